@@ -1,7 +1,7 @@
 /*
- * blame.h -- a missed execution's two ledgers: where its time went, by cause and culprit (docs/figures.md).
+ * blame.h -- the two ledgers of a missed execution: its lost time by cause and culprit (docs/figures.md).
  *
- * Pure arithmetic over one execution, its waits and what is typical for its model. The late ledger sums to the lateness
+ * Pure arithmetic over one execution, its waits and the typical phases of its model. The late ledger sums to the lateness
  * exactly, the budget ledger to the budget exactly.
  */
 #ifndef BSA_FOLD_BLAME_H
@@ -12,31 +12,32 @@
 /* p50 of each phase of the model's and path's complete, warm, un-queued, un-preempted executions; run is without redo. */
 struct bsa_typical {
 	uint64_t phase[BSA_PHASES];
-	/* Of how many. Fewer than BSA_TYPICAL_MIN: only the run counts: the execution's estimate, or else phase[BSA_RUN]. */
+	/* Number of these executions. Below BSA_TYPICAL_MIN, only the run is used: the execution's estimate, or else phase[BSA_RUN]. */
 	uint64_t n;
-	uint64_t least[BSA_PHASES]; /* the shortest of all that were answered; 0: unknown */
-	uint64_t budget;            /* the median time that executions of the model have; BSA_NEVER: unknown */
+	uint64_t least[BSA_PHASES]; /* shortest of all answered executions; 0: unknown */
+	uint64_t budget;            /* median budget of the model's executions; BSA_NEVER: unknown */
 };
 
 enum { BSA_TYPICAL_MIN = 5 };
 
-/* In which part of its way an execution lost the time of a cause. */
+/* The part of an execution's path in which it lost the time of a cause. */
 enum bsa_part {
 	BSA_PART_BEFORE, /* until it was ready */
-	BSA_PART_HAND,   /* given an idle lane */
+	BSA_PART_HAND,   /* while an idle lane was handed to it */
 	BSA_PART_RUN,    /* on lanes */
 	BSA_PART_AFTER,  /* from its end to its answer */
-	BSA_PART_BUDGET, /* none: it had so much less time */
+	BSA_PART_BUDGET, /* none: the budget was shorter by this time */
 	BSA_PARTS
 };
 
 struct bsa_blamed {
-	uint64_t culprit; /* execution; 0: none */
+	uint64_t culprit; /* the culprit's execution; 0: none */
 	uint32_t culprit_app;
 	int64_t budget_ns, late_ns;
-	int64_t part[BSA_PARTS]; /* of late_ns; without a culprit. They sum to it unless some of it is in no part */
+	int64_t part
+		[BSA_PARTS]; /* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part */
 	uint8_t cause;
-	/* 1: without it the deadline would have been met; 0: it would not; -1: only a replay could tell (docs/figures.md) */
+	/* 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can tell (docs/figures.md) */
 	int8_t saved;
 	bool is_primary;
 };
@@ -44,29 +45,28 @@ struct bsa_blamed {
 struct bsa_missed {
 	const struct bsa_execution *execution;
 	const struct bsa_typical *typical;
-	const struct bsa_wait
-		*waits; /* all of them, in the order of time; none for an idle queue wait (execution.idle) */
+	const struct bsa_wait *waits; /* all waits, in order; none for an idle queue wait (execution.idle) */
 	size_t n_waits;
-	const struct bsa_preemption *preemptions; /* in the order of time */
+	const struct bsa_preemption *preemptions; /* in order */
 	size_t n_preemptions;
-	const struct bsa_slice *slices; /* in the order of time; none if execution.lane says it */
+	const struct bsa_slice *slices; /* in order; none if execution.lane is known */
 	size_t n_slices;
-	const struct bsa_refused *refused; /* NULL: it was not, or nobody knows */
-	bool restarts;    /* the service makes executions start over: how long one takes depends on what comes later */
-	bool undisturbed; /* while it was on its lane, the service cannot have asked it to leave */
+	const struct bsa_refused *refused; /* NULL: not refused, or unknown */
+	bool restarts;    /* the service preempts by restart: the duration of a run depends on later arrivals */
+	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */
 };
 
-/* What kept the taker of a message, who slept so long for it. Of a call, which nobody polls for, he always did. */
+/* The cause of a late receiver, which slept for @slept. The receiver of a call always sleeps, because it never polls. */
 enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept);
 
 /*
- * Causes of @m, each (cause, culprit) once, by descending late_ns, then cause, then culprit; in @ret, which has room for
- * @max: at least BSA_CAUSES plus waits plus preemptions. Returns how many. Ledgers that cannot be told (no deadline, no
- * beginning) are one row of cause unknown.
+ * Write the causes of @m into @ret, each (cause, culprit) once, by descending late_ns, then cause, then culprit; @max is at
+ * least BSA_CAUSES plus waits plus preemptions. Returns their number. If the ledgers are unknown (no deadline, no
+ * beginning), there is one row with cause unknown.
  */
 size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max);
 
-/* That row, of a miss that is not looked at. */
+/* Write only that row, for a miss that is not analysed. */
 void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret);
 
 #endif

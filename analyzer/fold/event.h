@@ -1,13 +1,13 @@
 /*
  * event.h -- one event of a trace, as a decoder hands it to the fold.
  *
- * A record is a struct bsa_event and, right behind it, the fields of its kind: struct bsa_<kind>. Both are plain numbers,
- * in the host's order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode holds each of
- * them against it when it is compiled. A field that a trace does not have is 0, but cpu_ns, at[] and delays[] are BSA_NEVER, and
+ * A record is a struct bsa_event, followed directly by the fields of its kind: struct bsa_<kind>. Both are plain numbers in the
+ * host's byte order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode compares each of them
+ * with the catalogue at compile time. A field that a trace lacks is 0, except that cpu_ns, at[] and delays[] are BSA_NEVER,
  * lane and deadlines are 255, and client_spin_us is UINT32_MAX.
  *
- * Records come in the order of their time. What is in them is data from strangers: nothing in a record is to be believed
- * but its kind and size, which are the decoder's.
+ * Records are in the order of their times. Their contents are untrusted: only the kind and the size of a record, which the
+ * decoder writes, are reliable.
  */
 #ifndef BSA_FOLD_EVENT_H
 #define BSA_FOLD_EVENT_H
@@ -17,7 +17,7 @@
 
 #define BSA_NEVER UINT64_MAX
 
-/* In the catalogue's order, then what a trace says of itself. */
+/* In the catalogue's order, then the kinds that the decoder adds. */
 /* clang-format off */
 #define BSA_KINDS(K) \
 	K(service_state) K(client_connect) K(client_disconnect) K(model_prepare) K(model_release) K(stream_open) \
@@ -37,15 +37,15 @@ enum bsa_kind {
 
 struct bsa_event {
 	uint64_t at;    /* raw clock of its host, ns */
-	uint32_t trace; /* whose number the import gave out, from 1 */
+	uint32_t trace; /* number of the trace, from 1, which the import assigns */
 	uint16_t kind;
-	uint16_t size; /* of the record, header and all: a multiple of 8 */
+	uint16_t size; /* bytes of the record with its header: a multiple of 8 */
 };
 
 /* BSA_OF(event, fmq_read)->exec */
 #define BSA_OF(event, name) ((const struct bsa_##name *)((event) + 1))
 
-enum { BSA_TEXT = 64 }; /* bytes of a name, ended by 0; longer ones are cut */
+enum { BSA_TEXT = 64 }; /* bytes of a name, terminated by 0; longer names are truncated */
 
 struct bsa_service_state {
 	uint64_t since;

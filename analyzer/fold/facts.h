@@ -1,10 +1,10 @@
 /*
- * facts.h -- what the fold finds out: one struct for each row that can be told from events alone.
+ * facts.h -- the output of the fold: one struct for each kind of row that follows from events alone.
  *
- * Facts come through a table of calls as soon as they are certain; what is in them is borrowed for the call. Numbers that
- * refer to other facts (ids) are given by the fold, from 1, per kind; 0 is none. Times are raw ns of the host's clock.
- * BSA_NEVER is unknown, in times and durations alike. What needs the whole trace (percentiles, typical phases, causes of
- * misses) is made from these by the store, with blame.h.
+ * The fold reports facts through a table of callbacks as soon as they are certain; all pointers are borrowed for the call. It
+ * numbers the facts (ids) from 1, per kind; 0 means none. Times are raw ns of the host's clock. BSA_NEVER means unknown, in
+ * times and durations alike. The store computes from these facts what needs the whole trace (percentiles, typical phases,
+ * causes of misses), with blame.h.
  */
 #ifndef BSA_FOLD_FACTS_H
 #define BSA_FOLD_FACTS_H
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* ---- who is there: told anew, with the same id, whenever more is known. The last one holds. ---- */
+/* ---- objects: reported again, with the same id, whenever more is known. The last report is valid. ---- */
 
 struct bsa_app {
 	uint32_t id, trace, key, uid;
@@ -24,12 +24,12 @@ struct bsa_app {
 enum bsa_role { BSA_ROLE_CLIENT, BSA_ROLE_SERVICE };
 
 struct bsa_process {
-	uint32_t id, trace, pid, app; /* the service is of no app */
+	uint32_t id, trace, pid, app; /* app 0: the service */
 	uint8_t role;
 	char name[BSA_TEXT];
 };
 
-/* Rules in force from @at on. One each time that they are different. */
+/* Scheduling rules in force from @at on. Reported when they change. */
 struct bsa_rules {
 	uint64_t at;
 	uint32_t trace, process, spin_us;
@@ -39,16 +39,16 @@ struct bsa_rules {
 
 struct bsa_model {
 	uint64_t const_bytes, step_ns, estimate_ns, prepare_ns, prepared, released; /* the last two: times */
-	uint64_t deadline;                                                          /* of preparing; 0: none */
-	uint32_t id, trace, process, app, number; /* number: the service's; 0: could not be prepared */
+	uint64_t deadline;                        /* deadline of the preparation; 0: none */
+	uint32_t id, trace, process, app, number; /* number: the service's; 0: the preparation failed */
 	uint16_t operations;
-	uint8_t priority, status; /* 255: unknown (nobody told of it) */
+	uint8_t priority, status; /* 255: unknown (no event reported it) */
 	char name[BSA_TEXT];
 };
 
 struct bsa_stream {
 	uint64_t opened, closed, executions, cold,
-		first; /* cold of burst streams; first: when the first one was submitted */
+		first; /* cold: in burst streams; first: time of the first submission */
 	uint32_t id, trace, number, app, model, process; /* model 0: any */
 	uint32_t spin_us, client_spin_us;                /* UINT32_MAX: unknown, or for ever */
 	uint8_t path, reason;                            /* reason 255: not closed, or unknown */
@@ -57,7 +57,7 @@ struct bsa_stream {
 
 /* ---- one execution ---- */
 
-/* In the order of their times, but that the answer to a fenced one's launch (RESULT_WRITTEN to RETURNED) comes earlier. */
+/* In the order of their times, except that the answer to the launch of a fenced one (RESULT_WRITTEN to RETURNED) is earlier. */
 enum bsa_boundary {
 	BSA_SUBMITTED,
 	BSA_REQUEST_WRITTEN,
@@ -74,7 +74,7 @@ enum bsa_boundary {
 	BSA_BOUNDARIES
 };
 
-/* What boundaries are between. */
+/* The times between boundaries. */
 enum bsa_phase {
 	BSA_PREPARE,
 	BSA_SEND,
@@ -98,7 +98,7 @@ enum bsa_miss { BSA_MISS_NONE, BSA_MISS_PREDICTED, BSA_MISS_ABORTED, BSA_MISS_LA
 enum bsa_quality { BSA_QUALITY_COMPLETE, BSA_QUALITY_HEAD, BSA_QUALITY_TAIL, BSA_QUALITY_GAP, BSA_QUALITY_OPEN };
 enum bsa_sides { BSA_SIDES_BOTH, BSA_SIDES_SERVICE, BSA_SIDES_CLIENT };
 
-/* Why a stretch of waiting was: the causes of audits.md that one wait can have. */
+/* Causes of lost time (docs/figures.md). */
 enum bsa_cause {
 	BSA_TOO_BIG,
 	BSA_TOO_TIGHT,
@@ -127,10 +127,10 @@ enum bsa_cause {
 	BSA_CAUSES
 };
 
-/* Those from BSA_QUEUED_BEHIND on that a wait can have. */
+/* The causes of waits begin with BSA_QUEUED_BEHIND; this is their number. */
 enum { BSA_WAIT_CAUSES = BSA_HANDOVER - BSA_QUEUED_BEHIND + 1 };
 
-/* What the thread of an execution was at while it had no cpu: before it was ready, on a lane, and answering. */
+/* The work of an execution's thread while it had no cpu: before it was ready, on a lane, and answering. */
 enum { BSA_DELAY_DECODE, BSA_DELAY_RUN, BSA_DELAY_REPLY, BSA_DELAYS };
 
 struct bsa_waited {
@@ -141,27 +141,27 @@ struct bsa_execution {
 	uint64_t id, exec; /* exec: as in the trace, stream number << 32 | seq */
 	uint64_t at[BSA_BOUNDARIES];
 	uint64_t phase
-		[BSA_PHASES]; /* ns; a phase that its path does not have, or that something later proves never began, is 0 */
+		[BSA_PHASES]; /* ns; 0 for a phase that the path does not have, or that a later event proves never began */
 	uint64_t e2e, run, redo, cpu, queue, preempted, slots;
-	uint64_t delay[BSA_DELAYS]; /* of that, its thread was ready and on no cpu; BSA_NEVER: not read */
-	/* ns of what was told as bsa_wait, by cause, less BSA_QUEUED_BEHIND; what waits are not of these is unknown, or @idle. */
+	uint64_t delay[BSA_DELAYS]; /* run-queue delay within these parts; BSA_NEVER: not measured */
+	/* ns of its bsa_wait facts, by cause minus BSA_QUEUED_BEHIND; other parts of its waits are unknown, or @idle. */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	struct bsa_waited request, result;
 	uint64_t deadline, duration, estimate; /* 0: none; estimate BSA_NEVER: unknown */
-	uint64_t floor;     /* the least that the scheduler expected it to take of a lane; 0: unknown */
-	uint64_t reference; /* what the reference computation took, on the thread that answered; 0: not told */
-	uint64_t missed_at; /* deadline_miss, or BSA_NEVER */
+	uint64_t floor;                        /* the scheduler's lower bound of its lane time; 0: unknown */
+	uint64_t reference; /* duration of the reference computation, on the answering thread; 0: not reported */
+	uint64_t missed_at; /* time of the deadline_miss event, or BSA_NEVER */
 	int64_t lateness;   /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
 	uint32_t trace, stream, app, model;
 	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
 	uint8_t path, priority, fallback, status;        /* 255: unknown */
 	uint8_t miss, quality, sides;
-	int8_t cold; /* -1: not said (no burst) */
-	int16_t lane; /* the one it was on all the time, from dispatched to run_ended, for certain; otherwise -1: see slices */
-	bool idle; /* its queue phase is one wait, on that lane, while it was idle: not told as a bsa_wait */
+	int8_t cold;  /* -1: not applicable (no burst) */
+	int16_t lane; /* the lane that it certainly held from dispatched to run_ended; otherwise -1: see slices */
+	bool idle;    /* its queue phase is one wait for that lane while it was idle: no bsa_wait reports it */
 };
 
-/* Times on a lane of those that were preempted. Of others lane, dispatched and run_ended say it. Never overlap on a lane. */
+/* The times on a lane of a preempted execution. For others, lane, dispatched and run_ended have them. Slices of a lane never overlap. */
 struct bsa_slice {
 	uint64_t execution, began, ended;
 	uint32_t trace;
@@ -171,24 +171,24 @@ struct bsa_slice {
 
 enum bsa_wait_kind { BSA_WAIT_QUEUE, BSA_WAIT_PREEMPTED };
 
-/* Which ends of a wait were not recorded: the wait is longer than what is told of it. Bits. */
+/* Ends of a wait that were not recorded: the wait is longer than reported. Bits. */
 enum bsa_open { BSA_OPEN_START = 1, BSA_OPEN_END = 2 };
 enum bsa_occupancy { BSA_HELD, BSA_IDLE, BSA_UNKNOWN };
 
-/* Stretches of a wait come one after the other, and tile it. All of it may be one. */
+/* A stretch of a wait. The stretches of a wait are in order, without gaps between them; there may be only one. */
 struct bsa_wait {
 	uint64_t execution, began, ended, blocker;
 	uint32_t blocker_app;
 	uint8_t kind, lane, occupancy, cause;
-	uint8_t open; /* enum bsa_open, of the whole wait: the same in each of its stretches */
-	uint32_t app; /* of who waits; 0: unknown */
+	uint8_t open; /* enum bsa_open of the whole wait: the same in all its stretches */
+	uint32_t app; /* app of the waiting execution; 0: unknown */
 	uint16_t instance;
-	uint8_t level; /* the priority of who waits; 3: unknown */
+	uint8_t level; /* priority of the waiting execution; 3: unknown */
 };
 
 /*
- * A stretch of a lane, which ended while somebody waited: those of a lane come in the order of their times, and between them the lane was
- * idle. Told before the waits that are behind it.
+ * A stretch of a lane that ended while an execution waited. The stretches of a lane are in order, and between them the lane was idle.
+ * Reported before the waits that it explains.
  */
 struct bsa_occupied {
 	uint64_t began, ended, blocker;
@@ -199,45 +199,46 @@ struct bsa_occupied {
 };
 
 /*
- * What events that were not recorded may hide: @execution may have been ready without a lane from @began to @ended, or for any
- * part of that time. A wait within a single hole follows from the hole alone, and needs no such fact.
+ * A wait that lost events may hide: @execution may have been ready without a lane from @began to @ended, or for any part of
+ * that time. A wait within a single hole follows from the hole alone, and is not reported.
  */
 struct bsa_possible_wait {
-	uint64_t execution;    /* 0: one of which no event was recorded */
+	uint64_t execution;    /* 0: an execution without any recorded event */
 	uint64_t began, ended; /* began BSA_NEVER: before the recording */
 	uint32_t app, model;
 };
 
 /*
- * A lane whose holder, if it had one, is not known for all of this time: part of it was not recorded. An execution that may have held it
- * before or after that part, too, is told beside it: then nobody else had the lane outside of the unknown time.
+ * A lane whose holder is unknown for part of this time, because that part was not recorded. If an execution may have held the lane before
+ * or after that part, @execution names it: then no other execution held the lane outside the unknown part.
  */
 struct bsa_unknown_lane {
-	uint64_t execution;    /* it alone may have held the lane for all of this time; 0: anybody may */
+	uint64_t execution;    /* the only one that may have held the lane all this time; 0: any execution */
 	uint64_t began, ended; /* began BSA_NEVER: before the recording */
 	uint16_t instance;
 	uint8_t lane;
 };
 
 struct bsa_preemption {
-	uint64_t execution, by, asked, stopped, resumed, redo; /* by 0: unknown; resumed BSA_NEVER: never, or unknown */
+	/* by 0: unknown; resumed BSA_NEVER: never resumed, or unknown */
+	uint64_t execution, by, asked, stopped, resumed, redo;
 	uint16_t at_op;
 	uint8_t mode, lane;
 };
 
 struct bsa_deadline_missed {
-	uint64_t execution, at, deadline, estimate; /* execution 0: a model was prepared */
+	uint64_t execution, at, deadline, estimate; /* execution 0: the preparation of a model */
 	int64_t over;
 	uint32_t model, trace;
 	uint8_t kind, stage;
 };
 
-/* Of one that was refused before it was ready: what it would have met. Told when a lane was free for it, or at the end. */
+/* An execution refused before it was ready, with the lanes that it would have met. Reported when a lane was free for it, or at the end. */
 struct bsa_refused {
-	uint64_t execution, at; /* at: of the refusal */
-	uint64_t lane_free;     /* the first time from the refusal on that any lane was; BSA_NEVER: not seen */
+	uint64_t execution, at; /* at: time of the refusal */
+	uint64_t lane_free;     /* first time after the refusal at which any lane was free; BSA_NEVER: not seen */
 	uint64_t
-		queue_free; /* the first time from then on that a lane was idle and no execution waited; BSA_NEVER: not seen */
+		queue_free; /* first time after the refusal at which a lane was idle and no execution waited; BSA_NEVER: not seen */
 	uint64_t holder; /* the execution on lane 0 at the refusal; 0: the lane was idle, or unknown */
 	uint32_t holder_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
@@ -252,13 +253,13 @@ struct bsa_exhausted {
 
 struct bsa_slot_missed {
 	uint64_t execution, at, fetch_ns,
-		map_ns; /* BSA_NEVER: nobody said; fetch_ns is that of all slots asked for at once */
+		map_ns; /* BSA_NEVER: not reported; fetch_ns covers all slots of one callback */
 	int32_t slot;
 };
 
 struct bsa_mapping {
 	uint64_t id, bytes, mapped, unmapped, took, owner_id;
-	uint32_t stream, trace; /* stream 0: another owner's */
+	uint32_t stream, trace; /* stream 0: the owner is not a stream */
 	int32_t slot;
 	uint8_t owner, kind, status, cause; /* cause 255: not unmapped, or unknown */
 };
@@ -275,57 +276,57 @@ enum bsa_buffer_op { BSA_BUFFER_TO, BSA_BUFFER_FROM, BSA_BUFFER_REJECT };
 struct bsa_buffer_used {
 	uint64_t execution, at, bytes, took;
 	uint32_t buffer;
-	uint8_t op, status, cause; /* 255: not said */
+	uint8_t op, status, cause; /* 255: not reported */
 };
 
 /* ---- between apps, and inside one ---- */
 
 struct bsa_inverted {
 	uint64_t victim, holder, began, dur;
-	uint64_t step; /* of the holder's model: dur is longer */
+	uint64_t step; /* longest operation of the holder's model; dur is longer */
 	uint8_t lane;
-	uint8_t open; /* enum bsa_open: it is longer than what is told of it */
+	uint8_t open; /* enum bsa_open: the inversion is longer than reported */
 };
 
-/* Ready without a lane for longer than bsa_fold_options.starvation_ns: whether that is an episode depends on the model's median. */
+/* An execution was ready without a lane for longer than bsa_fold_options.starvation_ns. Whether this is starvation depends on the model's median. */
 struct bsa_starved {
 	uint64_t execution, began, gap, top_culprit_ns;
 	uint32_t app, top_culprit_app, bypassed, model;
-	uint8_t open; /* enum bsa_open: @gap is the part of the wait that was recorded */
+	uint8_t open; /* enum bsa_open: @gap is the recorded part of the wait */
 };
 
-/* Of one app: over all of the trace. Times lost to losses are in neither. */
+/* Lane time of one app over the whole trace, without times of losses. */
 struct bsa_share {
 	uint64_t received, entitled, max_lag_at; /* max_lag_at BSA_NEVER: no lag */
-	int64_t max_lag;                         /* at least, if there were holes */
-	int64_t most_lag;                        /* at most: the same, if there were none */
+	int64_t max_lag;                         /* a lower bound if there were holes */
+	int64_t most_lag;                        /* an upper bound: the same if there were no holes */
 	uint32_t app;
 };
 
 struct bsa_lag {
 	uint64_t window_began, received, entitled;
-	int64_t lag;  /* the largest in the window; at least */
-	int64_t most; /* at most */
+	int64_t lag;  /* largest lag in the window: lower bound */
+	int64_t most; /* upper bound */
 	uint32_t app;
 };
 
-/* @by's holding a lane made executions of @app wait. */
+/* Executions of @app waited because @by held a lane. */
 struct bsa_interfered {
 	uint64_t ns;
-	uint32_t by, app; /* by 0: any app, of more pairs than are told apart */
+	uint32_t by, app; /* by 0: any app, because there are too many pairs */
 };
 
 struct bsa_chosen {
 	uint64_t at, chosen, passed_over;
-	uint32_t app; /* of both */
+	uint32_t app; /* app of both executions */
 	bool honoured;
 };
 
-/* ---- single operations: told if asked for ---- */
+/* ---- single operations: reported only if requested ---- */
 
 struct bsa_fmq_op {
-	uint64_t execution, at, blocked, spun, slept; /* execution 0: of none */
-	uint64_t number;                              /* of the queue; 0: a socket, or not said */
+	uint64_t execution, at, blocked, spun, slept; /* execution 0: none */
+	uint64_t number;                              /* number of the queue; 0: a socket, or unknown */
 	uint32_t items, used;
 	uint8_t queue, write;
 };
@@ -344,15 +345,15 @@ struct bsa_operation {
 
 /* ---- around executions ---- */
 
-/* Connecting, or making or freeing a burst or a pool. What the service does for it lies within what the client does. */
+/* Connecting, or making or freeing a burst or a pool. The service's spans for it lie within the client's. */
 struct bsa_spanned {
 	uint64_t began, ended;
 	uint64_t value;                            /* bytes of a pool, or microseconds that a burst polls */
-	uint32_t trace, app, process, stream, pid; /* 0: unknown, or none; pid: where the process is not known yet */
+	uint32_t trace, app, process, stream, pid; /* 0: unknown, or none; pid: if the process is unknown yet */
 	uint8_t kind, status;                      /* kind: enum bsa_span_kind */
 };
 
-/* ---- of the trace ---- */
+/* ---- the trace ---- */
 
 struct bsa_lost {
 	uint64_t began, ended, events, packets;
@@ -360,19 +361,18 @@ struct bsa_lost {
 	uint8_t cause; /* enum bsa_loss_cause */
 };
 
-/* What the fold left out, and why. */
+/* Counts of what the fold left out, by reason. */
 struct bsa_left_out {
-	uint64_t stragglers; /* events of executions that were over already */
+	uint64_t stragglers; /* events of executions that had already ended */
 	uint64_t
-		unusable; /* events with a number that cannot be (valid.h): left out, or used without it where it may be unknown */
-	uint64_t absurd;    /* events that cannot be: a time before another one's, a lane that is none */
+		unusable; /* events with an impossible number (valid.h): left out, or used without that number if it may be unknown */
+	uint64_t absurd;    /* events that contradict others: a time before an earlier boundary, an impossible lane */
 	uint64_t evicted;   /* executions given up because too many were under way */
-	uint64_t late;      /* summaries that came later than the horizon: their slices are unknown */
-	uint64_t forgotten; /* stretches of waits longer than the history of lanes that is kept: unknown */
+	uint64_t late;      /* summaries later than the horizon: their slices are unknown */
+	uint64_t forgotten; /* stretches of waits beyond the kept history of lanes: unknown */
+	uint64_t pairs; /* stretches of waits whose bsa_interfered lacks the holder, because there are too many pairs */
 	uint64_t
-		pairs; /* stretches of waits whose bsa_interfered names who waited, and not who had the lane: too many pairs */
-	uint64_t
-		unseen; /* executions that became ready and of which no event tells that; BSA_NEVER: as many as losses may hide */
+		unseen; /* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
 };
 
 struct bsa_facts {

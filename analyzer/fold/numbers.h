@@ -1,11 +1,11 @@
 /*
- * numbers.h -- which executions a hole hides, where lanes are known from summaries: those whose numbers are missing.
+ * numbers.h -- finds the executions that a hole hides, if lanes are known from summaries only: those whose numbers are missing.
  *
- * A service numbers the executions that become ready (nth_ready of exec_service), and tells in each summary how many had become ready
- * by its end (n_ready). An execution whose summary was lost took its number before one that has a later number became ready, and
- * after all with earlier ones had come: so lanes are unknown from there on until the hole is over, and not before. A missing number
- * may also be of an execution whose summary is still to come: so a hole is judged when the horizon has passed since its end. Until
- * then, the schedule takes no step that the hole may touch.
+ * A service numbers the executions that become ready (nth_ready of exec_service), and reports in each summary how many had become
+ * ready by its end (n_ready). An execution whose summary was lost took its number before any execution with a later number became
+ * ready, and after all with earlier numbers: so lanes are unknown from that time until the end of the hole, and not before. A missing
+ * number may also belong to an execution whose summary is yet to come: so a hole is judged a horizon after its end. Until then,
+ * the schedule takes no step that the hole may affect.
  */
 #ifndef BSA_FOLD_NUMBERS_H
 #define BSA_FOLD_NUMBERS_H
@@ -17,10 +17,10 @@
 struct bsa_exec;
 struct bsa_fold;
 
-/* A hole that is not judged yet. */
+/* A hole that is still to be judged. */
 struct bsa_open_hole {
 	uint64_t began, ended;
-	uint64_t from, until; /* lanes are unknown for other reasons, too; BSA_NEVER, 0: no */
+	uint64_t from, until; /* lanes are also unknown for other reasons; BSA_NEVER, 0: no */
 };
 
 /* Executions that may be hidden by holes: for bsa_schedule_hidden, when holes are judged. */
@@ -30,10 +30,10 @@ struct bsa_put_off {
 	bool over;
 };
 
-struct bsa_numbered; /* what is known of one service */
+struct bsa_numbered; /* the numbers of one service */
 
 struct bsa_numbers {
-	struct bsa_numbered *services[BSA_INSTANCES]; /* owned; NULL: the service told no number */
+	struct bsa_numbered *services[BSA_INSTANCES]; /* owned; NULL: the service reported no number */
 	struct bsa_open_hole *holes;
 	struct bsa_put_off *put_off;
 	size_t n_holes, room_holes, n_put_off, room_put_off;
@@ -41,32 +41,32 @@ struct bsa_numbers {
 
 void bsa_numbers_fini(struct bsa_numbers *n);
 
-/* @instance begins, and its recording with it; or, @again, it tells what there is to who began to record it now. */
+/* Service @instance begins, recorded from its start; or, with @again, it emits its existing objects for a session that begins now. */
 void bsa_numbers_begin(struct bsa_fold *f, uint16_t instance, bool again);
 
-/* The summary of @x. */
+/* Take the numbers in the summary of @x. */
 void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_exec_service *e);
 
-/* An event tells that @x became ready: that @n_ready had by then, of which some became so after @since. @n_ready 0: of no number. */
+/* An event reports that @x became ready, as number @n_ready or earlier, and after @since. @n_ready 0: unknown. */
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since);
 
-/* At the end: how many executions became ready of which no event tells that; BSA_NEVER: unknown. */
+/* At the end: the number of executions that became ready without a recorded event; BSA_NEVER: unknown. */
 uint64_t bsa_numbers_unseen(const struct bsa_fold *f);
 
-/* Events were lost. False: no number can tell what that hides. */
+/* Events were lost. False: numbers cannot determine what the loss hides. */
 bool bsa_numbers_lose(struct bsa_fold *f, uint64_t began, uint64_t ended);
 
-/* Steps up to @until may be taken; returns until when they may be, because of holes that are not judged. Judges those that can be. */
+/* Judge the holes that can be judged. Returns the time, at most @until, up to which steps may be taken in spite of the others. */
 uint64_t bsa_numbers_advance(struct bsa_fold *f, uint64_t until);
 
-/* All holes are judged now. @hurry: before all is known that could be. */
+/* Judge all holes now. @hurry: before everything that could be known is known. */
 void bsa_numbers_judge(struct bsa_fold *f, bool hurry);
 
-/* As bsa_schedule_hidden, at once or when all holes are judged. */
+/* Like bsa_schedule_hidden, at once or when all holes are judged. */
 void bsa_numbers_hidden(struct bsa_fold *f, const struct bsa_stream *stream, uint64_t after, uint64_t before,
                         bool over);
 
-/* At the end: of all executions that had become ready at this time all have summaries, or were lost in holes; 0: unknown. */
+/* At the end: a time by which every execution that had become ready has a summary or was lost in a hole; 0: unknown. */
 uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * schedule.h -- the lanes of a service as time goes on: who held them, who waited behind whom, who had more than their share.
+ * schedule.h -- reconstructs the lanes of a service over time: their holders, the waits behind them, and the apps' shares.
  *
- * The assembling half of the fold (fold.c, exec.c) notes steps of executions, each when it learns of it; this half takes them
- * in the order of their times, once the time up to which everything is known has passed them. With summaries among the
- * events that is the horizon behind the events' own time; without them it is now, and a step is taken when it is noted.
+ * The assembler (fold.c, exec.c) notes steps of executions, in any order, when it learns of them; the schedule takes the steps in
+ * the order of their times, once everything up to their time is known. With summaries among the events, this is the case a horizon
+ * after that time; without them, at once: a step is taken when it is noted.
  */
 #ifndef BSA_FOLD_SCHEDULE_H
 #define BSA_FOLD_SCHEDULE_H
@@ -14,14 +14,14 @@
 struct bsa_schedule;
 
 enum bsa_step {
-	BSA_STEP_READY,    /* sched_enqueue */
-	BSA_STEP_DISPATCH, /* first time on a lane */
-	BSA_STEP_STOP,     /* preempted */
+	BSA_STEP_READY,    /* sched_enqueue: ready */
+	BSA_STEP_DISPATCH, /* its first lane */
+	BSA_STEP_STOP,     /* it is preempted */
 	BSA_STEP_RESUME,
-	BSA_STEP_END,     /* exec_end, wherever it was */
-	BSA_STEP_REFUSED, /* deadline_miss before it was ready */
-	BSA_STEP_FORGET,  /* its end was not recorded: off every list, its slice is unknown */
-	/* The recording began while it was ready, stopped, or on a lane. */
+	BSA_STEP_END,     /* exec_end, on a lane or not */
+	BSA_STEP_REFUSED, /* refused: deadline_miss before it was ready */
+	BSA_STEP_FORGET,  /* its end was not recorded: remove it from all lists; its slice is unknown */
+	/* the recording began while it was ready, preempted, or on a lane */
 	BSA_STEP_FOUND_READY,
 	BSA_STEP_FOUND_STOPPED,
 	BSA_STEP_FOUND_ON,
@@ -29,70 +29,70 @@ enum bsa_step {
 };
 
 enum bsa_scheduled_state {
-	BSA_SCHEDULED_OFF, /* nothing is known of it: not yet, or no more */
+	BSA_SCHEDULED_OFF, /* the schedule knows nothing of it: not yet, or no longer */
 	BSA_SCHEDULED_READY,
-	BSA_SCHEDULED_ON, /* a lane */
+	BSA_SCHEDULED_ON, /* on a lane */
 	BSA_SCHEDULED_STOPPED,
 	BSA_SCHEDULED_OVER
 };
 
 /*
- * An execution as the schedule sees it: a part of the assembling half's own struct, zero at first. It is the assembler's,
- * and borrowed by the schedule from its first step until bsa_scheduled_idle says so: after END or FORGET was taken and
- * no step is left it always does, and after bsa_schedule_finish for all. Nothing of the schedule's hangs on it.
+ * The schedule's view of an execution, a member of the assembler's own struct; zero at first. The assembler owns it; the
+ * schedule borrows it from its first step until bsa_scheduled_idle is true: this is always so when END or FORGET was taken and
+ * no step is left, and for all after bsa_schedule_finish. Freeing it then needs no call.
  *
- * The first part is set by the assembler before a step is noted, and may get better between steps; the second is the
- * schedule's, and is read by the assembler when it is over.
+ * The assembler sets the first part before it notes a step, and may improve it between steps; the schedule writes the second
+ * part, which the assembler reads when the execution is over.
  */
 struct bsa_scheduled {
 	uint64_t id;
-	uint64_t step_ns; /* its model's; BSA_NEVER: unknown */
+	uint64_t step_ns; /* longest operation of its model; BSA_NEVER: unknown */
 	uint32_t app, model, trace;
-	uint16_t instance;    /* of the service: below 4096 */
-	uint8_t priority;     /* more than BSA_PRIORITY_HIGH: unknown */
-	uint64_t ready_after; /* it was ready no earlier; 0: unknown */
-	bool queue_empty; /* READY: at some time since @ready_after the service had no execution that waited for a lane */
-	uint64_t found_since;    /* FOUND_READY, FOUND_STOPPED: it has waited since, or longer if 0 */
-	bool on_lane_to_its_end; /* it was answered well, so it did not end while it waited */
-	bool passed; /* it is over, as the next one of its stream began or that was closed: told before FORGET */
-	bool counted; /* how often it was preempted is known (exec_service), and as often was seen: a loss hides nothing of it */
+	uint16_t instance;    /* the service, below 4096 */
+	uint8_t priority;     /* above BSA_PRIORITY_HIGH: unknown */
+	uint64_t ready_after; /* a lower bound of the time at which it became ready; 0: unknown */
+	bool queue_empty; /* for READY: at some time since @ready_after no execution of the service waited for a lane */
+	uint64_t found_since;    /* for FOUND_READY, FOUND_STOPPED: begin of its wait; 0: unknown */
+	bool on_lane_to_its_end; /* it succeeded, so it did not end while it waited */
+	bool passed; /* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
+	bool counted; /* all of its preemptions were recorded, by the count in exec_service: a loss hides none */
 
 	uint8_t state;        /* enum bsa_scheduled_state */
-	uint32_t steps_left;  /* noted, and not taken yet */
-	uint32_t bypassed;    /* in all its waits that are over; at least, if there were losses, or bypassed_more */
-	bool bypassed_more;   /* not all were counted */
-	uint64_t ready_since; /* the beginning of its last wait */
-	uint64_t slice_began; /* of its last stretch on a lane */
-	uint64_t lane_ns, ready_ns; /* of stretches known for certain */
-	bool sliced;                /* a stretch on a lane was told as a slice */
+	uint32_t steps_left;  /* steps noted, but not taken yet */
+	uint32_t bypassed;    /* count over its ended waits; a lower bound if there were losses, or if bypassed_more */
+	bool bypassed_more;   /* not all bypasses were counted */
+	uint64_t ready_since; /* begin of its last wait */
+	uint64_t slice_began; /* begin of its last stretch on a lane */
+	uint64_t lane_ns, ready_ns; /* totals of the stretches that are certain */
+	bool sliced;                /* a stretch on a lane was reported as a slice */
 	uint64_t waited[BSA_WAIT_CAUSES];
-	int16_t lane; /* after its end: the one it was on all the time and for certain, or -1 */
-	bool idle;    /* its queue phase was one wait while @lane was idle, or of no length, or the policy is native */
-	bool on_native; /* its last stretch was on a lane that is none */
-	bool uncertain; /* a stretch of it on a lane, or off it, is unknown. May be set before DISPATCH or RESUME: so is this one */
+	int16_t lane;   /* after its end: the lane that it certainly held all the time, or -1 */
+	bool idle;      /* its queue phase was one wait while @lane was idle, or was empty, or the policy is native */
+	bool on_native; /* its last stretch was under the native policy, without a lane */
+	bool uncertain; /* a stretch on or off a lane is unknown. The assembler may set it before DISPATCH or RESUME for the coming stretch */
 
-	/* nobody else's business */
+	/* private to the schedule */
 	bool doubtful, was_late;
 	uint8_t level, last_rank;
 	uint32_t stretches, pending;
 	uint64_t last_noted;
-	uint64_t last_taken; /* its last step; 0: none */
+	uint64_t last_taken; /* time of its last step; 0: none */
 	uint64_t
-		handing; /* it waited, and the service said that none did by then: a lane may have been on its way to it; 0: no */
-	uint8_t open; /* enum bsa_open, of its wait in hand */
+		handing; /* time at which the service reported no waiting execution while this one waited: a lane may have been on its way; 0: none */
+	uint8_t open;    /* enum bsa_open of its current wait */
 	struct bsa_scheduled *prev, *next;
 	struct bsa_tenant *tenant;
 };
 
-/* May the assembler free it? */
+/* Whether the assembler may free it. */
 static inline bool bsa_scheduled_idle(const struct bsa_scheduled *x)
 {
 	return !x->steps_left && (x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_OVER);
 }
 
 /*
- * Calls of @facts that it makes: slice, wait, possible_wait, unknown_lane, inverted, starved, share, lag, interfered, chosen,
- * refused. NULL: no memory.
+ * Make a schedule, which reports to @facts: slice, wait, possible_wait, unknown_lane, inverted, starved, share, lag, interfered,
+ * chosen, refused. NULL: no memory.
  */
 struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);
 struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
@@ -101,77 +101,77 @@ struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
 void bsa_schedule_begin(struct bsa_schedule *s, uint64_t at);
 
 /*
- * How many lanes service @instance has, from @at on; @idle: it has just begun, so nobody is on any. What returns int here
- * returns 0, or -ENOMEM, after which only free is allowed.
+ * Service @instance has @lanes lanes from @at on; @idle: it has just begun, so all lanes are idle. All functions here that return
+ * int return 0; or -ENOMEM, after which only free is allowed.
  */
 int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle);
 
 /*
- * @x made this step at @at, on @lane (of DISPATCH, STOP, RESUME, END; 255: none). Steps of one time: END and STOP first, then
- * READY, then DISPATCH and RESUME, but never before one that was noted earlier of the same execution. With horizon_ns == 0
- * @at never falls, and steps are taken as they are noted. A step before one that was taken already comes too late: what it
- * says of a lane makes that unknown until the next step there.
+ * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, RESUME, END; 255: none). Of steps with the same time, END and STOP are
+ * taken first, then READY, then DISPATCH and RESUME, but a step never overtakes an earlier noted step of the same execution. With
+ * horizon_ns == 0, @at must not decrease, and steps are taken as they are noted. A step earlier than one already taken is too
+ * late: it makes its lane unknown until the next step there.
  */
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane);
 
 /*
- * Events were lost from @began to @ended, both included, of any trace of the fold. The caller says so before any step of that time
- * is taken. Whatever overlaps the loss is unknown. Unless events of lanes are recorded themselves (@full), a summary that was lost
- * would have told of times before the loss: within a horizon before it no lane is certain to be idle, and shares are not counted.
+ * Events of some trace of the fold were lost from @began to @ended, inclusive. Call this before any step of that time is taken.
+ * Everything that overlaps the loss is unknown. Unless lane events themselves are recorded (@full), a lost summary may concern
+ * times before the loss: within a horizon before it no lane is certainly idle, and shares are not counted.
  */
 int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
 
 /*
- * The same where it is known which lanes the loss hides: from @from to @until they are unknown. @from BSA_NEVER: it hides none, though
- * events were lost.
+ * Like bsa_schedule_loss, if the hidden lane times are known: lanes are unknown from @from to @until. @from BSA_NEVER: events were
+ * lost, but no lane time is hidden.
  */
 int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
-/* No more steps can be noted without taking those that are the earliest. */
+/* Whether the earliest steps must be taken before more can be noted. */
 bool bsa_schedule_is_full(const struct bsa_schedule *s);
 
 /*
- * When the recording ends, executions may be under way whose summaries are still to come, since @since at the earliest: which shares
- * apps had from then on is not certain, and of a lane that nobody seems to hold at the end nothing is known since the last step there.
- * From @began to @ended no lane is certain at all: summaries of that time may be late.
+ * At the end of the recording, executions may be under way whose summaries are missing, since @since at the earliest: shares are
+ * uncertain from then on, and a lane without a holder at the end is unknown since its last step. From @began to @ended no lane is
+ * certain at all, because summaries of that time may be late.
  */
 int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended);
 
 /*
- * An execution of @stream of which no event was recorded may have been there from @after to @before, as far as holes
- * could hide it, and may be there still unless it is @over: tell how long it may have waited.
+ * An execution of @stream without any recorded event may have existed from @after to @before, as far as holes could hide it, and may
+ * still exist unless @over: report how long it may have waited.
  */
 void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,
                          bool over);
 
 /*
- * @x, of which no step was noted, may have waited from @since (BSA_NEVER: before the recording) to @until. 0 or -ENOMEM. @x without an
- * id is one of which no event was recorded: never fails.
+ * Report that @x, without any noted step, may have waited from @since (BSA_NEVER: before the recording) to @until. 0 or -ENOMEM; never
+ * fails for @x without an id, an execution without any recorded event.
  */
 int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
 
 /*
- * From @at on, service @instance tells of what was under way when the recording began, or, if @over, has done so. Until then
- * others may be ready or on lanes of which nothing was told yet; then lanes that none has are idle.
+ * From @at on, service @instance emits what was under way when the recording began; with @over it has finished that. Until then
+ * unreported executions may be ready or on lanes; after that, lanes without a holder are idle.
  */
 int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
 
-/* May lanes be unknown for any of this time? */
+/* Whether lanes may be unknown in any part of this time. */
 bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
-/* Is any of this time lost? */
+/* Whether events were lost in any part of this time. */
 bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
-/* Everything up to @known has been noted: take what is due. Cheap when nothing is. */
+/* Everything up to @known has been noted: take the steps that are due. Cheap if there are none. */
 int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known);
 
-/* At the end, before finish: service @instance is known up to @at, if that is no earlier than its steps. */
+/* At the end, before finish: service @instance is recorded up to @at, unless it has later steps. */
 void bsa_schedule_ends(struct bsa_schedule *s, uint16_t instance, uint64_t at);
 
-/* All is noted: take all of it, close what is open, tell shares and interference up to @at. Then only free, lost, left_out. */
+/* Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then only free, lost, left_out. */
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);
 
-/* absurd, late and forgotten of what it was told. */
+/* The counts absurd, late and forgotten. */
 struct bsa_left_out bsa_schedule_left_out(const struct bsa_schedule *s);
 
 #endif

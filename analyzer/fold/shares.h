@@ -1,49 +1,49 @@
 /*
- * shares.h -- what each app was entitled to, what it received, and how far behind it was.
+ * shares.h -- the lane time that each app was entitled to and received, and its lag.
  *
- * Max-min: the lanes that somebody has are shared among the apps that are backlogged, none getting more than it has executions.
- * While no more lanes are taken than there are such apps all of them get the same, one number for all, and an app is looked at
- * only when it changes. A lane that is being handed over is had by who gets it.
+ * Max-min: the lanes in use are shared among the backlogged apps, and no app is entitled to more lanes than it has executions.
+ * While the number of lanes in use does not exceed the number of these apps, all are entitled to the same share, one number for all,
+ * and an app is visited only when it changes. A lane that is being handed over counts as held by its receiver.
  */
 #ifndef BSA_FOLD_SHARES_H
 #define BSA_FOLD_SHARES_H
 
 #include "fold/device.h"
 
-enum { BSA_PARTS = 720720 }; /* in a ns: thirds, sevenths, ... sixteenths are whole */
+enum { BSA_PARTS = 720720 }; /* parts of a ns: thirds, sevenths, ... sixteenths of a ns are whole numbers of parts */
 
-/* Time goes on to @to. */
+/* Account for the time until @to. */
 void bsa_shares_advance(struct bsa_device *d, uint64_t to);
 
-/* One more, or fewer, is ready or runs. */
+/* The number of ready, or running, executions changes by @by. */
 void bsa_shares_ready(struct bsa_tenant *t, int by);
 void bsa_shares_running(struct bsa_tenant *t, int by);
 
-/* It runs now on a lane that nobody had since @from, from when on it was ready. */
+/* An execution of @t, ready since @from, now runs on a lane that was free since @from. */
 void bsa_shares_handed(struct bsa_tenant *t, uint64_t from);
 
-/* Has it had more than its share, by more than @step_ns? Not if that is unknown. */
+/* Whether the app received more than its share by more than @step_ns. False if @step_ns is unknown. */
 bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns);
 
-/* It has been backlogged for longer than was seen: until it is not any more, its lag is unknown. */
+/* The app was backlogged for longer than recorded: its lag is unknown until it is idle. */
 void bsa_shares_doubt(struct bsa_tenant *t);
 
-/* Since the first hole, one that was not counted may have been ready, or on a lane, for @ns: lags were less than they seemed. */
+/* An uncounted execution may have been ready, or on a lane, for @ns since the first hole: lags may be smaller than computed. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
 
-/* One of it that no step told of may have waited since @since, for @ns: so the lag may have risen by half of what all lanes are worth. */
+/* An unrecorded execution of @t may have waited since @since, for @ns: the lag may have grown by half of all lanes' time. */
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns);
 
-/* It was backlogged when the recording began: until it is not, its lag may be anything. */
+/* The app was backlogged when the recording began: its lag is unknown until it is idle. */
 void bsa_shares_found(struct bsa_tenant *t);
 
 /*
- * One of it has been ready, or on a lane, since @since, and that is seen only now, when it enters a lane that was idle since @handed_since:
- * the lane may have been on its way to it (now: it was not).
+ * An execution of @t has been ready, or on a lane, since @since, which is detected only now that it enters a lane idle since
+ * @handed_since: the lane may have been on its way to it (@handed_since == now: it was not).
  */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since);
 
-/* Tell what is of the whole. */
+/* Report the shares over the whole time. */
 void bsa_shares_finish(struct bsa_device *d);
 
 #endif

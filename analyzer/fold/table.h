@@ -1,9 +1,9 @@
 /*
  * table.h -- entries by number: a hash table of chains through the entries themselves.
  *
- * The caller owns the entries, and puts a struct bsa_entry first into each. Several may have the same number: bsa_table_next
- * goes from one to the next. Numbers are strangers' and well mixed before use; the table grows as it fills, so chains stay
- * short whatever they are.
+ * The caller owns the entries; a struct bsa_entry is the first member of each. Several entries may have the same number:
+ * bsa_table_next iterates over them. Numbers are untrusted, and mixed before use; the table grows as it fills, so chains stay
+ * short.
  */
 #ifndef BSA_FOLD_TABLE_H
 #define BSA_FOLD_TABLE_H
@@ -25,16 +25,16 @@ struct bsa_table {
 /* 0 or -ENOMEM. */
 int bsa_table_init(struct bsa_table *t);
 
-/* Its entries are the caller's still. */
+/* Free the table. The caller keeps the entries. */
 void bsa_table_fini(struct bsa_table *t);
 
-/* Cannot fail: without memory to grow, chains get longer. */
+/* Never fails: without memory to grow, chains get longer. */
 void bsa_table_add(struct bsa_table *t, struct bsa_entry *entry, uint64_t number);
 
-/* It is in there. */
+/* Remove @entry, which must be in the table. */
 void bsa_table_remove(struct bsa_table *t, struct bsa_entry *entry);
 
-/* One of them, while there are any; @from is 0 at first, and then as it was left. For who removes them all. */
+/* Any entry, or NULL if the table is empty; for removing all. *from is 0 at first, then unchanged between calls. */
 struct bsa_entry *bsa_table_any(const struct bsa_table *t, size_t *from);
 
 static inline uint64_t bsa_mixed(uint64_t v)
@@ -46,7 +46,7 @@ static inline uint64_t bsa_mixed(uint64_t v)
 	return v ^ v >> 32;
 }
 
-/* NULL: there is none. */
+/* The first entry with @number, or NULL. */
 static inline void *bsa_table_find(const struct bsa_table *t, uint64_t number)
 {
 	struct bsa_entry *e = t->chains[bsa_mixed(number) >> (64 - t->bits)];

@@ -1,14 +1,14 @@
 /*
  * voices.h -- when each service was last heard.
  *
- * `lttng stop` and `lttng start` reach one process after another, so a service may not be recorded for some time in which its
- * clients are, without any gap between packets. What lanes and waits are is known from events of the service alone:
+ * `lttng stop` and `lttng start` reach one process after another, so for some time the clients may be recorded while the service is
+ * not, without any gap between packets. Lanes and waits are known from the service's events only:
  *
  *   before a stop   until its last event; the hole begins there
  *   after a start   from its first event; the hole ends there
- *   at the end      until its last event; its waits and lanes are told up to there, as those of a recording that ends there
+ *   at the end      until its last event; its waits and lanes are reported up to there, as if the recording ended there
  *
- * Where lanes are known from summaries alone, that holds of a silence that is shorter than the fold's horizon.
+ * If lanes are known from summaries only, this applies to a silence shorter than the fold's horizon.
  */
 #ifndef BSA_FOLD_VOICES_H
 #define BSA_FOLD_VOICES_H
@@ -22,24 +22,24 @@ struct bsa_fold;
 enum { BSA_INSTANCES = 4096, BSA_NO_INSTANCE = BSA_INSTANCES };
 
 struct bsa_voices {
-	uint64_t heard[BSA_INSTANCES]; /* the time of the latest event; 0: none */
-	unsigned n_heard;              /* services */
-	uint64_t gap_began;            /* of the latest stop, as packets tell it; 0: there was none */
-	uint64_t gap_ended;            /* when a service was heard again, or less 1 ns */
+	uint64_t heard[BSA_INSTANCES]; /* time of the latest event; 0: none */
+	unsigned n_heard;              /* number of services heard */
+	uint64_t gap_began;            /* begin of the latest stop, from the packets; 0: none */
+	uint64_t gap_ended;            /* time at which a service was heard again, or 1 ns less */
 };
 
-/* The instance of the service that emitted @e; BSA_NO_INSTANCE: a client did, or may have. */
+/* The service that emitted @e; BSA_NO_INSTANCE: a client emitted it, or may have. */
 unsigned bsa_voice_of(const struct bsa_event *e);
 
-/* Service @instance emitted the event in hand, @e. */
+/* Service @instance emitted the current event @e. */
 void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_event *e);
 
-/* A stop at @at, as packets tell it: the earliest time from which on a service that has clients may not be recorded. */
+/* For a stop at @at, from the packets: the earliest time from which a service with clients may not be recorded. */
 uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at);
 
 /*
- * The recording is over: until when it tells of the lanes of @instance. That is now if the service was never heard, or if events
- * were lost since: then there may be later times of which it would have told.
+ * At the end: the time up to which the lanes of @instance are recorded. This is now if the service was never heard, or if events
+ * were lost since, because lost events might concern later times.
  */
 uint64_t bsa_voice_ended(const struct bsa_fold *f, unsigned instance);
 
