@@ -1,11 +1,11 @@
 /*
- * world.h -- who is there: services, apps and their processes, connections, models, streams, mappings, buffers.
+ * world.h -- the existing objects: services, apps and their processes, connections, models, streams, mappings, buffers.
  *
- * An entry is there from when it is told of, or referred to, until its end is; streams and models a little longer
- * (PARTING_NS), for events of executions that come after it. So memory is bounded by what is open. Each is told as a fact
- * when it appears and when more is known of it; to be told of it again changes nothing.
+ * An entry exists from the first event that reports or mentions the object until its end; streams and models a little longer
+ * (PARTING_NS), for late events of executions. So memory is bounded by the number of open objects. Each object is reported as a
+ * fact when it appears and when more is known of it; a repeated event changes nothing.
  *
- * What is created here needs memory: without it the fold has failed, and NULL is returned.
+ * Functions that create an entry return NULL without memory; the fold has failed then.
  */
 #ifndef BSA_FOLD_WORLD_H
 #define BSA_FOLD_WORLD_H
@@ -17,10 +17,10 @@
 struct bsa_fold;
 struct bsa_exec;
 
-/* Sides of an execution, as bits: who has been heard. */
+/* Sides of an execution that events came from. Bits. */
 enum { BSA_HEARD_CLIENT = 1, BSA_HEARD_SERVICE = 2 };
 
-/* Where something is in a line, if it is in one: the longest first. */
+/* A list of objects, the oldest member first; and an object's place in such a list. */
 struct bsa_line {
 	struct bsa_link list;
 	uint32_t n;
@@ -34,8 +34,8 @@ struct bsa_service {
 	struct bsa_entry entry; /* instance */
 	struct bsa_rules rules;
 	uint32_t pid;
-	bool finding;             /* it tells of what was under way when the recording began */
-	struct bsa_service *next; /* of all */
+	bool finding;             /* it is emitting what was under way when the recording began */
+	struct bsa_service *next; /* next in the list of all services */
 };
 
 struct bsa_app_known {
@@ -45,7 +45,7 @@ struct bsa_app_known {
 	struct bsa_place idle;
 };
 
-/* There while it has connections. */
+/* Exists while it has connections. */
 struct bsa_process_known {
 	struct bsa_entry entry; /* instance << 32 | pid */
 	struct bsa_process fact;
@@ -56,22 +56,22 @@ struct bsa_connection {
 	struct bsa_entry entry;
 	struct bsa_app_known *app;         /* NULL: unknown */
 	struct bsa_process_known *process; /* NULL: unknown */
-	uint32_t streams;                  /* that refer to it: it is there as long */
+	uint32_t streams;                  /* number of streams that refer to it, and keep it */
 	uint8_t heard;
 	bool told, gone;
-	struct bsa_place place; /* connected */
+	struct bsa_place place; /* in the list `connected` */
 };
 
 struct bsa_model_known {
 	struct bsa_entry entry;
 	struct bsa_model fact;
-	struct bsa_place place; /* untold, or parting */
+	struct bsa_place place; /* in untold_models or parting_models */
 	bool told;
 };
 
-/* Which sequence numbers are over: all up to @below, and of the next ones those whose bits are set. */
+/* The sequence numbers that are over: all up to @below, and of the next ones those with a set bit. */
 struct bsa_over {
-	uint64_t few, *many; /* 64, or if many is there (owned) more */
+	uint64_t few, *many; /* bits of 64 numbers; *many (owned): of more, if not NULL */
 	uint32_t below;
 };
 
@@ -79,22 +79,22 @@ struct bsa_stream_known {
 	struct bsa_entry entry;
 	struct bsa_stream fact;
 	struct bsa_connection *connection; /* NULL: unknown */
-	struct bsa_link execs;             /* under way, in the order in which they were first seen */
+	struct bsa_link execs;             /* executions under way, in the order of their first events */
 	struct bsa_link mappings;
-	struct bsa_place place; /* untold, or parting */
+	struct bsa_place place; /* in untold or parting */
 	struct bsa_over over;
-	uint32_t n_execs, newest; /* newest: the highest sequence number there was */
-	uint32_t model;           /* as the service numbers it */
-	uint32_t app_key;         /* of fact.app, likewise */
-	uint64_t answered;        /* when a first answer was written that nobody is known to have taken; 0: none was */
-	uint64_t newest_at;       /* when newest was first seen; before: when it was opened */
-	uint64_t skipped_at;      /* the same of the one before the first number that was skipped */
-	uint32_t n_skipped;       /* numbers of which no execution was seen, though a later one was */
-	uint64_t quiet_since;     /* what came before the oldest execution under way was over then */
+	uint32_t n_execs, newest; /* newest: the highest sequence number so far */
+	uint32_t model;           /* the service's number */
+	uint32_t app_key;         /* the service's key of fact.app */
+	uint64_t answered;        /* time at which the first answer was written that is not known to be read; 0: none */
+	uint64_t newest_at;       /* time of newest's first event; before that: when the stream was opened */
+	uint64_t skipped_at;      /* like newest_at, for the number before the first skipped one */
+	uint32_t n_skipped;       /* numbers without any event although a later one has events */
+	uint64_t quiet_since;     /* all executions before the oldest one under way were over at this time */
 	uint8_t heard;
 	bool told, closed;
-	bool left;     /* it goes with its last execution */
-	bool replaced; /* and is in no table */
+	bool left;     /* it is freed with its last execution */
+	bool replaced; /* replaced by another stream of that number, and in no table */
 };
 
 struct bsa_mapping_open {
@@ -112,21 +112,21 @@ struct bsa_world {
 	struct bsa_table services, apps, processes, connections, models, streams, mappings, buffers;
 	struct bsa_service *all_services;
 	struct bsa_line idle;                    /* apps without connections */
-	struct bsa_line untold, untold_models;   /* those that nobody told of */
-	struct bsa_line parting, parting_models; /* those whose end was told */
-	struct bsa_line open, open_models;       /* those whose beginning was told, and whose end was not */
+	struct bsa_line untold, untold_models;   /* mentioned, but never reported */
+	struct bsa_line parting, parting_models; /* end reported, kept for late events */
+	struct bsa_line open, open_models;       /* begin reported, end not */
 	struct bsa_line connected;               /* connections */
 	uint32_t n_many;                         /* streams with over.many */
 };
 
-/* 0 or -ENOMEM; then, too, fini. */
+/* 0 or -ENOMEM; call fini in both cases. */
 int bsa_world_init(struct bsa_world *w);
 void bsa_world_fini(struct bsa_world *w);
 
 /* ---- events (world.c) ---- */
 
 void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e);
-/* A new execution of service @instance begins: by now it has told of those that were under way before. */
+/* An execution of service @instance begins: so the service has emitted all that were under way before. */
 void bsa_service_begins(struct bsa_fold *f, uint16_t instance);
 
 void bsa_on_client_connect(struct bsa_fold *f, const struct bsa_client_connect *e);
@@ -147,21 +147,21 @@ void bsa_on_buffer_reject(struct bsa_fold *f, const struct bsa_buffer_reject *e)
 void bsa_on_buffer_free(struct bsa_fold *f, const struct bsa_buffer_free *e);
 void bsa_on_resource_exhausted(struct bsa_fold *f, const struct bsa_resource_exhausted *e);
 
-/* Tell of the mappings and buffers that are open, as such. */
+/* Report the mappings and buffers that are still open. */
 void bsa_pools_finish(struct bsa_fold *f);
 void bsa_mapping_end(struct bsa_fold *f, struct bsa_mapping_open *m, uint64_t at, uint8_t cause);
 
 /* ---- for executions ---- */
 
-/* As it is known, or as nobody told of it. */
+/* The object with that number, which is created as unreported if it is unknown. */
 struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number);
 struct bsa_model_known *bsa_model_of(struct bsa_fold *f, uint32_t number);
 struct bsa_app_known *bsa_app_of(struct bsa_fold *f, uint16_t instance, uint32_t key);
 
-/* Somebody says that executions of @s are of this app. */
+/* An event reports that executions of @s belong to @app. */
 void bsa_stream_is_of(struct bsa_stream_known *s, struct bsa_app_known *app);
 
-/* Executions of it come one after the other. Calls do not: several threads may make them, each waiting for its own. */
+/* Whether its executions do not overlap. Calls may overlap: several threads may make them, each waiting for its own. */
 static inline bool bsa_stream_is_serial(const struct bsa_stream_known *s)
 {
 	return s->fact.path == BSA_PATH_BURST;
@@ -170,22 +170,22 @@ static inline bool bsa_stream_is_serial(const struct bsa_stream_known *s)
 bool bsa_stream_had(const struct bsa_stream_known *s, uint32_t seq);
 void bsa_stream_over(struct bsa_fold *f, struct bsa_stream_known *s, uint32_t seq);
 
-/* An execution of it is gone: so may be the stream. @quietly: nothing is told. */
+/* An execution of @s is freed: perhaps the stream is, too. @quietly: without reporting a fact. */
 void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly);
 
-/* Of what is parting, that whose time has come. */
+/* Free parting objects whose time is over. */
 void bsa_world_advance(struct bsa_fold *f);
 
 /*
- * Where only summaries were recorded, executions may be under way at the end of which no event tells: the first of them began no
- * earlier. BSA_NEVER: there are none.
+ * If only summaries were recorded, executions without any event may be under way at the end: a lower bound of the begin of the first
+ * one. BSA_NEVER: there are none.
  */
 uint64_t bsa_streams_under_way_after(const struct bsa_fold *f);
 
-/* Tell what executions there may have been, in the streams that are open, of which nothing was recorded. */
+/* Report the executions without any event that may have existed in the open streams. */
 void bsa_streams_hidden(struct bsa_fold *f);
 
-/* Tell of streams what is known in the end. */
+/* Report the final facts of streams. */
 void bsa_world_finish(struct bsa_fold *f);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# names.sh TREE [FOLDER...] -- names that stand alone in a backtrace, functions that deserve one, claims that are asserted, and folders
-# that do not include each other. Judges the rooms, or FOLDERs alone.
+# names.sh TREE [FOLDER...] -- names that stand alone in a backtrace, functions that deserve one, claims that are asserted. Judges the
+# rooms, or FOLDERs alone. Not a rule of the build yet, because the tree does not pass it.
 . "$(dirname "$0")/rule.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
