@@ -11,8 +11,8 @@
 
 /* The same thing in both ledgers. */
 struct amount {
-	int64_t late;  /* of the time up to the end */
-	int64_t spent; /* of the time up to the deadline, if that was before */
+	int64_t late;  /* its part of the time until the end */
+	int64_t spent; /* its part of the time until the deadline, if that was earlier */
 };
 
 struct ledger {
@@ -21,12 +21,12 @@ struct ledger {
 	uint64_t start, end, cut; /* raw times; cut: the end or the deadline, whichever was first */
 	int64_t budget;
 	int64_t typical[BSA_PHASES];
-	enum bsa_phase first, last; /* that the time from start to end has any of */
+	enum bsa_phase first, last; /* first and last phase with a part of the time from start to end */
 	bool fenced;
 	int64_t to_come; /* given up: what is left of the phase under way, if it takes what is typical */
 	bool hopeless;   /* at best it takes longer than there was time when it was submitted */
 
-	struct amount delay[BSA_DELAYS];    /* what is left of the time that its thread had no cpu */
+	struct amount delay[BSA_DELAYS];    /* the rest of its thread's run-queue delay, by part */
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
 	/* Of it, what was late: without an effect on who else had a lane when, and with such an effect. */
 	int64_t alone[BSA_CAUSES], entangled[BSA_CAUSES];
@@ -279,7 +279,7 @@ static bool find_last(struct ledger *l)
 	return false;
 }
 
-/* One that was given up: the phase it was in. */
+/* For an execution that was given up: find the phase that it was in. */
 static void find_under_way(struct ledger *l)
 {
 	l->last = l->first;
@@ -384,7 +384,7 @@ static struct amount smaller(struct amount a, struct amount b)
 	return (struct amount){ least(a.late, b.late), least(a.spent, b.spent) };
 }
 
-/* What is beyond the typical; of the phase in which it was given up, what is missing is yet to come. */
+/* The time beyond the typical one; in the phase in which it was given up, the missing time is still to come. */
 static int64_t beyond(struct ledger *l, enum bsa_phase phase, int64_t took)
 {
 	int64_t deviation = took - l->typical[phase];
@@ -399,7 +399,7 @@ static int64_t beyond(struct ledger *l, enum bsa_phase phase, int64_t took)
 
 /* ---- phases ---- */
 
-/* What one cause has all of. */
+/* Charge a whole phase to one cause. */
 static void charge_phase(struct ledger *l, enum bsa_phase phase, struct amount took, enum bsa_cause cause)
 {
 	charge(l, cause, (struct amount){ beyond(l, phase, took.late), took.spent });
@@ -517,7 +517,7 @@ static bool slices_hold(const struct bsa_missed *m)
 	return m->n_slices && sum == ran(m->execution);
 }
 
-/* Of the @took long it had been on lanes and off them by @until, how long was it on them? */
+/* The part of @took, its time on and off lanes until @until, that it was on lanes. */
 static int64_t on_lanes(const struct ledger *l, uint64_t until, int64_t took)
 {
 	const struct bsa_missed *m = l->m;
@@ -534,7 +534,7 @@ static int64_t on_lanes(const struct ledger *l, uint64_t until, int64_t took)
 	return least(sane(ran(l->x)), positive(took - off));
 }
 
-/* What stretch @i, from 0, had to do again: that is told when it ends, but for the last one, which has the rest. */
+/* The time that stretch @i, from 0, repeated: reported when the stretch ends, except for the last one, which has the rest. */
 static int64_t redone(const struct bsa_missed *m, size_t i, int64_t left)
 {
 	return i < m->n_preemptions ? least(sane(m->preemptions[i].redo), left) : left;
@@ -625,7 +625,7 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 	case BSA_QUEUE:
 		charge_queue(l, took);
 		break;
-	case BSA_RUN: /* and preempted */
+	case BSA_RUN: /* including preempted time */
 		charge_lanes(l, took);
 		break;
 	case BSA_REPLY:
@@ -718,13 +718,13 @@ static int64_t charge_phases(struct ledger *l)
 
 /* ---- misses that were foreseen ---- */
 
-/* What it would have had to wait for, from the end on. */
+/* The waits that it would have had after its end. */
 struct ahead {
 	uint64_t lane_free, queue_free; /* BSA_NEVER: unknown */
 	uint64_t holder;
 	uint32_t app;
 	uint8_t cause, queue_cause;
-	bool refusable; /* it was not on a lane yet, so that it was the service's choice to refuse it */
+	bool refusable; /* it had no lane yet, so refusing it was the service's choice */
 };
 
 static uint8_t known_cause(uint8_t cause)
@@ -803,7 +803,7 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	charge_ahead(l, &ahead, wait);
 	if (l->typical[BSA_RUN] || wait >= likely)
 		return wait;
-	/* How long it runs nobody knows but the service, which says: too long. By how much it does not. */
+	/* Only the service knows the run's estimate: it reports that the run takes too long, but not by how much. */
 	charge(l, BSA_TOO_BIG, (struct amount){ likely - wait, 0 });
 	return likely;
 }
@@ -827,7 +827,7 @@ static int64_t charge_all(struct ledger *l)
 	}
 	rest = x->lateness - over - l->to_come - after;
 	rest -= charge_foreseen(l, rest, after);
-	/* What it did not take any more, because it was given up. */
+	/* The time that it did not need, because it was given up. */
 	charge(l, BSA_UNUSED, (struct amount){ least(rest, 0), 0 });
 	return excess + after + positive(rest);
 }
@@ -841,7 +841,7 @@ void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
 		                    .is_primary = true };
 }
 
-/* Which cause has what is typical beyond the budget. */
+/* The cause that gets the typical time beyond the budget. */
 static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 {
 	uint64_t usual = l->m->typical->budget;

@@ -1,4 +1,4 @@
-/* events.c -- what each event says of its execution. */
+/* events.c -- applies each event to its execution. */
 #include "fold/inside.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static bool is_deadline(uint64_t told)
 	return told && told != BSA_NEVER;
 }
 
-/* What the app asked for: the service knows better, where a fenced execution has a duration, too. */
+/* The deadline that the app set. The service's value is better for a fenced execution with a duration. */
 static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t duration)
 {
 	x->deadline_said = true;
@@ -325,7 +325,7 @@ void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *
 		bsa_exec_step(f, x, BSA_STEP_DISPATCH, f->now, e->lane);
 }
 
-/* As far as anybody has said. */
+/* Whether it is running, as far as events have reported. */
 static bool is_running(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (has_ended(x))
@@ -435,7 +435,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	x->sched.on_lane_to_its_end = status == BSA_STATUS_NONE;
 	if (!x->off)
 		return lane;
-	if (status == BSA_STATUS_NONE) { /* so it was on it again, and that was not seen */
+	if (status == BSA_STATUS_NONE) { /* so it was on a lane again, without a recorded event */
 		x->broken = true;
 		bsa_exec_tell_stop(f, x, BSA_NEVER);
 		return lane;
@@ -505,7 +505,7 @@ void bsa_on_exec_delay(struct bsa_fold *f, const struct bsa_exec_delay *e)
 
 void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 {
-	uint8_t side = e->stage == BSA_STAGE_RETURNED ? 0 : BSA_HEARD_SERVICE; /* either says that */
+	uint8_t side = e->stage == BSA_STAGE_RETURNED ? 0 : BSA_HEARD_SERVICE; /* both sides emit this stage */
 	struct bsa_exec *x = e->exec ? bsa_exec_heard(f, e->exec, side) : NULL;
 
 	if (e->exec && !x)
@@ -622,7 +622,7 @@ void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 	bsa_exec_look_over(f, x);
 }
 
-/* What a summary tells of its lane, and nobody has told the schedule yet. */
+/* The parts of a summary that the schedule does not have yet. */
 struct news {
 	bool enqueued, dispatched, ended;
 };

@@ -8,11 +8,11 @@
 enum {
 	SLAB = 64,                /* executions */
 	MISS_SLAB = 256,          /* lookups that missed */
-	MISSES_MAX = 1 << 16,     /* that are kept; more of them are told at once, without what they cost */
+	MISSES_MAX = 1 << 16,     /* limit of misses kept; further ones are reported at once, without their costs */
 	PASSED = 2,               /* later ones of its stream prove that one is over, */
 	PASSED_CALLS = 4096,      /* or, where several may be under way, make that likely */
 	NEARBY_NS = 100000000,    /* how long before what is seen of it an execution may have begun */
-	INSTANCE_SHIFT = 20 + 32, /* of a number of an execution */
+	INSTANCE_SHIFT = 20 + 32, /* position of the service's instance in an execution's number */
 	SEQ_BITS = 32
 };
 

@@ -1,4 +1,4 @@
-/* fold.c -- see fold.h: what can be of each event to whom it is of. */
+/* fold.c -- passes each event to the part of the fold that it concerns. */
 #include "fold/inside.h"
 #include "fold/valid.h"
 
@@ -73,7 +73,7 @@ void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended)
 		f->failed = -ENOMEM;
 }
 
-/* It began at @at, which is before now if only a later event proved it: pending.h, voices.h. */
+/* The loss began at @at, which is before now if only a later event proved it: pending.h, voices.h. */
 static void on_loss(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
 {
 	uint64_t ended = e->ended < at ? at : e->ended;
@@ -165,7 +165,7 @@ static void take(struct bsa_fold *f, const struct bsa_event *e)
 		else
 			on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
 		return;
-	case BSA_performance_hold: /* of the device, not of anybody */
+	case BSA_performance_hold: /* concerns the device, and no object here */
 	case BSA_checkpoint:       /* op_end says as much */
 	case BSA_loop_iteration:   /* there is no relation of them */
 	case BSA_N_KINDS:
@@ -201,7 +201,7 @@ static void begin(struct bsa_fold *f, uint64_t at)
 	f->any = true;
 	f->began = at;
 	bsa_schedule_begin(f->schedule, at);
-	if (f->options.horizon_ns && at) /* summaries of what was before went to nobody */
+	if (f->options.horizon_ns && at) /* summaries of executions before the recording went to no session */
 		bsa_fold_unknown(f, 0, at - 1);
 }
 

@@ -1,4 +1,4 @@
-/* judge.c -- what can be told of an execution that is over: its phases, whether it missed its deadline, what was not seen. */
+/* judge.c -- derives the fact of an execution that is over: its phases, its missed deadline, and what was not recorded. */
 #include "fold/inside.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
 
 /* ---- boundaries ---- */
 
-/* What exec_service says of its end: a signal, where that is its result. */
+/* Take the end from exec_service: a signal, if the signal is its result. */
 static void take_answer(struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -96,7 +96,7 @@ static void take_answer(struct bsa_exec *x)
 		fact->result.blocked = x->answer_blocked;
 }
 
-/* What comes before what it has to come after was never so. */
+/* Remove boundaries that are earlier than a boundary that must precede them. */
 static void drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
 {
 	uint64_t *at = x->fact.at, last = at[BSA_SUBMITTED] == BSA_NEVER ? 0 : at[BSA_SUBMITTED];
@@ -115,7 +115,7 @@ static void drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
 	}
 }
 
-/* It ended without having been on a lane. */
+/* Whether it ended without having had a lane. */
 static bool never_ran(const struct bsa_exec *x)
 {
 	return saw(x, BSA_RUN_ENDED) && !saw(x, BSA_DISPATCHED) && x->lane == BSA_LANE_NONE;
@@ -305,7 +305,7 @@ static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 	return true;
 }
 
-/* It may go on after what was seen. */
+/* Whether it may continue after its last event. */
 static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_stream_known *s = x->stream;
@@ -597,6 +597,6 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	doubt_contradicted(f, x);
 	set_scheduled(x);
 	unset_counts(f, x);
-	if (bsa_exec_is_trial(x)) /* which has no slots */
+	if (bsa_exec_is_trial(x)) /* a trial run has no slots */
 		fact->lookups = fact->misses = 0;
 }

@@ -1,5 +1,6 @@
 /*
- * lanes.c -- what is known of a lane, now and for as long as somebody who waits can ask.
+ *
+ * lanes.c -- the known history of a lane, now and as far back as a waiting execution needs it.
  */
 #include "fold/lanes.h"
 
@@ -28,7 +29,7 @@ void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d)
 	*l = (struct bsa_lane){ 0 };
 }
 
-/* What nobody can ask for any more. */
+/* Drop the stretches that no wait needs any more. */
 static void drop_old(struct bsa_device *d, struct bsa_lane *l)
 {
 	uint64_t oldest = bsa_waits_oldest(d);
@@ -41,7 +42,7 @@ static void drop_old(struct bsa_device *d, struct bsa_lane *l)
 	drop(d, l, n);
 }
 
-/* What somebody can ask for, and is told that it is unknown. */
+/* Drop stretches that a wait still needs: they become unknown to it. */
 static void forget(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
 	l->known = nth(l, n - 1)->ended;
@@ -136,7 +137,7 @@ bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint
 	return l->holder && holder_is_certain(d, l, at);
 }
 
-/* What has been since the last step there, as of @at. */
+/* The stretch from the last step there until @at. */
 static void current(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, struct bsa_stretch *ret)
 {
 	*ret = (struct bsa_stretch){ .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
@@ -213,7 +214,7 @@ static bool tell_around_hole(const struct bsa_device *d, const struct bsa_lane *
 		last = 0;
 		until = over;
 	}
-	if (!last) /* somebody whom nobody knows */
+	if (!last) /* the last holder is unknown */
 		over = until;
 	tell_one_unknown(d, l, first->began, over, 0);
 	if (holder)
@@ -415,7 +416,7 @@ static void step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 	w->at = ret->ended;
 }
 
-/* More of what nobody has, or nobody knows, is all one. */
+/* Merge adjacent idle or unknown stretches. */
 static void extend(struct bsa_lane_walk *w, struct bsa_stretch *s)
 {
 	while (w->at < w->to) {

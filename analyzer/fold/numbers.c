@@ -12,7 +12,7 @@ enum { SUMMARIES_FEW = 1 << 10, SUMMARIES_MAX = 1 << 17, OPEN_MAX = 1 << 10, INS
 /* Numbers count from bsa_numbered.base. */
 struct summary {
 	uint32_t ready, over, n_ready;
-	uint64_t after, ended; /* it became ready later than that; it ended */
+	uint64_t after, ended; /* lower bound of the time at which it became ready; its end */
 };
 
 struct bsa_numbered {
@@ -20,13 +20,13 @@ struct bsa_numbered {
 	bool born;    /* the recording has it from its beginning */
 	bool based;   /* all that became ready up to number @base is known */
 	uint32_t base;
-	uint64_t after; /* what has a number above @base became ready later than that */
+	uint64_t after; /* an execution with a number above @base became ready after this time */
 	uint64_t
 		since; /* for which that holds: no summary of one up to @base is written later than a horizon after this */
 	struct summary
 		*all; /* owned; of numbers above base, and those that may have ended behind later ones; n of them */
 	size_t n, room;
-	uint32_t n_seen, most; /* of all numbers */
+	uint32_t n_seen, most; /* numbers seen; highest number */
 	uint64_t most_at;      /* the latest time after which @most was taken */
 	uint64_t
 		judged; /* the end of a hole: numbers are missing since then that may be of executions under way; 0: none */
@@ -341,7 +341,7 @@ static void judge(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
 		bsa_fold_unknown(f, h->began, h->ended);
 		return;
 	}
-	if (from > h->ended) /* what is missing became ready after the hole, so its summary is still to come */
+	if (from > h->ended) /* the missing one became ready after the hole, so its summary is still to come */
 		from = BSA_NEVER;
 	if (bsa_schedule_hole(f->schedule, h->began, h->ended, from, until))
 		f->failed = -ENOMEM;

@@ -10,7 +10,7 @@ struct giving {
 	uint64_t *by_cause;
 };
 
-/* What is unknown is given to nobody. */
+/* Give @ns to @cause; unknown time goes to no cause. */
 static void give(struct giving *g, enum bsa_cause cause, uint64_t ns)
 {
 	uint64_t part = ns == BSA_NEVER ? 0 : ns < g->left ? ns : g->left;

@@ -14,9 +14,9 @@
 
 enum {
 	DEVICES = 4096,
-	STREAM_INSTANCE_SHIFT = 20, /* of a stream's number */
+	STREAM_INSTANCE_SHIFT = 20, /* position of the instance in a stream's number */
 	REFUSALS_MAX = 1 << 16,
-	QUIET_ROWS = 1 << 13, /* of windows in which nothing happens: so many, and one more for each step in time */
+	QUIET_ROWS = 1 << 13, /* limit of rows for windows without events: so many, and one more for each step */
 	RULES_NATIVE = 1,
 	RULES_IDLE = 2,
 	RULES_FINDING = 4,
@@ -331,7 +331,7 @@ static void tell_slice(const struct bsa_device *d, struct bsa_scheduled *x, uint
 	d->facts->slice(d->facts->ctx, &slice);
 }
 
-/* It is on nothing any more, and what it was on is not certain. */
+/* @x loses its lane, and its time on the lane is uncertain. */
 static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	if (x->idle)
@@ -345,7 +345,7 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 	x->tenant->last_on[x->level] = d->now;
 }
 
-/* Nobody knows who had the lane until now. @last: it did at last, and leaves the lane; NULL: nobody knows who. */
+/* The lane's holder until now is unknown. @last: the execution that held it last, and leaves it; NULL: unknown. */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
 	struct bsa_scheduled *was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed, last);
@@ -439,7 +439,7 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
  */
 static void none_waits(struct bsa_device *d)
 {
-	if (d->doubtful) /* which of them had a share until now is not known */
+	if (d->doubtful) /* the shares of the doubtful ones until now are unknown */
 		d->unseen_until = d->now;
 	while (d->doubtful) {
 		d->doubtful->handing = d->now;
@@ -477,7 +477,7 @@ static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l
 	return n;
 }
 
-/* Its wait ends with lane @lane, since @given; BSA_NEVER: nobody knows. */
+/* Its wait ends on lane @lane, which was given to it at @given; BSA_NEVER: unknown. */
 static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed,
                        uint8_t lane, uint64_t given)
 {
@@ -606,7 +606,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	return 0;
 }
 
-/* It ends without ever having a lane again: its wait is charged to lane 0, if the holder of that is known. */
+/* It ends without a lane: its wait is charged to lane 0, if that lane's holder is known. */
 static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
@@ -614,7 +614,7 @@ static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 
 	end_wait(d, x);
 	x->on_native = d->native;
-	if (l && s->unsummed && !l->holder) /* one that is under way at the end may hold the lane */
+	if (l && s->unsummed && !l->holder) /* an execution under way at the end may hold the lane */
 		l = NULL;
 	r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, l);
 	if (x->idle && x->ready_since != d->now && !d->native) {

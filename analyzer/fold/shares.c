@@ -1,15 +1,16 @@
 /*
- * shares.c -- what each app was entitled to, what it received, and how far behind it was.
  *
- * A lag moves in straight lines between the times at which an app is looked at: where all get the same, who has no lane
- * gets ever further behind, unless nobody has one, and who has one ever less so. So its extremes are at those times, or when
- * somebody last got something. That a lane was handed over is known when it is over: then all of it counts, at once.
+ * shares.c -- the lane time that each app was entitled to and received, and its lag.
  *
- * After a hole every lag is counted from 0 again, and what it truly is lies between lag - under and lag + over: within the hole
- * it can have fallen by as much as all lanes are worth, and have risen by half of that. The same holds while it is not certain who is still ready.
- * What is told is the least that a lag was (max_lag), and the most that it can have been (most_lag); without holes both are equal.
- * An execution that turns up late, and may have waited unseen, lowers what is known of all lags since the first hole: so windows
- * are told at once before that hole, and at the end after it.
+ * Between the times at which an app is visited its lag is linear in time: while all are entitled to the same, the lag of an app without
+ * a lane grows, unless no lane is in use, and the lag of an app with a lane grows more slowly or falls. So its extremes are at those
+ * times, or at the last time at which a lane was in use. A hand-over of a lane is known when it ends: then all of it counts at once.
+ *
+ * After a hole every lag is counted from 0 again, and the true lag lies between lag - under and lag + over: within the hole it can
+ * have fallen by the time of all lanes, and have risen by half of that. The same holds while it is uncertain which executions are
+ * still ready. The reported values are the lower bound of the maximum (max_lag) and its upper bound (most_lag); without holes both
+ * are equal. An execution that is detected late, and may have waited unrecorded, lowers the lower bounds of all lags since the first
+ * hole: so windows before that hole are reported at once, and later ones at the end.
  */
 #include "fold/shares.h"
 
@@ -103,7 +104,7 @@ static void receive(struct bsa_tenant *t, bsa_parts entitled, unsigned __int128 
 		t->most_lag = most(t);
 }
 
-/* What it was on for @ns. */
+/* The lane time of @t in @ns. */
 static unsigned __int128 held(const struct bsa_tenant *t, uint64_t ns)
 {
 	return (unsigned __int128)ns * t->running;
@@ -192,7 +193,7 @@ static void close_down(struct bsa_tenant *t)
 	d->dirty = true;
 }
 
-/* Who has nothing left, with all of this time counted. */
+/* Close the tenants that have no execution left, with all time until now counted. */
 static void close_those_without(struct bsa_device *d)
 {
 	struct bsa_tenant *t = d->closing;
@@ -481,7 +482,7 @@ static void tell_window(struct bsa_device *d)
 static void skip(struct bsa_device *d, uint64_t to)
 {
 	if (to >= d->window_ended) {
-		if (d->in_loss) /* so that its lags are told as of its end */
+		if (d->in_loss) /* so that its lags are reported as of the end of the loss */
 			d->now = d->window_ended;
 		tell_window(d);
 		set_window(d, to);
@@ -519,7 +520,7 @@ static void widen(struct bsa_tenant *t, uint64_t ns)
 	look_at_lag(t);
 }
 
-/* Those of before the first hole. */
+/* Keep the lags from before the first hole. */
 static void keep_sure_lags(struct bsa_device *d)
 {
 	for (size_t i = 0; i < d->table_room; i++)
@@ -534,7 +535,7 @@ static int64_t lowered(int64_t lag, int64_t by)
 	return lag < LAG_UNKNOWN + by ? LAG_UNKNOWN : lag - by;
 }
 
-/* What is told of windows, and the bounds of the lags that are still counted. */
+/* Lower the lags of the held windows, and the bounds of the lags that are still counted. */
 static void lower_lags(struct bsa_device *d, bsa_parts by)
 {
 	for (size_t i = 0; i < d->held_lags.n; i++)
@@ -563,7 +564,7 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 		}
 }
 
-/* What a lag can have been, at most and at least, when @t seemed to close down. */
+/* The bounds of a lag at the time when @t seemed to become idle. */
 struct carried {
 	bsa_parts most, least;
 };

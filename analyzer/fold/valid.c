@@ -7,17 +7,17 @@
 
 enum { LANES = 64 };
 
-/* What a number can be. */
+/* The range of a number. */
 enum rule {
 	RULE_ANY, /* every number it has bits for: a reference, a count, or a label, of which a later catalogue has more */
-	RULE_EXEC,         /* of a stream that is one, and a number in it that is one */
-	RULE_EXEC_OR_NONE, /* or 0 */
+	RULE_EXEC,         /* a valid stream, and a valid number in it */
+	RULE_EXEC_OR_NONE, /* like RULE_EXEC, or 0 */
 	RULE_INSTANCE,
-	RULE_LANE,         /* of the service, or the driver's own */
-	RULE_LANE_OR_NONE, /* or that it was on none */
+	RULE_LANE,         /* a lane of the service, or the driver's own */
+	RULE_LANE_OR_NONE, /* like RULE_LANE, or no lane */
 	RULE_TIME,         /* 0: none */
 	RULE_NS,
-	RULE_ASKED_PATH,  /* of what an app asks for, which is no trial run */
+	RULE_ASKED_PATH,  /* a path that an app can use: not a trial run */
 	RULE_NS_OR_NEVER, /* BSA_NEVER: not known. What is too large is not known either */
 	RULE_ASKED        /* a time or duration that an app chooses: a larger one is the largest, -1 none */
 };
@@ -28,7 +28,7 @@ struct field {
 	uint8_t rule; /* enum rule. Those without a rule come last, and RULE_ANY ends the search */
 };
 
-#define BYTES(member) (sizeof(member) > 8 ? 8 : sizeof(member)) /* of each; arrays are of 8 */
+#define BYTES(member) (sizeof(member) > 8 ? 8 : sizeof(member)) /* bytes of one element; elements of arrays have 8 */
 #define FIELD(kind, name, its_rule)                                                            \
 	{ .at = sizeof(struct bsa_event) + offsetof(struct bsa_##kind, name),                  \
 	  .bytes = BYTES(((struct bsa_##kind *)0)->name),                                      \
@@ -196,7 +196,7 @@ static bool can_be(enum rule rule, uint64_t number)
 	return true;
 }
 
-/* What a number that cannot be becomes. The HAL's -1 is no deadline, as 0 is. */
+/* The replacement of an invalid number. The HAL's -1 means no deadline, like 0. */
 static uint64_t instead_of(enum rule rule, uint64_t number)
 {
 	if (rule != RULE_ASKED)

@@ -63,7 +63,7 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 		return of_queue(BSA_OF(e, fmq_read)->exec, is_request(BSA_OF(e, fmq_read)->queue));
 	case BSA_fmq_write:
 		return of_queue(BSA_OF(e, fmq_write)->exec, is_result(BSA_OF(e, fmq_write)->queue));
-	default: /* too seldom to matter, or of either side */
+	default: /* too rare to matter, or from either side */
 		return BSA_NO_INSTANCE;
 	}
 #undef OF_EXEC

@@ -1,5 +1,6 @@
 /*
- * waits.c -- those that are ready and not on a lane: whom they waited for, and who was chosen before them.
+ *
+ * waits.c -- executions that are ready without a lane: the holders that they waited for, and the executions chosen before them.
  */
 #include "fold/waits.h"
 
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 
 enum {
-	PAIRS_FEW = 4096,    /* so many pairs there may be; */
-	PAIRS_MAX = 1 << 18, /* of more, up to this, */
-	WAITS_OF_A_PAIR = 4, /* there is one for so many waits */
-	BYPASSED_MAX = 512   /* apps that wait at once: of more it is not counted how often they are bypassed */
+	PAIRS_FEW = 4096,    /* always room for so many pairs; */
+	PAIRS_MAX = 1 << 18, /* beyond that, up to this number, ... */
+	WAITS_OF_A_PAIR = 4, /* ... one pair for each so many waits */
+	BYPASSED_MAX = 512   /* apps that wait at the same time: with more, bypasses are not counted */
 };
 
 /* ---- who made whom wait ---- */
@@ -287,7 +288,7 @@ void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
 	}
 }
 
-/* Of @level, the first that was ready at @at, @skip of them left out, which is counted down. */
+/* The first execution of @level that was ready at @at, after leaving out *skip of them; counts *skip down. */
 static const struct bsa_scheduled *ready_at(const struct bsa_level *level, uint64_t at, unsigned *skip)
 {
 	const struct bsa_scheduled *x = level->head;

@@ -7,15 +7,15 @@
 
 enum {
 	IDLE_APPS_MAX = 1 << 14, /* apps without connections that are kept, in case they come again */
-	UNTOLD_MAX = 1 << 16,    /* streams, and models, of which nobody told; of more the oldest go */
+	UNTOLD_MAX = 1 << 16,    /* limit of unreported streams, and of models; the oldest are freed beyond it */
 	PARTING_MAX = 1 << 16,
 	OPEN_MAX = 1 << 16,      /* streams, models and connections that have not ended, each; of more the oldest go */
-	LINE_FEW = 1 << 12,      /* so many of each stay, however crowded it is */
+	LINE_FEW = 1 << 12,      /* so many of each are kept even if the fold is crowded */
 	OVER_MANY_MAX = 1 << 13, /* streams that remember many executions */
-	OVER_FEW = 64,           /* of executions that come one after the other, */
-	OVER_MANY = 4096,        /* and of others */
+	OVER_FEW = 64,           /* for streams whose executions do not overlap, */
+	OVER_MANY = 4096,        /* and for others */
 	INSTANCES = 1 << 12,
-	INSTANCE_SHIFT = 20, /* of the numbers that a service gives out */
+	INSTANCE_SHIFT = 20, /* position of the instance in the service's numbers */
 	LANES_MAX = 64,
 	POLICY_NATIVE = 4,
 	CAUSE_UNKNOWN = 255
@@ -625,7 +625,7 @@ static bool may_be_under_way(const struct bsa_fold *f, const struct bsa_stream_k
 	return f->options.horizon_ns && !f->full && s->fact.closed == BSA_NEVER;
 }
 
-/* Such an execution began no earlier. */
+/* Lower bound of the begin of such an execution. */
 static uint64_t under_way_after(const struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	uint64_t after = next_after(s), complete = bsa_numbers_complete_until(f, s->fact.number >> INSTANCE_SHIFT);
@@ -657,7 +657,7 @@ static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 		bsa_numbers_hidden(f, &s->fact, s->skipped_at, until, over || bsa_stream_is_serial(s));
 }
 
-/* It goes now, or with its last execution. */
+/* Free the stream now, or with its last execution. */
 static void leave(struct bsa_fold *f, struct bsa_stream_known *s)
 {
 	if (f->losses.n && !f->finished)
@@ -665,7 +665,7 @@ static void leave(struct bsa_fold *f, struct bsa_stream_known *s)
 	end_mappings(f, s);
 	leave_line(&s->place);
 	s->left = true;
-	s->n_execs++; /* it is not to go while its executions are told */
+	s->n_execs++; /* keep the stream while its executions are reported */
 	bsa_execs_conclude(f, s);
 	bsa_stream_lost_one(f, s, false);
 }
