@@ -226,18 +226,24 @@ static void others_have_the_lane_between_iterations(void **state)
 	nnb_model_free(m);
 }
 
-/* A loop is one operation: its deadline ends it all the same, whether or not it makes room for others in its midst. */
+/* A loop is one operation: its deadline ends it all the same, whether or not it yields its lane inside the operation. */
 static void the_deadline_ends_a_loop(void **state)
 {
 	struct fixture *f = *state;
 	struct loop_call c;
-	uint64_t began = now_ns();
+	enum nnb_status status = NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
+	uint64_t began = 0, budget = 20 * MS;
 
-	loop_call_init(&c, -1, NNB_LOOP_MAX_NS);
-	c.call.terms.deadline_ns = began + 20 * MS;
-	assert_int_equal(execute(f->counting, f->row->path, &c), NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
-	assert_true(now_ns() - began >= 20 * MS && now_ns() - began < NNB_LOOP_DEFAULT_NS);
-	loop_call_fini(&c);
+	/* on a busy machine the deadline may pass before the loop begins: allow more time then */
+	for (; status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT && budget < NNB_LOOP_DEFAULT_NS / 2; budget *= 2) {
+		loop_call_init(&c, -1, NNB_LOOP_MAX_NS);
+		began = now_ns();
+		c.call.terms.deadline_ns = began + budget;
+		status = execute(f->counting, f->row->path, &c);
+		loop_call_fini(&c);
+	}
+	assert_int_equal(status, NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
+	assert_true(now_ns() - began >= budget / 2 && now_ns() - began < NNB_LOOP_DEFAULT_NS);
 }
 
 /* Its lane is free long before the loop's time is over. How long after the death is printed, and not judged here. */
