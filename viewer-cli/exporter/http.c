@@ -65,7 +65,7 @@ static int mhd_load(const struct mhd **ret, struct bsa_err *err)
 /* A connection that libmicrohttpd has. fd -1: a free place. */
 struct connection {
 	int fd;
-	uint64_t began; /* of CLOCK_MONOTONIC, ms */
+	uint64_t began; /* start, in ms of CLOCK_MONOTONIC */
 	bool closed;    /* shut down here; libmicrohttpd takes note of it the next time that it runs */
 };
 
@@ -187,7 +187,7 @@ static bool split(const char *listen, char address[64], char port[6])
 	if (n >= 2 && from[0] == '[' && from[n - 1] == ']')
 		from++, n -= 2;
 	else if (memchr(from, ':', n))
-		return false; /* of IPv6, without [ ] */
+		return false; /* an IPv6 address without [ ] */
 	if ((colon && !n) || n >= 64 || !*digits || strlen(digits) > 5 ||
 	    strspn(digits, "0123456789") != strlen(digits))
 		return false;
@@ -313,7 +313,7 @@ int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *ask
 struct bsv_http *bsv_http_free(struct bsv_http *h)
 {
 	if (h && h->daemon)
-		h->mhd->stop_daemon(h->daemon); /* and closes the socket that it listens on */
+		h->mhd->stop_daemon(h->daemon); /* closes the listening socket, too */
 	free(h);
 	return NULL;
 }

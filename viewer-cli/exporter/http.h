@@ -1,9 +1,10 @@
 /*
- * http.h -- a small HTTP server for whoever scrapes: GET and HEAD of pages that a function makes, and nothing else.
  *
- * The protocol is libmicrohttpd's, which is loaded when it is needed. Every answer closes its connection. A connection that has not had its
- * answer after ten seconds is closed, however busy it keeps; when there are too many, the oldest is. So clients that are slow, or many,
- * take nothing from a client that asks and reads.
+ * http.h -- a small HTTP server for programs that scrape metrics: GET and HEAD of pages that a function makes, and nothing else.
+ *
+ * libmicrohttpd implements the protocol; it is loaded when it is needed. Every answer closes its connection. A connection without an
+ * answer after ten seconds is closed, even if it is active; if there are too many connections, the oldest is closed. So slow or numerous
+ * clients take nothing from a client that requests a page and reads it.
  *
  * One thread: the caller's loop polls bsv_http_fd, for bsv_http_patience at most, and then calls bsv_http_run.
  */
@@ -17,11 +18,11 @@
 
 struct bsv_http;
 
-/* What a request is answered with. */
+/* The answer to a request. */
 struct bsv_http_page {
 	int status;       /* 200, 404, 503 */
-	const char *type; /* of its content. Borrowed for good */
-	char *body;       /* of malloc, and taken; NULL: there was no memory */
+	const char *type; /* type of the content. Static */
+	char *body;       /* from malloc, and taken; NULL: no memory */
 	size_t bytes;
 };
 

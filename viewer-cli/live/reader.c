@@ -133,7 +133,7 @@ void bsv_reader_close(struct bsv_reader *r)
 		return;
 	close(r->to);
 	close(r->from);
-	kill(r->pid, SIGKILL); /* it has nothing to lose */
+	kill(r->pid, SIGKILL); /* the process keeps nothing that could be lost */
 	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	*r = (struct bsv_reader){ .pid = 0 };

@@ -18,7 +18,7 @@ struct bsv_reader {
 /* @buckets: of the metrics that it counts, too; NULL: it counts none. BSA_E_ENV: it cannot be started. */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                     const struct bsv_buckets *buckets, struct bsa_err *err);
-/* What burstscope watch waits for. Borrowed. */
+/* The conditions of burstscope watch. Borrowed. */
 struct bsv_watching {
 	const struct bsv_condition *conditions;
 	size_t n_conditions;
@@ -31,13 +31,14 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
 /*
- * What is known by now: rows of the last seconds; or, @finish, once the recording is over, those of all of the time. @rows has room for
- * BSV_FIGURES_ROWS. 0; BSA_E_ENV: it has gone, or answers nothing that makes sense.
+ *
+ * The figures known by now: rows of the last seconds; or with @finish, once the recording is over, rows of all time. @rows has room
+ * for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has ended, or its answer is invalid.
  */
 int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err);
 
-/* What came of each condition so far: @ret->folded. As bsv_reader_ask. */
+/* The state of each condition so far: @ret->folded. Like bsv_reader_ask. */
 int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
 /* The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. As bsv_reader_ask. */

@@ -17,7 +17,8 @@ static bool make_below(const char *place, uint64_t room, char ret[PATH_MAX])
 
 int bsv_ring_make(char ret[PATH_MAX], uint64_t ring, struct bsa_err *err)
 {
-	uint64_t room = 4 * ring * (uint64_t)sysconf(_SC_NPROCESSORS_CONF); /* of two users, and as much to spare */
+	/* the rings of two users, and the same again to spare */
+	uint64_t room = 4 * ring * (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	const char *tmp = getenv("TMPDIR");
 
 	if (make_below(getenv("XDG_RUNTIME_DIR"), room, ret) || make_below("/dev/shm", room, ret) ||

@@ -54,7 +54,7 @@ static int copy_file(struct saving *s, const char *from, const char *to)
 	struct stat st, after;
 
 	if (in < 0)
-		return 0; /* it has gone */
+		return 0; /* the file is gone */
 	if (fstat(in, &st) || !S_ISREG(st.st_mode)) {
 		close(in);
 		return 0;

@@ -1,5 +1,6 @@
 /*
- * save.h -- what the tracefiles of a session hold, as a recording of its own, while it goes on.
+ *
+ * save.h -- copies the contents of a session's tracefiles into a recording of its own, while the session goes on.
  */
 #ifndef BSV_LIVE_SAVE_H
 #define BSV_LIVE_SAVE_H

@@ -31,7 +31,7 @@ static void put(const char *text, size_t n)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return; /* nobody looks any more */
+			return; /* the terminal is gone */
 		text += done;
 		n -= (size_t)done;
 	}

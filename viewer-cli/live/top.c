@@ -1,13 +1,13 @@
 /*
- * top.c -- see top.h.
+ * top.c -- the loop of burstscope top and burstscope exporter.
  *
- * STATES   recording: a session, and a process that reads what it writes (reader.h). Lost: the session daemon has gone; until there is one
- *          again nothing is recorded, and the screen says so; then a session is made anew, in a directory of its own, and how long that
- *          took is said. Ended: a session of somebody else's is over; its last figures stay.
- * FILES    Of a session of its own: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and gone in the
- *          end. CRASH: the directory has the name of a probe's, and its session the name of ours: the next one to record removes both.
- * METRICS  Are asked of that process whenever a client scrapes. A process that crashed counts from 0 again, which Prometheus knows to read.
- * SIGNALS  Held, and read from a descriptor beside the keys. SIGTSTP gives the terminal back first.
+ * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the session daemon has ended; nothing is
+ *          recorded until there is one again, and the screen reports that; then a new session is made, in a directory of its own, and the
+ *          length of the interruption is reported. Ended: the session of another user of LTTng is over; its last figures stay.
+ * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and removed at
+ *          the end. CRASH: the directory has the name of a probe's, and the session an own name: the next recording removes both.
+ * METRICS  Fetched from that process whenever a client scrapes. A process that crashed counts from 0 again, which Prometheus understands.
+ * SIGNALS  Blocked, and read from a descriptor beside the keys. SIGTSTP restores the terminal first.
  */
 #include "live/top.h"
 
@@ -46,13 +46,13 @@ struct top {
 	struct bsv_signals signals;
 	int signal_fd;
 	sigset_t before;
-	char directory[PATH_MAX]; /* of the session that is read */
+	char directory[PATH_MAX]; /* directory of the session that is read */
 	char source[96], message[MESSAGE], app[sizeof(((struct bsa_live_row *)0)->app)];
 	struct bsv_figures figures;
 	struct bsa_live_row *rows;
 	enum bsv_view_sort sort;
 	bool screen, paused, stopping, lost, ended, redraw;
-	int failed; /* of enum bsa_code: it cannot go on */
+	int failed; /* enum bsa_code: the reason why it cannot continue */
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
 	unsigned crashes;
 };
@@ -278,7 +278,10 @@ static void forget_lost(struct top *t)
 
 static void ask_to_save(struct top *t)
 {
-	/* Who is who may be written over by now. A service that tells it again makes a hole of a time in which nothing happened. */
+	/*
+	 * The ring may have overwritten the events that name objects: let services repeat them. Not earlier, because the repetition makes a
+	 * hole of a time in which nothing happened.
+	 */
 	if (!t->o->session && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
 	t->save_after = now();

@@ -1,6 +1,6 @@
 /*
- * top.h -- what `burstscope top` and `burstscope exporter` do: a session of its own, or one that is there, followed and shown, or served to
- * whoever scrapes metrics, until a signal or a key ends it.
+ * top.h -- runs `burstscope top` and `burstscope exporter`: follows an own or an existing session, and shows its figures, or serves them as
+ * metrics, until a signal or a key ends it.
  */
 #ifndef BSV_LIVE_TOP_H
 #define BSV_LIVE_TOP_H
@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 struct bsv_top_options {
-	const char *session; /* one that is there; NULL: one of its own */
+	const char *session; /* name of an existing session; NULL: make one */
 	enum bsv_detail detail;
 	uint64_t buffer, ring; /* bytes, for each cpu and user; 0: as many as seem right */
-	int64_t duration;      /* ns; negative: until somebody says so */
+	int64_t duration;      /* ns; negative: until it is interrupted */
 	int64_t interval, settle;
-	const char *app; /* of this one alone; NULL: of all */
+	const char *app; /* show only this app; NULL: all */
 	struct bsv_screen screen;
 	bool once, json;
 	const char *listen;         /* where metrics are served, and nothing is shown; NULL: it is shown */
-	struct bsv_buckets buckets; /* of those metrics */
+	struct bsv_buckets buckets; /* buckets of the metrics' histograms */
 };
 
 /* 0, or negative. */

@@ -22,7 +22,7 @@ const char *bsv_view_sort_name(enum bsv_view_sort sort)
 
 /* ---- rows ---- */
 
-/* What it got of what it was entitled to; below 0: nothing is known, or it was entitled to nothing. */
+/* Received / entitled; negative: unknown, or entitled to nothing. */
 static double share_of(const struct bsa_live_row *r)
 {
 	return r->entitled_ns ? (double)r->received_ns / (double)r->entitled_ns : -1;
@@ -98,7 +98,7 @@ const char *bsv_view_next_app(const struct bsv_view *v, const char *app)
 	return next;
 }
 
-/* Of the rows that are shown, all together. */
+/* The sum of the shown rows. */
 static struct bsa_live_row all_of(const struct bsa_live_row *const *list, size_t n)
 {
 	struct bsa_live_row all = { .app_id = 0 };
@@ -327,7 +327,7 @@ static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], FILE *to)
 	}
 }
 
-/* What @make prints, as one line. */
+/* The output of @make as one line. */
 static void line_of(struct out *o, int paint,
                     void (*make)(const struct bsv_view *, const struct bsa_live_row *, FILE *),
                     const struct bsa_live_row *all)
@@ -395,7 +395,7 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
 }
 
-/* What makes figures less than they seem. */
+/* Print the reasons why figures may be too low. */
 static void make_doubts(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
 	const struct bsa_live_state *s = &v->figures->state;

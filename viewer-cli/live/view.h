@@ -16,9 +16,9 @@ struct bsv_view {
 	const struct bsa_live_row *rows; /* figures->n_rows of them */
 	struct bsv_screen screen;
 	int height;          /* lines; 0: as many as there are */
-	const char *source;  /* what is recorded: "its own session, compact" */
-	const char *message; /* what happened last; NULL: nothing */
-	const char *app;     /* of this one alone; NULL: of all */
+	const char *source;  /* description of the recording: "its own session, compact" */
+	const char *message; /* the latest notice; NULL: none */
+	const char *app;     /* only this app is shown; NULL: all */
 	enum bsv_view_sort sort;
 	uint64_t now; /* CLOCK_MONOTONIC */
 	bool paused, keys;

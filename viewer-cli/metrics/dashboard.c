@@ -10,7 +10,7 @@ static const char *first_labels(const struct bsv_metric_info *m)
 	return *m->labels ? m->labels : "instance";
 }
 
-/* What a panel shows: the 99th percentile, the rate per second, or the value. */
+/* The query of a panel: the 99th percentile, the rate per second, or the value. */
 static void expression(FILE *to, const struct bsv_metric_info *m)
 {
 	switch (m->type) {

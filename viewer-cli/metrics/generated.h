@@ -1,6 +1,6 @@
 /*
- * generated.h -- what is written of the table of metrics for the programs that read them: rules for Prometheus, a dashboard for Grafana, and the
- * table for people.
+ *
+ * generated.h -- files made from the table of metrics: rules for Prometheus, a dashboard for Grafana, and the table for people.
  */
 #ifndef BSV_METRICS_GENERATED_H
 #define BSV_METRICS_GENERATED_H

@@ -38,8 +38,8 @@ struct bsv_metric_set {
 	struct bsv_metrics *owner;
 	enum bsv_metric id;
 	bool is_other;
-	int64_t value; /* of a histogram: the sum */
-	uint64_t n;    /* of a histogram */
+	int64_t value; /* for a histogram: the sum */
+	uint64_t n;    /* for a histogram: the number of observations */
 	uint64_t *buckets;
 	int64_t execution, exemplar, exemplar_at; /* execution 0: none */
 };

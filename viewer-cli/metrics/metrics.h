@@ -1,5 +1,7 @@
 /*
- * metrics.h -- metrics with their label sets and values, as Prometheus reads them: bounded in number, whoever names the apps and models.
+ *
+ * metrics.h -- metrics with their label sets and values, in Prometheus's text format; bounded in number, because names of apps and models are
+ * untrusted.
  *
  * One thread. Memory: at most as many label sets as metrics.def allows.
  */
@@ -54,7 +56,7 @@ const char *bsv_bound_text(char to[BSV_BOUND_TEXT], int64_t ns);
 
 struct bsv_metrics;
 
-/* Of one label set. It lives as long as its metrics. */
+/* The value of one label set. It lives as long as its metrics. */
 struct bsv_metric_set;
 
 /* @buckets are copied. NULL: no memory. */
@@ -78,7 +80,7 @@ void bsv_metric_raise(struct bsv_metric_set *s, int64_t value);
 /* Histograms. */
 void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns);
 
-/* Of a counter: an execution that stands for it, and how late it was, in ns, at a time since 1970. The one with the largest value is kept. */
+/* For a counter: an exemplar, an execution with its lateness in ns at a time since 1970. The one with the largest value is kept. */
 void bsv_metric_exemplar(struct bsv_metric_set *s, int64_t execution, int64_t value, int64_t at);
 
 /* Series, over all metrics: lines with a value. */

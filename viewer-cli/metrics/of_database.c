@@ -95,7 +95,7 @@ static const char *model_at(const struct filling *f, const struct bsv_rows *rows
 	return names_find(&f->models, bsv_rows_cell(rows, column));
 }
 
-/* Of the columns of a row, read as text; NULL: not known. Borrowed until the next step. */
+/* A column of a row as text; NULL: unknown. Borrowed until the next step. */
 static const char *text_at(const struct bsv_rows *rows, size_t column)
 {
 	struct bsv_cell c = bsv_rows_cell(rows, column);

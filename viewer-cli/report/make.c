@@ -11,9 +11,9 @@
 
 #define USUAL_BYTES INT64_C(20000000)
 
-enum { ROWS_MOST = 500 }; /* of each part of an answer */
+enum { ROWS_MOST = 500 }; /* limit of the rows of each part of an answer */
 
-/* Whose answers are in the page, in its order. */
+/* The commands whose answers are in the page, in its order. */
 static const struct bsv_command *const answers[] = {
 	&bsv_summary,  &bsv_misses,     &bsv_latency,     &bsv_overhead, &bsv_fairness,
 	&bsv_priority, &bsv_starvation, &bsv_preemptions, &bsv_slots,    &bsv_memory,

@@ -16,7 +16,7 @@ struct bsv_pack {
 	const struct bsv_pack_column *columns;
 	size_t n_columns, n; /* n: rows that wait to be written */
 	uint64_t *codes;     /* PACK_ROWS of each column, one column after the other */
-	int64_t *last;       /* of each delta column */
+	int64_t *last;       /* last value of each delta column */
 	unsigned char *planes, *small;
 	size_t small_room;
 	uint64_t rows;

@@ -87,7 +87,7 @@ static void write_failure(FILE *to, const char *why)
 	fputs("}", to);
 }
 
-/* What the commands answer. One that cannot says why. */
+/* Write the answers of the commands. A command that fails reports why in its place. */
 static int write_answers(struct writing *w)
 {
 	const char *name = NULL;

@@ -1,8 +1,10 @@
 /*
- * report.h -- one page that anybody can open: a database as a file of HTML that needs nothing else.
  *
- * ORDER    What is seen first is first in the file: answers and the overview, then the script, which draws them; then executions, packed.
- * SAFETY   The page's policy allows the page's own script and style, by their hashes, and nothing from elsewhere. Texts of the recording
+ * report.h -- writes a database as one HTML page that needs no other file and no server.
+ *
+ * ORDER    The parts that a reader sees first come first in the file: answers and the overview, then the script that draws them; then the
+ *          packed executions.
+ * SAFETY   The page's policy allows only the page's own script and style, by their hashes, and nothing from elsewhere. Texts of the recording
  *          are data in it (JSON without a <), and become text nodes.
  */
 #ifndef BSV_REPORT_H

@@ -17,7 +17,7 @@ enum { LABELS_MOST = 256, COLUMNS_MOST = 40, EXECUTION_BYTES = 34, FIXED_BYTES =
 struct labels {
 	char *of[LABELS_MOST];
 	size_t n;
-	size_t latest[COLUMNS_MOST]; /* of each column: most rows have the word of the row before */
+	size_t latest[COLUMNS_MOST]; /* latest word of each column: most rows have the same word as the row before */
 };
 
 struct overview {
@@ -33,7 +33,7 @@ struct world {
 	const char *suffix;
 	struct labels labels;
 	struct overview overview;
-	int32_t *apps; /* of executions, by id; -1: unknown */
+	int32_t *apps; /* app of each execution, by id; -1: unknown */
 	uint8_t *kept; /* a bit each, by id */
 	size_t n_ids;
 	struct bsv_shown shown;
@@ -57,7 +57,7 @@ void bsv_page_text(FILE *to, const char *text)
 
 /* ---- rows into packs ---- */
 
-/* What a column of a query becomes. Text becomes the number of a label. */
+/* The conversion of a query's column. Text becomes the number of a label. */
 struct reading {
 	struct bsv_pack *pack;
 	struct bsv_pack_column columns[COLUMNS_MOST];
@@ -221,7 +221,7 @@ static int glance(struct world *w)
 	return r;
 }
 
-/* What those refer to that missed a deadline, were preempted or waited for a less urgent one. */
+/* Keep the executions named by others that missed a deadline, were preempted or waited for a less urgent one. */
 static int keep_involved(struct world *w)
 {
 	static const char sql[] =

@@ -1,8 +1,9 @@
 /*
- * world.h -- what the page draws of a database: executions, lanes, waits, preemptions, causes of misses, losses and lags, as packs.
  *
- * SAMPLES  Where all executions are more than the page may have, these are in it: those that missed a deadline, those that a cause, an
- *          inversion or a preemption names, those that held a lane while one that missed waited, and one of each bsv_shown.stride others. The
+ * world.h -- reads what the page draws from a database: executions, lanes, waits, preemptions, causes of misses, losses and lags, as packs.
+ *
+ * SAMPLES  If there are more executions than the page may have, it has these: those that missed a deadline, those named by a cause, an
+ *          inversion or a preemption, those that held a lane while one that missed waited, and one of each bsv_shown.stride others. The
  *          overview counts all of them.
  * TIMES    are relative to the beginning of the recording, so that a browser's numbers, exact up to 2^53, hold them for 104 days.
  */
