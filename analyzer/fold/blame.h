@@ -34,8 +34,8 @@ struct bsa_blamed {
 	uint64_t culprit; /* the culprit's execution; 0: none */
 	uint32_t culprit_app;
 	int64_t budget_ns, late_ns;
-	int64_t part
-		[BSA_PARTS]; /* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part */
+	/* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part. */
+	int64_t part[BSA_PARTS];
 	uint8_t cause;
 	/* 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can tell (docs/figures.md) */
 	int8_t saved;

@@ -34,9 +34,11 @@ struct bsa_stretch {
 struct bsa_lane {
 	struct bsa_scheduled *holder; /* borrowed; NULL: none, or unknown */
 	uint64_t since;               /* begin of this holder's time, or of the time without a holder */
-	uint64_t heard; /* latest end of an execution that was last on this lane, but not known to be its holder, */
-	/* and the execution that certainly held the lane until that time; 0: none, or several may have */
-	uint64_t heard_id;
+	/*
+	 * heard: latest end of an execution that was last on this lane, but not known to be its holder. heard_id: the execution that
+	 * certainly held the lane until that end; 0: none, or several may have.
+	 */
+	uint64_t heard, heard_id;
 	uint64_t known;    /* before this time nothing is known; BSA_NEVER: nothing is known at all */
 	uint64_t kept;     /* before this time the history has only the stretches that a current wait needs */
 	bool doubtful;     /* the time since @since is unknown */
