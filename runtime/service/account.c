@@ -1,13 +1,14 @@
 /*
- * account.c -- what a model costs its app.
  *
- * What a model is likely to take is reserved before the driver needs it: with the model, and for each burst and each execution
- * that is under way. What the driver allocates is counted besides. The app is charged with the larger of the two, so that a
- * reservation makes no difference to what the driver then takes, and what the driver keeps when a reservation ends stays
- * charged until the driver frees it. SMALL_CHANGE of it is not charged, for each model, of which an app has so many at most:
- * lists and structs that depend on what has run would make any limit inexact.
+ * account.c -- charges the memory of a model to its app.
  *
- * CONCURRENCY  An account's lock orders what changes it, and is held while the app's is asked. Any thread.
+ * The memory that a model is likely to need is reserved before the driver needs it: with the model, and for each burst and each
+ * execution under way. The driver's real allocations are counted, too. The app is charged with the larger of the two: so a
+ * reservation changes nothing for allocations within it, and what the driver keeps after a reservation has ended stays charged
+ * until the driver frees it. SMALL_CHANGE of it is not charged for each model, and the number of an app's models is limited:
+ * lists and structs that depend on earlier runs would make any exact limit unpredictable.
+ *
+ * CONCURRENCY  An account's lock orders its changes, and is held while the app's budget is charged. Any thread.
  */
 #include "service/account.h"
 

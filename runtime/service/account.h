@@ -1,4 +1,4 @@
-/* account.h -- what a model costs its app: what was reserved for it, or what the driver really has, whichever is more. */
+/* account.h -- the memory that a model costs its app: the reservation, or the driver's allocations, whichever is larger. */
 #ifndef NNB_SERVICE_ACCOUNT_H
 #define NNB_SERVICE_ACCOUNT_H
 
@@ -12,11 +12,11 @@ struct nnb__app;
 
 struct nnb__account {
 	struct nnb__app *app;
-	pthread_mutex_t lock; /* of what follows. Before the service's */
+	pthread_mutex_t lock; /* guards the following fields. Taken before the service's lock */
 	uint64_t beside;      /* bytes that are charged for other things of the model than the driver's */
 	uint64_t reserved;    /* for the driver: charged whether or not it has them */
 	uint64_t used;        /* by the driver */
-	bool runs;            /* it has been prepared: executions come and go */
+	bool runs;            /* the model is prepared, so executions come and go */
 };
 
 /* Nothing is charged yet. */
@@ -24,7 +24,7 @@ void nnb__account_init(struct nnb__account *account, struct nnb__app *app);
 /* The driver has given back all that it had. Gives back the rest. */
 void nnb__account_fini(struct nnb__account *account);
 
-/* What the driver is told: its arg is the account. */
+/* The account as the driver sees it; its arg is @account. */
 struct nnb_account nnb__account_for_driver(struct nnb__account *account);
 
 /* From now on @beside and @reserved are charged instead of what was. As nnb__take; then nothing has changed. */

@@ -1,10 +1,10 @@
 /*
  * buffers.c -- memory domains: buffers that the device keeps for clients, and the calls that are about them.
  *
- * CONCURRENCY  As in calls.c. The device counts a buffer: for its connection, and for calls that copy. What it takes of
- *           its app it has until its last use is over, for which nobody waits; then the device says that it is gone.
- * TRUST     As in calls.c. By id a client finds its own buffers only. A token is anybody's to name: whether it may be
- *           used, the device sees each time.
+ * CONCURRENCY  Like calls.c. The device counts references to a buffer: its connection's, and those of calls that copy. The app is
+ *           charged for the buffer until its last use has ended, for which no thread waits; then the device calls back.
+ * TRUST     Like calls.c. By id, a client finds only its own buffers. Any client can name any token: the device checks at each use
+ *           whether it is allowed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct nnb__buffer {
 	uint32_t id;
 	struct nnb_buffer *kept; /* the device's: a count of it */
 	_Atomic uint64_t lent;   /* bytes */
-	uint64_t beside;         /* that the app has at least when it wants more */
+	uint64_t beside;         /* memory that the app holds at least when it asks for more */
 	uint32_t conn, n_roles;
 	uint64_t since;
 };
@@ -38,7 +38,7 @@ void nnb__buffer_tell(const struct nnb__buffer *b)
 	tell(b, NNB_STATUS_NONE, b->since);
 }
 
-/* Nobody can use it any more. */
+/* The device has freed the buffer: no execution can use it any more. */
 static void gone(void *arg)
 {
 	struct nnb__buffer *b = arg;
@@ -85,12 +85,12 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 
 /* ---- allocating ---- */
 
-/* What a call wants: the lists are owned. */
+/* The arguments of a call; the lists are owned. */
 struct wish {
 	struct nnb_buffer_desc desc;
 	struct nnb_buffer_role *inputs, *outputs;
 	uint32_t *ids, n_ids;
-	struct nnb__model **models; /* of these ids, as far as they were found: counts of them */
+	struct nnb__model **models; /* the models with these ids that were found so far, with references */
 	struct nnb_prepared **prepared;
 };
 
@@ -149,7 +149,7 @@ static bool is_repeated(const struct wish *w, uint32_t i)
 	return false;
 }
 
-/* What all the models have, which must be there for a buffer of theirs to be made. */
+/* The bytes of all models of the call, which must exist while the buffer is made. */
 static uint64_t weight(const struct wish *w)
 {
 	uint64_t bytes = 0;
@@ -160,7 +160,7 @@ static uint64_t weight(const struct wish *w)
 	return bytes;
 }
 
-/* What the lightest of those that can write to it has, and takes to be executed. */
+/* The bytes of the smallest model that can write to the buffer, with its frame for an execution. */
 static uint64_t least_weight(const struct wish *w)
 {
 	uint64_t least = UINT64_MAX;
@@ -175,7 +175,7 @@ static uint64_t least_weight(const struct wish *w)
 	return w->desc.n_outputs ? least : 0;
 }
 
-/* Of a wish that is refused for want of room: what is wrong with it comes first. */
+/* Check the roles of a call that is refused for lack of room, because an error in them takes precedence. */
 static enum nnb_status check_roles(const struct wish *w, struct nnb_reason *why)
 {
 	const struct nnb_model **models = calloc((size_t)w->n_ids + 1, sizeof(struct nnb_model *));
@@ -202,7 +202,7 @@ static enum nnb_status charge(struct nnb__buffer *b, const struct wish *w, struc
 	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
-/* NONE: @b is the device's, until it is gone. */
+/* Allocate the device's buffer. After NONE, the device owns @b until it calls gone. */
 static enum nnb_status allocate(struct nnb__connection *c, struct wish *w, struct nnb__buffer *b,
                                 struct nnb_reason *why)
 {
@@ -339,7 +339,7 @@ void nnb__call_buffer_free(struct nnb__channel *ch)
 		return;
 	}
 	nnb__buffer_drop(ch->connection, id, NBT_cause_freed);
-	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* one that is not there is gone, as was asked */
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* a buffer that does not exist is already freed, as requested */
 }
 
 /* ---- copying ---- */

@@ -19,7 +19,7 @@
 
 /* ---- asking ---- */
 
-/* What the answer brings. All of it, or GENERAL_FAILURE and nothing (S-10). */
+/* Take the memories of the answer: all of them; or GENERAL_FAILURE, and none (S-10). */
 static enum nnb_status take_memories(struct nnb__message *m, uint32_t n, struct nnb_memory *ret)
 {
 	enum nnb_status status = nnb__answer_status(m, NULL);
@@ -83,7 +83,7 @@ static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
 /* B-2: the burst's executor holds the device's fast state; traces are told when the first does, and when none does any more. */
 static void hold(struct nnb_service *s, bool on)
 {
-	pthread_mutex_lock(&s->lock); /* what is said is in order */
+	pthread_mutex_lock(&s->lock); /* keeps the events in order */
 	if (on && atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed) == 0)
 		nnb__tell_hold(true);
 	else if (!on && atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed) == 1)
@@ -91,7 +91,7 @@ static void hold(struct nnb_service *s, bool on)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* What a burst of the model takes of its app: besides itself, what an execution computes in. */
+/* Charge the app for a burst of the model: the burst itself, and the memory in which an execution computes. */
 static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__take(m->app, NNB__BURSTS, 1, reason);
@@ -125,7 +125,8 @@ void nnb__burst_hang_up(struct nnb__burst *b)
 {
 	shutdown(b->line, SHUT_RDWR);
 	if (b->server)
-		nnb__burst_server_halt(b->server); /* what waits for a lane would otherwise wait for its turn */
+		/* otherwise an execution that waits for a lane would wait for its turn */
+		nnb__burst_server_halt(b->server);
 }
 
 void nnb__burst_unref(struct nnb__burst *b)

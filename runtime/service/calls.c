@@ -1,11 +1,12 @@
 /*
- * calls.c -- what the service does when a client calls: one function a type of message, here or in models.c,
- * buffers.c, executions.c and fenced.c.
  *
- * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. What it uses of the connection's
- *           lists it finds under the lock and counts; the lock is not held while it works.
- * TRUST     A call that cannot be taken apart is answered with INVALID_ARGUMENT; what it brought is closed and freed.
- *           What it makes the service hold is charged to its app first.
+ * calls.c -- the functions for the calls of clients, one for each type of message, here or in models.c, buffers.c, executions.c and
+ * fenced.c.
+ *
+ * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. It looks up the connection's objects under the
+ *           lock and takes references; it does not hold the lock while it works.
+ * TRUST     A malformed call is answered with INVALID_ARGUMENT; what it brought is closed and freed. Everything that a call makes the
+ *           service hold is charged to the app first.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /*
+ *
  * connection.c -- the life of a connection: its life line, its channels, its end.
  *
- * CONCURRENCY  A thread for the life line, a thread a channel, and none for who is refused; bursts and asynchronous executions have theirs. The
- *           lock is for the lists. The life line's thread ends everything: it sets closing, hangs up on every socket, so
- *           that nobody waits for the client any more, interrupts (SIGURG) the channels' threads that wait all the same, waits until the channels and asynchronous executions have gone,
- *           and frees the rest alone.
- * CRASH     A client that dies closes its sockets: the life line ends. Its process is watched besides, for a client's
- *           end of the life line can outlive it, in a queue that we hold.
- * TRUST     What does not follow the protocol loses its socket: a channel, or all there is.
+ * CONCURRENCY  One thread for the life line and one for each channel; a refused client gets none; bursts and asynchronous executions
+ *           have their own threads. The lock guards the lists. The life line's thread ends the connection: it sets closing, shuts
+ *           down every socket, so that no thread waits for the client any more, interrupts (SIGURG) the channels' threads that still
+ *           wait, waits until the channels and asynchronous executions have ended, and then frees the rest alone.
+ * CRASH     The sockets of a dead client are closed, so its life line ends. The service also watches the client's process, because the
+ *           client's end of the life line can outlive it in a queue of the service.
+ * TRUST     A socket on which the protocol is violated is closed: a channel, or the life line and with it the connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +37,7 @@ static void channel_end(struct nnb__channel *ch)
 	if (ch->next)
 		ch->next->from = ch->from;
 	pthread_mutex_unlock(&c->lock);
-	/* What the client has put into the socket may be much to let go of: it is still charged for, and nobody else has
-	 * to wait. */
+	/* Closing what the client has put into the socket may take long: it is still charged to the app, and no lock is held. */
 	nnb__message_fini(&ch->in);
 	nnb__message_fini(&ch->out);
 	nnb__close(ch->sock);
@@ -71,7 +71,8 @@ static int serve_call(struct nnb__channel *ch)
 		nnb__unmake(ch); /* the caller has given up, and will never know what it has */
 	nnb__fenced_answered(ch, !r);
 	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_tell)
-		shutdown(ch->connection->events, SHUT_RDWR); /* it waits to be told: this tells it all there is */
+		/* the client waits for a completion event: the end of the socket tells it that none will come */
+		shutdown(ch->connection->events, SHUT_RDWR);
 	return r;
 }
 
@@ -202,7 +203,7 @@ static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb_
 	int r = hear_hello(c, in, &version);
 
 	nnb__service_news(c->service);
-	nnb__tell_connect(c); /* whoever it is */
+	nnb__tell_connect(c); /* emit the connection, even if it is refused */
 	if (r == -EDQUOT)
 		answer_refused(c, in, out);
 	if (r)
@@ -218,7 +219,7 @@ static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb_
 	return nnb__send_without_fds(c->life, out);
 }
 
-/* The process may end without an end of the life line: where an fd of its end is on its way to somebody else, or to us. */
+/* Wait for a message, or the end of the client's process: if its end of the life line is in a queue, the life line outlives the process. */
 static int await_message(const struct nnb__connection *c)
 {
 	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
@@ -266,10 +267,10 @@ static enum nbt_reason reason_of(const struct nnb__connection *c, int r)
 	return r == -ECONNRESET || r == -EPIPE ? NBT_reason_peer_death : NBT_reason_protocol;
 }
 
-/* Who closes a file that a call has brought may sleep for as long as its owner likes (close.h). The lock is held. */
+/* Interrupt the threads that close a file from a call, which may sleep for long (close.h). The caller holds the lock. */
 static void hurry(struct nnb__connection *c)
 {
-	nnb__close_arm(); /* again: the signal may be somebody else's now */
+	nnb__close_arm(); /* again, because the program may have changed the signal's handler */
 	for (struct nnb__channel *ch = c->channels; ch; ch = ch->next)
 		if (ch->thread_known)
 			pthread_kill(ch->thread, SIGURG);
@@ -278,7 +279,7 @@ static void hurry(struct nnb__connection *c)
 
 static void hang_up(struct nnb__connection *c)
 {
-	atomic_store_explicit(&c->closing, true, memory_order_release); /* and its reason */
+	atomic_store_explicit(&c->closing, true, memory_order_release); /* publishes its reason, too */
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
 	pthread_mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < c->bursts.n; i++) /* first: who hears the end knows that nothing more begins */
@@ -299,18 +300,18 @@ static void hang_up(struct nnb__connection *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Nobody else changes anything here any more. */
+/* The connection's thread is alone here: no other thread changes anything any more. */
 static void let_go(struct nnb__connection *c)
 {
 	struct nnb__table bursts = c->bursts, buffers = c->buffers, models = c->models;
 
-	pthread_mutex_lock(&c->lock); /* who counts looks at everybody's */
+	pthread_mutex_lock(&c->lock); /* a thread that counts objects reads the tables of all connections */
 	c->bursts = c->buffers = c->models = (struct nnb__table){ 0 };
 	pthread_mutex_unlock(&c->lock);
 	for (uint32_t i = 0; i < bursts.n; i++)
 		if (bursts.items[i])
 			nnb__burst_unref(bursts.items[i]);
-	nnb__buffers_drop(&buffers); /* nobody uses them any more */
+	nnb__buffers_drop(&buffers); /* no execution uses them any more */
 	for (uint32_t i = 0; i < models.n; i++)
 		if (models.items[i])
 			nnb__model_unref(models.items[i]);

@@ -15,8 +15,9 @@
 #include "service/service.h"
 
 enum {
-	ARGUMENTS_MORE = 1024, /* than the model has: such a call is taken apart, to be refused with words */
-	UNHEARD = 2 /* times as many threads as executions: some may have nobody yet who hears that they are over */
+	/* arguments beyond the model's that are still parsed, so that the refusal can name the error */
+	ARGUMENTS_MORE = 1024,
+	UNHEARD = 2 /* threads per execution: some threads still wait to deliver the completion of an ended execution */
 };
 
 void nnb__job_forget(struct nnb__job *j)
@@ -41,7 +42,7 @@ void nnb__job_fini(struct nnb__job *j)
 		nnb__model_unref(j->model);
 }
 
-/* It is under way: who begins to listen is told. The connection's lock is held. */
+/* Add the job to the list of executions under way, for sessions that begin. The caller holds the connection's lock. */
 static void enlist(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
@@ -89,7 +90,7 @@ static bool has_tokens(const struct nnb__job *j)
 
 void nnb__job_fail(struct nnb__job *j)
 {
-	if (has_tokens(j)) /* of any other, nobody may have looked whether it is valid */
+	if (has_tokens(j)) /* a request without tokens may not have been validated */
 		nnb__buffers_fail(j->model->prepared, &j->request.request);
 }
 
@@ -222,7 +223,7 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 	return false;
 }
 
-/* What is wrong with the request comes before what is wrong with its deadline. */
+/* Validate the request, before its deadline is checked. */
 static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 {
 	const struct nnb_request *r = &j->request.request;
@@ -231,19 +232,20 @@ static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 	return status ? status : nnb__buffers_check(j->model->prepared, r, false, why);
 }
 
-/* Of what check says: that changes nothing. */
+/* Whether this status of check means that nothing has changed. */
 static bool is_refusal(enum nnb_status status)
 {
 	return status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE;
 }
 
-/* Before anybody waits. */
+/* Execute while the caller waits for the answer. */
 static void execute_now(struct nnb__job *j, struct nnb_reason *why)
 {
 	enum nnb_status status = NNB_STATUS_NONE, missed;
 
 	j->result.timing = NNB_NO_TIMING;
-	if (j->terms.deadline_ns || has_tokens(j)) /* what is not executed for want of time or memory changes things */
+	/* a valid request that cannot be executed makes its outputs in buffers uninitialised */
+	if (j->terms.deadline_ns || has_tokens(j))
 		status = check(j, why);
 	nnb__job_decoded(j, status);
 	missed = status ? status : nnb__job_admit(j, why);
@@ -282,9 +284,9 @@ void nnb__call_execute(struct nnb__channel *ch)
 	nnb__job_fini(&j);
 }
 
-/* ---- those that are not waited for ---- */
+/* ---- asynchronous executions ---- */
 
-/* Tell the client that it is done, exactly once; nobody listens any more once the connection is closing. */
+/* Send the completion event, exactly once; a connection that is closing gets none. */
 static void tell(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
@@ -324,8 +326,9 @@ static void *execute_beside(void *arg)
 	struct nnb__job *j = arg;
 
 	nnb__job_execute(j, NULL);
-	nnb__job_forget(j); /* its files are charged for no more, and telling may take as long as the client likes */
-	nnb__give(j->connection->app, NNB__ASYNC, 1); /* who is told that it is over may launch another */
+	nnb__job_forget(j); /* its files are no longer charged, and sending the event may take long */
+	/* before the event, because the client may launch another one when it arrives */
+	nnb__give(j->connection->app, NNB__ASYNC, 1);
 	tell(j);
 	nnb__job_leave(j);
 	return NULL;

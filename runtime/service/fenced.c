@@ -1,16 +1,16 @@
 /*
  * fenced.c -- fenced executions: one waits for fences, executes, and signals a fence of its own.
  *
- * CONCURRENCY  Each has a thread, like an asynchronous one. While it waits, three things end that besides the fences:
- *           its deadline, the end of the connection, which is seen on the life line, and its own fence, if that is
- *           failed by somebody else: so is taken back what the client was never told of.
- * ORDERING  The request's memory is let go of, then the client is told how it went, then the fence is signalled: who
- *           finds it signalled may use the memory (Q-34), and knows that the news are on the way (Q-35).
- * CRASH     A client that dies leaves fences that others may wait for: they fail.
- * TRUST     What is given for a fence is asked what it is before it is waited for or signalled (fence/fence.c). What waits
- *           holds file descriptors: they are charged to its app. The client makes the fence that the execution signals: if the
- *           service sent one with its answer, a client that takes no answers would keep file descriptors of the service's
- *           user under way, of which all its clients together have RLIMIT_NOFILE.
+ * CONCURRENCY  Each has a thread, like an asynchronous one. Besides the fences, three events end its wait: its deadline, the end of
+ *           the connection, which is seen on the life line, and a failure of its own fence by another process: this cancels an
+ *           execution whose answer the client never received.
+ * ORDERING  The thread releases the request's memory, then sends the result, then signals the fence: a process that finds the
+ *           fence signalled may use the memory (Q-34), and knows that the result is on its way (Q-35).
+ * CRASH     The fences of a dead client, for which others may wait, fail.
+ * TRUST     An fd is checked to be a fence before it is waited for or signalled (fence/fence.c). The file descriptors of waiting
+ *           executions are charged to their app. The client makes the fence that the execution signals: if the service sent
+ *           one with its answer, a client that does not read answers would keep file descriptors of the service's user in
+ *           its queue, of which all clients together have RLIMIT_NOFILE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 struct nnb__fenced {
 	struct nnb__fenced *next, **from; /* the connection's list of those that are signalling */
 	pthread_t thread;
-	uint64_t duration_ns; /* it may take once the fences are signalled; 0: any */
+	uint64_t duration_ns; /* limit of the time after the fences are signalled; 0: none */
 	uint64_t ready;       /* when they were */
 	int fence;            /* its own, which the client has made; -1: none yet */
 	uint32_t n;           /* fences to wait for */
@@ -48,7 +48,7 @@ void nnb__fenced_free(struct nnb__fenced *f)
 
 /* ---- the call ---- */
 
-/* What comes behind the request. */
+/* Read the part of the message behind the request. */
 static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 {
 	uint64_t duration_ns = nnb__get_u64(in);
@@ -106,7 +106,7 @@ static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
 	return status;
 }
 
-/* What its buffers hold is seen when it begins, if that is later. */
+/* Check a fenced request. The contents of its buffers are checked when it begins, if that is later. */
 static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 {
 	const struct nnb_prepared *prepared = j->model->prepared;
@@ -138,7 +138,7 @@ static void stop_waiting(struct nnb__job *j)
 	nnb__give(j->connection->app, NNB__POOLS, f->n);
 }
 
-/* What it means that waiting came to an end. */
+/* The status for the end @r of the wait. */
 static enum nnb_status outcome(struct nnb__job *j, int r)
 {
 	switch (r) {
@@ -188,7 +188,7 @@ static void execute(struct nnb__job *j)
 	nnb__job_execute(j, NULL);
 }
 
-/* It went well, and its signal comes after its deadline. */
+/* Emit a deadline missed by a successful execution: its signal comes after its deadline. */
 static void tell_late(struct nnb__job *j)
 {
 	uint64_t deadline_ns = j->terms.deadline_ns, now;
@@ -228,8 +228,8 @@ static void tell(struct nnb__job *j)
 }
 
 /*
- * Who has a fence can make writing to it wait (fence/fence.c), and its connection would never end. SIGURG, which does
- * nothing by itself, then ends the waiting: its handler is close.c's.
+ * A process with a duplicate of a fence can make writing to it block (fence/fence.c), so the connection would never end. SIGURG, whose
+ * handler in close.c does nothing, interrupts the write.
  */
 void nnb__fenced_hurry(struct nnb__connection *c)
 {
@@ -294,12 +294,12 @@ static enum nnb_status keep_fence(const struct nnb__fenced *f, int *ret, struct 
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-/* NONE: the job, but for what the caller has of it, is its thread's. */
+/* Launch the job on a thread of its own. After NONE, that thread owns the job, except for the fields that the caller reads. */
 static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struct nnb_reason *why)
 {
 	struct nnb__app *app = j->connection->app;
 	uint32_t fds = j->fenced->n;
-	bool ever = nnb__model_fits(j->model, fds + j->request.request.n_pools, 0); /* which launching takes */
+	bool ever = nnb__model_fits(j->model, fds + j->request.request.n_pools, 0); /* charged for launching */
 	enum nnb_status status = nnb__take_if(app, NNB__POOLS, fds, ever, why);
 
 	if (status)

@@ -48,7 +48,7 @@ static void delist(struct nnb__model *m)
 	pthread_mutex_unlock(lock);
 }
 
-/* It is in no list any more, or has never been. */
+/* Free a model that is in no list. */
 static void discard(struct nnb__model *m)
 {
 	nnb_prepared_unref(m->prepared);
@@ -75,7 +75,7 @@ bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 	       nnb__could_have(s, NNB__BYTES, nnb__sum(bytes, m->bytes));
 }
 
-/* And a frame, which an execution has and a burst. */
+/* Whether the budget can ever lend so much, and a frame, which each execution and each burst has. */
 static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 {
 	const struct nnb__model *m = arg;
@@ -152,7 +152,7 @@ uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
 	return bytes;
 }
 
-/* What comes next is a model of the client's HAL or an earlier one, down to its fds. NONE and *ret owned. */
+/* Read a model of the client's HAL or an earlier one, with its fds. NONE, and the caller owns *ret. */
 static enum nnb_status get_model(struct nnb__message *in, uint32_t hal, struct nnb_model **ret, struct nnb_reason *why)
 {
 	uint32_t bytes = nnb__get_u32(in);
@@ -183,19 +183,19 @@ static enum nnb_status get_model(struct nnb__message *in, uint32_t hal, struct n
 		nnb_model_free(m);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
-	nnb__message_drop_body(in); /* what it has borrowed must not be what the model is short of */
+	nnb__message_drop_body(in); /* release the message's memory, because preparing the model may need it */
 	*ret = m;
 	return NNB_STATUS_NONE;
 }
 
-/* What a model is charged with before it is prepared. */
+/* The charges of a model before it is prepared. */
 struct weight {
-	uint64_t beside;      /* it and its pools, its inputs and outputs */
-	uint64_t temporaries; /* of known shapes: what an execution computes in */
+	uint64_t beside;      /* the model and its pools, its inputs and outputs */
+	uint64_t temporaries; /* temporaries of known shapes, in which an execution computes */
 	uint64_t constants;   /* the driver has them once more, packed */
 };
 
-/* Of its structs, here and in the graph. */
+/* The bytes of the model's structs, here and in the graph. */
 static uint64_t weight_of_structs(const struct nnb_model *m)
 {
 	const uint64_t operand =
@@ -272,7 +272,7 @@ static bool client_waits(void *arg)
 	return !atomic_load_explicit(&c->closing, memory_order_relaxed);
 }
 
-/* What is not valid is so whatever it would take: sizes that no memory has are its author's mistake (O-14). */
+/* An invalid model is reported as invalid, even if it is also too large: impossible sizes are an error in the model (O-14). */
 static enum nnb_status rather_invalid(const struct nnb_model *m, enum nnb_status status, struct nnb_reason *why)
 {
 	struct nnb_reason invalid;
@@ -323,7 +323,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 /* A cache as it was received: its fds are ours. */
 struct cache {
 	struct nnb_cache cache;
-	int *fds; /* which the message is charged for */
+	int *fds; /* the message is charged for them */
 	uint32_t n;
 	bool wanted;
 };
@@ -424,7 +424,7 @@ static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *
 	return r;
 }
 
-/* What reading an entry may take. */
+/* The memory that reading a cache entry may take. */
 static uint64_t cache_bytes(const struct nnb_cache *cache)
 {
 	uint64_t bytes = 0;
@@ -546,7 +546,7 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
 	return status;
 }
 
-/* What a deadline is worth here. With NNB_DEADLINES_REFUSE one that has not passed yet is of no more interest. */
+/* The deadline that is passed to the preparation. With NNB_DEADLINES_REFUSE, a deadline that has not passed yet has no further effect. */
 static uint64_t worth(const struct nnb_service *s, uint64_t deadline_ns)
 {
 	if (s->config.deadlines == NNB_DEADLINES_ADVISE ||
@@ -655,5 +655,5 @@ void nnb__call_release(struct nnb__channel *ch)
 		return;
 	}
 	nnb__model_drop(ch->connection, id);
-	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* one that is not there is gone, as was asked */
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* a model that does not exist is already released, as requested */
 }

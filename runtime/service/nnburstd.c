@@ -187,7 +187,7 @@ static const char *const policies[] = { "fair", "priority", "fifo", "edf", "nati
 static const char *const preemptions[] = { "none", "restart", "save", NULL };
 static const char *const deadlines[] = { "abort", "refuse", "advise", NULL };
 
-/* Which of @names is @text? -1: none. */
+/* The index of @text in @names; -1: not found. */
 static int which(const char *text, const char *const names[])
 {
 	for (int i = 0; names[i]; i++)
@@ -463,7 +463,7 @@ static void print_limit(uint64_t n)
 		printf(" %14" PRIu64, n);
 }
 
-/* What the machine has, and who has it. */
+/* Print the limits of the machine, and their use. */
 static void print_budgets(const struct nnb_service_counts *n)
 {
 	const struct {
@@ -540,7 +540,7 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 	       n->async_executions, n->fenced_executions, n->refused);
 }
 
-/* What apps got of the lanes. */
+/* Print the lane time of apps. */
 static void print_apps(const struct nnb_app_counts *apps, uint32_t shown, uint32_t n)
 {
 	printf("\n%-12s %12s %10s %10s %10s %10s %12s %12s %9s %9s\n", "app", "executions", "preempted",
@@ -560,7 +560,7 @@ static void print_apps(const struct nnb_app_counts *apps, uint32_t shown, uint32
 		printf("and %u more\n", n - shown);
 }
 
-/* What this very question takes (a connection, a channel) is in the answer. */
+/* Print the status. The connection and the channel of this very query are included in it. */
 static int tell_status(const struct options *o)
 {
 	const struct nnb_client_config config = { .socket = o->socket, .timeout_ns = PATIENCE_NS };

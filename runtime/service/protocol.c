@@ -5,13 +5,13 @@
  *           flags has LARGE, the body is in a sealed memfd, which comes first of the packet's fds and is not counted;
  *           otherwise it follows. Fds beyond what a packet carries come in MORE packets behind it. If flags has PARTS,
  *           which only the service sets, so does the rest of the body.
- * CRASH     Whatever of a message did arrive is closed and freed by who received it.
- * TRUST     Everything may be a stranger's. A body is copied before it is looked at, and a count is believed when as
- *           many bytes are still to come. Fds are moved into the message before anything is judged, so none is lost.
- *           Where the receiver has a budget, the header is looked at first, and the fds that it announces are charged for:
- *           the kernel is given room for no more, and drops what does not fit.
- *           The kernel counts fds in a queue for the user who sent them, whoever does not take them. So the service
- *           sends none: otherwise a client that takes no answers could keep it from sending any to others.
+ * CRASH     The receiver closes and frees the parts of a message that have arrived.
+ * TRUST     Everything is untrusted. A body is copied before it is parsed, and a count is accepted only if as many bytes
+ *           are left. Fds are moved into the message before anything is checked, so none is lost. A receiver with a budget
+ *           peeks at the header first, and charges for the fds that it announces: the kernel gets room for no more, and drops
+ *           the rest.
+ *           The kernel charges fds in a queue to the user who sent them, until they are received. So the service sends none:
+ *           otherwise a client that does not read its answers could keep the service from sending fds to others.
  */
 #include "service/protocol.h"
 
@@ -456,7 +456,7 @@ enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *re
 
 union control {
 	struct cmsghdr align;
-	/* and who made the socket may have asked for credentials and a pidfd besides */
+	/* with SO_PASSCRED or SO_PASSPIDFD set, the kernel adds credentials or a pidfd */
 	char bytes[CMSG_SPACE(sizeof(int) * NNB__PACKET_FDS) + CMSG_SPACE(sizeof(struct ucred)) +
 	           CMSG_SPACE(sizeof(int))];
 };
@@ -669,7 +669,7 @@ static int drop_packet(int sock, struct header *h)
 	return n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || h->n_fds > NNB__FDS_MAX ? -EBADMSG : 0;
 }
 
-/* Somebody has to answer for what a large message takes. 0 or -EDQUOT. */
+/* Charge the budget for the bytes of a large message. 0 or -EDQUOT. */
 static int borrow(struct nnb__message *m, uint64_t bytes)
 {
 	if (!m->budget.take)
@@ -683,7 +683,7 @@ static int borrow(struct nnb__message *m, uint64_t bytes)
 	return 0;
 }
 
-/* And for fds that are to arrive. Likewise. */
+/* Charge the budget for fds that will arrive. 0 or -EDQUOT. */
 static int borrow_fds(struct nnb__message *m, uint32_t fds)
 {
 	if (!m->budget.take_fds)
@@ -695,7 +695,7 @@ static int borrow_fds(struct nnb__message *m, uint32_t fds)
 	return 0;
 }
 
-/* Copy the body out of the memfd that came first. From then on nobody can change it. */
+/* Copy the body out of the memfd, the packet's first fd. From then on no other process can change it. */
 static int fetch_large(struct nnb__message *m, uint32_t bytes)
 {
 	uint64_t size;
@@ -822,7 +822,7 @@ void nnb__hush(int sock)
 	const int off = 0;
 
 	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
-	setsockopt(sock, SOL_SOCKET, SO_PASSPIDFD, &off, sizeof(off)); /* which older kernels have not */
+	setsockopt(sock, SOL_SOCKET, SO_PASSPIDFD, &off, sizeof(off)); /* unknown to older kernels */
 }
 
 bool nnb__is_line(int fd)

@@ -21,7 +21,7 @@ enum {
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
-	NNB__FDS_MAX = 4096,         /* of a message */
+	NNB__FDS_MAX = 4096,         /* fds of a message */
 	NNB__BODY_MAX = 256 * 1024 * 1024
 };
 
@@ -30,7 +30,7 @@ enum nnb__type {
 	NNB__HELLO =
 		1, /* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
 	NNB__CHANNEL, /* fd: a socket to answer calls on -> an answer */
-	NNB__BYE,     /* it leaves, and has not died. No answer */
+	NNB__BYE,     /* the client disconnects, and has not died. No answer */
 
 	/* on a channel, from the client; each is answered */
 	NNB__COUNTS = 16, /* -> struct nnb_service_counts */
@@ -69,17 +69,17 @@ struct nnb__message {
 	uint32_t n_fds, room_fds, fds_at;
 	bool received;
 	bool failed;               /* a field was not there, or there was no memory for it */
-	struct nnb__budget budget; /* who lends what a large message takes while it is received and looked at */
+	struct nnb__budget budget; /* lends the memory of a large message while it is received and parsed */
 	uint64_t borrowed;
 	uint32_t arriving;       /* fds that are charged for until the message is over */
-	enum nnb_status refused; /* what it said instead */
+	enum nnb_status refused; /* the budget's status, if it refused */
 	struct nnb_reason why;   /* likewise */
 };
 
-/* All zeroes is an empty message. Start over, keeping its memory; fds that nobody has taken are closed. */
+/* Begin a message of @type, and keep the memory. Fds that were not taken are closed. All zeroes is an empty message. */
 void nnb__message_begin(struct nnb__message *m, uint16_t type);
 void nnb__message_fini(struct nnb__message *m);
-/* It has been taken apart: free its body, and what that was lent. Its fds stay charged. */
+/* The message has been parsed: free its body, and return what was lent for it. Its fds stay charged. */
 void nnb__message_drop_body(struct nnb__message *m);
 
 /* ---- putting together; what goes wrong is told by sending ---- */
@@ -119,7 +119,7 @@ struct nnb__request {
 	struct nnb_request request;
 };
 
-/* Of at most @most arguments. False: it is not there, and there is nothing to free. */
+/* Read a request of at most @most arguments. False: malformed; there is nothing to free. */
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret);
 void nnb__request_fini(struct nnb__request *request);
 void nnb__get_terms(struct nnb__message *m, struct nnb_terms *ret);
@@ -134,7 +134,7 @@ enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *re
 
 /* ---- sockets ---- */
 
-/* 0, or -errno: -EPIPE and -ECONNRESET: nobody is there; -ENOMEM, -EMSGSIZE: it cannot be sent. */
+/* 0; -EPIPE or -ECONNRESET: the peer has closed; -ENOMEM, -EMSGSIZE: the message cannot be sent; another -errno. */
 int nnb__send(int sock, struct nnb__message *m);
 
 /* The same for the service, which sends no fds, not even one for a large body. */

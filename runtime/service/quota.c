@@ -23,7 +23,7 @@ void nnb__quota_init_of_apps(struct nnb__quota *q, uint64_t limit)
 	q->shared = limit - NNB__QUOTA_APPS * q->guaranteed;
 }
 
-/* What @held takes of the shared part when it has @units. */
+/* The part of the shared units that @held would use with @units. */
 static uint64_t beyond(const struct nnb__quota *q, const struct nnb__quota_held *held, uint64_t units)
 {
 	uint64_t own = held->guaranteed ? q->guaranteed : 0;

@@ -22,10 +22,10 @@ struct nnb__quota {
 	uint64_t used, shared_used; /* by all apps */
 };
 
-/* What one app holds of a quota. */
+/* The units that one app holds of a quota. */
 struct nnb__quota_held {
 	uint64_t units;
-	bool guaranteed; /* it is one of the first apps */
+	bool guaranteed; /* one of the first apps, which have a guaranteed share */
 };
 
 enum nnb__quota_answer {
@@ -34,10 +34,10 @@ enum nnb__quota_answer {
 	NNB__QUOTA_SHARED /* the app has its guarantee, and the shared part is used up */
 };
 
-/* Of the machine's @limit. */
+/* Initialise from the machine's @limit. */
 void nnb__quota_init(struct nnb__quota *quota, uint64_t limit);
 
-/* Of @limit for apps alone: nothing stays the service's, and an app may have any part of it. */
+/* Initialise from a @limit for apps alone: the service keeps nothing for itself, and an app may use all of it. */
 void nnb__quota_init_of_apps(struct nnb__quota *quota, uint64_t limit);
 
 /* Would @held have @n units more? Nothing changes. */

@@ -1,14 +1,15 @@
 /*
- * service.c -- listening, apps and their limits, starting and stopping.
  *
- * CONCURRENCY  run is one thread, which never waits for a client; each connection has its own, and they come here for
- *           their app. The lock is for the lists and for what apps hold; under it nobody waits, and nothing of a client's is
- *           closed, since that may take long. Order: this one before a connection's.
- * PROGRESS  A stop takes FAREWELL_NS and what the process takes to exit, whatever clients do: what has not ended by then
- *           (an operation of the driver, a file system that does not answer) is left for the process to take along.
- * CRASH     The socket's lock file is locked as long as the process lives, so who finds it unlocked may take a socket
- *           that is still there for a dead one's.
- * TRUST     Who a client is the kernel says (SO_PEERCRED). What it may hold is counted before it is made.
+ * service.c -- listens, keeps apps and their limits, starts and stops.
+ *
+ * CONCURRENCY  nnb_service_run is one thread, which never waits for a client; each connection has its own threads, which call here on
+ *           behalf of their app. The lock guards the lists and what apps hold; under it no thread waits, and nothing from a client is
+ *           closed, because closing may take long. Order: this lock before a connection's.
+ * PROGRESS  A stop takes FAREWELL_NS and the time of the process's exit, regardless of clients: what has not ended by then (an
+ *           operation of the driver, a file system that does not answer) ends with the process.
+ * CRASH     The socket's lock file is locked as long as the process lives: a process that finds it unlocked may replace the socket,
+ *           because its owner is dead.
+ * TRUST     The kernel identifies a client (SO_PEERCRED). Everything that a client may hold is counted before it is made.
  */
 #include "service/service.h"
 #include "fmq/close.h"
@@ -44,10 +45,10 @@ static const struct {
 	const char *name;
 	uint64_t usual; /* limit of an app */
 	/*
-	 * What one takes of the machine, at most. A connection: its life line, its line for events, its process; a thread. A
-	 * channel: its socket; a thread. A burst: its line, two queues of a file each; a thread. A pool: its file as it
-	 * came, and once more for its mapping (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice, and its
-	 * thread. A model: what its operators map.
+	 * The most that one of them takes of the machine. A connection: its life line, its socket for events, its process's pidfd; a
+	 * thread. A channel: its socket; a thread. A burst: its line, two queues of one file each; a thread. A pool: its received file,
+	 * and a duplicate for its mapping (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice;
+	 * its thread. A model: the mappings of its operators.
 	 */
 	uint8_t descriptors, mappings;
 } resources[NNB__N_RESOURCES] = {
@@ -67,7 +68,7 @@ static const struct {
 static const struct {
 	const char *name;
 	uint8_t told;  /* enum nbt_resource */
-	uint64_t unit; /* of its quota, that one is */
+	uint64_t unit; /* units of its quota for each one */
 } machine[NNB__N_MACHINE] = {
 	[NNB__DESCRIPTORS] = { "file descriptors (RLIMIT_NOFILE)", NBT_resource_descriptors, 1 },
 	[NNB__MAPPINGS] = { "mappings (vm.max_map_count)", NBT_resource_mappings, NNB__MAPPING },
@@ -77,7 +78,7 @@ static const struct {
 
 /* ---- what apps hold ---- */
 
-/* What is asked for, and why it is not to be had. */
+/* A request for resources, and the reason if it is refused. */
 struct asked {
 	uint64_t n;
 	const char *name;
@@ -506,7 +507,7 @@ static int fail(struct nnb_reason *reason, const char *what, const char *path)
 	return -error;
 }
 
-/* Whoever holds the lock file may take the socket. */
+/* Lock the lock file: its holder may take the socket. */
 static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
 {
 	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -523,7 +524,7 @@ static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
 	return 0;
 }
 
-/* What a dead instance left may be replaced, anything else that is there not. */
+/* Check the socket's place: the socket of a dead instance may be replaced, anything else may not. */
 static int look_at_place(struct nnb_service *s, struct nnb_reason *reason)
 {
 	struct stat st;
@@ -604,12 +605,13 @@ static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
 	for (int i = 0; i < NNB__N_RESOURCES; i++)
 		s->limits[i] = asked[i] ? asked[i] : resources[i].usual;
 	nnb_device_limit_work(c->device, c->limits.work_ns ? c->limits.work_ns : WORK_NS);
-	if (s->limits[NNB__BYTES] > s->config.memory) /* nor may one have more than all */
+	if (s->limits[NNB__BYTES] > s->config.memory) /* one app may not have more than all apps together */
 		s->limits[NNB__BYTES] = s->config.memory;
 	nnb__quota_init(&s->quotas[NNB__DESCRIPTORS], nnb__machine_descriptors());
 	nnb__quota_init(&s->quotas[NNB__MAPPINGS], nnb__machine_mappings() * NNB__MAPPING);
 	if (c->memory)
-		nnb__quota_init_of_apps(&s->quotas[NNB__MEMORY], UINT64_MAX); /* who runs it has said what there is */
+		/* the user who started the service has set the limit */
+		nnb__quota_init_of_apps(&s->quotas[NNB__MEMORY], UINT64_MAX);
 	else
 		nnb__quota_init(&s->quotas[NNB__MEMORY], nnb__machine_memory());
 	nnb__quota_init_of_apps(&s->quotas[NNB__PLACES], s->config.connections);
@@ -666,10 +668,10 @@ static void accept_one(struct nnb_service *s)
 	if (sock >= 0)
 		nnb__connection_start(s, sock);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-		poll(NULL, 0, BREATH_MS); /* who waits will be let in when something has been freed */
+		poll(NULL, 0, BREATH_MS); /* waiting clients are accepted when resources have been freed */
 }
 
-/* Hang up on everybody, and wait until they have gone. -EBUSY: some will not go. */
+/* Disconnect all clients, and wait until their connections have ended. -EBUSY: some have not. */
 static int let_go(struct nnb_service *s, uint64_t until)
 {
 	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
@@ -699,7 +701,8 @@ int nnb_service_run(struct nnb_service *s)
 			accept_one(s);
 	}
 	until = nnb__now() + FAREWELL_NS;
-	shutdown(s->listener, SHUT_RDWR); /* who comes now hears it at once; who waited when it is closed */
+	/* refuses new clients at once; clients in the backlog when the socket is closed */
+	shutdown(s->listener, SHUT_RDWR);
 	nnb__sweeper_end(&s->sweeper, s->listener);
 	s->listener = -1;
 	left = let_go(s, until);
@@ -727,7 +730,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	if (s->listener >= 0)
 		nnb__close(s->listener);
 	if (s->bound)
-		unlink(s->socket); /* it is ours: it was made under the lock */
+		unlink(s->socket); /* the socket belongs to this process: it was made under the lock */
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
 	if (s->lock_fd >= 0)

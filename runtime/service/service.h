@@ -19,7 +19,7 @@
 #include "service/quota.h"
 #include "service/sweep.h"
 
-/* What one app may have a number of. */
+/* The resources of which an app may have a limited number. */
 enum nnb__resource {
 	NNB__CONNECTIONS,
 	NNB__CHANNELS,
@@ -29,13 +29,13 @@ enum nnb__resource {
 	NNB__POOLS,
 	NNB__BYTES,
 	NNB__ASYNC,
-	NNB__THREADS,  /* of asynchronous executions, until the client has been told. No limit of its own */
-	NNB__FILES,    /* of a burst's queues, beyond one each. Likewise */
+	NNB__THREADS,  /* threads of asynchronous executions, until the client is notified. No limit of their own */
+	NNB__FILES,    /* files of bursts' queues, beyond one for each queue. No limit of their own */
 	NNB__ARRIVING, /* file descriptors of messages that are received and looked at. No limit of its own */
 	NNB__N_RESOURCES
 };
 
-/* What the machine lets the service have, for all apps together. */
+/* Resources that the machine limits for all apps together. */
 enum nnb__machine_resource {
 	NNB__DESCRIPTORS,
 	NNB__MAPPINGS, /* in NNB__MAPPING-ths */
@@ -56,8 +56,8 @@ struct nnb__app {
 	uint32_t key; /* a uid, or a pid */
 	uint64_t held[NNB__N_RESOURCES];
 	struct nnb__quota_held of_machine[NNB__N_MACHINE];
-	bool guaranteed;               /* it is one of the first NNB__QUOTA_APPS */
-	struct nnb__lane_app lane_app; /* of its executions and its trial runs */
+	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
+	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
 };
 
 enum nnb__counter {
@@ -81,20 +81,20 @@ struct nnb_service {
 	bool bound; /* the socket of that name is ours */
 	uint32_t instance;
 	atomic_uint last_id;
-	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* of what has ended */
+	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* counts of objects that have ended */
 	atomic_uint holds;                          /* bursts that keep the device fast; changed under the lock */
 	uint64_t since;                             /* when it was opened */
 	atomic_bool stopping;
 	_Atomic uint64_t heard;  /* by nbt_news: who has been told what there is */
-	pthread_mutex_t telling; /* of who tells it. Before the lock */
+	pthread_mutex_t telling; /* orders threads that emit existing objects. Before the lock */
 	struct nnb__sweeper sweeper;
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* a connection has gone */
 	struct nnb__app *apps;
 	struct nnb__connection *connections;
 	struct nnb__model *models;       /* all there are */
-	uint64_t held[NNB__N_RESOURCES]; /* of all apps */
+	uint64_t held[NNB__N_RESOURCES]; /* held by all apps */
 	struct nnb__quota quotas[NNB__N_MACHINE];
 	uint32_t guaranteed; /* apps */
 };
@@ -129,7 +129,7 @@ static inline uint64_t nnb__sum(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* An id nobody has been given lately: the instance number in its high 12 bits. Never 0. */
+/* An id that was not used lately: the instance number in its high 12 bits. Never 0. */
 uint32_t nnb__new_id(struct nnb_service *service);
 
 struct nnb__connection;
@@ -139,7 +139,7 @@ uint32_t nnb__new_id_for(struct nnb__connection *connection, const struct nnb__t
 
 void nnb__count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
 
-/* What apps got of the lanes, of @only or of all (NULL). Their number, and *ret owned; NULL: no memory for it. */
+/* The lane time of @only, or of all apps (NULL). Returns their number; the caller owns *ret; NULL: no memory. */
 uint32_t nnb__apps(struct nnb_service *service, struct nnb__app *only, struct nnb_app_counts **ret);
 
 /* ---- models: counted; what they hold of their app is given back with the last count ---- */
@@ -150,7 +150,7 @@ struct nnb__trial {
 	struct nnb__trace trace;
 };
 
-/* What is told of how it came to be. */
+/* The data of the event model_prepare. */
 struct nnb__model_birth {
 	uint32_t conn;
 	uint64_t began, took_ns, deadline_ns;
@@ -169,7 +169,7 @@ struct nnb__model {
 	uint64_t frame_bytes; /* reserved for each execution: as far as that is known before there is one */
 	bool low_power;
 	uint32_t pools;
-	uint64_t bytes; /* that it was charged with when it was there; what executions take comes on top */
+	uint64_t bytes; /* bytes charged for the prepared model; executions are charged in addition */
 };
 
 struct nnb__model *nnb__model_ref(struct nnb__model *model);
@@ -195,9 +195,9 @@ struct nnb__burst {
 	struct nnb__model *model;
 	uint32_t id;
 	bool extended;
-	uint32_t more_files;         /* of its queues than one each */
-	int line;                    /* to the client, to ask what slots are */
-	bool broken;                 /* it is out of step: ask no more. The burst's thread's */
+	uint32_t more_files; /* files of its queues, beyond one for each */
+	int line;            /* to the client, to ask what slots are */
+	bool broken; /* the callback's channel is out of step: do not use it any more. Owned by the burst's thread */
 	struct nnb__message message; /* likewise */
 	struct nnb_burst_server *server;
 	uint64_t since;   /* when it was there; 0: it is not yet */
@@ -209,7 +209,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
                                bool extended, const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
                                int line, struct nnb_reason *reason);
 void nnb__burst_unref(struct nnb__burst *burst);
-/* Who waits for the client's answer, or a lane, waits no more. Any thread. */
+/* End every wait of the burst's thread for the client's answer, or for a lane. Any thread. */
 void nnb__burst_hang_up(struct nnb__burst *burst);
 
 /* ---- connections ---- */
@@ -221,7 +221,7 @@ struct nnb__table {
 	uint32_t n, room;
 };
 
-/* What has a stream in each connection: calls by path, and trial runs of models. Bursts have their own. */
+/* Things with a stream in each connection: calls by path, and trial runs of models. Bursts have streams of their own. */
 enum { NNB__CALL_PATHS = NBT_path_prepare + 1 };
 
 struct nnb__connection {
@@ -231,7 +231,7 @@ struct nnb__connection {
 	uint32_t id;
 	char name[NNB_NAME_MAX];
 	uint32_t hal;                      /* enum nnb_hal */
-	bool sees_all;                     /* what other apps get of the lanes */
+	bool sees_all;                     /* may see the lane time of other apps */
 	uint32_t streams[NNB__CALL_PATHS]; /* by path: what traces call its calls */
 	atomic_uint n_trials;              /* trial runs so far */
 	int life, events;
@@ -242,7 +242,7 @@ struct nnb__connection {
 	pthread_mutex_t events_lock; /* one sender at a time */
 	atomic_bool closing;
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* a channel or an asynchronous execution has gone */
 	struct nnb__channel *channels;
 	uint32_t n_channels, n_async;   /* those that are about to end, too */
@@ -261,15 +261,15 @@ struct nnb__channel {
 	struct nnb__message in, out;
 	uint32_t made_model, made_burst, made_buffer; /* by the call under way; 0: none */
 	int made_fence;                               /* likewise: of the execution that it launched; -1: none */
-	bool will_tell;                               /* it was promised that the client will be told */
+	bool will_tell;                               /* the client was promised a completion event */
 };
 
-/* Serve who is at the other end of @sock, which is taken, on a thread of its own. */
+/* Serve the client at the other end of @sock, which is taken, on a thread of its own. */
 void nnb__connection_start(struct nnb_service *service, int sock);
 
 /*
- * service.c, for connection.c. Enter: the app of these credentials, with a place for a connection; it is in the service's
- * list, and is to leave, unless it is refused. Retire: its life line is nobody else's any more, and may be closed.
+ * In service.c, for connection.c. Enter: set the app of the connection's credentials, take a place for a connection, and enter the
+ * service's list, unless the connection is refused. Retire: take back the life line, which the caller closes.
  */
 enum nnb_status nnb__enter(struct nnb__connection *connection, struct nnb_reason *reason);
 int nnb__retire(struct nnb__connection *connection);
@@ -299,7 +299,7 @@ void nnb__call_malformed(struct nnb__channel *channel);
 /* The model of this id, counted; NULL: the client has none. */
 struct nnb__model *nnb__model_get(struct nnb__connection *connection, uint32_t id);
 
-/* That of the id that comes next in the call; NULL, and the call is answered. */
+/* The model whose id comes next in the call. NULL: the call has been answered. */
 struct nnb__model *nnb__call_model(struct nnb__channel *channel);
 
 /* models.c */
@@ -328,31 +328,31 @@ struct nnb__job {
 	struct nnb__connection *connection;
 	struct nnb__model *model;
 	struct nnb__request request;
-	struct nnb_buffer *
-		*held; /* of one that is not waited for: what its pools are (nnb__buffers_hold). NULL: look */
+	/* for an execution without waiting: the buffers of its pools (nnb__buffers_hold). NULL: look them up */
+	struct nnb_buffer **held;
 	struct nnb_terms terms;
 	struct nnb__trace trace;
 	struct nnb_result result; /* owns its shapes */
 	bool measure;
 	uint64_t began;             /* if it is to be measured */
-	uint64_t serial;            /* of one that is not waited for */
-	uint32_t pools;             /* that the app is charged for until it is forgotten ... */
+	uint64_t serial;            /* for an execution without waiting: its serial */
+	uint32_t pools;             /* pools charged to the app until the job is freed ... */
 	uint64_t bytes;             /* ... and theirs, once it executes */
-	struct nnb__fenced *fenced; /* of one that waits for fences, owned; else NULL */
+	struct nnb__fenced *fenced; /* for a fenced execution, owned; else NULL */
 };
 
 /* Take the call apart as far as its request. False, and the call is answered. */
 bool nnb__job_of(struct nnb__channel *channel, enum nbt_path path, struct nnb__job *ret);
 void nnb__job_malformed(struct nnb__channel *channel, struct nnb__job *job); /* answers, and frees it */
 void nnb__job_decoded(struct nnb__job *job, enum nnb_status status);
-void nnb__job_answered(struct nnb__job *job, enum nbt_queue queue); /* or about to be */
+void nnb__job_answered(struct nnb__job *job, enum nbt_queue queue); /* the answer is sent, or about to be */
 void nnb__job_fini(struct nnb__job *job);
 void nnb__job_forget(struct nnb__job *job); /* its request */
 
 /* Is there any point in beginning? (nnb__admit) */
 enum nnb_status nnb__job_admit(struct nnb__job *job, struct nnb_reason *why);
 
-/* It is valid, and is not executed after all: its outputs in buffers are uninitialised. */
+/* Fail a valid job without executing it: its outputs in buffers become uninitialised. */
 void nnb__job_fail(struct nnb__job *job);
 
 /* Map its pools, run it on a lane, unmap them: job->result. */
@@ -373,16 +373,18 @@ void nnb__call_execute_async(struct nnb__channel *channel);
 
 /* fenced.c */
 void nnb__call_execute_fenced(struct nnb__channel *channel);
-void nnb__fenced_answered(struct nnb__channel *channel, bool arrived); /* or not: then what waits is given up */
+/* @arrived false: the answer was not delivered, so the waiting execution is given up */
+void nnb__fenced_answered(struct nnb__channel *channel, bool arrived);
 void nnb__fenced_free(struct nnb__fenced *fenced);
-void nnb__fenced_hurry(struct nnb__connection *connection); /* nobody is to be held up. Its lock is held */
+/* let no thread be held up. The caller holds the connection's lock */
+void nnb__fenced_hurry(struct nnb__connection *connection);
 
 /* ---- what is said of it besides executions: tell.c ---- */
 
-/* At a safe point, where something begins and no lock is held: if somebody has begun to listen, tell what there is. */
+/* Emit all existing objects if a session has begun. Call at the beginning of work, without holding a lock. */
 void nnb__service_news(struct nnb_service *service);
 
-void nnb__tell_service(struct nnb_service *service); /* before it serves anybody */
+void nnb__tell_service(struct nnb_service *service); /* call before the first client is served */
 void nnb__tell_hold(bool on);
 /* @app: its key; NULL: it is what all of them have together. */
 void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app, enum nbt_resource resource,
@@ -390,15 +392,16 @@ void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app,
 enum nbt_resource nnb__resource_told(enum nnb__resource resource);
 
 void nnb__tell_connect(struct nnb__connection *connection);
-void nnb__tell_disconnect(const struct nnb__connection *connection); /* it has left the list, whose lock is held */
+/* call when the connection has left the list, under the list's lock */
+void nnb__tell_disconnect(const struct nnb__connection *connection);
 
-void nnb__tell_prepare(struct nnb__model *model); /* it has come into the list, whose lock is held */
-/* @model: NULL: nobody knows. */
+void nnb__tell_prepare(struct nnb__model *model); /* call when the model has entered the list, under the list's lock */
+/* @model may be NULL: unknown. */
 void nnb__tell_unprepared(const struct nnb__model_birth *birth, const struct nnb_model *model, uint32_t priority,
                           enum nnb_status status);
 void nnb__tell_release(const struct nnb__model *model);
 
-void nnb__tell_burst(struct nnb__burst *burst); /* it has come into the list, whose lock is held */
+void nnb__tell_burst(struct nnb__burst *burst); /* call when the burst has entered the list, under the list's lock */
 void nnb__tell_burst_end(const struct nnb__burst *burst, uint64_t began); /* began: to end it, as of a span */
 
 /* buffers.c: once more. The connection's lock is held. */

@@ -1,10 +1,11 @@
 /*
- * sweep.c -- closing the sockets of clients that are refused.
  *
- * CONCURRENCY  Any thread sweeps; one thread closes, in the order in which they came. Nothing is closed under the lock.
- * PROGRESS  nnb__close sleeps 0.2 ms at most, but it may have much to do (see there): so much that who accepts connections
- *           should not do it. A user who has NNB__SWEEP_OF_ONE sockets here already costs the caller that work: what
- *           a user keeps waiting is bounded, and so is what all have, and nobody's place is taken by another's sockets.
+ * sweep.c -- closes the sockets of refused clients.
+ *
+ * CONCURRENCY  Any thread sweeps; one thread closes, in the order of arrival. Nothing is closed under the lock.
+ * PROGRESS  nnb__close sleeps for 0.2 ms at most, but it may have so much to do (see there) that the thread which accepts connections
+ *           should not do it. If a user has NNB__SWEEP_OF_ONE sockets queued already, the caller closes the next one itself: so the
+ *           queue of one user is bounded, and the queue of all, and no user takes another user's place in it.
  */
 #include "service/sweep.h"
 

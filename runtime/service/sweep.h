@@ -12,7 +12,7 @@
 enum { NNB__SWEEP_MAX = 256, NNB__SWEEP_OF_ONE = 16 };
 
 struct nnb__sweeper {
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool runs, ending, ended;
@@ -33,7 +33,7 @@ int nnb__sweeper_start(struct nnb__sweeper *sweeper);
 /* Close @fd, of a client of @uid: soon, or now. */
 void nnb__sweep(struct nnb__sweeper *sweeper, int fd, uint32_t uid);
 
-/* Close @last after all there is, and end. Nobody sweeps any more. */
+/* Close everything queued, then @last, and end. No thread may sweep any more. */
 void nnb__sweeper_end(struct nnb__sweeper *sweeper, int last);
 
 /* Wait for the end until @until_ns, by nnb__now. False: it is not there yet; nnb__sweeper_fini must not be called. */

@@ -1,4 +1,4 @@
-/* table.c -- what a connection has, by the ids that its client knows. */
+/* table.c -- the objects of a connection, by the ids that its client knows. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,12 +1,13 @@
 /*
- * tell.c -- what the service says of itself besides executions: when it happens, and again to who begins to listen.
  *
- * CONCURRENCY  Everything is said under the lock of the list that it comes into or has just left: so nothing is told again
- *           that is not there yet, or that has ended. Who tells again what there is has the lock `telling`, and takes the
- *           service's, a connection's and an executor's `told` beneath it, in this order.
- * ORDERING  (1) heard is stored, release, when all has been told  --- pairs with (2)
- *           (2) who begins something loads heard, acquire; if it is not what the provider says, it waits for who tells =>
- *               what it says next comes after what there was
+ * tell.c -- emits the events about the service's objects: when they change, and again when a session begins.
+ *
+ * CONCURRENCY  Every event is emitted under the lock of the list that its object enters or has just left: so an object is not emitted
+ *           again before it exists or after it has ended. A thread that emits the existing objects holds the lock `telling`, and
+ *           takes the service's, a connection's and an executor's `told` below it, in this order.
+ * ORDERING  (1) heard is stored, release, when all objects have been emitted  --- pairs with (2)
+ *           (2) a thread that begins something loads heard, acquire; if it differs from the provider's number, the thread waits for
+ *               the emitting thread => its next event comes after those of the existing objects
  */
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ void nnb__tell_service(struct nnb_service *s)
 	uint64_t seen = 0;
 
 	s->since = nnb__now();
-	if (nbt_news(&seen)) /* they hear it now */
+	if (nbt_news(&seen)) /* the new session has the events now */
 		atomic_store_explicit(&s->heard, seen, memory_order_relaxed);
 	tell_service(s, 0);
 }
@@ -151,7 +152,7 @@ static void tell_model(const struct nnb__model *m, uint64_t since)
 	tell_pools(m, since);
 }
 
-/* It is there, and later than it was to be. */
+/* Emit that the model was prepared after its deadline. */
 static void tell_late(const struct nnb__model *m)
 {
 	struct nnb_times times;
