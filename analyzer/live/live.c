@@ -32,16 +32,16 @@ struct bsa_live {
 	struct users *users;
 	struct bsa_live_options options; /* without the directory */
 	struct bsa_fold_ids last;
-	size_t n_traces; /* that are known to users */
-	bool compact;    /* what the fold assumes */
+	size_t n_traces; /* number of traces that users.h has */
+	bool compact;    /* detail that the fold assumes */
 	bool failed;     /* no memory, within a fact */
 	bool finished;
 	bool late_summaries, users_again;
 	struct bsa_live_state state;
-	uint64_t event_at;          /* of the record in hand */
+	uint64_t event_at;          /* time of the current record */
 	uint64_t began;             /* the first record; BSA_NEVER: there was none */
-	struct bsa_followed before; /* of the directories that were left */
-	struct bsa_decoded decoded; /* of its figures those that are sums */
+	struct bsa_followed before; /* sums of the directories that were left */
+	struct bsa_decoded decoded; /* only its sums are used */
 };
 
 static int no_memory(struct bsa_err *err)
@@ -226,7 +226,7 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	tell_lost(l, lost->began, lost->ended);
 }
 
-/* What was under way is told as far as it was known, and what came of it is not. */
+/* Executions under way are reported as far as they are known, and their ends are unknown. */
 static void note_gap(struct bsa_live *l)
 {
 	l->state.gaps++;
@@ -433,7 +433,7 @@ int bsa_live_finish(struct bsa_live *l, struct bsa_err *err)
 	return 0;
 }
 
-/* What is counted of this directory, to what was counted of those before. */
+/* Add the counts of this directory to those of the earlier ones. */
 static void add_up(const struct bsa_live *l, struct bsa_followed *ret, struct bsa_decoded *ret_decoded)
 {
 	const struct bsa_followed f = bsa_follow_followed(l->follow);

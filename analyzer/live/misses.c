@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was told of one thing, one behind the other. */
+/* An array of facts of one kind. */
 struct told {
 	void *of; /* owned */
 	size_t n, room;
 };
 
-/* What is kept of an execution: from the first of its waits on, and, if it misses, until the end. */
+/* The facts kept of an execution: from its first wait on, and until the end if it misses its deadline. */
 struct kept {
 	struct bsa_entry entry; /* id */
-	struct bsa_link link;   /* of those that were not told yet, or of misses */
+	struct bsa_link link;   /* in the list of executions not reported yet, or of misses */
 	struct told waits, preemptions, slices;
 	struct bsa_refused refused;
 	bool was_refused;
@@ -92,7 +92,7 @@ static void grow(struct bsa_misses *m, struct kept *k, size_t bytes)
 	m->bytes += bytes;
 }
 
-/* Too much is kept: the oldest misses go, or else what is under way for the longest. @but stays. */
+/* Too much is kept: free the oldest misses, or else the execution under way for the longest. Keeps @but. */
 static void make_room(struct bsa_misses *m, const struct kept *but)
 {
 	while (m->bytes > MISSES_BYTES) {

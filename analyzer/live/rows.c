@@ -17,10 +17,10 @@ static_assert(sizeof(((struct bsa_live_row *)0)->app) == BSA_ROWS_APP_TEXT, "a r
 enum {
 	SLOTS = BSA_LIVE_SECONDS * 2,
 	SLOT_NS = 500000000,
-	PAIRS_MAX = 4096,      /* of more those that were seen the longest ago are added up as one */
-	SLOTTED_MAX = 512,     /* that have slots: the others have sums alone */
+	PAIRS_MAX = 4096,      /* limit; beyond it, the pairs not seen for the longest are added up in one */
+	SLOTTED_MAX = 512,     /* limit of pairs with slots: the others have only sums */
 	NAMES_MAX = 4096,      /* apps, and models */
-	LAG_SLOTS = SLOTS * 5, /* of 100 ms */
+	LAG_SLOTS = SLOTS * 5, /* slots of 100 ms */
 	LAG_NS = 100000000,
 	FINE = 32,         /* buckets of an octave */
 	FIRST_OCTAVE = 10, /* from 1 us on */
@@ -29,7 +29,7 @@ enum {
 };
 
 struct slot {
-	uint64_t number; /* of half a second, plus 1; 0: never used */
+	uint64_t number; /* end-to-end times of answered executions */
 	uint64_t executions, answered, missed, slot_misses, run_ns, queue_ns, by_cause[BSA_CAUSES];
 	uint32_t took[BUCKETS]; /* e2e of those answered */
 };
@@ -47,7 +47,7 @@ struct pair {
 struct name {
 	struct bsa_entry entry; /* id */
 	struct bsa_link link;   /* the oldest first */
-	uint32_t key;           /* of an app, as the service has it */
+	uint32_t key;           /* the service's key of an app */
 	char text[BSA_TEXT];
 };
 
@@ -58,7 +58,7 @@ struct share {
 		uint64_t number, received, entitled;
 	} windows[LAG_SLOTS];
 	uint64_t received, entitled;
-	bool told; /* of all of the time */
+	bool told; /* covers all of the time */
 };
 
 struct names {
@@ -306,7 +306,7 @@ static void occupy(struct bsa_rows *r, struct pair *p, const struct bsa_executio
 		spread(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
 	if (x->run == BSA_NEVER || at[BSA_RUN_ENDED] == BSA_NEVER || x->run > at[BSA_RUN_ENDED])
 		return;
-	/* Of one that was preempted it is not known when it ran, but for how long. */
+	/* For a preempted execution, the times of its runs are unknown, but not their sum. */
 	spread(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
 }
 
@@ -542,7 +542,7 @@ static uint64_t rank(const uint64_t *took, uint64_t n, unsigned permille)
 
 void bsa_rows_counted(struct bsa_rows *r, uint64_t end, uint64_t now)
 {
-	if (end < r->began || now < end) /* it was there before, or is of another clock */
+	if (end < r->began || now < end) /* it ended before the start, or is on another clock */
 		return;
 	r->counted[bucket_of(now - end)]++;
 	r->n_counted++;

@@ -36,7 +36,7 @@ uint64_t bsa_rows_counted_rank(const struct bsa_rows *r, unsigned permille);
 /* Everything before @until is known. */
 void bsa_rows_advance(struct bsa_rows *r, uint64_t until);
 
-/* What they are called, by their ids. */
+/* Like bsa_live_rows and the functions beside it. */
 enum { BSA_ROWS_APP_TEXT = BSA_LIVE_NAME + 16 };
 void bsa_rows_app_name(const struct bsa_rows *r, uint32_t app, char ret[BSA_ROWS_APP_TEXT]);
 const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model); /* borrowed until the next fact */

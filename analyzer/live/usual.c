@@ -9,7 +9,7 @@
 
 enum {
 	FIRST_ROOM = 8,
-	LATE_ROOM = 256,   /* of a model that comes when no more is kept */
+	LATE_ROOM = 256,   /* room of a model that appears when no more may be kept */
 	GROUPS_MAX = 4096, /* models and paths; of more nothing is known */
 	GROWN_BY = 4       /* a fourth more executions are worth another look */
 };
@@ -37,7 +37,7 @@ struct estimate {
 
 struct bsa_usual {
 	struct bsa_table groups, estimates;
-	size_t n_quiet, n_budgets; /* that are kept */
+	size_t n_quiet, n_budgets; /* numbers kept */
 	bool inexact;
 };
 
@@ -167,13 +167,13 @@ static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x
 	return g;
 }
 
-/* It found an idle lane and kept it: as in store/spill.c. */
+/* Whether it got an idle lane and kept it, like the condition in store/spill.c. */
 static bool is_quiet(const struct bsa_execution *x)
 {
 	return x->idle && !x->preemptions && !x->redo && x->cold <= 0;
 }
 
-/* What it may take, as an order of unsigned numbers that signed ones have. */
+/* The budget, mapped so that unsigned order equals signed order. */
 static bool budget_of(const struct bsa_execution *x, uint64_t *ret)
 {
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];

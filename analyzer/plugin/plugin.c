@@ -42,7 +42,7 @@ struct sink {
 	struct trace **traces;
 	struct stream **streams;
 	size_t n_traces, n_streams;
-	struct stream *last;   /* of the last message */
+	struct stream *last;   /* records of the latest time, not passed on yet */
 	struct bsa_ties *ties; /* records of the latest time, which were not told yet */
 	uint64_t now;
 	uint32_t numbers;
