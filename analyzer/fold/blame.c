@@ -28,10 +28,10 @@ struct ledger {
 
 	struct amount delay[BSA_DELAYS];    /* the rest of its thread's run-queue delay, by part */
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
-	/* Of it, what was late: without an effect on who else had a lane when, and with such an effect. */
+	/* its late part: without and with an effect on the times at which other executions had lanes */
 	int64_t alone[BSA_CAUSES], entangled[BSA_CAUSES];
 	bool is_alone;                       /* the phase that is being charged is of the first kind */
-	int64_t part[BSA_CAUSES][BSA_PARTS]; /* of by_cause */
+	int64_t part[BSA_CAUSES][BSA_PARTS]; /* by_cause, by part */
 	enum bsa_part charged;               /* the part that is being charged; BSA_PARTS: none */
 	struct amount seen;                  /* time whose phase is known */
 	int64_t typical_seen, typical_unseen;
@@ -161,7 +161,7 @@ static void merge(struct ledger *l)
 	l->n = n;
 }
 
-/* Who preempted was on the lane afterwards, so its app is in a row of that cause, a little further up. */
+/* Name the culprit of redone work: the preemptor, whose app is in an earlier row of cause preempted. */
 static void name_redo(struct ledger *l)
 {
 	size_t p = 0;

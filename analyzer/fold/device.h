@@ -89,7 +89,7 @@ struct bsa_device {
 	size_t *held;                   /* number of windows' lags kept by all devices */
 	const uint64_t *began;          /* begin of the recording */
 	const bool *unsummed;           /* at the end, executions without events may be on lanes, */
-	const uint64_t *unsummed_since; /* or wait for lanes, since this time */
+	const uint64_t *unsummed_since; /* begin of the time for which this is so */
 	uint64_t window_ns, starvation_ns;
 	uint64_t bypassed_more; /* last time at which too many apps waited to count bypasses */
 	int64_t *quiet;         /* number of rows that may still be reported for windows without events */
@@ -124,7 +124,7 @@ struct bsa_device {
 	uint64_t
 		none_waited; /* since the last hole: first time at which the service reported that none waits; 0: not yet */
 	bool handed;         /* a ready execution was seen to get an idle lane, */
-	uint64_t longest_handover; /* and this is the longest such hand-over */
+	uint64_t longest_handover; /* duration of the longest such hand-over */
 	bool haunted;          /* since a hole, executions that have ended may still seem to be ready, or on a lane */
 	uint64_t hole_began;   /* begin of the loss, if in_loss */
 	uint32_t n_running;    /* number of lanes in use */

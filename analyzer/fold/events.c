@@ -300,14 +300,14 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 		bsa_exec_step(f, x, BSA_STEP_READY, f->now, BSA_LANE_NONE);
 }
 
-/* As bsa_exec_heard. Of one that is over already it shows that somebody was on a lane, of which nobody knows any more. */
+/* Like bsa_exec_heard, for an event on a lane. If the execution was already reported as over, the lane's holder is unknown now. */
 static struct bsa_exec *on_lane(struct bsa_fold *f, uint64_t exec, uint8_t lane)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, exec, BSA_HEARD_SERVICE);
 
 	if (!x && lane < LANES_MAX)
 		bsa_fold_unknown(f, f->now, f->now);
-	if (!x) /* it was given up too early: whether it waited is not known any more */
+	if (!x) /* it was given up too early: whether it waited is unknown */
 		(void)bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, BSA_NEVER, f->now);
 	return x;
 }
@@ -334,15 +334,15 @@ static bool is_running(struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * The schedule is told of where it was, even if it did not know: then nobody else was there. But of one that was on its lane
- * before anybody looked it is told nothing, unless a summary may yet tell of all of it.
+ * Whether to pass the execution's lane to the schedule, even if the schedule does not have it: no other execution was on the lane then.
+ * One that was on its lane before the recording is not passed on, unless a summary may still report all of it.
  */
 static bool is_placed(const struct bsa_fold *f, const struct bsa_exec *x, uint8_t lane)
 {
 	return x->placed || ((!x->late_start || f->options.horizon_ns) && lane < LANES_MAX);
 }
 
-/* Who made room for itself; 0: nobody, or unknown. It may not have been heard of yet. */
+/* The execution that preempted; 0: none, or unknown. It may have had no event yet. */
 static uint64_t preemptor(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 {
 	const struct bsa_exec *x = NULL;
@@ -380,7 +380,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		bsa_exec_step(f, x, BSA_STEP_STOP, f->now, e->lane);
 }
 
-/* It is on a lane again, or its end has come while it was on none. */
+/* The execution is on a lane again, or has ended without one. */
 static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, uint64_t resumed)
 {
 	if (now >= x->stop.stopped)
@@ -427,7 +427,7 @@ void bsa_on_op_end(struct bsa_fold *f, const struct bsa_op_end *e)
 	}
 }
 
-/* It ended at @at, with @status: on @lane, or off it. Which the event says where it was last. */
+/* The lane on which it ended, at @at with @status, or none. The event names its last lane. */
 static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uint8_t status, uint8_t lane)
 {
 	uint64_t stopped = x->stop.stopped;
@@ -675,7 +675,7 @@ static void note_told(struct bsa_fold *f, struct bsa_exec *x, const struct news 
 		bsa_exec_step(f, x, BSA_STEP_READY, at[BSA_ENQUEUED], BSA_LANE_NONE);
 	if (n->dispatched && x->sched.counted)
 		bsa_exec_step(f, x, BSA_STEP_DISPATCH, at[BSA_DISPATCHED], x->stops ? x->first_lane : lane);
-	else if (n->dispatched) /* who knows on which */
+	else if (n->dispatched) /* its first lane is unknown */
 		bsa_exec_step(f, x, BSA_STEP_FORGET, at[BSA_DISPATCHED], BSA_LANE_NONE);
 	if (x->end_noted)
 		x->placed = false;
@@ -699,7 +699,7 @@ static void written_late(struct bsa_fold *f, const struct bsa_exec *x)
 		f->latest_written = f->now - over;
 }
 
-/* How long it waited is certain, if not for whom. An episode of starvation may lie in that time. */
+/* Its summary is late: the length of its wait is certain, but not the holders. The wait may be starvation. */
 static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;

@@ -353,7 +353,7 @@ void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance)
 	}
 }
 
-/* The same at the end: as far as anybody knows they were under way when their services were heard last. */
+/* At the end, end the silent executions: as far as is known, they were under way at their services' last events. */
 static void cut_silent(struct bsa_fold *f)
 {
 	for (struct bsa_link *l = f->execs.waiting.next; l != &f->execs.waiting && f->execs.n_silent; l = l->next) {
@@ -494,8 +494,8 @@ bool bsa_exec_lost_before(const struct bsa_fold *f, const struct bsa_exec *x, ui
 }
 
 /*
- * Nothing will be heard of the clients of @s. One that was there before the trace may not have been heard yet: only if some
- * time after a first answer of it nobody took it.
+ * Whether no event of the clients of @s will arrive. A client from before the trace may not have had an event yet: it is absent only if
+ * its first answer was not read for some time.
  */
 static bool is_alone(const struct bsa_fold *f, struct bsa_stream_known *s)
 {
@@ -506,7 +506,7 @@ static bool is_alone(const struct bsa_fold *f, struct bsa_stream_known *s)
 	return f->now - s->answered > NEARBY_NS;
 }
 
-/* With a client of whom nothing is heard. */
+/* Whether the service's side is complete, and the client's side is not recorded. */
 static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (is_heard(x, BSA_HEARD_CLIENT) || x->late_start || !saw(x, BSA_RESULT_WRITTEN))
@@ -710,7 +710,7 @@ static void make_room(struct bsa_fold *f)
 	hurry(f, f->now);
 }
 
-/* Of a stream whose executions come one after the other, those that cannot be under way any more. */
+/* Conclude the executions of a serial stream that cannot be under way any more. */
 static void pass_old(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *newest)
 {
 	for (;;) {

@@ -53,7 +53,7 @@ struct bsa_exec {
 	bool off;           /* it is off its lane: @stop is open */
 	bool broken;        /* a preemption, or its end, was not recorded */
 	bool late_start;    /* first seen in exec_state */
-	bool found_waiting; /* and it was ready, or preempted, at that time */
+	bool found_waiting; /* late_start: the execution was ready, or preempted, at that time */
 	bool placed;        /* the schedule has it, without its end */
 	bool scheduled;     /* the schedule had it at some time */
 	bool end_noted;     /* the schedule has its end */

@@ -35,7 +35,7 @@ struct bsa_fold {
 	bool any, finished;      /* any: an event was seen */
 	bool full;               /* events of boundaries are recorded, not only summaries */
 	bool full_lanes;         /* a service recorded an execution's ready event, not only its summary */
-	bool summed_lanes;       /* and only the summary of another execution, although nothing was lost */
+	bool summed_lanes;       /* a service recorded only the summary of an execution, although nothing was lost */
 	uint32_t n_given_up;     /* executions reported as over that became ready afterwards; without those on lanes */
 	uint64_t given_up_ready; /* time at which the first of them became ready */
 	unsigned finding;        /* number of services that are emitting what was under way when the recording began */

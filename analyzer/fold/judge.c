@@ -122,8 +122,8 @@ static bool never_ran(const struct bsa_exec *x)
 }
 
 /*
- * The number of tiles that are there before those that it never came to: from there to its end it never ran. All of them if it
- * ran, or if nobody knows.
+ * For an execution that never ran: the number of tiles before the first boundary that it did not reach. All tiles if it ran, or if
+ * that is unknown.
  */
 static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct tiling t)
 {
@@ -242,7 +242,7 @@ static void set_others(struct bsa_exec *x, struct tiling t, bool complete)
 
 /* ---- what was not seen ---- */
 
-/* The other side's summary may have come before anybody listened. */
+/* Whether the other side's summary may have been emitted before the recording. */
 static bool is_older(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return bsa_exec_first_seen(x) < f->began;
@@ -401,8 +401,8 @@ static uint64_t end_of(const struct bsa_exec *x)
 }
 
 /*
- * It was given up at @ended, and its deadline_miss, which says how late it was, was not seen. The client alone learns of it when its answer is
- * there, some time after the service gave it up.
+ * The lateness of an execution given up at @ended whose deadline_miss event was not recorded. Unknown if only the client was recorded,
+ * because the client learns of it some time after the service gave it up.
  */
 static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t ended)
 {
@@ -449,7 +449,7 @@ static uint8_t first_known(uint8_t a, uint8_t b, uint8_t c)
 	return a != BSA_STATUS_UNKNOWN ? a : b != BSA_STATUS_UNKNOWN ? b : c;
 }
 
-/* What the app was told: of a launch only if it failed, or if it is certain that it was none. */
+/* The status that the app received; the answer to a launch counts only if it failed, or if it certainly was no launch. */
 static uint8_t status_of(const struct bsa_exec *x)
 {
 	bool is_launch = bsa_exec_launched(x) || (bsa_exec_may_be_launch(x) && x->returned == BSA_STATUS_NONE);
@@ -507,7 +507,7 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 		fact->bypassed = BSA_COUNT_UNKNOWN;
 }
 
-/* Work was done again, so it was preempted: unseen, if nothing says so, and how long it ran nobody knows. */
+/* Redone work without a recorded preemption: the preemption was lost, so the times on and off lanes are unknown. */
 static void unset_unseen(struct bsa_exec *x)
 {
 	if (x->fact.redo && x->fact.redo != BSA_NEVER && !x->stops && !x->told_stops)
@@ -546,7 +546,7 @@ static bool is_misplaced(const struct bsa_exec *x)
 
 	if (!x->scheduled || fact->sides == BSA_SIDES_CLIENT)
 		return false;
-	if (x->sched.sliced && x->sched.on_native) /* it had lanes, in a service that has none */
+	if (x->sched.sliced && x->sched.on_native) /* it had lanes, although its service has the native policy */
 		return true;
 	return x->sched.ready_ns != queue + preempted ||
 	       ((x->sched.sliced || x->sched.lane_ns) && x->sched.lane_ns != fact->run);

@@ -251,7 +251,7 @@ static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t a
 	d->proof = l->since;
 }
 
-/* What was since the last step there is over. Idle times are what the history does not have. */
+/* End the stretch since the last step there. The history has no idle stretches. */
 static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing, uint64_t last)
 {
 	struct bsa_stretch s = { .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };

@@ -45,7 +45,7 @@ static enum verdict judge(const struct bsa_pending_loss *l, const struct bsa_eve
 	return e->trace == l->event.trace && e->at > l->event.at ? HIDES : UNDECIDED;
 }
 
-/* What @e, which is an event, says of heads and tails. */
+/* Decide the pending heads and tails by the event @e. */
 static void decide(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_pending *p = &f->pending;
@@ -208,7 +208,7 @@ static void take_gap(struct bsa_fold *f, const char *kept, size_t i, size_t byte
 	bsa_fold_take(f, &gap.event);
 }
 
-/* What was kept back up to the gap behind number @last; of the gaps those that are holes. */
+/* Process the records held back up to the gap after number @last; of the gaps, those that are holes. */
 static void release_until(struct bsa_fold *f, uint64_t last, enum verdict verdict)
 {
 	struct bsa_pending *p = &f->pending;

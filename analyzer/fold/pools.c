@@ -40,7 +40,7 @@ void bsa_mapping_end(struct bsa_fold *f, struct bsa_mapping_open *m, uint64_t at
 	free(m);
 }
 
-/* Told now, if it cannot be kept until its end. */
+/* A mapping begins. Report it now if it cannot be kept until its end. */
 static void begin(struct bsa_fold *f, const struct bsa_mapping *fact, struct bsa_stream_known *s)
 {
 	struct bsa_mapping_open *m;

@@ -34,8 +34,8 @@ struct bsa_schedule {
 	struct bsa_left_out left;
 	size_t history, held;
 	int64_t quiet;
-	bool unsummed;                       /* at the end executions may be on lanes of which no event tells, */
-	uint64_t unsummed_since;             /* or wait for lanes, since then */
+	bool unsummed;                       /* at the end, executions without events may be on lanes, */
+	uint64_t unsummed_since;             /* begin of the time for which this is so */
 	struct bsa_device *devices[DEVICES]; /* owned */
 };
 
@@ -156,7 +156,7 @@ static void end_instant(struct bsa_device *d)
 		tell_refusals(d, d->now);
 }
 
-/* Of which apps are the executions that wait? */
+/* The cause of a refused execution's queue: whether other apps wait in it. */
 static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenant *own)
 {
 	for (size_t i = 0; i < d->n_waiting_tenants; i++)
@@ -400,8 +400,8 @@ static void lose(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * @x leaves the lane it is on, at now: @stopped, or for good. If it may have been stopped before, without our knowing, the lane
- * may be somebody else's.
+ * @x leaves its lane now: preempted (@stopped), or at its end. If a hole may hide an earlier preemption, another execution may hold the
+ * lane.
  */
 static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 {
@@ -626,7 +626,7 @@ static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 	return r;
 }
 
-/* Who ends while it is off its lane says the one it was on. */
+/* It ends while it is off its lane; the event names the lane that it was on. */
 static int end_stopped(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	if (!is_hidden(d, x, x->ready_since, d->now))
@@ -755,7 +755,7 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	return 0;
 }
 
-/* What a step of before now says of @lane: those who asked meanwhile were not told. */
+/* A late step makes @lane unknown, because waits reported meanwhile did not consider it. */
 static void doubt_late(struct bsa_device *d, uint8_t lane, uint64_t at, bool freed)
 {
 	if (at < d->lanes[lane].since)

@@ -351,7 +351,7 @@ static void share_equally(struct bsa_device *d, uint64_t ns, size_t n)
 	settle_holders(d);
 }
 
-/* What one lane more makes of everybody's share. */
+/* Account for the effect of one more lane on every app's share. */
 static void share_by_need(struct bsa_device *d, uint64_t ns)
 {
 	for (size_t i = 0; i < d->n_backlogged; i++)

@@ -12,8 +12,8 @@ enum {
 	OPEN_MAX = 1 << 16,      /* streams, models and connections that have not ended, each; of more the oldest go */
 	LINE_FEW = 1 << 12,      /* so many of each are kept even if the fold is crowded */
 	OVER_MANY_MAX = 1 << 13, /* streams that remember many executions */
-	OVER_FEW = 64,           /* for streams whose executions do not overlap, */
-	OVER_MANY = 4096,        /* and for others */
+	OVER_FEW = 64,           /* numbers kept for a stream whose executions do not overlap, */
+	OVER_MANY = 4096,        /* numbers kept for any other stream */
 	INSTANCES = 1 << 12,
 	INSTANCE_SHIFT = 20, /* position of the instance in the service's numbers */
 	LANES_MAX = 64,
@@ -259,7 +259,7 @@ struct bsa_app_known *bsa_app_of(struct bsa_fold *f, uint16_t instance, uint32_t
 	return a;
 }
 
-/* Somebody else had its number, and is gone. */
+/* Whether the known app is a former one with the same number. */
 static bool is_another(const struct bsa_app_known *a, const struct bsa_client_connect *e)
 {
 	return !a->connections && a->fact.uid_known &&
