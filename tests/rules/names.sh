@@ -3,7 +3,6 @@
 # rooms, or FOLDERs alone. Not a rule of the build yet, because the tree does not pass it.
 . "$(dirname "$0")/rule.sh"
 
-here=$(cd "$(dirname "$0")" && pwd)
 tree=$1
 shift
 (($#)) || set -- tracepoints runtime analyzer viewer-cli
@@ -34,7 +33,7 @@ asserted()
 	((tenths >= $2)) || broken "$1 has $((tenths / 10)).$((tenths % 10)) asserts in 1000 lines, and $(($2 / 10)) are wanted"
 }
 
-prose=$(cd "$tree" && find "$@" -name '*.[ch]' | LC_ALL=C sort | xargs -r awk -f "$here/prose.awk")
+prose=$(prose_of "$tree" "$@")
 report=
 at_most 7 all word 'names of one word'
 at_most 32 static once 'static functions that are called once'

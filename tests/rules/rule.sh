@@ -36,3 +36,12 @@ scratch()
 	tmp=$(mktemp -d)
 	trap 'rm -rf "$tmp"' EXIT
 }
+
+# prose_of TREE FOLDER...: what prose.awk finds in the C sources of the folders.
+prose_of()
+{
+	local awk
+
+	awk=$(cd "$(dirname "$0")" && pwd)/prose.awk
+	(cd "$1" && find "${@:2}" -name '*.[ch]' | LC_ALL=C sort | xargs -r awk -f "$awk")
+}

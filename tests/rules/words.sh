@@ -2,7 +2,6 @@
 # words.sh TREE [FOLDER...] -- comments are in plain English: they name the actor, and are whole. Judges the rooms, or FOLDERs alone.
 . "$(dirname "$0")/rule.sh"
 
-here=$(cd "$(dirname "$0")" && pwd)
 tree=$1
 shift
 (($#)) || set -- tracepoints runtime analyzer viewer-cli
@@ -20,7 +19,7 @@ at_most()
 	done < <(awk -v kind="$2" '$1 == "comment" && $3 ~ kind' <<<"$prose")
 }
 
-prose=$(cd "$tree" && find "$@" -name '*.[ch]' | LC_ALL=C sort | xargs -r awk -f "$here/prose.awk")
+prose=$(prose_of "$tree" "$@")
 report=
 at_most 5 nobody 'uses nobody, somebody, everybody, whoever or whom'
 at_most 30 opening 'opens with a pronoun, or goes on with a sentence that is not there'
