@@ -540,7 +540,8 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 static void tell_unwritten(const struct bsv_recorded *done)
 {
 	if (done->cut_metadata)
-		fputs("LOST: all of it, for the metadata is cut, without which nobody can read the rest\n", stderr);
+		fputs("LOST: everything, because the metadata is cut off, and without it the rest cannot be read\n",
+		      stderr);
 	else if (done->n_short)
 		fprintf(stderr, "LOST: %zu of %zu buffers %s not all there; what all of them have ends after %.2f s\n",
 		        done->n_short, done->n_streams, bsv_plural(done->n_short, "is", "are"),

@@ -87,9 +87,9 @@ static void draw_times(const struct bsv_drawing *d)
 	                  !bsv_known(x->submitted)      ? "first seen "
 	                  : bsv_is(x->sides, "service") ? "taken "
 	                                                : "submitted ",
-	                  bsv_known(x->began) ? bsv_duration(when, x->began) : "nobody knows when",
+	                  bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
 	                  bsv_known(x->began) ? " into the recording" : "",
-	                  bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "nobody knows how long", lane,
+	                  bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "an unknown time", lane,
 	                  x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
 }
 

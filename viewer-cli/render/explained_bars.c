@@ -291,11 +291,11 @@ static void cell_who(const struct bsv_drawing *d, const struct bsv_explained_wai
 
 	bsv_who_numbered(text, &w->blocker);
 	if (bsv_is(w->occupancy, "idle"))
-		bsv_bars_cell(d->bars, "nobody");
+		bsv_bars_cell(d->bars, "no app");
 	else if (!bsv_is(w->occupancy, "held"))
 		bsv_bars_cell(d->bars, "unknown: events were lost");
 	else
-		bsv_bars_cell(d->bars, *text ? text : "somebody unknown");
+		bsv_bars_cell(d->bars, *text ? text : "unknown app");
 }
 
 static void add_wait(const struct bsv_drawing *d, const struct bsv_explained_wait *w)

@@ -357,7 +357,7 @@ static bool draw_waiting(const struct drawing *d)
 	order = fine ? ordered(all, t->waiting_ones.n) : NULL;
 	fine = order && join_rest(t, order, n, &rest);
 	if (fine && !t->waiting_ones.n)
-		say(d, BSV_FAINT, "nobody was ready and waiting");
+		say(d, BSV_FAINT, "no execution was ready and waiting");
 	else if (fine)
 		fine = draw_waiting_rows(d, order, n, &rest);
 	free(all);
@@ -512,7 +512,8 @@ static void draw_legend(const struct drawing *d)
 	if (*text)
 		say(d, BSV_PLAIN, "%s", text);
 	say(d, BSV_FAINT,
-	    "A letter: who had the lane longest in the column. %s nobody, ? unknown. Held: how much of it, %s all, %s "
+	    "A letter: the app that held the lane longest in the column. %s none, ? unknown. Held: how much of it, %s "
+	    "all, %s "
 	    "some.",
 	    d->screen->unicode ? "·" : ".", bsv_height_glyph(8, d->screen->unicode),
 	    bsv_height_glyph(1, d->screen->unicode));
