@@ -47,7 +47,7 @@ void bsa_numbers_begin(struct bsa_fold *f, uint16_t instance, bool again);
 /* Take the numbers in the summary of @x. */
 void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_exec_service *e);
 
-/* An event reports that @x became ready, as number @n_ready or earlier, and after @since. @n_ready 0: unknown. */
+/* An event shows that @x became ready, and that @n_ready executions had by then, some of them after @since. @n_ready 0: no number. */
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since);
 
 /* At the end: the number of executions that became ready without a recorded event; BSA_NEVER: unknown. */

@@ -128,7 +128,8 @@ static enum nnb_status fall_back(struct nnb_remote_buffer *b, struct nnb_remote 
 	struct nnb_reason wrong = { "" };
 	enum nnb_status status = find_kind(&b->kind, models, n_models, desc, &wrong);
 
-	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* the service has not seen the buffer's use */
+	if (status ==
+	    NNB_STATUS_INVALID_ARGUMENT) { /* an error that the service did not report, because it refused for another reason */
 		if (reason)
 			*reason = wrong;
 		return status;

@@ -4,8 +4,8 @@
  *
  * CONCURRENCY  Any thread sweeps; one thread closes, in the order of arrival. Nothing is closed under the lock.
  * PROGRESS  nnb__close sleeps for 0.2 ms at most, but it may have so much to do (see there) that the thread which accepts connections
- *           should not do it. If a user has NNB__SWEEP_OF_ONE sockets queued already, the caller closes the next one itself: so the
- *           queue of one user is bounded, and the queue of all, and no user takes another user's place in it.
+ *           should not do it. If the queue is full, or has NNB__SWEEP_OF_ONE sockets of the user already, the caller closes the next
+ *           one itself: so the queue of one user is bounded, and the queue of all, and no user fills it alone.
  */
 #include "service/sweep.h"
 

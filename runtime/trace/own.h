@@ -1,7 +1,7 @@
 /*
  *
- * own.h -- numbers for bursts that no service numbers: bursts within this process, and bursts over a foreign service; and for the
- * calls that such a burst makes on the ordinary path.
+ * own.h -- numbers for bursts that no service numbers: bursts within this process, and bursts over contexts of the program's own; and
+ * for the calls that such a burst makes on the ordinary path.
  *
  * A process with such bursts chooses a random instance number, as a service does, and numbers its objects from there. It emits
  * about itself the events that a service emits about a client: its connection, and each burst.

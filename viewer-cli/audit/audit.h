@@ -48,8 +48,7 @@ void bsv_audit_part_of(struct bsv_auditing *a, const char *name, const char *tit
                        const struct bsv_hole *own, struct bsv_rows *rows);
 
 /*
- * The first row of the filled template, for C code. *ret is owned by the caller. Returns 1: there is a row; 0: there is none. Negative:
- * an error.
+ * The first row of the filled template, for C code. *ret is owned by the caller. Returns 1: a row; 0: no row. Negative: an error.
  */
 int bsv_audit_row(struct bsv_rows **ret, const struct bsv_input *input, const char *template,
                   const struct bsv_hole *own, struct bsa_err *err);

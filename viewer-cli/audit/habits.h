@@ -11,7 +11,7 @@ struct bsv_habit {
 	int64_t sum_ns;
 };
 
-/* Read the costliest habit of the recording. Returns 1: there is one, and bsv_habit_fini frees it; 0: there is none. Negative: an error. */
+/* Read the costliest habit of the recording. Returns 1: a habit, which bsv_habit_fini frees; 0: no habit. Negative: an error. */
 int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_err *err);
 
 /* Accepts a struct that is all 0. */

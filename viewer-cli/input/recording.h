@@ -16,7 +16,7 @@ int64_t bsv_recording_changed(const char *path);
 /* The time of the latest change of the file @path; 0: no such file. */
 int64_t bsv_file_changed(const char *path);
 
-/* Find the newest trace directory, or database of burstscope, in the working directory. BSA_E_INPUT: there is none. */
+/* Find the newest trace directory, or database of burstscope, in the working directory. BSA_E_INPUT: the directory has neither. */
 int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err);
 
 /* The path of a database of @trace below $XDG_CACHE_HOME, for a trace without a place beside it. Makes the directories. */

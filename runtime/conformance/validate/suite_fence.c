@@ -156,7 +156,7 @@ static void fails_with_a_fence(const struct scene *s)
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_FAILED,
 		           "its fence does not fail with the one before it");
 		checks_row(s->checks, nnb_fenced_info(fenced, NULL, NULL, NULL) != NNB_STATUS_NONE,
-		           "its info is NONE, but the execution did not run");
+		           "its status is NONE, but the execution did not run");
 		checks_row(s->checks, is_untouched(s), "it writes outputs anyway");
 		fenced_forget(fenced, fence);
 	}

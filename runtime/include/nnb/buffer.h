@@ -37,7 +37,7 @@ struct nnb_buffer_role {
 
 /* All pointers are borrowed for the call. */
 struct nnb_buffer_desc {
-	uint32_t rank;               /* M-3: the rank, where the roles do not give it. 0: unknown */
+	uint32_t rank;               /* M-3: dimensions known in addition to those of the roles; rank 0: none */
 	uint32_t dims[NNB_RANK_MAX]; /* 0: unknown */
 	const struct nnb_buffer_role *inputs, *outputs;
 	uint32_t n_inputs, n_outputs;
