@@ -3,6 +3,9 @@
  */
 #include "fold/device.h"
 
+#include "fold/shares.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 /* Room for all tenants in each list, so that nothing later can fail. */
@@ -50,11 +53,79 @@ static bool table_grows(struct bsa_device *d)
 	return true;
 }
 
+/* ---- idle tenants ---- */
+
+static bool tenant_is_idle(const struct bsa_tenant *t)
+{
+	return !t->ready && !t->running && !t->backlogged && !t->closing && !t->in_window;
+}
+
+static bool tenant_is_droppable(const struct bsa_tenant *t)
+{
+	return t->app && tenant_is_idle(t) && !t->in_history;
+}
+
+static void mark_history(struct bsa_device *d, bool in_history)
+{
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		bsa_lane_mark_history(&d->lanes[i], in_history);
+}
+
+/* Keep what is needed if the app returns: bounds of its lag, and that it may have held a lane until it became idle. */
+static void remember_dropped(struct bsa_device *d, const struct bsa_tenant *t)
+{
+	struct bsa_shut *all = &d->dropped;
+	bsa_parts most = t->most_lag > t->most_dropped ? t->most_lag : t->most_dropped;
+	bsa_parts least = t->least_shut < t->shut.least ? t->least_shut : t->shut.least;
+
+	all->closed = t->shut.closed > all->closed ? t->shut.closed : all->closed;
+	most = t->shut.most > most ? t->shut.most : most;
+	all->most = most > all->most ? most : all->most;
+	all->least = least < all->least ? least : all->least;
+	d->dropped_app = t->app > d->dropped_app ? t->app : d->dropped_app;
+}
+
+/* The tenant of an app that may have had a tenant before. */
+static void recall_dropped(const struct bsa_device *d, struct bsa_tenant *t)
+{
+	t->shut = d->dropped;
+	t->shut.opened = t->shut.closed; /* it may have been idle several times before that */
+	t->least_shut = d->dropped.least;
+	t->most_dropped = d->dropped.most;
+	for (int p = 0; p < BSA_LEVELS; p++)
+		t->last_on[p] = d->dropped.closed;
+}
+
+static void drop_idle_tenants(struct bsa_device *d)
+{
+	mark_history(d, true);
+	for (size_t i = 0; i < d->table_room; i++)
+		for (struct bsa_tenant **at = &d->table[i], *t; (t = *at);) {
+			if (!tenant_is_droppable(t)) {
+				at = &t->chain;
+				continue;
+			}
+			assert(!t->n_waiting && d->n_tenants);
+			bsa_shares_report(t, false);
+			remember_dropped(d, t);
+			*at = t->chain;
+			d->n_tenants--;
+			free(t);
+		}
+	mark_history(d, false);
+	d->last = NULL;
+	d->drop_at = 2 * d->n_tenants > d->tenants_max ? 2 * d->n_tenants : d->tenants_max;
+}
+
+/* ---- tenants by app ---- */
+
 static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 {
 	struct bsa_tenant *t;
 	struct bsa_tenant **to;
 
+	if (d->tenants_max && d->n_tenants >= d->tenants_max && d->n_tenants >= d->drop_at)
+		drop_idle_tenants(d);
 	if (d->n_tenants == d->table_room && !table_grows(d))
 		return NULL;
 	t = calloc(1, sizeof(*t));
@@ -65,6 +136,8 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	t->app = app;
 	t->chain = *to;
 	*to = t;
+	if (app <= d->dropped_app)
+		recall_dropped(d, t);
 	d->n_tenants++;
 	return t;
 }

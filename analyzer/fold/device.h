@@ -1,7 +1,8 @@
 /*
  * device.h -- the schedule's state of one service: its lanes, its tenants (the apps that share them), and the waiting executions.
  *
- * Tenants live as long as the schedule. A waiting execution is in a list of its tenant, one for each priority, the longest
+ * Tenants live as long as the schedule; or, with @tenants_max, until there are too many: then the idle ones are dropped. So a pointer
+ * to a tenant is only kept in the lists and lanes here, by the executions that wait or are on a lane, and by the lanes' history. A waiting execution is in a list of its tenant, one for each priority, the longest
  * ready first, so that no operation visits all waiting executions.
  */
 #ifndef BSA_FOLD_DEVICE_H
@@ -46,6 +47,7 @@ struct bsa_tenant {
 	uint32_t waits_place;                          /* index in device.waiting */
 	bool backlogged, closing, in_window, doubtful; /* doubtful: since a loss, its lag is unknown */
 	bool looked;                                   /* window_lag belongs to this window */
+	bool in_history; /* a lane's history has it; valid while idle tenants are dropped */
 
 	uint32_t n_waiting; /* sum over levels */
 	struct bsa_level levels[BSA_LEVELS];
@@ -63,6 +65,7 @@ struct bsa_tenant {
 	bsa_parts equal, lag, max_lag, rate, before; /* before: the rate with one lane fewer */
 	bsa_parts over, under, most_lag;             /* because of holes, the lag may be so much above, or below */
 	bsa_parts least_shut;                        /* minimum of shut.least so far */
+	bsa_parts most_dropped;                      /* limit of its most_lag before it was dropped */
 	bsa_parts entitled, window_entitled, window_lag, window_most;
 	unsigned __int128 received, window_received; /* ns */
 };
@@ -106,7 +109,11 @@ struct bsa_device {
 
 	struct bsa_tenant **table; /* owned, and its tenants */
 	size_t table_room, n_tenants;
-	struct bsa_tenant *last;                             /* last result of a lookup */
+	size_t tenants_max;      /* 0: idle tenants are not dropped */
+	size_t drop_at;          /* number of tenants at which the idle ones are dropped next */
+	uint32_t dropped_app;    /* the highest number of an app whose tenant was dropped */
+	struct bsa_shut dropped; /* bounds that hold for each of these apps */
+	struct bsa_tenant *last; /* last result of a lookup */
 	struct bsa_tenant **backlogged, **waiting, **window; /* owned; room for all tenants each */
 	size_t n_backlogged, n_waiting_tenants, n_window;
 	struct bsa_tenant *closing;

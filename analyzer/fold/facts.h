@@ -296,10 +296,14 @@ struct bsa_starved {
 };
 
 /* Lane time of one app over the whole trace, without times of losses. */
+/*
+ * The share of an app, reported once, at the end. With bsa_fold_options.tenants_max it may be reported in parts: their times add up, and
+ * the parts before the last one have no upper bound of the lag if there were holes.
+ */
 struct bsa_share {
 	uint64_t received, entitled, max_lag_at; /* max_lag_at BSA_NEVER: no lag */
 	int64_t max_lag;                         /* a lower bound if there were holes */
-	int64_t most_lag;                        /* an upper bound: the same if there were no holes */
+	int64_t most_lag; /* an upper bound: the same if there were no holes; INT64_MAX: unknown */
 	uint32_t app;
 };
 

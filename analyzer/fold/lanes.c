@@ -360,6 +360,13 @@ void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
 		l->known = l->since;
 }
 
+void bsa_lane_mark_history(const struct bsa_lane *l, bool in_history)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (nth(l, i)->tenant)
+			nth(l, i)->tenant->in_history = in_history;
+}
+
 /* The first stretch of the history that ends after @at. */
 static size_t find(const struct bsa_lane *l, uint64_t at)
 {

@@ -98,6 +98,9 @@ bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint
 /* Whether the lane's holder at @at is certain. */
 bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at);
 
+/* Set in_history of all tenants in the lane's history. */
+void bsa_lane_mark_history(const struct bsa_lane *l, bool in_history);
+
 /* Iterates over the stretches from @from to @to, as far as they are known now. */
 struct bsa_lane_walk {
 	const struct bsa_device *d;

@@ -28,6 +28,7 @@ struct bsa_schedule {
 	struct bsa_facts facts;
 	uint64_t horizon_ns, began;
 	uint64_t window_ns, starvation_ns;
+	size_t tenants_max;
 	struct bsa_steps steps;
 	struct bsa_losses losses, unsure;
 	struct bsa_pairs pairs;
@@ -49,6 +50,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->horizon_ns = options->horizon_ns;
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : 100 * MS_NS;
+	s->tenants_max = options->tenants_max;
 	s->quiet = QUIET_ROWS;
 	return s;
 }
@@ -92,6 +94,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->unsummed_since = &s->unsummed_since;
 	(*d)->window_ns = s->window_ns;
 	(*d)->starvation_ns = s->starvation_ns;
+	(*d)->tenants_max = s->tenants_max;
 	return *d;
 }
 
@@ -206,6 +209,7 @@ static bool waits(const struct bsa_scheduled *x)
 
 static int belong(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	x->device = d;
 	x->tenant = bsa_device_tenant(d, x->app);
 	x->level = x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN;
 	return x->tenant ? 0 : -ENOMEM;
@@ -223,7 +227,17 @@ static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_sc
 	return 0;
 }
 
-/* Its wait is over, however. */
+/*
+ * @x, which is on no list and no lane any more, is OFF or OVER. Its tenant may be dropped from now on, so the pointer ends here.
+ */
+static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
+{
+	assert(state == BSA_SCHEDULED_OFF || state == BSA_SCHEDULED_OVER);
+	x->state = (uint8_t)state;
+	x->tenant = NULL;
+}
+
+/* The wait of @x ends: it is taken from its list. */
 static void end_wait(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	bsa_waits_remove(d, x);
@@ -331,6 +345,17 @@ static void tell_slice(const struct bsa_device *d, struct bsa_scheduled *x, uint
 	d->facts->slice(d->facts->ctx, &slice);
 }
 
+/* The tenant of @x, which leaves its lane, holds one lane fewer. */
+static void tenant_leaves_lane(struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	struct bsa_tenant *t = x->tenant;
+
+	assert(t->on[x->level]);
+	t->on[x->level]--;
+	t->last_on[x->level] = d->now;
+	bsa_shares_running(t, -1);
+}
+
 /* @x loses its lane, and its time on the lane is uncertain. */
 static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 {
@@ -338,11 +363,9 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 		bsa_waits_tell_idle(d, x, (unsigned)x->lane);
 	x->idle = false;
 	x->uncertain = true;
-	x->state = BSA_SCHEDULED_OFF;
 	x->lane = -1;
-	bsa_shares_running(x->tenant, -1);
-	x->tenant->on[x->level]--;
-	x->tenant->last_on[x->level] = d->now;
+	tenant_leaves_lane(d, x);
+	set_off(x, BSA_SCHEDULED_OFF);
 }
 
 /* The lane's holder until now is unknown. @last: the execution that held it last, and leaves it; NULL: unknown. */
@@ -390,8 +413,8 @@ static void lose_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t u
 	}
 	x->uncertain = true;
 	x->stretches++;
-	x->state = BSA_SCHEDULED_OFF;
 	x->lane = -1;
+	set_off(x, BSA_SCHEDULED_OFF);
 }
 
 static void lose(struct bsa_device *d, struct bsa_scheduled *x)
@@ -413,9 +436,7 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 		                stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, gone, x->on_lane_to_its_end);
 
-	bsa_shares_running(x->tenant, -1);
-	x->tenant->on[x->level]--;
-	x->tenant->last_on[x->level] = d->now;
+	tenant_leaves_lane(d, x);
 	if (certain)
 		x->lane_ns += d->now - x->slice_began;
 	else
@@ -511,6 +532,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
 	x->stretches++;
+	x->tenant = NULL; /* no lane is shared */
 	return r;
 }
 
@@ -657,7 +679,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		r = may_have_waited_uncounted(d, x, hidden_from(d, x), d->now);
 		x->lane = -1;
 	}
-	x->state = BSA_SCHEDULED_OVER;
+	set_off(x, BSA_SCHEDULED_OVER);
 	return r;
 }
 
@@ -699,8 +721,8 @@ static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	x->idle = false;
 	x->uncertain = true;
 	x->stretches++;
-	x->state = BSA_SCHEDULED_OFF;
 	x->lane = -1;
+	set_off(x, BSA_SCHEDULED_OFF);
 	return r;
 }
 
@@ -776,7 +798,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	if (lane < BSA_LANES_MAX)
 		doubt_late(d, lane, at, step == BSA_STEP_STOP);
 	if (step == BSA_STEP_END)
-		x->state = BSA_SCHEDULED_OVER;
+		set_off(x, BSA_SCHEDULED_OVER);
 	return 0;
 }
 
@@ -809,11 +831,11 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 		end_wait(d, x);
 		r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, NULL);
 		x->idle = false;
-		x->state = BSA_SCHEDULED_OFF;
+		set_off(x, BSA_SCHEDULED_OFF);
 	}
 	lose(d, x);
 	if (step == BSA_STEP_END)
-		x->state = BSA_SCHEDULED_OVER;
+		set_off(x, BSA_SCHEDULED_OVER);
 	return r;
 }
 
@@ -852,8 +874,7 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 
 static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
-	struct bsa_device *d =
-		device_of(s, x->tenant && x->state != BSA_SCHEDULED_OVER ? x->tenant->device->instance : x->instance);
+	struct bsa_device *d = x->device && x->state != BSA_SCHEDULED_OVER ? x->device : device_of(s, x->instance);
 	bool late;
 	int r;
 

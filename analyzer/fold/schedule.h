@@ -81,7 +81,8 @@ struct bsa_scheduled {
 		handing; /* time at which the service reported no waiting execution while this one waited: a lane may have been on its way; 0: none */
 	uint8_t open;    /* enum bsa_open of its current wait */
 	struct bsa_scheduled *prev, *next;
-	struct bsa_tenant *tenant;
+	struct bsa_device *device; /* the service of its steps so far; NULL: none was taken */
+	struct bsa_tenant *tenant; /* of its app while it waits or is on a lane, otherwise NULL */
 };
 
 /* Whether the assembler may free it. */

@@ -580,7 +580,7 @@ static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
 	if (since >= t->shut.closed)
 		return (struct carried){ 0, 0 };
 	if (since < t->shut.opened)
-		c = (struct carried){ t->most_lag, t->least_shut };
+		c = (struct carried){ t->most_lag > t->most_dropped ? t->most_lag : t->most_dropped, t->least_shut };
 	if (c.most < 0)
 		c.most = 0;
 	if (c.least > 0)
@@ -800,24 +800,32 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 		pass(d, to);
 }
 
+void bsa_shares_report(const struct bsa_tenant *t, bool end)
+{
+	const struct bsa_device *d = t->device;
+	bool sure_only =
+		!end &&
+		d->had_hole; /* a step after this report may lower the lags since the first hole, or widen their bounds */
+	bsa_parts max_lag = sure_only ? t->sure_lag : t->max_lag;
+	struct bsa_share share = { .app = t->app, .max_lag_at = BSA_NEVER };
+
+	if (!t->app || (!t->entitled && !t->received && t->most_lag <= 0))
+		return;
+	share.received = bounded(t->received);
+	share.entitled = rounded_up_from_half(t->entitled);
+	share.most_lag = sure_only ? INT64_MAX : t->most_lag > 0 ? rounded(t->most_lag) : 0;
+	if (max_lag > 0) {
+		share.max_lag = rounded(max_lag);
+		share.max_lag_at = sure_only ? t->sure_lag_at : t->max_lag_at;
+	}
+	d->facts->share(d->facts->ctx, &share);
+}
+
 void bsa_shares_finish(struct bsa_device *d)
 {
 	tell_window(d);
 	tell_held_lags(d);
-	for (size_t i = 0; i < d->table_room; i++) {
-		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
-			struct bsa_share share = { .app = t->app, .max_lag_at = BSA_NEVER };
-
-			if (!t->app || (!t->entitled && !t->received && t->most_lag <= 0))
-				continue;
-			share.received = bounded(t->received);
-			share.entitled = rounded_up_from_half(t->entitled);
-			share.most_lag = t->most_lag > 0 ? rounded(t->most_lag) : 0;
-			if (t->max_lag > 0) {
-				share.max_lag = rounded(t->max_lag);
-				share.max_lag_at = t->max_lag_at;
-			}
-			d->facts->share(d->facts->ctx, &share);
-		}
-	}
+	for (size_t i = 0; i < d->table_room; i++)
+		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain)
+			bsa_shares_report(t, true);
 }

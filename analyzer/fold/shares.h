@@ -43,7 +43,10 @@ void bsa_shares_found(struct bsa_tenant *t);
  */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since);
 
-/* Report the shares over the whole time. */
+/* Report the share of @t up to now. Before the @end of the recording, later steps may lower its lag. */
+void bsa_shares_report(const struct bsa_tenant *t, bool end);
+
+/* Report the lags that were held back, and the shares of all tenants. */
 void bsa_shares_finish(struct bsa_device *d);
 
 #endif

@@ -21,6 +21,7 @@
 #include "users.h"
 
 static const uint64_t horizon_ns = 1000000000; /* as an import has it, which is what makes the sums the same */
+enum { TENANTS_MAX = 4096 };                   /* apps whose shares are kept: beyond that, idle apps are dropped */
 
 struct bsa_live {
 	struct bsa_follow *follow;
@@ -288,6 +289,7 @@ static int begin(struct bsa_live *l, struct bsa_err *err)
 {
 	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0,
 		                                  .starvation_ns = l->options.starvation_ns,
+		                                  .tenants_max = TENANTS_MAX,
 		                                  .last = l->last };
 
 	l->compact = l->options.compact;

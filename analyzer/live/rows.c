@@ -57,8 +57,9 @@ struct share {
 	struct {
 		uint64_t number, received, entitled;
 	} windows[LAG_SLOTS];
-	uint64_t received, entitled;
-	bool told; /* covers all of the time */
+	uint64_t received, entitled; /* sums of the parts reported so far */
+	bool reported;
+	bool whole; /* no part that was reported earlier can have been dropped */
 };
 
 struct names {
@@ -72,7 +73,8 @@ struct bsa_rows {
 	struct names apps, models;
 	size_t n_slotted;
 	uint64_t until, began;
-	uint64_t lagged; /* the last window of 100 ms that was told, plus 1 */
+	uint64_t share_dropped; /* the highest number of an app whose reported share was dropped */
+	uint64_t lagged;        /* the last window of 100 ms that was told, plus 1 */
 	struct bsa_live_sum others;
 	uint64_t counted[BUCKETS], n_counted; /* by how long after their last events */
 };
@@ -120,6 +122,8 @@ static void drop_pair(struct bsa_rows *r, struct pair *p)
 
 static void drop_share(struct bsa_rows *r, struct share *s)
 {
+	if (s->reported && s->entry.number > r->share_dropped)
+		r->share_dropped = s->entry.number;
 	bsa_table_remove(&r->shares, &s->entry);
 	bsa_list_remove(&s->link);
 	free(s);
@@ -385,6 +389,7 @@ static struct share *share_of(struct bsa_rows *r, uint32_t app)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
+	s->whole = app > r->share_dropped;
 	bsa_table_add(&r->shares, &s->entry, app);
 	bsa_list_add(&r->by_share, &s->link);
 	return s;
@@ -415,14 +420,14 @@ void bsa_rows_share(struct bsa_rows *r, const struct bsa_share *told)
 		return;
 	s->received += told->received;
 	s->entitled += told->entitled;
-	s->told = true;
+	s->reported = true;
 }
 
 bool bsa_rows_share_of(const struct bsa_rows *r, uint32_t app, uint64_t *ret_received, uint64_t *ret_entitled)
 {
 	const struct share *s = bsa_table_find(&r->shares, app);
 
-	if (!s || !s->told)
+	if (!s || !s->reported || !s->whole)
 		return false;
 	*ret_received = s->received;
 	*ret_entitled = s->entitled;

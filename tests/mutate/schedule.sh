@@ -2,7 +2,7 @@
 # schedule.sh -- for mutate.sh: the schedule of the fold, and its own tests.
 mutated=(analyzer/fold/{device,lanes,losses,schedule,shares,steps,waits}.c)
 others=(tests/unit/schedule_{facts,world}.c)
-tests=(tests/unit/test_schedule{,_oracle,_lossy,_hostile}.c)
+tests=(tests/unit/test_schedule{,_oracle,_lossy,_dropped,_hostile}.c)
 flags=(-DSEEDS=2500 "-I$tree/analyzer" "-I$tree/tests")
 link=(-lcmocka)
 bar=70

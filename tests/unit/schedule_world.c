@@ -166,9 +166,11 @@ bool world_lost(const struct world *w, int began, int ended)
 }
 
 struct bsa_schedule *world_start(const struct world *w, const struct bsa_facts *facts, uint64_t horizon,
-                                 struct bsa_scheduled *x)
+                                 uint32_t tenants_max, struct bsa_scheduled *x)
 {
-	struct bsa_fold_options options = { .window_ns = WINDOW, .starvation_ns = STARVATION, .horizon_ns = horizon };
+	struct bsa_fold_options options = {
+		.window_ns = WINDOW, .starvation_ns = STARVATION, .horizon_ns = horizon, .tenants_max = tenants_max
+	};
 	struct bsa_schedule *s = bsa_schedule_new(facts, &options);
 
 	assert(s);

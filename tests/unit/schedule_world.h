@@ -64,9 +64,9 @@ const struct times *world_stretch(const struct world *w, int x, int t);
 /* Is any of this time lost, both ends included? */
 bool world_lost(const struct world *w, int began, int ended);
 
-/* A schedule that knows the lanes, and its executions. */
+/* A schedule that knows the lanes, and its executions. @tenants_max as in bsa_fold_options. */
 struct bsa_schedule *world_start(const struct world *w, const struct bsa_facts *facts, uint64_t horizon,
-                                 struct bsa_scheduled *x);
+                                 uint32_t tenants_max, struct bsa_scheduled *x);
 
 /* Facts that nobody listens to. */
 struct bsa_facts world_no_facts(void);

@@ -559,6 +559,8 @@ static void play_lossless(uint64_t seed)
 /* ---- what is there, held against all there is ---- */
 
 /* Facts of a recording that has holes, and those of the same one without. */
+static bool dropping; /* a fold drops idle tenants as early as it can */
+
 struct against {
 	const struct sim *s;
 	const struct outcome *some, *all;
@@ -1009,7 +1011,7 @@ static void check_windows(const struct against *a)
 		const struct bsa_lag *is = window_of(all, key, told->window_began);
 		int64_t most;
 
-		HOLDS(told->lag <= largest_lag(some, key).max_lag,
+		HOLDS(dropping || told->lag <= largest_lag(some, key).max_lag,
 		      "app %u: a lag of %lld in a window, and of %lld at most in all", key, (long long)told->lag,
 		      (long long)largest_lag(some, key).max_lag);
 		if (!is)
@@ -1267,6 +1269,7 @@ static void lose(struct sim *s, unsigned forms, const char *name, uint64_t *seri
 	all = fold_lossless(s, forms, &options);
 	n = make_holes(s, holes, series);
 	t = tape_with_holes(s, forms, holes, n);
+	options.tenants_max = dropping;
 	fold_tape(&some, &t, &options);
 	check_nothing_invented(&a);
 	check_nothing_hidden(&a, s->began, s->ended);
@@ -1405,6 +1408,7 @@ static void listen_late(const struct sim *s, unsigned forms, const char *name, u
 	doing = name;
 	all = fold_lossless(s, forms, &options);
 	t = tape_within(s, forms, &when);
+	options.tenants_max = dropping;
 	fold_tape(&some, &t, &options);
 	check_nothing_invented(&a);
 	check_nothing_hidden(&a, when.from, services_until(s, &t));
@@ -1539,9 +1543,11 @@ static void play_all(void (*play)(uint64_t seed), unsigned seeds)
 	time_t stop = until(4);
 	uint64_t seed = 1;
 
-	do
+	do {
+		dropping = seed % 2;
 		play(seed++);
-	while (stop ? time(NULL) < stop : seed <= seeds);
+	} while (stop ? time(NULL) < stop : seed <= seeds);
+	dropping = false;
 	print_message("%llu worlds\n", (unsigned long long)seed - 1);
 }
 

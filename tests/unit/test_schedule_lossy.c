@@ -256,7 +256,7 @@ static void play(uint64_t horizon)
 	int next = 0;
 
 	lose_steps();
-	s = world_start(&w, &facts, horizon, x);
+	s = world_start(&w, &facts, horizon, chance(2), x);
 	for (int t = 0; t < TIME; t++) {
 		world_tell_losses(&w, s, t);
 		give_up(s, x, t);

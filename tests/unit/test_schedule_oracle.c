@@ -801,7 +801,7 @@ static void play_now(const struct world *w, struct lines *got, int end)
 {
 	struct bsa_scheduled x[EXECUTIONS];
 	struct bsa_facts facts = facts_of_the_oracle(got, w);
-	struct bsa_schedule *s = world_start(w, &facts, 0, x);
+	struct bsa_schedule *s = world_start(w, &facts, 0, 0, x);
 	int next = 0;
 
 	for (int t = 0; t < TIME; t++) {
@@ -838,7 +838,7 @@ static void play_late(const struct world *w, struct lines *got, int end)
 {
 	struct bsa_scheduled x[EXECUTIONS];
 	struct bsa_facts facts = facts_of_the_oracle(got, w);
-	struct bsa_schedule *s = world_start(w, &facts, (uint64_t)horizon, x);
+	struct bsa_schedule *s = world_start(w, &facts, (uint64_t)horizon, 0, x);
 	int *late = calloc((size_t)w->n_steps + 1, sizeof(*late));
 
 	for (int i = 0; i < w->n_steps; i++)
