@@ -14,6 +14,7 @@
 #include "unit/schedule_facts.h"
 #include "unit/schedule_world.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #ifndef SEEDS
@@ -178,9 +179,40 @@ static void dropping_idle_tenants_changes_no_fact(void **state)
 	assert_in_range(returned, 50, SEEDS * APPS); /* otherwise too few tenants were dropped that returned */
 }
 
+/* Bytes of the heap after @n apps have each had one execution. */
+static size_t heap_after(struct bsa_schedule *s, uint32_t *app, uint32_t n)
+{
+	for (; *app <= n; ++*app) {
+		struct bsa_scheduled x = { .id = *app, .app = *app, .priority = 1, .instance = 1, .model = 9 };
+		uint64_t at = *app * UINT64_C(10);
+
+		assert_int_equal(bsa_schedule_step(s, &x, BSA_STEP_READY, at, BSA_LANE_NONE), 0);
+		assert_int_equal(bsa_schedule_step(s, &x, BSA_STEP_DISPATCH, at + 1, 0), 0);
+		assert_int_equal(bsa_schedule_step(s, &x, BSA_STEP_END, at + 5, 0), 0);
+		assert_true(bsa_scheduled_idle(&x));
+	}
+	return mallinfo2().uordblks;
+}
+
+static void apps_that_came_and_went_take_no_memory(void **state)
+{
+	const struct bsa_fold_options options = { .tenants_max = 64, .window_ns = WINDOW };
+	struct bsa_facts facts = world_no_facts();
+	struct bsa_schedule *s = bsa_schedule_new(&facts, &options);
+	uint32_t app = 1;
+	size_t few;
+
+	(void)state;
+	assert_int_equal(bsa_schedule_lanes(s, 1, 0, 1, false, true), 0);
+	few = heap_after(s, &app, 1000);
+	assert_true(heap_after(s, &app, 100000) <= few + 1024);
+	bsa_schedule_free(s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(dropping_idle_tenants_changes_no_fact) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(dropping_idle_tenants_changes_no_fact),
+		                            cmocka_unit_test(apps_that_came_and_went_take_no_memory) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
