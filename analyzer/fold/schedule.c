@@ -704,6 +704,21 @@ static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa
 	return 0;
 }
 
+/* The recording began while @x was on @lane. */
+static int found_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
+{
+	struct bsa_tenant *t;
+
+	x->uncertain = true;
+	if (belong(d, x) < 0)
+		return -ENOMEM;
+	t = x->tenant;
+	if (take_enter(s, d, x, false, true, lane) < 0)
+		return -ENOMEM;
+	bsa_shares_found(t);
+	return 0;
+}
+
 /* The recording ends at @at while @x, which certainly waits, does so. Which of several lanes it will get is unknown. */
 static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
 {
@@ -861,11 +876,7 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	case BSA_STEP_FOUND_STOPPED:
 		return found_waiting(d, x, BSA_SCHEDULED_STOPPED);
 	case BSA_STEP_FOUND_ON:
-		x->uncertain = true;
-		if (belong(d, x) < 0 || take_enter(s, d, x, false, true, lane) < 0)
-			return -ENOMEM;
-		bsa_shares_found(x->tenant);
-		return 0;
+		return found_on(s, d, x, lane);
 	case BSA_STEP_CUT:
 		return x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
 	}
