@@ -39,18 +39,18 @@ struct ledger {
 	size_t n, max;
 };
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t smaller_ns(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t positive(int64_t a)
+static int64_t not_below_zero(int64_t a)
 {
 	return a > 0 ? a : 0;
 }
 
 /* A duration that can be reckoned with; unknown is 0. */
-static int64_t sane(uint64_t ns)
+static int64_t usable_ns(uint64_t ns)
 {
 	return ns < ABSURD ? (int64_t)ns : 0;
 }
@@ -61,7 +61,7 @@ static bool is_between(int64_t low, int64_t a, int64_t high)
 }
 
 /* @to - @from, of any times. Returns whether that is a difference that can be reckoned with. */
-static bool difference(uint64_t to, uint64_t from, int64_t *ret)
+static bool time_difference(uint64_t to, uint64_t from, int64_t *ret)
 {
 	*ret = (int64_t)(to - from);
 	return is_between(-(int64_t)ABSURD, *ret, (int64_t)ABSURD) && (to < from) == (*ret < 0);
@@ -69,7 +69,7 @@ static bool difference(uint64_t to, uint64_t from, int64_t *ret)
 
 /* ---- rows ---- */
 
-static void charge(struct ledger *l, enum bsa_cause cause, struct amount a)
+static void charge_cause(struct ledger *l, enum bsa_cause cause, struct amount a)
 {
 	l->by_cause[cause].late += a.late;
 	l->by_cause[cause].spent += a.spent;
@@ -78,7 +78,7 @@ static void charge(struct ledger *l, enum bsa_cause cause, struct amount a)
 	*(l->is_alone ? &l->alone[cause] : &l->entangled[cause]) += a.late > 0 ? a.late : 0;
 }
 
-static void row(struct ledger *l, enum bsa_cause cause, uint64_t culprit, uint32_t app, struct amount a)
+static void add_row(struct ledger *l, enum bsa_cause cause, uint64_t culprit, uint32_t app, struct amount a)
 {
 	assert(l->n < l->max);
 	l->ret[l->n++] = (struct bsa_blamed){
@@ -86,7 +86,7 @@ static void row(struct ledger *l, enum bsa_cause cause, uint64_t culprit, uint32
 	};
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -94,8 +94,8 @@ static int compare(uint64_t a, uint64_t b)
 static int by_cause(const struct bsa_blamed *a, const struct bsa_blamed *b)
 {
 	if (a->cause != b->cause)
-		return compare(a->cause, b->cause);
-	return compare(a->culprit, b->culprit);
+		return compare_numbers(a->cause, b->cause);
+	return compare_numbers(a->culprit, b->culprit);
 }
 
 static int by_lateness(const struct bsa_blamed *a, const struct bsa_blamed *b)
@@ -107,7 +107,7 @@ static int by_lateness(const struct bsa_blamed *a, const struct bsa_blamed *b)
 
 typedef int order(const struct bsa_blamed *, const struct bsa_blamed *);
 
-static void sift(struct bsa_blamed *rows, size_t at, size_t n, order *compared)
+static void heap_sift(struct bsa_blamed *rows, size_t at, size_t n, order *compared)
 {
 	struct bsa_blamed moved = rows[at];
 	size_t child;
@@ -124,26 +124,26 @@ static void sift(struct bsa_blamed *rows, size_t at, size_t n, order *compared)
 }
 
 /* A heap: qsort may allocate, and may take n squared. */
-static void sort(struct bsa_blamed *rows, size_t n, order *compared)
+static void sort_rows(struct bsa_blamed *rows, size_t n, order *compared)
 {
 	struct bsa_blamed last;
 
 	for (size_t i = n / 2; i-- > 0;)
-		sift(rows, i, n, compared);
+		heap_sift(rows, i, n, compared);
 	while (n > 1) {
 		last = rows[--n];
 		rows[n] = rows[0];
 		rows[0] = last;
-		sift(rows, 0, n, compared);
+		heap_sift(rows, 0, n, compared);
 	}
 }
 
 /* Each cause and culprit once. */
-static void merge(struct ledger *l)
+static void merge_rows(struct ledger *l)
 {
 	size_t n = 0;
 
-	sort(l->ret, l->n, by_cause);
+	sort_rows(l->ret, l->n, by_cause);
 	for (size_t i = 0; i < l->n; i++) {
 		struct bsa_blamed *kept = n ? &l->ret[n - 1] : NULL;
 
@@ -197,7 +197,7 @@ static void drop_empty(struct ledger *l, enum bsa_cause stays)
 	}
 	l->n = n;
 	if (!any)
-		row(l, stays, 0, 0, (struct amount){ 0 });
+		add_row(l, stays, 0, 0, (struct amount){ 0 });
 }
 
 /* No execution of its model was over within the budget; an estimate proves nothing. */
@@ -220,11 +220,11 @@ static int8_t would_save(const struct ledger *l, const struct bsa_blamed *b, enu
 }
 
 /* @first: the primary cause, if the budget was shorter than any execution. */
-static void rank(struct ledger *l, enum bsa_cause first)
+static void rank_rows(struct ledger *l, enum bsa_cause first)
 {
 	bool ranked = false;
 
-	sort(l->ret, l->n, by_lateness);
+	sort_rows(l->ret, l->n, by_lateness);
 	for (size_t i = 0; i < l->n; i++) {
 		struct bsa_blamed *b = &l->ret[i];
 		bool causes = names_cause(b);
@@ -237,7 +237,7 @@ static void rank(struct ledger *l, enum bsa_cause first)
 
 /* ---- which time it is about ---- */
 
-static enum bsa_boundary beginning(const struct bsa_execution *x, enum bsa_phase phase)
+static enum bsa_boundary phase_begins_at(const struct bsa_execution *x, enum bsa_phase phase)
 {
 	static const uint8_t of[BSA_PHASES] = {
 		[BSA_PREPARE] = BSA_SUBMITTED,     [BSA_SEND] = BSA_REQUEST_WRITTEN, [BSA_DECODE] = BSA_REQUEST_READ,
@@ -284,7 +284,7 @@ static void find_under_way(struct ledger *l)
 {
 	l->last = l->first;
 	for (int phase = l->first; phase < BSA_PHASES; phase++)
-		if (in_tiling(l, phase) && l->x->at[beginning(l->x, phase)] < l->end)
+		if (in_tiling(l, phase) && l->x->at[phase_begins_at(l->x, phase)] < l->end)
 			l->last = phase;
 }
 
@@ -303,12 +303,12 @@ static bool find_span(struct ledger *l)
 	l->first = served ? BSA_DECODE : BSA_PREPARE;
 	l->fenced = x->path == BSA_PATH_FENCED && (given_up(x) || x->at[BSA_SIGNALLED] != BSA_NEVER);
 	l->start = x->at[served ? BSA_REQUEST_READ : BSA_SUBMITTED];
-	if (!x->deadline || l->start == BSA_NEVER || !difference(x->deadline, l->start, &l->budget))
+	if (!x->deadline || l->start == BSA_NEVER || !time_difference(x->deadline, l->start, &l->budget))
 		return false;
 	if (!is_between(-(int64_t)ABSURD, x->lateness, (int64_t)ABSURD))
 		return false;
 	l->end = given_up(x) && x->missed_at != BSA_NEVER ? x->missed_at : x->deadline + (uint64_t)x->lateness;
-	if (!difference(l->end, l->start, &elapsed) || elapsed < 0)
+	if (!time_difference(l->end, l->start, &elapsed) || elapsed < 0)
 		return false;
 	l->cut = l->end < x->deadline ? l->end : x->deadline;
 	if (l->cut < l->start)
@@ -322,16 +322,16 @@ static bool find_span(struct ledger *l)
 /* How long @phase takes at best: the shortest that was recorded, also of @l itself. */
 static int64_t least_of(const struct ledger *l, enum bsa_phase phase)
 {
-	int64_t least_ns = sane(l->m->typical->least[phase]), own = sane(l->x->phase[phase]);
+	int64_t least_ns = usable_ns(l->m->typical->least[phase]), own = usable_ns(l->x->phase[phase]);
 	bool is_over = phase < l->last || !given_up(l->x);
 
 	if (phase == BSA_RUN)
-		own = positive(own - sane(l->x->redo));
-	return is_over && l->x->phase[phase] < ABSURD ? least(least_ns, own) : least_ns;
+		own = not_below_zero(own - usable_ns(l->x->redo));
+	return is_over && l->x->phase[phase] < ABSURD ? smaller_ns(least_ns, own) : least_ns;
 }
 
 /* How long it takes at best, from start to end, if it need not wait. Where no run was recorded: the run that was estimated. */
-static int64_t best(const struct ledger *l)
+static int64_t least_total(const struct ledger *l)
 {
 	int64_t sum = 0;
 
@@ -350,42 +350,42 @@ static void find_typical(struct ledger *l)
 	if (t->n < BSA_TYPICAL_MIN) {
 		/* its own is what the service has learnt since the model was prepared */
 		l->typical[BSA_RUN] =
-			sane(l->x->estimate && l->x->estimate != BSA_NEVER ? l->x->estimate : t->phase[BSA_RUN]);
+			usable_ns(l->x->estimate && l->x->estimate != BSA_NEVER ? l->x->estimate : t->phase[BSA_RUN]);
 		if (!l->typical[BSA_RUN] && l->x->miss == BSA_MISS_LATE) /* the only run there is to go by */
-			l->typical[BSA_RUN] = positive(sane(l->x->phase[BSA_RUN]) - sane(l->x->redo));
+			l->typical[BSA_RUN] = not_below_zero(usable_ns(l->x->phase[BSA_RUN]) - usable_ns(l->x->redo));
 		return;
 	}
 	for (int phase = 0; phase < BSA_PHASES; phase++)
-		l->typical[phase] = sane(t->phase[phase]);
+		l->typical[phase] = usable_ns(t->phase[phase]);
 }
 
 /* ---- stretches of time ---- */
 
 /* How much of @length, which began at @began, was before @until. */
-static int64_t before(uint64_t began, uint64_t length, uint64_t until)
+static int64_t ns_before(uint64_t began, uint64_t length, uint64_t until)
 {
 	if (began >= until)
 		return 0;
-	return least(sane(until - began), sane(length));
+	return smaller_ns(usable_ns(until - began), usable_ns(length));
 }
 
-static struct amount passed(const struct ledger *l, uint64_t began, uint64_t length)
+static struct amount time_passed(const struct ledger *l, uint64_t began, uint64_t length)
 {
-	return (struct amount){ before(began, length, l->end), before(began, length, l->cut) };
+	return (struct amount){ ns_before(began, length, l->end), ns_before(began, length, l->cut) };
 }
 
-static struct amount minus(struct amount a, struct amount b)
+static struct amount amount_less(struct amount a, struct amount b)
 {
 	return (struct amount){ a.late - b.late, a.spent - b.spent };
 }
 
-static struct amount smaller(struct amount a, struct amount b)
+static struct amount smaller_amount(struct amount a, struct amount b)
 {
-	return (struct amount){ least(a.late, b.late), least(a.spent, b.spent) };
+	return (struct amount){ smaller_ns(a.late, b.late), smaller_ns(a.spent, b.spent) };
 }
 
 /* The time beyond the typical one; in the phase in which it was given up, the missing time is still to come. */
-static int64_t beyond(struct ledger *l, enum bsa_phase phase, int64_t took)
+static int64_t beyond_typical(struct ledger *l, enum bsa_phase phase, int64_t took)
 {
 	int64_t deviation = took - l->typical[phase];
 	enum bsa_phase under_way = l->last == BSA_PREEMPTED ? BSA_RUN : l->last;
@@ -402,19 +402,19 @@ static int64_t beyond(struct ledger *l, enum bsa_phase phase, int64_t took)
 /* Charge a whole phase to one cause. */
 static void charge_phase(struct ledger *l, enum bsa_phase phase, struct amount took, enum bsa_cause cause)
 {
-	charge(l, cause, (struct amount){ beyond(l, phase, took.late), took.spent });
+	charge_cause(l, cause, (struct amount){ beyond_typical(l, phase, took.late), took.spent });
 }
 
 /* The giver's time: its own, or of waiting for room. */
 static void charge_giver(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
                          enum bsa_cause cause)
 {
-	struct amount rest = { beyond(l, phase, took.late), took.spent };
-	struct amount full = smaller((struct amount){ sane(blocked), sane(blocked) },
-	                             (struct amount){ positive(rest.late), rest.spent });
+	struct amount rest = { beyond_typical(l, phase, took.late), took.spent };
+	struct amount full = smaller_amount((struct amount){ usable_ns(blocked), usable_ns(blocked) },
+	                                    (struct amount){ not_below_zero(rest.late), rest.spent });
 
-	charge(l, BSA_QUEUE_FULL, full);
-	charge(l, cause, minus(rest, full));
+	charge_cause(l, BSA_QUEUE_FULL, full);
+	charge_cause(l, cause, amount_less(rest, full));
 }
 
 enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept)
@@ -426,11 +426,11 @@ enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept)
 	return slept ? BSA_WOKEN_LATE : BSA_POLLED_LATE;
 }
 
-static struct amount overlap(const struct ledger *l, const struct bsa_wait *w, uint64_t began)
+static struct amount overlap_of_wait(const struct ledger *l, const struct bsa_wait *w, uint64_t began)
 {
 	uint64_t from = w->began > began ? w->began : began;
 
-	return from < w->ended ? passed(l, from, w->ended - from) : (struct amount){ 0 };
+	return from < w->ended ? time_passed(l, from, w->ended - from) : (struct amount){ 0 };
 }
 
 /* Waited for @left, from @began on: give what was held to who held it. Returns how long the lane was idle. */
@@ -443,18 +443,19 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 
 		if (w->kind != kind)
 			continue;
-		part = smaller(overlap(l, w, began), left);
-		left = minus(left, part);
+		part = smaller_amount(overlap_of_wait(l, w, began), left);
+		left = amount_less(left, part);
 		if (w->occupancy == BSA_HELD)
-			row(l, w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, w->blocker, w->blocker_app, part);
+			add_row(l, w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, w->blocker, w->blocker_app,
+			        part);
 		else if (w->occupancy == BSA_IDLE)
 			idle = (struct amount){ idle.late + part.late, idle.spent + part.spent };
 		else
-			charge(l, BSA_CAUSE_UNKNOWN, part);
+			charge_cause(l, BSA_CAUSE_UNKNOWN, part);
 	}
 	if (kind == BSA_WAIT_QUEUE && l->x->idle)
 		return (struct amount){ idle.late + left.late, idle.spent + left.spent };
-	charge(l, BSA_CAUSE_UNKNOWN, left);
+	charge_cause(l, BSA_CAUSE_UNKNOWN, left);
 	return idle;
 }
 
@@ -473,23 +474,24 @@ static void charge_queue(struct ledger *l, struct amount took)
 static void charge_service(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
                            struct amount *delay)
 {
-	struct amount rest = { beyond(l, phase, took.late), took.spent };
-	struct amount full = smaller((struct amount){ sane(blocked), sane(blocked) },
-	                             (struct amount){ positive(rest.late), rest.spent });
-	struct amount own = minus(rest, full);
-	struct amount busy = smaller(*delay, (struct amount){ positive(own.late), positive(own.spent) });
+	struct amount rest = { beyond_typical(l, phase, took.late), took.spent };
+	struct amount full = smaller_amount((struct amount){ usable_ns(blocked), usable_ns(blocked) },
+	                                    (struct amount){ not_below_zero(rest.late), rest.spent });
+	struct amount own = amount_less(rest, full);
+	struct amount busy =
+		smaller_amount(*delay, (struct amount){ not_below_zero(own.late), not_below_zero(own.spent) });
 
-	charge(l, BSA_QUEUE_FULL, full);
-	charge(l, BSA_MACHINE_BUSY, busy);
-	charge(l, BSA_SERVICE, minus(own, busy));
-	*delay = minus(*delay, busy);
+	charge_cause(l, BSA_QUEUE_FULL, full);
+	charge_cause(l, BSA_MACHINE_BUSY, busy);
+	charge_cause(l, BSA_SERVICE, amount_less(own, busy));
+	*delay = amount_less(*delay, busy);
 }
 
 /* For how long its thread had no cpu, in each part; 0 where that is unknown. */
 static void find_delays(struct ledger *l)
 {
 	for (int part = 0; part < BSA_DELAYS; part++) {
-		int64_t ns = l->x->delay[part] == BSA_NEVER ? 0 : sane(l->x->delay[part]);
+		int64_t ns = l->x->delay[part] == BSA_NEVER ? 0 : usable_ns(l->x->delay[part]);
 
 		l->delay[part] = (struct amount){ ns, ns };
 	}
@@ -497,7 +499,7 @@ static void find_delays(struct ledger *l)
 
 /* ---- running ---- */
 
-static uint64_t ran(const struct bsa_execution *x)
+static uint64_t run_of(const struct bsa_execution *x)
 {
 	return x->phase[BSA_RUN];
 }
@@ -514,7 +516,7 @@ static bool slices_hold(const struct bsa_missed *m)
 			return false;
 		sum += s->ended - s->began;
 	}
-	return m->n_slices && sum == ran(m->execution);
+	return m->n_slices && sum == run_of(m->execution);
 }
 
 /* The part of @took, its time on and off lanes until @until, that it was on lanes. */
@@ -525,40 +527,42 @@ static int64_t on_lanes(const struct ledger *l, uint64_t until, int64_t took)
 
 	if (slices_hold(m)) {
 		for (size_t i = 0; i < m->n_slices; i++)
-			on += before(m->slices[i].began, m->slices[i].ended - m->slices[i].began, until);
-		return least(on, took);
+			on += ns_before(m->slices[i].began, m->slices[i].ended - m->slices[i].began, until);
+		return smaller_ns(on, took);
 	}
 	for (size_t i = 0; i < m->n_waits && off < took; i++)
 		if (m->waits[i].kind == BSA_WAIT_PREEMPTED && m->waits[i].ended > m->waits[i].began)
-			off += before(m->waits[i].began, m->waits[i].ended - m->waits[i].began, until);
-	return least(sane(ran(l->x)), positive(took - off));
+			off += ns_before(m->waits[i].began, m->waits[i].ended - m->waits[i].began, until);
+	return smaller_ns(usable_ns(run_of(l->x)), not_below_zero(took - off));
 }
 
 /* The time that stretch @i, from 0, repeated: reported when the stretch ends, except for the last one, which has the rest. */
-static int64_t redone(const struct bsa_missed *m, size_t i, int64_t left)
+static int64_t redone_ns(const struct bsa_missed *m, size_t i, int64_t left)
 {
-	return i < m->n_preemptions ? least(sane(m->preemptions[i].redo), left) : left;
+	return i < m->n_preemptions ? smaller_ns(usable_ns(m->preemptions[i].redo), left) : left;
 }
 
 /* Charge what was done again, of what it ran, to who made it necessary. Returns how much that was. */
 static struct amount charge_redo(struct ledger *l, struct amount run)
 {
 	const struct bsa_missed *m = l->m;
-	int64_t left = least(sane(l->x->redo), sane(ran(l->x))), own = sane(ran(l->x)) - left, ns;
+	int64_t left = smaller_ns(usable_ns(l->x->redo), usable_ns(run_of(l->x))), own = usable_ns(run_of(l->x)) - left,
+		ns;
 	bool placed = slices_hold(m) && m->n_slices == m->n_preemptions + 1;
 	/* Where it is not known when in a stretch that was, the work of its own was before. */
-	struct amount room = placed ? run : (struct amount){ positive(run.late - own), positive(run.spent - own) };
+	struct amount room =
+		placed ? run : (struct amount){ not_below_zero(run.late - own), not_below_zero(run.spent - own) };
 	struct amount all = { 0 }, part;
 
 	for (size_t i = 0; i <= m->n_preemptions && left; i++) {
 		const struct bsa_preemption *by = i ? &m->preemptions[i - 1] : m->n_preemptions ? m->preemptions : NULL;
 
-		ns = redone(m, i, left);
+		ns = redone_ns(m, i, left);
 		left -= ns;
-		part = placed ? passed(l, m->slices[i].began, (uint64_t)ns) : (struct amount){ ns, ns };
-		part = smaller(part, minus(room, all));
+		part = placed ? time_passed(l, m->slices[i].began, (uint64_t)ns) : (struct amount){ ns, ns };
+		part = smaller_amount(part, amount_less(room, all));
 		all = (struct amount){ all.late + part.late, all.spent + part.spent };
-		row(l, BSA_REDO, by ? by->by : 0, 0, part);
+		add_row(l, BSA_REDO, by ? by->by : 0, 0, part);
 	}
 	return all;
 }
@@ -566,32 +570,32 @@ static struct amount charge_redo(struct ledger *l, struct amount run)
 static void charge_own_run(struct ledger *l, struct amount own)
 {
 	const struct bsa_execution *x = l->x;
-	int64_t usual = least(l->typical[BSA_RUN], own.spent), off;
-	struct amount rest = { beyond(l, BSA_RUN, own.late), own.spent - usual }, out, busy;
+	int64_t usual = smaller_ns(l->typical[BSA_RUN], own.spent), off;
+	struct amount rest = { beyond_typical(l, BSA_RUN, own.late), own.spent - usual }, out, busy;
 
-	charge(l, BSA_OWN_RUN, (struct amount){ 0, usual });
+	charge_cause(l, BSA_OWN_RUN, (struct amount){ 0, usual });
 	if (x->cold == 1) {
-		charge(l, BSA_COLD, rest);
+		charge_cause(l, BSA_COLD, rest);
 		return;
 	}
-	off = x->cpu == BSA_NEVER ? 0 : positive(sane(ran(x)) - sane(x->cpu));
-	out = smaller((struct amount){ off, off }, (struct amount){ positive(rest.late), rest.spent });
-	busy = smaller(l->delay[BSA_DELAY_RUN], out);
-	charge(l, BSA_MACHINE_BUSY, busy);
-	charge(l, BSA_OFF_CORE, minus(out, busy));
-	charge(l, BSA_SLOW_COMPUTE, minus(rest, out));
+	off = x->cpu == BSA_NEVER ? 0 : not_below_zero(usable_ns(run_of(x)) - usable_ns(x->cpu));
+	out = smaller_amount((struct amount){ off, off }, (struct amount){ not_below_zero(rest.late), rest.spent });
+	busy = smaller_amount(l->delay[BSA_DELAY_RUN], out);
+	charge_cause(l, BSA_MACHINE_BUSY, busy);
+	charge_cause(l, BSA_OFF_CORE, amount_less(out, busy));
+	charge_cause(l, BSA_SLOW_COMPUTE, amount_less(rest, out));
 }
 
 /* On lanes and off them: @took in all. */
 static void charge_lanes(struct ledger *l, struct amount took)
 {
 	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
-	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, l->x->at[BSA_DISPATCHED], minus(took, run));
+	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, l->x->at[BSA_DISPATCHED], amount_less(took, run));
 
 	l->charged = BSA_PART_HAND;
 	charge_phase(l, BSA_PREEMPTED, idle, BSA_HANDOVER);
 	l->charged = BSA_PART_RUN;
-	charge_own_run(l, minus(run, charge_redo(l, run)));
+	charge_own_run(l, amount_less(run, charge_redo(l, run)));
 }
 
 /* ---- both ledgers ---- */
@@ -664,7 +668,7 @@ static enum bsa_part part_of(enum bsa_phase phase)
 /* A phase whose length and beginning are known, and can be. */
 static bool is_seen(const struct ledger *l, enum bsa_phase phase)
 {
-	uint64_t length = l->x->phase[phase], began = l->x->at[beginning(l->x, phase)];
+	uint64_t length = l->x->phase[phase], began = l->x->at[phase_begins_at(l->x, phase)];
 
 	if (phase == BSA_RUN)
 		length = length < ABSURD && l->x->phase[BSA_PREEMPTED] < ABSURD ? length + l->x->phase[BSA_PREEMPTED]
@@ -686,7 +690,7 @@ static void charge_entered(struct ledger *l, enum bsa_phase phase)
 		l->typical_unseen += typical;
 		return;
 	}
-	took = passed(l, l->x->at[beginning(l->x, phase)], length);
+	took = time_passed(l, l->x->at[phase_begins_at(l->x, phase)], length);
 	l->typical_seen += typical;
 	l->seen.late += took.late;
 	l->seen.spent += took.spent;
@@ -710,9 +714,9 @@ static int64_t charge_phases(struct ledger *l)
 		else
 			after += l->typical[phase];
 	}
-	charge(l, BSA_CAUSE_UNKNOWN,
-	       (struct amount){ elapsed - l->seen.late - l->typical_unseen,
-	                        (int64_t)(l->cut - l->start) - l->seen.spent });
+	charge_cause(l, BSA_CAUSE_UNKNOWN,
+	             (struct amount){ elapsed - l->seen.late - l->typical_unseen,
+	                              (int64_t)(l->cut - l->start) - l->seen.spent });
 	return after;
 }
 
@@ -766,11 +770,11 @@ static void charge_ahead(struct ledger *l, const struct ahead *ahead, int64_t wa
 {
 	int64_t held;
 
-	if (ahead->lane_free == BSA_NEVER || !difference(ahead->lane_free, l->end, &held))
+	if (ahead->lane_free == BSA_NEVER || !time_difference(ahead->lane_free, l->end, &held))
 		held = wait;
-	held = least(positive(held), wait);
-	row(l, ahead->cause, ahead->holder, ahead->app, (struct amount){ held, 0 });
-	charge(l, ahead->queue_cause, (struct amount){ wait - held, 0 });
+	held = smaller_ns(not_below_zero(held), wait);
+	add_row(l, ahead->cause, ahead->holder, ahead->app, (struct amount){ held, 0 });
+	charge_cause(l, ahead->queue_cause, (struct amount){ wait - held, 0 });
 }
 
 /*
@@ -785,26 +789,26 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	int64_t spare = l->budget - (int64_t)(l->end - l->start) - run; /* had it got a lane at once */
 	int64_t likely = foreseen > 0 ? foreseen : spare;               /* at least what there was no room for */
 	int64_t answer = l->last >= BSA_RUN ? after : after - run;
-	bool known = ahead.queue_free != BSA_NEVER && difference(ahead.queue_free, l->end, &wait);
+	bool known = ahead.queue_free != BSA_NEVER && time_difference(ahead.queue_free, l->end, &wait);
 
 	if (!ahead.refusable)
 		return 0;
-	wait = positive(wait);
+	wait = not_below_zero(wait);
 	if (known && !(wait && l->m->restarts) && wait <= spare - answer && l->typical[BSA_RUN]) {
-		charge(l, BSA_BAD_ESTIMATE, (struct amount){ likely, 0 });
+		charge_cause(l, BSA_BAD_ESTIMATE, (struct amount){ likely, 0 });
 		return likely;
 	}
 	if (!known)
-		wait = positive(likely);
+		wait = not_below_zero(likely);
 	else /* at its deadline at the latest, the service had given it up: it waits for nothing that comes later */
-		wait = least(wait, foreseen > 0 ? foreseen : positive(spare + run));
+		wait = smaller_ns(wait, foreseen > 0 ? foreseen : not_below_zero(spare + run));
 	if (is_hopeless(l, spare))
 		wait = 0;
 	charge_ahead(l, &ahead, wait);
 	if (l->typical[BSA_RUN] || wait >= likely)
 		return wait;
 	/* Only the service knows the run's estimate: it reports that the run takes too long, but not by how much. */
-	charge(l, BSA_TOO_BIG, (struct amount){ likely - wait, 0 });
+	charge_cause(l, BSA_TOO_BIG, (struct amount){ likely - wait, 0 });
 	return likely;
 }
 
@@ -817,19 +821,19 @@ static int64_t charge_all(struct ledger *l)
 	int64_t over = (int64_t)(l->end - l->start) - l->budget, after = charge_phases(l), rest;
 	int64_t excess = l->typical_seen + l->typical_unseen - l->budget;
 
-	charge(l, BSA_UNUSED, (struct amount){ 0, l->budget > 0 ? positive(-over) : 0 });
+	charge_cause(l, BSA_UNUSED, (struct amount){ 0, l->budget > 0 ? not_below_zero(-over) : 0 });
 	if (x->miss != BSA_MISS_PREDICTED) { /* the event's clock and the trace's differ by what it takes to tell */
-		charge(l, BSA_SERVICE, (struct amount){ x->lateness - over, 0 });
+		charge_cause(l, BSA_SERVICE, (struct amount){ x->lateness - over, 0 });
 		if (x->miss != BSA_MISS_ABORTED)
 			return excess;
-		charge(l, BSA_UNUSED, (struct amount){ -l->to_come - after, 0 });
+		charge_cause(l, BSA_UNUSED, (struct amount){ -l->to_come - after, 0 });
 		return excess + after;
 	}
 	rest = x->lateness - over - l->to_come - after;
 	rest -= charge_foreseen(l, rest, after);
 	/* The time that it did not need, because it was given up. */
-	charge(l, BSA_UNUSED, (struct amount){ least(rest, 0), 0 });
-	return excess + after + positive(rest);
+	charge_cause(l, BSA_UNUSED, (struct amount){ smaller_ns(rest, 0), 0 });
+	return excess + after + not_below_zero(rest);
 }
 
 void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
@@ -848,7 +852,7 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 
 	if (l->budget <= 0)
 		return BSA_SUBMITTED_LATE;
-	if (l->hopeless && usual < ABSURD && sane(usual) >= best(l))
+	if (l->hopeless && usual < ABSURD && usable_ns(usual) >= least_total(l))
 		return BSA_SUBMITTED_LATE;
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }
@@ -858,7 +862,7 @@ static void rows_of_causes(struct ledger *l)
 	for (int cause = 0; cause < BSA_CAUSES; cause++) {
 		if (!l->by_cause[cause].late && !l->by_cause[cause].spent)
 			continue;
-		row(l, cause, 0, 0, l->by_cause[cause]);
+		add_row(l, cause, 0, 0, l->by_cause[cause]);
 		for (int part = 0; part < BSA_PARTS; part++)
 			l->ret[l->n - 1].part[part] = l->part[cause][part];
 	}
@@ -878,15 +882,15 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	}
 	find_typical(&l);
 	excess = charge_all(&l);
-	l.hopeless = l.budget <= 0 || (excess > 0 && best(&l) > l.budget);
+	l.hopeless = l.budget <= 0 || (excess > 0 && least_total(&l) > l.budget);
 	too = cause_of_excess(&l, excess);
 	/* A deadline that had passed at the start leaves nothing to give away. */
 	l.charged = BSA_PART_BUDGET;
-	charge(&l, too, (struct amount){ excess, least(l.budget, 0) });
+	charge_cause(&l, too, (struct amount){ excess, smaller_ns(l.budget, 0) });
 	rows_of_causes(&l);
-	merge(&l);
+	merge_rows(&l);
 	name_redo(&l);
 	drop_empty(&l, too);
-	rank(&l, too);
+	rank_rows(&l, too);
 	return l.n;
 }

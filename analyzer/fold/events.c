@@ -100,7 +100,7 @@ static void answered_unended(struct bsa_fold *f, struct bsa_exec *x)
 /* ---- boundaries, as they happen ---- */
 
 /* False: it was reached before. */
-static bool reach(struct bsa_fold *f, struct bsa_exec *x, enum bsa_boundary b)
+static bool reach_boundary(struct bsa_fold *f, struct bsa_exec *x, enum bsa_boundary b)
 {
 	if (x->fact.at[b] != BSA_NEVER) {
 		bsa_fold_absurd(f);
@@ -115,7 +115,7 @@ void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
 
 	f->full = true;
-	if (!x || !reach(f, x, BSA_SUBMITTED))
+	if (!x || !reach_boundary(f, x, BSA_SUBMITTED))
 		return;
 	said_path(x, e->path);
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
@@ -134,7 +134,7 @@ static void said_queue(struct bsa_exec *x, uint8_t queue)
 		said_path(x, BSA_PATH_BURST);
 }
 
-static void tell_write(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_write *e)
+static void report_write(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_write *e)
 {
 	struct bsa_fmq_op op = { .execution = x ? x->fact.id : 0,
 		                 .at = f->now,
@@ -159,23 +159,23 @@ void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
 	}
 	if (!e->exec) { /* a message between programs that use queues for something of their own */
 		if (f->facts.fmq_op)
-			tell_write(f, NULL, e);
+			report_write(f, NULL, e);
 		return;
 	}
 	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_CLIENT : BSA_HEARD_SERVICE);
-	if (!x || !reach(f, x, asks ? BSA_REQUEST_WRITTEN : BSA_RESULT_WRITTEN))
+	if (!x || !reach_boundary(f, x, asks ? BSA_REQUEST_WRITTEN : BSA_RESULT_WRITTEN))
 		return;
 	said_queue(x, e->queue);
 	(asks ? &x->fact.request : &x->fact.result)->blocked = e->blocked_ns;
 	if (f->facts.fmq_op)
-		tell_write(f, x, e);
+		report_write(f, x, e);
 	if (!asks && x->fact.path != BSA_PATH_FENCED && x->fact.path != BSA_PATH_UNKNOWN) /* not of a launch */
 		answered_unended(f, x);
 	if (!asks)
 		bsa_exec_look_over(f, x);
 }
 
-static void tell_read(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_read *e)
+static void report_read(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_read *e)
 {
 	struct bsa_fmq_op op = { .execution = x->fact.id,
 		                 .at = f->now,
@@ -199,7 +199,7 @@ void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 		return;
 	}
 	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_SERVICE : BSA_HEARD_CLIENT);
-	if (!x || !reach(f, x, asks ? BSA_REQUEST_READ : BSA_RESULT_READ))
+	if (!x || !reach_boundary(f, x, asks ? BSA_REQUEST_READ : BSA_RESULT_READ))
 		return;
 	if (f->finding && asks && !x->late_start)
 		bsa_service_begins(f, (uint16_t)(e->exec >> INSTANCE_SHIFT));
@@ -208,14 +208,14 @@ void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 	waited->spun = e->spun_ns;
 	waited->slept = e->slept_ns;
 	if (f->facts.fmq_op)
-		tell_read(f, x, e);
+		report_read(f, x, e);
 }
 
 void bsa_on_request_decode(struct bsa_fold *f, const struct bsa_request_decode *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 
-	if (!x || !reach(f, x, BSA_DECODED))
+	if (!x || !reach_boundary(f, x, BSA_DECODED))
 		return;
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
 }
@@ -224,7 +224,7 @@ void bsa_on_fence_wait(struct bsa_fold *f, const struct bsa_fence_wait *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 
-	if (!x || !reach(f, x, BSA_FENCED))
+	if (!x || !reach_boundary(f, x, BSA_FENCED))
 		return;
 	said_path(x, BSA_PATH_FENCED);
 }
@@ -288,7 +288,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	f->full = f->full_lanes = true;
 	if (!x && !f->n_given_up++)
 		f->given_up_ready = f->now;
-	if (!x || !reach(f, x, BSA_ENQUEUED))
+	if (!x || !reach_boundary(f, x, BSA_ENQUEUED))
 		return;
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
 	said_deadline(x, e->deadline_ns);
@@ -318,7 +318,7 @@ void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *
 
 	if (!x && f->n_given_up)
 		f->n_given_up--;
-	if (!x || !reach(f, x, BSA_DISPATCHED))
+	if (!x || !reach_boundary(f, x, BSA_DISPATCHED))
 		return;
 	x->op_began = f->now;
 	if (!has_ended(x) && !x->off)
@@ -343,7 +343,7 @@ static bool is_placed(const struct bsa_fold *f, const struct bsa_exec *x, uint8_
 }
 
 /* The execution that preempted; 0: none, or unknown. It may have had no event yet. */
-static uint64_t preemptor(struct bsa_fold *f, const struct bsa_sched_preempt *e)
+static uint64_t id_of_preemptor(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 {
 	const struct bsa_exec *x = NULL;
 
@@ -356,14 +356,14 @@ static uint64_t preemptor(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 
 void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 {
-	uint64_t by = preemptor(f, e);
+	uint64_t by = id_of_preemptor(f, e);
 	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
 
 	if (!x || !is_running(f, x))
 		return;
 	x->broken |= x->off;
 	if (x->off)
-		bsa_exec_tell_stop(f, x, BSA_NEVER);
+		bsa_exec_report_stop(f, x, BSA_NEVER);
 	if (!x->stops++)
 		x->first_lane = e->lane;
 	x->stop = (struct bsa_preemption){ .execution = x->fact.id,
@@ -387,7 +387,7 @@ static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, 
 		x->off_ns += now - x->stop.stopped;
 	else
 		x->broken = true;
-	bsa_exec_tell_stop(f, x, resumed);
+	bsa_exec_report_stop(f, x, resumed);
 }
 
 /* A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. */
@@ -437,7 +437,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 		return lane;
 	if (status == BSA_STATUS_NONE) { /* so it was on a lane again, without a recorded event */
 		x->broken = true;
-		bsa_exec_tell_stop(f, x, BSA_NEVER);
+		bsa_exec_report_stop(f, x, BSA_NEVER);
 		return lane;
 	}
 	off_until_now(f, x, at, BSA_NEVER);
@@ -452,7 +452,7 @@ void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
 	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
 	uint8_t lane;
 
-	if (!x || !reach(f, x, BSA_RUN_ENDED))
+	if (!x || !reach_boundary(f, x, BSA_RUN_ENDED))
 		return;
 	x->lane = e->lane;
 	x->ended = e->status;
@@ -478,7 +478,7 @@ static uint32_t model_id(struct bsa_fold *f, uint32_t number)
 	return m ? m->fact.id : 0;
 }
 
-static void tell_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_deadline_miss *e)
+static void report_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_deadline_miss *e)
 {
 	struct bsa_deadline_missed fact = { .execution = x ? x->fact.id : 0,
 		                            .at = f->now,
@@ -510,7 +510,7 @@ void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 
 	if (e->exec && !x)
 		return;
-	tell_deadline_miss(f, x, e);
+	report_deadline_miss(f, x, e);
 	if (!x)
 		return;
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
@@ -530,7 +530,7 @@ void bsa_on_exec_return(struct bsa_fold *f, const struct bsa_exec_return *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
 
-	if (!x || !reach(f, x, BSA_RETURNED))
+	if (!x || !reach_boundary(f, x, BSA_RETURNED))
 		return;
 	x->returned = e->status;
 	bsa_exec_look_over(f, x);
@@ -540,7 +540,7 @@ void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 
-	if (!x || !reach(f, x, BSA_SIGNALLED))
+	if (!x || !reach_boundary(f, x, BSA_SIGNALLED))
 		return;
 	said_path(x, BSA_PATH_FENCED);
 	x->signalled = e->status;
@@ -566,7 +566,7 @@ static uint64_t told_time(struct bsa_fold *f, uint64_t began, uint64_t after, ui
 }
 
 /* True: that was not known. */
-static bool fill(struct bsa_exec *x, enum bsa_boundary b, uint64_t at)
+static bool fill_boundary(struct bsa_exec *x, enum bsa_boundary b, uint64_t at)
 {
 	bool fills = x->fact.at[b] == BSA_NEVER && at != BSA_NEVER;
 
@@ -614,9 +614,9 @@ void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 		x->fact.fallback = e->fallback;
 	if (x->returned == BSA_STATUS_UNKNOWN)
 		x->returned = e->status;
-	fill(x, BSA_SUBMITTED, told_time(f, e->began, 0, &last));
+	fill_boundary(x, BSA_SUBMITTED, told_time(f, e->began, 0, &last));
 	for (int i = 0; i < 3; i++)
-		fill(x, boundaries[i], told_time(f, e->began, e->at[i], &last));
+		fill_boundary(x, boundaries[i], told_time(f, e->began, e->at[i], &last));
 	fill_number(&x->fact.result.slept, e->at[3]);
 	numbered_at(x);
 	bsa_exec_look_over(f, x);
@@ -632,12 +632,12 @@ static void told_boundaries(struct bsa_fold *f, struct bsa_exec *x, const struct
 	uint64_t last = 0;
 
 	if (!bsa_exec_is_trial(x)) /* for which there is no request */
-		fill(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
-	fill(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
-	fill(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
-	ret->enqueued = fill(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
-	ret->dispatched = fill(x, BSA_DISPATCHED, told_time(f, e->began, e->at[3], &last));
-	ret->ended = fill(x, BSA_RUN_ENDED, told_time(f, e->began, e->at[4], &last));
+		fill_boundary(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
+	fill_boundary(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
+	fill_boundary(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
+	ret->enqueued = fill_boundary(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
+	ret->dispatched = fill_boundary(x, BSA_DISPATCHED, told_time(f, e->began, e->at[3], &last));
+	ret->ended = fill_boundary(x, BSA_RUN_ENDED, told_time(f, e->began, e->at[4], &last));
 	x->answered = told_time(f, e->began, e->at[5], &last);
 }
 

@@ -79,7 +79,7 @@ static bool more_misses(struct bsa_fold *f)
 	return true;
 }
 
-static void tell_miss(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_slot_miss *m)
+static void report_miss(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_slot_miss *m)
 {
 	struct bsa_slot_missed fact = {
 		.execution = x->fact.id, .at = m->at, .fetch_ns = x->fetch_ns, .map_ns = m->map_ns, .slot = m->slot
@@ -93,7 +93,7 @@ void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot)
 	struct bsa_slot_miss miss = { .at = f->now, .map_ns = BSA_NEVER, .slot = slot }, *m;
 
 	if (f->execs.n_misses >= MISSES_MAX) {
-		tell_miss(f, x, &miss);
+		report_miss(f, x, &miss);
 		return;
 	}
 	if (!f->execs.spare_misses && !more_misses(f))
@@ -107,7 +107,7 @@ void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot)
 }
 
 /* In the order of their times, which is not the one they are in. */
-static void tell_misses(struct bsa_fold *f, struct bsa_exec *x)
+static void report_misses(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_slot_miss *in_order = NULL, *m;
 
@@ -118,7 +118,7 @@ static void tell_misses(struct bsa_fold *f, struct bsa_exec *x)
 	}
 	while ((m = in_order)) {
 		in_order = m->next;
-		tell_miss(f, x, m);
+		report_miss(f, x, m);
 		m->next = f->execs.spare_misses;
 		f->execs.spare_misses = m;
 		f->execs.n_misses--;
@@ -130,7 +130,7 @@ static bool looks_for_slots(const struct bsa_exec *x)
 	return x->fact.at[BSA_ENQUEUED] == BSA_NEVER && x->fact.at[BSA_RUN_ENDED] == BSA_NEVER;
 }
 
-static bool mapped(struct bsa_exec *x, int32_t slot, uint64_t took_ns)
+static bool note_mapping(struct bsa_exec *x, int32_t slot, uint64_t took_ns)
 {
 	if (!looks_for_slots(x))
 		return false;
@@ -147,10 +147,10 @@ void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t ex
 	struct bsa_exec *x = exec ? bsa_table_find(&f->execs.table, exec) : NULL;
 
 	if (x)
-		mapped(x, slot, took_ns);
+		note_mapping(x, slot, took_ns);
 	else if (s)
 		for (struct bsa_link *l = s->execs.prev; l != &s->execs; l = l->prev)
-			if (mapped(BSA_LINKED(l, struct bsa_exec, of_stream), slot, took_ns))
+			if (note_mapping(BSA_LINKED(l, struct bsa_exec, of_stream), slot, took_ns))
 				return;
 }
 
@@ -214,7 +214,7 @@ void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, u
 		f->failed = -ENOMEM;
 }
 
-void bsa_exec_tell_stop(const struct bsa_fold *f, struct bsa_exec *x, uint64_t resumed)
+void bsa_exec_report_stop(const struct bsa_fold *f, struct bsa_exec *x, uint64_t resumed)
 {
 	x->stop.resumed = resumed;
 	f->facts.preemption(f->facts.ctx, &x->stop);
@@ -241,7 +241,7 @@ uint64_t bsa_exec_last_seen(const struct bsa_exec *x)
 	return last;
 }
 
-static void count(struct bsa_stream_known *s, const struct bsa_exec *x)
+static void count_in_stream(struct bsa_stream_known *s, const struct bsa_exec *x)
 {
 	uint64_t last = bsa_exec_last_seen(x);
 
@@ -268,7 +268,7 @@ static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 }
 
 /* A wait of which the schedule knows nothing: it was told too late. */
-static void tell_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
+static void report_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
 	struct bsa_wait wait = { .execution = x->fact.id,
@@ -283,16 +283,16 @@ static void tell_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
 		f->facts.wait(f->facts.ctx, &wait);
 }
 
-static void tell(struct bsa_fold *f, struct bsa_exec *x)
+static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->off)
-		bsa_exec_tell_stop(f, x, BSA_NEVER);
-	tell_misses(f, x);
+		bsa_exec_report_stop(f, x, BSA_NEVER);
+	report_misses(f, x);
 	bsa_exec_judge(f, x);
 	if (x->late && !x->scheduled)
-		tell_late_wait(f, x);
+		report_late_wait(f, x);
 	f->facts.execution(f->facts.ctx, &x->fact);
-	count(x->stream, x);
+	count_in_stream(x->stream, x);
 	bsa_stream_over(f, x->stream, (uint32_t)x->fact.exec);
 	exec_free(f, x);
 }
@@ -367,7 +367,7 @@ static void cut_silent(struct bsa_fold *f)
 }
 
 /* As it is now: what is judged of it later may be more. What cannot be is counted then. */
-static void tell_over(struct bsa_fold *f, const struct bsa_exec *x)
+static void report_over(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_left_out left_out = f->left_out;
 	struct bsa_exec now = *x;
@@ -378,10 +378,10 @@ static void tell_over(struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /* There will be nothing more of it. */
-static void conclude(struct bsa_fold *f, struct bsa_exec *x)
+static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (f->facts.over)
-		tell_over(f, x);
+		report_over(f, x);
 	if (x->placed)
 		end_unseen(f, x);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
@@ -389,19 +389,19 @@ static void conclude(struct bsa_fold *f, struct bsa_exec *x)
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
 	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {
-		tell(f, x);
+		report_exec(f, x);
 		return;
 	}
 	bsa_list_remove(&x->under_way);
 	bsa_list_add(&f->execs.waiting, &x->under_way);
 }
 
-static void tell_settled(struct bsa_fold *f)
+static void report_settled(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 
 	while ((l = bsa_list_first(&f->execs.waiting)) && is_settled(BSA_LINKED(l, struct bsa_exec, under_way)))
-		tell(f, BSA_LINKED(l, struct bsa_exec, under_way));
+		report_exec(f, BSA_LINKED(l, struct bsa_exec, under_way));
 }
 
 void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s)
@@ -412,7 +412,7 @@ void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s)
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);
 
 		x->passed = true;
-		conclude(f, x);
+		exec_conclude(f, x);
 	}
 }
 
@@ -457,7 +457,7 @@ static bool is_heard(const struct bsa_exec *x, uint8_t side)
 	return (s->heard | (s->connection ? s->connection->heard : 0)) & side;
 }
 
-static bool saw(const struct bsa_exec *x, enum bsa_boundary b)
+static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
 {
 	return x->fact.at[b] != BSA_NEVER;
 }
@@ -470,15 +470,16 @@ static bool is_launch(const struct bsa_exec *x)
 
 static bool client_is_done(const struct bsa_exec *x)
 {
-	if (!saw(x, BSA_RETURNED))
+	if (!has_boundary(x, BSA_RETURNED))
 		return false;
 	if (x->returned != BSA_STATUS_NONE)
-		return (saw(x, BSA_RUN_ENDED) && saw(x, BSA_RESULT_WRITTEN)) || !is_heard(x, BSA_HEARD_SERVICE);
-	return !is_launch(x) || saw(x, BSA_SIGNALLED) || !is_heard(x, BSA_HEARD_SERVICE);
+		return (has_boundary(x, BSA_RUN_ENDED) && has_boundary(x, BSA_RESULT_WRITTEN)) ||
+		       !is_heard(x, BSA_HEARD_SERVICE);
+	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) || !is_heard(x, BSA_HEARD_SERVICE);
 }
 
 /* When it can have begun. */
-static uint64_t earliest(const struct bsa_exec *x)
+static uint64_t earliest_begin(const struct bsa_exec *x)
 {
 	uint64_t first = bsa_exec_first_seen(x), quiet = x->stream->quiet_since,
 		 near = first > NEARBY_NS ? first - NEARBY_NS : 0;
@@ -488,7 +489,7 @@ static uint64_t earliest(const struct bsa_exec *x)
 
 bool bsa_exec_lost_before(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t at)
 {
-	uint64_t from = earliest(x);
+	uint64_t from = earliest_begin(x);
 
 	return from <= at && bsa_losses_touch(&f->losses, from, at);
 }
@@ -509,9 +510,9 @@ static bool is_alone(const struct bsa_fold *f, struct bsa_stream_known *s)
 /* Whether the service's side is complete, and the client's side is not recorded. */
 static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	if (is_heard(x, BSA_HEARD_CLIENT) || x->late_start || !saw(x, BSA_RESULT_WRITTEN))
+	if (is_heard(x, BSA_HEARD_CLIENT) || x->late_start || !has_boundary(x, BSA_RESULT_WRITTEN))
 		return false;
-	if (is_launch(x) && !saw(x, BSA_SIGNALLED))
+	if (is_launch(x) && !has_boundary(x, BSA_SIGNALLED))
 		return false;
 	return is_alone(f, x->stream) && !bsa_exec_lost_before(f, x, f->now);
 }
@@ -519,20 +520,20 @@ static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 /* Its end was seen, and what else there is of it comes soon. */
 static bool is_ending(const struct bsa_exec *x)
 {
-	return bsa_exec_is_passed(x) || x->has_service || saw(x, BSA_SIGNALLED) ||
-	       (bsa_exec_is_trial(x) && saw(x, BSA_RUN_ENDED)) ||
-	       (saw(x, BSA_RETURNED) && (!is_launch(x) || x->returned != BSA_STATUS_NONE));
+	return bsa_exec_is_passed(x) || x->has_service || has_boundary(x, BSA_SIGNALLED) ||
+	       (bsa_exec_is_trial(x) && has_boundary(x, BSA_RUN_ENDED)) ||
+	       (has_boundary(x, BSA_RETURNED) && (!is_launch(x) || x->returned != BSA_STATUS_NONE));
 }
 
 void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (bsa_exec_is_trial(x)) {
-		if (f->options.horizon_ns ? x->has_service : saw(x, BSA_RUN_ENDED))
-			conclude(f, x);
+		if (f->options.horizon_ns ? x->has_service : has_boundary(x, BSA_RUN_ENDED))
+			exec_conclude(f, x);
 		return;
 	}
 	if (f->options.horizon_ns ? x->has_client && x->has_service : client_is_done(x) || service_is_done(f, x))
-		conclude(f, x);
+		exec_conclude(f, x);
 }
 
 /* With summaries: what has been silent for long enough, and is not to be heard of again. */
@@ -546,7 +547,7 @@ static void end_silent(struct bsa_fold *f)
 		if (f->now - x->last <= f->options.horizon_ns)
 			break;
 		if (is_ending(x)) {
-			conclude(f, x);
+			exec_conclude(f, x);
 			continue;
 		}
 		x->last = f->now; /* to be looked at again */
@@ -559,7 +560,7 @@ void bsa_execs_advance(struct bsa_fold *f)
 {
 	if (f->options.horizon_ns)
 		end_silent(f);
-	tell_settled(f);
+	report_settled(f);
 }
 
 /*
@@ -569,7 +570,7 @@ void bsa_execs_advance(struct bsa_fold *f)
 static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->options.horizon_ns && !f->full && !x->has_service && !bsa_exec_is_passed(x) &&
-	       (!saw(x, BSA_RETURNED) || is_launch(x));
+	       (!has_boundary(x, BSA_RETURNED) || is_launch(x));
 }
 
 /*
@@ -595,7 +596,7 @@ static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_
 /* The client says that @x is over, and the summary of the service had not been written when the service was heard last. */
 static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	return f->options.horizon_ns && !f->full && !x->has_service && saw(x, BSA_RETURNED) && !is_launch(x) &&
+	return f->options.horizon_ns && !f->full && !x->has_service && has_boundary(x, BSA_RETURNED) && !is_launch(x) &&
 	       f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
 	       ready_after(x) < bsa_voice_ended(f, x->sched.instance);
 }
@@ -643,11 +644,11 @@ void bsa_execs_finish(struct bsa_fold *f)
 	doubt_the_end(f);
 	cut_silent(f);
 	while ((l = bsa_list_first(&f->execs.under_way)))
-		conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
+		exec_conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
 	if (!f->failed && bsa_schedule_advance(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed) {
-		tell_settled(f); /* until when a stream was busy is known then */
+		report_settled(f); /* until when a stream was busy is known then */
 		bsa_streams_hidden(f);
 	}
 	for (unsigned i = 0; i < BSA_INSTANCES; i++)
@@ -655,7 +656,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 	if (!f->failed && bsa_schedule_finish(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed)
-		tell_settled(f);
+		report_settled(f);
 }
 
 /* ---- they come ---- */
@@ -676,14 +677,14 @@ static bool more_execs(struct bsa_fold *f)
 }
 
 /* All that is noted up to @until is taken, however early that is. */
-static void hurry(struct bsa_fold *f, uint64_t until)
+static void take_all_noted(struct bsa_fold *f, uint64_t until)
 {
 	bsa_numbers_judge(f, true);
 	if (until > f->known)
 		f->known = until;
 	if (bsa_schedule_advance(f->schedule, f->known))
 		f->failed = -ENOMEM;
-	tell_settled(f);
+	report_settled(f);
 }
 
 static bool has_no_room(const struct bsa_fold *f)
@@ -700,14 +701,14 @@ static void make_room(struct bsa_fold *f)
 	if (f->execs.n_silent)
 		bsa_execs_forget_silent(f, BSA_NO_INSTANCE);
 	while (!f->failed && has_no_room(f) && (l = bsa_list_first(&f->execs.waiting)))
-		hurry(f, BSA_LINKED(l, struct bsa_exec, under_way)->noted_until);
+		take_all_noted(f, BSA_LINKED(l, struct bsa_exec, under_way)->noted_until);
 	if (f->failed || !has_no_room(f))
 		return;
 	x = BSA_LINKED(bsa_list_first(&f->execs.under_way), struct bsa_exec, under_way);
 	x->evicted = true;
 	f->left_out.evicted++;
-	conclude(f, x);
-	hurry(f, f->now);
+	exec_conclude(f, x);
+	take_all_noted(f, f->now);
 }
 
 /* Conclude the executions of a serial stream that cannot be under way any more. */
@@ -718,7 +719,7 @@ static void pass_old(struct bsa_fold *f, struct bsa_stream_known *s, const struc
 
 		if (x == newest || !bsa_exec_is_passed(x))
 			return;
-		conclude(f, x);
+		exec_conclude(f, x);
 	}
 }
 
@@ -828,7 +829,7 @@ struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
 }
 
 /* Something was heard of the stream's executions, if not of one that is under way. */
-static void hear_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
+static void note_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
 {
 	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
 
@@ -837,7 +838,7 @@ static void hear_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
 }
 
 /* Where each user has buffers of its own, its client is in another trace than the service: that is the one whose lanes and rules count. */
-static void hear(struct bsa_fold *f, struct bsa_exec *x, uint8_t side)
+static void note_side(struct bsa_fold *f, struct bsa_exec *x, uint8_t side)
 {
 	struct bsa_stream_known *s = x->stream;
 
@@ -854,11 +855,11 @@ struct bsa_exec *bsa_exec_heard(struct bsa_fold *f, uint64_t exec, uint8_t side)
 	struct bsa_exec *x = bsa_exec_of(f, exec);
 
 	if (!x) {
-		hear_straggler(f, exec, side);
+		note_straggler(f, exec, side);
 		return NULL;
 	}
 	if (!(x->heard & side))
-		hear(f, x, side);
+		note_side(f, x, side);
 	if (f->options.horizon_ns) {
 		x->last = f->now;
 		bsa_list_remove(&x->under_way);

@@ -118,7 +118,7 @@ void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, u
 void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x);
 
 /* Report its preemption, which has ended. */
-void bsa_exec_tell_stop(const struct bsa_fold *f, struct bsa_exec *x, uint64_t resumed);
+void bsa_exec_report_stop(const struct bsa_fold *f, struct bsa_exec *x, uint64_t resumed);
 
 void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot);
 

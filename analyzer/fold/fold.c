@@ -116,7 +116,7 @@ static bool is_late(const struct bsa_event *e)
 	       (BSA_OF(e, loss)->cause == BSA_LOSS_HEAD || BSA_OF(e, loss)->cause == BSA_LOSS_TAIL);
 }
 
-static void take(struct bsa_fold *f, const struct bsa_event *e)
+static void take_event(struct bsa_fold *f, const struct bsa_event *e)
 {
 #define TAKE(kind)                                 \
 	case BSA_##kind:                           \
@@ -196,7 +196,7 @@ static void leave_out(struct bsa_fold *f, const struct bsa_event *e)
 	bsa_fold_unknown(f, f->now, f->now);
 }
 
-static void begin(struct bsa_fold *f, uint64_t at)
+static void begin_recording(struct bsa_fold *f, uint64_t at)
 {
 	f->any = true;
 	f->began = at;
@@ -206,12 +206,12 @@ static void begin(struct bsa_fold *f, uint64_t at)
 }
 
 /* Everything before @at has been seen. */
-static void advance(struct bsa_fold *f, uint64_t at)
+static void advance_to(struct bsa_fold *f, uint64_t at)
 {
 	uint64_t behind = f->options.horizon_ns + 1, known;
 
 	if (!f->any)
-		begin(f, at);
+		begin_recording(f, at);
 	f->now = at;
 	known = bsa_numbers_advance(f, at > behind ? at - behind : 0);
 	if (known > f->known) {
@@ -225,7 +225,7 @@ static void advance(struct bsa_fold *f, uint64_t at)
 		bsa_world_advance(f);
 }
 
-static void hear(struct bsa_fold *f, const struct bsa_event *e)
+static void note_voice(struct bsa_fold *f, const struct bsa_event *e)
 {
 	unsigned voice = bsa_voice_of(e);
 
@@ -242,7 +242,7 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 	f->left_out.unusable += unknown;
 	f->trace = e->trace;
 	if (e->at > f->now || !f->any)
-		advance(f, e->at);
+		advance_to(f, e->at);
 	else if (e->at < f->now &&
 	         !is_late(e)) /* no clock goes back: it happened no earlier than what came before it */
 		bsa_fold_absurd(f);
@@ -252,9 +252,9 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 		leave_out(f, e);
 		return;
 	}
-	hear(f, valid);
+	note_voice(f, valid);
 	if (!f->failed)
-		take(f, valid);
+		take_event(f, valid);
 }
 
 int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)

@@ -43,7 +43,7 @@ static const struct tile tried[] = {
 
 #define TILING(tiles) ((struct tiling){ tiles, sizeof(tiles) / sizeof(*(tiles)) })
 
-static bool saw(const struct bsa_exec *x, enum bsa_boundary b)
+static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
 {
 	return x->fact.at[b] != BSA_NEVER;
 }
@@ -52,9 +52,9 @@ bool bsa_exec_launched(const struct bsa_exec *x)
 {
 	if (x->fact.path != BSA_PATH_FENCED)
 		return false;
-	if (saw(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN)
-		return saw(x, BSA_SIGNALLED) || x->returned == BSA_STATUS_NONE;
-	return saw(x, BSA_FENCED) || saw(x, BSA_ENQUEUED) || saw(x, BSA_DISPATCHED);
+	if (has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN)
+		return has_boundary(x, BSA_SIGNALLED) || x->returned == BSA_STATUS_NONE;
+	return has_boundary(x, BSA_FENCED) || has_boundary(x, BSA_ENQUEUED) || has_boundary(x, BSA_DISPATCHED);
 }
 
 bool bsa_exec_may_be_launch(const struct bsa_exec *x)
@@ -63,7 +63,8 @@ bool bsa_exec_may_be_launch(const struct bsa_exec *x)
 
 	if (x->fact.path != BSA_PATH_UNKNOWN)
 		return false;
-	return !saw(x, BSA_RUN_ENDED) || !saw(x, BSA_RESULT_WRITTEN) || at[BSA_RUN_ENDED] > at[BSA_RESULT_WRITTEN];
+	return !has_boundary(x, BSA_RUN_ENDED) || !has_boundary(x, BSA_RESULT_WRITTEN) ||
+	       at[BSA_RUN_ENDED] > at[BSA_RESULT_WRITTEN];
 }
 
 static struct tiling tiling_of(const struct bsa_exec *x)
@@ -72,7 +73,7 @@ static struct tiling tiling_of(const struct bsa_exec *x)
 		return TILING(tried);
 	if (bsa_exec_launched(x))
 		return TILING(launched);
-	return saw(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
+	return has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
 }
 
 static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
@@ -118,7 +119,7 @@ static void drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
 /* Whether it ended without having had a lane. */
 static bool never_ran(const struct bsa_exec *x)
 {
-	return saw(x, BSA_RUN_ENDED) && !saw(x, BSA_DISPATCHED) && x->lane == BSA_LANE_NONE;
+	return has_boundary(x, BSA_RUN_ENDED) && !has_boundary(x, BSA_DISPATCHED) && x->lane == BSA_LANE_NONE;
 }
 
 /*
@@ -134,7 +135,7 @@ static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct
 	if (!never_ran(x) || x->late_start || last == BSA_NEVER)
 		return t.n;
 	for (size_t i = came; t.tiles[i].boundary != BSA_RUN_ENDED; i++)
-		if (saw(x, t.tiles[i].boundary)) {
+		if (has_boundary(x, t.tiles[i].boundary)) {
 			last = x->fact.at[t.tiles[i].boundary];
 			came = i + 1;
 		}
@@ -150,9 +151,9 @@ static bool is_skipped(struct tiling t, size_t came, size_t i)
 
 /* ---- phases ---- */
 
-static uint64_t between(const struct bsa_exec *x, enum bsa_boundary from, enum bsa_boundary to)
+static uint64_t time_between(const struct bsa_exec *x, enum bsa_boundary from, enum bsa_boundary to)
 {
-	return saw(x, from) && saw(x, to) ? x->fact.at[to] - x->fact.at[from] : BSA_NEVER;
+	return has_boundary(x, from) && has_boundary(x, to) ? x->fact.at[to] - x->fact.at[from] : BSA_NEVER;
 }
 
 /* All its preemptions are known, whatever was lost. */
@@ -164,7 +165,7 @@ static bool is_counted(const struct bsa_exec *x)
 static void set_run(struct bsa_fold *f, struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
-	uint64_t all = between(x, BSA_DISPATCHED, BSA_RUN_ENDED), *phase = x->fact.phase;
+	uint64_t all = time_between(x, BSA_DISPATCHED, BSA_RUN_ENDED), *phase = x->fact.phase;
 
 	if (all == BSA_NEVER || x->broken || (x->has_service && x->told_stops != x->stops))
 		return;
@@ -193,11 +194,11 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 		if (b == BSA_RUN_ENDED && came < t.n) {
 			phase[BSA_RUN] = phase[BSA_PREEMPTED] = 0;
 			if (t.tiles[came].boundary < BSA_RUN_ENDED)
-				phase[t.tiles[came].phase] = between(x, last, b);
+				phase[t.tiles[came].phase] = time_between(x, last, b);
 		} else if (b == BSA_RUN_ENDED) {
 			set_run(f, x);
 		} else {
-			phase[t.tiles[i].phase] = between(x, last, b);
+			phase[t.tiles[i].phase] = time_between(x, last, b);
 		}
 		last = b;
 	}
@@ -207,7 +208,7 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 static bool is_of_known_kind(const struct bsa_exec *x)
 {
 	if (x->fact.path == BSA_PATH_FENCED)
-		return saw(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN;
+		return has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN;
 	return x->fact.path != BSA_PATH_UNKNOWN;
 }
 
@@ -292,14 +293,15 @@ static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 	enum bsa_boundary first = first_of(x), last = last_of(x);
 
 	if (x->fact.sides == BSA_SIDES_CLIENT)
-		return saw(x, BSA_SUBMITTED) && saw(x, BSA_REQUEST_WRITTEN) && saw(x, BSA_RESULT_READ) &&
-		       saw(x, BSA_RETURNED);
-	if (!saw(x, first) || !saw(x, last))
+		return has_boundary(x, BSA_SUBMITTED) && has_boundary(x, BSA_REQUEST_WRITTEN) &&
+		       has_boundary(x, BSA_RESULT_READ) && has_boundary(x, BSA_RETURNED);
+	if (!has_boundary(x, first) || !has_boundary(x, last))
 		return false;
 	for (size_t i = 0; i < t.n; i++) {
 		enum bsa_boundary b = t.tiles[i].boundary;
 
-		if (!saw(x, b) && !is_skipped(t, came, i) && !(x->fact.sides == BSA_SIDES_SERVICE && is_client(b)))
+		if (!has_boundary(x, b) && !is_skipped(t, came, i) &&
+		    !(x->fact.sides == BSA_SIDES_SERVICE && is_client(b)))
 			return false;
 	}
 	return true;
@@ -357,12 +359,12 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		                                                                                : BSA_QUALITY_COMPLETE;
 	if (is_older(f, x))
 		return BSA_QUALITY_HEAD;
-	if (!saw(x, first_of(x)))
+	if (!has_boundary(x, first_of(x)))
 		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) ||
 		                       is_start_lost(f, x, first) || is_half_lost(f, x) || is_all_lost(f, x, first)
 		               ? BSA_QUALITY_GAP
 		               : BSA_QUALITY_HEAD;
-	if (!saw(x, last_of(x)))
+	if (!has_boundary(x, last_of(x)))
 		return is_open(f, x) ? BSA_QUALITY_OPEN : BSA_QUALITY_TAIL;
 	return BSA_QUALITY_GAP;
 }
@@ -370,8 +372,8 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 /* A lookup of it missed, or surely none did. */
 static int8_t cold_of(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	uint64_t end = saw(x, BSA_ENQUEUED) ? x->fact.at[BSA_ENQUEUED] : x->fact.at[BSA_RUN_ENDED];
-	uint64_t began = saw(x, BSA_DECODED) ? x->fact.at[BSA_DECODED] : x->fact.at[BSA_REQUEST_READ];
+	uint64_t end = has_boundary(x, BSA_ENQUEUED) ? x->fact.at[BSA_ENQUEUED] : x->fact.at[BSA_RUN_ENDED];
+	uint64_t began = has_boundary(x, BSA_DECODED) ? x->fact.at[BSA_DECODED] : x->fact.at[BSA_REQUEST_READ];
 
 	if (x->fact.path != BSA_PATH_BURST)
 		return -1;
@@ -382,7 +384,7 @@ static int8_t cold_of(const struct bsa_fold *f, const struct bsa_exec *x)
 
 /* ---- deadlines ---- */
 
-static void miss(struct bsa_execution *fact, uint64_t at, int64_t lateness)
+static void set_unfinished_miss(struct bsa_execution *fact, uint64_t at, int64_t lateness)
 {
 	fact->miss = at < fact->deadline ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED;
 	fact->lateness = lateness;
@@ -395,7 +397,7 @@ static uint64_t end_of(const struct bsa_exec *x)
 	if (bsa_exec_launched(x))
 		return x->fact.at[BSA_SIGNALLED];
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (saw(x, ends[i]))
+		if (has_boundary(x, ends[i]))
 			return x->fact.at[ends[i]];
 	return BSA_NEVER;
 }
@@ -427,15 +429,15 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	int64_t told = fact->lateness;
-	uint64_t end = end_of(x), ended = saw(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
+	uint64_t end = end_of(x), ended = has_boundary(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
 
 	fact->lateness = 0;
 	if (bsa_exec_is_trial(x))
 		return;
 	if (fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE)
-		miss(fact, fact->missed_at, told);
+		set_unfinished_miss(fact, fact->missed_at, told);
 	else if (says_missed(x))
-		miss(fact, ended, lateness_at(f, x, ended));
+		set_unfinished_miss(fact, ended, lateness_at(f, x, ended));
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = (int64_t)(end - fact->deadline);
@@ -480,7 +482,7 @@ static void set_scheduled(struct bsa_exec *x)
 	struct bsa_execution *fact = &x->fact;
 	bool known = x->scheduled && x->end_noted && fact->phase[BSA_RUN] != BSA_NEVER;
 
-	fact->lane = known && saw(x, BSA_DISPATCHED) ? x->sched.lane : -1;
+	fact->lane = known && has_boundary(x, BSA_DISPATCHED) ? x->sched.lane : -1;
 	fact->idle = x->scheduled && x->sched.idle;
 	fact->bypassed = x->sched.bypassed;
 	memcpy(fact->waited, x->sched.waited, sizeof(fact->waited));
@@ -492,17 +494,19 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	const uint64_t *at = fact->at;
-	uint64_t looks = saw(x, BSA_DECODED) ? at[BSA_DECODED] : at[BSA_REQUEST_READ];
-	uint64_t found = saw(x, BSA_ENQUEUED) ? at[BSA_ENQUEUED] : at[BSA_RUN_ENDED];
-	bool ended = saw(x, BSA_RUN_ENDED), on_lane = saw(x, BSA_DISPATCHED) || fact->phase[BSA_RUN] != BSA_NEVER;
+	uint64_t looks = has_boundary(x, BSA_DECODED) ? at[BSA_DECODED] : at[BSA_REQUEST_READ];
+	uint64_t found = has_boundary(x, BSA_ENQUEUED) ? at[BSA_ENQUEUED] : at[BSA_RUN_ENDED];
+	bool ended = has_boundary(x, BSA_RUN_ENDED),
+	     on_lane = has_boundary(x, BSA_DISPATCHED) || fact->phase[BSA_RUN] != BSA_NEVER;
 
 	if (!x->has_service && (looks == BSA_NEVER || found == BSA_NEVER || is_lost(f, looks, found)))
 		fact->lookups = fact->misses = BSA_COUNT_UNKNOWN;
 	if (!x->has_service && (!ended || !on_lane || fact->phase[BSA_RUN] == BSA_NEVER))
 		fact->preemptions = BSA_COUNT_UNKNOWN;
 	if (!ended ||
-	    (x->scheduled && (x->sched.open || x->sched.uncertain || x->sched.bypassed_more || !saw(x, BSA_ENQUEUED) ||
-	                      bsa_schedule_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
+	    (x->scheduled &&
+	     (x->sched.open || x->sched.uncertain || x->sched.bypassed_more || !has_boundary(x, BSA_ENQUEUED) ||
+	      bsa_schedule_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
 	    (!x->scheduled && fact->phase[BSA_RUN]))
 		fact->bypassed = BSA_COUNT_UNKNOWN;
 }
@@ -591,7 +595,8 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	unset_unseen(x);
 	copy_phases(fact);
 	fact->quality = quality_of(f, x, all);
-	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));
+	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER
+	                                                              : time_between(x, first_of(x), last_of(x));
 	fact->cold = cold_of(f, x);
 	set_miss(f, x);
 	doubt_contradicted(f, x);

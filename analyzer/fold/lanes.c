@@ -1,5 +1,4 @@
 /*
- *
  * lanes.c -- the known history of a lane, now and as far back as a waiting execution needs it.
  */
 #include "fold/lanes.h"
@@ -10,13 +9,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static struct bsa_stretch *nth(const struct bsa_lane *l, size_t i)
+static struct bsa_stretch *nth_stretch(const struct bsa_lane *l, size_t i)
 {
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
 
-static void drop(struct bsa_device *d, struct bsa_lane *l, size_t n)
+static void drop_oldest(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
+	assert(n <= l->n && n <= *d->history);
 	l->first = (l->first + n) & (l->room - 1);
 	l->n -= n;
 	*d->history -= n;
@@ -24,6 +24,7 @@ static void drop(struct bsa_device *d, struct bsa_lane *l, size_t n)
 
 void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d)
 {
+	assert(*d->history >= l->n);
 	*d->history -= l->n;
 	free(l->ring);
 	*l = (struct bsa_lane){ 0 };
@@ -35,22 +36,23 @@ static void drop_old(struct bsa_device *d, struct bsa_lane *l)
 	uint64_t oldest = bsa_waits_oldest(d);
 	size_t n = 0;
 
-	while (n < l->n && nth(l, n)->ended <= oldest)
+	while (n < l->n && nth_stretch(l, n)->ended <= oldest)
 		n++;
 	if (n)
-		l->kept = nth(l, n - 1)->ended;
-	drop(d, l, n);
+		l->kept = nth_stretch(l, n - 1)->ended;
+	drop_oldest(d, l, n);
 }
 
-/* Drop stretches that a wait still needs: they become unknown to it. */
-static void forget(struct bsa_device *d, struct bsa_lane *l, size_t n)
+/* Drop the @n oldest stretches although a wait may need them: the lane's holder of that time is unknown from now on. */
+static void forget_oldest(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
-	l->known = nth(l, n - 1)->ended;
+	assert(n && n <= l->n);
+	l->known = nth_stretch(l, n - 1)->ended;
 	l->cut = true;
-	drop(d, l, n);
+	drop_oldest(d, l, n);
 }
 
-static bool grow(struct bsa_lane *l)
+static bool ring_grow(struct bsa_lane *l)
 {
 	size_t room = l->room ? 2 * l->room : 16;
 	struct bsa_stretch *more = malloc(room * sizeof(*more));
@@ -58,7 +60,7 @@ static bool grow(struct bsa_lane *l)
 	if (!more)
 		return false;
 	for (size_t i = 0; i < l->n; i++)
-		more[i] = *nth(l, i);
+		more[i] = *nth_stretch(l, i);
 	free(l->ring);
 	l->ring = more;
 	l->room = room;
@@ -66,22 +68,22 @@ static bool grow(struct bsa_lane *l)
 	return true;
 }
 
-/* Room for one. Without memory for it, or with too much kept already, what is older goes. */
+/* Make room for one more stretch. Without memory, or with too many stretches kept already, the oldest ones are dropped. */
 static bool make_room(struct bsa_device *d, struct bsa_lane *l)
 {
 	if (l->n && *d->history >= BSA_HISTORY_ALL)
-		forget(d, l, l->n);
+		forget_oldest(d, l, l->n);
 	if (l->n < l->room)
 		return true;
 	drop_old(d, l);
-	if (2 * l->n >= l->room && l->room < BSA_HISTORY_MAX && grow(l))
+	if (2 * l->n >= l->room && l->room < BSA_HISTORY_MAX && ring_grow(l))
 		return true;
 	if (l->n && l->n == l->room)
-		forget(d, l, (l->n + 3) / 4);
+		forget_oldest(d, l, (l->n + 3) / 4);
 	return l->n < l->room;
 }
 
-static void tell_occupied(const struct bsa_device *d, const struct bsa_lane *l, const struct bsa_stretch *s)
+static void report_occupied(const struct bsa_device *d, const struct bsa_lane *l, const struct bsa_stretch *s)
 {
 	struct bsa_occupied fact = { .began = s->began,
 		                     .ended = s->ended,
@@ -96,10 +98,10 @@ static void tell_occupied(const struct bsa_device *d, const struct bsa_lane *l, 
 	d->facts->occupied(d->facts->ctx, &fact);
 }
 
-static void remember(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
+static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
-	if (!d->n_waiting) { /* a wait may be told of later that began earlier: exec_state */
-		drop(d, l, l->n);
+	if (!d->n_waiting) { /* a wait that began earlier may still be reported, by exec_state */
+		drop_oldest(d, l, l->n);
 		l->kept = s->ended;
 		return;
 	}
@@ -111,13 +113,13 @@ static void remember(struct bsa_device *d, struct bsa_lane *l, const struct bsa_
 		return;
 	}
 	l->n++;
-	*nth(l, l->n - 1) = *s;
+	*nth_stretch(l, l->n - 1) = *s;
 	++*d->history;
 	if (d->facts->occupied)
-		tell_occupied(d, l, s);
+		report_occupied(d, l, s);
 }
 
-static bool nobody_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+static bool absence_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	return l->known != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
@@ -129,7 +131,7 @@ static bool holder_is_certain(const struct bsa_device *d, const struct bsa_lane 
 
 bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	return !l->holder && nobody_is_certain(d, l, at);
+	return !l->holder && absence_is_certain(d, l, at);
 }
 
 bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
@@ -137,8 +139,8 @@ bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint
 	return l->holder && holder_is_certain(d, l, at);
 }
 
-/* The stretch from the last step there until @at. */
-static void current(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, struct bsa_stretch *ret)
+/* The stretch from the lane's last step until @at. */
+static void current_stretch(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, struct bsa_stretch *ret)
 {
 	*ret = (struct bsa_stretch){ .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
 	if (bsa_lane_is_held(d, l, at)) {
@@ -158,12 +160,12 @@ enum closing {
 	DOUBTED,
 	FREE,
 	ENDS
-}; /* FREE: the lane is, certainly, though who left it may be unknown; ENDS: the recording */
+}; /* FREE: the lane is certainly free, although the execution that left it may be unknown; ENDS: the recording ends */
 
 /*
- * The part of [since, @at] for which the holder is in doubt: not before the first hole, if the lane was idle then or the most urgent
- * work held it; and not after the last one, if the lane is FREE at @at, because who leaves a lane says so.
- * All of it where steps contradict each other.
+ * The part of [since, @at] for which the holder is uncertain. It begins with the first hole, if the lane was idle then or an execution of
+ * the highest priority held it. It ends with the last hole, if the lane is FREE at @at, because an execution that leaves a lane after the
+ * hole is recorded. Where steps contradict each other, all of the time is uncertain.
  */
 static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                           uint64_t *began, uint64_t *ended)
@@ -182,8 +184,8 @@ static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, 
 		*ended = last;
 }
 
-static void tell_one_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t began, uint64_t ended,
-                             uint64_t execution)
+static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t began, uint64_t ended,
+                               uint64_t execution)
 {
 	struct bsa_unknown_lane unknown = { .execution = execution,
 		                            .began = began,
@@ -196,11 +198,11 @@ static void tell_one_unknown(const struct bsa_device *d, const struct bsa_lane *
 }
 
 /*
- * What was on the lane was certain until a hole began, and after the last hole nobody entered it until @at: so only the former holder had
- * it from before the hole on, and only @last, which had it at @at, or until @at if that is sooner, after the hole. False: that is not so.
+ * The lane's holder was certain until a hole began, and after the last hole no execution entered the lane until @at. So only the former
+ * holder can have held it from before the hole on, and only @last after the hole. Report that. Returns false if this is not the case.
  */
-static bool tell_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
-                             uint64_t last)
+static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
+                               uint64_t last)
 {
 	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
 	uint64_t over = bsa_losses_end(d->unsure, at), holder = l->holder ? l->holder->id : 0, until = at;
@@ -216,33 +218,33 @@ static bool tell_around_hole(const struct bsa_device *d, const struct bsa_lane *
 	}
 	if (!last) /* the last holder is unknown */
 		over = until;
-	tell_one_unknown(d, l, first->began, over, 0);
+	report_one_unknown(d, l, first->began, over, 0);
 	if (holder)
-		tell_one_unknown(d, l, l->since, holder == last ? until : over, holder);
+		report_one_unknown(d, l, l->since, holder == last ? until : over, holder);
 	if (last && last != holder)
-		tell_one_unknown(d, l, first->began, until, last);
+		report_one_unknown(d, l, first->began, until, last);
 	return true;
 }
 
-/* @last: the execution that had the lane at @at, for certain; 0: unknown. */
-static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
-                         uint64_t last)
+/* Report that the lane's holder is unknown. @last: the execution that certainly held the lane at @at; 0: unknown. */
+static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
+                           uint64_t last)
 {
 	uint64_t began, ended;
 
-	if ((closing == FREE || closing == ENDS || last) && tell_around_hole(d, l, at, closing, last))
+	if ((closing == FREE || closing == ENDS || last) && report_around_hole(d, l, at, closing, last))
 		return;
 	doubtful_part(d, l, at, closing, &began, &ended);
-	tell_one_unknown(d, l, l->known == BSA_NEVER ? BSA_NEVER : began, ended, 0);
+	report_one_unknown(d, l, l->known == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
 
-/* A service does not leave a lane idle for longer than this while an execution is ready: no hand-over took nearly as long. */
+/* A service does not leave a lane idle for longer than this while an execution is ready: the longest hand-over took less than a quarter of it. */
 static uint64_t idle_proves_ns(const struct bsa_device *d)
 {
 	return d->handed ? BSA_IDLE_SLACK_NS + 4 * d->longest_handover : BSA_IDLE_PROVES_NS;
 }
 
-/* @l is idle for certain from its last step to @at. */
+/* @l is certainly idle from its last step to @at: this may prove that no execution was ready. */
 static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	if (at - l->since < idle_proves_ns(d) || l->known == BSA_NEVER || l->since < d->proof_hole ||
@@ -251,25 +253,25 @@ static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t a
 	d->proof = l->since;
 }
 
-/* End the stretch since the last step there. The history has no idle stretches. */
+/* End the stretch since the lane's last step. The history has no idle stretches. */
 static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing, uint64_t last)
 {
 	struct bsa_stretch s = { .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
 
 	if (closing == LEFT || !l->holder)
-		current(d, l, at, &s);
+		current_stretch(d, l, at, &s);
 	if (closing == DOUBTED)
 		s.occupancy = BSA_UNKNOWN;
 	if (s.occupancy == BSA_UNKNOWN) {
 		d->unseen_until = at;
-		tell_unknown(d, l, at, closing, last);
+		report_unknown(d, l, at, closing, last);
 	}
 	if (s.occupancy == BSA_IDLE && d->had_hole)
 		note_idle(d, l, at);
 	if (l->known == BSA_NEVER)
 		l->known = at;
 	else if (s.occupancy != BSA_IDLE)
-		remember(d, l, &s);
+		remember_stretch(d, l, &s);
 	l->since = at;
 	l->holder = NULL;
 	l->doubtful = false;
@@ -301,8 +303,10 @@ void bsa_lane_heard(const struct bsa_device *d, struct bsa_lane *l, const struct
 
 bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone, bool certain)
 {
-	bool known = close_stretch(d, l, at, LEFT, !gone || certain ? l->holder->id : 0);
+	bool known;
 
+	assert(l->holder);
+	known = close_stretch(d, l, at, LEFT, !gone || certain ? l->holder->id : 0);
 	l->doubtful = gone;
 	return known;
 }
@@ -347,15 +351,15 @@ void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 	struct bsa_stretch s;
 
 	l->doubtful |= unsummed && !l->holder;
-	current(d, l, at, &s);
+	current_stretch(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)
-		tell_unknown(d, l, at, ENDS, 0);
+		report_unknown(d, l, at, ENDS, 0);
 	l->over = true;
 }
 
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
 {
-	drop(d, l, l->n);
+	drop_oldest(d, l, l->n);
 	if (l->known != BSA_NEVER)
 		l->known = l->since;
 }
@@ -363,19 +367,19 @@ void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
 void bsa_lane_mark_history(const struct bsa_lane *l, bool in_history)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (nth(l, i)->tenant)
-			nth(l, i)->tenant->in_history = in_history;
+		if (nth_stretch(l, i)->tenant)
+			nth_stretch(l, i)->tenant->in_history = in_history;
 }
 
 /* The first stretch of the history that ends after @at. */
-static size_t find(const struct bsa_lane *l, uint64_t at)
+static size_t find_stretch(const struct bsa_lane *l, uint64_t at)
 {
 	size_t from = 0, to = l->n;
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (nth(l, middle)->ended <= at)
+		if (nth_stretch(l, middle)->ended <= at)
 			from = middle + 1;
 		else
 			to = middle;
@@ -390,19 +394,19 @@ struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_
 
 	if (from >= l->since)
 		return w;
-	w.next = find(l, from);
+	w.next = find_stretch(l, from);
 	if (l->n - w.next > BSA_HISTORY_OF_A_WAIT) {
 		w.next = l->n - BSA_HISTORY_OF_A_WAIT;
-		w.known = nth(l, w.next)->began;
+		w.known = nth_stretch(l, w.next)->began;
 		w.cut = true;
 	}
 	return w;
 }
 
-/* One stretch, which may have more of the same behind it. */
-static void step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
+/* The next stretch. The one behind it may be of the same kind. */
+static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
-	const struct bsa_stretch *kept = w->next < w->l->n ? nth(w->l, w->next) : NULL;
+	const struct bsa_stretch *kept = w->next < w->l->n ? nth_stretch(w->l, w->next) : NULL;
 
 	ret->occupancy = BSA_IDLE;
 	if (w->at < w->known) {
@@ -414,7 +418,7 @@ static void step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 	} else if (kept) {
 		ret->ended = kept->began;
 	} else if (w->at >= w->l->since) {
-		current(w->d, w->l, w->to, ret);
+		current_stretch(w->d, w->l, w->to, ret);
 	} else {
 		ret->ended = w->l->since;
 	}
@@ -424,13 +428,13 @@ static void step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 }
 
 /* Merge adjacent idle or unknown stretches. */
-static void extend(struct bsa_lane_walk *w, struct bsa_stretch *s)
+static void extend_stretch(struct bsa_lane_walk *w, struct bsa_stretch *s)
 {
 	while (w->at < w->to) {
 		struct bsa_lane_walk ahead = *w;
 		struct bsa_stretch more;
 
-		step(&ahead, &more);
+		walk_step(&ahead, &more);
 		if (more.occupancy != s->occupancy)
 			return;
 		*w = ahead;
@@ -442,8 +446,8 @@ bool bsa_lane_next(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
 	if (w->at >= w->to)
 		return false;
-	step(w, ret);
+	walk_step(w, ret);
 	if (ret->occupancy != BSA_HELD)
-		extend(w, ret);
+		extend_stretch(w, ret);
 	return true;
 }

@@ -16,7 +16,7 @@ void bsa_losses_fini(struct bsa_losses *l)
 }
 
 /* How many end before @at. */
-static size_t before(const struct bsa_losses *l, uint64_t at)
+static size_t number_before(const struct bsa_losses *l, uint64_t at)
 {
 	size_t from = 0, to = l->n;
 
@@ -33,7 +33,7 @@ static size_t before(const struct bsa_losses *l, uint64_t at)
 
 const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at)
 {
-	size_t i = before(l, at);
+	size_t i = number_before(l, at);
 
 	return i < l->n ? &l->spans[i] : NULL;
 }
@@ -47,7 +47,7 @@ uint64_t bsa_losses_begin(const struct bsa_losses *l, uint64_t at)
 
 uint64_t bsa_losses_end(const struct bsa_losses *l, uint64_t at)
 {
-	size_t i = before(l, at);
+	size_t i = number_before(l, at);
 
 	if (i < l->n && l->spans[i].began <= at)
 		return at;
@@ -90,7 +90,7 @@ int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended)
 	if (r < 0)
 		return r;
 	ended = ended < began ? began : ended;
-	i = before(l, began);
+	i = number_before(l, began);
 	for (over = i; over < l->n && l->spans[over].began <= ended; over++) {
 		began = l->spans[over].began < began ? l->spans[over].began : began;
 		ended = l->spans[over].ended > ended ? l->spans[over].ended : ended;

@@ -178,7 +178,7 @@ static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_
 }
 
 /* Without a hole that is not judged, nothing has to be remembered of those up to the first that is missing. */
-static void tidy(const struct bsa_fold *f, struct bsa_numbered *s)
+static void forget_complete(const struct bsa_fold *f, struct bsa_numbered *s)
 {
 	uint64_t after;
 	uint32_t by;
@@ -197,7 +197,7 @@ static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
 	struct summary *more;
 
 	if (s->n >= s->look_at && !f->numbers.n_holes)
-		tidy(f, s);
+		forget_complete(f, s);
 	if (s->n < s->room)
 		return true;
 	if (s->n == SUMMARIES_MAX) {
@@ -236,7 +236,7 @@ static void base_on(struct bsa_numbered *s, const struct bsa_exec_service *e, ui
 }
 
 /* @x was preempted, and a hole may hide when, or when it went on: then lanes are unknown while it was there. */
-static void doubt(struct bsa_fold *f, const struct bsa_exec *x)
+static void doubt_lanes_of(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	for (size_t i = 0; i < f->numbers.n_holes; i++) {
 		struct bsa_open_hole *h = &f->numbers.holes[i];
@@ -260,7 +260,7 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 	uint64_t ended = x->fact.at[BSA_RUN_ENDED];
 
 	if (!x->sched.counted && x->fact.at[BSA_ENQUEUED] != BSA_NEVER && ended != BSA_NEVER)
-		doubt(f, x);
+		doubt_lanes_of(f, x);
 	if (!s || ended == BSA_NEVER)
 		return;
 	if (!has_number(s, x, e)) {
@@ -283,7 +283,7 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 
 /* ---- holes ---- */
 
-static const struct summary *latest(const struct bsa_numbered *s)
+static const struct summary *latest_summary(const struct bsa_numbered *s)
 {
 	const struct summary *last = NULL;
 
@@ -306,7 +306,7 @@ static bool hidden_from(const struct bsa_fold *f, struct bsa_numbered *s, const 
 	sort_by_number(s);
 	missing = first_missing(s, &after);
 	first = first_over_after(s, h->ended);
-	last = first ? first : latest(s);
+	last = first ? first : latest_summary(s);
 	*ret = last && missing > last->n_ready ? BSA_NEVER : after;
 	if (!first && (last ? last->ended : s->after) < *ret) /* who became ready since then has any number */
 		*ret = last ? last->ended : s->after;
@@ -333,7 +333,7 @@ static bool hides_from(struct bsa_fold *f, const struct bsa_open_hole *h, uint64
 	return any;
 }
 
-static void judge(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
+static void judge_hole(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
 {
 	uint64_t from, until = h->until > h->ended ? h->until : h->ended;
 
@@ -347,7 +347,7 @@ static void judge(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
 		f->failed = -ENOMEM;
 }
 
-static void tell_put_off(struct bsa_fold *f)
+static void report_put_off(struct bsa_fold *f)
 {
 	struct bsa_numbers *n = &f->numbers;
 
@@ -365,12 +365,12 @@ static void judge_until(struct bsa_fold *f, uint64_t at, bool hurry)
 
 	for (size_t i = 0; i < n->n_holes; i++)
 		if (n->holes[i].ended < at)
-			judge(f, &n->holes[i], hurry);
+			judge_hole(f, &n->holes[i], hurry);
 		else
 			n->holes[kept++] = n->holes[i];
 	n->n_holes = kept;
 	if (!kept)
-		tell_put_off(f);
+		report_put_off(f);
 }
 
 void bsa_numbers_judge(struct bsa_fold *f, bool hurry)
@@ -453,7 +453,7 @@ uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
 	if (!s || !s->numbers || !s->based || !s->born)
 		return 0;
 	sort_by_number(s);
-	last = latest(s);
+	last = latest_summary(s);
 	if (!last)
 		return s->after;
 	return first_missing(s, &after) > last->n_ready ? last->ended : 0;

@@ -11,7 +11,7 @@ struct giving {
 };
 
 /* Give @ns to @cause; unknown time goes to no cause. */
-static void give(struct giving *g, enum bsa_cause cause, uint64_t ns)
+static void give_time(struct giving *g, enum bsa_cause cause, uint64_t ns)
 {
 	uint64_t part = ns == BSA_NEVER ? 0 : ns < g->left ? ns : g->left;
 
@@ -26,8 +26,8 @@ static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum b
 
 	if (took == BSA_NEVER)
 		return;
-	give(g, BSA_QUEUE_FULL, full);
-	give(g, cause, took - full);
+	give_time(g, BSA_QUEUE_FULL, full);
+	give_time(g, cause, took - full);
 }
 
 /* The service's own time; as much of it as its thread was ready and had no cpu is due to the machine. @delay: what is left of that. */
@@ -38,9 +38,9 @@ static void give_service(struct giving *g, uint64_t took, uint64_t blocked, uint
 	if (took == BSA_NEVER)
 		return;
 	busy = *delay == BSA_NEVER ? 0 : *delay < took - full ? *delay : took - full;
-	give(g, BSA_QUEUE_FULL, full);
-	give(g, BSA_MACHINE_BUSY, busy);
-	give(g, BSA_SERVICE, took - full - busy);
+	give_time(g, BSA_QUEUE_FULL, full);
+	give_time(g, BSA_MACHINE_BUSY, busy);
+	give_time(g, BSA_SERVICE, took - full - busy);
 	if (*delay != BSA_NEVER)
 		*delay -= busy;
 }
@@ -48,9 +48,9 @@ static void give_service(struct giving *g, uint64_t took, uint64_t blocked, uint
 static void give_waits(struct giving *g, const struct bsa_execution *x)
 {
 	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
-		give(g, BSA_QUEUED_BEHIND + i, x->waited[i]);
+		give_time(g, BSA_QUEUED_BEHIND + i, x->waited[i]);
 	if (x->idle)
-		give(g, BSA_HANDOVER, x->phase[BSA_QUEUE]);
+		give_time(g, BSA_HANDOVER, x->phase[BSA_QUEUE]);
 }
 
 uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
@@ -62,20 +62,20 @@ uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 	if (x->e2e == BSA_NEVER || run == BSA_NEVER || x->redo > run || run - x->redo > x->e2e)
 		return BSA_NEVER;
 	g.left = all = x->e2e - (run - x->redo);
-	give(&g, BSA_REDO, x->redo);
+	give_time(&g, BSA_REDO, x->redo);
 	give_waits(&g, x);
-	give(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
+	give_time(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
 	if (x->cold == 1)
-		give(&g, BSA_COLD, x->phase[BSA_SLOTS]);
+		give_time(&g, BSA_COLD, x->phase[BSA_SLOTS]);
 	else
 		give_service(&g, x->phase[BSA_SLOTS], 0, &decode);
-	give(&g, bsa_taker_cause(x, x->request.slept), x->phase[BSA_SEND]);
-	give(&g, bsa_taker_cause(x, x->result.slept), x->phase[BSA_RETURN]);
+	give_time(&g, bsa_taker_cause(x, x->request.slept), x->phase[BSA_SEND]);
+	give_time(&g, bsa_taker_cause(x, x->result.slept), x->phase[BSA_RETURN]);
 	give_giver(&g, x->phase[BSA_PREPARE], x->request.blocked, BSA_CLIENT);
 	give_service(&g, x->phase[BSA_REPLY], x->result.blocked, &reply);
-	give(&g, BSA_CLIENT, x->phase[BSA_FINISH]);
+	give_time(&g, BSA_CLIENT, x->phase[BSA_FINISH]);
 	give_service(&g, x->phase[BSA_DECODE], 0, &decode);
 	give_service(&g, x->phase[BSA_SIGNAL], 0, &reply);
-	give(&g, BSA_CAUSE_UNKNOWN, g.left);
+	give_time(&g, BSA_CAUSE_UNKNOWN, g.left);
 	return all;
 }

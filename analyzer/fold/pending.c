@@ -38,7 +38,7 @@ static void put_off(struct bsa_fold *f, const struct bsa_event *e)
 
 enum verdict { HIDES, HIDES_NOTHING, UNDECIDED };
 
-static enum verdict judge(const struct bsa_pending_loss *l, const struct bsa_event *e)
+static enum verdict verdict_of(const struct bsa_pending_loss *l, const struct bsa_event *e)
 {
 	if (l->loss.cause == BSA_LOSS_HEAD)
 		return e->at < l->loss.ended ? HIDES : HIDES_NOTHING;
@@ -46,14 +46,14 @@ static enum verdict judge(const struct bsa_pending_loss *l, const struct bsa_eve
 }
 
 /* Decide the pending heads and tails by the event @e. */
-static void decide(struct bsa_fold *f, const struct bsa_event *e)
+static void decide_losses(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_pending *p = &f->pending;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->n && !f->failed; i++) {
 		const struct bsa_pending_loss l = p->losses[i];
-		enum verdict verdict = judge(&l, e);
+		enum verdict verdict = verdict_of(&l, e);
 
 		if (verdict == UNDECIDED)
 			p->losses[kept++] = l;
@@ -72,7 +72,7 @@ static void pass_on(struct bsa_fold *f, const struct bsa_event *e)
 		return;
 	}
 	if (f->pending.n && e->kind != BSA_loss)
-		decide(f, e);
+		decide_losses(f, e);
 	if (!f->failed)
 		bsa_fold_take(f, e);
 }
@@ -149,7 +149,7 @@ static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_e
 }
 
 /* The service that emitted @e is listened to. */
-static void hear(struct bsa_pending *p, const struct bsa_event *e)
+static void note_service(struct bsa_pending *p, const struct bsa_event *e)
 {
 	unsigned instance = bsa_voice_of(e);
 	struct bsa_spoken *spoken;
@@ -234,7 +234,7 @@ static void release_until(struct bsa_fold *f, uint64_t last, enum verdict verdic
 		memmove(p->kept, p->kept + i, p->kept_bytes);
 }
 
-static void release(struct bsa_fold *f, enum verdict verdict)
+static void release_gaps(struct bsa_fold *f, enum verdict verdict)
 {
 	release_until(f, f->pending.n_gaps, verdict);
 }
@@ -257,17 +257,17 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	if (f->failed)
 		return true;
 	gap = gap_without_stop(p, e);
-	hear(p, e);
+	note_service(p, e);
 	if (bsa_event_is_told_again(e))
-		release(f, HIDES);
+		release_gaps(f, HIDES);
 	else if (gap > p->n_gaps - p->n_gaps_kept)
 		release_until(f, gap, HIDES_NOTHING);
 	else if (p->kept_bytes > KEPT_MAX)
-		release(f, UNDECIDED);
+		release_gaps(f, UNDECIDED);
 	return true;
 }
 
 void bsa_pending_finish(struct bsa_fold *f)
 {
-	release(f, UNDECIDED);
+	release_gaps(f, UNDECIDED);
 }

@@ -21,7 +21,7 @@ static uint64_t number_of(uint8_t owner, uint64_t owner_id, int32_t slot)
 	return bsa_mixed(owner_id) ^ bsa_mixed((uint64_t)owner << 32 | (uint32_t)slot) >> 1;
 }
 
-static struct bsa_mapping_open *find(const struct bsa_fold *f, uint8_t owner, uint64_t owner_id, int32_t slot)
+static struct bsa_mapping_open *find_mapping(const struct bsa_fold *f, uint8_t owner, uint64_t owner_id, int32_t slot)
 {
 	struct bsa_mapping_open *m = bsa_table_find(&f->world.mappings, number_of(owner, owner_id, slot));
 
@@ -41,7 +41,7 @@ void bsa_mapping_end(struct bsa_fold *f, struct bsa_mapping_open *m, uint64_t at
 }
 
 /* A mapping begins. Report it now if it cannot be kept until its end. */
-static void begin(struct bsa_fold *f, const struct bsa_mapping *fact, struct bsa_stream_known *s)
+static void begin_mapping(struct bsa_fold *f, const struct bsa_mapping *fact, struct bsa_stream_known *s)
 {
 	struct bsa_mapping_open *m;
 
@@ -66,7 +66,7 @@ static bool is_told_again(const struct bsa_mapping_open *m, const struct bsa_poo
 void bsa_on_pool_map(struct bsa_fold *f, const struct bsa_pool_map *e)
 {
 	bool of_stream = e->owner == OWNER_STREAM && e->owner_id && e->owner_id <= UINT32_MAX;
-	struct bsa_mapping_open *m = find(f, e->owner, e->owner_id, e->slot);
+	struct bsa_mapping_open *m = find_mapping(f, e->owner, e->owner_id, e->slot);
 	struct bsa_stream_known *s;
 	struct bsa_mapping fact;
 
@@ -90,12 +90,12 @@ void bsa_on_pool_map(struct bsa_fold *f, const struct bsa_pool_map *e)
 		                     .kind = e->kind,
 		                     .status = e->status,
 		                     .cause = UNKNOWN };
-	begin(f, &fact, s);
+	begin_mapping(f, &fact, s);
 }
 
 void bsa_on_pool_unmap(struct bsa_fold *f, const struct bsa_pool_unmap *e)
 {
-	struct bsa_mapping_open *m = find(f, e->owner, e->owner_id, e->slot);
+	struct bsa_mapping_open *m = find_mapping(f, e->owner, e->owner_id, e->slot);
 
 	if (m)
 		bsa_mapping_end(f, m, f->now, e->cause);
@@ -134,7 +134,7 @@ static void buffer_end(struct bsa_fold *f, struct bsa_buffer_known *b)
 	free(b);
 }
 
-static void allocated(struct bsa_fold *f, struct bsa_buffer *fact, const struct bsa_buffer_allocate *e)
+static void report_buffer(struct bsa_fold *f, struct bsa_buffer *fact, const struct bsa_buffer_allocate *e)
 {
 	const struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
 
@@ -152,7 +152,7 @@ void bsa_on_buffer_allocate(struct bsa_fold *f, const struct bsa_buffer_allocate
 	if (!e->buffer || e->status) {
 		struct bsa_buffer refused = buffer_unknown(f, e->buffer);
 
-		allocated(f, &refused, e);
+		report_buffer(f, &refused, e);
 		f->facts.buffer(f->facts.ctx, &refused);
 		return;
 	}
@@ -163,10 +163,10 @@ void bsa_on_buffer_allocate(struct bsa_fold *f, const struct bsa_buffer_allocate
 	}
 	b = buffer_of(f, e->buffer);
 	if (b)
-		allocated(f, &b->fact, e);
+		report_buffer(f, &b->fact, e);
 }
 
-static void tell_use(struct bsa_fold *f, uint32_t buffer, struct bsa_buffer_used fact)
+static void report_use(struct bsa_fold *f, uint32_t buffer, struct bsa_buffer_used fact)
 {
 	const struct bsa_buffer_known *b = buffer_of(f, buffer);
 
@@ -177,25 +177,25 @@ static void tell_use(struct bsa_fold *f, uint32_t buffer, struct bsa_buffer_used
 
 void bsa_on_buffer_copy(struct bsa_fold *f, const struct bsa_buffer_copy *e)
 {
-	tell_use(f, e->buffer,
-	         (struct bsa_buffer_used){ .bytes = e->bytes,
-	                                   .took = e->took_ns,
-	                                   .op = e->dir ? BSA_BUFFER_FROM : BSA_BUFFER_TO,
-	                                   .status = e->status,
-	                                   .cause = UNKNOWN });
+	report_use(f, e->buffer,
+	           (struct bsa_buffer_used){ .bytes = e->bytes,
+	                                     .took = e->took_ns,
+	                                     .op = e->dir ? BSA_BUFFER_FROM : BSA_BUFFER_TO,
+	                                     .status = e->status,
+	                                     .cause = UNKNOWN });
 }
 
 void bsa_on_buffer_reject(struct bsa_fold *f, const struct bsa_buffer_reject *e)
 {
 	const struct bsa_exec *x = e->exec ? bsa_exec_of(f, e->exec) : NULL;
 
-	tell_use(f, e->buffer,
-	         (struct bsa_buffer_used){ .execution = x ? x->fact.id : 0,
-	                                   .bytes = BSA_NEVER,
-	                                   .took = BSA_NEVER,
-	                                   .op = BSA_BUFFER_REJECT,
-	                                   .status = UNKNOWN,
-	                                   .cause = e->cause });
+	report_use(f, e->buffer,
+	           (struct bsa_buffer_used){ .execution = x ? x->fact.id : 0,
+	                                     .bytes = BSA_NEVER,
+	                                     .took = BSA_NEVER,
+	                                     .op = BSA_BUFFER_REJECT,
+	                                     .status = UNKNOWN,
+	                                     .cause = e->cause });
 }
 
 void bsa_on_buffer_free(struct bsa_fold *f, const struct bsa_buffer_free *e)

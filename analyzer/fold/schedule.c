@@ -132,7 +132,7 @@ static void note_lane_free(struct bsa_device *d, uint64_t at)
 			r->all[r->n_lane_free].lane_free = at;
 }
 
-static void tell_refusals(struct bsa_device *d, uint64_t queue_free)
+static void report_refusals(struct bsa_device *d, uint64_t queue_free)
 {
 	struct bsa_refusals *r = &d->refusals;
 
@@ -152,11 +152,11 @@ static bool any_is_idle(const struct bsa_device *d, uint64_t at)
 	return false;
 }
 
-/* All steps of d->now are taken. If a lane is idle and no execution waits, it is there for those that were refused. */
+/* All steps of d->now are taken. If a lane is idle and no execution waits, a refused execution could have had it from now on. */
 static void end_instant(struct bsa_device *d)
 {
 	if (d->refusals.n && !d->n_waiting && any_is_idle(d, d->now))
-		tell_refusals(d, d->now);
+		report_refusals(d, d->now);
 }
 
 /* The cause of a refused execution's queue: whether other apps wait in it. */
@@ -202,12 +202,12 @@ static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uin
 
 /* ---- off and on ---- */
 
-static bool waits(const struct bsa_scheduled *x)
+static bool is_waiting(const struct bsa_scheduled *x)
 {
 	return x->state == BSA_SCHEDULED_READY || x->state == BSA_SCHEDULED_STOPPED;
 }
 
-static int belong(struct bsa_device *d, struct bsa_scheduled *x)
+static int join_tenant(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	x->device = d;
 	x->tenant = bsa_device_tenant(d, x->app);
@@ -217,7 +217,7 @@ static int belong(struct bsa_device *d, struct bsa_scheduled *x)
 
 static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state, uint64_t at)
 {
-	if (belong(d, x) < 0)
+	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	x->state = (uint8_t)state;
 	x->open = 0;
@@ -244,15 +244,15 @@ static void end_wait(struct bsa_device *d, struct bsa_scheduled *x)
 	bsa_shares_ready(x->tenant, -1);
 }
 
-/* May it have been on a lane, or off it, without our knowing, from @from to @at? */
+/* Whether a hole may hide that @x entered or left a lane between @from and @at. */
 static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t at)
 {
 	return !x->counted && bsa_device_lost(d, from, at);
 }
 
-/* ---- waits that may not have been seen ---- */
+/* ---- waits that a hole may hide ---- */
 
-/* How long that is, as far as it was recorded. 0: it lies within one hole, from which that follows. */
+/* Duration of the possible wait from @from to @to, within the recording. 0: it lies within one hole, and the hole's own report covers it. */
 static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
 	const struct bsa_span *hole = bsa_losses_from(d->unsure, from);
@@ -262,7 +262,7 @@ static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_
 	return from >= to || (hole && hole->began <= from && to <= hole->ended) ? 0 : to - from;
 }
 
-/* @x may have waited from @from to @to. The lag of its app accounts for that, or has bounds that do. */
+/* Report that @x may have waited from @from to @to. The lag of its app, or the bounds of the lag, already account for that. */
 static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
 {
 	uint64_t ns = unrecorded_ns(d, from, to);
@@ -276,7 +276,7 @@ static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x,
 	d->facts->possible_wait(d->facts->ctx, &possible);
 }
 
-/* The same of one that was on no list meanwhile, so that no lag accounts for it. 0 or -ENOMEM. */
+/* The same for an execution that was on no list meanwhile, so that no lag accounts for the wait. 0 or -ENOMEM. */
 static int may_have_waited_uncounted(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
 {
 	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
@@ -289,8 +289,8 @@ static int may_have_waited_uncounted(struct bsa_device *d, const struct bsa_sche
 }
 
 /*
- * A step of @x that was not recorded was in a hole after the last one that is known: not before this. If a lane was on its way to @x, the
- * wait of before may have gone on.
+ * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. If a lane was on
+ * its way to @x, its earlier wait may have gone on: then the begin of that wait.
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -304,7 +304,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 	return hole > *d->began ? hole : BSA_NEVER;
 }
 
-/* Likewise, not after this. */
+/* The latest time of such a step: the end of the last hole. */
 static uint64_t hidden_until(const struct bsa_device *d)
 {
 	uint64_t hole = bsa_losses_end(d->unsure, d->now);
@@ -323,6 +323,7 @@ static void list_native(struct bsa_device *d, struct bsa_scheduled *x)
 
 static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	assert(x->on_native && x->state == BSA_SCHEDULED_ON);
 	if (x->prev)
 		x->prev->next = x->next;
 	else
@@ -332,7 +333,7 @@ static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
 	x->prev = x->next = NULL;
 }
 
-static void tell_slice(const struct bsa_device *d, struct bsa_scheduled *x, uint64_t at, unsigned lane)
+static void report_slice(const struct bsa_device *d, struct bsa_scheduled *x, uint64_t at, unsigned lane)
 {
 	struct bsa_slice slice = { .execution = x->id,
 		                   .began = x->slice_began,
@@ -360,7 +361,7 @@ static void tenant_leaves_lane(struct bsa_device *d, const struct bsa_scheduled 
 static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	if (x->idle)
-		bsa_waits_tell_idle(d, x, (unsigned)x->lane);
+		bsa_waits_report_idle(d, x, (unsigned)x->lane);
 	x->idle = false;
 	x->uncertain = true;
 	x->lane = -1;
@@ -379,18 +380,18 @@ static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const 
 		note_lane_free(d, d->now);
 }
 
-/* Another one enters the lane: its holder left it before, in a hole. */
+/* Another execution enters the lane: so its holder left it earlier, in a hole. */
 static void vacate_lane(struct bsa_device *d, unsigned number)
 {
 	struct bsa_scheduled *was = bsa_lane_vacate(d, &d->lanes[number], d->now);
 
 	if (was)
 		lose_holder(d, was);
-	tell_refusals(d, d->now);
+	report_refusals(d, d->now);
 }
 
-/* A step is said to be on @lane, so there is one. */
-static int say_lane(struct bsa_device *d, uint8_t lane)
+/* An event names @lane, so the service has it. 0 or -ENOMEM. */
+static int note_lane(struct bsa_device *d, uint8_t lane)
 {
 	if (!bsa_device_lane(d, lane))
 		return -ENOMEM;
@@ -399,10 +400,10 @@ static int say_lane(struct bsa_device *d, uint8_t lane)
 	return 0;
 }
 
-/* Takes @x off whatever it is on or in; what that was is unknown. If it waited, it did so no longer than @until. */
-static void lose_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
+/* Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. */
+static void lose_track_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
 {
-	if (waits(x)) {
+	if (is_waiting(x)) {
 		may_have_waited(d, x, x->ready_since, until);
 		end_wait(d, x);
 		x->idle = false;
@@ -417,19 +418,22 @@ static void lose_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t u
 	set_off(x, BSA_SCHEDULED_OFF);
 }
 
-static void lose(struct bsa_device *d, struct bsa_scheduled *x)
+static void lose_track(struct bsa_device *d, struct bsa_scheduled *x)
 {
-	lose_until(d, x, d->now);
+	lose_track_until(d, x, d->now);
 }
 
 /*
  * @x leaves its lane now: preempted (@stopped), or at its end. If a hole may hide an earlier preemption, another execution may hold the
  * lane.
  */
-static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
+static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 {
 	unsigned lane = (unsigned)x->lane;
-	bool certain, gone = !stopped && is_hidden(d, x, x->slice_began, d->now);
+	bool certain, gone;
+
+	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
+	gone = !stopped && is_hidden(d, x, x->slice_began, d->now);
 
 	if (is_hidden(d, x, x->slice_began, d->now))
 		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
@@ -443,11 +447,11 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 		x->uncertain = true;
 	if (stopped || x->uncertain || x->stretches > 1) {
 		if (x->idle)
-			bsa_waits_tell_idle(d, x, lane);
+			bsa_waits_report_idle(d, x, lane);
 		x->idle = false;
 		x->lane = -1;
 		if (certain)
-			tell_slice(d, x, d->now, lane);
+			report_slice(d, x, d->now, lane);
 	}
 	note_lane_free(d, d->now);
 }
@@ -455,8 +459,8 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 /* ---- steps ---- */
 
 /*
- * The service had none that waited, at some time since the last hole and before now: of those that waited before that hole, and were not
- * seen since, none waits any more.
+ * At some time since the last hole no execution of the service waited. So the executions that waited before the hole, and have had no event
+ * since, do not wait any more.
  */
 static void none_waits(struct bsa_device *d)
 {
@@ -464,7 +468,7 @@ static void none_waits(struct bsa_device *d)
 		d->unseen_until = d->now;
 	while (d->doubtful) {
 		d->doubtful->handing = d->now;
-		lose(d, d->doubtful);
+		lose_track(d, d->doubtful);
 	}
 	if (!d->none_waited)
 		d->none_waited = d->now;
@@ -482,13 +486,13 @@ static int take_ready(struct bsa_device *d, struct bsa_scheduled *x)
 	return begin_wait(d, x, BSA_SCHEDULED_READY, d->now);
 }
 
-/* When it was decided that @x has @l, which is idle: it was, and @x was ready. */
+/* The time at which the service gave the idle lane @l to @x: the lane was idle, and @x was ready. */
 static uint64_t given_at(const struct bsa_lane *l, const struct bsa_scheduled *x)
 {
 	return l->since > x->ready_since ? l->since : x->ready_since;
 }
 
-/* How many lanes beside @l were free at @at, and are so still: they may have been given away, too. */
+/* Number of lanes other than @l that are idle since @at or earlier: they may have been given away, too. */
 static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	unsigned n = 0;
@@ -498,12 +502,13 @@ static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l
 	return n;
 }
 
-/* Its wait ends on lane @lane, which was given to it at @given; BSA_NEVER: unknown. */
+/* The wait of @x ends on lane @lane, which the service gave to it at @given; BSA_NEVER: unknown. */
 static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed,
                        uint8_t lane, uint64_t given)
 {
 	bool stopped = x->state == BSA_SCHEDULED_STOPPED;
 
+	assert(is_waiting(x));
 	if (!x->on_native && d->n_waiting > 1) {
 		if (given != BSA_NEVER && !d->finding)
 			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
@@ -518,7 +523,7 @@ static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 		x->stretches++;
 		return 0;
 	}
-	return bsa_waits_tell(d, &s->pairs, x, d->now, lane, x->on_native ? NULL : &d->lanes[lane]);
+	return bsa_waits_report(d, &s->pairs, x, d->now, lane, x->on_native ? NULL : &d->lanes[lane]);
 }
 
 static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed)
@@ -527,7 +532,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 
 	x->on_native = true;
 	x->lane = -1;
-	r = waits(x) ? end_wait_on(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : belong(d, x);
+	r = is_waiting(x) ? end_wait_on(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : join_tenant(d, x);
 	list_native(d, x);
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
@@ -536,7 +541,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 	return r;
 }
 
-/* DISPATCH and RESUME; @found: it was on its lane when the recording began. */
+/* DISPATCH and RESUME. @found: @x was on its lane when the recording began. */
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, bool found,
                       uint8_t lane)
 {
@@ -546,7 +551,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	int r = 0;
 
 	if (x->state == BSA_SCHEDULED_ON)
-		lose(d, x);
+		lose_track(d, x);
 	if (x->state == BSA_SCHEDULED_OFF && !found)
 		may_have_waited(d, x, hidden_from(d, x), d->now);
 	if (x->state == BSA_SCHEDULED_OFF && resumed) {
@@ -557,7 +562,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		return enter_native(s, d, x, resumed);
 	x->on_native = false;
 	l = &d->lanes[lane];
-	ready = waits(x);
+	ready = is_waiting(x);
 	if (l->holder) {
 		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
 		vacate_lane(d, lane);
@@ -567,7 +572,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	}
 	if (ready)
 		r = end_wait_on(s, d, x, resumed, lane, given);
-	if (belong(d, x) < 0)
+	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
 	bsa_shares_running(x->tenant, 1);
@@ -590,17 +595,17 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 }
 
 /*
- * STOP and END of one that is not on @lane, as far as was known. Who stops was on it. Who ends says the last one he was on, and
- * may have been stopped meanwhile without our knowing: then it says nothing new of the lane.
+ * STOP and END of an execution that was not known to be on @lane. If it stops, it was on @lane until now. If it ends, @lane is the last lane
+ * that it was on; a hole may hide that it was preempted since, and then the lane's holder remains unknown.
  */
 static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stopped)
 {
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, x->ready_since, d->now);
 	uint64_t until = stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now;
 
-	if (!waits(x) && may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+	if (!is_waiting(x) && may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;
-	lose_until(d, x, until);
+	lose_track_until(d, x, until);
 	if (lane >= BSA_LANES_MAX || (hidden && !stopped))
 		return 0;
 	d->left->absurd += !hidden;
@@ -616,7 +621,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	if (x->state == BSA_SCHEDULED_ON && x->on_native)
 		return 0;
 	if (known)
-		leave(d, x, true);
+		leave_lane(d, x, true);
 	else if (leave_unknown(d, x, lane, true) < 0)
 		return -ENOMEM;
 	if (begin_wait(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
@@ -628,7 +633,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	return 0;
 }
 
-/* It ends without a lane: its wait is charged to lane 0, if that lane's holder is known. */
+/* @x ends while it waits: its wait is charged to lane 0, if that lane's holder is known. */
 static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
@@ -638,22 +643,22 @@ static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 	x->on_native = d->native;
 	if (l && s->unsummed && !l->holder) /* an execution under way at the end may hold the lane */
 		l = NULL;
-	r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, l);
+	r = bsa_waits_report(d, &s->pairs, x, d->now, 0, l);
 	if (x->idle && x->ready_since != d->now && !d->native) {
 		x->slice_began = d->now;
-		bsa_waits_tell_idle(d, x, 0);
+		bsa_waits_report_idle(d, x, 0);
 		x->idle = false;
 	}
 	x->lane = -1;
 	return r;
 }
 
-/* It ends while it is off its lane; the event names the lane that it was on. */
+/* @x ends while it is preempted. The event names the lane that it was on before. */
 static int end_stopped(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	if (!is_hidden(d, x, x->ready_since, d->now))
 		return end_waiting(s, d, x);
-	lose(d, x);
+	lose_track(d, x);
 	return 0;
 }
 
@@ -670,7 +675,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		x->lane_ns += d->now - x->slice_began;
 		x->lane = -1;
 	} else if (x->state == BSA_SCHEDULED_ON && x->lane == lane) {
-		leave(d, x, false);
+		leave_lane(d, x, false);
 	} else if (x->state == BSA_SCHEDULED_READY && lane == BSA_LANE_NONE) {
 		r = end_waiting(s, d, x);
 	} else if (x->state != BSA_SCHEDULED_OFF || lane != BSA_LANE_NONE) {
@@ -683,9 +688,9 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	return r;
 }
 
-/* ---- where the recording begins and ends ---- */
+/* ---- executions under way when the recording begins or ends ---- */
 
-/* The recording began while it was @state; only that is known, and since when if it was told. */
+/* The recording began while @x was @state. The begin of its wait is known only if the service reported it. */
 static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
 	uint64_t since = x->found_since && x->found_since < d->now ? x->found_since : d->now;
@@ -710,7 +715,7 @@ static int found_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	struct bsa_tenant *t;
 
 	x->uncertain = true;
-	if (belong(d, x) < 0)
+	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	t = x->tenant;
 	if (take_enter(s, d, x, false, true, lane) < 0)
@@ -732,7 +737,7 @@ static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	end_wait(d, x);
 	x->open |= BSA_OPEN_END;
 	x->on_native = d->native;
-	r = bsa_waits_tell(d, &s->pairs, x, at, number, only);
+	r = bsa_waits_report(d, &s->pairs, x, at, number, only);
 	x->idle = false;
 	x->uncertain = true;
 	x->stretches++;
@@ -742,8 +747,8 @@ static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 }
 
 /*
- * No step of @x has come since the last hole: how long it may have waited. If it is over, a hole hides its end; otherwise a lane that
- * was idle for long shows that it does not wait.
+ * The time until which @x may have waited, if it has had no step since the last hole. If it is over, the hole hides its end. Otherwise a
+ * lane that was idle for long proves that it does not wait.
  */
 static uint64_t waited_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -754,7 +759,7 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 	return x->passed ? hole : *d->unsummed ? d->now : bsa_lane_proof(d, hole, d->now);
 }
 
-/* @x is on no list, and may have waited until @until, from a hole on. The wait that an empty queue ended has been told. */
+/* @x is on no list, and may have waited from a hole until @until. A wait that an empty queue ended was reported already. */
 static int end_off(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
 {
 	if (x->state != BSA_SCHEDULED_OFF || !x->stretches || (x->handing && until <= x->handing))
@@ -767,9 +772,10 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 {
 	uint64_t until;
 
-	if (waits(x) && !x->doubtful)
+	if (is_waiting(x) && !x->doubtful)
 		return cut_wait(s, d, x, d->now);
-	if (x->state == BSA_SCHEDULED_ON) { /* finish_device takes it off, when those that wait for it have been cut */
+	if (x->state ==
+	    BSA_SCHEDULED_ON) { /* finish_device takes it from its lane, after all waits for the lane were reported */
 		if (is_hidden(d, x, x->slice_began, d->now))
 			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), waited_until(d, x));
 		return 0;
@@ -777,7 +783,7 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	until = waited_until(d, x);
 	if (end_off(d, x, until) < 0)
 		return -ENOMEM;
-	lose_until(d, x, until);
+	lose_track_until(d, x, until);
 	return 0;
 }
 
@@ -788,7 +794,7 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	if (end_off(d, x, until) < 0)
 		return -ENOMEM;
 	if (x->state != BSA_SCHEDULED_OVER)
-		lose_until(d, x, until);
+		lose_track_until(d, x, until);
 	return 0;
 }
 
@@ -809,7 +815,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 		return take_refused(d, x, d->now, true);
 	if (step == BSA_STEP_READY)
 		return 0;
-	lose(d, x);
+	lose_track(d, x);
 	if (lane < BSA_LANES_MAX)
 		doubt_late(d, lane, at, step == BSA_STEP_STOP);
 	if (step == BSA_STEP_END)
@@ -833,10 +839,13 @@ static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t
 	       !(step == BSA_STEP_END && lane == BSA_LANE_NONE);
 }
 
-/* A lane that is none: that it waited until then is so, for whatever. */
+/*
+ * A step that contradicts the earlier ones, or names an impossible lane. If @x waited, its wait is reported without a known cause: that it
+ * waited until now is certain.
+ */
 static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step)
 {
-	bool entered = waits(x) && (step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME);
+	bool entered = is_waiting(x) && (step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME);
 	int r = 0;
 
 	d->left->absurd++;
@@ -844,18 +853,18 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 		return 0;
 	if (entered) {
 		end_wait(d, x);
-		r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, NULL);
+		r = bsa_waits_report(d, &s->pairs, x, d->now, 0, NULL);
 		x->idle = false;
 		set_off(x, BSA_SCHEDULED_OFF);
 	}
-	lose(d, x);
+	lose_track(d, x);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
 	return r;
 }
 
-static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
-                    uint8_t lane)
+static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
+                             uint8_t lane)
 {
 	switch (step) {
 	case BSA_STEP_READY:
@@ -883,7 +892,7 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	return 0;
 }
 
-static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
+static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
 	struct bsa_device *d = x->device && x->state != BSA_SCHEDULED_OVER ? x->device : device_of(s, x->instance);
 	bool late;
@@ -898,19 +907,19 @@ static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step s
 		bsa_shares_advance(d, at);
 	if (is_absurd(x, step, lane))
 		return take_absurd(s, d, x, step);
-	if (has_lane(step) && lane < BSA_LANES_MAX && say_lane(d, lane) < 0)
+	if (has_lane(step) && lane < BSA_LANES_MAX && note_lane(d, lane) < 0)
 		return -ENOMEM;
 	if (late && step != BSA_STEP_FORGET && step != BSA_STEP_CUT)
 		return take_late(d, x, step, at, lane);
-	r = take_one(s, d, x, step, lane);
+	r = take_step_of_kind(s, d, x, step, lane);
 	x->handing = 0;
 	x->last_taken = d->now;
 	return r;
 }
 
-/* ---- in the order of their times ---- */
+/* ---- steps in the order of their times ---- */
 
-/* Lanes of which something is known already are as they are: rules are told anew when one of them changes. */
+/* Set the lanes and policy of the service. The state of lanes that are known already stays: the service reports its rules again at each change. */
 static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
 {
 	struct bsa_device *d = device_of(s, instance);
@@ -945,8 +954,9 @@ static int take_earliest(struct bsa_schedule *s)
 	bsa_steps_take(&s->steps, &n);
 	if (!n.x)
 		return take_rules(s, n.instance, n.at, n.lane, n.step);
+	assert(n.x->steps_left);
 	n.x->steps_left--;
-	return take(s, n.x, n.step, n.at, n.lane);
+	return take_step(s, n.x, n.step, n.at, n.lane);
 }
 
 static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64_t at)
@@ -968,7 +978,7 @@ static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64
 	return rank;
 }
 
-static int note(struct bsa_schedule *s, const struct bsa_noted *noted, enum bsa_rank rank)
+static int note_step(struct bsa_schedule *s, const struct bsa_noted *noted, enum bsa_rank rank)
 {
 	int r = s->steps.n < BSA_STEPS_MAX ? 0 : take_earliest(s);
 
@@ -992,14 +1002,14 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 	noted.step = (native ? RULES_NATIVE : 0) | (idle ? RULES_IDLE : 0);
 	if (!s->horizon_ns)
 		return take_rules(s, instance, at, lanes, noted.step);
-	return note(s, &noted, BSA_RANK_RULES);
+	return note_step(s, &noted, BSA_RANK_RULES);
 }
 
 int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over)
 {
 	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_FOUND : RULES_FINDING };
 
-	return s->horizon_ns ? note(s, &noted, BSA_RANK_RULES) : take_rules(s, instance, at, 0, noted.step);
+	return s->horizon_ns ? note_step(s, &noted, BSA_RANK_RULES) : take_rules(s, instance, at, 0, noted.step);
 }
 
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -1011,8 +1021,8 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		return 0;
 	}
 	if (!s->horizon_ns)
-		return take(s, x, step, at, lane);
-	if (note(s, &noted, rank_of(x, step, at)) < 0)
+		return take_step(s, x, step, at, lane);
+	if (note_step(s, &noted, rank_of(x, step, at)) < 0)
 		return -ENOMEM;
 	x->steps_left++;
 	return 0;
@@ -1033,7 +1043,7 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bo
 	int r = bsa_losses_add(&s->losses, began, ended);
 
 	before = before < began ? began - before : 0;
-	if (s->horizon_ns > 1 && began && !full) /* summaries that were lost told of waits before the hole */
+	if (s->horizon_ns > 1 && began && !full) /* lost summaries may have reported waits before the hole */
 		s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = before ? before : BSA_NEVER,
 		                                                                  .ended = ended });
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
@@ -1098,7 +1108,7 @@ void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream
 	if (from <= s->began)
 		from = BSA_NEVER;
 	if (d &&
-	    over) /* one that still waits at the end has had nothing since: its own lag is no less than that of others */
+	    over) /* an execution that still waits at the end got no lane: its app's lag is at least that of the others */
 		bsa_shares_uncounted(d, from == BSA_NEVER ? to - s->began : to - from);
 	s->facts.possible_wait(
 		s->facts.ctx,
@@ -1119,28 +1129,28 @@ static void finish_waiting(struct bsa_device *d)
 			struct bsa_level *level = &d->waiting[0]->levels[p];
 
 			if (level->head) {
-				lose(d, level->head);
+				lose_track(d, level->head);
 				break;
 			}
 		}
 	while (d->doubtful)
-		lose(d, d->doubtful);
+		lose_track(d, d->doubtful);
 }
 
-/* @at: until when the service was heard; @end: of the recording. An execution without a summary may have a lane for all that time. */
+/* @at: end of the service's recording; @end: end of the whole recording. With @unsummed, an execution without a summary may hold a lane until @end. */
 static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
 	end_instant(d);
 	if (at > d->now)
 		bsa_shares_advance(d, at);
-	tell_refusals(d, BSA_NEVER);
+	report_refusals(d, BSA_NEVER);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		bsa_lane_cut(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (d->lanes[i].holder)
-			lose(d, d->lanes[i].holder);
+			lose_track(d, d->lanes[i].holder);
 	while (d->on_native)
-		lose(d, d->on_native);
+		lose_track(d, d->on_native);
 	finish_waiting(d);
 	bsa_shares_finish(d);
 }
@@ -1163,7 +1173,7 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	for (size_t i = 0; i < DEVICES; i++)
 		if (s->devices[i])
 			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, at, s->unsummed);
-	bsa_pairs_tell(&s->pairs, &s->facts);
+	bsa_pairs_report(&s->pairs, &s->facts);
 	s->left.pairs = s->pairs.joined;
 	return 0;
 }

@@ -1,5 +1,4 @@
 /*
- *
  * shares.c -- the lane time that each app was entitled to and received, and its lag.
  *
  * Between the times at which an app is visited its lag is linear in time: while all are entitled to the same, the lag of an app without
@@ -14,18 +13,19 @@
  */
 #include "fold/shares.h"
 
-#include <stdlib.h>
-
 #include "fold/waits.h"
+
+#include <assert.h>
+#include <stdlib.h>
 
 enum {
 	HELD_MOST = 1 << 16,
-	QUIET_MOST = 1 << 20 /* rows that may be told at once of windows in which nothing happens */
+	QUIET_MOST = 1 << 20 /* limit of the rows that may be reported at once for windows without events */
 };
 
-#define LAG_UNKNOWN (INT64_MIN / 2) /* at least: less than any lag */
+#define LAG_UNKNOWN (INT64_MIN / 2) /* a lower bound that is below any lag */
 
-static int64_t rounded(bsa_parts parts)
+static int64_t round_parts(bsa_parts parts)
 {
 	bsa_parts half = parts < 0 ? -(BSA_PARTS / 2) : BSA_PARTS / 2;
 	bsa_parts ns = (parts + half) / BSA_PARTS;
@@ -33,28 +33,28 @@ static int64_t rounded(bsa_parts parts)
 	return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
-static uint64_t bounded(unsigned __int128 ns)
+static uint64_t bound_ns(unsigned __int128 ns)
 {
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
 static uint64_t rounded_up_from_half(bsa_parts parts)
 {
-	return bounded((unsigned __int128)(parts + BSA_PARTS / 2) / BSA_PARTS);
+	return bound_ns((unsigned __int128)(parts + BSA_PARTS / 2) / BSA_PARTS);
 }
 
-static bsa_parts least(const struct bsa_tenant *t)
+static bsa_parts lowest_lag(const struct bsa_tenant *t)
 {
 	return t->lag - t->under;
 }
 
-static bsa_parts most(const struct bsa_tenant *t)
+static bsa_parts highest_lag(const struct bsa_tenant *t)
 {
 	return t->lag + t->over;
 }
 
-/* How far a lag can fall in @ns: by what all lanes are worth. */
-static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
+/* How far a lag can fall in @ns: by the time of all lanes. */
+static bsa_parts most_fall(const struct bsa_device *d, uint64_t ns)
 {
 	unsigned lanes = d->lanes_told ? d->n_lanes : BSA_LANES_MAX;
 
@@ -62,23 +62,24 @@ static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
 }
 
 /*
- * How far a lag can rise in @ns: by half of that. An app that is entitled to more than half of the lanes in use gets more than all
- * others together, so the others get what they ask for, which is no less than the lanes they have: the rest is the app's own lanes.
+ * How far a lag can rise in @ns: by half of the time of all lanes. An app entitled to more than half of the lanes in use is entitled to
+ * more than all other apps together. The others are then entitled to all they ask for, which is no less than the lanes that they hold. So
+ * the remaining lanes are the app's own, and its lag does not rise.
  */
-static bsa_parts worth_behind(const struct bsa_device *d, uint64_t ns)
+static bsa_parts most_rise(const struct bsa_device *d, uint64_t ns)
 {
-	return worth(d, ns) / 2;
+	return most_fall(d, ns) / 2;
 }
 
-/* In a hole a lag is not counted: what it can have become since that began. */
-static void look_at_lag(struct bsa_tenant *t)
+/* Note the lag as one of the window's. In a hole it is not counted: then note what it can have become since the hole began. */
+static void note_lag(struct bsa_tenant *t)
 {
 	const struct bsa_device *d = t->device;
-	bsa_parts low = least(t), high = most(t);
+	bsa_parts low = lowest_lag(t), high = highest_lag(t);
 
 	if (d->in_loss) {
-		low -= worth(d, d->now - d->hole_began);
-		high += worth_behind(d, d->now - d->hole_began);
+		low -= most_fall(d, d->now - d->hole_began);
+		high += most_rise(d, d->now - d->hole_began);
 	}
 	if (!t->looked || low > t->window_lag)
 		t->window_lag = low;
@@ -87,31 +88,31 @@ static void look_at_lag(struct bsa_tenant *t)
 	t->looked = true;
 }
 
-static void receive(struct bsa_tenant *t, bsa_parts entitled, unsigned __int128 received)
+static void receive_time(struct bsa_tenant *t, bsa_parts entitled, unsigned __int128 received)
 {
-	look_at_lag(t);
+	note_lag(t);
 	t->entitled += entitled;
 	t->window_entitled += entitled;
 	t->received += received;
 	t->window_received += received;
 	t->lag += entitled - (bsa_parts)received * BSA_PARTS;
-	look_at_lag(t);
-	if (least(t) > t->max_lag) {
-		t->max_lag = least(t);
+	note_lag(t);
+	if (lowest_lag(t) > t->max_lag) {
+		t->max_lag = lowest_lag(t);
 		t->max_lag_at = t->running ? t->device->now : t->device->rose;
 	}
-	if (most(t) > t->most_lag)
-		t->most_lag = most(t);
+	if (highest_lag(t) > t->most_lag)
+		t->most_lag = highest_lag(t);
 }
 
 /* The lane time of @t in @ns. */
-static unsigned __int128 held(const struct bsa_tenant *t, uint64_t ns)
+static unsigned __int128 held_ns(const struct bsa_tenant *t, uint64_t ns)
 {
 	return (unsigned __int128)ns * t->running;
 }
 
-/* All there is to be known of it now. */
-static void settle(struct bsa_tenant *t)
+/* Account for the time since @t was last settled. */
+static void settle_tenant(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
 	bsa_parts entitled = d->equal - t->equal;
@@ -121,7 +122,7 @@ static void settle(struct bsa_tenant *t)
 		return;
 	t->equal = d->equal;
 	t->clock = d->clock;
-	receive(t, entitled, held(t, ns));
+	receive_time(t, entitled, held_ns(t, ns));
 }
 
 static void restart_lag(struct bsa_tenant *t)
@@ -132,17 +133,18 @@ static void restart_lag(struct bsa_tenant *t)
 	t->clock = t->device->clock;
 }
 
-/* Since the hole began @t had nothing left, as far as was recorded: the lag may have gone on all the same. */
+/* Within this hole @t seemed to become idle. It may have been backlogged all the time, and then its earlier lag goes on. */
 static void carry_lag_through_hole(struct bsa_tenant *t)
 {
 	t->over = t->shut.most > 0 ? t->shut.most : 0;
 	t->under = t->shut.least < 0 ? -t->shut.least : 0;
 }
 
-static void open_up(struct bsa_tenant *t)
+static void become_backlogged(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
 
+	assert(!t->backlogged && d->n_backlogged < d->n_tenants);
 	t->backlogged = true;
 	t->doubtful = false;
 	t->over = t->under = 0;
@@ -160,11 +162,11 @@ static void open_up(struct bsa_tenant *t)
 	d->dirty = true;
 }
 
-/* @t leaves in a hole, after which no lag of it is left: before @t left, its lag may have risen, since the hole began. */
+/* @t becomes idle in a hole: between the begin of the hole and now, its lag may have risen. */
 static void may_have_risen(struct bsa_tenant *t)
 {
 	const struct bsa_device *d = t->device;
-	bsa_parts risen = most(t) + worth_behind(d, d->now - d->hole_began);
+	bsa_parts risen = highest_lag(t) + most_rise(d, d->now - d->hole_began);
 
 	if (risen > t->window_most)
 		t->window_most = risen;
@@ -172,15 +174,19 @@ static void may_have_risen(struct bsa_tenant *t)
 		t->most_lag = risen;
 }
 
-static void close_down(struct bsa_tenant *t)
+static void become_idle(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
-	struct bsa_tenant *last = d->backlogged[--d->n_backlogged];
+	struct bsa_tenant *last;
 
-	settle(t);
+	assert(t->backlogged && d->backlogged[t->place] == t);
+	last = d->backlogged[--d->n_backlogged];
+	settle_tenant(t);
 	if (d->in_loss)
 		may_have_risen(t);
-	t->shut = (struct bsa_shut){ .opened = t->opened, .closed = d->now, .most = most(t), .least = least(t) };
+	t->shut = (struct bsa_shut){
+		.opened = t->opened, .closed = d->now, .most = highest_lag(t), .least = lowest_lag(t)
+	};
 	if (t->shut.least < t->least_shut)
 		t->least_shut = t->shut.least;
 	d->backlogged[t->place] = last;
@@ -193,7 +199,7 @@ static void close_down(struct bsa_tenant *t)
 	d->dirty = true;
 }
 
-/* Close the tenants that have no execution left, with all time until now counted. */
+/* The tenants that still have no execution become idle, when all time until now is counted. */
 static void close_those_without(struct bsa_device *d)
 {
 	struct bsa_tenant *t = d->closing;
@@ -201,19 +207,19 @@ static void close_those_without(struct bsa_device *d)
 	for (; t; t = t->closes) {
 		t->closing = false;
 		if (!t->ready && !t->running)
-			close_down(t);
+			become_idle(t);
 	}
 	d->closing = NULL;
 }
 
-static void changed(struct bsa_tenant *t)
+static void note_change(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
 
 	d->dirty = true;
 	if (t->ready || t->running) {
 		if (!t->backlogged)
-			open_up(t);
+			become_backlogged(t);
 	} else if (!t->closing) {
 		t->closing = true;
 		t->closes = d->closing;
@@ -223,24 +229,26 @@ static void changed(struct bsa_tenant *t)
 
 void bsa_shares_ready(struct bsa_tenant *t, int by)
 {
-	settle(t);
+	assert(by > 0 || t->ready >= (uint32_t)-by);
+	settle_tenant(t);
 	t->ready += (uint32_t)by;
-	changed(t);
+	note_change(t);
 }
 
 void bsa_shares_running(struct bsa_tenant *t, int by)
 {
-	settle(t);
+	assert(by > 0 || (t->running >= (uint32_t)-by && t->device->n_running >= (uint32_t)-by));
+	settle_tenant(t);
 	t->running += (uint32_t)by;
 	t->device->n_running += (uint32_t)by;
-	changed(t);
+	note_change(t);
 }
 
 /*
- * Do some seem to be ready, or on a lane, that may not be any more, or are on one unseen? Or is unknown whose they are: then the apps that
- * share may be fewer than they seem? The shares of all are wrong then.
+ * Whether the set of ready and running executions is uncertain: some may have ended in a hole, some may be on a lane without an event, or
+ * the app of some is unknown, so that fewer apps share than it seems. Then the shares of all apps are uncertain.
  */
-static bool is_haunted(const struct bsa_device *d)
+static bool has_unseen(const struct bsa_device *d)
 {
 	if (d->in_loss || d->doubtful || d->strangers || !d->lanes_told)
 		return true;
@@ -258,9 +266,9 @@ bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns)
 		return false;
 	if (*d->unsummed && d->now > *d->unsummed_since)
 		return false;
-	if (d->strangers || (bsa_device_unsure(d, 0, d->now) && (is_haunted(d) || t->lag_from < d->unseen_until)))
+	if (d->strangers || (bsa_device_unsure(d, 0, d->now) && (has_unseen(d) || t->lag_from < d->unseen_until)))
 		return false;
-	settle(t);
+	settle_tenant(t);
 	return t->lag < -(bsa_parts)step_ns * BSA_PARTS;
 }
 
@@ -269,7 +277,7 @@ void bsa_shares_doubt(struct bsa_tenant *t)
 	t->doubtful = true;
 }
 
-/* Fewer have them than there are lanes: who can use more than all get, gets more. */
+/* Fewer apps are backlogged than lanes are in use: an app with many executions is entitled to more than an equal share. */
 static void set_rates(struct bsa_device *d, size_t n_lanes)
 {
 	size_t left = d->n_backlogged;
@@ -299,11 +307,12 @@ static void set_rates(struct bsa_device *d, size_t n_lanes)
 			d->backlogged[i]->rate = share;
 }
 
-/* Time that counts, to @to, within one window. */
-static void run(struct bsa_device *d, uint64_t to)
+/* Account for the time until @to, which is within one window and outside of holes. */
+static void run_time(struct bsa_device *d, uint64_t to)
 {
 	uint64_t ns = to - d->now;
 
+	assert(to >= d->now && to <= d->window_ended && !d->in_loss);
 	if (d->n_running)
 		d->rose = to;
 	if (d->n_backlogged >= d->n_running) {
@@ -317,33 +326,33 @@ static void run(struct bsa_device *d, uint64_t to)
 		set_rates(d, d->n_running);
 	d->dirty = false;
 	for (size_t i = 0; i < d->n_backlogged; i++)
-		settle(d->backlogged[i]);
+		settle_tenant(d->backlogged[i]);
 	d->clock += ns;
 	d->now = to;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
 		struct bsa_tenant *t = d->backlogged[i];
 
 		t->clock = d->clock;
-		receive(t, t->rate * ns, held(t, ns));
+		receive_time(t, t->rate * ns, held_ns(t, ns));
 	}
 }
 
 /* ---- lanes that were handed over ---- */
 
-/* Those whose lag may go down between two looks, and those that get nothing any more. */
+/* Settle the tenants that hold a lane: their lags may fall from now on. */
 static void settle_holders(struct bsa_device *d)
 {
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (d->lanes[i].holder)
-			settle(d->lanes[i].holder->tenant);
+			settle_tenant(d->lanes[i].holder->tenant);
 }
 
-/* All are backlogged that have a lane, and there are as many as lanes, so they get the same. */
+/* At least as many apps are backlogged as lanes are in use, so all are entitled to the same. */
 static void share_equally(struct bsa_device *d, uint64_t ns, size_t n)
 {
 	settle_holders(d);
 	for (struct bsa_tenant *t = d->closing; t; t = t->closes)
-		settle(t);
+		settle_tenant(t);
 	d->equal += (bsa_parts)(BSA_PARTS / n) * ns;
 	for (struct bsa_tenant *t = d->closing; t; t = t->closes)
 		if (!t->ready && !t->running)
@@ -355,7 +364,7 @@ static void share_equally(struct bsa_device *d, uint64_t ns, size_t n)
 static void share_by_need(struct bsa_device *d, uint64_t ns)
 {
 	for (size_t i = 0; i < d->n_backlogged; i++)
-		settle(d->backlogged[i]);
+		settle_tenant(d->backlogged[i]);
 	set_rates(d, d->n_running - 1);
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		d->backlogged[i]->before = d->backlogged[i]->rate;
@@ -364,7 +373,7 @@ static void share_by_need(struct bsa_device *d, uint64_t ns)
 		struct bsa_tenant *t = d->backlogged[i];
 
 		if (t->ready || t->running) /* otherwise it is gone by now */
-			receive(t, (t->rate - t->before) * ns, 0);
+			receive_time(t, (t->rate - t->before) * ns, 0);
 	}
 }
 
@@ -380,8 +389,8 @@ void bsa_shares_handed(struct bsa_tenant *t, uint64_t from)
 	ns = d->now - from;
 	for (const struct bsa_tenant *gone = d->closing; gone; gone = gone->closes)
 		n -= !gone->ready && !gone->running;
-	settle(t);
-	receive(t, 0, ns);
+	settle_tenant(t);
+	receive_time(t, 0, ns);
 	d->rose = d->now;
 	if (n >= d->n_running)
 		share_equally(d, ns, n);
@@ -420,7 +429,7 @@ static bool hold_lag(struct bsa_device *d, const struct bsa_lag *lag)
 	return true;
 }
 
-static void tell_lag(struct bsa_device *d, const struct bsa_lag *lag)
+static void report_lag(struct bsa_device *d, const struct bsa_lag *lag)
 {
 	struct bsa_lag vague = *lag;
 
@@ -434,25 +443,25 @@ static void tell_lag(struct bsa_device *d, const struct bsa_lag *lag)
 	d->facts->lag(d->facts->ctx, &vague);
 }
 
-static void tell_held_lags(struct bsa_device *d)
+static void report_held_lags(struct bsa_device *d)
 {
 	for (size_t i = 0; i < d->held_lags.n; i++)
 		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);
 	d->held_lags.n = 0;
 }
 
-static void tell_window_of(struct bsa_tenant *t)
+static void report_window_of(struct bsa_tenant *t)
 {
 	struct bsa_lag lag = { .app = t->app, .window_began = t->device->window_began };
 
 	if (t->app && (t->window_entitled || t->window_received)) {
-		lag.received = bounded(t->window_received);
+		lag.received = bound_ns(t->window_received);
 		lag.entitled = rounded_up_from_half(t->window_entitled);
-		lag.lag = rounded(t->window_lag);
-		lag.most = rounded(t->window_most);
+		lag.lag = round_parts(t->window_lag);
+		lag.most = round_parts(t->window_most);
 		if (t->device->facts->window)
 			t->device->facts->window(t->device->facts->ctx, &lag);
-		tell_lag(t->device, &lag);
+		report_lag(t->device, &lag);
 	}
 	t->looked = false;
 	t->window_entitled = 0;
@@ -460,17 +469,17 @@ static void tell_window_of(struct bsa_tenant *t)
 }
 
 /* The window is over, at now. */
-static void tell_window(struct bsa_device *d)
+static void report_window(struct bsa_device *d)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n_window; i++) {
 		struct bsa_tenant *t = d->window[i];
 
-		settle(t);
+		settle_tenant(t);
 		if (d->in_loss && t->backlogged)
-			look_at_lag(t);
-		tell_window_of(t);
+			note_lag(t);
+		report_window_of(t);
 		t->in_window = t->backlogged;
 		if (t->backlogged)
 			d->window[n++] = t;
@@ -478,13 +487,13 @@ static void tell_window(struct bsa_device *d)
 	d->n_window = n;
 }
 
-/* Time in which nothing counts. */
-static void skip(struct bsa_device *d, uint64_t to)
+/* Pass the time until @to without counting it. */
+static void skip_time(struct bsa_device *d, uint64_t to)
 {
 	if (to >= d->window_ended) {
 		if (d->in_loss) /* so that its lags are reported as of the end of the loss */
 			d->now = d->window_ended;
-		tell_window(d);
+		report_window(d);
 		set_window(d, to);
 	}
 	d->now = to;
@@ -493,31 +502,31 @@ static void skip(struct bsa_device *d, uint64_t to)
 static void run_windows(struct bsa_device *d, uint64_t to)
 {
 	if (!d->n_backlogged) {
-		skip(d, to);
+		skip_time(d, to);
 		return;
 	}
 	while (to >= d->window_ended && d->window_ended != BSA_NEVER) {
-		run(d, d->window_ended);
-		tell_window(d);
+		run_time(d, d->window_ended);
+		report_window(d);
 		set_window(d, d->window_ended);
 		if (to >= d->window_ended)
 			*d->quiet -= (int64_t)d->n_backlogged;
 	}
 	if (to > d->now)
-		run(d, to);
+		run_time(d, to);
 }
 
-/* For @ns its lag was not counted: or it may have begun anew. */
-static void widen(struct bsa_tenant *t, uint64_t ns)
+/* For @ns the lag of @t was not counted. Or @t was idle in that time, and its lag begins at 0 again. */
+static void widen_bounds(struct bsa_tenant *t, uint64_t ns)
 {
-	bsa_parts up = most(t) > 0 ? most(t) : 0, down = least(t) < 0 ? -least(t) : 0;
+	bsa_parts up = highest_lag(t) > 0 ? highest_lag(t) : 0, down = lowest_lag(t) < 0 ? -lowest_lag(t) : 0;
 
-	t->over = up + worth_behind(t->device, ns);
-	t->under = down + worth(t->device, ns);
+	t->over = up + most_rise(t->device, ns);
+	t->under = down + most_fall(t->device, ns);
 	t->lag = 0;
-	if (most(t) > t->most_lag)
-		t->most_lag = most(t);
-	look_at_lag(t);
+	if (highest_lag(t) > t->most_lag)
+		t->most_lag = highest_lag(t);
+	note_lag(t);
 }
 
 /* Keep the lags from before the first hole. */
@@ -530,7 +539,7 @@ static void keep_sure_lags(struct bsa_device *d)
 		}
 }
 
-static int64_t lowered(int64_t lag, int64_t by)
+static int64_t lower_lag(int64_t lag, int64_t by)
 {
 	return lag < LAG_UNKNOWN + by ? LAG_UNKNOWN : lag - by;
 }
@@ -539,7 +548,7 @@ static int64_t lowered(int64_t lag, int64_t by)
 static void lower_lags(struct bsa_device *d, bsa_parts by)
 {
 	for (size_t i = 0; i < d->held_lags.n; i++)
-		d->held_lags.all[i].lag = lowered(d->held_lags.all[i].lag, rounded(by));
+		d->held_lags.all[i].lag = lower_lag(d->held_lags.all[i].lag, round_parts(by));
 	for (size_t i = 0; i < d->n_window; i++)
 		d->window[i]->window_lag -= by;
 	for (size_t i = 0; i < d->n_backlogged; i++)
@@ -549,7 +558,7 @@ static void lower_lags(struct bsa_device *d, bsa_parts by)
 /* With one app more, each is entitled to no less than half of what it was. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 {
-	bsa_parts by = worth(d, ns) / 2;
+	bsa_parts by = most_fall(d, ns) / 2;
 
 	if (!d->had_hole)
 		return;
@@ -570,8 +579,8 @@ struct carried {
 };
 
 /*
- * One of @t may have been there since @since, so that @t was backlogged all the time: then the lag that @t had when it seemed to close
- * down goes on, and did not begin anew with 0. Where @t seemed to do so several times, any of its lags may.
+ * An execution of @t may have been under way since @since, so that @t was backlogged all the time. Then the lag that @t had when it seemed
+ * to become idle goes on, and did not begin again at 0. If @t seemed to become idle several times since, any of its lags may go on.
  */
 static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
 {
@@ -591,28 +600,28 @@ static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
 {
 	struct carried carried = carried_from(t, since);
-	bsa_parts by = carried.most + worth_behind(t->device, ns);
+	bsa_parts by = carried.most + most_rise(t->device, ns);
 
 	if (by > t->most_lag)
 		t->most_lag = by;
 	if (!t->backlogged)
 		return;
-	settle(t);
+	settle_tenant(t);
 	t->doubtful = true;
 	t->over += by;
 	t->under -= carried.least;
-	look_at_lag(t);
-	if (most(t) > t->most_lag)
-		t->most_lag = most(t);
+	note_lag(t);
+	if (highest_lag(t) > t->most_lag)
+		t->most_lag = highest_lag(t);
 }
 
 void bsa_shares_found(struct bsa_tenant *t)
 {
-	settle(t);
-	t->over = t->under = worth(t->device, UINT64_C(1) << 62);
-	look_at_lag(t);
-	if (most(t) > t->most_lag)
-		t->most_lag = most(t);
+	settle_tenant(t);
+	t->over = t->under = most_fall(t->device, UINT64_C(1) << 62);
+	note_lag(t);
+	if (highest_lag(t) > t->most_lag)
+		t->most_lag = highest_lag(t);
 }
 
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since)
@@ -629,22 +638,25 @@ void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_si
 	for (size_t i = 0; i < d->n_backlogged; i++) {
 		struct bsa_tenant *other = d->backlogged[i];
 
-		settle(other);
+		settle_tenant(other);
 		if (other == t) {
-			other->over += carried.most + worth_behind(d, ns);
+			other->over += carried.most + most_rise(d, ns);
 			other->under -= carried.least;
 		} else {
-			other->over += worth_behind(d, d->now - (handed_since > since ? handed_since : since));
-			other->under += worth(d, ns);
+			other->over += most_rise(d, d->now - (handed_since > since ? handed_since : since));
+			other->under += most_fall(d, ns);
 		}
-		look_at_lag(other);
+		note_lag(other);
 	}
 	for (size_t i = 0; i < d->n_backlogged; i++)
-		if (most(d->backlogged[i]) > d->backlogged[i]->most_lag)
-			d->backlogged[i]->most_lag = most(d->backlogged[i]);
+		if (highest_lag(d->backlogged[i]) > d->backlogged[i]->most_lag)
+			d->backlogged[i]->most_lag = highest_lag(d->backlogged[i]);
 }
 
-/* A lane may be on its way to an execution since then: that counts when the execution has it, and a hole may hide that. */
+/*
+ * The time since which a lane may be on its way to an execution. Lane time on the way counts when the execution has the lane, and a hole
+ * may hide that.
+ */
 static uint64_t handing_since(const struct bsa_device *d)
 {
 	uint64_t ready = d->n_waiting ? bsa_waits_oldest(d) : d->now, since = d->now;
@@ -656,7 +668,7 @@ static uint64_t handing_since(const struct bsa_device *d)
 	return since > ready ? since : ready;
 }
 
-/* From now on it does not count. */
+/* A hole begins: time is not counted until it ends. */
 static void enter_loss(struct bsa_device *d)
 {
 	if (d->in_loss)
@@ -664,13 +676,14 @@ static void enter_loss(struct bsa_device *d)
 	d->in_loss = true;
 	d->hole_began = handing_since(d);
 	for (size_t i = 0; i < d->n_backlogged; i++)
-		settle(d->backlogged[i]);
+		settle_tenant(d->backlogged[i]);
 }
 
 static void leave_loss(struct bsa_device *d)
 {
 	uint64_t ns = d->now - d->hole_began;
 
+	assert(d->in_loss && d->now >= d->hole_began);
 	if (!d->had_hole)
 		keep_sure_lags(d);
 	d->had_hole = true;
@@ -681,16 +694,16 @@ static void leave_loss(struct bsa_device *d)
 	d->haunted = true;
 	d->counts_from = d->now;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
-		widen(d->backlogged[i], ns);
+		widen_bounds(d->backlogged[i], ns);
 		restart_lag(d->backlogged[i]);
 		d->backlogged[i]->doubtful = true;
 	}
 }
 
-/* How far the lag of @t can rise in @ns: not by what it has for certain. */
-static bsa_parts rises(const struct bsa_device *d, const struct bsa_tenant *t, uint64_t ns)
+/* How far the lag of @t can rise in @ns, less the time of the lanes that it certainly holds. */
+static bsa_parts most_rise_of(const struct bsa_device *d, const struct bsa_tenant *t, uint64_t ns)
 {
-	bsa_parts by = worth_behind(d, ns);
+	bsa_parts by = most_rise(d, ns);
 
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (bsa_lane_is_held(d, &d->lanes[i], d->now) && d->lanes[i].holder->tenant == t)
@@ -699,44 +712,44 @@ static bsa_parts rises(const struct bsa_device *d, const struct bsa_tenant *t, u
 }
 
 /*
- * Since a hole it is not certain who is backlogged, nor who has a lane. What is counted until @to moves in straight lines: so bounds
- * are right at both ends, where all of it is in one window.
+ * After a hole it may be uncertain which apps are backlogged, and which hold a lane. Widen the bounds of all lags for the time until @to.
+ * Between now and @to each lag is linear in time, so within one window it is enough to bound it at both ends.
  */
-static void haunt(struct bsa_device *d, uint64_t to)
+static void widen_for_unseen(struct bsa_device *d, uint64_t to)
 {
 	uint64_t ns = to - d->now;
 
-	d->haunted = is_haunted(d);
+	d->haunted = has_unseen(d);
 	for (size_t i = 0; d->haunted && i < d->n_backlogged; i++) {
 		struct bsa_tenant *t = d->backlogged[i];
 
-		settle(t);
-		t->under += worth(d, ns);
+		settle_tenant(t);
+		t->under += most_fall(d, ns);
 		t->lag_before = t->lag;
-		t->rises = rises(d, t, ns);
+		t->rises = most_rise_of(d, t, ns);
 		if (to >= d->window_ended)
-			t->over += worth(d, ns);
+			t->over += most_fall(d, ns);
 	}
 }
 
-/* What was counted since haunt is so or not: its highest lag has risen by what it can at most. */
-static void haunted_until_now(struct bsa_device *d)
+/* The time counted since widen_for_unseen may be wrong: raise the upper bound of each lag to the most that it can have risen. */
+static void bound_unseen(struct bsa_device *d)
 {
 	for (size_t i = 0; i < d->n_backlogged; i++) {
 		struct bsa_tenant *t = d->backlogged[i];
 		bsa_parts by;
 
-		settle(t);
+		settle_tenant(t);
 		by = t->rises - (t->lag - t->lag_before);
 		if (by > 0)
 			t->over += by;
-		look_at_lag(t);
-		if (most(t) > t->most_lag)
-			t->most_lag = most(t);
+		note_lag(t);
+		if (highest_lag(t) > t->most_lag)
+			t->most_lag = highest_lag(t);
 	}
 }
 
-/* Nothing happened for so many windows, and so often, that it cannot be told of all: as if it had been lost. */
+/* Whether so many windows without events would be reported that they are treated like a hole. */
 static bool too_quiet(const struct bsa_device *d, uint64_t to)
 {
 	uint64_t windows = (to - d->now) / d->window_ns;
@@ -744,46 +757,46 @@ static bool too_quiet(const struct bsa_device *d, uint64_t to)
 	return d->n_backlogged && windows > 1 && (*d->quiet < 0 || windows > (uint64_t)*d->quiet / d->n_backlogged);
 }
 
-static void pass(struct bsa_device *d, uint64_t to)
+static void pass_time(struct bsa_device *d, uint64_t to)
 {
 	bool haunted;
 
 	*d->quiet += *d->quiet < QUIET_MOST;
 	if (d->haunted && to > d->now)
-		haunt(d, to);
+		widen_for_unseen(d, to);
 	haunted = d->haunted;
 	if (to < d->window_ended && to > d->now) {
-		run(d, to);
+		run_time(d, to);
 		if (haunted)
-			haunted_until_now(d);
+			bound_unseen(d);
 	} else if (too_quiet(d, to)) {
 		enter_loss(d);
-		skip(d, to);
+		skip_time(d, to);
 		leave_loss(d);
 	} else if (to > d->now) {
 		run_windows(d, to);
 	}
 }
 
-/* Up to @to, through the losses on the way. */
+/* Pass the time until @to, and the holes in it. */
 static void pass_losses(struct bsa_device *d, uint64_t to)
 {
 	const struct bsa_span *s;
 
 	while ((s = bsa_losses_from(d->unsure, d->losses_over + 1)) && s->began <= to) {
-		pass(d, s->began > d->now ? s->began : d->now);
+		pass_time(d, s->began > d->now ? s->began : d->now);
 		if (!d->in_loss)
 			bsa_waits_doubt(d);
 		enter_loss(d);
 		if (s->ended > to) {
-			skip(d, to);
+			skip_time(d, to);
 			return;
 		}
-		skip(d, s->ended > d->now ? s->ended : d->now);
+		skip_time(d, s->ended > d->now ? s->ended : d->now);
 		leave_loss(d);
 		d->losses_over = s->ended;
 	}
-	pass(d, to);
+	pass_time(d, to);
 }
 
 void bsa_shares_advance(struct bsa_device *d, uint64_t to)
@@ -797,7 +810,7 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 	else if (d->unsure->n)
 		pass_losses(d, to);
 	else
-		pass(d, to);
+		pass_time(d, to);
 }
 
 void bsa_shares_report(const struct bsa_tenant *t, bool end)
@@ -811,11 +824,11 @@ void bsa_shares_report(const struct bsa_tenant *t, bool end)
 
 	if (!t->app || (!t->entitled && !t->received && t->most_lag <= 0))
 		return;
-	share.received = bounded(t->received);
+	share.received = bound_ns(t->received);
 	share.entitled = rounded_up_from_half(t->entitled);
-	share.most_lag = sure_only ? INT64_MAX : t->most_lag > 0 ? rounded(t->most_lag) : 0;
+	share.most_lag = sure_only ? INT64_MAX : t->most_lag > 0 ? round_parts(t->most_lag) : 0;
 	if (max_lag > 0) {
-		share.max_lag = rounded(max_lag);
+		share.max_lag = round_parts(max_lag);
 		share.max_lag_at = sure_only ? t->sure_lag_at : t->max_lag_at;
 	}
 	d->facts->share(d->facts->ctx, &share);
@@ -823,8 +836,8 @@ void bsa_shares_report(const struct bsa_tenant *t, bool end)
 
 void bsa_shares_finish(struct bsa_device *d)
 {
-	tell_window(d);
-	tell_held_lags(d);
+	report_window(d);
+	report_held_lags(d);
 	for (size_t i = 0; i < d->table_room; i++)
 		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain)
 			bsa_shares_report(t, true);

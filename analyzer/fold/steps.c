@@ -20,17 +20,17 @@ void bsa_steps_fini(struct bsa_steps *q)
 	*q = (struct bsa_steps){ 0 };
 }
 
-static bool earlier(const struct bsa_noted *a, const struct bsa_noted *b)
+static bool is_earlier(const struct bsa_noted *a, const struct bsa_noted *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-static struct bsa_noted *nth(const struct bsa_noted_array *a, size_t i)
+static struct bsa_noted *nth_noted(const struct bsa_noted_array *a, size_t i)
 {
 	return &a->all[(a->first + i) & (a->room - 1)];
 }
 
-static int grow(struct bsa_noted_array *a)
+static int noted_grow(struct bsa_noted_array *a)
 {
 	size_t room = a->room ? 2 * a->room : 64;
 	struct bsa_noted *more = malloc(room * sizeof(*more));
@@ -38,7 +38,7 @@ static int grow(struct bsa_noted_array *a)
 	if (!more)
 		return -ENOMEM;
 	for (size_t i = 0; i < a->n; i++)
-		more[i] = *nth(a, i);
+		more[i] = *nth_noted(a, i);
 	free(a->all);
 	a->all = more;
 	a->room = room;
@@ -51,16 +51,16 @@ static int add_to_run(struct bsa_noted_array *run, const struct bsa_noted *noted
 {
 	size_t place = run->n;
 
-	if (run->n == run->room && grow(run) < 0)
+	if (run->n == run->room && noted_grow(run) < 0)
 		return -ENOMEM;
-	while (place && earlier(noted, nth(run, place - 1))) {
+	while (place && is_earlier(noted, nth_noted(run, place - 1))) {
 		if (run->n - place == PASSES)
 			return 1;
 		place--;
 	}
 	for (size_t i = run->n++; i > place; i--)
-		*nth(run, i) = *nth(run, i - 1);
-	*nth(run, place) = *noted;
+		*nth_noted(run, i) = *nth_noted(run, i - 1);
+	*nth_noted(run, place) = *noted;
 	return 0;
 }
 
@@ -68,9 +68,9 @@ static int add_to_heap(struct bsa_noted_array *heap, const struct bsa_noted *not
 {
 	size_t i = heap->n;
 
-	if (heap->n == heap->room && grow(heap) < 0)
+	if (heap->n == heap->room && noted_grow(heap) < 0)
 		return -ENOMEM;
-	for (size_t up; i && earlier(noted, &heap->all[up = (i - 1) / 2]); i = up)
+	for (size_t up; i && is_earlier(noted, &heap->all[up = (i - 1) / 2]); i = up)
 		heap->all[i] = heap->all[up];
 	heap->all[i] = *noted;
 	heap->n++;
@@ -83,9 +83,9 @@ static void take_from_heap(struct bsa_noted_array *heap)
 	size_t i = 0;
 
 	for (size_t down; (down = 2 * i + 1) < heap->n; i = down) {
-		if (down + 1 < heap->n && earlier(&heap->all[down + 1], &heap->all[down]))
+		if (down + 1 < heap->n && is_earlier(&heap->all[down + 1], &heap->all[down]))
 			down++;
-		if (!earlier(&heap->all[down], &last))
+		if (!is_earlier(&heap->all[down], &last))
 			break;
 		heap->all[i] = heap->all[down];
 	}

@@ -25,7 +25,7 @@ void bsa_table_fini(struct bsa_table *t)
 	*t = (struct bsa_table){ 0 };
 }
 
-static void grow(struct bsa_table *t)
+static void table_grow(struct bsa_table *t)
 {
 	struct bsa_table old = *t;
 	struct bsa_entry **chains = calloc((size_t)2 << t->bits, sizeof(struct bsa_entry *));
@@ -50,7 +50,7 @@ void bsa_table_add(struct bsa_table *t, struct bsa_entry *entry, uint64_t number
 	struct bsa_entry **chain;
 
 	if (t->n >> t->bits && t->bits < BITS_MAX)
-		grow(t);
+		table_grow(t);
 	chain = chain_of(t, number);
 	entry->number = number;
 	entry->next = *chain;

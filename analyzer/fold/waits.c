@@ -1,9 +1,9 @@
 /*
- *
  * waits.c -- executions that are ready without a lane: the holders that they waited for, and the executions chosen before them.
  */
 #include "fold/waits.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ enum {
 	BYPASSED_MAX = 512   /* apps that wait at the same time: with more, bypasses are not counted */
 };
 
-/* ---- who made whom wait ---- */
+/* ---- pairs of apps: one waited while the other held a lane ---- */
 
 void bsa_pairs_fini(struct bsa_pairs *p)
 {
@@ -53,7 +53,7 @@ static bool may_have_more(const struct bsa_pairs *p)
 	return p->n < PAIRS_FEW || (p->n < PAIRS_MAX && p->n < p->waits / WAITS_OF_A_PAIR);
 }
 
-/* With too many pairs, @by is 0: any. There are as many more as apps, then. */
+/* With too many pairs, the time is added to the pair of @app with 0, which stands for any app. */
 static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns)
 {
 	struct bsa_interfered *pair;
@@ -76,7 +76,7 @@ static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns
 	return 0;
 }
 
-void bsa_pairs_tell(const struct bsa_pairs *p, const struct bsa_facts *facts)
+void bsa_pairs_report(const struct bsa_pairs *p, const struct bsa_facts *facts)
 {
 	for (size_t i = 0; i < p->room; i++)
 		if (p->table[i].app)
@@ -95,7 +95,7 @@ static void list_doubtful(struct bsa_device *d, struct bsa_scheduled *x)
 	d->doubtful = x;
 }
 
-/* @x, the tail, goes before those that have been ready for less long: the recording began while they waited. */
+/* Move @x from the tail to before those that became ready later: these waited when the recording began, and were listed first. */
 static void list_in_order(struct bsa_level *level, struct bsa_scheduled *x)
 {
 	struct bsa_scheduled *before = x->prev;
@@ -127,6 +127,7 @@ static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
 	level->tail = x;
 	list_in_order(level, x);
 	if (!t->n_waiting++) {
+		assert(d->n_waiting_tenants < d->n_tenants);
 		t->waits_place = (uint32_t)d->n_waiting_tenants;
 		d->waiting[d->n_waiting_tenants++] = t;
 	}
@@ -142,8 +143,8 @@ void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 		list_certain(d, x);
 }
 
-/* How often @x was bypassed: from whichever end is nearer. */
-static uint32_t bypassed(const struct bsa_level *level, const struct bsa_scheduled *x)
+/* How often @x was bypassed, summed up from the end of the level that is nearer. */
+static uint32_t count_bypasses(const struct bsa_level *level, const struct bsa_scheduled *x)
 {
 	const struct bsa_scheduled *up = x->prev, *down = x;
 	uint32_t above = 0, below = 0;
@@ -157,13 +158,14 @@ static uint32_t bypassed(const struct bsa_level *level, const struct bsa_schedul
 	return up ? below : level->total - above;
 }
 
-/* Off its level; what was pending is settled. */
+/* Take @x from its level. Its bypasses are in @x->pending afterwards. */
 static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	struct bsa_tenant *t = x->tenant;
 	struct bsa_level *level = &t->levels[x->level];
-	uint32_t n = bypassed(level, x);
+	uint32_t n = count_bypasses(level, x);
 
+	assert(t->n_waiting && level->total >= (x->prev ? 0 : x->pending));
 	if (x->prev) {
 		x->prev->pending += x->pending;
 		x->prev->next = x->next;
@@ -177,8 +179,10 @@ static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 		level->tail = x->prev;
 	x->pending = n;
 	if (!--t->n_waiting) {
-		struct bsa_tenant *last = d->waiting[--d->n_waiting_tenants];
+		struct bsa_tenant *last;
 
+		assert(d->n_waiting_tenants && d->waiting[t->waits_place] == t);
+		last = d->waiting[--d->n_waiting_tenants];
 		d->waiting[t->waits_place] = last;
 		last->waits_place = t->waits_place;
 	}
@@ -186,6 +190,7 @@ static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 
 void bsa_waits_remove(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	assert(d->n_waiting);
 	d->n_waiting--;
 	x->bypassed_more |= x->ready_since < d->bypassed_more;
 	if (!x->doubtful) {
@@ -218,7 +223,7 @@ static void doubt_level(struct bsa_device *d, struct bsa_level *level)
 
 void bsa_waits_doubt(struct bsa_device *d)
 {
-	/* From the last one on: who has none left is replaced by one behind it. */
+	/* Backwards, because a tenant without a waiting execution left is replaced by the last one. */
 	for (size_t i = d->n_waiting_tenants; i-- > 0;) {
 		struct bsa_tenant *t = d->waiting[i];
 
@@ -242,9 +247,9 @@ uint64_t bsa_waits_oldest(const struct bsa_device *d)
 	return oldest;
 }
 
-/* ---- who was chosen ---- */
+/* ---- which execution was chosen ---- */
 
-/* The last one that was ready before @at, looked for from both ends. */
+/* The last execution that was ready before @at. The search goes on from both ends. */
 static struct bsa_scheduled *last_before(const struct bsa_level *level, uint64_t at)
 {
 	struct bsa_scheduled *down = level->head, *up = level->tail;
@@ -320,7 +325,7 @@ void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 	}
 }
 
-/* ---- whom they waited for ---- */
+/* ---- the holders of the lane during a wait ---- */
 
 uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct bsa_stretch *s)
 {
@@ -342,25 +347,25 @@ static uint8_t cause_of(const struct bsa_scheduled *x, const struct bsa_stretch 
 	return kind == BSA_WAIT_PREEMPTED ? BSA_CAUSE_PREEMPTED : bsa_waits_cause(x->tenant, x->level, s);
 }
 
-/* A wait that is being told. */
+/* A wait that is being reported. */
 struct telling {
 	struct bsa_device *d;
 	struct bsa_scheduled *x;
 	struct bsa_pairs *pairs;
-	struct bsa_tenant *blamed; /* those that held the lane in it */
+	struct bsa_tenant *blamed; /* list of the tenants that held the lane during the wait */
 	uint64_t at;
 	unsigned number;
 	uint8_t kind;
 };
 
-static void tell(struct bsa_device *d, struct bsa_scheduled *x, const struct bsa_wait *wait)
+static void report_wait(struct bsa_device *d, struct bsa_scheduled *x, const struct bsa_wait *wait)
 {
 	if (wait->cause >= BSA_QUEUED_BEHIND && wait->cause <= BSA_HANDOVER)
 		x->waited[wait->cause - BSA_QUEUED_BEHIND] += wait->ended - wait->began;
 	d->facts->wait(d->facts->ctx, wait);
 }
 
-static int tell_part(struct telling *w, const struct bsa_stretch *s)
+static int report_part(struct telling *w, const struct bsa_stretch *s)
 {
 	struct bsa_wait part = { .execution = w->x->id,
 		                 .began = s->began,
@@ -383,28 +388,28 @@ static int tell_part(struct telling *w, const struct bsa_stretch *s)
 		}
 		s->tenant->blamed_ns += s->ended - s->began;
 	}
-	tell(w->d, w->x, &part);
+	report_wait(w->d, w->x, &part);
 	if (s->occupancy != BSA_HELD)
 		return 0;
 	return pairs_add(w->pairs, s->tenant->app, w->x->tenant->app, s->ended - s->began);
 }
 
-static int tell_parts(struct telling *w, const struct bsa_lane *l)
+static int report_parts(struct telling *w, const struct bsa_lane *l)
 {
 	struct bsa_stretch s = { .began = w->x->ready_since, .ended = w->at, .occupancy = BSA_UNKNOWN };
 	struct bsa_lane_walk walk;
 	int r = 0;
 
 	if (!l)
-		return s.began < s.ended ? tell_part(w, &s) : 0;
+		return s.began < s.ended ? report_part(w, &s) : 0;
 	walk = bsa_lane_walk(w->d, l, w->x->ready_since, w->at);
 	w->d->left->forgotten += walk.cut;
 	while (!r && bsa_lane_next(&walk, &s))
-		r = tell_part(w, &s);
+		r = report_part(w, &s);
 	return r;
 }
 
-/* Has one of its app with less priority been on a lane since @x waits? */
+/* Whether an execution of the same app, with lower priority, was on a lane while @x waited. */
 static bool may_be_inverted(const struct bsa_scheduled *x)
 {
 	const struct bsa_tenant *t = x->tenant;
@@ -417,7 +422,7 @@ static bool may_be_inverted(const struct bsa_scheduled *x)
 	return false;
 }
 
-static void tell_inversions_on(const struct telling *w, unsigned number)
+static void report_inversions_on(const struct telling *w, unsigned number)
 {
 	struct bsa_lane_walk walk = bsa_lane_walk(w->d, &w->d->lanes[number], w->x->ready_since, w->at);
 	struct bsa_stretch s;
@@ -438,7 +443,7 @@ static void tell_inversions_on(const struct telling *w, unsigned number)
 	}
 }
 
-static void tell_starved(const struct telling *w)
+static void report_starved(const struct telling *w)
 {
 	const struct bsa_scheduled *x = w->x;
 	struct bsa_starved starved = { .execution = x->id,
@@ -459,13 +464,13 @@ static void tell_starved(const struct telling *w)
 	w->d->facts->starved(w->d->facts->ctx, &starved);
 }
 
-static void tell_of_the_whole(const struct telling *w)
+static void report_whole(const struct telling *w)
 {
 	if (may_be_inverted(w->x) && !w->x->on_native)
 		for (unsigned i = 0; i < w->d->lanes_room; i++)
-			tell_inversions_on(w, i);
+			report_inversions_on(w, i);
 	if (w->at - w->x->ready_since > w->d->starvation_ns)
-		tell_starved(w);
+		report_starved(w);
 }
 
 static void forget_blamed(struct telling *w)
@@ -474,7 +479,7 @@ static void forget_blamed(struct telling *w)
 		t->blamed_ns = 0;
 }
 
-/* All of it may have been one idle stretch: that needs no fact. */
+/* Whether the lane was idle during the whole wait: such a wait is not reported as a fact. */
 static bool was_idle(const struct telling *w, const struct bsa_lane *l)
 {
 	struct bsa_lane_walk walk;
@@ -494,7 +499,7 @@ static bool was_idle(const struct telling *w, const struct bsa_lane *l)
  * The recording began while @x waited, and at that very time the wait, or the recording, ended: no part of the wait was recorded,
  * so no bsa_wait tells of the wait.
  */
-static void tell_unrecorded(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at)
+static void report_unrecorded(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at)
 {
 	struct bsa_possible_wait possible = {
 		.execution = x->id, .began = BSA_NEVER, .ended = at, .app = x->tenant->app, .model = x->model
@@ -504,26 +509,27 @@ static void tell_unrecorded(struct bsa_device *d, const struct bsa_scheduled *x,
 		d->facts->possible_wait(d->facts->ctx, &possible);
 }
 
-int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at, unsigned number,
-                   const struct bsa_lane *l)
+int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at,
+                     unsigned number, const struct bsa_lane *l)
 {
 	struct telling w = { d, x, pairs, NULL, at, number, BSA_WAIT_QUEUE };
 	int r = 0;
 
 	if (x->state == BSA_SCHEDULED_STOPPED)
 		w.kind = BSA_WAIT_PREEMPTED;
+	assert(at >= x->ready_since);
 	pairs->waits++;
 	x->ready_ns += at - x->ready_since;
 	x->idle = w.kind == BSA_WAIT_QUEUE && !x->open && was_idle(&w, l);
-	tell_unrecorded(d, x, at);
+	report_unrecorded(d, x, at);
 	if (!x->idle)
-		r = tell_parts(&w, l);
-	tell_of_the_whole(&w);
+		r = report_parts(&w, l);
+	report_whole(&w);
 	forget_blamed(&w);
 	return r;
 }
 
-void bsa_waits_tell_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane)
+void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane)
 {
 	struct bsa_wait wait = { .execution = x->id,
 		                 .began = x->ready_since,
@@ -537,5 +543,5 @@ void bsa_waits_tell_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned
 		                 .level = x->level };
 
 	if (wait.began < wait.ended)
-		tell(d, x, &wait);
+		report_wait(d, x, &wait);
 }

@@ -14,7 +14,7 @@ struct bsa_pairs {
 };
 
 void bsa_pairs_fini(struct bsa_pairs *p);
-void bsa_pairs_tell(const struct bsa_pairs *p, const struct bsa_facts *facts);
+void bsa_pairs_report(const struct bsa_pairs *p, const struct bsa_facts *facts);
 
 /* @x, whose tenant and level are set, begins to wait. */
 void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x);
@@ -41,10 +41,10 @@ uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct 
  * Report the wait of @x, already removed, which ended at @at; it is charged to lane @number, whose history is @l, or NULL. Sets
  * idle. 0 or -ENOMEM.
  */
-int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at, unsigned number,
-                   const struct bsa_lane *l);
+int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at,
+                     unsigned number, const struct bsa_lane *l);
 
 /* Report a queue phase on an idle lane that the execution's fact alone does not show. */
-void bsa_waits_tell_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane);
+void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane);
 
 #endif

@@ -127,7 +127,7 @@ void bsa_world_fini(struct bsa_world *w)
 
 /* ---- services ---- */
 
-static void tell_service_process(struct bsa_fold *f, struct bsa_service *s, uint32_t pid)
+static void report_service_process(struct bsa_fold *f, struct bsa_service *s, uint32_t pid)
 {
 	struct bsa_process fact = { .id = ++f->last.process, .trace = f->trace, .pid = pid, .role = BSA_ROLE_SERVICE };
 
@@ -188,7 +188,7 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 	if (!s)
 		return;
 	if (is_new)
-		tell_service_process(f, s, e->pid);
+		report_service_process(f, s, e->pid);
 	if (is_new || !same_rules(&s->rules, e))
 		set_rules(f, s, e, is_new && !e->since);
 	if (is_new && e->since && !s->finding) {
@@ -213,7 +213,7 @@ void bsa_service_begins(struct bsa_fold *f, uint16_t instance)
 
 /* ---- apps ---- */
 
-static void tell_app(struct bsa_fold *f, const struct bsa_app_known *a)
+static void report_app(struct bsa_fold *f, const struct bsa_app_known *a)
 {
 	f->facts.app(f->facts.ctx, &a->fact);
 }
@@ -255,7 +255,7 @@ struct bsa_app_known *bsa_app_of(struct bsa_fold *f, uint16_t instance, uint32_t
 
 	if (a || !(a = app_new(f, instance, key)))
 		return a;
-	tell_app(f, a);
+	report_app(f, a);
 	return a;
 }
 
@@ -282,7 +282,7 @@ static struct bsa_app_known *app_connects(struct bsa_fold *f, const struct bsa_c
 		a->fact.uid = e->uid;
 		a->fact.uid_known = true;
 		memcpy(a->fact.name, e->name, BSA_TEXT - 1);
-		tell_app(f, a);
+		report_app(f, a);
 	}
 	return a;
 }
@@ -380,7 +380,7 @@ static bool is_same(const struct bsa_connection *c, const struct bsa_client_conn
 	       !strncmp(c->process->fact.name, e->name, BSA_TEXT) && c->app && c->app->fact.key == e->app;
 }
 
-static void connect(struct bsa_fold *f, struct bsa_connection *c, const struct bsa_client_connect *e)
+static void accept_connection(struct bsa_fold *f, struct bsa_connection *c, const struct bsa_client_connect *e)
 {
 	struct bsa_app_known *app = app_connects(f, e);
 
@@ -408,7 +408,7 @@ void bsa_on_client_connect(struct bsa_fold *f, const struct bsa_client_connect *
 	if (!c)
 		c = connection_new(f, e->conn);
 	if (c)
-		connect(f, c, e);
+		accept_connection(f, c, e);
 }
 
 void bsa_on_client_disconnect(struct bsa_fold *f, const struct bsa_client_disconnect *e)
@@ -568,7 +568,7 @@ static struct bsa_stream_known *stream_new(struct bsa_fold *f, uint32_t number)
 	return s;
 }
 
-static void tell_stream(struct bsa_fold *f, const struct bsa_stream_known *s)
+static void report_stream(struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	f->facts.stream(f->facts.ctx, &s->fact);
 }
@@ -599,7 +599,7 @@ static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool q
 		return;
 	end_mappings(f, s); /* an execution of it may have begun some since it left */
 	if (!quietly)
-		tell_stream(f, s);
+		report_stream(f, s);
 	leave_line(&s->place);
 	if (!s->replaced)
 		bsa_table_remove(&f->world.streams, &s->entry);
@@ -635,7 +635,7 @@ static uint64_t under_way_after(const struct bsa_fold *f, const struct bsa_strea
 }
 
 /* Executions of which no event was seen: after the newest one, and those whose numbers were skipped. */
-static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
+static void report_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	bool over = s->fact.closed != BSA_NEVER;
 	uint64_t until = over ? s->fact.closed : f->now, after = next_after(s);
@@ -658,10 +658,10 @@ static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 }
 
 /* Free the stream now, or with its last execution. */
-static void leave(struct bsa_fold *f, struct bsa_stream_known *s)
+static void stream_leave(struct bsa_fold *f, struct bsa_stream_known *s)
 {
 	if (f->losses.n && !f->finished)
-		tell_hidden(f, s);
+		report_hidden(f, s);
 	end_mappings(f, s);
 	leave_line(&s->place);
 	s->left = true;
@@ -676,19 +676,19 @@ struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number)
 
 	if (s || !(s = stream_new(f, number)))
 		return s;
-	tell_stream(f, s);
+	report_stream(f, s);
 	line_up(&f->world.untold, &s->place);
 	if (is_long(f, &f->world.untold, UNTOLD_MAX))
-		leave(f, FIRST(&f->world.untold, struct bsa_stream_known, place));
+		stream_leave(f, FIRST(&f->world.untold, struct bsa_stream_known, place));
 	return s;
 }
 
 /* Another stream has its number: an end was not seen. */
-static void replace(struct bsa_fold *f, struct bsa_stream_known *s)
+static void stream_replace(struct bsa_fold *f, struct bsa_stream_known *s)
 {
 	bsa_table_remove(&f->world.streams, &s->entry);
 	s->replaced = true;
-	leave(f, s);
+	stream_leave(f, s);
 }
 
 static bool same_stream(const struct bsa_stream_known *s, const struct bsa_stream_open *e)
@@ -727,10 +727,10 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 	if (!s->newest)
 		s->newest_at = s->fact.opened;
 	bsa_execs_told(s);
-	tell_stream(f, s);
+	report_stream(f, s);
 	if (is_long(f, &f->world.open, OPEN_MAX)) {
 		f->left_out.evicted++;
-		leave(f, FIRST(&f->world.open, struct bsa_stream_known, place));
+		stream_leave(f, FIRST(&f->world.open, struct bsa_stream_known, place));
 	}
 }
 
@@ -745,7 +745,7 @@ void bsa_on_stream_open(struct bsa_fold *f, const struct bsa_stream_open *e)
 	if (s && s->told) {
 		if (e->since && same_stream(s, e))
 			return;
-		replace(f, s);
+		stream_replace(f, s);
 		s = NULL;
 	}
 	if (!s)
@@ -767,7 +767,7 @@ void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e)
 		bsa_execs_over(f, s, NULL);
 	line_up(&f->world.parting, &s->place);
 	if (is_long(f, &f->world.parting, PARTING_MAX))
-		leave(f, FIRST(&f->world.parting, struct bsa_stream_known, place));
+		stream_leave(f, FIRST(&f->world.parting, struct bsa_stream_known, place));
 }
 
 /* ---- around executions ---- */
@@ -828,7 +828,7 @@ bool bsa_stream_had(const struct bsa_stream_known *s, uint32_t seq)
 }
 
 /* The next @n numbers take the places of those that are over. */
-static void slide(struct bsa_over *o, uint32_t n)
+static void over_slide(struct bsa_over *o, uint32_t n)
 {
 	uint32_t window = o->many ? OVER_MANY : OVER_FEW;
 
@@ -858,7 +858,7 @@ void bsa_stream_over(struct bsa_fold *f, struct bsa_stream_known *s, uint32_t se
 				o->many[(o->below + i) % OVER_MANY / 64] |= UINT64_C(1) << (o->below + i) % 64;
 	}
 	if (seq - o->below > (o->many ? OVER_MANY : OVER_FEW))
-		slide(o, seq - o->below - (o->many ? OVER_MANY : OVER_FEW));
+		over_slide(o, seq - o->below - (o->many ? OVER_MANY : OVER_FEW));
 	*(o->many ? &o->many[seq % OVER_MANY / 64] : &o->few) |= UINT64_C(1) << seq % 64;
 }
 
@@ -872,7 +872,7 @@ void bsa_world_advance(struct bsa_fold *f)
 	struct bsa_model_known *m;
 
 	while ((s = FIRST(&w->parting, struct bsa_stream_known, place)) && f->now - s->fact.closed > stay)
-		leave(f, s);
+		stream_leave(f, s);
 	while ((m = FIRST(&w->parting_models, struct bsa_model_known, place)) && f->now - m->fact.released > stay)
 		model_drop(f, m);
 }
@@ -898,7 +898,7 @@ void bsa_streams_hidden(struct bsa_fold *f)
 
 	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
 		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next)
-			tell_hidden(f, (const struct bsa_stream_known *)e);
+			report_hidden(f, (const struct bsa_stream_known *)e);
 }
 
 void bsa_world_finish(struct bsa_fold *f)
@@ -907,5 +907,5 @@ void bsa_world_finish(struct bsa_fold *f)
 	size_t from = 0;
 
 	while ((e = bsa_table_any(&f->world.streams, &from)))
-		leave(f, (struct bsa_stream_known *)e);
+		stream_leave(f, (struct bsa_stream_known *)e);
 }
