@@ -71,6 +71,7 @@ static bool time_difference(uint64_t to, uint64_t from, int64_t *ret)
 
 static void charge_cause(struct ledger *l, enum bsa_cause cause, struct amount a)
 {
+	assert(cause < BSA_CAUSES && l->charged <= BSA_PARTS);
 	l->by_cause[cause].late += a.late;
 	l->by_cause[cause].spent += a.spent;
 	if (l->charged < BSA_PARTS)
@@ -387,7 +388,10 @@ static struct amount smaller_amount(struct amount a, struct amount b)
 /* The time beyond the typical one; in the phase in which it was given up, the missing time is still to come. */
 static int64_t beyond_typical(struct ledger *l, enum bsa_phase phase, int64_t took)
 {
-	int64_t deviation = took - l->typical[phase];
+	int64_t deviation;
+
+	assert(phase < BSA_PHASES);
+	deviation = took - l->typical[phase];
 	enum bsa_phase under_way = l->last == BSA_PREEMPTED ? BSA_RUN : l->last;
 
 	if (deviation < 0 && given_up(l->x) && phase == under_way) {

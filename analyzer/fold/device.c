@@ -134,6 +134,7 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	to = &d->table[place_of(d->table_room, app)];
 	t->device = d;
 	t->app = app;
+	assert(d->n_tenants < d->table_room);
 	t->chain = *to;
 	*to = t;
 	if (app <= d->dropped_app)
@@ -159,6 +160,7 @@ struct bsa_tenant *bsa_device_tenant(struct bsa_device *d, uint32_t app)
 
 struct bsa_lane *bsa_device_lane(struct bsa_device *d, unsigned lane)
 {
+	assert(lane < BSA_LANES_MAX);
 	if (lane >= d->lanes_room) {
 		struct bsa_lane *more = realloc(d->lanes, (lane + 1) * sizeof(*more));
 

@@ -1,6 +1,10 @@
-/* exec.c -- see exec.h: executions come, have their events, and go. */
+/*
+ * exec.c -- the executions under way: created by their first event, reported when no further event is expected and the schedule has
+ * taken their last step.
+ */
 #include "fold/inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +110,7 @@ void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot)
 	x->slot_misses = m;
 }
 
-/* In the order of their times, which is not the one they are in. */
+/* Report the misses of @x in the order of their times. The list has the last one first. */
 static void report_misses(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_slot_miss *in_order = NULL, *m;
@@ -121,6 +125,7 @@ static void report_misses(struct bsa_fold *f, struct bsa_exec *x)
 		report_miss(f, x, m);
 		m->next = f->execs.spare_misses;
 		f->execs.spare_misses = m;
+		assert(f->execs.n_misses);
 		f->execs.n_misses--;
 	}
 }
@@ -154,9 +159,9 @@ void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t ex
 				return;
 }
 
-/* ---- they go ---- */
+/* ---- the end of executions ---- */
 
-/* The last boundary that was seen before it was ready, or when what came before it in its stream was over. */
+/* The last recorded boundary before @x was ready, or the end of the execution before it in a serial stream: @x became ready later. */
 static uint64_t ready_after(const struct bsa_exec *x)
 {
 	uint64_t last = bsa_stream_is_serial(x->stream) ? x->stream->quiet_since : x->stream->fact.opened;
@@ -169,7 +174,7 @@ static uint64_t ready_after(const struct bsa_exec *x)
 	return last;
 }
 
-/* Until now, and since @since. */
+/* Report that @x may have waited from @since until now. */
 static void may_have_waited(struct bsa_fold *f, const struct bsa_exec *x, uint64_t since)
 {
 	if (bsa_schedule_possible(f->schedule, &x->sched, since, f->now))
@@ -189,7 +194,7 @@ void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x)
 		may_have_waited(f, x, BSA_NEVER);
 }
 
-/* A burst has no next execution before this one is over; and none has one when its stream is closed. */
+/* In a serial stream an execution is over when the next one begins, and in any stream when the stream is closed. */
 static bool is_certainly_over(const struct bsa_exec *x)
 {
 	const struct bsa_stream_known *s = x->stream;
@@ -253,6 +258,12 @@ static void count_in_stream(struct bsa_stream_known *s, const struct bsa_exec *x
 		s->quiet_since = last;
 }
 
+/* Whether the schedule has taken the last step of @x. */
+static bool is_settled(const struct bsa_exec *x)
+{
+	return bsa_scheduled_idle(&x->sched);
+}
+
 static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execs *xs = &f->execs;
@@ -263,11 +274,12 @@ static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 		xs->last = NULL;
 	x->entry.next = (struct bsa_entry *)xs->spare;
 	xs->spare = x;
+	assert(xs->n && is_settled(x) && !x->slot_misses);
 	xs->n--;
 	bsa_stream_lost_one(f, x->stream, false);
 }
 
-/* A wait of which the schedule knows nothing: it was told too late. */
+/* Report the wait of an execution whose summary arrived too late for the schedule. */
 static void report_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
@@ -297,13 +309,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	exec_free(f, x);
 }
 
-/* The schedule has no use for it any more. */
-static bool is_settled(const struct bsa_exec *x)
-{
-	return bsa_scheduled_idle(&x->sched);
-}
-
-/* Its service was not heard since some time at which it was under way for certain: perhaps the service is not recorded any more. */
+/* Whether the service has emitted no event since a time at which @x was certainly under way: the service may not be recorded any more. */
 static bool is_silent(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] < f->now &&
@@ -312,6 +318,7 @@ static bool is_silent(const struct bsa_fold *f, const struct bsa_exec *x)
 
 static void begin_silence(struct bsa_fold *f, struct bsa_exec *x)
 {
+	assert(!x->silent);
 	x->silent = true;
 	f->execs.n_silent++;
 	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]++;
@@ -319,12 +326,13 @@ static void begin_silence(struct bsa_fold *f, struct bsa_exec *x)
 
 static void end_silence(struct bsa_fold *f, struct bsa_exec *x)
 {
+	assert(x->silent && f->execs.n_silent && f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]);
 	x->silent = false;
 	f->execs.n_silent--;
 	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]--;
 }
 
-/* The schedule knows no end of it, and will not learn of one. */
+/* No event of the end of @x will arrive: tell the schedule, unless the service may still emit events. */
 static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 {
 	uint64_t ended = bsa_voice_ended(f, x->sched.instance);
@@ -366,7 +374,7 @@ static void cut_silent(struct bsa_fold *f)
 	}
 }
 
-/* As it is now: what is judged of it later may be more. What cannot be is counted then. */
+/* Report @x as far as it is known now. Later more may be known. Contradictions are counted later, once. */
 static void report_over(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_left_out left_out = f->left_out;
@@ -377,7 +385,7 @@ static void report_over(struct bsa_fold *f, const struct bsa_exec *x)
 	f->facts.over(f->facts.ctx, &now.fact);
 }
 
-/* There will be nothing more of it. */
+/* No further event of @x is expected: report it when the schedule has taken its last step. */
 static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (f->facts.over)
@@ -386,6 +394,7 @@ static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 		end_unseen(f, x);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
 		may_have_waited(f, x, x->sched.found_since ? x->sched.found_since : BSA_NEVER);
+	assert(!x->over);
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
 	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {
@@ -440,7 +449,7 @@ void bsa_execs_told(struct bsa_stream_known *s)
 	}
 }
 
-/* ---- when are they over? ---- */
+/* ---- whether an execution is over ---- */
 
 bool bsa_exec_is_passed(const struct bsa_exec *x)
 {
@@ -462,7 +471,7 @@ static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
 	return x->fact.at[b] != BSA_NEVER;
 }
 
-/* An answer that says that it went well may be that of a launch. */
+/* Whether a successful return may be that of a fenced launch, whose execution goes on. */
 static bool is_launch(const struct bsa_exec *x)
 {
 	return x->fact.path == BSA_PATH_FENCED || bsa_exec_may_be_launch(x);
@@ -478,7 +487,7 @@ static bool client_is_done(const struct bsa_exec *x)
 	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) || !is_heard(x, BSA_HEARD_SERVICE);
 }
 
-/* When it can have begun. */
+/* The earliest time at which @x can have begun. */
 static uint64_t earliest_begin(const struct bsa_exec *x)
 {
 	uint64_t first = bsa_exec_first_seen(x), quiet = x->stream->quiet_since,
@@ -517,7 +526,7 @@ static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 	return is_alone(f, x->stream) && !bsa_exec_lost_before(f, x, f->now);
 }
 
-/* Its end was seen, and what else there is of it comes soon. */
+/* Whether an end of @x was recorded: its other events follow soon. */
 static bool is_ending(const struct bsa_exec *x)
 {
 	return bsa_exec_is_passed(x) || x->has_service || has_boundary(x, BSA_SIGNALLED) ||
@@ -536,7 +545,7 @@ void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
 		exec_conclude(f, x);
 }
 
-/* With summaries: what has been silent for long enough, and is not to be heard of again. */
+/* With summaries: conclude the executions that end and have had no event for a horizon. */
 static void end_silent(struct bsa_fold *f)
 {
 	struct bsa_link *l;
@@ -550,7 +559,7 @@ static void end_silent(struct bsa_fold *f)
 			exec_conclude(f, x);
 			continue;
 		}
-		x->last = f->now; /* to be looked at again */
+		x->last = f->now; /* check it again after another horizon */
 		bsa_list_remove(l);
 		bsa_list_add(&f->execs.under_way, l);
 	}
@@ -564,8 +573,8 @@ void bsa_execs_advance(struct bsa_fold *f)
 }
 
 /*
- * Only summaries were recorded, and that of @x is to come when @x is over: of a lane of @x, or of a wait for one, no event tells.
- * A summary of the client says that @x is over, unless @x is a launch.
+ * Whether only summaries were recorded, and @x has none yet, so that its lane and its waits are unknown. A return to the client proves that
+ * @x is over, unless @x is a launch.
  */
 static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 {
@@ -574,8 +583,8 @@ static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * Executions of a service that was recorded until @ended may have no summary though they are over: none was written later than twice
- * @latest_written after its last boundary, or so the others suggest. @after: they began no earlier.
+ * The recording of a service ends at @ended, and executions that are over may lack their summaries. The other summaries suggest that one
+ * is written within twice @latest_written after the execution's last boundary. @after: these executions began later.
  */
 static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 {
@@ -585,7 +594,7 @@ static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 		f->failed = -ENOMEM;
 }
 
-/* All that were ready before have summaries, or those were lost: then holes tell of them. */
+/* @x became ready later than this. Executions that were ready before have summaries, or their summaries were lost in a hole. */
 static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t ready = ready_after(x), complete = bsa_numbers_complete_until(f, x->sched.instance);
@@ -593,7 +602,7 @@ static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_
 	return ready > complete ? ready : complete;
 }
 
-/* The client says that @x is over, and the summary of the service had not been written when the service was heard last. */
+/* Whether @x returned to the client, and the service had not written its summary by its last event. */
 static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->options.horizon_ns && !f->full && !x->has_service && has_boundary(x, BSA_RETURNED) && !is_launch(x) &&
@@ -601,7 +610,7 @@ static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
 	       ready_after(x) < bsa_voice_ended(f, x->sched.instance);
 }
 
-/* When @x had a lane is not known, but that it was over when it returned. */
+/* The lane time of @x is unknown; it was over when it returned. */
 static void doubt_unserved(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t ready = ready_after(x);
@@ -648,7 +657,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 	if (!f->failed && bsa_schedule_advance(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed) {
-		report_settled(f); /* until when a stream was busy is known then */
+		report_settled(f); /* sets the time until which each stream was busy */
 		bsa_streams_hidden(f);
 	}
 	for (unsigned i = 0; i < BSA_INSTANCES; i++)
@@ -659,7 +668,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 		report_settled(f);
 }
 
-/* ---- they come ---- */
+/* ---- new executions ---- */
 
 static bool more_execs(struct bsa_fold *f)
 {
@@ -676,7 +685,7 @@ static bool more_execs(struct bsa_fold *f)
 	return true;
 }
 
-/* All that is noted up to @until is taken, however early that is. */
+/* Take all steps noted up to @until, although earlier ones may still arrive. */
 static void take_all_noted(struct bsa_fold *f, uint64_t until)
 {
 	bsa_numbers_judge(f, true);
@@ -692,7 +701,7 @@ static bool has_no_room(const struct bsa_fold *f)
 	return f->execs.n >= f->options.under_way_max || (f->execs.n >= BSA_UNDER_WAY_FEW && bsa_fold_is_crowded(f));
 }
 
-/* Those that only wait for the schedule go first: it hurries for them. */
+/* Free at least one execution: first those that only wait for the schedule, otherwise the oldest one under way. */
 static void make_room(struct bsa_fold *f)
 {
 	struct bsa_link *l;
@@ -828,7 +837,7 @@ struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
 	return x;
 }
 
-/* Something was heard of the stream's executions, if not of one that is under way. */
+/* An event of an execution that is not under way any more: its stream's side is recorded. */
 static void note_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
 {
 	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
@@ -837,7 +846,7 @@ static void note_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
 		s->heard |= side;
 }
 
-/* Where each user has buffers of its own, its client is in another trace than the service: that is the one whose lanes and rules count. */
+/* @side of @x is recorded. If each user has buffers of its own, client and service are in different traces: the service's one counts. */
 static void note_side(struct bsa_fold *f, struct bsa_exec *x, uint8_t side)
 {
 	struct bsa_stream_known *s = x->stream;

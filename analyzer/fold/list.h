@@ -2,6 +2,7 @@
 #ifndef BSA_FOLD_LIST_H
 #define BSA_FOLD_LIST_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,17 +27,19 @@ static inline struct bsa_link *bsa_list_first(const struct bsa_link *list)
 /* At the end; @link is in no list. */
 static inline void bsa_list_add(struct bsa_link *list, struct bsa_link *link)
 {
+	assert(!link->next);
 	link->prev = list->prev;
 	link->next = list;
 	list->prev->next = link;
 	list->prev = link;
 }
 
-/* From whatever list it is in, if it is. */
+/* Remove @link from its list; without effect if it is in no list. */
 static inline void bsa_list_remove(struct bsa_link *link)
 {
 	if (!link->next)
 		return;
+	assert(link->prev->next == link && link->next->prev == link);
 	link->prev->next = link->next;
 	link->next->prev = link->prev;
 	link->prev = link->next = NULL;

@@ -3,6 +3,7 @@
  */
 #include "fold/losses.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ void bsa_losses_fini(struct bsa_losses *l)
 	*l = (struct bsa_losses){ 0 };
 }
 
-/* How many end before @at. */
+/* Number of losses that end before @at. */
 static size_t number_before(const struct bsa_losses *l, uint64_t at)
 {
 	size_t from = 0, to = l->n;
@@ -54,7 +55,7 @@ uint64_t bsa_losses_end(const struct bsa_losses *l, uint64_t at)
 	return i ? l->spans[i - 1].ended : 0;
 }
 
-/* More is unknown then than has to be, of what is long ago. */
+/* Merge each two of the older half: more of the distant past becomes unknown than was lost. */
 static void thin_out(struct bsa_losses *l)
 {
 	size_t half = l->n / 2 & ~(size_t)1;
@@ -62,6 +63,7 @@ static void thin_out(struct bsa_losses *l)
 	for (size_t i = 0; i < half / 2; i++)
 		l->spans[i] = (struct bsa_span){ l->spans[2 * i].began, l->spans[2 * i + 1].ended };
 	memmove(l->spans + half / 2, l->spans + half, (l->n - half) * sizeof(*l->spans));
+	assert(half <= l->n);
 	l->n -= half / 2;
 }
 
@@ -97,6 +99,7 @@ int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended)
 	}
 	memmove(l->spans + i + 1, l->spans + over, (l->n - over) * sizeof(*l->spans));
 	l->spans[i] = (struct bsa_span){ began, ended };
+	assert(over >= i && l->n + 1 - (over - i) <= l->room);
 	l->n = l->n + 1 - (over - i);
 	return 0;
 }

@@ -177,7 +177,7 @@ static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_
 	raise_base(s, first->n_ready, first);
 }
 
-/* Without a hole that is not judged, nothing has to be remembered of those up to the first that is missing. */
+/* If no hole is open, forget the summaries up to the first missing one: they are complete. */
 static void forget_complete(const struct bsa_fold *f, struct bsa_numbered *s)
 {
 	uint64_t after;
@@ -214,7 +214,7 @@ static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
 	return true;
 }
 
-/* The last time that is certain to lie before @x took its number. */
+/* The last recorded time before @x got its number. */
 static uint64_t before_number(const struct bsa_exec *x, const struct bsa_exec_service *e)
 {
 	uint64_t last = e->began;
@@ -225,7 +225,7 @@ static uint64_t before_number(const struct bsa_exec *x, const struct bsa_exec_se
 	return last;
 }
 
-/* Where no number is known yet, all is known of the executions before a time at which there was none. */
+/* At a time without an execution under way, all executions before it are known: count from there. */
 static void base_on(struct bsa_numbered *s, const struct bsa_exec_service *e, uint64_t ended)
 {
 	if (e->nth_over != e->n_ready)
@@ -235,7 +235,7 @@ static void base_on(struct bsa_numbered *s, const struct bsa_exec_service *e, ui
 	s->after = s->since = ended;
 }
 
-/* @x was preempted, and a hole may hide when, or when it went on: then lanes are unknown while it was there. */
+/* @x was preempted, and a hole may hide the times: then the lanes are unknown while @x was under way. */
 static void doubt_lanes_of(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	for (size_t i = 0; i < f->numbers.n_holes; i++) {
@@ -248,7 +248,7 @@ static void doubt_lanes_of(struct bsa_fold *f, const struct bsa_exec *x)
 	}
 }
 
-/* 0 is none, but after the largest number. */
+/* Whether @e has a number. 0 means that it has none, unless the numbers wrapped around. */
 static bool has_number(const struct bsa_numbered *s, const struct bsa_exec *x, const struct bsa_exec_service *e)
 {
 	return e->nth_ready || (s->numbers && s->based && s->base > INT32_MAX && x->fact.at[BSA_ENQUEUED] != BSA_NEVER);

@@ -1,8 +1,9 @@
-/* overhead.c -- the overhead of an execution, given away to causes until nothing is left. */
+/* overhead.c -- distributes the overhead of an execution over its causes, until no time is left. */
 #include "fold/overhead.h"
 
 #include "fold/blame.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct giving {
@@ -15,11 +16,12 @@ static void give_time(struct giving *g, enum bsa_cause cause, uint64_t ns)
 {
 	uint64_t part = ns == BSA_NEVER ? 0 : ns < g->left ? ns : g->left;
 
+	assert(cause < BSA_CAUSES && part <= g->left);
 	g->by_cause[cause] += part;
 	g->left -= part;
 }
 
-/* Waiting for room, as far as that is known, and the giver's own time. */
+/* The time of a writer: waiting for room in the queue, as far as that is known, and the writer's own time. */
 static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum bsa_cause cause)
 {
 	uint64_t full = blocked == BSA_NEVER ? 0 : blocked < took ? blocked : took;
@@ -30,7 +32,7 @@ static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum b
 	give_time(g, cause, took - full);
 }
 
-/* The service's own time; as much of it as its thread was ready and had no cpu is due to the machine. @delay: what is left of that. */
+/* The service's own time, less the time for which its thread was ready without a CPU. @delay: the part of that not yet distributed. */
 static void give_service(struct giving *g, uint64_t took, uint64_t blocked, uint64_t *delay)
 {
 	uint64_t full = blocked == BSA_NEVER ? 0 : blocked < took ? blocked : took, busy;

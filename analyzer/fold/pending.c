@@ -3,6 +3,7 @@
 
 #include "fold/inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_e
 	}
 }
 
-/* The service that emitted @e is listened to. */
+/* Note the last two times at which the service of @e emitted an event, and the gaps before them. */
 static void note_service(struct bsa_pending *p, const struct bsa_event *e)
 {
 	unsigned instance = bsa_voice_of(e);
@@ -183,6 +184,7 @@ static void keep_back(struct bsa_fold *f, const struct bsa_event *e)
 		p->kept = more;
 		p->kept_room = room;
 	}
+	assert(p->kept_room - p->kept_bytes >= e->size);
 	memcpy(p->kept + p->kept_bytes, e, e->size);
 	p->kept_bytes += e->size;
 	if (is_gap(e)) {
@@ -191,7 +193,7 @@ static void keep_back(struct bsa_fold *f, const struct bsa_event *e)
 	}
 }
 
-/* No service is recorded from the gap at @kept + @i until one is heard: an event of its before that is none of a gap's time. */
+/* Take the gap at @kept + @i. It lasts until the next event of a service: until then no service is recorded. */
 static void take_gap(struct bsa_fold *f, const char *kept, size_t i, size_t bytes)
 {
 	const struct bsa_event *e = (const struct bsa_event *)(kept + i);
@@ -225,10 +227,12 @@ static void release_until(struct bsa_fold *f, uint64_t last, enum verdict verdic
 			pass_on(f, e);
 			continue;
 		}
+		assert(p->n_gaps_kept);
 		p->n_gaps_kept--;
 		if (verdict == HIDES || (verdict == UNDECIDED && p->served && i < bytes && !BSA_OF(e, loss)->rotated))
 			take_gap(f, p->kept, at, bytes);
 	}
+	assert(i <= bytes && p->n_gaps >= p->n_gaps_kept);
 	p->kept_bytes = bytes - i;
 	if (p->kept_bytes)
 		memmove(p->kept, p->kept + i, p->kept_bytes);

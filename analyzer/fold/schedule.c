@@ -127,6 +127,7 @@ static void note_lane_free(struct bsa_device *d, uint64_t at)
 {
 	struct bsa_refusals *r = &d->refusals;
 
+	assert(r->n_lane_free <= r->n);
 	for (; r->n_lane_free < r->n; r->n_lane_free++)
 		if (r->all[r->n_lane_free].lane_free == BSA_NEVER)
 			r->all[r->n_lane_free].lane_free = at;
@@ -232,7 +233,7 @@ static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_sc
  */
 static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
-	assert(state == BSA_SCHEDULED_OFF || state == BSA_SCHEDULED_OVER);
+	assert((state == BSA_SCHEDULED_OFF || state == BSA_SCHEDULED_OVER) && !x->prev && !x->next);
 	x->state = (uint8_t)state;
 	x->tenant = NULL;
 }
@@ -314,7 +315,7 @@ static uint64_t hidden_until(const struct bsa_device *d)
 
 static void list_native(struct bsa_device *d, struct bsa_scheduled *x)
 {
-	x->prev = NULL;
+	assert(!x->prev && !x->next);
 	x->next = d->on_native;
 	if (x->next)
 		x->next->prev = x;

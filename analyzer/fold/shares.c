@@ -120,6 +120,7 @@ static void settle_tenant(struct bsa_tenant *t)
 
 	if (!t->backlogged || (!ns && !entitled))
 		return;
+	assert(t->clock <= d->clock && t->equal <= d->equal);
 	t->equal = d->equal;
 	t->clock = d->clock;
 	receive_time(t, entitled, held_ns(t, ns));
@@ -673,6 +674,7 @@ static void enter_loss(struct bsa_device *d)
 {
 	if (d->in_loss)
 		return;
+	assert(d->now >= d->counts_from);
 	d->in_loss = true;
 	d->hole_began = handing_since(d);
 	for (size_t i = 0; i < d->n_backlogged; i++)

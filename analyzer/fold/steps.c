@@ -79,9 +79,11 @@ static int add_to_heap(struct bsa_noted_array *heap, const struct bsa_noted *not
 
 static void take_from_heap(struct bsa_noted_array *heap)
 {
-	struct bsa_noted last = heap->all[--heap->n];
+	struct bsa_noted last;
 	size_t i = 0;
 
+	assert(heap->n);
+	last = heap->all[--heap->n];
 	for (size_t down; (down = 2 * i + 1) < heap->n; i = down) {
 		if (down + 1 < heap->n && is_earlier(&heap->all[down + 1], &heap->all[down]))
 			down++;
@@ -146,6 +148,7 @@ void bsa_steps_take(struct bsa_steps *q, struct bsa_noted *ret)
 	} else {
 		struct bsa_noted_array *run = &q->runs[q->source];
 
+		assert(q->source < BSA_RANKS && run->n);
 		*ret = run->all[run->first];
 		run->first = (run->first + 1) & (run->room - 1);
 		run->n--;

@@ -64,7 +64,7 @@ void bsa_table_remove(struct bsa_table *t, struct bsa_entry *entry)
 
 	while (*at && *at != entry)
 		at = &(*at)->next;
-	assert(*at);
+	assert(*at && t->n);
 	*at = entry->next;
 	t->n--;
 }

@@ -1,6 +1,8 @@
 /* voices.c -- see voices.h. */
 #include "fold/inside.h"
 
+#include <assert.h>
+
 enum { NUMBER_SHIFT = 20, EXEC_SHIFT = 32 + NUMBER_SHIFT };
 
 static unsigned of_exec(uint64_t exec)
@@ -73,7 +75,10 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_event *e)
 {
 	struct bsa_voices *v = &f->voices;
-	uint64_t heard = v->heard[instance];
+	uint64_t heard;
+
+	assert(instance < BSA_INSTANCES);
+	heard = v->heard[instance];
 
 	v->heard[instance] = f->now;
 	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_told_again(e))

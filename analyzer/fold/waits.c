@@ -87,8 +87,8 @@ void bsa_pairs_report(const struct bsa_pairs *p, const struct bsa_facts *facts)
 
 static void list_doubtful(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	assert(!x->prev && !x->next);
 	x->doubtful = true;
-	x->prev = NULL;
 	x->next = d->doubtful;
 	if (x->next)
 		x->next->prev = x;
@@ -177,6 +177,7 @@ static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 		x->next->prev = x->prev;
 	else
 		level->tail = x->prev;
+	x->prev = x->next = NULL;
 	x->pending = n;
 	if (!--t->n_waiting) {
 		struct bsa_tenant *last;
@@ -202,9 +203,9 @@ void bsa_waits_remove(struct bsa_device *d, struct bsa_scheduled *x)
 			d->doubtful = x->next;
 		if (x->next)
 			x->next->prev = x->prev;
+		x->prev = x->next = NULL;
 	}
 	x->doubtful = false;
-	x->prev = x->next = NULL;
 	x->bypassed += x->pending;
 }
 

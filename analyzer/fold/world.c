@@ -1,6 +1,7 @@
 /* world.c -- see world.h: services, apps, processes, connections, models, streams. */
 #include "fold/inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static void leave_line(struct bsa_place *p)
 {
 	if (!p->line)
 		return;
+	assert(p->line->n);
 	bsa_list_remove(&p->link);
 	p->line->n--;
 	p->line = NULL;
@@ -93,6 +95,7 @@ static void drop_all(struct bsa_table *t)
 
 static void stream_free(struct bsa_stream_known *s)
 {
+	assert(!s->connection || s->connection->streams);
 	if (s->connection && --s->connection->streams == 0 && s->connection->gone)
 		free(s->connection);
 	free(s->over.many);
@@ -206,6 +209,7 @@ void bsa_service_begins(struct bsa_fold *f, uint16_t instance)
 	if (!s || !s->finding)
 		return;
 	s->finding = false;
+	assert(f->finding);
 	f->finding--;
 	if (!f->options.horizon_ns && bsa_schedule_finding(f->schedule, instance, f->now, true))
 		f->failed = -ENOMEM;
@@ -295,6 +299,7 @@ static void app_take(struct bsa_app_known *a)
 
 static void app_give(struct bsa_fold *f, struct bsa_app_known *a)
 {
+	assert(!a || a->connections);
 	if (a && !--a->connections)
 		app_idles(&f->world, a);
 }
@@ -328,6 +333,7 @@ static struct bsa_process_known *process_connects(struct bsa_fold *f, const stru
 
 static void process_give(struct bsa_fold *f, struct bsa_process_known *p)
 {
+	assert(!p || p->connections);
 	if (!p || --p->connections)
 		return;
 	bsa_table_remove(&f->world.processes, &p->entry);
@@ -597,29 +603,31 @@ static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool q
 {
 	if (!s->left || s->n_execs)
 		return;
-	end_mappings(f, s); /* an execution of it may have begun some since it left */
+	end_mappings(f, s); /* an execution of the stream may have begun a mapping after the stream was closed */
 	if (!quietly)
 		report_stream(f, s);
 	leave_line(&s->place);
 	if (!s->replaced)
 		bsa_table_remove(&f->world.streams, &s->entry);
+	assert(f->world.n_many >= (s->over.many != NULL));
 	f->world.n_many -= s->over.many != NULL;
 	stream_free(s);
 }
 
 void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly)
 {
+	assert(s->n_execs);
 	s->n_execs--;
 	drop_if_empty(f, s, quietly);
 }
 
-/* An execution of @s with a number above all that were seen began no earlier. */
+/* An execution of @s with a number above all recorded ones began later than this. */
 static uint64_t next_after(const struct bsa_stream_known *s)
 {
 	return bsa_stream_is_serial(s) && s->quiet_since > s->newest_at ? s->quiet_since : s->newest_at;
 }
 
-/* Only summaries were recorded, so no event tells of an execution of @s that is under way at the end. */
+/* Whether only summaries were recorded, so that an execution of @s under way at the end has no event. */
 static bool may_be_under_way(const struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	return f->options.horizon_ns && !f->full && s->fact.closed == BSA_NEVER;
@@ -634,7 +642,7 @@ static uint64_t under_way_after(const struct bsa_fold *f, const struct bsa_strea
 	return after > complete ? after : complete;
 }
 
-/* Executions of which no event was seen: after the newest one, and those whose numbers were skipped. */
+/* Report the executions that may exist without an event: after the newest one, and those whose numbers were skipped. */
 static void report_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	bool over = s->fact.closed != BSA_NEVER;
@@ -648,7 +656,7 @@ static void report_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 		                            under_way_after(f, s), until);
 	if (!f->losses.n)
 		return;
-	if (complete > f->began) { /* those that came later were hidden by no hole */
+	if (complete > f->began) { /* no hole hides executions that began later */
 		over = true;
 		until = complete - 1;
 	}
@@ -683,7 +691,7 @@ struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number)
 	return s;
 }
 
-/* Another stream has its number: an end was not seen. */
+/* Another stream has the number of @s: the end of @s was not recorded. */
 static void stream_replace(struct bsa_fold *f, struct bsa_stream_known *s)
 {
 	bsa_table_remove(&f->world.streams, &s->entry);
@@ -703,7 +711,7 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 	struct bsa_model_known *m = e->model ? bsa_model_of(f, e->model) : NULL;
 
 	if (s->connection || !c)
-		return; /* without memory */
+		return; /* there was no memory for a connection */
 	c->streams++;
 	c->heard |= s->heard;
 	s->connection = c;
