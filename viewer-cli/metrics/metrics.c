@@ -19,7 +19,7 @@ const struct bsv_metric_info bsv_metric_infos[BSV_METRICS] = {
 #include "metrics/metrics.def"
 };
 
-/* However the apps and models are called, there are no more series than this: each metric's sets, and one that is `other`. */
+/* Whatever names apps and models have, there are no more series than this: each metric's sets, and one that is `other`. */
 enum {
 #define METRIC(id, type, name, unit, most, labels, whole, help) \
 	SERIES_OF_##id = (most + 1) * ((int)(type) == (int)BSV_HISTOGRAM ? BSV_BUCKETS_MAX + 3 : 1),
@@ -36,6 +36,7 @@ struct bsv_metric_set {
 	char *values[BSV_METRIC_LABELS_MAX];
 	char *labels; /* name="value",... of all of them, as it is printed: a histogram's are, many times */
 	struct bsv_metrics *owner;
+	uint64_t used; /* time of the last call of bsv_metrics_set for it */
 	enum bsv_metric id;
 	bool is_other;
 	int64_t value; /* for a histogram: the sum */
@@ -51,12 +52,14 @@ struct family {
 	uint32_t *table; /* number of a set from 1, by hash; a power of two of them */
 	size_t table_size;
 	struct bsv_metric_set *other;
+	uint64_t all_used_until; /* no set is idle before this time */
 };
 
 struct bsv_metrics {
 	struct bsv_buckets buckets;
 	char bounds[BSV_BUCKETS_MAX][BSV_BOUND_TEXT];
 	struct family families[BSV_METRICS];
+	uint64_t now;
 	bool no_memory;
 };
 
@@ -294,6 +297,85 @@ static struct bsv_metric_set *other_set(struct bsv_metrics *m, enum bsv_metric i
 	return f->other;
 }
 
+/* ---- idle sets ---- */
+
+static bool is_idle(const struct bsv_metrics *m, const struct family *f, const struct bsv_metric_set *s)
+{
+	return s != f->other && m->now - s->used >= BSV_METRIC_IDLE_NS;
+}
+
+static size_t free_place(const struct family *f, cleaned values, size_t n)
+{
+	size_t at = hash_of(values, n) & (f->table_size - 1);
+
+	while (f->table[at])
+		at = (at + 1) & (f->table_size - 1);
+	return at;
+}
+
+static void table_make(struct family *f, size_t n_labels)
+{
+	memset(f->table, 0, f->table_size * sizeof(*f->table));
+	for (size_t i = 0; i < f->n; i++) {
+		cleaned values;
+
+		if (f->sets[i] == f->other)
+			continue;
+		for (size_t j = 0; j < n_labels; j++)
+			strcpy(values[j], f->sets[i]->values[j]);
+		f->table[free_place(f, values, n_labels)] = (uint32_t)i + 1;
+	}
+}
+
+/* Drop the idle sets. Returns how many there were. */
+static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
+{
+	struct family *f = &m->families[id];
+	uint64_t oldest = m->now;
+	size_t n = 0, dropped;
+
+	if (m->now < f->all_used_until)
+		return 0;
+	for (size_t i = 0; i < f->n; i++) {
+		struct bsv_metric_set *s = f->sets[i];
+
+		if (is_idle(m, f, s)) {
+			set_free(s);
+			continue;
+		}
+		if (s != f->other && s->used < oldest)
+			oldest = s->used;
+		f->sets[n++] = s;
+	}
+	dropped = f->n - n;
+	f->n = n;
+	f->all_used_until = oldest + BSV_METRIC_IDLE_NS;
+	if (dropped)
+		table_make(f, label_count(id));
+	return dropped;
+}
+
+/* Whether there is a place for one more set. */
+static bool has_place(struct bsv_metrics *m, enum bsv_metric id)
+{
+	const struct family *f = &m->families[id];
+	const char *name[] = { bsv_metric_infos[id].name };
+	size_t dropped;
+
+	if (f->n - (f->other != NULL) < bsv_metric_infos[id].most)
+		return true;
+	dropped = drop_idle(m, id);
+	if (dropped)
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_DROPPED, name), (int64_t)dropped);
+	return dropped;
+}
+
+void bsv_metrics_at(struct bsv_metrics *m, uint64_t now)
+{
+	assert(now >= m->now);
+	m->now = now;
+}
+
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values)
 {
 	struct family *f = &m->families[id];
@@ -308,13 +390,17 @@ struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id
 		return NULL;
 	}
 	for (at = hash_of(own, n) & (f->table_size - 1); f->table[at]; at = (at + 1) & (f->table_size - 1))
-		if (is_set(f->sets[f->table[at] - 1], own, n))
+		if (is_set(f->sets[f->table[at] - 1], own, n)) {
+			f->sets[f->table[at] - 1]->used = m->now;
 			return f->sets[f->table[at] - 1];
-	if (f->n - (f->other != NULL) >= bsv_metric_infos[id].most)
+		}
+	if (!has_place(m, id))
 		return other_set(m, id, n);
 	s = family_add(m, id, own, n);
-	if (s)
-		f->table[at] = (uint32_t)f->n;
+	if (!s)
+		return NULL;
+	s->used = m->now;
+	f->table[free_place(f, own, n)] = (uint32_t)f->n;
 	return s;
 }
 

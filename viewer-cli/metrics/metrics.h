@@ -1,9 +1,11 @@
 /*
- *
  * metrics.h -- metrics with their label sets and values, in Prometheus's text format; bounded in number, because names of apps and models are
  * untrusted.
  *
- * One thread. Memory: at most as many label sets as metrics.def allows.
+ * One thread. Memory: at most as many label sets as metrics.def allows. If a metric has all of them and another one is needed, the sets
+ * that have not been asked for during the last BSV_METRIC_IDLE_NS are dropped, as if their apps were never seen. Prometheus ends such a
+ * series, and a series that appears again begins at 0, which its functions take for the reset of a counter. The value of a dropped set is
+ * not added to `other`: it would be counted twice. If no set is idle, the samples of the new one are added to `other`.
  */
 #ifndef BSV_METRICS_H
 #define BSV_METRICS_H
@@ -33,6 +35,9 @@ struct bsv_metric_info {
 
 extern const struct bsv_metric_info bsv_metric_infos[BSV_METRICS];
 
+/* Much longer than the usual interval of scrapes, so that Prometheus has the last value of a set that is dropped. */
+#define BSV_METRIC_IDLE_NS UINT64_C(600000000000)
+
 enum { BSV_METRIC_LABELS_MAX = 4, BSV_BUCKETS_MAX = 40, BSV_SERIES_MAX = 20000, BSV_LABEL_BYTES_MAX = 200 };
 
 /* The family and its series: nnburst_deadlines has the series nnburst_deadlines_total. */
@@ -56,7 +61,7 @@ const char *bsv_bound_text(char to[BSV_BOUND_TEXT], int64_t ns);
 
 struct bsv_metrics;
 
-/* The value of one label set. It lives as long as its metrics. */
+/* The value of one label set, valid until the next call of bsv_metrics_set for the same metric. */
 struct bsv_metric_set;
 
 /* @buckets are copied. NULL: no memory. */
@@ -65,9 +70,12 @@ struct bsv_metrics *bsv_metrics_new(const struct bsv_buckets *buckets);
 /* NULL is fine. Returns NULL. */
 struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m);
 
+/* The time is @now, in ns, and never goes back. Without this call no time passes, and no set is dropped. */
+void bsv_metrics_at(struct bsv_metrics *m, uint64_t now);
+
 /*
- * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if there may be no more of
- * that metric, it is the set `other`. NULL: no memory, which bsv_metrics_print will say, too; the functions below are fine with it.
+ * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if that metric has
+ * all its sets and none of them is idle, it is the set `other`. NULL: no memory, which bsv_metrics_print will say, too; the functions below are fine with it.
  */
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values);
 

@@ -1,0 +1,174 @@
+/*
+ * test_metrics.c -- the bound on label sets: which ones are dropped, and what a scraper sees of it.
+ *
+ * A scraper reads as Prometheus does: a label set that is absent ends, and a counter that falls was reset.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "metrics/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MINUTE UINT64_C(60000000000)
+
+enum { MOST = 600 }; /* label sets of nnburst_starvations, as metrics.def says */
+
+static struct bsv_metrics *metrics_new(void)
+{
+	struct bsv_buckets buckets;
+	struct bsv_metrics *m;
+
+	bsv_buckets_init(&buckets);
+	m = bsv_metrics_new(&buckets);
+	assert_non_null(m);
+	assert_int_equal(bsv_metric_infos[BSV_METRIC_STARVATIONS].most, MOST);
+	return m;
+}
+
+static void count(struct bsv_metrics *m, const char *prefix, unsigned number, int64_t by)
+{
+	char name[40];
+	const char *app = name;
+
+	snprintf(name, sizeof(name), "%s%u", prefix, number);
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_STARVATIONS, &app), by);
+}
+
+/* The value on the line that begins with @start; -1: there is none. */
+static long long scraped(const struct bsv_metrics *m, const char *start)
+{
+	char *text = NULL, *at;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	long long ret = -1;
+
+	assert_non_null(to);
+	assert_int_equal(bsv_metrics_print(m, BSV_PROMETHEUS_TEXT, to), 0);
+	assert_int_equal(fclose(to), 0);
+	at = strstr(text, start);
+	if (at)
+		ret = strtoll(at + strlen(start), NULL, 10);
+	free(text);
+	return ret;
+}
+
+static long long scraped_of(const struct bsv_metrics *m, const char *prefix, unsigned number)
+{
+	char start[100];
+
+	snprintf(start, sizeof(start), "nnburst_starvations_total{app=\"%s%u\"} ", prefix, number);
+	return scraped(m, start);
+}
+
+#define OTHERS(m) scraped(m, "nnburst_starvations_total{app=\"other\"} ")
+#define OTHER_SAMPLES(m) scraped(m, "burstscope_other_samples_total{metric=\"nnburst_starvations\"} ")
+#define DROPPED(m) scraped(m, "burstscope_dropped_label_sets_total{metric=\"nnburst_starvations\"} ")
+
+static void new_apps_are_other_while_no_set_is_idle(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+
+	(void)state;
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "app", i, 1);
+	bsv_metrics_at(m, 10 * MINUTE - 1);
+	count(m, "late", 0, 7);
+	assert_int_equal(scraped_of(m, "app", 0), 1);
+	assert_int_equal(scraped_of(m, "late", 0), -1);
+	assert_int_equal(OTHERS(m), 7);
+	assert_int_equal(OTHER_SAMPLES(m), 1);
+	assert_int_equal(DROPPED(m), -1);
+	bsv_metrics_free(m);
+}
+
+static void idle_sets_give_way_and_nothing_is_counted_twice(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+
+	(void)state;
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "app", i, 1 + i);
+	count(m, "late", 0, 7);
+	bsv_metrics_at(m, 5 * MINUTE);
+	for (unsigned i = 0; i < 100; i++)
+		count(m, "app", i, 1);
+	bsv_metrics_at(m, 10 * MINUTE);
+	count(m, "late", 1, 3);
+	assert_int_equal(scraped_of(m, "app", 0), 2);
+	assert_int_equal(scraped_of(m, "app", 99), 101);
+	assert_int_equal(scraped_of(m, "app", 100), -1);
+	assert_int_equal(scraped_of(m, "late", 1), 3);
+	assert_int_equal(OTHERS(m), 7); /* `other` stays, and no dropped set is added to it */
+	assert_int_equal(DROPPED(m), 500);
+	count(m, "app", 100, 1); /* it returns */
+	assert_int_equal(scraped_of(m, "app", 100), 1);
+	for (unsigned i = 0; i < 100; i++) /* each of those that stayed is still found */
+		count(m, "app", i, 1);
+	assert_int_equal(scraped_of(m, "app", 99), 102);
+	assert_int_equal(DROPPED(m), 500);
+	bsv_metrics_free(m);
+}
+
+/* A million apps come, one each 100 ms, beside one that stays. Each has a series of its own for 10 minutes or until the metric is full. */
+static void a_million_apps_stay_within_the_bound(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+	size_t most = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 1000000; i++) {
+		bsv_metrics_at(m, i * (MINUTE / 600));
+		count(m, "app", i, 1);
+		count(m, "stays", 0, 1);
+		if (bsv_metrics_series(m) > most)
+			most = bsv_metrics_series(m);
+	}
+	assert_int_equal(scraped_of(m, "stays", 0), 1000000);
+	assert_true(DROPPED(m) > 0);
+	assert_int_equal(DROPPED(m) + OTHERS(m) + (long long)bsv_metrics_series(m) - 4, 1000000);
+	assert_in_range(most, MOST, MOST + 3);
+	bsv_metrics_free(m);
+}
+
+/* A histogram's buckets go with its set, and begin at 0 when its app returns. */
+static void a_histogram_begins_again(void **state)
+{
+	const unsigned histograms = bsv_metric_infos[BSV_METRIC_DURATION].most;
+	struct bsv_metrics *m = metrics_new();
+	char name[20];
+	const char *who[] = { name, "net", "burst" };
+
+	(void)state;
+	for (unsigned round = 0; round < 3; round++) {
+		bsv_metrics_at(m, round * 20 * MINUTE);
+		for (unsigned i = 0; i < histograms; i++) {
+			snprintf(name, sizeof(name), "app%u", round % 2 * histograms + i);
+			bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_DURATION, who), 20000);
+		}
+	}
+	assert_int_equal(
+		scraped(m, "nnburst_execution_duration_seconds_count{app=\"app0\",model=\"net\",path=\"burst\"} "), 1);
+	assert_int_equal(scraped(m, "nnburst_execution_duration_seconds_bucket{app=\"app0\",model=\"net\",path="
+	                            "\"burst\",le=\"+Inf\"} "),
+	                 1);
+	bsv_metrics_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(new_apps_are_other_while_no_set_is_idle),
+		cmocka_unit_test(idle_sets_give_way_and_nothing_is_counted_twice),
+		cmocka_unit_test(a_million_apps_stay_within_the_bound),
+		cmocka_unit_test(a_histogram_begins_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
