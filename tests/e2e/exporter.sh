@@ -30,6 +30,18 @@ start_exporter it
 [[ $(curl -s -o /dev/null -w '%{http_code}' "$url/other") == 404 ]] || wrong 'a page that there is not'
 port=${url##*:}
 refuses 5 'another program listens there' --listen "127.0.0.1:$port" it
+if ((EUID == 0 && $(</proc/sys/net/ipv4/ip_unprivileged_port_start) > 81)) && command -v setpriv >/dev/null; then
+	cp "$burstscope" plain_burstscope # in a directory that another user can read
+	chmod a+rx . plain_burstscope
+	(
+		as_plain() { setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/plain_burstscope" "$@"; }
+		status=0
+		as_plain exporter --listen 127.0.0.1:81 it >out 2>err || status=$?
+		((status == 5)) && [[ $(<err) == *'this user may not listen on that port' && $(wc -l <err) == 1 ]]
+	) || wrong "a port of root: $(<err)"
+fi
+"$burstscope" exporter --listen 0.0.0.0:0 --for 100ms it >out 2>err || wrong "all addresses: $(<err)"
+grep -q 'other machines' err || wrong "no warning of an address that other machines reach: $(<err)"
 start_service "$service" --lanes 1 --policy fifo # one lane: deadlines are missed
 quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
 stop_service
