@@ -208,7 +208,7 @@ static int begin_serving(struct top *t, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (bsv_http_is_public(t->http))
-		say(t, "%s: other machines can read what apps and models are called, and what they do",
+		say(t, "%s: other machines can read the names of apps and models, and what they do",
 		    bsv_http_where(t->http));
 	return 0;
 }
