@@ -10,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TZ=UTC
 cd "$tmp"
-failures=0 apps=20000
+failures=0 apps=${NNB_APPS:-20000}
 
 wrong()
 {

@@ -13,7 +13,7 @@ done
 python=$(python3 -c 'import sys; print(sys.executable)') # itself: what stands for it can take half a second to find it, each time
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failures=0 looked=0 apps=5000
+failures=0 looked=0 apps=${NNB_APPS:-5000}
 export LC_ALL=C.UTF-8 TZ=UTC
 cd "$tmp"
 
