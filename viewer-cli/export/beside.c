@@ -1,6 +1,6 @@
 /*
- * beside.c -- what there is beside executions, for a trace viewer: what was not recorded, lanes of which it is unknown who held them, how far
- * each app was behind, and preparations that missed their deadlines.
+ * beside.c -- what a trace viewer shows beside executions: losses, times for which a lane's holder is unknown, the lag of
+ * each app, and preparations that missed their deadlines.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -107,7 +107,7 @@ static void put_end(struct chrome *c)
 	c->sink.failed = ferror(c->to);
 }
 
-/* What has the flow's number is joined, in the order of its time. */
+/* Events with the same flow number are joined, in the order of their times. */
 static void put_flow(struct chrome *c, const struct bsv_sink_event *e)
 {
 	if (!e->flow)

@@ -1,11 +1,11 @@
 /*
- * executions.c -- executions for a trace viewer: each with its phases, waits and what came of its deadline, on the track of its stream.
+ * executions.c -- executions for a trace viewer: each with its phases, its waits and the outcome of its deadline, on the track of its stream.
  *
- * ORDER   By id, as they are stored: nothing is sorted. What is told of one execution is in the order of its time; executions of a stream that
- *         overlap have tracks of their own side by side (bsv_row_for).
- * LOOKUP  Waits, preemptions and causes of misses are read beside, ordered by execution, SPAN executions at a time.
+ * ORDER   Executions are read in the order of their ids, as they are stored. The events of one execution are emitted in the order of their
+ *         times. Executions of a stream that overlap have tracks of their own side by side (bsv_row_for).
+ * LOOKUP  Waits, preemptions and causes of misses are read ordered by execution, SPAN executions at a time.
  * WAITS   If one wait is all of the queue phase, one slice stands for both, and has both categories. Otherwise waits are inside the phase.
- *         A wait whose lane somebody held is joined by a flow to an instant on that lane, at the time at which the wait began.
+ *         If another execution held the lane during a wait, a flow joins the wait to an instant on that lane, at the begin of the wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +87,10 @@ static const struct phase {
 	{ "signal", RUN_ENDED, RUN_ENDED, SIGNAL_NS },
 };
 
-/* What is read beside executions, by their ids. */
+/* Rows read beside executions, by execution id. */
 struct beside {
 	struct bsa_query *q;
-	int64_t to; /* of the span that was asked for */
+	int64_t to; /* end of the span of ids that was queried */
 	bool row;
 };
 
@@ -100,17 +100,17 @@ struct telling {
 	struct bsa_query *q;
 	struct beside waits, preemptions, causes;
 	struct bsa_query *last_wait;
-	uint64_t flows; /* of waits, so far */
+	uint64_t flows; /* number of flows of waits so far */
 	struct bsa_err *err;
 	int failed; /* 0, or negative */
-	/* of the execution under way: */
+	/* the current execution: */
 	int64_t id, began, ended, told; /* told: until then */
 	struct bsv_stream_of *stream;
 	struct bsv_owner *owner;
 	struct bsv_sequence *q_of;
 	uint64_t process;
 	bool answered;                            /* its flow has ended */
-	char parts[BSV_ARGS_MOST][40], cause[40]; /* of arguments: names, and the primary cause */
+	char parts[BSV_ARGS_MOST][40], cause[40]; /* names of arguments, and the primary cause */
 };
 
 /* ---- rows ---- */
@@ -249,7 +249,7 @@ static void tell_wait(struct telling *t, int64_t began, int64_t ended, int64_t u
 		t->told = ended;
 		return;
 	}
-	bsv_arg_int(&args, "began", began); /* it cannot be, and is in the database */
+	bsv_arg_int(&args, "began", began); /* a contradiction in the database, which is exported as it is */
 	bsv_arg_int(&args, "ended", ended);
 	e.flow = 0;
 	e.at = t->told;
@@ -381,7 +381,7 @@ static void find_ends(struct telling *t)
 		t->ended = t->began;
 	if (t->detail != BSV_EXPORT_ALL || (known(t->q, QUEUE_NS, &at) && known(t->q, RUN_ENDED, &at)))
 		return;
-	bsa_query_again(t->last_wait); /* it may go on after all that is known else */
+	bsa_query_again(t->last_wait); /* the last wait may end later than everything else that is known */
 	bsa_query_int(t->last_wait, ":id", t->id);
 	if (bsa_query_step(t->last_wait, t->err) > 0 && known(t->last_wait, 0, &at) && at > t->ended)
 		t->ended = at;

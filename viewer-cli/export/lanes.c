@@ -98,7 +98,7 @@ static bool step(struct telling *t, struct bsa_query *q)
 	return r > 0;
 }
 
-/* NULL: nobody knows which. */
+/* The service of the stream. NULL: unknown. */
 static struct bsv_service_of *service_of(struct telling *t, int64_t stream)
 {
 	struct bsv_stream_of *s = bsv_world_stream(t->w, stream);

@@ -26,10 +26,10 @@ static char unfinished[PATH_MAX]; /* for who stops us */
 static void stopped(int number)
 {
 	unlink(unfinished);
-	raise(number); /* which ends us when this is over: SA_RESETHAND */
+	raise(number); /* SA_RESETHAND: this ends the process when the handler returns */
 }
 
-/* Whoever stops us leaves no half of a file behind. */
+/* Remove the unfinished file if a signal ends the process. */
 static void watch(const char *path)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };

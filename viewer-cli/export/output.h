@@ -12,7 +12,7 @@
 /* Writes to @to, which is borrowed. Negative: why not. */
 typedef int bsv_writes(void *ctx, FILE *to, struct bsa_err *err);
 
-/* What @writes returned; BSA_E_ENV: @name cannot be written. Whoever stops us with a signal leaves no half of a file behind. */
+/* Return what @writes returned; BSA_E_ENV: @name cannot be written. If a signal ends the process, the unfinished file is removed. */
 int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa_err *err);
 
 /* Are both the same file? */

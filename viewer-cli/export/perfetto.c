@@ -24,7 +24,7 @@ enum clock_id { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6, OWN = 64 };
 
 /* TracePacket */
 enum {
-	TRACE_PACKET = 1, /* of Trace */
+	TRACE_PACKET = 1, /* fields of Trace */
 	CLOCK_SNAPSHOT = 6,
 	TIMESTAMP = 8,
 	SEQUENCE_ID = 10,
@@ -76,7 +76,7 @@ const char *const bsv_category_names[BSV_CATEGORIES] = { "execution", "phase", "
 
 struct word {
 	char text[48];
-	unsigned of;       /* which index of InternedData; 0: the slot is free */
+	unsigned of;       /* the index in InternedData; 0: the slot is free */
 	unsigned short at; /* among all words */
 };
 
@@ -84,9 +84,9 @@ struct perfetto {
 	struct bsv_sink sink;
 	FILE *to;
 	struct bsv_clocks clocks;
-	uint64_t uuids;            /* what the ids of tracks count from */
-	int64_t first;             /* a time that is not after anything: of the first snapshot */
-	uint32_t sequences;        /* that there are */
+	uint64_t uuids;            /* the base from which the ids of tracks are counted */
+	int64_t first;             /* the time of the first snapshot, no later than any event */
+	uint32_t sequences;        /* number of sequences so far */
 	struct bsv_sequence about; /* descriptors of tracks */
 	struct bsv_proto out, packet, event, interned;
 	struct word words[SLOTS];
@@ -182,7 +182,7 @@ static void put_clock(struct perfetto *p, unsigned id, int64_t at, bool incremen
 	bsv_proto_close(&p->out, clock);
 }
 
-/* What all clocks showed at @at: each time a little later, for some readers want the clocks of snapshots to go on. */
+/* The values of all clocks at @at. Each snapshot has a slightly later time, because some readers want the clocks of snapshots to advance. */
 static void put_snapshot(struct perfetto *p, int64_t at, bool own, bool all)
 {
 	size_t snapshot = bsv_proto_open(&p->out, CLOCK_SNAPSHOT);

@@ -1,7 +1,7 @@
 /*
  * proto.h -- protobuf's wire format, written into a buffer: the few field types that a Perfetto trace needs.
  *
- * A buffer grows as needed. No memory: `failed` is set, later writes do nothing, and whoever writes the buffer out reports it.
+ * A buffer grows as needed. Without memory, `failed` is set and later writes do nothing; the function that writes the buffer out reports it.
  */
 #ifndef BSV_PROTO_H
 #define BSV_PROTO_H

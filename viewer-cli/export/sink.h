@@ -1,11 +1,11 @@
 /*
- * sink.h -- what a database becomes in a trace viewer: tracks, and slices, instants and counters on them. Who reads the database tells a
- * sink; perfetto.c and chrome.c write it.
+ * sink.h -- the form of a database in a trace viewer: tracks, and slices, instants and counters on them. The readers of the database call
+ * a sink; perfetto.c and chrome.c write it.
  *
- * ORDER    Events of one struct bsv_sequence are told in the order of their time; different ones are independent. Slices of
- *          a track nest: what begins later ends before. At one time, what is told first happens first.
+ * ORDER    Events of one struct bsv_sequence arrive in the order of their times; different sequences are independent. Slices of
+ *          a track nest: a slice that begins later ends earlier. At one time, the first event happens first.
  * TIMES    are those of the database, until the sink writes them.
- * TRUST    Texts come from strangers. A sink escapes them.
+ * TRUST    Texts are untrusted. A sink escapes them.
  */
 #ifndef BSV_SINK_H
 #define BSV_SINK_H
@@ -52,15 +52,15 @@ struct bsv_args {
 	struct bsv_sink_arg args[BSV_ARGS_MOST];
 };
 
-/* Events that are told in the order of their time; made all 0, and then the sink's. */
+/* A sequence of events in the order of their times. The caller sets it to 0; then it belongs to the sink. */
 struct bsv_sequence {
-	uint32_t id;      /* 0: nothing was told */
-	uint64_t track;   /* of most of its events; 0: none */
-	bool any_order;   /* its events are told in any order */
-	int64_t last;     /* time that was written */
-	uint64_t seen[4]; /* of the first 256 few texts */
-	uint32_t key[2];  /* the last ones of a name, and of an argument */
-	uint8_t *keys[2]; /* borrowed; all that were told, a bit each, instead of the last ones; NULL: none */
+	uint32_t id;      /* 0: there was no event yet */
+	uint64_t track;   /* the track of most of its events; 0: none */
+	bool any_order;   /* its events arrive in any order */
+	int64_t last;     /* the last time written */
+	uint64_t seen[4]; /* a set of bits for the first 256 few texts */
+	uint32_t key[2];  /* the last keys written of a name, and of an argument */
+	uint8_t *keys[2]; /* borrowed; a bit for each key already written, instead of the last one; NULL: none */
 };
 
 enum bsv_track_kind { BSV_TRACK_GROUP, BSV_TRACK_SLICES, BSV_TRACK_COUNT, BSV_TRACK_NS };
@@ -69,7 +69,7 @@ struct bsv_track {
 	uint64_t id, parent; /* from 1; parent 0: none */
 	uint64_t process;    /* the topmost track above it, or itself */
 	enum bsv_track_kind kind;
-	int64_t pid; /* of a process that has this track; 0: none */
+	int64_t pid; /* the process that has this track; 0: none */
 	const char *name;
 };
 
@@ -80,8 +80,8 @@ struct bsv_sink_event {
 	unsigned categories; /* bits, 1 << enum bsv_category */
 	const struct bsv_args *args;
 	uint64_t flow;                /* 0: none */
-	bool flow_goes_on, flow_ends; /* neither: it begins */
-	int64_t value;                /* of the counter, whose name is @name */
+	bool flow_goes_on, flow_ends; /* neither: the flow begins */
+	int64_t value;                /* the counter's value; its name is @name */
 	const uint64_t
 		*more_tracks; /* n_more counters that have values at this time, too: of a slice that ends, at its end */
 	const int64_t *more_values;
@@ -95,7 +95,7 @@ struct bsv_clocks {
 	int64_t offset; /* 0 if there are several hosts */
 	bool one_host, boottime_known;
 	int64_t boottime; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
-	const char *uuid; /* of the recording */
+	const char *uuid; /* the recording's uuid */
 };
 
 struct bsv_sink {

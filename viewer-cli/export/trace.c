@@ -1,7 +1,7 @@
 /*
  * trace.c -- see trace.h.
  *
- * ORDER   Lanes come first: an instant on a lane at the time at which somebody got it is then inside what it is about.
+ * ORDER   Lanes are written first: an instant on a lane, at the begin of a slice there, is then inside that slice.
  */
 #include "export/trace.h"
 
@@ -16,7 +16,7 @@ static int tell_all(struct bsv_world *w, enum bsv_detail_of_export detail, struc
 	return r < 0 ? r : bsv_tell_beside(w, detail, err);
 }
 
-/* It reads from the beginning to the end: what was read is not read again. */
+/* The database is read once from begin to end, so a small cache is enough. */
 enum { MEMORY_KIB = 8192 };
 
 int bsv_export_trace(struct bsv_input *input, const struct bsv_trace_asked *asked, FILE *to, struct bsa_err *err)

@@ -1,7 +1,7 @@
 /*
- * world.h -- who there is in a database that is exported: apps, models, processes, streams and services, and which track each has.
+ * world.h -- the apps, models, processes, streams and services of an exported database, and the track of each.
  *
- * MEMORY  What grows with the number of apps, models, processes and streams is kept; of executions nothing is.
+ * MEMORY  grows with the number of apps, models, processes and streams, and not with the number of executions.
  */
 #ifndef BSV_WORLD_H
 #define BSV_WORLD_H
@@ -29,11 +29,11 @@ struct bsv_side_by_side {
 	size_t n, room;
 };
 
-/* Who streams belong to: a process, an app, or nobody that is known. Tracks are 0 until they are needed. */
+/* The owner of streams: a process, an app, or unknown. Tracks are 0 until they are needed. */
 struct bsv_owner {
 	int64_t id, pid; /* pid 0: none, or not one that a trace of the system would have */
 	int64_t app;
-	size_t process; /* of an app: the place of its first process, from 1 */
+	size_t process; /* the place of an app's first process, from 1 */
 	uint64_t track, deadlines, lag;
 };
 
@@ -45,7 +45,7 @@ struct bsv_stream_of {
 	struct bsv_side_by_side rows;
 };
 
-enum { BSV_LANES_SHOWN = 256 }; /* of a service; those beyond share the last one's track */
+enum { BSV_LANES_SHOWN = 256 }; /* limit for one service; lanes beyond it share the last one's track */
 
 struct bsv_service_of {
 	int64_t trace, instance;
@@ -60,7 +60,7 @@ struct bsv_world {
 	struct bsv_clocks clocks;
 	int64_t ended;
 	struct bsv_named apps, models;
-	struct bsv_owner *processes, *owners; /* owners: by app, then one for nobody */
+	struct bsv_owner *processes, *owners; /* owners: by app, then one for unknown apps */
 	struct bsv_stream_of *streams;
 	struct bsv_service_of *services;
 	size_t n_processes, n_streams, n_services;
@@ -82,7 +82,7 @@ uint64_t bsv_world_track(struct bsv_world *w, enum bsv_track_kind kind, uint64_t
 /* NULL: of none that is known. */
 struct bsv_stream_of *bsv_world_stream(struct bsv_world *w, int64_t id);
 
-/* Who has what @app does, where no process is known. Never NULL. */
+/* The owner of what @app does if its process is unknown. Never NULL. */
 struct bsv_owner *bsv_world_app(struct bsv_world *w, int64_t app);
 
 /* The app's first process, or the app. Never NULL. */

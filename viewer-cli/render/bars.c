@@ -194,7 +194,7 @@ static int column_width(const struct bsv_bars *b, const struct bsv_bars_column *
 	return most;
 }
 
-/* What the columns of a section take up, gaps included, without those that are left out; cut as far as may be, if @cut. */
+/* The width of a section's columns with their gaps, without hidden columns; with @cut, as narrow as possible. */
 static int section_width(const struct bsv_bars *b, const struct layout *l, const struct bsv_bars_column *columns,
                          bool cut)
 {
@@ -260,7 +260,7 @@ static int allowed(const struct bsv_bars *b, const struct layout *l, const struc
 {
 	int width = column_width(b, columns, nth), over = section_width(b, l, columns, false) - l->left;
 
-	for (size_t i = nth + 1; columns[i].name && over > 0; i++) /* what is further right is cut first */
+	for (size_t i = nth + 1; columns[i].name && over > 0; i++) /* columns on the right are narrowed first */
 		if (columns[i].least && !l->without[columns[i].dear] && column_width(b, columns, i) > columns[i].least)
 			over -= column_width(b, columns, i) - columns[i].least;
 	if (over <= 0 || !columns[nth].least || width <= columns[nth].least)
@@ -320,7 +320,7 @@ void bsv_wrap(FILE *to, const struct bsv_screen *screen, int indent, const char 
 struct line {
 	FILE *to;
 	const struct bsv_screen *screen;
-	int blanks; /* that are owed: none at the end of a line */
+	int blanks; /* number of blanks to print before the next character; a line does not end with blanks */
 };
 
 static void blanks(struct line *out, int n)

@@ -19,7 +19,7 @@ struct bsv_bars_column {
 
 struct bsv_bars;
 
-/* What the bars show: from @from to @to. NULL: no memory, which bsv_bars_print says. Functions below are fine with that. */
+/* Bars for the time from @from to @to. NULL: no memory, which bsv_bars_print reports. The functions below accept NULL. */
 struct bsv_bars *bsv_bars_new(int64_t from, int64_t to);
 
 /* NULL is fine. Returns NULL. */
@@ -35,7 +35,7 @@ void bsv_bars_section(struct bsv_bars *b, const char *title, const struct bsv_ba
 void bsv_bars_row(struct bsv_bars *b, int paint);
 void bsv_bars_cell(struct bsv_bars *b, const char *text);
 
-/* Of the row's bar; of stretches that overlap the bar would say too much. */
+/* Add a stretch to the row's bar. If stretches overlap, the bar shows too much. */
 void bsv_bars_stretch(struct bsv_bars *b, int64_t began, int64_t ended);
 
 /* A mark in the row's bar, one column wide; later ones lie above. @glyph is borrowed. */

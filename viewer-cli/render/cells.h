@@ -19,7 +19,7 @@ struct bsv_place {
 	uint64_t part;
 };
 
-/* Of a time that is outside: the nearest one. @to is the end of the last cell: cells, 0. */
+/* The cell of @at; outside of the span, the nearest cell. @to is the end of the last cell: cells, 0. */
 struct bsv_place bsv_span_place(const struct bsv_span *s, int64_t at);
 
 /* The cell that shows @at; what is outside is in the nearest one. */
@@ -53,7 +53,7 @@ struct bsv_unit {
 	int64_t ns;
 };
 
-/* What is fit for durations up to @most. */
+/* The unit for durations up to @most. */
 const struct bsv_unit *bsv_unit_for(int64_t most);
 
 enum { BSV_AMOUNT_TEXT = 32 };

@@ -33,7 +33,7 @@ static void who_name(char to[BSV_TEXT_MOST], const char *s)
 	free(text);
 }
 
-/* "mobilenet of camera, high", as far as that is known; "" is nobody. */
+/* "mobilenet of camera, high", as far as it is known; "" for an unknown execution. */
 static void who_text(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 {
 	char app[BSV_TEXT_MOST] = "an unknown app", model[BSV_TEXT_MOST] = "";
@@ -49,7 +49,7 @@ static void who_text(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 	         who->priority ? who->priority : "");
 }
 
-/* "743: mobilenet of camera, high"; "" is nobody. */
+/* "743: mobilenet of camera, high"; "" for an unknown execution. */
 void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 {
 	char text[BSV_TEXT_MOST];
@@ -133,7 +133,7 @@ static void draw_deadline(const struct bsv_drawing *d)
 		bsv_explained_say(d, BSV_UNSURE_PAINT, "whether it met its deadline is unknown");
 }
 
-/* What is unknown, and why. */
+/* Draw which values are unknown, and why. */
 static void draw_quality(const struct bsv_drawing *d)
 {
 	static const struct {
@@ -166,7 +166,7 @@ static void draw_quality(const struct bsv_drawing *d)
 
 /* ---- what to ask next ---- */
 
-/* Who is behind the largest row of the ledger that somebody is behind, or else behind the longest wait. */
+/* The culprit of the largest row of the ledger that has one, otherwise of the longest wait. */
 static int64_t culprit(const struct bsv_explained *x)
 {
 	int64_t most = 0, ret = 0;

@@ -48,7 +48,7 @@ struct bsv_explained_cause {
 	bool primary;
 };
 
-/* What a replay says of the miss without something: the members that say what are known, the others are not. */
+/* The result of a replay without one cause, app or model: the members that are not NULL name it. */
 struct bsv_explained_without {
 	const char *cause, *app, *model;
 	int64_t earlier;
@@ -60,7 +60,7 @@ struct bsv_explained {
 	const char *exec, *path, *status, *miss, *quality, *sides, *input;
 	int64_t began, ended, e2e, deadline, lateness; /* began, ended: the first and the last that is known */
 	int64_t submitted;                             /* where the budget begins */
-	int64_t usual_budget;                          /* of others of its model and path */
+	int64_t usual_budget;                          /* the usual budget of executions of the same model and path */
 	int64_t cold, redo, run, losses;               /* losses: intervals of lost events that touch it */
 	int64_t typical_n, typical_estimated;          /* how many executions are behind what is typical */
 	const char *advice;                            /* about the primary cause */

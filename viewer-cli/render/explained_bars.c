@@ -127,7 +127,7 @@ static void add_stops(const struct bsv_drawing *d)
 			bsv_bars_mark(d->bars, x->preemptions[i].stopped, "^");
 }
 
-/* What is typical, in words. */
+/* Print the typical durations in words. */
 static void add_typical(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -247,7 +247,7 @@ static int longest_first(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Of many sizes the BSV_ROWS_MOST largest are shown: those above @least, and so many of those that are just that. */
+/* Of many rows the BSV_ROWS_MOST largest are shown: those above @least, and some of those that are equal to it. */
 struct chosen {
 	int64_t least;
 	size_t ties;

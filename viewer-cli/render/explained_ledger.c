@@ -69,7 +69,7 @@ static void add_sum(const struct bsv_drawing *d, const char *what, int64_t late,
 		cell_exact(d->bars, budget);
 }
 
-/* What is nothing in the late ledger is in the other one only. */
+/* Whether the row is in this ledger: a row without lateness is in the budget's ledger only. */
 static bool in_ledger(const struct bsv_drawing *d, const struct bsv_explained_cause *c)
 {
 	return d->x->verbose || c->late || c->primary;
@@ -214,7 +214,7 @@ static void without_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_
 		snprintf(to, 2 * BSV_TEXT_MOST, "without %.80s altogether", w->app ? w->app : "?");
 }
 
-/* What a replay can tell; and no line for what it cannot. */
+/* Draw the results of replays, without lines for unknown ones. */
 static void draw_without(const struct bsv_drawing *d)
 {
 	char text[2 * BSV_TEXT_MOST];

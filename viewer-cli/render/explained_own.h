@@ -1,6 +1,4 @@
-/*
- * explained_own.h -- what the files share that draw one execution (explained.h).
- */
+/* explained_own.h -- declarations shared by the files that draw one execution (explained.h). */
 #ifndef BSV_RENDER_EXPLAINED_OWN_H
 #define BSV_RENDER_EXPLAINED_OWN_H
 
@@ -10,9 +8,9 @@
 #include "render/cells.h"
 #include "render/explained.h"
 
-enum { BSV_ROWS_MOST = 24 /* of waits, of causes: the others share a row */, BSV_TEXT_MOST = 512 };
+enum { BSV_ROWS_MOST = 24 /* limit of rows of waits, and of causes: the rest share one row */, BSV_TEXT_MOST = 512 };
 
-/* What all sections are drawn with. */
+/* The drawing of one execution, passed to all sections. */
 struct bsv_drawing {
 	const struct bsv_explained *x;
 	const struct bsv_screen *screen;
@@ -52,13 +50,13 @@ static inline int64_t bsv_minus(int64_t a, int64_t b)
 void bsv_explained_say(const struct bsv_drawing *d, int paint, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "743: mobilenet of camera, high", as far as it is known, names as they may be shown; "" is nobody. */
+/* "743: mobilenet of camera, high", as far as it is known, with printable names; "" for an unknown execution. */
 void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who);
 
 /* Phases, lanes, waits, preemptions. 0, or negative. */
 int bsv_explained_bars(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
 
-/* Of a miss: the ledgers, the primary cause, and what would have saved it. 0, or negative. */
+/* Draw the ledgers of a miss, the primary cause, and the changes that would have saved it. 0, or negative. */
 int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* json.c -- what is in an object: columns with their units, and rows. */
+/* json.c -- the members of an object: columns with their units, and rows. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "answer/template.h"
 #include "render/render.h"
 
-/* So many bytes of @s may stand in a string as they are. */
+/* The number of bytes of @s that need no escape in a string. */
 static size_t plain(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -203,7 +203,7 @@ static bool members_init(struct members *ret, const struct bsv_rows *rows, const
 	return ret->all;
 }
 
-/* What stands before each value of a row, each ended by 0. Owned by the caller. */
+/* The text before each value of a row, each ended by 0. Owned by the caller. */
 static char *member_heads(const struct members *m)
 {
 	char *ret = NULL;

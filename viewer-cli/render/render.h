@@ -40,7 +40,7 @@ int bsv_render_json(FILE *to, struct bsv_rows *rows, const int64_t *start, struc
 /* As printf does it, in less time: there may be a hundred million. */
 void bsv_print_int(FILE *to, int64_t value);
 
-/* What objects are made of: a string; a member; a number, or null where there is none in JSON. */
+/* The parts of objects: a string; a member; a number, or null if JSON has no such number. */
 void bsv_json_text(FILE *to, const char *s, size_t n);
 void bsv_json_field(FILE *to, const char *name, const char *value);
 void bsv_json_real(FILE *to, double value);

@@ -10,11 +10,11 @@
 
 struct bsv_scale {
 	const char *unit; /* ""; what stands in the header */
-	double of;        /* so many ns or bytes are one */
+	double of;        /* number of ns or bytes in one unit */
 	int decimals;     /* -1: a number as it is */
 };
 
-/* What is in a column, to choose by: in any order. */
+/* The range of a column's values, in any order, from which a unit is chosen. */
 struct bsv_extent {
 	bool any, real;
 	double least, most; /* least: of those that are not 0; both without signs */

@@ -19,7 +19,7 @@ struct column {
 	bool right, text, marked;
 	int content, head_word; /* as wide as what is in it; as the longest word of its head */
 	int natural, width;     /* natural: with all of its head in a line */
-	size_t samples;         /* of a percentile: fewer than so many are marked */
+	size_t samples;         /* percentiles of fewer samples are marked */
 };
 
 /* The first rows, a cell after the other. */
@@ -31,7 +31,7 @@ struct table {
 	size_t n, shown; /* columns, and how many of them fit */
 	size_t n_at;     /* the column with the number of samples; n: there is none */
 	struct column *columns;
-	struct bsv_extent durations; /* of all columns */
+	struct bsv_extent durations; /* the range over all columns */
 	struct bsv_cell *cells;
 	size_t kept;
 	struct bsv_cell *row; /* room for one */
@@ -359,7 +359,7 @@ static const char *head_line(const struct column *c, int line, size_t *ret_bytes
 	return NULL;
 }
 
-/* They stand on what is beneath. */
+/* A head is aligned like the values below it. */
 static void print_heads(struct table *t)
 {
 	int most = 1;

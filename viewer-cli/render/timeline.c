@@ -133,7 +133,7 @@ static bool inside(const struct bsv_timeline *t, int64_t began, int64_t ended)
 	return !t->failed && began < t->span.to && ended > t->span.from && began < ended;
 }
 
-/* What lane_held adds up by: the lane, the cell and the app. */
+/* The key of lane_held: lane, cell and app. */
 static uint64_t key(const struct bsv_timeline *t, size_t lane, int cell, uint32_t app)
 {
 	return ((uint64_t)lane * (uint64_t)t->span.cells + (uint64_t)cell) << 32 | app;
@@ -186,7 +186,7 @@ void bsv_timeline_unknown(struct bsv_timeline *t, int64_t service, int64_t lane,
 		held(t, l, BSV_UNKNOWN_WHO, began, ended);
 }
 
-/* Of who waits; NULL: no memory. */
+/* The waits of an execution; NULL: no memory. */
 static struct bsv_waiting *waiting_of(struct bsv_timeline *t, int64_t who)
 {
 	int64_t number = folk_number(&t->waiting_ones, who);
@@ -220,7 +220,7 @@ void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int
 
 void bsv_timeline_mark(struct bsv_timeline *t, enum bsv_mark mark, int64_t at)
 {
-	bool last = t && at == t->span.to && at == t->ended; /* of the recording: there is no later column for it */
+	bool last = t && at == t->span.to && at == t->ended; /* the end of the recording has no later column */
 
 	if (!t || t->failed || at < t->span.from || (at >= t->span.to && !last))
 		return;

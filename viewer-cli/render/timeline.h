@@ -22,14 +22,14 @@ struct bsv_timeline *bsv_timeline_free(struct bsv_timeline *t);
 /* Before and after that nothing was recorded: cells that lie there altogether are blank. */
 void bsv_timeline_recorded(struct bsv_timeline *t, int64_t began, int64_t ended);
 
-/* A lane there is, of the service with that number: it has a row even if nobody ever had it. */
+/* The service with that number has this lane: the lane has a row even if it was never held. */
 void bsv_timeline_lane(struct bsv_timeline *t, int64_t service, int64_t lane);
 
 /* An execution of @app had a lane. Those of one lane do not overlap. */
 void bsv_timeline_held(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t app, int64_t began,
                        int64_t ended);
 
-/* Who had a lane is unknown. Does not overlap either. */
+/* The lane's holder is unknown. Such stretches do not overlap either. */
 void bsv_timeline_unknown(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t began, int64_t ended);
 
 /* An execution of @who, an app or a model, was ready, and not on a lane. */
@@ -47,7 +47,7 @@ enum bsv_state { BSV_UNDER_WAY, BSV_WAITING, BSV_ON_LANE, BSV_STATES };
 
 void bsv_timeline_focus(struct bsv_timeline *t, const char *name, enum bsv_state state, int64_t began, int64_t ended);
 
-/* What those are called that are drawn; owned by the caller, NULL: no memory. Names may be anything. */
+/* Names of what is drawn, owned by the caller. NULL: no memory. Names are untrusted. */
 struct bsv_timeline_names {
 	char *(*app)(void *ctx, int64_t app);
 	char *(*waiting)(void *ctx, int64_t who);

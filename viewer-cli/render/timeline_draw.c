@@ -18,19 +18,19 @@ enum {
 
 /* ---- what comes of it ---- */
 
-/* Who had most of a cell of a lane. */
+/* The app that held a lane for most of a cell. */
 struct top {
 	uint64_t parts;
 	uint32_t app;
 };
 
 struct sums {
-	struct top *tops;           /* of each cell of each lane */
-	bsv_sum *of_app;            /* of each app, by its number */
+	struct top *tops;           /* for each cell of each lane */
+	bsv_sum *of_app;            /* sums by the number of the app */
 	uint32_t *order;            /* apps, the largest first */
-	char letters[BSV_WHO_MOST]; /* of each app, by its number */
+	char letters[BSV_WHO_MOST]; /* letters by the number of the app */
 	char *names[LETTERS_MOST];
-	uint32_t lettered[LETTERS_MOST]; /* whose they are */
+	uint32_t lettered[LETTERS_MOST]; /* the apps that have these letters */
 	size_t n_letters;
 };
 
@@ -203,7 +203,7 @@ static bool recorded(const struct bsv_timeline *t, int cell)
 	       (cell < b.cell || (cell == b.cell && b.part));
 }
 
-/* Who had most of each cell. */
+/* Draw the app that held the lane for most of each cell. */
 static void draw_who(const struct drawing *d, const char *name, size_t lane)
 {
 	const struct bsv_timeline *t = d->t;

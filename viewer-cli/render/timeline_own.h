@@ -1,6 +1,4 @@
-/*
- * timeline_own.h -- what has been told of a timeline (timeline.h): timeline.c adds it up, timeline_draw.c draws it.
- */
+/* timeline_own.h -- the state of a timeline (timeline.h): timeline.c adds it up, timeline_draw.c draws it. */
 #ifndef BSV_RENDER_TIMELINE_OWN_H
 #define BSV_RENDER_TIMELINE_OWN_H
 
@@ -17,7 +15,7 @@ enum {
 
 /* Those that are told apart: a number each, as they come; of too many the later ones share the last number, and have no id. */
 struct bsv_folk {
-	struct bsv_tally numbers; /* of an id, its number + 1 */
+	struct bsv_tally numbers; /* by id: its number + 1 */
 	int64_t *ids;
 	size_t n, room;
 	bool many;
@@ -30,7 +28,7 @@ struct bsv_lane {
 
 typedef unsigned __int128 bsv_sum;
 
-/* Of one that waits: parts of each cell, once for each that waits meanwhile. */
+/* A waiting execution: for each cell, the parts for which it waited. */
 struct bsv_waiting {
 	bsv_sum *cells, all;
 };
@@ -42,9 +40,9 @@ struct bsv_timeline {
 	struct bsv_folk apps, waiting_ones;
 	struct bsv_lane lanes[BSV_LANES_MOST];
 	size_t n_lanes, more_lanes;
-	struct bsv_tally held; /* of cell and app: the parts it had */
+	struct bsv_tally held; /* by cell and app: the parts for which the app held the lane */
 	struct bsv_waiting *waiting;
-	uint64_t *marks[BSV_MARKS], counts[BSV_MARKS]; /* of each cell */
+	uint64_t *marks[BSV_MARKS], counts[BSV_MARKS]; /* for each cell */
 	struct bsv_cover *lost;
 	struct bsv_cover *states[BSV_STATES];
 	char *focus;

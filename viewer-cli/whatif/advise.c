@@ -1,9 +1,9 @@
 /*
- * advise.c -- the smallest single change that saves most misses, and who pays for it.
+ * advise.c -- finds the smallest single change that saves most misses, and the apps that would pay for it.
  *
- * Tried are the options of the service, one each; a higher priority for who misses most; a lower one for who has the lanes most; shorter
- * steps; and, of who has the lanes most, half of the calls, models twice as fast, or nothing at all. Misses of whom a change takes work
- * away do not count as saved.
+ * It tries each option of the service; a higher priority for the app with the most misses; a lower one for the app with the most lane time; shorter
+ * steps; and, for the app with the most lane time, half of its calls, models twice as fast, and none of its calls. If a change takes
+ * work away from an app, the misses of that work do not count as saved.
  */
 #include "whatif/search.h"
 
@@ -13,7 +13,9 @@
 #include <string.h>
 
 enum { TOP = 6 /* groups or apps of a kind */, LOW = 1, HIGH = 3 /* priorities, from 1 */ };
-enum { ENOUGH_PERCENT = 90 /* of what the best one saves: then smaller is better */ };
+enum {
+	ENOUGH_PERCENT = 90 /* percent of the misses saved by the best change: above that, a smaller change is better */
+};
 
 static const char *const policies[] = { "fair", "priority", "fifo", "edf" };
 static const char *const preempts[] = { "none", "restart", "save" };
@@ -150,7 +152,7 @@ struct kind {
 	const char *option, *value;
 	setter set;
 	enum bsv_size size;
-	bool by_misses; /* of who misses most; otherwise of who has the lanes most */
+	bool by_misses; /* the app with the most misses; otherwise the app with the most lane time */
 	bool takes;     /* work away */
 };
 

@@ -1,4 +1,4 @@
-/* alternatives.c -- what burstscope whatif answers about many changes at once. */
+/* alternatives.c -- the answers of burstscope whatif --search and --advise. */
 #include "whatif/alternatives.h"
 
 #include "answer/say.h"
@@ -178,7 +178,7 @@ static void put_alternative(struct bsv_rows *rows, const struct bsv_alternatives
 	put_spread(rows, g->slowest, HUNDREDTHS);
 }
 
-/* Those of the front, and what was recorded; or with @all all of them. */
+/* Rows of the alternatives on the front and of the recording, or with @all of all alternatives. */
 static struct bsv_rows *alternative_rows(const struct bsv_alternatives *a, bool all)
 {
 	static const struct bsv_column columns[] = { { "policy", "text", NULL },
@@ -287,7 +287,7 @@ static uint64_t missed_now(const struct bsv_alternatives *a)
 	return a->trials.n ? a->trials.all[0].draws[0].missed : 0;
 }
 
-/* Who pays for it, in words. Owned by the caller. */
+/* The apps that pay for a change, in words. Owned by the caller. */
 static char *price_of(const struct bsv_alternatives *a, const struct bsv_advice *x)
 {
 	const char *app = x->payer == UINT32_MAX ? NULL : a->past->apps[x->payer];

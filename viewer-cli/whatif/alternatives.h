@@ -1,4 +1,4 @@
-/* alternatives.h -- what burstscope whatif answers about many changes at once: --search and --advise. */
+/* alternatives.h -- the answers of burstscope whatif about many changes at once: --search and --advise. */
 #ifndef BSV_WHATIF_ALTERNATIVES_H
 #define BSV_WHATIF_ALTERNATIVES_H
 
@@ -7,7 +7,7 @@
 
 struct bsv_alternatives {
 	const struct bsv_past *past;
-	const struct bsv_whatif_change *base; /* what is different in all of them */
+	const struct bsv_whatif_change *base; /* the change that all alternatives share */
 	unsigned lanes_up_to;                 /* 0: as many as there were */
 	bool quiet;
 	struct bsv_trials trials;

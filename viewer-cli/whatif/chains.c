@@ -1,10 +1,10 @@
 /*
- * chains.c -- who submits what comes next: calls of one app, model and path follow each other in chains, one for each thread.
+ * chains.c -- finds chains: calls of one app, model and path that one thread submits one after the other.
  *
- * A chain is open if its deadlines tell when a call was due: they are as far from that as ever, and the submission was later by as much as
- * the thread had to wait. Where they do not, it is closed if the time from an answer to the next call differs less than the time
- * between calls. What was due while the thread of an open chain waited, and left out, is put in again: under other rules there
- * may be time for it.
+ * A chain is open if its deadlines show when a call was due: the time from due to deadline is the usual one, and the submission was as much
+ * later as the thread had to wait. Otherwise a chain is closed if the time from an answer to the next call varies less than the time
+ * between calls. Calls that were due and left out while the thread of an open chain waited are added again: under other rules the thread
+ * may have time for them.
  */
 #include "whatif/past.h"
 
@@ -12,11 +12,12 @@
 #include <string.h>
 
 enum {
-	ENOUGH = 8,        /* calls, to tell how they follow each other */
-	SPREAD_NS = 60000, /* of what is left of a deadline: from there on it was set when the call was due */
+	ENOUGH = 8, /* calls needed to find the kind of a chain */
+	/* spread of the time left until the deadline: if it is no smaller, deadlines were set when the calls were due */
+	SPREAD_NS = 60000,
 	PATH_FENCED = 2,
-	BESIDE_MOST = 1000,    /* threads that are looked at */
-	IMAGINED_MOST = 100000 /* in all, beside as many as were recorded */
+	BESIDE_MOST = 1000,    /* limit of threads that are searched */
+	IMAGINED_MOST = 100000 /* limit of imagined calls, in addition to the number of recorded ones */
 };
 
 static int by_number(const void *a, const void *b)
@@ -49,7 +50,7 @@ static bool append(struct bsv_past_chain *chain, uint32_t call)
 	return true;
 }
 
-/* Of its group and path, the chain whose thread became free last; NULL: none is free. Launches and trials go on beside each other. */
+/* The chain of the call's group and path whose thread became free last; NULL: none is free. Launches and trials run beside others. */
 static struct bsv_past_chain *chain_for(const struct bsv_past *p, const struct bsv_past_call *c, bool apart)
 {
 	uint32_t next = p->groups[p->models[c->model].group].chains[c->path];
@@ -240,7 +241,7 @@ static bool waited_mostly(const struct bsv_past *p, const struct bsv_past_chain 
 	return p->last_submitted > first && waited > (p->last_submitted - first) / 2;
 }
 
-/* Of few calls it is not known how they follow each other; but a thread that waits for most of the time submits when it is answered. */
+/* With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer. */
 static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 {
 	bool waited = waited_mostly(p, chain);

@@ -1,4 +1,4 @@
-/* changes.c -- what is to be different in a replay. */
+/* changes.c -- parses the changes for a replay. */
 #include "whatif/changes.h"
 
 #include <stdio.h>

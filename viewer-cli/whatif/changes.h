@@ -1,4 +1,4 @@
-/* changes.h -- what is to be different in a replay, as it is said on a command line. */
+/* changes.h -- the changes for a replay, as options of the command line. */
 #ifndef BSV_WHATIF_CHANGES_H
 #define BSV_WHATIF_CHANGES_H
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVE = 2 /* of bsa_replay_rules.preempt */ };
+enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
 #define MOOD 0.15
@@ -51,7 +51,7 @@ static uint64_t chance(const struct draw *d, uint64_t chain, uint64_t place, uin
 	return x ^ x >> 31;
 }
 
-/* Of the seeds from 1 to MOODS each model has each mood once, in an order of its own: the median is as it was. */
+/* Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so the median stays the same. */
 static double mood(const struct draw *d, uint32_t group)
 {
 	uint64_t order = 1 + (uint64_t)group * 3 % MOODS, rank;
@@ -113,7 +113,7 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	if (!c->whole || c->imagined || d->seed) {
 		other = whole_near(d, chain, i);
 		ns = other ? other->run_ns : m->estimate_ns ? m->estimate_ns : m->floor_ns;
-		if (!c->whole && !c->imagined && ns < known) /* it was given up, and had run so long */
+		if (!c->whole && !c->imagined && ns < known) /* the execution was given up after this time */
 			ns = known + known / 8;
 	}
 	run = (double)ns * mood(d, m->group) / change->speed + (double)change->run_ns;
@@ -157,7 +157,7 @@ static uint64_t way_of(const struct bsv_past_call *c, enum way way)
 	return c->served == (way == ANSWER) && !c->imagined ? c->answer_ns : BSA_REPLAY_NEVER;
 }
 
-/* That of call @i; where it did not go that way, of the one nearest to it that did. */
+/* The way of call @i; if it did not take this way, that of the nearest call that did. */
 static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum way way)
 {
 	uint64_t ns = BSA_REPLAY_NEVER;
@@ -240,7 +240,8 @@ static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsa_
 		return false;
 	c = call_at(d, chain, (int64_t)at->at);
 	before = at->at % chain->n ? call_at(d, chain, (int64_t)at->at - 1) : NULL;
-	lag = before && before->answered > c->due ? before->answered : c->due; /* and then it took so long */
+	/* then the thread took this long again */
+	lag = before && before->answered > c->due ? before->answered : c->due;
 	lag = c->imagined || c->submitted < lag ? 0 : c->submitted - lag;
 	fill(d, number, (int64_t)at->at, at->drawn, ret);
 	set_deadline(d, chain, c, due, ret);
@@ -269,7 +270,7 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 		return false;
 	while (at->at + 1 < chain->n && call_at(d, chain, (int64_t)at->at + 1)->submitted <= when)
 		at->at++;
-	/* what was near in time, if it is elsewhere in its chain than it was */
+	/* if the call has another place in its chain now: the recorded call that is nearest in time */
 	fill(d, number, d->seed ? (int64_t)at->at : (int64_t)i, at->drawn, ret);
 	ret->at = when;
 	set_deadline(d, chain, c, when, ret);

@@ -8,14 +8,14 @@
 
 #include "whatif/past.h"
 
-/* What is different, for the calls of a group. All zeroes but rate and speed (1) and budget (BSV_UNCHANGED): nothing. */
+/* Changes to the calls of a group. No change: all 0, but rate and speed 1 and budget BSV_UNCHANGED. */
 #define BSV_UNCHANGED (UINT64_MAX - 1)
 
 struct bsv_group_change {
 	bool without;
 	int priority;        /* from 1; 0: as it was */
 	uint64_t budget_ns;  /* BSA_REPLAY_NEVER: no deadline */
-	double speed, rate;  /* so many times as fast, as often */
+	double speed, rate;  /* factors of speed and of the number of calls */
 	int64_t run_ns;      /* added to each run */
 	uint64_t earlier_ns; /* submitted so much earlier */
 };
@@ -28,7 +28,7 @@ struct bsv_whatif_change {
 
 struct bsv_group_figures {
 	uint64_t n, missed;
-	uint64_t p50_ns, p99_ns, mean_ns; /* of those served; BSA_REPLAY_NEVER: none was */
+	uint64_t p50_ns, p99_ns, mean_ns; /* for calls that were served; BSA_REPLAY_NEVER: none was */
 	uint64_t served, lane_ns;
 	double waited_ns; /* by all, in all; who was not served waited until its deadline, at least */
 };

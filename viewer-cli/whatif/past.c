@@ -1,4 +1,4 @@
-/* past.c -- what a recording tells for a replay. */
+/* past.c -- reads from a recording what a replay needs. */
 #include "whatif/past.h"
 
 #include <limits.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 
 enum {
-	READ_KIB = 8192, /* of SQLite's cache and sorters while it is read: what is read takes the memory */
+	READ_KIB = 8192, /* SQLite's cache and sorters while the recording is read: the rows read need the memory */
 	FEW = 20 /* executions that ran: from fewer nothing is concluded */,
 	WHO_MOST = 4096 /* apps, and apps and models */
 };
 
 #define LENGTH_MOST_NS (UINT64_C(100) * 24 * 3600 * 1000000000)
-#define LONGEST_NS (INT64_MAX / 8) /* so that a few of them can be added up */
+#define LONGEST_NS (INT64_MAX / 8) /* small enough that a few of them can be added */
 
 static int no_memory(struct bsa_err *err)
 {
@@ -82,7 +82,7 @@ static uint64_t between(uint64_t from, uint64_t to)
 	return from == BSA_REPLAY_NEVER || to == BSA_REPLAY_NEVER ? BSA_REPLAY_NEVER : to > from ? to - from : 0;
 }
 
-/* Which of @words, from 0; @n: none. */
+/* The index of the column's word in @words; @n: it is not there. */
 static uint32_t word(const struct bsa_query *q, size_t column, const char *const *words, uint32_t n)
 {
 	const char *text = bsa_query_get_string(q, column, NULL);
@@ -224,7 +224,7 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 	return r < 0 ? r : 0;
 }
 
-/* They are in the order of their ids. */
+/* The model with that id: models are ordered by id. */
 static struct bsv_past_model *model_of(const struct bsv_past *p, int64_t id)
 {
 	size_t least = 0, most = p->n_models;
@@ -304,7 +304,7 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
 }
 
-/* What was recorded is the least: the floor less a quarter, or less a half while no execution had confirmed it. */
+/* The floor, estimated from the shortest recorded run: a quarter less, or half less while no execution had confirmed the floor. */
 static uint64_t floor_of(const struct bsv_past_model *m, uint64_t least)
 {
 	return m->confirmed ? least + least / 3 : 2 * least;
@@ -338,7 +338,7 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 	return r < 0 ? r : 0;
 }
 
-/* What each group has; and floors that were not recorded: of what ran in one stretch, the shortest. */
+/* Add up each group, and estimate the floors that were not recorded from the shortest run in one stretch. */
 static void sum_up(struct bsv_past *p, size_t *ret_ran)
 {
 	for (size_t i = 0; i < p->n_calls; i++) {
@@ -399,7 +399,7 @@ static int read_hands(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err
 
 /* ---- looks ---- */
 
-/* Who was asked to make room did so at its next look: half of the time between two of them later, on the average. */
+/* Read the time between two checks for a request to make room: twice the median time from a request to the stop. */
 static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;

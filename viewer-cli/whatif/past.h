@@ -1,5 +1,5 @@
 /*
- * past.h -- what a recording tells for a replay: who submitted what and when, how long it ran, and by which rules.
+ * past.h -- what a replay needs of a recording: the calls with their apps and times, their run times, and the rules.
  *
  * Times are in ns since the recording began. Unknown is BSA_REPLAY_NEVER.
  */
@@ -27,22 +27,22 @@ struct bsv_past_call { /* there are millions of them */
 	bool whole : 1;    /* run_ns is all that it needs; otherwise it needs more */
 	bool served : 1;   /* with a result */
 	bool missed : 1;   /* its deadline */
-	bool trial : 1;    /* the service tried a model: nobody asked for it */
-	bool imagined : 1; /* it was due while its thread waited, and left out */
+	bool trial : 1;    /* a trial run of the service; no app submitted it */
+	bool imagined : 1; /* the call was due while its thread waited, and was left out */
 };
 
 /* A model that an app prepared. */
 struct bsv_past_model {
 	uint32_t app, group;
 	uint64_t step_ns, estimate_ns, floor_ns;
-	uint64_t least_ns; /* that was seen of whole runs; 0: none was */
+	uint64_t least_ns; /* the shortest recorded whole run; 0: none */
 	uint64_t look_ns;  /* between two looks inside an operation, where what is computed is kept; 0: not known */
 	int64_t operations;
 	bool confirmed; /* an execution had confirmed the floor when the recording began */
 	int64_t id;
 };
 
-/* What is reported of together: the executions of an app and of models of one name. */
+/* A group is reported together: the executions of an app with all models of one name. */
 struct bsv_past_group {
 	char *app_name, *model_name; /* owned */
 	uint32_t chains[5];          /* the newest one of each path, from 1; 0: none */
@@ -58,8 +58,8 @@ struct bsv_past_chain {
 	uint32_t model, path;
 	enum bsv_loop loop;
 	uint32_t beside;    /* another one of its group and path, from 1; 0: none */
-	bool fails;         /* one of them was not served */
-	bool skips;         /* what is due while its thread waits is left out, but for the latest */
+	bool fails;         /* a call of the chain was not served */
+	bool skips;         /* calls that are due while the thread waits are left out, except for the latest */
 	uint64_t budget_ns; /* from due to deadline, of an open loop; BSA_REPLAY_NEVER: each call has its own */
 	uint64_t ends;      /* the recording tells of it until then */
 };
@@ -81,10 +81,10 @@ struct bsv_past {
 	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t room_calls, room_chains;
-	size_t n_recorded; /* of the calls: the others are imagined */
+	size_t n_recorded; /* number of recorded calls; the others are imagined */
 	size_t n_unknown_runs;
 	uint64_t length;
-	uint64_t last_submitted; /* of all that apps submitted */
+	uint64_t last_submitted; /* the last submission of any app */
 	size_t n_starved; /* chains of few calls, whose threads waited for most of the recording: what else they would submit is not known */
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAIR = 0, SAVE = 2 }; /* of bsa_replay_rules */
+enum { FAIR = 0, SAVE = 2 }; /* values of bsa_replay_rules */
 enum { GOALS = 3 };
 
 bool bsv_search_fill(struct bsv_trials *t, const struct bsa_replay_rules *now, struct bsv_group_change *groups,

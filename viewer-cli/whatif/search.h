@@ -1,6 +1,4 @@
-/*
- * search.h -- which rules would do better: all there are, or the smallest single change.
- */
+/* search.h -- searches for better rules: all alternatives, or the smallest single change. */
 #ifndef BSV_WHATIF_SEARCH_H
 #define BSV_WHATIF_SEARCH_H
 
@@ -8,7 +6,7 @@
 
 enum { BSV_PREEMPTS = 3, BSV_POLICIES = 4, BSV_DEADLINE_MODES = 3 };
 
-/* What an alternative is judged by. NAN: unknown, which is as bad as can be. */
+/* The goals by which alternatives are judged. NAN: unknown, which ranks last. */
 struct bsv_goals {
 	struct bsv_spread missed_percent, urgent_ns, slowest;
 	uint32_t slowest_app;
@@ -41,11 +39,11 @@ enum bsv_size {
 
 struct bsv_advice {
 	size_t trial;     /* its number; number 0 is the recording as it was */
-	char option[320]; /* of burstscope whatif */
+	char option[320]; /* the option of burstscope whatif */
 	enum bsv_size size;
-	uint32_t app;            /* whose work it takes away: its misses do not count; UINT32_MAX: nobody's */
-	struct bsv_spread saved; /* misses; below 0: there are more */
-	uint32_t payer;          /* the app that pays most; UINT32_MAX: none does in all replays */
+	uint32_t app; /* the app whose work the change takes away: its misses do not count; UINT32_MAX: no app */
+	struct bsv_spread saved;                     /* misses; below 0: there are more */
+	uint32_t payer;                              /* the app that pays most; UINT32_MAX: none does in all replays */
 	struct bsv_spread payer_missed, payer_waits; /* more misses; times its mean response */
 };
 

@@ -9,7 +9,7 @@
 
 enum {
 	FEW = 30 /* executions of an app: of fewer no mean is compared */,
-	FEWER = 100 /* and no 99th percentile told */,
+	FEWER = 100 /* with fewer calls, no 99th percentile is reported */,
 	THREADS_MOST = 16
 };
 

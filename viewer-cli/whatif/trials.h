@@ -39,7 +39,7 @@ struct bsv_spread {
 	double low, median, high;
 };
 
-/* Whose 99th percentile matters: of the highest priority that was recorded; where all have one priority, those with deadlines. False: no memory. */
+/* Choose the calls whose 99th percentile is judged: of the highest recorded priority; if all have one priority, those with deadlines. False: no memory. */
 bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *past);
 
 /* Another one. NULL: no memory. The pointer is borrowed until the next one is added. */
@@ -54,7 +54,7 @@ void bsv_trials_fini(struct bsv_trials *t);
 /* Sorts @values. */
 struct bsv_spread bsv_spread_of(double *values, unsigned n);
 
-/* Of the urgent it is the slowest of their models. */
+/* For urgent calls, the value of the slowest of their models. */
 struct bsv_spread bsv_trial_missed_percent(const struct bsv_trials *t, const struct bsv_trial *x);
 struct bsv_spread bsv_trial_urgent(const struct bsv_trials *t, const struct bsv_trial *x);
 
