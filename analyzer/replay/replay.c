@@ -25,12 +25,12 @@ struct live {
 	struct bsa_replay_outcome outcome;
 	enum state state;
 	uint64_t event;       /* the one that it waits for; another one is over */
-	uint64_t since, done; /* of run_ns so much was done, then */
+	uint64_t since, done; /* at the time @since, @done ns of run_ns were done */
 	uint64_t until;       /* when it is too late to begin */
 	uint64_t on_since;    /* on its lane */
 	uint32_t step;        /* the one under way, where they are listed */
 	bool broken;
-	struct live *next; /* of those that are not used */
+	struct live *next; /* the next unused struct */
 };
 
 struct event {
@@ -144,7 +144,7 @@ static uint64_t least_of(const struct play *p, const struct live *l)
 	return p->terms->recorded ? l->call.least_ns : nnb__estimate_least(&p->models[l->call.model]);
 }
 
-/* What of a whole run is still to be done behind @done. */
+/* The least part of a whole run that is left after @done. */
 static uint64_t least_left(const struct play *p, const struct live *l, uint64_t done)
 {
 	uint64_t least = least_of(p, l), run = l->call.run_ns;
@@ -179,7 +179,7 @@ static uint64_t checkpoint_from(const struct live *l, uint64_t least)
 	return k * l->call.step_ns < l->call.run_ns ? k * l->call.step_ns : l->call.run_ns;
 }
 
-/* It is at a checkpoint. */
+/* The call reaches a checkpoint. */
 static void comes_to(struct live *l, uint64_t done, uint64_t now)
 {
 	uint64_t at = l->done;
@@ -190,7 +190,7 @@ static void comes_to(struct live *l, uint64_t done, uint64_t now)
 	l->since = now;
 }
 
-/* When is somebody on @lane to be looked at? Called whenever the policy has planned anew. */
+/* Set the time at which the call on @lane is checked next. Called whenever the policy has planned again. */
 static void look_again(struct play *p, uint32_t lane)
 {
 	const struct live *l = p->lanes[lane].on;
@@ -243,7 +243,7 @@ static void ends(struct play *p, struct live *l, enum bsa_replay_fate fate)
 	l->outcome.missed = fate != BSA_REPLAY_ANSWERED;
 }
 
-/* It has its fate, and its caller has not heard yet. */
+/* The call's fate is decided; its caller gets the answer a while later. */
 static void answers_soon(struct play *p, struct live *l)
 {
 	l->state = ANSWERS;
@@ -267,7 +267,7 @@ static void answers(struct play *p, struct live *l)
 
 /* ---- lanes ---- */
 
-/* Whom the policy gave a lane to; it takes a while to wake up. */
+/* The policy gave a lane to this call, which takes a while to wake up. */
 static void handed_over(struct play *p, struct nnb__policy_job *job)
 {
 	struct live *l = (struct live *)job;
@@ -284,7 +284,7 @@ static void held(struct play *p, const struct live *l, uint32_t lane)
 		p->source->held(p->source->arg, &l->call, lane, l->on_since, p->now);
 }
 
-/* It runs no more, and has its lane until it gives it. */
+/* The call has stopped running. It holds its lane until it gives the lane back. */
 static void ends_on_lane(struct play *p, struct live *l, enum bsa_replay_fate fate)
 {
 	uint32_t lane = (uint32_t)l->job.lane;
@@ -328,7 +328,7 @@ static void begins(struct play *p, struct live *l)
 	look_again(p, lane);
 }
 
-/* It makes room, unless nobody else gets the lane. */
+/* The call makes room at a checkpoint, unless no other call would get the lane. */
 static void may_leave(struct play *p, struct live *l)
 {
 	uint32_t lane = (uint32_t)l->job.lane;

@@ -25,7 +25,7 @@ struct bsa_replay_rules {
 	uint32_t policy, preempt, deadlines, lanes;
 };
 
-/* What the service knows of a model when the replay begins. */
+/* The service's knowledge of a model when the replay begins. */
 struct bsa_replay_model {
 	uint64_t floor_ns, estimate_ns; /* 0: not known */
 	bool confirmed, fixed;          /* as in policy/estimate.h */
@@ -42,7 +42,7 @@ struct bsa_replay_call {
 	uint32_t app, model, priority, chain;
 	uint32_t tag; /* the source's */
 	bool apart;   /* the next call of its chain does not wait for its answer */
-	bool stays;   /* it may not be made to start over */
+	bool stays;   /* the call may not be made to start over */
 };
 
 enum bsa_replay_fate { BSA_REPLAY_ANSWERED, BSA_REPLAY_REFUSED, BSA_REPLAY_GAVE_UP, BSA_REPLAY_ABORTED };
@@ -63,7 +63,7 @@ struct bsa_replay_source {
 	/* The next call of @chain, not before @now. False: there is none. */
 	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret);
 	void (*done)(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *outcome);
-	/* It held @lane. NULL: that is of no interest. */
+	/* The call held @lane. NULL: not wanted. */
 	void (*held)(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended);
 	void *arg;
 };
@@ -71,7 +71,7 @@ struct bsa_replay_source {
 struct bsa_replay {
 	struct bsa_replay_rules rules; /* not native, and 1 to BSA_REPLAY_LANES_MAX lanes */
 	uint32_t n_apps, n_models, n_chains;
-	bool recorded; /* what the service expected of each call is in the call; otherwise it is learnt of models, as the service does */
+	bool recorded; /* each call has the service's estimate of it; otherwise the replay learns from the runs of each model, as the service does */
 	const struct bsa_replay_model *models; /* n_models; recorded: of no interest */
 	struct bsa_replay_app *ret_apps;       /* n_apps; NULL: of no interest */
 };

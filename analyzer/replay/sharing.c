@@ -11,21 +11,21 @@ enum {
 	ADVISE = 2, /* bsa_replay_rules.deadlines */
 	STEPS_MOST = 1024,
 	PART_LEAST = 256, /* executions, where nothing is ready behind them; */
-	PART_MOST = 8192, /* and wherever */
+	PART_MOST = 8192, /* limit of the calls of a part, even if the queue never becomes empty */
 	READY_MOST = 2048,
 	KEPT = 65536, /* responses of an app, for its percentiles */
 };
 
-#define LONGEST_NS (UINT64_C(1) << 61) /* of times, and of all runs together: so that both can be added up */
+#define LONGEST_NS (UINT64_C(1) << 61) /* limit of a time, and of the sum of all runs, so that both can be added */
 #define NONE UINT32_MAX
 
 /* An execution of the part. */
 struct call {
 	struct bsa_sharing_call is;
 	uint64_t *steps;    /* owned, while it is under way */
-	uint64_t run;       /* what they sum to */
+	uint64_t run;       /* their sum */
 	uint64_t at, ended; /* in the replay: ready, and off its last lane */
-	uint32_t next;      /* of its stream; NONE: it is the last one */
+	uint32_t next;      /* the next one of its stream; NONE: this is the last one */
 	uint32_t n_steps;
 };
 
@@ -54,9 +54,9 @@ struct play {
 	struct account *accounts;
 	struct call *calls;
 	struct chain *chains;
-	uint32_t *slots; /* of streams: numbers of chains, from 1 */
+	uint32_t *slots; /* hash table of streams: numbers of chains, from 1 */
 	uint32_t n, n_chains, under_way;
-	uint64_t total; /* of all times on lanes */
+	uint64_t total; /* all time on lanes */
 	int code;
 };
 
@@ -122,7 +122,7 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 
 	if (!before)
 		return c->ready;
-	if (c->ready < end_of(before)) /* they are under way beside each other */
+	if (c->ready < end_of(before)) /* both are under way at the same time */
 		return at + (c->ready - before->ready);
 	think = c->ready - end_of(before);
 	if (think < before->response)
@@ -281,7 +281,7 @@ static int by_app_and_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Of the part, which is over. */
+/* Add the ideal lane time of the part, which is over. */
 static void add_ideal_work(struct play *p)
 {
 	uint64_t until = 0;
@@ -325,7 +325,7 @@ static void play_part(struct play *p)
 static void play_all(struct play *p)
 {
 	struct bsa_sharing_call c;
-	uint64_t until = 0; /* one was ready until then */
+	uint64_t until = 0; /* some call was ready until then */
 	int r;
 
 	while (!p->code && (r = p->terms->next(p->terms->arg, &c)) != 0) {

@@ -1,15 +1,17 @@
 /*
- * sharing.h -- what recorded arrivals would have had under ideal fair sharing: docs/figures.md, "Verdicts".
+ * sharing.h -- plays recorded arrivals under ideal fair sharing: docs/figures.md, "Verdicts".
  *
- * Each execution needs a lane for as long as it had one, with the hand-overs to it; who has which lane is decided by the service's policy
- * `fair`, on as many lanes. So only the order differs: a machine that was busy slows both.
- * ARRIVALS  An execution is ready when it was. But one that followed the one before it in its stream sooner than that one took is taken
- *           to come of its answer: it follows as soon as it did. So a thread that always has one under way has one, and not more or fewer.
- * PARTS     A recording is played in parts: up to a time when none was ready, or after so many executions. Each begins with empty lanes.
- * STEPS     An execution can leave its lane between two steps. A step is as long as the longest of its model; longer by as much as
- *           the run was longer than usual; and the time for which it was on no cpu is one stretch, in the middle.
- * GIVEN UP  What was given up while it waited, or in the midst of its run, needs what it had: what else it would have taken is not known.
- * CONCURRENCY  None: a replay is its caller's.
+ * Each execution needs a lane for the lane time that it had, with its hand-overs. The service's policy `fair` decides which execution gets
+ * which lane, on the same number of lanes. So only the order differs; a machine that was busy slows both.
+ * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the stream, within a shorter time
+ *           than the predecessor took, the replay assumes that the same thread submitted it after the answer: then it follows the answer
+ *           at the recorded distance. So a thread that always has one execution under way has one, not more or fewer.
+ * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited number of executions. Each
+ *           part begins with empty lanes.
+ * STEPS     An execution can leave its lane between two steps. A step is as long as the longest operation of its model, and longer in
+ *           proportion if the run was longer than usual. The time without a CPU is one stretch, in the middle.
+ * GIVEN UP  An execution that was given up while it waited or ran needs the lane time that it had: the rest is unknown.
+ * CONCURRENCY  None: a replay belongs to its caller.
  */
 #ifndef BSA_REPLAY_SHARING_H
 #define BSA_REPLAY_SHARING_H
@@ -19,14 +21,14 @@
 
 /* Times in ns on any one clock; lengths in ns. */
 struct bsa_sharing_call {
-	uint64_t ready, response; /* response: from then until it left its last lane, or was given up */
-	uint64_t hand, run, off;  /* handed its lanes; on lanes, of which on no cpu */
+	uint64_t ready, response; /* response: from ready until it left its last lane, or was given up */
+	uint64_t hand, run, off;  /* times: of hand-overs; on lanes; and of that, without a CPU */
 	uint64_t deadline;        /* UINT64_MAX: none */
-	uint64_t step, usual;     /* of its model: the longest step, and a usual run; 0: unknown */
-	uint64_t stream;          /* any number that those of one stream have */
+	uint64_t step, usual;     /* the longest step and the usual run of its model; 0: unknown */
+	uint64_t stream;          /* a number that identifies the stream */
 	uint32_t app, priority;
-	bool asked;    /* its app is judged by it */
-	bool answered; /* and so is its response */
+	bool asked;    /* the verdict on its app includes it */
+	bool answered; /* the execution and its response are complete */
 };
 
 struct bsa_sharing_app {
@@ -34,7 +36,7 @@ struct bsa_sharing_app {
 	double mean_ns, ideal_mean_ns;
 	uint64_t p95_ns, ideal_p95_ns;   /* nearest rank; of more than 65536, of every second, fourth ... */
 	uint64_t work_ns, ideal_work_ns; /* for so long an execution of it was ready or on a lane */
-	uint64_t received_ns;            /* of lanes */
+	uint64_t received_ns;            /* lane time */
 	uint64_t played;                 /* executions, asked for or not */
 };
 

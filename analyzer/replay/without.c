@@ -13,7 +13,7 @@ enum {
 	MOST = 2,   /* the rest of the victim that was given up takes as long as it can */
 	FINE = 4,   /* an execution can leave its lane more often than every step */
 	WAYS = 8,
-	FINER = 4, /* so many times as often */
+	FINER = 4, /* factor by which steps are shorter in some of the ways */
 	DRAWS = 12 /* ways in which each stream, and each call, is drawn by itself */
 };
 
@@ -24,7 +24,7 @@ enum {
 /* A call in the replay under way. */
 struct played {
 	uint64_t at;       /* submitted, or when a call that is taken away would have been */
-	uint64_t answered; /* of one that is taken away: the same */
+	uint64_t answered; /* for a call that is taken away: the same time */
 	bool is_done, served;
 	uint64_t ended, late_by; /* late_by: of an answer, behind its deadline, as a signed number */
 };
@@ -92,7 +92,7 @@ static bool is_closed(const struct play *p, const struct bsa_without_call *c)
 	return p->way < WAYS ? p->way & CLOSED : drawn(p, c->stream) & 1;
 }
 
-/* What lies between @least and @most. */
+/* A length between @least and @most, of which only these bounds are known. */
 static uint64_t open_length(const struct play *p, const struct bsa_without_call *c, uint64_t least, uint64_t most)
 {
 	if (most == BSA_WITHOUT_UNKNOWN)
@@ -109,7 +109,7 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* It was submitted without waiting for the answer before. */
+/* Whether @c was submitted without waiting for the answer of @before. */
 static bool is_beside(const struct bsa_without_call *before, const struct bsa_without_call *c)
 {
 	return before->answered > c->submitted;
@@ -169,7 +169,7 @@ static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *re
 		p->unknown_from = 0;
 }
 
-/* What was given up as it waited was so a while after its time; then it was answered. */
+/* For a call that was given up while it waited: the time from the latest end of its wait to the answer. */
 static uint64_t fail_of(const struct bsa_without *w, const struct bsa_without_call *c)
 {
 	uint64_t ready = c->submitted + c->send + c->ready, until;
@@ -180,7 +180,7 @@ static uint64_t fail_of(const struct bsa_without *w, const struct bsa_without_ca
 	return c->answered > until ? c->answered - until : c->fail;
 }
 
-/* What was given up in its midst was at a checkpoint then. */
+/* The length of a step: a call that was given up while it ran was at a checkpoint then. */
 static uint64_t step_of(const struct play *p, const struct bsa_without_call *c)
 {
 	uint64_t finer = p->way < WAYS ? (p->way & FINE ? FINER : 1) : 1 + drawn(p, ~c->id) % FINER;
@@ -235,7 +235,7 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay
 			p->w->n_played++;
 			return true;
 		}
-		now = at; /* who submits it goes on as if it were answered at once */
+		now = at; /* the thread that submits the call goes on as if it had been answered at once */
 		last = i;
 	}
 	if (last == NONE) { /* all are submitted: find the last one */
@@ -258,7 +258,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	struct play *p = arg;
 	const struct bsa_without_call *c = &p->w->world.calls[call->tag];
 
-	/* It has come further than it did: how long the rest takes, and what comes behind it, is not known at all. */
+	/* The call ran for longer than was recorded: the length of the rest, and everything after it, is unknown. */
 	if (call->tag != p->w->world.victim && !c->served && !is_bounded(p->w, c) && o->fate == BSA_REPLAY_ANSWERED &&
 	    o->ended < p->unknown_from)
 		p->unknown_from = o->ended;
@@ -334,14 +334,14 @@ static uint64_t error_of(const struct bsa_without *w)
 	return error > most ? error : most;
 }
 
-/* Which ways are there to tell apart? */
+/* The set of unknowns that have to be tried both ways. */
 static unsigned open_questions(const struct bsa_without *w)
 {
 	unsigned open = 0;
 
 	if (w->world.policy != NNB_POLICY_FIFO && w->world.preempt != NNB_PREEMPT_NONE)
 		open |= FINE;
-	if (w->world.horizon != BSA_WITHOUT_UNKNOWN) /* what is behind it may follow any call */
+	if (w->world.horizon != BSA_WITHOUT_UNKNOWN) /* calls after the horizon may follow any call */
 		open |= CLOSED;
 	for (size_t i = 0; i < w->world.n; i++) {
 		const struct bsa_without_call *c = &w->world.calls[i];
@@ -462,7 +462,7 @@ static uint64_t open_of(const struct bsa_without *w)
 	return sum;
 }
 
-/* What this replay says of the victim. */
+/* The verdict of this replay on the victim. */
 static int verdict(const struct bsa_without *w, unsigned way, struct known known)
 {
 	const struct played *victim = &w->played[w->world.victim];

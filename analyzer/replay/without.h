@@ -23,7 +23,7 @@
 
 #define BSA_WITHOUT_UNKNOWN UINT64_MAX
 
-enum { BSA_WITHOUT_CALLS_MOST = 4096 /* of a window */ };
+enum { BSA_WITHOUT_CALLS_MOST = 4096 /* limit of a window */ };
 
 /* Times in ns on any one clock; lengths in ns, none of them longer than 2^56. */
 struct bsa_without_call {
@@ -34,17 +34,17 @@ struct bsa_without_call {
 	uint64_t run,
 		run_most; /* on lanes; run_most is longer where what it would have taken is not known; of another than the
 	                           victim BSA_WITHOUT_UNKNOWN: there is no bound */
-	uint64_t ran;     /* what it ran until it was given up; 0: it was not, or that is not known */
+	uint64_t ran;     /* time that it ran until it was given up; 0: it was not given up, or the time is unknown */
 	uint64_t answer, answer_most, fail; /* from its end to its answer; fail: of one that was given up */
 	uint64_t step;                      /* the longest between two checkpoints; 0: it has none */
 	uint64_t deadline;                  /* BSA_WITHOUT_UNKNOWN: none */
-	uint64_t least;                     /* that the service expected it to take of a lane; 0: unknown */
+	uint64_t least;                     /* the service's estimate of the least lane time; 0: unknown */
 	uint64_t ended, answered;           /* as recorded; ended BSA_WITHOUT_UNKNOWN: it was under way to the end */
 	uint32_t app, model, priority;
-	bool served; /* it was answered with a result */
-	bool waits;  /* it cannot be submitted before the one before it in its stream is answered */
-	bool waited; /* it was given up while it waited for a lane: before it had run */
-	bool before; /* it was there when the replay begins, and is not taken away: of one that ran, the run is what was left of it */
+	bool served; /* the call was answered with a result */
+	bool waits;  /* the call is not submitted before the previous one in its stream is answered */
+	bool waited; /* the call was given up while it waited for a lane, before it ran */
+	bool before; /* the call was under way when the replay begins, and is not taken away: if it ran, the run is the part that was left */
 };
 
 struct bsa_without_world {
@@ -53,19 +53,19 @@ struct bsa_without_world {
 	const struct bsa_without_call
 		*calls;   /* borrowed until the world is freed; in the order of submitted + send + ready */
 	size_t n;         /* 1 to BSA_WITHOUT_CALLS_MOST */
-	size_t victim;    /* which of them missed its deadline */
+	size_t victim;    /* index of the call that missed its deadline */
 	uint64_t begins;  /* all lanes were idle then, or calls were there before; */
-	uint64_t horizon; /* what would be ready later is not among the calls; BSA_WITHOUT_UNKNOWN: all are */
+	uint64_t horizon; /* calls that became ready later are not included; BSA_WITHOUT_UNKNOWN: all are included */
 };
 
-/* What is taken away. All zeroes: nothing. */
+/* What is taken away from a replay. All zeroes: nothing. */
 struct bsa_without_change {
 	const uint64_t *executions; /* borrowed for the call: ids */
 	size_t n_executions;
 	bool without_app,
-		without_model; /* of other calls than the victim: those of the app; of them, those of the model */
+		without_model; /* of calls other than the victim: all of that app; or only those of the model */
 	uint32_t app, model;
-	/* Of the victim, so much less; before: from submitted until it is ready; later: its deadline. Below 0 is more. */
+	/* Reductions of the victim's times: before from submission until ready, later of its deadline. Below 0 is an increase. */
 	int64_t before, hand, run, after, later;
 	uint64_t earlier; /* submitted so much earlier, with the same deadline */
 };

@@ -1,6 +1,4 @@
-/*
- * control.h -- liblttng-ctl, if this machine has it: it is loaded when somebody records, so that whoever only asks does without.
- */
+/* control.h -- liblttng-ctl, loaded when a recording begins, so that commands that only answer need not load it. */
 #ifndef BSV_CONTROL_H
 #define BSV_CONTROL_H
 

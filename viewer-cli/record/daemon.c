@@ -1,10 +1,10 @@
 /*
  * daemon.c -- see daemon.h.
  *
- * SIGNALS  A daemon of our own has every signal as a fresh process has it, whatever we hold or ignore; a session of its own keeps
- *          Ctrl-C from it.
- * CRASH    If we are killed, it gets SIGTERM and ends, and with it our session. What it has said is in memory, and needs nobody to read it.
- *          While it ends, it answers nobody, and no other daemon can start: a recording that is begun then waits for its end.
+ * SIGNALS  A session daemon of our own starts with the default action for all signals, whatever we block or ignore. It has its own
+ *          process group, so Ctrl-C does not reach it.
+ * CRASH    If we are killed, it gets SIGTERM and ends, and our session ends with it. Its output goes to memory, so no reader is needed.
+ *          While it ends, it answers no request, and no other daemon can start: a recording that begins then waits for its end.
  */
 #include "record/daemon.h"
 
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 20, PATIENCE_S = 30, ENDS_S = 10 /* what another one takes to end, or to begin */ };
+enum { LOOK_MS = 20, PATIENCE_S = 30, ENDS_S = 10 /* time for another daemon to end, or to begin */ };
 
 /* As liblttng-ctl's own program finds it. */
 static const char *program(void)
@@ -94,7 +94,7 @@ static void look_again_soon(void)
 	nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
 }
 
-/* Has ours, which has ended, found another one, which answers nobody? That one ends, or has only just begun. */
+/* Whether our daemon has ended because it found another one that does not answer: that one is ending, or has just begun. */
 static bool found_another(const struct bsv_daemon *d)
 {
 	char words[256];

@@ -11,8 +11,8 @@
 
 /* All 0: none of our own. */
 struct bsv_daemon {
-	pid_t pid;  /* of our own; 0: it was there before */
-	int output; /* what our own has said; -1 without one */
+	pid_t pid;  /* process of our own daemon; 0: the daemon was running already */
+	int output; /* output of our own daemon; -1: none */
 };
 
 /*

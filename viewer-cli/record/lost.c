@@ -51,7 +51,7 @@ void bsv_settings_remove(const char *directory)
 		unlink(path);
 }
 
-/* @trace is a directory below the recording's. 0: nobody has written how large its buffers were. */
+/* The size of the buffers, as a file below @trace records it. @trace is a directory below the recording's. 0: there is no such file. */
 static uint64_t settings_buffer(const char *trace)
 {
 	const char *end = NULL;
@@ -103,7 +103,7 @@ struct advising {
 	bool guessed;  /* how large buffers were */
 };
 
-/* What one buffer of @trace lost, and what would have held it. */
+/* Add the losses of one buffer of @trace, and the size that would have lost nothing. */
 static void advise(struct advising *a, int64_t trace_id, const struct bsv_stream *s, uint64_t buffer, double each)
 {
 	struct bsv_advice advice = bsv_advise(buffer, s->rate, bsv_bytes_of(s->lost_most, each));

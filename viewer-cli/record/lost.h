@@ -1,6 +1,4 @@
-/*
- * lost.h -- what a recording lost, and which settings would have lost nothing.
- */
+/* lost.h -- the losses of a recording, and the settings that would have lost nothing. */
 #ifndef BSV_LOST_H
 #define BSV_LOST_H
 

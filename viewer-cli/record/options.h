@@ -8,7 +8,7 @@
 #include "command.h"
 #include "record/sizing.h"
 
-/* What --detail takes, as enum bsv_detail has them: the first is the default of who records all; and where compact is it. */
+/* Values of --detail, in the order of enum bsv_detail; the first is the default. In the second list, compact is the default. */
 extern const char *const bsv_details[], *const bsv_details_compact[];
 
 /* The detail that choice @i of bsv_details_compact is. */
@@ -34,7 +34,7 @@ enum bsv_detail bsv_detail_compact(int i);
 		.offset = offsetof(of, ring)                                                                  \
 	}
 
-/* What --ring says, in bytes. BSA_E_USAGE: it cannot be. */
+/* The value of --ring in bytes. BSA_E_USAGE: out of range. */
 int bsv_option_ring(uint64_t *ret, const struct bsv_quantity *given, struct bsa_err *err);
 
 #define BSV_OPTION_FOR(of)                                                                               \

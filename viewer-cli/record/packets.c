@@ -29,7 +29,7 @@ struct row {
 	uint64_t offset, packet_bits, content_bits, began, ended, lost;
 };
 
-/* What of @r was written in how long. */
+/* Bytes per second of @r. */
 static uint64_t rate_of(const struct row *r)
 {
 	uint64_t bytes = r->content_bits / 8, ns = r->ended > r->began ? r->ended - r->began : 1;
@@ -173,7 +173,7 @@ static int walk(const char *directory, int (*tell)(struct bsv_packets *, const F
 	return r;
 }
 
-/* Of the trace whose metadata @e is. */
+/* Whether the trace of the metadata file @e cannot be read. */
 static bool is_unreadable(const FTSENT *e)
 {
 	char *directory = strndup(e->fts_accpath, strlen(e->fts_accpath) - strlen(e->fts_name));

@@ -1,7 +1,4 @@
-/*
- * packets.h -- what LTTng's own index of a recording says: how much was written, when, and where something was lost. Its events are
- * not looked at.
- */
+/* packets.h -- reads LTTng's index of a recording: how much was written, when, and where events were lost. Does not read the events. */
 #ifndef BSV_PACKETS_H
 #define BSV_PACKETS_H
 
@@ -18,7 +15,7 @@ struct bsv_stream {
 	uint64_t largest;        /* bytes of a packet, with its padding */
 	uint64_t began, ended;   /* by the trace's clock, ns */
 	uint64_t lost;           /* events */
-	uint64_t lost_most;      /* of them in a row, packet after packet */
+	uint64_t lost_most;      /* the most events lost in consecutive packets */
 	uint64_t rate;           /* bytes a second, in the packet that was filled most quickly */
 	bool cut;                /* its file is shorter than the packets that are listed */
 };
@@ -26,8 +23,8 @@ struct bsv_stream {
 struct bsv_packets {
 	struct bsv_stream *streams;
 	size_t n;
-	uint64_t files_bytes;  /* of all files */
-	unsigned cut_metadata; /* so many traces cannot be read: the end of their metadata is missing */
+	uint64_t files_bytes;  /* bytes of all files */
+	unsigned cut_metadata; /* number of traces that cannot be read, because the end of their metadata is missing */
 };
 
 /* 0, and to be given to bsv_packets_fini; BSA_E_ENV: it cannot be read. A recording that is empty has no streams. */

@@ -1,6 +1,4 @@
-/*
- * probe.h -- how much a workload that runs already writes: a short recording that nobody keeps.
- */
+/* probe.h -- measures how much a running workload writes, by a short recording that is deleted again. */
 #ifndef BSV_PROBE_H
 #define BSV_PROBE_H
 
@@ -10,11 +8,11 @@
 struct bsv_probed {
 	char directory[256];
 	const struct bsv_lttng *lttng;
-	struct lttng_destruction_handle
-		*end; /* of its session: LTTng takes half a second for that, for which nobody waits at once */
+	struct lttng_destruction_handle *
+		end; /* the thread that ends its session: LTTng takes half a second for that, and the caller need not wait */
 };
 
-/* Bytes a second on its busiest cpu; 0: nothing, or nobody can tell. */
+/* Bytes per second on the busiest cpu; 0: nothing was written, or it could not be measured. */
 uint64_t bsv_probe(struct bsv_probed *p, const struct bsv_lttng *lttng, enum bsv_detail detail,
                    struct bsv_buffers buffers);
 

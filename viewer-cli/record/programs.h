@@ -13,7 +13,7 @@ enum { BSV_PROGRAMS_MOST = 256 };
 
 struct bsv_program {
 	pid_t pid;
-	char name[32]; /* that it gave itself, fit to be printed */
+	char name[32]; /* the name that the program gave itself, printable */
 };
 
 /* Those that see the same files as we do, and that we may look at. */

@@ -102,12 +102,12 @@ static int name_directory(struct bsv_recording *r, struct bsa_err *err)
 		r->directory = NULL;
 		return bsv_no_memory(err);
 	}
-	if (strlen(r->directory) > PATH_MAX - 512) /* of what LTTng makes below it */
+	if (strlen(r->directory) > PATH_MAX - 512) /* leaves room for the names that LTTng adds below it */
 		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", r->name);
 	return 0;
 }
 
-/* 1: it is; 0: not; negative: nobody can tell. */
+/* 1: the directory is empty; 0: it is not; negative: it cannot be read. */
 static int is_empty(const char *directory)
 {
 	DIR *d = opendir(directory);
@@ -177,7 +177,7 @@ static int round_buffers(struct bsv_recording *r, struct bsa_err *err)
 	return 0;
 }
 
-/* One set of buffers has to be there, or LTTng records nothing, and tells nobody. */
+/* There must be memory for one set of buffers, otherwise LTTng records nothing and reports no error. */
 static int check_room(const struct bsv_recording *r, struct bsa_err *err)
 {
 	uint64_t size = bsv_buffers_size(r->session.buffers), room = bsv_room(&r->machine, 1);
@@ -235,7 +235,7 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	return 0;
 }
 
-/* Does anybody want us to stop? Signals are held. */
+/* Whether a signal asks us to stop. Signals are blocked meanwhile. */
 static bool is_stopped(void)
 {
 	sigset_t pending;
@@ -274,7 +274,7 @@ static void ask_workload(struct bsv_recording *r)
 	char a[BSV_BYTES_TEXT];
 	uint64_t rate;
 
-	if (r->options.buffer || r->options.live.timer_us) /* it has no time for that */
+	if (r->options.buffer || r->options.live.timer_us) /* there is no time for a probe */
 		return;
 	rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
 	if (r->options.verbose)
@@ -322,7 +322,7 @@ static void keep_settings(const struct bsv_recording *r)
 	                                                              .boottime = boottime_of(r) });
 }
 
-/* What the buffers hold has to be written when it is stopped. */
+/* The space needed to write the contents of the buffers when the recording stops. */
 static uint64_t least_room(const struct bsv_recording *r)
 {
 	uint64_t held = bsv_buffers_size(r->session.buffers) * r->machine.cpus;
@@ -426,7 +426,7 @@ int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 	return k;
 }
 
-/* What LTTng has made, where nobody has written anything. */
+/* Remove the directories of LTTng if no events were written. */
 static void remove_empty(const struct bsv_recording *r)
 {
 	char below[PATH_MAX];
@@ -536,7 +536,7 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 	return 0;
 }
 
-/* What LTTng was to write, and has not: it tells its log, and counts nothing. */
+/* Report what LTTng could not write: LTTng only writes that to its log, and does not count it. */
 static void tell_unwritten(const struct bsv_recorded *done)
 {
 	if (done->cut_metadata)

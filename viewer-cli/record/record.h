@@ -11,15 +11,16 @@
 #include "record/session.h"
 
 struct bsv_recording_options {
-	const char *directory; /* that does not exist, or is empty; NULL: one is made in the working directory */
+	const char *directory; /* does not exist, or is empty; NULL: one is made in the working directory */
 	enum bsv_detail detail;
 	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */
 	uint64_t
-		min_free; /* bytes that are to be left where it records to; 0: nobody cares; UINT64_MAX: as many as seem right */
+		min_free; /* bytes to leave free on the file system of the recording; 0: no limit; UINT64_MAX: the default */
 	bool quiet, verbose;
-	bool snapshot; /* of what happens from now on the buffers keep the latest; the directory is there, and nobody writes to it */
-	struct bsv_live_session live; /* it is read while it records, of which the directory then keeps the latest */
-	uint64_t hold_ns;             /* of a snapshot: for so long the buffers are to hold what runs already */
+	bool snapshot; /* the buffers keep the latest events; the directory exists, and no other process writes to it */
+	/* set if the recording is read while it grows; the directory then keeps the latest files */
+	struct bsv_live_session live;
+	uint64_t hold_ns; /* of a snapshot: the time that the buffers should hold */
 };
 
 struct bsv_recording {
@@ -28,7 +29,7 @@ struct bsv_recording {
 	struct bsv_daemon daemon;
 	struct bsv_session session;
 	struct bsv_machine machine;
-	bool cut;               /* nobody knows what there is: the daemon has gone */
+	bool cut;               /* the daemon ended, and it is unknown what was recorded */
 	char *name, *directory; /* as people call it, and absolute */
 	bool entered, made;     /* the directory: it is ours to write to; made by us */
 	struct bsv_probed probed;
@@ -56,22 +57,22 @@ bool bsv_recording_has_room(struct bsv_recording *r);
 void bsv_recording_close(struct bsv_recording *r);
 
 struct bsv_recorded {
-	uint64_t bytes, files_bytes; /* of events (0: there are none), and of all files */
+	uint64_t bytes, files_bytes; /* bytes of events (0: there are none), and of all files */
 	uint64_t ns;
 	uint64_t lost_events, lost_packets;
 	size_t n_streams, n_short; /* buffers; those of which the end is missing */
-	uint64_t whole_ns;         /* so long all of them are there */
+	uint64_t whole_ns;         /* from the begin of the recording: the time for which all buffers have events */
 	unsigned cut_metadata;     /* traces of which nothing can be read */
-	int end;                   /* what LTTng says, LTTNG_OK if all is well */
-	uint32_t cpu;              /* where most of them were lost in a row: so many */
-	uint64_t lost_most, rate;  /* and it wrote so many bytes a second at the most */
+	int end;                   /* the result of LTTng; LTTNG_OK: no error */
+	uint32_t cpu;              /* where most events were lost in a row */
+	uint64_t lost_most, rate;  /* events lost in a row there, and the highest rate in bytes per second */
 	struct bsv_advice advice;  /* .size 0: nothing to be said */
 };
 
-/* What came of it, once it is stopped. */
+/* The result of a recording that was stopped. */
 int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err);
 
-/* Make advice of it. @events: how many are in it; 0: nobody knows. */
+/* Add the advice. @events: number of events in the recording; 0: unknown. */
 void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events);
 
 /* Say on standard error what was lost, and what would have kept it. */

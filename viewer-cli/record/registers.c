@@ -20,7 +20,7 @@
 
 enum { LOOK_MS = 20, LOOKS = 250 };
 
-/* It says whether it has loaded it, and then waits to be killed. */
+/* Report whether the provider was loaded, then wait to be killed. */
 static _Noreturn void be_program(pid_t parent, const char *provider, int says)
 {
 	const char *why = "";

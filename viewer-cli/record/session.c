@@ -1,8 +1,8 @@
 /*
  * session.c -- see session.h.
  *
- * CRASH  A session outlives whoever made it: so its name says which process that was, and when it began, for its number is used again.
- *        The next one to record ends those whose process is gone.
+ * CRASH  A session outlives the process that made it. So its name contains the process id and the start time of that process, because
+ *        ids are reused. The next recorder ends the sessions of processes that have ended.
  */
 #include "record/session.h"
 
@@ -20,14 +20,14 @@
 #define PREFIX "burstscope-record-"
 
 #define METADATA \
-	"metadata" /* which is kept in memory until the session stops, unless there is a channel of this name with a timer */
+	"metadata" /* the channel of metadata, which stays in memory until the session stops, unless a channel of this name has a timer */
 
 enum { PENDING_LOOK_MS = 5, METADATA_BYTES = 4096, METADATA_US = 100000 };
 
 /* One line of docs/events.md, "Levels". */
 struct rule {
 	const char *name;
-	int level; /* and what is more important; negative: of any */
+	int level; /* this level and more important ones; negative: all */
 };
 
 static const struct {
@@ -59,7 +59,7 @@ static unsigned long long process_began(long pid)
 	n = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
 	text[n] = 0;
-	end = strrchr(text, ')'); /* of its name, which may be anything */
+	end = strrchr(text, ')'); /* the end of the name, which may contain anything */
 	if (!end || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
 	                   &ticks) != 1)
 		return 0;
@@ -256,7 +256,7 @@ int bsv_session_look(struct bsv_session *s, struct bsa_err *err)
 	return n < 0 ? failed(s, "say what was lost", n, err) : 0;
 }
 
-/* What programs have written by now is in files when nothing is pending. */
+/* Write the events recorded so far to files. They are there when nothing is pending. */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };

@@ -14,13 +14,14 @@
 
 enum { BSV_SESSION_NAME = 64 };
 
-#define BSV_PROBE_NAME "burstscope-probe-" /* what directories of recordings that nobody keeps begin with */
+#define BSV_PROBE_NAME "burstscope-probe-" /* prefix of the directories of probes, which are deleted */
 
-/* Of a session that is read while it records. */
+/* Settings of a session that is read while it records. */
 struct bsv_live_session {
-	uint64_t file_bytes; /* of a tracefile, at the most */
-	unsigned files;      /* of each buffer: then the first one is written anew */
-	unsigned timer_us;   /* what was recorded by then is written, full packet or not; 0: it is not read so */
+	uint64_t file_bytes; /* limit of a trace file */
+	unsigned files;      /* trace files of each buffer; then the first one is overwritten */
+	/* period after which packets are written even if they are not full; 0: the session is not read while it records */
+	unsigned timer_us;
 };
 
 struct bsv_session {
@@ -42,7 +43,7 @@ void bsv_session_name(char ret[BSV_SESSION_NAME]);
 /* Make and start it. Nothing is left of it on failure. BSA_E_ENV. */
 int bsv_session_start(struct bsv_session *s, struct bsa_err *err);
 
-/* How much was lost. BSA_E_ENV: nobody knows any more. */
+/* Count the losses. BSA_E_ENV: the session has ended. */
 int bsv_session_look(struct bsv_session *s, struct bsa_err *err);
 
 /* Stop it, and wait until everything is in files. BSA_E_ENV. */

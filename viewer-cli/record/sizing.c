@@ -40,7 +40,7 @@ struct bsv_buffers bsv_buffers_of(uint64_t size)
 	return (struct bsv_buffers){ .each = each, .n = whole / each };
 }
 
-/* Memory that can be had without anybody having to give up theirs. */
+/* Memory that is available without taking it from other processes. */
 static uint64_t memory_available(void)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
@@ -76,7 +76,7 @@ uint64_t bsv_room(const struct bsv_machine *machine, unsigned users)
 
 uint64_t bsv_size_for(enum bsv_detail detail, uint64_t rate)
 {
-	/* what they hold for a workload as busy as one can be: docs/events.md, "Levels" */
+	/* sizes for the busiest possible workload: docs/events.md, "Levels" */
 	static const uint64_t usual[] = {
 		[BSV_DETAIL_FULL] = 16 << 20, [BSV_DETAIL_COMPACT] = 8 << 20, [BSV_DETAIL_VERBOSE] = 32 << 20
 	};

@@ -37,20 +37,20 @@ struct bsv_machine bsv_machine_look(void);
 /* How many bytes @machine has room for, for each cpu, with one set of buffers for each of @users. */
 uint64_t bsv_room(const struct bsv_machine *machine, unsigned users);
 
-enum { BSV_LATENCY_MS = 2000 }; /* how long nobody may come to empty buffers, and nothing is lost */
+enum { BSV_LATENCY_MS = 2000 }; /* time for which the buffers hold events although the consumer does not empty them */
 
-/* What @detail asks for where nothing is known of the workload; and where it writes @rate bytes a second on its busiest cpu. */
+/* The size for @detail with a workload that is unknown, or that writes @rate bytes per second on its busiest cpu. */
 uint64_t bsv_size_for(enum bsv_detail detail, uint64_t rate);
 
 /* As bsv_size_for, and so much that the latest @ns of it are kept where the newest events replace the oldest. */
 uint64_t bsv_size_to_hold(enum bsv_detail detail, uint64_t rate, uint64_t ns);
 
-/* What would have lost nothing, and why. */
+/* The settings that would have lost nothing, and why. */
 struct bsv_advice {
 	uint64_t rate;       /* bytes a second on a cpu, at the most */
 	uint64_t held_ns;    /* how long its buffers take that */
 	uint64_t lost_bytes; /* that found no room, one event after the other */
-	uint64_t stall_ns;   /* which says for how long nobody had emptied them */
+	uint64_t stall_ns;   /* from that follows how long the buffers were not emptied */
 	uint64_t size;       /* the buffers that would have done, with half of that to spare */
 };
 

@@ -1,8 +1,8 @@
 /*
  * triggers.c -- see triggers.h.
  *
- * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with the name of the session, which says
- *        which process that was: whoever records next removes those of processes that have ended.
+ * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with the name of the session, which
+ *        contains the process: the next recorder removes the triggers of processes that have ended.
  */
 #include "record/triggers.h"
 
@@ -38,7 +38,7 @@ static bool add_capture(const struct bsv_lttng *lttng, struct lttng_condition *c
 	if (!expr)
 		return false;
 	if (lttng->condition_event_rule_matches_append_capture_descriptor(condition, expr) == LTTNG_CONDITION_STATUS_OK)
-		return true; /* and the condition owns it */
+		return true; /* the condition owns it now */
 	lttng->event_expr_destroy(expr);
 	return false;
 }
@@ -71,7 +71,7 @@ static struct lttng_action *make_action(const struct bsv_lttng *lttng)
 	return NULL;
 }
 
-/* LTTng gives the trigger to the daemon under a name that nobody else has. */
+/* Register the trigger under a unique name. */
 static int add_trigger(struct bsv_triggers *t, const struct bsv_rule *rule, struct bsa_err *err)
 {
 	struct lttng_condition *condition = make_condition(t->lttng, rule);
@@ -144,7 +144,7 @@ static void read_captures(const struct bsv_lttng *lttng, const struct lttng_eval
 			lttng->event_field_value_unsigned_int_get_value(one, &ret[i]);
 }
 
-/* Which of ours a notification is of. false: of none. */
+/* Find the trigger that a notification belongs to. False: it is not one of ours. */
 static bool find_rule(const struct bsv_triggers *t, struct lttng_notification *n, unsigned *ret)
 {
 	const struct lttng_trigger *trigger = t->lttng->notification_get_trigger(n);

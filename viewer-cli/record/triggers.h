@@ -20,7 +20,7 @@ struct bsv_rule {
 /* All 0: none. */
 struct bsv_triggers {
 	const struct bsv_lttng *lttng;
-	char prefix[BSV_SESSION_NAME]; /* of their names */
+	char prefix[BSV_SESSION_NAME]; /* prefix of the triggers' names */
 	struct lttng_notification_channel *channel;
 	struct lttng_trigger *of[BSV_RULES_MOST];
 	size_t n;

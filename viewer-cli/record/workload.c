@@ -1,9 +1,9 @@
 /*
  * workload.c -- see workload.h.
  *
- * SIGNALS  No handlers: what is held stays pending until somebody takes it, so nothing is interrupted half done, and none comes too
- *          early to be seen. Of several of the same kind one is seen, which is enough: children are asked after one by one.
- * CRASH    If we are killed, a command that is not apart goes on; one that is apart gets SIGTERM.
+ * SIGNALS  There are no handlers. A blocked signal stays pending until bsv_signals_next takes it, so nothing is interrupted half done and
+ *          no signal is missed. Several signals of a kind are seen as one, which is enough: children are waited for one by one.
+ * CRASH    If we are killed, a command in our process group goes on; one in a group of its own gets SIGTERM.
  */
 #include "record/workload.h"
 
@@ -31,7 +31,7 @@ void bsv_signals_hold(struct bsv_signals *s)
 
 	sigemptyset(&s->held);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		/* what whoever started us had us ignore stays ignored: nohup, and background jobs of a script */
+		/* signals that were ignored when we were started stay ignored: nohup, background jobs of a script */
 		if (!sigaction(ours[i], NULL, &before) && before.sa_handler != SIG_IGN)
 			sigaddset(&s->held, ours[i]);
 	sigaddset(&s->held, SIGCHLD);
@@ -51,7 +51,7 @@ void bsv_signals_release(struct bsv_signals *s)
 {
 	const struct timespec none = { 0 };
 
-	while (sigtimedwait(&s->held, NULL, &none) > 0) /* they have had what they wanted */
+	while (sigtimedwait(&s->held, NULL, &none) > 0) /* drop pending signals: they were acted upon */
 		;
 	restore(s);
 }

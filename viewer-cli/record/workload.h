@@ -1,7 +1,7 @@
 /*
- * workload.h -- what is recorded: a command, and the signals that end it and us.
+ * workload.h -- the recorded command, and the signals that end it and us.
  *
- * From bsv_signals_hold on signals wait until bsv_signals_next takes them: whatever is done in between is done to its end.
+ * After bsv_signals_hold, signals stay pending until bsv_signals_next takes them: whatever runs in between is not interrupted.
  */
 #ifndef BSV_WORKLOAD_H
 #define BSV_WORKLOAD_H
@@ -27,7 +27,7 @@ int bsv_signals_next(const struct bsv_signals *s, int ms, bool *ret_typed);
 
 struct bsv_workload {
 	bool apart;  /* in a session of its own, which Ctrl-C does not reach, and gone when we are */
-	bool silent; /* what it prints is not seen */
+	bool silent; /* the command's output is not shown */
 	pid_t pid;   /* 0: not begun */
 	bool ended;
 	int status; /* as of waitpid() */
@@ -43,7 +43,7 @@ int bsv_workload_start(struct bsv_workload *w, const char *const *argv, const st
 /* Has it ended? */
 bool bsv_workload_ended(struct bsv_workload *w);
 
-/* It is waited for, and after a while made to end; to ask it to is the caller's. Signals make that while shorter. Not begun is fine. */
+/* Wait for the workload, and after a while kill it. The caller has asked it to end before. Signals shorten the wait. Does nothing if it was not begun. */
 void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s);
 
 enum { BSV_WORKLOAD_TEXT = 64 };

@@ -1,8 +1,8 @@
 /*
  * case.c -- see case.h.
  *
- * TRUST  Whoever can write to the directory of cases can write anything into a case.json: jansson has read all of it before this file
- *        looks at it, a member that is missing or of another type is taken for none, and lists are cut at what there is room for.
+ * TRUST  Any process that can write to the directory of cases can write anything into a case.json. jansson parses the whole file first. A
+ *        member that is missing or has another type counts as absent, and lists are cut to the room there is.
  */
 #include "watch/case.h"
 

@@ -27,7 +27,7 @@ struct bsv_case_fired {
 	int64_t from, to; /* CLOCK_MONOTONIC: of a rule, the first window in which it failed; 0: none */
 };
 
-/* Texts are owned; NULL: unknown, or nobody. Names in them come from strangers. */
+/* Texts are owned; NULL: unknown. Names in them are untrusted. */
 struct bsv_case_cause {
 	char *condition, *finding, *app, *model, *culprit, *what;
 	uint64_t n;
@@ -47,7 +47,7 @@ struct bsv_case {
 	size_t n_causes;
 	uint64_t again;     /* how often the same cause came again, within the cooldown */
 	int64_t again_last; /* CLOCK_REALTIME, ns; 0: never */
-	int64_t gap;        /* for how long nobody watched before, for want of a session daemon; 0: all the time */
+	int64_t gap;        /* time without a session daemon before the case, in which nothing was watched; 0: none */
 	uint64_t bytes;
 };
 

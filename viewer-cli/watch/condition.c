@@ -32,7 +32,7 @@ static const char *const watched[] = {
 
 static const int64_t least_longer = 1000000; /* shorter waits are how work is handed over */
 
-/* What a condition may be narrowed down by, and which of them takes it: bits of enum bsv_watched. */
+/* Filters of conditions, and the conditions that accept them: bits of enum bsv_watched. */
 static const struct {
 	const char *name;
 	unsigned of;

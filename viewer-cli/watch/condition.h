@@ -1,8 +1,8 @@
 /*
- * condition.h -- what burstscope watch waits for: a word of --on, the events that may say it, and what is left to decide by the database.
+ * condition.h -- the conditions of burstscope watch: a word of --on, the events that can fire it, and the checks left for the database.
  *
- * Two kinds decide: LTTng's triggers see single events (BSV_BY_EVENT), at no cost until one happens; a fold over what is recorded sees
- * starvation, inversions, rates and percentiles (BSV_BY_FOLD, folding.h), for which a session is read all the time.
+ * There are two kinds. LTTng's triggers check single events (BSV_BY_EVENT), and cost nothing until one happens. A fold over the recording finds
+ * starvation, inversions, rates and percentiles (BSV_BY_FOLD, folding.h), and needs a session that is read all the time.
  */
 #ifndef BSV_CONDITION_H
 #define BSV_CONDITION_H
@@ -28,15 +28,15 @@ struct bsv_condition {
 	enum bsv_watched watched;
 	enum bsv_decided decided;
 	char app[BSV_NAME_MOST], model[BSV_NAME_MOST], cause[BSV_NAME_MOST], culprit[BSV_NAME_MOST]; /* "": any */
-	char kind[16];       /* of a miss: transient, persistent, late; "": any */
-	char status[40];     /* of an error, as the HAL calls it; "": any that is no missed deadline */
+	char kind[16];       /* kind of a miss: transient, persistent, late; "": any */
+	char status[40];     /* status of an error, as in the HAL; "": any except a missed deadline */
 	int64_t longer_than; /* ns */
 };
 
 /* BSA_E_USAGE: no such condition. */
 int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_err *err);
 
-/* Of BSV_WATCH_RULE: its only rule. *ret is owned by the caller. BSA_E_INPUT as bsv_slo_parse, BSA_E_ENV. */
+/* The only rule of a BSV_WATCH_RULE. *ret is owned by the caller. BSA_E_INPUT as bsv_slo_parse, BSA_E_ENV. */
 int bsv_condition_rule(struct bsv_slo *ret, const struct bsv_condition *c, struct bsa_err *err);
 
 /* "miss", "error", "death", "starvation", "inversion", "rule". Borrowed for good. */

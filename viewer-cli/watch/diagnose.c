@@ -81,7 +81,7 @@ static char *and_is(char *all, const char *column, const char *value)
 	return ret;
 }
 
-/* What a condition leaves, of rows with the columns app, model, cause, culprit, kind and status, or some of them. */
+/* A condition as SQL, over rows with some of the columns app, model, cause, culprit, kind and status. */
 static char *only(const struct bsv_condition *c)
 {
 	char *all = strdup("1");
@@ -207,7 +207,7 @@ static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
 				      .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
 
-/* What a status says, for people who do not know it. */
+/* The meaning of a status, in words. */
 static const char *status_says(const char *status)
 {
 	static const char *const says[][2] = {

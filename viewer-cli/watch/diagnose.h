@@ -1,6 +1,4 @@
-/*
- * diagnose.h -- what the database of a case says about the conditions that fired: who, why, and whose doing it was.
- */
+/* diagnose.h -- finds in the database of a case, for each condition that fired, the app, the cause and the culprit. */
 #ifndef BSV_DIAGNOSE_H
 #define BSV_DIAGNOSE_H
 

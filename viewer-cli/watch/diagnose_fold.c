@@ -125,7 +125,7 @@ static int window_open(struct window *w, const struct bsv_diagnosing *d, struct 
 	return r < 0 ? r : bsv_input_open(&w->input, d->database, &call, err);
 }
 
-/* What a case says of a failed rule. Texts are owned. */
+/* The finding about a failed rule. Texts are owned. */
 struct verdict {
 	char *finding, *culprit, *why;
 };

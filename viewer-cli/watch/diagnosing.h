@@ -1,6 +1,4 @@
-/*
- * diagnosing.h -- what diagnose.c and diagnose_fold.c have in common: a case, its database, and causes that are found in it.
- */
+/* diagnosing.h -- shared by diagnose.c and diagnose_fold.c: a case, its database, and the causes found there. */
 #ifndef BSV_DIAGNOSING_H
 #define BSV_DIAGNOSING_H
 
@@ -15,7 +13,7 @@ struct bsv_diagnosing {
 	const struct bsv_case_fired *fired;
 	const char *episodes; /* SQL of a template's @episodes@; NULL: it has none */
 	int64_t at;           /* the case's, on the clock of the database */
-	int64_t slack;        /* what happened so much earlier or later belongs to it, too */
+	int64_t slack;        /* time before and after the condition that belongs to the case, too */
 };
 
 /* A column of a row, by its name. Texts are borrowed until the next row. */

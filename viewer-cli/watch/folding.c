@@ -6,7 +6,7 @@
 
 #include "watch/sliding.h"
 
-/* Of a compact recording executions are known a second late (bsa/live.h), and as much later as records are written. */
+/* The delay after which executions are known: a second with a compact recording (bsa/live.h), and the time until records are written. */
 static const uint64_t lag_ns = 1250000000;
 
 struct held {
@@ -19,7 +19,7 @@ struct held {
 struct bsv_folding {
 	struct held of[BSV_CONDITIONS_MOST];
 	size_t n;
-	uint64_t until; /* what was over before is known */
+	uint64_t until; /* everything that ended before this time is known */
 };
 
 /* ---- what is told ---- */
@@ -71,7 +71,7 @@ static void take_starved(void *ctx, const struct bsa_live_starved *s)
 	}
 }
 
-/* Whose it was is in no fact of it: the database of the case decides that. */
+/* The fact does not name the app: the database of the case finds it. */
 static void take_inverted(void *ctx, uint64_t ended, uint64_t dur_ns)
 {
 	struct bsv_folding *f = ctx;

@@ -10,13 +10,13 @@
 #include "bsa/live.h"
 #include "watch/condition.h"
 
-/* Of a condition, since the beginning. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
+/* The state of a condition since the begin. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
 struct bsv_folded {
 	uint64_t fired;    /* waits that were too long, or windows in which the rule failed */
-	uint64_t from, to; /* of the last of them; from 0: of no window */
+	uint64_t from, to; /* of the last of them; from 0: there was no window */
 	uint64_t judged;   /* windows: all, */
 	uint64_t unseen;   /* those in which events were lost, */
-	uint64_t unsure;   /* and those with too little in them to tell */
+	uint64_t unsure;   /* windows with too few executions to judge */
 	uint64_t too_late; /* executions that were told when their windows were no longer kept */
 };
 
@@ -27,7 +27,7 @@ int bsv_folding_new(struct bsv_folding **ret, const struct bsv_condition *condit
                     struct bsa_err *err);
 struct bsv_folding *bsv_folding_free(struct bsv_folding *f); /* NULL is fine; returns NULL */
 
-/* What bsa_live_open is to be given, beside the directory. */
+/* Set the options of bsa_live_open, except for the directory. */
 void bsv_folding_options(struct bsv_folding *f, struct bsa_live_options *ret);
 
 /* @l has looked: judge what is known by now. */

@@ -13,7 +13,7 @@ struct bsv_known {
 	int64_t cooldown; /* ns; 0: nothing is ever known */
 	struct bsv_known_cause {
 		struct bsv_case_cause cause;
-		char name[BSV_CASE_NAME]; /* of its case */
+		char name[BSV_CASE_NAME]; /* the name of its case */
 		int64_t until;            /* CLOCK_REALTIME, ns */
 	} causes[BSV_KNOWN_MOST];
 	size_t n_causes;
@@ -21,7 +21,7 @@ struct bsv_known {
 		uint64_t key;
 		unsigned condition;
 		int64_t until;
-	} events[BSV_SEEN_MOST]; /* that were part of a case */
+	} events[BSV_SEEN_MOST]; /* events that were part of a case */
 	size_t n_events;
 };
 

@@ -116,7 +116,7 @@ pid_t bsv_maker_start(const char *directory, struct bsa_err *err)
 {
 	pid_t parent = getpid(), pid;
 
-	fflush(NULL); /* or what we have not written yet is written twice */
+	fflush(NULL); /* otherwise the child would write our buffered output again */
 	pid = fork();
 	if (pid < 0)
 		return bsa_fail(err, BSA_E_ENV, "no process to make a case: %s", strerror(errno));

@@ -19,7 +19,7 @@ void bsv_manager_notify(const char *state)
 		return;
 	memcpy(to.sun_path, path, strlen(path));
 	length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-	if (*path == '@') /* of the abstract namespace */
+	if (*path == '@') /* an address of the abstract namespace */
 		to.sun_path[0] = 0;
 	s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s < 0)

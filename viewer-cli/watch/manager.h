@@ -1,6 +1,4 @@
-/*
- * manager.h -- what a service manager is told: sd_notify(3), without its library.
- */
+/* manager.h -- notifies a service manager: sd_notify(3), without its library. */
 #ifndef BSV_MANAGER_H
 #define BSV_MANAGER_H
 

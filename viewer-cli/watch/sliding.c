@@ -80,7 +80,7 @@ static bool is_meant(const struct bsv_slo_selection *of, const struct bsa_live_e
 	       (!of->path || is(x->path, of->path)) && (!of->priority || is(x->priority, of->priority));
 }
 
-/* What it took beyond its useful run; NAN: unknown. */
+/* The execution's time beyond its useful run; NAN: unknown. */
 static double overhead_of(const struct bsa_live_execution *x)
 {
 	if (x->e2e_ns == BSA_LIVE_UNKNOWN || x->run_ns == BSA_LIVE_UNKNOWN)
@@ -89,7 +89,7 @@ static double overhead_of(const struct bsa_live_execution *x)
 	                ((int64_t)x->run_ns - (x->redo_ns == BSA_LIVE_UNKNOWN ? 0 : (int64_t)x->redo_ns)));
 }
 
-/* What the rule's percentile is of; NAN: unknown. */
+/* The value for the rule's percentile; NAN: unknown. */
 static double value_of(const struct bsv_slo_rule *rule, const struct bsa_live_execution *x)
 {
 	unsigned phase;

@@ -44,7 +44,7 @@ static int lock_it(struct bsv_store *s, struct bsa_err *err)
 	}
 	n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
 	if (ftruncate(s->lock, 0) || pwrite(s->lock, pid, (size_t)n, 0) < 0)
-		errno = 0; /* it is locked nevertheless, and only its owner's number is not known */
+		errno = 0; /* the store is locked, only the owner's process id is unknown */
 	s->is_open = true;
 	return 0;
 }

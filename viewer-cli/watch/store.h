@@ -9,7 +9,7 @@
 /* All 0: not open. */
 struct bsv_store {
 	char directory[PATH_MAX];
-	int lock; /* of a file in it */
+	int lock; /* descriptor of the lock file */
 	bool is_open;
 };
 

@@ -16,11 +16,12 @@ struct bsv_streamed {
 	char directory[PATH_MAX]; /* "": none */
 	struct bsv_reader reader;
 	struct bsv_figures figures;          /* the last answer */
-	uint64_t taken[BSV_CONDITIONS_MOST]; /* of what fired, as the reader counts it */
-	uint64_t old; /* what fired before was taken from a reader that has gone: it reads the same files again */
+	uint64_t taken[BSV_CONDITIONS_MOST]; /* number of firings taken so far, as the reader counts them */
+	/* firings before this time were taken from an earlier reader, which has ended: a new one reads the same files again */
+	uint64_t old;
 };
 
-/* What a condition did since it was asked for last. */
+/* The firings of a condition since the last call. */
 struct bsv_streamed_fired {
 	unsigned condition;
 	uint64_t n, from, to; /* as in bsv_folded */
@@ -33,7 +34,7 @@ int bsv_streamed_begin(struct bsv_streamed *s, const struct bsv_watching *watchi
 int bsv_streamed_begin_again(struct bsv_streamed *s, const struct bsv_watching *watching, bool compact,
                              struct bsa_err *err);
 
-/* What is known by now. BSA_E_ENV: the reader has gone. */
+/* Ask for the state. BSA_E_ENV: the reader has ended. */
 int bsv_streamed_ask(struct bsv_streamed *s, struct bsa_err *err);
 
 /* The next condition that has fired since. */

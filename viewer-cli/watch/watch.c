@@ -80,7 +80,7 @@ struct watching {
 	struct bsv_known known;
 	bool armed, own_daemon, stopping, at_once, extended;
 	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
-	struct bsv_case next; /* what is pending, if it has fired at all */
+	struct bsv_case next; /* the pending case, if a condition has fired */
 	int64_t due, rest_until, snapshot_at, gap;
 	unsigned repeats;
 	struct taken queue[QUEUE_MOST];
@@ -207,7 +207,7 @@ static void lost_daemon(struct watching *w, const char *why)
 	disarm(w);
 	w->gone_at = now();
 	w->retry = retry_least;
-	/* one that somebody else looks after may come back by itself */
+	/* a daemon that another program started may come back by itself */
 	w->try_at = w->gone_at + (w->own_daemon ? 0 : daemon_patience);
 	notice(w, "nothing is watched: %s; the session is made again as soon as that can be", why);
 	tell_manager(w);
@@ -284,7 +284,7 @@ static struct bsv_case_fired *fire(struct watching *w, unsigned condition, uint6
 	int64_t at = realtime();
 
 	if (!w->next.n_fired && w->stopping)
-		return NULL; /* or it would never end */
+		return NULL; /* otherwise the loop would not end */
 	if (!w->next.n_fired)
 		begin_case(w);
 	f = fired_of(&w->next, w->o->conditions[condition].text);
@@ -386,7 +386,7 @@ static void listen(struct watching *w)
 
 /* ---- a snapshot ---- */
 
-/* What the buffers of two users hold, and a database of that beside it. */
+/* Whether there is room for the buffers of two users and a database of the same size. */
 static bool has_room(const struct watching *w)
 {
 	uint64_t held = w->folds ? bsv_directory_bytes(w->streamed.directory)
@@ -416,7 +416,7 @@ static bool name_trace(const char *path)
 	return done;
 }
 
-/* What there is of the time around the condition, and whole tracefiles before it. */
+/* Copy the trace files of the time around the condition; whole files, so they begin earlier. */
 static int copy_ring(const struct watching *w, const char *path, struct bsa_err *err)
 {
 	unsigned seconds = (unsigned)((now() - w->next.at + w->o->before) / SECOND) + 2;
@@ -534,7 +534,7 @@ static void count_again(struct watching *w, const struct bsv_case *c, const char
 		return;
 	snprintf(path, sizeof(path), "%s/%s", w->store.directory, name);
 	if (bsv_case_read(&first, path, NULL) < 0)
-		return; /* it was removed, for there was no room for it any more */
+		return; /* the case was removed, because there was no room for it */
 	first.again++;
 	first.again_last = c->caught;
 	bsv_case_write(&first, path, NULL);
@@ -555,7 +555,7 @@ static void put_first(struct bsv_case *c, size_t place, const char *path)
 	bsv_case_write(c, path, NULL);
 }
 
-/* One that has no cause is known by its condition. */
+/* A case without a cause is known by its condition. */
 static void name_cause(struct bsv_case *c)
 {
 	if (c->n_causes || !c->n_fired)
@@ -754,7 +754,7 @@ static void say_begun(const struct watching *w)
 	        w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
 }
 
-/* What the rules came to, so that silence is not taken for a rule that held. */
+/* Report how the rules were judged, so that silence does not look like a rule that held. */
 static void say_judged(const struct watching *w)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
@@ -782,7 +782,7 @@ static void take_signal(struct watching *w, int ms)
 		return;
 	w->at_once = w->stopping;
 	w->stopping = true;
-	w->due = now(); /* of what has fired, what there is by now */
+	w->due = now(); /* make a case now of what has fired so far */
 }
 
 /* Not more often than the buffers are written over, and not more often than once a second. */

@@ -11,7 +11,7 @@
 struct bsv_watch_options {
 	const struct bsv_condition *conditions; /* borrowed, as all that is here */
 	size_t n_conditions;
-	const char *directory; /* of cases */
+	const char *directory; /* the directory of cases */
 	enum bsv_detail detail;
 	uint64_t buffer;       /* bytes for each cpu; 0: as large as seems right */
 	uint64_t ring;         /* bytes of tracefiles for each cpu and user, where a condition takes a fold */
