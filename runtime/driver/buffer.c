@@ -2,15 +2,15 @@
  * buffer.c -- buffers that a device keeps: found by their token, allocated for roles, used by one writer or many readers.
  *
  * LAYOUT    A device has all of its buffers in lists, by the low bits of their tokens, which are random.
- * CONCURRENCY  Any thread. One lock a device is for the lists, and for the state of each buffer; it is taken for one
- *           buffer at a time, and nobody waits, allocates or copies under it. Who uses a buffer holds a lease, on which
- *           it reads or writes without the lock: many of them to read, or one to write. A lease is had at once or not at
- *           all. The place belongs to the writer as long as there is one, and does not change otherwise.
- * ORDERING  A lease is taken and given back under the lock: so what one has written is there for the next.
- * LIFETIME  Counted twice: references keep the token good; leases, and those who hold it to use it later, keep the place.
- *           It ends with the last of both.
- * TRUST     A token, roles and extents are a stranger's, and so are memories that are copied. A token is found, or it is
- *           not; then whose buffer it is and what it is for are looked at, every time (M-21).
+ * CONCURRENCY  Any thread. Each device has one lock, for the lists and for the state of each buffer. It is held for one
+ *           buffer at a time, and no thread waits, allocates or copies under it. A user of a buffer holds a lease, under which
+ *           it reads or writes without the lock: many leases to read, or one to write. A lease is granted at once or refused.
+ *           The memory belongs to the writer while there is one, and does not change otherwise.
+ * ORDERING  A lease is taken and given back under the lock, so the next user sees what the last writer wrote.
+ * LIFETIME  There are two counts: references keep the token valid; leases, and holders that will use the buffer later, keep the
+ *           memory. The buffer is freed when both are 0.
+ * TRUST     Tokens, roles, extents and memories to copy are untrusted. Each use looks the token up and checks the buffer's owner
+ *           and roles (M-21).
  */
 #include "driver/buffer.h"
 
@@ -38,15 +38,15 @@ struct nnb_buffer {
 	struct nnb__buffer_keeper keeper;
 	struct nnb_memory memory; /* its token */
 	uint64_t token;
-	struct nnb__buffer_kind kind; /* before anybody wrote it */
+	struct nnb__buffer_kind kind; /* its kind before the first write */
 	struct nnb_driver_role
 		*roles; /* sorted; graph is the prepared model's id: another at the same address has another */
 	uint32_t n_roles;
 
-	struct nnb_buffer *next; /* of its list, under the lock as all that follows */
+	struct nnb_buffer *next; /* next in its list; under the lock, as all that follows */
 	uint32_t refs, holds, readers;
 	bool writing, initialised;
-	uint32_t rank; /* what was written last */
+	uint32_t rank; /* the extents written last */
 	uint32_t dims[NNB_RANK_MAX];
 
 	void *place;                    /* the driver's; NULL: none yet. See CONCURRENCY */
@@ -256,7 +256,7 @@ static void buffer_end(struct nnb_buffer *b)
 		keeper.gone(keeper.budget.arg);
 }
 
-/* Under the lock. True: nobody has it any more, and it is to be freed, without the lock. */
+/* Under the lock. True: the buffer has no reference and no holder, and is to be freed, without the lock. */
 static bool is_unused(const struct nnb_buffer *b)
 {
 	return !b->refs && !b->holds && !b->readers && !b->writing;
@@ -268,7 +268,7 @@ static enum nnb_status no_memory(struct nnb_reason *reason)
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-/* What all of its roles come to. */
+/* Combine all of its roles into one kind. */
 static enum nnb_status find_kind(struct nnb__buffer_kind *ret, const struct nnb_device *d,
                                  struct nnb_prepared *const *models, uint32_t n_models,
                                  const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
@@ -466,7 +466,7 @@ static enum nnb_status map_other(struct nnb_mapping **ret, const struct nnb_memo
 	return REFUSED(reason, "the memory may not be %s", to_write ? "written" : "read");
 }
 
-/* What is of this kind, with these extents. */
+/* Give the kind these extents. */
 static enum nnb_status with_extents(struct nnb__buffer_kind *kind, uint32_t rank, const uint32_t *dims,
                                     struct nnb_reason *reason)
 {
@@ -503,7 +503,7 @@ static enum nnb_status check_source(struct nnb__buffer_kind *kind, const struct 
 	return status || from->size == kind->bytes ? status : wrong_size(from, kind->bytes, reason);
 }
 
-/* Whoever keeps it is told that it may not be copied so. */
+/* Tell the buffer's keeper that the copy is not allowed. */
 static void tell_no_copy(const struct nnb_buffer *b, enum nbt_reject cause)
 {
 	if (b->keeper.serial)
@@ -544,7 +544,7 @@ enum nnb_status nnb__copied(struct nnb_mapping *m, bool written, uint32_t mark, 
 	return FAILED(reason, "the memory was cut short meanwhile, or cannot be written to its file");
 }
 
-/* It is not written after all. Who uses it has it as it is. */
+/* The write failed: the buffer has no valid contents, unless it is in use and keeps the old ones. */
 static void spoil(struct nnb_buffer *b)
 {
 	pthread_mutex_lock(&b->device->buffers.lock);
@@ -591,7 +591,7 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 			put_bytes(b, nnb_mapping_data(m), k.bytes);
 		if (!status)
 			status = nnb__copied(m, false, mark, reason);
-		b->refused = 0; /* that was for who executes */
+		b->refused = 0; /* the refusal concerned executions */
 		give_write(b, k.rank, status ? NULL : k.dims);
 	}
 	nnb_mapping_unref(m);
@@ -705,7 +705,7 @@ static bool is_named_before(const struct walk *w, uint32_t output, uint64_t toke
 	return false;
 }
 
-/* To look longer than anybody can want would keep others waiting at the end. */
+/* Whether the search would take so many steps that other threads would wait too long for the lock. */
 static bool takes_too_long(const struct walk *w)
 {
 	const struct nnb_request *r = w->request;
@@ -724,7 +724,7 @@ static bool agrees(const struct nnb__buffer_kind *kind, uint32_t rank, const uin
 	return nnb__kind_combine(&k, rank, dims) && nnb__kind_combine(&k, a->rank, a->dims);
 }
 
-/* Of somebody else's, nobody is told that there is one. Under the lock. */
+/* The buffer with that token, if it belongs to the same owner: a caller cannot find out whether another owner has the token. Under the lock. */
 static struct nnb_buffer *find_own(const struct nnb_prepared *p, uint64_t token)
 {
 	struct nnb_buffer *b = find(buffers_of(p), token);
@@ -767,7 +767,7 @@ static enum nnb_status judge(const struct walk *w, struct nnb_buffer *b, bool ou
 	return status;
 }
 
-/* It was not allowed: why? That it is in use is no reason. Under the lock. */
+/* Report why the use was not allowed. A buffer in use is not reported. Under the lock. */
 static void tell_reject(const struct walk *w, uint64_t token, bool output, uint32_t index, bool twice,
                         enum nnb_status status)
 {

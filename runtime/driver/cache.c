@@ -3,15 +3,15 @@
  *
  * LAYOUT    Model file: struct header, the model's wire form, a seal over both. Data file: the bytes of each
  *           CONSTANT_REFERENCE operand, in the order of the operands, each from a multiple of 64. In the saved model
- *           they lie in one pool, which is the data file. Offsets count from the file's start, wherever its
- *           descriptor stands.
- * TRUST     Whoever keeps the files may change them, at any moment. So both carry seals (SipHash-2-4 of 128 bits
- *           under the device's key), a file is read once into private memory, and only what was sealed there is
- *           looked at. The model's seal covers the data's seal, the token, and the driver's name and version: an
- *           entry of another model, another token, another driver or another key is no entry, nor is a mixture of
+ *           they lie in one pool, which is the data file. Offsets count from the file's start, whatever the position
+ *           of its descriptor.
+ * TRUST     The owner of the files can change them at any moment. So both carry seals (SipHash-2-4 of 128 bits
+ *           under the device's key), a file is read once into private memory, and only sealed bytes are used.
+ *           The model's seal covers the data's seal, the token, and the driver's name and version: an
+ *           entry of another model, another token, another driver or another key is refused, and so is a mixture of
  *           two.
- * CRASH     Saving empties both files first and writes the model's last: what a crash leaves is not whole, and a
- *           file that is not whole is refused.
+ * CRASH     Saving empties both files first and writes the model's last: an entry that a crash leaves incomplete is
+ *           refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include "model/reason.h"
 
 enum { ALIGNMENT = 64, FORM = 2, CHUNK = 1 << 16, MODEL_FILE_MAX = 1 << 30 };
-enum { CHUNK_UNITS = 2 * CHUNK }; /* of patience.h, to seal, read or write one */
+enum { CHUNK_UNITS = 2 * CHUNK }; /* units of patience.h for sealing, reading or writing one chunk */
 
 static const char magic[8] = "NNBCACHE";
 
@@ -157,7 +157,8 @@ static bool same_seal(const uint8_t *a, const uint8_t *b)
 {
 	uint8_t differ = 0;
 
-	for (int i = 0; i < NNB__SEAL_BYTES; i++) /* how much of a forgery was right is nobody's business */
+	for (int i = 0; i < NNB__SEAL_BYTES;
+	     i++) /* in constant time: a forger does not learn how many bytes were right */
 		differ |= a[i] ^ b[i];
 	return !differ;
 }
@@ -243,7 +244,7 @@ static int save_constant(int fd, uint64_t at, const uint8_t *data, uint64_t byte
 	return r ? r : write_at(fd, at + bytes, zeroes, offset_align(bytes) - bytes);
 }
 
-/* What the graph refers to of pools, from *at on. */
+/* Write the bytes that the graph refers to in pools to the file, from *at on. */
 static int save_constants(int fd, const struct nnb_graph *g, uint64_t *at, struct nnb__siphash *seal)
 {
 	int r = 0;
@@ -361,7 +362,7 @@ static int copy_data(const struct nnb_device *d, int from, int to, uint64_t byte
 	return r;
 }
 
-/* The data file, as memory nobody else has. */
+/* The data file, in private memory. */
 static enum nnb_status load_data(const struct nnb_device *d, const struct nnb_cache *cache, const struct header *h,
                                  struct nnb_memory *ret, struct nnb_reason *reason)
 {

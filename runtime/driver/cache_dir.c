@@ -1,8 +1,8 @@
 /*
  * cache_dir.c -- cache entries as files of a directory, and the key to seal them with.
  *
- * CRASH     What is written is written under another name and put in place when it is whole, the model last. A crash
- *           leaves a file nobody looks for, or a new data file under an old model, which is no entry.
+ * CRASH     A file is written under another name and renamed when it is complete, the model's last. A crash leaves a file that
+ *           is never read, or a new data file with an old model, which is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -128,7 +128,7 @@ enum nnb_status nnb_prepare_cached(struct nnb_device *d, const struct nnb_model 
 		status = nnb_prepare_from_cache(d, how->deadline_ns, &e.cache, &p, NULL);
 		entry_close(&e);
 	}
-	if (!status && !same_how(nnb_prepared_how(p), how)) { /* somebody has put another one in its place */
+	if (!status && !same_how(nnb_prepared_how(p), how)) { /* another process has replaced the entry */
 		p = nnb_prepared_unref(p);
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}

@@ -1,7 +1,7 @@
 /*
- * device.c -- devices: finding a driver, opening it, asking it.
+ * device.c -- devices: finding a driver, opening it, and querying it.
  *
- * CONCURRENCY  A device is counted; whoever holds a count may call from any thread. Its lock orders switching the
+ * CONCURRENCY  A device has a reference count; a thread with a reference may call any function. The lock orders switching the
  *              fast state, and nothing else.
  * TRUST        A driver is code: it is loaded from beside this library, or from where the caller says.
  */

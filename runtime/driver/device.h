@@ -16,7 +16,7 @@ struct nnb_device {
 	void *handle; /* the driver's */
 	void *object; /* dlopen's */
 	pthread_mutex_t lock;
-	unsigned holds; /* of the fast state; under lock, and so is the call that changes it */
+	unsigned holds; /* count of users of the fast state; under lock, as is the call that changes it */
 	uint8_t key[NNB_KEY_BYTES];
 	struct nnb__buffers buffers;
 	struct nnb__past past;
@@ -26,7 +26,7 @@ struct nnb_device {
 struct nnb_prepared {
 	atomic_uint refs;
 	uint64_t id;    /* never the same twice in a process */
-	uint32_t owner; /* whose buffers it may use */
+	uint32_t owner; /* the owner whose buffers it may use */
 	struct nnb_device *device;
 	struct nnb_model *model; /* our copy, without its pools' fds */
 	struct nnb_prepare how;  /* without its deadline */

@@ -38,11 +38,11 @@ struct nnb_execution {
 	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
 	bool tokens;               /* something lies in buffers of the device's */
 	struct nnb_mapping **mappings; /* NULL: such a buffer */
-	uint32_t *marks;               /* of the mappings, then of the model's */
+	uint32_t *marks;               /* marks of the mappings, then of the model's pools */
 	bool *written;                 /* pools with an output in them */
 	const void **inputs;           /* by model input */
 	void **outputs;                /* by model output */
-	/* what lies in buffers, until it is given back; by argument, inputs first, whether it does */
+	/* leases of buffers until they are given back; kept: by argument, inputs first, whether it lies in a buffer */
 	struct nnb__buffer_use *uses;
 	uint32_t n_uses;
 	bool *kept;
@@ -56,7 +56,7 @@ struct nnb_execution {
 	struct nnb_run_terms terms;  /* likewise */
 	uint64_t charged;            /* for its memory, but what depends on the request */
 	bool shapes_charged;         /* likewise, for what is needed where shapes are not fixed */
-	/* of a late graph: the shapes before anything has run, the request's room, and where what is found is reported */
+	/* of a late graph: the shapes before the first operation has run, the request's room, and where new shapes are reported */
 	struct nnb_shape *asked;
 	uint64_t *room_bytes;             /* by model output; UINT64_MAX: a buffer's */
 	struct nnb_output_shape *reports; /* the caller's; NULL: it does not ask */
@@ -241,7 +241,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 		}
 		if (mappings) {
 			assert(nnb_mapping_size(mappings[i]) >=
-			       request->pools[i].size); /* or nothing that was checked holds */
+			       request->pools[i].size); /* otherwise the checks above would not apply to the mapping */
 			e->mappings[i] = mappings[i];
 		} else if (map_pool(e, i, &request->pools[i])) {
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
@@ -287,7 +287,7 @@ static void bind_arguments(struct nnb_execution *e, const struct nnb_request *re
 	}
 }
 
-/* It does not come to its buffers: @status. What is wrong with them comes first, and changes nothing. */
+/* The execution ends with @status before it uses its buffers. An error in the buffers comes first, and changes nothing. */
 static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb_request *request,
                                        struct nnb_buffer *const *held, enum nnb_status status,
                                        struct nnb_reason *reason)
@@ -295,7 +295,7 @@ static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb
 	struct nnb_reason why;
 	enum nnb_status wrong = NNB_STATUS_NONE;
 
-	if (!held) /* who has held them has looked before */
+	if (!held) /* a caller that holds the buffers has checked them */
 		wrong = nnb__buffers_check(e->prepared, request, false, &why);
 	if (wrong) {
 		nnb_because(reason, "%s", why.text);
@@ -383,7 +383,7 @@ static bool torn(const struct nnb_execution *e)
 
 /* ---- shapes ---- */
 
-/* What a request asks of an operand, on top of what the model knows. */
+/* Add what the request specifies of an operand to the model's shape. */
 static void ask(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type)
 {
 	if (a->no_value) {
@@ -399,7 +399,7 @@ static void ask(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type
 	nnb__shape_look(s, type);
 }
 
-/* What a buffer has turned out to be, on top of that. */
+/* Add the extents of buffers to the shapes. */
 static void deduce(struct nnb_execution *e)
 {
 	const struct nnb_model *m = e->prepared->model;
@@ -430,7 +430,7 @@ static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
 static enum nnb_status decide(struct nnb_execution *e, const struct nnb_request *request, struct nnb_reason *reason)
 {
 	const struct nnb__graph *g = e->prepared->graph;
-	const struct nnb__buffer_use *use = e->uses; /* of inputs, in their order */
+	const struct nnb__buffer_use *use = e->uses; /* uses of inputs, in their order */
 
 	memcpy(e->values, g->constants, g->model->n_operands * sizeof(*e->values));
 	for (uint32_t i = 0; i < request->n_inputs; i++) {
@@ -525,7 +525,7 @@ static enum nnb_status report_shapes(const struct nnb_execution *e, const struct
 
 /* ---- where shapes are found on the way ---- */
 
-/* What the request has room for, before anything has run. */
+/* Note the room that the request has for each output, before the first operation runs. */
 static void note_room(struct nnb_execution *e, const struct nnb_request *request, struct nnb_output_shape *reports)
 {
 	const struct nnb_model *m = e->prepared->model;
@@ -631,7 +631,7 @@ static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *r
 	}
 	if (!status)
 		status = find_shapes(e, request, reason);
-	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* then nothing has happened */
+	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* then nothing was changed */
 		nnb__buffers_take_back(e->uses, e->n_uses);
 		e->n_uses = 0;
 	}
@@ -767,7 +767,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 	enum nnb_status status;
 
 	*finished = true;
-	if (!e->run) /* it has finished or failed before */
+	if (!e->run) /* it has finished or failed */
 		return NNB_STATUS_GENERAL_FAILURE;
 	while (e->next_op < n) {
 		if (checkpoint && e->next_op > first && !checkpoint(arg, e->next_op)) {

@@ -5,9 +5,8 @@
 #include "nnb/device.h"
 
 /*
- * Of an execution that was begun: would beginning it again with the same request, and the same mappings, come to the
- * same? Then nnb_execution_restart does that for less. It does not where an input's value decides a shape, or where
- * something lies in a buffer.
+ * Whether the execution, begun again with the same request and mappings, would go through the same steps. Then nnb_execution_restart
+ * does that at less cost. False if an input's value decides a shape, or if an argument lies in a buffer.
  */
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
@@ -35,10 +34,10 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason);
 
-/* What an execution on its device may be estimated to take, in ns; 0: any. */
+/* Upper limit of the estimated time of an execution on its device, in ns; 0: no limit. */
 uint64_t nnb__execution_work_limit(const struct nnb_execution *execution);
 
-/* Whom operations ask whether to go on, while it runs; NULL: nobody. It fails when the answer is no. */
+/* The function that operations call while they run to ask whether to go on; NULL: none. If it returns false, the execution fails. */
 void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
 
 /*
@@ -52,8 +51,8 @@ void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
 void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_ns);
 
 /*
- * What a device has for a burst of a prepared model: its fast state is on (B-2), and the driver may have a context. Any thread may begin
- * and end one; @prepared must be there until the end, and executions of the burst have ended by then.
+ * The state of a device for a burst of a prepared model: its fast state is on (B-2), and the driver may have a context. Any thread may begin
+ * and end one; @prepared must exist until the end, and executions of the burst have ended by then.
  */
 struct nnb__burst_context {
 	void *driver; /* the driver's; NULL: it has none for this burst */
@@ -62,12 +61,12 @@ struct nnb__burst_context {
 void nnb__burst_context_begin(struct nnb__burst_context *ret, struct nnb_prepared *prepared);
 void nnb__burst_context_end(struct nnb__burst_context *context, struct nnb_prepared *prepared);
 
-/* It is of that burst. Before it runs; it stays so until it ends, however often it is begun again. */
+/* The execution belongs to that burst. Call this before it runs; it stays so until the execution ends, however often it is begun again. */
 void nnb__execution_burst(struct nnb_execution *execution, const struct nnb__burst_context *context);
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
 
-/* It will not be run any further: what it has of buffers is there for others. */
+/* The execution will not continue: its leases of buffers are given back. */
 void nnb__execution_give_up(struct nnb_execution *execution);
 
 /* nnb_request_validate; where request->pools is NULL, but for what depends on the pools. */

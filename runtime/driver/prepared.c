@@ -1,13 +1,13 @@
 /*
  * prepared.c -- prepared models: from a model, or from a cache entry.
  *
- * A preparation ends in the midst when its caller says so, or its deadline has passed: the library asks (patience.h) in its own
+ * A preparation is given up when its caller says so, or when its deadline has passed: the library checks that (patience.h) in its own
  * loops, and the driver in its own.
  *
- * CONCURRENCY  A prepared model is counted, and holds its device; whoever holds a count may call from any thread. Its
+ * CONCURRENCY  A prepared model has a reference count, and holds its device; a thread with a reference may call any function. Its
  *              lock guards the list of idle executions. No lock is held while a model is prepared.
  * TRUST        The model was validated before it is copied, and the copy is validated before it is used; its pools
- *              stay a stranger's.
+ *              stay untrusted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static enum nnb_status pools_mapped(const struct nnb__graph *g, struct nnb_reaso
 	return NNB_STATUS_NONE;
 }
 
-/* What lay in a pool that was cut short while it was read is not the model. */
+/* Fail if a pool was truncated while it was read: then its bytes are not the model's. */
 static enum nnb_status pools_whole(const struct nnb__graph *g, struct nnb_reason *reason)
 {
 	for (uint32_t i = 0; i < g->model->n_pools; i++)
@@ -101,7 +101,7 @@ static enum nnb_status pools_whole(const struct nnb__graph *g, struct nnb_reason
 struct haste {
 	uint64_t deadline; /* 0: none */
 	uint64_t budget;   /* how much time there was at first; 0: none */
-	uint64_t cpu;      /* of the thread, when it began */
+	uint64_t cpu;      /* CPU time of the thread when the preparation began */
 	uint64_t late_cpu; /* likewise, when the deadline was found to have passed; 0: it has not yet */
 	const struct nnb_look *callers;
 	struct nnb__patience outer; /* the question of this thread before */
@@ -178,7 +178,7 @@ static enum nnb_status in_past(struct haste *h, struct nnb_device *d, uint64_t k
 	                  "to prepare such a model has taken longer than until the deadline");
 }
 
-/* What a preparation that came to @status is to say. */
+/* The status of a preparation that came to @status; if it was given up, the status and the reason of that. */
 static enum nnb_status haste_end(const struct haste *h, enum nnb_status status, struct nnb_reason *reason)
 {
 	nnb__patience_end(&h->outer);

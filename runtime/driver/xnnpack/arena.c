@@ -1,9 +1,9 @@
 /*
- * arena.c -- greedy by size: the largest temporary first, each at the lowest offset where no other one that is
- * alive at the same time lies.
+ * arena.c -- greedy by size: the largest temporary first, each at the lowest offset where it overlaps no other temporary of the
+ * same time.
  *
- * That is quadratic in the temporaries, so a model with very many of them gets them one after the other: who sends
- * such a model pays in memory, not everybody else in time.
+ * The time is quadratic in the number of temporaries. So a model with very many of them gets them one after the other: its app
+ * pays in memory, and other apps do not pay in time.
  */
 #include "arena.h"
 
@@ -12,7 +12,7 @@
 
 #include "kernels/look.h"
 
-enum { SHARING_MAX = 2048, OPERATION_UNITS = 50 /* of kernels/look.h */ };
+enum { SHARING_MAX = 2048, OPERATION_UNITS = 50 /* units of kernels/look.h */ };
 
 struct temporary {
 	uint32_t operand;

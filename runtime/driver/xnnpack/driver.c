@@ -35,7 +35,7 @@
 #include "step.h"
 
 enum {
-	PLANS_MAX = 4,       /* that are kept for shapes nobody runs with now */
+	PLANS_MAX = 4,       /* limit of the plans kept for shapes that no run uses now */
 	MEMORY_SHARE = 4,    /* the device's memory is this part of the machine's */
 	KEPT_MAX = 64 << 20, /* bytes of frames and sets that are kept for other shapes than those used last */
 	KEPT_RUNS = 16,      /* that so many can be kept for, of one plan */
@@ -92,7 +92,7 @@ struct prepared {
 	uint64_t constants_bytes;
 	pthread_mutex_t lock;
 	struct plan *plans; /* the latest used first */
-	struct run *runs;   /* that are over: to be used again */
+	struct run *runs;   /* runs that have ended, to be used again */
 };
 
 /* ---- making and unmaking; no lock is held ---- */
@@ -366,7 +366,7 @@ static uint64_t plan_kept(const struct plan *plan)
 	return bytes;
 }
 
-/* Take the plan nobody has used for the longest off the list, if there are too many, or too much is kept for them. */
+/* Remove the least recently used plan from the list, if there are too many plans, or too much memory is kept for them. */
 static struct plan *plan_surplus(struct prepared *p)
 {
 	struct plan **oldest = NULL, *plan;
@@ -389,7 +389,7 @@ static struct plan *plan_surplus(struct prepared *p)
 	return plan;
 }
 
-/* What is kept, off all lists. */
+/* Kept objects that were taken from all lists. */
 struct kept {
 	struct plan *plans;
 	struct frame *frames;
@@ -439,7 +439,7 @@ static bool free_kept(struct prepared *p)
 	kept = take_kept(p);
 	pthread_mutex_unlock(&p->lock);
 	plans_free(p, kept.plans);
-	frames_free(kept.frames); /* whose plans may be gone by now */
+	frames_free(kept.frames); /* their plans may have been freed */
 	sets_free(p, kept.sets);
 	return kept.plans || kept.frames || kept.sets;
 }
@@ -742,7 +742,7 @@ static const struct nnb_graph *part_of(const struct nnb_graph *main, uint32_t pa
 	return part ? main->referenced[part - 1] : main;
 }
 
-/* What to charge for: room for a pointer a part, and for the operands of those that see them otherwise. */
+/* Bytes to charge: a pointer for each part, and the operands of the parts that see them otherwise. */
 static uint64_t bases_bytes(const struct nnb_graph *main)
 {
 	uint64_t bytes = (main->model->n_referenced + (uint64_t)1) * sizeof(struct nnb_operand *);

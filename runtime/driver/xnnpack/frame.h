@@ -30,18 +30,18 @@ struct frame {
 	uint64_t own;            /* bytes of the arrays: charged */
 	struct nnb_shape *found; /* by operand; the main frame's are the caller's */
 	void **at;               /* by operand */
-	uint64_t *bytes;         /* by operand: what at has been allocated with; 0: somebody else owns that memory */
-	uint32_t *output_of;     /* by operand: which output of the graph it is */
-	struct kept_step *steps; /* of a loop, by operation; otherwise NULL */
+	uint64_t *bytes;     /* by operand: size of the allocation at that place; 0: the memory is not the frame's */
+	uint32_t *output_of; /* by operand: which output of the graph it is */
+	struct kept_step *steps; /* by operation of a loop; otherwise NULL */
 };
 
 struct loose {
 	struct nnb_run run;
 	const struct nnb_operand *const *bases; /* by part of the model: the main graph first; NULL: as they are */
 	uint64_t held;                          /* bytes of all frames */
-	uint32_t op;                            /* of the main graph, that is under way */
+	uint32_t op;                            /* current operation of the main graph */
 	uint32_t loops;                         /* around what is under way */
-	uint64_t loop_end;                      /* of the outermost, in time that has not been waited */
+	uint64_t loop_end;                      /* end of the outermost loop, in time that excludes waits */
 	struct frame main;
 };
 
@@ -58,7 +58,7 @@ enum nnb_status nnbx_frame_input(struct frame *frame, uint32_t input, const stru
 /* All of a subgraph's operations. Its outputs are in the frame then. */
 enum nnb_status nnbx_frame_run(struct frame *frame);
 
-/* Its bytes are not the frame's any more: whoever has them gives them to nnbx_frame_give. */
+/* The frame gives the memory up: its new owner returns it with nnbx_frame_give. */
 void nnbx_frame_give(struct frame *frame, void *at, uint64_t taken);
 
 /* Bytes of an operand of this shape. */

@@ -2,14 +2,14 @@
  * loose.c -- see loose.h.
  *
  * A frame is one running graph: the main one, or a subgraph that IF or WHILE runs. The main frame's inputs and outputs are the
- * caller's; a subgraph's inputs are borrowed from whoever runs it, and its outputs are its own until they are taken from it.
- * Frames of subgraphs lie within each other as the operations do: at most NNB_NESTING_MAX, on the stack. WHILE keeps the frames of
+ * caller's. A subgraph's inputs are borrowed from the frame that runs it; its outputs belong to it until they are taken.
+ * Frames of subgraphs nest as the operations do: at most NNB_NESTING_MAX, on the stack. WHILE keeps the frames of
  * its condition and its body for all iterations, with the operations that they have set up (struct kept_step): those are set up
  * again only when a shape has changed.
  *
- * TRUST  What a shape is made of was computed from a stranger's tensors: each is checked before memory is taken for it, and all
- *        memory together, of all frames, is never more than the device's. What a subgraph's inputs decide is copied: a stranger
- *        may write the original at any time. An iteration frees what it does not hand on, so that an endless loop takes no more
+ * TRUST  Shapes may be computed from untrusted tensors: each is checked before memory is taken for it, and the
+ *        memory of all frames together never exceeds the device's limit. An input of a subgraph whose value decides a shape is copied,
+ *        because the original may change at any time. An iteration frees what it does not pass on, so an endless loop takes no more
  *        memory than one iteration.
  */
 #include "frame.h"
@@ -23,7 +23,7 @@
 
 enum {
 	ALIGNMENT = 64,
-	OPERAND_UNITS = 5,    /* of look.h: of a frame, to make it or to give it back */
+	OPERAND_UNITS = 5,    /* units of look.h for one operand of a frame, to make it or to free it */
 	OPERATION_UNITS = 500 /* likewise, around what an operation computes */
 };
 
@@ -132,7 +132,7 @@ static enum nnb_status kept_make(struct frame *f, struct kept_step *k, const str
 	status = nnbx_step_init(&k->step, s);
 	nnbx_tally_end();
 	status = k->tally.refused ? k->tally.refused : status;
-	if (status || nnbx_work.stopped) /* then it is not whole */
+	if (status || nnbx_work.stopped) /* then the result is not complete */
 		kept_free(f, k);
 	return status;
 }
@@ -429,7 +429,7 @@ static enum nnb_status run_plain(struct frame *f, uint32_t index)
 	return status ? status : run_placed(f, &t, index);
 }
 
-/* What a subgraph gives is there until it is taken. */
+/* Whether the operand is an output of a subgraph, which is kept until it is taken. */
 static bool is_kept(const struct frame *f, uint32_t operand)
 {
 	return !f->is_main && f->output_of[operand] != NO_OUTPUT;
@@ -444,7 +444,7 @@ static enum nnb_status frame_op(struct frame *f, uint32_t index)
 	for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
 		uint32_t operand = operand_at(op, i);
 
-		if (f->graph->last_reader[operand] == index && !is_kept(f, operand)) /* or no operation reads it */
+		if (f->graph->last_reader[operand] == index && !is_kept(f, operand)) /* also if no operation reads it */
 			drop(f, operand);
 	}
 	return status;
@@ -512,7 +512,7 @@ enum nnb_status nnbx_frame_run(struct frame *f)
 	for (uint32_t i = 0; !status && i < f->graph->model->n_operations; i++) {
 		if (nnbx_loop_is_over(f->run))
 			return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
-		nnbx_worked(OPERATION_UNITS); /* what it computes is counted besides */
+		nnbx_worked(OPERATION_UNITS); /* units for the computation are counted in addition */
 		status = frame_op(f, i);
 		if (nnbx_work.stopped)
 			return NNB_STATUS_GENERAL_FAILURE;

@@ -235,14 +235,14 @@ enum xnn_status nnbx_create_dequantize_signed(struct step *step, const struct si
 {
 	struct nnbx_quant q = quant_of(in_operand(s, 0));
 
-	if (out_operand(s, 0)->type != NNB_TENSOR_FLOAT32) /* it is given as it is */
+	if (out_operand(s, 0)->type != NNB_TENSOR_FLOAT32) /* other types are passed on unchanged */
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_dequantize_s8;
 	divide(step, s);
 	return xnn_create_convert_nc_qs8_f32(1, 1, 1, q.scale, (int8_t)q.zero_point, 0, &step->xnn);
 }
 
-/* Those of nnbx_run_each that XNNPACK has, of float32. */
+/* For operations of nnbx_run_each that XNNPACK has for float32. */
 enum xnn_status nnbx_create_each(struct step *step, const struct site *s)
 {
 	if (in_operand(s, 0)->type != NNB_TENSOR_FLOAT32)
@@ -267,7 +267,7 @@ enum xnn_status nnbx_create_each(struct step *step, const struct site *s)
 	}
 }
 
-/* Of float32 to bytes. */
+/* From float32 to bytes. */
 enum xnn_status nnbx_create_quantize(struct step *step, const struct site *s)
 {
 	struct nnbx_quant q = quant_of(out_operand(s, 0));
@@ -308,8 +308,8 @@ static enum xnn_status setup_softmax_q8(xnn_operator_t xnn, const struct site *s
 }
 
 /*
- * Beta is a part of a quantised input's scale; of a float's XNNPACK knows nothing. A quantised input is read twice, for
- * its greatest value and as an index below that one: it must be one that nobody else can write.
+ * The beta of a quantised input becomes a part of its scale; for floats XNNPACK has no beta. A quantised input is read twice, for
+ * its greatest value and as an index below that one: so its memory must not be writable by others.
  */
 enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 {

@@ -163,7 +163,7 @@ enum nnb_status nnbx_run_channel_shuffle(const struct site *s)
 
 /* ---- room around ---- */
 
-/* What stands for a real 0 of the output: of quantised types, its zero point. */
+/* Fill the output with a real 0: for quantised types, the zero point. */
 static void fill_zero(const struct site *s)
 {
 	struct nnbx_tensor out = tensor_out(s, 0);
@@ -219,7 +219,7 @@ struct blocks {
 	size_t elem;
 };
 
-/* Which cells y of a block @i are within the @n cells of the wide image: [*from, *to). */
+/* The range [*from, *to) of cells of a block @i that lie within the @n cells of the wide image. */
 static void cells_within(int64_t i, int64_t block, int64_t pad, size_t n, size_t cells, size_t *from, size_t *to)
 {
 	int64_t lowest = pad - i, highest = (int64_t)n + pad - i;

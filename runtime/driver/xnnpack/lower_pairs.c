@@ -30,7 +30,7 @@ enum nnb_status nnbx_run_pairs(const struct site *s)
 
 /* ---- XNNPACK's ---- */
 
-/* What XNNPACK has of each: float32, quant8, quant8 signed. */
+/* XNNPACK's variants of each operation: float32, quant8, quant8 signed. */
 enum kind { REALS, BYTES, SIGNED_BYTES, N_KINDS };
 
 static enum kind kind_of(const struct site *s)
@@ -140,7 +140,7 @@ static enum xnn_status run_pairs_in_parts(xnn_operator_t xnn, const struct site 
 		n = p.dims[0] - at < PAIRS_PART ? p.dims[0] - at : PAIRS_PART;
 		if (!nnbx_worked(n))
 			break;
-		nnbx_work.tile = 0; /* that was the look */
+		nnbx_work.tile = 0; /* the check was made */
 		status = setup_pairs_part(xnn, s, &p, at, n);
 		if (!status)
 			status = xnn_run_operator(xnn, NULL);
@@ -235,7 +235,7 @@ static enum xnn_status setup_prelu(xnn_operator_t xnn, const struct site *s)
 	                              out_at(s, 0), NULL);
 }
 
-/* Of float32, where the slopes are a constant for each channel. */
+/* For float32, if the slopes are a constant for each channel. */
 enum xnn_status nnbx_create_prelu(struct step *step, const struct site *s)
 {
 	const struct nnb_shape *in = in_shape(s, 0), *slopes = in_shape(s, 1);

@@ -68,15 +68,15 @@ static bool has_long_rows(const struct nnbx_planes *p)
 }
 
 /*
- * Of @pixels outputs of @channels each, which are sums of @depth products: XNNPACK's tile is some pixels and all
- * channels. For how many threads it divides the channels, too, as finely as it can, if that is needed.
+ * A tile of XNNPACK's is some of the @pixels outputs with all their @channels, which are sums of @depth products. Returns the number of
+ * threads for which XNNPACK divides the channels, too, as finely as it can, if a tile takes too long otherwise.
  */
 static size_t threads_for(uint64_t pixels, uint64_t channels, uint64_t depth)
 {
 	return product_of(channels, depth, 8) > NNBX_TILE_WORK ? (size_t)(pixels / 5 + 2) : 1;
 }
 
-/* Of such a tile, which is 8 pixels at most, at 8 products in a unit; divided, it has 128 channels at most. */
+/* Units of such a tile of at most 8 pixels, at 8 products in a unit; if it is divided, it has at most 128 channels. */
 static uint32_t tile_units_for(uint64_t channels, uint64_t depth, size_t threads)
 {
 	uint64_t units = product_of(threads > 1 && channels > 128 ? 128 : channels, depth, 1);
@@ -574,7 +574,7 @@ enum xnn_status nnbx_create_average_pool(struct step *step, const struct site *s
 		                                             w->filter_h, w->filter_w, w->stride_h, w->stride_w, p.in_c,
 		                                             p.in_c, p.in_c, min, max, 0, &step->xnn);
 	}
-	if (w->pad_top | w->pad_right | w->pad_bottom | w->pad_left) /* it would count the padding in */
+	if (w->pad_top | w->pad_right | w->pad_bottom | w->pad_left) /* XNNPACK would count the padding */
 		return xnn_status_unsupported_parameter;
 	nnbx_quant_range(q, w->fused, &qmin, &qmax);
 	/* in and out are quantised alike, by whatever scale; XNNPACK would divide by a huge one and assert */

@@ -9,8 +9,8 @@
 #include "step.h"
 
 /*
- * Between two tiles of XNNPACK's nobody looks. A tile may have so many elements of an element-wise operation or cells of a
- * pool, or sums of so many products: what comes to more is the plain kernel's. Each of them takes some 0.3 ms.
+ * Within a tile of XNNPACK's there is no check. So a tile has at most so many elements of an element-wise operation or cells of a
+ * pool, or sums of so many products; larger work is left to the plain kernels. Each limit takes some 0.3 ms.
  */
 enum { NNBX_TILE_WORK = 1 << 20, NNBX_TILE_DEPTH = 1 << 16 };
 

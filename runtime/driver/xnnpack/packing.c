@@ -35,14 +35,14 @@
 enum {
 	PART = 1 << 20,         /* bytes between two looks */
 	WATCHED_MIN = 2 * PART, /* smaller blocks are packed without */
-	BLOCKS_MAX = 16,        /* of one call; XNNPACK makes three */
+	BLOCKS_MAX = 16,        /* limit of blocks of one call; XNNPACK makes three */
 	CALL_UNITS = 5000
 };
 
 struct block {
 	void *at;
-	uintptr_t start, end; /* what is made inaccessible at first, or nothing */
-	uintptr_t part;       /* of the last fault; 0: none yet */
+	uintptr_t start, end; /* range that is inaccessible at first; may be empty */
+	uintptr_t part;       /* the part of the last fault; 0: none yet */
 	bool packs;           /* accessible parts stay so */
 };
 
@@ -58,7 +58,7 @@ struct packing {
 /* NULL: nothing is packed, or without a look. */
 static _Thread_local struct packing *packing __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static unsigned watchers;                                /* threads with inaccessible blocks */
 static struct sigaction previous;                        /* constant while there is one */
 
@@ -121,7 +121,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	if (ends && (info->si_code > 0 || previous.sa_handler == SIG_DFL))
 		signal(sig, SIG_DFL);
 	if (ends && info->si_code <= 0 && previous.sa_handler == SIG_DFL)
-		raise(sig); /* it was sent, and does not come again */
+		raise(sig); /* the signal was sent by a process, and does not come again */
 	else if (ends)
 		return;
 	else if (previous.sa_flags & SA_SIGINFO)
@@ -157,7 +157,7 @@ static void install(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* For the last one. A handler that somebody has installed over ours meanwhile stays. */
+/* Called for the last user. If another handler was installed over ours meanwhile, it stays. */
 static void uninstall(void)
 {
 	struct sigaction now;

@@ -18,7 +18,7 @@ struct otherwise {
 	bool turned;
 	void *constant;  /* converted; NULL: it is in the scratch, */
 	size_t offset;   /* here */
-	size_t elements; /* of which */
+	size_t elements; /* number of elements */
 	size_t elem;     /* bytes each has in the model, and as it is seen */
 	size_t seen_elem;
 };
@@ -27,7 +27,7 @@ struct seen {
 	uint32_t n;
 	size_t scratch; /* bytes of the site's that are taken here */
 	struct otherwise *of;
-	void *at[]; /* of inputs and outputs, as they are seen */
+	void *at[]; /* places of inputs and outputs as they are seen */
 };
 
 /* ---- types ---- */

@@ -1,13 +1,13 @@
 /*
- * seen.h -- an operation's operands as kernels and XNNPACK see them, so that a type or a layout is no kernel's business.
+ * seen.h -- an operation's operands as kernels and XNNPACK see them, so that kernels need not know each type and layout.
  *
  *   TENSOR_FLOAT16                              TENSOR_FLOAT32
  *   TENSOR_QUANT8_ASYMM_SIGNED, _SYMM,          TENSOR_QUANT8_ASYMM with a zero point that is 128 more; the scales of
  *     _SYMM_PER_CHANNEL                           channels stay
  *   an image with its channels second           the same with its channels last
  *
- * Constants are converted once, when a step is made, and other inputs before each run, into scratch memory. So what the
- * operation reads is its own, and nobody else's to change meanwhile.
+ * Constants are converted once, when a step is made, and other inputs before each run, into scratch memory. So the operation reads
+ * private memory, which cannot change meanwhile.
  */
 #ifndef NNBX_SEEN_H
 #define NNBX_SEEN_H
@@ -17,7 +17,7 @@
 /* Does any of the model's operands need that? */
 bool nnbx_sees_otherwise(const struct nnb_model *model);
 
-/* What the operations see of operand @o. */
+/* Operand @o as the operations see it. */
 struct nnb_operand nnbx_see(const struct nnb_operand *o);
 
 /* The site's input 0 and output 0 with their channels last, where it says that they have them second. */

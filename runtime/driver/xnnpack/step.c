@@ -6,14 +6,14 @@
 #include "seen.h"
 #include "tiles.h"
 
-/* What an operation sees of its operands' types. */
+/* The form in which an operation sees its operands' types. */
 enum sees {
 	BASE,  /* seen.h */
 	AS_IS, /* all types as they are: elements are moved, or the kernel knows them */
 };
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* what a row does not say is BASE, and NULL */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* members that a row leaves out are BASE and NULL */
 static const struct lowering {
 	run_fn *run;
 	create_fn *create; /* NULL: XNNPACK has no such operator */
@@ -129,7 +129,7 @@ static const struct lowering {
 
 enum { N_LOWERINGS = sizeof(lowerings) / sizeof(lowerings[0]) };
 
-/* What an operation does may not depend on a scalar that only a run knows. */
+/* False if a scalar that is only known at run time decides what the operation does. */
 bool nnbx_step_claims(const struct nnb_graph *graph, uint32_t op)
 {
 	const struct nnb_operation *o = &graph->model->operations[op];
@@ -154,7 +154,7 @@ static bool has_channels_second(const struct nnb_graph *g, const struct nnb_oper
 	for (uint32_t k = 0; k < op->n_inputs; k++) {
 		if (g->model->operands[op->inputs[k]].type != NNB_BOOL)
 			continue;
-		value = g->constants[op->inputs[k]]; /* none: it is not claimed */
+		value = g->constants[op->inputs[k]]; /* without a constant the operation is not claimed */
 		return value && *value;
 	}
 	return false;

@@ -18,7 +18,7 @@
 struct site {
 	const struct nnb_graph *graph;
 	const struct nnb_operation *op;
-	uint32_t index;                     /* of the operation */
+	uint32_t index;                     /* index of the operation */
 	const struct nnb_operand *operands; /* by operand: as the operation sees it */
 	const struct nnb_shape *shapes;     /* by operand */
 	void *const *at;                    /* by operand: where its bytes are; NULL: omitted */
@@ -40,10 +40,11 @@ struct step {
 	enum nnb_status (*kernel)(const struct site *site);
 	/* how many tiles it wants, as the threads that they would be for (tiles.h); 0 or 1: as few as possible */
 	size_t threads;
-	uint32_t tile_units; /* what a tile takes at most (kernels/look.h); 0: enough for a look before each */
+	/* limit of the units of a tile (kernels/look.h); 0: small enough for a check before each */
+	uint32_t tile_units;
 	/* instead of one setup and one run: as many of both as there are parts; NULL: that is not needed */
 	enum xnn_status (*run_in_parts)(xnn_operator_t xnn, const struct site *site);
-	/* what xnn is set up for; an operator remembers its pointers */
+	/* the pointers that xnn is set up for; an operator remembers them */
 	const void *in[2];
 	void *out;
 };

@@ -1,4 +1,4 @@
-/* arith.h -- what the kernels share: clamps, dot products, fixed-point rescaling, windows over an image. */
+/* arith.h -- shared by the kernels: clamps, dot products, fixed-point rescaling, windows over an image. */
 #ifndef NNBX_ARITH_H
 #define NNBX_ARITH_H
 
@@ -111,7 +111,7 @@ struct nnbx_span {
 	size_t begin, end, in;
 };
 
-/* What one output pixel sees: the rows and columns of its window, in the image that starts at element @image. */
+/* The input of one output pixel: the rows and columns of its window, in the image that starts at element @image. */
 struct nnbx_patch {
 	size_t image;
 	struct nnbx_span y, x;

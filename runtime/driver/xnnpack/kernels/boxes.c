@@ -1,10 +1,10 @@
-/* boxes.c -- which of many boxes are kept. */
+/* boxes.c -- chooses the boxes to keep. */
 #include "boxes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { SUPPRESS_UNITS = 20, BOX_UNITS = 100 }; /* of look.h */
+enum { SUPPRESS_UNITS = 20, BOX_UNITS = 100 }; /* units of look.h */
 
 /* ---- one box ---- */
 

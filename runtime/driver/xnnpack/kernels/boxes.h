@@ -15,7 +15,7 @@ bool nnbx_bbox_transform(const struct nnbx_tensor *rois, const struct nnbx_tenso
                          const struct nnbx_tensor *out);
 
 struct nnbx_roi {
-	double stride_h, stride_w;    /* of the original image, for a step in this one */
+	double stride_h, stride_w;    /* steps of the original image for one step in this one */
 	int32_t samples_h, samples_w; /* ROI_ALIGN: in a cell of the output; 0: as many as cells of the image */
 	bool nchw;
 };
@@ -39,7 +39,7 @@ enum nnbx_nms { NNBX_NMS_HARD = 0, NNBX_NMS_LINEAR = 1, NNBX_NMS_GAUSSIAN = 2 };
 
 struct nnbx_box_limit {
 	double score_threshold, iou_threshold, sigma, nms_threshold;
-	int64_t most; /* of a batch; below 0: any number */
+	int64_t most; /* limit for a batch; below 0: none */
 	enum nnbx_nms nms;
 };
 
@@ -50,7 +50,7 @@ int64_t nnbx_box_with_nms_limit(const struct nnbx_box_limit *how, const struct n
 
 struct nnbx_proposals {
 	double stride_h, stride_w, iou_threshold, min_size;
-	int64_t most_before, most; /* of a batch, before and after the suppression; 0 or less: any number */
+	int64_t most_before, most; /* limits for a batch, before and after the suppression; 0 or less: none */
 	bool nchw;
 };
 

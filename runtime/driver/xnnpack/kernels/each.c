@@ -29,7 +29,7 @@ EACH(each_hard_swish, x *fmin(fmax(x + 3, 0), 6) / 6)
 
 static const struct each {
 	each_fn *fn;
-	uint32_t units; /* of look.h, for an element */
+	uint32_t units; /* units of look.h for an element */
 } eachs[] = {
 	[NNB_ABS] = { each_abs, 4 },       [NNB_EXP] = { each_exp, 10 },
 	[NNB_LOG] = { each_log, 12 },      [NNB_NEG] = { each_neg, 4 },
@@ -39,7 +39,7 @@ static const struct each {
 	[NNB_ELU] = { each_elu, 20 },      [NNB_HARD_SWISH] = { each_hard_swish, 8 },
 };
 
-/* Of float32 in floats: vectors of them are twice as long, and nothing is converted. */
+/* For float32 in floats: vectors of floats are twice as long, and no conversion is needed. */
 static void hard_swish_floats(const float *in, size_t n, float *ret)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* elementwise.c -- functions of one tensor, element by element and row by row. */
 #include "arith.h"
 
-enum { VALUES = UINT8_MAX + 1 }; /* of a quant8 */
+enum { VALUES = UINT8_MAX + 1 }; /* number of values of a quant8 */
 
 /* ---- by the element ---- */
 

@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* Of @x in 4096ths: in 32768ths. */
+/* The sigmoid of @x, which is in 4096ths, in 32768ths. */
 int32_t nnbx_fixed_sigmoid(int32_t x);
 
-/* Of @x, which has 16 bits, @integer of them before its point (up to 6) and a sign: in 32768ths. */
+/* The tanh of @x in 32768ths. @x has 16 bits: a sign, and @integer bits before its point (up to 6). */
 int32_t nnbx_fixed_tanh(int32_t x, unsigned integer);
 
 /* A real as multiplier * 2^(shift - 31). */

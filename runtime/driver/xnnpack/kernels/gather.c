@@ -98,7 +98,7 @@ static size_t nearest(const struct nnbx_nearest *how, size_t i, double scale, si
 	return x < (double)(n - 1) ? (size_t)x : n - 1;
 }
 
-enum { PIXEL_UNITS = 60 }; /* of look.h: to find a pixel, and to copy one of few channels */
+enum { PIXEL_UNITS = 60 }; /* units of look.h for finding a pixel and copying one with few channels */
 
 static void resize_row(const struct nnbx_nearest *how, const struct nnbx_image *from, const struct nnbx_image *to,
                        size_t elem, const char *in, char *out)

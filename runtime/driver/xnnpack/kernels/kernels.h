@@ -85,7 +85,7 @@ void nnbx_max_pool_f32(const struct nnbx_planes *p, const float *in, float min, 
 void nnbx_max_pool_q8(const struct nnbx_planes *p, const uint8_t *in, uint8_t min, uint8_t max, uint8_t *out);
 void nnbx_l2_pool_f32(const struct nnbx_planes *p, const float *in, float min, float max, float *out);
 
-/* Which place of the input an output's has: at * in / out; so that both corners are the input's; or its midst in its midst. */
+/* The place in the input for a place in the output: at * in / out; or with the corners aligned; or with the centres of pixels aligned. */
 enum nnbx_centres { NNBX_CORNERS_FIRST, NNBX_CORNERS_ALIGNED, NNBX_CENTRES_HALF };
 
 /* Lines between cells (row 23 of 7.6). in_h, in_w > 0, in_c = out_c; window is not looked at. */
@@ -188,7 +188,7 @@ void nnbx_lsh_projection(const struct nnbx_lsh_projection *p, const float *hash,
 
 /* ---- with state ---- */
 
-/* What RNN, SVDF and LSTM apply; anything else is as NONE. The first four are enum nnb_fused. */
+/* The activation of RNN, SVDF and LSTM; any other value is as NONE. The first four are enum nnb_fused. */
 enum nnbx_activation { NNBX_NONE = 0, NNBX_RELU = 1, NNBX_RELU1 = 2, NNBX_RELU6 = 3, NNBX_TANH = 4, NNBX_SIGMOID = 6 };
 
 struct nnbx_rnn {

@@ -71,7 +71,7 @@ bool nnbx_embedding_lookup(size_t n, const int32_t *lookups, size_t rows, size_t
 	return true;
 }
 
-enum { FIND_UNITS = 300 }; /* of look.h: to find one of a million keys, which no cache holds */
+enum { FIND_UNITS = 300 }; /* units of look.h for finding one of a million keys, which no cache holds */
 
 /* The row of a key, or @rows. Keys out of order, or that change meanwhile, make it miss. */
 static size_t find(int32_t key, const int32_t *keys, size_t rows)
@@ -100,7 +100,7 @@ void nnbx_hashtable_lookup(size_t n, const int32_t *lookups, size_t rows, const 
 	for (size_t i = 0; i < n && nnbx_worked(FIND_UNITS); i++, to += row_bytes) {
 		size_t row = find(read_once(lookups + i), keys, rows);
 
-		hits[i] = row < rows; /* and not looked at again: an output may be a peer's, too */
+		hits[i] = row < rows; /* read only once: an output may be shared with a peer */
 		if (row < rows)
 			nnbx_copy(to, (const char *)values + row * row_bytes, row_bytes);
 		else

@@ -1,11 +1,11 @@
 /*
- * look.h -- looks inside an operation: is the run to go on?
+ * look.h -- checks inside an operation whether the run is to go on.
  *
- * What computes says how much it is about to do, in units of about a nanosecond, and every NNBX_LOOK_EVERY units whoever
- * wants to know is asked. Once the answer is no, every further question is answered no at once: loops end, and what they
- * leave is of no use.
+ * A kernel announces the work that it is about to do, in units of about a nanosecond. Every NNBX_LOOK_EVERY units the function of
+ * struct nnb_look is called. After its first answer of no, all further calls return no at once: loops end, and their results are
+ * not used.
  *
- * CONCURRENCY  Of a thread: an operation runs on one. The answer may take long: the thread may wait for its lane meanwhile.
+ * CONCURRENCY  One thread: an operation runs on one. The function may take long: the thread may wait for its lane meanwhile.
  */
 #ifndef NNBX_LOOK_H
 #define NNBX_LOOK_H
@@ -21,7 +21,7 @@ enum {
 };
 
 struct nnbx_work {
-	const struct nnb_look *look; /* NULL: nobody wants to know */
+	const struct nnb_look *look; /* NULL: there is no function to call */
 	bool stopped;
 	size_t tile;        /* units that a tile of XNNPACK's takes (tiles.c) */
 	size_t left;        /* units until the next look */

@@ -92,7 +92,7 @@ static uint64_t up_to_64(const uint8_t *s, size_t n)
 	return join(rotate(e + f, 43) + rotate(g, 30) + h, e + rotate(f + a, 18) + g, by);
 }
 
-/* What is carried from one block of 64 bytes to the next. */
+/* State carried from one block of 64 bytes to the next. */
 struct mill {
 	uint64_t x, y, z;
 	struct two v, w;
@@ -159,7 +159,7 @@ size_t nnbx_lsh_projection_scratch(const struct nnbx_lsh_projection *p)
 	return sizeof(float) + p->item_bytes;
 }
 
-/* Of all items' fingerprints under @seed: is the weighted sum positive? */
+/* Whether the weighted sum of all items' fingerprints under @seed is positive. */
 static uint32_t sign_bit(const struct nnbx_lsh_projection *p, const float *seed, const char *in, const float *weights,
                          char *key)
 {

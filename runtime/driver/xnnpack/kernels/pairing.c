@@ -49,7 +49,7 @@ bool nnbx_pairing(uint32_t a_rank, const uint32_t *a_dims, uint32_t b_rank, cons
 
 /* ---- walking ---- */
 
-enum { PAIR_UNITS = 4 }; /* of look.h, for an element: a quant8 takes the most */
+enum { PAIR_UNITS = 4 }; /* units of look.h for an element: a quant8 takes the most */
 
 /* One run of the innermost dimension: out[i] from a[i * a_step] and b[i * b_step]. Pointers as pair_up is given. */
 typedef void row_fn(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out, size_t n);

@@ -3,7 +3,7 @@
 
 #include "tensor.h"
 
-/* What becomes of @n pairs. It is computed in double, in which an int32 is exact. */
+/* The results for @n pairs, computed in double, in which an int32 is exact. */
 typedef void pair_fn(const double *a, const double *b, size_t n, double *ret);
 
 #define PAIR(name, expression)                                                    \
@@ -50,7 +50,7 @@ struct pairs {
 	pair_fn *fn;
 	const struct nnbx_tensor *a, *b, *out;
 	double min, max;
-	uint32_t units; /* of look.h, for an element */
+	uint32_t units; /* units of look.h for an element */
 	bool divides;   /* int32: not by 0 */
 };
 

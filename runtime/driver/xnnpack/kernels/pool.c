@@ -1,11 +1,11 @@
 /* pool.c -- pools, and resizing. */
 #include "arith.h"
 
-enum { PATCH_UNITS = 50 }; /* of look.h: to find where a window lies, and to begin with it */
+enum { PATCH_UNITS = 50 }; /* units of look.h for finding the place of a window and its first element */
 
 /* ---- pools ---- */
 
-/* What is known of up to NNBX_CHUNK channels of a window. */
+/* Partial results for up to NNBX_CHUNK channels of a window. */
 union gathered {
 	double real[NNBX_CHUNK];
 	float most[NNBX_CHUNK];

@@ -14,9 +14,9 @@ static double in_16_bits(double x, double scale)
 }
 
 #define GATE_UNIT 0x1p-12 /* a gate is from -8 to 8 before its activation, */
-#define GATE_STEPS 0x1p15 /* and of such steps behind it */
+#define GATE_STEPS 0x1p15 /* after it, a number of such steps */
 
-/* Of a number of 4096ths that 16 bits hold. */
+/* The sigmoid of a number of 4096ths, rounded to 16 bits. */
 static double sigmoid(double units)
 {
 	return nnbx_fixed_sigmoid((int32_t)units) / GATE_STEPS;
@@ -35,7 +35,7 @@ static double stepped(double x)
 
 enum { INTEGER_MAX = 6 };
 
-/* Of a cell of this scale: as the fixed-point numbers have it where that is a power of two, as it has to be. */
+/* The tanh of a cell of this scale: with the fixed-point tables if the scale is a power of two, as the HAL requires. */
 static double cell_tanh(double x, double scale)
 {
 	int integer = ilogb(scale) + 15;
@@ -85,7 +85,7 @@ static double bias_of(const struct nnbx_tensor *bias, double scale, size_t i)
 	return bias->at ? nnbx_load_one(bias, i) * scale : 0;
 }
 
-/* What a gate comes to, in units of @unit: each part of the sum is rounded by itself. */
+/* The sum of a gate, in units of @unit: each part of the sum is rounded by itself. */
 static double gate_sum(const struct nnbx_quantized_lstm *p, const struct nnbx_quantized_gate *g, size_t b, size_t i,
                        const double *cells, double unit)
 {
@@ -121,7 +121,7 @@ static void normalize(const struct nnbx_quantized_gate *g, size_t n, double *x)
 	for (size_t i = 0; i < n && nnbx_worked(30); i++) {
 		double steps = nnbx_fixed_times((int32_t)(x[i] * NORM_STEPS - mean), root);
 
-		/* both are integers, the bias of as small steps as the product */
+		/* both are integers: the bias has the same unit as the product */
 		x[i] = round((steps * nnbx_load_one(&norm, i) + bias_of(&g->bias, 1, i)) / NORM_STEPS) *
 		       (double)g->norm.scale;
 	}
@@ -150,7 +150,7 @@ static double clipped(double x, double limit)
 	return limit > 0 ? fmin(fmax(x, -limit), limit) : x;
 }
 
-/* What the item gives, of what its cells hide. */
+/* The output of the item, from its hidden cells. */
 static void put_out(const struct nnbx_quantized_lstm *p, size_t b, size_t n, const double *hidden, double *ret)
 {
 	size_t outputs = p->out_state.dims[1];

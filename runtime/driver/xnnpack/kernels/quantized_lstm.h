@@ -12,7 +12,7 @@
 struct nnbx_quantized_gate {
 	struct nnbx_tensor weights, recurrent, peephole, bias, norm;
 	double bias_scale;
-	double scale; /* of the sum before it is normalised */
+	double scale; /* scale of the sum before it is normalised */
 };
 
 struct nnbx_quantized_lstm {
@@ -20,7 +20,7 @@ struct nnbx_quantized_lstm {
 		gates[4]; /* input, forget, cell, output; without weights the first is coupled with the second */
 	struct nnbx_tensor projection, projection_bias;
 	double projection_bias_scale, cell_clip, projection_clip;
-	double hidden_scale; /* of what is projected */
+	double hidden_scale; /* scale of the values before the projection */
 	int32_t hidden_zero;
 	/* QUANTIZED_16BIT_LSTM: the weights of the state and then those of the input lie in a row, and are for the input and then the state */
 	bool crossed;

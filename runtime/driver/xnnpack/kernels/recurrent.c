@@ -52,7 +52,7 @@ void nnbx_svdf_f32(const struct nnbx_svdf *p, const float *in, const float *stat
 
 /* ---- LSTM ---- */
 
-/* One item of the batch. The gates are parts of its row of the scratch buffer; coupled: input is NULL. */
+/* An item of the batch. Its gates are parts of its row of the scratch buffer; coupled: input is NULL. */
 struct lstm_item {
 	const float *in, *state_in, *cell_in;
 	float *input, *forget, *cell, *output;

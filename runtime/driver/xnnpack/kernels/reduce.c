@@ -98,7 +98,7 @@ static double reduce_block(enum nnb_op op, double so_far, const double *x, size_
 	return so_far;
 }
 
-/* What the elements at @first, in the dimensions of @w, come to. */
+/* The reduction of the elements at @first, in the dimensions of @w. */
 static double reduce_one(enum nnb_op op, const struct nnbx_tensor *in, const struct walk *w, size_t first)
 {
 	uint32_t inner = w->rank - 1;
@@ -229,7 +229,7 @@ static void rise(struct candidate *heap, size_t at)
 	}
 }
 
-enum { SINK_UNITS = 250 }; /* of look.h: through a heap of a million */
+enum { SINK_UNITS = 250 }; /* units of look.h for a path through a heap of a million */
 
 static void topk_row(const struct nnbx_tensor *in, size_t first, size_t n, size_t k, struct candidate *heap)
 {

@@ -3,7 +3,7 @@
 
 #include "boxes.h"
 
-enum { CELL_UNITS = 20 }; /* of look.h */
+enum { CELL_UNITS = 20 }; /* units of look.h */
 
 /* ---- ROI_ALIGN and ROI_POOLING ---- */
 
@@ -49,7 +49,7 @@ static struct between between(double x, size_t n)
 	return b;
 }
 
-/* What lies at a point of one channel, which starts at @from. */
+/* The interpolated value at a point of one channel, which starts at @from. */
 static double sample(const struct nnbx_tensor *in, const struct nnbx_image *m, size_t from, double y, double x)
 {
 	struct between v = between(y, m->h), h = between(x, m->w);

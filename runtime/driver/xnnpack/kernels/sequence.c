@@ -18,7 +18,7 @@ static size_t row_of(const struct nnbx_sequence *s, size_t b, size_t t)
 
 /* ---- LSTM ---- */
 
-/* One item at one step. */
+/* An item at one step. */
 struct moment {
 	const float *in, *aux;
 	float *state, *cells;

@@ -15,7 +15,7 @@ struct nnbx_tensor {
 	uint32_t type; /* enum nnb_type; of a scalar operand, too */
 	uint32_t rank;
 	const uint32_t *dims;
-	float scale; /* of a quantised type; 0: its bare integers are meant */
+	float scale; /* scale of a quantised type; 0: use the bare integers */
 	int32_t zero_point;
 	void *at; /* NULL: omitted. An input's bytes are only read */
 };

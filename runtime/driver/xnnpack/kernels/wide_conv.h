@@ -12,8 +12,8 @@ struct nnbx_wide_conv {
 	struct nnb_window window; /* pads, strides and the filter's extents */
 	uint32_t groups;
 	bool transposed, nchw;
-	double min, max;     /* of what is stored */
-	double scale;        /* of a sum: 1 of floats */
+	double min, max;     /* bounds of the stored value */
+	double scale;        /* scale of a sum; 1 for floats */
 	const float *scales; /* by output channel, on top of that; NULL: 1 */
 	const float *in;     /* in the input's layout, zero points taken off */
 	const float *filter; /* [out_c, filter_h, filter_w, in_c / groups], likewise */
