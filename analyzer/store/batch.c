@@ -104,7 +104,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 	unsigned at = ((struct cursor *)cursor)->i;
 	int64_t v = batch->rows[(size_t)at * batch->columns + (unsigned)i];
 
-	if (v != NOTHING) /* a result is NULL if nobody says otherwise */
+	if (v != NOTHING) /* a result that is not set is NULL */
 		sqlite3_result_int64(ctx, v);
 	return SQLITE_OK;
 }
@@ -116,7 +116,7 @@ static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
 }
 
 static const sqlite3_module module = {
-	.xConnect = connect, /* and no xCreate: it is there by its name */
+	.xConnect = connect, /* without xCreate: the table exists under its name */
 	.xDisconnect = disconnect,
 	.xBestIndex = best_index,
 	.xOpen = open_cursor,
@@ -233,7 +233,7 @@ const char *batch_table(enum batch_of of)
 
 /* ---- pages ---- */
 
-/* Those of which there may be many, and to which nothing refers. */
+/* Tables with many rows that no other table refers to. */
 static const uint8_t to_pages[] = {
 	BATCH_slice, BATCH_wait, BATCH_choice, BATCH_fmq_op, BATCH_lookup, BATCH_operation
 };

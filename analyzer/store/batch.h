@@ -32,7 +32,7 @@ struct batch {
 int batches_init(struct bsa_store *s);
 void batches_fini(struct bsa_store *s);
 
-/* What keeps the database open. Then only pages can still be attached. */
+/* Finalize the statements, which keep the database open. After that only pages can be attached. */
 void batches_finalize(struct bsa_store *s);
 
 /* Space for one struct row_ of the table @of, which the caller fills. NULL: the store has failed. */
@@ -44,8 +44,8 @@ const char *batch_table(enum batch_of of);
 int batches_flush(struct bsa_store *s);
 
 /*
- * From now on, rows that nothing refers to (their first column is NOTHING) go into pages, for their tables are empty; until those are
- * attached, while nobody has the database open. 0, or the code that is kept.
+ * From now on, rows of tables that no other table refers to (their first column is NOTHING) go into pages, because these tables are empty. The
+ * pages are attached while the database is closed. 0, or the code that is kept.
  */
 int batches_to_pages(struct bsa_store *s);
 int batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES]);

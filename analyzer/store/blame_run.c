@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked for each missed execution. Times in the file are signed; as long as they are compared with each other only,
- * any shift will do: half of the range makes them as good as raw ones. */
+/*
+ * The queries for each missed execution. Times in the scratch file are signed; they are only compared with each other,
+ * so any shift will do: half of the range keeps their order.
+ */
 #define SHIFT (UINT64_C(1) << 62)
 
 enum question {
@@ -81,16 +83,16 @@ static const char *const sql[QUESTIONS] = {
 };
 
 enum {
-	ROWS_FREE = 1 << 12, /* of stored_miss_cause: beyond, misses have */
-	ROWS_OF_A_MISS = 8,  /* so many on average, or few culprits */
+	ROWS_FREE = 1 << 12, /* rows of stored_miss_cause; beyond this number, */
+	ROWS_OF_A_MISS = 8,  /* a miss has so many on average, or few culprits */
 	CULPRITS_FEW = 8,
 	CULPRITS_MAX = 256,
 	WAITS_FREE = 1 << 20, /* waits of all misses that are looked at: a second; then, a miss with more than ... */
 	WAITS_FEW = 256       /* ... so many has no causes: each of n that miss behind all others would have n */
 };
 
-/* Who may have been asked to leave its lane: an execution that another one waited for. */
-enum { NOT_READ, NOBODY, BLOCKERS_ONLY, ANYBODY };
+/* The executions that may have been asked to leave their lanes: an execution is asked if another one waits for it. */
+enum { NOT_READ, NONE_ASKED, BLOCKERS_ONLY, ANY_ASKED };
 
 struct run {
 	struct bsa_store *s;
@@ -104,8 +106,8 @@ struct run {
 	struct bsa_preemption *preemptions;
 	struct bsa_slice *slices;
 	struct bsa_blamed *blamed;
-	uint64_t n_misses, n_rows; /* of stored_miss_cause */
-	uint64_t n_waits;          /* that have been read */
+	uint64_t n_misses, n_rows; /* rows of stored_miss_cause */
+	uint64_t n_waits;          /* number of waits read */
 	bool has_budgets;          /* stored_usual_budget is filled */
 	size_t waits_room, preemptions_room, slices_room, blamed_room;
 };
@@ -462,7 +464,7 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 
 /* ---- into the table ---- */
 
-/* A preemptor that nobody saw on the lane is known by its number only. */
+/* A preemptor that was not recorded on the lane is known by its number only. */
 static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 {
 	if (b->culprit_app || !b->culprit)
@@ -470,7 +472,7 @@ static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 	return (uint32_t)only_number(r, ask(r, HOLDER, b->culprit));
 }
 
-/* What would have been without all of them nobody worked out: but without the one that alone would have saved it, it is so. */
+/* Whether the deadline would be met without two culprits. No replay leaves out both; but if leaving out one is enough, so is leaving out both. */
 static int8_t saved_with(int8_t a, int8_t b)
 {
 	return a == 1 || b == 1 ? 1 : -1;
@@ -530,18 +532,18 @@ static void insert(struct run *r, const struct bsa_execution *x, size_t n)
 
 /* ---- who may have been asked to leave its lane ---- */
 
-/* Of a service with one lane, all executions that others waited for. */
+/* For a service with one lane: all executions that others waited for. */
 static int read_blockers(struct run *r)
 {
 	uint64_t first = r->s->first_execution, last = only_number(r, ask(r, LAST_BLOCKER, first));
 	sqlite3_stmt *q = ask(r, BLOCKERS, first);
 
 	if (last < first)
-		return BLOCKERS_ONLY; /* none */
+		return BLOCKERS_ONLY; /* no blockers */
 	r->n_blockers = last - first + 1;
 	r->blockers = calloc(1, r->n_blockers / 8 + 1);
 	if (!r->blockers)
-		return store_fail(r->s, BSA_E_ENV, "no memory"), ANYBODY;
+		return store_fail(r->s, BSA_E_ENV, "no memory"), ANY_ASKED;
 	while (store_step(r->s, q)) {
 		uint64_t i = (uint64_t)sqlite3_column_int64(q, 0) - first;
 
@@ -563,12 +565,12 @@ static void read_rules(struct run *r)
 	sqlite3_reset(q);
 }
 
-/* Where the rules are not known, or events were lost, anybody may have been. */
+/* If the rules are unknown, or events were lost, any execution may have been asked. */
 static int who_was_asked(struct run *r)
 {
 	if (!r->rules_known || (!r->never_stops && (!r->one_lane || only_number(r, r->q[LOSSES]))))
-		return ANYBODY;
-	return r->never_stops ? NOBODY : read_blockers(r);
+		return ANY_ASKED;
+	return r->never_stops ? NONE_ASKED : read_blockers(r);
 }
 
 static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
@@ -580,11 +582,11 @@ static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
 	if (r->asked == NOT_READ)
 		r->asked = who_was_asked(r);
 	if (r->asked != BLOCKERS_ONLY)
-		return r->asked == NOBODY;
+		return r->asked == NONE_ASKED;
 	return i >= r->n_blockers || !(r->blockers[i / 8] >> i % 8 & 1);
 }
 
-/* So many waits are not looked at any more: all of what it was late by has one cause, which is not known. */
+/* The miss has too many waits to read them: all of its lateness has one cause, unknown. */
 static void blame_unread(struct run *r, const struct bsa_execution *x)
 {
 	if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))

@@ -10,7 +10,7 @@
 
 enum { LEVEL_UNKNOWN = 3, LANE_BITS = 8, SEQUENCE_BITS = 43, LANES = 256 };
 
-/* Of a lane, as it was told. */
+/* A stretch of a lane, as the fold reports it. */
 struct stretch {
 	uint64_t began, ended, blocker;
 	uint32_t app;
@@ -23,7 +23,7 @@ struct lane {
 	uint32_t number;      /* instance and lane */
 	struct stretch *ring; /* owned; a power of 2 */
 	size_t room, first, n;
-	int64_t sequence; /* of the first one that is kept */
+	int64_t sequence; /* the number of the first stretch kept */
 };
 
 struct crowd {
@@ -304,10 +304,10 @@ void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
 	struct lane *l = lane_of(s, o->instance, o->lane, true);
 	uint64_t last = l && l->n ? nth(l, l->n - 1)->ended : BSA_NEVER;
 
-	end_wait(s); /* it has none after this one; and it may refer to stretches that are forgotten now */
+	end_wait(s); /* this is its last wait; and the stretches that it refers to may be dropped now */
 	if (!l)
 		return;
-	if (last < o->began) /* what is not told is idle */
+	if (last < o->began) /* between two reported stretches the lane is idle */
 		append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
 	append(s->crowd, l,
 	       &(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });

@@ -25,7 +25,7 @@ enum { CROWD_FEW = 8, CROWD_KEPT = 1 << 18 };
 struct crowd *crowd_new(void);
 struct crowd *crowd_free(struct crowd *c); /* NULL is fine; returns NULL */
 
-/* The next stretch of a lane that somebody may have waited for. */
+/* The next stretch of a lane for which an execution may have waited. */
 void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o);
 
 /* The next stretch of a wait: those of one wait come one after the other, with none of a lane between. */

@@ -49,7 +49,7 @@ static int failed(sqlite3 *sql, int code, struct bsa_err *err)
 	}
 }
 
-/* Of a query. */
+/* Report the error of a query. */
 static int query_failed(const struct bsa_db *db, struct bsa_err *err)
 {
 	int r = failed(db->sql, BSA_E_USAGE, err);
@@ -69,7 +69,7 @@ static int allowed(void *ctx, int action, const char *a, const char *b, const ch
 		return SQLITE_DENY;
 	case SQLITE_FUNCTION:
 		return strcmp(b, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
-	case SQLITE_PRAGMA: /* what tells about tables, and sets nothing */
+	case SQLITE_PRAGMA: /* a pragma that reads about tables, and sets nothing */
 		return !strncmp(a, "table_", 6) || !strncmp(a, "index_", 6) || !strcmp(a, "user_version") ||
 		                       !strcmp(a, "application_id") || !strcmp(a, "integrity_check") ||
 		                       !strcmp(a, "quick_check")
@@ -82,7 +82,7 @@ static int allowed(void *ctx, int action, const char *a, const char *b, const ch
 
 static int look(const char *path, struct bsa_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* of a pipe nobody may ever write to */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* O_NONBLOCK: a pipe may have no writer */
 
 	if (fd < 0)
 		return bsa_fail(err, errno == ENOENT || errno == ENOTDIR ? BSA_E_INPUT : BSA_E_ENV,
@@ -140,7 +140,7 @@ void bsa_db_memory(struct bsa_db *db, unsigned kib)
 	char sql[64];
 
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%u", kib);
-	sqlite3_set_authorizer(db->sql, NULL, NULL); /* which lets nobody set anything */
+	sqlite3_set_authorizer(db->sql, NULL, NULL); /* the authorizer forbids to set anything */
 	sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
 	sqlite3_set_authorizer(db->sql, allowed, NULL);
 }

@@ -29,7 +29,7 @@ struct column {
 	const char *name;     /* NULL ends the array */
 	const char *declared; /* the type in CREATE TABLE; NULL: a field of bits, or a column of a view */
 	const char *unit, *labels, *about;
-	const char *table, *source; /* of a view: the table (NULL: relation.of) and the column that it shows */
+	const char *table, *source; /* for a view: the table (NULL: relation.of) and the column that it shows */
 	enum null null;
 	bool since, word;
 	unsigned bits;

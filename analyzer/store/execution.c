@@ -65,7 +65,7 @@ enum { WINDOW = 1024 };
 
 struct window {
 	struct row_execution rows[WINDOW];
-	uint16_t order[WINDOW]; /* of the @n rows that are there, by id; then those that are free */
+	uint16_t order[WINDOW]; /* the indices of the @n rows, by id; then those of the free ones */
 	unsigned n;
 };
 
@@ -87,7 +87,7 @@ struct window *window_free(struct window *w)
 	return NULL;
 }
 
-/* And into the index that pages have: no stream is less than any. */
+/* Put the row into the index that goes with pages, too. A NULL stream sorts first. */
 static void into_pages(struct bsa_store *s, const struct row_execution *row)
 {
 	uint64_t stream = row->stream_id == NOTHING ? 0 : (uint64_t)row->stream_id;

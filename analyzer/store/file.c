@@ -62,7 +62,7 @@ static int names(struct store_file *f, const char *output, struct bsa_err *err)
 	return 0;
 }
 
-/* What is there may be replaced if an import made it, or if it is empty. */
+/* An existing file may be replaced if an import made it, or if it is empty. */
 static int look_at_old(struct store_file *f, bool append, struct bsa_err *err)
 {
 	enum header_is is;
@@ -133,12 +133,14 @@ static bool is_dead(pid_t pid)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, stat, sizeof(stat) - 1) <= 0)
 		return false;
-	end = strrchr(stat, ')'); /* of its name */
+	end = strrchr(stat, ')'); /* the end of the process's name */
 	return end && !strncmp(end, ") Z", 3);
 }
 
-/* Who lives holds the lock; a pid may be somebody else's by now, or one of another machine's, or dead and waited for by nobody.
- * Only between being made and being locked it has nothing but its pid: then it is empty. */
+/*
+ * A living importer holds the lock of its file. Its process id proves less: the id may belong to another process now, or to another
+ * machine, or to a zombie. Only between creation and locking the process id is all there is: then the file is empty.
+ */
 static void remove_stale(struct store_file *f)
 {
 	__attribute__((cleanup(closedir_))) DIR *d = opendir(f->directory);

@@ -13,20 +13,21 @@
 
 struct store_file {
 	char *output, *directory, *name; /* output: links followed; name: the last part of it */
-	char *path;                      /* of what is made */
-	int fd, directory_fd, old_fd; /* of what is made, its directory, and (append) what is there, locked; -1: none */
+	char *path;                      /* path of the new file */
+	/* descriptors of the new file, its directory, and (append) the existing file, locked; -1: none */
+	int fd, directory_fd, old_fd;
 };
 
 /* Make it, empty, or (@append) a copy of what is there. 0, or negative; fini in either case. */
 int store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err);
 
-/* It becomes the output, to stay. */
+/* Rename the new file to the output, and make that durable. */
 int store_file_publish(struct store_file *f, struct bsa_err *err);
 
-/* What was not published is removed. */
+/* Remove the new file if it was not published. */
 void store_file_fini(struct store_file *f);
 
-/* What the dead have left of @output. */
+/* Remove the files that dead importers of @output have left. */
 void store_file_clean(const char *output);
 
 /* A file without a name, in the same directory. -1: errno says why. */

@@ -179,7 +179,7 @@ static void jain_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	u->n++;
 }
 
-/* NULL of nothing, and where nobody has anything. */
+/* NULL without rows, and if all values are 0. */
 static void jain_final(sqlite3_context *ctx)
 {
 	const struct sums *u = sqlite3_aggregate_context(ctx, 0);

@@ -1,4 +1,4 @@
-/* header.h -- who made a database: what the first hundred bytes say, before SQLite opens it, and the digest of its tables. */
+/* header.h -- recognises a database of an import by its first hundred bytes, before SQLite opens it; and the digest of its tables. */
 #ifndef BSA_STORE_HEADER_H
 #define BSA_STORE_HEADER_H
 
@@ -17,7 +17,7 @@ enum header_is {
 	HEADER_OTHER_BUILD
 };
 
-/* Of an open file. */
+/* The state of an open file. */
 enum header_is header_look(int fd);
 
 /*

@@ -17,7 +17,7 @@ enum { IN_ORDER_MOST = 4096 }; /* that wait for one that was ready before them *
 struct in_order {
 	struct waiting {
 		uint64_t ready, came; /* came: a number of their order */
-		uint32_t place;       /* of the call */
+		uint32_t place;       /* the place of the call */
 	} heap[IN_ORDER_MOST];
 	struct bsa_sharing_call calls[IN_ORDER_MOST];
 	uint32_t free[IN_ORDER_MOST]; /* places that were used, and no longer are */

@@ -18,10 +18,10 @@ struct bsa_store;
 enum { INVERTED_FREE = 1 << 13, INVERTED_OF_AN_EXECUTION = 2, INVERTED_KEPT = 2 };
 
 struct inverted {
-	struct bsa_inverted kept[INVERTED_KEPT]; /* of the wait in hand, the worst first */
+	struct bsa_inverted kept[INVERTED_KEPT]; /* inversions of the current wait, the longest first */
 	size_t n_kept;
 	uint64_t n_lesser, longest, held, began, ended; /* those that are added up */
-	uint64_t rows, joined; /* of all waits: rows of stored_inversion; inversions that are in none */
+	uint64_t rows, joined; /* over all waits: rows of stored_inversion; inversions without a row */
 };
 
 /* The next inversion: those of one wait come one after the other. */

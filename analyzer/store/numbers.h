@@ -8,14 +8,14 @@
 #include "fold/facts.h"
 #include "store/batch.h"
 
-#define MOST (INT64_C(1) << 62) /* of times and durations: 146 years */
+#define MOST (INT64_C(1) << 62) /* limit of times and durations: 146 years */
 
 static inline int64_t bounded(int64_t v)
 {
 	return v > MOST ? MOST : v < -MOST ? -MOST : v;
 }
 
-/* One that is beyond any that can be: NULL. */
+/* A value out of range becomes NULL. */
 static inline int64_t bound(int64_t v)
 {
 	return v >= MOST || v <= -MOST ? NOTHING : v;

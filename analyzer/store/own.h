@@ -1,4 +1,4 @@
-/* own.h -- what the files of the store share, and nobody else sees. */
+/* own.h -- shared by the files of the store only. */
 #ifndef BSA_STORE_OWN_H
 #define BSA_STORE_OWN_H
 
@@ -30,17 +30,18 @@ struct bsa_store {
 	int64_t service_uid, rival_uid;       /* NOTHING: unknown */
 	uint64_t missed, joined_causes;       /* causes: misses of which culprits were added up */
 	uint64_t saved_asked, saved_replayed; /* misses of the sample; those that were replayed without their causes */
-	uint64_t first_execution;             /* of this import */
+	uint64_t first_execution;             /* the first id of this import */
 	struct batch batches[BATCHES];
 	sqlite3_stmt *statements[STATEMENTS];
 	struct spill *spill;
 	struct tally *tally;
 	struct crowd *crowd;
 	struct inverted inverted;
-	struct pages *pages; /* of stored_execution; NULL where it has rows already, or they are attached */
+	struct pages *
+		pages; /* rows of stored_execution; NULL if the table had rows already, or after the pages were attached */
 	struct window *window;
-	struct sort *by_seq; /* of what is in pages: entries of their index */
-	int code;            /* of what went wrong first, and its sentence */
+	struct sort *by_seq; /* entries of the index of the rows in pages */
+	int code;            /* code and message of the first failure */
 	struct bsa_err err;
 };
 

@@ -31,7 +31,7 @@ enum {
 	INNER_HEAD = 12,
 	POINTER = 2,
 	COLUMNS_MAX = 100,
-	ENTRY_MAX = 2 + 3 * 9 + 8, /* of an index; put_column needs the last 8 */
+	ENTRY_MAX = 2 + 3 * 9 + 8, /* size of an entry of an index; put_column needs the last 8 bytes */
 	PAGES_AT = 28,             /* in the database's head: how many there are */
 	WRITE_PAGES = 16,
 	ENTRY_COLUMNS = 3,
@@ -50,12 +50,12 @@ struct pages {
 	const struct store_file *file;
 	const char *error;
 	unsigned columns;
-	int fd; /* of the leaves */
+	int fd; /* scratch file of the leaves */
 	int64_t last;
 	uint8_t (*leaves)[PAGE_BYTES]; /* WRITE_PAGES of them; the last is begun */
 	unsigned n_full;
-	unsigned cells, content; /* of the one that is begun */
-	int64_t *lasts;          /* of each whole leaf, its last id */
+	unsigned cells, content; /* number of cells and begin of the content of the current leaf */
+	int64_t *lasts;          /* the last id of each complete leaf */
 	size_t n_leaves, room;
 };
 
@@ -206,7 +206,7 @@ static int write_full(struct pages *p)
 	return 0;
 }
 
-/* What is between the pointers and the cells is not read, but it was somebody's memory. */
+/* SQLite does not read the bytes between the pointers and the cells; they are set to 0, because they may be old memory. */
 static void head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
 {
 	memset(page, 0, head_bytes);

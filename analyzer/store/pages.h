@@ -1,9 +1,9 @@
 /*
- * pages.h -- rows of numbers as pages of a table, written without asking SQLite: eight times faster, for the one table where that
+ * pages.h -- writes rows of numbers as pages of a table, without SQLite: eight times faster, for the few tables where that
  * matters.
  *
- * Rows come in the order of their ids. Their pages go to a file without a name, and behind the database's own once nobody
- * has it open.
+ * Rows arrive in the order of their ids. Their pages go to a file without a name, and then behind the database's own while the
+ * database is closed.
  */
 #ifndef BSA_STORE_PAGES_H
 #define BSA_STORE_PAGES_H
@@ -26,7 +26,7 @@ int pages_row(struct pages *p, const int64_t *row);
 /* Its id; 0 before the first. */
 int64_t pages_last(const struct pages *p);
 
-/* Put all of it into the table with page @root of database @fd, where nothing was. Nobody may have it open. */
+/* Put all rows into the empty table with page @root of database @fd, which must not be open. */
 int pages_attach(struct pages *p, int fd, uint32_t root);
 
 /*

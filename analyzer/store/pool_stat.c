@@ -193,7 +193,7 @@ static void write_groups(struct pool_stat *t)
 	}
 }
 
-/* What is mapped from the time @at on. */
+/* The bytes mapped from the time @at on. */
 struct level {
 	__int128 bytes;
 	int64_t pools, at; /* at NOTHING: no step has been taken */

@@ -153,7 +153,7 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 
 	if (s->code)
 		return;
-	if (x->path == BSA_PATH_PREPARE) { /* it is in no figure of executions */
+	if (x->path == BSA_PATH_PREPARE) { /* preparations are not counted as executions */
 		execution_store(s, x);
 		return;
 	}
@@ -162,7 +162,7 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 		s->counts.quality[x->quality]++;
 	s->missed += x->miss != BSA_MISS_NONE;
 	execution_store(s, x);
-	/* what was refused or given up says nothing of what an answer costs */
+	/* an execution that was refused or given up does not show what an answer costs */
 	if (x->quality == BSA_QUALITY_COMPLETE && x->status == BSA_STATUS_NONE && spill_add(s->spill, x))
 		store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
 		           spill_error(s->spill));

@@ -32,12 +32,12 @@ enum {
 	APPS_MOST = 1 << 16,
 };
 
-#define AHEAD_NS 2000000            /* of what comes behind a miss */
+#define AHEAD_NS 2000000            /* time after a miss that is replayed, too */
 #define LEAD_MOST INT64_C(50000000) /* by which it is asked what an earlier submission would have changed */
 #define LONGEST (INT64_C(1) << 56)
 #define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
 
-/* What is asked of a row: part of a cause, or a culprit. */
+/* The question of a row: the miss without part of a cause, or without a culprit. */
 struct asked_row {
 	uint64_t culprit;
 	uint32_t app;
@@ -57,8 +57,8 @@ struct kept {
 	struct bsa_without_call call;
 	int64_t dispatched,
 		gap_from;    /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
-	int64_t over, until; /* it had a lane or waited to then at most; all before it did */
-	uint32_t asked;      /* and 1; 0: it is not */
+	int64_t over, until; /* upper bound of the end of its lane time or wait; the same over all earlier calls */
+	uint32_t asked;      /* the number of its question, from 1; 0: none */
 	bool bad, idle, handed;
 	int64_t queue, preempted, preemptions;
 };
@@ -67,14 +67,14 @@ struct hole {
 	int64_t began, ended;
 };
 
-/* What whole runs of a model took, and their answers. */
+/* The range of whole runs of a model, and of its answers. */
 struct usual {
 	uint32_t model;
 	uint64_t n, run_least, run_most, answer_least, answer_most;
 };
 
 struct waiting {
-	size_t call, first; /* of kept, from the first one ever */
+	size_t call, first; /* indices in kept, counted from the first call ever */
 	int64_t begins, horizon;
 	int64_t waited_from; /* busy: before the first that waited when it begins was ready */
 	bool busy;           /* calls were there when it begins */
@@ -418,7 +418,7 @@ static int64_t ready_of(const struct kept *k)
 	return (int64_t)(k->call.submitted + k->call.send + k->call.ready);
 }
 
-/* It waited or had a lane at @at. */
+/* Whether the call waited or had a lane at @at. */
 static bool is_there(const struct kept *k, int64_t at)
 {
 	return k->over >= at && (k->bad || ready_of(k) < at);
@@ -437,7 +437,7 @@ static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended)
 	return !v->holes_known;
 }
 
-/* It was given up: how long the rest would have taken is known of others of its model. */
+/* The call was given up: take the rest of its run from other calls of its model. */
 static bool take_rest(struct saved *v, struct bsa_without_call *c)
 {
 	const struct usual *u = c->served ? NULL : usual_of(v, c->model);

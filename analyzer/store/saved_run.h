@@ -17,7 +17,7 @@ struct saved;
 /* Misses that are replayed at most; of more, every second, third ... one. */
 enum { SAVED_MISSES_MOST = 10000 };
 
-/* Of @misses in all. Owned by the caller; NULL: the store has failed. */
+/* @misses: their number in all. Owned by the caller; NULL: the store has failed. */
 struct saved *saved_new(struct bsa_store *s, uint64_t misses);
 struct saved *saved_free(struct saved *saved);
 

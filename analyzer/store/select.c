@@ -9,7 +9,7 @@ enum {
 	FIRST_BUCKETS = (64 - SUB_BITS + 1) << SUB_BITS,
 	FINER_BITS = 12,
 	FINER = 1 << FINER_BITS,
-	SMALL = 2048, /* so many values are sorted */
+	SMALL = 2048, /* up to so many values are sorted */
 };
 
 /* Where the value of a rank is: among those from @from, of @bits bits, its @rank-th, from 0. */
@@ -97,7 +97,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a + b < a || a + b == BSA_NEVER ? BSA_NEVER - 1 : a + b;
 }
 
-/* Of @n, the one that is not below @permille of them: the nearest rank, from 0. */
+/* The nearest rank of @permille among @n, from 0. */
 static uint64_t rank_of(uint64_t n, unsigned permille)
 {
 	unsigned __int128 r = ((unsigned __int128)n * permille + 999) / 1000;
@@ -181,7 +181,7 @@ static unsigned find(const uint32_t *counts, uint64_t *rank)
 	return i;
 }
 
-/* What the first pass says of every rank. */
+/* Narrow the range of each rank by the counts of the first pass. */
 static void aim(struct selection *s, struct figure *f, const uint32_t *first, const unsigned *permille)
 {
 	for (unsigned k = 0; k < s->n_ranks; k++) {

@@ -23,8 +23,8 @@ enum {
 
 struct service {
 	int64_t trace, instance, policy, preempt, lanes;
-	int64_t began, ended; /* of its trace; none was ready before */
-	bool only;            /* of its trace: then executions of unknown streams are its own */
+	int64_t began, ended; /* of the service's trace; no execution was ready before */
+	bool only;            /* the only service of its trace: then executions of unknown streams are its own */
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
 };
 
@@ -33,11 +33,11 @@ struct reading {
 	struct service *service;
 	sqlite3_stmt *executions, *stored, *sorted, *handed; /* executions: as they were stored, or sorted */
 	struct in_order *order;                              /* owned */
-	bool disorder;                                       /* they were not stored in an order that a window mends */
+	bool disorder; /* executions were not stored in an order that a window can mend */
 	int64_t from, to;
 	int64_t *apps; /* owned; ids in their order: the number of one is its place and 1, and 0 an unknown one's */
 	uint32_t n_apps;
-	int code; /* of SQLite */
+	int code; /* code of SQLite */
 };
 
 static int read_apps(struct reading *r)
@@ -135,7 +135,7 @@ static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
 	return ns;
 }
 
-/* One that was under way when the recording ended had what it had until then. False: what it had is not known. */
+/* An execution under way at the end of the recording had its lane time until then. False: its lane time is unknown. */
 static bool take_times(const struct reading *r, const struct bits_execution *b, struct bsa_sharing_call *c)
 {
 	sqlite3_stmt *q = r->executions;
@@ -155,7 +155,7 @@ static bool take_times(const struct reading *r, const struct bits_execution *b, 
 	return true;
 }
 
-/* What a native service had of its cpus, and no lanes. */
+/* For a native service: the CPU time of the execution, because it has no lanes. */
 static void take_native(const struct service *service, sqlite3_stmt *q, struct bsa_sharing_call *c)
 {
 	double ns = is_null(q, CPU) ? (double)c->run : (double)length(q, CPU);

@@ -19,7 +19,7 @@ enum {
 struct run {
 	uint64_t at, left; /* in the file, in pairs; beyond those that were read */
 	struct pair *read;
-	unsigned i, n; /* of those */
+	unsigned i, n; /* index and number of the rows in memory */
 };
 
 struct sort {
@@ -159,7 +159,7 @@ static int fill(struct sort *s, struct run *r)
 	return 0;
 }
 
-/* Of one key, the run that was first: what is left of it has the smaller place. An empty one is last. */
+/* Whether @a goes first: of rows with one key the earlier run goes first, which is the one at the lower place. An empty run is last. */
 static bool before(const struct run *a, const struct run *b)
 {
 	if (a->i == a->n || b->i == b->n)

@@ -19,9 +19,9 @@ enum {
 	ROWS = 256,
 	CHUNKS_MAX = 320,      /* narrow ones; a wide one counts as two: 4.9 MB */
 	UNKNOWN = -1,          /* in 32 bits */
-	FIRST_SLOTS = 64,      /* of the table of groups */
-	GROUPS_FEW = 1024,     /* so many may be of one execution each; */
-	GROUPS_MAX = 1 << 14,  /* of more, up to this, */
+	FIRST_SLOTS = 64,      /* size of the table of groups */
+	GROUPS_FEW = 1024,     /* so many groups may have one execution each; */
+	GROUPS_MAX = 1 << 14,  /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average: then they are small beside the executions */
 };
 
@@ -41,7 +41,7 @@ struct chunk {
 struct spill {
 	const struct store_file *file;
 	int fd;
-	uint64_t end; /* of the file */
+	uint64_t end; /* end of the file */
 	struct group *groups;
 	size_t n_groups, groups_room;
 	uint64_t n_rows, joined;
@@ -342,7 +342,7 @@ static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
 	ssize_t n;
 
 	do
-		n = pread(s->fd, room, bytes_of(true), (off_t)at); /* too much, mostly */
+		n = pread(s->fd, room, bytes_of(true), (off_t)at); /* mostly more bytes than the chunk has */
 	while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(room->head) || room->head.n > ROWS)
 		return failed(s, strerror(n < 0 ? errno : EIO));

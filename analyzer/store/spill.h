@@ -12,10 +12,10 @@
 struct spill;
 struct store_file;
 
-/* What is kept of each: its phases, two sums, and how many ten-thousandths of its run_ns its e2e_ns is. */
+/* The figures kept for each execution: its phases, two sums, and its e2e_ns in ten-thousandths of its run_ns. */
 enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURE_SLOWDOWN, FIGURES };
 
-/* Of what is overhead, one cause's part. */
+/* The part of the overhead that belongs to one cause. */
 struct cost {
 	uint64_t n, ns; /* ns: at most UINT64_MAX */
 };
@@ -25,7 +25,7 @@ struct group {
 	uint32_t app, model;
 	uint8_t priority, path; /* 255: unknown */
 	int8_t cold;            /* -1: not said */
-	bool quiet;             /* it found an idle lane, and kept it */
+	bool quiet;             /* the execution got an idle lane, and kept it */
 	uint64_t n;
 	uint64_t least[BSA_PHASES]; /* BSA_NEVER: unknown */
 	struct cost costs[BSA_CAUSES];

@@ -57,7 +57,7 @@ static int stats_init(struct stats *t, struct bsa_store *s)
 	return s->code;
 }
 
-/* Of t->together. */
+/* Percentiles over t->together. */
 static int percentiles(struct stats *t, size_t n, uint32_t figures, const unsigned *permille, unsigned n_ranks,
                        struct selected ret[FIGURES])
 {
@@ -155,7 +155,7 @@ static int phase_stat(struct stats *t)
 
 /* ---- overhead_cause ---- */
 
-/* Of t->together. What is more than can be kept is cut as in phase_stat. */
+/* The costs of t->together. Values out of range are cut as in phase_stat. */
 static void insert_costs(struct stats *t, const struct named *of, size_t n_groups)
 {
 	unsigned __int128 left = (unsigned __int128)MOST;
@@ -259,7 +259,7 @@ static int typical(struct stats *t)
 	struct selected v[FIGURES];
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_model_and_path);
-	/* 0 is no model: one that nobody knows, of an earlier import as well. */
+	/* Model 0 is an unknown model, also one of an earlier import. */
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		const struct group *of = t->groups[from].group;
 		uint64_t least[BSA_PHASES];

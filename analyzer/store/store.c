@@ -130,12 +130,12 @@ static int open_db(struct bsa_store *s)
 	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return store_sql_failed(s);
 	sqlite3_progress_handler(s->db, 1000, progress, s);
-	/* Nobody else sees the file, and what is not finished is thrown away: no journal, and one fsync, of store_file_publish. */
+	/* No other process reads the file, and an incomplete file is removed: so there is no journal, and one fsync, of store_file_publish. */
 	store_run(s, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = OFF; PRAGMA "
 	             "synchronous = OFF;"
 	             "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8192; PRAGMA secure_delete = OFF;"
 	             "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON");
-	/* A file that was copied may have been made by anybody. (It forbids to have no journal: now there is none.) */
+	/* A copied file is untrusted. (The defensive mode forbids to turn the journal off: so that was done before.) */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -295,7 +295,7 @@ struct bsa_store_counts bsa_store_counts(const struct bsa_store *s)
 
 void bsa_store_clock(struct bsa_store *s, int64_t offset)
 {
-	/* What is in the batches has its times added already. */
+	/* The rows in the batches have their times added already. */
 	crowd_finish(s);
 	inverted_finish(s);
 	s->offset = bounded(offset);
@@ -314,7 +314,7 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
 
-/* What is not proven of a part of the database is not, whatever is of the rest: such a pair stays, and stays one. */
+/* A pair of uids stays: if the service's user is not proven for one part of the database, it is not proven for the whole. */
 void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival)
 {
 	if (s->rival_uid != NOTHING)
@@ -448,7 +448,7 @@ static int attach(struct bsa_store *s, uint32_t table, uint32_t by_seq, const ui
 	return s->code;
 }
 
-/* While nobody has the database open, its pages get company; then those who were late go where they belong. */
+/* While the database is closed, attach its pages. Then move the late executions into the table. */
 static int attach_pages(struct bsa_store *s)
 {
 	uint32_t table = root_of(s, "stored_execution"), by_seq = root_of(s, "stored_execution_seq"), roots[BATCHES];

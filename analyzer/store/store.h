@@ -42,7 +42,7 @@ struct bsa_store *bsa_store_free(struct bsa_store *s);
 /* Remove what a process that has died left of an import into @output, which is otherwise done by the next one. */
 void bsa_store_clean(const char *output);
 
-/* What ids there are already (append), and the number of the last trace. */
+/* The last ids of the database (append), and the number of the last trace. */
 struct bsa_fold_ids bsa_store_last_ids(const struct bsa_store *s);
 uint32_t bsa_store_last_trace(const struct bsa_store *s);
 
@@ -52,25 +52,25 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 /* Raw times of the facts that follow are @offset ns before those of the database: one for each clock group. */
 void bsa_store_clock(struct bsa_store *s, int64_t offset);
 
-/* What was told since bsa_store_new: executions by quality. Any time. */
+/* The number of executions since bsa_store_new, by quality. Any time. */
 struct bsa_store_counts {
 	uint64_t executions, quality[BSA_QUALITY_OPEN + 1];
 };
 struct bsa_store_counts bsa_store_counts(const struct bsa_store *s);
 
-/* Whatever it is doing, or is asked to do after this, fails with BSA_E_STOPPED. Async-signal-safe. */
+/* Stop: the current call, and all later ones, fail with BSA_E_STOPPED. Async-signal-safe. */
 void bsa_store_stop(struct bsa_store *s);
 
 /* The calls that a fold is to make. Valid until the store is freed. */
 struct bsa_facts bsa_store_facts(struct bsa_store *s);
 
 /*
- * The uid of the service's user in a clock group; @rival: another one who says so with as much right, or UINT32_MAX. The first ones
- * of whom there is a rival stay, also those that are there already (append); or else the last one.
+ * The uid of the service's user in a clock group. @rival: another uid with the same claim, or UINT32_MAX. The first pair with a rival
+ * stays, also one that is in the database already (append); otherwise the last call counts.
  */
 void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival);
 
-/* What a fold left out: added up. */
+/* Add up what a fold left out. */
 void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out);
 
 /* 0, or what went wrong first. Cheap. */

@@ -10,8 +10,8 @@
 enum {
 	IDS_OF_A_BLOCK = 1024,
 	FIRST_SLOTS = 64,
-	KINDS_FEW = 4096,      /* so many may be of one execution each; */
-	KINDS_MAX = 1 << 15,   /* of more, up to this, */
+	KINDS_FEW = 4096,      /* so many kinds may have one execution each; */
+	KINDS_MAX = 1 << 15,   /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average */
 };
 
@@ -22,7 +22,7 @@ struct set {
 	char *items;      /* owned, like slots: numbers of items, plus 1 */
 	uint32_t *slots;
 	size_t n, room, n_slots;
-	size_t last; /* that was found: mostly the next one, too */
+	size_t last; /* the last item found: mostly the next one, too */
 };
 
 static void *nth(const struct set *s, size_t i)

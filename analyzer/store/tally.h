@@ -1,4 +1,4 @@
-/* tally.h -- what is counted of all executions while they are told: how many of each kind, where in time they lie, and the worst of them. */
+/* tally.h -- counts the executions during an import: by kind, and by time; and keeps the worst ones. */
 #ifndef BSA_STORE_TALLY_H
 #define BSA_STORE_TALLY_H
 
