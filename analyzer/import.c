@@ -17,13 +17,15 @@ enum {
 };
 static const uint64_t longest_horizon_ns = 60000000000;
 
-/* What a signal handler can get at. Both are taken back from here before they are freed; the decoder first, and with it its
-   threads, any of which may be running the handler. */
+/*
+ * The objects that a signal handler uses. Each is set to NULL before it is freed; the decoder first, because any of its threads may be
+ * running the handler.
+ */
 static struct bsa_decode *_Atomic reading;
 static struct bsa_importer *_Atomic writing;
 static atomic_bool stop_asked;
 
-/* One go at all of the traces. */
+/* One pass over all traces. */
 struct pass {
 	const struct bsa_import_options *options;
 	struct bsa_decode *decode;
@@ -78,7 +80,7 @@ static void tell_progress(struct pass *p, bool finishing)
 	p->options->progress(p->options->progress_ctx, &progress);
 }
 
-/* What a first go found out, for which the traces are worth another one. */
+/* The results of the first pass that make a second one necessary. */
 struct wants {
 	uint64_t horizon_ns; /* 0: as usual */
 	bool users_known;
@@ -129,7 +131,7 @@ static int all_records(struct pass *p, struct bsa_err *err)
 	return r;
 }
 
-/* What the decoder met, to the importer and to @ret. */
+/* Pass the decoder's counts to the importer and to @ret. */
 static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 {
 	for (size_t i = 0; bsa_decode_trace(p->decode, i); i++) {

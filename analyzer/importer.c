@@ -30,7 +30,7 @@ struct known {
 struct once {
 	uint64_t exec, at;
 	uint32_t trace; /* 0: none */
-	bool service;   /* which side */
+	bool service;   /* client or service */
 };
 
 enum { ONCE = 4096 }; /* as many are remembered: of the same event two sessions tell within microseconds */
@@ -48,21 +48,21 @@ struct renumbered {
 struct bsa_importer {
 	struct bsa_store *store;
 	struct bsa_facts facts;
-	struct bsa_fold *fold; /* of the clock group whose records come now */
+	struct bsa_fold *fold; /* the clock group of the current records */
 	struct bsa_fold_ids last;
 	struct known *traces;
 	size_t n_traces;
 	uint32_t before;            /* traces that were in the database already */
 	uint64_t horizon_ns;        /* allowed for */
-	uint64_t latest_summary_ns; /* of the folds that are over */
+	uint64_t latest_summary_ns; /* over the folds that have ended */
 	uint64_t holes, unusable;   /* the same */
 	unsigned group, unchecked;
 	bool blind; /* bsa_importer_options.unchecked */
 	struct renumbered renumbered;
 	struct services *services; /* of that group. Owned */
 	struct users *user_check;  /* likewise */
-	uint32_t service_uid;      /* that was named; USERS_UNKNOWN: none */
-	struct bsa_err refusal;    /* of what may be an impostor's: it holds unless the records are told again */
+	uint32_t service_uid;      /* named by the caller; USERS_UNKNOWN: none */
+	struct bsa_err refusal;    /* warning about a possible impostor: printed unless a second pass follows */
 	bool refused;
 	bool second, again; /* second: users is what a first go found out; again: there should be one */
 	struct bsa_importer_users users;
@@ -246,7 +246,7 @@ static void tell_silence(struct bsa_importer *im)
 	}
 }
 
-/* Who the service's user is, in the end. */
+/* Store the service's user, when it is decided. */
 static void decide_users(struct bsa_importer *im)
 {
 	struct users_decided decided = users_decided(im->user_check);
@@ -471,7 +471,7 @@ bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users
 
 	if (im->second || !im->user_check)
 		return false;
-	decided = users_decided(im->user_check); /* of the last group, which is not over yet */
+	decided = users_decided(im->user_check); /* the last group, which has not ended yet */
 	if (im->group < BSA_IMPORTER_GROUPS) {
 		im->users.of[im->group].service = decided.service;
 		im->users.of[im->group].rival = decided.rival;

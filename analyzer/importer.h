@@ -24,7 +24,8 @@ struct bsa_importer_options {
 	uint64_t horizon_ns; /* how late a summary may tell of a lane, in traces that have summaries; 0: 1 s */
 	const uint32_t
 		*service_uid; /* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
-	const struct bsa_importer_users *users; /* what a first go found out; NULL: this is it. Borrowed for the call */
+	/* results of the first pass; NULL: this is the first pass. Borrowed for the call */
+	const struct bsa_importer_users *users;
 };
 
 /* The user of the service, in each clock group. */
@@ -36,7 +37,7 @@ struct bsa_importer_users {
 	} of[BSA_IMPORTER_GROUPS];
 };
 
-/* Of the executions that it told of: all, and those that are not whole, by why. */
+/* Counts of executions: all, and the incomplete ones by reason. */
 struct bsa_importer_counts {
 	uint64_t executions, incomplete, touched_by_loss;
 	uint64_t holes;     /* times that were not recorded, and not counted as lost */
@@ -58,17 +59,17 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
 /* The next record, in the order of time within its clock group; groups come one after the other. */
 int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err);
 
-/* What became of trace @number: after its records, before finish. */
+/* The decoder's counts of trace @number: after its records, before finish. */
 int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
                          struct bsa_err *err);
 
 /* Everything that is known once everything was seen; then the database appears. */
 int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err);
 
-/* Whatever it is doing, or is asked to do after this, fails with BSA_E_STOPPED soon. Async-signal-safe. */
+/* Stop: the current call and all later ones fail with BSA_E_STOPPED soon. Async-signal-safe. */
 void bsa_importer_stop(struct bsa_importer *im);
 
-/* What was told so far. */
+/* Counts so far. */
 struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im);
 
 /*

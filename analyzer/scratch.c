@@ -1,9 +1,10 @@
 /*
  * scratch.c -- see scratch.h.
  *
- * CONCURRENCY  Any number of processes make and clean at the same time. One that is being made is not locked for a moment, and may
- *              be cleaned away in it: whoever has locked it looks whether it is still there, and makes another one.
- * TRUST        $TMPDIR is everybody's, and another user may put anything there by any name: only directories that are our user's
+ * CONCURRENCY  Any number of processes create and remove directories at the same time. A new directory is not locked for a moment, in
+ *              which another process may remove it: so the creator checks, when it has the lock, that the directory still exists, and
+ *              creates another one if not.
+ * TRUST        $TMPDIR is shared with other users, who may create anything there under any name: only directories of our user
  *              are removed, no symbolic link is followed, and no other file system is entered.
  */
 #include "scratch.h"
@@ -36,7 +37,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	(void)st;
 	(void)type;
 	(void)ftw;
-	remove(path); /* what cannot be removed from a temporary directory stays there */
+	remove(path); /* a file in a temporary directory that cannot be removed stays there */
 	return 0;
 }
 

@@ -11,7 +11,7 @@ enum {
 	INSTANCES = 4096,
 	INSTANCE_SHIFT = 20,
 	EXEC_INSTANCE_SHIFT = 32 + INSTANCE_SHIFT,
-	CONNECTIONS_MAX = 65536, /* of more than these, none is remembered */
+	CONNECTIONS_MAX = 65536, /* limit of remembered services */
 	ASKED_MAX = 16
 };
 static const uint64_t silence_ns = 1000000;       /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
@@ -26,7 +26,7 @@ struct service {
 	struct identity now, before; /* before: the one that had the instance until @now began */
 	uint64_t told;               /* when @now told of itself last */
 	uint32_t connections;        /* open */
-	uint32_t trace;              /* of its latest event */
+	uint32_t trace;              /* time of its latest event */
 	uint64_t heard;              /* the latest end of an execution that it told of; 0: none */
 	uint64_t answered;           /* the latest answer about an execution that was submitted after that; 0: none */
 	uint64_t asked[ASKED_MAX];   /* executions submitted after that, the first ones */

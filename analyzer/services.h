@@ -1,11 +1,11 @@
 /*
- * services.h -- what the records of a clock group say of its services: which of them hand out the same numbers, and which fall silent.
+ * services.h -- finds, from the records of a clock group, services with the same numbers, and services that were not recorded any more.
  *
- * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is chosen by chance: one of 4095. The process and
- *               the time it began tell services apart that have the same instance. Their executions can be told apart only if the
+ * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is random: one of 4095. The process and
+ *               the time of its start distinguish services with the same instance. Their executions can be told apart only if the
  *               first service had no client any more when the second one began.
- * SILENT        `lttng stop` ends the recording of one process after another. A client that is answered about an execution which it
- *               submitted after the last event of the service proves that the service still ran, and was not recorded any more.
+ * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to an execution that it
+ *               submitted after the last event of the service, the service still ran, and was not recorded any more.
  */
 #ifndef BSA_SERVICES_H
 #define BSA_SERVICES_H

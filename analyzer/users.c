@@ -18,13 +18,13 @@ enum {
 		1 << 16, /* connections and streams that are kept after their end, for what is still told of them */
 	GUESSES_MAX =
 		1 << 14,   /* numbers that are not announced, of which clients tell: who tells of more is a forger, */
-	CLAIMANTS_MAX = 4, /* and so is who tells of what so many tell of already */
+	CLAIMANTS_MAX = 4, /* a user that claims a number that so many others claim is a forger, too */
 	TELLING_NS = 20000000, /* in which a service that has told its state has told of all that it has */
 	OWNER_MODEL = 0,       /* the catalogue's numbers */
 	OWNER_EXEC = 2
 };
 
-/* What the service announces for a user, by numbers of their own. */
+/* Objects that the service announces for a user. Each kind has numbers of its own. */
 enum peer_kind { PEER_CONNECTION, PEER_STREAM, PEER_MODEL };
 
 /* A connection, or a stream or model of one, and whose it is. */
@@ -34,7 +34,7 @@ struct peer {
 	uint32_t uid;
 };
 
-/* What is not announced yet, and clients of these users tell of. */
+/* An object that is not announced yet, and the users whose clients name it. */
 struct guess {
 	struct bsa_entry entry; /* its number, and its kind */
 	uint32_t uids[CLAIMANTS_MAX];
@@ -51,11 +51,12 @@ struct users {
 	uint32_t *of_traces; /* by number, from 1. Owned */
 	uint32_t n_traces;
 	bool several;            /* users */
-	bool last_go;            /* what is decided stays so */
+	bool last_go;            /* the decision is not changed any more */
 	uint32_t named, assumed; /* the service's uid */
 	bool lenient;            /* events of clients counted when no service was known */
 	bool lost_some;          /* something was lost: perhaps an announcement */
-	uint64_t all_told;       /* from then on, what the service has not announced is nobody's; BSA_NEVER: unknown */
+	/* from then on, an object that the service has not announced belongs to no user; BSA_NEVER: unknown */
+	uint64_t all_told;
 	struct claim claims[CLAIMS_MAX];
 	unsigned n_claims;
 	uint32_t own[INSTANCES]; /* the uid of a process that has this number for itself; else USERS_UNKNOWN */
@@ -64,7 +65,7 @@ struct users {
 	bool served[INSTANCES];   /* the service has this number */
 	struct bsa_table guesses; /* owned, and its entries */
 	uint32_t n_guesses;
-	uint32_t forgers[USERS_FORGERS]; /* who told of what was announced for another user later */
+	uint32_t forgers[USERS_FORGERS]; /* users that named an object announced for another user later */
 	unsigned n_forgers;
 	uint32_t distrusted[USERS_FORGERS]; /* likewise, as an earlier go found out */
 	unsigned n_distrusted;
@@ -211,7 +212,7 @@ static int guess(struct users *u, uint64_t key, uint32_t uid)
 	return 1;
 }
 
-/* What @key is of is @uid's: did others tell of it? */
+/* The object @key belongs to @uid: other users that named it are forgers. */
 static void check_guess(struct users *u, uint64_t key, uint32_t uid)
 {
 	struct guess *g = u->n_guesses && uid != USERS_UNKNOWN ? bsa_table_find(&u->guesses, key) : NULL;
@@ -226,7 +227,7 @@ static void check_guess(struct users *u, uint64_t key, uint32_t uid)
 	u->n_guesses--;
 }
 
-/* It is @uid's from now on. 1 or -ENOMEM. */
+/* The object belongs to @uid from now on. 1 or -ENOMEM. */
 static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
 {
 	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
@@ -243,7 +244,7 @@ static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uin
 	return 1;
 }
 
-/* What is told of it from now on comes soon: the longest closed ones go. */
+/* Events that still name the object arrive soon: of many closed objects the oldest are dropped. */
 static void peer_closes(struct users *u, uint32_t number, enum peer_kind kind)
 {
 	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
@@ -380,7 +381,7 @@ static bool names_only(const struct bsa_event *e, unsigned instance)
 	}
 }
 
-/* What the fold takes for a loss of the service's. */
+/* Whether the fold treats the event as a loss of the service's. */
 static bool is_unusable(const struct bsa_event *e)
 {
 	struct bsa_mended room;
@@ -500,7 +501,7 @@ static int client_tells(struct users *u, const struct bsa_event *e, unsigned ins
 	if (span)
 		return may_be_of(u, (uint32_t)span->owner_id,
 		                 span->owner == BSA_OWNER_STREAM ? PEER_STREAM : PEER_CONNECTION, uid, e->at);
-	if (miss && !miss->exec) /* of a preparation */
+	if (miss && !miss->exec) /* for a preparation */
 		return may_be_of(u, miss->model, PEER_MODEL, uid, e->at);
 	/* all others begin with the number of their execution */
 	stream = (uint32_t)(BSA_OF(e, exec_return)->exec >> EXEC_SHIFT);
@@ -525,7 +526,7 @@ int users_event(struct users *u, const struct bsa_event *e)
 	if (!u->several || uid == USERS_UNKNOWN || is_nobodys(e))
 		return 1;
 	instance = instance_of(e);
-	if (uid == u->assumed) /* whatever it is: the service's user may be a client, too */
+	if (uid == u->assumed) /* the service's user may be a client, too */
 		return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : 1;
 	if (is_own(u, e, instance, uid) || (instance < INSTANCES && tells_of_itself(u, e, instance, uid)))
 		return 1;
@@ -542,7 +543,7 @@ void users_last_go(struct users *u)
 	u->last_go = true;
 }
 
-/* Root, who may be whoever it likes; or the first who has a service_state; or the first. */
+/* The best claim: of root, which can act as any user; or the first with a service_state; or the first. */
 static const struct claim *best_claim(const struct users *u)
 {
 	const struct claim *best = NULL;

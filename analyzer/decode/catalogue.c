@@ -51,7 +51,7 @@ _Static_assert((int)BSA_loss == (int)NBT_EVENTS, "every event of the catalogue h
 	{ #name, AT(name), (uint8_t)(sizeof(OF(name)) + HOLDS(sizeof(OF(name)) > NBT_TEXT_MAX)), 1, BSA_SHAPE_TEXT },
 #include "nbt/events.def"
 
-/* What an event means nothing without: most are about an execution. */
+/* The fields without which an event means nothing: for most, the number of an execution. */
 static const char *const needed[BSA_N_KINDS][2] = {
 	[BSA_service_state] = { "instance" },
 	[BSA_client_connect] = { "conn" },

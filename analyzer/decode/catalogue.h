@@ -12,7 +12,7 @@ enum bsa_shape { BSA_SHAPE_UNSIGNED, BSA_SHAPE_SIGNED, BSA_SHAPE_ARRAY, BSA_SHAP
 struct bsa_column {
 	const char *name;
 	uint16_t at;   /* from the record's beginning, its header and all */
-	uint8_t bytes; /* of one number; of all the text */
+	uint8_t bytes; /* bytes of one number, or of the whole text */
 	uint8_t n;     /* numbers; 1, but in arrays */
 	uint8_t shape; /* enum bsa_shape */
 };
@@ -22,7 +22,7 @@ struct bsa_layout {
 	const struct bsa_column *columns;
 	uint32_t needed; /* bit i: without column i the event means nothing */
 	uint16_t n_columns;
-	uint16_t bytes; /* of a record, a multiple of 8 */
+	uint16_t bytes; /* bytes of a record, a multiple of 8 */
 };
 
 enum {
@@ -30,7 +30,7 @@ enum {
 	BSA_RECORD_MAX = 192, /* bytes; no record is longer */
 };
 
-/* Of @kind, which is not BSA_loss. Static. */
+/* The layout of @kind, which is not BSA_loss. Static. */
 const struct bsa_layout *bsa_layout(enum bsa_kind kind);
 
 /* The kind of event that has this name, or BSA_N_KINDS. */

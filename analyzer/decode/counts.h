@@ -1,4 +1,4 @@
-/* counts.h -- what a reader has met of a trace so far. One thread writes; any may read. */
+/* counts.h -- counts what a reader has read of a trace so far. One thread writes; any may read. */
 #ifndef BSA_DECODE_COUNTS_H
 #define BSA_DECODE_COUNTS_H
 
@@ -9,7 +9,7 @@
 struct bsa_counts {
 	_Atomic uint64_t events, foreign, unusable, lost_events, lost_packets;
 	_Atomic uint64_t began, ended;
-	_Atomic uint64_t bytes; /* of packets that have been read */
+	_Atomic uint64_t bytes; /* bytes of the packets read so far */
 	atomic_bool cut;
 };
 

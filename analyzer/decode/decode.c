@@ -32,7 +32,7 @@ enum { READERS_MAX = 4 };
 
 struct reader {
 	struct bsa_decode *d;
-	struct bsa_graph *graph; /* or else: */
+	struct bsa_graph *graph; /* either graph or quick is set */
 	struct bsa_quick *quick;
 	struct bsa_counts *counts; /* one for each input */
 	struct bsa_ring ring;
@@ -57,14 +57,14 @@ struct bsa_decode {
 	struct bsa_inputs inputs;
 	struct reader readers[READERS_MAX];
 	unsigned n_readers, threads;
-	unsigned n_quick;   /* so many of the readers are, the first ones */
+	unsigned n_quick;   /* number of quick readers, which are the first ones */
 	size_t first, end;  /* the inputs of this group */
-	size_t next_unseen; /* of all groups */
+	size_t next_unseen; /* the index of the next unseen record, over all groups */
 	struct unseen unseen;
 	struct bsa_head heads[READERS_MAX + 1]; /* the last one's: what was not seen */
 	struct bsa_merge merge;
 	struct bsa_ties *ties; /* records of one time that are handed out next */
-	bool tied;             /* it has some */
+	bool tied;             /* ties has records */
 	uint64_t bytes;
 	bool reading, taken; /* taken: the first of the merge has been handed out */
 	bool over;           /* bsa_decode_next has said code, and err */
@@ -147,7 +147,7 @@ static void stop_readers(struct bsa_decode *d)
 
 /* ---- one group of traces ---- */
 
-/* The largest of those that nobody has yet. */
+/* The largest stream without a reader. */
 static struct bsa_input_stream *largest_stream(struct bsa_decode *d, bool quick)
 {
 	struct bsa_input_stream *largest = NULL;
@@ -179,7 +179,7 @@ static void share_out(struct bsa_decode *d, bool quick, unsigned first, unsigned
 	}
 }
 
-/* Those that have been read are nobody's again. */
+/* Mark the streams of the group, which have no reader any more. */
 static size_t streams_of_group(struct bsa_decode *d, bool quick)
 {
 	size_t n = 0;
@@ -454,7 +454,7 @@ static unsigned threads_that_pay(void)
 	return n < 1 ? 1 : n > READERS_MAX ? READERS_MAX : (unsigned)n;
 }
 
-/* So that who looks for what has lost memory can still say whose code it was: babeltrace2's, given bad metadata. */
+/* Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions: they leak, given bad metadata. */
 static void stay_loaded(const char *path)
 {
 	void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;

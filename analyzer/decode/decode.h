@@ -20,24 +20,24 @@
 struct bsa_trace {
 	const char *path;       /* its directory: the first, of a trace that has several */
 	const char *uuid;       /* 36 characters, lower case */
-	const char *host;       /* who recorded it */
+	const char *host;       /* the host that recorded it */
 	const char *session;    /* LTTng's */
 	const char *clock;      /* its clock's name */
 	const char *clock_uuid; /* traces of one clock (one boot) may be folded together */
 	int64_t clock_offset;   /* added to raw time makes ns since 1970; one for all traces of one clock */
 	unsigned clock_group;   /* traces of the same clock and host have the same, from 0 */
 	bool compact;           /* exec_service or exec_client are among its event classes */
-	uint64_t bytes;         /* of its streams */
+	uint64_t bytes;         /* bytes of its streams */
 	bool boottime_known;    /* its recorder says how far CLOCK_BOOTTIME was ahead of its clock */
-	int64_t boottime;       /* so much, ns */
+	int64_t boottime;       /* the difference, ns */
 	uint32_t uid;           /* all of its events are of processes of this user, says LTTng; UINT32_MAX: unknown */
 	bool unreadable;        /* nothing of it is read: what its user has written cannot be */
 };
 
-/* What was met so far. Of a trace: exact once everything has been read. */
+/* Counts of what was read so far. For a trace: exact once everything has been read. */
 struct bsa_decoded {
 	uint64_t events;  /* all, ours or not */
-	uint64_t foreign; /* of other providers, or with names that the catalogue does not know */
+	uint64_t foreign; /* events of other providers, or with names that the catalogue does not know */
 	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before the one of
 	   the event before, as of which it is told, or beyond 2^63 ns, and then it is not. */
 	uint64_t unusable;
@@ -45,15 +45,15 @@ struct bsa_decoded {
 	uint64_t lost_events, lost_packets; /* at least */
 	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: none */
 	uint64_t repeated, doubtful;        /* packets that were left out: there already; in contradiction to others */
-	uint64_t wrong_indices; /* of stream files: they said something else than those, and were not believed */
+	uint64_t wrong_indices; /* number of index files that contradict their stream files, and were ignored */
 	bool cut;               /* its last packet is not whole: what was before it has been read */
 };
 
-/* Who reads. The quick one understands traces as LTTng and babeltrace2 write them, if nothing in them is out of order. */
+/* The decoder. The quick one reads traces as LTTng and babeltrace2 write them, if nothing in them is out of order. */
 enum bsa_decoder {
 	BSA_DECODER_AUTO, /* each trace the quick one if it can, or else babeltrace2: all answer the same */
 	BSA_DECODER_BABELTRACE2,
-	BSA_DECODER_QUICK /* what it does not understand is BSA_E_INPUT */
+	BSA_DECODER_QUICK /* BSA_E_INPUT for traces that it cannot read */
 };
 
 struct bsa_decode_options {

@@ -15,7 +15,7 @@ enum { DEPTH_MAX = 32 };
 struct visit {
 	dev_t dev;
 	ino_t ino;
-	size_t given; /* which of the paths led there */
+	size_t given; /* index of the path below which it was found */
 };
 
 struct search {

@@ -1,4 +1,4 @@
-/* discover.h -- which directories below some paths are traces: those with a file named metadata. */
+/* discover.h -- finds the traces below some paths: the directories with a file named metadata. */
 #ifndef BSA_DECODE_DISCOVER_H
 #define BSA_DECODE_DISCOVER_H
 

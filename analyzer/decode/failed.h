@@ -1,4 +1,4 @@
-/* failed.h -- what libbabeltrace2 has to say of what went wrong in this thread. It prints nothing by itself. */
+/* failed.h -- the error messages of libbabeltrace2 in this thread. babeltrace2 prints nothing by itself. */
 #ifndef BSA_DECODE_FAILED_H
 #define BSA_DECODE_FAILED_H
 
@@ -9,7 +9,7 @@
 /* Say @format, ": " and the innermost cause. Returns @code. */
 int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* It does not matter. True: there was something. */
+/* Drop the messages. True: there were some. */
 bool bsa_bt_forget(void);
 
 #endif

@@ -43,7 +43,7 @@ struct place {
 	int depth;
 	bool is_trace;
 	size_t trace;            /* if it is one */
-	struct timespec changed; /* what was in it when it was read last */
+	struct timespec changed; /* time of the last change when the directory was read last */
 	unsigned unread;         /* looks since then */
 };
 
@@ -52,7 +52,7 @@ struct file {
 	dev_t dev;
 	ino_t ino;
 	int fd;       /* -1: done with */
-	uint64_t end; /* of the last packet that was seen whole */
+	uint64_t end; /* offset of the end of the last complete packet */
 	size_t stream;
 	uint64_t first; /* number of the first packet */
 	bool known;     /* the two above */
@@ -65,9 +65,9 @@ struct stream {
 	uint64_t class, instance;
 	struct bsa_flow *flow;
 	size_t file;                 /* SIZE_MAX: none */
-	struct bsa_packet_head head; /* of the last packet that is there */
+	struct bsa_packet_head head; /* head of the last complete packet */
 	bool any;
-	bool queued; /* it has a record in the merge */
+	bool queued; /* the merge has a record of the stream */
 	bool stuck;  /* its next event is not in the recipe */
 	uint64_t stuck_since;
 };
@@ -77,11 +77,11 @@ struct trace {
 	struct bsa_input input;
 	struct bsa_recipe **recipes; /* the last one holds; those before may be in use. Owned */
 	size_t n_recipes;
-	uint64_t metadata_bytes; /* that the recipe was made of */
+	uint64_t metadata_bytes; /* size of the metadata from which the recipe was made */
 	struct bsa_counts *counts;
 	struct file *files;
 	size_t n_files;
-	uint64_t waits_since; /* it has packets that cannot be read yet; 0: none */
+	uint64_t waits_since; /* time since which there are packets that cannot be read yet; 0: there are none */
 	bool by_lttng;
 };
 
@@ -119,7 +119,7 @@ struct bsa_follow {
 	struct cover
 		covered;  /* until when all gaps were told, and the trace that is of; ended 0: nothing is there yet */
 	struct cover gap; /* the last one that was told */
-	uint64_t first_began; /* of all packets */
+	uint64_t first_began; /* the earliest begin of any packet */
 	struct head *heads;   /* not told yet. Owned */
 	size_t n_heads;
 };
@@ -200,7 +200,7 @@ static size_t empty_packet(uint8_t packet[HEADER_MAX], enum bsa_headers kind)
 	return headers[kind].empty;
 }
 
-/* Whose headers they are. Packets of metadata have zeroes between their texts. */
+/* The kind of headers that belongs to this metadata. Packets of metadata have zeroes between their texts. */
 static enum bsa_headers headers_of(const uint8_t *metadata, size_t n)
 {
 	char *text = malloc(n + 1);
@@ -216,7 +216,7 @@ static enum bsa_headers headers_of(const uint8_t *metadata, size_t n)
 	return kind;
 }
 
-/* What bsa_look makes of the copy, to the trace. 0: not yet; 1; BSA_E_ENV. */
+/* Set the trace from what bsa_look reads of the copy. 0: not yet; 1; BSA_E_ENV. */
 static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy, struct bsa_err *err)
 {
 	struct bsa_input input = { .info.path = strdup(t->path), .directories = calloc(1, sizeof(char *)) };
@@ -234,7 +234,7 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 	else if (bsa_look(&input, f->source, NULL) > 0 && input.recipe) {
 		t->recipes[t->n_recipes++] = input.recipe;
 		input.recipe = NULL;
-		if (t->input.info.path) { /* what it said of itself is borrowed */
+		if (t->input.info.path) { /* the trace's names are borrowed */
 			t->input.info.compact |= input.info.compact;
 			bsa_input_fini(&input);
 			return 1;
@@ -481,7 +481,7 @@ static bool has_changed(struct bsa_follow *f, struct place *p)
 
 static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
-	/* Of a trace, tracefiles may be written anew, which their directory's time does not tell. */
+	/* Trace files may be overwritten, which does not change the time of a trace's directory. */
 	if (!f->places[place].is_trace && !has_changed(f, &f->places[place]))
 		return 0;
 	return read_place(f, place, err);
@@ -537,7 +537,7 @@ static int header_at(const struct trace *t, const struct file *file, uint64_t at
 	return n < (ssize_t)sizeof(bytes) ? 0 : -1;
 }
 
-/* Whose file it is. 0; BSA_E_ENV. */
+/* Find the stream of the file. 0; BSA_E_ENV. */
 static int know_file(struct bsa_follow *f, size_t trace, struct file *file, struct bsa_err *err)
 {
 	struct bsa_packet_head head;
@@ -687,7 +687,8 @@ static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
 		file->stalled = 0;
 		file->end += head.bytes;
 		f->followed.bytes += head.bytes;
-		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began; /* which was told as one */
+		/* that gap was reported as a loss */
+		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began;
 		if (!s->any && begin_late(f, s->trace, &head, NULL))
 			f->followed.broken++;
 		if (cover(f, s->trace, &head, NULL))
@@ -747,7 +748,7 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 		next = next_file(f, s);
 		if (next == SIZE_MAX)
 			return;
-		if (s->file != SIZE_MAX) { /* what came since it was looked at last */
+		if (s->file != SIZE_MAX) { /* packets written since the last call */
 			uint64_t was = t->files[s->file].end;
 
 			if (!bsa_flow_broken(s->flow))

@@ -13,7 +13,7 @@
 struct port {
 	struct bsa_tap tap;
 	bt_message_iterator *iterator;
-	bt_message_array_const messages; /* of them those before @at are given back */
+	bt_message_array_const messages; /* messages before @at are released */
 	uint64_t n, at;
 	uint64_t rank;
 	bool cut; /* there should be more of it */
@@ -270,7 +270,7 @@ int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_
 			return bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
 		}
 	}
-	if (n < g->n_ports) { /* it has changed under our eyes */
+	if (n < g->n_ports) { /* the directory changed while it was read */
 		bsa_graph_free(g);
 		return bsa_fail(err, BSA_E_INPUT, "%s has lost streams while it was read",
 		                inputs->list[first].info.path);

@@ -13,7 +13,7 @@
 struct bsa_graph;
 
 /*
- * Of @inputs, those from @first and before @end, the streams of reader @reader. @counts: one for each of all inputs,
+ * A graph for the streams of reader @reader in @inputs from @first and before @end. @counts: one for each of all inputs,
  * borrowed until the graph is freed, and written by it alone. 0; BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader,

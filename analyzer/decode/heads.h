@@ -11,13 +11,13 @@
 struct bsa_packet_head {
 	const struct bsa_recipe_stream *stream;
 	uint64_t instance;
-	uint64_t bytes, content; /* of the packet, and of what is in it, from its beginning */
+	uint64_t bytes, content; /* size of the packet, and of its content, both from its begin */
 	uint64_t began, ended;
 	uint64_t discarded, number; /* BSA_NEVER: it does not say */
 	uint32_t cpu;               /* UINT32_MAX: it does not say */
 };
 
-/* Of the @n bytes that a packet begins with. False: it is none of this recipe, or makes no sense. */
+/* Read the head of a packet from its first @n bytes. False: the packet does not fit this recipe, or is absurd. */
 bool bsa_packet_head_read(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const uint8_t *bytes, size_t n);
 
 /* Whether @next can come behind @head in one stream. */

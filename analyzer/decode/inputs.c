@@ -174,7 +174,7 @@ static bool has_plain_files(struct bsa_input *input, const struct bsa_files *fil
 	return true;
 }
 
-/* What is read without babeltrace2 is in order: all else is that one's. */
+/* Choose the decoder: the quick one if it can read the trace and all is in order, otherwise babeltrace2. */
 static int choose(struct bsa_input *input, const struct bsa_files *files, enum bsa_decoder decoder, struct bsa_err *err)
 {
 	bool left_out = files->repeated || files->doubtful;
@@ -187,7 +187,7 @@ static int choose(struct bsa_input *input, const struct bsa_files *files, enum b
 	return 1;
 }
 
-/* As its recorder has written down, whose clock is that of LTTng if nobody has set another one. */
+/* Read the notes of the recorder. A recorder that notes no clock uses LTTng's. */
 static void read_recorded(struct bsa_input *input)
 {
 	struct bsa_recorded recorded;
@@ -224,7 +224,7 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	return r;
 }
 
-/* Whose buffers a directory of LTTng's has; UINT32_MAX: it does not say. */
+/* The user to whom the buffers of a directory of LTTng's belong; UINT32_MAX: unknown. */
 static uint32_t user_of(const char *path)
 {
 	static const char below[] = "/ust/uid/";
@@ -239,7 +239,7 @@ static uint32_t user_of(const char *path)
 	return uid < UINT32_MAX && !errno && (*end == '/' || !*end) ? (uint32_t)uid : UINT32_MAX;
 }
 
-/* It stays in the list, without a stream: what is known is whose it is. */
+/* The trace stays in the list without a stream: only its user is known. */
 static int leave_out(struct bsa_input *input, uint32_t uid, struct bsa_err *err)
 {
 	struct bsa_trace info = { .path = strdup(input->info.path),
@@ -279,7 +279,7 @@ static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const
 	return r == BSA_E_INPUT ? leave_out(input, uid, err) : r;
 }
 
-/* What has no events of ours is no trace here. */
+/* A trace without events of our provider is left out. */
 static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *source,
                     const struct bsa_decode_options *options, struct bsa_err *err)
 {
@@ -316,7 +316,7 @@ static bool one_clock(const struct bsa_trace *a, const struct bsa_trace *b)
 	return *a->clock_uuid && !strcmp(a->clock_uuid, b->clock_uuid) && !strcmp(a->host, b->host);
 }
 
-/* Those of one clock come side by side, where the first of them was. */
+/* Traces of one clock are moved next to each other, to the place of the first one. */
 static void group(struct bsa_inputs *inputs)
 {
 	size_t done = 0, rank = 1; /* 0: what is known to be unseen, which is told before anything of its time */

@@ -10,13 +10,13 @@
 #include <babeltrace2/babeltrace.h>
 
 struct bsa_input_stream {
-	char *port; /* what babeltrace2's source calls it */
+	char *port; /* name in babeltrace2's source */
 	uint64_t bytes, packets;
 	size_t rank;     /* among all streams of all traces */
-	unsigned reader; /* which of the readers reads it */
+	unsigned reader; /* index of its reader */
 	bool cut;        /* its file is */
 
-	/* Of a trace that has a recipe: */
+	/* If the trace has a recipe: */
 	char *path; /* the one file it is in */
 	const struct bsa_recipe_stream *recipe;
 };
@@ -37,10 +37,10 @@ struct bsa_input {
 	struct bsa_input_stream *streams; /* in the order of their ranks */
 	size_t n_streams;
 	struct bsa_files files;
-	uint64_t frequency; /* of its clock; 0: it has none */
+	uint64_t frequency; /* frequency of the trace's clock; 0: it has none */
 	uint64_t ended;     /* where files are cut: until when there was more, in its clock's cycles */
-	uint64_t until;     /* it was recorded so long, in its clock's cycles; 0: not known */
-	uint32_t pid;       /* of all of it; 0: unknown, or several */
+	uint64_t until;     /* the recording's end, in cycles of the trace's clock; 0: unknown */
+	uint32_t pid;       /* the process of all its events; 0: unknown, or several */
 	uint64_t unknown_fields;
 	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */
 	bool cut;                  /* some of what it says it has is not there */
@@ -61,7 +61,7 @@ struct bsa_inputs {
 int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, const bt_component_class_source *source,
                     const struct bsa_decode_options *options, struct bsa_err *err);
 void bsa_inputs_close(struct bsa_inputs *inputs); /* zeroes are fine */
-void bsa_input_fini(struct bsa_input *input);     /* what one holds; zeroes are fine */
+void bsa_input_fini(struct bsa_input *input);     /* frees what one input holds; zeroes are fine */
 
 /* A source that reads the trace's directories, in a graph. NULL: bsa_bt_failed (failed.h) says why. */
 const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph *graph,

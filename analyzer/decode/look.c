@@ -11,7 +11,7 @@
 
 enum { NS = 1000000000 };
 
-/* What a look at a trace is after, and how far it got. */
+/* A look at a trace, and how far it got. */
 struct look {
 	struct bsa_input *input;
 	bt_message_iterator *iterator;
@@ -97,7 +97,7 @@ static void look_at_classes(struct look *look, const bt_trace_class *traces)
 	}
 }
 
-/* Of a trace that is read by somebody else, as a plugin's are, no directory is known. */
+/* A trace that another program reads, as a plugin's, has no known directory. */
 static void look_for_recipe(struct look *look, const bt_trace_class *class)
 {
 	char *text = look->input->n_directories ? bsa_metadata_tsdl(look->input->directories[0]) : NULL;
@@ -175,7 +175,7 @@ static int by_port(const void *a, const void *b)
 	return strverscmp(((const struct bsa_input_stream *)a)->port, ((const struct bsa_input_stream *)b)->port);
 }
 
-/* The source tells them in the directory's order, which is nobody's. */
+/* The order of the streams is that of the directory, which is arbitrary. */
 static bool list_streams(struct bsa_input *input, const bt_component_source *component)
 {
 	uint64_t n = bt_component_source_get_output_port_count(component);

@@ -1,4 +1,4 @@
-/* look.h -- what a trace says of itself, and which streams it has: its metadata, and the first packet of one stream. */
+/* look.h -- reads the properties and streams of a trace: its metadata, and the first packet of one stream. */
 #ifndef BSA_DECODE_LOOK_H
 #define BSA_DECODE_LOOK_H
 

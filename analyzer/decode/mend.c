@@ -294,7 +294,7 @@ static int not_read(const char *path, int r, struct bsa_err *err)
 	return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
 }
 
-/* What LTTng's index of the file adds: that there was more. One that says something else is not believed. */
+/* LTTng's index of the file may show that the file is incomplete. An index that contradicts the file is ignored. */
 static void compare_with_index(struct bsa_files *files, struct bsa_packets *packets, const char *path, const char *name)
 {
 	uint64_t ended = 0;

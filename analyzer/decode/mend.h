@@ -31,9 +31,9 @@ struct bsa_file {
 	uint64_t stream_class, stream, bytes, packets;
 	struct bsa_stretch *stretches; /* in the file's order */
 	size_t n_stretches;
-	struct bsa_packet first, last;           /* of its packets, if it has any */
+	struct bsa_packet first, last;           /* its first and last packet, if it has any */
 	uint64_t doubtful_began, doubtful_ended; /* from the first to the last time that doubtful packets say */
-	size_t directory;                        /* of those of the trace, which one it is in */
+	size_t directory;                        /* index of its directory among those of the trace */
 	uint32_t cpu;
 	bool known, cut;
 };
@@ -47,7 +47,7 @@ struct bsa_files {
 	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
 	size_t wrong_indices;
 	size_t compared; /* pairs of files of one stream, of which neither has all its packets before the other's */
-	bool cut;        /* one of them is */
+	bool cut;        /* one of the files is cut */
 	bool stray;      /* there are files that are no streams; they are not in the list */
 	bool uneven;     /* not all bytes of all streams are to be read, or an index is not to be believed */
 	bool by_lttng;   /* their headers are LTTng's own */

@@ -1,6 +1,6 @@
 /*
- * metadata.h -- what of a trace's metadata is read without babeltrace2: whose it is, before it is known what belongs together; and
- * whether it has its end (bsa/metadata.h), because babeltrace2 reads for ever where it ends within the header of a packet.
+ * metadata.h -- reads a few values of a trace's metadata without babeltrace2: those that group traces; and
+ * whether its end is there (bsa/metadata.h), because babeltrace2 reads for ever if it ends within the header of a packet.
  */
 #ifndef BSA_DECODE_METADATA_H
 #define BSA_DECODE_METADATA_H
@@ -25,7 +25,7 @@ char *bsa_metadata_text(const char *directory);
 /* Exactly the metadata's text, without the packets that it may be in. The caller's. NULL: it cannot be read, or told. */
 char *bsa_metadata_tsdl(const char *directory);
 
-/* What follows NAME = in quotes, or "": the caller's. NULL: no memory. */
+/* The text in quotes behind NAME =, or "". Owned by the caller. NULL: no memory. */
 char *bsa_metadata_value(const char *text, const char *name);
 
 #endif

@@ -14,7 +14,7 @@
 enum {
 	MAGIC = 0xc1fc1fc1,
 	HEADER = 88, /* bytes of a packet's header and context: no layout has more */
-	ALIKE = 20,  /* of these all of a trace's headers have the same: the magic number, and the trace's uuid */
+	ALIKE = 20,  /* bytes that all headers of a trace share: the magic number, and the trace's uuid */
 	INDEX_MAGIC = 0xc1f1dcc1,
 	INDEX_ROW = 9, /* numbers of 64 bits */
 	CHUNK_FIRST = 1 << 10,
@@ -39,8 +39,8 @@ struct walk {
 	struct bsa_packets *file;
 	const struct layout *layout;
 	int fd;
-	uint8_t alike[ALIKE]; /* of its first header */
-	uint64_t offset;      /* what is next */
+	uint8_t alike[ALIKE]; /* those bytes of its first header */
+	uint64_t offset;      /* offset of the next packet */
 	uint64_t before;      /* where the packet before that begins, if @within: it may be one that is cut */
 	bool within;
 	bool late; /* packets that are left out come behind all that is in the list */
@@ -274,7 +274,7 @@ static void take_back(struct walk *w)
 	file->uneven = true;
 }
 
-/* What is left of a file is the last packet's if that may be read so far, and else nobody's: it is put to the one before. */
+/* The rest of a file belongs to the last packet, if that can be read so far. Otherwise it belongs to no packet, and is put to the one before. */
 static int rest(struct walk *w, struct bsa_packet *packet)
 {
 	w->file->cut = true;
@@ -374,7 +374,7 @@ static bool is_one(int fd, const struct layout *layout)
 	return pread(fd, header, sizeof(header), 0) >= (ssize_t)layout->end && parse(&file, &packet, layout, header);
 }
 
-/* Whoever put a note, or the database, beside the streams has not cut anything. */
+/* Whether the file is no stream: a note or a database beside the streams does not mean that a stream was cut. */
 static bool is_stray(int fd)
 {
 	uint8_t header[4] = { 0 };

@@ -25,21 +25,23 @@ struct bsa_packet {
 struct bsa_packets {
 	struct bsa_packet *list; /* by number, which is the order of the file */
 	size_t n, room;
-	uint64_t bytes; /* of the file */
+	uint64_t bytes; /* size of the file */
 	uint64_t stream_class, stream;
-	uint32_t cpu;   /* of the last packet */
+	uint32_t cpu;   /* CPU of the last packet */
 	uint64_t empty; /* content bits of a packet without an event */
 	uint64_t ended; /* the latest end that a packet says, in its clock's cycles */
 	bool known;     /* the first header is of one of these kinds; else there is nothing to be read */
-	bool stray;     /* it does not even begin like one: it is no stream */
+	bool stray;     /* the file does not begin like a stream */
 	bool cut;       /* the end is missing; of the last packet there may be a part */
 	bool uneven; /* there are bytes that belong to none of the packets in the list: each is put to the packet before */
 	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
 	uint64_t doubtful_began, doubtful_ended; /* from the first to the last time that doubtful ones say */
 };
 
-/* Whose headers they are; a trace's metadata says it for all of its files. Unnumbered: the sink's, of a source that does not
- * number packets. */
+/*
+ * The kind of headers, which a trace's metadata determines for all of its files. Unnumbered: as the sink writes them from a source without packet
+ * numbers.
+ */
 enum bsa_headers { BSA_HEADERS_LTTNG, BSA_HEADERS_SINK, BSA_HEADERS_UNNUMBERED };
 enum bsa_headers bsa_packets_headers(const char *metadata);
 
@@ -54,9 +56,9 @@ void bsa_packets_fini(struct bsa_packets *packets);
 int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const struct bsa_packets *other,
                           const char *other_path, bool may_repeat);
 
-/* What the index at @path says of a file whose packets these are. */
+/* The index at @path, compared with the packets of its file. */
 enum bsa_index {
-	BSA_INDEX_NONE,   /* it is not there */
+	BSA_INDEX_NONE,   /* there is no index */
 	BSA_INDEX_SAME,   /* the same */
 	BSA_INDEX_BEHIND, /* the same, as far as it goes */
 	BSA_INDEX_AHEAD, /* the same, and that there were more, until @ret_ended in the clock's cycles: the file is cut */

@@ -27,7 +27,7 @@ struct bsa_plan {
 	const uint64_t *blank;
 	enum bsa_kind kind; /* BSA_N_KINDS: foreign, or not in the catalogue */
 	uint32_t unknown;   /* fields that the catalogue does not know */
-	bool usable;        /* it has what it needs */
+	bool usable;        /* the event has all that it needs */
 	uint8_t n_steps;
 	struct bsa_step steps[BSA_COLUMNS_MAX];
 };

@@ -36,9 +36,9 @@ struct flow {
 	int fd;
 	uint8_t *window;
 	const uint8_t *at, *end,
-		*limit;       /* of the window: what is next, what is there, and what of it is in this packet */
-	uint64_t end_offset;  /* of the file, at end */
-	uint64_t bytes, told; /* of the file */
+		*limit; /* in the window: the next byte, the end of what was read, and the end of this packet within it */
+	uint64_t end_offset;  /* offset in the file of @end */
+	uint64_t bytes, told; /* size of the file; bytes counted so far */
 
 	struct bsa_packet_head head, before;
 	uint64_t packet_end, content_end; /* offsets */
@@ -56,12 +56,12 @@ struct flow {
 	uint64_t ready[BSA_RECORD_MAX / 8];
 
 	struct tally tally;
-	int code; /* what went wrong */
+	int code; /* the error */
 	int error;
 
-	/* Of a stream that still grows: the end of what is there is not the stream's. */
+	/* set if the stream still grows: then the end of the file is not the end of the stream */
 	bool grows;
-	bool broken; /* it was over within a packet: nothing more comes of it */
+	bool broken; /* the stream ended within a packet, and cannot be continued */
 };
 
 struct bsa_quick {
@@ -253,7 +253,7 @@ static void tell_bytes(struct flow *f, uint64_t bytes)
 	f->tally.bytes += bytes;
 }
 
-/* It is over: nothing more comes of it. */
+/* The stream is over: no more records. */
 static int over(struct flow *f, bool cut)
 {
 	tell_bytes(f, f->bytes - f->told);

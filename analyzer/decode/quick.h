@@ -14,7 +14,7 @@
 struct bsa_quick;
 
 /*
- * Of @inputs, those from @first and before @end that have a recipe, the streams of reader @reader. @counts: one for each of
+ * A reader for those streams of reader @reader in @inputs, from @first and before @end, that have a recipe. @counts: one for each of
  * all inputs, borrowed until the reader is freed, and written by it alone. 0; BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_quick_new(struct bsa_quick **ret, const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader,
@@ -37,7 +37,7 @@ struct bsa_flow *bsa_flow_free(struct bsa_flow *flow); /* NULL is fine; returns 
 /* How to read it, from now on: both borrowed until the flow is freed. An event that was begun is read as it was begun. */
 void bsa_flow_recipe(struct bsa_flow *flow, const struct bsa_recipe *recipe, const struct bsa_recipe_stream *stream);
 
-/* What comes next is in this file, from its beginning. All of the file before has been read. @fd is borrowed. */
+/* The next file of the stream, from its begin. The file before was read to its end. @fd is borrowed. */
 void bsa_flow_file(struct bsa_flow *flow, int fd);
 
 /* Whole packets are there up to @bytes of the file. */

@@ -281,7 +281,7 @@ static uint8_t how_to_copy(const struct bsa_part *part)
 	return part->from == 8 ? BSA_COPY_8 : part->from == 4 ? BSA_COPY_4 : part->from == 2 ? BSA_COPY_2 : BSA_COPY_1;
 }
 
-/* What the plan does with it is done here. */
+/* Add to the part the work of a step of the plan. */
 static void want(struct bsa_part *part, const struct bsa_step *step)
 {
 	bool array = step->op == BSA_OP_ARRAY;
@@ -464,7 +464,7 @@ static bool cook_events(struct bsa_recipe_stream *stream, const struct bsa_tsdl 
 	return true;
 }
 
-/* What babeltrace2 has of the packets' context are those fields that it does not make times and counts of. */
+/* Whether babeltrace2's fields of the packet context are the same: those that it does not use for times and counts. */
 static bool packets_agree(const struct bsa_recipe_stream *stream, const bt_stream_class *class)
 {
 	const bt_field_class *context = bt_stream_class_borrow_packet_context_field_class_const(class);
@@ -503,7 +503,7 @@ static bool cook_stream(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, 
 	       cook_events(stream, tsdl, from, class);
 }
 
-/* Of older ones, and other tracers, babeltrace2 corrects what they are known to have got wrong. */
+/* babeltrace2 corrects known errors of older versions and other tracers: such traces have no recipe. */
 static bool writes_well(const struct bsa_tsdl *tsdl)
 {
 	if (!strcmp(tsdl->tracer, "lttng-ust"))

@@ -33,11 +33,11 @@ struct bsa_part {
 	uint16_t at;    /* in the record */
 	uint8_t kind;
 	uint8_t from;        /* bytes of each, in the trace */
-	uint8_t bytes, room; /* of each in the record, and how many have room there */
+	uint8_t bytes, room; /* size of each number in the record, and how many of them have room there */
 	uint8_t copy;        /* enum bsa_copy, if it is wanted */
 	bool wanted;
 	bool from_signed, to_signed;
-	bool counts;  /* it is the length of the sequences that follow, until the next such number */
+	bool counts;  /* the field is the length of the sequences that follow, until the next such field */
 	bool counted; /* a sequence */
 };
 

@@ -1,11 +1,11 @@
 /*
  * ring.h  -- batches of records from one thread to another, in order, a few at a time.
  *
- * CONCURRENCY  One thread fills, one empties. A batch is with one of them or with the queue, never with both. The lock is
- *              taken once a batch, and orders what is in it.
- * ORDERING     A mutex, and a condition for each side. Nothing is decided without the lock.
- * STOP         bsa_ring_close, from the emptying side: who fills is refused from then on, and so comes to an end by itself.
- *              Batches nobody has taken are dropped with the queue.
+ * CONCURRENCY  One thread fills, one empties. A batch belongs to one of them or to the queue, never to both. The lock is
+ *              taken once for each batch, and orders its contents.
+ * ORDERING     A mutex, and a condition for each side. All state is read and written under the lock.
+ * STOP         bsa_ring_close, from the emptying side: from then on the filling side gets an error, and so ends by itself.
+ *              Batches left in the queue are freed with the queue.
  */
 #ifndef BSA_DECODE_RING_H
 #define BSA_DECODE_RING_H
@@ -27,7 +27,7 @@ struct bsa_queued {
 enum { BSA_BATCH = 128 << 10, BSA_BATCHES = 8 };
 
 struct bsa_batch {
-	size_t bytes; /* of records in it */
+	size_t bytes; /* bytes of its records */
 	uint64_t data[(BSA_BATCH - sizeof(size_t)) / 8];
 };
 

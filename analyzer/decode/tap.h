@@ -18,12 +18,12 @@ struct bsa_tap {
 	uint64_t bytes, packets; /* how much there is to read, for who shows progress; 0: unknown */
 
 	/* its own */
-	const struct bsa_plan *plan; /* of the last message looked at; NULL: it is about a loss */
+	const struct bsa_plan *plan; /* the plan of the last message; NULL: the message is about a loss */
 	uint64_t last, at, frequency, told;
 	uint64_t since; /* the packet that it is in began */
 	uint64_t lost,
-		lost_most; /* what its packets say was lost so far, less what the first one said, and the most of it */
-	uint64_t n_lost;   /* at the last message looked at; BSA_NEVER: some */
+		lost_most; /* losses counted by its packets so far, less the count of the first packet; and the highest of them */
+	uint64_t n_lost; /* at the last message looked at; BSA_NEVER: some */
 	uint32_t cpu;
 	bool clocked, packets_timed, lost_events_timed, lost_packets_timed;
 };
@@ -43,7 +43,7 @@ void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning);
 /* There are no more messages. */
 void bsa_tap_end(struct bsa_tap *tap);
 
-/* And there should be: all from here to the trace's end is lost. True: a record comes of it. */
+/* The messages ended too early: everything from here to the trace's end is lost. True: this makes a record. */
 bool bsa_tap_cut(struct bsa_tap *tap, uint64_t *ret_at);
 
 #endif

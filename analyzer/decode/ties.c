@@ -34,7 +34,7 @@ enum step {
 	STEP_READ_RESULT,
 	STEP_RETURNED_LATE,
 	STEP_RETURN,
-	STEP_SIGNAL, /* of a fenced one, whose launch was answered before */
+	STEP_SIGNAL, /* signal of a fenced execution, whose launch was answered before */
 	STEP_SUMMARY,
 	STEP_CLIENT_SUMMARY,
 	STEP_OTHER,
@@ -54,11 +54,11 @@ struct named {
 struct tie {
 	const struct bsa_event *event;
 	uint64_t rank, exec;
-	uint64_t number; /* what decides between two of one step */
+	uint64_t number; /* order of two records of one step */
 	struct named connection, stream, model;
-	uint32_t blocked;  /* so many records must come first that have not */
-	int previous;      /* of the same stream; -1: none */
-	int tenure;        /* of an execution on a lane; NO_LANE: the record is of no lane */
+	uint32_t blocked;  /* number of records that must come first and have not been handed out */
+	int previous;      /* the previous record of the same stream; -1: none */
+	int tenure;        /* index of the execution's tenure of a lane; NO_LANE: the record concerns no lane */
 	uint8_t step;      /* enum step */
 	bool enters, done; /* enters: the lane; otherwise leaves it */
 };
@@ -66,7 +66,7 @@ struct tie {
 /* An execution that enters or leaves a lane at this time. */
 struct tenure {
 	uint64_t exec, rank; /* rank, step: of the first of its records */
-	uint32_t leaves;     /* that were not handed out */
+	uint32_t leaves;     /* records that leave and were not handed out */
 	int lane;            /* its place among lanes */
 	uint8_t step;
 	bool inside;
@@ -74,7 +74,7 @@ struct tenure {
 
 struct lane {
 	uint32_t instance, number;
-	uint32_t leaves;  /* that were not handed out */
+	uint32_t leaves;  /* records that leave and were not handed out */
 	uint32_t holders; /* tenures that are inside, and leave at this time */
 };
 
@@ -110,7 +110,7 @@ static bool is_result(uint8_t queue)
 	return queue == BSA_QUEUE_RESULT || queue == BSA_QUEUE_CALL_RESULT;
 }
 
-/* Of an event of an execution. STEP_OTHER: of none. */
+/* The step of an event of an execution. STEP_OTHER: the event concerns no execution. */
 static enum step step_of_execution(const struct bsa_event *e, uint64_t *ret_exec)
 {
 #define STEP(kind, step)                           \
@@ -148,7 +148,7 @@ static enum step step_of_execution(const struct bsa_event *e, uint64_t *ret_exec
 #undef STEP
 }
 
-/* Of an event of a connection, stream or model. */
+/* The step of an event of a connection, stream or model. */
 static enum step step_of_thing(const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {

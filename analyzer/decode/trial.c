@@ -52,7 +52,7 @@ static int ended(pid_t child)
 	return r > 0;
 }
 
-/* What the child has found. @directory names the trace. */
+/* The result of the child. @directory names the trace. */
 static int judge(int status, const char *directory, struct bsa_err *said, struct bsa_err *err)
 {
 	if (WIFSIGNALED(status))

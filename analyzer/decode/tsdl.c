@@ -362,7 +362,7 @@ static const struct bsa_tsdl_type *integer(struct parser *p)
 	return made;
 }
 
-/* Nobody here wants one: it is enough to know how large it is. */
+/* A floating-point number: only its size is used. */
 static const struct bsa_tsdl_type *real(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_REAL);
@@ -472,7 +472,7 @@ static bool is_letter(const struct bsa_tsdl_type *of)
 	return of->kind == BSA_TSDL_INTEGER && of->is_text && of->bits == 8 && of->align == 8 && !of->is_clock;
 }
 
-/* What stands in brackets behind a field's name. */
+/* An array: the length in brackets behind a field's name. */
 static const struct bsa_tsdl_type *array(struct parser *p, const struct bsa_tsdl_type *of)
 {
 	struct bsa_tsdl_type *made;
@@ -549,7 +549,7 @@ static void name_type(struct parser *p, const char *name, const struct bsa_tsdl_
 
 	for (const struct alias *other = p->aliases; other; other = other->next)
 		if (other->structure == structure && !strcmp(other->name, name))
-			alias = NULL; /* which one is meant? */
+			alias = NULL; /* ambiguous */
 	if (!alias || !of || ++p->n_aliases > ALIASES_MAX) {
 		fail(p);
 		return;

@@ -20,7 +20,7 @@ enum bsa_tsdl_kind {
 	BSA_TSDL_SEQUENCE
 };
 
-/* What a number between two others is called. */
+/* The name of a range of numbers. */
 struct bsa_tsdl_label {
 	const char *name;
 	uint64_t first, last;
@@ -29,12 +29,12 @@ struct bsa_tsdl_label {
 
 struct bsa_tsdl_type {
 	enum bsa_tsdl_kind kind;
-	unsigned bits, align; /* of numbers; of all: what it begins at is a multiple of this many bits */
+	unsigned bits, align; /* bits of a number; alignment of any type, in bits */
 	bool is_signed, is_clock, is_text;
-	const struct bsa_tsdl_label *labels; /* of enumerations, in their order */
-	struct bsa_tsdl_field *fields;       /* of structures, and the options of variants */
-	const struct bsa_tsdl_type *element; /* of arrays and sequences */
-	uint64_t length;                     /* of arrays */
+	const struct bsa_tsdl_label *labels; /* labels of an enumeration, in their order */
+	struct bsa_tsdl_field *fields;       /* fields of a structure, and options of a variant */
+	const struct bsa_tsdl_type *element; /* element of an array or a sequence */
+	uint64_t length;                     /* length of an array */
 	const char *by;                      /* the field that says how long a sequence is, or which of a variant */
 };
 
@@ -71,7 +71,7 @@ struct bsa_tsdl {
 struct bsa_tsdl *bsa_tsdl_parse(const char *text);
 struct bsa_tsdl *bsa_tsdl_free(struct bsa_tsdl *tsdl); /* NULL is fine; returns NULL */
 
-/* As everybody calls it: without the underscore that tracers put before names. */
+/* The name without the underscore that tracers put before it. */
 const char *bsa_tsdl_name(const char *name);
 
 /* NULL: there is none. */

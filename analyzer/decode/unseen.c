@@ -189,7 +189,7 @@ static void find_heads(struct recording *r, const struct covered *trace)
 			    (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = s->cpu });
 }
 
-/* Of a file that is cut graph.c says itself from when on, unless it is cut within its first packet's header. */
+/* graph.c reports when a cut file ends, unless the file is cut within its first packet's header. */
 static void find_tails(struct recording *r, const struct covered *trace)
 {
 	const struct bsa_files *files = &r->inputs->list[trace->input].files;
@@ -339,7 +339,7 @@ static struct covered time_of(const struct bsa_files *files)
 	return all;
 }
 
-/* Of packets that contradict each other some are left out, which may have been the true ones. False: no memory. */
+/* If packets contradict each other, some are left out, although they may have been the true ones. False: no memory. */
 static bool find_doubts(struct bsa_inputs *inputs)
 {
 	struct recording r = { .inputs = inputs };
@@ -375,7 +375,7 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 	for (size_t i = first; i < inputs->n; i++)
 		if (one_recording(&inputs->list[first].info, &inputs->list[i].info))
 			add_input(&r, i);
-	if (!r.n_streams) { /* then there is no pointer to them, either */
+	if (!r.n_streams) { /* without streams there is no array of them */
 		recording_fini(&r);
 		return !r.no_memory;
 	}
