@@ -22,7 +22,7 @@ static void put_desc(struct nnb__message *m, const struct nnb_fmq_desc *desc)
 	assert(n > 0); /* the descriptor is one of this library's own queues */
 	nnb__put_u32(m, (uint32_t)n);
 	nnb__put_u32(m, desc->n_fds);
-	nnb__put(m, form, (size_t)n);
+	nnb__put_bytes(m, form, (size_t)n);
 	for (uint32_t i = 0; i < desc->n_fds; i++)
 		nnb__put_fd(m, desc->fds[i]);
 }

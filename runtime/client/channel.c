@@ -77,7 +77,7 @@ enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *
 static void set_patience(struct nnb__channel *ch, uint64_t ns)
 {
 	if (ns != ch->patience)
-		nnb__patience(ch->sock, ns);
+		nnb__socket_timeout(ch->sock, ns);
 	ch->patience = ns;
 }
 
@@ -95,10 +95,10 @@ static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *c
 	nnb__message_begin(&ch->out, NNB__CHANNEL);
 	nnb__put_fd(&ch->out, pair[1]);
 	pthread_mutex_lock(&c->life_lock);
-	r = nnb__send(c->life, &ch->out);
+	r = nnb__message_send(c->life, &ch->out);
 	close(pair[1]);
 	if (!r) {
-		r = nnb__receive(c->life, &ch->in);
+		r = nnb__message_receive(c->life, &ch->in);
 		if (r) /* a late answer would be taken for that of the next call */
 			shutdown(c->life, SHUT_RDWR);
 	}
@@ -210,17 +210,17 @@ int nnb__exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeou
 	int r;
 
 	set_patience(ch, timeout_ns ? timeout_ns : c->timeout_ns);
-	r = nnb__send(ch->sock, &ch->out);
+	r = nnb__message_send(ch->sock, &ch->out);
 	if (r) {
 		ch->broken = !ch->out.failed;
 		return r == -ETIMEDOUT ? -ETIME : r; /* the message certainly did not arrive */
 	}
-	r = nnb__receive(ch->sock, &ch->in);
+	r = nnb__message_receive(ch->sock, &ch->in);
 	ch->broken = r;
 	if (r != -ETIMEDOUT)
 		return r;
 	shutdown(ch->sock, SHUT_RD);
-	return nnb__receive(ch->sock, &ch->in) ? -ETIMEDOUT : 0;
+	return nnb__message_receive(ch->sock, &ch->in) ? -ETIMEDOUT : 0;
 }
 
 enum nnb_status nnb__no_answer(struct nnb_reason *reason)
@@ -239,8 +239,8 @@ enum nnb_status nnb__call_for(struct nnb_client *c, struct nnb__channel *ch, voi
 	if (!status && ch->in.bytes - ch->in.at != bytes)
 		status = nnb__no_answer(reason);
 	if (!status && bytes)
-		nnb__get(&ch->in, ret, bytes);
-	if (!status && !nnb__taken(&ch->in))
+		nnb__get_bytes(&ch->in, ret, bytes);
+	if (!status && !nnb__message_taken(&ch->in))
 		status = nnb__no_answer(reason);
 	nnb__channel_give(c, ch);
 	return status;

@@ -62,7 +62,7 @@ static void say_goodbye(struct nnb_client *c)
 	struct nnb__message m = { 0 };
 
 	nnb__message_begin(&m, NNB__BYE);
-	nnb__send(c->life, &m);
+	nnb__message_send(c->life, &m);
 	nnb__message_fini(&m);
 }
 
@@ -144,14 +144,14 @@ static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
 	ret->async_stream = nnb__get_u32(m);
 	nnb__get_text(m, ret->driver, sizeof(ret->driver));
 	nnb__get_text(m, ret->version, sizeof(ret->version));
-	nnb__get(m, &caps->relaxed, sizeof(caps->relaxed));
+	nnb__get_bytes(m, &caps->relaxed, sizeof(caps->relaxed));
 	caps->n_types = nnb__get_u32(m);
 	if (caps->n_types > sizeof(caps->types) / sizeof(caps->types[0])) {
 		caps->n_types = 0;
 		m->failed = true;
 	}
 	for (uint32_t i = 0; i < caps->n_types; i++)
-		nnb__get(m, &caps->types[i], sizeof(caps->types[i]));
+		nnb__get_bytes(m, &caps->types[i], sizeof(caps->types[i]));
 }
 
 static int errno_of(enum nnb_status status)
@@ -183,25 +183,25 @@ static int greet(struct nnb_client *c, const char *name, struct nnb_reason *reas
 		return r;
 	}
 	c->events = pair[0];
-	nnb__patience(c->life, c->timeout_ns);
+	nnb__socket_timeout(c->life, c->timeout_ns);
 	nnb__message_begin(&m, NNB__HELLO);
 	nnb__put_u32(&m, NNB__PROTOCOL);
 	nnb__put_u32(&m, c->hal);
 	nnb__put_text(&m, name);
 	nnb__put_fd(&m, pair[1]);
-	r = nnb__send(c->life, &m); /* one that refuses us has its say all the same */
+	r = nnb__message_send(c->life, &m); /* one that refuses us has its say all the same */
 	close(pair[1]);
 	if (!r || r == -EPIPE)
-		r = nnb__receive(c->life, &m);
+		r = nnb__message_receive(c->life, &m);
 	if (r == -ECONNRESET) /* hung up on before it read that: what it said is still there */
-		r = nnb__receive(c->life, &m);
+		r = nnb__message_receive(c->life, &m);
 	if (r) {
 		nnb_because(reason, "the service does not answer: %s", strerror(-r));
 	} else {
 		r = errno_of(nnb__answer_status(&m, reason));
 		if (!r)
 			get_info(&m, &c->info);
-		if (!r && !nnb__taken(&m)) {
+		if (!r && !nnb__message_taken(&m)) {
 			r = -EPROTO;
 			nnb_because(reason, "what the service answered is no answer");
 		}
@@ -340,11 +340,11 @@ enum nnb_status nnb_client_apps(struct nnb_client *c, struct nnb_app_counts *ret
 	if (!status) {
 		there = nnb__get_u32(&ch->in);
 		for (uint32_t i = 0; i < there && !ch->in.failed; i++) {
-			nnb__get(&ch->in, &app, sizeof(app));
+			nnb__get_bytes(&ch->in, &app, sizeof(app));
 			if (i < room)
 				ret[i] = app;
 		}
-		if (nnb__taken(&ch->in))
+		if (nnb__message_taken(&ch->in))
 			*n = there;
 		else
 			status = nnb__no_answer(reason);

@@ -141,18 +141,18 @@ static int answer_memories(struct nnb__line *l, struct nnb__message *in, struct 
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	int r;
 
-	if (in->type != NNB__MEMORIES || n > NNB__FDS_MAX || !nnb__holds(in, n, sizeof(*slots)))
+	if (in->type != NNB__MEMORIES || n > NNB__FDS_MAX || !nnb__message_holds(in, n, sizeof(*slots)))
 		return -EBADMSG;
 	memories = calloc((size_t)n + 1, sizeof(*memories));
 	slots = calloc((size_t)n + 1, sizeof(*slots));
 	if (memories && slots) {
-		nnb__get(in, slots, n * sizeof(*slots));
+		nnb__get_bytes(in, slots, n * sizeof(*slots));
 		status = l->callback.memories(l->callback.arg, slots, n, memories);
 	}
 	nnb__answer_begin(out, status, NULL);
 	for (uint32_t i = 0; !status && i < n; i++)
 		nnb__put_memory(out, &memories[i]);
-	r = nnb__send(l->sock, out);
+	r = nnb__message_send(l->sock, out);
 	for (uint32_t i = 0; !status && i < n; i++)
 		nnb_memory_close(&memories[i]);
 	nnb__message_begin(out, 0);
@@ -167,7 +167,7 @@ static void serve_line(struct nnb_client *c, uint64_t tag, struct nnb__message *
 
 	if (!l)
 		return;
-	if (nnb__receive(l->sock, in) || answer_memories(l, in, out)) {
+	if (nnb__message_receive(l->sock, in) || answer_memories(l, in, out)) {
 		epoll_ctl(c->epoll, EPOLL_CTL_DEL, l->sock, NULL);
 		line_lost(l);
 	}
@@ -225,7 +225,7 @@ void *nnb__attend(void *arg)
 			continue;
 		if (event.data.u64 >= NNB__FIRST_LINE_TAG)
 			serve_line(c, event.data.u64, &in, &out);
-		else if (event.data.u64 == NNB__EVENTS_TAG && nnb__receive(c->events, &in))
+		else if (event.data.u64 == NNB__EVENTS_TAG && nnb__message_receive(c->events, &in))
 			die(c);
 		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__DONE)
 			on_done(c, &in);

@@ -186,7 +186,7 @@ void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 
 	if (!f)
 		return;
-	if (!nnb__taken(m) || status > NNB_STATUS_DEAD_OBJECT)
+	if (!nnb__message_taken(m) || status > NNB_STATUS_DEAD_OBJECT)
 		status = NNB_STATUS_GENERAL_FAILURE;
 	tell(f, (enum nnb_status)status, &since_launch, &since_fences);
 	unref(f);
@@ -265,7 +265,7 @@ static enum nnb_status launched(struct nnb__message *m, struct nnb_reason *reaso
 {
 	enum nnb_status status = nnb__answer_status(m, reason);
 
-	return !status && !nnb__taken(m) ? nnb__no_answer(reason) : status;
+	return !status && !nnb__message_taken(m) ? nnb__no_answer(reason) : status;
 }
 
 /* The channel goes back. @fence: the user's, if it is under way. */

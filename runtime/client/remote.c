@@ -27,7 +27,7 @@ static enum nnb_status put_model(const struct nnb_client *c, struct nnb__message
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	nnb__put_u32(m, (uint32_t)bytes);
-	nnb__put(m, form, bytes);
+	nnb__put_bytes(m, form, bytes);
 	free(form);
 	for (uint32_t i = 0; i < model->n_pools; i++)
 		for (uint32_t k = 0; k < model->pools[i].n_fds; k++)
@@ -77,7 +77,7 @@ static void put_cache(struct nnb__message *m, const struct nnb_cache *cache)
 		cache = &none;
 	nnb__put_u32(m, cache->n_model_files);
 	nnb__put_u32(m, cache->n_data_files);
-	nnb__put(m, cache->token, sizeof(cache->token));
+	nnb__put_bytes(m, cache->token, sizeof(cache->token));
 	for (uint32_t i = 0; i < cache->n_model_files; i++)
 		nnb__put_fd(m, cache->model_files[i]);
 	for (uint32_t i = 0; i < cache->n_data_files; i++)
@@ -318,7 +318,7 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	r = nnb__exchange(c, ch, 0);
 	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	/* The service sends a completion if it has promised one, or may have received the call. Otherwise call back here, unless done. */
-	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__taken(&ch->in)) {
+	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__message_taken(&ch->in)) {
 		p = nnb__pending_take(c, serial);
 		if (p)
 			nnb__pending_fail(p, status);

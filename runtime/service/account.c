@@ -29,7 +29,7 @@ static uint64_t charged(const struct nnb__account *a)
 {
 	uint64_t used = a->used > SMALL_CHANGE ? a->used - SMALL_CHANGE : 0;
 
-	return nnb__sum(a->beside, used > a->reserved ? used : a->reserved);
+	return nnb__saturating_sum(a->beside, used > a->reserved ? used : a->reserved);
 }
 
 /* Have @a be @is, if the app may have the difference. The lock is held. */
@@ -41,9 +41,9 @@ static enum nnb_status become(struct nnb__account *a, uint64_t beside, uint64_t 
 	enum nnb_status status = NNB_STATUS_NONE;
 
 	if (after > before)
-		status = nnb__take_if(a->app, NNB__BYTES, after - before, ever, reason);
+		status = nnb__app_take_if(a->app, NNB__BYTES, after - before, ever, reason);
 	else if (after < before)
-		nnb__give(a->app, NNB__BYTES, before - after);
+		nnb__app_give(a->app, NNB__BYTES, before - after);
 	if (status)
 		return status;
 	a->beside = beside;
@@ -64,7 +64,7 @@ void nnb__account_fini(struct nnb__account *a)
 /* Will there ever be room for as much? What a model that is prepared has besides may be other executions'. */
 static bool is_ever(const struct nnb__account *a, uint64_t bytes)
 {
-	uint64_t needed = nnb__sum(a->beside, nnb__sum(a->runs ? 0 : a->used, bytes));
+	uint64_t needed = nnb__saturating_sum(a->beside, nnb__saturating_sum(a->runs ? 0 : a->used, bytes));
 
 	return nnb__could_have(a->app->service, NNB__BYTES, needed);
 }
@@ -75,7 +75,7 @@ static enum nnb_status charge(void *arg, uint64_t bytes)
 	enum nnb_status status;
 
 	pthread_mutex_lock(&a->lock);
-	status = become(a, a->beside, a->reserved, nnb__sum(a->used, bytes), is_ever(a, bytes), NULL);
+	status = become(a, a->beside, a->reserved, nnb__saturating_sum(a->used, bytes), is_ever(a, bytes), NULL);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }
@@ -104,7 +104,7 @@ enum nnb_status nnb__account_settle(struct nnb__account *a, uint64_t beside, uin
 
 	pthread_mutex_lock(&a->lock);
 	status = become(a, beside, reserved, a->used,
-	                nnb__could_have(a->app->service, NNB__BYTES, nnb__sum(beside, reserved)), reason);
+	                nnb__could_have(a->app->service, NNB__BYTES, nnb__saturating_sum(beside, reserved)), reason);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }
@@ -114,7 +114,7 @@ enum nnb_status nnb__account_reserve(struct nnb__account *a, uint64_t more, bool
 	enum nnb_status status;
 
 	pthread_mutex_lock(&a->lock);
-	status = become(a, a->beside, nnb__sum(a->reserved, more), a->used, ever, reason);
+	status = become(a, a->beside, nnb__saturating_sum(a->reserved, more), a->used, ever, reason);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }

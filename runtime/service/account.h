@@ -27,7 +27,7 @@ void nnb__account_fini(struct nnb__account *account);
 /* The account as the driver sees it; its arg is @account. */
 struct nnb_account nnb__account_for_driver(struct nnb__account *account);
 
-/* From now on @beside and @reserved are charged instead of what was. As nnb__take; then nothing has changed. */
+/* From now on @beside and @reserved are charged instead of what was. As nnb__app_take; then nothing has changed. */
 enum nnb_status nnb__account_settle(struct nnb__account *account, uint64_t beside, uint64_t reserved,
                                     struct nnb_reason *reason);
 

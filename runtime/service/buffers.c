@@ -43,7 +43,7 @@ static void gone(void *arg)
 {
 	struct nnb__buffer *b = arg;
 
-	nnb__give(b->app, NNB__BUFFERS, 1);
+	nnb__app_give(b->app, NNB__BUFFERS, 1);
 	free(b);
 }
 
@@ -60,14 +60,16 @@ static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 	const struct nnb__buffer *b = arg;
 
 	(void)pools;
-	return may_have(b->app,
-	                nnb__sum(b->beside, nnb__sum(bytes, atomic_load_explicit(&b->lent, memory_order_relaxed))));
+	return may_have(
+		b->app,
+		nnb__saturating_sum(b->beside,
+	                            nnb__saturating_sum(bytes, atomic_load_explicit(&b->lent, memory_order_relaxed))));
 }
 
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 {
 	struct nnb__buffer *b = arg;
-	enum nnb_status status = nnb__take_pools_if(b->app, pools, bytes, budget_ever(b, pools, bytes), NULL);
+	enum nnb_status status = nnb__app_take_pools_if(b->app, pools, bytes, budget_ever(b, pools, bytes), NULL);
 
 	if (!status)
 		atomic_fetch_add_explicit(&b->lent, bytes, memory_order_relaxed);
@@ -79,8 +81,8 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 	struct nnb__buffer *b = arg;
 
 	atomic_fetch_sub_explicit(&b->lent, bytes, memory_order_relaxed);
-	nnb__give(b->app, NNB__POOLS, pools);
-	nnb__give(b->app, NNB__BYTES, bytes);
+	nnb__app_give(b->app, NNB__POOLS, pools);
+	nnb__app_give(b->app, NNB__BYTES, bytes);
 }
 
 /* ---- allocating ---- */
@@ -113,14 +115,14 @@ static bool get_wish(struct nnb__message *in, struct wish *w)
 	w->n_ids = nnb__get_u32(in);
 	if (w->n_ids > MODELS_MAX)
 		in->failed = true;
-	if (!nnb__holds(in, w->n_ids, sizeof(*w->ids)))
+	if (!nnb__message_holds(in, w->n_ids, sizeof(*w->ids)))
 		return true;
 	w->ids = calloc((size_t)w->n_ids + 1, sizeof(*w->ids));
 	w->models = calloc((size_t)w->n_ids + 1, sizeof(struct nnb__model *));
 	w->prepared = calloc((size_t)w->n_ids + 1, sizeof(struct nnb_prepared *));
 	if (!w->ids || !w->models || !w->prepared)
 		return false;
-	nnb__get(in, w->ids, w->n_ids * sizeof(*w->ids));
+	nnb__get_bytes(in, w->ids, w->n_ids * sizeof(*w->ids));
 	if (!nnb__get_roles(in, &w->inputs, &w->desc.n_inputs) || !nnb__get_roles(in, &w->outputs, &w->desc.n_outputs))
 		return false;
 	w->desc.inputs = w->inputs;
@@ -156,7 +158,7 @@ static uint64_t weight(const struct wish *w)
 
 	for (uint32_t i = 0; i < w->n_ids; i++)
 		if (!is_repeated(w, i))
-			bytes = nnb__sum(bytes, w->models[i]->bytes);
+			bytes = nnb__saturating_sum(bytes, w->models[i]->bytes);
 	return bytes;
 }
 
@@ -167,7 +169,7 @@ static uint64_t least_weight(const struct wish *w)
 
 	for (uint32_t i = 0; i < w->desc.n_outputs; i++) {
 		const struct nnb__model *m = w->models[w->desc.outputs[i].model];
-		uint64_t bytes = nnb__sum(m->bytes, m->frame_bytes);
+		uint64_t bytes = nnb__saturating_sum(m->bytes, m->frame_bytes);
 
 		if (bytes < least)
 			least = bytes;
@@ -193,7 +195,7 @@ static enum nnb_status check_roles(const struct wish *w, struct nnb_reason *why)
 
 static enum nnb_status charge(struct nnb__buffer *b, const struct wish *w, struct nnb_reason *why)
 {
-	enum nnb_status status = nnb__take(b->app, NNB__BUFFERS, 1, why);
+	enum nnb_status status = nnb__app_take(b->app, NNB__BUFFERS, 1, why);
 	struct nnb_reason wrong = { "" };
 
 	if (!status || !check_roles(w, &wrong))
@@ -221,7 +223,7 @@ static enum nnb_status allocate(struct nnb__connection *c, struct wish *w, struc
 	b->beside = weight(w);
 	status = nnb__buffer_new(&b->kept, c->service->config.device, w->prepared, w->n_ids, &w->desc, &keeper, why);
 	if (status)
-		nnb__give(b->app, NNB__BUFFERS, 1);
+		nnb__app_give(b->app, NNB__BUFFERS, 1);
 	else
 		b->beside = least_weight(w);
 	return status;
@@ -285,7 +287,7 @@ void nnb__call_buffer(struct nnb__channel *ch)
 	struct wish w;
 	bool room = get_wish(&ch->in, &w);
 
-	if (room && !nnb__taken(&ch->in)) {
+	if (room && !nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		wish_fini(&w);
 		return;
@@ -334,7 +336,7 @@ void nnb__call_buffer_free(struct nnb__channel *ch)
 {
 	uint32_t id = nnb__get_u32(&ch->in);
 
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		return;
 	}
@@ -368,16 +370,16 @@ static enum nnb_status for_good(const struct nnb__buffer *b, enum nnb_status sta
 {
 	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && status != NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT)
 		return status;
-	return may_have(b->app, nnb__sum(bytes, bytes)) ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT
-	                                                : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	return may_have(b->app, nnb__saturating_sum(bytes, bytes)) ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT
+	                                                           : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
 /* The memory is mapped for this call alone. @dims: NULL: read. */
 static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank, const uint32_t *dims,
                             struct nnb_reason *why)
 {
-	enum nnb_status status = nnb__take_pools_if(b->app, 1, m->size, may_have(b->app, nnb__sum(m->size, m->size)),
-	                                            why),
+	enum nnb_status status = nnb__app_take_pools_if(b->app, 1, m->size,
+	                                                may_have(b->app, nnb__saturating_sum(m->size, m->size)), why),
 			invalid;
 	struct nnb_reason wrong = { "" };
 
@@ -389,8 +391,8 @@ static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, u
 		return invalid ? invalid : for_good(b, status, m->size);
 	}
 	status = dims ? nnb_buffer_copy_from(b->kept, m, rank, dims, why) : nnb_buffer_copy_to(b->kept, m, why);
-	nnb__give(b->app, NNB__POOLS, 1);
-	nnb__give(b->app, NNB__BYTES, m->size);
+	nnb__app_give(b->app, NNB__POOLS, 1);
+	nnb__app_give(b->app, NNB__BYTES, m->size);
 	return for_good(b, status, m->size);
 }
 
@@ -414,7 +416,7 @@ static void call_copy(struct nnb__channel *ch, bool write)
 	struct nnb__buffer *b;
 
 	nnb__get_memory(&ch->in, &memory);
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 	} else if ((b = find(ch, id))) {
 		kept = b->kept;

@@ -29,7 +29,7 @@ static enum nnb_status take_memories(struct nnb__message *m, uint32_t n, struct 
 		return status;
 	while (done < n && !m->failed)
 		nnb__get_memory(m, &ret[done++]);
-	if (nnb__taken(m))
+	if (nnb__message_taken(m))
 		return NNB_STATUS_NONE;
 	while (done)
 		nnb_memory_close(&ret[--done]);
@@ -47,10 +47,10 @@ static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, str
 		return NNB_STATUS_GENERAL_FAILURE;
 	nnb__message_begin(m, NNB__MEMORIES);
 	nnb__put_u32(m, n);
-	nnb__put(m, slots, n * sizeof(*slots));
+	nnb__put_bytes(m, slots, n * sizeof(*slots));
 	r = nnb__send_without_fds(b->line, m);
 	if (!r)
-		r = nnb__receive(b->line, m);
+		r = nnb__message_receive(b->line, m);
 	b->broken = r && r != -EDQUOT;
 	if (r)
 		status = b->broken ? NNB_STATUS_GENERAL_FAILURE : m->refused;
@@ -74,10 +74,10 @@ static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
 	struct nnb_burst_counts counts;
 
 	nnb_burst_server_counts(server, &counts);
-	nnb__count(s, NNB__BURST_REQUESTS, counts.requests);
-	nnb__count(s, NNB__BURST_MALFORMED, counts.malformed);
-	nnb__count(s, NNB__SLOT_LOOKUPS, counts.lookups);
-	nnb__count(s, NNB__SLOT_MISSES, counts.misses);
+	nnb__service_count(s, NNB__BURST_REQUESTS, counts.requests);
+	nnb__service_count(s, NNB__BURST_MALFORMED, counts.malformed);
+	nnb__service_count(s, NNB__SLOT_LOOKUPS, counts.lookups);
+	nnb__service_count(s, NNB__SLOT_MISSES, counts.misses);
 }
 
 /* B-2: the burst's executor holds the device's fast state; traces are told when the first does, and when none does any more. */
@@ -94,26 +94,26 @@ static void hold(struct nnb_service *s, bool on)
 /* Charge the app for a burst of the model: the burst itself, and the memory in which an execution computes. */
 static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct nnb_reason *reason)
 {
-	enum nnb_status status = nnb__take(m->app, NNB__BURSTS, 1, reason);
+	enum nnb_status status = nnb__app_take(m->app, NNB__BURSTS, 1, reason);
 
 	if (status)
 		return status;
-	status = nnb__take(m->app, NNB__FILES, more_files, reason);
+	status = nnb__app_take(m->app, NNB__FILES, more_files, reason);
 	if (!status) {
 		status = nnb__model_reserve(m, 0, reason);
 		if (status)
-			nnb__give(m->app, NNB__FILES, more_files);
+			nnb__app_give(m->app, NNB__FILES, more_files);
 	}
 	if (status)
-		nnb__give(m->app, NNB__BURSTS, 1);
+		nnb__app_give(m->app, NNB__BURSTS, 1);
 	return status;
 }
 
 static void discharge(struct nnb__model *m, uint32_t more_files)
 {
 	nnb__model_release(m);
-	nnb__give(m->app, NNB__FILES, more_files);
-	nnb__give(m->app, NNB__BURSTS, 1);
+	nnb__app_give(m->app, NNB__FILES, more_files);
+	nnb__app_give(m->app, NNB__BURSTS, 1);
 }
 
 static uint32_t beyond_one(uint32_t files)
@@ -181,8 +181,8 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 		nnb_because(reason, "no memory for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	nnb__hush(b->line);
-	nnb__patience(b->line, s->config.callback_ns);
+	nnb__socket_hide_sender(b->line);
+	nnb__socket_timeout(b->line, s->config.callback_ns);
 	hold(s, true);
 	status = nnb_burst_server_new(&b->server, &c, reason);
 	if (status)

@@ -41,7 +41,7 @@ static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
 {
 	uint32_t bytes = nnb__get_u32(in), n_fds = nnb__get_u32(in);
 	int fds[NNB_FMQ_MAX_FDS];
-	bool good = nnb__holds(in, bytes, 1) && n_fds <= NNB_FMQ_MAX_FDS;
+	bool good = nnb__message_holds(in, bytes, 1) && n_fds <= NNB_FMQ_MAX_FDS;
 
 	ret->n_fds = 0;
 	if (!good) {
@@ -93,7 +93,7 @@ static void burst(struct nnb__channel *ch)
 	extended = nnb__get_u32(&ch->in);
 	if (get_desc(&ch->in, &request) && get_desc(&ch->in, &result))
 		line = nnb__get_fd(&ch->in);
-	if (line >= 0 && nnb__taken(&ch->in) && nnb__is_line(line) && extended <= nnb__has_qos(c)) {
+	if (line >= 0 && nnb__message_taken(&ch->in) && nnb__is_line(line) && extended <= nnb__has_qos(c)) {
 		status = nnb__burst_new(&b, c, model, extended, &request, &result, line, &why);
 		if (!status)
 			status = keep_burst(c, b, &ch->made_burst, &why);
@@ -127,7 +127,7 @@ static void burst_close(struct nnb__channel *ch)
 {
 	uint32_t id = nnb__get_u32(&ch->in);
 
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		return;
 	}
@@ -143,7 +143,7 @@ static void free_memory(struct nnb__channel *ch)
 	int32_t slot = (int32_t)nnb__get_u32(&ch->in);
 	struct nnb__burst *b;
 
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		return;
 	}
@@ -211,7 +211,7 @@ static void counts(struct nnb__channel *ch)
 	struct nnb_service_counts n = { 0 };
 	uint64_t counters[NNB__N_COUNTERS];
 
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		return;
 	}
@@ -237,7 +237,7 @@ static void counts(struct nnb__channel *ch)
 		add_live_bursts(c, &n);
 	pthread_mutex_unlock(&s->lock);
 	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
-	nnb__put(&ch->out, &n, sizeof(n));
+	nnb__put_bytes(&ch->out, &n, sizeof(n));
 }
 
 static void apps(struct nnb__channel *ch)
@@ -246,15 +246,15 @@ static void apps(struct nnb__channel *ch)
 	struct nnb_app_counts *counts;
 	uint32_t n;
 
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		return;
 	}
-	n = nnb__apps(c->service, c->sees_all ? NULL : c->app, &counts);
+	n = nnb__apps_counts(c->service, c->sees_all ? NULL : c->app, &counts);
 	nnb__call_answer(ch, counts ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, NULL);
 	if (counts) {
 		nnb__put_u32(&ch->out, n);
-		nnb__put(&ch->out, counts, n * sizeof(*counts));
+		nnb__put_bytes(&ch->out, counts, n * sizeof(*counts));
 	}
 	free(counts);
 }
@@ -281,7 +281,7 @@ static void (*const calls[])(struct nnb__channel *ch) = {
 	[NNB__BUFFER_READ] = nnb__call_buffer_read,
 };
 
-int nnb__call(struct nnb__channel *ch)
+int nnb__call_dispatch(struct nnb__channel *ch)
 {
 	uint16_t type = ch->in.type;
 
@@ -292,7 +292,7 @@ int nnb__call(struct nnb__channel *ch)
 	return 0;
 }
 
-void nnb__unmake(struct nnb__channel *ch)
+void nnb__call_undo(struct nnb__channel *ch)
 {
 	if (ch->made_buffer)
 		nnb__buffer_drop(ch->connection, ch->made_buffer, NBT_cause_freed);

@@ -41,7 +41,7 @@ static void channel_end(struct nnb__channel *ch)
 	nnb__message_fini(&ch->in);
 	nnb__message_fini(&ch->out);
 	nnb__close(ch->sock);
-	nnb__give(c->app, NNB__CHANNELS, 1);
+	nnb__app_give(c->app, NNB__CHANNELS, 1);
 	pthread_mutex_lock(&c->lock);
 	c->n_channels--;
 	pthread_cond_broadcast(&c->fewer);
@@ -52,7 +52,7 @@ static void channel_end(struct nnb__channel *ch)
 /* Take a call and answer it. 0, or the end of the channel. */
 static int serve_call(struct nnb__channel *ch)
 {
-	int r = nnb__receive(ch->sock, &ch->in);
+	int r = nnb__message_receive(ch->sock, &ch->in);
 	uint16_t type;
 
 	ch->made_model = ch->made_burst = ch->made_buffer = 0;
@@ -61,14 +61,14 @@ static int serve_call(struct nnb__channel *ch)
 	if (r == -EDQUOT)
 		nnb__call_answer(ch, ch->in.refused, &ch->in.why);
 	else if (!r)
-		r = nnb__call(ch);
+		r = nnb__call_dispatch(ch);
 	if (r && r != -EDQUOT)
 		return r;
 	type = ch->in.type;
 	nnb__message_begin(&ch->in, 0);
 	r = nnb__send_without_fds(ch->sock, &ch->out);
 	if (r)
-		nnb__unmake(ch); /* the caller has given up, and will never know what it has */
+		nnb__call_undo(ch); /* the caller has given up, and will never know what it has */
 	nnb__fenced_answered(ch, !r);
 	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_tell)
 		/* the client waits for a completion event: the end of the socket tells it that none will come */
@@ -110,7 +110,7 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 	enum nnb_status status = NNB_STATUS_INVALID_ARGUMENT;
 
 	if (nnb__is_line(sock))
-		status = nnb__take(c->app, NNB__CHANNELS, 1, reason);
+		status = nnb__app_take(c->app, NNB__CHANNELS, 1, reason);
 	else
 		nnb_because(reason, "that is no socket for a channel");
 	if (!status) {
@@ -118,13 +118,13 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 		if (!ch)
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		if (status)
-			nnb__give(c->app, NNB__CHANNELS, 1);
+			nnb__app_give(c->app, NNB__CHANNELS, 1);
 	}
 	if (status) {
 		nnb__close(sock);
 		return status;
 	}
-	nnb__hush(sock);
+	nnb__socket_hide_sender(sock);
 	ch->connection = c;
 	ch->sock = sock;
 	ch->in.budget = nnb__budget_of(c->app);
@@ -165,10 +165,10 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_text(m, nnb_device_name(device));
 	nnb__put_text(m, nnb_device_version(device));
 	nnb_device_capabilities(device, &capabilities);
-	nnb__put(m, &capabilities.relaxed, sizeof(capabilities.relaxed));
+	nnb__put_bytes(m, &capabilities.relaxed, sizeof(capabilities.relaxed));
 	nnb__put_u32(m, capabilities.n_types);
 	for (uint32_t i = 0; i < capabilities.n_types; i++)
-		nnb__put(m, &capabilities.types[i], sizeof(capabilities.types[i]));
+		nnb__put_bytes(m, &capabilities.types[i], sizeof(capabilities.types[i]));
 }
 
 /* A client introduces itself: version, name, and where to tell it what is done. 0 or -errno. */
@@ -176,8 +176,8 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 {
 	int r;
 
-	nnb__patience(c->life, PATIENCE_NS);
-	r = nnb__receive(c->life, in);
+	nnb__socket_timeout(c->life, PATIENCE_NS);
+	r = nnb__message_receive(c->life, in);
 	if (r)
 		return r;
 	*version = nnb__get_u32(in);
@@ -186,7 +186,7 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 	c->hal = nnb__get_u32(in);
 	nnb__get_text(in, c->name, sizeof(c->name));
 	c->events = nnb__get_fd(in);
-	return in->type == NNB__HELLO && nnb__taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
+	return in->type == NNB__HELLO && nnb__message_taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
 }
 
 /* A message was more than the app may have, and has been passed over. */
@@ -238,15 +238,15 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 	nnb__message_begin(in, 0); /* the last one is charged for no more */
 	r = await_message(c);
 	if (!r)
-		r = nnb__receive(c->life, in);
+		r = nnb__message_receive(c->life, in);
 	if (r == -EDQUOT)
 		return answer_refused(c, in, out);
 	if (r)
 		return r;
-	if (in->type == NNB__BYE && nnb__taken(in))
+	if (in->type == NNB__BYE && nnb__message_taken(in))
 		return -ESHUTDOWN;
 	sock = nnb__get_fd(in);
-	if (in->type != NNB__CHANNEL || !nnb__taken(in)) {
+	if (in->type != NNB__CHANNEL || !nnb__message_taken(in)) {
 		if (sock >= 0)
 			nnb__close(sock);
 		return -EBADMSG;
@@ -322,7 +322,7 @@ static void let_go(struct nnb__connection *c)
 
 static void close_sockets(struct nnb__connection *c)
 {
-	int life = nnb__retire(c);
+	int life = nnb__connection_retire(c);
 
 	nnb__close(life);
 	if (c->events >= 0)
@@ -354,7 +354,7 @@ static void *live(void *arg)
 	hang_up(c);
 	let_go(c);
 	close_sockets(c);
-	nnb__leave(c); /* the service may be gone from here on */
+	nnb__connection_leave(c); /* the service may be gone from here on */
 	connection_free(c);
 	return NULL;
 }
@@ -368,7 +368,7 @@ static void refuse(struct nnb__connection *c, enum nnb_status status, const stru
 	nnb__answer_begin(&out, status, why);
 	nnb__send_without_fds(c->life, &out);
 	nnb__message_fini(&out);
-	nnb__sweep(&c->service->sweeper, c->life, c->uid);
+	nnb__sweeper_close(&c->service->sweeper, c->life, c->uid);
 	if (c->process >= 0)
 		close(c->process);
 	connection_free(c);
@@ -392,14 +392,14 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 	pthread_cond_init(&c->fewer, NULL);
 	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
 		c->streams[path] = nnb__new_id(s);
-	status = nnb__enter(c, &why);
+	status = nnb__connection_enter(c, &why);
 	if (status) {
 		refuse(c, status, &why);
 		return;
 	}
 	if (start_thread(live, c)) {
 		close_sockets(c); /* there is no thread to be had: nothing better can be done */
-		nnb__leave(c);
+		nnb__connection_leave(c);
 		connection_free(c);
 	}
 }

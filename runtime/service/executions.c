@@ -27,8 +27,8 @@ void nnb__job_forget(struct nnb__job *j)
 	free((void *)j->held);
 	j->held = NULL;
 	nnb__request_fini(&j->request);
-	nnb__give(j->connection->app, NNB__POOLS, j->pools); /* now that they are closed */
-	nnb__give(j->connection->app, NNB__BYTES, j->bytes);
+	nnb__app_give(j->connection->app, NNB__POOLS, j->pools); /* now that they are closed */
+	nnb__app_give(j->connection->app, NNB__BYTES, j->bytes);
 	j->pools = 0;
 	j->bytes = 0;
 }
@@ -101,7 +101,7 @@ static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status
 
 	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT)
 		return status;
-	bytes = nnb__sum(bytes, nnb__buffers_bytes(j->model->prepared, r->pools, r->n_pools, begun));
+	bytes = nnb__saturating_sum(bytes, nnb__buffers_bytes(j->model->prepared, r->pools, r->n_pools, begun));
 	return nnb__model_fits(j->model, r->n_pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
@@ -109,8 +109,8 @@ static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status
 static enum nnb_status charge_for_pools(struct nnb__job *j, uint64_t bytes, struct nnb_reason *why)
 {
 	uint32_t pools = j->request.request.n_pools;
-	bool ever = nnb__model_fits(j->model, pools, nnb__sum(bytes, j->model->frame_bytes));
-	enum nnb_status status = nnb__take_pools_if(j->connection->app, pools - j->pools, bytes, ever, why);
+	bool ever = nnb__model_fits(j->model, pools, nnb__saturating_sum(bytes, j->model->frame_bytes));
+	enum nnb_status status = nnb__app_take_pools_if(j->connection->app, pools - j->pools, bytes, ever, why);
 
 	if (status)
 		return status;
@@ -137,7 +137,7 @@ void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 {
 	const struct nnb_request *r = &j->request.request;
 	uint64_t bytes = nnb__pools_bytes(r->pools, r->n_pools);
-	uint64_t with_frame = nnb__sum(bytes, j->model->frame_bytes);
+	uint64_t with_frame = nnb__saturating_sum(bytes, j->model->frame_bytes);
 	struct nnb_result *result = &j->result;
 	struct nnb_execution *e;
 
@@ -265,11 +265,11 @@ void nnb__call_execute(struct nnb__channel *ch)
 
 	if (!nnb__job_of(ch, NBT_path_sync, &j))
 		return;
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__job_malformed(ch, &j);
 		return;
 	}
-	nnb__count(ch->connection->service, NNB__SYNC, 1);
+	nnb__service_count(ch->connection->service, NNB__SYNC, 1);
 	pthread_mutex_lock(&ch->connection->lock);
 	enlist(&j);
 	pthread_mutex_unlock(&ch->connection->lock);
@@ -314,7 +314,7 @@ void nnb__job_leave(struct nnb__job *j)
 	pthread_mutex_unlock(&c->lock);
 	nnb__job_fini(j);
 	free(j);
-	nnb__give(c->app, NNB__THREADS, 1);
+	nnb__app_give(c->app, NNB__THREADS, 1);
 	pthread_mutex_lock(&c->lock);
 	c->n_async--;
 	pthread_cond_broadcast(&c->fewer);
@@ -328,7 +328,7 @@ static void *execute_beside(void *arg)
 	nnb__job_execute(j, NULL);
 	nnb__job_forget(j); /* its files are no longer charged, and sending the event may take long */
 	/* before the event, because the client may launch another one when it arrives */
-	nnb__give(j->connection->app, NNB__ASYNC, 1);
+	nnb__app_give(j->connection->app, NNB__ASYNC, 1);
 	tell(j);
 	nnb__job_leave(j);
 	return NULL;
@@ -350,13 +350,13 @@ static bool hold(struct nnb__job *j)
 /* A thread and what it works on. */
 static enum nnb_status charge_for_thread(struct nnb__app *app, struct nnb_reason *why)
 {
-	enum nnb_status status = nnb__take(app, NNB__ASYNC, 1, why);
+	enum nnb_status status = nnb__app_take(app, NNB__ASYNC, 1, why);
 
 	if (status)
 		return status;
-	status = nnb__take(app, NNB__THREADS, 1, why);
+	status = nnb__app_take(app, NNB__THREADS, 1, why);
 	if (status)
-		nnb__give(app, NNB__ASYNC, 1);
+		nnb__app_give(app, NNB__ASYNC, 1);
 	return status;
 }
 
@@ -402,8 +402,8 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 		pthread_mutex_unlock(&c->lock);
 	}
 	free(own);
-	nnb__give(c->app, NNB__THREADS, 1);
-	nnb__give(c->app, NNB__ASYNC, 1);
+	nnb__app_give(c->app, NNB__THREADS, 1);
+	nnb__app_give(c->app, NNB__ASYNC, 1);
 	nnb_because(why, "no memory or thread for it");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
@@ -421,11 +421,11 @@ void nnb__call_execute_async(struct nnb__channel *ch)
 	if (!nnb__job_of(ch, NBT_path_async, &j))
 		return;
 	j.serial = nnb__get_u64(&ch->in);
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__job_malformed(ch, &j);
 		return;
 	}
-	nnb__count(ch->connection->service, NNB__ASYNCS, 1);
+	nnb__service_count(ch->connection->service, NNB__ASYNCS, 1);
 	invalid = status = check(&j, &why);
 	nnb__job_decoded(&j, status);
 	missed = status ? status : nnb__job_admit(&j, &why);

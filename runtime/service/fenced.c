@@ -65,7 +65,7 @@ static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 	while (f->n < n)
 		f->wait_for[f->n++] = nnb__get_fd(in);
 	f->fence = nnb__get_fd(in);
-	if (nnb__taken(in))
+	if (nnb__message_taken(in))
 		return f;
 	nnb__fenced_free(f);
 	return NULL;
@@ -135,7 +135,7 @@ static void stop_waiting(struct nnb__job *j)
 		close(f->wait_for[i]);
 		f->wait_for[i] = -1;
 	}
-	nnb__give(j->connection->app, NNB__POOLS, f->n);
+	nnb__app_give(j->connection->app, NNB__POOLS, f->n);
 }
 
 /* The status for the end @r of the wait. */
@@ -270,7 +270,7 @@ static void *execute_behind_fences(void *arg)
 	else
 		execute(j);
 	nnb__job_forget(j);
-	nnb__give(j->connection->app, NNB__ASYNC, 1);
+	nnb__app_give(j->connection->app, NNB__ASYNC, 1);
 	tell(j);
 	nnb__trace_refused(&j->trace, j->result.status);
 	tell_late(j);
@@ -300,7 +300,7 @@ static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struc
 	struct nnb__app *app = j->connection->app;
 	uint32_t fds = j->fenced->n;
 	bool ever = nnb__model_fits(j->model, fds + j->request.request.n_pools, 0); /* charged for launching */
-	enum nnb_status status = nnb__take_if(app, NNB__POOLS, fds, ever, why);
+	enum nnb_status status = nnb__app_take_if(app, NNB__POOLS, fds, ever, why);
 
 	if (status)
 		return status;
@@ -308,7 +308,7 @@ static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struc
 	if (!status)
 		status = nnb__job_launch(j, execute_behind_fences, why);
 	if (status)
-		nnb__give(app, NNB__POOLS, fds);
+		nnb__app_give(app, NNB__POOLS, fds);
 	return status;
 }
 
@@ -332,7 +332,7 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 		nnb__job_malformed(ch, &j);
 		return;
 	}
-	nnb__count(ch->connection->service, NNB__FENCEDS, 1);
+	nnb__service_count(ch->connection->service, NNB__FENCEDS, 1);
 	status = check(&j, &why);
 	nnb__job_decoded(&j, status);
 	if (!status) {

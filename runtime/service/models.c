@@ -54,8 +54,8 @@ static void discard(struct nnb__model *m)
 	nnb_prepared_unref(m->prepared);
 	nnb__times_fini(&m->times);
 	nnb__account_fini(&m->account);
-	nnb__give(m->app, NNB__POOLS, m->pools);
-	nnb__give(m->app, NNB__MODELS, 1);
+	nnb__app_give(m->app, NNB__POOLS, m->pools);
+	nnb__app_give(m->app, NNB__MODELS, 1);
 	free(m);
 }
 
@@ -71,8 +71,8 @@ bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 {
 	const struct nnb_service *s = m->app->service;
 
-	return nnb__could_have(s, NNB__POOLS, nnb__sum(pools, m->pools)) &&
-	       nnb__could_have(s, NNB__BYTES, nnb__sum(bytes, m->bytes));
+	return nnb__could_have(s, NNB__POOLS, nnb__saturating_sum(pools, m->pools)) &&
+	       nnb__could_have(s, NNB__BYTES, nnb__saturating_sum(bytes, m->bytes));
 }
 
 /* Whether the budget can ever lend so much, and a frame, which each execution and each burst has. */
@@ -80,12 +80,12 @@ static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 {
 	const struct nnb__model *m = arg;
 
-	return nnb__model_fits(m, pools, nnb__sum(bytes, m->frame_bytes));
+	return nnb__model_fits(m, pools, nnb__saturating_sum(bytes, m->frame_bytes));
 }
 
 enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
 {
-	return nnb__take_pools_if(m->app, pools, bytes, budget_ever(m, pools, bytes), reason);
+	return nnb__app_take_pools_if(m->app, pools, bytes, budget_ever(m, pools, bytes), reason);
 }
 
 enum nnb_status nnb__model_reserve(struct nnb__model *m, uint64_t bytes, struct nnb_reason *reason)
@@ -107,8 +107,8 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 {
 	struct nnb__model *m = arg;
 
-	nnb__give(m->app, NNB__POOLS, pools);
-	nnb__give(m->app, NNB__BYTES, bytes);
+	nnb__app_give(m->app, NNB__POOLS, pools);
+	nnb__app_give(m->app, NNB__BYTES, bytes);
 }
 
 struct nnb__budget nnb__model_budget(struct nnb__model *m)
@@ -148,7 +148,7 @@ uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		bytes = nnb__sum(bytes, pools[i].size);
+		bytes = nnb__saturating_sum(bytes, pools[i].size);
 	return bytes;
 }
 
@@ -159,7 +159,7 @@ static enum nnb_status get_model(struct nnb__message *in, uint32_t hal, struct n
 	struct nnb_model *m;
 	int r;
 
-	if (!nnb__holds(in, bytes, 1)) {
+	if (!nnb__message_holds(in, bytes, 1)) {
 		nnb_because(why, "the call is malformed");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
@@ -172,7 +172,7 @@ static enum nnb_status get_model(struct nnb__message *in, uint32_t hal, struct n
 	for (uint32_t i = 0; i < m->n_pools; i++)
 		for (uint32_t k = 0; k < m->pools[i].n_fds && k < NNB_MEMORY_FDS; k++)
 			m->pools[i].fds[k] = nnb__get_fd(in);
-	if (!nnb__taken(in)) {
+	if (!nnb__message_taken(in)) {
 		nnb_because(why, "the call is malformed");
 		nnb_model_free(m);
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -224,13 +224,13 @@ static void weigh_operand(const struct nnb_operand *o, struct weight *w)
 		part = &w->temporaries;
 	else if (o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE)
 		part = &w->constants;
-	*part = nnb__sum(*part, n);
+	*part = nnb__saturating_sum(*part, n);
 }
 
 static struct weight weight(const struct nnb_model *m)
 {
-	struct weight w = { .beside = nnb__sum(nnb__pools_bytes(m->pools, m->n_pools),
-		                               nnb__sum(m->n_values, weight_of_structs(m))) };
+	struct weight w = { .beside = nnb__saturating_sum(nnb__pools_bytes(m->pools, m->n_pools),
+		                                          nnb__saturating_sum(m->n_values, weight_of_structs(m))) };
 	struct nnb__operands all;
 
 	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
@@ -241,12 +241,12 @@ static struct weight weight(const struct nnb_model *m)
 
 static uint64_t for_driver(const struct weight *w)
 {
-	return nnb__sum(w->temporaries, w->constants);
+	return nnb__saturating_sum(w->temporaries, w->constants);
 }
 
 static uint64_t in_all(const struct weight *w)
 {
-	return nnb__sum(w->beside, for_driver(w));
+	return nnb__saturating_sum(w->beside, for_driver(w));
 }
 
 /*
@@ -257,7 +257,7 @@ static enum nnb_status adopt_pools(struct nnb__app *app, struct nnb__message *in
                                    const struct nnb_model *m, struct nnb_reason *why)
 {
 	uint32_t came = in->arriving > others ? in->arriving - others : 0;
-	enum nnb_status status = nnb__swap(app, NNB__ARRIVING, came, NNB__POOLS, m->n_pools, why);
+	enum nnb_status status = nnb__app_swap(app, NNB__ARRIVING, came, NNB__POOLS, m->n_pools, why);
 
 	if (!status)
 		in->arriving -= came;
@@ -303,7 +303,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 		const struct weight w = weight(m);
 
 		pools = m->n_pools;
-		status = nnb__take(app, NNB__BYTES, in_all(&w), &why);
+		status = nnb__app_take(app, NNB__BYTES, in_all(&w), &why);
 		if (!status) {
 			bytes = in_all(&w);
 			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
@@ -313,11 +313,11 @@ void nnb__call_supported(struct nnb__channel *ch)
 	nnb__patience_end(&before);
 	nnb__call_answer(ch, status, &why);
 	for (uint32_t i = 0; !status && i < n; i++)
-		nnb__put(&ch->out, &(uint8_t){ each[i] }, 1);
+		nnb__put_bytes(&ch->out, &(uint8_t){ each[i] }, 1);
 	free(each);
 	nnb_model_free(m);
-	nnb__give(app, NNB__POOLS, pools); /* now that they are closed */
-	nnb__give(app, NNB__BYTES, bytes);
+	nnb__app_give(app, NNB__POOLS, pools); /* now that they are closed */
+	nnb__app_give(app, NNB__BYTES, bytes);
 }
 
 /* A cache as it was received: its fds are ours. */
@@ -336,7 +336,7 @@ static void get_cache(struct nnb__message *in, struct cache *ret)
 	*ret = (struct cache){ .wanted = nnb__get_u32(in) };
 	n_model = nnb__get_u32(in);
 	n_data = nnb__get_u32(in);
-	nnb__get(in, ret->cache.token, sizeof(ret->cache.token));
+	nnb__get_bytes(in, ret->cache.token, sizeof(ret->cache.token));
 	if ((uint64_t)n_model + n_data > in->n_fds)
 		in->failed = true;
 	if (in->failed)
@@ -387,8 +387,8 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 {
 	const uint8_t priority = (uint8_t)nnb_prepared_how(m->prepared)->priority;
 	uint64_t bytes = nnb__seed_bytes(nnb_prepared_model(m->prepared));
-	bool has_pool = nnb__lend(c->app, NNB__POOLS, 1);
-	bool lent = has_pool && nnb__lend(c->app, NNB__BYTES, bytes);
+	bool has_pool = nnb__app_lend(c->app, NNB__POOLS, 1);
+	bool lent = has_pool && nnb__app_lend(c->app, NNB__BYTES, bytes);
 	struct nnb__trial trial = { .trace.who = { c->streams[NBT_path_prepare], m->id, c->app->key, priority,
 		                                   NBT_path_prepare } };
 	struct nnb__runner runner;
@@ -401,9 +401,9 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 	nnb__seed(&runner, m->prepared, !lent ? 0 : deadline_ns ? deadline_ns : NNB__NEVER);
 	trial_delist(c, &trial);
 	if (lent)
-		nnb__give(c->app, NNB__BYTES, bytes);
+		nnb__app_give(c->app, NNB__BYTES, bytes);
 	if (has_pool)
-		nnb__give(c->app, NNB__POOLS, 1);
+		nnb__app_give(c->app, NNB__POOLS, 1);
 }
 
 static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *id)
@@ -434,7 +434,7 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 		int fd = i < cache->n_model_files ? cache->model_files[i] : cache->data_files[i - cache->n_model_files];
 
 		if (!fstat(fd, &st) && st.st_size > 0)
-			bytes = nnb__sum(bytes, (uint64_t)st.st_size);
+			bytes = nnb__saturating_sum(bytes, (uint64_t)st.st_size);
 	}
 	return bytes;
 }
@@ -443,14 +443,14 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 static enum nnb_status model_new(struct nnb__model **ret, struct nnb__connection *c,
                                  const struct nnb__model_birth *birth, struct nnb_reason *why)
 {
-	enum nnb_status status = nnb__take(c->app, NNB__MODELS, 1, why);
+	enum nnb_status status = nnb__app_take(c->app, NNB__MODELS, 1, why);
 	struct nnb__model *m;
 
 	if (status)
 		return status;
 	m = calloc(1, sizeof(*m));
 	if (!m) {
-		nnb__give(c->app, NNB__MODELS, 1);
+		nnb__app_give(c->app, NNB__MODELS, 1);
 		nnb_because(why, "no memory for the model");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -485,7 +485,7 @@ static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadlin
 	if (status)
 		return status;
 	is = nnb_prepared_model(m->prepared);
-	status = nnb__take(m->app, NNB__POOLS, is->n_pools, why);
+	status = nnb__app_take(m->app, NNB__POOLS, is->n_pools, why);
 	if (status)
 		return status;
 	m->pools = is->n_pools;
@@ -574,7 +574,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	}
 	birth.deadline_ns = how.deadline_ns = nnb__get_u64(in);
 	get_cache(in, &cache);
-	if (in->failed || (from_cache && (!nnb__taken(in) || !cache.wanted))) {
+	if (in->failed || (from_cache && (!nnb__message_taken(in) || !cache.wanted))) {
 		nnb_because(&why, "the call is malformed");
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	}
@@ -605,7 +605,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	cache_fini(&cache);
 	nnb_model_free(m);
 	if (status)
-		nnb__give(app, NNB__POOLS, pools); /* now that they are closed */
+		nnb__app_give(app, NNB__POOLS, pools); /* now that they are closed */
 }
 
 void nnb__call_prepare(struct nnb__channel *ch)
@@ -625,10 +625,10 @@ void nnb__call_times(struct nnb__channel *ch)
 
 	if (!m)
 		return;
-	if (nnb__taken(&ch->in)) {
+	if (nnb__message_taken(&ch->in)) {
 		nnb__times_tell(&m->times, &times);
 		nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
-		nnb__put(&ch->out, &times, sizeof(times));
+		nnb__put_bytes(&ch->out, &times, sizeof(times));
 	} else {
 		nnb__call_malformed(ch);
 	}
@@ -650,7 +650,7 @@ void nnb__call_release(struct nnb__channel *ch)
 {
 	uint32_t id = nnb__get_u32(&ch->in);
 
-	if (!nnb__taken(&ch->in)) {
+	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
 		return;
 	}

@@ -120,7 +120,7 @@ static bool room_for_fds(struct nnb__message *m, uint32_t n)
 
 /* ---- putting together ---- */
 
-void nnb__put(struct nnb__message *m, const void *from, size_t n)
+void nnb__put_bytes(struct nnb__message *m, const void *from, size_t n)
 {
 	if (!n || !room_for(m, n))
 		return;
@@ -130,12 +130,12 @@ void nnb__put(struct nnb__message *m, const void *from, size_t n)
 
 void nnb__put_u32(struct nnb__message *m, uint32_t n)
 {
-	nnb__put(m, &n, sizeof(n));
+	nnb__put_bytes(m, &n, sizeof(n));
 }
 
 void nnb__put_u64(struct nnb__message *m, uint64_t n)
 {
-	nnb__put(m, &n, sizeof(n));
+	nnb__put_bytes(m, &n, sizeof(n));
 }
 
 void nnb__put_text(struct nnb__message *m, const char *text)
@@ -143,7 +143,7 @@ void nnb__put_text(struct nnb__message *m, const char *text)
 	size_t n = strlen(text);
 
 	nnb__put_u32(m, (uint32_t)n);
-	nnb__put(m, text, n);
+	nnb__put_bytes(m, text, n);
 }
 
 void nnb__put_fd(struct nnb__message *m, int fd)
@@ -161,11 +161,11 @@ void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory)
 		return;
 	}
 	memcpy(name, memory->name, strnlen(memory->name, sizeof(name) - 1));
-	nnb__put(m, name, sizeof(name));
+	nnb__put_bytes(m, name, sizeof(name));
 	nnb__put_u64(m, memory->size);
 	nnb__put_u32(m, memory->n_fds);
 	nnb__put_u32(m, memory->n_ints);
-	nnb__put(m, memory->ints, memory->n_ints * sizeof(memory->ints[0]));
+	nnb__put_bytes(m, memory->ints, memory->n_ints * sizeof(memory->ints[0]));
 	for (uint32_t i = 0; i < memory->n_fds; i++)
 		nnb__put_fd(m, memory->fds[i]);
 }
@@ -173,7 +173,7 @@ void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory)
 void nnb__put_dims(struct nnb__message *m, uint32_t rank, const uint32_t *dims)
 {
 	nnb__put_u32(m, rank);
-	nnb__put(m, dims, rank * sizeof(dims[0]));
+	nnb__put_bytes(m, dims, rank * sizeof(dims[0]));
 }
 
 void nnb__put_roles(struct nnb__message *m, const struct nnb_buffer_role *roles, uint32_t n)
@@ -182,7 +182,7 @@ void nnb__put_roles(struct nnb__message *m, const struct nnb_buffer_role *roles,
 	for (uint32_t i = 0; i < n; i++) {
 		nnb__put_u32(m, roles[i].model);
 		nnb__put_u32(m, roles[i].index);
-		nnb__put(m, &roles[i].frequency, sizeof(roles[i].frequency));
+		nnb__put_bytes(m, &roles[i].frequency, sizeof(roles[i].frequency));
 	}
 }
 
@@ -228,7 +228,7 @@ void nnb__put_result(struct nnb__message *m, const struct nnb_result *r)
 
 /* ---- taking apart ---- */
 
-void nnb__get(struct nnb__message *m, void *to, size_t n)
+void nnb__get_bytes(struct nnb__message *m, void *to, size_t n)
 {
 	if (n > m->bytes - m->at) {
 		m->failed = true;
@@ -244,7 +244,7 @@ uint32_t nnb__get_u32(struct nnb__message *m)
 {
 	uint32_t n;
 
-	nnb__get(m, &n, sizeof(n));
+	nnb__get_bytes(m, &n, sizeof(n));
 	return n;
 }
 
@@ -252,7 +252,7 @@ uint64_t nnb__get_u64(struct nnb__message *m)
 {
 	uint64_t n;
 
-	nnb__get(m, &n, sizeof(n));
+	nnb__get_bytes(m, &n, sizeof(n));
 	return n;
 }
 
@@ -262,7 +262,7 @@ void nnb__get_text(struct nnb__message *m, char *to, size_t room)
 	size_t kept = n < room ? n : room - 1;
 
 	to[0] = '\0';
-	if (!nnb__holds(m, n, 1))
+	if (!nnb__message_holds(m, n, 1))
 		return;
 	memcpy(to, m->body + m->at, kept);
 	to[kept] = '\0';
@@ -287,7 +287,7 @@ void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret)
 	struct nnb_memory memory = { 0 };
 	uint32_t n_fds, n_ints;
 
-	nnb__get(m, memory.name, sizeof(memory.name));
+	nnb__get_bytes(m, memory.name, sizeof(memory.name));
 	memory.name[sizeof(memory.name) - 1] = '\0';
 	memory.size = nnb__get_u64(m);
 	n_fds = nnb__get_u32(m);
@@ -295,7 +295,7 @@ void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret)
 	if (n_fds > NNB_MEMORY_FDS || n_ints > NNB_MEMORY_INTS)
 		m->failed = true;
 	else
-		nnb__get(m, memory.ints, n_ints * sizeof(memory.ints[0]));
+		nnb__get_bytes(m, memory.ints, n_ints * sizeof(memory.ints[0]));
 	if (!m->failed) {
 		memory.n_ints = n_ints;
 		memory.n_fds = n_fds;
@@ -313,7 +313,7 @@ uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX])
 		m->failed = true;
 		return 0;
 	}
-	nnb__get(m, dims, rank * sizeof(dims[0]));
+	nnb__get_bytes(m, dims, rank * sizeof(dims[0]));
 	return rank;
 }
 
@@ -325,7 +325,7 @@ bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32
 	*ret_n = 0;
 	if (n > NNB_BUFFER_ROLES_MAX)
 		m->failed = true;
-	if (!n || !nnb__holds(m, n, 3 * sizeof(uint32_t)))
+	if (!n || !nnb__message_holds(m, n, 3 * sizeof(uint32_t)))
 		return true;
 	*ret = calloc(n, sizeof(**ret));
 	if (!*ret)
@@ -333,20 +333,20 @@ bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32
 	for (uint32_t i = 0; i < n; i++) {
 		(*ret)[i].model = nnb__get_u32(m);
 		(*ret)[i].index = nnb__get_u32(m);
-		nnb__get(m, &(*ret)[i].frequency, sizeof((*ret)[i].frequency));
+		nnb__get_bytes(m, &(*ret)[i].frequency, sizeof((*ret)[i].frequency));
 	}
 	*ret_n = n;
 	return true;
 }
 
-bool nnb__holds(struct nnb__message *m, uint64_t n, size_t least)
+bool nnb__message_holds(struct nnb__message *m, uint64_t n, size_t least)
 {
 	if (n > (m->bytes - m->at) / least)
 		m->failed = true;
 	return !m->failed;
 }
 
-bool nnb__taken(const struct nnb__message *m)
+bool nnb__message_taken(const struct nnb__message *m)
 {
 	return !m->failed && m->at == m->bytes && m->fds_at == m->n_fds;
 }
@@ -368,7 +368,7 @@ bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request
 	*ret = (struct nnb__request){ 0 };
 	if (n > most)
 		m->failed = true;
-	if (!nnb__holds(m, n + n_pools, 5 * sizeof(uint32_t)))
+	if (!nnb__message_holds(m, n + n_pools, 5 * sizeof(uint32_t)))
 		return false;
 	ret->arguments = calloc(n + 1, sizeof(*ret->arguments));
 	ret->pools = calloc((size_t)n_pools + 1, sizeof(*ret->pools));
@@ -526,7 +526,7 @@ static int send_large(int sock, const struct nnb__message *m, struct header *h, 
 	return r;
 }
 
-int nnb__send(int sock, struct nnb__message *m)
+int nnb__message_send(int sock, struct nnb__message *m)
 {
 	struct header h = { .magic = NNB__MAGIC, .type = m->type, .bytes = (uint32_t)m->bytes, .n_fds = m->n_fds };
 	uint32_t sent = least(m->n_fds, NNB__PACKET_FDS);
@@ -784,7 +784,7 @@ static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
 	return r ? r : pass_over(sock, m, h.n_fds - least(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
 }
 
-int nnb__receive(int sock, struct nnb__message *m)
+int nnb__message_receive(int sock, struct nnb__message *m)
 {
 	struct header h = { 0 };
 	uint32_t most;
@@ -817,7 +817,7 @@ int nnb__receive(int sock, struct nnb__message *m)
 	return r;
 }
 
-void nnb__hush(int sock)
+void nnb__socket_hide_sender(int sock)
 {
 	const int off = 0;
 
@@ -834,7 +834,7 @@ bool nnb__is_line(int fd)
 	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_SEQPACKET;
 }
 
-void nnb__patience(int sock, uint64_t ns)
+void nnb__socket_timeout(int sock, uint64_t ns)
 {
 	struct timeval t = { (time_t)(ns / 1000000000), (suseconds_t)(ns % 1000000000 / 1000) };
 

@@ -84,7 +84,7 @@ void nnb__message_drop_body(struct nnb__message *m);
 
 /* ---- putting together; what goes wrong is told by sending ---- */
 
-void nnb__put(struct nnb__message *m, const void *from, size_t n);
+void nnb__put_bytes(struct nnb__message *m, const void *from, size_t n);
 void nnb__put_u32(struct nnb__message *m, uint32_t n);
 void nnb__put_u64(struct nnb__message *m, uint64_t n);
 void nnb__put_text(struct nnb__message *m, const char *text);
@@ -98,7 +98,7 @@ void nnb__put_result(struct nnb__message *m, const struct nnb_result *result);
 
 /* ---- taking apart: zeroes where there is nothing, and m->failed ---- */
 
-void nnb__get(struct nnb__message *m, void *to, size_t n);
+void nnb__get_bytes(struct nnb__message *m, void *to, size_t n);
 uint32_t nnb__get_u32(struct nnb__message *m);
 uint64_t nnb__get_u64(struct nnb__message *m);
 void nnb__get_text(struct nnb__message *m, char *to, size_t room);    /* cut off at its room; always terminated */
@@ -108,9 +108,9 @@ uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX]); /* 
 /* At most NNB_BUFFER_ROLES_MAX of them, *ret owned (free); NULL: none, or failed. False: there is no memory for them. */
 bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32_t *ret_n);
 /* @least bytes for each of @n things are still to come? Or else failed. */
-bool nnb__holds(struct nnb__message *m, uint64_t n, size_t least);
+bool nnb__message_holds(struct nnb__message *m, uint64_t n, size_t least);
 /* All of it was taken, fds and all, and nothing was missing. */
-bool nnb__taken(const struct nnb__message *m);
+bool nnb__message_taken(const struct nnb__message *m);
 
 /* A request with its memory. */
 struct nnb__request {
@@ -135,24 +135,24 @@ enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *re
 /* ---- sockets ---- */
 
 /* 0; -EPIPE or -ECONNRESET: the peer has closed; -ENOMEM, -EMSGSIZE: the message cannot be sent; another -errno. */
-int nnb__send(int sock, struct nnb__message *m);
+int nnb__message_send(int sock, struct nnb__message *m);
 
 /* The same for the service, which sends no fds, not even one for a large body. */
 int nnb__send_without_fds(int sock, struct nnb__message *m);
 
 /*
  * Wait for a message. 0; -ECONNRESET: the end; -EBADMSG: not a message, or one whose fds got lost; -ETIMEDOUT (see
- * nnb__patience); -ENOMEM; -EDQUOT: its budget lends nothing, m->refused says why, and the message has been passed over.
+ * nnb__socket_timeout); -ENOMEM; -EDQUOT: its budget lends nothing, m->refused says why, and the message has been passed over.
  */
-int nnb__receive(int sock, struct nnb__message *m);
+int nnb__message_receive(int sock, struct nnb__message *m);
 
 /* Is it a socket that messages can be exchanged on, and that can be hung up on? */
 bool nnb__is_line(int fd);
 
 /* A stranger's socket: with what comes on it, the kernel is not to send who it is from. */
-void nnb__hush(int sock);
+void nnb__socket_hide_sender(int sock);
 
-/* How long nnb__receive, and nnb__send for room, wait on @sock; 0: for ever. */
-void nnb__patience(int sock, uint64_t ns);
+/* How long nnb__message_receive, and nnb__message_send for room, wait on @sock; 0: for ever. */
+void nnb__socket_timeout(int sock, uint64_t ns);
 
 #endif

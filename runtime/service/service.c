@@ -175,7 +175,7 @@ static bool lend(struct nnb__app *app, enum nnb__resource resource, struct asked
 	return true;
 }
 
-bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+bool nnb__app_lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
 	struct asked ask = { .n = n };
 	bool lent;
@@ -195,8 +195,8 @@ static enum nnb_status refused(const struct nnb__app *app, const struct asked *a
 	return ask->forever ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-enum nnb_status nnb__take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
-                             struct nnb_reason *reason)
+enum nnb_status nnb__app_take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
+                                 struct nnb_reason *reason)
 {
 	struct nnb_service *s = app->service;
 	struct asked ask = { .n = n };
@@ -207,14 +207,14 @@ enum nnb_status nnb__take_if(struct nnb__app *app, enum nnb__resource resource, 
 	pthread_mutex_unlock(&s->lock);
 	if (lent)
 		return NNB_STATUS_NONE;
-	nnb__count(s, NNB__REFUSED, 1);
+	nnb__service_count(s, NNB__REFUSED, 1);
 	ask.forever |= !ever;
 	return refused(app, &ask, reason);
 }
 
-enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
+enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
 {
-	return nnb__take_if(app, resource, n, true, reason);
+	return nnb__app_take_if(app, resource, n, true, reason);
 }
 
 /* The lock is held. */
@@ -228,15 +228,15 @@ static void give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 	s->held[resource] -= n;
 }
 
-void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+void nnb__app_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
 	pthread_mutex_lock(&app->service->lock);
 	give(app, resource, n);
 	pthread_mutex_unlock(&app->service->lock);
 }
 
-enum nnb_status nnb__swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to, uint64_t k,
-                          struct nnb_reason *reason)
+enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to,
+                              uint64_t k, struct nnb_reason *reason)
 {
 	struct nnb_service *s = app->service;
 	struct asked ask = { .n = k };
@@ -250,47 +250,47 @@ enum nnb_status nnb__swap(struct nnb__app *app, enum nnb__resource from, uint64_
 	pthread_mutex_unlock(&s->lock);
 	if (lent)
 		return NNB_STATUS_NONE;
-	nnb__count(s, NNB__REFUSED, 1);
+	nnb__service_count(s, NNB__REFUSED, 1);
 	return refused(app, &ask, reason);
 }
 
-enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
+enum nnb_status nnb__app_take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
 {
-	return nnb__take_pools_if(app, pools, bytes, true, reason);
+	return nnb__app_take_pools_if(app, pools, bytes, true, reason);
 }
 
-enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
-                                   struct nnb_reason *reason)
+enum nnb_status nnb__app_take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
+                                       struct nnb_reason *reason)
 {
-	enum nnb_status status = nnb__take_if(app, NNB__POOLS, pools, ever, reason);
+	enum nnb_status status = nnb__app_take_if(app, NNB__POOLS, pools, ever, reason);
 
 	if (status)
 		return status;
-	status = nnb__take_if(app, NNB__BYTES, bytes, ever, reason);
+	status = nnb__app_take_if(app, NNB__BYTES, bytes, ever, reason);
 	if (status)
-		nnb__give(app, NNB__POOLS, pools);
+		nnb__app_give(app, NNB__POOLS, pools);
 	return status;
 }
 
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 {
-	return nnb__take_pools(arg, pools, bytes, NULL);
+	return nnb__app_take_pools(arg, pools, bytes, NULL);
 }
 
 static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 {
-	nnb__give(arg, NNB__POOLS, pools);
-	nnb__give(arg, NNB__BYTES, bytes);
+	nnb__app_give(arg, NNB__POOLS, pools);
+	nnb__app_give(arg, NNB__BYTES, bytes);
 }
 
 static enum nnb_status budget_take_fds(void *arg, uint32_t n, struct nnb_reason *reason)
 {
-	return nnb__take(arg, NNB__ARRIVING, n, reason);
+	return nnb__app_take(arg, NNB__ARRIVING, n, reason);
 }
 
 static void budget_give_fds(void *arg, uint32_t n)
 {
-	nnb__give(arg, NNB__ARRIVING, n);
+	nnb__app_give(arg, NNB__ARRIVING, n);
 }
 
 struct nnb__budget nnb__budget_of(struct nnb__app *app)
@@ -302,7 +302,7 @@ struct nnb__budget nnb__budget_of(struct nnb__app *app)
 		                     .arg = app };
 }
 
-void nnb__count(struct nnb_service *s, enum nnb__counter counter, uint64_t n)
+void nnb__service_count(struct nnb_service *s, enum nnb__counter counter, uint64_t n)
 {
 	atomic_fetch_add_explicit(&s->counters[counter], n, memory_order_relaxed);
 }
@@ -368,7 +368,7 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	free(app);
 }
 
-uint32_t nnb__apps(struct nnb_service *s, struct nnb__app *only, struct nnb_app_counts **ret)
+uint32_t nnb__apps_counts(struct nnb_service *s, struct nnb__app *only, struct nnb_app_counts **ret)
 {
 	uint32_t n = 0, room = 0;
 
@@ -442,7 +442,7 @@ static int peer_process(int sock, pid_t pid)
 	return errno == ENOPROTOOPT ? pidfd_open(pid, 0) : -1;
 }
 
-enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
+enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reason *reason)
 {
 	struct nnb_service *s = c->service;
 	bool by_pid = s->config.identity == NNB_APP_PID;
@@ -467,11 +467,11 @@ enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
 		enlist(s, c);
 	pthread_mutex_unlock(&s->lock);
 	if (status)
-		nnb__count(s, NNB__REFUSED, 1);
+		nnb__service_count(s, NNB__REFUSED, 1);
 	return status;
 }
 
-int nnb__retire(struct nnb__connection *c)
+int nnb__connection_retire(struct nnb__connection *c)
 {
 	int life;
 
@@ -482,7 +482,7 @@ int nnb__retire(struct nnb__connection *c)
 	return life;
 }
 
-void nnb__leave(struct nnb__connection *c)
+void nnb__connection_leave(struct nnb__connection *c)
 {
 	struct nnb_service *s = c->service;
 

@@ -103,28 +103,28 @@ struct nnb_service {
  * Take or give back what an app holds, within the app's limits and its part of what the machine has. NONE;
  * RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is more than it may ever have.
  */
-enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
+enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
 /* Could an app that holds nothing else ever have @n? */
 bool nnb__could_have(const struct nnb_service *service, enum nnb__resource resource, uint64_t n);
 /* The same without a word: false is no refusal of anything. */
-bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
-void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
-enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
+bool nnb__app_lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
+void nnb__app_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
+enum nnb_status nnb__app_take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
 /* @ever: could it be had some time? What is refused otherwise is PERSISTENT. */
-enum nnb_status nnb__take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
-                             struct nnb_reason *reason);
-enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
-                                   struct nnb_reason *reason);
+enum nnb_status nnb__app_take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
+                                 struct nnb_reason *reason);
+enum nnb_status nnb__app_take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
+                                       struct nnb_reason *reason);
 
-/* Instead of @n of one have @k of another: at no time neither or both. As nnb__take; then it has what it had. */
-enum nnb_status nnb__swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to, uint64_t k,
-                          struct nnb_reason *reason);
+/* Instead of @n of one have @k of another: at no time neither or both. As nnb__app_take; then it has what it had. */
+enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to,
+                              uint64_t k, struct nnb_reason *reason);
 
 /* The same as what keepers of pools ask; its arg is the app. */
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
 
 /* UINT64_MAX: as much or more. */
-static inline uint64_t nnb__sum(uint64_t a, uint64_t b)
+static inline uint64_t nnb__saturating_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -137,10 +137,10 @@ struct nnb__table;
 /* The same, and none that is in @table, one of the connection's, whose lock is not held. */
 uint32_t nnb__new_id_for(struct nnb__connection *connection, const struct nnb__table *table);
 
-void nnb__count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
+void nnb__service_count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
 
 /* The lane time of @only, or of all apps (NULL). Returns their number; the caller owns *ret; NULL: no memory. */
-uint32_t nnb__apps(struct nnb_service *service, struct nnb__app *only, struct nnb_app_counts **ret);
+uint32_t nnb__apps_counts(struct nnb_service *service, struct nnb__app *only, struct nnb_app_counts **ret);
 
 /* ---- models: counted; what they hold of their app is given back with the last count ---- */
 
@@ -176,7 +176,7 @@ struct nnb__model *nnb__model_ref(struct nnb__model *model);
 void nnb__model_unref(struct nnb__model *model);
 
 /*
- * As nnb__take_pools, for executions of @model, which its app holds besides: what does not fit beside it and a frame never
+ * As nnb__app_take_pools, for executions of @model, which its app holds besides: what does not fit beside it and a frame never
  * will, and is RESOURCE_EXHAUSTED_PERSISTENT.
  */
 enum nnb_status nnb__model_take(struct nnb__model *model, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
@@ -271,17 +271,17 @@ void nnb__connection_start(struct nnb_service *service, int sock);
  * In service.c, for connection.c. Enter: set the app of the connection's credentials, take a place for a connection, and enter the
  * service's list, unless the connection is refused. Retire: take back the life line, which the caller closes.
  */
-enum nnb_status nnb__enter(struct nnb__connection *connection, struct nnb_reason *reason);
-int nnb__retire(struct nnb__connection *connection);
-void nnb__leave(struct nnb__connection *connection);
+enum nnb_status nnb__connection_enter(struct nnb__connection *connection, struct nnb_reason *reason);
+int nnb__connection_retire(struct nnb__connection *connection);
+void nnb__connection_leave(struct nnb__connection *connection);
 
 /* ---- calls ---- */
 
 /* Answer the call in channel->in, into channel->out. 0; -EBADMSG: it is no call. */
-int nnb__call(struct nnb__channel *channel);
+int nnb__call_dispatch(struct nnb__channel *channel);
 
 /* The answer did not arrive: undo what the call made. */
-void nnb__unmake(struct nnb__channel *channel);
+void nnb__call_undo(struct nnb__channel *channel);
 
 /* Has the client a HAL with deadlines and priorities, and their statuses? */
 static inline bool nnb__has_qos(const struct nnb__connection *connection)

@@ -80,7 +80,7 @@ static bool has_room_for(const struct nnb__sweeper *w, uint32_t uid)
 	return w->n < NNB__SWEEP_MAX && of_one < NNB__SWEEP_OF_ONE;
 }
 
-void nnb__sweep(struct nnb__sweeper *w, int fd, uint32_t uid)
+void nnb__sweeper_close(struct nnb__sweeper *w, int fd, uint32_t uid)
 {
 	bool room;
 

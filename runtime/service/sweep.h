@@ -31,7 +31,7 @@ void nnb__sweeper_fini(struct nnb__sweeper *sweeper); /* its thread has ended, o
 int nnb__sweeper_start(struct nnb__sweeper *sweeper);
 
 /* Close @fd, of a client of @uid: soon, or now. */
-void nnb__sweep(struct nnb__sweeper *sweeper, int fd, uint32_t uid);
+void nnb__sweeper_close(struct nnb__sweeper *sweeper, int fd, uint32_t uid);
 
 /* Close everything queued, then @last, and end. No thread may sweep any more. */
 void nnb__sweeper_end(struct nnb__sweeper *sweeper, int last);

@@ -118,7 +118,7 @@ static int set_up(void **state)
 	budget.limit = 1000;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, f.ends))
 		return -1;
-	nnb__patience(f.ends[1], 1000000000);
+	nnb__socket_timeout(f.ends[1], 1000000000);
 	f.fds = open_fds();
 	*state = &f;
 	return 0;
@@ -152,7 +152,7 @@ static void what_is_not_announced_does_not_arrive(void **state)
 	for (uint32_t announced = 0; announced <= 3; announced++)
 		for (unsigned come = announced; come <= PACKET; come += 1 + come / 8) {
 			send_fds(f->ends[0], NNB__CHANNEL, announced, come);
-			assert_int_equal(nnb__receive(f->ends[1], &f->m), 0);
+			assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0);
 			assert_int_equal(held(&f->m), announced);
 			expect_charged(f);
 		}
@@ -164,7 +164,7 @@ static void a_packet_brings_no_more_than_are_still_to_come(void **state)
 
 	send_fds(f->ends[0], NNB__CHANNEL, PACKET + 2, PACKET);
 	send_fds(f->ends[0], NNB__MORE, PACKET, PACKET); /* of which 2 are to come */
-	assert_int_equal(nnb__receive(f->ends[1], &f->m), 0);
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0);
 	assert_int_equal(held(&f->m), PACKET + 2);
 	assert_int_equal(budget.charged, PACKET + 2); /* and each is charged for once */
 	expect_charged(f);
@@ -177,13 +177,13 @@ static void who_sends_for_credentials_gets_no_descriptors_for_them(void **state)
 
 	assert_int_equal(setsockopt(f->ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0);
 	send_fds(f->ends[0], NNB__CHANNEL, 0, 0);
-	assert_int_equal(nnb__receive(f->ends[1], &f->m), 0); /* it asks in vain, and harms nobody */
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0); /* it asks in vain, and harms nobody */
 	send_fds(f->ends[0], NNB__CHANNEL, 2, 2);
-	assert_int_equal(nnb__receive(f->ends[1], &f->m), -EBADMSG); /* they took the place of fds */
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), -EBADMSG); /* they took the place of fds */
 	expect_charged(f);
-	nnb__hush(f->ends[1]);
+	nnb__socket_hide_sender(f->ends[1]);
 	send_fds(f->ends[0], NNB__CHANNEL, 2, 2);
-	assert_int_equal(nnb__receive(f->ends[1], &f->m), 0);
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0);
 	assert_int_equal(held(&f->m), 2);
 	expect_charged(f);
 }
@@ -195,14 +195,14 @@ static void what_is_more_than_may_be_had_does_not_arrive(void **state)
 	for (budget.limit = 0; budget.limit < PACKET + 4; budget.limit += 3) {
 		send_fds(f->ends[0], NNB__CHANNEL, PACKET + 4, PACKET);
 		send_fds(f->ends[0], NNB__MORE, 4, 4);
-		assert_int_equal(nnb__receive(f->ends[1], &f->m), -EDQUOT);
+		assert_int_equal(nnb__message_receive(f->ends[1], &f->m), -EDQUOT);
 		assert_int_equal(held(&f->m), 0);
 		expect_charged(f);
 	}
 	budget.limit = PACKET + 4;
 	send_fds(f->ends[0], NNB__CHANNEL, PACKET + 4, PACKET);
 	send_fds(f->ends[0], NNB__MORE, 4, 4);
-	assert_int_equal(nnb__receive(f->ends[1], &f->m), 0);
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0);
 	assert_int_equal(held(&f->m), PACKET + 4);
 }
 
@@ -212,7 +212,7 @@ static void without_its_body_fds_stay_charged(void **state)
 	struct fixture *f = *state;
 
 	send_fds(f->ends[0], NNB__CHANNEL, 3, 3);
-	assert_int_equal(nnb__receive(f->ends[1], &f->m), 0);
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0);
 	nnb__message_drop_body(&f->m);
 	expect_charged(f);
 	assert_int_equal(budget.charged, 3);
