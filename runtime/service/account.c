@@ -25,7 +25,7 @@ void nnb__account_init(struct nnb__account *a, struct nnb__app *app)
 }
 
 /* The lock is held. */
-static uint64_t charged(const struct nnb__account *a)
+static uint64_t charged_bytes(const struct nnb__account *a)
 {
 	uint64_t used = a->used > SMALL_CHANGE ? a->used - SMALL_CHANGE : 0;
 
@@ -33,11 +33,11 @@ static uint64_t charged(const struct nnb__account *a)
 }
 
 /* Have @a be @is, if the app may have the difference. The lock is held. */
-static enum nnb_status become(struct nnb__account *a, uint64_t beside, uint64_t reserved, uint64_t used, bool ever,
-                              struct nnb_reason *reason)
+static enum nnb_status account_change(struct nnb__account *a, uint64_t beside, uint64_t reserved, uint64_t used,
+                                      bool ever, struct nnb_reason *reason)
 {
 	struct nnb__account is = { .beside = beside, .reserved = reserved, .used = used };
-	uint64_t before = charged(a), after = charged(&is);
+	uint64_t before = charged_bytes(a), after = charged_bytes(&is);
 	enum nnb_status status = NNB_STATUS_NONE;
 
 	if (after > before)
@@ -55,44 +55,40 @@ static enum nnb_status become(struct nnb__account *a, uint64_t beside, uint64_t 
 void nnb__account_fini(struct nnb__account *a)
 {
 	assert(!a->used); /* the driver has released the model */
-	become(a, 0, 0, 0, true, NULL);
+	account_change(a, 0, 0, 0, true, NULL);
 	pthread_mutex_destroy(&a->lock);
 }
 
 /* ---- the driver's ---- */
 
-/* Will there ever be room for as much? What a model that is prepared has besides may be other executions'. */
-static bool is_ever(const struct nnb__account *a, uint64_t bytes)
-{
-	uint64_t needed = nnb__saturating_sum(a->beside, nnb__saturating_sum(a->runs ? 0 : a->used, bytes));
-
-	return nnb__could_have(a->app->service, NNB__BYTES, needed);
-}
-
-static enum nnb_status charge(void *arg, uint64_t bytes)
+static enum nnb_status driver_charge(void *arg, uint64_t bytes)
 {
 	struct nnb__account *a = arg;
 	enum nnb_status status;
+	uint64_t least;
 
 	pthread_mutex_lock(&a->lock);
-	status = become(a, a->beside, a->reserved, nnb__saturating_sum(a->used, bytes), is_ever(a, bytes), NULL);
+	/* once the model is prepared, other executions may free what they use, so only @bytes must fit one day */
+	least = nnb__saturating_sum(a->beside, nnb__saturating_sum(a->runs ? 0 : a->used, bytes));
+	status = account_change(a, a->beside, a->reserved, nnb__saturating_sum(a->used, bytes),
+	                        nnb__could_have(a->app->service, NNB__BYTES, least), NULL);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }
 
-static void give_back(void *arg, uint64_t bytes)
+static void driver_give_back(void *arg, uint64_t bytes)
 {
 	struct nnb__account *a = arg;
 
 	pthread_mutex_lock(&a->lock);
 	assert(bytes <= a->used);
-	become(a, a->beside, a->reserved, a->used - bytes, true, NULL);
+	account_change(a, a->beside, a->reserved, a->used - bytes, true, NULL);
 	pthread_mutex_unlock(&a->lock);
 }
 
 struct nnb_account nnb__account_for_driver(struct nnb__account *a)
 {
-	return (struct nnb_account){ .charge = charge, .give_back = give_back, .arg = a };
+	return (struct nnb_account){ .charge = driver_charge, .give_back = driver_give_back, .arg = a };
 }
 
 /* ---- the service's ---- */
@@ -103,8 +99,9 @@ enum nnb_status nnb__account_settle(struct nnb__account *a, uint64_t beside, uin
 	enum nnb_status status;
 
 	pthread_mutex_lock(&a->lock);
-	status = become(a, beside, reserved, a->used,
-	                nnb__could_have(a->app->service, NNB__BYTES, nnb__saturating_sum(beside, reserved)), reason);
+	status = account_change(a, beside, reserved, a->used,
+	                        nnb__could_have(a->app->service, NNB__BYTES, nnb__saturating_sum(beside, reserved)),
+	                        reason);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }
@@ -114,7 +111,7 @@ enum nnb_status nnb__account_reserve(struct nnb__account *a, uint64_t more, bool
 	enum nnb_status status;
 
 	pthread_mutex_lock(&a->lock);
-	status = become(a, a->beside, nnb__saturating_sum(a->reserved, more), a->used, ever, reason);
+	status = account_change(a, a->beside, nnb__saturating_sum(a->reserved, more), a->used, ever, reason);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }
@@ -123,7 +120,7 @@ void nnb__account_release(struct nnb__account *a, uint64_t bytes)
 {
 	pthread_mutex_lock(&a->lock);
 	assert(bytes <= a->reserved);
-	become(a, a->beside, a->reserved - bytes, a->used, true, NULL);
+	account_change(a, a->beside, a->reserved - bytes, a->used, true, NULL);
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -133,7 +130,7 @@ uint64_t nnb__account_prepared(struct nnb__account *a)
 
 	pthread_mutex_lock(&a->lock);
 	a->runs = true;
-	bytes = charged(a);
+	bytes = charged_bytes(a);
 	pthread_mutex_unlock(&a->lock);
 	return bytes;
 }

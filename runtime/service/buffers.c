@@ -26,7 +26,7 @@ struct nnb__buffer {
 	uint64_t since;
 };
 
-static void tell(const struct nnb__buffer *b, enum nnb_status status, uint64_t since)
+static void allocation_emit(const struct nnb__buffer *b, enum nnb_status status, uint64_t since)
 {
 	NBT(buffer_allocate, .buffer = status ? 0 : b->id, .conn = b->conn,
 	    .bytes = atomic_load_explicit(&b->lent, memory_order_relaxed), .roles = (uint16_t)b->n_roles,
@@ -35,11 +35,11 @@ static void tell(const struct nnb__buffer *b, enum nnb_status status, uint64_t s
 
 void nnb__buffer_tell(const struct nnb__buffer *b)
 {
-	tell(b, NNB_STATUS_NONE, b->since);
+	allocation_emit(b, NNB_STATUS_NONE, b->since);
 }
 
 /* The device has freed the buffer: no execution can use it any more. */
-static void gone(void *arg)
+static void buffer_freed(void *arg)
 {
 	struct nnb__buffer *b = arg;
 
@@ -143,27 +143,24 @@ static enum nnb_status find_models(struct nnb__connection *c, struct wish *w, st
 	return NNB_STATUS_NONE;
 }
 
-static bool is_repeated(const struct wish *w, uint32_t i)
-{
-	for (uint32_t k = 0; k < i; k++)
-		if (w->models[k] == w->models[i])
-			return true;
-	return false;
-}
-
 /* The bytes of all models of the call, which must exist while the buffer is made. */
-static uint64_t weight(const struct wish *w)
+static uint64_t models_bytes(const struct wish *w)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < w->n_ids; i++)
-		if (!is_repeated(w, i))
+	for (uint32_t i = 0; i < w->n_ids; i++) {
+		uint32_t first = 0; /* a call may name a model more than once */
+
+		while (w->models[first] != w->models[i])
+			first++;
+		if (first == i)
 			bytes = nnb__saturating_sum(bytes, w->models[i]->bytes);
+	}
 	return bytes;
 }
 
 /* The bytes of the smallest model that can write to the buffer, with its frame for an execution. */
-static uint64_t least_weight(const struct wish *w)
+static uint64_t least_model_bytes(const struct wish *w)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -193,39 +190,34 @@ static enum nnb_status check_roles(const struct wish *w, struct nnb_reason *why)
 	return status;
 }
 
-static enum nnb_status charge(struct nnb__buffer *b, const struct wish *w, struct nnb_reason *why)
-{
-	enum nnb_status status = nnb__app_take(b->app, NNB__BUFFERS, 1, why);
-	struct nnb_reason wrong = { "" };
-
-	if (!status || !check_roles(w, &wrong))
-		return status;
-	*why = wrong;
-	return NNB_STATUS_INVALID_ARGUMENT;
-}
-
-/* Allocate the device's buffer. After NONE, the device owns @b until it calls gone. */
-static enum nnb_status allocate(struct nnb__connection *c, struct wish *w, struct nnb__buffer *b,
-                                struct nnb_reason *why)
+/* Allocate the device's buffer. After NONE, the device owns @b until it calls buffer_freed. */
+static enum nnb_status device_buffer_new(struct nnb__connection *c, struct wish *w, struct nnb__buffer *b,
+                                         struct nnb_reason *why)
 {
 	const struct nnb__buffer_keeper keeper = {
 		.owner = c->id,
 		.serial = b->id,
 		.budget = { .take = budget_take, .give = budget_give, .ever = budget_ever, .arg = b },
-		.gone = gone,
+		.gone = buffer_freed,
 	};
 	enum nnb_status status = find_models(c, w, why);
+	struct nnb_reason wrong = { "" };
 
-	if (!status)
-		status = charge(b, w, why);
 	if (status)
 		return status;
-	b->beside = weight(w);
+	status = nnb__app_take(b->app, NNB__BUFFERS, 1, why);
+	if (status && check_roles(w, &wrong)) {
+		*why = wrong;
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	if (status)
+		return status;
+	b->beside = models_bytes(w);
 	status = nnb__buffer_new(&b->kept, c->service->config.device, w->prepared, w->n_ids, &w->desc, &keeper, why);
 	if (status)
 		nnb__app_give(b->app, NNB__BUFFERS, 1);
 	else
-		b->beside = least_weight(w);
+		b->beside = least_model_bytes(w);
 	return status;
 }
 
@@ -241,7 +233,7 @@ static enum nnb_status keep_buffer(struct nnb__connection *c, struct nnb__buffer
 	if (!nnb__table_get(&c->buffers, b->id))
 		r = nnb__table_put(&c->buffers, b->id, b);
 	b->since = nnb__now();
-	tell(b, r ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_NONE, 0);
+	allocation_emit(b, r ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_NONE, 0);
 	pthread_mutex_unlock(&c->lock);
 	if (!r)
 		return NNB_STATUS_NONE;
@@ -268,9 +260,9 @@ static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, ui
 	b->id = nnb__new_id_for(c, &c->buffers);
 	b->conn = c->id;
 	b->n_roles = w->desc.n_inputs + w->desc.n_outputs;
-	status = allocate(c, w, b, why);
+	status = device_buffer_new(c, w, b, why);
 	if (status) {
-		tell(b, status, 0);
+		allocation_emit(b, status, 0);
 		free(b);
 		return status;
 	}
@@ -347,7 +339,7 @@ void nnb__call_buffer_free(struct nnb__channel *ch)
 /* ---- copying ---- */
 
 /* The buffer of this id, which stays as long as its kept is counted; NULL, and the call is answered. */
-static struct nnb__buffer *find(struct nnb__channel *ch, uint32_t id)
+static struct nnb__buffer *buffer_find(struct nnb__channel *ch, uint32_t id)
 {
 	struct nnb__connection *c = ch->connection;
 	struct nnb_reason why = { "" };
@@ -375,8 +367,8 @@ static enum nnb_status for_good(const struct nnb__buffer *b, enum nnb_status sta
 }
 
 /* The memory is mapped for this call alone. @dims: NULL: read. */
-static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank, const uint32_t *dims,
-                            struct nnb_reason *why)
+static enum nnb_status memory_copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank,
+                                   const uint32_t *dims, struct nnb_reason *why)
 {
 	enum nnb_status status = nnb__app_take_pools_if(b->app, 1, m->size,
 	                                                may_have(b->app, nnb__saturating_sum(m->size, m->size)), why),
@@ -396,17 +388,6 @@ static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, u
 	return for_good(b, status, m->size);
 }
 
-static enum nnb_status told_copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank, const uint32_t *dims,
-                                 struct nnb_reason *why)
-{
-	uint64_t began = nbt_on(NBT_EVENT_buffer_copy) ? nnb__now() : 0;
-	enum nnb_status status = copy(b, m, rank, dims, why);
-
-	NBT(buffer_copy, .buffer = b->id, .dir = dims ? NBT_dir_from : NBT_dir_to, .bytes = m->size,
-	    .took_ns = began ? nnb__now() - began : 0, .status = (uint8_t)status);
-	return status;
-}
-
 static void call_copy(struct nnb__channel *ch, bool write)
 {
 	uint32_t id = nnb__get_u32(&ch->in), dims[NNB_RANK_MAX], rank = write ? nnb__get_dims(&ch->in, dims) : 0;
@@ -414,13 +395,19 @@ static void call_copy(struct nnb__channel *ch, bool write)
 	struct nnb_memory memory;
 	struct nnb_buffer *kept;
 	struct nnb__buffer *b;
+	enum nnb_status status;
+	uint64_t began;
 
 	nnb__get_memory(&ch->in, &memory);
 	if (!nnb__message_taken(&ch->in)) {
 		nnb__call_malformed(ch);
-	} else if ((b = find(ch, id))) {
+	} else if ((b = buffer_find(ch, id))) {
 		kept = b->kept;
-		nnb__call_answer(ch, told_copy(b, &memory, rank, write ? dims : NULL, &why), &why);
+		began = nbt_on(NBT_EVENT_buffer_copy) ? nnb__now() : 0;
+		status = memory_copy(b, &memory, rank, write ? dims : NULL, &why);
+		NBT(buffer_copy, .buffer = b->id, .dir = write ? NBT_dir_from : NBT_dir_to, .bytes = memory.size,
+		    .took_ns = began ? nnb__now() - began : 0, .status = (uint8_t)status);
+		nnb__call_answer(ch, status, &why);
 		nnb_buffer_unref(kept);
 	}
 	nnb_memory_close(&memory);

@@ -36,7 +36,7 @@ static enum nnb_status take_memories(struct nnb__message *m, uint32_t n, struct 
 	return NNB_STATUS_GENERAL_FAILURE;
 }
 
-static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
+static enum nnb_status burst_ask_memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
 {
 	struct nnb__burst *b = arg;
 	struct nnb__message *m = &b->message;
@@ -60,7 +60,7 @@ static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, str
 	return status;
 }
 
-static void taken(void *arg)
+static void packet_taken(void *arg)
 {
 	const struct nnb__burst *b = arg;
 
@@ -69,19 +69,8 @@ static void taken(void *arg)
 
 /* ---- life ---- */
 
-static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
-{
-	struct nnb_burst_counts counts;
-
-	nnb_burst_server_counts(server, &counts);
-	nnb__service_count(s, NNB__BURST_REQUESTS, counts.requests);
-	nnb__service_count(s, NNB__BURST_MALFORMED, counts.malformed);
-	nnb__service_count(s, NNB__SLOT_LOOKUPS, counts.lookups);
-	nnb__service_count(s, NNB__SLOT_MISSES, counts.misses);
-}
-
 /* B-2: the burst's executor holds the device's fast state; traces are told when the first does, and when none does any more. */
-static void hold(struct nnb_service *s, bool on)
+static void performance_hold(struct nnb_service *s, bool on)
 {
 	pthread_mutex_lock(&s->lock); /* keeps the events in order */
 	if (on && atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed) == 0)
@@ -92,7 +81,7 @@ static void hold(struct nnb_service *s, bool on)
 }
 
 /* Charge the app for a burst of the model: the burst itself, and the memory in which an execution computes. */
-static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct nnb_reason *reason)
+static enum nnb_status burst_charge(struct nnb__model *m, uint32_t more_files, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__app_take(m->app, NNB__BURSTS, 1, reason);
 
@@ -109,7 +98,7 @@ static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct 
 	return status;
 }
 
-static void discharge(struct nnb__model *m, uint32_t more_files)
+static void burst_discharge(struct nnb__model *m, uint32_t more_files)
 {
 	nnb__model_release(m);
 	nnb__app_give(m->app, NNB__FILES, more_files);
@@ -132,6 +121,7 @@ void nnb__burst_hang_up(struct nnb__burst *b)
 void nnb__burst_unref(struct nnb__burst *b)
 {
 	struct nnb_service *s = b->connection->service;
+	struct nnb_burst_counts counts;
 	uint64_t began;
 
 	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
@@ -140,20 +130,24 @@ void nnb__burst_unref(struct nnb__burst *b)
 	if (b->server) {
 		began = nnb__span_begin();
 		nnb_burst_server_stop(b->server);
-		add_up(s, b->server);
+		nnb_burst_server_counts(b->server, &counts);
+		nnb__service_count(s, NNB__BURST_REQUESTS, counts.requests);
+		nnb__service_count(s, NNB__BURST_MALFORMED, counts.malformed);
+		nnb__service_count(s, NNB__SLOT_LOOKUPS, counts.lookups);
+		nnb__service_count(s, NNB__SLOT_MISSES, counts.misses);
 		nnb_burst_server_free(b->server);
 		nnb__tell_burst_end(b, began);
-		hold(s, false);
+		performance_hold(s, false);
 	}
 	nnb__message_fini(&b->message);
 	nnb__close(b->line);
-	discharge(b->model, b->more_files);
+	burst_discharge(b->model, b->more_files);
 	nnb__model_unref(b->model);
 	free(b);
 }
 
-static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *request,
-                             const struct nnb_fmq_desc *result, struct nnb_reason *reason)
+static enum nnb_status burst_start(struct nnb__burst *b, const struct nnb_fmq_desc *request,
+                                   const struct nnb_fmq_desc *result, struct nnb_reason *reason)
 {
 	struct nnb_service *s = b->connection->service;
 	const struct nnb__burst_place place = { .budget = nnb__model_budget(b->model),
@@ -163,7 +157,7 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 		                                .stream = b->id };
 	struct nnb_burst_server_config c = { .request = request,
 		                             .result = result,
-		                             .callback = { memories, b },
+		                             .callback = { burst_ask_memories, b },
 		                             .extended = b->extended,
 		                             .n_outputs_max = nnb_prepared_model(b->model->prepared)->n_outputs,
 		                             .window_ns = s->config.window_ns,
@@ -171,7 +165,7 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 		                             .model = b->model->id,
 		                             .app = b->connection->app->key,
 		                             .priority = nnb_prepared_how(b->model->prepared)->priority,
-		                             .taken = taken };
+		                             .taken = packet_taken };
 	enum nnb_status status;
 
 	if (b->model->low_power && c.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */
@@ -183,10 +177,10 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 	}
 	nnb__socket_hide_sender(b->line);
 	nnb__socket_timeout(b->line, s->config.callback_ns);
-	hold(s, true);
+	performance_hold(s, true);
 	status = nnb_burst_server_new(&b->server, &c, reason);
 	if (status)
-		hold(s, false);
+		performance_hold(s, false);
 	return status;
 }
 
@@ -196,11 +190,11 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 {
 	uint64_t began = nnb__now();
 	uint32_t more_files = beyond_one(request->n_fds) + beyond_one(result->n_fds);
-	enum nnb_status status = charge(model, more_files, reason);
+	enum nnb_status status = burst_charge(model, more_files, reason);
 	struct nnb__burst *b = status ? NULL : calloc(1, sizeof(*b));
 
 	if (!status && !b) {
-		discharge(model, more_files);
+		burst_discharge(model, more_files);
 		nnb_because(reason, "no memory for a burst");
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -217,7 +211,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	b->line = line;
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);
-	status = start(b, request, result, reason);
+	status = burst_start(b, request, result, reason);
 	b->took_ns = nnb__now() - began;
 	if (status) {
 		nnb__span_end(began, NBT_span_kind_burst_configure, NBT_owner_connection, c->id, 0, status);

@@ -77,7 +77,7 @@ static enum nnb_status keep_burst(struct nnb__connection *c, struct nnb__burst *
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-static void burst(struct nnb__channel *ch)
+static void call_burst(struct nnb__channel *ch)
 {
 	struct nnb__connection *c = ch->connection;
 	struct nnb__model *model = nnb__call_model(ch);
@@ -123,7 +123,7 @@ static void drop_burst(struct nnb__connection *c, uint32_t id)
 		nnb__burst_unref(b);
 }
 
-static void burst_close(struct nnb__channel *ch)
+static void call_burst_close(struct nnb__channel *ch)
 {
 	uint32_t id = nnb__get_u32(&ch->in);
 
@@ -136,7 +136,7 @@ static void burst_close(struct nnb__channel *ch)
 }
 
 /* S-13 */
-static void free_memory(struct nnb__channel *ch)
+static void call_free_memory(struct nnb__channel *ch)
 {
 	struct nnb__connection *c = ch->connection;
 	uint32_t id = nnb__get_u32(&ch->in);
@@ -180,7 +180,7 @@ static void add_live_bursts(struct nnb__connection *c, struct nnb_service_counts
 	pthread_mutex_unlock(&c->lock);
 }
 
-static struct nnb_holdings holdings(const uint64_t held[NNB__N_RESOURCES])
+static struct nnb_holdings holdings_of(const uint64_t held[NNB__N_RESOURCES])
 {
 	return (struct nnb_holdings){ .connections = held[NNB__CONNECTIONS],
 		                      .channels = held[NNB__CHANNELS],
@@ -193,7 +193,7 @@ static struct nnb_holdings holdings(const uint64_t held[NNB__N_RESOURCES])
 }
 
 /* The service's lock is held. */
-static struct nnb_budget budget(const struct nnb__app *app, enum nnb__machine_resource of)
+static struct nnb_budget budget_of(const struct nnb__app *app, enum nnb__machine_resource of)
 {
 	const struct nnb__quota *q = &app->service->quotas[of];
 	const uint64_t unit = of == NNB__MAPPINGS ? NNB__MAPPING : 1;
@@ -205,7 +205,7 @@ static struct nnb_budget budget(const struct nnb__app *app, enum nnb__machine_re
 		                    .app = (app->of_machine[of].units + unit - 1) / unit };
 }
 
-static void counts(struct nnb__channel *ch)
+static void call_counts(struct nnb__channel *ch)
 {
 	struct nnb_service *s = ch->connection->service;
 	struct nnb_service_counts n = { 0 };
@@ -226,13 +226,13 @@ static void counts(struct nnb__channel *ch)
 	n.fenced_executions = counters[NNB__FENCEDS];
 	n.refused = counters[NNB__REFUSED];
 	n.performance_held = atomic_load_explicit(&s->holds, memory_order_relaxed) > 0;
-	n.limit = holdings(s->limits);
+	n.limit = holdings_of(s->limits);
 	pthread_mutex_lock(&s->lock);
-	n.all = holdings(s->held);
-	n.app = holdings(ch->connection->app->held);
-	n.descriptors = budget(ch->connection->app, NNB__DESCRIPTORS);
-	n.mappings = budget(ch->connection->app, NNB__MAPPINGS);
-	n.memory = budget(ch->connection->app, NNB__MEMORY);
+	n.all = holdings_of(s->held);
+	n.app = holdings_of(ch->connection->app->held);
+	n.descriptors = budget_of(ch->connection->app, NNB__DESCRIPTORS);
+	n.mappings = budget_of(ch->connection->app, NNB__MAPPINGS);
+	n.memory = budget_of(ch->connection->app, NNB__MEMORY);
 	for (struct nnb__connection *c = s->connections; c; c = c->next)
 		add_live_bursts(c, &n);
 	pthread_mutex_unlock(&s->lock);
@@ -240,7 +240,7 @@ static void counts(struct nnb__channel *ch)
 	nnb__put_bytes(&ch->out, &n, sizeof(n));
 }
 
-static void apps(struct nnb__channel *ch)
+static void call_apps(struct nnb__channel *ch)
 {
 	struct nnb__connection *c = ch->connection;
 	struct nnb_app_counts *counts;
@@ -262,19 +262,19 @@ static void apps(struct nnb__channel *ch)
 /* ---- the table ---- */
 
 static void (*const calls[])(struct nnb__channel *ch) = {
-	[NNB__COUNTS] = counts,
+	[NNB__COUNTS] = call_counts,
 	[NNB__SUPPORTED] = nnb__call_supported,
 	[NNB__PREPARE] = nnb__call_prepare,
 	[NNB__PREPARE_FROM_CACHE] = nnb__call_prepare_from_cache,
 	[NNB__RELEASE] = nnb__call_release,
 	[NNB__EXECUTE] = nnb__call_execute,
 	[NNB__EXECUTE_ASYNC] = nnb__call_execute_async,
-	[NNB__BURST] = burst,
-	[NNB__BURST_CLOSE] = burst_close,
-	[NNB__FREE_MEMORY] = free_memory,
+	[NNB__BURST] = call_burst,
+	[NNB__BURST_CLOSE] = call_burst_close,
+	[NNB__FREE_MEMORY] = call_free_memory,
 	[NNB__EXECUTE_FENCED] = nnb__call_execute_fenced,
 	[NNB__TIMES] = nnb__call_times,
-	[NNB__APPS] = apps,
+	[NNB__APPS] = call_apps,
 	[NNB__BUFFER] = nnb__call_buffer,
 	[NNB__BUFFER_FREE] = nnb__call_buffer_free,
 	[NNB__BUFFER_WRITE] = nnb__call_buffer_write,

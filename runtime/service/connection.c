@@ -182,7 +182,7 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 		return r;
 	*version = nnb__get_u32(in);
 	if (in->type == NNB__HELLO && !in->failed && *version != NNB__PROTOCOL)
-		return 0; /* greet says so; what else is in it is not known */
+		return 0; /* client_greet refuses it; the other fields of that version are unknown */
 	c->hal = nnb__get_u32(in);
 	nnb__get_text(in, c->name, sizeof(c->name));
 	c->events = nnb__get_fd(in);
@@ -196,7 +196,7 @@ static int answer_refused(struct nnb__connection *c, const struct nnb__message *
 	return nnb__send_without_fds(c->life, out);
 }
 
-static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
+static int client_greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
 	struct nnb_reason why = { "" };
 	uint32_t version;
@@ -219,26 +219,21 @@ static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb_
 	return nnb__send_without_fds(c->life, out);
 }
 
-/* Wait for a message, or the end of the client's process: if its end of the life line is in a queue, the life line outlives the process. */
-static int await_message(const struct nnb__connection *c)
-{
-	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
-
-	while (poll(fds, 2, -1) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return fds[0].revents ? -ECONNRESET : 0;
-}
-
+/* Serve one message of the life line, or see the end of the client's process. 0, or why the connection ends. */
 static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
+	/* the process: if the client's end of the life line is in a queue, the life line outlives the process */
+	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
 	struct nnb_reason why = { "" };
 	int r, sock;
 
-	nnb__message_begin(in, 0); /* the last one is charged for no more */
-	r = await_message(c);
-	if (!r)
-		r = nnb__message_receive(c->life, in);
+	nnb__message_begin(in, 0); /* ends the charge for the last message */
+	while (poll(fds, 2, -1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (fds[0].revents)
+		return -ECONNRESET;
+	r = nnb__message_receive(c->life, in);
 	if (r == -EDQUOT)
 		return answer_refused(c, in, out);
 	if (r)
@@ -267,17 +262,7 @@ static enum nbt_reason reason_of(const struct nnb__connection *c, int r)
 	return r == -ECONNRESET || r == -EPIPE ? NBT_reason_peer_death : NBT_reason_protocol;
 }
 
-/* Interrupt the threads that close a file from a call, which may sleep for long (close.h). The caller holds the lock. */
-static void hurry(struct nnb__connection *c)
-{
-	nnb__close_arm(); /* again, because the program may have changed the signal's handler */
-	for (struct nnb__channel *ch = c->channels; ch; ch = ch->next)
-		if (ch->thread_known)
-			pthread_kill(ch->thread, SIGURG);
-	nnb__fenced_hurry(c);
-}
-
-static void hang_up(struct nnb__connection *c)
+static void connection_hang_up(struct nnb__connection *c)
 {
 	atomic_store_explicit(&c->closing, true, memory_order_release); /* publishes its reason, too */
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
@@ -294,14 +279,19 @@ static void hang_up(struct nnb__connection *c)
 		uint64_t until = nnb__now() + HURRY_NS;
 		const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
 
-		hurry(c);
+		/* interrupt the threads that close a file from a call, which may sleep for long (close.h) */
+		nnb__close_arm(); /* again, because the program may have changed the signal's handler */
+		for (struct nnb__channel *ch = c->channels; ch; ch = ch->next)
+			if (ch->thread_known)
+				pthread_kill(ch->thread, SIGURG);
+		nnb__fenced_hurry(c);
 		pthread_cond_clockwait(&c->fewer, &c->lock, CLOCK_MONOTONIC, &at);
 	}
 	pthread_mutex_unlock(&c->lock);
 }
 
 /* The connection's thread is alone here: no other thread changes anything any more. */
-static void let_go(struct nnb__connection *c)
+static void objects_drop(struct nnb__connection *c)
 {
 	struct nnb__table bursts = c->bursts, buffers = c->buffers, models = c->models;
 
@@ -339,11 +329,11 @@ static void connection_free(struct nnb__connection *c)
 	free(c);
 }
 
-static void *live(void *arg)
+static void *connection_run(void *arg)
 {
 	struct nnb__connection *c = arg;
 	struct nnb__message in = { .budget = nnb__budget_of(c->app) }, out = { 0 };
-	int r = greet(c, &in, &out);
+	int r = client_greet(c, &in, &out);
 
 	while (!r)
 		r = serve_life(c, &in, &out);
@@ -351,8 +341,8 @@ static void *live(void *arg)
 	nnb__service_news(c->service);
 	nnb__message_fini(&in);
 	nnb__message_fini(&out);
-	hang_up(c);
-	let_go(c);
+	connection_hang_up(c);
+	objects_drop(c);
 	close_sockets(c);
 	nnb__connection_leave(c); /* the service may be gone from here on */
 	connection_free(c);
@@ -360,7 +350,7 @@ static void *live(void *arg)
 }
 
 /* Say why not, and hang up. Nothing here waits: there is room for the answer in an empty queue, and another closes it. */
-static void refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
+static void connection_refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
 {
 	struct nnb__message out = { 0 };
 
@@ -394,10 +384,10 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 		c->streams[path] = nnb__new_id(s);
 	status = nnb__connection_enter(c, &why);
 	if (status) {
-		refuse(c, status, &why);
+		connection_refuse(c, status, &why);
 		return;
 	}
-	if (start_thread(live, c)) {
+	if (start_thread(connection_run, c)) {
 		close_sockets(c); /* there is no thread to be had: nothing better can be done */
 		nnb__connection_leave(c);
 		connection_free(c);

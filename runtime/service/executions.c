@@ -43,7 +43,7 @@ void nnb__job_fini(struct nnb__job *j)
 }
 
 /* Add the job to the list of executions under way, for sessions that begin. The caller holds the connection's lock. */
-static void enlist(struct nnb__job *j)
+static void job_enlist(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 
@@ -54,7 +54,7 @@ static void enlist(struct nnb__job *j)
 	c->jobs = j;
 }
 
-static void delist(struct nnb__job *j)
+static void job_delist(struct nnb__job *j)
 {
 	*j->from = j->next;
 	if (j->next)
@@ -119,19 +119,6 @@ static enum nnb_status charge_for_pools(struct nnb__job *j, uint64_t bytes, stru
 	return nnb__model_reserve(j->model, bytes, why);
 }
 
-static void run_begun(struct nnb__job *j, struct nnb_execution *e, struct nnb_reason *why)
-{
-	struct nnb_result *result = &j->result;
-	struct nnb__runner runner;
-
-	make_runner(&runner, j);
-	result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
-	nnb_execution_end(e);
-	result->n_shapes = result->status && result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE
-	                           ? 0
-	                           : j->request.request.n_outputs;
-}
-
 /* Pools are mapped for this execution alone. */
 void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 {
@@ -139,6 +126,7 @@ void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 	uint64_t bytes = nnb__pools_bytes(r->pools, r->n_pools);
 	uint64_t with_frame = nnb__saturating_sum(bytes, j->model->frame_bytes);
 	struct nnb_result *result = &j->result;
+	struct nnb__runner runner;
 	struct nnb_execution *e;
 
 	result->n_shapes = 0;
@@ -149,12 +137,17 @@ void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 		return;
 	}
 	result->status = nnb__execution_begin_held(j->model->prepared, r, j->held, result->shapes, &e, why);
-	if (!result->status)
-		run_begun(j, e, why);
-	else if (result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+	if (!result->status) {
+		make_runner(&runner, j);
+		result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
+		nnb_execution_end(e);
+		if (!result->status || result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+			result->n_shapes = r->n_outputs;
+	} else if (result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
 		result->n_shapes = r->n_outputs; /* P-31 */
-	else
+	} else {
 		result->status = for_good(j, result->status, with_frame, true);
+	}
 	if (result->status)
 		result->timing = NNB_NO_TIMING;
 	else if (j->measure)
@@ -224,7 +217,7 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 }
 
 /* Validate the request, before its deadline is checked. */
-static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
+static enum nnb_status job_check(struct nnb__job *j, struct nnb_reason *why)
 {
 	const struct nnb_request *r = &j->request.request;
 	enum nnb_status status = nnb_request_validate(nnb_prepared_model(j->model->prepared), r, false, why);
@@ -232,7 +225,7 @@ static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 	return status ? status : nnb__buffers_check(j->model->prepared, r, false, why);
 }
 
-/* Whether this status of check means that nothing has changed. */
+/* Whether this status of job_check means that nothing has changed. */
 static bool is_refusal(enum nnb_status status)
 {
 	return status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE;
@@ -246,7 +239,7 @@ static void execute_now(struct nnb__job *j, struct nnb_reason *why)
 	j->result.timing = NNB_NO_TIMING;
 	/* a valid request that cannot be executed makes its outputs in buffers uninitialised */
 	if (j->terms.deadline_ns || has_tokens(j))
-		status = check(j, why);
+		status = job_check(j, why);
 	nnb__job_decoded(j, status);
 	missed = status ? status : nnb__job_admit(j, why);
 	if (!missed) {
@@ -271,11 +264,11 @@ void nnb__call_execute(struct nnb__channel *ch)
 	}
 	nnb__service_count(ch->connection->service, NNB__SYNC, 1);
 	pthread_mutex_lock(&ch->connection->lock);
-	enlist(&j);
+	job_enlist(&j);
 	pthread_mutex_unlock(&ch->connection->lock);
 	execute_now(&j, &why);
 	pthread_mutex_lock(&ch->connection->lock);
-	delist(&j);
+	job_delist(&j);
 	pthread_mutex_unlock(&ch->connection->lock);
 	j.result.status = nnb__status_for(ch->connection, j.result.status);
 	nnb__call_answer(ch, j.result.status, &why);
@@ -287,7 +280,7 @@ void nnb__call_execute(struct nnb__channel *ch)
 /* ---- asynchronous executions ---- */
 
 /* Send the completion event, exactly once; a connection that is closing gets none. */
-static void tell(struct nnb__job *j)
+static void completion_send(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 	struct nnb__message m = { 0 };
@@ -310,7 +303,7 @@ void nnb__job_leave(struct nnb__job *j)
 	struct nnb__connection *c = j->connection;
 
 	pthread_mutex_lock(&c->lock);
-	delist(j);
+	job_delist(j);
 	pthread_mutex_unlock(&c->lock);
 	nnb__job_fini(j);
 	free(j);
@@ -329,13 +322,13 @@ static void *execute_beside(void *arg)
 	nnb__job_forget(j); /* its files are no longer charged, and sending the event may take long */
 	/* before the event, because the client may launch another one when it arrives */
 	nnb__app_give(j->connection->app, NNB__ASYNC, 1);
-	tell(j);
+	completion_send(j);
 	nnb__job_leave(j);
 	return NULL;
 }
 
 /* A token may mean nothing any more when it runs. What it names is in use from now on. */
-static bool hold(struct nnb__job *j)
+static bool buffers_hold(struct nnb__job *j)
 {
 	const struct nnb_request *r = &j->request.request;
 
@@ -377,14 +370,14 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 	status = charge_for_thread(c->app, why);
 	if (status)
 		return status;
-	own = hold(j) ? malloc(sizeof(*own)) : NULL;
+	own = buffers_hold(j) ? malloc(sizeof(*own)) : NULL;
 	if (own) {
 		*own = *j;
 		pthread_mutex_lock(&c->lock);
 		heard = c->n_async < UNHEARD * c->service->limits[NNB__ASYNC];
 		c->n_async += heard;
 		if (heard)
-			enlist(own);
+			job_enlist(own);
 		pthread_mutex_unlock(&c->lock);
 	}
 	if (heard) {
@@ -397,7 +390,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 		return NNB_STATUS_NONE;
 	if (heard) {
 		pthread_mutex_lock(&c->lock);
-		delist(own);
+		job_delist(own);
 		c->n_async--;
 		pthread_mutex_unlock(&c->lock);
 	}
@@ -426,7 +419,7 @@ void nnb__call_execute_async(struct nnb__channel *ch)
 		return;
 	}
 	nnb__service_count(ch->connection->service, NNB__ASYNCS, 1);
-	invalid = status = check(&j, &why);
+	invalid = status = job_check(&j, &why);
 	nnb__job_decoded(&j, status);
 	missed = status ? status : nnb__job_admit(&j, &why);
 	if (!missed)
@@ -436,7 +429,7 @@ void nnb__call_execute_async(struct nnb__channel *ch)
 			nnb__job_fail(&j);
 		j.result.status = missed;
 		j.result.timing = NNB_NO_TIMING;
-		tell(&j);
+		completion_send(&j);
 		nnb__job_fini(&j);
 	}
 	ch->will_tell = true;

@@ -107,7 +107,7 @@ static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
 }
 
 /* Check a fenced request. The contents of its buffers are checked when it begins, if that is later. */
-static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
+static enum nnb_status fenced_check(struct nnb__job *j, struct nnb_reason *why)
 {
 	const struct nnb_prepared *prepared = j->model->prepared;
 	const struct nnb_request *r = &j->request.request;
@@ -126,20 +126,8 @@ static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 
 /* ---- its thread ---- */
 
-/* Forget what it waited for. */
-static void stop_waiting(struct nnb__job *j)
-{
-	struct nnb__fenced *f = j->fenced;
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		close(f->wait_for[i]);
-		f->wait_for[i] = -1;
-	}
-	nnb__app_give(j->connection->app, NNB__POOLS, f->n);
-}
-
 /* The status for the end @r of the wait. */
-static enum nnb_status outcome(struct nnb__job *j, int r)
+static enum nnb_status wait_status(struct nnb__job *j, int r)
 {
 	switch (r) {
 	case NNB_FENCE_SIGNALLED:
@@ -171,13 +159,13 @@ static enum nnb_status wait_for_fences(struct nnb__job *j)
 		r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);
 	while (r == -EINTR);
 	f->ready = nnb__now();
-	status = outcome(j, r);
+	status = wait_status(j, r);
 	nnb__trace_fenced(&j->trace, f->n, from ? f->ready - from : 0, status);
 	return status;
 }
 
 /* */
-static void execute(struct nnb__job *j)
+static void fenced_execute(struct nnb__job *j)
 {
 	const struct nnb__fenced *f = j->fenced;
 	uint64_t until = f->duration_ns ? nnb__add_ns(f->ready, f->duration_ns) : UINT64_MAX;
@@ -189,7 +177,7 @@ static void execute(struct nnb__job *j)
 }
 
 /* Emit a deadline missed by a successful execution: its signal comes after its deadline. */
-static void tell_late(struct nnb__job *j)
+static void late_signal_emit(struct nnb__job *j)
 {
 	uint64_t deadline_ns = j->terms.deadline_ns, now;
 
@@ -208,7 +196,7 @@ static void put_timing(struct nnb__message *m, const struct nnb__job *j, uint64_
 	nnb__put_u64(m, measured ? now - since : UINT64_MAX);
 }
 
-static void tell(struct nnb__job *j)
+static void completion_send(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 	struct nnb__message m = { 0 };
@@ -261,19 +249,24 @@ static void signal_fence(struct nnb__job *j)
 static void *execute_behind_fences(void *arg)
 {
 	struct nnb__job *j = arg;
+	struct nnb__fenced *f = j->fenced;
 
 	j->result.timing = NNB_NO_TIMING;
 	j->result.status = wait_for_fences(j);
-	stop_waiting(j);
+	for (uint32_t i = 0; i < f->n; i++) {
+		close(f->wait_for[i]);
+		f->wait_for[i] = -1;
+	}
+	nnb__app_give(j->connection->app, NNB__POOLS, f->n);
 	if (j->result.status)
 		nnb__job_fail(j);
 	else
-		execute(j);
+		fenced_execute(j);
 	nnb__job_forget(j);
 	nnb__app_give(j->connection->app, NNB__ASYNC, 1);
-	tell(j);
+	completion_send(j);
 	nnb__trace_refused(&j->trace, j->result.status);
-	tell_late(j);
+	late_signal_emit(j);
 	nnb__trace_at(&j->trace, NNB__AT_RESULT_WRITTEN);
 	NNB__SAY(&j->trace, fence_signal, .status = (uint8_t)j->result.status);
 	nnb__trace_end(&j->trace);
@@ -284,18 +277,8 @@ static void *execute_behind_fences(void *arg)
 
 /* ---- launching ---- */
 
-/* A descriptor of its fence, to take back what the client was never told of. */
-static enum nnb_status keep_fence(const struct nnb__fenced *f, int *ret, struct nnb_reason *why)
-{
-	*ret = fcntl(f->fence, F_DUPFD_CLOEXEC, 0);
-	if (*ret >= 0)
-		return NNB_STATUS_NONE;
-	nnb_because(why, "the service has no file descriptor for a fence");
-	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-}
-
 /* Launch the job on a thread of its own. After NONE, that thread owns the job, except for the fields that the caller reads. */
-static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struct nnb_reason *why)
+static enum nnb_status fenced_launch(struct nnb__channel *ch, struct nnb__job *j, struct nnb_reason *why)
 {
 	struct nnb__app *app = j->connection->app;
 	uint32_t fds = j->fenced->n;
@@ -304,19 +287,17 @@ static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struc
 
 	if (status)
 		return status;
-	status = keep_fence(j->fenced, &ch->made_fence, why);
-	if (!status)
+	/* the channel keeps a descriptor of the fence: it fails the fence if the answer does not reach the client */
+	ch->made_fence = fcntl(j->fenced->fence, F_DUPFD_CLOEXEC, 0);
+	if (ch->made_fence >= 0) {
 		status = nnb__job_launch(j, execute_behind_fences, why);
+	} else {
+		nnb_because(why, "the service has no file descriptor for a fence");
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
 	if (status)
 		nnb__app_give(app, NNB__POOLS, fds);
 	return status;
-}
-
-static void refuse(struct nnb__job *j, enum nnb_status status)
-{
-	j->result.status = status;
-	nnb__job_answered(j, NBT_queue_call_result);
-	nnb__job_fini(j);
 }
 
 void nnb__call_execute_fenced(struct nnb__channel *ch)
@@ -333,19 +314,22 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 		return;
 	}
 	nnb__service_count(ch->connection->service, NNB__FENCEDS, 1);
-	status = check(&j, &why);
+	status = fenced_check(&j, &why);
 	nnb__job_decoded(&j, status);
 	if (!status) {
 		status = check_time(&j, &why);
 		if (!status)
-			status = launch(ch, &j, &why);
+			status = fenced_launch(ch, &j, &why);
 		if (status)
 			nnb__job_fail(&j);
 	}
-	if (status)
-		refuse(&j, status);
-	else
+	if (status) {
+		j.result.status = status;
+		nnb__job_answered(&j, NBT_queue_call_result);
+		nnb__job_fini(&j);
+	} else {
 		NNB__SAY(&j.trace, fmq_write, .queue = NBT_queue_call_result, .items = 1);
+	}
 	nnb__call_answer(ch, status, &why);
 }
 

@@ -24,32 +24,8 @@ struct nnb__model *nnb__model_ref(struct nnb__model *m)
 	return m;
 }
 
-static void enlist(struct nnb__model *m)
-{
-	struct nnb_service *s = m->app->service;
-
-	m->next = s->models;
-	m->from = &s->models;
-	if (m->next)
-		m->next->from = &m->next;
-	s->models = m;
-	nnb__tell_prepare(m);
-}
-
-static void delist(struct nnb__model *m)
-{
-	pthread_mutex_t *lock = &m->app->service->lock;
-
-	pthread_mutex_lock(lock);
-	*m->from = m->next;
-	if (m->next)
-		m->next->from = m->from;
-	nnb__tell_release(m);
-	pthread_mutex_unlock(lock);
-}
-
 /* Free a model that is in no list. */
-static void discard(struct nnb__model *m)
+static void model_discard(struct nnb__model *m)
 {
 	nnb_prepared_unref(m->prepared);
 	nnb__times_fini(&m->times);
@@ -61,10 +37,17 @@ static void discard(struct nnb__model *m)
 
 void nnb__model_unref(struct nnb__model *m)
 {
+	pthread_mutex_t *lock = &m->app->service->lock;
+
 	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	delist(m);
-	discard(m);
+	pthread_mutex_lock(lock);
+	*m->from = m->next;
+	if (m->next)
+		m->next->from = m->from;
+	nnb__tell_release(m);
+	pthread_mutex_unlock(lock);
+	model_discard(m);
 }
 
 bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
@@ -227,7 +210,7 @@ static void weigh_operand(const struct nnb_operand *o, struct weight *w)
 	*part = nnb__saturating_sum(*part, n);
 }
 
-static struct weight weight(const struct nnb_model *m)
+static struct weight weight_of(const struct nnb_model *m)
 {
 	struct weight w = { .beside = nnb__saturating_sum(nnb__pools_bytes(m->pools, m->n_pools),
 		                                          nnb__saturating_sum(m->n_values, weight_of_structs(m))) };
@@ -300,7 +283,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 	if (!status)
 		status = adopt_pools(app, &ch->in, 0, m, &why);
 	if (!status) {
-		const struct weight w = weight(m);
+		const struct weight w = weight_of(m);
 
 		pools = m->n_pools;
 		status = nnb__app_take(app, NNB__BYTES, in_all(&w), &why);
@@ -362,28 +345,8 @@ static void cache_fini(struct cache *cache)
 	free(cache->fds);
 }
 
-static void trial_enlist(struct nnb__connection *c, struct nnb__trial *t)
-{
-	pthread_mutex_lock(&c->lock);
-	t->next = c->trials;
-	t->from = &c->trials;
-	if (t->next)
-		t->next->from = &t->next;
-	c->trials = t;
-	pthread_mutex_unlock(&c->lock);
-}
-
-static void trial_delist(struct nnb__connection *c, struct nnb__trial *t)
-{
-	pthread_mutex_lock(&c->lock);
-	*t->from = t->next;
-	if (t->next)
-		t->next->from = t->from;
-	pthread_mutex_unlock(&c->lock);
-}
-
 /* How long does it take? A trial run waits for a lane, and holds it, as an execution of the app does; but not for long. */
-static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadline_ns)
+static void model_seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadline_ns)
 {
 	const uint8_t priority = (uint8_t)nnb_prepared_how(m->prepared)->priority;
 	uint64_t bytes = nnb__seed_bytes(nnb_prepared_model(m->prepared));
@@ -397,9 +360,19 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 	runner.seat.trace = &trial.trace;
 	runner.trials = &c->n_trials;
 	runner.seat.trial = true;
-	trial_enlist(c, &trial);
+	pthread_mutex_lock(&c->lock);
+	trial.next = c->trials;
+	trial.from = &c->trials;
+	if (trial.next)
+		trial.next->from = &trial.next;
+	c->trials = &trial;
+	pthread_mutex_unlock(&c->lock);
 	nnb__seed(&runner, m->prepared, !lent ? 0 : deadline_ns ? deadline_ns : NNB__NEVER);
-	trial_delist(c, &trial);
+	pthread_mutex_lock(&c->lock);
+	*trial.from = trial.next;
+	if (trial.next)
+		trial.next->from = trial.from;
+	pthread_mutex_unlock(&c->lock);
 	if (lent)
 		nnb__app_give(c->app, NNB__BYTES, bytes);
 	if (has_pool)
@@ -417,8 +390,14 @@ static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *
 		m->id = nnb__new_id(s);
 	*id = m->id;
 	r = nnb__table_put(&c->models, m->id, m);
-	if (!r)
-		enlist(m);
+	if (!r) {
+		m->next = s->models;
+		m->from = &s->models;
+		if (m->next)
+			m->next->from = &m->next;
+		s->models = m;
+		nnb__tell_prepare(m);
+	}
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&s->lock);
 	return r;
@@ -463,9 +442,9 @@ static enum nnb_status model_new(struct nnb__model **ret, struct nnb__connection
 }
 
 /* Charge for what @is weighs, instead of what was charged until now. */
-static enum nnb_status charge(struct nnb__model *m, const struct nnb_model *is, struct nnb_reason *why)
+static enum nnb_status model_charge(struct nnb__model *m, const struct nnb_model *is, struct nnb_reason *why)
 {
-	const struct weight w = weight(is);
+	const struct weight w = weight_of(is);
 
 	m->frame_bytes = w.temporaries;
 	return nnb__account_settle(&m->account, w.beside, for_driver(&w), why);
@@ -489,15 +468,15 @@ static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadlin
 	if (status)
 		return status;
 	m->pools = is->n_pools;
-	return charge(m, is, why);
+	return model_charge(m, is, why);
 }
 
 /* From @is, which is taken with NONE. */
-static enum nnb_status prepare(struct nnb__model *m, struct nnb_model *is, const struct nnb_prepare *how,
-                               const struct nnb_cache *cache, struct nnb_reason *why)
+static enum nnb_status model_prepare(struct nnb__model *m, struct nnb_model *is, const struct nnb_prepare *how,
+                                     const struct nnb_cache *cache, struct nnb_reason *why)
 {
 	const struct nnb_account account = nnb__account_for_driver(&m->account);
-	enum nnb_status status = charge(m, is, why);
+	enum nnb_status status = model_charge(m, is, why);
 
 	return status ? status
 	              : nnb__prepare_for(m->app->service->config.device, is, how, cache, &account, &m->prepared, why);
@@ -511,7 +490,7 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *
 	m->low_power = nnb_prepared_how(m->prepared)->preference == 0;
 	m->id = nnb__new_id_for(c, &c->models); /* its trial runs say it before it is there */
 	m->bytes = nnb__account_prepared(&m->account);
-	seed(m, c, deadline_ns);
+	model_seed(m, c, deadline_ns);
 	if (!put_model(c, m, id))
 		return NNB_STATUS_NONE;
 	nnb_because(why, "no memory for the model");
@@ -531,7 +510,7 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
 
 	if (status)
 		return status;
-	status = *is ? prepare(m, *is, how, cache, why) : prepare_from_cache(m, how->deadline_ns, cache, why);
+	status = *is ? model_prepare(m, *is, how, cache, why) : prepare_from_cache(m, how->deadline_ns, cache, why);
 	if (m->prepared)
 		*is = NULL;
 	if (!status) {
@@ -542,12 +521,12 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
 			m->pools -= pools;
 	}
 	if (status)
-		discard(m);
+		model_discard(m);
 	return status;
 }
 
 /* The deadline that is passed to the preparation. With NNB_DEADLINES_REFUSE, a deadline that has not passed yet has no further effect. */
-static uint64_t worth(const struct nnb_service *s, uint64_t deadline_ns)
+static uint64_t deadline_in_force(const struct nnb_service *s, uint64_t deadline_ns)
 {
 	if (s->config.deadlines == NNB_DEADLINES_ADVISE ||
 	    (s->config.deadlines == NNB_DEADLINES_REFUSE && deadline_ns > nnb__now()))
@@ -582,7 +561,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		nnb_because(&why, "there are no priorities and no deadlines before HAL 1.3");
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	}
-	how.deadline_ns = worth(ch->connection->service, how.deadline_ns);
+	how.deadline_ns = deadline_in_force(ch->connection->service, how.deadline_ns);
 	if (!status && !from_cache)
 		status = get_model(in, ch->connection->hal, &m, &why);
 	if (!status && m) {

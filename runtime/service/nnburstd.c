@@ -31,7 +31,7 @@ struct options {
 	bool status, metrics;
 };
 
-static void usage(FILE *to)
+static void usage_print(FILE *to)
 {
 	fputs("usage: nnburstd [--socket PATH] [--app-identity uid|pid] [--driver NAME] [--spin "
 	      "auto|none|always|TIME]\n"
@@ -70,7 +70,7 @@ static void usage(FILE *to)
 	      to);
 }
 
-static void complain(const char *what, const char *about)
+static void error_print(const char *what, const char *about)
 {
 	fprintf(stderr, "nnburstd: %s: %s\n", about, what);
 }
@@ -78,7 +78,7 @@ static void complain(const char *what, const char *about)
 /* ---- options ---- */
 
 /* A number and one of the suffixes, each with its factor. False: it is not that. */
-static bool number(const char *text, const char *const suffixes[], const uint64_t factors[], uint64_t *ret)
+static bool number_parse(const char *text, const char *const suffixes[], const uint64_t factors[], uint64_t *ret)
 {
 	char *end;
 	unsigned long long n;
@@ -96,15 +96,15 @@ static bool number(const char *text, const char *const suffixes[], const uint64_
 	return false;
 }
 
-static bool duration(const char *text, uint64_t *ret)
+static bool duration_parse(const char *text, uint64_t *ret)
 {
 	static const char *const suffixes[] = { "ns", "us", "ms", "s", NULL };
 	static const uint64_t factors[] = { 1, 1000, 1000000, 1000000000 };
 
-	return number(text, suffixes, factors, ret);
+	return number_parse(text, suffixes, factors, ret);
 }
 
-static bool spin(const char *text, uint64_t *ret)
+static bool spin_parse(const char *text, uint64_t *ret)
 {
 	if (strcmp(text, "auto") == 0)
 		*ret = NNB_FMQ_WINDOW_AUTO;
@@ -112,37 +112,37 @@ static bool spin(const char *text, uint64_t *ret)
 		*ret = NNB_FMQ_WINDOW_NONE;
 	else if (strcmp(text, "always") == 0)
 		*ret = NNB_FMQ_WINDOW_ALWAYS;
-	else if (!duration(text, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
+	else if (!duration_parse(text, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
 		return false;
 	return true;
 }
 
-static bool is(const char *text, size_t length, const char *name)
+static bool name_equals(const char *text, size_t length, const char *name)
 {
 	return strlen(name) == length && strncmp(text, name, length) == 0;
 }
 
-static bool lanes(const char *text, uint32_t *ret)
+static bool lanes_parse(const char *text, uint32_t *ret)
 {
 	static const char *const counts[] = { "", NULL };
 	static const uint64_t factors[] = { 1 };
 	uint64_t n;
 
-	if (!number(text, counts, factors, &n) || !n || n > LANES_MAX)
+	if (!number_parse(text, counts, factors, &n) || !n || n > LANES_MAX)
 		return false;
 	*ret = (uint32_t)n;
 	return true;
 }
 
-static bool bytes(const char *text, uint64_t *ret)
+static bool bytes_parse(const char *text, uint64_t *ret)
 {
 	static const char *const sizes[] = { "", "K", "M", "G", NULL };
 	static const uint64_t factors[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
 
-	return number(text, sizes, factors, ret) && *ret;
+	return number_parse(text, sizes, factors, ret) && *ret;
 }
 
-static bool limit(struct nnb_service_config *c, const char *text)
+static bool limit_parse(struct nnb_service_config *c, const char *text)
 {
 	static const char *const counts[] = { "", NULL };
 	static const uint64_t factors[] = { 1 };
@@ -166,14 +166,14 @@ static bool limit(struct nnb_service_config *c, const char *text)
 	if (!value)
 		return false;
 	length = (size_t)(value++ - text);
-	if (is(text, length, "bytes"))
-		return bytes(value, &c->limits.bytes);
-	if (is(text, length, "work"))
-		return duration(value, &c->limits.work_ns) && c->limits.work_ns;
+	if (name_equals(text, length, "bytes"))
+		return bytes_parse(value, &c->limits.bytes);
+	if (name_equals(text, length, "work"))
+		return duration_parse(value, &c->limits.work_ns) && c->limits.work_ns;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		if (!is(text, length, limits[i].name))
+		if (!name_equals(text, length, limits[i].name))
 			continue;
-		if (!number(value, counts, factors, &n) || !n || n > LARGEST_LIMIT)
+		if (!number_parse(value, counts, factors, &n) || !n || n > LARGEST_LIMIT)
 			return false;
 		*limits[i].value = (uint32_t)n;
 		return true;
@@ -188,7 +188,7 @@ static const char *const preemptions[] = { "none", "restart", "save", NULL };
 static const char *const deadlines[] = { "abort", "refuse", "advise", NULL };
 
 /* The index of @text in @names; -1: not found. */
-static int which(const char *text, const char *const names[])
+static int name_index(const char *text, const char *const names[])
 {
 	for (int i = 0; names[i]; i++)
 		if (strcmp(names[i], text) == 0)
@@ -205,7 +205,7 @@ static const char *name_of(uint32_t i, const char *const names[])
 	return *names ? *names : "?";
 }
 
-#define ONE_OF(names, text, ret) (which(text, names) >= 0 && (*(ret) = which(text, names), true))
+#define ONE_OF(names, text, ret) (name_index(text, names) >= 0 && (*(ret) = name_index(text, names), true))
 
 enum {
 	SOCKET = 256,
@@ -255,18 +255,18 @@ static bool take_option(struct options *o, int option)
 	case POLICY:
 		return ONE_OF(policies, optarg, &o->config.policy);
 	case LANES:
-		return lanes(optarg, &o->config.lanes);
+		return lanes_parse(optarg, &o->config.lanes);
 	case PREEMPT:
 		return ONE_OF(preemptions, optarg, &o->config.preempt);
 	case DEADLINE:
 		return ONE_OF(deadlines, optarg, &o->config.deadlines);
 	case MEMORY:
-		return bytes(optarg, &o->config.memory);
+		return bytes_parse(optarg, &o->config.memory);
 	case DRIVER:
 		o->driver = optarg;
 		return true;
 	case SPIN:
-		return spin(optarg, &o->config.window_ns);
+		return spin_parse(optarg, &o->config.window_ns);
 	case PLAIN:
 		o->config.plain_bursts = true;
 		return true;
@@ -280,7 +280,7 @@ static bool take_option(struct options *o, int option)
 		o->metrics = true;
 		return true;
 	default:
-		return limit(&o->config, optarg);
+		return limit_parse(&o->config, optarg);
 	}
 }
 
@@ -292,7 +292,7 @@ static int read_options(struct options *o, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", long_options, &index)) >= 0) {
 		if (option == HELP || option == VERSION) {
 			if (option == HELP)
-				usage(stdout);
+				usage_print(stdout);
 			else
 				puts("nnburstd " BURSTSCOPE_VERSION);
 			return DONE;
@@ -316,7 +316,7 @@ static int read_options(struct options *o, int argc, char **argv)
 /* ---- the place of the socket ---- */
 
 /* The path to listen on, whose directory is there; NULL, after having said why. Owned. */
-static char *place(const struct options *o)
+static char *socket_path(const struct options *o)
 {
 	const char *dir = o->config.identity == NNB_APP_UID ? "/run" : getenv("XDG_RUNTIME_DIR");
 	char *path = NULL;
@@ -324,13 +324,13 @@ static char *place(const struct options *o)
 	if (o->socket)
 		return strdup(o->socket);
 	if (!dir) {
-		complain("is not set: say --socket PATH", "XDG_RUNTIME_DIR");
+		error_print("is not set: say --socket PATH", "XDG_RUNTIME_DIR");
 		return NULL;
 	}
 	if (asprintf(&path, "%s/nnburst", dir) < 0)
 		return NULL;
 	if (mkdir(path, o->config.identity == NNB_APP_UID ? 0755 : 0700) && errno != EEXIST) {
-		complain(strerror(errno), path);
+		error_print(strerror(errno), path);
 		free(path);
 		return NULL;
 	}
@@ -341,7 +341,7 @@ static char *place(const struct options *o)
 /* ---- the world around ---- */
 
 /* Tell a service manager that asked for it, as sd_notify does. */
-static void notify(const char *state)
+static void manager_notify(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -382,15 +382,6 @@ static void *stop_on_signal(void *arg)
 	return NULL;
 }
 
-/*
- * Memory from malloc is charged to apps by the byte, and with a mapping for 16 MiB (service.h). So a mapping of malloc's
- * has to be that large: blocks up to 32 MiB come out of its heaps, of which each has 64 MiB and two mappings.
- */
-static void bound_mappings(void)
-{
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-}
-
 /* Apps' pools are fds while they travel. */
 static void raise_file_limit(void)
 {
@@ -409,21 +400,21 @@ static int open_device(struct options *o)
 	int r = nnb_device_open(&o->config.device, o->driver, &why);
 
 	if (r) {
-		complain(why.text[0] ? why.text : strerror(-r), "the driver");
+		error_print(why.text[0] ? why.text : strerror(-r), "the driver");
 		return ENVIRONMENT;
 	}
 	if (!o->cache_key)
 		return DONE;
 	r = nnb_cache_key_file(o->cache_key, key);
 	if (r) {
-		complain(strerror(-r), o->cache_key);
+		error_print(strerror(-r), o->cache_key);
 		return ENVIRONMENT;
 	}
 	nnb_device_cache_key(o->config.device, key);
 	return DONE;
 }
 
-static int serve(const struct options *o)
+static int clients_serve(const struct options *o)
 {
 	struct nnb_reason why = { "" };
 	pthread_t waits;
@@ -435,9 +426,9 @@ static int serve(const struct options *o)
 	}
 	r = -pthread_create(&waits, NULL, stop_on_signal, NULL);
 	if (!r) {
-		notify("READY=1");
+		manager_notify("READY=1");
 		r = nnb_service_run(running);
-		notify("STOPPING=1");
+		manager_notify("STOPPING=1");
 		pthread_kill(waits, SIGTERM); /* if it waits still */
 		pthread_join(waits, NULL);
 	}
@@ -448,7 +439,7 @@ static int serve(const struct options *o)
 	nnb_service_close(running);
 	if (!r)
 		return DONE;
-	complain(strerror(-r), "serving");
+	error_print(strerror(-r), "serving");
 	return ENVIRONMENT;
 }
 
@@ -601,17 +592,21 @@ int main(int argc, char **argv)
 		return status;
 	if (o.status || o.metrics)
 		return tell_status(&o);
-	path = place(&o);
+	path = socket_path(&o);
 	if (!path)
 		return ENVIRONMENT;
 	o.config.socket = path;
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are to be */
 	signal(SIGHUP, SIG_IGN);
 	raise_file_limit();
-	bound_mappings();
+	/*
+	 * Memory from malloc is charged to apps by the byte, and with a mapping for 16 MiB (service.h). So a mapping of malloc's
+	 * has to be that large: blocks up to 32 MiB come out of its heaps, of which each has 64 MiB and two mappings.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	status = open_device(&o);
 	if (!status)
-		status = serve(&o);
+		status = clients_serve(&o);
 	nnb_device_unref(o.config.device);
 	free(path);
 	return status;

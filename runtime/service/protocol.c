@@ -351,15 +351,6 @@ bool nnb__message_taken(const struct nnb__message *m)
 	return !m->failed && m->at == m->bytes && m->fds_at == m->n_fds;
 }
 
-static void get_argument(struct nnb__message *m, struct nnb_argument *ret)
-{
-	ret->no_value = nnb__get_u32(m);
-	ret->location.pool = nnb__get_u32(m);
-	ret->location.offset = nnb__get_u32(m);
-	ret->location.length = nnb__get_u32(m);
-	ret->rank = nnb__get_dims(m, ret->dims);
-}
-
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret)
 {
 	uint32_t n_inputs = nnb__get_u32(m), n_outputs = nnb__get_u32(m), n_pools = nnb__get_u32(m);
@@ -374,8 +365,15 @@ bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request
 	ret->pools = calloc((size_t)n_pools + 1, sizeof(*ret->pools));
 	if (!ret->arguments || !ret->pools)
 		m->failed = true;
-	for (uint64_t i = 0; i < n && !m->failed; i++)
-		get_argument(m, &ret->arguments[i]);
+	for (uint64_t i = 0; i < n && !m->failed; i++) {
+		struct nnb_argument *a = &ret->arguments[i];
+
+		a->no_value = nnb__get_u32(m);
+		a->location.pool = nnb__get_u32(m);
+		a->location.offset = nnb__get_u32(m);
+		a->location.length = nnb__get_u32(m);
+		a->rank = nnb__get_dims(m, a->dims);
+	}
 	ret->request = (struct nnb_request){
 		.inputs = ret->arguments, .n_inputs = n_inputs, .n_outputs = n_outputs, .pools = ret->pools
 	};
@@ -505,7 +503,7 @@ static int large_body(const struct nnb__message *m)
 	return fd;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -514,7 +512,7 @@ static int send_large(int sock, const struct nnb__message *m, struct header *h, 
 {
 	int fds[NNB__PACKET_FDS], r;
 
-	*sent = least(m->n_fds, NNB__PACKET_FDS - 1);
+	*sent = min_u32(m->n_fds, NNB__PACKET_FDS - 1);
 	if (*sent)
 		memcpy(fds + 1, m->fds, *sent * sizeof(int));
 	fds[0] = large_body(m);
@@ -529,7 +527,7 @@ static int send_large(int sock, const struct nnb__message *m, struct header *h, 
 int nnb__message_send(int sock, struct nnb__message *m)
 {
 	struct header h = { .magic = NNB__MAGIC, .type = m->type, .bytes = (uint32_t)m->bytes, .n_fds = m->n_fds };
-	uint32_t sent = least(m->n_fds, NNB__PACKET_FDS);
+	uint32_t sent = min_u32(m->n_fds, NNB__PACKET_FDS);
 	int r;
 
 	if (m->failed)
@@ -539,7 +537,7 @@ int nnb__message_send(int sock, struct nnb__message *m)
 	else
 		r = send_large(sock, m, &h, &sent);
 	while (!r && sent < m->n_fds) {
-		uint32_t n = least(m->n_fds - sent, NNB__PACKET_FDS);
+		uint32_t n = min_u32(m->n_fds - sent, NNB__PACKET_FDS);
 
 		h = (struct header){ .magic = NNB__MAGIC, .type = NNB__MORE, .n_fds = n };
 		r = send_packet(sock, &h, NULL, 0, m->fds + sent, n);
@@ -607,20 +605,9 @@ static int peek_fds(int sock, uint32_t *ret)
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;
-	*ret = least(h.n_fds, NNB__PACKET_FDS);
-	*ret = least(*ret + !!(h.flags & LARGE), NNB__PACKET_FDS);
+	*ret = min_u32(h.n_fds, NNB__PACKET_FDS);
+	*ret = min_u32(*ret + !!(h.flags & LARGE), NNB__PACKET_FDS);
 	return 0;
-}
-
-/*
- * How much the kernel is told that there is for fds. For who charges for them: for @most and no byte more, for whatever else
- * there is room for, there is room for fds. Otherwise also for credentials and a pidfd, see union control.
- */
-static size_t room_for_control(const struct nnb__message *m, uint32_t most)
-{
-	if (!m->budget.take_fds)
-		return sizeof(union control);
-	return most ? CMSG_LEN(sizeof(int) * most) : 0;
 }
 
 /* One packet: its header, its body behind what there is, its fds likewise, of which there are @most. */
@@ -634,7 +621,13 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h, ui
 	int r;
 
 	msg.msg_control = control.bytes;
-	msg.msg_controllen = room_for_control(m, most);
+	/*
+	 * A receiver that charges for fds offers the kernel room for @most and no byte more, because the kernel fills spare room
+	 * with fds. Any other receiver has room for credentials and a pidfd, too (union control).
+	 */
+	msg.msg_controllen = sizeof(union control);
+	if (m->budget.take_fds)
+		msg.msg_controllen = most ? CMSG_LEN(sizeof(int) * most) : 0;
 	do
 		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
@@ -670,7 +663,7 @@ static int drop_packet(int sock, struct header *h)
 }
 
 /* Charge the budget for the bytes of a large message. 0 or -EDQUOT. */
-static int borrow(struct nnb__message *m, uint64_t bytes)
+static int borrow_bytes(struct nnb__message *m, uint64_t bytes)
 {
 	if (!m->budget.take)
 		return 0;
@@ -709,7 +702,7 @@ static int fetch_large(struct nnb__message *m, uint32_t bytes)
 	if (!r && size < bytes)
 		r = -EBADMSG;
 	if (!r)
-		r = borrow(m, bytes);
+		r = borrow_bytes(m, bytes);
 	if (!r && !room_for(m, bytes))
 		r = -ENOMEM;
 	while (!r && m->bytes < bytes) {
@@ -730,7 +723,7 @@ static int receive_fds(int sock, struct nnb__message *m, uint32_t most)
 	struct header h = { 0 };
 	uint32_t before = m->n_fds;
 	size_t bytes = m->bytes;
-	int r = room_for(m, 1) ? receive_packet(sock, m, &h, least(most, NNB__PACKET_FDS)) : -ENOMEM;
+	int r = room_for(m, 1) ? receive_packet(sock, m, &h, min_u32(most, NNB__PACKET_FDS)) : -ENOMEM;
 
 	if (!r && (h.type != NNB__MORE || m->bytes != bytes || m->n_fds == before || m->n_fds - before > most))
 		r = -EBADMSG;
@@ -781,7 +774,7 @@ static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
 	if (!borrow_fds(m, *ret))
 		return 0;
 	r = drop_packet(sock, &h);
-	return r ? r : pass_over(sock, m, h.n_fds - least(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
+	return r ? r : pass_over(sock, m, h.n_fds - min_u32(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
 }
 
 int nnb__message_receive(int sock, struct nnb__message *m)

@@ -24,7 +24,7 @@ void nnb__quota_init_of_apps(struct nnb__quota *q, uint64_t limit)
 }
 
 /* The part of the shared units that @held would use with @units. */
-static uint64_t beyond(const struct nnb__quota *q, const struct nnb__quota_held *held, uint64_t units)
+static uint64_t shared_part(const struct nnb__quota *q, const struct nnb__quota_held *held, uint64_t units)
 {
 	uint64_t own = held->guaranteed ? q->guaranteed : 0;
 
@@ -37,20 +37,20 @@ enum nnb__quota_answer nnb__quota_asks(const struct nnb__quota *q, const struct 
 
 	if (n > q->most || held->units > q->most - n)
 		return NNB__QUOTA_OWN;
-	more = beyond(q, held, held->units + n) - beyond(q, held, held->units);
+	more = shared_part(q, held, held->units + n) - shared_part(q, held, held->units);
 	return more > q->shared - q->shared_used ? NNB__QUOTA_SHARED : NNB__QUOTA_HAS;
 }
 
 void nnb__quota_take(struct nnb__quota *q, struct nnb__quota_held *held, uint64_t n)
 {
-	q->shared_used += beyond(q, held, held->units + n) - beyond(q, held, held->units);
+	q->shared_used += shared_part(q, held, held->units + n) - shared_part(q, held, held->units);
 	q->used += n;
 	held->units += n;
 }
 
 void nnb__quota_give(struct nnb__quota *q, struct nnb__quota_held *held, uint64_t n)
 {
-	q->shared_used -= beyond(q, held, held->units) - beyond(q, held, held->units - n);
+	q->shared_used -= shared_part(q, held, held->units) - shared_part(q, held, held->units - n);
 	q->used -= n;
 	held->units -= n;
 }

@@ -151,7 +151,7 @@ bool nnb__could_have(const struct nnb_service *s, enum nnb__resource resource, u
 }
 
 /* The lock is held. */
-static void hold(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+static void resource_hold(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
 	struct nnb_service *s = app->service;
 
@@ -162,7 +162,7 @@ static void hold(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 }
 
 /* Is there as much? Then it is taken. The lock is held. */
-static bool lend(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
+static bool resource_lend(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
 {
 	uint64_t n = ask->n;
 
@@ -171,7 +171,7 @@ static bool lend(struct nnb__app *app, enum nnb__resource resource, struct asked
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		if (!has_in_machine(app, resource, of, ask))
 			return false;
-	hold(app, resource, n);
+	resource_hold(app, resource, n);
 	return true;
 }
 
@@ -181,12 +181,12 @@ bool nnb__app_lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n
 	bool lent;
 
 	pthread_mutex_lock(&app->service->lock);
-	lent = lend(app, resource, &ask);
+	lent = resource_lend(app, resource, &ask);
 	pthread_mutex_unlock(&app->service->lock);
 	return lent;
 }
 
-static enum nnb_status refused(const struct nnb__app *app, const struct asked *ask, struct nnb_reason *reason)
+static enum nnb_status refusal_report(const struct nnb__app *app, const struct asked *ask, struct nnb_reason *reason)
 {
 	nnb__tell_exhausted(app->service, ask->own ? &app->key : NULL, ask->told, ask->n, ask->most, ask->forever);
 	nnb_because(reason, "%llu more %s: %s %llu of %llu", (unsigned long long)ask->n, ask->name,
@@ -203,13 +203,13 @@ enum nnb_status nnb__app_take_if(struct nnb__app *app, enum nnb__resource resour
 	bool lent;
 
 	pthread_mutex_lock(&s->lock);
-	lent = lend(app, resource, &ask);
+	lent = resource_lend(app, resource, &ask);
 	pthread_mutex_unlock(&s->lock);
 	if (lent)
 		return NNB_STATUS_NONE;
 	nnb__service_count(s, NNB__REFUSED, 1);
 	ask.forever |= !ever;
-	return refused(app, &ask, reason);
+	return refusal_report(app, &ask, reason);
 }
 
 enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
@@ -218,7 +218,7 @@ enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource,
 }
 
 /* The lock is held. */
-static void give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+static void resource_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
 	struct nnb_service *s = app->service;
 
@@ -231,7 +231,7 @@ static void give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 void nnb__app_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
 	pthread_mutex_lock(&app->service->lock);
-	give(app, resource, n);
+	resource_give(app, resource, n);
 	pthread_mutex_unlock(&app->service->lock);
 }
 
@@ -243,15 +243,15 @@ enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uin
 	bool lent;
 
 	pthread_mutex_lock(&s->lock);
-	give(app, from, n);
-	lent = lend(app, to, &ask);
+	resource_give(app, from, n);
+	lent = resource_lend(app, to, &ask);
 	if (!lent)
-		hold(app, from, n);
+		resource_hold(app, from, n);
 	pthread_mutex_unlock(&s->lock);
 	if (lent)
 		return NNB_STATUS_NONE;
 	nnb__service_count(s, NNB__REFUSED, 1);
-	return refused(app, &ask, reason);
+	return refusal_report(app, &ask, reason);
 }
 
 enum nnb_status nnb__app_take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
@@ -396,7 +396,7 @@ static bool is_connection(const struct nnb_service *s, uint32_t id)
 }
 
 /* Its id says whose buffers are: no other connection may have it, however many ids there have been since. */
-static void enlist(struct nnb_service *s, struct nnb__connection *c)
+static void connection_enlist(struct nnb_service *s, struct nnb__connection *c)
 {
 	do
 		c->id = nnb__new_id(s);
@@ -409,7 +409,8 @@ static void enlist(struct nnb_service *s, struct nnb__connection *c)
 }
 
 /* A place for it, within the app's limits and all apps'. The lock is held. */
-static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, uint32_t key, struct nnb_reason *reason)
+static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__connection *c, uint32_t key,
+                                        struct nnb_reason *reason)
 {
 	struct nnb__app *app = find_app(s, key);
 	struct asked ask = { .n = 1 };
@@ -419,11 +420,11 @@ static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, u
 		nnb_because(reason, "the service has no memory for another app");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	if (lend(app, NNB__CONNECTIONS, &ask)) {
+	if (resource_lend(app, NNB__CONNECTIONS, &ask)) {
 		c->app = app;
 		return NNB_STATUS_NONE;
 	}
-	status = refused(app, &ask, reason);
+	status = refusal_report(app, &ask, reason);
 	forget_app(s, app);
 	return status;
 }
@@ -462,9 +463,9 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reas
 	}
 	pthread_mutex_lock(&s->lock);
 	if (!status)
-		status = admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
+		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
 	if (!status)
-		enlist(s, c);
+		connection_enlist(s, c);
 	pthread_mutex_unlock(&s->lock);
 	if (status)
 		nnb__service_count(s, NNB__REFUSED, 1);
@@ -491,7 +492,7 @@ void nnb__connection_leave(struct nnb__connection *c)
 	if (c->next)
 		c->next->from = c->from;
 	nnb__tell_disconnect(c);
-	give(c->app, NNB__CONNECTIONS, 1);
+	resource_give(c->app, NNB__CONNECTIONS, 1);
 	forget_app(s, c->app);
 	pthread_cond_broadcast(&s->fewer);
 	pthread_mutex_unlock(&s->lock);
@@ -499,7 +500,7 @@ void nnb__connection_leave(struct nnb__connection *c)
 
 /* ---- the socket ---- */
 
-static int fail(struct nnb_reason *reason, const char *what, const char *path)
+static int socket_error(struct nnb_reason *reason, const char *what, const char *path)
 {
 	int error = errno;
 
@@ -512,10 +513,10 @@ static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
 {
 	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock_fd < 0)
-		return fail(reason, "cannot open", s->lock_path);
+		return socket_error(reason, "cannot open", s->lock_path);
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK)
-			return fail(reason, "cannot lock", s->lock_path);
+			return socket_error(reason, "cannot lock", s->lock_path);
 		nnb_because(reason, "%s: another instance serves it", s->socket);
 		close(s->lock_fd);
 		s->lock_fd = -1;
@@ -524,19 +525,8 @@ static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
 	return 0;
 }
 
-/* Check the socket's place: the socket of a dead instance may be replaced, anything else may not. */
-static int look_at_place(struct nnb_service *s, struct nnb_reason *reason)
-{
-	struct stat st;
-
-	if (lstat(s->socket, &st) || S_ISSOCK(st.st_mode))
-		return 0;
-	nnb_because(reason, "%s is there, and is no socket", s->socket);
-	return -EEXIST;
-}
-
 /* Listen on a socket of another name, and give it its own when it is ready: who finds it is let in. */
-static int listen_as(struct nnb_service *s, const char *name, struct nnb_reason *reason)
+static int socket_listen(struct nnb_service *s, const char *name, struct nnb_reason *reason)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	mode_t mode = s->config.identity == NNB_APP_UID ? 0666 : 0600;
@@ -549,11 +539,11 @@ static int listen_as(struct nnb_service *s, const char *name, struct nnb_reason 
 	unlink(name);
 	s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->listener < 0)
-		return fail(reason, "no socket", s->socket);
+		return socket_error(reason, "no socket", s->socket);
 	if (bind(s->listener, (struct sockaddr *)&at, sizeof(at)))
-		return fail(reason, "cannot bind", s->socket);
+		return socket_error(reason, "cannot bind", s->socket);
 	if (chmod(name, mode) || listen(s->listener, BACKLOG) || rename(name, s->socket)) {
-		int r = fail(reason, "cannot listen", s->socket);
+		int r = socket_error(reason, "cannot listen", s->socket);
 
 		unlink(name);
 		return r;
@@ -565,21 +555,25 @@ static int listen_as(struct nnb_service *s, const char *name, struct nnb_reason 
 static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 {
 	char *name = NULL;
+	struct stat st;
 	int r = lock_socket(s, reason);
 
-	if (!r)
-		r = look_at_place(s, reason);
+	/* the socket of a dead instance may be replaced, anything else may not */
+	if (!r && !lstat(s->socket, &st) && !S_ISSOCK(st.st_mode)) {
+		nnb_because(reason, "%s is there, and is no socket", s->socket);
+		r = -EEXIST;
+	}
 	if (!r && asprintf(&name, "%s.new", s->socket) < 0)
 		r = -ENOMEM;
 	if (!r)
-		r = listen_as(s, name, reason);
+		r = socket_listen(s, name, reason);
 	free(name);
 	return r;
 }
 
 /* ---- life ---- */
 
-static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
+static void config_apply(struct nnb_service *s, const struct nnb_service_config *c)
 {
 	const uint64_t asked[NNB__N_RESOURCES] = {
 		[NNB__CONNECTIONS] = c->limits.connections,
@@ -634,7 +628,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	pthread_mutex_init(&s->telling, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
-	fill_in(s, config);
+	config_apply(s, config);
 	r = nnb__lanes_init(&s->lanes, config->policy, config->preempt, config->deadlines, config->lanes);
 	if (r) {
 		nnb_because(reason, "the kernel does not let us set nice values: that takes CAP_SYS_NICE, or "
@@ -661,18 +655,8 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	return 0;
 }
 
-static void accept_one(struct nnb_service *s)
-{
-	int sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-
-	if (sock >= 0)
-		nnb__connection_start(s, sock);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-		poll(NULL, 0, BREATH_MS); /* waiting clients are accepted when resources have been freed */
-}
-
 /* Disconnect all clients, and wait until their connections have ended. -EBUSY: some have not. */
-static int let_go(struct nnb_service *s, uint64_t until)
+static int clients_disconnect(struct nnb_service *s, uint64_t until)
 {
 	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
 	int r = 0;
@@ -695,17 +679,26 @@ int nnb_service_run(struct nnb_service *s)
 	int r = nnb__sweeper_start(&s->sweeper), left;
 
 	while (!r && !fds[0].revents) {
-		if (poll(fds, 2, -1) < 0)
+		int sock;
+
+		if (poll(fds, 2, -1) < 0) {
 			r = errno == EINTR ? 0 : -errno;
-		else if (fds[1].revents)
-			accept_one(s);
+			continue;
+		}
+		if (!fds[1].revents)
+			continue;
+		sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (sock >= 0)
+			nnb__connection_start(s, sock);
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			poll(NULL, 0, BREATH_MS); /* waiting clients are accepted when resources have been freed */
 	}
 	until = nnb__now() + FAREWELL_NS;
 	/* refuses new clients at once; clients in the backlog when the socket is closed */
 	shutdown(s->listener, SHUT_RDWR);
 	nnb__sweeper_end(&s->sweeper, s->listener);
 	s->listener = -1;
-	left = let_go(s, until);
+	left = clients_disconnect(s, until);
 	if (!nnb__sweeper_wait(&s->sweeper, until) || left) {
 		unlink(s->socket);
 		return -EBUSY;

@@ -127,15 +127,6 @@ static uint16_t at_most_u16(uint32_t n)
 	return n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
 }
 
-static void tell_pools(const struct nnb__model *m, uint64_t since)
-{
-	const struct nnb_model *model = nnb_prepared_model(m->prepared);
-
-	for (uint32_t i = 0; i < model->n_pools; i++)
-		nnb__tell_pool_map(NBT_owner_model, m->id, (int32_t)i, &model->pools[i],
-		                   nnb__prepared_map_ns(m->prepared, i), NNB_STATUS_NONE, since);
-}
-
 static void tell_model(const struct nnb__model *m, uint64_t since)
 {
 	const struct nnb_model *model = nnb_prepared_model(m->prepared);
@@ -149,29 +140,24 @@ static void tell_model(const struct nnb__model *m, uint64_t since)
 		    .estimate_ns = times.estimate_ns, .step_ns = times.step_ns, .deadline_ns = m->birth.deadline_ns,
 		    .took_ns = m->birth.took_ns, .since = since);
 	}
-	tell_pools(m, since);
-}
-
-/* Emit that the model was prepared after its deadline. */
-static void tell_late(const struct nnb__model *m)
-{
-	struct nnb_times times;
-
-	if (!nbt_on(NBT_EVENT_deadline_miss))
-		return;
-	nnb__times_tell(&m->times, &times);
-	NBT(deadline_miss, .model = m->id, .kind = NBT_miss_late, .stage = NBT_stage_prepare,
-	    .deadline_ns = m->birth.deadline_ns, .estimate_ns = times.estimate_ns,
-	    .over_ns = (int64_t)(m->birth.since - m->birth.deadline_ns));
+	for (uint32_t i = 0; i < model->n_pools; i++)
+		nnb__tell_pool_map(NBT_owner_model, m->id, (int32_t)i, &model->pools[i],
+		                   nnb__prepared_map_ns(m->prepared, i), NNB_STATUS_NONE, since);
 }
 
 void nnb__tell_prepare(struct nnb__model *m)
 {
+	struct nnb_times times;
+
 	m->birth.since = nnb__now();
 	m->birth.took_ns = m->birth.since - m->birth.began;
 	tell_model(m, 0);
-	if (m->birth.deadline_ns && m->birth.since >= m->birth.deadline_ns)
-		tell_late(m);
+	if (m->birth.deadline_ns && m->birth.since >= m->birth.deadline_ns && nbt_on(NBT_EVENT_deadline_miss)) {
+		nnb__times_tell(&m->times, &times);
+		NBT(deadline_miss, .model = m->id, .kind = NBT_miss_late, .stage = NBT_stage_prepare,
+		    .deadline_ns = m->birth.deadline_ns, .estimate_ns = times.estimate_ns,
+		    .over_ns = (int64_t)(m->birth.since - m->birth.deadline_ns));
+	}
 }
 
 void nnb__tell_unprepared(const struct nnb__model_birth *b, const struct nnb_model *model, uint32_t priority,

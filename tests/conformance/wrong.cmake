@@ -35,7 +35,7 @@ nnb_wrong(never-initialised memory M-22 driver/buffer.c "b->initialised = true;"
 nnb_wrong(always-initialised memory M-32 driver/buffer.c "return b->initialised ? NNB_STATUS_NONE : uninitialised(reason);"
   "return b->initialised ? NNB_STATUS_NONE : (uninitialised(reason), NNB_STATUS_NONE);")
 nnb_wrong(any-role memory M-20 driver/buffer.c "if (!has_role(b, w->prepared, output, index))" "if (0)")
-nnb_wrong(signals-early fence Q-34 service/fenced.c "\telse\n\t\texecute(j);" "\telse {\n\t\tnnb_fence_signal(j->fenced->fence, false);\n\t\texecute(j);\n\t}")
+nnb_wrong(signals-early fence Q-34 service/fenced.c "\telse\n\t\tfenced_execute(j);" "\telse {\n\t\tnnb_fence_signal(j->fenced->fence, false);\n\t\tfenced_execute(j);\n\t}")
 nnb_wrong(does-not-wait fence Q-32 service/fenced.c "r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);"
   "r = c->life + until ? NNB_FENCE_SIGNALLED : 0;")
 
