@@ -229,19 +229,30 @@ enum nnb_status nnb__no_answer(struct nnb_reason *reason)
 	return NNB_STATUS_GENERAL_FAILURE;
 }
 
-/* A call whose answer holds an id, or nothing (@id NULL). The channel goes back. */
+enum nnb_status nnb__answer_await(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
+{
+	int r = nnb__exchange(c, ch, 0);
+
+	return r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+}
+
+enum nnb_status nnb__answer_end(struct nnb_client *c, struct nnb__channel *ch, enum nnb_status status,
+                                struct nnb_reason *reason)
+{
+	if (!status && !nnb__message_taken(&ch->in))
+		status = nnb__no_answer(reason);
+	nnb__channel_give(c, ch);
+	return status;
+}
+
 enum nnb_status nnb__call_for(struct nnb_client *c, struct nnb__channel *ch, void *ret, size_t bytes,
                               struct nnb_reason *reason)
 {
-	int r = nnb__exchange(c, ch, 0);
-	enum nnb_status status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	enum nnb_status status = nnb__answer_await(c, ch, reason);
 
 	if (!status && ch->in.bytes - ch->in.at != bytes)
 		status = nnb__no_answer(reason);
 	if (!status && bytes)
 		nnb__get_bytes(&ch->in, ret, bytes);
-	if (!status && !nnb__message_taken(&ch->in))
-		status = nnb__no_answer(reason);
-	nnb__channel_give(c, ch);
-	return status;
+	return nnb__answer_end(c, ch, status, reason);
 }

@@ -129,8 +129,6 @@ static int reach(struct nnb_client *c, const char *asked, struct nnb_reason *rea
 
 static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
 {
-	struct nnb_capabilities *caps = &ret->capabilities;
-
 	ret->pid = nnb__get_u32(m);
 	ret->instance = nnb__get_u32(m);
 	ret->connection = nnb__get_u32(m);
@@ -144,14 +142,7 @@ static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
 	ret->async_stream = nnb__get_u32(m);
 	nnb__get_text(m, ret->driver, sizeof(ret->driver));
 	nnb__get_text(m, ret->version, sizeof(ret->version));
-	nnb__get_bytes(m, &caps->relaxed, sizeof(caps->relaxed));
-	caps->n_types = nnb__get_u32(m);
-	if (caps->n_types > sizeof(caps->types) / sizeof(caps->types[0])) {
-		caps->n_types = 0;
-		m->failed = true;
-	}
-	for (uint32_t i = 0; i < caps->n_types; i++)
-		nnb__get_bytes(m, &caps->types[i], sizeof(caps->types[i]));
+	nnb__get_capabilities(m, &ret->capabilities);
 }
 
 static int errno_of(enum nnb_status status)
@@ -320,8 +311,17 @@ enum nnb_status nnb_client_counts(struct nnb_client *c, struct nnb_service_count
 {
 	struct nnb__channel *ch;
 	enum nnb_status status = nnb__channel_take(c, NNB__COUNTS, 0, &ch, reason);
+	struct nnb_service_counts counts;
 
-	return status ? status : nnb__call_for(c, ch, ret, sizeof(*ret), reason);
+	if (status)
+		return status;
+	status = nnb__answer_await(c, ch, reason);
+	if (!status)
+		nnb__get_counts(&ch->in, &counts);
+	status = nnb__answer_end(c, ch, status, reason);
+	if (!status)
+		*ret = counts;
+	return status;
 }
 
 enum nnb_status nnb_client_apps(struct nnb_client *c, struct nnb_app_counts *ret, uint32_t room, uint32_t *n,
@@ -331,24 +331,20 @@ enum nnb_status nnb_client_apps(struct nnb_client *c, struct nnb_app_counts *ret
 	enum nnb_status status = nnb__channel_take(c, NNB__APPS, 0, &ch, reason);
 	struct nnb_app_counts app;
 	uint32_t there = 0;
-	int r;
 
 	if (status)
 		return status;
-	r = nnb__exchange(c, ch, 0);
-	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	status = nnb__answer_await(c, ch, reason);
 	if (!status) {
 		there = nnb__get_u32(&ch->in);
 		for (uint32_t i = 0; i < there && !ch->in.failed; i++) {
-			nnb__get_bytes(&ch->in, &app, sizeof(app));
+			nnb__get_app(&ch->in, &app);
 			if (i < room)
 				ret[i] = app;
 		}
-		if (nnb__message_taken(&ch->in))
-			*n = there;
-		else
-			status = nnb__no_answer(reason);
 	}
-	nnb__channel_give(c, ch);
+	status = nnb__answer_end(c, ch, status, reason);
+	if (!status)
+		*n = there;
 	return status;
 }

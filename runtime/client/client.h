@@ -115,6 +115,14 @@ void nnb__channel_free(struct nnb__channel *channel);
  */
 int nnb__exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
 
+/*
+ * A call in two steps. Await: send out, and wait for the answer; with NONE, its fields come next in @channel's in. End: with @status,
+ * of the first step; NONE becomes GENERAL_FAILURE if the answer had not exactly the fields that were taken. The channel goes back.
+ */
+enum nnb_status nnb__answer_await(struct nnb_client *client, struct nnb__channel *channel, struct nnb_reason *reason);
+enum nnb_status nnb__answer_end(struct nnb_client *client, struct nnb__channel *channel, enum nnb_status status,
+                                struct nnb_reason *reason);
+
 /* A call whose answer holds @bytes, which go to @ret with NONE. The channel goes back. */
 enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *channel, void *ret, size_t bytes,
                               struct nnb_reason *reason);

@@ -181,11 +181,18 @@ enum nnb_status nnb_remote_times(struct nnb_remote *remote, struct nnb_times *re
 {
 	struct nnb__channel *ch;
 	enum nnb_status status = nnb__channel_take(remote->client, NNB__TIMES, 0, &ch, reason);
+	struct nnb_times times;
 
 	if (status)
 		return status;
 	nnb__put_u32(&ch->out, remote->id);
-	return nnb__call_for(remote->client, ch, ret, sizeof(*ret), reason);
+	status = nnb__answer_await(remote->client, ch, reason);
+	if (!status)
+		nnb__get_times(&ch->in, &times);
+	status = nnb__answer_end(remote->client, ch, status, reason);
+	if (!status)
+		*ret = times;
+	return status;
 }
 
 struct nnb_remote *nnb__remote_ref(struct nnb_remote *r)

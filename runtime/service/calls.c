@@ -237,7 +237,7 @@ static void call_counts(struct nnb__channel *ch)
 		add_live_bursts(c, &n);
 	pthread_mutex_unlock(&s->lock);
 	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
-	nnb__put_bytes(&ch->out, &n, sizeof(n));
+	nnb__put_counts(&ch->out, &n);
 }
 
 static void call_apps(struct nnb__channel *ch)
@@ -254,7 +254,8 @@ static void call_apps(struct nnb__channel *ch)
 	nnb__call_answer(ch, counts ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, NULL);
 	if (counts) {
 		nnb__put_u32(&ch->out, n);
-		nnb__put_bytes(&ch->out, counts, n * sizeof(*counts));
+		for (uint32_t i = 0; i < n; i++)
+			nnb__put_app(&ch->out, &counts[i]);
 	}
 	free(counts);
 }

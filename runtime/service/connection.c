@@ -165,10 +165,7 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_text(m, nnb_device_name(device));
 	nnb__put_text(m, nnb_device_version(device));
 	nnb_device_capabilities(device, &capabilities);
-	nnb__put_bytes(m, &capabilities.relaxed, sizeof(capabilities.relaxed));
-	nnb__put_u32(m, capabilities.n_types);
-	for (uint32_t i = 0; i < capabilities.n_types; i++)
-		nnb__put_bytes(m, &capabilities.types[i], sizeof(capabilities.types[i]));
+	nnb__put_capabilities(m, &capabilities);
 }
 
 /* A client introduces itself: version, name, and where to tell it what is done. 0 or -errno. */

@@ -607,7 +607,7 @@ void nnb__call_times(struct nnb__channel *ch)
 	if (nnb__message_taken(&ch->in)) {
 		nnb__times_tell(&m->times, &times);
 		nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
-		nnb__put_bytes(&ch->out, &times, sizeof(times));
+		nnb__put_times(&ch->out, &times);
 	} else {
 		nnb__call_malformed(ch);
 	}

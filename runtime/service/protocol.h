@@ -17,7 +17,7 @@
 #include "nnb/client.h"
 
 enum {
-	NNB__PROTOCOL = 6,           /* its version */
+	NNB__PROTOCOL = 7,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
@@ -33,7 +33,7 @@ enum nnb__type {
 	NNB__BYE,     /* the client disconnects, and has not died. No answer */
 
 	/* on a channel, from the client; each is answered */
-	NNB__COUNTS = 16, /* -> struct nnb_service_counts */
+	NNB__COUNTS = 16, /* -> the fields of struct nnb_service_counts */
 	NNB__SUPPORTED,   /* model -> a byte an operation */
 	NNB__PREPARE,     /* preference u32, priority u32, deadline u64, cache, model -> id u32, preference u32 */
 	NNB__PREPARE_FROM_CACHE, /* deadline u64, cache -> id u32, preference u32 */
@@ -44,8 +44,8 @@ enum nnb__type {
 	NNB__BURST_CLOSE, /* burst's id -> */
 	NNB__FREE_MEMORY, /* burst's id, slot -> */
 	NNB__EXECUTE_FENCED, /* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences, then its own -> */
-	NNB__TIMES, /* model's id -> floor, estimate, step u64 */
-	NNB__APPS,  /* -> n u32, n struct nnb_app_counts */
+	NNB__TIMES, /* model's id -> the fields of struct nnb_times */
+	NNB__APPS,  /* -> n u32, n times the fields of struct nnb_app_counts */
 	NNB__BUFFER, /* rank u32, dims; n u32, models' ids; input roles, output roles, each n u32, n roles -> id u32, token u64 */
 	NNB__BUFFER_FREE,  /* buffer's id -> */
 	NNB__BUFFER_WRITE, /* buffer's id, rank u32, dims, a memory -> */
@@ -125,6 +125,17 @@ void nnb__request_fini(struct nnb__request *request);
 void nnb__get_terms(struct nnb__message *m, struct nnb_terms *ret);
 /* Into @ret, whose shapes have room for @room, or are NULL. */
 void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t room);
+
+/* ---- structs in answers, field by field: fields.c. @ret is filled with zeroes where the message has failed ---- */
+
+void nnb__put_counts(struct nnb__message *m, const struct nnb_service_counts *counts);
+void nnb__get_counts(struct nnb__message *m, struct nnb_service_counts *ret);
+void nnb__put_app(struct nnb__message *m, const struct nnb_app_counts *counts);
+void nnb__get_app(struct nnb__message *m, struct nnb_app_counts *ret);
+void nnb__put_times(struct nnb__message *m, const struct nnb_times *times);
+void nnb__get_times(struct nnb__message *m, struct nnb_times *ret);
+void nnb__put_capabilities(struct nnb__message *m, const struct nnb_capabilities *capabilities);
+void nnb__get_capabilities(struct nnb__message *m, struct nnb_capabilities *ret);
 
 /* ---- answers ---- */
 
