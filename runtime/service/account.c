@@ -49,6 +49,7 @@ static enum nnb_status account_change(struct nnb__account *a, uint64_t beside, u
 	a->beside = beside;
 	a->reserved = reserved;
 	a->used = used;
+	assert(charged_bytes(a) == after);
 	return NNB_STATUS_NONE;
 }
 
@@ -129,6 +130,7 @@ uint64_t nnb__account_prepared(struct nnb__account *a)
 	uint64_t bytes;
 
 	pthread_mutex_lock(&a->lock);
+	assert(!a->runs);
 	a->runs = true;
 	bytes = charged_bytes(a);
 	pthread_mutex_unlock(&a->lock);

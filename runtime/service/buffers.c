@@ -6,6 +6,7 @@
  * TRUST     Like calls.c. By id, a client finds only its own buffers. Any client can name any token: the device checks at each use
  *           whether it is allowed.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -80,7 +81,9 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 {
 	struct nnb__buffer *b = arg;
 
-	atomic_fetch_sub_explicit(&b->lent, bytes, memory_order_relaxed);
+	uint64_t lent = atomic_fetch_sub_explicit(&b->lent, bytes, memory_order_relaxed);
+
+	assert(bytes <= lent);
 	nnb__app_give(b->app, NNB__POOLS, pools);
 	nnb__app_give(b->app, NNB__BYTES, bytes);
 }
@@ -165,7 +168,11 @@ static uint64_t least_model_bytes(const struct wish *w)
 	uint64_t least = UINT64_MAX;
 
 	for (uint32_t i = 0; i < w->desc.n_outputs; i++) {
-		const struct nnb__model *m = w->models[w->desc.outputs[i].model];
+		const struct nnb__model *m;
+
+		assert(w->desc.outputs[i].model <
+		       w->n_ids); /* the device has made the buffer, so it has checked the roles */
+		m = w->models[w->desc.outputs[i].model];
 		uint64_t bytes = nnb__saturating_sum(m->bytes, m->frame_bytes);
 
 		if (bytes < least)

@@ -6,6 +6,7 @@
  * TRUST     A client that does not answer in time, or not what was asked, is not asked again on this burst: an answer
  *           that comes late would be taken for the next one's.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -75,8 +76,13 @@ static void performance_hold(struct nnb_service *s, bool on)
 	pthread_mutex_lock(&s->lock); /* keeps the events in order */
 	if (on && atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed) == 0)
 		nnb__tell_hold(true);
-	else if (!on && atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed) == 1)
-		nnb__tell_hold(false);
+	if (!on) {
+		unsigned before = atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed);
+
+		assert(before);
+		if (before == 1)
+			nnb__tell_hold(false);
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -122,9 +128,12 @@ void nnb__burst_unref(struct nnb__burst *b)
 {
 	struct nnb_service *s = b->connection->service;
 	struct nnb_burst_counts counts;
+	unsigned refs;
 	uint64_t began;
 
-	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+	refs = atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel);
+	assert(refs);
+	if (refs != 1)
 		return;
 	nnb__burst_hang_up(b);
 	if (b->server) {

@@ -8,6 +8,7 @@
  * TRUST     A malformed call is answered with INVALID_ARGUMENT; what it brought is closed and freed. Everything that a call makes the
  *           service hold is charged to the app first.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,7 @@ static void add_live_bursts(struct nnb__connection *c, struct nnb_service_counts
 
 		if (!b)
 			continue;
+		assert(b->server);
 		nnb_burst_server_counts(b->server, &counts);
 		ret->burst_requests += counts.requests;
 		ret->burst_malformed += counts.malformed;

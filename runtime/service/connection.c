@@ -10,6 +10,7 @@
  *           client's end of the life line can outlive it in a queue of the service.
  * TRUST     A socket on which the protocol is violated is closed: a channel, or the life line and with it the connection.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,6 +34,7 @@ static void channel_end(struct nnb__channel *ch)
 	struct nnb__connection *c = ch->connection;
 
 	pthread_mutex_lock(&c->lock);
+	assert(*ch->from == ch);
 	*ch->from = ch->next;
 	if (ch->next)
 		ch->next->from = ch->from;
@@ -43,6 +45,7 @@ static void channel_end(struct nnb__channel *ch)
 	nnb__close(ch->sock);
 	nnb__app_give(c->app, NNB__CHANNELS, 1);
 	pthread_mutex_lock(&c->lock);
+	assert(c->n_channels);
 	c->n_channels--;
 	pthread_cond_broadcast(&c->fewer);
 	pthread_mutex_unlock(&c->lock); /* the connection may be gone from here on */
@@ -81,6 +84,7 @@ static void *serve_channel(void *arg)
 	struct nnb__channel *ch = arg;
 
 	pthread_mutex_lock(&ch->connection->lock);
+	assert(!ch->thread_known);
 	ch->thread = pthread_self();
 	ch->thread_known = true;
 	pthread_mutex_unlock(&ch->connection->lock);
@@ -292,6 +296,7 @@ static void objects_drop(struct nnb__connection *c)
 {
 	struct nnb__table bursts = c->bursts, buffers = c->buffers, models = c->models;
 
+	assert(!c->channels && !c->jobs && !c->trials && !c->signalling);
 	pthread_mutex_lock(&c->lock); /* a thread that counts objects reads the tables of all connections */
 	c->bursts = c->buffers = c->models = (struct nnb__table){ 0 };
 	pthread_mutex_unlock(&c->lock);

@@ -3,6 +3,7 @@
  *
  * CONCURRENCY  A synchronous execution runs on its channel's thread, an asynchronous one on its own.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void job_enlist(struct nnb__job *j)
 
 static void job_delist(struct nnb__job *j)
 {
+	assert(*j->from == j);
 	*j->from = j->next;
 	if (j->next)
 		j->next->from = j->from;
@@ -110,8 +112,10 @@ static enum nnb_status charge_for_pools(struct nnb__job *j, uint64_t bytes, stru
 {
 	uint32_t pools = j->request.request.n_pools;
 	bool ever = nnb__model_fits(j->model, pools, nnb__saturating_sum(bytes, j->model->frame_bytes));
-	enum nnb_status status = nnb__app_take_pools_if(j->connection->app, pools - j->pools, bytes, ever, why);
+	enum nnb_status status;
 
+	assert(j->pools <= pools && !j->bytes);
+	status = nnb__app_take_pools_if(j->connection->app, pools - j->pools, bytes, ever, why);
 	if (status)
 		return status;
 	j->pools = pools;
@@ -309,6 +313,7 @@ void nnb__job_leave(struct nnb__job *j)
 	free(j);
 	nnb__app_give(c->app, NNB__THREADS, 1);
 	pthread_mutex_lock(&c->lock);
+	assert(c->n_async);
 	c->n_async--;
 	pthread_cond_broadcast(&c->fewer);
 	pthread_mutex_unlock(&c->lock); /* the connection may be gone from here on */
@@ -366,6 +371,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 
 	if (status)
 		return status;
+	assert(!j->pools && !j->held);
 	j->pools = pools; /* from here on: the message that they came with is over when the call is */
 	status = charge_for_thread(c->app, why);
 	if (status)
@@ -391,6 +397,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 	if (heard) {
 		pthread_mutex_lock(&c->lock);
 		job_delist(own);
+		assert(c->n_async);
 		c->n_async--;
 		pthread_mutex_unlock(&c->lock);
 	}

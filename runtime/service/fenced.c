@@ -12,6 +12,7 @@
  *           one with its answer, a client that does not read answers would keep file descriptors of the service's user in
  *           its queue, of which all clients together have RLIMIT_NOFILE.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -240,6 +241,7 @@ static void signal_fence(struct nnb__job *j)
 	pthread_mutex_unlock(&c->lock);
 	nnb_fence_signal(f->fence, j->result.status != NNB_STATUS_NONE);
 	pthread_mutex_lock(&c->lock);
+	assert(*f->from == f);
 	*f->from = f->next;
 	if (f->next)
 		f->next->from = f->from;
@@ -288,6 +290,7 @@ static enum nnb_status fenced_launch(struct nnb__channel *ch, struct nnb__job *j
 	if (status)
 		return status;
 	/* the channel keeps a descriptor of the fence: it fails the fence if the answer does not reach the client */
+	assert(ch->made_fence < 0);
 	ch->made_fence = fcntl(j->fenced->fence, F_DUPFD_CLOEXEC, 0);
 	if (ch->made_fence >= 0) {
 		status = nnb__job_launch(j, execute_behind_fences, why);

@@ -4,6 +4,7 @@
  * CONCURRENCY  As in calls.c. A model is counted: by its connection, its bursts and buffers, and executions under way.
  * TRUST     As in calls.c. What a model may weigh is charged to its app before it is prepared.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,13 @@ void nnb__model_unref(struct nnb__model *m)
 {
 	pthread_mutex_t *lock = &m->app->service->lock;
 
-	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
+	unsigned refs = atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel);
+
+	assert(refs);
+	if (refs != 1)
 		return;
 	pthread_mutex_lock(lock);
+	assert(*m->from == m);
 	*m->from = m->next;
 	if (m->next)
 		m->next->from = m->from;
@@ -369,6 +374,7 @@ static void model_seed(struct nnb__model *m, struct nnb__connection *c, uint64_t
 	pthread_mutex_unlock(&c->lock);
 	nnb__seed(&runner, m->prepared, !lent ? 0 : deadline_ns ? deadline_ns : NNB__NEVER);
 	pthread_mutex_lock(&c->lock);
+	assert(*trial.from == &trial);
 	*trial.from = trial.next;
 	if (trial.next)
 		trial.next->from = trial.from;
@@ -517,8 +523,10 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
 		m->pools += pools;
 		how->preference = nnb_prepared_how(m->prepared)->preference;
 		status = keep_model(c, m, how->deadline_ns, id, why);
-		if (status) /* otherwise it is in its table, and another thread may have released it */
+		if (status) { /* a model that is kept is in its table, so another thread may have released it */
+			assert(m->pools >= pools);
 			m->pools -= pools;
+		}
 	}
 	if (status)
 		model_discard(m);

@@ -1,4 +1,5 @@
 /* nnburstd -- the service: a device, shared by apps through a socket. */
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>

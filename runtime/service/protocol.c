@@ -15,6 +15,7 @@
  */
 #include "service/protocol.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ void nnb__message_drop_body(struct nnb__message *m)
 	free(m->body);
 	m->body = NULL;
 	m->room = 0;
+	assert(m->budget.give);
 	m->budget.give(m->budget.arg, 0, m->borrowed);
 	m->borrowed = 0;
 }
@@ -85,6 +87,7 @@ static bool room_for(struct nnb__message *m, size_t n)
 	size_t need = m->bytes + n, room = m->room ? m->room : 256;
 	uint8_t *body;
 
+	assert(m->bytes <= m->room);
 	if (need <= m->room)
 		return true;
 	while (room < need)
@@ -104,6 +107,7 @@ static bool room_for_fds(struct nnb__message *m, uint32_t n)
 	uint32_t need = m->n_fds + n, room = m->room_fds ? m->room_fds : 8;
 	int *fds;
 
+	assert(m->n_fds <= m->room_fds);
 	if (need <= m->room_fds)
 		return true;
 	while (room < need)
@@ -230,6 +234,7 @@ void nnb__put_result(struct nnb__message *m, const struct nnb_result *r)
 
 void nnb__get_bytes(struct nnb__message *m, void *to, size_t n)
 {
+	assert(m->at <= m->bytes);
 	if (n > m->bytes - m->at) {
 		m->failed = true;
 		memset(to, 0, n);
@@ -273,6 +278,7 @@ int nnb__get_fd(struct nnb__message *m)
 {
 	int fd;
 
+	assert(m->fds_at <= m->n_fds);
 	if (m->fds_at == m->n_fds) {
 		m->failed = true;
 		return -1;
@@ -620,6 +626,7 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h, ui
 	ssize_t n;
 	int r;
 
+	assert(most <= NNB__PACKET_FDS && m->bytes <= m->room);
 	msg.msg_control = control.bytes;
 	/*
 	 * A receiver that charges for fds offers the kernel room for @most and no byte more, because the kernel fills spare room

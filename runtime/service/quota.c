@@ -1,6 +1,7 @@
 /* quota.c -- how what the machine lets one process have is shared out among apps. */
 #include "service/quota.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ enum nnb__quota_answer nnb__quota_asks(const struct nnb__quota *q, const struct 
 
 void nnb__quota_take(struct nnb__quota *q, struct nnb__quota_held *held, uint64_t n)
 {
+	assert(nnb__quota_asks(q, held, n) == NNB__QUOTA_HAS);
 	q->shared_used += shared_part(q, held, held->units + n) - shared_part(q, held, held->units);
 	q->used += n;
 	held->units += n;
@@ -50,7 +52,12 @@ void nnb__quota_take(struct nnb__quota *q, struct nnb__quota_held *held, uint64_
 
 void nnb__quota_give(struct nnb__quota *q, struct nnb__quota_held *held, uint64_t n)
 {
-	q->shared_used -= shared_part(q, held, held->units) - shared_part(q, held, held->units - n);
+	uint64_t shared;
+
+	assert(n <= held->units && n <= q->used);
+	shared = shared_part(q, held, held->units) - shared_part(q, held, held->units - n);
+	assert(shared <= q->shared_used);
+	q->shared_used -= shared;
 	q->used -= n;
 	held->units -= n;
 }

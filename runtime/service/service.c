@@ -16,6 +16,7 @@
 #include "fmq/sys.h"
 #include "trace/open.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -224,6 +225,7 @@ static void resource_give(struct nnb__app *app, enum nnb__resource resource, uin
 
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		nnb__quota_give(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
+	assert(n <= app->held[resource] && n <= s->held[resource]);
 	app->held[resource] -= n;
 	s->held[resource] -= n;
 }
@@ -361,9 +363,12 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 
 	if (app->held[NNB__CONNECTIONS])
 		return;
+	for (int r = 0; r < NNB__N_RESOURCES; r++)
+		assert(!app->held[r]); /* an object is gone before its connection is */
 	while (*at != app)
 		at = &(*at)->next;
 	*at = app->next;
+	assert(s->guaranteed >= app->guaranteed);
 	s->guaranteed -= app->guaranteed;
 	free(app);
 }
@@ -478,6 +483,7 @@ int nnb__connection_retire(struct nnb__connection *c)
 
 	pthread_mutex_lock(&c->service->lock);
 	life = c->life;
+	assert(life >= 0);
 	c->life = -1;
 	pthread_mutex_unlock(&c->service->lock);
 	return life;
@@ -488,6 +494,7 @@ void nnb__connection_leave(struct nnb__connection *c)
 	struct nnb_service *s = c->service;
 
 	pthread_mutex_lock(&s->lock);
+	assert(c->life < 0 && !c->n_channels && !c->n_async && *c->from == c);
 	*c->from = c->next;
 	if (c->next)
 		c->next->from = c->from;
@@ -720,6 +727,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 {
 	if (!s)
 		return NULL;
+	assert(!s->connections && !s->apps);
 	if (s->listener >= 0)
 		nnb__close(s->listener);
 	if (s->bound)

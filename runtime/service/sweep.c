@@ -9,6 +9,7 @@
  */
 #include "service/sweep.h"
 
+#include <assert.h>
 #include <time.h>
 
 #include "fmq/close.h"
@@ -23,6 +24,7 @@ void nnb__sweeper_init(struct nnb__sweeper *w)
 
 void nnb__sweeper_fini(struct nnb__sweeper *w)
 {
+	assert(!w->runs && !w->n);
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);
 }
@@ -39,6 +41,7 @@ static int next_fd(struct nnb__sweeper *w)
 		w->last = -1;
 		return fd;
 	}
+	assert(w->first < NNB__SWEEP_MAX && w->n <= NNB__SWEEP_MAX);
 	fd = w->queue[w->first].fd;
 	w->first = (w->first + 1) % NNB__SWEEP_MAX;
 	w->n--;
@@ -64,7 +67,10 @@ static void *sweep_all(void *arg)
 
 int nnb__sweeper_start(struct nnb__sweeper *w)
 {
-	int r = -pthread_create(&w->thread, NULL, sweep_all, w);
+	int r;
+
+	assert(!w->runs);
+	r = -pthread_create(&w->thread, NULL, sweep_all, w);
 
 	w->runs = !r;
 	return r;
@@ -85,6 +91,7 @@ void nnb__sweeper_close(struct nnb__sweeper *w, int fd, uint32_t uid)
 	bool room;
 
 	pthread_mutex_lock(&w->lock);
+	assert(!w->ending);
 	room = w->runs && has_room_for(w, uid);
 	if (room) {
 		uint32_t at = (w->first + w->n++) % NNB__SWEEP_MAX;
@@ -105,6 +112,7 @@ void nnb__sweeper_end(struct nnb__sweeper *w, int last)
 		return;
 	}
 	pthread_mutex_lock(&w->lock);
+	assert(!w->ending);
 	w->last = last;
 	w->ending = true;
 	pthread_cond_broadcast(&w->changed);

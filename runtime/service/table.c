@@ -1,4 +1,5 @@
 /* table.c -- the objects of a connection, by the ids that its client knows. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,6 +9,7 @@ int nnb__table_put(struct nnb__table *t, uint32_t id, void *item)
 {
 	uint32_t i = 0;
 
+	assert(item && t->n <= t->room);
 	while (i < t->n && t->items[i])
 		i++;
 	if (i == t->room) {
@@ -41,6 +43,7 @@ void *nnb__table_remove(struct nnb__table *t, uint32_t id)
 
 	if (!nnb__map_take(&t->by_id, id, &i))
 		return NULL;
+	assert(i < t->n && t->items[i]);
 	item = t->items[i];
 	t->items[i] = NULL;
 	return item;
