@@ -11,6 +11,7 @@
  *           have writing wait for room, between our look at the flags and our writing: then a signal helps, after
  *           which we look again (service/fenced.c).
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -117,6 +118,7 @@ static int wait_for_all(struct pollfd *fds, uint32_t n, uint64_t until)
 	while (left && r == NNB_FENCE_PENDING) {
 		uint64_t now = nnb__now(), ns = until > now ? until - now : 0;
 		const struct timespec timeout = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+		uint32_t before = left;
 		int ready = ppoll(fds, n + FENCES, until == UINT64_MAX ? NULL : &timeout, NULL);
 
 		if (ready < 0)
@@ -126,6 +128,7 @@ static int wait_for_all(struct pollfd *fds, uint32_t n, uint64_t until)
 		if (fds[LINE].revents || fds[OWN].revents)
 			return -ECANCELED;
 		left = strike_out(fds + FENCES, n, &r);
+		assert(left <= before);
 	}
 	return r == NNB_FENCE_PENDING ? NNB_FENCE_SIGNALLED : r;
 }

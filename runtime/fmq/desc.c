@@ -9,6 +9,7 @@
  */
 #include "nnb/fmq.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -178,6 +179,7 @@ static size_t collect_fds(struct msghdr *msg, int ret[RECEIVED_MAX])
 			continue;
 		}
 		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		assert(n <= RECEIVED_MAX);
 		memcpy(ret, CMSG_DATA(c), n * sizeof(int));
 	}
 	return n;

@@ -21,6 +21,7 @@
  */
 #include "event_flag.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -97,8 +98,10 @@ int nnb_event_flag_wait(struct nnb_event_flag *flag, uint32_t mask, uint32_t *re
 
 uint32_t nnb__flag_arm(struct nnb_event_flag *flag, uint32_t mask)
 {
-	uint32_t seen = atomic_fetch_and_explicit(flag->word, ~mask, memory_order_relaxed) & ~mask;
+	uint32_t seen;
 
+	assert(mask);
+	seen = atomic_fetch_and_explicit(flag->word, ~mask, memory_order_relaxed) & ~mask;
 	atomic_thread_fence(memory_order_seq_cst); /* (4) */
 	return seen;
 }

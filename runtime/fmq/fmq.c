@@ -38,6 +38,7 @@
  */
 #include "nnb/fmq.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ static inline void counter_advance(struct nnb_fmq *q, struct nnb_fmq_end *e, siz
 	e->at += bytes;
 	if (e->at >= q->ring_bytes)
 		e->at -= q->ring_bytes;
+	assert(e->at < q->ring_bytes);
 }
 
 /*
@@ -188,6 +190,7 @@ static inline void lay_out(const struct nnb_fmq *q, const struct nnb_fmq_end *e,
 	size_t to_end = q->ring_bytes - e->at;
 	size_t first = n;
 
+	assert(e->at < q->ring_bytes && n <= q->capacity);
 	if (unlikely(n * q->elem_size > to_end))
 		first = to_end / q->elem_size;
 	ret->first = (struct nnb_fmq_region){ n ? q->ring + e->at : NULL, first };
@@ -280,6 +283,7 @@ static inline void counter_publish(struct nnb_fmq *q, size_t n)
 	w->begun = 0;
 	if (unlikely(!n))
 		return;
+	assert(!q->read_only);
 	if (nbt_on(NBT_EVENT_fmq_write))
 		tell_write(q, n);
 	counter_advance(q, w, n * q->elem_size);
@@ -324,6 +328,7 @@ static inline int reader_release(struct nnb_fmq *q, size_t n)
 	struct nnb_fmq_end *r = &q->end[NNB_FMQ_READER];
 
 	r->begun = 0;
+	assert(n <= q->capacity);
 	if (unlikely(!q->synchronized)) {
 		if (n && reader_lapped(q, r))
 			return reader_resync(q, atomic_load_explicit(q->wr, memory_order_relaxed));
@@ -386,6 +391,7 @@ static void racing_load(void *dst, const void *ring, size_t bytes)
 
 static size_t before_the_wrap(const struct nnb_fmq *q, size_t at, size_t bytes)
 {
+	assert(at < q->ring_bytes && bytes <= q->ring_bytes);
 	return bytes < q->ring_bytes - at ? bytes : q->ring_bytes - at;
 }
 
@@ -604,6 +610,7 @@ static __attribute__((noinline)) int wait_slowly(struct nnb_fmq *q, enum nnb_fmq
 	uint64_t window_end = nnb__add_ns(start, q->window_ns);
 	int r;
 
+	assert(q->synchronized && flag && mask && n <= q->capacity);
 	r = poll_until(q, side, n, start, window_end < deadline ? window_end : deadline);
 	if (r > 0 && side == NNB_FMQ_READER && q->before_sleep)
 		q->before_sleep(q->before_sleep_arg);

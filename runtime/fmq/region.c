@@ -8,6 +8,7 @@
  */
 #include "nnb/fmq.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -124,6 +125,7 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	void *p;
 	int r;
 
+	assert(i == q->desc.n_fds && i < NNB_FMQ_MAX_FDS);
 	q->desc.fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (q->desc.fds[i] < 0)
 		return -errno;
@@ -158,6 +160,7 @@ static void *grantor_address(const struct nnb_fmq *q, unsigned grantor)
 {
 	const struct nnb_fmq_grantor *g = &q->desc.grantors[grantor];
 
+	assert(g->fd_index < q->desc.n_fds && g->offset + g->extent <= q->map_bytes[g->fd_index]);
 	return (unsigned char *)q->map[g->fd_index] + g->offset;
 }
 
@@ -174,6 +177,7 @@ static void take_places(struct nnb_fmq *q, uint64_t window_ns)
 	q->elem_size = q->desc.quantum;
 	q->elem_pow2 = power_of_2(q->elem_size);
 	q->capacity = extent / q->elem_size;
+	assert(q->capacity); /* desc_check */
 	q->ring_bytes = q->capacity * q->elem_size;
 	q->rd = grantor_address(q, NNB_FMQ_READ_COUNTER);
 	q->wr = grantor_address(q, NNB_FMQ_WRITE_COUNTER);
@@ -296,6 +300,7 @@ static uint64_t lay_out(struct nnb_fmq_desc *d, const struct nnb_fmq_config *c, 
 			g->fd_index = 1;
 			continue;
 		}
+		assert(at <= UINT32_MAX);
 		g->offset = (uint32_t)at;
 		at = round_up(at + g->extent, apart);
 	}

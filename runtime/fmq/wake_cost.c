@@ -8,6 +8,7 @@
  */
 #include "nnb/fmq.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -75,8 +76,12 @@ static bool be_woken(struct pair *p, struct sleeper *s)
 	}
 	if (!atomic_load_explicit(&s->word, memory_order_acquire))
 		return false;
-	if (r == 0)
-		p->cost[atomic_fetch_add(&p->n, 1)] = now - atomic_load_explicit(&s->woken_at, memory_order_relaxed);
+	if (r == 0) {
+		unsigned i = atomic_fetch_add(&p->n, 1);
+
+		assert(i < 2 * TRIES);
+		p->cost[i] = now - atomic_load_explicit(&s->woken_at, memory_order_relaxed);
+	}
 	atomic_store_explicit(&s->word, 0, memory_order_relaxed);
 	return true;
 }
@@ -153,6 +158,7 @@ static uint64_t measure_cost(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!p.n) /* on a busy machine a wake may take longer than we wait for it */
 		return two ? COST_MAX_NS : 0;
+	assert(p.n <= 2 * TRIES);
 	qsort(p.cost, p.n, sizeof(p.cost[0]), by_value);
 	median = p.cost[p.n / 2];
 	return median < COST_MAX_NS ? median : COST_MAX_NS;

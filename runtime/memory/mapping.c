@@ -20,6 +20,7 @@
  */
 #include "nnb/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -94,6 +95,7 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	uint64_t bytes = (m->size + page - 1) / page * page; /* a file's size is below 2^63 */
 	unsigned char *p;
 
+	assert(!m->bytes);
 	if (bytes > SIZE_MAX - page)
 		return -ENOMEM;
 	p = mmap(NULL, bytes + page, m->prot, MAP_SHARED, fd, (off_t)m->offset);
@@ -157,6 +159,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	int fd = memory->fds[0];
 	int r = 0;
 
+	assert(memory->n_fds == 1);
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
@@ -205,13 +208,21 @@ int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
 
 struct nnb_mapping *nnb_mapping_ref(struct nnb_mapping *m)
 {
-	atomic_fetch_add_explicit(&m->holders, 1, memory_order_relaxed);
+	uint32_t before = atomic_fetch_add_explicit(&m->holders, 1, memory_order_relaxed);
+
+	assert(before && before < UINT32_MAX);
 	return m;
 }
 
 struct nnb_mapping *nnb_mapping_unref(struct nnb_mapping *m)
 {
-	if (m && atomic_fetch_sub_explicit(&m->holders, 1, memory_order_acq_rel) == 1) /* (1) (2) */
+	uint32_t before;
+
+	if (!m)
+		return NULL;
+	before = atomic_fetch_sub_explicit(&m->holders, 1, memory_order_acq_rel); /* (1) (2) */
+	assert(before);
+	if (before == 1)
 		mapping_discard(m);
 	return NULL;
 }
@@ -275,6 +286,7 @@ static void mapping_mend(struct nnb_mapping *m)
 	uint32_t tears = nnb__watch_tears(m->watch);
 	void *p;
 
+	assert(m->fd >= 0 && m->bytes); /* a watched mapping keeps its file */
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
 	    file_holds(m->fd, m->kind, m->offset, m->size) < 0)
 		return;

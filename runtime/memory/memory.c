@@ -7,6 +7,7 @@
  */
 #include "nnb/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -64,16 +65,19 @@ static bool fds_whole(const struct nnb_memory *m)
 
 int nnb__handle_prot(const struct nnb_memory *m)
 {
+	assert(m->n_ints == MMAP_FD_INTS);
 	return m->ints[MMAP_FD_PROT];
 }
 
 uint64_t nnb__handle_offset(const struct nnb_memory *m)
 {
+	assert(m->n_ints == MMAP_FD_INTS);
 	return (uint64_t)(uint32_t)m->ints[MMAP_FD_OFFSET_HIGH] << 32 | (uint32_t)m->ints[MMAP_FD_OFFSET_LOW];
 }
 
 uint64_t nnb__handle_token(const struct nnb_memory *m)
 {
+	assert(m->n_ints == TOKEN_INTS);
 	return (uint64_t)(uint32_t)m->ints[TOKEN_HIGH] << 32 | (uint32_t)m->ints[TOKEN_LOW];
 }
 

@@ -35,6 +35,7 @@
  */
 #include "memory/tear.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -318,6 +319,7 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 		w = take_from(c);
 	}
 	state = atomic_load_explicit(&w->state, memory_order_relaxed);
+	assert(!watch_is_live(state));
 	atomic_store_explicit(&w->start, (uintptr_t)start, memory_order_release); /* (1) */
 	atomic_store_explicit(&w->end, (uintptr_t)start + bytes, memory_order_release);
 	atomic_store_explicit(&w->prot, prot, memory_order_release);
@@ -328,10 +330,13 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 
 void nnb__watch_end(struct nnb__watch *w)
 {
+	uint64_t state;
+
 	if (!w)
 		return;
-	atomic_store_explicit(&w->state, next_generation(atomic_load_explicit(&w->state, memory_order_relaxed)),
-	                      memory_order_release);
+	state = atomic_load_explicit(&w->state, memory_order_relaxed);
+	assert(watch_is_live(state));
+	atomic_store_explicit(&w->state, next_generation(state), memory_order_release);
 	atomic_store_explicit(&w->taken, false, memory_order_release);
 }
 

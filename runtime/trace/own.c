@@ -1,6 +1,7 @@
 /* own.c -- numbers and events of bursts that no service numbers. */
 #include "trace/own.h"
 
+#include <assert.h>
 #include <sys/random.h>
 
 #include <errno.h>
@@ -27,6 +28,7 @@ static uint32_t own_number(uint32_t serial)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, take_instance);
+	assert(instance && instance < 1 << INSTANCE_BITS);
 	return instance << SERIAL_BITS | (serial & ((1 << SERIAL_BITS) - 1));
 }
 

@@ -1,6 +1,7 @@
 /* trace.c -- the parts of trace.h that are not inline: compact events, delays, numbers of ends. */
 #include "trace/trace.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Mark all boundaries as not reached. */
@@ -47,6 +48,7 @@ void nnb__trace_delay_to(struct nnb__trace *t, int part)
 {
 	uint64_t from = t->delay_from, now;
 
+	assert(part >= 0 && part < NNB__DELAYS);
 	if (t->delay_thread != nnb__this_thread() || from == NNB__NEVER_REACHED) {
 		nnb__trace_delay_from(t);
 		return;
@@ -71,11 +73,13 @@ static void number_end(struct nnb__trace *t)
 {
 	t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
 	t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
+	assert((int32_t)(t->n_ready - t->nth_over) >= 0); /* what is over was ready first; both may wrap */
 	t->numbers = NULL;
 }
 
 void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
 {
+	assert(!t->ended);
 	nnb__trace_at(t, NNB__AT_RUN_ENDED);
 	atomic_store_explicit(&t->phase, NBT_phase_ended, memory_order_relaxed); /* before its lane is another's */
 	t->ended = true;

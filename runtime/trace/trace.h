@@ -12,6 +12,7 @@
 #ifndef NNB_TRACE_TRACE_H
 #define NNB_TRACE_TRACE_H
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "fmq/sys.h"
@@ -182,6 +183,7 @@ static inline void nnb__trace_numbered(struct nnb__trace *t, struct nnb__trace_n
 {
 	if (__builtin_expect(!t->exec || !(t->compact || nbt_on(NBT_EVENT_sched_enqueue)), 1))
 		return;
+	assert(!t->numbers);
 	t->numbers = numbers;
 	t->nth_ready = atomic_fetch_add_explicit(&numbers->ready, 1, memory_order_acq_rel) + 1;
 }
