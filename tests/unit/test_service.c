@@ -1318,7 +1318,7 @@ static void a_burst_that_was_given_up_falls_back_for_ever(void **state)
 static void a_client_has_a_timeout_for_all_else(void **state)
 {
 	struct fixture *f = *state;
-	const struct nnb_client_config config = { .socket = f->s.socket, .timeout_ns = 30 * MS };
+	const struct nnb_client_config config = { .socket = f->s.socket, .timeout_ns = 300 * MS };
 	struct nnb_remote *remote = NULL;
 
 	assert_int_equal(nnb_client_open(&f->client, &config, NULL), 0);
