@@ -24,7 +24,7 @@ static int priority_rank(const char *priority)
 	return -1;
 }
 
-static bool always(const struct bsv_advised *a, const struct bsv_settings *s)
+static bool applies_always(const struct bsv_advised *a, const struct bsv_settings *s)
 {
 	(void)a;
 	(void)s;
@@ -95,9 +95,9 @@ static const struct {
 	condition *when;
 	const char *text;
 } advice[] = {
-	{ "too_big", always, "A longer deadline, or a model that runs shorter." },
-	{ "too_tight", always, "A longer deadline, or submit it earlier." },
-	{ "submitted_late", always, "Submit it earlier: as long before its deadline as the model takes." },
+	{ "too_big", applies_always, "A longer deadline, or a model that runs shorter." },
+	{ "too_tight", applies_always, "A longer deadline, or submit it earlier." },
+	{ "submitted_late", applies_always, "Submit it earlier: as long before its deadline as the model takes." },
 	{ "queued_behind", is_outranked,
 	  "Raise the priority of its model: the model that it waited for has a higher one." },
 	{ "queued_behind", has_lanes, "Fewer executions at a time, or a model that runs shorter, or one more lane." },
@@ -111,13 +111,14 @@ static const struct {
 	{ "starvation", is_unfair, "A policy that shares: --policy fair." },
 	{ "hogged", never_preempts, "Preemption, so that an app beyond its share makes room: --preempt save." },
 	{ "redo", starts_over, "Preemption that keeps what was done: --preempt save." },
-	{ "cold", always,
+	{ "cold", applies_always,
 	  "Use the same burst and the same memory again: only the first execution with a pool is cold." },
-	{ "burst_per_call", always, "Make one burst, keep it, and execute with it again." },
+	{ "burst_per_call", applies_always, "Make one burst, keep it, and execute with it again." },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (--spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },
-	{ "machine_busy", always, "A higher scheduling priority for nnburstd, or less other work on the machine." },
+	{ "machine_busy", applies_always,
+	  "A higher scheduling priority for nnburstd, or less other work on the machine." },
 	{ "service", is_call, "A burst: a call costs more of it." },
 	{ "unknown", has_lost, "Larger buffers: burstscope doctor." },
 };

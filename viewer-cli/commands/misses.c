@@ -75,7 +75,7 @@ static const char *misses_text(struct bsv_auditing *a, const struct bsv_missed *
 	                      bsv_percent(percent, t->missed, t->deadlines));
 }
 
-static const char *headline(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found)
+static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found)
 {
 	char misses[BSV_COUNT_MAX];
 	const char *cause = "", *first = misses_text(a, t);
@@ -178,7 +178,7 @@ static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const str
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
 	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
 	struct bsv_rows *without = rows_or_null(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
-	const char *first = headline(a, t, &found);
+	const char *first = headline_of(a, t, &found);
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);

@@ -291,7 +291,7 @@ static void recording_fini(struct run *run)
 	bsv_recording_close(&run->recording);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int record_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const struct bsv_recording_options wanted = {
@@ -362,5 +362,5 @@ const struct bsv_command bsv_record = {
 	.min = 0,
 	.max = 4096,
 	.asks = 0,
-	.run = run,
+	.run = record_run,
 };

@@ -88,14 +88,14 @@ static void asked_fini(struct asked *a)
 
 /* ---- time range ---- */
 
-static int64_t clamped(int64_t v, int64_t least, int64_t most)
+static int64_t clamp_between(int64_t v, int64_t least, int64_t most)
 {
 	return v < least ? least : v > most ? most : v;
 }
 
 static int64_t recording_length(const struct asked *a)
 {
-	return clamped(bsv_input_length(&a->input), 1, TIME_MOST);
+	return clamp_between(bsv_input_length(&a->input), 1, TIME_MOST);
 }
 
 /* The time of an execution, from its first recorded event to its last. */
@@ -147,12 +147,12 @@ static int read_around(struct asked *a, struct bsa_err *err)
 			r = execution_time(a, a->focus, &began, &ended, err);
 		if (r < 0)
 			return r;
-		began = clamped(began, -TIME_MOST / 8, TIME_MOST / 8);
-		ended = clamped(ended, began + 1, TIME_MOST / 8 + 1);
+		began = clamp_between(began, -TIME_MOST / 8, TIME_MOST / 8);
+		ended = clamp_between(ended, began + 1, TIME_MOST / 8 + 1);
 		all = AROUND_TIMES * (ended - began);
 	}
 	if (span->given)
-		all = clamped(span->value, 1, TIME_MOST / 2);
+		all = clamp_between(span->value, 1, TIME_MOST / 2);
 	a->from = began + (ended - began) / 2 - all / 2;
 	a->to = a->from + all;
 	return 0;
@@ -170,15 +170,16 @@ static int read_range(struct asked *a, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "--span: 0 is out of range");
 	if (a->options->around)
 		return read_around(a, err);
-	a->from = asked->from.given ? clamped(asked->from.value, 0, recording_length(a) - 1) : 0;
-	a->to = asked->to.given ? clamped(asked->to.value, a->from + 1, recording_length(a)) : recording_length(a);
+	a->from = asked->from.given ? clamp_between(asked->from.value, 0, recording_length(a) - 1) : 0;
+	a->to = asked->to.given ? clamp_between(asked->to.value, a->from + 1, recording_length(a))
+	                        : recording_length(a);
 	return 0;
 }
 
 /* ---- queries ---- */
 
 /* @relative counts from the start of the recording. */
-static int64_t absolute(const struct asked *a, int64_t relative)
+static int64_t absolute_time(const struct asked *a, int64_t relative)
 {
 	int64_t ret;
 
@@ -198,7 +199,7 @@ static char *range_condition(const struct asked *a)
 		"run_ended, result_written, result_read, returned, signalled) < %" PRId64 "\n"
 		"\tAND coalesce(signalled, returned, result_read, result_written, run_ended, dispatched, enqueued, "
 		"fenced, decoded, request_read, request_written, submitted) >= %" PRId64,
-		a->first, a->last, absolute(a, a->to), absolute(a, a->from));
+		a->first, a->last, absolute_time(a, a->to), absolute_time(a, a->from));
 }
 
 static char *range_sql(const struct asked *a, const char *template)
@@ -217,8 +218,8 @@ static char *range_sql(const struct asked *a, const char *template)
 		                    { NULL, NULL } };
 
 	snprintf(began, sizeof(began), "%" PRId64, a->input.began);
-	snprintf(from, sizeof(from), "%" PRId64, absolute(a, a->from));
-	snprintf(to, sizeof(to), "%" PRId64, absolute(a, a->to));
+	snprintf(from, sizeof(from), "%" PRId64, absolute_time(a, a->from));
+	snprintf(to, sizeof(to), "%" PRId64, absolute_time(a, a->to));
 	snprintf(first, sizeof(first), "%" PRId64, a->first);
 	snprintf(last, sizeof(last), "%" PRId64, a->last);
 	snprintf(limit, sizeof(limit), "%u", a->call->asked.limit ? a->call->asked.limit : ROWS_MOST);
@@ -254,7 +255,7 @@ static bool cell_int(const struct bsv_rows *r, size_t column, int64_t *ret)
 }
 
 /* @at relative to the start of the recording. */
-static int64_t relative(const struct asked *a, int64_t at)
+static int64_t relative_time(const struct asked *a, int64_t at)
 {
 	int64_t ret;
 
@@ -272,7 +273,7 @@ static void add_stretches(struct asked *a, int64_t id, int64_t app)
 	bsa_query_int(q, ":id", id);
 	while (bsa_query_step(q, NULL) > 0)
 		bsv_timeline_held(a->timeline, bsa_query_get_int(q, 0), bsa_query_get_int(q, 1), app,
-		                  relative(a, bsa_query_get_int(q, 2)), relative(a, bsa_query_get_int(q, 3)));
+		                  relative_time(a, bsa_query_get_int(q, 2)), relative_time(a, bsa_query_get_int(q, 3)));
 }
 
 /* The service of stream @id, numbered as in add_lanes. */
@@ -353,7 +354,7 @@ static int add_lanes(struct asked *a, struct bsa_err *err)
 		bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
 	                 "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
 	                 "ON lane < lanes WHERE at < %" PRId64 " ORDER BY 1, 2",
-	                 absolute(a, a->to)),
+	                 absolute_time(a, a->to)),
 		add_lane, err);
 }
 
@@ -424,7 +425,7 @@ static int find_ids(struct asked *a, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_text("SELECT min(first_id), max(last_id) FROM id_block WHERE began < %" PRId64
 	                                " AND ended >= %" PRId64,
-	                                absolute(a, a->to), absolute(a, a->from));
+	                                absolute_time(a, a->to), absolute_time(a, a->from));
 	bsv_scoped_rows *rows = NULL;
 
 	if (!sql)

@@ -17,7 +17,7 @@ struct telling {
 
 typedef void told(struct telling *t, const struct bsa_query *q);
 
-static int each(struct telling *t, const char *sql, told *tell)
+static int each_row(struct telling *t, const char *sql, told *tell)
 {
 	struct bsa_query *q = NULL;
 	int r = bsa_query_new(&q, t->w->input->db, sql, t->err);
@@ -115,25 +115,28 @@ static void tell_preparation(struct telling *t, const struct bsa_query *q)
 int bsv_tell_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
 	struct telling t = { .w = w, .err = err };
-	int r = each(&t,
-	             "SELECT began, ended, cause, trace_id, cpu, pid, events, packets FROM loss ORDER BY began, ended",
-	             tell_loss);
+	int r = each_row(
+		&t, "SELECT began, ended, cause, trace_id, cpu, pid, events, packets FROM loss ORDER BY began, ended",
+		tell_loss);
 
 	if (r >= 0)
-		r = each(&t,
-		         "SELECT began, ended, 'lane ' || lane, instance, lane FROM unknown_lane ORDER BY began, ended",
-		         tell_hole);
+		r = each_row(
+			&t,
+			"SELECT began, ended, 'lane ' || lane, instance, lane FROM unknown_lane ORDER BY began, ended",
+			tell_hole);
 	if (r >= 0 && !w->input->picks)
-		r = each(&t,
-		         "SELECT d.at, m.app_id, d.kind, d.over_ns, d.model_id FROM deadline_miss d LEFT JOIN model m "
-		         "ON m.id = "
-		         "d.model_id WHERE d.execution_id IS NULL AND d.at IS NOT NULL",
-		         tell_preparation);
+		r = each_row(
+			&t,
+			"SELECT d.at, m.app_id, d.kind, d.over_ns, d.model_id FROM deadline_miss d LEFT JOIN model m "
+			"ON m.id = "
+			"d.model_id WHERE d.execution_id IS NULL AND d.at IS NOT NULL",
+			tell_preparation);
 	if (r >= 0 && detail != BSV_EXPORT_LANES && !w->input->picks)
-		r = each(&t,
-		         "SELECT app_id, window_began, lag_ns FROM app_lag WHERE lag_ns IS NOT NULL ORDER BY app_id, "
-		         "window_began",
-		         tell_lag);
+		r = each_row(
+			&t,
+			"SELECT app_id, window_began, lag_ns FROM app_lag WHERE lag_ns IS NOT NULL ORDER BY app_id, "
+			"window_began",
+			tell_lag);
 	free(t.lost.rows);
 	free(t.holes.rows);
 	return r;

@@ -26,7 +26,7 @@ struct chrome {
 	bool any;
 };
 
-static struct chrome *of(struct bsv_sink *s)
+static struct chrome *chrome_of(struct bsv_sink *s)
 {
 	return (struct chrome *)s;
 }
@@ -53,16 +53,16 @@ static void open_event(struct chrome *c, const char *phase, uint64_t process, ui
 }
 
 /* Times of a database are between -2^62 and 2^62; what says more is no time. */
-static int64_t between(int64_t from, int64_t to)
+static int64_t us_between(int64_t from, int64_t to)
 {
 	int64_t ret;
 
 	return __builtin_sub_overflow(to, from, &ret) ? 0 : ret;
 }
 
-static int64_t since(const struct chrome *c, int64_t at)
+static int64_t us_since_begin(const struct chrome *c, int64_t at)
 {
-	return between(c->began, at);
+	return us_between(c->began, at);
 }
 
 static void put_args(struct chrome *c, const struct bsv_args *args)
@@ -113,7 +113,7 @@ static void put_flow(struct chrome *c, const struct bsv_sink_event *e)
 	if (!e->flow)
 		return;
 	open_event(c, e->flow_ends ? "f" : e->flow_goes_on ? "t" : "s", e->process, e->track);
-	put_us(c, "ts", since(c, e->at));
+	put_us(c, "ts", us_since_begin(c, e->at));
 	fprintf(c->to, ",\"name\":\"flow\",\"cat\":\"flow\",\"id\":\"%" PRIu64 "\"%s", e->flow,
 	        e->flow_ends ? ",\"bp\":\"e\"" : "");
 	put_end(c);
@@ -121,14 +121,14 @@ static void put_flow(struct chrome *c, const struct bsv_sink_event *e)
 
 static void put_more(struct chrome *c, const struct bsv_sink_event *e);
 
-static void begin(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void slice_begin(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
-	struct chrome *c = of(s);
+	struct chrome *c = chrome_of(s);
 
 	(void)q;
 	open_event(c, "X", e->process, e->track);
-	put_us(c, "ts", since(c, e->at));
-	put_us(c, "dur", between(e->at, e->until));
+	put_us(c, "ts", us_since_begin(c, e->at));
+	put_us(c, "dur", us_between(e->at, e->until));
 	put_name(c, e);
 	put_args(c, e->args);
 	put_end(c);
@@ -136,22 +136,22 @@ static void begin(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_s
 	put_more(c, e);
 }
 
-static void end(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void slice_end(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
 	struct bsv_sink_event at_end = *e;
 
 	(void)q;
 	at_end.at = e->until;
-	put_more(of(s), &at_end);
+	put_more(chrome_of(s), &at_end);
 }
 
-static void instant(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void put_instant(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
-	struct chrome *c = of(s);
+	struct chrome *c = chrome_of(s);
 
 	(void)q;
 	open_event(c, "i", e->process, e->track);
-	put_us(c, "ts", since(c, e->at));
+	put_us(c, "ts", us_since_begin(c, e->at));
 	fputs(",\"s\":\"t\"", c->to);
 	put_name(c, e);
 	put_args(c, e->args);
@@ -163,7 +163,7 @@ static void put_counter(struct chrome *c, const struct bsv_sink_event *e, uint64
                         int64_t value)
 {
 	open_event(c, "C", e->process, track);
-	put_us(c, "ts", since(c, e->at));
+	put_us(c, "ts", us_since_begin(c, e->at));
 	fputs(",\"name\":", c->to);
 	put_text(c, name);
 	fprintf(c->to, ",\"args\":{\"value\":%" PRId64 "}", value);
@@ -176,15 +176,15 @@ static void put_more(struct chrome *c, const struct bsv_sink_event *e)
 		put_counter(c, e, e->more_tracks[i], e->more_names[i], e->more_values[i]);
 }
 
-static void counter(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void sink_counter(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
 	(void)q;
-	put_counter(of(s), e, e->track, e->name.text, e->value);
+	put_counter(chrome_of(s), e, e->track, e->name.text, e->value);
 }
 
 static void put_track(struct bsv_sink *s, const struct bsv_track *t)
 {
-	struct chrome *c = of(s);
+	struct chrome *c = chrome_of(s);
 	bool process = t->process == t->id;
 
 	if (t->kind == BSV_TRACK_COUNT || t->kind == BSV_TRACK_NS)
@@ -196,9 +196,9 @@ static void put_track(struct bsv_sink *s, const struct bsv_track *t)
 	put_end(c);
 }
 
-static int finish(struct bsv_sink *s, struct bsa_err *err)
+static int chrome_finish(struct bsv_sink *s, struct bsa_err *err)
 {
-	struct chrome *c = of(s);
+	struct chrome *c = chrome_of(s);
 
 	fputs("\n]}\n", c->to);
 	return ferror(c->to) ? bsa_fail(err, BSA_E_ENV, "%s", strerror(errno)) : 0;
@@ -215,7 +215,8 @@ struct bsv_sink *bsv_chrome_new(FILE *to, const struct bsv_clocks *clocks)
 
 	if (!c)
 		return NULL;
-	*c = (struct chrome){ .sink = { put_track, begin, end, instant, counter, finish, chrome_free, false },
+	*c = (struct chrome){ .sink = { put_track, slice_begin, slice_end, put_instant, sink_counter, chrome_finish,
+		                        chrome_free, false },
 		              .to = to,
 		              .began = clocks->began };
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", to);

@@ -115,7 +115,7 @@ struct telling {
 
 /* ---- rows ---- */
 
-static bool known(const struct bsa_query *q, size_t column, int64_t *ret)
+static bool column_known(const struct bsa_query *q, size_t column, int64_t *ret)
 {
 	if (bsa_query_type(q, column) != BSA_INT)
 		return false;
@@ -128,7 +128,7 @@ static const char *text_of(const struct bsa_query *q, size_t column)
 	return bsa_query_get_string(q, column, NULL);
 }
 
-static void step(struct telling *t, struct beside *b)
+static void beside_step(struct telling *t, struct beside *b)
 {
 	int r = bsa_query_step(b->q, t->err);
 
@@ -138,24 +138,24 @@ static void step(struct telling *t, struct beside *b)
 }
 
 /* To the first row of the execution under way, if there is one. Executions come in the order of their ids. */
-static bool seek(struct telling *t, struct beside *b)
+static bool beside_seek(struct telling *t, struct beside *b)
 {
 	if (t->id > b->to) {
 		b->to = t->id > INT64_MAX - SPAN ? INT64_MAX : t->id + SPAN - 1;
 		bsa_query_again(b->q);
 		bsa_query_int(b->q, ":from", t->id);
 		bsa_query_int(b->q, ":to", b->to);
-		step(t, b);
+		beside_step(t, b);
 	}
 	while (b->row && bsa_query_get_int(b->q, 0) < t->id)
-		step(t, b);
+		beside_step(t, b);
 	return b->row && bsa_query_get_int(b->q, 0) == t->id;
 }
 
 /* ---- slices ---- */
 
-static struct bsv_sink_event event(const struct telling *t, const char *name, unsigned category, int64_t began,
-                                   int64_t ended)
+static struct bsv_sink_event event_of(const struct telling *t, const char *name, unsigned category, int64_t began,
+                                      int64_t ended)
 {
 	return (struct bsv_sink_event){ .track = t->q_of->track,
 		                        .process = t->process,
@@ -196,9 +196,9 @@ static void wait_args(struct telling *t, struct bsv_args *args)
 	bsv_arg_text(args, "cause", text_of(q, WAIT_CAUSE), 0);
 	bsv_arg_text(args, "occupancy", text_of(q, WAIT_OCCUPANCY), 0);
 	bsv_arg_text(args, "open", text_of(q, WAIT_OPEN), 0);
-	if (known(q, WAIT_BLOCKER, &value))
+	if (column_known(q, WAIT_BLOCKER, &value))
 		bsv_arg_int(args, "blocker_id", value);
-	if (!known(q, WAIT_APP, &value))
+	if (!column_known(q, WAIT_APP, &value))
 		return;
 	app = bsv_named_text(&t->w->apps, value);
 	bsv_arg_text(args, "blocker_app", app.text, app.key);
@@ -209,7 +209,7 @@ static uint64_t wait_flow(struct telling *t)
 {
 	int64_t blocker;
 
-	return known(t->waits.q, WAIT_BLOCKER, &blocker) && t->stream ? 2 * ++t->flows + 1 : 0;
+	return column_known(t->waits.q, WAIT_BLOCKER, &blocker) && t->stream ? 2 * ++t->flows + 1 : 0;
 }
 
 /* On the lane that was held, at the time at which this wait began. */
@@ -220,11 +220,11 @@ static void tell_holder(struct telling *t, uint64_t flow, int64_t at)
 	struct bsv_args args = { 0 };
 	int64_t lane, blocker;
 
-	if (!flow || !known(t->waits.q, WAIT_LANE, &lane) || !known(t->waits.q, WAIT_BLOCKER, &blocker))
+	if (!flow || !column_known(t->waits.q, WAIT_LANE, &lane) || !column_known(t->waits.q, WAIT_BLOCKER, &blocker))
 		return;
 	bsv_arg_int(&args, "id", blocker);
 	bsv_arg_int(&args, "waiting_id", t->id);
-	e = event(t, "waited for", BSV_CAT_HOLDER, at, at);
+	e = event_of(t, "waited for", BSV_CAT_HOLDER, at, at);
 	e.track = bsv_service_lane(t->w, service, lane);
 	e.process = service->track;
 	e.flow = flow;
@@ -236,7 +236,7 @@ static void tell_holder(struct telling *t, uint64_t flow, int64_t at)
 static void tell_wait(struct telling *t, int64_t began, int64_t ended, int64_t until)
 {
 	const char *cause = text_of(t->waits.q, WAIT_CAUSE);
-	struct bsv_sink_event e = event(t, cause ? cause : "unknown", BSV_CAT_WAIT, began, ended);
+	struct bsv_sink_event e = event_of(t, cause ? cause : "unknown", BSV_CAT_WAIT, began, ended);
 	struct bsv_args args = { 0 };
 
 	wait_args(t, &args);
@@ -261,14 +261,14 @@ static void tell_waits(struct telling *t, int64_t before, int64_t until)
 {
 	if (t->detail != BSV_EXPORT_ALL)
 		return;
-	while (!t->failed && seek(t, &t->waits)) {
+	while (!t->failed && beside_seek(t, &t->waits)) {
 		int64_t began = bsa_query_get_int(t->waits.q, WAIT_BEGAN),
 			ended = bsa_query_get_int(t->waits.q, WAIT_ENDED);
 
 		if (began >= before)
 			return;
 		tell_wait(t, began, ended, until);
-		step(t, &t->waits);
+		beside_step(t, &t->waits);
 	}
 }
 
@@ -277,8 +277,8 @@ static void tell_waits(struct telling *t, int64_t before, int64_t until)
 /* A phase in which it waits. */
 static void tell_waiting(struct telling *t, const char *name, int64_t began, int64_t ended)
 {
-	struct bsv_sink_event e = event(t, name, BSV_CAT_PHASE, began, ended);
-	bool waits = t->detail == BSV_EXPORT_ALL && seek(t, &t->waits);
+	struct bsv_sink_event e = event_of(t, name, BSV_CAT_PHASE, began, ended);
+	bool waits = t->detail == BSV_EXPORT_ALL && beside_seek(t, &t->waits);
 	struct bsv_args args = { 0 };
 
 	e.args = &args;
@@ -289,7 +289,7 @@ static void tell_waiting(struct telling *t, const char *name, int64_t began, int
 		e.categories |= 1u << BSV_CAT_WAIT;
 		t->w->sink->begin(t->w->sink, t->q_of, &e);
 		tell_holder(t, e.flow, began);
-		step(t, &t->waits);
+		beside_step(t, &t->waits);
 	} else {
 		t->w->sink->begin(t->w->sink, t->q_of, &e);
 	}
@@ -303,7 +303,7 @@ enum { STOPPED = 1, RESUMED };
 
 static void tell_stretch(struct telling *t, int64_t began, int64_t ended)
 {
-	struct bsv_sink_event e = event(t, "run", BSV_CAT_PHASE, began, ended);
+	struct bsv_sink_event e = event_of(t, "run", BSV_CAT_PHASE, began, ended);
 
 	if (ended > began)
 		tell_slice(t, &e);
@@ -315,14 +315,14 @@ static void tell_run(struct telling *t, int64_t began, int64_t ended)
 {
 	int64_t preempted, stopped, resumed;
 
-	if (known(t->q, PREEMPTIONS, &preempted) && !preempted) {
+	if (column_known(t->q, PREEMPTIONS, &preempted) && !preempted) {
 		tell_stretch(t, began, ended);
 		return;
 	}
-	for (; !t->failed && seek(t, &t->preemptions); step(t, &t->preemptions)) {
-		if (!known(t->preemptions.q, STOPPED, &stopped) || stopped < t->told || stopped > ended)
+	for (; !t->failed && beside_seek(t, &t->preemptions); beside_step(t, &t->preemptions)) {
+		if (!column_known(t->preemptions.q, STOPPED, &stopped) || stopped < t->told || stopped > ended)
 			continue;
-		if (!known(t->preemptions.q, RESUMED, &resumed) || resumed > ended)
+		if (!column_known(t->preemptions.q, RESUMED, &resumed) || resumed > ended)
 			resumed = ended;
 		if (resumed < stopped)
 			continue;
@@ -337,7 +337,8 @@ static void tell_phase(struct telling *t, const struct phase *p)
 	struct bsv_sink_event e;
 	int64_t began, length, ended;
 
-	if ((!known(t->q, p->began, &began) && !known(t->q, p->otherwise, &began)) || !known(t->q, p->length, &length))
+	if ((!column_known(t->q, p->began, &began) && !column_known(t->q, p->otherwise, &began)) ||
+	    !column_known(t->q, p->length, &length))
 		return;
 	ended = length;
 	if (p->length != RUN_ENDED && __builtin_add_overflow(began, length, &ended))
@@ -351,7 +352,7 @@ static void tell_phase(struct telling *t, const struct phase *p)
 	} else if (p->length == RUN_ENDED) {
 		tell_run(t, began, ended);
 	} else {
-		e = event(t, p->name, BSV_CAT_PHASE, began, ended);
+		e = event_of(t, p->name, BSV_CAT_PHASE, began, ended);
 		if (p->began >= RUN_ENDED && !t->answered && t->detail == BSV_EXPORT_ALL) {
 			e.flow = 2 * (uint64_t)t->id;
 			e.flow_ends = t->answered = true;
@@ -369,23 +370,23 @@ static void find_ends(struct telling *t)
 	bool any = false;
 
 	for (size_t c = SUBMITTED; c <= SIGNALLED; c++) {
-		if (!known(t->q, c, &at))
+		if (!column_known(t->q, c, &at))
 			continue;
 		t->began = any && t->began < at ? t->began : at;
 		t->ended = any && t->ended > at ? t->ended : at;
 		any = true;
 	}
-	if (!any && !known(t->q, MISSED_AT, &t->began) && !known(t->q, DEADLINE, &t->began))
+	if (!any && !column_known(t->q, MISSED_AT, &t->began) && !column_known(t->q, DEADLINE, &t->began))
 		t->began = t->w->clocks.began;
 	if (!any)
 		t->ended = t->began;
-	if (t->detail != BSV_EXPORT_ALL || (known(t->q, QUEUE_NS, &at) && known(t->q, RUN_ENDED, &at)))
+	if (t->detail != BSV_EXPORT_ALL || (column_known(t->q, QUEUE_NS, &at) && column_known(t->q, RUN_ENDED, &at)))
 		return;
 	bsa_query_again(t->last_wait); /* the last wait may end later than everything else that is known */
 	bsa_query_int(t->last_wait, ":id", t->id);
-	if (bsa_query_step(t->last_wait, t->err) > 0 && known(t->last_wait, 0, &at) && at > t->ended)
+	if (bsa_query_step(t->last_wait, t->err) > 0 && column_known(t->last_wait, 0, &at) && at > t->ended)
 		t->ended = at;
-	if (known(t->last_wait, 1, &at) && at < t->began)
+	if (column_known(t->last_wait, 1, &at) && at < t->began)
 		t->began = at;
 }
 
@@ -402,13 +403,13 @@ static void execution_args(struct telling *t, struct bsv_args *args)
 		bsv_arg_text(args, "quality", quality, 0);
 	if (sides && strcmp(sides, "both"))
 		bsv_arg_text(args, "sides", sides, 0);
-	if (known(t->q, COLD, &value) && value)
+	if (column_known(t->q, COLD, &value) && value)
 		bsv_arg_int(args, "cold", value);
-	if (known(t->q, FALLBACK, &value) && value)
+	if (column_known(t->q, FALLBACK, &value) && value)
 		bsv_arg_int(args, "fallback", value);
-	if (known(t->q, REDO, &value) && value)
+	if (column_known(t->q, REDO, &value) && value)
 		bsv_arg_int(args, "redo_ns", value);
-	if (known(t->q, CPU, &value))
+	if (column_known(t->q, CPU, &value))
 		bsv_arg_int(args, "cpu_ns", value);
 }
 
@@ -422,8 +423,8 @@ static void tell_execution(struct telling *t)
 	t->told = t->began;
 	t->answered = false;
 	execution_args(t, &args);
-	e = event(t, text_of(t->q, PATH), BSV_CAT_EXECUTION, t->began, t->ended);
-	e.name = bsv_named_text(&t->w->models, known(t->q, MODEL, &model) ? model : -1);
+	e = event_of(t, text_of(t->q, PATH), BSV_CAT_EXECUTION, t->began, t->ended);
+	e.name = bsv_named_text(&t->w->models, column_known(t->q, MODEL, &model) ? model : -1);
 	if (!e.name.text)
 		e.name = (struct bsv_sink_text){ text_of(t->q, PATH) ? text_of(t->q, PATH) : "execution", 0 };
 	e.args = &args;
@@ -447,20 +448,20 @@ static void miss_args(struct telling *t, struct bsv_args *args)
 	struct bsv_sink_text app = { NULL, 0 };
 	int64_t value;
 
-	for (; !t->failed && seek(t, &t->causes); step(t, &t->causes)) {
+	for (; !t->failed && beside_seek(t, &t->causes); beside_step(t, &t->causes)) {
 		const char *cause = text_of(t->causes.q, CAUSE_NAME);
 
-		if (known(t->causes.q, CAUSE_PRIMARY, &value) && value) {
+		if (column_known(t->causes.q, CAUSE_PRIMARY, &value) && value) {
 			snprintf(t->cause, sizeof(t->cause), "%s",
 			         cause ? cause : "unknown"); /* the row's is gone with it */
 			bsv_arg_text(args, "cause", t->cause, 0);
-			if (known(t->causes.q, CAUSE_EXECUTION, &value))
+			if (column_known(t->causes.q, CAUSE_EXECUTION, &value))
 				bsv_arg_int(args, "culprit_id", value);
-			if (known(t->causes.q, CAUSE_APP, &value))
+			if (column_known(t->causes.q, CAUSE_APP, &value))
 				app = bsv_named_text(&t->w->apps, value);
 			bsv_arg_text(args, "culprit_app", app.text, app.key);
 		}
-		if (args->n < BSV_ARGS_MOST && known(t->causes.q, CAUSE_LATE, &value)) {
+		if (args->n < BSV_ARGS_MOST && column_known(t->causes.q, CAUSE_LATE, &value)) {
 			snprintf(t->parts[args->n], sizeof(t->parts[0]), "%s%s", part, cause ? cause : "unknown");
 			bsv_arg_int(args, t->parts[args->n], value);
 		}
@@ -485,7 +486,7 @@ static void tell_deadline(struct telling *t)
 	const char *miss = text_of(t->q, MISS);
 	struct bsv_args args = { 0 };
 	int64_t deadline = 0, value, at;
-	bool has = known(t->q, DEADLINE, &deadline);
+	bool has = column_known(t->q, DEADLINE, &deadline);
 
 	bsv_arg_int(&args, "id", t->id);
 	if (has && t->detail != BSV_EXPORT_LANES)
@@ -493,12 +494,12 @@ static void tell_deadline(struct telling *t)
 	if (!miss)
 		return;
 	at = t->ended;
-	if (!strcmp(miss, "predicted") && known(t->q, MISSED_AT, &value))
+	if (!strcmp(miss, "predicted") && column_known(t->q, MISSED_AT, &value))
 		at = value;
-	else if (strcmp(miss, "predicted") && has && known(t->q, LATENESS, &value))
+	else if (strcmp(miss, "predicted") && has && column_known(t->q, LATENESS, &value))
 		__builtin_add_overflow(deadline, value, &at);
 	bsv_arg_text(&args, "miss", miss, 0);
-	if (known(t->q, LATENESS, &value))
+	if (column_known(t->q, LATENESS, &value))
 		bsv_arg_int(&args, "lateness_ns", value);
 	miss_args(t, &args);
 	tell_mark(t, "missed", BSV_CAT_MISS, at, &args);

@@ -37,12 +37,12 @@ struct telling {
 
 /* ---- what is under way ---- */
 
-static bool earlier(const struct pending *a, const struct pending *b)
+static bool is_earlier(const struct pending *a, const struct pending *b)
 {
 	return a->at < b->at || (a->at == b->at && a->kind < b->kind);
 }
 
-static void swap(struct pending *a, struct pending *b)
+static void swap_pending(struct pending *a, struct pending *b)
 {
 	struct pending c = *a;
 
@@ -50,7 +50,7 @@ static void swap(struct pending *a, struct pending *b)
 	*b = c;
 }
 
-static void push(struct telling *t, struct pending p)
+static void heap_push(struct telling *t, struct pending p)
 {
 	if (t->n == t->room) {
 		size_t room = t->room ? 2 * t->room : 64;
@@ -64,21 +64,21 @@ static void push(struct telling *t, struct pending p)
 		t->room = room;
 	}
 	t->heap[t->n] = p;
-	for (size_t i = t->n++; i && earlier(&t->heap[i], &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		swap(&t->heap[i], &t->heap[(i - 1) / 2]);
+	for (size_t i = t->n++; i && is_earlier(&t->heap[i], &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		swap_pending(&t->heap[i], &t->heap[(i - 1) / 2]);
 }
 
-static struct pending pop(struct telling *t)
+static struct pending heap_pop(struct telling *t)
 {
 	struct pending first = t->heap[0];
 
 	t->heap[0] = t->heap[--t->n];
 	for (size_t i = 0, child = 1; child < t->n; i = child, child = 2 * i + 1) {
-		if (child + 1 < t->n && earlier(&t->heap[child + 1], &t->heap[child]))
+		if (child + 1 < t->n && is_earlier(&t->heap[child + 1], &t->heap[child]))
 			child++;
-		if (!earlier(&t->heap[child], &t->heap[i]))
+		if (!is_earlier(&t->heap[child], &t->heap[i]))
 			break;
-		swap(&t->heap[i], &t->heap[child]);
+		swap_pending(&t->heap[i], &t->heap[child]);
 	}
 	return first;
 }
@@ -89,7 +89,7 @@ static struct pending pop(struct telling *t)
 enum { LANE_BEGAN, LANE_ENDED, LANE_NUMBER, LANE_EXECUTION, LANE_STREAM, LANE_APP, LANE_MODEL };
 enum { QUEUE_STREAM, QUEUE_BEGAN, QUEUE_ENDED };
 
-static bool step(struct telling *t, struct bsa_query *q)
+static bool query_step(struct telling *t, struct bsa_query *q)
 {
 	int r = bsa_query_step(q, t->err);
 
@@ -172,7 +172,7 @@ static void lane_begins(struct telling *t)
 	bsv_arg_int(&args, "id", bsa_query_get_int(q, LANE_EXECUTION));
 	bsv_arg_text(&args, "model", model.text, model.key);
 	tell_lane(t, s, &e, true);
-	push(t, (struct pending){ e.until, LANE_ENDS, (size_t)(s - t->w->services), e.track });
+	heap_push(t, (struct pending){ e.until, LANE_ENDS, (size_t)(s - t->w->services), e.track });
 }
 
 static void queue_begins(struct telling *t)
@@ -184,11 +184,11 @@ static void queue_begins(struct telling *t)
 		return;
 	s->queued++;
 	tell_queue(t, s, began);
-	push(t,
-	     (struct pending){ bsa_query_get_int(t->queue, QUEUE_ENDED), QUEUE_ENDS, (size_t)(s - t->w->services), 0 });
+	heap_push(t, (struct pending){ bsa_query_get_int(t->queue, QUEUE_ENDED), QUEUE_ENDS,
+	                               (size_t)(s - t->w->services), 0 });
 }
 
-static void ends(struct telling *t, const struct pending *p)
+static void stretch_ends(struct telling *t, const struct pending *p)
 {
 	struct bsv_service_of *s = &t->w->services[p->service];
 	bool next = t->more_lanes && bsa_query_get_int(t->lanes, LANE_BEGAN) == p->at &&
@@ -214,12 +214,12 @@ static enum kind next_kind(const struct telling *t)
 		first = t->heap[0];
 	if (t->more_lanes) {
 		lane.at = bsa_query_get_int(t->lanes, LANE_BEGAN);
-		if (earlier(&lane, &first))
+		if (is_earlier(&lane, &first))
 			first = lane;
 	}
 	if (t->more_queue) {
 		queue.at = bsa_query_get_int(t->queue, QUEUE_BEGAN);
-		if (earlier(&queue, &first))
+		if (is_earlier(&queue, &first))
 			first = queue;
 	}
 	return first.kind;
@@ -229,23 +229,23 @@ static void tell_all(struct telling *t)
 {
 	struct pending p;
 
-	t->more_lanes = step(t, t->lanes);
-	t->more_queue = t->queue && step(t, t->queue);
+	t->more_lanes = query_step(t, t->lanes);
+	t->more_queue = t->queue && query_step(t, t->queue);
 	while (!t->failed && !t->w->sink->failed)
 		switch (next_kind(t)) {
 		case LANE_BEGINS:
 			lane_begins(t);
-			t->more_lanes = step(t, t->lanes);
+			t->more_lanes = query_step(t, t->lanes);
 			break;
 		case QUEUE_BEGINS:
 			queue_begins(t);
-			t->more_queue = step(t, t->queue);
+			t->more_queue = query_step(t, t->queue);
 			break;
 		case NOTHING:
 			return;
 		default:
-			p = pop(t);
-			ends(t, &p);
+			p = heap_pop(t);
+			stretch_ends(t, &p);
 		}
 }
 

@@ -23,17 +23,17 @@ struct output {
 
 static char unfinished[PATH_MAX]; /* for who stops us */
 
-static void stopped(int number)
+static void remove_unfinished(int number)
 {
 	unlink(unfinished);
 	raise(number); /* SA_RESETHAND: this ends the process when the handler returns */
 }
 
 /* Remove the unfinished file if a signal ends the process. */
-static void watch(const char *path)
+static void watch_signals(const char *path)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction way = { .sa_handler = stopped, .sa_flags = SA_RESETHAND }, before;
+	struct sigaction way = { .sa_handler = remove_unfinished, .sa_flags = SA_RESETHAND }, before;
 
 	snprintf(unfinished, sizeof(unfinished), "%s", path);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
@@ -64,7 +64,7 @@ static int output_open(struct output *o, const char *name, struct bsa_err *err)
 		*o->path = 0;
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
 	}
-	watch(o->path);
+	watch_signals(o->path);
 	fchmod(fd, 0666 & ~mask);
 	o->to = fdopen(fd, "w");
 	if (!o->to)

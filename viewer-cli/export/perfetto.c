@@ -97,14 +97,14 @@ struct perfetto {
 	size_t squeezed_room;
 };
 
-static struct perfetto *of(struct bsv_sink *s)
+static struct perfetto *perfetto_of(struct bsv_sink *s)
 {
 	return (struct perfetto *)s;
 }
 
 /* ---- to the file ---- */
 
-static void put(struct perfetto *p, const void *bytes, size_t n)
+static void put_bytes(struct perfetto *p, const void *bytes, size_t n)
 {
 	if (!p->sink.failed && fwrite(bytes, 1, n, p->to) != n)
 		p->sink.failed = true;
@@ -123,7 +123,7 @@ static void put_squeezed(struct perfetto *p)
 	p->z.avail_out = (uInt)p->squeezed_room;
 	if (p->out.n > CHUNK * 2 ||
 	    deflate(&p->z, Z_FINISH) != Z_STREAM_END) { /* one packet that is too large for it */
-		put(p, p->out.bytes, p->out.n);
+		put_bytes(p, p->out.bytes, p->out.n);
 		return;
 	}
 	n = p->squeezed_room - p->z.avail_out;
@@ -131,7 +131,7 @@ static void put_squeezed(struct perfetto *p)
 	outer = bsv_proto_open(packet, TRACE_PACKET);
 	bsv_proto_bytes(packet, COMPRESSED_PACKETS, p->squeezed, n);
 	bsv_proto_close(packet, outer);
-	put(p, packet->bytes, packet->n);
+	put_bytes(p, packet->bytes, packet->n);
 	p->sink.failed = p->sink.failed || packet->failed;
 }
 
@@ -142,7 +142,7 @@ static void put_chunk(struct perfetto *p)
 	if (p->out.n && p->compress)
 		put_squeezed(p);
 	else if (p->out.n)
-		put(p, p->out.bytes, p->out.n);
+		put_bytes(p, p->out.bytes, p->out.n);
 	p->out.n = 0;
 }
 
@@ -240,7 +240,7 @@ static void put_time(struct perfetto *p, struct bsv_sequence *q, int64_t told)
 
 /* ---- texts ---- */
 
-static void intern(struct perfetto *p, unsigned of, uint64_t iid, const char *text)
+static void intern_text(struct perfetto *p, unsigned of, uint64_t iid, const char *text)
 {
 	size_t entry = bsv_proto_open(&p->interned, of);
 
@@ -250,7 +250,7 @@ static void intern(struct perfetto *p, unsigned of, uint64_t iid, const char *te
 }
 
 /* The word's number, or WORDS: too long, or one too many. */
-static unsigned word(struct perfetto *p, unsigned of, const char *text)
+static unsigned intern_word(struct perfetto *p, unsigned of, const char *text)
 {
 	unsigned hash = 2166136261u ^ of;
 	size_t n = 0;
@@ -295,14 +295,14 @@ static uint64_t iid_of(struct perfetto *p, struct bsv_sequence *q, unsigned of, 
 
 	if (text->key) {
 		if (!key_known(q, of == INTERNED_STRING, text->key))
-			intern(p, of, text->key, text->text);
+			intern_text(p, of, text->key, text->text);
 		return text->key;
 	}
-	at = word(p, of, text->text);
+	at = intern_word(p, of, text->text);
 	if (at == WORDS)
 		return 0;
 	if (!(q->seen[at / 64] >> at % 64 & 1)) {
-		intern(p, of, at + 1, text->text);
+		intern_text(p, of, at + 1, text->text);
 		q->seen[at / 64] |= UINT64_C(1) << at % 64;
 	}
 	return at + 1;
@@ -375,7 +375,7 @@ static void fill_event(struct perfetto *p, struct bsv_sequence *q, const struct 
 static void put_event(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e, enum event_type type,
                       int64_t at)
 {
-	struct perfetto *p = of(s);
+	struct perfetto *p = perfetto_of(s);
 	size_t packet;
 
 	if (!q->id)
@@ -392,22 +392,22 @@ static void put_event(struct bsv_sink *s, struct bsv_sequence *q, const struct b
 	packet_done(p, packet);
 }
 
-static void begin(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void slice_begin(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
 	put_event(s, q, e, SLICE_BEGIN, e->at);
 }
 
-static void end(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void slice_end(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
 	put_event(s, q, e, SLICE_END, e->until);
 }
 
-static void instant(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void put_instant(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
 	put_event(s, q, e, INSTANT, e->at);
 }
 
-static void counter(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
+static void put_counter(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e)
 {
 	put_event(s, q, e, COUNTER, e->at);
 }
@@ -425,7 +425,7 @@ static void put_process(struct perfetto *p, const struct bsv_track *t)
 
 static void put_track(struct bsv_sink *s, const struct bsv_track *t)
 {
-	struct perfetto *p = of(s);
+	struct perfetto *p = perfetto_of(s);
 	size_t packet, descriptor, counter;
 
 	if (!p->about.id)
@@ -452,9 +452,9 @@ static void put_track(struct bsv_sink *s, const struct bsv_track *t)
 
 /* ---- all of it ---- */
 
-static int finish(struct bsv_sink *s, struct bsa_err *err)
+static int perfetto_finish(struct bsv_sink *s, struct bsa_err *err)
 {
-	struct perfetto *p = of(s);
+	struct perfetto *p = perfetto_of(s);
 
 	if (!p->about.id) /* nothing at all was told: clocks are all there is */
 		sequence_begin(p, &p->about);
@@ -466,7 +466,7 @@ static int finish(struct bsv_sink *s, struct bsa_err *err)
 
 static void perfetto_free(struct bsv_sink *s)
 {
-	struct perfetto *p = of(s);
+	struct perfetto *p = perfetto_of(s);
 
 	if (p->compress)
 		deflateEnd(&p->z);
@@ -497,7 +497,8 @@ struct bsv_sink *bsv_perfetto_new(FILE *to, const struct bsv_clocks *clocks, boo
 	if (!p)
 		return NULL;
 	*p = (struct perfetto){
-		.sink = { put_track, begin, end, instant, counter, finish, perfetto_free, false },
+		.sink = { put_track, slice_begin, slice_end, put_instant, put_counter, perfetto_finish, perfetto_free,
+		          false },
 		.to = to,
 		.clocks = *clocks,
 		.uuids = uuids_of(clocks->uuid),

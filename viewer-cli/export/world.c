@@ -29,7 +29,7 @@ static int each_row(struct bsv_world *w, char *taken, bool (*each)(struct bsv_wo
 }
 
 /* Room for one more in an array that has @n: powers of two. NULL: no memory, and @array is as it was. */
-static void *grown(void *array, size_t n, size_t size)
+static void *grow_array(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1) || (!n && array))
 		return array;
@@ -39,13 +39,13 @@ static void *grown(void *array, size_t n, size_t size)
 static bool add_name(struct bsv_named *named, const struct bsv_rows *r)
 {
 	struct bsv_cell name = bsv_rows_cell(r, 1);
-	int64_t *ids = grown(named->ids, named->n, sizeof(*ids));
+	int64_t *ids = grow_array(named->ids, named->n, sizeof(*ids));
 	char **names;
 
 	if (!ids)
 		return false;
 	named->ids = ids;
-	names = grown(named->names, named->n, sizeof(*names));
+	names = grow_array(named->names, named->n, sizeof(*names));
 	if (!names)
 		return false;
 	named->names = names;
@@ -67,7 +67,7 @@ static bool add_model(struct bsv_world *w, const struct bsv_rows *r)
 /* id, pid, app_id, whether it is the first with its pid */
 static bool add_process(struct bsv_world *w, const struct bsv_rows *r)
 {
-	struct bsv_owner *p = grown(w->processes, w->n_processes, sizeof(*p));
+	struct bsv_owner *p = grow_array(w->processes, w->n_processes, sizeof(*p));
 	int64_t pid = bsv_rows_get(r, 1, 0);
 	struct bsv_owner *app;
 
@@ -90,7 +90,7 @@ static size_t service_at(struct bsv_world *w, int64_t trace, int64_t instance)
 	for (size_t i = w->n_services; i > 0; i--)
 		if (w->services[i - 1].trace == trace && w->services[i - 1].instance == instance)
 			return i - 1;
-	s = grown(w->services, w->n_services, sizeof(*s));
+	s = grow_array(w->services, w->n_services, sizeof(*s));
 	if (!s) {
 		w->no_memory = true;
 		return 0;
@@ -121,7 +121,7 @@ static struct bsv_owner *owner_of(struct bsv_owner *owners, size_t n, int64_t id
 /* id, trace_id, number, path, the process that is shown, app_id */
 static bool add_stream(struct bsv_world *w, const struct bsv_rows *r)
 {
-	struct bsv_stream_of *s = grown(w->streams, w->n_streams, sizeof(*s));
+	struct bsv_stream_of *s = grow_array(w->streams, w->n_streams, sizeof(*s));
 	const char *path = bsv_rows_cell(r, 3).text;
 	int64_t number = bsv_rows_get(r, 2, 0);
 
@@ -330,7 +330,7 @@ struct bsv_row *bsv_row_for(struct bsv_world *w, struct bsv_side_by_side *rows, 
 			row->ends = ended;
 			return row;
 		}
-	row = grown(rows->rows, rows->n, sizeof(*row));
+	row = grow_array(rows->rows, rows->n, sizeof(*row));
 	if (!row) {
 		w->no_memory = true;
 		return NULL;

@@ -21,7 +21,7 @@
 enum { PATIENCE_MS = 60000, NOT_STARTED = 127, NUMBER_TEXT = 24, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
 static const rlim_t most_memory = 1 << 30;
 
-static _Noreturn void become(pid_t parent, int in, int out, const char *const *argv, const char *program)
+static _Noreturn void become_reader(pid_t parent, int in, int out, const char *const *argv, const char *program)
 {
 	const int left[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -67,7 +67,7 @@ static const char *write_buckets(char to[BUCKETS_TEXT], const struct bsv_buckets
 }
 
 /* A process that is started with @argv. */
-static int start(struct bsv_reader *ret, const char *const *argv, struct bsa_err *err)
+static int start_reader(struct bsv_reader *ret, const char *const *argv, struct bsa_err *err)
 {
 	char program[PATH_MAX];
 	pid_t parent = getpid();
@@ -83,7 +83,7 @@ static int start(struct bsv_reader *ret, const char *const *argv, struct bsa_err
 	}
 	*ret = (struct bsv_reader){ .pid = fork(), .to = to[1], .from = from[0] };
 	if (!ret->pid)
-		become(parent, to[0], from[1], argv, program);
+		become_reader(parent, to[0], from[1], argv, program);
 	close(to[0]);
 	close(from[1]);
 	if (ret->pid > 0)
@@ -108,7 +108,7 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
 		                     NULL };
 
 	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
-	return start(ret, argv, err);
+	return start_reader(ret, argv, err);
 }
 
 int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
@@ -124,7 +124,7 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
 		argv[BEFORE + i] = watching->conditions[i].text;
 	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
 	snprintf(window, sizeof(window), "%" PRIu64, watching->window_ns);
-	return start(ret, argv, err);
+	return start_reader(ret, argv, err);
 }
 
 void bsv_reader_close(struct bsv_reader *r)
@@ -141,7 +141,7 @@ void bsv_reader_close(struct bsv_reader *r)
 
 /* ---- what it says ---- */
 
-static int gone(struct bsa_err *err)
+static int reader_gone(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has gone");
 }
@@ -163,7 +163,7 @@ static int read_all(const struct bsv_reader *r, void *to, size_t n, struct bsa_e
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return gone(err);
+			return reader_gone(err);
 		at += got;
 		n -= (size_t)got;
 	}
@@ -200,14 +200,14 @@ static int read_metrics(const struct bsv_reader *r, const struct bsv_figures *re
 }
 
 /* @ret_metrics NULL: there are to be none. */
-static int ask(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
-               char **ret_metrics, struct bsa_err *err)
+static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
+                      char **ret_metrics, struct bsa_err *err)
 {
 	size_t n = strlen(words);
 	int k;
 
 	if (!r->pid || write(r->to, words, n) != (ssize_t)n)
-		return gone(err);
+		return reader_gone(err);
 	k = read_all(r, ret, sizeof(*ret), err);
 	if (k < 0)
 		return k;
@@ -226,12 +226,12 @@ static int ask(struct bsv_reader *r, const char *words, struct bsv_figures *ret,
 int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err)
 {
-	return ask(r, finish ? "finish\n" : "look\n", ret, rows, NULL, err);
+	return ask_reader(r, finish ? "finish\n" : "look\n", ret, rows, NULL, err);
 }
 
 int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
 {
-	return ask(r, "conditions\n", ret, NULL, NULL, err);
+	return ask_reader(r, "conditions\n", ret, NULL, NULL, err);
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,
@@ -241,7 +241,7 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **
 	int k;
 
 	*ret = NULL;
-	k = ask(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", &figures, NULL, ret, err);
+	k = ask_reader(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", &figures, NULL, ret, err);
 	if (k < 0) {
 		free(*ret);
 		*ret = NULL;
@@ -257,5 +257,5 @@ int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figu
 
 	if (snprintf(words, sizeof(words), "move %s\n", directory) >= (int)sizeof(words) || strchr(directory, '\n'))
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be followed", directory);
-	return ask(r, words, ret, rows, NULL, err);
+	return ask_reader(r, words, ret, rows, NULL, err);
 }

@@ -22,7 +22,7 @@ struct saving {
 	struct bsa_err *err;
 };
 
-static int failed(const struct saving *s, const char *path)
+static int save_failed(const struct saving *s, const char *path)
 {
 	return bsa_fail(s->err, BSA_E_ENV, "%s cannot be saved: %s", path, strerror(errno));
 }
@@ -35,13 +35,13 @@ static int copy_bytes(const struct saving *s, int from, int to, off_t n, const c
 		ssize_t got = pread(from, bytes, sizeof(bytes), at);
 
 		if (got < 0)
-			return failed(s, path);
+			return save_failed(s, path);
 		if (!got)
 			return 0;
 		if (got > n - at)
 			got = n - at;
 		if (write(to, bytes, (size_t)got) != got)
-			return failed(s, path);
+			return save_failed(s, path);
 		at += got;
 	}
 	return 0;
@@ -60,7 +60,7 @@ static int copy_file(struct saving *s, const char *from, const char *to)
 		return 0;
 	}
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	r = out < 0 ? failed(s, to) : copy_bytes(s, in, out, st.st_size, to);
+	r = out < 0 ? save_failed(s, to) : copy_bytes(s, in, out, st.st_size, to);
 	if (r == 0 && (fstat(in, &after) || after.st_size < st.st_size))
 		unlink(to); /* written anew */
 	else if (r == 0)
@@ -96,9 +96,9 @@ static int copy_directory(struct saving *s, const char *from, const char *to, in
 	int r = 0;
 
 	if (!d)
-		return failed(s, from);
+		return save_failed(s, from);
 	if (mkdir(to, 0777))
-		r = failed(s, to);
+		r = save_failed(s, to);
 	while (r == 0 && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = copy_entry(s, from, to, e->d_name, depth);

@@ -23,7 +23,7 @@ static volatile sig_atomic_t taken;
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-static void put(const char *text, size_t n)
+static void put_text(const char *text, size_t n)
 {
 	while (n) {
 		ssize_t done = write(STDOUT_FILENO, text, n);
@@ -42,11 +42,11 @@ void bsv_terminal_give(void)
 	if (!taken)
 		return;
 	taken = 0;
-	put(GIVE, sizeof(GIVE) - 1);
+	put_text(GIVE, sizeof(GIVE) - 1);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
 }
 
-static void crashed(int signal)
+static void give_terminal_back(int signal)
 {
 	bsv_terminal_give();
 	raise(signal); /* once more, and nothing catches it */
@@ -64,14 +64,16 @@ bool bsv_terminal_take(void)
 	raw.c_cc[VMIN] = 0;
 	raw.c_cc[VTIME] = 0;
 	for (size_t i = 0; !registered && i < sizeof(fatal) / sizeof(*fatal); i++)
-		sigaction(fatal[i], &(struct sigaction){ .sa_handler = crashed, .sa_flags = SA_RESETHAND | SA_NODEFER },
-		          NULL);
+		sigaction(
+			fatal[i],
+			&(struct sigaction){ .sa_handler = give_terminal_back, .sa_flags = SA_RESETHAND | SA_NODEFER },
+			NULL);
 	if (!registered)
 		atexit(bsv_terminal_give);
 	registered = true;
 	taken = 1;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-	put(TAKE, sizeof(TAKE) - 1);
+	put_text(TAKE, sizeof(TAKE) - 1);
 	return true;
 }
 
@@ -108,7 +110,7 @@ void bsv_terminal_show(const char *text, size_t n)
 	}
 	fputs("\033[J", f);
 	fclose(f);
-	put(all, bytes);
+	put_text(all, bytes);
 	free(all);
 }
 

@@ -57,12 +57,12 @@ struct top {
 	unsigned crashes;
 };
 
-static int64_t now(void)
+static int64_t now_signed(void)
 {
 	return (int64_t)bsv_now();
 }
 
-static void __attribute__((format(printf, 2, 3))) say(struct top *t, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) print_message(struct top *t, const char *format, ...)
 {
 	va_list args;
 
@@ -119,7 +119,7 @@ static int find_session(struct top *t, struct bsa_err *err)
 	return r < 0 ? r : bsv_session_find(lttng, t->o->session, t->directory, err);
 }
 
-static int begin(struct top *t, struct bsa_err *err)
+static int top_begin(struct top *t, struct bsa_err *err)
 {
 	int r = t->o->session ? find_session(t, err) : own_session(t, err);
 
@@ -146,13 +146,13 @@ static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 {
 	if (++t->crashes > CRASHES_MOST)
 		return r;
-	say(t, "%.100s: it begins anew", err->text);
+	print_message(t, "%.100s: it begins anew", err->text);
 	bsv_reader_close(&t->reader);
 	memset(&t->figures, 0, sizeof(t->figures));
 	return begin_reading(t, err);
 }
 
-static int ask(struct top *t, bool finish, struct bsa_err *err)
+static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 {
 	int r = bsv_reader_ask(&t->reader, finish, &t->figures, t->rows, err);
 
@@ -161,7 +161,7 @@ static int ask(struct top *t, bool finish, struct bsa_err *err)
 
 /* ---- metrics ---- */
 
-static struct bsv_http_page sentence(int status, const char *text)
+static struct bsv_http_page page_of_sentence(int status, const char *text)
 {
 	char *body = strdup(text);
 
@@ -183,33 +183,33 @@ static struct bsv_http_page metrics_page(struct top *t, const char *accept)
 	if (r >= 0)
 		return page;
 	t->failed = begin_reading_again(t, r, &err);
-	return sentence(503, "the recording cannot be read just now\n");
+	return page_of_sentence(503, "the recording cannot be read just now\n");
 }
 
-static struct bsv_http_page asked(void *context, const char *path, const char *accept)
+static struct bsv_http_page page_asked(void *context, const char *path, const char *accept)
 {
 	struct top *t = context;
 
 	if (!strcmp(path, "/metrics"))
 		return metrics_page(t, accept);
 	if (!strcmp(path, "/healthz") && t->lost)
-		return sentence(503, "nothing is recorded: the session daemon of LTTng has gone\n");
+		return page_of_sentence(503, "nothing is recorded: the session daemon of LTTng has gone\n");
 	if (!strcmp(path, "/healthz"))
-		return sentence(200, "ok\n");
+		return page_of_sentence(200, "ok\n");
 	if (!strcmp(path, "/"))
-		return sentence(200, "burstscope exporter: /metrics, /healthz\n");
-	return sentence(404, "there are /metrics and /healthz\n");
+		return page_of_sentence(200, "burstscope exporter: /metrics, /healthz\n");
+	return page_of_sentence(404, "there are /metrics and /healthz\n");
 }
 
 static int begin_serving(struct top *t, struct bsa_err *err)
 {
-	int r = bsv_http_open(&t->http, t->o->listen, asked, t, err);
+	int r = bsv_http_open(&t->http, t->o->listen, page_asked, t, err);
 
 	if (r < 0)
 		return r;
 	if (bsv_http_is_public(t->http))
-		say(t, "%s: other machines can read the names of apps and models, and what they do",
-		    bsv_http_where(t->http));
+		print_message(t, "%s: other machines can read the names of apps and models, and what they do",
+		              bsv_http_where(t->http));
 	return 0;
 }
 
@@ -219,16 +219,17 @@ static void begin_again(struct top *t)
 {
 	struct bsa_err err = { "" };
 
-	if (now() < t->try_at)
+	if (now_signed() < t->try_at)
 		return;
-	if (begin(t, &err) < 0 || bsv_reader_move(&t->reader, t->directory, &t->figures, t->rows, &err) < 0) {
+	if (top_begin(t, &err) < 0 || bsv_reader_move(&t->reader, t->directory, &t->figures, t->rows, &err) < 0) {
 		leave_session(t);
-		t->try_at = now() + SECOND;
-		say(t, "nothing is recorded: %.120s", err.text);
+		t->try_at = now_signed() + SECOND;
+		print_message(t, "nothing is recorded: %.120s", err.text);
 		return;
 	}
 	t->lost = false;
-	say(t, "a session was made anew: nothing was recorded for %.1f s", (double)(now() - t->lost_at) / 1e9);
+	print_message(t, "a session was made anew: nothing was recorded for %.1f s",
+	              (double)(now_signed() - t->lost_at) / 1e9);
 }
 
 static void look_after_own(struct top *t)
@@ -236,8 +237,8 @@ static void look_after_own(struct top *t)
 	if (bsv_daemon_alive(&t->recording.daemon, t->recording.lttng))
 		return;
 	t->lost = true;
-	t->lost_at = t->try_at = now();
-	say(t, "lttng-sessiond has gone, and nothing is recorded");
+	t->lost_at = t->try_at = now_signed();
+	print_message(t, "lttng-sessiond has gone, and nothing is recorded");
 }
 
 static void look_after_other(struct top *t)
@@ -249,7 +250,7 @@ static void look_after_other(struct top *t)
 	if (bsv_lttng_load(&lttng, &err) >= 0 && bsv_session_find(lttng, t->o->session, path, &err) >= 0)
 		return;
 	t->ended = true;
-	say(t, "session %s has ended", t->o->session);
+	print_message(t, "session %s has ended", t->o->session);
 }
 
 static void look_after_session(struct top *t)
@@ -258,9 +259,9 @@ static void look_after_session(struct top *t)
 		begin_again(t);
 		return;
 	}
-	if (t->ended || now() < t->alive_at)
+	if (t->ended || now_signed() < t->alive_at)
 		return;
-	t->alive_at = now() + ALIVE_MS * MS;
+	t->alive_at = now_signed() + ALIVE_MS * MS;
 	if (t->o->session)
 		look_after_other(t);
 	else
@@ -284,12 +285,12 @@ static void ask_to_save(struct top *t)
 	 */
 	if (!t->o->session && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
-	t->save_after = now();
-	say(t, "saving");
+	t->save_after = now_signed();
+	print_message(t, "saving");
 }
 
 /* Once all is in files that was there when the key was typed. */
-static void save(struct top *t)
+static void top_save(struct top *t)
 {
 	struct bsa_err err = { "" };
 	char *name;
@@ -301,9 +302,9 @@ static void save(struct top *t)
 	t->save_after = 0;
 	name = bsv_stamped("burstscope");
 	if (!name || bsv_live_save(t->directory, name, SAVED_SECONDS, &bytes, &err) < 0)
-		say(t, "not saved: %.120s", name ? err.text : "no memory");
+		print_message(t, "not saved: %.120s", name ? err.text : "no memory");
 	else
-		say(t, "saved: %s, %s", name, bsv_bytes(size, bytes));
+		print_message(t, "saved: %s, %s", name, bsv_bytes(size, bytes));
 	free(name);
 }
 
@@ -318,11 +319,11 @@ static struct bsv_view view_of(const struct top *t)
 		                  .message = *t->message ? t->message : NULL,
 		                  .app = *t->app ? t->app : NULL,
 		                  .sort = t->sort,
-		                  .now = (uint64_t)now(),
+		                  .now = (uint64_t)now_signed(),
 		                  .paused = t->paused };
 }
 
-static int draw(struct top *t, struct bsa_err *err)
+static int top_draw(struct top *t, struct bsa_err *err)
 {
 	struct bsv_view v = view_of(t);
 	char *text = NULL;
@@ -342,7 +343,7 @@ static int draw(struct top *t, struct bsa_err *err)
 	return r;
 }
 
-static int tell(struct top *t, bool final, struct bsa_err *err)
+static int top_print(struct top *t, bool final, struct bsa_err *err)
 {
 	struct bsv_view v = view_of(t);
 	int r = 0;
@@ -364,27 +365,27 @@ static bool is_due(const struct top *t)
 {
 	int64_t every = t->screen ? DRAW_MS * MS : t->o->interval;
 
-	return t->redraw || now() >= t->drawn_at + every;
+	return t->redraw || now_signed() >= t->drawn_at + every;
 }
 
-static int show(struct top *t, struct bsa_err *err)
+static int top_show(struct top *t, struct bsa_err *err)
 {
 	int r = 0;
 
-	if (!is_due(t) || (!t->screen && now() < t->drawn_at + t->o->interval))
+	if (!is_due(t) || (!t->screen && now_signed() < t->drawn_at + t->o->interval))
 		return 0;
 	if (!t->paused)
-		r = ask(t, false, err);
+		r = top_ask(t, false, err);
 	t->redraw = false;
-	t->drawn_at = now();
+	t->drawn_at = now_signed();
 	if (r >= 0 && t->save_after)
-		save(t);
+		top_save(t);
 	if (r < 0)
 		return r;
 	if (t->screen)
-		return draw(t, err);
+		return top_draw(t, err);
 	t->stopping |= t->o->once;
-	return tell(t, false, err);
+	return top_print(t, false, err);
 }
 
 /* ---- keys and signals ---- */
@@ -427,7 +428,8 @@ static void heed_signal(struct top *t, int signal)
 
 static void wait_for_something(struct top *t)
 {
-	int64_t left = t->http ? ALIVE_MS * MS : t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now();
+	int64_t left =
+		t->http ? ALIVE_MS * MS : t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now_signed();
 	struct pollfd p[] = { { .fd = t->signal_fd, .events = POLLIN },
 		              { .fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN },
 		              { .fd = t->http ? bsv_http_fd(t->http) : -1, .events = POLLIN } };
@@ -436,8 +438,8 @@ static void wait_for_something(struct top *t)
 
 	if (left > ALIVE_MS * MS)
 		left = ALIVE_MS * MS;
-	if (t->o->duration >= 0 && t->began + t->o->duration - now() < left)
-		left = t->began + t->o->duration - now();
+	if (t->o->duration >= 0 && t->began + t->o->duration - now_signed() < left)
+		left = t->began + t->o->duration - now_signed();
 	ms = left > 0 ? (int)(left / MS) + 1 : 0;
 	ready = poll(p, 3, t->http ? bsv_http_patience(t->http, ms) : ms);
 	if (t->http)
@@ -476,21 +478,21 @@ static void give_back_signals(struct top *t)
 
 /* ---- all of it ---- */
 
-static int loop(struct top *t, struct bsa_err *err)
+static int top_loop(struct top *t, struct bsa_err *err)
 {
 	int r = 0;
 
-	t->began = t->drawn_at = now();
+	t->began = t->drawn_at = now_signed();
 	if (t->screen)
 		t->drawn_at = 0;
 	while (r >= 0 && !t->stopping) {
 		wait_for_something(t);
 		look_after_session(t);
 		forget_lost(t);
-		t->stopping |= t->o->duration >= 0 && now() >= t->began + t->o->duration;
+		t->stopping |= t->o->duration >= 0 && now_signed() >= t->began + t->o->duration;
 		t->stopping |= t->ended && !t->screen;
 		if (r >= 0 && !t->http && (!t->stopping || (t->o->once && !t->screen)))
-			r = show(t, err);
+			r = top_show(t, err);
 		if (r >= 0 && t->failed < 0)
 			r = bsa_fail(err, t->failed, "the process that reads the recording crashes again and again");
 	}
@@ -498,23 +500,23 @@ static int loop(struct top *t, struct bsa_err *err)
 }
 
 /* The sums, of all that was recorded. */
-static int finish(struct top *t, struct bsa_err *err)
+static int top_finish(struct top *t, struct bsa_err *err)
 {
 	int r = t->o->session || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
 
 	if (t->http)
 		return r;
 	if (r >= 0)
-		r = ask(t, true, err);
-	return r < 0 ? r : tell(t, true, err);
+		r = top_ask(t, true, err);
+	return r < 0 ? r : top_print(t, true, err);
 }
 
-static int run(struct top *t, struct bsa_err *err)
+static int top_run(struct top *t, struct bsa_err *err)
 {
 	int r = t->o->listen ? begin_serving(t, err) : 0;
 
 	if (r >= 0)
-		r = begin(t, err);
+		r = top_begin(t, err);
 	if (r >= 0)
 		r = begin_reading(t, err);
 	if (r < 0)
@@ -522,9 +524,9 @@ static int run(struct top *t, struct bsa_err *err)
 	if (t->http)
 		fprintf(stderr, "burstscope: exporter: http://%s/metrics, of %s\n", bsv_http_where(t->http), t->source);
 	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
-	r = loop(t, err);
+	r = top_loop(t, err);
 	bsv_terminal_give();
-	return r < 0 ? r : finish(t, err);
+	return r < 0 ? r : top_finish(t, err);
 }
 
 int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
@@ -537,7 +539,7 @@ int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	snprintf(t.app, sizeof(t.app), "%s", options->app ? options->app : "");
 	hold_signals(&t);
-	r = run(&t, err);
+	r = top_run(&t, err);
 	bsv_http_free(t.http);
 	bsv_reader_close(&t.reader);
 	leave_session(&t);

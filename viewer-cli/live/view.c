@@ -40,12 +40,12 @@ static int by_name(const struct bsa_live_row *x, const struct bsa_live_row *y)
 	return d ? d : strcmp(x->model, y->model);
 }
 
-static int descending(double x, double y)
+static int compare_descending(double x, double y)
 {
 	return (x < y) - (x > y);
 }
 
-static int compare(const void *a, const void *b, void *arg)
+static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct bsa_live_row *x = *(const struct bsa_live_row *const *)a,
 				  *y = *(const struct bsa_live_row *const *)b;
@@ -53,16 +53,16 @@ static int compare(const void *a, const void *b, void *arg)
 
 	switch (*(enum bsv_view_sort *)arg) {
 	case BSV_BY_RATE:
-		d = descending((double)x->executions, (double)y->executions);
+		d = compare_descending((double)x->executions, (double)y->executions);
 		break;
 	case BSV_BY_P99:
-		d = descending((double)p99_of(x), (double)p99_of(y));
+		d = compare_descending((double)p99_of(x), (double)p99_of(y));
 		break;
 	case BSV_BY_MISSES:
-		d = descending((double)x->missed, (double)y->missed);
+		d = compare_descending((double)x->missed, (double)y->missed);
 		break;
 	case BSV_BY_SHARE:
-		d = descending(share_of(x), share_of(y));
+		d = compare_descending(share_of(x), share_of(y));
 		break;
 	default:
 		break;
@@ -71,7 +71,7 @@ static int compare(const void *a, const void *b, void *arg)
 }
 
 /* Those that are to be shown, in their order: owned by the caller; NULL: no memory. */
-static const struct bsa_live_row **sorted(const struct bsv_view *v, size_t *ret_n)
+static const struct bsa_live_row **sorted_rows(const struct bsv_view *v, size_t *ret_n)
 {
 	const struct bsa_live_row **list = calloc(v->figures->n_rows + (size_t)1, sizeof(*list));
 	enum bsv_view_sort sort = v->sort;
@@ -81,7 +81,7 @@ static const struct bsa_live_row **sorted(const struct bsv_view *v, size_t *ret_
 		if (!v->app || !strcmp(v->app, v->rows[i].app))
 			list[(*ret_n)++] = &v->rows[i];
 	if (list)
-		qsort_r(list, *ret_n, sizeof(*list), compare, &sort);
+		qsort_r(list, *ret_n, sizeof(*list), compare_rows, &sort);
 	return list;
 }
 
@@ -131,14 +131,14 @@ static const struct column columns[] = {
 
 enum { APP, MODEL, RATE, P50, P99, SHARE, LANE, WAIT, MISS, SLOT, TREND, COLUMNS };
 
-static double rate(const struct bsv_view *v, uint64_t n)
+static double rate_of(const struct bsv_view *v, uint64_t n)
 {
 	uint64_t window = v->figures->state.window_ns;
 
 	return window ? (double)n * second / (double)window : 0;
 }
 
-static double part(const struct bsv_view *v, uint64_t ns)
+static double part_of_window(const struct bsv_view *v, uint64_t ns)
 {
 	uint64_t window = v->figures->state.window_ns;
 
@@ -146,7 +146,7 @@ static double part(const struct bsv_view *v, uint64_t ns)
 }
 
 /* Three digits, or so: "0.04", "12.5", "813", "21k". More than anything does is no figure. */
-static void number(char to[CELL], double n)
+static void number_text(char to[CELL], double n)
 {
 	if (n >= 1e8)
 		snprintf(to, CELL, ">99M");
@@ -160,7 +160,7 @@ static void number(char to[CELL], double n)
 		snprintf(to, CELL, n >= 100 || n == (double)(uint64_t)n ? "%.0f" : n >= 10 ? "%.1f" : "%.2f", n);
 }
 
-static void took(char to[CELL], uint64_t ns)
+static void duration_text(char to[CELL], uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 	double n = (double)ns;
@@ -184,7 +184,7 @@ static void name_cell(const char *text, int width, char to[CELL])
 	free(shown);
 }
 
-static void trend(const struct bsv_view *v, const struct bsa_live_row *r, char to[CELL])
+static void trend_text(const struct bsv_view *v, const struct bsa_live_row *r, char to[CELL])
 {
 	uint64_t most = 0;
 
@@ -198,7 +198,7 @@ static void trend(const struct bsv_view *v, const struct bsa_live_row *r, char t
 	}
 }
 
-static void cell(const struct bsv_view *v, const struct bsa_live_row *r, int column, int width, char to[CELL])
+static void cell_text(const struct bsv_view *v, const struct bsa_live_row *r, int column, int width, char to[CELL])
 {
 	switch (column) {
 	case APP:
@@ -208,13 +208,13 @@ static void cell(const struct bsv_view *v, const struct bsa_live_row *r, int col
 		name_cell(r->model, width, to);
 		break;
 	case RATE:
-		number(to, rate(v, r->executions));
+		number_text(to, rate_of(v, r->executions));
 		break;
 	case P50:
-		took(to, r->p50_ns);
+		duration_text(to, r->p50_ns);
 		break;
 	case P99:
-		took(to, r->p99_ns);
+		duration_text(to, r->p99_ns);
 		break;
 	case SHARE:
 		if (share_of(r) < 0)
@@ -223,19 +223,19 @@ static void cell(const struct bsv_view *v, const struct bsa_live_row *r, int col
 			snprintf(to, CELL, "%.0f%%", share_of(r) < 99 ? share_of(r) * percent : 9999);
 		break;
 	case LANE:
-		number(to, part(v, r->run_ns));
+		number_text(to, part_of_window(v, r->run_ns));
 		break;
 	case WAIT:
-		number(to, part(v, r->queue_ns));
+		number_text(to, part_of_window(v, r->queue_ns));
 		break;
 	case MISS:
-		number(to, (double)r->missed);
+		number_text(to, (double)r->missed);
 		break;
 	case SLOT:
-		number(to, (double)r->slot_misses);
+		number_text(to, (double)r->slot_misses);
 		break;
 	default:
-		trend(v, r, to);
+		trend_text(v, r, to);
 	}
 }
 
@@ -259,7 +259,7 @@ static void end_line(struct out *o)
 }
 
 /* Cut to the screen. */
-static void line(struct out *o, int paint, const char *text)
+static void put_line(struct out *o, int paint, const char *text)
 {
 	char *shown = bsv_printable(text, strlen(text), o->width);
 
@@ -279,7 +279,7 @@ static int width_of(const struct out *o, int column)
 	return columns[column].width + (column == APP || column == MODEL ? spare / 2 : 0);
 }
 
-static void put(struct out *o, int column, const char *text, int paint)
+static void put_cell(struct out *o, int column, const char *text, int paint)
 {
 	int width = width_of(o, column), blanks = width - bsv_width(text);
 
@@ -297,8 +297,8 @@ static void print_row(struct out *o, const struct bsa_live_row *r)
 	char text[CELL];
 
 	for (int c = 0; c < COLUMNS; c++) {
-		cell(o->v, r, c, width_of(o, c), text);
-		put(o, c, text, c == MISS && r->missed ? BSV_BAD : BSV_PLAIN);
+		cell_text(o->v, r, c, width_of(o, c), text);
+		put_cell(o, c, text, c == MISS && r->missed ? BSV_BAD : BSV_PLAIN);
 	}
 	end_line(o);
 }
@@ -306,7 +306,7 @@ static void print_row(struct out *o, const struct bsa_live_row *r)
 static void print_heads(struct out *o)
 {
 	for (int c = 0; c < COLUMNS; c++)
-		put(o, c, columns[c].name, BSV_TITLE);
+		put_cell(o, c, columns[c].name, BSV_TITLE);
 	end_line(o);
 }
 
@@ -340,7 +340,7 @@ static void line_of(struct out *o, int paint,
 		return;
 	make(o->v, all, f);
 	fclose(f);
-	line(o, paint, text);
+	put_line(o, paint, text);
 	free(text);
 }
 
@@ -368,10 +368,10 @@ static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all
 	const struct bsa_live_state *s = &v->figures->state;
 	char each[CELL], lag[CELL];
 
-	number(each, rate(v, all->executions));
-	took(lag, s->until ? lag_of(v) : BSA_LIVE_UNKNOWN);
-	fprintf(to, "%s/s; lanes %.2f of %u, %.2f waiting; lag %s; ", each, part(v, all->run_ns), s->lanes,
-	        part(v, all->queue_ns), lag);
+	number_text(each, rate_of(v, all->executions));
+	duration_text(lag, s->until ? lag_of(v) : BSA_LIVE_UNKNOWN);
+	fprintf(to, "%s/s; lanes %.2f of %u, %.2f waiting; lag %s; ", each, part_of_window(v, all->run_ns), s->lanes,
+	        part_of_window(v, all->queue_ns), lag);
 	if (s->lost_events || s->lost_packets)
 		fprintf(to, "LOST %" PRIu64 " events, %" PRIu64 " packets", s->lost_events, s->lost_packets);
 	else
@@ -427,13 +427,13 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++)
 		print_row(o, list[i]);
 	if (!n && (!o->v->height || o->lines < o->v->height - keys))
-		line(o, BSV_FAINT, "(nothing was executed in the last seconds)");
+		put_line(o, BSV_FAINT, "(nothing was executed in the last seconds)");
 	if (keys) {
 		char text[CELL * 2];
 
 		snprintf(text, sizeof(text), "q quit  o order: %s  a next app  p pause  s save the last 30 s",
 		         bsv_view_sort_name(o->v->sort));
-		line(o, BSV_FAINT, text);
+		put_line(o, BSV_FAINT, text);
 	}
 }
 
@@ -441,7 +441,7 @@ int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
 {
 	struct out o = { v, to, 0, v->screen.width > BSV_VIEW_LEAST ? v->screen.width : BSV_VIEW_LEAST };
 	size_t n;
-	const struct bsa_live_row **list = sorted(v, &n);
+	const struct bsa_live_row **list = sorted_rows(v, &n);
 
 	if (!list)
 		return bsv_no_memory(err);
@@ -543,8 +543,8 @@ static void json_row(const struct bsv_view *v, const struct bsa_live_row *r, FIL
 	json_number("answered", r->answered, to);
 	json_number("missed", r->missed, to);
 	json_number("slot_misses", r->slot_misses, to);
-	fprintf(to, "\"per_second\":%.3f,\"lanes\":%.4f,\"waiting\":%.4f,", rate(v, r->executions), part(v, r->run_ns),
-	        part(v, r->queue_ns));
+	fprintf(to, "\"per_second\":%.3f,\"lanes\":%.4f,\"waiting\":%.4f,", rate_of(v, r->executions),
+	        part_of_window(v, r->run_ns), part_of_window(v, r->queue_ns));
 	json_number("p50_ns", r->p50_ns, to);
 	json_number("p99_ns", r->p99_ns, to);
 	json_number("received_ns", r->received_ns, to);

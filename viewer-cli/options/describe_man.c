@@ -122,7 +122,7 @@ static void print_option(void *ctx, const struct bsv_option *o)
 	print_line(to, o->says);
 }
 
-static void options(FILE *to, const struct bsv_command *c)
+static void man_options(FILE *to, const struct bsv_command *c)
 {
 	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", to);
 	bsv_options_each(c, print_option, to);
@@ -171,7 +171,7 @@ static bool mark_fill(FILE *to, const char *mark)
 		const char *name;
 		void (*tell)(FILE *to, const struct bsv_command *c);
 	} known[] = { { "head ", print_head },
-		      { "options ", options },
+		      { "man_options ", man_options },
 		      { "examples ", print_examples },
 		      { "status ", print_status } };
 

@@ -24,7 +24,7 @@
 enum { LOOK_MS = 20, PATIENCE_S = 30, ENDS_S = 10 /* time for another daemon to end, or to begin */ };
 
 /* As liblttng-ctl's own program finds it. */
-static const char *program(void)
+static const char *daemon_program(void)
 {
 	const char *path = getenv("LTTNG_SESSIOND_PATH");
 
@@ -33,7 +33,7 @@ static const char *program(void)
 
 static _Noreturn void be_daemon(pid_t parent, int output)
 {
-	char *const argv[] = { (char *)program(), (char *)"--no-kernel", NULL };
+	char *const argv[] = { (char *)daemon_program(), (char *)"--no-kernel", NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
@@ -85,8 +85,8 @@ static int not_started(struct bsv_daemon *d, const char *what, struct bsa_err *e
 
 	last_words(d->output, words);
 	bsv_daemon_close(d);
-	return bsa_fail(err, BSA_E_ENV, "%s %s%s%s; is lttng-tools installed whole? burstscope doctor looks", program(),
-	                what, *words ? ": " : "", words);
+	return bsa_fail(err, BSA_E_ENV, "%s %s%s%s; is lttng-tools installed whole? burstscope doctor looks",
+	                daemon_program(), what, *words ? ": " : "", words);
 }
 
 static void look_again_soon(void)

@@ -104,7 +104,7 @@ struct advising {
 };
 
 /* Add the losses of one buffer of @trace, and the size that would have lost nothing. */
-static void advise(struct advising *a, int64_t trace_id, const struct bsv_stream *s, uint64_t buffer, double each)
+static void add_advice(struct advising *a, int64_t trace_id, const struct bsv_stream *s, uint64_t buffer, double each)
 {
 	struct bsv_advice advice = bsv_advise(buffer, s->rate, bsv_bytes_of(s->lost_most, each));
 
@@ -139,7 +139,8 @@ static void advise_on(struct advising *a, int64_t trace_id, const char *trace, i
 	for (size_t i = 0; i < p.n; i++)
 		if (p.streams[i].lost) {
 			a->guessed |= !buffer;
-			advise(a, trace_id, &p.streams[i], buffer ? buffer : USUAL_PIECES * p.streams[i].largest, each);
+			add_advice(a, trace_id, &p.streams[i], buffer ? buffer : USUAL_PIECES * p.streams[i].largest,
+			           each);
 		}
 	bsv_packets_fini(&p);
 }
@@ -190,7 +191,7 @@ static void say_advice(struct bsv_answer *answer, const struct advising *a)
 
 /* ---- the answer ---- */
 
-static void judge(struct bsv_answer *answer, const struct bsv_coverage *c)
+static void add_verdict(struct bsv_answer *answer, const struct bsv_coverage *c)
 {
 	bool lost = c->lost_events || c->lost_packets || c->losses;
 
@@ -230,6 +231,6 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	if (!a.worst.size)
 		bsv_answer_hide(answer);
 	say_advice(answer, &a);
-	judge(answer, &input.coverage);
+	add_verdict(answer, &input.coverage);
 	return bsv_answer_print(answer, true, err);
 }

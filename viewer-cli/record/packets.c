@@ -155,7 +155,7 @@ static bool is_index(const char *name)
 	return length > 4 && !strcmp(name + length - 4, ".idx");
 }
 
-static int walk(const char *directory, int (*tell)(struct bsv_packets *, const FTSENT *), struct bsv_packets *p)
+static int walk_files(const char *directory, int (*tell)(struct bsv_packets *, const FTSENT *), struct bsv_packets *p)
 {
 	char *const paths[] = { (char *)directory, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -183,7 +183,7 @@ static bool is_unreadable(const FTSENT *e)
 	return is;
 }
 
-static int one(struct bsv_packets *p, const FTSENT *e)
+static int take_file(struct bsv_packets *p, const FTSENT *e)
 {
 	p->files_bytes += (uint64_t)e->fts_statp->st_size;
 	if (!strcmp(e->fts_name, "metadata"))
@@ -200,7 +200,7 @@ static int one_size(struct bsv_packets *p, const FTSENT *e)
 int bsv_packets_read(struct bsv_packets *ret, const char *directory, struct bsa_err *err)
 {
 	struct bsv_packets p = { .streams = NULL };
-	int r = walk(directory, one, &p);
+	int r = walk_files(directory, take_file, &p);
 
 	if (r < 0) {
 		bsv_packets_fini(&p);
@@ -237,7 +237,7 @@ uint64_t bsv_directory_bytes(const char *directory)
 {
 	struct bsv_packets p = { .streams = NULL };
 
-	walk(directory, one_size, &p);
+	walk_files(directory, one_size, &p);
 	return p.files_bytes;
 }
 

@@ -10,7 +10,7 @@
 
 enum { PROBE_MS = 200 };
 
-static uint64_t busiest(const char *directory)
+static uint64_t busiest_rate(const char *directory)
 {
 	struct bsv_packets p;
 	uint64_t most = 0;
@@ -42,7 +42,7 @@ uint64_t bsv_probe(struct bsv_probed *p, const struct bsv_lttng *lttng, enum bsv
 	if (bsv_session_start(&s, NULL) >= 0) {
 		nanosleep(&a_while, NULL);
 		if (bsv_session_flush(&s, NULL) >= 0)
-			rate = busiest(p->directory);
+			rate = busiest_rate(p->directory);
 		p->lttng = lttng;
 		if (lttng->destroy_session_ext(s.name, &p->end) != LTTNG_OK)
 			p->end = NULL;

@@ -74,7 +74,7 @@ unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST])
 }
 
 /* How many events with our names the daemon has met; 0 and *ret NULL: none. *ret is owned by the caller. */
-static int met(const struct bsv_lttng *lttng, struct lttng_event **ret)
+static int list_events(const struct bsv_lttng *lttng, struct lttng_event **ret)
 {
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_UST };
 	struct lttng_handle *handle = lttng->create_handle(NULL, &domain);
@@ -97,7 +97,7 @@ static bool is_in(const struct lttng_event *events, int n, pid_t pid)
 unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const struct bsv_lttng *lttng)
 {
 	struct lttng_event *events;
-	int n_events = met(lttng, &events);
+	int n_events = list_events(lttng, &events);
 	unsigned unmet = 0;
 
 	for (unsigned i = 0; i < n; i++)
@@ -110,7 +110,7 @@ unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const stru
 bool bsv_program_is_met(const struct bsv_lttng *lttng, pid_t pid)
 {
 	struct lttng_event *events;
-	int n = met(lttng, &events);
+	int n = list_events(lttng, &events);
 	bool is = is_in(events, n, pid);
 
 	free(events);

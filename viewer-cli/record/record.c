@@ -30,7 +30,7 @@ enum {
 	LEAST_BUFFER = 64 << 10
 }; /* users: that of the service, and that of an app */
 
-static void __attribute__((format(printf, 2, 3))) notice(const struct bsv_recording *r, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) print_notice(const struct bsv_recording *r, const char *format, ...)
 {
 	va_list args;
 
@@ -155,8 +155,8 @@ static void choose_buffers(struct bsv_recording *r, uint64_t rate)
 
 		while (size > room && size > LEAST_BUFFER)
 			size /= 2;
-		notice(r, "buffers: %s for each cpu instead of %s, for there is no more room; events may be lost",
-		       bsv_bytes(a, size), bsv_bytes(b, wanted));
+		print_notice(r, "buffers: %s for each cpu instead of %s, for there is no more room; events may be lost",
+		             bsv_bytes(a, size), bsv_bytes(b, wanted));
 	}
 	r->session.buffers = bsv_buffers_of(size);
 }
@@ -170,10 +170,11 @@ static int round_buffers(struct bsv_recording *r, struct bsa_err *err)
 		                bsv_size_option(a, BSV_BUFFER_MOST));
 	r->session.buffers = bsv_buffers_of(r->options.buffer);
 	if (bsv_buffers_size(r->session.buffers) != r->options.buffer)
-		notice(r,
-		       "buffers: %s for each cpu, which is %" PRIu64 " of %s: the next size above %s that LTTng takes",
-		       bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
-		       bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, r->options.buffer));
+		print_notice(r,
+		             "buffers: %s for each cpu, which is %" PRIu64
+		             " of %s: the next size above %s that LTTng takes",
+		             bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
+		             bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, r->options.buffer));
 	return 0;
 }
 
@@ -226,12 +227,13 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 		return k;
 	r->session.lttng = r->lttng;
 	if (r->daemon.pid)
-		notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
+		print_notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
 	bsv_triggers_sweep(r->lttng);
 	stale = bsv_session_sweep(r->lttng);
 	if (stale)
-		notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
-		       bsv_plural(stale, "session", "sessions"), bsv_plural(stale, "process was", "processes were"));
+		print_notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
+		             bsv_plural(stale, "session", "sessions"),
+		             bsv_plural(stale, "process was", "processes were"));
 	return 0;
 }
 
@@ -256,15 +258,15 @@ static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err 
 		if (is_stopped())
 			return bsa_fail(err, BSA_E_STOPPED, "stopped before anything was recorded");
 		if (i == SOON_MS / LOOK_MS)
-			notice(r, "waiting for %s (pid %ld)%s to find the session daemon", programs[0].name,
-			       (long)programs[0].pid, unmet > 1 ? " and others" : "");
+			print_notice(r, "waiting for %s (pid %ld)%s to find the session daemon", programs[0].name,
+			             (long)programs[0].pid, unmet > 1 ? " and others" : "");
 		nanosleep(&a_while, NULL);
 	}
 	for (unsigned i = 0; i < unmet; i++)
-		notice(r,
-		       "NOT RECORDED: %s (pid %ld), which looks for another session daemon; is its $HOME or "
-		       "$LTTNG_HOME another?",
-		       programs[i].name, (long)programs[i].pid);
+		print_notice(r,
+		             "NOT RECORDED: %s (pid %ld), which looks for another session daemon; is its $HOME or "
+		             "$LTTNG_HOME another?",
+		             programs[i].name, (long)programs[i].pid);
 	return 0;
 }
 
@@ -278,7 +280,7 @@ static void ask_workload(struct bsv_recording *r)
 		return;
 	rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
 	if (r->options.verbose)
-		notice(r, "buffers: what runs already writes %s a second on one cpu", bsv_bytes(a, rate));
+		print_notice(r, "buffers: what runs already writes %s a second on one cpu", bsv_bytes(a, rate));
 	choose_buffers(r, rate);
 }
 
@@ -343,8 +345,8 @@ static int check_disk(struct bsv_recording *r, struct bsa_err *err)
 		                "%s: %s are free there, and %s are to be left (--min-free); nothing would be recorded",
 		                r->name, bsv_bytes(a, is), bsv_bytes(b, least));
 	if (least && is / 4 < least)
-		notice(r, "room: %s are free; the recording stops when %s are left (--min-free)", bsv_bytes(a, is),
-		       bsv_bytes(b, least));
+		print_notice(r, "room: %s are free; the recording stops when %s are left (--min-free)",
+		             bsv_bytes(a, is), bsv_bytes(b, least));
 	return 0;
 }
 
@@ -357,8 +359,8 @@ bool bsv_recording_has_room(struct bsv_recording *r)
 	case BSV_ROOM_NONE:
 		return false;
 	case BSV_ROOM_SOON:
-		notice(r, "room: %s are free, which is enough for another %.0f s, and then the recording stops",
-		       bsv_bytes(a, r->room.before), seconds);
+		print_notice(r, "room: %s are free, which is enough for another %.0f s, and then the recording stops",
+		             bsv_bytes(a, r->room.before), seconds);
 		return true;
 	default:
 		return true;
@@ -398,9 +400,9 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 		return 0;
 	r->boottime = boottime_now();
 	keep_settings(r);
-	notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
-	       bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->machine.cpus,
-	       bsv_plural(r->machine.cpus, "cpu", "cpus"));
+	print_notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
+	             bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)),
+	             r->machine.cpus, bsv_plural(r->machine.cpus, "cpu", "cpus"));
 	return 0;
 }
 

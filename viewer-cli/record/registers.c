@@ -40,7 +40,8 @@ static _Noreturn void be_program(pid_t parent, const char *provider, int says)
 		pause();
 }
 
-static int look(const struct bsv_lttng *lttng, const char *provider, pid_t pid, int says, struct bsa_err *err)
+static int look_for_provider(const struct bsv_lttng *lttng, const char *provider, pid_t pid, int says,
+                             struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
 	char why[256];
@@ -71,7 +72,7 @@ int bsv_registers(const struct bsv_lttng *lttng, const char *provider, struct bs
 		be_program(parent, provider, says[1]);
 	close(says[1]);
 	r = pid < 0 ? bsa_fail(err, BSA_E_ENV, "no process: %s", strerror(errno))
-	            : look(lttng, provider, pid, says[0], err);
+	            : look_for_provider(lttng, provider, pid, says[0], err);
 	close(says[0]);
 	if (pid > 0) {
 		kill(pid, SIGKILL);

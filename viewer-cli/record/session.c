@@ -138,12 +138,12 @@ static struct lttng_handle *handle_of(const struct bsv_session *s)
 	return s->lttng->create_handle(s->name, &domain);
 }
 
-static int failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
+static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, s->lttng->strerror(code < 0 ? code : -code));
 }
 
-static int make(struct bsv_session *s, struct bsa_err *err)
+static int make_session(struct bsv_session *s, struct bsa_err *err)
 {
 	struct lttng_session_descriptor *d = s->snapshot
 	                                             ? s->lttng->session_descriptor_snapshot_create(s->name)
@@ -152,7 +152,7 @@ static int make(struct bsv_session *s, struct bsa_err *err)
 
 	s->lttng->session_descriptor_destroy(d);
 	if (r != LTTNG_OK)
-		return failed(s, "make a session", r, err);
+		return session_failed(s, "make a session", r, err);
 	s->made = true;
 	return 0;
 }
@@ -163,7 +163,7 @@ static int add_channel(struct bsv_session *s, struct lttng_handle *handle, bool 
 	int r;
 
 	if (!channel)
-		return failed(s, "make a channel", LTTNG_ERR_NOMEM, err);
+		return session_failed(s, "make a channel", LTTNG_ERR_NOMEM, err);
 	snprintf(channel->name, sizeof(channel->name), metadata ? METADATA : CHANNEL);
 	channel->attr.subbuf_size = metadata ? METADATA_BYTES : s->buffers.each;
 	channel->attr.num_subbuf = metadata ? 2 : s->buffers.n;
@@ -175,7 +175,7 @@ static int add_channel(struct bsv_session *s, struct lttng_handle *handle, bool 
 	channel->attr.tracefile_count = metadata ? 0 : s->live.files;
 	r = s->lttng->enable_channel(handle, channel);
 	s->lttng->channel_destroy(channel);
-	return r < 0 ? failed(s, "make a channel", r, err) : 0;
+	return r < 0 ? session_failed(s, "make a channel", r, err) : 0;
 }
 
 static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const struct rule *rule, struct bsa_err *err)
@@ -184,14 +184,14 @@ static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const st
 	int r;
 
 	if (!event)
-		return failed(s, "record events", LTTNG_ERR_NOMEM, err);
+		return session_failed(s, "record events", LTTNG_ERR_NOMEM, err);
 	event->type = LTTNG_EVENT_TRACEPOINT;
 	snprintf(event->name, sizeof(event->name), "%s", rule->name);
 	event->loglevel_type = rule->level < 0 ? LTTNG_EVENT_LOGLEVEL_ALL : LTTNG_EVENT_LOGLEVEL_RANGE;
 	event->loglevel = rule->level;
 	r = s->lttng->enable_event(handle, event, CHANNEL);
 	s->lttng->event_destroy(event);
-	return r < 0 ? failed(s, "record events", r, err) : 0;
+	return r < 0 ? session_failed(s, "record events", r, err) : 0;
 }
 
 static int fill_in(struct bsv_session *s, struct bsa_err *err)
@@ -200,7 +200,7 @@ static int fill_in(struct bsv_session *s, struct bsa_err *err)
 	int r;
 
 	if (!handle)
-		return failed(s, "make a session", LTTNG_ERR_NOMEM, err);
+		return session_failed(s, "make a session", LTTNG_ERR_NOMEM, err);
 	r = s->live.timer_us ? add_channel(s, handle, true, err) : 0;
 	if (r >= 0)
 		r = add_channel(s, handle, false, err);
@@ -212,7 +212,7 @@ static int fill_in(struct bsv_session *s, struct bsa_err *err)
 
 int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
 {
-	int r = make(s, err);
+	int r = make_session(s, err);
 
 	if (r >= 0)
 		r = fill_in(s, err);
@@ -220,7 +220,7 @@ int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
 		r = s->lttng->start_tracing(s->name);
 		s->started = r >= 0;
 		if (r < 0)
-			r = failed(s, "start", r, err);
+			r = session_failed(s, "start", r, err);
 	}
 	if (r < 0 && s->made) {
 		s->lttng->destroy_session(s->name);
@@ -253,7 +253,7 @@ int bsv_session_look(struct bsv_session *s, struct bsa_err *err)
 		look_at(s, &channels[i]);
 	free(channels);
 	s->lttng->destroy_handle(handle);
-	return n < 0 ? failed(s, "say what was lost", n, err) : 0;
+	return n < 0 ? session_failed(s, "say what was lost", n, err) : 0;
 }
 
 /* Write the events recorded so far to files. They are there when nothing is pending. */
@@ -263,10 +263,10 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 	int r = s->lttng->stop_tracing_no_wait(s->name);
 
 	if (r < 0 && r != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
-		return failed(s, "stop", r, err);
+		return session_failed(s, "stop", r, err);
 	while ((r = s->lttng->data_pending(s->name)) == 1)
 		nanosleep(&a_while, NULL);
-	return r < 0 ? failed(s, "write the rest", r, err) : 0;
+	return r < 0 ? session_failed(s, "write the rest", r, err) : 0;
 }
 
 int bsv_session_snapshot(const struct bsv_session *s, const char *directory, struct bsa_err *err)
@@ -279,23 +279,23 @@ int bsv_session_snapshot(const struct bsv_session *s, const char *directory, str
 	if (r >= 0)
 		r = s->lttng->snapshot_record(s->name, output, 1);
 	s->lttng->snapshot_output_destroy(output);
-	return r < 0 ? failed(s, "take a snapshot", r, err) : 0;
+	return r < 0 ? session_failed(s, "take a snapshot", r, err) : 0;
 }
 
 int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err)
 {
 	int r = s->lttng->regenerate_statedump(s->name);
 
-	return r < 0 ? failed(s, "have the service emit its state again", r, err) : 0;
+	return r < 0 ? session_failed(s, "have the service emit its state again", r, err) : 0;
 }
 
-static int destroy(struct bsv_session *s, struct bsa_err *err)
+static int destroy_session(struct bsv_session *s, struct bsa_err *err)
 {
 	struct lttng_destruction_handle *handle = NULL;
 	enum lttng_error_code code = s->lttng->destroy_session_ext(s->name, &handle);
 
 	if (code != LTTNG_OK)
-		return failed(s, "end the session", (int)code, err);
+		return session_failed(s, "end the session", (int)code, err);
 	s->lttng->destruction_handle_wait_for_completion(handle, -1);
 	if (s->lttng->destruction_handle_get_result(handle, &code) == LTTNG_DESTRUCTION_HANDLE_STATUS_OK)
 		s->end = (int)code;
@@ -314,7 +314,7 @@ int bsv_session_stop(struct bsv_session *s, struct bsa_err *err)
 	if (r >= 0 && s->started)
 		r = bsv_session_look(s, err);
 	s->end = LTTNG_OK;
-	gone = destroy(s, r < 0 ? NULL : err);
+	gone = destroy_session(s, r < 0 ? NULL : err);
 	s->made = s->started = false;
 	return r < 0 ? r : gone;
 }

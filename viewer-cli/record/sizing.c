@@ -93,7 +93,7 @@ uint64_t bsv_size_to_hold(enum bsv_detail detail, uint64_t rate, uint64_t ns)
 	return held > (double)size ? power_of_two(held < (double)most ? (uint64_t)held : most) : size;
 }
 
-static uint64_t whole(double value)
+static uint64_t whole_number(double value)
 {
 	return value < 0x1p62 ? (uint64_t)value : UINT64_C(1) << 62;
 }
@@ -104,16 +104,16 @@ struct bsv_advice bsv_advise(uint64_t size, uint64_t rate, uint64_t lost_bytes)
 
 	return (struct bsv_advice){
 		.rate = rate,
-		.held_ns = rate ? whole((double)size / (double)rate * 1e9) : 0,
+		.held_ns = rate ? whole_number((double)size / (double)rate * 1e9) : 0,
 		.lost_bytes = lost_bytes,
-		.stall_ns = rate ? whole(needed / (double)rate * 1e9) : 0,
-		.size = power_of_two(whole(needed * 1.5) > 2 * size ? whole(needed * 1.5) : 2 * size),
+		.stall_ns = rate ? whole_number(needed / (double)rate * 1e9) : 0,
+		.size = power_of_two(whole_number(needed * 1.5) > 2 * size ? whole_number(needed * 1.5) : 2 * size),
 	};
 }
 
 uint64_t bsv_bytes_of(uint64_t events, double each)
 {
-	return whole((double)events * each);
+	return whole_number((double)events * each);
 }
 
 unsigned bsv_event_bytes(enum bsv_detail detail)

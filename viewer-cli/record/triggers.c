@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failed(const struct bsv_lttng *lttng, const char *what, int code, struct bsa_err *err)
+static int trigger_failed(const struct bsv_lttng *lttng, const char *what, int code, struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, lttng->strerror(code < 0 ? code : -code));
 }
@@ -93,7 +93,7 @@ static int add_trigger(struct bsv_triggers *t, const struct bsv_rule *rule, stru
 	}
 	t->lttng->action_destroy(action); /* the trigger has references of its own */
 	t->lttng->condition_destroy(condition);
-	return r == LTTNG_OK ? 0 : failed(t->lttng, "set a trigger", r, err);
+	return r == LTTNG_OK ? 0 : trigger_failed(t->lttng, "set a trigger", r, err);
 }
 
 int bsv_triggers_open(struct bsv_triggers *ret, const struct bsv_lttng *lttng, const char *name,

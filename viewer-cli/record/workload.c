@@ -41,7 +41,7 @@ void bsv_signals_hold(struct bsv_signals *s)
 }
 
 /* As it was before: when we are done, and in a child before it becomes another program. */
-static void restore(const struct bsv_signals *s)
+static void restore_signals(const struct bsv_signals *s)
 {
 	sigaction(SIGPIPE, &s->pipe_before, NULL);
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
@@ -53,7 +53,7 @@ void bsv_signals_release(struct bsv_signals *s)
 
 	while (sigtimedwait(&s->held, NULL, &none) > 0) /* drop pending signals: they were acted upon */
 		;
-	restore(s);
+	restore_signals(s);
 }
 
 int bsv_signals_next(const struct bsv_signals *s, int ms, bool *ret_typed)
@@ -102,7 +102,7 @@ static _Noreturn void be_command(const char *const *argv, const struct bsv_signa
 {
 	int why;
 
-	restore(s);
+	restore_signals(s);
 	execvp(*argv, (char *const *)argv);
 	why = errno;
 	if (write(failed, &why, sizeof(why)) < 0)

@@ -31,7 +31,7 @@ struct bsv_bars {
 	bool lined, failed;
 };
 
-static void forget(void *p)
+static void free_pointee(void *p)
 {
 	free(*(void **)p);
 }
@@ -78,7 +78,7 @@ void bsv_bars_line(struct bsv_bars *b, int64_t at)
 }
 
 /* Room for one more of @size bytes in *@array; NULL: no memory. */
-static void *more(void **array, size_t *n, size_t *room, size_t size)
+static void *grow_array(void **array, size_t *n, size_t *room, size_t size)
 {
 	size_t wanted = *room ? *room * 2 : 16;
 	void *larger;
@@ -99,7 +99,7 @@ static struct row *add_row(struct bsv_bars *b, const struct bsv_bars_column *col
 
 	if (!b || b->failed)
 		return NULL;
-	row = more((void **)&b->rows, &b->n, &b->room, sizeof(*row));
+	row = grow_array((void **)&b->rows, &b->n, &b->room, sizeof(*row));
 	if (row)
 		row->columns = columns;
 	else
@@ -152,7 +152,7 @@ void bsv_bars_row(struct bsv_bars *b, int paint)
 		row->paint = paint;
 }
 
-static void stretch(struct bsv_bars *b, struct stretch s)
+static void add_stretch(struct bsv_bars *b, struct stretch s)
 {
 	struct stretch *to;
 	struct row *row;
@@ -160,7 +160,7 @@ static void stretch(struct bsv_bars *b, struct stretch s)
 	if (!b || b->failed || !b->n)
 		return;
 	row = &b->rows[b->n - 1];
-	to = more((void **)&row->stretches, &row->n, &row->room, sizeof(*to));
+	to = grow_array((void **)&row->stretches, &row->n, &row->room, sizeof(*to));
 	if (to)
 		*to = s;
 	else
@@ -169,12 +169,12 @@ static void stretch(struct bsv_bars *b, struct stretch s)
 
 void bsv_bars_stretch(struct bsv_bars *b, int64_t began, int64_t ended)
 {
-	stretch(b, (struct stretch){ began, ended, NULL });
+	add_stretch(b, (struct stretch){ began, ended, NULL });
 }
 
 void bsv_bars_mark(struct bsv_bars *b, int64_t at, const char *glyph)
 {
-	stretch(b, (struct stretch){ at, at, glyph });
+	add_stretch(b, (struct stretch){ at, at, glyph });
 }
 
 /* ---- as wide as the screen allows ---- */
@@ -256,7 +256,8 @@ static struct layout lay_out(const struct bsv_bars *b, const struct bsv_screen *
 }
 
 /* How wide column @nth may be: what is too much is cut where it may be. */
-static int allowed(const struct bsv_bars *b, const struct layout *l, const struct bsv_bars_column *columns, size_t nth)
+static int allowed_width(const struct bsv_bars *b, const struct layout *l, const struct bsv_bars_column *columns,
+                         size_t nth)
 {
 	int width = column_width(b, columns, nth), over = section_width(b, l, columns, false) - l->left;
 
@@ -271,7 +272,7 @@ static int allowed(const struct bsv_bars *b, const struct layout *l, const struc
 /* ---- lines of text ---- */
 
 /* How many bytes of @s fit into @columns: whole letters. */
-static size_t fitting(const char *s, int columns)
+static size_t fitting_bytes(const char *s, int columns)
 {
 	size_t n = strlen(s), at = 0;
 	int width = 0;
@@ -296,7 +297,7 @@ void bsv_wrap(FILE *to, const struct bsv_screen *screen, int indent, const char 
 	bool first = true;
 
 	while (*text) {
-		size_t n = fitting(text, first ? room : room - indent), cut = n;
+		size_t n = fitting_bytes(text, first ? room : room - indent), cut = n;
 
 		if (text[n]) { /* not inside of a word, if there is another place */
 			while (cut && text[cut] != ' ')
@@ -323,12 +324,12 @@ struct line {
 	int blanks; /* number of blanks to print before the next character; a line does not end with blanks */
 };
 
-static void blanks(struct line *out, int n)
+static void owe_blanks(struct line *out, int n)
 {
 	out->blanks += n > 0 ? n : 0;
 }
 
-static void put(struct line *out, int paint, const char *text)
+static void put_text(struct line *out, int paint, const char *text)
 {
 	if (!*text)
 		return;
@@ -342,7 +343,7 @@ static int print_left(const struct bsv_bars *b, const struct layout *l, const st
 	int at = 0;
 
 	for (size_t i = 0; i < row->n_cells; i++) {
-		int most = allowed(b, l, row->columns, i), pad;
+		int most = allowed_width(b, l, row->columns, i), pad;
 		char *text;
 
 		if (l->without[row->columns[i].dear])
@@ -351,20 +352,21 @@ static int print_left(const struct bsv_bars *b, const struct layout *l, const st
 		if (!text)
 			return -1;
 		pad = most - bsv_width(text);
-		blanks(out, row->columns[i].right ? pad : 0);
-		put(out, row->head ? BSV_FAINT : BSV_PLAIN, text);
-		blanks(out, (row->columns[i].right ? 0 : pad) + GAP);
+		owe_blanks(out, row->columns[i].right ? pad : 0);
+		put_text(out, row->head ? BSV_FAINT : BSV_PLAIN, text);
+		owe_blanks(out, (row->columns[i].right ? 0 : pad) + GAP);
 		at += most + GAP;
 		free(text);
 	}
-	blanks(out, l->left - at);
+	owe_blanks(out, l->left - at);
 	return 0;
 }
 
 /* The glyph of each cell, NULL where there is none. */
-static int glyphs(const struct layout *l, const struct row *row, bool unicode, const char **ret)
+static int glyphs_of_row(const struct layout *l, const struct row *row, bool unicode, const char **ret)
 {
-	__attribute__((cleanup(forget))) struct bsv_cover *covers = calloc((size_t)l->span.cells, sizeof(*covers));
+	__attribute__((cleanup(free_pointee))) struct bsv_cover *covers =
+		calloc((size_t)l->span.cells, sizeof(*covers));
 
 	if (!covers)
 		return -1;
@@ -381,17 +383,17 @@ static int glyphs(const struct layout *l, const struct row *row, bool unicode, c
 
 static int print_bar(const struct layout *l, const struct row *row, struct line *out)
 {
-	__attribute__((cleanup(forget))) const char **cells = calloc((size_t)l->span.cells, sizeof(*cells));
+	__attribute__((cleanup(free_pointee))) const char **cells = calloc((size_t)l->span.cells, sizeof(*cells));
 
-	if (!cells || glyphs(l, row, out->screen->unicode, cells))
+	if (!cells || glyphs_of_row(l, row, out->screen->unicode, cells))
 		return -1;
 	for (int i = 0; i < l->span.cells; i++)
 		if (cells[i])
-			put(out, row->paint, cells[i]);
+			put_text(out, row->paint, cells[i]);
 		else if (i == l->line)
-			put(out, BSV_FAINT, out->screen->unicode ? "┊" : ":");
+			put_text(out, BSV_FAINT, out->screen->unicode ? "┊" : ":");
 		else
-			blanks(out, 1);
+			owe_blanks(out, 1);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ int bsv_span_cell(const struct bsv_span *s, int64_t at)
 	return cell < s->cells ? cell : s->cells - 1;
 }
 
-static void cover(struct bsv_cover *c, uint64_t first, uint64_t last)
+static void cover_cells(struct bsv_cover *c, uint64_t first, uint64_t last)
 {
 	if (first >= last)
 		return;
@@ -42,7 +42,7 @@ void bsv_cover_add(struct bsv_cover *cells, const struct bsv_span *s, int64_t be
 	uint64_t parts = bsv_span_parts(s);
 
 	for (int i = a.cell; i <= b.cell && i < s->cells; i++)
-		cover(&cells[i], i == a.cell ? a.part : 0, i == b.cell ? b.part : parts);
+		cover_cells(&cells[i], i == a.cell ? a.part : 0, i == b.cell ? b.part : parts);
 }
 
 int bsv_eighths(uint64_t covered, uint64_t parts)

@@ -11,7 +11,7 @@ static bool is_formula(const char *s, size_t n)
 	return n && memchr("=+-@\t\r", *s, 6);
 }
 
-static void text(FILE *to, const char *s, size_t n, unsigned how)
+static void print_text(FILE *to, const char *s, size_t n, unsigned how)
 {
 	bool quoted = n == 0, safe = how & BSV_CSV_SAFE && is_formula(s, n); /* an empty text is not nothing */
 
@@ -33,16 +33,16 @@ static void text(FILE *to, const char *s, size_t n, unsigned how)
 	fputc('"', to);
 }
 
-static bool escaped(FILE *to, const char *s, size_t n, unsigned how)
+static bool print_escaped(FILE *to, const char *s, size_t n, unsigned how)
 {
 	bsv_scoped_text *shown = bsv_printable(s, n, 0);
 
 	if (shown)
-		text(to, shown, strlen(shown), how);
+		print_text(to, shown, strlen(shown), how);
 	return shown;
 }
 
-static bool cell(FILE *to, struct bsv_cell c, unsigned how)
+static bool print_cell(FILE *to, struct bsv_cell c, unsigned how)
 {
 	switch (c.type) {
 	case BSA_NULL:
@@ -56,8 +56,8 @@ static bool cell(FILE *to, struct bsv_cell c, unsigned how)
 	case BSA_STRING:
 	case BSA_BYTES:
 		if (how & BSV_CSV_ESCAPED)
-			return escaped(to, c.text, c.bytes, how);
-		text(to, c.text, c.bytes, how);
+			return print_escaped(to, c.text, c.bytes, how);
+		print_text(to, c.text, c.bytes, how);
 		break;
 	}
 	return true;
@@ -73,12 +73,13 @@ int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err
 		const char *name = bsv_rows_column(rows, i)->name;
 
 		fine = fine &&
-		       cell(to, (struct bsv_cell){ .type = BSA_STRING, .text = name, .bytes = strlen(name) }, how);
+		       print_cell(to, (struct bsv_cell){ .type = BSA_STRING, .text = name, .bytes = strlen(name) },
+		                  how);
 		fputc(i + 1 < n ? ',' : '\n', to);
 	}
 	while ((r = bsv_rows_step(rows, err)) > 0 && fine && !ferror(to))
 		for (size_t i = 0; i < n; i++) {
-			fine = fine && cell(to, bsv_rows_cell(rows, i), how);
+			fine = fine && print_cell(to, bsv_rows_cell(rows, i), how);
 			fputc(i + 1 < n ? ',' : '\n', to);
 		}
 	if (!fine)

@@ -167,7 +167,7 @@ static void draw_quality(const struct bsv_drawing *d)
 /* ---- what to ask next ---- */
 
 /* The culprit of the largest row of the ledger that has one, otherwise of the longest wait. */
-static int64_t culprit(const struct bsv_explained *x)
+static int64_t culprit_of(const struct bsv_explained *x)
 {
 	int64_t most = 0, ret = 0;
 
@@ -187,7 +187,7 @@ static int64_t culprit(const struct bsv_explained *x)
 static void draw_further(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
-	int64_t id = culprit(x);
+	int64_t id = culprit_of(x);
 
 	fputs("\nlook further:\n", d->to);
 	if (id)

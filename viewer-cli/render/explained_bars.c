@@ -25,7 +25,7 @@ static void cell_share(const struct bsv_drawing *d, int64_t part)
 	bsv_bars_cell(d->bars, text);
 }
 
-static int64_t beyond(const struct bsv_explained_phase *p)
+static int64_t beyond_typical(const struct bsv_explained_phase *p)
 {
 	return bsv_minus(p->dur, p->typical);
 }
@@ -37,7 +37,7 @@ static int phase_paint(const struct bsv_explained_phase *p)
 	return bsv_is(p->phase, "queue") || bsv_is(p->phase, "preempted") ? BSV_BAD : BSV_HUE;
 }
 
-static void stretch(const struct bsv_drawing *d, int64_t began, int64_t dur)
+static void add_stretch(const struct bsv_drawing *d, int64_t began, int64_t dur)
 {
 	int64_t ended = bsv_plus(began, dur);
 
@@ -58,10 +58,10 @@ static void phase_stretches(const struct bsv_drawing *d, const struct bsv_explai
 	if (bsv_is(p->phase, "preempted")) {
 		for (size_t i = 0; i < x->n_waits; i++)
 			if (bsv_is(x->waits[i].kind, "preempted"))
-				stretch(d, x->waits[i].began, x->waits[i].dur);
+				add_stretch(d, x->waits[i].began, x->waits[i].dur);
 		return;
 	}
-	stretch(d, p->began, p->dur);
+	add_stretch(d, p->began, p->dur);
 }
 
 static void add_phase(const struct bsv_drawing *d, const struct bsv_explained_phase *p)
@@ -74,7 +74,7 @@ static void add_phase(const struct bsv_drawing *d, const struct bsv_explained_ph
 	cell_amount(d, p->dur, false);
 	cell_share(d, p->dur);
 	cell_amount(d, p->typical, false);
-	cell_amount(d, beyond(p), true);
+	cell_amount(d, beyond_typical(p), true);
 	phase_stretches(d, p);
 }
 
@@ -254,7 +254,7 @@ struct chosen {
 };
 
 /* Sorts @sizes. */
-static struct chosen choose(int64_t *sizes, size_t n)
+static struct chosen choose_largest(int64_t *sizes, size_t n)
 {
 	struct chosen ret = { INT64_MIN, n };
 
@@ -267,7 +267,7 @@ static struct chosen choose(int64_t *sizes, size_t n)
 	return ret;
 }
 
-static bool shown(struct chosen *c, int64_t size)
+static bool is_chosen(struct chosen *c, int64_t size)
 {
 	if (size != c->least)
 		return size > c->least;
@@ -307,7 +307,7 @@ static void add_wait(const struct bsv_drawing *d, const struct bsv_explained_wai
 	cell_amount(d, at, false);
 	cell_amount(d, w->dur, false);
 	cell_who(d, w);
-	stretch(d, w->began, w->dur);
+	add_stretch(d, w->began, w->dur);
 }
 
 /* Those that have no row of their own share one. */
@@ -322,10 +322,10 @@ static void add_other_waits(const struct bsv_drawing *d, struct chosen c)
 		return;
 	bsv_bars_row(d->bars, BSV_FAINT);
 	for (size_t i = 0; i < x->n_waits; i++)
-		if (!shown(&c, x->waits[i].dur)) {
+		if (!is_chosen(&c, x->waits[i].dur)) {
 			took = bsv_plus(took, x->waits[i].dur);
 			n++;
-			stretch(d, x->waits[i].began, x->waits[i].dur);
+			add_stretch(d, x->waits[i].began, x->waits[i].dur);
 		}
 	snprintf(text, sizeof(text), "and %zu more", n);
 	bsv_bars_cell(d->bars, text);
@@ -344,7 +344,7 @@ static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
 		return bsv_no_memory(err);
 	for (size_t i = 0; i < x->n_waits; i++)
 		sizes[i] = x->waits[i].dur;
-	c = choose(sizes, x->n_waits);
+	c = choose_largest(sizes, x->n_waits);
 	free(sizes);
 	again = c;
 	if (!x->n_waits)
@@ -359,7 +359,7 @@ static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
 	bsv_bars_text(d->bars, "");
 	bsv_bars_section(d->bars, NULL, d->waits);
 	for (size_t i = 0; i < x->n_waits; i++)
-		if (shown(&c, x->waits[i].dur))
+		if (is_chosen(&c, x->waits[i].dur))
 			add_wait(d, &x->waits[i]);
 	add_other_waits(d, again);
 	return 0;
@@ -408,7 +408,7 @@ static void add_preemptions(struct bsv_drawing *d)
 }
 
 /* From where to where the bars go: with the deadline, unless it is far away. */
-static void extent(const struct bsv_explained *x, int64_t *from, int64_t *to)
+static void extent_of(const struct bsv_explained *x, int64_t *from, int64_t *to)
 {
 	int64_t length;
 
@@ -431,7 +431,7 @@ int bsv_explained_bars(const struct bsv_explained *x, FILE *to, const struct bsv
 	int64_t from, until;
 	int r;
 
-	extent(x, &from, &until);
+	extent_of(x, &from, &until);
 	d.unit = *bsv_unit_for(until - from);
 	d.bars = bsv_bars_new(from, until);
 	if (bsv_known(x->deadline))

@@ -15,7 +15,7 @@ static void cell_exact(struct bsv_bars *b, int64_t v)
 	bsv_bars_cell(b, bsv_known(v) ? bsv_exact(text, v) : "-");
 }
 
-static const char *remark(const struct bsv_explained_cause *c)
+static const char *remark_on(const struct bsv_explained_cause *c)
 {
 	if (c->primary)
 		return c->saved == 1 ? "primary, saves" : "primary";
@@ -36,7 +36,7 @@ static void add_cause(const struct bsv_drawing *d, const struct bsv_explained_ca
 	cell_exact(d->bars, c->late);
 	if (d->x->verbose)
 		cell_exact(d->bars, c->budget);
-	bsv_bars_cell(d->bars, remark(c));
+	bsv_bars_cell(d->bars, remark_on(c));
 	bsv_bars_cell(d->bars, who);
 	if (bsv_known(c->late) && c->late > 0)
 		bsv_bars_stretch(d->bars, 0, c->late);
@@ -139,7 +139,7 @@ static void cause_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_ca
 }
 
 /* Does it say what would have to be different? */
-static bool saves(const struct bsv_explained_cause *c)
+static bool cause_saves(const struct bsv_explained_cause *c)
 {
 	return c->saved == 1;
 }
@@ -180,7 +180,7 @@ static void draw_saved(const struct bsv_drawing *d)
 	size_t n = 0, unknown = 0;
 
 	for (size_t i = 0; i < x->n_causes; i++) {
-		n += saves(&x->causes[i]);
+		n += cause_saves(&x->causes[i]);
 		unknown += !bsv_known(x->causes[i].saved);
 	}
 	if (!n) {
@@ -191,7 +191,7 @@ static void draw_saved(const struct bsv_drawing *d)
 	                  n == 1 ? "without this it would have been in time"
 	                         : "without any one of these it would have been in time");
 	for (size_t i = 0, left = MOST_SAVING; i < x->n_causes && left; i++)
-		if (saves(&x->causes[i])) {
+		if (cause_saves(&x->causes[i])) {
 			cause_text(text, &x->causes[i]);
 			bsv_explained_say(d, BSV_GOOD, "  %s", text);
 			left--;

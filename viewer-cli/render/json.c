@@ -9,7 +9,7 @@
 #include "render/render.h"
 
 /* The number of bytes of @s that need no escape in a string. */
-static size_t plain(const char *s, size_t n)
+static size_t plain_length(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -23,7 +23,7 @@ void bsv_json_text(FILE *to, const char *s, size_t n)
 {
 	fputc('"', to);
 	while (n) {
-		size_t run = plain(s, n), length;
+		size_t run = plain_length(s, n), length;
 		uint32_t c;
 
 		fwrite(s, 1, run, to);

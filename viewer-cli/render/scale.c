@@ -23,14 +23,14 @@ static const struct unit sizes[] = {
 static const struct unit plain = { "", 1.0 };
 const struct bsv_scale bsv_scale_none = { "", 1, -1 };
 
-static double number(struct bsv_cell cell)
+static double cell_number(struct bsv_cell cell)
 {
 	return cell.type == BSA_REAL ? cell.real : (double)cell.integer;
 }
 
 void bsv_extent_add(struct bsv_extent *e, struct bsv_cell cell)
 {
-	double size = fabs(number(cell));
+	double size = fabs(cell_number(cell));
 
 	if (cell.type != BSA_INT && cell.type != BSA_REAL)
 		return;
@@ -43,7 +43,7 @@ void bsv_extent_add(struct bsv_extent *e, struct bsv_cell cell)
 }
 
 /* As many as show three digits of the least, if that does not make the others long. */
-static int decimals(const struct unit *u, const struct bsv_extent *e)
+static int decimals_for(const struct unit *u, const struct bsv_extent *e)
 {
 	double most = e->most / u->of;
 	int n = 0, enough = most < 1000 ? 3 : most < 10000 ? 2 : 1;
@@ -61,7 +61,7 @@ static struct bsv_scale scale_by(const struct unit *u, const struct bsv_extent *
 		u++;
 	while (u->of > 1 && e->least / u->of < 0.001 && e->most / u[1].of < long_number)
 		u++;
-	return (struct bsv_scale){ u->name, u->of, decimals(u, e) };
+	return (struct bsv_scale){ u->name, u->of, decimals_for(u, e) };
 }
 
 static struct bsv_scale scale_durations(const struct bsv_extent *e, const struct bsv_extent *all)
@@ -74,7 +74,7 @@ static struct bsv_scale scale_durations(const struct bsv_extent *e, const struct
 		return scale_by(durations, e);
 	for (const struct unit *u = durations; u->name; u++)
 		if (u->of == together.of)
-			together.decimals = decimals(u, e);
+			together.decimals = decimals_for(u, e);
 	return together;
 }
 
@@ -101,7 +101,7 @@ struct bsv_scale bsv_scale_of(const char *class, const struct bsv_extent *e, con
 	if (!strcmp(class, "ratio") && e->real)
 		return (struct bsv_scale){ "", 1, 3 };
 	if (e->real && !*class)
-		return (struct bsv_scale){ "", 1, e->any ? decimals(&plain, e) : 0 };
+		return (struct bsv_scale){ "", 1, e->any ? decimals_for(&plain, e) : 0 };
 	return bsv_scale_none;
 }
 
@@ -129,7 +129,7 @@ char *bsv_said(const char *name)
 
 void bsv_scaled(char to[BSV_SCALED_TEXT], const struct bsv_scale *scale, struct bsv_cell cell)
 {
-	double value = number(cell) / scale->of, least = pow(10, -scale->decimals);
+	double value = cell_number(cell) / scale->of, least = pow(10, -scale->decimals);
 
 	if (scale->decimals < 0 && cell.type == BSA_INT)
 		snprintf(to, BSV_SCALED_TEXT, "%" PRId64, cell.integer);

@@ -58,7 +58,7 @@ static bool is_number(struct bsv_cell c)
 	return c.type == BSA_INT || c.type == BSA_REAL;
 }
 
-static bool few(const struct table *t, const struct bsv_cell *row, size_t column)
+static bool has_few_samples(const struct table *t, const struct bsv_cell *row, size_t column)
 {
 	return !t->raw && t->columns[column].samples && t->n_at < t->n && row[t->n_at].type == BSA_INT &&
 	       row[t->n_at].integer < (int64_t)t->columns[column].samples && is_number(row[column]);
@@ -77,7 +77,7 @@ static char *cell_text(const struct table *t, const struct bsv_cell *row, size_t
 	case BSA_REAL:
 		bsv_scaled(number, &c->scale, row[column]);
 		if (c->marked)
-			strcat(number, few(t, row, column) ? "*" : " ");
+			strcat(number, has_few_samples(t, row, column) ? "*" : " ");
 		return strdup(number);
 	default:
 		return bsv_printable(row[column].text, row[column].bytes, 0);
@@ -122,7 +122,7 @@ static size_t samples_for(const char *name)
 	return strstr(name, "p999") ? 10 * MARKED_BELOW : strstr(name, "p99") ? MARKED_BELOW : 0;
 }
 
-static bool measure(struct table *t)
+static bool measure_columns(struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct bsv_column *of = bsv_rows_column(t->rows, i);
@@ -136,7 +136,7 @@ static bool measure(struct table *t)
 		c->right |= !t->raw && has_numbers(of->class) && !c->text;
 		c->samples = samples_for(of->name);
 		for (size_t j = 0; j < t->kept; j += t->n)
-			c->marked |= few(t, t->cells + j, i);
+			c->marked |= has_few_samples(t, t->cells + j, i);
 		for (size_t j = 0; j < t->kept; j += t->n) {
 			char *s = cell_text(t, t->cells + j, i);
 			int width = s ? bsv_width(s) : 0;
@@ -179,7 +179,7 @@ static bool keep_row(struct table *t)
 
 /* ---- how wide they may be ---- */
 
-static int larger(int a, int b)
+static int larger_of(int a, int b)
 {
 	return a > b ? a : b;
 }
@@ -187,12 +187,12 @@ static int larger(int a, int b)
 /* With its head in several lines. */
 static int least_whole(const struct column *c)
 {
-	return larger(c->content, c->head_word);
+	return larger_of(c->content, c->head_word);
 }
 
 static int least_width(const struct column *c)
 {
-	int least = larger(c->content > SENTENCE ? SENTENCE : SHORT_TEXT, c->head_word);
+	int least = larger_of(c->content > SENTENCE ? SENTENCE : SHORT_TEXT, c->head_word);
 
 	return c->text && c->content > least ? least : least_whole(c);
 }
@@ -204,7 +204,7 @@ static int least_any(const struct column *c)
 }
 
 /* Take up to @over columns off the first @n, the widest first; what is left of it. */
-static int shrink(struct column *columns, size_t n, int over, int (*least)(const struct column *))
+static int shrink_columns(struct column *columns, size_t n, int over, int (*least)(const struct column *))
 {
 	while (over > 0) {
 		struct column *widest = NULL;
@@ -220,7 +220,7 @@ static int shrink(struct column *columns, size_t n, int over, int (*least)(const
 	return over;
 }
 
-static void fit(struct table *t)
+static void fit_columns(struct table *t)
 {
 	for (t->shown = t->n; t->shown > 0; t->shown--) {
 		int natural = 0, least = 0, gaps = GAP * (int)(t->shown - 1);
@@ -234,9 +234,9 @@ static void fit(struct table *t)
 		if (least + gaps <= t->screen->width || t->shown == 1) {
 			int over = natural + gaps - t->screen->width;
 
-			over = shrink(t->columns, t->shown, over, least_whole);
-			over = shrink(t->columns, t->shown, over, least_width);
-			shrink(t->columns, t->shown, over, least_any);
+			over = shrink_columns(t->columns, t->shown, over, least_whole);
+			over = shrink_columns(t->columns, t->shown, over, least_width);
+			shrink_columns(t->columns, t->shown, over, least_any);
 			break;
 		}
 	}
@@ -268,7 +268,7 @@ static int paint_of(const struct table *t, size_t column, const char *s)
 	return BSV_PLAIN;
 }
 
-static void print(struct table *t, size_t column, const char *s, size_t bytes, int paint)
+static void print_padded(struct table *t, size_t column, const char *s, size_t bytes, int paint)
 {
 	const struct column *c = &t->columns[column];
 	char *shown = strndup(s, bytes);
@@ -292,7 +292,7 @@ static void print_end(struct table *t)
 	t->pending = 0;
 }
 
-static bool wraps(const struct column *c)
+static bool column_wraps(const struct column *c)
 {
 	return c->text && !c->right && c->width < c->natural && c->width >= SENTENCE;
 }
@@ -305,10 +305,11 @@ static void print_lines(struct table *t, char **cells, int paint)
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < t->shown; i++) {
-			size_t n = wraps(&t->columns[i]) ? bsv_line(cells[i], t->columns[i].width) : strlen(cells[i]);
+			size_t n = column_wraps(&t->columns[i]) ? bsv_line(cells[i], t->columns[i].width)
+			                                        : strlen(cells[i]);
 			char *rest = cells[i] + n;
 
-			print(t, i, cells[i], n, paint);
+			print_padded(t, i, cells[i], n, paint);
 			rest += strspn(rest, " ");
 			more |= *rest != 0;
 			memmove(cells[i], rest, strlen(rest) + 1);
@@ -317,11 +318,11 @@ static void print_lines(struct table *t, char **cells, int paint)
 	}
 }
 
-static char *cut(const struct column *c, char *s)
+static char *cut_text(const struct column *c, char *s)
 {
 	char *ret;
 
-	if (!s || !c->text || wraps(c) || bsv_width(s) <= c->width)
+	if (!s || !c->text || column_wraps(c) || bsv_width(s) <= c->width)
 		return s;
 	ret = bsv_printable(s, strlen(s), c->width);
 	free(s);
@@ -334,7 +335,7 @@ static bool print_row(struct table *t, const struct bsv_cell *row)
 	bool fine = true;
 
 	for (size_t i = 0; i < t->shown; i++) {
-		cells[i] = cut(&t->columns[i], cell_text(t, row, i));
+		cells[i] = cut_text(&t->columns[i], cell_text(t, row, i));
 		fine = fine && cells[i];
 	}
 	if (fine)
@@ -376,7 +377,7 @@ static void print_heads(struct table *t)
 			while (head_line(&t->columns[i], has, &n))
 				has++;
 			s = line + has < most ? NULL : head_line(&t->columns[i], line + has - most, &n);
-			print(t, i, s ? s : "", s ? n : 0, BSV_TITLE);
+			print_padded(t, i, s ? s : "", s ? n : 0, BSV_TITLE);
 		}
 		print_end(t);
 	}
@@ -417,7 +418,7 @@ static void say_left_out(const struct table *t)
 	free(text);
 }
 
-static void remark(const struct table *t)
+static void print_remarks(const struct table *t)
 {
 	static const char few_samples[] = "* of fewer than 100 (p999: 1000): the longest of them, or nearly";
 	bool marked = false;
@@ -455,13 +456,13 @@ int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *s
 
 	for (size_t i = 0; fine && i < FIRST_ROWS && (r = bsv_rows_step(rows, err)) > 0; i++)
 		fine = keep_row(&t);
-	if (fine && r >= 0 && (fine = measure(&t))) {
-		fit(&t);
+	if (fine && r >= 0 && (fine = measure_columns(&t))) {
+		fit_columns(&t);
 		fine = print_kept(&t);
 	}
 	while (fine && r > 0 && !ferror(to) && (r = bsv_rows_step(rows, err)) > 0)
 		fine = print_next(&t);
 	if (fine && r >= 0)
-		remark(&t);
+		print_remarks(&t);
 	return fine ? r < 0 ? r : 0 : bsv_no_memory(err);
 }

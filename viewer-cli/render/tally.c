@@ -12,7 +12,7 @@ void bsv_tally_fini(struct bsv_tally *t)
 	*t = (struct bsv_tally){ 0 };
 }
 
-static struct bsv_tallied *find(const struct bsv_tally *t, uint64_t key)
+static struct bsv_tallied *find_tallied(const struct bsv_tally *t, uint64_t key)
 {
 	size_t i = (key * 0x9e3779b97f4a7c15u >> 20) & (t->room - 1);
 
@@ -21,7 +21,7 @@ static struct bsv_tallied *find(const struct bsv_tally *t, uint64_t key)
 	return &t->slots[i];
 }
 
-static bool grow(struct bsv_tally *t)
+static bool tally_grow(struct bsv_tally *t)
 {
 	struct bsv_tally larger = { .room = t->room ? 2 * t->room : FIRST_ROOM };
 
@@ -30,7 +30,7 @@ static bool grow(struct bsv_tally *t)
 		return false;
 	for (size_t i = 0; i < t->room; i++)
 		if (t->slots[i].value) {
-			*find(&larger, t->slots[i].key) = t->slots[i];
+			*find_tallied(&larger, t->slots[i].key) = t->slots[i];
 			larger.n++;
 		}
 	free(t->slots);
@@ -42,9 +42,9 @@ uint64_t *bsv_tally_at(struct bsv_tally *t, uint64_t key)
 {
 	struct bsv_tallied *slot;
 
-	if (t->n * 4 >= t->room * 3 && !grow(t))
+	if (t->n * 4 >= t->room * 3 && !tally_grow(t))
 		return NULL;
-	slot = find(t, key);
+	slot = find_tallied(t, key);
 	if (!slot->value) { /* a new one, if something is added to it: counted too often, it is only more room */
 		slot->key = key;
 		t->n++;

@@ -128,32 +128,32 @@ void bsv_timeline_lane(struct bsv_timeline *t, int64_t service, int64_t lane)
 		lane_of(t, service, lane);
 }
 
-static bool inside(const struct bsv_timeline *t, int64_t began, int64_t ended)
+static bool is_inside(const struct bsv_timeline *t, int64_t began, int64_t ended)
 {
 	return !t->failed && began < t->span.to && ended > t->span.from && began < ended;
 }
 
 /* The key of lane_held: lane, cell and app. */
-static uint64_t key(const struct bsv_timeline *t, size_t lane, int cell, uint32_t app)
+static uint64_t cell_key(const struct bsv_timeline *t, size_t lane, int cell, uint32_t app)
 {
 	return ((uint64_t)lane * (uint64_t)t->span.cells + (uint64_t)cell) << 32 | app;
 }
 
 /* The parts of a cell that a stretch between two places has. */
-static uint64_t share(const struct bsv_timeline *t, struct bsv_place a, struct bsv_place b, int cell)
+static uint64_t parts_in_cell(const struct bsv_timeline *t, struct bsv_place a, struct bsv_place b, int cell)
 {
 	return (cell == b.cell ? b.part : bsv_span_parts(&t->span)) - (cell == a.cell ? a.part : 0);
 }
 
-static void held(struct bsv_timeline *t, struct bsv_lane *lane, uint32_t app, int64_t began, int64_t ended)
+static void add_held(struct bsv_timeline *t, struct bsv_lane *lane, uint32_t app, int64_t began, int64_t ended)
 {
 	struct bsv_place a = bsv_span_place(&t->span, began), b = bsv_span_place(&t->span, ended);
 
 	for (int i = a.cell; i <= b.cell && i < t->span.cells; i++) {
-		uint64_t *parts = bsv_tally_at(&t->held, key(t, (size_t)(lane - t->lanes), i, app));
+		uint64_t *parts = bsv_tally_at(&t->held, cell_key(t, (size_t)(lane - t->lanes), i, app));
 
 		if (parts)
-			*parts += share(t, a, b, i);
+			*parts += parts_in_cell(t, a, b, i);
 		else
 			t->failed = true;
 	}
@@ -164,7 +164,7 @@ void bsv_timeline_held(struct bsv_timeline *t, int64_t service, int64_t lane, in
 	struct bsv_lane *l;
 	int64_t number;
 
-	if (!t || !inside(t, began, ended))
+	if (!t || !is_inside(t, began, ended))
 		return;
 	number = folk_number(&t->apps, app);
 	if (number < 0) {
@@ -175,15 +175,15 @@ void bsv_timeline_held(struct bsv_timeline *t, int64_t service, int64_t lane, in
 	if (!l)
 		return;
 	bsv_cover_add(l->covers, &t->span, began, ended);
-	held(t, l, (uint32_t)number, began, ended);
+	add_held(t, l, (uint32_t)number, began, ended);
 }
 
 void bsv_timeline_unknown(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t began, int64_t ended)
 {
-	struct bsv_lane *l = t && inside(t, began, ended) ? lane_of(t, service, lane) : NULL;
+	struct bsv_lane *l = t && is_inside(t, began, ended) ? lane_of(t, service, lane) : NULL;
 
 	if (l)
-		held(t, l, BSV_UNKNOWN_WHO, began, ended);
+		add_held(t, l, BSV_UNKNOWN_WHO, began, ended);
 }
 
 /* The waits of an execution; NULL: no memory. */
@@ -203,7 +203,7 @@ static struct bsv_waiting *waiting_of(struct bsv_timeline *t, int64_t who)
 
 void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int64_t ended)
 {
-	struct bsv_waiting *w = t && inside(t, began, ended) ? waiting_of(t, who) : NULL;
+	struct bsv_waiting *w = t && is_inside(t, began, ended) ? waiting_of(t, who) : NULL;
 	struct bsv_place a, b;
 
 	if (!w)
@@ -211,7 +211,7 @@ void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int
 	a = bsv_span_place(&t->span, began);
 	b = bsv_span_place(&t->span, ended);
 	for (int i = a.cell; i <= b.cell && i < t->span.cells; i++) {
-		uint64_t parts = share(t, a, b, i);
+		uint64_t parts = parts_in_cell(t, a, b, i);
 
 		w->cells[i] += parts;
 		w->all += parts;
@@ -248,6 +248,6 @@ void bsv_timeline_focus(struct bsv_timeline *t, const char *name, enum bsv_state
 	if (!t->focus)
 		t->focus = strdup(name);
 	t->failed |= !t->focus;
-	if (!t->failed && inside(t, began, ended))
+	if (!t->failed && is_inside(t, began, ended))
 		bsv_cover_add(t->states[state], &t->span, began, ended);
 }

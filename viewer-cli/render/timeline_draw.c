@@ -68,7 +68,7 @@ static int most_first(const void *a, const void *b, void *amounts)
 	return p != q ? (p < q ? 1 : -1) : x < y ? -1 : x > y;
 }
 
-static uint32_t *ordered(bsv_sum *amounts, size_t n)
+static uint32_t *order_by_amount(bsv_sum *amounts, size_t n)
 {
 	uint32_t *order = calloc(n + 1, sizeof(*order));
 
@@ -80,7 +80,7 @@ static uint32_t *ordered(bsv_sum *amounts, size_t n)
 }
 
 /* A letter that no other has: one of the name's, if there is one left. */
-static char letter(const char *name, bool taken[LETTERS_MOST])
+static char letter_of(const char *name, bool taken[LETTERS_MOST])
 {
 	for (const char *s = name; *s; s++) {
 		char c = (char)(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
@@ -98,7 +98,7 @@ static char letter(const char *name, bool taken[LETTERS_MOST])
 	return '+';
 }
 
-static char *shown(char *own, int most)
+static char *printable_name(char *own, int most)
 {
 	char *ret = own ? bsv_printable(own, strlen(own), most) : NULL;
 
@@ -116,10 +116,10 @@ static bool give_letters(const struct bsv_timeline *t, const struct bsv_timeline
 
 		if (app == BSV_WHO_MOST - 1 && t->apps.many)
 			continue;
-		s->names[s->n_letters] = shown(names->app(names->ctx, t->apps.ids[app]), NAME_MOST);
+		s->names[s->n_letters] = printable_name(names->app(names->ctx, t->apps.ids[app]), NAME_MOST);
 		if (!s->names[s->n_letters])
 			return false;
-		s->letters[app] = letter(s->names[s->n_letters], taken);
+		s->letters[app] = letter_of(s->names[s->n_letters], taken);
 		s->lettered[s->n_letters++] = app;
 	}
 	return true;
@@ -132,7 +132,7 @@ static bool sums_init(const struct bsv_timeline *t, const struct bsv_timeline_na
 	if (!s->tops || !s->of_app)
 		return false;
 	add_up(t, s);
-	s->order = ordered(s->of_app, t->apps.n);
+	s->order = order_by_amount(s->of_app, t->apps.n);
 	return s->order && give_letters(t, names, s);
 }
 
@@ -146,7 +146,8 @@ struct drawing {
 	FILE *to;
 };
 
-__attribute__((format(printf, 3, 4))) static void say(const struct drawing *d, int paint, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void print_line(const struct drawing *d, int paint, const char *format,
+                                                             ...)
 {
 	char text[4 * TEXT];
 	va_list args;
@@ -165,7 +166,7 @@ struct cells {
 	int owed;
 };
 
-static void put(struct cells *c, int paint, const char *glyph)
+static void put_glyph(struct cells *c, int paint, const char *glyph)
 {
 	if (!strcmp(glyph, " ")) {
 		c->owed++;
@@ -177,7 +178,7 @@ static void put(struct cells *c, int paint, const char *glyph)
 }
 
 /* A row begins with its label, as wide as all are. */
-static struct cells label(const struct drawing *d, const char *text)
+static struct cells print_label(const struct drawing *d, const char *text)
 {
 	char *s = bsv_printable(text, strlen(text), d->t->label - 1);
 	int width = s ? bsv_width(s) : 0;
@@ -195,7 +196,7 @@ static int app_paint(const struct drawing *d, uint32_t app)
 }
 
 /* Was anything of this cell recorded? */
-static bool recorded(const struct bsv_timeline *t, int cell)
+static bool cell_recorded(const struct bsv_timeline *t, int cell)
 {
 	struct bsv_place a = bsv_span_place(&t->span, t->began), b = bsv_span_place(&t->span, t->ended);
 
@@ -207,18 +208,18 @@ static bool recorded(const struct bsv_timeline *t, int cell)
 static void draw_who(const struct drawing *d, const char *name, size_t lane)
 {
 	const struct bsv_timeline *t = d->t;
-	struct cells c = label(d, name);
+	struct cells c = print_label(d, name);
 
 	for (int i = 0; i < t->span.cells; i++) {
 		struct top top = d->sums->tops[lane * (size_t)t->span.cells + (size_t)i];
 		char text[2] = { top.parts && top.app != BSV_UNKNOWN_WHO ? d->sums->letters[top.app] : '?', 0 };
 
 		if (top.parts)
-			put(&c, top.app == BSV_UNKNOWN_WHO ? BSV_UNSURE_PAINT : app_paint(d, top.app), text);
-		else if (recorded(t, i))
-			put(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
+			put_glyph(&c, top.app == BSV_UNKNOWN_WHO ? BSV_UNSURE_PAINT : app_paint(d, top.app), text);
+		else if (cell_recorded(t, i))
+			put_glyph(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
 		else
-			put(&c, BSV_PLAIN, " ");
+			put_glyph(&c, BSV_PLAIN, " ");
 	}
 	fputc('\n', d->to);
 }
@@ -227,14 +228,14 @@ static void draw_who(const struct drawing *d, const char *name, size_t lane)
 static void draw_fill(const struct drawing *d, size_t lane)
 {
 	const struct bsv_timeline *t = d->t;
-	struct cells c = label(d, "  held");
+	struct cells c = print_label(d, "  held");
 
 	for (int i = 0; i < t->span.cells; i++) {
 		struct top top = d->sums->tops[lane * (size_t)t->span.cells + (size_t)i];
 		int eighths = bsv_eighths(t->lanes[lane].covers[i].covered, bsv_span_parts(&t->span));
 
-		put(&c, top.app != BSV_UNKNOWN_WHO ? app_paint(d, top.app) : BSV_PLAIN,
-		    bsv_height_glyph(eighths, d->screen->unicode));
+		put_glyph(&c, top.app != BSV_UNKNOWN_WHO ? app_paint(d, top.app) : BSV_PLAIN,
+		          bsv_height_glyph(eighths, d->screen->unicode));
 	}
 	fputc('\n', d->to);
 }
@@ -274,14 +275,15 @@ static void draw_lanes(const struct drawing *d)
 			draw_fill(d, order[i]);
 	}
 	if (t->n_lanes > FILLS_MOST)
-		say(d, BSV_FAINT, "(of so many lanes it is not shown how much of each cell was held)");
+		print_line(d, BSV_FAINT, "(of so many lanes it is not shown how much of each cell was held)");
 	if (t->more_lanes)
-		say(d, BSV_UNSURE_PAINT, "(there are more than %d lanes: the others are not shown)", BSV_LANES_MOST);
+		print_line(d, BSV_UNSURE_PAINT, "(there are more than %d lanes: the others are not shown)",
+		           BSV_LANES_MOST);
 }
 
 /* ---- who waits ---- */
 
-static bsv_sum largest(const struct bsv_waiting *w, int cells, bsv_sum most)
+static bsv_sum largest_of(const struct bsv_waiting *w, int cells, bsv_sum most)
 {
 	for (int i = 0; w->cells && i < cells; i++)
 		if (w->cells[i] > most)
@@ -289,7 +291,7 @@ static bsv_sum largest(const struct bsv_waiting *w, int cells, bsv_sum most)
 	return most;
 }
 
-static int height(bsv_sum parts, bsv_sum most)
+static int height_of(bsv_sum parts, bsv_sum most)
 {
 	bsv_sum eighths = parts * 8 / most;
 
@@ -298,10 +300,10 @@ static int height(bsv_sum parts, bsv_sum most)
 
 static void draw_waiting_row(const struct drawing *d, const char *name, const struct bsv_waiting *w, bsv_sum most)
 {
-	struct cells c = label(d, name);
+	struct cells c = print_label(d, name);
 
 	for (int i = 0; i < d->t->span.cells; i++)
-		put(&c, BSV_PLAIN, bsv_height_glyph(height(w->cells[i], most), d->screen->unicode));
+		put_glyph(&c, BSV_PLAIN, bsv_height_glyph(height_of(w->cells[i], most), d->screen->unicode));
 	fputc('\n', d->to);
 }
 
@@ -323,10 +325,10 @@ static bool draw_waiting_rows(const struct drawing *d, const uint32_t *order, si
 	char text[64];
 
 	for (size_t i = 0; i < n; i++)
-		most = largest(&t->waiting[order[i]], t->span.cells, most);
-	most = largest(rest, t->span.cells, most);
-	say(d, BSV_PLAIN, "ready and waiting, by %s, on average in each column; %s is %.3g:", d->names->what,
-	    bsv_height_glyph(8, d->screen->unicode), (double)most / parts);
+		most = largest_of(&t->waiting[order[i]], t->span.cells, most);
+	most = largest_of(rest, t->span.cells, most);
+	print_line(d, BSV_PLAIN, "ready and waiting, by %s, on average in each column; %s is %.3g:", d->names->what,
+	           bsv_height_glyph(8, d->screen->unicode), (double)most / parts);
 	for (size_t i = 0; i < n; i++) {
 		bool others = t->waiting_ones.many && order[i] == BSV_WHO_MOST - 1;
 		char *name =
@@ -354,10 +356,10 @@ static bool draw_waiting(const struct drawing *d)
 
 	for (size_t i = 0; fine && i < t->waiting_ones.n; i++)
 		all[i] = t->waiting[i].all;
-	order = fine ? ordered(all, t->waiting_ones.n) : NULL;
+	order = fine ? order_by_amount(all, t->waiting_ones.n) : NULL;
 	fine = order && join_rest(t, order, n, &rest);
 	if (fine && !t->waiting_ones.n)
-		say(d, BSV_FAINT, "no execution was ready and waiting");
+		print_line(d, BSV_FAINT, "no execution was ready and waiting");
 	else if (fine)
 		fine = draw_waiting_rows(d, order, n, &rest);
 	free(all);
@@ -387,18 +389,18 @@ static void draw_marks(const struct drawing *d)
 		if (!t->counts[m])
 			continue;
 		snprintf(text, sizeof(text), "%s %" PRIu64, marks[m].name, t->counts[m]);
-		c = label(d, text);
+		c = print_label(d, text);
 		for (int i = 0; i < t->span.cells; i++)
-			put(&c, marks[m].paint, t->marks[m][i] ? marks[m].glyph : " ");
+			put_glyph(&c, marks[m].paint, t->marks[m][i] ? marks[m].glyph : " ");
 		fputc('\n', d->to);
 	}
 	if (t->losses) {
 		struct cells c;
 
 		snprintf(text, sizeof(text), "losses %" PRIu64, t->losses);
-		c = label(d, text);
+		c = print_label(d, text);
 		for (int i = 0; i < t->span.cells; i++)
-			put(&c, BSV_UNSURE_PAINT, t->lost[i].covered ? "?" : " ");
+			put_glyph(&c, BSV_UNSURE_PAINT, t->lost[i].covered ? "?" : " ");
 		fputc('\n', d->to);
 	}
 }
@@ -414,7 +416,7 @@ static void draw_focus(const struct drawing *d)
 
 	if (!t->focus)
 		return;
-	c = label(d, t->focus);
+	c = print_label(d, t->focus);
 	for (int i = 0; i < t->span.cells; i++) {
 		uint64_t waiting = t->states[BSV_WAITING][i].covered, lane = t->states[BSV_ON_LANE][i].covered;
 		uint64_t all = t->states[BSV_UNDER_WAY][i].covered;
@@ -423,18 +425,19 @@ static void draw_focus(const struct drawing *d)
 		                       : waiting && waiting >= rest            ? BSV_WAITING
 		                                                               : BSV_UNDER_WAY;
 
-		put(&c, BSV_TITLE, all || waiting || lane ? glyphs[state][unicode] : " ");
+		put_glyph(&c, BSV_TITLE, all || waiting || lane ? glyphs[state][unicode] : " ");
 	}
 	fputc('\n', d->to);
-	say(d, BSV_FAINT, "(%s under way, %s waiting for a lane, %s on a lane: what it was longest in the column)",
-	    glyphs[BSV_UNDER_WAY][unicode], glyphs[BSV_WAITING][unicode], glyphs[BSV_ON_LANE][unicode]);
+	print_line(d, BSV_FAINT,
+	           "(%s under way, %s waiting for a lane, %s on a lane: what it was longest in the column)",
+	           glyphs[BSV_UNDER_WAY][unicode], glyphs[BSV_WAITING][unicode], glyphs[BSV_ON_LANE][unicode]);
 }
 
 /* ---- the axis ---- */
 
 static void draw_numbers(const struct drawing *d, const struct bsv_axis *a, const char *name)
 {
-	struct cells c = label(d, name);
+	struct cells c = print_label(d, name);
 	char text[BSV_TICK_TEXT];
 	int64_t tick = a->first, at = tick;
 	int cell, i = 0;
@@ -444,7 +447,7 @@ static void draw_numbers(const struct drawing *d, const struct bsv_axis *a, cons
 		if (cell < i || cell + (int)strlen(text) > d->t->span.cells)
 			continue;
 		c.owed += cell - i;
-		put(&c, BSV_PLAIN, text);
+		put_glyph(&c, BSV_PLAIN, text);
 		i = cell + (int)strlen(text);
 	}
 	fputc('\n', d->to);
@@ -453,12 +456,12 @@ static void draw_numbers(const struct drawing *d, const struct bsv_axis *a, cons
 static void draw_ticks(const struct drawing *d, const struct bsv_axis *a)
 {
 	bool unicode = d->screen->unicode;
-	struct cells c = label(d, "");
+	struct cells c = print_label(d, "");
 	int64_t tick = a->first;
 	int cell = bsv_axis_next(&d->t->span, a, &tick);
 
 	for (int i = 0; i < d->t->span.cells; i++) {
-		put(&c, BSV_FAINT, cell == i ? (unicode ? "┬" : "|") : unicode ? "─" : "-");
+		put_glyph(&c, BSV_FAINT, cell == i ? (unicode ? "┬" : "|") : unicode ? "─" : "-");
 		while (cell >= 0 && cell <= i)
 			cell = bsv_axis_next(&d->t->span, a, &tick);
 	}
@@ -487,8 +490,8 @@ static void draw_title(const struct drawing *d)
 	while (step <= length / s->cells / 10)
 		step *= 10;
 	bsv_tick_text(from, s->from, step, &second);
-	say(d, BSV_TITLE, "from %s s into the recording on: %s, %s a column", from, bsv_duration(all, length),
-	    bsv_duration(one, length / s->cells));
+	print_line(d, BSV_TITLE, "from %s s into the recording on: %s, %s a column", from, bsv_duration(all, length),
+	           bsv_duration(one, length / s->cells));
 }
 
 static void draw_legend(const struct drawing *d)
@@ -510,13 +513,14 @@ static void draw_legend(const struct drawing *d)
 		         t->apps.n - s->n_letters);
 	}
 	if (*text)
-		say(d, BSV_PLAIN, "%s", text);
-	say(d, BSV_FAINT,
-	    "A letter: the app that held the lane longest in the column. %s none, ? unknown. Held: how much of it, %s "
-	    "all, %s "
-	    "some.",
-	    d->screen->unicode ? "·" : ".", bsv_height_glyph(8, d->screen->unicode),
-	    bsv_height_glyph(1, d->screen->unicode));
+		print_line(d, BSV_PLAIN, "%s", text);
+	print_line(d, BSV_FAINT,
+	           "A letter: the app that held the lane longest in the column. %s none, ? unknown. Held: how much of "
+	           "it, %s "
+	           "all, %s "
+	           "some.",
+	           d->screen->unicode ? "·" : ".", bsv_height_glyph(8, d->screen->unicode),
+	           bsv_height_glyph(1, d->screen->unicode));
 }
 
 int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_names *names, FILE *to,

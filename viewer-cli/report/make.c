@@ -43,8 +43,8 @@ struct making {
 };
 
 /* The question of @call again, by @command, about the database @about, with another operand or NULL, and, where a command can be asked so, its part. */
-static int ask(const struct making *m, const struct bsv_command *command, const char *about, const char *second,
-               const void *options, FILE *to, struct bsa_err *err)
+static int ask_command(const struct making *m, const struct bsv_command *command, const char *about, const char *second,
+                       const void *options, FILE *to, struct bsa_err *err)
 {
 	const char *operands[] = { about, second, NULL };
 	struct bsv_call call = { .command = command,
@@ -67,7 +67,7 @@ static int ask(const struct making *m, const struct bsv_command *command, const 
 	return command->run(&call, err);
 }
 
-static int answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_err *err)
+static int write_answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_err *err)
 {
 	static const _Alignas(max_align_t) char none[BSV_OPTIONS_MAX];
 	const struct making *m = ctx;
@@ -75,22 +75,22 @@ static int answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_e
 
 	if (first && i == 0) {
 		*name = first->command->name;
-		return ask(m, first->command, m->input.path, NULL, first->options, to, err);
+		return ask_command(m, first->command, m->input.path, NULL, first->options, to, err);
 	}
 	i -= first ? 1 : 0;
 	if (i < N_ANSWERS) {
 		*name = answers[i]->name;
-		return ask(m, answers[i], m->input.path, NULL, none, to, err);
+		return ask_command(m, answers[i], m->input.path, NULL, none, to, err);
 	}
 	if (i < N_ALWAYS) {
 		*name = queries[i - N_ANSWERS].name;
-		return ask(m, &bsv_sql, m->input.path, queries[i - N_ANSWERS].query, none, to, err);
+		return ask_command(m, &bsv_sql, m->input.path, queries[i - N_ANSWERS].query, none, to, err);
 	}
 	if (i > N_ALWAYS + 1 || !m->wanted->compare)
 		return BSV_REPORT_NO_MORE;
 	*name = i == N_ALWAYS ? bsv_diff.name : "other";
-	return i == N_ALWAYS ? ask(m, &bsv_diff, m->input.path, m->other.path, none, to, err)
-	                     : ask(m, &bsv_summary, m->other.path, NULL, none, to, err);
+	return i == N_ALWAYS ? ask_command(m, &bsv_diff, m->input.path, m->other.path, none, to, err)
+	                     : ask_command(m, &bsv_summary, m->other.path, NULL, none, to, err);
 }
 
 static int write_page(void *ctx, FILE *to, struct bsa_err *err)
@@ -111,7 +111,7 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 	m.asked = (struct bsv_report_asked){ .title = wanted->title,
 		                             .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
 		                             .other = wanted->compare ? &m.other : NULL,
-		                             .answer = answer,
+		                             .answer = write_answer,
 		                             .ctx = &m };
 	if (r >= 0 && wanted->output &&
 	    (bsv_output_is(wanted->output, m.input.path) ||

@@ -55,7 +55,7 @@ uint64_t bsv_pack_rows(const struct bsv_pack *p)
 	return p->rows;
 }
 
-static uint64_t zigzag(int64_t value)
+static uint64_t zigzag_code(int64_t value)
 {
 	return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
 }
@@ -95,7 +95,7 @@ static unsigned width_of(const uint64_t *codes, size_t n)
 }
 
 /* The planes of one column; how many bytes they have. */
-static size_t shuffle(unsigned char *to, const uint64_t *codes, size_t n, unsigned width)
+static size_t shuffle_planes(unsigned char *to, const uint64_t *codes, size_t n, unsigned width)
 {
 	for (unsigned plane = 0; plane < width; plane++)
 		for (size_t i = 0; i < n; i++)
@@ -116,7 +116,7 @@ static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 		unsigned width = width_of(codes, p->n);
 
 		fprintf(p->to, c ? ",%u" : "%u", width);
-		filled += shuffle(p->planes + filled, codes, p->n, width);
+		filled += shuffle_planes(p->planes + filled, codes, p->n, width);
 	}
 	if (compress2(p->small, &size, p->planes, filled, COMPRESSION) != Z_OK)
 		return bsv_no_memory(err);
@@ -133,10 +133,10 @@ int bsv_pack_row(struct bsv_pack *p, const int64_t *values, struct bsa_err *err)
 		uint64_t *code = &p->codes[c * PACK_ROWS + p->n];
 
 		if (p->columns[c].delta) {
-			*code = zigzag(values[c] - p->last[c]);
+			*code = zigzag_code(values[c] - p->last[c]);
 			p->last[c] = values[c];
 		} else {
-			*code = values[c] == BSV_PACK_NULL ? 0 : 1 + zigzag(values[c]);
+			*code = values[c] == BSV_PACK_NULL ? 0 : 1 + zigzag_code(values[c]);
 		}
 	}
 	p->rows++;

@@ -116,7 +116,7 @@ static int write_answers(struct writing *w)
 	}
 }
 
-static int append(FILE *to, FILE *from, struct bsa_err *err)
+static int append_file(FILE *to, FILE *from, struct bsa_err *err)
 {
 	char part[65536];
 	size_t n;
@@ -171,7 +171,7 @@ static int write_all(struct writing *w)
 		return r;
 	write_head(w);
 	write_about(w);
-	r = append(w->to, w->first, w->err);
+	r = append_file(w->to, w->first, w->err);
 	if (r >= 0)
 		r = write_answers(w);
 	if (r < 0)
@@ -179,7 +179,7 @@ static int write_all(struct writing *w)
 	fputs("<script>", w->to);
 	fwrite(bsv_page_script, 1, bsv_page_script_size, w->to);
 	fputs("</script>\n", w->to);
-	r = append(w->to, w->packs, w->err);
+	r = append_file(w->to, w->packs, w->err);
 	fputs("</body>\n</html>\n", w->to);
 	return r;
 }

@@ -193,7 +193,7 @@ static size_t bin_of(const struct overview *o, int64_t at)
 enum { GLANCE_ID, GLANCE_APP, GLANCE_BEGAN, GLANCE_MISSED };
 
 /* All executions once, before any is written: who is whose, and which ones the page has. */
-static int glance(struct world *w)
+static int glance_at_executions(struct world *w)
 {
 	bsv_scoped_text *sql = bsv_text("%sSELECT id, app_id, coalesce(submitted, request_read, enqueued, dispatched), "
 	                                "miss IS NOT NULL FROM picked",
@@ -407,7 +407,7 @@ static int write_world(struct world *w, int64_t bytes)
 	int r = count_ids(w, bytes);
 
 	if (r >= 0)
-		r = glance(w);
+		r = glance_at_executions(w);
 	if (r >= 0)
 		r = keep_involved(w);
 	if (r >= 0)

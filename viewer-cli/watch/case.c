@@ -43,15 +43,15 @@ void bsv_case_fini(struct bsv_case *c)
 	*c = (struct bsv_case){ .n_causes = 0 };
 }
 
-static bool same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
 bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b)
 {
-	return same(a->condition, b->condition) && same(a->finding, b->finding) && same(a->app, b->app) &&
-	       same(a->culprit, b->culprit);
+	return same_text(a->condition, b->condition) && same_text(a->finding, b->finding) &&
+	       same_text(a->app, b->app) && same_text(a->culprit, b->culprit);
 }
 
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)
@@ -78,7 +78,7 @@ static json_t *text_or_null(const char *text)
 }
 
 /* Beyond 2^53: a string, as in all our JSON. */
-static json_t *large(int64_t n)
+static json_t *large_number(int64_t n)
 {
 	return json_sprintf("%" PRId64, n);
 }
@@ -94,7 +94,7 @@ static json_t *fired_to_json(const struct bsv_case_fired *f)
 		json_array_append_new(execs, json_string(text));
 	}
 	return json_pack("{s:s, s:I, s:o, s:o, s:o}", "on", f->on, "events", (json_int_t)f->n, "execs", execs,
-	                 "from_ns", large(f->from), "to_ns", large(f->to));
+	                 "from_ns", large_number(f->from), "to_ns", large_number(f->to));
 }
 
 static json_t *cause_to_json(const struct bsv_case_cause *c)
@@ -125,22 +125,22 @@ static json_t *case_to_json(const struct bsv_case *c)
 	json_object_set_new(ret, "summary", text_or_null(c->summary));
 	json_object_set_new(ret, "why", text_or_null(c->why));
 	json_object_set_new(ret, "caught_at", time_or_null(c->caught));
-	json_object_set_new(ret, "caught_ns", large(c->caught));
-	json_object_set_new(ret, "at_ns", large(c->at));
+	json_object_set_new(ret, "caught_ns", large_number(c->caught));
+	json_object_set_new(ret, "at_ns", large_number(c->at));
 	json_object_set_new(ret, "before_ns", json_integer(c->before));
 	json_object_set_new(ret, "held_ns", c->held < 0 ? json_null() : json_integer(c->held));
 	json_object_set_new(ret, "after_ns", json_integer(c->after));
 	json_object_set_new(ret, "gap_ns", json_integer(c->gap));
 	json_object_set_new(ret, "again", json_integer((json_int_t)c->again));
 	json_object_set_new(ret, "again_last", time_or_null(c->again_last));
-	json_object_set_new(ret, "again_last_ns", large(c->again_last));
+	json_object_set_new(ret, "again_last_ns", large_number(c->again_last));
 	json_object_set_new(ret, "bytes", json_integer((json_int_t)c->bytes));
 	json_object_set_new(ret, "fired", fired);
 	json_object_set_new(ret, "causes", causes);
 	return ret;
 }
 
-static int dump(void *ctx, FILE *to, struct bsa_err *err)
+static int dump_json(void *ctx, FILE *to, struct bsa_err *err)
 {
 	if (json_dumpf(ctx, to, JSON_INDENT(2)) || fputc('\n', to) == EOF)
 		return bsa_fail(err, BSA_E_ENV, FILE_NAME " cannot be written: %s", strerror(errno));
@@ -158,7 +158,7 @@ int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_e
 	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, directory) >= (int)sizeof(path))
 		r = bsa_fail(err, BSA_E_USAGE, "%s: too long a name", directory);
 	else
-		r = bsv_output_write(path, dump, json, err);
+		r = bsv_output_write(path, dump_json, json, err);
 	json_decref(json);
 	return r;
 }
@@ -221,7 +221,7 @@ static void read_causes(struct bsv_case *ret, const json_t *list)
 		                                                        .n = (uint64_t)member_number(of, "n", 0) };
 }
 
-static json_t *load(const char *directory)
+static json_t *load_case_json(const char *directory)
 {
 	char path[PATH_MAX], *text;
 	json_t *ret = NULL;
@@ -244,7 +244,7 @@ static json_t *load(const char *directory)
 
 int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err)
 {
-	json_t *json = load(directory);
+	json_t *json = load_case_json(directory);
 	const char *name = strrchr(directory, '/');
 
 	if (!json_is_object(json) || member_number(json, "burstscope_case", 0) != FORMAT) {

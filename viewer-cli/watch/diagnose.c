@@ -20,7 +20,7 @@ enum {
 	SLACK_NS = 200000000
 }; /* an event is heard of so much later than it happened, at the most, as far as it matters */
 
-static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
+static struct bsv_cell cell_named(const struct bsv_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < bsv_rows_columns(rows); i++)
 		if (!strcmp(bsv_rows_column(rows, i)->name, name))
@@ -30,18 +30,18 @@ static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
 
 int64_t bsv_diagnosing_number(const struct bsv_rows *rows, const char *name, int64_t otherwise)
 {
-	struct bsv_cell c = cell(rows, name);
+	struct bsv_cell c = cell_named(rows, name);
 
 	return c.type == BSA_INT ? c.integer : c.type == BSA_REAL ? bsv_whole(c.real) : otherwise;
 }
 
 const char *bsv_diagnosing_text(const struct bsv_rows *rows, const char *name)
 {
-	return cell(rows, name).text;
+	return cell_named(rows, name).text;
 }
 
 /* Owned by the caller; NULL where @text is. */
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
 	return text ? strdup(text) : NULL;
 }
@@ -82,7 +82,7 @@ static char *and_is(char *all, const char *column, const char *value)
 }
 
 /* A condition as SQL, over rows with some of the columns app, model, cause, culprit, kind and status. */
-static char *only(const struct bsv_condition *c)
+static char *condition_as_sql(const struct bsv_condition *c)
 {
 	char *all = strdup("1");
 
@@ -140,7 +140,7 @@ void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause)
 }
 
 /* @phrase with @culprit for its @; owned by the caller. */
-static char *blame(const char *phrase, const char *culprit)
+static char *phrase_with_culprit(const char *phrase, const char *culprit)
 {
 	const char *at = strchr(phrase, '@');
 
@@ -167,7 +167,7 @@ static char *miss_sentence(const struct bsv_rows *row, const char *victim, const
 		 gone = (uint64_t)bsv_diagnosing_number(row, "n_persistent", 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], late[BSV_DURATION_TEXT];
 	int64_t worst = bsv_diagnosing_number(row, "worst_ns", -1);
-	bsv_scoped_text *why = blame(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *why = phrase_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
 	bsv_scoped_text *budget = budget_of(row, cause);
 	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
 	bsv_scoped_text *persistent =
@@ -186,10 +186,10 @@ static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
 	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
 
-	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy(bsv_diagnosing_text(row, "cause")),
-	                                               .app = copy(bsv_diagnosing_text(row, "app")),
-	                                               .model = copy(bsv_diagnosing_text(row, "model")),
-	                                               .culprit = copy(by),
+	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy_text(bsv_diagnosing_text(row, "cause")),
+	                                               .app = copy_text(bsv_diagnosing_text(row, "app")),
+	                                               .model = copy_text(bsv_diagnosing_text(row, "model")),
+	                                               .culprit = copy_text(by),
 	                                               .what = victim ? miss_sentence(row, victim, culprit) : NULL,
 	                                               .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
@@ -201,8 +201,8 @@ static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
 
 	bsv_diagnosing_add(d, (struct bsv_case_cause){
 				      .finding = strdup("prepared_late"),
-				      .app = copy(bsv_diagnosing_text(row, "app")),
-				      .model = copy(bsv_diagnosing_text(row, "model")),
+				      .app = copy_text(bsv_diagnosing_text(row, "app")),
+				      .model = copy_text(bsv_diagnosing_text(row, "model")),
 				      .what = victim ? bsv_text("preparing %s missed its deadline", victim) : NULL,
 				      .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
@@ -241,9 +241,9 @@ static void add_error(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	else if (victim && more)
 		what = bsv_text("%s failed %s %s: %s: %s%s", victim, bsv_count(count, n),
 		                bsv_plural(n, "time", "times"), status, status_says(status), more);
-	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy(status),
-	                                               .app = copy(bsv_diagnosing_text(row, "app")),
-	                                               .model = copy(bsv_diagnosing_text(row, "model")),
+	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy_text(status),
+	                                               .app = copy_text(bsv_diagnosing_text(row, "app")),
+	                                               .model = copy_text(bsv_diagnosing_text(row, "model")),
 	                                               .what = what,
 	                                               .n = n });
 }
@@ -258,7 +258,7 @@ static void add_death(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	bsv_diagnosing_add(
 		d, (struct bsv_case_cause){
 			   .finding = strdup("death"),
-			   .app = copy(app),
+			   .app = copy_text(app),
 			   .what = bsv_text(
 				   "%s (pid %" PRId64 ") died: its connection ended without a goodbye, with %s %s open "
 				   "and %s %s under way",
@@ -291,18 +291,18 @@ static int find_causes(struct bsv_diagnosing *d, struct bsa_err *err)
 
 	switch (c->watched) {
 	case BSV_WATCH_MISS:
-		r = bsv_diagnose_misses(d, only(c), err);
+		r = bsv_diagnose_misses(d, condition_as_sql(c), err);
 		return r < 0 ? r
 		             : bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only_app_and_model(c),
 		                                      add_late_model, err);
 	case BSV_WATCH_ERROR:
-		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, only(c), add_error, err);
+		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(c), add_error, err);
 	case BSV_WATCH_DEATH:
 		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only_app(c), add_death, err);
 	case BSV_WATCH_STARVATION:
-		return bsv_diagnose_starvation(d, only(c), err);
+		return bsv_diagnose_starvation(d, condition_as_sql(c), err);
 	case BSV_WATCH_INVERSION:
-		return bsv_diagnose_inversion(d, only(c), err);
+		return bsv_diagnose_inversion(d, condition_as_sql(c), err);
 	case BSV_WATCH_RULE:
 		return bsv_diagnose_rule(d, err);
 	}

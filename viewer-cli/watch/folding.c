@@ -24,7 +24,7 @@ struct bsv_folding {
 
 /* ---- what is told ---- */
 
-static void judged(void *ctx, const struct bsv_slid *slid)
+static void take_judged(void *ctx, const struct bsv_slid *slid)
 {
 	struct bsv_folded *f = &((struct held *)ctx)->folded;
 
@@ -47,7 +47,7 @@ static void take_execution(void *ctx, const struct bsa_live_execution *x)
 			bsv_sliding_execution(f->of[i].sliding, x, f->until);
 }
 
-static void fire(struct held *h, uint64_t at)
+static void fire_at(struct held *h, uint64_t at)
 {
 	h->folded.fired++;
 	h->folded.to = at;
@@ -67,7 +67,7 @@ static void take_starved(void *ctx, const struct bsa_live_starved *s)
 
 		if (c->watched == BSV_WATCH_STARVATION && s->gap_ns > (uint64_t)c->longer_than &&
 		    is_named(c->app, s->app) && is_named(c->model, s->model))
-			fire(&f->of[i], s->ended);
+			fire_at(&f->of[i], s->ended);
 	}
 }
 
@@ -79,7 +79,7 @@ static void take_inverted(void *ctx, uint64_t ended, uint64_t dur_ns)
 	for (size_t i = 0; i < f->n; i++)
 		if (f->of[i].condition.watched == BSV_WATCH_INVERSION &&
 		    dur_ns > (uint64_t)f->of[i].condition.longer_than)
-			fire(&f->of[i], ended);
+			fire_at(&f->of[i], ended);
 }
 
 static void take_lost(void *ctx, uint64_t began, uint64_t ended)
@@ -93,9 +93,11 @@ static void take_lost(void *ctx, uint64_t began, uint64_t ended)
 
 /* ---- all of it ---- */
 
-static int hold(struct held *h, const struct bsv_condition *c, uint64_t window_ns, struct bsa_err *err)
+static int hold_condition(struct held *h, const struct bsv_condition *c, uint64_t window_ns, struct bsa_err *err)
 {
-	struct bsv_sliding_options options = { .window_ns = window_ns, .lag_ns = lag_ns, .judged = judged, .ctx = h };
+	struct bsv_sliding_options options = {
+		.window_ns = window_ns, .lag_ns = lag_ns, .judged = take_judged, .ctx = h
+	};
 	int r;
 
 	h->condition = *c;
@@ -116,7 +118,7 @@ int bsv_folding_new(struct bsv_folding **ret, const struct bsv_condition *condit
 	int r = f ? 0 : bsa_fail(err, BSA_E_ENV, "no memory for conditions");
 
 	for (; r >= 0 && f->n < n && f->n < BSV_CONDITIONS_MOST; f->n++)
-		r = hold(&f->of[f->n], &conditions[f->n], window_ns, err);
+		r = hold_condition(&f->of[f->n], &conditions[f->n], window_ns, err);
 	if (r < 0)
 		f = bsv_folding_free(f);
 	*ret = f;

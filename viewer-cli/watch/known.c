@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
 	return text ? strdup(text) : NULL;
 }
 
-static void forget(struct bsv_known_cause *k)
+static void forget_cause(struct bsv_known_cause *k)
 {
 	free(k->cause.condition);
 	free(k->cause.finding);
@@ -21,11 +21,12 @@ static void forget(struct bsv_known_cause *k)
 void bsv_known_fini(struct bsv_known *k)
 {
 	for (size_t i = 0; i < BSV_KNOWN_MOST; i++)
-		forget(&k->causes[i]);
+		forget_cause(&k->causes[i]);
 	k->n_causes = k->n_events = 0;
 }
 
-static const struct bsv_known_cause *find(const struct bsv_known *k, const struct bsv_case_cause *cause, int64_t now)
+static const struct bsv_known_cause *find_cause(const struct bsv_known *k, const struct bsv_case_cause *cause,
+                                                int64_t now)
 {
 	for (size_t i = 0; k->cooldown && i < BSV_KNOWN_MOST; i++)
 		if (k->causes[i].until > now && bsv_case_cause_same(&k->causes[i].cause, cause))
@@ -46,7 +47,7 @@ size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c, i
 
 	for (size_t j = 0; j < c->n_causes; j++)
 		says |= !says_nothing(&c->causes[j]);
-	while (i < c->n_causes && (find(k, &c->causes[i], now) || (says && says_nothing(&c->causes[i]))))
+	while (i < c->n_causes && (find_cause(k, &c->causes[i], now) || (says && says_nothing(&c->causes[i]))))
 		i++;
 	return i;
 }
@@ -56,7 +57,7 @@ const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c, 
 	const struct bsv_known_cause *found = NULL;
 
 	for (size_t i = 0; !found && i < c->n_causes; i++)
-		found = find(k, &c->causes[i], now);
+		found = find_cause(k, &c->causes[i], now);
 	return found ? found->name : NULL;
 }
 
@@ -64,11 +65,11 @@ static void add_one(struct bsv_known *k, const struct bsv_case_cause *cause, con
 {
 	struct bsv_known_cause *to = &k->causes[k->n_causes++ % BSV_KNOWN_MOST];
 
-	forget(to);
-	*to = (struct bsv_known_cause){ .cause = { .condition = copy(cause->condition),
-		                                   .finding = copy(cause->finding),
-		                                   .app = copy(cause->app),
-		                                   .culprit = copy(cause->culprit) },
+	forget_cause(to);
+	*to = (struct bsv_known_cause){ .cause = { .condition = copy_text(cause->condition),
+		                                   .finding = copy_text(cause->finding),
+		                                   .app = copy_text(cause->app),
+		                                   .culprit = copy_text(cause->culprit) },
 		                        .until = until };
 	strcpy(to->name, name);
 }
@@ -76,7 +77,7 @@ static void add_one(struct bsv_known *k, const struct bsv_case_cause *cause, con
 void bsv_known_add(struct bsv_known *k, const struct bsv_case *c, int64_t now)
 {
 	for (size_t i = 0; k->cooldown && i < c->n_causes; i++)
-		if (!find(k, &c->causes[i], now))
+		if (!find_cause(k, &c->causes[i], now))
 			add_one(k, &c->causes[i], c->name, now + k->cooldown);
 }
 

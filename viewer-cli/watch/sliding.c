@@ -67,7 +67,7 @@ struct bsv_sliding *bsv_sliding_free(struct bsv_sliding *s)
 
 /* ---- one execution ---- */
 
-static bool is(const char *text, const char *wanted)
+static bool text_is(const char *text, const char *wanted)
 {
 	return text && !strcmp(text, wanted);
 }
@@ -76,8 +76,8 @@ static bool is_meant(const struct bsv_slo_selection *of, const struct bsa_live_e
 {
 	if (of->cold >= 0 && x->cold != of->cold)
 		return false;
-	return (!of->app || is(x->app, of->app)) && (!of->model || is(x->model, of->model)) &&
-	       (!of->path || is(x->path, of->path)) && (!of->priority || is(x->priority, of->priority));
+	return (!of->app || text_is(x->app, of->app)) && (!of->model || text_is(x->model, of->model)) &&
+	       (!of->path || text_is(x->path, of->path)) && (!of->priority || text_is(x->priority, of->priority));
 }
 
 /* The execution's time beyond its useful run; NAN: unknown. */
@@ -108,12 +108,12 @@ static double value_of(const struct bsv_slo_rule *rule, const struct bsa_live_ex
 
 static bool has_gaps(const struct bsa_live_execution *x)
 {
-	return is(x->quality, "gap") || is(x->quality, "tail");
+	return text_is(x->quality, "gap") || text_is(x->quality, "tail");
 }
 
 static bool is_overdue(const struct bsv_slo_rule *rule, const struct bsa_live_execution *x, uint64_t until)
 {
-	if (!is(x->quality, "open") || rule->kind != BSV_SLO_TIME || x->open_since > until)
+	if (!text_is(x->quality, "open") || rule->kind != BSV_SLO_TIME || x->open_since > until)
 		return false;
 	return (double)(until - x->open_since) > rule->bound;
 }
@@ -122,8 +122,8 @@ static void count_time(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule
                        uint64_t until)
 {
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
-	bool well = is(x->status, "NONE"), answered = x->complete && well;
-	bool client = is(x->sides, "client"), service = is(x->sides, "service");
+	bool well = text_is(x->status, "NONE"), answered = x->complete && well;
+	bool client = text_is(x->sides, "client"), service = text_is(x->sides, "service");
 	double value = value_of(rule, x);
 	bool known = !isnan(value);
 	bool no_client = (answered && service && to_the_end && known && value <= rule->bound) ||
@@ -140,14 +140,14 @@ static void count_time(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule
 static void count_deadline(struct bsv_slo_counts *c, const struct bsa_live_execution *x, uint64_t until)
 {
 	bool unseen = x->deadline && !x->missed;
-	bool unknown = unseen && (has_gaps(x) || (is(x->quality, "open") && x->deadline_at < until));
-	bool one_side = unseen && x->outcome_unknown && (x->complete || is(x->quality, "head"));
-	bool fenced = is(x->path, "fenced");
+	bool unknown = unseen && (has_gaps(x) || (text_is(x->quality, "open") && x->deadline_at < until));
+	bool one_side = unseen && x->outcome_unknown && (x->complete || text_is(x->quality, "head"));
+	bool fenced = text_is(x->path, "fenced");
 
 	c->n += x->deadline && !unknown && !one_side;
 	c->over += x->missed;
 	c->unknown += unknown;
-	c->perhaps += !x->deadline && (x->missed || is(x->sides, "service") || has_gaps(x));
+	c->perhaps += !x->deadline && (x->missed || text_is(x->sides, "service") || has_gaps(x));
 	c->no_client += one_side && !fenced;
 	c->no_service += one_side && fenced;
 }
@@ -223,7 +223,7 @@ static void add_counts(struct bsv_slo_counts *to, const struct bsv_slo_counts *m
 	to->no_service += more->no_service;
 }
 
-static void judge(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
+static void judge_rule(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
 {
 	if (rule->kind == BSV_SLO_EXECUTIONS)
 		bsv_slo_judge_executions(ret, rule, c);
@@ -247,7 +247,7 @@ static void judge_window(struct bsv_sliding *s, uint64_t end)
 		if (s->parts[i % s->n_parts].number == i)
 			add_counts(&c, &s->parts[i % s->n_parts].counts);
 	slid.lost = is_lost(s, slid.from, slid.to);
-	judge(&slid.result, s->options.rule, &c);
+	judge_rule(&slid.result, s->options.rule, &c);
 	if (slid.lost) {
 		slid.result.outcome = BSV_CANNOT_TELL;
 		snprintf(slid.result.why, sizeof(slid.result.why), "events of this time were lost");

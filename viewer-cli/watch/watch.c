@@ -92,12 +92,12 @@ struct watching {
 	uint64_t n_cases, n_again, n_lost;
 };
 
-static int64_t now(void)
+static int64_t now_signed(void)
 {
 	return (int64_t)bsv_now();
 }
 
-static int64_t realtime(void)
+static int64_t clock_realtime(void)
 {
 	struct timespec t;
 
@@ -106,7 +106,7 @@ static int64_t realtime(void)
 }
 
 /* A line for people, on standard error. */
-static void __attribute__((format(printf, 2, 3))) notice(const struct watching *w, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) print_notice(const struct watching *w, const char *format, ...)
 {
 	va_list args;
 
@@ -151,13 +151,13 @@ static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
 	const struct bsv_watching watching = watching_of(w);
 	bool compact = w->o->detail == BSV_DETAIL_COMPACT;
 
-	w->reader_at = now();
+	w->reader_at = now_signed();
 	w->unseen = 0;
 	return again ? bsv_streamed_begin_again(&w->streamed, &watching, compact, err)
 	             : bsv_streamed_begin(&w->streamed, &watching, compact, err);
 }
 
-static void disarm(struct watching *w)
+static void disarm_conditions(struct watching *w)
 {
 	bsv_triggers_close(&w->triggers);
 	bsv_recording_close(&w->recording);
@@ -183,7 +183,7 @@ static int arm_session(struct watching *w, bool quiet, struct bsa_err *err)
 	return r < 0 ? r : bsv_recording_start(&w->recording, err);
 }
 
-static int arm(struct watching *w, bool quiet, struct bsa_err *err)
+static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 {
 	int r = w->folds ? bsv_ring_make(w->streamed.directory, w->o->ring, err) : 0;
 
@@ -197,19 +197,19 @@ static int arm(struct watching *w, bool quiet, struct bsa_err *err)
 	w->armed = r >= 0;
 	w->own_daemon = w->armed && w->recording.daemon.pid;
 	if (!w->armed)
-		disarm(w);
-	w->retold_at = w->looked_at = now();
+		disarm_conditions(w);
+	w->retold_at = w->looked_at = now_signed();
 	return w->armed ? 0 : r;
 }
 
 static void lost_daemon(struct watching *w, const char *why)
 {
-	disarm(w);
-	w->gone_at = now();
+	disarm_conditions(w);
+	w->gone_at = now_signed();
 	w->retry = retry_least;
 	/* a daemon that another program started may come back by itself */
 	w->try_at = w->gone_at + (w->own_daemon ? 0 : daemon_patience);
-	notice(w, "nothing is watched: %s; the session is made again as soon as that can be", why);
+	print_notice(w, "nothing is watched: %s; the session is made again as soon as that can be", why);
 	tell_manager(w);
 }
 
@@ -220,16 +220,16 @@ static void arm_again(struct watching *w)
 	char gap[BSV_DURATION_TEXT];
 	bool back = bsv_lttng_load(&lttng, &err) >= 0 && lttng->session_daemon_alive() == 1;
 
-	if (now() < w->try_at && !back)
+	if (now_signed() < w->try_at && !back)
 		return;
-	if (arm(w, true, &err) < 0) {
-		w->try_at = now() + w->retry;
+	if (arm_conditions(w, true, &err) < 0) {
+		w->try_at = now_signed() + w->retry;
 		w->retry = w->retry < retry_most ? 2 * w->retry : retry_most;
 		return;
 	}
-	w->gap += now() - w->gone_at;
-	notice(w, "watching again; what happened in the %s before was not caught",
-	       bsv_duration(gap, now() - w->gone_at));
+	w->gap += now_signed() - w->gone_at;
+	print_notice(w, "watching again; what happened in the %s before was not caught",
+	             bsv_duration(gap, now_signed() - w->gone_at));
 	tell_manager(w);
 }
 
@@ -249,8 +249,8 @@ static struct bsv_case_fired *fired_of(struct bsv_case *c, const char *on)
 static void begin_case(struct watching *w)
 {
 	w->next = (struct bsv_case){ .state = strdup("caught"),
-		                     .caught = realtime(),
-		                     .at = now(),
+		                     .caught = clock_realtime(),
+		                     .at = now_signed(),
 		                     .before = w->o->before,
 		                     .after = w->o->after,
 		                     .held = -1,
@@ -261,15 +261,15 @@ static void begin_case(struct watching *w)
 	if (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2)
 		return; /* the ring holds who is who */
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
-		w->retold_at = now();
+		w->retold_at = now_signed();
 }
 
 /* Something new has fired: of what it is about, too, there is to be an end, and its beginning must not be written over. */
-static void hurry(struct watching *w)
+static void hurry_case(struct watching *w)
 {
-	int64_t soon = now() + w->o->after, least = w->snapshot_at + w->o->before / 2;
+	int64_t soon = now_signed() + w->o->after, least = w->snapshot_at + w->o->before / 2;
 
-	if (now() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
+	if (now_signed() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
 		w->due = soon;
 		w->extended = true;
 	}
@@ -278,10 +278,10 @@ static void hurry(struct watching *w)
 }
 
 /* @n times; @key is what makes it another one than those before. NULL: it belongs to no case. */
-static struct bsv_case_fired *fire(struct watching *w, unsigned condition, uint64_t n, uint64_t key)
+static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condition, uint64_t n, uint64_t key)
 {
 	struct bsv_case_fired *f;
-	int64_t at = realtime();
+	int64_t at = clock_realtime();
 
 	if (!w->next.n_fired && w->stopping)
 		return NULL; /* otherwise the loop would not end */
@@ -294,7 +294,7 @@ static struct bsv_case_fired *fire(struct watching *w, unsigned condition, uint6
 	if (bsv_known_event_seen(&w->known, condition, key, at))
 		return f;
 	bsv_known_event_add(&w->known, condition, key, at);
-	hurry(w);
+	hurry_case(w);
 	return f;
 }
 
@@ -303,7 +303,7 @@ static void take_notification(struct watching *w, const struct bsv_notified *n)
 	unsigned condition = w->condition_of[n->rule];
 
 	bool execution = !strcmp(w->rules[n->rule].captures[0], "exec");
-	struct bsv_case_fired *f = fire(w, condition, 1, n->values[execution ? 1 : 0]);
+	struct bsv_case_fired *f = fire_condition(w, condition, 1, n->values[execution ? 1 : 0]);
 
 	if (f && execution && n->values[0] && f->n_execs < BSV_CASE_EXECS)
 		f->execs[f->n_execs++] = n->values[0];
@@ -316,20 +316,21 @@ static void tell_unseen(struct watching *w)
 	uint64_t unseen = bsv_streamed_unseen(&w->streamed);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
 
-	if (unseen <= w->unseen || now() - w->unseen_at < unseen_every)
+	if (unseen <= w->unseen || now_signed() - w->unseen_at < unseen_every)
 		return;
-	notice(w,
-	       "cannot tell whether a rule held in %s %s: events of that time were lost (%s events and %s packets so "
-	       "far)",
-	       bsv_count(a, unseen - w->unseen), bsv_plural(unseen - w->unseen, "window", "windows"),
-	       bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
+	print_notice(
+		w,
+		"cannot tell whether a rule held in %s %s: events of that time were lost (%s events and %s packets so "
+		"far)",
+		bsv_count(a, unseen - w->unseen), bsv_plural(unseen - w->unseen, "window", "windows"),
+		bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
 	w->unseen = unseen;
-	w->unseen_at = now();
+	w->unseen_at = now_signed();
 }
 
 static void take_folded(struct watching *w, const struct bsv_streamed_fired *fired)
 {
-	struct bsv_case_fired *f = fire(w, fired->condition, fired->n, 0);
+	struct bsv_case_fired *f = fire_condition(w, fired->condition, fired->n, 0);
 
 	if (!f || f->to)
 		return;
@@ -341,11 +342,11 @@ static void lost_reader(struct watching *w, const char *why)
 {
 	struct bsa_err err = { "" };
 
-	if (now() - w->reader_at < SECOND)
+	if (now_signed() - w->reader_at < SECOND)
 		return;
-	notice(w, "%s: another one begins, and reads what the ring still holds", why);
+	print_notice(w, "%s: another one begins, and reads what the ring still holds", why);
 	if (begin_reading(w, true, &err) < 0)
-		notice(w, "%s; it is tried again", err.text);
+		print_notice(w, "%s; it is tried again", err.text);
 }
 
 static void ask_reader(struct watching *w)
@@ -353,9 +354,9 @@ static void ask_reader(struct watching *w)
 	struct bsv_streamed_fired fired;
 	struct bsa_err err = { "" };
 
-	if (now() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
+	if (now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
 		return;
-	w->asked_at = now();
+	w->asked_at = now_signed();
 	if (bsv_streamed_ask(&w->streamed, &err) < 0) {
 		lost_reader(w, err.text);
 		return;
@@ -365,7 +366,7 @@ static void ask_reader(struct watching *w)
 	tell_unseen(w);
 }
 
-static void listen(struct watching *w)
+static void take_notifications(struct watching *w)
 {
 	struct bsa_err err = { "" };
 	struct bsv_notified n;
@@ -375,8 +376,8 @@ static void listen(struct watching *w)
 		ask_reader(w);
 	for (unsigned i = 0; w->n_rules && i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++)
 		take_notification(w, &n);
-	if (r >= 0 && now() - w->looked_at >= SECOND) {
-		w->looked_at = now();
+	if (r >= 0 && now_signed() - w->looked_at >= SECOND) {
+		w->looked_at = now_signed();
 		if (!bsv_daemon_alive(&w->recording.daemon, w->recording.lttng))
 			r = bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
 	}
@@ -419,7 +420,7 @@ static bool name_trace(const char *path)
 /* Copy the trace files of the time around the condition; whole files, so they begin earlier. */
 static int copy_ring(const struct watching *w, const char *path, struct bsa_err *err)
 {
-	unsigned seconds = (unsigned)((now() - w->next.at + w->o->before) / SECOND) + 2;
+	unsigned seconds = (unsigned)((now_signed() - w->next.at + w->o->before) / SECOND) + 2;
 	char to[PATH_MAX + 8];
 	size_t bytes;
 
@@ -444,25 +445,27 @@ static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 		r = bsv_store_begin(&w->store, &w->next, ret->path, err);
 	if (r < 0)
 		return r;
-	if (w->next.after < now() - w->next.at) /* there was a rest, and what fired meanwhile belongs to it, too */
-		w->next.after = now() - w->next.at;
+	if (w->next.after <
+	    now_signed() - w->next.at) /* there was a rest, and what fired meanwhile belongs to it, too */
+		w->next.after = now_signed() - w->next.at;
 	r = bsv_case_write(&w->next, ret->path, err);
 	if (r >= 0)
 		r = w->folds ? copy_ring(w, ret->path, err) : take_buffers(w, ret->path, err);
 	if (r < 0)
 		bsv_remove_tree(ret->path);
-	ret->at = now();
+	ret->at = now_signed();
 	return r;
 }
 
 /* Its time is over; and of a ring, what was recorded until then is in files, or never will be. */
 static bool is_due(const struct watching *w)
 {
-	if (!w->armed || !w->next.n_fired || now() < w->due || w->n_queue == QUEUE_MOST)
+	if (!w->armed || !w->next.n_fired || now_signed() < w->due || w->n_queue == QUEUE_MOST)
 		return false;
-	if (now() < w->rest_until && !w->stopping)
+	if (now_signed() < w->rest_until && !w->stopping)
 		return false;
-	return !w->folds || (int64_t)w->streamed.figures.state.until >= w->due || now() >= w->due + ring_patience;
+	return !w->folds || (int64_t)w->streamed.figures.state.until >= w->due ||
+	       now_signed() >= w->due + ring_patience;
 }
 
 static void take_snapshot(struct watching *w)
@@ -478,7 +481,7 @@ static void take_snapshot(struct watching *w)
 		fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", w->next.fired[0].on, err.text,
 		        bsv_count(a, w->n_lost));
 	}
-	w->snapshot_at = now();
+	w->snapshot_at = now_signed();
 	w->rest_until = w->snapshot_at + w->o->before / 2;
 	bsv_case_fini(&w->next);
 }
@@ -492,7 +495,7 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	while (free_one < HOOKS_MOST && w->hooks[free_one])
 		free_one++;
 	if (free_one == HOOKS_MOST) {
-		notice(w, "--exec: %d of them still run; it is not run for %s", HOOKS_MOST, c->name);
+		print_notice(w, "--exec: %d of them still run; it is not run for %s", HOOKS_MOST, c->name);
 		return;
 	}
 	fflush(NULL);
@@ -591,7 +594,7 @@ static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX
 /* Keep it, or count it, if it is nothing new. */
 static void judge_case(struct watching *w, char path[PATH_MAX])
 {
-	int64_t at = realtime();
+	int64_t at = clock_realtime();
 	struct bsv_case c;
 	size_t place;
 
@@ -612,9 +615,9 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 	bsv_case_fini(&c);
 }
 
-static void rest(struct watching *w)
+static void rest_after_case(struct watching *w)
 {
-	int64_t least = SHARE * (now() - w->making_since), most = w->o->before / 2;
+	int64_t least = SHARE * (now_signed() - w->making_since), most = w->o->before / 2;
 
 	if (w->repeats && w->known.cooldown / 4 > most)
 		for (unsigned i = 0; i < w->repeats && most < w->known.cooldown / 4; i++)
@@ -631,7 +634,7 @@ static void end_making(struct watching *w, int status)
 		bsv_remove_tree(w->making.path);
 	else
 		judge_case(w, w->making.path);
-	rest(w);
+	rest_after_case(w);
 }
 
 static void start_making(struct watching *w)
@@ -641,15 +644,15 @@ static void start_making(struct watching *w)
 	w->making = w->queue[0];
 	w->n_queue--;
 	memmove(&w->queue[0], &w->queue[1], w->n_queue * sizeof(w->queue[0]));
-	w->making_since = now();
+	w->making_since = now_signed();
 	w->maker = bsv_maker_start(w->making.path, &err);
 	if (w->maker > 0)
 		return;
 	w->maker = 0;
-	notice(w, "%s; the case is finished at the next start", err.text);
+	print_notice(w, "%s; the case is finished at the next start", err.text);
 }
 
-static void reap(struct watching *w)
+static void reap_makers(struct watching *w)
 {
 	int status;
 
@@ -658,7 +661,7 @@ static void reap(struct watching *w)
 			w->hooks[i] = 0;
 	if (!w->maker)
 		return;
-	if (now() - w->making_since > maker_patience)
+	if (now_signed() - w->making_since > maker_patience)
 		kill(w->maker, SIGKILL);
 	if (waitpid(w->maker, &status, WNOHANG) == w->maker)
 		end_making(w, status);
@@ -711,9 +714,10 @@ static void clean_up(struct watching *w)
 	}
 	bsv_store_list_free(names, n);
 	if (n)
-		notice(w, "a watcher before this one was killed: %u %s finished, %u with too little in %s removed",
-		       finished, bsv_plural(finished, "case was", "cases were"), removed,
-		       bsv_plural(removed, "it", "them"));
+		print_notice(w,
+		             "a watcher before this one was killed: %u %s finished, %u with too little in %s removed",
+		             finished, bsv_plural(finished, "case was", "cases were"), removed,
+		             bsv_plural(removed, "it", "them"));
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 }
 
@@ -763,13 +767,14 @@ static void say_judged(const struct watching *w)
 		const struct bsv_folded *f = &w->streamed.figures.folded[i];
 
 		if (w->o->conditions[i].watched == BSV_WATCH_RULE)
-			notice(w,
-			       "%s: %s %s judged; cannot tell of %s in which events were lost, and of %s with too "
-			       "little in them; %s %s told too late",
-			       w->o->conditions[i].text, bsv_count(a, f->judged),
-			       bsv_plural(f->judged, "window", "windows"), bsv_count(b, f->unseen),
-			       bsv_count(c, f->unsure), bsv_count(d, f->too_late),
-			       bsv_plural(f->too_late, "execution", "executions"));
+			print_notice(
+				w,
+				"%s: %s %s judged; cannot tell of %s in which events were lost, and of %s with too "
+				"little in them; %s %s told too late",
+				w->o->conditions[i].text, bsv_count(a, f->judged),
+				bsv_plural(f->judged, "window", "windows"), bsv_count(b, f->unseen),
+				bsv_count(c, f->unsure), bsv_count(d, f->too_late),
+				bsv_plural(f->too_late, "execution", "executions"));
 	}
 }
 
@@ -782,41 +787,41 @@ static void take_signal(struct watching *w, int ms)
 		return;
 	w->at_once = w->stopping;
 	w->stopping = true;
-	w->due = now(); /* make a case now of what has fired so far */
+	w->due = now_signed(); /* make a case now of what has fired so far */
 }
 
 /* Not more often than the buffers are written over, and not more often than once a second. */
-static void retell(struct watching *w)
+static void report_again(struct watching *w)
 {
 	int64_t every = w->o->before / 2 > SECOND ? w->o->before / 2 : SECOND;
 
-	if (w->folds || now() - w->retold_at < every)
+	if (w->folds || now_signed() - w->retold_at < every)
 		return;
-	w->retold_at = now();
+	w->retold_at = now_signed();
 	bsv_session_retell(&w->recording.session, NULL);
 }
 
 static void keep_manager_alive(struct watching *w)
 {
-	if (!w->watchdog || now() - w->notified_at < w->watchdog)
+	if (!w->watchdog || now_signed() - w->notified_at < w->watchdog)
 		return;
-	w->notified_at = now();
+	w->notified_at = now_signed();
 	bsv_manager_notify("WATCHDOG=1");
 }
 
-static void step(struct watching *w)
+static void watch_step(struct watching *w)
 {
 	if (w->armed)
-		listen(w);
+		take_notifications(w);
 	else
 		arm_again(w);
 	if (w->armed)
-		retell(w);
+		report_again(w);
 	if (is_due(w))
 		take_snapshot(w);
 	if (!w->maker && w->n_queue)
 		start_making(w);
-	reap(w);
+	reap_makers(w);
 	keep_manager_alive(w);
 }
 
@@ -827,13 +832,13 @@ static bool is_over(const struct watching *w)
 	return w->at_once || (w->stopping && !w->maker && !w->n_queue && (!w->next.n_fired || !w->armed));
 }
 
-static void watch(struct watching *w)
+static void watch_loop(struct watching *w)
 {
 	while (!is_over(w)) {
 		take_signal(w, TICK_MS);
-		if (w->o->duration >= 0 && now() - w->began >= w->o->duration)
+		if (w->o->duration >= 0 && now_signed() - w->began >= w->o->duration)
 			w->stopping = true;
-		step(w);
+		watch_step(w);
 	}
 	if (!w->maker)
 		return;
@@ -853,7 +858,7 @@ static void forget_queue(struct watching *w)
 
 static void watching_fini(struct watching *w)
 {
-	disarm(w);
+	disarm_conditions(w);
 	bsv_store_close(&w->store);
 	bsv_known_fini(&w->known);
 	bsv_case_fini(&w->next);
@@ -871,19 +876,19 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 	collect_rules(&w);
 	bsv_signals_hold(&w.signals);
 	clean_up(&w);
-	bsv_known_read(&w.known, &w.store, realtime());
-	r = arm(&w, options->quiet, err);
-	w.began = now();
+	bsv_known_read(&w.known, &w.store, clock_realtime());
+	r = arm_conditions(&w, options->quiet, err);
+	w.began = now_signed();
 	if (r >= 0) {
 		if (!options->quiet)
 			say_begun(&w);
 		bsv_manager_notify("READY=1");
 		tell_manager(&w);
-		watch(&w);
+		watch_loop(&w);
 		forget_queue(&w);
 		bsv_manager_notify("STOPPING=1");
 		say_judged(&w);
-		disarm(&w);
+		disarm_conditions(&w);
 	}
 	bsv_signals_release(&w.signals);
 	return r;

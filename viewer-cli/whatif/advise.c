@@ -32,7 +32,7 @@ struct maker {
 	bool failed;
 };
 
-static struct bsv_advice *add(struct maker *m, enum bsv_size size)
+static struct bsv_advice *add_trial(struct maker *m, enum bsv_size size)
 {
 	struct bsv_trial *x = bsv_trials_add(m->trials, m->now);
 
@@ -46,7 +46,7 @@ static struct bsv_advice *add(struct maker *m, enum bsv_size size)
 }
 
 /* Changes of groups that change nothing, owned by the advices. */
-static struct bsv_group_change *unchanged(struct maker *m)
+static struct bsv_group_change *unchanged_groups(struct maker *m)
 {
 	struct bsv_group_change *groups = calloc(m->past->n_groups + 1, sizeof(*groups));
 
@@ -76,7 +76,7 @@ static void try_rules(struct maker *m, const char *option, const char *const *na
 		*(uint32_t *)((char *)&rules + offset) = i;
 		if (!memcmp(&rules, &m->now, sizeof(rules)))
 			continue;
-		a = add(m, BSV_SMALL);
+		a = add_trial(m, BSV_SMALL);
 		if (!a)
 			return;
 		change_of(m, a)->rules = rules;
@@ -87,7 +87,7 @@ static void try_rules(struct maker *m, const char *option, const char *const *na
 static void try_lanes(struct maker *m, unsigned up_to)
 {
 	for (uint32_t lanes = 1; lanes <= up_to; lanes++) {
-		struct bsv_advice *a = lanes == m->now.lanes ? NULL : add(m, BSV_SMALL);
+		struct bsv_advice *a = lanes == m->now.lanes ? NULL : add_trial(m, BSV_SMALL);
 
 		if (!a)
 			continue;
@@ -103,7 +103,7 @@ static void try_steps(struct maker *m)
 
 	for (size_t i = 0; i < m->past->n_models; i++)
 		any |= m->past->models[i].step_ns > 1000000;
-	a = any ? add(m, BSV_MIDDLE) : NULL;
+	a = any ? add_trial(m, BSV_MIDDLE) : NULL;
 	if (!a)
 		return;
 	change_of(m, a)->step_ns = 1000000;
@@ -157,7 +157,7 @@ struct kind {
 };
 
 /* The @k-th most of @by; n: there is none. */
-static size_t kth(const uint64_t *by, size_t n, unsigned k)
+static size_t kth_largest(const uint64_t *by, size_t n, unsigned k)
 {
 	size_t best = n;
 	uint64_t below = UINT64_MAX;
@@ -180,8 +180,8 @@ static size_t kth(const uint64_t *by, size_t n, unsigned k)
 static void try_group(struct maker *m, const struct kind *k, size_t i)
 {
 	const struct bsv_past_group *g = &m->past->groups[i];
-	struct bsv_advice *a = add(m, k->size);
-	struct bsv_group_change *groups = a ? unchanged(m) : NULL;
+	struct bsv_advice *a = add_trial(m, k->size);
+	struct bsv_group_change *groups = a ? unchanged_groups(m) : NULL;
 
 	if (!groups)
 		return;
@@ -201,7 +201,7 @@ static void try_groups(struct maker *m)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		for (unsigned k = 0; k < TOP; k++) {
-			size_t g = kth(kinds[i].by_misses ? m->missed : m->busy, m->past->n_groups, k);
+			size_t g = kth_largest(kinds[i].by_misses ? m->missed : m->busy, m->past->n_groups, k);
 
 			if (g < m->past->n_groups)
 				try_group(m, &kinds[i], g);
@@ -283,7 +283,7 @@ static struct bsv_spread longer_waits(const struct bsv_trials *t, const struct b
 	return bsv_spread_of(values, t->draws);
 }
 
-static void judge(struct bsv_advice *a, const struct bsv_trials *t)
+static void judge_advice(struct bsv_advice *a, const struct bsv_trials *t)
 {
 	const struct bsv_trial *x = &t->all[a->trial];
 	double values[BSV_TRIAL_DRAWS] = { 0 }, most = 0, longest = 1.1;
@@ -324,7 +324,7 @@ void bsv_advise_rank(struct bsv_advices *r, const struct bsv_trials *t)
 	size_t n = 0, best = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
-		judge(&r->all[i], t);
+		judge_advice(&r->all[i], t);
 		if (r->all[i].saved.low > 0)
 			r->all[n++] = r->all[i];
 	}

@@ -88,7 +88,7 @@ void bsv_alternatives_fini(struct bsv_alternatives *a)
 
 /* ---- rows ---- */
 
-static void put(struct bsv_rows *rows, double x, double parts)
+static void put_number(struct bsv_rows *rows, double x, double parts)
 {
 	if (isnan(x) || isinf(x))
 		bsv_rows_null(rows);
@@ -100,9 +100,9 @@ static void put(struct bsv_rows *rows, double x, double parts)
 
 static void put_spread(struct bsv_rows *rows, struct bsv_spread s, double parts)
 {
-	put(rows, s.median, parts);
-	put(rows, s.low, parts);
-	put(rows, s.high, parts);
+	put_number(rows, s.median, parts);
+	put_number(rows, s.low, parts);
+	put_number(rows, s.high, parts);
 }
 
 #define WHOLE 1
@@ -151,9 +151,9 @@ static struct bsv_rows *front_rows(const struct bsv_alternatives *a)
 		const struct bsv_goals *g = &a->goals[a->front[i]];
 
 		put_command(rows, &a->trials.all[a->front[i]].change.rules);
-		put(rows, g->missed_percent.median, TENTHS);
-		put(rows, g->urgent_ns.median, WHOLE);
-		put(rows, g->slowest.median, HUNDREDTHS);
+		put_number(rows, g->missed_percent.median, TENTHS);
+		put_number(rows, g->urgent_ns.median, WHOLE);
+		put_number(rows, g->slowest.median, HUNDREDTHS);
 	}
 	return rows;
 }
@@ -233,7 +233,7 @@ static void note_draws(const struct bsv_alternatives *a, struct bsv_answer *answ
 		                a->trials.n);
 }
 
-static void part(struct bsv_answer *answer, const char *name, const char *title, struct bsv_rows *rows, bool hide)
+static void add_part(struct bsv_answer *answer, const char *name, const char *title, struct bsv_rows *rows, bool hide)
 {
 	bsv_answer_rows(answer, name, title, rows);
 	if (hide)
@@ -242,10 +242,10 @@ static void part(struct bsv_answer *answer, const char *name, const char *title,
 
 void bsv_alternatives_tell_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
-	part(answer, "front", "nothing is better in one of these and as good in the others", front_rows(a), empty);
-	part(answer, "sureness", "how sure that is, beside the rules that were recorded", alternative_rows(a, false),
-	     empty);
-	part(answer, "alternatives", "all that were tried", alternative_rows(a, true), true);
+	add_part(answer, "front", "nothing is better in one of these and as good in the others", front_rows(a), empty);
+	add_part(answer, "sureness", "how sure that is, beside the rules that were recorded",
+	         alternative_rows(a, false), empty);
+	add_part(answer, "alternatives", "all that were tried", alternative_rows(a, true), true);
 	if (empty)
 		return;
 	bsv_answer_note(answer, "Urgent: the slowest of the models of the highest priority, or, where all have one "
@@ -276,8 +276,8 @@ static struct bsv_rows *advice_rows(const struct bsv_alternatives *a)
 		bsv_rows_text(rows, sizes[x->size]);
 		put_spread(rows, x->saved, WHOLE);
 		bsv_rows_text(rows, x->payer == UINT32_MAX ? NULL : a->past->apps[x->payer]);
-		put(rows, x->payer == UINT32_MAX ? NAN : x->payer_missed.median, WHOLE);
-		put(rows, x->payer == UINT32_MAX ? NAN : x->payer_waits.median, HUNDREDTHS);
+		put_number(rows, x->payer == UINT32_MAX ? NAN : x->payer_missed.median, WHOLE);
+		put_number(rows, x->payer == UINT32_MAX ? NAN : x->payer_waits.median, HUNDREDTHS);
 	}
 	return rows;
 }
@@ -318,8 +318,8 @@ static void note_advice(const struct bsv_alternatives *a, struct bsv_answer *ans
 
 void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
-	part(answer, "advice", "single changes that save misses in all replays, the advice first", advice_rows(a),
-	     empty);
+	add_part(answer, "advice", "single changes that save misses in all replays, the advice first", advice_rows(a),
+	         empty);
 	if (empty)
 		return;
 	note_advice(a, answer);

@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t *sorted(uint64_t *values, size_t n)
+static uint64_t *sort_values(uint64_t *values, size_t n)
 {
 	if (n)
 		qsort(values, n, sizeof(*values), by_number);
@@ -36,13 +36,13 @@ static uint64_t *sorted(uint64_t *values, size_t n)
 
 static uint64_t quarter_to_quarter(uint64_t *values, size_t n)
 {
-	sorted(values, n);
+	sort_values(values, n);
 	return n ? values[n * 3 / 4] - values[n / 4] : 0;
 }
 
 /* ---- which chain ---- */
 
-static bool append(struct bsv_past_chain *chain, uint32_t call)
+static bool append_call(struct bsv_past_chain *chain, uint32_t call)
 {
 	if (!bsv_past_more((void **)&chain->calls, sizeof(*chain->calls), &chain->n, &chain->room))
 		return false;
@@ -70,7 +70,7 @@ static struct bsv_past_chain *chain_for(const struct bsv_past *p, const struct b
 	return best;
 }
 
-static bool put(struct bsv_past *p, uint32_t i)
+static bool put_in_chain(struct bsv_past *p, uint32_t i)
 {
 	const struct bsv_past_call *c = &p->calls[i];
 	bool apart = c->trial || c->path == PATH_FENCED;
@@ -80,7 +80,7 @@ static bool put(struct bsv_past *p, uint32_t i)
 	if (chain) {
 		if (p->calls[chain->calls[chain->n - 1]].answered > c->submitted)
 			chain->loop = BSV_LOOP_APART;
-		return append(chain, i);
+		return append_call(chain, i);
 	}
 	if (!bsv_past_more((void **)&p->chains, sizeof(*p->chains), &p->n_chains, &p->room_chains))
 		return false;
@@ -90,7 +90,7 @@ static bool put(struct bsv_past *p, uint32_t i)
 	chain->beside = *newest;
 	chain->loop = c->trial ? BSV_LOOP_APART : BSV_LOOP_CLOSED;
 	*newest = (uint32_t)p->n_chains;
-	return append(chain, i);
+	return append_call(chain, i);
 }
 
 /* ---- how it goes on ---- */
@@ -110,7 +110,7 @@ static bool deadlines_tell(const struct bsv_past *p, const struct bsv_past_chain
 	}
 	if (n < ENOUGH)
 		return false;
-	sorted(scratch, n);
+	sort_values(scratch, n);
 	*ret_budget = scratch[n - 1];
 	return scratch[n - 1] - scratch[n / 10] >= SPREAD_NS;
 }
@@ -129,13 +129,13 @@ static bool is_closed(const struct bsv_past *p, const struct bsv_past_chain *cha
 }
 
 /* The time between two calls that are due, from those of which the first was answered before any other could be; 0: not known. */
-static uint64_t period(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
+static uint64_t period_of(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
 {
 	uint64_t least, sum = 0, n = 0;
 
 	for (size_t i = 1; i < chain->n; i++)
 		scratch[i - 1] = p->calls[chain->calls[i]].due - p->calls[chain->calls[i - 1]].due;
-	least = sorted(scratch, chain->n - 1)[(chain->n - 1) / 20];
+	least = sort_values(scratch, chain->n - 1)[(chain->n - 1) / 20];
 	for (size_t i = 1; i < chain->n; i++) {
 		const struct bsv_past_call *a = &p->calls[chain->calls[i - 1]], *b = &p->calls[chain->calls[i]];
 
@@ -148,8 +148,8 @@ static uint64_t period(const struct bsv_past *p, const struct bsv_past_chain *ch
 }
 
 /* Put in what was due while the thread waited for @a, like @b: one each @every, before @until. */
-static bool imagine(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, uint32_t b, uint64_t every,
-                    uint64_t until)
+static bool imagine_calls(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, uint32_t b, uint64_t every,
+                          uint64_t until)
 {
 	uint64_t from = p->calls[a].due;
 
@@ -162,7 +162,7 @@ static bool imagine(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, u
 		p->calls[p->n_calls - 1].due = p->calls[p->n_calls - 1].submitted = due;
 		p->calls[p->n_calls - 1].imagined = true;
 		to->skips = true;
-		if (!append(to, (uint32_t)(p->n_calls - 1)))
+		if (!append_call(to, (uint32_t)(p->n_calls - 1)))
 			return false;
 	}
 	return true;
@@ -176,20 +176,20 @@ static bool imagine_behind(struct bsv_past *p, struct bsv_past_chain *to, const 
 	uint64_t gap = p->calls[b].due - p->calls[a].due, n = (gap + every / 2) / every;
 
 	if (a == b)
-		return imagine(p, to, a, a, every, chain->ends);
-	return n < 2 || imagine(p, to, a, b, gap / n, p->calls[b].due - gap / n / 2);
+		return imagine_calls(p, to, a, a, every, chain->ends);
+	return n < 2 || imagine_calls(p, to, a, b, gap / n, p->calls[b].due - gap / n / 2);
 }
 
 static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64_t *scratch)
 {
 	struct bsv_past_chain full = { 0 };
-	uint64_t every = period(p, chain, scratch);
+	uint64_t every = period_of(p, chain, scratch);
 	bool done = true;
 
 	if (!every)
 		return true;
 	for (size_t i = 0; done && i < chain->n; i++) {
-		done = append(&full, chain->calls[i]);
+		done = append_call(&full, chain->calls[i]);
 		if (done)
 			done = imagine_behind(p, &full, chain, i, every);
 	}
@@ -251,7 +251,7 @@ static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 		chain->loop = BSV_LOOP_OPEN;
 }
 
-static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
+static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 {
 	uint64_t *scratch = malloc((chain->n + 1) * sizeof(*scratch));
 	bool done = scratch != NULL;
@@ -284,12 +284,12 @@ bool bsv_past_chains(struct bsv_past *p)
 		if (!p->calls[i].trial && p->calls[i].submitted > p->last_submitted)
 			p->last_submitted = p->calls[i].submitted;
 	for (size_t i = 0; i < p->n_recorded; i++)
-		if (!put(p, (uint32_t)i))
+		if (!put_in_chain(p, (uint32_t)i))
 			return false;
 	for (size_t i = 0; i < p->n_chains; i++) {
 		struct bsv_past_group *g = &p->groups[p->models[p->chains[i].model].group];
 
-		if (!follow(p, &p->chains[i]))
+		if (!find_loop(p, &p->chains[i]))
 			return false;
 		g->closed |= p->chains[i].loop == BSV_LOOP_CLOSED;
 		g->open |= p->chains[i].loop == BSV_LOOP_OPEN;

@@ -14,7 +14,7 @@ struct one {
 /* ---- numbers ---- */
 
 /* "1.5x". False: that it is not. */
-static bool times(const char *text, double *ret)
+static bool read_factor(const char *text, double *ret)
 {
 	char *end;
 
@@ -23,7 +23,7 @@ static bool times(const char *text, double *ret)
 }
 
 /* "-3ms", "20ms", "400us". */
-static bool duration(const char *text, double *ret)
+static bool read_duration(const char *text, double *ret)
 {
 	static const struct {
 		const char *name;
@@ -57,7 +57,7 @@ static bool is_meant(const struct bsv_past_group *g, const char *who, bool by_mo
 typedef int (*setter)(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
                       const char **cannot, struct bsa_err *err);
 
-static int unreadable(const struct one *one, const char *wanted, struct bsa_err *err)
+static int value_unreadable(const struct one *one, const char *wanted, struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_USAGE, "--%s %s=%s: that is not %s", one->option, one->who, one->value, wanted);
 }
@@ -120,7 +120,7 @@ static int set_priority(struct bsv_group_change *c, const struct bsv_past_group 
 			c->priority = i + 1;
 			return 0;
 		}
-	return unreadable(one, "low, medium or high", err);
+	return value_unreadable(one, "low, medium or high", err);
 }
 
 static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
@@ -134,8 +134,8 @@ static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group 
 		c->budget_ns = BSA_REPLAY_NEVER;
 		return 0;
 	}
-	if (!duration(one->value, &ns) || ns < 1)
-		return unreadable(one, "a length of time, as in 20ms, or none", err);
+	if (!read_duration(one->value, &ns) || ns < 1)
+		return value_unreadable(one, "a length of time, as in 20ms, or none", err);
 	c->budget_ns = (uint64_t)ns;
 	return 0;
 }
@@ -147,12 +147,12 @@ static int set_speed(struct bsv_group_change *c, const struct bsv_past_group *g,
 
 	(void)g;
 	(void)cannot;
-	if (times(one->value, &x)) {
+	if (read_factor(one->value, &x)) {
 		c->speed = x;
-	} else if (duration(one->value, &x)) {
+	} else if (read_duration(one->value, &x)) {
 		c->run_ns = (int64_t)x;
 	} else {
-		return unreadable(one, "a factor or a difference, as in 2x or -1ms", err);
+		return value_unreadable(one, "a factor or a difference, as in 2x or -1ms", err);
 	}
 	return 0;
 }
@@ -162,7 +162,7 @@ static int set_rate(struct bsv_group_change *c, const struct bsv_past_group *g, 
 {
 	(void)g;
 	(void)cannot;
-	return times(one->value, &c->rate) ? 0 : unreadable(one, "a factor, as in 1.5x", err);
+	return read_factor(one->value, &c->rate) ? 0 : value_unreadable(one, "a factor, as in 1.5x", err);
 }
 
 static int set_without(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
@@ -181,8 +181,8 @@ static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g
 {
 	double ns;
 
-	if (!duration(one->value, &ns) || ns > 0)
-		return unreadable(one, "how much earlier, as in -3ms", err);
+	if (!read_duration(one->value, &ns) || ns > 0)
+		return value_unreadable(one, "how much earlier, as in -3ms", err);
 	if (g->closed)
 		*cannot = "what is submitted when the answer before it is there cannot be submitted earlier (--submit)";
 	c->earlier_ns = (uint64_t)-ns;

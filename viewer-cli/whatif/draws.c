@@ -41,7 +41,7 @@ struct draw {
 /* ---- chance ---- */
 
 /* A number that depends on the seed, the chain and the place in it, and on nothing else. */
-static uint64_t chance(const struct draw *d, uint64_t chain, uint64_t place, uint64_t what)
+static uint64_t draw_number(const struct draw *d, uint64_t chain, uint64_t place, uint64_t what)
 {
 	uint64_t x = d->seed * UINT64_C(0x9e3779b97f4a7c15) + chain * UINT64_C(0xbf58476d1ce4e5b9) +
 	             place * UINT64_C(0x94d049bb133111eb) + what * UINT64_C(0x2545f4914f6cdd1d);
@@ -52,7 +52,7 @@ static uint64_t chance(const struct draw *d, uint64_t chain, uint64_t place, uin
 }
 
 /* Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so the median stays the same. */
-static double mood(const struct draw *d, uint32_t group)
+static double mood_of(const struct draw *d, uint32_t group)
 {
 	uint64_t order = 1 + (uint64_t)group * 3 % MOODS, rank;
 
@@ -84,7 +84,7 @@ static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t cha
 	const struct bsv_past *p = d->past;
 	const struct bsv_past_chain *c = &p->chains[chain];
 	const struct bsv_past_model *m = &p->models[c->model];
-	int64_t first = d->seed ? i + (int64_t)(chance(d, chain, (uint64_t)i, 1) % (2 * NEAR + 1)) - NEAR : i;
+	int64_t first = d->seed ? i + (int64_t)(draw_number(d, chain, (uint64_t)i, 1) % (2 * NEAR + 1)) - NEAR : i;
 	const char *name = p->groups[m->group].model_name;
 
 	for (int64_t k = 0; k < LOOKS && k <= (int64_t)c->n; k++) {
@@ -93,7 +93,7 @@ static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t cha
 		if (call_at(d, c, at)->whole)
 			return call_at(d, c, at);
 	}
-	for (size_t k = 0, from = chance(d, chain, (uint64_t)i, 2) % p->n_calls; k < p->n_calls; k++) {
+	for (size_t k = 0, from = draw_number(d, chain, (uint64_t)i, 2) % p->n_calls; k < p->n_calls; k++) {
 		const struct bsv_past_call *other = &p->calls[(from + k) % p->n_calls];
 
 		if (other->whole && !other->trial && !strcmp(p->groups[p->models[other->model].group].model_name, name))
@@ -116,7 +116,7 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 		if (!c->whole && !c->imagined && ns < known) /* the execution was given up after this time */
 			ns = known + known / 8;
 	}
-	run = (double)ns * mood(d, m->group) / change->speed + (double)change->run_ns;
+	run = (double)ns * mood_of(d, m->group) / change->speed + (double)change->run_ns;
 	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
 }
 
@@ -145,7 +145,7 @@ static uint64_t known_or(uint64_t ns, uint64_t otherwise)
 static uint64_t one_of(const struct draw *d, const struct bsv_past_times *t, uint32_t chain, uint64_t place,
                        uint64_t what)
 {
-	return t->n ? t->ns[chance(d, chain, place, what) % t->n] : 0;
+	return t->n ? t->ns[draw_number(d, chain, place, what) % t->n] : 0;
 }
 
 enum way { READY, ANSWER, FAIL };
@@ -167,7 +167,7 @@ static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum w
 	return ns == BSA_REPLAY_NEVER ? 0 : ns;
 }
 
-static void fill(struct draw *d, uint32_t chain, int64_t i, uint64_t place, struct bsa_replay_call *ret)
+static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place, struct bsa_replay_call *ret)
 {
 	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i);
 	const struct bsv_past_model *m = &d->past->models[c->model];
@@ -217,7 +217,7 @@ static uint64_t due_at(const struct draw *d, const struct bsv_past_chain *chain,
 	return first->due + (uint64_t)((double)since / change_of(d, chain->model)->rate);
 }
 
-static bool over(const struct draw *d, const struct bsv_past_chain *chain, size_t k)
+static bool chain_is_over(const struct draw *d, const struct bsv_past_chain *chain, size_t k)
 {
 	double rate = change_of(d, chain->model)->rate;
 
@@ -231,9 +231,9 @@ static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsa_
 	uint64_t due, lag, earlier = change_of(d, chain->model)->earlier_ns;
 	const struct bsv_past_call *c, *before;
 
-	if (over(d, chain, at->at) || due_at(d, chain, at->at) > chain->ends)
+	if (chain_is_over(d, chain, at->at) || due_at(d, chain, at->at) > chain->ends)
 		return false;
-	while (chain->skips && !over(d, chain, at->at + 1) && due_at(d, chain, at->at + 1) <= now)
+	while (chain->skips && !chain_is_over(d, chain, at->at + 1) && due_at(d, chain, at->at + 1) <= now)
 		at->at++;
 	due = due_at(d, chain, at->at);
 	if (due > chain->ends)
@@ -243,7 +243,7 @@ static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsa_
 	/* then the thread took this long again */
 	lag = before && before->answered > c->due ? before->answered : c->due;
 	lag = c->imagined || c->submitted < lag ? 0 : c->submitted - lag;
-	fill(d, number, (int64_t)at->at, at->drawn, ret);
+	fill_call(d, number, (int64_t)at->at, at->drawn, ret);
 	set_deadline(d, chain, c, due, ret);
 	due = due > earlier ? due - earlier : 0;
 	ret->at = (due > now ? due : now) + lag;
@@ -271,7 +271,7 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 	while (at->at + 1 < chain->n && call_at(d, chain, (int64_t)at->at + 1)->submitted <= when)
 		at->at++;
 	/* if the call has another place in its chain now: the recorded call that is nearest in time */
-	fill(d, number, d->seed ? (int64_t)at->at : (int64_t)i, at->drawn, ret);
+	fill_call(d, number, d->seed ? (int64_t)at->at : (int64_t)i, at->drawn, ret);
 	ret->at = when;
 	set_deadline(d, chain, c, when, ret);
 	return true;
@@ -288,7 +288,7 @@ static bool has_gone_on(const struct draw *d, const struct bsv_past_chain *chain
 	return (double)drawn >= most;
 }
 
-static bool next(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
+static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct draw *d = arg;
 	const struct bsv_past_chain *c = &d->past->chains[chain];
@@ -302,7 +302,7 @@ static bool next(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call
 
 /* ---- what comes of it ---- */
 
-static bool add(struct latencies *l, uint64_t ns)
+static bool add_latency(struct latencies *l, uint64_t ns)
 {
 	if (!bsv_past_more((void **)&l->ns, sizeof(*l->ns), &l->n, &l->room))
 		return false;
@@ -311,14 +311,14 @@ static bool add(struct latencies *l, uint64_t ns)
 }
 
 /* Until it was answered; without a result there was none before the deadline. */
-static double waited(uint64_t at, uint64_t answered, uint64_t deadline, bool served)
+static double waited_ns(uint64_t at, uint64_t answered, uint64_t deadline, bool served)
 {
 	uint64_t until = !served && deadline != BSA_REPLAY_NEVER && deadline > answered ? deadline : answered;
 
 	return until > at ? (double)(until - at) : 0;
 }
 
-static void done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
+static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct draw *d = arg;
 	uint32_t group = d->past->models[d->past->calls[call->tag].model].group;
@@ -328,12 +328,12 @@ static void done(void *arg, const struct bsa_replay_call *call, const struct bsa
 		return;
 	f->n++;
 	f->missed += o->missed;
-	f->waited_ns += waited(call->at, o->answered, call->deadline, o->fate == BSA_REPLAY_ANSWERED);
+	f->waited_ns += waited_ns(call->at, o->answered, call->deadline, o->fate == BSA_REPLAY_ANSWERED);
 	if (o->fate == BSA_REPLAY_ANSWERED)
-		d->failed |= !add(&d->latencies[group], o->answered - call->at);
+		d->failed |= !add_latency(&d->latencies[group], o->answered - call->at);
 }
 
-static void held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+static void lane_held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
 {
 	struct draw *d = arg;
 
@@ -349,12 +349,12 @@ static int by_number(const void *a, const void *b)
 }
 
 /* By nearest rank. */
-static uint64_t percentile(const struct latencies *l, size_t percent)
+static uint64_t percentile_of(const struct latencies *l, size_t percent)
 {
 	return l->n ? l->ns[(l->n * percent + 99) / 100 - 1] : BSA_REPLAY_NEVER;
 }
 
-static uint64_t mean(const struct latencies *l)
+static uint64_t mean_of(const struct latencies *l)
 {
 	double sum = 0;
 
@@ -363,15 +363,15 @@ static uint64_t mean(const struct latencies *l)
 	return l->n ? (uint64_t)(sum / (double)l->n) : BSA_REPLAY_NEVER;
 }
 
-static void conclude(const struct bsv_past *p, struct latencies *latencies, struct bsv_group_figures *ret)
+static void conclude_groups(const struct bsv_past *p, struct latencies *latencies, struct bsv_group_figures *ret)
 {
 	for (size_t i = 0; i < p->n_groups; i++) {
 		if (latencies[i].n)
 			qsort(latencies[i].ns, latencies[i].n, sizeof(uint64_t), by_number);
 		ret[i].served = latencies[i].n;
-		ret[i].p50_ns = percentile(&latencies[i], 50);
-		ret[i].p99_ns = percentile(&latencies[i], 99);
-		ret[i].mean_ns = mean(&latencies[i]);
+		ret[i].p50_ns = percentile_of(&latencies[i], 50);
+		ret[i].p99_ns = percentile_of(&latencies[i], 99);
+		ret[i].mean_ns = mean_of(&latencies[i]);
 		free(latencies[i].ns);
 	}
 	free(latencies);
@@ -409,14 +409,14 @@ bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *chang
 		                     .n_models = (uint32_t)past->n_models + 1,
 		                     .n_chains = (uint32_t)past->n_chains,
 		                     .models = models };
-	struct bsa_replay_source source = { .next = next, .done = done, .held = held, .arg = &d };
+	struct bsa_replay_source source = { .next = next_call, .done = call_done, .held = lane_held, .arg = &d };
 	bool played;
 
 	replay.rules.deadlines %= 3; /* unknown: there are none */
 	memset(ret, 0, past->n_groups * sizeof(*ret));
 	played = d.cursors && d.latencies && models && bsa_replay_run(&replay, &source) && !d.failed;
 	if (d.latencies)
-		conclude(past, d.latencies, ret);
+		conclude_groups(past, d.latencies, ret);
 	free(models);
 	free(d.cursors);
 	return played;
@@ -438,11 +438,11 @@ bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures 
 			continue;
 		ret[group].n++;
 		ret[group].missed += c->missed;
-		ret[group].waited_ns += waited(c->submitted, c->answered, c->deadline, c->served);
+		ret[group].waited_ns += waited_ns(c->submitted, c->answered, c->deadline, c->served);
 		if (c->served)
-			all = add(&latencies[group], c->answered - c->submitted);
+			all = add_latency(&latencies[group], c->answered - c->submitted);
 	}
 	if (latencies)
-		conclude(past, latencies, ret);
+		conclude_groups(past, latencies, ret);
 	return all;
 }

@@ -38,7 +38,8 @@ bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room)
 
 /* ---- queries ---- */
 
-static int query(struct bsa_query **ret, struct bsa_db *db, const char *with, const char *sql, struct bsa_err *err)
+static int prepare_query(struct bsa_query **ret, struct bsa_db *db, const char *with, const char *sql,
+                         struct bsa_err *err)
 {
 	char *text;
 	int r;
@@ -56,7 +57,7 @@ static bool is_null(const struct bsa_query *q, size_t column)
 }
 
 /* A length of time, never below 0. */
-static uint64_t length(const struct bsa_query *q, size_t column)
+static uint64_t column_length(const struct bsa_query *q, size_t column)
 {
 	int64_t ns = bsa_query_get_int(q, column);
 
@@ -66,7 +67,7 @@ static uint64_t length(const struct bsa_query *q, size_t column)
 }
 
 /* A time of the recording, since @began. */
-static uint64_t since(const struct bsa_query *q, size_t column, int64_t began)
+static uint64_t ns_since_begin(const struct bsa_query *q, size_t column, int64_t began)
 {
 	int64_t at = bsa_query_get_int(q, column);
 
@@ -77,13 +78,13 @@ static uint64_t since(const struct bsa_query *q, size_t column, int64_t began)
 	return ns > LONGEST_NS ? LONGEST_NS : ns;
 }
 
-static uint64_t between(uint64_t from, uint64_t to)
+static uint64_t ns_between(uint64_t from, uint64_t to)
 {
 	return from == BSA_REPLAY_NEVER || to == BSA_REPLAY_NEVER ? BSA_REPLAY_NEVER : to > from ? to - from : 0;
 }
 
 /* The index of the column's word in @words; @n: it is not there. */
-static uint32_t word(const struct bsa_query *q, size_t column, const char *const *words, uint32_t n)
+static uint32_t column_word(const struct bsa_query *q, size_t column, const char *const *words, uint32_t n)
 {
 	const char *text = bsa_query_get_string(q, column, NULL);
 	uint32_t i = 0;
@@ -101,18 +102,19 @@ static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot
 	static const char *const preempts[] = { "none", "restart", "save" };
 	static const char *const deadlines[] = { "abort", "refuse", "advise" };
 	struct bsa_query *q = NULL;
-	int r = query(&q, db, NULL,
-	              "SELECT DISTINCT policy, preempt, lanes, deadlines, instance, trace_id FROM service_rules", err);
+	int r = prepare_query(
+		&q, db, NULL,
+		"SELECT DISTINCT policy, preempt, lanes, deadlines, instance, trace_id FROM service_rules", err);
 
 	if (r >= 0)
 		r = bsa_query_step(q, err);
 	if (r == 0)
 		*cannot = "the service was not recorded: its rules, and who had which lane, are not known";
 	if (r > 0) {
-		p->rules = (struct bsa_replay_rules){ .policy = word(q, 0, policies, 4),
-			                              .preempt = word(q, 1, preempts, 3),
+		p->rules = (struct bsa_replay_rules){ .policy = column_word(q, 0, policies, 4),
+			                              .preempt = column_word(q, 1, preempts, 3),
 			                              .lanes = (uint32_t)bsa_query_get_int(q, 2),
-			                              .deadlines = word(q, 3, deadlines, 3) };
+			                              .deadlines = column_word(q, 3, deadlines, 3) };
 		if (p->rules.policy == 4)
 			*cannot = "the policy was native: the kernel decided, and what it would do is not known";
 		else if (p->rules.preempt == 3 || p->rules.lanes < 1 || p->rules.lanes > BSA_REPLAY_LANES_MAX)
@@ -128,7 +130,7 @@ static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot
 static int read_losses(struct bsa_db *db, const char **cannot, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = query(
+	int r = prepare_query(
 		&q, db, NULL,
 		"SELECT (SELECT count(*) FROM loss) + coalesce(sum(lost_events), 0) + coalesce(sum(lost_packets), 0), "
 		"max(cut) FROM trace",
@@ -194,18 +196,19 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
                        struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = query(&q, db, with,
-	              " SELECT m.id, m.app_id, a.name, n.name, m.step_ns, m.estimate_ns, m.operations, m.prepared IS "
-	              "NULL FROM model m "
-	              "LEFT JOIN apps a ON a.id = m.app_id LEFT JOIN models n ON n.id = m.id ORDER BY m.id",
-	              err);
+	int r = prepare_query(
+		&q, db, with,
+		" SELECT m.id, m.app_id, a.name, n.name, m.step_ns, m.estimate_ns, m.operations, m.prepared IS "
+		"NULL FROM model m "
+		"LEFT JOIN apps a ON a.id = m.app_id LEFT JOIN models n ON n.id = m.id ORDER BY m.id",
+		err);
 	size_t room = 0;
 
 	while (r >= 0 && !*cannot && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 3, NULL);
 		struct bsv_past_model m = { .id = bsa_query_get_int(q, 0),
-			                    .step_ns = is_null(q, 4) ? 0 : length(q, 4),
-			                    .estimate_ns = is_null(q, 5) ? 0 : length(q, 5),
+			                    .step_ns = is_null(q, 4) ? 0 : column_length(q, 4),
+			                    .estimate_ns = is_null(q, 5) ? 0 : column_length(q, 5),
 			                    .operations = bsa_query_get_int(q, 6),
 			                    .confirmed = bsa_query_get_int(q, 7) != 0 };
 
@@ -275,30 +278,31 @@ enum { PATH_FENCED = 2, PATH_TRIAL = 4 };
 static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_t began)
 {
 	static const char *const priorities[] = { "low", "medium", "high" };
-	uint64_t decoded = since(q, DECODED, began), ready = since(q, ENQUEUED, began);
-	uint64_t ended = since(q, RUN_ENDED, began), redo = is_null(q, REDO_NS) ? 0 : length(q, REDO_NS);
+	uint64_t decoded = ns_since_begin(q, DECODED, began), ready = ns_since_begin(q, ENQUEUED, began);
+	uint64_t ended = ns_since_begin(q, RUN_ENDED, began),
+		 redo = is_null(q, REDO_NS) ? 0 : column_length(q, REDO_NS);
 	const char *status = bsa_query_get_string(q, STATUS, NULL);
 
-	c->path = (uint8_t)word(q, PATH, paths, 5);
-	c->priority = (uint8_t)(word(q, PRIORITY, priorities, 3) % 3);
+	c->path = (uint8_t)column_word(q, PATH, paths, 5);
+	c->priority = (uint8_t)(column_word(q, PRIORITY, priorities, 3) % 3);
 	c->trial = c->path == PATH_TRIAL;
-	c->submitted = c->due = since(q, SUBMITTED, began);
-	c->answered = since(q, c->path == PATH_FENCED && !is_null(q, SIGNALLED) ? SIGNALLED : RETURNED, began);
-	c->deadline = since(q, DEADLINE, began);
+	c->submitted = c->due = ns_since_begin(q, SUBMITTED, began);
+	c->answered = ns_since_begin(q, c->path == PATH_FENCED && !is_null(q, SIGNALLED) ? SIGNALLED : RETURNED, began);
+	c->deadline = ns_since_begin(q, DEADLINE, began);
 	c->served = status && !strcmp(status, "NONE");
 	c->missed = !is_null(q, MISS);
 	if (ended == BSA_REPLAY_NEVER)
-		ended = since(q, MISSED_AT, began);
-	c->send_ns = between(c->submitted, decoded);
-	c->ready_ns = between(decoded, ready);
+		ended = ns_since_begin(q, MISSED_AT, began);
+	c->send_ns = ns_between(c->submitted, decoded);
+	c->ready_ns = ns_between(decoded, ready);
 	if (decoded == BSA_REPLAY_NEVER && ready != BSA_REPLAY_NEVER) { /* a trial is not sent */
 		c->send_ns = 0;
-		c->ready_ns = between(c->submitted, ready);
+		c->ready_ns = ns_between(c->submitted, ready);
 	}
 	if (c->answered == BSA_REPLAY_NEVER)
 		c->answered = ended;
-	c->answer_ns = between(ended, c->answered);
-	c->run_ns = is_null(q, RUN_NS) || is_null(q, DISPATCHED) ? BSA_REPLAY_NEVER : length(q, RUN_NS);
+	c->answer_ns = ns_between(ended, c->answered);
+	c->run_ns = is_null(q, RUN_NS) || is_null(q, DISPATCHED) ? BSA_REPLAY_NEVER : column_length(q, RUN_NS);
 	if (c->run_ns != BSA_REPLAY_NEVER)
 		c->run_ns -= redo < c->run_ns ? redo : 0;
 	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
@@ -313,7 +317,7 @@ static uint64_t floor_of(const struct bsv_past_model *m, uint64_t least)
 static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size_t *ret_incomplete, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = query(&q, db, NULL, CALLS, err);
+	int r = prepare_query(&q, db, NULL, CALLS, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		struct bsv_past_model *m = is_null(q, MODEL) ? NULL : model_of(p, bsa_query_get_int(q, MODEL));
@@ -326,8 +330,8 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 			continue;
 		}
 		c.model = (uint32_t)(m - p->models);
-		if (!c.trial && !is_null(q, FLOOR_NS) && length(q, FLOOR_NS) && !m->floor_ns)
-			m->floor_ns = floor_of(m, length(q, FLOOR_NS));
+		if (!c.trial && !is_null(q, FLOOR_NS) && column_length(q, FLOOR_NS) && !m->floor_ns)
+			m->floor_ns = floor_of(m, column_length(q, FLOOR_NS));
 		p->length = c.answered > p->length ? c.answered : p->length;
 		if (!bsv_past_more((void **)&p->calls, sizeof(c), &p->n_calls, &p->room_calls))
 			r = no_memory(err);
@@ -384,14 +388,15 @@ static bool put_time(struct bsv_past_times *t, uint64_t ns)
 static int read_hands(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = query(&q, db, NULL,
-	              "SELECT began - max(left, enqueued), enqueued < left FROM (SELECT s.began, e.enqueued, "
-	              "coalesce(lag(s.ended) OVER (PARTITION BY s.instance, s.lane ORDER BY s.began), 0) AS left "
-	              "FROM lane_slice s JOIN execution e ON e.id = s.execution_id) WHERE enqueued IS NOT NULL",
-	              err);
+	int r = prepare_query(
+		&q, db, NULL,
+		"SELECT began - max(left, enqueued), enqueued < left FROM (SELECT s.began, e.enqueued, "
+		"coalesce(lag(s.ended) OVER (PARTITION BY s.instance, s.lane ORDER BY s.began), 0) AS left "
+		"FROM lane_slice s JOIN execution e ON e.id = s.execution_id) WHERE enqueued IS NOT NULL",
+		err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
-		if (!put_time(bsa_query_get_int(q, 1) ? &p->hands : &p->begins, length(q, 0)))
+		if (!put_time(bsa_query_get_int(q, 1) ? &p->hands : &p->begins, column_length(q, 0)))
 			r = no_memory(err);
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
@@ -403,7 +408,7 @@ static int read_hands(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err
 static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = query(
+	int r = prepare_query(
 		&q, db, NULL,
 		"SELECT e.model_id, count(*), percentile(p.stopped - p.asked, 50) FROM preemption p "
 		"JOIN execution e ON e.id = p.execution_id WHERE p.asked IS NOT NULL AND p.mode = 'save' GROUP BY 1",
@@ -413,7 +418,7 @@ static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err
 		struct bsv_past_model *m = is_null(q, 0) ? NULL : model_of(p, bsa_query_get_int(q, 0));
 
 		if (m && bsa_query_get_int(q, 1) >= FEW / 2 && !is_null(q, 2))
-			m->look_ns = 2 * length(q, 2) + 1;
+			m->look_ns = 2 * column_length(q, 2) + 1;
 	}
 	bsa_query_free(q);
 	return r < 0 ? r : 0;

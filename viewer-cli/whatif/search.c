@@ -74,7 +74,7 @@ static bool is_better(const double *a, const double *b)
 	return better;
 }
 
-static int distance(const struct bsa_replay_rules *a, const struct bsa_replay_rules *b)
+static int rules_distance(const struct bsa_replay_rules *a, const struct bsa_replay_rules *b)
 {
 	return (a->policy != b->policy) + (a->preempt != b->preempt) + (a->deadlines != b->deadlines) +
 	       2 * (a->lanes != b->lanes);
@@ -114,7 +114,7 @@ size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goal
 
 	for (size_t i = 0; all && i < t->n; i++) {
 		all[i].which = i;
-		all[i].distance = distance(&t->all[i].change.rules, now);
+		all[i].distance = rules_distance(&t->all[i].change.rules, now);
 		steps_of(&goals[i], all[i].steps);
 	}
 	if (all)

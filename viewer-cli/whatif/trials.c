@@ -106,7 +106,7 @@ static void sum_up(const struct bsv_trials *t, struct bsv_trial *x, unsigned dra
 		waits[i] = n[i] < FEW ? NAN : waits[i] / (double)n[i];
 }
 
-static bool replay(struct bsv_trials *t, size_t which, struct bsv_group_figures *figures)
+static bool replay_trial(struct bsv_trials *t, size_t which, struct bsv_group_figures *figures)
 {
 	struct bsv_trial *x = &t->all[which / t->draws];
 	unsigned draw = (unsigned)(which % t->draws);
@@ -127,14 +127,14 @@ static void work_off(struct work *w, bool tells)
 	while (!w->failed && (which = atomic_fetch_add(&w->next, 1)) < of) {
 		if (tells && w->progress)
 			w->progress(w->ctx, w->done, of);
-		if (!replay(w->trials, which, figures))
+		if (!replay_trial(w->trials, which, figures))
 			w->failed = true;
 		w->done++;
 	}
 	free(figures);
 }
 
-static void *worker(void *arg)
+static void *worker_thread(void *arg)
 {
 	work_off(arg, false);
 	return NULL;
@@ -165,7 +165,7 @@ bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t don
 	t->draws = draws >= BSV_TRIAL_DRAWS ? BSV_TRIAL_DRAWS : draws < DRAWS_LEAST ? DRAWS_LEAST : (unsigned)draws;
 	if (!make_room(t))
 		return false;
-	while (n + 1 < cpus && n < THREADS_MOST && !pthread_create(&threads[n], NULL, worker, &w))
+	while (n + 1 < cpus && n < THREADS_MOST && !pthread_create(&threads[n], NULL, worker_thread, &w))
 		n++;
 	work_off(&w, true);
 	while (n)
