@@ -41,13 +41,6 @@ void nnb__close_arm(void)
 	atomic_store_explicit(&armed, true, memory_order_relaxed);
 }
 
-static bool is_socket(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
 /* Again and again, in case that the first one comes before the thread sleeps. */
 static bool start_timer(timer_t *ret)
 {
@@ -66,9 +59,11 @@ static bool start_timer(timer_t *ret)
 void nnb__close(int fd)
 {
 	sigset_t urgent, before;
+	struct stat st;
 	timer_t timer;
 
-	if (!atomic_load_explicit(&armed, memory_order_relaxed) || !is_socket(fd) || !start_timer(&timer)) {
+	if (!atomic_load_explicit(&armed, memory_order_relaxed) || fstat(fd, &st) || !S_ISSOCK(st.st_mode) ||
+	    !start_timer(&timer)) {
 		close(fd);
 		return;
 	}

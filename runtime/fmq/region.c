@@ -43,11 +43,6 @@ static uint64_t extent_max(void)
 
 /* ---- files ---- */
 
-static int fd_seal(int fd, int seals)
-{
-	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -EPERM : 0;
-}
-
 /* Make sure that the caller's file holds @bytes and keeps them. */
 static int seal_ring(int fd, uint64_t bytes)
 {
@@ -60,7 +55,7 @@ static int seal_ring(int fd, uint64_t bytes)
 		return -errno;
 	if ((uint64_t)st.st_size < bytes)
 		return -EINVAL;
-	return seals & F_SEAL_SHRINK ? 0 : fd_seal(fd, F_SEAL_SHRINK);
+	return seals & F_SEAL_SHRINK || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) ? 0 : -EPERM;
 }
 
 /* ---- attaching ---- */
@@ -164,18 +159,13 @@ static void *grantor_address(const struct nnb_fmq *q, unsigned grantor)
 	return (unsigned char *)q->map[g->fd_index] + g->offset;
 }
 
-static bool power_of_2(size_t n)
-{
-	return (n & (n - 1)) == 0;
-}
-
 /* Fill in the handle from q->desc, whose files are mapped. */
 static void take_places(struct nnb_fmq *q, uint64_t window_ns)
 {
 	uint64_t extent = q->desc.grantors[NNB_FMQ_RING].extent;
 
 	q->elem_size = q->desc.quantum;
-	q->elem_pow2 = power_of_2(q->elem_size);
+	q->elem_pow2 = (q->elem_size & (q->elem_size - 1)) == 0;
 	q->capacity = extent / q->elem_size;
 	assert(q->capacity); /* desc_check */
 	q->ring_bytes = q->capacity * q->elem_size;

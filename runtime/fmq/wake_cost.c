@@ -145,7 +145,9 @@ static bool pair_run(struct pair *p)
 	return (intptr_t)n_cpus == 2;
 }
 
-static uint64_t measure_cost(void)
+static uint64_t cost;
+
+static void measure_once(void)
 {
 	struct pair p = { 0 };
 	sigset_t all, old;
@@ -156,19 +158,14 @@ static uint64_t measure_cost(void)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	two = pair_run(&p);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!p.n) /* on a busy machine a wake may take longer than we wait for it */
-		return two ? COST_MAX_NS : 0;
+	if (!p.n) { /* on a busy machine a wake may take longer than we wait for it */
+		cost = two ? COST_MAX_NS : 0;
+		return;
+	}
 	assert(p.n <= 2 * TRIES);
 	qsort(p.cost, p.n, sizeof(p.cost[0]), by_value);
 	median = p.cost[p.n / 2];
-	return median < COST_MAX_NS ? median : COST_MAX_NS;
-}
-
-static uint64_t cost;
-
-static void measure_once(void)
-{
-	cost = measure_cost();
+	cost = median < COST_MAX_NS ? median : COST_MAX_NS;
 }
 
 uint64_t nnb_fmq_wake_cost(void)

@@ -112,23 +112,6 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	return 0;
 }
 
-static int keep_file(struct nnb_mapping *m, int fd)
-{
-	m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return m->fd < 0 ? -errno : 0;
-}
-
-static int note_file(struct nnb_mapping *m, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	m->file = st.st_ino;
-	m->device = st.st_dev;
-	return 0;
-}
-
 /* Let go of what @m has, which may be half of it. */
 static void mapping_discard(struct nnb_mapping *m)
 {
@@ -141,23 +124,13 @@ static void mapping_discard(struct nnb_mapping *m)
 	free(m);
 }
 
-/* Watch the mapping of a mmap_fd, unless no access to it can fault: the file may have been cut first, and sealed then. */
-static int mapping_guard(struct nnb_mapping *m)
-{
-	uint64_t bytes;
-
-	if (nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
-		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
-	close(m->fd); /* kept to map the file again, and there never is a reason to */
-	m->fd = -1;
-	return 0;
-}
-
 /* Fill in @m, which is of a kind that can be mapped. */
 static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
 	int fd = memory->fds[0];
-	int r = 0;
+	struct stat st;
+	uint64_t bytes;
+	int r;
 
 	assert(memory->n_fds == 1);
 	m->size = memory->size;
@@ -165,18 +138,26 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);
-		r = keep_file(m, fd);
-		fd = m->fd;
+		fd = m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			return -errno;
 	}
-	if (r == 0)
-		r = file_holds(fd, m->kind, m->offset, m->size);
-	if (r == 0)
-		r = note_file(m, fd);
-	if (r == 0)
-		r = map_pages(m, fd);
-	if (r == 0 && m->kind == NNB_MEMORY_MMAP_FD)
-		r = mapping_guard(m);
-	return r;
+	r = file_holds(fd, m->kind, m->offset, m->size);
+	if (r)
+		return r;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	m->file = st.st_ino;
+	m->device = st.st_dev;
+	r = map_pages(m, fd);
+	if (r || m->kind != NNB_MEMORY_MMAP_FD)
+		return r;
+	/* watch the mapping, unless no access to it can fault: the file may have been cut first, and sealed then */
+	if (nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
+		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
+	close(m->fd); /* was kept to map the file again, which is never needed */
+	m->fd = -1;
+	return 0;
 }
 
 int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)

@@ -81,14 +81,6 @@ uint64_t nnb__handle_token(const struct nnb_memory *m)
 	return (uint64_t)(uint32_t)m->ints[TOKEN_HIGH] << 32 | (uint32_t)m->ints[TOKEN_LOW];
 }
 
-static bool is_mmap_fd(const struct nnb_memory *m)
-{
-	uint64_t end;
-
-	return !(nnb__handle_prot(m) & ~(PROT_READ | PROT_WRITE)) &&
-	       !__builtin_add_overflow(nnb__handle_offset(m), m->size, &end);
-}
-
 static struct nnb_hardware_buffer description_of(const struct nnb_memory *m)
 {
 	return (struct nnb_hardware_buffer){
@@ -98,15 +90,6 @@ static struct nnb_hardware_buffer description_of(const struct nnb_memory *m)
 		.format = (uint32_t)m->ints[BUFFER_FORMAT],
 		.stride = (uint32_t)m->ints[BUFFER_STRIDE],
 	};
-}
-
-/* A BLOB is one row of bytes. */
-static bool is_blob(const struct nnb_memory *m)
-{
-	struct nnb_hardware_buffer d = description_of(m);
-
-	return d.width == m->size && d.height == 1 && d.layers == 1 && d.format == NNB_FORMAT_BLOB &&
-	       d.stride == m->size;
 }
 
 static uint32_t bytes_per_pixel(uint32_t format)
@@ -139,17 +122,12 @@ static uint64_t bytes_of(const struct nnb_hardware_buffer *d)
 	return bytes <= INT64_MAX ? bytes : 0;
 }
 
-static bool is_buffer(const struct nnb_memory *m)
-{
-	struct nnb_hardware_buffer d = description_of(m);
-
-	return bytes_of(&d) == m->size;
-}
-
 int nnb_memory_check(const struct nnb_memory *m)
 {
 	enum nnb_memory_kind kind = nnb_memory_kind(m);
+	struct nnb_hardware_buffer d;
 	bool canonical = true;
+	uint64_t end;
 
 	if (!fds_whole(m))
 		return -EINVAL;
@@ -159,11 +137,15 @@ int nnb_memory_check(const struct nnb_memory *m)
 	    !m->size != (kind == NNB_MEMORY_TOKEN))
 		return -EINVAL;
 	if (kind == NNB_MEMORY_MMAP_FD)
-		canonical = is_mmap_fd(m);
-	if (kind == NNB_MEMORY_HARDWARE_BUFFER_BLOB)
-		canonical = is_blob(m);
+		canonical = !(nnb__handle_prot(m) & ~(PROT_READ | PROT_WRITE)) &&
+		            !__builtin_add_overflow(nnb__handle_offset(m), m->size, &end);
+	if (kind == NNB_MEMORY_HARDWARE_BUFFER_BLOB || kind == NNB_MEMORY_HARDWARE_BUFFER)
+		d = description_of(m);
+	if (kind == NNB_MEMORY_HARDWARE_BUFFER_BLOB) /* one row of bytes */
+		canonical = d.width == m->size && d.height == 1 && d.layers == 1 && d.format == NNB_FORMAT_BLOB &&
+		            d.stride == m->size;
 	if (kind == NNB_MEMORY_HARDWARE_BUFFER)
-		canonical = is_buffer(m);
+		canonical = bytes_of(&d) == m->size;
 	return canonical ? 0 : -EINVAL;
 }
 

@@ -81,11 +81,6 @@ static uint64_t next_generation(uint64_t state)
 	return ((state >> 32) + 1) << 32;
 }
 
-static uint64_t torn_once_more(uint64_t state)
-{
-	return (state & ~(uint64_t)UINT32_MAX) | (uint32_t)(state + 1);
-}
-
 /* ---- the reserve ---- */
 
 /* The system call itself: no standard promises mprotect to handlers. */
@@ -156,16 +151,6 @@ static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 	return syscall(call, start, bytes, (long)prot, flags, -1L, 0L) != -1;
 }
 
-/*
- * Let go of the file's pages, a step at a time. The lock of the address space, for which every other thread's mmap waits, is
- * the kernel's for a step, and not for as long as gigabytes take (some 90 us a MiB). Threads may bring pages back: no harm.
- */
-static void drop_pages(uintptr_t start, uintptr_t end)
-{
-	for (uintptr_t at = start; at < end; at += DROP_BYTES)
-		syscall(SYS_madvise, at, end - at < DROP_BYTES ? end - at : DROP_BYTES, (long)MADV_DONTNEED);
-}
-
 /* In place of the whole mapping. When there is no room even for that, there soon will be, or there is nothing left to do. */
 static bool put_zeroes(const struct nnb__watch *w)
 {
@@ -173,8 +158,13 @@ static bool put_zeroes(const struct nnb__watch *w)
 	uintptr_t end = atomic_load_explicit(&w->end, memory_order_relaxed);
 	int prot = atomic_load_explicit(&w->prot, memory_order_relaxed);
 
-	if (end - start > DROP_BYTES)
-		drop_pages(start, end);
+	/*
+	 * Release the file's pages first, a step at a time. The kernel holds the lock of the address space, for which every other
+	 * thread's mmap waits, during a step, and not for as long as gigabytes take (some 90 us a MiB). Threads may bring pages
+	 * back, which does no harm.
+	 */
+	for (uintptr_t at = start; end - start > DROP_BYTES && at < end; at += DROP_BYTES)
+		syscall(SYS_madvise, at, end - at < DROP_BYTES ? end - at : DROP_BYTES, (long)MADV_DONTNEED);
 	for (unsigned i = 0; i < ROOM_TRIES; i++) {
 		if (put_zeroes_at(start, end - start, prot))
 			return true;
@@ -196,26 +186,20 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 {
 	uint64_t state = atomic_load_explicit(&w->state, memory_order_acquire); /* (2) */
 	bool counted = false;
+	uint64_t torn; /* the same generation, one tear more */
 	bool zeroes;
 
 	if (!watch_covers(w, state, address))
 		return false;
 	atomic_fetch_add_explicit(&w->busy, 1, memory_order_relaxed); /* (3) */
-	while (!counted && watch_covers(w, state, address))
-		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn_once_more(state),
-		                                                  memory_order_acq_rel, memory_order_acquire); /* (4) */
+	while (!counted && watch_covers(w, state, address)) {
+		torn = (state & ~(uint64_t)UINT32_MAX) | (uint32_t)(state + 1);
+		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn, memory_order_acq_rel,
+		                                                  memory_order_acquire); /* (4) */
+	}
 	zeroes = counted && put_zeroes(w);
 	atomic_fetch_sub_explicit(&w->busy, 1, memory_order_release); /* (5) */
 	return zeroes;
-}
-
-static bool tear_contain(uintptr_t address)
-{
-	for (struct chunk *c = &first; c; c = atomic_load_explicit(&c->next, memory_order_acquire))
-		for (unsigned i = 0; i < CHUNK; i++)
-			if (contain_in(&c->watches[i], address))
-				return true;
-	return false;
 }
 
 static void restore_default(int sig)
@@ -259,9 +243,14 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
+	struct chunk *c = info->si_code == BUS_ADRERR ? &first : NULL;
+	bool contained = false;
 	int saved = errno;
 
-	if (info->si_code != BUS_ADRERR || !tear_contain((uintptr_t)info->si_addr))
+	for (; c && !contained; c = atomic_load_explicit(&c->next, memory_order_acquire))
+		for (unsigned i = 0; i < CHUNK && !contained; i++)
+			contained = contain_in(&c->watches[i], (uintptr_t)info->si_addr);
+	if (!contained)
 		pass_on(sig, info, context);
 	errno = saved;
 }
@@ -277,15 +266,6 @@ static void handler_install(void)
 }
 
 /* ---- watches ---- */
-
-static struct nnb__watch *take_from(struct chunk *c)
-{
-	for (unsigned i = 0; i < CHUNK; i++)
-		if (!atomic_load_explicit(&c->watches[i].taken, memory_order_relaxed) &&
-		    !atomic_exchange_explicit(&c->watches[i].taken, true, memory_order_acquire))
-			return &c->watches[i];
-	return NULL;
-}
 
 /* The chunk after @c, which is made if there is none. NULL: no memory. */
 static struct chunk *chunk_after(struct chunk *c)
@@ -316,7 +296,10 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 	for (struct chunk *c = &first; !w; c = chunk_after(c)) {
 		if (!c)
 			return -ENOMEM;
-		w = take_from(c);
+		for (unsigned i = 0; i < CHUNK && !w; i++)
+			if (!atomic_load_explicit(&c->watches[i].taken, memory_order_relaxed) &&
+			    !atomic_exchange_explicit(&c->watches[i].taken, true, memory_order_acquire))
+				w = &c->watches[i];
 	}
 	state = atomic_load_explicit(&w->state, memory_order_relaxed);
 	assert(!watch_is_live(state));

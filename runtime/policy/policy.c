@@ -13,17 +13,6 @@ static bool app_is_idle(const struct nnb__policy_app *a)
 	return !a->waiting && !a->running;
 }
 
-static void app_enlist(struct nnb__policy *p, struct nnb__policy_app *a)
-{
-	a->lag = 0;
-	a->claim = 0;
-	a->next = p->apps;
-	a->from = &p->apps;
-	if (a->next)
-		a->next->from = &a->next;
-	p->apps = a;
-}
-
 static void app_delist(struct nnb__policy_app *a)
 {
 	*a->from = a->next;
@@ -164,19 +153,17 @@ static struct nnb__policy_app *neediest_app(const struct nnb__policy *p, const s
 	return best;
 }
 
-static struct nnb__policy_app *first_in_order(const struct nnb__policy *p)
+/* The job to run next; at least one job waits. */
+static struct nnb__policy_job *next_job(const struct nnb__policy *p, const struct nnb__policy_app *holder)
 {
 	struct nnb__policy_app *best = NULL;
 
+	if (p->kind == NNB_POLICY_FAIR)
+		return neediest_app(p, NULL, holder)->queue;
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next)
 		if (a->queue && (!best || goes_before(p, a->queue, best->queue)))
 			best = a;
-	return best;
-}
-
-static struct nnb__policy_job *next_job(const struct nnb__policy *p, const struct nnb__policy_app *holder)
-{
-	return (p->kind == NNB_POLICY_FAIR ? neediest_app(p, NULL, holder) : first_in_order(p))->queue;
+	return best->queue;
 }
 
 /* ---- the lanes to yield ---- */
@@ -214,19 +201,6 @@ static int lane_to_yield(const struct nnb__policy *p, const struct nnb__policy_j
 		    (worst < 0 || goes_before(p, p->running[worst], p->running[i])))
 			worst = i;
 	return worst;
-}
-
-/* Plan a lane of the same app for each of its waiting jobs that preempts. */
-static void yield_within_app(struct nnb__policy *p, const struct nnb__policy_app *a)
-{
-	int lane;
-
-	for (const struct nnb__policy_job *job = a->queue; job; job = job->next) {
-		lane = lane_to_yield(p, job);
-		if (lane < 0)
-			return;
-		p->yield_at[lane] = 0;
-	}
 }
 
 /* Plan a lane for each waiting job that preempts, in the order of the policy. */
@@ -296,9 +270,18 @@ static void plan_yields(struct nnb__policy *p, uint64_t now)
 		yield_in_order(p);
 		return;
 	}
-	for (const struct nnb__policy_app *a = p->apps; a; a = a->next)
-		if (a->running)
-			yield_within_app(p, a);
+	/* plan a lane of the same app for each of its waiting jobs that preempts */
+	for (const struct nnb__policy_app *a = p->apps; a; a = a->next) {
+		const struct nnb__policy_job *job = a->running ? a->queue : NULL;
+
+		for (; job; job = job->next) {
+			int lane = lane_to_yield(p, job);
+
+			if (lane < 0)
+				break;
+			p->yield_at[lane] = 0;
+		}
+	}
 	yield_in_time(p, now);
 }
 
@@ -318,9 +301,18 @@ void nnb__policy_init(struct nnb__policy *p, enum nnb_policy kind, enum nnb_pree
 
 bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)
 {
+	struct nnb__policy_app *a = job->app;
+
 	nnb__policy_account(p, now);
-	if (app_is_idle(job->app))
-		app_enlist(p, job->app);
+	if (app_is_idle(a)) {
+		a->lag = 0;
+		a->claim = 0;
+		a->next = p->apps;
+		a->from = &p->apps;
+		if (a->next)
+			a->next->from = &a->next;
+		p->apps = a;
+	}
 	job->arrival = ++p->arrivals;
 	job->begun = false;
 	if (p->free) { /* a lane is free, so no job waits */

@@ -98,16 +98,6 @@ static void publish_yields(struct nnb__lanes *l)
 	}
 }
 
-/* Signal @job that it has a lane. Returns its seat, which the caller wakes without the lock. */
-static struct nnb__seat *lane_hand_over(struct nnb__policy_job *job)
-{
-	struct nnb__seat *s = seat_of_job(job);
-
-	assert(job->lane != NNB__NO_LANE);
-	atomic_store_explicit(&s->turn, ON_LANE, memory_order_release); /* (1) */
-	return s;
-}
-
 static void seat_wake(struct nnb__seat *s)
 {
 	if (s)
@@ -214,18 +204,24 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 {
 	struct nnb__policy *p = &s->lanes->policy;
 	struct nnb__policy_job *next;
+	struct nnb__seat *other;
 
 	assert(s->job.lane >= 0 && p->running[s->job.lane] == &s->job);
 	next = nnb__policy_leave(p, s->job.lane, again, now);
 	flush_app_count(s);
 	if (!next)
 		return NULL;
-	if (again && next != &s->job)
-		trace_preempted(s, seat_of_job(next), now);
-	if (next != &s->job) /* forget a request to yield from its last time on a lane */
-		atomic_store_explicit(&seat_of_job(next)->yield_at, NNB__NEVER, memory_order_relaxed);
+	other = seat_of_job(next);
+	if (again && other != s)
+		trace_preempted(s, other, now);
+	if (other != s) /* forget a request to yield from its last time on a lane */
+		atomic_store_explicit(&other->yield_at, NNB__NEVER, memory_order_relaxed);
 	publish_yields(s->lanes);
-	return next == &s->job ? NULL : lane_hand_over(next);
+	if (other == s)
+		return NULL;
+	assert(next->lane != NNB__NO_LANE);
+	atomic_store_explicit(&other->turn, ON_LANE, memory_order_release); /* (1) */
+	return other;
 }
 
 /* ---- lanes that are kept ---- */
@@ -276,24 +272,20 @@ static void lanes_reclaim(struct nnb__lanes *l)
 
 /* ---- the life of an execution ---- */
 
-static int take_native(struct nnb__seat *s)
-{
-	pthread_mutex_lock(&s->lanes->lock);
-	count_execution(s);
-	flush_app_count(s);
-	pthread_mutex_unlock(&s->lanes->lock);
-	kernel_set_priority(s->job.priority);
-	return 0;
-}
-
 int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 {
 	struct nnb__lanes *l = s->lanes;
 	uint64_t now = 0;
 	bool on_lane, kept;
 
-	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0))
-		return take_native(s);
+	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0)) {
+		pthread_mutex_lock(&l->lock);
+		count_execution(s);
+		flush_app_count(s);
+		pthread_mutex_unlock(&l->lock);
+		kernel_set_priority(s->job.priority);
+		return 0;
+	}
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
 	count_execution(s);
 	kept = lane_take_kept(s);
@@ -451,20 +443,15 @@ void nnb__lanes_counts(struct nnb__lanes *l, struct nnb__lane_app *app, struct n
 
 /* ---- life cycle ---- */
 
-static uint32_t usable_cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (uint32_t)CPU_COUNT(&set);
-}
-
 int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt preempt, enum nnb_deadlines deadlines,
                     uint32_t lanes)
 {
+	cpu_set_t cpus;
+
 	if (kind == NNB_POLICY_NATIVE && kernel_probe_nice())
 		return -EPERM;
 	if (!lanes)
-		lanes = usable_cpus();
+		lanes = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (uint32_t)CPU_COUNT(&cpus);
 	l->kind = kind;
 	l->deadlines = deadlines;
 	l->announced = 0;

@@ -14,6 +14,7 @@
  */
 #include "sched/run.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static bool run_continues(struct run *run, uint32_t next)
 /* The run has done again what it had done before it started over. */
 static void end_redo(struct run *run)
 {
+	assert(run->redo_until);
 	run->redo_ns = nnb__now() - run->redo_from;
 	run->redo_until = 0;
 }
@@ -221,6 +223,7 @@ static bool run_checkpoint(void *arg, uint32_t next)
 	struct run *run = arg;
 	bool on;
 
+	assert(next);
 	trace_op_end(run, next - 1);
 	if (__builtin_expect(run->redo_until && next >= run->redo_until, 0))
 		end_redo(run);
@@ -276,6 +279,7 @@ static enum nnb_status lane_yield(struct run *run, uint32_t left_from, bool *on_
 	uint64_t until = latest_start(run, over ? 0 : left_from);
 	enum nnb_status status;
 
+	assert(seat->lanes && seat->job.lane != NNB__NO_LANE);
 	if (run->redo_until)
 		run->redo_ns = nnb__now() - run->redo_from; /* the whole stretch was done again */
 	seat->next_op = next;
@@ -364,16 +368,6 @@ static bool run_look(void *arg)
 	}
 }
 
-static void explain_failure(const struct run *run, enum nnb_status status, struct nnb_reason *reason)
-{
-	uint32_t op = nnb_execution_next_op(run->execution);
-
-	if (status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT) /* from the driver: the timeout of a loop */
-		nnb_because(reason, "a loop in operation %u exceeded the loop timeout", op);
-	else
-		nnb_because(reason, "running the model failed at operation %u", op);
-}
-
 /* Run to the end, stretch by stretch. *on_lane: whether the run has a lane afterwards. */
 static enum nnb_status run_stretches(struct run *run, bool *on_lane, struct nnb_reason *reason)
 {
@@ -392,8 +386,12 @@ static enum nnb_status run_stretches(struct run *run, bool *on_lane, struct nnb_
 			                          "at a checkpoint the deadline could no longer be met", reason)
 			               : run->stopped;
 		}
-		if (status)
-			explain_failure(run, status, reason);
+		if (status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT) /* from the driver: the timeout of a loop */
+			nnb_because(reason, "a loop in operation %u exceeded the loop timeout",
+			            nnb_execution_next_op(run->execution));
+		else if (status)
+			nnb_because(reason, "running the model failed at operation %u",
+			            nnb_execution_next_op(run->execution));
 		if (finished && !status)
 			trace_op_end(run, nnb_execution_next_op(run->execution) - 1);
 		if (finished && !status && run->watched)
@@ -551,11 +549,6 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 
 /* ---- seeds ---- */
 
-static uint64_t next_offset(uint64_t at, uint64_t bytes)
-{
-	return (at + bytes + 63) / 64 * 64;
-}
-
 /* Place the arguments in one pool, inputs first; write them into @a unless it is NULL. Returns the bytes; 0: too many. */
 static uint64_t arguments_lay_out(const struct nnb_model *m, struct nnb_argument *a)
 {
@@ -569,7 +562,7 @@ static uint64_t arguments_lay_out(const struct nnb_model *m, struct nnb_argument
 			return 0;
 		if (a)
 			a[i].location = (struct nnb_location){ .offset = (uint32_t)at, .length = (uint32_t)bytes };
-		at = next_offset(at, bytes);
+		at = (at + bytes + 63) / 64 * 64;
 	}
 	return at ? at : 64;
 }
@@ -602,26 +595,21 @@ static int seed_request(const struct nnb_model *m, struct nnb_request *ret, stru
 	return 0;
 }
 
-/* The number of a trial run in the stream of its connection; 0: none, no event. */
-static uint64_t trial_number(const struct nnb__runner *r)
-{
-	return r->trials ? nnb__exec_of(r->seat.trace->who.stream,
-	                                atomic_fetch_add_explicit(r->trials, 1, memory_order_relaxed) + 1)
-	                 : 0;
-}
-
 /* One trial run. Returns its cpu time; *whole: it ran to the end. */
 static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, const struct nnb_request *request,
                           struct nnb_mapping *mapping, uint64_t *op_ns, uint64_t until, bool *whole)
 {
 	struct run run = { .runner = r, .deadline = NNB__NEVER, .op_ns = op_ns, .watched = true };
-	uint64_t began, cpu;
+	uint64_t began, cpu, exec = 0; /* the number of the trial run in the stream of its connection; 0: no events */
 	enum nnb_status status;
 
 	*whole = false;
 	if (nnb_execution_begin(prepared, request, &mapping, false, NULL, &run.execution, NULL))
 		return 0;
-	nnb__trace_begin_trial(r->seat.trace, trial_number(r));
+	if (r->trials)
+		exec = nnb__exec_of(r->seat.trace->who.stream,
+		                    atomic_fetch_add_explicit(r->trials, 1, memory_order_relaxed) + 1);
+	nnb__trace_begin_trial(r->seat.trace, exec);
 	prepare_to_leave(&run);
 	run.stop_at = until;
 	cpu = nnb__cpu_now();

@@ -16,28 +16,19 @@ static struct nnb__estimate times_estimate(const struct nnb__times *t)
 		                       .fixed = t->fixed };
 }
 
-/* The sum of all operations, and the longest one. */
-static uint64_t operations_sum(const uint64_t *op_ns, uint32_t n, uint64_t *longest)
-{
-	uint64_t all = 0;
-
-	*longest = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		all += op_ns[i];
-		*longest = op_ns[i] > *longest ? op_ns[i] : *longest;
-	}
-	return all;
-}
-
 void nnb__times_init(struct nnb__times *t, uint32_t n, bool fixed, const uint64_t *op_ns, uint64_t floor_ns)
 {
-	uint64_t all, left;
+	uint64_t all = 0, left;
 
 	*t = (struct nnb__times){ .n_operations = n, .fixed = fixed };
 	atomic_init(&t->floor_ns, floor_ns);
 	if (!op_ns)
 		return;
-	left = all = operations_sum(op_ns, n, &t->step_ns);
+	for (uint32_t i = 0; i < n; i++) {
+		all += op_ns[i];
+		t->step_ns = op_ns[i] > t->step_ns ? op_ns[i] : t->step_ns;
+	}
+	left = all;
 	atomic_init(&t->floor_ns, all < floor_ns ? all : floor_ns);
 	atomic_init(&t->estimate_ns, all);
 	t->left = calloc(n + (size_t)1,
