@@ -3,6 +3,7 @@
  *
  * It is told all on the board, says that it is ready, is told when to begin, and leaves what it counted on the board.
  */
+#include <assert.h>
 #include <errno.h>
 #include <grp.h>
 #include <poll.h>
@@ -67,6 +68,7 @@ static int read_orders(struct app *a)
 	munmap(text, o->scenario_bytes);
 	if (r)
 		return app_broken(a, LOAD_INPUT, "the scenario", why.text);
+	assert(o->app < a->scenario->n_apps); /* by the same program, from the same text */
 	a->app = &a->scenario->apps[o->app];
 	return LOAD_DONE;
 }
@@ -213,6 +215,7 @@ static int start_threads(struct app *a)
 			struct load_log *log = load_board_log(a->board, a->app, n++);
 			int r;
 
+			assert(n <= a->app->n_threads && a->n_started < n);
 			if (!a->lines[i].remote) /* not prepared */
 				continue;
 			*t = (struct load_thread){ .line = &a->lines[i],
@@ -234,6 +237,7 @@ static void wait_for_threads(struct app *a)
 	eventfd_t n;
 	uint64_t through = 0;
 
+	assert(a->n_started <= a->app->n_threads);
 	while (through < a->n_started && !fds[0].revents)
 		if (poll(fds, 2, -1) > 0 && eventfd_read(a->run.idle, &n) == 0)
 			through += n;

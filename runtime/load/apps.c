@@ -6,6 +6,7 @@
  */
 #include "apps.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -161,6 +162,7 @@ static void app_hear(struct load_process *p)
 		p->ready = true;
 		return;
 	}
+	assert(p->pid && !p->gone);
 	p->gone = true;
 	close(p->orders);
 	while (wait4(p->pid, &p->wait_status, 0, &p->usage) < 0 && errno == EINTR)
@@ -174,6 +176,7 @@ static void listen_once(struct load_session *s, uint64_t until, const sigset_t *
 	uint64_t now = load_now(), left = until > now ? until - now : 0;
 	struct timespec t;
 
+	assert(s->scenario->n_apps <= LOAD_APPS_MAX);
 	if (s->progress && left > BETWEEN_LOOKS)
 		left = BETWEEN_LOOKS;
 	t = (struct timespec){ .tv_sec = (time_t)(left / LOAD_S), .tv_nsec = (long)(left % LOAD_S) };

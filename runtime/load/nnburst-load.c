@@ -1,4 +1,5 @@
 /* nnburst-load -- run apps as a scenario file says, each a process of its own, and tell what they measured. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -466,6 +467,7 @@ static int record_model(const struct options *o)
 		argv[n++] = "--duration";
 		argv[n++] = load_time_text(duration, o->duration_ns);
 	}
+	assert((size_t)n < sizeof(argv) / sizeof(argv[0])); /* the last one stays NULL */
 	return load_record(o->model, o->into, argv);
 }
 

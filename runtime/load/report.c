@@ -1,6 +1,7 @@
 /* report.c -- computes the report from the apps' boards: rows, shares, and problems. */
 #include "report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -38,6 +39,7 @@ static int make_row(struct load_row *row, const struct load_session *s, uint32_t
 		                  .all = calloc(1, sizeof(*row->all)) };
 	if (!row->figures || !row->all)
 		return -ENOMEM;
+	assert(first + (uint64_t)row->stream->threads <= row->app->n_threads);
 	for (uint32_t i = 0; i < row->stream->threads; i++)
 		load_figures_merge(row->figures, &p->board->figures[first + i]);
 	load_distribution_merge(row->all, &row->figures->cold);
@@ -60,8 +62,10 @@ static int make_rows(struct load_report *r)
 		uint32_t first = 0;
 
 		for (uint32_t k = 0; k < s->scenario->apps[i].n_streams; k++) {
-			int status = make_row(&r->rows[r->n_rows++], s, i, k, first);
+			int status;
 
+			assert(r->n_rows < n);
+			status = make_row(&r->rows[r->n_rows++], s, i, k, first);
 			if (status)
 				return status;
 			first += (uint32_t)s->scenario->apps[i].streams[k].threads;
@@ -163,6 +167,7 @@ struct load_received load_report_received(const struct load_report *r, uint32_t 
 	const struct load_board *first = NULL, *last = NULL;
 	struct load_received found = { 0 };
 
+	assert(app < s->scenario->n_apps);
 	for (uint32_t i = s->scenario->n_apps; i-- > 0;) {
 		const struct load_board *b = s->processes[i].board;
 
@@ -232,6 +237,7 @@ struct load_fairness load_report_fairness(const struct load_report *r)
 			continue;
 		if (each.counts.max_lag_ns > f.max_lag_ns)
 			f.max_lag_ns = each.counts.max_lag_ns;
+		assert(f.n_apps < LOAD_APPS_MAX);
 		if (each.counts.entitled_ns)
 			ratios[f.n_apps++] = each.ratio;
 	}

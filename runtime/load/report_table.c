@@ -1,4 +1,5 @@
 /* report_table.c -- the report for people: one unit a column, in its header; a table that has nothing to say is left out. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -292,6 +293,7 @@ static void print_histogram(const struct load_row *row)
 	uint64_t buckets[LOAD_BUCKETS], most = 0;
 	unsigned first = load_bucket_of(row->all->min) / 4, last = load_bucket_of(row->all->max) / 4;
 
+	assert(row->all->n && last < LOAD_BUCKETS / 4);
 	load_histogram(row->all, buckets);
 	for (unsigned i = 0; i < LOAD_BUCKETS / 4; i++) {
 		for (int k = 1; k < 4; k++)
@@ -303,6 +305,7 @@ static void print_histogram(const struct load_row *row)
 	for (unsigned i = first; i <= last; i++) {
 		int bar = (int)((buckets[4 * i] * BAR + most - 1) / most);
 
+		assert(bar <= BAR);
 		printf("%12.1f %10" PRIu64 " %.*s\n", text_us(load_bucket_begin(4 * i)), buckets[4 * i], bar,
 		       "########################################");
 	}

@@ -1,6 +1,7 @@
 /* state.c -- see state.h. */
 #include "state.h"
 
+#include <assert.h>
 #include <string.h>
 
 static enum nnb_status fill_with_zeroes(struct nnb_remote_buffer *buffer, size_t bytes, struct nnb_reason *reason)
@@ -61,6 +62,7 @@ uint32_t load_state_aim(const struct load_state *s, struct load_buffers *b)
 {
 	uint32_t n = b->n_pools;
 
+	assert(s->work == b->work && s->turn < 2);
 	for (uint32_t i = 0; s->keeping == LOAD_ON_DEVICE && i < s->work->state.n; i++) {
 		const struct load_pair *pair = &s->work->state.list[i];
 		struct nnb_remote_buffer *const *each = s->buffers[i];

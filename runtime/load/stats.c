@@ -1,6 +1,7 @@
 /* stats.c -- see stats.h. */
 #include "stats.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- distributions ---- */
@@ -11,6 +12,7 @@ void load_distribution_add(struct load_distribution *d, uint64_t ns)
 		d->counts[ns]++;
 	else if (d->n_long < LOAD_LONG_MAX)
 		d->longer[d->n_long++] = ns;
+	assert(d->n_long <= LOAD_LONG_MAX);
 	if (!d->n || ns < d->min)
 		d->min = ns;
 	if (ns > d->max)
@@ -55,6 +57,7 @@ uint64_t load_percentile(struct load_distribution *d, unsigned permille)
 {
 	uint64_t rank = (d->n * permille + 999) / 1000, seen = 0;
 
+	assert(permille <= 1000);
 	if (!d->n)
 		return 0;
 	if (!rank)
@@ -67,6 +70,7 @@ uint64_t load_percentile(struct load_distribution *d, unsigned permille)
 	if (!d->sorted)
 		qsort(d->longer, d->n_long, sizeof(d->longer[0]), by_value);
 	d->sorted = true;
+	assert(rank > seen);
 	return rank - seen <= d->n_long ? d->longer[rank - seen - 1] : d->max;
 }
 
@@ -77,6 +81,7 @@ unsigned load_bucket_of(uint64_t ns)
 	if (ns < 4)
 		return (unsigned)ns;
 	octave = 63 - (unsigned)__builtin_clzll(ns);
+	assert(4 * (octave - 1) + 3 < LOAD_BUCKETS);
 	return 4 * (octave - 1) + (unsigned)(ns >> (octave - 2) & 3);
 }
 
@@ -189,6 +194,7 @@ static void add_times(struct load_figures *f, const struct load_execution *e)
 
 void load_figures_add(struct load_figures *f, const struct load_execution *e)
 {
+	assert((unsigned)e->status < LOAD_STATUSES);
 	f->statuses[e->status]++;
 	if (e->deadline)
 		f->misses[load_miss(e->status, e->deadline, e->returned)]++;

@@ -1,6 +1,7 @@
 /* stream.c -- see stream.h. */
 #include "stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ static uint64_t frames_before(const struct worker *w, uint64_t when)
 {
 	uint64_t n;
 
+	assert(w->stream->period_ns);
 	if (when <= w->base)
 		return 0;
 	n = (when - w->base - 1) / w->stream->period_ns;
@@ -185,8 +187,10 @@ static bool open_burst(struct worker *w)
 {
 	struct nnb_burst_config config = { .window_ns = w->stream->window_ns };
 	struct nnb_reason why = { "" };
-	enum nnb_status status = nnb_remote_burst(w->line->remote, &config, &w->burst, &why);
+	enum nnb_status status;
 
+	assert(!w->burst);
+	status = nnb_remote_burst(w->line->remote, &config, &w->burst, &why);
 	if (status) {
 		give_up_status(w, "no burst", status, &why);
 		return false;
@@ -203,6 +207,7 @@ static bool make_state(struct worker *w)
 	enum nnb_status status;
 	uint32_t fallen;
 
+	assert(!w->state.work);
 	status = load_state_init(&w->state, w->stream->state, w->run->client, w->line->remote, w->line->work, &why);
 	if (status) {
 		give_up_status(w, "no state", status, &why);
@@ -285,6 +290,7 @@ static void ticket_abandon(struct worker *w)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct ticket *abandoned;
 
+	assert(w->ticket);
 	w->ticket->buffers = w->buffers;
 	pthread_mutex_lock(&lock);
 	w->ticket->next = abandoned;
@@ -300,6 +306,7 @@ static void on_done(void *arg, const struct nnb_result *result)
 	uint64_t now = load_now();
 
 	pthread_mutex_lock(&t->lock);
+	assert(!t->done);
 	t->done = true;
 	t->told = now;
 	t->exec = result->exec;
@@ -409,6 +416,7 @@ static enum nnb_status worker_execute(struct worker *w, uint64_t deadline, struc
 
 	switch (w->stream->path) {
 	case LOAD_BURST:
+		assert(w->burst);
 		return nnb_burst_execute(w->burst, &call, answer, reason);
 	case LOAD_SYNC:
 		return nnb_remote_execute(w->line->remote, &call, answer, reason);
@@ -486,6 +494,7 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 	struct nnb_answer answer = { .timing = NNB_NO_TIMING };
 	struct nnb_reason why = { "" };
 
+	assert(w->buffers.work && w->state.work);
 	load_buffers_spoil(&w->buffers);
 	w->told = 0;
 	e.submitted = load_now();

@@ -1,4 +1,5 @@
 /* text.c -- words and times as people write them, and the clock. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -24,6 +25,7 @@ static size_t edit_distance(const char *a, const char *b)
 {
 	size_t n = strlen(b), row[WORD_MAX], next[WORD_MAX];
 
+	assert(n < WORD_MAX);
 	for (size_t j = 0; j <= n; j++)
 		row[j] = j;
 	for (size_t i = 1; a[i - 1]; i++) {
@@ -93,6 +95,7 @@ char *load_time_text(char to[LOAD_TIME_TEXT], uint64_t ns)
 
 	while (ns % units[i].ns || (!ns && i < N_UNITS - 4))
 		i++;
+	assert(i < N_UNITS);
 	snprintf(to, LOAD_TIME_TEXT, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
 	return to;
 }

@@ -1,6 +1,7 @@
 /* work.c -- see work.h. */
 #include "work.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ static void fill_input(void *to, size_t bytes, uint32_t type, uint64_t seed, uin
 	uint32_t element = nnb_type_info(type)->bytes;
 	float number;
 
+	assert(element); /* the model is valid */
 	if (type == NNB_TENSOR_FLOAT32) {
 		load_zoo_numbers(to, bytes / sizeof(float), seed, which);
 		return;
@@ -238,6 +240,7 @@ static struct nnb_location pool_place(uint64_t *at, uint32_t n_pools, uint32_t t
 {
 	struct nnb_location l = { turn % n_pools, (uint32_t)at[turn % n_pools], (uint32_t)bytes };
 
+	assert(n_pools <= LOAD_POOLS_MAX);
 	at[l.pool] += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	return l;
 }
@@ -269,16 +272,19 @@ static void lay_out(struct load_buffers *b, uint64_t *at)
 
 static void *at_location(const struct load_buffers *b, const struct nnb_location *l)
 {
+	assert(l->pool < b->n_pools); /* not one of the state's, which lie behind these */
 	return (char *)nnb_pool_data(b->pools[l->pool]) + l->offset;
 }
 
 void *load_input_at(const struct load_buffers *b, uint32_t input)
 {
+	assert(input < b->work->model->n_inputs);
 	return at_location(b, &b->inputs[input].location);
 }
 
 void *load_output_at(const struct load_buffers *b, uint32_t output)
 {
+	assert(output < b->work->model->n_outputs);
 	return at_location(b, &b->outputs[output].location);
 }
 
@@ -304,6 +310,7 @@ int load_buffers_init(struct load_buffers *ret, const struct load_work *work, ui
 	uint64_t at[LOAD_POOLS_MAX] = { 0 };
 	int r = -ENOMEM;
 
+	assert(n_pools && n_pools <= LOAD_POOLS_MAX);
 	b.pools = calloc(n_pools + 2 * work->state.n, sizeof(*b.pools));
 	b.inputs = calloc(work->model->n_inputs + 1, sizeof(*b.inputs));
 	b.outputs = calloc(work->model->n_outputs + 1, sizeof(*b.outputs));
