@@ -194,15 +194,6 @@ static int get_ready(struct app *a)
 
 /* ---- running ---- */
 
-/* Say so, and be told when to begin. False: never. */
-static bool wait_for_go(struct app *a)
-{
-	atomic_store(&a->board->state, LOAD_READY);
-	if (send(a->fds.orders, "", 1, MSG_NOSIGNAL) != 1)
-		return false;
-	return recv(a->fds.orders, &a->run.began, sizeof(a->run.began), 0) == sizeof(a->run.began);
-}
-
 static int start_threads(struct app *a)
 {
 	uint32_t n = 0; /* threads that there are to be */
@@ -230,30 +221,11 @@ static int start_threads(struct app *a)
 	return LOAD_DONE;
 }
 
-/* Until all threads are through, or the parent wants no more. */
-static void wait_for_threads(struct app *a)
+static int app_run(struct app *a)
 {
 	struct pollfd fds[] = { { .fd = a->fds.orders, .events = POLLIN }, { .fd = a->run.idle, .events = POLLIN } };
 	eventfd_t n;
 	uint64_t through = 0;
-
-	assert(a->n_started <= a->app->n_threads);
-	while (through < a->n_started && !fds[0].revents)
-		if (poll(fds, 2, -1) > 0 && eventfd_read(a->run.idle, &n) == 0)
-			through += n;
-}
-
-/* Read the service's counts of this app and the times of its models, before disconnecting discards them. */
-static void take_leave(struct app *a)
-{
-	a->board->counted = ask_of_us(a, &a->board->after);
-	for (uint32_t i = 0; i < a->app->n_streams; i++)
-		if (a->lines[i].remote)
-			nnb_remote_times(a->lines[i].remote, &a->board->outcomes[i].times, NULL);
-}
-
-static int app_run(struct app *a)
-{
 	int status;
 
 	/* Waits are to end when they are over, not up to 50 us later. Threads inherit it. */
@@ -261,30 +233,25 @@ static int app_run(struct app *a)
 	a->board->began = a->run.began;
 	atomic_store(&a->board->state, LOAD_RUNNING);
 	status = start_threads(a);
-	if (!status)
-		wait_for_threads(a);
+	assert(a->n_started <= a->app->n_threads);
+	/* until all threads have ended, or the parent closes its end */
+	while (!status && through < a->n_started && !fds[0].revents)
+		if (poll(fds, 2, -1) > 0 && eventfd_read(a->run.idle, &n) == 0)
+			through += n;
 	atomic_store(&a->run.stopping, true);
 	eventfd_write(a->run.stop, 1);
 	for (uint32_t i = 0; i < a->n_started; i++)
 		pthread_join(a->threads[i].thread, NULL);
 	a->board->ended = load_now();
-	take_leave(a);
+	/* read the service's counts of this app and the times of its models, before disconnecting discards them */
+	a->board->counted = ask_of_us(a, &a->board->after);
+	for (uint32_t i = 0; i < a->app->n_streams; i++)
+		if (a->lines[i].remote)
+			nnb_remote_times(a->lines[i].remote, &a->board->outcomes[i].times, NULL);
 	for (uint32_t i = 0; !status && i < a->app->n_streams; i++)
 		if (a->board->outcomes[i].broken)
 			status = app_broken(a, LOAD_FAILED, a->app->streams[i].name, a->board->outcomes[i].reason.text);
 	return status;
-}
-
-static void let_go(struct app *a)
-{
-	for (uint32_t i = 0; a->lines && i < a->app->n_streams; i++) {
-		nnb_remote_release(a->lines[i].remote);
-		load_work_free(a->lines[i].work);
-	}
-	nnb_client_close(a->run.client);
-	free(a->lines);
-	free(a->threads);
-	load_scenario_free(a->scenario);
 }
 
 int load_app_main(const struct load_fds *fds)
@@ -294,9 +261,22 @@ int load_app_main(const struct load_fds *fds)
 
 	status = get_ready(&a);
 	a.run.board = a.board;
-	if (!status)
-		status = wait_for_go(&a) ? app_run(&a) : LOAD_FAILED;
-	let_go(&a);
+	if (!status) {
+		/* report that the app is ready, and wait for the time to begin */
+		atomic_store(&a.board->state, LOAD_READY);
+		status = LOAD_FAILED;
+		if (send(a.fds.orders, "", 1, MSG_NOSIGNAL) == 1 &&
+		    recv(a.fds.orders, &a.run.began, sizeof(a.run.began), 0) == sizeof(a.run.began))
+			status = app_run(&a);
+	}
+	for (uint32_t i = 0; a.lines && i < a.app->n_streams; i++) {
+		nnb_remote_release(a.lines[i].remote);
+		load_work_free(a.lines[i].work);
+	}
+	nnb_client_close(a.run.client);
+	free(a.lines);
+	free(a.threads);
+	load_scenario_free(a.scenario);
 	if (!status)
 		atomic_store(&a.board->state, LOAD_FINISHED);
 	return status;

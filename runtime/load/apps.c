@@ -117,24 +117,17 @@ static int app_start(struct load_session *s, uint32_t app, int scenario, const s
 
 /* ---- waiting ---- */
 
-static uint64_t executions_of(const struct load_session *s)
+static void show_progress(const struct load_session *s)
 {
-	uint64_t n = 0;
+	uint64_t now = load_now(), n = 0;
 
+	if (!s->progress || !s->began)
+		return;
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
 		for (uint32_t k = 0; k < s->scenario->apps[i].n_threads; k++)
 			n += atomic_load_explicit(&s->processes[i].board->figures[k].executions, memory_order_relaxed);
-	return n;
-}
-
-static void show_progress(const struct load_session *s)
-{
-	uint64_t now = load_now();
-
-	if (s->progress && s->began)
-		fprintf(stderr, "\r%6.1f s of %.1f s, %" PRIu64 " executions ",
-		        now > s->began ? (double)(now - s->began) / 1e9 : 0.0, (double)s->duration_ns / 1e9,
-		        executions_of(s));
+	fprintf(stderr, "\r%6.1f s of %.1f s, %" PRIu64 " executions ",
+	        now > s->began ? (double)(now - s->began) / 1e9 : 0.0, (double)s->duration_ns / 1e9, n);
 }
 
 static void tell_all_to_stop(struct load_session *s)

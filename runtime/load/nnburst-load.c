@@ -307,17 +307,6 @@ static int check_models(const struct load_scenario *s, uint64_t seed, bool own, 
 	return LOAD_DONE;
 }
 
-/* Only root can play other users. */
-static int check_users(const struct load_scenario *s, struct nnb_reason *reason)
-{
-	for (uint32_t i = 0; geteuid() && i < s->n_apps; i++)
-		if (s->apps[i].uid >= 0 && s->apps[i].uid != (int64_t)geteuid()) {
-			nnb_because(reason, "apps[%u].uid: only root can be user %" PRId64, i, s->apps[i].uid);
-			return LOAD_ENVIRONMENT;
-		}
-	return LOAD_DONE;
-}
-
 static int print_report(const struct options *o, const struct load_session *session)
 {
 	struct load_report report;
@@ -396,11 +385,12 @@ static int session_run(const struct options *o, const char *path, const struct l
 	}
 	if (o->check)
 		return LOAD_DONE;
-	status = check_users(scenario, &why);
-	if (status) {
-		print_error(path, why.text);
-		return status;
-	}
+	for (uint32_t i = 0; geteuid() && i < scenario->n_apps; i++) /* only root can run apps of other users */
+		if (scenario->apps[i].uid >= 0 && scenario->apps[i].uid != (int64_t)geteuid()) {
+			nnb_because(&why, "apps[%u].uid: only root can be user %" PRId64, i, scenario->apps[i].uid);
+			print_error(path, why.text);
+			return LOAD_ENVIRONMENT;
+		}
 	if (!o->own_service)
 		return run_session(o, &session);
 	if (load_service_start(&service, &why)) {
@@ -471,29 +461,16 @@ static int record_model(const struct options *o)
 	return load_record(o->model, o->into, argv);
 }
 
-static int run_scenario(const struct options *o)
-{
-	char *path = load_is_file(o->scenario) ? strdup(o->scenario) : shipped_scenario(o->scenario);
-	int status = path ? read_and_run(o, path) : LOAD_INPUT;
-
-	free(path);
-	return status;
-}
-
-/* "--app A,B,C": this process is an app, and these are its fds (apps.c). */
-static bool is_app(int argc, char **argv, struct load_fds *ret)
-{
-	return argc == 3 && strcmp(argv[1], "--app") == 0 &&
-	       sscanf(argv[2], "%d,%d,%d", &ret->orders, &ret->scenario, &ret->board) == 3;
-}
-
 int main(int argc, char **argv)
 {
 	struct options o = { .seed = -1 };
 	struct load_fds fds;
+	char *path;
 	int status;
 
-	if (is_app(argc, argv, &fds))
+	/* "--app A,B,C": this process is an app, and these are its fds (apps.c) */
+	if (argc == 3 && strcmp(argv[1], "--app") == 0 &&
+	    sscanf(argv[2], "%d,%d,%d", &fds.orders, &fds.scenario, &fds.board) == 3)
 		return load_app_main(&fds);
 	status = read_options(&o, argc, argv);
 	if (status >= 0)
@@ -502,5 +479,10 @@ int main(int argc, char **argv)
 		return print_list();
 	if (o.record)
 		return record_model(&o);
-	return o.model ? run_model(&o) : run_scenario(&o);
+	if (o.model)
+		return run_model(&o);
+	path = load_is_file(o.scenario) ? strdup(o.scenario) : shipped_scenario(o.scenario);
+	status = path ? read_and_run(&o, path) : LOAD_INPUT;
+	free(path);
+	return status;
 }

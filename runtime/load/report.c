@@ -74,19 +74,6 @@ static int make_rows(struct load_report *r)
 	return 0;
 }
 
-static void sum_up(struct load_report *r)
-{
-	r->device_known = true;
-	for (uint32_t i = 0; i < r->n_rows; i++) {
-		const struct load_figures *f = r->rows[i].figures;
-
-		r->executions += f->executions;
-		r->device_ns += f->on_device.sum;
-		r->device_known &= f->on_device.n == f->statuses[NNB_STATUS_NONE];
-	}
-	r->device_known &= r->device_ns > 0;
-}
-
 uint64_t load_report_digest(const struct load_row *row)
 {
 	const struct load_sequence *s = &row->figures->sequence;
@@ -281,48 +268,46 @@ static void judge_row(struct load_report *r, const struct load_row *row)
 		               row->stream->state ? "the same step before" : "the first");
 }
 
-/* Is it the same that they give? */
-static bool are_alike(const struct load_stream *a, const struct load_stream *b)
-{
-	return !strcmp(a->model, b->model) && !a->state == !b->state &&
-	       !memcmp(&a->state_pairs, &b->state_pairs, sizeof(a->state_pairs));
-}
-
 /* The same model with the same inputs must compute the same outputs, for every app, path and place of its state. */
 static void compare_rows(struct load_report *r, const struct load_row *a, const struct load_row *b)
 {
 	uint64_t x = a->figures->digest, y = b->figures->digest;
 	bool differ = (x && y && x != y) || !load_sequence_agrees(&a->figures->sequence, &b->figures->sequence);
+	bool alike = !strcmp(a->stream->model, b->stream->model) && !a->stream->state == !b->stream->state &&
+	             !memcmp(&a->stream->state_pairs, &b->stream->state_pairs, sizeof(a->stream->state_pairs));
 
-	if (differ && are_alike(a->stream, b->stream)) {
+	if (differ && alike) {
 		b->figures->wrong++;
 		report_problem(r, "%s/%s and %s/%s: outputs of one model differ", a->app->name, a->stream->name,
 		               b->app->name, b->stream->name);
 	}
 }
 
-static void report_judge(struct load_report *r)
-{
-	const struct load_scenario *s = r->session->scenario;
-
-	for (uint32_t i = 0; i < s->n_apps; i++)
-		judge_process(r, &s->apps[i], &r->session->processes[i]);
-	for (uint32_t i = 0; i < r->n_rows; i++) {
-		judge_row(r, &r->rows[i]);
-		for (uint32_t k = 0; k < i; k++)
-			compare_rows(r, &r->rows[k], &r->rows[i]);
-	}
-}
-
 int load_report_init(struct load_report *ret, const struct load_session *session)
 {
+	const struct load_scenario *s = session->scenario;
+
 	*ret = (struct load_report){ .session = session };
 	if (make_rows(ret)) {
 		load_report_fini(ret);
 		return -ENOMEM;
 	}
-	sum_up(ret);
-	report_judge(ret);
+	ret->device_known = true;
+	for (uint32_t i = 0; i < ret->n_rows; i++) {
+		const struct load_figures *f = ret->rows[i].figures;
+
+		ret->executions += f->executions;
+		ret->device_ns += f->on_device.sum;
+		ret->device_known &= f->on_device.n == f->statuses[NNB_STATUS_NONE];
+	}
+	ret->device_known &= ret->device_ns > 0;
+	for (uint32_t i = 0; i < s->n_apps; i++)
+		judge_process(ret, &s->apps[i], &session->processes[i]);
+	for (uint32_t i = 0; i < ret->n_rows; i++) {
+		judge_row(ret, &ret->rows[i]);
+		for (uint32_t k = 0; k < i; k++)
+			compare_rows(ret, &ret->rows[k], &ret->rows[i]);
+	}
 	return 0;
 }
 

@@ -34,11 +34,6 @@ static void text_percentile(struct load_distribution *d, unsigned permille, int 
 		printf(" %*s", width, "-");
 }
 
-static double text_percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100 * (double)part / (double)whole : 0;
-}
-
 static void print_heading(const struct load_report *r)
 {
 	const struct load_session *s = r->session;
@@ -52,14 +47,6 @@ static void print_heading(const struct load_report *r)
 	       service->lanes == 1 ? "lane" : "lanes");
 }
 
-/* A file's name without its directory. */
-static const char *base_of(const char *model)
-{
-	const char *slash = strrchr(model, '/');
-
-	return slash ? slash + 1 : model;
-}
-
 /* ---- the tables ---- */
 
 static void print_latencies(const struct load_report *r)
@@ -70,20 +57,16 @@ static void print_latencies(const struct load_report *r)
 	       "executions", "per s", "p50 us", "p90 us", "p99 us", "max us");
 	for (uint32_t i = 0; i < r->n_rows; i++) {
 		const struct load_row *row = &r->rows[i];
+		const char *slash = strrchr(row->stream->model, '/'); /* a file is shown without its directory */
 		uint64_t n = row->figures->executions;
 
-		printf(WHO " %-14.14s %-6s %-6s %10" PRIu64 " %9.1f", WHOSE(row), base_of(row->stream->model),
-		       load_priority_names[row->stream->priority], load_path_names[row->stream->path], n,
-		       row->seconds > 0 ? (double)n / row->seconds : 0);
+		printf(WHO " %-14.14s %-6s %-6s %10" PRIu64 " %9.1f", WHOSE(row),
+		       slash ? slash + 1 : row->stream->model, load_priority_names[row->stream->priority],
+		       load_path_names[row->stream->path], n, row->seconds > 0 ? (double)n / row->seconds : 0);
 		for (size_t k = 0; k < sizeof(permilles) / sizeof(permilles[0]); k++)
 			text_percentile(row->all, permilles[k], 9);
 		putchar('\n');
 	}
-}
-
-static bool has_deadline(const struct load_row *row)
-{
-	return row->stream->deadline_ns || row->stream->period_ns;
 }
 
 static void print_deadlines(const struct load_report *r)
@@ -96,7 +79,7 @@ static void print_deadlines(const struct load_report *r)
 		uint64_t missed = f->misses[LOAD_LATE] + f->misses[LOAD_ABORTED] + f->misses[LOAD_PREDICTED];
 		char deadline[LOAD_TIME_TEXT] = "-";
 
-		if (!has_deadline(row))
+		if (!row->stream->deadline_ns && !row->stream->period_ns)
 			continue;
 		if (!any)
 			printf("\n" WHO " %9s %7s %8s %9s %9s %8s %12s %12s\n", "app", "stream", "deadline", "late",
@@ -106,7 +89,7 @@ static void print_deadlines(const struct load_report *r)
 			load_time_text(deadline, row->stream->deadline_ns);
 		printf(WHO " %9s %7" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9.1f %8" PRIu64, WHOSE(row), deadline,
 		       f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
-		       text_percent(missed, f->executions), f->skipped);
+		       f->executions ? 100 * (double)missed / (double)f->executions : 0, f->skipped);
 		text_percentile(&f->start_late, 990, 12);
 		text_percentile(&f->from_due, 990, 12);
 		putchar('\n');

@@ -180,18 +180,6 @@ bool load_sequence_agrees(const struct load_sequence *a, const struct load_seque
 
 /* ---- figures ---- */
 
-static void add_times(struct load_figures *f, const struct load_execution *e)
-{
-	load_distribution_add(e->cold ? &f->cold : &f->warm, e->returned - e->submitted);
-	if (e->due)
-		load_distribution_add(&f->from_due, e->returned - e->due);
-	if (e->on_device_ns != UINT64_MAX)
-		load_distribution_add(&f->on_device, e->on_device_ns);
-	if (e->in_driver_ns != UINT64_MAX)
-		load_distribution_add(&f->in_driver, e->in_driver_ns);
-	f->unmeasured += e->measure && (e->on_device_ns == UINT64_MAX || e->in_driver_ns == UINT64_MAX);
-}
-
 void load_figures_add(struct load_figures *f, const struct load_execution *e)
 {
 	assert((unsigned)e->status < LOAD_STATUSES);
@@ -204,22 +192,20 @@ void load_figures_add(struct load_figures *f, const struct load_execution *e)
 	f->wrong += e->wrong;
 	if (e->due && !e->retry)
 		load_distribution_add(&f->start_late, e->submitted - e->due);
-	if (!e->status)
-		add_times(f, e);
+	if (!e->status) {
+		load_distribution_add(e->cold ? &f->cold : &f->warm, e->returned - e->submitted);
+		if (e->due)
+			load_distribution_add(&f->from_due, e->returned - e->due);
+		if (e->on_device_ns != UINT64_MAX)
+			load_distribution_add(&f->on_device, e->on_device_ns);
+		if (e->in_driver_ns != UINT64_MAX)
+			load_distribution_add(&f->in_driver, e->in_driver_ns);
+		f->unmeasured += e->measure && (e->on_device_ns == UINT64_MAX || e->in_driver_ns == UINT64_MAX);
+	}
 	if (!f->began)
 		f->began = e->submitted;
 	f->ended = e->returned;
 	atomic_fetch_add_explicit(&f->executions, 1, memory_order_relaxed);
-}
-
-static void merge_distributions(struct load_figures *into, const struct load_figures *from)
-{
-	load_distribution_merge(&into->cold, &from->cold);
-	load_distribution_merge(&into->warm, &from->warm);
-	load_distribution_merge(&into->from_due, &from->from_due);
-	load_distribution_merge(&into->on_device, &from->on_device);
-	load_distribution_merge(&into->in_driver, &from->in_driver);
-	load_distribution_merge(&into->start_late, &from->start_late);
 }
 
 /* The longer one, and all that is known of the way there. False: they are not the same. */
@@ -269,5 +255,10 @@ void load_figures_merge(struct load_figures *into, const struct load_figures *fr
 	into->state_fallen += from->state_fallen;
 	into->state_resets += from->state_resets;
 	into->state_copy_ns += from->state_copy_ns;
-	merge_distributions(into, from);
+	load_distribution_merge(&into->cold, &from->cold);
+	load_distribution_merge(&into->warm, &from->warm);
+	load_distribution_merge(&into->from_due, &from->from_due);
+	load_distribution_merge(&into->on_device, &from->on_device);
+	load_distribution_merge(&into->in_driver, &from->in_driver);
+	load_distribution_merge(&into->start_late, &from->start_late);
 }

@@ -150,24 +150,6 @@ static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
 	return run_continues(w) && load_now() < w->end;
 }
 
-/* Frames that were due before the end, and not run. */
-static void count_the_rest(struct worker *w)
-{
-	uint64_t now = load_now(), n;
-
-	if (!w->stream->period_ns)
-		return;
-	n = frames_before(w, now < w->end ? now : w->end);
-	if (n > w->frame)
-		w->figures->skipped += n - w->frame;
-}
-
-static bool take_one(struct load_line *line)
-{
-	return !line->run->board->orders.executions ||
-	       atomic_fetch_sub_explicit(&line->left, 1, memory_order_relaxed) > 0;
-}
-
 /* ---- what it is executed with ---- */
 
 static void close_burst(struct worker *w)
@@ -273,15 +255,6 @@ static struct ticket *ticket_new(void)
 	pthread_cond_init(&t->cond, &attr);
 	pthread_condattr_destroy(&attr);
 	return t;
-}
-
-static void ticket_free(struct ticket *t)
-{
-	if (!t)
-		return;
-	pthread_cond_destroy(&t->cond);
-	pthread_mutex_destroy(&t->lock);
-	free(t);
 }
 
 /* The service may still write to the pools, and call back: ticket and pools stay until the process ends. */
@@ -441,14 +414,6 @@ static bool state_step(struct worker *w)
 	return right;
 }
 
-/* The outcome is unknown, and the service may still write: begin the state again, with other buffers and pools. */
-static void lose_state(struct worker *w)
-{
-	load_buffers_fini(&w->buffers);
-	load_state_fini(&w->state);
-	w->lost = true;
-}
-
 /* Is it what it was the first time? */
 static bool is_right(struct worker *w)
 {
@@ -462,28 +427,6 @@ static bool is_right(struct worker *w)
 	load_outputs_copy(&w->buffers, w->reference);
 	w->figures->digest = load_buffers_digest(&w->buffers);
 	return true;
-}
-
-static void note_execution(const struct worker *w, enum nnb_status status, const char *why)
-{
-	struct nnb_reason *reason = &w->line->outcome->reasons[status];
-
-	pthread_mutex_lock(&w->run->lock);
-	if (!reason->text[0])
-		nnb_because(reason, "%s", why);
-	pthread_mutex_unlock(&w->run->lock);
-}
-
-/* Record the execution's times. A callback's time of the end is more precise than that of a waiting thread. */
-static void note_times(struct worker *w, const struct load_execution *e, uint64_t exec)
-{
-	struct load_log_entry entry = { .exec = exec,
-		                        .submitted = e->submitted,
-		                        .returned = w->told ? w->told : e->returned,
-		                        .status = e->status,
-		                        .path = e->fallback ? LOAD_SYNC : w->stream->path };
-
-	load_log_add(w->thread->log, &entry);
 }
 
 /* Another attempt has its deadline from when it is submitted, unless there is a frame with one. */
@@ -502,8 +445,16 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 	e.status = worker_execute(w, e.deadline, &answer, &why);
 	e.returned = load_now();
 	e.fallback = answer.fallback;
-	if (w->thread->log)
-		note_times(w, &e, answer.exec);
+	if (w->thread->log) {
+		/* a callback's time of the end is more precise than that of a waiting thread */
+		struct load_log_entry entry = { .exec = answer.exec,
+			                        .submitted = e.submitted,
+			                        .returned = w->told ? w->told : e.returned,
+			                        .status = e.status,
+			                        .path = e.fallback ? LOAD_SYNC : s->path };
+
+		load_log_add(w->thread->log, &entry);
+	}
 	e.cold = w->fresh && s->path == LOAD_BURST && !e.fallback;
 	e.on_device_ns = answer.timing.on_device_ns;
 	e.in_driver_ns = answer.timing.in_driver_ns;
@@ -513,10 +464,20 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 		w->fresh = false;
 	w->in_burst++;
 	w->on_pools++;
-	if (!load_expected(e.status, s->retries > 0))
-		note_execution(w, e.status, why.text);
-	if (s->state && !load_expected(e.status, true))
-		lose_state(w);
+	if (!load_expected(e.status, s->retries > 0)) {
+		struct nnb_reason *reason = &w->line->outcome->reasons[e.status];
+
+		pthread_mutex_lock(&w->run->lock);
+		if (!reason->text[0]) /* the first reason of each status is kept */
+			nnb_because(reason, "%s", why.text);
+		pthread_mutex_unlock(&w->run->lock);
+	}
+	if (s->state && !load_expected(e.status, true)) {
+		/* the outcome is unknown, and the service may still write: begin again, with other buffers and pools */
+		load_buffers_fini(&w->buffers);
+		load_state_fini(&w->state);
+		w->lost = true;
+	}
 	return e;
 }
 
@@ -544,11 +505,11 @@ static bool run_one(struct worker *w, uint64_t due)
 
 static void worker_loop(struct worker *w)
 {
-	bool first = true;
-	uint64_t due;
+	bool first = true, counted = w->run->board->orders.executions; /* the stream has a number of executions */
+	uint64_t due, now, n;
 
 	/* Bursts and pools are made while there is time, not when a frame is due. */
-	while (take_one(w->line)) {
+	while (!counted || atomic_fetch_sub_explicit(&w->line->left, 1, memory_order_relaxed) > 0) {
 		if (!get_ready(w) || (first && !wait_until(w, w->base)))
 			return;
 		if (!next_time(w, first, &due))
@@ -557,8 +518,13 @@ static void worker_loop(struct worker *w)
 			return;
 		first = false;
 	}
-	if (!w->run->board->orders.executions)
-		count_the_rest(w);
+	if (counted || !w->stream->period_ns)
+		return;
+	/* count the frames that were due before the end, and not run */
+	now = load_now();
+	n = frames_before(w, now < w->end ? now : w->end);
+	if (n > w->frame)
+		w->figures->skipped += n - w->frame;
 }
 
 void *load_thread_main(void *arg)
@@ -580,7 +546,11 @@ void *load_thread_main(void *arg)
 		w.figures->sequence.state = load_state_digest(&w.state, &w.buffers);
 	load_state_fini(&w.state);
 	load_buffers_fini(&w.buffers);
-	ticket_free(w.ticket);
+	if (w.ticket) {
+		pthread_cond_destroy(&w.ticket->cond);
+		pthread_mutex_destroy(&w.ticket->lock);
+		free(w.ticket);
+	}
 	free(w.reference);
 	eventfd_write(run->idle, 1);
 	return NULL;

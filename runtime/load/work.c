@@ -156,16 +156,12 @@ int load_work_new(struct load_work **ret, const struct load_stream *stream, cons
 
 /* ---- state ---- */
 
-static bool same_shape(const struct nnb_operand *a, const struct nnb_operand *b)
-{
-	return a->type == b->type && a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) &&
-	       a->scale == b->scale && a->zero_point == b->zero_point;
-}
-
 static int keep_pair(struct load_work *w, struct load_pair p, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = w->model;
+	const struct nnb_operand *from, *to;
 	size_t bytes;
+	bool same;
 
 	if (p.output >= m->n_outputs || p.input >= m->n_inputs) {
 		nnb_because(reason, "output %u to input %u: the model has %u and %u", p.output, p.input, m->n_outputs,
@@ -173,7 +169,12 @@ static int keep_pair(struct load_work *w, struct load_pair p, struct nnb_reason 
 		return -EINVAL;
 	}
 	bytes = bytes_of(m, m->inputs[p.input]);
-	if (!bytes || !same_shape(&m->operands[m->outputs[p.output]], &m->operands[m->inputs[p.input]])) {
+	from = &m->operands[m->outputs[p.output]];
+	to = &m->operands[m->inputs[p.input]];
+	same = from->type == to->type && from->rank == to->rank &&
+	       !memcmp(from->dims, to->dims, from->rank * sizeof(from->dims[0])) && from->scale == to->scale &&
+	       from->zero_point == to->zero_point;
+	if (!bytes || !same) {
 		nnb_because(reason, "output %u to input %u: %s", p.output, p.input,
 		            bytes ? "they are not of one type and shape" : "an extent is not known");
 		return -EINVAL;
