@@ -1,7 +1,8 @@
 /*
  * test_metrics.c -- the bound on label sets: which ones are dropped, and what a scraper sees of it.
  *
- * A scraper reads as Prometheus does: a label set that is absent ends, and a counter that falls was reset.
+ * A scraper reads as Prometheus does: a label set that is absent ends, and a counter that falls was reset. So what it adds up is right if
+ * each sample is in a scrape before its set is dropped, and no scrape has a sample twice.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,6 +100,7 @@ static void idle_sets_give_way_and_nothing_is_counted_twice(void **state)
 	bsv_metrics_at(m, 5 * MINUTE);
 	for (unsigned i = 0; i < 100; i++)
 		count(m, "app", i, 1);
+	bsv_metrics_scraped(m);
 	bsv_metrics_at(m, 10 * MINUTE);
 	count(m, "late", 1, 3);
 	assert_int_equal(scraped_of(m, "app", 0), 2);
@@ -116,7 +118,136 @@ static void idle_sets_give_way_and_nothing_is_counted_twice(void **state)
 	bsv_metrics_free(m);
 }
 
-/* A million apps come, one each 100 ms, beside one that stays. Each has a series of its own for 10 minutes or until the metric is full. */
+static void a_set_stays_until_a_scraper_has_read_it(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+
+	(void)state;
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "app", i, 1);
+	bsv_metrics_at(m, 10 * MINUTE);
+	count(m, "late", 0, 7);
+	assert_int_equal(scraped_of(m, "app", 0), 1);
+	assert_int_equal(OTHERS(m), 7);
+	count(m, "app", 1, 1);
+	bsv_metrics_scraped(m);
+	count(m, "app", 2, 1);
+	count(m, "late", 1, 3);
+	assert_int_equal(scraped_of(m, "app", 0), -1);
+	assert_int_equal(scraped_of(m, "app", 1), 2); /* used just now */
+	assert_int_equal(scraped_of(m, "app", 2), 2);
+	assert_int_equal(DROPPED(m), MOST - 2);
+	bsv_metrics_at(m, 30 * MINUTE);
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "more", i, 1);
+	assert_int_equal(scraped_of(m, "app", 1), -1); /* read since then, and idle for 20 minutes */
+	assert_int_equal(scraped_of(m, "app", 2), 2);  /* its last sample was not read yet */
+	bsv_metrics_free(m);
+}
+
+/* ---- what a scraper adds up ---- */
+
+enum { NAMES = 100, POOL_SETS = 40 };
+
+struct scraper {
+	long long last[NAMES + 1]; /* of each app, and of `other`; 0: absent */
+	long long increase;
+};
+
+/* The place of the app in the label set that begins here. */
+static size_t app_of(const char *labels)
+{
+	return strncmp(labels, "owner=\"other\"", 13) ? strtoul(labels + strlen("owner=\"app"), NULL, 10) % NAMES
+	                                              : NAMES;
+}
+
+static void scrape(struct scraper *s, struct bsv_metrics *m)
+{
+	static const char name[] = "\nnnburst_pool_mappings_total{";
+	long long now[NAMES + 1] = { 0 };
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	assert_non_null(to);
+	assert_int_equal(bsv_metrics_print(m, BSV_PROMETHEUS_TEXT, to), 0);
+	assert_int_equal(fclose(to), 0);
+	bsv_metrics_scraped(m);
+	for (const char *at = text; (at = strstr(at, name)); at++)
+		now[app_of(at + strlen(name))] += strtoll(strstr(at, "} ") + 2, NULL, 10);
+	assert_true(now[NAMES] >= s->last[NAMES]);
+	for (size_t i = 0; i <= NAMES; i++) {
+		s->increase += now[i] >= s->last[i] ? now[i] - s->last[i] : now[i];
+		s->last[i] = now[i];
+	}
+	free(text);
+}
+
+static unsigned below(uint64_t *seed, unsigned n)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(*seed >> 33) % n;
+}
+
+static void count_pool(struct bsv_metrics *m, unsigned app, int64_t by)
+{
+	char name[20];
+	const char *which[] = { name, "input" };
+
+	snprintf(name, sizeof(name), "app%u", app);
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_POOLS, which), by);
+}
+
+/* A hundred apps come, go and return; after each step the increases that a scraper saw are all that happened. */
+static void sums_never_fall_and_are_exact(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+	struct scraper s = { .increase = 0 };
+	long long happened = 0, before;
+	uint64_t seed = 1, now = 0;
+
+	(void)state;
+	assert_int_equal(bsv_metric_infos[BSV_METRIC_POOLS].most, POOL_SETS);
+	for (unsigned i = 0; i < 8000; i++) {
+		unsigned by = 1 + below(&seed, 5), app = i / 200 % 2 * POOL_SETS + below(&seed, POOL_SETS);
+
+		bsv_metrics_at(m, now += below(&seed, 4) * MINUTE / 16);
+		count_pool(m, below(&seed, 8) ? app : below(&seed, NAMES), by);
+		happened += by;
+		before = s.increase;
+		scrape(&s, m);
+		assert_true(s.increase > before);
+		assert_int_equal(s.increase, happened);
+	}
+	assert_true(s.last[NAMES] > 0);
+	assert_true(scraped(m, "burstscope_dropped_label_sets_total{metric=\"nnburst_pool_mappings\"} ") > 300);
+	bsv_metrics_free(m);
+}
+
+/* Apps that never return, and a scraper that comes seldom: it misses no sample. */
+static void a_rare_scraper_misses_nothing(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+	struct scraper s = { .increase = 0 };
+	uint64_t seed = 2, now = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		bsv_metrics_at(m, now += below(&seed, 20) * MINUTE / 16);
+		count_pool(m, i / 3, 1);
+		if (!below(&seed, 40))
+			scrape(&s, m);
+	}
+	scrape(&s, m);
+	assert_int_equal(s.increase, 20000);
+	assert_true(s.last[NAMES] > 0 && s.last[NAMES] < 20000);
+	bsv_metrics_free(m);
+}
+
+/*
+ * A million apps come, one each 100 ms, beside one that stays; a scraper comes each 15 s. Each has a series of its own for 10 minutes or
+ * until the metric is full.
+ */
 static void a_million_apps_stay_within_the_bound(void **state)
 {
 	struct bsv_metrics *m = metrics_new();
@@ -127,6 +258,8 @@ static void a_million_apps_stay_within_the_bound(void **state)
 		bsv_metrics_at(m, i * (MINUTE / 600));
 		count(m, "app", i, 1);
 		count(m, "stays", 0, 1);
+		if (i % 150 == 0)
+			bsv_metrics_scraped(m);
 		if (bsv_metrics_series(m) > most)
 			most = bsv_metrics_series(m);
 	}
@@ -148,6 +281,7 @@ static void a_histogram_begins_again(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 3; round++) {
 		bsv_metrics_at(m, round * 20 * MINUTE);
+		bsv_metrics_scraped(m);
 		for (unsigned i = 0; i < histograms; i++) {
 			snprintf(name, sizeof(name), "app%u", round % 2 * histograms + i);
 			bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_DURATION, who), 20000);
@@ -166,6 +300,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new_apps_are_other_while_no_set_is_idle),
 		cmocka_unit_test(idle_sets_give_way_and_nothing_is_counted_twice),
+		cmocka_unit_test(a_set_stays_until_a_scraper_has_read_it),
+		cmocka_unit_test(sums_never_fall_and_are_exact),
+		cmocka_unit_test(a_rare_scraper_misses_nothing),
 		cmocka_unit_test(a_million_apps_stay_within_the_bound),
 		cmocka_unit_test(a_histogram_begins_again),
 	};

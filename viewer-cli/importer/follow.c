@@ -92,14 +92,20 @@ static bool write_metrics(struct following *f, enum bsv_metrics_form form)
 	if (!whole)
 		error_keep(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
 	written = write_answer(f, false, whole ? text : "", whole ? bytes : 0);
+	if (whole && written)
+		bsv_metrics_scraped(f->metrics);
 	free(text);
 	return written;
 }
 
 static void recording_read(struct following *f)
 {
+	uint64_t now = clock_ns();
+
+	if (f->metrics)
+		bsv_metrics_at(f->metrics, now);
 	if (!f->figures.code)
-		error_keep(f, bsa_live_look(f->live, clock_ns(), &f->figures.err));
+		error_keep(f, bsa_live_look(f->live, now, &f->figures.err));
 	if (!f->figures.code && f->folding)
 		bsv_folding_look(f->folding, f->live);
 }

@@ -36,7 +36,8 @@ struct bsv_metric_set {
 	char *values[BSV_METRIC_LABELS_MAX];
 	char *labels; /* name="value",... of all of them, as it is printed: a histogram's are, many times */
 	struct bsv_metrics *owner;
-	uint64_t used; /* time of the last call of bsv_metrics_set for it */
+	uint64_t used;    /* time of the last call of bsv_metrics_set for it */
+	uint64_t scrapes; /* number of scrapes before that call */
 	enum bsv_metric id;
 	bool is_other;
 	int64_t value; /* for a histogram: the sum */
@@ -52,14 +53,14 @@ struct family {
 	uint32_t *table; /* number of a set from 1, by hash; a power of two of them */
 	size_t table_size;
 	struct bsv_metric_set *other;
-	uint64_t all_used_until; /* no set is idle before this time */
+	uint64_t none_idle_until; /* no set is idle before this time, unless a scrape comes first */
 };
 
 struct bsv_metrics {
 	struct bsv_buckets buckets;
 	char bounds[BSV_BUCKETS_MAX][BSV_BOUND_TEXT];
 	struct family families[BSV_METRICS];
-	uint64_t now;
+	uint64_t now, scrapes;
 	bool no_memory;
 };
 
@@ -299,9 +300,15 @@ static struct bsv_metric_set *other_set(struct bsv_metrics *m, enum bsv_metric i
 
 /* ---- idle sets ---- */
 
-static bool is_idle(const struct bsv_metrics *m, const struct family *f, const struct bsv_metric_set *s)
+/* Has a scraper read the set since its last use? `other` is always in use. */
+static bool was_scraped(const struct bsv_metrics *m, const struct bsv_metric_set *s)
 {
-	return s != f->other && m->now - s->used >= BSV_METRIC_IDLE_NS;
+	return !s->is_other && s->scrapes < m->scrapes;
+}
+
+static bool is_idle(const struct bsv_metrics *m, const struct bsv_metric_set *s)
+{
+	return was_scraped(m, s) && m->now - s->used >= BSV_METRIC_IDLE_NS;
 }
 
 static size_t free_place(const struct family *f, cleaned values, size_t n)
@@ -331,25 +338,25 @@ static void table_make(struct family *f, size_t n_labels)
 static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 {
 	struct family *f = &m->families[id];
-	uint64_t oldest = m->now;
+	uint64_t none_idle_until = UINT64_MAX;
 	size_t n = 0, dropped;
 
-	if (m->now < f->all_used_until)
+	if (m->now < f->none_idle_until)
 		return 0;
 	for (size_t i = 0; i < f->n; i++) {
 		struct bsv_metric_set *s = f->sets[i];
 
-		if (is_idle(m, f, s)) {
+		if (is_idle(m, s)) {
 			set_free(s);
 			continue;
 		}
-		if (s != f->other && s->used < oldest)
-			oldest = s->used;
+		if (was_scraped(m, s) && s->used + BSV_METRIC_IDLE_NS < none_idle_until)
+			none_idle_until = s->used + BSV_METRIC_IDLE_NS;
 		f->sets[n++] = s;
 	}
 	dropped = f->n - n;
 	f->n = n;
-	f->all_used_until = oldest + BSV_METRIC_IDLE_NS;
+	f->none_idle_until = none_idle_until;
 	if (dropped)
 		table_make(f, label_count(id));
 	return dropped;
@@ -376,6 +383,20 @@ void bsv_metrics_at(struct bsv_metrics *m, uint64_t now)
 	m->now = now;
 }
 
+void bsv_metrics_scraped(struct bsv_metrics *m)
+{
+	m->scrapes++;
+	for (size_t i = 0; i < BSV_METRICS; i++)
+		m->families[i].none_idle_until = 0;
+}
+
+static struct bsv_metric_set *set_used(struct bsv_metrics *m, struct bsv_metric_set *s)
+{
+	s->used = m->now;
+	s->scrapes = m->scrapes;
+	return s;
+}
+
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values)
 {
 	struct family *f = &m->families[id];
@@ -390,18 +411,15 @@ struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id
 		return NULL;
 	}
 	for (at = hash_of(own, n) & (f->table_size - 1); f->table[at]; at = (at + 1) & (f->table_size - 1))
-		if (is_set(f->sets[f->table[at] - 1], own, n)) {
-			f->sets[f->table[at] - 1]->used = m->now;
-			return f->sets[f->table[at] - 1];
-		}
+		if (is_set(f->sets[f->table[at] - 1], own, n))
+			return set_used(m, f->sets[f->table[at] - 1]);
 	if (!has_place(m, id))
 		return other_set(m, id, n);
 	s = family_add(m, id, own, n);
 	if (!s)
 		return NULL;
-	s->used = m->now;
 	f->table[free_place(f, own, n)] = (uint32_t)f->n;
-	return s;
+	return set_used(m, s);
 }
 
 /* ---- values ---- */

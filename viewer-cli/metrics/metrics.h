@@ -2,10 +2,13 @@
  * metrics.h -- metrics with their label sets and values, in Prometheus's text format; bounded in number, because names of apps and models are
  * untrusted.
  *
- * One thread. Memory: at most as many label sets as metrics.def allows. If a metric has all of them and another one is needed, the sets
- * that have not been asked for during the last BSV_METRIC_IDLE_NS are dropped, as if their apps were never seen. Prometheus ends such a
- * series, and a series that appears again begins at 0, which its functions take for the reset of a counter. The value of a dropped set is
- * not added to `other`: it would be counted twice. If no set is idle, the samples of the new one are added to `other`.
+ * One thread. Memory: at most as many label sets as metrics.def allows. If a metric has all of them and another one is needed, the idle
+ * sets are dropped, as if their apps were never seen. A set is idle if it was not asked for during the last BSV_METRIC_IDLE_NS, and if a
+ * scraper has read it since. So each sample is read at least once: in its own set, or in `other`.
+ *
+ * Prometheus ends a series that a scrape does not have. If the series appears again, it begins at 0: rate() and increase() take a counter
+ * that falls for one that was reset. The value of a dropped set is not added to `other`, because increase() would count it twice; so
+ * `other` never falls, and never rises but by samples of its own. If no set is idle, the samples of the new one are added to `other`.
  */
 #ifndef BSV_METRICS_H
 #define BSV_METRICS_H
@@ -70,8 +73,11 @@ struct bsv_metrics *bsv_metrics_new(const struct bsv_buckets *buckets);
 /* NULL is fine. Returns NULL. */
 struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m);
 
-/* The time is @now, in ns, and never goes back. Without this call no time passes, and no set is dropped. */
+/* The time of a monotonic clock is @now, ns. Without this call no time passes, and no set is dropped. */
 void bsv_metrics_at(struct bsv_metrics *m, uint64_t now);
+
+/* A scraper has read all sets as they are now. */
+void bsv_metrics_scraped(struct bsv_metrics *m);
 
 /*
  * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if that metric has

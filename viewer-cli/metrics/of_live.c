@@ -15,7 +15,7 @@ struct runs {
 
 struct bsv_metrics_of_live {
 	struct bsv_metrics *m;
-	uint64_t events, lost_events, lost_packets, until; /* as of the last state */
+	uint64_t events, lost_events, lost_packets; /* as of the last state */
 	struct runs *of_models[MODELS_MAX]; /* by a model's id; of those that would have one place the last one seen */
 };
 
@@ -181,8 +181,6 @@ struct bsa_live_tells bsv_metrics_of_live_tells(struct bsv_metrics_of_live *f)
 
 void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_live_state *state)
 {
-	if (state->until > f->until)
-		bsv_metrics_at(f->m, f->until = state->until);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_EVENTS, NULL), (int64_t)(state->events - f->events));
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LOST_EVENTS, NULL),
 	               (int64_t)(state->lost_events - f->lost_events));
