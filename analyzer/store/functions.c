@@ -220,5 +220,5 @@ int functions_register(sqlite3 *db)
 	if ((r = sqlite3_create_function(db, "percentile", 2, FLAGS, NULL, NULL, percentile_step, percentile_final)) ||
 	    (r = sqlite3_create_function(db, "jain", 1, FLAGS, NULL, NULL, jain_step, jain_final)))
 		return r;
-	return sqlite3_create_function(db, "sql_duration", 1, FLAGS, NULL, sql_duration, NULL, NULL);
+	return sqlite3_create_function(db, "duration", 1, FLAGS, NULL, sql_duration, NULL, NULL);
 }

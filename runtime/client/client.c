@@ -278,8 +278,11 @@ uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const s
                           uint64_t duration_ns, bool fallback, struct nnb__call_trace *ret)
 {
 	struct nnb_client *c = remote->client;
-	uint32_t number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
+	uint32_t number;
 
+	do
+		number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
+	while (!number); /* 0 is no number */
 	NNB__CALL_BEGIN(ret, nnb__exec_of(stream_of(c, path), number), .model = remote->id, .path = path,
 	                .deadline_ns = call->terms.deadline_ns, .duration_ns = duration_ns, .pools = call->n_pools,
 	                .measure = call->measure, .fallback = fallback);

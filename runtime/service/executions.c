@@ -183,16 +183,26 @@ void nnb__job_decoded(struct nnb__job *j, enum nnb_status status)
 	nnb__trace_decoded(&j->trace, r->n_inputs + r->n_outputs, r->n_pools, j->terms.deadline_ns, status);
 }
 
-/* The client counts its calls, of which several may be on their way: it says which this one is. */
+/* The call's number: the client's one, unless another call of the connection has it. */
+static uint32_t call_number(struct nnb__connection *c, enum nbt_path path, uint32_t asked)
+{
+	uint32_t number;
+
+	pthread_mutex_lock(&c->lock);
+	number = nnb__number_take(&c->numbers[path], asked);
+	pthread_mutex_unlock(&c->lock);
+	return number;
+}
+
 static void begin_trace(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
 {
 	static const struct nnb_fmq_waited unknown;
-	const struct nnb__connection *c = ch->connection;
+	struct nnb__connection *c = ch->connection;
 	const uint8_t priority = (uint8_t)nnb_prepared_how(j->model->prepared)->priority;
 
 	j->trace.who = (struct nnb__trace_who){ c->streams[path], j->model->id, c->app->key, priority, (uint8_t)path };
 	j->trace.is_long = nnb__times_is_long(&j->model->times);
-	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], nnb__get_u32(&ch->in)));
+	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], call_number(c, path, nnb__get_u32(&ch->in))));
 	if (nnb__trace_asks(&j->trace))
 		nnb__trace_taken(&j->trace, NBT_queue_call_request, 1, 1, &unknown);
 }

@@ -15,6 +15,7 @@
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "service/account.h"
+#include "service/numbers.h"
 #include "service/protocol.h"
 #include "service/quota.h"
 #include "service/sweep.h"
@@ -232,7 +233,7 @@ struct nnb__connection {
 	char name[NNB_NAME_MAX];
 	uint32_t hal;                      /* enum nnb_hal */
 	bool sees_all;                     /* may see the lane time of other apps */
-	uint32_t streams[NNB__CALL_PATHS]; /* by path: what traces call its calls */
+	uint32_t streams[NNB__CALL_PATHS]; /* by path: the stream of its calls in traces */
 	atomic_uint n_trials;              /* trial runs so far */
 	int life, events;
 	int process;                 /* a pidfd of who connected; -1: there is none to be had */
@@ -245,10 +246,11 @@ struct nnb__connection {
 	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* a channel or an asynchronous execution has gone */
 	struct nnb__channel *channels;
-	uint32_t n_channels, n_async;   /* those that are about to end, too */
-	struct nnb__fenced *signalling; /* about to signal their fences */
-	struct nnb__job *jobs;          /* under way */
-	struct nnb__trial *trials;      /* likewise */
+	uint32_t n_channels, n_async;                 /* those that are about to end, too */
+	struct nnb__fenced *signalling;               /* about to signal their fences */
+	struct nnb__job *jobs;                        /* under way */
+	struct nnb__trial *trials;                    /* likewise */
+	struct nnb__numbers numbers[NNB__CALL_PATHS]; /* of its calls, by path */
 	struct nnb__table models, bursts, buffers;
 };
 

@@ -99,9 +99,10 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	                ? 0
 	                : bsv_audit_row(&rows, &o->input, bsv_sql_overhead_causes_stored, NULL, err);
 
-	if (r > 0)
-		r = bsv_settings_read(&settings, &o->input, err);
-	if (r < 0 || !rows)
+	if (r <= 0) /* not asked, or no execution has overhead with a cause */
+		return r;
+	r = bsv_settings_read(&settings, &o->input, err);
+	if (r < 0)
 		return r;
 	cause = bsv_rows_cell(rows, 0).text;
 	advice = bsv_advice(&(struct bsv_advised){ .cause = cause, .path = bsv_rows_cell(rows, PATH_OF_MOST).text },

@@ -171,7 +171,7 @@ static bool mark_fill(FILE *to, const char *mark)
 		const char *name;
 		void (*tell)(FILE *to, const struct bsv_command *c);
 	} known[] = { { "head ", print_head },
-		      { "man_options ", man_options },
+		      { "options ", man_options },
 		      { "examples ", print_examples },
 		      { "status ", print_status } };
 

@@ -1,0 +1,94 @@
+/*
+ * test_call_numbers.c -- the numbers of calls: an honest client's are taken as they are, and whatever a client says, none is taken twice.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "service/numbers.h"
+
+#include <stdlib.h>
+
+enum { CALLS = 200000, CHANNELS = 64 };
+
+static uint32_t random_32(uint64_t *series)
+{
+	*series = *series * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(*series >> 32);
+}
+
+/* Each channel has one call under way, and the calls arrive in any order. */
+static void calls_may_overtake_each_other(void **state)
+{
+	struct nnb__numbers n = { 0 };
+	uint32_t under_way[CHANNELS], next = 1;
+	uint64_t series = 1;
+
+	(void)state;
+	for (int i = 0; i < CHANNELS; i++)
+		under_way[i] = next++;
+	for (int i = 0; i < CALLS; i++) {
+		uint32_t *call = &under_way[random_32(&series) % CHANNELS], late = UINT32_MAX;
+
+		/* a thread that waits for long to send its call: the others go on for as many calls as there may be */
+		for (int k = 0; k < CHANNELS; k++)
+			late = under_way[k] < late ? under_way[k] : late;
+		if (next - late > CHANNELS)
+			for (int k = 0; k < CHANNELS; k++)
+				call = under_way[k] == late ? &under_way[k] : call;
+		assert_int_equal(nnb__number_take(&n, *call), *call);
+		*call = next++;
+	}
+}
+
+static void no_number_is_taken_twice(void **state)
+{
+	uint8_t *taken = calloc(1, UINT32_C(1) << 28);
+	struct nnb__numbers n = { 0 };
+	uint64_t series = 7;
+
+	(void)state;
+	assert_non_null(taken);
+	for (int i = 0; i < CALLS; i++) {
+		uint32_t kind = random_32(&series) % 6, asked = kind == 0   ? 0
+		                                                : kind == 1 ? 1
+		                                                : kind == 2 ? n.highest
+		                                                : kind == 3 ? n.highest - random_32(&series) % 600
+		                                                : kind == 4 ? n.highest + random_32(&series) % 600
+		                                                            : random_32(&series);
+		uint32_t number = nnb__number_take(&n, asked);
+
+		assert_in_range(number, 1, (UINT32_C(1) << 31) - 1);
+		assert_false(taken[number / 8] >> number % 8 & 1);
+		taken[number / 8] |= (uint8_t)(1 << number % 8);
+	}
+	free(taken);
+}
+
+/* A client that counts on from the last number leaves 0 out. */
+static void after_the_last_number_comes_the_first(void **state)
+{
+	struct nnb__numbers n = { .highest = UINT32_MAX - 1, .taken = { 1 } };
+
+	(void)state;
+	assert_int_equal(nnb__number_take(&n, UINT32_MAX), UINT32_MAX);
+	assert_int_equal(nnb__number_take(&n, 0), 1);
+	assert_int_equal(nnb__number_take(&n, 2), 2);
+	assert_int_equal(nnb__number_take(&n, UINT32_MAX - 2), UINT32_MAX - 2); /* it was overtaken */
+	assert_int_equal(nnb__number_take(&n, UINT32_MAX - 2), 3);
+	assert_int_equal(nnb__number_take(&n, 2), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_may_overtake_each_other),
+		cmocka_unit_test(no_number_is_taken_twice),
+		cmocka_unit_test(after_the_last_number_comes_the_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
