@@ -58,7 +58,7 @@ static struct nnb_burst *bursts;
 
 /* ---- life ---- */
 
-static void burst_unref(struct nnb_burst *b)
+static void unref(struct nnb_burst *b)
 {
 	if (atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel) != 1)
 		return;
@@ -75,7 +75,7 @@ static void burst_unref(struct nnb_burst *b)
 	free(b);
 }
 
-static void enlist_burst(struct nnb_burst *b)
+static void enlist(struct nnb_burst *b)
 {
 	pthread_mutex_lock(&bursts_lock);
 	b->next = bursts;
@@ -86,7 +86,7 @@ static void enlist_burst(struct nnb_burst *b)
 	pthread_mutex_unlock(&bursts_lock);
 }
 
-static void delist_burst(struct nnb_burst *b)
+static void delist(struct nnb_burst *b)
 {
 	pthread_mutex_lock(&bursts_lock);
 	*b->from = b->next;
@@ -96,7 +96,7 @@ static void delist_burst(struct nnb_burst *b)
 	pthread_mutex_unlock(&bursts_lock);
 }
 
-static enum nnb_status memories_of_slots(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
+static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
 {
 	struct nnb_burst *b = arg;
 
@@ -116,7 +116,7 @@ static int make_queue(struct nnb_fmq **ret, size_t elem_size, uint32_t capacity,
 	return c.capacity > NNB_BURST_CAPACITY_MAX ? -EINVAL : nnb_fmq_new(ret, &c);
 }
 
-static int make_burst(struct nnb_burst *b, const struct nnb_burst_config *c)
+static int make(struct nnb_burst *b, const struct nnb_burst_config *c)
 {
 	int r = make_queue(&b->request, sizeof(struct nnb_request_datum), c->request_capacity, c->window_ns);
 
@@ -169,7 +169,7 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 	atomic_init(&b->holders, 1);
 	b->service = *service;
 	nnb__slots_init(&b->slots);
-	r = make_burst(b, config ? config : &usual);
+	r = make(b, config ? config : &usual);
 	if (r) {
 		nnb_because(reason, "no queues for a burst: error %d", -r);
 		if (r == -EINVAL)
@@ -177,16 +177,16 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 	} else {
 		nnb_fmq_describe(b->request, &request);
 		nnb_fmq_describe(b->result, &result);
-		status = service->configure(service->arg, &(struct nnb_burst_callback){ memories_of_slots, b },
-		                            &request, &result, &b->context, reason);
+		status = service->configure(service->arg, &(struct nnb_burst_callback){ memories, b }, &request,
+		                            &result, &b->context, reason);
 	}
 	if (status) {
-		burst_unref(b);
+		unref(b);
 		return status;
 	}
 	b->configured = true;
 	find_number(b);
-	enlist_burst(b);
+	enlist(b);
 	*ret = b;
 	return NNB_STATUS_NONE;
 }
@@ -216,8 +216,8 @@ struct nnb_burst *nnb_burst_free(struct nnb_burst *b)
 	if (!b)
 		return NULL;
 	stream = b->stream;
-	delist_burst(b);
-	burst_unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
+	delist(b);
+	unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
 	nnb__span_end(began, NBT_span_kind_burst_free, NBT_owner_stream, stream, 0, NNB_STATUS_NONE);
 	return NULL;
 }
@@ -253,13 +253,13 @@ void nnb__bursts_forget(const struct nnb_pool *pool)
 		/* S-6: only a slot that the service has let go of may mean something else one day */
 		if (!b->service.free_memory(b->context, slot))
 			nnb__slots_give_back(&b->slots, slot);
-		burst_unref(b);
+		unref(b);
 	}
 }
 
 /* ---- executing ---- */
 
-static inline bool is_unsent(const struct nnb_burst *b)
+static inline bool unsent(const struct nnb_burst *b)
 {
 	return atomic_load_explicit(&b->dead, memory_order_relaxed);
 }
@@ -311,7 +311,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 	struct nnb_fmq_tx tx;
 	int r;
 
-	if (is_unsent(b) || n > b->room)
+	if (unsent(b) || n > b->room)
 		return -EPIPE;
 	r = nnb_fmq_begin_write(b->request, n, &tx);
 	if (!r) {
@@ -366,8 +366,8 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 }
 
 /* Parse what came. A malformed result is GENERAL_FAILURE, and no reason to fall back (B-18). */
-static void receive_result(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
-                           struct nnb_result *result, struct nnb_reason *reason)
+static void receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
+                    struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
 	int r = wait_for_result(b, call->timeout_ns, t, &tx);
@@ -416,8 +416,8 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	if (__builtin_expect(!send_request(b, call, &trace, reason), 1)) {
-		receive_result(b, call, &trace, &result, reason);
-		status = nnb__answer_from_result(b->service.model, call, &result, answer, reason);
+		receive(b, call, &trace, &result, reason);
+		status = nnb__answer(b->service.model, call, &result, answer, reason);
 		if (answer)
 			answer->exec = trace.exec;
 		nnb__call_end(&trace, status);

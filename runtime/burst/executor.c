@@ -95,7 +95,7 @@ static int entries_grow(struct executor *x)
 	return 0;
 }
 
-static int insert_slot(struct executor *x, int32_t slot, const struct entry *e)
+static int insert(struct executor *x, int32_t slot, const struct entry *e)
 {
 	uint32_t i;
 
@@ -156,7 +156,7 @@ static void emit_entry(const struct executor *x, int32_t slot, const struct entr
 }
 
 /* Take an entry out. Its budget is given back when nothing is bound to it. */
-static bool take_slot(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
+static bool take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
 {
 	uint32_t i;
 	bool had;
@@ -216,7 +216,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 }
 
 /* Hold what an entry has for pool @i of the execution to come. A token, or what cannot be mapped, is a NULL. */
-static void bind_slot(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
+static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
 	x->slots[i] = slot;
 	x->pools[i] = e->memory;
@@ -263,7 +263,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
 			missing[n_missing++] = slots[k];
 		else if (!n_missing)
-			bind_slot(x, slots[k], &x->entries[i], k);
+			bind(x, slots[k], &x->entries[i], k);
 	}
 	if (n_missing) {
 		binding_clear(x);
@@ -291,7 +291,7 @@ static inline bool take_binding(struct executor *x)
 	                                               memory_order_relaxed);
 }
 
-static uint32_t missing_slots(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
+static uint32_t missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
 {
 	struct executor *x = arg;
 	uint32_t n_missing;
@@ -306,7 +306,7 @@ static uint32_t missing_slots(void *arg, const int32_t *slots, uint32_t n, int32
 }
 
 /* The execution that was bound is over. */
-static void executor_done(struct executor *x)
+static void done(struct executor *x)
 {
 	unsigned busy = BUSY;
 
@@ -352,9 +352,9 @@ static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memo
 		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
-		had = take_slot(x, slot, NBT_cause_evicted, &old);
+		had = take(x, slot, NBT_cause_evicted, &old);
 		pthread_mutex_lock(&x->told);
-		if (insert_slot(x, slot, &e))
+		if (insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		else
 			emit_entry(x, slot, &e, 0);
@@ -448,8 +448,8 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 }
 
 /* S-9, S-11. A request that is wrong is told so, and not that what it brings cannot be mapped: as by a call. */
-static enum nnb_status add_memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
-                                    struct nnb_reason *reason)
+static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
+                           struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 	enum nnb_status status = NNB_STATUS_NONE, one, wrong = check_with(x, slots, n, memories);
@@ -484,7 +484,7 @@ static void remove_slot(void *arg, int32_t slot)
 	bool had;
 
 	pthread_mutex_lock(&x->lock);
-	had = take_slot(x, slot, NBT_cause_freed, &e);
+	had = take(x, slot, NBT_cause_freed, &e);
 	pthread_mutex_unlock(&x->lock);
 	if (had)
 		entry_drop(&e);
@@ -536,23 +536,23 @@ static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_
 	return wrong;
 }
 
-static void forgo_request(void *arg, const struct nnb_packet_request *p)
+static void forgo(void *arg, const struct nnb_packet_request *p)
 {
 	request_fail(arg, p, NULL);
 }
 
-static void tell_asked(struct executor *x, const struct nnb_packet_request *p)
+static void tell(struct executor *x, const struct nnb_packet_request *p)
 {
 	x->asked = p;
 	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold;
 }
 
-static enum nnb_status admit_request(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
+static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 	enum nnb_status status, wrong;
 
-	tell_asked(x, p);
+	tell(x, p);
 	status = nnb__admit(&x->runner, &p->terms, reason);
 	if (__builtin_expect(!status, 1))
 		return status;
@@ -560,8 +560,8 @@ static enum nnb_status admit_request(void *arg, const struct nnb_packet_request 
 	return wrong ? wrong : status;
 }
 
-static enum nnb_status begin_request(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
-                                     struct nnb_reason *reason)
+static enum nnb_status begin(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
+                             struct nnb_reason *reason)
 {
 	struct nnb_request request = request_without_pools(p);
 	enum nnb_status status;
@@ -571,7 +571,7 @@ static enum nnb_status begin_request(struct executor *x, const struct nnb_packet
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	if (x->n_bound != p->n_slots) {
-		forgo_request(x, p);
+		forgo(x, p);
 		nnb_because(reason, "no memory for the execution");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -616,17 +616,16 @@ static enum nnb_status for_good(const struct executor *x, enum nnb_status status
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
-static void execute_request(void *arg, const struct nnb_packet_request *p, struct nnb_result *result,
-                            struct nnb_reason *reason)
+static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 
-	tell_asked(x, p);
+	tell(x, p);
 	result->timing = NNB_NO_TIMING;
 	if (x->repeats && x->changes == p->changes) { /* the shapes are there from last time */
 		result->status = nnb_execution_restart(x->execution);
 	} else {
-		result->status = begin_request(x, p, result, reason);
+		result->status = begin(x, p, result, reason);
 		x->repeats = !result->status && x->cached && nnb__execution_repeats(x->execution);
 	}
 	result->n_shapes = p->n_outputs;
@@ -642,17 +641,17 @@ static void execute_request(void *arg, const struct nnb_packet_request *p, struc
 		result->n_shapes = 0; /* P-31 */
 		result->status = for_good(x, result->status);
 	}
-	executor_done(x);
+	done(x);
 }
 
-static void note_called(void *arg, uint32_t stream)
+static void called(void *arg, uint32_t stream)
 {
 	struct executor *x = arg;
 
 	x->stream = stream;
 }
 
-static void cancel_request(void *arg)
+static void cancel(void *arg)
 {
 	struct executor *x = arg;
 
@@ -675,7 +674,7 @@ static void executor_free(void *arg)
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* no other thread uses the executor any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
 		while (x->by_slot.entries[i].used)
-			if (take_slot(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
+			if (take(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
 				entry_drop(&e);
 	nnb__map_fini(&x->by_slot);
 	free(x->entries);
@@ -707,16 +706,16 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->runner.seat.keeps = place->lanes != NULL; /* until executor_free */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
-		                            .missing = missing_slots,
-		                            .add = add_memories,
+		                            .missing = missing,
+		                            .add = add,
 		                            .remove = remove_slot,
-		                            .admit = admit_request,
-		                            .forgo = forgo_request,
-		                            .execute = execute_request,
-		                            .cancel = cancel_request,
+		                            .admit = admit,
+		                            .forgo = forgo,
+		                            .execute = execute,
+		                            .cancel = cancel,
 		                            .tell = tell_entries,
 		                            .free = executor_free,
-		                            .called = note_called };
+		                            .called = called };
 	return 0;
 }
 

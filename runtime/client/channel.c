@@ -25,7 +25,7 @@ void nnb__channel_free(struct nnb__channel *ch)
 	free(ch);
 }
 
-enum nnb_status nnb__service_gone(struct nnb_reason *reason)
+enum nnb_status nnb__dead(struct nnb_reason *reason)
 {
 	nnb_because(reason, "the service is gone");
 	return NNB_STATUS_DEAD_OBJECT;
@@ -38,14 +38,14 @@ static enum nnb_status exhausted_for(const struct nnb_client *c)
 	return c && c->hal < NNB_HAL_1_3 ? nnb__status_of_1_2(status) : status;
 }
 
-enum nnb_status nnb__client_no_memory(const struct nnb_client *c, struct nnb_reason *reason)
+enum nnb_status nnb__exhausted(const struct nnb_client *c, struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory");
 	return exhausted_for(c);
 }
 
 /* The status of a failed exchange with the service. */
-enum nnb_status nnb__exchange_failed(const struct nnb_client *c, int r, struct nnb_reason *reason)
+enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *reason)
 {
 	switch (r) {
 	case -ETIMEDOUT:
@@ -61,7 +61,7 @@ enum nnb_status nnb__exchange_failed(const struct nnb_client *c, int r, struct n
 		nnb_because(reason, "a file descriptor of it is not open");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	case -ENOMEM:
-		return nnb__client_no_memory(c, reason);
+		return nnb__exhausted(c, reason);
 	case -ETOOMANYREFS:
 	case -EMFILE:
 		nnb_because(reason, "too many file descriptors");
@@ -70,7 +70,7 @@ enum nnb_status nnb__exchange_failed(const struct nnb_client *c, int r, struct n
 		nnb_because(reason, "what the service answered is no answer");
 		return NNB_STATUS_GENERAL_FAILURE;
 	default:
-		return nnb__service_gone(reason);
+		return nnb__dead(reason);
 	}
 }
 
@@ -103,7 +103,7 @@ static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *c
 			shutdown(c->life, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&c->life_lock);
-	status = r ? nnb__exchange_failed(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	return status;
 }
 
@@ -140,7 +140,7 @@ static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **r
 	enum nnb_status status;
 
 	if (!ch)
-		return nnb__client_no_memory(NULL, reason);
+		return nnb__exhausted(NULL, reason);
 	ch->sock = -1;
 	status = open_channel(c, ch, reason);
 	if (status) {
@@ -162,7 +162,7 @@ enum nnb_status nnb__channel_take(struct nnb_client *c, uint16_t type, uint64_t 
 	struct nnb__channel *ch;
 
 	if (atomic_load_explicit(&c->dead, memory_order_relaxed))
-		return nnb__service_gone(reason);
+		return nnb__dead(reason);
 	pthread_mutex_lock(&c->lock);
 	ch = take_idle(c);
 	pthread_mutex_unlock(&c->lock);
@@ -233,7 +233,7 @@ enum nnb_status nnb__answer_await(struct nnb_client *c, struct nnb__channel *ch,
 {
 	int r = nnb__exchange(c, ch, 0);
 
-	return r ? nnb__exchange_failed(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	return r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 }
 
 enum nnb_status nnb__answer_end(struct nnb_client *c, struct nnb__channel *ch, enum nnb_status status,

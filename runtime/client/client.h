@@ -128,21 +128,21 @@ enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *ch
                               struct nnb_reason *reason);
 
 /* The status of an exchange that failed with @error, mapped to the HAL version of @client (NULL: not mapped). */
-enum nnb_status nnb__exchange_failed(const struct nnb_client *client, int error, struct nnb_reason *reason);
-enum nnb_status nnb__service_gone(struct nnb_reason *reason);
+enum nnb_status nnb__lost(const struct nnb_client *client, int error, struct nnb_reason *reason);
+enum nnb_status nnb__dead(struct nnb_reason *reason);
 enum nnb_status nnb__no_answer(struct nnb_reason *reason);
-enum nnb_status nnb__client_no_memory(const struct nnb_client *client, struct nnb_reason *reason);
+enum nnb_status nnb__exhausted(const struct nnb_client *client, struct nnb_reason *reason);
 
 /* ---- events.c ---- */
 
 /* The thread; its argument is the client. */
-void *nnb__events_thread(void *client);
+void *nnb__attend(void *client);
 
 struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nnb_call *call);
 void nnb__pending_drop(struct nnb__pending *pending);
 
 /* From now on it is told, whatever happens. Returns its serial number; 0: the service is gone, it is still the caller's. */
-uint64_t nnb__pending_add(struct nnb_client *client, struct nnb__pending *pending);
+uint64_t nnb__pend(struct nnb_client *client, struct nnb__pending *pending);
 
 /* Take the pending execution @serial from the list; the caller owns it. NULL: its callback has been called. */
 struct nnb__pending *nnb__pending_take(struct nnb_client *client, uint64_t serial);

@@ -48,7 +48,7 @@ static struct nnb_fenced *fenced_new(struct nnb_remote *remote, const struct nnb
 	return f;
 }
 
-static void fenced_unref(struct nnb_fenced *f)
+static void unref(struct nnb_fenced *f)
 {
 	if (atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
 		return;
@@ -60,7 +60,7 @@ static void fenced_unref(struct nnb_fenced *f)
 	free(f);
 }
 
-static struct nnb_fenced *fenced_ref(struct nnb_fenced *f)
+static struct nnb_fenced *ref(struct nnb_fenced *f)
 {
 	atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
 	return f;
@@ -69,7 +69,7 @@ static struct nnb_fenced *fenced_ref(struct nnb_fenced *f)
 struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *f)
 {
 	if (f)
-		fenced_unref(f);
+		unref(f);
 	return NULL;
 }
 
@@ -86,7 +86,7 @@ static bool is_over(struct nnb_fenced *f)
 }
 
 /* Those that were told of earlier have a fence that is signalled by now. */
-static void sweep_fenced(struct nnb_client *c)
+static void sweep(struct nnb_client *c)
 {
 	struct nnb_fenced **at = &c->fenced, *f;
 
@@ -96,28 +96,28 @@ static void sweep_fenced(struct nnb_client *c)
 			continue;
 		}
 		*at = f->next;
-		fenced_unref(f);
+		unref(f);
 	}
 }
 
 /* From now on it is told, whatever happens. False: the service is gone. */
-static bool enlist_fenced(struct nnb_client *c, struct nnb_fenced *f)
+static bool enlist(struct nnb_client *c, struct nnb_fenced *f)
 {
 	bool alive;
 
 	pthread_mutex_lock(&c->lock);
-	sweep_fenced(c);
+	sweep(c);
 	alive = !atomic_load_explicit(&c->dead, memory_order_relaxed);
 	if (alive) {
 		f->serial = ++c->last_serial;
 		f->next = c->fenced;
-		c->fenced = fenced_ref(f);
+		c->fenced = ref(f);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return alive;
 }
 
-static void delist_fenced(struct nnb_client *c, const struct nnb_fenced *f)
+static void delist(struct nnb_client *c, const struct nnb_fenced *f)
 {
 	struct nnb_fenced **at = &c->fenced, *is = NULL;
 
@@ -130,13 +130,13 @@ static void delist_fenced(struct nnb_client *c, const struct nnb_fenced *f)
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (is)
-		fenced_unref(is);
+		unref(is);
 }
 
 /* ---- being told ---- */
 
-static void fenced_conclude(struct nnb_fenced *f, enum nnb_status status, const struct nnb_timing *since_launch,
-                            const struct nnb_timing *since_fences)
+static void tell(struct nnb_fenced *f, enum nnb_status status, const struct nnb_timing *since_launch,
+                 const struct nnb_timing *since_fences)
 {
 	struct nnb_remote *remote;
 
@@ -155,16 +155,16 @@ static void fenced_conclude(struct nnb_fenced *f, enum nnb_status status, const 
 	nnb_remote_release(remote);
 }
 
-static struct nnb_fenced *find_fenced(struct nnb_client *c, uint64_t serial)
+static struct nnb_fenced *find(struct nnb_client *c, uint64_t serial)
 {
 	struct nnb_fenced *f;
 
 	pthread_mutex_lock(&c->lock);
-	sweep_fenced(c);
+	sweep(c);
 	for (f = c->fenced; f && f->serial != serial; f = f->next)
 		;
 	if (f)
-		fenced_ref(f);
+		ref(f);
 	pthread_mutex_unlock(&c->lock);
 	return f;
 }
@@ -180,7 +180,7 @@ static struct nnb_timing get_timing(struct nnb__message *m)
 
 void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 {
-	struct nnb_fenced *f = find_fenced(c, nnb__get_u64(m));
+	struct nnb_fenced *f = find(c, nnb__get_u64(m));
 	uint32_t status = nnb__get_u32(m);
 	struct nnb_timing since_launch = get_timing(m), since_fences = get_timing(m);
 
@@ -188,8 +188,8 @@ void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 		return;
 	if (!nnb__message_taken(m) || status > NNB_STATUS_DEAD_OBJECT)
 		status = NNB_STATUS_GENERAL_FAILURE;
-	fenced_conclude(f, (enum nnb_status)status, &since_launch, &since_fences);
-	fenced_unref(f);
+	tell(f, (enum nnb_status)status, &since_launch, &since_fences);
+	unref(f);
 }
 
 /* The service is gone, so this process decides the result. */
@@ -219,9 +219,9 @@ void nnb__fenced_die(struct nnb_client *c)
 	struct nnb_fenced *f;
 
 	while ((f = take_any(c))) {
-		fenced_conclude(f, NNB_STATUS_DEAD_OBJECT, NULL, NULL);
+		tell(f, NNB_STATUS_DEAD_OBJECT, NULL, NULL);
 		take_over(f);
-		fenced_unref(f);
+		unref(f);
 	}
 }
 
@@ -230,7 +230,7 @@ void nnb__fenced_forget(struct nnb_client *c)
 	struct nnb_fenced *f;
 
 	while ((f = take_any(c)))
-		fenced_unref(f);
+		unref(f);
 }
 
 /* ---- launching ---- */
@@ -252,7 +252,7 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, ui
 }
 
 /* The execution is under way; this takes @own, a duplicate of the user's fence. */
-static void adopt_fence(struct nnb_fenced *f, int own)
+static void adopt(struct nnb_fenced *f, int own)
 {
 	pthread_mutex_lock(&f->lock);
 	f->fence = own;
@@ -261,7 +261,7 @@ static void adopt_fence(struct nnb_fenced *f, int own)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static enum nnb_status take_launched(struct nnb__message *m, struct nnb_reason *reason)
+static enum nnb_status launched(struct nnb__message *m, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__answer_status(m, reason);
 
@@ -269,9 +269,8 @@ static enum nnb_status take_launched(struct nnb__message *m, struct nnb_reason *
 }
 
 /* The channel goes back. @fence: the user's, if it is under way. */
-static enum nnb_status launch_call(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns,
-                                   struct nnb_fenced *f, struct nnb__call_trace *t, int fence,
-                                   struct nnb_reason *reason)
+static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns, struct nnb_fenced *f,
+                              struct nnb__call_trace *t, int fence, struct nnb_reason *reason)
 {
 	int own = fcntl(fence, F_DUPFD_CLOEXEC, 0); /* once it is under way we must have one */
 	int r = own < 0 ? -EMFILE : 0;
@@ -283,17 +282,16 @@ static enum nnb_status launch_call(struct nnb_client *c, struct nnb__channel *ch
 	}
 	if (!r)
 		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
-	status = r ? nnb__exchange_failed(c, r, reason) : take_launched(&ch->in, reason);
+	status = r ? nnb__lost(c, r, reason) : launched(&ch->in, reason);
 	nnb__channel_give(c, ch);
 	if (!status)
-		adopt_fence(f, own);
+		adopt(f, own);
 	else if (own >= 0)
 		close(own);
 	return status;
 }
 
-static enum nnb_status check_call(const struct nnb_call *call, const struct nnb_fenced_how *how,
-                                  struct nnb_reason *reason)
+static enum nnb_status check(const struct nnb_call *call, const struct nnb_fenced_how *how, struct nnb_reason *reason)
 {
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -318,25 +316,25 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 
 	if (!how)
 		how = &at_once;
-	status = check_call(call, how, reason);
+	status = check(call, how, reason);
 	if (status)
 		return status;
 	f = fenced_new(remote, call);
 	if (!f)
-		return nnb__client_no_memory(c, reason);
+		return nnb__exhausted(c, reason);
 	if (nnb_fence_new(&fence)) {
-		fenced_unref(f);
-		return nnb__exchange_failed(c, -EMFILE, reason);
+		unref(f);
+		return nnb__lost(c, -EMFILE, reason);
 	}
 	number = nnb__call_submit(remote, NBT_path_fenced, call, how->duration_ns, false, &trace);
 	f->exec = trace.exec;
 	status = nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason);
-	if (!status && enlist_fenced(c, f)) {
+	if (!status && enlist(c, f)) {
 		put_call(&ch->out, remote, number, call, how, f->serial, fence);
-		status = launch_call(c, ch, call->timeout_ns, f, &trace, fence, reason);
+		status = launch(c, ch, call->timeout_ns, f, &trace, fence, reason);
 	} else if (!status) {
 		nnb__channel_give(c, ch);
-		status = nnb__service_gone(reason);
+		status = nnb__dead(reason);
 	}
 	nnb__call_end(&trace, status);
 	if (!status) {
@@ -345,8 +343,8 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 		return NNB_STATUS_NONE;
 	}
 	close(fence);
-	delist_fenced(c, f);
-	fenced_unref(f);
+	delist(c, f);
+	unref(f);
 	return status;
 }
 

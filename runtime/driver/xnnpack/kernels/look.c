@@ -23,7 +23,7 @@ bool nnbx_work_end(void)
 	return !stopped;
 }
 
-static uint64_t clock_now(void)
+static uint64_t now(void)
 {
 	struct timespec t;
 
@@ -33,13 +33,13 @@ static uint64_t clock_now(void)
 
 static bool goes_on(const struct nnb_look *look)
 {
-	uint64_t from = nnbx_work.is_timed ? clock_now() : 0;
+	uint64_t from = nnbx_work.is_timed ? now() : 0;
 	struct nnbx_work ours = nnbx_work;
 	bool on = look->goes_on(look->arg);
 
 	nnbx_work = ours; /* this thread may have run others' operations */
 	if (nnbx_work.is_timed)
-		nnbx_work.waited_ns += clock_now() - from;
+		nnbx_work.waited_ns += now() - from;
 	return on;
 }
 
