@@ -8,7 +8,7 @@
  * ORDERING  (1) end of an execution: store in_flight false, release   --- pairs with (2)
  *           (2) begin: exchange, acquire  => the next execution sees the queue handles as the last one left them
  *           (3) a slot is freed: increment generation, release        --- pairs with (4)
- *           (4) find_slots: load it, acquire, before looking up       => no slot outlives its pool here, even if
+ *           (4) slots_lookup: load it, acquire, before looking up       => no slot outlives its pool here, even if
  *               a new pool is made at the same address
  * PROGRESS  A warm execution makes no system call except to wake a sleeping service, or to sleep; it allocates nothing and
  *           takes no lock.
@@ -58,7 +58,7 @@ static struct nnb_burst *bursts;
 
 /* ---- life ---- */
 
-static void unref(struct nnb_burst *b)
+static void burst_unref(struct nnb_burst *b)
 {
 	if (atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel) != 1)
 		return;
@@ -75,7 +75,7 @@ static void unref(struct nnb_burst *b)
 	free(b);
 }
 
-static void enlist(struct nnb_burst *b)
+static void burst_enlist(struct nnb_burst *b)
 {
 	pthread_mutex_lock(&bursts_lock);
 	b->next = bursts;
@@ -86,7 +86,7 @@ static void enlist(struct nnb_burst *b)
 	pthread_mutex_unlock(&bursts_lock);
 }
 
-static void delist(struct nnb_burst *b)
+static void burst_delist(struct nnb_burst *b)
 {
 	pthread_mutex_lock(&bursts_lock);
 	*b->from = b->next;
@@ -96,7 +96,7 @@ static void delist(struct nnb_burst *b)
 	pthread_mutex_unlock(&bursts_lock);
 }
 
-static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
+static enum nnb_status burst_memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
 {
 	struct nnb_burst *b = arg;
 
@@ -116,7 +116,7 @@ static int make_queue(struct nnb_fmq **ret, size_t elem_size, uint32_t capacity,
 	return c.capacity > NNB_BURST_CAPACITY_MAX ? -EINVAL : nnb_fmq_new(ret, &c);
 }
 
-static int make(struct nnb_burst *b, const struct nnb_burst_config *c)
+static int burst_make_queues(struct nnb_burst *b, const struct nnb_burst_config *c)
 {
 	int r = make_queue(&b->request, sizeof(struct nnb_request_datum), c->request_capacity, c->window_ns);
 
@@ -131,7 +131,7 @@ static int make(struct nnb_burst *b, const struct nnb_burst_config *c)
 }
 
 /* The burst's number in traces: from the service, from its server through the queue, or from this process. */
-static void find_number(struct nnb_burst *b)
+static void burst_number(struct nnb_burst *b)
 {
 	nnb__fmq_is_of_burst(b->request, NBT_queue_request);
 	nnb__fmq_is_of_burst(b->result, NBT_queue_result);
@@ -169,7 +169,7 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 	atomic_init(&b->holders, 1);
 	b->service = *service;
 	nnb__slots_init(&b->slots);
-	r = make(b, config ? config : &usual);
+	r = burst_make_queues(b, config ? config : &usual);
 	if (r) {
 		nnb_because(reason, "no queues for a burst: error %d", -r);
 		if (r == -EINVAL)
@@ -177,16 +177,16 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 	} else {
 		nnb_fmq_describe(b->request, &request);
 		nnb_fmq_describe(b->result, &result);
-		status = service->configure(service->arg, &(struct nnb_burst_callback){ memories, b }, &request,
+		status = service->configure(service->arg, &(struct nnb_burst_callback){ burst_memories, b }, &request,
 		                            &result, &b->context, reason);
 	}
 	if (status) {
-		unref(b);
+		burst_unref(b);
 		return status;
 	}
 	b->configured = true;
-	find_number(b);
-	enlist(b);
+	burst_number(b);
+	burst_enlist(b);
 	*ret = b;
 	return NNB_STATUS_NONE;
 }
@@ -216,8 +216,8 @@ struct nnb_burst *nnb_burst_free(struct nnb_burst *b)
 	if (!b)
 		return NULL;
 	stream = b->stream;
-	delist(b);
-	unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
+	burst_delist(b);
+	burst_unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
 	nnb__span_end(began, NBT_span_kind_burst_free, NBT_owner_stream, stream, 0, NNB_STATUS_NONE);
 	return NULL;
 }
@@ -231,7 +231,7 @@ void nnb_burst_dead(struct nnb_burst *b)
 /* ---- the end of a pool (S-4) ---- */
 
 /* Take the slot of @pool from a burst that has one. Returns the burst, with a reference; NULL: no burst has a slot. */
-static struct nnb_burst *find_user(const struct nnb_pool *pool, int32_t *slot)
+static struct nnb_burst *pool_user(const struct nnb_pool *pool, int32_t *slot)
 {
 	struct nnb_burst *b;
 
@@ -249,17 +249,17 @@ void nnb__bursts_forget(const struct nnb_pool *pool)
 	struct nnb_burst *b;
 	int32_t slot;
 
-	while ((b = find_user(pool, &slot))) {
+	while ((b = pool_user(pool, &slot))) {
 		/* S-6: only a slot that the service has let go of may mean something else one day */
 		if (!b->service.free_memory(b->context, slot))
 			nnb__slots_give_back(&b->slots, slot);
-		unref(b);
+		burst_unref(b);
 	}
 }
 
 /* ---- executing ---- */
 
-static inline bool unsent(const struct nnb_burst *b)
+static inline bool burst_is_dead(const struct nnb_burst *b)
 {
 	return atomic_load_explicit(&b->dead, memory_order_relaxed);
 }
@@ -275,20 +275,20 @@ static inline bool same_pools(const struct nnb_burst *b, const struct nnb_call *
 }
 
 /* Emit the lookups of a request with the same pools as the last one. */
-static __attribute__((noinline, cold)) void tell_same(const struct nnb_burst *b, uint64_t exec)
+static __attribute__((noinline, cold)) void emit_same_lookups(const struct nnb_burst *b, uint64_t exec)
 {
 	for (uint32_t i = 0; i < b->n_pools; i++)
 		NBT(slot_lookup, .exec = exec, .slot = b->by_pool[i], .hit = true, .look = NBT_look_client);
 }
 
 /* Know the slots of the call's pools. A burst is likely asked for the same ones as before. */
-static int find_slots(struct nnb_burst *b, const struct nnb_call *call, uint64_t exec)
+static int slots_lookup(struct nnb_burst *b, const struct nnb_call *call, uint64_t exec)
 {
 	int r;
 
 	if (__builtin_expect(same_pools(b, call), 1)) {
 		if (nbt_on(NBT_EVENT_slot_lookup))
-			tell_same(b, exec);
+			emit_same_lookups(b, exec);
 		return 0;
 	}
 	b->n_pools = 0;
@@ -311,14 +311,14 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 	struct nnb_fmq_tx tx;
 	int r;
 
-	if (unsent(b) || n > b->room)
+	if (burst_is_dead(b) || n > b->room)
 		return -EPIPE;
 	r = nnb_fmq_begin_write(b->request, n, &tx);
 	if (!r) {
 		NNB__CALL_BEGIN(t, nnb__exec_of(b->stream, b->sent + 1), .model = b->model, .path = NBT_path_burst,
 		                .deadline_ns = call->terms.deadline_ns, .pools = call->n_pools,
 		                .measure = call->measure);
-		r = find_slots(b, call, t->exec);
+		r = slots_lookup(b, call, t->exec);
 	}
 	if (r) {
 		nnb_because(reason, "the burst cannot carry it: error %d", r);
@@ -366,8 +366,8 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 }
 
 /* Parse what came. A malformed result is GENERAL_FAILURE, and no reason to fall back (B-18). */
-static void receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
-                    struct nnb_result *result, struct nnb_reason *reason)
+static void result_receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
+                           struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
 	int r = wait_for_result(b, call->timeout_ns, t, &tx);
@@ -416,8 +416,8 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	if (__builtin_expect(!send_request(b, call, &trace, reason), 1)) {
-		receive(b, call, &trace, &result, reason);
-		status = nnb__answer(b->service.model, call, &result, answer, reason);
+		result_receive(b, call, &trace, &result, reason);
+		status = nnb__answer_from_result(b->service.model, call, &result, answer, reason);
 		if (answer)
 			answer->exec = trace.exec;
 		nnb__call_end(&trace, status);

@@ -95,7 +95,7 @@ static int entries_grow(struct executor *x)
 	return 0;
 }
 
-static int insert(struct executor *x, int32_t slot, const struct entry *e)
+static int entry_insert(struct executor *x, int32_t slot, const struct entry *e)
 {
 	uint32_t i;
 
@@ -117,7 +117,7 @@ static bool is_token(const struct nnb_memory *memory)
 	return nnb_memory_kind(memory) == NNB_MEMORY_TOKEN;
 }
 
-static void give_back(struct executor *x, uint32_t pools, uint64_t bytes)
+static void budget_give(struct executor *x, uint32_t pools, uint64_t bytes)
 {
 	if (x->budget.give && pools)
 		x->budget.give(x->budget.arg, pools, bytes);
@@ -132,7 +132,7 @@ static void binding_clear(struct executor *x)
 		if (m && !x->cached)
 			nnb__tell_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
 	}
-	give_back(x, x->late_pools, x->late_bytes);
+	budget_give(x, x->late_pools, x->late_bytes);
 	x->late_pools = 0;
 	x->late_bytes = 0;
 }
@@ -156,7 +156,7 @@ static void emit_entry(const struct executor *x, int32_t slot, const struct entr
 }
 
 /* Take an entry out. Its budget is given back when nothing is bound to it. */
-static bool take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
+static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
 {
 	uint32_t i;
 	bool had;
@@ -216,7 +216,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 }
 
 /* Hold what an entry has for pool @i of the execution to come. A token, or what cannot be mapped, is a NULL. */
-static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
+static void pool_bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
 	x->slots[i] = slot;
 	x->pools[i] = e->memory;
@@ -263,7 +263,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
 			missing[n_missing++] = slots[k];
 		else if (!n_missing)
-			bind(x, slots[k], &x->entries[i], k);
+			pool_bind(x, slots[k], &x->entries[i], k);
 	}
 	if (n_missing) {
 		binding_clear(x);
@@ -291,7 +291,7 @@ static inline bool take_binding(struct executor *x)
 	                                               memory_order_relaxed);
 }
 
-static uint32_t missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
+static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
 {
 	struct executor *x = arg;
 	uint32_t n_missing;
@@ -306,7 +306,7 @@ static uint32_t missing(void *arg, const int32_t *slots, uint32_t n, int32_t *re
 }
 
 /* The execution that was bound is over. */
-static void done(struct executor *x)
+static void binding_done(struct executor *x)
 {
 	unsigned busy = BUSY;
 
@@ -333,7 +333,7 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
 }
 
 /* @memory is taken. */
-static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memory *memory)
+static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
 	struct entry e = { .memory = *memory, .since = nnb__now() }, old;
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -352,9 +352,9 @@ static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memo
 		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
-		had = take(x, slot, NBT_cause_evicted, &old);
+		had = entry_take(x, slot, NBT_cause_evicted, &old);
 		pthread_mutex_lock(&x->told);
-		if (insert(x, slot, &e))
+		if (entry_insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		else
 			emit_entry(x, slot, &e, 0);
@@ -365,7 +365,7 @@ static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memo
 		entry_drop(&old);
 	if (status) {
 		entry_drop(&e);
-		give_back(x, 1, bytes);
+		budget_give(x, 1, bytes);
 	}
 	return status;
 }
@@ -448,8 +448,8 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 }
 
 /* S-9, S-11. A request that is wrong is told so, and not that what it brings cannot be mapped: as by a call. */
-static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
-                           struct nnb_reason *reason)
+static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
+                                    struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 	enum nnb_status status = NNB_STATUS_NONE, one, wrong = check_with(x, slots, n, memories);
@@ -466,7 +466,7 @@ static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct n
 			nnb_memory_close(&memories[i]);
 			continue;
 		}
-		one = add_one(x, slots[i], &memories[i]);
+		one = entry_add(x, slots[i], &memories[i]);
 		if (one)
 			nnb_because(reason, "the memory of slot %d cannot be used", slots[i]);
 		status = status ? status : one;
@@ -477,20 +477,20 @@ static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct n
 	return status == NNB_STATUS_GENERAL_FAILURE && wrong ? wrong : status;
 }
 
-static void remove_slot(void *arg, int32_t slot)
+static void executor_remove(void *arg, int32_t slot)
 {
 	struct executor *x = arg;
 	struct entry e;
 	bool had;
 
 	pthread_mutex_lock(&x->lock);
-	had = take(x, slot, NBT_cause_freed, &e);
+	had = entry_take(x, slot, NBT_cause_freed, &e);
 	pthread_mutex_unlock(&x->lock);
 	if (had)
 		entry_drop(&e);
 }
 
-static void tell_entries(void *arg)
+static void executor_emit_all(void *arg)
 {
 	struct executor *x = arg;
 
@@ -536,23 +536,23 @@ static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_
 	return wrong;
 }
 
-static void forgo(void *arg, const struct nnb_packet_request *p)
+static void executor_forgo(void *arg, const struct nnb_packet_request *p)
 {
 	request_fail(arg, p, NULL);
 }
 
-static void tell(struct executor *x, const struct nnb_packet_request *p)
+static void request_set(struct executor *x, const struct nnb_packet_request *p)
 {
 	x->asked = p;
 	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold;
 }
 
-static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
+static enum nnb_status executor_admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 	enum nnb_status status, wrong;
 
-	tell(x, p);
+	request_set(x, p);
 	status = nnb__admit(&x->runner, &p->terms, reason);
 	if (__builtin_expect(!status, 1))
 		return status;
@@ -560,8 +560,8 @@ static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, stru
 	return wrong ? wrong : status;
 }
 
-static enum nnb_status begin(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
-                             struct nnb_reason *reason)
+static enum nnb_status execution_begin(struct executor *x, const struct nnb_packet_request *p,
+                                       struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct nnb_request request = request_without_pools(p);
 	enum nnb_status status;
@@ -571,7 +571,7 @@ static enum nnb_status begin(struct executor *x, const struct nnb_packet_request
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	if (x->n_bound != p->n_slots) {
-		forgo(x, p);
+		executor_forgo(x, p);
 		nnb_because(reason, "no memory for the execution");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -597,7 +597,7 @@ static enum nnb_status begin(struct executor *x, const struct nnb_packet_request
 }
 
 /* There is no room for what the buffers want. Could there ever be, beside the pools? */
-static enum nnb_status for_good(const struct executor *x, enum nnb_status status)
+static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
 {
 	uint64_t bytes;
 	uint32_t pools = 0;
@@ -616,16 +616,17 @@ static enum nnb_status for_good(const struct executor *x, enum nnb_status status
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
-static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result, struct nnb_reason *reason)
+static void executor_execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result,
+                             struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 
-	tell(x, p);
+	request_set(x, p);
 	result->timing = NNB_NO_TIMING;
 	if (x->repeats && x->changes == p->changes) { /* the shapes are there from last time */
 		result->status = nnb_execution_restart(x->execution);
 	} else {
-		result->status = begin(x, p, result, reason);
+		result->status = execution_begin(x, p, result, reason);
 		x->repeats = !result->status && x->cached && nnb__execution_repeats(x->execution);
 	}
 	result->n_shapes = p->n_outputs;
@@ -639,19 +640,19 @@ static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_re
 		}
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
 		result->n_shapes = 0; /* P-31 */
-		result->status = for_good(x, result->status);
+		result->status = exhaustion_status(x, result->status);
 	}
-	done(x);
+	binding_done(x);
 }
 
-static void called(void *arg, uint32_t stream)
+static void executor_set_stream(void *arg, uint32_t stream)
 {
 	struct executor *x = arg;
 
 	x->stream = stream;
 }
 
-static void cancel(void *arg)
+static void executor_cancel(void *arg)
 {
 	struct executor *x = arg;
 
@@ -674,7 +675,7 @@ static void executor_free(void *arg)
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* no other thread uses the executor any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
 		while (x->by_slot.entries[i].used)
-			if (take(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
+			if (entry_take(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
 				entry_drop(&e);
 	nnb__map_fini(&x->by_slot);
 	free(x->entries);
@@ -706,16 +707,16 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->runner.seat.keeps = place->lanes != NULL; /* until executor_free */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
-		                            .missing = missing,
-		                            .add = add,
-		                            .remove = remove_slot,
-		                            .admit = admit,
-		                            .forgo = forgo,
-		                            .execute = execute,
-		                            .cancel = cancel,
-		                            .tell = tell_entries,
+		                            .missing = executor_missing,
+		                            .add = executor_add,
+		                            .remove = executor_remove,
+		                            .admit = executor_admit,
+		                            .forgo = executor_forgo,
+		                            .execute = executor_execute,
+		                            .cancel = executor_cancel,
+		                            .tell = executor_emit_all,
 		                            .free = executor_free,
-		                            .called = called };
+		                            .called = executor_set_stream };
 	return 0;
 }
 

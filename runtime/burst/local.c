@@ -21,9 +21,9 @@ struct local {
 	uint32_t n_calls;
 };
 
-static enum nnb_status configure(void *arg, const struct nnb_burst_callback *callback,
-                                 const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, void **context,
-                                 struct nnb_reason *reason)
+static enum nnb_status local_configure(void *arg, const struct nnb_burst_callback *callback,
+                                       const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
+                                       void **context, struct nnb_reason *reason)
 {
 	struct local *l = arg;
 	struct nnb_burst_server_config c = { .request = request,
@@ -87,8 +87,9 @@ static void call_begin(const struct local *l, uint64_t exec, const struct nnb_ca
 	                   NNB_STATUS_NONE);
 }
 
-static enum nnb_status run(struct nnb_prepared *p, const struct nnb_request *request, const struct nnb_terms *terms,
-                           struct nnb__trace *t, struct nnb_output_shape *shapes, struct nnb_reason *reason)
+static enum nnb_status execution_run(struct nnb_prepared *p, const struct nnb_request *request,
+                                     const struct nnb_terms *terms, struct nnb__trace *t,
+                                     struct nnb_output_shape *shapes, struct nnb_reason *reason)
 {
 	struct nnb__runner runner;
 	struct nnb_execution *e;
@@ -115,16 +116,16 @@ static enum nnb_status run_call(struct local *l, const struct nnb_call *call, st
 	for (uint32_t i = 0; i < call->n_pools; i++)
 		pools[i] = *nnb_pool_memory(call->pools[i]);
 	request.pools = pools;
-	result.status = run(l->prepared, &request, &call->terms, t, result.shapes, reason);
+	result.status = execution_run(l->prepared, &request, &call->terms, t, result.shapes, reason);
 	result.n_shapes = call->n_outputs;
 	nnb__trace_refused(t, result.status);
 	nnb__trace_answers(t, NBT_queue_call_result, 0, 0, 0);
 	nnb__trace_end(t);
-	return nnb__answer(nnb_prepared_model(l->prepared), call, &result, answer, reason);
+	return nnb__answer_from_result(nnb_prepared_model(l->prepared), call, &result, answer, reason);
 }
 
-static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
-                               struct nnb_reason *reason)
+static enum nnb_status local_execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
+                                     struct nnb_reason *reason)
 {
 	struct local *l = arg;
 	struct nnb_memory *pools = calloc((size_t)call->n_pools + 1, sizeof(*pools));
@@ -149,7 +150,7 @@ static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nn
 	return status;
 }
 
-static void release(void *arg)
+static void local_release(void *arg)
 {
 	struct local *l = arg;
 
@@ -161,11 +162,11 @@ static void release(void *arg)
 enum nnb_status nnb_burst_local(struct nnb_burst **ret, struct nnb_prepared *prepared, bool cached,
                                 const struct nnb_burst_config *config, struct nnb_reason *reason)
 {
-	struct nnb_burst_service service = { .configure = configure,
+	struct nnb_burst_service service = { .configure = local_configure,
 		                             .free_memory = free_memory,
 		                             .close = close_server,
-		                             .execute = execute,
-		                             .release = release,
+		                             .execute = local_execute,
+		                             .release = local_release,
 		                             .model = nnb_prepared_model(prepared),
 		                             .extended = true };
 	struct local *l = calloc(1, sizeof(*l));

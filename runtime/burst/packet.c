@@ -39,13 +39,13 @@ static struct cursor cursor_of(const struct nnb_fmq_tx *tx)
 	return c;
 }
 
-static size_t datums(const struct nnb_fmq_tx *tx)
+static size_t tx_datums(const struct nnb_fmq_tx *tx)
 {
 	return tx->first.n + tx->second.n;
 }
 
 /* The next datum's place. There is one. */
-static inline void *next(struct cursor *c, size_t bytes)
+static inline void *cursor_next(struct cursor *c, size_t bytes)
 {
 	unsigned char *at;
 
@@ -60,14 +60,14 @@ static inline void *next(struct cursor *c, size_t bytes)
 	return at;
 }
 
-static inline bool over(const struct cursor *c)
+static inline bool cursor_at_end(const struct cursor *c)
 {
 	return !c->left && !c->left_second;
 }
 
 /* ---- requests: building ---- */
 
-static size_t dimensions(const struct nnb_argument *a, uint32_t n)
+static size_t sum_ranks(const struct nnb_argument *a, uint32_t n)
 {
 	size_t sum = 0;
 
@@ -84,13 +84,13 @@ static inline bool has_terms(const struct nnb_terms *terms)
 size_t nnb_packet_request_size(const struct nnb_request *r, const struct nnb_terms *terms)
 {
 	return (size_t)2 + has_terms(terms) + r->n_inputs + r->n_outputs + r->n_pools +
-	       dimensions(r->inputs, r->n_inputs) + dimensions(r->outputs, r->n_outputs);
+	       sum_ranks(r->inputs, r->n_inputs) + sum_ranks(r->outputs, r->n_outputs);
 }
 
 /* The next datum, of which the caller writes every field that is not zero, straight into the queue. */
 static inline struct nnb_request_datum *new_request(struct cursor *c, uint8_t kind)
 {
-	struct nnb_request_datum *d = next(c, sizeof(*d));
+	struct nnb_request_datum *d = cursor_next(c, sizeof(*d));
 
 	d->kind = kind;
 	memset(d->zero, 0, sizeof(d->zero));
@@ -138,7 +138,7 @@ void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_requ
 	struct cursor c = cursor_of(tx);
 	struct nnb_request_datum *d = new_request(&c, NNB_REQUEST_PACKET);
 
-	d->packet.size = (uint32_t)datums(tx);
+	d->packet.size = (uint32_t)tx_datums(tx);
 	d->packet.n_inputs = r->n_inputs;
 	d->packet.n_outputs = r->n_outputs;
 	d->packet.n_pools = r->n_pools;
@@ -272,7 +272,7 @@ static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_rea
 }
 
 /* memcmp of a transaction's first @n datums. */
-static inline bool equal(const struct nnb_fmq_tx *tx, const struct nnb_request_datum *to, size_t n)
+static inline bool tx_equals(const struct nnb_fmq_tx *tx, const struct nnb_request_datum *to, size_t n)
 {
 	size_t first = n < tx->first.n ? n : tx->first.n;
 
@@ -290,7 +290,7 @@ static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *
 	if (n != r->n_datums || !n)
 		return false;
 	terms = r->datums[n - 1].kind == NNB_REQUEST_TERMS;
-	if (!equal(tx, r->datums, n - terms))
+	if (!tx_equals(tx, r->datums, n - terms))
 		return false;
 	if (!terms)
 		return true;
@@ -302,7 +302,7 @@ static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *
 	return !parse_terms(&from, &r->terms, true, NULL);
 }
 
-static void copy(const struct nnb_fmq_tx *tx, struct nnb_request_datum *to)
+static void tx_copy(const struct nnb_fmq_tx *tx, struct nnb_request_datum *to)
 {
 	memcpy(to, tx->first.base, tx->first.n * sizeof(*to));
 	if (tx->second.n)
@@ -311,7 +311,7 @@ static void copy(const struct nnb_fmq_tx *tx, struct nnb_request_datum *to)
 
 int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fmq_tx *tx, struct nnb_reason *reason)
 {
-	size_t n = datums(tx);
+	size_t n = tx_datums(tx);
 	int r;
 
 	if (same_request(ret, tx, n))
@@ -322,7 +322,7 @@ int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fm
 		return MALFORMED(reason, "it is empty");
 	if (n > ret->room)
 		return MALFORMED(reason, "%zu datums, where there is room for %u", n, ret->room);
-	copy(tx, ret->datums);
+	tx_copy(tx, ret->datums);
 	r = parse_copy(ret, (uint32_t)n, reason);
 	if (!r)
 		ret->n_datums = (uint32_t)n;
@@ -342,14 +342,14 @@ size_t nnb_packet_result_size(const struct nnb_result *r)
 
 static inline struct nnb_result_datum *new_result(struct cursor *c, uint8_t kind)
 {
-	struct nnb_result_datum *d = next(c, sizeof(*d));
+	struct nnb_result_datum *d = cursor_next(c, sizeof(*d));
 
 	d->kind = kind;
 	memset(d->zero, 0, sizeof(d->zero));
 	return d;
 }
 
-static uint64_t us(uint64_t ns)
+static uint64_t us_of_ns(uint64_t ns)
 {
 	return ns == UINT64_MAX ? ns : ns / 1000 + (ns % 1000 != 0);
 }
@@ -374,24 +374,24 @@ void nnb_packet_result_build(const struct nnb_fmq_tx *tx, const struct nnb_resul
 	struct cursor c = cursor_of(tx);
 	struct nnb_result_datum *d = new_result(&c, NNB_RESULT_PACKET);
 
-	d->packet.size = (uint32_t)datums(tx);
+	d->packet.size = (uint32_t)tx_datums(tx);
 	d->packet.status = r->status;
 	d->packet.n_operands = r->n_shapes;
 	d->packet.zero = 0;
 	for (uint32_t i = 0; i < r->n_shapes; i++)
 		put_shape(&c, &r->shapes[i]);
 	d = new_result(&c, NNB_RESULT_TIMING);
-	d->timing.on_device_us = us(r->timing.on_device_ns);
-	d->timing.in_driver_us = us(r->timing.in_driver_ns);
+	d->timing.on_device_us = us_of_ns(r->timing.on_device_ns);
+	d->timing.in_driver_us = us_of_ns(r->timing.in_driver_ns);
 }
 
 /* ---- results: parsing ---- */
 
 static inline bool take_result(struct cursor *c, uint8_t kind, struct nnb_result_datum *ret)
 {
-	if (__builtin_expect(over(c), 0))
+	if (__builtin_expect(cursor_at_end(c), 0))
 		return false;
-	memcpy(ret, next(c, sizeof(*ret)), sizeof(*ret));
+	memcpy(ret, cursor_next(c, sizeof(*ret)), sizeof(*ret));
 	__asm__("" : "+m"(*ret)); /* from here on the copy is what is read, whatever a compiler makes of it */
 	return ret->kind == kind;
 }
@@ -414,7 +414,7 @@ static int parse_shape(struct cursor *c, struct nnb_output_shape *ret, uint32_t 
 	return 0;
 }
 
-static uint64_t ns(uint64_t us)
+static uint64_t ns_of_us(uint64_t us)
 {
 	return us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000;
 }
@@ -425,7 +425,7 @@ int nnb_packet_result_parse(struct nnb_result *ret, uint32_t room, const struct 
 	struct cursor c = cursor_of(tx);
 	struct nnb_result_datum head, last;
 	struct nnb_output_shape unwanted;
-	size_t n = datums(tx);
+	size_t n = tx_datums(tx);
 
 	if (!take_result(&c, NNB_RESULT_PACKET, &head))
 		return MALFORMED(reason, "it does not begin with what a packet begins with");
@@ -443,10 +443,10 @@ int nnb_packet_result_parse(struct nnb_result *ret, uint32_t room, const struct 
 	}
 	if (!take_result(&c, NNB_RESULT_TIMING, &last))
 		return MALFORMED(reason, "its timing is missing");
-	if (!over(&c))
+	if (!cursor_at_end(&c))
 		return MALFORMED(reason, "datums follow the end of the packet");
 	ret->status = (enum nnb_status)head.packet.status;
 	ret->n_shapes = head.packet.n_operands;
-	ret->timing = (struct nnb_timing){ ns(last.timing.on_device_us), ns(last.timing.in_driver_us) };
+	ret->timing = (struct nnb_timing){ ns_of_us(last.timing.on_device_us), ns_of_us(last.timing.in_driver_us) };
 	return 0;
 }

@@ -64,8 +64,8 @@ static bool shapes_check(const struct nnb_model *m, const struct nnb_call *call,
 	return true;
 }
 
-enum nnb_status nnb__answer(const struct nnb_model *m, const struct nnb_call *call, struct nnb_result *r,
-                            struct nnb_answer *answer, struct nnb_reason *reason)
+enum nnb_status nnb__answer_from_result(const struct nnb_model *m, const struct nnb_call *call, struct nnb_result *r,
+                                        struct nnb_answer *answer, struct nnb_reason *reason)
 {
 	if (r->status != NNB_STATUS_NONE && r->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE)
 		r->n_shapes = 0;

@@ -26,7 +26,8 @@ static inline void nnb__answer_none(struct nnb_answer *answer)
  * contradict the model or the call, the status becomes GENERAL_FAILURE. Write the shapes' number and the timing into
  * @answer, which may be NULL. Returns the status.
  */
-enum nnb_status nnb__answer(const struct nnb_model *model, const struct nnb_call *call, struct nnb_result *result,
-                            struct nnb_answer *answer, struct nnb_reason *reason);
+enum nnb_status nnb__answer_from_result(const struct nnb_model *model, const struct nnb_call *call,
+                                        struct nnb_result *result, struct nnb_answer *answer,
+                                        struct nnb_reason *reason);
 
 #endif

@@ -48,12 +48,12 @@ struct nnb_burst_server {
 	struct nnb__trace trace; /* trace of the current request; other threads read its atomic fields */
 };
 
-static inline void count(_Atomic uint64_t *counter, uint64_t n)
+static inline void counter_add(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
-static inline bool stopping(const struct nnb_burst_server *s)
+static inline bool server_is_stopping(const struct nnb_burst_server *s)
 {
 	return atomic_load_explicit(&s->stopping, memory_order_relaxed);
 }
@@ -61,7 +61,7 @@ static inline bool stopping(const struct nnb_burst_server *s)
 /* ---- slots ---- */
 
 /* One call back for all of them (S-8). What can be used of what it brings is kept (S-9, S-11). */
-static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_reason *reason)
+static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_reason *reason)
 {
 	struct nnb_memory *memories = calloc(n, sizeof(*memories));
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -71,7 +71,7 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 		nnb_because(reason, "no memory to ask for %u pools", n);
 		return status;
 	}
-	count(&s->fetches, 1);
+	counter_add(&s->fetches, 1);
 	asked = nnb__now();
 	status = s->callback.memories(s->callback.arg, s->missing, n, memories);
 	NNB__SAY(&s->trace, slot_fetch, .stream = s->trace.who.stream, .slots = (uint16_t)n,
@@ -100,19 +100,19 @@ static uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 	return n;
 }
 
-static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *reason)
+static enum nnb_status slots_resolve(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
 	const struct nnb_packet_request *p = &s->packet;
 	uint32_t n = look_up(s, NBT_look_first);
 	enum nnb_status status;
 
-	count(&s->lookups, p->n_slots);
+	counter_add(&s->lookups, p->n_slots);
 	s->trace.lookups = (uint16_t)p->n_slots;
 	s->trace.misses = (uint16_t)n;
 	if (__builtin_expect(!n, 1))
 		return NNB_STATUS_NONE;
-	count(&s->misses, n);
-	status = fetch(s, n, reason);
+	counter_add(&s->misses, n);
+	status = memories_fetch(s, n, reason);
 	if (!status && look_up(s, NBT_look_again)) {
 		nnb_because(reason, "a slot was freed under the request that uses it");
 		status = NNB_STATUS_INVALID_ARGUMENT;
@@ -136,7 +136,7 @@ static void begin_trace(struct nnb_burst_server *s, uint32_t items)
 }
 
 /* Wait for a packet and parse all of it (B-14). 0; -EBADMSG: what came is none; -EIO: the queue is spoilt; or the end. */
-static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
+static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
 	int r = nnb_fmq_begin_receive(s->request, 0, &tx);
@@ -154,12 +154,12 @@ static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 }
 
 /* Answer. A result that does not fit becomes a failure (B-35); if even that does not fit, the client does not read its results. */
-static void answer(struct nnb_burst_server *s, struct nnb_result *result)
+static void result_send(struct nnb_burst_server *s, struct nnb_result *result)
 {
 	size_t n = nnb_packet_result_size(result);
 	struct nnb_fmq_tx tx;
 
-	if (stopping(s))
+	if (server_is_stopping(s))
 		return;
 	if (!s->packet.extended)
 		result->status = nnb__status_of_1_2(result->status);
@@ -175,17 +175,17 @@ static void answer(struct nnb_burst_server *s, struct nnb_result *result)
 	nnb_fmq_commit_write_and_wake(s->result, n);
 }
 
-static void refuse(struct nnb_burst_server *s)
+static void request_refuse(struct nnb_burst_server *s)
 {
 	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
 
-	count(&s->malformed, 1);
+	counter_add(&s->malformed, 1);
 	nnb__trace_decoded(&s->trace, 0, 0, 0, result.status);
 	nnb__trace_refused(&s->trace, result.status);
-	answer(s, &result);
+	result_send(s, &result);
 }
 
-static void serve(struct nnb_burst_server *s)
+static void request_serve(struct nnb_burst_server *s)
 {
 	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = s->shapes };
 	uint64_t taken = s->packet.measure ? nnb__now() : 0;
@@ -195,7 +195,7 @@ static void serve(struct nnb_burst_server *s)
 	if (s->executor.admit)
 		result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
 	if (!result.status) {
-		result.status = resolve(s, NULL);
+		result.status = slots_resolve(s, NULL);
 		if (result.status && result.status != NNB_STATUS_INVALID_ARGUMENT && s->executor.forgo)
 			s->executor.forgo(s->executor.arg, &s->packet);
 	}
@@ -206,22 +206,22 @@ static void serve(struct nnb_burst_server *s)
 	else
 		result.timing = NNB_NO_TIMING;
 	nnb__trace_refused(&s->trace, result.status);
-	answer(s, &result);
+	result_send(s, &result);
 }
 
 /* Take one request and answer it. False: there is nothing more to be done. */
-static bool serve_one(struct nnb_burst_server *s, bool *spoilt)
+static bool packet_serve(struct nnb_burst_server *s, bool *spoilt)
 {
-	int r = receive(s, NULL);
+	int r = request_receive(s, NULL);
 
-	if (stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && *spoilt))
+	if (server_is_stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && *spoilt))
 		return false;
 	*spoilt = r == -EIO;
-	count(&s->requests, 1);
+	counter_add(&s->requests, 1);
 	if (r)
-		refuse(s);
+		request_refuse(s);
 	else
-		serve(s);
+		request_serve(s);
 	nnb__trace_end(&s->trace);
 	return true;
 }
@@ -234,7 +234,7 @@ static void before_sleep(void *arg)
 	nnb__trace_idle(&s->trace);
 }
 
-static void *listen(void *arg)
+static void *server_thread(void *arg)
 {
 	struct nnb_burst_server *s = arg;
 	bool spoilt = false;
@@ -242,7 +242,7 @@ static void *listen(void *arg)
 	s->request->before_sleep = before_sleep;
 	s->request->before_sleep_arg = s;
 
-	while (serve_one(s, &spoilt))
+	while (packet_serve(s, &spoilt))
 		;
 	atomic_store_explicit(&s->out, true, memory_order_relaxed);
 	nnb__futex_wake(&s->out, UINT32_MAX); /* the waiting thread joins this thread next */
@@ -264,7 +264,7 @@ static struct nnb_burst_server *server_free(struct nnb_burst_server *s)
 	return NULL;
 }
 
-static int attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t elem_size, uint64_t window_ns)
+static int queue_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t elem_size, uint64_t window_ns)
 {
 	const struct nnb_fmq_attach how = { .elem_size = elem_size, .keep_counters = true, .window_ns = window_ns };
 	int r = nnb_fmq_attach(ret, desc, &how);
@@ -275,7 +275,7 @@ static int attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t 
 }
 
 /* Set the number of the burst in traces, from the service or from this process, and pass it to the client and the executor. */
-static void find_number(struct nnb_burst_server *s, const struct nnb_burst_server_config *c)
+static void server_number(struct nnb_burst_server *s, const struct nnb_burst_server_config *c)
 {
 	if (!c->stream) {
 		s->own = (struct nnb__own){ .stream = nnb__own_number(),
@@ -294,13 +294,13 @@ static void find_number(struct nnb_burst_server *s, const struct nnb_burst_serve
 		s->executor.called(s->executor.arg, s->trace.who.stream);
 }
 
-static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_server_config *c,
-                            struct nnb_reason *reason)
+static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb_burst_server_config *c,
+                                    struct nnb_reason *reason)
 {
 	size_t capacity;
 
-	if (attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns) ||
-	    attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns)) {
+	if (queue_attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns) ||
+	    queue_attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns)) {
 		nnb_because(reason, "a queue is none that a burst can use");
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
@@ -320,8 +320,8 @@ static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_s
 	s->packet.trace = &s->trace;
 	nnb__fmq_is_of_burst(s->request, NBT_queue_request);
 	nnb__fmq_is_of_burst(s->result, NBT_queue_result);
-	find_number(s, c);
-	if (pthread_create(&s->thread, NULL, listen, s)) {
+	server_number(s, c);
+	if (pthread_create(&s->thread, NULL, server_thread, s)) {
 		nnb_because(reason, "no thread for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -343,7 +343,7 @@ enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret, const struct
 	s->taken = c->taken;
 	s->executor = c->executor;
 	s->trace.who = (struct nnb__trace_who){ c->stream, c->model, c->app, (uint8_t)c->priority, NBT_path_burst };
-	status = make(s, c, reason);
+	status = server_start(s, c, reason);
 	if (status)
 		server_free(s);
 	else

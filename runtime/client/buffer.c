@@ -53,8 +53,9 @@ struct nnb_remote_buffer *nnb_remote_buffer_free(struct nnb_remote_buffer *b)
 
 /* ---- allocating ---- */
 
-static enum nnb_status check(const struct nnb_client *c, struct nnb_remote *const *models, uint32_t n_models,
-                             const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
+static enum nnb_status buffer_check_desc(const struct nnb_client *c, struct nnb_remote *const *models,
+                                         uint32_t n_models, const struct nnb_buffer_desc *desc,
+                                         struct nnb_reason *reason)
 {
 	const char *wrong = NULL;
 
@@ -74,7 +75,7 @@ static enum nnb_status check(const struct nnb_client *c, struct nnb_remote *cons
 }
 
 /* The service has this buffer for us: name it. */
-static enum nnb_status adopt(struct nnb_remote_buffer *b, const uint8_t told[12], struct nnb_reason *reason)
+static enum nnb_status buffer_adopt(struct nnb_remote_buffer *b, const uint8_t told[12], struct nnb_reason *reason)
 {
 	struct nnb_memory memory;
 	uint64_t token;
@@ -82,11 +83,11 @@ static enum nnb_status adopt(struct nnb_remote_buffer *b, const uint8_t told[12]
 	memcpy(&b->id, told, sizeof(b->id));
 	memcpy(&token, told + sizeof(b->id), sizeof(token));
 	nnb_memory_token(&memory, token);
-	return nnb_pool_from(&b->pool, &memory) ? nnb__exhausted(b->client, reason) : NNB_STATUS_NONE;
+	return nnb_pool_from(&b->pool, &memory) ? nnb__status_exhausted(b->client, reason) : NNB_STATUS_NONE;
 }
 
-static enum nnb_status ask(struct nnb_remote_buffer *b, struct nnb_remote *const *models, uint32_t n_models,
-                           const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
+static enum nnb_status buffer_allocate(struct nnb_remote_buffer *b, struct nnb_remote *const *models, uint32_t n_models,
+                                       const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
 {
 	struct nnb__channel *ch;
 	enum nnb_status status = nnb__channel_take(b->client, NNB__BUFFER, 0, &ch, reason);
@@ -101,13 +102,14 @@ static enum nnb_status ask(struct nnb_remote_buffer *b, struct nnb_remote *const
 	nnb__put_roles(&ch->out, desc->inputs, desc->n_inputs);
 	nnb__put_roles(&ch->out, desc->outputs, desc->n_outputs);
 	status = nnb__call_for(b->client, ch, told, sizeof(told), reason);
-	return status ? status : adopt(b, told, reason);
+	return status ? status : buffer_adopt(b, told, reason);
 }
 
 /* ---- falling back ---- */
 
-static enum nnb_status find_kind(struct nnb__buffer_kind *ret, struct nnb_remote *const *models, uint32_t n_models,
-                                 const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
+static enum nnb_status kind_from_models(struct nnb__buffer_kind *ret, struct nnb_remote *const *models,
+                                        uint32_t n_models, const struct nnb_buffer_desc *desc,
+                                        struct nnb_reason *reason)
 {
 	const struct nnb_model **known = calloc((size_t)n_models + 1, sizeof(struct nnb_model *));
 	enum nnb_status status;
@@ -122,11 +124,12 @@ static enum nnb_status find_kind(struct nnb__buffer_kind *ret, struct nnb_remote
 }
 
 /* @refused: what the service says. It stays that, where there can be no memory in its place. */
-static enum nnb_status fall_back(struct nnb_remote_buffer *b, struct nnb_remote *const *models, uint32_t n_models,
-                                 const struct nnb_buffer_desc *desc, enum nnb_status refused, struct nnb_reason *reason)
+static enum nnb_status buffer_fall_back(struct nnb_remote_buffer *b, struct nnb_remote *const *models,
+                                        uint32_t n_models, const struct nnb_buffer_desc *desc, enum nnb_status refused,
+                                        struct nnb_reason *reason)
 {
 	struct nnb_reason wrong = { "" };
-	enum nnb_status status = find_kind(&b->kind, models, n_models, desc, &wrong);
+	enum nnb_status status = kind_from_models(&b->kind, models, n_models, desc, &wrong);
 
 	if (status ==
 	    NNB_STATUS_INVALID_ARGUMENT) { /* an error that the service did not report, because it refused for another reason */
@@ -144,18 +147,18 @@ enum nnb_status nnb_remote_buffer_new(struct nnb_remote_buffer **ret, struct nnb
                                       struct nnb_remote *const *models, uint32_t n_models,
                                       const struct nnb_buffer_desc *desc, bool may_fall_back, struct nnb_reason *reason)
 {
-	enum nnb_status status = check(c, models, n_models, desc, reason);
+	enum nnb_status status = buffer_check_desc(c, models, n_models, desc, reason);
 	struct nnb_remote_buffer *b;
 
 	if (status)
 		return status;
 	b = buffer_new(c);
 	if (!b)
-		return nnb__exhausted(c, reason);
-	status = ask(b, models, n_models, desc, reason);
+		return nnb__status_exhausted(c, reason);
+	status = buffer_allocate(b, models, n_models, desc, reason);
 	if (status && may_fall_back && status != NNB_STATUS_INVALID_ARGUMENT && status != NNB_STATUS_DEAD_OBJECT &&
 	    !b->id)
-		status = fall_back(b, models, n_models, desc, status, reason);
+		status = buffer_fall_back(b, models, n_models, desc, status, reason);
 	if (status)
 		nnb_remote_buffer_free(b);
 	else
@@ -189,7 +192,7 @@ static enum nnb_status copy_here(const struct nnb_remote_buffer *b, struct nnb_m
 	enum nnb_status status;
 
 	memcpy(to ? others : own, to ? own : others, b->kind.bytes);
-	status = nnb__copied(other, to, mark, reason);
+	status = nnb__copy_finish(other, to, mark, reason);
 	nnb_mapping_unref(other);
 	return status;
 }

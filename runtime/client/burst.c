@@ -28,7 +28,7 @@ static void put_desc(struct nnb__message *m, const struct nnb_fmq_desc *desc)
 }
 
 /* Attend to the line from now on. */
-static int enlist(struct nnb__line *l)
+static int line_enlist(struct nnb__line *l)
 {
 	struct nnb_client *c = l->client;
 
@@ -44,7 +44,7 @@ static int enlist(struct nnb__line *l)
 }
 
 /* The thread has nothing to do with it from now on. */
-static void delist(struct nnb__line *l)
+static void line_delist(struct nnb__line *l)
 {
 	struct nnb_client *c = l->client;
 
@@ -60,7 +60,7 @@ static void delist(struct nnb__line *l)
 	close(l->sock);
 }
 
-static void close_line(void *context)
+static void line_close(void *context)
 {
 	struct nnb__line *l = context;
 	struct nnb__channel *ch;
@@ -68,16 +68,16 @@ static void close_line(void *context)
 	pthread_mutex_lock(&l->lock);
 	l->burst = NULL;
 	pthread_mutex_unlock(&l->lock);
-	delist(l);
+	line_delist(l);
 	if (nnb__channel_take(l->client, NNB__BURST_CLOSE, 0, &ch, NULL))
 		return;
 	nnb__put_u32(&ch->out, l->id);
 	nnb__call_for(l->client, ch, NULL, 0, NULL);
 }
 
-static enum nnb_status configure(void *arg, const struct nnb_burst_callback *callback,
-                                 const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, void **context,
-                                 struct nnb_reason *reason)
+static enum nnb_status line_configure(void *arg, const struct nnb_burst_callback *callback,
+                                      const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
+                                      void **context, struct nnb_reason *reason)
 {
 	struct nnb__line *l = arg;
 	struct nnb__channel *ch;
@@ -86,7 +86,7 @@ static enum nnb_status configure(void *arg, const struct nnb_burst_callback *cal
 
 	l->callback = *callback;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		return nnb__lost(l->client, -errno, reason);
+		return nnb__status_lost(l->client, -errno, reason);
 	}
 	l->sock = pair[0];
 	status = nnb__channel_take(l->client, NNB__BURST, 0, &ch, reason);
@@ -99,9 +99,9 @@ static enum nnb_status configure(void *arg, const struct nnb_burst_callback *cal
 		status = nnb__call_for(l->client, ch, &l->id, sizeof(l->id), reason);
 	}
 	close(pair[1]);
-	if (!status && enlist(l)) {
-		close_line(l);
-		return nnb__exhausted(l->client, reason);
+	if (!status && line_enlist(l)) {
+		line_close(l);
+		return nnb__status_exhausted(l->client, reason);
 	}
 	if (status)
 		close(l->sock);
@@ -109,7 +109,7 @@ static enum nnb_status configure(void *arg, const struct nnb_burst_callback *cal
 	return status;
 }
 
-static enum nnb_status free_memory(void *context, int32_t slot)
+static enum nnb_status line_free_memory(void *context, int32_t slot)
 {
 	struct nnb__line *l = context;
 	struct nnb__channel *ch;
@@ -122,15 +122,15 @@ static enum nnb_status free_memory(void *context, int32_t slot)
 	return nnb__call_for(l->client, ch, NULL, 0, NULL);
 }
 
-static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
-                               struct nnb_reason *reason)
+static enum nnb_status line_execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
+                                    struct nnb_reason *reason)
 {
 	struct nnb__line *l = arg;
 
 	return nnb__remote_execute(l->remote, call, true, answer, reason);
 }
 
-static void called(void *context, uint32_t *stream, uint32_t *model)
+static void line_numbers(void *context, uint32_t *stream, uint32_t *model)
 {
 	const struct nnb__line *l = context;
 
@@ -138,7 +138,7 @@ static void called(void *context, uint32_t *stream, uint32_t *model)
 	*model = l->remote->id;
 }
 
-static void release(void *arg)
+static void line_release(void *arg)
 {
 	struct nnb__line *l = arg;
 
@@ -153,16 +153,16 @@ enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, struct nnb_b
 	struct nnb__line *l = calloc(1, sizeof(*l));
 
 	if (!l)
-		return nnb__exhausted(remote->client, reason);
+		return nnb__status_exhausted(remote->client, reason);
 	pthread_mutex_init(&l->lock, NULL);
 	l->remote = nnb__remote_ref(remote);
 	l->client = remote->client;
-	*ret = (struct nnb_burst_service){ .configure = configure,
-		                           .free_memory = free_memory,
-		                           .close = close_line,
-		                           .execute = execute,
-		                           .release = release,
-		                           .called = called,
+	*ret = (struct nnb_burst_service){ .configure = line_configure,
+		                           .free_memory = line_free_memory,
+		                           .close = line_close,
+		                           .execute = line_execute,
+		                           .release = line_release,
+		                           .called = line_numbers,
 		                           .model = remote->model,
 		                           .extended = remote->client->hal >= NNB_HAL_1_3,
 		                           .arg = l };

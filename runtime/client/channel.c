@@ -25,7 +25,7 @@ void nnb__channel_free(struct nnb__channel *ch)
 	free(ch);
 }
 
-enum nnb_status nnb__dead(struct nnb_reason *reason)
+enum nnb_status nnb__status_dead(struct nnb_reason *reason)
 {
 	nnb_because(reason, "the service is gone");
 	return NNB_STATUS_DEAD_OBJECT;
@@ -38,14 +38,14 @@ static enum nnb_status exhausted_for(const struct nnb_client *c)
 	return c && c->hal < NNB_HAL_1_3 ? nnb__status_of_1_2(status) : status;
 }
 
-enum nnb_status nnb__exhausted(const struct nnb_client *c, struct nnb_reason *reason)
+enum nnb_status nnb__status_exhausted(const struct nnb_client *c, struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory");
 	return exhausted_for(c);
 }
 
 /* The status of a failed exchange with the service. */
-enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *reason)
+enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_reason *reason)
 {
 	switch (r) {
 	case -ETIMEDOUT:
@@ -61,7 +61,7 @@ enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *
 		nnb_because(reason, "a file descriptor of it is not open");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	case -ENOMEM:
-		return nnb__exhausted(c, reason);
+		return nnb__status_exhausted(c, reason);
 	case -ETOOMANYREFS:
 	case -EMFILE:
 		nnb_because(reason, "too many file descriptors");
@@ -70,7 +70,7 @@ enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *
 		nnb_because(reason, "what the service answered is no answer");
 		return NNB_STATUS_GENERAL_FAILURE;
 	default:
-		return nnb__dead(reason);
+		return nnb__status_dead(reason);
 	}
 }
 
@@ -103,7 +103,7 @@ static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *c
 			shutdown(c->life, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&c->life_lock);
-	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	return status;
 }
 
@@ -140,7 +140,7 @@ static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **r
 	enum nnb_status status;
 
 	if (!ch)
-		return nnb__exhausted(NULL, reason);
+		return nnb__status_exhausted(NULL, reason);
 	ch->sock = -1;
 	status = open_channel(c, ch, reason);
 	if (status) {
@@ -162,7 +162,7 @@ enum nnb_status nnb__channel_take(struct nnb_client *c, uint16_t type, uint64_t 
 	struct nnb__channel *ch;
 
 	if (atomic_load_explicit(&c->dead, memory_order_relaxed))
-		return nnb__dead(reason);
+		return nnb__status_dead(reason);
 	pthread_mutex_lock(&c->lock);
 	ch = take_idle(c);
 	pthread_mutex_unlock(&c->lock);
@@ -205,7 +205,7 @@ void nnb__channel_give(struct nnb_client *c, struct nnb__channel *ch)
  * Send what has been put into ch->out, and wait for the answer, in ch->in. 0 or -errno. One that does not come in time
  * is refused: the service finds out, and undoes what it has made for us; one that has just come is taken.
  */
-int nnb__exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns)
+int nnb__channel_exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns)
 {
 	int r;
 
@@ -231,9 +231,9 @@ enum nnb_status nnb__no_answer(struct nnb_reason *reason)
 
 enum nnb_status nnb__answer_await(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
 {
-	int r = nnb__exchange(c, ch, 0);
+	int r = nnb__channel_exchange(c, ch, 0);
 
-	return r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	return r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 }
 
 enum nnb_status nnb__answer_end(struct nnb_client *c, struct nnb__channel *ch, enum nnb_status status,

@@ -110,7 +110,7 @@ static int find_socket(const char *asked, struct sockaddr_un *ret)
 	return 0;
 }
 
-static int reach(struct nnb_client *c, const char *asked, struct nnb_reason *reason)
+static int service_connect(struct nnb_client *c, const char *asked, struct nnb_reason *reason)
 {
 	struct sockaddr_un at;
 	int r = find_socket(asked, &at);
@@ -163,7 +163,7 @@ static int errno_of(enum nnb_status status)
 }
 
 /* Introduce ourselves. */
-static int greet(struct nnb_client *c, const char *name, struct nnb_reason *reason)
+static int service_greet(struct nnb_client *c, const char *name, struct nnb_reason *reason)
 {
 	struct nnb__message m = { 0 };
 	int pair[2], r;
@@ -208,7 +208,7 @@ int nnb__client_watch(struct nnb_client *c, int fd, uint64_t tag)
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int start(struct nnb_client *c)
+static int events_start(struct nnb_client *c)
 {
 	int r;
 
@@ -219,7 +219,7 @@ static int start(struct nnb_client *c)
 	r = nnb__client_watch(c, c->events, NNB__EVENTS_TAG);
 	if (!r)
 		r = nnb__client_watch(c, c->wake, NNB__WAKE_TAG);
-	return r ? r : -pthread_create(&c->thread, NULL, nnb__attend, c);
+	return r ? r : -pthread_create(&c->thread, NULL, nnb__events_thread, c);
 }
 
 int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *config, struct nnb_reason *reason)
@@ -243,11 +243,11 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 	pthread_mutex_init(&c->life_lock, NULL);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->unused, NULL);
-	r = reach(c, config->socket, reason);
+	r = service_connect(c, config->socket, reason);
 	if (!r)
-		r = greet(c, config->name ? config->name : program_invocation_short_name, reason);
+		r = service_greet(c, config->name ? config->name : program_invocation_short_name, reason);
 	if (!r) {
-		r = start(c);
+		r = events_start(c);
 		if (r)
 			nnb_because(reason, "cannot attend to the service: %s", strerror(-r));
 	}

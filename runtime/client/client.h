@@ -113,7 +113,7 @@ void nnb__channel_free(struct nnb__channel *channel);
  * Send what has been put into out, and wait for the answer, in in. 0 or -errno. One that does not come in time is
  * refused: the service finds out, and undoes what it has made for us; one that has just come is taken.
  */
-int nnb__exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
+int nnb__channel_exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
 
 /*
  * A call in two steps. Await: send out, and wait for the answer; with NONE, its fields come next in @channel's in. End: with @status,
@@ -128,21 +128,21 @@ enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *ch
                               struct nnb_reason *reason);
 
 /* The status of an exchange that failed with @error, mapped to the HAL version of @client (NULL: not mapped). */
-enum nnb_status nnb__lost(const struct nnb_client *client, int error, struct nnb_reason *reason);
-enum nnb_status nnb__dead(struct nnb_reason *reason);
+enum nnb_status nnb__status_lost(const struct nnb_client *client, int error, struct nnb_reason *reason);
+enum nnb_status nnb__status_dead(struct nnb_reason *reason);
 enum nnb_status nnb__no_answer(struct nnb_reason *reason);
-enum nnb_status nnb__exhausted(const struct nnb_client *client, struct nnb_reason *reason);
+enum nnb_status nnb__status_exhausted(const struct nnb_client *client, struct nnb_reason *reason);
 
 /* ---- events.c ---- */
 
 /* The thread; its argument is the client. */
-void *nnb__attend(void *client);
+void *nnb__events_thread(void *client);
 
 struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nnb_call *call);
 void nnb__pending_drop(struct nnb__pending *pending);
 
 /* From now on it is told, whatever happens. Returns its serial number; 0: the service is gone, it is still the caller's. */
-uint64_t nnb__pend(struct nnb_client *client, struct nnb__pending *pending);
+uint64_t nnb__pending_add(struct nnb_client *client, struct nnb__pending *pending);
 
 /* Take the pending execution @serial from the list; the caller owns it. NULL: its callback has been called. */
 struct nnb__pending *nnb__pending_take(struct nnb_client *client, uint64_t serial);

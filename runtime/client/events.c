@@ -37,7 +37,7 @@ struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nn
 }
 
 /* From now on it is told, whatever happens. Returns its serial number. */
-uint64_t nnb__pend(struct nnb_client *c, struct nnb__pending *p)
+uint64_t nnb__pending_add(struct nnb_client *c, struct nnb__pending *p)
 {
 	uint64_t serial = 0;
 
@@ -72,11 +72,11 @@ void nnb__pending_drop(struct nnb__pending *p)
 	free(p);
 }
 
-static void finish(struct nnb__pending *p, struct nnb_result *result)
+static void pending_finish(struct nnb__pending *p, struct nnb_result *result)
 {
 	struct nnb_call call = { .outputs = p->outputs, .n_outputs = p->n_outputs, .measure = p->measure };
 
-	nnb__call_end(&p->trace, nnb__answer(p->remote->model, &call, result, NULL, NULL));
+	nnb__call_end(&p->trace, nnb__answer_from_result(p->remote->model, &call, result, NULL, NULL));
 	result->exec = p->trace.exec;
 	p->done(p->arg, result);
 	nnb__pending_drop(p);
@@ -92,7 +92,7 @@ static void on_done(struct nnb_client *c, struct nnb__message *m)
 	nnb__call_hears(&p->trace, NBT_queue_call_result, 1, 1, NULL);
 	result.shapes = calloc((size_t)p->n_outputs + 1, sizeof(*result.shapes));
 	nnb__get_result(m, &result, result.shapes ? p->n_outputs : 0);
-	finish(p, &result);
+	pending_finish(p, &result);
 	free(result.shapes);
 }
 
@@ -192,11 +192,11 @@ void nnb__pending_fail(struct nnb__pending *p, enum nnb_status status)
 {
 	struct nnb_result result = { .status = status, .timing = NNB_NO_TIMING };
 
-	finish(p, &result);
+	pending_finish(p, &result);
 }
 
 /* The service is gone: end everything that waits for it. */
-static void die(struct nnb_client *c)
+static void client_fail_all(struct nnb_client *c)
 {
 	struct nnb__pending *p;
 
@@ -214,7 +214,7 @@ static void die(struct nnb_client *c)
 
 /* ---- the thread ---- */
 
-void *nnb__attend(void *arg)
+void *nnb__events_thread(void *arg)
 {
 	struct nnb_client *c = arg;
 	struct nnb__message in = { 0 }, out = { 0 };
@@ -226,7 +226,7 @@ void *nnb__attend(void *arg)
 		if (event.data.u64 >= NNB__FIRST_LINE_TAG)
 			serve_line(c, event.data.u64, &in, &out);
 		else if (event.data.u64 == NNB__EVENTS_TAG && nnb__message_receive(c->events, &in))
-			die(c);
+			client_fail_all(c);
 		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__DONE)
 			on_done(c, &in);
 		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__FENCED)

@@ -48,7 +48,7 @@ static struct nnb_fenced *fenced_new(struct nnb_remote *remote, const struct nnb
 	return f;
 }
 
-static void unref(struct nnb_fenced *f)
+static void fenced_unref(struct nnb_fenced *f)
 {
 	if (atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
 		return;
@@ -60,7 +60,7 @@ static void unref(struct nnb_fenced *f)
 	free(f);
 }
 
-static struct nnb_fenced *ref(struct nnb_fenced *f)
+static struct nnb_fenced *fenced_ref(struct nnb_fenced *f)
 {
 	atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
 	return f;
@@ -69,13 +69,13 @@ static struct nnb_fenced *ref(struct nnb_fenced *f)
 struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *f)
 {
 	if (f)
-		unref(f);
+		fenced_unref(f);
 	return NULL;
 }
 
 /* ---- the list ---- */
 
-static bool is_over(struct nnb_fenced *f)
+static bool fenced_is_over(struct nnb_fenced *f)
 {
 	bool over;
 
@@ -86,38 +86,38 @@ static bool is_over(struct nnb_fenced *f)
 }
 
 /* Those that were told of earlier have a fence that is signalled by now. */
-static void sweep(struct nnb_client *c)
+static void fenced_sweep(struct nnb_client *c)
 {
 	struct nnb_fenced **at = &c->fenced, *f;
 
 	while ((f = *at)) {
-		if (!is_over(f)) {
+		if (!fenced_is_over(f)) {
 			at = &f->next;
 			continue;
 		}
 		*at = f->next;
-		unref(f);
+		fenced_unref(f);
 	}
 }
 
 /* From now on it is told, whatever happens. False: the service is gone. */
-static bool enlist(struct nnb_client *c, struct nnb_fenced *f)
+static bool fenced_enlist(struct nnb_client *c, struct nnb_fenced *f)
 {
 	bool alive;
 
 	pthread_mutex_lock(&c->lock);
-	sweep(c);
+	fenced_sweep(c);
 	alive = !atomic_load_explicit(&c->dead, memory_order_relaxed);
 	if (alive) {
 		f->serial = ++c->last_serial;
 		f->next = c->fenced;
-		c->fenced = ref(f);
+		c->fenced = fenced_ref(f);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return alive;
 }
 
-static void delist(struct nnb_client *c, const struct nnb_fenced *f)
+static void fenced_delist(struct nnb_client *c, const struct nnb_fenced *f)
 {
 	struct nnb_fenced **at = &c->fenced, *is = NULL;
 
@@ -130,13 +130,13 @@ static void delist(struct nnb_client *c, const struct nnb_fenced *f)
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (is)
-		unref(is);
+		fenced_unref(is);
 }
 
 /* ---- being told ---- */
 
-static void tell(struct nnb_fenced *f, enum nnb_status status, const struct nnb_timing *since_launch,
-                 const struct nnb_timing *since_fences)
+static void fenced_set_result(struct nnb_fenced *f, enum nnb_status status, const struct nnb_timing *since_launch,
+                              const struct nnb_timing *since_fences)
 {
 	struct nnb_remote *remote;
 
@@ -155,16 +155,16 @@ static void tell(struct nnb_fenced *f, enum nnb_status status, const struct nnb_
 	nnb_remote_release(remote);
 }
 
-static struct nnb_fenced *find(struct nnb_client *c, uint64_t serial)
+static struct nnb_fenced *fenced_find(struct nnb_client *c, uint64_t serial)
 {
 	struct nnb_fenced *f;
 
 	pthread_mutex_lock(&c->lock);
-	sweep(c);
+	fenced_sweep(c);
 	for (f = c->fenced; f && f->serial != serial; f = f->next)
 		;
 	if (f)
-		ref(f);
+		fenced_ref(f);
 	pthread_mutex_unlock(&c->lock);
 	return f;
 }
@@ -180,7 +180,7 @@ static struct nnb_timing get_timing(struct nnb__message *m)
 
 void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 {
-	struct nnb_fenced *f = find(c, nnb__get_u64(m));
+	struct nnb_fenced *f = fenced_find(c, nnb__get_u64(m));
 	uint32_t status = nnb__get_u32(m);
 	struct nnb_timing since_launch = get_timing(m), since_fences = get_timing(m);
 
@@ -188,12 +188,12 @@ void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 		return;
 	if (!nnb__message_taken(m) || status > NNB_STATUS_DEAD_OBJECT)
 		status = NNB_STATUS_GENERAL_FAILURE;
-	tell(f, (enum nnb_status)status, &since_launch, &since_fences);
-	unref(f);
+	fenced_set_result(f, (enum nnb_status)status, &since_launch, &since_fences);
+	fenced_unref(f);
 }
 
 /* The service is gone, so this process decides the result. */
-static void take_over(struct nnb_fenced *f)
+static void fenced_take_over(struct nnb_fenced *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->alone = true;
@@ -202,7 +202,7 @@ static void take_over(struct nnb_fenced *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static struct nnb_fenced *take_any(struct nnb_client *c)
+static struct nnb_fenced *fenced_take_any(struct nnb_client *c)
 {
 	struct nnb_fenced *f;
 
@@ -218,10 +218,10 @@ void nnb__fenced_die(struct nnb_client *c)
 {
 	struct nnb_fenced *f;
 
-	while ((f = take_any(c))) {
-		tell(f, NNB_STATUS_DEAD_OBJECT, NULL, NULL);
-		take_over(f);
-		unref(f);
+	while ((f = fenced_take_any(c))) {
+		fenced_set_result(f, NNB_STATUS_DEAD_OBJECT, NULL, NULL);
+		fenced_take_over(f);
+		fenced_unref(f);
 	}
 }
 
@@ -229,14 +229,14 @@ void nnb__fenced_forget(struct nnb_client *c)
 {
 	struct nnb_fenced *f;
 
-	while ((f = take_any(c)))
-		unref(f);
+	while ((f = fenced_take_any(c)))
+		fenced_unref(f);
 }
 
 /* ---- launching ---- */
 
-static void put_call(struct nnb__message *m, const struct nnb_remote *remote, uint32_t number,
-                     const struct nnb_call *call, const struct nnb_fenced_how *how, uint64_t serial, int fence)
+static void put_fenced_call(struct nnb__message *m, const struct nnb_remote *remote, uint32_t number,
+                            const struct nnb_call *call, const struct nnb_fenced_how *how, uint64_t serial, int fence)
 {
 	nnb__put_u32(m, remote->id);
 	nnb__put_u32(m, number);
@@ -252,7 +252,7 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, ui
 }
 
 /* The execution is under way; this takes @own, a duplicate of the user's fence. */
-static void adopt(struct nnb_fenced *f, int own)
+static void fenced_set_fence(struct nnb_fenced *f, int own)
 {
 	pthread_mutex_lock(&f->lock);
 	f->fence = own;
@@ -261,7 +261,7 @@ static void adopt(struct nnb_fenced *f, int own)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static enum nnb_status launched(struct nnb__message *m, struct nnb_reason *reason)
+static enum nnb_status launch_status(struct nnb__message *m, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__answer_status(m, reason);
 
@@ -269,8 +269,9 @@ static enum nnb_status launched(struct nnb__message *m, struct nnb_reason *reaso
 }
 
 /* The channel goes back. @fence: the user's, if it is under way. */
-static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns, struct nnb_fenced *f,
-                              struct nnb__call_trace *t, int fence, struct nnb_reason *reason)
+static enum nnb_status fenced_launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns,
+                                     struct nnb_fenced *f, struct nnb__call_trace *t, int fence,
+                                     struct nnb_reason *reason)
 {
 	int own = fcntl(fence, F_DUPFD_CLOEXEC, 0); /* once it is under way we must have one */
 	int r = own < 0 ? -EMFILE : 0;
@@ -278,20 +279,21 @@ static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uin
 
 	if (!r) {
 		nnb__call_asks(t, NBT_queue_call_request, 1, 0, 0);
-		r = nnb__exchange(c, ch, timeout_ns);
+		r = nnb__channel_exchange(c, ch, timeout_ns);
 	}
 	if (!r)
 		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
-	status = r ? nnb__lost(c, r, reason) : launched(&ch->in, reason);
+	status = r ? nnb__status_lost(c, r, reason) : launch_status(&ch->in, reason);
 	nnb__channel_give(c, ch);
 	if (!status)
-		adopt(f, own);
+		fenced_set_fence(f, own);
 	else if (own >= 0)
 		close(own);
 	return status;
 }
 
-static enum nnb_status check(const struct nnb_call *call, const struct nnb_fenced_how *how, struct nnb_reason *reason)
+static enum nnb_status call_check(const struct nnb_call *call, const struct nnb_fenced_how *how,
+                                  struct nnb_reason *reason)
 {
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -316,25 +318,25 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 
 	if (!how)
 		how = &at_once;
-	status = check(call, how, reason);
+	status = call_check(call, how, reason);
 	if (status)
 		return status;
 	f = fenced_new(remote, call);
 	if (!f)
-		return nnb__exhausted(c, reason);
+		return nnb__status_exhausted(c, reason);
 	if (nnb_fence_new(&fence)) {
-		unref(f);
-		return nnb__lost(c, -EMFILE, reason);
+		fenced_unref(f);
+		return nnb__status_lost(c, -EMFILE, reason);
 	}
 	number = nnb__call_submit(remote, NBT_path_fenced, call, how->duration_ns, false, &trace);
 	f->exec = trace.exec;
 	status = nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason);
-	if (!status && enlist(c, f)) {
-		put_call(&ch->out, remote, number, call, how, f->serial, fence);
-		status = launch(c, ch, call->timeout_ns, f, &trace, fence, reason);
+	if (!status && fenced_enlist(c, f)) {
+		put_fenced_call(&ch->out, remote, number, call, how, f->serial, fence);
+		status = fenced_launch(c, ch, call->timeout_ns, f, &trace, fence, reason);
 	} else if (!status) {
 		nnb__channel_give(c, ch);
-		status = nnb__dead(reason);
+		status = nnb__status_dead(reason);
 	}
 	nnb__call_end(&trace, status);
 	if (!status) {
@@ -343,8 +345,8 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 		return NNB_STATUS_NONE;
 	}
 	close(fence);
-	delist(c, f);
-	unref(f);
+	fenced_delist(c, f);
+	fenced_unref(f);
 	return status;
 }
 

@@ -21,7 +21,7 @@ static enum nnb_status put_model(const struct nnb_client *c, struct nnb__message
 	int r = nnb_model_encode(model, &form, &bytes);
 
 	if (r == -ENOMEM)
-		return nnb__exhausted(c, reason);
+		return nnb__status_exhausted(c, reason);
 	if (r || bytes > NNB__BODY_MAX) {
 		nnb_because(reason, "the model cannot be sent: it is not one, or too large");
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -46,8 +46,8 @@ enum nnb_status nnb_client_supported(struct nnb_client *c, const struct nnb_mode
 		return status;
 	status = put_model(c, &ch->out, model, reason);
 	if (!status) {
-		r = nnb__exchange(c, ch, 0);
-		status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+		r = nnb__channel_exchange(c, ch, 0);
+		status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	}
 	if (!status && ch->in.bytes - ch->in.at != model->n_operations)
 		status = nnb__no_answer(reason);
@@ -94,7 +94,7 @@ static int copy_model(struct nnb_model **ret, const struct nnb_model *model)
 }
 
 /* The app has the model, and wanted it by @deadline_ns. */
-static void tell_late(uint32_t id, uint64_t deadline_ns)
+static void emit_late(uint32_t id, uint64_t deadline_ns)
 {
 	uint64_t now;
 
@@ -107,8 +107,8 @@ static void tell_late(uint32_t id, uint64_t deadline_ns)
 }
 
 /* Call, and make what the answer says of it. The channel goes back. */
-static enum nnb_status prepare(struct nnb_client *c, struct nnb__channel *ch, const struct nnb_model *model,
-                               uint64_t deadline_ns, struct nnb_remote **ret, struct nnb_reason *reason)
+static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel *ch, const struct nnb_model *model,
+                                      uint64_t deadline_ns, struct nnb_remote **ret, struct nnb_reason *reason)
 {
 	struct nnb_remote *remote = calloc(1, sizeof(*remote));
 	uint32_t told[2]; /* its id; the preference it was prepared with */
@@ -116,7 +116,7 @@ static enum nnb_status prepare(struct nnb_client *c, struct nnb__channel *ch, co
 
 	if (!remote) {
 		nnb__channel_give(c, ch);
-		return nnb__exhausted(c, reason);
+		return nnb__status_exhausted(c, reason);
 	}
 	status = nnb__call_for(c, ch, told, sizeof(told), reason);
 	if (status) {
@@ -129,10 +129,10 @@ static enum nnb_status prepare(struct nnb_client *c, struct nnb__channel *ch, co
 	remote->client = nnb__client_ref(c);
 	if (copy_model(&remote->model, model)) {
 		nnb_remote_release(remote);
-		return nnb__exhausted(c, reason);
+		return nnb__status_exhausted(c, reason);
 	}
 	*ret = remote;
-	tell_late(remote->id, deadline_ns);
+	emit_late(remote->id, deadline_ns);
 	return NNB_STATUS_NONE;
 }
 
@@ -148,7 +148,7 @@ enum nnb_status nnb_remote_prepare(struct nnb_client *c, const struct nnb_model 
 	put_cache(&ch->out, cache);
 	status = put_model(c, &ch->out, model, reason);
 	if (!status)
-		return prepare(c, ch, model, how ? how->deadline_ns : 0, ret, reason);
+		return remote_prepare(c, ch, model, how ? how->deadline_ns : 0, ret, reason);
 	nnb__channel_give(c, ch);
 	return status;
 }
@@ -164,7 +164,7 @@ enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *c, const struct
 		return status;
 	nnb__put_u64(&ch->out, deadline_ns);
 	put_cache(&ch->out, cache);
-	return prepare(c, ch, model, deadline_ns, ret, reason);
+	return remote_prepare(c, ch, model, deadline_ns, ret, reason);
 }
 
 const struct nnb_model *nnb_remote_model(const struct nnb_remote *r)
@@ -230,8 +230,8 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, ui
 }
 
 /* Call, and be told the result. */
-static void ask(struct nnb_remote *remote, const struct nnb_call *call, uint32_t number, struct nnb__call_trace *t,
-                struct nnb_result *result, struct nnb_reason *reason)
+static void remote_call(struct nnb_remote *remote, const struct nnb_call *call, uint32_t number,
+                        struct nnb__call_trace *t, struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct nnb__channel *ch;
 	int r;
@@ -241,10 +241,10 @@ static void ask(struct nnb_remote *remote, const struct nnb_call *call, uint32_t
 		return;
 	put_call(&ch->out, remote, number, call);
 	nnb__call_asks(t, NBT_queue_call_request, 1, 0, 0);
-	r = nnb__exchange(remote->client, ch, call->timeout_ns);
+	r = nnb__channel_exchange(remote->client, ch, call->timeout_ns);
 	if (!r)
 		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
-	result->status = r ? nnb__lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
+	result->status = r ? nnb__status_lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
 	if (!r && ch->in.at < ch->in.bytes) {
 		nnb__get_result(&ch->in, result, call->n_outputs);
 		if (ch->in.failed)
@@ -265,8 +265,8 @@ enum nnb_status nnb__remote_execute(struct nnb_remote *remote, const struct nnb_
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
 	number = nnb__call_submit(remote, NBT_path_sync, call, 0, fallback, &trace);
-	ask(remote, call, number, &trace, &result, reason);
-	status = nnb__answer(remote->model, call, &result, answer, reason);
+	remote_call(remote, call, number, &trace, &result, reason);
+	status = nnb__answer_from_result(remote->model, call, &result, answer, reason);
 	if (answer)
 		answer->exec = trace.exec;
 	nnb__call_end(&trace, status);
@@ -280,7 +280,8 @@ enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_c
 }
 
 /* The call failed before the service could send a completion: call back here. */
-static enum nnb_status tell(void (*done)(void *arg, const struct nnb_result *result), void *arg, enum nnb_status status)
+static enum nnb_status completion_fail(void (*done)(void *arg, const struct nnb_result *result), void *arg,
+                                       enum nnb_status status)
 {
 	const struct nnb_result result = { .status = status, .timing = NNB_NO_TIMING };
 
@@ -301,10 +302,10 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	int r;
 
 	if (!nnb__call_packable(call, reason))
-		return tell(done, arg, NNB_STATUS_INVALID_ARGUMENT);
+		return completion_fail(done, arg, NNB_STATUS_INVALID_ARGUMENT);
 	p = nnb__pending_new(remote, call);
 	if (!p)
-		return tell(done, arg, nnb__exhausted(c, reason));
+		return completion_fail(done, arg, nnb__status_exhausted(c, reason));
 	p->done = done;
 	p->arg = arg;
 	number = nnb__call_submit(remote, NBT_path_async, call, 0, false, &p->trace);
@@ -315,15 +316,15 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	}
 	put_call(&ch->out, remote, number, call);
 	nnb__call_asks(&p->trace, NBT_queue_call_request, 1, 0, 0);
-	serial = nnb__pend(c, p); /* from here on, the events' thread may free it */
+	serial = nnb__pending_add(c, p); /* from here on, the events' thread may free it */
 	if (!serial) {
 		nnb__channel_give(c, ch);
 		nnb__pending_fail(p, NNB_STATUS_DEAD_OBJECT);
-		return nnb__dead(reason);
+		return nnb__status_dead(reason);
 	}
 	nnb__put_u64(&ch->out, serial);
-	r = nnb__exchange(c, ch, 0);
-	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	r = nnb__channel_exchange(c, ch, 0);
+	status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	/* The service sends a completion if it has promised one, or may have received the call. Otherwise call back here, unless done. */
 	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__message_taken(&ch->in)) {
 		p = nnb__pending_take(c, serial);

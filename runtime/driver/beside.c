@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int nnb__beside(const char *name, char ret[NNB__PATH_BYTES])
+int nnb__path_beside(const char *name, char ret[NNB__PATH_BYTES])
 {
 	char own[NNB__PATH_BYTES];
 	Dl_info info;
 	int n;
 
-	if (!dladdr(&nnb__beside, &info) || !realpath(info.dli_fname, own))
+	if (!dladdr(&nnb__path_beside, &info) || !realpath(info.dli_fname, own))
 		return -ENOENT;
 	*strrchr(own, '/') = '\0';
 	n = snprintf(ret, NNB__PATH_BYTES, "%s/nnburst/%s", own, name);

@@ -5,6 +5,6 @@
 enum { NNB__PATH_BYTES = 4096 };
 
 /* The path of @name there, whether or not there is such a file: in a build tree and installed. 0 or -errno. */
-int nnb__beside(const char *name, char ret[NNB__PATH_BYTES]);
+int nnb__path_beside(const char *name, char ret[NNB__PATH_BYTES]);
 
 #endif

@@ -71,7 +71,7 @@ static struct nnb_buffer **list_of(struct nnb__buffers *all, uint64_t token)
 	return &all->by_token[token % (sizeof(all->by_token) / sizeof(all->by_token[0]))];
 }
 
-static struct nnb_buffer *find(struct nnb__buffers *all, uint64_t token)
+static struct nnb_buffer *buffer_find(struct nnb__buffers *all, uint64_t token)
 {
 	struct nnb_buffer *b = *list_of(all, token);
 
@@ -80,7 +80,7 @@ static struct nnb_buffer *find(struct nnb__buffers *all, uint64_t token)
 	return b;
 }
 
-static void delist(struct nnb__buffers *all, struct nnb_buffer *b)
+static void buffer_delist(struct nnb__buffers *all, struct nnb_buffer *b)
 {
 	struct nnb_buffer **at = list_of(all, b->token);
 
@@ -90,7 +90,7 @@ static void delist(struct nnb__buffers *all, struct nnb_buffer *b)
 }
 
 /* M-4 */
-static int enlist(struct nnb__buffers *all, struct nnb_buffer *b)
+static int buffer_enlist(struct nnb__buffers *all, struct nnb_buffer *b)
 {
 	struct nnb_buffer **list;
 	uint64_t token;
@@ -98,7 +98,7 @@ static int enlist(struct nnb__buffers *all, struct nnb_buffer *b)
 	do {
 		if (getrandom(&token, sizeof(token), 0) != sizeof(token))
 			return -EIO;
-	} while (!token || find(all, token));
+	} while (!token || buffer_find(all, token));
 	b->token = token;
 	list = list_of(all, token);
 	b->next = *list;
@@ -151,7 +151,7 @@ static int note_roles(struct nnb_buffer *b, struct nnb_prepared *const *models, 
 
 /* ---- places ---- */
 
-static void vacate(struct nnb_buffer *b)
+static void buffer_vacate(struct nnb_buffer *b)
 {
 	const struct nnb__budget *budget = &b->keeper.budget;
 
@@ -187,7 +187,7 @@ static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_
 
 	if (b->place && bytes <= b->room)
 		return status;
-	vacate(b);
+	buffer_vacate(b);
 	if (budget->take)
 		status = budget->take(budget->arg, 0, bytes);
 	b->refused = status ? bytes : 0;
@@ -240,7 +240,7 @@ void nnb_plain_buffer_free(void *device, void *buffer, uint64_t bytes)
 
 static void buffer_free(struct nnb_buffer *b)
 {
-	vacate(b);
+	buffer_vacate(b);
 	nnb_device_unref(b->device);
 	free(b->roles);
 	free(b);
@@ -311,7 +311,7 @@ enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, s
 		status = make_room(b, &kind, reason); /* M-33: otherwise when it is known how much */
 	if (!status) {
 		pthread_mutex_lock(&d->buffers.lock);
-		r = enlist(&d->buffers, b);
+		r = buffer_enlist(&d->buffers, b);
 		pthread_mutex_unlock(&d->buffers.lock);
 	}
 	if (r)
@@ -348,7 +348,7 @@ struct nnb_buffer *nnb_buffer_unref(struct nnb_buffer *b)
 		return NULL;
 	pthread_mutex_lock(&all->lock);
 	if (--b->refs == 0) {
-		delist(all, b);
+		buffer_delist(all, b);
 		unused = is_unused(b);
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -374,7 +374,7 @@ static enum nnb_status in_use(struct nnb_reason *reason)
 	return FAILED(reason, "the buffer is in use"); /* M-11 */
 }
 
-static enum nnb_status uninitialised(struct nnb_reason *reason)
+static enum nnb_status fail_uninitialised(struct nnb_reason *reason)
 {
 	return FAILED(reason, "the buffer is not initialised");
 }
@@ -383,7 +383,7 @@ static enum nnb_status may_read(const struct nnb_buffer *b, struct nnb_reason *r
 {
 	if (b->writing)
 		return in_use(reason);
-	return b->initialised ? NNB_STATUS_NONE : uninitialised(reason);
+	return b->initialised ? NNB_STATUS_NONE : fail_uninitialised(reason);
 }
 
 static enum nnb_status may_write(const struct nnb_buffer *b, struct nnb_reason *reason)
@@ -537,7 +537,7 @@ enum nnb_status nnb__copy_target(struct nnb_mapping **ret, uint64_t bytes, const
 	return to->size == bytes ? map_other(ret, to, true, reason) : wrong_size(to, bytes, reason);
 }
 
-enum nnb_status nnb__copied(struct nnb_mapping *m, bool written, uint32_t mark, struct nnb_reason *reason)
+enum nnb_status nnb__copy_finish(struct nnb_mapping *m, bool written, uint32_t mark, struct nnb_reason *reason)
 {
 	if (!(written && nnb_mapping_flush(m)) && !nnb_mapping_torn(m, mark))
 		return NNB_STATUS_NONE;
@@ -545,7 +545,7 @@ enum nnb_status nnb__copied(struct nnb_mapping *m, bool written, uint32_t mark, 
 }
 
 /* The write failed: the buffer has no valid contents, unless it is in use and keeps the old ones. */
-static void spoil(struct nnb_buffer *b)
+static void buffer_spoil(struct nnb_buffer *b)
 {
 	pthread_mutex_lock(&b->device->buffers.lock);
 	if (!may_write(b, NULL))
@@ -560,7 +560,7 @@ enum nnb_status nnb__buffer_not_copied(struct nnb_buffer *b, const struct nnb_me
 	enum nnb_status status = check_source_of(b, &k, from, rank, dims, reason);
 
 	if (!status)
-		spoil(b);
+		buffer_spoil(b);
 	return status;
 }
 
@@ -576,7 +576,7 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 		status = map_other(&m, from, false, reason);
 	if (status) {
 		if (status != NNB_STATUS_INVALID_ARGUMENT)
-			spoil(b);
+			buffer_spoil(b);
 		return status;
 	}
 	pthread_mutex_lock(&b->device->buffers.lock);
@@ -590,7 +590,7 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 		if (!status)
 			put_bytes(b, nnb_mapping_data(m), k.bytes);
 		if (!status)
-			status = nnb__copied(m, false, mark, reason);
+			status = nnb__copy_finish(m, false, mark, reason);
 		b->refused = 0; /* the refusal concerned executions */
 		give_write(b, k.rank, status ? NULL : k.dims);
 	}
@@ -611,14 +611,14 @@ static enum nnb_status copy_out(const struct nnb_buffer *b, const struct nnb_mem
 		return status;
 	mark = nnb_mapping_mark(m);
 	get_bytes(b, nnb_mapping_data(m), bytes);
-	status = nnb__copied(m, true, mark, reason);
+	status = nnb__copy_finish(m, true, mark, reason);
 	nnb_mapping_unref(m);
 	return status;
 }
 
 /* M-32: may all of it be read into so many bytes? *bytes: how many it has; 0: that is not known. @take: NONE: with a lease. */
-static enum nnb_status look(struct nnb_buffer *b, const struct nnb_memory *to, bool take, uint64_t *bytes,
-                            struct nnb_reason *reason)
+static enum nnb_status copy_out_check(struct nnb_buffer *b, const struct nnb_memory *to, bool take, uint64_t *bytes,
+                                      struct nnb_reason *reason)
 {
 	enum nnb_status status;
 
@@ -643,13 +643,13 @@ enum nnb_status nnb__buffer_not_read(struct nnb_buffer *b, const struct nnb_memo
 {
 	uint64_t bytes;
 
-	return look(b, to, false, &bytes, reason);
+	return copy_out_check(b, to, false, &bytes, reason);
 }
 
 enum nnb_status nnb_buffer_copy_to(struct nnb_buffer *b, const struct nnb_memory *to, struct nnb_reason *reason)
 {
 	uint64_t bytes;
-	enum nnb_status status = look(b, to, true, &bytes, reason);
+	enum nnb_status status = copy_out_check(b, to, true, &bytes, reason);
 
 	if (status)
 		return status;
@@ -716,8 +716,8 @@ static bool takes_too_long(const struct walk *w)
 	return kept * ((uint64_t)r->n_inputs + r->n_outputs) > LOOKS_MAX;
 }
 
-static bool agrees(const struct nnb__buffer_kind *kind, uint32_t rank, const uint32_t *dims,
-                   const struct nnb_argument *a)
+static bool kind_agrees(const struct nnb__buffer_kind *kind, uint32_t rank, const uint32_t *dims,
+                        const struct nnb_argument *a)
 {
 	struct nnb__buffer_kind k = *kind;
 
@@ -727,7 +727,7 @@ static bool agrees(const struct nnb__buffer_kind *kind, uint32_t rank, const uin
 /* The buffer with that token, if it belongs to the same owner: a caller cannot find out whether another owner has the token. Under the lock. */
 static struct nnb_buffer *find_own(const struct nnb_prepared *p, uint64_t token)
 {
-	struct nnb_buffer *b = find(buffers_of(p), token);
+	struct nnb_buffer *b = buffer_find(buffers_of(p), token);
 
 	return b && b->keeper.owner == p->owner ? b : NULL;
 }
@@ -748,13 +748,13 @@ static enum nnb_status find_for(const struct walk *w, uint64_t token, bool outpu
 }
 
 /* M-20. Under the lock. */
-static enum nnb_status judge(const struct walk *w, struct nnb_buffer *b, bool output, const struct nnb_argument *a,
-                             struct nnb_reason *reason)
+static enum nnb_status use_check(const struct walk *w, struct nnb_buffer *b, bool output, const struct nnb_argument *a,
+                                 struct nnb_reason *reason)
 {
 	enum nnb_status status = NNB_STATUS_NONE;
 
 	if (output) {
-		if (!agrees(&b->kind, 0, NULL, a))
+		if (!kind_agrees(&b->kind, 0, NULL, a))
 			return REFUSED(reason, "its dimensions contradict the buffer's");
 		return w->later ? status : may_write(b, reason);
 	}
@@ -762,7 +762,7 @@ static enum nnb_status judge(const struct walk *w, struct nnb_buffer *b, bool ou
 		status = may_read(b, reason);
 	if (status)
 		return status;
-	if (!agrees(&b->kind, w->later ? 0 : b->rank, b->dims, a))
+	if (!kind_agrees(&b->kind, w->later ? 0 : b->rank, b->dims, a))
 		return REFUSED(reason, "its dimensions contradict the buffer's");
 	return status;
 }
@@ -777,7 +777,7 @@ static void tell_reject(const struct walk *w, uint64_t token, bool output, uint3
 
 	if (!p->owner || !nbt_on(NBT_EVENT_buffer_reject))
 		return;
-	b = w->held ? w->held[argument_of(w, output, index)->location.pool] : find(buffers_of(p), token);
+	b = w->held ? w->held[argument_of(w, output, index)->location.pool] : buffer_find(buffers_of(p), token);
 	if (!b)
 		cause = NBT_reject_unknown;
 	else if (b->keeper.owner != p->owner)
@@ -790,7 +790,7 @@ static void tell_reject(const struct walk *w, uint64_t token, bool output, uint3
 	NBT(buffer_reject, .buffer = b ? b->keeper.serial : 0, .exec = w->request->exec, .cause = cause);
 }
 
-static void lease(struct nnb_buffer *b, bool output, uint32_t index, struct nnb__buffer_use *ret)
+static void buffer_lease(struct nnb_buffer *b, bool output, uint32_t index, struct nnb__buffer_use *ret)
 {
 	*ret = (struct nnb__buffer_use){
 		.buffer = b, .output = output, .index = index, .was_initialised = b->initialised
@@ -827,9 +827,9 @@ static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index
 	if (!status && twice)
 		status = REFUSED(reason, "the buffer is used twice, and written");
 	if (!status)
-		status = judge(w, b, output, a, reason);
+		status = use_check(w, b, output, a, reason);
 	if (!status && ret)
-		lease(b, output, index, &ret[(*n)++]);
+		buffer_lease(b, output, index, &ret[(*n)++]);
 	else if (status)
 		tell_reject(w, token, output, index, twice, status);
 	pthread_mutex_unlock(&all->lock);

@@ -60,7 +60,7 @@ enum nnb_status nnb__copy_target(struct nnb_mapping **ret, uint64_t bytes, const
                                  struct nnb_reason *reason);
 
 /* Finish a copy from or to (@written) the mapping, whose mark was read before it. NONE or GENERAL_FAILURE. */
-enum nnb_status nnb__copied(struct nnb_mapping *mapping, bool written, uint32_t mark, struct nnb_reason *reason);
+enum nnb_status nnb__copy_finish(struct nnb_mapping *mapping, bool written, uint32_t mark, struct nnb_reason *reason);
 
 /* ---- executions ---- */
 

@@ -39,7 +39,7 @@ static int driver_locate(const char *name, char path[NNB__PATH_BYTES], char symb
 		r = n < 0 || n >= NNB__PATH_BYTES ? -ENAMETOOLONG : 0;
 	} else {
 		n = snprintf(file, sizeof(file), "driver-%s.so", name);
-		r = n < 0 || (size_t)n >= sizeof(file) ? -ENAMETOOLONG : nnb__beside(file, path);
+		r = n < 0 || (size_t)n >= sizeof(file) ? -ENAMETOOLONG : nnb__path_beside(file, path);
 	}
 	stem = strcspn(base, ".");
 	if (!r && (stem == 0 || stem >= NNB_NAME_MAX))

@@ -65,7 +65,7 @@ struct nnb_execution {
 /* ---- memory ---- */
 
 /* The model's account is asked for what an execution takes, and one that is kept takes. */
-static bool charge(struct nnb_execution *e, const struct nnb_prepared *p, uint64_t bytes)
+static bool execution_charge(struct nnb_execution *e, const struct nnb_prepared *p, uint64_t bytes)
 {
 	const struct nnb_account *a = &p->graph->seen.account;
 
@@ -115,7 +115,7 @@ static struct nnb_execution *execution_new(const struct nnb_prepared *p)
 
 	if (!e)
 		return NULL;
-	if (!charge(e, p, sizeof(*e) + arguments * (sizeof(void *) + sizeof(*e->uses) + sizeof(*e->kept))))
+	if (!execution_charge(e, p, sizeof(*e) + arguments * (sizeof(void *) + sizeof(*e->uses) + sizeof(*e->kept))))
 		return execution_free(e, p);
 	e->inputs = calloc(p->model->n_inputs + 1, sizeof(void *));
 	e->outputs = calloc(p->model->n_outputs + 1, sizeof(void *));
@@ -167,9 +167,9 @@ static bool room_for_shapes(struct nnb_execution *e)
 	if (e->shapes && e->values && e->deciding && e->asked && e->room_bytes)
 		return true;
 	if (!e->shapes_charged)
-		e->shapes_charged = charge(e, e->prepared,
-		                           m->n_operands * (2 * sizeof(*e->shapes) + sizeof(*e->values)) + deciding +
-		                                   m->n_outputs * sizeof(*e->room_bytes));
+		e->shapes_charged = execution_charge(e, e->prepared,
+		                                     m->n_operands * (2 * sizeof(*e->shapes) + sizeof(*e->values)) +
+		                                             deciding + m->n_outputs * sizeof(*e->room_bytes));
 	if (!e->shapes_charged)
 		return false;
 	if (!e->shapes)
@@ -358,7 +358,7 @@ static void leave_buffers(struct nnb_execution *e, bool well)
 
 /* ---- files ---- */
 
-static void mark(struct nnb_execution *e)
+static void mappings_mark(struct nnb_execution *e)
 {
 	const struct nnb__graph *g = e->prepared->graph;
 
@@ -368,7 +368,7 @@ static void mark(struct nnb_execution *e)
 		e->marks[e->room + i] = nnb_mapping_mark(g->mappings[i]);
 }
 
-static bool torn(const struct nnb_execution *e)
+static bool mappings_torn(const struct nnb_execution *e)
 {
 	const struct nnb__graph *g = e->prepared->graph;
 
@@ -384,7 +384,7 @@ static bool torn(const struct nnb_execution *e)
 /* ---- shapes ---- */
 
 /* Add what the request specifies of an operand to the model's shape. */
-static void ask(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type)
+static void shape_add_argument(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type)
 {
 	if (a->no_value) {
 		*s = (struct nnb_shape){ .omitted = true };
@@ -400,7 +400,7 @@ static void ask(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type
 }
 
 /* Add the extents of buffers to the shapes. */
-static void deduce(struct nnb_execution *e)
+static void shapes_add_buffers(struct nnb_execution *e)
 {
 	const struct nnb_model *m = e->prepared->model;
 
@@ -427,7 +427,8 @@ static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
 }
 
 /* Copy the inputs that decide: from now on they are what they are. */
-static enum nnb_status decide(struct nnb_execution *e, const struct nnb_request *request, struct nnb_reason *reason)
+static enum nnb_status copy_deciding(struct nnb_execution *e, const struct nnb_request *request,
+                                     struct nnb_reason *reason)
 {
 	const struct nnb__graph *g = e->prepared->graph;
 	const struct nnb__buffer_use *use = e->uses; /* uses of inputs, in their order */
@@ -484,12 +485,12 @@ static enum nnb_status find_shapes(struct nnb_execution *e, const struct nnb_req
 		return no_memory(reason);
 	memcpy(e->shapes, g->shapes, m->n_operands * sizeof(*e->shapes));
 	for (uint32_t i = 0; i < m->n_inputs; i++)
-		ask(&e->shapes[m->inputs[i]], &request->inputs[i], m->operands[m->inputs[i]].type);
+		shape_add_argument(&e->shapes[m->inputs[i]], &request->inputs[i], m->operands[m->inputs[i]].type);
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		ask(&e->shapes[m->outputs[i]], &request->outputs[i], m->operands[m->outputs[i]].type);
-	deduce(e);
+		shape_add_argument(&e->shapes[m->outputs[i]], &request->outputs[i], m->operands[m->outputs[i]].type);
+	shapes_add_buffers(e);
 	e->now = e->shapes;
-	status = decide(e, request, reason);
+	status = copy_deciding(e, request, reason);
 	if (!status)
 		status = nnb__graph_run_shapes(g, e->shapes, e->values, reason);
 	return status ? status : nnb__device_affords(e->prepared->device, g, e->shapes, reason);
@@ -592,7 +593,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 	}
 	e->next_op = 0;
 	if (e->files)
-		mark(e);
+		mappings_mark(e);
 	return e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
 }
 
@@ -604,7 +605,7 @@ static void end_run(struct nnb_execution *e)
 }
 
 /* Let go of the request. */
-static void unbind(struct nnb_execution *e)
+static void execution_unbind(struct nnb_execution *e)
 {
 	end_run(e);
 	leave_buffers(e, false);
@@ -616,9 +617,9 @@ static void unbind(struct nnb_execution *e)
 	e->n_mappings = 0;
 }
 
-static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *request,
-                            struct nnb_mapping *const *mappings, struct nnb_buffer *const *held,
-                            struct nnb_output_shape *shapes, struct nnb_reason *reason)
+static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_request *request,
+                                      struct nnb_mapping *const *mappings, struct nnb_buffer *const *held,
+                                      struct nnb_output_shape *shapes, struct nnb_reason *reason)
 {
 	enum nnb_status status = bind_pools(e, request, mappings, reason);
 
@@ -644,13 +645,14 @@ static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *r
 	if (!status)
 		status = begin_run(e);
 	if (status)
-		unbind(e);
+		execution_unbind(e);
 	return status;
 }
 
-static enum nnb_status begin(struct nnb_prepared *p, const struct nnb_request *request,
-                             struct nnb_mapping *const *mappings, struct nnb_buffer *const *held, bool fenced,
-                             struct nnb_output_shape *shapes, struct nnb_execution **ret, struct nnb_reason *reason)
+static enum nnb_status execution_begin(struct nnb_prepared *p, const struct nnb_request *request,
+                                       struct nnb_mapping *const *mappings, struct nnb_buffer *const *held, bool fenced,
+                                       struct nnb_output_shape *shapes, struct nnb_execution **ret,
+                                       struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
 	struct nnb_execution *e;
@@ -662,7 +664,7 @@ static enum nnb_status begin(struct nnb_prepared *p, const struct nnb_request *r
 		nnb__buffers_fail(p, request);
 		return no_memory(reason);
 	}
-	status = bind(e, request, mappings, held, shapes, reason);
+	status = execution_bind(e, request, mappings, held, shapes, reason);
 	if (status)
 		nnb_execution_end(e);
 	else
@@ -674,14 +676,14 @@ enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_req
                                     struct nnb_mapping *const *mappings, bool fenced, struct nnb_output_shape *shapes,
                                     struct nnb_execution **ret, struct nnb_reason *reason)
 {
-	return begin(p, request, mappings, NULL, fenced, shapes, ret, reason);
+	return execution_begin(p, request, mappings, NULL, fenced, shapes, ret, reason);
 }
 
 enum nnb_status nnb__execution_begin_held(struct nnb_prepared *p, const struct nnb_request *request,
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason)
 {
-	return begin(p, request, NULL, held, false, shapes, ret, reason);
+	return execution_begin(p, request, NULL, held, false, shapes, ret, reason);
 }
 
 enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_request *request,
@@ -691,14 +693,14 @@ enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_re
 	struct nnb_prepared *p = e->prepared;
 	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
 
-	unbind(e);
-	return status ? status : bind(e, request, mappings, NULL, shapes, reason);
+	execution_unbind(e);
+	return status ? status : execution_bind(e, request, mappings, NULL, shapes, reason);
 }
 
 /* Does the other side see it? */
 static enum nnb_status settle_files(struct nnb_execution *e)
 {
-	if (torn(e))
+	if (mappings_torn(e))
 		return NNB_STATUS_GENERAL_FAILURE;
 	for (uint32_t i = 0; i < e->n_mappings; i++)
 		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
@@ -707,7 +709,7 @@ static enum nnb_status settle_files(struct nnb_execution *e)
 }
 
 /* All operations have run: is it worth anything? */
-static enum nnb_status conclude(struct nnb_execution *e)
+static enum nnb_status execution_conclude(struct nnb_execution *e)
 {
 	enum nnb_status status = NNB_STATUS_NONE;
 
@@ -783,7 +785,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 		}
 		e->next_op++;
 	}
-	return conclude(e);
+	return execution_conclude(e);
 }
 
 enum nnb_status nnb_execution_restart(struct nnb_execution *e)
@@ -800,7 +802,7 @@ bool nnb__execution_repeats(const struct nnb_execution *e)
 }
 
 /* Where in which mapping of the request; NULL: in none. */
-static const struct nnb_mapping *place(const struct nnb_execution *e, const void *at, uint64_t *offset)
+static const struct nnb_mapping *mapping_around(const struct nnb_execution *e, const void *at, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < e->n_mappings; i++) {
 		uintptr_t data;
@@ -816,11 +818,11 @@ static const struct nnb_mapping *place(const struct nnb_execution *e, const void
 }
 
 /* Does the output lie over @bytes from @at, which are in @in? */
-static bool overlap(const struct nnb_execution *e, uint32_t output, const struct nnb_mapping *in, uint64_t at,
-                    uint64_t bytes)
+static bool output_overlaps(const struct nnb_execution *e, uint32_t output, const struct nnb_mapping *in, uint64_t at,
+                            uint64_t bytes)
 {
 	uint64_t out_at;
-	const struct nnb_mapping *out = place(e, e->outputs[output], &out_at);
+	const struct nnb_mapping *out = mapping_around(e, e->outputs[output], &out_at);
 
 	if (!in || !out || !nnb__mapping_same_file(in, &at, out, &out_at))
 		return false;
@@ -828,20 +830,20 @@ static bool overlap(const struct nnb_execution *e, uint32_t output, const struct
 }
 
 /* Over some input, or a pool of the model's constants? */
-static bool spoils(const struct nnb_execution *e, uint32_t output)
+static bool output_spoils(const struct nnb_execution *e, uint32_t output)
 {
 	const struct nnb_model *m = e->prepared->model;
 	const struct nnb_mapping *in;
 	uint64_t at;
 
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		in = e->inputs[i] ? place(e, e->inputs[i], &at) : NULL;
-		if (overlap(e, output, in, at, bytes_of(e, m->inputs[i])))
+		in = e->inputs[i] ? mapping_around(e, e->inputs[i], &at) : NULL;
+		if (output_overlaps(e, output, in, at, bytes_of(e, m->inputs[i])))
 			return true;
 	}
 	for (uint32_t i = 0; i < m->n_pools; i++) {
 		in = e->prepared->graph->mappings[i];
-		if (overlap(e, output, in, 0, nnb_mapping_size(in)))
+		if (output_overlaps(e, output, in, 0, nnb_mapping_size(in)))
 			return true;
 	}
 	return false;
@@ -857,7 +859,7 @@ bool nnb__execution_can_restart(const struct nnb_execution *e)
 	if (looks > LOOKS_MAX) /* to look longer than a restart is worth would be worse */
 		return false;
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (spoils(e, i))
+		if (output_spoils(e, i))
 			return false;
 	return true;
 }
@@ -888,7 +890,7 @@ struct nnb_execution *nnb_execution_end(struct nnb_execution *e)
 	if (!e)
 		return NULL;
 	p = e->prepared;
-	unbind(e);
+	execution_unbind(e);
 	pthread_mutex_lock(&p->lock);
 	kept = p->n_idle < IDLE_MAX;
 	if (kept) {

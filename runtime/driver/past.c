@@ -65,7 +65,7 @@ uint64_t nnb__past_kind(const struct nnb_model *m)
 }
 
 /* Where this kind is, or where it may be; the lock is held. */
-static unsigned find(const struct nnb__past *past, uint64_t kind)
+static unsigned past_find(const struct nnb__past *past, uint64_t kind)
 {
 	unsigned oldest = 0;
 
@@ -83,7 +83,7 @@ void nnb__past_learn(struct nnb__past *past, uint64_t kind, uint64_t cpu_ns)
 	unsigned i;
 
 	pthread_mutex_lock(&past->lock);
-	i = find(past, kind);
+	i = past_find(past, kind);
 	if (!past->kinds[i].used || past->kinds[i].kind != kind || cpu_ns < past->kinds[i].cpu_ns)
 		past->kinds[i].cpu_ns = cpu_ns;
 	past->kinds[i].kind = kind;
@@ -97,7 +97,7 @@ bool nnb__past_refuses(struct nnb__past *past, uint64_t kind, uint64_t budget_ns
 	unsigned i;
 
 	pthread_mutex_lock(&past->lock);
-	i = find(past, kind);
+	i = past_find(past, kind);
 	refuses = past->kinds[i].used && past->kinds[i].kind == kind && past->kinds[i].cpu_ns / 2 > budget_ns;
 	if (refuses) {
 		past->kinds[i].cpu_ns -= past->kinds[i].cpu_ns / 16;

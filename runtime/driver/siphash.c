@@ -4,28 +4,28 @@
 #include <endian.h>
 #include <string.h>
 
-static uint64_t rotated(uint64_t x, unsigned by)
+static uint64_t rotate_left(uint64_t x, unsigned by)
 {
 	return x << by | x >> (64 - by);
 }
 
-static void rounds(uint64_t v[4], int n)
+static void siphash_rounds(uint64_t v[4], int n)
 {
 	while (n-- > 0) {
 		v[0] += v[1];
-		v[1] = rotated(v[1], 13) ^ v[0];
-		v[0] = rotated(v[0], 32);
+		v[1] = rotate_left(v[1], 13) ^ v[0];
+		v[0] = rotate_left(v[0], 32);
 		v[2] += v[3];
-		v[3] = rotated(v[3], 16) ^ v[2];
+		v[3] = rotate_left(v[3], 16) ^ v[2];
 		v[0] += v[3];
-		v[3] = rotated(v[3], 21) ^ v[0];
+		v[3] = rotate_left(v[3], 21) ^ v[0];
 		v[2] += v[1];
-		v[1] = rotated(v[1], 17) ^ v[2];
-		v[2] = rotated(v[2], 32);
+		v[1] = rotate_left(v[1], 17) ^ v[2];
+		v[2] = rotate_left(v[2], 32);
 	}
 }
 
-static uint64_t word(const uint8_t *p)
+static uint64_t load_word(const uint8_t *p)
 {
 	uint64_t w;
 
@@ -33,16 +33,16 @@ static uint64_t word(const uint8_t *p)
 	return le64toh(w);
 }
 
-static void eat(struct nnb__siphash *s, uint64_t w)
+static void siphash_eat(struct nnb__siphash *s, uint64_t w)
 {
 	s->v[3] ^= w;
-	rounds(s->v, 2);
+	siphash_rounds(s->v, 2);
 	s->v[0] ^= w;
 }
 
 void nnb__siphash_init(struct nnb__siphash *s, const uint8_t key[16])
 {
-	uint64_t k0 = word(key), k1 = word(key + 8);
+	uint64_t k0 = load_word(key), k1 = load_word(key + 8);
 
 	*s = (struct nnb__siphash){ .v = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d ^ 0xee,
 		                           k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573 } };
@@ -59,12 +59,12 @@ void nnb__siphash_add(struct nnb__siphash *s, const void *data, size_t n)
 		memcpy(s->tail + have, p, want);
 		if (have + want < 8)
 			return;
-		eat(s, word(s->tail));
+		siphash_eat(s, load_word(s->tail));
 		p += want;
 		n -= want;
 	}
 	for (; n >= 8; p += 8, n -= 8)
-		eat(s, word(p));
+		siphash_eat(s, load_word(p));
 	if (n)
 		memcpy(s->tail, p, n);
 }
@@ -74,13 +74,13 @@ void nnb__siphash_done(struct nnb__siphash *s, uint8_t ret[NNB__SEAL_BYTES])
 	uint64_t half;
 
 	memset(s->tail + s->bytes % 8, 0, 8 - s->bytes % 8);
-	eat(s, word(s->tail) | s->bytes << 56);
+	siphash_eat(s, load_word(s->tail) | s->bytes << 56);
 	s->v[2] ^= 0xee;
-	rounds(s->v, 4);
+	siphash_rounds(s->v, 4);
 	half = htole64(s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3]);
 	memcpy(ret, &half, 8);
 	s->v[1] ^= 0xdd;
-	rounds(s->v, 4);
+	siphash_rounds(s->v, 4);
 	half = htole64(s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3]);
 	memcpy(ret + 8, &half, 8);
 }

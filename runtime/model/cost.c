@@ -99,7 +99,7 @@ struct place {
 	const struct nnb_shape *shapes;
 };
 
-static const struct nnb_shape *in(const struct place *p, uint32_t k)
+static const struct nnb_shape *place_input(const struct place *p, uint32_t k)
 {
 	return &p->shapes[p->op->inputs[k]];
 }
@@ -124,19 +124,19 @@ static uint64_t window_cells(const struct place *p)
 /* The number of products added for one output of a convolution or FULLY_CONNECTED. */
 static uint64_t sum_depth(const struct place *p)
 {
-	uint64_t channels = in(p, 1)->rank ? in(p, 1)->dims[0] : 1;
+	uint64_t channels = place_input(p, 1)->rank ? place_input(p, 1)->dims[0] : 1;
 
 	if (p->op->type == NNB_FULLY_CONNECTED || p->op->type == NNB_DEPTHWISE_CONV_2D)
-		return last_of(in(p, 1));
+		return last_of(place_input(p, 1));
 	/* taken from the filter, because the image's layout varies */
-	return channels ? shape_elements(in(p, 1)) / channels : 0;
+	return channels ? shape_elements(place_input(p, 1)) / channels : 0;
 }
 
 /* The number of neighbours per element. Without a constant radius, all elements of the row. */
 static uint64_t neighbour_count(const struct place *p)
 {
 	const int32_t *radius = p->graph->constants[p->op->inputs[1]];
-	uint64_t all = last_of(in(p, 0)), n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
+	uint64_t all = last_of(place_input(p, 0)), n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
 
 	return saturating_plus(n < all ? n : all, POW_ELEMENTS);
 }
@@ -144,10 +144,10 @@ static uint64_t neighbour_count(const struct place *p)
 /* Each row of the second input is hashed once for each bit of each hash of the first. */
 static uint64_t hashed_bytes(const struct place *p)
 {
-	const struct nnb_shape *rows = in(p, 1);
+	const struct nnb_shape *rows = place_input(p, 1);
 	uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
 
-	return saturating_times(saturating_times(shape_elements(in(p, 0)), n),
+	return saturating_times(saturating_times(shape_elements(place_input(p, 0)), n),
 	                        saturating_plus(saturating_times(row, sizeof(float)), ROW_ELEMENTS));
 }
 
@@ -156,19 +156,19 @@ static uint64_t weight_products(const struct place *p)
 	uint64_t n = 0;
 
 	for (uint32_t k = 1; k < p->op->n_inputs; k++)
-		n = saturating_plus(n, shape_elements(in(p, k)));
-	return saturating_times(n, in(p, 0)->rank ? in(p, 0)->dims[0] : 1);
+		n = saturating_plus(n, shape_elements(place_input(p, k)));
+	return saturating_times(n, place_input(p, 0)->rank ? place_input(p, 0)->dims[0] : 1);
 }
 
 static uint64_t step_products(const struct place *p)
 {
 	return saturating_times(saturating_plus(weight_products(p), PIXEL_ELEMENTS),
-	                        in(p, 0)->rank > 1 ? in(p, 0)->dims[1] : 1);
+	                        place_input(p, 0)->rank > 1 ? place_input(p, 0)->dims[1] : 1);
 }
 
 static uint64_t filter_products(const struct place *p)
 {
-	const struct nnb_shape *filter = in(p, 1);
+	const struct nnb_shape *filter = place_input(p, 1);
 	uint64_t channels = filter->rank ? filter->dims[0] : 1;
 
 	return saturating_times(output_elements(p), channels ? shape_elements(filter) / channels : 0);
@@ -196,7 +196,7 @@ static int64_t constant_integer(const struct place *p, uint32_t k, int64_t other
  */
 static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t cells)
 {
-	const struct nnb_shape *image = in(p, 0);
+	const struct nnb_shape *image = place_input(p, 0);
 	int64_t samples = p->op->type == NNB_ROI_ALIGN ? constant_integer(p, wanted, 0) : 0,
 		out = constant_integer(p, cells, 1);
 	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
@@ -216,7 +216,7 @@ static uint64_t bits_of(uint64_t n)
 /* Selecting the @k greatest elements of each row in a heap. */
 static uint64_t ordered_elements(const struct place *p)
 {
-	const struct nnb_shape *s = in(p, 0);
+	const struct nnb_shape *s = place_input(p, 0);
 	uint64_t n = last_of(s);
 	int64_t k = constant_integer(p, 1, INT64_MAX);
 
@@ -245,7 +245,7 @@ static uint64_t dim_of(const struct nnb_shape *s, uint32_t d)
 static uint64_t detection_pairs(const struct place *p)
 {
 	const uint8_t *regular = p->graph->constants[p->op->inputs[7]];
-	const struct nnb_shape *scores = in(p, 0);
+	const struct nnb_shape *scores = place_input(p, 0);
 	bool by_class = !regular || *regular;
 	uint64_t pairs = boxes_compared(dim_of(scores, 1), constant_integer(p, by_class ? 10 : 8, 0));
 
@@ -256,7 +256,7 @@ static uint64_t detection_pairs(const struct place *p)
 
 static uint64_t proposal_pairs(const struct place *p)
 {
-	const struct nnb_shape *scores = in(p, 0);
+	const struct nnb_shape *scores = place_input(p, 0);
 	uint64_t images = dim_of(scores, 0), n = images ? shape_elements(scores) / images : 0;
 	int64_t before = constant_integer(p, 6, 0);
 
@@ -278,16 +278,16 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 	case ORDERED:
 		return ordered_elements(p);
 	case DRAWN:
-		return saturating_plus(shape_elements(in(p, 0)),
-		                       saturating_times(output_elements(p), bits_of(last_of(in(p, 0)))));
+		return saturating_plus(shape_elements(place_input(p, 0)),
+		                       saturating_times(output_elements(p), bits_of(last_of(place_input(p, 0)))));
 	case REGIONS:
-		return saturating_times(dim_of(in(p, 0), 1), boxes_compared(dim_of(in(p, 0), 0), 0));
+		return saturating_times(dim_of(place_input(p, 0), 1), boxes_compared(dim_of(place_input(p, 0), 0), 0));
 	case PROPOSALS:
 		return proposal_pairs(p);
 	case DETECTIONS:
 		return detection_pairs(p);
 	case INPUTS:
-		return shape_elements(in(p, 0));
+		return shape_elements(place_input(p, 0));
 	case STEPS:
 		return step_products(p);
 	case FILTERS:
@@ -299,7 +299,8 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 	case NEIGHBOURS:
 		return saturating_times(output_elements(p), neighbour_count(p));
 	case ROWS:
-		return saturating_plus(output_elements(p), saturating_times(shape_elements(in(p, 0)), ROW_ELEMENTS));
+		return saturating_plus(output_elements(p),
+		                       saturating_times(shape_elements(place_input(p, 0)), ROW_ELEMENTS));
 	case HASHES:
 		return hashed_bytes(p);
 	case WEIGHTS:
@@ -330,8 +331,8 @@ static bool is_plain_wide(const struct place *p)
 static bool is_plain_mean(const struct place *p)
 {
 	const int32_t *axes = p->graph->constants[p->op->inputs[1]];
-	uint32_t rank = in(p, 0)->rank, set = 0, between;
-	uint64_t n = shape_elements(in(p, 1)), item = 1;
+	uint32_t rank = place_input(p, 0)->rank, set = 0, between;
+	uint64_t n = shape_elements(place_input(p, 1)), item = 1;
 
 	if (!axes || n > NNB_RANK_MAX || operand_in(p, 0)->type == NNB_TENSOR_FLOAT16)
 		return true;
@@ -341,7 +342,7 @@ static bool is_plain_mean(const struct place *p)
 	if (!set || (set & ~between) || set + (set & -set) != between + 1)
 		return true;
 	for (uint32_t d = (uint32_t)__builtin_ctz(set); d < rank; d++)
-		item = saturating_times(item, in(p, 0)->dims[d]);
+		item = saturating_times(item, place_input(p, 0)->dims[d]);
 	return item > ITEM;
 }
 
@@ -372,7 +373,7 @@ static bool is_plain(const struct place *p)
 static bool is_known(const struct place *p)
 {
 	for (uint32_t k = 0; k < p->op->n_inputs; k++)
-		if (!in(p, k)->known && !in(p, k)->omitted)
+		if (!place_input(p, k)->known && !place_input(p, k)->omitted)
 			return false;
 	for (uint32_t k = 0; k < p->op->n_outputs; k++)
 		if (!p->shapes[p->op->outputs[k]].known)

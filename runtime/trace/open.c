@@ -10,7 +10,7 @@ static void provider_find(void)
 {
 	char path[NNB__PATH_BYTES];
 
-	nbt_open(nnb__beside("tracepoints.so", path) ? NULL : path, NULL);
+	nbt_open(nnb__path_beside("tracepoints.so", path) ? NULL : path, NULL);
 }
 
 void nnb__trace_open(void)

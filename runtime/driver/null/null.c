@@ -18,7 +18,7 @@ static void device_close(void *device)
 	(void)device;
 }
 
-static void capabilities(void *device, struct nnb_capabilities *ret)
+static void null_capabilities(void *device, struct nnb_capabilities *ret)
 {
 	const struct nnb_performance as_the_cpu = { .time = 1, .power = 1 };
 
@@ -29,7 +29,7 @@ static void capabilities(void *device, struct nnb_capabilities *ret)
 		ret->types[i] = (struct nnb_type_performance){ i, as_the_cpu };
 }
 
-static enum nnb_status supported(void *device, const struct nnb_graph *graph, bool *ret)
+static enum nnb_status null_supported(void *device, const struct nnb_graph *graph, bool *ret)
 {
 	(void)device;
 	for (uint32_t i = 0; i < graph->model->n_operations; i++)
@@ -37,8 +37,8 @@ static enum nnb_status supported(void *device, const struct nnb_graph *graph, bo
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how, void **ret,
-                               struct nnb_reason *reason)
+static enum nnb_status null_prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
+                                    void **ret, struct nnb_reason *reason)
 {
 	(void)how;
 	(void)reason;
@@ -49,7 +49,7 @@ static enum nnb_status prepare(void *device, const struct nnb_graph *graph, cons
 	return NNB_STATUS_NONE;
 }
 
-static void release(void *prepared)
+static void null_release(void *prepared)
 {
 	(void)prepared;
 }
@@ -80,10 +80,10 @@ const struct nnb_driver nnb_driver_null = {
 	.version = "1",
 	.open = device_open,
 	.close = device_close,
-	.capabilities = capabilities,
-	.supported = supported,
-	.prepare = prepare,
-	.release = release,
+	.capabilities = null_capabilities,
+	.supported = null_supported,
+	.prepare = null_prepare,
+	.release = null_release,
 	.run_begin = run_begin,
 	.run_op = run_op,
 	.run_end = run_end,

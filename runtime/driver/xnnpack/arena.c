@@ -30,7 +30,7 @@ static int larger_first(const void *a, const void *b)
 }
 
 /* Collect the temporaries. Returns how many, or -EOVERFLOW. */
-static int64_t collect(const struct nnb_graph *g, const struct nnb_shape *shapes, struct temporary *t)
+static int64_t temporaries_collect(const struct nnb_graph *g, const struct nnb_shape *shapes, struct temporary *t)
 {
 	const struct nnb_model *m = g->model;
 	uint32_t n = 0;
@@ -71,21 +71,21 @@ static size_t lowest_free(const struct temporary *t, struct temporary *const *pl
 }
 
 /* Add @t to the @n placed ones, where its offset says. */
-static void insert(struct temporary *t, struct temporary **placed, uint32_t n)
+static void placed_insert(struct temporary *t, struct temporary **placed, uint32_t n)
 {
 	for (; n > 0 && placed[n - 1]->offset > t->offset; n--)
 		placed[n] = placed[n - 1];
 	placed[n] = t;
 }
 
-static size_t share(struct temporary *t, struct temporary **placed, uint32_t n)
+static size_t temporaries_place(struct temporary *t, struct temporary **placed, uint32_t n)
 {
 	size_t end = 0;
 
 	qsort(t, n, sizeof(*t), larger_first);
 	for (uint32_t i = 0; i < n && nnbx_worked(4 * (size_t)n); i++) {
 		t[i].offset = lowest_free(&t[i], placed, i);
-		insert(&t[i], placed, i);
+		placed_insert(&t[i], placed, i);
 		if (t[i].offset + t[i].bytes > end)
 			end = t[i].offset + t[i].bytes;
 	}
@@ -111,12 +111,12 @@ int nnbx_arena_plan(const struct nnb_graph *g, const struct nnb_shape *shapes, s
 	int64_t n = -ENOMEM;
 
 	if (t && placed)
-		n = collect(g, shapes, t);
+		n = temporaries_collect(g, shapes, t);
 	if (nnbx_work.stopped)
 		n = -ECANCELED;
 	if (n >= 0) {
 		*ret_bytes = NNB_MAPPING_SLACK +
-		             (n <= SHARING_MAX ? share(t, placed, (uint32_t)n) : line_up(t, (uint32_t)n));
+		             (n <= SHARING_MAX ? temporaries_place(t, placed, (uint32_t)n) : line_up(t, (uint32_t)n));
 		for (uint32_t i = 0; i < m->n_operands; i++)
 			offsets[i] = SIZE_MAX;
 		for (uint32_t i = 0; i < (uint32_t)n; i++)

@@ -77,7 +77,7 @@ static void value_give(struct frame *f, struct value *v)
 }
 
 /* Is it what the operand was declared, or asked, to be? */
-static bool agrees(const struct nnb_shape *asked, const struct nnb_shape *shape)
+static bool shape_agrees(const struct nnb_shape *asked, const struct nnb_shape *shape)
 {
 	if (asked->rank && asked->rank != shape->rank)
 		return false;
@@ -92,7 +92,7 @@ static enum nnb_status value_put(struct frame *f, uint32_t operand, struct value
 {
 	enum nnb_status status;
 
-	if (!v->shape.known || !agrees(&f->found[operand], &v->shape))
+	if (!v->shape.known || !shape_agrees(&f->found[operand], &v->shape))
 		return NNB_STATUS_GENERAL_FAILURE;
 	f->found[operand] = v->shape;
 	if (v->taken && (!f->is_main || f->output_of[operand] == NO_OUTPUT)) {

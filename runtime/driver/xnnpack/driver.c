@@ -616,7 +616,7 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 }
 
 /* The first operation is about to run. */
-static enum nnb_status bind(struct run *r)
+static enum nnb_status run_bind(struct run *r)
 {
 	const struct nnb_model *m = r->prepared->graph->model;
 	enum nnb_status status = frame_take(&r->frame, r->prepared, r->plan);
@@ -648,7 +648,7 @@ static enum nnb_status run_op(void *run, uint32_t op)
 
 	if (r->loose)
 		return run_loosely(r, op);
-	status = r->frame ? NNB_STATUS_NONE : bind(r);
+	status = r->frame ? NNB_STATUS_NONE : run_bind(r);
 	f = r->frame;
 	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
 	if (!status && !f->set)
@@ -724,7 +724,7 @@ static bool claims_referenced(const struct nnb_graph *graph)
 	return true;
 }
 
-static enum nnb_status supported(void *device, const struct nnb_graph *graph, bool *ret)
+static enum nnb_status xnnpack_supported(void *device, const struct nnb_graph *graph, bool *ret)
 {
 	bool referenced = claims_referenced(graph);
 
@@ -790,7 +790,7 @@ static void forget_operands(struct prepared *p)
 	nnbx_give_back(account_of(p), p->bases_bytes);
 }
 
-static void release(void *prepared)
+static void prepared_release(void *prepared)
 {
 	struct prepared *p = prepared;
 
@@ -847,7 +847,7 @@ static enum nnb_status set_up_for_nothing(struct frame *f)
 }
 
 /* All shapes are known: make what the first run needs, so that it is like any other. */
-static enum nnb_status warm(struct prepared *p)
+static enum nnb_status prepared_warm(struct prepared *p)
 {
 	struct plan *plan;
 	struct frame *f;
@@ -891,10 +891,10 @@ static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct pre
 		p->constants_bytes += graph->model->operands[i].location.length;
 	status = see_operands(p);
 	if (!status && graph->shapes_known)
-		status = warm(p);
+		status = prepared_warm(p);
 	if (status) {
 		nnb_because(reason, "the driver cannot set the model up: %s", nnb_status_name(status));
-		release(p);
+		prepared_release(p);
 		return status;
 	}
 	*ret = p;
@@ -902,8 +902,8 @@ static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct pre
 }
 
 /* One thread, one way to compute: no preference to heed, and lanes are the scheduler's. */
-static enum nnb_status prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how, void **ret,
-                               struct nnb_reason *reason)
+static enum nnb_status xnnpack_prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
+                                       void **ret, struct nnb_reason *reason)
 {
 	struct prepared *p = NULL;
 	enum nnb_status status;
@@ -912,7 +912,7 @@ static enum nnb_status prepare(void *device, const struct nnb_graph *graph, cons
 	nnbx_work_begin(how->look);
 	status = prepare_watched(graph, &p, reason);
 	if (!nnbx_work_end() && !status) {
-		release(p);
+		prepared_release(p);
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}
 	*ret = status ? *ret : p;
@@ -937,7 +937,7 @@ static void device_close(void *device)
 	xnn_deinitialize();
 }
 
-static void capabilities(void *device, struct nnb_capabilities *ret)
+static void xnnpack_capabilities(void *device, struct nnb_capabilities *ret)
 {
 	const struct nnb_performance as_the_cpu = { .time = 1, .power = 1 };
 
@@ -955,10 +955,10 @@ const struct nnb_driver nnb_driver_xnnpack = {
 	.version = "1", /* packed weights are not saved, so XNNPACK's own version decides nothing */
 	.open = device_open,
 	.close = device_close,
-	.capabilities = capabilities,
-	.supported = supported,
-	.prepare = prepare,
-	.release = release,
+	.capabilities = xnnpack_capabilities,
+	.supported = xnnpack_supported,
+	.prepare = xnnpack_prepare,
+	.release = prepared_release,
 	.run_begin = run_begin,
 	.run_op = run_op,
 	.run_park = run_park,

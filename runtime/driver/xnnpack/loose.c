@@ -35,7 +35,7 @@ static const struct nnb_account *account_of(const struct frame *f)
 /* ---- memory ---- */
 
 /* Room for @bytes, and what kernels may read behind them. */
-static enum nnb_status take(struct frame *f, uint64_t bytes, void **ret, uint64_t *taken)
+static enum nnb_status memory_take(struct frame *f, uint64_t bytes, void **ret, uint64_t *taken)
 {
 	uint64_t all = saturated_sum(bytes, NNB_MAPPING_SLACK + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 	enum nnb_status status;
@@ -63,7 +63,7 @@ void nnbx_frame_give(struct frame *f, void *at, uint64_t taken)
 	nnbx_give_back(account_of(f), taken);
 }
 
-static void drop(struct frame *f, uint32_t operand)
+static void operand_drop(struct frame *f, uint32_t operand)
 {
 	if (!f->bytes[operand])
 		return;
@@ -78,9 +78,9 @@ uint64_t nnbx_frame_bytes(const struct frame *f, uint32_t operand, const struct 
 	                         nnb_type_info(f->graph->model->operands[operand].type)->bytes);
 }
 
-static enum nnb_status own(struct frame *f, uint32_t operand, const struct nnb_shape *shape)
+static enum nnb_status operand_own(struct frame *f, uint32_t operand, const struct nnb_shape *shape)
 {
-	return take(f, nnbx_frame_bytes(f, operand, shape), &f->at[operand], &f->bytes[operand]);
+	return memory_take(f, nnbx_frame_bytes(f, operand, shape), &f->at[operand], &f->bytes[operand]);
 }
 
 /* ---- operations that are kept ---- */
@@ -176,7 +176,7 @@ static void drop_all(struct frame *f)
 
 	for (uint32_t i = 0; i < n; i++) {
 		look_while_freeing(i, n);
-		drop(f, i);
+		operand_drop(f, i);
 	}
 }
 
@@ -209,7 +209,7 @@ void nnbx_frame_fini(struct frame *f)
 }
 
 /* @n of @each bytes, all zero unless a look ended it. A model may have a million operands, and an IF make a frame for them: calloc would not look. */
-static void *cleared(size_t n, size_t each)
+static void *alloc_cleared(size_t n, size_t each)
 {
 	void *at = n ? malloc(n * each) : calloc(1, 1);
 
@@ -224,11 +224,11 @@ static bool frame_allocate(struct frame *f)
 	const struct nnb_model *m = f->graph->model;
 
 	f->at = malloc((m->n_operands + (size_t)1) * sizeof(*f->at));
-	f->bytes = cleared(m->n_operands, sizeof(*f->bytes));
+	f->bytes = alloc_cleared(m->n_operands, sizeof(*f->bytes));
 	f->output_of = malloc((m->n_operands + (size_t)1) * sizeof(*f->output_of));
 	if (!f->is_main) {
 		f->found = malloc((m->n_operands + (size_t)1) * sizeof(*f->found)); /* nnbx_frame_clear fills it */
-		f->steps = cleared(m->n_operations, sizeof(*f->steps));
+		f->steps = alloc_cleared(m->n_operations, sizeof(*f->steps));
 	}
 	return f->at && f->bytes && f->output_of && f->found && (f->is_main || f->steps);
 }
@@ -315,7 +315,7 @@ enum nnb_status nnbx_frame_place(struct frame *f, uint32_t operand)
 	uint32_t output = f->output_of[operand];
 
 	if (output == NO_OUTPUT || !f->is_main)
-		return own(f, operand, &f->found[operand]);
+		return operand_own(f, operand, &f->found[operand]);
 	return f->run->run.place(f->run->run.arg, output, &f->at[operand]);
 }
 
@@ -333,13 +333,13 @@ static enum nnb_status place_most(struct frame *f, struct turn *t, const struct 
 		t->declared[k] = shape->dims[0];
 		shape->dims[0] = (uint32_t)most;
 		shape->known = true;
-		status = own(f, op->outputs[k], shape);
+		status = operand_own(f, op->outputs[k], shape);
 	}
 	return status;
 }
 
 /* The rows are counted: put the model's outputs where they belong, all of them, so that the shape of each is reported. */
-static enum nnb_status settle(struct frame *f, const struct turn *t)
+static enum nnb_status shapes_settle(struct frame *f, const struct turn *t)
 {
 	const struct nnb_operation *op = t->site.op;
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -359,7 +359,7 @@ static enum nnb_status settle(struct frame *f, const struct turn *t)
 		if (placed)
 			continue;
 		nnbx_copy(to, f->at[operand], nnbx_frame_bytes(f, operand, &t->found[k]));
-		drop(f, operand);
+		operand_drop(f, operand);
 		f->at[operand] = to;
 	}
 	return status;
@@ -395,12 +395,12 @@ static enum nnb_status run_placed(struct frame *f, struct turn *t, uint32_t op)
 	t->site = nnbx_site(f->graph, f->base, op, f->found);
 	t->site.at = f->at;
 	t->site.found = t->found;
-	status = take(f, nnbx_step_scratch(&t->site), &t->site.scratch, &taken);
+	status = memory_take(f, nnbx_step_scratch(&t->site), &t->site.scratch, &taken);
 	if (status)
 		return status;
 	status = f->steps ? run_kept(f, &f->steps[op], &t->site) : run_step(f, t);
 	nnbx_frame_give(f, t->site.scratch, taken);
-	return status || !t->found || nnbx_work.stopped ? status : settle(f, t);
+	return status || !t->found || nnbx_work.stopped ? status : shapes_settle(f, t);
 }
 
 /* An operation that computes. */
@@ -445,7 +445,7 @@ static enum nnb_status frame_op(struct frame *f, uint32_t index)
 		uint32_t operand = operand_at(op, i);
 
 		if (f->graph->last_reader[operand] == index && !is_kept(f, operand)) /* also if no operation reads it */
-			drop(f, operand);
+			operand_drop(f, operand);
 	}
 	return status;
 }
@@ -497,7 +497,7 @@ enum nnb_status nnbx_frame_input(struct frame *f, uint32_t input, const struct n
 	f->at[operand] = at;
 	if (!f->graph->value_decides[input])
 		return NNB_STATUS_NONE;
-	status = own(f, operand, shape);
+	status = operand_own(f, operand, shape);
 	if (status)
 		f->at[operand] = NULL;
 	else

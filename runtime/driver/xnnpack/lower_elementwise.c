@@ -3,7 +3,7 @@
 
 #include "lowering.h"
 
-static size_t elements(const struct site *s)
+static size_t input_elements(const struct site *s)
 {
 	return shape_elements(in_shape(s, 0));
 }
@@ -23,16 +23,16 @@ static struct rows rows_along(const struct site *s, uint32_t k)
 
 	for (uint32_t d = from + 1; d < shape->rank; d++)
 		r.step *= shape->dims[d];
-	r.n = r.size ? elements(s) / r.size : 0;
+	r.n = r.size ? input_elements(s) / r.size : 0;
 	return r;
 }
 
 /* ---- one operand: to XNNPACK, a batch of single channels ---- */
 
-#define SETUP_EACH(name, xnn_setup)                                                  \
-	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)        \
-	{                                                                            \
-		return xnn_setup(xnn, elements(s), in_at(s, 0), out_at(s, 0), NULL); \
+#define SETUP_EACH(name, xnn_setup)                                                        \
+	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)              \
+	{                                                                                  \
+		return xnn_setup(xnn, input_elements(s), in_at(s, 0), out_at(s, 0), NULL); \
 	}
 
 SETUP_EACH(setup_clamp_f32, xnn_setup_clamp_nc_f32)
@@ -55,9 +55,9 @@ SETUP_EACH(setup_quantize_q8, xnn_setup_convert_nc_f32_qu8)
 SETUP_EACH(setup_quantize_s8, xnn_setup_convert_nc_f32_qs8)
 
 /* For one thread all is one tile; for two a tile has 4 KiB. */
-static void divide(struct step *step, const struct site *s)
+static void step_divide(struct step *step, const struct site *s)
 {
-	if (elements(s) <= NNBX_TILE_WORK / 4)
+	if (input_elements(s) <= NNBX_TILE_WORK / 4)
 		return;
 	step->threads = 2;
 	step->tile_units = 4096;
@@ -82,11 +82,11 @@ enum nnb_status nnbx_run_relu(const struct site *s)
 
 	if (is_quant(in_operand(s, 0))) {
 		nnbx_quant_range(quant_of(out_operand(s, 0)), fused_of(s), &qmin, &qmax);
-		nnbx_clamp_q8(elements(s), in_at(s, 0), qmin, qmax, out_at(s, 0));
+		nnbx_clamp_q8(input_elements(s), in_at(s, 0), qmin, qmax, out_at(s, 0));
 		return NNB_STATUS_NONE;
 	}
 	nnb_fused_range(fused_of(s), &min, &max);
-	nnbx_clamp_f32(elements(s), in_at(s, 0), min, max, out_at(s, 0));
+	nnbx_clamp_f32(input_elements(s), in_at(s, 0), min, max, out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -98,12 +98,12 @@ enum xnn_status nnbx_create_relu(struct step *step, const struct site *s)
 	if (is_quant(in_operand(s, 0))) {
 		nnbx_quant_range(quant_of(out_operand(s, 0)), fused_of(s), &qmin, &qmax);
 		step->setup = setup_clamp_q8;
-		divide(step, s);
+		step_divide(step, s);
 		return xnn_create_clamp_nc_u8(1, 1, 1, qmin, qmax, 0, &step->xnn);
 	}
 	nnb_fused_range(fused_of(s), &min, &max);
 	step->setup = setup_clamp_f32;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_clamp_nc_f32(1, 1, 1, min, max, 0, &step->xnn);
 }
 
@@ -113,29 +113,29 @@ enum xnn_status nnbx_create_relu_signed(struct step *step, const struct site *s)
 
 	nnbx_signed_range(quant_of(out_operand(s, 0)), fused_of(s), &min, &max);
 	step->setup = setup_clamp_s8;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_clamp_nc_s8(1, 1, 1, min, max, 0, &step->xnn);
 }
 
 enum nnb_status nnbx_run_floor(const struct site *s)
 {
-	nnbx_floor_f32(elements(s), in_at(s, 0), out_at(s, 0));
+	nnbx_floor_f32(input_elements(s), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
 enum xnn_status nnbx_create_floor(struct step *step, const struct site *s)
 {
 	step->setup = setup_floor;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_floor_nc_f32(1, 1, 1, 0, &step->xnn);
 }
 
 enum nnb_status nnbx_run_logistic(const struct site *s)
 {
 	if (is_quant(in_operand(s, 0)))
-		nnbx_logistic_q8(elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
+		nnbx_logistic_q8(input_elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
 	else
-		nnbx_logistic_f32(elements(s), in_at(s, 0), out_at(s, 0));
+		nnbx_logistic_f32(input_elements(s), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -145,12 +145,12 @@ enum xnn_status nnbx_create_logistic(struct step *step, const struct site *s)
 
 	if (is_quant(in_operand(s, 0))) {
 		step->setup = setup_logistic_q8;
-		divide(step, s);
+		step_divide(step, s);
 		return xnn_create_sigmoid_nc_qu8(1, 1, 1, (uint8_t)q.zero_point, q.scale, 0, 1.0f / 256, 0, 255, 0,
 		                                 &step->xnn);
 	}
 	step->setup = setup_logistic_f32;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_sigmoid_nc_f32(1, 1, 1, 0, &step->xnn);
 }
 
@@ -159,7 +159,7 @@ enum xnn_status nnbx_create_logistic_signed(struct step *step, const struct site
 	struct nnbx_quant q = quant_of(in_operand(s, 0));
 
 	step->setup = setup_logistic_s8;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_sigmoid_nc_qs8(1, 1, 1, (int8_t)q.zero_point, q.scale, -128, 1.0f / 256, -128, 127, 0,
 	                                 &step->xnn);
 }
@@ -167,9 +167,9 @@ enum xnn_status nnbx_create_logistic_signed(struct step *step, const struct site
 enum nnb_status nnbx_run_tanh(const struct site *s)
 {
 	if (is_quant(in_operand(s, 0)))
-		nnbx_tanh_q8(elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
+		nnbx_tanh_q8(input_elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
 	else
-		nnbx_tanh_f32(elements(s), in_at(s, 0), out_at(s, 0));
+		nnbx_tanh_f32(input_elements(s), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -181,7 +181,7 @@ enum xnn_status nnbx_create_tanh(struct step *step, const struct site *s)
 	if (!is_quant(in_operand(s, 0)))
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_tanh_q8;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_tanh_nc_qu8(1, 1, 1, (uint8_t)q.zero_point, q.scale, 128, 1.0f / 128, 0, 255, 0, &step->xnn);
 }
 
@@ -190,7 +190,7 @@ enum xnn_status nnbx_create_tanh_signed(struct step *step, const struct site *s)
 	struct nnbx_quant q = quant_of(in_operand(s, 0));
 
 	step->setup = setup_tanh_s8;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_tanh_nc_qs8(1, 1, 1, (int8_t)q.zero_point, q.scale, 0, 1.0f / 128, -128, 127, 0, &step->xnn);
 }
 
@@ -216,7 +216,7 @@ enum nnb_status nnbx_run_dequantize(const struct site *s)
 	if (scales)
 		dequantize_channels(s, scales);
 	else
-		nnbx_dequantize_q8(elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
+		nnbx_dequantize_q8(input_elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -227,7 +227,7 @@ enum xnn_status nnbx_create_dequantize(struct step *step, const struct site *s)
 	if (in_operand(s, 0)->n_scales)
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_dequantize;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_convert_nc_qu8_f32(1, 1, 1, q.scale, (uint8_t)q.zero_point, 0, &step->xnn);
 }
 
@@ -238,7 +238,7 @@ enum xnn_status nnbx_create_dequantize_signed(struct step *step, const struct si
 	if (out_operand(s, 0)->type != NNB_TENSOR_FLOAT32) /* other types are passed on unchanged */
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_dequantize_s8;
-	divide(step, s);
+	step_divide(step, s);
 	return xnn_create_convert_nc_qs8_f32(1, 1, 1, q.scale, (int8_t)q.zero_point, 0, &step->xnn);
 }
 
@@ -247,7 +247,7 @@ enum xnn_status nnbx_create_each(struct step *step, const struct site *s)
 {
 	if (in_operand(s, 0)->type != NNB_TENSOR_FLOAT32)
 		return xnn_status_unsupported_parameter;
-	divide(step, s);
+	step_divide(step, s);
 	switch (s->op->type) {
 	case NNB_ABS:
 		step->setup = setup_abs;
@@ -274,7 +274,7 @@ enum xnn_status nnbx_create_quantize(struct step *step, const struct site *s)
 
 	if (in_operand(s, 0)->type != NNB_TENSOR_FLOAT32 || out_operand(s, 0)->type == NNB_TENSOR_FLOAT32)
 		return xnn_status_unsupported_parameter;
-	divide(step, s);
+	step_divide(step, s);
 	if (is_quant(out_operand(s, 0))) {
 		step->setup = setup_quantize_q8;
 		return xnn_create_convert_nc_f32_qu8(1, 1, 1, q.scale, (uint8_t)q.zero_point, 0, 255, 0, &step->xnn);

@@ -10,7 +10,7 @@ static size_t element_bytes(const struct site *s, uint32_t input)
 }
 
 /* Elements of @shape before and from dimension @axis on. */
-static size_t product(const struct nnb_shape *shape, uint32_t from, uint32_t to)
+static size_t dims_product(const struct nnb_shape *shape, uint32_t from, uint32_t to)
 {
 	size_t n = 1;
 
@@ -52,12 +52,12 @@ enum nnb_status nnbx_run_concatenation(const struct site *s)
 	uint32_t n = s->op->n_inputs - 1;
 	int32_t axis = in_i32(s, n);
 	uint32_t from = (uint32_t)(axis < 0 ? axis + (int32_t)out->rank : axis);
-	size_t elem = element_bytes(s, 0), out_step = product(out, from, out->rank) * elem;
+	size_t elem = element_bytes(s, 0), out_step = dims_product(out, from, out->rank) * elem;
 	uint8_t *to = out_at(s, 0);
 
 	for (uint32_t k = 0; k < n; k++) {
 		const struct nnb_shape *in = in_shape(s, k);
-		size_t rows = product(in, 0, from), row_bytes = product(in, from, in->rank) * elem;
+		size_t rows = dims_product(in, 0, from), row_bytes = dims_product(in, from, in->rank) * elem;
 
 		if (quantised_alike(s, k))
 			nnbx_copy_rows(rows, row_bytes, in_at(s, k), out_step, to);
@@ -109,7 +109,7 @@ enum xnn_status nnbx_create_depth_to_space(struct step *step, const struct site 
 enum nnb_status nnbx_run_embedding_lookup(const struct site *s)
 {
 	const struct nnb_shape *values = in_shape(s, 1);
-	size_t row_bytes = product(values, 1, values->rank) * element_bytes(s, 1);
+	size_t row_bytes = dims_product(values, 1, values->rank) * element_bytes(s, 1);
 	bool inside = nnbx_embedding_lookup(in_shape(s, 0)->dims[0], in_at(s, 0), values->dims[0], row_bytes,
 	                                    in_at(s, 1), out_at(s, 0));
 
@@ -119,7 +119,7 @@ enum nnb_status nnbx_run_embedding_lookup(const struct site *s)
 enum nnb_status nnbx_run_hashtable_lookup(const struct site *s)
 {
 	const struct nnb_shape *values = in_shape(s, 2);
-	size_t row_bytes = product(values, 1, values->rank) * element_bytes(s, 2);
+	size_t row_bytes = dims_product(values, 1, values->rank) * element_bytes(s, 2);
 
 	nnbx_hashtable_lookup(in_shape(s, 0)->dims[0], in_at(s, 0), in_shape(s, 1)->dims[0], in_at(s, 1), row_bytes,
 	                      in_at(s, 2), out_at(s, 0), out_at(s, 1));
@@ -133,7 +133,7 @@ static struct nnbx_lsh_projection lsh_of(const struct site *s)
 	return (struct nnbx_lsh_projection){ .hashes = hash->dims[0],
 		                             .bits = hash->dims[1],
 		                             .items = in->dims[0],
-		                             .item_bytes = product(in, 1, in->rank) * element_bytes(s, 1),
+		                             .item_bytes = dims_product(in, 1, in->rank) * element_bytes(s, 1),
 		                             .type = (enum nnbx_lsh)in_i32(s, 3) };
 }
 

@@ -3,7 +3,7 @@
 #include "operand.h"
 
 /* An input that may be left out: then it is nowhere. */
-static struct nnbx_tensor given(const struct site *s, uint32_t k)
+static struct nnbx_tensor tensor_given(const struct site *s, uint32_t k)
 {
 	struct nnbx_tensor t = tensor_in(s, k);
 
@@ -44,14 +44,14 @@ enum nnb_status nnbx_run_quantized_16bit_lstm(const struct site *s)
 static struct nnbx_quantized_gate gate_of(const struct site *s, const struct nnb_cell_places *p, uint32_t i)
 {
 	static const uint32_t peephole[] = { 0, 1, 3, 2 }; /* the cell has none */
-	struct nnbx_quantized_gate g = { .weights = given(s, p->weights + i),
-		                         .recurrent = given(s, p->recurrent + i),
-		                         .bias = given(s, p->biases + i),
-		                         .norm = given(s, p->norms + i),
+	struct nnbx_quantized_gate g = { .weights = tensor_given(s, p->weights + i),
+		                         .recurrent = tensor_given(s, p->recurrent + i),
+		                         .bias = tensor_given(s, p->biases + i),
+		                         .norm = tensor_given(s, p->norms + i),
 		                         .scale = real_in(s, NNB_QUANTIZED_SCALES + i) };
 
 	if (i != 2)
-		g.peephole = given(s, p->peepholes + peephole[i]);
+		g.peephole = tensor_given(s, p->peepholes + peephole[i]);
 	/* behind a normalisation, 1024ths of its weights; otherwise the products of inputs and weights */
 	g.bias_scale =
 		g.norm.at ? (double)g.norm.scale / 1024 : (double)in_operand(s, 0)->scale * (double)g.weights.scale;
@@ -61,8 +61,8 @@ static struct nnbx_quantized_gate gate_of(const struct site *s, const struct nnb
 enum nnb_status nnbx_run_quantized_lstm(const struct site *s)
 {
 	static const struct nnb_cell_places places = NNB_QUANTIZED_CELL;
-	struct nnbx_quantized_lstm p = { .projection = given(s, places.projection),
-		                         .projection_bias = given(s, places.projection_bias),
+	struct nnbx_quantized_lstm p = { .projection = tensor_given(s, places.projection),
+		                         .projection_bias = tensor_given(s, places.projection_bias),
 		                         .cell_clip = real_in(s, NNB_QUANTIZED_CLIPS),
 		                         .projection_clip = real_in(s, NNB_QUANTIZED_CLIPS + 1),
 		                         .hidden_scale = real_in(s, NNB_QUANTIZED_HIDDEN_SCALE),

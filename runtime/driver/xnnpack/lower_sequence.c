@@ -21,7 +21,7 @@ static bool is_given(const struct site *s, uint32_t k)
 }
 
 /* An input as floats; NULL: it is left out. */
-static const float *floats(struct bench *b, uint32_t k)
+static const float *bench_floats(struct bench *b, uint32_t k)
 {
 	struct nnbx_tensor t;
 	float *ret = b->free;
@@ -39,7 +39,7 @@ static const float *floats(struct bench *b, uint32_t k)
 }
 
 /* A copy of an input, for its own. */
-static float *copied(struct bench *b, uint32_t k)
+static float *bench_copy(struct bench *b, uint32_t k)
 {
 	struct nnbx_tensor t = tensor_in(b->site, k);
 	size_t n = nnbx_elements(&t);
@@ -50,7 +50,7 @@ static float *copied(struct bench *b, uint32_t k)
 	return ret;
 }
 
-static float *taken(struct bench *b, size_t n)
+static float *bench_take(struct bench *b, size_t n)
 {
 	float *ret = b->free;
 
@@ -81,12 +81,12 @@ static struct nnbx_cell_gate gate_of(struct bench *b, const struct nnb_cell_plac
 {
 	static const uint32_t peephole[] = { 0, 1, 3, 2 }; /* the cell has none */
 
-	return (struct nnbx_cell_gate){ .weights = floats(b, p->weights + i),
-		                        .aux = p->aux ? floats(b, p->aux + i) : NULL,
-		                        .recurrent = floats(b, p->recurrent + i),
-		                        .peephole = i == 2 ? NULL : floats(b, p->peepholes + peephole[i]),
-		                        .bias = floats(b, p->biases + i),
-		                        .norm = floats(b, p->norms + i) };
+	return (struct nnbx_cell_gate){ .weights = bench_floats(b, p->weights + i),
+		                        .aux = p->aux ? bench_floats(b, p->aux + i) : NULL,
+		                        .recurrent = bench_floats(b, p->recurrent + i),
+		                        .peephole = i == 2 ? NULL : bench_floats(b, p->peepholes + peephole[i]),
+		                        .bias = bench_floats(b, p->biases + i),
+		                        .norm = bench_floats(b, p->norms + i) };
 }
 
 static struct nnbx_cell cell_of(struct bench *b, const struct nnb_cell_places *p, uint32_t activation)
@@ -104,8 +104,8 @@ static struct nnbx_cell cell_of(struct bench *b, const struct nnb_cell_places *p
 		.forget = gate_of(b, p, 1),
 		.cell = gate_of(b, p, 2),
 		.output = gate_of(b, p, 3),
-		.projection = floats(b, p->projection),
-		.projection_bias = floats(b, p->projection_bias),
+		.projection = bench_floats(b, p->projection),
+		.projection_bias = bench_floats(b, p->projection_bias),
 		.cell_clip = (float)real_in(s, activation + 1),
 		.projection_clip = (float)real_in(s, activation + 2),
 	};
@@ -129,9 +129,9 @@ static struct nnbx_sequence sequence_of(const struct site *s, bool time_major, c
 static void run_cell(struct bench *b, const struct nnb_cell_places *p, const struct nnbx_cell *cell,
                      const struct nnbx_sequence *sequence, uint32_t k)
 {
-	float *state = copied(b, p->state), *cells = copied(b, p->cells), *scratch;
+	float *state = bench_copy(b, p->state), *cells = bench_copy(b, p->cells), *scratch;
 
-	scratch = taken(b, NNBX_CELL_GATES * cell->cells);
+	scratch = bench_take(b, NNBX_CELL_GATES * cell->cells);
 	nnbx_sequence_lstm(cell, sequence, scratch, state, cells);
 	if (k + 1 < b->site->op->n_outputs) {
 		struct nnbx_tensor last[] = { tensor_out(b->site, k), tensor_out(b->site, k + 1) };
@@ -146,7 +146,8 @@ enum nnb_status nnbx_run_sequence_lstm(const struct site *s)
 	static const struct nnb_cell_places places = NNB_UNIDIRECTIONAL_CELL;
 	struct bench b = { s, s->scratch };
 	struct nnbx_tensor out = tensor_out(s, 0);
-	struct nnbx_sequence sequence = sequence_of(s, flag_in(s, NNB_UNIDIRECTIONAL_TIME_MAJOR), floats(&b, 0), &out);
+	struct nnbx_sequence sequence =
+		sequence_of(s, flag_in(s, NNB_UNIDIRECTIONAL_TIME_MAJOR), bench_floats(&b, 0), &out);
 	struct nnbx_cell cell = cell_of(&b, &places, NNB_UNIDIRECTIONAL_ACTIVATION);
 
 	run_cell(&b, &places, &cell, &sequence, 1);
@@ -159,7 +160,7 @@ enum nnb_status nnbx_run_both_lstm(const struct site *s)
 	bool merge = flag_in(s, NNB_BOTH_MERGE), time_major = flag_in(s, NNB_BOTH_TIME_MAJOR);
 	struct bench b = { s, s->scratch };
 	struct nnbx_tensor outs[] = { tensor_out(s, 0), tensor_out(s, merge ? 0 : 1) };
-	const float *in = floats(&b, 0), *aux = floats(&b, NNB_BOTH_AUX);
+	const float *in = bench_floats(&b, 0), *aux = bench_floats(&b, NNB_BOTH_AUX);
 	size_t before = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
@@ -187,16 +188,16 @@ static void run_unit(struct bench *b, uint32_t k, uint32_t aux, uint32_t activat
 	struct nnbx_unit unit = { .inputs = in_shape(s, k)->dims[1],
 		                  .units = in_shape(s, k)->dims[0],
 		                  .activation = activation,
-		                  .weights = floats(b, k),
-		                  .recurrent = floats(b, k + 1),
-		                  .bias = floats(b, k + 2) };
-	float *state = copied(b, k + 3);
+		                  .weights = bench_floats(b, k),
+		                  .recurrent = bench_floats(b, k + 1),
+		                  .bias = bench_floats(b, k + 2) };
+	float *state = bench_copy(b, k + 3);
 
 	if (aux && is_given(s, aux)) {
-		unit.aux = floats(b, aux);
+		unit.aux = bench_floats(b, aux);
 		unit.aux_inputs = in_shape(s, aux)->dims[1];
 	}
-	nnbx_sequence_rnn(&unit, sequence, taken(b, unit.units), state);
+	nnbx_sequence_rnn(&unit, sequence, bench_take(b, unit.units), state);
 	if (last < s->op->n_outputs) {
 		struct nnbx_tensor out = tensor_out(s, last);
 
@@ -208,7 +209,7 @@ enum nnb_status nnbx_run_sequence_rnn(const struct site *s)
 {
 	struct bench b = { s, s->scratch };
 	struct nnbx_tensor out = tensor_out(s, 0);
-	struct nnbx_sequence sequence = sequence_of(s, int_in(s, 6, 0) != 0, floats(&b, 0), &out);
+	struct nnbx_sequence sequence = sequence_of(s, int_in(s, 6, 0) != 0, bench_floats(&b, 0), &out);
 
 	run_unit(&b, 1, 0, (uint32_t)int_in(s, 5, 0), &sequence, 1);
 	return NNB_STATUS_NONE;
@@ -219,7 +220,7 @@ enum nnb_status nnbx_run_both_rnn(const struct site *s)
 	bool time_major = flag_in(s, 13), merge = flag_in(s, 14), own = is_given(s, 9) && !is_given(s, 10);
 	struct bench b = { s, s->scratch };
 	struct nnbx_tensor outs[] = { tensor_out(s, 0), tensor_out(s, merge ? 0 : 1) };
-	const float *in = floats(&b, 0), *aux = floats(&b, 9);
+	const float *in = bench_floats(&b, 0), *aux = bench_floats(&b, 9);
 
 	for (uint32_t i = 0; i < 2; i++) {
 		struct nnbx_sequence sequence = sequence_of(s, time_major, i && own ? aux : in, &outs[i]);

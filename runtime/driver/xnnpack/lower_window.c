@@ -18,7 +18,7 @@ static struct nnbx_planes planes_of(const struct site *s)
 }
 
 /* The same with its window. It is there: the shapes were worked out from it. */
-static struct nnbx_planes windowed(const struct site *s)
+static struct nnbx_planes planes_windowed(const struct site *s)
 {
 	struct nnbx_planes p = planes_of(s);
 
@@ -27,7 +27,7 @@ static struct nnbx_planes windowed(const struct site *s)
 }
 
 /* Resizing, seen as a window: four neighbours for every output. */
-static struct nnbx_planes resizing(const struct site *s)
+static struct nnbx_planes planes_resizing(const struct site *s)
 {
 	struct nnbx_planes p = planes_of(s);
 
@@ -36,7 +36,7 @@ static struct nnbx_planes resizing(const struct site *s)
 }
 
 /* UINT64_MAX: beyond counting. */
-static uint64_t indirection(const struct nnbx_planes *p)
+static uint64_t indirection_bytes(const struct nnbx_planes *p)
 {
 	uint64_t bytes = (uint64_t)p->window.filter_w * p->window.filter_h;
 
@@ -48,7 +48,7 @@ static uint64_t indirection(const struct nnbx_planes *p)
 
 static bool too_indirect(const struct nnbx_planes *p)
 {
-	return indirection(p) > INDIRECTION_MAX;
+	return indirection_bytes(p) > INDIRECTION_MAX;
 }
 
 /* UINT64_MAX: beyond counting. */
@@ -87,21 +87,21 @@ static uint32_t tile_units_for(uint64_t channels, uint64_t depth, size_t threads
 uint64_t nnbx_indirection(const struct site *s)
 {
 	bool wide = s->op->type == NNB_GROUPED_CONV_2D || s->op->type == NNB_TRANSPOSE_CONV_2D;
-	struct nnbx_planes p = s->op->type == NNB_RESIZE_BILINEAR ? resizing(s) : windowed(s);
+	struct nnbx_planes p = s->op->type == NNB_RESIZE_BILINEAR ? planes_resizing(s) : planes_windowed(s);
 
 	if (wide && in_bool(s, s->op->n_inputs - 1, false)) /* channels second: the kernel has it */
 		return 0;
-	return too_indirect(&p) ? 0 : indirection(&p);
+	return too_indirect(&p) ? 0 : indirection_bytes(&p);
 }
 
 /* Filter and bias are packed when an operator is created; ones that come with the run are the kernel's. */
-static bool packable(const struct site *s)
+static bool is_packable(const struct site *s)
 {
 	return in_is_constant(s, 1) && in_is_constant(s, 2);
 }
 
 /* XNNPACK asserts that a sum of products is scaled by no less than this, and refuses 256 and more by itself. */
-static bool scalable(const struct nnbx_quants *q)
+static bool is_scalable(const struct nnbx_quants *q)
 {
 	return q->a.scale * q->b.scale / q->out.scale >= 0x1p-32f;
 }
@@ -119,7 +119,7 @@ static bool is_symmetric(const struct site *s, const struct nnbx_quants *q)
 		if (!(scale >= 0x1p-32f && scale < 256))
 			return false;
 	}
-	return filter->n_scales || scalable(q);
+	return filter->n_scales || is_scalable(q);
 }
 
 /* quants_of, whose bounds are unsigned. */
@@ -154,7 +154,7 @@ SETUP_IMAGES(setup_max_pool_s8, xnn_setup_max_pooling2d_nhwc_s8)
 
 enum nnb_status nnbx_run_conv(const struct site *s)
 {
-	struct nnbx_planes p = windowed(s);
+	struct nnbx_planes p = planes_windowed(s);
 	float min, max;
 
 	if (is_quant(in_operand(s, 0))) {
@@ -170,7 +170,7 @@ enum nnb_status nnbx_run_conv(const struct site *s)
 
 enum nnb_status nnbx_run_depthwise(const struct site *s)
 {
-	struct nnbx_planes p = windowed(s);
+	struct nnbx_planes p = planes_windowed(s);
 	float min, max;
 
 	if (is_quant(in_operand(s, 0))) {
@@ -210,7 +210,7 @@ static enum xnn_status create_conv_q8(struct step *step, const struct site *s, c
 	const struct nnb_window *w = &p->window;
 	struct nnbx_quants q = quants_of(s, w->fused);
 
-	if (q.scales || !scalable(&q))
+	if (q.scales || !is_scalable(&q))
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_conv_q8;
 	return xnn_create_convolution2d_nhwc_qu8(
@@ -251,11 +251,11 @@ typedef enum xnn_status create_conv_fn(struct step *step, const struct site *s, 
 static enum xnn_status create_conv(struct step *step, const struct site *s, const struct grouping *g,
                                    create_conv_fn *create)
 {
-	struct nnbx_planes p = windowed(s);
+	struct nnbx_planes p = planes_windowed(s);
 
 	uint64_t depth = product_of(p.window.filter_w, p.window.filter_h, g->in);
 
-	if (!packable(s) || too_indirect(&p) || depth > NNBX_TILE_DEPTH ||
+	if (!is_packable(s) || too_indirect(&p) || depth > NNBX_TILE_DEPTH ||
 	    (g->flags & XNN_FLAG_DEPTHWISE_CONVOLUTION && has_long_rows(&p)))
 		return xnn_status_unsupported_parameter;
 	step->threads = threads_for(product_of(p.batch, p.out_h, p.out_w), g->out, depth);
@@ -332,21 +332,22 @@ enum xnn_status nnbx_create_grouped_conv(struct step *step, const struct site *s
 }
 
 /* Rows or columns that the formula does not give, and the output still has. */
-static uint32_t adjustment(uint32_t in, uint32_t out, uint32_t stride, uint32_t filter, uint32_t pads)
+static uint32_t output_adjustment(uint32_t in, uint32_t out, uint32_t stride, uint32_t filter, uint32_t pads)
 {
 	return (uint32_t)((uint64_t)out + pads - ((uint64_t)(in - 1) * stride + filter));
 }
 
-#define SETUP_TRANSPOSED(name, xnn_setup)                                                                           \
-	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)                                       \
-	{                                                                                                           \
-		struct nnbx_planes p = windowed(s);                                                                 \
-		const struct nnb_window *w = &p.window;                                                             \
-                                                                                                                    \
-		return xnn_setup(xnn, p.batch, p.in_h, p.in_w,                                                      \
-		                 adjustment(p.in_h, p.out_h, w->stride_h, w->filter_h, w->pad_top + w->pad_bottom), \
-		                 adjustment(p.in_w, p.out_w, w->stride_w, w->filter_w, w->pad_left + w->pad_right), \
-		                 in_at(s, 0), out_at(s, 0), NULL);                                                  \
+#define SETUP_TRANSPOSED(name, xnn_setup)                                                                         \
+	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)                                     \
+	{                                                                                                         \
+		struct nnbx_planes p = planes_windowed(s);                                                        \
+		const struct nnb_window *w = &p.window;                                                           \
+                                                                                                                  \
+		return xnn_setup(                                                                                 \
+			xnn, p.batch, p.in_h, p.in_w,                                                             \
+			output_adjustment(p.in_h, p.out_h, w->stride_h, w->filter_h, w->pad_top + w->pad_bottom), \
+			output_adjustment(p.in_w, p.out_w, w->stride_w, w->filter_w, w->pad_left + w->pad_right), \
+			in_at(s, 0), out_at(s, 0), NULL);                                                         \
 	}
 
 SETUP_TRANSPOSED(setup_transposed_f32, xnn_setup_deconvolution2d_nhwc_f32)
@@ -359,11 +360,12 @@ static bool can_transpose(const struct site *s, const struct nnbx_planes *p)
 	const struct nnb_window *w = &p->window;
 	uint64_t depth = product_of(w->filter_w, w->filter_h, p->in_c);
 
-	return has_channels_last(s) && packable(s) && !too_indirect(p) && depth <= NNBX_TILE_DEPTH &&
+	return has_channels_last(s) && is_packable(s) && !too_indirect(p) && depth <= NNBX_TILE_DEPTH &&
 	       w->stride_h <= w->filter_h && w->stride_w <= w->filter_w && w->pad_top < w->filter_h &&
 	       w->pad_bottom < w->filter_h && w->pad_left < w->filter_w && w->pad_right < w->filter_w &&
-	       adjustment(p->in_h, p->out_h, w->stride_h, w->filter_h, w->pad_top + w->pad_bottom) < w->stride_h &&
-	       adjustment(p->in_w, p->out_w, w->stride_w, w->filter_w, w->pad_left + w->pad_right) < w->stride_w;
+	       output_adjustment(p->in_h, p->out_h, w->stride_h, w->filter_h, w->pad_top + w->pad_bottom) <
+	               w->stride_h &&
+	       output_adjustment(p->in_w, p->out_w, w->stride_w, w->filter_w, w->pad_left + w->pad_right) < w->stride_w;
 }
 
 static enum xnn_status create_transposed_bytes(struct step *step, const struct site *s, const struct nnbx_planes *p)
@@ -371,7 +373,7 @@ static enum xnn_status create_transposed_bytes(struct step *step, const struct s
 	const struct nnb_window *w = &p->window;
 	struct nnbx_quants q = quants_of(s, w->fused);
 
-	if (q.scales || !scalable(&q))
+	if (q.scales || !is_scalable(&q))
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_transposed_q8;
 	return xnn_create_deconvolution2d_nhwc_qu8(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
@@ -398,7 +400,7 @@ static enum xnn_status create_transposed_signed(struct step *step, const struct 
 
 enum xnn_status nnbx_create_transpose_conv(struct step *step, const struct site *s)
 {
-	const struct nnbx_planes p = windowed(s);
+	const struct nnbx_planes p = planes_windowed(s);
 	const struct nnb_window *w = &p.window;
 	float min, max;
 
@@ -469,7 +471,7 @@ static bool can_connect(struct step *step, const struct site *s)
 {
 	uint32_t size = fc_size(s), units = out_shape(s, 0)->dims[1];
 
-	if (!packable(s) || size > NNBX_TILE_DEPTH)
+	if (!is_packable(s) || size > NNBX_TILE_DEPTH)
 		return false;
 	step->threads = threads_for(out_shape(s, 0)->dims[0], units, size);
 	step->tile_units = tile_units_for(units, size, step->threads);
@@ -505,7 +507,7 @@ enum xnn_status nnbx_create_fully_connected(struct step *step, const struct site
 		                                         0, &step->xnn);
 	}
 	q = quants_of(s, fused);
-	if (!scalable(&q))
+	if (!is_scalable(&q))
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_fc_q8;
 	return xnn_create_fully_connected_nc_qu8(size, units, size, units, (uint8_t)q.a.zero_point, q.a.scale,
@@ -517,7 +519,7 @@ enum xnn_status nnbx_create_fully_connected(struct step *step, const struct site
 
 enum nnb_status nnbx_run_average_pool(const struct site *s)
 {
-	struct nnbx_planes p = windowed(s);
+	struct nnbx_planes p = planes_windowed(s);
 	uint8_t qmin, qmax;
 	float min, max;
 
@@ -533,7 +535,7 @@ enum nnb_status nnbx_run_average_pool(const struct site *s)
 
 enum nnb_status nnbx_run_max_pool(const struct site *s)
 {
-	struct nnbx_planes p = windowed(s);
+	struct nnbx_planes p = planes_windowed(s);
 	uint8_t qmin, qmax;
 	float min, max;
 
@@ -549,7 +551,7 @@ enum nnb_status nnbx_run_max_pool(const struct site *s)
 
 enum nnb_status nnbx_run_l2_pool(const struct site *s)
 {
-	struct nnbx_planes p = windowed(s);
+	struct nnbx_planes p = planes_windowed(s);
 	float min, max;
 
 	nnb_fused_range(p.window.fused, &min, &max);
@@ -559,7 +561,7 @@ enum nnb_status nnbx_run_l2_pool(const struct site *s)
 
 enum xnn_status nnbx_create_average_pool(struct step *step, const struct site *s)
 {
-	const struct nnbx_planes p = windowed(s);
+	const struct nnbx_planes p = planes_windowed(s);
 	const struct nnb_window *w = &p.window;
 	struct nnbx_quant q = quant_of(in_operand(s, 0));
 	uint8_t qmin, qmax;
@@ -586,7 +588,7 @@ enum xnn_status nnbx_create_average_pool(struct step *step, const struct site *s
 
 enum xnn_status nnbx_create_max_pool(struct step *step, const struct site *s)
 {
-	const struct nnbx_planes p = windowed(s);
+	const struct nnbx_planes p = planes_windowed(s);
 	const struct nnb_window *w = &p.window;
 	uint8_t qmin, qmax;
 	float min, max;
@@ -609,7 +611,7 @@ enum xnn_status nnbx_create_max_pool(struct step *step, const struct site *s)
 
 enum xnn_status nnbx_create_max_pool_signed(struct step *step, const struct site *s)
 {
-	const struct nnbx_planes p = windowed(s);
+	const struct nnbx_planes p = planes_windowed(s);
 	const struct nnb_window *w = &p.window;
 	int8_t min, max;
 
@@ -681,7 +683,7 @@ static bool can_resize(struct step *step, const struct site *s, const struct nnb
 
 enum xnn_status nnbx_create_resize_bilinear_signed(struct step *step, const struct site *s)
 {
-	struct nnbx_planes p = resizing(s);
+	struct nnbx_planes p = planes_resizing(s);
 	uint32_t flag;
 
 	if (!can_resize(step, s, &p, &flag))
@@ -692,7 +694,7 @@ enum xnn_status nnbx_create_resize_bilinear_signed(struct step *step, const stru
 
 enum xnn_status nnbx_create_resize_bilinear(struct step *step, const struct site *s)
 {
-	struct nnbx_planes p = resizing(s);
+	struct nnbx_planes p = planes_resizing(s);
 	uint32_t flag;
 
 	if (!can_resize(step, s, &p, &flag))

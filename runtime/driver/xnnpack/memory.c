@@ -78,7 +78,7 @@ static void *tally_rest(void *p, size_t bytes)
 	return p;
 }
 
-static void deallocate(void *context, void *p)
+static void tally_deallocate(void *context, void *p)
 {
 	(void)context;
 	nnbx_packing_freed(p);
@@ -88,32 +88,32 @@ static void deallocate(void *context, void *p)
 }
 
 /* A block that was tallied, unless there is none: the thread may look while XNNPACK fills it. */
-static void *watched(void *p, size_t bytes)
+static void *watch_allocation(void *p, size_t bytes)
 {
 	if (!p || nnbx_packing_allocated(p, bytes))
 		return p;
-	deallocate(NULL, p);
+	tally_deallocate(NULL, p);
 	return NULL;
 }
 
-static void *allocate(void *context, size_t bytes)
+static void *tally_allocate(void *context, size_t bytes)
 {
 	(void)context;
-	return tally_add(bytes) ? watched(tally_rest(malloc(bytes), bytes), bytes) : NULL;
+	return tally_add(bytes) ? watch_allocation(tally_rest(malloc(bytes), bytes), bytes) : NULL;
 }
 
 /* Both blocks are there for a moment, and charged. */
-static void *reallocate(void *context, void *p, size_t bytes)
+static void *tally_reallocate(void *context, void *p, size_t bytes)
 {
 	size_t has = p ? malloc_usable_size(p) : 0;
 	void *grown;
 
 	if (p && has >= bytes)
 		return p;
-	grown = allocate(context, bytes);
+	grown = tally_allocate(context, bytes);
 	if (grown && p) {
 		memcpy(grown, p, has);
-		deallocate(context, p);
+		tally_deallocate(context, p);
 	}
 	return grown;
 }
@@ -127,13 +127,13 @@ static void *aligned_allocate(void *context, size_t alignment, size_t bytes)
 		return NULL;
 	if (posix_memalign(&p, alignment, bytes))
 		p = NULL;
-	return watched(tally_rest(p, bytes), bytes);
+	return watch_allocation(tally_rest(p, bytes), bytes);
 }
 
 const struct xnn_allocator nnbx_allocator = {
-	.allocate = allocate,
-	.reallocate = reallocate,
-	.deallocate = deallocate,
+	.allocate = tally_allocate,
+	.reallocate = tally_reallocate,
+	.deallocate = tally_deallocate,
 	.aligned_allocate = aligned_allocate,
-	.aligned_deallocate = deallocate,
+	.aligned_deallocate = tally_deallocate,
 };

@@ -65,14 +65,14 @@ static struct sigaction previous;                        /* constant while there
 /* ---- access ---- */
 
 /* The system call itself: no standard promises mprotect to handlers. */
-static bool protect(uintptr_t start, uintptr_t end, int prot)
+static bool pages_protect(uintptr_t start, uintptr_t end, int prot)
 {
 	return start >= end || syscall(SYS_mprotect, start, end - start, (long)prot) == 0;
 }
 
-static bool permit(uintptr_t start, uintptr_t end)
+static bool pages_permit(uintptr_t start, uintptr_t end)
 {
-	return protect(start, end, PROT_READ | PROT_WRITE);
+	return pages_protect(start, end, PROT_READ | PROT_WRITE);
 }
 
 static struct block *block_of(struct packing *p, uintptr_t address)
@@ -92,7 +92,7 @@ static bool set_part(const struct block *b, uintptr_t part, int prot)
 {
 	uintptr_t end = part + PART;
 
-	return protect(part > b->start ? part : b->start, end < b->end ? end : b->end, prot);
+	return pages_protect(part > b->start ? part : b->start, end < b->end ? end : b->end, prot);
 }
 
 /*
@@ -108,7 +108,7 @@ static bool permit_part(struct block *b, uintptr_t address)
 	if (!b->packs && b->part && part_of(b->start) <= b->part - PART)
 		set_part(b, b->part - PART, PROT_NONE);
 	b->part = part;
-	return set_part(b, part, PROT_READ | PROT_WRITE) || permit(b->start, b->end);
+	return set_part(b, part, PROT_READ | PROT_WRITE) || pages_permit(b->start, b->end);
 }
 
 /* ---- the handler ---- */
@@ -145,7 +145,7 @@ static void on_sigsegv(int sig, siginfo_t *info, void *context)
 }
 
 /* For the first thread that packs. */
-static void install(void)
+static void handler_install(void)
 {
 	struct sigaction ours = { .sa_sigaction = on_sigsegv, .sa_flags = SA_SIGINFO | SA_NODEFER };
 
@@ -158,7 +158,7 @@ static void install(void)
 }
 
 /* Called for the last user. If another handler was installed over ours meanwhile, it stays. */
-static void uninstall(void)
+static void handler_uninstall(void)
 {
 	struct sigaction now;
 
@@ -176,7 +176,7 @@ static void watcher_begin(struct packing *p)
 
 	if (p->watches)
 		return;
-	install();
+	handler_install();
 	sigemptyset(&faults);
 	sigaddset(&faults, SIGSEGV);
 	pthread_sigmask(SIG_UNBLOCK, &faults, &p->before);
@@ -188,13 +188,13 @@ static void watcher_end(struct packing *p)
 	if (!p->watches)
 		return;
 	pthread_sigmask(SIG_SETMASK, &p->before, NULL);
-	uninstall();
+	handler_uninstall();
 	p->watches = false;
 }
 
 /* ---- what is allocated ---- */
 
-static void watch(struct packing *p, struct block *b, size_t bytes)
+static void block_watch(struct packing *p, struct block *b, size_t bytes)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = ((uintptr_t)b->at + page - 1) & ~(page - 1),
 		  end = ((uintptr_t)b->at + bytes) & ~(page - 1);
@@ -202,7 +202,7 @@ static void watch(struct packing *p, struct block *b, size_t bytes)
 	if (bytes < WATCHED_MIN)
 		return;
 	watcher_begin(p);
-	if (protect(start, end, PROT_NONE)) {
+	if (pages_protect(start, end, PROT_NONE)) {
 		b->start = start;
 		b->end = end;
 	}
@@ -217,7 +217,7 @@ bool nnbx_packing_allocated(void *at, size_t bytes)
 	if (p->n == BLOCKS_MAX)
 		return false;
 	p->blocks[p->n] = (struct block){ .at = at };
-	watch(p, &p->blocks[p->n++], bytes);
+	block_watch(p, &p->blocks[p->n++], bytes);
 	return true;
 }
 
@@ -227,7 +227,7 @@ void nnbx_packing_freed(const void *at)
 
 	for (unsigned i = 0; p && i < p->n; i++)
 		if (p->blocks[i].at == at) {
-			permit(p->blocks[i].start, p->blocks[i].end);
+			pages_permit(p->blocks[i].start, p->blocks[i].end);
 			p->blocks[i] = p->blocks[--p->n];
 			return;
 		}
@@ -238,7 +238,7 @@ void nnbx_packing_freed(const void *at)
 static void permit_all(struct packing *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		permit(p->blocks[i].start, p->blocks[i].end);
+		pages_permit(p->blocks[i].start, p->blocks[i].end);
 		p->blocks[i].start = p->blocks[i].end = 0;
 	}
 }

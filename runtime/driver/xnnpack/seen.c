@@ -32,7 +32,7 @@ struct seen {
 
 /* ---- types ---- */
 
-static enum how how(uint32_t type)
+static enum how conversion_of(uint32_t type)
 {
 	switch (type) {
 	case NNB_TENSOR_FLOAT16:
@@ -49,7 +49,7 @@ static enum how how(uint32_t type)
 bool nnbx_sees_otherwise(const struct nnb_model *m)
 {
 	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (how(m->operands[i].type))
+		if (conversion_of(m->operands[i].type))
 			return true;
 	return false;
 }
@@ -58,7 +58,7 @@ struct nnb_operand nnbx_see(const struct nnb_operand *o)
 {
 	struct nnb_operand seen = *o;
 
-	switch (how(o->type)) {
+	switch (conversion_of(o->type)) {
 	case HALF:
 		seen.type = NNB_TENSOR_FLOAT32;
 		break;
@@ -91,7 +91,7 @@ void nnbx_see_images(struct site *s)
 
 /* ---- where everything is ---- */
 
-static uint64_t aligned(uint64_t bytes)
+static uint64_t align_up(uint64_t bytes)
 {
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
@@ -109,7 +109,7 @@ static bool is_otherwise(const struct site *s, uint32_t position, struct otherwi
 	bool hashed = s->op->type == NNB_LSH_PROJECTION && position == 1; /* its bytes are */
 
 	*ret = (struct otherwise){ .position = position,
-		                   .how = s->operands[operand].type == type || hashed ? AS_IT_IS : how(type),
+		                   .how = s->operands[operand].type == type || hashed ? AS_IT_IS : conversion_of(type),
 		                   .turned = s->turned && first };
 	if ((!ret->how && !ret->turned) || s->shapes[operand].omitted)
 		return false;
@@ -132,7 +132,7 @@ uint64_t nnbx_seen_scratch(const struct site *s)
 
 	for (uint32_t i = 0; i < s->op->n_inputs + s->op->n_outputs; i++)
 		if (is_otherwise(s, i, &o) && !is_constant(s, i))
-			bytes += aligned(o.elements * o.seen_elem + NNB_MAPPING_SLACK);
+			bytes += align_up(o.elements * o.seen_elem + NNB_MAPPING_SLACK);
 	return bytes;
 }
 
@@ -179,12 +179,12 @@ static void convert_out(const struct site *s, const struct otherwise *o, void *f
 
 /* ---- making and unmaking ---- */
 
-static void *allocate(size_t bytes)
+static void *seen_allocate(size_t bytes)
 {
 	return nnbx_allocator.aligned_allocate(nnbx_allocator.context, ALIGNMENT, bytes);
 }
 
-static void release(void *p)
+static void seen_release(void *p)
 {
 	if (p)
 		nnbx_allocator.aligned_deallocate(nnbx_allocator.context, p);
@@ -193,28 +193,28 @@ static void release(void *p)
 static struct seen *seen_blank(const struct site *s, uint32_t n)
 {
 	uint32_t all = s->op->n_inputs + s->op->n_outputs;
-	struct seen *seen = allocate(sizeof(*seen) + all * sizeof(*seen->at));
+	struct seen *seen = seen_allocate(sizeof(*seen) + all * sizeof(*seen->at));
 
 	if (!seen)
 		return NULL;
 	memset(seen, 0, sizeof(*seen) + all * sizeof(*seen->at));
-	seen->of = allocate(n * sizeof(*seen->of));
+	seen->of = seen_allocate(n * sizeof(*seen->of));
 	if (seen->of)
 		return seen;
-	release(seen);
+	seen_release(seen);
 	return NULL;
 }
 
-static bool place(struct otherwise *o, const struct site *s, size_t *scratch)
+static bool otherwise_place(struct otherwise *o, const struct site *s, size_t *scratch)
 {
 	size_t bytes = o->elements * o->seen_elem + NNB_MAPPING_SLACK;
 
 	if (!is_constant(s, o->position)) {
 		o->offset = *scratch;
-		*scratch += aligned(bytes);
+		*scratch += align_up(bytes);
 		return true;
 	}
-	o->constant = allocate(bytes);
+	o->constant = seen_allocate(bytes);
 	if (!o->constant)
 		return false;
 	memset((char *)o->constant + bytes - NNB_MAPPING_SLACK, 0, NNB_MAPPING_SLACK);
@@ -238,7 +238,7 @@ enum nnb_status nnbx_seen_new(struct seen **ret, const struct site *s)
 	for (uint32_t i = 0; seen && i < all; i++) {
 		if (!is_otherwise(s, i, &o))
 			continue;
-		if (!place(&o, s, &scratch)) {
+		if (!otherwise_place(&o, s, &scratch)) {
 			nnbx_seen_free(seen);
 			seen = NULL;
 			break;
@@ -256,9 +256,9 @@ void nnbx_seen_free(struct seen *seen)
 	if (!seen)
 		return;
 	for (uint32_t i = 0; i < seen->n; i++)
-		release(seen->of[i].constant);
-	release(seen->of);
-	release(seen);
+		seen_release(seen->of[i].constant);
+	seen_release(seen->of);
+	seen_release(seen);
 }
 
 /* ---- running ---- */

@@ -226,7 +226,7 @@ uint64_t nnbx_step_bytes(const struct site *site)
 	}
 }
 
-static enum nnb_status translated(enum xnn_status status)
+static enum nnb_status status_of_xnn(enum xnn_status status)
 {
 	switch (status) {
 	case xnn_status_success:
@@ -245,7 +245,7 @@ static enum nnb_status set_up(struct step *step, const struct site *site)
 	if (step->run_in_parts)
 		return NNB_STATUS_NONE;
 	nnbx_tiles_for(step->threads);
-	status = translated(step->setup(step->xnn, site));
+	status = status_of_xnn(step->setup(step->xnn, site));
 	nnbx_tiles_for(1);
 	if (status) {
 		step->out = NULL; /* not set up for anything: outputs are never NULL */
@@ -384,7 +384,7 @@ static enum nnb_status run_seen(struct step *step, const struct site *site, bool
 		return step->kernel(site);
 	nnbx_work.tile = step->tile_units ? step->tile_units : NNBX_LOOK_EVERY;
 	if (step->run_in_parts)
-		return translated(step->run_in_parts(step->xnn, site));
+		return status_of_xnn(step->run_in_parts(step->xnn, site));
 	if (step->out != out_at(site, 0) || step->in[0] != in_at(site, 0) ||
 	    step->in[1] != (site->op->n_inputs > 1 ? in_at(site, 1) : NULL)) {
 		enum nnb_status status = set_up(step, site);
@@ -392,10 +392,10 @@ static enum nnb_status run_seen(struct step *step, const struct site *site, bool
 		if (status)
 			return status;
 	}
-	return translated(xnn_run_operator(step->xnn, NULL));
+	return status_of_xnn(xnn_run_operator(step->xnn, NULL));
 }
 
-static enum nnb_status run(struct step *step, struct seen *seen, const struct site *site, bool plain)
+static enum nnb_status step_run(struct step *step, struct seen *seen, const struct site *site, bool plain)
 {
 	struct site converted;
 	enum nnb_status status;
@@ -417,9 +417,9 @@ enum nnb_status nnbx_step_run(struct step *step, const struct site *site)
 	if (step->nothing)
 		return NNB_STATUS_NONE;
 	if (!step->is_signed)
-		return run(step, step->seen, site, false);
+		return step_run(step, step->seen, site, false);
 	raw = as_it_is(site);
-	return run(step, NULL, &raw, false);
+	return step_run(step, NULL, &raw, false);
 }
 
 enum nnb_status nnbx_step_run_kernel(struct step *step, const struct site *site)
@@ -432,7 +432,7 @@ enum nnb_status nnbx_step_run_kernel(struct step *step, const struct site *site)
 	if (step->is_signed)
 		status = nnbx_seen_new(&seen, site);
 	if (!status)
-		status = run(step, seen, site, true);
+		status = step_run(step, seen, site, true);
 	if (step->is_signed)
 		nnbx_seen_free(seen);
 	return status;

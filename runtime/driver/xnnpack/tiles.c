@@ -85,13 +85,13 @@ static void restore_denormals(uint32_t flags, uint64_t before)
 
 /* ---- looks ---- */
 
-static size_t least(size_t a, size_t b)
+static size_t least_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* A tile is about to be computed. False: it is not to be. */
-static inline bool looked(void)
+static inline bool tile_worked(void)
 {
 	return nnbx_worked(nnbx_work.tile);
 }
@@ -109,7 +109,7 @@ OURS void pthreadpool_parallelize_1d(pthreadpool_t pool, pthreadpool_task_1d_t t
 	uint64_t before = flush_denormals(flags);
 
 	(void)pool;
-	for (size_t i = 0; i < range_i && looked(); i++)
+	for (size_t i = 0; i < range_i && tile_worked(); i++)
 		task(context, i);
 	restore_denormals(flags, before);
 }
@@ -120,8 +120,8 @@ OURS void pthreadpool_parallelize_1d_tile_1d(pthreadpool_t pool, pthreadpool_tas
 	uint64_t before = flush_denormals(flags);
 
 	(void)pool;
-	for (size_t i = 0; i < range_i && looked(); i += tile_i)
-		task(context, i, least(range_i - i, tile_i));
+	for (size_t i = 0; i < range_i && tile_worked(); i += tile_i)
+		task(context, i, least_of(range_i - i, tile_i));
 	restore_denormals(flags, before);
 }
 
@@ -132,7 +132,7 @@ OURS void pthreadpool_parallelize_2d(pthreadpool_t pool, pthreadpool_task_2d_t t
 
 	(void)pool;
 	for (size_t i = 0; i < range_i && goes_on(); i++)
-		for (size_t j = 0; j < range_j && looked(); j++)
+		for (size_t j = 0; j < range_j && tile_worked(); j++)
 			task(context, i, j);
 	restore_denormals(flags, before);
 }
@@ -144,8 +144,8 @@ OURS void pthreadpool_parallelize_2d_tile_1d(pthreadpool_t pool, pthreadpool_tas
 
 	(void)pool;
 	for (size_t i = 0; i < range_i && goes_on(); i++)
-		for (size_t j = 0; j < range_j && looked(); j += tile_j)
-			task(context, i, j, least(range_j - j, tile_j));
+		for (size_t j = 0; j < range_j && tile_worked(); j += tile_j)
+			task(context, i, j, least_of(range_j - j, tile_j));
 	restore_denormals(flags, before);
 }
 
@@ -157,8 +157,8 @@ OURS void pthreadpool_parallelize_2d_tile_2d(pthreadpool_t pool, pthreadpool_tas
 
 	(void)pool;
 	for (size_t i = 0; i < range_i && goes_on(); i += tile_i)
-		for (size_t j = 0; j < range_j && looked(); j += tile_j)
-			task(context, i, j, least(range_i - i, tile_i), least(range_j - j, tile_j));
+		for (size_t j = 0; j < range_j && tile_worked(); j += tile_j)
+			task(context, i, j, least_of(range_i - i, tile_i), least_of(range_j - j, tile_j));
 	restore_denormals(flags, before);
 }
 
@@ -170,7 +170,7 @@ OURS void pthreadpool_parallelize_3d(pthreadpool_t pool, pthreadpool_task_3d_t t
 	(void)pool;
 	for (size_t i = 0; i < range_i && goes_on(); i++)
 		for (size_t j = 0; j < range_j && goes_on(); j++)
-			for (size_t k = 0; k < range_k && looked(); k++)
+			for (size_t k = 0; k < range_k && tile_worked(); k++)
 				task(context, i, j, k);
 	restore_denormals(flags, before);
 }
@@ -184,8 +184,8 @@ OURS void pthreadpool_parallelize_3d_tile_2d(pthreadpool_t pool, pthreadpool_tas
 	(void)pool;
 	for (size_t i = 0; i < range_i && goes_on(); i++)
 		for (size_t j = 0; j < range_j && goes_on(); j += tile_j)
-			for (size_t k = 0; k < range_k && looked(); k += tile_k)
-				task(context, i, j, k, least(range_j - j, tile_j), least(range_k - k, tile_k));
+			for (size_t k = 0; k < range_k && tile_worked(); k += tile_k)
+				task(context, i, j, k, least_of(range_j - j, tile_j), least_of(range_k - k, tile_k));
 	restore_denormals(flags, before);
 }
 
@@ -198,7 +198,7 @@ OURS void pthreadpool_parallelize_4d(pthreadpool_t pool, pthreadpool_task_4d_t t
 	for (size_t i = 0; i < range_i && goes_on(); i++)
 		for (size_t j = 0; j < range_j && goes_on(); j++)
 			for (size_t k = 0; k < range_k && goes_on(); k++)
-				for (size_t l = 0; l < range_l && looked(); l++)
+				for (size_t l = 0; l < range_l && tile_worked(); l++)
 					task(context, i, j, k, l);
 	restore_denormals(flags, before);
 }
@@ -213,9 +213,9 @@ OURS void pthreadpool_parallelize_4d_tile_2d(pthreadpool_t pool, pthreadpool_tas
 	for (size_t i = 0; i < range_i && goes_on(); i++)
 		for (size_t j = 0; j < range_j && goes_on(); j++)
 			for (size_t k = 0; k < range_k && goes_on(); k += tile_k)
-				for (size_t l = 0; l < range_l && looked(); l += tile_l)
-					task(context, i, j, k, l, least(range_k - k, tile_k),
-					     least(range_l - l, tile_l));
+				for (size_t l = 0; l < range_l && tile_worked(); l += tile_l)
+					task(context, i, j, k, l, least_of(range_k - k, tile_k),
+					     least_of(range_l - l, tile_l));
 	restore_denormals(flags, before);
 }
 
@@ -229,7 +229,7 @@ OURS void pthreadpool_parallelize_5d(pthreadpool_t pool, pthreadpool_task_5d_t t
 		for (size_t j = 0; j < range_j && goes_on(); j++)
 			for (size_t k = 0; k < range_k && goes_on(); k++)
 				for (size_t l = 0; l < range_l && goes_on(); l++)
-					for (size_t m = 0; m < range_m && looked(); m++)
+					for (size_t m = 0; m < range_m && tile_worked(); m++)
 						task(context, i, j, k, l, m);
 	restore_denormals(flags, before);
 }
@@ -245,9 +245,9 @@ OURS void pthreadpool_parallelize_5d_tile_2d(pthreadpool_t pool, pthreadpool_tas
 		for (size_t j = 0; j < range_j && goes_on(); j++)
 			for (size_t k = 0; k < range_k && goes_on(); k++)
 				for (size_t l = 0; l < range_l && goes_on(); l += tile_l)
-					for (size_t m = 0; m < range_m && looked(); m += tile_m)
-						task(context, i, j, k, l, m, least(range_l - l, tile_l),
-						     least(range_m - m, tile_m));
+					for (size_t m = 0; m < range_m && tile_worked(); m += tile_m)
+						task(context, i, j, k, l, m, least_of(range_l - l, tile_l),
+						     least_of(range_m - m, tile_m));
 	restore_denormals(flags, before);
 }
 
@@ -264,8 +264,8 @@ OURS void pthreadpool_parallelize_6d_tile_2d(pthreadpool_t pool, pthreadpool_tas
 			for (size_t k = 0; k < range_k && goes_on(); k++)
 				for (size_t l = 0; l < range_l && goes_on(); l++)
 					for (size_t m = 0; m < range_m && goes_on(); m += tile_m)
-						for (size_t n = 0; n < range_n && looked(); n += tile_n)
-							task(context, i, j, k, l, m, n, least(range_m - m, tile_m),
-							     least(range_n - n, tile_n));
+						for (size_t n = 0; n < range_n && tile_worked(); n += tile_n)
+							task(context, i, j, k, l, m, n, least_of(range_m - m, tile_m),
+							     least_of(range_n - n, tile_n));
 	restore_denormals(flags, before);
 }

@@ -1,7 +1,7 @@
 /* arith.c -- fixed-point rescaling as O-34 has it, quantised bounds, and where a window lies. */
 #include "arith.h"
 
-static int64_t saturate(int64_t x)
+static int64_t saturate_32(int64_t x)
 {
 	return x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x;
 }
@@ -35,7 +35,7 @@ static int64_t round_shift(int64_t x, int bits)
 int32_t nnbx_rescale(struct nnbx_scaler s, int64_t x)
 {
 	int left = s.exponent > 0 ? s.exponent : 0;
-	int64_t doubled = saturate(saturate(x) * (1LL << left)) * s.mantissa;
+	int64_t doubled = saturate_32(saturate_32(x) * (1LL << left)) * s.mantissa;
 
 	/* This first rounding has its halves upwards. */
 	doubled = (doubled + (doubled < 0 ? 1 - (1LL << 30) : 1LL << 30)) / (1LL << 31);
@@ -52,8 +52,8 @@ void nnbx_quant_range(struct nnbx_quant out, uint32_t fused, uint8_t *min, uint8
 }
 
 /* Where the window of output position @at lies on an axis of @in cells; its own are @dilation apart. */
-static struct nnbx_span span(uint32_t at, uint32_t stride, uint32_t pad, uint32_t filter, uint32_t dilation,
-                             uint32_t in)
+static struct nnbx_span window_span(uint32_t at, uint32_t stride, uint32_t pad, uint32_t filter, uint32_t dilation,
+                                    uint32_t in)
 {
 	int64_t origin = (int64_t)((uint64_t)at * stride) - pad, apart = dilation;
 	int64_t begin = origin < 0 ? (-origin + apart - 1) / apart : 0;
@@ -72,7 +72,9 @@ struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel)
 
 	return (struct nnbx_patch){
 		.image = row / p->out_h * p->in_h * p->in_w * p->in_c,
-		.y = span((uint32_t)(row % p->out_h), w->stride_h, w->pad_top, w->filter_h, w->dilation_h, p->in_h),
-		.x = span((uint32_t)(pixel % p->out_w), w->stride_w, w->pad_left, w->filter_w, w->dilation_w, p->in_w),
+		.y = window_span((uint32_t)(row % p->out_h), w->stride_h, w->pad_top, w->filter_h, w->dilation_h,
+		                 p->in_h),
+		.x = window_span((uint32_t)(pixel % p->out_w), w->stride_w, w->pad_left, w->filter_w, w->dilation_w,
+		                 p->in_w),
 	};
 }

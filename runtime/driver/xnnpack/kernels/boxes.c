@@ -8,20 +8,20 @@ enum { SUPPRESS_UNITS = 20, BOX_UNITS = 100 }; /* units of look.h */
 
 /* ---- one box ---- */
 
-static double area(const double c[4])
+static double box_area(const double c[4])
 {
 	return (c[2] - c[0]) * (c[3] - c[1]);
 }
 
 /* The part of both that they share. */
-static double overlap(const double a[4], const double b[4])
+static double boxes_overlap(const double a[4], const double b[4])
 {
 	double w = fmin(a[2], b[2]) - fmax(a[0], b[0]), h = fmin(a[3], b[3]) - fmax(a[1], b[1]), shared;
 
 	if (!(w > 0) || !(h > 0))
 		return 0;
 	shared = w * h;
-	return shared / (area(a) + area(b) - shared);
+	return shared / (box_area(a) + box_area(b) - shared);
 }
 
 static void load_box(const struct nnbx_tensor *t, size_t index, double ret[4])
@@ -30,7 +30,7 @@ static void load_box(const struct nnbx_tensor *t, size_t index, double ret[4])
 }
 
 /* A box moved and stretched by @delta (x, y, log w, log h), and cut off at the image's border. */
-static void transform(const double roi[4], const double delta[4], double image_w, double image_h, double ret[4])
+static void box_transform(const double roi[4], const double delta[4], double image_w, double image_h, double ret[4])
 {
 	double w = roi[2] - roi[0], h = roi[3] - roi[1];
 	double x = (roi[0] + roi[2]) / 2 + delta[0] * w, y = (roi[1] + roi[3]) / 2 + delta[1] * h;
@@ -64,7 +64,7 @@ bool nnbx_bbox_transform(const struct nnbx_tensor *rois, const struct nnbx_tenso
 		nnbx_load(images, (size_t)batch * 2, 1, 2, image);
 		for (size_t c = 0; c < classes && nnbx_worked(BOX_UNITS); c++) {
 			load_box(deltas, i * classes + c, delta);
-			transform(roi, delta, image[1], image[0], to);
+			box_transform(roi, delta, image[1], image[0], to);
 			nnbx_store(out, (i * classes + c) * 4, 4, to);
 		}
 	}
@@ -82,7 +82,7 @@ static bool is_before(const struct nnbx_box *a, const struct nnbx_box *b, bool b
 	return a->index != b->index ? a->index < b->index : a->class < b->class;
 }
 
-static void swap(struct nnbx_box *a, struct nnbx_box *b)
+static void boxes_swap(struct nnbx_box *a, struct nnbx_box *b)
 {
 	struct nnbx_box box = *a;
 
@@ -90,31 +90,31 @@ static void swap(struct nnbx_box *a, struct nnbx_box *b)
 	*b = box;
 }
 
-static void sink(struct nnbx_box *boxes, size_t at, size_t n, bool by_class)
+static void heap_sink(struct nnbx_box *boxes, size_t at, size_t n, bool by_class)
 {
 	for (size_t child; (child = 2 * at + 1) < n; at = child) {
 		if (child + 1 < n && is_before(&boxes[child], &boxes[child + 1], by_class))
 			child++;
 		if (!is_before(&boxes[at], &boxes[child], by_class))
 			return;
-		swap(&boxes[at], &boxes[child]);
+		boxes_swap(&boxes[at], &boxes[child]);
 	}
 }
 
 /* A heap sort: it looks, and takes no memory. */
-static void sort(struct nnbx_box *boxes, size_t n, bool by_class)
+static void boxes_sort(struct nnbx_box *boxes, size_t n, bool by_class)
 {
 	for (size_t i = n / 2; i-- > 0 && nnbx_worked(BOX_UNITS);)
-		sink(boxes, i, n, by_class);
+		heap_sink(boxes, i, n, by_class);
 	for (size_t left = n; left > 1 && nnbx_worked(2 * BOX_UNITS);) {
-		swap(&boxes[0], &boxes[--left]);
-		sink(boxes, 0, left, by_class);
+		boxes_swap(&boxes[0], &boxes[--left]);
+		heap_sink(boxes, 0, left, by_class);
 	}
 }
 
 /* ---- suppression ---- */
 
-static double weight(const struct nnbx_box_limit *how, double iou)
+static double overlap_weight(const struct nnbx_box_limit *how, double iou)
 {
 	if (how->nms == NNBX_NMS_GAUSSIAN)
 		return exp(-iou * iou / how->sigma);
@@ -131,11 +131,11 @@ static void best_first(struct nnbx_box *boxes, size_t n)
 	for (size_t i = 1; i < n && nnbx_worked(4); i++)
 		if (is_before(&boxes[i], &boxes[best], false))
 			best = i;
-	swap(&boxes[0], &boxes[best]);
+	boxes_swap(&boxes[0], &boxes[best]);
 }
 
 /* Keep the best, weaken what it overlaps, and so on with the rest. Returns how many of @n are kept, in front. */
-static size_t suppress(const struct nnbx_box_limit *how, struct nnbx_box *boxes, size_t n, int64_t most)
+static size_t boxes_suppress(const struct nnbx_box_limit *how, struct nnbx_box *boxes, size_t n, int64_t most)
 {
 	size_t kept = 0;
 
@@ -144,11 +144,11 @@ static size_t suppress(const struct nnbx_box_limit *how, struct nnbx_box *boxes,
 
 		best_first(best, n - (kept - 1));
 		for (size_t i = kept; i < n && nnbx_worked(SUPPRESS_UNITS);) {
-			double w = weight(how, overlap(boxes[i].corners, best->corners));
+			double w = overlap_weight(how, boxes_overlap(boxes[i].corners, best->corners));
 
 			boxes[i].score *= w;
 			if (!(w > 0) || (how->nms != NNBX_NMS_HARD && boxes[i].score < how->nms_threshold))
-				swap(&boxes[i], &boxes[--n]);
+				boxes_swap(&boxes[i], &boxes[--n]);
 			else
 				i++;
 		}
@@ -159,9 +159,9 @@ static size_t suppress(const struct nnbx_box_limit *how, struct nnbx_box *boxes,
 /* ---- BOX_WITH_NMS_LIMIT ---- */
 
 /* The boxes of class @class among regions [from, to) that have the score for it. */
-static size_t collect(const struct nnbx_box_limit *how, const struct nnbx_tensor *scores,
-                      const struct nnbx_tensor *rois, size_t from, size_t to, uint32_t class, uint32_t batch,
-                      struct nnbx_box *ret)
+static size_t boxes_collect(const struct nnbx_box_limit *how, const struct nnbx_tensor *scores,
+                            const struct nnbx_tensor *rois, size_t from, size_t to, uint32_t class, uint32_t batch,
+                            struct nnbx_box *ret)
 {
 	size_t classes = scores->dims[1], n = 0;
 
@@ -183,15 +183,15 @@ static size_t limit_batch(const struct nnbx_box_limit *how, const struct nnbx_te
 	size_t n = 0;
 
 	for (uint32_t c = 1; c < scores->dims[1] && nnbx_worked(5); c++) { /* 0 is the background */
-		size_t found = collect(how, scores, rois, from, to, c, batch, ret + n);
+		size_t found = boxes_collect(how, scores, rois, from, to, c, batch, ret + n);
 
-		n += suppress(how, ret + n, found, -1);
+		n += boxes_suppress(how, ret + n, found, -1);
 	}
 	if (how->most > 0 && n > (size_t)how->most) {
-		sort(ret, n, false);
+		boxes_sort(ret, n, false);
 		n = (size_t)how->most;
 	}
-	sort(ret, n, true);
+	boxes_sort(ret, n, true);
 	return n;
 }
 
@@ -218,9 +218,9 @@ int64_t nnbx_box_with_nms_limit(const struct nnbx_box_limit *how, const struct n
 /* ---- GENERATE_PROPOSALS ---- */
 
 /* The box of anchor @a at cell (y, x), with its score. */
-static struct nnbx_box proposal(const struct nnbx_proposals *how, const struct nnbx_tensor *scores,
-                                const struct nnbx_tensor *deltas, const struct nnbx_tensor *anchors,
-                                const double image[2], size_t batch, const size_t at[3])
+static struct nnbx_box box_propose(const struct nnbx_proposals *how, const struct nnbx_tensor *scores,
+                                   const struct nnbx_tensor *deltas, const struct nnbx_tensor *anchors,
+                                   const double image[2], size_t batch, const size_t at[3])
 {
 	struct nnbx_image s = nnbx_image(scores->dims, how->nchw), d = nnbx_image(deltas->dims, how->nchw);
 	size_t y = at[0], x = at[1], a = at[2];
@@ -234,7 +234,7 @@ static struct nnbx_box proposal(const struct nnbx_proposals *how, const struct n
 	roi[1] += shift_y;
 	roi[2] += shift_x;
 	roi[3] += shift_y;
-	transform(roi, delta, image[1], image[0], box.corners);
+	box_transform(roi, delta, image[1], image[0], box.corners);
 	return box;
 }
 
@@ -248,8 +248,8 @@ static size_t propose_all(const struct nnbx_proposals *how, const struct nnbx_te
 	for (size_t y = 0; y < s.h && nnbx_worked(1); y++)
 		for (size_t x = 0; x < s.w && nnbx_worked(1); x++)
 			for (size_t a = 0; a < s.c && nnbx_worked(BOX_UNITS); a++)
-				ret[n++] = proposal(how, scores, deltas, anchors, image, batch,
-				                    (const size_t[]){ y, x, a });
+				ret[n++] = box_propose(how, scores, deltas, anchors, image, batch,
+				                       (const size_t[]){ y, x, a });
 	return n;
 }
 
@@ -271,13 +271,13 @@ static size_t propose_batch(const struct nnbx_proposals *how, const struct nnbx_
 	nnbx_load(images, batch * 2, 1, 2, image);
 	n = propose_all(how, scores, deltas, anchors, image, batch, ret);
 	if (how->most_before > 0 && n > (size_t)how->most_before) {
-		sort(ret, n, false);
+		boxes_sort(ret, n, false);
 		n = (size_t)how->most_before;
 	}
 	for (size_t i = 0; i < n && nnbx_worked(10); i++)
 		if (is_proposal(how, ret[i].corners, image))
 			ret[kept++] = ret[i];
-	return suppress(&hard, ret, kept, how->most > 0 ? how->most : -1);
+	return boxes_suppress(&hard, ret, kept, how->most > 0 ? how->most : -1);
 }
 
 size_t nnbx_generate_proposals(const struct nnbx_proposals *how, const struct nnbx_tensor *scores,
@@ -301,7 +301,7 @@ struct detecting {
 	struct nnbx_box *boxes;
 };
 
-static void decode(const struct detecting *d, size_t anchor, double ret[4])
+static void anchor_decode(const struct detecting *d, size_t anchor, double ret[4])
 {
 	size_t length = d->deltas->dims[2];
 	double a[4], b[4], h, w, y, x;
@@ -323,7 +323,7 @@ static double score_of(const struct detecting *d, size_t anchor, size_t class)
 	return nnbx_load_one(d->scores, (d->batch * d->anchor_count + anchor) * d->classes + class);
 }
 
-static void report(const struct detecting *d, size_t place, const struct nnbx_box *box)
+static void box_report(const struct detecting *d, size_t place, const struct nnbx_box *box)
 {
 	size_t at = d->batch * (size_t)d->how->most + place;
 
@@ -347,16 +347,16 @@ static size_t detect_regular(const struct detecting *d)
 			box.score = score_of(d, a, c);
 			if (!(box.score > d->how->score_threshold))
 				continue;
-			decode(d, a, box.corners);
+			anchor_decode(d, a, box.corners);
 			d->boxes[n + found++] = box;
 		}
-		n += suppress(&hard, d->boxes + n, found, d->how->most_per_class);
+		n += boxes_suppress(&hard, d->boxes + n, found, d->how->most_per_class);
 	}
-	sort(d->boxes, n, false);
+	boxes_sort(d->boxes, n, false);
 	if (n > (size_t)d->how->most)
 		n = (size_t)d->how->most;
 	for (size_t i = 0; i < n && nnbx_worked(10); i++)
-		report(d, i, &d->boxes[i]);
+		box_report(d, i, &d->boxes[i]);
 	return n;
 }
 
@@ -381,7 +381,7 @@ static size_t report_classes(const struct detecting *d, const struct nnbx_box *b
 			break;
 		first = false;
 		last = best;
-		report(d, place++, &best);
+		box_report(d, place++, &best);
 	}
 	return place;
 }
@@ -399,10 +399,10 @@ static size_t detect_fast(const struct detecting *d)
 			box.score = fmax(box.score, score_of(d, a, c));
 		if (!(box.score > d->how->score_threshold))
 			continue;
-		decode(d, a, box.corners);
+		anchor_decode(d, a, box.corners);
 		d->boxes[found++] = box;
 	}
-	found = suppress(&hard, d->boxes, found, d->how->most);
+	found = boxes_suppress(&hard, d->boxes, found, d->how->most);
 	for (size_t i = 0; i < found && nnbx_worked(10); i++)
 		place = report_classes(d, &d->boxes[i], place);
 	return place;

@@ -49,7 +49,7 @@ void nnbx_flip(size_t n, const void *in, void *out)
 }
 
 /* A column of the input, @step elements apart, is a row of the output. */
-static void gather(size_t n, size_t elem, const char *in, size_t step, char *out)
+static void elements_gather(size_t n, size_t elem, const char *in, size_t step, char *out)
 {
 	NNBX_IN_PARTS (n, 2, at, part)
 		for (size_t i = at; i < at + part; i++) {
@@ -72,5 +72,5 @@ void nnbx_transpose(size_t batch, size_t rows, size_t columns, size_t elem, cons
 
 	for (size_t b = 0; b < batch && nnbx_worked(1); b++, from += rows * columns * elem)
 		for (size_t column = 0; column < columns && nnbx_worked(1); column++, to += rows * elem)
-			gather(rows, elem, from + column * elem, columns, to);
+			elements_gather(rows, elem, from + column * elem, columns, to);
 }

@@ -43,7 +43,7 @@ void nnbx_tanh_f32(size_t n, const float *in, float *out)
 			out[i] = tanhf(in[i]);
 }
 
-static double real(struct nnbx_quant q, int32_t value)
+static double real_value(struct nnbx_quant q, int32_t value)
 {
 	return (double)q.scale * (value - q.zero_point);
 }
@@ -60,7 +60,7 @@ void nnbx_logistic_q8(size_t n, struct nnbx_quant q, const uint8_t *in, uint8_t 
 	uint8_t table[VALUES];
 
 	for (int i = 0; i < VALUES; i++)
-		table[i] = nnbx_to_q8(256 / (1 + exp(-real(q, i))), 0, UINT8_MAX);
+		table[i] = nnbx_to_q8(256 / (1 + exp(-real_value(q, i))), 0, UINT8_MAX);
 	look_up(n, table, in, out);
 }
 
@@ -69,7 +69,7 @@ void nnbx_tanh_q8(size_t n, struct nnbx_quant q, const uint8_t *in, uint8_t *out
 	uint8_t table[VALUES];
 
 	for (int i = 0; i < VALUES; i++)
-		table[i] = nnbx_to_q8(128 * tanh(real(q, i)) + 128, 0, UINT8_MAX);
+		table[i] = nnbx_to_q8(128 * tanh(real_value(q, i)) + 128, 0, UINT8_MAX);
 	look_up(n, table, in, out);
 }
 
@@ -86,7 +86,8 @@ void nnbx_requantize_q8(size_t n, struct nnbx_quant from, const uint8_t *in, str
 	uint8_t table[VALUES], flip = flipped ? 0x80 : 0;
 
 	for (int i = 0; i < VALUES; i++)
-		table[i ^ flip] = nnbx_to_q8(round(real(from, i) / to.scale) + to.zero_point, 0, UINT8_MAX) ^ flip;
+		table[i ^ flip] =
+			nnbx_to_q8(round(real_value(from, i) / to.scale) + to.zero_point, 0, UINT8_MAX) ^ flip;
 	look_up(n, table, in, out);
 }
 

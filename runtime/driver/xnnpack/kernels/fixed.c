@@ -3,19 +3,19 @@
 
 #include <stdlib.h>
 
-static int32_t within(int64_t x, int64_t most)
+static int32_t clamp_to(int64_t x, int64_t most)
 {
 	return (int32_t)(x > most ? most : x < -most - 1 ? -most - 1 : x);
 }
 
 static int32_t in_16(int64_t x)
 {
-	return within(x, INT16_MAX);
+	return clamp_to(x, INT16_MAX);
 }
 
 static int32_t in_32(int64_t x)
 {
-	return within(x, INT32_MAX);
+	return clamp_to(x, INT32_MAX);
 }
 
 /* 2ab of the highest half of @bits twice, to the nearest; halves go away from zero, but below it towards it. */
@@ -81,7 +81,7 @@ static int32_t exp_below_zero(int32_t x, unsigned integer)
 }
 
 /* 2 / (1 + x) of Q0, where 0 <= x < 1, as Q2: three steps towards the reciprocal of (1 + x) / 2. */
-static int32_t reciprocal(int32_t x)
+static int32_t fixed_reciprocal(int32_t x)
 {
 	int32_t half = (x + INT16_MAX + 1) / 2, y = Q2_48_17 + times_16(half, Q2_32_17);
 
@@ -92,7 +92,7 @@ static int32_t reciprocal(int32_t x)
 
 int32_t nnbx_fixed_sigmoid(int32_t x)
 {
-	int32_t y = in_16(reciprocal(exp_below_zero(-abs(x), 3)) * INT64_C(2));
+	int32_t y = in_16(fixed_reciprocal(exp_below_zero(-abs(x), 3)) * INT64_C(2));
 
 	if (!x)
 		return 1 << 14;
@@ -102,7 +102,7 @@ int32_t nnbx_fixed_sigmoid(int32_t x)
 /* (1 - exp(-2x)) / (1 + exp(-2x)) */
 int32_t nnbx_fixed_tanh(int32_t x, unsigned integer)
 {
-	int32_t y = in_16((reciprocal(exp_below_zero(-abs(x), integer + 1)) - Q2_ONE) * INT64_C(4));
+	int32_t y = in_16((fixed_reciprocal(exp_below_zero(-abs(x), integer + 1)) - Q2_ONE) * INT64_C(4));
 
 	if (!x)
 		return 0;

@@ -29,7 +29,7 @@ bool nnbx_gather(const struct nnbx_tensor *in, uint32_t axis, const struct nnbx_
 /* ---- RANDOM_MULTINOMIAL ---- */
 
 /* Sums of e^logit up to each class. */
-static void cumulate(const struct nnbx_tensor *logits, size_t first, size_t n, double *sums)
+static void logits_cumulate(const struct nnbx_tensor *logits, size_t first, size_t n, double *sums)
 {
 	double most = -INFINITY, sum = 0;
 
@@ -76,7 +76,7 @@ void nnbx_random_multinomial(const struct nnbx_tensor *logits, const int32_t see
 	int32_t *to = out->at;
 
 	for (size_t b = 0; n && b < batch && nnbx_worked(1); b++) {
-		cumulate(logits, b * n, n, scratch);
+		logits_cumulate(logits, b * n, n, scratch);
 		for (size_t i = 0; i < samples && nnbx_worked(100); i++) {
 			double x = (double)(random_next(&state) >> 11) * 0x1p-53;
 
@@ -88,7 +88,7 @@ void nnbx_random_multinomial(const struct nnbx_tensor *logits, const int32_t see
 /* ---- RESIZE_NEAREST_NEIGHBOR ---- */
 
 /* The index in [0, n) of what is nearest to index @i of the output. */
-static size_t nearest(const struct nnbx_nearest *how, size_t i, double scale, size_t n)
+static size_t nearest_index(const struct nnbx_nearest *how, size_t i, double scale, size_t n)
 {
 	double x = how->half_pixels ? ((double)i + 0.5) * scale : (double)i * scale;
 
@@ -109,7 +109,7 @@ static void resize_row(const struct nnbx_nearest *how, const struct nnbx_image *
 			               .in_step = { (ptrdiff_t)from->step_c },
 			               .out_step = { (ptrdiff_t)to->step_c } };
 
-		nnbx_move(&m, elem, in + nearest(how, x, how->scale_w, from->w) * from->step_w * elem,
+		nnbx_move(&m, elem, in + nearest_index(how, x, how->scale_w, from->w) * from->step_w * elem,
 		          out + x * to->step_w * elem);
 	}
 }
@@ -121,7 +121,7 @@ void nnbx_resize_nearest(const struct nnbx_nearest *how, const struct nnbx_tenso
 
 	for (size_t b = 0; b < to.batch && nnbx_worked(1); b++)
 		for (size_t y = 0; y < to.h && nnbx_worked(1); y++) {
-			size_t at = b * from.step_batch + nearest(how, y, how->scale_h, from.h) * from.step_h;
+			size_t at = b * from.step_batch + nearest_index(how, y, how->scale_h, from.h) * from.step_h;
 
 			resize_row(how, &from, &to, elem, (const char *)in->at + at * elem,
 			           (char *)out->at + (b * to.step_batch + y * to.step_h) * elem);

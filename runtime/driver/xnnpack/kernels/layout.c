@@ -74,7 +74,7 @@ bool nnbx_embedding_lookup(size_t n, const int32_t *lookups, size_t rows, size_t
 enum { FIND_UNITS = 300 }; /* units of look.h for finding one of a million keys, which no cache holds */
 
 /* The row of a key, or @rows. Keys out of order, or that change meanwhile, make it miss. */
-static size_t find(int32_t key, const int32_t *keys, size_t rows)
+static size_t key_find(int32_t key, const int32_t *keys, size_t rows)
 {
 	size_t begin = 0, end = rows;
 
@@ -98,7 +98,7 @@ void nnbx_hashtable_lookup(size_t n, const int32_t *lookups, size_t rows, const 
 	char *to = out;
 
 	for (size_t i = 0; i < n && nnbx_worked(FIND_UNITS); i++, to += row_bytes) {
-		size_t row = find(read_once(lookups + i), keys, rows);
+		size_t row = key_find(read_once(lookups + i), keys, rows);
 
 		hits[i] = row < rows; /* read only once: an output may be shared with a peer */
 		if (row < rows)

@@ -13,7 +13,7 @@
 
 static const uint64_t K0 = 0xc3a5c85c97cb3127, K1 = 0xb492b66fbe98f273, K2 = 0x9ae16a3b2f90404f;
 
-static uint64_t fetch64(const uint8_t *p)
+static uint64_t load_64(const uint8_t *p)
 {
 	uint64_t x;
 
@@ -21,7 +21,7 @@ static uint64_t fetch64(const uint8_t *p)
 	return le64toh(x);
 }
 
-static uint64_t fetch32(const uint8_t *p)
+static uint64_t load_32(const uint8_t *p)
 {
 	uint32_t x;
 
@@ -29,20 +29,20 @@ static uint64_t fetch32(const uint8_t *p)
 	return le32toh(x);
 }
 
-static uint64_t rotate(uint64_t x, unsigned by)
+static uint64_t rotate_right(uint64_t x, unsigned by)
 {
 	return x >> by | x << (64 - by);
 }
 
-static uint64_t fold(uint64_t x)
+static uint64_t shift_mix(uint64_t x)
 {
 	return x ^ x >> 47;
 }
 
 /* Two numbers to one. */
-static uint64_t join(uint64_t a, uint64_t b, uint64_t by)
+static uint64_t hash_join(uint64_t a, uint64_t b, uint64_t by)
 {
-	return fold((fold((a ^ b) * by) ^ b) * by) * by;
+	return shift_mix((shift_mix((a ^ b) * by) ^ b) * by) * by;
 }
 
 static uint64_t up_to_16(const uint8_t *s, size_t n)
@@ -50,14 +50,14 @@ static uint64_t up_to_16(const uint8_t *s, size_t n)
 	uint64_t by = K2 + 2 * n;
 
 	if (n >= 8) {
-		uint64_t head = fetch64(s) + K2, tail = fetch64(s + n - 8);
+		uint64_t head = load_64(s) + K2, tail = load_64(s + n - 8);
 
-		return join(rotate(tail, 37) * by + head, (rotate(head, 25) + tail) * by, by);
+		return hash_join(rotate_right(tail, 37) * by + head, (rotate_right(head, 25) + tail) * by, by);
 	}
 	if (n >= 4)
-		return join(n + (fetch32(s) << 3), fetch32(s + n - 4), by);
+		return hash_join(n + (load_32(s) << 3), load_32(s + n - 4), by);
 	if (n)
-		return fold((s[0] + ((uint64_t)s[n / 2] << 8)) * K2 ^ (n + ((uint64_t)s[n - 1] << 2)) * K0) * K2;
+		return shift_mix((s[0] + ((uint64_t)s[n / 2] << 8)) * K2 ^ (n + ((uint64_t)s[n - 1] << 2)) * K0) * K2;
 	return K2;
 }
 
@@ -66,30 +66,30 @@ struct two {
 	uint64_t first, second;
 };
 
-static struct two ends(const uint8_t *s, size_t n, uint64_t a, uint64_t by)
+static struct two hash_ends(const uint8_t *s, size_t n, uint64_t a, uint64_t by)
 {
-	uint64_t b = fetch64(s + 8), c = fetch64(s + n - 8) * by, d = fetch64(s + n - 16) * K2;
+	uint64_t b = load_64(s + 8), c = load_64(s + n - 8) * by, d = load_64(s + n - 16) * K2;
 
-	return (struct two){ rotate(a + b, 43) + rotate(c, 30) + d, a + rotate(b + K2, 18) + c };
+	return (struct two){ rotate_right(a + b, 43) + rotate_right(c, 30) + d, a + rotate_right(b + K2, 18) + c };
 }
 
 static uint64_t up_to_32(const uint8_t *s, size_t n)
 {
 	uint64_t by = K2 + 2 * n;
-	struct two e = ends(s, n, fetch64(s) * K1, by);
+	struct two e = hash_ends(s, n, load_64(s) * K1, by);
 
-	return join(e.first, e.second, by);
+	return hash_join(e.first, e.second, by);
 }
 
 static uint64_t up_to_64(const uint8_t *s, size_t n)
 {
-	uint64_t by = K2 + 2 * n, a = fetch64(s) * K2;
-	struct two outer = ends(s, n, a, by);
-	uint64_t e = fetch64(s + 16) * by, f = fetch64(s + 24);
-	uint64_t g = (outer.first + fetch64(s + n - 32)) * by;
-	uint64_t h = (join(outer.first, outer.second, by) + fetch64(s + n - 24)) * by;
+	uint64_t by = K2 + 2 * n, a = load_64(s) * K2;
+	struct two outer = hash_ends(s, n, a, by);
+	uint64_t e = load_64(s + 16) * by, f = load_64(s + 24);
+	uint64_t g = (outer.first + load_64(s + n - 32)) * by;
+	uint64_t h = (hash_join(outer.first, outer.second, by) + load_64(s + n - 24)) * by;
 
-	return join(rotate(e + f, 43) + rotate(g, 30) + h, e + rotate(f + a, 18) + g, by);
+	return hash_join(rotate_right(e + f, 43) + rotate_right(g, 30) + h, e + rotate_right(f + a, 18) + g, by);
 }
 
 /* State carried from one block of 64 bytes to the next. */
@@ -99,26 +99,27 @@ struct mill {
 };
 
 /* 32 bytes into two numbers. */
-static struct two grind(const uint8_t *s, uint64_t a, uint64_t b)
+static struct two weak_hash_32(const uint8_t *s, uint64_t a, uint64_t b)
 {
 	uint64_t start, through;
 
-	a += fetch64(s);
+	a += load_64(s);
 	start = a;
-	b = rotate(b + a + fetch64(s + 24), 21);
-	through = a + fetch64(s + 8) + fetch64(s + 16);
-	return (struct two){ through + fetch64(s + 24), b + rotate(through, 44) + start };
+	b = rotate_right(b + a + load_64(s + 24), 21);
+	through = a + load_64(s + 8) + load_64(s + 16);
+	return (struct two){ through + load_64(s + 24), b + rotate_right(through, 44) + start };
 }
 
 /* One block. @by and @weight are K1 and 1, except for the last block. */
-static void turn(struct mill *m, const uint8_t *s, uint64_t by, uint64_t weight)
+static void mill_turn(struct mill *m, const uint8_t *s, uint64_t by, uint64_t weight)
 {
-	uint64_t x = rotate(m->x + m->y + m->v.first + fetch64(s + 8), 37) * by ^ m->w.second * weight;
-	uint64_t y = rotate(m->y + m->v.second + fetch64(s + 48), 42) * by + m->v.first * weight + fetch64(s + 40);
-	uint64_t z = rotate(m->z + m->w.first, 33) * by;
+	uint64_t x = rotate_right(m->x + m->y + m->v.first + load_64(s + 8), 37) * by ^ m->w.second * weight;
+	uint64_t y =
+		rotate_right(m->y + m->v.second + load_64(s + 48), 42) * by + m->v.first * weight + load_64(s + 40);
+	uint64_t z = rotate_right(m->z + m->w.first, 33) * by;
 
-	m->v = grind(s, m->v.second * by, x + m->w.first);
-	m->w = grind(s + 32, z + m->w.second, y + fetch64(s + 16));
+	m->v = weak_hash_32(s, m->v.second * by, x + m->w.first);
+	m->w = weak_hash_32(s + 32, z + m->w.second, y + load_64(s + 16));
 	m->y = y;
 	m->x = z;
 	m->z = x;
@@ -129,18 +130,19 @@ static uint64_t above_64(const uint8_t *s, size_t n)
 {
 	const uint64_t seed = 81;
 	size_t over = (n - 1) % 64;
-	struct mill m = { .x = seed * K2 + fetch64(s), .y = seed * K1 + 113 };
+	struct mill m = { .x = seed * K2 + load_64(s), .y = seed * K1 + 113 };
 	uint64_t by;
 
-	m.z = fold(m.y * K2 + 113) * K2;
+	m.z = shift_mix(m.y * K2 + 113) * K2;
 	for (size_t at = 0; at + over + 1 < n && nnbx_worked(32); at += 64)
-		turn(&m, s + at, K1, 1);
+		mill_turn(&m, s + at, K1, 1);
 	by = K1 + ((m.z & 0xff) << 1);
 	m.w.first += over;
 	m.v.first += m.w.first;
 	m.w.first += m.v.first;
-	turn(&m, s + n - 64, by, 9);
-	return join(join(m.v.first, m.w.first, by) + fold(m.y) * K0 + m.z, join(m.v.second, m.w.second, by) + m.x, by);
+	mill_turn(&m, s + n - 64, by, 9);
+	return hash_join(hash_join(m.v.first, m.w.first, by) + shift_mix(m.y) * K0 + m.z,
+	                 hash_join(m.v.second, m.w.second, by) + m.x, by);
 }
 
 uint64_t nnbx_fingerprint64(const void *data, size_t n)

@@ -4,13 +4,13 @@
 /* ---- how they meet ---- */
 
 /* The extent of dimension @d of @rank, in a tensor whose dimensions are the last @of of these. */
-static size_t extent(uint32_t d, uint32_t rank, uint32_t of, const uint32_t *dims)
+static size_t extent_at(uint32_t d, uint32_t rank, uint32_t of, const uint32_t *dims)
 {
 	return d < rank - of ? 1 : dims[d - (rank - of)];
 }
 
 /* Put a dimension outside those there are; as part of the outermost, if both tensors walk on as in that. */
-static void put(struct nnbx_pairing *p, size_t extent_out, size_t a_step, size_t b_step)
+static void pairing_put(struct nnbx_pairing *p, size_t extent_out, size_t a_step, size_t b_step)
 {
 	size_t last = p->rank - 1;
 
@@ -33,11 +33,11 @@ bool nnbx_pairing(uint32_t a_rank, const uint32_t *a_dims, uint32_t b_rank, cons
 	size_t a_step = 1, b_step = 1;
 
 	for (uint32_t d = rank; d-- > 0;) {
-		size_t a = extent(d, rank, a_rank, a_dims), b = extent(d, rank, b_rank, b_dims);
+		size_t a = extent_at(d, rank, a_rank, a_dims), b = extent_at(d, rank, b_rank, b_dims);
 
 		if (a != b && a != 1 && b != 1)
 			return false;
-		put(&p, a == 1 ? b : a, a == 1 ? 0 : a_step, b == 1 ? 0 : b_step);
+		pairing_put(&p, a == 1 ? b : a, a == 1 ? 0 : a_step, b == 1 ? 0 : b_step);
 		a_step *= a;
 		b_step *= b;
 	}

@@ -26,8 +26,8 @@ struct pool {
 };
 
 /* The cells of a window, once for each chunk of channels. */
-static void pool(const struct nnbx_planes *p, const struct pool *kind, const struct bounds *bounds, const void *in,
-                 const struct nnbx_patch *patch, size_t k, size_t channels, void *out)
+static void pool_patch(const struct nnbx_planes *p, const struct pool *kind, const struct bounds *bounds,
+                       const void *in, const struct nnbx_patch *patch, size_t k, size_t channels, void *out)
 {
 	union gathered g;
 	size_t n = 0;
@@ -51,8 +51,8 @@ static void pool_all(const struct nnbx_planes *p, const struct pool *kind, const
 		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
 			size_t channels = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
 
-			pool(p, kind, bounds, in, &patch, k, channels,
-			     (char *)out + (pixel * p->out_c + k) * kind->elem);
+			pool_patch(p, kind, bounds, in, &patch, k, channels,
+			           (char *)out + (pixel * p->out_c + k) * kind->elem);
 		}
 	}
 }
@@ -180,7 +180,7 @@ struct between {
 	float weight;
 };
 
-static struct between between(size_t at, uint32_t in, uint32_t out, enum nnbx_centres centres)
+static struct between between_cells(size_t at, uint32_t in, uint32_t out, enum nnbx_centres centres)
 {
 	bool aligned = centres == NNBX_CORNERS_ALIGNED && out > 1;
 	double scale = aligned ? (in - 1.0) / (out - 1.0) : (double)in / out, position = (double)at * scale;
@@ -201,7 +201,8 @@ struct corners {
 
 typedef void mix_fn(const struct corners *c, size_t n, const void *image, void *out);
 
-static inline float mix(const struct corners *c, float top_left, float top_right, float bottom_left, float bottom_right)
+static inline float corners_mix(const struct corners *c, float top_left, float top_right, float bottom_left,
+                                float bottom_right)
 {
 	float above = top_left * (1 - c->x) + top_right * c->x;
 	float below = bottom_left * (1 - c->x) + bottom_right * c->x;
@@ -215,8 +216,8 @@ static void mix_f32(const struct corners *c, size_t n, const void *image, void *
 	float *to = out;
 
 	for (size_t i = 0; i < n; i++)
-		to[i] = mix(c, from[c->top_left + i], from[c->top_right + i], from[c->bottom_left + i],
-		            from[c->bottom_right + i]);
+		to[i] = corners_mix(c, from[c->top_left + i], from[c->top_right + i], from[c->bottom_left + i],
+		                    from[c->bottom_right + i]);
 }
 
 static void mix_q8(const struct corners *c, size_t n, const void *image, void *out)
@@ -225,8 +226,8 @@ static void mix_q8(const struct corners *c, size_t n, const void *image, void *o
 	uint8_t *to = out;
 
 	for (size_t i = 0; i < n; i++)
-		to[i] = (uint8_t)(mix(c, from[c->top_left + i], from[c->top_right + i], from[c->bottom_left + i],
-		                      from[c->bottom_right + i]) +
+		to[i] = (uint8_t)(corners_mix(c, from[c->top_left + i], from[c->top_right + i],
+		                              from[c->bottom_left + i], from[c->bottom_right + i]) +
 		                  0.5f);
 }
 
@@ -236,7 +237,7 @@ static void resize_row(const struct nnbx_planes *p, enum nnbx_centres centres, s
 	size_t top = y.first * p->in_w, bottom = y.second * p->in_w;
 
 	for (size_t at = 0; at < p->out_w && nnbx_worked(1); at++) {
-		struct between x = between(at, p->in_w, p->out_w, centres);
+		struct between x = between_cells(at, p->in_w, p->out_w, centres);
 
 		NNBX_IN_PARTS (p->in_c, 4, c, part) {
 			struct corners corners = { (top + x.first) * p->in_c + c,
@@ -251,23 +252,23 @@ static void resize_row(const struct nnbx_planes *p, enum nnbx_centres centres, s
 	}
 }
 
-static void resize(const struct nnbx_planes *p, enum nnbx_centres centres, size_t elem, mix_fn *mixer, const char *in,
-                   char *out)
+static void resize_images(const struct nnbx_planes *p, enum nnbx_centres centres, size_t elem, mix_fn *mixer,
+                          const char *in, char *out)
 {
 	size_t in_image = (size_t)p->in_h * p->in_w * p->in_c * elem, out_row = (size_t)p->out_w * p->out_c * elem;
 
 	for (size_t b = 0; b < p->batch && nnbx_worked(1); b++)
 		for (size_t y = 0; y < p->out_h && nnbx_worked(1); y++)
-			resize_row(p, centres, elem, mixer, in + b * in_image, between(y, p->in_h, p->out_h, centres),
-			           out + (b * p->out_h + y) * out_row);
+			resize_row(p, centres, elem, mixer, in + b * in_image,
+			           between_cells(y, p->in_h, p->out_h, centres), out + (b * p->out_h + y) * out_row);
 }
 
 void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, enum nnbx_centres centres, const float *in, float *out)
 {
-	resize(p, centres, sizeof(*in), mix_f32, (const char *)in, (char *)out);
+	resize_images(p, centres, sizeof(*in), mix_f32, (const char *)in, (char *)out);
 }
 
 void nnbx_resize_bilinear_q8(const struct nnbx_planes *p, enum nnbx_centres centres, const uint8_t *in, uint8_t *out)
 {
-	resize(p, centres, sizeof(*in), mix_q8, (const char *)in, (char *)out);
+	resize_images(p, centres, sizeof(*in), mix_q8, (const char *)in, (char *)out);
 }

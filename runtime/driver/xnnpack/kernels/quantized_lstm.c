@@ -17,7 +17,7 @@ static double in_16_bits(double x, double scale)
 #define GATE_STEPS 0x1p15 /* after it, a number of such steps */
 
 /* The sigmoid of a number of 4096ths, rounded to 16 bits. */
-static double sigmoid(double units)
+static double gate_sigmoid(double units)
 {
 	return nnbx_fixed_sigmoid((int32_t)units) / GATE_STEPS;
 }
@@ -28,7 +28,7 @@ static double gate_tanh(double units)
 }
 
 /* In the steps of a gate that is open or shut. */
-static double stepped(double x)
+static double round_to_step(double x)
 {
 	return fmin(round(x * GATE_STEPS), GATE_STEPS - 1) / GATE_STEPS;
 }
@@ -41,13 +41,14 @@ static double cell_tanh(double x, double scale)
 	int integer = ilogb(scale) + 15;
 
 	if (integer < 0 || integer > INTEGER_MAX || fabs(scale - ldexp(1, integer - 15)) > scale * 1e-3)
-		return stepped(tanh(x));
+		return round_to_step(tanh(x));
 	return nnbx_fixed_tanh((int32_t)fmin(fmax(round(x / scale), INT16_MIN), INT16_MAX), (unsigned)integer) /
 	       GATE_STEPS;
 }
 
 /* The products of row @row of @weights with @n values. */
-static double dot(const struct nnbx_tensor *weights, size_t row, const struct nnbx_tensor *in, size_t first, size_t n)
+static double row_dot(const struct nnbx_tensor *weights, size_t row, const struct nnbx_tensor *in, size_t first,
+                      size_t n)
 {
 	double a[NNBX_BLOCK], b[NNBX_BLOCK], sum = 0;
 
@@ -94,8 +95,8 @@ static double gate_sum(const struct nnbx_quantized_lstm *p, const struct nnbx_qu
 
 	if (p->crossed)
 		return round((bias + crossed_dot(p, g, i, b)) / unit);
-	sum = round((bias + dot(&g->weights, i, &p->in, b * inputs, inputs)) / unit) +
-	      round(dot(&g->recurrent, i, &p->state, b * outputs, outputs) / unit);
+	sum = round((bias + row_dot(&g->weights, i, &p->in, b * inputs, inputs)) / unit) +
+	      round(row_dot(&g->recurrent, i, &p->state, b * outputs, outputs) / unit);
 	if (g->peephole.at)
 		sum += round(nnbx_load_one(&g->peephole, i) * cells[i] / unit);
 	return sum;
@@ -104,7 +105,7 @@ static double gate_sum(const struct nnbx_quantized_lstm *p, const struct nnbx_qu
 enum { NORM_STEPS = 1024 };
 
 /* @x are integers, and so is their variance; what is normalised is in steps. */
-static void normalize(const struct nnbx_quantized_gate *g, size_t n, double *x)
+static void gate_normalize(const struct nnbx_quantized_gate *g, size_t n, double *x)
 {
 	struct nnbx_tensor norm = g->norm;
 	double sum = 0, squares = 0, mean, variance;
@@ -137,15 +138,15 @@ static void gate_run(const struct nnbx_quantized_lstm *p, const struct nnbx_quan
 	for (size_t i = 0; i < n && nnbx_worked(20); i++)
 		ret[i] = fmin(fmax(gate_sum(p, g, b, i, cells, unit), INT16_MIN), INT16_MAX);
 	if (g->norm.at)
-		normalize(g, n, ret);
+		gate_normalize(g, n, ret);
 	for (size_t i = 0; i < n && nnbx_worked(30); i++) {
 		double units = g->norm.at ? in_16_bits(ret[i], GATE_UNIT) / GATE_UNIT : ret[i];
 
-		ret[i] = is_cell ? gate_tanh(units) : sigmoid(units);
+		ret[i] = is_cell ? gate_tanh(units) : gate_sigmoid(units);
 	}
 }
 
-static double clipped(double x, double limit)
+static double clip_to(double x, double limit)
 {
 	return limit > 0 ? fmin(fmax(x, -limit), limit) : x;
 }
@@ -160,7 +161,7 @@ static void put_out(const struct nnbx_quantized_lstm *p, size_t b, size_t n, con
 
 		for (size_t k = 0; p->projection.at && k < n && nnbx_worked(5); k++)
 			x += nnbx_load_one(&p->projection, i * n + k) * hidden[k];
-		ret[i] = p->projection.at ? clipped(x, p->projection_clip) : x;
+		ret[i] = p->projection.at ? clip_to(x, p->projection_clip) : x;
 	}
 	for (size_t i = 0; i < outputs && nnbx_worked(5); i++) {
 		nnbx_store_one(&p->out_state, b * outputs + i, ret[i]);
@@ -195,7 +196,7 @@ static void item_run(const struct nnbx_quantized_lstm *p, size_t b, double *scra
 		double unit = (double)p->out_cells.scale, let_in = coupled ? 1 - 1 / GATE_STEPS - forget[i] : input[i];
 		double x = in_16_bits(forget[i] * cells[i], unit) + in_16_bits(let_in * cell[i], unit);
 
-		cells[i] = clipped(in_16_bits(x, unit), p->cell_clip);
+		cells[i] = clip_to(in_16_bits(x, unit), p->cell_clip);
 		nnbx_store_one(&p->out_cells, b * n + i, cells[i]);
 	}
 	gate_run(p, &p->gates[3], b, cells, false, output);

@@ -60,7 +60,7 @@ struct lstm_item {
 };
 
 /* Bring @x to a mean of 0 and a variance of 1. Without any variance, all of it is 0. */
-static void normalise(size_t n, float *x)
+static void row_normalise(size_t n, float *x)
 {
 	double sum = 0, squares = 0, mean, deviation;
 
@@ -89,12 +89,12 @@ static void lstm_gate(const struct nnbx_lstm *p, const struct nnbx_lstm_gate *ga
 		ret[i] = x;
 	}
 	if (gate->norm)
-		normalise(p->cells, ret);
+		row_normalise(p->cells, ret);
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
 		ret[i] = nnbx_activated(activation, ret[i] * (gate->norm ? gate->norm[i] : 1) + gate->bias[i]);
 }
 
-static float clip(float x, float limit)
+static float clip_to(float x, float limit)
 {
 	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
 }
@@ -105,7 +105,7 @@ static void lstm_project(const struct nnbx_lstm *p, const struct lstm_item *item
 		float x = p->projection_bias ? p->projection_bias[i] : 0;
 
 		x += nnbx_dot_f32(p->projection + i * p->cells, item->output, p->cells);
-		item->out[i] = clip(x, p->projection_clip);
+		item->out[i] = clip_to(x, p->projection_clip);
 	}
 }
 
@@ -118,7 +118,7 @@ static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++) {
 		float let_in = item->input ? item->input[i] : 1 - item->forget[i];
 
-		item->cell_out[i] = clip(item->forget[i] * item->cell_in[i] + let_in * item->cell[i], p->cell_clip);
+		item->cell_out[i] = clip_to(item->forget[i] * item->cell_in[i] + let_in * item->cell[i], p->cell_clip);
 	}
 	lstm_gate(p, &p->output, item, item->cell_out, NNBX_SIGMOID, item->output);
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)

@@ -202,7 +202,7 @@ static bool is_worse(const struct candidate *a, const struct candidate *b)
 }
 
 /* Let heap[0] sink among @n, where its children are below it. */
-static void sink(struct candidate *heap, size_t n)
+static void heap_sink(struct candidate *heap, size_t n)
 {
 	size_t at = 0;
 
@@ -218,7 +218,7 @@ static void sink(struct candidate *heap, size_t n)
 	}
 }
 
-static void rise(struct candidate *heap, size_t at)
+static void heap_rise(struct candidate *heap, size_t at)
 {
 	while (at && is_worse(&heap[at], &heap[(at - 1) / 2])) {
 		struct candidate swap = heap[at];
@@ -242,17 +242,17 @@ static void topk_row(const struct nnbx_tensor *in, size_t first, size_t n, size_
 			c.value = -INFINITY;
 		if (held < k) {
 			heap[held] = c;
-			rise(heap, held++);
+			heap_rise(heap, held++);
 		} else if (is_worse(&heap[0], &c)) {
 			heap[0] = c;
-			sink(heap, k);
+			heap_sink(heap, k);
 		}
 	}
 	for (size_t left = held; left > 1 && nnbx_worked(SINK_UNITS);) { /* the worst to the end */
 		struct candidate worst = heap[0];
 
 		heap[0] = heap[--left];
-		sink(heap, left);
+		heap_sink(heap, left);
 		heap[left] = worst;
 	}
 }

@@ -36,7 +36,7 @@ struct between {
 	double near[2];
 };
 
-static struct between between(double x, size_t n)
+static struct between between_cells(double x, size_t n)
 {
 	struct between b = { { (size_t)x, (size_t)x + 1 }, { 1, 0 } };
 
@@ -50,9 +50,9 @@ static struct between between(double x, size_t n)
 }
 
 /* The interpolated value at a point of one channel, which starts at @from. */
-static double sample(const struct nnbx_tensor *in, const struct nnbx_image *m, size_t from, double y, double x)
+static double sample_at(const struct nnbx_tensor *in, const struct nnbx_image *m, size_t from, double y, double x)
 {
-	struct between v = between(y, m->h), h = between(x, m->w);
+	struct between v = between_cells(y, m->h), h = between_cells(x, m->w);
 	double sum = 0;
 
 	for (int i = 0; i < 2; i++)
@@ -79,7 +79,7 @@ static double mean_of_samples(const struct nnbx_roi *how, const struct nnbx_tens
 			double y = cell[0] + cell[2] * ((double)i + 0.5) / (double)rows;
 			double x = cell[1] + cell[3] * ((double)k + 0.5) / (double)columns;
 
-			sum += sample(in, m, from, fmin(y, (double)m->h), fmin(x, (double)m->w));
+			sum += sample_at(in, m, from, fmin(y, (double)m->h), fmin(x, (double)m->w));
 		}
 	return sum / (double)rows / (double)columns;
 }
@@ -114,7 +114,7 @@ bool nnbx_roi_align(const struct nnbx_roi *how, const struct nnbx_tensor *in, co
 }
 
 /* Cells [from, to) of an axis of @n, for cell @i of the output. */
-static void pooled(double start, double step, size_t i, size_t n, size_t *from, size_t *to)
+static void pool_range(double start, double step, size_t i, size_t n, size_t *from, size_t *to)
 {
 	double a = fmax(floor(start + step * (double)i), 0), b = fmax(ceil(start + step * (double)(i + 1)), 0);
 
@@ -145,8 +145,8 @@ static void pool_one(const struct nnbx_tensor *in, const struct nnbx_image *m, c
 
 	for (size_t i = 0; i < to->h && nnbx_worked(1); i++)
 		for (size_t k = 0; k < to->w && nnbx_worked(CELL_UNITS); k++) {
-			pooled(y0, h, i, m->h, &y[0], &y[1]);
-			pooled(x0, w, k, m->w, &x[0], &x[1]);
+			pool_range(y0, h, i, m->h, &y[0], &y[1]);
+			pool_range(x0, w, k, m->w, &x[0], &x[1]);
 			for (size_t c = 0; c < to->c && nnbx_worked(5); c++)
 				nnbx_store_one(out, first + i * to->step_h + k * to->step_w + c * to->step_c,
 				               most_of(in, m, r->image + c * m->step_c, y, x));
@@ -170,7 +170,7 @@ bool nnbx_roi_pooling(const struct nnbx_roi *how, const struct nnbx_tensor *in, 
 /* ---- HEATMAP_MAX_KEYPOINT ---- */
 
 /* A parabola through the 3 by 3 cells around the greatest: where its top is, and how high. */
-static void fit(const double g[3][3], double delta[2], double *score)
+static void peak_fit(const double g[3][3], double delta[2], double *score)
 {
 	double bx = (g[1][0] - g[1][2]) / 2, by = (g[0][1] - g[2][1]) / 2;
 	double xx = g[1][0] - 2 * g[1][1] + g[1][2], yy = g[0][1] - 2 * g[1][1] + g[2][1];
@@ -188,7 +188,7 @@ static void fit(const double g[3][3], double delta[2], double *score)
 }
 
 /* Beyond the border is what is on this side of it. */
-static size_t mirrored(size_t at, int step, size_t n)
+static size_t mirrored_index(size_t at, int step, size_t n)
 {
 	if (step < 0)
 		return at ? at - 1 : (n > 1 ? 1 : 0);
@@ -198,7 +198,7 @@ static size_t mirrored(size_t at, int step, size_t n)
 }
 
 /* The greatest of one map, which starts at @first: its place in @ret, in cells, and its score. */
-static double keypoint(const struct nnbx_tensor *in, const struct nnbx_image *m, size_t first, double ret[2])
+static double find_keypoint(const struct nnbx_tensor *in, const struct nnbx_image *m, size_t first, double ret[2])
 {
 	double grid[3][3], most = -INFINITY, delta[2] = { 0, 0 };
 	size_t best = 0, y, x;
@@ -215,9 +215,9 @@ static double keypoint(const struct nnbx_tensor *in, const struct nnbx_image *m,
 	x = best % m->w;
 	for (int i = -1; i <= 1; i++)
 		for (int k = -1; k <= 1; k++)
-			grid[i + 1][k + 1] = nnbx_load_one(in, first + mirrored(y, i, m->h) * m->step_h +
-			                                               mirrored(x, k, m->w) * m->step_w);
-	fit((const double(*)[3])grid, delta, &most);
+			grid[i + 1][k + 1] = nnbx_load_one(in, first + mirrored_index(y, i, m->h) * m->step_h +
+			                                               mirrored_index(x, k, m->w) * m->step_w);
+	peak_fit((const double(*)[3])grid, delta, &most);
 	ret[0] = (double)x + 0.5 + delta[0];
 	ret[1] = (double)y + 0.5 + delta[1];
 	return most;
@@ -233,7 +233,7 @@ void nnbx_heatmap_max_keypoint(const struct nnbx_tensor *heatmap, bool nchw, con
 
 		nnbx_load(boxes, i * 4, 1, 4, box);
 		for (size_t k = 0; k < m.c && nnbx_worked(100); k++) {
-			double score = keypoint(heatmap, &m, i * m.step_batch + k * m.step_c, place);
+			double score = find_keypoint(heatmap, &m, i * m.step_batch + k * m.step_c, place);
 
 			place[0] = box[0] + place[0] * (box[2] - box[0]) / (double)m.w;
 			place[1] = box[1] + place[1] * (box[3] - box[1]) / (double)m.h;

@@ -3,7 +3,7 @@
 
 #include "arith.h"
 
-static float clipped(float x, float limit)
+static float clip_to(float x, float limit)
 {
 	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
 }
@@ -26,7 +26,7 @@ struct moment {
 };
 
 /* To a mean of 0 and a deviation of 1, then by @norm. */
-static void normalize(const float *norm, const float *bias, size_t n, float *x)
+static void row_normalize(const float *norm, const float *bias, size_t n, float *x)
 {
 	double sum = 0, squares = 0, mean, by;
 
@@ -56,7 +56,7 @@ static void gate_run(const struct nnbx_cell *c, const struct nnbx_cell_gate *g, 
 		ret[i] = x;
 	}
 	if (g->norm)
-		normalize(g->norm, g->bias, c->cells, ret);
+		row_normalize(g->norm, g->bias, c->cells, ret);
 	for (size_t i = 0; i < c->cells && nnbx_worked(20); i++)
 		ret[i] = nnbx_activated(activation, ret[i]);
 }
@@ -73,7 +73,7 @@ static void cell_output(const struct nnbx_cell *c, const struct moment *m)
 		float x = c->projection_bias ? c->projection_bias[i] : 0;
 
 		x += nnbx_dot_f32(c->projection + i * c->cells, m->output, c->cells);
-		m->state[i] = clipped(x, c->projection_clip);
+		m->state[i] = clip_to(x, c->projection_clip);
 	}
 }
 
@@ -88,7 +88,7 @@ static void cell_step(const struct nnbx_cell *c, const struct moment *m)
 	for (size_t i = 0; i < c->cells && nnbx_worked(5); i++) {
 		float let_in = coupled ? 1 - m->forget[i] : m->input[i];
 
-		m->cells[i] = clipped(m->forget[i] * m->cells[i] + let_in * m->cell[i], c->cell_clip);
+		m->cells[i] = clip_to(m->forget[i] * m->cells[i] + let_in * m->cell[i], c->cell_clip);
 	}
 	gate_run(c, &c->output, m, NNBX_SIGMOID, m->output);
 	cell_output(c, m);

@@ -29,7 +29,7 @@ static void move_row(size_t n, size_t elem, const char *in, ptrdiff_t in_step, c
 }
 
 /* Without dimensions of 1, and with those that both sides walk through alike taken together. The last is the innermost. */
-static struct nnbx_move simplified(const struct nnbx_move *m)
+static struct nnbx_move move_simplified(const struct nnbx_move *m)
 {
 	struct nnbx_move s = { 0 };
 
@@ -70,7 +70,7 @@ static bool next_row(const struct nnbx_move *m, size_t *index, ptrdiff_t *in, pt
 
 void nnbx_move(const struct nnbx_move *how, size_t elem, const void *in, void *out)
 {
-	struct nnbx_move m = simplified(how);
+	struct nnbx_move m = move_simplified(how);
 	size_t index[NNBX_MOVE_RANK] = { 0 }, n = m.dims[m.rank - 1];
 	ptrdiff_t in_step = m.in_step[m.rank - 1], out_step = m.out_step[m.rank - 1], from = 0, to = 0;
 

@@ -114,7 +114,7 @@ void nnbx_load_floats(const struct nnbx_tensor *t, size_t first, size_t n, float
 /* ---- writing ---- */
 
 /* The integer nearest to @x from @min to @max. */
-static inline double bounded(double x, double min, double max)
+static inline double round_bounded(double x, double min, double max)
 {
 	x = round(x);
 	return x > min ? x < max ? x : max : min; /* a NaN is min */
@@ -141,7 +141,7 @@ void nnbx_store(const struct nnbx_tensor *t, size_t first, size_t n, const doubl
 		break;
 	case NNB_TENSOR_INT32:
 	case NNB_INT32:
-		STORE(int32_t, isnan(x) ? 0 : bounded(x, INT32_MIN, INT32_MAX));
+		STORE(int32_t, isnan(x) ? 0 : round_bounded(x, INT32_MIN, INT32_MAX));
 		break;
 	case NNB_TENSOR_FLOAT16:
 	case NNB_FLOAT16:
@@ -152,16 +152,16 @@ void nnbx_store(const struct nnbx_tensor *t, size_t first, size_t n, const doubl
 		STORE(uint8_t, x != 0);
 		break;
 	case NNB_TENSOR_QUANT8_ASYMM:
-		STORE(uint8_t, bounded(round(x / scale) + zero, 0, UINT8_MAX));
+		STORE(uint8_t, round_bounded(round(x / scale) + zero, 0, UINT8_MAX));
 		break;
 	case NNB_TENSOR_QUANT16_ASYMM:
-		STORE(uint16_t, bounded(round(x / scale) + zero, 0, UINT16_MAX));
+		STORE(uint16_t, round_bounded(round(x / scale) + zero, 0, UINT16_MAX));
 		break;
 	case NNB_TENSOR_QUANT16_SYMM:
-		STORE(int16_t, bounded(x / scale, INT16_MIN, INT16_MAX));
+		STORE(int16_t, round_bounded(x / scale, INT16_MIN, INT16_MAX));
 		break;
 	default:
-		STORE(int8_t, bounded(round(x / scale) + zero, INT8_MIN, INT8_MAX));
+		STORE(int8_t, round_bounded(round(x / scale) + zero, INT8_MIN, INT8_MAX));
 	}
 }
 

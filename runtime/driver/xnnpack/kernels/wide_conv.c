@@ -10,7 +10,7 @@ struct images {
 };
 
 /* The cell of one axis of the input under cell @f of the filter, for cell @o of the output. False: it lies outside the input. */
-static bool under(bool transposed, size_t o, size_t f, uint32_t pad, uint32_t stride, size_t n, size_t *ret)
+static bool input_under(bool transposed, size_t o, size_t f, uint32_t pad, uint32_t stride, size_t n, size_t *ret)
 {
 	size_t at;
 
@@ -28,7 +28,7 @@ static bool under(bool transposed, size_t o, size_t f, uint32_t pad, uint32_t st
 	return true;
 }
 
-static double dot(const float *in, size_t step, const float *filter, size_t n)
+static double pixel_dot(const float *in, size_t step, const float *filter, size_t n)
 {
 	double sum = 0;
 
@@ -46,12 +46,12 @@ static double sum_at(const struct images *m, size_t image, size_t y, size_t x, s
 	double sum = 0;
 
 	for (size_t fy = 0; fy < w->filter_h && nnbx_worked(5); fy++) {
-		if (!under(m->p->transposed, y, fy, w->pad_top, w->stride_h, m->in.h, &row))
+		if (!input_under(m->p->transposed, y, fy, w->pad_top, w->stride_h, m->in.h, &row))
 			continue;
 		for (size_t fx = 0; fx < w->filter_w && nnbx_worked(5); fx++)
-			if (under(m->p->transposed, x, fx, w->pad_left, w->stride_w, m->in.w, &column))
-				sum += dot(m->p->in + image + first + row * m->in.step_h + column * m->in.step_w,
-				           m->in.step_c, filter + (fy * w->filter_w + fx) * m->deep, m->deep);
+			if (input_under(m->p->transposed, x, fx, w->pad_left, w->stride_w, m->in.w, &column))
+				sum += pixel_dot(m->p->in + image + first + row * m->in.step_h + column * m->in.step_w,
+				                 m->in.step_c, filter + (fy * w->filter_w + fx) * m->deep, m->deep);
 	}
 	return sum;
 }
