@@ -20,28 +20,13 @@
 
 /* ---- asking ---- */
 
-/* Take the memories of the answer: all of them; or GENERAL_FAILURE, and none (S-10). */
-static enum nnb_status take_memories(struct nnb__message *m, uint32_t n, struct nnb_memory *ret)
-{
-	enum nnb_status status = nnb__answer_status(m, NULL);
-	uint32_t done = 0;
-
-	if (status)
-		return status;
-	while (done < n && !m->failed)
-		nnb__get_memory(m, &ret[done++]);
-	if (nnb__message_taken(m))
-		return NNB_STATUS_NONE;
-	while (done)
-		nnb_memory_close(&ret[--done]);
-	return NNB_STATUS_GENERAL_FAILURE;
-}
-
+/* Ask the client for the memories of slots: all of them; or a status, and none (S-10). */
 static enum nnb_status burst_ask_memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
 {
 	struct nnb__burst *b = arg;
 	struct nnb__message *m = &b->message;
 	enum nnb_status status;
+	uint32_t done = 0;
 	int r;
 
 	if (b->broken)
@@ -56,7 +41,14 @@ static enum nnb_status burst_ask_memories(void *arg, const int32_t *slots, uint3
 	if (r)
 		status = b->broken ? NNB_STATUS_GENERAL_FAILURE : m->refused;
 	else
-		status = take_memories(m, n, ret);
+		status = nnb__answer_status(m, NULL);
+	while (!status && done < n && !m->failed)
+		nnb__get_memory(m, &ret[done++]);
+	if (!status && !nnb__message_taken(m)) {
+		status = NNB_STATUS_GENERAL_FAILURE;
+		while (done)
+			nnb_memory_close(&ret[--done]);
+	}
 	nnb__message_begin(m, 0);
 	return status;
 }

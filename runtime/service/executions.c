@@ -194,27 +194,22 @@ static uint32_t call_number(struct nnb__connection *c, enum nbt_path path, uint3
 	return number;
 }
 
-static void begin_trace(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
+bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
 {
 	static const struct nnb_fmq_waited unknown;
 	struct nnb__connection *c = ch->connection;
-	const uint8_t priority = (uint8_t)nnb_prepared_how(j->model->prepared)->priority;
+	const struct nnb_model *m;
+	uint8_t priority;
 
+	*j = (struct nnb__job){ .connection = ch->connection, .model = nnb__call_model(ch) };
+	if (!j->model)
+		return false;
+	priority = (uint8_t)nnb_prepared_how(j->model->prepared)->priority;
 	j->trace.who = (struct nnb__trace_who){ c->streams[path], j->model->id, c->app->key, priority, (uint8_t)path };
 	j->trace.is_long = nnb__times_is_long(&j->model->times);
 	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], call_number(c, path, nnb__get_u32(&ch->in))));
 	if (nnb__trace_asks(&j->trace))
 		nnb__trace_taken(&j->trace, NBT_queue_call_request, 1, 1, &unknown);
-}
-
-bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
-{
-	const struct nnb_model *m;
-
-	*j = (struct nnb__job){ .connection = ch->connection, .model = nnb__call_model(ch) };
-	if (!j->model)
-		return false;
-	begin_trace(ch, path, j);
 	m = nnb_prepared_model(j->model->prepared);
 	j->measure = nnb__get_u32(&ch->in);
 	nnb__get_terms(&ch->in, &j->terms);
@@ -355,19 +350,6 @@ static bool buffers_hold(struct nnb__job *j)
 	return j->held;
 }
 
-/* A thread and what it works on. */
-static enum nnb_status charge_for_thread(struct nnb__app *app, struct nnb_reason *why)
-{
-	enum nnb_status status = nnb__app_take(app, NNB__ASYNC, 1, why);
-
-	if (status)
-		return status;
-	status = nnb__app_take(app, NNB__THREADS, 1, why);
-	if (status)
-		nnb__app_give(app, NNB__ASYNC, 1);
-	return status;
-}
-
 enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), struct nnb_reason *why)
 {
 	struct nnb__connection *c = j->connection;
@@ -383,9 +365,14 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 		return status;
 	assert(!j->pools && !j->held);
 	j->pools = pools; /* from here on: the message that they came with is over when the call is */
-	status = charge_for_thread(c->app, why);
+	status = nnb__app_take(c->app, NNB__ASYNC, 1, why);
 	if (status)
 		return status;
+	status = nnb__app_take(c->app, NNB__THREADS, 1, why);
+	if (status) {
+		nnb__app_give(c->app, NNB__ASYNC, 1);
+		return status;
+	}
 	own = buffers_hold(j) ? malloc(sizeof(*own)) : NULL;
 	if (own) {
 		*own = *j;

@@ -477,17 +477,6 @@ static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadlin
 	return model_charge(m, is, why);
 }
 
-/* From @is, which is taken with NONE. */
-static enum nnb_status model_prepare(struct nnb__model *m, struct nnb_model *is, const struct nnb_prepare *how,
-                                     const struct nnb_cache *cache, struct nnb_reason *why)
-{
-	const struct nnb_account account = nnb__account_for_driver(&m->account);
-	enum nnb_status status = model_charge(m, is, why);
-
-	return status ? status
-	              : nnb__prepare_for(m->app->service->config.device, is, how, cache, &account, &m->prepared, why);
-}
-
 /* Make it one of the connection's models. NONE and its id. */
 static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *m, uint64_t deadline_ns, uint32_t *id,
                                   struct nnb_reason *why)
@@ -512,11 +501,18 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
                                   const struct nnb__model_birth *birth, uint32_t *id, struct nnb_reason *why)
 {
 	struct nnb__model *m;
+	struct nnb_account account;
 	enum nnb_status status = model_new(&m, c, birth, why);
 
 	if (status)
 		return status;
-	status = *is ? model_prepare(m, *is, how, cache, why) : prepare_from_cache(m, how->deadline_ns, cache, why);
+	account = nnb__account_for_driver(&m->account);
+	if (!*is)
+		status = prepare_from_cache(m, how->deadline_ns, cache, why);
+	else
+		status = model_charge(m, *is, why);
+	if (!status && *is)
+		status = nnb__prepare_for(c->service->config.device, *is, how, cache, &account, &m->prepared, why);
 	if (m->prepared)
 		*is = NULL;
 	if (!status) {

@@ -383,17 +383,6 @@ static void *stop_on_signal(void *arg)
 	return NULL;
 }
 
-/* Apps' pools are fds while they travel. */
-static void raise_file_limit(void)
-{
-	struct rlimit limits;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limits)) {
-		limits.rlim_cur = limits.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limits);
-	}
-}
-
 static int open_device(struct options *o)
 {
 	struct nnb_reason why = { "" };
@@ -587,6 +576,7 @@ int main(int argc, char **argv)
 		             .driver = "xnnpack" };
 	const sigset_t ends = ending_signals();
 	int status = read_options(&o, argc, argv);
+	struct rlimit files;
 	char *path;
 
 	if (status >= 0)
@@ -599,7 +589,10 @@ int main(int argc, char **argv)
 	o.config.socket = path;
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are to be */
 	signal(SIGHUP, SIG_IGN);
-	raise_file_limit();
+	if (!getrlimit(RLIMIT_NOFILE, &files)) { /* pools of apps are file descriptors while they travel */
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 	/*
 	 * Memory from malloc is charged to apps by the byte, and with a mapping for 16 MiB (service.h). So a mapping of malloc's
 	 * has to be that large: blocks up to 32 MiB come out of its heaps, of which each has 64 MiB and two mappings.

@@ -669,20 +669,6 @@ static int drop_packet(int sock, struct header *h)
 	return n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || h->n_fds > NNB__FDS_MAX ? -EBADMSG : 0;
 }
 
-/* Charge the budget for the bytes of a large message. 0 or -EDQUOT. */
-static int borrow_bytes(struct nnb__message *m, uint64_t bytes)
-{
-	if (!m->budget.take)
-		return 0;
-	m->refused = m->budget.take(m->budget.arg, 0, bytes);
-	if (m->refused) {
-		nnb_because(&m->why, "the message is more than the app may have");
-		return -EDQUOT;
-	}
-	m->borrowed += bytes;
-	return 0;
-}
-
 /* Charge the budget for fds that will arrive. 0 or -EDQUOT. */
 static int borrow_fds(struct nnb__message *m, uint32_t fds)
 {
@@ -708,8 +694,15 @@ static int fetch_large(struct nnb__message *m, uint32_t bytes)
 	r = nnb__sealed_bytes(fd, &size);
 	if (!r && size < bytes)
 		r = -EBADMSG;
-	if (!r)
-		r = borrow_bytes(m, bytes);
+	if (!r && m->budget.take) {
+		m->refused = m->budget.take(m->budget.arg, 0, bytes);
+		if (m->refused) {
+			nnb_because(&m->why, "the message is more than the app may have");
+			r = -EDQUOT;
+		} else {
+			m->borrowed += bytes;
+		}
+	}
 	if (!r && !room_for(m, bytes))
 		r = -ENOMEM;
 	while (!r && m->bytes < bytes) {

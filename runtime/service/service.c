@@ -391,21 +391,16 @@ uint32_t nnb__apps_counts(struct nnb_service *s, struct nnb__app *only, struct n
 	return n;
 }
 
-static bool is_connection(const struct nnb_service *s, uint32_t id)
-{
-	const struct nnb__connection *c = s->connections;
-
-	while (c && c->id != id)
-		c = c->next;
-	return c != NULL;
-}
-
 /* Its id says whose buffers are: no other connection may have it, however many ids there have been since. */
 static void connection_enlist(struct nnb_service *s, struct nnb__connection *c)
 {
-	do
+	const struct nnb__connection *other;
+
+	do {
 		c->id = nnb__new_id(s);
-	while (is_connection(s, c->id));
+		for (other = s->connections; other && other->id != c->id; other = other->next)
+			;
+	} while (other);
 	c->next = s->connections;
 	c->from = &s->connections;
 	if (c->next)

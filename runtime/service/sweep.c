@@ -76,23 +76,16 @@ int nnb__sweeper_start(struct nnb__sweeper *w)
 	return r;
 }
 
-/* The lock is held. */
-static bool has_room_for(const struct nnb__sweeper *w, uint32_t uid)
-{
-	uint32_t of_one = 0;
-
-	for (uint32_t i = 0; i < w->n; i++)
-		of_one += w->queue[(w->first + i) % NNB__SWEEP_MAX].uid == uid;
-	return w->n < NNB__SWEEP_MAX && of_one < NNB__SWEEP_OF_ONE;
-}
-
 void nnb__sweeper_close(struct nnb__sweeper *w, int fd, uint32_t uid)
 {
+	uint32_t of_one = 0; /* sockets of this user */
 	bool room;
 
 	pthread_mutex_lock(&w->lock);
 	assert(!w->ending);
-	room = w->runs && has_room_for(w, uid);
+	for (uint32_t i = 0; i < w->n; i++)
+		of_one += w->queue[(w->first + i) % NNB__SWEEP_MAX].uid == uid;
+	room = w->runs && w->n < NNB__SWEEP_MAX && of_one < NNB__SWEEP_OF_ONE;
 	if (room) {
 		uint32_t at = (w->first + w->n++) % NNB__SWEEP_MAX;
 

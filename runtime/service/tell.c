@@ -241,20 +241,6 @@ static void tell_connections_own(struct nnb__connection *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void tell_all(struct nnb_service *s)
-{
-	pthread_mutex_lock(&s->lock);
-	tell_service(s, s->since);
-	for (struct nnb__connection *c = s->connections; c; c = c->next)
-		if (c->since)
-			tell_connection(c, c->since);
-	for (struct nnb__model *m = s->models; m; m = m->next)
-		tell_model(m, m->birth.since);
-	for (struct nnb__connection *c = s->connections; c; c = c->next)
-		tell_connections_own(c);
-	pthread_mutex_unlock(&s->lock);
-}
-
 void nnb__service_news(struct nnb_service *s)
 {
 	uint64_t heard = atomic_load_explicit(&s->heard, memory_order_acquire); /* (2) */
@@ -264,7 +250,16 @@ void nnb__service_news(struct nnb_service *s)
 	pthread_mutex_lock(&s->telling);
 	heard = atomic_load_explicit(&s->heard, memory_order_relaxed);
 	if (nbt_news(&heard)) {
-		tell_all(s);
+		pthread_mutex_lock(&s->lock);
+		tell_service(s, s->since);
+		for (struct nnb__connection *c = s->connections; c; c = c->next)
+			if (c->since)
+				tell_connection(c, c->since);
+		for (struct nnb__model *m = s->models; m; m = m->next)
+			tell_model(m, m->birth.since);
+		for (struct nnb__connection *c = s->connections; c; c = c->next)
+			tell_connections_own(c);
+		pthread_mutex_unlock(&s->lock);
 		atomic_store_explicit(&s->heard, heard, memory_order_release); /* (1) */
 	}
 	pthread_mutex_unlock(&s->telling);
