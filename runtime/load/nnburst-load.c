@@ -34,26 +34,25 @@ static void print_usage(FILE *to)
 	      "       nnburst-load --model FILE --record[=DIR] [--socket PATH] [--duration TIME] [--seed N]\n"
 	      "       nnburst-load --list | --help | --version\n"
 	      "\n"
-	      "Run the apps of a scenario against the service, each as a process of its own, and tell what they "
+	      "Run the apps of a scenario against the service, each as a process of its own, and print what they "
 	      "measured.\n"
 	      "SCENARIO is a file (with a slash, or ending in .json), or the name of one that comes with the program.\n"
 	      "  --model FILE     instead of a scenario: one app runs this model (.tflite, or nnb_model(5)), or one of "
 	      "the\n"
 	      "                   program's own, by bursts for two seconds\n"
-	      "  --record[=DIR]   have burstscope record that into DIR, a directory named after the model, and say "
-	      "what the\n"
-	      "                   bursts cost; without --socket it is --service, too\n"
-	      "  --service        start an nnburstd for as long as this takes\n"
-	      "  --socket PATH    of the service; otherwise $NNBURST_SOCKET or where nnburstd listens\n"
-	      "  --duration TIME  instead of the scenario's, as in 500ms\n"
-	      "  --seed N         instead of the scenario's\n"
+	      "  --record[=DIR]   record that run with burstscope into DIR, by default a directory named after the\n"
+	      "                   model, and print the overhead of bursts; without --socket it implies --service\n"
+	      "  --service        start an nnburstd for this run\n"
+	      "  --socket PATH    socket of the service; default: $NNBURST_SOCKET, or where nnburstd listens\n"
+	      "  --duration TIME  replaces the scenario's duration, as in 500ms\n"
+	      "  --seed N         replaces the scenario's seed\n"
 	      "  --format KIND    table (the default) or json\n"
-	      "  --log FILE       write what each execution looked like to its app\n"
-	      "  --check          read the scenario and its models, and run nothing\n"
-	      "  --quiet          no progress\n"
-	      "  --list           the scenarios that come with the program\n"
+	      "  --log FILE       write the times and the status of each execution, as its app saw them\n"
+	      "  --check          read the scenario and its models, but run nothing\n"
+	      "  --quiet          show no progress\n"
+	      "  --list           list the scenarios that come with the program\n"
 	      "\n"
-	      "Exit status: 0 done, 1 something failed that should not, 2 wrong usage, 4 a wrong scenario,\n"
+	      "Exit status: 0 done, 1 an app or an execution failed, 2 wrong usage, 4 a wrong scenario,\n"
 	      "5 environment: no service, no permission. nnburst-load(1), nnburst-scenario(5).\n",
 	      to);
 }
@@ -159,7 +158,7 @@ static int read_options(struct options *o, int argc, char **argv)
 		if (option == '?')
 			return wrong_option(argv[optind - 1]);
 		if (!take_option(o, option)) {
-			fprintf(stderr, "nnburst-load: --%s: '%s' is not what it takes; see nnburst-load --help\n",
+			fprintf(stderr, "nnburst-load: --%s: '%s' is not a valid value; see nnburst-load --help\n",
 			        long_options[index].name, optarg);
 			return LOAD_USAGE;
 		}
@@ -246,7 +245,7 @@ static int print_list(void)
 	free(dir);
 	if (n > 0)
 		return LOAD_DONE;
-	print_error("", "the scenarios that came with this program are not where they were put");
+	print_error("", "the scenarios of this program are not where they were installed");
 	return LOAD_ENVIRONMENT;
 }
 

@@ -314,7 +314,7 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 	w->ticket->done = false;
 	nnb_remote_execute_async(w->line->remote, call, on_done, w->ticket, reason);
 	if (!wait_for(w->ticket, call->timeout_ns)) {
-		nnb_because(reason, "nobody called back in time");
+		nnb_because(reason, "the callback was not called in time");
 		ticket_abandon(w);
 		return NNB_STATUS_GENERAL_FAILURE;
 	}

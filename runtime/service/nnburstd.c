@@ -44,30 +44,31 @@ static void usage_print(FILE *to)
 	      "\n"
 	      "Serve a device to the apps that connect to a socket, until SIGTERM or SIGINT.\n"
 	      "  --socket PATH        /run/nnburst/socket, or $XDG_RUNTIME_DIR/nnburst/socket with --app-identity pid\n"
-	      "  --app-identity KIND  uid: an app is a user, anybody may connect (what root gets);\n"
-	      "                       pid: an app is a process of the user who runs this (what others get)\n"
+	      "  --app-identity KIND  uid: an app is a user, every user may connect (default for root);\n"
+	      "                       pid: an app is a process of the user who runs this (default for others)\n"
 	      "  --driver NAME        xnnpack (the default), null, or the path of a driver-NAME.so\n"
-	      "  --spin HOW           how long bursts poll before they sleep: auto (as long as a wake costs), none,\n"
+	      "  --spin HOW           how long bursts poll before they sleep: auto (as long as a wake takes), none,\n"
 	      "                       always, or a time such as 50us\n"
-	      "  --policy HOW         who runs when not all can: fair (the default): apps share, in an app priority, "
-	      "then\n"
-	      "                       deadline, then arrival; priority; fifo; edf: earliest deadline first; native:\n"
-	      "                       everybody at once, the kernel's scheduler gets the priority as a nice value\n"
-	      "  --lanes N            executions at a time, 1 to 64; default: one a cpu\n"
-	      "  --preempt HOW        what makes room for who is to run first: save (the default): it goes on later;\n"
-	      "                       restart: it starts over later; none: it finishes\n"
-	      "  --deadline HOW       what cannot be in time is not begun, nor gone on with: abort (the default); not\n"
-	      "                       begun: refuse; is done all the same: advise\n"
-	      "  --memory BYTES       what all apps together may have of it (K, M, G); default: whatever there is\n"
+	      "  --policy HOW         which executions run first: fair (the default): apps get equal lane time, and in "
+	      "an\n"
+	      "                       app priority, then deadline, then arrival decide; priority; fifo; edf: earliest\n"
+	      "                       deadline; native: all at once, with the priority as the kernel's nice value\n"
+	      "  --lanes N            executions at a time, 1 to 64; default: one for each cpu\n"
+	      "  --preempt HOW        what a preempted execution does: save (the default): it continues later;\n"
+	      "                       restart: it starts over later; none: there is no preemption\n"
+	      "  --deadline HOW       an execution that cannot meet its deadline: abort (the default): it does not\n"
+	      "                       begin, or is stopped; refuse: it does not begin; advise: it runs\n"
+	      "  --memory BYTES       limit of the memory of all apps together (K, M, G); default: no limit\n"
 	      "  --plain-bursts       bursts keep no mappings\n"
-	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is made if it is not there\n"
-	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, buffers, pools,\n"
-	      "                       async, bytes (K, M, G), or work (ns, us, ms, s: of one execution, estimated);\n"
-	      "                       and what all have together: total-connections\n"
-	      "  --status             say what a running service holds, and for whom\n"
-	      "  --metrics            the same of what the machine has, as OpenMetrics\n"
+	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is created if it does not "
+	      "exist\n"
+	      "  --limit NAME=NUMBER  a limit of each app: connections, channels, models, bursts, buffers, pools,\n"
+	      "                       async, bytes (K, M, G), or work (ns, us, ms, s: estimate of one execution);\n"
+	      "                       a limit of all apps together: total-connections\n"
+	      "  --status             print what a running service holds and has done\n"
+	      "  --metrics            print the limits of the machine and their use, as OpenMetrics\n"
 	      "\n"
-	      "Exit status: 0 stopped, 2 wrong usage, 5 environment. nnburstd(8) has the rest.\n",
+	      "Exit status: 0 stopped, 2 wrong usage, 5 environment. See nnburstd(8).\n",
 	      to);
 }
 
@@ -303,14 +304,14 @@ static int read_options(struct options *o, int argc, char **argv)
 			return USAGE;
 		}
 		if (!take_option(o, option)) {
-			fprintf(stderr, "nnburstd: --%s: '%s' is not what it takes; see nnburstd --help\n",
+			fprintf(stderr, "nnburstd: --%s: '%s' is not a valid value; see nnburstd --help\n",
 			        long_options[index].name, optarg);
 			return USAGE;
 		}
 	}
 	if (optind == argc)
 		return -1;
-	fprintf(stderr, "nnburstd: '%s' is too much; see nnburstd --help\n", argv[optind]);
+	fprintf(stderr, "nnburstd: unexpected argument '%s'; see nnburstd --help\n", argv[optind]);
 	return USAGE;
 }
 
@@ -325,7 +326,7 @@ static char *socket_path(const struct options *o)
 	if (o->socket)
 		return strdup(o->socket);
 	if (!dir) {
-		error_print("is not set: say --socket PATH", "XDG_RUNTIME_DIR");
+		error_print("not set; give --socket PATH", "XDG_RUNTIME_DIR");
 		return NULL;
 	}
 	if (asprintf(&path, "%s/nnburst", dir) < 0)
@@ -341,7 +342,7 @@ static char *socket_path(const struct options *o)
 
 /* ---- the world around ---- */
 
-/* Tell a service manager that asked for it, as sd_notify does. */
+/* Notify the service manager, if there is one, as sd_notify does. */
 static void manager_notify(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -474,9 +475,9 @@ static void print_metrics(const struct nnb_service_counts *n)
 		const char *name, *help;
 		size_t at;
 	} gauges[] = {
-		{ "used", "What all apps are charged with.", offsetof(struct nnb_budget, all) },
-		{ "limit", "What the machine lets the service have.", offsetof(struct nnb_budget, limit) },
-		{ "app_limit", "What one app may have.", offsetof(struct nnb_budget, most) },
+		{ "used", "Units that all apps are charged with.", offsetof(struct nnb_budget, all) },
+		{ "limit", "Limit of the machine for the service.", offsetof(struct nnb_budget, limit) },
+		{ "app_limit", "Limit of one app.", offsetof(struct nnb_budget, most) },
 	};
 
 	for (size_t g = 0; g < sizeof(gauges) / sizeof(gauges[0]); g++) {

@@ -70,7 +70,7 @@ says "no option '--fromat'; did you mean '--format'?"
 ends 2 --nonsense audio
 says "no option '--nonsense'; see nnburst-load --help"
 ends 2 --duration 5 audio
-says "--duration: '5' is not what it takes"
+says "--duration: '5' is not a valid value"
 ends 2 --seed=-1 audio
 ends 2 --model mlp audio
 ends 2 --record audio
