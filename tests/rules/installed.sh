@@ -44,6 +44,11 @@ wanted=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion nnburst)
 for each in "${programs[@]}"; do
 	path=${each%.*} program=$(basename "${each%.*}")
 	bash -n "$usr/share/bash-completion/completions/$program" || broken "the bash completion of $program is no bash"
+	[[ $program == burstscope ]] || for option in $(LD_LIBRARY_PATH=$lib "$usr/$path" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u); do
+		for completion in "bash-completion/completions/$program" "zsh/vendor-completions/_$program"; do
+			grep -qw -e "$option" "$usr/share/$completion" || broken "$completion lacks $option, which $program --help has"
+		done
+	done
 	version=$(LD_LIBRARY_PATH=$lib "$usr/$path" --version) || broken "$program --version failed"
 	[[ $version == *"$wanted"* ]] || broken "$program says '$version', pkg-config says '$wanted'"
 done

@@ -264,6 +264,8 @@ install)
 	objects 'missing or empty: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp" "$build"
 	a usr/share/man/man1/nnburst-fmq.1.gz 'plain'
 	objects 'not gzip: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp" "$build"
+	sed -i 's/--lanes//' "$tmp/usr/share/bash-completion/completions/nnburstd"
+	objects 'bash-completion/completions/nnburstd lacks --lanes' "$here/installed.sh" "$tmp" "$build"
 	;;
 package)
 	a deb/DEBIAN/control 'Package: burstscope' 'Version: 0' 'Architecture: all' \
