@@ -32,7 +32,8 @@ static const uint16_t bytes[] = {
 #include "nbt/events.def"
 };
 
-static bool is_ours(const char *path, int *r)
+/* Only root and the user of this process may be able to write the file. *r: why not. */
+static bool provider_is_trusted(const char *path, int *r)
 {
 	struct stat st;
 
@@ -44,20 +45,7 @@ static bool is_ours(const char *path, int *r)
 	return S_ISREG(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static void use(const struct nbt_provider *p)
-{
-	uint32_t n = p->n_events < NBT_EVENTS ? p->n_events : NBT_EVENTS;
-
-	nbt__seam.listeners = p->listeners;
-	for (uint32_t i = 0; i < n; i++) {
-		if (p->bytes[i] != bytes[i])
-			continue;
-		nbt__seam.emit[i] = p->emit[i];
-		__atomic_store_n(&nbt__seam.enabled[i], p->enabled[i], __ATOMIC_RELEASE);
-	}
-}
-
-static int fail(const char **ret, const char *why, int r)
+static int open_failed(const char **ret, const char *why, int r)
 {
 	if (ret)
 		*ret = why;
@@ -74,22 +62,28 @@ int nbt_open(const char *path, const char **why)
 	if (nbt__seam.listeners)
 		return 0;
 #ifdef NBT_OFF
-	return fail(why, "the program was built without events", -ENOENT);
+	return open_failed(why, "the program was built without events", -ENOENT);
 #endif
 	if (asked)
 		path = asked;
 	if (!path || !*path)
-		return fail(why, "there is none", -ENOENT);
-	if (!is_ours(path, &r))
-		return fail(why, r == -ENOENT ? "there is no such file" : "somebody else can write it", r);
+		return open_failed(why, "no provider is given", -ENOENT);
+	if (!provider_is_trusted(path, &r))
+		return open_failed(why, r == -ENOENT ? "there is no such file" : "another user can write it", r);
 	/* never unloaded, because LTTng's threads keep running its code */
 	object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	p = object ? dlsym(object, "nbt_provider") : NULL;
 	if (!p)
-		return fail(why, object ? "it is no provider" : "it cannot be loaded", -ELIBACC);
+		return open_failed(why, object ? "it is no provider" : "it cannot be loaded", -ELIBACC);
 	if (p->abi != NBT_PROVIDER_ABI)
-		return fail(why, "it is a provider for another seam", -ELIBACC);
-	use(p);
+		return open_failed(why, "it is a provider for another seam", -ELIBACC);
+	nbt__seam.listeners = p->listeners;
+	for (uint32_t i = 0; i < p->n_events && i < NBT_EVENTS; i++) {
+		if (p->bytes[i] != bytes[i]) /* an event with other fields stays off */
+			continue;
+		nbt__seam.emit[i] = p->emit[i];
+		__atomic_store_n(&nbt__seam.enabled[i], p->enabled[i], __ATOMIC_RELEASE);
+	}
 	return 0;
 }
 

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	const char *why;
 
 	if (nbt_open(argc > 1 ? argv[1] : NULL, &why))
-		fprintf(stderr, "nobody can listen: %s\n", why); /* and on it goes */
+		fprintf(stderr, "no events: %s\n", why); /* the program continues without them */
 	for (uint32_t i = 1; i <= 3; i++) {
 		if (nbt_news(&heard))
 			tell(born);

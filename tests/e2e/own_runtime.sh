@@ -5,7 +5,7 @@ set -euo pipefail
 program=$1 provider=$2
 
 said=$(NNBURST_TRACEPOINTS='' "$program" 2>&1)
-[[ $said == 'nobody can listen: there is none' ]] || { echo "without a provider: $said"; exit 1; }
+[[ $said == 'no events: no provider is given' ]] || { echo "without a provider: $said"; exit 1; }
 
 start_sessiond
 session full DEBUG_FUNCTION

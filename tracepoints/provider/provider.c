@@ -58,7 +58,7 @@ static const uint16_t bytes[] = {
 #include "nbt/events.def"
 };
 
-/* ---- who has begun to listen ---- */
+/* ---- trace sessions that have begun ---- */
 
 static uint64_t started; /* sessions */
 
@@ -71,25 +71,20 @@ static void session_started(void *data, void *session)
 
 __attribute__((constructor)) static void listen_for_sessions(void)
 {
-	int (*listen)(const char *, const char *, void (*)(void), void *, const char *) =
+	int (*probe_register)(const char *, const char *, void (*)(void), void *, const char *) =
 		(int (*)(const char *, const char *, void (*)(void), void *, const char *))dlsym(
 			RTLD_DEFAULT, "lttng_ust_tp_probe_register_queue_release");
-	void (*settle)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "lttng_ust_tp_probe_prune_release_queue");
+	void (*probe_settle)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "lttng_ust_tp_probe_prune_release_queue");
 
-	if (!listen || !settle)
+	if (!probe_register || !probe_settle)
 		return;
-	listen("lttng_ust_statedump", "start", (void (*)(void))session_started, NULL,
-	       "struct lttng_ust_session *, session");
-	settle();
+	probe_register("lttng_ust_statedump", "start", (void (*)(void))session_started, NULL,
+	               "struct lttng_ust_session *, session");
+	probe_settle();
 }
 
-static uint64_t of_list(const struct lttng_ust_tracepoint *t)
-{
-	return (uintptr_t)__atomic_load_n(&t->probes, __ATOMIC_RELAXED);
-}
-
-/* Those events that tell what there is. */
-static uint64_t listeners(void)
+/* A hash of the lists of probes of the events about existing objects: it changes when a session enables or disables them. */
+static uint64_t listeners_hash(void)
 {
 	static const struct lttng_ust_tracepoint *const states[] = {
 		&lttng_ust_tracepoint_nnburst___service_state,   &lttng_ust_tracepoint_nnburst___client_connect,
@@ -100,7 +95,7 @@ static uint64_t listeners(void)
 	uint64_t n = __atomic_load_n(&started, __ATOMIC_RELAXED);
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		n = n * 0x9e3779b97f4a7c15u + of_list(states[i]);
+		n = n * 0x9e3779b97f4a7c15u + (uintptr_t)__atomic_load_n(&states[i]->probes, __ATOMIC_RELAXED);
 	return n;
 }
 
@@ -111,5 +106,5 @@ __attribute__((visibility("default"))) const struct nbt_provider nbt_provider = 
 	.bytes = bytes,
 	.enabled = enabled,
 	.emit = emits,
-	.listeners = listeners,
+	.listeners = listeners_hash,
 };
