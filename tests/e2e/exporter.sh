@@ -28,6 +28,8 @@ quietly lttng --no-sessiond start it
 start_exporter it
 [[ $(curl -s "$url/healthz") == ok ]] || wrong 'it is not healthy'
 [[ $(curl -s -o /dev/null -w '%{http_code}' "$url/other") == 404 ]] || wrong 'a page that there is not'
+[[ $(curl -s "$url/metrics" | grep -v '^#' | sort | tr '\n' ' ') == burstscope_build_info*' burstscope_events_total 0 burstscope_lost_events_total 0 burstscope_lost_packets_total 0 ' ]] ||
+	wrong "before any app: $(curl -s "$url/metrics")"
 port=${url##*:}
 refuses 5 'another program listens there' --listen "127.0.0.1:$port" it
 if ((EUID == 0 && $(</proc/sys/net/ipv4/ip_unprivileged_port_start) > 81)) && command -v setpriv >/dev/null; then
@@ -42,6 +44,11 @@ if ((EUID == 0 && $(</proc/sys/net/ipv4/ip_unprivileged_port_start) > 81)) && co
 fi
 "$burstscope" exporter --listen 0.0.0.0:0 --for 100ms it >out 2>err || wrong "all addresses: $(<err)"
 grep -q 'other machines' err || wrong "no warning of an address that other machines reach: $(<err)"
+mkfifo unread
+exec 3<>unread 4>unread 3<&- # 4: a pipe whose reader is gone
+"$burstscope" exporter --listen 127.0.0.1:0 --for 100ms it >&4 2>&4 || wrong "the reader of its messages is gone: $?"
+exec 4>&-
+"$burstscope" exporter --listen 127.0.0.1:0 --for 100ms it >/dev/full 2>&1 || wrong "no room for its messages: $?"
 start_service "$service" --lanes 1 --policy fifo # one lane: deadlines are missed
 quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
 stop_service

@@ -293,7 +293,15 @@ for command in "${!asks[@]}"; do
 	done
 done
 
-# The output cannot be written, or nobody wants it.
+# fails_on_full ARGUMENT...: export has no room for what it writes.
+fails_on_full()
+{
+	local status=0
+	"$burstscope" export "$@" 2>said || status=$?
+	((status == 5)) && [[ $(wc -l <said) == 1 && $(<said) == *'cannot be written'* ]] || wrong "export $*, a full disk: $status, $(<said)"
+}
+
+# The output cannot be written, or its reader is gone.
 for command in sql schema export help --help --version; do
 	arguments=("$command")
 	[[ -z ${asks[$command]:-} ]] || with "$command" good.db
@@ -301,6 +309,34 @@ for command in sql schema export help --help --version; do
 	"$burstscope" "${arguments[@]}" >/dev/full 2>said || status=$?
 	((status == 5)) && grep -q 'the standard output cannot be written' said || wrong "$command >/dev/full: $status, $(<said)"
 done
+mkfifo unread
+exec 3<>unread 4>unread 3<&- # 4: a pipe whose reader is gone
+while read -r -a form; do
+	for input in good.db none.db; do # none.db: no executions
+		arguments=("${form[@]}")
+		[[ ${form[1]} == @(rules|grafana) ]] || arguments+=("$input")
+		looked=$((looked + 1))
+		"$burstscope" export "${arguments[@]}" >out 2>said || wrong "export ${arguments[*]}: $? $(<said)"
+		[[ -s out && ! -s said ]] || wrong "export ${arguments[*]}: $(wc -c <out) bytes, $(<said)"
+		fails_on_full "${arguments[@]}" >/dev/full
+		fails_on_full "${arguments[@]}" -o /dev/full
+		status=0
+		"$burstscope" export "${arguments[@]}" >&4 2>said || status=$?
+		((status == 141)) && [[ ! -s said ]] || wrong "export ${arguments[*]}, no reader: $status, $(<said)"
+	done
+done <<'END'
+--format csv
+--format json
+--to perfetto
+--to perfetto --compress
+--to perfetto --detail lanes
+--to chrome
+--to openmetrics
+--to prometheus
+--to rules --slo rules.slo
+--to grafana
+END
+exec 4>&-
 for format in table csv json; do
 	"$burstscope" sql --format $format good.db \
 		'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n' 2>said | head -1 >out
