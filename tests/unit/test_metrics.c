@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "metrics/metrics.h"
+#include "metrics/of_live.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +272,75 @@ static void a_million_apps_stay_within_the_bound(void **state)
 	bsv_metrics_free(m);
 }
 
+/* All that one short-lived app makes known: an execution that missed its deadline, a share, a lag, a wait, and a pool. */
+static void app_lives(const struct bsa_live_tells *tells, unsigned number)
+{
+	char app[20], model[20];
+	struct bsa_live_execution x = { .app = app,
+		                        .model = model,
+		                        .path = "burst",
+		                        .status = "NONE",
+		                        .cause = "queue",
+		                        .model_id = number + 1,
+		                        .e2e_ns = 1000 + number,
+		                        .run_ns = 900,
+		                        .overhead_ns = 100,
+		                        .slot_lookups = 2,
+		                        .slot_misses = 1,
+		                        .complete = true,
+		                        .deadline = true,
+		                        .missed = true };
+
+	snprintf(app, sizeof(app), "app%u", number);
+	snprintf(model, sizeof(model), "model%u", number);
+	for (unsigned i = 0; i < BSA_LIVE_PHASES; i++)
+		x.phase_ns[i] = i;
+	tells->execution(tells->ctx, &x);
+	tells->share(tells->ctx, app, 1000, 2000);
+	tells->lag(tells->ctx, app, 5);
+	tells->starved(tells->ctx, &(struct bsa_live_starved){ app, model, number + 1, 0, 1000000000 });
+	tells->mapped(tells->ctx, app, "input", 4096);
+}
+
+/* Memory after many apps is no more than what all label sets take. NNB_APPS: so many. */
+static void apps_that_come_and_go_take_bounded_memory(void **state)
+{
+	enum { USUAL = 10000, SCRAPED_EACH = 2500, MEMORY = 6 << 20 };
+	const char *wanted = getenv("NNB_APPS");
+	unsigned apps = wanted ? (unsigned)strtoul(wanted, NULL, 10) : USUAL;
+	struct bsv_metrics *m;
+	struct bsv_metrics_of_live *f;
+	struct bsa_live_tells tells;
+	struct scraper s = { .increase = 0 };
+	size_t before = mallinfo2().uordblks, most = 0;
+
+	(void)state;
+	m = metrics_new();
+	f = bsv_metrics_of_live_new(m);
+	assert_non_null(f);
+	tells = bsv_metrics_of_live_tells(f);
+	for (unsigned i = 0; i < apps; i++) {
+		size_t used;
+
+		bsv_metrics_at(m, i * (MINUTE / 600));
+		app_lives(&tells, i);
+		if ((i + 1) % SCRAPED_EACH)
+			continue;
+		scrape(&s, m);
+		used = mallinfo2().uordblks - before;
+		most = used > most ? used : most;
+		assert_true(bsv_metrics_series(m) <= BSV_SERIES_MAX);
+	}
+	print_message("%u apps: at most %zu KiB, %zu series\n", apps, most >> 10, bsv_metrics_series(m));
+	assert_true(most < MEMORY);
+	assert_int_equal(
+		scraped(m, "nnburst_pool_mappings_total{owner=\"other\",kind=\"other\"} ") +
+			(long long)scraped(m, "burstscope_dropped_label_sets_total{metric=\"nnburst_pool_mappings\"} "),
+		apps - POOL_SETS);
+	bsv_metrics_of_live_free(f);
+	bsv_metrics_free(m);
+}
+
 /* A histogram's buckets go with its set, and begin at 0 when its app returns. */
 static void a_histogram_begins_again(void **state)
 {
@@ -304,6 +375,7 @@ int main(void)
 		cmocka_unit_test(sums_never_fall_and_are_exact),
 		cmocka_unit_test(a_rare_scraper_misses_nothing),
 		cmocka_unit_test(a_million_apps_stay_within_the_bound),
+		cmocka_unit_test(apps_that_come_and_go_take_bounded_memory),
 		cmocka_unit_test(a_histogram_begins_again),
 	};
 
