@@ -2,7 +2,9 @@
 """trackevent.py -- a Perfetto trace, as protoc decodes it, into SQLite; it is then compared with the database that it was made of.
 
 usage: trackevent.py TRACE OUT.db [COMPRESSED]   COMPRESSED has to hold the same packets, byte for byte. Fails where the trace is not as Perfetto wants it: a field that our .proto does not have, an end without
-a beginning, a slice that does not end, a name that was never told, a clock that is unknown, a flow with one end.
+a beginning, a slice that does not end, a name that was never told, a clock that is unknown, a flow with one end; and a packet that trace_processor,
+which is behind ui.perfetto.dev, would leave out or read otherwise, by the source of its importer: what stands beside a snapshot of clocks, a clock
+that is twice in one or not joined to the trace's, ids of 0, values for a track that is no counter, slices on one that is, too many values at once.
 """
 import os
 import re
@@ -13,6 +15,8 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+REALTIME, MONOTONIC, BOOTTIME, FIRST_OF_SEQUENCES = 1, 3, 6, 64
+MORE_VALUES_MAX = 8  # trace_processor's kMaxNumExtraCounters
 ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b'"': b'"', b"'": b"'", b"\\": b"\\"}
 
 
@@ -79,12 +83,13 @@ def inflated(data):
 
 class Sequence:
     def __init__(self):
-        self.clocks, self.texts, self.default_clock, self.default_track = {}, {}, 6, 0
+        self.clocks, self.texts, self.default_clock, self.default_track = {}, {}, BOOTTIME, 0
 
 
 class Reader:
     def __init__(self, db):
-        self.db, self.sequences, self.events, self.tracks, self.n = db, {}, [], set(), 0
+        self.db, self.sequences, self.events, self.tracks, self.counters, self.n = db, {}, [], set(), set(), 0
+        self.trace_clock, self.joined = None, set()  # the clock of the trace; all that a snapshot has beside it
         db.executescript("""
             CREATE TABLE track(uuid INTEGER PRIMARY KEY, parent, name, pid, unit);
             CREATE TABLE clock(id, at, is_primary);
@@ -102,35 +107,51 @@ class Reader:
         for what, entries in data.items():
             for e in entries:
                 key, text = (what, e["iid"][0]), e.get("name", e.get("str", [b""]))[0].decode("utf-8")
+                if not key[1]:
+                    fail("0 is no id")
                 if s.texts.setdefault(key, text) != text:
                     fail("%s %d is two texts" % key)
 
     def snapshot(self, s, snap, first):
         clocks = {c["clock_id"][0]: c for c in snap["clocks"]}
+        if len(clocks) != len(snap["clocks"]):
+            fail("a clock is twice in a snapshot")
+        if first:
+            self.trace_clock = snap.get("primary_trace_clock", [BOOTTIME if BOOTTIME in clocks else None])[0]
+        elif "primary_trace_clock" in snap or BOOTTIME in clocks:
+            fail("the clock of the trace changes")
+        if self.trace_clock in clocks:
+            self.joined |= set(clocks)
+        elif not self.joined & set(clocks):
+            fail("clocks %s are not joined to the trace's" % sorted(clocks))
         for i, c in clocks.items():
-            if i >= 64:
-                same = clocks.get(3) or clocks[1]
+            if i >= FIRST_OF_SEQUENCES:
+                same = clocks.get(MONOTONIC) or clocks[REALTIME]
                 if not c.get("is_incremental") or c["timestamp"] != same["timestamp"]:
                     fail("a clock of a sequence that is not the trace's")
                 s.clocks[i] = c["timestamp"][0]
+            elif c.get("is_incremental"):
+                fail("a clock of all sequences counts differences")
             elif first:
                 self.db.execute("INSERT INTO clock VALUES(?, ?, ?)",
                                 (i, c["timestamp"][0], i == snap.get("primary_trace_clock", [6])[0]))
 
     def time(self, s, p):
         clock = p.get("timestamp_clock_id", [s.default_clock])[0]
-        if clock >= 64:
+        if clock >= FIRST_OF_SEQUENCES:
             if clock not in s.clocks:
                 fail("clock %d is not in a snapshot" % clock)
             s.clocks[clock] += p["timestamp"][0]
             return s.clocks[clock]
-        if clock not in (1, 3):
-            fail("clock %d" % clock)
+        if clock not in self.joined or p["timestamp"][0] >= 1 << 63:
+            fail("clock %d, %d" % (clock, p["timestamp"][0]))
         return p["timestamp"][0]
 
     def packet(self, p):
         seq = p["trusted_packet_sequence_id"][0]
         flags = p.get("sequence_flags", [0])[0]
+        if not seq or "clock_snapshot" in p and {"track_event", "track_descriptor", "timestamp"} & set(p):
+            fail("trace_processor would not read all of packet %d" % self.n)
         if flags & 1:
             if seq in self.sequences:
                 fail("sequence %d begins twice" % seq)
@@ -148,7 +169,11 @@ class Reader:
         for t in p.get("track_descriptor", []):
             process = t.get("process", [{}])[0]
             name = (t.get("name") or process["process_name"])[0].decode("utf-8")
+            if not t["uuid"][0] or t["uuid"][0] in self.tracks or not 0 < process.get("pid", [1])[0] < 1 << 31:
+                fail("track %d" % t["uuid"][0])
             self.tracks.add(t["uuid"][0])
+            if "counter" in t:
+                self.counters.add(t["uuid"][0])
             self.db.execute("INSERT INTO track VALUES(?, ?, ?, ?, ?)", (
                 t["uuid"][0], t.get("parent_uuid", [None])[0], name, process.get("pid", [None])[0],
                 t.get("counter", [{}])[0].get("unit", [None])[0]))
@@ -164,6 +189,10 @@ class Reader:
         for t in [track] + e.get("extra_counter_track_uuids", []):
             if t not in self.tracks:
                 fail("an event on a track that is not there")
+            if (t in self.counters) != (t != track or kind == COUNTER):
+                fail("an event on a track of another kind")
+        if len(e.get("extra_counter_values", [])) > MORE_VALUES_MAX:
+            fail("more values at once than trace_processor takes")
         for t, v in zip(e.get("extra_counter_track_uuids", []), e.get("extra_counter_values", []), strict=True):
             self.db.execute("INSERT INTO counter VALUES(?, ?, ?, ?)", (self.n, t, at, v))
         if kind == COUNTER:
