@@ -23,7 +23,7 @@
 
 #include "exporter/http.h"
 
-enum { ANSWER = 300000, LARGE = 200000, MANY = 300 };
+enum { ANSWER = 300000, LARGE = 200000, MANY = 300, QUEUED = 120 };
 
 static char answer_text[ANSWER];
 static int pages_made;
@@ -208,6 +208,31 @@ static void the_slow_take_nothing_from_others(void **state)
 	assert_in_range(closed, MANY - 64, MANY); /* the oldest made room */
 }
 
+/* Idle connections fill the server and wait in its queue: the server takes them one after the other, and sleeps before none of them. */
+static void a_full_server_does_not_sleep(void **state)
+{
+	struct bsv_http *h = *state;
+	struct pollfd p = { .fd = bsv_http_fd(h), .events = POLLIN };
+	int idle[QUEUED], fd, pages = pages_made;
+
+	for (int i = 0; i < QUEUED; i++) {
+		idle[i] = begun(h);
+		if (i < QUEUED / 2)
+			run(h);
+	}
+	fd = begun(h);
+	assert_int_equal(send(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", 34, MSG_NOSIGNAL), 34);
+	while (pages_made == pages) {
+		int patience = bsv_http_patience(h, 10000), ready = poll(&p, 1, patience);
+
+		assert_true(ready > 0 || !patience);
+		bsv_http_run(h);
+	}
+	starts(heard(h, fd), "HTTP/1.1 200");
+	for (int i = 0; i < QUEUED; i++)
+		close(idle[i]);
+}
+
 /* They ask for much, read none of it, and go. */
 static void the_rude_harm_nothing(void **state)
 {
@@ -289,13 +314,10 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_request_has_its_answer),
-		cmocka_unit_test(a_large_page_is_whole),
-		cmocka_unit_test(a_head_without_end_is_refused),
-		cmocka_unit_test(the_slow_take_nothing_from_others),
-		cmocka_unit_test(the_rude_harm_nothing),
-		cmocka_unit_test(a_place_that_is_taken),
-		cmocka_unit_test(where_it_listens),
+		cmocka_unit_test(each_request_has_its_answer),   cmocka_unit_test(a_large_page_is_whole),
+		cmocka_unit_test(a_head_without_end_is_refused), cmocka_unit_test(the_slow_take_nothing_from_others),
+		cmocka_unit_test(a_full_server_does_not_sleep),  cmocka_unit_test(the_rude_harm_nothing),
+		cmocka_unit_test(a_place_that_is_taken),         cmocka_unit_test(where_it_listens),
 	};
 	struct bsv_http *h = server();
 

@@ -77,6 +77,7 @@ struct bsv_http {
 	char where[64];
 	bool public;
 	int epoll;
+	bool made_room; /* connections were closed since libmicrohttpd last ran: it may accept others */
 	struct connection connections[CONNECTIONS];
 };
 
@@ -114,7 +115,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 		}
 }
 
-/* Close what had its time, and the oldest while there are too many. */
+/* Close the connections that had their time, and the oldest ones while there are too many. */
 static void close_old(struct bsv_http *h)
 {
 	uint64_t now = now_ms();
@@ -135,6 +136,7 @@ static void close_old(struct bsv_http *h)
 		if (!oldest || (open <= CONNECTIONS - KEPT_FREE && now - oldest->began < SECONDS_MOST * 1000))
 			return;
 		connection_close(oldest);
+		h->made_room = true;
 	}
 }
 
@@ -337,6 +339,8 @@ int bsv_http_patience(const struct bsv_http *h, int most)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
+	if (h->made_room) /* at its limit libmicrohttpd does not watch the listening socket, so no event would end the wait */
+		return 0;
 	if (h->mhd->get_timeout(h->daemon, &ms) == MHD_NO || ms > (unsigned)most)
 		return most;
 	return (int)ms;
@@ -344,7 +348,8 @@ int bsv_http_patience(const struct bsv_http *h, int most)
 
 void bsv_http_run(struct bsv_http *h)
 {
+	h->made_room = false;
 	h->mhd->run(h->daemon);
 	close_old(h);
-	h->mhd->run(h->daemon); /* for what was closed */
+	h->mhd->run(h->daemon); /* frees the closed ones */
 }
