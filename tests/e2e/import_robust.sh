@@ -422,10 +422,21 @@ aside_ends()
 }
 
 # in_the_middle SIGNAL MS: import has been sent that, so late.
+# Whether the import has set its handler for TERM, or is over.
+handles_term()
+{
+	local caught
+
+	caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null) || return 0
+	[[ ! $caught ]] || ((16#$caught >> 14 & 1))
+}
+
 in_the_middle()
 {
 	aside
 	sleep "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))"
+	# On a machine with other work the program may not have begun yet.
+	(($2 == 0)) || until handles_term; do sleep 0.01; done
 	kill "-$1" "$pid" 2>"$tmp/null" || true
 	aside_ends
 }
