@@ -528,6 +528,8 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	uint64_t began, until;
 	enum nnb_status status;
 
+	if (r->seat.trace == &r->untold) /* a runner may run again */
+		nnb__trace_begin(&r->untold, 0);
 	r->seat.job.deadline_ns = deadline;
 	r->seat.job.floor_ns = least_left(r, 0);
 	until = nnb__waits_until(r->deadlines, deadline, r->seat.job.floor_ns);
