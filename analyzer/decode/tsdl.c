@@ -39,9 +39,9 @@ struct parser {
 	struct bsa_tsdl_event **events;
 };
 
-static const struct bsa_tsdl_type *parse_type(struct parser *p);
+static const struct bsa_tsdl_type *type(struct parser *p);
 
-static void *parser_allocate(struct parser *p, size_t bytes)
+static void *take(struct parser *p, size_t bytes)
 {
 	struct block *block = p->memory;
 	void *taken;
@@ -61,7 +61,7 @@ static void *parser_allocate(struct parser *p, size_t bytes)
 	return taken;
 }
 
-static void parser_fail(struct parser *p)
+static void fail(struct parser *p)
 {
 	p->failed = true;
 	p->token = END;
@@ -77,7 +77,7 @@ static void skip_blanks(struct parser *p)
 			p->at = strstr(p->at + 2, "*/");
 			if (!p->at) {
 				p->at = "";
-				parser_fail(p);
+				fail(p);
 				return;
 			}
 			p->at += 2;
@@ -89,12 +89,12 @@ static void skip_blanks(struct parser *p)
 	}
 }
 
-static void copy_word(struct parser *p, const char *from, size_t n)
+static void copy(struct parser *p, const char *from, size_t n)
 {
-	char *text = parser_allocate(p, n + 1);
+	char *text = take(p, n + 1);
 
 	if (!text) {
-		parser_fail(p);
+		fail(p);
 		return;
 	}
 	memcpy(text, from, n);
@@ -115,11 +115,11 @@ static void read_text(struct parser *p)
 		p->at++;
 	}
 	if (*p->at != '"') {
-		parser_fail(p);
+		fail(p);
 		return;
 	}
 	p->token = TEXT;
-	copy_word(p, escaped ? "\\" : from, escaped ? 1 : (size_t)(p->at - from));
+	copy(p, escaped ? "\\" : from, escaped ? 1 : (size_t)(p->at - from));
 	p->at++;
 }
 
@@ -130,7 +130,7 @@ static void read_number(struct parser *p)
 	p->negative = *p->at == '-';
 	p->at += p->negative;
 	if (!isdigit((unsigned char)*p->at)) {
-		parser_fail(p);
+		fail(p);
 		return;
 	}
 	errno = 0;
@@ -138,10 +138,10 @@ static void read_number(struct parser *p)
 	p->at = end;
 	p->token = NUMBER;
 	if (errno || isalnum((unsigned char)*end) || *end == '_')
-		parser_fail(p);
+		fail(p);
 }
 
-static void next_token(struct parser *p)
+static void next(struct parser *p)
 {
 	const char *from;
 
@@ -155,7 +155,7 @@ static void next_token(struct parser *p)
 		while (isalnum((unsigned char)*p->at) || *p->at == '_')
 			p->at++;
 		p->token = WORD;
-		copy_word(p, from, (size_t)(p->at - from));
+		copy(p, from, (size_t)(p->at - from));
 	} else if (*from == '"') {
 		read_text(p);
 	} else if (isdigit((unsigned char)*from) || *from == '-') {
@@ -187,7 +187,7 @@ static bool ate_sign(struct parser *p, char sign)
 	bool is = is_sign(p, sign);
 
 	if (is)
-		next_token(p);
+		next(p);
 	return is;
 }
 
@@ -196,14 +196,14 @@ static bool ate_word(struct parser *p, const char *word)
 	bool is = is_word(p, word);
 
 	if (is)
-		next_token(p);
+		next(p);
 	return is;
 }
 
 static void want_sign(struct parser *p, char sign)
 {
 	if (!ate_sign(p, sign))
-		parser_fail(p);
+		fail(p);
 }
 
 static const char *want_word(struct parser *p)
@@ -211,10 +211,10 @@ static const char *want_word(struct parser *p)
 	const char *word = p->text;
 
 	if (p->token != WORD) {
-		parser_fail(p);
+		fail(p);
 		return "";
 	}
-	next_token(p);
+	next(p);
 	return word;
 }
 
@@ -223,10 +223,10 @@ static const char *want_text(struct parser *p)
 	const char *text = p->text;
 
 	if (p->token != TEXT) {
-		parser_fail(p);
+		fail(p);
 		return "";
 	}
-	next_token(p);
+	next(p);
 	return text;
 }
 
@@ -235,10 +235,10 @@ static uint64_t want_number(struct parser *p)
 	uint64_t number = p->number;
 
 	if (p->token != NUMBER || p->negative) {
-		parser_fail(p);
+		fail(p);
 		return 0;
 	}
-	next_token(p);
+	next(p);
 	return number;
 }
 
@@ -247,10 +247,10 @@ static bool ate_path(struct parser *p, const char *first, const char *second)
 {
 	if (!is_word(p, first))
 		return false;
-	next_token(p);
+	next(p);
 	want_sign(p, '.');
 	if (!ate_word(p, second))
-		parser_fail(p);
+		fail(p);
 	return true;
 }
 
@@ -258,10 +258,10 @@ static bool ate_path(struct parser *p, const char *first, const char *second)
 
 static struct bsa_tsdl_type *new_type(struct parser *p, enum bsa_tsdl_kind kind)
 {
-	struct bsa_tsdl_type *made = parser_allocate(p, sizeof(*made));
+	struct bsa_tsdl_type *made = take(p, sizeof(*made));
 
 	if (!made) {
-		parser_fail(p);
+		fail(p);
 		return NULL;
 	}
 	made->kind = kind;
@@ -274,7 +274,7 @@ static unsigned want_small(struct parser *p, unsigned max)
 	uint64_t number = want_number(p);
 
 	if (number == 0 || number > max)
-		parser_fail(p);
+		fail(p);
 	return (unsigned)number;
 }
 
@@ -288,26 +288,26 @@ static bool want_truth(struct parser *p)
 		return false;
 	number = want_number(p);
 	if (number > 1)
-		parser_fail(p);
+		fail(p);
 	return number;
 }
 
 static void want_byte_order(struct parser *p)
 {
 	if (!ate_word(p, "le") && !ate_word(p, "native"))
-		parser_fail(p);
+		fail(p);
 }
 
 static void want_map(struct parser *p, struct bsa_tsdl_type *made)
 {
 	if (!ate_word(p, "clock"))
-		parser_fail(p);
+		fail(p);
 	want_sign(p, '.');
 	if (strcmp(want_word(p), p->tsdl->clock))
-		parser_fail(p);
+		fail(p);
 	want_sign(p, '.');
 	if (!ate_word(p, "value"))
-		parser_fail(p);
+		fail(p);
 	made->is_clock = true;
 }
 
@@ -317,7 +317,7 @@ static void want_encoding(struct parser *p, struct bsa_tsdl_type *made)
 
 	made->is_text = strcmp(word, "none");
 	if (made->is_text && strcmp(word, "UTF8") && strcmp(word, "ASCII"))
-		parser_fail(p);
+		fail(p);
 }
 
 static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
@@ -338,13 +338,13 @@ static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
 	else if (!strcmp(name, "encoding"))
 		want_encoding(p, made);
 	else if (strcmp(name, "base"))
-		parser_fail(p);
+		fail(p);
 	else if (p->token == WORD || p->token == NUMBER)
-		next_token(p);
+		next(p);
 	want_sign(p, ';');
 }
 
-static const struct bsa_tsdl_type *integer_type(struct parser *p)
+static const struct bsa_tsdl_type *integer(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
 
@@ -356,14 +356,14 @@ static const struct bsa_tsdl_type *integer_type(struct parser *p)
 		integer_property(p, made);
 	want_sign(p, '}');
 	if (!made->bits)
-		parser_fail(p);
+		fail(p);
 	if (!made->align)
 		made->align = made->bits % 8 ? 1 : 8;
 	return made;
 }
 
 /* A floating-point number: only its size is used. */
-static const struct bsa_tsdl_type *real_type(struct parser *p)
+static const struct bsa_tsdl_type *real(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_REAL);
 	uint64_t exponent = 0, mantissa = 0;
@@ -382,19 +382,19 @@ static const struct bsa_tsdl_type *real_type(struct parser *p)
 		else if (!strcmp(name, "byte_order"))
 			want_byte_order(p);
 		else
-			parser_fail(p);
+			fail(p);
 		want_sign(p, ';');
 	}
 	want_sign(p, '}');
 	if (!made)
 		return NULL;
 	if (!(exponent == 8 && mantissa == 24) && !(exponent == 11 && mantissa == 53))
-		parser_fail(p);
+		fail(p);
 	made->bits = (unsigned)(exponent + mantissa);
 	return made;
 }
 
-static const struct bsa_tsdl_type *string_type(struct parser *p)
+static const struct bsa_tsdl_type *string(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_STRING);
 
@@ -405,7 +405,7 @@ static const struct bsa_tsdl_type *string_type(struct parser *p)
 		return made;
 	while (!p->failed && !is_sign(p, '}')) {
 		if (!ate_word(p, "encoding"))
-			parser_fail(p);
+			fail(p);
 		want_sign(p, '=');
 		want_encoding(p, made);
 		want_sign(p, ';');
@@ -419,27 +419,27 @@ static uint64_t want_signed(struct parser *p)
 	uint64_t number = p->negative ? -p->number : p->number;
 
 	if (p->token != NUMBER)
-		parser_fail(p);
+		fail(p);
 	else
-		next_token(p);
+		next(p);
 	return number;
 }
 
-static void enum_labels(struct parser *p, const struct bsa_tsdl_label **end)
+static void labels(struct parser *p, const struct bsa_tsdl_label **end)
 {
 	while (!p->failed && !is_sign(p, '}')) {
-		struct bsa_tsdl_label *label = parser_allocate(p, sizeof(*label));
+		struct bsa_tsdl_label *label = take(p, sizeof(*label));
 
 		if (!label || (p->token != WORD && p->token != TEXT)) {
-			parser_fail(p);
+			fail(p);
 			return;
 		}
 		label->name = p->text;
-		next_token(p);
+		next(p);
 		want_sign(p, '=');
 		label->first = label->last = want_signed(p);
 		if (p->token == DOTS) {
-			next_token(p);
+			next(p);
 			label->last = want_signed(p);
 		}
 		*end = label;
@@ -449,20 +449,20 @@ static void enum_labels(struct parser *p, const struct bsa_tsdl_label **end)
 	}
 }
 
-static const struct bsa_tsdl_type *enumeration_type(struct parser *p)
+static const struct bsa_tsdl_type *enumeration(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
 	const struct bsa_tsdl_type *of;
 
 	want_sign(p, ':');
-	of = parse_type(p);
+	of = type(p);
 	if (!made || !of || of->kind != BSA_TSDL_INTEGER || of->is_clock) {
-		parser_fail(p);
+		fail(p);
 		return NULL;
 	}
 	*made = *of;
 	want_sign(p, '{');
-	enum_labels(p, &made->labels);
+	labels(p, &made->labels);
 	want_sign(p, '}');
 	return made;
 }
@@ -473,13 +473,13 @@ static bool is_letter(const struct bsa_tsdl_type *of)
 }
 
 /* An array: the length in brackets behind a field's name. */
-static const struct bsa_tsdl_type *array_type(struct parser *p, const struct bsa_tsdl_type *of)
+static const struct bsa_tsdl_type *array(struct parser *p, const struct bsa_tsdl_type *of)
 {
 	struct bsa_tsdl_type *made;
 
 	if (!is_sign(p, '['))
 		return of;
-	next_token(p);
+	next(p);
 	made = new_type(p, p->token == NUMBER ? BSA_TSDL_ARRAY : BSA_TSDL_SEQUENCE);
 	if (!made)
 		return NULL;
@@ -489,7 +489,7 @@ static const struct bsa_tsdl_type *array_type(struct parser *p, const struct bsa
 		made->by = want_word(p);
 	want_sign(p, ']');
 	if (is_sign(p, '['))
-		parser_fail(p);
+		fail(p);
 	made->element = of;
 	made->align = of->align;
 	made->is_text = is_letter(of);
@@ -505,25 +505,25 @@ static bool has_field(const struct bsa_tsdl_type *structure, const char *name)
 }
 
 /* Between braces. */
-static void structure_fields(struct parser *p, struct bsa_tsdl_type *made)
+static void fields(struct parser *p, struct bsa_tsdl_type *made)
 {
 	struct bsa_tsdl_field **end = &made->fields;
 	unsigned n = 0;
 
 	want_sign(p, '{');
 	while (!p->failed && !is_sign(p, '}')) {
-		struct bsa_tsdl_field *field = parser_allocate(p, sizeof(*field));
-		const struct bsa_tsdl_type *of = parse_type(p);
+		struct bsa_tsdl_field *field = take(p, sizeof(*field));
+		const struct bsa_tsdl_type *of = type(p);
 
 		if (!field || !of) {
-			parser_fail(p);
+			fail(p);
 			return;
 		}
 		field->name = want_word(p);
-		field->type = array_type(p, of);
+		field->type = array(p, of);
 		want_sign(p, ';');
 		if (p->failed || ++n > FIELDS_MAX || has_field(made, field->name)) {
-			parser_fail(p);
+			fail(p);
 			return;
 		}
 		*end = field;
@@ -534,41 +534,41 @@ static void structure_fields(struct parser *p, struct bsa_tsdl_type *made)
 	want_sign(p, '}');
 }
 
-static const struct bsa_tsdl_type *named_type(struct parser *p, const char *name, bool structure)
+static const struct bsa_tsdl_type *named(struct parser *p, const char *name, bool structure)
 {
 	for (const struct alias *alias = p->aliases; alias; alias = alias->next)
 		if (alias->structure == structure && !strcmp(alias->name, name))
 			return alias->type;
-	parser_fail(p);
+	fail(p);
 	return NULL;
 }
 
 static void name_type(struct parser *p, const char *name, const struct bsa_tsdl_type *of, bool structure)
 {
-	struct alias *alias = parser_allocate(p, sizeof(*alias));
+	struct alias *alias = take(p, sizeof(*alias));
 
 	for (const struct alias *other = p->aliases; other; other = other->next)
 		if (other->structure == structure && !strcmp(other->name, name))
 			alias = NULL; /* ambiguous */
 	if (!alias || !of || ++p->n_aliases > ALIASES_MAX) {
-		parser_fail(p);
+		fail(p);
 		return;
 	}
 	*alias = (struct alias){ .name = name, .type = of, .structure = structure, .next = p->aliases };
 	p->aliases = alias;
 }
 
-static const struct bsa_tsdl_type *structure_type(struct parser *p)
+static const struct bsa_tsdl_type *structure(struct parser *p)
 {
 	const char *name = p->token == WORD ? want_word(p) : NULL;
 	struct bsa_tsdl_type *made;
 
 	if (name && !is_sign(p, '{'))
-		return named_type(p, name, true);
+		return named(p, name, true);
 	made = new_type(p, BSA_TSDL_STRUCT);
 	if (!made)
 		return NULL;
-	structure_fields(p, made);
+	fields(p, made);
 	if (ate_word(p, "align")) {
 		unsigned align;
 
@@ -583,7 +583,7 @@ static const struct bsa_tsdl_type *structure_type(struct parser *p)
 	return made;
 }
 
-static const struct bsa_tsdl_type *variant_type(struct parser *p)
+static const struct bsa_tsdl_type *variant(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_VARIANT);
 
@@ -592,7 +592,7 @@ static const struct bsa_tsdl_type *variant_type(struct parser *p)
 	want_sign(p, '<');
 	made->by = want_word(p);
 	want_sign(p, '>');
-	structure_fields(p, made);
+	fields(p, made);
 	return made;
 }
 
@@ -613,42 +613,42 @@ static const char *alias_name(struct parser *p)
 
 	while (!p->failed && is_of_c(name + (strrchr(name, ' ') ? strrchr(name, ' ') - name + 1 : 0)) &&
 	       p->token == WORD && is_of_c(p->text)) {
-		char *longer = parser_allocate(p, strlen(name) + strlen(p->text) + 2);
+		char *longer = take(p, strlen(name) + strlen(p->text) + 2);
 
 		if (!longer) {
-			parser_fail(p);
+			fail(p);
 			return name;
 		}
 		strcat(strcat(strcpy(longer, name), " "), p->text);
 		name = longer;
-		next_token(p);
+		next(p);
 	}
 	return name;
 }
 
-static const struct bsa_tsdl_type *parse_type(struct parser *p)
+static const struct bsa_tsdl_type *type(struct parser *p)
 {
 	const struct bsa_tsdl_type *made = NULL;
 
 	if (++p->depth > DEPTH_MAX)
-		parser_fail(p);
+		fail(p);
 	else if (ate_word(p, "integer"))
-		made = integer_type(p);
+		made = integer(p);
 	else if (ate_word(p, "floating_point"))
-		made = real_type(p);
+		made = real(p);
 	else if (ate_word(p, "string"))
-		made = string_type(p);
+		made = string(p);
 	else if (ate_word(p, "enum"))
-		made = enumeration_type(p);
+		made = enumeration(p);
 	else if (ate_word(p, "struct"))
-		made = structure_type(p);
+		made = structure(p);
 	else if (ate_word(p, "variant"))
-		made = variant_type(p);
+		made = variant(p);
 	else
-		made = named_type(p, alias_name(p), false);
+		made = named(p, alias_name(p), false);
 	p->depth--;
 	if (!made)
-		parser_fail(p);
+		fail(p);
 	return p->failed ? NULL : made;
 }
 
@@ -657,23 +657,23 @@ static const struct bsa_tsdl_type *want_structure(struct parser *p)
 	const struct bsa_tsdl_type *made;
 
 	if (p->token != ASSIGN)
-		parser_fail(p);
-	next_token(p);
-	made = parse_type(p);
+		fail(p);
+	next(p);
+	made = type(p);
 	if (made && made->kind != BSA_TSDL_STRUCT)
-		parser_fail(p);
+		fail(p);
 	return made;
 }
 
 /* ---- what there is in metadata ---- */
 
-static void parse_typealias(struct parser *p)
+static void typealias(struct parser *p)
 {
-	const struct bsa_tsdl_type *of = parse_type(p);
+	const struct bsa_tsdl_type *of = type(p);
 
 	if (p->token != ASSIGN)
-		parser_fail(p);
-	next_token(p);
+		fail(p);
+	next(p);
 	name_type(p, alias_name(p), of, false);
 }
 
@@ -686,21 +686,21 @@ static void trace_entry(struct parser *p)
 	if (ate_word(p, "major")) {
 		want_sign(p, '=');
 		if (want_number(p) != 1)
-			parser_fail(p);
+			fail(p);
 	} else if (ate_word(p, "minor")) {
 		want_sign(p, '=');
 		if (want_number(p) != 8)
-			parser_fail(p);
+			fail(p);
 	} else if (ate_word(p, "uuid")) {
 		want_sign(p, '=');
 		p->tsdl->uuid = want_text(p);
 	} else if (ate_word(p, "byte_order")) {
 		want_sign(p, '=');
 		if (!ate_word(p, "le"))
-			parser_fail(p);
+			fail(p);
 		p->little = true;
 	} else {
-		parser_fail(p);
+		fail(p);
 	}
 }
 
@@ -716,8 +716,8 @@ static void env_entry(struct parser *p)
 	if (!strcmp(name, "tracer_minor") && p->token == NUMBER)
 		p->tsdl->tracer_minor = p->number;
 	if (p->token != TEXT && p->token != NUMBER)
-		parser_fail(p);
-	next_token(p);
+		fail(p);
+	next(p);
 }
 
 static void clock_entry(struct parser *p)
@@ -728,9 +728,9 @@ static void clock_entry(struct parser *p)
 	want_sign(p, '=');
 	if (!strcmp(name, "name")) {
 		if (p->token != TEXT && p->token != WORD)
-			parser_fail(p);
+			fail(p);
 		p->tsdl->clock = p->text;
-		next_token(p);
+		next(p);
 		return;
 	}
 	if (!strcmp(name, "freq")) {
@@ -739,10 +739,10 @@ static void clock_entry(struct parser *p)
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(name, others[i]) && p->token != SIGN) {
-			next_token(p);
+			next(p);
 			return;
 		}
-	parser_fail(p);
+	fail(p);
 }
 
 static void stream_entry(struct parser *p, struct bsa_tsdl_stream *stream)
@@ -759,9 +759,9 @@ static void stream_entry(struct parser *p, struct bsa_tsdl_stream *stream)
 		else if (ate_word(p, "context"))
 			stream->event_context = want_structure(p);
 		else
-			parser_fail(p);
+			fail(p);
 	} else {
-		parser_fail(p);
+		fail(p);
 	}
 }
 
@@ -772,7 +772,7 @@ static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
 	if (ate_path(p, "model", "emf")) {
 		want_sign(p, '.');
 		if (!ate_word(p, "uri"))
-			parser_fail(p);
+			fail(p);
 		want_sign(p, '=');
 		want_text(p);
 		return;
@@ -796,15 +796,15 @@ static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
 	else if (!strcmp(name, "loglevel"))
 		want_number(p);
 	else
-		parser_fail(p);
+		fail(p);
 }
 
-static void parse_stream(struct parser *p)
+static void stream(struct parser *p)
 {
-	struct bsa_tsdl_stream *made = parser_allocate(p, sizeof(*made));
+	struct bsa_tsdl_stream *made = take(p, sizeof(*made));
 
 	if (!made) {
-		parser_fail(p);
+		fail(p);
 		return;
 	}
 	want_sign(p, '{');
@@ -816,12 +816,12 @@ static void parse_stream(struct parser *p)
 	p->streams = &made->next;
 }
 
-static void parse_event(struct parser *p)
+static void event(struct parser *p)
 {
-	struct bsa_tsdl_event *made = parser_allocate(p, sizeof(*made));
+	struct bsa_tsdl_event *made = take(p, sizeof(*made));
 
 	if (!made) {
-		parser_fail(p);
+		fail(p);
 		return;
 	}
 	want_sign(p, '{');
@@ -830,12 +830,12 @@ static void parse_event(struct parser *p)
 		want_sign(p, ';');
 	}
 	if (!made->name)
-		parser_fail(p);
+		fail(p);
 	*p->events = made;
 	p->events = &made->next;
 }
 
-static void parse_entries(struct parser *p, void (*one)(struct parser *p))
+static void entries(struct parser *p, void (*one)(struct parser *p))
 {
 	want_sign(p, '{');
 	while (!p->failed && !is_sign(p, '}')) {
@@ -844,31 +844,31 @@ static void parse_entries(struct parser *p, void (*one)(struct parser *p))
 	}
 }
 
-static void parse_item(struct parser *p)
+static void item(struct parser *p)
 {
 	bool braces = true;
 
 	if (ate_word(p, "trace")) {
-		parse_entries(p, trace_entry);
+		entries(p, trace_entry);
 	} else if (ate_word(p, "env")) {
-		parse_entries(p, env_entry);
+		entries(p, env_entry);
 	} else if (ate_word(p, "clock")) {
 		if (p->has_clock)
-			parser_fail(p);
+			fail(p);
 		p->has_clock = true;
-		parse_entries(p, clock_entry);
+		entries(p, clock_entry);
 	} else if (ate_word(p, "stream")) {
-		parse_stream(p);
+		stream(p);
 	} else if (ate_word(p, "event")) {
-		parse_event(p);
+		event(p);
 	} else {
 		braces = false;
 		if (ate_word(p, "typealias"))
-			parse_typealias(p);
+			typealias(p);
 		else if (ate_word(p, "struct"))
-			structure_type(p);
+			structure(p);
 		else
-			parser_fail(p);
+			fail(p);
 	}
 	if (braces)
 		want_sign(p, '}');
@@ -889,15 +889,15 @@ struct bsa_tsdl *bsa_tsdl_parse(const char *text)
 {
 	struct parser p = { .at = text };
 
-	p.tsdl = parser_allocate(&p, sizeof(*p.tsdl));
+	p.tsdl = take(&p, sizeof(*p.tsdl));
 	if (!p.tsdl)
 		return NULL;
 	*p.tsdl = (struct bsa_tsdl){ .clock = "", .uuid = "", .tracer = "" };
 	p.streams = &p.tsdl->streams;
 	p.events = &p.tsdl->events;
-	next_token(&p);
+	next(&p);
 	while (!p.failed && p.token != END)
-		parse_item(&p);
+		item(&p);
 	p.tsdl->memory = p.memory;
 	if (p.failed || !p.little) {
 		free_blocks(p.memory);
