@@ -95,7 +95,8 @@ static bool unknown_is_all_ones(const struct bsa_column *column)
 	       !strcmp(column->name, "deadlines") || !strcmp(column->name, "client_spin_us");
 }
 
-static void fill(enum bsa_kind kind, const char *name, size_t bytes, const struct bsa_column *columns, uint16_t n)
+static void layout_fill(enum bsa_kind kind, const char *name, size_t bytes, const struct bsa_column *columns,
+                        uint16_t n)
 {
 	struct bsa_layout *layout = &layouts[kind];
 	struct bsa_event *blank = (struct bsa_event *)blanks[kind];
@@ -122,7 +123,7 @@ __attribute__((constructor)) static void fill_all(void)
 
 #define NBT_EVENT(name, sides, level, about, fields) \
 	columns = columns_of_##name(&n);             \
-	fill(BSA_##name, #name, sizeof(struct bsa_##name), columns, n);
+	layout_fill(BSA_##name, #name, sizeof(struct bsa_##name), columns, n);
 #define NBT_INT(type, name)
 #define NBT_LABEL(enumeration, name)
 #define NBT_ARRAY(type, name, n)

@@ -75,12 +75,12 @@ struct bsa_decode {
 
 /* ---- readers ---- */
 
-static int fill(struct reader *reader, struct bsa_batch *batch, struct bsa_err *err)
+static int reader_fill(struct reader *reader, struct bsa_batch *batch, struct bsa_err *err)
 {
 	return reader->quick ? bsa_quick_fill(reader->quick, batch, err) : bsa_graph_fill(reader->graph, batch, err);
 }
 
-static void *run(void *data)
+static void *reader_thread(void *data)
 {
 	struct reader *reader = data;
 	struct bsa_err err = { "" };
@@ -91,14 +91,14 @@ static void *run(void *data)
 		batch = bsa_ring_room(&reader->ring);
 		if (!batch)
 			break;
-		r = fill(reader, batch, &err);
+		r = reader_fill(reader, batch, &err);
 		bsa_ring_push(&reader->ring);
 	}
 	bsa_ring_end(&reader->ring, r < 0 ? r : 0, &err);
 	return NULL;
 }
 
-static int start(struct bsa_decode *d, unsigned i, struct bsa_err *err)
+static int reader_start(struct bsa_decode *d, unsigned i, struct bsa_err *err)
 {
 	struct reader *reader = &d->readers[i];
 	int r = i < d->n_quick ? bsa_quick_new(&reader->quick, &d->inputs, d->first, d->end, i, reader->counts, err)
@@ -118,7 +118,7 @@ static int start(struct bsa_decode *d, unsigned i, struct bsa_err *err)
 
 static int start_thread(struct reader *reader, struct bsa_err *err)
 {
-	int r = pthread_create(&reader->thread, NULL, run, reader);
+	int r = pthread_create(&reader->thread, NULL, reader_thread, reader);
 
 	if (r)
 		return bsa_fail(err, BSA_E_ENV, "a thread to read traces cannot be started: %s", strerror(r));
@@ -233,7 +233,7 @@ static int begin_group(struct bsa_decode *d, struct bsa_err *err)
 	make_readers(d);
 	d->reading = true;
 	for (unsigned i = 0; r == 0 && i < d->n_readers; i++)
-		r = start(d, i, err);
+		r = reader_start(d, i, err);
 	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++)
 		r = start_thread(&d->readers[i], err);
 	d->merge = (struct bsa_merge){ .heap = d->heads };
@@ -248,7 +248,7 @@ static int fill_own(struct reader *reader, struct bsa_err *err)
 
 	reader->own->bytes = 0;
 	while (r > 0 && !reader->own->bytes && !reader->over) {
-		r = fill(reader, reader->own, err);
+		r = reader_fill(reader, reader->own, err);
 		reader->over = r == 0;
 	}
 	if (r < 0)
@@ -276,15 +276,15 @@ static int next_batch(struct reader *reader, struct bsa_err *err)
 	return r;
 }
 
-static const struct bsa_queued *head(const struct reader *reader)
+static const struct bsa_queued *reader_head(const struct reader *reader)
 {
 	return (const struct bsa_queued *)((const char *)reader->batch->data + reader->at);
 }
 
 /* Past the reader's head: 1 if there is another one. */
-static int pass(struct reader *reader, struct bsa_err *err)
+static int reader_pass(struct reader *reader, struct bsa_err *err)
 {
-	reader->at += offsetof(struct bsa_queued, event) + head(reader)->event.size;
+	reader->at += offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
 	return __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
 }
 
@@ -314,8 +314,8 @@ static int first_heads(struct bsa_decode *d, struct bsa_err *err)
 		if (r < 0)
 			return r;
 		if (r)
-			bsa_merge_add(&d->merge, (struct bsa_head){ .at = head(reader)->event.at,
-			                                            .rank = head(reader)->rank,
+			bsa_merge_add(&d->merge, (struct bsa_head){ .at = reader_head(reader)->event.at,
+			                                            .rank = reader_head(reader)->rank,
 			                                            .who = i });
 	}
 	return 0;
@@ -337,11 +337,11 @@ static int move_on(struct bsa_decode *d, struct bsa_err *err)
 		return 0;
 	}
 	reader = &d->readers[who];
-	r = pass(reader, err);
+	r = reader_pass(reader, err);
 	if (r < 0)
 		return r;
 	if (r)
-		bsa_merge_move(&d->merge, head(reader)->event.at, head(reader)->rank);
+		bsa_merge_move(&d->merge, reader_head(reader)->event.at, reader_head(reader)->rank);
 	else
 		bsa_merge_drop(&d->merge);
 	return 0;
@@ -353,7 +353,7 @@ static bool may_tie(const struct bsa_decode *d)
 	const struct bsa_head *heads = d->merge.heap;
 	const struct reader *reader = &d->readers[heads[0].who];
 	const struct bsa_queued *next;
-	size_t at = reader->at + offsetof(struct bsa_queued, event) + head(reader)->event.size;
+	size_t at = reader->at + offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
 
 	if ((d->merge.n > 1 && heads[1].at == heads[0].at) || (d->merge.n > 2 && heads[2].at == heads[0].at))
 		return true;
@@ -369,7 +369,7 @@ static int collect_ties(struct bsa_decode *d, struct bsa_err *err)
 	int r;
 
 	do {
-		const struct bsa_queued *first = head(&d->readers[heads[0].who]);
+		const struct bsa_queued *first = reader_head(&d->readers[heads[0].who]);
 
 		bsa_ties_add(d->ties, first->rank, &first->event);
 		r = move_on(d, err);
@@ -395,7 +395,7 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 }
 
 /* Nothing comes behind the end, and what went wrong stays so. */
-static int over(struct bsa_decode *d, int r, struct bsa_err *err)
+static int decode_end(struct bsa_decode *d, int r, struct bsa_err *err)
 {
 	if (!d->over) {
 		d->over = true;
@@ -425,20 +425,20 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 		if (!d->over)
 			r = next_group(d, err);
 		if (!d->reading || d->over)
-			return over(d, r, err);
+			return decode_end(d, r, err);
 	}
 	if (__builtin_expect(r < 0, 0))
-		return over(d, r, err);
+		return decode_end(d, r, err);
 	if (__builtin_expect(d->merge.heap[0].who == READERS_MAX, 0)) {
 		*ret = &d->unseen.event;
 	} else if (__builtin_expect(may_tie(d), 0)) {
 		r = collect_ties(d, err);
 		if (r < 0)
-			return over(d, r, err);
+			return decode_end(d, r, err);
 		*ret = bsa_ties_next(d->ties);
 		return 1;
 	} else {
-		*ret = &head(&d->readers[d->merge.heap[0].who])->event;
+		*ret = &reader_head(&d->readers[d->merge.heap[0].who])->event;
 	}
 	d->taken = true;
 	return 1;
@@ -544,25 +544,25 @@ const struct bsa_trace *bsa_decode_trace(const struct bsa_decode *d, size_t i)
 	return i < d->inputs.n ? &d->inputs.list[i].info : NULL;
 }
 
-static uint64_t now(const _Atomic uint64_t *counter)
+static uint64_t counter_value(const _Atomic uint64_t *counter)
 {
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void add(uint64_t *sum, uint64_t n)
+static void sum_add(uint64_t *sum, uint64_t n)
 {
 	*sum = n > UINT64_MAX - *sum ? UINT64_MAX : *sum + n;
 }
 
 static void add_counts(struct bsa_decoded *sum, const struct bsa_counts *counts)
 {
-	uint64_t began = now(&counts->began), ended = now(&counts->ended);
+	uint64_t began = counter_value(&counts->began), ended = counter_value(&counts->ended);
 
-	sum->events += now(&counts->events);
-	sum->foreign += now(&counts->foreign);
-	sum->unusable += now(&counts->unusable);
-	add(&sum->lost_events, now(&counts->lost_events));
-	add(&sum->lost_packets, now(&counts->lost_packets));
+	sum->events += counter_value(&counts->events);
+	sum->foreign += counter_value(&counts->foreign);
+	sum->unusable += counter_value(&counts->unusable);
+	sum_add(&sum->lost_events, counter_value(&counts->lost_events));
+	sum_add(&sum->lost_packets, counter_value(&counts->lost_packets));
 	sum->cut |= atomic_load_explicit(&counts->cut, memory_order_relaxed);
 	if (began < sum->began)
 		sum->began = began;
@@ -591,7 +591,7 @@ void bsa_decode_progress(const struct bsa_decode *d, uint64_t *ret_done, uint64_
 
 	for (unsigned k = 0; k < READERS_MAX; k++)
 		for (size_t i = 0; i < d->inputs.n; i++)
-			done += now(&d->readers[k].counts[i].bytes);
+			done += counter_value(&d->readers[k].counts[i].bytes);
 	*ret_done = done < d->bytes && !(d->over && !d->code) ? done : d->bytes;
 	*ret_all = d->bytes;
 }

@@ -56,7 +56,7 @@ static int add_place(struct search *s, const char *path)
 }
 
 /* 1: it is new; 0: this same path led there already. */
-static int enter(struct search *s, const char *path, const struct stat *st)
+static int enter_directory(struct search *s, const char *path, const struct stat *st)
 {
 	struct visit *visit = malloc(sizeof(*visit)), **found;
 
@@ -89,7 +89,7 @@ static bool is_trace(const char *path)
 	return is;
 }
 
-static int look(struct search *s, const char *path, unsigned depth);
+static int look_at(struct search *s, const char *path, unsigned depth);
 
 static int look_below(struct search *s, const char *path, unsigned depth)
 {
@@ -104,7 +104,7 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 
 		if (r == 0 && strcmp(name, ".") && strcmp(name, "..") &&
 		    (names[i]->d_type == DT_DIR || names[i]->d_type == DT_LNK || names[i]->d_type == DT_UNKNOWN))
-			r = asprintf(&below, "%s/%s", path, name) < 0 ? no_memory(s) : look(s, below, depth);
+			r = asprintf(&below, "%s/%s", path, name) < 0 ? no_memory(s) : look_at(s, below, depth);
 		free(below);
 		free(names[i]);
 	}
@@ -113,7 +113,7 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 }
 
 /* @depth 0: one that was given, which has to be a directory. */
-static int look(struct search *s, const char *path, unsigned depth)
+static int look_at(struct search *s, const char *path, unsigned depth)
 {
 	struct stat st;
 	int r;
@@ -122,7 +122,7 @@ static int look(struct search *s, const char *path, unsigned depth)
 		return depth ? 0 : bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return depth ? 0 : bsa_fail(s->err, BSA_E_INPUT, "%s is no directory, so it is no trace", path);
-	r = enter(s, path, &st);
+	r = enter_directory(s, path, &st);
 	if (r <= 0)
 		return r;
 	if (is_trace(path))
@@ -141,7 +141,7 @@ int bsa_discover(struct bsa_places *ret, const char *const *paths, size_t n_path
 	for (; r == 0 && s.given < n_paths; s.given++) {
 		size_t before = places.n;
 
-		r = look(&s, paths[s.given], 0);
+		r = look_at(&s, paths[s.given], 0);
 		if (r == 0 && places.n == before)
 			r = bsa_fail(err, BSA_E_INPUT,
 			             "%s: there is no trace: no directory there has a file named metadata",

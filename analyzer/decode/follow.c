@@ -576,7 +576,7 @@ static int make_room_for_cover(struct bsa_follow *f, struct bsa_err *err)
 }
 
 /* A packet has been seen. They come nearly in the order of their beginnings. */
-static int cover(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
+static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
 {
 	struct cover c = { head->began, head->ended, trace };
 	size_t i;
@@ -658,7 +658,7 @@ static void give_up(struct file *file, uint64_t *count)
 }
 
 /* All whole packets of the stream's file. Without memory a gap may be told that is none. */
-static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
+static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *file)
 {
 	const struct trace *t = &f->traces[s->trace];
 	struct bsa_packet_head head;
@@ -691,7 +691,7 @@ static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
 		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began;
 		if (!s->any && begin_late(f, s->trace, &head, NULL))
 			f->followed.broken++;
-		if (cover(f, s->trace, &head, NULL))
+		if (cover_packet(f, s->trace, &head, NULL))
 			f->followed.broken++;
 		s->head = head;
 		s->any = true;
@@ -752,14 +752,14 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 			uint64_t was = t->files[s->file].end;
 
 			if (!bsa_flow_broken(s->flow))
-				grow(f, s, &t->files[s->file]);
+				grow_stream(f, s, &t->files[s->file]);
 			if (t->files[s->file].end > was)
 				continue;
 			leave_file(t, s);
 		}
 		s->file = next;
 		bsa_flow_file(s->flow, t->files[next].fd);
-		grow(f, s, &t->files[next]);
+		grow_stream(f, s, &t->files[next]);
 	}
 }
 
@@ -782,7 +782,7 @@ static uint64_t rank_of(const struct bsa_follow *f, const struct stream *s)
 	return before << 40 | (s->class & 0xff) << 32 | (s->instance & 0xffffffff);
 }
 
-static void queue(struct bsa_follow *f, size_t i)
+static void queue_stream(struct bsa_follow *f, size_t i)
 {
 	struct stream *s = &f->streams[i];
 
@@ -796,7 +796,7 @@ static void queue(struct bsa_follow *f, size_t i)
 /* ---- until when nothing earlier can come ---- */
 
 /* A trace whose packets cannot be read yet may have records of any time since the last look. */
-static bool waits(struct bsa_follow *f, struct trace *t)
+static bool trace_waits(struct bsa_follow *f, struct trace *t)
 {
 	bool unread = false;
 
@@ -833,7 +833,7 @@ static void set_until(struct bsa_follow *f)
 		return;
 	}
 	for (size_t i = 0; i < f->n_traces; i++)
-		if (waits(f, &f->traces[i]))
+		if (trace_waits(f, &f->traces[i]))
 			return;
 	for (size_t i = 0; i < f->n_streams; i++) {
 		const struct stream *s = &f->streams[i];
@@ -891,8 +891,8 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 		struct trace *t = &f->traces[s->trace];
 
 		if (s->file != SIZE_MAX && t->files[s->file].fd >= 0 && !bsa_flow_broken(s->flow))
-			grow(f, s, &t->files[s->file]);
-		queue(f, i);
+			grow_stream(f, s, &t->files[s->file]);
+		queue_stream(f, i);
 	}
 	set_until(f);
 	return 0;

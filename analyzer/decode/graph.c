@@ -49,7 +49,7 @@ static void give_back(struct port *port)
 }
 
 /* More messages of the port: 1; 0: it is over, or cut; -1: no memory. An end within an event is an end, with an error. */
-static int more(struct port *port)
+static int port_refill(struct port *port)
 {
 	port->n = port->at = 0;
 	switch (bt_message_iterator_next(port->iterator, &port->messages, &port->n)) {
@@ -71,7 +71,7 @@ static int more(struct port *port)
 }
 
 /* To the next message that a record comes of, or to the cut: 1; 0: there is none; -1: no memory. */
-static int advance(struct port *port, uint64_t *ret_at)
+static int port_advance(struct port *port, uint64_t *ret_at)
 {
 	int r = port->iterator ? 1 : 0;
 
@@ -84,19 +84,19 @@ static int advance(struct port *port, uint64_t *ret_at)
 			}
 			bt_message_put_ref(port->messages[port->at]);
 		}
-		r = more(port);
+		r = port_refill(port);
 		if (r == 0)
 			return port->cut && bsa_tap_cut(&port->tap, ret_at);
 	}
 	return r;
 }
 
-static bool begin(struct bsa_graph *g)
+static bool begin_ports(struct bsa_graph *g)
 {
 	uint64_t at;
 
 	for (size_t i = 0; i < g->n_ports; i++) {
-		int r = advance(&g->ports[i], &at);
+		int r = port_advance(&g->ports[i], &at);
 
 		if (r < 0)
 			return false;
@@ -108,7 +108,7 @@ static bool begin(struct bsa_graph *g)
 }
 
 /* The first record of all into the batch. */
-static bool emit(struct bsa_graph *g)
+static bool emit_first(struct bsa_graph *g)
 {
 	struct port *port = &g->ports[g->merge.heap[0].who];
 	struct bsa_queued *queued = (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes);
@@ -121,7 +121,7 @@ static bool emit(struct bsa_graph *g)
 	g->batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
 	if (message)
 		bt_message_put_ref(port->messages[port->at++]);
-	r = advance(port, &at);
+	r = port_advance(port, &at);
 	if (r > 0)
 		bsa_merge_move(&g->merge, at, port->rank);
 	else
@@ -129,23 +129,23 @@ static bool emit(struct bsa_graph *g)
 	return r >= 0;
 }
 
-static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
+static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
 {
 	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 	const size_t full = sizeof(g->batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
 
-	g->no_memory = !g->begun && !begin(g);
+	g->no_memory = !g->begun && !begin_ports(g);
 	while (!g->no_memory && g->merge.n && g->batch->bytes <= full)
-		g->no_memory = !emit(g);
+		g->no_memory = !emit_first(g);
 	if (g->no_memory)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
 	return g->merge.n ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK
 	                  : BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
 }
 
-static bt_component_class_initialize_method_status initialize(bt_self_component_sink *self,
-                                                              bt_self_component_sink_configuration *configuration,
-                                                              const bt_value *params, void *data)
+static bt_component_class_initialize_method_status sink_initialize(bt_self_component_sink *self,
+                                                                   bt_self_component_sink_configuration *configuration,
+                                                                   const bt_value *params, void *data)
 {
 	struct bsa_graph *g = data;
 
@@ -163,7 +163,7 @@ static bt_component_class_initialize_method_status initialize(bt_self_component_
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
-static bt_component_class_sink_graph_is_configured_method_status configured(bt_self_component_sink *self)
+static bt_component_class_sink_graph_is_configured_method_status sink_configured(bt_self_component_sink *self)
 {
 	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 
@@ -189,11 +189,11 @@ static size_t count_ports(const struct bsa_inputs *inputs, size_t first, size_t 
 
 static bool add_sink(struct bsa_graph *g)
 {
-	g->class = bt_component_class_sink_create("records", consume);
+	g->class = bt_component_class_sink_create("records", sink_consume);
 	return g->class &&
-	       bt_component_class_sink_set_initialize_method(g->class, initialize) ==
+	       bt_component_class_sink_set_initialize_method(g->class, sink_initialize) ==
 	               BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK &&
-	       bt_component_class_sink_set_graph_is_configured_method(g->class, configured) ==
+	       bt_component_class_sink_set_graph_is_configured_method(g->class, sink_configured) ==
 	               BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK &&
 	       bt_graph_add_sink_component_with_initialize_method_data(g->graph, g->class, "records", NULL, g,
 	                                                               BT_LOGGING_LEVEL_NONE,

@@ -10,7 +10,7 @@
 static const uint32_t magic = 0xc1fc1fc1;
 static const uint64_t bits_max = UINT64_C(1) << 34; /* LTTng's packets are no larger */
 
-static uint64_t number(const uint8_t *bytes, struct bsa_spot spot, uint64_t none)
+static uint64_t head_number(const uint8_t *bytes, struct bsa_spot spot, uint64_t none)
 {
 	uint64_t value = 0;
 
@@ -35,21 +35,21 @@ bool bsa_packet_head_read(struct bsa_packet_head *ret, const struct bsa_recipe *
 
 	if (n < (size_t)recipe->stream.at + recipe->stream.bytes || n < (size_t)recipe->magic.at + recipe->magic.bytes)
 		return false;
-	stream = bsa_recipe_stream(recipe, number(bytes, recipe->stream, 0));
-	if (number(bytes, recipe->magic, 0) != magic || !stream || n < stream->head ||
+	stream = bsa_recipe_stream(recipe, head_number(bytes, recipe->stream, 0));
+	if (head_number(bytes, recipe->magic, 0) != magic || !stream || n < stream->head ||
 	    (recipe->has_uuid && memcmp(bytes + recipe->uuid_at, recipe->uuid, sizeof(recipe->uuid)) != 0))
 		return false;
-	packet_bits = number(bytes, stream->packet_bits, 0);
-	content_bits = number(bytes, stream->content_bits, 0);
-	cpu = number(bytes, stream->cpu, UINT32_MAX);
+	packet_bits = head_number(bytes, stream->packet_bits, 0);
+	content_bits = head_number(bytes, stream->content_bits, 0);
+	cpu = head_number(bytes, stream->cpu, UINT32_MAX);
 	head = (struct bsa_packet_head){ .stream = stream,
-		                         .instance = number(bytes, recipe->instance, 0),
+		                         .instance = head_number(bytes, recipe->instance, 0),
 		                         .bytes = packet_bits / 8,
 		                         .content = content_bits / 8,
-		                         .began = number(bytes, stream->began, 0),
-		                         .ended = number(bytes, stream->ended, 0),
-		                         .discarded = number(bytes, stream->discarded, BSA_NEVER),
-		                         .number = number(bytes, stream->number, BSA_NEVER),
+		                         .began = head_number(bytes, stream->began, 0),
+		                         .ended = head_number(bytes, stream->ended, 0),
+		                         .discarded = head_number(bytes, stream->discarded, BSA_NEVER),
+		                         .number = head_number(bytes, stream->number, BSA_NEVER),
 		                         .cpu = cpu < UINT32_MAX ? (uint32_t)cpu : UINT32_MAX };
 	if (!makes_sense(&head, packet_bits, content_bits) ||
 	    (stream->discarded.bytes && head.discarded == BSA_NEVER) ||
@@ -67,7 +67,7 @@ bool bsa_packet_head_follows(const struct bsa_packet_head *head, const struct bs
 
 /* ---- a file ---- */
 
-static bool walk(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, int fd, uint64_t bytes)
+static bool walk_file(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, int fd, uint64_t bytes)
 {
 	struct bsa_packet_head head, last = { 0 };
 	uint8_t start[BSA_HEAD_MAX];
@@ -89,7 +89,7 @@ bool bsa_heads_are_plain(struct bsa_packet_head *ret, const struct bsa_recipe *r
 {
 	int fd = bsa_open_regular(path);
 	struct stat st;
-	bool plain = fd >= 0 && !fstat(fd, &st) && walk(ret, recipe, fd, (uint64_t)st.st_size);
+	bool plain = fd >= 0 && !fstat(fd, &st) && walk_file(ret, recipe, fd, (uint64_t)st.st_size);
 
 	if (fd >= 0)
 		close(fd);

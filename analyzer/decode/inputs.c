@@ -22,7 +22,7 @@ static int no_memory(struct bsa_err *err)
 }
 
 /* An array of its directories, as the source wants it. */
-static bt_value *directories(const struct bsa_input *input)
+static bt_value *source_directories(const struct bsa_input *input)
 {
 	bt_value *params = bt_value_map_create(), *list = NULL;
 	bool done = params && bt_value_map_insert_empty_array_entry(params, "inputs", &list) ==
@@ -41,7 +41,7 @@ const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph
                                          const bt_component_class_source *source)
 {
 	const bt_component_source *component = NULL;
-	bt_value *params = directories(input);
+	bt_value *params = source_directories(input);
 
 	/* components of a graph differ by name, and directories do */
 	if (params && bt_graph_add_source_component(graph, source, input->directories[0], params, BT_LOGGING_LEVEL_NONE,
@@ -100,7 +100,7 @@ static bool add_directory(struct bsa_input *input, const char *path)
 }
 
 /* Directories of one uuid are one trace. */
-static bool gather(struct bsa_inputs *inputs, const struct bsa_places *places)
+static bool gather_traces(struct bsa_inputs *inputs, const struct bsa_places *places)
 {
 	char(*uuids)[BSA_UUID_TEXT] = calloc(places->n + 1, sizeof(*uuids));
 	bool done;
@@ -133,7 +133,7 @@ static bool is_at(const struct bsa_input_stream *stream, uint64_t stream_class, 
 }
 
 /* How large a stream is, is needed to share them out fairly, and to tell how far one is: no more than that. */
-static void measure(struct bsa_input *input, const struct bsa_files *files)
+static void measure_streams(struct bsa_input *input, const struct bsa_files *files)
 {
 	for (size_t i = 0; i < files->n; i++) {
 		const struct bsa_file *file = &files->list[i];
@@ -175,7 +175,8 @@ static bool has_plain_files(struct bsa_input *input, const struct bsa_files *fil
 }
 
 /* Choose the decoder: the quick one if it can read the trace and all is in order, otherwise babeltrace2. */
-static int choose(struct bsa_input *input, const struct bsa_files *files, enum bsa_decoder decoder, struct bsa_err *err)
+static int choose_decoder(struct bsa_input *input, const struct bsa_files *files, enum bsa_decoder decoder,
+                          struct bsa_err *err)
 {
 	bool left_out = files->repeated || files->doubtful;
 
@@ -218,8 +219,8 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 		read_recorded(input);
 	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
 	if (r > 0) {
-		measure(input, files);
-		r = choose(input, files, decoder, err);
+		measure_streams(input, files);
+		r = choose_decoder(input, files, decoder, err);
 	}
 	return r;
 }
@@ -317,7 +318,7 @@ static bool one_clock(const struct bsa_trace *a, const struct bsa_trace *b)
 }
 
 /* Traces of one clock are moved next to each other, to the place of the first one. */
-static void group(struct bsa_inputs *inputs)
+static void group_by_clock(struct bsa_inputs *inputs)
 {
 	size_t done = 0, rank = 1; /* 0: what is known to be unseen, which is told before anything of its time */
 	unsigned group = 0;
@@ -345,12 +346,12 @@ int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, con
                     const struct bsa_decode_options *options, struct bsa_err *err)
 {
 	struct bsa_inputs inputs = { 0 };
-	int r = gather(&inputs, places) ? 0 : no_memory(err);
+	int r = gather_traces(&inputs, places) ? 0 : no_memory(err);
 
 	if (r == 0)
 		r = open_all(&inputs, source, options, err);
 	if (r == 0) {
-		group(&inputs);
+		group_by_clock(&inputs);
 		r = bsa_unseen_find(&inputs) ? 0 : no_memory(err);
 	}
 	if (r) {

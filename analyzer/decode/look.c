@@ -18,7 +18,7 @@ struct look {
 	bool seen, ours, no_memory;
 };
 
-static const char *keep(struct look *look, const char *text)
+static const char *keep_text(struct look *look, const char *text)
 {
 	char *copy = strdup(text ? text : "");
 
@@ -26,11 +26,11 @@ static const char *keep(struct look *look, const char *text)
 	return copy;
 }
 
-static const char *environment(struct look *look, const bt_trace *trace, const char *name)
+static const char *environment_text(struct look *look, const bt_trace *trace, const char *name)
 {
 	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
 
-	return keep(look, value && bt_value_is_string(value) ? bt_value_string_get(value) : NULL);
+	return keep_text(look, value && bt_value_is_string(value) ? bt_value_string_get(value) : NULL);
 }
 
 static const char *uuid_text(struct look *look, bt_uuid uuid)
@@ -39,7 +39,7 @@ static const char *uuid_text(struct look *look, bt_uuid uuid)
 
 	if (uuid)
 		bsa_uuid_text(text, uuid);
-	return keep(look, text);
+	return keep_text(look, text);
 }
 
 static uint32_t pid_of(const bt_trace *trace)
@@ -69,7 +69,7 @@ static void look_at_clock(struct look *look, const bt_clock_class *clock)
 	int64_t seconds;
 	uint64_t cycles;
 
-	info->clock = keep(look, clock ? bt_clock_class_get_name(clock) : NULL);
+	info->clock = keep_text(look, clock ? bt_clock_class_get_name(clock) : NULL);
 	info->clock_uuid = uuid_text(look, clock ? bt_clock_class_get_uuid(clock) : NULL);
 	if (!clock)
 		return;
@@ -121,11 +121,11 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	look->input->pid = pid_of(trace);
 	info->uid = uid_of(trace);
 	info->uuid = uuid_text(look, bt_trace_get_uuid(trace));
-	info->host = environment(look, trace, "hostname");
-	info->session = environment(look, trace,
-	                            bt_trace_borrow_environment_entry_value_by_name_const(trace, "trace_name")
-	                                    ? "trace_name"
-	                                    : "session_name");
+	info->host = environment_text(look, trace, "hostname");
+	info->session = environment_text(look, trace,
+	                                 bt_trace_borrow_environment_entry_value_by_name_const(trace, "trace_name")
+	                                         ? "trace_name"
+	                                         : "session_name");
 }
 
 static bt_graph_simple_sink_component_initialize_func_status look_begins(bt_message_iterator *iterator, void *data)
@@ -231,8 +231,8 @@ static int look_at_text(struct look *look, struct bsa_err *err)
 		info->uuid = bsa_metadata_value(text, "uuid");
 		info->host = bsa_metadata_value(text, "hostname");
 		info->session = bsa_metadata_value(text, "trace_name");
-		info->clock = keep(look, NULL);
-		info->clock_uuid = keep(look, NULL);
+		info->clock = keep_text(look, NULL);
+		info->clock_uuid = keep_text(look, NULL);
 		look->no_memory |= !info->uuid || !info->host || !info->session;
 	}
 	free(text);

@@ -18,7 +18,7 @@ static int no_memory(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 }
 
-static char *join(const char *directory, const char *name)
+static char *path_join(const char *directory, const char *name)
 {
 	char *path = NULL;
 
@@ -68,7 +68,7 @@ static bool is_empty(const struct bsa_packets *packets, const struct bsa_packet 
 	return p->began == p->ended && p->content_bits == packets->empty;
 }
 
-static bool continues(const struct bsa_stretch *stretch, const struct bsa_packet *p, bool empty)
+static bool stretch_continues(const struct bsa_stretch *stretch, const struct bsa_packet *p, bool empty)
 {
 	return !empty && !stretch->empty && p->began <= stretch->ended && p->began >= stretch->began;
 }
@@ -83,7 +83,7 @@ static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_
 		uint64_t ended = p->ended ? p->ended : p->began;
 		bool empty = is_empty(packets, p);
 
-		if (n && continues(&list[n - 1], p, empty))
+		if (n && stretch_continues(&list[n - 1], p, empty))
 			list[n - 1].ended = ended > list[n - 1].ended ? ended : list[n - 1].ended;
 		else
 			list[n++] = (struct bsa_stretch){ p->began, ended, p->number, empty };
@@ -156,7 +156,7 @@ static int check_indexed(const char *directory, const char *entry, struct bsa_er
 	if (n <= 4 || n > NAME_MAX || strcmp(entry + n - 4, ".idx"))
 		return 0;
 	snprintf(name, sizeof(name), "%.*s", (int)(n - 4), entry);
-	path = join(directory, name);
+	path = path_join(directory, name);
 	if (!path)
 		return no_memory(err);
 	if (has_packets(path, name)) {
@@ -172,7 +172,7 @@ static int check_indexed(const char *directory, const char *entry, struct bsa_er
 
 static int check_index(const char *directory, struct bsa_err *err)
 {
-	char *path = join(directory, "index");
+	char *path = path_join(directory, "index");
 	DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *entry;
 	int r = path ? 0 : no_memory(err);
@@ -196,7 +196,7 @@ static int for_streams(const char *directory, each *one, void *data, struct bsa_
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
 	r = check_index(directory, err);
 	for (int i = 0; i < n; i++) {
-		char *path = r ? NULL : join(directory, names[i]->d_name);
+		char *path = r ? NULL : path_join(directory, names[i]->d_name);
 
 		if (r == 0 && !path)
 			r = no_memory(err);
@@ -218,7 +218,7 @@ static int count_unwritten(const char *directory, struct bsa_files *files, struc
 	if (!dir)
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
 	while (r == 0 && (entry = readdir(dir))) {
-		char *path = join(directory, entry->d_name);
+		char *path = path_join(directory, entry->d_name);
 
 		if (!path)
 			r = no_memory(err);
@@ -354,7 +354,7 @@ static int not_copied(const char *what, struct bsa_err *err)
 
 static int link_to(const char *path, const char *directory, const char *name, struct bsa_err *err)
 {
-	char *target = realpath(path, NULL), *link = join(directory, name);
+	char *target = realpath(path, NULL), *link = path_join(directory, name);
 	int r = 0;
 
 	if (!target || !link || symlink(target, link))
@@ -406,14 +406,14 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 	return r;
 }
 
-static int copy(char **directory, struct bsa_files *files, const char *scratch, struct bsa_err *err)
+static int copy_trace(char **directory, struct bsa_files *files, const char *scratch, struct bsa_err *err)
 {
-	char *made = join(scratch, "trace-XXXXXX"), *index = NULL, *metadata = join(*directory, "metadata");
+	char *made = path_join(scratch, "trace-XXXXXX"), *index = NULL, *metadata = path_join(*directory, "metadata");
 	int r = 0;
 
 	if (!made || !metadata)
 		r = no_memory(err);
-	else if (!mkdtemp(made) || !(index = join(made, "index")) || mkdir(index, 0700))
+	else if (!mkdtemp(made) || !(index = path_join(made, "index")) || mkdir(index, 0700))
 		r = not_copied(made, err);
 	if (r == 0)
 		r = link_to(metadata, made, "metadata", err);
@@ -443,7 +443,7 @@ int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scra
 	if (r == 0 && (files->cut || files->stray || files->uneven))
 		r = bsa_scratch_make(scratch, err);
 	if (r == 0 && (files->cut || files->stray || files->uneven))
-		r = copy(directory, files, scratch->path, err);
+		r = copy_trace(directory, files, scratch->path, err);
 	files->cut |= cut;
 	files->stray |= stray;
 	files->uneven |= uneven;

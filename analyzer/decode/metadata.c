@@ -43,7 +43,7 @@ static char *whole_file(FILE *f, size_t *ret_n)
 	return bytes;
 }
 
-static char *metadata(const char *directory, size_t *ret_n)
+static char *read_metadata(const char *directory, size_t *ret_n)
 {
 	char *path = NULL, *bytes = NULL;
 	FILE *f;
@@ -66,7 +66,7 @@ static char *metadata(const char *directory, size_t *ret_n)
 char *bsa_metadata_text(const char *directory)
 {
 	size_t n = 0;
-	char *text = metadata(directory, &n);
+	char *text = read_metadata(directory, &n);
 
 	for (size_t i = 0; text && i < n; i++)
 		if (!isprint((unsigned char)text[i]) && !isspace((unsigned char)text[i]))
@@ -113,7 +113,7 @@ static bool is_whole(const char *bytes, size_t n)
 int bsa_metadata_whole(const char *directory, struct bsa_err *err)
 {
 	size_t n = 0;
-	char *bytes = metadata(directory, &n);
+	char *bytes = read_metadata(directory, &n);
 	bool whole = bytes && is_whole(bytes, n);
 
 	free(bytes);
@@ -128,7 +128,7 @@ int bsa_metadata_whole(const char *directory, struct bsa_err *err)
 }
 
 /* Its packets' texts, moved together. */
-static bool unpack(char *bytes, size_t n)
+static bool unpack_texts(char *bytes, size_t n)
 {
 	size_t from = 0, to = 0;
 
@@ -157,13 +157,13 @@ char *bsa_metadata_tsdl(const char *directory)
 {
 	static const char signature[] = "/* CTF 1.8";
 	size_t n = 0;
-	char *bytes = metadata(directory, &n);
+	char *bytes = read_metadata(directory, &n);
 	uint32_t magic = 0;
 
 	if (!bytes)
 		return NULL;
 	memcpy(&magic, bytes, n < sizeof(magic) ? n : sizeof(magic));
-	if ((magic == PACKET_MAGIC ? unpack(bytes, n) : strlen(bytes) == n) &&
+	if ((magic == PACKET_MAGIC ? unpack_texts(bytes, n) : strlen(bytes) == n) &&
 	    !strncmp(bytes, signature, strlen(signature)))
 		return bytes;
 	free(bytes);
@@ -199,7 +199,7 @@ static void uuid_in_text(char ret[BSA_UUID_TEXT], const char *text)
 void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory)
 {
 	size_t n = 0;
-	char *bytes = metadata(directory, &n);
+	char *bytes = read_metadata(directory, &n);
 	uint32_t magic = 0;
 
 	ret[0] = 0;

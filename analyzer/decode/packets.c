@@ -46,7 +46,7 @@ struct walk {
 	bool late; /* packets that are left out come behind all that is in the list */
 };
 
-static uint64_t number(const uint8_t *header, size_t at, size_t bytes, bool swapped)
+static uint64_t header_number(const uint8_t *header, size_t at, size_t bytes, bool swapped)
 {
 	uint32_t narrow;
 	uint64_t wide;
@@ -59,7 +59,7 @@ static uint64_t number(const uint8_t *header, size_t at, size_t bytes, bool swap
 	return swapped ? __builtin_bswap64(wide) : wide;
 }
 
-static bool magic(const uint8_t *header, bool *ret_swapped)
+static bool is_packet(const uint8_t *header, bool *ret_swapped)
 {
 	uint32_t is;
 
@@ -69,23 +69,24 @@ static bool magic(const uint8_t *header, bool *ret_swapped)
 }
 
 /* One packet's header; whose it is, too. */
-static bool parse(struct bsa_packets *file, struct bsa_packet *ret, const struct layout *layout, const uint8_t *header)
+static bool parse_header(struct bsa_packets *file, struct bsa_packet *ret, const struct layout *layout,
+                         const uint8_t *header)
 {
 	bool swapped;
 	uint64_t bits;
 
-	if (!magic(header, &swapped))
+	if (!is_packet(header, &swapped))
 		return false;
-	bits = number(header, layout->bytes, 8, swapped);
+	bits = header_number(header, layout->bytes, 8, swapped);
 	ret->bytes = bits / 8;
-	ret->content_bits = number(header, layout->content, 8, swapped);
-	ret->began = number(header, layout->began, 8, swapped);
-	ret->ended = number(header, layout->ended, 8, swapped);
-	ret->number = layout->number ? number(header, layout->number, 8, swapped) : file->n;
-	ret->discarded = number(header, layout->discarded, 8, swapped);
-	file->stream_class = number(header, layout->class, layout->class_bytes, swapped);
-	file->stream = number(header, layout->stream, 8, swapped);
-	file->cpu = (uint32_t)number(header, layout->cpu, 4, swapped);
+	ret->content_bits = header_number(header, layout->content, 8, swapped);
+	ret->began = header_number(header, layout->began, 8, swapped);
+	ret->ended = header_number(header, layout->ended, 8, swapped);
+	ret->number = layout->number ? header_number(header, layout->number, 8, swapped) : file->n;
+	ret->discarded = header_number(header, layout->discarded, 8, swapped);
+	file->stream_class = header_number(header, layout->class, layout->class_bytes, swapped);
+	file->stream = header_number(header, layout->stream, 8, swapped);
+	file->cpu = (uint32_t)header_number(header, layout->cpu, 4, swapped);
 	return bits % 8 == 0 && bits <= BITS_MAX && ret->content_bits <= bits && ret->content_bits >= layout->end * 8 &&
 	       (ret->began <= ret->ended || !ret->ended) && file->stream_class < UINT32_MAX;
 }
@@ -97,7 +98,7 @@ static uint64_t end_of(const struct bsa_packet *p)
 
 /* ---- what fits to what ---- */
 
-static bool follows(const struct bsa_packet *before, const struct bsa_packet *p)
+static bool packet_follows(const struct bsa_packet *before, const struct bsa_packet *p)
 {
 	return p->number > before->number && p->began >= before->began && end_of(p) >= end_of(before);
 }
@@ -109,7 +110,7 @@ static int by_number(const void *key, const void *member)
 	return (wanted > is) - (wanted < is);
 }
 
-static const struct bsa_packet *find(const struct bsa_packets *file, uint64_t number)
+static const struct bsa_packet *find_packet(const struct bsa_packets *file, uint64_t number)
 {
 	return file->n ? bsearch(&number, file->list, file->n, sizeof(*file->list), by_number) : NULL;
 }
@@ -142,7 +143,7 @@ static int same_packet(int fd, const struct bsa_packet *p, int other_fd, const s
 	return same_bytes(fd, p->offset, other_fd, other->offset, p->content_bits / 8);
 }
 
-static void doubt(struct bsa_packets *file, const struct bsa_packet *p)
+static void doubt_packet(struct bsa_packets *file, const struct bsa_packet *p)
 {
 	if (!file->doubtful++ || p->began < file->doubtful_began)
 		file->doubtful_began = p->began;
@@ -152,7 +153,7 @@ static void doubt(struct bsa_packets *file, const struct bsa_packet *p)
 
 /* ---- a file ---- */
 
-static int add(struct bsa_packets *file, const struct bsa_packet *packet)
+static int add_packet(struct bsa_packets *file, const struct bsa_packet *packet)
 {
 	struct bsa_packet *list = file->list;
 
@@ -170,30 +171,30 @@ static int add(struct bsa_packets *file, const struct bsa_packet *packet)
 }
 
 /* Into the list, if it fits there. Where the one before is all that is in its way, that one is odd. */
-static int place(struct walk *w, const struct bsa_packet *p)
+static int place_packet(struct walk *w, const struct bsa_packet *p)
 {
 	struct bsa_packets *file = w->file;
-	const struct bsa_packet *last = file->n ? &file->list[file->n - 1] : NULL, *twin = find(file, p->number);
+	const struct bsa_packet *last = file->n ? &file->list[file->n - 1] : NULL, *twin = find_packet(file, p->number);
 	int r;
 
 	w->late = false;
-	if (!last || follows(last, p))
-		return add(file, p);
+	if (!last || packet_follows(last, p))
+		return add_packet(file, p);
 	if (twin) {
 		r = same_packet(w->fd, p, w->fd, twin);
 		if (r < 0)
 			return r;
 		file->repeated += r > 0;
 		if (!r)
-			doubt(file, p);
+			doubt_packet(file, p);
 		return 0;
 	}
-	if (file->n > 1 && follows(last - 1, p)) {
-		doubt(file, last);
+	if (file->n > 1 && packet_follows(last - 1, p)) {
+		doubt_packet(file, last);
 		file->list[file->n - 1] = *p;
 		return 0;
 	}
-	doubt(file, p);
+	doubt_packet(file, p);
 	w->late = p->number > last->number;
 	return 0;
 }
@@ -208,7 +209,7 @@ static int header_at(struct walk *w, uint64_t offset, struct bsa_packet *ret, bo
 	if (n < 0)
 		return -errno;
 	*ret = (struct bsa_packet){ 0 };
-	if (!parse(&whose, ret, w->layout, header))
+	if (!parse_header(&whose, ret, w->layout, header))
 		return 0;
 	ret->offset = offset;
 	*ret_whole = ret->bytes <= w->file->bytes - offset;
@@ -228,7 +229,7 @@ static int goes_on_at(struct walk *w, uint64_t offset, const struct bsa_packet *
 
 	if (r > 0)
 		r = whole && was.stream_class == w->file->stream_class && was.stream == w->file->stream &&
-		    (!before || follows(before, &p));
+		    (!before || packet_follows(before, &p));
 	w->file->stream_class = was.stream_class;
 	w->file->stream = was.stream;
 	w->file->cpu = was.cpu;
@@ -275,12 +276,12 @@ static void take_back(struct walk *w)
 }
 
 /* The rest of a file belongs to the last packet, if that can be read so far. Otherwise it belongs to no packet, and is put to the one before. */
-static int rest(struct walk *w, struct bsa_packet *packet)
+static int place_rest(struct walk *w, struct bsa_packet *packet)
 {
 	w->file->cut = true;
 	w->offset = w->file->bytes;
 	if (packet && w->file->bytes - packet->offset >= w->layout->end)
-		return place(w, packet);
+		return place_packet(w, packet);
 	return 0;
 }
 
@@ -299,14 +300,14 @@ static int pass_over(struct walk *w, struct bsa_packet *packet)
 	if (r == 0)
 		r = find_next(w, w->offset + (packet ? w->layout->end : 1), w->file->bytes, packet, &next);
 	if (r <= 0)
-		return r < 0 ? r : rest(w, packet);
+		return r < 0 ? r : place_rest(w, packet);
 	w->file->uneven = true;
 	w->within = false;
 	w->offset = next;
 	return 0;
 }
 
-static int walk(struct walk *w)
+static int walk_file(struct walk *w)
 {
 	int r = 0;
 
@@ -321,7 +322,7 @@ static int walk(struct walk *w)
 			r = pass_over(w, is ? &packet : NULL);
 			continue;
 		}
-		r = place(w, &packet);
+		r = place_packet(w, &packet);
 		w->before = w->offset;
 		w->within = true;
 		w->offset += packet.bytes;
@@ -330,7 +331,7 @@ static int walk(struct walk *w)
 }
 
 /* All bytes are some packet's. */
-static void settle(struct bsa_packets *file)
+static void settle_bytes(struct bsa_packets *file)
 {
 	file->ended = 0;
 	for (size_t i = 0; i < file->n; i++) {
@@ -347,10 +348,10 @@ static void settle(struct bsa_packets *file)
 static int read_packets(struct bsa_packets *file, int fd, const struct layout *layout)
 {
 	struct walk w = { .file = file, .layout = layout, .fd = fd };
-	int r = pread(fd, w.alike, ALIKE, 0) < 0 ? -errno : walk(&w);
+	int r = pread(fd, w.alike, ALIKE, 0) < 0 ? -errno : walk_file(&w);
 
 	file->cut |= w.late;
-	settle(file);
+	settle_bytes(file);
 	return r;
 }
 
@@ -371,7 +372,8 @@ static bool is_one(int fd, const struct layout *layout)
 	uint8_t header[HEADER] = { 0 };
 	struct bsa_packet packet;
 
-	return pread(fd, header, sizeof(header), 0) >= (ssize_t)layout->end && parse(&file, &packet, layout, header);
+	return pread(fd, header, sizeof(header), 0) >= (ssize_t)layout->end &&
+	       parse_header(&file, &packet, layout, header);
 }
 
 /* Whether the file is no stream: a note or a database beside the streams does not mean that a stream was cut. */
@@ -380,7 +382,7 @@ static bool is_stray(int fd)
 	uint8_t header[4] = { 0 };
 	bool swapped;
 
-	return pread(fd, header, sizeof(header), 0) == 4 && !magic(header, &swapped);
+	return pread(fd, header, sizeof(header), 0) == 4 && !is_packet(header, &swapped);
 }
 
 int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers headers)
@@ -433,20 +435,21 @@ static bool fits_among(const struct bsa_packets *other, const struct bsa_packet 
 		else
 			high = middle;
 	}
-	return (!low || follows(&other->list[low - 1], p)) && (low == other->n || follows(p, &other->list[low]));
+	return (!low || packet_follows(&other->list[low - 1], p)) &&
+	       (low == other->n || packet_follows(p, &other->list[low]));
 }
 
 /* 1: it stays; 0; -errno. */
-static int stays(struct bsa_packets *packets, int fd, const struct bsa_packet *p, const struct bsa_packets *other,
-                 int other_fd, bool may_repeat)
+static int packet_stays(struct bsa_packets *packets, int fd, const struct bsa_packet *p,
+                        const struct bsa_packets *other, int other_fd, bool may_repeat)
 {
-	const struct bsa_packet *twin = find(other, p->number);
+	const struct bsa_packet *twin = find_packet(other, p->number);
 	int r = twin ? same_packet(fd, p, other_fd, twin) : fits_among(other, p);
 
 	if (r < 0)
 		return r;
 	if (!r)
-		doubt(packets, p);
+		doubt_packet(packets, p);
 	else if (twin && !may_repeat)
 		packets->repeated++;
 	return r && (!twin || may_repeat);
@@ -461,7 +464,7 @@ int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const s
 	for (size_t i = 0; r >= 0 && i < packets->n; i++) {
 		const struct bsa_packet p = packets->list[i];
 
-		r = stays(packets, fd, &p, other, other_fd, may_repeat);
+		r = packet_stays(packets, fd, &p, other, other_fd, may_repeat);
 		if (r > 0)
 			packets->list[kept++] = p;
 	}
@@ -473,7 +476,7 @@ int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const s
 		return r;
 	packets->uneven |= kept < packets->n;
 	packets->n = kept;
-	settle(packets);
+	settle_bytes(packets);
 	return 0;
 }
 
@@ -511,7 +514,8 @@ static enum bsa_index read_ahead(FILE *f, const struct bsa_packets *packets, uin
 		};
 
 		if (p.offset != before.offset + before.bytes || p.began > p.ended || row[1] % 8 || row[1] > BITS_MAX ||
-		    (any && (!follows(&before, &p) || row[6] != packets->stream_class || row[7] != packets->stream)))
+		    (any &&
+		     (!packet_follows(&before, &p) || row[6] != packets->stream_class || row[7] != packets->stream)))
 			return BSA_INDEX_WRONG;
 		*ret_ended = p.ended;
 		before = p;
@@ -520,7 +524,7 @@ static enum bsa_index read_ahead(FILE *f, const struct bsa_packets *packets, uin
 	return BSA_INDEX_AHEAD;
 }
 
-static enum bsa_index compare(FILE *f, const struct bsa_packets *packets, uint64_t *ret_ended)
+static enum bsa_index compare_index(FILE *f, const struct bsa_packets *packets, uint64_t *ret_ended)
 {
 	uint64_t row[INDEX_ROW];
 	uint32_t header[4];
@@ -548,7 +552,7 @@ enum bsa_index bsa_packets_compare_index(const struct bsa_packets *packets, cons
 			close(fd);
 		return fd == -ENOENT || fd == -ENOTDIR ? BSA_INDEX_NONE : BSA_INDEX_WRONG;
 	}
-	is = compare(f, packets, ret_ended);
+	is = compare_index(f, packets, ret_ended);
 	fclose(f);
 	return is;
 }

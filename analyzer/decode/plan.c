@@ -7,7 +7,7 @@
 
 static const char provider[] = "nnburst:";
 
-static bool is(const bt_field_class *class, bt_field_class_type type)
+static bool class_is(const bt_field_class *class, bt_field_class_type type)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(class), type);
 }
@@ -16,7 +16,7 @@ static enum bsa_op number_op(const struct bsa_column *column, const bt_field_cla
 {
 	uint64_t bits = bt_field_class_integer_get_field_value_range(class);
 
-	if (!is(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) || column->shape != BSA_SHAPE_UNSIGNED ||
+	if (!class_is(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) || column->shape != BSA_SHAPE_UNSIGNED ||
 	    bits > column->bytes * UINT64_C(8))
 		return BSA_OP_NUMBER;
 	switch (column->bytes) {
@@ -32,11 +32,11 @@ static enum bsa_op number_op(const struct bsa_column *column, const bt_field_cla
 }
 
 /* Whether a field of this class can be what the column wants. */
-static bool fits(struct bsa_step *ret, const struct bsa_column *column, const bt_field_class *class)
+static bool step_fits(struct bsa_step *ret, const struct bsa_column *column, const bt_field_class *class)
 {
-	bool array = is(class, BT_FIELD_CLASS_TYPE_ARRAY);
+	bool array = class_is(class, BT_FIELD_CLASS_TYPE_ARRAY);
 
-	if (column->shape == BSA_SHAPE_TEXT && is(class, BT_FIELD_CLASS_TYPE_STRING)) {
+	if (column->shape == BSA_SHAPE_TEXT && class_is(class, BT_FIELD_CLASS_TYPE_STRING)) {
 		ret->op = BSA_OP_TEXT;
 		return true;
 	}
@@ -44,9 +44,9 @@ static bool fits(struct bsa_step *ret, const struct bsa_column *column, const bt
 		return false;
 	if (array)
 		class = bt_field_class_array_borrow_element_field_class_const(class);
-	if (!is(class, BT_FIELD_CLASS_TYPE_INTEGER))
+	if (!class_is(class, BT_FIELD_CLASS_TYPE_INTEGER))
 		return false;
-	ret->from_signed = is(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	ret->from_signed = class_is(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	ret->op = (uint8_t)(array ? BSA_OP_ARRAY : number_op(column, class));
 	if (column->shape == BSA_SHAPE_TEXT) { /* letter by letter, the last place being for the zero */
 		ret->n = (uint8_t)(column->bytes - 1);
@@ -83,7 +83,7 @@ static void plan_fields(struct bsa_plan *plan, const bt_field_class *payload)
 		if (at < 0) {
 			plan->unknown++;
 		} else if (!(seen & UINT32_C(1) << at) &&
-		           fits(&step, column, bt_field_class_structure_member_borrow_field_class_const(member))) {
+		           step_fits(&step, column, bt_field_class_structure_member_borrow_field_class_const(member))) {
 			seen |= UINT32_C(1) << at;
 			plan->steps[plan->n_steps++] = step;
 		}
@@ -105,12 +105,12 @@ void bsa_plan_make(struct bsa_plan *ret, const bt_event_class *class)
 	plan_fields(ret, bt_event_class_borrow_payload_field_class_const(class));
 }
 
-static uint64_t most(uint8_t bytes)
+static uint64_t largest_of(uint8_t bytes)
 {
 	return UINT64_MAX >> (64 - 8 * bytes);
 }
 
-static void put(void *at, uint8_t bytes, uint64_t value)
+static void store_number(void *at, uint8_t bytes, uint64_t value)
 {
 	switch (bytes) { /* the host's order, whatever that is */
 	case 1:
@@ -130,7 +130,7 @@ static void put(void *at, uint8_t bytes, uint64_t value)
 void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bool from_signed)
 {
 	int64_t s = from_signed ? (int64_t)value : 0;
-	uint64_t max = most(bytes) >> to_signed;
+	uint64_t max = largest_of(bytes) >> to_signed;
 
 	if (s < 0) {
 		if (!to_signed)
@@ -140,7 +140,7 @@ void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bo
 	} else if (value > max) {
 		value = max;
 	}
-	put(at, bytes, value);
+	store_number(at, bytes, value);
 }
 
 static void put_fitting(void *at, uint8_t bytes, bool to_signed, const bt_field *field, bool from_signed)
@@ -205,7 +205,7 @@ void bsa_plan_read(const struct bsa_plan *plan, const bt_event *event, struct bs
 	}
 }
 
-static struct bsa_plan **slot(struct bsa_plan **slots, size_t room, const bt_event_class *class)
+static struct bsa_plan **plan_slot(struct bsa_plan **slots, size_t room, const bt_event_class *class)
 {
 	size_t i = bsa_plans_hash(class) & (room - 1);
 
@@ -214,7 +214,7 @@ static struct bsa_plan **slot(struct bsa_plan **slots, size_t room, const bt_eve
 	return &slots[i];
 }
 
-static bool grow(struct bsa_plans *plans)
+static bool plans_grow(struct bsa_plans *plans)
 {
 	size_t room = plans->room ? plans->room * 2 : 256;
 	struct bsa_plan **slots = calloc(room, sizeof(*slots));
@@ -223,7 +223,7 @@ static bool grow(struct bsa_plans *plans)
 		return false;
 	for (size_t i = 0; i < plans->room; i++)
 		if (plans->slots[i])
-			*slot(slots, room, plans->slots[i]->class) = plans->slots[i];
+			*plan_slot(slots, room, plans->slots[i]->class) = plans->slots[i];
 	free(plans->slots);
 	plans->slots = slots;
 	plans->room = room;
@@ -234,9 +234,9 @@ const struct bsa_plan *bsa_plans_add(struct bsa_plans *plans, const bt_event_cla
 {
 	struct bsa_plan **place;
 
-	if (plans->n * 4 >= plans->room && !grow(plans))
+	if (plans->n * 4 >= plans->room && !plans_grow(plans))
 		return NULL;
-	place = slot(plans->slots, plans->room, class);
+	place = plan_slot(plans->slots, plans->room, class);
 	if (*place)
 		return *place;
 	*place = malloc(sizeof(**place));

@@ -89,7 +89,7 @@ static void set_limit(struct flow *f)
 }
 
 /* At least one byte more; false: there is none, or it went wrong. */
-static bool refill(struct flow *f)
+static bool window_refill(struct flow *f)
 {
 	size_t kept = (size_t)(f->end - f->at), room = WINDOW - kept;
 	ssize_t n;
@@ -114,15 +114,15 @@ static bool refill(struct flow *f)
 }
 
 /* @n, at most what a window holds. */
-static bool have(struct flow *f, size_t n)
+static bool window_has(struct flow *f, size_t n)
 {
 	while ((size_t)(f->end - f->at) < n)
-		if (!refill(f))
+		if (!window_refill(f))
 			return false;
 	return true;
 }
 
-static bool skip(struct flow *f, uint64_t n)
+static bool flow_skip(struct flow *f, uint64_t n)
 {
 	uint64_t here = (uint64_t)(f->end - f->at);
 
@@ -137,9 +137,9 @@ static bool skip(struct flow *f, uint64_t n)
 	return true;
 }
 
-static bool take(struct flow *f, void *ret, size_t n)
+static bool flow_take(struct flow *f, void *ret, size_t n)
 {
-	if (!have(f, n))
+	if (!window_has(f, n))
 		return false;
 	memcpy(ret, f->at, n);
 	f->at += n;
@@ -148,7 +148,7 @@ static bool take(struct flow *f, void *ret, size_t n)
 
 /* ---- time ---- */
 
-static uint64_t ns(const struct flow *f, uint64_t cycles)
+static uint64_t cycles_to_ns(const struct flow *f, uint64_t cycles)
 {
 	unsigned __int128 wide;
 
@@ -159,7 +159,7 @@ static uint64_t ns(const struct flow *f, uint64_t cycles)
 }
 
 /* The clock's lowest bits are these: it has gone on since, but not once around. */
-static uint64_t later(uint64_t clock, uint64_t low, unsigned bits)
+static uint64_t clock_advanced(uint64_t clock, uint64_t low, unsigned bits)
 {
 	uint64_t mask = (UINT64_C(1) << bits) - 1;
 
@@ -172,7 +172,7 @@ static uint64_t later(uint64_t clock, uint64_t low, unsigned bits)
 static int tell_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *event = (struct bsa_event *)f->ready;
-	uint64_t at = ns(f, began);
+	uint64_t at = cycles_to_ns(f, began);
 
 	if (at > INT64_MAX)
 		return 0;
@@ -181,7 +181,7 @@ static int tell_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_
 	f->last = at;
 	if (f->cpu == UINT32_MAX && !f->lost_packets)
 		f->cpu = f->head.cpu;
-	ended = ns(f, ended);
+	ended = cycles_to_ns(f, ended);
 	loss.ended = ended > at && ended <= INT64_MAX ? ended : at;
 	loss.cpu = f->cpu;
 	loss.pid = f->pid;
@@ -226,7 +226,7 @@ static bool begin_packet(struct flow *f)
 	uint64_t offset = offset_of(f);
 	struct bsa_packet_head head;
 
-	while ((size_t)(f->end - f->at) < BSA_HEAD_MAX && refill(f))
+	while ((size_t)(f->end - f->at) < BSA_HEAD_MAX && window_refill(f))
 		;
 	if (!f->code && (!bsa_packet_head_read(&head, f->recipe, f->at, (size_t)(f->end - f->at)) ||
 	                 head.bytes > f->bytes - offset || head.stream != f->stream ||
@@ -254,7 +254,7 @@ static void tell_bytes(struct flow *f, uint64_t bytes)
 }
 
 /* The stream is over: no more records. */
-static int over(struct flow *f, bool cut)
+static int flow_end(struct flow *f, bool cut)
 {
 	tell_bytes(f, f->bytes - f->told);
 	f->broken = true;
@@ -272,7 +272,7 @@ static bool end_packet(struct flow *f)
 	f->before = f->head;
 	f->after = true;
 	f->within = false;
-	return skip(f, f->packet_end - offset_of(f));
+	return flow_skip(f, f->packet_end - offset_of(f));
 }
 
 /* ---- an event, piece by piece ---- */
@@ -282,7 +282,7 @@ static bool take_number(struct flow *f, const struct bsa_part *part, uint64_t *r
 	uint64_t value = 0;
 	unsigned unused = 64 - part->from * 8u;
 
-	if (!take(f, &value, part->from))
+	if (!flow_take(f, &value, part->from))
 		return false;
 	*ret = part->from_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
 	return true;
@@ -305,7 +305,7 @@ static bool take_numbers(struct flow *f, const struct bsa_part *part, char *reco
 		if (!take_number(f, part, &f->count))
 			return false;
 	}
-	return n - i <= f->bytes / part->from && skip(f, (n - i) * part->from);
+	return n - i <= f->bytes / part->from && flow_skip(f, (n - i) * part->from);
 }
 
 static bool take_letters(struct flow *f, const struct bsa_part *part, char *record)
@@ -314,11 +314,11 @@ static bool take_letters(struct flow *f, const struct bsa_part *part, char *reco
 	char letter = 1;
 
 	for (; part->wanted && letter && i < n && i < part->bytes - 1u; i++) {
-		if (!take(f, &letter, 1))
+		if (!flow_take(f, &letter, 1))
 			return false;
 		record[part->at + i] = letter;
 	}
-	return skip(f, n - i);
+	return flow_skip(f, n - i);
 }
 
 static bool take_string(struct flow *f, const struct bsa_part *part, char *record)
@@ -328,7 +328,7 @@ static bool take_string(struct flow *f, const struct bsa_part *part, char *recor
 
 	record += part->at;
 	while (!zero) {
-		if (!have(f, 1))
+		if (!window_has(f, 1))
 			return false;
 		zero = memchr(f->at, 0, (size_t)(f->end - f->at));
 		n = (size_t)((zero ? zero : f->end) - f->at);
@@ -394,7 +394,7 @@ static size_t read_header(const struct flow *f, const uint8_t *at, size_t n, uin
 		return 0;
 	*ret_id = id;
 	memcpy(&low, at + (head == 1 ? 0 : 2), sizeof(low));
-	*ret_clock = head == 1 ? later(f->clock, low >> 5, 27) : later(f->clock, low, 32);
+	*ret_clock = head == 1 ? clock_advanced(f->clock, low >> 5, 27) : clock_advanced(f->clock, low, 32);
 	return head == 1 ? 4 : 6;
 }
 
@@ -408,7 +408,7 @@ static bool counts_for_something(struct flow *f, const struct bsa_recipe_event *
 		f->tally.foreign++;
 		return false;
 	}
-	at = ns(f, f->clock);
+	at = cycles_to_ns(f, f->clock);
 	if (__builtin_expect(!event->usable || at > INT64_MAX, 0)) {
 		f->tally.unusable++;
 		return false;
@@ -432,18 +432,18 @@ static int next_event_slowly(struct flow *f)
 	uint64_t id, clock;
 	size_t n;
 
-	while ((size_t)(f->end - f->at) < HEADER_MAX && refill(f))
+	while ((size_t)(f->end - f->at) < HEADER_MAX && window_refill(f))
 		;
 	n = f->code ? 0 : read_header(f, f->at, (size_t)(f->end - f->at), &id, &clock);
 	if (!n)
-		return over(f, true);
+		return flow_end(f, true);
 	if (id >= f->stream->n_events || !f->stream->events[id].known)
-		return f->grows ? BSA_FLOW_UNKNOWN : over(f, true);
+		return f->grows ? BSA_FLOW_UNKNOWN : flow_end(f, true);
 	event = &f->stream->events[id];
 	f->clock = clock;
 	f->at += n;
 	if (!take_parts(f, event))
-		return over(f, true);
+		return flow_end(f, true);
 	set_limit(f);
 	if (!counts_for_something(f, event))
 		return 2;
@@ -461,7 +461,7 @@ static int next_slowly(struct flow *f)
 
 	if (!f->within) {
 		if (offset == f->bytes)
-			return f->grows || f->broken ? 0 : over(f, false);
+			return f->grows || f->broken ? 0 : flow_end(f, false);
 		return begin_packet(f) ? 2 : f->code;
 	}
 	if (f->lost_events || f->lost_packets) {
@@ -471,9 +471,9 @@ static int next_slowly(struct flow *f)
 	if (f->stream->cpu.bytes)
 		f->cpu = f->head.cpu;
 	if (offset == f->content_end)
-		return end_packet(f) ? 2 : over(f, true);
+		return end_packet(f) ? 2 : flow_end(f, true);
 	if (offset > f->content_end)
-		return over(f, true);
+		return flow_end(f, true);
 	return next_event_slowly(f);
 }
 
@@ -503,7 +503,7 @@ static inline bool next_quickly(struct flow *f)
 }
 
 /* 1: there is one; 0: there are no more; negative: it went wrong. BSA_FLOW_UNKNOWN, if it grows. */
-static int advance(struct flow *f)
+static int flow_advance(struct flow *f)
 {
 	int r = 2;
 
@@ -643,13 +643,13 @@ void bsa_flow_grow(struct bsa_flow *flow, uint64_t bytes)
 int bsa_flow_next(struct bsa_flow *flow, uint64_t *ret_at)
 {
 	struct flow *f = &flow->flow;
-	int r = f->broken ? 0 : advance(f);
+	int r = f->broken ? 0 : flow_advance(f);
 
 	if (r != 1)
 		count_tally(f);
 	if (r < 0) {
 		f->code = f->error = 0;
-		over(f, true);
+		flow_end(f, true);
 		return 0;
 	}
 	if (r == 1)
@@ -672,27 +672,27 @@ bool bsa_flow_broken(const struct bsa_flow *flow)
 
 void bsa_flow_break(struct bsa_flow *flow)
 {
-	over(&flow->flow, true);
+	flow_end(&flow->flow, true);
 }
 
 /* ---- reading them all ---- */
 
-static int failed(const struct flow *f, struct bsa_err *err)
+static int flow_error(const struct flow *f, struct bsa_err *err)
 {
 	if (f->error)
 		return bsa_fail(err, f->code, "%s cannot be read: %s", f->path, strerror(f->error));
 	return bsa_fail(err, f->code, "%s has changed while it was read", f->path);
 }
 
-static int begin(struct bsa_quick *q, struct bsa_err *err)
+static int begin_flows(struct bsa_quick *q, struct bsa_err *err)
 {
 	q->begun = true;
 	for (size_t i = 0; i < q->n_flows; i++) {
 		struct flow *f = &q->flows[i];
-		int r = advance(f);
+		int r = flow_advance(f);
 
 		if (r < 0)
-			return failed(f, err);
+			return flow_error(f, err);
 		if (r)
 			bsa_merge_add(&q->merge, (struct bsa_head){ .at = f->last, .rank = f->rank, .who = i });
 	}
@@ -700,7 +700,7 @@ static int begin(struct bsa_quick *q, struct bsa_err *err)
 }
 
 /* The first record of all into the batch. */
-static inline int emit(struct bsa_quick *q, struct bsa_batch *batch)
+static inline int emit_first(struct bsa_quick *q, struct bsa_batch *batch)
 {
 	struct flow *f = &q->flows[q->merge.heap[0].who];
 	struct bsa_queued *queued = (struct bsa_queued *)((char *)batch->data + batch->bytes);
@@ -712,7 +712,7 @@ static inline int emit(struct bsa_quick *q, struct bsa_batch *batch)
 	else
 		memcpy(&queued->event, f->ready, ((const struct bsa_event *)f->ready)->size);
 	batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
-	r = advance(f);
+	r = flow_advance(f);
 	if (__builtin_expect(r > 0, 1))
 		bsa_merge_move(&q->merge, f->last, f->rank);
 	else if (r == 0)
@@ -723,16 +723,16 @@ static inline int emit(struct bsa_quick *q, struct bsa_batch *batch)
 int bsa_quick_fill(struct bsa_quick *q, struct bsa_batch *batch, struct bsa_err *err)
 {
 	const size_t full = sizeof(batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
-	int r = q->begun ? 0 : begin(q, err);
+	int r = q->begun ? 0 : begin_flows(q, err);
 
 	if (r < 0)
 		return r;
 	while (r >= 0 && q->merge.n && batch->bytes <= full)
-		r = emit(q, batch);
+		r = emit_first(q, batch);
 	for (size_t i = 0; i < q->n_flows; i++)
 		count_tally(&q->flows[i]);
 	if (r < 0)
-		return failed(&q->flows[q->merge.heap[0].who], err);
+		return flow_error(&q->flows[q->merge.heap[0].who], err);
 	return q->merge.n > 0;
 }
 

@@ -10,7 +10,7 @@ enum { ID_MAX = 65535, BYTES_MAX = 1 << 20, PARTS_MAX = 1024 };
 
 /* ---- what babeltrace2 makes of it ---- */
 
-static bool is(const bt_field_class *class, bt_field_class_type type)
+static bool class_is(const bt_field_class *class, bt_field_class_type type)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(class), type);
 }
@@ -20,25 +20,25 @@ static bool structures_agree(const struct bsa_tsdl_type *type, const bt_field_cl
 static bool types_agree(const struct bsa_tsdl_type *type, const bt_field_class *class)
 {
 	if ((type->kind == BSA_TSDL_ARRAY || type->kind == BSA_TSDL_SEQUENCE) && type->is_text)
-		return is(class, BT_FIELD_CLASS_TYPE_STRING);
+		return class_is(class, BT_FIELD_CLASS_TYPE_STRING);
 	switch (type->kind) {
 	case BSA_TSDL_INTEGER:
-		return is(class, type->is_signed ? BT_FIELD_CLASS_TYPE_SIGNED_INTEGER
-		                                 : BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) &&
+		return class_is(class, type->is_signed ? BT_FIELD_CLASS_TYPE_SIGNED_INTEGER
+		                                       : BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) &&
 		       bt_field_class_integer_get_field_value_range(class) == type->bits;
 	case BSA_TSDL_REAL:
-		return is(class, type->bits == 32 ? BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL
-		                                  : BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL);
+		return class_is(class, type->bits == 32 ? BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL
+		                                        : BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL);
 	case BSA_TSDL_STRING:
-		return is(class, BT_FIELD_CLASS_TYPE_STRING);
+		return class_is(class, BT_FIELD_CLASS_TYPE_STRING);
 	case BSA_TSDL_STRUCT:
-		return is(class, BT_FIELD_CLASS_TYPE_STRUCTURE) && structures_agree(type, class);
+		return class_is(class, BT_FIELD_CLASS_TYPE_STRUCTURE) && structures_agree(type, class);
 	case BSA_TSDL_ARRAY:
-		return is(class, BT_FIELD_CLASS_TYPE_STATIC_ARRAY) &&
+		return class_is(class, BT_FIELD_CLASS_TYPE_STATIC_ARRAY) &&
 		       bt_field_class_array_static_get_length(class) == type->length &&
 		       types_agree(type->element, bt_field_class_array_borrow_element_field_class_const(class));
 	case BSA_TSDL_SEQUENCE:
-		return is(class, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY) &&
+		return class_is(class, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY) &&
 		       types_agree(type->element, bt_field_class_array_borrow_element_field_class_const(class));
 	default:
 		return false;
@@ -282,7 +282,7 @@ static uint8_t how_to_copy(const struct bsa_part *part)
 }
 
 /* Add to the part the work of a step of the plan. */
-static void want(struct bsa_part *part, const struct bsa_step *step)
+static void part_want(struct bsa_part *part, const struct bsa_step *step)
 {
 	bool array = step->op == BSA_OP_ARRAY;
 
@@ -305,7 +305,7 @@ static void cook_number(struct cook *cook, const struct bsa_tsdl_type *type, con
 	}
 	part = add_part(cook, (struct bsa_part){ .kind = BSA_PART_NUMBERS, .n = 1, .from = (uint8_t)(type->bits / 8) });
 	if (part && step)
-		want(part, step);
+		part_want(part, step);
 	cook->where += type->bits / 8;
 }
 
@@ -333,7 +333,7 @@ static void cook_many(struct cook *cook, const struct bsa_tsdl_type *type, const
 	                                         .counted = sequence,
 	                                         .from = (uint8_t)(element->bits / 8) });
 	if (part && step)
-		want(part, step);
+		part_want(part, step);
 	if (part && part->wanted && part->kind == BSA_PART_LETTERS)
 		cook->event->fixed = false;
 	cook->where += type->length * (element->bits / 8);
@@ -344,7 +344,7 @@ static void cook_string(struct cook *cook, const struct bsa_step *step)
 	struct bsa_part *part = add_part(cook, (struct bsa_part){ .kind = BSA_PART_STRING, .n = 1 });
 
 	if (part && step)
-		want(part, step);
+		part_want(part, step);
 	cook->event->fixed = false;
 }
 
@@ -472,8 +472,8 @@ static bool packets_agree(const struct bsa_recipe_stream *stream, const bt_strea
 		context ? bt_field_class_structure_borrow_member_by_name_const(context, "cpu_id") : NULL;
 	bool discarded = stream->discarded.bytes, number = stream->number.bytes;
 
-	if (cpu &&
-	    !is(bt_field_class_structure_member_borrow_field_class_const(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+	if (cpu && !class_is(bt_field_class_structure_member_borrow_field_class_const(cpu),
+	                     BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
 		return false;
 	return !cpu == !stream->cpu.bytes && bt_stream_class_supports_packets(class) &&
 	       bt_stream_class_packets_have_beginning_default_clock_snapshot(class) &&

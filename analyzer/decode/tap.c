@@ -22,7 +22,7 @@ static uint64_t ns_of(const struct bsa_tap *tap, uint64_t cycles)
 	return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
 }
 
-static uint64_t ns(const struct bsa_tap *tap, const bt_clock_snapshot *snapshot)
+static uint64_t snapshot_ns(const struct bsa_tap *tap, const bt_clock_snapshot *snapshot)
 {
 	return ns_of(tap, bt_clock_snapshot_get_value(snapshot));
 }
@@ -52,7 +52,8 @@ void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
 	uint64_t value;
 
 	if (tap->packets_timed)
-		tap->since = ns(tap, bt_message_packet_beginning_borrow_default_clock_snapshot_const(packet_beginning));
+		tap->since = snapshot_ns(
+			tap, bt_message_packet_beginning_borrow_default_clock_snapshot_const(packet_beginning));
 	if (!cpu || !bt_field_class_type_is(bt_field_get_class_type(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
 		return;
 	value = bt_field_integer_unsigned_get_value(cpu);
@@ -60,7 +61,7 @@ void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
 }
 
 /* A time that goes backwards, or is of another age, is not to be believed, and who reads relies on the order. */
-static int event(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
+static int tap_event(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct bsa_plan *plan = bsa_plans_get(tap->plans, bt_event_borrow_class_const(event));
@@ -73,7 +74,7 @@ static int event(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_a
 		bsa_count(plan->kind == BSA_N_KINDS ? &tap->counts->foreign : &tap->counts->unusable, 1);
 		return 0;
 	}
-	at = ns(tap, bt_message_event_borrow_default_clock_snapshot_const(message));
+	at = snapshot_ns(tap, bt_message_event_borrow_default_clock_snapshot_const(message));
 	if (__builtin_expect(at > INT64_MAX, 0)) {
 		bsa_count(&tap->counts->unusable, 1);
 		return 0;
@@ -117,7 +118,7 @@ static bool how_many_lost(struct bsa_tap *tap, const bt_message *message, bool p
 	return true;
 }
 
-static int loss(struct bsa_tap *tap, const bt_message *message, bool packets, uint64_t *ret_at)
+static int tap_loss(struct bsa_tap *tap, const bt_message *message, bool packets, uint64_t *ret_at)
 {
 	bool timed = packets ? tap->lost_packets_timed : tap->lost_events_timed;
 	uint64_t at = tap->last;
@@ -125,9 +126,10 @@ static int loss(struct bsa_tap *tap, const bt_message *message, bool packets, ui
 	if (!how_many_lost(tap, message, packets))
 		return 0;
 	if (timed)
-		at = ns(tap,
-		        packets ? bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message)
-		                : bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message));
+		at = snapshot_ns(
+			tap,
+			packets ? bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message)
+				: bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message));
 	if (!tap->clocked || at > INT64_MAX)
 		return 0;
 	if (at < tap->last)
@@ -137,7 +139,7 @@ static int loss(struct bsa_tap *tap, const bt_message *message, bool packets, ui
 	return 1;
 }
 
-static void tell(struct bsa_tap *tap, uint64_t bytes)
+static void count_bytes(struct bsa_tap *tap, uint64_t bytes)
 {
 	if (bytes > tap->bytes - tap->told)
 		bytes = tap->bytes - tap->told;
@@ -147,14 +149,14 @@ static void tell(struct bsa_tap *tap, uint64_t bytes)
 
 void bsa_tap_end(struct bsa_tap *tap)
 {
-	tell(tap, tap->bytes);
+	count_bytes(tap, tap->bytes);
 }
 
 int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		return event(tap, message, ret_at);
+		return tap_event(tap, message, ret_at);
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
 		stream_beginning(tap, bt_message_stream_beginning_borrow_stream_const(message));
 		return 0;
@@ -162,12 +164,12 @@ int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_a
 		bsa_tap_packet(tap, message);
 		return 0;
 	case BT_MESSAGE_TYPE_PACKET_END:
-		tell(tap, tap->packets ? tap->bytes / tap->packets : 0);
+		count_bytes(tap, tap->packets ? tap->bytes / tap->packets : 0);
 		return 0;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return loss(tap, message, false, ret_at);
+		return tap_loss(tap, message, false, ret_at);
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return loss(tap, message, true, ret_at);
+		return tap_loss(tap, message, true, ret_at);
 	default:
 		return 0;
 	}
@@ -212,11 +214,13 @@ static void write_loss(const struct bsa_tap *tap, const bt_message *message, str
 		loss.packets = tap->n_lost;
 		loss.events = BSA_NEVER;
 		if (tap->lost_packets_timed)
-			ended = ns(tap, bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+			ended = snapshot_ns(
+				tap, bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
 	} else {
 		loss.events = tap->n_lost;
 		if (tap->lost_events_timed)
-			ended = ns(tap, bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+			ended = snapshot_ns(
+				tap, bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
 	}
 	if (ended > loss.ended && ended <= INT64_MAX)
 		loss.ended = ended;

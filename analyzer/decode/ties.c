@@ -173,17 +173,17 @@ static enum step step_of_thing(const struct bsa_event *e)
 	}
 }
 
-static struct named made(uint32_t number)
+static struct named life_made(uint32_t number)
 {
 	return (struct named){ number, LIFE_MADE };
 }
 
-static struct named used(uint32_t number)
+static struct named life_used(uint32_t number)
 {
 	return (struct named){ number, LIFE_USED };
 }
 
-static struct named ended(uint32_t number)
+static struct named life_ended(uint32_t number)
 {
 	return (struct named){ number, LIFE_ENDED };
 }
@@ -192,34 +192,34 @@ static void name_things(struct tie *t)
 {
 	const struct bsa_event *e = t->event;
 
-	t->stream = used((uint32_t)(t->exec >> EXEC_SHIFT));
+	t->stream = life_used((uint32_t)(t->exec >> EXEC_SHIFT));
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_client_connect:
-		t->connection = made(BSA_OF(e, client_connect)->conn);
+		t->connection = life_made(BSA_OF(e, client_connect)->conn);
 		break;
 	case BSA_client_disconnect:
-		t->connection = ended(BSA_OF(e, client_disconnect)->conn);
+		t->connection = life_ended(BSA_OF(e, client_disconnect)->conn);
 		break;
 	case BSA_model_prepare:
-		t->connection = used(BSA_OF(e, model_prepare)->conn);
-		t->model = made(BSA_OF(e, model_prepare)->model);
+		t->connection = life_used(BSA_OF(e, model_prepare)->conn);
+		t->model = life_made(BSA_OF(e, model_prepare)->model);
 		break;
 	case BSA_model_release:
-		t->model = ended(BSA_OF(e, model_release)->model);
+		t->model = life_ended(BSA_OF(e, model_release)->model);
 		break;
 	case BSA_stream_open:
-		t->connection = used(BSA_OF(e, stream_open)->conn);
-		t->model = used(BSA_OF(e, stream_open)->model);
-		t->stream = made(BSA_OF(e, stream_open)->stream);
+		t->connection = life_used(BSA_OF(e, stream_open)->conn);
+		t->model = life_used(BSA_OF(e, stream_open)->model);
+		t->stream = life_made(BSA_OF(e, stream_open)->stream);
 		break;
 	case BSA_stream_close:
-		t->stream = ended(BSA_OF(e, stream_close)->stream);
+		t->stream = life_ended(BSA_OF(e, stream_close)->stream);
 		break;
 	case BSA_exec_submit:
-		t->model = used(BSA_OF(e, exec_submit)->model);
+		t->model = life_used(BSA_OF(e, exec_submit)->model);
 		break;
 	case BSA_request_decode:
-		t->model = used(BSA_OF(e, request_decode)->model);
+		t->model = life_used(BSA_OF(e, request_decode)->model);
 		break;
 	default:
 		break;
@@ -227,7 +227,7 @@ static void name_things(struct tie *t)
 }
 
 /* True: the record says that its execution enters, or leaves, lane *ret_lane. */
-static bool moves(const struct bsa_event *e, uint32_t *ret_lane, bool *ret_enters)
+static bool lane_move_of(const struct bsa_event *e, uint32_t *ret_lane, bool *ret_enters)
 {
 	*ret_enters = e->kind == BSA_sched_dispatch || e->kind == BSA_sched_resume;
 	switch ((enum bsa_kind)e->kind) {
@@ -282,7 +282,7 @@ static int tenure_of(struct bsa_ties *t, const struct tie *tie, uint32_t number)
 	return (int)(x - t->tenures);
 }
 
-static bool holds(const struct tenure *x)
+static bool tenure_holds(const struct tenure *x)
 {
 	return x->inside && x->leaves;
 }
@@ -291,20 +291,20 @@ static void settle_lanes(struct bsa_ties *t)
 {
 	for (size_t i = 0; i < t->n_tenures; i++) {
 		t->lanes[t->tenures[i].lane].leaves += t->tenures[i].leaves;
-		t->lanes[t->tenures[i].lane].holders += holds(&t->tenures[i]);
+		t->lanes[t->tenures[i].lane].holders += tenure_holds(&t->tenures[i]);
 	}
 }
 
-static void move(struct bsa_ties *t, const struct tie *tie)
+static void tenure_move(struct bsa_ties *t, const struct tie *tie)
 {
 	struct tenure *x = &t->tenures[tie->tenure];
 	struct lane *l = &t->lanes[x->lane];
 
-	l->holders -= holds(x);
+	l->holders -= tenure_holds(x);
 	x->leaves -= !tie->enters;
 	l->leaves -= !tie->enters;
 	x->inside = tie->enters;
-	l->holders += holds(x);
+	l->holders += tenure_holds(x);
 }
 
 /* No other execution holds the lane; one that stays enters after all others of this time have left it. */
@@ -313,7 +313,7 @@ static bool may_enter(const struct bsa_ties *t, const struct tie *tie)
 	const struct tenure *x = &t->tenures[tie->tenure];
 	const struct lane *l = &t->lanes[x->lane];
 
-	return l->holders == holds(x) && (x->leaves || !l->leaves);
+	return l->holders == tenure_holds(x) && (x->leaves || !l->leaves);
 }
 
 /* ---- what comes before what ---- */
@@ -344,7 +344,7 @@ static void look_at(struct bsa_ties *t, size_t i)
 	              : tie->model.number  ? tie->model.number
 	                                   : tie->connection.number;
 	tie->tenure = NO_LANE;
-	if (moves(tie->event, &lane, &tie->enters))
+	if (lane_move_of(tie->event, &lane, &tie->enters))
 		tie->tenure = tenure_of(t, tie, lane);
 	tie->previous = -1;
 	for (size_t k = i; k-- > 0 && tie->previous < 0;)
@@ -352,7 +352,7 @@ static void look_at(struct bsa_ties *t, size_t i)
 			tie->previous = (int)k;
 }
 
-static void settle(struct bsa_ties *t)
+static void settle_ties(struct bsa_ties *t)
 {
 	t->n_tenures = t->n_lanes = 0;
 	for (size_t i = 0; i < t->n; i++)
@@ -380,7 +380,7 @@ static bool is_before(const struct tie *a, const struct tie *b)
 }
 
 /* The least of those that nothing must come before; or, where records contradict each other, the first stream's. */
-static struct tie *choose(struct bsa_ties *t)
+static struct tie *choose_tie(struct bsa_ties *t)
 {
 	struct tie *ret = NULL, *first = NULL;
 
@@ -416,12 +416,12 @@ const struct bsa_event *bsa_ties_next(struct bsa_ties *t)
 		return NULL;
 	}
 	if (!t->done)
-		settle(t);
-	next = choose(t);
+		settle_ties(t);
+	next = choose_tie(t);
 	next->done = true;
 	t->done++;
 	if (next->tenure != NO_LANE)
-		move(t, next);
+		tenure_move(t, next);
 	for (struct tie *tie = t->ties; tie < t->ties + t->n; tie++)
 		tie->blocked -= !tie->done && tie->rank != next->rank && is_cause(next, tie);
 	return next->event;

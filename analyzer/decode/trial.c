@@ -42,7 +42,7 @@ static _Noreturn void read_all(char *const *directories, size_t n, pid_t parent,
 }
 
 /* The child's end. 0: a signal came first. */
-static int ended(pid_t child)
+static int child_ended(pid_t child)
 {
 	struct pollfd at = { .fd = pidfd_open(child, 0), .events = POLLIN };
 	int r = at.fd < 0 ? 1 : poll(&at, 1, -1);
@@ -53,7 +53,7 @@ static int ended(pid_t child)
 }
 
 /* The result of the child. @directory names the trace. */
-static int judge(int status, const char *directory, struct bsa_err *said, struct bsa_err *err)
+static int child_result(int status, const char *directory, struct bsa_err *said, struct bsa_err *err)
 {
 	if (WIFSIGNALED(status))
 		return bsa_fail(err, BSA_E_INPUT,
@@ -76,7 +76,7 @@ int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *er
 		read_all(directories, n_directories, parent, said);
 	if (child < 0) {
 		r = bsa_fail(err, BSA_E_ENV, "no process to try a trace in: %s", strerror(errno));
-	} else if (!ended(child)) {
+	} else if (!child_ended(child)) {
 		kill(child, SIGKILL);
 		r = bsa_fail(err, BSA_E_STOPPED, "stopped");
 	} else {
@@ -85,7 +85,7 @@ int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *er
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r == 0)
-		r = judge(status, directories[0], said, err);
+		r = child_result(status, directories[0], said, err);
 	if (said != MAP_FAILED)
 		munmap(said, sizeof(*said));
 	return r;

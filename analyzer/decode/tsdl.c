@@ -39,9 +39,9 @@ struct parser {
 	struct bsa_tsdl_event **events;
 };
 
-static const struct bsa_tsdl_type *type(struct parser *p);
+static const struct bsa_tsdl_type *parse_type(struct parser *p);
 
-static void *take(struct parser *p, size_t bytes)
+static void *parser_alloc(struct parser *p, size_t bytes)
 {
 	struct block *block = p->memory;
 	void *taken;
@@ -61,7 +61,7 @@ static void *take(struct parser *p, size_t bytes)
 	return taken;
 }
 
-static void fail(struct parser *p)
+static void parser_fail(struct parser *p)
 {
 	p->failed = true;
 	p->token = END;
@@ -77,7 +77,7 @@ static void skip_blanks(struct parser *p)
 			p->at = strstr(p->at + 2, "*/");
 			if (!p->at) {
 				p->at = "";
-				fail(p);
+				parser_fail(p);
 				return;
 			}
 			p->at += 2;
@@ -89,12 +89,12 @@ static void skip_blanks(struct parser *p)
 	}
 }
 
-static void copy(struct parser *p, const char *from, size_t n)
+static void copy_text(struct parser *p, const char *from, size_t n)
 {
-	char *text = take(p, n + 1);
+	char *text = parser_alloc(p, n + 1);
 
 	if (!text) {
-		fail(p);
+		parser_fail(p);
 		return;
 	}
 	memcpy(text, from, n);
@@ -115,11 +115,11 @@ static void read_text(struct parser *p)
 		p->at++;
 	}
 	if (*p->at != '"') {
-		fail(p);
+		parser_fail(p);
 		return;
 	}
 	p->token = TEXT;
-	copy(p, escaped ? "\\" : from, escaped ? 1 : (size_t)(p->at - from));
+	copy_text(p, escaped ? "\\" : from, escaped ? 1 : (size_t)(p->at - from));
 	p->at++;
 }
 
@@ -130,7 +130,7 @@ static void read_number(struct parser *p)
 	p->negative = *p->at == '-';
 	p->at += p->negative;
 	if (!isdigit((unsigned char)*p->at)) {
-		fail(p);
+		parser_fail(p);
 		return;
 	}
 	errno = 0;
@@ -138,10 +138,10 @@ static void read_number(struct parser *p)
 	p->at = end;
 	p->token = NUMBER;
 	if (errno || isalnum((unsigned char)*end) || *end == '_')
-		fail(p);
+		parser_fail(p);
 }
 
-static void next(struct parser *p)
+static void next_token(struct parser *p)
 {
 	const char *from;
 
@@ -155,7 +155,7 @@ static void next(struct parser *p)
 		while (isalnum((unsigned char)*p->at) || *p->at == '_')
 			p->at++;
 		p->token = WORD;
-		copy(p, from, (size_t)(p->at - from));
+		copy_text(p, from, (size_t)(p->at - from));
 	} else if (*from == '"') {
 		read_text(p);
 	} else if (isdigit((unsigned char)*from) || *from == '-') {
@@ -187,7 +187,7 @@ static bool ate_sign(struct parser *p, char sign)
 	bool is = is_sign(p, sign);
 
 	if (is)
-		next(p);
+		next_token(p);
 	return is;
 }
 
@@ -196,14 +196,14 @@ static bool ate_word(struct parser *p, const char *word)
 	bool is = is_word(p, word);
 
 	if (is)
-		next(p);
+		next_token(p);
 	return is;
 }
 
 static void want_sign(struct parser *p, char sign)
 {
 	if (!ate_sign(p, sign))
-		fail(p);
+		parser_fail(p);
 }
 
 static const char *want_word(struct parser *p)
@@ -211,10 +211,10 @@ static const char *want_word(struct parser *p)
 	const char *word = p->text;
 
 	if (p->token != WORD) {
-		fail(p);
+		parser_fail(p);
 		return "";
 	}
-	next(p);
+	next_token(p);
 	return word;
 }
 
@@ -223,10 +223,10 @@ static const char *want_text(struct parser *p)
 	const char *text = p->text;
 
 	if (p->token != TEXT) {
-		fail(p);
+		parser_fail(p);
 		return "";
 	}
-	next(p);
+	next_token(p);
 	return text;
 }
 
@@ -235,10 +235,10 @@ static uint64_t want_number(struct parser *p)
 	uint64_t number = p->number;
 
 	if (p->token != NUMBER || p->negative) {
-		fail(p);
+		parser_fail(p);
 		return 0;
 	}
-	next(p);
+	next_token(p);
 	return number;
 }
 
@@ -247,10 +247,10 @@ static bool ate_path(struct parser *p, const char *first, const char *second)
 {
 	if (!is_word(p, first))
 		return false;
-	next(p);
+	next_token(p);
 	want_sign(p, '.');
 	if (!ate_word(p, second))
-		fail(p);
+		parser_fail(p);
 	return true;
 }
 
@@ -258,10 +258,10 @@ static bool ate_path(struct parser *p, const char *first, const char *second)
 
 static struct bsa_tsdl_type *new_type(struct parser *p, enum bsa_tsdl_kind kind)
 {
-	struct bsa_tsdl_type *made = take(p, sizeof(*made));
+	struct bsa_tsdl_type *made = parser_alloc(p, sizeof(*made));
 
 	if (!made) {
-		fail(p);
+		parser_fail(p);
 		return NULL;
 	}
 	made->kind = kind;
@@ -274,7 +274,7 @@ static unsigned want_small(struct parser *p, unsigned max)
 	uint64_t number = want_number(p);
 
 	if (number == 0 || number > max)
-		fail(p);
+		parser_fail(p);
 	return (unsigned)number;
 }
 
@@ -288,26 +288,26 @@ static bool want_truth(struct parser *p)
 		return false;
 	number = want_number(p);
 	if (number > 1)
-		fail(p);
+		parser_fail(p);
 	return number;
 }
 
 static void want_byte_order(struct parser *p)
 {
 	if (!ate_word(p, "le") && !ate_word(p, "native"))
-		fail(p);
+		parser_fail(p);
 }
 
 static void want_map(struct parser *p, struct bsa_tsdl_type *made)
 {
 	if (!ate_word(p, "clock"))
-		fail(p);
+		parser_fail(p);
 	want_sign(p, '.');
 	if (strcmp(want_word(p), p->tsdl->clock))
-		fail(p);
+		parser_fail(p);
 	want_sign(p, '.');
 	if (!ate_word(p, "value"))
-		fail(p);
+		parser_fail(p);
 	made->is_clock = true;
 }
 
@@ -317,7 +317,7 @@ static void want_encoding(struct parser *p, struct bsa_tsdl_type *made)
 
 	made->is_text = strcmp(word, "none");
 	if (made->is_text && strcmp(word, "UTF8") && strcmp(word, "ASCII"))
-		fail(p);
+		parser_fail(p);
 }
 
 static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
@@ -338,13 +338,13 @@ static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
 	else if (!strcmp(name, "encoding"))
 		want_encoding(p, made);
 	else if (strcmp(name, "base"))
-		fail(p);
+		parser_fail(p);
 	else if (p->token == WORD || p->token == NUMBER)
-		next(p);
+		next_token(p);
 	want_sign(p, ';');
 }
 
-static const struct bsa_tsdl_type *integer(struct parser *p)
+static const struct bsa_tsdl_type *parse_integer(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
 
@@ -356,14 +356,14 @@ static const struct bsa_tsdl_type *integer(struct parser *p)
 		integer_property(p, made);
 	want_sign(p, '}');
 	if (!made->bits)
-		fail(p);
+		parser_fail(p);
 	if (!made->align)
 		made->align = made->bits % 8 ? 1 : 8;
 	return made;
 }
 
 /* A floating-point number: only its size is used. */
-static const struct bsa_tsdl_type *real(struct parser *p)
+static const struct bsa_tsdl_type *parse_real(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_REAL);
 	uint64_t exponent = 0, mantissa = 0;
@@ -382,19 +382,19 @@ static const struct bsa_tsdl_type *real(struct parser *p)
 		else if (!strcmp(name, "byte_order"))
 			want_byte_order(p);
 		else
-			fail(p);
+			parser_fail(p);
 		want_sign(p, ';');
 	}
 	want_sign(p, '}');
 	if (!made)
 		return NULL;
 	if (!(exponent == 8 && mantissa == 24) && !(exponent == 11 && mantissa == 53))
-		fail(p);
+		parser_fail(p);
 	made->bits = (unsigned)(exponent + mantissa);
 	return made;
 }
 
-static const struct bsa_tsdl_type *string(struct parser *p)
+static const struct bsa_tsdl_type *parse_string(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_STRING);
 
@@ -405,7 +405,7 @@ static const struct bsa_tsdl_type *string(struct parser *p)
 		return made;
 	while (!p->failed && !is_sign(p, '}')) {
 		if (!ate_word(p, "encoding"))
-			fail(p);
+			parser_fail(p);
 		want_sign(p, '=');
 		want_encoding(p, made);
 		want_sign(p, ';');
@@ -419,27 +419,27 @@ static uint64_t want_signed(struct parser *p)
 	uint64_t number = p->negative ? -p->number : p->number;
 
 	if (p->token != NUMBER)
-		fail(p);
+		parser_fail(p);
 	else
-		next(p);
+		next_token(p);
 	return number;
 }
 
-static void labels(struct parser *p, const struct bsa_tsdl_label **end)
+static void parse_labels(struct parser *p, const struct bsa_tsdl_label **end)
 {
 	while (!p->failed && !is_sign(p, '}')) {
-		struct bsa_tsdl_label *label = take(p, sizeof(*label));
+		struct bsa_tsdl_label *label = parser_alloc(p, sizeof(*label));
 
 		if (!label || (p->token != WORD && p->token != TEXT)) {
-			fail(p);
+			parser_fail(p);
 			return;
 		}
 		label->name = p->text;
-		next(p);
+		next_token(p);
 		want_sign(p, '=');
 		label->first = label->last = want_signed(p);
 		if (p->token == DOTS) {
-			next(p);
+			next_token(p);
 			label->last = want_signed(p);
 		}
 		*end = label;
@@ -449,20 +449,20 @@ static void labels(struct parser *p, const struct bsa_tsdl_label **end)
 	}
 }
 
-static const struct bsa_tsdl_type *enumeration(struct parser *p)
+static const struct bsa_tsdl_type *parse_enumeration(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
 	const struct bsa_tsdl_type *of;
 
 	want_sign(p, ':');
-	of = type(p);
+	of = parse_type(p);
 	if (!made || !of || of->kind != BSA_TSDL_INTEGER || of->is_clock) {
-		fail(p);
+		parser_fail(p);
 		return NULL;
 	}
 	*made = *of;
 	want_sign(p, '{');
-	labels(p, &made->labels);
+	parse_labels(p, &made->labels);
 	want_sign(p, '}');
 	return made;
 }
@@ -473,13 +473,13 @@ static bool is_letter(const struct bsa_tsdl_type *of)
 }
 
 /* An array: the length in brackets behind a field's name. */
-static const struct bsa_tsdl_type *array(struct parser *p, const struct bsa_tsdl_type *of)
+static const struct bsa_tsdl_type *parse_array(struct parser *p, const struct bsa_tsdl_type *of)
 {
 	struct bsa_tsdl_type *made;
 
 	if (!is_sign(p, '['))
 		return of;
-	next(p);
+	next_token(p);
 	made = new_type(p, p->token == NUMBER ? BSA_TSDL_ARRAY : BSA_TSDL_SEQUENCE);
 	if (!made)
 		return NULL;
@@ -489,7 +489,7 @@ static const struct bsa_tsdl_type *array(struct parser *p, const struct bsa_tsdl
 		made->by = want_word(p);
 	want_sign(p, ']');
 	if (is_sign(p, '['))
-		fail(p);
+		parser_fail(p);
 	made->element = of;
 	made->align = of->align;
 	made->is_text = is_letter(of);
@@ -505,25 +505,25 @@ static bool has_field(const struct bsa_tsdl_type *structure, const char *name)
 }
 
 /* Between braces. */
-static void fields(struct parser *p, struct bsa_tsdl_type *made)
+static void parse_fields(struct parser *p, struct bsa_tsdl_type *made)
 {
 	struct bsa_tsdl_field **end = &made->fields;
 	unsigned n = 0;
 
 	want_sign(p, '{');
 	while (!p->failed && !is_sign(p, '}')) {
-		struct bsa_tsdl_field *field = take(p, sizeof(*field));
-		const struct bsa_tsdl_type *of = type(p);
+		struct bsa_tsdl_field *field = parser_alloc(p, sizeof(*field));
+		const struct bsa_tsdl_type *of = parse_type(p);
 
 		if (!field || !of) {
-			fail(p);
+			parser_fail(p);
 			return;
 		}
 		field->name = want_word(p);
-		field->type = array(p, of);
+		field->type = parse_array(p, of);
 		want_sign(p, ';');
 		if (p->failed || ++n > FIELDS_MAX || has_field(made, field->name)) {
-			fail(p);
+			parser_fail(p);
 			return;
 		}
 		*end = field;
@@ -534,41 +534,41 @@ static void fields(struct parser *p, struct bsa_tsdl_type *made)
 	want_sign(p, '}');
 }
 
-static const struct bsa_tsdl_type *named(struct parser *p, const char *name, bool structure)
+static const struct bsa_tsdl_type *type_named(struct parser *p, const char *name, bool structure)
 {
 	for (const struct alias *alias = p->aliases; alias; alias = alias->next)
 		if (alias->structure == structure && !strcmp(alias->name, name))
 			return alias->type;
-	fail(p);
+	parser_fail(p);
 	return NULL;
 }
 
 static void name_type(struct parser *p, const char *name, const struct bsa_tsdl_type *of, bool structure)
 {
-	struct alias *alias = take(p, sizeof(*alias));
+	struct alias *alias = parser_alloc(p, sizeof(*alias));
 
 	for (const struct alias *other = p->aliases; other; other = other->next)
 		if (other->structure == structure && !strcmp(other->name, name))
 			alias = NULL; /* ambiguous */
 	if (!alias || !of || ++p->n_aliases > ALIASES_MAX) {
-		fail(p);
+		parser_fail(p);
 		return;
 	}
 	*alias = (struct alias){ .name = name, .type = of, .structure = structure, .next = p->aliases };
 	p->aliases = alias;
 }
 
-static const struct bsa_tsdl_type *structure(struct parser *p)
+static const struct bsa_tsdl_type *parse_structure(struct parser *p)
 {
 	const char *name = p->token == WORD ? want_word(p) : NULL;
 	struct bsa_tsdl_type *made;
 
 	if (name && !is_sign(p, '{'))
-		return named(p, name, true);
+		return type_named(p, name, true);
 	made = new_type(p, BSA_TSDL_STRUCT);
 	if (!made)
 		return NULL;
-	fields(p, made);
+	parse_fields(p, made);
 	if (ate_word(p, "align")) {
 		unsigned align;
 
@@ -583,7 +583,7 @@ static const struct bsa_tsdl_type *structure(struct parser *p)
 	return made;
 }
 
-static const struct bsa_tsdl_type *variant(struct parser *p)
+static const struct bsa_tsdl_type *parse_variant(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_VARIANT);
 
@@ -592,7 +592,7 @@ static const struct bsa_tsdl_type *variant(struct parser *p)
 	want_sign(p, '<');
 	made->by = want_word(p);
 	want_sign(p, '>');
-	fields(p, made);
+	parse_fields(p, made);
 	return made;
 }
 
@@ -613,42 +613,42 @@ static const char *alias_name(struct parser *p)
 
 	while (!p->failed && is_of_c(name + (strrchr(name, ' ') ? strrchr(name, ' ') - name + 1 : 0)) &&
 	       p->token == WORD && is_of_c(p->text)) {
-		char *longer = take(p, strlen(name) + strlen(p->text) + 2);
+		char *longer = parser_alloc(p, strlen(name) + strlen(p->text) + 2);
 
 		if (!longer) {
-			fail(p);
+			parser_fail(p);
 			return name;
 		}
 		strcat(strcat(strcpy(longer, name), " "), p->text);
 		name = longer;
-		next(p);
+		next_token(p);
 	}
 	return name;
 }
 
-static const struct bsa_tsdl_type *type(struct parser *p)
+static const struct bsa_tsdl_type *parse_type(struct parser *p)
 {
 	const struct bsa_tsdl_type *made = NULL;
 
 	if (++p->depth > DEPTH_MAX)
-		fail(p);
+		parser_fail(p);
 	else if (ate_word(p, "integer"))
-		made = integer(p);
+		made = parse_integer(p);
 	else if (ate_word(p, "floating_point"))
-		made = real(p);
+		made = parse_real(p);
 	else if (ate_word(p, "string"))
-		made = string(p);
+		made = parse_string(p);
 	else if (ate_word(p, "enum"))
-		made = enumeration(p);
+		made = parse_enumeration(p);
 	else if (ate_word(p, "struct"))
-		made = structure(p);
+		made = parse_structure(p);
 	else if (ate_word(p, "variant"))
-		made = variant(p);
+		made = parse_variant(p);
 	else
-		made = named(p, alias_name(p), false);
+		made = type_named(p, alias_name(p), false);
 	p->depth--;
 	if (!made)
-		fail(p);
+		parser_fail(p);
 	return p->failed ? NULL : made;
 }
 
@@ -657,23 +657,23 @@ static const struct bsa_tsdl_type *want_structure(struct parser *p)
 	const struct bsa_tsdl_type *made;
 
 	if (p->token != ASSIGN)
-		fail(p);
-	next(p);
-	made = type(p);
+		parser_fail(p);
+	next_token(p);
+	made = parse_type(p);
 	if (made && made->kind != BSA_TSDL_STRUCT)
-		fail(p);
+		parser_fail(p);
 	return made;
 }
 
 /* ---- what there is in metadata ---- */
 
-static void typealias(struct parser *p)
+static void parse_typealias(struct parser *p)
 {
-	const struct bsa_tsdl_type *of = type(p);
+	const struct bsa_tsdl_type *of = parse_type(p);
 
 	if (p->token != ASSIGN)
-		fail(p);
-	next(p);
+		parser_fail(p);
+	next_token(p);
 	name_type(p, alias_name(p), of, false);
 }
 
@@ -686,21 +686,21 @@ static void trace_entry(struct parser *p)
 	if (ate_word(p, "major")) {
 		want_sign(p, '=');
 		if (want_number(p) != 1)
-			fail(p);
+			parser_fail(p);
 	} else if (ate_word(p, "minor")) {
 		want_sign(p, '=');
 		if (want_number(p) != 8)
-			fail(p);
+			parser_fail(p);
 	} else if (ate_word(p, "uuid")) {
 		want_sign(p, '=');
 		p->tsdl->uuid = want_text(p);
 	} else if (ate_word(p, "byte_order")) {
 		want_sign(p, '=');
 		if (!ate_word(p, "le"))
-			fail(p);
+			parser_fail(p);
 		p->little = true;
 	} else {
-		fail(p);
+		parser_fail(p);
 	}
 }
 
@@ -716,8 +716,8 @@ static void env_entry(struct parser *p)
 	if (!strcmp(name, "tracer_minor") && p->token == NUMBER)
 		p->tsdl->tracer_minor = p->number;
 	if (p->token != TEXT && p->token != NUMBER)
-		fail(p);
-	next(p);
+		parser_fail(p);
+	next_token(p);
 }
 
 static void clock_entry(struct parser *p)
@@ -728,9 +728,9 @@ static void clock_entry(struct parser *p)
 	want_sign(p, '=');
 	if (!strcmp(name, "name")) {
 		if (p->token != TEXT && p->token != WORD)
-			fail(p);
+			parser_fail(p);
 		p->tsdl->clock = p->text;
-		next(p);
+		next_token(p);
 		return;
 	}
 	if (!strcmp(name, "freq")) {
@@ -739,10 +739,10 @@ static void clock_entry(struct parser *p)
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(name, others[i]) && p->token != SIGN) {
-			next(p);
+			next_token(p);
 			return;
 		}
-	fail(p);
+	parser_fail(p);
 }
 
 static void stream_entry(struct parser *p, struct bsa_tsdl_stream *stream)
@@ -759,9 +759,9 @@ static void stream_entry(struct parser *p, struct bsa_tsdl_stream *stream)
 		else if (ate_word(p, "context"))
 			stream->event_context = want_structure(p);
 		else
-			fail(p);
+			parser_fail(p);
 	} else {
-		fail(p);
+		parser_fail(p);
 	}
 }
 
@@ -772,7 +772,7 @@ static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
 	if (ate_path(p, "model", "emf")) {
 		want_sign(p, '.');
 		if (!ate_word(p, "uri"))
-			fail(p);
+			parser_fail(p);
 		want_sign(p, '=');
 		want_text(p);
 		return;
@@ -796,15 +796,15 @@ static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
 	else if (!strcmp(name, "loglevel"))
 		want_number(p);
 	else
-		fail(p);
+		parser_fail(p);
 }
 
-static void stream(struct parser *p)
+static void parse_stream(struct parser *p)
 {
-	struct bsa_tsdl_stream *made = take(p, sizeof(*made));
+	struct bsa_tsdl_stream *made = parser_alloc(p, sizeof(*made));
 
 	if (!made) {
-		fail(p);
+		parser_fail(p);
 		return;
 	}
 	want_sign(p, '{');
@@ -816,12 +816,12 @@ static void stream(struct parser *p)
 	p->streams = &made->next;
 }
 
-static void event(struct parser *p)
+static void parse_event(struct parser *p)
 {
-	struct bsa_tsdl_event *made = take(p, sizeof(*made));
+	struct bsa_tsdl_event *made = parser_alloc(p, sizeof(*made));
 
 	if (!made) {
-		fail(p);
+		parser_fail(p);
 		return;
 	}
 	want_sign(p, '{');
@@ -830,12 +830,12 @@ static void event(struct parser *p)
 		want_sign(p, ';');
 	}
 	if (!made->name)
-		fail(p);
+		parser_fail(p);
 	*p->events = made;
 	p->events = &made->next;
 }
 
-static void entries(struct parser *p, void (*one)(struct parser *p))
+static void parse_entries(struct parser *p, void (*one)(struct parser *p))
 {
 	want_sign(p, '{');
 	while (!p->failed && !is_sign(p, '}')) {
@@ -844,31 +844,31 @@ static void entries(struct parser *p, void (*one)(struct parser *p))
 	}
 }
 
-static void item(struct parser *p)
+static void parse_item(struct parser *p)
 {
 	bool braces = true;
 
 	if (ate_word(p, "trace")) {
-		entries(p, trace_entry);
+		parse_entries(p, trace_entry);
 	} else if (ate_word(p, "env")) {
-		entries(p, env_entry);
+		parse_entries(p, env_entry);
 	} else if (ate_word(p, "clock")) {
 		if (p->has_clock)
-			fail(p);
+			parser_fail(p);
 		p->has_clock = true;
-		entries(p, clock_entry);
+		parse_entries(p, clock_entry);
 	} else if (ate_word(p, "stream")) {
-		stream(p);
+		parse_stream(p);
 	} else if (ate_word(p, "event")) {
-		event(p);
+		parse_event(p);
 	} else {
 		braces = false;
 		if (ate_word(p, "typealias"))
-			typealias(p);
+			parse_typealias(p);
 		else if (ate_word(p, "struct"))
-			structure(p);
+			parse_structure(p);
 		else
-			fail(p);
+			parser_fail(p);
 	}
 	if (braces)
 		want_sign(p, '}');
@@ -889,15 +889,15 @@ struct bsa_tsdl *bsa_tsdl_parse(const char *text)
 {
 	struct parser p = { .at = text };
 
-	p.tsdl = take(&p, sizeof(*p.tsdl));
+	p.tsdl = parser_alloc(&p, sizeof(*p.tsdl));
 	if (!p.tsdl)
 		return NULL;
 	*p.tsdl = (struct bsa_tsdl){ .clock = "", .uuid = "", .tracer = "" };
 	p.streams = &p.tsdl->streams;
 	p.events = &p.tsdl->events;
-	next(&p);
+	next_token(&p);
 	while (!p.failed && p.token != END)
-		item(&p);
+		parse_item(&p);
 	p.tsdl->memory = p.memory;
 	if (p.failed || !p.little) {
 		free_blocks(p.memory);

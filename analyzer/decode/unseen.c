@@ -121,7 +121,7 @@ static uint64_t last_end(const struct stream *s)
 
 /* ---- records ---- */
 
-static uint64_t ns(const struct bsa_input *input, uint64_t cycles)
+static uint64_t cycles_to_ns(const struct bsa_input *input, uint64_t cycles)
 {
 	unsigned __int128 wide = (unsigned __int128)cycles * NS / input->frequency;
 
@@ -129,7 +129,7 @@ static uint64_t ns(const struct bsa_input *input, uint64_t cycles)
 }
 
 /* From @began to @ended, in cycles. */
-static void add(struct recording *r, size_t input, uint64_t began, uint64_t ended, struct bsa_loss loss)
+static void add_unseen(struct recording *r, size_t input, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_inputs *inputs = r->inputs;
 	const struct bsa_input *of = &inputs->list[input];
@@ -140,17 +140,17 @@ static void add(struct recording *r, size_t input, uint64_t began, uint64_t ende
 		return;
 	}
 	inputs->unseen = more;
-	loss.ended = ns(of, ended);
+	loss.ended = cycles_to_ns(of, ended);
 	loss.events = loss.packets = BSA_NEVER;
 	loss.pid = of->pid;
 	if (began < ended && loss.ended <= INT64_MAX)
 		more[inputs->n_unseen++] = (struct bsa_unseen){
-			.loss = loss, .at = ns(of, began), .input = input, .group = of->info.clock_group
+			.loss = loss, .at = cycles_to_ns(of, began), .input = input, .group = of->info.clock_group
 		};
 }
 
 /* When the streams of a trace begin, and end. False: it has none. */
-static bool bounds(const struct recording *r, size_t input, struct covered *ret)
+static bool trace_bounds(const struct recording *r, size_t input, struct covered *ret)
 {
 	*ret = (struct covered){ .began = UINT64_MAX, .input = input };
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++) {
@@ -165,14 +165,14 @@ static bool bounds(const struct recording *r, size_t input, struct covered *ret)
 }
 
 /* When the first of the traces begins that were recorded when @trace was: names of sessions are used again. */
-static uint64_t beside(const struct recording *r, const struct covered *trace)
+static uint64_t recording_began(const struct recording *r, const struct covered *trace)
 {
 	uint64_t began = trace->began;
 
 	for (size_t i = 0; i < r->inputs->n; i++) {
 		struct covered other;
 
-		if (bounds(r, i, &other) && other.began <= trace->ended && other.ended >= trace->began &&
+		if (trace_bounds(r, i, &other) && other.began <= trace->ended && other.ended >= trace->began &&
 		    other.began < began)
 			began = other.began;
 	}
@@ -181,12 +181,12 @@ static uint64_t beside(const struct recording *r, const struct covered *trace)
 
 static void find_heads(struct recording *r, const struct covered *trace)
 {
-	uint64_t began = beside(r, trace);
+	uint64_t began = recording_began(r, trace);
 
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		if (s->input == trace->input && s->stretches[0].number)
-			add(r, s->input, began, s->stretches[0].began,
-			    (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = s->cpu });
+			add_unseen(r, s->input, began, s->stretches[0].began,
+			           (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = s->cpu });
 }
 
 /* graph.c reports when a cut file ends, unless the file is cut within its first packet's header. */
@@ -197,15 +197,16 @@ static void find_tails(struct recording *r, const struct covered *trace)
 
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		if (s->input == trace->input && !s->cut)
-			add(r, s->input, last_end(s), ended,
-			    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = s->cpu, .known = last_end(s) < until });
+			add_unseen(r, s->input, last_end(s), ended,
+			           (struct bsa_loss){
+					   .cause = BSA_LOSS_TAIL, .cpu = s->cpu, .known = last_end(s) < until });
 	for (size_t i = 0; i < files->unwritten; i++)
-		add(r, trace->input, trace->began, ended,
-		    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = UINT32_MAX, .known = until > 0 });
+		add_unseen(r, trace->input, trace->began, ended,
+		           (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = UINT32_MAX, .known = until > 0 });
 	for (size_t i = 0; i < files->n; i++)
 		if (!files->list[i].known)
-			add(r, trace->input, trace->began, ended,
-			    (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = UINT32_MAX });
+			add_unseen(r, trace->input, trace->began, ended,
+			           (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = UINT32_MAX });
 }
 
 /* ---- streams that are missing ---- */
@@ -256,11 +257,11 @@ static void find_missing(struct recording *r)
 
 		if (!is_first_of_class(r, &r->streams[i]) || count_streams(r, s.input, s.class) >= n_cpus)
 			continue;
-		bounds(r, s.input, &trace);
+		trace_bounds(r, s.input, &trace);
 		for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
 			if (!has_cpu(r, s.input, s.class, cpu))
-				add(r, s.input, trace.began, trace.ended,
-				    (struct bsa_loss){ .cause = BSA_LOSS_STREAM, .cpu = cpu });
+				add_unseen(r, s.input, trace.began, trace.ended,
+				           (struct bsa_loss){ .cause = BSA_LOSS_STREAM, .cpu = cpu });
 	}
 }
 
@@ -291,10 +292,10 @@ static void find_gaps_between(struct recording *r, struct covered *all, size_t n
 
 	for (size_t i = 1; i < n; i++) {
 		if (all[i].began > until.ended)
-			add(r, until.input, until.ended, all[i].began,
-			    (struct bsa_loss){ .cause = BSA_LOSS_GAP,
-			                       .cpu = UINT32_MAX,
-			                       .rotated = is_rotated_in(r, until.ended, all[i].began) });
+			add_unseen(r, until.input, until.ended, all[i].began,
+			           (struct bsa_loss){ .cause = BSA_LOSS_GAP,
+			                              .cpu = UINT32_MAX,
+			                              .rotated = is_rotated_in(r, until.ended, all[i].began) });
 		if (all[i].ended > until.ended)
 			until = all[i];
 	}
@@ -352,8 +353,8 @@ static bool find_doubts(struct bsa_inputs *inputs)
 			const struct bsa_file *file = &files->list[k];
 			uint64_t began = file->doubtful_began, ended = file->doubtful_ended;
 
-			add(&r, i, began > all.began ? began : all.began, ended < all.ended ? ended : all.ended,
-			    (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = file->cpu });
+			add_unseen(&r, i, began > all.began ? began : all.began, ended < all.ended ? ended : all.ended,
+			           (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = file->cpu });
 		}
 	}
 	return !r.no_memory;
@@ -383,7 +384,7 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 	for (size_t i = first; i < inputs->n && !r.no_memory; i++) {
 		struct covered trace;
 
-		if (!bounds(&r, i, &trace))
+		if (!trace_bounds(&r, i, &trace))
 			continue;
 		find_heads(&r, &trace);
 		find_tails(&r, &trace);
