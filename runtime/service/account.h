@@ -13,29 +13,29 @@ struct nnb__app;
 struct nnb__account {
 	struct nnb__app *app;
 	pthread_mutex_t lock; /* guards the following fields. Taken before the service's lock */
-	uint64_t beside;      /* bytes that are charged for other things of the model than the driver's */
-	uint64_t reserved;    /* for the driver: charged whether or not it has them */
-	uint64_t used;        /* by the driver */
-	bool runs;            /* the model is prepared, so executions come and go */
+	uint64_t beside;      /* bytes charged for the model outside the driver */
+	uint64_t reserved;    /* bytes reserved for the driver, charged whether it uses them or not */
+	uint64_t used;        /* bytes allocated by the driver */
+	bool runs;            /* the model is prepared: executions begin and end */
 };
 
-/* Nothing is charged yet. */
+/* Begin an account that charges nothing. */
 void nnb__account_init(struct nnb__account *account, struct nnb__app *app);
-/* The driver has given back all that it had. Gives back the rest. */
+/* End an account. The driver must have given back all; this gives back the rest. */
 void nnb__account_fini(struct nnb__account *account);
 
 /* The account as the driver sees it; its arg is @account. */
 struct nnb_account nnb__account_for_driver(struct nnb__account *account);
 
-/* From now on @beside and @reserved are charged instead of what was. As nnb__app_take; then nothing has changed. */
+/* Charge @beside and @reserved instead of the former values. As nnb__app_take; after a refusal nothing has changed. */
 enum nnb_status nnb__account_settle(struct nnb__account *account, uint64_t beside, uint64_t reserved,
                                     struct nnb_reason *reason);
 
-/* @more is reserved besides, until it is released. @ever: could it be had some time? What is refused otherwise is PERSISTENT. */
+/* Reserve @more bytes, until they are released. @ever: whether the app could have them some time; if not, a refusal is PERSISTENT. */
 enum nnb_status nnb__account_reserve(struct nnb__account *account, uint64_t more, bool ever, struct nnb_reason *reason);
 void nnb__account_release(struct nnb__account *account, uint64_t bytes);
 
-/* The model has been prepared: what is charged for that. */
+/* Call once, when the model has been prepared. Returns the bytes charged for it. */
 uint64_t nnb__account_prepared(struct nnb__account *account);
 
 #endif

@@ -24,8 +24,8 @@
 #include "fmq/sys.h"
 #include "service/service.h"
 
-#define PATIENCE_NS UINT64_C(10000000000) /* with who introduces itself, or has begun a message */
-#define HURRY_NS UINT64_C(250000000)      /* between two looks at who is held up at the end */
+#define PATIENCE_NS UINT64_C(10000000000) /* limit of a wait for the hello, or for the rest of a message */
+#define HURRY_NS UINT64_C(250000000)      /* interval of the interrupts of threads that block at the end */
 
 /* ---- channels ---- */
 
@@ -52,7 +52,7 @@ static void channel_end(struct nnb__channel *ch)
 	free(ch);
 }
 
-/* Take a call and answer it. 0, or the end of the channel. */
+/* Receive a call and answer it. 0; otherwise the channel ends. */
 static int serve_call(struct nnb__channel *ch)
 {
 	int r = nnb__message_receive(ch->sock, &ch->in);
@@ -71,7 +71,7 @@ static int serve_call(struct nnb__channel *ch)
 	nnb__message_begin(&ch->in, 0);
 	r = nnb__send_without_fds(ch->sock, &ch->out);
 	if (r)
-		nnb__call_undo(ch); /* the caller has given up, and will never know what it has */
+		nnb__call_undo(ch); /* the client will never learn the ids of the new objects */
 	nnb__fenced_answered(ch, !r);
 	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_tell)
 		/* the client waits for a completion event: the end of the socket tells it that none will come */
@@ -107,7 +107,7 @@ static int start_thread(void *(*run)(void *), void *arg)
 	return -r;
 }
 
-/* On the life line's thread, like the end of the connection: so none comes after that. @sock is taken. */
+/* Runs on the life line's thread, like the end of the connection, so no channel opens after that. Takes ownership of @sock. */
 static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct nnb_reason *reason)
 {
 	struct nnb__channel *ch = NULL;
@@ -116,7 +116,7 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 	if (nnb__is_line(sock))
 		status = nnb__app_take(c->app, NNB__CHANNELS, 1, reason);
 	else
-		nnb_because(reason, "that is no socket for a channel");
+		nnb_because(reason, "the file is not a socket of the kind for channels");
 	if (!status) {
 		ch = calloc(1, sizeof(*ch));
 		if (!ch)
@@ -172,7 +172,7 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_capabilities(m, &capabilities);
 }
 
-/* A client introduces itself: version, name, and where to tell it what is done. 0 or -errno. */
+/* Receive the client's hello: version, HAL, name, and the socket for events. 0 or -errno. */
 static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32_t *version)
 {
 	int r;
@@ -190,7 +190,7 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 	return in->type == NNB__HELLO && nnb__message_taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
 }
 
-/* A message was more than the app may have, and has been passed over. */
+/* Answer a message that the app's budget refused, and that was skipped. */
 static int answer_refused(struct nnb__connection *c, const struct nnb__message *in, struct nnb__message *out)
 {
 	nnb__answer_begin(out, in->refused, &in->why);
@@ -253,7 +253,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 
 /* ---- the end ---- */
 
-/* Serving its life line ended with @r. */
+/* Why the connection ends, after serving its life line has returned @r. */
 static enum nbt_reason reason_of(const struct nnb__connection *c, int r)
 {
 	if (r == -ESHUTDOWN)
@@ -268,7 +268,8 @@ static void connection_hang_up(struct nnb__connection *c)
 	atomic_store_explicit(&c->closing, true, memory_order_release); /* publishes its reason, too */
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
 	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < c->bursts.n; i++) /* first: who hears the end knows that nothing more begins */
+	for (uint32_t i = 0; i < c->bursts.n;
+	     i++) /* first, so that a client that sees its sockets end knows that no execution begins any more */
 		if (c->bursts.items[i])
 			nnb__burst_hang_up(c->bursts.items[i]);
 	shutdown(c->life, SHUT_RDWR);
@@ -351,7 +352,7 @@ static void *connection_run(void *arg)
 	return NULL;
 }
 
-/* Say why not, and hang up. Nothing here waits: there is room for the answer in an empty queue, and another closes it. */
+/* Send the refusal, and disconnect. This does not block: an empty queue has room for the answer, and the sweeper closes the socket. */
 static void connection_refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
 {
 	struct nnb__message out = { 0 };
@@ -390,7 +391,7 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 		return;
 	}
 	if (start_thread(connection_run, c)) {
-		close_sockets(c); /* there is no thread to be had: nothing better can be done */
+		close_sockets(c); /* no thread is available, so nothing can answer */
 		nnb__connection_leave(c);
 		connection_free(c);
 	}

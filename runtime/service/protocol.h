@@ -1,10 +1,10 @@
 /*
  * protocol.h -- messages between a client and the service, for both.
  *
- * A message is a type, a body of bytes, and fds. It is put together and taken apart a field at a time; fields are in
- * the machine's byte order, without padding. nnburstd(8) says what each type holds.
+ * A message consists of a type, a body of bytes, and fds. Code writes and reads it a field at a time; fields are in
+ * the machine's byte order, without padding. nnburstd(8) lists the fields of each type.
  *
- * CONCURRENCY  A message is one thread's. A socket has one sender and one receiver at a time.
+ * CONCURRENCY  One thread uses a message. A socket has one sender and one receiver at a time.
  */
 #ifndef NNB_SERVICE_PROTOCOL_H
 #define NNB_SERVICE_PROTOCOL_H
@@ -30,11 +30,11 @@ enum nnb__type {
 	NNB__HELLO =
 		1, /* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
 	NNB__CHANNEL, /* fd: a socket to answer calls on -> an answer */
-	NNB__BYE,     /* the client disconnects, and has not died. No answer */
+	NNB__BYE,     /* the client disconnects; without this message it has died. No answer */
 
 	/* on a channel, from the client; each is answered */
 	NNB__COUNTS = 16, /* -> the fields of struct nnb_service_counts */
-	NNB__SUPPORTED,   /* model -> a byte an operation */
+	NNB__SUPPORTED,   /* model -> a byte for each operation */
 	NNB__PREPARE,     /* preference u32, priority u32, deadline u64, cache, model -> id u32, preference u32 */
 	NNB__PREPARE_FROM_CACHE, /* deadline u64, cache -> id u32, preference u32 */
 	NNB__RELEASE,            /* model's id -> */
@@ -64,25 +64,25 @@ struct nnb__message {
 	uint16_t type;
 	uint8_t *body;
 	size_t bytes, room; /* in use, allocated */
-	size_t at;          /* how far it has been taken apart */
-	int *fds;           /* received: owned until taken, then -1. To be sent: borrowed */
+	size_t at;          /* bytes that have been read */
+	int *fds;           /* received: owned until a reader takes them, then -1. To be sent: borrowed */
 	uint32_t n_fds, room_fds, fds_at;
 	bool received;
-	bool failed;               /* a field was not there, or there was no memory for it */
+	bool failed;               /* a field was missing, or there was no memory for it */
 	struct nnb__budget budget; /* lends the memory of a large message while it is received and parsed */
 	uint64_t borrowed;
-	uint32_t arriving;       /* fds that are charged for until the message is over */
+	uint32_t arriving;       /* fds that are charged until the next message begins */
 	enum nnb_status refused; /* the budget's status, if it refused */
-	struct nnb_reason why;   /* likewise */
+	struct nnb_reason why;   /* the budget's reason, if it refused */
 };
 
-/* Begin a message of @type, and keep the memory. Fds that were not taken are closed. All zeroes is an empty message. */
+/* Begin a message of @type in the same memory. Closes received fds that no reader has taken. A message of zeroes is empty. */
 void nnb__message_begin(struct nnb__message *m, uint16_t type);
 void nnb__message_fini(struct nnb__message *m);
 /* The message has been parsed: free its body, and return what was lent for it. Its fds stay charged. */
 void nnb__message_drop_body(struct nnb__message *m);
 
-/* ---- putting together; what goes wrong is told by sending ---- */
+/* ---- writing; sending reports an earlier error ---- */
 
 void nnb__put_bytes(struct nnb__message *m, const void *from, size_t n);
 void nnb__put_u32(struct nnb__message *m, uint32_t n);
@@ -96,20 +96,20 @@ void nnb__put_request(struct nnb__message *m, const struct nnb_call *call);
 void nnb__put_terms(struct nnb__message *m, const struct nnb_terms *terms);
 void nnb__put_result(struct nnb__message *m, const struct nnb_result *result);
 
-/* ---- taking apart: zeroes where there is nothing, and m->failed ---- */
+/* ---- reading: a missing field is zero, and sets m->failed ---- */
 
 void nnb__get_bytes(struct nnb__message *m, void *to, size_t n);
 uint32_t nnb__get_u32(struct nnb__message *m);
 uint64_t nnb__get_u64(struct nnb__message *m);
-void nnb__get_text(struct nnb__message *m, char *to, size_t room);    /* cut off at its room; always terminated */
-int nnb__get_fd(struct nnb__message *m);                              /* taken: the caller's; -1: there is none */
-void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret); /* the caller's; perhaps not canonical */
+void nnb__get_text(struct nnb__message *m, char *to, size_t room);    /* truncated to @room; always terminated */
+int nnb__get_fd(struct nnb__message *m);                              /* owned by the caller; -1: there is none */
+void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret); /* owned by the caller; perhaps not canonical */
 uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX]); /* their number */
 /* At most NNB_BUFFER_ROLES_MAX of them, *ret owned (free); NULL: none, or failed. False: there is no memory for them. */
 bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32_t *ret_n);
-/* @least bytes for each of @n things are still to come? Or else failed. */
+/* Whether the rest has at least @least bytes for each of @n things; if not, the message has failed. */
 bool nnb__message_holds(struct nnb__message *m, uint64_t n, size_t least);
-/* All of it was taken, fds and all, and nothing was missing. */
+/* Whether all bytes and fds have been read, and no field was missing. */
 bool nnb__message_taken(const struct nnb__message *m);
 
 /* A request with its memory. */
@@ -123,7 +123,7 @@ struct nnb__request {
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret);
 void nnb__request_fini(struct nnb__request *request);
 void nnb__get_terms(struct nnb__message *m, struct nnb_terms *ret);
-/* Into @ret, whose shapes have room for @room, or are NULL. */
+/* @ret: its shapes have room for @room, or are NULL. */
 void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t room);
 
 /* ---- structs in answers, field by field: fields.c. @ret is filled with zeroes where the message has failed ---- */
@@ -140,7 +140,7 @@ void nnb__get_capabilities(struct nnb__message *m, struct nnb_capabilities *ret)
 /* ---- answers ---- */
 
 void nnb__answer_begin(struct nnb__message *m, enum nnb_status status, const struct nnb_reason *reason);
-/* The status at the head of an answer; GENERAL_FAILURE if it is none. */
+/* Read the status at the head of an answer; GENERAL_FAILURE if the message is not an answer. */
 enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *reason);
 
 /* ---- sockets ---- */
@@ -148,22 +148,22 @@ enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *re
 /* 0; -EPIPE or -ECONNRESET: the peer has closed; -ENOMEM, -EMSGSIZE: the message cannot be sent; another -errno. */
 int nnb__message_send(int sock, struct nnb__message *m);
 
-/* The same for the service, which sends no fds, not even one for a large body. */
+/* nnb__message_send for the service, which sends no fds, not even for a large body. */
 int nnb__send_without_fds(int sock, struct nnb__message *m);
 
 /*
- * Wait for a message. 0; -ECONNRESET: the end; -EBADMSG: not a message, or one whose fds got lost; -ETIMEDOUT (see
- * nnb__socket_timeout); -ENOMEM; -EDQUOT: its budget lends nothing, m->refused says why, and the message has been passed over.
+ * Wait for a message. 0; -ECONNRESET: the peer has closed; -EBADMSG: not a message, or some of its fds are lost; -ETIMEDOUT
+ * (nnb__socket_timeout); -ENOMEM; -EDQUOT: the budget refused the message, which was skipped; m->refused and m->why have the reason.
  */
 int nnb__message_receive(int sock, struct nnb__message *m);
 
-/* Is it a socket that messages can be exchanged on, and that can be hung up on? */
+/* Whether @fd is a socket of the kind that carries messages, so that shutdown ends every wait on it. */
 bool nnb__is_line(int fd);
 
-/* A stranger's socket: with what comes on it, the kernel is not to send who it is from. */
+/* Switch off that the kernel adds the sender's credentials or pidfd to messages on @sock, which a peer has made. */
 void nnb__socket_hide_sender(int sock);
 
-/* How long nnb__message_receive, and nnb__message_send for room, wait on @sock; 0: for ever. */
+/* Limit how long nnb__message_receive waits for a message on @sock, and nnb__message_send for room; 0: no limit. */
 void nnb__socket_timeout(int sock, uint64_t ns);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * quota.h -- how what the machine lets one process have is shared out among apps: file descriptors, mappings, memory.
+ * quota.h -- divides the machine's limits of one process among apps: file descriptors, mappings, memory.
  *
- * A quota has a limit, in units. A quarter of the limit stays the service's. Each of the first APPS apps is guaranteed a
- * part of the limit, whatever the others hold; what an app holds beyond its guarantee comes out of a part that all of them
- * share. No app holds more than `most`.
+ * A quota has a limit, in units. The service keeps a quarter of the limit for itself. Each of the first APPS apps is guaranteed a
+ * part of the limit, whatever other apps hold; an app's units beyond its guarantee come out of a part that all apps share. No app
+ * holds more than `most`.
  *
  *     limit L = 1/4 service + APPS * 1/128 guaranteed (1/2) + 1/4 shared;  most = 1/4
  *
@@ -29,9 +29,9 @@ struct nnb__quota_held {
 };
 
 enum nnb__quota_answer {
-	NNB__QUOTA_HAS,
-	NNB__QUOTA_OWN,   /* the app would have more than an app may */
-	NNB__QUOTA_SHARED /* the app has its guarantee, and the shared part is used up */
+	NNB__QUOTA_HAS,   /* the units are available */
+	NNB__QUOTA_OWN,   /* the app would hold more than one app may */
+	NNB__QUOTA_SHARED /* the app holds its guarantee, and the shared part is used up */
 };
 
 /* Initialise from the machine's @limit. */
@@ -40,14 +40,14 @@ void nnb__quota_init(struct nnb__quota *quota, uint64_t limit);
 /* Initialise from a @limit for apps alone: the service keeps nothing for itself, and an app may use all of it. */
 void nnb__quota_init_of_apps(struct nnb__quota *quota, uint64_t limit);
 
-/* Would @held have @n units more? Nothing changes. */
+/* Whether @held can have @n units more. Changes nothing. */
 enum nnb__quota_answer nnb__quota_asks(const struct nnb__quota *quota, const struct nnb__quota_held *held, uint64_t n);
 
-/* @held has @n units more: nnb__quota_asks has said so. */
+/* Move @n units to @held, after nnb__quota_asks has returned NNB__QUOTA_HAS, or back. */
 void nnb__quota_take(struct nnb__quota *quota, struct nnb__quota_held *held, uint64_t n);
 void nnb__quota_give(struct nnb__quota *quota, struct nnb__quota_held *held, uint64_t n);
 
-/* ---- what the machine lets this process have ---- */
+/* ---- the machine's limits for this process ---- */
 
 uint64_t nnb__machine_descriptors(void); /* RLIMIT_NOFILE, as it is now */
 uint64_t nnb__machine_mappings(void);    /* vm.max_map_count */

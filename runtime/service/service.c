@@ -39,14 +39,14 @@
 enum { CONNECTIONS = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
 #define CALLBACK_NS UINT64_C(10000000000)
 #define WORK_NS UINT64_C(60000000000)
-#define FAREWELL_NS UINT64_C(1500000000) /* for all that is to end when the service does */
+#define FAREWELL_NS UINT64_C(1500000000) /* limit of the time in which a stopping service waits for its threads */
 #define BREATH_MS 20
 
 static const struct {
 	const char *name;
 	uint64_t usual; /* limit of an app */
 	/*
-	 * The most that one of them takes of the machine. A connection: its life line, its socket for events, its process's pidfd; a
+	 * The most that one object takes of the machine. A connection: its life line, its socket for events, its process's pidfd; a
 	 * thread. A channel: its socket; a thread. A burst: its line, two queues of one file each; a thread. A pool: its received file,
 	 * and a duplicate for its mapping (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice;
 	 * its thread. A model: the mappings of its operators.
@@ -84,7 +84,7 @@ struct asked {
 	uint64_t n;
 	const char *name;
 	enum nbt_resource told;
-	bool own; /* the app has what an app may have; otherwise, all apps have what there is for them */
+	bool own; /* the app's own limit is reached; otherwise the limit of all apps */
 	uint64_t held, most;
 	bool forever;
 };
@@ -104,7 +104,7 @@ static uint64_t cost_of(enum nnb__resource resource, enum nnb__machine_resource 
 	}
 }
 
-/* The app's own limit, and what all apps may have. The lock is held. */
+/* Check the app's own limit and the limit of all apps. The lock is held. */
 static bool has_in_limits(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
 {
 	const struct nnb_service *s = app->service;
@@ -121,7 +121,7 @@ static bool has_in_limits(struct nnb__app *app, enum nnb__resource resource, str
 	return false;
 }
 
-/* Its part of what the machine has. The lock is held. */
+/* Check the app's part of a machine limit. The lock is held. */
 static bool has_in_machine(struct nnb__app *app, enum nnb__resource resource, enum nnb__machine_resource of,
                            struct asked *ask)
 {
@@ -162,7 +162,7 @@ static void resource_hold(struct nnb__app *app, enum nnb__resource resource, uin
 	s->held[resource] += n;
 }
 
-/* Is there as much? Then it is taken. The lock is held. */
+/* Charge the app if all limits allow it. The lock is held. */
 static bool resource_lend(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
 {
 	uint64_t n = ask->n;
@@ -332,7 +332,7 @@ uint32_t nnb__new_id_for(struct nnb__connection *c, const struct nnb__table *tab
 	return id;
 }
 
-/* ---- who is there ---- */
+/* ---- apps and connections ---- */
 
 static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 {
@@ -356,7 +356,7 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 	return app;
 }
 
-/* An app that holds nothing is forgotten. */
+/* Free an app without connections, which holds nothing. The lock is held. */
 static void forget_app(struct nnb_service *s, struct nnb__app *app)
 {
 	struct nnb__app **at = &s->apps;
@@ -391,7 +391,7 @@ uint32_t nnb__apps_counts(struct nnb_service *s, struct nnb__app *only, struct n
 	return n;
 }
 
-/* Its id says whose buffers are: no other connection may have it, however many ids there have been since. */
+/* The id of a connection identifies the owner of buffers, so no other connection may have it, even after ids repeat. */
 static void connection_enlist(struct nnb_service *s, struct nnb__connection *c)
 {
 	const struct nnb__connection *other;
@@ -408,7 +408,7 @@ static void connection_enlist(struct nnb_service *s, struct nnb__connection *c)
 	s->connections = c;
 }
 
-/* A place for it, within the app's limits and all apps'. The lock is held. */
+/* Charge the app for a connection. The lock is held. */
 static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__connection *c, uint32_t key,
                                         struct nnb_reason *reason)
 {
@@ -430,8 +430,8 @@ static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__conne
 }
 
 /*
- * A pidfd of who connected, or -1. The socket knows it since Linux 6.5; before, who has the pid now may be another process, if the client has
- * ended meanwhile.
+ * A pidfd of the client's process, or -1. The socket has it since Linux 6.5; on older kernels another process may have the pid by now, if
+ * the client has ended.
  */
 static int peer_process(int sock, pid_t pid)
 {
@@ -510,7 +510,7 @@ static int socket_error(struct nnb_reason *reason, const char *what, const char 
 	return -error;
 }
 
-/* Lock the lock file: its holder may take the socket. */
+/* Lock the lock file: only its holder may replace the socket. */
 static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
 {
 	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -527,7 +527,7 @@ static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
 	return 0;
 }
 
-/* Listen on a socket of another name, and give it its own when it is ready: who finds it is let in. */
+/* Make the socket under another name, and rename it when it listens, so that a client that finds it can connect. */
 static int socket_listen(struct nnb_service *s, const char *name, struct nnb_reason *reason)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -730,7 +730,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
 	if (s->lock_fd >= 0)
-		close(s->lock_fd); /* the file stays: to remove it would let two hold two files of one name */
+		close(s->lock_fd); /* the file stays: if it were removed, two processes could lock two files of one name */
 	nnb__lanes_fini(&s->lanes);
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);

@@ -1,9 +1,10 @@
 /*
- * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
+ * service.h -- the service's internal interface: apps and their holdings, connections, models, bursts, executions.
  *
- * service.c listens and keeps the apps; quota.c shares the machine's limits out among them; account.c is what a model costs its app; sweep.c closes the sockets of those that are refused; connection.c is the life of a connection and its channels; calls.c, models.c,
- * buffers.c, executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to
- * the client; tell.c says what there is to who listens.
+ * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps. account.c charges an
+ * app for the memory of a model. sweep.c closes the sockets of refused clients. connection.c runs a connection and its channels.
+ * calls.c, models.c, buffers.c, executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with
+ * the line to its client. tell.c emits the events about the service's objects.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H
@@ -32,7 +33,7 @@ enum nnb__resource {
 	NNB__ASYNC,
 	NNB__THREADS,  /* threads of asynchronous executions, until the client is notified. No limit of their own */
 	NNB__FILES,    /* files of bursts' queues, beyond one for each queue. No limit of their own */
-	NNB__ARRIVING, /* file descriptors of messages that are received and looked at. No limit of its own */
+	NNB__ARRIVING, /* file descriptors of messages that are received and parsed. No limit of its own */
 	NNB__N_RESOURCES
 };
 
@@ -41,13 +42,13 @@ enum nnb__machine_resource {
 	NNB__DESCRIPTORS,
 	NNB__MAPPINGS, /* in NNB__MAPPING-ths */
 	NNB__MEMORY,   /* in bytes */
-	NNB__PLACES,   /* connections: not the machine's, but what the service has for all apps */
+	NNB__PLACES,   /* connections of all apps: a limit of the service, not of the machine */
 	NNB__N_MACHINE
 };
 
 /*
- * One mapping, in units of its quota. A byte is one unit: memory from malloc takes mappings, too, of which each has 16 MiB
- * at least (nnburstd sees to that), so that a byte of an app is charged with a 16 777 216th of a mapping.
+ * One mapping, in units of its quota. A byte of memory is one unit, because memory from malloc takes mappings, too. nnburstd
+ * configures malloc so that each of its mappings has at least 16 MiB; so a byte is charged as a 16 777 216th of a mapping.
  */
 #define NNB__MAPPING (UINT64_C(1) << 24)
 
@@ -79,75 +80,78 @@ struct nnb_service {
 	struct nnb__lanes lanes;
 	char *socket, *lock_path;
 	int listener, lock_fd, stop_fd;
-	bool bound; /* the socket of that name is ours */
+	bool bound; /* this process has made the socket at that path */
 	uint32_t instance;
 	atomic_uint last_id;
 	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* counts of objects that have ended */
 	atomic_uint holds;                          /* bursts that keep the device fast; changed under the lock */
-	uint64_t since;                             /* when it was opened */
+	uint64_t since;                             /* time when the service was opened */
 	atomic_bool stopping;
-	_Atomic uint64_t heard;  /* by nbt_news: who has been told what there is */
+	_Atomic uint64_t heard;  /* number by nbt_news of the trace sessions that have the existing objects */
 	pthread_mutex_t telling; /* orders threads that emit existing objects. Before the lock */
 	struct nnb__sweeper sweeper;
 
 	pthread_mutex_t lock; /* guards the following fields */
-	pthread_cond_t fewer; /* a connection has gone */
+	pthread_cond_t fewer; /* signalled when a connection has ended */
 	struct nnb__app *apps;
 	struct nnb__connection *connections;
-	struct nnb__model *models;       /* all there are */
+	struct nnb__model *models;       /* all models */
 	uint64_t held[NNB__N_RESOURCES]; /* held by all apps */
 	struct nnb__quota quotas[NNB__N_MACHINE];
 	uint32_t guaranteed; /* apps */
 };
 
 /*
- * Take or give back what an app holds, within the app's limits and its part of what the machine has. NONE;
- * RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is more than it may ever have.
+ * Charge @app for @n of a resource, or give them back. Charging respects the app's limits and its part of the machine's limits.
+ * NONE; RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is more than the app may ever hold.
  */
 enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
-/* Could an app that holds nothing else ever have @n? */
+/* Whether an app that holds nothing else could hold @n. */
 bool nnb__could_have(const struct nnb_service *service, enum nnb__resource resource, uint64_t n);
-/* The same without a word: false is no refusal of anything. */
+/* As nnb__app_take, but false (the app may not have them) is not counted, emitted or reported as a refusal. */
 bool nnb__app_lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 void nnb__app_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 enum nnb_status nnb__app_take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
-/* @ever: could it be had some time? What is refused otherwise is PERSISTENT. */
+/* @ever: whether the app could have @n some time. If not, a refusal is PERSISTENT. */
 enum nnb_status nnb__app_take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
                                  struct nnb_reason *reason);
 enum nnb_status nnb__app_take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
                                        struct nnb_reason *reason);
 
-/* Instead of @n of one have @k of another: at no time neither or both. As nnb__app_take; then it has what it had. */
+/*
+ * Give back @n of @from and take @k of @to, as one step: other threads see one or the other. As nnb__app_take; after a refusal the app
+ * holds @n of @from as before.
+ */
 enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to,
                               uint64_t k, struct nnb_reason *reason);
 
-/* The same as what keepers of pools ask; its arg is the app. */
+/* The app's budget, for code that keeps pools; its arg is the app. */
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
 
-/* UINT64_MAX: as much or more. */
+/* The sum, or UINT64_MAX if it is larger. */
 static inline uint64_t nnb__saturating_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* An id that was not used lately: the instance number in its high 12 bits. Never 0. */
+/* An id, with the instance number in its high 12 bits. Never 0. Ids repeat after 2^20 of them. */
 uint32_t nnb__new_id(struct nnb_service *service);
 
 struct nnb__connection;
 struct nnb__table;
-/* The same, and none that is in @table, one of the connection's, whose lock is not held. */
+/* An id that is not in @table, a table of @connection. The caller does not hold the connection's lock. */
 uint32_t nnb__new_id_for(struct nnb__connection *connection, const struct nnb__table *table);
 
 void nnb__service_count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
 
-/* The lane time of @only, or of all apps (NULL). Returns their number; the caller owns *ret; NULL: no memory. */
+/* The counts of @only, or of all apps (NULL). Returns their number; the caller owns *ret; NULL: no memory. */
 uint32_t nnb__apps_counts(struct nnb_service *service, struct nnb__app *only, struct nnb_app_counts **ret);
 
-/* ---- models: counted; what they hold of their app is given back with the last count ---- */
+/* ---- models: with a reference count; the last unref gives back what the model is charged for ---- */
 
-/* A model that is being prepared is tried out: what exec_state says of that. */
+/* A trial run of a model that is being prepared, for the event exec_state. */
 struct nnb__trial {
-	struct nnb__trial *next, **from; /* the connection's list, under its lock */
+	struct nnb__trial *next, **from; /* list of the connection, under its lock */
 	struct nnb__trace trace;
 };
 
@@ -155,7 +159,7 @@ struct nnb__trial {
 struct nnb__model_birth {
 	uint32_t conn;
 	uint64_t began, took_ns, deadline_ns;
-	uint64_t since; /* when it was there */
+	uint64_t since; /* time when the model was prepared */
 };
 
 struct nnb__model {
@@ -167,7 +171,7 @@ struct nnb__model {
 	struct nnb_prepared *prepared;
 	struct nnb__times times;
 	struct nnb__account account;
-	uint64_t frame_bytes; /* reserved for each execution: as far as that is known before there is one */
+	uint64_t frame_bytes; /* bytes reserved for each execution: the temporaries whose shapes are known in advance */
 	bool low_power;
 	uint32_t pools;
 	uint64_t bytes; /* bytes charged for the prepared model; executions are charged in addition */
@@ -177,18 +181,18 @@ struct nnb__model *nnb__model_ref(struct nnb__model *model);
 void nnb__model_unref(struct nnb__model *model);
 
 /*
- * As nnb__app_take_pools, for executions of @model, which its app holds besides: what does not fit beside it and a frame never
- * will, and is RESOURCE_EXHAUSTED_PERSISTENT.
+ * As nnb__app_take_pools, for an execution of @model. If the pools would not fit beside the model and a frame, even in an app that
+ * holds nothing else, the refusal is RESOURCE_EXHAUSTED_PERSISTENT.
  */
 enum nnb_status nnb__model_take(struct nnb__model *model, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
-/* Reserve a frame, for an execution whose pools are of @bytes. */
+/* Reserve a frame for an execution whose pools have @bytes. */
 enum nnb_status nnb__model_reserve(struct nnb__model *model, uint64_t bytes, struct nnb_reason *reason);
 void nnb__model_release(struct nnb__model *model);
-/* Could its app ever have this besides the model? */
+/* Whether the model's app could hold this and the model, if it held nothing else. */
 bool nnb__model_fits(const struct nnb__model *model, uint32_t pools, uint64_t bytes);
 struct nnb__budget nnb__model_budget(struct nnb__model *model);
 
-/* ---- bursts: counted likewise ---- */
+/* ---- bursts: with a reference count, too ---- */
 
 struct nnb__burst {
 	atomic_uint refs;
@@ -196,21 +200,21 @@ struct nnb__burst {
 	struct nnb__model *model;
 	uint32_t id;
 	bool extended;
-	uint32_t more_files; /* files of its queues, beyond one for each */
-	int line;            /* to the client, to ask what slots are */
+	uint32_t more_files; /* files of the two queues, beyond one for each queue */
+	int line;            /* socket to the client, to ask for the memories of slots */
 	bool broken; /* the callback's channel is out of step: do not use it any more. Owned by the burst's thread */
-	struct nnb__message message; /* likewise */
+	struct nnb__message message; /* question and answer on the line. Owned by the burst's thread */
 	struct nnb_burst_server *server;
-	uint64_t since;   /* when it was there; 0: it is not yet */
-	uint64_t took_ns; /* to make it */
+	uint64_t since;   /* time when the burst was emitted; 0: not yet */
+	uint64_t took_ns; /* duration of making the burst */
 };
 
-/* @line is taken, whatever happens, and so is a count of @model. */
+/* Takes ownership of @line and of a reference of @model, also when it fails. */
 enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *connection, struct nnb__model *model,
                                bool extended, const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
                                int line, struct nnb_reason *reason);
 void nnb__burst_unref(struct nnb__burst *burst);
-/* End every wait of the burst's thread for the client's answer, or for a lane. Any thread. */
+/* End every wait of the burst's thread for the client's answer or for a lane. Any thread. */
 void nnb__burst_hang_up(struct nnb__burst *burst);
 
 /* ---- connections ---- */
@@ -222,7 +226,7 @@ struct nnb__table {
 	uint32_t n, room;
 };
 
-/* Things with a stream in each connection: calls by path, and trial runs of models. Bursts have streams of their own. */
+/* Each connection has a stream for its calls of each path, and one for trial runs of models. Each burst is a stream. */
 enum { NNB__CALL_PATHS = NBT_path_prepare + 1 };
 
 struct nnb__connection {
@@ -233,23 +237,23 @@ struct nnb__connection {
 	char name[NNB_NAME_MAX];
 	uint32_t hal;                      /* enum nnb_hal */
 	bool sees_all;                     /* may see the lane time of other apps */
-	uint32_t streams[NNB__CALL_PATHS]; /* by path: the stream of its calls in traces */
+	uint32_t streams[NNB__CALL_PATHS]; /* by path: the number of the stream in traces */
 	atomic_uint n_trials;              /* trial runs so far */
 	int life, events;
-	int process;                 /* a pidfd of who connected; -1: there is none to be had */
-	uint32_t pid, uid;           /* likewise */
-	uint64_t since;              /* when it was told of; 0: it is not yet. Under the service's lock */
-	uint8_t reason;              /* enum nbt_reason: why it ends. Before closing is set */
+	int process;                 /* a pidfd of the client; -1: the kernel gave none */
+	uint32_t pid, uid;           /* of the client */
+	uint64_t since;              /* time when the connection was emitted; 0: not yet. Under the service's lock */
+	uint8_t reason;              /* enum nbt_reason: the reason of the end. Set before closing */
 	pthread_mutex_t events_lock; /* one sender at a time */
 	atomic_bool closing;
 
 	pthread_mutex_t lock; /* guards the following fields */
-	pthread_cond_t fewer; /* a channel or an asynchronous execution has gone */
+	pthread_cond_t fewer; /* signalled when a channel or an asynchronous execution has ended */
 	struct nnb__channel *channels;
-	uint32_t n_channels, n_async;                 /* those that are about to end, too */
-	struct nnb__fenced *signalling;               /* about to signal their fences */
-	struct nnb__job *jobs;                        /* under way */
-	struct nnb__trial *trials;                    /* likewise */
+	uint32_t n_channels, n_async;                 /* counts, with those that are about to end */
+	struct nnb__fenced *signalling;               /* executions that are about to signal their fences */
+	struct nnb__job *jobs;                        /* executions under way */
+	struct nnb__trial *trials;                    /* trial runs under way */
 	struct nnb__numbers numbers[NNB__CALL_PATHS]; /* of its calls, by path */
 	struct nnb__table models, bursts, buffers;
 };
@@ -258,20 +262,21 @@ struct nnb__channel {
 	struct nnb__channel *next, **from;
 	struct nnb__connection *connection;
 	int sock;
-	pthread_t thread; /* if it is known: the connection's lock is held */
+	pthread_t thread; /* valid if thread_known; under the connection's lock */
 	bool thread_known;
 	struct nnb__message in, out;
-	uint32_t made_model, made_burst, made_buffer; /* by the call under way; 0: none */
-	int made_fence;                               /* likewise: of the execution that it launched; -1: none */
-	bool will_tell;                               /* the client was promised a completion event */
+	uint32_t made_model, made_burst, made_buffer; /* ids of the objects that the current call has made; 0: none */
+	int made_fence; /* fence of the execution that the current call has launched; -1: none */
+	bool will_tell; /* the answer promises a completion event */
 };
 
-/* Serve the client at the other end of @sock, which is taken, on a thread of its own. */
+/* Serve the client at the other end of @sock on a thread of its own. Takes ownership of @sock. */
 void nnb__connection_start(struct nnb_service *service, int sock);
 
 /*
- * In service.c, for connection.c. Enter: set the app of the connection's credentials, take a place for a connection, and enter the
- * service's list, unless the connection is refused. Retire: take back the life line, which the caller closes.
+ * In service.c, for connection.c. Enter: find the app by the client's credentials, charge it for a connection, and enter the
+ * service's list, unless the connection is refused. Retire: take the life line out of the connection; the caller closes it. Leave: leave
+ * the list; afterwards the service may be freed.
  */
 enum nnb_status nnb__connection_enter(struct nnb__connection *connection, struct nnb_reason *reason);
 int nnb__connection_retire(struct nnb__connection *connection);
@@ -279,29 +284,29 @@ void nnb__connection_leave(struct nnb__connection *connection);
 
 /* ---- calls ---- */
 
-/* Answer the call in channel->in, into channel->out. 0; -EBADMSG: it is no call. */
+/* Execute the call in channel->in, and write the answer into channel->out. 0; -EBADMSG: the message is not a call. */
 int nnb__call_dispatch(struct nnb__channel *channel);
 
-/* The answer did not arrive: undo what the call made. */
+/* The answer did not reach the client: undo what the call made. */
 void nnb__call_undo(struct nnb__channel *channel);
 
-/* Has the client a HAL with deadlines and priorities, and their statuses? */
+/* Whether the client's HAL has deadlines and priorities, and their statuses. */
 static inline bool nnb__has_qos(const struct nnb__connection *connection)
 {
 	return connection->hal >= NNB_HAL_1_3;
 }
 
-/* The status as this client knows it. */
+/* The status in the client's HAL. */
 enum nnb_status nnb__status_for(const struct nnb__connection *connection, enum nnb_status status);
 
-/* For who answers. */
+/* Begin the answer to the current call: with a status, or to a malformed call. */
 void nnb__call_answer(struct nnb__channel *channel, enum nnb_status status, const struct nnb_reason *why);
 void nnb__call_malformed(struct nnb__channel *channel);
 
-/* The model of this id, counted; NULL: the client has none. */
+/* The connection's model with this id, with a reference for the caller; NULL: there is none. */
 struct nnb__model *nnb__model_get(struct nnb__connection *connection, uint32_t id);
 
-/* The model whose id comes next in the call. NULL: the call has been answered. */
+/* The model whose id is the next field of the call, with a reference. NULL: there is none, and the call has been answered. */
 struct nnb__model *nnb__call_model(struct nnb__channel *channel);
 
 /* models.c */
@@ -310,9 +315,9 @@ void nnb__call_prepare(struct nnb__channel *channel);
 void nnb__call_prepare_from_cache(struct nnb__channel *channel);
 void nnb__call_release(struct nnb__channel *channel);
 void nnb__model_drop(struct nnb__connection *connection, uint32_t id);
-uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n); /* UINT64_MAX: more than that */
+uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n); /* UINT64_MAX: that or more */
 
-/* ---- buffers: what they hold of their app is given back when their last use is over ---- */
+/* ---- buffers: the app is charged for a buffer until its last use has ended ---- */
 
 /* buffers.c */
 void nnb__call_buffer(struct nnb__channel *channel);
@@ -326,7 +331,7 @@ void nnb__buffers_drop(struct nnb__table *taken); /* all; the connection has end
 
 /* One execution, from the call to its result. */
 struct nnb__job {
-	struct nnb__job *next, **from; /* the connection's list of those that are under way */
+	struct nnb__job *next, **from; /* list of the connection: executions under way */
 	struct nnb__connection *connection;
 	struct nnb__model *model;
 	struct nnb__request request;
@@ -336,14 +341,14 @@ struct nnb__job {
 	struct nnb__trace trace;
 	struct nnb_result result; /* owns its shapes */
 	bool measure;
-	uint64_t began;             /* if it is to be measured */
-	uint64_t serial;            /* for an execution without waiting: its serial */
-	uint32_t pools;             /* pools charged to the app until the job is freed ... */
-	uint64_t bytes;             /* ... and theirs, once it executes */
+	uint64_t began;             /* time of the call, if the client asked for a measurement */
+	uint64_t serial;            /* serial of an asynchronous or fenced execution */
+	uint32_t pools;             /* pools charged to the app until the job is freed */
+	uint64_t bytes;             /* bytes of these pools, charged once the job executes */
 	struct nnb__fenced *fenced; /* for a fenced execution, owned; else NULL */
 };
 
-/* Take the call apart as far as its request. False, and the call is answered. */
+/* Parse the call up to its request. False: the call has been answered. */
 bool nnb__job_of(struct nnb__channel *channel, enum nbt_path path, struct nnb__job *ret);
 void nnb__job_malformed(struct nnb__channel *channel, struct nnb__job *job); /* answers, and frees it */
 void nnb__job_decoded(struct nnb__job *job, enum nnb_status status);
@@ -351,7 +356,7 @@ void nnb__job_answered(struct nnb__job *job, enum nbt_queue queue); /* the answe
 void nnb__job_fini(struct nnb__job *job);
 void nnb__job_forget(struct nnb__job *job); /* its request */
 
-/* Is there any point in beginning? (nnb__admit) */
+/* Whether the job could meet its deadline if it began now (nnb__admit). */
 enum nnb_status nnb__job_admit(struct nnb__job *job, struct nnb_reason *why);
 
 /* Fail a valid job without executing it: its outputs in buffers become uninitialised. */
@@ -361,8 +366,8 @@ void nnb__job_fail(struct nnb__job *job);
 void nnb__job_execute(struct nnb__job *job, struct nnb_reason *why);
 
 /*
- * Have @run end a copy of @job, on a thread of its own: it gives back its NNB__ASYNC, says what became of the job, and
- * calls nnb__job_leave with it, last of all. NONE; or why not, and nothing has happened.
+ * Run @run on a thread of its own, with a copy of @job. @run gives back NNB__ASYNC, sends the outcome to the client, and calls
+ * nnb__job_leave with the copy last. NONE, and the thread owns what @job held; or a status, and the caller still owns it.
  */
 enum nnb_status nnb__job_launch(struct nnb__job *job, void *(*run)(void *job), struct nnb_reason *why);
 void nnb__job_leave(struct nnb__job *job);
@@ -375,20 +380,20 @@ void nnb__call_execute_async(struct nnb__channel *channel);
 
 /* fenced.c */
 void nnb__call_execute_fenced(struct nnb__channel *channel);
-/* @arrived false: the answer was not delivered, so the waiting execution is given up */
+/* @arrived: whether the answer reached the client; if not, the waiting execution is cancelled. */
 void nnb__fenced_answered(struct nnb__channel *channel, bool arrived);
 void nnb__fenced_free(struct nnb__fenced *fenced);
-/* let no thread be held up. The caller holds the connection's lock */
+/* Interrupt threads that block while they signal a fence. The caller holds the connection's lock. */
 void nnb__fenced_hurry(struct nnb__connection *connection);
 
-/* ---- what is said of it besides executions: tell.c ---- */
+/* ---- events about objects, other than executions: tell.c ---- */
 
 /* Emit all existing objects if a session has begun. Call at the beginning of work, without holding a lock. */
 void nnb__service_news(struct nnb_service *service);
 
 void nnb__tell_service(struct nnb_service *service); /* call before the first client is served */
 void nnb__tell_hold(bool on);
-/* @app: its key; NULL: it is what all of them have together. */
+/* @app: the key of the app whose limit is reached; NULL: a limit of all apps together. */
 void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app, enum nbt_resource resource,
                          uint64_t asked, uint64_t limit, bool forever);
 enum nbt_resource nnb__resource_told(enum nnb__resource resource);
@@ -404,15 +409,15 @@ void nnb__tell_unprepared(const struct nnb__model_birth *birth, const struct nnb
 void nnb__tell_release(const struct nnb__model *model);
 
 void nnb__tell_burst(struct nnb__burst *burst); /* call when the burst has entered the list, under the list's lock */
-void nnb__tell_burst_end(const struct nnb__burst *burst, uint64_t began); /* began: to end it, as of a span */
+void nnb__tell_burst_end(const struct nnb__burst *burst, uint64_t began); /* @began: by nnb__span_begin */
 
-/* buffers.c: once more. The connection's lock is held. */
+/* In buffers.c: emit an existing buffer once more. The caller holds the connection's lock. */
 struct nnb__buffer;
 void nnb__buffer_tell(const struct nnb__buffer *buffer);
 
 /* ---- tables ---- */
 
-/* Into and out of a table; the connection's lock is held. A removed item is the caller's. */
+/* The caller holds the connection's lock, and owns a removed item. */
 int nnb__table_put(struct nnb__table *table, uint32_t id, void *item);
 void *nnb__table_get(const struct nnb__table *table, uint32_t id);
 void *nnb__table_remove(struct nnb__table *table, uint32_t id);

@@ -1,5 +1,5 @@
 /*
- * sweep.h -- closing the sockets of clients that are refused, on a thread for all of them: who accepts does not wait.
+ * sweep.h -- closes the sockets of refused clients on a thread of its own, so that the accepting thread does not wait.
  */
 #ifndef NNB_SERVICE_SWEEP_H
 #define NNB_SERVICE_SWEEP_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sockets that wait to be closed, of all users and of one. Beyond that the caller closes its own. */
+/* Limits of the queue: sockets of all users, and of one user. Beyond them the caller closes its socket itself. */
 enum { NNB__SWEEP_MAX = 256, NNB__SWEEP_OF_ONE = 16 };
 
 struct nnb__sweeper {
@@ -16,7 +16,7 @@ struct nnb__sweeper {
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool runs, ending, ended;
-	int last; /* to be closed at the end; -1: nothing */
+	int last; /* socket that is closed at the end; -1: none */
 	uint32_t first, n;
 	struct {
 		int fd;
@@ -30,13 +30,13 @@ void nnb__sweeper_fini(struct nnb__sweeper *sweeper); /* its thread has ended, o
 /* 0 or -errno. */
 int nnb__sweeper_start(struct nnb__sweeper *sweeper);
 
-/* Close @fd, of a client of @uid: soon, or now. */
+/* Close @fd, the socket of a client of @uid: on the thread soon, or at once if the queue is full. */
 void nnb__sweeper_close(struct nnb__sweeper *sweeper, int fd, uint32_t uid);
 
 /* Close everything queued, then @last, and end. No thread may sweep any more. */
 void nnb__sweeper_end(struct nnb__sweeper *sweeper, int last);
 
-/* Wait for the end until @until_ns, by nnb__now. False: it is not there yet; nnb__sweeper_fini must not be called. */
+/* Wait until the thread has ended, or until @until_ns of nnb__now. False: it has not; then do not call nnb__sweeper_fini. */
 bool nnb__sweeper_wait(struct nnb__sweeper *sweeper, uint64_t until_ns);
 
 #endif
