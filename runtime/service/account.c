@@ -2,11 +2,11 @@
  *
  * account.c -- charges the memory of a model to its app.
  *
- * The memory that a model is likely to need is reserved before the driver needs it: with the model, and for each burst and each
- * execution under way. The driver's real allocations are counted, too. The app is charged with the larger of the two: so a
- * reservation changes nothing for allocations within it, and what the driver keeps after a reservation has ended stays charged
- * until the driver frees it. SMALL_CHANGE of it is not charged for each model, and the number of an app's models is limited:
- * lists and structs that depend on earlier runs would make any exact limit unpredictable.
+ * The service reserves the memory that a model is likely to need before the driver needs it: with the model, and for each burst and
+ * each execution under way. It also counts the driver's real allocations. The app is charged for the larger of the two. So an allocation
+ * within a reservation costs nothing more, and memory that the driver keeps after a reservation has ended stays charged until the
+ * driver frees it. For each model, SMALL_CHANGE of the driver's memory is free of charge, because lists and structs that depend on
+ * earlier runs would make an exact limit unpredictable; the number of an app's models is limited.
  *
  * CONCURRENCY  An account's lock orders its changes, and is held while the app's budget is charged. Any thread.
  */
@@ -32,7 +32,7 @@ static uint64_t charged_bytes(const struct nnb__account *a)
 	return nnb__saturating_sum(a->beside, used > a->reserved ? used : a->reserved);
 }
 
-/* Have @a be @is, if the app may have the difference. The lock is held. */
+/* Set the account to these values, if the app may have the difference. The lock is held. */
 static enum nnb_status account_change(struct nnb__account *a, uint64_t beside, uint64_t reserved, uint64_t used,
                                       bool ever, struct nnb_reason *reason)
 {

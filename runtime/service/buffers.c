@@ -1,8 +1,8 @@
 /*
- * buffers.c -- memory domains: buffers that the device keeps for clients, and the calls that are about them.
+ * buffers.c -- memory domains: buffers that the device keeps for clients, and the calls about them.
  *
- * CONCURRENCY  Like calls.c. The device counts references to a buffer: its connection's, and those of calls that copy. The app is
- *           charged for the buffer until its last use has ended, for which no thread waits; then the device calls back.
+ * CONCURRENCY  Like calls.c. The device counts the references to a buffer: that of its connection, and those of calls that copy. The
+ *           app is charged for the buffer until its last use has ended; no thread waits for that, but the device calls back.
  * TRUST     Like calls.c. By id, a client finds only its own buffers. Any client can name any token: the device checks at each use
  *           whether it is allowed.
  */
@@ -15,13 +15,13 @@
 #include "model/roles.h"
 #include "service/service.h"
 
-enum { MODELS_MAX = 2 * NNB_BUFFER_ROLES_MAX }; /* one a role */
+enum { MODELS_MAX = 2 * NNB_BUFFER_ROLES_MAX }; /* one for each role */
 
 struct nnb__buffer {
 	struct nnb__app *app;
 	uint32_t id;
-	struct nnb_buffer *kept; /* the device's: a count of it */
-	_Atomic uint64_t lent;   /* bytes */
+	struct nnb_buffer *kept; /* the device's buffer, with a reference */
+	_Atomic uint64_t lent;   /* bytes charged for the buffer */
 	uint64_t beside;         /* memory that the app holds at least when it asks for more */
 	uint32_t conn, n_roles;
 	uint64_t since;
@@ -48,9 +48,9 @@ static void buffer_freed(void *arg)
 	free(b);
 }
 
-/* ---- what it may take ---- */
+/* ---- the buffer's budget ---- */
 
-/* Could the app ever have this much? */
+/* Whether the app could ever hold so many bytes. */
 static bool may_have(const struct nnb__app *app, uint64_t bytes)
 {
 	return nnb__could_have(app->service, NNB__BYTES, bytes);
@@ -110,7 +110,7 @@ static void wish_fini(struct wish *w)
 	free(w->prepared);
 }
 
-/* Take the call apart. False: there is no memory for it. Malformed, it is not all taken. */
+/* Read the arguments. False: no memory. The caller detects a malformed call by nnb__message_taken. */
 static bool get_wish(struct nnb__message *in, struct wish *w)
 {
 	*w = (struct wish){ 0 };
@@ -228,12 +228,12 @@ static enum nnb_status device_buffer_new(struct nnb__connection *c, struct wish 
 	return status;
 }
 
-/* Make it one of the connection's: from then on it may go at any time. */
+/* Put the buffer into the connection's table; from then on another call may free it at any time. */
 static enum nnb_status keep_buffer(struct nnb__connection *c, struct nnb__buffer *b, uint32_t *id,
                                    struct nnb_reason *why)
 {
 	struct nnb_buffer *kept = b->kept;
-	int r = -EEXIST; /* a million ids later */
+	int r = -EEXIST; /* another buffer has the id, because ids repeat */
 
 	pthread_mutex_lock(&c->lock);
 	*id = b->id;
@@ -345,7 +345,7 @@ void nnb__call_buffer_free(struct nnb__channel *ch)
 
 /* ---- copying ---- */
 
-/* The buffer of this id, which stays as long as its kept is counted; NULL, and the call is answered. */
+/* The buffer with this id, and a reference of its kept, which keeps both; NULL: the call has been answered. */
 static struct nnb__buffer *buffer_find(struct nnb__channel *ch, uint32_t id)
 {
 	struct nnb__connection *c = ch->connection;
@@ -364,7 +364,7 @@ static struct nnb__buffer *buffer_find(struct nnb__channel *ch, uint32_t id)
 	return b;
 }
 
-/* There are not so many bytes now: the buffer has, or is to have, as many as the memory. Will there ever be both? */
+/* The status of a copy that lacked memory: PERSISTENT if the app could never hold both the memory and the buffer. */
 static enum nnb_status for_good(const struct nnb__buffer *b, enum nnb_status status, uint64_t bytes)
 {
 	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && status != NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT)
@@ -373,7 +373,7 @@ static enum nnb_status for_good(const struct nnb__buffer *b, enum nnb_status sta
 	                                                           : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
-/* The memory is mapped for this call alone. @dims: NULL: read. */
+/* Copy between the buffer and the memory, which is mapped for this call alone. @dims: NULL: from the buffer. */
 static enum nnb_status memory_copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank,
                                    const uint32_t *dims, struct nnb_reason *why)
 {

@@ -1,10 +1,10 @@
 /*
- * burst.c -- a burst as the service has it: its server, and the line on which it asks the client what slots are.
+ * burst.c -- the service's side of a burst: its server, and the line on which it asks the client for the memories of slots.
  *
- * CONCURRENCY  Counted: the connection's table has one count, a call that uses it another. The line is the burst's
- *           own thread's; hanging up, from any thread, ends its waiting.
- * TRUST     A client that does not answer in time, or not what was asked, is not asked again on this burst: an answer
- *           that comes late would be taken for the next one's.
+ * CONCURRENCY  A burst has a reference count: the connection's table holds one reference, and a call that uses the burst another. Only
+ *           the burst's own thread uses the line; nnb__burst_hang_up, from any thread, ends its waits.
+ * TRUST     If a client does not answer in time, or answers with something else, the service does not ask it again on this burst,
+ *           because a late answer would be taken for the answer to the next question.
  */
 #include <assert.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static void packet_taken(void *arg)
 
 /* ---- life ---- */
 
-/* B-2: the burst's executor holds the device's fast state; traces are told when the first does, and when none does any more. */
+/* B-2: the burst's executor holds the device's fast state. Emit when the first hold begins, and when the last one ends. */
 static void performance_hold(struct nnb_service *s, bool on)
 {
 	pthread_mutex_lock(&s->lock); /* keeps the events in order */

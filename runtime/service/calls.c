@@ -1,12 +1,12 @@
 /*
  *
- * calls.c -- the functions for the calls of clients, one for each type of message, here or in models.c, buffers.c, executions.c and
+ * calls.c -- answers the calls of clients: a function for each type of message, here or in models.c, buffers.c, executions.c and
  * fenced.c.
  *
  * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. It looks up the connection's objects under the
  *           lock and takes references; it does not hold the lock while it works.
- * TRUST     A malformed call is answered with INVALID_ARGUMENT; what it brought is closed and freed. Everything that a call makes the
- *           service hold is charged to the app first.
+ * TRUST     The answer to a malformed call is INVALID_ARGUMENT; the service closes the fds and frees the memory that came with it.
+ *           The app is charged first for everything that a call makes the service hold.
  */
 #include <assert.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ void nnb__call_malformed(struct nnb__channel *ch)
 
 /* ---- bursts ---- */
 
-/* A queue's descriptor, whose fds are ours. */
+/* Read the descriptor of a queue. The caller owns its fds. */
 static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
 {
 	uint32_t bytes = nnb__get_u32(in), n_fds = nnb__get_u32(in);
@@ -59,10 +59,10 @@ static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
 	return good;
 }
 
-/* Make it one of the connection's: from then on it may go at any time. NONE and its id. */
+/* Put the burst into the connection's table; from then on another call may close it at any time. NONE and its id. */
 static enum nnb_status keep_burst(struct nnb__connection *c, struct nnb__burst *b, uint32_t *id, struct nnb_reason *why)
 {
-	int r = -EEXIST; /* a million ids later */
+	int r = -EEXIST; /* another burst has the id, because ids repeat */
 
 	pthread_mutex_lock(&c->lock);
 	*id = b->id;

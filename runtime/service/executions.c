@@ -1,5 +1,5 @@
 /*
- * executions.c -- executing by call: pools are mapped for one execution, and unmapped.
+ * executions.c -- executions by call: the service maps the pools for one execution, and unmaps them.
  *
  * CONCURRENCY  A synchronous execution runs on its channel's thread, an asynchronous one on its own.
  */
@@ -18,7 +18,8 @@
 enum {
 	/* arguments beyond the model's that are still parsed, so that the refusal can name the error */
 	ARGUMENTS_MORE = 1024,
-	UNHEARD = 2 /* threads per execution: some threads still wait to deliver the completion of an ended execution */
+	UNHEARD =
+		2 /* limit of threads per execution: threads of ended executions may still be sending their completion */
 };
 
 void nnb__job_forget(struct nnb__job *j)
@@ -28,7 +29,7 @@ void nnb__job_forget(struct nnb__job *j)
 	free((void *)j->held);
 	j->held = NULL;
 	nnb__request_fini(&j->request);
-	nnb__app_give(j->connection->app, NNB__POOLS, j->pools); /* now that they are closed */
+	nnb__app_give(j->connection->app, NNB__POOLS, j->pools); /* after they are closed */
 	nnb__app_give(j->connection->app, NNB__BYTES, j->bytes);
 	j->pools = 0;
 	j->bytes = 0;
@@ -96,7 +97,7 @@ void nnb__job_fail(struct nnb__job *j)
 		nnb__buffers_fail(j->model->prepared, &j->request.request);
 }
 
-/* There are not so many @bytes now, or, if it was @begun, not so many for its buffers: will there ever be? */
+/* The status of a job that lacked @bytes or, if it had @begun, memory for its buffers: PERSISTENT if the app could never have them. */
 static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status, uint64_t bytes, bool begun)
 {
 	const struct nnb_request *r = &j->request.request;
@@ -107,7 +108,7 @@ static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status
 	return nnb__model_fits(j->model, r->n_pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
-/* Charge for its pools, if that has not been done, and theirs bytes, and a frame. */
+/* Charge for the pools, unless they are charged already, for their bytes, and for a frame. */
 static enum nnb_status charge_for_pools(struct nnb__job *j, uint64_t bytes, struct nnb_reason *why)
 {
 	uint32_t pools = j->request.request.n_pools;
@@ -159,7 +160,7 @@ void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 	nnb__model_release(j->model);
 }
 
-/* The answer is made: nothing more is to be said of it. */
+/* The answer is complete: emit the last events of the execution. */
 void nnb__job_answered(struct nnb__job *j, enum nbt_queue queue)
 {
 	nnb__trace_refused(&j->trace, j->result.status);
@@ -214,7 +215,7 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 	j->measure = nnb__get_u32(&ch->in);
 	nnb__get_terms(&ch->in, &j->terms);
 	if (!nnb__has_qos(ch->connection) && (j->terms.deadline_ns || j->terms.loop_timeout_ns))
-		ch->in.failed = true; /* there is no such thing */
+		ch->in.failed = true; /* an older HAL has no terms */
 	j->began = j->measure ? nnb__now() : 0;
 	if (nnb__get_request(&ch->in, m->n_inputs + m->n_outputs + ARGUMENTS_MORE, &j->request))
 		j->result.shapes = calloc((size_t)j->request.request.n_outputs + 1, sizeof(*j->result.shapes));
@@ -337,7 +338,7 @@ static void *execute_beside(void *arg)
 	return NULL;
 }
 
-/* A token may mean nothing any more when it runs. What it names is in use from now on. */
+/* Hold the buffers of the job's tokens from now on, because a token may be invalid when the job runs. */
 static bool buffers_hold(struct nnb__job *j)
 {
 	const struct nnb_request *r = &j->request.request;
@@ -358,13 +359,13 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 	struct nnb__job *own;
 	pthread_attr_t attr;
 	pthread_t thread;
-	bool heard = false; /* the client hears what it is told */
+	bool heard = false; /* few enough completions wait to be sent: the client reads its events */
 	int r = -1;
 
 	if (status)
 		return status;
 	assert(!j->pools && !j->held);
-	j->pools = pools; /* from here on: the message that they came with is over when the call is */
+	j->pools = pools; /* from here on: the message that brought them ends with the call */
 	status = nnb__app_take(c->app, NNB__ASYNC, 1, why);
 	if (status)
 		return status;
@@ -406,8 +407,8 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 }
 
 /*
- * P-32: what is wrong with the arguments is told both ways. Q-27: what is wrong with the deadline is not: the launch
- * succeeds, and the callback has the news.
+ * P-32: the answer and the callback both report an error in the arguments. Q-27: only the callback reports a deadline that cannot be
+ * met; the launch succeeds.
  */
 void nnb__call_execute_async(struct nnb__channel *ch)
 {

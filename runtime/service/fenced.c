@@ -1,9 +1,9 @@
 /*
- * fenced.c -- fenced executions: one waits for fences, executes, and signals a fence of its own.
+ * fenced.c -- fenced executions: an execution waits for fences, executes, and signals a fence of its own.
  *
- * CONCURRENCY  Each has a thread, like an asynchronous one. Besides the fences, three events end its wait: its deadline, the end of
- *           the connection, which is seen on the life line, and a failure of its own fence by another process: this cancels an
- *           execution whose answer the client never received.
+ * CONCURRENCY  Each has a thread, like an asynchronous execution. Besides the fences, three events end its wait: its deadline, the end
+ *           of the connection, which the thread sees on the life line, and a failure of its own fence by another process or by the
+ *           service, which cancels an execution whose answer the client never received.
  * ORDERING  The thread releases the request's memory, then sends the result, then signals the fence: a process that finds the
  *           fence signalled may use the memory (Q-34), and knows that the result is on its way (Q-35).
  * CRASH     The fences of a dead client, for which others may wait, fail.
@@ -26,12 +26,12 @@
 #include "service/service.h"
 
 struct nnb__fenced {
-	struct nnb__fenced *next, **from; /* the connection's list of those that are signalling */
+	struct nnb__fenced *next, **from; /* list of the connection: executions that are signalling */
 	pthread_t thread;
 	uint64_t duration_ns; /* limit of the time after the fences are signalled; 0: none */
-	uint64_t ready;       /* when they were */
-	int fence;            /* its own, which the client has made; -1: none yet */
-	uint32_t n;           /* fences to wait for */
+	uint64_t ready;       /* time when the fences were signalled */
+	int fence;            /* fence to signal, which the client has made; -1: none yet */
+	uint32_t n;           /* number of fences to wait for */
 	int wait_for[];
 };
 
@@ -49,7 +49,7 @@ void nnb__fenced_free(struct nnb__fenced *f)
 
 /* ---- the call ---- */
 
-/* Read the part of the message behind the request. */
+/* Read the fields of the message behind the request. */
 static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 {
 	uint64_t duration_ns = nnb__get_u64(in);
@@ -72,7 +72,7 @@ static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 	return NULL;
 }
 
-/* Q-31. *pending: one of them is. */
+/* Q-31. *pending: whether a fence is pending. */
 static enum nnb_status check_fences(const struct nnb__fenced *f, bool *pending, struct nnb_reason *why)
 {
 	*pending = false;
@@ -82,16 +82,16 @@ static enum nnb_status check_fences(const struct nnb__fenced *f, bool *pending, 
 		*pending |= state == NNB_FENCE_PENDING;
 		if (state >= 0 && state != NNB_FENCE_FAILED)
 			continue;
-		nnb_because(why, state < 0 ? "fence %u is none" : "fence %u has failed", i);
+		nnb_because(why, state < 0 ? "fence %u is not a fence" : "fence %u has failed", i);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	if (nnb_fence_state(f->fence) == NNB_FENCE_PENDING)
 		return NNB_STATUS_NONE;
-	nnb_because(why, "its own fence is none that is pending");
+	nnb_because(why, "its own fence is not a pending fence");
 	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
-/* A duration that would never do is as bad as a deadline that will not. */
+/* Check the deadline, and the duration: if it is shorter than the model's lower bound, it counts as a deadline from now. */
 static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
 {
 	uint64_t deadline_ns = j->terms.deadline_ns, duration_ns = j->fenced->duration_ns;

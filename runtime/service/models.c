@@ -1,8 +1,9 @@
 /*
- * models.c -- the models that clients have had prepared, and the calls that are about them.
+ * models.c -- models that the service has prepared for clients, and the calls about them.
  *
- * CONCURRENCY  As in calls.c. A model is counted: by its connection, its bursts and buffers, and executions under way.
- * TRUST     As in calls.c. What a model may weigh is charged to its app before it is prepared.
+ * CONCURRENCY  As in calls.c. A model has a reference count: its connection, its bursts, its buffers and executions under way hold
+ *           references.
+ * TRUST     As in calls.c. The app is charged for the memory that a model may take before the model is prepared.
  */
 #include <assert.h>
 #include <errno.h>
@@ -63,7 +64,7 @@ bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 	       nnb__could_have(s, NNB__BYTES, nnb__saturating_sum(bytes, m->bytes));
 }
 
-/* Whether the budget can ever lend so much, and a frame, which each execution and each burst has. */
+/* Whether the app could ever hold this and a frame, which each execution and each burst has, beside the model. */
 static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 {
 	const struct nnb__model *m = arg;
@@ -129,7 +130,7 @@ struct nnb__model *nnb__call_model(struct nnb__channel *ch)
 	return m;
 }
 
-/* ---- what comes with a call ---- */
+/* ---- arguments of calls ---- */
 
 uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
 {
@@ -180,7 +181,7 @@ static enum nnb_status get_model(struct nnb__message *in, uint32_t hal, struct n
 struct weight {
 	uint64_t beside;      /* the model and its pools, its inputs and outputs */
 	uint64_t temporaries; /* temporaries of known shapes, in which an execution computes */
-	uint64_t constants;   /* the driver has them once more, packed */
+	uint64_t constants;   /* constants, of which the driver makes a packed copy */
 };
 
 /* The bytes of the model's structs, here and in the graph. */
@@ -238,8 +239,8 @@ static uint64_t in_all(const struct weight *w)
 }
 
 /*
- * Charge for the model's pools instead of the fds of theirs that came with the message, of which @others are not the model's.
- * NONE: they are the caller's to give back, once the model is freed.
+ * Charge for the model's pools instead of their fds, which arrived with the message; @others of the message's fds are not the model's.
+ * After NONE, the caller gives the pools back once the model is freed.
  */
 static enum nnb_status adopt_pools(struct nnb__app *app, struct nnb__message *in, uint32_t others,
                                    const struct nnb_model *m, struct nnb_reason *why)
@@ -252,7 +253,7 @@ static enum nnb_status adopt_pools(struct nnb__app *app, struct nnb__message *in
 	return status;
 }
 
-/* In the midst of a long call: is its client still there? */
+/* Whether the client of a long call is still connected. */
 static bool client_waits(void *arg)
 {
 	const struct nnb__connection *c = arg;
@@ -304,19 +305,19 @@ void nnb__call_supported(struct nnb__channel *ch)
 		nnb__put_bytes(&ch->out, &(uint8_t){ each[i] }, 1);
 	free(each);
 	nnb_model_free(m);
-	nnb__app_give(app, NNB__POOLS, pools); /* now that they are closed */
+	nnb__app_give(app, NNB__POOLS, pools); /* after the pools are closed */
 	nnb__app_give(app, NNB__BYTES, bytes);
 }
 
-/* A cache as it was received: its fds are ours. */
+/* A cache as it was received; owns its fds. */
 struct cache {
 	struct nnb_cache cache;
-	int *fds; /* the message is charged for them */
+	int *fds; /* charged with the message */
 	uint32_t n;
 	bool wanted;
 };
 
-/* Whether there is one, how many files of each kind, the token. */
+/* Read whether the call has a cache, the number of files of each kind, and the token. */
 static void get_cache(struct nnb__message *in, struct cache *ret)
 {
 	uint32_t n_model, n_data;
@@ -350,7 +351,7 @@ static void cache_fini(struct cache *cache)
 	free(cache->fds);
 }
 
-/* How long does it take? A trial run waits for a lane, and holds it, as an execution of the app does; but not for long. */
+/* Measure the model by trial runs, which wait for a lane and hold it like executions of the app, for a limited time. */
 static void model_seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadline_ns)
 {
 	const uint8_t priority = (uint8_t)nnb_prepared_how(m->prepared)->priority;
@@ -424,7 +425,7 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 	return bytes;
 }
 
-/* A model that is nowhere yet, with the app's place for it. */
+/* Make a model that is in no list, and charge the app for one model. */
 static enum nnb_status model_new(struct nnb__model **ret, struct nnb__connection *c,
                                  const struct nnb__model_birth *birth, struct nnb_reason *why)
 {
@@ -447,7 +448,7 @@ static enum nnb_status model_new(struct nnb__model **ret, struct nnb__connection
 	return NNB_STATUS_NONE;
 }
 
-/* Charge for what @is weighs, instead of what was charged until now. */
+/* Charge for the memory of @is, instead of what was charged until now. */
 static enum nnb_status model_charge(struct nnb__model *m, const struct nnb_model *is, struct nnb_reason *why)
 {
 	const struct weight w = weight_of(is);
@@ -456,7 +457,7 @@ static enum nnb_status model_charge(struct nnb__model *m, const struct nnb_model
 	return nnb__account_settle(&m->account, w.beside, for_driver(&w), why);
 }
 
-/* From the cache, of which only then it is known what it is. */
+/* Prepare from the cache; the service knows the model only afterwards. */
 static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadline_ns, const struct nnb_cache *cache,
                                           struct nnb_reason *why)
 {
@@ -477,13 +478,13 @@ static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadlin
 	return model_charge(m, is, why);
 }
 
-/* Make it one of the connection's models. NONE and its id. */
+/* Run the trial runs, and put the model into the connection's table. NONE and its id. */
 static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *m, uint64_t deadline_ns, uint32_t *id,
                                   struct nnb_reason *why)
 {
 	nnb__prepared_own(m->prepared, c->id);
 	m->low_power = nnb_prepared_how(m->prepared)->preference == 0;
-	m->id = nnb__new_id_for(c, &c->models); /* its trial runs say it before it is there */
+	m->id = nnb__new_id_for(c, &c->models); /* the events of its trial runs have the id before the table has it */
 	m->bytes = nnb__account_prepared(&m->account);
 	model_seed(m, c, deadline_ns);
 	if (!put_model(c, m, id))
@@ -493,8 +494,8 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *
 }
 
 /*
- * Charge the app, make the model, keep it. *is: NULL: from the cache, which then says how. Otherwise it is taken, and NULL, once
- * it has been prepared; @pools are charged for, and the model's with NONE.
+ * Charge the app, prepare the model, and keep it. *is: NULL: prepare from the cache, and set @how. Otherwise the prepared model takes
+ * ownership of *is, which becomes NULL. @pools are charged already; after NONE, the model gives them back.
  */
 static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **is, uint32_t pools,
                                   struct nnb_prepare *how, const struct nnb_cache *cache,

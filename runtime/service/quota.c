@@ -1,4 +1,4 @@
-/* quota.c -- how what the machine lets one process have is shared out among apps. */
+/* quota.c -- divides the machine's limits of one process among apps. */
 #include "service/quota.h"
 
 #include <assert.h>
@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
-#define MAPPINGS_USUAL UINT64_C(65530) /* vm.max_map_count of a kernel that does not tell */
+#define MAPPINGS_USUAL UINT64_C(65530) /* vm.max_map_count, if it cannot be read */
 
-/* ---- sharing out ---- */
+/* ---- quotas ---- */
 
 void nnb__quota_init(struct nnb__quota *q, uint64_t limit)
 {
@@ -71,7 +71,7 @@ static uint64_t limit_of(int resource)
 	return getrlimit((__rlimit_resource_t)resource, &r) || r.rlim_cur == RLIM_INFINITY ? UINT64_MAX : r.rlim_cur;
 }
 
-/* The number in a file; UINT64_MAX: there is none ("max", no such file). */
+/* The number in a file; UINT64_MAX: the file has no number ("max"), or does not exist. */
 static uint64_t number_in(const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -95,7 +95,7 @@ uint64_t nnb__machine_mappings(void)
 	return n == UINT64_MAX ? MAPPINGS_USUAL : n;
 }
 
-/* The path of this process's cgroup (version 2), into @ret. False: it has none. */
+/* Write the path of this process's cgroup (version 2) to @ret. False: there is none. */
 static bool own_cgroup(char *ret, size_t room)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");

@@ -3,9 +3,9 @@
  * sweep.c -- closes the sockets of refused clients.
  *
  * CONCURRENCY  Any thread sweeps; one thread closes, in the order of arrival. Nothing is closed under the lock.
- * PROGRESS  nnb__close sleeps for 0.2 ms at most, but it may have so much to do (see there) that the thread which accepts connections
- *           should not do it. If the queue is full, or has NNB__SWEEP_OF_ONE sockets of the user already, the caller closes the next
- *           one itself: so the queue of one user is bounded, and the queue of all, and no user fills it alone.
+ * PROGRESS  nnb__close sleeps for 0.2 ms at most, but can take so much cpu time (close.c) that the thread which accepts connections
+ *           should not call it. If the queue is full, or has NNB__SWEEP_OF_ONE sockets of the user already, the caller closes the next
+ *           socket itself: so the queue is bounded, and no user fills it alone.
  */
 #include "service/sweep.h"
 
@@ -29,7 +29,7 @@ void nnb__sweeper_fini(struct nnb__sweeper *w)
 	pthread_mutex_destroy(&w->lock);
 }
 
-/* The next one to be closed; -1: it is over. The lock is held. */
+/* The next socket to close; -1: none will come. The lock is held. */
 static int next_fd(struct nnb__sweeper *w)
 {
 	int fd;

@@ -220,7 +220,7 @@ void nnb__tell_burst_end(const struct nnb__burst *b, uint64_t began)
 		    .reason = atomic_load_explicit(&c->closing, memory_order_acquire) ? c->reason : NBT_reason_client);
 }
 
-/* ---- all there is ---- */
+/* ---- all existing objects ---- */
 
 static void tell_connections_own(struct nnb__connection *c)
 {

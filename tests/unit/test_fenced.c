@@ -158,8 +158,10 @@ static const struct bad_fence {
 	const char *name, *words;
 	enum { NULL_HANDLE, PIPE, FILE_OF_8, FAILED, ITS_LIST } what;
 } bad_fences[] = {
-	{ "a null handle", "not open", NULL_HANDLE }, { "a pipe", "fence 1 is none", PIPE },
-	{ "a file", "fence 1 is none", FILE_OF_8 },   { "a fence that has failed", "fence 1 has failed", FAILED },
+	{ "a null handle", "not open", NULL_HANDLE },
+	{ "a pipe", "fence 1 is not a fence", PIPE },
+	{ "a file", "fence 1 is not a fence", FILE_OF_8 },
+	{ "a fence that has failed", "fence 1 has failed", FAILED },
 	{ "no list", "missing", ITS_LIST },
 };
 
