@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # import_scenarios.sh BURSTSCOPE SERVICE LOAD -- what a database says of the shipped scenarios is true: all are recorded, one after
 # the other, in full, in compact, and in both forms in one trace, imported, and held against nnburst-load's own logs and reports,
-# and against itself (tests/analyzer/check.sql). The three agree.
+# and against itself (tests/analyzer/check.sql). The three agree. A trace for Perfetto of them has what the database has.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
 burstscope=$1 service=$2 load=$3
-sql=$(dirname "$0")/../analyzer
+sql=$(dirname "$0")/../analyzer viewer=$(dirname "$0")/../viewer
 
 # finds WHAT DB FILE.sql [LINE...]: this finds nothing wrong with the database. The lines come before it.
 finds()
@@ -78,5 +78,10 @@ for form in compact both; do
 	finds "full and $form" "$tmp/full.db" "$sql/agree.sql" "ATTACH '$tmp/$form.db' AS other;"
 done
 sqlite3 -readonly "$tmp/full.db" "ATTACH '$tmp/load.db' AS load;" ".read '$sql/apart.sql'"
+if command -v protoc >/dev/null && command -v python3 >/dev/null; then
+	"$burstscope" export --to perfetto -o "$tmp/full.pftrace" "$tmp/full.db"
+	python3 "$viewer/trackevent.py" "$tmp/full.pftrace" "$tmp/events.db" 2>"$tmp/said" || wrong "the trace for Perfetto: $(<"$tmp/said")"
+	finds 'the trace for Perfetto' "$tmp/events.db" "$viewer/trackevent.sql" "ATTACH '$tmp/full.db' AS d;"
+fi
 
 ((failures == 0)) || exit 1

@@ -94,9 +94,9 @@ class Reader:
             CREATE TABLE track(uuid INTEGER PRIMARY KEY, parent, name, pid, unit);
             CREATE TABLE clock(id, at, is_primary);
             CREATE TABLE event(id INTEGER PRIMARY KEY, type, track, began, ended, name, cats, parent, top);
-            CREATE TABLE arg(event, name, value);
-            CREATE TABLE counter(n, track, at, value);
-            CREATE TABLE flow(id, event, at, ends);""")
+            CREATE TABLE arg(event INTEGER, name, value);
+            CREATE TABLE counter(n, track INTEGER, at INTEGER, value);
+            CREATE TABLE flow(id, event INTEGER, at, ends);""")
 
     def text(self, s, what, iid, where):
         if (what, iid) not in s.texts:

@@ -6,6 +6,7 @@ CREATE TEMP TABLE slice AS SELECT e.id, e.began + o.ns AS began, e.ended + o.ns 
 	FROM event e, off o;
 CREATE INDEX temp.slice_id ON slice(id);
 CREATE TEMP TABLE of_execution AS SELECT s.id AS event, a.value AS id FROM slice s JOIN arg a ON a.event = s.id AND a.name = 'id' WHERE s.cats = 'execution';
+CREATE INDEX temp.of_execution_event ON of_execution(event);
 CREATE TEMP TABLE x AS SELECT *, min(ifnull(submitted, 1 << 62), ifnull(request_written, 1 << 62), ifnull(request_read, 1 << 62),
 		ifnull(decoded, 1 << 62), ifnull(fenced, 1 << 62), ifnull(enqueued, 1 << 62), ifnull(dispatched, 1 << 62),
 		ifnull(run_ended, 1 << 62), ifnull(result_written, 1 << 62), ifnull(result_read, 1 << 62), ifnull(returned, 1 << 62),
@@ -33,10 +34,13 @@ SELECT 'argument of execution', x.id, a.name, a.value FROM of_execution o JOIN x
 -- phases
 CREATE TEMP TABLE phase AS SELECT o.id AS execution_id, s.name, s.began, s.ended, s.id, s.cats FROM slice s JOIN of_execution o ON o.event = s.parent
 	WHERE s.cats LIKE 'phase%';
-SELECT 'phase missing', p.* FROM d.execution_phase p WHERE p.dur_ns > 0 AND p.phase NOT IN ('run', 'preempted')
-	AND NOT EXISTS (SELECT 1 FROM phase q WHERE q.execution_id = p.execution_id AND q.name = p.phase AND q.began = p.began AND q.ended = p.began + p.dur_ns);
+CREATE INDEX temp.phase_of ON phase(execution_id, name);
+CREATE TEMP TABLE wanted AS SELECT execution_id, phase, began, dur_ns FROM d.execution_phase;
+SELECT 'phase missing', * FROM (SELECT execution_id, phase, began, began + dur_ns FROM wanted WHERE dur_ns > 0 AND phase NOT IN ('run', 'preempted')
+	EXCEPT SELECT execution_id, name, began, ended FROM phase);
+CREATE INDEX temp.wanted_of ON wanted(execution_id, phase);
 SELECT 'phase not there, or twice', execution_id, name, count(*) FROM phase WHERE name NOT IN ('run', 'preempted') GROUP BY execution_id, name
-	HAVING count(*) > 1 OR NOT EXISTS (SELECT 1 FROM d.execution_phase p WHERE p.execution_id = phase.execution_id AND p.phase = phase.name);
+	HAVING count(*) > 1 OR NOT EXISTS (SELECT 1 FROM wanted p WHERE p.execution_id = phase.execution_id AND p.phase = phase.name);
 SELECT 'time on lanes', x.id, sum(iif(p.name = 'run', ended - began, 0)) AS ran, sum(iif(p.name = 'preempted', ended - began, 0)) AS off, x.run_ns, x.preempted_ns
 	FROM x JOIN phase p ON p.execution_id = x.id WHERE x.complete GROUP BY x.id HAVING ran <> x.run_ns OR off <> x.preempted_ns;
 
