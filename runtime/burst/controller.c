@@ -16,6 +16,7 @@
  *           sleeping thread also wakes once a second to check, in case a hostile service has undone the wake.
  * TRUST     Results are parsed as untrusted data. The shapes that the service reports are checked against the model.
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -60,7 +61,10 @@ static struct nnb_burst *bursts;
 
 static void burst_unref(struct nnb_burst *b)
 {
-	if (atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel) != 1)
+	unsigned had = atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel);
+
+	assert(had > 0);
+	if (had != 1)
 		return;
 	if (b->configured)
 		b->service.close(b->context);
@@ -89,6 +93,7 @@ static void burst_enlist(struct nnb_burst *b)
 static void burst_delist(struct nnb_burst *b)
 {
 	pthread_mutex_lock(&bursts_lock);
+	assert(*b->from == b);
 	*b->from = b->next;
 	if (b->next)
 		b->next->from = b->from;
@@ -286,6 +291,7 @@ static int slots_lookup(struct nnb_burst *b, const struct nnb_call *call, uint64
 {
 	int r;
 
+	assert(call->n_pools <= b->room); /* the request fits the packet, so its pools fit the lists */
 	if (__builtin_expect(same_pools(b, call), 1)) {
 		if (nbt_on(NBT_EVENT_slot_lookup))
 			emit_same_lookups(b, exec);
@@ -351,6 +357,7 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 	for (;;) {
 		turn = left < LOOK_UP_NS ? left : LOOK_UP_NS;
 		r = nnb_fmq_begin_receive(b->result, turn, ret);
+		assert(turn <= left);
 		left -= timeout_ns ? turn : 0;
 		if (r != NNB_FMQ_TIMED_OUT || !left)
 			break;
@@ -424,6 +431,7 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 	} else {
 		status = fall_back(b, call, answer, reason);
 	}
+	assert(atomic_load_explicit(&b->in_flight, memory_order_relaxed));
 	atomic_store_explicit(&b->in_flight, false, memory_order_release); /* (1) */
 	return status;
 }

@@ -21,6 +21,7 @@
  */
 #include "burst/executor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -108,6 +109,7 @@ static int entry_insert(struct executor *x, int32_t slot, const struct entry *e)
 		x->n_unused--;
 	else
 		x->n++;
+	assert(i < x->n && x->n <= x->room);
 	x->entries[i] = *e;
 	return 0;
 }
@@ -165,6 +167,7 @@ static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, str
 	had = nnb__map_take(&x->by_slot, (uint32_t)slot, &i);
 	if (had) {
 		*ret = x->entries[i];
+		assert(i < x->n && x->n_unused < x->n && x->n <= x->room);
 		x->unused[x->n_unused++] = i;
 		if (ret->mapping || is_token(&ret->memory))
 			nnb__tell_pool_unmap(NBT_owner_stream, x->stream, slot, why);
@@ -218,6 +221,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 /* Hold what an entry has for pool @i of the execution to come. A token, or what cannot be mapped, is a NULL. */
 static void pool_bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
+	assert(i < x->room_bound);
 	x->slots[i] = slot;
 	x->pools[i] = e->memory;
 	x->bound[i] = NULL;
@@ -315,6 +319,7 @@ static void binding_done(struct executor *x)
 	                                            memory_order_relaxed))
 		return;
 	pthread_mutex_lock(&x->lock);
+	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread ends BUSY */
 	binding_clear(x);
 	atomic_store_explicit(&x->state, IDLE, memory_order_release);
 	pthread_mutex_unlock(&x->lock);
@@ -608,6 +613,7 @@ static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_stat
 	for (uint32_t i = 0, k = 0; i < x->n_bound; i++, k = 0) {
 		while (x->slots[k] != x->slots[i])
 			k++;
+		assert(k <= i);
 		if (k < i) /* counted before */
 			continue;
 		pools++;
@@ -624,6 +630,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	request_set(x, p);
 	result->timing = NNB_NO_TIMING;
 	if (x->repeats && x->changes == p->changes) { /* the shapes are there from last time */
+		assert(x->execution);
 		result->status = nnb_execution_restart(x->execution);
 	} else {
 		result->status = execution_begin(x, p, result, reason);

@@ -17,6 +17,7 @@ static void entry_insert(struct nnb__map *m, uint64_t key, uint32_t value)
 
 	while (m->entries[i].used)
 		i = (i + 1) & m->mask;
+	assert(m->n < m->mask); /* one entry stays unused, so that a lookup ends */
 	m->entries[i] = (struct nnb__map_entry){ key, value, true };
 	m->n++;
 }
@@ -31,6 +32,7 @@ static int map_grow(struct nnb__map *m)
 	for (uint32_t i = 0; m->entries && i <= m->mask; i++)
 		if (m->entries[i].used)
 			entry_insert(&larger, m->entries[i].key, m->entries[i].value);
+	assert(larger.n == m->n);
 	free(m->entries);
 	*m = larger;
 	return 0;

@@ -15,6 +15,7 @@
  */
 #include "nnb/packet.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static inline void *cursor_next(struct cursor *c, size_t bytes)
 		c->left = c->left_second;
 		c->left_second = 0;
 	}
+	assert(c->left > 0);
 	at = c->at;
 	c->at += bytes;
 	c->left--;
@@ -110,6 +112,7 @@ static void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32
 	for (uint32_t i = 0; i < n; i++, a++) {
 		struct nnb_request_datum *d = new_request(c, kind);
 
+		assert(a->rank <= NNB_RANK_MAX);
 		d->operand.no_value = a->no_value;
 		memset(d->operand.zero, 0, sizeof(d->operand.zero));
 		d->operand.pool = a->location.pool;
@@ -150,6 +153,7 @@ void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_requ
 	put_number(&c, NNB_REQUEST_MEASURE, measure);
 	if (has_terms(terms))
 		put_terms(&c, terms);
+	assert(cursor_at_end(&c)); /* nnb_packet_request_size counted the same datums */
 }
 
 /* ---- requests: parsing ---- */
@@ -360,6 +364,7 @@ static void put_shape(struct cursor *c, const struct nnb_output_shape *s)
 
 	d->operand.sufficient = s->sufficient;
 	memset(d->operand.zero, 0, sizeof(d->operand.zero));
+	assert(s->rank <= NNB_RANK_MAX);
 	d->operand.rank = s->rank;
 	d->words[1] = 0;
 	for (uint32_t k = 0; k < s->rank; k++) {
@@ -383,6 +388,7 @@ void nnb_packet_result_build(const struct nnb_fmq_tx *tx, const struct nnb_resul
 	d = new_result(&c, NNB_RESULT_TIMING);
 	d->timing.on_device_us = us_of_ns(r->timing.on_device_ns);
 	d->timing.in_driver_us = us_of_ns(r->timing.in_driver_ns);
+	assert(cursor_at_end(&c)); /* nnb_packet_result_size counted the same datums */
 }
 
 /* ---- results: parsing ---- */

@@ -11,6 +11,7 @@
  * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). Impossible counters are answered
  *           once; if they are still impossible at the next check, the thread ends (B-15).
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -92,6 +93,7 @@ static uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 	const struct nnb_packet_request *p = &s->packet;
 	uint32_t n = s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing);
 
+	assert(n <= p->n_slots);
 	if (nbt_on(NBT_EVENT_slot_lookup))
 		for (uint32_t i = 0; i < p->n_slots; i++)
 			nnb__trace_lookup(&s->trace, p->slots[i],

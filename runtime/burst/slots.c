@@ -58,6 +58,7 @@ static int slot_assign(struct nnb__slots *s, const struct nnb_pool *pool, uint32
 		s->n_freed--;
 	else
 		s->n++;
+	assert(slot < s->n && s->n <= s->room);
 	s->by_slot[slot] = pool;
 	*ret = slot;
 	return 0;
@@ -114,6 +115,7 @@ bool nnb__slots_give_up(struct nnb__slots *s, const struct nnb_pool *pool, int32
 	pthread_mutex_lock(&s->lock);
 	has = nnb__map_take(&s->by_pool, pool->id, &slot);
 	if (has) {
+		assert(slot < s->n);
 		s->by_slot[slot] = NULL;
 		atomic_fetch_add_explicit(&s->generation, 1, memory_order_release);
 		*ret = (int32_t)slot;

@@ -3,6 +3,7 @@
  *
  * CONCURRENCY  Any thread. A buffer holds a reference to its client. Its kind never changes.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ static enum nnb_status buffer_adopt(struct nnb_remote_buffer *b, const uint8_t t
 	struct nnb_memory memory;
 	uint64_t token;
 
+	assert(!b->id && !b->pool && !b->fell_back);
 	memcpy(&b->id, told, sizeof(b->id));
 	memcpy(&token, told + sizeof(b->id), sizeof(token));
 	nnb_memory_token(&memory, token);
@@ -191,6 +193,7 @@ static enum nnb_status copy_here(const struct nnb_remote_buffer *b, struct nnb_m
 	void *own = nnb_pool_data(b->pool), *others = nnb_mapping_data(other);
 	enum nnb_status status;
 
+	assert(b->fell_back && b->kind.bytes <= nnb_mapping_size(other));
 	memcpy(to ? others : own, to ? own : others, b->kind.bytes);
 	status = nnb__copy_finish(other, to, mark, reason);
 	nnb_mapping_unref(other);

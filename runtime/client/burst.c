@@ -51,6 +51,7 @@ static void line_delist(struct nnb__line *l)
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, l->sock, NULL);
 	shutdown(l->sock, SHUT_RDWR);
 	pthread_mutex_lock(&c->lock);
+	assert(*l->from == l);
 	*l->from = l->next;
 	if (l->next)
 		l->next->from = l->from;

@@ -3,6 +3,7 @@
  *
  * CONCURRENCY  Any thread. Between take and give, one thread owns the channel.
  */
+#include <assert.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -112,6 +113,7 @@ static struct nnb__channel *take_idle(struct nnb_client *c)
 	struct nnb__channel *ch = c->idle;
 
 	if (ch) {
+		assert(c->n_idle > 0);
 		c->idle = ch->next;
 		c->n_idle--;
 	}
@@ -187,12 +189,14 @@ void nnb__channel_give(struct nnb_client *c, struct nnb__channel *ch)
 	nnb__message_begin(&ch->in, 0);
 	nnb__message_begin(&ch->out, 0);
 	pthread_mutex_lock(&c->lock);
+	assert(c->n_idle < c->n_channels); /* this one is not idle yet */
 	if (!ch->broken && c->n_idle < IDLE_MAX) {
 		ch->next = c->idle;
 		c->idle = ch;
 		c->n_idle++;
 		kept = true;
 	} else {
+		assert(c->n_channels > 0);
 		c->n_channels--;
 	}
 	pthread_cond_broadcast(&c->unused);

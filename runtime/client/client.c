@@ -14,6 +14,7 @@
  *           it too, and notifies the bursts and the callers of asynchronous executions.
  * TRUST     The service's answers are parsed as untrusted data.
  */
+#include <assert.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -31,6 +32,7 @@
 
 void nnb__client_free(struct nnb_client *c)
 {
+	assert(!c->lines && !c->pending); /* each would hold the client */
 	nnb__fenced_forget(c);
 	while (c->idle) {
 		struct nnb__channel *ch = c->idle;
@@ -69,8 +71,10 @@ static void say_goodbye(struct nnb_client *c)
 void nnb__client_unref(struct nnb_client *c)
 {
 	const uint64_t one = 1;
+	unsigned had = atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel);
 
-	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1)
+	assert(had > 0);
+	if (had != 1)
 		return;
 	say_goodbye(c);
 	shutdown(c->life, SHUT_RDWR);
@@ -280,6 +284,7 @@ uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const s
 	struct nnb_client *c = remote->client;
 	uint32_t number;
 
+	assert(path < sizeof(c->calls) / sizeof(c->calls[0]));
 	do
 		number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
 	while (!number); /* 0 is no number */

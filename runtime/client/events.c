@@ -4,6 +4,7 @@
  * CONCURRENCY  One thread for each client. It looks up pending executions and lines under the client's lock, and releases the
  *           lock before it answers or calls back.
  */
+#include <assert.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -117,6 +118,7 @@ static void unuse_line(struct nnb__line *l)
 	struct nnb_client *c = l->client;
 
 	pthread_mutex_lock(&c->lock);
+	assert(l->users > 0);
 	l->users--;
 	pthread_cond_broadcast(&c->unused);
 	pthread_mutex_unlock(&c->lock);

@@ -6,6 +6,7 @@
  * CRASH     The service first sends the result, and then signals the fence. If it dies before, or between the two, the fence
  *           stays pending: the events' thread sees the end of the connection, and fails the fence instead.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -50,7 +51,10 @@ static struct nnb_fenced *fenced_new(struct nnb_remote *remote, const struct nnb
 
 static void fenced_unref(struct nnb_fenced *f)
 {
-	if (atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
+	unsigned had = atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel);
+
+	assert(had > 0);
+	if (had != 1)
 		return;
 	nnb_remote_release(f->remote);
 	if (f->fence >= 0)
@@ -255,6 +259,7 @@ static void put_fenced_call(struct nnb__message *m, const struct nnb_remote *rem
 static void fenced_set_fence(struct nnb_fenced *f, int own)
 {
 	pthread_mutex_lock(&f->lock);
+	assert(f->fence < 0);
 	f->fence = own;
 	if (f->alone)
 		nnb_fence_signal(own, f->status != NNB_STATUS_NONE);
@@ -363,6 +368,7 @@ enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_l
 	enum nnb_status status;
 
 	pthread_mutex_lock(&f->lock);
+	assert(f->fence >= 0 && (f->told || f->remote)); /* the caller has it only after the launch */
 	/* The service sends the result before it signals the fence, so the result is on its way. The events' thread must not wait for it. */
 	if (!f->told && nnb_fence_state(f->fence) != NNB_FENCE_PENDING &&
 	    !pthread_equal(pthread_self(), f->remote->client->thread))

@@ -3,6 +3,7 @@
  *
  * CONCURRENCY  Any thread. A model is reference-counted: by its user, its bursts, and asynchronous executions under way.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +205,13 @@ struct nnb_remote *nnb__remote_ref(struct nnb_remote *r)
 struct nnb_remote *nnb_remote_release(struct nnb_remote *r)
 {
 	struct nnb__channel *ch;
+	unsigned had;
 
-	if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
+	if (!r)
+		return NULL;
+	had = atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel);
+	assert(had > 0);
+	if (had != 1)
 		return NULL;
 	if (!nnb__channel_take(r->client, NNB__RELEASE, 0, &ch, NULL)) {
 		nnb__put_u32(&ch->out, r->id);
