@@ -14,6 +14,7 @@
  */
 #include "driver/buffer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -84,8 +85,10 @@ static void buffer_delist(struct nnb__buffers *all, struct nnb_buffer *b)
 {
 	struct nnb_buffer **at = list_of(all, b->token);
 
-	while (*at != b)
+	while (*at != b) {
+		assert(*at); /* the buffer is in its list */
 		at = &(*at)->next;
+	}
 	*at = b->next;
 }
 
@@ -145,6 +148,7 @@ static int note_roles(struct nnb_buffer *b, struct nnb_prepared *const *models, 
 		b->roles[b->n_roles++] = role_of(models[desc->inputs[i].model], &desc->inputs[i], false);
 	for (uint32_t i = 0; i < desc->n_outputs; i++)
 		b->roles[b->n_roles++] = role_of(models[desc->outputs[i].model], &desc->outputs[i], true);
+	assert(b->n_roles == desc->n_inputs + desc->n_outputs);
 	qsort(b->roles, b->n_roles, sizeof(*b->roles), by_role);
 	return 0;
 }
@@ -246,20 +250,21 @@ static void buffer_free(struct nnb_buffer *b)
 	free(b);
 }
 
+/* Under the lock. True: the buffer has no reference and no holder, and is to be freed, without the lock. */
+static bool is_unused(const struct nnb_buffer *b)
+{
+	return !b->refs && !b->holds && !b->readers && !b->writing;
+}
+
 /* Without the lock. */
 static void buffer_end(struct nnb_buffer *b)
 {
 	const struct nnb__buffer_keeper keeper = b->keeper;
 
+	assert(is_unused(b));
 	buffer_free(b);
 	if (keeper.gone)
 		keeper.gone(keeper.budget.arg);
-}
-
-/* Under the lock. True: the buffer has no reference and no holder, and is to be freed, without the lock. */
-static bool is_unused(const struct nnb_buffer *b)
-{
-	return !b->refs && !b->holds && !b->readers && !b->writing;
 }
 
 static enum nnb_status no_memory(struct nnb_reason *reason)
@@ -334,6 +339,7 @@ enum nnb_status nnb_buffer_new(struct nnb_buffer **ret, struct nnb_device *devic
 struct nnb_buffer *nnb_buffer_ref(struct nnb_buffer *b)
 {
 	pthread_mutex_lock(&b->device->buffers.lock);
+	assert(b->refs > 0);
 	b->refs++;
 	pthread_mutex_unlock(&b->device->buffers.lock);
 	return b;
@@ -347,6 +353,7 @@ struct nnb_buffer *nnb_buffer_unref(struct nnb_buffer *b)
 	if (!b)
 		return NULL;
 	pthread_mutex_lock(&all->lock);
+	assert(b->refs > 0);
 	if (--b->refs == 0) {
 		buffer_delist(all, b);
 		unused = is_unused(b);
@@ -393,11 +400,13 @@ static enum nnb_status may_write(const struct nnb_buffer *b, struct nnb_reason *
 
 static void read_lease(struct nnb_buffer *b)
 {
+	assert(!b->writing);
 	b->readers++;
 }
 
 static void write_lease(struct nnb_buffer *b)
 {
+	assert(!b->writing && !b->readers);
 	b->writing = true;
 	b->initialised = false;
 }
@@ -408,6 +417,7 @@ static void give_read(struct nnb_buffer *b)
 	bool unused;
 
 	pthread_mutex_lock(lock);
+	assert(b->readers > 0 && !b->writing);
 	b->readers--;
 	unused = is_unused(b);
 	pthread_mutex_unlock(lock);
@@ -422,8 +432,10 @@ static void give_write(struct nnb_buffer *b, uint32_t rank, const uint32_t *dims
 	bool unused;
 
 	pthread_mutex_lock(lock);
+	assert(b->writing && !b->readers);
 	b->writing = false;
 	if (dims) {
+		assert(rank <= NNB_RANK_MAX);
 		b->initialised = true;
 		b->rank = rank;
 		memcpy(b->dims, dims, rank * sizeof(dims[0]));
@@ -438,6 +450,7 @@ static void give_write(struct nnb_buffer *b, uint32_t rank, const uint32_t *dims
 
 static void put_bytes(struct nnb_buffer *b, const void *from, uint64_t bytes)
 {
+	assert(bytes <= b->room);
 	if (b->device->driver->buffer_write)
 		b->device->driver->buffer_write(b->place, from, bytes);
 	else
@@ -446,6 +459,7 @@ static void put_bytes(struct nnb_buffer *b, const void *from, uint64_t bytes)
 
 static void get_bytes(const struct nnb_buffer *b, void *to, uint64_t bytes)
 {
+	assert(bytes <= b->room);
 	if (b->device->driver->buffer_read)
 		b->device->driver->buffer_read(b->place, to, bytes);
 	else
@@ -907,6 +921,7 @@ static void let_go(struct nnb_buffer *b)
 	bool unused;
 
 	pthread_mutex_lock(&all->lock);
+	assert(b->holds > 0);
 	b->holds--;
 	unused = is_unused(b);
 	pthread_mutex_unlock(&all->lock);
@@ -943,6 +958,7 @@ enum nnb_status nnb__buffer_fit(struct nnb__buffer_use *use, const struct nnb_sh
 	struct nnb__buffer_kind k = b->kind;
 	enum nnb_status status = NNB_STATUS_NONE;
 
+	assert(use->output && b->writing); /* only the writer may replace the memory */
 	if (!nnb__kind_combine(&k, shape->rank, shape->dims) ||
 	    nnb_operand_bytes(k.type, shape->rank, shape->dims, &k.bytes))
 		status = FAILED(reason, "it contradicts what the buffer was allocated with"); /* M-22 */
@@ -964,6 +980,7 @@ void nnb__buffers_give(const struct nnb_prepared *p, struct nnb__buffer_use *use
 			give_read(uses[i].buffer);
 			continue;
 		}
+		assert(uses[i].index < p->model->n_outputs);
 		s = shapes ? &shapes[p->model->outputs[uses[i].index]] : NULL;
 		give_write(uses[i].buffer, s ? s->rank : 0, s ? s->dims : NULL);
 	}

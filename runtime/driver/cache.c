@@ -13,6 +13,7 @@
  * CRASH     Saving empties both files first and writes the model's last: an entry that a crash leaves incomplete is
  *           refused.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static int write_at(int fd, uint64_t at, const void *data, size_t n)
 			return -EIO;
 		p += done;
 		at += (uint64_t)done;
+		assert((size_t)done <= n);
 		n -= (size_t)done;
 	}
 	return 0;
@@ -95,6 +97,7 @@ static int read_at(int fd, uint64_t at, void *data, size_t n)
 			return -EIO;
 		p += done;
 		at += (uint64_t)done;
+		assert((size_t)done <= n);
 		n -= (size_t)done;
 	}
 	return 0;

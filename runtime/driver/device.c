@@ -7,6 +7,7 @@
  */
 #include "driver/device.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -131,7 +132,10 @@ struct nnb_device *nnb__device_ref(struct nnb_device *d)
 struct nnb_device *nnb_device_unref(struct nnb_device *d)
 {
 	/* acq_rel: what others did with the device comes before it is freed */
-	if (d && atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) == 1)
+	unsigned had = d ? atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) : 0;
+
+	assert(!d || had > 0);
+	if (had == 1)
 		device_free(d);
 	return NULL;
 }
@@ -178,6 +182,7 @@ static void device_hold(struct nnb_device *d, bool on)
 	bool edge;
 
 	pthread_mutex_lock(&d->lock);
+	assert(on || d->holds > 0);
 	edge = on ? d->holds++ == 0 : --d->holds == 0;
 	if (edge && d->driver->performance)
 		d->driver->performance(d->handle, on);

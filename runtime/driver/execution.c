@@ -80,6 +80,7 @@ static struct nnb_execution *execution_free(struct nnb_execution *e, const struc
 	const struct nnb_account *a = &p->graph->seen.account;
 	uint64_t charged = e->charged;
 
+	assert(!e->run && !e->n_uses && !e->n_mappings);
 	free(e->mappings);
 	free(e->marks);
 	free(e->written);
@@ -129,6 +130,7 @@ static struct nnb_execution *take_idle(struct nnb_prepared *p)
 	pthread_mutex_lock(&p->lock);
 	e = p->idle;
 	if (e) {
+		assert(p->n_idle > 0);
 		p->idle = e->next_idle;
 		p->n_idle--;
 	}
@@ -226,6 +228,7 @@ static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory
 static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
                                   struct nnb_mapping *const *mappings, struct nnb_reason *reason)
 {
+	assert(!e->run && !e->n_mappings);
 	if (!room_for_pools(e, request->n_pools))
 		return no_memory(reason);
 	e->mapped_here = !mappings;
@@ -257,6 +260,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 
 static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
 {
+	assert(a->no_value || a->location.pool < e->n_mappings); /* nnb__request_validate has checked the pool */
 	return !a->no_value && !e->mappings[a->location.pool];
 }
 
@@ -320,6 +324,7 @@ static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_re
 	e->tokens = e->n_uses > 0;
 	memset(e->kept, 0, ((size_t)m->n_inputs + m->n_outputs) * sizeof(*e->kept));
 	for (uint32_t i = 0; i < e->n_uses; i++) {
+		assert(e->uses[i].index < (e->uses[i].output ? m->n_outputs : m->n_inputs));
 		e->kept[(e->uses[i].output ? m->n_inputs : 0) + e->uses[i].index] = true;
 		if (!e->uses[i].output)
 			e->inputs[e->uses[i].index] = e->uses[i].place;
@@ -450,6 +455,7 @@ static enum nnb_status copy_deciding(struct nnb_execution *e, const struct nnb_r
 		if (kept) {
 			while (use->index < i)
 				use++;
+			assert(use < e->uses + e->n_uses && !use->output && use->index == i);
 			nnb__buffer_peek(use, copy, bytes);
 			e->kept[i] = false;
 		} else {
@@ -556,6 +562,7 @@ static enum nnb_status place_output(void *arg, uint32_t output, void **ret)
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint64_t need = 0;
 
+	assert(is_late(e) && output < e->prepared->model->n_outputs);
 	if (nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &need) ||
 	    need > e->room_bytes[output])
 		status = NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE;
@@ -579,6 +586,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 		.shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look, .terms = &e->terms
 	};
 
+	assert(!e->run);
 	if (is_late(e)) {
 		memcpy(e->shapes, e->asked, e->prepared->model->n_operands * sizeof(*e->shapes));
 		run.found = e->shapes;
@@ -713,6 +721,7 @@ static enum nnb_status execution_conclude(struct nnb_execution *e)
 {
 	enum nnb_status status = NNB_STATUS_NONE;
 
+	assert(e->next_op == e->prepared->model->n_operations);
 	end_run(e);
 	if (e->files)
 		status = settle_files(e);
@@ -752,6 +761,7 @@ void nnb__execution_burst(struct nnb_execution *e, const struct nnb__burst_conte
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)
 {
+	assert(op < e->prepared->model->n_operations);
 	return e->prepared->model->operations[op].type;
 }
 

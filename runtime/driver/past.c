@@ -1,6 +1,7 @@
 /* past.c -- see past.h. */
 #include "driver/past.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "driver/siphash.h"
@@ -84,6 +85,7 @@ void nnb__past_learn(struct nnb__past *past, uint64_t kind, uint64_t cpu_ns)
 
 	pthread_mutex_lock(&past->lock);
 	i = past_find(past, kind);
+	assert(i < NNB__PAST);
 	if (!past->kinds[i].used || past->kinds[i].kind != kind || cpu_ns < past->kinds[i].cpu_ns)
 		past->kinds[i].cpu_ns = cpu_ns;
 	past->kinds[i].kind = kind;

@@ -9,6 +9,7 @@
  * TRUST        The model was validated before it is copied, and the copy is validated before it is used; its pools
  *              stay untrusted.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +43,13 @@ struct nnb_prepared *nnb_prepared_ref(struct nnb_prepared *p)
 
 struct nnb_prepared *nnb_prepared_unref(struct nnb_prepared *p)
 {
-	if (p && atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) == 1)
+	unsigned had;
+
+	if (!p)
+		return NULL;
+	had = atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel);
+	assert(had > 0);
+	if (had == 1)
 		prepared_free(p);
 	return NULL;
 }
@@ -69,6 +76,7 @@ const struct nnb_model *nnb_prepared_model(const struct nnb_prepared *p)
 
 uint64_t nnb__prepared_map_ns(const struct nnb_prepared *p, uint32_t pool)
 {
+	assert(pool < p->model->n_pools);
 	return p->graph->map_ns[pool];
 }
 
@@ -112,6 +120,7 @@ struct haste {
 
 static enum nnb_status haste_stop(struct haste *h, enum nnb_status status, const char *why)
 {
+	assert(status && !h->ended); /* the first reason stays */
 	h->ended = status;
 	h->why = why;
 	return status;

@@ -1,6 +1,7 @@
 /* siphash.c -- SipHash-2-4-128 (Aumasson and Bernstein), a word at a time. */
 #include "driver/siphash.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ void nnb__siphash_add(struct nnb__siphash *s, const void *data, size_t n)
 	}
 	for (; n >= 8; p += 8, n -= 8)
 		siphash_eat(s, load_word(p));
+	assert(n < sizeof(s->tail));
 	if (n)
 		memcpy(s->tail, p, n);
 }

@@ -7,6 +7,7 @@
  */
 #include "arena.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -60,6 +61,7 @@ static size_t lowest_free(const struct temporary *t, struct temporary *const *pl
 	for (uint32_t i = 0; i < n; i++) {
 		const struct temporary *p = placed[i];
 
+		assert(!i || placed[i - 1]->offset <= p->offset);
 		if (p->dies < t->born || t->dies < p->born)
 			continue;
 		if (p->offset >= at + t->bytes)

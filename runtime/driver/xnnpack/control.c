@@ -7,6 +7,7 @@
  *
  * Looks: between two iterations there is one, however short they are.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -40,6 +41,7 @@ static void loop_begin(struct loose *l)
 
 static void loop_finish(struct loose *l)
 {
+	assert(l->loops > 0);
 	l->loops--;
 	nnbx_work.is_timed = l->loops;
 }
@@ -64,6 +66,7 @@ static struct value value_taken(struct frame *f, uint32_t output)
 	uint32_t operand = f->graph->model->outputs[output];
 	struct value v = { f->found[operand], f->at[operand], f->bytes[operand] };
 
+	assert(output < f->graph->model->n_outputs);
 	f->at[operand] = NULL;
 	f->bytes[operand] = 0;
 	return v;
@@ -137,6 +140,7 @@ static uint32_t subgraph_at(const struct frame *f, const struct nnb_operation *o
 /* The operation's inputs from @first on. */
 static void values_of(const struct frame *f, const struct nnb_operation *op, uint32_t first, struct value *ret)
 {
+	assert(first <= op->n_inputs);
 	for (uint32_t k = first; k < op->n_inputs; k++)
 		ret[k - first] = value_of(f, op->inputs[k]);
 }
@@ -223,6 +227,7 @@ static void tell_iteration(const struct while_loop *w)
 {
 	const struct loose *l = w->outer->run;
 
+	assert(l->loops > 0);
 	if (l->run.loops && l->run.loops->iterated)
 		l->run.loops->iterated(l->run.loops->arg, l->op, l->loops - 1, w->iterations);
 }

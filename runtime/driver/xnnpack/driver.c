@@ -19,6 +19,7 @@
  *              or a set is made or freed, while the account is asked, nor while an operation runs. A frame or a set off its
  *              list has one user.
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -179,6 +180,7 @@ static void frame_free(struct frame *f)
 
 	if (!f)
 		return;
+	assert(!f->set);
 	account = account_of(f->prepared);
 	bytes = f->bytes;
 	if (f->arena != MAP_FAILED)
@@ -247,6 +249,7 @@ static void plan_free(const struct prepared *p, struct plan *plan)
 
 	if (!plan)
 		return;
+	assert(!plan->runs);
 	bytes = plan->bytes;
 	sets_free(p, plan->sets);
 	frames_free(plan->frames);
@@ -484,6 +487,7 @@ static void plan_give(struct prepared *p, struct plan *plan)
 	struct plan *surplus = NULL, *one;
 
 	pthread_mutex_lock(&p->lock);
+	assert(plan->runs > 0);
 	plan->runs--;
 	while ((one = plan_surplus(p))) {
 		one->next = surplus;
@@ -501,6 +505,7 @@ static enum nnb_status frame_take(struct frame **ret, struct prepared *p, struct
 	pthread_mutex_lock(&p->lock);
 	f = plan->frames;
 	if (f) {
+		assert(plan->n_frames > 0);
 		plan->frames = f->next;
 		plan->n_frames--;
 	}
@@ -518,9 +523,11 @@ static enum nnb_status set_take(struct frame *f)
 	struct prepared *p = f->prepared;
 	enum nnb_status status;
 
+	assert(!f->set);
 	pthread_mutex_lock(&p->lock);
 	f->set = f->plan->sets;
 	if (f->set) {
+		assert(f->plan->n_sets > 0);
 		f->plan->sets = f->set->next;
 		f->plan->n_sets--;
 	}
@@ -619,8 +626,10 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 static enum nnb_status run_bind(struct run *r)
 {
 	const struct nnb_model *m = r->prepared->graph->model;
-	enum nnb_status status = frame_take(&r->frame, r->prepared, r->plan);
+	enum nnb_status status;
 
+	assert(r->plan && !r->frame && !r->loose);
+	status = frame_take(&r->frame, r->prepared, r->plan);
 	if (status)
 		return status;
 	for (uint32_t i = 0; i < m->n_inputs; i++)
@@ -646,6 +655,7 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	struct frame *f;
 	struct site site;
 
+	assert(op < r->prepared->graph->model->n_operations);
 	if (r->loose)
 		return run_loosely(r, op);
 	status = r->frame ? NNB_STATUS_NONE : run_bind(r);
@@ -679,6 +689,7 @@ static void frame_give(struct frame *f)
 
 	set_give(f);
 	pthread_mutex_lock(&p->lock);
+	assert(f->plan->runs > 0); /* so that the plan stays */
 	kept = f->plan->n_frames < KEPT_RUNS;
 	if (kept) {
 		f->next = f->plan->frames;
@@ -739,6 +750,7 @@ static enum nnb_status xnnpack_supported(void *device, const struct nnb_graph *g
 
 static const struct nnb_graph *part_of(const struct nnb_graph *main, uint32_t part)
 {
+	assert(part <= main->model->n_referenced);
 	return part ? main->referenced[part - 1] : main;
 }
 

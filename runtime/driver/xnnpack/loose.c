@@ -14,6 +14,7 @@
  */
 #include "frame.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static enum nnb_status memory_take(struct frame *f, uint64_t bytes, void **ret, 
 void nnbx_frame_give(struct frame *f, void *at, uint64_t taken)
 {
 	free(at);
+	assert(taken <= f->run->held);
 	f->run->held -= taken;
 	nnbx_give_back(account_of(f), taken);
 }
@@ -97,6 +99,7 @@ static void kept_free(struct frame *f, struct kept_step *k)
 
 static uint32_t operand_at(const struct nnb_operation *op, uint32_t position)
 {
+	assert(position < op->n_inputs + op->n_outputs);
 	return position < op->n_inputs ? op->inputs[position] : op->outputs[position - op->n_inputs];
 }
 
@@ -238,6 +241,7 @@ static enum nnb_status frame_make(struct frame *f)
 	const struct nnb_model *m = f->graph->model;
 	enum nnb_status status = nnbx_charge(account_of(f), array_bytes(f));
 
+	assert(!f->own && !f->whole);
 	if (status)
 		return status;
 	f->own = array_bytes(f);
@@ -268,6 +272,7 @@ void nnbx_loose_free(struct loose *l)
 		return;
 	account = &l->main.graph->account;
 	nnbx_frame_fini(&l->main);
+	assert(!l->held); /* the frames of subgraphs have ended before */
 	free(l);
 	nnbx_give_back(account, sizeof(*l));
 }
@@ -312,8 +317,10 @@ struct turn {
 /* Where an output whose shape is known goes. */
 enum nnb_status nnbx_frame_place(struct frame *f, uint32_t operand)
 {
-	uint32_t output = f->output_of[operand];
+	uint32_t output;
 
+	assert(operand < f->graph->model->n_operands);
+	output = f->output_of[operand];
 	if (output == NO_OUTPUT || !f->is_main)
 		return operand_own(f, operand, &f->found[operand]);
 	return f->run->run.place(f->run->run.arg, output, &f->at[operand]);
@@ -330,6 +337,7 @@ static enum nnb_status place_most(struct frame *f, struct turn *t, const struct 
 	for (uint32_t k = 0; !status && k < op->n_outputs; k++) {
 		struct nnb_shape *shape = &f->found[op->outputs[k]];
 
+		assert(k < COUNTED_MAX);
 		t->declared[k] = shape->dims[0];
 		shape->dims[0] = (uint32_t)most;
 		shape->known = true;
@@ -452,6 +460,7 @@ static enum nnb_status frame_op(struct frame *f, uint32_t index)
 
 enum nnb_status nnbx_loose_op(struct loose *l, uint32_t index)
 {
+	assert(index < l->main.graph->model->n_operations);
 	l->op = index;
 	return frame_op(&l->main, index);
 }
@@ -462,6 +471,7 @@ enum nnb_status nnbx_frame_init(struct frame *f, struct frame *outer, uint32_t i
 {
 	struct loose *l = outer->run;
 
+	assert(index < outer->graph->model->n_referenced);
 	*f = (struct frame){ .graph = outer->graph->referenced[index],
 		             .base = l->bases ? l->bases[index + 1] : NULL,
 		             .run = l };
@@ -488,9 +498,11 @@ static bool is_declared(const struct nnb_operand *o, const struct nnb_shape *sha
 
 enum nnb_status nnbx_frame_input(struct frame *f, uint32_t input, const struct nnb_shape *shape, void *at)
 {
-	uint32_t operand = f->graph->model->inputs[input];
+	uint32_t operand;
 	enum nnb_status status;
 
+	assert(input < f->graph->model->n_inputs);
+	operand = f->graph->model->inputs[input];
 	if (!is_declared(&f->graph->model->operands[operand], shape))
 		return NNB_STATUS_GENERAL_FAILURE;
 	f->found[operand] = *shape;

@@ -9,6 +9,7 @@
  */
 #include "memory.h"
 
+#include <assert.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static void tally_take(size_t bytes)
 {
 	if (!tally)
 		return;
+	assert(bytes <= tally->bytes);
 	tally->bytes -= bytes;
 	nnbx_give_back(tally->account, bytes);
 }

@@ -18,6 +18,7 @@
  */
 #include "packing.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -163,6 +164,7 @@ static void handler_uninstall(void)
 	struct sigaction now;
 
 	pthread_mutex_lock(&lock);
+	assert(watchers > 0);
 	if (--watchers == 0 && !sigaction(SIGSEGV, NULL, &now) && now.sa_flags & SA_SIGINFO &&
 	    now.sa_sigaction == on_sigsegv)
 		sigaction(SIGSEGV, &previous, NULL);
@@ -214,6 +216,7 @@ bool nnbx_packing_allocated(void *at, size_t bytes)
 
 	if (!p || !p->looks)
 		return true;
+	assert(p->n <= BLOCKS_MAX);
 	if (p->n == BLOCKS_MAX)
 		return false;
 	p->blocks[p->n] = (struct block){ .at = at };

@@ -1,6 +1,7 @@
 /* seen.c -- see seen.h. */
 #include "seen.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -98,6 +99,7 @@ static uint64_t align_up(uint64_t bytes)
 
 static uint32_t operand_at(const struct nnb_operation *op, uint32_t position)
 {
+	assert(position < op->n_inputs + op->n_outputs);
 	return position < op->n_inputs ? op->inputs[position] : op->outputs[position - op->n_inputs];
 }
 
@@ -243,8 +245,10 @@ enum nnb_status nnbx_seen_new(struct seen **ret, const struct site *s)
 			seen = NULL;
 			break;
 		}
+		assert(seen->n < n);
 		seen->of[seen->n++] = o;
 	}
+	assert(!seen || seen->n == n);
 	if (seen)
 		seen->scratch = scratch;
 	*ret = seen;

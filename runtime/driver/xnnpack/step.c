@@ -1,6 +1,8 @@
 /* step.c -- the table of operations, and what all steps have in common. */
 #include "step.h"
 
+#include <assert.h>
+
 #include "lowering.h"
 #include "packing.h"
 #include "seen.h"
@@ -354,6 +356,7 @@ enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 	enum nnb_status status;
 	struct site seen;
 
+	assert(site->op->type < sizeof(lowerings) / sizeof(lowerings[0]) && lowering->run); /* nnbx_step_claims */
 	*step = (struct step){ .kernel = lowering->run,
 		               .nothing = has_empty(site, site->op->outputs, site->op->n_outputs, true) };
 	if (step->nothing)

@@ -4,6 +4,7 @@
 #ifndef NNBX_STEP_H
 #define NNBX_STEP_H
 
+#include <assert.h>
 #include <xnnpack.h>
 
 #include "nnb/driver.h"
@@ -75,37 +76,44 @@ enum nnb_status nnbx_step_run_kernel(struct step *step, const struct site *site)
 
 static inline const struct nnb_operand *in_operand(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_inputs);
 	return &s->operands[s->op->inputs[k]];
 }
 
 static inline const struct nnb_operand *out_operand(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_outputs);
 	return &s->operands[s->op->outputs[k]];
 }
 
 static inline const struct nnb_shape *in_shape(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_inputs);
 	return s->turned && k == 0 ? &s->in_image : &s->shapes[s->op->inputs[k]];
 }
 
 static inline const struct nnb_shape *out_shape(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_outputs);
 	return s->turned && k == 0 ? &s->out_image : &s->shapes[s->op->outputs[k]];
 }
 
 static inline const void *in_at(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_inputs);
 	return s->ins ? s->ins[k] : s->at[s->op->inputs[k]];
 }
 
 static inline void *out_at(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_outputs);
 	return s->outs ? s->outs[k] : s->at[s->op->outputs[k]];
 }
 
 /* A scalar input. It is a constant: nnbx_step_claims has seen to that. */
 static inline int32_t in_i32(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_inputs && s->graph->constants[s->op->inputs[k]]);
 	return *(const int32_t *)s->graph->constants[s->op->inputs[k]];
 }
 
@@ -114,6 +122,7 @@ static inline float in_f32(const struct site *s, uint32_t k)
 {
 	const void *value = s->graph->constants[s->op->inputs[k]];
 
+	assert(k < s->op->n_inputs && value);
 	return in_operand(s, k)->type == NNB_FLOAT16 ? nnb_half_to_float(*(const uint16_t *)value)
 	                                             : *(const float *)value;
 }
@@ -126,6 +135,7 @@ static inline bool in_bool(const struct site *s, uint32_t k, bool otherwise)
 
 static inline bool in_is_constant(const struct site *s, uint32_t k)
 {
+	assert(k < s->op->n_inputs);
 	return s->graph->constants[s->op->inputs[k]] != NULL;
 }
 
@@ -140,6 +150,7 @@ static inline size_t shape_elements(const struct nnb_shape *shape)
 
 static inline uint32_t last_dim(const struct nnb_shape *shape)
 {
+	assert(shape->rank > 0);
 	return shape->dims[shape->rank - 1];
 }
 

@@ -1,6 +1,7 @@
 /* boxes.c -- chooses the boxes to keep. */
 #include "boxes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -153,6 +154,7 @@ static size_t boxes_suppress(const struct nnbx_box_limit *how, struct nnbx_box *
 				i++;
 		}
 	}
+	assert(kept <= n);
 	return kept;
 }
 
@@ -327,6 +329,7 @@ static void box_report(const struct detecting *d, size_t place, const struct nnb
 {
 	size_t at = d->batch * (size_t)d->how->most + place;
 
+	assert(place < (size_t)d->how->most);
 	nnbx_store_one(&d->out[0], at, box->score);
 	nnbx_store(&d->out[1], at * 4, 4, box->corners);
 	((int32_t *)d->out[2].at)[at] = (int32_t)box->class - (d->how->with_background ? 0 : 1);

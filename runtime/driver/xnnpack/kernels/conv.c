@@ -1,6 +1,8 @@
 /* conv.c -- convolutions and fully connected layers whose weights are known at run time only. */
 #include "arith.h"
 
+#include <assert.h>
+
 /* ---- every input channel to every output channel ---- */
 
 /*
@@ -56,6 +58,7 @@ static size_t chunk_scalers(const struct nnbx_planes *p, const struct nnbx_quant
 {
 	size_t n = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
 
+	assert(k <= p->out_c);
 	for (size_t i = 0; i < n; i++)
 		scalers[i] = nnbx_product_scaler(q, k + i);
 	return n;

@@ -1,4 +1,5 @@
 /* gather.c -- elements looked up by index, by nearness or by chance. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static size_t class_at(const double *sums, size_t n, double x)
 {
 	size_t begin = 0, end = n - 1;
 
+	assert(n > 0);
 	while (begin < end) {
 		size_t middle = begin + (end - begin) / 2;
 

@@ -3,6 +3,7 @@
  *
  * The fingerprint is farmhash's, of its "na" kind. Multiplications are modulo 2^64, rotations to the right.
  */
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static uint64_t up_to_16(const uint8_t *s, size_t n)
 {
 	uint64_t by = K2 + 2 * n;
 
+	assert(n <= 16);
 	if (n >= 8) {
 		uint64_t head = load_64(s) + K2, tail = load_64(s + n - 8);
 
@@ -78,6 +80,7 @@ static uint64_t up_to_32(const uint8_t *s, size_t n)
 	uint64_t by = K2 + 2 * n;
 	struct two e = hash_ends(s, n, load_64(s) * K1, by);
 
+	assert(n > 16 && n <= 32);
 	return hash_join(e.first, e.second, by);
 }
 
@@ -89,6 +92,7 @@ static uint64_t up_to_64(const uint8_t *s, size_t n)
 	uint64_t g = (outer.first + load_64(s + n - 32)) * by;
 	uint64_t h = (hash_join(outer.first, outer.second, by) + load_64(s + n - 24)) * by;
 
+	assert(n > 32 && n <= 64);
 	return hash_join(rotate_right(e + f, 43) + rotate_right(g, 30) + h, e + rotate_right(f + a, 18) + g, by);
 }
 
@@ -133,6 +137,7 @@ static uint64_t above_64(const uint8_t *s, size_t n)
 	struct mill m = { .x = seed * K2 + load_64(s), .y = seed * K1 + 113 };
 	uint64_t by;
 
+	assert(n > 64);
 	m.z = shift_mix(m.y * K2 + 113) * K2;
 	for (size_t at = 0; at + over + 1 < n && nnbx_worked(32); at += 64)
 		mill_turn(&m, s + at, K1, 1);

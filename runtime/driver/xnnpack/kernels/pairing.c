@@ -1,11 +1,14 @@
 /* pairing.c -- two tensors that are broadcast to each other (O-32), added and multiplied. */
 #include "arith.h"
 
+#include <assert.h>
+
 /* ---- how they meet ---- */
 
 /* The extent of dimension @d of @rank, in a tensor whose dimensions are the last @of of these. */
 static size_t extent_at(uint32_t d, uint32_t rank, uint32_t of, const uint32_t *dims)
 {
+	assert(of <= rank && d < rank);
 	return d < rank - of ? 1 : dims[d - (rank - of)];
 }
 
@@ -20,6 +23,7 @@ static void pairing_put(struct nnbx_pairing *p, size_t extent_out, size_t a_step
 		p->dims[last] *= extent_out;
 		return;
 	}
+	assert(p->rank < NNB_RANK_MAX);
 	p->dims[p->rank] = extent_out;
 	p->a_step[p->rank] = a_step;
 	p->b_step[p->rank++] = b_step;
@@ -75,6 +79,7 @@ static void pair_up(const struct nnbx_pairing *p, size_t elem, row_fn *row, cons
 	size_t at[NNB_RANK_MAX] = { 0 }, a_at = 0, b_at = 0, n = p->dims[0];
 	char *to = out;
 
+	assert(p->rank > 0 && p->rank <= NNB_RANK_MAX);
 	for (uint32_t d = 0; d < p->rank; d++)
 		if (!p->dims[d])
 			return;

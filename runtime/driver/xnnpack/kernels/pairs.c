@@ -1,4 +1,5 @@
 /* pairs.c -- two tensors of any type that are broadcast to each other (O-32). */
+#include <assert.h>
 #include <math.h>
 
 #include "tensor.h"
@@ -111,6 +112,7 @@ bool nnbx_pairs(enum nnb_op op, const struct nnbx_tensor *a, const struct nnbx_t
 		           .units = op == NNB_POW ? 40 : 8,
 		           .divides = divides };
 
+	assert(s.fn); /* @op is in the table */
 	if (!nnbx_pairing(a->rank, a->dims, b->rank, b->dims, &s.p))
 		return false;
 	for (uint32_t d = 0; d < s.p.rank; d++)

@@ -1,4 +1,5 @@
 /* reduce.c -- sums, extremes and orders along axes. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static struct walk walk_of(const struct nnbx_tensor *t, uint32_t axes, bool take
 	size_t step[NNB_RANK_MAX];
 	struct walk w = { 0 };
 
+	assert(t->rank <= NNB_RANK_MAX);
 	nnbx_steps(t->rank, t->dims, step);
 	for (uint32_t d = 0; d < t->rank; d++) {
 		if ((axes >> d & 1) != take || t->dims[d] == 1)

@@ -1,4 +1,5 @@
 /* strided.c -- elements moved from one order to another. */
+#include <assert.h>
 #include <string.h>
 
 #include "tensor.h"
@@ -33,6 +34,7 @@ static struct nnbx_move move_simplified(const struct nnbx_move *m)
 {
 	struct nnbx_move s = { 0 };
 
+	assert(m->rank <= NNBX_MOVE_RANK);
 	for (uint32_t d = 0; d < m->rank; d++) {
 		uint32_t last = s.rank - 1;
 
@@ -74,6 +76,7 @@ void nnbx_move(const struct nnbx_move *how, size_t elem, const void *in, void *o
 	size_t index[NNBX_MOVE_RANK] = { 0 }, n = m.dims[m.rank - 1];
 	ptrdiff_t in_step = m.in_step[m.rank - 1], out_step = m.out_step[m.rank - 1], from = 0, to = 0;
 
+	assert(m.rank > 0 && m.rank <= NNBX_MOVE_RANK);
 	for (uint32_t d = 0; d < m.rank; d++)
 		if (!m.dims[d])
 			return;
@@ -92,6 +95,7 @@ void nnbx_fill(size_t n, size_t elem, const void *value, void *out)
 {
 	char one[8] = { 0 };
 
+	assert(elem <= sizeof(one));
 	memcpy(one, value, elem);
 	move_row(n, elem, one, 0, out, 1);
 }

@@ -1,6 +1,7 @@
 /* tensor.c -- tensors of any type as doubles, and back. */
 #include "tensor.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "nnb/half.h"
@@ -9,6 +10,7 @@ size_t nnbx_extent(const struct nnbx_tensor *t, uint32_t from, uint32_t to)
 {
 	size_t n = 1;
 
+	assert(to <= t->rank);
 	for (uint32_t d = from; d < to; d++)
 		n *= t->dims[d];
 	return n;
@@ -53,6 +55,7 @@ void nnbx_load(const struct nnbx_tensor *t, size_t first, size_t step, size_t n,
 	double scale = t->scale == 0 ? 1 : (double)t->scale;
 	int32_t zero = t->scale == 0 ? 0 : t->zero_point;
 
+	assert(n <= NNBX_BLOCK);
 	switch (t->type) {
 	case NNB_TENSOR_FLOAT32:
 	case NNB_FLOAT32:
