@@ -26,7 +26,7 @@ static const struct batch *batch_of(sqlite3_vtab_cursor *cursor)
 	return ((struct table *)cursor->pVtab)->batch;
 }
 
-static int batch_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	const struct batch *batch = aux;
 	char sql[512] = "CREATE TABLE x(c0";
@@ -50,7 +50,7 @@ static int batch_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 	return SQLITE_OK;
 }
 
-static int batch_disconnect(sqlite3_vtab *table)
+static int disconnect(sqlite3_vtab *table)
 {
 	free(table);
 	return SQLITE_OK;
@@ -80,25 +80,25 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static int batch_filter(sqlite3_vtab_cursor *cursor, int number, const char *name, int argc, sqlite3_value **argv)
+static int filter(sqlite3_vtab_cursor *cursor, int number, const char *name, int argc, sqlite3_value **argv)
 {
 	(void)number, (void)name, (void)argc, (void)argv;
 	((struct cursor *)cursor)->i = 0;
 	return SQLITE_OK;
 }
 
-static int batch_next(sqlite3_vtab_cursor *cursor)
+static int next(sqlite3_vtab_cursor *cursor)
 {
 	((struct cursor *)cursor)->i++;
 	return SQLITE_OK;
 }
 
-static int batch_eof(sqlite3_vtab_cursor *cursor)
+static int eof(sqlite3_vtab_cursor *cursor)
 {
 	return ((struct cursor *)cursor)->i >= batch_of(cursor)->n;
 }
 
-static int batch_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
+static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
 	const struct batch *batch = batch_of(cursor);
 	unsigned at = ((struct cursor *)cursor)->i;
@@ -109,23 +109,23 @@ static int batch_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i
 	return SQLITE_OK;
 }
 
-static int batch_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
+static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
 {
 	*ret = ((struct cursor *)cursor)->i;
 	return SQLITE_OK;
 }
 
 static const sqlite3_module module = {
-	.xConnect = batch_connect, /* without xCreate: the table exists under its name */
-	.xDisconnect = batch_disconnect,
+	.xConnect = connect, /* without xCreate: the table exists under its name */
+	.xDisconnect = disconnect,
 	.xBestIndex = best_index,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
-	.xFilter = batch_filter,
-	.xNext = batch_next,
-	.xEof = batch_eof,
-	.xColumn = batch_column,
-	.xRowid = batch_rowid,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = eof,
+	.xColumn = column,
+	.xRowid = rowid,
 };
 
 /* ---- batches ---- */
@@ -198,7 +198,7 @@ static int flush_to_pages(struct bsa_store *s, struct batch *b)
 	return s->code;
 }
 
-static int batch_flush(struct bsa_store *s, struct batch *b)
+static int flush(struct bsa_store *s, struct batch *b)
 {
 	if (s->code || !b->n)
 		return s->code;
@@ -214,7 +214,7 @@ void *batch_row(struct bsa_store *s, enum batch_of of)
 {
 	struct batch *b = &s->batches[of];
 
-	if (s->code || (b->n == b->room && batch_flush(s, b)))
+	if (s->code || (b->n == b->room && flush(s, b)))
 		return NULL;
 	return b->rows + (size_t)b->n++ * b->columns;
 }
@@ -222,7 +222,7 @@ void *batch_row(struct bsa_store *s, enum batch_of of)
 int batches_flush(struct bsa_store *s)
 {
 	for (unsigned of = 0; of < BATCHES; of++)
-		batch_flush(s, &s->batches[of]);
+		flush(s, &s->batches[of]);
 	return s->code;
 }
 

@@ -186,10 +186,10 @@ static uint64_t only_number(struct run *r, sqlite3_stmt *q)
 }
 
 /* A question about @id: its first row is next. */
-static sqlite3_stmt *run_question(struct run *r, enum question question, uint64_t id)
+static sqlite3_stmt *ask(struct run *r, enum question question, uint64_t id)
 {
 	sqlite3_reset(r->q[question]);
-	sqlite3_bind_int64(r->q[question], 1, stored_ref(id));
+	sqlite3_bind_int64(r->q[question], 1, ref(id));
 	return r->q[question];
 }
 
@@ -293,7 +293,7 @@ static bool more_waits(struct run *r, sqlite3_stmt *q, size_t n)
 /* Stretches that are stored once for all that wait behind them: after @n others, and then all in their order. */
 static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 {
-	sqlite3_stmt *q = run_question(r, WAIT_RUNS, id);
+	sqlite3_stmt *q = ask(r, WAIT_RUNS, id);
 	size_t few = n;
 
 	while (more_waits(r, q, n)) {
@@ -318,7 +318,7 @@ static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 
 static size_t read_waits(struct run *r, uint64_t id)
 {
-	sqlite3_stmt *q = run_question(r, WAITS, id);
+	sqlite3_stmt *q = ask(r, WAITS, id);
 	struct row_wait w;
 	size_t n = 0;
 
@@ -344,7 +344,7 @@ static size_t read_waits(struct run *r, uint64_t id)
 
 static size_t read_preemptions(struct run *r, uint64_t id)
 {
-	sqlite3_stmt *q = run_question(r, PREEMPTIONS, id);
+	sqlite3_stmt *q = ask(r, PREEMPTIONS, id);
 	struct row_preemption p;
 	size_t n = 0;
 
@@ -368,7 +368,7 @@ static size_t read_preemptions(struct run *r, uint64_t id)
 
 static size_t read_slices(struct run *r, uint64_t id)
 {
-	sqlite3_stmt *q = run_question(r, SLICES, id);
+	sqlite3_stmt *q = ask(r, SLICES, id);
 	struct row_slice x;
 	size_t n = 0;
 
@@ -387,7 +387,7 @@ static size_t read_slices(struct run *r, uint64_t id)
 
 static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 {
-	sqlite3_stmt *q = run_question(r, REFUSAL, id);
+	sqlite3_stmt *q = ask(r, REFUSAL, id);
 	bool there = store_step(r->s, q);
 	struct row_refusal row;
 
@@ -423,7 +423,7 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 		store_run(r->s, bsa_sql_budgets);
 		r->has_budgets = true;
 	}
-	q = run_question(r, BUDGET, x->model);
+	q = ask(r, BUDGET, x->model);
 	sqlite3_bind_int(q, 2, x->path);
 	if (store_step(r->s, q) && sqlite3_column_int64(q, 0) > 0)
 		ret = (uint64_t)sqlite3_column_int64(q, 0);
@@ -433,7 +433,7 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 
 static struct bsa_typical read_phases(struct run *r, const struct bsa_execution *x)
 {
-	sqlite3_stmt *q = run_question(r, TYPICAL, x->model);
+	sqlite3_stmt *q = ask(r, TYPICAL, x->model);
 	struct bsa_typical ret = { .budget = BSA_NEVER };
 	struct row_typical row;
 
@@ -449,9 +449,8 @@ static struct bsa_typical read_phases(struct run *r, const struct bsa_execution 
 	}
 	if (ret.n >= BSA_TYPICAL_MIN)
 		return ret;
-	ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER
-	                             ? x->estimate
-	                             : only_number(r, run_question(r, ESTIMATE, x->model));
+	ret.phase[BSA_RUN] =
+		x->estimate && x->estimate != BSA_NEVER ? x->estimate : only_number(r, ask(r, ESTIMATE, x->model));
 	return ret;
 }
 
@@ -470,7 +469,7 @@ static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 {
 	if (b->culprit_app || !b->culprit)
 		return b->culprit_app;
-	return (uint32_t)only_number(r, run_question(r, HOLDER, b->culprit));
+	return (uint32_t)only_number(r, ask(r, HOLDER, b->culprit));
 }
 
 /* Whether the deadline would be met without two culprits. No replay leaves out both; but if leaving out one is enough, so is leaving out both. */
@@ -513,7 +512,7 @@ static size_t join_least(struct run *r, size_t n)
 	return kept;
 }
 
-static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n)
+static void insert(struct run *r, const struct bsa_execution *x, size_t n)
 {
 	n = join_least(r, n);
 	for (size_t i = 0; i < n; i++)
@@ -525,10 +524,9 @@ static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n
 		const struct bsa_blamed *b = &r->blamed[i];
 		int64_t budget = b->budget_ns == INT64_MIN ? NOTHING : b->budget_ns;
 
-		ROW(r->s, miss_cause, .execution_id = stored_ref(x->id), .nth = (int64_t)i, .cause = b->cause,
-		    .culprit_execution_id = stored_ref(b->culprit), .culprit_app_id = stored_ref(b->culprit_app),
-		    .budget_ns = budget, .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved,
-		    .is_primary = b->is_primary);
+		ROW(r->s, miss_cause, .execution_id = ref(x->id), .nth = (int64_t)i, .cause = b->cause,
+		    .culprit_execution_id = ref(b->culprit), .culprit_app_id = ref(b->culprit_app), .budget_ns = budget,
+		    .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved, .is_primary = b->is_primary);
 	}
 }
 
@@ -537,8 +535,8 @@ static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n
 /* For a service with one lane: all executions that others waited for. */
 static int read_blockers(struct run *r)
 {
-	uint64_t first = r->s->first_execution, last = only_number(r, run_question(r, LAST_BLOCKER, first));
-	sqlite3_stmt *q = run_question(r, BLOCKERS, first);
+	uint64_t first = r->s->first_execution, last = only_number(r, ask(r, LAST_BLOCKER, first));
+	sqlite3_stmt *q = ask(r, BLOCKERS, first);
 
 	if (last < first)
 		return BLOCKERS_ONLY; /* no blockers */
@@ -594,11 +592,11 @@ static void blame_unread(struct run *r, const struct bsa_execution *x)
 	if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
 		return;
 	bsa_blame_unknown(x, r->blamed);
-	insert_causes(r, x, 1);
+	insert(r, x, 1);
 	r->s->joined_causes++;
 }
 
-static void blame_miss(struct run *r, const struct bsa_execution *x)
+static void blame(struct run *r, const struct bsa_execution *x)
 {
 	struct bsa_typical typical = read_typical(r, x);
 	struct bsa_refused refused;
@@ -625,7 +623,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	m.waits = r->waits;
 	m.preemptions = r->preemptions;
 	m.slices = r->slices;
-	insert_causes(r, x, bsa_blame(&m, r->blamed, most));
+	insert(r, x, bsa_blame(&m, r->blamed, most));
 }
 
 int blame_run(struct bsa_store *s)
@@ -641,10 +639,10 @@ int blame_run(struct bsa_store *s)
 	if (!r.saved)
 		return s->code;
 	read_rules(&r);
-	sqlite3_bind_int64(r.q[MISSED], 1, stored_ref(s->first_execution));
+	sqlite3_bind_int64(r.q[MISSED], 1, ref(s->first_execution));
 	while (store_step(s, r.q[MISSED])) {
 		read_execution(r.q[MISSED], &x);
-		blame_miss(&r, &x);
+		blame(&r, &x);
 	}
 	return saved_run(r.saved);
 }

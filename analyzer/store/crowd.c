@@ -77,16 +77,16 @@ uint8_t crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy
 
 static void write_wait(struct bsa_store *s, const struct bsa_wait *w)
 {
-	int64_t began = stored_time(s->offset, w->began);
+	int64_t began = when(s->offset, w->began);
 
-	ROW(s, wait, .id = NOTHING, .execution_id = stored_ref(w->execution), .began = began,
-	    .dur_ns = stored_minus(stored_time(s->offset, w->ended), began), .blocker_id = stored_ref(w->blocker),
-	    .blocker_app_id = stored_ref(w->blocker_app),
+	ROW(s, wait, .id = NOTHING, .execution_id = ref(w->execution), .began = began,
+	    .dur_ns = minus(when(s->offset, w->ended), began), .blocker_id = ref(w->blocker),
+	    .blocker_app_id = ref(w->blocker_app),
 	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause,
 	                 .open = w->open));
 }
 
-static struct stretch *nth_stretch(const struct lane *l, size_t i)
+static struct stretch *nth(const struct lane *l, size_t i)
 {
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
@@ -98,15 +98,15 @@ static int64_t id_of(const struct lane *l, int64_t sequence)
 
 static void write_stretch(struct bsa_store *s, const struct lane *l, int64_t sequence)
 {
-	struct stretch *t = nth_stretch(l, (size_t)(sequence - l->sequence));
-	int64_t began = stored_time(s->offset, t->began);
+	struct stretch *t = nth(l, (size_t)(sequence - l->sequence));
+	int64_t began = when(s->offset, t->began);
 
 	if (t->written)
 		return;
 	t->written = true;
 	STATEMENT_ROW(s, occupancy, .id = id_of(l, sequence), .began = began,
-	              .dur_ns = stored_minus(stored_time(s->offset, t->ended), began), .occupancy = t->occupancy,
-	              .blocker_id = stored_ref(t->blocker), .blocker_app_id = stored_ref(t->app), .level = t->level,
+	              .dur_ns = minus(when(s->offset, t->ended), began), .occupancy = t->occupancy,
+	              .blocker_id = ref(t->blocker), .blocker_app_id = ref(t->app), .level = t->level,
 	              .hogging = t->hogging);
 }
 
@@ -114,16 +114,16 @@ static void end_run(struct bsa_store *s)
 {
 	struct crowd *c = s->crowd;
 	const struct bsa_wait *w = &c->run;
-	int64_t began = stored_time(s->offset, w->began);
+	int64_t began = when(s->offset, w->began);
 
 	if (!c->running)
 		return;
 	c->running = false;
 	for (int64_t i = c->from; i <= c->to; i++)
 		write_stretch(s, c->lane, i);
-	ROW(s, wait_run, .id = NOTHING, .execution_id = stored_ref(w->execution), .began = began,
-	    .dur_ns = stored_minus(stored_time(s->offset, w->ended), began), .first_id = id_of(c->lane, c->from),
-	    .last_id = id_of(c->lane, c->to), .app_id = stored_ref(w->app),
+	ROW(s, wait_run, .id = NOTHING, .execution_id = ref(w->execution), .began = began,
+	    .dur_ns = minus(when(s->offset, w->ended), began), .first_id = id_of(c->lane, c->from),
+	    .last_id = id_of(c->lane, c->to), .app_id = ref(w->app),
 	    .run_bits = PACK(wait_run, .run_kind = w->kind, .run_lane = w->lane, .run_level = w->level,
 	                     .run_open = w->open));
 }
@@ -158,7 +158,7 @@ static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane
 	return &c->lanes[c->n_lanes++];
 }
 
-static void forget_oldest(struct crowd *c, struct lane *l, size_t n)
+static void forget(struct crowd *c, struct lane *l, size_t n)
 {
 	l->first = l->room ? (l->first + n) & (l->room - 1) : 0;
 	l->n -= n;
@@ -167,7 +167,7 @@ static void forget_oldest(struct crowd *c, struct lane *l, size_t n)
 }
 
 /* The lane that keeps the most; of several, @l if it is one of them. */
-static struct lane *fullest_lane(struct crowd *c, struct lane *l)
+static struct lane *fullest(struct crowd *c, struct lane *l)
 {
 	for (size_t i = 0; i < c->n_lanes; i++)
 		if (c->lanes[i].n > l->n)
@@ -181,9 +181,9 @@ static bool make_room(struct crowd *c, struct lane *l)
 	struct stretch *more;
 
 	if (c->kept >= CROWD_KEPT) {
-		struct lane *most = fullest_lane(c, l);
+		struct lane *most = fullest(c, l);
 
-		forget_oldest(c, most, (most->n + 1) / 2);
+		forget(c, most, (most->n + 1) / 2);
 	}
 	if (l->n < l->room)
 		return true;
@@ -191,7 +191,7 @@ static bool make_room(struct crowd *c, struct lane *l)
 	if (!more)
 		return false;
 	for (size_t i = 0; i < l->n; i++)
-		more[i] = *nth_stretch(l, i);
+		more[i] = *nth(l, i);
 	free(l->ring);
 	l->ring = more;
 	l->room = room;
@@ -199,17 +199,17 @@ static bool make_room(struct crowd *c, struct lane *l)
 	return true;
 }
 
-static void append_stretch(struct crowd *c, struct lane *l, const struct stretch *t)
+static void append(struct crowd *c, struct lane *l, const struct stretch *t)
 {
-	if (l->n && nth_stretch(l, l->n - 1)->ended != t->began)
-		forget_oldest(c, l, l->n); /* a new list */
+	if (l->n && nth(l, l->n - 1)->ended != t->began)
+		forget(c, l, l->n); /* a new list */
 	if (!make_room(c, l)) {
-		forget_oldest(c, l, l->n);
+		forget(c, l, l->n);
 		return;
 	}
 	l->n++;
 	c->kept++;
-	*nth_stretch(l, l->n - 1) = *t;
+	*nth(l, l->n - 1) = *t;
 }
 
 /* The first stretch that ends after @at; l->n: there is none. It is the one at @hint, as a rule. */
@@ -217,12 +217,12 @@ static size_t first_after(const struct lane *l, uint64_t at, size_t hint)
 {
 	size_t from = 0, to = l->n;
 
-	if (hint < l->n && nth_stretch(l, hint)->ended > at && (!hint || nth_stretch(l, hint - 1)->ended <= at))
+	if (hint < l->n && nth(l, hint)->ended > at && (!hint || nth(l, hint - 1)->ended <= at))
 		return hint;
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (nth_stretch(l, middle)->ended <= at)
+		if (nth(l, middle)->ended <= at)
 			from = middle + 1;
 		else
 			to = middle;
@@ -241,7 +241,7 @@ static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w, int64
 
 	if (from == l->n)
 		return -1;
-	t = nth_stretch(l, from);
+	t = nth(l, from);
 	if (t->began > w->began || t->ended < w->ended || t->blocker != w->blocker || t->occupancy != w->occupancy ||
 	    crowd_cause(w->kind, w->app, w->level, t->occupancy, t->app, t->level, t->hogging) != w->cause)
 		return -1;
@@ -262,7 +262,7 @@ static bool continues_run(const struct crowd *c, const struct bsa_wait *w, int64
 	const struct lane *l = c->lane;
 
 	return c->running && c->run.ended == w->began && sequence == c->to + 1 &&
-	       nth_stretch(l, (size_t)(sequence - l->sequence))->began == w->began;
+	       nth(l, (size_t)(sequence - l->sequence))->began == w->began;
 }
 
 /* A stretch of a wait that has many. */
@@ -302,17 +302,15 @@ static void end_wait(struct bsa_store *s)
 void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
 {
 	struct lane *l = lane_of(s, o->instance, o->lane, true);
-	uint64_t last = l && l->n ? nth_stretch(l, l->n - 1)->ended : BSA_NEVER;
+	uint64_t last = l && l->n ? nth(l, l->n - 1)->ended : BSA_NEVER;
 
 	end_wait(s); /* this is its last wait; and the stretches that it refers to may be dropped now */
 	if (!l)
 		return;
 	if (last < o->began) /* between two reported stretches the lane is idle */
-		append_stretch(s->crowd, l,
-		               &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
-	append_stretch(
-		s->crowd, l,
-		&(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
+		append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
+	append(s->crowd, l,
+	       &(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
 }
 
 void crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
@@ -338,5 +336,5 @@ void crowd_finish(struct bsa_store *s)
 
 	end_wait(s);
 	for (size_t i = 0; i < c->n_lanes; i++)
-		forget_oldest(c, &c->lanes[i], c->lanes[i].n);
+		forget(c, &c->lanes[i], c->lanes[i].n);
 }

@@ -32,7 +32,7 @@ static int only_reading(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_USAGE, "a query may only read this database");
 }
 
-static int db_failed(sqlite3 *sql, int code, struct bsa_err *err)
+static int failed(sqlite3 *sql, int code, struct bsa_err *err)
 {
 	switch (sqlite3_errcode(sql)) {
 	case SQLITE_INTERRUPT:
@@ -52,7 +52,7 @@ static int db_failed(sqlite3 *sql, int code, struct bsa_err *err)
 /* Report the error of a query. */
 static int query_failed(const struct bsa_db *db, struct bsa_err *err)
 {
-	int r = db_failed(db->sql, BSA_E_USAGE, err);
+	int r = failed(db->sql, BSA_E_USAGE, err);
 
 	if (r != BSA_E_USAGE || !db->own_queries)
 		return r;
@@ -60,7 +60,7 @@ static int query_failed(const struct bsa_db *db, struct bsa_err *err)
 }
 
 /* No other files, and no switches. What would write is refused when it is prepared, and the file is open for reading only. */
-static int authorize(void *ctx, int action, const char *a, const char *b, const char *database, const char *trigger)
+static int allowed(void *ctx, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
 	(void)ctx, (void)database, (void)trigger;
 	switch (action) {
@@ -80,7 +80,7 @@ static int authorize(void *ctx, int action, const char *a, const char *b, const 
 	}
 }
 
-static int look_at_file(const char *path, struct bsa_err *err)
+static int look(const char *path, struct bsa_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* O_NONBLOCK: a pipe may have no writer */
 
@@ -106,7 +106,7 @@ static bool is_of_another_build(sqlite3 *sql)
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db;
-	int r = look_at_file(path, err);
+	int r = look(path, err);
 
 	if (r)
 		return r;
@@ -119,7 +119,7 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	                 "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536;"
 	                 "SELECT count(*) FROM sqlite_schema",
 	                 NULL, NULL, NULL) != SQLITE_OK) {
-		r = db_failed(db->sql, BSA_E_ENV, err);
+		r = failed(db->sql, BSA_E_ENV, err);
 		bsa_db_close(db);
 		return bsa_wrap(err, r, "%s", path);
 	}
@@ -130,7 +130,7 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	/* The file may be a stranger's. */
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_set_authorizer(db->sql, authorize, NULL);
+	sqlite3_set_authorizer(db->sql, allowed, NULL);
 	*ret = db;
 	return 0;
 }
@@ -142,7 +142,7 @@ void bsa_db_memory(struct bsa_db *db, unsigned kib)
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%u", kib);
 	sqlite3_set_authorizer(db->sql, NULL, NULL); /* the authorizer forbids to set anything */
 	sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
-	sqlite3_set_authorizer(db->sql, authorize, NULL);
+	sqlite3_set_authorizer(db->sql, allowed, NULL);
 }
 
 struct bsa_db *bsa_db_close(struct bsa_db *db)
@@ -335,7 +335,7 @@ static int tell_schema(sqlite3 *sql, const char *relation, int (*tell)(void *ctx
 	int r;
 
 	if (sqlite3_prepare_v2(sql, text, -1, &q, NULL) != SQLITE_OK)
-		return db_failed(sql, BSA_E_INPUT, err);
+		return failed(sql, BSA_E_INPUT, err);
 	sqlite3_bind_text(q, 1, relation, -1, SQLITE_TRANSIENT);
 	for (; (r = sqlite3_step(q)) == SQLITE_ROW; n++) {
 		struct bsa_column c = { text_of(q, 0), text_of(q, 1), text_of(q, 2), text_of(q, 3) };
@@ -345,7 +345,7 @@ static int tell_schema(sqlite3 *sql, const char *relation, int (*tell)(void *ctx
 			return told;
 	}
 	if (r != SQLITE_DONE)
-		return db_failed(sql, BSA_E_INPUT, err);
+		return failed(sql, BSA_E_INPUT, err);
 	return n ? 0 : bsa_fail(err, BSA_E_USAGE, "no relation '%s'", relation ? relation : "");
 }
 
@@ -359,7 +359,7 @@ int bsa_db_schema(struct bsa_db *db, const char *relation, int (*tell)(void *ctx
 		return tell_schema(db->sql, relation, tell, ctx, err);
 	if (sqlite3_open(":memory:", &sql) != SQLITE_OK ||
 	    sqlite3_exec(sql, bsa_sql_schema, NULL, NULL, NULL) != SQLITE_OK)
-		r = db_failed(sql, BSA_E_ENV, err);
+		r = failed(sql, BSA_E_ENV, err);
 	else
 		r = tell_schema(sql, relation, tell, ctx, err);
 	sqlite3_close(sql);
@@ -392,5 +392,5 @@ int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell 
 {
 	int code = sharing_of(db->sql, 0, from, to, tell, ctx);
 
-	return code > 0 ? db_failed(db->sql, BSA_E_INPUT, err) : code;
+	return code > 0 ? failed(db->sql, BSA_E_INPUT, err) : code;
 }

@@ -28,19 +28,18 @@ static bool is_plain(const struct bsa_execution *x, const int64_t at[BSA_BOUNDAR
 	                 : x->sides == BSA_SIDES_SERVICE        ? BSA_RESULT_WRITTEN
 	                                                        : BSA_RETURNED];
 
-	return phase[BSA_PREPARE] == stored_minus(at[BSA_REQUEST_WRITTEN], at[BSA_SUBMITTED]) &&
-	       phase[BSA_SEND] == stored_minus(at[BSA_REQUEST_READ], at[BSA_REQUEST_WRITTEN]) &&
-	       phase[BSA_DECODE] == stored_minus(at[BSA_DECODED], at[BSA_REQUEST_READ]) &&
-	       phase[BSA_FENCE] == (fenced ? stored_minus(at[BSA_FENCED], at[BSA_DECODED]) : 0) &&
-	       phase[BSA_SLOTS] == stored_minus(at[BSA_ENQUEUED], ready_from) &&
-	       phase[BSA_QUEUE] == stored_minus(at[BSA_DISPATCHED], at[BSA_ENQUEUED]) &&
-	       phase[BSA_RUN] ==
-	               stored_minus(stored_minus(at[BSA_RUN_ENDED], at[BSA_DISPATCHED]), phase[BSA_PREEMPTED]) &&
-	       phase[BSA_REPLY] == (fenced ? 0 : stored_minus(at[BSA_RESULT_WRITTEN], at[BSA_RUN_ENDED])) &&
-	       phase[BSA_RETURN] == (fenced ? 0 : stored_minus(at[BSA_RESULT_READ], at[BSA_RESULT_WRITTEN])) &&
-	       phase[BSA_FINISH] == (fenced ? 0 : stored_minus(at[BSA_RETURNED], at[BSA_RESULT_READ])) &&
-	       phase[BSA_SIGNAL] == (fenced ? stored_minus(at[BSA_SIGNALLED], at[BSA_RUN_ENDED]) : 0) &&
-	       stored_ns(x->e2e) == stored_minus(end, start);
+	return phase[BSA_PREPARE] == minus(at[BSA_REQUEST_WRITTEN], at[BSA_SUBMITTED]) &&
+	       phase[BSA_SEND] == minus(at[BSA_REQUEST_READ], at[BSA_REQUEST_WRITTEN]) &&
+	       phase[BSA_DECODE] == minus(at[BSA_DECODED], at[BSA_REQUEST_READ]) &&
+	       phase[BSA_FENCE] == (fenced ? minus(at[BSA_FENCED], at[BSA_DECODED]) : 0) &&
+	       phase[BSA_SLOTS] == minus(at[BSA_ENQUEUED], ready_from) &&
+	       phase[BSA_QUEUE] == minus(at[BSA_DISPATCHED], at[BSA_ENQUEUED]) &&
+	       phase[BSA_RUN] == minus(minus(at[BSA_RUN_ENDED], at[BSA_DISPATCHED]), phase[BSA_PREEMPTED]) &&
+	       phase[BSA_REPLY] == (fenced ? 0 : minus(at[BSA_RESULT_WRITTEN], at[BSA_RUN_ENDED])) &&
+	       phase[BSA_RETURN] == (fenced ? 0 : minus(at[BSA_RESULT_READ], at[BSA_RESULT_WRITTEN])) &&
+	       phase[BSA_FINISH] == (fenced ? 0 : minus(at[BSA_RETURNED], at[BSA_RESULT_READ])) &&
+	       phase[BSA_SIGNAL] == (fenced ? minus(at[BSA_SIGNALLED], at[BSA_RUN_ENDED]) : 0) &&
+	       ns(x->e2e) == minus(end, start);
 }
 
 static int64_t first_known(const int64_t at[BSA_BOUNDARIES])
@@ -53,11 +52,11 @@ static int64_t first_known(const int64_t at[BSA_BOUNDARIES])
 
 static void store_phases(struct bsa_store *s, const struct bsa_execution *x, const int64_t phase[BSA_PHASES])
 {
-	ROW(s, phases, .execution_id = stored_ref(x->id), .prepare_ns = phase[BSA_PREPARE], .send_ns = phase[BSA_SEND],
+	ROW(s, phases, .execution_id = ref(x->id), .prepare_ns = phase[BSA_PREPARE], .send_ns = phase[BSA_SEND],
 	    .decode_ns = phase[BSA_DECODE], .fence_ns = phase[BSA_FENCE], .slots_ns = phase[BSA_SLOTS],
 	    .queue_ns = phase[BSA_QUEUE], .run_ns = phase[BSA_RUN], .preempted_ns = phase[BSA_PREEMPTED],
 	    .reply_ns = phase[BSA_REPLY], .return_ns = phase[BSA_RETURN], .finish_ns = phase[BSA_FINISH],
-	    .signal_ns = phase[BSA_SIGNAL], .e2e_ns = stored_ns(x->e2e));
+	    .signal_ns = phase[BSA_SIGNAL], .e2e_ns = ns(x->e2e));
 }
 
 /* ---- the window ---- */
@@ -152,36 +151,30 @@ static struct row_execution *window_row(struct bsa_store *s, int64_t id)
 
 /* ---- an execution ---- */
 
-static void fill_row(const struct bsa_store *s, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES],
-                     int64_t preempted, bool plain, struct row_execution *row)
+static void fill(const struct bsa_store *s, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES],
+                 int64_t preempted, bool plain, struct row_execution *row)
 {
 	int64_t base = first_known(at);
 
-	FILL_ROW(row, execution, .id = stored_ref(x->id), .flags = flags_of(x, plain), .base = base,
-	         .trace_id = stored_ref(x->trace), .stream_id = stored_ref(x->stream),
-	         .seq = (int64_t)(x->exec & UINT32_MAX), .app_id = stored_ref(x->app), .model_id = stored_ref(x->model),
-	         .submitted = stored_minus(at[BSA_SUBMITTED], base),
-	         .request_written = stored_minus(at[BSA_REQUEST_WRITTEN], base),
-	         .request_read = stored_minus(at[BSA_REQUEST_READ], base),
-	         .decoded = stored_minus(at[BSA_DECODED], base), .fenced = stored_minus(at[BSA_FENCED], base),
-	         .enqueued = stored_minus(at[BSA_ENQUEUED], base), .dispatched = stored_minus(at[BSA_DISPATCHED], base),
-	         .run_ended = stored_minus(at[BSA_RUN_ENDED], base),
-	         .result_written = stored_minus(at[BSA_RESULT_WRITTEN], base),
-	         .result_read = stored_minus(at[BSA_RESULT_READ], base),
-	         .returned = stored_minus(at[BSA_RETURNED], base), .signalled = stored_minus(at[BSA_SIGNALLED], base),
-	         .preempted_ns = preempted, .redo_ns = bound_or_nothing(stored_ns(x->redo)),
-	         .cpu_ns = stored_ns(x->cpu), .request_blocked_ns = stored_ns(x->request.blocked),
-	         .request_spun_ns = stored_ns(x->request.spun), .request_slept_ns = stored_ns(x->request.slept),
-	         .result_blocked_ns = stored_ns(x->result.blocked), .result_spun_ns = stored_ns(x->result.spun),
-	         .result_slept_ns = stored_ns(x->result.slept), .slot_lookups = stored_small_count(x->lookups),
-	         .slot_misses = stored_small_count(x->misses), .preemptions = stored_small_count(x->preemptions),
-	         .bypassed = stored_small_count(x->bypassed),
-	         .deadline = x->deadline ? stored_minus(stored_time(s->offset, x->deadline), base) : NOTHING,
-	         .decode_delay_ns = stored_ns(x->delay[BSA_DELAY_DECODE]),
-	         .run_delay_ns = stored_ns(x->delay[BSA_DELAY_RUN]),
-	         .reply_delay_ns = stored_ns(x->delay[BSA_DELAY_REPLY]),
-	         .floor_ns = x->floor ? stored_ns(x->floor) : NOTHING,
-	         .reference_ns = x->reference ? stored_ns(x->reference) : NOTHING);
+	FILL_ROW(row, execution, .id = ref(x->id), .flags = flags_of(x, plain), .base = base, .trace_id = ref(x->trace),
+	         .stream_id = ref(x->stream), .seq = (int64_t)(x->exec & UINT32_MAX), .app_id = ref(x->app),
+	         .model_id = ref(x->model), .submitted = minus(at[BSA_SUBMITTED], base),
+	         .request_written = minus(at[BSA_REQUEST_WRITTEN], base),
+	         .request_read = minus(at[BSA_REQUEST_READ], base), .decoded = minus(at[BSA_DECODED], base),
+	         .fenced = minus(at[BSA_FENCED], base), .enqueued = minus(at[BSA_ENQUEUED], base),
+	         .dispatched = minus(at[BSA_DISPATCHED], base), .run_ended = minus(at[BSA_RUN_ENDED], base),
+	         .result_written = minus(at[BSA_RESULT_WRITTEN], base), .result_read = minus(at[BSA_RESULT_READ], base),
+	         .returned = minus(at[BSA_RETURNED], base), .signalled = minus(at[BSA_SIGNALLED], base),
+	         .preempted_ns = preempted, .redo_ns = bound(ns(x->redo)), .cpu_ns = ns(x->cpu),
+	         .request_blocked_ns = ns(x->request.blocked), .request_spun_ns = ns(x->request.spun),
+	         .request_slept_ns = ns(x->request.slept), .result_blocked_ns = ns(x->result.blocked),
+	         .result_spun_ns = ns(x->result.spun), .result_slept_ns = ns(x->result.slept),
+	         .slot_lookups = counted(x->lookups), .slot_misses = counted(x->misses),
+	         .preemptions = counted(x->preemptions), .bypassed = counted(x->bypassed),
+	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING,
+	         .decode_delay_ns = ns(x->delay[BSA_DELAY_DECODE]), .run_delay_ns = ns(x->delay[BSA_DELAY_RUN]),
+	         .reply_delay_ns = ns(x->delay[BSA_DELAY_REPLY]), .floor_ns = x->floor ? ns(x->floor) : NOTHING,
+	         .reference_ns = x->reference ? ns(x->reference) : NOTHING);
 }
 
 void execution_store(struct bsa_store *s, const struct bsa_execution *x)
@@ -191,21 +184,21 @@ void execution_store(struct bsa_store *s, const struct bsa_execution *x)
 	bool plain;
 
 	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
-		at[i] = stored_time(s->offset, x->at[i]);
+		at[i] = when(s->offset, x->at[i]);
 	for (unsigned i = 0; i < BSA_PHASES; i++)
-		phase[i] = stored_ns(x->phase[i]);
+		phase[i] = ns(x->phase[i]);
 	if (tally_add(s->tally, x, at))
 		store_fail(s, BSA_E_ENV, "no memory");
 	plain = is_plain(x, at, phase);
-	row = s->pages ? window_row(s, stored_ref(x->id)) : batch_row(s, BATCH_execution);
+	row = s->pages ? window_row(s, ref(x->id)) : batch_row(s, BATCH_execution);
 	if (!row)
 		return;
-	fill_row(s, x, at, phase[BSA_PREEMPTED], plain, row);
+	fill(s, x, at, phase[BSA_PREEMPTED], plain, row);
 	if (!plain)
 		store_phases(s, x, phase);
 	if (x->duration && x->path == BSA_PATH_FENCED)
-		ROW(s, duration, .execution_id = stored_ref(x->id), .duration_ns = stored_ns(x->duration));
+		ROW(s, duration, .execution_id = ref(x->id), .duration_ns = ns(x->duration));
 	if (x->miss != BSA_MISS_NONE)
-		ROW(s, missed, .execution_id = stored_ref(x->id), .missed_at = stored_time(s->offset, x->missed_at),
-		    .lateness_ns = late_by(x->lateness), .estimate_ns = stored_ns(x->estimate));
+		ROW(s, missed, .execution_id = ref(x->id), .missed_at = when(s->offset, x->missed_at),
+		    .lateness_ns = late_by(x->lateness), .estimate_ns = ns(x->estimate));
 }

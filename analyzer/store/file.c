@@ -43,7 +43,7 @@ static void closedir_(DIR **d)
 /* ---- where ---- */
 
 /* Through links, so that what is replaced is what a link points to. */
-static int set_names(struct store_file *f, const char *output, struct bsa_err *err)
+static int names(struct store_file *f, const char *output, struct bsa_err *err)
 {
 	__attribute__((cleanup(free_))) char *a = NULL, *b = NULL;
 	size_t n = strlen(output);
@@ -163,7 +163,7 @@ static void remove_stale(struct store_file *f)
 
 /* ---- the new one ---- */
 
-static int make_file(struct store_file *f, struct bsa_err *err)
+static int make(struct store_file *f, struct bsa_err *err)
 {
 	uint64_t random;
 
@@ -191,7 +191,7 @@ static int make_file(struct store_file *f, struct bsa_err *err)
 }
 
 /* Shared blocks where the file system can, otherwise inside the kernel, otherwise by hand. */
-static int copy_file(struct store_file *f, struct bsa_err *err)
+static int copy(struct store_file *f, struct bsa_err *err)
 {
 	static char buffer[1 << 16];
 	ssize_t n;
@@ -217,10 +217,10 @@ int store_file_init(struct store_file *f, const char *output, bool append, struc
 	int r;
 
 	*f = (struct store_file){ .fd = -1, .directory_fd = -1, .old_fd = -1 };
-	if ((r = set_names(f, output, err)) || (r = look_at_old(f, append, err)) || (r = lock_old(f, err)) ||
-	    (r = make_file(f, err)))
+	if ((r = names(f, output, err)) || (r = look_at_old(f, append, err)) || (r = lock_old(f, err)) ||
+	    (r = make(f, err)))
 		return r;
-	return copy_file(f, err);
+	return copy(f, err);
 }
 
 int store_file_publish(struct store_file *f, struct bsa_err *err)
@@ -253,7 +253,7 @@ void store_file_clean(const char *output)
 {
 	__attribute__((cleanup(store_file_fini))) struct store_file f = { .fd = -1, .directory_fd = -1, .old_fd = -1 };
 
-	if (set_names(&f, output, NULL))
+	if (names(&f, output, NULL))
 		return;
 	f.directory_fd = open(f.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f.directory_fd >= 0)

@@ -7,8 +7,8 @@
 static void write_row(struct bsa_store *s, const struct bsa_inverted *i)
 {
 	s->inverted.rows++;
-	ROW(s, inversion, .victim_id = stored_ref(i->victim), .holder_id = stored_ref(i->holder), .lane = i->lane,
-	    .began = stored_time(s->offset, i->began), .dur_ns = stored_ns(i->dur), .open = i->open);
+	ROW(s, inversion, .victim_id = ref(i->victim), .holder_id = ref(i->holder), .lane = i->lane,
+	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur), .open = i->open);
 }
 
 static bool may_have_more(const struct bsa_store *s)
@@ -17,7 +17,7 @@ static bool may_have_more(const struct bsa_store *s)
 }
 
 /* How long it went on beyond the step of who held the lane. */
-static uint64_t ns_beyond_step(const struct bsa_inverted *i)
+static uint64_t beyond(const struct bsa_inverted *i)
 {
 	return i->dur - i->step;
 }
@@ -35,11 +35,11 @@ static void add_up(struct inverted *v, const struct bsa_inverted *i)
 }
 
 /* @i takes its place among those that are kept; who has none any more is added up. */
-static void keep_inversion(struct inverted *v, const struct bsa_inverted *i)
+static void keep(struct inverted *v, const struct bsa_inverted *i)
 {
 	size_t at = v->n_kept;
 
-	while (at && ns_beyond_step(i) > ns_beyond_step(&v->kept[at - 1]))
+	while (at && beyond(i) > beyond(&v->kept[at - 1]))
 		at--;
 	if (at == INVERTED_KEPT) {
 		add_up(v, i);
@@ -59,9 +59,9 @@ void inverted_finish(struct bsa_store *s)
 	for (size_t i = 0; i < v->n_kept; i++)
 		write_row(s, &v->kept[i]);
 	if (v->n_lesser)
-		ROW(s, lesser_inversion, .victim_id = stored_ref(v->kept[0].victim), .n = stored_count(v->n_lesser),
-		    .began = stored_time(s->offset, v->began), .ended = stored_time(s->offset, v->ended),
-		    .longest_ns = stored_ns(v->longest), .held_ns = stored_ns(v->held));
+		ROW(s, lesser_inversion, .victim_id = ref(v->kept[0].victim), .n = count(v->n_lesser),
+		    .began = when(s->offset, v->began), .ended = when(s->offset, v->ended),
+		    .longest_ns = ns(v->longest), .held_ns = ns(v->held));
 	*v = (struct inverted){ .rows = v->rows, .joined = v->joined };
 }
 
@@ -74,5 +74,5 @@ void inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
 	if (may_have_more(s) && !v->n_kept)
 		write_row(s, i);
 	else
-		keep_inversion(v, i);
+		keep(v, i);
 }

@@ -59,7 +59,7 @@ struct pages {
 	size_t n_leaves, room;
 };
 
-static int pages_failed(struct pages *p, const char *why)
+static int failed(struct pages *p, const char *why)
 {
 	p->error = why;
 	return -1;
@@ -103,16 +103,16 @@ struct pages *pages_free(struct pages *p)
 
 /* ---- numbers ---- */
 
-static void put_16_bits(uint8_t *to, unsigned v)
+static void put16(uint8_t *to, unsigned v)
 {
 	to[0] = (uint8_t)(v >> 8);
 	to[1] = (uint8_t)v;
 }
 
-static void put_32_bits(uint8_t *to, uint32_t v)
+static void put32(uint8_t *to, uint32_t v)
 {
-	put_16_bits(to, v >> 16);
-	put_16_bits(to + 2, v & 0xffff);
+	put16(to, v >> 16);
+	put16(to + 2, v & 0xffff);
 }
 
 /* Seven bits a byte, the upper ones first; all eight of the ninth. */
@@ -182,7 +182,7 @@ static int write_all(struct pages *p, int fd, const void *from, size_t bytes, ui
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return pages_failed(p, strerror(n ? errno : ENOSPC));
+			return failed(p, strerror(n ? errno : ENOSPC));
 		at += (uint64_t)n;
 		from = (const char *)from + n;
 		bytes -= (size_t)n;
@@ -199,7 +199,7 @@ static int write_full(struct pages *p)
 	if (p->fd < 0)
 		p->fd = store_file_scratch(p->file);
 	if (p->fd < 0)
-		return pages_failed(p, strerror(errno));
+		return failed(p, strerror(errno));
 	if (write_all(p, p->fd, p->leaves, (size_t)p->n_full * PAGE_BYTES, at))
 		return -1;
 	p->n_full = 0;
@@ -207,12 +207,12 @@ static int write_full(struct pages *p)
 }
 
 /* SQLite does not read the bytes between the pointers and the cells; they are set to 0, because they may be old memory. */
-static void page_head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
+static void head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
 {
 	memset(page, 0, head_bytes);
 	page[0] = kind;
-	put_16_bits(page + 3, cells);
-	put_16_bits(page + 5, content);
+	put16(page + 3, cells);
+	put16(page + 5, content);
 	memset(page + head_bytes + cells * POINTER, 0, content - head_bytes - cells * POINTER);
 }
 
@@ -223,11 +223,11 @@ static int end_leaf(struct pages *p)
 		int64_t *bigger = realloc(p->lasts, room * sizeof(*bigger));
 
 		if (!bigger)
-			return pages_failed(p, strerror(ENOMEM));
+			return failed(p, strerror(ENOMEM));
 		p->lasts = bigger;
 		p->room = room;
 	}
-	page_head(p->leaves[p->n_full], LEAF, LEAF_HEAD, p->cells, p->content);
+	head(p->leaves[p->n_full], LEAF, LEAF_HEAD, p->cells, p->content);
 	p->lasts[p->n_leaves++] = p->last;
 	p->n_full++;
 	p->cells = 0;
@@ -244,7 +244,7 @@ int pages_row(struct pages *p, const int64_t *row)
 	if (!p->leaves)
 		p->leaves = malloc(sizeof(*p->leaves) * WRITE_PAGES); /* most tables have no rows */
 	if (!p->leaves)
-		return pages_failed(p, strerror(ENOMEM));
+		return failed(p, strerror(ENOMEM));
 	kinds[0] = 0; /* the id is the cell's */
 	for (unsigned i = 1; i < p->columns; i++) {
 		unsigned more;
@@ -261,7 +261,7 @@ int pages_row(struct pages *p, const int64_t *row)
 		return -1;
 	p->content -= all;
 	page = p->leaves[p->n_full];
-	put_16_bits(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
+	put16(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
 	memcpy(page + p->content, cell, n);
 	memcpy(page + p->content + n, kinds, p->columns);
 	memcpy(page + p->content + n + p->columns, body, bytes);
@@ -283,25 +283,25 @@ static uint32_t page_at(uint64_t first, uint64_t i)
 	return (uint32_t)(first < PENDING_PAGE && page >= PENDING_PAGE ? page + 1 : page);
 }
 
-static uint64_t page_offset(uint32_t page)
+static uint64_t place(uint32_t page)
 {
 	return (uint64_t)(page - 1) * PAGE_BYTES;
 }
 
 /* From file to file, inside the kernel where that can be done. */
-static int copy_pages(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
+static int copy(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
 {
 	while (bytes) {
 		loff_t in = (loff_t)from, out = (loff_t)to;
 		ssize_t n = copy_file_range(p->fd, &in, to_fd, &out, bytes, 0);
 
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
-			return pages_failed(p, strerror(errno));
+			return failed(p, strerror(errno));
 		if (n <= 0) { /* by hand; what is begun has been written */
 			n = pread(p->fd, p->leaves, bytes < PAGE_BYTES * WRITE_PAGES ? bytes : PAGE_BYTES * WRITE_PAGES,
 			          (off_t)from);
 			if (n <= 0)
-				return pages_failed(p, strerror(n ? errno : EIO));
+				return failed(p, strerror(n ? errno : EIO));
 			if (write_all(p, to_fd, p->leaves, (size_t)n, to))
 				return -1;
 		}
@@ -322,17 +322,17 @@ static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children,
 		uint8_t cell[4 + ENTRY_MAX];
 		unsigned bytes;
 
-		put_32_bits(cell, children[i].page);
+		put32(cell, children[i].page);
 		bytes = 4 + (columns ? put_entry(cell + 4, children[i].key, columns)
 		                     : put_varint(cell + 4, (uint64_t)children[i].key[0]));
 		if (INNER_HEAD + (cells + 1) * POINTER + bytes > content)
 			break;
 		content -= bytes;
 		memcpy(page + content, cell, bytes);
-		put_16_bits(page + INNER_HEAD + cells++ * POINTER, content);
+		put16(page + INNER_HEAD + cells++ * POINTER, content);
 	}
-	page_head(page, columns ? INDEX_INNER : INNER, INNER_HEAD, cells, content);
-	put_32_bits(page + 8, children[i].page);
+	head(page, columns ? INDEX_INNER : INNER, INNER_HEAD, cells, content);
+	put32(page + 8, children[i].page);
 	return i + 1;
 }
 
@@ -353,10 +353,10 @@ static int write_inner(struct pages *p, int fd, uint32_t root, struct child *chi
 
 			took = fill_inner(page, children + from, n - from, columns);
 			if (took == n)
-				return write_all(p, fd, page, sizeof(page), page_offset(root));
+				return write_all(p, fd, page, sizeof(page), place(root));
 			if (n - from - took == 1)
 				took = fill_inner(page, children + from, took - 1, columns);
-			if (write_all(p, fd, page, sizeof(page), page_offset(at)))
+			if (write_all(p, fd, page, sizeof(page), place(at)))
 				return -1;
 			children[parents] = children[from + took - 1];
 			children[parents++].page = at;
@@ -371,7 +371,7 @@ static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
 	uint8_t h[4];
 
 	if (pread(fd, h, sizeof(h), PAGES_AT) != sizeof(h))
-		return pages_failed(p, strerror(EIO));
+		return failed(p, strerror(EIO));
 	*ret_next = page_after((uint32_t)h[0] << 24 | (uint32_t)h[1] << 16 | (uint32_t)h[2] << 8 | h[3]);
 	return 0;
 }
@@ -380,7 +380,7 @@ static int put_pages(struct pages *p, int fd, uint32_t next)
 {
 	uint8_t h[4];
 
-	put_32_bits(h, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
+	put32(h, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
 	return write_all(p, fd, h, sizeof(h), PAGES_AT);
 }
 
@@ -390,10 +390,9 @@ static int attach_leaves(struct pages *p, int fd, uint32_t first)
 
 	if (first < PENDING_PAGE && first + p->n_leaves > PENDING_PAGE)
 		before = PENDING_PAGE - first;
-	if (copy_pages(p, 0, fd, page_offset(first), before * PAGE_BYTES))
+	if (copy(p, 0, fd, place(first), before * PAGE_BYTES))
 		return -1;
-	return copy_pages(p, before * PAGE_BYTES, fd, page_offset(page_at(first, before)),
-	                  (p->n_leaves - before) * PAGE_BYTES);
+	return copy(p, before * PAGE_BYTES, fd, place(page_at(first, before)), (p->n_leaves - before) * PAGE_BYTES);
 }
 
 int pages_attach(struct pages *p, int fd, uint32_t root)
@@ -407,10 +406,10 @@ int pages_attach(struct pages *p, int fd, uint32_t root)
 	if (p->n_leaves == 0)
 		return 0;
 	if (p->n_leaves == 1)
-		return write_all(p, fd, p->leaves[0], PAGE_BYTES, page_offset(root));
+		return write_all(p, fd, p->leaves[0], PAGE_BYTES, place(root));
 	children = malloc(p->n_leaves * sizeof(*children));
 	if (!children)
-		return pages_failed(p, strerror(ENOMEM));
+		return failed(p, strerror(ENOMEM));
 	for (size_t i = 0; i < p->n_leaves; i++)
 		children[i] = (struct child){ { p->lasts[i] }, page_at(first, i) };
 	next = page_after(children[p->n_leaves - 1].page);
@@ -440,7 +439,7 @@ static int add_child(struct tree *t)
 		struct child *bigger = realloc(t->children, room * sizeof(*bigger));
 
 		if (!bigger)
-			return pages_failed(t->p, strerror(ENOMEM));
+			return failed(t->p, strerror(ENOMEM));
 		t->children = bigger;
 		t->room = room;
 	}
@@ -453,8 +452,8 @@ static int add_child(struct tree *t)
 /* Where only the root is, it is the leaf. */
 static int end_index_leaf(struct tree *t, uint32_t at)
 {
-	page_head(t->page, INDEX_LEAF, LEAF_HEAD, t->cells, t->content);
-	return write_all(t->p, t->fd, t->page, PAGE_BYTES, page_offset(at));
+	head(t->page, INDEX_LEAF, LEAF_HEAD, t->cells, t->content);
+	return write_all(t->p, t->fd, t->page, PAGE_BYTES, place(at));
 }
 
 /* The next entry: into the leaf, or, where it is full, between it and a new one, which wants one more: @last would leave it empty. */
@@ -474,7 +473,7 @@ static int add_entry(struct tree *t, const int64_t *entry, bool last)
 	}
 	t->content -= bytes;
 	memcpy(t->page + t->content, cell, bytes);
-	put_16_bits(t->page + LEAF_HEAD + t->cells++ * POINTER, t->content);
+	put16(t->page + LEAF_HEAD + t->cells++ * POINTER, t->content);
 	return 0;
 }
 
@@ -492,7 +491,7 @@ int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t
 
 	assert(columns <= ENTRY_COLUMNS);
 	if (!t)
-		return pages_failed(p, strerror(ENOMEM));
+		return failed(p, strerror(ENOMEM));
 	t->p = p;
 	t->fd = fd;
 	t->columns = columns;
@@ -502,7 +501,7 @@ int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t
 		int64_t entry[ENTRY_COLUMNS] = { 0 };
 
 		if (next(ctx, entry))
-			return pages_failed(p, strerror(errno));
+			return failed(p, strerror(errno));
 		if (add_entry(t, entry, i + 1 == n))
 			return -1;
 	}

@@ -67,7 +67,7 @@ enum { COLUMN_OWNER, COLUMN_KIND, COLUMN_BYTES, COLUMN_MAPPED, COLUMN_UNMAPPED, 
 
 #define COLUMNS "owner, kind, bytes, mapped, unmapped, took_ns, status"
 
-static int64_t number_or_nothing(sqlite3_stmt *q, int column)
+static int64_t number(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_type(q, column) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, column);
 }
@@ -99,7 +99,7 @@ static void add_steps(struct pool_stat *t, int64_t bytes, int64_t mapped, int64_
 
 static size_t group_of(sqlite3_stmt *q)
 {
-	int64_t owner = number_or_nothing(q, COLUMN_OWNER), kind = number_or_nothing(q, COLUMN_KIND);
+	int64_t owner = number(q, COLUMN_OWNER), kind = number(q, COLUMN_KIND);
 
 	if (owner < 0 || owner >= OWNERS)
 		owner = OWNERS - 1;
@@ -110,9 +110,9 @@ static size_t group_of(sqlite3_stmt *q)
 
 static void add_mapping(struct pool_stat *t, sqlite3_stmt *q)
 {
-	int64_t bytes = number_or_nothing(q, COLUMN_BYTES), took = number_or_nothing(q, COLUMN_TOOK);
-	int64_t mapped = number_or_nothing(q, COLUMN_MAPPED), unmapped = number_or_nothing(q, COLUMN_UNMAPPED);
-	bool worked = number_or_nothing(q, COLUMN_STATUS) == LABEL_status_NONE;
+	int64_t bytes = number(q, COLUMN_BYTES), took = number(q, COLUMN_TOOK);
+	int64_t mapped = number(q, COLUMN_MAPPED), unmapped = number(q, COLUMN_UNMAPPED);
+	bool worked = number(q, COLUMN_STATUS) == LABEL_status_NONE;
 	size_t at = group_of(q);
 	struct pool_group *g = &t->groups[at];
 
@@ -126,7 +126,7 @@ static void add_mapping(struct pool_stat *t, sqlite3_stmt *q)
 	}
 	g->took += took == NOTHING ? 0 : took;
 	rank_value(t, t->took, &g->tooks, took, at);
-	rank_value(t, t->lived, &g->lives, stored_minus(unmapped, mapped), at);
+	rank_value(t, t->lived, &g->lives, minus(unmapped, mapped), at);
 	if (worked)
 		add_steps(t, bytes, mapped, unmapped);
 }
@@ -182,8 +182,8 @@ static void write_groups(struct pool_stat *t)
 		if (!g->n)
 			continue;
 		STATEMENT_ROW(t->s, pool_stat, .owner = owner == OWNERS - 1 ? NOTHING : (int64_t)owner,
-		              .kind = kind == KINDS - 1 ? NOTHING : (int64_t)kind, .n = stored_count(g->n),
-		              .failed = stored_count(g->failed), .never_unmapped = stored_count(g->never_unmapped),
+		              .kind = kind == KINDS - 1 ? NOTHING : (int64_t)kind, .n = count(g->n),
+		              .failed = count(g->failed), .never_unmapped = count(g->never_unmapped),
 		              .bytes = g->bytes_known ? at_most(g->bytes) : NOTHING,
 		              .largest = g->bytes_known ? g->largest : NOTHING,
 		              .took_ns = g->tooks.n ? at_most(g->took) : NOTHING,

@@ -36,7 +36,7 @@ SAME(span_kind_burst_close, BSA_SPAN_BURST_CLOSE);
 /* ---- text ---- */
 
 /* How many bytes the character at @p has, or 0 where it is none: too long a form, a surrogate, beyond Unicode. */
-static size_t character_length(const unsigned char *p)
+static size_t character(const unsigned char *p)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
@@ -52,7 +52,7 @@ static size_t character_length(const unsigned char *p)
 void rows_clean(char *text)
 {
 	for (unsigned char *p = (unsigned char *)text; *p;) {
-		size_t n = character_length(p);
+		size_t n = character(p);
 
 		if (!n)
 			*p = '?';
@@ -61,7 +61,7 @@ void rows_clean(char *text)
 }
 
 /* A copy of @text in @room, cut to @bytes and made UTF-8. NULL for NULL. */
-static const char *clean_text(const char *text, char *room, size_t bytes)
+static const char *clean(const char *text, char *room, size_t bytes)
 {
 	size_t n;
 
@@ -81,8 +81,8 @@ static void on_app(void *ctx, const struct bsa_app *a)
 	struct bsa_store *s = ctx;
 	char name[BSA_TEXT];
 
-	STATEMENT_ROW(s, app, .id = stored_ref(a->id), .trace_id = stored_ref(a->trace), .key = a->key,
-	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean_text(a->name, name, sizeof(name)),
+	STATEMENT_ROW(s, app, .id = ref(a->id), .trace_id = ref(a->trace), .key = a->key,
+	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean(a->name, name, sizeof(name)),
 	              .shown = NULL);
 }
 
@@ -91,17 +91,17 @@ static void on_process(void *ctx, const struct bsa_process *p)
 	struct bsa_store *s = ctx;
 	char name[BSA_TEXT];
 
-	STATEMENT_ROW(s, process, .id = stored_ref(p->id), .trace_id = stored_ref(p->trace), .pid = p->pid,
-	              .app_id = stored_ref(p->app), .role = p->role, .name = clean_text(p->name, name, sizeof(name)));
+	STATEMENT_ROW(s, process, .id = ref(p->id), .trace_id = ref(p->trace), .pid = p->pid, .app_id = ref(p->app),
+	              .role = p->role, .name = clean(p->name, name, sizeof(name)));
 }
 
 static void on_rules(void *ctx, const struct bsa_rules *r)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, rules, .trace_id = stored_ref(r->trace), .process_id = stored_ref(r->process), .instance = r->instance,
-	    .at = stored_time(s->offset, r->at), .policy = r->policy, .preempt = r->preempt_mode, .lanes = r->lanes,
-	    .spin_us = r->spin_us, .deadlines = stored_enum(r->deadlines));
+	ROW(s, rules, .trace_id = ref(r->trace), .process_id = ref(r->process), .instance = r->instance,
+	    .at = when(s->offset, r->at), .policy = r->policy, .preempt = r->preempt_mode, .lanes = r->lanes,
+	    .spin_us = r->spin_us, .deadlines = named(r->deadlines));
 }
 
 static void on_model(void *ctx, const struct bsa_model *m)
@@ -109,18 +109,14 @@ static void on_model(void *ctx, const struct bsa_model *m)
 	struct bsa_store *s = ctx;
 	char name[BSA_TEXT];
 
-	STATEMENT_ROW(s, model, .id = stored_ref(m->id), .trace_id = stored_ref(m->trace),
-	              .process_id = stored_ref(m->process), .app_id = stored_ref(m->app),
-	              .number = stored_ref(m->number), .name = clean_text(m->name, name, sizeof(name)),
-	              .priority = stored_enum(m->priority), .operations = m->operations,
-	              .const_bytes = stored_count(m->const_bytes),
+	STATEMENT_ROW(s, model, .id = ref(m->id), .trace_id = ref(m->trace), .process_id = ref(m->process),
+	              .app_id = ref(m->app), .number = ref(m->number), .name = clean(m->name, name, sizeof(name)),
+	              .priority = named(m->priority), .operations = m->operations, .const_bytes = count(m->const_bytes),
 	              /* 0: the service does not know it yet */
-	              .step_ns = m->step_ns ? stored_ns(m->step_ns) : NOTHING,
-	              .estimate_ns = m->estimate_ns ? stored_ns(m->estimate_ns) : NOTHING,
-	              .prepare_ns = stored_ns(m->prepare_ns), .prepared = stored_time(s->offset, m->prepared),
-	              .released = stored_time(s->offset, m->released),
-	              .deadline = m->deadline ? stored_time(s->offset, m->deadline) : NOTHING,
-	              .status = stored_enum(m->status));
+	              .step_ns = m->step_ns ? ns(m->step_ns) : NOTHING,
+	              .estimate_ns = m->estimate_ns ? ns(m->estimate_ns) : NOTHING, .prepare_ns = ns(m->prepare_ns),
+	              .prepared = when(s->offset, m->prepared), .released = when(s->offset, m->released),
+	              .deadline = m->deadline ? when(s->offset, m->deadline) : NOTHING, .status = named(m->status));
 }
 
 static int64_t at_most(uint32_t us)
@@ -132,24 +128,21 @@ static void on_stream(void *ctx, const struct bsa_stream *t)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, stream, .id = stored_ref(t->id), .trace_id = stored_ref(t->trace), .number = t->number,
-	    .path = stored_enum(t->path), .app_id = stored_ref(t->app), .model_id = stored_ref(t->model),
-	    .process_id = stored_ref(t->process), .opened = stored_time(s->offset, t->opened),
-	    .closed = stored_time(s->offset, t->closed), .reason = stored_enum(t->reason),
-	    .executions = stored_count(t->executions), .cold = stored_count(t->cold),
-	    .first = stored_time(s->offset, t->first), .spin_us = at_most(t->spin_us),
-	    .client_spin_us = at_most(t->client_spin_us), .cache = stored_enum(t->cache));
+	ROW(s, stream, .id = ref(t->id), .trace_id = ref(t->trace), .number = t->number, .path = named(t->path),
+	    .app_id = ref(t->app), .model_id = ref(t->model), .process_id = ref(t->process),
+	    .opened = when(s->offset, t->opened), .closed = when(s->offset, t->closed), .reason = named(t->reason),
+	    .executions = count(t->executions), .cold = count(t->cold), .first = when(s->offset, t->first),
+	    .spin_us = at_most(t->spin_us), .client_spin_us = at_most(t->client_spin_us), .cache = named(t->cache));
 }
 
 static void on_spanned(void *ctx, const struct bsa_spanned *p)
 {
 	struct bsa_store *s = ctx;
-	int64_t began = stored_time(s->offset, p->began);
+	int64_t began = when(s->offset, p->began);
 
-	ROW(s, span, .kind = p->kind, .trace_id = stored_ref(p->trace), .app_id = stored_ref(p->app),
-	    .process_id = stored_ref(p->process), .pid = stored_ref(p->pid), .stream_id = stored_ref(p->stream),
-	    .began = began, .took_ns = stored_minus(stored_time(s->offset, p->ended), began),
-	    .value = stored_count(p->value), .status = stored_enum(p->status));
+	ROW(s, span, .kind = p->kind, .trace_id = ref(p->trace), .app_id = ref(p->app), .process_id = ref(p->process),
+	    .pid = ref(p->pid), .stream_id = ref(p->stream), .began = began,
+	    .took_ns = minus(when(s->offset, p->ended), began), .value = count(p->value), .status = named(p->status));
 }
 
 /* ---- executions ---- */
@@ -176,18 +169,18 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 }
 
 /* Its length: beginning and end are both bounded. */
-static int64_t length_of(struct bsa_store *s, uint64_t began, uint64_t ended)
+static int64_t length(struct bsa_store *s, uint64_t began, uint64_t ended)
 {
-	return stored_minus(stored_time(s->offset, ended), stored_time(s->offset, began));
+	return minus(when(s->offset, ended), when(s->offset, began));
 }
 
 static void on_slice(void *ctx, const struct bsa_slice *x)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, slice, .id = NOTHING, .execution_id = stored_ref(x->execution),
-	    .began = stored_time(s->offset, x->began), .dur_ns = length_of(s, x->began, x->ended),
-	    .trace_id = stored_ref(x->trace), .instance = x->instance, .lane = x->lane);
+	ROW(s, slice, .id = NOTHING, .execution_id = ref(x->execution), .began = when(s->offset, x->began),
+	    .dur_ns = length(s, x->began, x->ended), .trace_id = ref(x->trace), .instance = x->instance,
+	    .lane = x->lane);
 }
 
 static void on_wait(void *ctx, const struct bsa_wait *w)
@@ -204,57 +197,55 @@ static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, possible_wait, .execution_id = stored_ref(w->execution), .app_id = stored_ref(w->app),
-	    .model_id = stored_ref(w->model), .began = stored_time(s->offset, w->began),
-	    .ended = stored_time(s->offset, w->ended));
+	ROW(s, possible_wait, .execution_id = ref(w->execution), .app_id = ref(w->app), .model_id = ref(w->model),
+	    .began = when(s->offset, w->began), .ended = when(s->offset, w->ended));
 }
 
 static void on_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, unknown_lane, .execution_id = stored_ref(l->execution), .instance = l->instance, .lane = l->lane,
-	    .began = stored_time(s->offset, l->began), .ended = stored_time(s->offset, l->ended));
+	ROW(s, unknown_lane, .execution_id = ref(l->execution), .instance = l->instance, .lane = l->lane,
+	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, preemption, .execution_id = stored_ref(p->execution), .by_execution_id = stored_ref(p->by),
-	    .asked = stored_time(s->offset, p->asked), .stopped = stored_time(s->offset, p->stopped),
-	    .resumed = stored_time(s->offset, p->resumed), .at_op = p->at_op, .mode = p->mode, .lane = p->lane,
-	    .redo_ns = stored_ns(p->redo));
+	ROW(s, preemption, .execution_id = ref(p->execution), .by_execution_id = ref(p->by),
+	    .asked = when(s->offset, p->asked), .stopped = when(s->offset, p->stopped),
+	    .resumed = when(s->offset, p->resumed), .at_op = p->at_op, .mode = p->mode, .lane = p->lane,
+	    .redo_ns = ns(p->redo));
 }
 
 static void on_deadline_missed(void *ctx, const struct bsa_deadline_missed *d)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, deadline_miss, .trace_id = stored_ref(d->trace), .execution_id = stored_ref(d->execution),
-	    .model_id = stored_ref(d->model), .at = stored_time(s->offset, d->at), .kind = d->kind, .stage = d->stage,
-	    .deadline = d->deadline ? stored_time(s->offset, d->deadline) : NOTHING,
-	    .estimate_ns = stored_ns(d->estimate), .over_ns = clamp_ns(d->over));
+	ROW(s, deadline_miss, .trace_id = ref(d->trace), .execution_id = ref(d->execution), .model_id = ref(d->model),
+	    .at = when(s->offset, d->at), .kind = d->kind, .stage = d->stage,
+	    .deadline = d->deadline ? when(s->offset, d->deadline) : NOTHING, .estimate_ns = ns(d->estimate),
+	    .over_ns = bounded(d->over));
 }
 
 static void on_refused(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, refusal, .execution_id = stored_ref(r->execution), .lane_free = stored_time(s->offset, r->lane_free),
-	    .holder_id = stored_ref(r->holder), .holder_app_id = stored_ref(r->holder_app),
-	    .holder_cause = r->holder_cause, .queue_free = stored_time(s->offset, r->queue_free),
-	    .queue_cause = r->queue_cause);
+	ROW(s, refusal, .execution_id = ref(r->execution), .lane_free = when(s->offset, r->lane_free),
+	    .holder_id = ref(r->holder), .holder_app_id = ref(r->holder_app), .holder_cause = r->holder_cause,
+	    .queue_free = when(s->offset, r->queue_free), .queue_cause = r->queue_cause);
 }
 
 static void on_exhausted(void *ctx, const struct bsa_exhausted *e)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, exhausted, .trace_id = stored_ref(e->trace), .owner = e->owner, .owner_id = stored_given(e->owner_id),
-	    .execution_id = stored_ref(e->execution), .model_id = stored_ref(e->model), .app_id = stored_ref(e->app),
-	    .at = stored_time(s->offset, e->at), .kind = e->kind, .resource = e->resource,
-	    .asked = stored_count(e->asked), .limit_value = stored_count(e->limit));
+	ROW(s, exhausted, .trace_id = ref(e->trace), .owner = e->owner, .owner_id = given(e->owner_id),
+	    .execution_id = ref(e->execution), .model_id = ref(e->model), .app_id = ref(e->app),
+	    .at = when(s->offset, e->at), .kind = e->kind, .resource = e->resource, .asked = count(e->asked),
+	    .limit_value = count(e->limit));
 }
 
 /* ---- memory ---- */
@@ -263,38 +254,36 @@ static void on_slot_missed(void *ctx, const struct bsa_slot_missed *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, slot_miss, .execution_id = stored_ref(m->execution), .at = stored_time(s->offset, m->at),
-	    .slot = m->slot, .fetch_ns = stored_ns(m->fetch_ns), .map_ns = stored_ns(m->map_ns));
+	ROW(s, slot_miss, .execution_id = ref(m->execution), .at = when(s->offset, m->at), .slot = m->slot,
+	    .fetch_ns = ns(m->fetch_ns), .map_ns = ns(m->map_ns));
 }
 
 static void on_mapping(void *ctx, const struct bsa_mapping *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, mapping, .id = stored_ref(m->id), .trace_id = stored_ref(m->trace), .owner = m->owner,
-	    .owner_id = stored_given(m->owner_id), .stream_id = stored_ref(m->stream), .slot = m->slot, .kind = m->kind,
-	    .bytes = stored_count(m->bytes), .mapped = stored_time(s->offset, m->mapped),
-	    .unmapped = stored_time(s->offset, m->unmapped), .took_ns = stored_ns(m->took),
-	    .status = stored_enum(m->status), .cause = stored_enum(m->cause));
+	ROW(s, mapping, .id = ref(m->id), .trace_id = ref(m->trace), .owner = m->owner, .owner_id = given(m->owner_id),
+	    .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind, .bytes = count(m->bytes),
+	    .mapped = when(s->offset, m->mapped), .unmapped = when(s->offset, m->unmapped), .took_ns = ns(m->took),
+	    .status = named(m->status), .cause = named(m->cause));
 }
 
 static void on_buffer(void *ctx, const struct bsa_buffer *b)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, buffer, .id = stored_ref(b->id), .trace_id = stored_ref(b->trace), .app_id = stored_ref(b->app),
-	    .number = stored_ref(b->number), .bytes = stored_count(b->bytes), .roles = b->roles,
-	    .allocated = stored_time(s->offset, b->allocated), .freed = stored_time(s->offset, b->freed),
-	    .status = stored_enum(b->status), .cause = stored_enum(b->cause));
+	ROW(s, buffer, .id = ref(b->id), .trace_id = ref(b->trace), .app_id = ref(b->app), .number = ref(b->number),
+	    .bytes = count(b->bytes), .roles = b->roles, .allocated = when(s->offset, b->allocated),
+	    .freed = when(s->offset, b->freed), .status = named(b->status), .cause = named(b->cause));
 }
 
 static void on_buffer_used(void *ctx, const struct bsa_buffer_used *u)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, buffer_use, .buffer_id = stored_ref(u->buffer), .execution_id = stored_ref(u->execution),
-	    .at = stored_time(s->offset, u->at), .op = u->op, .bytes = stored_count(u->bytes),
-	    .took_ns = stored_ns(u->took), .status = stored_enum(u->status), .cause = stored_enum(u->cause));
+	ROW(s, buffer_use, .buffer_id = ref(u->buffer), .execution_id = ref(u->execution), .at = when(s->offset, u->at),
+	    .op = u->op, .bytes = count(u->bytes), .took_ns = ns(u->took), .status = named(u->status),
+	    .cause = named(u->cause));
 }
 
 /* ---- between apps, and inside one ---- */
@@ -308,43 +297,42 @@ static void on_starved(void *ctx, const struct bsa_starved *v)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, starvation, .execution_id = stored_ref(v->execution), .app_id = stored_ref(v->app),
-	    .model_id = stored_ref(v->model), .began = stored_time(s->offset, v->began), .gap_ns = stored_ns(v->gap),
-	    .bypassed = v->bypassed, .top_culprit_app_id = stored_ref(v->top_culprit_app),
-	    .top_culprit_ns = stored_ns(v->top_culprit_ns), .open = v->open);
+	ROW(s, starvation, .execution_id = ref(v->execution), .app_id = ref(v->app), .model_id = ref(v->model),
+	    .began = when(s->offset, v->began), .gap_ns = ns(v->gap), .bypassed = v->bypassed,
+	    .top_culprit_app_id = ref(v->top_culprit_app), .top_culprit_ns = ns(v->top_culprit_ns), .open = v->open);
 }
 
 static void on_share(void *ctx, const struct bsa_share *h)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, share, .app_id = stored_ref(h->app), .received_ns = stored_ns(h->received),
-	    .entitled_ns = stored_ns(h->entitled), .max_lag_ns = clamp_ns(h->max_lag),
-	    .max_lag_at = stored_time(s->offset, h->max_lag_at), .most_lag_ns = bound_or_nothing(h->most_lag));
+	ROW(s, share, .app_id = ref(h->app), .received_ns = ns(h->received), .entitled_ns = ns(h->entitled),
+	    .max_lag_ns = bounded(h->max_lag), .max_lag_at = when(s->offset, h->max_lag_at),
+	    .most_lag_ns = bound(h->most_lag));
 }
 
 static void on_lag(void *ctx, const struct bsa_lag *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, lag, .window_began = stored_time(s->offset, l->window_began), .app_id = stored_ref(l->app),
-	    .received_ns = stored_ns(l->received), .entitled_ns = stored_ns(l->entitled),
-	    .lag_ns = bound_or_nothing(l->lag), .most_ns = bound_or_nothing(l->most));
+	ROW(s, lag, .window_began = when(s->offset, l->window_began), .app_id = ref(l->app),
+	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bound(l->lag),
+	    .most_ns = bound(l->most));
 }
 
 static void on_interfered(void *ctx, const struct bsa_interfered *i)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, interference, .by_app_id = stored_ref(i->by), .app_id = stored_ref(i->app), .ns = stored_ns(i->ns));
+	ROW(s, interference, .by_app_id = ref(i->by), .app_id = ref(i->app), .ns = ns(i->ns));
 }
 
 static void on_chosen(void *ctx, const struct bsa_chosen *c)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, choice, .id = NOTHING, .at = stored_time(s->offset, c->at), .chosen_id = stored_ref(c->chosen),
-	    .passed_over_id = stored_ref(c->passed_over), .honoured = c->honoured, .app_id = stored_ref(c->app));
+	ROW(s, choice, .id = NOTHING, .at = when(s->offset, c->at), .chosen_id = ref(c->chosen),
+	    .passed_over_id = ref(c->passed_over), .honoured = c->honoured, .app_id = ref(c->app));
 }
 
 /* ---- single operations; losses ---- */
@@ -353,37 +341,36 @@ static void on_fmq_op(void *ctx, const struct bsa_fmq_op *o)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, fmq_op, .id = NOTHING, .execution_id = stored_ref(o->execution), .at = stored_time(s->offset, o->at),
+	ROW(s, fmq_op, .id = NOTHING, .execution_id = ref(o->execution), .at = when(s->offset, o->at),
 	    .bits = PACK(fmq_op, .queue = o->queue == BSA_QUEUE_OTHER ? 0 : o->queue, .op = o->write != 0,
 	                 .other = o->queue == BSA_QUEUE_OTHER),
-	    .items = o->items, .used = o->used, .blocked_ns = stored_ns(o->blocked), .spun_ns = stored_ns(o->spun),
-	    .slept_ns = stored_ns(o->slept), .number = o->number ? stored_count(o->number) : NOTHING);
+	    .items = o->items, .used = o->used, .blocked_ns = ns(o->blocked), .spun_ns = ns(o->spun),
+	    .slept_ns = ns(o->slept), .number = o->number ? count(o->number) : NOTHING);
 }
 
 static void on_lookup(void *ctx, const struct bsa_lookup *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, lookup, .id = NOTHING, .execution_id = stored_ref(l->execution), .at = stored_time(s->offset, l->at),
-	    .slot = l->slot, .hit = l->hit != 0, .look = l->look);
+	ROW(s, lookup, .id = NOTHING, .execution_id = ref(l->execution), .at = when(s->offset, l->at), .slot = l->slot,
+	    .hit = l->hit != 0, .look = l->look);
 }
 
 static void on_operation(void *ctx, const struct bsa_operation *o)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, operation, .id = NOTHING, .execution_id = stored_ref(o->execution), .op = o->op, .type = o->type,
-	    .began = stored_time(s->offset, o->began), .ended = stored_time(s->offset, o->ended));
+	ROW(s, operation, .id = NOTHING, .execution_id = ref(o->execution), .op = o->op, .type = o->type,
+	    .began = when(s->offset, o->began), .ended = when(s->offset, o->ended));
 }
 
 static void on_lost(void *ctx, const struct bsa_lost *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, loss, .trace_id = stored_ref(l->trace), .cpu = l->cpu == UINT32_MAX ? NOTHING : l->cpu,
-	    .pid = stored_ref(l->pid), .began = stored_time(s->offset, l->began),
-	    .ended = stored_time(s->offset, l->ended), .events = stored_count(l->events),
-	    .packets = stored_count(l->packets), .cause = l->cause);
+	ROW(s, loss, .trace_id = ref(l->trace), .cpu = l->cpu == UINT32_MAX ? NOTHING : l->cpu, .pid = ref(l->pid),
+	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended), .events = count(l->events),
+	    .packets = count(l->packets), .cause = l->cause);
 }
 
 struct bsa_facts bsa_store_facts(struct bsa_store *s)
@@ -435,7 +422,7 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 	same = store_prepare(s, "SELECT path FROM trace WHERE uuid = ? AND id <> ?");
 	if (!same)
 		return bsa_store_check(s, err);
-	clean_text(row->uuid, uuid, sizeof(uuid));
+	clean(row->uuid, uuid, sizeof(uuid));
 	sqlite3_bind_text(same, 1, row->uuid && *row->uuid ? uuid : NULL, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(same, 2, row->id);
 	if (store_step(s, same))
@@ -444,16 +431,14 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 	if (row->id > s->last_trace)
 		s->last_trace = row->id;
 	STATEMENT_ROW(
-		s, trace, .id = row->id, .uuid = clean_text(row->uuid, uuid, sizeof(uuid)),
-		.path = clean_text(row->path, path, sizeof(path)), .host = clean_text(row->host, host, sizeof(host)),
-		.session = clean_text(row->session, session, sizeof(session)),
-		.began = stored_time(row->clock_offset, row->began),
-		.ended = stored_time(row->clock_offset, row->ended), .events = stored_count(row->events),
-		.lost_events = stored_count(row->lost_events), .lost_packets = stored_count(row->lost_packets),
-		.clock = clean_text(row->clock, clock, sizeof(clock)), .clock_offset = clamp_ns(row->clock_offset),
-		.foreign_events = stored_count(row->foreign), .unusable_events = stored_count(row->unusable),
-		.cut = row->cut, .uid = row->uid == UINT32_MAX ? NOTHING : (int64_t)row->uid,
-		.impostor_events = stored_count(row->impostors),
-		.boottime_ns = row->boottime_known ? clamp_ns(row->boottime) : NOTHING, .unreadable = row->unreadable);
+		s, trace, .id = row->id, .uuid = clean(row->uuid, uuid, sizeof(uuid)),
+		.path = clean(row->path, path, sizeof(path)), .host = clean(row->host, host, sizeof(host)),
+		.session = clean(row->session, session, sizeof(session)), .began = when(row->clock_offset, row->began),
+		.ended = when(row->clock_offset, row->ended), .events = count(row->events),
+		.lost_events = count(row->lost_events), .lost_packets = count(row->lost_packets),
+		.clock = clean(row->clock, clock, sizeof(clock)), .clock_offset = bounded(row->clock_offset),
+		.foreign_events = count(row->foreign), .unusable_events = count(row->unusable), .cut = row->cut,
+		.uid = row->uid == UINT32_MAX ? NOTHING : (int64_t)row->uid, .impostor_events = count(row->impostors),
+		.boottime_ns = row->boottime_known ? bounded(row->boottime) : NOTHING, .unreadable = row->unreadable);
 	return bsa_store_check(s, err);
 }

@@ -266,33 +266,33 @@ static bool is_null(sqlite3_stmt *q, int column)
 	return sqlite3_column_type(q, column) == SQLITE_NULL;
 }
 
-static int64_t column_int(sqlite3_stmt *q, int column)
+static int64_t integer(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_int64(q, column);
 }
 
-static uint64_t ns_between(int64_t from, int64_t to)
+static uint64_t between(int64_t from, int64_t to)
 {
 	return to > from && to - from < LONGEST ? (uint64_t)(to - from) : 0;
 }
 
 static bool is_length(sqlite3_stmt *q, int column)
 {
-	return !is_null(q, column) && column_int(q, column) >= 0 && column_int(q, column) < LONGEST;
+	return !is_null(q, column) && integer(q, column) >= 0 && integer(q, column) < LONGEST;
 }
 
 /* Times are compared as unsigned numbers in a replay. */
 static bool is_time(sqlite3_stmt *q, int column)
 {
-	return !is_null(q, column) && column_int(q, column) >= 0 && column_int(q, column) < MOST / 2;
+	return !is_null(q, column) && integer(q, column) >= 0 && integer(q, column) < MOST / 2;
 }
 
 /* Calls of one thread are those of a burst, or of an app and a model where there is none. */
 static uint64_t stream_of(sqlite3_stmt *q, const struct bits_execution *b)
 {
 	if (!is_null(q, STREAM))
-		return (uint64_t)column_int(q, STREAM);
-	return UINT64_C(1) << 63 | (uint64_t)column_int(q, APP) << 34 | (uint64_t)column_int(q, MODEL) << 3 |
+		return (uint64_t)integer(q, STREAM);
+	return UINT64_C(1) << 63 | (uint64_t)integer(q, APP) << 34 | (uint64_t)integer(q, MODEL) << 3 |
 	       ((uint64_t)b->path & 7);
 }
 
@@ -307,7 +307,7 @@ static struct usual *usual_of(struct saved *v, uint32_t model)
 	return &v->usual[v->n_usual++];
 }
 
-static void learn_usual(struct saved *v, uint32_t model, uint64_t run, uint64_t answer)
+static void learn(struct saved *v, uint32_t model, uint64_t run, uint64_t answer)
 {
 	struct usual *u = usual_of(v, model);
 
@@ -323,8 +323,8 @@ static void learn_usual(struct saved *v, uint32_t model, uint64_t run, uint64_t 
 /* A step takes longer where the run did. */
 static uint64_t step_of(const struct saved *v, sqlite3_stmt *q, uint64_t run)
 {
-	uint64_t step = is_length(q, STEP) ? (uint64_t)column_int(q, STEP) : 0;
-	uint64_t usual = is_length(q, USUAL) ? (uint64_t)column_int(q, USUAL) : 0;
+	uint64_t step = is_length(q, STEP) ? (uint64_t)integer(q, STEP) : 0;
+	uint64_t usual = is_length(q, USUAL) ? (uint64_t)integer(q, USUAL) : 0;
 
 	if (!step && v->world.preempt == LABEL_preempt_save)
 		step = LOOK_NS;
@@ -336,21 +336,21 @@ static uint64_t step_of(const struct saved *v, sqlite3_stmt *q, uint64_t run)
 static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	struct bsa_without_call *c = &k->call;
-	int64_t ready = is_null(q, ENQUEUED) ? column_int(q, ENDED) : column_int(q, ENQUEUED);
-	int64_t looked = is_null(q, DECODED) ? ready : column_int(q, DECODED);
+	int64_t ready = is_null(q, ENQUEUED) ? integer(q, ENDED) : integer(q, ENQUEUED);
+	int64_t looked = is_null(q, DECODED) ? ready : integer(q, DECODED);
 
 	if (is_null(q, ENQUEUED)) /* refused */
 		looked = ready;
-	c->submitted = (uint64_t)column_int(q, SUBMITTED);
-	c->send = ns_between(column_int(q, SUBMITTED), looked);
-	c->ready = ns_between(looked, ready);
-	c->run = is_length(q, RUN) ? (uint64_t)column_int(q, RUN) : 0;
+	c->submitted = (uint64_t)integer(q, SUBMITTED);
+	c->send = between(integer(q, SUBMITTED), looked);
+	c->ready = between(looked, ready);
+	c->run = is_length(q, RUN) ? (uint64_t)integer(q, RUN) : 0;
 	if (is_length(q, REDO))
-		c->run -= (uint64_t)column_int(q, REDO) < c->run ? (uint64_t)column_int(q, REDO) : c->run;
+		c->run -= (uint64_t)integer(q, REDO) < c->run ? (uint64_t)integer(q, REDO) : c->run;
 	c->step = step_of(v, q, c->run);
-	c->ended = (uint64_t)column_int(q, ENDED);
-	c->answered = (uint64_t)column_int(q, ANSWERED);
-	c->answer = c->answer_most = c->fail = ns_between(column_int(q, ENDED), column_int(q, ANSWERED));
+	c->ended = (uint64_t)integer(q, ENDED);
+	c->answered = (uint64_t)integer(q, ANSWERED);
+	c->answer = c->answer_most = c->fail = between(integer(q, ENDED), integer(q, ANSWERED));
 	c->run_most = c->served ? c->run : BSA_WITHOUT_UNKNOWN;
 	c->ran = c->served || c->waited ? 0 : c->run;
 	if (!c->served)
@@ -360,32 +360,32 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 
 static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
-	struct bits_execution b = unpack_execution(column_int(q, FLAGS));
+	struct bits_execution b = unpack_execution(integer(q, FLAGS));
 	bool refused = is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE;
 
-	*k = (struct kept){ .call = { .id = (uint64_t)column_int(q, ID),
+	*k = (struct kept){ .call = { .id = (uint64_t)integer(q, ID),
 		                      .stream = stream_of(q, &b),
-		                      .app = (uint32_t)column_int(q, APP),
-		                      .model = (uint32_t)column_int(q, MODEL),
+		                      .app = (uint32_t)integer(q, APP),
+		                      .model = (uint32_t)integer(q, MODEL),
 		                      .priority = (uint32_t)b.priority,
 		                      .served = b.status == BSA_STATUS_NONE,
 		                      .deadline = is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
-		                                                       : (uint64_t)column_int(q, DEADLINE),
-		                      .least = is_length(q, FLOOR) ? (uint64_t)column_int(q, FLOOR) : 0,
-		                      .submitted = (uint64_t)column_int(q, FIRST) },
-		            .asked = asked_of(v, (uint64_t)column_int(q, ID)),
-		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : column_int(q, DISPATCHED),
+		                                                       : (uint64_t)integer(q, DEADLINE),
+		                      .least = is_length(q, FLOOR) ? (uint64_t)integer(q, FLOOR) : 0,
+		                      .submitted = (uint64_t)integer(q, FIRST) },
+		            .asked = asked_of(v, (uint64_t)integer(q, ID)),
+		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : integer(q, DISPATCHED),
 		            .gap_from = INT64_MAX,
 		            .idle = b.idle,
-		            .queue = is_length(q, QUEUE) ? column_int(q, QUEUE) : 0,
-		            .preempted = is_length(q, PREEMPTED) ? column_int(q, PREEMPTED) : 0,
-		            .preemptions = is_length(q, PREEMPTIONS) ? column_int(q, PREEMPTIONS) : 0 };
+		            .queue = is_length(q, QUEUE) ? integer(q, QUEUE) : 0,
+		            .preempted = is_length(q, PREEMPTED) ? integer(q, PREEMPTED) : 0,
+		            .preemptions = is_length(q, PREEMPTIONS) ? integer(q, PREEMPTIONS) : 0 };
 	k->call.waits = b.path == LABEL_path_burst && !is_null(q, STREAM);
 	k->call.waited = !k->call.served && !is_null(q, ENQUEUED) && is_null(q, DISPATCHED);
 	k->bad = b.quality != BSA_QUALITY_COMPLETE || b.priority == ALL_execution_priority || is_null(q, APP) ||
 	         !is_time(q, SUBMITTED) || !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
 	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
-	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) || (is_length(q, FENCE) && column_int(q, FENCE)) ||
+	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) || (is_length(q, FENCE) && integer(q, FENCE)) ||
 	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
 	if (!k->bad)
 		take_times(v, q, k);
@@ -405,8 +405,8 @@ static void find_hand(struct saved *v, struct kept *k)
 		sqlite3_bind_int64(v->handed, 2, BSA_IDLE);
 		sqlite3_bind_int64(v->handed, 3, k->dispatched);
 		while (store_step(v->s, v->handed))
-			if (is_null(v->handed, 1) || unpack_wait(column_int(v->handed, 1)).occupancy == BSA_IDLE)
-				ns += is_length(v->handed, 0) ? column_int(v->handed, 0) : 0;
+			if (is_null(v->handed, 1) || unpack_wait(integer(v->handed, 1)).occupancy == BSA_IDLE)
+				ns += is_length(v->handed, 0) ? integer(v->handed, 0) : 0;
 	}
 	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
 }
@@ -518,7 +518,7 @@ struct question {
 };
 
 /* NULL, as -1: it cannot be told, or is too expensive. */
-static int answer_question(struct question *q, const struct bsa_without_change *change)
+static int answer(struct question *q, const struct bsa_without_change *change)
 {
 	uint64_t before = bsa_without_played(q->without);
 	int ret = -1;
@@ -561,11 +561,11 @@ static void answer_row(struct question *q, size_t nth)
 		return;
 	if (!r->culprit)
 		take_own(r, &change);
-	said = answer_question(q, &change);
+	said = answer(q, &change);
 	if (said < 0)
 		return;
 	sqlite3_reset(q->v->update);
-	sqlite3_bind_int64(q->v->update, 1, stored_ref(q->asked->id));
+	sqlite3_bind_int64(q->v->update, 1, ref(q->asked->id));
 	sqlite3_bind_int64(q->v->update, 2, (int64_t)nth);
 	sqlite3_bind_int64(q->v->update, 3, said);
 	store_do(q->v->s, q->v->update);
@@ -591,8 +591,8 @@ static void answer_cause(struct question *q, uint8_t cause)
 			take_own(r, &change);
 	}
 	if (n > 1)
-		ROW(q->v->s, miss_without, .execution_id = stored_ref(q->asked->id), .cause = cause, .app_id = NOTHING,
-		    .model_id = NOTHING, .earlier_ns = NOTHING, .met = null_or(all ? answer_question(q, &change) : -1));
+		ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = cause, .app_id = NOTHING,
+		    .model_id = NOTHING, .earlier_ns = NOTHING, .met = null_or(all ? answer(q, &change) : -1));
 }
 
 static void answer_app(struct question *q, uint32_t app, uint32_t model)
@@ -601,9 +601,8 @@ static void answer_app(struct question *q, uint32_t app, uint32_t model)
 		.without_app = true, .without_model = model != 0, .app = app, .model = model
 	};
 
-	ROW(q->v->s, miss_without, .execution_id = stored_ref(q->asked->id), .cause = NOTHING,
-	    .app_id = stored_ref(app), .model_id = stored_ref(model), .earlier_ns = NOTHING,
-	    .met = null_or(answer_question(q, &change)));
+	ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = NOTHING, .app_id = ref(app),
+	    .model_id = ref(model), .earlier_ns = NOTHING, .met = null_or(answer(q, &change)));
 }
 
 /* The model of execution @id of the window; 0: it is not there. */
@@ -658,19 +657,18 @@ static void answer_earlier(struct question *q)
 
 	for (unsigned nth = 0; nth < 3; nth++) {
 		struct bsa_without_change change = { .earlier = by = earlier_by(q->asked, q->victim, nth) };
-		int said = by && by < (uint64_t)LEAD_MOST ? answer_question(q, &change) : -1;
+		int said = by && by < (uint64_t)LEAD_MOST ? answer(q, &change) : -1;
 
 		missed = said == 0 ? by : missed;
 		if (said != 1 && (nth < 2 || !missed))
 			continue;
-		ROW(q->v->s, miss_without, .execution_id = stored_ref(q->asked->id), .cause = NOTHING,
-		    .app_id = NOTHING, .model_id = NOTHING, .earlier_ns = (int64_t)(said == 1 ? by : missed),
-		    .met = said == 1);
+		ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = NOTHING, .app_id = NOTHING,
+		    .model_id = NOTHING, .earlier_ns = (int64_t)(said == 1 ? by : missed), .met = said == 1);
 		return;
 	}
 }
 
-static void replay_window(struct saved *v, const struct waiting *w)
+static void replay(struct saved *v, const struct waiting *w)
 {
 	struct bsa_without *without = NULL;
 	struct question q = { .v = v, .asked = &v->asked[kept_at(v, w->call)->asked - 1] };
@@ -706,7 +704,7 @@ static void replay_until(struct saved *v, int64_t until)
 	size_t n = 0;
 
 	while (n < v->n_waiting && v->waiting[n].horizon < until)
-		replay_window(v, &v->waiting[n++]);
+		replay(v, &v->waiting[n++]);
 	memmove(v->waiting, v->waiting + n, (v->n_waiting - n) * sizeof(*v->waiting));
 	v->n_waiting -= n;
 }
@@ -784,7 +782,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	return true;
 }
 
-static void ask_about(struct saved *v, size_t number)
+static void ask(struct saved *v, size_t number)
 {
 	const struct kept *k = kept_at(v, number);
 	const struct asked *a = &v->asked[k->asked - 1];
@@ -806,7 +804,7 @@ static void ask_about(struct saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
-static void append_kept(struct saved *v, sqlite3_stmt *q)
+static void append(struct saved *v, sqlite3_stmt *q)
 {
 	struct kept *k;
 	int64_t ready, over;
@@ -815,8 +813,8 @@ static void append_kept(struct saved *v, sqlite3_stmt *q)
 		make_room(v);
 	k = &v->kept[v->n_kept];
 	take_call(v, q, k);
-	ready = column_int(q, FIRST);
-	over = is_null(q, ENDED) ? INT64_MAX : column_int(q, ENDED);
+	ready = integer(q, FIRST);
+	over = is_null(q, ENDED) ? INT64_MAX : integer(q, ENDED);
 	replay_until(v, ready);
 	k->over = over;
 	k->until = v->until;
@@ -828,7 +826,7 @@ static void append_kept(struct saved *v, sqlite3_stmt *q)
 	if (!k->bad && (int64_t)k->call.answered > v->last)
 		v->last = (int64_t)k->call.answered;
 	if (k->asked)
-		ask_about(v, v->base + v->n_kept - 1);
+		ask(v, v->base + v->n_kept - 1);
 }
 
 static void read_holes(struct saved *v, int64_t trace, int64_t instance)
@@ -851,7 +849,7 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 			v->holes_known = false;
 			return;
 		}
-		v->holes[v->n_holes++] = (struct hole){ column_int(q, 0), column_int(q, 1) };
+		v->holes[v->n_holes++] = (struct hole){ integer(q, 0), integer(q, 1) };
 	}
 }
 
@@ -869,12 +867,11 @@ static void learn_whole_runs(struct saved *v, int64_t trace)
 	sqlite3_bind_int64(q, 1, trace);
 	sqlite3_bind_int64(q, 2, LABEL_path_fenced);
 	while (store_step(v->s, q)) {
-		struct bits_execution b = unpack_execution(column_int(q, 0));
+		struct bits_execution b = unpack_execution(integer(q, 0));
 
 		if (b.status == BSA_STATUS_NONE && b.quality == BSA_QUALITY_COMPLETE && is_length(q, 2) &&
 		    is_length(q, 3))
-			learn_usual(v, (uint32_t)column_int(q, 1), (uint64_t)column_int(q, 2),
-			            (uint64_t)column_int(q, 3));
+			learn(v, (uint32_t)integer(q, 1), (uint64_t)integer(q, 2), (uint64_t)integer(q, 3));
 	}
 }
 
@@ -893,7 +890,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	sqlite3_bind_int64(q, 3, only);
 	sqlite3_bind_int64(q, 4, LABEL_path_fenced);
 	while (store_step(v->s, q))
-		append_kept(v, q);
+		append(v, q);
 	for (size_t i = 0; i < v->n_waiting; i++) /* whether streams would have gone on behind the end is not known */
 		v->waiting[i].horizon = v->last < v->waiting[i].horizon ? v->last : v->waiting[i].horizon;
 	replay_until(v, INT64_MAX);
@@ -911,18 +908,17 @@ static const char services_sql[] =
 
 static bool take_rules(struct saved *v, sqlite3_stmt *q)
 {
-	v->world.policy = (uint32_t)column_int(q, 2);
-	v->world.preempt = (uint32_t)column_int(q, 3);
-	v->world.lanes = (uint32_t)column_int(q, 4);
-	v->world.deadlines = (uint32_t)column_int(q, 5);
-	v->world.n_apps = (uint32_t)column_int(q, 8) + 1;
-	return !column_int(q, 6) && column_int(q, 2) >= 0 && column_int(q, 2) < LABEL_policy_native &&
-	       column_int(q, 3) >= 0 && column_int(q, 3) <= LABEL_preempt_save && column_int(q, 4) >= 1 &&
-	       column_int(q, 4) <= LANES_MOST && column_int(q, 5) >= 0 && column_int(q, 5) <= LABEL_deadlines_advise &&
-	       column_int(q, 8) < APPS_MOST;
+	v->world.policy = (uint32_t)integer(q, 2);
+	v->world.preempt = (uint32_t)integer(q, 3);
+	v->world.lanes = (uint32_t)integer(q, 4);
+	v->world.deadlines = (uint32_t)integer(q, 5);
+	v->world.n_apps = (uint32_t)integer(q, 8) + 1;
+	return !integer(q, 6) && integer(q, 2) >= 0 && integer(q, 2) < LABEL_policy_native && integer(q, 3) >= 0 &&
+	       integer(q, 3) <= LABEL_preempt_save && integer(q, 4) >= 1 && integer(q, 4) <= LANES_MOST &&
+	       integer(q, 5) >= 0 && integer(q, 5) <= LABEL_deadlines_advise && integer(q, 8) < APPS_MOST;
 }
 
-static bool prepare_saved(struct saved *v)
+static bool prepare(struct saved *v)
 {
 	v->kept = calloc(KEPT_MOST, sizeof(*v->kept));
 	v->waiting = calloc(KEPT_MOST, sizeof(*v->waiting));
@@ -943,7 +939,7 @@ int saved_run(struct saved *v)
 	cleanup_stmt sqlite3_stmt *services = NULL;
 
 	v->s->saved_asked = v->n;
-	if (!v->n || v->s->code || !prepare_saved(v))
+	if (!v->n || v->s->code || !prepare(v))
 		return v->s->code;
 	batches_flush(v->s);
 	qsort(v->asked, v->n, sizeof(*v->asked), by_id);
@@ -956,7 +952,7 @@ int saved_run(struct saved *v)
 	sqlite3_bind_int64(services, 2, SERVICES_MOST);
 	while (store_step(v->s, services))
 		if (take_rules(v, services))
-			replay_service(v, column_int(services, 0), column_int(services, 1), column_int(services, 7));
+			replay_service(v, integer(services, 0), integer(services, 1), integer(services, 7));
 	batches_flush(v->s);
 	return v->s->code;
 }

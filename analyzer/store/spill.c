@@ -57,7 +57,7 @@ static size_t bytes_of(bool wide)
 	return sizeof(struct head) + (size_t)ROWS * FIGURES * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
 }
 
-static int spill_failed(struct spill *s, const char *why)
+static int failed(struct spill *s, const char *why)
 {
 	s->error = why;
 	return -1;
@@ -101,7 +101,7 @@ struct spill *spill_free(struct spill *s)
 
 /* ---- groups ---- */
 
-static bool same_group(const struct group *a, const struct group *b)
+static bool same(const struct group *a, const struct group *b)
 {
 	return a->app == b->app && a->model == b->model && a->priority == b->priority && a->path == b->path &&
 	       a->cold == b->cold && a->quiet == b->quiet;
@@ -116,7 +116,7 @@ static uint32_t *slot_of(const struct spill *s, const struct group *key)
 	for (size_t i = h >> 20;; i++) {
 		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
 
-		if (!*slot || same_group(&s->groups[*slot - 1], key))
+		if (!*slot || same(&s->groups[*slot - 1], key))
 			return slot;
 	}
 }
@@ -141,7 +141,7 @@ static bool may_have_more(const struct spill *s)
 }
 
 /* Where those are counted that get no group of their own: of no app, and no model. */
-static struct group unknown_group(const struct group *key)
+static struct group nobodys(const struct group *key)
 {
 	return (struct group){ .priority = 255, .path = key->path, .cold = -1 };
 }
@@ -149,7 +149,7 @@ static struct group unknown_group(const struct group *key)
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
-	struct group other = unknown_group(key);
+	struct group other = nobodys(key);
 	uint32_t *slot = slot_of(s, key);
 
 	if (!*slot && !may_have_more(s)) {
@@ -199,7 +199,7 @@ static int write_all(struct spill *s, const void *from, size_t bytes)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return spill_failed(s, strerror(n ? errno : ENOSPC));
+			return failed(s, strerror(n ? errno : ENOSPC));
 		s->end += (uint64_t)n;
 		from = (const char *)from + n;
 		bytes -= (size_t)n;
@@ -217,7 +217,7 @@ static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
 	if (s->fd < 0)
 		s->fd = store_file_scratch(s->file);
 	if (s->fd < 0)
-		return spill_failed(s, strerror(errno));
+		return failed(s, strerror(errno));
 	c->head.before = g->last;
 	if (write_all(s, c, sizeof(c->head) + c->head.n * each))
 		return -1;
@@ -252,7 +252,7 @@ static struct chunk *chunk_of(struct spill *s, struct group *g, bool wide)
 		return NULL;
 	*c = malloc(bytes_of(wide));
 	if (!*c)
-		return spill_failed(s, strerror(ENOMEM)), NULL;
+		return failed(s, strerror(ENOMEM)), NULL;
 	(*c)->head = (struct head){ .wide = wide };
 	s->chunks += 1 + wide;
 	return *c;
@@ -309,7 +309,7 @@ int spill_add(struct spill *s, const struct bsa_execution *x)
 	bool wide = false;
 
 	if (!g)
-		return spill_failed(s, strerror(ENOMEM));
+		return failed(s, strerror(ENOMEM));
 	memcpy(values, x->phase, sizeof(x->phase));
 	values[FIGURE_E2E] = x->e2e;
 	values[FIGURE_OVERHEAD] = bsa_overhead(x, by_cause);
@@ -325,7 +325,7 @@ int spill_add(struct spill *s, const struct bsa_execution *x)
 
 /* ---- reading ---- */
 
-static void widen_chunk(uint64_t *to, const struct chunk *c)
+static void widen(uint64_t *to, const struct chunk *c)
 {
 	size_t n = (size_t)c->head.n * FIGURES;
 
@@ -345,7 +345,7 @@ static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
 		n = pread(s->fd, room, bytes_of(true), (off_t)at); /* mostly more bytes than the chunk has */
 	while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(room->head) || room->head.n > ROWS)
-		return spill_failed(s, strerror(n < 0 ? errno : EIO));
+		return failed(s, strerror(n < 0 ? errno : EIO));
 	return 0;
 }
 
@@ -353,20 +353,20 @@ int spill_walk(struct spill *s, const struct group *g, void (*take)(void *ctx, c
                void *ctx)
 {
 	struct chunk *room = malloc(bytes_of(true));
-	int r = room ? 0 : spill_failed(s, strerror(ENOMEM));
+	int r = room ? 0 : failed(s, strerror(ENOMEM));
 
 	for (unsigned wide = 0; wide < 2 && !r; wide++) {
 		const struct chunk *c = wide ? g->wide : g->narrow;
 
 		if (c && c->head.n) {
-			widen_chunk(s->row_room, c);
+			widen(s->row_room, c);
 			take(ctx, s->row_room, c->head.n);
 		}
 	}
 	for (uint64_t at = g->last; at && !r; at = room->head.before) {
 		r = read_chunk(s, at - 1, room);
 		if (!r) {
-			widen_chunk(s->row_room, room);
+			widen(s->row_room, room);
 			take(ctx, s->row_room, room->head.n);
 		}
 	}

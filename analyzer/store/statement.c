@@ -40,7 +40,7 @@ static void bind_text(sqlite3_stmt *q, int at, const char *text)
 /* clang-format on */
 #include "store/relations.def"
 
-static sqlite3_stmt *prepare_insert(struct bsa_store *s, const char *table, unsigned columns)
+static sqlite3_stmt *prepare(struct bsa_store *s, const char *table, unsigned columns)
 {
 	char sql[256];
 	int n = snprintf(sql, sizeof(sql), "REPLACE INTO %s VALUES(?", table);
@@ -53,8 +53,7 @@ static sqlite3_stmt *prepare_insert(struct bsa_store *s, const char *table, unsi
 
 int statements_init(struct bsa_store *s)
 {
-#define REL_STATEMENT(name, table, about, columns) \
-	s->statements[STATEMENT_##name] = prepare_insert(s, #table, COLUMNS_##name);
+#define REL_STATEMENT(name, table, about, columns) s->statements[STATEMENT_##name] = prepare(s, #table, COLUMNS_##name);
 #include "store/relations.def"
 	return s->code;
 }

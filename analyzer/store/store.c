@@ -111,7 +111,7 @@ int store_do(struct bsa_store *s, sqlite3_stmt *q)
 }
 
 /* The number that @sql selects; 0 where there is none. */
-static int64_t query_number(struct bsa_store *s, const char *sql)
+static int64_t number(struct bsa_store *s, const char *sql)
 {
 	cleanup_stmt sqlite3_stmt *q = store_prepare(s, sql);
 
@@ -120,7 +120,7 @@ static int64_t query_number(struct bsa_store *s, const char *sql)
 
 /* ---- beginning ---- */
 
-static int progress_stop(void *ctx)
+static int progress(void *ctx)
 {
 	return ((struct bsa_store *)ctx)->stopped;
 }
@@ -129,7 +129,7 @@ static int open_db(struct bsa_store *s)
 {
 	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return store_sql_failed(s);
-	sqlite3_progress_handler(s->db, 1000, progress_stop, s);
+	sqlite3_progress_handler(s->db, 1000, progress, s);
 	/* No other process reads the file, and an incomplete file is removed: so there is no journal, and one fsync, of store_file_publish. */
 	store_run(s, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = OFF; PRAGMA "
 	             "synchronous = OFF;"
@@ -157,22 +157,22 @@ static int make_schema(struct bsa_store *s)
 
 static int check_schema(struct bsa_store *s)
 {
-	if (query_number(s, "SELECT value FROM meta WHERE key = 'schema_digest'") != header_schema_digest() && !s->code)
+	if (number(s, "SELECT value FROM meta WHERE key = 'schema_digest'") != header_schema_digest() && !s->code)
 		s->code = header_refuse(HEADER_OTHER_BUILD, s->file.output, &s->err);
 	return s->code;
 }
 
 static void look_at_last(struct bsa_store *s)
 {
-	s->before = s->last_trace = (uint32_t)query_number(s, "SELECT max(id) FROM trace");
+	s->before = s->last_trace = (uint32_t)number(s, "SELECT max(id) FROM trace");
 	s->last = (struct bsa_fold_ids){
-		.execution = (uint64_t)query_number(s, "SELECT max(id) FROM stored_execution"),
-		.mapping = (uint64_t)query_number(s, "SELECT max(id) FROM stored_mapping"),
-		.app = (uint32_t)query_number(s, "SELECT max(id) FROM app"),
-		.process = (uint32_t)query_number(s, "SELECT max(id) FROM stored_process"),
-		.model = (uint32_t)query_number(s, "SELECT max(id) FROM stored_model"),
-		.stream = (uint32_t)query_number(s, "SELECT max(id) FROM stored_stream"),
-		.buffer = (uint32_t)query_number(s, "SELECT max(id) FROM stored_buffer"),
+		.execution = (uint64_t)number(s, "SELECT max(id) FROM stored_execution"),
+		.mapping = (uint64_t)number(s, "SELECT max(id) FROM stored_mapping"),
+		.app = (uint32_t)number(s, "SELECT max(id) FROM app"),
+		.process = (uint32_t)number(s, "SELECT max(id) FROM stored_process"),
+		.model = (uint32_t)number(s, "SELECT max(id) FROM stored_model"),
+		.stream = (uint32_t)number(s, "SELECT max(id) FROM stored_stream"),
+		.buffer = (uint32_t)number(s, "SELECT max(id) FROM stored_buffer"),
 	};
 }
 
@@ -204,12 +204,12 @@ static void look_at_users(struct bsa_store *s)
 	s->rival_uid = sqlite3_column_int64(q, 1);
 }
 
-static int store_begin(struct bsa_store *s)
+static int begin(struct bsa_store *s)
 {
 	bool there;
 
 	open_db(s);
-	there = query_number(s, "SELECT count(*) FROM sqlite_schema") > 0;
+	there = number(s, "SELECT count(*) FROM sqlite_schema") > 0;
 	if (there && !check_schema(s))
 		store_run(s, bsa_sql_no_indices);
 	else if (!there && !s->code && !make_schema(s))
@@ -237,7 +237,7 @@ int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *option
 		s->spill = spill_new(&s->file);
 		s->tally = tally_new();
 		s->crowd = crowd_new();
-		r = s->spill && s->tally && s->crowd ? store_begin(s) : store_fail(s, BSA_E_ENV, "no memory");
+		r = s->spill && s->tally && s->crowd ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
 		bsa_store_check(s, err);
 	}
 	if (r) {
@@ -298,7 +298,7 @@ void bsa_store_clock(struct bsa_store *s, int64_t offset)
 	/* The rows in the batches have their times added already. */
 	crowd_finish(s);
 	inverted_finish(s);
-	s->offset = clamp_ns(offset);
+	s->offset = bounded(offset);
 }
 
 void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out)
@@ -372,7 +372,7 @@ static int write_meta(struct bsa_store *s)
 	q = store_prepare(s, "REPLACE INTO meta VALUES(?1, ?2 + coalesce((SELECT value FROM meta WHERE key = ?1), 0))");
 	for (size_t i = 0; q && i < sizeof(counts) / sizeof(counts[0]); i++) {
 		sqlite3_bind_text(q, 1, counts[i].key, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(q, 2, stored_count(counts[i].value));
+		sqlite3_bind_int64(q, 2, count(counts[i].value));
 		store_do(s, q);
 	}
 	return s->code;
@@ -436,7 +436,7 @@ static uint32_t root_of(struct bsa_store *s, const char *name)
 	return store_step(s, q) ? (uint32_t)sqlite3_column_int64(q, 0) : 0;
 }
 
-static int attach_all(struct bsa_store *s, uint32_t table, uint32_t by_seq, const uint32_t roots[BATCHES])
+static int attach(struct bsa_store *s, uint32_t table, uint32_t by_seq, const uint32_t roots[BATCHES])
 {
 	if (batches_attach(s, roots))
 		return s->code;
@@ -455,7 +455,7 @@ static int attach_pages(struct bsa_store *s)
 
 	for (unsigned of = 0; of < BATCHES; of++)
 		roots[of] = root_of(s, batch_table(of));
-	if (store_run(s, "COMMIT") || close_db(s) || attach_all(s, table, by_seq, roots) || open_db(s))
+	if (store_run(s, "COMMIT") || close_db(s) || attach(s, table, by_seq, roots) || open_db(s))
 		return s->code;
 	store_run(s, "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);
 	batches_fini(s);

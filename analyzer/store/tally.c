@@ -25,7 +25,7 @@ struct set {
 	size_t last; /* the last item found: mostly the next one, too */
 };
 
-static void *nth_item(const struct set *s, size_t i)
+static void *nth(const struct set *s, size_t i)
 {
 	return s->items + i * s->item;
 }
@@ -48,7 +48,7 @@ static uint32_t *slot_of(const struct set *s, const void *key)
 	for (uint64_t i = hash_of(key, s->key);; i++) {
 		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
 
-		if (!*slot || !memcmp(nth_item(s, *slot - 1), key, s->key))
+		if (!*slot || !memcmp(nth(s, *slot - 1), key, s->key))
 			return slot;
 	}
 }
@@ -64,28 +64,28 @@ static int grow_slots(struct set *s)
 	s->slots = bigger;
 	s->n_slots = n;
 	for (size_t i = 0; i < s->n; i++)
-		*slot_of(s, nth_item(s, i)) = (uint32_t)(i + 1);
+		*slot_of(s, nth(s, i)) = (uint32_t)(i + 1);
 	return 0;
 }
 
-static bool last_is_like(struct set *s, const void *like)
+static bool has(struct set *s, const void *like)
 {
-	return s->n && (!memcmp(nth_item(s, s->last), like, s->key) || *slot_of(s, like));
+	return s->n && (!memcmp(nth(s, s->last), like, s->key) || *slot_of(s, like));
 }
 
 /* The item whose key is that of @like, which is what it is made of if it is not there. NULL: no memory. */
-static void *find_item(struct set *s, const void *like)
+static void *find(struct set *s, const void *like)
 {
 	uint32_t *slot;
 
-	if (s->n && !memcmp(nth_item(s, s->last), like, s->key))
-		return nth_item(s, s->last);
+	if (s->n && !memcmp(nth(s, s->last), like, s->key))
+		return nth(s, s->last);
 	if (2 * (s->n + 1) > s->n_slots && grow_slots(s))
 		return NULL;
 	slot = slot_of(s, like);
 	if (*slot) {
 		s->last = *slot - 1;
-		return nth_item(s, s->last);
+		return nth(s, s->last);
 	}
 	if (s->n == s->room) {
 		size_t room = s->room ? 2 * s->room : 16;
@@ -96,10 +96,10 @@ static void *find_item(struct set *s, const void *like)
 		s->items = bigger;
 		s->room = room;
 	}
-	memcpy(nth_item(s, s->n), like, s->item);
+	memcpy(nth(s, s->n), like, s->item);
 	s->last = s->n++;
 	*slot = (uint32_t)s->n;
-	return nth_item(s, s->last);
+	return nth(s, s->last);
 }
 
 static void set_fini(struct set *s)
@@ -202,11 +202,11 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 	struct kind *k;
 
 	t->executions++;
-	if (is_full(t) && !last_is_like(&t->kinds, &like)) {
+	if (is_full(t) && !has(&t->kinds, &like)) {
 		like.app = like.model = 0;
 		t->joined++;
 	}
-	k = find_item(&t->kinds, &like);
+	k = find(&t->kinds, &like);
 	if (!k)
 		return -1;
 	k->n++;
@@ -222,7 +222,7 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	struct block like = {
 		.number = (uint64_t)id / IDS_OF_A_BLOCK, .first = INT64_MAX, .began = INT64_MAX, .ended = INT64_MIN
 	};
-	struct block *b = find_item(&t->blocks, &like);
+	struct block *b = find(&t->blocks, &like);
 
 	if (!b)
 		return -1;
@@ -237,7 +237,7 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	return 0;
 }
 
-static void keep_worst(struct worst *w, int64_t id, int64_t ns)
+static void compare(struct worst *w, int64_t id, int64_t ns)
 {
 	if (!w->id || ns > w->ns || (ns == w->ns && id < w->id))
 		*w = (struct worst){ id, ns };
@@ -245,14 +245,14 @@ static void keep_worst(struct worst *w, int64_t id, int64_t ns)
 
 int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
 {
-	int64_t id = stored_ref(x->id);
+	int64_t id = ref(x->id);
 
 	if (x->path == BSA_PATH_PREPARE)
 		return add_to_block(t, id, at);
 	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) != NOTHING)
-		keep_worst(&t->latest, id, late_by(x->lateness));
+		compare(&t->latest, id, late_by(x->lateness));
 	if (x->e2e != BSA_NEVER)
-		keep_worst(&t->slowest, id, stored_ns(x->e2e));
+		compare(&t->slowest, id, ns(x->e2e));
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
 }
 
@@ -286,19 +286,18 @@ int tally_write(struct bsa_store *s)
 	struct tally *t = s->tally;
 
 	for (size_t i = 0; i < t->kinds.n; i++) {
-		const struct kind *k = nth_item(&t->kinds, i);
+		const struct kind *k = nth(&t->kinds, i);
 
-		ROW(s, count, .app_id = stored_ref(k->app), .model_id = stored_ref(k->model),
-		    .priority = stored_enum(k->priority), .path = stored_enum(k->path),
-		    .status = stored_enum(k->status), .miss = k->miss, .quality = k->quality, .sides = k->sides,
-		    .n = stored_count(k->n), .deadlines = stored_count(k->deadlines), .worst_ns = k->worst,
-		    .cold = k->cold, .slots_known = stored_count(k->slots_known),
-		    .cold_known = stored_count(k->cold_known), .slot_lookups = k->lookups, .slot_misses = k->misses);
+		ROW(s, count, .app_id = ref(k->app), .model_id = ref(k->model), .priority = named(k->priority),
+		    .path = named(k->path), .status = named(k->status), .miss = k->miss, .quality = k->quality,
+		    .sides = k->sides, .n = count(k->n), .deadlines = count(k->deadlines), .worst_ns = k->worst,
+		    .cold = k->cold, .slots_known = count(k->slots_known), .cold_known = count(k->cold_known),
+		    .slot_lookups = k->lookups, .slot_misses = k->misses);
 	}
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);
 	for (size_t i = 0; i < t->blocks.n; i++) {
-		const struct block *b = nth_item(&t->blocks, i);
+		const struct block *b = nth(&t->blocks, i);
 		bool known = b->began <= b->ended;
 
 		ROW(s, block, .first_id = b->first, .last_id = b->last, .began = known ? b->began : NOTHING,
