@@ -26,7 +26,7 @@ static const struct batch *batch_of(sqlite3_vtab_cursor *cursor)
 	return ((struct table *)cursor->pVtab)->batch;
 }
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int vtab_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	const struct batch *batch = aux;
 	char sql[512] = "CREATE TABLE x(c0";
@@ -50,7 +50,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	return SQLITE_OK;
 }
 
-static int disconnect(sqlite3_vtab *table)
+static int vtab_disconnect(sqlite3_vtab *table)
 {
 	free(table);
 	return SQLITE_OK;
@@ -80,25 +80,25 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *cursor, int number, const char *name, int argc, sqlite3_value **argv)
+static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *name, int argc, sqlite3_value **argv)
 {
 	(void)number, (void)name, (void)argc, (void)argv;
 	((struct cursor *)cursor)->i = 0;
 	return SQLITE_OK;
 }
 
-static int next(sqlite3_vtab_cursor *cursor)
+static int cursor_next(sqlite3_vtab_cursor *cursor)
 {
 	((struct cursor *)cursor)->i++;
 	return SQLITE_OK;
 }
 
-static int eof(sqlite3_vtab_cursor *cursor)
+static int cursor_eof(sqlite3_vtab_cursor *cursor)
 {
 	return ((struct cursor *)cursor)->i >= batch_of(cursor)->n;
 }
 
-static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
+static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
 	const struct batch *batch = batch_of(cursor);
 	unsigned at = ((struct cursor *)cursor)->i;
@@ -109,23 +109,23 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 	return SQLITE_OK;
 }
 
-static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
+static int cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
 {
 	*ret = ((struct cursor *)cursor)->i;
 	return SQLITE_OK;
 }
 
 static const sqlite3_module module = {
-	.xConnect = connect, /* without xCreate: the table exists under its name */
-	.xDisconnect = disconnect,
+	.xConnect = vtab_connect, /* without xCreate: the table exists under its name */
+	.xDisconnect = vtab_disconnect,
 	.xBestIndex = best_index,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
-	.xColumn = column,
-	.xRowid = rowid,
+	.xFilter = cursor_filter,
+	.xNext = cursor_next,
+	.xEof = cursor_eof,
+	.xColumn = cursor_column,
+	.xRowid = cursor_rowid,
 };
 
 /* ---- batches ---- */
@@ -148,25 +148,25 @@ static int batch_init(struct bsa_store *s, enum batch_of of)
 	b->room = all[of].room;
 	b->rows = malloc((size_t)b->room * b->columns * sizeof(*b->rows));
 	if (!b->rows)
-		return store_fail(s, BSA_E_ENV, "no memory");
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
 	snprintf(name, sizeof(name), "batch_%s", b->table);
 	if (sqlite3_create_module(s->db, name, &module, b) != SQLITE_OK)
-		return store_sql_failed(s);
+		return bsa_store_sql_failed(s);
 	/* REPLACE: what is told again holds. */
 	snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
 	         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, name);
-	b->insert = store_prepare(s, sql);
+	b->insert = bsa_store_prepare(s, sql);
 	return s->code;
 }
 
-int batches_init(struct bsa_store *s)
+int bsa_batches_init(struct bsa_store *s)
 {
 	for (unsigned of = 0; of < BATCHES && !s->code; of++)
 		batch_init(s, of);
 	return s->code;
 }
 
-void batches_finalize(struct bsa_store *s)
+void bsa_batches_finalize(struct bsa_store *s)
 {
 	for (unsigned of = 0; of < BATCHES; of++) {
 		sqlite3_finalize(s->batches[of].insert);
@@ -174,11 +174,11 @@ void batches_finalize(struct bsa_store *s)
 	}
 }
 
-void batches_fini(struct bsa_store *s)
+void bsa_batches_fini(struct bsa_store *s)
 {
-	batches_finalize(s);
+	bsa_batches_finalize(s);
 	for (unsigned of = 0; of < BATCHES; of++) {
-		pages_free(s->batches[of].pages);
+		bsa_pages_free(s->batches[of].pages);
 		free(s->batches[of].rows);
 	}
 	memset(s->batches, 0, sizeof(s->batches));
@@ -190,43 +190,43 @@ static int flush_to_pages(struct bsa_store *s, struct batch *b)
 	for (unsigned i = 0; i < b->n && !s->code; i++) {
 		int64_t *row = b->rows + (size_t)i * b->columns;
 
-		row[0] = pages_last(b->pages) + 1;
-		if (pages_row(b->pages, row))
-			store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
-			           pages_error(b->pages));
+		row[0] = bsa_pages_last(b->pages) + 1;
+		if (bsa_pages_row(b->pages, row))
+			bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
+			               bsa_pages_error(b->pages));
 	}
 	return s->code;
 }
 
-static int flush(struct bsa_store *s, struct batch *b)
+static int batch_flush(struct bsa_store *s, struct batch *b)
 {
 	if (s->code || !b->n)
 		return s->code;
 	if (b->pages)
 		flush_to_pages(s, b);
 	else
-		store_do(s, b->insert);
+		bsa_store_do(s, b->insert);
 	b->n = 0;
 	return s->code;
 }
 
-void *batch_row(struct bsa_store *s, enum batch_of of)
+void *bsa_batch_row(struct bsa_store *s, enum batch_of of)
 {
 	struct batch *b = &s->batches[of];
 
-	if (s->code || (b->n == b->room && flush(s, b)))
+	if (s->code || (b->n == b->room && batch_flush(s, b)))
 		return NULL;
 	return b->rows + (size_t)b->n++ * b->columns;
 }
 
-int batches_flush(struct bsa_store *s)
+int bsa_batches_flush(struct bsa_store *s)
 {
 	for (unsigned of = 0; of < BATCHES; of++)
-		flush(s, &s->batches[of]);
+		batch_flush(s, &s->batches[of]);
 	return s->code;
 }
 
-const char *batch_table(enum batch_of of)
+const char *bsa_batch_table(enum batch_of of)
 {
 	return all[of].table;
 }
@@ -238,26 +238,26 @@ static const uint8_t to_pages[] = {
 	BATCH_slice, BATCH_wait, BATCH_choice, BATCH_fmq_op, BATCH_lookup, BATCH_operation
 };
 
-int batches_to_pages(struct bsa_store *s)
+int bsa_batches_to_pages(struct bsa_store *s)
 {
 	for (size_t i = 0; i < sizeof(to_pages) && !s->code; i++) {
 		struct batch *b = &s->batches[to_pages[i]];
 
-		b->pages = pages_new(&s->file, b->columns);
+		b->pages = bsa_pages_new(&s->file, b->columns);
 		if (!b->pages)
-			store_fail(s, BSA_E_ENV, "no memory");
+			bsa_store_fail(s, BSA_E_ENV, "no memory");
 	}
 	return s->code;
 }
 
-int batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES])
+int bsa_batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES])
 {
 	for (unsigned of = 0; of < BATCHES && !s->code; of++) {
 		struct batch *b = &s->batches[of];
 
-		if (b->pages && pages_attach(b->pages, s->file.fd, roots[of]))
-			store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, pages_error(b->pages));
-		b->pages = pages_free(b->pages);
+		if (b->pages && bsa_pages_attach(b->pages, s->file.fd, roots[of]))
+			bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(b->pages));
+		b->pages = bsa_pages_free(b->pages);
 	}
 	return s->code;
 }

@@ -29,34 +29,34 @@ struct batch {
 };
 
 /* Make what is needed to write, once the tables are there. 0, or the code that is kept. */
-int batches_init(struct bsa_store *s);
-void batches_fini(struct bsa_store *s);
+int bsa_batches_init(struct bsa_store *s);
+void bsa_batches_fini(struct bsa_store *s);
 
 /* Finalize the statements, which keep the database open. After that only pages can be attached. */
-void batches_finalize(struct bsa_store *s);
+void bsa_batches_finalize(struct bsa_store *s);
 
 /* Space for one struct row_ of the table @of, which the caller fills. NULL: the store has failed. */
-void *batch_row(struct bsa_store *s, enum batch_of of);
+void *bsa_batch_row(struct bsa_store *s, enum batch_of of);
 
-const char *batch_table(enum batch_of of);
+const char *bsa_batch_table(enum batch_of of);
 
 /* Write what is there. 0, or the code that is kept. */
-int batches_flush(struct bsa_store *s);
+int bsa_batches_flush(struct bsa_store *s);
 
 /*
  * From now on, rows of tables that no other table refers to (their first column is NOTHING) go into pages, because these tables are empty. The
  * pages are attached while the database is closed. 0, or the code that is kept.
  */
-int batches_to_pages(struct bsa_store *s);
-int batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES]);
+int bsa_batches_to_pages(struct bsa_store *s);
+int bsa_batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES]);
 
 /* Add a row to a batch: ROW(s, wait, .id = NOTHING, .execution_id = ...), every column once. */
-#define ROW(s, name, ...)                                               \
-	do {                                                            \
-		struct row_##name *row_ = batch_row((s), BATCH_##name); \
-                                                                        \
-		if (row_)                                               \
-			FILL_ROW(row_, name, __VA_ARGS__);              \
+#define ROW(s, name, ...)                                                   \
+	do {                                                                \
+		struct row_##name *row_ = bsa_batch_row((s), BATCH_##name); \
+                                                                            \
+		if (row_)                                                   \
+			FILL_ROW(row_, name, __VA_ARGS__);                  \
 	} while (0)
 
 #endif

@@ -116,7 +116,7 @@ static void run_fini(struct run *r)
 {
 	for (unsigned i = 0; i < QUESTIONS; i++)
 		sqlite3_finalize(r->q[i]);
-	saved_free(r->saved);
+	bsa_saved_free(r->saved);
 	free(r->blockers);
 	free(r->waits);
 	free(r->preemptions);
@@ -134,7 +134,7 @@ static bool room_for(struct run *r, void **rows, size_t *room, size_t n, size_t 
 		return true;
 	bigger = realloc(*rows, more * bytes);
 	if (!bigger)
-		return store_fail(r->s, BSA_E_ENV, "no memory"), false;
+		return bsa_store_fail(r->s, BSA_E_ENV, "no memory"), false;
 	*rows = bigger;
 	*room = more;
 	return true;
@@ -179,17 +179,17 @@ static uint64_t id_of(int64_t v)
 /* The number that @q selects; 0 where there is no row. Resets @q. */
 static uint64_t only_number(struct run *r, sqlite3_stmt *q)
 {
-	uint64_t ret = store_step(r->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+	uint64_t ret = bsa_store_step(r->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
 
 	sqlite3_reset(q);
 	return ret;
 }
 
 /* A question about @id: its first row is next. */
-static sqlite3_stmt *ask(struct run *r, enum question question, uint64_t id)
+static sqlite3_stmt *ask_about(struct run *r, enum question question, uint64_t id)
 {
 	sqlite3_reset(r->q[question]);
-	sqlite3_bind_int64(r->q[question], 1, ref(id));
+	sqlite3_bind_int64(r->q[question], 1, sql_id(id));
 	return r->q[question];
 }
 
@@ -287,13 +287,13 @@ static bool more_waits(struct run *r, sqlite3_stmt *q, size_t n)
 		sqlite3_reset(q);
 		return false;
 	}
-	return store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits));
+	return bsa_store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits));
 }
 
 /* Stretches that are stored once for all that wait behind them: after @n others, and then all in their order. */
 static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 {
-	sqlite3_stmt *q = ask(r, WAIT_RUNS, id);
+	sqlite3_stmt *q = ask_about(r, WAIT_RUNS, id);
 	size_t few = n;
 
 	while (more_waits(r, q, n)) {
@@ -307,8 +307,9 @@ static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 			              .lane = (uint8_t)bits.run_lane,
 			              .occupancy = (uint8_t)sqlite3_column_int64(q, 4) };
 
-		w.cause = crowd_cause(w.kind, (uint32_t)id_of(number_of(q, 7)), (uint8_t)bits.run_level, w.occupancy,
-		                      w.blocker_app, (uint8_t)sqlite3_column_int64(q, 5), sqlite3_column_int64(q, 6));
+		w.cause =
+			bsa_crowd_cause(w.kind, (uint32_t)id_of(number_of(q, 7)), (uint8_t)bits.run_level, w.occupancy,
+		                        w.blocker_app, (uint8_t)sqlite3_column_int64(q, 5), sqlite3_column_int64(q, 6));
 		r->waits[n++] = w;
 	}
 	if (n > few)
@@ -318,7 +319,7 @@ static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 
 static size_t read_waits(struct run *r, uint64_t id)
 {
-	sqlite3_stmt *q = ask(r, WAITS, id);
+	sqlite3_stmt *q = ask_about(r, WAITS, id);
 	struct row_wait w;
 	size_t n = 0;
 
@@ -344,11 +345,11 @@ static size_t read_waits(struct run *r, uint64_t id)
 
 static size_t read_preemptions(struct run *r, uint64_t id)
 {
-	sqlite3_stmt *q = ask(r, PREEMPTIONS, id);
+	sqlite3_stmt *q = ask_about(r, PREEMPTIONS, id);
 	struct row_preemption p;
 	size_t n = 0;
 
-	while (store_step(r->s, q) &&
+	while (bsa_store_step(r->s, q) &&
 	       room_for(r, (void **)&r->preemptions, &r->preemptions_room, n, sizeof(*r->preemptions))) {
 		read_row(q, &p, sizeof(p));
 		r->preemptions[n++] = (struct bsa_preemption){
@@ -368,11 +369,11 @@ static size_t read_preemptions(struct run *r, uint64_t id)
 
 static size_t read_slices(struct run *r, uint64_t id)
 {
-	sqlite3_stmt *q = ask(r, SLICES, id);
+	sqlite3_stmt *q = ask_about(r, SLICES, id);
 	struct row_slice x;
 	size_t n = 0;
 
-	while (store_step(r->s, q) && room_for(r, (void **)&r->slices, &r->slices_room, n, sizeof(*r->slices))) {
+	while (bsa_store_step(r->s, q) && room_for(r, (void **)&r->slices, &r->slices_room, n, sizeof(*r->slices))) {
 		read_row(q, &x, sizeof(x));
 		r->slices[n++] = (struct bsa_slice){
 			.execution = id,
@@ -387,8 +388,8 @@ static size_t read_slices(struct run *r, uint64_t id)
 
 static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 {
-	sqlite3_stmt *q = ask(r, REFUSAL, id);
-	bool there = store_step(r->s, q);
+	sqlite3_stmt *q = ask_about(r, REFUSAL, id);
+	bool there = bsa_store_step(r->s, q);
 	struct row_refusal row;
 
 	if (there) {
@@ -420,12 +421,12 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 	if (!x->deadline || start == BSA_NEVER || x->deadline <= start || x->deadline - start >= most)
 		return BSA_NEVER;
 	if (!r->has_budgets) {
-		store_run(r->s, bsa_sql_budgets);
+		bsa_store_run(r->s, bsa_sql_budgets);
 		r->has_budgets = true;
 	}
-	q = ask(r, BUDGET, x->model);
+	q = ask_about(r, BUDGET, x->model);
 	sqlite3_bind_int(q, 2, x->path);
-	if (store_step(r->s, q) && sqlite3_column_int64(q, 0) > 0)
+	if (bsa_store_step(r->s, q) && sqlite3_column_int64(q, 0) > 0)
 		ret = (uint64_t)sqlite3_column_int64(q, 0);
 	sqlite3_reset(q);
 	return ret;
@@ -433,13 +434,13 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 
 static struct bsa_typical read_phases(struct run *r, const struct bsa_execution *x)
 {
-	sqlite3_stmt *q = ask(r, TYPICAL, x->model);
+	sqlite3_stmt *q = ask_about(r, TYPICAL, x->model);
 	struct bsa_typical ret = { .budget = BSA_NEVER };
 	struct row_typical row;
 
 	sqlite3_bind_int64(q, 1, x->model);
 	sqlite3_bind_int(q, 2, x->path);
-	while (store_step(r->s, q)) {
+	while (bsa_store_step(r->s, q)) {
 		read_row(q, &row, sizeof(row));
 		ret.n = id_of(row.n);
 		if (row.phase < 0 || row.phase >= BSA_PHASES)
@@ -449,8 +450,8 @@ static struct bsa_typical read_phases(struct run *r, const struct bsa_execution 
 	}
 	if (ret.n >= BSA_TYPICAL_MIN)
 		return ret;
-	ret.phase[BSA_RUN] =
-		x->estimate && x->estimate != BSA_NEVER ? x->estimate : only_number(r, ask(r, ESTIMATE, x->model));
+	ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate
+	                                                             : only_number(r, ask_about(r, ESTIMATE, x->model));
 	return ret;
 }
 
@@ -469,7 +470,7 @@ static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 {
 	if (b->culprit_app || !b->culprit)
 		return b->culprit_app;
-	return (uint32_t)only_number(r, ask(r, HOLDER, b->culprit));
+	return (uint32_t)only_number(r, ask_about(r, HOLDER, b->culprit));
 }
 
 /* Whether the deadline would be met without two culprits. No replay leaves out both; but if leaving out one is enough, so is leaving out both. */
@@ -512,21 +513,22 @@ static size_t join_least(struct run *r, size_t n)
 	return kept;
 }
 
-static void insert(struct run *r, const struct bsa_execution *x, size_t n)
+static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n)
 {
 	n = join_least(r, n);
 	for (size_t i = 0; i < n; i++)
 		r->blamed[i].culprit_app = app_of(r, &r->blamed[i]);
-	saved_ask(r->saved, x, r->blamed, n);
+	bsa_saved_ask(r->saved, x, r->blamed, n);
 	r->n_misses++;
 	r->n_rows += n;
 	for (size_t i = 0; i < n; i++) {
 		const struct bsa_blamed *b = &r->blamed[i];
 		int64_t budget = b->budget_ns == INT64_MIN ? NOTHING : b->budget_ns;
 
-		ROW(r->s, miss_cause, .execution_id = ref(x->id), .nth = (int64_t)i, .cause = b->cause,
-		    .culprit_execution_id = ref(b->culprit), .culprit_app_id = ref(b->culprit_app), .budget_ns = budget,
-		    .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved, .is_primary = b->is_primary);
+		ROW(r->s, miss_cause, .execution_id = sql_id(x->id), .nth = (int64_t)i, .cause = b->cause,
+		    .culprit_execution_id = sql_id(b->culprit), .culprit_app_id = sql_id(b->culprit_app),
+		    .budget_ns = budget, .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved,
+		    .is_primary = b->is_primary);
 	}
 }
 
@@ -535,16 +537,16 @@ static void insert(struct run *r, const struct bsa_execution *x, size_t n)
 /* For a service with one lane: all executions that others waited for. */
 static int read_blockers(struct run *r)
 {
-	uint64_t first = r->s->first_execution, last = only_number(r, ask(r, LAST_BLOCKER, first));
-	sqlite3_stmt *q = ask(r, BLOCKERS, first);
+	uint64_t first = r->s->first_execution, last = only_number(r, ask_about(r, LAST_BLOCKER, first));
+	sqlite3_stmt *q = ask_about(r, BLOCKERS, first);
 
 	if (last < first)
 		return BLOCKERS_ONLY; /* no blockers */
 	r->n_blockers = last - first + 1;
 	r->blockers = calloc(1, r->n_blockers / 8 + 1);
 	if (!r->blockers)
-		return store_fail(r->s, BSA_E_ENV, "no memory"), ANY_ASKED;
-	while (store_step(r->s, q)) {
+		return bsa_store_fail(r->s, BSA_E_ENV, "no memory"), ANY_ASKED;
+	while (bsa_store_step(r->s, q)) {
 		uint64_t i = (uint64_t)sqlite3_column_int64(q, 0) - first;
 
 		r->blockers[i / 8] |= (uint8_t)(1U << i % 8);
@@ -556,7 +558,7 @@ static void read_rules(struct run *r)
 {
 	sqlite3_stmt *q = r->q[RULES];
 
-	if (store_step(r->s, q)) {
+	if (bsa_store_step(r->s, q)) {
 		r->rules_known = sqlite3_column_int64(q, 0) > 0 && !sqlite3_column_int64(q, 3);
 		r->never_stops = sqlite3_column_int64(q, 1);
 		r->one_lane = sqlite3_column_int64(q, 2) == 1;
@@ -592,11 +594,11 @@ static void blame_unread(struct run *r, const struct bsa_execution *x)
 	if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
 		return;
 	bsa_blame_unknown(x, r->blamed);
-	insert(r, x, 1);
+	insert_causes(r, x, 1);
 	r->s->joined_causes++;
 }
 
-static void blame(struct run *r, const struct bsa_execution *x)
+static void blame_miss(struct run *r, const struct bsa_execution *x)
 {
 	struct bsa_typical typical = read_typical(r, x);
 	struct bsa_refused refused;
@@ -623,26 +625,26 @@ static void blame(struct run *r, const struct bsa_execution *x)
 	m.waits = r->waits;
 	m.preemptions = r->preemptions;
 	m.slices = r->slices;
-	insert(r, x, bsa_blame(&m, r->blamed, most));
+	insert_causes(r, x, bsa_blame(&m, r->blamed, most));
 }
 
-int blame_run(struct bsa_store *s)
+int bsa_blame_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(run_fini))) struct run r = { .s = s };
 	struct bsa_execution x;
 
 	for (unsigned i = 0; i < QUESTIONS && !s->code; i++)
-		r.q[i] = store_prepare(s, sql[i]);
+		r.q[i] = bsa_store_prepare(s, sql[i]);
 	if (s->code)
 		return s->code;
-	r.saved = saved_new(s, s->missed);
+	r.saved = bsa_saved_new(s, s->missed);
 	if (!r.saved)
 		return s->code;
 	read_rules(&r);
-	sqlite3_bind_int64(r.q[MISSED], 1, ref(s->first_execution));
-	while (store_step(s, r.q[MISSED])) {
+	sqlite3_bind_int64(r.q[MISSED], 1, sql_id(s->first_execution));
+	while (bsa_store_step(s, r.q[MISSED])) {
 		read_execution(r.q[MISSED], &x);
-		blame(&r, &x);
+		blame_miss(&r, &x);
 	}
-	return saved_run(r.saved);
+	return bsa_saved_run(r.saved);
 }

@@ -5,6 +5,6 @@
 struct bsa_store;
 
 /* After the last fact, what is typical, and the indices. 0, or the code that is kept. */
-int blame_run(struct bsa_store *s);
+int bsa_blame_run(struct bsa_store *s);
 
 #endif

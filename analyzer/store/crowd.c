@@ -42,12 +42,12 @@ struct crowd {
 	int64_t from, to;  /* their sequences */
 };
 
-struct crowd *crowd_new(void)
+struct crowd *bsa_crowd_new(void)
 {
 	return calloc(1, sizeof(struct crowd));
 }
 
-struct crowd *crowd_free(struct crowd *c)
+struct crowd *bsa_crowd_free(struct crowd *c)
 {
 	for (size_t i = 0; c && i < c->n_lanes; i++)
 		free(c->lanes[i].ring);
@@ -55,8 +55,8 @@ struct crowd *crowd_free(struct crowd *c)
 	return NULL;
 }
 
-uint8_t crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy, uint32_t held_app, uint8_t held_level,
-                    bool hogging)
+uint8_t bsa_crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy, uint32_t held_app,
+                        uint8_t held_level, bool hogging)
 {
 	if (occupancy == BSA_UNKNOWN)
 		return BSA_CAUSE_UNKNOWN;
@@ -77,16 +77,16 @@ uint8_t crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy
 
 static void write_wait(struct bsa_store *s, const struct bsa_wait *w)
 {
-	int64_t began = when(s->offset, w->began);
+	int64_t began = sql_time(s->offset, w->began);
 
-	ROW(s, wait, .id = NOTHING, .execution_id = ref(w->execution), .began = began,
-	    .dur_ns = minus(when(s->offset, w->ended), began), .blocker_id = ref(w->blocker),
-	    .blocker_app_id = ref(w->blocker_app),
+	ROW(s, wait, .id = NOTHING, .execution_id = sql_id(w->execution), .began = began,
+	    .dur_ns = sql_minus(sql_time(s->offset, w->ended), began), .blocker_id = sql_id(w->blocker),
+	    .blocker_app_id = sql_id(w->blocker_app),
 	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause,
 	                 .open = w->open));
 }
 
-static struct stretch *nth(const struct lane *l, size_t i)
+static struct stretch *stretch_at(const struct lane *l, size_t i)
 {
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
@@ -98,15 +98,15 @@ static int64_t id_of(const struct lane *l, int64_t sequence)
 
 static void write_stretch(struct bsa_store *s, const struct lane *l, int64_t sequence)
 {
-	struct stretch *t = nth(l, (size_t)(sequence - l->sequence));
-	int64_t began = when(s->offset, t->began);
+	struct stretch *t = stretch_at(l, (size_t)(sequence - l->sequence));
+	int64_t began = sql_time(s->offset, t->began);
 
 	if (t->written)
 		return;
 	t->written = true;
 	STATEMENT_ROW(s, occupancy, .id = id_of(l, sequence), .began = began,
-	              .dur_ns = minus(when(s->offset, t->ended), began), .occupancy = t->occupancy,
-	              .blocker_id = ref(t->blocker), .blocker_app_id = ref(t->app), .level = t->level,
+	              .dur_ns = sql_minus(sql_time(s->offset, t->ended), began), .occupancy = t->occupancy,
+	              .blocker_id = sql_id(t->blocker), .blocker_app_id = sql_id(t->app), .level = t->level,
 	              .hogging = t->hogging);
 }
 
@@ -114,16 +114,16 @@ static void end_run(struct bsa_store *s)
 {
 	struct crowd *c = s->crowd;
 	const struct bsa_wait *w = &c->run;
-	int64_t began = when(s->offset, w->began);
+	int64_t began = sql_time(s->offset, w->began);
 
 	if (!c->running)
 		return;
 	c->running = false;
 	for (int64_t i = c->from; i <= c->to; i++)
 		write_stretch(s, c->lane, i);
-	ROW(s, wait_run, .id = NOTHING, .execution_id = ref(w->execution), .began = began,
-	    .dur_ns = minus(when(s->offset, w->ended), began), .first_id = id_of(c->lane, c->from),
-	    .last_id = id_of(c->lane, c->to), .app_id = ref(w->app),
+	ROW(s, wait_run, .id = NOTHING, .execution_id = sql_id(w->execution), .began = began,
+	    .dur_ns = sql_minus(sql_time(s->offset, w->ended), began), .first_id = id_of(c->lane, c->from),
+	    .last_id = id_of(c->lane, c->to), .app_id = sql_id(w->app),
 	    .run_bits = PACK(wait_run, .run_kind = w->kind, .run_lane = w->lane, .run_level = w->level,
 	                     .run_open = w->open));
 }
@@ -136,8 +136,8 @@ static int64_t first_sequence(struct bsa_store *s)
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
 	if (!s->crowd->begun && s->append) {
-		q = store_prepare(s, "SELECT coalesce(max(id & 8796093022207), 0) FROM stored_occupancy");
-		s->crowd->begin = q && store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
+		q = bsa_store_prepare(s, "SELECT coalesce(max(id & 8796093022207), 0) FROM stored_occupancy");
+		s->crowd->begin = q && bsa_store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
 	}
 	s->crowd->begun = true;
 	return s->crowd->begin + 1;
@@ -158,7 +158,7 @@ static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane
 	return &c->lanes[c->n_lanes++];
 }
 
-static void forget(struct crowd *c, struct lane *l, size_t n)
+static void lane_forget(struct crowd *c, struct lane *l, size_t n)
 {
 	l->first = l->room ? (l->first + n) & (l->room - 1) : 0;
 	l->n -= n;
@@ -167,7 +167,7 @@ static void forget(struct crowd *c, struct lane *l, size_t n)
 }
 
 /* The lane that keeps the most; of several, @l if it is one of them. */
-static struct lane *fullest(struct crowd *c, struct lane *l)
+static struct lane *fullest_lane(struct crowd *c, struct lane *l)
 {
 	for (size_t i = 0; i < c->n_lanes; i++)
 		if (c->lanes[i].n > l->n)
@@ -181,9 +181,9 @@ static bool make_room(struct crowd *c, struct lane *l)
 	struct stretch *more;
 
 	if (c->kept >= CROWD_KEPT) {
-		struct lane *most = fullest(c, l);
+		struct lane *most = fullest_lane(c, l);
 
-		forget(c, most, (most->n + 1) / 2);
+		lane_forget(c, most, (most->n + 1) / 2);
 	}
 	if (l->n < l->room)
 		return true;
@@ -191,7 +191,7 @@ static bool make_room(struct crowd *c, struct lane *l)
 	if (!more)
 		return false;
 	for (size_t i = 0; i < l->n; i++)
-		more[i] = *nth(l, i);
+		more[i] = *stretch_at(l, i);
 	free(l->ring);
 	l->ring = more;
 	l->room = room;
@@ -199,17 +199,17 @@ static bool make_room(struct crowd *c, struct lane *l)
 	return true;
 }
 
-static void append(struct crowd *c, struct lane *l, const struct stretch *t)
+static void lane_append(struct crowd *c, struct lane *l, const struct stretch *t)
 {
-	if (l->n && nth(l, l->n - 1)->ended != t->began)
-		forget(c, l, l->n); /* a new list */
+	if (l->n && stretch_at(l, l->n - 1)->ended != t->began)
+		lane_forget(c, l, l->n); /* a new list */
 	if (!make_room(c, l)) {
-		forget(c, l, l->n);
+		lane_forget(c, l, l->n);
 		return;
 	}
 	l->n++;
 	c->kept++;
-	*nth(l, l->n - 1) = *t;
+	*stretch_at(l, l->n - 1) = *t;
 }
 
 /* The first stretch that ends after @at; l->n: there is none. It is the one at @hint, as a rule. */
@@ -217,12 +217,12 @@ static size_t first_after(const struct lane *l, uint64_t at, size_t hint)
 {
 	size_t from = 0, to = l->n;
 
-	if (hint < l->n && nth(l, hint)->ended > at && (!hint || nth(l, hint - 1)->ended <= at))
+	if (hint < l->n && stretch_at(l, hint)->ended > at && (!hint || stretch_at(l, hint - 1)->ended <= at))
 		return hint;
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (nth(l, middle)->ended <= at)
+		if (stretch_at(l, middle)->ended <= at)
 			from = middle + 1;
 		else
 			to = middle;
@@ -241,9 +241,9 @@ static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w, int64
 
 	if (from == l->n)
 		return -1;
-	t = nth(l, from);
+	t = stretch_at(l, from);
 	if (t->began > w->began || t->ended < w->ended || t->blocker != w->blocker || t->occupancy != w->occupancy ||
-	    crowd_cause(w->kind, w->app, w->level, t->occupancy, t->app, t->level, t->hogging) != w->cause)
+	    bsa_crowd_cause(w->kind, w->app, w->level, t->occupancy, t->app, t->level, t->hogging) != w->cause)
 		return -1;
 	return l->sequence + (int64_t)from;
 }
@@ -262,7 +262,7 @@ static bool continues_run(const struct crowd *c, const struct bsa_wait *w, int64
 	const struct lane *l = c->lane;
 
 	return c->running && c->run.ended == w->began && sequence == c->to + 1 &&
-	       nth(l, (size_t)(sequence - l->sequence))->began == w->began;
+	       stretch_at(l, (size_t)(sequence - l->sequence))->began == w->began;
 }
 
 /* A stretch of a wait that has many. */
@@ -299,21 +299,22 @@ static void end_wait(struct bsa_store *s)
 	c->n_few = 0;
 }
 
-void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
+void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
 {
 	struct lane *l = lane_of(s, o->instance, o->lane, true);
-	uint64_t last = l && l->n ? nth(l, l->n - 1)->ended : BSA_NEVER;
+	uint64_t last = l && l->n ? stretch_at(l, l->n - 1)->ended : BSA_NEVER;
 
 	end_wait(s); /* this is its last wait; and the stretches that it refers to may be dropped now */
 	if (!l)
 		return;
 	if (last < o->began) /* between two reported stretches the lane is idle */
-		append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
-	append(s->crowd, l,
-	       &(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
+		lane_append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
+	lane_append(
+		s->crowd, l,
+		&(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
 }
 
-void crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
+void bsa_crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
 {
 	struct crowd *c = s->crowd;
 
@@ -330,11 +331,11 @@ void crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
 	add_to_run(s, w);
 }
 
-void crowd_finish(struct bsa_store *s)
+void bsa_crowd_finish(struct bsa_store *s)
 {
 	struct crowd *c = s->crowd;
 
 	end_wait(s);
 	for (size_t i = 0; i < c->n_lanes; i++)
-		forget(c, &c->lanes[i], c->lanes[i].n);
+		lane_forget(c, &c->lanes[i], c->lanes[i].n);
 }

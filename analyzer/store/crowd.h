@@ -22,20 +22,20 @@ struct crowd;
 enum { CROWD_FEW = 8, CROWD_KEPT = 1 << 18 };
 
 /* NULL: no memory. */
-struct crowd *crowd_new(void);
-struct crowd *crowd_free(struct crowd *c); /* NULL is fine; returns NULL */
+struct crowd *bsa_crowd_new(void);
+struct crowd *bsa_crowd_free(struct crowd *c); /* NULL is fine; returns NULL */
 
 /* The next stretch of a lane for which an execution may have waited. */
-void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o);
+void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o);
 
 /* The next stretch of a wait: those of one wait come one after the other, with none of a lane between. */
-void crowd_wait(struct bsa_store *s, const struct bsa_wait *w);
+void bsa_crowd_wait(struct bsa_store *s, const struct bsa_wait *w);
 
 /* There are no more of this clock. */
-void crowd_finish(struct bsa_store *s);
+void bsa_crowd_finish(struct bsa_store *s);
 
 /* The cause of waiting behind a stretch, as the view has it. @level, @held_level: as bsa_wait.level; app 0: unknown. */
-uint8_t crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy, uint32_t held_app, uint8_t held_level,
-                    bool hogging);
+uint8_t bsa_crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy, uint32_t held_app,
+                        uint8_t held_level, bool hogging);
 
 #endif

@@ -32,7 +32,7 @@ static int only_reading(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_USAGE, "a query may only read this database");
 }
 
-static int failed(sqlite3 *sql, int code, struct bsa_err *err)
+static int sql_failed(sqlite3 *sql, int code, struct bsa_err *err)
 {
 	switch (sqlite3_errcode(sql)) {
 	case SQLITE_INTERRUPT:
@@ -52,7 +52,7 @@ static int failed(sqlite3 *sql, int code, struct bsa_err *err)
 /* Report the error of a query. */
 static int query_failed(const struct bsa_db *db, struct bsa_err *err)
 {
-	int r = failed(db->sql, BSA_E_USAGE, err);
+	int r = sql_failed(db->sql, BSA_E_USAGE, err);
 
 	if (r != BSA_E_USAGE || !db->own_queries)
 		return r;
@@ -60,7 +60,8 @@ static int query_failed(const struct bsa_db *db, struct bsa_err *err)
 }
 
 /* No other files, and no switches. What would write is refused when it is prepared, and the file is open for reading only. */
-static int allowed(void *ctx, int action, const char *a, const char *b, const char *database, const char *trigger)
+static int statement_allowed(void *ctx, int action, const char *a, const char *b, const char *database,
+                             const char *trigger)
 {
 	(void)ctx, (void)database, (void)trigger;
 	switch (action) {
@@ -80,14 +81,14 @@ static int allowed(void *ctx, int action, const char *a, const char *b, const ch
 	}
 }
 
-static int look(const char *path, struct bsa_err *err)
+static int check_file(const char *path, struct bsa_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* O_NONBLOCK: a pipe may have no writer */
 
 	if (fd < 0)
 		return bsa_fail(err, errno == ENOENT || errno == ENOTDIR ? BSA_E_INPUT : BSA_E_ENV,
 		                "cannot read %s: %s", path, strerror(errno));
-	r = header_refuse(header_look(fd), path, err);
+	r = bsa_header_refuse(bsa_header_look(fd), path, err);
 	close(fd);
 	return r;
 }
@@ -100,13 +101,13 @@ static bool is_of_another_build(sqlite3 *sql)
 	if (sqlite3_prepare_v2(sql, "SELECT max(value) FROM meta WHERE key = 'schema_digest'", -1, &q, NULL) !=
 	    SQLITE_OK)
 		return false;
-	return sqlite3_step(q) == SQLITE_ROW && sqlite3_column_int64(q, 0) != header_schema_digest();
+	return sqlite3_step(q) == SQLITE_ROW && sqlite3_column_int64(q, 0) != bsa_header_schema_digest();
 }
 
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db;
-	int r = look(path, err);
+	int r = check_file(path, err);
 
 	if (r)
 		return r;
@@ -114,23 +115,23 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	if (!db)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	if (sqlite3_open_v2(path, &db->sql, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
-	    sqlite3_busy_timeout(db->sql, BUSY_MS) != SQLITE_OK || functions_register(db->sql) != SQLITE_OK ||
+	    sqlite3_busy_timeout(db->sql, BUSY_MS) != SQLITE_OK || bsa_functions_register(db->sql) != SQLITE_OK ||
 	    sqlite3_exec(db->sql,
 	                 "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536;"
 	                 "SELECT count(*) FROM sqlite_schema",
 	                 NULL, NULL, NULL) != SQLITE_OK) {
-		r = failed(db->sql, BSA_E_ENV, err);
+		r = sql_failed(db->sql, BSA_E_ENV, err);
 		bsa_db_close(db);
 		return bsa_wrap(err, r, "%s", path);
 	}
 	if (is_of_another_build(db->sql)) {
 		bsa_db_close(db);
-		return header_refuse(HEADER_OTHER_BUILD, path, err);
+		return bsa_header_refuse(HEADER_OTHER_BUILD, path, err);
 	}
 	/* The file may be a stranger's. */
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_set_authorizer(db->sql, allowed, NULL);
+	sqlite3_set_authorizer(db->sql, statement_allowed, NULL);
 	*ret = db;
 	return 0;
 }
@@ -142,7 +143,7 @@ void bsa_db_memory(struct bsa_db *db, unsigned kib)
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%u", kib);
 	sqlite3_set_authorizer(db->sql, NULL, NULL); /* the authorizer forbids to set anything */
 	sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
-	sqlite3_set_authorizer(db->sql, allowed, NULL);
+	sqlite3_set_authorizer(db->sql, statement_allowed, NULL);
 }
 
 struct bsa_db *bsa_db_close(struct bsa_db *db)
@@ -335,7 +336,7 @@ static int tell_schema(sqlite3 *sql, const char *relation, int (*tell)(void *ctx
 	int r;
 
 	if (sqlite3_prepare_v2(sql, text, -1, &q, NULL) != SQLITE_OK)
-		return failed(sql, BSA_E_INPUT, err);
+		return sql_failed(sql, BSA_E_INPUT, err);
 	sqlite3_bind_text(q, 1, relation, -1, SQLITE_TRANSIENT);
 	for (; (r = sqlite3_step(q)) == SQLITE_ROW; n++) {
 		struct bsa_column c = { text_of(q, 0), text_of(q, 1), text_of(q, 2), text_of(q, 3) };
@@ -345,7 +346,7 @@ static int tell_schema(sqlite3 *sql, const char *relation, int (*tell)(void *ctx
 			return told;
 	}
 	if (r != SQLITE_DONE)
-		return failed(sql, BSA_E_INPUT, err);
+		return sql_failed(sql, BSA_E_INPUT, err);
 	return n ? 0 : bsa_fail(err, BSA_E_USAGE, "no relation '%s'", relation ? relation : "");
 }
 
@@ -359,7 +360,7 @@ int bsa_db_schema(struct bsa_db *db, const char *relation, int (*tell)(void *ctx
 		return tell_schema(db->sql, relation, tell, ctx, err);
 	if (sqlite3_open(":memory:", &sql) != SQLITE_OK ||
 	    sqlite3_exec(sql, bsa_sql_schema, NULL, NULL, NULL) != SQLITE_OK)
-		r = failed(sql, BSA_E_ENV, err);
+		r = sql_failed(sql, BSA_E_ENV, err);
 	else
 		r = tell_schema(sql, relation, tell, ctx, err);
 	sqlite3_close(sql);
@@ -390,7 +391,7 @@ const char *bsa_db_unit(struct bsa_db *db, const char *name)
 
 int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx, struct bsa_err *err)
 {
-	int code = sharing_of(db->sql, 0, from, to, tell, ctx);
+	int code = bsa_sharing_of(db->sql, 0, from, to, tell, ctx);
 
-	return code > 0 ? failed(db->sql, BSA_E_INPUT, err) : code;
+	return code > 0 ? sql_failed(db->sql, BSA_E_INPUT, err) : code;
 }

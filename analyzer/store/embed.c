@@ -97,7 +97,7 @@ static const struct labels {
 
 static const char *file; /* the file being read */
 
-static _Noreturn __attribute__((format(printf, 1, 2))) void wrong(const char *format, ...)
+static _Noreturn __attribute__((format(printf, 1, 2))) void embed_fail(const char *format, ...)
 {
 	va_list args;
 
@@ -177,12 +177,12 @@ static struct field field_named(const char *name)
 			snprintf(text, sizeof(text), "%s.%s", f.word->name, c->name);
 			if (!strcmp(text, name)) {
 				if (found.field)
-					wrong("more than one field is called %s", name);
+					embed_fail("more than one field is called %s", name);
 				found = f;
 			}
 		}
 	if (!found.field)
-		wrong("no field is called %s", name);
+		embed_fail("no field is called %s", name);
 	return found;
 }
 
@@ -193,7 +193,7 @@ static const struct column *source_of(const struct relation *r, const struct col
 	const struct column *source = c->source ? find_column(table, c->source) : c;
 
 	if (!source)
-		wrong("%s.%s: its table has no column %s", r->name, c->name, c->source);
+		embed_fail("%s.%s: its table has no column %s", r->name, c->name, c->source);
 	return source;
 }
 
@@ -204,7 +204,7 @@ static void write_value(FILE *out, const char *labels, const char *expression)
 	const struct labels *l = find_labels(labels);
 
 	if (!l)
-		wrong("no labels are called %s", labels);
+		embed_fail("no labels are called %s", labels);
 	fprintf(out, "CASE %s", expression);
 	for (const struct name *n = l->names; n->name; n++)
 		fprintf(out, " WHEN %u THEN '%s'", n->number, n->name);
@@ -227,7 +227,7 @@ static void write_field(FILE *out, const struct field *f, const char *alias)
 	FILE *text = fmemopen(bits, sizeof(bits), "w");
 
 	if (!text)
-		wrong("no memory");
+		embed_fail("no memory");
 	write_bits(text, f, alias);
 	fclose(text);
 	if (f->field->labels)
@@ -292,9 +292,9 @@ static void write_descriptions(FILE *out)
 		if (!strncmp(r->sql, "stored_", strlen("stored_")))
 			continue;
 		if (r->of && strcmp(r->of, "none") && !of)
-			wrong("view %s: no table is called %s", r->name, r->of);
+			embed_fail("view %s: no table is called %s", r->name, r->of);
 		if (!r->about && !of)
-			wrong("view %s has no sentence", r->name);
+			embed_fail("view %s has no sentence", r->name);
 		write_description(out, r->sql, "", "", r->about ? r->about : of->about);
 		for (const struct column *c = r->columns; c->name; c++) {
 			const struct column *source = source_of(r, c);
@@ -314,7 +314,7 @@ static void write_column(FILE *out, const struct relation *r, const struct colum
 	struct field f;
 
 	if (!source || source->word)
-		wrong("%s.%s is not a column of its table: write it as SQL", r->name, c->name);
+		embed_fail("%s.%s is not a column of its table: write it as SQL", r->name, c->name);
 	if (find_field(of, source, &f)) {
 		write_field(out, &f, alias);
 		fprintf(out, " AS %s", c->name);
@@ -345,7 +345,7 @@ static void write_columns(FILE *out, char *words)
 	if (!r)
 		r = name ? find_relation(TABLE, name) : NULL;
 	if (!r)
-		wrong("no relation is called %s", name ? name : "");
+		embed_fail("no relation is called %s", name ? name : "");
 	if (alias && strstr(alias, "..")) {
 		range = alias;
 		alias = NULL;
@@ -355,11 +355,11 @@ static void write_columns(FILE *out, char *words)
 	if (range) {
 		to = strstr(range, "..");
 		if (!to)
-			wrong("%s: not FROM..TO", range);
+			embed_fail("%s: not FROM..TO", range);
 		*to = 0;
 		to += 2;
 		if ((*range && !find_column(r, range)) || (*to && !find_column(r, to)))
-			wrong("%s has no column %s or %s", name, range, to);
+			embed_fail("%s has no column %s or %s", name, range, to);
 	}
 	within = !range || !*range;
 	for (const struct column *c = r->columns; c->name && strcmp(c->name, END_OF_TABLE); c++) {
@@ -373,7 +373,7 @@ static void write_columns(FILE *out, char *words)
 			break;
 	}
 	if (!*between)
-		wrong("%s: no columns", name);
+		embed_fail("%s: no columns", name);
 }
 
 /* WORD.FIELD and ALIAS in @words. */
@@ -397,7 +397,7 @@ static void write_values(FILE *out, const char *labels)
 	const struct labels *l = find_labels(labels);
 
 	if (!l)
-		wrong("no labels are called %s", labels);
+		embed_fail("no labels are called %s", labels);
 	for (const struct name *n = l->names; n->name; n++)
 		fprintf(out, "%s(%u, '%s')", n == l->names ? "" : ", ", n->number, n->name);
 }
@@ -410,7 +410,7 @@ static void write_number(FILE *out, const char *labels, const char *name)
 	while (n && n->name && strcmp(n->name, name))
 		n++;
 	if (!n || !n->name)
-		wrong("no label is called %s:%s", labels, name);
+		embed_fail("no label is called %s:%s", labels, name);
 	fprintf(out, "%u", n->number);
 }
 
@@ -448,7 +448,7 @@ static char *read_file(const char *path)
 
 	file = path;
 	if (!f || getdelim(&text, &room, 0, f) < 0)
-		wrong("%s", strerror(errno));
+		embed_fail("%s", strerror(errno));
 	fclose(f);
 	return text;
 }
@@ -469,14 +469,14 @@ static void write_string(FILE *out, const char *name, const char *text)
 	fputs("\";\n", out);
 }
 
-static void expand(FILE *out, const char *path)
+static void expand_file(FILE *out, const char *path)
 {
 	char *text = read_file(path), *at = text, *end;
 
 	for (char *begin; (begin = strchr(at, '@')); at = end + 1) {
 		end = strchr(begin + 1, '@');
 		if (!end)
-			wrong("an @ without a second one");
+			embed_fail("an @ without a second one");
 		*begin = *end = 0;
 		fputs(at, out);
 		write_template(out, begin + 1);
@@ -491,7 +491,7 @@ int main(int argc, char **argv)
 
 	file = argc > 1 ? argv[1] : "usage";
 	if (!out)
-		wrong("%s", argc > 3 ? strerror(errno) : "embed OUT NAME FILE... [-- NAME FILE...]...");
+		embed_fail("%s", argc > 3 ? strerror(errno) : "embed OUT NAME FILE... [-- NAME FILE...]...");
 	fputs("/* Made from SQL by embed.c. */\n#include \"store/sql.h\"\n\n", out);
 	for (int i = 2; i < argc; i++) {
 		const char *name = argv[i];
@@ -500,14 +500,14 @@ int main(int argc, char **argv)
 		FILE *sql = open_memstream(&text, &n);
 
 		if (!sql)
-			wrong("no memory");
+			embed_fail("no memory");
 		while (++i < argc && strcmp(argv[i], "--"))
-			expand(sql, argv[i]);
+			expand_file(sql, argv[i]);
 		fclose(sql);
 		write_string(out, name, text);
 		free(text);
 	}
 	if (fclose(out))
-		wrong("%s", strerror(errno));
+		embed_fail("%s", strerror(errno));
 	return 0;
 }

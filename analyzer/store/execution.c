@@ -28,18 +28,18 @@ static bool is_plain(const struct bsa_execution *x, const int64_t at[BSA_BOUNDAR
 	                 : x->sides == BSA_SIDES_SERVICE        ? BSA_RESULT_WRITTEN
 	                                                        : BSA_RETURNED];
 
-	return phase[BSA_PREPARE] == minus(at[BSA_REQUEST_WRITTEN], at[BSA_SUBMITTED]) &&
-	       phase[BSA_SEND] == minus(at[BSA_REQUEST_READ], at[BSA_REQUEST_WRITTEN]) &&
-	       phase[BSA_DECODE] == minus(at[BSA_DECODED], at[BSA_REQUEST_READ]) &&
-	       phase[BSA_FENCE] == (fenced ? minus(at[BSA_FENCED], at[BSA_DECODED]) : 0) &&
-	       phase[BSA_SLOTS] == minus(at[BSA_ENQUEUED], ready_from) &&
-	       phase[BSA_QUEUE] == minus(at[BSA_DISPATCHED], at[BSA_ENQUEUED]) &&
-	       phase[BSA_RUN] == minus(minus(at[BSA_RUN_ENDED], at[BSA_DISPATCHED]), phase[BSA_PREEMPTED]) &&
-	       phase[BSA_REPLY] == (fenced ? 0 : minus(at[BSA_RESULT_WRITTEN], at[BSA_RUN_ENDED])) &&
-	       phase[BSA_RETURN] == (fenced ? 0 : minus(at[BSA_RESULT_READ], at[BSA_RESULT_WRITTEN])) &&
-	       phase[BSA_FINISH] == (fenced ? 0 : minus(at[BSA_RETURNED], at[BSA_RESULT_READ])) &&
-	       phase[BSA_SIGNAL] == (fenced ? minus(at[BSA_SIGNALLED], at[BSA_RUN_ENDED]) : 0) &&
-	       ns(x->e2e) == minus(end, start);
+	return phase[BSA_PREPARE] == sql_minus(at[BSA_REQUEST_WRITTEN], at[BSA_SUBMITTED]) &&
+	       phase[BSA_SEND] == sql_minus(at[BSA_REQUEST_READ], at[BSA_REQUEST_WRITTEN]) &&
+	       phase[BSA_DECODE] == sql_minus(at[BSA_DECODED], at[BSA_REQUEST_READ]) &&
+	       phase[BSA_FENCE] == (fenced ? sql_minus(at[BSA_FENCED], at[BSA_DECODED]) : 0) &&
+	       phase[BSA_SLOTS] == sql_minus(at[BSA_ENQUEUED], ready_from) &&
+	       phase[BSA_QUEUE] == sql_minus(at[BSA_DISPATCHED], at[BSA_ENQUEUED]) &&
+	       phase[BSA_RUN] == sql_minus(sql_minus(at[BSA_RUN_ENDED], at[BSA_DISPATCHED]), phase[BSA_PREEMPTED]) &&
+	       phase[BSA_REPLY] == (fenced ? 0 : sql_minus(at[BSA_RESULT_WRITTEN], at[BSA_RUN_ENDED])) &&
+	       phase[BSA_RETURN] == (fenced ? 0 : sql_minus(at[BSA_RESULT_READ], at[BSA_RESULT_WRITTEN])) &&
+	       phase[BSA_FINISH] == (fenced ? 0 : sql_minus(at[BSA_RETURNED], at[BSA_RESULT_READ])) &&
+	       phase[BSA_SIGNAL] == (fenced ? sql_minus(at[BSA_SIGNALLED], at[BSA_RUN_ENDED]) : 0) &&
+	       sql_ns(x->e2e) == sql_minus(end, start);
 }
 
 static int64_t first_known(const int64_t at[BSA_BOUNDARIES])
@@ -52,11 +52,11 @@ static int64_t first_known(const int64_t at[BSA_BOUNDARIES])
 
 static void store_phases(struct bsa_store *s, const struct bsa_execution *x, const int64_t phase[BSA_PHASES])
 {
-	ROW(s, phases, .execution_id = ref(x->id), .prepare_ns = phase[BSA_PREPARE], .send_ns = phase[BSA_SEND],
+	ROW(s, phases, .execution_id = sql_id(x->id), .prepare_ns = phase[BSA_PREPARE], .send_ns = phase[BSA_SEND],
 	    .decode_ns = phase[BSA_DECODE], .fence_ns = phase[BSA_FENCE], .slots_ns = phase[BSA_SLOTS],
 	    .queue_ns = phase[BSA_QUEUE], .run_ns = phase[BSA_RUN], .preempted_ns = phase[BSA_PREEMPTED],
 	    .reply_ns = phase[BSA_REPLY], .return_ns = phase[BSA_RETURN], .finish_ns = phase[BSA_FINISH],
-	    .signal_ns = phase[BSA_SIGNAL], .e2e_ns = ns(x->e2e));
+	    .signal_ns = phase[BSA_SIGNAL], .e2e_ns = sql_ns(x->e2e));
 }
 
 /* ---- the window ---- */
@@ -69,7 +69,7 @@ struct window {
 	unsigned n;
 };
 
-struct window *window_new(void)
+struct window *bsa_window_new(void)
 {
 	struct window *w = malloc(sizeof(*w));
 
@@ -81,7 +81,7 @@ struct window *window_new(void)
 	return w;
 }
 
-struct window *window_free(struct window *w)
+struct window *bsa_window_free(struct window *w)
 {
 	free(w);
 	return NULL;
@@ -92,16 +92,17 @@ static void into_pages(struct bsa_store *s, const struct row_execution *row)
 {
 	uint64_t stream = row->stream_id == NOTHING ? 0 : (uint64_t)row->stream_id;
 
-	if (pages_row(s->pages, &row->id))
-		store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
-		           pages_error(s->pages));
-	else if (sort_add(s->by_seq, (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
-		store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output, strerror(errno));
+	if (bsa_pages_row(s->pages, &row->id))
+		bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
+		               bsa_pages_error(s->pages));
+	else if (bsa_sort_add(s->by_seq, (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
+		bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
+		               strerror(errno));
 }
 
 static void put_aside(struct bsa_store *s, const struct row_execution *row)
 {
-	struct row_execution *late = batch_row(s, BATCH_execution);
+	struct row_execution *late = bsa_batch_row(s, BATCH_execution);
 
 	if (late)
 		*late = *row;
@@ -116,7 +117,7 @@ static void let_go(struct bsa_store *s, unsigned n)
 	for (unsigned i = 0; i < n && !s->code; i++) {
 		const struct row_execution *row = &w->rows[w->order[i]];
 
-		if (row->id > pages_last(s->pages))
+		if (row->id > bsa_pages_last(s->pages))
 			into_pages(s, row);
 		else
 			put_aside(s, row);
@@ -127,7 +128,7 @@ static void let_go(struct bsa_store *s, unsigned n)
 	memcpy(w->order + w->n, gone, n * sizeof(*gone));
 }
 
-void window_empty(struct bsa_store *s)
+void bsa_window_empty(struct bsa_store *s)
 {
 	if (s->pages)
 		let_go(s, s->window->n);
@@ -151,54 +152,56 @@ static struct row_execution *window_row(struct bsa_store *s, int64_t id)
 
 /* ---- an execution ---- */
 
-static void fill(const struct bsa_store *s, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES],
-                 int64_t preempted, bool plain, struct row_execution *row)
+static void fill_row(const struct bsa_store *s, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES],
+                     int64_t preempted, bool plain, struct row_execution *row)
 {
 	int64_t base = first_known(at);
 
-	FILL_ROW(row, execution, .id = ref(x->id), .flags = flags_of(x, plain), .base = base, .trace_id = ref(x->trace),
-	         .stream_id = ref(x->stream), .seq = (int64_t)(x->exec & UINT32_MAX), .app_id = ref(x->app),
-	         .model_id = ref(x->model), .submitted = minus(at[BSA_SUBMITTED], base),
-	         .request_written = minus(at[BSA_REQUEST_WRITTEN], base),
-	         .request_read = minus(at[BSA_REQUEST_READ], base), .decoded = minus(at[BSA_DECODED], base),
-	         .fenced = minus(at[BSA_FENCED], base), .enqueued = minus(at[BSA_ENQUEUED], base),
-	         .dispatched = minus(at[BSA_DISPATCHED], base), .run_ended = minus(at[BSA_RUN_ENDED], base),
-	         .result_written = minus(at[BSA_RESULT_WRITTEN], base), .result_read = minus(at[BSA_RESULT_READ], base),
-	         .returned = minus(at[BSA_RETURNED], base), .signalled = minus(at[BSA_SIGNALLED], base),
-	         .preempted_ns = preempted, .redo_ns = bound(ns(x->redo)), .cpu_ns = ns(x->cpu),
-	         .request_blocked_ns = ns(x->request.blocked), .request_spun_ns = ns(x->request.spun),
-	         .request_slept_ns = ns(x->request.slept), .result_blocked_ns = ns(x->result.blocked),
-	         .result_spun_ns = ns(x->result.spun), .result_slept_ns = ns(x->result.slept),
-	         .slot_lookups = counted(x->lookups), .slot_misses = counted(x->misses),
-	         .preemptions = counted(x->preemptions), .bypassed = counted(x->bypassed),
-	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING,
-	         .decode_delay_ns = ns(x->delay[BSA_DELAY_DECODE]), .run_delay_ns = ns(x->delay[BSA_DELAY_RUN]),
-	         .reply_delay_ns = ns(x->delay[BSA_DELAY_REPLY]), .floor_ns = x->floor ? ns(x->floor) : NOTHING,
-	         .reference_ns = x->reference ? ns(x->reference) : NOTHING);
+	FILL_ROW(row, execution, .id = sql_id(x->id), .flags = flags_of(x, plain), .base = base,
+	         .trace_id = sql_id(x->trace), .stream_id = sql_id(x->stream), .seq = (int64_t)(x->exec & UINT32_MAX),
+	         .app_id = sql_id(x->app), .model_id = sql_id(x->model),
+	         .submitted = sql_minus(at[BSA_SUBMITTED], base),
+	         .request_written = sql_minus(at[BSA_REQUEST_WRITTEN], base),
+	         .request_read = sql_minus(at[BSA_REQUEST_READ], base), .decoded = sql_minus(at[BSA_DECODED], base),
+	         .fenced = sql_minus(at[BSA_FENCED], base), .enqueued = sql_minus(at[BSA_ENQUEUED], base),
+	         .dispatched = sql_minus(at[BSA_DISPATCHED], base), .run_ended = sql_minus(at[BSA_RUN_ENDED], base),
+	         .result_written = sql_minus(at[BSA_RESULT_WRITTEN], base),
+	         .result_read = sql_minus(at[BSA_RESULT_READ], base), .returned = sql_minus(at[BSA_RETURNED], base),
+	         .signalled = sql_minus(at[BSA_SIGNALLED], base), .preempted_ns = preempted,
+	         .redo_ns = sql_in_range(sql_ns(x->redo)), .cpu_ns = sql_ns(x->cpu),
+	         .request_blocked_ns = sql_ns(x->request.blocked), .request_spun_ns = sql_ns(x->request.spun),
+	         .request_slept_ns = sql_ns(x->request.slept), .result_blocked_ns = sql_ns(x->result.blocked),
+	         .result_spun_ns = sql_ns(x->result.spun), .result_slept_ns = sql_ns(x->result.slept),
+	         .slot_lookups = sql_event_count(x->lookups), .slot_misses = sql_event_count(x->misses),
+	         .preemptions = sql_event_count(x->preemptions), .bypassed = sql_event_count(x->bypassed),
+	         .deadline = x->deadline ? sql_minus(sql_time(s->offset, x->deadline), base) : NOTHING,
+	         .decode_delay_ns = sql_ns(x->delay[BSA_DELAY_DECODE]), .run_delay_ns = sql_ns(x->delay[BSA_DELAY_RUN]),
+	         .reply_delay_ns = sql_ns(x->delay[BSA_DELAY_REPLY]), .floor_ns = x->floor ? sql_ns(x->floor) : NOTHING,
+	         .reference_ns = x->reference ? sql_ns(x->reference) : NOTHING);
 }
 
-void execution_store(struct bsa_store *s, const struct bsa_execution *x)
+void bsa_execution_store(struct bsa_store *s, const struct bsa_execution *x)
 {
 	int64_t at[BSA_BOUNDARIES], phase[BSA_PHASES];
 	struct row_execution *row;
 	bool plain;
 
 	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
-		at[i] = when(s->offset, x->at[i]);
+		at[i] = sql_time(s->offset, x->at[i]);
 	for (unsigned i = 0; i < BSA_PHASES; i++)
-		phase[i] = ns(x->phase[i]);
-	if (tally_add(s->tally, x, at))
-		store_fail(s, BSA_E_ENV, "no memory");
+		phase[i] = sql_ns(x->phase[i]);
+	if (bsa_tally_add(s->tally, x, at))
+		bsa_store_fail(s, BSA_E_ENV, "no memory");
 	plain = is_plain(x, at, phase);
-	row = s->pages ? window_row(s, ref(x->id)) : batch_row(s, BATCH_execution);
+	row = s->pages ? window_row(s, sql_id(x->id)) : bsa_batch_row(s, BATCH_execution);
 	if (!row)
 		return;
-	fill(s, x, at, phase[BSA_PREEMPTED], plain, row);
+	fill_row(s, x, at, phase[BSA_PREEMPTED], plain, row);
 	if (!plain)
 		store_phases(s, x, phase);
 	if (x->duration && x->path == BSA_PATH_FENCED)
-		ROW(s, duration, .execution_id = ref(x->id), .duration_ns = ns(x->duration));
+		ROW(s, duration, .execution_id = sql_id(x->id), .duration_ns = sql_ns(x->duration));
 	if (x->miss != BSA_MISS_NONE)
-		ROW(s, missed, .execution_id = ref(x->id), .missed_at = when(s->offset, x->missed_at),
-		    .lateness_ns = late_by(x->lateness), .estimate_ns = ns(x->estimate));
+		ROW(s, missed, .execution_id = sql_id(x->id), .missed_at = sql_time(s->offset, x->missed_at),
+		    .lateness_ns = sql_lateness(x->lateness), .estimate_ns = sql_ns(x->estimate));
 }

@@ -7,16 +7,16 @@
 struct bsa_store;
 
 /* Into its batches, or pages. */
-void execution_store(struct bsa_store *s, const struct bsa_execution *x);
+void bsa_execution_store(struct bsa_store *s, const struct bsa_execution *x);
 
 /*
  * Executions are told when they end, in nearly the order of their ids, and pages want them in that order: a window of them is
  * sorted. NULL: no memory.
  */
-struct window *window_new(void);
-struct window *window_free(struct window *w);
+struct window *bsa_window_new(void);
+struct window *bsa_window_free(struct window *w);
 
 /* All of it into the pages. */
-void window_empty(struct bsa_store *s);
+void bsa_window_empty(struct bsa_store *s);
 
 #endif

@@ -43,7 +43,7 @@ static void closedir_(DIR **d)
 /* ---- where ---- */
 
 /* Through links, so that what is replaced is what a link points to. */
-static int names(struct store_file *f, const char *output, struct bsa_err *err)
+static int set_names(struct store_file *f, const char *output, struct bsa_err *err)
 {
 	__attribute__((cleanup(free_))) char *a = NULL, *b = NULL;
 	size_t n = strlen(output);
@@ -80,13 +80,13 @@ static int look_at_old(struct store_file *f, bool append, struct bsa_err *err)
 	f->old_fd = open(f->output, O_RDONLY | O_CLOEXEC);
 	if (f->old_fd < 0)
 		return bsa_fail(err, BSA_E_ENV, "cannot read %s: %s", f->output, strerror(errno));
-	is = header_look(f->old_fd);
+	is = bsa_header_look(f->old_fd);
 	if (is == HEADER_EMPTY || (is != HEADER_FOREIGN && !append))
 		return close_(&f->old_fd), 0;
 	if (is == HEADER_FOREIGN && !append)
 		return bsa_fail(err, BSA_E_USAGE, "%s is not a database of burstscope, and will not be replaced",
 		                f->output);
-	return header_refuse(is, f->output, err);
+	return bsa_header_refuse(is, f->output, err);
 }
 
 /* Two that append to one file would lose what one of them adds. */
@@ -163,7 +163,7 @@ static void remove_stale(struct store_file *f)
 
 /* ---- the new one ---- */
 
-static int make(struct store_file *f, struct bsa_err *err)
+static int make_new(struct store_file *f, struct bsa_err *err)
 {
 	uint64_t random;
 
@@ -191,7 +191,7 @@ static int make(struct store_file *f, struct bsa_err *err)
 }
 
 /* Shared blocks where the file system can, otherwise inside the kernel, otherwise by hand. */
-static int copy(struct store_file *f, struct bsa_err *err)
+static int copy_old(struct store_file *f, struct bsa_err *err)
 {
 	static char buffer[1 << 16];
 	ssize_t n;
@@ -212,18 +212,18 @@ static int copy(struct store_file *f, struct bsa_err *err)
 	return 0;
 }
 
-int store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err)
+int bsa_store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err)
 {
 	int r;
 
 	*f = (struct store_file){ .fd = -1, .directory_fd = -1, .old_fd = -1 };
-	if ((r = names(f, output, err)) || (r = look_at_old(f, append, err)) || (r = lock_old(f, err)) ||
-	    (r = make(f, err)))
+	if ((r = set_names(f, output, err)) || (r = look_at_old(f, append, err)) || (r = lock_old(f, err)) ||
+	    (r = make_new(f, err)))
 		return r;
-	return copy(f, err);
+	return copy_old(f, err);
 }
 
-int store_file_publish(struct store_file *f, struct bsa_err *err)
+int bsa_store_file_publish(struct store_file *f, struct bsa_err *err)
 {
 	if (fsync(f->fd))
 		return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
@@ -236,7 +236,7 @@ int store_file_publish(struct store_file *f, struct bsa_err *err)
 	return 0;
 }
 
-void store_file_fini(struct store_file *f)
+void bsa_store_file_fini(struct store_file *f)
 {
 	if (f->path)
 		unlink(f->path);
@@ -249,18 +249,19 @@ void store_file_fini(struct store_file *f)
 	free(f->name);
 }
 
-void store_file_clean(const char *output)
+void bsa_store_file_clean(const char *output)
 {
-	__attribute__((cleanup(store_file_fini))) struct store_file f = { .fd = -1, .directory_fd = -1, .old_fd = -1 };
+	__attribute__((
+		cleanup(bsa_store_file_fini))) struct store_file f = { .fd = -1, .directory_fd = -1, .old_fd = -1 };
 
-	if (names(&f, output, NULL))
+	if (set_names(&f, output, NULL))
 		return;
 	f.directory_fd = open(f.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f.directory_fd >= 0)
 		remove_stale(&f);
 }
 
-int store_file_scratch(const struct store_file *f)
+int bsa_store_file_scratch(const struct store_file *f)
 {
 	char path[PATH_MAX];
 	int fd = open(f->directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);

@@ -19,18 +19,18 @@ struct store_file {
 };
 
 /* Make it, empty, or (@append) a copy of what is there. 0, or negative; fini in either case. */
-int store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err);
+int bsa_store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err);
 
 /* Rename the new file to the output, and make that durable. */
-int store_file_publish(struct store_file *f, struct bsa_err *err);
+int bsa_store_file_publish(struct store_file *f, struct bsa_err *err);
 
 /* Remove the new file if it was not published. */
-void store_file_fini(struct store_file *f);
+void bsa_store_file_fini(struct store_file *f);
 
 /* Remove the files that dead importers of @output have left. */
-void store_file_clean(const char *output);
+void bsa_store_file_clean(const char *output);
 
 /* A file without a name, in the same directory. -1: errno says why. */
-int store_file_scratch(const struct store_file *f);
+int bsa_store_file_scratch(const struct store_file *f);
 
 #endif

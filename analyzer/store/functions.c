@@ -23,7 +23,7 @@ struct values {
 	} * v;
 };
 
-static int grow(struct values *w)
+static int values_grow(struct values *w)
 {
 	size_t room = w->room ? 2 * w->room : 64;
 	union value *bigger = sqlite3_realloc64(w->v, room * sizeof(*bigger));
@@ -62,7 +62,7 @@ static void percentile_step(sqlite3_context *ctx, int argc, sqlite3_value **argv
 		sqlite3_result_error(ctx, "percentile(value, p): the value is no number", -1);
 		return;
 	}
-	if (w->n == w->room && grow(w)) {
+	if (w->n == w->room && values_grow(w)) {
 		sqlite3_result_error_nomem(ctx);
 		return;
 	}
@@ -93,7 +93,7 @@ static uint64_t *keys_of(struct values *w)
 	return keys;
 }
 
-static void swap(uint64_t *a, uint64_t *b)
+static void swap_values(uint64_t *a, uint64_t *b)
 {
 	uint64_t c = *a;
 
@@ -115,15 +115,15 @@ static uint64_t select_rank(uint64_t *v, size_t n, size_t rank)
 			for (size_t k = 0; k < 9; k++) {
 				few[k] = v[lo + (hi - lo - 1) * k / 8];
 				for (size_t m = k; m > 0 && few[m - 1] > few[m]; m--)
-					swap(&few[m - 1], &few[m]);
+					swap_values(&few[m - 1], &few[m]);
 			}
 			pivot = few[4];
 		}
 		while (i < above) {
 			if (v[i] < pivot)
-				swap(&v[i++], &v[below++]);
+				swap_values(&v[i++], &v[below++]);
 			else if (v[i] > pivot)
-				swap(&v[i], &v[--above]);
+				swap_values(&v[i], &v[--above]);
 			else
 				i++;
 		}
@@ -190,7 +190,7 @@ static void jain_final(sqlite3_context *ctx)
 
 /* ---- duration(ns) ---- */
 
-static void duration(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static void duration_sql(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	static const struct {
 		double ns;
@@ -213,12 +213,12 @@ static void duration(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 }
 
-int functions_register(sqlite3 *db)
+int bsa_functions_register(sqlite3 *db)
 {
 	int r;
 
 	if ((r = sqlite3_create_function(db, "percentile", 2, FLAGS, NULL, NULL, percentile_step, percentile_final)) ||
 	    (r = sqlite3_create_function(db, "jain", 1, FLAGS, NULL, NULL, jain_step, jain_final)))
 		return r;
-	return sqlite3_create_function(db, "duration", 1, FLAGS, NULL, duration, NULL, NULL);
+	return sqlite3_create_function(db, "duration", 1, FLAGS, NULL, duration_sql, NULL, NULL);
 }

@@ -5,6 +5,6 @@
 struct sqlite3;
 
 /* An SQLite result code. */
-int functions_register(struct sqlite3 *db);
+int bsa_functions_register(struct sqlite3 *db);
 
 #endif

@@ -17,7 +17,7 @@ static uint32_t big_endian(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-enum header_is header_look(int fd)
+enum header_is bsa_header_look(int fd)
 {
 	uint8_t h[HEADER_BYTES];
 	uint32_t page, version;
@@ -41,7 +41,7 @@ enum header_is header_look(int fd)
 }
 
 /* FNV-1a, in the 63 bits of an integer of SQLite that is not negative. */
-int64_t header_schema_digest(void)
+int64_t bsa_header_schema_digest(void)
 {
 	uint64_t digest = UINT64_C(14695981039346656037);
 
@@ -50,7 +50,7 @@ int64_t header_schema_digest(void)
 	return (int64_t)(digest >> 1);
 }
 
-int header_refuse(enum header_is is, const char *path, struct bsa_err *err)
+int bsa_header_refuse(enum header_is is, const char *path, struct bsa_err *err)
 {
 	switch (is) {
 	case HEADER_OURS:

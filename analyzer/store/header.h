@@ -18,15 +18,15 @@ enum header_is {
 };
 
 /* The state of an open file. */
-enum header_is header_look(int fd);
+enum header_is bsa_header_look(int fd);
 
 /*
  * A digest of the SQL that makes this build's tables and views; `meta` holds it as "schema_digest". Builds of one
  * BSA_SCHEMA_VERSION may differ by a column: neither can append to, or ask, the other's database.
  */
-int64_t header_schema_digest(void);
+int64_t bsa_header_schema_digest(void);
 
 /* 0 where it is ours and whole; otherwise the sentence, and its code. */
-int header_refuse(enum header_is is, const char *path, struct bsa_err *err);
+int bsa_header_refuse(enum header_is is, const char *path, struct bsa_err *err);
 
 #endif

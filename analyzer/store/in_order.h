@@ -31,9 +31,9 @@ static inline bool in_order_full(const struct in_order *o)
 }
 
 /* Not while it is full. */
-void in_order_put(struct in_order *o, const struct bsa_sharing_call *call);
+void bsa_in_order_put(struct in_order *o, const struct bsa_sharing_call *call);
 
 /* The first one. False: it was ready before the one that was taken last; then the calls come in too little order for this. Not while it is empty. */
-bool in_order_take(struct in_order *o, struct bsa_sharing_call *ret);
+bool bsa_in_order_take(struct in_order *o, struct bsa_sharing_call *ret);
 
 #endif

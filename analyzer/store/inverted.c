@@ -7,8 +7,8 @@
 static void write_row(struct bsa_store *s, const struct bsa_inverted *i)
 {
 	s->inverted.rows++;
-	ROW(s, inversion, .victim_id = ref(i->victim), .holder_id = ref(i->holder), .lane = i->lane,
-	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur), .open = i->open);
+	ROW(s, inversion, .victim_id = sql_id(i->victim), .holder_id = sql_id(i->holder), .lane = i->lane,
+	    .began = sql_time(s->offset, i->began), .dur_ns = sql_ns(i->dur), .open = i->open);
 }
 
 static bool may_have_more(const struct bsa_store *s)
@@ -17,7 +17,7 @@ static bool may_have_more(const struct bsa_store *s)
 }
 
 /* How long it went on beyond the step of who held the lane. */
-static uint64_t beyond(const struct bsa_inverted *i)
+static uint64_t excess_of(const struct bsa_inverted *i)
 {
 	return i->dur - i->step;
 }
@@ -35,11 +35,11 @@ static void add_up(struct inverted *v, const struct bsa_inverted *i)
 }
 
 /* @i takes its place among those that are kept; who has none any more is added up. */
-static void keep(struct inverted *v, const struct bsa_inverted *i)
+static void keep_largest(struct inverted *v, const struct bsa_inverted *i)
 {
 	size_t at = v->n_kept;
 
-	while (at && beyond(i) > beyond(&v->kept[at - 1]))
+	while (at && excess_of(i) > excess_of(&v->kept[at - 1]))
 		at--;
 	if (at == INVERTED_KEPT) {
 		add_up(v, i);
@@ -52,27 +52,27 @@ static void keep(struct inverted *v, const struct bsa_inverted *i)
 	v->kept[at] = *i;
 }
 
-void inverted_finish(struct bsa_store *s)
+void bsa_inverted_finish(struct bsa_store *s)
 {
 	struct inverted *v = &s->inverted;
 
 	for (size_t i = 0; i < v->n_kept; i++)
 		write_row(s, &v->kept[i]);
 	if (v->n_lesser)
-		ROW(s, lesser_inversion, .victim_id = ref(v->kept[0].victim), .n = count(v->n_lesser),
-		    .began = when(s->offset, v->began), .ended = when(s->offset, v->ended),
-		    .longest_ns = ns(v->longest), .held_ns = ns(v->held));
+		ROW(s, lesser_inversion, .victim_id = sql_id(v->kept[0].victim), .n = sql_count(v->n_lesser),
+		    .began = sql_time(s->offset, v->began), .ended = sql_time(s->offset, v->ended),
+		    .longest_ns = sql_ns(v->longest), .held_ns = sql_ns(v->held));
 	*v = (struct inverted){ .rows = v->rows, .joined = v->joined };
 }
 
-void inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
+void bsa_inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
 {
 	struct inverted *v = &s->inverted;
 
 	if (v->n_kept && v->kept[0].victim != i->victim)
-		inverted_finish(s);
+		bsa_inverted_finish(s);
 	if (may_have_more(s) && !v->n_kept)
 		write_row(s, i);
 	else
-		keep(v, i);
+		keep_largest(v, i);
 }

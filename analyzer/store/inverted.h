@@ -25,9 +25,9 @@ struct inverted {
 };
 
 /* The next inversion: those of one wait come one after the other. */
-void inverted_add(struct bsa_store *s, const struct bsa_inverted *i);
+void bsa_inverted_add(struct bsa_store *s, const struct bsa_inverted *i);
 
 /* There are no more of this clock. */
-void inverted_finish(struct bsa_store *s);
+void bsa_inverted_finish(struct bsa_store *s);
 
 #endif

@@ -46,22 +46,22 @@ struct bsa_store {
 };
 
 /* Keep what went wrong, if it is the first. Returns the code that is kept. */
-int store_fail(struct bsa_store *s, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int bsa_store_fail(struct bsa_store *s, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for what SQLite said last. */
-int store_sql_failed(struct bsa_store *s);
+int bsa_store_sql_failed(struct bsa_store *s);
 
 /* Run statements. 0, or the code that is kept. */
-int store_run(struct bsa_store *s, const char *sql);
+int bsa_store_run(struct bsa_store *s, const char *sql);
 
-/* Owned by the caller; NULL: store_fail has been told. */
-sqlite3_stmt *store_prepare(struct bsa_store *s, const char *sql);
+/* Owned by the caller; NULL: bsa_store_fail has kept the error. */
+sqlite3_stmt *bsa_store_prepare(struct bsa_store *s, const char *sql);
 
 /* true: there is a row. false: no more, or s->code says why not. */
-bool store_step(struct bsa_store *s, sqlite3_stmt *q);
+bool bsa_store_step(struct bsa_store *s, sqlite3_stmt *q);
 
 /* Step once and reset: for what has no rows. */
-int store_do(struct bsa_store *s, sqlite3_stmt *q);
+int bsa_store_do(struct bsa_store *s, sqlite3_stmt *q);
 
 static inline void finalize_(sqlite3_stmt **q)
 {

@@ -59,23 +59,23 @@ struct pages {
 	size_t n_leaves, room;
 };
 
-static int failed(struct pages *p, const char *why)
+static int pages_fail(struct pages *p, const char *why)
 {
 	p->error = why;
 	return -1;
 }
 
-const char *pages_error(const struct pages *p)
+const char *bsa_pages_error(const struct pages *p)
 {
 	return p->error;
 }
 
-int64_t pages_last(const struct pages *p)
+int64_t bsa_pages_last(const struct pages *p)
 {
 	return p->last;
 }
 
-struct pages *pages_new(const struct store_file *file, unsigned columns)
+struct pages *bsa_pages_new(const struct store_file *file, unsigned columns)
 {
 	struct pages *p = calloc(1, sizeof(*p));
 
@@ -89,7 +89,7 @@ struct pages *pages_new(const struct store_file *file, unsigned columns)
 	return p;
 }
 
-struct pages *pages_free(struct pages *p)
+struct pages *bsa_pages_free(struct pages *p)
 {
 	if (!p)
 		return NULL;
@@ -103,16 +103,16 @@ struct pages *pages_free(struct pages *p)
 
 /* ---- numbers ---- */
 
-static void put16(uint8_t *to, unsigned v)
+static void put_16(uint8_t *to, unsigned v)
 {
 	to[0] = (uint8_t)(v >> 8);
 	to[1] = (uint8_t)v;
 }
 
-static void put32(uint8_t *to, uint32_t v)
+static void put_32(uint8_t *to, uint32_t v)
 {
-	put16(to, v >> 16);
-	put16(to + 2, v & 0xffff);
+	put_16(to, v >> 16);
+	put_16(to + 2, v & 0xffff);
 }
 
 /* Seven bits a byte, the upper ones first; all eight of the ninth. */
@@ -182,7 +182,7 @@ static int write_all(struct pages *p, int fd, const void *from, size_t bytes, ui
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return failed(p, strerror(n ? errno : ENOSPC));
+			return pages_fail(p, strerror(n ? errno : ENOSPC));
 		at += (uint64_t)n;
 		from = (const char *)from + n;
 		bytes -= (size_t)n;
@@ -197,9 +197,9 @@ static int write_full(struct pages *p)
 	if (!p->n_full)
 		return 0;
 	if (p->fd < 0)
-		p->fd = store_file_scratch(p->file);
+		p->fd = bsa_store_file_scratch(p->file);
 	if (p->fd < 0)
-		return failed(p, strerror(errno));
+		return pages_fail(p, strerror(errno));
 	if (write_all(p, p->fd, p->leaves, (size_t)p->n_full * PAGE_BYTES, at))
 		return -1;
 	p->n_full = 0;
@@ -207,12 +207,12 @@ static int write_full(struct pages *p)
 }
 
 /* SQLite does not read the bytes between the pointers and the cells; they are set to 0, because they may be old memory. */
-static void head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
+static void put_page_head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
 {
 	memset(page, 0, head_bytes);
 	page[0] = kind;
-	put16(page + 3, cells);
-	put16(page + 5, content);
+	put_16(page + 3, cells);
+	put_16(page + 5, content);
 	memset(page + head_bytes + cells * POINTER, 0, content - head_bytes - cells * POINTER);
 }
 
@@ -223,11 +223,11 @@ static int end_leaf(struct pages *p)
 		int64_t *bigger = realloc(p->lasts, room * sizeof(*bigger));
 
 		if (!bigger)
-			return failed(p, strerror(ENOMEM));
+			return pages_fail(p, strerror(ENOMEM));
 		p->lasts = bigger;
 		p->room = room;
 	}
-	head(p->leaves[p->n_full], LEAF, LEAF_HEAD, p->cells, p->content);
+	put_page_head(p->leaves[p->n_full], LEAF, LEAF_HEAD, p->cells, p->content);
 	p->lasts[p->n_leaves++] = p->last;
 	p->n_full++;
 	p->cells = 0;
@@ -235,7 +235,7 @@ static int end_leaf(struct pages *p)
 	return p->n_full == WRITE_PAGES ? write_full(p) : 0;
 }
 
-int pages_row(struct pages *p, const int64_t *row)
+int bsa_pages_row(struct pages *p, const int64_t *row)
 {
 	uint8_t body[COLUMNS_MAX * 8 + 8], kinds[COLUMNS_MAX], cell[2 + 9 + 1], *page;
 	unsigned bytes = 0, n, payload, all;
@@ -244,7 +244,7 @@ int pages_row(struct pages *p, const int64_t *row)
 	if (!p->leaves)
 		p->leaves = malloc(sizeof(*p->leaves) * WRITE_PAGES); /* most tables have no rows */
 	if (!p->leaves)
-		return failed(p, strerror(ENOMEM));
+		return pages_fail(p, strerror(ENOMEM));
 	kinds[0] = 0; /* the id is the cell's */
 	for (unsigned i = 1; i < p->columns; i++) {
 		unsigned more;
@@ -261,7 +261,7 @@ int pages_row(struct pages *p, const int64_t *row)
 		return -1;
 	p->content -= all;
 	page = p->leaves[p->n_full];
-	put16(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
+	put_16(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
 	memcpy(page + p->content, cell, n);
 	memcpy(page + p->content + n, kinds, p->columns);
 	memcpy(page + p->content + n + p->columns, body, bytes);
@@ -283,25 +283,25 @@ static uint32_t page_at(uint64_t first, uint64_t i)
 	return (uint32_t)(first < PENDING_PAGE && page >= PENDING_PAGE ? page + 1 : page);
 }
 
-static uint64_t place(uint32_t page)
+static uint64_t page_offset(uint32_t page)
 {
 	return (uint64_t)(page - 1) * PAGE_BYTES;
 }
 
 /* From file to file, inside the kernel where that can be done. */
-static int copy(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
+static int copy_bytes(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
 {
 	while (bytes) {
 		loff_t in = (loff_t)from, out = (loff_t)to;
 		ssize_t n = copy_file_range(p->fd, &in, to_fd, &out, bytes, 0);
 
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
-			return failed(p, strerror(errno));
+			return pages_fail(p, strerror(errno));
 		if (n <= 0) { /* by hand; what is begun has been written */
 			n = pread(p->fd, p->leaves, bytes < PAGE_BYTES * WRITE_PAGES ? bytes : PAGE_BYTES * WRITE_PAGES,
 			          (off_t)from);
 			if (n <= 0)
-				return failed(p, strerror(n ? errno : EIO));
+				return pages_fail(p, strerror(n ? errno : EIO));
 			if (write_all(p, to_fd, p->leaves, (size_t)n, to))
 				return -1;
 		}
@@ -322,17 +322,17 @@ static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children,
 		uint8_t cell[4 + ENTRY_MAX];
 		unsigned bytes;
 
-		put32(cell, children[i].page);
+		put_32(cell, children[i].page);
 		bytes = 4 + (columns ? put_entry(cell + 4, children[i].key, columns)
 		                     : put_varint(cell + 4, (uint64_t)children[i].key[0]));
 		if (INNER_HEAD + (cells + 1) * POINTER + bytes > content)
 			break;
 		content -= bytes;
 		memcpy(page + content, cell, bytes);
-		put16(page + INNER_HEAD + cells++ * POINTER, content);
+		put_16(page + INNER_HEAD + cells++ * POINTER, content);
 	}
-	head(page, columns ? INDEX_INNER : INNER, INNER_HEAD, cells, content);
-	put32(page + 8, children[i].page);
+	put_page_head(page, columns ? INDEX_INNER : INNER, INNER_HEAD, cells, content);
+	put_32(page + 8, children[i].page);
 	return i + 1;
 }
 
@@ -353,10 +353,10 @@ static int write_inner(struct pages *p, int fd, uint32_t root, struct child *chi
 
 			took = fill_inner(page, children + from, n - from, columns);
 			if (took == n)
-				return write_all(p, fd, page, sizeof(page), place(root));
+				return write_all(p, fd, page, sizeof(page), page_offset(root));
 			if (n - from - took == 1)
 				took = fill_inner(page, children + from, took - 1, columns);
-			if (write_all(p, fd, page, sizeof(page), place(at)))
+			if (write_all(p, fd, page, sizeof(page), page_offset(at)))
 				return -1;
 			children[parents] = children[from + took - 1];
 			children[parents++].page = at;
@@ -371,7 +371,7 @@ static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
 	uint8_t h[4];
 
 	if (pread(fd, h, sizeof(h), PAGES_AT) != sizeof(h))
-		return failed(p, strerror(EIO));
+		return pages_fail(p, strerror(EIO));
 	*ret_next = page_after((uint32_t)h[0] << 24 | (uint32_t)h[1] << 16 | (uint32_t)h[2] << 8 | h[3]);
 	return 0;
 }
@@ -380,7 +380,7 @@ static int put_pages(struct pages *p, int fd, uint32_t next)
 {
 	uint8_t h[4];
 
-	put32(h, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
+	put_32(h, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
 	return write_all(p, fd, h, sizeof(h), PAGES_AT);
 }
 
@@ -390,12 +390,13 @@ static int attach_leaves(struct pages *p, int fd, uint32_t first)
 
 	if (first < PENDING_PAGE && first + p->n_leaves > PENDING_PAGE)
 		before = PENDING_PAGE - first;
-	if (copy(p, 0, fd, place(first), before * PAGE_BYTES))
+	if (copy_bytes(p, 0, fd, page_offset(first), before * PAGE_BYTES))
 		return -1;
-	return copy(p, before * PAGE_BYTES, fd, place(page_at(first, before)), (p->n_leaves - before) * PAGE_BYTES);
+	return copy_bytes(p, before * PAGE_BYTES, fd, page_offset(page_at(first, before)),
+	                  (p->n_leaves - before) * PAGE_BYTES);
 }
 
-int pages_attach(struct pages *p, int fd, uint32_t root)
+int bsa_pages_attach(struct pages *p, int fd, uint32_t root)
 {
 	uint32_t first, next;
 	struct child *children;
@@ -406,10 +407,10 @@ int pages_attach(struct pages *p, int fd, uint32_t root)
 	if (p->n_leaves == 0)
 		return 0;
 	if (p->n_leaves == 1)
-		return write_all(p, fd, p->leaves[0], PAGE_BYTES, place(root));
+		return write_all(p, fd, p->leaves[0], PAGE_BYTES, page_offset(root));
 	children = malloc(p->n_leaves * sizeof(*children));
 	if (!children)
-		return failed(p, strerror(ENOMEM));
+		return pages_fail(p, strerror(ENOMEM));
 	for (size_t i = 0; i < p->n_leaves; i++)
 		children[i] = (struct child){ { p->lasts[i] }, page_at(first, i) };
 	next = page_after(children[p->n_leaves - 1].page);
@@ -439,7 +440,7 @@ static int add_child(struct tree *t)
 		struct child *bigger = realloc(t->children, room * sizeof(*bigger));
 
 		if (!bigger)
-			return failed(t->p, strerror(ENOMEM));
+			return pages_fail(t->p, strerror(ENOMEM));
 		t->children = bigger;
 		t->room = room;
 	}
@@ -452,8 +453,8 @@ static int add_child(struct tree *t)
 /* Where only the root is, it is the leaf. */
 static int end_index_leaf(struct tree *t, uint32_t at)
 {
-	head(t->page, INDEX_LEAF, LEAF_HEAD, t->cells, t->content);
-	return write_all(t->p, t->fd, t->page, PAGE_BYTES, place(at));
+	put_page_head(t->page, INDEX_LEAF, LEAF_HEAD, t->cells, t->content);
+	return write_all(t->p, t->fd, t->page, PAGE_BYTES, page_offset(at));
 }
 
 /* The next entry: into the leaf, or, where it is full, between it and a new one, which wants one more: @last would leave it empty. */
@@ -473,7 +474,7 @@ static int add_entry(struct tree *t, const int64_t *entry, bool last)
 	}
 	t->content -= bytes;
 	memcpy(t->page + t->content, cell, bytes);
-	put16(t->page + LEAF_HEAD + t->cells++ * POINTER, t->content);
+	put_16(t->page + LEAF_HEAD + t->cells++ * POINTER, t->content);
 	return 0;
 }
 
@@ -484,14 +485,14 @@ static void free_tree(struct tree **t)
 	free(*t);
 }
 
-int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
-                int (*next)(void *ctx, int64_t *entry), void *ctx)
+int bsa_pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
+                    int (*next)(void *ctx, int64_t *entry), void *ctx)
 {
 	__attribute__((cleanup(free_tree))) struct tree *t = calloc(1, sizeof(*t));
 
 	assert(columns <= ENTRY_COLUMNS);
 	if (!t)
-		return failed(p, strerror(ENOMEM));
+		return pages_fail(p, strerror(ENOMEM));
 	t->p = p;
 	t->fd = fd;
 	t->columns = columns;
@@ -501,7 +502,7 @@ int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t
 		int64_t entry[ENTRY_COLUMNS] = { 0 };
 
 		if (next(ctx, entry))
-			return failed(p, strerror(errno));
+			return pages_fail(p, strerror(errno));
 		if (add_entry(t, entry, i + 1 == n))
 			return -1;
 	}

@@ -17,25 +17,25 @@ struct pages;
 struct store_file;
 
 /* @file is borrowed. NULL: no memory. */
-struct pages *pages_new(const struct store_file *file, unsigned columns);
-struct pages *pages_free(struct pages *p);
+struct pages *bsa_pages_new(const struct store_file *file, unsigned columns);
+struct pages *bsa_pages_free(struct pages *p);
 
-/* The row after the last one: its first column is the id, and larger. 0, or negative: pages_error. */
-int pages_row(struct pages *p, const int64_t *row);
+/* The row after the last one: its first column is the id, and larger. 0, or negative: bsa_pages_error. */
+int bsa_pages_row(struct pages *p, const int64_t *row);
 
 /* Its id; 0 before the first. */
-int64_t pages_last(const struct pages *p);
+int64_t bsa_pages_last(const struct pages *p);
 
 /* Put all rows into the empty table with page @root of database @fd, which must not be open. */
-int pages_attach(struct pages *p, int fd, uint32_t root);
+int bsa_pages_attach(struct pages *p, int fd, uint32_t root);
 
 /*
  * Put @n entries of @columns numbers into the index with page @root, where nothing was; @next gives them one by one, in order,
  * the id last. It returns 0, or other than 0 and errno.
  */
-int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
-                int (*next)(void *ctx, int64_t *entry), void *ctx);
+int bsa_pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
+                    int (*next)(void *ctx, int64_t *entry), void *ctx);
 
-const char *pages_error(const struct pages *p);
+const char *bsa_pages_error(const struct pages *p);
 
 #endif

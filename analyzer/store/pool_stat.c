@@ -40,9 +40,9 @@ struct pool_stat {
 
 static void pool_stat_fini(struct pool_stat *t)
 {
-	sort_free(t->took);
-	sort_free(t->lived);
-	sort_free(t->steps);
+	bsa_sort_free(t->took);
+	bsa_sort_free(t->lived);
+	bsa_sort_free(t->steps);
 }
 
 /* Unsigned numbers in the order of signed ones. */
@@ -67,16 +67,16 @@ enum { COLUMN_OWNER, COLUMN_KIND, COLUMN_BYTES, COLUMN_MAPPED, COLUMN_UNMAPPED, 
 
 #define COLUMNS "owner, kind, bytes, mapped, unmapped, took_ns, status"
 
-static int64_t number(sqlite3_stmt *q, int column)
+static int64_t column_or_null(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_type(q, column) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, column);
 }
 
 static void sort_value(struct pool_stat *t, struct sort *sort, uint64_t key, uint64_t id)
 {
-	if (sort_add(sort, (struct pair){ key, id }))
-		store_fail(t->s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", t->s->file.output,
-		           strerror(errno));
+	if (bsa_sort_add(sort, (struct pair){ key, id }))
+		bsa_store_fail(t->s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", t->s->file.output,
+		               strerror(errno));
 }
 
 /* @value is NOTHING or counts. */
@@ -99,7 +99,7 @@ static void add_steps(struct pool_stat *t, int64_t bytes, int64_t mapped, int64_
 
 static size_t group_of(sqlite3_stmt *q)
 {
-	int64_t owner = number(q, COLUMN_OWNER), kind = number(q, COLUMN_KIND);
+	int64_t owner = column_or_null(q, COLUMN_OWNER), kind = column_or_null(q, COLUMN_KIND);
 
 	if (owner < 0 || owner >= OWNERS)
 		owner = OWNERS - 1;
@@ -110,9 +110,9 @@ static size_t group_of(sqlite3_stmt *q)
 
 static void add_mapping(struct pool_stat *t, sqlite3_stmt *q)
 {
-	int64_t bytes = number(q, COLUMN_BYTES), took = number(q, COLUMN_TOOK);
-	int64_t mapped = number(q, COLUMN_MAPPED), unmapped = number(q, COLUMN_UNMAPPED);
-	bool worked = number(q, COLUMN_STATUS) == LABEL_status_NONE;
+	int64_t bytes = column_or_null(q, COLUMN_BYTES), took = column_or_null(q, COLUMN_TOOK);
+	int64_t mapped = column_or_null(q, COLUMN_MAPPED), unmapped = column_or_null(q, COLUMN_UNMAPPED);
+	bool worked = column_or_null(q, COLUMN_STATUS) == LABEL_status_NONE;
 	size_t at = group_of(q);
 	struct pool_group *g = &t->groups[at];
 
@@ -126,7 +126,7 @@ static void add_mapping(struct pool_stat *t, sqlite3_stmt *q)
 	}
 	g->took += took == NOTHING ? 0 : took;
 	rank_value(t, t->took, &g->tooks, took, at);
-	rank_value(t, t->lived, &g->lives, minus(unmapped, mapped), at);
+	rank_value(t, t->lived, &g->lives, sql_minus(unmapped, mapped), at);
 	if (worked)
 		add_steps(t, bytes, mapped, unmapped);
 }
@@ -141,17 +141,17 @@ static uint64_t rank_of(uint64_t n, unsigned percent)
 
 static int next_pair(struct pool_stat *t, struct sort *sort, struct pair *ret)
 {
-	if (!sort_next(sort, ret))
+	if (!bsa_sort_next(sort, ret))
 		return 0;
-	return store_fail(t->s, BSA_E_ENV, "cannot read a scratch file beside %s: %s", t->s->file.output,
-	                  strerror(errno));
+	return bsa_store_fail(t->s, BSA_E_ENV, "cannot read a scratch file beside %s: %s", t->s->file.output,
+	                      strerror(errno));
 }
 
 static int take_ranks(struct pool_stat *t, struct sort *sort, struct ranked *(*of)(struct pool_group *))
 {
 	struct pair pair;
 
-	for (size_t left = sort_n(sort); left && !next_pair(t, sort, &pair); left--) {
+	for (size_t left = bsa_sort_n(sort); left && !next_pair(t, sort, &pair); left--) {
 		struct ranked *r = of(&t->groups[pair.id]);
 
 		r->seen++;
@@ -182,8 +182,8 @@ static void write_groups(struct pool_stat *t)
 		if (!g->n)
 			continue;
 		STATEMENT_ROW(t->s, pool_stat, .owner = owner == OWNERS - 1 ? NOTHING : (int64_t)owner,
-		              .kind = kind == KINDS - 1 ? NOTHING : (int64_t)kind, .n = count(g->n),
-		              .failed = count(g->failed), .never_unmapped = count(g->never_unmapped),
+		              .kind = kind == KINDS - 1 ? NOTHING : (int64_t)kind, .n = sql_count(g->n),
+		              .failed = sql_count(g->failed), .never_unmapped = sql_count(g->never_unmapped),
 		              .bytes = g->bytes_known ? at_most(g->bytes) : NOTHING,
 		              .largest = g->bytes_known ? g->largest : NOTHING,
 		              .took_ns = g->tooks.n ? at_most(g->took) : NOTHING,
@@ -211,7 +211,7 @@ static void write_peak(struct pool_stat *t)
 	struct level level = { .at = NOTHING }, peak = { .at = NOTHING };
 	struct pair pair;
 
-	for (size_t left = sort_n(t->steps); left; left--) {
+	for (size_t left = bsa_sort_n(t->steps); left; left--) {
 		__int128 bytes;
 
 		if (next_pair(t, t->steps, &pair))
@@ -231,23 +231,23 @@ static void write_peak(struct pool_stat *t)
 static int pool_stat_init(struct pool_stat *t, struct bsa_store *s)
 {
 	t->s = s;
-	t->took = sort_new(&s->file);
-	t->lived = sort_new(&s->file);
-	t->steps = sort_new(&s->file);
+	t->took = bsa_sort_new(&s->file);
+	t->lived = bsa_sort_new(&s->file);
+	t->steps = bsa_sort_new(&s->file);
 	if (!t->took || !t->lived || !t->steps)
-		return store_fail(s, BSA_E_ENV, "no memory");
-	return store_run(s, "DELETE FROM stored_pool_stat; DELETE FROM pool_peak");
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
+	return bsa_store_run(s, "DELETE FROM stored_pool_stat; DELETE FROM pool_peak");
 }
 
-int pool_stat_run(struct bsa_store *s)
+int bsa_pool_stat_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(pool_stat_fini))) struct pool_stat t = { 0 };
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
 	if (s->code || pool_stat_init(&t, s))
 		return s->code;
-	q = store_prepare(s, "SELECT " COLUMNS " FROM stored_mapping WHERE mapped IS NOT NULL");
-	while (q && store_step(s, q))
+	q = bsa_store_prepare(s, "SELECT " COLUMNS " FROM stored_mapping WHERE mapped IS NOT NULL");
+	while (q && bsa_store_step(s, q))
 		add_mapping(&t, q);
 	if (s->code || take_ranks(&t, t.took, tooks_of) || take_ranks(&t, t.lived, lives_of))
 		return s->code;

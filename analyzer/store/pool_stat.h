@@ -5,6 +5,6 @@
 struct bsa_store;
 
 /* Replaces what an earlier import added up. 0, or the code that is kept. */
-int pool_stat_run(struct bsa_store *s);
+int bsa_pool_stat_run(struct bsa_store *s);
 
 #endif

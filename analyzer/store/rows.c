@@ -36,7 +36,7 @@ SAME(span_kind_burst_close, BSA_SPAN_BURST_CLOSE);
 /* ---- text ---- */
 
 /* How many bytes the character at @p has, or 0 where it is none: too long a form, a surrogate, beyond Unicode. */
-static size_t character(const unsigned char *p)
+static size_t utf8_bytes(const unsigned char *p)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
@@ -49,10 +49,10 @@ static size_t character(const unsigned char *p)
 	return n;
 }
 
-void rows_clean(char *text)
+void bsa_rows_clean(char *text)
 {
 	for (unsigned char *p = (unsigned char *)text; *p;) {
-		size_t n = character(p);
+		size_t n = utf8_bytes(p);
 
 		if (!n)
 			*p = '?';
@@ -61,7 +61,7 @@ void rows_clean(char *text)
 }
 
 /* A copy of @text in @room, cut to @bytes and made UTF-8. NULL for NULL. */
-static const char *clean(const char *text, char *room, size_t bytes)
+static const char *clean_copy(const char *text, char *room, size_t bytes)
 {
 	size_t n;
 
@@ -70,7 +70,7 @@ static const char *clean(const char *text, char *room, size_t bytes)
 	n = strnlen(text, bytes - 1);
 	memcpy(room, text, n);
 	room[n] = 0;
-	rows_clean(room);
+	bsa_rows_clean(room);
 	return room;
 }
 
@@ -81,8 +81,8 @@ static void on_app(void *ctx, const struct bsa_app *a)
 	struct bsa_store *s = ctx;
 	char name[BSA_TEXT];
 
-	STATEMENT_ROW(s, app, .id = ref(a->id), .trace_id = ref(a->trace), .key = a->key,
-	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean(a->name, name, sizeof(name)),
+	STATEMENT_ROW(s, app, .id = sql_id(a->id), .trace_id = sql_id(a->trace), .key = a->key,
+	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean_copy(a->name, name, sizeof(name)),
 	              .shown = NULL);
 }
 
@@ -91,17 +91,17 @@ static void on_process(void *ctx, const struct bsa_process *p)
 	struct bsa_store *s = ctx;
 	char name[BSA_TEXT];
 
-	STATEMENT_ROW(s, process, .id = ref(p->id), .trace_id = ref(p->trace), .pid = p->pid, .app_id = ref(p->app),
-	              .role = p->role, .name = clean(p->name, name, sizeof(name)));
+	STATEMENT_ROW(s, process, .id = sql_id(p->id), .trace_id = sql_id(p->trace), .pid = p->pid,
+	              .app_id = sql_id(p->app), .role = p->role, .name = clean_copy(p->name, name, sizeof(name)));
 }
 
 static void on_rules(void *ctx, const struct bsa_rules *r)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, rules, .trace_id = ref(r->trace), .process_id = ref(r->process), .instance = r->instance,
-	    .at = when(s->offset, r->at), .policy = r->policy, .preempt = r->preempt_mode, .lanes = r->lanes,
-	    .spin_us = r->spin_us, .deadlines = named(r->deadlines));
+	ROW(s, rules, .trace_id = sql_id(r->trace), .process_id = sql_id(r->process), .instance = r->instance,
+	    .at = sql_time(s->offset, r->at), .policy = r->policy, .preempt = r->preempt_mode, .lanes = r->lanes,
+	    .spin_us = r->spin_us, .deadlines = sql_label(r->deadlines));
 }
 
 static void on_model(void *ctx, const struct bsa_model *m)
@@ -109,14 +109,16 @@ static void on_model(void *ctx, const struct bsa_model *m)
 	struct bsa_store *s = ctx;
 	char name[BSA_TEXT];
 
-	STATEMENT_ROW(s, model, .id = ref(m->id), .trace_id = ref(m->trace), .process_id = ref(m->process),
-	              .app_id = ref(m->app), .number = ref(m->number), .name = clean(m->name, name, sizeof(name)),
-	              .priority = named(m->priority), .operations = m->operations, .const_bytes = count(m->const_bytes),
-	              /* 0: the service does not know it yet */
-	              .step_ns = m->step_ns ? ns(m->step_ns) : NOTHING,
-	              .estimate_ns = m->estimate_ns ? ns(m->estimate_ns) : NOTHING, .prepare_ns = ns(m->prepare_ns),
-	              .prepared = when(s->offset, m->prepared), .released = when(s->offset, m->released),
-	              .deadline = m->deadline ? when(s->offset, m->deadline) : NOTHING, .status = named(m->status));
+	STATEMENT_ROW(
+		s, model, .id = sql_id(m->id), .trace_id = sql_id(m->trace), .process_id = sql_id(m->process),
+		.app_id = sql_id(m->app), .number = sql_id(m->number), .name = clean_copy(m->name, name, sizeof(name)),
+		.priority = sql_label(m->priority), .operations = m->operations,
+		.const_bytes = sql_count(m->const_bytes),
+		/* 0: the service does not know it yet */
+		.step_ns = m->step_ns ? sql_ns(m->step_ns) : NOTHING,
+		.estimate_ns = m->estimate_ns ? sql_ns(m->estimate_ns) : NOTHING, .prepare_ns = sql_ns(m->prepare_ns),
+		.prepared = sql_time(s->offset, m->prepared), .released = sql_time(s->offset, m->released),
+		.deadline = m->deadline ? sql_time(s->offset, m->deadline) : NOTHING, .status = sql_label(m->status));
 }
 
 static int64_t at_most(uint32_t us)
@@ -128,21 +130,23 @@ static void on_stream(void *ctx, const struct bsa_stream *t)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, stream, .id = ref(t->id), .trace_id = ref(t->trace), .number = t->number, .path = named(t->path),
-	    .app_id = ref(t->app), .model_id = ref(t->model), .process_id = ref(t->process),
-	    .opened = when(s->offset, t->opened), .closed = when(s->offset, t->closed), .reason = named(t->reason),
-	    .executions = count(t->executions), .cold = count(t->cold), .first = when(s->offset, t->first),
-	    .spin_us = at_most(t->spin_us), .client_spin_us = at_most(t->client_spin_us), .cache = named(t->cache));
+	ROW(s, stream, .id = sql_id(t->id), .trace_id = sql_id(t->trace), .number = t->number,
+	    .path = sql_label(t->path), .app_id = sql_id(t->app), .model_id = sql_id(t->model),
+	    .process_id = sql_id(t->process), .opened = sql_time(s->offset, t->opened),
+	    .closed = sql_time(s->offset, t->closed), .reason = sql_label(t->reason),
+	    .executions = sql_count(t->executions), .cold = sql_count(t->cold), .first = sql_time(s->offset, t->first),
+	    .spin_us = at_most(t->spin_us), .client_spin_us = at_most(t->client_spin_us), .cache = sql_label(t->cache));
 }
 
 static void on_spanned(void *ctx, const struct bsa_spanned *p)
 {
 	struct bsa_store *s = ctx;
-	int64_t began = when(s->offset, p->began);
+	int64_t began = sql_time(s->offset, p->began);
 
-	ROW(s, span, .kind = p->kind, .trace_id = ref(p->trace), .app_id = ref(p->app), .process_id = ref(p->process),
-	    .pid = ref(p->pid), .stream_id = ref(p->stream), .began = began,
-	    .took_ns = minus(when(s->offset, p->ended), began), .value = count(p->value), .status = named(p->status));
+	ROW(s, span, .kind = p->kind, .trace_id = sql_id(p->trace), .app_id = sql_id(p->app),
+	    .process_id = sql_id(p->process), .pid = sql_id(p->pid), .stream_id = sql_id(p->stream), .began = began,
+	    .took_ns = sql_minus(sql_time(s->offset, p->ended), began), .value = sql_count(p->value),
+	    .status = sql_label(p->status));
 }
 
 /* ---- executions ---- */
@@ -154,98 +158,99 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 	if (s->code)
 		return;
 	if (x->path == BSA_PATH_PREPARE) { /* preparations are not counted as executions */
-		execution_store(s, x);
+		bsa_execution_store(s, x);
 		return;
 	}
 	s->counts.executions++;
 	if (x->quality <= BSA_QUALITY_OPEN)
 		s->counts.quality[x->quality]++;
 	s->missed += x->miss != BSA_MISS_NONE;
-	execution_store(s, x);
+	bsa_execution_store(s, x);
 	/* an execution that was refused or given up does not show what an answer costs */
-	if (x->quality == BSA_QUALITY_COMPLETE && x->status == BSA_STATUS_NONE && spill_add(s->spill, x))
-		store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
-		           spill_error(s->spill));
+	if (x->quality == BSA_QUALITY_COMPLETE && x->status == BSA_STATUS_NONE && bsa_spill_add(s->spill, x))
+		bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
+		               bsa_spill_error(s->spill));
 }
 
 /* Its length: beginning and end are both bounded. */
-static int64_t length(struct bsa_store *s, uint64_t began, uint64_t ended)
+static int64_t duration_between(struct bsa_store *s, uint64_t began, uint64_t ended)
 {
-	return minus(when(s->offset, ended), when(s->offset, began));
+	return sql_minus(sql_time(s->offset, ended), sql_time(s->offset, began));
 }
 
 static void on_slice(void *ctx, const struct bsa_slice *x)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, slice, .id = NOTHING, .execution_id = ref(x->execution), .began = when(s->offset, x->began),
-	    .dur_ns = length(s, x->began, x->ended), .trace_id = ref(x->trace), .instance = x->instance,
+	ROW(s, slice, .id = NOTHING, .execution_id = sql_id(x->execution), .began = sql_time(s->offset, x->began),
+	    .dur_ns = duration_between(s, x->began, x->ended), .trace_id = sql_id(x->trace), .instance = x->instance,
 	    .lane = x->lane);
 }
 
 static void on_wait(void *ctx, const struct bsa_wait *w)
 {
-	crowd_wait(ctx, w);
+	bsa_crowd_wait(ctx, w);
 }
 
 static void on_occupied(void *ctx, const struct bsa_occupied *o)
 {
-	crowd_occupied(ctx, o);
+	bsa_crowd_occupied(ctx, o);
 }
 
 static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, possible_wait, .execution_id = ref(w->execution), .app_id = ref(w->app), .model_id = ref(w->model),
-	    .began = when(s->offset, w->began), .ended = when(s->offset, w->ended));
+	ROW(s, possible_wait, .execution_id = sql_id(w->execution), .app_id = sql_id(w->app),
+	    .model_id = sql_id(w->model), .began = sql_time(s->offset, w->began),
+	    .ended = sql_time(s->offset, w->ended));
 }
 
 static void on_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, unknown_lane, .execution_id = ref(l->execution), .instance = l->instance, .lane = l->lane,
-	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended));
+	ROW(s, unknown_lane, .execution_id = sql_id(l->execution), .instance = l->instance, .lane = l->lane,
+	    .began = sql_time(s->offset, l->began), .ended = sql_time(s->offset, l->ended));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, preemption, .execution_id = ref(p->execution), .by_execution_id = ref(p->by),
-	    .asked = when(s->offset, p->asked), .stopped = when(s->offset, p->stopped),
-	    .resumed = when(s->offset, p->resumed), .at_op = p->at_op, .mode = p->mode, .lane = p->lane,
-	    .redo_ns = ns(p->redo));
+	ROW(s, preemption, .execution_id = sql_id(p->execution), .by_execution_id = sql_id(p->by),
+	    .asked = sql_time(s->offset, p->asked), .stopped = sql_time(s->offset, p->stopped),
+	    .resumed = sql_time(s->offset, p->resumed), .at_op = p->at_op, .mode = p->mode, .lane = p->lane,
+	    .redo_ns = sql_ns(p->redo));
 }
 
 static void on_deadline_missed(void *ctx, const struct bsa_deadline_missed *d)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, deadline_miss, .trace_id = ref(d->trace), .execution_id = ref(d->execution), .model_id = ref(d->model),
-	    .at = when(s->offset, d->at), .kind = d->kind, .stage = d->stage,
-	    .deadline = d->deadline ? when(s->offset, d->deadline) : NOTHING, .estimate_ns = ns(d->estimate),
-	    .over_ns = bounded(d->over));
+	ROW(s, deadline_miss, .trace_id = sql_id(d->trace), .execution_id = sql_id(d->execution),
+	    .model_id = sql_id(d->model), .at = sql_time(s->offset, d->at), .kind = d->kind, .stage = d->stage,
+	    .deadline = d->deadline ? sql_time(s->offset, d->deadline) : NOTHING, .estimate_ns = sql_ns(d->estimate),
+	    .over_ns = sql_clamped(d->over));
 }
 
 static void on_refused(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, refusal, .execution_id = ref(r->execution), .lane_free = when(s->offset, r->lane_free),
-	    .holder_id = ref(r->holder), .holder_app_id = ref(r->holder_app), .holder_cause = r->holder_cause,
-	    .queue_free = when(s->offset, r->queue_free), .queue_cause = r->queue_cause);
+	ROW(s, refusal, .execution_id = sql_id(r->execution), .lane_free = sql_time(s->offset, r->lane_free),
+	    .holder_id = sql_id(r->holder), .holder_app_id = sql_id(r->holder_app), .holder_cause = r->holder_cause,
+	    .queue_free = sql_time(s->offset, r->queue_free), .queue_cause = r->queue_cause);
 }
 
 static void on_exhausted(void *ctx, const struct bsa_exhausted *e)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, exhausted, .trace_id = ref(e->trace), .owner = e->owner, .owner_id = given(e->owner_id),
-	    .execution_id = ref(e->execution), .model_id = ref(e->model), .app_id = ref(e->app),
-	    .at = when(s->offset, e->at), .kind = e->kind, .resource = e->resource, .asked = count(e->asked),
-	    .limit_value = count(e->limit));
+	ROW(s, exhausted, .trace_id = sql_id(e->trace), .owner = e->owner, .owner_id = sql_given(e->owner_id),
+	    .execution_id = sql_id(e->execution), .model_id = sql_id(e->model), .app_id = sql_id(e->app),
+	    .at = sql_time(s->offset, e->at), .kind = e->kind, .resource = e->resource, .asked = sql_count(e->asked),
+	    .limit_value = sql_count(e->limit));
 }
 
 /* ---- memory ---- */
@@ -254,85 +259,88 @@ static void on_slot_missed(void *ctx, const struct bsa_slot_missed *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, slot_miss, .execution_id = ref(m->execution), .at = when(s->offset, m->at), .slot = m->slot,
-	    .fetch_ns = ns(m->fetch_ns), .map_ns = ns(m->map_ns));
+	ROW(s, slot_miss, .execution_id = sql_id(m->execution), .at = sql_time(s->offset, m->at), .slot = m->slot,
+	    .fetch_ns = sql_ns(m->fetch_ns), .map_ns = sql_ns(m->map_ns));
 }
 
 static void on_mapping(void *ctx, const struct bsa_mapping *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, mapping, .id = ref(m->id), .trace_id = ref(m->trace), .owner = m->owner, .owner_id = given(m->owner_id),
-	    .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind, .bytes = count(m->bytes),
-	    .mapped = when(s->offset, m->mapped), .unmapped = when(s->offset, m->unmapped), .took_ns = ns(m->took),
-	    .status = named(m->status), .cause = named(m->cause));
+	ROW(s, mapping, .id = sql_id(m->id), .trace_id = sql_id(m->trace), .owner = m->owner,
+	    .owner_id = sql_given(m->owner_id), .stream_id = sql_id(m->stream), .slot = m->slot, .kind = m->kind,
+	    .bytes = sql_count(m->bytes), .mapped = sql_time(s->offset, m->mapped),
+	    .unmapped = sql_time(s->offset, m->unmapped), .took_ns = sql_ns(m->took), .status = sql_label(m->status),
+	    .cause = sql_label(m->cause));
 }
 
 static void on_buffer(void *ctx, const struct bsa_buffer *b)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, buffer, .id = ref(b->id), .trace_id = ref(b->trace), .app_id = ref(b->app), .number = ref(b->number),
-	    .bytes = count(b->bytes), .roles = b->roles, .allocated = when(s->offset, b->allocated),
-	    .freed = when(s->offset, b->freed), .status = named(b->status), .cause = named(b->cause));
+	ROW(s, buffer, .id = sql_id(b->id), .trace_id = sql_id(b->trace), .app_id = sql_id(b->app),
+	    .number = sql_id(b->number), .bytes = sql_count(b->bytes), .roles = b->roles,
+	    .allocated = sql_time(s->offset, b->allocated), .freed = sql_time(s->offset, b->freed),
+	    .status = sql_label(b->status), .cause = sql_label(b->cause));
 }
 
 static void on_buffer_used(void *ctx, const struct bsa_buffer_used *u)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, buffer_use, .buffer_id = ref(u->buffer), .execution_id = ref(u->execution), .at = when(s->offset, u->at),
-	    .op = u->op, .bytes = count(u->bytes), .took_ns = ns(u->took), .status = named(u->status),
-	    .cause = named(u->cause));
+	ROW(s, buffer_use, .buffer_id = sql_id(u->buffer), .execution_id = sql_id(u->execution),
+	    .at = sql_time(s->offset, u->at), .op = u->op, .bytes = sql_count(u->bytes), .took_ns = sql_ns(u->took),
+	    .status = sql_label(u->status), .cause = sql_label(u->cause));
 }
 
 /* ---- between apps, and inside one ---- */
 
 static void on_inverted(void *ctx, const struct bsa_inverted *i)
 {
-	inverted_add(ctx, i);
+	bsa_inverted_add(ctx, i);
 }
 
 static void on_starved(void *ctx, const struct bsa_starved *v)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, starvation, .execution_id = ref(v->execution), .app_id = ref(v->app), .model_id = ref(v->model),
-	    .began = when(s->offset, v->began), .gap_ns = ns(v->gap), .bypassed = v->bypassed,
-	    .top_culprit_app_id = ref(v->top_culprit_app), .top_culprit_ns = ns(v->top_culprit_ns), .open = v->open);
+	ROW(s, starvation, .execution_id = sql_id(v->execution), .app_id = sql_id(v->app), .model_id = sql_id(v->model),
+	    .began = sql_time(s->offset, v->began), .gap_ns = sql_ns(v->gap), .bypassed = v->bypassed,
+	    .top_culprit_app_id = sql_id(v->top_culprit_app), .top_culprit_ns = sql_ns(v->top_culprit_ns),
+	    .open = v->open);
 }
 
 static void on_share(void *ctx, const struct bsa_share *h)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, share, .app_id = ref(h->app), .received_ns = ns(h->received), .entitled_ns = ns(h->entitled),
-	    .max_lag_ns = bounded(h->max_lag), .max_lag_at = when(s->offset, h->max_lag_at),
-	    .most_lag_ns = bound(h->most_lag));
+	ROW(s, share, .app_id = sql_id(h->app), .received_ns = sql_ns(h->received), .entitled_ns = sql_ns(h->entitled),
+	    .max_lag_ns = sql_clamped(h->max_lag), .max_lag_at = sql_time(s->offset, h->max_lag_at),
+	    .most_lag_ns = sql_in_range(h->most_lag));
 }
 
 static void on_lag(void *ctx, const struct bsa_lag *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, lag, .window_began = when(s->offset, l->window_began), .app_id = ref(l->app),
-	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bound(l->lag),
-	    .most_ns = bound(l->most));
+	ROW(s, lag, .window_began = sql_time(s->offset, l->window_began), .app_id = sql_id(l->app),
+	    .received_ns = sql_ns(l->received), .entitled_ns = sql_ns(l->entitled), .lag_ns = sql_in_range(l->lag),
+	    .most_ns = sql_in_range(l->most));
 }
 
 static void on_interfered(void *ctx, const struct bsa_interfered *i)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, interference, .by_app_id = ref(i->by), .app_id = ref(i->app), .ns = ns(i->ns));
+	ROW(s, interference, .by_app_id = sql_id(i->by), .app_id = sql_id(i->app), .ns = sql_ns(i->ns));
 }
 
 static void on_chosen(void *ctx, const struct bsa_chosen *c)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, choice, .id = NOTHING, .at = when(s->offset, c->at), .chosen_id = ref(c->chosen),
-	    .passed_over_id = ref(c->passed_over), .honoured = c->honoured, .app_id = ref(c->app));
+	ROW(s, choice, .id = NOTHING, .at = sql_time(s->offset, c->at), .chosen_id = sql_id(c->chosen),
+	    .passed_over_id = sql_id(c->passed_over), .honoured = c->honoured, .app_id = sql_id(c->app));
 }
 
 /* ---- single operations; losses ---- */
@@ -341,36 +349,36 @@ static void on_fmq_op(void *ctx, const struct bsa_fmq_op *o)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, fmq_op, .id = NOTHING, .execution_id = ref(o->execution), .at = when(s->offset, o->at),
+	ROW(s, fmq_op, .id = NOTHING, .execution_id = sql_id(o->execution), .at = sql_time(s->offset, o->at),
 	    .bits = PACK(fmq_op, .queue = o->queue == BSA_QUEUE_OTHER ? 0 : o->queue, .op = o->write != 0,
 	                 .other = o->queue == BSA_QUEUE_OTHER),
-	    .items = o->items, .used = o->used, .blocked_ns = ns(o->blocked), .spun_ns = ns(o->spun),
-	    .slept_ns = ns(o->slept), .number = o->number ? count(o->number) : NOTHING);
+	    .items = o->items, .used = o->used, .blocked_ns = sql_ns(o->blocked), .spun_ns = sql_ns(o->spun),
+	    .slept_ns = sql_ns(o->slept), .number = o->number ? sql_count(o->number) : NOTHING);
 }
 
 static void on_lookup(void *ctx, const struct bsa_lookup *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, lookup, .id = NOTHING, .execution_id = ref(l->execution), .at = when(s->offset, l->at), .slot = l->slot,
-	    .hit = l->hit != 0, .look = l->look);
+	ROW(s, lookup, .id = NOTHING, .execution_id = sql_id(l->execution), .at = sql_time(s->offset, l->at),
+	    .slot = l->slot, .hit = l->hit != 0, .look = l->look);
 }
 
 static void on_operation(void *ctx, const struct bsa_operation *o)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, operation, .id = NOTHING, .execution_id = ref(o->execution), .op = o->op, .type = o->type,
-	    .began = when(s->offset, o->began), .ended = when(s->offset, o->ended));
+	ROW(s, operation, .id = NOTHING, .execution_id = sql_id(o->execution), .op = o->op, .type = o->type,
+	    .began = sql_time(s->offset, o->began), .ended = sql_time(s->offset, o->ended));
 }
 
 static void on_lost(void *ctx, const struct bsa_lost *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, loss, .trace_id = ref(l->trace), .cpu = l->cpu == UINT32_MAX ? NOTHING : l->cpu, .pid = ref(l->pid),
-	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended), .events = count(l->events),
-	    .packets = count(l->packets), .cause = l->cause);
+	ROW(s, loss, .trace_id = sql_id(l->trace), .cpu = l->cpu == UINT32_MAX ? NOTHING : l->cpu,
+	    .pid = sql_id(l->pid), .began = sql_time(s->offset, l->began), .ended = sql_time(s->offset, l->ended),
+	    .events = sql_count(l->events), .packets = sql_count(l->packets), .cause = l->cause);
 }
 
 struct bsa_facts bsa_store_facts(struct bsa_store *s)
@@ -419,26 +427,29 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 
 	if (s->code)
 		return bsa_store_check(s, err);
-	same = store_prepare(s, "SELECT path FROM trace WHERE uuid = ? AND id <> ?");
+	same = bsa_store_prepare(s, "SELECT path FROM trace WHERE uuid = ? AND id <> ?");
 	if (!same)
 		return bsa_store_check(s, err);
-	clean(row->uuid, uuid, sizeof(uuid));
+	clean_copy(row->uuid, uuid, sizeof(uuid));
 	sqlite3_bind_text(same, 1, row->uuid && *row->uuid ? uuid : NULL, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(same, 2, row->id);
-	if (store_step(s, same))
+	if (bsa_store_step(s, same))
 		return bsa_fail(err, BSA_E_INPUT, "%s is in the database already (as %s)",
 		                row->path ? row->path : "the trace", (const char *)sqlite3_column_text(same, 0));
 	if (row->id > s->last_trace)
 		s->last_trace = row->id;
 	STATEMENT_ROW(
-		s, trace, .id = row->id, .uuid = clean(row->uuid, uuid, sizeof(uuid)),
-		.path = clean(row->path, path, sizeof(path)), .host = clean(row->host, host, sizeof(host)),
-		.session = clean(row->session, session, sizeof(session)), .began = when(row->clock_offset, row->began),
-		.ended = when(row->clock_offset, row->ended), .events = count(row->events),
-		.lost_events = count(row->lost_events), .lost_packets = count(row->lost_packets),
-		.clock = clean(row->clock, clock, sizeof(clock)), .clock_offset = bounded(row->clock_offset),
-		.foreign_events = count(row->foreign), .unusable_events = count(row->unusable), .cut = row->cut,
-		.uid = row->uid == UINT32_MAX ? NOTHING : (int64_t)row->uid, .impostor_events = count(row->impostors),
-		.boottime_ns = row->boottime_known ? bounded(row->boottime) : NOTHING, .unreadable = row->unreadable);
+		s, trace, .id = row->id, .uuid = clean_copy(row->uuid, uuid, sizeof(uuid)),
+		.path = clean_copy(row->path, path, sizeof(path)), .host = clean_copy(row->host, host, sizeof(host)),
+		.session = clean_copy(row->session, session, sizeof(session)),
+		.began = sql_time(row->clock_offset, row->began), .ended = sql_time(row->clock_offset, row->ended),
+		.events = sql_count(row->events), .lost_events = sql_count(row->lost_events),
+		.lost_packets = sql_count(row->lost_packets), .clock = clean_copy(row->clock, clock, sizeof(clock)),
+		.clock_offset = sql_clamped(row->clock_offset), .foreign_events = sql_count(row->foreign),
+		.unusable_events = sql_count(row->unusable), .cut = row->cut,
+		.uid = row->uid == UINT32_MAX ? NOTHING : (int64_t)row->uid,
+		.impostor_events = sql_count(row->impostors),
+		.boottime_ns = row->boottime_known ? sql_clamped(row->boottime) : NOTHING,
+		.unreadable = row->unreadable);
 	return bsa_store_check(s, err);
 }

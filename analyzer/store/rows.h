@@ -5,6 +5,6 @@
 #include "store/store.h"
 
 /* Every byte that is no UTF-8 becomes a '?', for readers that insist. */
-void rows_clean(char *text);
+void bsa_rows_clean(char *text);
 
 #endif

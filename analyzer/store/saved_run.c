@@ -1,7 +1,7 @@
 /*
  * saved_run.c -- see saved_run.h.
  *
- * SAMPLE   Rows of at most SAVED_MISSES_MOST misses are kept while blame_run writes them. Then the executions of each service are read
+ * SAMPLE   Rows of at most SAVED_MISSES_MOST misses are kept while blame_run.c writes them. Then the executions of each service are read
  *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.
  * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
  *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
@@ -106,12 +106,12 @@ struct saved {
 
 /* ---- the sample ---- */
 
-struct saved *saved_new(struct bsa_store *s, uint64_t misses)
+struct saved *bsa_saved_new(struct bsa_store *s, uint64_t misses)
 {
 	struct saved *v = calloc(1, sizeof(*v));
 
 	if (!v) {
-		store_fail(s, BSA_E_ENV, "no memory");
+		bsa_store_fail(s, BSA_E_ENV, "no memory");
 		return NULL;
 	}
 	v->s = s;
@@ -119,7 +119,7 @@ struct saved *saved_new(struct bsa_store *s, uint64_t misses)
 	return v;
 }
 
-struct saved *saved_free(struct saved *v)
+struct saved *bsa_saved_free(struct saved *v)
 {
 	for (size_t i = 0; v && i < v->n; i++)
 		free(v->asked[i].rows);
@@ -139,7 +139,7 @@ struct saved *saved_free(struct saved *v)
 
 static void no_memory(struct saved *v)
 {
-	store_fail(v->s, BSA_E_ENV, "no memory");
+	bsa_store_fail(v->s, BSA_E_ENV, "no memory");
 }
 
 static struct asked_row asked_row(const struct bsa_blamed *b)
@@ -171,7 +171,7 @@ static bool more_asked(struct saved *v)
 	return true;
 }
 
-void saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n)
+void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n)
 {
 	struct asked *a;
 
@@ -266,33 +266,33 @@ static bool is_null(sqlite3_stmt *q, int column)
 	return sqlite3_column_type(q, column) == SQLITE_NULL;
 }
 
-static int64_t integer(sqlite3_stmt *q, int column)
+static int64_t column_integer(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_int64(q, column);
 }
 
-static uint64_t between(int64_t from, int64_t to)
+static uint64_t duration_between(int64_t from, int64_t to)
 {
 	return to > from && to - from < LONGEST ? (uint64_t)(to - from) : 0;
 }
 
 static bool is_length(sqlite3_stmt *q, int column)
 {
-	return !is_null(q, column) && integer(q, column) >= 0 && integer(q, column) < LONGEST;
+	return !is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < LONGEST;
 }
 
 /* Times are compared as unsigned numbers in a replay. */
 static bool is_time(sqlite3_stmt *q, int column)
 {
-	return !is_null(q, column) && integer(q, column) >= 0 && integer(q, column) < MOST / 2;
+	return !is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < MOST / 2;
 }
 
 /* Calls of one thread are those of a burst, or of an app and a model where there is none. */
 static uint64_t stream_of(sqlite3_stmt *q, const struct bits_execution *b)
 {
 	if (!is_null(q, STREAM))
-		return (uint64_t)integer(q, STREAM);
-	return UINT64_C(1) << 63 | (uint64_t)integer(q, APP) << 34 | (uint64_t)integer(q, MODEL) << 3 |
+		return (uint64_t)column_integer(q, STREAM);
+	return UINT64_C(1) << 63 | (uint64_t)column_integer(q, APP) << 34 | (uint64_t)column_integer(q, MODEL) << 3 |
 	       ((uint64_t)b->path & 7);
 }
 
@@ -307,7 +307,7 @@ static struct usual *usual_of(struct saved *v, uint32_t model)
 	return &v->usual[v->n_usual++];
 }
 
-static void learn(struct saved *v, uint32_t model, uint64_t run, uint64_t answer)
+static void learn_usual(struct saved *v, uint32_t model, uint64_t run, uint64_t answer)
 {
 	struct usual *u = usual_of(v, model);
 
@@ -323,8 +323,8 @@ static void learn(struct saved *v, uint32_t model, uint64_t run, uint64_t answer
 /* A step takes longer where the run did. */
 static uint64_t step_of(const struct saved *v, sqlite3_stmt *q, uint64_t run)
 {
-	uint64_t step = is_length(q, STEP) ? (uint64_t)integer(q, STEP) : 0;
-	uint64_t usual = is_length(q, USUAL) ? (uint64_t)integer(q, USUAL) : 0;
+	uint64_t step = is_length(q, STEP) ? (uint64_t)column_integer(q, STEP) : 0;
+	uint64_t usual = is_length(q, USUAL) ? (uint64_t)column_integer(q, USUAL) : 0;
 
 	if (!step && v->world.preempt == LABEL_preempt_save)
 		step = LOOK_NS;
@@ -336,21 +336,21 @@ static uint64_t step_of(const struct saved *v, sqlite3_stmt *q, uint64_t run)
 static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	struct bsa_without_call *c = &k->call;
-	int64_t ready = is_null(q, ENQUEUED) ? integer(q, ENDED) : integer(q, ENQUEUED);
-	int64_t looked = is_null(q, DECODED) ? ready : integer(q, DECODED);
+	int64_t ready = is_null(q, ENQUEUED) ? column_integer(q, ENDED) : column_integer(q, ENQUEUED);
+	int64_t looked = is_null(q, DECODED) ? ready : column_integer(q, DECODED);
 
 	if (is_null(q, ENQUEUED)) /* refused */
 		looked = ready;
-	c->submitted = (uint64_t)integer(q, SUBMITTED);
-	c->send = between(integer(q, SUBMITTED), looked);
-	c->ready = between(looked, ready);
-	c->run = is_length(q, RUN) ? (uint64_t)integer(q, RUN) : 0;
+	c->submitted = (uint64_t)column_integer(q, SUBMITTED);
+	c->send = duration_between(column_integer(q, SUBMITTED), looked);
+	c->ready = duration_between(looked, ready);
+	c->run = is_length(q, RUN) ? (uint64_t)column_integer(q, RUN) : 0;
 	if (is_length(q, REDO))
-		c->run -= (uint64_t)integer(q, REDO) < c->run ? (uint64_t)integer(q, REDO) : c->run;
+		c->run -= (uint64_t)column_integer(q, REDO) < c->run ? (uint64_t)column_integer(q, REDO) : c->run;
 	c->step = step_of(v, q, c->run);
-	c->ended = (uint64_t)integer(q, ENDED);
-	c->answered = (uint64_t)integer(q, ANSWERED);
-	c->answer = c->answer_most = c->fail = between(integer(q, ENDED), integer(q, ANSWERED));
+	c->ended = (uint64_t)column_integer(q, ENDED);
+	c->answered = (uint64_t)column_integer(q, ANSWERED);
+	c->answer = c->answer_most = c->fail = duration_between(column_integer(q, ENDED), column_integer(q, ANSWERED));
 	c->run_most = c->served ? c->run : BSA_WITHOUT_UNKNOWN;
 	c->ran = c->served || c->waited ? 0 : c->run;
 	if (!c->served)
@@ -360,33 +360,34 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 
 static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
-	struct bits_execution b = unpack_execution(integer(q, FLAGS));
+	struct bits_execution b = unpack_execution(column_integer(q, FLAGS));
 	bool refused = is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE;
 
-	*k = (struct kept){ .call = { .id = (uint64_t)integer(q, ID),
+	*k = (struct kept){ .call = { .id = (uint64_t)column_integer(q, ID),
 		                      .stream = stream_of(q, &b),
-		                      .app = (uint32_t)integer(q, APP),
-		                      .model = (uint32_t)integer(q, MODEL),
+		                      .app = (uint32_t)column_integer(q, APP),
+		                      .model = (uint32_t)column_integer(q, MODEL),
 		                      .priority = (uint32_t)b.priority,
 		                      .served = b.status == BSA_STATUS_NONE,
 		                      .deadline = is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
-		                                                       : (uint64_t)integer(q, DEADLINE),
-		                      .least = is_length(q, FLOOR) ? (uint64_t)integer(q, FLOOR) : 0,
-		                      .submitted = (uint64_t)integer(q, FIRST) },
-		            .asked = asked_of(v, (uint64_t)integer(q, ID)),
-		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : integer(q, DISPATCHED),
+		                                                       : (uint64_t)column_integer(q, DEADLINE),
+		                      .least = is_length(q, FLOOR) ? (uint64_t)column_integer(q, FLOOR) : 0,
+		                      .submitted = (uint64_t)column_integer(q, FIRST) },
+		            .asked = asked_of(v, (uint64_t)column_integer(q, ID)),
+		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
 		            .gap_from = INT64_MAX,
 		            .idle = b.idle,
-		            .queue = is_length(q, QUEUE) ? integer(q, QUEUE) : 0,
-		            .preempted = is_length(q, PREEMPTED) ? integer(q, PREEMPTED) : 0,
-		            .preemptions = is_length(q, PREEMPTIONS) ? integer(q, PREEMPTIONS) : 0 };
+		            .queue = is_length(q, QUEUE) ? column_integer(q, QUEUE) : 0,
+		            .preempted = is_length(q, PREEMPTED) ? column_integer(q, PREEMPTED) : 0,
+		            .preemptions = is_length(q, PREEMPTIONS) ? column_integer(q, PREEMPTIONS) : 0 };
 	k->call.waits = b.path == LABEL_path_burst && !is_null(q, STREAM);
 	k->call.waited = !k->call.served && !is_null(q, ENQUEUED) && is_null(q, DISPATCHED);
 	k->bad = b.quality != BSA_QUALITY_COMPLETE || b.priority == ALL_execution_priority || is_null(q, APP) ||
 	         !is_time(q, SUBMITTED) || !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
 	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
-	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) || (is_length(q, FENCE) && integer(q, FENCE)) ||
-	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
+	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
+	         (is_length(q, FENCE) && column_integer(q, FENCE)) || (k->call.served && is_null(q, RUN)) ||
+	         (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
 	if (!k->bad)
 		take_times(v, q, k);
 }
@@ -404,9 +405,9 @@ static void find_hand(struct saved *v, struct kept *k)
 		sqlite3_bind_int64(v->handed, 1, (int64_t)k->call.id);
 		sqlite3_bind_int64(v->handed, 2, BSA_IDLE);
 		sqlite3_bind_int64(v->handed, 3, k->dispatched);
-		while (store_step(v->s, v->handed))
-			if (is_null(v->handed, 1) || unpack_wait(integer(v->handed, 1)).occupancy == BSA_IDLE)
-				ns += is_length(v->handed, 0) ? integer(v->handed, 0) : 0;
+		while (bsa_store_step(v->s, v->handed))
+			if (is_null(v->handed, 1) || unpack_wait(column_integer(v->handed, 1)).occupancy == BSA_IDLE)
+				ns += is_length(v->handed, 0) ? column_integer(v->handed, 0) : 0;
 	}
 	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
 }
@@ -518,7 +519,7 @@ struct question {
 };
 
 /* NULL, as -1: it cannot be told, or is too expensive. */
-static int answer(struct question *q, const struct bsa_without_change *change)
+static int answer_question(struct question *q, const struct bsa_without_change *change)
 {
 	uint64_t before = bsa_without_played(q->without);
 	int ret = -1;
@@ -561,14 +562,14 @@ static void answer_row(struct question *q, size_t nth)
 		return;
 	if (!r->culprit)
 		take_own(r, &change);
-	said = answer(q, &change);
+	said = answer_question(q, &change);
 	if (said < 0)
 		return;
 	sqlite3_reset(q->v->update);
-	sqlite3_bind_int64(q->v->update, 1, ref(q->asked->id));
+	sqlite3_bind_int64(q->v->update, 1, sql_id(q->asked->id));
 	sqlite3_bind_int64(q->v->update, 2, (int64_t)nth);
 	sqlite3_bind_int64(q->v->update, 3, said);
-	store_do(q->v->s, q->v->update);
+	bsa_store_do(q->v->s, q->v->update);
 }
 
 /* All rows of a cause that has more than one. */
@@ -591,8 +592,8 @@ static void answer_cause(struct question *q, uint8_t cause)
 			take_own(r, &change);
 	}
 	if (n > 1)
-		ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = cause, .app_id = NOTHING,
-		    .model_id = NOTHING, .earlier_ns = NOTHING, .met = null_or(all ? answer(q, &change) : -1));
+		ROW(q->v->s, miss_without, .execution_id = sql_id(q->asked->id), .cause = cause, .app_id = NOTHING,
+		    .model_id = NOTHING, .earlier_ns = NOTHING, .met = null_or(all ? answer_question(q, &change) : -1));
 }
 
 static void answer_app(struct question *q, uint32_t app, uint32_t model)
@@ -601,8 +602,8 @@ static void answer_app(struct question *q, uint32_t app, uint32_t model)
 		.without_app = true, .without_model = model != 0, .app = app, .model = model
 	};
 
-	ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = NOTHING, .app_id = ref(app),
-	    .model_id = ref(model), .earlier_ns = NOTHING, .met = null_or(answer(q, &change)));
+	ROW(q->v->s, miss_without, .execution_id = sql_id(q->asked->id), .cause = NOTHING, .app_id = sql_id(app),
+	    .model_id = sql_id(model), .earlier_ns = NOTHING, .met = null_or(answer_question(q, &change)));
 }
 
 /* The model of execution @id of the window; 0: it is not there. */
@@ -657,18 +658,18 @@ static void answer_earlier(struct question *q)
 
 	for (unsigned nth = 0; nth < 3; nth++) {
 		struct bsa_without_change change = { .earlier = by = earlier_by(q->asked, q->victim, nth) };
-		int said = by && by < (uint64_t)LEAD_MOST ? answer(q, &change) : -1;
+		int said = by && by < (uint64_t)LEAD_MOST ? answer_question(q, &change) : -1;
 
 		missed = said == 0 ? by : missed;
 		if (said != 1 && (nth < 2 || !missed))
 			continue;
-		ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = NOTHING, .app_id = NOTHING,
+		ROW(q->v->s, miss_without, .execution_id = sql_id(q->asked->id), .cause = NOTHING, .app_id = NOTHING,
 		    .model_id = NOTHING, .earlier_ns = (int64_t)(said == 1 ? by : missed), .met = said == 1);
 		return;
 	}
 }
 
-static void replay(struct saved *v, const struct waiting *w)
+static void replay_miss(struct saved *v, const struct waiting *w)
 {
 	struct bsa_without *without = NULL;
 	struct question q = { .v = v, .asked = &v->asked[kept_at(v, w->call)->asked - 1] };
@@ -704,7 +705,7 @@ static void replay_until(struct saved *v, int64_t until)
 	size_t n = 0;
 
 	while (n < v->n_waiting && v->waiting[n].horizon < until)
-		replay(v, &v->waiting[n++]);
+		replay_miss(v, &v->waiting[n++]);
 	memmove(v->waiting, v->waiting + n, (v->n_waiting - n) * sizeof(*v->waiting));
 	v->n_waiting -= n;
 }
@@ -782,7 +783,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	return true;
 }
 
-static void ask(struct saved *v, size_t number)
+static void ask_about(struct saved *v, size_t number)
 {
 	const struct kept *k = kept_at(v, number);
 	const struct asked *a = &v->asked[k->asked - 1];
@@ -804,7 +805,7 @@ static void ask(struct saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
-static void append(struct saved *v, sqlite3_stmt *q)
+static void append_call(struct saved *v, sqlite3_stmt *q)
 {
 	struct kept *k;
 	int64_t ready, over;
@@ -813,8 +814,8 @@ static void append(struct saved *v, sqlite3_stmt *q)
 		make_room(v);
 	k = &v->kept[v->n_kept];
 	take_call(v, q, k);
-	ready = integer(q, FIRST);
-	over = is_null(q, ENDED) ? INT64_MAX : integer(q, ENDED);
+	ready = column_integer(q, FIRST);
+	over = is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
 	replay_until(v, ready);
 	k->over = over;
 	k->until = v->until;
@@ -826,12 +827,12 @@ static void append(struct saved *v, sqlite3_stmt *q)
 	if (!k->bad && (int64_t)k->call.answered > v->last)
 		v->last = (int64_t)k->call.answered;
 	if (k->asked)
-		ask(v, v->base + v->n_kept - 1);
+		ask_about(v, v->base + v->n_kept - 1);
 }
 
 static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
 		v->s, "SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM stored_loss WHERE trace_id = ?1 "
 		      "UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM unknown_lane WHERE instance = ?2 "
 		      "UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM possible_wait");
@@ -844,18 +845,18 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 	sqlite3_bind_int64(q, 2, instance);
 	sqlite3_bind_int64(q, 3, INT64_MIN);
 	sqlite3_bind_int64(q, 4, INT64_MAX);
-	while (store_step(v->s, q)) {
+	while (bsa_store_step(v->s, q)) {
 		if (v->n_holes == HOLES_MOST) {
 			v->holes_known = false;
 			return;
 		}
-		v->holes[v->n_holes++] = (struct hole){ integer(q, 0), integer(q, 1) };
+		v->holes[v->n_holes++] = (struct hole){ column_integer(q, 0), column_integer(q, 1) };
 	}
 }
 
 static void learn_whole_runs(struct saved *v, int64_t trace)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
 		v->s, "SELECT flags, model_id, run_ns - coalesce(redo_ns, 0), "
 		      "CASE WHEN path = ?2 AND signalled IS NOT NULL THEN signalled "
 		      "ELSE coalesce(returned, result_written, signalled) END - run_ended FROM stored_unpacked "
@@ -866,18 +867,19 @@ static void learn_whole_runs(struct saved *v, int64_t trace)
 		return;
 	sqlite3_bind_int64(q, 1, trace);
 	sqlite3_bind_int64(q, 2, LABEL_path_fenced);
-	while (store_step(v->s, q)) {
-		struct bits_execution b = unpack_execution(integer(q, 0));
+	while (bsa_store_step(v->s, q)) {
+		struct bits_execution b = unpack_execution(column_integer(q, 0));
 
 		if (b.status == BSA_STATUS_NONE && b.quality == BSA_QUALITY_COMPLETE && is_length(q, 2) &&
 		    is_length(q, 3))
-			learn(v, (uint32_t)integer(q, 1), (uint64_t)integer(q, 2), (uint64_t)integer(q, 3));
+			learn_usual(v, (uint32_t)column_integer(q, 1), (uint64_t)column_integer(q, 2),
+			            (uint64_t)column_integer(q, 3));
 	}
 }
 
 static void replay_service(struct saved *v, int64_t trace, int64_t instance, bool only)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(v->s, executions_sql);
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, executions_sql);
 
 	read_holes(v, trace, instance);
 	learn_whole_runs(v, trace);
@@ -889,8 +891,8 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	sqlite3_bind_int64(q, 2, instance);
 	sqlite3_bind_int64(q, 3, only);
 	sqlite3_bind_int64(q, 4, LABEL_path_fenced);
-	while (store_step(v->s, q))
-		append(v, q);
+	while (bsa_store_step(v->s, q))
+		append_call(v, q);
 	for (size_t i = 0; i < v->n_waiting; i++) /* whether streams would have gone on behind the end is not known */
 		v->waiting[i].horizon = v->last < v->waiting[i].horizon ? v->last : v->waiting[i].horizon;
 	replay_until(v, INT64_MAX);
@@ -908,17 +910,18 @@ static const char services_sql[] =
 
 static bool take_rules(struct saved *v, sqlite3_stmt *q)
 {
-	v->world.policy = (uint32_t)integer(q, 2);
-	v->world.preempt = (uint32_t)integer(q, 3);
-	v->world.lanes = (uint32_t)integer(q, 4);
-	v->world.deadlines = (uint32_t)integer(q, 5);
-	v->world.n_apps = (uint32_t)integer(q, 8) + 1;
-	return !integer(q, 6) && integer(q, 2) >= 0 && integer(q, 2) < LABEL_policy_native && integer(q, 3) >= 0 &&
-	       integer(q, 3) <= LABEL_preempt_save && integer(q, 4) >= 1 && integer(q, 4) <= LANES_MOST &&
-	       integer(q, 5) >= 0 && integer(q, 5) <= LABEL_deadlines_advise && integer(q, 8) < APPS_MOST;
+	v->world.policy = (uint32_t)column_integer(q, 2);
+	v->world.preempt = (uint32_t)column_integer(q, 3);
+	v->world.lanes = (uint32_t)column_integer(q, 4);
+	v->world.deadlines = (uint32_t)column_integer(q, 5);
+	v->world.n_apps = (uint32_t)column_integer(q, 8) + 1;
+	return !column_integer(q, 6) && column_integer(q, 2) >= 0 && column_integer(q, 2) < LABEL_policy_native &&
+	       column_integer(q, 3) >= 0 && column_integer(q, 3) <= LABEL_preempt_save && column_integer(q, 4) >= 1 &&
+	       column_integer(q, 4) <= LANES_MOST && column_integer(q, 5) >= 0 &&
+	       column_integer(q, 5) <= LABEL_deadlines_advise && column_integer(q, 8) < APPS_MOST;
 }
 
-static bool prepare(struct saved *v)
+static bool saved_prepare(struct saved *v)
 {
 	v->kept = calloc(KEPT_MOST, sizeof(*v->kept));
 	v->waiting = calloc(KEPT_MOST, sizeof(*v->waiting));
@@ -929,30 +932,31 @@ static bool prepare(struct saved *v)
 		no_memory(v);
 		return false;
 	}
-	v->handed = store_prepare(v->s, handed_sql);
-	v->update = store_prepare(v->s, update_sql);
+	v->handed = bsa_store_prepare(v->s, handed_sql);
+	v->update = bsa_store_prepare(v->s, update_sql);
 	return !v->s->code;
 }
 
-int saved_run(struct saved *v)
+int bsa_saved_run(struct saved *v)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
 
 	v->s->saved_asked = v->n;
-	if (!v->n || v->s->code || !prepare(v))
+	if (!v->n || v->s->code || !saved_prepare(v))
 		return v->s->code;
-	batches_flush(v->s);
+	bsa_batches_flush(v->s);
 	qsort(v->asked, v->n, sizeof(*v->asked), by_id);
 	v->allowed = CALLS_FREE / 2;
 	v->each = (CALLS_FREE / 2 + v->s->counts.executions) / v->n;
-	services = store_prepare(v->s, services_sql);
+	services = bsa_store_prepare(v->s, services_sql);
 	if (!services)
 		return v->s->code;
 	sqlite3_bind_int64(services, 1, (int64_t)v->s->before + 1);
 	sqlite3_bind_int64(services, 2, SERVICES_MOST);
-	while (store_step(v->s, services))
+	while (bsa_store_step(v->s, services))
 		if (take_rules(v, services))
-			replay_service(v, integer(services, 0), integer(services, 1), integer(services, 7));
-	batches_flush(v->s);
+			replay_service(v, column_integer(services, 0), column_integer(services, 1),
+			               column_integer(services, 7));
+	bsa_batches_flush(v->s);
 	return v->s->code;
 }

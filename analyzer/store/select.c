@@ -34,19 +34,19 @@ struct selection {
 };
 
 /* The next figure that is wanted, from @f on. */
-static unsigned wanted(const struct selection *s, unsigned f)
+static unsigned next_wanted(const struct selection *s, unsigned f)
 {
 	while (f < FIGURES && !(s->wanted >> f & 1))
 		f++;
 	return f;
 }
 
-struct selection *selection_new(void)
+struct selection *bsa_selection_new(void)
 {
 	return calloc(1, sizeof(struct selection));
 }
 
-struct selection *selection_free(struct selection *s)
+struct selection *bsa_selection_free(struct selection *s)
 {
 	free(s);
 	return NULL;
@@ -85,14 +85,14 @@ static void take_small(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		for (size_t i = 0; i < n; i++)
 			if (values[i * FIGURES + f] != BSA_NEVER)
 				s->small[f][s->figures[f].ret->n++] = values[i * FIGURES + f];
 }
 
 /* At most the largest number that is one. */
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
 	return a + b < a || a + b == BSA_NEVER ? BSA_NEVER - 1 : a + b;
 }
@@ -107,7 +107,7 @@ static uint64_t rank_of(uint64_t n, unsigned permille)
 
 static void rank_small(struct selection *s, const unsigned *permille)
 {
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1)) {
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1)) {
 		struct selected *ret = s->figures[f].ret;
 		uint64_t *v = s->small[f];
 
@@ -117,7 +117,7 @@ static void rank_small(struct selection *s, const unsigned *permille)
 		ret->min = v[0];
 		ret->max = v[ret->n - 1];
 		for (size_t i = 0; i < ret->n; i++)
-			ret->sum = add(ret->sum, v[i]);
+			ret->sum = add_saturating(ret->sum, v[i]);
 		for (unsigned k = 0; k < s->n_ranks; k++)
 			ret->rank[k] = v[rank_of(ret->n, permille[k])];
 	}
@@ -129,7 +129,7 @@ static void take_first(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1)) {
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1)) {
 		struct selected *ret = s->figures[f].ret;
 		uint64_t min = ret->min, max = ret->max, sum = ret->sum, unknown = 0;
 		uint32_t *counts = s->first[f];
@@ -143,7 +143,7 @@ static void take_first(void *ctx, const uint64_t *values, size_t n)
 			}
 			min = v < min ? v : min;
 			max = v > max ? v : max;
-			sum = add(sum, v);
+			sum = add_saturating(sum, v);
 			counts[bucket_of(v)]++;
 		}
 		*ret = (struct selected){ .n = ret->n + n - unknown, .min = min, .max = max, .sum = sum };
@@ -154,7 +154,7 @@ static void take_finer(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		for (unsigned k = 0; k < s->n_ranks; k++) {
 			const struct target *t = &s->figures[f].targets[k];
 			/* One that shares its counts with the one before has had them counted. */
@@ -172,7 +172,7 @@ static void take_finer(void *ctx, const uint64_t *values, size_t n)
 }
 
 /* The bucket of the @rank-th, and which it is in there. */
-static unsigned find(const uint32_t *counts, uint64_t *rank)
+static unsigned bucket_of_rank(const uint32_t *counts, uint64_t *rank)
 {
 	unsigned i = 0;
 
@@ -182,14 +182,14 @@ static unsigned find(const uint32_t *counts, uint64_t *rank)
 }
 
 /* Narrow the range of each rank by the counts of the first pass. */
-static void aim(struct selection *s, struct figure *f, const uint32_t *first, const unsigned *permille)
+static void aim_targets(struct selection *s, struct figure *f, const uint32_t *first, const unsigned *permille)
 {
 	for (unsigned k = 0; k < s->n_ranks; k++) {
 		struct target *t = &f->targets[k];
 
 		*t = (struct target){ .rank = rank_of(f->ret->n, permille[k]) };
 		if (f->ret->n)
-			t->from = bucket_from(find(first, &t->rank), &t->bits);
+			t->from = bucket_from(bucket_of_rank(first, &t->rank), &t->bits);
 	}
 }
 
@@ -215,7 +215,7 @@ static bool give_counters(struct selection *s, unsigned f)
 	return any;
 }
 
-static void narrow(struct selection *s, unsigned f)
+static void narrow_targets(struct selection *s, unsigned f)
 {
 	for (unsigned k = 0; k < s->n_ranks; k++) {
 		struct target *t = &s->figures[f].targets[k];
@@ -223,16 +223,16 @@ static void narrow(struct selection *s, unsigned f)
 
 		if (!t->bits)
 			continue;
-		t->from += (uint64_t)find(t->counts, &t->rank) << shift;
+		t->from += (uint64_t)bucket_of_rank(t->counts, &t->rank) << shift;
 		t->bits = shift;
 	}
 }
 
-static int walk(struct spill *spill, const struct group *const *groups, size_t n_groups,
-                void (*take)(void *ctx, const uint64_t *values, size_t n), struct selection *s)
+static int walk_groups(struct spill *spill, const struct group *const *groups, size_t n_groups,
+                       void (*take)(void *ctx, const uint64_t *values, size_t n), struct selection *s)
 {
 	for (size_t i = 0; i < n_groups; i++)
-		if (spill_walk(spill, groups[i], take, s))
+		if (bsa_spill_walk(spill, groups[i], take, s))
 			return -1;
 	return 0;
 }
@@ -243,27 +243,27 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 	bool more = true;
 
 	memset(s->first, 0, sizeof(s->first));
-	if (walk(spill, groups, n_groups, take_first, s))
+	if (walk_groups(spill, groups, n_groups, take_first, s))
 		return -1;
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
-		aim(s, &s->figures[f], s->first[f], permille);
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
+		aim_targets(s, &s->figures[f], s->first[f], permille);
 	while (more) {
 		more = false;
-		for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
+		for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 			more |= give_counters(s, f);
-		if (more && walk(spill, groups, n_groups, take_finer, s))
+		if (more && walk_groups(spill, groups, n_groups, take_finer, s))
 			return -1;
-		for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
-			narrow(s, f);
+		for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
+			narrow_targets(s, f);
 	}
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		for (unsigned k = 0; k < s->n_ranks; k++)
 			s->figures[f].ret->rank[k] = s->figures[f].targets[k].from;
 	return 0;
 }
 
-int selection_run(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
-                  uint32_t figures, const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES])
+int bsa_selection_run(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
+                      uint32_t figures, const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES])
 {
 	uint64_t n = 0;
 
@@ -272,15 +272,15 @@ int selection_run(struct selection *s, struct spill *spill, const struct group *
 	s->n_ranks = n_ranks;
 	s->wanted = figures;
 	memset(ret, 0, sizeof(*ret) * FIGURES);
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		s->figures[f] = (struct figure){ .ret = &ret[f] };
 	if (n <= SMALL) {
-		if (walk(spill, groups, n_groups, take_small, s))
+		if (walk_groups(spill, groups, n_groups, take_small, s))
 			return -1;
 		rank_small(s, permille);
 		return 0;
 	}
-	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
+	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		ret[f].min = UINT64_MAX;
 	return rank_many(s, spill, groups, n_groups, permille);
 }

@@ -20,14 +20,15 @@ struct selected {
 struct selection;
 
 /* NULL: no memory. */
-struct selection *selection_new(void);
-struct selection *selection_free(struct selection *selection);
+struct selection *bsa_selection_new(void);
+struct selection *bsa_selection_free(struct selection *selection);
 
 /*
  * Select, over all executions of @groups together, for each figure of @figures (bits) the nearest ranks of @permille[@n_ranks], which ascend.
- * 0, or negative: spill_error has the message.
+ * 0, or negative: bsa_spill_error has the message.
  */
-int selection_run(struct selection *selection, struct spill *spill, const struct group *const *groups, size_t n_groups,
-                  uint32_t figures, const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES]);
+int bsa_selection_run(struct selection *selection, struct spill *spill, const struct group *const *groups,
+                      size_t n_groups, uint32_t figures, const unsigned *permille, unsigned n_ranks,
+                      struct selected ret[FIGURES]);
 
 #endif

@@ -110,7 +110,7 @@ static bool is_null(sqlite3_stmt *q, int column)
 }
 
 /* Never below 0. */
-static uint64_t length(sqlite3_stmt *q, int column)
+static uint64_t column_length(sqlite3_stmt *q, int column)
 {
 	int64_t ns = sqlite3_column_int64(q, column);
 
@@ -121,9 +121,9 @@ static uint64_t length(sqlite3_stmt *q, int column)
 static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
 {
 	bool idle = unpack_execution(sqlite3_column_int64(q, FLAGS)).idle;
-	uint64_t ns = idle ? length(q, QUEUE) : 0;
+	uint64_t ns = idle ? column_length(q, QUEUE) : 0;
 
-	if (is_null(q, DISPATCHED) || (!length(q, PREEMPTED) && (idle || !length(q, QUEUE))))
+	if (is_null(q, DISPATCHED) || (!column_length(q, PREEMPTED) && (idle || !column_length(q, QUEUE))))
 		return ns;
 	sqlite3_reset(r->handed);
 	sqlite3_bind_int64(r->handed, 1, sqlite3_column_int64(q, ID));
@@ -131,7 +131,7 @@ static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
 	sqlite3_bind_int64(r->handed, 3, BSA_IDLE);
 	while (sqlite3_step(r->handed) == SQLITE_ROW)
 		if (is_null(r->handed, 1) || unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
-			ns += length(r->handed, 0);
+			ns += column_length(r->handed, 0);
 	return ns;
 }
 
@@ -139,26 +139,26 @@ static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
 static bool take_times(const struct reading *r, const struct bits_execution *b, struct bsa_sharing_call *c)
 {
 	sqlite3_stmt *q = r->executions;
-	uint64_t redo = is_null(q, REDO) ? 0 : length(q, REDO), ready = length(q, READY);
+	uint64_t redo = is_null(q, REDO) ? 0 : column_length(q, REDO), ready = column_length(q, READY);
 	uint64_t over = r->service->ended > 0 ? (uint64_t)r->service->ended : 0;
 
-	c->run = is_null(q, RUN) ? 0 : length(q, RUN);
-	c->response = length(q, QUEUE) + c->run + length(q, PREEMPTED);
+	c->run = is_null(q, RUN) ? 0 : column_length(q, RUN);
+	c->response = column_length(q, QUEUE) + c->run + column_length(q, PREEMPTED);
 	if (is_null(q, QUEUE) || is_null(q, RUN)) {
 		if (b->quality != BSA_QUALITY_OPEN || over < ready)
 			return false;
 		c->response = over - ready;
 	}
 	c->run -= redo < c->run ? redo : c->run;
-	if (!is_null(q, CPU) && length(q, CPU) < c->run)
-		c->off = c->run - length(q, CPU);
+	if (!is_null(q, CPU) && column_length(q, CPU) < c->run)
+		c->off = c->run - column_length(q, CPU);
 	return true;
 }
 
 /* For a native service: the CPU time of the execution, because it has no lanes. */
 static void take_native(const struct service *service, sqlite3_stmt *q, struct bsa_sharing_call *c)
 {
-	double ns = is_null(q, CPU) ? (double)c->run : (double)length(q, CPU);
+	double ns = is_null(q, CPU) ? (double)c->run : (double)column_length(q, CPU);
 
 	ns = ns < (double)c->run ? ns * service->slower : (double)c->run;
 	c->run = ns < (double)c->response ? (uint64_t)ns : c->response;
@@ -172,12 +172,12 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	struct bits_execution b = unpack_execution(sqlite3_column_int64(q, FLAGS));
 	int64_t began = sqlite3_column_int64(q, BEGAN);
 
-	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX : length(q, DEADLINE),
+	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX : column_length(q, DEADLINE),
 		                        .step = is_null(q, STEP) && r->service->preempt == LABEL_preempt_save
 		                                        ? LOOK_NS
-		                                        : length(q, STEP),
-		                        .usual = length(q, USUAL),
-		                        .stream = length(q, STREAM),
+		                                        : column_length(q, STEP),
+		                        .usual = column_length(q, USUAL),
+		                        .stream = column_length(q, STREAM),
 		                        .app = app_number(r, q, APP),
 		                        .priority = (uint32_t)b.priority,
 		                        .asked = began >= r->from && began < r->to };
@@ -203,17 +203,17 @@ static int next_call(void *arg, struct bsa_sharing_call *ret)
 		struct bsa_sharing_call c;
 
 		if (take_call(r, &c))
-			in_order_put(r->order, &c);
+			bsa_in_order_put(r->order, &c);
 	}
 	if (r->code != SQLITE_ROW && r->code != SQLITE_DONE)
 		return -1;
 	if (!r->order->n)
 		return 0;
-	r->disorder = !in_order_take(r->order, ret);
+	r->disorder = !bsa_in_order_take(r->order, ret);
 	return r->disorder ? -1 : 1;
 }
 
-static int64_t around(int64_t at, int64_t by)
+static int64_t shifted_by(int64_t at, int64_t by)
 {
 	return at == INT64_MIN || at == INT64_MAX ? at : at + by;
 }
@@ -230,8 +230,8 @@ static void ask_again(struct reading *r)
 	sqlite3_bind_int64(r->executions, 1, service->trace);
 	sqlite3_bind_int64(r->executions, 2, service->instance);
 	sqlite3_bind_int64(r->executions, 3, service->only);
-	sqlite3_bind_int64(r->executions, 4, around(r->from, -AROUND_NS));
-	sqlite3_bind_int64(r->executions, 5, around(r->to, AROUND_NS));
+	sqlite3_bind_int64(r->executions, 4, shifted_by(r->from, -AROUND_NS));
+	sqlite3_bind_int64(r->executions, 5, shifted_by(r->to, AROUND_NS));
 }
 
 /* ---- native ---- */
@@ -303,7 +303,7 @@ static int how_much_slower(struct reading *r, struct service *service)
 
 /* ---- one service ---- */
 
-static int64_t whole(double ns)
+static int64_t rounded_ns(double ns)
 {
 	return ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX;
 }
@@ -316,8 +316,8 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 			                           .instance = r->service->instance,
 			                           .app = r->apps[i],
 			                           .n = (int64_t)a->n,
-			                           .mean_ns = whole(a->mean_ns),
-			                           .ideal_mean_ns = whole(a->ideal_mean_ns),
+			                           .mean_ns = rounded_ns(a->mean_ns),
+			                           .ideal_mean_ns = rounded_ns(a->ideal_mean_ns),
 			                           .p95_ns = (int64_t)a->p95_ns,
 			                           .ideal_p95_ns = (int64_t)a->ideal_p95_ns,
 			                           .work_ns = (int64_t)a->work_ns,
@@ -414,7 +414,7 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 	return code == SQLITE_DONE ? 0 : code;
 }
 
-static int prepare(struct reading *r)
+static int prepare_statements(struct reading *r)
 {
 	char sorted[sizeof(stored_sql) + sizeof(sorted_sql)];
 	int code = sqlite3_prepare_v2(r->sql, stored_sql, -1, &r->stored, NULL);
@@ -427,14 +427,14 @@ static int prepare(struct reading *r)
 	return code ? code : read_apps(r);
 }
 
-int sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
+int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
 	struct reading r = { .sql = sql, .from = from, .to = to, .order = calloc(1, sizeof(*r.order)) };
 	int code = r.order ? sqlite3_prepare_v2(sql, services_sql, -1, &services, NULL) : SQLITE_NOMEM;
 
 	if (!code)
-		code = prepare(&r);
+		code = prepare_statements(&r);
 	if (!code) {
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);
@@ -459,15 +459,15 @@ static int write_row(void *ctx, const struct bsa_shared *a)
 	return s->code;
 }
 
-int sharing_run(struct bsa_store *s)
+int bsa_sharing_write(struct bsa_store *s)
 {
 	int code;
 
 	if (s->code)
 		return s->code;
-	code = sharing_of(s->db, (int64_t)s->before + 1, INT64_MIN, INT64_MAX, write_row, s);
+	code = bsa_sharing_of(s->db, (int64_t)s->before + 1, INT64_MIN, INT64_MAX, write_row, s);
 	if (code && !s->code)
-		return code == SQLITE_NOMEM ? store_fail(s, BSA_E_ENV, "no memory") : store_sql_failed(s);
-	batches_flush(s);
+		return code == SQLITE_NOMEM ? bsa_store_fail(s, BSA_E_ENV, "no memory") : bsa_store_sql_failed(s);
+	bsa_batches_flush(s);
 	return s->code;
 }

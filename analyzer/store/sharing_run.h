@@ -8,9 +8,9 @@
 #include "store/store.h"
 
 /* Replay the traces from @trace on. 0; SQLITE_NOMEM and other codes of SQLite; or the result of @tell, below 0. */
-int sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx);
+int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx);
 
 /* Fill app_sharing with what this import brought. 0, or the code that the store keeps. */
-int sharing_run(struct bsa_store *s);
+int bsa_sharing_write(struct bsa_store *s);
 
 #endif

@@ -32,7 +32,7 @@ struct sort {
 	bool merging;
 };
 
-struct sort *sort_new(const struct store_file *file)
+struct sort *bsa_sort_new(const struct store_file *file)
 {
 	struct sort *s = calloc(1, sizeof(*s));
 
@@ -42,10 +42,10 @@ struct sort *sort_new(const struct store_file *file)
 	s->fd = -1;
 	s->pairs = malloc(RUN * sizeof(*s->pairs));
 	s->other = malloc(RUN * sizeof(*s->other));
-	return s->pairs && s->other ? s : sort_free(s);
+	return s->pairs && s->other ? s : bsa_sort_free(s);
 }
 
-struct sort *sort_free(struct sort *s)
+struct sort *bsa_sort_free(struct sort *s)
 {
 	if (!s)
 		return NULL;
@@ -60,7 +60,7 @@ struct sort *sort_free(struct sort *s)
 	return NULL;
 }
 
-size_t sort_n(const struct sort *s)
+size_t bsa_sort_n(const struct sort *s)
 {
 	return s->all;
 }
@@ -95,7 +95,7 @@ static void sort_run(struct sort *s)
 	}
 }
 
-static int transfer(struct sort *s, bool write, struct pair *pairs, size_t n, uint64_t at)
+static int transfer_pairs(struct sort *s, bool write, struct pair *pairs, size_t n, uint64_t at)
 {
 	char *p = (char *)pairs;
 	size_t bytes = n * sizeof(*pairs), place = at * sizeof(*pairs);
@@ -117,7 +117,7 @@ static int transfer(struct sort *s, bool write, struct pair *pairs, size_t n, ui
 static int end_run(struct sort *s)
 {
 	if (s->fd < 0)
-		s->fd = store_file_scratch(s->file);
+		s->fd = bsa_store_file_scratch(s->file);
 	if (s->fd < 0)
 		return -1;
 	if (s->n_runs == s->room) {
@@ -130,14 +130,14 @@ static int end_run(struct sort *s)
 		s->room = room;
 	}
 	sort_run(s);
-	if (transfer(s, true, s->pairs, s->n, s->all - s->n))
+	if (transfer_pairs(s, true, s->pairs, s->n, s->all - s->n))
 		return -1;
 	s->runs[s->n_runs++] = (struct run){ .at = s->all - s->n, .left = s->n };
 	s->n = 0;
 	return 0;
 }
 
-int sort_add(struct sort *s, struct pair pair)
+int bsa_sort_add(struct sort *s, struct pair pair)
 {
 	s->pairs[s->n++] = pair;
 	s->all++;
@@ -146,13 +146,13 @@ int sort_add(struct sort *s, struct pair pair)
 
 /* ---- merging ---- */
 
-static int fill(struct sort *s, struct run *r)
+static int run_fill(struct sort *s, struct run *r)
 {
 	if (r->i < r->n || !r->left)
 		return 0;
 	r->n = r->left < READ ? (unsigned)r->left : READ;
 	r->i = 0;
-	if (transfer(s, false, r->read, r->n, r->at))
+	if (transfer_pairs(s, false, r->read, r->n, r->at))
 		return -1;
 	r->at += r->n;
 	r->left -= r->n;
@@ -160,7 +160,7 @@ static int fill(struct sort *s, struct run *r)
 }
 
 /* Whether @a goes first: of rows with one key the earlier run goes first, which is the one at the lower place. An empty run is last. */
-static bool before(const struct run *a, const struct run *b)
+static bool run_before(const struct run *a, const struct run *b)
 {
 	if (a->i == a->n || b->i == b->n)
 		return a->i < a->n;
@@ -169,14 +169,14 @@ static bool before(const struct run *a, const struct run *b)
 	return a->at < b->at;
 }
 
-static void sink(struct sort *s, size_t i)
+static void heap_sink(struct sort *s, size_t i)
 {
 	for (;;) {
 		size_t least = i;
 		struct run swap;
 
 		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->n_runs; child++)
-			if (before(&s->runs[child], &s->runs[least]))
+			if (run_before(&s->runs[child], &s->runs[least]))
 				least = child;
 		if (least == i)
 			return;
@@ -201,15 +201,15 @@ static int begin_merge(struct sort *s)
 		s->runs[i].read = malloc(READ * sizeof(struct pair));
 		if (!s->runs[i].read)
 			return errno = ENOMEM, -1;
-		if (fill(s, &s->runs[i]))
+		if (run_fill(s, &s->runs[i]))
 			return -1;
 	}
 	for (size_t i = s->n_runs; i-- > 0;)
-		sink(s, i);
+		heap_sink(s, i);
 	return 0;
 }
 
-int sort_next(struct sort *s, struct pair *ret)
+int bsa_sort_next(struct sort *s, struct pair *ret)
 {
 	if (!s->merging && begin_merge(s))
 		return -1;
@@ -218,8 +218,8 @@ int sort_next(struct sort *s, struct pair *ret)
 		return 0;
 	}
 	*ret = s->runs[0].read[s->runs[0].i++];
-	if (fill(s, &s->runs[0]))
+	if (run_fill(s, &s->runs[0]))
 		return -1;
-	sink(s, 0);
+	heap_sink(s, 0);
 	return 0;
 }

@@ -17,16 +17,16 @@ struct pair {
 };
 
 /* @file is borrowed. NULL: no memory. */
-struct sort *sort_new(const struct store_file *file);
-struct sort *sort_free(struct sort *s);
+struct sort *bsa_sort_new(const struct store_file *file);
+struct sort *bsa_sort_free(struct sort *s);
 
-/* 0, or -1 and errno; sort_next likewise. */
-int sort_add(struct sort *s, struct pair pair);
+/* 0, or -1 and errno; bsa_sort_next likewise. */
+int bsa_sort_add(struct sort *s, struct pair pair);
 
 /* How many there are. */
-size_t sort_n(const struct sort *s);
+size_t bsa_sort_n(const struct sort *s);
 
-/* The next one; after the last sort_add, at most sort_n times. */
-int sort_next(struct sort *s, struct pair *ret);
+/* The next one; after the last bsa_sort_add, at most bsa_sort_n times. */
+int bsa_sort_next(struct sort *s, struct pair *ret);
 
 #endif

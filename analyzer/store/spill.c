@@ -49,7 +49,7 @@ struct spill {
 	size_t n_slots;
 	unsigned chunks;
 	const char *error;
-	uint64_t *row_room; /* for spill_walk: ROWS rows */
+	uint64_t *row_room; /* for bsa_spill_walk: ROWS rows */
 };
 
 static size_t bytes_of(bool wide)
@@ -57,18 +57,18 @@ static size_t bytes_of(bool wide)
 	return sizeof(struct head) + (size_t)ROWS * FIGURES * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
 }
 
-static int failed(struct spill *s, const char *why)
+static int spill_fail(struct spill *s, const char *why)
 {
 	s->error = why;
 	return -1;
 }
 
-const char *spill_error(const struct spill *s)
+const char *bsa_spill_error(const struct spill *s)
 {
 	return s->error;
 }
 
-struct spill *spill_new(const struct store_file *file)
+struct spill *bsa_spill_new(const struct store_file *file)
 {
 	struct spill *s = calloc(1, sizeof(*s));
 
@@ -79,10 +79,10 @@ struct spill *spill_new(const struct store_file *file)
 	s->n_slots = FIRST_SLOTS;
 	s->slots = calloc(s->n_slots, sizeof(*s->slots));
 	s->row_room = malloc(sizeof(*s->row_room) * ROWS * FIGURES);
-	return s->slots && s->row_room ? s : spill_free(s);
+	return s->slots && s->row_room ? s : bsa_spill_free(s);
 }
 
-struct spill *spill_free(struct spill *s)
+struct spill *bsa_spill_free(struct spill *s)
 {
 	if (!s)
 		return NULL;
@@ -101,7 +101,7 @@ struct spill *spill_free(struct spill *s)
 
 /* ---- groups ---- */
 
-static bool same(const struct group *a, const struct group *b)
+static bool group_equal(const struct group *a, const struct group *b)
 {
 	return a->app == b->app && a->model == b->model && a->priority == b->priority && a->path == b->path &&
 	       a->cold == b->cold && a->quiet == b->quiet;
@@ -116,7 +116,7 @@ static uint32_t *slot_of(const struct spill *s, const struct group *key)
 	for (size_t i = h >> 20;; i++) {
 		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
 
-		if (!*slot || same(&s->groups[*slot - 1], key))
+		if (!*slot || group_equal(&s->groups[*slot - 1], key))
 			return slot;
 	}
 }
@@ -141,7 +141,7 @@ static bool may_have_more(const struct spill *s)
 }
 
 /* Where those are counted that get no group of their own: of no app, and no model. */
-static struct group nobodys(const struct group *key)
+static struct group group_of_the_rest(const struct group *key)
 {
 	return (struct group){ .priority = 255, .path = key->path, .cold = -1 };
 }
@@ -149,7 +149,7 @@ static struct group nobodys(const struct group *key)
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
-	struct group other = nobodys(key);
+	struct group other = group_of_the_rest(key);
 	uint32_t *slot = slot_of(s, key);
 
 	if (!*slot && !may_have_more(s)) {
@@ -178,13 +178,13 @@ static struct group *group_of(struct spill *s, const struct group *key)
 	return &s->groups[s->n_groups - 1];
 }
 
-struct group *spill_groups(struct spill *s, size_t *ret_n)
+struct group *bsa_spill_groups(struct spill *s, size_t *ret_n)
 {
 	*ret_n = s->n_groups;
 	return s->groups;
 }
 
-uint64_t spill_joined(const struct spill *s)
+uint64_t bsa_spill_joined(const struct spill *s)
 {
 	return s->joined;
 }
@@ -199,7 +199,7 @@ static int write_all(struct spill *s, const void *from, size_t bytes)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return failed(s, strerror(n ? errno : ENOSPC));
+			return spill_fail(s, strerror(n ? errno : ENOSPC));
 		s->end += (uint64_t)n;
 		from = (const char *)from + n;
 		bytes -= (size_t)n;
@@ -215,9 +215,9 @@ static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
 	if (!c->head.n)
 		return 0;
 	if (s->fd < 0)
-		s->fd = store_file_scratch(s->file);
+		s->fd = bsa_store_file_scratch(s->file);
 	if (s->fd < 0)
-		return failed(s, strerror(errno));
+		return spill_fail(s, strerror(errno));
 	c->head.before = g->last;
 	if (write_all(s, c, sizeof(c->head) + c->head.n * each))
 		return -1;
@@ -252,7 +252,7 @@ static struct chunk *chunk_of(struct spill *s, struct group *g, bool wide)
 		return NULL;
 	*c = malloc(bytes_of(wide));
 	if (!*c)
-		return failed(s, strerror(ENOMEM)), NULL;
+		return spill_fail(s, strerror(ENOMEM)), NULL;
 	(*c)->head = (struct head){ .wide = wide };
 	s->chunks += 1 + wide;
 	return *c;
@@ -294,7 +294,7 @@ static void add_costs(struct group *g, const uint64_t by_cause[BSA_CAUSES])
 	}
 }
 
-int spill_add(struct spill *s, const struct bsa_execution *x)
+int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 {
 	uint64_t values[FIGURES], by_cause[BSA_CAUSES];
 	struct group key = {
@@ -309,7 +309,7 @@ int spill_add(struct spill *s, const struct bsa_execution *x)
 	bool wide = false;
 
 	if (!g)
-		return failed(s, strerror(ENOMEM));
+		return spill_fail(s, strerror(ENOMEM));
 	memcpy(values, x->phase, sizeof(x->phase));
 	values[FIGURE_E2E] = x->e2e;
 	values[FIGURE_OVERHEAD] = bsa_overhead(x, by_cause);
@@ -325,7 +325,7 @@ int spill_add(struct spill *s, const struct bsa_execution *x)
 
 /* ---- reading ---- */
 
-static void widen(uint64_t *to, const struct chunk *c)
+static void chunk_widen(uint64_t *to, const struct chunk *c)
 {
 	size_t n = (size_t)c->head.n * FIGURES;
 
@@ -345,28 +345,28 @@ static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
 		n = pread(s->fd, room, bytes_of(true), (off_t)at); /* mostly more bytes than the chunk has */
 	while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(room->head) || room->head.n > ROWS)
-		return failed(s, strerror(n < 0 ? errno : EIO));
+		return spill_fail(s, strerror(n < 0 ? errno : EIO));
 	return 0;
 }
 
-int spill_walk(struct spill *s, const struct group *g, void (*take)(void *ctx, const uint64_t *values, size_t n),
-               void *ctx)
+int bsa_spill_walk(struct spill *s, const struct group *g, void (*take)(void *ctx, const uint64_t *values, size_t n),
+                   void *ctx)
 {
 	struct chunk *room = malloc(bytes_of(true));
-	int r = room ? 0 : failed(s, strerror(ENOMEM));
+	int r = room ? 0 : spill_fail(s, strerror(ENOMEM));
 
 	for (unsigned wide = 0; wide < 2 && !r; wide++) {
 		const struct chunk *c = wide ? g->wide : g->narrow;
 
 		if (c && c->head.n) {
-			widen(s->row_room, c);
+			chunk_widen(s->row_room, c);
 			take(ctx, s->row_room, c->head.n);
 		}
 	}
 	for (uint64_t at = g->last; at && !r; at = room->head.before) {
 		r = read_chunk(s, at - 1, room);
 		if (!r) {
-			widen(s->row_room, room);
+			chunk_widen(s->row_room, room);
 			take(ctx, s->row_room, room->head.n);
 		}
 	}

@@ -35,24 +35,24 @@ struct group {
 };
 
 /* @file is borrowed. NULL: no memory. */
-struct spill *spill_new(const struct store_file *file);
-struct spill *spill_free(struct spill *spill);
+struct spill *bsa_spill_new(const struct store_file *file);
+struct spill *bsa_spill_free(struct spill *spill);
 
-/* 0, or negative: spill_error says why. */
-int spill_add(struct spill *spill, const struct bsa_execution *x);
-const char *spill_error(const struct spill *spill);
+/* 0, or negative: bsa_spill_error says why. */
+int bsa_spill_add(struct spill *spill, const struct bsa_execution *x);
+const char *bsa_spill_error(const struct spill *spill);
 
-/* All groups, borrowed until the next spill_add, in any order. */
-struct group *spill_groups(struct spill *spill, size_t *ret_n);
+/* All groups, borrowed until the next bsa_spill_add, in any order. */
+struct group *bsa_spill_groups(struct spill *spill, size_t *ret_n);
 
 /* Executions that are in the group of app 0 and model 0, and would not be if there were fewer groups. */
-uint64_t spill_joined(const struct spill *spill);
+uint64_t bsa_spill_joined(const struct spill *spill);
 
 /*
  * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one behind the other,
- * FIGURES values each; BSA_NEVER: unknown. 0, or negative: spill_error says why.
+ * FIGURES values each; BSA_NEVER: unknown. 0, or negative: bsa_spill_error says why.
  */
-int spill_walk(struct spill *spill, const struct group *group,
-               void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx);
+int bsa_spill_walk(struct spill *spill, const struct group *group,
+                   void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx);
 
 #endif

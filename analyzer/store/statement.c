@@ -35,12 +35,12 @@ static void bind_text(sqlite3_stmt *q, int at, const char *text)
 			return; \
 		columns \
 		assert(at == COLUMNS_##name); \
-		store_do(s, q); \
+		bsa_store_do(s, q); \
 	}
 /* clang-format on */
 #include "store/relations.def"
 
-static sqlite3_stmt *prepare(struct bsa_store *s, const char *table, unsigned columns)
+static sqlite3_stmt *replace_prepare(struct bsa_store *s, const char *table, unsigned columns)
 {
 	char sql[256];
 	int n = snprintf(sql, sizeof(sql), "REPLACE INTO %s VALUES(?", table);
@@ -48,17 +48,18 @@ static sqlite3_stmt *prepare(struct bsa_store *s, const char *table, unsigned co
 	while (--columns)
 		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ",?");
 	snprintf(sql + n, sizeof(sql) - (size_t)n, ")");
-	return store_prepare(s, sql);
+	return bsa_store_prepare(s, sql);
 }
 
-int statements_init(struct bsa_store *s)
+int bsa_statements_init(struct bsa_store *s)
 {
-#define REL_STATEMENT(name, table, about, columns) s->statements[STATEMENT_##name] = prepare(s, #table, COLUMNS_##name);
+#define REL_STATEMENT(name, table, about, columns) \
+	s->statements[STATEMENT_##name] = replace_prepare(s, #table, COLUMNS_##name);
 #include "store/relations.def"
 	return s->code;
 }
 
-void statements_fini(struct bsa_store *s)
+void bsa_statements_fini(struct bsa_store *s)
 {
 	for (unsigned i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(s->statements[i]);

@@ -13,8 +13,8 @@ enum statement_of {
 };
 
 /* Call when the tables exist. 0, or the code that is kept. */
-int statements_init(struct bsa_store *s);
-void statements_fini(struct bsa_store *s);
+int bsa_statements_init(struct bsa_store *s);
+void bsa_statements_fini(struct bsa_store *s);
 
 /* statement_app(s, row) and so on. The row replaces a row with the same key. Text must be UTF-8 and is borrowed for the call. */
 #define REL_STATEMENT(name, table, about, columns) \

@@ -31,26 +31,26 @@ struct stats {
 
 static void stats_fini(struct stats *t)
 {
-	selection_free(t->selection);
+	bsa_selection_free(t->selection);
 	free(t->groups);
 	free(t->together);
 }
 
 static int stats_init(struct stats *t, struct bsa_store *s)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT name FROM stored_model WHERE id = ?");
-	const struct group *groups = spill_groups(s->spill, &t->n);
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, "SELECT name FROM stored_model WHERE id = ?");
+	const struct group *groups = bsa_spill_groups(s->spill, &t->n);
 
 	t->s = s;
-	t->selection = selection_new();
+	t->selection = bsa_selection_new();
 	t->groups = calloc(t->n + 1, sizeof(*t->groups));
 	t->together = calloc(t->n + 1, sizeof(*t->together));
 	if (!t->selection || !t->groups || !t->together)
-		return store_fail(s, BSA_E_ENV, "no memory");
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
 	for (size_t i = 0; i < t->n && q; i++) {
 		t->groups[i].group = &groups[i];
 		sqlite3_bind_int64(q, 1, groups[i].model);
-		if (store_step(s, q))
+		if (bsa_store_step(s, q))
 			strncpy(t->groups[i].model, (const char *)sqlite3_column_text(q, 0), BSA_TEXT - 1);
 		sqlite3_reset(q);
 	}
@@ -58,20 +58,20 @@ static int stats_init(struct stats *t, struct bsa_store *s)
 }
 
 /* Percentiles over t->together. */
-static int percentiles(struct stats *t, size_t n, uint32_t figures, const unsigned *permille, unsigned n_ranks,
-                       struct selected ret[FIGURES])
+static int read_percentiles(struct stats *t, size_t n, uint32_t figures, const unsigned *permille, unsigned n_ranks,
+                            struct selected ret[FIGURES])
 {
 	struct bsa_store *s = t->s;
 
 	if (s->stopped)
-		return store_fail(s, BSA_E_STOPPED, "stopped");
-	if (selection_run(t->selection, s->spill, t->together, n, figures, permille, n_ranks, ret))
-		return store_fail(s, BSA_E_ENV, "cannot read a scratch file beside %s: %s", s->file.output,
-		                  spill_error(s->spill));
+		return bsa_store_fail(s, BSA_E_STOPPED, "stopped");
+	if (bsa_selection_run(t->selection, s->spill, t->together, n, figures, permille, n_ranks, ret))
+		return bsa_store_fail(s, BSA_E_ENV, "cannot read a scratch file beside %s: %s", s->file.output,
+		                      bsa_spill_error(s->spill));
 	return s->code;
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -86,8 +86,9 @@ static int by_what_is_shown(const void *a, const void *b)
 	const struct named *x = a, *y = b;
 	int d;
 
-	if ((d = compare(x->group->app, y->group->app)) || (d = strcmp(x->model, y->model)) ||
-	    (d = compare(x->group->priority, y->group->priority)) || (d = compare(x->group->path, y->group->path)))
+	if ((d = compare_numbers(x->group->app, y->group->app)) || (d = strcmp(x->model, y->model)) ||
+	    (d = compare_numbers(x->group->priority, y->group->priority)) ||
+	    (d = compare_numbers(x->group->path, y->group->path)))
 		return d;
 	return x->group->cold - y->group->cold;
 }
@@ -116,15 +117,16 @@ static void insert_stat(struct stats *t, const struct named *of, unsigned figure
 {
 	if (!v->n || (!v->max && !path_has(of->group->path, figure)))
 		return;
-	STATEMENT_ROW(t->s, phase_stat, .app_id = ref(of->group->app), .model = of->model,
-	              .priority = named(of->group->priority), .path = named(of->group->path), .cold = cold_of(of),
-	              .figure = figure, .n = count(v->n), .sum_ns = ns(v->sum), .min_ns = ns(v->min),
-	              .p50_ns = ns(v->rank[P50]), .p90_ns = ns(v->rank[P90]), .p95_ns = ns(v->rank[P95]),
-	              .p99_ns = ns(v->rank[P99]), .p999_ns = ns(v->rank[P999]), .max_ns = ns(v->max));
+	STATEMENT_ROW(t->s, phase_stat, .app_id = sql_id(of->group->app), .model = of->model,
+	              .priority = sql_label(of->group->priority), .path = sql_label(of->group->path),
+	              .cold = cold_of(of), .figure = figure, .n = sql_count(v->n), .sum_ns = sql_ns(v->sum),
+	              .min_ns = sql_ns(v->min), .p50_ns = sql_ns(v->rank[P50]), .p90_ns = sql_ns(v->rank[P90]),
+	              .p95_ns = sql_ns(v->rank[P95]), .p99_ns = sql_ns(v->rank[P99]), .p999_ns = sql_ns(v->rank[P999]),
+	              .max_ns = sql_ns(v->max));
 }
 
 /* From @from on, those that are shown as one: in t->together. Returns the first that is not. */
-static size_t together(struct stats *t, size_t from)
+static size_t count_together(struct stats *t, size_t from)
 {
 	size_t to = from;
 
@@ -142,8 +144,8 @@ static int phase_stat(struct stats *t)
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_what_is_shown);
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
-		to = together(t, from);
-		if (percentiles(t, to - from, SHOWN_AS_PHASES, permille, RANKS_MAX, v))
+		to = count_together(t, from);
+		if (read_percentiles(t, to - from, SHOWN_AS_PHASES, permille, RANKS_MAX, v))
 			break;
 		insert_stat(t, &t->groups[from], FIGURE_E2E, &v[FIGURE_E2E]);
 		insert_stat(t, &t->groups[from], FIGURE_OVERHEAD, &v[FIGURE_OVERHEAD]);
@@ -172,9 +174,9 @@ static void insert_costs(struct stats *t, const struct named *of, size_t n_group
 			continue;
 		sum = sum < left ? sum : left;
 		left -= sum;
-		STATEMENT_ROW(t->s, overhead, .app_id = ref(of->group->app), .model = of->model,
-		              .priority = named(of->group->priority), .path = named(of->group->path),
-		              .cold = cold_of(of), .cause = cause, .n = count(n), .sum_ns = (int64_t)sum);
+		STATEMENT_ROW(t->s, overhead, .app_id = sql_id(of->group->app), .model = of->model,
+		              .priority = sql_label(of->group->priority), .path = sql_label(of->group->path),
+		              .cold = cold_of(of), .cause = cause, .n = sql_count(n), .sum_ns = (int64_t)sum);
 	}
 }
 
@@ -182,7 +184,7 @@ static void insert_costs(struct stats *t, const struct named *of, size_t n_group
 static int overhead_cause(struct stats *t)
 {
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
-		to = together(t, from);
+		to = count_together(t, from);
 		insert_costs(t, &t->groups[from], to - from);
 	}
 	return t->s->code;
@@ -194,10 +196,10 @@ static int by_app(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 
-	return compare(x->group->app, y->group->app);
+	return compare_numbers(x->group->app, y->group->app);
 }
 
-static int slowdown(struct stats *t)
+static int write_slowdown(struct stats *t)
 {
 	static const unsigned permille[] = { 500, 990 };
 	struct selected v[FIGURES];
@@ -206,13 +208,13 @@ static int slowdown(struct stats *t)
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		for (to = from; to < t->n && by_app(&t->groups[from], &t->groups[to]) == 0; to++)
 			t->together[to - from] = t->groups[to].group;
-		if (percentiles(t, to - from, 1U << FIGURE_SLOWDOWN, permille, 2, v))
+		if (read_percentiles(t, to - from, 1U << FIGURE_SLOWDOWN, permille, 2, v))
 			break;
 		if (!v[FIGURE_SLOWDOWN].n)
 			continue;
-		STATEMENT_ROW(t->s, slowdown, .app_id = ref(t->groups[from].group->app),
-		              .n = count(v[FIGURE_SLOWDOWN].n), .p50 = ns(v[FIGURE_SLOWDOWN].rank[0]),
-		              .p99 = ns(v[FIGURE_SLOWDOWN].rank[1]));
+		STATEMENT_ROW(t->s, slowdown, .app_id = sql_id(t->groups[from].group->app),
+		              .n = sql_count(v[FIGURE_SLOWDOWN].n), .p50 = sql_ns(v[FIGURE_SLOWDOWN].rank[0]),
+		              .p99 = sql_ns(v[FIGURE_SLOWDOWN].rank[1]));
 	}
 	return t->s->code;
 }
@@ -222,38 +224,38 @@ static int slowdown(struct stats *t)
 static int by_model_and_path(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
-	int d = compare(x->group->model, y->group->model);
+	int d = compare_numbers(x->group->model, y->group->model);
 
-	return d ? d : compare(x->group->path, y->group->path);
+	return d ? d : compare_numbers(x->group->path, y->group->path);
 }
 
 static uint64_t estimate_of(struct stats *t, uint32_t model)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(t->s, "SELECT estimate_ns FROM stored_model WHERE id = ?");
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(t->s, "SELECT estimate_ns FROM stored_model WHERE id = ?");
 
 	if (!q)
 		return 0;
 	sqlite3_bind_int64(q, 1, model);
-	return store_step(t->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+	return bsa_store_step(t->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
 }
 
 /* @p50 BSA_NEVER: unknown. */
 static void insert_typical(struct stats *t, const struct group *of, unsigned phase, uint64_t n, uint64_t p50,
                            uint64_t least)
 {
-	STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = phase, .n = count(n),
-	              .p50_ns = ns(p50), .estimated = n < BSA_TYPICAL_MIN, .least_ns = ns(least));
+	STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = phase, .n = sql_count(n),
+	              .p50_ns = sql_ns(p50), .estimated = n < BSA_TYPICAL_MIN, .least_ns = sql_ns(least));
 }
 
 /* Without enough executions to compare with, only the run has an estimate. */
-static uint64_t expected(struct stats *t, uint32_t model, unsigned phase)
+static uint64_t estimate_or_unknown(struct stats *t, uint32_t model, unsigned phase)
 {
 	uint64_t estimate = phase == BSA_RUN ? estimate_of(t, model) : 0;
 
 	return estimate ? estimate : BSA_NEVER;
 }
 
-static int typical(struct stats *t)
+static int write_typical(struct stats *t)
 {
 	static const unsigned permille[] = { 500 };
 	struct selected v[FIGURES];
@@ -278,11 +280,11 @@ static int typical(struct stats *t)
 				n += g->n;
 			}
 		}
-		if (n >= BSA_TYPICAL_MIN && percentiles(t, n_quiet, PHASES_ONLY, permille, 1, v))
+		if (n >= BSA_TYPICAL_MIN && read_percentiles(t, n_quiet, PHASES_ONLY, permille, 1, v))
 			break;
 		for (unsigned f = 0; f < BSA_PHASES; f++)
 			insert_typical(t, of, f, n,
-			               n < BSA_TYPICAL_MIN ? expected(t, of->model, f)
+			               n < BSA_TYPICAL_MIN ? estimate_or_unknown(t, of->model, f)
 			               : v[f].n            ? v[f].rank[0]
 			                                   : BSA_NEVER,
 			               least[f]);
@@ -302,41 +304,42 @@ static int64_t median_run(struct stats *t, uint32_t model)
 	for (size_t i = 0; i < t->n; i++)
 		if (t->groups[i].group->model == model)
 			t->together[n++] = t->groups[i].group;
-	if (!n || percentiles(t, n, 1U << BSA_RUN, permille, 1, v) || !v[BSA_RUN].n)
+	if (!n || read_percentiles(t, n, 1U << BSA_RUN, permille, 1, v) || !v[BSA_RUN].n)
 		return NOTHING;
-	return ns(v[BSA_RUN].rank[0]);
+	return sql_ns(v[BSA_RUN].rank[0]);
 }
 
-static int starvation(struct stats *t)
+static int write_starvation(struct stats *t)
 {
 	struct bsa_store *s = t->s;
-	cleanup_stmt sqlite3_stmt *models = store_prepare(
+	cleanup_stmt sqlite3_stmt *models = bsa_store_prepare(
 		s, "SELECT DISTINCT model_id FROM stored_starvation WHERE execution_id >= ? AND model_id IS NOT NULL");
-	cleanup_stmt sqlite3_stmt *remove = store_prepare(
+	cleanup_stmt sqlite3_stmt *remove = bsa_store_prepare(
 		s, "DELETE FROM stored_starvation WHERE model_id = ? AND execution_id >= ? AND gap_ns <= ?");
 
 	if (!models || !remove)
 		return s->code;
-	sqlite3_bind_int64(models, 1, ref(s->first_execution));
-	while (store_step(s, models)) {
+	sqlite3_bind_int64(models, 1, sql_id(s->first_execution));
+	while (bsa_store_step(s, models)) {
 		uint32_t model = (uint32_t)sqlite3_column_int64(models, 0);
 		int64_t median = median_run(t, model);
 
 		if (median == NOTHING)
 			continue;
 		sqlite3_bind_int64(remove, 1, model);
-		sqlite3_bind_int64(remove, 2, ref(s->first_execution));
+		sqlite3_bind_int64(remove, 2, sql_id(s->first_execution));
 		sqlite3_bind_int64(remove, 3, median > MOST / MEDIANS_STARVED ? MOST : MEDIANS_STARVED * median);
-		store_do(s, remove);
+		bsa_store_do(s, remove);
 	}
 	return s->code;
 }
 
-int stats_run(struct bsa_store *s)
+int bsa_stats_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(stats_fini))) struct stats t = { 0 };
 
-	if (s->code || stats_init(&t, s) || phase_stat(&t) || overhead_cause(&t) || slowdown(&t) || typical(&t))
+	if (s->code || stats_init(&t, s) || phase_stat(&t) || overhead_cause(&t) || write_slowdown(&t) ||
+	    write_typical(&t))
 		return s->code;
-	return starvation(&t);
+	return write_starvation(&t);
 }

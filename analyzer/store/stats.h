@@ -5,6 +5,6 @@
 struct bsa_store;
 
 /* After the last fact. 0, or the code that is kept. */
-int stats_run(struct bsa_store *s);
+int bsa_stats_run(struct bsa_store *s);
 
 #endif

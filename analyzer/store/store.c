@@ -29,7 +29,7 @@
 
 /* ---- what went wrong ---- */
 
-int store_fail(struct bsa_store *s, int code, const char *format, ...)
+int bsa_store_fail(struct bsa_store *s, int code, const char *format, ...)
 {
 	va_list args;
 
@@ -41,26 +41,26 @@ int store_fail(struct bsa_store *s, int code, const char *format, ...)
 	return s->code = code;
 }
 
-int store_sql_failed(struct bsa_store *s)
+int bsa_store_sql_failed(struct bsa_store *s)
 {
 	int error = sqlite3_system_errno(s->db);
 
 	if (s->stopped)
-		return store_fail(s, BSA_E_STOPPED, "stopped");
+		return bsa_store_fail(s, BSA_E_STOPPED, "stopped");
 	switch (sqlite3_errcode(s->db)) {
 	case SQLITE_FULL:
-		return store_fail(s, BSA_E_ENV, "cannot write %s: no space left", s->file.output);
+		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: no space left", s->file.output);
 	case SQLITE_NOMEM:
-		return store_fail(s, BSA_E_ENV, "no memory");
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
-		return store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output,
-		                  error ? strerror(error) : sqlite3_errmsg(s->db));
+		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output,
+		                      error ? strerror(error) : sqlite3_errmsg(s->db));
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		return store_fail(s, BSA_E_INPUT, "%s is damaged: %s", s->file.output, sqlite3_errmsg(s->db));
+		return bsa_store_fail(s, BSA_E_INPUT, "%s is damaged: %s", s->file.output, sqlite3_errmsg(s->db));
 	default:
-		return store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, sqlite3_errmsg(s->db));
+		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, sqlite3_errmsg(s->db));
 	}
 }
 
@@ -78,49 +78,49 @@ void bsa_store_stop(struct bsa_store *s)
 
 /* ---- statements ---- */
 
-int store_run(struct bsa_store *s, const char *sql)
+int bsa_store_run(struct bsa_store *s, const char *sql)
 {
 	if (!s->code && sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		store_sql_failed(s);
+		bsa_store_sql_failed(s);
 	return s->code;
 }
 
-sqlite3_stmt *store_prepare(struct bsa_store *s, const char *sql)
+sqlite3_stmt *bsa_store_prepare(struct bsa_store *s, const char *sql)
 {
 	sqlite3_stmt *q = NULL;
 
 	if (!s->code && sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL) != SQLITE_OK)
-		store_sql_failed(s);
+		bsa_store_sql_failed(s);
 	return q;
 }
 
-bool store_step(struct bsa_store *s, sqlite3_stmt *q)
+bool bsa_store_step(struct bsa_store *s, sqlite3_stmt *q)
 {
 	int r = s->code ? SQLITE_DONE : sqlite3_step(q);
 
 	if (r != SQLITE_ROW && r != SQLITE_DONE)
-		store_sql_failed(s);
+		bsa_store_sql_failed(s);
 	return r == SQLITE_ROW;
 }
 
-int store_do(struct bsa_store *s, sqlite3_stmt *q)
+int bsa_store_do(struct bsa_store *s, sqlite3_stmt *q)
 {
-	store_step(s, q);
+	bsa_store_step(s, q);
 	sqlite3_reset(q);
 	return s->code;
 }
 
 /* The number that @sql selects; 0 where there is none. */
-static int64_t number(struct bsa_store *s, const char *sql)
+static int64_t select_number(struct bsa_store *s, const char *sql)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(s, sql);
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, sql);
 
-	return q && store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
+	return q && bsa_store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
 }
 
 /* ---- beginning ---- */
 
-static int progress(void *ctx)
+static int stop_if_asked(void *ctx)
 {
 	return ((struct bsa_store *)ctx)->stopped;
 }
@@ -128,18 +128,18 @@ static int progress(void *ctx)
 static int open_db(struct bsa_store *s)
 {
 	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-		return store_sql_failed(s);
-	sqlite3_progress_handler(s->db, 1000, progress, s);
-	/* No other process reads the file, and an incomplete file is removed: so there is no journal, and one fsync, of store_file_publish. */
-	store_run(s, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = OFF; PRAGMA "
-	             "synchronous = OFF;"
-	             "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8192; PRAGMA secure_delete = OFF;"
-	             "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON");
+		return bsa_store_sql_failed(s);
+	sqlite3_progress_handler(s->db, 1000, stop_if_asked, s);
+	/* No other process reads the file, and an incomplete file is removed: so there is no journal, and one fsync, of bsa_store_file_publish. */
+	bsa_store_run(s, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = OFF; PRAGMA "
+	                 "synchronous = OFF;"
+	                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8192; PRAGMA secure_delete = OFF;"
+	                 "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON");
 	/* A copied file is untrusted. (The defensive mode forbids to turn the journal off: so that was done before.) */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	return store_run(s, "BEGIN");
+	return bsa_store_run(s, "BEGIN");
 }
 
 static int make_schema(struct bsa_store *s)
@@ -148,78 +148,79 @@ static int make_schema(struct bsa_store *s)
 
 	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
 	         BSA_SCHEMA_VERSION);
-	store_run(s, sql);
-	store_run(s, bsa_sql_schema);
+	bsa_store_run(s, sql);
+	bsa_store_run(s, bsa_sql_schema);
 	snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES('schema_version', %d), ('schema_digest', %" PRId64 ")",
-	         BSA_SCHEMA_VERSION, header_schema_digest());
-	return store_run(s, sql);
+	         BSA_SCHEMA_VERSION, bsa_header_schema_digest());
+	return bsa_store_run(s, sql);
 }
 
 static int check_schema(struct bsa_store *s)
 {
-	if (number(s, "SELECT value FROM meta WHERE key = 'schema_digest'") != header_schema_digest() && !s->code)
-		s->code = header_refuse(HEADER_OTHER_BUILD, s->file.output, &s->err);
+	if (select_number(s, "SELECT value FROM meta WHERE key = 'schema_digest'") != bsa_header_schema_digest() &&
+	    !s->code)
+		s->code = bsa_header_refuse(HEADER_OTHER_BUILD, s->file.output, &s->err);
 	return s->code;
 }
 
 static void look_at_last(struct bsa_store *s)
 {
-	s->before = s->last_trace = (uint32_t)number(s, "SELECT max(id) FROM trace");
+	s->before = s->last_trace = (uint32_t)select_number(s, "SELECT max(id) FROM trace");
 	s->last = (struct bsa_fold_ids){
-		.execution = (uint64_t)number(s, "SELECT max(id) FROM stored_execution"),
-		.mapping = (uint64_t)number(s, "SELECT max(id) FROM stored_mapping"),
-		.app = (uint32_t)number(s, "SELECT max(id) FROM app"),
-		.process = (uint32_t)number(s, "SELECT max(id) FROM stored_process"),
-		.model = (uint32_t)number(s, "SELECT max(id) FROM stored_model"),
-		.stream = (uint32_t)number(s, "SELECT max(id) FROM stored_stream"),
-		.buffer = (uint32_t)number(s, "SELECT max(id) FROM stored_buffer"),
+		.execution = (uint64_t)select_number(s, "SELECT max(id) FROM stored_execution"),
+		.mapping = (uint64_t)select_number(s, "SELECT max(id) FROM stored_mapping"),
+		.app = (uint32_t)select_number(s, "SELECT max(id) FROM app"),
+		.process = (uint32_t)select_number(s, "SELECT max(id) FROM stored_process"),
+		.model = (uint32_t)select_number(s, "SELECT max(id) FROM stored_model"),
+		.stream = (uint32_t)select_number(s, "SELECT max(id) FROM stored_stream"),
+		.buffer = (uint32_t)select_number(s, "SELECT max(id) FROM stored_buffer"),
 	};
 }
 
 /* Pages go into an empty table only; what comes too late for them waits in one like it. */
 static int begin_pages(struct bsa_store *s)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT replace(sql, 'stored_execution', '" LATE_EXECUTIONS
-	                                                "') FROM sqlite_schema WHERE name = 'stored_execution'");
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, "SELECT replace(sql, 'stored_execution', '" LATE_EXECUTIONS
+	                                                    "') FROM sqlite_schema WHERE name = 'stored_execution'");
 
-	if (q && store_step(s, q))
-		store_run(s, (const char *)sqlite3_column_text(q, 0));
-	store_run(s, bsa_sql_execution_index);
-	s->window = window_new();
-	s->by_seq = sort_new(&s->file);
-	s->pages = pages_new(&s->file, COLUMNS_execution);
+	if (q && bsa_store_step(s, q))
+		bsa_store_run(s, (const char *)sqlite3_column_text(q, 0));
+	bsa_store_run(s, bsa_sql_execution_index);
+	s->window = bsa_window_new();
+	s->by_seq = bsa_sort_new(&s->file);
+	s->pages = bsa_pages_new(&s->file, COLUMNS_execution);
 	if (!s->window || !s->by_seq || !s->pages)
-		return store_fail(s, BSA_E_ENV, "no memory");
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
 	return s->code;
 }
 
 static void look_at_users(struct bsa_store *s)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT u.value, r.value FROM meta u, meta r WHERE u.key = "
-	                                                "'service_uid' AND r.key = 'service_rival_uid'");
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, "SELECT u.value, r.value FROM meta u, meta r WHERE u.key = "
+	                                                    "'service_uid' AND r.key = 'service_rival_uid'");
 
-	if (!q || !store_step(s, q))
+	if (!q || !bsa_store_step(s, q))
 		return;
 	s->service_uid = sqlite3_column_int64(q, 0);
 	s->rival_uid = sqlite3_column_int64(q, 1);
 }
 
-static int begin(struct bsa_store *s)
+static int begin_writing(struct bsa_store *s)
 {
 	bool there;
 
 	open_db(s);
-	there = number(s, "SELECT count(*) FROM sqlite_schema") > 0;
+	there = select_number(s, "SELECT count(*) FROM sqlite_schema") > 0;
 	if (there && !check_schema(s))
-		store_run(s, bsa_sql_no_indices);
+		bsa_store_run(s, bsa_sql_no_indices);
 	else if (!there && !s->code && !make_schema(s))
 		begin_pages(s);
 	look_at_last(s);
 	look_at_users(s);
 	s->first_execution = s->last.execution + 1;
-	batches_init(s);
-	statements_init(s);
-	return s->code || !s->pages ? s->code : batches_to_pages(s);
+	bsa_batches_init(s);
+	bsa_statements_init(s);
+	return s->code || !s->pages ? s->code : bsa_batches_to_pages(s);
 }
 
 int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *options, struct bsa_err *err)
@@ -232,12 +233,12 @@ int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *option
 	s->service_uid = s->rival_uid = NOTHING;
 	s->append = options->append;
 	s->keep_operations = options->keep_operations;
-	r = store_file_init(&s->file, options->output, options->append, err);
+	r = bsa_store_file_init(&s->file, options->output, options->append, err);
 	if (!r) {
-		s->spill = spill_new(&s->file);
-		s->tally = tally_new();
-		s->crowd = crowd_new();
-		r = s->spill && s->tally && s->crowd ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
+		s->spill = bsa_spill_new(&s->file);
+		s->tally = bsa_tally_new();
+		s->crowd = bsa_crowd_new();
+		r = s->spill && s->tally && s->crowd ? begin_writing(s) : bsa_store_fail(s, BSA_E_ENV, "no memory");
 		bsa_store_check(s, err);
 	}
 	if (r) {
@@ -252,23 +253,23 @@ struct bsa_store *bsa_store_free(struct bsa_store *s)
 {
 	if (!s)
 		return NULL;
-	batches_fini(s);
-	statements_fini(s);
+	bsa_batches_fini(s);
+	bsa_statements_fini(s);
 	sqlite3_close_v2(s->db);
-	spill_free(s->spill);
-	tally_free(s->tally);
-	crowd_free(s->crowd);
-	pages_free(s->pages);
-	window_free(s->window);
-	sort_free(s->by_seq);
-	store_file_fini(&s->file);
+	bsa_spill_free(s->spill);
+	bsa_tally_free(s->tally);
+	bsa_crowd_free(s->crowd);
+	bsa_pages_free(s->pages);
+	bsa_window_free(s->window);
+	bsa_sort_free(s->by_seq);
+	bsa_store_file_fini(&s->file);
 	free(s);
 	return NULL;
 }
 
 void bsa_store_clean(const char *output)
 {
-	store_file_clean(output);
+	bsa_store_file_clean(output);
 }
 
 /* Here, because who cleans up after an importer has no decoder. */
@@ -296,9 +297,9 @@ struct bsa_store_counts bsa_store_counts(const struct bsa_store *s)
 void bsa_store_clock(struct bsa_store *s, int64_t offset)
 {
 	/* The rows in the batches have their times added already. */
-	crowd_finish(s);
-	inverted_finish(s);
-	s->offset = bounded(offset);
+	bsa_crowd_finish(s);
+	bsa_inverted_finish(s);
+	s->offset = sql_clamped(offset);
 }
 
 void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out)
@@ -327,13 +328,13 @@ void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival)
 
 static void write_number(struct bsa_store *s, const char *key, int64_t value)
 {
-	cleanup_stmt sqlite3_stmt *q = value == NOTHING ? NULL : store_prepare(s, "REPLACE INTO meta VALUES(?, ?)");
+	cleanup_stmt sqlite3_stmt *q = value == NOTHING ? NULL : bsa_store_prepare(s, "REPLACE INTO meta VALUES(?, ?)");
 
 	if (!q)
 		return;
 	sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 2, value);
-	store_do(s, q);
+	bsa_store_do(s, q);
 }
 
 /* Counts add to what is there; the version is that of who wrote last. */
@@ -354,8 +355,8 @@ static int write_meta(struct bsa_store *s)
 		{ "left_out_evicted", s->left_out.evicted },
 		{ "left_out_late", s->left_out.late },
 		{ "left_out_forgotten", s->left_out.forgotten },
-		{ "joined_statistics", spill_joined(s->spill) },
-		{ "joined_counts", tally_joined(s->tally) },
+		{ "joined_statistics", bsa_spill_joined(s->spill) },
+		{ "joined_counts", bsa_tally_joined(s->tally) },
 		{ "joined_interference", s->left_out.pairs },
 		{ "joined_causes", s->joined_causes },
 		{ "saved_asked", s->saved_asked },
@@ -368,12 +369,13 @@ static int write_meta(struct bsa_store *s)
 
 	write_number(s, "service_uid", s->service_uid);
 	write_number(s, "service_rival_uid", s->rival_uid);
-	store_run(s, "REPLACE INTO meta VALUES('tool_version', 'burstscope " BSA_VERSION "')");
-	q = store_prepare(s, "REPLACE INTO meta VALUES(?1, ?2 + coalesce((SELECT value FROM meta WHERE key = ?1), 0))");
+	bsa_store_run(s, "REPLACE INTO meta VALUES('tool_version', 'burstscope " BSA_VERSION "')");
+	q = bsa_store_prepare(
+		s, "REPLACE INTO meta VALUES(?1, ?2 + coalesce((SELECT value FROM meta WHERE key = ?1), 0))");
 	for (size_t i = 0; q && i < sizeof(counts) / sizeof(counts[0]); i++) {
 		sqlite3_bind_text(q, 1, counts[i].key, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(q, 2, count(counts[i].value));
-		store_do(s, q);
+		sqlite3_bind_int64(q, 2, sql_count(counts[i].value));
+		bsa_store_do(s, q);
 	}
 	return s->code;
 }
@@ -384,7 +386,7 @@ static int write_meta(struct bsa_store *s)
  */
 static int refuse_twice(struct bsa_store *s)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
 		s, "SELECT t.path, u.path FROM stored_stream b "
 		   "JOIN stored_stream a ON a.number = b.number AND a.trace_id <= ?1 "
 		   "JOIN trace t ON t.id = b.trace_id JOIN trace u ON u.id = a.trace_id AND u.host = t.host "
@@ -395,20 +397,20 @@ static int refuse_twice(struct bsa_store *s)
 	if (!q)
 		return s->code;
 	sqlite3_bind_int64(q, 1, s->before);
-	if (store_step(s, q))
-		store_fail(s, BSA_E_INPUT,
-		           "%s is of a run that is in the database already (as %s), and would count it twice",
-		           (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1));
+	if (bsa_store_step(s, q))
+		bsa_store_fail(s, BSA_E_INPUT,
+		               "%s is of a run that is in the database already (as %s), and would count it twice",
+		               (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1));
 	return s->code;
 }
 
 /* Everything that is open of the database. */
 static int close_db(struct bsa_store *s)
 {
-	batches_finalize(s);
-	statements_fini(s);
+	bsa_batches_finalize(s);
+	bsa_statements_fini(s);
 	if (!s->code && sqlite3_close(s->db) != SQLITE_OK)
-		return store_sql_failed(s);
+		return bsa_store_sql_failed(s);
 	if (!s->code)
 		s->db = NULL;
 	return s->code;
@@ -418,7 +420,7 @@ static int next_by_seq(void *ctx, int64_t *entry)
 {
 	struct pair pair;
 
-	if (sort_next(ctx, &pair))
+	if (bsa_sort_next(ctx, &pair))
 		return -1;
 	entry[0] = pair.key >> 32 ? (int64_t)(pair.key >> 32) : NOTHING;
 	entry[1] = (int64_t)(pair.key & UINT32_MAX);
@@ -428,23 +430,23 @@ static int next_by_seq(void *ctx, int64_t *entry)
 
 static uint32_t root_of(struct bsa_store *s, const char *name)
 {
-	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT rootpage FROM sqlite_schema WHERE name = ?");
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, "SELECT rootpage FROM sqlite_schema WHERE name = ?");
 
 	if (!q)
 		return 0;
 	sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-	return store_step(s, q) ? (uint32_t)sqlite3_column_int64(q, 0) : 0;
+	return bsa_store_step(s, q) ? (uint32_t)sqlite3_column_int64(q, 0) : 0;
 }
 
-static int attach(struct bsa_store *s, uint32_t table, uint32_t by_seq, const uint32_t roots[BATCHES])
+static int attach_tables(struct bsa_store *s, uint32_t table, uint32_t by_seq, const uint32_t roots[BATCHES])
 {
-	if (batches_attach(s, roots))
+	if (bsa_batches_attach(s, roots))
 		return s->code;
-	if (pages_attach(s->pages, s->file.fd, table) ||
-	    pages_index(s->pages, s->file.fd, by_seq, 3, sort_n(s->by_seq), next_by_seq, s->by_seq))
-		return store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, pages_error(s->pages));
-	s->pages = pages_free(s->pages);
-	s->by_seq = sort_free(s->by_seq);
+	if (bsa_pages_attach(s->pages, s->file.fd, table) ||
+	    bsa_pages_index(s->pages, s->file.fd, by_seq, 3, bsa_sort_n(s->by_seq), next_by_seq, s->by_seq))
+		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(s->pages));
+	s->pages = bsa_pages_free(s->pages);
+	s->by_seq = bsa_sort_free(s->by_seq);
 	return s->code;
 }
 
@@ -454,46 +456,47 @@ static int attach_pages(struct bsa_store *s)
 	uint32_t table = root_of(s, "stored_execution"), by_seq = root_of(s, "stored_execution_seq"), roots[BATCHES];
 
 	for (unsigned of = 0; of < BATCHES; of++)
-		roots[of] = root_of(s, batch_table(of));
-	if (store_run(s, "COMMIT") || close_db(s) || attach(s, table, by_seq, roots) || open_db(s))
+		roots[of] = root_of(s, bsa_batch_table(of));
+	if (bsa_store_run(s, "COMMIT") || close_db(s) || attach_tables(s, table, by_seq, roots) || open_db(s))
 		return s->code;
-	store_run(s, "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);
-	batches_fini(s);
-	return batches_init(s);
+	bsa_store_run(s,
+	              "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);
+	bsa_batches_fini(s);
+	return bsa_batches_init(s);
 }
 
 int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 {
 	int r;
 
-	window_empty(s);
-	crowd_finish(s);
-	inverted_finish(s);
-	batches_flush(s);
-	store_run(s, bsa_sql_names);
-	stats_run(s);
-	pool_stat_run(s);
+	bsa_window_empty(s);
+	bsa_crowd_finish(s);
+	bsa_inverted_finish(s);
+	bsa_batches_flush(s);
+	bsa_store_run(s, bsa_sql_names);
+	bsa_stats_run(s);
+	bsa_pool_stat_run(s);
 	if (s->pages)
 		attach_pages(s);
 	else
-		store_run(s, bsa_sql_execution_index);
-	store_run(s, bsa_sql_indices);
+		bsa_store_run(s, bsa_sql_execution_index);
+	bsa_store_run(s, bsa_sql_indices);
 	if (s->before)
 		refuse_twice(s);
-	blame_run(s);
-	sharing_run(s);
-	tally_write(s);
-	store_run(s, bsa_sql_misses);
+	bsa_blame_run(s);
+	bsa_sharing_write(s);
+	bsa_tally_write(s);
+	bsa_store_run(s, bsa_sql_misses);
 	write_meta(s);
-	store_run(s, "COMMIT");
+	bsa_store_run(s, "COMMIT");
 	if (s->stopped)
-		store_fail(s, BSA_E_STOPPED, "stopped");
+		bsa_store_fail(s, BSA_E_STOPPED, "stopped");
 	close_db(s);
 	r = bsa_store_check(s, err);
 	if (r)
 		return r;
-	r = store_file_publish(&s->file, err);
+	r = bsa_store_file_publish(&s->file, err);
 	if (r)
-		store_fail(s, r, "%s", err ? err->text : "cannot publish");
+		bsa_store_fail(s, r, "%s", err ? err->text : "cannot publish");
 	return r;
 }

@@ -25,7 +25,7 @@ struct set {
 	size_t last; /* the last item found: mostly the next one, too */
 };
 
-static void *nth(const struct set *s, size_t i)
+static void *item_at(const struct set *s, size_t i)
 {
 	return s->items + i * s->item;
 }
@@ -48,7 +48,7 @@ static uint32_t *slot_of(const struct set *s, const void *key)
 	for (uint64_t i = hash_of(key, s->key);; i++) {
 		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
 
-		if (!*slot || !memcmp(nth(s, *slot - 1), key, s->key))
+		if (!*slot || !memcmp(item_at(s, *slot - 1), key, s->key))
 			return slot;
 	}
 }
@@ -64,28 +64,28 @@ static int grow_slots(struct set *s)
 	s->slots = bigger;
 	s->n_slots = n;
 	for (size_t i = 0; i < s->n; i++)
-		*slot_of(s, nth(s, i)) = (uint32_t)(i + 1);
+		*slot_of(s, item_at(s, i)) = (uint32_t)(i + 1);
 	return 0;
 }
 
-static bool has(struct set *s, const void *like)
+static bool set_has(struct set *s, const void *like)
 {
-	return s->n && (!memcmp(nth(s, s->last), like, s->key) || *slot_of(s, like));
+	return s->n && (!memcmp(item_at(s, s->last), like, s->key) || *slot_of(s, like));
 }
 
 /* The item whose key is that of @like, which is what it is made of if it is not there. NULL: no memory. */
-static void *find(struct set *s, const void *like)
+static void *set_find(struct set *s, const void *like)
 {
 	uint32_t *slot;
 
-	if (s->n && !memcmp(nth(s, s->last), like, s->key))
-		return nth(s, s->last);
+	if (s->n && !memcmp(item_at(s, s->last), like, s->key))
+		return item_at(s, s->last);
 	if (2 * (s->n + 1) > s->n_slots && grow_slots(s))
 		return NULL;
 	slot = slot_of(s, like);
 	if (*slot) {
 		s->last = *slot - 1;
-		return nth(s, s->last);
+		return item_at(s, s->last);
 	}
 	if (s->n == s->room) {
 		size_t room = s->room ? 2 * s->room : 16;
@@ -96,10 +96,10 @@ static void *find(struct set *s, const void *like)
 		s->items = bigger;
 		s->room = room;
 	}
-	memcpy(nth(s, s->n), like, s->item);
+	memcpy(item_at(s, s->n), like, s->item);
 	s->last = s->n++;
 	*slot = (uint32_t)s->n;
-	return nth(s, s->last);
+	return item_at(s, s->last);
 }
 
 static void set_fini(struct set *s)
@@ -135,7 +135,7 @@ struct tally {
 	uint64_t executions, joined;
 };
 
-struct tally *tally_new(void)
+struct tally *bsa_tally_new(void)
 {
 	struct tally *t = calloc(1, sizeof(*t));
 
@@ -148,7 +148,7 @@ struct tally *tally_new(void)
 	return t;
 }
 
-struct tally *tally_free(struct tally *t)
+struct tally *bsa_tally_free(struct tally *t)
 {
 	if (!t)
 		return NULL;
@@ -202,17 +202,17 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 	struct kind *k;
 
 	t->executions++;
-	if (is_full(t) && !has(&t->kinds, &like)) {
+	if (is_full(t) && !set_has(&t->kinds, &like)) {
 		like.app = like.model = 0;
 		t->joined++;
 	}
-	k = find(&t->kinds, &like);
+	k = set_find(&t->kinds, &like);
 	if (!k)
 		return -1;
 	k->n++;
 	k->deadlines += x->deadline != 0;
-	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) > k->worst) /* NOTHING is less than any */
-		k->worst = late_by(x->lateness);
+	if (x->miss != BSA_MISS_NONE && sql_lateness(x->lateness) > k->worst) /* NOTHING is less than any */
+		k->worst = sql_lateness(x->lateness);
 	add_slots(k, x);
 	return 0;
 }
@@ -222,7 +222,7 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	struct block like = {
 		.number = (uint64_t)id / IDS_OF_A_BLOCK, .first = INT64_MAX, .began = INT64_MAX, .ended = INT64_MIN
 	};
-	struct block *b = find(&t->blocks, &like);
+	struct block *b = set_find(&t->blocks, &like);
 
 	if (!b)
 		return -1;
@@ -237,26 +237,26 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	return 0;
 }
 
-static void compare(struct worst *w, int64_t id, int64_t ns)
+static void keep_worst(struct worst *w, int64_t id, int64_t ns)
 {
 	if (!w->id || ns > w->ns || (ns == w->ns && id < w->id))
 		*w = (struct worst){ id, ns };
 }
 
-int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
+int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
 {
-	int64_t id = ref(x->id);
+	int64_t id = sql_id(x->id);
 
 	if (x->path == BSA_PATH_PREPARE)
 		return add_to_block(t, id, at);
-	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) != NOTHING)
-		compare(&t->latest, id, late_by(x->lateness));
+	if (x->miss != BSA_MISS_NONE && sql_lateness(x->lateness) != NOTHING)
+		keep_worst(&t->latest, id, sql_lateness(x->lateness));
 	if (x->e2e != BSA_NEVER)
-		compare(&t->slowest, id, ns(x->e2e));
+		keep_worst(&t->slowest, id, sql_ns(x->e2e));
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
 }
 
-uint64_t tally_joined(const struct tally *t)
+uint64_t bsa_tally_joined(const struct tally *t)
 {
 	return t->joined;
 }
@@ -273,37 +273,38 @@ static int by_number(const void *a, const void *b)
 /* @sql chooses between ?1 and who was the worst before. */
 static void write_worst(struct bsa_store *s, const struct worst *w, const char *sql)
 {
-	cleanup_stmt sqlite3_stmt *q = w->id ? store_prepare(s, sql) : NULL;
+	cleanup_stmt sqlite3_stmt *q = w->id ? bsa_store_prepare(s, sql) : NULL;
 
 	if (!q)
 		return;
 	sqlite3_bind_int64(q, 1, w->id);
-	store_do(s, q);
+	bsa_store_do(s, q);
 }
 
-int tally_write(struct bsa_store *s)
+int bsa_tally_write(struct bsa_store *s)
 {
 	struct tally *t = s->tally;
 
 	for (size_t i = 0; i < t->kinds.n; i++) {
-		const struct kind *k = nth(&t->kinds, i);
+		const struct kind *k = item_at(&t->kinds, i);
 
-		ROW(s, count, .app_id = ref(k->app), .model_id = ref(k->model), .priority = named(k->priority),
-		    .path = named(k->path), .status = named(k->status), .miss = k->miss, .quality = k->quality,
-		    .sides = k->sides, .n = count(k->n), .deadlines = count(k->deadlines), .worst_ns = k->worst,
-		    .cold = k->cold, .slots_known = count(k->slots_known), .cold_known = count(k->cold_known),
+		ROW(s, count, .app_id = sql_id(k->app), .model_id = sql_id(k->model),
+		    .priority = sql_label(k->priority), .path = sql_label(k->path), .status = sql_label(k->status),
+		    .miss = k->miss, .quality = k->quality, .sides = k->sides, .n = sql_count(k->n),
+		    .deadlines = sql_count(k->deadlines), .worst_ns = k->worst, .cold = k->cold,
+		    .slots_known = sql_count(k->slots_known), .cold_known = sql_count(k->cold_known),
 		    .slot_lookups = k->lookups, .slot_misses = k->misses);
 	}
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);
 	for (size_t i = 0; i < t->blocks.n; i++) {
-		const struct block *b = nth(&t->blocks, i);
+		const struct block *b = item_at(&t->blocks, i);
 		bool known = b->began <= b->ended;
 
 		ROW(s, block, .first_id = b->first, .last_id = b->last, .began = known ? b->began : NOTHING,
 		    .ended = known ? b->ended : NOTHING);
 	}
-	batches_flush(s);
+	bsa_batches_flush(s);
 	write_worst(
 		s, &t->latest,
 		"REPLACE INTO meta SELECT 'latest_miss', execution_id FROM stored_missed WHERE execution_id IN (?1, "

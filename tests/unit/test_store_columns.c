@@ -57,7 +57,7 @@ struct table {
 	COLUMNS_OF(n, c)                                            \
 	static void write_##n(struct bsa_store *s, const void *row) \
 	{                                                           \
-		struct row_##n *to = batch_row(s, BATCH_##n);       \
+		struct row_##n *to = bsa_batch_row(s, BATCH_##n);   \
                                                                     \
 		assert_non_null(to);                                \
 		*to = *(const struct row_##n *)row;                 \
@@ -149,9 +149,9 @@ static struct bsa_store *open_store(const char *path)
 	struct bsa_store *s = calloc(1, sizeof(*s));
 
 	assert_int_equal(sqlite3_open(path, &s->db), SQLITE_OK);
-	store_run(s, bsa_sql_schema);
-	batches_init(s);
-	assert_int_equal(statements_init(s), 0);
+	bsa_store_run(s, bsa_sql_schema);
+	bsa_batches_init(s);
+	assert_int_equal(bsa_statements_init(s), 0);
 	return s;
 }
 
@@ -159,8 +159,8 @@ static void close_store(struct bsa_store *s)
 {
 	if (s->code)
 		fail_msg("%s", s->err.text);
-	batches_fini(s);
-	statements_fini(s);
+	bsa_batches_fini(s);
+	bsa_statements_fini(s);
 	assert_int_equal(sqlite3_close(s->db), SQLITE_OK);
 	free(s);
 }
@@ -294,14 +294,14 @@ static void columns_hold_their_smallest_and_largest_and_nothing(void **state)
 	sqlite3 *db;
 
 	memset(long_text, 'x', sizeof(long_text) - 1);
-	store_run(s, "BEGIN");
+	bsa_store_run(s, "BEGIN");
 	for (size_t i = 0; i < N_OF(tables); i++) {
 		rows[i] = rows_of(&tables[i]);
 		for (size_t k = 0; k < rows[i].n; k++)
 			tables[i].write(s, rows[i].all + k * tables[i].bytes);
 	}
-	batches_flush(s);
-	store_run(s, "COMMIT");
+	bsa_batches_flush(s);
+	bsa_store_run(s, "COMMIT");
 	close_store(s);
 	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
 	for (size_t i = 0; i < N_OF(tables); i++) {
@@ -328,7 +328,7 @@ static void a_required_column_refuses_nothing(void **state)
 			set_all(&tables[i], row, 1);
 			set(row, c, c->kind == TEXT ? (union value){ .text = NULL } : (union value){ NOTHING });
 			tables[i].write(s, row);
-			if (!batches_flush(s))
+			if (!bsa_batches_flush(s))
 				fail_msg("%s.%s is required, but the table holds a NULL", tables[i].sql, c->name);
 			s->code = 0;
 			close_store(s);
@@ -380,7 +380,7 @@ static void remove_rows(struct bsa_store *s, const struct table *t)
 	char sql[128];
 
 	snprintf(sql, sizeof(sql), "DELETE FROM %s", t->sql);
-	store_run(s, sql);
+	bsa_store_run(s, sql);
 }
 
 /* Make @row the only row of its table. */
@@ -388,7 +388,7 @@ static void write_only(struct bsa_store *s, const struct table *t, const void *r
 {
 	remove_rows(s, t);
 	t->write(s, row);
-	assert_int_equal(batches_flush(s), 0);
+	assert_int_equal(bsa_batches_flush(s), 0);
 }
 
 /* A row that every view shows: bursts only are in `burst`, and times stay in range while base is 0. */
