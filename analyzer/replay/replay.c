@@ -60,12 +60,12 @@ enum { BLOCK = 64 };
 
 /* ---- what is to come ---- */
 
-static bool sooner(const struct event *a, const struct event *b)
+static bool event_before(const struct event *a, const struct event *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-static void expect(struct play *p, struct live *l, uint64_t at)
+static void event_expect(struct play *p, struct live *l, uint64_t at)
 {
 	struct event e = { .at = at < p->now ? p->now : at, .order = ++p->order, .whose = l };
 	struct event *more;
@@ -83,7 +83,7 @@ static void expect(struct play *p, struct live *l, uint64_t at)
 		p->heap = more;
 		p->room = p->room * 2 + BLOCK;
 	}
-	for (i = p->n++; i && sooner(&e, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (i = p->n++; i && event_before(&e, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		p->heap[i] = p->heap[(i - 1) / 2];
 	p->heap[i] = e;
 }
@@ -94,8 +94,8 @@ static struct event take_first(struct play *p)
 	size_t i = 0, child;
 
 	while ((child = 2 * i + 1) < p->n) {
-		child += child + 1 < p->n && sooner(&p->heap[child + 1], &p->heap[child]);
-		if (!sooner(&p->heap[child], &last))
+		child += child + 1 < p->n && event_before(&p->heap[child + 1], &p->heap[child]);
+		if (!event_before(&p->heap[child], &last))
 			break;
 		p->heap[i] = p->heap[child];
 		i = child;
@@ -112,7 +112,7 @@ static const struct event *first_event(struct play *p)
 	return p->n ? &p->heap[0] : NULL;
 }
 
-static struct live *spare(struct play *p)
+static struct live *live_new(struct play *p)
 {
 	struct live *l, *block, **blocks;
 
@@ -215,7 +215,7 @@ static void look_again_at_all(struct play *p)
 
 static void submit_next(struct play *p, uint32_t chain)
 {
-	struct live *l = spare(p);
+	struct live *l = live_new(p);
 
 	if (!l) {
 		p->failed = true;
@@ -233,10 +233,10 @@ static void submit_next(struct play *p, uint32_t chain)
 		                                  .ended = BSA_REPLAY_NEVER,
 		                                  .answered = BSA_REPLAY_NEVER };
 	l->state = l->call.apart ? SUBMITS : COMES;
-	expect(p, l, l->call.at + (l->call.apart ? 0 : l->call.send_ns));
+	event_expect(p, l, l->call.at + (l->call.apart ? 0 : l->call.send_ns));
 }
 
-static void ends(struct play *p, struct live *l, enum bsa_replay_fate fate)
+static void call_end(struct play *p, struct live *l, enum bsa_replay_fate fate)
 {
 	l->outcome.fate = fate;
 	l->outcome.ended = p->now;
@@ -247,10 +247,11 @@ static void ends(struct play *p, struct live *l, enum bsa_replay_fate fate)
 static void answers_soon(struct play *p, struct live *l)
 {
 	l->state = ANSWERS;
-	expect(p, l, l->outcome.ended + (l->outcome.fate == BSA_REPLAY_ANSWERED ? l->call.answer_ns : l->call.fail_ns));
+	event_expect(p, l,
+	             l->outcome.ended + (l->outcome.fate == BSA_REPLAY_ANSWERED ? l->call.answer_ns : l->call.fail_ns));
 }
 
-static void answers(struct play *p, struct live *l)
+static void call_answer(struct play *p, struct live *l)
 {
 	uint32_t chain = l->call.chain;
 	bool apart = l->call.apart;
@@ -275,10 +276,10 @@ static void handed_over(struct play *p, struct nnb__policy_job *job)
 	if (!l)
 		return;
 	l->state = BEGINS;
-	expect(p, l, p->now + l->call.wake_ns);
+	event_expect(p, l, p->now + l->call.wake_ns);
 }
 
-static void held(struct play *p, const struct live *l, uint32_t lane)
+static void report_held(struct play *p, const struct live *l, uint32_t lane)
 {
 	if (p->source->held)
 		p->source->held(p->source->arg, &l->call, lane, l->on_since, p->now);
@@ -290,12 +291,12 @@ static void ends_on_lane(struct play *p, struct live *l, enum bsa_replay_fate fa
 	uint32_t lane = (uint32_t)l->job.lane;
 
 	p->lanes[lane].on = NULL;
-	held(p, l, lane);
-	ends(p, l, fate);
+	report_held(p, l, lane);
+	call_end(p, l, fate);
 	if (fate == BSA_REPLAY_ANSWERED && !l->broken && !p->terms->recorded)
 		nnb__estimate_learn(&p->models[l->call.model], p->now - l->outcome.began);
 	l->state = GIVES;
-	expect(p, l, p->now + l->call.give_ns);
+	event_expect(p, l, p->now + l->call.give_ns);
 }
 
 /* The service reads the clock only if the policy wants to know; what is unknown to it is unknown here. */
@@ -304,14 +305,14 @@ static uint64_t time_for(const struct play *p, bool leave)
 	return nnb__policy_wants_time(&p->policy, leave) ? p->now : 0;
 }
 
-static void gives(struct play *p, struct live *l)
+static void lane_leave(struct play *p, struct live *l)
 {
 	handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)));
 	look_again_at_all(p);
 	answers_soon(p, l);
 }
 
-static void begins(struct play *p, struct live *l)
+static void lane_begin(struct play *p, struct live *l)
 {
 	uint32_t lane = (uint32_t)l->job.lane;
 
@@ -338,7 +339,7 @@ static void may_leave(struct play *p, struct live *l)
 		next = nnb__policy_leave(&p->policy, (int)lane, true, p->now);
 		if (next != &l->job) {
 			p->lanes[lane].on = NULL;
-			held(p, l, lane);
+			report_held(p, l, lane);
 			l->outcome.preemptions++;
 			l->broken = true;
 			if (p->terms->rules.preempt == NNB_PREEMPT_RESTART) {
@@ -346,7 +347,7 @@ static void may_leave(struct play *p, struct live *l)
 				l->step = 0;
 			}
 			l->state = WAITS;
-			expect(p, l, too_late(p, l, l->done));
+			event_expect(p, l, too_late(p, l, l->done));
 			handed_over(p, next);
 		}
 	}
@@ -377,14 +378,14 @@ static void goes_on(struct play *p, uint32_t lane)
 
 /* ---- its beginning ---- */
 
-static void submits(struct play *p, struct live *l)
+static void call_submit(struct play *p, struct live *l)
 {
 	submit_next(p, l->call.chain);
 	l->state = COMES;
-	expect(p, l, p->now + l->call.send_ns);
+	event_expect(p, l, p->now + l->call.send_ns);
 }
 
-static void comes(struct play *p, struct live *l)
+static void call_arrive(struct play *p, struct live *l)
 {
 	enum nnb_deadlines deadlines = (enum nnb_deadlines)p->terms->rules.deadlines;
 	uint64_t least = least_of(p, l);
@@ -401,26 +402,26 @@ static void comes(struct play *p, struct live *l)
 		admission = nnb__admission(deadlines, l->call.deadline, p->now, least,
 		                           nnb__policy_wait(&p->policy, &l->job, p->now));
 	if (admission != NNB__ADMITTED) {
-		ends(p, l, BSA_REPLAY_REFUSED);
+		call_end(p, l, BSA_REPLAY_REFUSED);
 		answers_soon(p, l);
 		return;
 	}
 	l->state = ENTERS;
-	expect(p, l, p->now + l->call.ready_ns);
+	event_expect(p, l, p->now + l->call.ready_ns);
 }
 
-static void enters(struct play *p, struct live *l)
+static void call_enter(struct play *p, struct live *l)
 {
 	l->outcome.ready = p->now;
 	l->job.floor_ns = least_of(p, l);
 	l->until = nnb__waits_until((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline, l->job.floor_ns);
 	if (nnb__policy_ready(&p->policy, &l->job, time_for(p, false))) {
 		l->state = BEGINS;
-		expect(p, l, p->now + l->call.begin_ns);
+		event_expect(p, l, p->now + l->call.begin_ns);
 		return;
 	}
 	l->state = WAITS;
-	expect(p, l, l->until);
+	event_expect(p, l, l->until);
 	look_again_at_all(p);
 }
 
@@ -428,35 +429,35 @@ static void gives_up(struct play *p, struct live *l)
 {
 	nnb__policy_cancel(&p->policy, &l->job, p->now);
 	look_again_at_all(p);
-	ends(p, l, l->outcome.began == BSA_REPLAY_NEVER ? BSA_REPLAY_GAVE_UP : BSA_REPLAY_ABORTED);
+	call_end(p, l, l->outcome.began == BSA_REPLAY_NEVER ? BSA_REPLAY_GAVE_UP : BSA_REPLAY_ABORTED);
 	answers_soon(p, l);
 }
 
 /* ---- the whole ---- */
 
-static void happens(struct play *p, struct live *l)
+static void event_happen(struct play *p, struct live *l)
 {
 	switch (l->state) {
 	case SUBMITS:
-		submits(p, l);
+		call_submit(p, l);
 		break;
 	case COMES:
-		comes(p, l);
+		call_arrive(p, l);
 		break;
 	case ENTERS:
-		enters(p, l);
+		call_enter(p, l);
 		break;
 	case WAITS:
 		gives_up(p, l);
 		break;
 	case BEGINS:
-		begins(p, l);
+		lane_begin(p, l);
 		break;
 	case GIVES:
-		gives(p, l);
+		lane_leave(p, l);
 		break;
 	case ANSWERS:
-		answers(p, l);
+		call_answer(p, l);
 		break;
 	case RUNS:
 		break;
@@ -481,7 +482,7 @@ static bool next_thing(struct play *p)
 	if (lane < BSA_REPLAY_LANES_MAX)
 		goes_on(p, lane);
 	else
-		happens(p, take_first(p).whose);
+		event_happen(p, take_first(p).whose);
 	return true;
 }
 

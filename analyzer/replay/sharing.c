@@ -60,7 +60,7 @@ struct play {
 	int code;
 };
 
-static int fail(struct play *p, int code)
+static int play_fail(struct play *p, int code)
 {
 	p->code = p->code ? p->code : code;
 	return p->code;
@@ -142,12 +142,12 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	c = &p->calls[chain->next];
 	after = c->next == NONE ? NULL : &p->calls[c->next];
 	if (!cut_in_steps(c)) {
-		fail(p, BSA_SHARING_NO_MEMORY);
+		play_fail(p, BSA_SHARING_NO_MEMORY);
 		return false;
 	}
 	p->total += c->run;
 	if (p->total > LONGEST_NS || ++p->under_way > READY_MOST) { /* more than there can have been */
-		fail(p, BSA_SHARING_TOO_MANY);
+		play_fail(p, BSA_SHARING_TOO_MANY);
 		return false;
 	}
 	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now);
@@ -235,7 +235,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	a->sum += (double)c->is.response;
 	a->ideal_sum += (double)ideal;
 	if (!add_response(&a->responses, c->is.response, ideal))
-		fail(p, BSA_SHARING_NO_MEMORY);
+		play_fail(p, BSA_SHARING_NO_MEMORY);
 }
 
 /* ---- parts ---- */
@@ -260,7 +260,7 @@ static struct chain *chain_of(struct play *p, uint64_t stream)
 	}
 }
 
-static void append(struct play *p, const struct bsa_sharing_call *c)
+static void call_append(struct play *p, const struct bsa_sharing_call *c)
 {
 	struct chain *chain = chain_of(p, c->stream);
 
@@ -313,7 +313,7 @@ static void play_part(struct play *p)
 	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = p };
 
 	if (!bsa_replay_run(&replay, &source))
-		fail(p, BSA_SHARING_NO_MEMORY);
+		play_fail(p, BSA_SHARING_NO_MEMORY);
 	for (uint32_t i = 0; i < p->n; i++)
 		free(p->calls[i].steps);
 	if (!p->code)
@@ -330,14 +330,14 @@ static void play_all(struct play *p)
 
 	while (!p->code && (r = p->terms->next(p->terms->arg, &c)) != 0) {
 		if (r < 0) {
-			fail(p, BSA_SHARING_FAILED);
+			play_fail(p, BSA_SHARING_FAILED);
 			return;
 		}
 		c.ready = at_most(c.ready, LONGEST_NS);
 		c.response = at_most(c.response, LONGEST_NS);
 		if (p->n == PART_MOST || (p->n >= PART_LEAST && c.ready > until))
 			play_part(p);
-		append(p, &c);
+		call_append(p, &c);
 		p->apps[c.app].played++;
 		if (c.asked)
 			add_work(&p->apps[c.app], &p->accounts[c.app], &c);
@@ -356,7 +356,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t p95(uint64_t *ns, size_t n)
+static uint64_t percentile_95(uint64_t *ns, size_t n)
 {
 	if (!n)
 		return 0;
@@ -364,7 +364,7 @@ static uint64_t p95(uint64_t *ns, size_t n)
 	return ns[(n * 95 + 99) / 100 - 1];
 }
 
-static void conclude(struct play *p)
+static void conclude_apps(struct play *p)
 {
 	for (uint32_t i = 0; i < p->terms->n_apps; i++) {
 		struct bsa_sharing_app *app = &p->apps[i];
@@ -374,8 +374,8 @@ static void conclude(struct play *p)
 			continue;
 		app->mean_ns = a->sum / (double)app->n;
 		app->ideal_mean_ns = a->ideal_sum / (double)app->n;
-		app->p95_ns = p95(a->responses.is, a->responses.n);
-		app->ideal_p95_ns = p95(a->responses.ideal, a->responses.n);
+		app->p95_ns = percentile_95(a->responses.is, a->responses.n);
+		app->ideal_p95_ns = percentile_95(a->responses.ideal, a->responses.n);
 	}
 }
 
@@ -404,9 +404,9 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 	if (p.accounts && p.calls && p.chains && p.slots)
 		play_all(&p);
 	else
-		fail(&p, BSA_SHARING_NO_MEMORY);
+		play_fail(&p, BSA_SHARING_NO_MEMORY);
 	if (!p.code)
-		conclude(&p);
+		conclude_apps(&p);
 	play_fini(&p);
 	return p.code;
 }

@@ -68,7 +68,7 @@ static bool is_taken(const struct play *p, uint32_t i)
 }
 
 /* @ns without @less, which is more if it is below 0. */
-static uint64_t minus(uint64_t ns, int64_t less)
+static uint64_t ns_without(uint64_t ns, int64_t less)
 {
 	if (less < 0)
 		return ns + ((uint64_t)0 - (uint64_t)less);
@@ -78,7 +78,7 @@ static uint64_t minus(uint64_t ns, int64_t less)
 /* ---- what is open ---- */
 
 /* A number of its own for each @what in each way that is drawn. */
-static uint32_t drawn(const struct play *p, uint64_t what)
+static uint32_t draw_for(const struct play *p, uint64_t what)
 {
 	uint64_t x = (what + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (p->way + UINT64_C(1)) * UINT64_C(0xc2b2ae3d27d4eb4f);
 
@@ -89,7 +89,7 @@ static uint32_t drawn(const struct play *p, uint64_t what)
 
 static bool is_closed(const struct play *p, const struct bsa_without_call *c)
 {
-	return p->way < WAYS ? p->way & CLOSED : drawn(p, c->stream) & 1;
+	return p->way < WAYS ? p->way & CLOSED : draw_for(p, c->stream) & 1;
 }
 
 /* A length between @least and @most, of which only these bounds are known. */
@@ -99,7 +99,7 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 		return least;
 	if (p->way < WAYS)
 		return p->way & MOST ? most : least;
-	return least + (uint64_t)((double)(most - least) * (double)(drawn(p, c->id) % 1024) / 1023);
+	return least + (uint64_t)((double)(most - least) * (double)(draw_for(p, c->id) % 1024) / 1023);
 }
 
 /* ---- when a call comes ---- */
@@ -155,16 +155,16 @@ static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsa_without_change *change = p->change;
-	uint64_t way = minus(ret->send_ns + ret->ready_ns, change->before);
+	uint64_t way = ns_without(ret->send_ns + ret->ready_ns, change->before);
 
 	ret->send_ns = ret->send_ns < way ? ret->send_ns : way;
 	ret->ready_ns = way - ret->send_ns;
-	ret->begin_ns = ret->wake_ns = minus(ret->wake_ns, change->hand);
-	ret->run_ns = minus(ret->run_ns, change->run);
-	ret->answer_ns = minus(ret->answer_ns, change->after);
+	ret->begin_ns = ret->wake_ns = ns_without(ret->wake_ns, change->hand);
+	ret->run_ns = ns_without(ret->run_ns, change->run);
+	ret->answer_ns = ns_without(ret->answer_ns, change->after);
 	if (ret->deadline != BSA_REPLAY_NEVER)
-		ret->deadline = minus(ret->deadline, -change->later);
-	ret->at = minus(ret->at, (int64_t)change->earlier);
+		ret->deadline = ns_without(ret->deadline, -change->later);
+	ret->at = ns_without(ret->at, (int64_t)change->earlier);
 	if (change->earlier && ret->at < now)
 		p->unknown_from = 0;
 }
@@ -183,7 +183,7 @@ static uint64_t fail_of(const struct bsa_without *w, const struct bsa_without_ca
 /* The length of a step: a call that was given up while it ran was at a checkpoint then. */
 static uint64_t step_of(const struct play *p, const struct bsa_without_call *c)
 {
-	uint64_t finer = p->way < WAYS ? (p->way & FINE ? FINER : 1) : 1 + drawn(p, ~c->id) % FINER;
+	uint64_t finer = p->way < WAYS ? (p->way & FINE ? FINER : 1) : 1 + draw_for(p, ~c->id) % FINER;
 	uint64_t step = c->step && finer > 1 ? c->step / finer + 1 : c->step, n;
 
 	if (!c->ran || !step)
@@ -192,7 +192,7 @@ static uint64_t step_of(const struct play *p, const struct bsa_without_call *c)
 	return (c->ran + n - 1) / n;
 }
 
-static void fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct bsa_replay_call *ret)
+static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
 	uint32_t after = p->w->next[i];
@@ -214,7 +214,7 @@ static void fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct b
 		                         .tag = i,
 		                         .apart = after != NONE && is_beside(c, &p->w->world.calls[after]) };
 	if (is_closed(p, c) && ret->deadline != BSA_REPLAY_NEVER)
-		ret->deadline = minus(ret->deadline, (int64_t)(c->submitted - at));
+		ret->deadline = ns_without(ret->deadline, (int64_t)(c->submitted - at));
 	if (i == p->w->world.victim)
 		fill_victim(p, now, ret);
 	ret->run_ns = ret->run_ns ? ret->run_ns : 1;
@@ -231,7 +231,7 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay
 		p->w->played[i].at = at;
 		p->at[chain] = p->w->next[i];
 		if (!is_taken(p, i)) {
-			fill(p, i, at, now, ret);
+			call_fill(p, i, at, now, ret);
 			p->w->n_played++;
 			return true;
 		}
@@ -277,7 +277,7 @@ struct known {
 	uint64_t margin; /* beside that of the way */
 };
 
-static bool play(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct known *ret)
+static bool play_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct known *ret)
 {
 	struct play p = { .w = w, .change = change, .way = way, .unknown_from = BSA_WITHOUT_UNKNOWN };
 	const struct bsa_replay replay = { .rules = { w->world.policy, w->world.preempt, w->world.deadlines,
@@ -301,12 +301,12 @@ static bool play(struct bsa_without *w, const struct bsa_without_change *change,
 
 /* ---- as it was ---- */
 
-static uint64_t difference(uint64_t a, uint64_t b)
+static uint64_t distance_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
 
-static bool misses(const struct played *x)
+static bool is_missed(const struct played *x)
 {
 	return !x->served || (int64_t)x->late_by > 0;
 }
@@ -317,7 +317,7 @@ static uint64_t error_of(const struct bsa_without *w)
 	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
 	uint64_t most = 0, error;
 
-	if (!misses(&w->played[w->world.victim]))
+	if (!is_missed(&w->played[w->world.victim]))
 		return ABSURD;
 	for (size_t i = 0; i < w->world.n; i++) {
 		const struct bsa_without_call *c = &w->world.calls[i];
@@ -327,10 +327,10 @@ static uint64_t error_of(const struct bsa_without *w)
 			continue;
 		if (!x->is_done || x->served != c->served)
 			return ABSURD;
-		error = c->served ? difference(x->ended, c->ended) : difference(x->answered, c->answered);
+		error = c->served ? distance_of(x->ended, c->ended) : distance_of(x->answered, c->answered);
 		most = error > most ? error : most;
 	}
-	error = difference(w->played[w->world.victim].answered, victim->answered);
+	error = distance_of(w->played[w->world.victim].answered, victim->answered);
 	return error > most ? error : most;
 }
 
@@ -363,7 +363,7 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 		w->margin[way] = ABSURD;
 		if (way < WAYS ? way & ~open : !open)
 			continue;
-		if (!play(w, &nothing, way, &known))
+		if (!play_way(w, &nothing, way, &known))
 			return false;
 		w->margin[way] = error_of(w);
 		best = w->margin[way] < best ? w->margin[way] : best;
@@ -463,7 +463,7 @@ static uint64_t open_of(const struct bsa_without *w)
 }
 
 /* The verdict of this replay on the victim. */
-static int verdict(const struct bsa_without *w, unsigned way, struct known known)
+static int verdict_of(const struct bsa_without *w, unsigned way, struct known known)
 {
 	const struct played *victim = &w->played[w->world.victim];
 	int64_t late_by = (int64_t)victim->late_by;
@@ -483,7 +483,7 @@ static bool is_within(const struct bsa_without *w, const struct bsa_without_chan
 {
 	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
 
-	if (change->earlier && minus(victim->submitted, (int64_t)change->earlier) < w->world.begins)
+	if (change->earlier && ns_without(victim->submitted, (int64_t)change->earlier) < w->world.begins)
 		return false;
 	for (size_t i = 0; i < w->world.n; i++)
 		for (size_t k = 0; w->world.calls[i].before && k < change->n_executions; k++)
@@ -513,9 +513,9 @@ bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *cha
 	for (unsigned way = 0; way < WAYS + DRAWS && said != -1; way++) {
 		if (!w->is_way[way])
 			continue;
-		if (!play(w, change, way, &known))
+		if (!play_way(w, change, way, &known))
 			return false;
-		says = verdict(w, way, known);
+		says = verdict_of(w, way, known);
 		said = said == -2 || said == says ? says : -1;
 	}
 	*ret = said < 0 || (!said && may_reach_back(w, change)) ? -1 : said;
