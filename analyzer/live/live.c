@@ -51,7 +51,7 @@ static int no_memory(struct bsa_err *err)
 }
 
 /* LTTng's clock. */
-static uint64_t now(void)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec t;
 
@@ -61,7 +61,7 @@ static uint64_t now(void)
 
 /* ---- facts ---- */
 
-static void note(struct bsa_live *l, int failed)
+static void note_failure(struct bsa_live *l, int failed)
 {
 	l->failed |= failed != 0;
 }
@@ -70,16 +70,16 @@ static void on_app(void *ctx, const struct bsa_app *a)
 {
 	struct bsa_live *l = ctx;
 
-	note(l, bsa_rows_app(l->rows, a));
+	note_failure(l, bsa_rows_app(l->rows, a));
 }
 
 static void on_model(void *ctx, const struct bsa_model *m)
 {
 	struct bsa_live *l = ctx;
 
-	note(l, bsa_rows_model(l->rows, m));
+	note_failure(l, bsa_rows_model(l->rows, m));
 	if (!l->options.tells_only)
-		note(l, bsa_misses_model(l->misses, m));
+		note_failure(l, bsa_misses_model(l->misses, m));
 }
 
 static void on_rules(void *ctx, const struct bsa_rules *r)
@@ -97,9 +97,9 @@ static void on_over(void *ctx, const struct bsa_execution *x)
 
 	if (l->options.tells_only)
 		return;
-	note(l, bsa_rows_over(l->rows, x));
+	note_failure(l, bsa_rows_over(l->rows, x));
 	if (x->path != BSA_PATH_PREPARE)
-		bsa_rows_counted(l->rows, l->event_at, now());
+		bsa_rows_counted(l->rows, l->event_at, monotonic_ns());
 }
 
 static void on_execution(void *ctx, const struct bsa_execution *x)
@@ -108,8 +108,8 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 	unsigned cause = BSA_CAUSES;
 
 	if (!l->options.tells_only) {
-		note(l, bsa_misses_execution(l->misses, x, &cause));
-		note(l, bsa_rows_execution(l->rows, x, cause));
+		note_failure(l, bsa_misses_execution(l->misses, x, &cause));
+		note_failure(l, bsa_rows_execution(l->rows, x, cause));
 	}
 	if (l->options.tells.execution && x->path != BSA_PATH_PREPARE)
 		bsa_tell_execution(&l->options.tells, l->rows, x, cause, l->state.until);
@@ -120,7 +120,7 @@ static void on_wait(void *ctx, const struct bsa_wait *w)
 	struct bsa_live *l = ctx;
 
 	if (!l->options.tells_only)
-		note(l, bsa_misses_wait(l->misses, w));
+		note_failure(l, bsa_misses_wait(l->misses, w));
 }
 
 static void on_slice(void *ctx, const struct bsa_slice *s)
@@ -128,7 +128,7 @@ static void on_slice(void *ctx, const struct bsa_slice *s)
 	struct bsa_live *l = ctx;
 
 	if (!l->options.tells_only)
-		note(l, bsa_misses_slice(l->misses, s));
+		note_failure(l, bsa_misses_slice(l->misses, s));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)
@@ -136,7 +136,7 @@ static void on_preemption(void *ctx, const struct bsa_preemption *p)
 	struct bsa_live *l = ctx;
 
 	if (!l->options.tells_only)
-		note(l, bsa_misses_preemption(l->misses, p));
+		note_failure(l, bsa_misses_preemption(l->misses, p));
 }
 
 static void on_refused(void *ctx, const struct bsa_refused *r)
@@ -144,7 +144,7 @@ static void on_refused(void *ctx, const struct bsa_refused *r)
 	struct bsa_live *l = ctx;
 
 	if (!l->options.tells_only)
-		note(l, bsa_misses_refused(l->misses, r));
+		note_failure(l, bsa_misses_refused(l->misses, r));
 }
 
 static void on_window(void *ctx, const struct bsa_lag *lag)
@@ -285,7 +285,7 @@ static int know_traces(struct bsa_live *l, struct bsa_err *err)
 	return 0;
 }
 
-static int begin(struct bsa_live *l, struct bsa_err *err)
+static int begin_fold(struct bsa_live *l, struct bsa_err *err)
 {
 	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0,
 		                                  .starvation_ns = l->options.starvation_ns,
@@ -316,7 +316,7 @@ static void tell_silence(struct bsa_live *l)
 		l->state.losses++;
 }
 
-static int end(struct bsa_live *l, struct bsa_err *err)
+static int end_fold(struct bsa_live *l, struct bsa_err *err)
 {
 	if (!l->fold)
 		return 0;
@@ -332,16 +332,16 @@ static int end(struct bsa_live *l, struct bsa_err *err)
 
 /* ---- records ---- */
 
-static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *err)
+static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *err)
 {
 	int r = know_traces(l, err), counts;
 
 	if (r >= 0 && l->fold && l->compact != l->options.compact) {
 		note_gap(l);
-		r = end(l, err);
+		r = end_fold(l, err);
 	}
 	if (r >= 0 && !l->fold)
-		r = begin(l, err);
+		r = begin_fold(l, err);
 	if (r < 0)
 		return r;
 	l->event_at = e->at;
@@ -358,9 +358,9 @@ static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *e
 	r = services_event(l->services, e, err);
 	if (r == BSA_E_INPUT) { /* two services that an import would refuse to put together */
 		note_gap(l);
-		r = end(l, err);
+		r = end_fold(l, err);
 		if (r >= 0)
-			r = begin(l, err);
+			r = begin_fold(l, err);
 	}
 	if (r < 0)
 		return r;
@@ -373,7 +373,7 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 	int r;
 
 	while ((r = bsa_follow_next(l->follow, &e, err)) > 0)
-		if ((r = take(l, e, err)) < 0)
+		if ((r = take_record(l, e, err)) < 0)
 			return r;
 	return r;
 }
@@ -405,20 +405,20 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 	return r;
 }
 
-static void recause(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is)
+static void on_recause(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is)
 {
 	bsa_rows_recause(((struct bsa_live *)ctx)->rows, app, model, was, is);
 }
 
 /* All that is in files is taken, and the fold is over. */
-static int leave(struct bsa_live *l, struct bsa_err *err)
+static int leave_trace(struct bsa_live *l, struct bsa_err *err)
 {
 	int r = bsa_follow_look(l->follow, BSA_NEVER, err);
 
 	if (r >= 0)
 		r = take_all(l, err);
 	if (r >= 0)
-		r = end(l, err);
+		r = end_fold(l, err);
 	if (r >= 0)
 		l->users_again |= users_decided(l->users).again;
 	return r;
@@ -426,12 +426,12 @@ static int leave(struct bsa_live *l, struct bsa_err *err)
 
 int bsa_live_finish(struct bsa_live *l, struct bsa_err *err)
 {
-	int r = l->finished ? 0 : leave(l, err);
+	int r = l->finished ? 0 : leave_trace(l, err);
 
 	if (r < 0 || l->finished)
 		return r;
 	l->finished = true;
-	bsa_misses_again(l->misses, recause, l);
+	bsa_misses_again(l->misses, on_recause, l);
 	return 0;
 }
 
@@ -462,7 +462,7 @@ int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err
 	const struct bsa_follow_options options = { directory, l->options.settle_ns };
 	struct bsa_followed followed;
 	struct bsa_decoded decoded;
-	int r = leave(l, err);
+	int r = leave_trace(l, err);
 
 	if (r < 0)
 		return r;

@@ -50,7 +50,7 @@ struct bsa_misses *bsa_misses_new(void)
 	return !bsa_table_init(&m->kept) && m->usual ? m : bsa_misses_free(m);
 }
 
-static void drop(struct bsa_misses *m, struct kept *k)
+static void kept_drop(struct bsa_misses *m, struct kept *k)
 {
 	bsa_table_remove(&m->kept, &k->entry);
 	bsa_list_remove(&k->link);
@@ -76,7 +76,7 @@ struct bsa_misses *bsa_misses_free(struct bsa_misses *m)
 	if (!m)
 		return NULL;
 	while ((k = first_of(&m->untold)) || (k = first_of(&m->missed)))
-		drop(m, k);
+		kept_drop(m, k);
 	bsa_table_fini(&m->kept);
 	bsa_usual_free(m->usual);
 	free(m->blamed);
@@ -86,7 +86,7 @@ struct bsa_misses *bsa_misses_free(struct bsa_misses *m)
 
 /* ---- what is told ---- */
 
-static void grow(struct bsa_misses *m, struct kept *k, size_t bytes)
+static void count_bytes(struct bsa_misses *m, struct kept *k, size_t bytes)
 {
 	k->bytes += bytes;
 	m->bytes += bytes;
@@ -103,7 +103,7 @@ static void make_room(struct bsa_misses *m, const struct kept *but)
 		if (!k || k == but)
 			return;
 		m->inexact = true;
-		drop(m, k);
+		kept_drop(m, k);
 	}
 }
 
@@ -119,12 +119,12 @@ static struct kept *kept_of(struct bsa_misses *m, uint64_t id)
 	k->cause = BSA_CAUSES;
 	bsa_table_add(&m->kept, &k->entry, id);
 	bsa_list_add(&m->untold, &k->link);
-	grow(m, k, sizeof(*k));
+	count_bytes(m, k, sizeof(*k));
 	make_room(m, k);
 	return k;
 }
 
-static int add(struct bsa_misses *m, struct kept *k, struct told *to, const void *fact, size_t bytes)
+static int told_add(struct bsa_misses *m, struct kept *k, struct told *to, const void *fact, size_t bytes)
 {
 	if (!k)
 		return -ENOMEM;
@@ -134,7 +134,7 @@ static int add(struct bsa_misses *m, struct kept *k, struct told *to, const void
 
 		if (!more)
 			return -ENOMEM;
-		grow(m, k, (room - to->room) * bytes);
+		count_bytes(m, k, (room - to->room) * bytes);
 		to->of = more;
 		to->room = room;
 		make_room(m, k);
@@ -147,21 +147,21 @@ int bsa_misses_wait(struct bsa_misses *m, const struct bsa_wait *w)
 {
 	struct kept *k = kept_of(m, w->execution);
 
-	return add(m, k, k ? &k->waits : NULL, w, sizeof(*w));
+	return told_add(m, k, k ? &k->waits : NULL, w, sizeof(*w));
 }
 
 int bsa_misses_preemption(struct bsa_misses *m, const struct bsa_preemption *p)
 {
 	struct kept *k = kept_of(m, p->execution);
 
-	return add(m, k, k ? &k->preemptions : NULL, p, sizeof(*p));
+	return told_add(m, k, k ? &k->preemptions : NULL, p, sizeof(*p));
 }
 
 int bsa_misses_slice(struct bsa_misses *m, const struct bsa_slice *s)
 {
 	struct kept *k = kept_of(m, s->execution);
 
-	return add(m, k, k ? &k->slices : NULL, s, sizeof(*s));
+	return told_add(m, k, k ? &k->slices : NULL, s, sizeof(*s));
 }
 
 int bsa_misses_refused(struct bsa_misses *m, const struct bsa_refused *r)
@@ -210,7 +210,7 @@ static int by_slice(const void *a, const void *b)
 	return (x->began > y->began) - (x->began < y->began);
 }
 
-static void sort(struct told *t, size_t bytes, int (*compare)(const void *, const void *))
+static void told_sort(struct told *t, size_t bytes, int (*compare)(const void *, const void *))
 {
 	if (t->n > 1)
 		qsort(t->of, t->n, bytes, compare);
@@ -231,7 +231,7 @@ static bool room_for_rows(struct bsa_misses *m, size_t n)
 }
 
 /* Its primary cause, as far as is known now. BSA_CAUSES: no memory. */
-static unsigned blame(struct bsa_misses *m, const struct kept *k, bool exactly)
+static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exactly)
 {
 	const struct bsa_typical typical = bsa_usual_of(m->usual, k->execution, exactly);
 	const struct bsa_missed missed = {
@@ -264,14 +264,14 @@ static int keep_miss(struct bsa_misses *m, const struct bsa_execution *x, unsign
 	if (!k || !(k->execution = malloc(sizeof(*x))))
 		return -ENOMEM;
 	*k->execution = *x;
-	grow(m, k, sizeof(*x));
+	count_bytes(m, k, sizeof(*x));
 	make_room(m, k);
-	sort(&k->waits, sizeof(struct bsa_wait), by_beginning);
-	sort(&k->preemptions, sizeof(struct bsa_preemption), by_stop);
-	sort(&k->slices, sizeof(struct bsa_slice), by_slice);
+	told_sort(&k->waits, sizeof(struct bsa_wait), by_beginning);
+	told_sort(&k->preemptions, sizeof(struct bsa_preemption), by_stop);
+	told_sort(&k->slices, sizeof(struct bsa_slice), by_slice);
 	bsa_list_remove(&k->link);
 	bsa_list_add(&m->missed, &k->link);
-	*ret = k->cause = blame(m, k, false);
+	*ret = k->cause = blame_miss(m, k, false);
 	return 0;
 }
 
@@ -285,7 +285,7 @@ int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, un
 		return keep_miss(m, x, ret);
 	k = bsa_table_find(&m->kept, x->id);
 	if (k)
-		drop(m, k);
+		kept_drop(m, k);
 	return r;
 }
 
@@ -296,7 +296,7 @@ void bsa_misses_again(struct bsa_misses *m,
 		struct kept *k = BSA_LINKED(l, struct kept, link);
 		unsigned was = k->cause;
 
-		k->cause = blame(m, k, true);
+		k->cause = blame_miss(m, k, true);
 		if (k->cause != was)
 			tell(ctx, k->execution->app, k->execution->model, was, k->cause);
 	}

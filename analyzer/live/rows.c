@@ -275,7 +275,7 @@ static uint64_t ns_of(unsigned bucket)
 }
 
 /* From @from to @to, to the slots that it is of. */
-static void spread(struct bsa_rows *r, struct pair *p, uint64_t from, uint64_t to, size_t offset)
+static void spread_over_slots(struct bsa_rows *r, struct pair *p, uint64_t from, uint64_t to, size_t offset)
 {
 	uint64_t first = number_of(from), last = number_of(to), past = number_of(r->until);
 
@@ -300,18 +300,18 @@ static uint64_t end_of(const struct bsa_execution *x)
 	return end;
 }
 
-static void occupy(struct bsa_rows *r, struct pair *p, const struct bsa_execution *x)
+static void occupy_lanes(struct bsa_rows *r, struct pair *p, const struct bsa_execution *x)
 {
 	const uint64_t *at = x->at;
 
 	if (at[BSA_DISPATCHED] == BSA_NEVER)
 		return;
 	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_ENQUEUED] < at[BSA_DISPATCHED])
-		spread(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
+		spread_over_slots(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
 	if (x->run == BSA_NEVER || at[BSA_RUN_ENDED] == BSA_NEVER || x->run > at[BSA_RUN_ENDED])
 		return;
 	/* For a preempted execution, the times of its runs are unknown, but not their sum. */
-	spread(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
+	spread_over_slots(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
 }
 
 int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
@@ -336,7 +336,7 @@ int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
 		s->answered++;
 		s->took[bucket_of(x->e2e)]++;
 	}
-	occupy(r, p, x);
+	occupy_lanes(r, p, x);
 	return 0;
 }
 
@@ -533,7 +533,7 @@ static void add_slots(const struct bsa_rows *r, const struct pair *p, struct bsa
 	}
 }
 
-static uint64_t rank(const uint64_t *took, uint64_t n, unsigned permille)
+static uint64_t rank_of(const uint64_t *took, uint64_t n, unsigned permille)
 {
 	uint64_t wanted = (n * permille + 999) / 1000, seen = 0;
 
@@ -555,7 +555,7 @@ void bsa_rows_counted(struct bsa_rows *r, uint64_t end, uint64_t now)
 
 uint64_t bsa_rows_counted_rank(const struct bsa_rows *r, unsigned permille)
 {
-	return rank(r->counted, r->n_counted, permille);
+	return rank_of(r->counted, r->n_counted, permille);
 }
 
 static void add_share(const struct bsa_rows *r, struct bsa_live_row *row)
@@ -596,8 +596,8 @@ static void make_row(const struct bsa_rows *r, const struct pair *first, struct 
 		add_up(&row->sum, &p->sum);
 		add_slots(r, p, row, took);
 	}
-	row->p50_ns = rank(took, row->answered, 500);
-	row->p99_ns = rank(took, row->answered, 990);
+	row->p50_ns = rank_of(took, row->answered, 500);
+	row->p99_ns = rank_of(took, row->answered, 990);
 	add_share(r, row);
 }
 

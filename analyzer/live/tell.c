@@ -48,7 +48,7 @@ static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
 	return true;
 }
 
-static uint64_t counted(uint32_t n)
+static uint64_t count_or_unknown(uint32_t n)
 {
 	return n == BSA_COUNT_UNKNOWN ? BSA_LIVE_UNKNOWN : n;
 }
@@ -93,9 +93,9 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.run_ns = x->run,
 		.redo_ns = x->redo,
 		.overhead_ns = useful ? x->e2e - (x->run - x->redo) : BSA_LIVE_UNKNOWN,
-		.preemptions = counted(x->preemptions),
-		.slot_lookups = counted(x->lookups),
-		.slot_misses = counted(x->misses),
+		.preemptions = count_or_unknown(x->preemptions),
+		.slot_lookups = count_or_unknown(x->lookups),
+		.slot_misses = count_or_unknown(x->misses),
 		.complete = x->quality == BSA_QUALITY_COMPLETE,
 		.deadline = x->deadline != 0,
 		.missed = x->miss != BSA_MISS_NONE,

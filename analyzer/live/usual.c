@@ -106,7 +106,7 @@ static int make_room(struct bsa_usual *u, struct kept *k, size_t *n)
 	return 0;
 }
 
-static int keep(struct bsa_usual *u, struct kept *k, size_t *n, const uint64_t *row)
+static int keep_row(struct bsa_usual *u, struct kept *k, size_t *n, const uint64_t *row)
 {
 	int r = make_room(u, k, n);
 
@@ -129,7 +129,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The nearest rank of column @column of those that are not BSA_NEVER; BSA_NEVER: there is none. @room for all of them. */
-static uint64_t median(const struct kept *k, size_t column, uint64_t *room)
+static uint64_t median_of(const struct kept *k, size_t column, uint64_t *room)
 {
 	size_t n = 0;
 
@@ -193,7 +193,7 @@ static int add_answered(struct bsa_usual *u, struct group *g, const struct bsa_e
 	if (!is_quiet(x))
 		return 0;
 	g->n_quiet++;
-	return keep(u, &g->quiet, &u->n_quiet, x->phase);
+	return keep_row(u, &g->quiet, &u->n_quiet, x->phase);
 }
 
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
@@ -213,7 +213,7 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 		r = add_answered(u, g, x);
 	if (budgeted && !r) {
 		g->n_budgets++;
-		r = keep(u, &g->budgets, &u->n_budgets, &budget);
+		r = keep_row(u, &g->budgets, &u->n_budgets, &budget);
 	}
 	return r;
 }
@@ -238,12 +238,12 @@ int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns
 
 /* ---- what is typical ---- */
 
-static uint64_t known(uint64_t ns)
+static uint64_t known_or_0(uint64_t ns)
 {
 	return ns == BSA_NEVER ? 0 : ns;
 }
 
-static void look(struct bsa_usual *u, struct group *g)
+static void group_look(struct bsa_usual *u, struct group *g)
 {
 	size_t most = g->quiet.n > g->budgets.n ? g->quiet.n : g->budgets.n;
 	uint64_t *room = malloc((most + 1) * sizeof(*room)), budget;
@@ -255,8 +255,8 @@ static void look(struct bsa_usual *u, struct group *g)
 		return;
 	}
 	for (unsigned i = 0; i < BSA_PHASES && g->n_quiet >= BSA_TYPICAL_MIN; i++)
-		g->last.phase[i] = known(median(&g->quiet, i, room));
-	budget = median(&g->budgets, 0, room) ^ UINT64_C(1) << 63;
+		g->last.phase[i] = known_or_0(median_of(&g->quiet, i, room));
+	budget = median_of(&g->budgets, 0, room) ^ UINT64_C(1) << 63;
 	if (g->budgets.n && (int64_t)budget > 0)
 		g->last.budget = budget;
 	g->last_quiet = g->n_quiet;
@@ -287,11 +287,11 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 	struct bsa_typical ret = { .budget = BSA_NEVER };
 
 	if (g && (is_old(g->last_quiet, g->n_quiet, exactly) || is_old(g->last_budgets, g->n_budgets, exactly)))
-		look(u, g);
+		group_look(u, g);
 	if (g)
 		ret = g->last;
 	for (unsigned i = 0; g && g->any && i < BSA_PHASES; i++)
-		ret.least[i] = known(g->least[i]);
+		ret.least[i] = known_or_0(g->least[i]);
 	if (ret.n < BSA_TYPICAL_MIN)
 		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : e ? e->ns : 0;
 	if (!is_short(x, &ret))
