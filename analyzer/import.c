@@ -55,12 +55,12 @@ void bsa_import_stop(void)
 		bsa_importer_stop(im);
 }
 
-static int stopped(struct bsa_err *err)
+static int fail_stopped(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_STOPPED, "stopped");
 }
 
-static uint64_t now(void)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec t;
 
@@ -71,7 +71,7 @@ static uint64_t now(void)
 static void tell_progress(struct pass *p, bool finishing)
 {
 	struct bsa_import_progress progress = { .events = p->events, .finishing = finishing };
-	uint64_t at = now();
+	uint64_t at = monotonic_ns();
 
 	if (!p->options->progress || (!finishing && at - p->told_at < PROGRESS_NS))
 		return;
@@ -87,7 +87,7 @@ struct wants {
 	struct bsa_importer_users users;
 };
 
-static int begin(struct pass *p, const struct wants *wants, struct bsa_err *err)
+static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err *err)
 {
 	const struct bsa_import_options *o = p->options;
 	struct bsa_decode_options decode_options = { .threads = o->threads };
@@ -125,7 +125,7 @@ static int all_records(struct pass *p, struct bsa_err *err)
 		if (++p->events % EVENTS_PER_LOOK)
 			continue;
 		if (atomic_load(&stop_asked))
-			return stopped(err);
+			return fail_stopped(err);
 		tell_progress(p, false);
 	}
 	return r;
@@ -155,7 +155,7 @@ static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 	return 0;
 }
 
-static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
+static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 {
 	struct bsa_importer_counts counts;
 	int r = all_decoded(p, ret, err);
@@ -164,7 +164,7 @@ static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 		return r;
 	tell_progress(p, true);
 	if (atomic_load(&stop_asked))
-		return stopped(err);
+		return fail_stopped(err);
 	r = bsa_importer_finish(p->importer, err);
 	if (r < 0)
 		return r;
@@ -179,12 +179,12 @@ static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 }
 
 /* All the way, unless it turns out that another go is better: then *ret_wants says why. */
-static int pass(const struct bsa_import_options *options, const struct wants *wants, struct wants *ret_wants,
-                struct bsa_imported *ret, struct bsa_err *err)
+static int run_pass(const struct bsa_import_options *options, const struct wants *wants, struct wants *ret_wants,
+                    struct bsa_imported *ret, struct bsa_err *err)
 {
 	__attribute__((cleanup(pass_fini))) struct pass p = { .options = options };
 	uint64_t late;
-	int r = begin(&p, wants, err);
+	int r = pass_begin(&p, wants, err);
 
 	if (r >= 0)
 		r = all_records(&p, err);
@@ -197,7 +197,7 @@ static int pass(const struct bsa_import_options *options, const struct wants *wa
 	}
 	if (ret_wants && (late || ret_wants->users_known))
 		return 0;
-	return finish(&p, ret, err);
+	return pass_finish(&p, ret, err);
 }
 
 int bsa_import(const struct bsa_import_options *options, struct bsa_imported *ret, struct bsa_err *err)
@@ -210,9 +210,9 @@ int bsa_import(const struct bsa_import_options *options, struct bsa_imported *re
 	assert(options->n_traces > 0 && options->output);
 	atomic_store(&stop_asked, false);
 	bsa_scratch_clean();
-	r = pass(options, &usual, &wants, &imported, err);
+	r = run_pass(options, &usual, &wants, &imported, err);
 	if (r >= 0 && (wants.horizon_ns || wants.users_known))
-		r = pass(options, &wants, NULL, &imported, err);
+		r = run_pass(options, &wants, NULL, &imported, err);
 	if (r < 0)
 		return r;
 	if (ret)

@@ -373,7 +373,7 @@ static int refuse_twice(struct bsa_importer *im, const struct bsa_event *e, stru
 
 /* ---- records ---- */
 
-static const struct bsa_event *renumber(struct bsa_importer *im, const struct bsa_event *e)
+static const struct bsa_event *renumber_trace(struct bsa_importer *im, const struct bsa_event *e)
 {
 	assert(e->size <= sizeof(im->renumbered));
 	memcpy(&im->renumbered, e, e->size);
@@ -382,7 +382,7 @@ static const struct bsa_event *renumber(struct bsa_importer *im, const struct bs
 }
 
 /* An impostor must not have a recording refused: as long as it is not certain who is one, a refusal waits. */
-static int refuse(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
+static int refuse_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {
 	int r = im->n_traces > 1 ? refuse_twice(im, e, err) : 0;
 
@@ -412,11 +412,11 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 	of->impostors += !counts;
 	if (!counts)
 		return 0;
-	r = refuse(im, e, err);
+	r = refuse_event(im, e, err);
 	if (r < 0)
 		return r;
 	if (im->before)
-		e = renumber(im, e);
+		e = renumber_trace(im, e);
 	if (bsa_fold_event(im->fold, e))
 		return no_memory(err);
 	if (++im->unchecked < EVENTS_PER_CHECK)

@@ -25,7 +25,7 @@
 
 enum { TRIES = 100 };
 
-static const char *place(void)
+static const char *temporary_place(void)
 {
 	const char *where = getenv("TMPDIR");
 
@@ -75,7 +75,7 @@ static int make_one(struct bsa_scratch *scratch, struct bsa_err *err)
 	char *made = NULL;
 	int lock;
 
-	if (asprintf(&made, "%s/" PREFIX "XXXXXX", place()) < 0)
+	if (asprintf(&made, "%s/" PREFIX "XXXXXX", temporary_place()) < 0)
 		return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 	if (!mkdtemp(made)) {
 		int r = bsa_fail(err, BSA_E_ENV, "%s cannot be made, to read a trace that is not whole: %s", made,
@@ -101,7 +101,7 @@ int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
 
 	for (int i = 0; r > 0 && i < TRIES; i++)
 		r = make_one(scratch, err);
-	return r > 0 ? bsa_fail(err, BSA_E_ENV, "what is made in %s does not stay there", place()) : r;
+	return r > 0 ? bsa_fail(err, BSA_E_ENV, "what is made in %s does not stay there", temporary_place()) : r;
 }
 
 void bsa_scratch_remove(struct bsa_scratch *scratch)
@@ -119,7 +119,7 @@ static void clean_one(const char *name)
 	char *path = NULL;
 	int lock;
 
-	if (asprintf(&path, "%s/%s", place(), name) < 0)
+	if (asprintf(&path, "%s/%s", temporary_place(), name) < 0)
 		return;
 	lock = lock_directory(path);
 	if (lock >= 0) {
@@ -131,7 +131,7 @@ static void clean_one(const char *name)
 
 void bsa_scratch_clean(void)
 {
-	DIR *directory = opendir(place());
+	DIR *directory = opendir(temporary_place());
 	const struct dirent *entry;
 
 	while (directory && (entry = readdir(directory)))

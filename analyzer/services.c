@@ -68,7 +68,7 @@ struct services *services_free(struct services *s)
 	return NULL;
 }
 
-static int clash(const struct service *s, uint32_t pid, uint32_t instance, struct bsa_err *err)
+static int fail_clash(const struct service *s, uint32_t pid, uint32_t instance, struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_INPUT,
 	                "two services, processes %" PRIu32 " and %" PRIu32 ", have the same instance number (%" PRIu32
@@ -95,7 +95,7 @@ static int service_told(struct services *all, uint64_t at, const struct bsa_serv
 	s = &all->of[e->instance];
 	if (s->now.pid && !is_same(&s->now, e->pid, e->since)) {
 		if (s->connections || began <= s->told || is_same(&s->before, e->pid, e->since))
-			return clash(s, e->pid, e->instance, err);
+			return fail_clash(s, e->pid, e->instance, err);
 		s->before = s->now;
 		s->now.pid = 0;
 	}
@@ -105,14 +105,14 @@ static int service_told(struct services *all, uint64_t at, const struct bsa_serv
 	return 0;
 }
 
-static int connected(struct services *all, const struct bsa_client_connect *e, struct bsa_err *err)
+static int client_connected(struct services *all, const struct bsa_client_connect *e, struct bsa_err *err)
 {
 	struct service *s = &all->of[e->conn >> INSTANCE_SHIFT];
 	struct bsa_entry *c;
 
 	if (bsa_table_find(&all->connections, e->conn)) {
 		if (s->before.pid && !e->since) /* a service gives out each number once */
-			return clash(s, s->before.pid, e->conn >> INSTANCE_SHIFT, err);
+			return fail_clash(s, s->before.pid, e->conn >> INSTANCE_SHIFT, err);
 		return 0;
 	}
 	if (all->n == CONNECTIONS_MAX)
@@ -126,7 +126,7 @@ static int connected(struct services *all, const struct bsa_client_connect *e, s
 	return 0;
 }
 
-static void disconnected(struct services *all, uint32_t conn)
+static void client_disconnected(struct services *all, uint32_t conn)
 {
 	struct bsa_entry *c = bsa_table_find(&all->connections, conn);
 
@@ -140,7 +140,7 @@ static void disconnected(struct services *all, uint32_t conn)
 
 /* ---- silence ---- */
 
-static void heard(struct services *all, const struct bsa_event *e, uint64_t exec)
+static void service_heard(struct services *all, const struct bsa_event *e, uint64_t exec)
 {
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
@@ -150,7 +150,7 @@ static void heard(struct services *all, const struct bsa_event *e, uint64_t exec
 	s->n_asked = 0;
 }
 
-static void asked(struct services *all, uint64_t exec)
+static void execution_asked(struct services *all, uint64_t exec)
 {
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
@@ -158,7 +158,7 @@ static void asked(struct services *all, uint64_t exec)
 		s->asked[s->n_asked++] = exec;
 }
 
-static void answered(struct services *all, uint64_t at, uint64_t exec)
+static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
 {
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
@@ -195,17 +195,17 @@ int services_event(struct services *s, const struct bsa_event *e, struct bsa_err
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_exec_submit:
-		asked(s, BSA_OF(e, exec_submit)->exec);
+		execution_asked(s, BSA_OF(e, exec_submit)->exec);
 		return 0;
 	case BSA_exec_end: /* every answer of status NONE has one */
-		heard(s, e, BSA_OF(e, exec_end)->exec);
+		service_heard(s, e, BSA_OF(e, exec_end)->exec);
 		return 0;
 	case BSA_exec_service:
-		heard(s, e, BSA_OF(e, exec_service)->exec);
+		service_heard(s, e, BSA_OF(e, exec_service)->exec);
 		return 0;
 	case BSA_exec_return:
 		if (BSA_OF(e, exec_return)->status == BSA_STATUS_NONE)
-			answered(s, e->at, BSA_OF(e, exec_return)->exec);
+			execution_answered(s, e->at, BSA_OF(e, exec_return)->exec);
 		return 0;
 	case BSA_exec_client:
 		if (BSA_OF(e, exec_client)->status == BSA_STATUS_NONE)
@@ -214,9 +214,9 @@ int services_event(struct services *s, const struct bsa_event *e, struct bsa_err
 	case BSA_service_state:
 		return service_told(s, e->at, BSA_OF(e, service_state), err);
 	case BSA_client_connect:
-		return connected(s, BSA_OF(e, client_connect), err);
+		return client_connected(s, BSA_OF(e, client_connect), err);
 	case BSA_client_disconnect:
-		disconnected(s, BSA_OF(e, client_disconnect)->conn);
+		client_disconnected(s, BSA_OF(e, client_disconnect)->conn);
 		return 0;
 	default:
 		return 0;

@@ -146,7 +146,7 @@ static uint64_t key_of(uint32_t number, enum peer_kind kind)
 	return (uint64_t)kind << 32 | number;
 }
 
-static void reopen(struct users *u, struct peer *p)
+static void peer_reopen(struct users *u, struct peer *p)
 {
 	if (!p->closed.next)
 		return;
@@ -193,7 +193,7 @@ static void add_claimant(struct users *u, struct guess *g, uint32_t uid)
 }
 
 /* A client of @uid tells of what is not announced yet: that counts. 1 or -ENOMEM. */
-static int guess(struct users *u, uint64_t key, uint32_t uid)
+static int guess_user(struct users *u, uint64_t key, uint32_t uid)
 {
 	struct guess *g = bsa_table_find(&u->guesses, key);
 
@@ -239,7 +239,7 @@ static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uin
 			return -ENOMEM;
 		bsa_table_add(&u->peers, &p->entry, key_of(number, kind));
 	}
-	reopen(u, p);
+	peer_reopen(u, p);
 	p->uid = uid;
 	return 1;
 }
@@ -411,7 +411,7 @@ static bool tells_of_itself(struct users *u, const struct bsa_event *e, unsigned
 
 /* ---- the service ---- */
 
-static void claim(struct users *u, const struct bsa_event *e, uint32_t uid)
+static void claim_user(struct users *u, const struct bsa_event *e, uint32_t uid)
 {
 	unsigned i = 0;
 
@@ -425,7 +425,7 @@ static void claim(struct users *u, const struct bsa_event *e, uint32_t uid)
 }
 
 /* 1: it is announced; -ENOMEM. */
-static int announce(struct users *u, const struct bsa_event *e)
+static int announce_peer(struct users *u, const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_client_connect:
@@ -454,7 +454,7 @@ static int announce(struct users *u, const struct bsa_event *e)
 
 static int service_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
-	claim(u, e, uid);
+	claim_user(u, e, uid);
 	if (u->assumed == USERS_UNKNOWN)
 		u->assumed = uid;
 	if (uid != u->assumed) {
@@ -466,7 +466,7 @@ static int service_tells(struct users *u, const struct bsa_event *e, unsigned in
 		u->served[instance] = true;
 	if (e->kind == BSA_service_state && !u->lost_some && u->all_told == BSA_NEVER)
 		u->all_told = e->at + TELLING_NS;
-	return announce(u, e);
+	return announce_peer(u, e);
 }
 
 /* ---- clients ---- */
@@ -481,7 +481,7 @@ static int may_be_of(struct users *u, uint32_t number, enum peer_kind kind, uint
 
 	if (of != USERS_UNKNOWN)
 		return of == uid;
-	return at < u->all_told && !is_distrusted(u, uid) ? guess(u, key_of(number, kind), uid) : 0;
+	return at < u->all_told && !is_distrusted(u, uid) ? guess_user(u, key_of(number, kind), uid) : 0;
 }
 
 static int client_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)

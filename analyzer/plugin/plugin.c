@@ -207,7 +207,7 @@ static int tell_ties(struct sink *sink)
 	return r;
 }
 
-static int push(struct sink *sink, const struct stream *stream, const bt_message *message)
+static int push_record(struct sink *sink, const struct stream *stream, const bt_message *message)
 {
 	uint64_t record[BSA_RECORD_MAX / 8];
 	struct bsa_event *event = (struct bsa_event *)record;
@@ -223,7 +223,7 @@ static int push(struct sink *sink, const struct stream *stream, const bt_message
 	return r;
 }
 
-static int take(struct sink *sink, const bt_message *message)
+static int take_message(struct sink *sink, const bt_message *message)
 {
 	const bt_stream *stream = stream_of(message);
 	struct stream *found;
@@ -243,7 +243,7 @@ static int take(struct sink *sink, const bt_message *message)
 	r = bsa_tap_look(&found->tap, message, &at);
 	if (r < 0)
 		return no_memory(sink);
-	return r ? push(sink, found, message) : 0;
+	return r ? push_record(sink, found, message) : 0;
 }
 
 static struct bsa_decoded decoded_of(const struct trace *trace)
@@ -260,7 +260,7 @@ static struct bsa_decoded decoded_of(const struct trace *trace)
 		                     .ended = c->ended };
 }
 
-static int finish(struct sink *sink)
+static int finish_import(struct sink *sink)
 {
 	uint64_t late;
 	int r;
@@ -306,13 +306,13 @@ static void sink_free(struct sink *sink)
 	free(sink);
 }
 
-static void blame(bt_self_component_sink *self, const struct bsa_err *err)
+static void append_cause(bt_self_component_sink *self, const struct bsa_err *err)
 {
 	bt_current_thread_error_append_cause_from_component(bt_self_component_sink_as_self_component(self), __FILE__,
 	                                                    __LINE__, "%s", err->text);
 }
 
-static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
+static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
 {
 	struct sink *sink = sink_of(self);
 	bt_message_array_const messages;
@@ -325,21 +325,21 @@ static bt_component_class_sink_consume_method_status consume(bt_self_component_s
 	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_AGAIN;
 	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
-		if (finish(sink) == 0)
+		if (finish_import(sink) == 0)
 			return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
-		blame(self, &sink->err);
+		append_cause(self, &sink->err);
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 	default:
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		if (r == 0)
-			r = take(sink, messages[i]);
+			r = take_message(sink, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
 	if (r == 0)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
-	blame(self, &sink->err);
+	append_cause(self, &sink->err);
 	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 }
 
@@ -350,12 +350,12 @@ struct parameters {
 	struct bsa_err err;
 };
 
-static int wrong(struct parameters *p, const char *key, const char *what)
+static int parameter_wrong(struct parameters *p, const char *key, const char *what)
 {
 	return bsa_fail(&p->err, BSA_E_USAGE, "parameter %s %s", key, what);
 }
 
-static bt_value_map_foreach_entry_const_func_status parameter(const char *key, const bt_value *value, void *data)
+static bt_value_map_foreach_entry_const_func_status read_parameter(const char *key, const bt_value *value, void *data)
 {
 	struct parameters *p = data;
 	int r = 0;
@@ -364,19 +364,19 @@ static bt_value_map_foreach_entry_const_func_status parameter(const char *key, c
 		if (bt_value_is_string(value))
 			p->options.output = bt_value_string_get(value);
 		else
-			r = wrong(p, key, "has to be a file name");
+			r = parameter_wrong(p, key, "has to be a file name");
 	} else if (!strcmp(key, "keep-operations")) {
 		if (bt_value_is_bool(value))
 			p->options.keep_operations = bt_value_bool_get(value);
 		else
-			r = wrong(p, key, "has to be true or false");
+			r = parameter_wrong(p, key, "has to be true or false");
 	} else if (!strcmp(key, "horizon-ns")) {
 		if (bt_value_is_signed_integer(value) && bt_value_integer_signed_get(value) > 0)
 			p->options.horizon_ns = (uint64_t)bt_value_integer_signed_get(value);
 		else
-			r = wrong(p, key, "has to be a number above 0");
+			r = parameter_wrong(p, key, "has to be a number above 0");
 	} else {
-		r = wrong(p, key, "is not known: there are output, keep-operations and horizon-ns");
+		r = parameter_wrong(p, key, "is not known: there are output, keep-operations and horizon-ns");
 	}
 	return r ? BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT
 	         : BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
@@ -388,9 +388,9 @@ static int open_sink(struct sink *sink, const bt_value *params)
 	int r = 0;
 
 	if (params)
-		(void)bt_value_map_foreach_entry_const(params, parameter, &p);
+		(void)bt_value_map_foreach_entry_const(params, read_parameter, &p);
 	if (!*p.err.text && !p.options.output)
-		wrong(&p, "output", "is missing: the database to make");
+		parameter_wrong(&p, "output", "is missing: the database to make");
 	if (*p.err.text) {
 		sink->err = p.err;
 		return BSA_E_USAGE;
@@ -403,9 +403,9 @@ static int open_sink(struct sink *sink, const bt_value *params)
 	return r;
 }
 
-static bt_component_class_initialize_method_status initialize(bt_self_component_sink *self,
-                                                              bt_self_component_sink_configuration *configuration,
-                                                              const bt_value *params, void *data)
+static bt_component_class_initialize_method_status sink_initialize(bt_self_component_sink *self,
+                                                                   bt_self_component_sink_configuration *configuration,
+                                                                   const bt_value *params, void *data)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
 
@@ -414,7 +414,7 @@ static bt_component_class_initialize_method_status initialize(bt_self_component_
 	if (!sink)
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	if (open_sink(sink, params) < 0) {
-		blame(self, &sink->err);
+		append_cause(self, &sink->err);
 		sink_free(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
@@ -426,7 +426,7 @@ static bt_component_class_initialize_method_status initialize(bt_self_component_
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
-static bt_component_class_sink_graph_is_configured_method_status configured(bt_self_component_sink *self)
+static bt_component_class_sink_graph_is_configured_method_status sink_configured(bt_self_component_sink *self)
 {
 	struct sink *sink = sink_of(self);
 
@@ -437,7 +437,7 @@ static bt_component_class_sink_graph_is_configured_method_status configured(bt_s
 	               : BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
 }
 
-static void finalize(bt_self_component_sink *self)
+static void sink_finalize(bt_self_component_sink *self)
 {
 	sink_free(sink_of(self));
 }
@@ -446,10 +446,10 @@ static void finalize(bt_self_component_sink *self)
 BT_PLUGIN_MODULE();
 BT_PLUGIN(nnburst);
 BT_PLUGIN_DESCRIPTION("What became of neural-network executions");
-BT_PLUGIN_SINK_COMPONENT_CLASS(sqlite, consume);
-BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(sqlite, initialize);
-BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(sqlite, configured);
-BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(sqlite, finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS(sqlite, sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(sqlite, sink_initialize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(sqlite, sink_configured);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(sqlite, sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(sqlite, "Import nnburst events into a database.");
 BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(sqlite,
 	"Parameters: output=FILE, the database to make; keep-operations=BOOL, with each queue operation and slot lookup;\n"
