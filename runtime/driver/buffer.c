@@ -381,16 +381,11 @@ static enum nnb_status in_use(struct nnb_reason *reason)
 	return FAILED(reason, "the buffer is in use"); /* M-11 */
 }
 
-static enum nnb_status fail_uninitialised(struct nnb_reason *reason)
-{
-	return FAILED(reason, "the buffer is not initialised");
-}
-
 static enum nnb_status may_read(const struct nnb_buffer *b, struct nnb_reason *reason)
 {
 	if (b->writing)
 		return in_use(reason);
-	return b->initialised ? NNB_STATUS_NONE : fail_uninitialised(reason);
+	return b->initialised ? NNB_STATUS_NONE : FAILED(reason, "the buffer is not initialised");
 }
 
 static enum nnb_status may_write(const struct nnb_buffer *b, struct nnb_reason *reason)

@@ -136,13 +136,6 @@ static void seal_begin(struct nnb__siphash *s, const struct nnb_device *d, const
 	nnb__siphash_add(s, what, strlen(what) + 1);
 }
 
-/* When it is ended in the midst, the seal is of no use: neither can it be written, nor is it the one that is read. */
-static void seal_bytes(struct nnb__siphash *s, const uint8_t *bytes, size_t n)
-{
-	for (size_t at = 0; at < n && nnb__patient(CHUNK_UNITS); at += CHUNK)
-		nnb__siphash_add(s, bytes + at, size_min(n - at, CHUNK));
-}
-
 static void seal_model(const struct nnb_device *d, const struct header *h, const uint8_t *wire,
                        uint8_t ret[NNB__SEAL_BYTES])
 {
@@ -152,7 +145,9 @@ static void seal_model(const struct nnb_device *d, const struct header *h, const
 	nnb__siphash_add(&s, d->driver->name, strlen(d->driver->name) + 1);
 	nnb__siphash_add(&s, d->driver->version, strlen(d->driver->version) + 1);
 	nnb__siphash_add(&s, h, sizeof(*h));
-	seal_bytes(&s, wire, h->wire_bytes);
+	/* Where the caller ends this in the midst, the seal is of no use: it cannot be written, and differs from the one that is read. */
+	for (size_t at = 0; at < h->wire_bytes && nnb__patient(CHUNK_UNITS); at += CHUNK)
+		nnb__siphash_add(&s, wire + at, size_min(h->wire_bytes - at, CHUNK));
 	nnb__siphash_done(&s, ret);
 }
 

@@ -110,17 +110,13 @@ static void entry_save(const struct nnb_prepared *p, const char *dir, const uint
 	entry_close(&e);
 }
 
-static bool same_how(const struct nnb_prepare *a, const struct nnb_prepare *b)
-{
-	return a->preference == b->preference && a->priority == b->priority;
-}
-
 enum nnb_status nnb_prepare_cached(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
                                    const char *dir, const uint8_t token[NNB_TOKEN_BYTES], struct nnb_prepared **ret,
                                    bool *from_cache, struct nnb_reason *reason)
 {
 	enum nnb_status status = NNB_STATUS_GENERAL_FAILURE;
 	struct nnb_prepared *p = NULL;
+	const struct nnb_prepare *saved;
 	struct entry e;
 
 	*from_cache = false;
@@ -128,7 +124,9 @@ enum nnb_status nnb_prepare_cached(struct nnb_device *d, const struct nnb_model 
 		status = nnb_prepare_from_cache(d, how->deadline_ns, &e.cache, &p, NULL);
 		entry_close(&e);
 	}
-	if (!status && !same_how(nnb_prepared_how(p), how)) { /* another process has replaced the entry */
+	saved = status ? how : nnb_prepared_how(p);
+	if (saved->preference != how->preference || saved->priority != how->priority) {
+		/* another process has replaced the entry */
 		p = nnb_prepared_unref(p);
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}

@@ -705,17 +705,6 @@ enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_re
 	return status ? status : execution_bind(e, request, mappings, NULL, shapes, reason);
 }
 
-/* Does the other side see it? */
-static enum nnb_status settle_files(struct nnb_execution *e)
-{
-	if (mappings_torn(e))
-		return NNB_STATUS_GENERAL_FAILURE;
-	for (uint32_t i = 0; i < e->n_mappings; i++)
-		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
-			return NNB_STATUS_GENERAL_FAILURE;
-	return NNB_STATUS_NONE;
-}
-
 /* All operations have run: is it worth anything? */
 static enum nnb_status execution_conclude(struct nnb_execution *e)
 {
@@ -723,8 +712,11 @@ static enum nnb_status execution_conclude(struct nnb_execution *e)
 
 	assert(e->next_op == e->prepared->model->n_operations);
 	end_run(e);
-	if (e->files)
-		status = settle_files(e);
+	if (e->files && mappings_torn(e))
+		status = NNB_STATUS_GENERAL_FAILURE;
+	for (uint32_t i = 0; !status && e->files && i < e->n_mappings; i++)
+		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
+			status = NNB_STATUS_GENERAL_FAILURE;
 	leave_buffers(e, !status);
 	return status;
 }

@@ -18,20 +18,16 @@ void nnb__past_fini(struct nnb__past *past)
 	pthread_mutex_destroy(&past->lock);
 }
 
-static void add_operand(struct nnb__siphash *s, const struct nnb_operand *o)
-{
-	const uint32_t numbers[] = { o->type, o->lifetime, o->rank, o->location.length };
-
-	nnb__siphash_add(s, numbers, sizeof(numbers));
-	nnb__siphash_add(s, o->dims, (o->rank < NNB_RANK_MAX ? o->rank : NNB_RANK_MAX) * sizeof(o->dims[0]));
-}
-
 static bool add_graph(struct nnb__siphash *s, const struct nnb_model *m)
 {
 	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+		const uint32_t numbers[] = { o->type, o->lifetime, o->rank, o->location.length };
+
 		if (!nnb__patient(NNB__OPERAND_UNITS))
 			return false;
-		add_operand(s, &m->operands[i]);
+		nnb__siphash_add(s, numbers, sizeof(numbers));
+		nnb__siphash_add(s, o->dims, (o->rank < NNB_RANK_MAX ? o->rank : NNB_RANK_MAX) * sizeof(o->dims[0]));
 	}
 	for (uint32_t i = 0; i < m->n_operations; i++) {
 		const struct nnb_operation *op = &m->operations[i];

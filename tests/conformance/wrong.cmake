@@ -32,8 +32,8 @@ nnb_wrong(past-is-transient deadline Q-16 sched/run.c
   "NNB__PASSED:\n\t\treturn deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT"
   "NNB__PASSED:\n\t\treturn deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_TRANSIENT")
 nnb_wrong(never-initialised memory M-22 driver/buffer.c "b->initialised = true;" "b->initialised = false;")
-nnb_wrong(always-initialised memory M-32 driver/buffer.c "return b->initialised ? NNB_STATUS_NONE : fail_uninitialised(reason);"
-  "return b->initialised ? NNB_STATUS_NONE : (fail_uninitialised(reason), NNB_STATUS_NONE);")
+nnb_wrong(always-initialised memory M-32 driver/buffer.c "return b->initialised ? NNB_STATUS_NONE"
+  "return b->device ? NNB_STATUS_NONE")
 nnb_wrong(any-role memory M-20 driver/buffer.c "if (!has_role(b, w->prepared, output, index))" "if (0)")
 nnb_wrong(signals-early fence Q-34 service/fenced.c "\telse\n\t\tfenced_execute(j);" "\telse {\n\t\tnnb_fence_signal(j->fenced->fence, false);\n\t\tfenced_execute(j);\n\t}")
 nnb_wrong(does-not-wait fence Q-32 service/fenced.c "r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);"

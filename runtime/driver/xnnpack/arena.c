@@ -72,22 +72,16 @@ static size_t lowest_free(const struct temporary *t, struct temporary *const *pl
 	return at;
 }
 
-/* Add @t to the @n placed ones, where its offset says. */
-static void placed_insert(struct temporary *t, struct temporary **placed, uint32_t n)
-{
-	for (; n > 0 && placed[n - 1]->offset > t->offset; n--)
-		placed[n] = placed[n - 1];
-	placed[n] = t;
-}
-
 static size_t temporaries_place(struct temporary *t, struct temporary **placed, uint32_t n)
 {
 	size_t end = 0;
 
 	qsort(t, n, sizeof(*t), larger_first);
-	for (uint32_t i = 0; i < n && nnbx_worked(4 * (size_t)n); i++) {
+	for (uint32_t i = 0, k; i < n && nnbx_worked(4 * (size_t)n); i++) {
 		t[i].offset = lowest_free(&t[i], placed, i);
-		placed_insert(&t[i], placed, i);
+		for (k = i; k > 0 && placed[k - 1]->offset > t[i].offset; k--)
+			placed[k] = placed[k - 1];
+		placed[k] = &t[i]; /* sorted by offset */
 		if (t[i].offset + t[i].bytes > end)
 			end = t[i].offset + t[i].bytes;
 	}

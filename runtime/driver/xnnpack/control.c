@@ -55,11 +55,6 @@ struct value {
 	uint64_t taken; /* 0: borrowed */
 };
 
-static struct value value_of(const struct frame *f, uint32_t operand)
-{
-	return (struct value){ f->found[operand], f->at[operand], 0 };
-}
-
 /* Output @output of a frame that has run, and does not need it any more. */
 static struct value value_taken(struct frame *f, uint32_t output)
 {
@@ -142,7 +137,7 @@ static void values_of(const struct frame *f, const struct nnb_operation *op, uin
 {
 	assert(first <= op->n_inputs);
 	for (uint32_t k = first; k < op->n_inputs; k++)
-		ret[k - first] = value_of(f, op->inputs[k]);
+		ret[k - first] = (struct value){ f->found[op->inputs[k]], f->at[op->inputs[k]], 0 };
 }
 
 /* Memory for the values of an operation. */
@@ -158,14 +153,6 @@ static enum nnb_status values_new(struct frame *f, const struct nnb_operation *o
 		return NNB_STATUS_NONE;
 	nnbx_give_back(&f->run->main.graph->account, bytes);
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-}
-
-static void values_free(struct frame *f, const struct nnb_operation *op, struct value *values)
-{
-	for (uint32_t k = 0; k < op->n_inputs; k++)
-		value_give(f, &values[k]);
-	free(values);
-	nnbx_give_back(&f->run->main.graph->account, op->n_inputs * sizeof(*values));
 }
 
 /* ---- IF ---- */
@@ -223,18 +210,10 @@ static enum nnb_status loop_goes_on(struct while_loop *w, bool *ret)
 	return status;
 }
 
-static void tell_iteration(const struct while_loop *w)
-{
-	const struct loose *l = w->outer->run;
-
-	assert(l->loops > 0);
-	if (l->run.loops && l->run.loops->iterated)
-		l->run.loops->iterated(l->run.loops->arg, l->op, l->loops - 1, w->iterations);
-}
-
 /* The body's outputs become the state. */
 static enum nnb_status loop_iterate(struct while_loop *w)
 {
+	const struct loose *l = w->outer->run;
 	enum nnb_status status = frame_run_with(&w->body, w->state);
 
 	for (uint32_t k = 0; !status && k < w->body.graph->model->n_outputs; k++) {
@@ -244,7 +223,9 @@ static enum nnb_status loop_iterate(struct while_loop *w)
 	if (status)
 		return status;
 	w->iterations++;
-	tell_iteration(w);
+	assert(l->loops > 0);
+	if (l->run.loops && l->run.loops->iterated)
+		l->run.loops->iterated(l->run.loops->arg, l->op, l->loops - 1, w->iterations);
 	return nnbx_work_look() ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE;
 }
 
@@ -300,6 +281,9 @@ enum nnb_status nnbx_control(struct frame *f, uint32_t index)
 	if (status)
 		return status;
 	status = op->type == NNB_IF ? run_if(f, op, values) : run_while(f, op, values);
-	values_free(f, op, values);
+	for (uint32_t k = 0; k < op->n_inputs; k++)
+		value_give(f, &values[k]);
+	free(values);
+	nnbx_give_back(&f->run->main.graph->account, op->n_inputs * sizeof(*values));
 	return status;
 }

@@ -329,12 +329,6 @@ static enum nnb_status plan_new(struct plan **ret, const struct prepared *p, con
 
 /* ---- plans; the lock is held ---- */
 
-static bool same_shape(const struct nnb_shape *a, const struct nnb_shape *b)
-{
-	return a->rank == b->rank && a->omitted == b->omitted &&
-	       memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
-}
-
 static bool is_for(const struct plan *plan, const struct prepared *p, const struct nnb_shape *shapes)
 {
 	if (plan->fixed && shapes == p->graph->shapes)
@@ -639,15 +633,6 @@ static enum nnb_status run_bind(struct run *r)
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status run_loosely(struct run *r, uint32_t op)
-{
-	enum nnb_status status;
-
-	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
-	status = nnbx_loose_op(r->loose, op);
-	return nnbx_work_end() ? status : NNB_STATUS_GENERAL_FAILURE;
-}
-
 static enum nnb_status run_op(void *run, uint32_t op)
 {
 	struct run *r = run;
@@ -656,8 +641,11 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	struct site site;
 
 	assert(op < r->prepared->graph->model->n_operations);
-	if (r->loose)
-		return run_loosely(r, op);
+	if (r->loose) {
+		nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
+		status = nnbx_loose_op(r->loose, op);
+		return nnbx_work_end() ? status : NNB_STATUS_GENERAL_FAILURE;
+	}
 	status = r->frame ? NNB_STATUS_NONE : run_bind(r);
 	f = r->frame;
 	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
@@ -726,20 +714,13 @@ static bool claims_all(const struct nnb_graph *graph)
 	return true;
 }
 
-/* All that IF and WHILE could run. */
-static bool claims_referenced(const struct nnb_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->model->n_referenced; i++)
-		if (!claims_all(graph->referenced[i]))
-			return false;
-	return true;
-}
-
 static enum nnb_status xnnpack_supported(void *device, const struct nnb_graph *graph, bool *ret)
 {
-	bool referenced = claims_referenced(graph);
+	bool referenced = true; /* whether all that IF and WHILE could run is supported */
 
 	(void)device;
+	for (uint32_t i = 0; referenced && i < graph->model->n_referenced; i++)
+		referenced = claims_all(graph->referenced[i]);
 	for (uint32_t i = 0; i < graph->model->n_operations; i++) {
 		uint32_t type = graph->model->operations[i].type;
 
@@ -794,14 +775,6 @@ static enum nnb_status see_operands(struct prepared *p)
 	return seen ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-static void forget_operands(struct prepared *p)
-{
-	for (uint32_t part = 0; p->bases && part <= p->graph->model->n_referenced; part++)
-		free(p->bases[part]);
-	free(p->bases);
-	nnbx_give_back(account_of(p), p->bases_bytes);
-}
-
 static void prepared_release(void *prepared)
 {
 	struct prepared *p = prepared;
@@ -814,7 +787,10 @@ static void prepared_release(void *prepared)
 		free(r);
 	}
 	pthread_mutex_destroy(&p->lock);
-	forget_operands(p);
+	for (uint32_t part = 0; p->bases && part <= p->graph->model->n_referenced; part++)
+		free(p->bases[part]);
+	free(p->bases);
+	nnbx_give_back(account_of(p), p->bases_bytes);
 	free(p);
 }
 

@@ -97,18 +97,6 @@ static void kept_free(struct frame *f, struct kept_step *k)
 	*k = (struct kept_step){ .shapes = NULL };
 }
 
-static uint32_t operand_at(const struct nnb_operation *op, uint32_t position)
-{
-	assert(position < op->n_inputs + op->n_outputs);
-	return position < op->n_inputs ? op->inputs[position] : op->outputs[position - op->n_inputs];
-}
-
-static bool same_shape(const struct nnb_shape *a, const struct nnb_shape *b)
-{
-	return a->rank == b->rank && a->omitted == b->omitted &&
-	       memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
-}
-
 static bool kept_fits(const struct kept_step *k, const struct site *s)
 {
 	uint32_t n = s->op->n_inputs + s->op->n_outputs;
@@ -183,24 +171,18 @@ static void drop_all(struct frame *f)
 	}
 }
 
-/* The arrays are whole. */
-static void frame_empty(struct frame *f)
+void nnbx_frame_fini(struct frame *f)
 {
-	uint32_t n = f->steps ? f->graph->model->n_operations : 0;
+	uint32_t n = f->whole && f->steps ? f->graph->model->n_operations : 0;
 
-	drop_all(f);
+	if (!f->own)
+		return;
+	if (f->whole)
+		drop_all(f);
 	for (uint32_t i = 0; i < n; i++) {
 		look_while_freeing(i, n);
 		kept_free(f, &f->steps[i]);
 	}
-}
-
-void nnbx_frame_fini(struct frame *f)
-{
-	if (!f->own)
-		return;
-	if (f->whole)
-		frame_empty(f);
 	free(f->at);
 	free(f->bytes);
 	free(f->output_of);
@@ -389,11 +371,6 @@ static enum nnb_status run_step(struct frame *f, struct turn *t)
 	return tally.refused ? tally.refused : status;
 }
 
-static bool counts_rows(const struct frame *f, const struct nnb_operation *op)
-{
-	return op->n_outputs && !f->found[op->outputs[0]].known;
-}
-
 /* Its outputs have their places. */
 static enum nnb_status run_placed(struct frame *f, struct turn *t, uint32_t op)
 {
@@ -422,7 +399,7 @@ static enum nnb_status run_plain(struct frame *f, uint32_t index)
 
 	if (r)
 		return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
-	if (counts_rows(f, op)) {
+	if (op->n_outputs && !f->found[op->outputs[0]].known) { /* the operation counts its rows */
 		if (op->n_outputs > COUNTED_MAX || !f->found[op->outputs[0]].rank)
 			return NNB_STATUS_GENERAL_FAILURE; /* a shape stays unknown */
 		t.found = counted;
@@ -437,12 +414,6 @@ static enum nnb_status run_plain(struct frame *f, uint32_t index)
 	return status ? status : run_placed(f, &t, index);
 }
 
-/* Whether the operand is an output of a subgraph, which is kept until it is taken. */
-static bool is_kept(const struct frame *f, uint32_t operand)
-{
-	return !f->is_main && f->output_of[operand] != NO_OUTPUT;
-}
-
 static enum nnb_status frame_op(struct frame *f, uint32_t index)
 {
 	const struct nnb_operation *op = &f->graph->model->operations[index];
@@ -451,8 +422,10 @@ static enum nnb_status frame_op(struct frame *f, uint32_t index)
 
 	for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
 		uint32_t operand = operand_at(op, i);
+		bool kept =
+			!f->is_main && f->output_of[operand] != NO_OUTPUT; /* a subgraph's output, until it is taken */
 
-		if (f->graph->last_reader[operand] == index && !is_kept(f, operand)) /* also if no operation reads it */
+		if (f->graph->last_reader[operand] == index && !kept) /* also if no operation reads it */
 			operand_drop(f, operand);
 	}
 	return status;

@@ -27,13 +27,6 @@ static struct nnbx_quant unsigned_quant(const struct nnb_operand *o)
 	return quant_of(&seen);
 }
 
-/* Is input @k quantised as the output is, or not at all? */
-static bool quantised_alike(const struct site *s, uint32_t k)
-{
-	return in_operand(s, k)->scale == out_operand(s, 0)->scale &&
-	       in_operand(s, k)->zero_point == out_operand(s, 0)->zero_point;
-}
-
 /* nnbx_copy_rows, of bytes that are quantised otherwise than the output is. */
 static void requantize_rows(const struct site *s, uint32_t k, size_t rows, size_t row_bytes, size_t out_step,
                             uint8_t *out)
@@ -59,7 +52,8 @@ enum nnb_status nnbx_run_concatenation(const struct site *s)
 		const struct nnb_shape *in = in_shape(s, k);
 		size_t rows = dims_product(in, 0, from), row_bytes = dims_product(in, from, in->rank) * elem;
 
-		if (quantised_alike(s, k))
+		if (in_operand(s, k)->scale == out_operand(s, 0)->scale &&
+		    in_operand(s, k)->zero_point == out_operand(s, 0)->zero_point)
 			nnbx_copy_rows(rows, row_bytes, in_at(s, k), out_step, to);
 		else
 			requantize_rows(s, k, rows, row_bytes, out_step, to);

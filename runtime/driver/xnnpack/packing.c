@@ -185,15 +185,6 @@ static void watcher_begin(struct packing *p)
 	p->watches = true;
 }
 
-static void watcher_end(struct packing *p)
-{
-	if (!p->watches)
-		return;
-	pthread_sigmask(SIG_SETMASK, &p->before, NULL);
-	handler_uninstall();
-	p->watches = false;
-}
-
 /* ---- what is allocated ---- */
 
 static void block_watch(struct packing *p, struct block *b, size_t bytes)
@@ -238,14 +229,6 @@ void nnbx_packing_freed(const void *at)
 
 /* ---- a call ---- */
 
-static void permit_all(struct packing *p)
-{
-	for (unsigned i = 0; i < p->n; i++) {
-		pages_permit(p->blocks[i].start, p->blocks[i].end);
-		p->blocks[i].start = p->blocks[i].end = 0;
-	}
-}
-
 /* In a function of its own: what a jump leaves of its variables is not defined. */
 static void call_watched(struct packing *p, void (*body)(void *arg), void *arg)
 {
@@ -254,12 +237,6 @@ static void call_watched(struct packing *p, void (*body)(void *arg), void *arg)
 	if (!sigsetjmp(p->out, 0))
 		body(arg);
 	p->looks = false;
-}
-
-static void free_all(struct packing *p)
-{
-	while (p->n)
-		nnbx_allocator.aligned_deallocate(NULL, p->blocks[p->n - 1].at);
 }
 
 bool nnbx_packing(void (*body)(void *arg), void (*undo)(void *arg), void *arg)
@@ -272,12 +249,20 @@ bool nnbx_packing(void (*body)(void *arg), void (*undo)(void *arg), void *arg)
 	}
 	if (nnbx_worked(CALL_UNITS)) {
 		call_watched(&p, body, arg);
-		permit_all(&p);
-		watcher_end(&p);
+		for (unsigned i = 0; i < p.n; i++) {
+			pages_permit(p.blocks[i].start, p.blocks[i].end);
+			p.blocks[i].start = p.blocks[i].end = 0;
+		}
+		if (p.watches) {
+			pthread_sigmask(SIG_SETMASK, &p.before, NULL);
+			handler_uninstall();
+			p.watches = false;
+		}
 	}
 	if (nnbx_work.stopped) {
 		undo(arg);
-		free_all(&p);
+		while (p.n)
+			nnbx_allocator.aligned_deallocate(NULL, p.blocks[p.n - 1].at);
 	}
 	packing = NULL;
 	return !nnbx_work.stopped;

@@ -97,12 +97,6 @@ static uint64_t align_up(uint64_t bytes)
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static uint32_t operand_at(const struct nnb_operation *op, uint32_t position)
-{
-	assert(position < op->n_inputs + op->n_outputs);
-	return position < op->n_inputs ? op->inputs[position] : op->outputs[position - op->n_inputs];
-}
-
 /* Is what stands at @position seen otherwise? Then *ret, but for where it is. */
 static bool is_otherwise(const struct site *s, uint32_t position, struct otherwise *ret)
 {

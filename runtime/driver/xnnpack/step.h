@@ -5,6 +5,7 @@
 #define NNBX_STEP_H
 
 #include <assert.h>
+#include <string.h>
 #include <xnnpack.h>
 
 #include "nnb/driver.h"
@@ -146,6 +147,19 @@ static inline size_t shape_elements(const struct nnb_shape *shape)
 	for (uint32_t d = 0; d < shape->rank; d++)
 		n *= shape->dims[d];
 	return n;
+}
+
+/* The operand at @position among the operation's inputs, and then its outputs. */
+static inline uint32_t operand_at(const struct nnb_operation *op, uint32_t position)
+{
+	assert(position < op->n_inputs + op->n_outputs);
+	return position < op->n_inputs ? op->inputs[position] : op->outputs[position - op->n_inputs];
+}
+
+static inline bool same_shape(const struct nnb_shape *a, const struct nnb_shape *b)
+{
+	return a->rank == b->rank && a->omitted == b->omitted &&
+	       memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
 }
 
 static inline uint32_t last_dim(const struct nnb_shape *shape)

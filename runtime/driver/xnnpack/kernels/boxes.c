@@ -124,26 +124,19 @@ static double overlap_weight(const struct nnbx_box_limit *how, double iou)
 	return how->nms == NNBX_NMS_LINEAR ? 1 - iou : 0;
 }
 
-/* The best of @boxes comes first. */
-static void best_first(struct nnbx_box *boxes, size_t n)
-{
-	size_t best = 0;
-
-	for (size_t i = 1; i < n && nnbx_worked(4); i++)
-		if (is_before(&boxes[i], &boxes[best], false))
-			best = i;
-	boxes_swap(&boxes[0], &boxes[best]);
-}
-
 /* Keep the best, weaken what it overlaps, and so on with the rest. Returns how many of @n are kept, in front. */
 static size_t boxes_suppress(const struct nnbx_box_limit *how, struct nnbx_box *boxes, size_t n, int64_t most)
 {
 	size_t kept = 0;
 
 	while (kept < n && (most < 0 || kept < (size_t)most) && nnbx_worked(SUPPRESS_UNITS)) {
-		struct nnbx_box *best = &boxes[kept++];
+		struct nnbx_box *best = &boxes[kept];
 
-		best_first(best, n - (kept - 1));
+		/* the best comes first */
+		for (size_t i = ++kept; i < n && nnbx_worked(4); i++)
+			best = is_before(&boxes[i], best, false) ? &boxes[i] : best;
+		boxes_swap(&boxes[kept - 1], best);
+		best = &boxes[kept - 1];
 		for (size_t i = kept; i < n && nnbx_worked(SUPPRESS_UNITS);) {
 			double w = overlap_weight(how, boxes_overlap(boxes[i].corners, best->corners));
 
@@ -255,13 +248,6 @@ static size_t propose_all(const struct nnbx_proposals *how, const struct nnbx_te
 	return n;
 }
 
-/* Large enough, and with its centre in the image. */
-static bool is_proposal(const struct nnbx_proposals *how, const double c[4], const double image[2])
-{
-	return c[2] - c[0] > how->min_size && c[3] - c[1] > how->min_size && (c[0] + c[2]) / 2 < image[1] &&
-	       (c[1] + c[3]) / 2 < image[0];
-}
-
 static size_t propose_batch(const struct nnbx_proposals *how, const struct nnbx_tensor *scores,
                             const struct nnbx_tensor *deltas, const struct nnbx_tensor *anchors,
                             const struct nnbx_tensor *images, size_t batch, struct nnbx_box *ret)
@@ -276,9 +262,14 @@ static size_t propose_batch(const struct nnbx_proposals *how, const struct nnbx_
 		boxes_sort(ret, n, false);
 		n = (size_t)how->most_before;
 	}
-	for (size_t i = 0; i < n && nnbx_worked(10); i++)
-		if (is_proposal(how, ret[i].corners, image))
+	for (size_t i = 0; i < n && nnbx_worked(10); i++) {
+		const double *c = ret[i].corners;
+		bool large = c[2] - c[0] > how->min_size && c[3] - c[1] > how->min_size;
+
+		if (large && (c[0] + c[2]) / 2 < image[1] &&
+		    (c[1] + c[3]) / 2 < image[0]) /* its centre is in the image */
 			ret[kept++] = ret[i];
+	}
 	return boxes_suppress(&hard, ret, kept, how->most > 0 ? how->most : -1);
 }
 

@@ -104,6 +104,9 @@ struct nnbx_pairing {
 bool nnbx_pairing(uint32_t a_rank, const uint32_t *a_dims, uint32_t b_rank, const uint32_t *b_dims,
                   struct nnbx_pairing *ret);
 
+/* Go to the next run of the innermost dimension, whose place is @at[1..]: *a and *b are the tensors' offsets, in elements. False: that was the last. */
+bool nnbx_pairing_next(const struct nnbx_pairing *pairing, size_t *at, size_t *a, size_t *b);
+
 void nnbx_add_f32(const struct nnbx_pairing *p, const float *a, const float *b, float min, float max, float *out);
 void nnbx_mul_f32(const struct nnbx_pairing *p, const float *a, const float *b, float min, float max, float *out);
 /* O-35, of any scales; of what is added, less than 2^-20 of the larger input's scale may be lost. */

@@ -58,8 +58,7 @@ enum { PAIR_UNITS = 4 }; /* units of look.h for an element: a quant8 takes the m
 /* One run of the innermost dimension: out[i] from a[i * a_step] and b[i * b_step]. Pointers as pair_up is given. */
 typedef void row_fn(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out, size_t n);
 
-/* Go to the next run: the offsets of both tensors, in elements. false: that was the last. */
-static bool next_run(const struct nnbx_pairing *p, size_t *at, size_t *a, size_t *b)
+bool nnbx_pairing_next(const struct nnbx_pairing *p, size_t *at, size_t *a, size_t *b)
 {
 	for (uint32_t d = 1; d < p->rank; d++) {
 		*a += p->a_step[d];
@@ -88,7 +87,7 @@ static void pair_up(const struct nnbx_pairing *p, size_t elem, row_fn *row, cons
 			row(how, (const char *)a + (a_at + i * p->a_step[0]) * elem, p->a_step[0],
 			    (const char *)b + (b_at + i * p->b_step[0]) * elem, p->b_step[0], to + i * elem, part);
 		to += n * elem;
-	} while (nnbx_worked(5) && next_run(p, at, &a_at, &b_at));
+	} while (nnbx_worked(5) && nnbx_pairing_next(p, at, &a_at, &b_at));
 }
 
 /* ---- float ---- */

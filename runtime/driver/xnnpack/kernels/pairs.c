@@ -84,20 +84,6 @@ static bool pair_row(const struct pairs *s, size_t a, size_t b, size_t out)
 	return true;
 }
 
-static bool next_run(const struct nnbx_pairing *p, size_t *at, size_t *a, size_t *b)
-{
-	for (uint32_t d = 1; d < p->rank; d++) {
-		*a += p->a_step[d];
-		*b += p->b_step[d];
-		if (++at[d] < p->dims[d])
-			return true;
-		*a -= p->a_step[d] * p->dims[d];
-		*b -= p->b_step[d] * p->dims[d];
-		at[d] = 0;
-	}
-	return false;
-}
-
 bool nnbx_pairs(enum nnb_op op, const struct nnbx_tensor *a, const struct nnbx_tensor *b, double min, double max,
                 const struct nnbx_tensor *out)
 {
@@ -122,7 +108,7 @@ bool nnbx_pairs(enum nnb_op op, const struct nnbx_tensor *a, const struct nnbx_t
 		if (!pair_row(&s, a_at, b_at, to))
 			return false;
 		to += s.p.dims[0];
-	} while (nnbx_worked(5) && next_run(&s.p, index, &a_at, &b_at));
+	} while (nnbx_worked(5) && nnbx_pairing_next(&s.p, index, &a_at, &b_at));
 	return true;
 }
 

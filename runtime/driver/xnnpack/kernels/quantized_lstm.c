@@ -16,23 +16,6 @@ static double in_16_bits(double x, double scale)
 #define GATE_UNIT 0x1p-12 /* a gate is from -8 to 8 before its activation, */
 #define GATE_STEPS 0x1p15 /* after it, a number of such steps */
 
-/* The sigmoid of a number of 4096ths, rounded to 16 bits. */
-static double gate_sigmoid(double units)
-{
-	return nnbx_fixed_sigmoid((int32_t)units) / GATE_STEPS;
-}
-
-static double gate_tanh(double units)
-{
-	return nnbx_fixed_tanh((int32_t)units, 3) / GATE_STEPS;
-}
-
-/* In the steps of a gate that is open or shut. */
-static double round_to_step(double x)
-{
-	return fmin(round(x * GATE_STEPS), GATE_STEPS - 1) / GATE_STEPS;
-}
-
 enum { INTEGER_MAX = 6 };
 
 /* The tanh of a cell of this scale: with the fixed-point tables if the scale is a power of two, as the HAL requires. */
@@ -41,7 +24,7 @@ static double cell_tanh(double x, double scale)
 	int integer = ilogb(scale) + 15;
 
 	if (integer < 0 || integer > INTEGER_MAX || fabs(scale - ldexp(1, integer - 15)) > scale * 1e-3)
-		return round_to_step(tanh(x));
+		return fmin(round(tanh(x) * GATE_STEPS), GATE_STEPS - 1) / GATE_STEPS; /* in the steps of a gate */
 	return nnbx_fixed_tanh((int32_t)fmin(fmax(round(x / scale), INT16_MIN), INT16_MAX), (unsigned)integer) /
 	       GATE_STEPS;
 }
@@ -142,7 +125,8 @@ static void gate_run(const struct nnbx_quantized_lstm *p, const struct nnbx_quan
 	for (size_t i = 0; i < n && nnbx_worked(30); i++) {
 		double units = g->norm.at ? in_16_bits(ret[i], GATE_UNIT) / GATE_UNIT : ret[i];
 
-		ret[i] = is_cell ? gate_tanh(units) : gate_sigmoid(units);
+		ret[i] = (is_cell ? nnbx_fixed_tanh((int32_t)units, 3) : nnbx_fixed_sigmoid((int32_t)units)) /
+		         GATE_STEPS;
 	}
 }
 
