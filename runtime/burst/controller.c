@@ -264,11 +264,6 @@ void nnb__bursts_forget(const struct nnb_pool *pool)
 
 /* ---- executing ---- */
 
-static inline bool burst_is_dead(const struct nnb_burst *b)
-{
-	return atomic_load_explicit(&b->dead, memory_order_relaxed);
-}
-
 static inline bool same_pools(const struct nnb_burst *b, const struct nnb_call *call)
 {
 	if (b->n_pools != call->n_pools || b->generation != nnb__slots_generation(&b->slots))
@@ -317,7 +312,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 	struct nnb_fmq_tx tx;
 	int r;
 
-	if (burst_is_dead(b) || n > b->room)
+	if (atomic_load_explicit(&b->dead, memory_order_relaxed) || n > b->room)
 		return -EPIPE;
 	r = nnb_fmq_begin_write(b->request, n, &tx);
 	if (!r) {
@@ -392,16 +387,6 @@ static void result_receive(struct nnb_burst *b, const struct nnb_call *call, str
 	result->status = NNB_STATUS_GENERAL_FAILURE;
 }
 
-static enum nnb_status fall_back(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
-                                 struct nnb_reason *reason)
-{
-	enum nnb_status status = b->service.execute(b->service.arg, call, answer, reason);
-
-	if (answer)
-		answer->fallback = true;
-	return status;
-}
-
 enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
                                   struct nnb_reason *reason)
 {
@@ -429,7 +414,9 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 			answer->exec = trace.exec;
 		nnb__call_end(&trace, status);
 	} else {
-		status = fall_back(b, call, answer, reason);
+		status = b->service.execute(b->service.arg, call, answer, reason);
+		if (answer)
+			answer->fallback = true;
 	}
 	assert(atomic_load_explicit(&b->in_flight, memory_order_relaxed));
 	atomic_store_explicit(&b->in_flight, false, memory_order_release); /* (1) */

@@ -243,21 +243,10 @@ static uint32_t sort_and_unique(int32_t *slots, uint32_t n)
 	return kept;
 }
 
-/* Those that are not missing, where nothing is bound now. */
-static void note_others(struct executor *x, const int32_t *slots, uint32_t n)
-{
-	uint32_t i, found = 0;
-
-	for (uint32_t k = 0; k < n; k++)
-		if (nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
-			x->slots[found++] = slots[k];
-	x->n_others = sort_and_unique(x->slots, found);
-}
-
 /* Bind all of them, or find out which are missing. */
 static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, int32_t *missing)
 {
-	uint32_t n_missing = 0, i;
+	uint32_t n_missing = 0, found = 0, i;
 
 	binding_clear(x);
 	x->repeats = false;
@@ -269,10 +258,13 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 		else if (!n_missing)
 			pool_bind(x, slots[k], &x->entries[i], k);
 	}
-	if (n_missing) {
-		binding_clear(x);
-		note_others(x, slots, n);
-	}
+	if (!n_missing)
+		return 0;
+	binding_clear(x);
+	for (uint32_t k = 0; k < n; k++) /* nothing is bound, so x->slots can hold those that are not missing */
+		if (nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
+			x->slots[found++] = slots[k];
+	x->n_others = sort_and_unique(x->slots, found);
 	return n_missing;
 }
 

@@ -124,17 +124,6 @@ static void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32
 	}
 }
 
-static void put_terms(struct cursor *c, const struct nnb_terms *terms)
-{
-	struct nnb_request_datum *d = new_request(c, NNB_REQUEST_TERMS);
-
-	d->terms.deadline_low = (uint32_t)terms->deadline_ns;
-	d->terms.deadline_high = (uint32_t)(terms->deadline_ns >> 32);
-	d->terms.loop_low = (uint32_t)terms->loop_timeout_ns;
-	d->terms.loop_high = (uint32_t)(terms->loop_timeout_ns >> 32);
-	d->words[4] = 0;
-}
-
 void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_request *r, const int32_t *slots,
                               bool measure, const struct nnb_terms *terms)
 {
@@ -151,8 +140,14 @@ void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_requ
 	for (uint32_t i = 0; i < r->n_pools; i++)
 		put_number(&c, NNB_REQUEST_SLOT, (uint32_t)slots[i]);
 	put_number(&c, NNB_REQUEST_MEASURE, measure);
-	if (has_terms(terms))
-		put_terms(&c, terms);
+	if (has_terms(terms)) {
+		d = new_request(&c, NNB_REQUEST_TERMS);
+		d->terms.deadline_low = (uint32_t)terms->deadline_ns;
+		d->terms.deadline_high = (uint32_t)(terms->deadline_ns >> 32);
+		d->terms.loop_low = (uint32_t)terms->loop_timeout_ns;
+		d->terms.loop_high = (uint32_t)(terms->loop_timeout_ns >> 32);
+		d->words[4] = 0;
+	}
 	assert(cursor_at_end(&c)); /* nnb_packet_request_size counted the same datums */
 }
 
@@ -306,13 +301,6 @@ static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *
 	return !parse_terms(&from, &r->terms, true, NULL);
 }
 
-static void tx_copy(const struct nnb_fmq_tx *tx, struct nnb_request_datum *to)
-{
-	memcpy(to, tx->first.base, tx->first.n * sizeof(*to));
-	if (tx->second.n)
-		memcpy(to + tx->first.n, tx->second.base, tx->second.n * sizeof(*to));
-}
-
 int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fmq_tx *tx, struct nnb_reason *reason)
 {
 	size_t n = tx_datums(tx);
@@ -326,7 +314,9 @@ int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fm
 		return MALFORMED(reason, "it is empty");
 	if (n > ret->room)
 		return MALFORMED(reason, "%zu datums, where there is room for %u", n, ret->room);
-	tx_copy(tx, ret->datums);
+	memcpy(ret->datums, tx->first.base, tx->first.n * sizeof(*ret->datums));
+	if (tx->second.n)
+		memcpy(ret->datums + tx->first.n, tx->second.base, tx->second.n * sizeof(*ret->datums));
 	r = parse_copy(ret, (uint32_t)n, reason);
 	if (!r)
 		ret->n_datums = (uint32_t)n;

@@ -211,23 +211,6 @@ static void request_serve(struct nnb_burst_server *s)
 	result_send(s, &result);
 }
 
-/* Take one request and answer it. False: there is nothing more to be done. */
-static bool packet_serve(struct nnb_burst_server *s, bool *spoilt)
-{
-	int r = request_receive(s, NULL);
-
-	if (server_is_stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && *spoilt))
-		return false;
-	*spoilt = r == -EIO;
-	counter_add(&s->requests, 1);
-	if (r)
-		request_refuse(s);
-	else
-		request_serve(s);
-	nnb__trace_end(&s->trace);
-	return true;
-}
-
 /* Nothing was asked for since it polled: there is time. */
 static void before_sleep(void *arg)
 {
@@ -240,12 +223,23 @@ static void *server_thread(void *arg)
 {
 	struct nnb_burst_server *s = arg;
 	bool spoilt = false;
+	int r;
 
 	s->request->before_sleep = before_sleep;
 	s->request->before_sleep_arg = s;
 
-	while (packet_serve(s, &spoilt))
-		;
+	for (;;) {
+		r = request_receive(s, NULL);
+		if (server_is_stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && spoilt))
+			break;
+		spoilt = r == -EIO;
+		counter_add(&s->requests, 1);
+		if (r)
+			request_refuse(s);
+		else
+			request_serve(s);
+		nnb__trace_end(&s->trace);
+	}
 	atomic_store_explicit(&s->out, true, memory_order_relaxed);
 	nnb__futex_wake(&s->out, UINT32_MAX); /* the waiting thread joins this thread next */
 	return NULL;
@@ -389,21 +383,17 @@ void nnb__burst_server_halt(struct nnb_burst_server *s)
 		s->executor.cancel(s->executor.arg);
 }
 
-/* A hostile peer can put a sleeper back to sleep, but not for ever: it is woken until it is out. */
-static void stop_thread(struct nnb_burst_server *s)
+void nnb_burst_server_stop(struct nnb_burst_server *s)
 {
+	if (s->joined)
+		return;
 	nnb__burst_server_halt(s);
+	/* A hostile peer can put the thread back to sleep, so it is woken until it is out. */
 	while (!atomic_load_explicit(&s->out, memory_order_relaxed)) {
 		nnb_fmq_shut(s->request);
 		nnb__futex_wait(&s->out, false, UINT32_MAX, nnb__now() + SHUT_AGAIN_NS);
 	}
 	pthread_join(s->thread, NULL);
-}
-
-void nnb_burst_server_stop(struct nnb_burst_server *s)
-{
-	if (!s->joined)
-		stop_thread(s);
 	s->joined = true;
 }
 

@@ -21,32 +21,17 @@ struct nnb_remote_buffer {
 
 /* ---- life ---- */
 
-static struct nnb_remote_buffer *buffer_new(struct nnb_client *c)
-{
-	struct nnb_remote_buffer *b = calloc(1, sizeof(*b));
-
-	if (b)
-		b->client = nnb__client_ref(c);
-	return b;
-}
-
-static void free_in_service(struct nnb_client *c, uint32_t id)
+struct nnb_remote_buffer *nnb_remote_buffer_free(struct nnb_remote_buffer *b)
 {
 	struct nnb__channel *ch;
 
-	if (nnb__channel_take(c, NNB__BUFFER_FREE, 0, &ch, NULL))
-		return;
-	nnb__put_u32(&ch->out, id);
-	nnb__call_for(c, ch, NULL, 0, NULL);
-}
-
-struct nnb_remote_buffer *nnb_remote_buffer_free(struct nnb_remote_buffer *b)
-{
 	if (!b)
 		return NULL;
 	nnb_pool_free(b->pool);
-	if (b->id)
-		free_in_service(b->client, b->id);
+	if (b->id && !nnb__channel_take(b->client, NNB__BUFFER_FREE, 0, &ch, NULL)) {
+		nnb__put_u32(&ch->out, b->id);
+		nnb__call_for(b->client, ch, NULL, 0, NULL);
+	}
 	nnb__client_unref(b->client);
 	free(b);
 	return NULL;
@@ -75,25 +60,14 @@ static enum nnb_status buffer_check_desc(const struct nnb_client *c, struct nnb_
 	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
-/* The service has this buffer for us: name it. */
-static enum nnb_status buffer_adopt(struct nnb_remote_buffer *b, const uint8_t told[12], struct nnb_reason *reason)
-{
-	struct nnb_memory memory;
-	uint64_t token;
-
-	assert(!b->id && !b->pool && !b->fell_back);
-	memcpy(&b->id, told, sizeof(b->id));
-	memcpy(&token, told + sizeof(b->id), sizeof(token));
-	nnb_memory_token(&memory, token);
-	return nnb_pool_from(&b->pool, &memory) ? nnb__status_exhausted(b->client, reason) : NNB_STATUS_NONE;
-}
-
 static enum nnb_status buffer_allocate(struct nnb_remote_buffer *b, struct nnb_remote *const *models, uint32_t n_models,
                                        const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
 {
 	struct nnb__channel *ch;
 	enum nnb_status status = nnb__channel_take(b->client, NNB__BUFFER, 0, &ch, reason);
-	uint8_t told[12];
+	struct nnb_memory memory;
+	uint64_t token;
+	uint8_t told[sizeof(b->id) + sizeof(token)]; /* the buffer's number and its token */
 
 	if (status)
 		return status;
@@ -104,7 +78,13 @@ static enum nnb_status buffer_allocate(struct nnb_remote_buffer *b, struct nnb_r
 	nnb__put_roles(&ch->out, desc->inputs, desc->n_inputs);
 	nnb__put_roles(&ch->out, desc->outputs, desc->n_outputs);
 	status = nnb__call_for(b->client, ch, told, sizeof(told), reason);
-	return status ? status : buffer_adopt(b, told, reason);
+	if (status)
+		return status;
+	assert(!b->id && !b->pool && !b->fell_back);
+	memcpy(&b->id, told, sizeof(b->id));
+	memcpy(&token, told + sizeof(b->id), sizeof(token));
+	nnb_memory_token(&memory, token);
+	return nnb_pool_from(&b->pool, &memory) ? nnb__status_exhausted(b->client, reason) : NNB_STATUS_NONE;
 }
 
 /* ---- falling back ---- */
@@ -154,9 +134,10 @@ enum nnb_status nnb_remote_buffer_new(struct nnb_remote_buffer **ret, struct nnb
 
 	if (status)
 		return status;
-	b = buffer_new(c);
+	b = calloc(1, sizeof(*b));
 	if (!b)
 		return nnb__status_exhausted(c, reason);
+	b->client = nnb__client_ref(c);
 	status = buffer_allocate(b, models, n_models, desc, reason);
 	if (status && may_fall_back && status != NNB_STATUS_INVALID_ARGUMENT && status != NNB_STATUS_DEAD_OBJECT &&
 	    !b->id)

@@ -75,13 +75,6 @@ enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_r
 	}
 }
 
-static void set_patience(struct nnb__channel *ch, uint64_t ns)
-{
-	if (ns != ch->patience)
-		nnb__socket_timeout(ch->sock, ns);
-	ch->patience = ns;
-}
-
 /* Have the service serve the other end of a new socket. */
 static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
 {
@@ -211,9 +204,12 @@ void nnb__channel_give(struct nnb_client *c, struct nnb__channel *ch)
  */
 int nnb__channel_exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns)
 {
+	uint64_t patience = timeout_ns ? timeout_ns : c->timeout_ns;
 	int r;
 
-	set_patience(ch, timeout_ns ? timeout_ns : c->timeout_ns);
+	if (patience != ch->patience)
+		nnb__socket_timeout(ch->sock, patience);
+	ch->patience = patience;
 	r = nnb__message_send(ch->sock, &ch->out);
 	if (r) {
 		ch->broken = !ch->out.failed;

@@ -58,25 +58,18 @@ struct nnb_client *nnb__client_ref(struct nnb_client *c)
 	return c;
 }
 
-/* Otherwise the service takes us for dead. */
-static void say_goodbye(struct nnb_client *c)
-{
-	struct nnb__message m = { 0 };
-
-	nnb__message_begin(&m, NNB__BYE);
-	nnb__message_send(c->life, &m);
-	nnb__message_fini(&m);
-}
-
 void nnb__client_unref(struct nnb_client *c)
 {
 	const uint64_t one = 1;
+	struct nnb__message bye = { 0 };
 	unsigned had = atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel);
 
 	assert(had > 0);
 	if (had != 1)
 		return;
-	say_goodbye(c);
+	nnb__message_begin(&bye, NNB__BYE); /* so that the service does not take this client for dead */
+	nnb__message_send(c->life, &bye);
+	nnb__message_fini(&bye);
 	shutdown(c->life, SHUT_RDWR);
 	shutdown(c->events, SHUT_RDWR); /* the thread may be in the middle of a message */
 	if (pthread_equal(pthread_self(), c->thread)) {

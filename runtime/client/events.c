@@ -99,31 +99,6 @@ static void on_done(struct nnb_client *c, struct nnb__message *m)
 
 /* ---- bursts' lines ---- */
 
-/* The line of this tag, in use; NULL: it is gone. */
-static struct nnb__line *use_line(struct nnb_client *c, uint64_t tag)
-{
-	struct nnb__line *l;
-
-	pthread_mutex_lock(&c->lock);
-	for (l = c->lines; l && l->tag != tag; l = l->next)
-		;
-	if (l)
-		l->users++;
-	pthread_mutex_unlock(&c->lock);
-	return l;
-}
-
-static void unuse_line(struct nnb__line *l)
-{
-	struct nnb_client *c = l->client;
-
-	pthread_mutex_lock(&c->lock);
-	assert(l->users > 0);
-	l->users--;
-	pthread_cond_broadcast(&c->unused);
-	pthread_mutex_unlock(&c->lock);
-}
-
 /* The burst's service is gone, or has given the burst up. */
 static void line_lost(struct nnb__line *l)
 {
@@ -165,15 +140,25 @@ static int answer_memories(struct nnb__line *l, struct nnb__message *in, struct 
 
 static void serve_line(struct nnb_client *c, uint64_t tag, struct nnb__message *in, struct nnb__message *out)
 {
-	struct nnb__line *l = use_line(c, tag);
+	struct nnb__line *l;
 
+	pthread_mutex_lock(&c->lock);
+	for (l = c->lines; l && l->tag != tag; l = l->next)
+		;
+	if (l)
+		l->users++;
+	pthread_mutex_unlock(&c->lock);
 	if (!l)
 		return;
 	if (nnb__message_receive(l->sock, in) || answer_memories(l, in, out)) {
 		epoll_ctl(c->epoll, EPOLL_CTL_DEL, l->sock, NULL);
 		line_lost(l);
 	}
-	unuse_line(l);
+	pthread_mutex_lock(&c->lock);
+	assert(l->users > 0);
+	l->users--;
+	pthread_cond_broadcast(&c->unused);
+	pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- the end ---- */

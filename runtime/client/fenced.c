@@ -159,20 +159,6 @@ static void fenced_set_result(struct nnb_fenced *f, enum nnb_status status, cons
 	nnb_remote_release(remote);
 }
 
-static struct nnb_fenced *fenced_find(struct nnb_client *c, uint64_t serial)
-{
-	struct nnb_fenced *f;
-
-	pthread_mutex_lock(&c->lock);
-	fenced_sweep(c);
-	for (f = c->fenced; f && f->serial != serial; f = f->next)
-		;
-	if (f)
-		fenced_ref(f);
-	pthread_mutex_unlock(&c->lock);
-	return f;
-}
-
 static struct nnb_timing get_timing(struct nnb__message *m)
 {
 	struct nnb_timing t;
@@ -184,26 +170,24 @@ static struct nnb_timing get_timing(struct nnb__message *m)
 
 void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 {
-	struct nnb_fenced *f = fenced_find(c, nnb__get_u64(m));
+	uint64_t serial = nnb__get_u64(m);
 	uint32_t status = nnb__get_u32(m);
 	struct nnb_timing since_launch = get_timing(m), since_fences = get_timing(m);
+	struct nnb_fenced *f;
 
+	pthread_mutex_lock(&c->lock);
+	fenced_sweep(c);
+	for (f = c->fenced; f && f->serial != serial; f = f->next)
+		;
+	if (f)
+		fenced_ref(f);
+	pthread_mutex_unlock(&c->lock);
 	if (!f)
 		return;
 	if (!nnb__message_taken(m) || status > NNB_STATUS_DEAD_OBJECT)
 		status = NNB_STATUS_GENERAL_FAILURE;
 	fenced_set_result(f, (enum nnb_status)status, &since_launch, &since_fences);
 	fenced_unref(f);
-}
-
-/* The service is gone, so this process decides the result. */
-static void fenced_take_over(struct nnb_fenced *f)
-{
-	pthread_mutex_lock(&f->lock);
-	f->alone = true;
-	if (f->fence >= 0)
-		nnb_fence_signal(f->fence, f->status != NNB_STATUS_NONE);
-	pthread_mutex_unlock(&f->lock);
 }
 
 static struct nnb_fenced *fenced_take_any(struct nnb_client *c)
@@ -224,7 +208,11 @@ void nnb__fenced_die(struct nnb_client *c)
 
 	while ((f = fenced_take_any(c))) {
 		fenced_set_result(f, NNB_STATUS_DEAD_OBJECT, NULL, NULL);
-		fenced_take_over(f);
+		pthread_mutex_lock(&f->lock);
+		f->alone = true; /* the service is gone, so this process signals the fence */
+		if (f->fence >= 0)
+			nnb_fence_signal(f->fence, f->status != NNB_STATUS_NONE);
+		pthread_mutex_unlock(&f->lock);
 		fenced_unref(f);
 	}
 }
@@ -266,13 +254,6 @@ static void fenced_set_fence(struct nnb_fenced *f, int own)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static enum nnb_status launch_status(struct nnb__message *m, struct nnb_reason *reason)
-{
-	enum nnb_status status = nnb__answer_status(m, reason);
-
-	return !status && !nnb__message_taken(m) ? nnb__no_answer(reason) : status;
-}
-
 /* The channel goes back. @fence: the user's, if it is under way. */
 static enum nnb_status fenced_launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns,
                                      struct nnb_fenced *f, struct nnb__call_trace *t, int fence,
@@ -288,7 +269,9 @@ static enum nnb_status fenced_launch(struct nnb_client *c, struct nnb__channel *
 	}
 	if (!r)
 		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
-	status = r ? nnb__status_lost(c, r, reason) : launch_status(&ch->in, reason);
+	status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
+	if (!status && !nnb__message_taken(&ch->in))
+		status = nnb__no_answer(reason);
 	nnb__channel_give(c, ch);
 	if (!status)
 		fenced_set_fence(f, own);

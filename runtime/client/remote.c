@@ -58,17 +58,6 @@ enum nnb_status nnb_client_supported(struct nnb_client *c, const struct nnb_mode
 	return status;
 }
 
-static void put_how(struct nnb__message *m, const struct nnb_prepare *how)
-{
-	static const struct nnb_prepare usual = { .preference = 1, .priority = 1 };
-
-	if (!how)
-		how = &usual;
-	nnb__put_u32(m, how->preference);
-	nnb__put_u32(m, how->priority);
-	nnb__put_u64(m, how->deadline_ns);
-}
-
 static void put_cache(struct nnb__message *m, const struct nnb_cache *cache)
 {
 	static const struct nnb_cache none;
@@ -83,15 +72,6 @@ static void put_cache(struct nnb__message *m, const struct nnb_cache *cache)
 		nnb__put_fd(m, cache->model_files[i]);
 	for (uint32_t i = 0; i < cache->n_data_files; i++)
 		nnb__put_fd(m, cache->data_files[i]);
-}
-
-/* A copy to look things up in: without its pools. */
-static int copy_model(struct nnb_model **ret, const struct nnb_model *model)
-{
-	struct nnb_model bare = *model;
-
-	bare.n_pools = 0;
-	return nnb_model_copy(ret, &bare);
 }
 
 /* The app has the model, and wanted it by @deadline_ns. */
@@ -112,6 +92,7 @@ static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel 
                                       uint64_t deadline_ns, struct nnb_remote **ret, struct nnb_reason *reason)
 {
 	struct nnb_remote *remote = calloc(1, sizeof(*remote));
+	struct nnb_model bare = *model;
 	uint32_t told[2]; /* its id; the preference it was prepared with */
 	enum nnb_status status;
 
@@ -128,7 +109,8 @@ static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel 
 	remote->low_power = told[1] == 0;
 	atomic_init(&remote->refs, 1);
 	remote->client = nnb__client_ref(c);
-	if (copy_model(&remote->model, model)) {
+	bare.n_pools = 0; /* a copy to look operands up in */
+	if (nnb_model_copy(&remote->model, &bare)) {
 		nnb_remote_release(remote);
 		return nnb__status_exhausted(c, reason);
 	}
@@ -140,16 +122,21 @@ static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel 
 enum nnb_status nnb_remote_prepare(struct nnb_client *c, const struct nnb_model *model, const struct nnb_prepare *how,
                                    const struct nnb_cache *cache, struct nnb_remote **ret, struct nnb_reason *reason)
 {
+	static const struct nnb_prepare usual = { .preference = 1, .priority = 1 };
 	struct nnb__channel *ch;
 	enum nnb_status status = nnb__channel_take(c, NNB__PREPARE, 0, &ch, reason);
 
 	if (status)
 		return status;
-	put_how(&ch->out, how);
+	if (!how)
+		how = &usual;
+	nnb__put_u32(&ch->out, how->preference);
+	nnb__put_u32(&ch->out, how->priority);
+	nnb__put_u64(&ch->out, how->deadline_ns);
 	put_cache(&ch->out, cache);
 	status = put_model(c, &ch->out, model, reason);
 	if (!status)
-		return remote_prepare(c, ch, model, how ? how->deadline_ns : 0, ret, reason);
+		return remote_prepare(c, ch, model, how->deadline_ns, ret, reason);
 	nnb__channel_give(c, ch);
 	return status;
 }
