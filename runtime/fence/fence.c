@@ -4,12 +4,12 @@
  * LAYOUT    The count: 0 pending, 0xfffffffffffffffe failed, anything else signalled. poll(2) says which: only what is
  *           below the greatest count is writable, only what is not 0 readable.
  * ORDERING  What was written before a fence is signalled is seen by who finds it so: the kernel's lock is between.
- * PROGRESS  The kernel decides between two who say how it went: to fail it takes a count of 0, to signal it any but the
- *           greatest. Two who signal at the same time make the count 2, which is signalled, too.
- * TRUST     What a peer sends for a fence may be any file, and poll(2) or write(2) on it may hang or do harm: first the
- *           kernel is asked what it is. A peer may read its fence or write to it: it spoils its own answers. It may
- *           have writing wait for room, between our look at the flags and our writing: then a signal helps, after
- *           which we look again (service/fenced.c).
+ * PROGRESS  If two threads signal a fence at the same time, the kernel decides: failing needs a count of 0, signalling any count but
+ *           the greatest. Two threads that both signal it make the count 2, which is signalled, too.
+ * TRUST     A peer may send any file as a fence, and poll(2) or write(2) on it may block or do harm: so the code first asks the
+ *           kernel for the type of the file. A peer that reads its fence or writes to it spoils its own answers. A peer can
+ *           make a write to the fence block, between the check of the flags and the write: then a signal interrupts the write,
+ *           and the code checks the flags again (service/fenced.c).
  */
 #include <assert.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ int nnb_fence_new(int *ret)
 	return 0;
 }
 
-/* /proc/self would be empty where the first thread has ended. */
+/* Uses /proc/thread-self, because /proc/self is empty if the first thread has ended. */
 static bool is_eventfd(int fd)
 {
 	static const char wanted[] = "anon_inode:[eventfd]";

@@ -1,11 +1,10 @@
 /*
- * close.c -- closing what a client has given to a service.
+ * close.c -- closes files that a client has sent to a service, without sleeping for long.
  *
- * CONCURRENCY  Any thread. The signal comes from a timer of the thread's own, and while it closes only.
- * PROGRESS  The kernel closes all that a socket's queue holds before the thread returns from close, and looks for signals
- *           at each of them: once one has come none of them sleeps. What remains is the work: some us for each fd in the
- *           queue, of which the kernel lets a user have RLIMIT_NOFILE in flight. Where there is no timer to be had, the
- *           sleep lasts.
+ * CONCURRENCY  Any thread. The signal comes from a timer of the closing thread, only while it closes.
+ * PROGRESS  Before close returns, the kernel closes all files in the queue of a socket, and checks for a pending signal at each of
+ *           them: once a signal is pending, none of them sleeps. The cpu time remains: some us for each fd in the queue, and the
+ *           kernel lets a user have RLIMIT_NOFILE fds in flight. Without a timer, the sleep is not interrupted.
  */
 #include "fmq/close.h"
 
@@ -41,7 +40,7 @@ void nnb__close_arm(void)
 	atomic_store_explicit(&armed, true, memory_order_relaxed);
 }
 
-/* Again and again, in case that the first one comes before the thread sleeps. */
+/* Start a periodic timer, because its first signal may arrive before the thread sleeps. */
 static bool start_timer(timer_t *ret)
 {
 	const struct itimerspec when = { { 0, PATIENCE_NS }, { 0, PATIENCE_NS } };

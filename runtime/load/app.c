@@ -1,7 +1,7 @@
 /*
  * app.c -- one app: a process of its own, with a connection, its models, and a thread for each thread of each stream.
  *
- * It is told all on the board, says that it is ready, is told when to begin, and leaves what it counted on the board.
+ * The app reads its orders from the board, reports that it is ready, waits for the time to begin, and leaves its counts on the board.
  */
 #include <assert.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ struct app {
 	uint32_t n_started;
 };
 
-/* Put it on the board; returns @status. */
+/* Write the problem to the board. Returns @status. */
 static int app_broken(struct app *a, int status, const char *what, const char *why)
 {
 	struct load_board *b = a->board;
@@ -73,7 +73,7 @@ static int read_orders(struct app *a)
 	return LOAD_DONE;
 }
 
-/* Files are read by who we are now, not by who we shall be. */
+/* Read the files before the process changes its user. */
 static int make_works(struct app *a)
 {
 	struct nnb_reason why = { "" };
@@ -149,7 +149,7 @@ static int app_prepare(struct app *a)
 	return LOAD_DONE;
 }
 
-/* The service's row of us. False: it does not answer. */
+/* Ask the service for the counts of this app. False: no answer. */
 static bool ask_of_us(struct app *a, struct nnb_app_counts *ret)
 {
 	struct nnb_app_counts *rows = NULL, *more;
@@ -157,7 +157,7 @@ static bool ask_of_us(struct app *a, struct nnb_app_counts *ret)
 	bool answered = true;
 
 	*ret = (struct nnb_app_counts){ .app = a->board->service.app };
-	while (answered && n > room) { /* others may come while we ask */
+	while (answered && n > room) { /* other apps may connect in between */
 		room = n;
 		more = realloc(rows, room * sizeof(*rows));
 		answered = more && !nnb_client_apps(a->run.client, more, room, &n, NULL);
@@ -196,7 +196,7 @@ static int get_ready(struct app *a)
 
 static int start_threads(struct app *a)
 {
-	uint32_t n = 0; /* threads that there are to be */
+	uint32_t n = 0; /* index of the thread among all threads of the app */
 
 	for (uint32_t i = 0; i < a->app->n_streams; i++)
 		for (int64_t k = 0; k < a->app->streams[i].threads; k++) {
@@ -228,7 +228,7 @@ static int app_run(struct app *a)
 	uint64_t through = 0;
 	int status;
 
-	/* Waits are to end when they are over, not up to 50 us later. Threads inherit it. */
+	/* let waits end in time, not up to 50 us late. Threads inherit the setting */
 	prctl(PR_SET_TIMERSLACK, 1);
 	a->board->began = a->run.began;
 	atomic_store(&a->board->state, LOAD_RUNNING);

@@ -1,8 +1,8 @@
 /*
- * apps.c -- see apps.h.
+ * apps.c -- starts the apps of a scenario, waits for them, and collects their boards.
  *
- * An app is this program once more. It dies with us, and we reap it by its pid. Signals are only let in while we
- * wait, so none is missed.
+ * An app is a process of this program. It dies with its parent, which reaps it by its pid. Signals are unblocked only while the
+ * parent waits, so none is missed.
  */
 #include "apps.h"
 
@@ -23,8 +23,8 @@
 
 #include "load.h"
 
-#define HEAD_START (20 * (uint64_t)LOAD_MS)     /* for all to hear when to begin */
-#define PATIENCE (10 * LOAD_S)                  /* beyond what a call may take */
+#define HEAD_START (20 * (uint64_t)LOAD_MS)     /* from the message with the time to begin until that time */
+#define PATIENCE (10 * LOAD_S)                  /* wait for an app, beyond the timeout of a call */
 #define BETWEEN_LOOKS (200 * (uint64_t)LOAD_MS) /* interval of the progress line */
 
 static volatile sig_atomic_t interrupts;
@@ -64,7 +64,7 @@ static void give_orders(const struct load_session *s, uint32_t app, struct load_
 		snprintf(o->socket, sizeof(o->socket), "%s", s->socket);
 }
 
-/* In the new process, as yet a copy of ours. */
+/* Runs in the new process, which is still a copy of the parent. */
 static void __attribute__((noreturn)) become_app(const struct load_fds *fds, const sigset_t *signals)
 {
 	const int all[] = { fds->orders, fds->scenario, fds->board };
@@ -72,7 +72,7 @@ static void __attribute__((noreturn)) become_app(const struct load_fds *fds, con
 	char *argv[] = { program_invocation_name, "--app", words, NULL };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGINT, SIG_IGN); /* Ctrl-C is for us, who then tell it to stop */
+	signal(SIGINT, SIG_IGN); /* Ctrl-C interrupts the parent, which then stops the app */
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		fcntl(all[i], F_SETFD, 0);
 	snprintf(words, sizeof(words), "%d,%d,%d", fds->orders, fds->scenario, fds->board);
@@ -146,7 +146,7 @@ static void kill_all(struct load_session *s, bool slow)
 		}
 }
 
-/* A byte: it is ready. The end: it is gone, or will be in a moment. */
+/* Read from an app: a byte means that it is ready, the end that it has ended or is about to. */
 static void app_hear(struct load_process *p)
 {
 	char byte;
@@ -222,7 +222,7 @@ bool load_process_fine(const struct load_process *p)
 	return p->gone && WIFEXITED(p->wait_status) && WEXITSTATUS(p->wait_status) == LOAD_DONE;
 }
 
-/* Did one of them not get as far as to begin? */
+/* The status of an app that ended before the beginning, if there is one. */
 static int first_problem(const struct load_session *s, struct nnb_reason *reason)
 {
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++) {

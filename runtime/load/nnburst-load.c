@@ -136,7 +136,7 @@ static bool take_option(struct options *o, int option)
 	}
 }
 
-/* -1: go on. Otherwise the exit status. */
+/* Returns -1, or the exit status of the program. */
 static int read_options(struct options *o, int argc, char **argv)
 {
 	int option, index = 0;
@@ -174,7 +174,7 @@ static int read_options(struct options *o, int argc, char **argv)
 
 /* ---- scenarios that come with the program ---- */
 
-/* Beside the program in a build, and where they are installed. Owned; NULL: nowhere. */
+/* The directory of the scenarios: beside the program in a build, or where they are installed. Owned; NULL: not found. */
 static char *shipped_dir(void)
 {
 	char exe[PATH_MAX], *dir;
@@ -200,7 +200,7 @@ static int is_scenario(const struct dirent *entry)
 	return n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0;
 }
 
-/* Their names, without .json, sorted: how many, and *ret. */
+/* The sorted names of the scenarios, without .json, in *ret. Returns their number. */
 static int shipped_names(const char *dir, struct dirent ***ret)
 {
 	int n = dir ? scandir(dir, ret, is_scenario, alphasort) : 0;
@@ -249,7 +249,7 @@ static int print_list(void)
 	return LOAD_ENVIRONMENT;
 }
 
-/* The path of a scenario that comes with the program; NULL, after having said why. Owned. */
+/* The path of a scenario that comes with the program. Owned; NULL: an error was printed. */
 static char *shipped_scenario(const char *name)
 {
 	char *dir = shipped_dir(), *path = NULL;
@@ -420,7 +420,7 @@ static int read_and_run(const struct options *o, const char *path)
 	return status;
 }
 
-/* A scenario of our own, of one app. */
+/* Run a generated scenario of one app. */
 static int run_model(const struct options *o)
 {
 	struct load_scenario *scenario;
@@ -438,7 +438,7 @@ static int run_model(const struct options *o)
 	return status;
 }
 
-/* The same, recorded: without what asks for that. */
+/* Record a run of the model: start this program again under burstscope, without --record. */
 static int record_model(const struct options *o)
 {
 	char seed[32], duration[LOAD_TIME_TEXT], *argv[16] = { "--quiet", "--model", (char *)o->model };

@@ -95,7 +95,7 @@ struct load_share load_report_share(const struct load_report *r, const struct lo
 	return s;
 }
 
-/* ---- what the service says ---- */
+/* ---- the service's counts ---- */
 
 static const char *name_of(const char *const *names, size_t n, uint32_t i)
 {
@@ -147,7 +147,7 @@ static struct nnb_app_counts counts_since(const struct nnb_app_counts *before, c
 	return c;
 }
 
-/* From before the first of them began until the last of them left. */
+/* Several apps of the scenario may be one app for the service: count from before the first began until the last disconnected. */
 struct load_received load_report_received(const struct load_report *r, uint32_t app)
 {
 	const struct load_session *s = r->session;
@@ -175,7 +175,7 @@ struct load_received load_report_received(const struct load_report *r, uint32_t 
 	return found;
 }
 
-/* How long one execution has kept a lane from another: to its end, unless it can always leave at a checkpoint. */
+/* The longest time that an execution can hold a lane: to its end, or to its next checkpoint if every execution yields there. */
 static uint64_t longest_hold(const struct load_report *r)
 {
 	bool whole = r->session->processes[0].board->service.preempt != NNB_PREEMPT_SAVE;
@@ -233,7 +233,7 @@ struct load_fairness load_report_fairness(const struct load_report *r)
 	return f;
 }
 
-/* ---- what was not as it should be ---- */
+/* ---- problems ---- */
 
 static void judge_process(struct load_report *r, const struct load_app *app, const struct load_process *p)
 {

@@ -1,4 +1,4 @@
-/* report_json.c -- the report for programs: one object, all times in ns, what is not known null. */
+/* report_json.c -- the report for programs: one object, all times in ns, unknown values null. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { SCHEMA_VERSION = 1, DIGITS = 9 };
 
-/* Memory is all that can fail here, and then there is nothing to be said. */
+/* Only the allocation of memory can fail here. */
 static json_t *json_checked(json_t *json)
 {
 	if (!json)
@@ -29,7 +29,7 @@ static void set_number(json_t *object, const char *key, uint64_t n)
 	json_set(object, key, json_integer((json_int_t)n));
 }
 
-/* null instead of 0: there is none */
+/* Set null instead of 0. */
 static void set_if(json_t *object, const char *key, uint64_t n)
 {
 	json_set(object, key, n ? json_integer((json_int_t)n) : json_null());

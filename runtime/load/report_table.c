@@ -1,4 +1,4 @@
-/* report_table.c -- the report for people: one unit a column, in its header; a table that has nothing to say is left out. */
+/* report_table.c -- the report for people: each column has one unit, in its header; a table without rows is left out. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ static void print_bursts(const struct load_report *r)
 	}
 }
 
-/* Where states were, and what came out: equal digests after as many steps are equal outputs, and states. */
+/* Print the places of states, and the digests: after equal numbers of steps, equal digests mean equal outputs and states. */
 static void print_states(const struct load_report *r)
 {
 	bool any = false;
@@ -205,7 +205,7 @@ static void print_shares(const struct load_report *r)
 	}
 }
 
-/* An app of the service's is named by its first in the scenario. */
+/* A row for each app of the service, with the name of its first app in the scenario. */
 static void print_received(const struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;

@@ -1,9 +1,8 @@
 /*
- * scenario.c -- see scenario.h.
+ * scenario.c -- reads scenarios.
  *
- * A key is a row of one of three tables, which say what it holds, where that goes and between which bounds; an
- * object is read by its table, so that a key which is in none is found, and named. What keys mean together is
- * looked at afterwards.
+ * Three tables have a row for each key: the kind of its value, the field for it, and its bounds. The parser reads an object by its
+ * table, so it reports every key that the table does not have. Conditions between keys are checked afterwards.
  */
 #include "scenario.h"
 
@@ -27,7 +26,7 @@ const char *const load_priority_names[3] = { "low", "medium", "high" };
 const char *const load_hal_names[4] = { "1.0", "1.1", "1.2", "1.3" };
 const char *const load_keeping_names[3] = { "none", "pools", "device" };
 
-/* ---- places, and what is wrong there ---- */
+/* ---- places in the file, for error messages ---- */
 
 /* "apps[1].streams[0].fps": a chain on the stack, from the inside out. */
 struct place {
@@ -47,7 +46,7 @@ static size_t print_place(char *to, size_t room, const struct place *at)
 	return n + (size_t)snprintf(to + n, room - n, "[%zu]", at->index);
 }
 
-/* Words of the file go to terminals: nothing but printable ASCII. */
+/* Error messages quote the file on terminals, so replace everything but printable ASCII. */
 static void make_printable(char *text)
 {
 	for (; *text; text++)

@@ -1,4 +1,4 @@
-/* state.c -- see state.h. */
+/* state.c -- keeps the state of a recurrent model between executions, in pools or in device buffers. */
 #include "state.h"
 
 #include <assert.h>
@@ -96,7 +96,7 @@ void load_state_move(const struct load_state *s, const struct load_buffers *from
 	}
 }
 
-/* @before with what a buffer holds; 0: it cannot be read. */
+/* The digest of @before and the contents of a buffer; 0: the buffer cannot be read. */
 static uint64_t digest_of_buffer(uint64_t before, struct nnb_remote_buffer *buffer, size_t bytes)
 {
 	struct nnb_pool *copy;

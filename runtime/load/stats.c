@@ -1,4 +1,4 @@
-/* stats.c -- see stats.h. */
+/* stats.c -- distributions with exact percentiles, histograms, and the figures of a stream. */
 #include "stats.h"
 
 #include <assert.h>
@@ -208,7 +208,7 @@ void load_figures_add(struct load_figures *f, const struct load_execution *e)
 	atomic_fetch_add_explicit(&f->executions, 1, memory_order_relaxed);
 }
 
-/* The longer one, and all that is known of the way there. False: they are not the same. */
+/* Keep the longer sequence, and the marks of both. False: they differ. */
 static bool merge_sequences(struct load_sequence *into, const struct load_sequence *from)
 {
 	bool agrees = load_sequence_agrees(into, from);

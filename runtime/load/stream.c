@@ -54,7 +54,7 @@ static bool run_continues(const struct worker *w)
 	return !atomic_load_explicit(&w->run->stopping, memory_order_relaxed);
 }
 
-/* False: it is time to stop. */
+/* Wait until @when. False: the stream must stop. */
 static bool wait_until(const struct worker *w, uint64_t when)
 {
 	struct pollfd stop = { .fd = w->run->stop, .events = POLLIN };
@@ -91,9 +91,9 @@ static void give_up_status(const struct worker *w, const char *what, enum nnb_st
 	stream_give_up(w, what, words.text);
 }
 
-/* ---- when ---- */
+/* ---- the schedule ---- */
 
-/* The same for the same seed and frame, whatever was skipped. */
+/* The jitter of a frame depends on the seed and the frame only, not on skipped frames. */
 static uint64_t jitter_of(const struct worker *w, uint64_t frame)
 {
 	uint64_t x = w->thread->seed + frame * 0x9e3779b97f4a7c15u;
@@ -108,7 +108,7 @@ static uint64_t due_of(const struct worker *w, uint64_t frame)
 	return w->base + frame * w->stream->period_ns + jitter_of(w, frame);
 }
 
-/* How many frames there are to be before @when. */
+/* The number of frames that are due before @when. */
 static uint64_t frames_before(const struct worker *w, uint64_t when)
 {
 	uint64_t n;
@@ -120,7 +120,7 @@ static uint64_t frames_before(const struct worker *w, uint64_t when)
 	return due_of(w, n) < when ? n + 1 : n;
 }
 
-/* The last of the due frames; or the next frame, when it is due. False: there are no more. */
+/* Take the last of the due frames, or wait for the next one. False: no frame is left. */
 static bool next_frame(struct worker *w, uint64_t *ret_due)
 {
 	uint64_t now = load_now(), n = frames_before(w, now + 1), due;
@@ -139,7 +139,7 @@ static bool next_frame(struct worker *w, uint64_t *ret_due)
 	return true;
 }
 
-/* *ret_due: 0 in a closed loop. */
+/* Wait for the time of the next execution. *ret_due: 0 in a closed loop. False: the stream has ended. */
 static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
 {
 	*ret_due = 0;
@@ -150,7 +150,7 @@ static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
 	return run_continues(w) && load_now() < w->end;
 }
 
-/* ---- what it is executed with ---- */
+/* ---- burst, state and pools ---- */
 
 static void close_burst(struct worker *w)
 {
@@ -226,7 +226,7 @@ static bool make_buffers(struct worker *w)
 	return true;
 }
 
-/* The burst and the pools that the next execution is to have. */
+/* Make the state, the pools and the burst of the next execution, as far as they do not exist. */
 static bool get_ready(struct worker *w)
 {
 	const struct load_stream *s = w->stream;
@@ -400,7 +400,7 @@ static enum nnb_status worker_execute(struct worker *w, uint64_t deadline, struc
 	}
 }
 
-/* ---- what comes of it ---- */
+/* ---- the outcome ---- */
 
 /* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same steps. */
 static bool state_step(struct worker *w)
@@ -414,7 +414,7 @@ static bool state_step(struct worker *w)
 	return right;
 }
 
-/* Is it what it was the first time? */
+/* Whether the outputs are those of the first execution, or of the same step before. */
 static bool is_right(struct worker *w)
 {
 	if (w->stream->state)
@@ -429,7 +429,7 @@ static bool is_right(struct worker *w)
 	return true;
 }
 
-/* Another attempt has its deadline from when it is submitted, unless there is a frame with one. */
+/* Execute once. The deadline counts from when the frame was due; in a closed loop, from the submission of this attempt. */
 static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool retry)
 {
 	const struct load_stream *s = w->stream;
@@ -481,7 +481,7 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 	return e;
 }
 
-/* Wait for a moment, if it may go well then, in time. */
+/* Wait for a retry, if the status is transient and the deadline leaves time for it. */
 static bool try_again(struct worker *w, const struct load_execution *e)
 {
 	uint64_t then = e->returned + w->stream->retry_after_ns;
@@ -490,7 +490,7 @@ static bool try_again(struct worker *w, const struct load_execution *e)
 	       wait_until(w, then) && get_ready(w);
 }
 
-/* False: there is no sense in another. */
+/* Execute a frame, with its retries. False: the stream cannot go on. */
 static bool run_one(struct worker *w, uint64_t due)
 {
 	struct load_execution e = frame_attempt(w, due, false);

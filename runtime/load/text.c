@@ -1,4 +1,4 @@
-/* text.c -- words and times as people write them, and the clock. */
+/* text.c -- the nearest word, times as text, and the clock. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>

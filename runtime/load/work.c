@@ -1,4 +1,4 @@
-/* work.c -- see work.h. */
+/* work.c -- the model of a stream, its inputs, and its pools. */
 #include "work.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static int find_model(struct load_work *w, const char *dir, const char *model, u
 
 /* ---- its operands ---- */
 
-/* The bytes of an operand as the model has them; 0: it does not say. */
+/* The bytes of an operand; 0: the model does not specify its shape. */
 static size_t bytes_of(const struct nnb_model *m, uint32_t operand)
 {
 	const struct nnb_operand *o = &m->operands[operand];
@@ -63,7 +63,7 @@ static size_t bytes_of(const struct nnb_model *m, uint32_t operand)
 	return nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || bytes > UINT32_MAX ? 0 : (size_t)bytes;
 }
 
-/* Numbers from -1 to 1 for real ones, any for quantised ones and truths, and zeroes for integers, which may be indexes. */
+/* Fill with real numbers from -1 to 1, any quantised or boolean values, and zeroes for integers, which may be indexes. */
 static void fill_input(void *to, size_t bytes, uint32_t type, uint64_t seed, uint32_t which)
 {
 	uint8_t *each = to;
@@ -106,7 +106,7 @@ static int make_input(struct load_work *w, uint32_t i, uint64_t seed, struct nnb
 	return 0;
 }
 
-/* The first example's, or random ones of its types. */
+/* Take the inputs of the first example, or random ones of the model's types. */
 static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = w->model;
@@ -236,7 +236,7 @@ struct load_work *load_work_free(struct load_work *w)
 
 /* ---- pools ---- */
 
-/* Give an operand the next place in the pool that is its turn's. */
+/* Place an operand at the end of a pool; operands take the pools in turn. */
 static struct nnb_location pool_place(uint64_t *at, uint32_t n_pools, uint32_t turn, size_t bytes)
 {
 	struct nnb_location l = { turn % n_pools, (uint32_t)at[turn % n_pools], (uint32_t)bytes };

@@ -112,7 +112,7 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	return 0;
 }
 
-/* Let go of what @m has, which may be half of it. */
+/* Free @m, which may be incomplete. */
 static void mapping_discard(struct nnb_mapping *m)
 {
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */

@@ -35,12 +35,12 @@ static const struct shape {
 	[NNB_MEMORY_TOKEN] = { "token", 0, TOKEN_INTS },
 };
 
-/* ---- looking ---- */
+/* ---- checks ---- */
 
 enum nnb_memory_kind nnb_memory_kind(const struct nnb_memory *memory)
 {
 	for (unsigned kind = 0; kind < NNB_MEMORY_UNKNOWN; kind++)
-		if (memory->name[0] == shapes[kind].name[0] && /* nearly all of the time, that is enough */
+		if (memory->name[0] == shapes[kind].name[0] && /* the first letter decides nearly always */
 		    strncmp(memory->name, shapes[kind].name, sizeof(memory->name)) == 0)
 			return (enum nnb_memory_kind)kind;
 	return NNB_MEMORY_UNKNOWN;
@@ -51,7 +51,7 @@ const char *nnb_memory_kind_name(enum nnb_memory_kind kind)
 	return (unsigned)kind < NNB_MEMORY_UNKNOWN ? shapes[kind].name : "";
 }
 
-/* Is it a struct that can be walked over, whatever it means? */
+/* Whether the name ends and the counts are in bounds, so that the struct can be read. */
 static bool fds_whole(const struct nnb_memory *m)
 {
 	if (strnlen(m->name, sizeof(m->name)) == sizeof(m->name) || m->n_fds > NNB_MEMORY_FDS ||
@@ -160,7 +160,7 @@ static struct nnb_memory memory_begin(enum nnb_memory_kind kind, uint64_t size)
 	return m;
 }
 
-/* Give @m, which lacks nothing else, a new memfd. */
+/* Check @m, and make its memfd. */
 static int memory_finish(struct nnb_memory *ret, struct nnb_memory *m)
 {
 	int r = nnb_memory_check(m);
@@ -266,6 +266,6 @@ void nnb_memory_close(struct nnb_memory *memory)
 		return;
 	for (uint32_t i = 0; i < memory->n_fds && i < NNB_MEMORY_FDS; i++)
 		if (memory->fds[i] >= 0)
-			nnb__close(memory->fds[i]); /* a stranger may have given a socket for it */
+			nnb__close(memory->fds[i]); /* a peer may have sent a socket */
 	memset(memory, 0, sizeof(*memory));
 }

@@ -79,7 +79,7 @@ static void error_print(const char *what, const char *about)
 
 /* ---- options ---- */
 
-/* A number and one of the suffixes, each with its factor. False: it is not that. */
+/* Parse a number and one of the suffixes, each with its factor. False: @text is something else. */
 static bool number_parse(const char *text, const char *const suffixes[], const uint64_t factors[], uint64_t *ret)
 {
 	char *end;
@@ -183,7 +183,7 @@ static bool limit_parse(struct nnb_service_config *c, const char *text)
 	return false;
 }
 
-/* By their numbers. */
+/* The names of the values of the enumerations, in their order. */
 static const char *const identities[] = { "uid", "pid", NULL };
 static const char *const policies[] = { "fair", "priority", "fifo", "edf", "native", NULL };
 static const char *const preemptions[] = { "none", "restart", "save", NULL };
@@ -286,7 +286,7 @@ static bool take_option(struct options *o, int option)
 	}
 }
 
-/* -1: go on. Otherwise the exit status. */
+/* Returns -1, or the exit status of the program. */
 static int read_options(struct options *o, int argc, char **argv)
 {
 	int option, index = 0;
@@ -317,7 +317,7 @@ static int read_options(struct options *o, int argc, char **argv)
 
 /* ---- the place of the socket ---- */
 
-/* The path to listen on, whose directory is there; NULL, after having said why. Owned. */
+/* The path to listen on; makes its default directory. Owned; NULL: an error was printed. */
 static char *socket_path(const struct options *o)
 {
 	const char *dir = o->config.identity == NNB_APP_UID ? "/run" : getenv("XDG_RUNTIME_DIR");
@@ -340,7 +340,7 @@ static char *socket_path(const struct options *o)
 	return asprintf(&path, "%s/nnburst/socket", dir) < 0 ? NULL : path;
 }
 
-/* ---- the world around ---- */
+/* ---- the process and its environment ---- */
 
 /* Notify the service manager, if there is one, as sd_notify does. */
 static void manager_notify(const char *state)
@@ -372,7 +372,7 @@ static sigset_t ending_signals(void)
 	return set;
 }
 
-/* A thread waits for them, and no other is ever interrupted. */
+/* A thread waits for the signals that end the service; all other threads block them. */
 static void *stop_on_signal(void *arg)
 {
 	const sigset_t set = ending_signals();
@@ -420,7 +420,7 @@ static int clients_serve(const struct options *o)
 		manager_notify("READY=1");
 		r = nnb_service_run(running);
 		manager_notify("STOPPING=1");
-		pthread_kill(waits, SIGTERM); /* if it waits still */
+		pthread_kill(waits, SIGTERM); /* if the thread still waits */
 		pthread_join(waits, NULL);
 	}
 	if (r == -EBUSY) {
@@ -434,9 +434,9 @@ static int clients_serve(const struct options *o)
 	return ENVIRONMENT;
 }
 
-/* ---- asking a running one ---- */
+/* ---- the status of a running service ---- */
 
-/* A number, or that there is none. */
+/* Print a number, or "none". */
 static void print_limit(uint64_t n)
 {
 	if (n >= UINT64_MAX / 2)
@@ -464,7 +464,7 @@ static void print_budgets(const struct nnb_service_counts *n)
 	}
 }
 
-/* The same as OpenMetrics: gauges, by resource. */
+/* Print the limits of the machine as OpenMetrics: gauges, by resource. */
 static void print_metrics(const struct nnb_service_counts *n)
 {
 	const struct {
@@ -588,7 +588,7 @@ int main(int argc, char **argv)
 	if (!path)
 		return ENVIRONMENT;
 	o.config.socket = path;
-	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are to be */
+	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that will be started */
 	signal(SIGHUP, SIG_IGN);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) { /* pools of apps are file descriptors while they travel */
 		files.rlim_cur = files.rlim_max;
