@@ -148,6 +148,16 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 	return NNB_STATUS_NONE;
 }
 
+void nnb__event_send(struct nnb__connection *c, struct nnb__message *m)
+{
+	pthread_mutex_lock(&c->events_lock);
+	if (nnb__send_without_fds(c->events,
+	                          m)) /* for example without memory: the client must not wait for the event */
+		shutdown(c->events, SHUT_RDWR);
+	pthread_mutex_unlock(&c->events_lock);
+	nnb__message_fini(m);
+}
+
 /* ---- the life line ---- */
 
 static void put_info(struct nnb__message *m, const struct nnb__connection *c)

@@ -300,12 +300,7 @@ static void completion_send(struct nnb__job *j)
 	nnb__put_u64(&m, j->serial);
 	nnb__put_result(&m, &j->result);
 	nnb__job_answered(j, NBT_queue_call_result);
-	pthread_mutex_lock(&c->events_lock);
-	if (nnb__send_without_fds(c->events,
-	                          &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
-		shutdown(c->events, SHUT_RDWR);
-	pthread_mutex_unlock(&c->events_lock);
-	nnb__message_fini(&m);
+	nnb__event_send(c, &m);
 }
 
 void nnb__job_leave(struct nnb__job *j)

@@ -208,12 +208,7 @@ static void completion_send(struct nnb__job *j)
 	nnb__put_u32(&m, j->result.status);
 	put_timing(&m, j, j->began, now);
 	put_timing(&m, j, j->fenced->ready, now);
-	pthread_mutex_lock(&c->events_lock);
-	if (nnb__send_without_fds(c->events,
-	                          &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
-		shutdown(c->events, SHUT_RDWR);
-	pthread_mutex_unlock(&c->events_lock);
-	nnb__message_fini(&m);
+	nnb__event_send(c, &m);
 }
 
 /*

@@ -282,6 +282,9 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *connection, struct
 int nnb__connection_retire(struct nnb__connection *connection);
 void nnb__connection_leave(struct nnb__connection *connection);
 
+/* In connection.c: send @m on the client's socket for events, and free it. If that fails, end the socket, which the client sees. */
+void nnb__event_send(struct nnb__connection *connection, struct nnb__message *m);
+
 /* ---- calls ---- */
 
 /* Execute the call in channel->in, and write the answer into channel->out. 0; -EBADMSG: the message is not a call. */
