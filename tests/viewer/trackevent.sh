@@ -158,6 +158,11 @@ protoc --decode=burstscope.tests.Trace -I"$here" "$here/trackevent.proto" <many.
 looked=$((looked + 1))
 n=$(grep -c 'process_name: "app 1' many.txt || true)
 ((n == apps)) || wrong "$apps apps: $n have a track"
+"$burstscope" export --to chrome -o many.json many.db || wrong "$apps apps, JSON"
+looked=$((looked + 1))
+n=$(grep -c '"process_name".*"app 1' many.json || true)
+((n == apps)) || wrong "$apps apps, JSON: $n have a track"
+[[ $(grep -c '"cat":"execution"' many.json) == "$(sqlite3 many.db 'SELECT count(*) FROM execution')" ]] || wrong "$apps apps, JSON: other executions"
 
 # ---- where it cannot go ----
 status=0
