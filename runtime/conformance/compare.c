@@ -1,6 +1,7 @@
 /* compare.c -- compares an output with the expected one. */
 #include "compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,8 @@ size_t compare_output(const struct nnb_model *m, uint32_t output, const void *go
 	uint32_t type = m->operands[m->outputs[output]].type;
 	struct tolerance t = tolerance_of(m, type);
 	size_t n = bytes / nnb_type_info(type)->bytes, off = 0;
+
+	assert(output < m->n_outputs && bytes % nnb_type_info(type)->bytes == 0);
 
 	for (size_t i = 0; i < n; i++) {
 		double g = element_value(type, got, i), w = element_value(type, want, i);

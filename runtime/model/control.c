@@ -11,6 +11,7 @@
  *
  * TRUST  All operands and lists of all subgraphs are checked before; operations are not.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ static int is_condition(const struct nnb_operand *o, struct nnb_reason *reason)
 /* The subgraph that input @k refers to. */
 static struct nnb_model subgraph_of(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
 {
+	assert(k < op->n_inputs && m->operands[op->inputs[k]].lifetime == NNB_LIFETIME_SUBGRAPH);
 	return nnb_model_view(m, m->operands[op->inputs[k]].location.offset);
 }
 

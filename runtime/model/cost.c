@@ -53,6 +53,8 @@ static const struct nnb__cost {
 #define NNB_COST(name, count, float_ps, quant_ps, plain_float_ps, plain_quant_ps) \
 	[NNB_##name] = { count, { float_ps, quant_ps }, { plain_float_ps, plain_quant_ps } },
 #include "model/costs.def"
+
+#include <assert.h>
 #undef NNB_COST
 };
 
@@ -79,6 +81,7 @@ static uint64_t shape_elements(const struct nnb_shape *s)
 {
 	uint64_t n = 1;
 
+	assert(s->rank <= NNB_RANK_MAX);
 	for (uint32_t d = 0; d < s->rank; d++)
 		n = saturating_times(n, s->dims[d]);
 	return s->omitted ? 0 : n;
@@ -86,6 +89,7 @@ static uint64_t shape_elements(const struct nnb_shape *s)
 
 static uint64_t last_of(const struct nnb_shape *s)
 {
+	assert(s->rank <= NNB_RANK_MAX);
 	return s->rank ? s->dims[s->rank - 1] : 1;
 }
 
@@ -101,11 +105,13 @@ struct place {
 
 static const struct nnb_shape *place_input(const struct place *p, uint32_t k)
 {
+	assert(k < p->op->n_inputs);
 	return &p->shapes[p->op->inputs[k]];
 }
 
 static const struct nnb_operand *operand_in(const struct place *p, uint32_t k)
 {
+	assert(k < p->op->n_inputs);
 	return &p->graph->model->operands[p->op->inputs[k]];
 }
 
@@ -238,6 +244,7 @@ static uint64_t boxes_compared(uint64_t n, int64_t most)
 
 static uint64_t dim_of(const struct nnb_shape *s, uint32_t d)
 {
+	assert(s->rank <= NNB_RANK_MAX);
 	return d < s->rank ? s->dims[d] : 1;
 }
 
@@ -423,6 +430,7 @@ static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t 
 	const struct nnb_graph *part = g->referenced[index];
 	const struct nnb_model *m = part->model;
 
+	assert(index < g->model->n_referenced);
 	if (ns[index])
 		return;
 	for (uint32_t i = 0; i < m->n_operands && nnb__patient(1); i++)

@@ -7,6 +7,7 @@
  */
 #include "model/graph.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static const uint8_t *stored_at(const struct nnb__graph *g, const struct nnb_ope
 {
 	const struct nnb_mapping *m;
 
+	assert(is_constant(o));
 	if (o->lifetime == NNB_CONSTANT_COPY)
 		return g->model->values + o->location.offset;
 	m = (g->main ? g->main : g)->mappings[o->location.pool];
@@ -164,6 +166,7 @@ void nnb__shape_look(struct nnb_shape *shape, uint32_t type)
  */
 static bool shape_combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
 {
+	assert(declared->rank <= NNB_RANK_MAX && inferred->rank <= NNB_RANK_MAX);
 	if (!inferred->known && !inferred->rank)
 		return true;
 	if (declared->rank && declared->rank != inferred->rank)
@@ -200,12 +203,14 @@ static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_sha
 
 	if (nnb__op_shapes(view, out))
 		return NNB_STATUS_INVALID_ARGUMENT;
-	for (uint32_t k = 0; k < op->n_outputs; k++)
+	for (uint32_t k = 0; k < op->n_outputs; k++) {
+		assert(op->outputs[k] < view->model->n_operands);
 		if (!shape_combine(&shapes[op->outputs[k]], &out[k])) {
 			nnb_because(view->reason, "the inferred dimensions of output %u differ from the declared ones",
 			            k);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
+	}
 	return NNB_STATUS_NONE;
 }
 
@@ -296,8 +301,10 @@ static void look_at_readers(struct nnb__graph *g)
 	for (uint32_t i = 0; i < m->n_operations; i++) {
 		const struct nnb_operation *op = &m->operations[i];
 
-		for (uint32_t k = 0; k < op->n_outputs; k++)
+		for (uint32_t k = 0; k < op->n_outputs; k++) {
+			assert(op->outputs[k] < m->n_operands);
 			g->last_reader[op->outputs[k]] = i;
+		}
 		for (uint32_t k = 0; k < op->n_inputs; k++)
 			g->last_reader[op->inputs[k]] = i;
 	}
@@ -357,6 +364,7 @@ static int look_at_deciders(struct nnb__graph *g)
 
 static void free_referenced(struct nnb__graph *g)
 {
+	assert(!g->main || !g->referenced); /* subgraphs belong to the main graph */
 	for (uint32_t i = 0; g->referenced && i < g->model->n_referenced; i++)
 		nnb__graph_free(g->referenced[i]);
 	free(g->referenced);

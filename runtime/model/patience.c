@@ -1,6 +1,7 @@
 /* patience.c -- counts units of work, and calls the thread's callback after every NNB__PATIENCE units. */
 #include "model/patience.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "model/reason.h"
@@ -38,6 +39,7 @@ bool nnb__patient(uint64_t units)
 		return true;
 	if (patience.left <= units)
 		return nnb__patience_ask();
+	assert(patience.left > units && !patience.over);
 	patience.left -= units;
 	return true;
 }

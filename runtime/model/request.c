@@ -6,6 +6,7 @@
  */
 #include "model/request.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static enum nnb_status argument_shape(const struct nnb_operand *o, const struct 
 	bool tensor = nnb_type_info(o->type)->tensor;
 	struct nnb_shape s = { .rank = a->rank ? a->rank : o->rank };
 
+	assert(o->rank <= NNB_RANK_MAX);
 	if (a->rank > NNB_RANK_MAX || (a->rank && o->rank && a->rank != o->rank) || (a->rank && !tensor))
 		return REFUSED(reason, "rank %u does not go with the model's %u", a->rank, o->rank);
 	s.known = s.rank > 0 || !tensor;

@@ -5,6 +5,7 @@
  */
 #include "model/roles.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "model/reason.h"
@@ -55,6 +56,7 @@ static const struct nnb_operand *operand_of(const struct nnb_model *const *model
 
 static bool is_repeated(const struct nnb_model *const *models, const struct nnb_buffer_role *roles, uint32_t i)
 {
+	assert(models[roles[i].model]);
 	for (uint32_t k = 0; k < i; k++)
 		if (models[roles[k].model] == models[roles[i].model] && roles[k].index == roles[i].index)
 			return true;

@@ -4,6 +4,7 @@
  * Each function runs when all of its tensor inputs are known or omitted, and refuses inputs that contradict each other. A
  * scalar that is not known leaves the output unknown.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -26,6 +27,7 @@ __attribute__((format(printf, 2, 3))) static int shape_refused(const view *v, co
 
 static void dims_set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
 {
+	assert(rank <= NNB_RANK_MAX);
 	*ret = (struct nnb_shape){ .rank = rank, .known = true };
 	memcpy(ret->dims, dims, rank * sizeof(*dims));
 }
@@ -37,6 +39,7 @@ static uint64_t shape_elements(const struct nnb_shape *s)
 {
 	uint64_t n = 1;
 
+	assert(s->rank <= NNB_RANK_MAX);
 	for (uint32_t d = 0; d < s->rank; d++)
 		if (__builtin_mul_overflow(n, s->dims[d], &n))
 			return UINT64_MAX;
@@ -55,6 +58,7 @@ static int want_dims(const view *v, uint32_t k, uint32_t rank, const uint32_t *d
 {
 	const struct nnb_shape *s = nnb__in(v, k);
 
+	assert(rank <= NNB_RANK_MAX);
 	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
 		return 0;
 	return shape_refused(v, "the dimensions of input %u do not match those of the other inputs", k);
@@ -122,6 +126,7 @@ static int want_axis(const view *v, uint32_t k, uint32_t rank)
 {
 	int32_t axis;
 
+	assert(rank <= NNB_RANK_MAX);
 	if (k >= v->op->n_inputs || !nnb__in_i32(v, k, &axis) || (axis >= -(int32_t)rank && axis < (int32_t)rank))
 		return 0;
 	return shape_refused(v, "there is no axis %d", axis);
@@ -701,6 +706,7 @@ static void channels_from(struct nnb_shape *s, uint32_t from, uint32_t to)
 {
 	uint32_t channels = s->dims[from];
 
+	assert(from < 4 && to < 4 && from != to);
 	if (s->rank != 4)
 		return;
 	memmove(&s->dims[from < to ? from : to + 1], &s->dims[from < to ? from + 1 : to], 2 * sizeof(s->dims[0]));
@@ -730,6 +736,7 @@ static int shapes_of(const view *v, struct nnb_shape *ret)
 	view seen;
 	int r = nnb__op_image(v, &image, &seen);
 
+	assert(v->op->type < sizeof(shape_fns) / sizeof(shape_fns[0]) && shape_fns[v->op->type]);
 	if (!r)
 		r = shape_fns[v->op->type](&seen, ret);
 	if (!r && seen.image)

@@ -88,7 +88,7 @@ static void put_u32s(struct writer *w, const uint32_t *from, size_t n)
 /* Write a name of @size bytes. The bytes after the name's end are zero already: the writer's buffer is zeroed. */
 static void put_name(struct writer *w, const char *name, size_t size)
 {
-	assert(size <= w->left);
+	assert(size <= w->left && strlen(name) < size);
 	memcpy(w->at, name, strlen(name));
 	w->at += size;
 	w->left -= size;
