@@ -1,6 +1,7 @@
 /* device_memory.c -- requests a driver's buffers for a model's arguments, and copies to and from them. */
 #include "device_memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct owner {
 /* Request one buffer. @desc has one role. If it is refused, *k stays all zeroes. */
 static bool buffer_request(struct kept *k, const struct owner *o, const struct nnb_buffer_desc *desc)
 {
+	assert(desc->n_inputs + desc->n_outputs == 1 && !k->pool);
 	if (o->client) {
 		if (!nnb_remote_buffer_new(&k->there, o->client, &o->remote, 1, desc, false, NULL))
 			k->pool = nnb_remote_buffer_pool(k->there);
@@ -26,6 +28,7 @@ static bool buffer_request(struct kept *k, const struct owner *o, const struct n
 
 static bool buffers_request(struct device_memory *d, const struct owner *o, const struct nnb_model *m)
 {
+	assert((o->client && o->remote) || (o->device && o->prepared));
 	d->inputs = calloc(m->n_inputs + 1, sizeof(*d->inputs));
 	d->outputs = calloc(m->n_outputs + 1, sizeof(*d->outputs));
 	if (!d->inputs || !d->outputs)
@@ -59,6 +62,7 @@ bool device_memory_init_remote(struct device_memory *ret, struct nnb_client *cli
 
 static void kept_fini(struct kept *k)
 {
+	assert(!k->here || !k->there);
 	if (k->here)
 		nnb_pool_free(k->pool);
 	nnb_buffer_unref(k->here);

@@ -30,6 +30,16 @@ a()
 }
 
 case $rule in
+names)
+	a good/a.c 'static int lane_count(void)' '{' '	return 0;' '}' '' 'int lane_all(void)' '{' '	return lane_count() + lane_count();' '}'
+	"$here/names.sh" "$tmp" good >/dev/null || broken 'names objects to names with nouns'
+	a word/a.c 'int leave(void)' '{' '	return 0;' '}'
+	objects 'word/a.c:2: names of one word: leave' "$here/names.sh" "$tmp" word
+	a once/a.c 'static int lane_count(void)' '{' '	return 0;' '}' '' 'int lane_all(void)' '{' '	return lane_count();' '}'
+	objects 'once/a.c:2: static functions that are called once: lane_count' "$here/names.sh" "$tmp" once
+	a runtime/service/a.c 'int lane_count(void)' '{' '	return 0;' '}'
+	objects 'runtime/service has 0.0 asserts in 1000 lines' "$here/names.sh" "$tmp" runtime/service
+	;;
 words)
 	a plain/a.c '/* a.c -- the lanes: each is a permit to use the device. */' '/* The caller holds the lock. */' 'int a; /* number of lanes */'
 	"$here/words.sh" "$tmp" plain >/dev/null || broken 'words objects to plain English'

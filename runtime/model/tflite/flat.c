@@ -1,6 +1,7 @@
 /* flat.c -- reads untrusted FlatBuffers. Every offset is checked before use; the first error is kept. */
 #include "model/tflite/flat.h"
 
+#include <assert.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are read as they are");
@@ -24,7 +25,8 @@ static bool flat_get(struct nnb__flat *f, uint64_t at, void *to, uint32_t bytes)
 	memset(to, 0, bytes);
 	if (f->wrong)
 		return false;
-	if (at + bytes > f->n) /* the sum cannot wrap: both terms are far below 2^63 */
+	assert(at <= UINT64_MAX - bytes);
+	if (at + bytes > f->n)
 		return flat_wrong(f, at, "a field extends beyond the end of the file");
 	memcpy(to, f->bytes + at, bytes);
 	return true;
@@ -65,6 +67,7 @@ static struct nnb__flat_table table_at(struct nnb__flat *f, uint32_t at)
 		flat_wrong(f, at, "a table's vtable is beyond the file");
 		return (struct nnb__flat_table){ 0 };
 	}
+	assert(vtable >= 0 && vtable <= UINT32_MAX);
 	t.vtable = (uint32_t)vtable;
 	t.vtable_bytes = bytes[0];
 	t.bytes = bytes[1];
@@ -94,6 +97,7 @@ static uint32_t field_at(struct nnb__flat *f, struct nnb__flat_table t, unsigned
 		flat_wrong(f, t.at, "a field lies outside its table");
 		return 0;
 	}
+	assert((uint64_t)t.at + t.bytes <= f->n); /* table_at checked the table */
 	return t.at + where;
 }
 
@@ -148,6 +152,7 @@ static uint32_t element_at(struct nnb__flat *f, struct nnb__flat_vector v, uint3
 		flat_wrong(f, v.at, "a vector has fewer elements than are asked for");
 		return 0;
 	}
+	assert((uint64_t)v.at + (uint64_t)v.n * size <= f->n); /* nnb__flat_vector checked the vector */
 	return v.at + i * size;
 }
 
@@ -179,6 +184,7 @@ char *nnb__flat_line(struct nnb__flat *f, struct nnb__flat_table t, unsigned fie
 	struct nnb__flat_vector text = nnb__flat_vector(f, t, field, 1);
 	uint32_t n = text.n < room - 1 ? text.n : room - 1;
 
+	assert(room);
 	if (!flat_get(f, text.at, to, n))
 		n = 0;
 	to[n] = '\0';
