@@ -1,4 +1,5 @@
--- How much time executions have from submission to deadline: the median of each model and path. Asked for when one had less than any takes.
+-- How much time executions have from submission to deadline: the median of each model and path. The import runs
+-- this only if an execution had less time than the shortest execution of its model and path takes.
 DELETE FROM stored_usual_budget;
 
 INSERT INTO stored_usual_budget

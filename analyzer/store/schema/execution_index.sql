@@ -1,2 +1,3 @@
--- Made before the first execution is loaded, and filled with the pages of executions; or like the others (indices.sql).
+-- The import makes this index before it loads the first execution, and fills it together with the pages of executions;
+-- without such pages it makes the index after the load, like indices.sql.
 CREATE INDEX stored_execution_seq ON stored_execution(stream_id, seq);

@@ -1,4 +1,4 @@
--- Made when everything is loaded.
+-- The import makes these indices after the load.
 CREATE INDEX stored_stream_number ON stored_stream(number);
 CREATE INDEX stored_wait_execution ON stored_wait(execution_id);
 CREATE INDEX stored_wait_run_execution ON stored_wait_run(execution_id);

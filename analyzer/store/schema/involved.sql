@@ -1,5 +1,5 @@
--- Executions that preemptions, inversions and causes of misses name, when all are there: reports need some columns of these alone, and they
--- are spread over all pages of stored_execution.
+-- Executions that preemptions, inversions and causes of misses name; filled after the load. Reports need a few columns of these executions only,
+-- and their rows are spread over all pages of stored_execution.
 DELETE FROM stored_involved;
 
 INSERT INTO stored_involved

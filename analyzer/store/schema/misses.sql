@@ -1,5 +1,5 @@
--- A preparation that is given up has no number when its deadline_miss is told: its model is the one that was given up for the same deadline, if there is
--- one such model.
+-- A preparation that was given up has no number at the time of its deadline_miss event. Its model is the one that was given up for the same deadline,
+-- if there is exactly one.
 UPDATE stored_deadline_miss SET model_id = k.model_id FROM (
 	WITH given_up AS MATERIALIZED (
 		SELECT trace_id, deadline, status, min(id) AS id FROM stored_model
@@ -11,7 +11,7 @@ UPDATE stored_deadline_miss SET model_id = k.model_id FROM (
 	WHERE d.execution_id IS NULL AND d.model_id IS NULL) k
 WHERE stored_deadline_miss.rowid = k.miss;
 
--- Misses added up, when all are there. As in docs/figures.md, what a cause took is that of all its culprits together.
+-- Sums over misses; filled after the load. The part of a cause is the sum over all its culprits (docs/figures.md).
 DELETE FROM stored_miss_stat;
 DELETE FROM stored_culprit_stat;
 DELETE FROM stored_primary_miss;

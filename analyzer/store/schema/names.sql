@@ -1,4 +1,4 @@
--- Models of one app that have one name and are not the same: what differs goes into their names, so that no answer adds them up.
+-- Different models of one app that share a name get distinct names, from what differs, so that no report adds them up.
 UPDATE stored_model SET name = k.name FROM (
 	WITH ambiguous AS (
 		SELECT app_id, name, count(DISTINCT operations) > 1 AS by_operations FROM stored_model
@@ -9,7 +9,7 @@ UPDATE stored_model SET name = k.name FROM (
 	FROM ambiguous a JOIN stored_model m ON m.app_id IS a.app_id AND m.name = a.name AND m.operations > 0) k
 WHERE k.id = stored_model.id;
 
--- Apps without a name, or with one name: what answers call them. Made once, because each answer needs it.
+-- Names in reports for apps that have no name or share one. The import computes them once, because every report needs them.
 UPDATE app SET shown = k.shown FROM (
 	SELECT id, iif(name = '', 'app ' || key, name || ' (' || key || iif(same > 1, ', ' || id, '') || ')') AS shown
 	FROM (SELECT id, key, name, count(*) OVER (PARTITION BY name) AS n, count(*) OVER (PARTITION BY name, key) AS same FROM app)

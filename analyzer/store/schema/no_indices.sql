@@ -1,4 +1,4 @@
--- Before more is loaded.
+-- The import drops these indices before it loads more.
 DROP INDEX stored_execution_seq;
 DROP INDEX stored_stream_number;
 DROP INDEX stored_wait_execution;

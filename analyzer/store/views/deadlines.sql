@@ -1,6 +1,5 @@
 -- preemption, deadline_miss, refusal, resource_exhausted, miss_cause, miss_without: one row per event; of miss_cause per execution, cause and culprit, of
--- miss_without per execution and what was taken away. The others add
--- these up.
+-- miss_without per execution and replay. The other views are sums of these.
 CREATE VIEW preemption AS SELECT @columns preemption@ FROM stored_preemption;
 
 CREATE VIEW deadline_miss AS SELECT @columns deadline_miss@ FROM stored_deadline_miss;

@@ -1,5 +1,5 @@
 -- execution_phase: one row per execution and phase that it went through. Of a complete execution they sum to e2e_ns exactly.
--- Leaves out phases whose length is unknown, and those that never began or that the path does not have, which are 0.
+-- Leaves out phases of unknown duration, and phases of duration 0: those that never began, or that the path does not have.
 INSERT INTO stored_phase VALUES @values phase@;
 
 CREATE VIEW execution_phase AS SELECT * FROM (SELECT

@@ -1,4 +1,4 @@
--- inversion, starvation, priority_choice, involved, app_share: one row per inversion, episode, choice, execution that is named by others, app. phase_stat, typical, overhead_cause: percentiles and sums, exact, of
+-- inversion, starvation, priority_choice, involved, app_share: one row per inversion, episode, choice, execution that a preemption, inversion or cause names, app. phase_stat, typical, overhead_cause: percentiles and sums, exact, of
 -- complete executions that were answered.
 CREATE VIEW inversion AS SELECT @columns inversion@ FROM stored_inversion;
 

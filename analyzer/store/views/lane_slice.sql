@@ -1,4 +1,4 @@
--- lane_slice: one row per stretch of time that one execution held one lane. Leaves out stretches that are not known for certain.
+-- lane_slice: one row per stretch of time that one execution held one lane. Leaves out stretches that are not certain.
 CREATE VIEW lane_slice AS
 SELECT x.trace_id, x.lane, x.id AS execution_id, x.dispatched AS began, x.run_ended AS ended,
 	((SELECT s.number FROM stored_stream s WHERE s.id = x.stream_id) >> 20) AS instance

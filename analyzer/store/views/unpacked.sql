@@ -1,4 +1,4 @@
--- stored_unpacked: one row per execution, with its times and phases as numbers, and flags as they are. Other views are made of it.
+-- stored_unpacked: one row per execution, with times and phases as numbers, and flags packed. Other views read it.
 CREATE VIEW stored_unpacked AS SELECT
 	x.id, x.flags, x.trace_id, x.stream_id, x.seq, x.app_id, x.model_id,
 	@bits flags.path x@ AS path,

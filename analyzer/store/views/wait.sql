@@ -1,5 +1,5 @@
 -- wait: one row per stretch of time that an execution was ready and not on a lane, split where the lane that it got next changed
--- hands. Waits tile queue and preempted of every complete execution. Leaves out waits whose end nobody told.
+-- hands. Waits tile queue and preempted of every complete execution. Leaves out waits whose end is unknown.
 CREATE VIEW wait AS
 SELECT x.id AS execution_id, x.enqueued AS began, x.dispatched AS ended, 'queue' AS kind,
 	coalesce(x.lane, (SELECT s.lane FROM stored_slice s WHERE s.execution_id = x.id ORDER BY s.began LIMIT 1)) AS lane,
