@@ -74,7 +74,7 @@ static int64_t column_or_null(sqlite3_stmt *q, int column)
 
 static void sort_value(struct pool_stat *t, struct sort *sort, uint64_t key, uint64_t id)
 {
-	if (bsa_sort_add(sort, (struct pair){ key, id }))
+	if (!t->s->code && bsa_sort_add(sort, (struct pair){ key, id }))
 		bsa_store_fail(t->s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", t->s->file.output,
 		               strerror(errno));
 }
