@@ -473,17 +473,6 @@ static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 	return (uint32_t)only_number(r, ask_about(r, HOLDER, b->culprit));
 }
 
-/* Whether the deadline would be met without two culprits. No replay leaves out both; but if leaving out one is enough, so is leaving out both. */
-static int8_t saved_with(int8_t a, int8_t b)
-{
-	return a == 1 || b == 1 ? 1 : -1;
-}
-
-static int64_t budget_with(int64_t a, int64_t b)
-{
-	return a == INT64_MIN || b == INT64_MIN ? INT64_MIN : a + b;
-}
-
 /*
  * A miss that came about behind many others has a culprit for each. Where misses have too many, the culprits of each cause that took the least
  * become one row, without a culprit.
@@ -504,8 +493,11 @@ static size_t join_least(struct run *r, size_t n)
 			to = &r->blamed[kept++];
 		} else {
 			to->late_ns += b->late_ns;
-			to->budget_ns = budget_with(to->budget_ns, b->budget_ns);
-			to->saved = saved_with(to->saved, b->saved);
+			to->budget_ns = to->budget_ns == INT64_MIN || b->budget_ns == INT64_MIN
+			                        ? INT64_MIN
+			                        : to->budget_ns + b->budget_ns;
+			/* No replay leaves out both culprits; but where leaving out one meets the deadline, leaving out both does. */
+	to->saved = to->saved == 1 || b->saved == 1 ? 1 : -1;
 			to->culprit = to->culprit_app = 0;
 		}
 	}

@@ -11,11 +11,6 @@ static void write_row(struct bsa_store *s, const struct bsa_inverted *i)
 	    .began = sql_time(s->offset, i->began), .dur_ns = sql_ns(i->dur), .open = i->open);
 }
 
-static bool may_have_more(const struct bsa_store *s)
-{
-	return s->inverted.rows < INVERTED_FREE + INVERTED_OF_AN_EXECUTION * s->counts.executions;
-}
-
 /* How long it went on beyond the step of who held the lane. */
 static uint64_t excess_of(const struct bsa_inverted *i)
 {
@@ -71,7 +66,7 @@ void bsa_inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
 
 	if (v->n_kept && v->kept[0].victim != i->victim)
 		bsa_inverted_finish(s);
-	if (may_have_more(s) && !v->n_kept)
+	if (s->inverted.rows < INVERTED_FREE + INVERTED_OF_AN_EXECUTION * s->counts.executions && !v->n_kept)
 		write_row(s, i);
 	else
 		keep_largest(v, i);

@@ -172,19 +172,13 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 		               bsa_spill_error(s->spill));
 }
 
-/* Its length: beginning and end are both bounded. */
-static int64_t duration_between(struct bsa_store *s, uint64_t began, uint64_t ended)
-{
-	return sql_minus(sql_time(s->offset, ended), sql_time(s->offset, began));
-}
-
 static void on_slice(void *ctx, const struct bsa_slice *x)
 {
 	struct bsa_store *s = ctx;
 
 	ROW(s, slice, .id = NOTHING, .execution_id = sql_id(x->execution), .began = sql_time(s->offset, x->began),
-	    .dur_ns = duration_between(s, x->began, x->ended), .trace_id = sql_id(x->trace), .instance = x->instance,
-	    .lane = x->lane);
+	    .dur_ns = sql_minus(sql_time(s->offset, x->ended), sql_time(s->offset, x->began)),
+	    .trace_id = sql_id(x->trace), .instance = x->instance, .lane = x->lane);
 }
 
 static void on_wait(void *ctx, const struct bsa_wait *w)

@@ -135,24 +135,14 @@ static bool grow_slots(struct spill *s)
 	return true;
 }
 
-static bool may_have_more(const struct spill *s)
-{
-	return s->n_groups < GROUPS_FEW || (s->n_groups < GROUPS_MAX && s->n_groups < s->n_rows / EXECUTIONS_OF_EACH);
-}
-
-/* Where those are counted that get no group of their own: of no app, and no model. */
-static struct group group_of_the_rest(const struct group *key)
-{
-	return (struct group){ .priority = 255, .path = key->path, .cold = -1 };
-}
-
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
-	struct group other = group_of_the_rest(key);
+	struct group other = { .priority = 255, .path = key->path, .cold = -1 }; /* of no app, and no model */
 	uint32_t *slot = slot_of(s, key);
 
-	if (!*slot && !may_have_more(s)) {
+	if (!*slot && s->n_groups >= GROUPS_FEW &&
+	    (s->n_groups >= GROUPS_MAX || s->n_groups >= s->n_rows / EXECUTIONS_OF_EACH)) {
 		s->joined++;
 		key = &other;
 		slot = slot_of(s, key);
