@@ -6,6 +6,7 @@
 #include "live/usual.h"
 #include "store/relations.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static void kept_drop(struct bsa_misses *m, struct kept *k)
 {
 	bsa_table_remove(&m->kept, &k->entry);
 	bsa_list_remove(&k->link);
+	assert(m->bytes >= k->bytes);
 	m->bytes -= k->bytes;
 	free(k->waits.of);
 	free(k->preemptions.of);

@@ -115,6 +115,7 @@ static void drop_pair(struct bsa_rows *r, struct pair *p)
 {
 	bsa_table_remove(&r->pairs, &p->entry);
 	bsa_list_remove(&p->link);
+	assert(!p->slots || r->n_slotted > 0);
 	r->n_slotted -= p->slots != NULL;
 	free(p->slots);
 	free(p);

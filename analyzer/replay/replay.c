@@ -1,6 +1,7 @@
 /* replay.c -- a service that is played; see replay.h. */
 #include "replay/replay.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -90,9 +91,11 @@ static void event_expect(struct play *p, struct live *l, uint64_t at)
 
 static struct event take_first(struct play *p)
 {
-	struct event first = p->heap[0], last = p->heap[--p->n];
+	struct event first = p->heap[0], last = p->heap[p->n - 1];
 	size_t i = 0, child;
 
+	assert(p->n > 0);
+	p->n--;
 	while ((child = 2 * i + 1) < p->n) {
 		child += child + 1 < p->n && event_before(&p->heap[child + 1], &p->heap[child]);
 		if (!event_before(&p->heap[child], &last))

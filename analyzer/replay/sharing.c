@@ -1,6 +1,7 @@
 /* sharing.c -- see sharing.h. */
 #include "replay/sharing.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ static bool cut_in_steps(struct call *call)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		call->steps[i] = i + 1 < n ? step : left;
+		assert(call->steps[i] <= left);
 		left -= call->steps[i];
 	}
 	call->steps[0] += hand;
@@ -224,6 +226,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	struct account *a = &p->accounts[c->is.app];
 	uint64_t ideal = o->ended - call->at;
 
+	assert(p->under_way > 0 && c->steps); /* a call ends once */
 	p->under_way--;
 	free(c->steps);
 	c->steps = NULL;

@@ -5,6 +5,7 @@
 #include "store/own.h"
 #include "store/statement.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static void write_wait(struct bsa_store *s, const struct bsa_wait *w)
 
 static struct stretch *stretch_at(const struct lane *l, size_t i)
 {
+	assert(i < l->n);
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
 
@@ -118,6 +120,7 @@ static void end_run(struct bsa_store *s)
 
 	if (!c->running)
 		return;
+	assert(c->lane->sequence <= c->from && c->from <= c->to); /* the lane still keeps all stretches of the run */
 	c->running = false;
 	for (int64_t i = c->from; i <= c->to; i++)
 		write_stretch(s, c->lane, i);
@@ -160,6 +163,7 @@ static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane
 
 static void lane_forget(struct crowd *c, struct lane *l, size_t n)
 {
+	assert(n <= l->n && l->n <= c->kept);
 	l->first = l->room ? (l->first + n) & (l->room - 1) : 0;
 	l->n -= n;
 	l->sequence += (int64_t)n;

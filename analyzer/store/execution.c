@@ -7,6 +7,7 @@
 #include "store/sort.h"
 #include "store/tally.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,7 @@ static void let_go(struct bsa_store *s, unsigned n)
 	struct window *w = s->window;
 	uint16_t gone[WINDOW];
 
+	assert(n <= w->n && w->n <= WINDOW);
 	for (unsigned i = 0; i < n && !s->code; i++) {
 		const struct row_execution *row = &w->rows[w->order[i]];
 

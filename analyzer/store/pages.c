@@ -259,6 +259,7 @@ int bsa_pages_row(struct pages *p, const int64_t *row)
 	all = n + p->columns + bytes;
 	if (LEAF_HEAD + (p->cells + 1) * POINTER + all > p->content && end_leaf(p))
 		return -1;
+	assert(LEAF_HEAD + (p->cells + 1) * POINTER + all <= p->content); /* the largest row fits into an empty page */
 	p->content -= all;
 	page = p->leaves[p->n_full];
 	put_16(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
@@ -472,6 +473,7 @@ static int add_entry(struct tree *t, const int64_t *entry, bool last)
 		t->next = page_after(t->next);
 		return add_child(t);
 	}
+	assert(LEAF_HEAD + (t->cells + 1) * POINTER + bytes <= t->content);
 	t->content -= bytes;
 	memcpy(t->page + t->content, cell, bytes);
 	put_16(t->page + LEAF_HEAD + t->cells++ * POINTER, t->content);

@@ -6,6 +6,7 @@
 #include "store/numbers.h"
 #include "store/own.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,7 @@ static void put_end(struct ends *e, uint64_t at)
 {
 	size_t i;
 
+	assert(e->n < ACTIVE_MOST);
 	for (i = e->n++; i && at < e->at[(i - 1) / 2]; i = (i - 1) / 2)
 		e->at[i] = e->at[(i - 1) / 2];
 	e->at[i] = at;
@@ -253,9 +255,11 @@ static void put_end(struct ends *e, uint64_t at)
 
 static void take_end(struct ends *e)
 {
-	uint64_t last = e->at[--e->n];
+	uint64_t last;
 	size_t i = 0, child;
 
+	assert(e->n > 0);
+	last = e->at[--e->n];
 	while ((child = 2 * i + 1) < e->n) {
 		child += child + 1 < e->n && e->at[child + 1] < e->at[child];
 		if (e->at[child] >= last)

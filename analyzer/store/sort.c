@@ -3,6 +3,7 @@
 
 #include "store/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -139,6 +140,7 @@ static int end_run(struct sort *s)
 
 int bsa_sort_add(struct sort *s, struct pair pair)
 {
+	assert(s->n < RUN); /* after an error the caller adds no more */
 	s->pairs[s->n++] = pair;
 	s->all++;
 	return s->n == RUN ? end_run(s) : 0;
