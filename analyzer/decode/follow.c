@@ -560,6 +560,7 @@ static int make_room_for_cover(struct bsa_follow *f, struct bsa_err *err)
 {
 	struct cover *covers;
 
+	assert(f->first_cover <= f->n_covers);
 	if (f->first_cover > f->n_covers / 2) {
 		f->n_covers -= f->first_cover;
 		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*covers));

@@ -17,6 +17,7 @@ void bsa_merge_settle(struct bsa_merge *m)
 	struct bsa_head head = m->heap[0];
 	size_t i = 0, next;
 
+	assert(m->n > 0);
 	for (; (next = 2 * i + 1) < m->n; i = next) {
 		if (next + 1 < m->n && bsa_head_before(&m->heap[next + 1], &m->heap[next]))
 			next++;

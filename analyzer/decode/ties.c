@@ -300,6 +300,8 @@ static void tenure_move(struct bsa_ties *t, const struct tie *tie)
 	struct tenure *x = &t->tenures[tie->tenure];
 	struct lane *l = &t->lanes[x->lane];
 
+	assert(l->holders >= tenure_holds(x));
+	assert(tie->enters || (x->leaves > 0 && l->leaves > 0)); /* look_at() counted this record */
 	l->holders -= tenure_holds(x);
 	x->leaves -= !tie->enters;
 	l->leaves -= !tie->enters;
@@ -418,6 +420,7 @@ const struct bsa_event *bsa_ties_next(struct bsa_ties *t)
 	if (!t->done)
 		settle_ties(t);
 	next = choose_tie(t);
+	assert(next && !next->done); /* of the records left, the first of a stream can always go */
 	next->done = true;
 	t->done++;
 	if (next->tenure != NO_LANE)
