@@ -21,7 +21,7 @@ static int no_memory(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 }
 
-/* An array of its directories, as the source wants it. */
+/* The parameter of the source: an array of the input's directories. */
 static bt_value *source_directories(const struct bsa_input *input)
 {
 	bt_value *params = bt_value_map_create(), *list = NULL;
@@ -99,7 +99,7 @@ static bool add_directory(struct bsa_input *input, const char *path)
 	return input->info.path;
 }
 
-/* Directories of one uuid are one trace. */
+/* Make one input of all directories that have the same UUID. */
 static bool gather_traces(struct bsa_inputs *inputs, const struct bsa_places *places)
 {
 	char(*uuids)[BSA_UUID_TEXT] = calloc(places->n + 1, sizeof(*uuids));
@@ -122,7 +122,7 @@ static bool gather_traces(struct bsa_inputs *inputs, const struct bsa_places *pl
 	return done;
 }
 
-/* Whether it is of this class, and has this number: babeltrace2's name for it says so at its end. */
+/* True: the stream has this class and number, according to the end of babeltrace2's name of its port. */
 static bool is_at(const struct bsa_input_stream *stream, uint64_t stream_class, uint64_t instance)
 {
 	size_t length = strlen(stream->port), n;
@@ -132,7 +132,7 @@ static bool is_at(const struct bsa_input_stream *stream, uint64_t stream_class, 
 	return length >= n && !strcmp(stream->port + length - n, end);
 }
 
-/* How large a stream is, is needed to share them out fairly, and to tell how far one is: no more than that. */
+/* The sizes of streams serve only to share streams out among threads evenly, and to report progress. */
 static void measure_streams(struct bsa_input *input, const struct bsa_files *files)
 {
 	for (size_t i = 0; i < files->n; i++) {
@@ -258,21 +258,16 @@ static int leave_out(struct bsa_input *input, uint32_t uid, struct bsa_err *err)
 	                                                                                            : no_memory(err);
 }
 
-/* Does it have the buffers of one process? Whose that is LTTng does not say. */
-static bool is_of_a_process(const char *path)
-{
-	return strstr(path, "/ust/pid/") != NULL;
-}
-
 /*
- * As open_one. Beside others, what a user other than root, or a process, has in its buffers is tried first: LTTng has it from that user's
- * processes, and nothing in it may keep the others from being read.
+ * Like open_one(). When there are other inputs, a child process first tries to read the buffers of a process, or of a user other than root:
+ * that user's processes wrote them, and nothing in them may keep the import from reading the other inputs.
  */
 static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                        enum bsa_decoder decoder, struct bsa_err *err)
 {
 	uint32_t uid = user_of(input->info.path);
-	bool trusted = uid == UINT32_MAX ? !is_of_a_process(input->info.path) : !uid;
+	/* LTTng does not record which user owns the buffers of one process. */
+	bool trusted = uid == UINT32_MAX ? !strstr(input->info.path, "/ust/pid/") : !uid;
 	int r = inputs->n > 1 && !trusted ? bsa_trial(input->directories, input->n_directories, err) : 0;
 
 	if (r == 0)
@@ -311,16 +306,17 @@ static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *
 	return 0;
 }
 
-/* Times of one clock of one host can be compared. Who does not say which clock it has is alone. */
+/* Times of one clock of one host can be compared. A trace without a clock UUID is comparable with no other trace. */
 static bool one_clock(const struct bsa_trace *a, const struct bsa_trace *b)
 {
 	return *a->clock_uuid && !strcmp(a->clock_uuid, b->clock_uuid) && !strcmp(a->host, b->host);
 }
 
-/* Traces of one clock are moved next to each other, to the place of the first one. */
+/* Move the traces of one clock next to each other, to the place of the first one. */
 static void group_by_clock(struct bsa_inputs *inputs)
 {
-	size_t done = 0, rank = 1; /* 0: what is known to be unseen, which is told before anything of its time */
+	/* Rank 0 is for records of unseen times, which come before all other records of their time. */
+	size_t done = 0, rank = 1;
 	unsigned group = 0;
 
 	for (; done < inputs->n; group++) {

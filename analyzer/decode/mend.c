@@ -63,11 +63,6 @@ static bool is_stream(const char *path, const char *name)
 	return st.st_size > 0 || has_packets(path, name);
 }
 
-static bool is_empty(const struct bsa_packets *packets, const struct bsa_packet *p)
-{
-	return p->began == p->ended && p->content_bits == packets->empty;
-}
-
 static bool stretch_continues(const struct bsa_stretch *stretch, const struct bsa_packet *p, bool empty)
 {
 	return !empty && !stretch->empty && p->began <= stretch->ended && p->began >= stretch->began;
@@ -81,7 +76,7 @@ static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_
 	for (size_t i = 0; list && i < packets->n; i++) {
 		const struct bsa_packet *p = &packets->list[i];
 		uint64_t ended = p->ended ? p->ended : p->began;
-		bool empty = is_empty(packets, p);
+		bool empty = p->began == p->ended && p->content_bits == packets->empty;
 
 		if (n && stretch_continues(&list[n - 1], p, empty))
 			list[n - 1].ended = ended > list[n - 1].ended ? ended : list[n - 1].ended;
@@ -144,7 +139,7 @@ static enum bsa_headers headers_of(const char *directory)
 	return headers;
 }
 
-/* @entry of index/ has packets, so the stream that it is about has to be there: nothing else would say what was lost with it. */
+/* The index file @entry has packets, so its stream must exist: no other file shows what was lost with a missing stream. */
 static int check_indexed(const char *directory, const char *entry, struct bsa_err *err)
 {
 	size_t n = strlen(entry);
@@ -384,7 +379,7 @@ struct copy {
 	struct bsa_files *files;
 };
 
-/* A file whose first packet's header is cut, or none, says nothing. */
+/* A file whose first packet header is cut or invalid tells no stream. */
 static int copy_stream(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
 	const struct copy *c = data;

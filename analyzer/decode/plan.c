@@ -31,7 +31,7 @@ static enum bsa_op number_op(const struct bsa_column *column, const bt_field_cla
 	}
 }
 
-/* Whether a field of this class can be what the column wants. */
+/* True: a field of this class can fill the column; *ret is the step that copies it. */
 static bool step_fits(struct bsa_step *ret, const struct bsa_column *column, const bt_field_class *class)
 {
 	bool array = class_is(class, BT_FIELD_CLASS_TYPE_ARRAY);
@@ -105,11 +105,6 @@ void bsa_plan_make(struct bsa_plan *ret, const bt_event_class *class)
 	plan_fields(ret, bt_event_class_borrow_payload_field_class_const(class));
 }
 
-static uint64_t largest_of(uint8_t bytes)
-{
-	return UINT64_MAX >> (64 - 8 * bytes);
-}
-
 static void store_number(void *at, uint8_t bytes, uint64_t value)
 {
 	switch (bytes) { /* the host's order, whatever that is */
@@ -130,7 +125,7 @@ static void store_number(void *at, uint8_t bytes, uint64_t value)
 void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bool from_signed)
 {
 	int64_t s = from_signed ? (int64_t)value : 0;
-	uint64_t max = largest_of(bytes) >> to_signed;
+	uint64_t max = (UINT64_MAX >> (64 - 8 * bytes)) >> to_signed;
 
 	if (s < 0) {
 		if (!to_signed)

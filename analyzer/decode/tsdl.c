@@ -362,7 +362,7 @@ static const struct bsa_tsdl_type *parse_integer(struct parser *p)
 	return made;
 }
 
-/* A floating-point number: only its size is used. */
+/* A floating-point type: only its size is used. */
 static const struct bsa_tsdl_type *parse_real(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_REAL);
@@ -467,11 +467,6 @@ static const struct bsa_tsdl_type *parse_enumeration(struct parser *p)
 	return made;
 }
 
-static bool is_letter(const struct bsa_tsdl_type *of)
-{
-	return of->kind == BSA_TSDL_INTEGER && of->is_text && of->bits == 8 && of->align == 8 && !of->is_clock;
-}
-
 /* An array: the length in brackets behind a field's name. */
 static const struct bsa_tsdl_type *parse_array(struct parser *p, const struct bsa_tsdl_type *of)
 {
@@ -492,7 +487,7 @@ static const struct bsa_tsdl_type *parse_array(struct parser *p, const struct bs
 		parser_fail(p);
 	made->element = of;
 	made->align = of->align;
-	made->is_text = is_letter(of);
+	made->is_text = of->kind == BSA_TSDL_INTEGER && of->is_text && of->bits == 8 && of->align == 8 && !of->is_clock;
 	return made;
 }
 

@@ -34,11 +34,6 @@ struct covered {
 
 /* ---- streams ---- */
 
-static bool is_ours(const struct bsa_input *input)
-{
-	return input->files.by_lttng && input->frequency;
-}
-
 static struct stream *stream_of(struct recording *r, size_t input, const struct bsa_file *file)
 {
 	struct stream *more, *s;
@@ -89,15 +84,9 @@ static void add_input(struct recording *r, size_t i)
 {
 	const struct bsa_input *input = &r->inputs->list[i];
 
-	for (size_t k = 0; is_ours(input) && k < input->files.n; k++)
+	for (size_t k = 0; input->files.by_lttng && input->frequency && k < input->files.n; k++)
 		if (input->files.list[k].known && input->files.list[k].n_stretches)
 			add_file(r, i, &input->files.list[k]);
-}
-
-static void order_streams(struct recording *r)
-{
-	for (struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
-		qsort(s->stretches, s->n, sizeof(*s->stretches), by_packet);
 }
 
 static void recording_fini(struct recording *r)
@@ -149,7 +138,7 @@ static void add_unseen(struct recording *r, size_t input, uint64_t began, uint64
 		};
 }
 
-/* When the streams of a trace begin, and end. False: it has none. */
+/* The earliest begin and the latest end of a trace's streams. False: the trace has no streams. */
 static bool trace_bounds(const struct recording *r, size_t input, struct covered *ret)
 {
 	*ret = (struct covered){ .began = UINT64_MAX, .input = input };
@@ -164,7 +153,7 @@ static bool trace_bounds(const struct recording *r, size_t input, struct covered
 	return ret->began != UINT64_MAX;
 }
 
-/* When the first of the traces begins that were recorded when @trace was: names of sessions are used again. */
+/* The begin of the first trace that was recorded together with @trace: session names are used again, so a name alone does not tell. */
 static uint64_t recording_began(const struct recording *r, const struct covered *trace)
 {
 	uint64_t began = trace->began;
@@ -380,7 +369,8 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 		recording_fini(&r);
 		return !r.no_memory;
 	}
-	order_streams(&r);
+	for (struct stream *s = r.streams; s < r.streams + r.n_streams; s++)
+		qsort(s->stretches, s->n, sizeof(*s->stretches), by_packet);
 	for (size_t i = first; i < inputs->n && !r.no_memory; i++) {
 		struct covered trace;
 
