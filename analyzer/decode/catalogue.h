@@ -36,7 +36,7 @@ const struct bsa_layout *bsa_layout(enum bsa_kind kind);
 /* The kind of event that has this name, or BSA_N_KINDS. */
 enum bsa_kind bsa_kind_named(const char *name);
 
-/* A record of @kind whose fields are all absent, its time and trace 0; of the size its layout says. Static. */
+/* A record of @kind with all fields absent and time and trace 0; its size is that of the layout. Static. */
 const uint64_t *bsa_blank(enum bsa_kind kind);
 
 #endif

@@ -67,7 +67,7 @@ struct bsa_decode {
 	bool tied;             /* ties has records */
 	uint64_t bytes;
 	bool reading, taken; /* taken: the first of the merge has been handed out */
-	bool over;           /* bsa_decode_next has said code, and err */
+	bool over;           /* bsa_decode_next has returned code and err */
 	int code;
 	struct bsa_err err;
 	atomic_bool stop;
@@ -190,7 +190,7 @@ static size_t streams_of_group(struct bsa_decode *d, bool quick)
 	return n;
 }
 
-/* Each stream is an open file as long as it is read; babeltrace2 does not tell one it cannot open from one that is cut. */
+/* Each stream keeps a file open while it is read; babeltrace2 reports a file that it cannot open as a cut one. */
 static int allow_files(size_t streams, struct bsa_err *err)
 {
 	enum { OTHERS = 64 };
@@ -208,7 +208,7 @@ static int allow_files(size_t streams, struct bsa_err *err)
 		streams, (unsigned long long)limit.rlim_max);
 }
 
-/* One quick reader is faster than who is told, so more do not pay. */
+/* One quick reader is faster than the fold, so more readers do not pay. */
 static void make_readers(struct bsa_decode *d)
 {
 	size_t streams = streams_of_group(d, false), most;
@@ -281,7 +281,7 @@ static const struct bsa_queued *reader_head(const struct reader *reader)
 	return (const struct bsa_queued *)((const char *)reader->batch->data + reader->at);
 }
 
-/* Past the reader's head: 1 if there is another one. */
+/* Step over the reader's first record. 1: the reader has another one. */
 static int reader_pass(struct reader *reader, struct bsa_err *err)
 {
 	reader->at += offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
@@ -361,7 +361,7 @@ static bool may_tie(const struct bsa_decode *d)
 	return at >= reader->batch->bytes || next->event.at == heads[0].at;
 }
 
-/* All records of the first one's time, at least that one. What was not seen has been told: its rank is the lowest. */
+/* Collect all records of the earliest time; at least one. Records of unseen times were returned before: their rank is the lowest. */
 static int collect_ties(struct bsa_decode *d, struct bsa_err *err)
 {
 	const struct bsa_head *heads = d->merge.heap;
@@ -394,7 +394,7 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 	return r ? r : first_heads(d, err);
 }
 
-/* Nothing comes behind the end, and what went wrong stays so. */
+/* No record follows the end, and the first error is returned from then on. */
 static int decode_end(struct bsa_decode *d, int r, struct bsa_err *err)
 {
 	if (!d->over) {

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One trace as it says of itself. All strings are borrowed until the decoder is freed, and never NULL: "" is unknown. */
+/* A trace, by its own metadata. All strings are borrowed until the decoder is freed, and never NULL: "" is unknown. */
 struct bsa_trace {
 	const char *path;       /* its directory: the first, of a trace that has several */
 	const char *uuid;       /* 36 characters, lower case */
@@ -28,9 +28,9 @@ struct bsa_trace {
 	unsigned clock_group;   /* traces of the same clock and host have the same, from 0 */
 	bool compact;           /* exec_service or exec_client are among its event classes */
 	uint64_t bytes;         /* bytes of its streams */
-	bool boottime_known;    /* its recorder says how far CLOCK_BOOTTIME was ahead of its clock */
+	bool boottime_known;    /* the recorder wrote down the lead of CLOCK_BOOTTIME over the trace's clock */
 	int64_t boottime;       /* the difference, ns */
-	uint32_t uid;           /* all of its events are of processes of this user, says LTTng; UINT32_MAX: unknown */
+	uint32_t uid;           /* user of all processes in the trace, from LTTng's metadata; UINT32_MAX: unknown */
 	bool unreadable;        /* nothing of it is read: what its user has written cannot be */
 };
 
@@ -76,7 +76,7 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 /* NULL is fine. Stops its threads and waits for them. Returns NULL. */
 struct bsa_decode *bsa_decode_free(struct bsa_decode *d);
 
-/* Number @i, from 0; its records say i + 1. NULL: there are no more. Borrowed until the decoder is freed. */
+/* Trace number @i, from 0; records of it carry trace = @i + 1. NULL: no more traces. Borrowed until the decoder is freed. */
 const struct bsa_trace *bsa_decode_trace(const struct bsa_decode *d, size_t i);
 struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i);
 

@@ -55,7 +55,7 @@ static int add_place(struct search *s, const char *path)
 	return 0;
 }
 
-/* 1: it is new; 0: this same path led there already. */
+/* 1: the directory is new; 0: the same path led to it before. */
 static int enter_directory(struct search *s, const char *path, const struct stat *st)
 {
 	struct visit *visit = malloc(sizeof(*visit)), **found;
@@ -112,7 +112,7 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 	return r;
 }
 
-/* @depth 0: one that was given, which has to be a directory. */
+/* @depth 0: a path of the user, which must be a directory. */
 static int look_at(struct search *s, const char *path, unsigned depth)
 {
 	struct stat st;

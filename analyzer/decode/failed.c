@@ -15,7 +15,7 @@ bool bsa_bt_forget(void)
 	return error;
 }
 
-/* How much of @cause is for people: babeltrace2 goes on with addresses of its objects. */
+/* Length of the readable part of @cause: babeltrace2 appends addresses of its objects. */
 static int said_length(const char *cause)
 {
 	const char *address = strstr(cause, "-addr=");

@@ -118,9 +118,9 @@ struct bsa_follow {
 	size_t n_covers, first_cover, covers_room;
 	struct cover
 		covered;  /* until when all gaps were told, and the trace that is of; ended 0: nothing is there yet */
-	struct cover gap; /* the last one that was told */
+	struct cover gap; /* the last gap that was reported */
 	uint64_t first_began; /* the earliest begin of any packet */
-	struct head *heads;   /* not told yet. Owned */
+	struct head *heads;   /* not reported yet; owned */
 	size_t n_heads;
 };
 
@@ -137,7 +137,7 @@ static void *one_more(void *list, size_t n, size_t each)
 
 /* ---- a trace's recipe ---- */
 
-/* Where a packet says how large it is, of bsa_packets_headers; and how large one without events is. */
+/* Positions of the sizes in a packet's header, by kind of bsa_packets_headers; and the size of a packet without events. */
 static const struct {
 	size_t content, bytes, empty;
 } headers[] = {
@@ -464,7 +464,7 @@ static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	return r;
 }
 
-/* Is anything in it that was not there when it was read last, as far as its time tells? */
+/* True: the directory changed since the last read, according to its modification time. */
 static bool has_changed(struct bsa_follow *f, struct place *p)
 {
 	struct stat st;
@@ -576,7 +576,7 @@ static int make_room_for_cover(struct bsa_follow *f, struct bsa_err *err)
 	return 0;
 }
 
-/* A packet has been seen. They come nearly in the order of their beginnings. */
+/* Note the time that a packet covers. Packets arrive nearly in the order of their begins. */
 static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
 {
 	struct cover c = { head->began, head->ended, trace };
@@ -658,7 +658,7 @@ static void give_up(struct file *file, uint64_t *count)
 	file->given_up = true;
 }
 
-/* All whole packets of the stream's file. Without memory a gap may be told that is none. */
+/* Take in all whole packets of the stream's file. If memory runs out, a false gap may be reported. */
 static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *file)
 {
 	const struct trace *t = &f->traces[s->trace];
@@ -796,7 +796,7 @@ static void queue_stream(struct bsa_follow *f, size_t i)
 
 /* ---- until when nothing earlier can come ---- */
 
-/* A trace whose packets cannot be read yet may have records of any time since the last look. */
+/* True: packets of the trace cannot be read yet, so records of any time since the last look may follow. */
 static bool trace_waits(struct bsa_follow *f, struct trace *t)
 {
 	bool unread = false;

@@ -33,7 +33,7 @@ struct bsa_graph {
 
 /* ---- the sink ---- */
 
-/* The packet that a loss stands before says whose it is. */
+/* The packet after a loss identifies the loss's cpu. */
 static void look_ahead(struct port *port)
 {
 	if (port->tap.plan || port->tap.cpu != UINT32_MAX || port->at + 1 >= port->n)
@@ -48,7 +48,7 @@ static void give_back(struct port *port)
 		bt_message_put_ref(port->messages[port->at]);
 }
 
-/* More messages of the port: 1; 0: it is over, or cut; -1: no memory. An end within an event is an end, with an error. */
+/* Get more messages of the port: 1; 0: the stream has ended, or is cut; -1: no memory. A stream that ends within an event is cut. */
 static int port_refill(struct port *port)
 {
 	port->n = port->at = 0;
@@ -70,7 +70,7 @@ static int port_refill(struct port *port)
 	return 0;
 }
 
-/* To the next message that a record comes of, or to the cut: 1; 0: there is none; -1: no memory. */
+/* To the next message that yields a record, or to the cut: 1; 0: no more messages; -1: no memory. */
 static int port_advance(struct port *port, uint64_t *ret_at)
 {
 	int r = port->iterator ? 1 : 0;
@@ -107,7 +107,7 @@ static bool begin_ports(struct bsa_graph *g)
 	return true;
 }
 
-/* The first record of all into the batch. */
+/* Append the earliest record of all streams to the batch. */
 static bool emit_first(struct bsa_graph *g)
 {
 	struct port *port = &g->ports[g->merge.heap[0].who];

@@ -13,8 +13,8 @@ struct bsa_packet_head {
 	uint64_t instance;
 	uint64_t bytes, content; /* size of the packet, and of its content, both from its begin */
 	uint64_t began, ended;
-	uint64_t discarded, number; /* BSA_NEVER: it does not say */
-	uint32_t cpu;               /* UINT32_MAX: it does not say */
+	uint64_t discarded, number; /* BSA_NEVER: not in the header */
+	uint32_t cpu;               /* UINT32_MAX: not in the header */
 };
 
 /* Read the head of a packet from its first @n bytes. False: the packet does not fit this recipe, or is absurd. */

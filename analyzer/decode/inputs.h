@@ -21,7 +21,7 @@ struct bsa_input_stream {
 	const struct bsa_recipe_stream *recipe;
 };
 
-/* A time of which the streams' packets tell that it was not recorded, or may not have been: see unseen.h. */
+/* An interval that was not recorded, or perhaps not, according to the packets (unseen.h). */
 struct bsa_unseen {
 	struct bsa_loss loss;
 	uint64_t at;
@@ -43,7 +43,7 @@ struct bsa_input {
 	uint32_t pid;       /* the process of all its events; 0: unknown, or several */
 	uint64_t unknown_fields;
 	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */
-	bool cut;                  /* some of what it says it has is not there */
+	bool cut;                  /* parts that the trace's metadata or index names are missing */
 };
 
 struct bsa_inputs {
@@ -63,7 +63,7 @@ int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, con
 void bsa_inputs_close(struct bsa_inputs *inputs); /* zeroes are fine */
 void bsa_input_fini(struct bsa_input *input);     /* frees what one input holds; zeroes are fine */
 
-/* A source that reads the trace's directories, in a graph. NULL: bsa_bt_failed (failed.h) says why. */
+/* A source, in a graph, that reads the trace's directories. NULL: bsa_bt_failed() reports the cause. */
 const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph *graph,
                                          const bt_component_class_source *source);
 

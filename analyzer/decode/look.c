@@ -50,7 +50,7 @@ static uint32_t pid_of(const bt_trace *trace)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-/* LTTng writes it, of what the kernel says. In buffers of processes nothing says whose they are. */
+/* LTTng writes the uid, from the kernel's credentials. Per-process buffers have no uid. */
 static uint32_t uid_of(const bt_trace *trace)
 {
 	const bt_value *scheme =
@@ -134,7 +134,7 @@ static bt_graph_simple_sink_component_initialize_func_status look_begins(bt_mess
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
 }
 
-/* A stream's first message says whose it is; no more is read. */
+/* The first message of a stream identifies its trace and number; the rest is not read here. */
 static bt_graph_simple_sink_component_consume_func_status look_on(bt_message_iterator *iterator, void *data)
 {
 	struct look *look = data;

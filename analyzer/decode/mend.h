@@ -25,14 +25,14 @@ struct bsa_stretch {
 	bool empty;      /* one packet without events, which begins and ends at one time */
 };
 
-/* One file: the stream it is of, if its headers say so. */
+/* A file, and the stream that its headers name, if they name one. */
 struct bsa_file {
 	char *path;
 	uint64_t stream_class, stream, bytes, packets;
 	struct bsa_stretch *stretches; /* in the file's order */
 	size_t n_stretches;
 	struct bsa_packet first, last;           /* its first and last packet, if it has any */
-	uint64_t doubtful_began, doubtful_ended; /* from the first to the last time that doubtful packets say */
+	uint64_t doubtful_began, doubtful_ended; /* range of the times in doubtful packets */
 	size_t directory;                        /* index of its directory among those of the trace */
 	uint32_t cpu;
 	bool known, cut;
@@ -42,7 +42,7 @@ struct bsa_files {
 	struct bsa_file *list;
 	size_t n;
 	size_t unwritten; /* streams that have a file and an index, and no packet in either */
-	uint64_t ended;   /* the latest end that a packet says, in its clock's cycles */
+	uint64_t ended;   /* latest end of a packet, in cycles of its clock */
 	size_t directories;
 	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
 	size_t wrong_indices;

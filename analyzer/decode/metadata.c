@@ -127,7 +127,7 @@ int bsa_metadata_whole(const char *directory, struct bsa_err *err)
 	return 0;
 }
 
-/* Its packets' texts, moved together. */
+/* Remove the packet headers: the texts of the packets become one text. */
 static bool unpack_texts(char *bytes, size_t n)
 {
 	size_t from = 0, to = 0;

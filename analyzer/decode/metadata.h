@@ -22,7 +22,7 @@ void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory);
 /* The metadata as text, more or less: what is between its packets' texts is spaces. The caller's. NULL: it cannot be read. */
 char *bsa_metadata_text(const char *directory);
 
-/* Exactly the metadata's text, without the packets that it may be in. The caller's. NULL: it cannot be read, or told. */
+/* The text of the metadata, without packet headers; owned by the caller. NULL: the metadata cannot be read or understood. */
 char *bsa_metadata_tsdl(const char *directory);
 
 /* The text in quotes behind NAME =, or "". Owned by the caller. NULL: no memory. */

@@ -68,7 +68,7 @@ static bool is_packet(const uint8_t *header, bool *ret_swapped)
 	return is == MAGIC || *ret_swapped;
 }
 
-/* One packet's header; whose it is, too. */
+/* Read a packet's header, with the stream that it belongs to. */
 static bool parse_header(struct bsa_packets *file, struct bsa_packet *ret, const struct layout *layout,
                          const uint8_t *header)
 {
@@ -170,7 +170,7 @@ static int add_packet(struct bsa_packets *file, const struct bsa_packet *packet)
 	return 0;
 }
 
-/* Into the list, if it fits there. Where the one before is all that is in its way, that one is odd. */
+/* Append the packet to the list if it fits. If only the last packet contradicts it, the last packet is the odd one. */
 static int place_packet(struct walk *w, const struct bsa_packet *p)
 {
 	struct bsa_packets *file = w->file;
@@ -265,7 +265,7 @@ static int find_next(struct walk *w, uint64_t from, uint64_t until, const struct
 	return 0;
 }
 
-/* The packet before, of which only a part is there, is none. */
+/* Remove the packet before: only a part of it is in the file. */
 static void take_back(struct walk *w)
 {
 	struct bsa_packets *file = w->file;
@@ -330,7 +330,7 @@ static int walk_file(struct walk *w)
 	return r;
 }
 
-/* All bytes are some packet's. */
+/* Give every byte of the file to a packet: gaps belong to the packet before. */
 static void settle_bytes(struct bsa_packets *file)
 {
 	file->ended = 0;
@@ -439,7 +439,7 @@ static bool fits_among(const struct bsa_packets *other, const struct bsa_packet 
 	       (low == other->n || packet_follows(p, &other->list[low]));
 }
 
-/* 1: it stays; 0; -errno. */
+/* 1: the packet stays; 0: the packet is left out; -errno. */
 static int packet_stays(struct bsa_packets *packets, int fd, const struct bsa_packet *p,
                         const struct bsa_packets *other, int other_fd, bool may_repeat)
 {

@@ -29,13 +29,13 @@ struct bsa_packets {
 	uint64_t stream_class, stream;
 	uint32_t cpu;   /* CPU of the last packet */
 	uint64_t empty; /* content bits of a packet without an event */
-	uint64_t ended; /* the latest end that a packet says, in its clock's cycles */
+	uint64_t ended; /* latest end of a packet, in cycles of its clock */
 	bool known;     /* the first header is of one of these kinds; else there is nothing to be read */
 	bool stray;     /* the file does not begin like a stream */
 	bool cut;       /* the end is missing; of the last packet there may be a part */
 	bool uneven; /* there are bytes that belong to none of the packets in the list: each is put to the packet before */
 	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
-	uint64_t doubtful_began, doubtful_ended; /* from the first to the last time that doubtful ones say */
+	uint64_t doubtful_began, doubtful_ended; /* range of the times in doubtful packets */
 };
 
 /*

@@ -43,8 +43,8 @@ struct flow {
 	struct bsa_packet_head head, before;
 	uint64_t packet_end, content_end; /* offsets */
 	bool within, after;               /* a packet; another one before it */
-	uint64_t lost_most;               /* the most events that packets said were lost so far */
-	bool lost_events, lost_packets;   /* have still to be told, before the packet is */
+	uint64_t lost_most;               /* largest count of lost events in the packets read so far */
+	bool lost_events, lost_packets;   /* losses to report before the packet's records */
 
 	uint64_t clock, last; /* its clock; the last record's time */
 	uint32_t cpu;
@@ -88,7 +88,7 @@ static void set_limit(struct flow *f)
 		f->limit = left < (uint64_t)(f->end - f->at) ? f->at + left : f->end;
 }
 
-/* At least one byte more; false: there is none, or it went wrong. */
+/* Read at least one more byte into the window. False: the file has ended, or an error occurred. */
 static bool window_refill(struct flow *f)
 {
 	size_t kept = (size_t)(f->end - f->at), room = WINDOW - kept;
@@ -113,7 +113,7 @@ static bool window_refill(struct flow *f)
 	return true;
 }
 
-/* @n, at most what a window holds. */
+/* True: the window has @n bytes. @n is at most the size of the window. */
 static bool window_has(struct flow *f, size_t n)
 {
 	while ((size_t)(f->end - f->at) < n)
@@ -158,7 +158,7 @@ static uint64_t cycles_to_ns(const struct flow *f, uint64_t cycles)
 	return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
 }
 
-/* The clock's lowest bits are these: it has gone on since, but not once around. */
+/* The clock after it advanced until its lowest @bits bits are @low: by less than one turn of those bits. */
 static uint64_t clock_advanced(uint64_t clock, uint64_t low, unsigned bits)
 {
 	uint64_t mask = (UINT64_C(1) << bits) - 1;
@@ -168,7 +168,7 @@ static uint64_t clock_advanced(uint64_t clock, uint64_t low, unsigned bits)
 
 /* ---- losses, and packets ---- */
 
-/* A record of it: 1; 0: it is of no time that can be told. */
+/* 1: the loss becomes a record; 0: the time of the loss is unknown. */
 static int tell_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *event = (struct bsa_event *)f->ready;
@@ -253,7 +253,7 @@ static void tell_bytes(struct flow *f, uint64_t bytes)
 	f->tally.bytes += bytes;
 }
 
-/* The stream is over: no more records. */
+/* End the stream: no more records. */
 static int flow_end(struct flow *f, bool cut)
 {
 	tell_bytes(f, f->bytes - f->told);
@@ -502,7 +502,7 @@ static inline bool next_quickly(struct flow *f)
 	return false;
 }
 
-/* 1: there is one; 0: there are no more; negative: it went wrong. BSA_FLOW_UNKNOWN, if it grows. */
+/* To the next record: 1; 0: no more records; negative: an error, or BSA_FLOW_UNKNOWN for a stream that still grows. */
 static int flow_advance(struct flow *f)
 {
 	int r = 2;
@@ -699,7 +699,7 @@ static int begin_flows(struct bsa_quick *q, struct bsa_err *err)
 	return 0;
 }
 
-/* The first record of all into the batch. */
+/* Append the earliest record of all streams to the batch. */
 static inline int emit_first(struct bsa_quick *q, struct bsa_batch *batch)
 {
 	struct flow *f = &q->flows[q->merge.heap[0].who];

@@ -281,7 +281,7 @@ static uint8_t how_to_copy(const struct bsa_part *part)
 	return part->from == 8 ? BSA_COPY_8 : part->from == 4 ? BSA_COPY_4 : part->from == 2 ? BSA_COPY_2 : BSA_COPY_1;
 }
 
-/* Add to the part the work of a step of the plan. */
+/* Add the work of the plan's step to the part. */
 static void part_want(struct bsa_part *part, const struct bsa_step *step)
 {
 	bool array = step->op == BSA_OP_ARRAY;

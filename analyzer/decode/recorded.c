@@ -15,7 +15,7 @@
 
 enum { ABOVE = 6, LINES = 32 }; /* LTTng's directories are four below the session's, six if it was rotated */
 
-/* Whether it is about this session; *ret is what it says. */
+/* True: the file is about this session, and *ret has its content. */
 static bool read_lines(FILE *f, const char *session, struct bsa_recorded *ret)
 {
 	char line[512];

@@ -49,7 +49,7 @@ void bsa_ring_fini(struct bsa_ring *q); /* zeroes are fine */
 struct bsa_batch *bsa_ring_room(struct bsa_ring *q);
 void bsa_ring_push(struct bsa_ring *q);
 
-/* There will be no more: @code is 0, or what went wrong, said in *@err. */
+/* The producer ends the ring: @code is 0, or the error that *@err describes. */
 void bsa_ring_end(struct bsa_ring *q, int code, const struct bsa_err *err);
 
 /* 1 and the next batch, borrowed until bsa_ring_pop; 0 at the end, or the code of the end. Waits. */

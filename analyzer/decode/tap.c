@@ -60,7 +60,7 @@ void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
 	tap->cpu = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* A time that goes backwards, or is of another age, is not to be believed, and who reads relies on the order. */
+/* A time that goes backwards, or is out of range, is wrong; the reader of records relies on their order. */
 static int tap_event(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);

@@ -37,7 +37,7 @@ int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_a
 /* The record of the message that was last looked at, or NULL after bsa_tap_cut, with room for BSA_RECORD_MAX bytes. */
 void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct bsa_event *ret);
 
-/* The packet context says which cpu the stream is of; a loss may be told before. */
+/* The packet context has the stream's cpu; a loss may be reported before it. */
 void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning);
 
 /* There are no more messages. */

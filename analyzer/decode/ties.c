@@ -226,7 +226,7 @@ static void name_things(struct tie *t)
 	}
 }
 
-/* True: the record says that its execution enters, or leaves, lane *ret_lane. */
+/* True: with this record an execution enters or leaves lane *ret_lane. */
 static bool lane_move_of(const struct bsa_event *e, uint32_t *ret_lane, bool *ret_enters)
 {
 	*ret_enters = e->kind == BSA_sched_dispatch || e->kind == BSA_sched_resume;

@@ -41,7 +41,7 @@ static _Noreturn void read_all(char *const *directories, size_t n, pid_t parent,
 	_exit(r == 0 ? CAN_BE_READ : r == BSA_E_INPUT ? CANNOT_BE_READ : NO_MEANS);
 }
 
-/* The child's end. 0: a signal came first. */
+/* Wait for the child's end. 0: a signal arrived first. */
 static int child_ended(pid_t child)
 {
 	struct pollfd at = { .fd = pidfd_open(child, 0), .events = POLLIN };

@@ -35,7 +35,7 @@ struct bsa_tsdl_type {
 	struct bsa_tsdl_field *fields;       /* fields of a structure, and options of a variant */
 	const struct bsa_tsdl_type *element; /* element of an array or a sequence */
 	uint64_t length;                     /* length of an array */
-	const char *by;                      /* the field that says how long a sequence is, or which of a variant */
+	const char *by;                      /* name of the field that has a sequence's length, or a variant's choice */
 };
 
 struct bsa_tsdl_field {
