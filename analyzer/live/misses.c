@@ -24,7 +24,7 @@ struct kept {
 	struct told waits, preemptions, slices;
 	struct bsa_refused refused;
 	bool was_refused;
-	struct bsa_execution *execution; /* NULL: it was not told yet. Owned */
+	struct bsa_execution *execution; /* owned; NULL: not reported yet */
 	size_t bytes;
 	unsigned cause;
 };

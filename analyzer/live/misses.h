@@ -19,7 +19,7 @@ struct bsa_misses;
 struct bsa_misses *bsa_misses_new(void);
 struct bsa_misses *bsa_misses_free(struct bsa_misses *m); /* NULL is fine; returns NULL */
 
-/* Facts, in the order in which the fold tells them. 0 or -ENOMEM. */
+/* Take facts, in the order in which the fold reports them. 0 or -ENOMEM. */
 int bsa_misses_wait(struct bsa_misses *m, const struct bsa_wait *w);
 int bsa_misses_preemption(struct bsa_misses *m, const struct bsa_preemption *p);
 int bsa_misses_slice(struct bsa_misses *m, const struct bsa_slice *s);
@@ -30,7 +30,7 @@ void bsa_misses_rules(struct bsa_misses *m, const struct bsa_rules *r);
 /* @ret: its primary cause as far as is known; BSA_CAUSES: it missed nothing, or how late it was is not known. */
 int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, unsigned *ret);
 
-/* Everything was told: @tell each miss whose cause is another one now. */
+/* After the last fact: call @tell for each miss whose cause has changed. */
 void bsa_misses_again(struct bsa_misses *m,
                       void (*tell)(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is), void *ctx);
 

@@ -233,7 +233,7 @@ static uint64_t number_of(uint64_t at)
 	return at / SLOT_NS + 1;
 }
 
-/* The slot of @at. NULL: that is past, or there is none to be had. */
+/* Returns the slot @number. NULL: the slot is too old, or no slots are available. */
 static struct slot *slot_of(struct bsa_rows *r, struct pair *p, uint64_t number)
 {
 	struct slot *s;
@@ -275,7 +275,7 @@ static uint64_t ns_of(unsigned bucket)
 	return (UINT64_C(1) << octave) + bucket % FINE * width + width / 2;
 }
 
-/* From @from to @to, to the slots that it is of. */
+/* Add the time from @from to @to to the slots that it covers. */
 static void spread_over_slots(struct bsa_rows *r, struct pair *p, uint64_t from, uint64_t to, size_t offset)
 {
 	uint64_t first = number_of(from), last = number_of(to), past = number_of(r->until);
@@ -610,7 +610,7 @@ static bool has_row(const struct bsa_rows *r, const struct pair *p, const struct
 	return false;
 }
 
-/* Apps of one name are told apart by what the service knows them by. */
+/* Apps that share a name are distinguished by the service's number of the app. */
 static void tell_apart(const struct bsa_rows *r, struct bsa_live_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -7,7 +7,7 @@
 
 static_assert((int)BSA_LIVE_PHASES == (int)BSA_PHASES, "there is another phase");
 
-/* A fenced execution has its answer before it is done, and the others do not wait for fences. */
+/* The call of a fenced execution returns before the execution is done; executions of other paths wait for no fences. */
 static bool has_phase(uint8_t path, enum bsa_phase phase)
 {
 	bool fenced = path == BSA_PATH_FENCED;

@@ -128,7 +128,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The nearest rank of column @column of those that are not BSA_NEVER; BSA_NEVER: there is none. @room for all of them. */
+/* Returns the median (nearest rank) of column @column, without rows that have BSA_NEVER; BSA_NEVER: no rows. @room holds all rows. */
 static uint64_t median_of(const struct kept *k, size_t column, uint64_t *room)
 {
 	size_t n = 0;

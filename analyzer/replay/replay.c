@@ -107,7 +107,7 @@ static struct event take_first(struct play *p)
 	return first;
 }
 
-/* The first that has not been overtaken; NULL: there is none. */
+/* Returns the first event that is still valid; NULL: no events. */
 static const struct event *first_event(struct play *p)
 {
 	while (p->n && p->heap[0].whose->event != p->heap[0].order)
@@ -288,7 +288,7 @@ static void report_held(struct play *p, const struct live *l, uint32_t lane)
 		p->source->held(p->source->arg, &l->call, lane, l->on_since, p->now);
 }
 
-/* The call has stopped running. It holds its lane until it gives the lane back. */
+/* The call has stopped running, and holds its lane until it has handed the lane over. */
 static void ends_on_lane(struct play *p, struct live *l, enum bsa_replay_fate fate)
 {
 	uint32_t lane = (uint32_t)l->job.lane;
@@ -357,7 +357,7 @@ static void may_leave(struct play *p, struct live *l)
 	look_again_at_all(p);
 }
 
-/* Its next checkpoint that matters, or its end. */
+/* The call on @lane is at its end, or at a checkpoint at which it may have to stop. */
 static void goes_on(struct play *p, uint32_t lane)
 {
 	struct live *l = p->lanes[lane].on;

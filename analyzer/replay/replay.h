@@ -58,9 +58,9 @@ struct bsa_replay_app {
 	double received_ns, entitled_ns, max_lag_ns; /* as the policy accounts for them */
 };
 
-/* Where calls come from, and where what became of them goes. */
+/* The source of calls, and the receiver of their outcomes. */
 struct bsa_replay_source {
-	/* The next call of @chain, not before @now. False: there is none. */
+	/* Returns the next call of @chain, not before @now. False: no more calls. */
 	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret);
 	void (*done)(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *outcome);
 	/* The call held @lane. NULL: not wanted. */

@@ -90,7 +90,7 @@ static uint64_t step_of(const struct bsa_sharing_call *c, uint64_t work)
 	return work / STEPS_MOST > (uint64_t)step ? work / STEPS_MOST + 1 : (uint64_t)step;
 }
 
-/* With the hand-overs in the first one, and what it was on no cpu in the middle one. False: no memory. */
+/* Cut the call's run into steps. The hand-over is part of the first step, and time off the cpu part of the middle one. False: no memory. */
 static bool cut_in_steps(struct call *call)
 {
 	const struct bsa_sharing_call *c = &call->is;

@@ -77,7 +77,7 @@ static uint64_t ns_without(uint64_t ns, int64_t less)
 
 /* ---- what is open ---- */
 
-/* A number of its own for each @what in each way that is drawn. */
+/* Returns a pseudo-random number that depends on @what and the way of the replay alone. */
 static uint32_t draw_for(const struct play *p, uint64_t what)
 {
 	uint64_t x = (what + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (p->way + UINT64_C(1)) * UINT64_C(0xc2b2ae3d27d4eb4f);
@@ -462,7 +462,7 @@ static uint64_t open_of(const struct bsa_without *w)
 	return sum;
 }
 
-/* The verdict of this replay on the victim. */
+/* Returns the verdict of this replay on the victim: 1, 0, or -1 (cannot decide). */
 static int verdict_of(const struct bsa_without *w, unsigned way, struct known known)
 {
 	const struct played *victim = &w->played[w->world.victim];

@@ -152,7 +152,7 @@ static int batch_init(struct bsa_store *s, enum batch_of of)
 	snprintf(name, sizeof(name), "batch_%s", b->table);
 	if (sqlite3_create_module(s->db, name, &module, b) != SQLITE_OK)
 		return bsa_store_sql_failed(s);
-	/* REPLACE: what is told again holds. */
+	/* REPLACE: a row that is written again replaces the earlier one. */
 	snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
 	         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, name);
 	b->insert = bsa_store_prepare(s, sql);

@@ -124,7 +124,7 @@ static void run_fini(struct run *r)
 	free(r->blamed);
 }
 
-/* Room for one more than @n. false: no memory, which the store has been told. */
+/* Make room for one more than @n. False: no memory; the store keeps the error. */
 static bool room_for(struct run *r, void **rows, size_t *room, size_t n, size_t bytes)
 {
 	size_t more = n < 8 ? 16 : 2 * n;
@@ -497,7 +497,7 @@ static size_t join_least(struct run *r, size_t n)
 			                        ? INT64_MIN
 			                        : to->budget_ns + b->budget_ns;
 			/* No replay leaves out both culprits; but where leaving out one meets the deadline, leaving out both does. */
-	to->saved = to->saved == 1 || b->saved == 1 ? 1 : -1;
+			to->saved = to->saved == 1 || b->saved == 1 ? 1 : -1;
 			to->culprit = to->culprit_app = 0;
 		}
 	}

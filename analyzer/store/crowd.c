@@ -146,7 +146,7 @@ static int64_t first_sequence(struct bsa_store *s)
 	return s->crowd->begin + 1;
 }
 
-/* NULL: there is none, and if @make, no memory for it. */
+/* NULL: the lane is not kept; if @make, too many lanes are. */
 static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane, bool make)
 {
 	struct crowd *c = s->crowd;
@@ -170,7 +170,7 @@ static void lane_forget(struct crowd *c, struct lane *l, size_t n)
 	c->kept -= n;
 }
 
-/* The lane that keeps the most; of several, @l if it is one of them. */
+/* The lane that keeps the most stretches; @l if several lanes do and @l is one of them. */
 static struct lane *fullest_lane(struct crowd *c, struct lane *l)
 {
 	for (size_t i = 0; i < c->n_lanes; i++)
@@ -216,7 +216,7 @@ static void lane_append(struct crowd *c, struct lane *l, const struct stretch *t
 	*stretch_at(l, l->n - 1) = *t;
 }
 
-/* The first stretch that ends after @at; l->n: there is none. It is the one at @hint, as a rule. */
+/* Index of the first stretch that ends after @at; l->n: no such stretch. Usually it is @hint. */
 static size_t first_after(const struct lane *l, uint64_t at, size_t hint)
 {
 	size_t from = 0, to = l->n;
@@ -260,7 +260,7 @@ static bool goes_on(const struct bsa_wait *last, const struct bsa_wait *w)
 	       last->lane == w->lane && last->open == w->open;
 }
 
-/* The stretch behind the last one of the run, and no part of either is missing between. */
+/* True: @sequence follows the last stretch of the run, and the wait covers both without a hole. */
 static bool continues_run(const struct crowd *c, const struct bsa_wait *w, int64_t sequence)
 {
 	const struct lane *l = c->lane;

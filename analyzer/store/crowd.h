@@ -28,7 +28,7 @@ struct crowd *bsa_crowd_free(struct crowd *c); /* NULL is fine; returns NULL */
 /* The next stretch of a lane for which an execution may have waited. */
 void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o);
 
-/* The next stretch of a wait: those of one wait come one after the other, with none of a lane between. */
+/* Take the next stretch of a wait. The stretches of one wait arrive one after the other, and no stretch of a lane between them. */
 void bsa_crowd_wait(struct bsa_store *s, const struct bsa_wait *w);
 
 /* There are no more of this clock. */

@@ -71,7 +71,7 @@ static int look_at_old(struct store_file *f, bool append, struct bsa_err *err)
 	if (stat(f->output, &st)) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			return bsa_fail(err, BSA_E_ENV, "cannot look at %s: %s", f->output, strerror(errno));
-		return 0; /* if its directory is not there either, that is said when it is opened */
+		return 0; /* a missing directory is an error when the file is opened */
 	}
 	if (S_ISDIR(st.st_mode))
 		return bsa_fail(err, BSA_E_USAGE, "%s is a directory", f->output);

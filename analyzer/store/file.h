@@ -30,7 +30,7 @@ void bsa_store_file_fini(struct store_file *f);
 /* Remove the files that dead importers of @output have left. */
 void bsa_store_file_clean(const char *output);
 
-/* A file without a name, in the same directory. -1: errno says why. */
+/* Open a file without a name in the same directory. -1: errno has the error. */
 int bsa_store_file_scratch(const struct store_file *f);
 
 #endif

@@ -33,7 +33,7 @@ static inline bool in_order_full(const struct in_order *o)
 /* Not while it is full. */
 void bsa_in_order_put(struct in_order *o, const struct bsa_sharing_call *call);
 
-/* The first one. False: it was ready before the one that was taken last; then the calls come in too little order for this. Not while it is empty. */
+/* Take the call that was ready first; there must be one. False: it was ready before the call taken last, so the calls arrive in too little order for the room. */
 bool bsa_in_order_take(struct in_order *o, struct bsa_sharing_call *ret);
 
 #endif

@@ -11,7 +11,7 @@ static void write_row(struct bsa_store *s, const struct bsa_inverted *i)
 	    .began = sql_time(s->offset, i->began), .dur_ns = sql_ns(i->dur), .open = i->open);
 }
 
-/* How long it went on beyond the step of who held the lane. */
+/* How much longer the inversion lasted than a step of the execution that held the lane. */
 static uint64_t excess_of(const struct bsa_inverted *i)
 {
 	return i->dur - i->step;
@@ -29,7 +29,7 @@ static void add_up(struct inverted *v, const struct bsa_inverted *i)
 	v->joined++;
 }
 
-/* @i takes its place among those that are kept; who has none any more is added up. */
+/* Keep @i if it is among the largest. The inversion that has no place then is added to the sum. */
 static void keep_largest(struct inverted *v, const struct bsa_inverted *i)
 {
 	size_t at = v->n_kept;

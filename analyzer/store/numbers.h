@@ -21,7 +21,7 @@ static inline int64_t sql_in_range(int64_t v)
 	return v >= MOST || v <= -MOST ? NOTHING : v;
 }
 
-/* A duration. */
+/* A duration in ns; BSA_NEVER becomes NULL. */
 static inline int64_t sql_ns(uint64_t v)
 {
 	return v == BSA_NEVER ? NOTHING : v > (uint64_t)MOST ? MOST : (int64_t)v;
@@ -33,13 +33,13 @@ static inline int64_t sql_time(int64_t offset, uint64_t raw)
 	return raw == BSA_NEVER ? NOTHING : sql_clamped(sql_ns(raw) + sql_clamped(offset));
 }
 
-/* A number of another fact. */
+/* The id of another fact; 0 becomes NULL. */
 static inline int64_t sql_id(uint64_t id)
 {
 	return id == 0 ? NOTHING : id > INT64_MAX ? INT64_MAX : (int64_t)id;
 }
 
-/* A count, or bytes. */
+/* A count, or a number of bytes; BSA_NEVER becomes NULL. */
 static inline int64_t sql_count(uint64_t v)
 {
 	return v == BSA_NEVER ? NOTHING : v > INT64_MAX ? INT64_MAX : (int64_t)v;
@@ -65,7 +65,7 @@ static inline int64_t sql_lateness(int64_t lateness)
 	return lateness == BSA_LATENESS_UNKNOWN ? NOTHING : sql_clamped(lateness);
 }
 
-/* A number with a name, where 255 is none. */
+/* A number that labels.def names; 255 becomes NULL. */
 static inline int64_t sql_label(uint8_t v)
 {
 	return v == 255 ? NOTHING : v;

@@ -48,7 +48,7 @@ struct bsa_store {
 /* Keep what went wrong, if it is the first. Returns the code that is kept. */
 int bsa_store_fail(struct bsa_store *s, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same for what SQLite said last. */
+/* The same, with the last error of SQLite. */
 int bsa_store_sql_failed(struct bsa_store *s);
 
 /* Run statements. 0, or the code that is kept. */
@@ -57,7 +57,7 @@ int bsa_store_run(struct bsa_store *s, const char *sql);
 /* Owned by the caller; NULL: bsa_store_fail has kept the error. */
 sqlite3_stmt *bsa_store_prepare(struct bsa_store *s, const char *sql);
 
-/* true: there is a row. false: no more, or s->code says why not. */
+/* True: the statement has a row. False: no more rows, or an error, which s->code has. */
 bool bsa_store_step(struct bsa_store *s, sqlite3_stmt *q);
 
 /* Step once and reset: for what has no rows. */

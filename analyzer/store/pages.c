@@ -140,7 +140,7 @@ static unsigned put_varint(uint8_t *to, uint64_t v)
 	return n;
 }
 
-/* The kind of @v; after it @to has its bytes, and *ret_bytes says how many. Eight bytes are written in any case. */
+/* Write @v to @to; returns its kind, and its size in *ret_bytes. Always writes eight bytes. */
 static uint8_t put_column(uint8_t *to, int64_t v, unsigned *ret_bytes)
 {
 	static const uint8_t kinds[9] = { 0, 1, 2, 3, 4, 5, 5, 6, 6 }, bytes[9] = { 0, 1, 2, 3, 4, 6, 6, 8, 8 };
@@ -289,7 +289,7 @@ static uint64_t page_offset(uint32_t page)
 	return (uint64_t)(page - 1) * PAGE_BYTES;
 }
 
-/* From file to file, inside the kernel where that can be done. */
+/* Copy from file to file, inside the kernel where the file systems support it. */
 static int copy_bytes(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
 {
 	while (bytes) {
@@ -313,7 +313,7 @@ static int copy_bytes(struct pages *p, uint64_t from, int to_fd, uint64_t to, ui
 	return 0;
 }
 
-/* An inner page, of an index of @columns or (0) a table, of as many of @children as it has room for. How many. */
+/* Fill an inner page of an index of @columns, or (0) of a table, with as many of @children as fit. Returns their number. */
 static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children, size_t n, unsigned columns)
 {
 	unsigned content = PAGE_BYTES, cells = 0;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The fold and the database must give the same things the same numbers. */
+/* The fold and the database must use the same numbers for the same labels. */
 #define SAME(label, number) static_assert((int)LABEL_##label == (int)(number), "labels.def and fold/ disagree")
 SAME(priority_high, BSA_PRIORITY_HIGH);
 SAME(path_async, BSA_PATH_ASYNC);
@@ -35,7 +35,7 @@ SAME(span_kind_burst_close, BSA_SPAN_BURST_CLOSE);
 
 /* ---- text ---- */
 
-/* How many bytes the character at @p has, or 0 where it is none: too long a form, a surrogate, beyond Unicode. */
+/* Length in bytes of the UTF-8 character at @p; 0: not valid (overlong, a surrogate, or beyond Unicode). */
 static size_t utf8_bytes(const unsigned char *p)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;

@@ -518,7 +518,7 @@ struct question {
 	const struct bsa_without_call *victim;
 };
 
-/* NULL, as -1: it cannot be told, or is too expensive. */
+/* -1, stored as NULL: the replay cannot decide, or is too expensive. */
 static int answer_question(struct question *q, const struct bsa_without_change *change)
 {
 	uint64_t before = bsa_without_played(q->without);
@@ -651,7 +651,7 @@ static uint64_t earlier_by(const struct asked *a, const struct bsa_without_call 
 	return a->lateness ? (a->lateness + a->lateness / 8 + 1000) << nth : budget / 4 << nth;
 }
 
-/* The first that is enough; or the last one that can be told. */
+/* Store the shortest lead that meets the deadline; if none does, the longest lead that misses it. */
 static void answer_earlier(struct question *q)
 {
 	uint64_t missed = 0, by;
@@ -710,7 +710,7 @@ static void replay_until(struct saved *v, int64_t until)
 	v->n_waiting -= n;
 }
 
-/* Forget calls of which no window can begin any more: a half of them at a time. */
+/* Forget the older half of the calls, and the waiting misses whose windows begin there. */
 static void make_room(struct saved *v)
 {
 	size_t first = v->base + v->n_kept / 2;
@@ -724,7 +724,7 @@ static void make_room(struct saved *v)
 	v->base = first;
 }
 
-/* Where the window of call @number begins: at an instant before @at when all lanes were idle. False: none is kept. */
+/* Find where the window of call @number begins: an instant before @at at which all lanes were idle. False: no such instant is kept. */
 static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
 {
 	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {

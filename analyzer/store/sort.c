@@ -161,7 +161,7 @@ static int run_fill(struct sort *s, struct run *r)
 	return 0;
 }
 
-/* Whether @a goes first: of rows with one key the earlier run goes first, which is the one at the lower place. An empty run is last. */
+/* True: @a comes first. Of equal keys the earlier run comes first, which has the lower position in the file. An empty run is last. */
 static bool run_before(const struct run *a, const struct run *b)
 {
 	if (a->i == a->n || b->i == b->n)

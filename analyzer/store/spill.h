@@ -20,7 +20,7 @@ struct cost {
 	uint64_t n, ns; /* ns: at most UINT64_MAX */
 };
 
-/* Executions that are counted together. Model, not its name: that may be told later. */
+/* A group of executions that are counted together, by the model's id: its name may arrive later. */
 struct group {
 	uint32_t app, model;
 	uint8_t priority, path; /* 255: unknown */

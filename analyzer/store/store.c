@@ -110,7 +110,7 @@ int bsa_store_do(struct bsa_store *s, sqlite3_stmt *q)
 	return s->code;
 }
 
-/* The number that @sql selects; 0 where there is none. */
+/* Returns the number that @sql selects; 0 if it selects no row. */
 static int64_t select_number(struct bsa_store *s, const char *sql)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, sql);
@@ -272,7 +272,7 @@ void bsa_store_clean(const char *output)
 	bsa_store_file_clean(output);
 }
 
-/* Here, because who cleans up after an importer has no decoder. */
+/* Here, because the process that cleans up after an importer has no decoder. */
 void bsa_import_clean(const char *output)
 {
 	bsa_store_clean(output);
@@ -337,7 +337,7 @@ static void write_number(struct bsa_store *s, const char *key, int64_t value)
 	bsa_store_do(s, q);
 }
 
-/* Counts add to what is there; the version is that of who wrote last. */
+/* Counts are added to those in the database; the version is that of the last writer. */
 static int write_meta(struct bsa_store *s)
 {
 	const struct bsa_store_counts *c = &s->counts;

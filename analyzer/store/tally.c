@@ -73,7 +73,7 @@ static bool set_has(struct set *s, const void *like)
 	return s->n && (!memcmp(item_at(s, s->last), like, s->key) || *slot_of(s, like));
 }
 
-/* The item whose key is that of @like, which is what it is made of if it is not there. NULL: no memory. */
+/* Find the item with the key of @like; a missing item is made as a copy of @like. NULL: no memory. */
 static void *set_find(struct set *s, const void *like)
 {
 	uint32_t *slot;
@@ -270,7 +270,7 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* @sql chooses between ?1 and who was the worst before. */
+/* @sql chooses between ?1 and the worst execution before. */
 static void write_worst(struct bsa_store *s, const struct worst *w, const char *sql)
 {
 	cleanup_stmt sqlite3_stmt *q = w->id ? bsa_store_prepare(s, sql) : NULL;
