@@ -168,24 +168,17 @@ static void buffer_vacate(struct nnb_buffer *b)
 	b->room = 0;
 }
 
-static int ask_driver(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, uint64_t bytes)
+/* Have room for what is of @kind. What it held is gone if it had less. */
+static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, struct nnb_reason *reason)
 {
+	const struct nnb__budget *budget = &b->keeper.budget;
+	uint64_t bytes = kind->bytes ? kind->bytes : 1; /* an output with nothing in it is somewhere, too */
 	struct nnb_driver_buffer what = { .bytes = bytes,
 		                          .type = kind->type,
 		                          .rank = kind->rank,
 		                          .fixed = b->kind.bytes,
 		                          .roles = b->roles,
 		                          .n_roles = b->n_roles };
-
-	memcpy(what.dims, kind->dims, sizeof(what.dims));
-	return b->device->driver->buffer_new(b->device->handle, &what, &b->place);
-}
-
-/* Have room for what is of @kind. What it held is gone if it had less. */
-static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, struct nnb_reason *reason)
-{
-	const struct nnb__budget *budget = &b->keeper.budget;
-	uint64_t bytes = kind->bytes ? kind->bytes : 1; /* an output with nothing in it is somewhere, too */
 	enum nnb_status status = NNB_STATUS_NONE;
 	int r;
 
@@ -199,7 +192,8 @@ static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_
 		nnb_because(reason, "%llu bytes are more than the app may have now", (unsigned long long)bytes);
 		return status;
 	}
-	r = ask_driver(b, kind, bytes);
+	memcpy(what.dims, kind->dims, sizeof(what.dims));
+	r = b->device->driver->buffer_new(b->device->handle, &what, &b->place);
 	if (!r) {
 		b->room = bytes;
 		return status;
@@ -862,20 +856,15 @@ static enum nnb_status look_at_all(const struct walk *w, struct nnb__buffer_use 
 	return status;
 }
 
-static bool has_tokens(const struct nnb_request *r)
-{
-	for (uint32_t i = 0; i < r->n_pools; i++)
-		if (nnb_memory_kind(&r->pools[i]) == NNB_MEMORY_TOKEN)
-			return true;
-	return false;
-}
-
 enum nnb_status nnb__buffers_check(const struct nnb_prepared *p, const struct nnb_request *request, bool later,
                                    struct nnb_reason *reason)
 {
 	const struct walk w = { .prepared = p, .request = request, .later = later };
 
-	return has_tokens(request) ? look_at_all(&w, NULL, NULL, reason) : NNB_STATUS_NONE;
+	for (uint32_t i = 0; i < request->n_pools; i++)
+		if (nnb_memory_kind(&request->pools[i]) == NNB_MEMORY_TOKEN)
+			return look_at_all(&w, NULL, NULL, reason);
+	return NNB_STATUS_NONE;
 }
 
 void nnb__buffers_take_back(struct nnb__buffer_use *uses, uint32_t n)
@@ -910,25 +899,22 @@ void nnb__buffers_hold(const struct nnb_prepared *p, const struct nnb_request *r
 	}
 }
 
-static void let_go(struct nnb_buffer *b)
-{
-	struct nnb__buffers *all = &b->device->buffers;
-	bool unused;
-
-	pthread_mutex_lock(&all->lock);
-	assert(b->holds > 0);
-	b->holds--;
-	unused = is_unused(b);
-	pthread_mutex_unlock(&all->lock);
-	if (unused)
-		buffer_end(b);
-}
-
 void nnb__buffers_let_go(struct nnb_buffer *const *held, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (held[i])
-			let_go(held[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		struct nnb_buffer *b = held[i];
+		bool unused;
+
+		if (!b)
+			continue;
+		pthread_mutex_lock(&b->device->buffers.lock);
+		assert(b->holds > 0);
+		b->holds--;
+		unused = is_unused(b);
+		pthread_mutex_unlock(&b->device->buffers.lock);
+		if (unused)
+			buffer_end(b);
+	}
 }
 
 enum nnb_status nnb__buffers_take(const struct nnb_prepared *p, const struct nnb_request *request,

@@ -199,14 +199,6 @@ static bool relocate_all(const struct nnb_model *m, struct nnb_model *ret, uint6
 	return whole;
 }
 
-static void relocated_free(struct nnb_model *saved)
-{
-	for (uint32_t i = 0; saved->referenced && i < saved->n_referenced; i++)
-		free(saved->referenced[i].operands);
-	free(saved->referenced);
-	free(saved->operands);
-}
-
 static int model_encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_bytes, uint64_t *ret_data_bytes)
 {
 	struct nnb_memory pool = { .name = "ashmem", .n_fds = 1, .fds = { -1 } };
@@ -219,7 +211,10 @@ static int model_encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_by
 		saved.n_pools = pool.size > 0;
 		r = pool.size > UINT32_MAX ? -EFBIG : nnb_model_encode(&saved, ret, ret_bytes);
 	}
-	relocated_free(&saved);
+	for (uint32_t i = 0; saved.referenced && i < saved.n_referenced; i++)
+		free(saved.referenced[i].operands);
+	free(saved.referenced);
+	free(saved.operands);
 	return r;
 }
 

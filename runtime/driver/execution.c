@@ -187,17 +187,6 @@ static bool room_for_shapes(struct nnb_execution *e)
 	return e->shapes && e->values && e->deciding && e->asked && e->room_bytes;
 }
 
-static bool room_for_uses(struct nnb_execution *e)
-{
-	size_t n = (size_t)e->prepared->model->n_inputs + e->prepared->model->n_outputs;
-
-	if (!e->uses)
-		e->uses = calloc(n + 1, sizeof(*e->uses));
-	if (!e->kept)
-		e->kept = calloc(n + 1, sizeof(*e->kept));
-	return e->uses && e->kept;
-}
-
 static enum nnb_status no_memory(struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory for the execution");
@@ -205,14 +194,6 @@ static enum nnb_status no_memory(struct nnb_reason *reason)
 }
 
 /* ---- pools ---- */
-
-static bool model_has_files(const struct nnb_prepared *p)
-{
-	for (uint32_t i = 0; i < p->model->n_pools; i++)
-		if (nnb_mapping_kind(p->graph->mappings[i]) == NNB_MEMORY_MMAP_FD)
-			return true;
-	return false;
-}
 
 static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory *memory)
 {
@@ -233,7 +214,9 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 		return no_memory(reason);
 	e->mapped_here = !mappings;
 	e->told = request->exec;
-	e->files = model_has_files(e->prepared);
+	e->files = false;
+	for (uint32_t i = 0; !e->files && i < e->prepared->model->n_pools; i++)
+		e->files = nnb_mapping_kind(e->prepared->graph->mappings[i]) == NNB_MEMORY_MMAP_FD;
 	e->tokens = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
 		e->written[i] = false;
@@ -314,15 +297,20 @@ static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_re
                                     struct nnb_buffer *const *held, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = e->prepared->model;
+	size_t n = (size_t)m->n_inputs + m->n_outputs;
 	enum nnb_status status;
 
-	if (!room_for_uses(e))
+	if (!e->uses)
+		e->uses = calloc(n + 1, sizeof(*e->uses));
+	if (!e->kept)
+		e->kept = calloc(n + 1, sizeof(*e->kept));
+	if (!e->uses || !e->kept)
 		return without_buffers(e, request, held, no_memory(reason), reason);
 	status = nnb__buffers_take(e->prepared, request, held, e->uses, &e->n_uses, reason);
 	if (status)
 		return status;
 	e->tokens = e->n_uses > 0;
-	memset(e->kept, 0, ((size_t)m->n_inputs + m->n_outputs) * sizeof(*e->kept));
+	memset(e->kept, 0, n * sizeof(*e->kept));
 	for (uint32_t i = 0; i < e->n_uses; i++) {
 		assert(e->uses[i].index < (e->uses[i].output ? m->n_outputs : m->n_inputs));
 		e->kept[(e->uses[i].output ? m->n_inputs : 0) + e->uses[i].index] = true;
@@ -362,16 +350,6 @@ static void leave_buffers(struct nnb_execution *e, bool well)
 }
 
 /* ---- files ---- */
-
-static void mappings_mark(struct nnb_execution *e)
-{
-	const struct nnb__graph *g = e->prepared->graph;
-
-	for (uint32_t i = 0; i < e->n_mappings; i++)
-		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
-	for (uint32_t i = 0; i < g->model->n_pools; i++)
-		e->marks[e->room + i] = nnb_mapping_mark(g->mappings[i]);
-}
 
 static bool mappings_torn(const struct nnb_execution *e)
 {
@@ -532,37 +510,20 @@ static enum nnb_status report_shapes(const struct nnb_execution *e, const struct
 
 /* ---- where shapes are found on the way ---- */
 
-/* Note the room that the request has for each output, before the first operation runs. */
-static void note_room(struct nnb_execution *e, const struct nnb_request *request, struct nnb_output_shape *reports)
-{
-	const struct nnb_model *m = e->prepared->model;
-
-	memcpy(e->asked, e->shapes, m->n_operands * sizeof(*e->asked));
-	e->reports = reports;
-	for (uint32_t i = 0; i < m->n_outputs; i++)
-		e->room_bytes[i] =
-			is_kept(e, &request->outputs[i]) ? UINT64_MAX : argument_bytes(e, &request->outputs[i]);
-}
-
-static struct nnb__buffer_use *use_of(struct nnb_execution *e, uint32_t output)
-{
-	for (uint32_t i = 0; i < e->n_uses; i++)
-		if (e->uses[i].output && e->uses[i].index == output)
-			return &e->uses[i];
-	return NULL;
-}
-
 /* nnb_run's place: the driver has found the shape of an output. */
 static enum nnb_status place_output(void *arg, uint32_t output, void **ret)
 {
 	struct nnb_execution *e = arg;
 	uint32_t operand = e->prepared->model->outputs[output];
 	const struct nnb_shape *s = &e->shapes[operand];
-	struct nnb__buffer_use *use = use_of(e, output);
+	struct nnb__buffer_use *use = NULL; /* the output's buffer */
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint64_t need = 0;
 
 	assert(is_late(e) && output < e->prepared->model->n_outputs);
+	for (uint32_t i = 0; !use && i < e->n_uses; i++)
+		if (e->uses[i].output && e->uses[i].index == output)
+			use = &e->uses[i];
 	if (nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &need) ||
 	    need > e->room_bytes[output])
 		status = NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE;
@@ -600,8 +561,10 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 		run.outputs_kept = e->kept + e->prepared->model->n_inputs;
 	}
 	e->next_op = 0;
-	if (e->files)
-		mappings_mark(e);
+	for (uint32_t i = 0; e->files && i < e->n_mappings; i++)
+		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
+	for (uint32_t i = 0; e->files && i < e->prepared->model->n_pools; i++)
+		e->marks[e->room + i] = nnb_mapping_mark(e->prepared->graph->mappings[i]);
 	return e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
 }
 
@@ -629,6 +592,7 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
                                       struct nnb_mapping *const *mappings, struct nnb_buffer *const *held,
                                       struct nnb_output_shape *shapes, struct nnb_reason *reason)
 {
+	const struct nnb_model *m = e->prepared->model;
 	enum nnb_status status = bind_pools(e, request, mappings, reason);
 
 	if (!status) {
@@ -646,8 +610,14 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 	}
 	if (!status)
 		status = report_shapes(e, request, shapes, reason);
-	if (!status && is_late(e))
-		note_room(e, request, shapes);
+	if (!status &&
+	    is_late(e)) { /* shapes are found on the way: note the room of each output before the first operation runs */
+		memcpy(e->asked, e->shapes, m->n_operands * sizeof(*e->asked));
+		e->reports = shapes;
+		for (uint32_t i = 0; i < m->n_outputs; i++)
+			e->room_bytes[i] =
+				is_kept(e, &request->outputs[i]) ? UINT64_MAX : argument_bytes(e, &request->outputs[i]);
+	}
 	if (!status)
 		status = fit_buffers(e, reason);
 	if (!status)

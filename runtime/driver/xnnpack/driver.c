@@ -748,17 +748,6 @@ static uint64_t bases_bytes(const struct nnb_graph *main)
 	return bytes;
 }
 
-/* The operands of a graph as operations see them, where that is not as they are. */
-static bool see_part(struct nnb_operand **ret, const struct nnb_model *m)
-{
-	if (!nnbx_sees_otherwise(m))
-		return true;
-	*ret = malloc(m->n_operands * sizeof(**ret));
-	for (uint32_t i = 0; *ret && i < m->n_operands; i++)
-		(*ret)[i] = nnbx_see(&m->operands[i]);
-	return *ret;
-}
-
 static enum nnb_status see_operands(struct prepared *p)
 {
 	uint64_t bytes = bases_bytes(p->graph);
@@ -770,8 +759,17 @@ static enum nnb_status see_operands(struct prepared *p)
 	p->bases_bytes = bytes;
 	p->bases = calloc(p->graph->model->n_referenced + (size_t)1, sizeof(*p->bases));
 	seen = p->bases;
-	for (uint32_t part = 0; seen && part <= p->graph->model->n_referenced; part++)
-		seen = see_part(&p->bases[part], part_of(p->graph, part)->model);
+	for (uint32_t part = 0; seen && part <= p->graph->model->n_referenced; part++) {
+		const struct nnb_model *m = part_of(p->graph, part)->model;
+		struct nnb_operand *base;
+
+		if (!nnbx_sees_otherwise(m))
+			continue;
+		base = p->bases[part] = malloc(m->n_operands * sizeof(*base));
+		seen = base;
+		for (uint32_t i = 0; seen && i < m->n_operands; i++)
+			base[i] = nnbx_see(&m->operands[i]);
+	}
 	return seen ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 

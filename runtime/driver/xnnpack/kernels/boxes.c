@@ -233,31 +233,21 @@ static struct nnbx_box box_propose(const struct nnbx_proposals *how, const struc
 	return box;
 }
 
-static size_t propose_all(const struct nnbx_proposals *how, const struct nnbx_tensor *scores,
-                          const struct nnbx_tensor *deltas, const struct nnbx_tensor *anchors, const double image[2],
-                          size_t batch, struct nnbx_box *ret)
-{
-	struct nnbx_image s = nnbx_image(scores->dims, how->nchw);
-	size_t n = 0;
-
-	for (size_t y = 0; y < s.h && nnbx_worked(1); y++)
-		for (size_t x = 0; x < s.w && nnbx_worked(1); x++)
-			for (size_t a = 0; a < s.c && nnbx_worked(BOX_UNITS); a++)
-				ret[n++] = box_propose(how, scores, deltas, anchors, image, batch,
-				                       (const size_t[]){ y, x, a });
-	return n;
-}
-
 static size_t propose_batch(const struct nnbx_proposals *how, const struct nnbx_tensor *scores,
                             const struct nnbx_tensor *deltas, const struct nnbx_tensor *anchors,
                             const struct nnbx_tensor *images, size_t batch, struct nnbx_box *ret)
 {
 	struct nnbx_box_limit hard = { .iou_threshold = how->iou_threshold };
+	struct nnbx_image s = nnbx_image(scores->dims, how->nchw);
 	double image[2];
-	size_t n, kept = 0;
+	size_t n = 0, kept = 0;
 
 	nnbx_load(images, batch * 2, 1, 2, image);
-	n = propose_all(how, scores, deltas, anchors, image, batch, ret);
+	for (size_t y = 0; y < s.h && nnbx_worked(1); y++)
+		for (size_t x = 0; x < s.w && nnbx_worked(1); x++)
+			for (size_t a = 0; a < s.c && nnbx_worked(BOX_UNITS); a++)
+				ret[n++] = box_propose(how, scores, deltas, anchors, image, batch,
+				                       (const size_t[]){ y, x, a });
 	if (how->most_before > 0 && n > (size_t)how->most_before) {
 		boxes_sort(ret, n, false);
 		n = (size_t)how->most_before;

@@ -99,16 +99,6 @@ static float clip_to(float x, float limit)
 	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
 }
 
-static void lstm_project(const struct nnbx_lstm *p, const struct lstm_item *item)
-{
-	for (size_t i = 0; i < p->outputs && nnbx_worked(5); i++) {
-		float x = p->projection_bias ? p->projection_bias[i] : 0;
-
-		x += nnbx_dot_f32(p->projection + i * p->cells, item->output, p->cells);
-		item->out[i] = clip_to(x, p->projection_clip);
-	}
-}
-
 static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 {
 	if (item->input)
@@ -123,9 +113,13 @@ static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 	lstm_gate(p, &p->output, item, item->cell_out, NNBX_SIGMOID, item->output);
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
 		item->output[i] *= nnbx_activated(p->activation, item->cell_out[i]);
-	if (p->projection)
-		lstm_project(p, item);
-	else
+	for (size_t i = 0; p->projection && i < p->outputs && nnbx_worked(5); i++) {
+		float x = p->projection_bias ? p->projection_bias[i] : 0;
+
+		x += nnbx_dot_f32(p->projection + i * p->cells, item->output, p->cells);
+		item->out[i] = clip_to(x, p->projection_clip);
+	}
+	if (!p->projection)
 		nnbx_copy(item->out, item->output, p->outputs * sizeof(*item->out));
 	nnbx_copy(item->state_out, item->out, p->outputs * sizeof(*item->out));
 }
