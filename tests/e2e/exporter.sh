@@ -100,7 +100,8 @@ agree()
 	[[ $answer && $expected ]] && awk -v a="$answer" -v b="$expected" 'BEGIN { exit !(b > 0 && (a - b) ^ 2 < 1e-12) }'
 }
 
-# scrapes POLICY DURATION: Prometheus while an app has a noisy neighbour.
+# scrapes POLICY DURATION [UNTIL WHAT]: Prometheus while an app has a noisy neighbour, for so long, or until UNTIL holds. An alert has to be seen
+# while its cause goes on: its short windows are over soon.
 scrapes()
 {
 	start_exporter --slo app.slo
@@ -112,7 +113,13 @@ scrapes()
 	start_prometheus
 	awaits '[[ $(query "up") == 1 ]]' 'Prometheus scrapes'
 	start_another "$service" --lanes 1 --policy "$1"
-	"$load" --socket "$tmp/socket" --duration "$2" --quiet noisy-neighbour >load.out 2>&1 || true
+	"$load" --socket "$tmp/socket" --duration "$2" --quiet noisy-neighbour >load.out 2>&1 &
+	neighbours=$!
+	if [[ ${3-} ]]; then
+		awaits "$3" "$4"
+		kill "$neighbours" 2>/dev/null || true
+	fi
+	wait "$neighbours" || true
 	stop_service
 }
 
@@ -126,8 +133,7 @@ stopped()
 # It pages from 60 % of the deadlines missed on: fifo makes nearly all of them late here, and fair few, whatever else the machine does.
 printf 'miss ratio of app=well-behaved <= 10 %%\n' >app.slo
 "$burstscope" export --to rules --slo app.slo --scale 600 -o rules.yml
-scrapes fifo 3s
-awaits 'firing' 'an alert, where a neighbour makes an app late'
+scrapes fifo 16s 'firing' 'an alert, where a neighbour makes an app late'
 awaits 'agree "sum(nnburst_executions_total)" "/^nnburst_executions_total/ { n += \$NF } END { print n + 0 }"' \
 	"Prometheus has as many executions as the exporter's page"
 awaits 'agree "sum(nnburst_deadline_misses_total) / sum(nnburst_deadlines_total)" \
