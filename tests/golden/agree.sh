@@ -370,6 +370,27 @@ sed 's/run=300ms/run=50us/' later.timeline | one_of_full sooner
 ends 0 'verdict: pass' starvation --verdict sooner.db
 ends 0 'verdict: pass' fairness --verdict --bound 5ms sooner.db
 
+# ---- explain: the phases and the ledger of a miss have one typical run ----
+
+# The service's estimate for the execution differs from that for its model, and too few executions have run to do without.
+{
+	echo 'usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us'
+	echo '0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1'
+	echo '0 client_connect conn=1 pid=11 uid=1001 app=1 name=late'
+	echo '0 model_prepare model=1 conn=1 name=net priority=medium ops=10 estimate_ns=100us step_ns=10us took_ns=500us'
+	echo '0 stream_open stream=1 conn=1 path=burst model=1'
+	echo '1ms 1:1 run=300us deadline=250us estimate=40us'
+} >own.timeline
+one_of_full own <own.timeline
+for db in own.db camera.db after.db; do
+	while IFS=, read -r id budget share; do
+		typical=$("$burstscope" explain "$id" "$db" --part phases -q --format csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "typical_ns") at = i; next } { n += $at } END { printf "%d", n }')
+		looked=$((looked + 1))
+		((typical - budget == share)) || wrong "$db: explain $id: typical phases of $typical ns, less a budget of $budget, are not the ledger's $share"
+	done < <(sql "$db" "SELECT x.id, x.deadline - x.submitted, c.late_ns FROM execution x JOIN miss_cause c ON c.execution_id = x.id
+		WHERE x.miss = 'late' AND x.complete AND c.cause IN ('too_big', 'too_tight') ORDER BY x.id LIMIT 6" | tail -n +2)
+done
+
 # That it would notice.
 if (failures=0; same camera.db "SELECT count(*) = SELECT count(*) + 1 FROM miss_cause" misses --part ledgers; ((failures == 0))) >/dev/null; then
 	wrong 'what does not agree was not noticed'
