@@ -322,7 +322,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		r = slots_lookup(b, call, t->exec);
 	}
 	if (r) {
-		nnb_because(reason, "the burst cannot carry it: error %d", r);
+		nnb_because(reason, "the burst cannot carry the request: error %d", r);
 		return r;
 	}
 	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure, &call->terms);
@@ -382,7 +382,7 @@ static void result_receive(struct nnb_burst *b, const struct nnb_call *call, str
 	}
 	nnb_because(reason, r == -ESHUTDOWN          ? "the service is gone"
 	                    : r == NNB_FMQ_TIMED_OUT ? "no answer in time: the burst is given up"
-	                                             : "the result queue is spoilt");
+	                                             : "the counters of the result queue are invalid");
 	nnb_burst_dead(b); /* an answer that comes now would be taken for the next one's */
 	result->status = NNB_STATUS_GENERAL_FAILURE;
 }

@@ -139,7 +139,7 @@ static void binding_clear(struct executor *x)
 	x->late_bytes = 0;
 }
 
-/* An entry of @bytes has gone: let go of what was bound, or have it let go. */
+/* An entry of @bytes was removed: release the binding now, or mark it STALE for the server's thread to release. */
 static void binding_release(struct executor *x, uint64_t bytes)
 {
 	x->late_pools++;
@@ -205,7 +205,7 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 	return true;
 }
 
-/* Plain: for the execution to come. NULL: it cannot be. */
+/* Map memory for the next execution; the plain executor does. NULL: the memory cannot be mapped. */
 static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const struct nnb_memory *memory)
 {
 	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
@@ -218,7 +218,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 	return r ? NULL : m;
 }
 
-/* Hold what an entry has for pool @i of the execution to come. A token, or what cannot be mapped, is a NULL. */
+/* Bind an entry to pool @i of the next execution. The mapping of a token, or of memory that cannot be mapped, is NULL. */
 static void pool_bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
 	assert(i < x->room_bound);
@@ -243,7 +243,7 @@ static uint32_t sort_and_unique(int32_t *slots, uint32_t n)
 	return kept;
 }
 
-/* Bind all of them, or find out which are missing. */
+/* Bind all slots, or write the missing ones to @missing. Returns how many are missing. */
 static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, int32_t *missing)
 {
 	uint32_t n_missing = 0, found = 0, i;
@@ -444,7 +444,7 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 	return wrong;
 }
 
-/* S-9, S-11. A request that is wrong is told so, and not that what it brings cannot be mapped: as by a call. */
+/* S-9, S-11. If the request is invalid, that status takes precedence over memory that cannot be mapped, as in a call. */
 static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
                                     struct nnb_reason *reason)
 {
@@ -564,7 +564,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 	enum nnb_status status;
 
 	if (p->measure > 1) {
-		nnb_because(reason, "whether to measure is %u", p->measure);
+		nnb_because(reason, "MEASURE is %u; it must be 0 or 1", p->measure);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	if (x->n_bound != p->n_slots) {
@@ -593,7 +593,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 	return status;
 }
 
-/* There is no room for what the buffers want. Could there ever be, beside the pools? */
+/* The budget has no room for the buffers now. Return PERSISTENT if it could never have room for them and the pools. */
 static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
 {
 	uint64_t bytes;

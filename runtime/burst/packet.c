@@ -7,11 +7,11 @@
  *             and TERMS if there are any
  *           and a result
  *             PACKET, for each output OPERAND and its DIMENSIONs, TIMING.
- * PROGRESS  A burst asks for the same thing again and again. A request is compared with the last one where it lies, and
- *           only copied and parsed if it differs: "changes" tells. TERMS come last, for they are another frame's.
- * TRUST     The peer can write a datum while it is parsed. What is looked at was copied once, or found equal to such a
- *           copy. A count is believed one datum at a time: the next one must be there, and of the kind that is due; so
- *           all counts together are bounded by the datums that there are.
+ * PROGRESS  A burst sends the same request again and again. The parser compares a request with the last one in the queue, and
+ *           copies and parses it only if they differ; "changes" counts these. TERMS come last, because they may differ each time.
+ * TRUST     The peer can write a datum while it is parsed. The parser reads only copies, or datums that equal a copy.
+ *           It trusts a count one datum at a time: the next datum must exist and have the kind that is due, so the number
+ *           of datums bounds all counts together.
  */
 #include "nnb/packet.h"
 
@@ -45,7 +45,7 @@ static size_t tx_datums(const struct nnb_fmq_tx *tx)
 	return tx->first.n + tx->second.n;
 }
 
-/* The next datum's place. There is one. */
+/* The place of the next datum, which must exist. */
 static inline void *cursor_next(struct cursor *c, size_t bytes)
 {
 	unsigned char *at;
@@ -176,7 +176,7 @@ void nnb_packet_request_fini(struct nnb_packet_request *r)
 	*r = (struct nnb_packet_request){ 0 };
 }
 
-/* The datums that are to come, of our own copy. */
+/* The datums of the private copy that are not parsed yet. */
 struct reader {
 	const struct nnb_request_datum *at, *end;
 };
@@ -246,9 +246,9 @@ static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_rea
 	int r;
 
 	if (!head)
-		return MALFORMED(reason, "it does not begin with what a packet begins with");
+		return MALFORMED(reason, "the packet does not begin with its head");
 	if (head->packet.size != n)
-		return MALFORMED(reason, "%u datums, and not the %u it says", n, head->packet.size);
+		return MALFORMED(reason, "%u datums, but the head states %u", n, head->packet.size);
 	if ((uint64_t)head->packet.n_inputs + head->packet.n_outputs + head->packet.n_pools + 2 > n)
 		return MALFORMED(reason, "more inputs, outputs and pools than datums");
 	ret->n_inputs = head->packet.n_inputs;
@@ -265,7 +265,7 @@ static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_rea
 		return r;
 	last = take_request(&from, NNB_REQUEST_MEASURE);
 	if (!last)
-		return MALFORMED(reason, "whether to measure is missing");
+		return MALFORMED(reason, "the datum MEASURE is missing");
 	ret->measure = last->measure;
 	return parse_terms(&from, &ret->terms, ret->extended, reason);
 }
@@ -279,7 +279,7 @@ static inline bool tx_equals(const struct nnb_fmq_tx *tx, const struct nnb_reque
 	       (n == first || !memcmp(tx->second.base, to + first, (n - first) * sizeof(*to)));
 }
 
-/* All is as before, and perhaps there are other terms, which are parsed. */
+/* Is the request equal to the last one, except perhaps for its terms? Then parse the terms. */
 static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *tx, size_t n)
 {
 	struct nnb_request_datum last;
@@ -313,7 +313,7 @@ int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fm
 	if (!n)
 		return MALFORMED(reason, "it is empty");
 	if (n > ret->room)
-		return MALFORMED(reason, "%zu datums, where there is room for %u", n, ret->room);
+		return MALFORMED(reason, "%zu datums, but the queue has room for %u", n, ret->room);
 	memcpy(ret->datums, tx->first.base, tx->first.n * sizeof(*ret->datums));
 	if (tx->second.n)
 		memcpy(ret->datums + tx->first.n, tx->second.base, tx->second.n * sizeof(*ret->datums));
@@ -424,13 +424,13 @@ int nnb_packet_result_parse(struct nnb_result *ret, uint32_t room, const struct 
 	size_t n = tx_datums(tx);
 
 	if (!take_result(&c, NNB_RESULT_PACKET, &head))
-		return MALFORMED(reason, "it does not begin with what a packet begins with");
+		return MALFORMED(reason, "the packet does not begin with its head");
 	if (head.packet.size != n)
-		return MALFORMED(reason, "%zu datums, and not the %u it says", n, head.packet.size);
+		return MALFORMED(reason, "%zu datums, but the head states %u", n, head.packet.size);
 	if (head.packet.status > NNB_STATUS_DEAD_OBJECT)
-		return MALFORMED(reason, "status %u is none", head.packet.status);
+		return MALFORMED(reason, "status %u is out of range", head.packet.status);
 	if (head.packet.n_operands > room)
-		return MALFORMED(reason, "%u outputs, where there are %u", head.packet.n_operands, room);
+		return MALFORMED(reason, "%u outputs, but the model has %u", head.packet.n_operands, room);
 	for (uint32_t i = 0; i < head.packet.n_operands; i++) {
 		int r = parse_shape(&c, ret->shapes ? &ret->shapes[i] : &unwanted, i, reason);
 
@@ -438,7 +438,7 @@ int nnb_packet_result_parse(struct nnb_result *ret, uint32_t room, const struct 
 			return r;
 	}
 	if (!take_result(&c, NNB_RESULT_TIMING, &last))
-		return MALFORMED(reason, "its timing is missing");
+		return MALFORMED(reason, "the timing is missing");
 	if (!cursor_at_end(&c))
 		return MALFORMED(reason, "datums follow the end of the packet");
 	ret->status = (enum nnb_status)head.packet.status;

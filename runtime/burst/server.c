@@ -61,7 +61,7 @@ static inline bool server_is_stopping(const struct nnb_burst_server *s)
 
 /* ---- slots ---- */
 
-/* One call back for all of them (S-8). What can be used of what it brings is kept (S-9, S-11). */
+/* Ask the client for the memory of all missing slots in one callback (S-8). The executor keeps the memories that it can use (S-9, S-11). */
 static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_reason *reason)
 {
 	struct nnb_memory *memories = calloc(n, sizeof(*memories));
@@ -78,7 +78,7 @@ static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, st
 	NNB__SAY(&s->trace, slot_fetch, .stream = s->trace.who.stream, .slots = (uint16_t)n,
 	         .took_ns = nnb__now() - asked, .status = (uint8_t)status);
 	if (status) {
-		nnb_because(reason, "the client does not say what its slots are");
+		nnb_because(reason, "the client did not send the memory of its slots");
 		free(memories);
 		return status; /* S-10, section 11 */
 	}
@@ -124,7 +124,7 @@ static enum nnb_status slots_resolve(struct nnb_burst_server *s, struct nnb_reas
 
 /* ---- requests ---- */
 
-/* A packet was taken: it counts, whatever it is. */
+/* Begin the trace of a packet that was taken. A malformed packet has a number, too. */
 static void begin_trace(struct nnb_burst_server *s, uint32_t items)
 {
 	struct nnb_fmq_waited waited;
@@ -137,7 +137,7 @@ static void begin_trace(struct nnb_burst_server *s, uint32_t items)
 	nnb__trace_taken(&s->trace, NBT_queue_request, items, items, &waited);
 }
 
-/* Wait for a packet and parse all of it (B-14). 0; -EBADMSG: what came is none; -EIO: the queue is spoilt; or the end. */
+/* Wait for a packet and parse all of it (B-14). 0; -EBADMSG: it is malformed; -EIO: the queue's counters are invalid; another error: the queue was shut. */
 static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
@@ -211,7 +211,7 @@ static void request_serve(struct nnb_burst_server *s)
 	result_send(s, &result);
 }
 
-/* Nothing was asked for since it polled: there is time. */
+/* The queue is empty and the thread is about to sleep, so it has time to measure the reference computation. */
 static void before_sleep(void *arg)
 {
 	const struct nnb_burst_server *s = arg;
@@ -297,7 +297,7 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 
 	if (queue_attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns) ||
 	    queue_attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns)) {
-		nnb_because(reason, "a queue is none that a burst can use");
+		nnb_because(reason, "a queue cannot be attached, or is not one that a burst can use");
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	capacity = nnb_fmq_capacity(s->request);

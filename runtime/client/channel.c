@@ -53,13 +53,13 @@ enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_r
 		nnb_because(reason, "no answer from the service in time");
 		return NNB_STATUS_GENERAL_FAILURE;
 	case -ETIME:
-		nnb_because(reason, "the service takes nothing");
+		nnb_because(reason, "the service did not read the request in time");
 		return NNB_STATUS_GENERAL_FAILURE;
 	case -EMSGSIZE:
-		nnb_because(reason, "more than a message can hold");
+		nnb_because(reason, "the request is larger than a message can be");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	case -EBADF:
-		nnb_because(reason, "a file descriptor of it is not open");
+		nnb_because(reason, "a file descriptor of the request is not open");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	case -ENOMEM:
 		return nnb__status_exhausted(c, reason);
@@ -68,7 +68,7 @@ enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_r
 		nnb_because(reason, "too many file descriptors");
 		return exhausted_for(c);
 	case -EBADMSG:
-		nnb_because(reason, "what the service answered is no answer");
+		nnb_because(reason, "the service's answer is malformed");
 		return NNB_STATUS_GENERAL_FAILURE;
 	default:
 		return nnb__status_dead(reason);
@@ -225,7 +225,7 @@ int nnb__channel_exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_
 
 enum nnb_status nnb__no_answer(struct nnb_reason *reason)
 {
-	nnb_because(reason, "what the service answered is no answer");
+	nnb_because(reason, "the service's answer is malformed");
 	return NNB_STATUS_GENERAL_FAILURE;
 }
 

@@ -191,7 +191,7 @@ static int service_greet(struct nnb_client *c, const char *name, struct nnb_reas
 			get_info(&m, &c->info);
 		if (!r && !nnb__message_taken(&m)) {
 			r = -EPROTO;
-			nnb_because(reason, "what the service answered is no answer");
+			nnb_because(reason, "the service's answer is malformed");
 		}
 	}
 	nnb__message_fini(&m);

@@ -359,7 +359,7 @@ enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_l
 			pthread_cond_wait(&f->over, &f->lock);
 	status = f->told ? f->status : NNB_STATUS_GENERAL_FAILURE;
 	if (!f->told)
-		nnb_because(reason, "it is not over");
+		nnb_because(reason, "the execution has not ended");
 	else if (status)
 		nnb_because(reason, "the execution failed");
 	if (since_launch)

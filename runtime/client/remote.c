@@ -24,7 +24,7 @@ static enum nnb_status put_model(const struct nnb_client *c, struct nnb__message
 	if (r == -ENOMEM)
 		return nnb__status_exhausted(c, reason);
 	if (r || bytes > NNB__BODY_MAX) {
-		nnb_because(reason, "the model cannot be sent: it is not one, or too large");
+		nnb_because(reason, "the model cannot be sent: it is invalid or too large");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	nnb__put_u32(m, (uint32_t)bytes);

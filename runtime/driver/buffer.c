@@ -189,7 +189,7 @@ static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_
 		status = budget->take(budget->arg, 0, bytes);
 	b->refused = status ? bytes : 0;
 	if (status) {
-		nnb_because(reason, "%llu bytes are more than the app may have now", (unsigned long long)bytes);
+		nnb_because(reason, "the budget has no room for %llu bytes now", (unsigned long long)bytes);
 		return status;
 	}
 	memcpy(what.dims, kind->dims, sizeof(what.dims));
@@ -460,7 +460,7 @@ static enum nnb_status map_other(struct nnb_mapping **ret, const struct nnb_memo
                                  struct nnb_reason *reason)
 {
 	if (nnb_memory_check(memory) == -EINVAL)
-		return REFUSED(reason, "the memory's handle is not that of its name");
+		return REFUSED(reason, "the memory's handle does not match its kind");
 	if (nnb_map(ret, memory))
 		return FAILED(reason, "the memory (%s) cannot be mapped", memory->name);
 	if (to_write ? nnb_mapping_writable(*ret) : nnb_mapping_readable(*ret))
@@ -745,7 +745,7 @@ static enum nnb_status find_for(const struct walk *w, uint64_t token, bool outpu
 	if (!b)
 		return REFUSED(reason, "there is no such buffer");
 	if (!has_role(b, w->prepared, output, index))
-		return REFUSED(reason, "that is no role of the buffer");
+		return REFUSED(reason, "the buffer was not allocated for this role");
 	*ret = b;
 	return NNB_STATUS_NONE;
 }
@@ -942,7 +942,7 @@ enum nnb_status nnb__buffer_fit(struct nnb__buffer_use *use, const struct nnb_sh
 	assert(use->output && b->writing); /* only the writer may replace the memory */
 	if (!nnb__kind_combine(&k, shape->rank, shape->dims) ||
 	    nnb_operand_bytes(k.type, shape->rank, shape->dims, &k.bytes))
-		status = FAILED(reason, "it contradicts what the buffer was allocated with"); /* M-22 */
+		status = FAILED(reason, "the shape contradicts what the buffer was allocated with"); /* M-22 */
 	if (!status)
 		status = make_room(b, &k, reason);
 	if (status)

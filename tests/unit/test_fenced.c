@@ -381,7 +381,7 @@ static void before_the_end_there_are_no_news(void **state)
 	struct launched l = launch_behind(f->remote, &f->io.call, fence);
 
 	assert_int_equal(nnb_fenced_info(l.fenced, &timing, NULL, &why), NNB_STATUS_GENERAL_FAILURE);
-	assert_string_equal(why.text, "it is not over");
+	assert_string_equal(why.text, "the execution has not ended");
 	assert_true(timing.on_device_ns == UINT64_MAX && timing.in_driver_ns == UINT64_MAX);
 	atomic_store(&f->s.gate->hold_runs, 1);
 	nnb_fence_signal(fence, false);

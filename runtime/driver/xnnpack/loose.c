@@ -371,7 +371,7 @@ static enum nnb_status run_step(struct frame *f, struct turn *t)
 	return tally.refused ? tally.refused : status;
 }
 
-/* Its outputs have their places. */
+/* Run an operation whose outputs have their places. */
 static enum nnb_status run_placed(struct frame *f, struct turn *t, uint32_t op)
 {
 	enum nnb_status status;
@@ -388,7 +388,7 @@ static enum nnb_status run_placed(struct frame *f, struct turn *t, uint32_t op)
 	return status || !t->found || nnbx_work.stopped ? status : shapes_settle(f, t);
 }
 
-/* An operation that computes. */
+/* Run an operation other than IF and WHILE. */
 static enum nnb_status run_plain(struct frame *f, uint32_t index)
 {
 	const struct nnb_operation *op = &f->graph->model->operations[index];
