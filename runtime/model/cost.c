@@ -5,6 +5,8 @@
  */
 #include "model/cost.h"
 
+#include <assert.h>
+
 #include "model/graph.h"
 #include "model/ops.h"
 #include "model/parts.h"
@@ -53,8 +55,6 @@ static const struct nnb__cost {
 #define NNB_COST(name, count, float_ps, quant_ps, plain_float_ps, plain_quant_ps) \
 	[NNB_##name] = { count, { float_ps, quant_ps }, { plain_float_ps, plain_quant_ps } },
 #include "model/costs.def"
-
-#include <assert.h>
 #undef NNB_COST
 };
 

@@ -16,8 +16,7 @@ enum { SLOWER = 30, SMALLER = 4 };
 enum { SLOWER = 1, SMALLER = 1 };
 #endif
 #define LOOK_NS (UINT64_C(1000000) * SLOWER)
-#define ESTIMATED_WITHIN 8        /* model/cost.h: a factor */
-#define FASTER_MAY_BE 2           /* a fast cpu may be so much faster than that */
+#define ESTIMATED_WITHIN 8        /* model/cost.h: a factor, either way */
 #define LONG_NS UINT64_C(3000000) /* what takes less than that need not have asked more than once */
 
 /* ---- models of one operation ---- */
@@ -1677,7 +1676,7 @@ static void it_asks_and_ends(void **state)
 	assert_non_null(is);
 	for (int i = 0; i < 3; i++) { /* a page fault or an interrupt may come in between: once, but not always */
 		run(p);
-		off = is->cost_ns > is->took_ns ? (double)is->cost_ns / (double)is->took_ns / FASTER_MAY_BE
+		off = is->cost_ns > is->took_ns ? (double)is->cost_ns / (double)is->took_ns
 		                                : (double)is->took_ns / (double)is->cost_ns;
 		if (is->longest_ns <= LOOK_NS && is->end_ns <= LOOK_NS && off <= ESTIMATED_WITHIN)
 			break;
