@@ -3,8 +3,8 @@
  *
  * WHAT IS KNOWN    LTTng keeps the buffers of each user apart, by the uid that the kernel reports for the process that registers
  *                  (SO_PEERCRED), and writes that uid into the metadata (tracer_buffering_id). The contents of an event or a context
- *                  prove nothing about its process. So the only certain fact about an event is the uid of its trace; and there is none for
- *                  traces with other buffers, or of other programs.
+ *                  prove nothing about its process. So the only certain fact about an event is the uid of its trace. A
+ *                  trace with other buffers, or of another program, has no such uid.
  * SERVICE          One uid is the service's: the one that the caller names; or else root, if root's trace has an event of a service; or
  *                  else the first with a service_state; or else the first with another event of a service. It is proven if it
  *                  is named, or root has a service_state, or no other user has any. The decision may come late: then users_decided

@@ -225,7 +225,7 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	return r;
 }
 
-/* The user to whom the buffers of a directory of LTTng's belong; UINT32_MAX: unknown. */
+/* The user who owns the buffers of an LTTng directory; UINT32_MAX: unknown. */
 static uint32_t user_of(const char *path)
 {
 	static const char below[] = "/ust/uid/";

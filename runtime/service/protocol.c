@@ -448,7 +448,7 @@ enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *re
 
 	nnb__get_text(m, why.text, sizeof(why.text));
 	if (m->type != NNB__ANSWER || m->failed || status > NNB_STATUS_DEAD_OBJECT) {
-		nnb_because(reason, "what the service answered is no answer");
+		nnb_because(reason, "the service sent a malformed answer");
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	if (status && reason)

@@ -95,7 +95,7 @@ uint64_t nnb__machine_mappings(void)
 	return n == UINT64_MAX ? MAPPINGS_USUAL : n;
 }
 
-/* Write the path of this process's cgroup (version 2) to @ret. False: there is none. */
+/* Write the path of this process's cgroup (version 2) to @ret. False: the process has no such cgroup. */
 static bool own_cgroup(char *ret, size_t room)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");

@@ -562,7 +562,7 @@ static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 
 	/* the socket of a dead instance may be replaced, anything else may not */
 	if (!r && !lstat(s->socket, &st) && !S_ISSOCK(st.st_mode)) {
-		nnb_because(reason, "%s is there, and is no socket", s->socket);
+		nnb_because(reason, "%s exists and is not a socket", s->socket);
 		r = -EEXIST;
 	}
 	if (!r && asprintf(&name, "%s.new", s->socket) < 0)

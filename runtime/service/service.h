@@ -306,10 +306,10 @@ enum nnb_status nnb__status_for(const struct nnb__connection *connection, enum n
 void nnb__call_answer(struct nnb__channel *channel, enum nnb_status status, const struct nnb_reason *why);
 void nnb__call_malformed(struct nnb__channel *channel);
 
-/* The connection's model with this id, with a reference for the caller; NULL: there is none. */
+/* The connection's model with this id, with a reference for the caller; NULL: no model has it. */
 struct nnb__model *nnb__model_get(struct nnb__connection *connection, uint32_t id);
 
-/* The model whose id is the next field of the call, with a reference. NULL: there is none, and the call has been answered. */
+/* The model whose id is the next field of the call, with a reference. NULL: no model has it, and the call has been answered. */
 struct nnb__model *nnb__call_model(struct nnb__channel *channel);
 
 /* models.c */

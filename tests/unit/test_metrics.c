@@ -44,7 +44,7 @@ static void count(struct bsv_metrics *m, const char *prefix, unsigned number, in
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_STARVATIONS, &app), by);
 }
 
-/* The value on the line that begins with @start; -1: there is none. */
+/* The value on the line that begins with @start; -1: no line begins so. */
 static long long scraped(const struct bsv_metrics *m, const char *start)
 {
 	char *text = NULL, *at;

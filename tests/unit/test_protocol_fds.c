@@ -177,7 +177,7 @@ static void who_sends_for_credentials_gets_no_descriptors_for_them(void **state)
 
 	assert_int_equal(setsockopt(f->ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0);
 	send_fds(f->ends[0], NNB__CHANNEL, 0, 0);
-	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0); /* it asks in vain, and harms nobody */
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0); /* without descriptors the message is received */
 	send_fds(f->ends[0], NNB__CHANNEL, 2, 2);
 	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), -EBADMSG); /* they took the place of fds */
 	expect_charged(f);

@@ -85,7 +85,7 @@ static int not_started(struct bsv_daemon *d, const char *what, struct bsa_err *e
 
 	last_words(d->output, words);
 	bsv_daemon_close(d);
-	return bsa_fail(err, BSA_E_ENV, "%s %s%s%s; is lttng-tools installed whole? burstscope doctor looks",
+	return bsa_fail(err, BSA_E_ENV, "%s %s%s%s; run burstscope doctor to check the installation of lttng-tools",
 	                daemon_program(), what, *words ? ": " : "", words);
 }
 
