@@ -133,7 +133,9 @@ enum miss_column {
 	MISS_CULPRIT_MODEL,
 	MISS_SHARE,
 	MISS_USUAL_BUDGET,
-	MISS_OUTRANKED
+	MISS_OUTRANKED,
+	MISS_SAVED,
+	MISS_UNSURE
 };
 
 /* The number of misses, up to the reason. @again: an earlier finding already named all misses of @victim. Owned by the caller. */
@@ -178,12 +180,37 @@ static const char *budget_text(char ret[128], const struct bsv_rows *rows)
 	return ret;
 }
 
-/* The rest of the sentence: the time it had, and the misses of other apps. */
+/* What the replay without the cause says of the victim's misses. Nothing is replayed without some causes (docs/figures.md). */
+static const char *saved_text(char ret[128], const struct bsv_rows *rows)
+{
+	static const char *const never_replayed[] = { "unknown", "bad_estimate", "dependency" };
+	int64_t n = bsv_rows_get(rows, MISS_OF_VICTIM, 0), saved = bsv_rows_get(rows, MISS_SAVED, 0);
+	int64_t unsure = bsv_rows_get(rows, MISS_UNSURE, 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+
+	*ret = '\0';
+	for (size_t i = 0; i < sizeof(never_replayed) / sizeof(*never_replayed); i++)
+		if (!strcmp(text_of(rows, MISS_CAUSE), never_replayed[i]))
+			return ret;
+	bsv_count(a, (uint64_t)saved);
+	bsv_count(b, (uint64_t)unsure);
+	if (unsure == n)
+		snprintf(ret, 128, "; a replay cannot tell whether %s would be met without that", n == 1 ? "it" : "they");
+	else if (unsure)
+		snprintf(ret, 128, "; without that %s would be met, and of %s a replay cannot tell", a, b);
+	else if (saved == n)
+		snprintf(ret, 128, "; without that %s would be met", n == 1 ? "it" : "all");
+	else
+		snprintf(ret, 128, "; without that %s would be met", saved ? a : "none");
+	return ret;
+}
+
+/* The rest of the sentence: the time it had, what a replay says, and the misses of other apps. */
 static char *miss_details(const struct bsv_rows *rows)
 {
 	int64_t others = bsv_rows_get(rows, MISS_N, 0) - bsv_rows_get(rows, MISS_OF_VICTIM, 0);
 	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0), outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0);
-	char n[BSV_COUNT_MAX], budget[128], good[96] = "", tail[64] = "";
+	char n[BSV_COUNT_MAX], budget[128], saved[128], good[96] = "", tail[64] = "";
 
 	if (!strcmp(text_of(rows, MISS_CAUSE), "too_big") && persistent)
 		snprintf(good, sizeof(good), "; %s refused for good (persistent)", bsv_count(n, (uint64_t)persistent));
@@ -193,7 +220,7 @@ static char *miss_details(const struct bsv_rows *rows)
 	if (others)
 		snprintf(tail, sizeof(tail), "; and %s %s of others", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "miss", "misses"));
-	return bsv_text("%s%s%s", budget_text(budget, rows), good, tail);
+	return bsv_text("%s%s%s%s", budget_text(budget, rows), good, saved_text(saved, rows), tail);
 }
 
 static bool is_named(const struct bsv_findings *f, const char *who)

@@ -3,16 +3,16 @@
 @with@,
 named AS MATERIALIZED (
   SELECT p.cause, p.app_id, ifnull(m.name, '') AS model, p.culprit_app_id, sum(p.n) AS n, total(p.late_ns) AS late_ns, max(p.model_id) AS model_id,
-    sum(p.persistent) AS n_persistent,
+    sum(p.persistent) AS n_persistent, sum(p.saved) AS n_saved, sum(p.unsure) AS n_unsure,
     sum(p.n) FILTER (WHERE p.priority = 'low' AND p.culprit_priority IN ('medium', 'high') OR p.priority = 'medium' AND p.culprit_priority = 'high')
       AS n_outranked
   FROM primary_miss p LEFT JOIN model m ON m.id = p.model_id GROUP BY 1, 2, 3, 4),
 victims AS (
-  SELECT cause, app_id, model, sum(n) AS n, max(model_id) AS model_id, sum(n_persistent) AS n_persistent,
-    ifnull(sum(n_outranked), 0) AS n_outranked, row_number() OVER (PARTITION BY cause ORDER BY sum(n) DESC, app_id, model) AS nth
+  SELECT cause, app_id, model, sum(n) AS n, max(model_id) AS model_id, sum(n_persistent) AS n_persistent, sum(n_saved) AS n_saved,
+    sum(n_unsure) AS n_unsure, ifnull(sum(n_outranked), 0) AS n_outranked, row_number() OVER (PARTITION BY cause ORDER BY sum(n) DESC, app_id, model) AS nth
   FROM named GROUP BY cause, app_id, model),
 causes AS MATERIALIZED (
-  SELECT c.cause, c.n, c.late_ns, c.share_percent, v.app_id, v.model, v.n AS n_victim, v.model_id, v.n_persistent, v.n_outranked,
+  SELECT c.cause, c.n, c.late_ns, c.share_percent, v.app_id, v.model, v.n AS n_victim, v.model_id, v.n_persistent, v.n_outranked, v.n_saved, v.n_unsure,
     (SELECT d.culprit_app_id FROM named d WHERE d.cause = c.cause AND d.app_id IS v.app_id AND d.model = v.model
       ORDER BY d.n DESC, d.culprit_app_id LIMIT 1) AS culprit_app_id
   FROM (SELECT cause, sum(n) AS n, CAST(total(late_ns) AS INTEGER) AS late_ns, 100.0 * sum(n) / sum(sum(n)) OVER () AS share_percent
@@ -32,7 +32,7 @@ SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', e.n_persistent, NULL) A
     (SELECT d.estimate_ns FROM model d WHERE d.id = e.model_id)) AS run_ns,
   b.name AS culprit_app, nullif(c.model, '') AS culprit_model, e.share_percent,
   (SELECT max(u.p50_ns) FROM usual_budget u WHERE e.cause = 'submitted_late' AND u.model_id = e.model_id) AS usual_budget_ns,
-  iif(e.cause = 'queued_behind', e.n_outranked, NULL) AS n_outranked
+  iif(e.cause = 'queued_behind', e.n_outranked, NULL) AS n_outranked, e.n_saved, e.n_unsure
 FROM causes e LEFT JOIN culprits c ON c.cause = e.cause AND c.nth = 1 LEFT JOIN had h ON h.app_id IS e.app_id AND h.model = e.model
   LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = e.culprit_app_id
 ORDER BY e.n DESC, e.late_ns DESC, e.cause

@@ -17,18 +17,19 @@ DELETE FROM stored_culprit_stat;
 DELETE FROM stored_primary_miss;
 DELETE FROM stored_short_budget;
 
+CREATE TEMP VIEW whole_cause AS
+SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, total(c.late_ns) AS late, total(c.budget_ns) AS budget,
+	-- without all its culprits, where that was asked
+	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS 1 ELSE w.met IS 1 END AS saved,
+	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END AS unsure
+FROM stored_miss_cause c LEFT JOIN stored_miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
+GROUP BY c.execution_id, c.cause;
+
 INSERT INTO stored_miss_stat
-WITH each AS (
-	SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, total(c.late_ns) AS late, total(c.budget_ns) AS budget,
-		-- without all its culprits, where that was asked
-		CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS 1 ELSE w.met IS 1 END AS saved,
-		CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END AS unsure
-	FROM stored_miss_cause c LEFT JOIN stored_miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
-	GROUP BY c.execution_id, c.cause)
 SELECT x.app_id, x.model_id, x.priority, e.cause, count(*), sum(e.is_primary),
 	sum(e.is_primary AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@), sum(e.saved), CAST(total(max(e.late, 0)) AS INTEGER),
 	CAST(max(e.late) AS INTEGER), CAST(total(e.late) AS INTEGER), CAST(total(e.budget) AS INTEGER), sum(e.unsure)
-FROM each e CROSS JOIN stored_involved x ON x.execution_id = e.execution_id GROUP BY x.app_id, x.model_id, x.priority, e.cause;
+FROM whole_cause e CROSS JOIN stored_involved x ON x.execution_id = e.execution_id GROUP BY x.app_id, x.model_id, x.priority, e.cause;
 
 INSERT INTO stored_culprit_stat
 WITH each AS (
@@ -43,10 +44,14 @@ GROUP BY x.app_id, e.culprit_app_id, e.model_id, e.priority, e.cause;
 
 INSERT INTO stored_primary_miss
 SELECT x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority, count(*), count(h.execution_id),
-	sum(x.status IS @status:MISSED_DEADLINE_PERSISTENT@), CAST(total(c.late_ns) AS INTEGER)
+	sum(x.status IS @status:MISSED_DEADLINE_PERSISTENT@), CAST(total(c.late_ns) AS INTEGER),
+	sum(w.saved), sum(w.unsure)
 FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id
 	LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id
+	JOIN whole_cause w ON w.execution_id = c.execution_id AND w.cause = c.cause
 WHERE c.is_primary GROUP BY x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority;
+
+DROP VIEW whole_cause;
 
 INSERT INTO stored_short_budget
 WITH budgets AS (
