@@ -101,7 +101,9 @@ int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
 
 	for (int i = 0; r > 0 && i < TRIES; i++)
 		r = make_one(scratch, err);
-	return r > 0 ? bsa_fail(err, BSA_E_ENV, "%s: another program removes each new folder at once", temporary_place()) : r;
+	return r > 0 ? bsa_fail(err, BSA_E_ENV, "%s: another program removes each new folder at once",
+	                        temporary_place())
+	             : r;
 }
 
 void bsa_scratch_remove(struct bsa_scratch *scratch)

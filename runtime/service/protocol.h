@@ -101,8 +101,8 @@ void nnb__put_result(struct nnb__message *m, const struct nnb_result *result);
 void nnb__get_bytes(struct nnb__message *m, void *to, size_t n);
 uint32_t nnb__get_u32(struct nnb__message *m);
 uint64_t nnb__get_u64(struct nnb__message *m);
-void nnb__get_text(struct nnb__message *m, char *to, size_t room);    /* truncated to @room; always terminated */
-int nnb__get_fd(struct nnb__message *m);                              /* owned by the caller; -1: the message has no more */
+void nnb__get_text(struct nnb__message *m, char *to, size_t room); /* truncated to @room; always terminated */
+int nnb__get_fd(struct nnb__message *m); /* owned by the caller; -1: the message has no more */
 void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret); /* owned by the caller; perhaps not canonical */
 uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX]); /* their number */
 /* At most NNB_BUFFER_ROLES_MAX of them, *ret owned (free); NULL: none, or failed. False: there is no memory for them. */

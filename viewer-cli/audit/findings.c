@@ -195,7 +195,8 @@ static const char *saved_text(char ret[128], const struct bsv_rows *rows)
 	bsv_count(a, (uint64_t)saved);
 	bsv_count(b, (uint64_t)unsure);
 	if (unsure == n)
-		snprintf(ret, 128, "; a replay cannot tell whether %s would be met without that", n == 1 ? "it" : "they");
+		snprintf(ret, 128, "; a replay cannot tell whether %s would be met without that",
+		         n == 1 ? "it" : "they");
 	else if (unsure)
 		snprintf(ret, 128, "; without that %s would be met, and of %s a replay cannot tell", a, b);
 	else if (saved == n)
