@@ -90,7 +90,7 @@ static const struct ending {
 	  "--driver null --socket ./././././././././././././././././././././././././././././././././././././././././"
 	  "././././././././././././././s",
 	  5, "too long" },
-	{ "a file where the socket is to be", "--socket file --driver null", 5, "no socket" },
+	{ "a file where the socket is to be", "--socket file --driver null", 5, "is not a socket" },
 	{ "a key file that cannot be", "--socket s --driver null --cache-key nowhere/key", 5, "nowhere/key" },
 	{ "the status of what is not there", "--status --socket nowhere", 5, "nowhere" },
 	{ "nowhere to put the socket", "--app-identity pid --driver null", 5, "XDG_RUNTIME_DIR" },
