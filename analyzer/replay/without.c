@@ -54,6 +54,13 @@ struct play {
 
 /* ---- what is taken away ---- */
 
+static bool is_without_app(const struct play *p, const struct bsa_without_call *c)
+{
+	const struct bsa_without_change *change = p->change;
+
+	return change->without_app && c->app == change->app && (!change->without_model || c->model == change->model);
+}
+
 static bool is_taken(const struct play *p, uint32_t i)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
@@ -64,7 +71,7 @@ static bool is_taken(const struct play *p, uint32_t i)
 	for (size_t k = 0; k < change->n_executions; k++)
 		if (change->executions[k] == c->id)
 			return true;
-	return change->without_app && c->app == change->app && (!change->without_model || c->model == change->model);
+	return is_without_app(p, c);
 }
 
 /* @ns without @less, which is more if it is below 0. */
@@ -134,13 +141,19 @@ static uint64_t comes_at(struct play *p, uint32_t i, uint64_t answered)
 	return answered + (c->submitted - before->answered);
 }
 
+/* Each call that comes later in the stream of @c is taken away, too. */
+static bool is_stream_taken(const struct play *p, const struct bsa_without_call *c)
+{
+	return is_without_app(p, c) && (!p->change->without_model || p->w->world.one_model);
+}
+
 /* The stream of call @i, the last one of it in the window, goes on: what comes then is ready behind the horizon, less what @i is early. */
 static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
 	uint64_t horizon = p->w->world.horizon, at = horizon, beside;
 
-	if (horizon == BSA_WITHOUT_UNKNOWN)
+	if (horizon == BSA_WITHOUT_UNKNOWN || is_stream_taken(p, c))
 		return;
 	if (is_closed(p, c)) {
 		at = answered + (horizon > c->answered ? horizon - c->answered : 0);

@@ -27,7 +27,7 @@ enum { BSA_WITHOUT_CALLS_MOST = 4096 /* limit of a window */ };
 
 /* Times in ns on any one clock; lengths in ns, none of them longer than 2^56. */
 struct bsa_without_call {
-	uint64_t id, stream; /* stream: any number that the calls of one stream have */
+	uint64_t id, stream; /* stream: any number that the calls of one stream have; they are of one app */
 	uint64_t submitted;
 	uint64_t send, ready; /* from submitted until admission looks at it; from there until it asks for a lane */
 	uint64_t hand;        /* from when it is given a lane until it runs there */
@@ -50,6 +50,7 @@ struct bsa_without_call {
 struct bsa_without_world {
 	uint32_t policy, preempt, deadlines, lanes; /* numbers of the event contract; not native */
 	uint32_t n_apps;
+	bool one_model; /* all calls of a stream, those behind the horizon too, are of one model */
 	const struct bsa_without_call
 		*calls;   /* borrowed until the world is freed; in the order of submitted + send + ready */
 	size_t n;         /* 1 to BSA_WITHOUT_CALLS_MOST */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-	CALLS_FREE = 200000,
+	CALLS_FREE = 3000000,
 	KEPT_MOST = 4 * BSA_WITHOUT_CALLS_MOST,
 	IDLE_FAR = 64,   /* calls: a window that begins while others are there is rather taken than a longer one */
 	BUSY_MOST = 512, /* calls before the missed one that such a window has at most */
@@ -689,12 +689,12 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	v->played += bsa_without_played(without);
 	q.without = without;
 	q.victim = &v->window[v->world.victim];
-	for (size_t i = 0; i < q.asked->n; i++)
-		answer_row(&q, i);
+	answer_apps(&q); /* what people ask first comes before the budget ends */
 	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
 		answer_cause(&q, cause);
-	answer_apps(&q);
 	answer_earlier(&q);
+	for (size_t i = 0; i < q.asked->n; i++)
+		answer_row(&q, i);
 	bsa_without_free(without);
 }
 
@@ -915,6 +915,7 @@ static bool take_rules(struct saved *v, sqlite3_stmt *q)
 	v->world.lanes = (uint32_t)column_integer(q, 4);
 	v->world.deadlines = (uint32_t)column_integer(q, 5);
 	v->world.n_apps = (uint32_t)column_integer(q, 8) + 1;
+	v->world.one_model = true; /* as stream_of() makes them */
 	return !column_integer(q, 6) && column_integer(q, 2) >= 0 && column_integer(q, 2) < LABEL_policy_native &&
 	       column_integer(q, 3) >= 0 && column_integer(q, 3) <= LABEL_preempt_save && column_integer(q, 4) >= 1 &&
 	       column_integer(q, 4) <= LANES_MOST && column_integer(q, 5) >= 0 &&

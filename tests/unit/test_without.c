@@ -45,13 +45,14 @@ struct call {
 
 struct calls {
 	enum kind kind;
-	bool aborts;
+	bool aborts, one_model;
 	struct sim_schedule schedule;
 	struct call call[SIM_JOBS];
 };
 
 static struct counts {
 	unsigned worlds, misses, unplayed, asked, yes, no, wrong;
+	unsigned apps, apps_told; /* asked without an app in a window that ends: how often, and with an answer */
 } counts[KINDS];
 
 static uint32_t failing;
@@ -71,7 +72,7 @@ static void set_job(struct calls *w, uint32_t i)
 
 static void draw_job(struct calls *w, uint32_t i, int32_t last[STREAMS], const bool open[STREAMS])
 {
-	uint32_t stream = chance(STREAMS), m = chance(MODELS);
+	uint32_t stream = chance(STREAMS), any = chance(MODELS), m = w->one_model ? stream % MODELS : any;
 	struct call *c = &w->call[i];
 	struct sim_job *job = &w->schedule.job[i];
 
@@ -102,6 +103,7 @@ static void make_world(struct calls *w, uint32_t seed)
 	chance_from(seed);
 	*w = (struct calls){ .kind = kinds[seed % 6],
 		             .aborts = chance(2),
+		             .one_model = seed % 7 < 3,
 		             .schedule = { .kind = (enum nnb_policy)chance(NNB_POLICY_EDF + 1),
 		                           .preempt = (enum nnb_preempt)chance(3),
 		                           .lanes = 1 + chance(2) * chance(3),
@@ -270,6 +272,7 @@ static void take_window(const struct calls *w, const struct sim_result *r, uint3
 	ret->deadlines = w->aborts ? NNB_DEADLINES_ABORT : NNB_DEADLINES_ADVISE;
 	ret->lanes = w->schedule.lanes;
 	ret->n_apps = w->schedule.apps;
+	ret->one_model = w->one_model;
 }
 
 /* ---- both ---- */
@@ -321,6 +324,8 @@ static void check_change(const struct calls *w, const struct sim_result *r, uint
 	draw_change(w, x, which, ids, &change);
 	assert_true(bsa_without_ask(without, &change, &said));
 	n->asked++;
+	n->apps += which == 2 && world->horizon != BSA_WITHOUT_UNKNOWN;
+	n->apps_told += which == 2 && world->horizon != BSA_WITHOUT_UNKNOWN && said >= 0;
 	if (said < 0)
 		return;
 	/* how the rest of a run that was given up would have gone is drawn in the truth as it is; within what was said */
@@ -383,10 +388,13 @@ static void what_is_said_is_what_happens_in_the_world_without_it(void **state)
 	for (unsigned k = 0; k < KINDS; k++) {
 		const struct counts *n = &counts[k];
 
-		print_message("%u worlds %s, %u misses, %u not replayed; %u asked: %u met, %u missed, %u wrong\n",
-		              n->worlds, kind_names[k], n->misses, n->unplayed, n->asked, n->yes, n->no, n->wrong);
+		print_message("%u worlds %s, %u misses, %u not replayed; %u asked: %u met, %u missed, %u wrong; "
+		              "without an app %u of %u told\n",
+		              n->worlds, kind_names[k], n->misses, n->unplayed, n->asked, n->yes, n->no, n->wrong,
+		              n->apps_told, n->apps);
 		assert_true(n->yes > 200 * SEEDS / 1500 && n->no > 200 * SEEDS / 1500);
 		assert_true(n->wrong * 1000 <= n->yes + n->no);
+		assert_true(n->apps_told * 5 >= n->apps * 2);
 	}
 }
 
