@@ -108,7 +108,8 @@ static void what_the_contract_names_is_there(void **state)
 		"SELECT app_id, culprit_app_id, culprit_model, culprit_priority, cause, misses, lost_ns FROM "
 		"culprit_stat",
 		"SELECT app_id, model_id, priority, cause, culprit_app_id, culprit_model_id, culprit_priority, n, "
-		"executions_known, persistent, late_ns, saved, unsure FROM primary_miss",
+		"executions_known, persistent, late_ns, saved, unsure, saved_without_app, unsure_without_app FROM "
+		"primary_miss",
 		"SELECT app_id, model, cause, n, p50_ns FROM short_budget",
 		"SELECT victim_id, holder_id, lane, began, dur_ns FROM inversion",
 		"SELECT execution_id, app_id, began, gap_ns, bypassed, top_culprit_app_id, top_culprit_ns FROM "

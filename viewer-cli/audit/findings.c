@@ -135,7 +135,10 @@ enum miss_column {
 	MISS_USUAL_BUDGET,
 	MISS_OUTRANKED,
 	MISS_SAVED,
-	MISS_UNSURE
+	MISS_UNSURE,
+	MISS_OF_CULPRIT,
+	MISS_WITHOUT_APP,
+	MISS_UNSURE_WITHOUT_APP
 };
 
 /* The number of misses, up to the reason. @again: an earlier finding already named all misses of @victim. Owned by the caller. */
@@ -180,30 +183,37 @@ static const char *budget_text(char ret[128], const struct bsv_rows *rows)
 	return ret;
 }
 
-/* What the replay without the cause says of the victim's misses. Nothing is replayed without some causes (docs/figures.md). */
-static const char *saved_text(char ret[128], const struct bsv_rows *rows)
+/* "; without noisy 84 of them would be met": what replays say of @n misses, of which @saved are met and @unsure are not decided. Owned by the caller. */
+static char *replayed_text(const char *without, int64_t n, int64_t saved, int64_t unsure)
 {
-	static const char *const never_replayed[] = { "unknown", "bad_estimate", "dependency" };
-	int64_t n = bsv_rows_get(rows, MISS_OF_VICTIM, 0), saved = bsv_rows_get(rows, MISS_SAVED, 0);
-	int64_t unsure = bsv_rows_get(rows, MISS_UNSURE, 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
-	*ret = '\0';
-	for (size_t i = 0; i < sizeof(never_replayed) / sizeof(*never_replayed); i++)
-		if (!strcmp(text_of(rows, MISS_CAUSE), never_replayed[i]))
-			return ret;
 	bsv_count(a, (uint64_t)saved);
 	bsv_count(b, (uint64_t)unsure);
 	if (unsure == n)
-		snprintf(ret, 128, "; a replay cannot tell whether %s would be met without that",
-		         n == 1 ? "it" : "they");
-	else if (unsure)
-		snprintf(ret, 128, "; without that %s would be met, and of %s a replay cannot tell", a, b);
-	else if (saved == n)
-		snprintf(ret, 128, "; without that %s would be met", n == 1 ? "it" : "all");
-	else
-		snprintf(ret, 128, "; without that %s would be met", saved ? a : "none");
-	return ret;
+		return bsv_text("; a replay cannot tell whether %s would be met without %s", n == 1 ? "it" : "they",
+		                without);
+	if (unsure)
+		return bsv_text("; without %s %s of them would be met, and of %s a replay cannot tell", without, a, b);
+	if (n == 1)
+		return bsv_text("; without %s it would be %s", without, saved ? "met" : "missed all the same");
+	return bsv_text("; without %s %s of them would be met", without, saved == n ? "all" : saved ? a : "none");
+}
+
+/* What replays say of the victim's misses: without the culprit's app, if it is another app; otherwise without the cause. Owned by the caller. */
+static char *saved_text(const struct bsv_rows *rows)
+{
+	static const char *const never_replayed[] = { "unknown", "bad_estimate", "dependency" }; /* docs/figures.md */
+
+	for (size_t i = 0; i < sizeof(never_replayed) / sizeof(*never_replayed); i++)
+		if (!strcmp(text_of(rows, MISS_CAUSE), never_replayed[i]))
+			return strdup("");
+	if (text_of(rows, MISS_CULPRIT_APP) && bsv_rows_get(rows, MISS_OF_CULPRIT, 0))
+		return replayed_text(text_of(rows, MISS_CULPRIT_APP), bsv_rows_get(rows, MISS_OF_CULPRIT, 0),
+		                     bsv_rows_get(rows, MISS_WITHOUT_APP, 0),
+		                     bsv_rows_get(rows, MISS_UNSURE_WITHOUT_APP, 0));
+	return replayed_text("that", bsv_rows_get(rows, MISS_OF_VICTIM, 0), bsv_rows_get(rows, MISS_SAVED, 0),
+	                     bsv_rows_get(rows, MISS_UNSURE, 0));
 }
 
 /* The rest of the sentence: the time it had, what a replay says, and the misses of other apps. */
@@ -211,7 +221,8 @@ static char *miss_details(const struct bsv_rows *rows)
 {
 	int64_t others = bsv_rows_get(rows, MISS_N, 0) - bsv_rows_get(rows, MISS_OF_VICTIM, 0);
 	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0), outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0);
-	char n[BSV_COUNT_MAX], budget[128], saved[128], good[96] = "", tail[64] = "";
+	char n[BSV_COUNT_MAX], budget[128], good[96] = "", tail[64] = "";
+	bsv_scoped_text *saved = saved_text(rows);
 
 	if (!strcmp(text_of(rows, MISS_CAUSE), "too_big") && persistent)
 		snprintf(good, sizeof(good), "; %s refused for good (persistent)", bsv_count(n, (uint64_t)persistent));
@@ -221,7 +232,7 @@ static char *miss_details(const struct bsv_rows *rows)
 	if (others)
 		snprintf(tail, sizeof(tail), "; and %s %s of others", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "miss", "misses"));
-	return bsv_text("%s%s%s%s", budget_text(budget, rows), good, saved_text(saved, rows), tail);
+	return saved ? bsv_text("%s%s%s%s", budget_text(budget, rows), good, saved, tail) : NULL;
 }
 
 static bool is_named(const struct bsv_findings *f, const char *who)

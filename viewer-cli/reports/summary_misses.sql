@@ -3,7 +3,8 @@
 @with@,
 named AS MATERIALIZED (
   SELECT p.cause, p.app_id, ifnull(m.name, '') AS model, p.culprit_app_id, sum(p.n) AS n, total(p.late_ns) AS late_ns, max(p.model_id) AS model_id,
-    sum(p.persistent) AS n_persistent, sum(p.saved) AS n_saved, sum(p.unsure) AS n_unsure,
+    sum(p.persistent) AS n_persistent, sum(p.saved) AS n_saved, sum(p.unsure) AS n_unsure, sum(p.saved_without_app) AS n_without_app,
+    sum(p.unsure_without_app) AS n_unsure_without_app,
     sum(p.n) FILTER (WHERE p.priority = 'low' AND p.culprit_priority IN ('medium', 'high') OR p.priority = 'medium' AND p.culprit_priority = 'high')
       AS n_outranked
   FROM primary_miss p LEFT JOIN model m ON m.id = p.model_id GROUP BY 1, 2, 3, 4),
@@ -24,6 +25,9 @@ culprits AS (
   FROM causes c JOIN primary_miss p ON p.cause = c.cause AND p.app_id IS c.app_id AND p.culprit_app_id = c.culprit_app_id
     LEFT JOIN model d ON d.id = p.culprit_model_id
   WHERE p.executions_known > 0 GROUP BY c.cause, d.name),
+of_culprit AS (
+  SELECT cause, app_id, model, culprit_app_id, sum(n) AS n, sum(n_without_app) AS n_without_app, sum(n_unsure_without_app) AS n_unsure_without_app
+  FROM named GROUP BY 1, 2, 3, 4),
 had AS (
   SELECT app_id, model, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
 SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', e.n_persistent, NULL) AS n_persistent, a.name AS app,
@@ -32,7 +36,8 @@ SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', e.n_persistent, NULL) A
     (SELECT d.estimate_ns FROM model d WHERE d.id = e.model_id)) AS run_ns,
   b.name AS culprit_app, nullif(c.model, '') AS culprit_model, e.share_percent,
   (SELECT max(u.p50_ns) FROM usual_budget u WHERE e.cause = 'submitted_late' AND u.model_id = e.model_id) AS usual_budget_ns,
-  iif(e.cause = 'queued_behind', e.n_outranked, NULL) AS n_outranked, e.n_saved, e.n_unsure
+  iif(e.cause = 'queued_behind', e.n_outranked, NULL) AS n_outranked, e.n_saved, e.n_unsure, w.n AS n_of_culprit, w.n_without_app, w.n_unsure_without_app
 FROM causes e LEFT JOIN culprits c ON c.cause = e.cause AND c.nth = 1 LEFT JOIN had h ON h.app_id IS e.app_id AND h.model = e.model
+  LEFT JOIN of_culprit w ON w.cause = e.cause AND w.app_id IS e.app_id AND w.model = e.model AND w.culprit_app_id = e.culprit_app_id AND e.culprit_app_id <> e.app_id
   LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = e.culprit_app_id
 ORDER BY e.n DESC, e.late_ns DESC, e.cause
