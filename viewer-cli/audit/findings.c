@@ -203,10 +203,12 @@ static char *replayed_text(const char *without, int64_t n, int64_t saved, int64_
 /* What replays say of the victim's misses: without the culprit's app, if it is another app; otherwise without the cause. Owned by the caller. */
 static char *saved_text(const struct bsv_rows *rows)
 {
-	static const char *const never_replayed[] = { "unknown", "bad_estimate", "dependency" }; /* docs/figures.md */
+	/* of the first three nothing is replayed; the others are the reason by their definition (docs/figures.md) */
+	static const char *const unasked[] = { "unknown", "bad_estimate", "dependency",
+		                               "too_big", "too_tight",    "submitted_late" };
 
-	for (size_t i = 0; i < sizeof(never_replayed) / sizeof(*never_replayed); i++)
-		if (!strcmp(text_of(rows, MISS_CAUSE), never_replayed[i]))
+	for (size_t i = 0; i < sizeof(unasked) / sizeof(*unasked); i++)
+		if (!strcmp(text_of(rows, MISS_CAUSE), unasked[i]))
 			return strdup("");
 	if (text_of(rows, MISS_CULPRIT_APP) && bsv_rows_get(rows, MISS_OF_CULPRIT, 0))
 		return replayed_text(text_of(rows, MISS_CULPRIT_APP), bsv_rows_get(rows, MISS_OF_CULPRIT, 0),
