@@ -90,10 +90,13 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   target_compile_definitions(bench_live PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>" NNBURSTD="$<TARGET_FILE:nnburstd>"
     NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" LIVE_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/live.sh")
   add_dependencies(bench_live burstscope nnburstd nnburst-load driver_null nbt_provider)
+  add_executable(static_page bench/static_page.c)
+  target_link_libraries(static_page PRIVATE burstscope_warnings)
   nnb_bench(scraped)
   target_compile_definitions(bench_scraped PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>" NNBURSTD="$<TARGET_FILE:nnburstd>"
-    NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" SCRAPED_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/scraped.sh")
-  add_dependencies(bench_scraped burstscope nnburstd nnburst-load driver_null nbt_provider)
+    NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" STATIC_PAGE="$<TARGET_FILE:static_page>"
+    SCRAPED_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/scraped.sh")
+  add_dependencies(bench_scraped burstscope nnburstd nnburst-load static_page driver_null nbt_provider)
 endif()
 
 # ---- answers: about traces that never change, and to mistakes ----
