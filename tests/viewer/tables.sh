@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# tables.sh BURSTSCOPE TRACE_FROM_TEXT -- the blocks of docs/tables.md do what the page says: each is run as it stands there, and what comes of it
-# is compared with the database. A program that the machine lacks is named; if all of them are missing, the test is skipped.
+# tables.sh BURSTSCOPE TRACE_FROM_TEXT BUILD_DIR -- the blocks of docs/tables.md do what the page says: each is run as it stands there, and what comes of it
+# is compared with the database. A program that the machine lacks is named; if all of them are missing, the test is skipped. Where there is no
+# duckdb, its library from npm runs the same SQL.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
-burstscope=$1 trace_from_text=$2
+burstscope=$1 trace_from_text=$2 build=$3
+. "$here/../npm.sh"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TZ=UTC
@@ -23,7 +25,15 @@ block() { awk -v language="$1" -v n="$2" '/^```/ { on = $0 == "```" language; if
 of_database() { sqlite3 -csv bursts.db "$1"; }
 
 # The program is there, and is what its name says.
-has_duckdb() { [[ $(duckdb -csv -noheader -c 'SELECT 41 + 1' 2>&1) == 42 ]]; }
+is_duckdb() { [[ $(duckdb -csv -noheader -c 'SELECT 41 + 1' 2>&1) == 42 ]]; }
+has_duckdb()
+{
+	! is_duckdb || return 0
+	command -v node >/dev/null || return 1
+	(fetched "$build/npm-duckdb" @duckdb/node-api@1.5.5-r.5) || return 1
+	duckdb() { node "$here/duckdb.mjs" "$build/npm-duckdb" "${!#}"; }
+	is_duckdb
+}
 has_pandas() { /usr/bin/python3 -c 'import pandas' 2>/dev/null && python=/usr/bin/python3 || { python3 -c 'import pandas' 2>/dev/null && python=python3; }; }
 has_r() { Rscript -e 'stopifnot(requireNamespace("RSQLite", quietly = TRUE))' >/dev/null 2>&1; }
 
