@@ -117,7 +117,9 @@ if(TARGET bsa_store)
   target_link_libraries(bench_facts PUBLIC bsa_store)
   nnb_bench(store)
   target_link_libraries(bench_store PRIVATE bench_facts)
-  list(APPEND benches_run store)
+  nnb_bench(pages)
+  target_link_libraries(bench_pages PRIVATE bench_facts PkgConfig::SQLITE3)
+  list(APPEND benches_run store pages)
 endif()
 
 # ---- all of it: cases, from events to answers ----

@@ -1,10 +1,26 @@
 /*
- * pages.c -- see pages.h.
+ * pages.c -- see pages.h. The writer of the pages of SQLite's file format, for rows of integers that arrive in the order of their ids.
  *
- * LAYOUT, as SQLite promises it (fileformat2.html). A table is a tree of pages. A leaf: 13, two bytes 0, two of how many cells, two of
- * where the first of them begins, one 0; then two for each cell, where it begins; cells from the end of the page backwards. A cell: how long
- * the record is, the id, the record: how long its head is, a byte for each column that says of what kind it is, and the columns, big
- * end first. An inner page: 5, and the same; the number of its last child; cells of a child's number and the last id below it.
+ * WHY. A prepared INSERT takes twelve times as long for a row (`./run bench pages`), and an import writes a row for each execution.
+ *
+ * LAYOUT (fileformat2.html, at sqlite.org). A database is an array of pages of one size; pages have numbers from 1. A table is a tree of
+ * pages; SQLite knows the number of its root, which stays where it is, so only the content of the root is replaced. Integers in
+ * pages are big-endian. A varint has seven bits a byte, the upper ones first, and all eight bits of a ninth byte.
+ *
+ *   leaf of a table    byte 13; two bytes 0; u16 number of cells; u16 where the first cell begins; byte 0;
+ *                      u16 for each cell: where it begins. The cells fill the page from its end backwards.
+ *   cell of a leaf     varint bytes of the record; varint id; the record
+ *   record             varint bytes of its head; a byte for each column: its kind (0 NULL; 1 to 6: an integer of 1, 2, 3, 4, 6 or 8
+ *                      bytes; 8 and 9: the integers 0 and 1, without bytes); the columns. The id's column has the kind NULL.
+ *   inner page         byte 5; as a leaf; then u32 number of the last child; cells: u32 number of a child, varint last id below it
+ *   index              leaf byte 10, inner page byte 2; a cell's record is the entry; each entry is in one page only: those between two
+ *                      leaves are in the inner page above
+ *   page 1             bytes 28 to 31: number of pages of the database
+ *   pending page       the page at byte 2^30, where SQLite keeps its locks: no tree may use it
+ *
+ * CONCURRENCY. One thread. The database must be closed while pages are attached.
+ * CRASH. The database is a file that no other process knows before it is renamed to its name: file.h.
+ * TRUST. SQLite reads the pages as its own: test_store (integrity_check after each import), store_other_sqlite (another version of SQLite).
  */
 #include "store/pages.h"
 
@@ -18,7 +34,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where SQLite keeps its locks: a page that is never used. Tests have it elsewhere, for it is a GiB away. */
+/* The pending page. Tests have it elsewhere, because it is a GiB away. */
 #ifndef PENDING_BYTE
 #define PENDING_BYTE 0x40000000
 #endif
@@ -39,8 +55,7 @@ enum {
 	INDEX_INNER = 2,
 };
 
-/* A page of the level below, and what is behind its last row: of a table the last id in it, of an index the entry between it and the
- * next. */
+/* A page of the level below, and its key: of a table the last id in the page, of an index the entry between the page and the next one. */
 struct child {
 	int64_t key[ENTRY_COLUMNS];
 	uint32_t page;
@@ -54,7 +69,7 @@ struct pages {
 	int64_t last;
 	uint8_t (*leaves)[PAGE_BYTES]; /* WRITE_PAGES of them; the last is begun */
 	unsigned n_full;
-	unsigned cells, content; /* number of cells and begin of the content of the current leaf */
+	unsigned cells, content; /* of the current leaf: the number of cells, and where the first of them begins */
 	int64_t *lasts;          /* the last id of each complete leaf */
 	size_t n_leaves, room;
 };
@@ -115,7 +130,6 @@ static void put_32(uint8_t *to, uint32_t v)
 	put_16(to + 2, v & 0xffff);
 }
 
-/* Seven bits a byte, the upper ones first; all eight of the ninth. */
 static unsigned put_varint(uint8_t *to, uint64_t v)
 {
 	uint8_t room[9];
@@ -158,7 +172,7 @@ static uint8_t put_column(uint8_t *to, int64_t v, unsigned *ret_bytes)
 	return kinds[n];
 }
 
-/* An entry of an index, with the length before it. How many bytes. */
+/* Write a cell of an index without a child: the bytes of the record, and the record. Returns the size of the cell. */
 static unsigned put_entry(uint8_t *to, const int64_t *entry, unsigned columns)
 {
 	unsigned bytes = 2 + columns, more;
@@ -338,8 +352,8 @@ static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children,
 }
 
 /*
- * Levels until everything is below one page, which is @root. A page of one child only would be none: the one before it leaves it
- * another.
+ * Write levels of inner pages until one page, @root, has all children. An inner page needs two children at least: if one child would remain
+ * for the last page of a level, the page before it leaves it another.
  */
 static int write_inner(struct pages *p, int fd, uint32_t root, struct child *children, size_t n, unsigned columns,
                        uint32_t *next)
@@ -387,7 +401,7 @@ static int put_pages(struct pages *p, int fd, uint32_t next)
 
 static int attach_leaves(struct pages *p, int fd, uint32_t first)
 {
-	uint64_t before = p->n_leaves; /* the page that is left out */
+	uint64_t before = p->n_leaves; /* number of leaves before the pending page */
 
 	if (first < PENDING_PAGE && first + p->n_leaves > PENDING_PAGE)
 		before = PENDING_PAGE - first;
@@ -423,7 +437,7 @@ int bsa_pages_attach(struct pages *p, int fd, uint32_t root)
 
 /* ---- indices ---- */
 
-/* An index that is being written. */
+/* An index that is written. A tree of one leaf has that leaf as its root. */
 struct tree {
 	struct pages *p;
 	int fd;
@@ -451,14 +465,16 @@ static int add_child(struct tree *t)
 	return 0;
 }
 
-/* Where only the root is, it is the leaf. */
 static int end_index_leaf(struct tree *t, uint32_t at)
 {
 	put_page_head(t->page, INDEX_LEAF, LEAF_HEAD, t->cells, t->content);
 	return write_all(t->p, t->fd, t->page, PAGE_BYTES, page_offset(at));
 }
 
-/* The next entry: into the leaf, or, where it is full, between it and a new one, which wants one more: @last would leave it empty. */
+/*
+ * Put the next entry into the leaf or, where the leaf is full, between that leaf and a new one. A new leaf needs an entry of its own, so the @last
+ * entry always goes into a leaf.
+ */
 static int add_entry(struct tree *t, const int64_t *entry, bool last)
 {
 	uint8_t cell[ENTRY_MAX];
