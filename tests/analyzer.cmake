@@ -120,6 +120,9 @@ if(TARGET bsa_store)
   nnb_bench(pages)
   target_link_libraries(bench_pages PRIVATE bench_facts PkgConfig::SQLITE3)
   list(APPEND benches_run store pages)
+  add_executable(facts_to_db analyzer/facts_to_db.c)
+  target_link_libraries(facts_to_db PRIVATE bench_facts burstscope_warnings)
+  nnb_run(store_other_sqlite e2e ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/other_sqlite.sh $<TARGET_FILE:facts_to_db> ${PROJECT_BINARY_DIR})
 endif()
 
 # ---- all of it: cases, from events to answers ----
