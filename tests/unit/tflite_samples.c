@@ -75,15 +75,18 @@ static const struct tfl_operator channel_operators[] = {
 
 static const int8_t hybrid_filter[] = { 4, -8 }, hybrid_weights[] = { 1, 2, 3, 4, -5, 6, 7, 127 };
 
+static const float hybrid_bias[] = { 0, 0 };
+
 static const struct tfl_tensor hybrid_tensors[] = {
 	{ "x", TFL_FLOAT32, 4, { 1, 2, 2, 1 } },
 	{ "filter", TFL_INT8, 4, { 2, 1, 1, 1 }, hybrid_filter, sizeof(hybrid_filter), 2, { 0.25f, 0.125f }, 0, 0 },
 	{ "conv", TFL_FLOAT32, 4, { 1, 2, 2, 2 } },
 	{ "weights", TFL_INT8, 2, { 1, 8 }, hybrid_weights, sizeof(hybrid_weights), 1, { 0.5f }, 3 },
 	{ "y", TFL_FLOAT32, 2, { 1, 1 } },
+	{ "bias", TFL_FLOAT32, 1, { 2 }, hybrid_bias, sizeof(hybrid_bias) },
 };
 static const struct tfl_operator hybrid_operators[] = {
-	{ 3, NULL, 3, 1, { 0, 1, -1 }, { 2 }, 1, { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 0 } } },
+	{ 3, NULL, 3, 1, { 0, 1, 5 }, { 2 }, 1, { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 0 } } },
 	{ 9, NULL, 3, 1, { 2, 3, -1 }, { 4 }, 8, { { 0, 'b', 0 } } },
 };
 

@@ -177,7 +177,7 @@ static void write_codes(struct writer *w, const struct tfl_model *m, size_t at)
 	}
 }
 
-/* Buffer 0 is empty; then one a tensor. */
+/* Buffer 0 is empty, and that of tensors that are no constants; then one a tensor. */
 static void write_buffers(struct writer *w, const struct tfl_model *m, size_t at, size_t outside[])
 {
 	size_t none = TABLE(w, { 0, 'o', 0 });
@@ -216,7 +216,10 @@ static void write_tensors(struct writer *w, const struct tfl_model *m, size_t at
 		const struct tfl_tensor *t = &m->tensors[i];
 		struct field fields[7] = { { 0, 'o', 0 },
 			                   { 1, 'b', t->type },
-			                   { 2, 'i', t->buffer ? t->buffer : (int)i + 1 },
+			                   { 2, 'i',
+			                     t->buffer ? t->buffer
+			                     : t->data ? (int)i + 1
+			                               : 0 },
 			                   { 3, 'o', 0 },
 			                   { 5, 'b', t->variable } };
 		size_t n = 5, tensor;

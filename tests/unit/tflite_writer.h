@@ -36,7 +36,7 @@ struct tfl_tensor {
 	int64_t zero;
 	int32_t quantized_dimension;
 	bool variable, sparse;
-	int32_t buffer; /* 0: its own */
+	int32_t buffer; /* 0: a constant has one of its own, and other tensors have none */
 };
 
 /* A field of an operator's options: 'b' a byte, 'i' an integer, 'f' a float, 'v' a vector of @n integers. */
