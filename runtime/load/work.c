@@ -141,12 +141,14 @@ int load_work_new(struct load_work **ret, const struct load_stream *stream, cons
                   struct nnb_reason *reason)
 {
 	struct load_work *w = calloc(1, sizeof(*w));
-	int r = w ? find_model(w, dir, stream->model, seed, reason) : -ENOMEM;
+	int r;
 
+	*reason = (struct nnb_reason){ "" };
+	r = w ? find_model(w, dir, stream->model, seed, reason) : -ENOMEM;
 	if (!r)
 		r = make_operands(w, seed, reason);
-	if (r == -ENOMEM)
-		nnb_because(reason, "no memory");
+	if (r == -ENOMEM && !*reason->text)
+		nnb_because(reason, "no memory for the inputs and outputs of %s", stream->model);
 	if (r)
 		load_work_free(w);
 	else

@@ -55,6 +55,15 @@ says "operator 244 (custom operator Convolution2DTransposeBias, which gives 'seg
 ends 0 "$conformance" "$models/face_detection/face_detection_full_range_sparse.tflite"
 says "skipped face_detection_full_range_sparse: subgraph 0, operator 8 (DENSIFY, which gives 'model_1/model/conv2d_1/Conv2D_dequantize1'): not supported; 342 of its 388 operators are, not DENSIFY (46)"
 
+# Larger than the memory that the process may have: its holes take no room on the disk.
+cp "$models/face_detection/face_detection_short_range.tflite" "$tmp/large.tflite"
+truncate -s 3G "$tmp/large.tflite"
+ends 1 bash -c 'ulimit -v 1000000 && exec "$@"' bash "$conformance" "$tmp/large.tflite"
+says 'large: its 3221225472 bytes cannot be mapped: Cannot allocate memory'
+ends 4 bash -c 'ulimit -v 1000000 && exec "$@"' bash "$load" --service --model "$tmp/large.tflite"
+says 'large.tflite: its 3221225472 bytes cannot be mapped: Cannot allocate memory'
+rm "$tmp/large.tflite"
+
 # Cut short, it is refused at some byte.
 head -c 100000 "$models/face_detection/face_detection_short_range.tflite" >"$tmp/cut.tflite"
 ends 1 "$conformance" "$tmp/cut.tflite"

@@ -14,7 +14,7 @@
 static char dir[] = "/tmp/test_tflite.XXXXXX";
 static char path[sizeof(dir) + 16];
 
-enum { NET, SUM, CHANNELS, LARGE, OUTSIDE, HYBRID };
+enum { NET, SUM, CHANNELS, LARGE, OUTSIDE, HYBRID, BRANCHES, LOOP };
 
 static int load_bytes(struct nnb_model **ret, const uint8_t *bytes, size_t n, struct nnb_reason *why)
 {
@@ -163,6 +163,63 @@ static void weights_of_bytes_become_reals(void **state)
 	run(m, x, sizeof(x), &y, sizeof(y));
 	/* channels of x and -x, by halves of the bytes less 3 */
 	assert_true(y == -236);
+}
+
+/* Run @m, which has @n_in inputs and whose last output has @out_bytes. */
+static void run_of(struct nnb_model *m, const float *const *in, const uint32_t *in_n, float out[4])
+{
+	struct nnb_device *d = open_device("xnnpack");
+	struct nnb_prepared *p = prepared(d, m);
+	struct nnb_argument inputs[2], outputs[2];
+	struct nnb_request request = {
+		.inputs = inputs, .outputs = outputs, .n_inputs = m->n_inputs, .n_outputs = m->n_outputs, .n_pools = 1
+	};
+	struct nnb_reason why = { "" };
+	struct nnb_mapping *mapping;
+	struct nnb_memory pool;
+
+	assert_int_equal(nnb_memory_ashmem(&pool, 4096), 0);
+	assert_int_equal(nnb_map(&mapping, &pool), 0);
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		inputs[i] = (struct nnb_argument){ .location = { 0, 64 * i, in_n[i] * 4 } };
+		memcpy((char *)nnb_mapping_data(mapping) + 64 * (size_t)i, in[i], in_n[i] * sizeof(float));
+	}
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		outputs[i] = (struct nnb_argument){ .location = { 0, 1024 + 64 * i, i + 1 < m->n_outputs ? 4 : 16 } };
+	request.pools = &pool;
+	if (nnb_execute(p, &request, NULL, &why))
+		fail_msg("%s", why.text);
+	memcpy(out, (char *)nnb_mapping_data(mapping) + outputs[m->n_outputs - 1].location.offset, 16);
+	nnb_mapping_unref(mapping);
+	nnb_memory_close(&pool);
+	nnb_prepared_unref(p);
+	nnb_device_unref(d);
+	nnb_model_free(m);
+}
+
+static void branches_compute(void **state)
+{
+	const float above = 0.75F, below = 0.25F, y[] = { 1, -2, 3, 4 };
+	float z[4];
+
+	(void)state;
+	run_of(sample(BRANCHES), (const float *[]){ &above, y }, (const uint32_t[]){ 1, 4 }, z);
+	assert_memory_equal(z, ((const float[]){ 2, -4, 6, 8 }), sizeof(z));
+	run_of(sample(BRANCHES), (const float *[]){ &below, y }, (const uint32_t[]){ 1, 4 }, z);
+	assert_memory_equal(z, y, sizeof(z));
+}
+
+static void a_loop_computes(void **state)
+{
+	const float x[] = { 1, -2, 3, 0.5F };
+	struct nnb_model *m = sample(LOOP);
+	float y[4];
+
+	(void)state;
+	assert_int_equal(m->n_referenced, 2);
+	assert_int_equal(m->referenced[1].n_operations, 4); /* two, and copies of what it hands on */
+	run_of(m, (const float *[]){ x }, (const uint32_t[]){ 4 }, y);
+	assert_memory_equal(y, ((const float[]){ 6, -12, 18, 3 }), sizeof(y));
 }
 
 static void the_large_constant_stays_where_it_is(void **state)
@@ -393,6 +450,8 @@ static void operators_become_operations(void **state)
 
 /* ---- what is refused ---- */
 
+static const float half_of_all[4];
+
 static const struct refused {
 	const char *name;
 	struct tfl_tensor tensors[3];
@@ -569,6 +628,81 @@ static void all_that_is_not_supported_is_counted(void **state)
 		"DENSIFY (1), custom operator Mine (2)");
 }
 
+/* What IF and WHILE run must be there, and is named where it is wrong. */
+static void subgraphs_that_are_wrong_are_refused(void **state)
+{
+	struct tfl_operator operators[2] = { tfl_sample_model(BRANCHES)->operators[0],
+		                             tfl_sample_model(BRANCHES)->operators[1] };
+	struct tfl_model t = *tfl_sample_model(BRANCHES), more[2] = { t.more[0], t.more[1] };
+	struct tfl_operator unknown = t.more[0].operators[0];
+	struct tfl_tensor constant = t.more[1].tensors[0];
+	struct nnb_reason why;
+	struct nnb_model *m;
+	uint8_t *bytes;
+	size_t n;
+
+	(void)state;
+	t.operators = operators;
+	t.more = more;
+	operators[1].options[1].value = 3;
+	expect_refused("a branch that there is not", &t, -ENOTSUP,
+	               "it has 3 subgraphs, and no IF or WHILE runs subgraph 2: it is several models");
+	t.n_more = 1;
+	expect_refused("the same, without the other", &t, -EINVAL,
+	               "subgraph 0, operator 1 (IF, which gives 'z'): it runs subgraph 3 of 2");
+	t.n_more = 2;
+	operators[1].options[1].value = 0;
+	more[1] = (struct tfl_model){ 0 };
+	t.n_more = 1;
+	expect_refused("the model itself", &t, -EINVAL,
+	               "subgraph 0, operator 1 (IF, which gives 'z'): it runs subgraph 0, which is the model itself");
+	t.n_more = 2;
+	operators[1].options[1].value = 2;
+	more[1] = tfl_sample_model(BRANCHES)->more[1];
+	unknown.code = 124;
+	more[0].operators = &unknown;
+	expect_refused(
+		"an operator of a branch", &t, -ENOTSUP,
+		"subgraph 1, operator 0 (DENSIFY, which gives 'then/z'): not supported; 0 of its 1 operators are, not "
+		"DENSIFY (1)");
+	more[0] = tfl_sample_model(BRANCHES)->more[0];
+	constant.data = half_of_all;
+	constant.bytes = sizeof(half_of_all);
+	more[1].tensors = &constant;
+	expect_refused("a branch's input", &t, -EINVAL, "subgraph 2: input 0 is a constant");
+
+	/* a branch that takes another shape is the model's mistake: its validation says so */
+	constant = (struct tfl_tensor){ "else/y", TFL_FLOAT32, 1, { 5 } };
+	tfl_write(&t, &bytes, &n);
+	assert_int_equal(load_bytes(&m, bytes, n, &why), 0);
+	free(bytes);
+	assert_int_equal(nnb_model_validate(m, &why), NNB_STATUS_INVALID_ARGUMENT);
+	nnb_model_free(m);
+}
+
+/* The memory for a bias that is left out is not asked for before the file is known to be as large. */
+static void many_channels_are_refused(void **state)
+{
+	const struct tfl_tensor tensors[] = { { "x", TFL_FLOAT32, 2, { 1, 1 } },
+		                              { "weights", TFL_FLOAT32, 2, { 0x2bfffff8, 1 } },
+		                              { "y", TFL_FLOAT32, 2, { 1, 0x2bfffff8 } } };
+	const struct tfl_operator op = { 9, NULL, 2, 1, { 0, 1 }, { 2 }, 8, { { 0, 'b', 0 } } };
+	const struct tfl_model t = { .n_tensors = 3,
+		                     .n_operators = 1,
+		                     .tensors = tensors,
+		                     .operators = &op,
+		                     .n_inputs = 2,
+		                     .n_outputs = 1,
+		                     .inputs = { 0, 1 },
+		                     .outputs = { 2 } };
+
+	(void)state;
+	expect_refused(
+		"channels", &t, -EINVAL,
+		"subgraph 0, operator 0 (FULLY_CONNECTED, which gives 'y'): it has 738197496 channels, which is beyond "
+		"what a file of this size can say");
+}
+
 static void frames_that_are_wrong_are_refused(void **state)
 {
 	struct tfl_model t = *tfl_sample_model(SUM);
@@ -578,7 +712,10 @@ static void frames_that_are_wrong_are_refused(void **state)
 	expect_refused("an old schema", &t, -ENOTSUP, "its schema is of version 2, and not 3");
 	t.version = 3;
 	t.n_subgraphs = 2;
-	expect_refused("two subgraphs", &t, -ENOTSUP, "it has 2 subgraphs, and a model here has one");
+	expect_refused("two subgraphs", &t, -ENOTSUP,
+	               "it has 2 subgraphs, and no IF or WHILE runs subgraph 1: it is several models");
+	t.n_subgraphs = 300;
+	expect_refused("many subgraphs", &t, -ENOTSUP, "it has 300 subgraphs, more than 256");
 	t.n_subgraphs = 1;
 	t.inputs[0] = 1;
 	expect_refused("an input that is a constant", &t, -EINVAL, "input 0 is a constant");
@@ -705,11 +842,15 @@ int main(void)
 		cmocka_unit_test(sums_of_bytes_compute),
 		cmocka_unit_test(channels_have_scales_of_their_own),
 		cmocka_unit_test(weights_of_bytes_become_reals),
+		cmocka_unit_test(branches_compute),
+		cmocka_unit_test(a_loop_computes),
 		cmocka_unit_test(the_large_constant_stays_where_it_is),
 		cmocka_unit_test(a_file_is_mapped),
 		cmocka_unit_test(operators_become_operations),
 		cmocka_unit_test(what_it_cannot_be_is_refused_by_its_place),
 		cmocka_unit_test(all_that_is_not_supported_is_counted),
+		cmocka_unit_test(subgraphs_that_are_wrong_are_refused),
+		cmocka_unit_test(many_channels_are_refused),
 		cmocka_unit_test(frames_that_are_wrong_are_refused),
 		cmocka_unit_test(files_that_are_none_are_refused),
 		cmocka_unit_test(a_file_that_is_cut_short_is_refused),

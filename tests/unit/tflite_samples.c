@@ -1,4 +1,4 @@
-/* tflite_samples.c -- .tflite models that are right: a net of halves, quantised ones, and one whose constants are large. */
+/* tflite_samples.c -- .tflite models that are right: a net of halves, quantised ones, one whose constants are large, and control flow. */
 #include <stdlib.h>
 
 #include "unit/tflite_writer.h"
@@ -105,6 +105,77 @@ static const struct tfl_operator large_operators[] = {
 	{ 22, NULL, 2, 1, { 2, 3 }, { 4 }, 17 },
 };
 
+/* ---- control flow: if x is above a half, y is doubled; else it is handed on as it is ---- */
+
+static const float half[] = { 0.5f }, twice[] = { 2 };
+
+static const struct tfl_tensor if_tensors[] = {
+	{ "x", TFL_FLOAT32, 1, { 1 } },
+	{ "y", TFL_FLOAT32, 1, { 4 } },
+	{ "half", TFL_FLOAT32, 1, { 1 }, half, sizeof(half) },
+	{ "above", TFL_BOOL, 1, { 1 } },
+	{ "z", TFL_FLOAT32, 1, { 4 } },
+};
+static const struct tfl_operator if_operators[] = {
+	{ 61, NULL, 2, 1, { 0, 2 }, { 3 } },
+	{ 118, NULL, 2, 1, { 3, 1 }, { 4 }, 92, { { 0, 'i', 1 }, { 1, 'i', 2 } } },
+};
+static const struct tfl_tensor then_tensors[] = {
+	{ "then/y", TFL_FLOAT32, 1, { 4 } },
+	{ "then/two", TFL_FLOAT32, 1, { 1 }, twice, sizeof(twice) },
+	{ "then/z", TFL_FLOAT32, 1, { 4 } },
+};
+static const struct tfl_operator then_operators[] = { { 18, NULL, 2, 1, { 0, 1 }, { 2 }, 21, { { 0, 'b', 0 } } } };
+static const struct tfl_tensor else_tensors[] = { { "else/y", TFL_FLOAT32, 1, { 4 } } };
+
+static const struct tfl_model branches[] = {
+	{ MODEL(then_tensors, then_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 2 } },
+	{ .n_tensors = 1, .tensors = else_tensors, .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 0 } },
+};
+
+/* ---- control flow: x is added to y n times; the body hands n and x on ---- */
+
+static const int32_t none[] = { 0 }, five[] = { 5 }, one[] = { 1 };
+
+static const struct tfl_tensor while_tensors[] = {
+	{ "x", TFL_FLOAT32, 1, { 4 } },
+	{ "i", TFL_INT32, 0, { 0 }, none, sizeof(none) },
+	{ "n", TFL_INT32, 0, { 0 }, five, sizeof(five) },
+	{ "i/after", TFL_INT32, 0 },
+	{ "n/after", TFL_INT32, 0 },
+	{ "x/after", TFL_FLOAT32, 1, { 4 } },
+	{ "y/after", TFL_FLOAT32, 1, { 4 } },
+};
+static const struct tfl_operator while_operators[] = {
+	{ 119, NULL, 4, 4, { 1, 2, 0, 0 }, { 3, 4, 5, 6 }, 93, { { 0, 'i', 1 }, { 1, 'i', 2 } } },
+};
+static const struct tfl_tensor condition_tensors[] = {
+	{ "condition/i", TFL_INT32, 0 },          { "condition/n", TFL_INT32, 0 },
+	{ "condition/x", TFL_FLOAT32, 1, { 4 } }, { "condition/y", TFL_FLOAT32, 1, { 4 } },
+	{ "condition/below", TFL_BOOL, 0 },
+};
+static const struct tfl_operator condition_operators[] = { { 58, NULL, 2, 1, { 0, 1 }, { 4 } } };
+static const struct tfl_tensor body_tensors[] = {
+	{ "body/i", TFL_INT32, 0 },
+	{ "body/n", TFL_INT32, 0 },
+	{ "body/x", TFL_FLOAT32, 1, { 4 } },
+	{ "body/y", TFL_FLOAT32, 1, { 4 } },
+	{ "body/one", TFL_INT32, 0, { 0 }, one, sizeof(one) },
+	{ "body/next", TFL_INT32, 0 },
+	{ "body/sum", TFL_FLOAT32, 1, { 4 } },
+};
+static const struct tfl_operator body_operators[] = {
+	{ 0, NULL, 2, 1, { 0, 4 }, { 5 }, 11, { { 0, 'b', 0 } } },
+	{ 0, NULL, 2, 1, { 3, 2 }, { 6 }, 11, { { 0, 'b', 0 } } },
+};
+
+static const struct tfl_model loop[] = {
+	{ MODEL(condition_tensors, condition_operators), .n_inputs = 4, .n_outputs = 1, .inputs = { 0, 1, 2, 3 },
+	  .outputs = { 4 } },
+	{ MODEL(body_tensors, body_operators), .n_inputs = 4, .n_outputs = 4, .inputs = { 0, 1, 2, 3 },
+	  .outputs = { 5, 1, 2, 6 } },
+};
+
 static const struct tfl_model samples[] = {
 	{ MODEL(net_tensors, net_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 10 } },
 	{ MODEL(sum_tensors, sum_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 2 },
@@ -114,6 +185,10 @@ static const struct tfl_model samples[] = {
 	{ MODEL(large_tensors, large_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 },
 	  .outside = true },
 	{ MODEL(hybrid_tensors, hybrid_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 } },
+	{ MODEL(if_tensors, if_operators), .n_inputs = 2, .n_outputs = 1, .inputs = { 0, 1 }, .outputs = { 4 },
+	  .more = branches, .n_more = 2 },
+	{ MODEL(while_tensors, while_operators), .n_inputs = 1, .n_outputs = 2, .inputs = { 0 }, .outputs = { 3, 6 },
+	  .more = loop, .n_more = 2 },
 };
 
 unsigned tfl_samples(void)

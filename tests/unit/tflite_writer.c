@@ -159,31 +159,37 @@ static size_t slots(struct writer *w, size_t table_at, unsigned field, size_t n)
 
 /* ---- the schema ---- */
 
-static void write_codes(struct writer *w, const struct tfl_model *m, size_t at)
+/* Codes and buffers are the file's; each subgraph has its own, behind those of the subgraphs before it. */
+static void write_codes(struct writer *w, const struct tfl_model *m, bool old_codes, size_t at)
 {
 	for (uint32_t i = 0; i < m->n_operators; i++) {
 		const struct tfl_operator *op = &m->operators[i];
 		size_t t;
 
-		if (m->old_codes)
+		if (old_codes)
 			t = TABLE(w, { 0, 'b', op->code });
 		else if (op->custom)
 			t = TABLE(w, { 0, 'b', op->code }, { 1, 'o', 0 }, { 3, 'i', op->code });
 		else
 			t = TABLE(w, { 0, 'b', op->code > 127 ? 127 : op->code }, { 3, 'i', op->code });
 		to_table(w, at + 4 * i, t);
-		if (op->custom && !m->old_codes)
+		if (op->custom && !old_codes)
 			string(w, t, 1, op->custom);
 	}
 }
 
-/* Buffer 0 is empty, and that of tensors that are no constants; then one a tensor. */
-static void write_buffers(struct writer *w, const struct tfl_model *m, size_t at, size_t outside[])
+/* Buffer 0 is empty, and that of tensors that are no constants. */
+static void write_no_buffer(struct writer *w, size_t at)
 {
 	size_t none = TABLE(w, { 0, 'o', 0 });
 
 	to_table(w, at, none);
 	vector(w, none, 0, NULL, 0, 1, 4);
+}
+
+/* One a tensor. */
+static void write_buffers(struct writer *w, const struct tfl_model *m, size_t at, size_t outside[])
+{
 	for (uint32_t i = 0; i < m->n_tensors; i++) {
 		const struct tfl_tensor *t = &m->tensors[i];
 		size_t buffer;
@@ -192,7 +198,7 @@ static void write_buffers(struct writer *w, const struct tfl_model *m, size_t at
 			buffer = outside[i] = TABLE(w, { 1, 'l', 0 }, { 2, 'l', t->bytes });
 		else
 			buffer = TABLE(w, { 0, 'o', 0 });
-		to_table(w, at + 4 * (i + 1), buffer);
+		to_table(w, at + 4 * i, buffer);
 		if (!m->outside || !t->data)
 			vector(w, buffer, 0, t->data, t->data ? t->bytes : 0, 1, 16);
 	}
@@ -210,7 +216,7 @@ static void write_quantization(struct writer *w, const struct tfl_tensor *t, siz
 	vector(w, q, 3, zeroes, t->n_scales, 8, 8);
 }
 
-static void write_tensors(struct writer *w, const struct tfl_model *m, size_t at)
+static void write_tensors(struct writer *w, const struct tfl_model *m, uint32_t buffer, size_t at)
 {
 	for (uint32_t i = 0; i < m->n_tensors; i++) {
 		const struct tfl_tensor *t = &m->tensors[i];
@@ -218,7 +224,7 @@ static void write_tensors(struct writer *w, const struct tfl_model *m, size_t at
 			                   { 1, 'b', t->type },
 			                   { 2, 'i',
 			                     t->buffer ? t->buffer
-			                     : t->data ? (int)i + 1
+			                     : t->data ? (int)(buffer + i)
 			                               : 0 },
 			                   { 3, 'o', 0 },
 			                   { 5, 'b', t->variable } };
@@ -257,12 +263,12 @@ static void write_options(struct writer *w, const struct tfl_operator *op, size_
 			vector(w, t, op->options[i].field, op->options[i].vector, op->options[i].n, 4, 4);
 }
 
-static void write_operators(struct writer *w, const struct tfl_model *m, size_t at)
+static void write_operators(struct writer *w, const struct tfl_model *m, uint32_t code, size_t at)
 {
 	for (uint32_t i = 0; i < m->n_operators; i++) {
 		const struct tfl_operator *op = &m->operators[i];
 		struct field fields[5] = {
-			{ 0, 'i', i }, { 1, 'o', 0 }, { 2, 'o', 0 }, { 3, 'b', op->options_type }, { 4, 'o', 0 }
+			{ 0, 'i', code + i }, { 1, 'o', 0 }, { 2, 'o', 0 }, { 3, 'b', op->options_type }, { 4, 'o', 0 }
 		};
 		size_t t = table(w, fields, op->options_type ? 5 : 3);
 
@@ -274,7 +280,7 @@ static void write_operators(struct writer *w, const struct tfl_model *m, size_t 
 	}
 }
 
-static void write_subgraph(struct writer *w, const struct tfl_model *m, size_t slot)
+static void write_subgraph(struct writer *w, const struct tfl_model *m, uint32_t code, uint32_t buffer, size_t slot)
 {
 	size_t g = TABLE(w, { 0, 'o', 0 }, { 1, 'o', 0 }, { 2, 'o', 0 }, { 3, 'o', 0 });
 	size_t tensors, operators;
@@ -284,8 +290,8 @@ static void write_subgraph(struct writer *w, const struct tfl_model *m, size_t s
 	vector(w, g, 1, m->inputs, m->n_inputs, 4, 4);
 	vector(w, g, 2, m->outputs, m->n_outputs, 4, 4);
 	operators = slots(w, g, 3, m->n_operators);
-	write_tensors(w, m, tensors);
-	write_operators(w, m, operators);
+	write_tensors(w, m, buffer, tensors);
+	write_operators(w, m, code, operators);
 }
 
 /* Behind everything that offsets of 32 bits lead to. */
@@ -305,21 +311,37 @@ static void write_outside(struct writer *w, const struct tfl_model *m, const siz
 
 void tfl_write(const struct tfl_model *m, uint8_t **ret, size_t *ret_bytes)
 {
-	uint32_t n_subgraphs = m->n_subgraphs ? m->n_subgraphs : 1;
+	uint32_t n_subgraphs = m->n_subgraphs ? m->n_subgraphs : 1, code = m->n_operators, buffer = m->n_tensors;
 	size_t root, codes, graphs, buffers, *outside = calloc(m->n_tensors + 1, sizeof(*outside));
 	struct writer w = { 0 };
 
+	for (uint32_t i = 0; i < m->n_more; i++) {
+		code += m->more[i].n_operators;
+		buffer += m->more[i].n_tensors;
+	}
 	put(&w, NULL, 4);
 	put(&w, "TFL3", 4);
 	root = TABLE(&w, { 0, 'i', m->version ? m->version : 3 }, { 1, 'o', 0 }, { 2, 'o', 0 }, { 4, 'o', 0 });
 	to_table(&w, 0, root);
-	codes = slots(&w, root, 1, m->n_operators);
-	graphs = slots(&w, root, 2, n_subgraphs);
-	buffers = slots(&w, root, 4, m->n_tensors + 1);
-	write_codes(&w, m, codes);
+	codes = slots(&w, root, 1, code);
+	graphs = slots(&w, root, 2, n_subgraphs + m->n_more);
+	buffers = slots(&w, root, 4, buffer + 1);
+	write_no_buffer(&w, buffers);
+	write_codes(&w, m, m->old_codes, codes);
 	for (uint32_t i = 0; i < n_subgraphs; i++)
-		write_subgraph(&w, m, graphs + 4 * i);
-	write_buffers(&w, m, buffers, outside);
+		write_subgraph(&w, m, 0, 1, graphs + 4 * i);
+	write_buffers(&w, m, buffers + 4, outside);
+	code = m->n_operators;
+	buffer = 1 + m->n_tensors;
+	for (uint32_t i = 0; i < m->n_more; i++) {
+		const struct tfl_model *g = &m->more[i];
+
+		write_codes(&w, g, false, codes + 4 * code);
+		write_subgraph(&w, g, code, buffer, graphs + 4 * (n_subgraphs + i));
+		write_buffers(&w, g, buffers + 4 * buffer, NULL);
+		code += g->n_operators;
+		buffer += g->n_tensors;
+	}
 	write_outside(&w, m, outside);
 	free(outside);
 	*ret = w.bytes;

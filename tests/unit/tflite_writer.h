@@ -65,6 +65,8 @@ struct tfl_model {
 	int32_t inputs[TFL_LIST], outputs[TFL_LIST];
 	bool old_codes; /* operator codes where files have them that were written before there were more than 127 */
 	bool outside;   /* the bytes of buffers are behind the root, by offset and size */
+	const struct tfl_model *more; /* further subgraphs: of each its tensors, operators, inputs and outputs */
+	uint32_t n_more;
 };
 
 /* *ret (free) of *ret_bytes. */

@@ -244,10 +244,10 @@ NNB_PUBLIC int nnb_model_file_parse(struct nnb_model_file **ret, const char *tex
 NNB_PUBLIC struct nnb_model_file *nnb_model_file_free(struct nnb_model_file *file); /* NULL is fine. Returns NULL. */
 
 /*
- * Read a .tflite file (schema version 3, one subgraph) as a model of HAL 1.3, named like the file. Its large constants stay in
+ * Read a .tflite file (schema version 3, one model) as a model of HAL 1.3, named like the file. Its large constants stay in
  * the file, which becomes a read-only pool of the model and stays open. 0, and the caller owns *ret; -EINVAL: the file is malformed:
  * not a .tflite file, truncated, or with an offset out of range; -ENOTSUP: an operator or a type without an equivalent here, or a
- * second subgraph; -EFBIG: larger than 4 GiB; another -errno: the file cannot be read. @reason names the place: for an operator its
+ * subgraph that no IF or WHILE runs; -EFBIG: larger than 4 GiB; another -errno: the file cannot be read. @reason names the place: for an operator its
  * subgraph, its index, its name, and its output tensor. On success @reason gives the memory of constants that were converted to
  * float32, or is empty. The model that was read is not validated yet.
  */

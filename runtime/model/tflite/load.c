@@ -42,10 +42,12 @@ void nnb__tflite_wrong(struct nnb__loading *l, int error, const char *format, ..
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (l->taken == NNB__NOWHERE)
+	if (l->taken == NNB__NOWHERE && l->graph)
+		nnb_because(l->reason, "subgraph %u: %s", l->graph, text);
+	else if (l->taken == NNB__NOWHERE)
 		nnb_because(l->reason, "%s", text);
 	else
-		nnb_because(l->reason, "subgraph 0, operator %u (%s): %s", l->taken,
+		nnb_because(l->reason, "subgraph %u, operator %u (%s): %s", l->graph, l->taken,
 		            nnb__tflite_describe(l, l->taken, line, sizeof(line)), text);
 }
 
@@ -235,6 +237,31 @@ static struct nnb_location constant_stored(struct nnb__loading *l, int64_t tenso
 	return (struct nnb_location){ .offset = (uint32_t)offset, .length = (uint32_t)size };
 }
 
+static uint64_t copies_most(const struct nnb__loading *l)
+{
+	return (uint64_t)COPIES * l->flat.n + COPIES_LEAST;
+}
+
+uint32_t nnb__tflite_zeroes(struct nnb__loading *l, const struct nnb_operand *operand, uint32_t n)
+{
+	uint64_t bytes = (uint64_t)n * 4;
+	uint32_t index = 0;
+	void *zeroes;
+
+	if (bytes > copies_most(l)) /* before the memory is asked for */
+		nnb__tflite_wrong(l, -EINVAL, "it has %u channels, which is beyond what a file of this size can say",
+		                  n);
+	if (l->error)
+		return 0;
+	zeroes = calloc(n + (size_t)1, 4);
+	if (zeroes)
+		index = nnb__tflite_constant(l, operand, zeroes, bytes);
+	else
+		nnb__tflite_kept(l, -ENOMEM);
+	free(zeroes);
+	return index;
+}
+
 uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *operand, const void *value,
                               uint64_t bytes)
 {
@@ -242,7 +269,7 @@ uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *
 
 	if (bytes > NNB_COPY_MAX)
 		l->copied += bytes;
-	if (l->copied > (uint64_t)COPIES * l->flat.n + COPIES_LEAST)
+	if (l->copied > copies_most(l))
 		nnb__tflite_wrong(l, -EINVAL, "its constants overlap so much that their copies would outgrow it");
 	if (!l->error)
 		nnb__tflite_kept(l, nnb_model_value(l->model, index, value, (uint32_t)bytes));

@@ -23,16 +23,19 @@ struct nnb__loading {
 	struct nnb__flat flat;
 	struct nnb_reason *reason;
 	int error; /* 0, or the first -errno */
-	struct nnb_model *model;
 	const struct nnb_memory *file;
-	uint32_t pool; /* index of the file's pool in the model; NNB__NOWHERE: no operand refers to it yet */
-	struct nnb__flat_vector codes, buffers, tensors, operators, inputs, outputs;
-	struct nnb__tensor *tensor; /* array of tensors.n */
-	uint64_t copied;            /* bytes of constants beyond NNB_COPY_MAX that were copied or converted */
-	uint32_t n_widened;         /* number of float16 or byte constants that became float32 */
-	uint64_t widened;           /* bytes of those constants as float32 */
-	uint64_t listed;            /* elements of lists read so far */
-	uint32_t taken;             /* index of the operator in progress; NNB__NOWHERE: none */
+	struct nnb__flat_vector codes, buffers, graphs;
+	/* of the subgraph in progress: its index, its model, its lists, and an array of tensors.n */
+	uint32_t graph;
+	struct nnb_model *model;
+	struct nnb__flat_vector tensors, operators, inputs, outputs;
+	struct nnb__tensor *tensor;
+	uint32_t pool;      /* index of the file's pool in the model; NNB__NOWHERE: no operand refers to it yet */
+	uint64_t copied;    /* bytes of constants beyond NNB_COPY_MAX that were copied or converted */
+	uint32_t n_widened; /* number of float16 or byte constants that became float32 */
+	uint64_t widened;   /* bytes of those constants as float32 */
+	uint64_t listed;    /* elements of lists read so far */
+	uint32_t taken;     /* index of the operator in progress; NNB__NOWHERE: none */
 };
 
 /* Keep this error, unless there is an earlier one. The reason names the operator in progress. */
@@ -63,12 +66,18 @@ uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *t
  */
 bool nnb__tflite_listed(struct nnb__loading *l, uint32_t n);
 
+/* Add a constant operand of @n zeroes, of a type of 4 bytes. */
+uint32_t nnb__tflite_zeroes(struct nnb__loading *l, const struct nnb_operand *operand, uint32_t n);
+
 /* Add a constant operand with this value. */
 uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *operand, const void *value,
                               uint64_t bytes);
 
 /* Add the operations of all operators (operators.c), or refuse the file. */
 void nnb__tflite_operators(struct nnb__loading *l);
+
+/* Set the marks of the subgraphs that an IF or a WHILE of this subgraph runs. @runs: array of graphs.n. */
+void nnb__tflite_mark_run(struct nnb__loading *l, bool *runs);
 
 /* Describe an operator in one line: "CONV_2D, which gives 'x'". */
 char *nnb__tflite_describe(struct nnb__loading *l, uint32_t which, char *to, uint32_t room);

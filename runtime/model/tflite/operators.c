@@ -96,6 +96,8 @@ static const struct row rows[] = {
 	{ 111, "ELU", NNAPI_ELU, 0, nnb__take_elu },
 	{ 114, "QUANTIZE", NNAPI_QUANTIZE, 0, nnb__take_plain },
 	{ 117, "HARD_SWISH", NNAPI_HARD_SWISH, 0, nnb__take_plain },
+	{ TFLITE_IF, "IF", NNB_IF, TFLITE_IF_OPTIONS, nnb__take_if },
+	{ TFLITE_WHILE, "WHILE", NNB_WHILE, TFLITE_WHILE_OPTIONS, nnb__take_while },
 	{ 140, "REDUCE_ALL", NNAPI_REDUCE_ALL, 27, nnb__take_reduce },
 };
 
@@ -112,7 +114,7 @@ static const struct {
 	{ 96, "RANGE" }, { 99, "SQUARED_DIFFERENCE" }, { 100, "MIRROR_PAD" }, { 102, "SPLIT_V" }, { 103, "UNIQUE" },
 	{ 104, "CEIL" }, { 105, "REVERSE_V2" }, { 106, "ADD_N" }, { 107, "GATHER_ND" }, { 108, "COS" }, { 109, "WHERE" },
 	{ 110, "RANK" }, { 112, "REVERSE_SEQUENCE" }, { 113, "MATRIX_DIAG" }, { 115, "MATRIX_SET_DIAG" }, { 116, "ROUND" },
-	{ 118, "IF" }, { 119, "WHILE" }, { 120, "NON_MAX_SUPPRESSION_V4" }, { 121, "NON_MAX_SUPPRESSION_V5" },
+	{ 120, "NON_MAX_SUPPRESSION_V4" }, { 121, "NON_MAX_SUPPRESSION_V5" },
 	{ 122, "SCATTER_ND" }, { 123, "SELECT_V2" }, { 124, "DENSIFY" }, { 125, "SEGMENT_SUM" }, { 126, "BATCH_MATMUL" },
 	{ 128, "CUMSUM" }, { 129, "CALL_ONCE" }, { 130, "BROADCAST_TO" }, { 131, "RFFT2D" }, { 132, "CONV_3D" },
 	{ 142, "VAR_HANDLE" }, { 143, "READ_VARIABLE" }, { 144, "ASSIGN_VARIABLE" }, { 145, "BROADCAST_ARGS" }, { 150, "GELU" },
@@ -314,6 +316,25 @@ static void take_operator(struct nnb__loading *l, uint32_t i)
 	nnb__tflite_look(l);
 	free(t.list);
 	l->taken = NNB__NOWHERE;
+}
+
+void nnb__tflite_mark_run(struct nnb__loading *l, bool *runs)
+{
+	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
+		struct nnb__flat_table o = operator_at(l, i), options;
+		uint8_t type = nnb__flat_u8(&l->flat, o, OPERATOR_OPTIONS_TYPE, 0);
+
+		if (type != TFLITE_IF_OPTIONS && type != TFLITE_WHILE_OPTIONS)
+			continue;
+		options = nnb__flat_table(&l->flat, o, OPERATOR_OPTIONS);
+		for (unsigned field = 0; field < 2; field++) {
+			int32_t graph = nnb__flat_i32(&l->flat, options, field, 0);
+
+			if (graph >= 0 && (uint32_t)graph < l->graphs.n)
+				runs[graph] = true;
+		}
+	}
+	nnb__tflite_look(l);
 }
 
 void nnb__tflite_operators(struct nnb__loading *l)

@@ -31,7 +31,8 @@ enum {
 	TFLITE_INT8 = 9
 };
 
-enum { TFLITE_DEQUANTIZE = 6, TFLITE_CUSTOM = 32 };
+enum { TFLITE_DEQUANTIZE = 6, TFLITE_CUSTOM = 32, TFLITE_IF = 118, TFLITE_WHILE = 119 };
+enum { TFLITE_IF_OPTIONS = 92, TFLITE_WHILE_OPTIONS = 93 }; /* their first two fields are indexes of subgraphs */
 enum { TFLITE_SAME = 0, TFLITE_VALID = 1 };
 
 #endif

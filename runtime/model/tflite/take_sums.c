@@ -10,15 +10,12 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 	struct nnb_operand o = { .type = real ? NNB_TENSOR_FLOAT32 : NNB_TENSOR_INT32,
 		                 .rank = 1,
 		                 .dims = { channels } };
-	void *zeroes = is_left_out(t, k) && !t->l->error ? calloc(channels + (size_t)1, sizeof(float)) : NULL;
 	uint32_t bias;
 
 	if (!real)
 		o.scale = in.scale * filter.scale;
-	if (is_left_out(t, k) && !zeroes) {
-		nnb__tflite_kept(t->l, -ENOMEM);
-	} else if (zeroes) {
-		operand_add(t, nnb__tflite_constant(t->l, &o, zeroes, (uint64_t)channels * sizeof(float)));
+	if (is_left_out(t, k)) {
+		operand_add(t, nnb__tflite_zeroes(t->l, &o, channels));
 	} else {
 		bias = nnb__tflite_operand(t->l, input_tensor(t, k));
 		if (!t->l->error && t->l->model->operands[bias].type == NNB_TENSOR_INT32 && !real) {
@@ -27,7 +24,6 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 		}
 		operand_add(t, bias);
 	}
-	free(zeroes);
 }
 
 void nnb__take_conv(struct taking *t)

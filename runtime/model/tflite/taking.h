@@ -172,7 +172,9 @@ static inline void add_operation(struct taking *t, uint32_t op, const uint32_t *
 	if (t->l->error)
 		return;
 	index = nnb__tflite_kept(t->l, nnb_model_operation(t->l->model, op, t->list, t->n, outputs, n_outputs));
-	if (!t->l->error && nnb__op_check(t->l->model, &t->l->model->operations[index], &why))
+	/* what IF and WHILE run is added to the model later; its validation looks at them */
+	if (!t->l->error && op != NNB_IF && op != NNB_WHILE &&
+	    nnb__op_check(t->l->model, &t->l->model->operations[index], &why))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "as %s: %.120s", nnb_op_name(op), why.text);
 	t->n = 0;
 }
@@ -235,6 +237,7 @@ take_fn nnb__take_plain, nnb__take_fused, nnb__take_embedding, nnb__take_square,
 	nnb__take_conv, nnb__take_depthwise, nnb__take_fully_connected, nnb__take_transpose_conv, nnb__take_pool,
 	nnb__take_concatenation, nnb__take_reshape, nnb__take_reshaped, nnb__take_block, nnb__take_resize_bilinear,
 	nnb__take_resize_nearest, nnb__take_pad_with, nnb__take_strided_slice, nnb__take_batch_to_space,
-	nnb__take_gather, nnb__take_split, nnb__take_numbered, nnb__take_mean, nnb__take_reduce, nnb__take_dequantize;
+	nnb__take_gather, nnb__take_split, nnb__take_numbered, nnb__take_mean, nnb__take_reduce, nnb__take_dequantize,
+	nnb__take_if, nnb__take_while;
 
 #endif

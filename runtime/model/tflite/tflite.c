@@ -13,7 +13,7 @@
 #include "model/tflite/load.h"
 #include "model/tflite/schema.h"
 
-enum { VERSION = 3 };
+enum { VERSION = 3, GRAPHS_MAX = 256 };
 
 /* ---- the model ---- */
 
@@ -26,8 +26,7 @@ static void check_count(struct nnb__loading *l, const char *what, uint32_t n)
 static void read_frame(struct nnb__loading *l)
 {
 	struct nnb__flat *f = &l->flat;
-	struct nnb__flat_table model, graph = { 0 };
-	struct nnb__flat_vector graphs;
+	struct nnb__flat_table model;
 	int32_t version;
 
 	if (!nnb__flat_is(f, NNB__TFLITE_IDENTIFIER)) {
@@ -37,32 +36,58 @@ static void read_frame(struct nnb__loading *l)
 	}
 	model = nnb__flat_root(f);
 	version = nnb__flat_i32(f, model, MODEL_VERSION, 0);
-	graphs = nnb__flat_vector(f, model, MODEL_SUBGRAPHS, sizeof(uint32_t));
+	l->graphs = nnb__flat_vector(f, model, MODEL_SUBGRAPHS, sizeof(uint32_t));
+	l->codes = nnb__flat_vector(f, model, MODEL_OPERATOR_CODES, sizeof(uint32_t));
+	l->buffers = nnb__flat_vector(f, model, MODEL_BUFFERS, sizeof(uint32_t));
 	nnb__tflite_look(l);
 	if (version != VERSION)
 		nnb__tflite_wrong(l, -ENOTSUP, "its schema is of version %d, and not %d", version, VERSION);
-	if (graphs.n > 1)
-		nnb__tflite_wrong(l, -ENOTSUP, "it has %u subgraphs, and a model here has one", graphs.n);
-	if (!graphs.n)
+	if (l->graphs.n > GRAPHS_MAX)
+		nnb__tflite_wrong(l, -ENOTSUP, "it has %u subgraphs, more than %d", l->graphs.n, GRAPHS_MAX);
+	if (!l->graphs.n)
 		nnb__tflite_wrong(l, -EINVAL, "it has no subgraph");
-	if (l->error)
-		return;
-	graph = nnb__flat_table_of(f, graphs, 0);
-	l->codes = nnb__flat_vector(f, model, MODEL_OPERATOR_CODES, sizeof(uint32_t));
-	l->buffers = nnb__flat_vector(f, model, MODEL_BUFFERS, sizeof(uint32_t));
-	l->tensors = nnb__flat_vector(f, graph, SUBGRAPH_TENSORS, sizeof(uint32_t));
-	l->operators = nnb__flat_vector(f, graph, SUBGRAPH_OPERATORS, sizeof(uint32_t));
-	l->inputs = nnb__flat_vector(f, graph, SUBGRAPH_INPUTS, sizeof(int32_t));
-	l->outputs = nnb__flat_vector(f, graph, SUBGRAPH_OUTPUTS, sizeof(int32_t));
+}
+
+/* From here on, subgraph @graph is in progress. */
+static void open_graph(struct nnb__loading *l, uint32_t graph)
+{
+	struct nnb__flat *f = &l->flat;
+	struct nnb__flat_table table = nnb__flat_table_of(f, l->graphs, graph);
+
+	l->graph = graph;
+	l->tensors = nnb__flat_vector(f, table, SUBGRAPH_TENSORS, sizeof(uint32_t));
+	l->operators = nnb__flat_vector(f, table, SUBGRAPH_OPERATORS, sizeof(uint32_t));
+	l->inputs = nnb__flat_vector(f, table, SUBGRAPH_INPUTS, sizeof(int32_t));
+	l->outputs = nnb__flat_vector(f, table, SUBGRAPH_OUTPUTS, sizeof(int32_t));
 	nnb__tflite_look(l);
 	check_count(l, "tensors", l->tensors.n);
 	check_count(l, "operators", l->operators.n);
-	if (!l->error && !l->operators.n)
-		nnb__tflite_wrong(l, -EINVAL, "it has no operator");
+	/* a file can name one subgraph many times */
+	if (graph && !l->error)
+		nnb__tflite_listed(l, l->tensors.n + l->operators.n);
+}
+
+/* Check that IF and WHILE run every subgraph but the first: otherwise the file holds several models. */
+static void check_graphs(struct nnb__loading *l)
+{
+	bool runs[GRAPHS_MAX] = { true };
+
+	for (uint32_t i = 0; l->graphs.n > 1 && !l->error && i < l->graphs.n; i++) {
+		open_graph(l, i);
+		nnb__tflite_mark_run(l, runs);
+	}
+	l->graph = 0;
+	for (uint32_t i = 1; !l->error && i < l->graphs.n; i++)
+		if (!runs[i])
+			nnb__tflite_wrong(
+				l, -ENOTSUP,
+				"it has %u subgraphs, and no IF or WHILE runs subgraph %u: it is several models",
+				l->graphs.n, i);
 }
 
 static bool make_tensors(struct nnb__loading *l)
 {
+	free(l->tensor);
 	l->tensor = malloc((l->tensors.n + (size_t)1) * sizeof(*l->tensor));
 	for (uint32_t i = 0; l->tensor && i < l->tensors.n; i++)
 		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE };
@@ -71,36 +96,112 @@ static bool make_tensors(struct nnb__loading *l)
 	return !l->error;
 }
 
-/* The operands of the model's inputs or outputs; the caller frees the list. */
-static uint32_t *operands_of(struct nnb__loading *l, struct nnb__flat_vector tensors, const char *what)
+static bool is_listed(const uint32_t *list, uint32_t n, uint32_t operand)
 {
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i] == operand)
+			return true;
+	return false;
+}
+
+/* The operands of the graph's inputs; the caller frees the list. */
+static uint32_t *inputs_of(struct nnb__loading *l)
+{
+	struct nnb__flat_vector tensors = l->inputs;
 	uint32_t *list = nnb__tflite_listed(l, tensors.n) ? malloc((tensors.n + (size_t)1) * sizeof(*list)) : NULL;
 
 	for (uint32_t i = 0; list && i < tensors.n; i++) {
 		list[i] = nnb__tflite_operand(l, nnb__flat_i32_of(&l->flat, tensors, i));
 		if (!l->error && l->model->operands[list[i]].lifetime != NNB_TEMPORARY)
-			nnb__tflite_wrong(l, -EINVAL, "%s %u is a constant", what, i);
+			nnb__tflite_wrong(l, -EINVAL, "input %u is a constant", i);
 	}
 	if (!list)
 		nnb__tflite_kept(l, -ENOMEM);
 	return list;
 }
 
-static void read_model(struct nnb__loading *l)
+/* Add an operation that copies @operand. Returns the copy. */
+static uint32_t copy_of(struct nnb__loading *l, uint32_t operand)
 {
-	uint32_t *inputs, *outputs;
+	struct nnb_operand o = l->model->operands[operand];
+	uint32_t copy;
 
-	read_frame(l);
+	o.lifetime = NNB_TEMPORARY;
+	copy = nnb__tflite_kept(l, nnb_model_operand(l->model, &o));
+	if (!l->error)
+		nnb__tflite_kept(l, nnb_model_operation(l->model, NNB_CAST, &operand, 1, &copy, 1));
+	return copy;
+}
+
+/*
+ * The operands of the graph's outputs; the caller frees the list. Bodies of loops hand on inputs as outputs, and branches give constants:
+ * the HAL's graphs do not, so such outputs are copies.
+ */
+static uint32_t *outputs_of(struct nnb__loading *l, const uint32_t *inputs)
+{
+	struct nnb__flat_vector tensors = l->outputs;
+	uint64_t looks = (uint64_t)tensors.n * (l->inputs.n + (uint64_t)tensors.n);
+	uint32_t *list = NULL;
+
+	if (nnb__tflite_listed(l, looks > UINT32_MAX ? UINT32_MAX : (uint32_t)looks))
+		list = malloc((tensors.n + (size_t)1) * sizeof(*list));
+	for (uint32_t i = 0; list && !l->error && i < tensors.n; i++) {
+		list[i] = nnb__tflite_operand(l, nnb__flat_i32_of(&l->flat, tensors, i));
+		if (!l->error && (l->model->operands[list[i]].lifetime != NNB_TEMPORARY ||
+		                  is_listed(inputs, l->inputs.n, list[i]) || is_listed(list, i, list[i])))
+			list[i] = copy_of(l, list[i]);
+	}
+	if (!list)
+		nnb__tflite_kept(l, -ENOMEM);
+	return list;
+}
+
+/* Read the subgraph in progress into l->model. */
+static void read_graph(struct nnb__loading *l)
+{
+	uint32_t *inputs, *outputs = NULL;
+
 	if (l->error || !make_tensors(l))
 		return;
-	inputs = operands_of(l, l->inputs, "input");
+	inputs = inputs_of(l);
 	nnb__tflite_operators(l);
-	outputs = operands_of(l, l->outputs, "output");
+	if (!l->error)
+		outputs = outputs_of(l, inputs);
 	nnb__tflite_look(l);
+	if (!l->error && !l->model->n_operations)
+		nnb__tflite_wrong(l, -EINVAL, "it has no operator");
 	if (!l->error)
 		nnb__tflite_kept(l, nnb_model_finish(l->model, inputs, l->inputs.n, outputs, l->outputs.n));
 	free(inputs);
 	free(outputs);
+}
+
+/* Read subgraph @graph as one that the model refers to. */
+static void read_referenced(struct nnb__loading *l, struct nnb_model *main, uint32_t graph)
+{
+	open_graph(l, graph);
+	l->pool = NNB__NOWHERE;
+	l->model = NULL;
+	nnb__tflite_kept(l, nnb_model_new(&l->model, "", NNB_HAL_1_3));
+	read_graph(l);
+	if (!l->error)
+		nnb__tflite_kept(l, nnb_model_refer(main, l->model));
+	nnb_model_free(l->model);
+}
+
+static void read_model(struct nnb__loading *l)
+{
+	struct nnb_model *main = l->model;
+
+	read_frame(l);
+	if (!l->error)
+		check_graphs(l);
+	if (!l->error)
+		open_graph(l, 0);
+	read_graph(l);
+	for (uint32_t i = 1; !l->error && i < l->graphs.n; i++)
+		read_referenced(l, main, i);
+	l->model = main;
 }
 
 /* Load a model. @file: a pool that consists of the file's bytes. */
@@ -114,7 +215,7 @@ static int model_load(struct nnb_model **ret, const struct nnb_memory *file, con
 	int r = nnb_map(&mapping, file);
 
 	if (r) {
-		nnb_because(reason, "%s", strerror(-r));
+		nnb_because(reason, "its %" PRIu64 " bytes cannot be mapped: %s", file->size, strerror(-r));
 		return r;
 	}
 	mark = nnb_mapping_mark(mapping);
