@@ -36,6 +36,7 @@ struct nnb_execution {
 	bool mapped_here;          /* the mappings are held, and not borrowed */
 	uint64_t told;             /* then: as whose (nnb_request's exec) */
 	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
+	bool accesses;             /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
 	bool tokens;               /* something lies in buffers of the device's */
 	struct nnb_mapping **mappings; /* NULL: such a buffer */
 	uint32_t *marks;               /* marks of the mappings, then of the model's pools */
@@ -216,7 +217,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 	e->told = request->exec;
 	e->files = false;
 	for (uint32_t i = 0; !e->files && i < e->prepared->model->n_pools; i++)
-		e->files = nnb_mapping_kind(e->prepared->graph->mappings[i]) == NNB_MEMORY_MMAP_FD;
+		e->files = nnb__mapping_is_file(e->prepared->graph->mappings[i]);
 	e->tokens = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
 		e->written[i] = false;
@@ -233,7 +234,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
 			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
 		}
-		e->files |= nnb_mapping_kind(e->mappings[i]) == NNB_MEMORY_MMAP_FD;
+		e->files |= nnb__mapping_is_file(e->mappings[i]);
 		e->n_mappings++;
 	}
 	return NNB_STATUS_NONE;
@@ -362,6 +363,27 @@ static bool mappings_torn(const struct nnb_execution *e)
 		if (nnb_mapping_torn(g->mappings[i], e->marks[e->room + i]))
 			return true;
 	return false;
+}
+
+/* From here to end, the request's dma-bufs are the CPUs'. Both may be called again. */
+static void accesses_begin(struct nnb_execution *e)
+{
+	if (!e->files || e->accesses)
+		return;
+	e->accesses = true;
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		if (e->mappings[i])
+			nnb__mapping_access_begin(e->mappings[i]);
+}
+
+static void accesses_end(struct nnb_execution *e)
+{
+	if (!e->accesses)
+		return;
+	e->accesses = false;
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		if (e->mappings[i])
+			nnb__mapping_access_end(e->mappings[i]);
 }
 
 /* ---- shapes ---- */
@@ -561,6 +583,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 		run.outputs_kept = e->kept + e->prepared->model->n_inputs;
 	}
 	e->next_op = 0;
+	accesses_begin(e);
 	for (uint32_t i = 0; e->files && i < e->n_mappings; i++)
 		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
 	for (uint32_t i = 0; e->files && i < e->prepared->model->n_pools; i++)
@@ -580,6 +603,7 @@ static void execution_unbind(struct nnb_execution *e)
 {
 	end_run(e);
 	leave_buffers(e, false);
+	accesses_end(e);
 	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++) {
 		nnb_mapping_unref(e->mappings[i]);
 		if (e->mappings[i])
@@ -596,6 +620,7 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 	enum nnb_status status = bind_pools(e, request, mappings, reason);
 
 	if (!status) {
+		accesses_begin(e);
 		bind_arguments(e, request);
 		if (e->tokens)
 			status = bind_buffers(e, request, held, reason);
@@ -687,6 +712,7 @@ static enum nnb_status execution_conclude(struct nnb_execution *e)
 	for (uint32_t i = 0; !status && e->files && i < e->n_mappings; i++)
 		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
 			status = NNB_STATUS_GENERAL_FAILURE;
+	accesses_end(e);
 	leave_buffers(e, !status);
 	return status;
 }
@@ -730,6 +756,7 @@ uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)
 void nnb__execution_give_up(struct nnb_execution *e)
 {
 	end_run(e);
+	accesses_end(e);
 	leave_buffers(e, false);
 }
 

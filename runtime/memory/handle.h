@@ -1,4 +1,7 @@
-/* handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, and compares the files of mappings. */
+/*
+ * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, compares the files of mappings, and brackets
+ * accesses to dma-bufs.
+ */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
 
@@ -12,5 +15,15 @@ uint64_t nnb__handle_token(const struct nnb_memory *memory);
 
 /* Do they map one file? Then *a_at and *b_at, places in them, become places in the file. */
 bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at);
+
+/* Must executions look for tears of the mapping, and flush it? */
+bool nnb__mapping_is_file(const struct nnb_mapping *mapping);
+
+/*
+ * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each begin has its end. Do
+ * nothing for other mappings.
+ */
+void nnb__mapping_access_begin(const struct nnb_mapping *mapping);
+void nnb__mapping_access_end(const struct nnb_mapping *mapping);
 
 #endif

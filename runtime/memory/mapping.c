@@ -17,16 +17,22 @@
  *           because mmap rounds its length up, beyond what is accounted for here. Whether mmap lets the file be
  *           mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that fails may leave
  *           nothing in its place: so no file is ever mapped straight over what is there.
+ * DMA-BUF   Its size is fixed, but its exporter may refuse a page at any time: it is watched like a file. The kernel maps no page behind
+ *           its last one, so the page of zeroes is made first, and the pages are moved before it. Its CPU accesses are
+ *           bracketed: from nnb_map until the mapping goes, and once more around each execution, because a mapping may
+ *           outlive many of them.
  */
 #include "nnb/memory.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -46,9 +52,10 @@ struct nnb_mapping {
 	void *data;
 	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
-	/* of an mmap_fd whose file can be truncated; otherwise watch is NULL and fd is -1 */
+	/* of an mmap_fd whose file can be truncated, and of a dma-buf; otherwise watch is NULL and fd is -1 */
 	struct nnb__watch *watch;
 	int fd;
+	bool dma_buf;
 	uint64_t offset;
 	pthread_mutex_t mending;
 	_Atomic uint32_t mended; /* number of tears that are repaired */
@@ -75,11 +82,34 @@ static int file_bytes(int fd, uint64_t *ret)
 	return 0;
 }
 
-/* Does the file hold @size bytes from @offset? */
-static int file_holds(int fd, enum nnb_memory_kind kind, uint64_t offset, uint64_t size)
+static bool is_dma_buf(int fd)
 {
-	uint64_t bytes;
-	int r = kind == NNB_MEMORY_MMAP_FD ? file_bytes(fd, &bytes) : nnb__sealed_bytes(fd, &bytes);
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == DMA_BUF_MAGIC;
+}
+
+/* stat does not tell the size of a dma-buf. */
+static int dma_buf_bytes(int fd, uint64_t *ret)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+
+	if (end < 0)
+		return -errno;
+	*ret = (uint64_t)end;
+	return 0;
+}
+
+/* Does the file of @m hold its bytes? */
+static int file_holds(const struct nnb_mapping *m, int fd)
+{
+	uint64_t bytes, offset = m->offset, size = m->size;
+	int r;
+
+	if (m->dma_buf)
+		r = dma_buf_bytes(fd, &bytes);
+	else
+		r = m->kind == NNB_MEMORY_MMAP_FD ? file_bytes(fd, &bytes) : nnb__sealed_bytes(fd, &bytes);
 
 	if (r < 0)
 		return r;
@@ -87,6 +117,27 @@ static int file_holds(int fd, enum nnb_memory_kind kind, uint64_t offset, uint64
 }
 
 /* ---- making ---- */
+
+/* Map the @bytes of a dma-buf, and the page of zeroes behind them. */
+static int map_dma_buf(struct nnb_mapping *m, int fd, uint64_t bytes, uint64_t page)
+{
+	void *room = mmap(NULL, bytes + page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *p;
+	int r;
+
+	if (room == MAP_FAILED)
+		return -errno;
+	p = mmap(NULL, bytes, m->prot, MAP_SHARED, fd, (off_t)m->offset);
+	if (p == MAP_FAILED || mremap(p, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, room) == MAP_FAILED) {
+		r = -errno;
+		if (p != MAP_FAILED)
+			munmap(p, bytes);
+		munmap(room, bytes + page);
+		return r;
+	}
+	m->data = room;
+	m->bytes = bytes;
+	return 0;
+}
 
 /* Map the file of @m, and the page of zeroes behind it. */
 static int map_pages(struct nnb_mapping *m, int fd)
@@ -98,6 +149,8 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	assert(!m->bytes);
 	if (bytes > SIZE_MAX - page)
 		return -ENOMEM;
+	if (m->dma_buf)
+		return map_dma_buf(m, fd, bytes, page);
 	p = mmap(NULL, bytes + page, m->prot, MAP_SHARED, fd, (off_t)m->offset);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -115,6 +168,7 @@ static int map_pages(struct nnb_mapping *m, int fd)
 /* Free @m, which may be incomplete. */
 static void mapping_discard(struct nnb_mapping *m)
 {
+	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes)
 		munmap(m->data, m->bytes + page_bytes());
@@ -135,14 +189,17 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	assert(memory->n_fds == 1);
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
+	m->dma_buf = m->kind != NNB_MEMORY_ASHMEM && is_dma_buf(fd);
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);
+	}
+	if (nnb__mapping_is_file(m)) {
 		fd = m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
 			return -errno;
 	}
-	r = file_holds(fd, m->kind, m->offset, m->size);
+	r = file_holds(m, fd);
 	if (r)
 		return r;
 	if (fstat(fd, &st) < 0)
@@ -150,10 +207,11 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	m->file = st.st_ino;
 	m->device = st.st_dev;
 	r = map_pages(m, fd);
-	if (r || m->kind != NNB_MEMORY_MMAP_FD)
+	if (r || !nnb__mapping_is_file(m))
 		return r;
+	nnb__mapping_access_begin(m);
 	/* watch the mapping, unless no access to it can fault: the file may have been cut first, and sealed then */
-	if (nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
+	if (m->dma_buf || nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
 		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
 	close(m->fd); /* was kept to map the file again, which is never needed */
 	m->fd = -1;
@@ -251,9 +309,40 @@ uint64_t nnb_mapping_id(const struct nnb_mapping *m)
 
 int nnb_mapping_flush(struct nnb_mapping *m)
 {
-	if (m->kind != NNB_MEMORY_MMAP_FD || !nnb_mapping_writable(m))
+	if (m->kind != NNB_MEMORY_MMAP_FD || m->dma_buf || !nnb_mapping_writable(m))
 		return 0;
 	return msync(m->data, m->bytes, MS_SYNC) < 0 ? -errno : 0;
+}
+
+bool nnb__mapping_is_file(const struct nnb_mapping *m)
+{
+	return m->kind == NNB_MEMORY_MMAP_FD || m->dma_buf;
+}
+
+/* ---- dma-bufs ---- */
+
+static void dma_buf_sync(const struct nnb_mapping *m, uint64_t edge)
+{
+	struct dma_buf_sync sync = { .flags = edge };
+
+	if (!m->dma_buf || !m->bytes)
+		return;
+	if (m->prot & PROT_READ)
+		sync.flags |= DMA_BUF_SYNC_READ;
+	if (m->prot & PROT_WRITE)
+		sync.flags |= DMA_BUF_SYNC_WRITE;
+	while (ioctl(m->fd, DMA_BUF_IOCTL_SYNC, &sync) < 0 && (errno == EINTR || errno == EAGAIN))
+		;
+}
+
+void nnb__mapping_access_begin(const struct nnb_mapping *m)
+{
+	dma_buf_sync(m, DMA_BUF_SYNC_START);
+}
+
+void nnb__mapping_access_end(const struct nnb_mapping *m)
+{
+	dma_buf_sync(m, DMA_BUF_SYNC_END);
 }
 
 /* ---- torn mappings ---- */
@@ -269,7 +358,7 @@ static void mapping_mend(struct nnb_mapping *m)
 
 	assert(m->fd >= 0 && m->bytes); /* a watched mapping keeps its file */
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
-	    file_holds(m->fd, m->kind, m->offset, m->size) < 0)
+	    file_holds(m, m->fd) < 0)
 		return;
 	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
 	if (p == MAP_FAILED)

@@ -224,6 +224,22 @@ int nnb_memory_hardware_buffer_blob(struct nnb_memory *ret, uint64_t size)
 	return memory_finish(ret, &m);
 }
 
+int nnb_memory_hardware_buffer_blob_fd(struct nnb_memory *ret, int fd, uint64_t size)
+{
+	struct nnb_memory m = memory_begin(NNB_MEMORY_HARDWARE_BUFFER_BLOB, size);
+	int r;
+
+	memory_describe(&m, &(struct nnb_hardware_buffer){ (uint32_t)size, 1, 1, NNB_FORMAT_BLOB, (uint32_t)size });
+	r = nnb_memory_check(&m);
+	if (r < 0)
+		return r;
+	m.fds[0] = memory_keep(fd);
+	if (m.fds[0] < 0)
+		return m.fds[0];
+	*ret = m;
+	return 0;
+}
+
 int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware_buffer *description)
 {
 	struct nnb_memory m = memory_begin(NNB_MEMORY_HARDWARE_BUFFER, bytes_of(description));

@@ -25,7 +25,7 @@ enum {
 enum nnb_memory_kind {
 	NNB_MEMORY_ASHMEM,               /* "ashmem": [memfd sealed against shrinking] */
 	NNB_MEMORY_MMAP_FD,              /* "mmap_fd": [fd], (prot, offset low, offset high) */
-	NNB_MEMORY_HARDWARE_BUFFER_BLOB, /* "hardware_buffer_blob": [sealed memfd], description */
+	NNB_MEMORY_HARDWARE_BUFFER_BLOB, /* "hardware_buffer_blob": [sealed memfd or dma-buf], description */
 	NNB_MEMORY_HARDWARE_BUFFER,      /* "hardware_buffer": [sealed memfd], description; not for models */
 	NNB_MEMORY_TOKEN,                /* "token": no fd, (token low, token high), size 0; a buffer of the driver's
 	                                    (nnb/buffer.h): never mapped, and not for models */
@@ -61,10 +61,13 @@ enum {
 /* A zeroed memfd, sealed against shrinking and growing. */
 NNB_PUBLIC int nnb_memory_ashmem(struct nnb_memory *ret, uint64_t size);
 
-/* @size bytes of @fd from @offset; @prot is PROT_READ and PROT_WRITE bits. @fd is duplicated. */
+/* @size bytes of @fd, a file or a dma-buf, from @offset; @prot is PROT_READ and PROT_WRITE bits. @fd is duplicated. */
 NNB_PUBLIC int nnb_memory_mmap_fd(struct nnb_memory *ret, int fd, uint64_t size, int prot, uint64_t offset);
 
 NNB_PUBLIC int nnb_memory_hardware_buffer_blob(struct nnb_memory *ret, uint64_t size);
+
+/* Import the first @size bytes of @fd, a dma-buf or a memfd sealed against shrinking, as a BLOB. @fd is duplicated; nnb_map looks at it. */
+NNB_PUBLIC int nnb_memory_hardware_buffer_blob_fd(struct nnb_memory *ret, int fd, uint64_t size);
 
 /* -EINVAL: an unknown format, a zero, or a size beyond 2^63. */
 NNB_PUBLIC int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware_buffer *description);
@@ -112,11 +115,12 @@ NNB_PUBLIC enum nnb_memory_kind nnb_mapping_kind(const struct nnb_mapping *mappi
 /* The number of the mapping: never 0, unique in the process. */
 NNB_PUBLIC uint64_t nnb_mapping_id(const struct nnb_mapping *mapping);
 
-/* Call after writing and before notifying the peer. Calls msync for an mmap_fd with PROT_WRITE. 0 or -errno. */
+/* Call after writing and before notifying the peer. Calls msync for an mmap_fd of a file with PROT_WRITE. 0 or -errno. */
 NNB_PUBLIC int nnb_mapping_flush(struct nnb_mapping *mapping);
 
 /*
- * Another process may truncate the file of a mapping of kind mmap_fd. This process survives: the missing page
+ * Another process may truncate the file of a mapping of kind mmap_fd, and the owner of a dma-buf may withdraw its pages. This process
+ * survives: the missing page
  * reads as zeroes from then on, and the mapping is *torn*. A user of the mapping takes a mark first, and checks
  * afterwards whether the mapping was torn since the mark; if it was, the data read or written are invalid.
  * nnb_mapping_mark also repairs: it maps a file again that has regained its length. If the repair is not possible,
