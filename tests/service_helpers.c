@@ -96,11 +96,13 @@ void service_run_as(struct service *s, uid_t user)
 static void become_service(const struct service *s, char **argv)
 {
 	int fd = open(s->log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
-	const struct rlimit files = { s->files, s->files };
+	const struct rlimit files = { s->files, s->files }, threads = { s->threads, s->threads };
 
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		_exit(126);
 	if (s->files && setrlimit(RLIMIT_NOFILE, &files))
+		_exit(126);
+	if (s->threads && setrlimit(RLIMIT_NPROC, &threads))
 		_exit(126);
 	if (s->user && (setgroups(0, NULL) || setgid(s->user) || setuid(s->user) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
 		_exit(126);

@@ -30,6 +30,7 @@ struct service {
 	struct gate *gate;
 	struct footprint baseline; /* as it was when it said that it was ready */
 	unsigned files;            /* how many file descriptors it may have; 0: as many as the test */
+	unsigned threads;          /* how many threads its user may have, who is not root; 0: as many as the test's */
 	uid_t user;                /* who runs it, by service_run_as; 0: the test's */
 };
 

@@ -235,6 +235,7 @@ static void call_counts(struct nnb__channel *ch)
 	n.descriptors = budget_of(ch->connection->app, NNB__DESCRIPTORS);
 	n.mappings = budget_of(ch->connection->app, NNB__MAPPINGS);
 	n.memory = budget_of(ch->connection->app, NNB__MEMORY);
+	n.threads = budget_of(ch->connection->app, NNB__TASKS);
 	for (struct nnb__connection *c = s->connections; c; c = c->next)
 		add_live_bursts(c, &n);
 	pthread_mutex_unlock(&s->lock);

@@ -35,21 +35,14 @@ struct field {
 #define BUDGET(of) COUNT(of.limit), COUNT(of.most), COUNT(of.guaranteed), COUNT(of.all), COUNT(of.app)
 
 static const struct field counts_fields[] = {
-	HOLDINGS(all),
-	HOLDINGS(app),
-	HOLDINGS(limit),
-	BUDGET(descriptors),
-	BUDGET(mappings),
-	BUDGET(memory),
-	COUNT(burst_requests),
-	COUNT(burst_malformed),
-	COUNT(slot_lookups),
-	COUNT(slot_misses),
-	COUNT(sync_executions),
-	COUNT(async_executions),
-	COUNT(fenced_executions),
-	COUNT(refused),
-	FIELD32(struct nnb_service_counts, performance_held),
+	HOLDINGS(all),           HOLDINGS(app),
+	HOLDINGS(limit),         BUDGET(descriptors),
+	BUDGET(mappings),        BUDGET(memory),
+	BUDGET(threads),         COUNT(burst_requests),
+	COUNT(burst_malformed),  COUNT(slot_lookups),
+	COUNT(slot_misses),      COUNT(sync_executions),
+	COUNT(async_executions), COUNT(fenced_executions),
+	COUNT(refused),          FIELD32(struct nnb_service_counts, performance_held),
 };
 
 static const struct field app_fields[] = {

@@ -451,7 +451,10 @@ static void print_budgets(const struct nnb_service_counts *n)
 	const struct {
 		const char *what;
 		const struct nnb_budget *is;
-	} rows[] = { { "descriptors", &n->descriptors }, { "mappings", &n->mappings }, { "memory", &n->memory } };
+	} rows[] = { { "descriptors", &n->descriptors },
+		     { "mappings", &n->mappings },
+		     { "memory", &n->memory },
+		     { "threads", &n->threads } };
 
 	printf("\n%-14s %14s %14s %14s %14s %14s\n", "of the machine", "all apps", "this app", "an app's limit",
 	       "guaranteed", "the machine's");
@@ -470,7 +473,10 @@ static void print_metrics(const struct nnb_service_counts *n)
 	const struct {
 		const char *what;
 		const struct nnb_budget *is;
-	} rows[] = { { "descriptors", &n->descriptors }, { "mappings", &n->mappings }, { "memory_bytes", &n->memory } };
+	} rows[] = { { "descriptors", &n->descriptors },
+		     { "mappings", &n->mappings },
+		     { "memory_bytes", &n->memory },
+		     { "threads", &n->threads } };
 	const struct {
 		const char *name, *help;
 		size_t at;

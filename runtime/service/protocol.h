@@ -17,7 +17,7 @@
 #include "nnb/client.h"
 
 enum {
-	NNB__PROTOCOL = 7,           /* its version */
+	NNB__PROTOCOL = 8,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */

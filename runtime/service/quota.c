@@ -2,11 +2,14 @@
 #include "service/quota.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #define MAPPINGS_USUAL UINT64_C(65530) /* vm.max_map_count, if it cannot be read */
 
@@ -112,22 +115,36 @@ static bool own_cgroup(char *ret, size_t room)
 	return found;
 }
 
+/* The number in the file @name of the cgroup @dir. */
+static uint64_t number_in_cgroup(const char *dir, const char *name)
+{
+	char path[3200];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return number_in(path);
+}
+
+/* Replace @dir, a cgroup, by the one above it. False: there is none. */
+static bool cgroup_rise(char *dir)
+{
+	char *end = strrchr(dir, '/');
+
+	*end = '\0';
+	return strlen(dir) >= sizeof("/sys/fs/cgroup") - 1;
+}
+
 /* The least memory.max of this process's cgroup and of those above it. */
 static uint64_t cgroup_memory(void)
 {
-	char dir[3100], path[3200];
 	uint64_t least = UINT64_MAX, n;
-	char *end;
+	char dir[3100];
 
 	if (!own_cgroup(dir, sizeof(dir)))
 		return least;
 	do {
-		snprintf(path, sizeof(path), "%s/memory.max", dir);
-		n = number_in(path);
+		n = number_in_cgroup(dir, "memory.max");
 		least = n < least ? n : least;
-		end = strrchr(dir, '/');
-		*end = '\0';
-	} while (strlen(dir) >= sizeof("/sys/fs/cgroup") - 1);
+	} while (cgroup_rise(dir));
 	return least;
 }
 
@@ -141,4 +158,100 @@ uint64_t nnb__machine_memory(void)
 		return least;
 	n = (uint64_t)info.totalram * info.mem_unit;
 	return n < least ? n : least;
+}
+
+/* ---- threads ---- */
+
+/* The real uid and the number of threads of the process @pid, a name in /proc. False: the process is gone or hidden. */
+static bool process_threads(const char *pid, unsigned *uid, uint64_t *threads)
+{
+	char path[300], line[256];
+	bool has_uid = false, has_threads = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	f = fopen(path, "re");
+	while (f && !has_threads && fgets(line, sizeof(line), f)) {
+		unsigned long long n;
+
+		has_uid |= sscanf(line, "Uid: %u", uid) == 1;
+		has_threads = sscanf(line, "Threads: %llu", &n) == 1;
+		if (has_threads)
+			*threads = n;
+	}
+	if (f)
+		fclose(f);
+	return has_uid && has_threads;
+}
+
+static uint64_t own_threads(void)
+{
+	uint64_t n = 1;
+	unsigned uid;
+
+	process_threads("self", &uid, &n);
+	return n;
+}
+
+/* The threads of all processes of this user. */
+static uint64_t user_threads(void)
+{
+	uint64_t sum = 0, n;
+	DIR *proc = opendir("/proc");
+	unsigned uid;
+
+	for (struct dirent *e; proc && (e = readdir(proc));)
+		if (isdigit((unsigned char)e->d_name[0]) && process_threads(e->d_name, &uid, &n) && uid == getuid())
+			sum += n;
+	if (proc)
+		closedir(proc);
+	return sum;
+}
+
+/* The threads of the machine. */
+static uint64_t all_threads(void)
+{
+	FILE *f = fopen("/proc/loadavg", "re");
+	unsigned long long n = 0;
+
+	if (f && fscanf(f, "%*f %*f %*f %*u/%llu", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* What @limit leaves to this process, which has @own of the @used threads. */
+static uint64_t left_of(uint64_t limit, uint64_t used, uint64_t own)
+{
+	uint64_t others = used > own ? used - own : 0;
+
+	return limit == UINT64_MAX ? limit : limit > others ? limit - others : 0;
+}
+
+static void keep_least(uint64_t n, const char *name, uint64_t *least, const char **least_name)
+{
+	if (n < *least) {
+		*least = n;
+		*least_name = name;
+	}
+}
+
+uint64_t nnb__machine_threads(const char **name)
+{
+	uint64_t own = own_threads(), all = all_threads(), least = UINT64_MAX;
+	char dir[3100];
+
+	*name = "kernel.threads-max";
+	keep_least(left_of(number_in("/proc/sys/kernel/threads-max"), all, own), "kernel.threads-max", &least, name);
+	keep_least(left_of(number_in("/proc/sys/kernel/pid_max"), all, own), "kernel.pid_max", &least, name);
+	if (getuid()) /* root has as many as it wants */
+		keep_least(left_of(limit_of(RLIMIT_NPROC), user_threads(), own), "RLIMIT_NPROC", &least, name);
+	if (!own_cgroup(dir, sizeof(dir)))
+		return least;
+	do
+		keep_least(left_of(number_in_cgroup(dir, "pids.max"), number_in_cgroup(dir, "pids.current"), own),
+		           "pids.max", &least, name);
+	while (cgroup_rise(dir));
+	return least;
 }

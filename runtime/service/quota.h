@@ -1,5 +1,5 @@
 /*
- * quota.h -- divides the machine's limits of one process among apps: file descriptors, mappings, memory.
+ * quota.h -- divides the machine's limits of one process among apps: file descriptors, mappings, memory, threads.
  *
  * A quota has a limit, in units. The service keeps a quarter of the limit for itself. Each of the first APPS apps is guaranteed a
  * part of the limit, whatever other apps hold; an app's units beyond its guarantee come out of a part that all apps share. No app
@@ -52,5 +52,11 @@ void nnb__quota_give(struct nnb__quota *quota, struct nnb__quota_held *held, uin
 uint64_t nnb__machine_descriptors(void); /* RLIMIT_NOFILE, as it is now */
 uint64_t nnb__machine_mappings(void);    /* vm.max_map_count */
 uint64_t nnb__machine_memory(void);      /* the least of: the machine's memory, memory.max of the cgroups, RLIMIT_AS */
+
+/*
+ * The threads that this process may have: the least of what RLIMIT_NPROC, pids.max of the cgroups, kernel.threads-max and
+ * kernel.pid_max leave beside the threads that other processes have now. *name: the name of that limit, a literal.
+ */
+uint64_t nnb__machine_threads(const char **name);
 
 #endif

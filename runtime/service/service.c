@@ -51,19 +51,19 @@ static const struct {
 	 * and a duplicate for its mapping (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice;
 	 * its thread. A model: the mappings of its operators.
 	 */
-	uint8_t descriptors, mappings;
+	uint8_t descriptors, mappings, threads;
 } resources[NNB__N_RESOURCES] = {
-	[NNB__CONNECTIONS] = { "connections", 16, 3, 2 },
-	[NNB__CHANNELS] = { "channels", 64, 1, 2 },
-	[NNB__MODELS] = { "models", 64, 0, 4 },
-	[NNB__BURSTS] = { "bursts", 256, 3, 4 },
-	[NNB__BUFFERS] = { "buffers", 1024, 0, 0 },
-	[NNB__POOLS] = { "pools", 4096, 2, 2 },
-	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30, 0, 0 },
-	[NNB__ASYNC] = { "asynchronous executions", 64, 0, 0 },
-	[NNB__THREADS] = { "threads of asynchronous executions", UINT64_MAX, 2, 2 },
-	[NNB__FILES] = { "files of queues", UINT64_MAX, 1, 1 },
-	[NNB__ARRIVING] = { "file descriptors of a message", UINT64_MAX, 1, 0 },
+	[NNB__CONNECTIONS] = { "connections", 16, 3, 2, 1 },
+	[NNB__CHANNELS] = { "channels", 64, 1, 2, 1 },
+	[NNB__MODELS] = { "models", 64, 0, 4, 0 },
+	[NNB__BURSTS] = { "bursts", 256, 3, 4, 1 },
+	[NNB__BUFFERS] = { "buffers", 1024, 0, 0, 0 },
+	[NNB__POOLS] = { "pools", 4096, 2, 2, 0 },
+	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30, 0, 0, 0 },
+	[NNB__ASYNC] = { "asynchronous executions", 64, 0, 0, 0 },
+	[NNB__THREADS] = { "threads of asynchronous executions", UINT64_MAX, 2, 2, 1 },
+	[NNB__FILES] = { "files of queues", UINT64_MAX, 1, 1, 0 },
+	[NNB__ARRIVING] = { "file descriptors of a message", UINT64_MAX, 1, 0, 0 },
 };
 
 static const struct {
@@ -74,6 +74,7 @@ static const struct {
 	[NNB__DESCRIPTORS] = { "file descriptors (RLIMIT_NOFILE)", NBT_resource_descriptors, 1 },
 	[NNB__MAPPINGS] = { "mappings (vm.max_map_count)", NBT_resource_mappings, NNB__MAPPING },
 	[NNB__MEMORY] = { "bytes (memory of the machine)", NBT_resource_memory, 1 },
+	[NNB__TASKS] = { "threads", NBT_resource_threads, 1 },
 	[NNB__PLACES] = { "connections (total-connections)", NBT_resource_connections, 1 },
 };
 
@@ -99,6 +100,8 @@ static uint64_t cost_of(enum nnb__resource resource, enum nnb__machine_resource 
 		return resource == NNB__BYTES ? n : n * resources[resource].mappings * NNB__MAPPING;
 	case NNB__MEMORY:
 		return resource == NNB__BYTES ? n : 0;
+	case NNB__TASKS:
+		return n * resources[resource].threads;
 	default:
 		return resource == NNB__CONNECTIONS ? n : 0;
 	}
@@ -133,7 +136,7 @@ static bool has_in_machine(struct nnb__app *app, enum nnb__resource resource, en
 		return true;
 	ask->n = (cost + machine[of].unit - 1) / machine[of].unit;
 	ask->own = answer == NNB__QUOTA_OWN;
-	ask->name = machine[of].name;
+	ask->name = of == NNB__TASKS ? app->service->tasks_name : machine[of].name;
 	ask->told = machine[of].told;
 	ask->held = (ask->own ? app->of_machine[of].units : q->used) / machine[of].unit;
 	ask->most = (ask->own ? q->most : q->limit) / machine[of].unit;
@@ -590,6 +593,7 @@ static void config_apply(struct nnb_service *s, const struct nnb_service_config 
 		[NNB__FILES] = UINT64_MAX,
 		[NNB__ARRIVING] = UINT64_MAX,
 	};
+	const char *tasks;
 
 	s->config = *c;
 	if (!s->config.connections)
@@ -610,6 +614,8 @@ static void config_apply(struct nnb_service *s, const struct nnb_service_config 
 		nnb__quota_init_of_apps(&s->quotas[NNB__MEMORY], UINT64_MAX);
 	else
 		nnb__quota_init(&s->quotas[NNB__MEMORY], nnb__machine_memory());
+	nnb__quota_init(&s->quotas[NNB__TASKS], nnb__machine_threads(&tasks));
+	snprintf(s->tasks_name, sizeof(s->tasks_name), "threads (%s)", tasks);
 	nnb__quota_init_of_apps(&s->quotas[NNB__PLACES], s->config.connections);
 	if (getrandom(&s->instance, sizeof(s->instance), 0) != sizeof(s->instance))
 		s->instance = (uint32_t)getpid();

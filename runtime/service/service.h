@@ -42,6 +42,7 @@ enum nnb__machine_resource {
 	NNB__DESCRIPTORS,
 	NNB__MAPPINGS, /* in NNB__MAPPING-ths */
 	NNB__MEMORY,   /* in bytes */
+	NNB__TASKS,    /* threads */
 	NNB__PLACES,   /* connections of all apps: a limit of the service, not of the machine */
 	NNB__N_MACHINE
 };
@@ -99,6 +100,7 @@ struct nnb_service {
 	uint64_t held[NNB__N_RESOURCES]; /* held by all apps */
 	struct nnb__quota quotas[NNB__N_MACHINE];
 	uint32_t guaranteed; /* apps */
+	char tasks_name[48]; /* the name of NNB__TASKS in refusals. Written once */
 };
 
 /*

@@ -281,7 +281,7 @@ static int introduce(struct evil *e)
 	if (e->life < 0 || !pair(ends))
 		return -1;
 	begin(&e->out, HELLO);
-	put_u32(&e->out, 7);
+	put_u32(&e->out, 8);
 	put_u32(&e->out, NNB_HAL_1_3);
 	put_text(&e->out, "evil");
 	put_fd(&e->out, ends[1]);
@@ -313,7 +313,7 @@ static void introduce_as(struct evil *e, uint32_t version, bool hal, bool more)
 	must(send_out(fd, &e->out));
 	n = receive(fd, buf, sizeof(buf) - 1, PROMPT);
 	must(n > (int)sizeof(struct header) + 8);
-	snprintf(sentence, sizeof(sentence), "the service speaks version 7 of the protocol, and not %u", version);
+	snprintf(sentence, sizeof(sentence), "the service speaks version 8 of the protocol, and not %u", version);
 	must(memmem(buf, (size_t)n, sentence, strlen(sentence)));
 	close(fd);
 }
@@ -1393,7 +1393,7 @@ static void speaks_other_versions(struct evil *e)
 {
 	introduce_as(e, 3, false, false);
 	introduce_as(e, 6, true, false);
-	introduce_as(e, 8, true, true);
+	introduce_as(e, 9, true, true);
 }
 
 /* Fails it itself, just when the service wants to, and has who comes second wait. */

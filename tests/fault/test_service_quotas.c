@@ -17,6 +17,7 @@
 
 enum {
 	FILES = 3000,
+	TASKS = 800,     /* threads that the service may have in the test of threads */
 	GREEDY = 3,      /* apps that take all they can get */
 	POOLS = 4200,    /* that one of them tries to have: more than its limit */
 	N = 16,          /* elements of the attackers' model and the victim's */
@@ -227,6 +228,51 @@ static void takes_all(const char *socket_path, const char *user)
 	}
 }
 
+/* ---- an app that takes all threads it can get ---- */
+
+static void look_for_threads(enum nnb_status status, const struct nnb_reason *why, bool *named)
+{
+	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT)
+		fprintf(stderr, "refused with %s: %s\n", nnb_status_name(status), why->text);
+	must(status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	*named |= strstr(why->text, "threads (RLIMIT_NPROC)") != NULL;
+}
+
+/* Bursts, and executions that wait for a fence that is never signalled: a thread each. */
+static void takes_threads(const char *socket_path, const char *user)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	bool by_burst = true, named = false, said = false;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_fenced *fenced;
+	struct nnb_burst *burst;
+	struct nnb_reason why = { "" };
+	int never, fence;
+	struct io io;
+
+	become(user);
+	must(nnb_fence_new(&never) == 0);
+	io_init(&io, N);
+	client = opened(socket_path, &why);
+	must(client && nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	for (;; by_burst = !by_burst) {
+		const struct nnb_fenced_how how = { .wait_for = &never, .n_wait_for = 1 };
+		enum nnb_status status;
+
+		if (by_burst)
+			status = nnb_remote_burst(remote, NULL, &burst, &why);
+		else
+			status = nnb_remote_execute_fenced(remote, &io.call, &how, &fenced, &fence, &why);
+		if (status)
+			look_for_threads(status, &why, &named);
+		if (named && !said) {
+			said = true;
+			say('L');
+		}
+	}
+}
+
 /* ---- the victim ---- */
 
 struct fixture {
@@ -340,6 +386,51 @@ static void apps_that_take_all_leave_others_theirs(void **state)
 	service_settles(&f->s);
 }
 
+/* Each thread of the service is charged to an app, or the service's own from the start. */
+static void apps_that_take_all_threads_leave_others_theirs(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct child greedy[GREEDY];
+	struct nnb_service_counts n;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct io io;
+	char user[16];
+
+	if (geteuid())
+		skip(); /* the limit is one of all processes of a user, who has to be the service's alone */
+	f->s.files = 0; /* so that threads are scarcer */
+	f->s.threads = TASKS;
+	service_run_as(&f->s, SERVICE);
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	client = app_open(&f->s);
+	remote = app_prepare(client, m);
+	io_init(&io, N);
+	for (int i = 0; i < GREEDY; i++) {
+		snprintf(user, sizeof(user), "%d", USERS + i);
+		child_start(&greedy[i], "takes threads", &f->s, user);
+		assert_int_equal(child_hears(&greedy[i]), 'L');
+	}
+	n = app_counts(client);
+	print_message("of %ju threads apps have %ju; the service has %u\n", (uintmax_t)n.threads.limit,
+	              (uintmax_t)n.threads.all, service_footprint(&f->s).threads);
+	assert_int_equal(n.threads.limit, TASKS);
+	assert_true(n.threads.all > TASKS / 4 && n.threads.all <= TASKS / 4 * 3);
+	assert_int_equal(n.threads.app, 2); /* a connection and a channel */
+	longest_visit(&f->s, m);
+	expect_sync(remote, &io, NNB_ADD);
+	for (int i = 0; i < GREEDY; i++)
+		child_kill(&greedy[i]);
+	app_comes_to_hold(client, threads.all, 2);
+	io_fini(&io);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	nnb_model_free(m);
+	service_settles(&f->s);
+}
+
 /* ---- fences beside an app that does not take its answers ---- */
 
 static void an_app_that_takes_no_answers_breaks_no_fences(void **state)
@@ -390,10 +481,13 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		if (!strcmp(argv[2], "takes all"))
 			takes_all(argv[3], argv[4]);
+		if (!strcmp(argv[2], "takes threads"))
+			takes_threads(argv[3], argv[4]);
 		takes_no_answers(argv[3], argv[4]);
 	}
 #define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(apps_that_take_all_leave_others_theirs);
+	TEST(apps_that_take_all_threads_leave_others_theirs);
 	TEST(an_app_that_takes_no_answers_breaks_no_fences);
 	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
 }

@@ -477,6 +477,8 @@ static void it_says_what_it_holds(void **state)
 	expect_budget(output, "descriptors", "15 4 1000 31 4000");
 	comes_to_say(f, output, "--metrics", "\nnnburst_budget_used{resource=\"descriptors\"} 15\n");
 	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"descriptors\"} 15\n"));
+	assert_non_null(
+		strstr(output, "\nnnburst_budget_used{resource=\"threads\"} 5\n")); /* and no thread for a pool */
 	assert_non_null(strstr(output, "\nnnburst_budget_limit{resource=\"descriptors\"} 4000\n"));
 	assert_non_null(strstr(output, "\nnnburst_budget_app_limit{resource=\"descriptors\"} 1000\n"));
 	assert_non_null(strstr(output, "\n# EOF\n"));

@@ -50,14 +50,14 @@ static void get_times(struct nnb__message *m, union any *a)
 	nnb__get_times(m, &a->times);
 }
 
-/* The structs of u32 and u64, and their sizes by nnburstd(8): three holdings of 8, three budgets of 5, 8 counters, u32; ... */
+/* The structs of u32 and u64, and their sizes by nnburstd(8): three holdings of 8, four budgets of 5, 8 counters, u32; ... */
 static const struct kind {
 	const char *name;
 	size_t size, on_wire;
 	void (*put)(struct nnb__message *m, const union any *a);
 	void (*get)(struct nnb__message *m, union any *a);
 } kinds[] = {
-	{ "counts", offsetof(struct nnb_service_counts, performance_held) + 4, (3 * 8 + 3 * 5 + 8) * 8 + 4, put_counts,
+	{ "counts", offsetof(struct nnb_service_counts, performance_held) + 4, (3 * 8 + 4 * 5 + 8) * 8 + 4, put_counts,
 	  get_counts },
 	{ "app", sizeof(struct nnb_app_counts), 2 * 4 + 10 * 8, put_app, get_app },
 	{ "times", sizeof(struct nnb_times), 4 * 8, put_times, get_times },

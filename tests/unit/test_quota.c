@@ -1,6 +1,8 @@
 /*
  * test_quota.c -- what the machine has is shared out: by hand, and in random worlds in which apps take what they can.
  */
+#include <fcntl.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -143,6 +147,7 @@ static void guarantees_hold_in_any_world(void **state)
 static void the_machine_says_what_there_is(void **state)
 {
 	struct rlimit was, less;
+	const char *name;
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
@@ -152,7 +157,45 @@ static void the_machine_says_what_there_is(void **state)
 	assert_int_equal(nnb__machine_descriptors(), 100);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
 	assert_true(nnb__machine_mappings() >= 1000 && nnb__machine_mappings() < UINT64_C(1) << 32);
+	assert_true(nnb__machine_threads(&name) >= 10 && nnb__machine_threads(&name) < UINT64_C(1) << 32);
+	assert_true(strlen(name) > 0);
 	assert_true(nnb__machine_memory() >= 1 << 20 && nnb__machine_memory() < UINT64_C(1) << 50);
+}
+
+/* Threads of other processes of the user are not the service's, so the process's own are all that is left at the limit. */
+static void other_processes_of_the_user_leave_less_threads(void **state)
+{
+	const struct rlimit limit = { 60, 60 };
+	const char *name = NULL;
+	int status, ends[2];
+	pid_t pid, other;
+	char byte;
+
+	(void)state;
+	if (geteuid())
+		skip(); /* root becomes a user who has no other processes */
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (setgroups(0, NULL) || setgid(64990) || setuid(64990) || setrlimit(RLIMIT_NPROC, &limit))
+			_exit(1);
+		if (nnb__machine_threads(&name) != 60 || strcmp(name, "RLIMIT_NPROC") != 0)
+			_exit(2);
+		other = fork();
+		if (!other) {
+			close(ends[1]);
+			_exit(read(ends[0], &byte, 1) != 0);
+		}
+		if (nnb__machine_threads(&name) != 59)
+			_exit(3);
+		close(ends[1]);
+		_exit(waitpid(other, &status, 0) != other || status ? 4 : 0);
+	}
+	close(ends[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(ends[0]);
+	assert_int_equal(status, 0);
 }
 
 int main(void)
@@ -163,6 +206,7 @@ int main(void)
 		cmocka_unit_test(the_smallest_and_the_largest_limit_are_limits),
 		cmocka_unit_test(guarantees_hold_in_any_world),
 		cmocka_unit_test(the_machine_says_what_there_is),
+		cmocka_unit_test(other_processes_of_the_user_leave_less_threads),
 	};
 
 	return cmocka_run_group_tests_name("quota: what the machine has is shared out", tests, NULL, NULL);

@@ -689,7 +689,7 @@ static void deadlines_and_refusals(void **state)
 	       .owner = 4,
 	       .kind = 1,
 	       .resource = 4 });
-	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 7, .kind = 2, .resource = 7 });
+	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 7, .kind = 2, .resource = 8 });
 	FACT(exhausted, bsa_exhausted, { .execution = 7, .at = 12 }); /* the rest is to be had from the execution */
 	x.model = 8;
 	x.app = 9;

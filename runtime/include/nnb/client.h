@@ -75,7 +75,7 @@ struct nnb_service_counts {
 	 */
 	struct nnb_budget {
 		uint64_t limit, most, guaranteed, all, app;
-	} descriptors, mappings, memory;
+	} descriptors, mappings, memory, threads;
 	uint64_t burst_requests, burst_malformed, slot_lookups, slot_misses;
 	uint64_t sync_executions, async_executions, fenced_executions, refused;
 	uint32_t performance_held; /* 1: the device is kept in its fast state */
