@@ -34,6 +34,7 @@ static enum nnb_status burst_ask_memories(void *arg, const int32_t *slots, uint3
 	nnb__message_begin(m, NNB__MEMORIES);
 	nnb__put_u32(m, n);
 	nnb__put_bytes(m, slots, n * sizeof(*slots));
+	m->until = nnb__now() + b->connection->service->config.callback_ns;
 	r = nnb__send_without_fds(b->line, m);
 	if (!r)
 		r = nnb__message_receive(b->line, m);
@@ -177,7 +178,6 @@ static enum nnb_status burst_start(struct nnb__burst *b, const struct nnb_fmq_de
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	nnb__socket_hide_sender(b->line);
-	nnb__socket_timeout(b->line, s->config.callback_ns);
 	performance_hold(s, true);
 	status = nnb_burst_server_new(&b->server, &c, reason);
 	if (status)

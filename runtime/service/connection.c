@@ -24,8 +24,9 @@
 #include "fmq/sys.h"
 #include "service/service.h"
 
-#define PATIENCE_NS UINT64_C(10000000000) /* limit of a wait for the hello, or for the rest of a message */
-#define HURRY_NS UINT64_C(250000000)      /* interval of the interrupts of threads that block at the end */
+/* limit of the time for the hello, for the rest of a message, and for an event or an answer on the life line to have room */
+#define PATIENCE_NS UINT64_C(10000000000)
+#define HURRY_NS UINT64_C(250000000) /* interval of the interrupts of threads that block at the end */
 
 /* ---- channels ---- */
 
@@ -132,6 +133,7 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 	ch->connection = c;
 	ch->sock = sock;
 	ch->in.budget = nnb__budget_of(c->app);
+	ch->in.rest_ns = PATIENCE_NS;
 	pthread_mutex_lock(&c->lock);
 	ch->next = c->channels;
 	ch->from = &c->channels;
@@ -151,6 +153,7 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 void nnb__event_send(struct nnb__connection *c, struct nnb__message *m)
 {
 	pthread_mutex_lock(&c->events_lock);
+	m->until = nnb__now() + PATIENCE_NS; /* then the socket ends, and with it the waits of the next senders */
 	if (nnb__send_without_fds(c->events,
 	                          m)) /* for example without memory: the client must not wait for the event */
 		shutdown(c->events, SHUT_RDWR);
@@ -187,7 +190,7 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 {
 	int r;
 
-	nnb__socket_timeout(c->life, PATIENCE_NS);
+	in->until = nnb__now() + PATIENCE_NS;
 	r = nnb__message_receive(c->life, in);
 	if (r)
 		return r;
@@ -200,11 +203,18 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 	return in->type == NNB__HELLO && nnb__message_taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
 }
 
+/* Send an answer on the life line. 0 or -errno. */
+static int life_answer(struct nnb__connection *c, struct nnb__message *out)
+{
+	out->until = nnb__now() + PATIENCE_NS;
+	return nnb__send_without_fds(c->life, out);
+}
+
 /* Answer a message that the app's budget refused, and that was skipped. */
 static int answer_refused(struct nnb__connection *c, const struct nnb__message *in, struct nnb__message *out)
 {
 	nnb__answer_begin(out, in->refused, &in->why);
-	return nnb__send_without_fds(c->life, out);
+	return life_answer(c, out);
 }
 
 static int client_greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
@@ -222,12 +232,12 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 	if (version != NNB__PROTOCOL) {
 		nnb_because(&why, "the service speaks version %d of the protocol, and not %u", NNB__PROTOCOL, version);
 		nnb__answer_begin(out, NNB_STATUS_INVALID_ARGUMENT, &why);
-		nnb__send_without_fds(c->life, out);
+		life_answer(c, out);
 		return -EBADMSG;
 	}
 	nnb__answer_begin(out, NNB_STATUS_NONE, NULL);
 	put_info(out, c);
-	return nnb__send_without_fds(c->life, out);
+	return life_answer(c, out);
 }
 
 /* Serve one message of the life line, or see the end of the client's process. 0, or why the connection ends. */
@@ -244,6 +254,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 			return -errno;
 	if (fds[0].revents)
 		return -ECONNRESET;
+	in->until = nnb__now() + PATIENCE_NS; /* another process may have taken what poll saw */
 	r = nnb__message_receive(c->life, in);
 	if (r == -EDQUOT)
 		return answer_refused(c, in, out);
@@ -258,7 +269,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 		return -EBADMSG;
 	}
 	nnb__answer_begin(out, open_channel(c, sock, &why), &why);
-	return nnb__send_without_fds(c->life, out);
+	return life_answer(c, out);
 }
 
 /* ---- the end ---- */

@@ -12,11 +12,14 @@
  *           the rest.
  *           The kernel charges fds in a queue to the user who sent them, until they are received. So the service sends none:
  *           otherwise a client that does not read its answers could keep the service from sending fds to others.
+ *           A peer that made a socket can keep a duplicate of it, and change its options. So a limit of time (nnb__message.until)
+ *           is no option of the socket: the receiver and the sender do not block in their calls, and poll.
  */
 #include "service/protocol.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +28,7 @@
 #include <unistd.h>
 
 #include "fmq/close.h"
+#include "fmq/sys.h"
 #include "memory/sealed.h"
 #include "model/reason.h"
 
@@ -467,13 +471,60 @@ union control {
 
 enum { ARRIVE_MAX = sizeof(union control) / sizeof(int) }; /* fds that could come with a packet */
 
-static int send_packet(int sock, const struct header *h, const void *body, size_t bytes, const int *fds, uint32_t n_fds)
+/* Wait for @events on @sock. 0; -ETIMEDOUT: they did not come by @until. Another -errno. */
+static int socket_wait(int sock, short events, uint64_t until)
+{
+	struct pollfd at = { .fd = sock, .events = events };
+	uint64_t now = nnb__now(), left = until > now ? until - now : 0;
+	const struct timespec limit = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
+	int n = ppoll(&at, 1, &limit, NULL);
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	return n ? 0 : -ETIMEDOUT;
+}
+
+/* Receive into @msg, with @flags. @until: 0: as long as the socket's own limit lets it. The bytes, or -errno. */
+static ssize_t packet_take(int sock, struct msghdr *msg, int flags, uint64_t until)
+{
+	int r = 0;
+
+	while (!r) {
+		ssize_t n = recvmsg(sock, msg, flags | (until ? MSG_DONTWAIT : 0));
+
+		if (n >= 0)
+			return n;
+		if (errno == EAGAIN)
+			r = until ? socket_wait(sock, POLLIN, until) : -ETIMEDOUT;
+		else if (errno != EINTR)
+			r = -errno;
+	}
+	return r;
+}
+
+/* Send @msg. 0 or -errno. */
+static int packet_give(int sock, const struct msghdr *msg, uint64_t until)
+{
+	int r = 0;
+
+	while (!r) {
+		if (sendmsg(sock, msg, MSG_NOSIGNAL | (until ? MSG_DONTWAIT : 0)) >= 0)
+			return 0;
+		if (errno == EAGAIN)
+			r = until ? socket_wait(sock, POLLOUT, until) : -ETIMEDOUT;
+		else if (errno != EINTR)
+			r = -errno;
+	}
+	return r;
+}
+
+static int send_packet(int sock, const struct header *h, const void *body, size_t bytes, const int *fds, uint32_t n_fds,
+                       uint64_t until)
 {
 	struct iovec iov[2] = { { (void *)(uintptr_t)h, sizeof(*h) }, { (void *)(uintptr_t)body, bytes } };
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = bytes ? 2 : 1 };
 	size_t fd_bytes = n_fds * sizeof(int);
 	union control control;
-	ssize_t sent;
 
 	if (n_fds) {
 		msg.msg_control = control.bytes;
@@ -481,12 +532,7 @@ static int send_packet(int sock, const struct header *h, const void *body, size_
 		control.align = (struct cmsghdr){ CMSG_LEN(fd_bytes), SOL_SOCKET, SCM_RIGHTS };
 		memcpy(CMSG_DATA(&control.align), fds, fd_bytes);
 	}
-	do
-		sent = sendmsg(sock, &msg, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	if (sent < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
-	return 0;
+	return packet_give(sock, &msg, until);
 }
 
 /* The body in a memfd of its own. An owned fd, or -errno. */
@@ -525,7 +571,7 @@ static int send_large(int sock, const struct nnb__message *m, struct header *h, 
 	if (fds[0] < 0)
 		return fds[0];
 	h->flags = LARGE;
-	r = send_packet(sock, h, NULL, 0, fds, *sent + 1);
+	r = send_packet(sock, h, NULL, 0, fds, *sent + 1, 0);
 	close(fds[0]);
 	return r;
 }
@@ -539,14 +585,14 @@ int nnb__message_send(int sock, struct nnb__message *m)
 	if (m->failed)
 		return -EMSGSIZE;
 	if (m->bytes <= NNB__INLINE_MAX)
-		r = send_packet(sock, &h, m->body, m->bytes, m->fds, sent);
+		r = send_packet(sock, &h, m->body, m->bytes, m->fds, sent, 0);
 	else
 		r = send_large(sock, m, &h, &sent);
 	while (!r && sent < m->n_fds) {
 		uint32_t n = min_u32(m->n_fds - sent, NNB__PACKET_FDS);
 
 		h = (struct header){ .magic = NNB__MAGIC, .type = NNB__MORE, .n_fds = n };
-		r = send_packet(sock, &h, NULL, 0, m->fds + sent, n);
+		r = send_packet(sock, &h, NULL, 0, m->fds + sent, n, 0);
 		sent += n;
 	}
 	return r;
@@ -561,7 +607,7 @@ int nnb__send_without_fds(int sock, struct nnb__message *m)
 
 	h.flags = n < m->bytes ? PARTS : 0;
 	while (!r && (!sent || sent < m->bytes)) {
-		r = send_packet(sock, &h, m->body + sent, n, NULL, 0);
+		r = send_packet(sock, &h, m->body + sent, n, NULL, 0, m->until);
 		sent += n ? n : 1;
 		n = m->bytes - sent < NNB__INLINE_MAX ? m->bytes - sent : NNB__INLINE_MAX;
 		h = (struct header){ .magic = NNB__MAGIC, .type = NNB__MORE, .bytes = (uint32_t)n };
@@ -601,16 +647,15 @@ static int collect_fds(struct nnb__message *m, struct msghdr *msg)
 }
 
 /* How many fds the next packet may bring, as its header has it. 0 or -errno. */
-static int peek_fds(int sock, uint32_t *ret)
+static int peek_fds(int sock, uint64_t until, uint32_t *ret)
 {
 	struct header h = { 0 };
-	ssize_t n;
+	struct iovec iov = { &h, sizeof(h) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n = packet_take(sock, &msg, MSG_PEEK, until);
 
-	do
-		n = recv(sock, &h, sizeof(h), MSG_PEEK);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		return (int)n;
 	*ret = min_u32(h.n_fds, NNB__PACKET_FDS);
 	*ret = min_u32(*ret + !!(h.flags & LARGE), NNB__PACKET_FDS);
 	return 0;
@@ -635,11 +680,9 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h, ui
 	msg.msg_controllen = sizeof(union control);
 	if (m->budget.take_fds)
 		msg.msg_controllen = most ? CMSG_LEN(sizeof(int) * most) : 0;
-	do
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	n = packet_take(sock, &msg, MSG_CMSG_CLOEXEC, m->ends);
 	if (n < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		return (int)n;
 	r = collect_fds(m, &msg);
 	if (r)
 		return r;
@@ -655,15 +698,14 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h, ui
 }
 
 /* One packet of a message that is refused: its header, and nothing of what it brings. */
-static int drop_packet(int sock, struct header *h)
+static int drop_packet(int sock, uint64_t until, struct header *h)
 {
-	ssize_t n;
+	struct iovec iov = { h, sizeof(*h) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n = packet_take(sock, &msg, 0, until);
 
-	do
-		n = recv(sock, h, sizeof(*h), 0);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		return (int)n;
 	if (n == 0)
 		return -ECONNRESET;
 	return n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || h->n_fds > NNB__FDS_MAX ? -EBADMSG : 0;
@@ -751,12 +793,21 @@ static int pass_over(int sock, struct nnb__message *m, uint32_t n_fds)
 	while (!r && n_fds) {
 		struct header h = { 0 };
 
-		r = drop_packet(sock, &h);
+		r = drop_packet(sock, m->ends, &h);
 		if (!r && (h.type != NNB__MORE || !h.n_fds || h.n_fds > n_fds))
 			r = -EBADMSG;
 		n_fds -= r ? 0 : h.n_fds;
 	}
 	return r ? r : -EDQUOT;
+}
+
+/* The first packet of a message is there: from now on the rest of it has its own limit of time. */
+static void message_arrives(struct nnb__message *m)
+{
+	uint64_t rest = m->rest_ns ? nnb__add_ns(nnb__now(), m->rest_ns) : 0;
+
+	if (rest && (!m->ends || rest < m->ends))
+		m->ends = rest;
 }
 
 /* The fds of the next packet are charged for. 0 and how many; -EDQUOT: they are not, and the message has been passed over. */
@@ -768,12 +819,13 @@ static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
 	*ret = NNB__PACKET_FDS;
 	if (!m->budget.take_fds)
 		return 0;
-	r = peek_fds(sock, ret);
+	r = peek_fds(sock, m->ends, ret);
 	if (r || !*ret)
 		return r;
 	if (!borrow_fds(m, *ret))
 		return 0;
-	r = drop_packet(sock, &h);
+	message_arrives(m);
+	r = drop_packet(sock, m->ends, &h);
 	return r ? r : pass_over(sock, m, h.n_fds - min_u32(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
 }
 
@@ -785,12 +837,14 @@ int nnb__message_receive(int sock, struct nnb__message *m)
 
 	nnb__message_begin(m, 0);
 	m->received = true;
+	m->ends = m->until;
 	if (!room_for(m, NNB__INLINE_MAX))
 		return -ENOMEM;
 	r = expect_fds(sock, m, &most);
 	if (r)
 		return r;
 	r = receive_packet(sock, m, &h, most);
+	message_arrives(m);
 	if (!r &&
 	    (h.n_fds > NNB__FDS_MAX || h.bytes > NNB__BODY_MAX || h.flags & ~(m->budget.take ? LARGE : LARGE | PARTS)))
 		r = -EBADMSG;

@@ -74,6 +74,12 @@ struct nnb__message {
 	uint32_t arriving;       /* fds that are charged until the next message begins */
 	enum nnb_status refused; /* the budget's status, if it refused */
 	struct nnb_reason why;   /* the budget's reason, if it refused */
+	/*
+	 * Limits of the time that nnb__message_receive and nnb__send_without_fds wait, which hold whatever the peer does to the
+	 * socket: @until, by nnb__now, and @rest_ns from the first packet of a message that is received to its last. 0: no limit.
+	 */
+	uint64_t until, rest_ns;
+	uint64_t ends; /* the limit of the message that is being received or sent */
 };
 
 /* Begin a message of @type in the same memory. Closes received fds that no reader has taken. A message of zeroes is empty. */
@@ -163,7 +169,10 @@ bool nnb__is_line(int fd);
 /* Switch off that the kernel adds the sender's credentials or pidfd to messages on @sock, which a peer has made. */
 void nnb__socket_hide_sender(int sock);
 
-/* Limit how long nnb__message_receive waits for a message on @sock, and nnb__message_send for room; 0: no limit. */
+/*
+ * Limit how long nnb__message_receive waits for each packet on @sock, and nnb__message_send for room; 0: no limit. Whoever has a
+ * duplicate of @sock can change that: for a socket that the peer has made, see the limits of struct nnb__message.
+ */
 void nnb__socket_timeout(int sock, uint64_t ns);
 
 #endif

@@ -213,6 +213,8 @@ struct evil {
 	uint64_t seed;
 	struct sockaddr_un at;
 	int life, events, line;
+	int their_line; /* the service's end of the line, if keeps_lines */
+	bool keeps_lines;
 	int channels[SOCKETS_MAX];
 	unsigned n_channels;
 	uint32_t model_id, burst_id, buffer_id;
@@ -506,8 +508,11 @@ static void make_call(struct evil *e, uint16_t type)
 /* The line's other end is the message's alone. */
 static void call_sent(struct evil *e, uint16_t type)
 {
-	if (type == BURST)
-		close(e->out.fds[e->out.n_fds - 1]);
+	if (type != BURST)
+		return;
+	e->their_line = e->out.fds[e->out.n_fds - 1];
+	if (!e->keeps_lines)
+		close(e->their_line);
 }
 
 /* A right call, and its answer. */
@@ -1809,16 +1814,50 @@ static void expect_end(int sock)
 	must(recv(sock, buf, sizeof(buf), 0) <= 0);
 }
 
+/* The options of a socket are those of all its duplicates. */
+static void take_limits_off(int sock)
+{
+	const struct timeval none = { 0 };
+
+	must(setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none)) == 0);
+	must(setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none)) == 0);
+}
+
+/* In a process of its own: have more executions done than events that are not read have room. */
+static pid_t hear_no_events(const char *socket_path)
+{
+	static struct evil e;
+	struct pollfd events = { .events = POLLRDHUP };
+	int status = NNB_STATUS_NONE;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	evil_start(&e, socket_path, 3);
+	for (int i = 0; i < 5000 && status == NNB_STATUS_NONE; i++)
+		status = call(&e, ASYNC, PROMPT);
+	must(status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	events.fd = e.events;
+	must(poll(&events, 1, PROMPT) == 1);
+	_exit(0);
+}
+
 static void stall(struct evil *e, const char *socket_path)
 {
 	static struct evil other;
 	struct header h = { 0x43424e4e, CHANNEL, 0, 0, 2 };
-	int silent;
+	pid_t deaf = hear_no_events(socket_path);
+	int silent, status;
 
 	evil_start(e, socket_path, 1);
 	evil_start(&other, socket_path, 2);
 	silent = connected(e);
 	must(send_packet(other.life, &h, NULL, 0, e->pool.fds, 1)); /* the second fd never comes */
+	h.type = SUPPORTED;
+	must(send_packet(other.channels[0], &h, NULL, 0, e->pool.fds, 1));
+	e->keeps_lines = true;
+	must(call(e, BURST, PROMPT) == NNB_STATUS_NONE);
+	take_limits_off(e->their_line);
 	write_request(e, 0);
 	must(asked(e, PROMPT));
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);
@@ -1826,7 +1865,9 @@ static void stall(struct evil *e, const char *socket_path)
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);
 	must(!asked(e, 0));
 	expect_end(silent);
+	expect_end(other.channels[0]);
 	expect_end(other.life);
+	must(waitpid(deaf, &status, 0) == deaf && status == 0);
 	say('.');
 }
 
