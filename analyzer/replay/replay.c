@@ -417,6 +417,7 @@ static void call_enter(struct play *p, struct live *l)
 {
 	l->outcome.ready = p->now;
 	l->job.floor_ns = least_of(p, l);
+	l->job.deadline_ns = nnb__ordered_by(l->call.deadline, p->now);
 	l->until = nnb__waits_until((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline, l->job.floor_ns);
 	if (nnb__policy_ready(&p->policy, &l->job, time_for(p, false))) {
 		l->state = BEGINS;

@@ -18,6 +18,11 @@ enum nnb__admission nnb__admission(enum nnb_deadlines deadlines, uint64_t deadli
 	return saturating_add(wait_ns, least) > deadline_ns - now ? NNB__TOO_FULL : NNB__ADMITTED;
 }
 
+uint64_t nnb__ordered_by(uint64_t deadline_ns, uint64_t now)
+{
+	return deadline_ns > now ? deadline_ns : NNB__NEVER;
+}
+
 uint64_t nnb__too_late(uint64_t given_up_for, uint64_t least)
 {
 	if (given_up_for == NNB__NEVER)

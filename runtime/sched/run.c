@@ -469,7 +469,7 @@ static void trace_ended(struct run *run, enum nnb_status status, bool on_lane, u
 	t->redo_ns += run->redo_ns;
 	if (run->op_ns && on_lane && status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT)
 		status = NNB_STATUS_NONE; /* a trial run that was cut short has served its purpose */
-	if (!status && run->ended && run->ended >= run->runner->seat.job.deadline_ns)
+	if (!status && run->ended && run->asked_ns && run->ended >= run->asked_ns)
 		trace_missed(run->runner, run->asked_ns, NBT_miss_late, NBT_stage_done);
 	nnb__trace_ended(t, status, nnb_execution_next_op(run->execution), cpu);
 }
@@ -530,7 +530,7 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 
 	if (r->seat.trace == &r->untold) /* a runner may run again */
 		nnb__trace_begin(&r->untold, 0);
-	r->seat.job.deadline_ns = deadline;
+	r->seat.job.deadline_ns = terms->deadline_ns ? nnb__ordered_by(deadline, nnb__now()) : NNB__NEVER;
 	r->seat.job.floor_ns = least_left(r, 0);
 	until = nnb__waits_until(r->deadlines, deadline, r->seat.job.floor_ns);
 	run.watched = r->times && nnb__times_is_long(r->times);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
+#include "policy/terms.h"
 
 #define NEVER UINT64_MAX
 #define US UINT64_C(1000)
@@ -657,7 +658,7 @@ static void enters(struct world *w, struct live *l)
 	sv->announced--;
 	l->job = (struct nnb__policy_job){ .app = &sv->apps[x->app],
 		                           .priority = x->priority,
-		                           .deadline_ns = x->deadline ? x->deadline : NEVER,
+		                           .deadline_ns = nnb__ordered_by(x->deadline ? x->deadline : NEVER, w->now),
 		                           .lane = NNB__NO_LANE,
 		                           .restarts = odd(w, 10) ? NNB__RESTARTS_MAX : 0 };
 	if (is_native(w, l) || nnb__policy_ready(&sv->policy, &l->job, w->now)) {

@@ -45,6 +45,15 @@ static void it_is_admitted_if_the_least_it_takes_fits_behind_those_before_it(voi
 			fail_msg("%s", rows[i].says);
 }
 
+static void a_deadline_that_has_passed_gains_no_place(void **state)
+{
+	(void)state;
+	assert_int_equal(nnb__ordered_by(1000, 999), 1000);
+	assert_int_equal(nnb__ordered_by(1000, 1000), NEVER);
+	assert_int_equal(nnb__ordered_by(1, 1000), NEVER);
+	assert_int_equal(nnb__ordered_by(NEVER, 1000), NEVER);
+}
+
 static void it_waits_as_long_as_it_can_still_be_in_time(void **state)
 {
 	(void)state;
@@ -144,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_admitted_if_the_least_it_takes_fits_behind_those_before_it),
+		cmocka_unit_test(a_deadline_that_has_passed_gains_no_place),
 		cmocka_unit_test(it_waits_as_long_as_it_can_still_be_in_time),
 		cmocka_unit_test(only_where_deadlines_abort_is_anything_given_up),
 		cmocka_unit_test(at_a_checkpoint_giving_up_comes_before_making_room),

@@ -74,20 +74,28 @@ static void expect_notes_begin(struct fixture *f, const char *wanted)
 
 /* ---- policies ---- */
 
+enum { PASSED = UINT32_MAX };
+
 struct job {
 	uint32_t tag, app, priority;
-	unsigned deadline_s; /* from now; 0: none */
+	unsigned deadline_s; /* from now; 0: none; PASSED: it passed long ago */
 	enum path path;
 };
 
+static uint64_t deadline_of(const struct job *j)
+{
+	if (j->deadline_s == PASSED)
+		return 1;
+	return j->deadline_s ? now_ns() + j->deadline_s * SECOND : 0;
+}
+
 static void tell(struct fixture *f, const struct job *j)
 {
-	app_is_told(&f->apps[j->app],
-	            &(struct order){ .what = ORDER_EXECUTE,
-	                             .model = j->priority,
-	                             .path = j->path,
-	                             .tag = j->tag,
-	                             .deadline_ns = j->deadline_s ? now_ns() + j->deadline_s * SECOND : 0 });
+	app_is_told(&f->apps[j->app], &(struct order){ .what = ORDER_EXECUTE,
+	                                               .model = j->priority,
+	                                               .path = j->path,
+	                                               .tag = j->tag,
+	                                               .deadline_ns = deadline_of(j) });
 }
 
 /* It is on the lane, and goes no further than operation @op. */
@@ -108,11 +116,23 @@ static void holds_the_lane(struct fixture *f, const struct job *j, unsigned op)
 static const struct policy_row {
 	const char *name, *policy;
 	struct job queue[JOBS];
-	const char *order;
+	const char *order, *deadline; /* deadline: what the service does with one; NULL: abort */
 } policy_rows[] = {
 	{ "fifo: who came first", "fifo", QUEUE, "10 11 12 13 14 15 16" },
 	{ "priority: whoever's it is, then who came first", "priority", QUEUE, "10 13 14 15 12 11 16" },
 	{ "edf: the earliest deadline, then who came first, then those without", "edf", QUEUE, "10 14 15 11 13 12 16" },
+	{ "edf: no deadline that has passed comes before any other",
+	  "edf",
+	  {
+		  { 11, 1, LOW, PASSED, BY_SYNC },
+		  { 12, 2, LOW, 0, BY_BURST },
+		  { 13, 1, LOW, PASSED, BY_ASYNC },
+		  { 14, 2, LOW, 600, BY_FENCED },
+		  { 15, 1, HIGH, PASSED, BY_BURST },
+		  { 16, 2, LOW, 900, BY_SYNC },
+	  },
+	  "10 14 16 11 12 13 15",
+	  "advise" },
 	{ "fair, in an app: priority, then deadline, then who came first",
 	  "fair",
 	  {
@@ -131,7 +151,9 @@ static void a_policy_orders_those_who_wait(void **state)
 	struct fixture *f = *state;
 	const struct policy_row *row = f->row;
 
-	begin(f, 3, OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", row->policy, "--preempt", "none"));
+	begin(f, 3,
+	      OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", row->policy, "--preempt", "none",
+	              "--deadline", row->deadline ? row->deadline : "abort"));
 	holds_the_lane(f, &(struct job){ 10, 0, MEDIUM }, 0);
 	for (uint32_t i = 0; i < JOBS; i++) {
 		tell(f, &row->queue[i]);
