@@ -459,20 +459,33 @@ uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
 	return first_missing(s, &after) > last->n_ready ? last->ended : 0;
 }
 
+/* The number of executions of service @instance that became ready without a recorded event so far; BSA_NEVER: unknown. */
+static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
+{
+	const struct bsa_numbered *s = f->numbers.services[instance];
+
+	if (!s || !s->numbers || !s->born || s->most_at <= bsa_losses_end(&f->losses, f->now) || s->n_seen > s->most)
+		return BSA_NEVER;
+	return s->most - s->n_seen;
+}
+
+bool bsa_numbers_none_unseen(const struct bsa_fold *f, unsigned instance)
+{
+	return !unseen_of(f, instance & (BSA_INSTANCES - 1));
+}
+
 uint64_t bsa_numbers_unseen(const struct bsa_fold *f)
 {
-	uint64_t unseen = 0, lost = bsa_losses_end(&f->losses, f->now);
+	uint64_t unseen = 0;
 
 	if (!f->losses.n)
 		return 0;
 	for (unsigned i = 0; i < BSA_INSTANCES; i++) {
-		const struct bsa_numbered *s = f->numbers.services[i];
+		uint64_t of = f->numbers.services[i] || f->voices.heard[i] ? unseen_of(f, i) : 0;
 
-		if (!s && !f->voices.heard[i])
-			continue;
-		if (!s || !s->numbers || !s->born || s->most_at <= lost || s->n_seen > s->most)
+		if (of == BSA_NEVER)
 			return BSA_NEVER;
-		unseen += s->most - s->n_seen;
+		unseen += of;
 	}
 	return unseen;
 }

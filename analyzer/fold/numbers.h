@@ -53,6 +53,9 @@ void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, u
 /* At the end: the number of executions that became ready without a recorded event; BSA_NEVER: unknown. */
 uint64_t bsa_numbers_unseen(const struct bsa_fold *f);
 
+/* Whether each execution of service @instance that became ready before the last loss ended has a recorded event. */
+bool bsa_numbers_none_unseen(const struct bsa_fold *f, unsigned instance);
+
 /* Events were lost. False: numbers cannot determine what the loss hides. */
 bool bsa_numbers_lose(struct bsa_fold *f, uint64_t began, uint64_t ended);
 

@@ -654,7 +654,7 @@ static void report_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 		(void)bsa_schedule_possible(f->schedule,
 		                            &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
 		                            under_way_after(f, s), until);
-	if (!f->losses.n)
+	if (!f->losses.n || bsa_numbers_none_unseen(f, s->fact.number >> INSTANCE_SHIFT))
 		return;
 	if (complete > f->began) { /* no hole hides executions that began later */
 		over = true;

@@ -498,6 +498,8 @@ static void an_empty_queue_ends_waits_that_were_lost(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+#define NUMBERED(n) "300001070 sched_enqueue exec=5:1 model=2 app=20 priority=high ahead=1 nth_ready=" n "\n"
+
 static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -570,6 +572,12 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		  HERE "1000 loss ended=2000\n300000000 loss ended=300001000\n300001060 exec_submit exec=3:2 model=2 "
 		       "path=burst\n",
 		  "possible_wait execution=none began=1000 ended=300001000 app=20/camera" },
+		{ "the service's numbers have no gap: the hole hides nothing that still waits",
+		  HERE "1000 loss ended=2000\n300001065 request_decode exec=5:1 model=2\n" NUMBERED("1"),
+		  "no possible_wait execution=none" },
+		{ "the numbers have a gap: an execution of which no event tells may still wait",
+		  HERE "1000 loss ended=2000\n300001065 request_decode exec=5:1 model=2\n" NUMBERED("2"),
+		  "possible_wait execution=none began=1000 ended=300001070 app=20/camera model=2/net" },
 		{ "within one hole nothing longer than that can be hidden",
 		  HERE "1000 loss ended=2000\n300001060 exec_submit exec=3:2 model=2 path=burst\n",
 		  "no possible_wait execution=none ended=2000" },
