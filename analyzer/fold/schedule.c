@@ -551,7 +551,9 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	bool ready;
 	int r = 0;
 
-	if (x->state == BSA_SCHEDULED_ON)
+	if (x->state == BSA_SCHEDULED_ON && x->lane == lane && is_hidden(d, x, x->slice_began, d->now))
+		vacate_lane(d, lane); /* it was preempted in a hole */
+	else if (x->state == BSA_SCHEDULED_ON)
 		lose_track(d, x);
 	if (x->state == BSA_SCHEDULED_OFF && !found)
 		may_have_waited(d, x, hidden_from(d, x), d->now);

@@ -587,6 +587,28 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* It was on its lane when the hole began, and comes back to it: another one that had the lane in between is heard to end there. */
+static void an_execution_that_comes_back_to_its_lane_left_it_in_the_hole(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "the one that ends on the lane had it until then, and nobody had it later",
+		  HERE HELD ASKED ENQUEUE
+		  "1100 loss ended=1200\n1300 exec_end exec=3:1 lane=0\n1310 sched_resume exec=5:1 lane=0\n",
+		  "unknown_lane lane=0 execution=none began=1100 ended=1200\n"
+		  "unknown_lane lane=0 execution=5:1 began=991 ended=1200\n"
+		  "unknown_lane lane=0 execution=3:1 began=1100 ended=1300\n"
+		  "no unknown_lane ended=1310" },
+		{ "nobody is heard to end there: the lane is not known in the hole alone",
+		  HERE HELD "1100 loss ended=1200\n1310 sched_resume exec=5:1 lane=0\n",
+		  "unknown_lane lane=0 execution=none began=1100 ended=1200\n"
+		  "unknown_lane lane=0 execution=5:1 began=991 ended=1200\n"
+		  "no unknown_lane ended=1310" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void what_comes_after_the_end_is_a_straggler(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -773,6 +795,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_add_up_is_not_complete),
 		cmocka_unit_test(an_empty_queue_ends_waits_that_were_lost),
 		cmocka_unit_test(a_wait_counts_as_far_as_it_was_recorded),
+		cmocka_unit_test(an_execution_that_comes_back_to_its_lane_left_it_in_the_hole),
 		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
 		cmocka_unit_test(with_too_many_under_way_the_oldest_are_given_up),
 		cmocka_unit_test(a_service_that_is_not_heard_again_does_not_delay_others),
