@@ -6,47 +6,66 @@ least AS MATERIALIZED (SELECT @limit_least@ AS ns),
 unseen_of_any AS MATERIALIZED (
 	SELECT h.began, h.ended FROM holes h WHERE (SELECT executions FROM hides) AND EXISTS (SELECT 1 FROM apps_with_more)
 	UNION ALL SELECT ifnull(h.began, -4611686018427387903), h.ended FROM hidden_waits h WHERE h.app_id IS NULL AND EXISTS (SELECT 1 FROM apps_with_more)),
+-- of one execution: its rank is NULL if it is unknown
 unseen AS MATERIALIZED (
 	-- waits of executions of which not all was recorded lie in their time
 	SELECT x.app_id, max(h.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began)) AS began,
-		min(h.ended, coalesce(x.run_ended, h.ended)) AS ended
+		min(h.ended, coalesce(x.run_ended, h.ended)) AS ended, x.id AS execution_id, k.rank
 	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id JOIN holes h
 		ON coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began) < h.ended AND coalesce(x.run_ended, h.ended) > h.began
+		LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'
-	UNION ALL SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id),
+	UNION ALL
+	SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended, h.execution_id, k.rank
+	FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id LEFT JOIN execution x ON x.id = h.execution_id
+		LEFT JOIN ranks k ON k.priority = x.priority),
 unseen_lanes AS MATERIALIZED (
-	SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)),
+	SELECT began, ended,
+		-- may executions of which no event tells have had the lane?
+		(SELECT executions FROM hides) OR NOT EXISTS (SELECT 1 FROM loss)
+			OR EXISTS (SELECT 1 FROM hidden_waits h WHERE h.execution_id IS NULL AND ifnull(h.began < u.ended, 1) AND h.ended > u.began) AS any_had
+	FROM (SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes
+		WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)) u),
+-- who may have had a lane: around a hole, and in one, where all that may have had it are known
+unseen_holders AS (
+	SELECT u.began, u.ended, u.execution_id FROM hidden_lanes u WHERE u.execution_id IS NOT NULL
+	UNION ALL
+	SELECT max(u.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, u.began)), min(u.ended, coalesce(x.run_ended, u.ended)), x.id
+	FROM unseen_lanes u JOIN apps_with_more a JOIN execution x ON x.app_id IS a.app_id AND NOT x.complete AND x.sides IS NOT 'client'
+	WHERE NOT u.any_had),
 long_slices AS MATERIALIZED (
-	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank
+	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
 	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
 	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
 		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
-	UNION ALL -- who may have had a lane around a hole: the import tells no inversion of it
-	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1)
-	FROM hidden_lanes u JOIN execution h ON h.id = u.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
+	UNION ALL -- the import tells no inversion of these
+	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1), h.id
+	FROM unseen_holders u JOIN execution h ON h.id = u.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
 	WHERE ifnull(k.rank < a.most, 1) AND u.ended - u.began > @limit@),
 waiting AS (
 	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, iif(x.path <> 'fenced', x.result_written, NULL), 4611686018427387903) AS ended,
-		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank
+		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank, x.id AS execution_id
 	FROM execution x JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices WHERE NOT measured)) AND x.sides IS NOT 'client'),
 -- what may have waited: for ns at most
 waited AS MATERIALIZED (
-	SELECT began, ended, 9223372036854775807 AS ns, app_id, NULL AS rank FROM unseen UNION ALL SELECT began, ended, ns, app_id, rank FROM waiting
+	SELECT began, ended, 9223372036854775807 AS ns, app_id, rank, execution_id, 1 AS hidden FROM unseen
+	UNION ALL SELECT began, ended, ns, app_id, rank, execution_id, 0 FROM waiting
 	UNION ALL -- who waits may be more urgent than who has a lane, or not; what it may have waited unseen is among the hidden waits
-	SELECT t.began, t.ended, 9223372036854775807, x.app_id, NULL FROM execution x CROSS JOIN wait t ON t.execution_id = x.id
+	SELECT t.began, t.ended, 9223372036854775807, x.app_id, NULL, x.id, 1 FROM execution x CROSS JOIN wait t ON t.execution_id = x.id
 	WHERE EXISTS (SELECT 1 FROM referred WHERE priority IS NULL) AND x.priority IS NULL
 		-- each of many may have waited behind each: only where there is what it may have waited for
 		AND (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices l WHERE l.app_id IS x.app_id))),
 inverted_unseen AS (
-	-- the import tells inversions of models whose steps were measured
+	-- the import tells inversions of models whose steps were measured, as far as waits were recorded
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) AS ns FROM waited w JOIN long_slices l ON l.app_id IS w.app_id
-	WHERE (w.rank IS NULL OR l.rank < w.rank AND NOT l.measured) AND min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) > l.limit_ns
+	WHERE ifnull(l.rank < w.rank, 1) AND (w.hidden OR NOT l.measured) AND w.execution_id IS NOT l.execution_id
+		AND min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) > l.limit_ns
 	UNION ALL
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
-		AND ifnull(w.rank > 0, 1) -- nothing is less urgent than low
+		AND l.any_had AND ifnull(w.rank > 0, 1) -- nothing is less urgent than low
 	UNION ALL
 	SELECT min(w.ended, l.ended) - max(w.began, l.began) FROM unseen_of_any w JOIN long_slices l
 	WHERE min(w.ended, l.ended) - max(w.began, l.began) > l.limit_ns
