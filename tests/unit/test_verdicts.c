@@ -288,6 +288,9 @@ static void a_threshold_that_is_given_is_named(void **state)
 	f.sight.wait_ns++;
 	bsv_rule_starvation(&j, &f, &bounds);
 	is("a longer one", j.rules[0].outcome, BSV_CANNOT_TELL);
+	f = (struct bsv_starvation_facts){ .native_ns = BSV_UNBOUNDED, .sight = { .service = true, .native = true } };
+	bsv_rule_starvation(&j, &f, &bounds);
+	assert_non_null(strstr(j.rules[0].why, "a wait of any length; limit 20"));
 }
 
 /* ---- priority ---- */

@@ -237,9 +237,8 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		             "because runs were not recorded",
 		             bsv_duration(gap, f->unsure_ns));
 	} else if (f->native_ns > limit) {
-		rule_explain(ret, 0, "policy native has no lanes: work may have waited up to %s; limit %s",
-		             hidden < BSV_UNBOUNDED ? bsv_duration(gap, hidden) : "for any time",
-		             limit_text(most, bounds));
+		rule_explain(ret, 0, "policy native has no lanes: there may have been a wait %s; limit %s",
+		             length_text(length, hidden), limit_text(most, bounds));
 	} else if (hidden > limit) {
 		rule_explain(ret, 0, "not all was recorded: there may have been a wait %s; limit %s",
 		             length_text(length, hidden), limit_text(most, bounds));
