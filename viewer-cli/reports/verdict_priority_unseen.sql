@@ -6,15 +6,16 @@ least AS MATERIALIZED (SELECT @limit_least@ AS ns),
 unseen_of_any AS MATERIALIZED (
 	SELECT h.began, h.ended FROM holes h WHERE (SELECT executions FROM hides) AND EXISTS (SELECT 1 FROM apps_with_more)
 	UNION ALL SELECT ifnull(h.began, -4611686018427387903), h.ended FROM hidden_waits h WHERE h.app_id IS NULL AND EXISTS (SELECT 1 FROM apps_with_more)),
--- of one execution: its rank is NULL if it is unknown
+-- executions of which not all was recorded: each waited, and had lanes, within its time
+partial AS MATERIALIZED (
+	SELECT x.id, x.app_id, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began,
+		coalesce(x.run_ended, 4611686018427387903) AS ended, k.rank
+	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id LEFT JOIN ranks k ON k.priority = x.priority
+	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'),
+-- rank: of the execution that waited; NULL: unknown
 unseen AS MATERIALIZED (
-	-- waits of executions of which not all was recorded lie in their time
-	SELECT x.app_id, max(h.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began)) AS began,
-		min(h.ended, coalesce(x.run_ended, h.ended)) AS ended, x.id AS execution_id, k.rank
-	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id JOIN holes h
-		ON coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began) < h.ended AND coalesce(x.run_ended, h.ended) > h.began
-		LEFT JOIN ranks k ON k.priority = x.priority
-	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'
+	SELECT x.app_id, max(h.began, x.began) AS began, min(h.ended, x.ended) AS ended, x.id AS execution_id, x.rank
+	FROM partial x JOIN holes h ON x.began < h.ended AND x.ended > h.began
 	UNION ALL
 	SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended, h.execution_id, k.rank
 	FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id LEFT JOIN execution x ON x.id = h.execution_id
@@ -30,9 +31,8 @@ unseen_lanes AS MATERIALIZED (
 unseen_holders AS (
 	SELECT u.began, u.ended, u.execution_id FROM hidden_lanes u WHERE u.execution_id IS NOT NULL
 	UNION ALL
-	SELECT max(u.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, u.began)), min(u.ended, coalesce(x.run_ended, u.ended)), x.id
-	FROM unseen_lanes u JOIN apps_with_more a JOIN execution x ON x.app_id IS a.app_id AND NOT x.complete AND x.sides IS NOT 'client'
-	WHERE NOT u.any_had),
+	SELECT max(u.began, x.began), min(u.ended, x.ended), x.id
+	FROM unseen_lanes u JOIN partial x ON x.began < u.ended AND x.ended > u.began WHERE NOT u.any_had),
 long_slices AS MATERIALIZED (
 	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
 	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
