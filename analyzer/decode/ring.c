@@ -83,6 +83,18 @@ int bsa_ring_next(struct bsa_ring *q, const struct bsa_batch **ret, struct bsa_e
 	return r;
 }
 
+bool bsa_ring_peek(struct bsa_ring *q, const struct bsa_batch **ret)
+{
+	bool any;
+
+	pthread_mutex_lock(&q->lock);
+	any = q->tail != q->head;
+	if (any)
+		*ret = q->batches[q->head % BSA_BATCHES];
+	pthread_mutex_unlock(&q->lock);
+	return any;
+}
+
 void bsa_ring_pop(struct bsa_ring *q)
 {
 	pthread_mutex_lock(&q->lock);

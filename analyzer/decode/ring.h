@@ -54,6 +54,8 @@ void bsa_ring_end(struct bsa_ring *q, int code, const struct bsa_err *err);
 
 /* 1 and the next batch, borrowed until bsa_ring_pop; 0 at the end, or the code of the end. Waits. */
 int bsa_ring_next(struct bsa_ring *q, const struct bsa_batch **ret, struct bsa_err *err);
+/* The same without waiting. False: there is no batch now. */
+bool bsa_ring_peek(struct bsa_ring *q, const struct bsa_batch **ret);
 void bsa_ring_pop(struct bsa_ring *q);
 
 void bsa_ring_close(struct bsa_ring *q);

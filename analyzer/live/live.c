@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "decode/follow.h"
+#include "decode/growing.h"
 #include "fold/fold.h"
 #include "live/labels.h"
 #include "live/misses.h"
@@ -24,14 +24,14 @@ static const uint64_t horizon_ns = 1000000000; /* as an import has it, which is 
 enum { TENANTS_MAX = 4096 };                   /* apps whose shares are kept: beyond that, idle apps are dropped */
 
 struct bsa_live {
-	struct bsa_follow *follow;
+	struct bsa_growing growing;
 	struct bsa_fold *fold;
 	struct bsa_facts facts;
 	struct bsa_misses *misses;
 	struct bsa_rows *rows;
 	struct services *services;
 	struct users *users;
-	struct bsa_live_options options; /* without the directory */
+	struct bsa_live_options options; /* without the directory and the url */
 	struct bsa_fold_ids last;
 	size_t n_traces; /* number of traces that users.h has */
 	bool compact;    /* detail that the fold assumes */
@@ -50,13 +50,13 @@ static int no_memory(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
 }
 
-/* LTTng's clock. */
-static uint64_t monotonic_ns(void)
+/* The clock of the trace, which is LTTng's. */
+static uint64_t trace_clock_ns(const struct bsa_live *l)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + (uint64_t)l->state.clock_lead_ns;
 }
 
 /* ---- facts ---- */
@@ -99,7 +99,7 @@ static void on_over(void *ctx, const struct bsa_execution *x)
 		return;
 	note_failure(l, bsa_rows_over(l->rows, x));
 	if (x->path != BSA_PATH_PREPARE)
-		bsa_rows_counted(l->rows, l->event_at, monotonic_ns());
+		bsa_rows_counted(l->rows, l->event_at, trace_clock_ns(l));
 }
 
 static void on_execution(void *ctx, const struct bsa_execution *x)
@@ -277,7 +277,7 @@ static int know_traces(struct bsa_live *l, struct bsa_err *err)
 {
 	const struct bsa_trace *t;
 
-	while ((t = bsa_follow_trace(l->follow, l->n_traces)) && t->path) {
+	while ((t = bsa_growing_trace(&l->growing, l->n_traces)) && t->path) {
 		if (users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
 			return no_memory(err);
 		l->options.compact |= t->compact;
@@ -372,7 +372,7 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 	const struct bsa_event *e;
 	int r;
 
-	while ((r = bsa_follow_next(l->follow, &e, err)) > 0)
+	while ((r = bsa_growing_next(&l->growing, &e, err)) > 0)
 		if ((r = take_record(l, e, err)) < 0)
 			return r;
 	return r;
@@ -381,25 +381,41 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 /* Records that the fold did not have, or had too late, may be of any execution of that time. */
 static void tell_unread(const struct bsa_live *l, const struct bsa_followed *before)
 {
-	const struct bsa_followed f = bsa_follow_followed(l->follow);
-	uint64_t until = bsa_follow_until(l->follow), behind = horizon_ns + f.late_ns;
+	const struct bsa_followed f = bsa_growing_followed(&l->growing);
+	uint64_t until = bsa_growing_until(&l->growing), behind = horizon_ns + f.late_ns;
 
 	if (f.late != before->late || f.broken != before->broken || f.lost_hold != before->lost_hold)
 		tell_lost(l, l->state.until > behind ? l->state.until - behind : 0,
 		          until == BSA_NEVER ? l->state.until : until);
 }
 
+static void look_at_relay(struct bsa_live *l)
+{
+	static const enum bsa_live_source sources[] = { [BSA_REMOTE_CONNECTING] = BSA_LIVE_CONNECTING,
+		                                        [BSA_REMOTE_READING] = BSA_LIVE_READING,
+		                                        [BSA_REMOTE_LOST] = BSA_LIVE_LOST,
+		                                        [BSA_REMOTE_ENDED] = BSA_LIVE_ENDED,
+		                                        [BSA_REMOTE_FAILED] = BSA_LIVE_LOST };
+
+	l->state.source = sources[bsa_remote_state(l->growing.remote)];
+	l->state.missed = bsa_remote_missed(l->growing.remote);
+	(void)bsa_remote_lead(l->growing.remote, &l->state.clock_lead_ns); /* not known before the first record: 0 */
+}
+
 int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 {
-	const struct bsa_followed before = bsa_follow_followed(l->follow);
-	int r = bsa_follow_look(l->follow, now, err);
+	const struct bsa_followed before = bsa_growing_followed(&l->growing);
+	int r;
 
+	if (l->growing.remote) /* first, so that what the state promises has been taken */
+		look_at_relay(l);
+	r = bsa_growing_look(&l->growing, now, err);
 	if (r >= 0)
 		r = take_all(l, err);
 	if (r >= 0)
 		tell_unread(l, &before);
-	if (r >= 0 && bsa_follow_until(l->follow) != BSA_NEVER) {
-		l->state.until = bsa_follow_until(l->follow);
+	if (r >= 0 && bsa_growing_until(&l->growing) != BSA_NEVER) {
+		l->state.until = bsa_growing_until(&l->growing);
 		bsa_rows_advance(l->rows, l->state.until);
 	}
 	return r;
@@ -413,7 +429,7 @@ static void on_recause(void *ctx, uint32_t app, uint32_t model, unsigned was, un
 /* All that is in files is taken, and the fold is over. */
 static int leave_trace(struct bsa_live *l, struct bsa_err *err)
 {
-	int r = bsa_follow_look(l->follow, BSA_NEVER, err);
+	int r = bsa_growing_look(&l->growing, BSA_NEVER, err);
 
 	if (r >= 0)
 		r = take_all(l, err);
@@ -438,7 +454,7 @@ int bsa_live_finish(struct bsa_live *l, struct bsa_err *err)
 /* Add the counts of this directory to those of the earlier ones. */
 static void add_up(const struct bsa_live *l, struct bsa_followed *ret, struct bsa_decoded *ret_decoded)
 {
-	const struct bsa_followed f = bsa_follow_followed(l->follow);
+	const struct bsa_followed f = bsa_growing_followed(&l->growing);
 
 	*ret = (struct bsa_followed){ .late = l->before.late + f.late,
 		                      .late_ns = f.late_ns > l->before.late_ns ? f.late_ns : l->before.late_ns,
@@ -448,7 +464,7 @@ static void add_up(const struct bsa_live *l, struct bsa_followed *ret, struct bs
 		                      .streams = f.streams };
 	*ret_decoded = l->decoded;
 	for (size_t i = 0; i < l->n_traces; i++) {
-		struct bsa_decoded d = bsa_follow_decoded(l->follow, i);
+		struct bsa_decoded d = bsa_growing_decoded(&l->growing, i);
 
 		ret_decoded->events += d.events;
 		ret_decoded->foreign += d.foreign;
@@ -459,7 +475,6 @@ static void add_up(const struct bsa_live *l, struct bsa_followed *ret, struct bs
 
 int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err)
 {
-	const struct bsa_follow_options options = { directory, l->options.settle_ns };
 	struct bsa_followed followed;
 	struct bsa_decoded decoded;
 	int r = leave_trace(l, err);
@@ -470,8 +485,8 @@ int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err
 	l->before = followed;
 	l->decoded = decoded;
 	note_gap(l);
-	l->follow = bsa_follow_free(l->follow);
-	r = bsa_follow_open(&l->follow, &options, err);
+	bsa_growing_close(&l->growing);
+	r = bsa_growing_open(&l->growing, directory, l->options.settle_ns, NULL, err);
 	return r < 0 ? r : begin_users(l, err);
 }
 
@@ -479,13 +494,12 @@ int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err
 
 int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options, struct bsa_err *err)
 {
-	const struct bsa_follow_options follow = { options->directory, options->settle_ns };
 	struct bsa_live *l = calloc(1, sizeof(*l));
 	int r = l ? 0 : no_memory(err);
 
 	if (r == 0) {
 		l->options = *options;
-		l->options.directory = NULL;
+		l->options.directory = l->options.url = NULL;
 		l->began = BSA_NEVER;
 		l->misses = bsa_misses_new();
 		l->rows = bsa_rows_new();
@@ -493,7 +507,7 @@ int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options,
 		r = l->misses && l->rows ? begin_users(l, err) : no_memory(err);
 	}
 	if (r == 0)
-		r = bsa_follow_open(&l->follow, &follow, err);
+		r = bsa_growing_open(&l->growing, options->directory, options->settle_ns, options->url, err);
 	if (r) {
 		bsa_live_free(l);
 		return r;
@@ -506,7 +520,7 @@ struct bsa_live *bsa_live_free(struct bsa_live *l)
 {
 	if (!l)
 		return NULL;
-	bsa_follow_free(l->follow);
+	bsa_growing_close(&l->growing);
 	bsa_fold_free(l->fold);
 	services_free(l->services);
 	users_free(l->users);
@@ -522,6 +536,8 @@ static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_s
 {
 	if (s->gaps)
 		return "it began anew";
+	if (s->missed)
+		return "the session had begun before it was read, or the relay was gone for a time";
 	if (s->overwritten)
 		return "tracefiles were written anew before they were read";
 	if (s->broken)
@@ -558,6 +574,13 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 	s.why = why_inexact(l, &s);
 	s.exact = !s.why;
 	return s;
+}
+
+void bsa_live_name(const struct bsa_live *l, char *ret, size_t size)
+{
+	*ret = 0;
+	if (l->growing.remote)
+		bsa_remote_name(l->growing.remote, ret, size);
 }
 
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max)

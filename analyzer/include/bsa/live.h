@@ -1,7 +1,7 @@
 /*
  * live.h -- figures of a recording that still grows: rates, latencies, missed deadlines and their causes, by app and model.
  *
- * The records come from the files (decode/follow.h), and the fold is the one of an import. So when the recording has ended and all of it
+ * The records come from the files (decode/follow.h), or from a relay daemon (decode/remote.h), and the fold is the one of an import. So when the recording has ended and all of it
  * was read, the sums equal those of an import exactly: struct bsa_live_state says whether this holds.
  *
  * TWO SPEEDS  Rates, latencies and misses are known with the last event of an execution. Waits, and so causes and shares, are known when no
@@ -79,7 +79,8 @@ struct bsa_live_tells {
 };
 
 struct bsa_live_options {
-	const char *directory; /* directory of the recording, which may not exist yet. Copied */
+	const char *directory; /* directory of the recording, which may not exist yet; NULL: @url says. Copied */
+	const char *url;       /* of a session at a relay daemon: net://RELAY[:PORT][/host/HOST/SESSION]. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
 	bool tells_only; /* there are to be no rows, no sums and no causes: what is told costs half as much then */
@@ -119,8 +120,19 @@ struct bsa_live_row {
 	struct bsa_live_sum sum;
 };
 
+/* Where the records come from. Files of this machine are always being read. */
+enum bsa_live_source {
+	BSA_LIVE_READING,
+	BSA_LIVE_CONNECTING, /* the relay has not answered yet */
+	BSA_LIVE_LOST,       /* the relay has gone; it is asked again each second */
+	BSA_LIVE_ENDED       /* the session at the relay is over, and all of it was read */
+};
+
 struct bsa_live_state {
-	uint64_t until;     /* everything is known up to this time; 0: nothing */
+	uint64_t until;  /* everything is known up to this time, on the clock of the trace; 0: nothing */
+	uint32_t source; /* enum bsa_live_source */
+	uint32_t missed; /* 1: events before the reading began, or while the relay was gone, were not seen */
+	int64_t clock_lead_ns; /* of the clock of the trace over CLOCK_MONOTONIC here: not 0 for another host, by wall clocks */
 	uint64_t window_ns; /* length of "the last seconds" */
 	struct bsa_live_sum sum;
 	uint64_t events; /* number of events read */
@@ -141,6 +153,9 @@ struct bsa_live_state {
 };
 
 struct bsa_live_state bsa_live_state(const struct bsa_live *l);
+
+/* "session NAME of host HOST" for one at a relay that has answered, or "". Ends with 0. */
+void bsa_live_name(const struct bsa_live *l, char *ret, size_t size);
 
 /* All rows of the last seconds or, if @all, of the whole time, in no order: @max of them into @ret. Returns how many there are. */
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max);

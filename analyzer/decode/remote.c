@@ -1,0 +1,895 @@
+/*
+ * remote.c -- see remote.h.
+ *
+ * CONCURRENCY  The reading thread makes records of messages, and hands them over in batches (ring.h). The traces, the session's name and the
+ *              error are under the lock. The state, and the time until which all has been handed over, are atomic; the thread writes each
+ *              after the batches that it stands for, and the caller reads each before them.
+ * END          bsa_remote_free closes the ring. The thread may wait for the relay then, which can take long: so thread and caller each hold
+ *              a reference, and the last one to give its reference back frees everything.
+ */
+#include "remote.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "failed.h"
+#include "look.h"
+#include "relay.h"
+#include "ring.h"
+#include "tap.h"
+#include "ties.h"
+
+enum {
+	NS = 1000000000,
+	AGAIN_NS = 5000000,    /* between two questions for what is new */
+	SEARCH_NS = 1000000000 /* between two tries to find a relay that has gone */
+};
+static const uint64_t gap_rank = 0; /* rank of losses that are no stream's */
+
+struct trace {
+	const bt_trace *trace; /* a reference: its event classes must outlive the plans */
+	struct bsa_input input;
+	struct bsa_counts counts;
+	uint32_t number; /* of the records; 0: it has no events of ours */
+};
+
+struct stream {
+	const bt_stream *stream; /* a reference */
+	struct trace *trace;
+	struct bsa_tap tap;
+	uint64_t rank;
+	uint64_t began;    /* the packet that it is in */
+	bool open, filled; /* it is in a packet; which has had an event */
+};
+
+/* What the reading thread alone uses. */
+struct reading {
+	const bt_plugin *plugin;
+	const bt_component_class_source *source;
+	bt_graph *graph;
+	bt_message_iterator *iterator;
+	struct bsa_plans plans;
+	struct stream **streams;
+	size_t n_streams;
+	struct stream *last; /* the stream of the last message */
+	struct bsa_batch *batch;
+	uint64_t now;        /* time of the last message */
+	uint64_t covered;    /* no time before this is without a packet */
+	size_t open;         /* packets with events that have not ended */
+	uint32_t covered_by; /* number of the trace whose packet ended at @covered; 0: there was none yet */
+	uint64_t
+		late_by; /* at most so long before it was attached to, a packet began; 0: all packets come from their begin */
+	bool no_memory;
+};
+
+struct bsa_remote {
+	pthread_mutex_t lock;
+	pthread_cond_t stopping;
+	bool stop;
+	unsigned references;
+	char *url;
+	struct bsa_relay_session session;
+	struct trace **list;
+	size_t n_traces;
+	struct bsa_err err;
+	/* the rest is not under the lock */
+	struct bsa_ring ring;
+	_Atomic int state;
+	_Atomic uint64_t until;
+	_Atomic size_t n_streams, n_published;
+	atomic_bool missed;
+	struct reading reading;
+	/* the caller's */
+	const struct bsa_batch *batch;
+	size_t at;
+	uint64_t seen_until, last;
+	struct bsa_ties *ties;
+	bool tied;
+	uint64_t record[BSA_RECORD_MAX / 8];
+	struct bsa_followed followed;
+	bool is_here, is_elsewhere; /* the host is this one; or is not; or neither is known yet */
+};
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a session");
+}
+
+/* ---- batches: the reading thread ---- */
+
+static void hand_over(struct bsa_remote *r)
+{
+	struct reading *g = &r->reading;
+
+	if (g->batch && g->batch->bytes) {
+		bsa_ring_push(&r->ring);
+		g->batch = NULL;
+	}
+	if (g->now > atomic_load_explicit(&r->until, memory_order_relaxed))
+		atomic_store_explicit(&r->until, g->now, memory_order_release);
+}
+
+/* Room for a record. NULL: the caller wants no more. */
+static struct bsa_queued *queue_room(struct bsa_remote *r)
+{
+	struct reading *g = &r->reading;
+
+	if (g->batch && g->batch->bytes + sizeof(struct bsa_queued) + BSA_RECORD_MAX > sizeof(g->batch->data))
+		hand_over(r);
+	if (!g->batch)
+		g->batch = bsa_ring_room(&r->ring);
+	return g->batch ? (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes) : NULL;
+}
+
+static void queue_push(struct bsa_remote *r, const struct bsa_queued *q)
+{
+	r->reading.batch->bytes += offsetof(struct bsa_queued, event) + q->event.size;
+}
+
+static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, const struct bsa_loss *loss)
+{
+	struct bsa_queued *q = queue_room(r);
+
+	if (!q)
+		return;
+	q->rank = gap_rank;
+	q->event = (struct bsa_event){
+		.at = began, .trace = trace, .kind = BSA_loss, .size = sizeof(q->event) + sizeof(*loss)
+	};
+	memcpy(&q->event + 1, loss, sizeof(*loss));
+	queue_push(r, q);
+}
+
+/* ---- traces and streams ---- */
+
+static char *path_of(const struct bsa_remote *r, const struct bsa_input *input, const bt_trace *trace)
+{
+	const bt_value *name = bt_trace_borrow_environment_entry_value_by_name_const(trace, "procname");
+	const char *process = name && bt_value_is_string(name) ? bt_value_string_get(name) : "";
+	char *path = NULL;
+	int n = input->info.uid == UINT32_MAX ? asprintf(&path, "%s/ust/pid/%s-%u", r->session.url, process, input->pid)
+	                                      : asprintf(&path, "%s/ust/uid/%u", r->session.url, input->info.uid);
+
+	return n < 0 ? NULL : path;
+}
+
+static bool publish_trace(struct bsa_remote *r, struct trace *t)
+{
+	struct trace **list;
+
+	pthread_mutex_lock(&r->lock);
+	list = reallocarray(r->list, r->n_traces + 1, sizeof(struct trace *));
+	if (list) {
+		r->list = list;
+		list[r->n_traces++] = t;
+		t->number = (uint32_t)r->n_traces;
+		atomic_store_explicit(&r->n_published, r->n_traces, memory_order_release);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return list;
+}
+
+static void trace_free(struct trace *t)
+{
+	if (!t)
+		return;
+	bsa_input_fini(&t->input);
+	bt_trace_put_ref(t->trace);
+	free(t);
+}
+
+static struct trace *trace_new(struct bsa_remote *r, const bt_stream *stream)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	int is;
+
+	if (!t)
+		return NULL;
+	atomic_init(&t->counts.began, BSA_NEVER);
+	atomic_init(&t->counts.ended, BSA_NEVER);
+	t->trace = bt_stream_borrow_trace_const(stream);
+	bt_trace_get_ref(t->trace);
+	is = bsa_look_at_stream(&t->input, stream, NULL);
+	if (is > 0)
+		t->input.info.path = path_of(r, &t->input, t->trace);
+	if (is < 0 || (is > 0 && (!t->input.info.path || !publish_trace(r, t)))) {
+		trace_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+/* The trace of the stream. Of a trace without events of ours each stream has its own one, which nothing refers to. */
+static struct trace *trace_of(struct bsa_remote *r, const bt_stream *stream)
+{
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+
+	for (size_t i = 0; i < r->n_traces; i++)
+		if (r->list[i]->trace == trace)
+			return r->list[i];
+	return trace_new(r, stream);
+}
+
+static struct stream *add_stream(struct bsa_remote *r, const bt_stream *stream)
+{
+	struct reading *g = &r->reading;
+	struct stream **list = reallocarray(g->streams, g->n_streams + 1, sizeof(struct stream *));
+	struct stream *s = list ? calloc(1, sizeof(*s)) : NULL;
+
+	if (list)
+		g->streams = list;
+	if (!s || !(s->trace = trace_of(r, stream))) {
+		free(s);
+		g->no_memory = true;
+		return NULL;
+	}
+	s->stream = stream;
+	bt_stream_get_ref(stream);
+	s->rank = (uint64_t)(s->trace->number + 1) << 40 |
+	          (bt_stream_class_get_id(bt_stream_borrow_class_const(stream)) & 0xff) << 32 |
+	          (bt_stream_get_id(stream) & 0xffffffff);
+	s->tap = (struct bsa_tap){
+		.counts = &s->trace->counts, .plans = &g->plans, .trace = s->trace->number, .pid = s->trace->input.pid
+	};
+	bsa_tap_init(&s->tap);
+	list[g->n_streams++] = s;
+	atomic_store(&r->n_streams, g->n_streams);
+	return s;
+}
+
+static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
+{
+	struct reading *g = &r->reading;
+
+	if (g->last && g->last->stream == stream)
+		return g->last;
+	for (size_t i = 0; i < g->n_streams; i++)
+		if (g->streams[i]->stream == stream)
+			return g->last = g->streams[i];
+	return g->last = add_stream(r, stream);
+}
+
+static void stream_free(struct stream *s)
+{
+	if (!s->trace->number)
+		trace_free(s->trace);
+	bt_stream_put_ref(s->stream);
+	free(s);
+}
+
+/* ---- times that no packet covers ---- */
+
+static uint64_t ns_of(const bt_clock_snapshot *snapshot)
+{
+	const bt_clock_class *clock = bt_clock_snapshot_borrow_clock_class_const(snapshot);
+	unsigned __int128 ns = (unsigned __int128)bt_clock_snapshot_get_value(snapshot) * NS;
+
+	ns /= bt_clock_class_get_frequency(clock);
+	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+}
+
+/* The first packets may hold less than there was: events of other streams before the reading began. */
+static void tell_begin(struct bsa_remote *r, const struct stream *s)
+{
+	struct reading *g = &r->reading;
+
+	if (!g->late_by)
+		return;
+	push_loss(r, s->trace->number, s->began,
+	          &(struct bsa_loss){ .ended = s->began + g->late_by,
+	                              .events = BSA_NEVER,
+	                              .packets = BSA_NEVER,
+	                              .cpu = UINT32_MAX,
+	                              .pid = s->trace->input.pid,
+	                              .cause = BSA_LOSS_HEAD });
+	g->late_by = 0;
+}
+
+/* The first event of a packet: from its begin on, the time is covered. */
+static void cover_begin(struct bsa_remote *r, struct stream *s)
+{
+	struct reading *g = &r->reading;
+
+	tell_begin(r, s);
+	if (!g->open && g->covered_by && s->began > g->covered)
+		push_loss(r, g->covered_by, g->covered,
+		          &(struct bsa_loss){ .ended = s->began,
+		                              .events = BSA_NEVER,
+		                              .packets = BSA_NEVER,
+		                              .cpu = UINT32_MAX,
+		                              .pid = r->list[g->covered_by - 1]->input.pid,
+		                              .cause = BSA_LOSS_GAP });
+	s->filled = true;
+	g->open++;
+}
+
+static void cover_end(struct reading *g, struct stream *s, uint64_t at)
+{
+	if (s->filled) {
+		assert(g->open);
+		g->open--;
+		if (at >= g->covered) {
+			g->covered = at;
+			g->covered_by = s->trace->number;
+		}
+	}
+	s->open = s->filled = false;
+}
+
+/* ---- messages ---- */
+
+static const bt_stream *stream_of(const bt_message *message)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		return bt_message_stream_beginning_borrow_stream_const(message);
+	case BT_MESSAGE_TYPE_EVENT:
+		return bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message));
+	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+		return bt_packet_borrow_stream_const(bt_message_packet_beginning_borrow_packet_const(message));
+	case BT_MESSAGE_TYPE_PACKET_END:
+		return bt_packet_borrow_stream_const(bt_message_packet_end_borrow_packet_const(message));
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		return bt_message_discarded_events_borrow_stream_const(message);
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		return bt_message_discarded_packets_borrow_stream_const(message);
+	default:
+		return NULL;
+	}
+}
+
+/* LTTng's streams have a clock; a source without one is none of LTTng's. */
+static bool is_clocked(const struct stream *s)
+{
+	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(s->stream));
+}
+
+static void take_packet(struct bsa_remote *r, struct stream *s, const bt_message *message)
+{
+	struct reading *g = &r->reading;
+
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING && s->tap.packets_timed) {
+		g->now = s->began = ns_of(bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
+		s->open = true;
+	}
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_END && s->open) {
+		g->now = ns_of(bt_message_packet_end_borrow_default_clock_snapshot_const(message));
+		cover_end(g, s, g->now);
+	}
+}
+
+static void take_record(struct bsa_remote *r, struct stream *s, const bt_message *message, uint64_t at)
+{
+	struct bsa_queued *q;
+
+	if (s->open && !s->filled && bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
+		cover_begin(r, s);
+	q = queue_room(r);
+	if (!q)
+		return;
+	q->rank = s->rank;
+	bsa_tap_write(&s->tap, message, &q->event);
+	queue_push(r, q);
+	r->reading.now = at;
+}
+
+static void take_message(struct bsa_remote *r, const bt_message *message)
+{
+	const bt_stream *stream = stream_of(message);
+	struct stream *s;
+	uint64_t at;
+	int is;
+
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
+		r->reading.now = ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
+	s = stream ? find_stream(r, stream) : NULL;
+	if (!s || !s->trace->number || !is_clocked(s))
+		return;
+	is = bsa_tap_look(&s->tap, message, &at);
+	r->reading.no_memory |= is < 0;
+	take_packet(r, s, message);
+	if (is > 0)
+		take_record(r, s, message, at);
+}
+
+static bt_graph_simple_sink_component_initialize_func_status sink_begins(bt_message_iterator *iterator, void *data)
+{
+	((struct bsa_remote *)data)->reading.iterator = iterator;
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
+}
+
+static bt_graph_simple_sink_component_consume_func_status sink_consumes(bt_message_iterator *iterator, void *data)
+{
+	struct bsa_remote *r = data;
+	bt_message_array_const messages;
+	uint64_t n = 0;
+
+	switch (bt_message_iterator_next(iterator, &messages, &n)) {
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+		break;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+	default:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		if (!r->reading.no_memory)
+			take_message(r, messages[i]);
+		bt_message_put_ref(messages[i]);
+	}
+	return r->reading.no_memory ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_MEMORY_ERROR
+	                            : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+}
+
+/* ---- the graph ---- */
+
+static bt_value *source_parameters(const char *url)
+{
+	bt_value *map = bt_value_map_create(), *inputs = NULL;
+
+	if (map &&
+	    bt_value_map_insert_empty_array_entry(map, "inputs", &inputs) == BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
+	    bt_value_array_append_string_element(inputs, url) == BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK &&
+	    bt_value_map_insert_string_entry(map, "session-not-found-action", "end") ==
+	            BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK)
+		return map;
+	bt_value_put_ref(map);
+	return NULL;
+}
+
+static bool graph_make(struct bsa_remote *r)
+{
+	struct reading *g = &r->reading;
+	bt_value *params = source_parameters(r->session.url);
+	const bt_component_source *source = NULL;
+	const bt_component_sink *sink = NULL;
+	bool made;
+
+	g->graph = bt_graph_create(0);
+	made = params && g->graph &&
+	       bt_graph_add_source_component(g->graph, g->source, "relay", params, BT_LOGGING_LEVEL_NONE, &source) ==
+	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
+	       bt_graph_add_simple_sink_component(g->graph, "records", sink_begins, sink_consumes, NULL, r, &sink) ==
+	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
+	       bt_graph_connect_ports(g->graph, bt_component_source_borrow_output_port_by_index_const(source, 0),
+	                              bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+	                              NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
+	bt_value_put_ref(params);
+	return made;
+}
+
+/* Wait for @ns, or until the caller stops the thread. False: it does. */
+static bool pause_for(struct bsa_remote *r, long ns)
+{
+	struct timespec t;
+	bool goes_on;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += (t.tv_nsec + ns) / NS;
+	t.tv_nsec = (t.tv_nsec + ns) % NS;
+	pthread_mutex_lock(&r->lock);
+	while (!r->stop && pthread_cond_timedwait(&r->stopping, &r->lock, &t) == 0)
+		;
+	goes_on = !r->stop;
+	pthread_mutex_unlock(&r->lock);
+	return goes_on;
+}
+
+static bool is_stopped(struct bsa_remote *r)
+{
+	bool stop;
+
+	pthread_mutex_lock(&r->lock);
+	stop = r->stop;
+	pthread_mutex_unlock(&r->lock);
+	return stop;
+}
+
+/* Until the session ends (true), or cannot be read on, or the caller wants no more. */
+static bool graph_run(struct bsa_remote *r)
+{
+	while (!is_stopped(r))
+		switch (bt_graph_run_once(r->reading.graph)) {
+		case BT_GRAPH_RUN_ONCE_STATUS_OK:
+			atomic_store_explicit(&r->state, BSA_REMOTE_READING, memory_order_release);
+			break;
+		case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
+			hand_over(r);
+			atomic_store_explicit(&r->state, BSA_REMOTE_READING, memory_order_release);
+			if (!pause_for(r, AGAIN_NS))
+				return false;
+			break;
+		case BT_GRAPH_RUN_ONCE_STATUS_END:
+			return true;
+		default:
+			return false;
+		}
+	return false;
+}
+
+/* Its streams are over; packets that were being read are known until now. */
+static void graph_end(struct bsa_remote *r)
+{
+	struct reading *g = &r->reading;
+
+	for (size_t i = 0; i < g->n_streams; i++) {
+		cover_end(g, g->streams[i], g->now);
+		stream_free(g->streams[i]);
+	}
+	g->n_streams = 0;
+	g->last = NULL;
+	g->iterator = NULL;
+	bt_graph_put_ref(g->graph);
+	g->graph = NULL;
+}
+
+/* ---- the thread ---- */
+
+static void set_failed(struct bsa_remote *r, const struct bsa_err *err)
+{
+	pthread_mutex_lock(&r->lock);
+	r->err = *err;
+	pthread_mutex_unlock(&r->lock);
+	atomic_store_explicit(&r->state, BSA_REMOTE_FAILED, memory_order_release);
+}
+
+/* Find the session at the relay. 0; BSA_E_ENV. */
+static int session_find(struct bsa_remote *r, struct bsa_err *err)
+{
+	struct bsa_relay_session s;
+	const char *url = r->session.url ? r->session.url : r->url;
+	int failed = bsa_relay_find(&s, r->reading.source, url, err);
+
+	if (failed)
+		return failed;
+	if (s.viewers)
+		failed = bsa_fail(err, BSA_E_ENV, "another program reads session %s of host %s; a relay allows one",
+		                  s.name, s.host);
+	if (s.streams)
+		atomic_store(&r->missed, true);
+	r->reading.late_by = s.streams ? s.timer_ns : 0;
+	pthread_mutex_lock(&r->lock);
+	if (!failed && !r->session.url) {
+		r->session = s;
+		s = (struct bsa_relay_session){ .url = NULL };
+	}
+	pthread_mutex_unlock(&r->lock);
+	bsa_relay_session_fini(&s);
+	return failed;
+}
+
+/* The relay has gone: until it has the session again. False: the caller wants no more. */
+static bool session_find_again(struct bsa_remote *r)
+{
+	atomic_store(&r->missed, true);
+	atomic_store_explicit(&r->state, BSA_REMOTE_LOST, memory_order_release);
+	while (pause_for(r, SEARCH_NS))
+		if (session_find(r, NULL) == 0)
+			return true;
+	return false;
+}
+
+static void read_sessions(struct bsa_remote *r)
+{
+	struct bsa_err err = { "" };
+	bool ended = false;
+
+	if (session_find(r, &err)) {
+		set_failed(r, &err);
+		return;
+	}
+	do {
+		ended = graph_make(r) && graph_run(r);
+		hand_over(r);
+		if (r->reading.no_memory)
+			no_memory(&err);
+		else if (!ended && !r->reading.now) /* nothing was ever read */
+			bsa_bt_failed(&err, BSA_E_ENV, "session %s of host %s cannot be read", r->session.name,
+			              r->session.host);
+		bsa_bt_forget();
+		graph_end(r);
+	} while (!ended && !*err.text && session_find_again(r));
+	if (*err.text) {
+		set_failed(r, &err);
+	} else if (ended) {
+		atomic_store_explicit(&r->until, r->reading.now + 1, memory_order_release);
+		atomic_store_explicit(&r->state, BSA_REMOTE_ENDED, memory_order_release);
+	}
+}
+
+static void remote_free(struct bsa_remote *r)
+{
+	bsa_plans_fini(&r->reading.plans);
+	for (size_t i = 0; i < r->n_traces; i++)
+		trace_free(r->list[i]);
+	bsa_relay_session_fini(&r->session);
+	bsa_ring_fini(&r->ring);
+	bsa_ties_free(r->ties);
+	bt_plugin_put_ref(r->reading.plugin);
+	pthread_cond_destroy(&r->stopping);
+	pthread_mutex_destroy(&r->lock);
+	free(r->reading.streams);
+	free(r->list);
+	free(r->url);
+	free(r);
+}
+
+static void remote_unref(struct bsa_remote *r)
+{
+	unsigned left;
+
+	pthread_mutex_lock(&r->lock);
+	left = --r->references;
+	pthread_mutex_unlock(&r->lock);
+	if (!left)
+		remote_free(r);
+}
+
+static void *read_remote(void *arg)
+{
+	struct bsa_remote *r = arg;
+
+	read_sessions(r);
+	remote_unref(r);
+	return NULL;
+}
+
+static int start_thread(struct bsa_remote *r, struct bsa_err *err)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int failed;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	r->references++;
+	failed = pthread_create(&thread, &attributes, read_remote, r);
+	pthread_attr_destroy(&attributes);
+	if (!failed)
+		return 0;
+	r->references--;
+	return bsa_fail(err, BSA_E_ENV, "no thread to read a session: %s", strerror(failed));
+}
+
+/* ---- the caller ---- */
+
+static int find_source(struct bsa_remote *r, struct bsa_err *err)
+{
+	struct reading *g = &r->reading;
+
+	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &g->plugin) ==
+	    BT_PLUGIN_FIND_STATUS_OK)
+		g->source = bt_plugin_borrow_source_component_class_by_name_const(g->plugin, "lttng-live");
+	return g->source ? 0
+	                 : bsa_fail(err, BSA_E_ENV,
+	                            "babeltrace2's plugin ctf has no lttng-live here, which reads relays");
+}
+
+int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *err)
+{
+	struct bsa_remote *r = calloc(1, sizeof(*r));
+	pthread_condattr_t clock;
+	int failed;
+
+	if (!r)
+		return no_memory(err);
+	r->references = 1;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->stopping, &clock);
+	pthread_condattr_destroy(&clock);
+	r->url = strdup(url);
+	r->ties = bsa_ties_new();
+	failed = r->url && r->ties ? bsa_ring_init(&r->ring, err) : no_memory(err);
+	if (!failed)
+		failed = find_source(r, err);
+	if (!failed)
+		failed = start_thread(r, err);
+	if (failed)
+		return remote_free(r), failed;
+	*ret = r;
+	return 0;
+}
+
+struct bsa_remote *bsa_remote_free(struct bsa_remote *r)
+{
+	if (!r)
+		return NULL;
+	pthread_mutex_lock(&r->lock);
+	r->stop = true;
+	pthread_cond_broadcast(&r->stopping);
+	pthread_mutex_unlock(&r->lock);
+	bsa_ring_close(&r->ring);
+	remote_unref(r);
+	return NULL;
+}
+
+int bsa_remote_look(struct bsa_remote *r, bool all, struct bsa_err *err)
+{
+	int state = atomic_load_explicit(&r->state, memory_order_acquire);
+
+	if (state == BSA_REMOTE_FAILED) {
+		pthread_mutex_lock(&r->lock);
+		bsa_fail(err, BSA_E_ENV, "%s", r->err.text);
+		pthread_mutex_unlock(&r->lock);
+		return BSA_E_ENV;
+	}
+	r->seen_until = all ? BSA_NEVER : atomic_load_explicit(&r->until, memory_order_acquire);
+	return 0;
+}
+
+static const struct bsa_queued *first_queued(struct bsa_remote *r)
+{
+	const struct bsa_queued *q;
+
+	if (r->batch && r->at == r->batch->bytes) {
+		bsa_ring_pop(&r->ring);
+		r->batch = NULL;
+	}
+	if (!r->batch) {
+		r->at = 0;
+		if (!bsa_ring_peek(&r->ring, &r->batch))
+			return NULL;
+	}
+	q = (const struct bsa_queued *)((const char *)r->batch->data + r->at);
+	return q->event.at < r->seen_until ? q : NULL;
+}
+
+static void take_first(struct bsa_remote *r, const struct bsa_queued *q)
+{
+	memcpy(r->record, &q->event, q->event.size);
+	r->at += offsetof(struct bsa_queued, event) + q->event.size;
+}
+
+static void be_on_time(struct bsa_remote *r)
+{
+	struct bsa_event *e = (struct bsa_event *)r->record;
+
+	if (e->at < r->last) {
+		r->followed.late++;
+		if (r->last - e->at > r->followed.late_ns)
+			r->followed.late_ns = r->last - e->at;
+		e->at = r->last;
+	}
+	r->last = e->at;
+}
+
+int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
+{
+	const struct bsa_queued *q;
+	uint64_t at;
+
+	if (r->tied && (*ret = bsa_ties_next(r->ties)))
+		return 1;
+	r->tied = false;
+	q = first_queued(r);
+	if (!q)
+		return 0;
+	at = q->event.at;
+	*ret = (const struct bsa_event *)r->record;
+	if (q->rank == gap_rank) {
+		take_first(r, q);
+		return 1;
+	}
+	do {
+		uint64_t rank = q->rank;
+
+		take_first(r, q);
+		be_on_time(r);
+		bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
+		q = first_queued(r);
+	} while (q && q->rank != gap_rank && q->event.at <= at && bsa_ties_count(r->ties) < BSA_TIES_MAX);
+	r->tied = true;
+	*ret = bsa_ties_next(r->ties);
+	return 1;
+}
+
+uint64_t bsa_remote_until(const struct bsa_remote *r)
+{
+	return r->seen_until;
+}
+
+/* NULL: there is none. */
+static struct trace *published_trace(struct bsa_remote *r, size_t i)
+{
+	struct trace *t;
+
+	if (i >= atomic_load_explicit(&r->n_published, memory_order_acquire))
+		return NULL;
+	pthread_mutex_lock(&r->lock);
+	t = r->list[i];
+	pthread_mutex_unlock(&r->lock);
+	return t;
+}
+
+const struct bsa_trace *bsa_remote_trace(struct bsa_remote *r, size_t i)
+{
+	const struct trace *t = published_trace(r, i);
+
+	return t ? &t->input.info : NULL;
+}
+
+struct bsa_decoded bsa_remote_decoded(struct bsa_remote *r, size_t i)
+{
+	const struct bsa_counts *c = &published_trace(r, i)->counts;
+
+	return (struct bsa_decoded){ .events = atomic_load(&c->events),
+		                     .foreign = atomic_load(&c->foreign),
+		                     .unusable = atomic_load(&c->unusable),
+		                     .lost_events = atomic_load(&c->lost_events),
+		                     .lost_packets = atomic_load(&c->lost_packets),
+		                     .began = atomic_load(&c->began),
+		                     .ended = atomic_load(&c->ended) };
+}
+
+struct bsa_followed bsa_remote_followed(const struct bsa_remote *r)
+{
+	struct bsa_followed all = r->followed;
+
+	all.streams = atomic_load(&r->n_streams);
+	return all;
+}
+
+enum bsa_remote_state bsa_remote_state(const struct bsa_remote *r)
+{
+	return (enum bsa_remote_state)atomic_load_explicit(&r->state, memory_order_acquire);
+}
+
+bool bsa_remote_missed(const struct bsa_remote *r)
+{
+	return atomic_load(&r->missed);
+}
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * NS + t.tv_nsec;
+}
+
+/* LTTng's clock has the number of the boot as its uuid. */
+static bool is_of_this_boot(const struct bsa_trace *trace)
+{
+	char id[64] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!f)
+		return false;
+	if (!fgets(id, sizeof(id), f))
+		*id = 0;
+	fclose(f);
+	id[strcspn(id, "\n")] = 0;
+	return *id && !strcmp(id, trace->clock_uuid);
+}
+
+bool bsa_remote_lead(struct bsa_remote *r, int64_t *ret)
+{
+	const struct trace *t = published_trace(r, 0);
+
+	if (!t)
+		return false;
+	if (!r->is_here && !r->is_elsewhere) {
+		r->is_here = is_of_this_boot(&t->input.info);
+		r->is_elsewhere = !r->is_here;
+	}
+	*ret = r->is_here ? 0 : clock_ns(CLOCK_REALTIME) - t->input.info.clock_offset - clock_ns(CLOCK_MONOTONIC);
+	return true;
+}
+
+void bsa_remote_name(struct bsa_remote *r, char *ret, size_t size)
+{
+	*ret = 0;
+	pthread_mutex_lock(&r->lock);
+	if (r->session.url)
+		snprintf(ret, size, "session %s of host %s", r->session.name, r->session.host);
+	pthread_mutex_unlock(&r->lock);
+}
