@@ -1,6 +1,7 @@
 /* exporter.c -- burstscope exporter: serves metrics of the running service to Prometheus. */
 #include "command.h"
 #include "live/top.h"
+#include "live/url.h"
 #include "metrics/generated.h"
 #include "record/options.h"
 #include "slo/rules.h"
@@ -13,7 +14,7 @@ static const int64_t settle =
 struct options {
 	int detail;
 	struct bsv_quantity buffer, duration;
-	const char *listen, *slo;
+	const char *listen, *slo, *url;
 };
 
 static const struct bsv_option options[] = {
@@ -30,6 +31,7 @@ static const struct bsv_option options[] = {
 	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_FOR(struct options),
+	BSV_OPTION_URL(struct options),
 	{ .name = NULL },
 };
 
@@ -50,13 +52,17 @@ static int exporter_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	struct bsv_top_options wanted = {
 		.session = call->n_operands ? call->operands[0] : NULL,
+		.url = o->url,
 		.detail = bsv_detail_compact(o->detail),
 		.buffer = (uint64_t)o->buffer.value,
 		.duration = o->duration.given ? o->duration.value : -1,
 		.settle = settle,
 		.listen = o->listen ? o->listen : USUAL_PLACE,
 	};
-	int r = read_buckets(o->slo, &wanted.buckets, err);
+	int r = bsv_live_options_check(o->url, wanted.session || o->detail || o->buffer.given, err);
+
+	if (r >= 0)
+		r = read_buckets(o->slo, &wanted.buckets, err);
 
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
@@ -77,9 +83,8 @@ const struct bsv_command bsv_exporter = {
 		"All clients that reach the port can read the names of apps and models: the exporter warns of an\n"
 		"address that other machines can reach.\n"
 		"Without SESSION the exporter records into a ring of files in memory, which it removes at its end.\n"
-		"SESSION is a running session of LTTng; the exporter ends when the session does. The status is 0, or "
-		"5\n"
-		"if the exporter cannot start or listen.\n",
+		"SESSION is a running session of LTTng; with --url it is one of another host. The exporter ends when\n"
+		"the session does. The status is 0, or 5 if the exporter cannot start or listen.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "live/top.h"
+#include "live/url.h"
 #include "record/options.h"
 
 #define MS INT64_C(1000000)
@@ -13,7 +14,7 @@ static const int64_t usual_interval = 1000 * MS, least_interval = 50 * MS, usual
 struct options {
 	int detail, format, color;
 	struct bsv_quantity buffer, duration, interval, settle, ring;
-	const char *app;
+	const char *app, *url;
 	bool once;
 };
 
@@ -25,6 +26,7 @@ static const struct bsv_option options[] = {
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_RING(struct options),
 	BSV_OPTION_FOR(struct options),
+	BSV_OPTION_URL(struct options),
 	{ .name = "once",
 	  .says = "print one table after one interval (2s), and end",
 	  .offset = offsetof(struct options, once) },
@@ -68,6 +70,7 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	struct bsv_top_options wanted = {
 		.session = call->n_operands ? call->operands[0] : NULL,
+		.url = o->url,
 		.detail = bsv_detail_compact(o->detail),
 		.buffer = (uint64_t)o->buffer.value,
 		.duration = time_or(&o->duration, -1),
@@ -84,7 +87,9 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "--interval: write at least 50ms");
 	if (wanted.settle > most_settle)
 		return bsa_fail(err, BSA_E_USAGE, "--settle: write at most 1m");
-	r = bsv_option_ring(&wanted.ring, &o->ring, err);
+	r = bsv_live_options_check(o->url, wanted.session || o->detail || o->buffer.given || o->ring.given, err);
+	if (r >= 0)
+		r = bsv_option_ring(&wanted.ring, &o->ring, err);
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;
@@ -97,7 +102,8 @@ const struct bsv_command bsv_top = {
 	.examples = "  burstscope top\n"
 		    "  burstscope top --once\n"
 		    "  burstscope top --format json --for 10s\n"
-		    "  burstscope top --detail full --app camera\n",
+		    "  burstscope top --detail full --app camera\n"
+		    "  burstscope top --url net://192.0.2.2/host/phone/far\n",
 	.more = "A row for each app and model, over the last five seconds: executions per second, the 50th and 99th\n"
 		"percentile of their latency, the app's part of its fair share, lanes held and executions waiting on\n"
 		"average, missed deadlines, missed slots, and their course. Above the table: causes of missed\n"
@@ -105,7 +111,8 @@ const struct bsv_command bsv_top = {
 		"after the other, p pauses and continues, s saves the last 30 s as a recording.\n"
 		"Without SESSION top records into a ring of files in memory, which it removes at its end. SESSION is "
 		"a\n"
-		"running session of LTTng. The last line is a summary. The status is 0, or 5 if top cannot start.\n",
+		"running session of LTTng. With --url top reads a session of another host, which lttng create --live\n"
+		"made there. The last line is a summary. The status is 0, or 5 if top cannot start.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

@@ -54,8 +54,10 @@ static bool write_all(const void *from, size_t n)
 	return true;
 }
 
-/* @metrics: a text of @metrics_bytes; NULL: answer with rows. */
-static bool write_answer(struct following *f, bool all, const char *metrics, size_t metrics_bytes)
+enum rows { NO_ROWS, LAST_ROWS, ALL_ROWS };
+
+/* @metrics: a text of @metrics_bytes; NULL: none. */
+static bool write_answer(struct following *f, enum rows rows, const char *metrics, size_t metrics_bytes)
 {
 	struct bsv_figures *to = &f->figures;
 	const char *why = NULL;
@@ -67,8 +69,10 @@ static bool write_answer(struct following *f, bool all, const char *metrics, siz
 	if (f->live && !metrics) {
 		to->state = bsa_live_state(f->live);
 		why = to->state.why;
-		to->n_rows = (uint32_t)bsa_live_rows(f->live, all, f->rows, BSV_FIGURES_ROWS);
+		bsa_live_name(f->live, to->session, sizeof(to->session));
 	}
+	if (f->live && rows != NO_ROWS)
+		to->n_rows = (uint32_t)bsa_live_rows(f->live, rows == ALL_ROWS, f->rows, BSV_FIGURES_ROWS);
 	to->state.why = NULL;
 	strncpy(to->why, why ? why : "", sizeof(to->why) - 1);
 	return write_all(to, sizeof(*to)) && write_all(f->rows, to->n_rows * sizeof(*f->rows)) &&
@@ -91,7 +95,7 @@ static bool write_metrics(struct following *f, enum bsv_metrics_form form)
 	}
 	if (!whole)
 		error_keep(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
-	written = write_answer(f, false, whole ? text : "", whole ? bytes : 0);
+	written = write_answer(f, NO_ROWS, whole ? text : "", whole ? bytes : 0);
 	if (whole && written)
 		bsv_metrics_scraped(f->metrics);
 	free(text);
@@ -123,7 +127,7 @@ static bool line_obey(struct following *f, const char *line)
 		recording_read(f);
 	if (!strcmp(line, "openmetrics") || !strcmp(line, "text"))
 		return write_metrics(f, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT);
-	return write_answer(f, finish, NULL, 0);
+	return write_answer(f, finish ? ALL_ROWS : !strcmp(line, "state") ? NO_ROWS : LAST_ROWS, NULL, 0);
 }
 
 static bool input_read(struct following *f)
@@ -189,7 +193,10 @@ int bsv_follow(int argc, char **argv)
 		return BSV_IMPORTER_STRANGE;
 	if (argc > ARGS && !conditions_begin(&f, argc - ARGS, argv + ARGS, &options))
 		return BSV_IMPORTER_STRANGE;
-	options.directory = argv[ARG_DIRECTORY];
+	if (!strncmp(argv[ARG_DIRECTORY], BSV_URL, strlen(BSV_URL)))
+		options.url = argv[ARG_DIRECTORY];
+	else
+		options.directory = argv[ARG_DIRECTORY];
 	options.settle_ns = strtoull(argv[ARG_SETTLE], NULL, 10);
 	options.compact = *argv[ARG_COMPACT] == '1';
 	if (strcmp(argv[ARG_BUCKETS], "-") != 0) {

@@ -3,8 +3,9 @@
  *
  *   burstscope-importer --follow VERSION DIRECTORY SETTLE_NS COMPACT BUCKETS [WINDOW_NS CONDITION...]
  *
- * Commands are lines on the process's standard input: "look", "finish", "move DIRECTORY", "openmetrics", "text", "conditions". It answers
- * each on its standard output with a struct bsv_figures, n_rows times a struct bsa_live_row, and metrics_bytes of metrics. Between commands
+ * DIRECTORY may be the URL of a session at a relay daemon instead: it begins with "net://" then.
+ * Commands are lines on the process's standard input: "look", "finish", "move DIRECTORY", "openmetrics", "text", "conditions", "state", which
+ * is "look" without rows. It answers each on its standard output with a struct bsv_figures, n_rows times a struct bsa_live_row, and metrics_bytes of metrics. Between commands
  * it reads new records. It ends at the end of its input. BUCKETS are the bounds of the metrics' histograms, in ns, each followed by a
  * comma; "-": no metrics are counted. With conditions (watch/folding.h) only those are counted: there are no rows, and figures.folded has
  * the state of each condition.
@@ -18,7 +19,15 @@
 
 #define BSV_FOLLOW "--follow"
 
-enum { BSV_FIGURES_MAGIC = 0x62736c76, BSV_FIGURES_ROWS = 1024, BSV_FIGURES_METRICS = 64 << 20, BSV_WHY = 96 };
+enum {
+	BSV_FIGURES_MAGIC = 0x62736c76,
+	BSV_FIGURES_ROWS = 1024,
+	BSV_FIGURES_METRICS = 64 << 20,
+	BSV_WHY = 96,
+	BSV_SESSION = 192
+};
+
+#define BSV_URL "net://"
 
 struct bsv_figures {
 	uint32_t magic, n_rows, metrics_bytes;
@@ -26,7 +35,8 @@ struct bsv_figures {
 	struct bsa_err err;
 	struct bsa_live_state state; /* without exact and why */
 	struct bsv_folded folded[BSV_CONDITIONS_MOST];
-	char why[BSV_WHY]; /* the sums are not exact; "": they are */
+	char why[BSV_WHY];         /* the sums are not exact; "": they are */
+	char session[BSV_SESSION]; /* bsa_live_name */
 };
 
 #endif

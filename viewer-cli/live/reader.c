@@ -174,6 +174,7 @@ static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
 {
 	f->err.text[sizeof(f->err.text) - 1] = 0;
 	f->why[sizeof(f->why) - 1] = 0;
+	f->session[sizeof(f->session) - 1] = 0;
 	f->state.why = NULL;
 	f->state.exact = !*f->why;
 	for (uint32_t i = 0; i < f->n_rows; i++) {
@@ -227,6 +228,11 @@ int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, s
                    struct bsa_err *err)
 {
 	return ask_reader(r, finish ? "finish\n" : "look\n", ret, rows, NULL, err);
+}
+
+int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
+{
+	return ask_reader(r, "state\n", ret, NULL, NULL, err);
 }
 
 int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)

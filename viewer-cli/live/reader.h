@@ -15,6 +15,7 @@ struct bsv_reader {
 	int to, from;
 };
 
+/* @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION], which is not waited for. */
 /* @buckets: of the metrics that it counts, too; NULL: it counts none. BSA_E_ENV: it cannot be started. */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                     const struct bsv_buckets *buckets, struct bsa_err *err);
@@ -37,6 +38,9 @@ void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
  */
 int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err);
+
+/* The state alone, without rows: where the records come from, and whether they still do. Like bsv_reader_ask. */
+int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
 /* The state of each condition so far: @ret->folded. Like bsv_reader_ask. */
 int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);

@@ -4,6 +4,7 @@
  * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the session daemon has ended; nothing is
  *          recorded until there is one again, and the screen reports that; then a new session is made, in a directory of its own, and the
  *          length of the interruption is reported. Ended: the session of another user of LTTng is over; its last figures stay.
+ * RELAY    A session of another host is read by that process, which also finds the relay again when it has gone; here its state is shown.
  * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and removed at
  *          the end. CRASH: the directory has the name of a probe's, and the session an own name: the next recording removes both.
  * METRICS  Fetched from that process whenever a client scrapes. A process that crashed counts from 0 again, which Prometheus understands.
@@ -33,10 +34,20 @@
 #include "record/record.h"
 #include "record/workload.h"
 
-enum { DRAW_MS = 100, ALIVE_MS = 500, TIMER_US = 10000, SAVED_SECONDS = 30, MESSAGE = 160, CRASHES_MOST = 8 };
+enum {
+	DRAW_MS = 100,
+	ALIVE_MS = 500,
+	TIMER_US = 10000,
+	SAVED_SECONDS = 30,
+	MESSAGE = 160,
+	CRASHES_MOST = 8,
+	SOURCE = 512
+};
 
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)
+
+static const int64_t relay_patience = 10 * SECOND;
 
 struct top {
 	const struct bsv_top_options *o;
@@ -46,9 +57,9 @@ struct top {
 	struct bsv_signals signals;
 	int signal_fd;
 	sigset_t before;
-	char directory[PATH_MAX]; /* directory of the session that is read */
-	char source[96], message[MESSAGE], app[sizeof(((struct bsa_live_row *)0)->app)];
-	struct bsv_figures figures;
+	char directory[PATH_MAX]; /* directory of the session that is read, or its URL */
+	char source[SOURCE], message[MESSAGE], app[sizeof(((struct bsa_live_row *)0)->app)];
+	struct bsv_figures figures, figures_of_relay;
 	struct bsa_live_row *rows;
 	enum bsv_view_sort sort;
 	bool screen, paused, stopping, lost, ended, redraw;
@@ -81,9 +92,14 @@ static uint64_t ring_of(const struct top *t)
 	return t->o->ring ? t->o->ring : BSV_RING_USUAL;
 }
 
+static bool is_own(const struct top *t)
+{
+	return !t->o->session && !t->o->url;
+}
+
 static void leave_session(struct top *t)
 {
-	if (t->o->session)
+	if (!is_own(t))
 		return;
 	bsv_recording_close(&t->recording);
 	if (*t->directory)
@@ -121,11 +137,15 @@ static int find_session(struct top *t, struct bsa_err *err)
 
 static int top_begin(struct top *t, struct bsa_err *err)
 {
-	int r = t->o->session ? find_session(t, err) : own_session(t, err);
+	int r = is_own(t) ? own_session(t, err) : t->o->session ? find_session(t, err) : 0;
 
 	if (r < 0)
 		return r;
-	if (t->o->session)
+	if (t->o->url)
+		snprintf(t->directory, sizeof(t->directory), "%s", t->o->url);
+	if (t->o->url)
+		snprintf(t->source, sizeof(t->source), "%s", t->o->url);
+	else if (t->o->session)
 		snprintf(t->source, sizeof(t->source), "session %s", t->o->session);
 	else
 		snprintf(t->source, sizeof(t->source), "its own session, %s", bsv_detail_name(t->o->detail));
@@ -135,8 +155,8 @@ static int top_begin(struct top *t, struct bsa_err *err)
 static int begin_reading(struct top *t, struct bsa_err *err)
 {
 	return bsv_reader_open(&t->reader, t->directory, (uint64_t)t->o->settle,
-	                       !t->o->session && t->o->detail == BSV_DETAIL_COMPACT,
-	                       t->o->listen ? &t->o->buckets : NULL, err);
+	                       is_own(t) && t->o->detail == BSV_DETAIL_COMPACT, t->o->listen ? &t->o->buckets : NULL,
+	                       err);
 }
 
 /* ---- what there is by now ---- */
@@ -192,6 +212,8 @@ static struct bsv_http_page page_asked(void *context, const char *path, const ch
 
 	if (!strcmp(path, "/metrics"))
 		return metrics_page(t, accept);
+	if (!strcmp(path, "/healthz") && t->lost && t->o->url)
+		return page_of_sentence(503, "nothing is read: the relay has gone\n");
 	if (!strcmp(path, "/healthz") && t->lost)
 		return page_of_sentence(503, "nothing is recorded: the session daemon of LTTng has gone\n");
 	if (!strcmp(path, "/healthz"))
@@ -253,16 +275,54 @@ static void look_after_other(struct top *t)
 	print_message(t, "session %s has ended", t->o->session);
 }
 
+/* The relay has gone, or is there again, as @source says. */
+static void relay_changed(struct top *t, uint32_t source)
+{
+	if (source == BSA_LIVE_LOST && !t->lost) {
+		t->lost_at = now_signed();
+		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
+	}
+	if (source == BSA_LIVE_READING && t->lost)
+		print_message(t, "the relay is there again: nothing was read for %.1f s",
+		              (double)(now_signed() - t->lost_at) / 1e9);
+	t->lost = source == BSA_LIVE_LOST;
+	if (source == BSA_LIVE_ENDED && !t->ended)
+		print_message(t, "%.140s has ended", t->figures_of_relay.session);
+	t->ended = source == BSA_LIVE_ENDED;
+}
+
+static int ask_of_relay(struct top *t, struct bsa_err *err)
+{
+	int r = bsv_reader_state(&t->reader, &t->figures_of_relay, err);
+
+	if (r >= 0 && *t->figures_of_relay.session)
+		snprintf(t->source, sizeof(t->source), "%s at %s", t->figures_of_relay.session, t->o->url);
+	return r;
+}
+
+static void look_after_relay(struct top *t)
+{
+	struct bsa_err err = { "" };
+	int r = ask_of_relay(t, &err);
+
+	if (r < 0)
+		t->failed = begin_reading_again(t, r, &err);
+	else
+		relay_changed(t, t->figures_of_relay.state.source);
+}
+
 static void look_after_session(struct top *t)
 {
-	if (t->lost && !t->o->session) {
+	if (t->lost && is_own(t)) {
 		begin_again(t);
 		return;
 	}
 	if (t->ended || now_signed() < t->alive_at)
 		return;
 	t->alive_at = now_signed() + ALIVE_MS * MS;
-	if (t->o->session)
+	if (t->o->url)
+		look_after_relay(t);
+	else if (t->o->session)
 		look_after_other(t);
 	else
 		look_after_own(t);
@@ -271,7 +331,7 @@ static void look_after_session(struct top *t)
 /* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
 static void forget_lost(struct top *t)
 {
-	if (t->lost && *t->directory)
+	if (t->lost && *t->directory && is_own(t))
 		leave_session(t);
 }
 
@@ -283,7 +343,11 @@ static void ask_to_save(struct top *t)
 	 * The ring may have overwritten the events that name objects: let services repeat them. Not earlier, because the repetition makes a
 	 * hole of a time in which nothing happened.
 	 */
-	if (!t->o->session && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
+	if (t->o->url) {
+		print_message(t, "nothing to save here: the trace is at the relay");
+		return;
+	}
+	if (is_own(t) && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
 	t->save_after = now_signed();
 	print_message(t, "saving");
@@ -319,7 +383,7 @@ static struct bsv_view view_of(const struct top *t)
 		                  .message = *t->message ? t->message : NULL,
 		                  .app = *t->app ? t->app : NULL,
 		                  .sort = t->sort,
-		                  .now = (uint64_t)now_signed(),
+		                  .now = (uint64_t)(now_signed() + t->figures.state.clock_lead_ns),
 		                  .paused = t->paused };
 }
 
@@ -478,6 +542,27 @@ static void give_back_signals(struct top *t)
 
 /* ---- all of it ---- */
 
+/* Until the relay has answered, or a signal comes. BSA_E_ENV: it does not answer, or has no such session. */
+static int await_relay(struct top *t, struct bsa_err *err)
+{
+	const int64_t until = now_signed() + relay_patience;
+	struct signalfd_siginfo info;
+	int r = 0;
+
+	while ((r = ask_of_relay(t, err)) >= 0 && t->figures_of_relay.state.source == BSA_LIVE_CONNECTING) {
+		struct pollfd p = { .fd = t->signal_fd, .events = POLLIN };
+
+		if (now_signed() > until)
+			return bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", t->o->url,
+			                (int)(relay_patience / SECOND));
+		if (poll(&p, 1, DRAW_MS) > 0 && read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+			heed_signal(t, (int)info.ssi_signo);
+		if (t->stopping)
+			return 0;
+	}
+	return r;
+}
+
 static int top_loop(struct top *t, struct bsa_err *err)
 {
 	int r = 0;
@@ -502,7 +587,7 @@ static int top_loop(struct top *t, struct bsa_err *err)
 /* The sums, of all that was recorded. */
 static int top_finish(struct top *t, struct bsa_err *err)
 {
-	int r = t->o->session || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
+	int r = !is_own(t) || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
 
 	if (t->http)
 		return r;
@@ -519,6 +604,8 @@ static int top_run(struct top *t, struct bsa_err *err)
 		r = top_begin(t, err);
 	if (r >= 0)
 		r = begin_reading(t, err);
+	if (r >= 0 && t->o->url)
+		r = await_relay(t, err);
 	if (r < 0)
 		return r;
 	if (t->http)

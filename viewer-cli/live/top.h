@@ -1,5 +1,5 @@
 /*
- * top.h -- runs `burstscope top` and `burstscope exporter`: follows an own or an existing session, and shows its figures, or serves them as
+ * top.h -- runs `burstscope top` and `burstscope exporter`: follows an own or an existing session, of this host or of another one, and shows its figures, or serves them as
  * metrics, until a signal or a key ends it.
  */
 #ifndef BSV_LIVE_TOP_H
@@ -15,6 +15,7 @@
 
 struct bsv_top_options {
 	const char *session; /* name of an existing session; NULL: make one */
+	const char *url;     /* of an existing session at a relay daemon (url.h), instead; NULL: none */
 	enum bsv_detail detail;
 	uint64_t buffer, ring; /* bytes, for each cpu and user; 0: as many as seem right */
 	int64_t duration;      /* ns; negative: until it is interrupted */

@@ -20,7 +20,7 @@ struct bsv_view {
 	const char *message; /* the latest notice; NULL: none */
 	const char *app;     /* only this app is shown; NULL: all */
 	enum bsv_view_sort sort;
-	uint64_t now; /* CLOCK_MONOTONIC */
+	uint64_t now; /* on the clock of the trace: CLOCK_MONOTONIC of its host */
 	bool paused, keys;
 };
 

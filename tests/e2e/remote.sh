@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# remote.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope top and exporter of another host's session, at a relay daemon in a network
+# namespace of its own: the sums are those of an import of what the relay wrote; relays and sessions that are not there, end or die.
+set -euo pipefail
+. "$(dirname "$0")/../relay.sh"
+burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
+export LC_ALL=C.UTF-8
+cd "$tmp"
+url=net://$relay_at
+far=/host/$(uname -n)/far
+
+# field NAME: of the last object of printed, a number or a word.
+field() { tail -n 1 printed | sed -nE "s/\"models\":.*//; s/.*\"$1\":\"?([^,}\"]*).*/\1/p"; }
+
+# refused STATUS WORDS ARG...: it ends with that status and one line, which has the words.
+refused()
+{
+	local want=$1 words=$2 status=0
+	shift 2
+	"$burstscope" "$@" >out 2>err || status=$?
+	((status == want)) || wrong "$*: status $status"
+	(($(wc -l <err) == 1)) || wrong "$*: not one line: $(<err)"
+	[[ $(<err) == *"$words"* ]] || wrong "$*: not '$words': $(<err)"
+}
+
+# ---- what is not there ----
+refused 2 'write net://RELAY' top --url "$relay_at"
+refused 2 'write net://RELAY' top --url "$url/far"
+refused 2 'leave out SESSION' top --url "$url" far
+refused 2 'leave out SESSION' exporter --url "$url" --detail full
+refused 5 "there is no relay (lttng-relayd) at $url" top --once --url "$url"
+refused 5 "there is no relay (lttng-relayd) at $url" exporter --url "$url"
+start_relay
+refused 5 'has no live session; lttng create --live makes one' top --once --url "$url"
+start_sessiond
+live_session far NOTICE
+refused 5 "has no live session /host/nobody/far; it has $far" top --once --url "$url/host/nobody/far"
+live_session near NOTICE
+refused 5 "has several live sessions; append one of these to the URL: " top --once --url "$url"
+quietly lttng --no-sessiond destroy near
+quietly lttng --no-sessiond destroy far
+
+# ---- from the begin to the end of a session: exactly what an import of the relay's files has ----
+
+# wanted NAME SQL FIELD
+wanted()
+{
+	local is
+	is=$("$burstscope" sql --format csv "$1.db" "$2" | tail -n 1)
+	[[ $(field "$3") == "$is" ]] || wrong "$1: $3 is $(field "$3"), and $is in an import"
+}
+
+# follows NAME LEVEL [EVENT...]
+follows()
+{
+	local name=$1 follower
+	rm -rf relayed/*
+	live_session far "${@:2}"
+	quietly lttng --no-sessiond start far
+	"$burstscope" top --format json --interval 100ms --url "$url" >printed &
+	follower=$!
+	awaits '[[ -s printed ]]' 'a first object'
+	start_another "$service"
+	quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
+	stop_service
+	quietly lttng --no-sessiond destroy far
+	wait "$follower" || wrong "$name: top ends with $?"
+	"$burstscope" import -q -o "$name.db" relayed/*/far-*
+	[[ $(field final) == true && $(field exact) == true ]] || wrong "$name: not exact: $(tail -n 1 printed | cut -c1-700)"
+	[[ $(field message) == "session far of host $(uname -n) has ended" ]] || wrong "$name: it says $(field message)"
+	[[ $(field source) == "session far of host $(uname -n) at $url" ]] || wrong "$name: it is $(field source)"
+	wanted "$name" "SELECT count(*) FROM execution WHERE path <> 'prepare'" executions
+	wanted "$name" "SELECT count(*) FROM execution WHERE miss IS NOT NULL" missed
+	wanted "$name" "SELECT count(*) FROM execution WHERE path <> 'prepare' AND quality <> 'complete'" incomplete
+	wanted "$name" "SELECT CAST(total(slot_misses) AS INTEGER) FROM execution" slot_misses
+	wanted "$name" "SELECT sum(run_ns) FROM execution WHERE path <> 'prepare'" run_ns
+	wanted "$name" "SELECT sum(queue_ns) FROM execution WHERE path <> 'prepare'" queue_ns
+	wanted "$name" "SELECT count(*) FROM loss" losses
+	wanted "$name" "SELECT sum(lost_events) FROM trace" lost_events
+	(($(field executions) > 50)) || wrong "$name: only $(field executions) executions"
+	for line in 1 2 '$'; do
+		sed -n "${line}p" printed >one.json
+		"$json_schema" "$schema" one.json || wrong "$name: object $line is not as the schema says: $(<one.json)"
+	done
+}
+
+follows full DEBUG_FUNCTION
+follows compact NOTICE exec_client exec_service
+
+# ---- begun late: not exact, and said so; lag is a figure ----
+live_session far NOTICE exec_client exec_service
+quietly lttng --no-sessiond start far
+start_another "$service"
+"$load" --socket "$tmp/socket" --duration 60s --quiet noisy-neighbour >load.out 2>&1 &
+apps=$!
+trap 'kill $apps 2>/dev/null || true; stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
+awaits '[[ $(find relayed -name "bursts_*" -size +0) ]]' 'events at the relay'
+"$burstscope" top --url "$url$far" --for 3s --format json >printed || wrong "--for 3s: status $?"
+(($(wc -l <printed) >= 3)) || wrong "--for 3s: only $(wc -l <printed) objects"
+[[ $(field exact) == false && $(field why) == *'had begun before it was read'* ]] || wrong "late: $(tail -n 1 printed | cut -c1-700)"
+(($(field executions) > 50)) || wrong "late: only $(field executions) executions"
+[[ $(field lag_ns) =~ ^[0-9]+$ && $(field counted_p50_ns) =~ ^[0-9]+$ ]] || wrong "late: no lag: $(tail -n 1 printed | cut -c1-700)"
+[[ $(field lost_events) == 0 ]] || wrong "late: $(field lost_events) events lost"
+
+# ---- one viewer at a time; metrics; a relay that dies, and another one in its place ----
+"$burstscope" exporter --listen 127.0.0.1:9464 --url "$url$far" >exporter.out 2>exporter.err &
+exporter=$!
+awaits "[[ -e exporter.err ]]" "a file"
+page() { { exec 3<>/dev/tcp/127.0.0.1/9464 && printf 'GET %s HTTP/1.0\r\n\r\n' "$1" >&3 && cat <&3; } 2>/dev/null || true; }
+executions() { page /metrics | awk '/^nnburst_executions_total/ { n += $NF } END { print n + 0 }'; }
+awaits '(($(executions) > 50))' "executions in the metrics: $(<exporter.err)"
+[[ $(page /healthz) == *' 200 '* ]] || wrong "healthz while it reads: $(page /healthz)"
+refused 5 "another program reads session far of host $(uname -n); a relay allows one" top --once --url "$url$far"
+stop_relay -KILL
+awaits '[[ $(page /healthz) == *" 503 "*"the relay has gone"* ]]' 'healthz without a relay'
+[[ $(<exporter.err) == *"the relay at $url$far has gone, and nothing is read"* ]] || wrong "the relay died: $(<exporter.err)"
+quietly lttng --no-sessiond destroy --no-wait far
+start_relay
+live_session far NOTICE exec_client exec_service
+quietly lttng --no-sessiond start far
+awaits '[[ $(<exporter.err) == *"the relay is there again: nothing was read for "* ]]' 'the relay is back'
+before=$(executions)
+awaits '(($(executions) > before))' 'executions by the second relay'
+quietly lttng --no-sessiond destroy far
+awaits '! kill -0 $exporter 2>/dev/null' 'the exporter ends with the session'
+wait "$exporter" || wrong "the exporter ends with $?"
+[[ $(tail -n 1 exporter.err) == *"session far of host $(uname -n) has ended" ]] || wrong "the session ended: $(<exporter.err)"
+kill "$apps"
+wait "$apps" 2>/dev/null || true
+exit $((failures > 0))

@@ -1,0 +1,43 @@
+/* url.c -- see url.h. */
+#include "live/url.h"
+
+#include <string.h>
+
+#include "live/figures.h"
+
+enum { URL_MOST = 512 };
+
+/* HOST/SESSION, of which neither is empty. */
+static bool is_session(const char *path)
+{
+	size_t host = strcspn(path, "/"), name = host && path[host] ? strcspn(path + host + 1, "/") : 0;
+
+	return name && !path[host + 1 + name];
+}
+
+static int check_url(const char *url, struct bsa_err *err)
+{
+	static const char before[] = "/host/";
+	size_t scheme = strlen(BSV_URL), relay = 0;
+	bool right = !strncmp(url, BSV_URL, scheme) && strlen(url) < URL_MOST && !strpbrk(url, "\n\r ");
+
+	if (right) {
+		relay = strcspn(url + scheme, "/");
+		url += scheme + relay;
+		right = relay && (!*url || !strcmp(url, "/") ||
+		                  (!strncmp(url, before, strlen(before)) && is_session(url + strlen(before))));
+	}
+	return right ? 0
+	             : bsa_fail(err, BSA_E_USAGE,
+	                        "--url: write net://RELAY or net://RELAY/host/HOST/SESSION, where RELAY is a host with "
+	                        "lttng-relayd");
+}
+
+int bsv_live_options_check(const char *url, bool beside, struct bsa_err *err)
+{
+	if (url && beside)
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--url: the session runs on another host; leave out SESSION, --detail, --buffer and "
+		                "--ring");
+	return url ? check_url(url, err) : 0;
+}
