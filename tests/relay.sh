@@ -45,13 +45,14 @@ stop_relay()
 	wait "$pid" 2>/dev/null || true
 }
 
-# live_session NAME LEVEL [EVENT...]: one whose events the relay gets each 50 ms; it is started by lttng start.
+# live_session NAME LEVEL [EVENT...]: one whose events the relay gets each $live_timer us; it is started by lttng start.
+live_timer=50000
 live_session()
 {
 	local name=$1 level=$2 event
 	shift 2
 
-	quietly lttng --no-sessiond create "$name" --live=50000 --set-url=net://$relay_at
+	quietly lttng --no-sessiond create "$name" --live=$live_timer --set-url=net://$relay_at
 	quietly lttng --no-sessiond enable-channel --userspace --session="$name" --buffers-uid --discard --subbuf-size=131072 \
 		--num-subbuf=16 bursts
 	quietly lttng --no-sessiond enable-event --userspace --session="$name" --channel=bursts 'nnburst:*' --loglevel="$level"
