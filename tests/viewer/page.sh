@@ -47,6 +47,12 @@ says 2 '*would replace*' "$burstscope" report -o camera.db camera.db
 says 4 '*' "$burstscope" report -o page.html none.db
 says 5 '*' "$burstscope" report -o none/page.html camera.db
 [[ ! -e /dev/full ]] || says 5 '*' "$burstscope" report -o /dev/full camera.db
+if unshare --mount true 2>/dev/null; then
+	mkdir -p small
+	says 5 '*small/page.html cannot be written: No space left on device' unshare --mount sh -c 'mount -t tmpfs -o size=64k own small && exec "$@"' sh "$burstscope" report -o small/page.html camera.db
+	says 5 '*a temporary file in /tmp cannot be written*' unshare --mount sh -c 'mount --bind . /mnt && mount -t tmpfs -o size=4k own /tmp && cd /mnt && exec "$@"' \
+		sh "$burstscope" report -o page.html camera.db
+fi
 head -c 5000 camera.db >cut.db
 says 4 '*' "$burstscope" report -o page.html cut.db
 

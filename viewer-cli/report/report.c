@@ -1,6 +1,7 @@
 /* report.c -- see report.h. */
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,9 @@ static int append_file(FILE *to, FILE *from, struct bsa_err *err)
 	char part[65536];
 	size_t n;
 
+	/* rewind clears the stream's error, so that a write that failed must be seen before */
+	if (fflush(from) || ferror(from))
+		return bsa_fail(err, BSA_E_ENV, "a temporary file in %s cannot be written; make room there", P_tmpdir);
 	rewind(from);
 	while ((n = fread(part, 1, sizeof(part), from)))
 		fwrite(part, 1, n, to);
@@ -190,6 +194,6 @@ int bsv_report_write(struct bsv_input *input, const struct bsv_report_asked *ask
 	struct writing w = { .input = input, .asked = asked, .to = to, .first = first, .packs = packs, .err = err };
 
 	if (!first || !packs)
-		return bsa_fail(err, BSA_E_ENV, "no temporary file can be made");
+		return bsa_fail(err, BSA_E_ENV, "no temporary file can be made in %s: %s", P_tmpdir, strerror(errno));
 	return write_all(&w);
 }
