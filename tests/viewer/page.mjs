@@ -24,10 +24,19 @@ function dump(db, burstscope) {
 		losses: rows('SELECT count(*) AS n FROM loss'),
 		without: rows(`SELECT execution_id AS x, count(*) AS n, sum(met) AS met FROM miss_without WHERE met IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 1`),
 		rules: rows('SELECT count(*) AS n FROM service_rules UNION ALL SELECT count(*) FROM trace'),
-		matrix: rows(`SELECT x.app_id AS victim, c.culprit_app_id AS culprit, count(*) AS n FROM miss_cause c JOIN execution x ON x.id = c.execution_id WHERE c.is_primary
-			GROUP BY 1, 2`),
+		matrix: rows(`SELECT a.name AS victim, b.name AS culprit, cast(x.app_id AS TEXT) AS victim_key, cast(c.culprit_app_id AS TEXT) AS culprit_key, count(*) AS n
+			FROM miss_cause c JOIN execution x ON x.id = c.execution_id LEFT JOIN app a ON a.id = x.app_id LEFT JOIN app b ON b.id = c.culprit_app_id WHERE c.is_primary
+			GROUP BY x.app_id, c.culprit_app_id`),
 		links: rows(`SELECT (SELECT count(*) FROM preemption WHERE by_execution_id > 0) AS preemptions, (SELECT count(*) FROM inversion WHERE holder_id > 0) AS inversions`),
-		spans: rows(`SELECT count(*) AS n, sum(miss IS NOT NULL) AS missed FROM execution WHERE submitted - ${began} >= 10000000 AND submitted - ${began} < 40000000`),
+		spans: rows(`WITH x AS (SELECT a.name AS app, e2e_ns, miss, quality = 'complete' AND status = 'NONE' AND e2e_ns IS NOT NULL AS answered
+			FROM execution JOIN app a ON a.id = app_id WHERE submitted - ${began} >= 10000000 AND submitted - ${began} < 40000000),
+			ranked AS (SELECT app, e2e_ns, row_number() OVER (PARTITION BY app ORDER BY e2e_ns) AS nth, count(*) OVER (PARTITION BY app) AS n FROM x WHERE answered),
+			held AS (SELECT a.name AS app, sum(min(s.ended - ${began}, 40000000) - max(s.began - ${began}, 10000000)) AS ns FROM lane_slice s JOIN execution e ON e.id = s.execution_id
+				JOIN app a ON a.id = e.app_id WHERE s.ended - ${began} > 10000000 AND s.began - ${began} < 40000000 GROUP BY 1)
+			SELECT app, count(*) AS n, sum(miss IS NOT NULL) AS missed, sum(answered) AS answered,
+				(SELECT e2e_ns FROM ranked r WHERE r.app = x.app AND r.nth = (50 * r.n + 99) / 100) AS p50, (SELECT e2e_ns FROM ranked r WHERE r.app = x.app AND r.nth = (99 * r.n + 99) / 100) AS p99,
+				round(100.0 * (SELECT ns FROM held h WHERE h.app = x.app) / (SELECT sum(ns) FROM held), 6) AS lane
+			FROM x GROUP BY 1 ORDER BY 1`),
 	}));
 }
 
@@ -51,20 +60,24 @@ async function open(name, { hash = '', ...how } = {}) {
 const tables = `[...document.querySelectorAll('table')].map((t) => ({ title: t.caption.firstChild.textContent,
 	rows: [...t.tBodies[0].rows].filter((r) => !r.classList.contains('unfold')).map((r) => [...r.cells].map((c) => c.dataset.value)) }))`;
 
+/** @answer's parts are tables of the page, cell by cell; @all: what tables is. */
+function answerAgrees(name, answer, all, without = []) {
+	for (const part of [answer, ...answer.parts].filter((p) => p.rows.length && !without.includes(p))) {
+		const cells = JSON.stringify(part.rows.map((r) => part.columns.map((c) => String(r[c.name]))));
+
+		equal(`${name}: ${answer.command} ${part.name ?? ''}: a table of it`, all.some((t) => JSON.stringify(t.rows) === cells), true);
+	}
+}
+
 /** The page's tables are the answers' parts, cell by cell. */
 async function tablesAgree(name, wanted) {
 	const all = await b.value(tables);
 
 	equal(`${name}: rules and traces`, await b.value(`['Rules of', 'Traces that'].map((w) => document.querySelector('#in-method').textContent.includes(w) && ${tables}.find((t) => t.title.startsWith(w))?.rows.length)`), wanted.rules.map((r) => r.n || false));
-	for (const command of commands) {
-		const answer = wanted.answers[command], parts = [...(command === 'summary' ? [] : [answer]), ...answer.parts];
-
-		for (const part of parts.filter((p) => p.rows.length)) {
-			const cells = JSON.stringify(part.rows.map((r) => part.columns.map((c) => String(r[c.name]))));
-
-			equal(`${name}: ${command} ${part.name ?? ''}: a table of it`, all.some((t) => JSON.stringify(t.rows) === cells), true);
-		}
-	}
+	for (const command of commands)
+		answerAgrees(name, wanted.answers[command], all, command === 'summary' ? [wanted.answers.summary] : []);
+	equal(`${name}: links into the timeline lead somewhere`, await b.value(`[...document.querySelectorAll('td a[href^="#"]')].map((a) => a.getAttribute('href')).filter((href) =>
+		(href.startsWith('#exec=') ? burstscope.world.indexOf(Number(href.slice(6))) < 0 : !/^#t=[\\d.]+s\\.\\.[\\d.]+s$/.test(href) || parseFloat(href.slice(3)) >= parseFloat(href.split('..')[1])))`), []);
 	const cost = (row) => row.finding !== 'burst_per_call' && row.see.startsWith('burstscope overhead');
 	const facts = (row) => [[cost(row) ? 'Where' : 'Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
 
@@ -108,22 +121,50 @@ async function replaysAgree(name, wanted) {
 	}
 }
 
+/** A matrix as the page has it: of each row its name, and each column's name and figure; null: there is none. */
+const matrixOnPage = (kind) => b.value(`(() => { const table = document.querySelector('.matrix.${kind}'), heads = [...table?.tHead.rows[0].cells ?? []].slice(1).map((c) => c.textContent);
+	return table && [...table.tBodies[0].rows].map((r) => [r.cells[0].textContent, ...[...r.cells].slice(1).map((c, i) => [heads[i], Number(c.dataset.value)])]); })()`);
+
+/** The same from pairs, those with the largest sums first; null: there are none. */
+function matrixWanted(pairs) {
+	const inOrder = (side, name) => {
+		const sums = new Map();
+
+		for (const pair of pairs)
+			sums.set(pair[side] ?? '', { n: (sums.get(pair[side] ?? '')?.n ?? 0) + pair.n, name: pair.names[name] ?? 'no app' });
+		return [...sums].sort(([x, { n }], [y, { n: m }]) => m - n || (x < y ? -1 : 1));
+	};
+
+	return pairs.length ? inOrder('row', 0).map(([row, { name }]) => [name, ...inOrder('column', 1).map(([column, head]) => [head.name,
+		pairs.filter((p) => (p.row ?? '') === row && (p.column ?? '') === column).reduce((n, p) => n + p.n, 0)])]) : null;
+}
+
+/** Of more apps than a matrix has room for, what the others add up to is there, too. */
+async function othersAgree() {
+	const matrix = await matrixOnPage('interference'), waits = (await b.value(tables)).find((t) => t.title.startsWith('Waits for a lane')).rows;
+	const sum = (cells) => cells.reduce((n, [, ns]) => n + ns, 0), last = matrix[matrix.length - 1];
+	const apps = new Set(waits.map(([app]) => app)).size, rest = (n) => `${n - 20} others`;
+
+	equal('more apps than a matrix has: rows and columns', [matrix.length, last[0], new Set(matrix.map((row) => row.length)).size, last[last.length - 1][0]], [21, rest(apps), 1, rest(new Set(waits.map(([, by]) => by)).size)]);
+	equal('all that they waited', matrix.reduce((n, [, ...cells]) => n + sum(cells), 0), waits.reduce((n, row) => n + Number(row[2]), 0));
+	equal('the sum of the others', sum(last.slice(1)), waits.filter(([app]) => !matrix.some(([name]) => name === app)).reduce((n, row) => n + Number(row[2]), 0));
+}
+
 /** Victims by culprits, and arrows between their rows, where there are few enough to be drawn. */
 async function linksAgree(name, wanted) {
 	const [{ preemptions, inversions }] = wanted.links;
-	const cells = (kind) => b.value(`[...document.querySelectorAll('.matrix.${kind} td')].map((c) => Number(c.dataset.value)).filter((n) => n).sort((a, b) => a - b)`);
 	const waits = wanted.answers.fairness.parts.find((p) => p.name === 'interference')?.rows ?? [];
 
-	equal(`${name}: victims by culprits`, await cells('misses'), wanted.matrix.map((m) => m.n).sort((x, y) => x - y));
-	equal(`${name}: who waited for whom`, await cells('interference'), waits.map((w) => w.waited_ns).sort((x, y) => x - y));
+	equal(`${name}: victims by culprits`, await matrixOnPage('misses'), matrixWanted(wanted.matrix.map((m) => ({ row: m.victim_key, column: m.culprit_key, names: [m.victim, m.culprit], n: m.n }))));
+	equal(`${name}: who waited for whom`, await matrixOnPage('interference'), matrixWanted(waits.map((w) => ({ row: w.app, column: w.waited_for, names: [w.app, w.waited_for], n: w.waited_ns }))));
 	matrices += waits.length;
 	equal(`${name}: arrows`, await b.value("['preemption', 'inversion'].map((k) => burstscope.timeline.links.filter((l) => l.kind === k).length)"),
 		preemptions + inversions > 300 ? [0, 0] : [preemptions, inversions]);
 	arrows += preemptions + inversions > 300 ? 0 : preemptions + inversions;
 }
 
-async function figures() {
-	for (const name of ['camera', 'unfair', 'lossy', 'native', 'whatif']) {
+async function figures(names = ['camera', 'unfair', 'lossy', 'native', 'whatif', 'habit', 'service']) {
+	for (const name of names) {
 		const wanted = JSON.parse(readFileSync(`${name}.wanted`, 'utf8'));
 
 		await open(name);
@@ -219,8 +260,16 @@ async function hands() {
 	const command = await b.value("document.querySelector('#selection code').textContent");
 	execFileSync('sh', ['-c', command.replace(/^burstscope/, process.argv[3])], { stdio: 'ignore' });
 	equal('the command exports the span', statSync('part.pftrace').size > 100, true);
-	equal('selected: executions', rows.reduce((n, r) => n + Number(r[1]), 0), wanted.spans[0].n);
-	equal('selected: missed', rows.reduce((n, r) => n + Number(r[2]), 0), wanted.spans[0].missed);
+	equal('selected: each figure', rows.map((r) => [r[0], ...r.slice(1).map((v, i) => (v === 'null' ? null : i === 5 ? Math.round(1e6 * v) / 1e6 : Number(v)))]).sort(([x], [y]) => (x < y ? -1 : 1)),
+		wanted.spans.map((s) => [s.app, s.n, s.missed, s.answered, s.p50, s.p99, s.lane]));
+	equal('something was selected', wanted.spans.length > 0 && wanted.spans.some((s) => s.lane > 0), true);
+	await b.value('burstscope.timeline.select(0, 0); burstscope.timeline.show(0, burstscope.world.length)');
+	for (const [key, moved] of [['w', 'burstscope.timeline.to - burstscope.timeline.from < burstscope.world.length'], ['d', 'burstscope.timeline.from > 0'], ['0', 'burstscope.timeline.to - burstscope.timeline.from === burstscope.world.length']]) {
+		await b.value(`document.querySelector('[data-key="${key}"]').click()`);
+		equal(`a button: ${key}`, await b.value(moved), true);
+	}
+	await b.value("burstscope.timeline.picked = -1; document.querySelector('[data-key=\"n\"]').click()");
+	equal('a button: the next miss', await b.value('burstscope.world.missed(burstscope.timeline.picked)'), true);
 	await b.value('burstscope.timeline.show(0, burstscope.world.length); burstscope.timeline.select(0, 0); burstscope.timeline.draw()');
 	const box = await b.value("(({ x, y, width }) => [x, y, width])(document.getElementById('lanes').getBoundingClientRect())");
 	await b.mouse('mousePressed', box[0] + box[2] / 2, box[1] + 40);
@@ -245,6 +294,7 @@ async function shapes() {
 		for (const [dark, other] of [[false, null], [true, lines]]) {
 			await open('camera', { width, height, dark });
 			equal(`${width} wide: nothing sticks out`, await b.value('document.documentElement.scrollWidth <= innerWidth'), true);
+			equal(`${width} wide: no table sticks out`, await b.value("[...document.querySelectorAll('.scroll')].filter((s) => s.offsetParent && s.scrollWidth > s.clientWidth + 1).map((s) => s.ariaLabel)"), []);
 			equal(`${width} wide: each section is there`, await b.value("[...document.querySelectorAll('main > section:not([hidden])')].every((s) => s.offsetHeight > 30)"), true);
 			await b.until("[...document.querySelectorAll('canvas')].every((c) => Math.abs(c.width - c.clientWidth * devicePixelRatio) <= 1)");
 			equal(`${dark ? 'dark' : 'light'}: paper`, await b.value('getComputedStyle(document.body).backgroundColor'), dark ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
@@ -266,6 +316,10 @@ async function shapes() {
 		equal(`motion, ${motion}: nothing is animated`, await b.value(`document.getAnimations().length + [...document.querySelectorAll('*')].filter((e) => { const s = getComputedStyle(e);
 			return s.animationName !== 'none' || s.transitionDuration !== '0s'; }).length`), 0);
 	}
+	const spoken = (await b.send('Accessibility.getFullAXTree')).nodes.filter((n) => !n.ignored), roles = new Set(spoken.map((n) => n.role?.value));
+
+	for (const role of ['button', 'link', 'table', 'image', 'searchbox', 'columnheader', 'rowheader', 'region', 'application'])
+		equal(`${role}: each has a name`, [roles.has(role), spoken.filter((n) => n.role?.value === role && !n.name?.value?.trim()).length], [true, 0]);
 	equal('tables and figures have names', await b.value(`[...document.querySelectorAll('canvas')].every((c) => c.ariaLabel || c.getAttribute('aria-label')) &&
 		[...document.querySelectorAll('table')].every((t) => t.caption?.textContent)`), true);
 }
@@ -282,12 +336,20 @@ async function strangers() {
 	equal('a name with a quote, for a shell', await b.value("document.querySelector('#in-method code').textContent"), "burstscope misses --format json 'it'\\''s.db'");
 	await open('clients');
 	equal('one side alone', await b.value("document.querySelector('.headline').textContent.includes('not every verdict could be reached')"), true);
+	await open('service');
+	equal('the service alone', await b.value("document.getElementById('in-findings').textContent.length > 100 && burstscope.world.executions.n"), 5);
+	await open('habit');
+	equal('what was not recorded is said', await b.value("['#misses', '#fairness'].map((s) => [...document.querySelectorAll(s + ' p')].map((p) => p.textContent).filter((t) => /^(No |Nothing)/.test(t)))"),
+		[['No missed deadline was recorded.'], ['Nothing was seen to wait for less urgent work of its app.', 'Nothing was seen to wait for too long.', 'No preemption was recorded.']]);
 	await open('empty', { ready: "document.documentElement?.dataset.state === 'ready' || document.getElementById('status')?.className === 'bad'" });
 	equal('an empty page is ready', await b.value('document.documentElement.dataset.state'), 'ready');
 	await open('many');
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));
-	equal('apps without a row of their own', await b.value('[burstscope.timeline.apps.length, /^\\d+ others$/.test(burstscope.timeline.apps[15].name), burstscope.world.apps.size > 10000]'), [16, true, true]);
+	equal('apps without a row of their own', await b.value('[burstscope.timeline.apps.length, /^\\d+ others$/.test(burstscope.timeline.apps[15].name), burstscope.overview.apps_all > 1e5, burstscope.world.apps.size < 1e5]'), [16, true, true, true]);
+	await othersAgree();
+	equal('each app that the page refers to has a name', await b.value(`[...Array(burstscope.world.executions.n).keys()].every((i) => burstscope.world.appName(burstscope.world.executions.app_id.get(i)) !== 'unknown app')`), true);
+	equal('a long table says where the rest is', await b.value("document.getElementById('fairness').textContent.includes(`The first 500 rows; all of them: burstscope fairness 'many.db'`)"), true);
 	const hexes = (file, pattern) => [...readFileSync(new URL(`../../viewer-cli/report/page/${file}`, import.meta.url), 'utf8').matchAll(pattern)].map(([, hex]) => hex);
 	const apps = hexes('draw.js', /'(#[0-9a-f]{6})'/g), reds = hexes('page.css', /--bad: (#[0-9a-f]{6})/g);
 	equal('colours of apps and of others', [apps.length, reds.length > 1], [8, true]);
@@ -314,6 +376,7 @@ async function beside() {
 	equal('one colour for an app in both', await b.value(`(() => { const { a, b } = burstscope.comparison, name = (w, id) => w.apps.get(id);
 		return [...b.world.place].every(([id, place]) => [...a.world.place].every(([other, at]) => (name(a.world, other) === name(b.world, id)) === (at === place))); })()`), true);
 	equal('lane time of B in its overview', await b.value("burstscope.comparison.b.strip.overview.submitted.reduce((n, _, i) => n + burstscope.comparison.b.strip.heldIn(i).reduce((x, y) => x + y), 0)"), after.slices[0].held);
+	answerAgrees('compare', diff, await b.value(tables));
 	equal('rows of differences', await b.value(`(${tables}).find((t) => t.title === 'Differences').rows.length`), diff.rows.length);
 	const known = diff.rows.filter((r) => r.low_percent || r.high_percent);
 	equal('intervals that are drawn', await b.value("document.querySelector('figure.wide canvas').ariaLabel.split('; ').length"), Math.min(40, known.length));
@@ -330,6 +393,18 @@ async function beside() {
 	equal('a span of both', await b.value("burstscope.comparison.a.timeline.selection.join() === burstscope.comparison.b.timeline.selection.join() && document.querySelectorAll('#compare [aria-live] tbody tr').length > 0"), true);
 	await b.value('burstscope.comparison.b.pick(0)');
 	equal('an execution of B', await b.value("document.querySelectorAll('#compare article:not([hidden])').length"), 1);
+	const id = await b.value('burstscope.comparison.b.world.executions.id.get(1)');
+	await b.value('burstscope.comparison.b.pick(1)');
+	equal('its address', await b.value('location.hash'), `#b-exec=${id}`);
+	equal('its links stay in B', await b.value(`[...document.querySelectorAll('#compare article a')].every((a) => a.getAttribute('href').startsWith('#b-'))`), true);
+	await open('compare', { hash: `#b-exec=${id}` });
+	equal('an address shows an execution of B', await b.value("[burstscope.comparison.b.timeline.picked, burstscope.timeline.picked, document.querySelectorAll('#compare article:not([hidden])').length]"), [1, -1, 1]);
+	await open('compare', { hash: '#b-t=1ms..3ms' });
+	equal('an address shows a span of B', await b.value('[...burstscope.comparison.b.timeline.selection, burstscope.comparison.b.timeline.to]'), [1e6, 3e6, 3e6]);
+	await open('compare', { hash: '#b-exec=99999999' });
+	equal('an execution that B has not', await b.value("document.getElementById('found').textContent"), 'Execution 99999999 of B is not in this page.');
+	await open('compare', { hash: `#exec=${id}` });
+	equal('an address without b- is of A', await b.value('[burstscope.timeline.picked >= 0, burstscope.comparison.b.timeline.picked]'), [true, -1]);
 	equal('complaints of all that', b.complaints(), []);
 }
 
@@ -356,7 +431,7 @@ if (process.argv[2] === 'dump') {
 	dump(process.argv[3], process.argv[4]);
 } else {
 	try {
-		for (const part of [figures, hands, keys, shapes, strangers, beside, spoilt])
+		for (const part of process.argv[4] ? [() => figures(process.argv.slice(4))] : [figures, hands, keys, shapes, strangers, beside, spoilt])
 			await part();
 	} catch (why) {
 		failures++;

@@ -12,7 +12,7 @@ for tool in "${CHROMIUM:-chromium}" node sqlite3; do
 done
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failures=0 looked=0 many=40000 crowd=10000
+failures=0 looked=0 many=100000 crowd=100000
 export LC_ALL=C.UTF-8 TZ=UTC
 cd "$tmp"
 
@@ -35,7 +35,7 @@ says()
 	[[ -z $(compgen -G 'page.html*') ]] || wrong "$*: a file is left"
 }
 
-for name in camera unfair lossy native whatif; do
+for name in camera unfair lossy native whatif habit; do
 	"$trace_from_text" -e full -s "$name" "$name" <"$golden/$name.trace"
 	"$burstscope" import -q -o "$name.db" "$name"
 done
@@ -82,7 +82,11 @@ echo older >there.html
 grep -q data-pack there.html || wrong 'a page that is there is not replaced'
 
 # ---- pages ----
-for name in camera unfair lossy native whatif; do
+for i in 1 2 3 4 5; do
+	echo "${i}000000 exec_service exec=2:$i model=7 app=20 priority=low path=sync lane=0 status=none began=${i}00000 at=10,20,30,40,50,60,0,0,0,-"
+done | "$trace_from_text" -e full -s service service
+"$burstscope" import -q -o service.db service
+for name in camera unfair lossy native whatif habit service; do
 	"$burstscope" report -o "$name.html" "$name.db"
 	node "$here/page.mjs" dump "$name.db" "$burstscope" >"$name.wanted"
 done
@@ -114,7 +118,10 @@ columns=$(sqlite3 camera.db "SELECT group_concat(CASE name WHEN 'id' THEN '1000 
 sqlite3 many.db "WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < $many)
 	INSERT INTO stored_execution SELECT $columns FROM i JOIN stored_execution x ON x.id = 1 + i.n % 3;
 	WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < $crowd - 1)
-	INSERT INTO app(id, trace_id, key, name) SELECT 1000 + n, 1, 5000 + n, 'app ' || n FROM i" 2>said || wrong "many: $(<said)"
+	INSERT INTO app(id, trace_id, key, name) SELECT 1000 + n, 1, 5000 + n, 'app ' || n FROM i;
+	INSERT INTO stored_share SELECT $(sqlite3 camera.db "SELECT group_concat(CASE name WHEN 'app_id' THEN 'a.id' ELSE 's.' || name END) FROM pragma_table_info('stored_share')")
+		FROM (SELECT * FROM stored_share LIMIT 1) s, app a WHERE a.id >= 1000;
+	INSERT INTO interference SELECT a.id, b.id, 1000 * a.id + b.id FROM app a, app b WHERE a.id BETWEEN 1000 AND 1021 AND b.id BETWEEN 1000 AND 1021" 2>said || wrong "many: $(<said)"
 "$burstscope" report --max-size 1M -o many.html many.db
 (($(stat -c %s many.html) < 1500000)) || wrong "--max-size 1M: $(stat -c %s many.html) bytes"
 for name in before after; do

@@ -28,9 +28,9 @@ static const struct {
 	{ "settings", "SELECT instance, policy, preempt, lanes, spin_us, deadlines, at - (SELECT min(began) FROM "
 	              "trace) AS since_ns "
 	              "FROM service_rules ORDER BY at" },
-	{ "traces",
-	  "SELECT id, host, session, path, ended - began AS length_ns, events, lost_events, lost_packets, clock, cut "
-	  "FROM trace ORDER BY id" },
+	{ "traces", "SELECT id AS trace, host, session, path, ended - began AS length_ns, events, lost_events, "
+	            "lost_packets, clock, cut "
+	            "FROM trace ORDER BY id" },
 };
 
 enum { N_QUERIES = sizeof(queries) / sizeof(*queries), N_ALWAYS = N_ANSWERS + N_QUERIES };

@@ -20,6 +20,12 @@ struct labels {
 	size_t latest[COLUMNS_MOST]; /* latest word of each column: most rows have the same word as the row before */
 };
 
+/* Ids of apps or of models that packs refer to: the page has their names. */
+struct named {
+	uint8_t *of; /* a bit each, by id */
+	size_t n;    /* bytes of @of */
+};
+
 struct overview {
 	int64_t began, length;
 	int64_t app_ids[BSV_OVERVIEW_APPS - 1]; /* those that held lanes longest; all others share the last place */
@@ -36,6 +42,7 @@ struct world {
 	int32_t *apps; /* app of each execution, by id; -1: unknown */
 	uint8_t *kept; /* a bit each, by id */
 	size_t n_ids;
+	struct named named_apps, named_models;
 	struct bsv_shown shown;
 	FILE *first, *packs;
 	struct bsa_err *err;
@@ -61,6 +68,8 @@ void bsv_page_text(FILE *to, const char *text)
 struct reading {
 	struct bsv_pack *pack;
 	struct bsv_pack_column columns[COLUMNS_MOST];
+	struct named
+		*names[COLUMNS_MOST]; /* of each column: where its ids belong; NULL: these are no ids with a name */
 	size_t n;
 	int64_t values[COLUMNS_MOST];
 };
@@ -122,6 +131,54 @@ static bool is_delta(const char *deltas, const char *name)
 	return at && at > deltas && at[-1] == ' ' && at[n] == ' ';
 }
 
+static bool is_named(const struct named *named, int64_t id)
+{
+	return id >= 0 && (size_t)id / 8 < named->n && (named->of[id / 8] >> id % 8 & 1);
+}
+
+static int name_id(struct named *named, int64_t id, struct bsa_err *err)
+{
+	size_t byte = (size_t)id / 8;
+
+	if (id < 0 || id > INT32_MAX)
+		return 0;
+	if (byte >= named->n) {
+		size_t n = 2 * byte + 64;
+		uint8_t *of = realloc(named->of, n);
+
+		if (!of)
+			return bsv_no_memory(err);
+		memset(of + named->n, 0, n - named->n);
+		*named = (struct named){ .of = of, .n = n };
+	}
+	named->of[byte] |= (uint8_t)(1u << id % 8);
+	return 0;
+}
+
+static int name_ids_of_row(const struct reading *r, struct bsa_err *err)
+{
+	int result = 0;
+
+	for (size_t c = 0; result >= 0 && c < r->n; c++)
+		if (r->names[c])
+			result = name_id(r->names[c], r->values[c], err);
+	return result;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+static struct named *names_of_column(struct world *w, const char *column)
+{
+	if (ends_with(column, "app_id"))
+		return &w->named_apps;
+	return ends_with(column, "model_id") ? &w->named_models : NULL;
+}
+
 /* Is the row for the page? */
 typedef bool keeps_row(struct world *w, const int64_t *values);
 
@@ -135,8 +192,11 @@ static int pack_rows(struct world *w, struct reading *r, struct bsa_query *q, ke
 			if (r->columns[c].delta && r->values[c] == BSV_PACK_NULL)
 				r->values[c] = 0;
 		}
-		if (!keeps || keeps(w, r->values))
-			result = bsv_pack_row(r->pack, r->values, w->err);
+		if (!keeps || keeps(w, r->values)) {
+			result = name_ids_of_row(r, w->err);
+			if (result >= 0)
+				result = bsv_pack_row(r->pack, r->values, w->err);
+		}
 		if (result < 0)
 			return result;
 	}
@@ -160,8 +220,10 @@ static int pack_report(struct world *w, const char *name, const char *template, 
 		return result;
 	r.n = bsa_query_columns(q);
 	assert(r.n <= COLUMNS_MOST);
-	for (size_t c = 0; c < r.n; c++)
+	for (size_t c = 0; c < r.n; c++) {
 		r.columns[c] = (struct bsv_pack_column){ bsa_query_name(q, c), is_delta(deltas, bsa_query_name(q, c)) };
+		r.names[c] = names_of_column(w, bsa_query_name(q, c));
+	}
 	write_columns(w->packs, name, w->suffix, &r);
 	r.pack = bsv_pack_new(w->packs, name, r.columns, r.n);
 	result = r.pack ? pack_rows(w, &r, q, keeps) : bsv_no_memory(w->err);
@@ -309,22 +371,27 @@ static int write_packs(struct world *w)
 
 /* ---- names and the overview ---- */
 
-/* [[id,"name"],...] of @relation, apps or models. */
-static int write_names(struct world *w, const char *relation)
+/* [[id,"name"],...] of @relation, apps or models: those in @named; and how many there are. */
+static int write_names(struct world *w, const char *relation, const struct named *named)
 {
 	bsv_scoped_text *sql = bsv_text("%sSELECT id, name FROM %s ORDER BY id", w->input->with, relation);
 	bsv_scoped_query *q = NULL;
 	int r = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
+	int64_t all = 0;
+	bool any = false;
 
 	fprintf(w->first, ",\"%s\":[", relation);
-	for (bool any = false; r >= 0 && (r = bsa_query_step(q, w->err)) > 0; any = true) {
+	for (; r >= 0 && (r = bsa_query_step(q, w->err)) > 0; all++) {
 		const char *name = bsa_query_get_string(q, 1, NULL);
 
+		if (!is_named(named, bsa_query_get_int(q, 0)))
+			continue;
 		fprintf(w->first, "%s[%" PRId64 ",", any ? "," : "", bsa_query_get_int(q, 0));
 		bsv_page_text(w->first, name ? name : "");
 		fputc(']', w->first);
+		any = true;
 	}
-	fputc(']', w->first);
+	fprintf(w->first, "],\"%s_all\":%" PRId64, relation, all);
 	return r;
 }
 
@@ -348,9 +415,9 @@ static int write_first(struct world *w)
 	for (size_t i = 0; i < o->n_apps; i++)
 		fprintf(w->first, "%s%" PRId64, i ? "," : "", o->app_ids[i]);
 	fputc(']', w->first);
-	r = write_names(w, "apps");
+	r = write_names(w, "apps", &w->named_apps);
 	if (r >= 0)
-		r = write_names(w, "models");
+		r = write_names(w, "models", &w->named_models);
 	write_bins(w->first, "submitted", o->submitted, 1);
 	write_bins(w->first, "missed", o->missed, 1);
 	for (size_t app = 0; app < BSV_OVERVIEW_APPS; app++) {
@@ -397,8 +464,12 @@ static int count_ids(struct world *w, int64_t bytes)
 	r = bsa_query_new(
 		&busiest, w->input->db,
 		"SELECT app_id FROM app_share WHERE received_ns > 0 ORDER BY received_ns DESC, app_id LIMIT 7", w->err);
-	while (r >= 0 && (r = bsa_query_step(busiest, w->err)) > 0 && w->overview.n_apps < BSV_OVERVIEW_APPS - 1)
-		w->overview.app_ids[w->overview.n_apps++] = bsa_query_get_int(busiest, 0);
+	while (r >= 0 && (r = bsa_query_step(busiest, w->err)) > 0 && w->overview.n_apps < BSV_OVERVIEW_APPS - 1) {
+		int64_t id = bsa_query_get_int(busiest, 0);
+
+		w->overview.app_ids[w->overview.n_apps++] = id;
+		r = name_id(&w->named_apps, id, w->err);
+	}
 	return r;
 }
 
@@ -431,6 +502,8 @@ int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, const char *
 	*ret = w->shown;
 	for (size_t i = 0; i < w->labels.n; i++)
 		free(w->labels.of[i]);
+	free(w->named_apps.of);
+	free(w->named_models.of);
 	free(w->apps);
 	free(w->kept);
 	free(w);

@@ -1,10 +1,10 @@
 // charts.js -- distributions and courses over time, from the executions in the page.
-import { colourOf, drawAxis, fit, ink, onOtherColours, places, stepOf } from './draw.js';
+import { colourOf, colourOfPhase, drawAxis, fit, ink, onOtherColours, places, stepOf } from './draw.js';
 import { lowerBound, percentile, phases } from './data.js';
 import { count, duration, shown, time } from './format.js';
-import { make, tableOf } from './tables.js';
+import { keyOf, make, MOST_ROWS, tableOf } from './tables.js';
 
-const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW = 22, ABOVE = 8, MOST_IN_MATRIX = 20, NO_APP = 'no app';
+const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 80, BELOW = 22, ABOVE = 8, MOST_IN_MATRIX = 20, NO_APP = 'no app', OTHERS = '\u0000'; // no name of an app
 
 /** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array, dashed?: boolean}} Group */
 
@@ -54,7 +54,9 @@ function logAxis(at) {
 
 		context.moveTo(px, ABOVE);
 		context.lineTo(px, bottom);
-		context.fillText(duration(10 ** power).replace('.000', ''), px, bottom + 15);
+		const text = duration(10 ** power).replace('.000', ''), half = context.measureText(text).width / 2;
+
+		context.fillText(text, Math.min(px, x + width + 8 - half), bottom + 15);
 	}
 	context.stroke();
 }
@@ -126,18 +128,6 @@ function coursesOf(group, world) {
 	return windows.map((list) => percentile(Float64Array.from(list).sort(), 99));
 }
 
-/** @param {{name: string, colour: string}[]} groups */
-function keyOf(groups) {
-	return make('p', { class: 'note' }, ...groups.flatMap((g) => {
-		const swatch = make('span', { class: 'bar-key' });
-
-		swatch.style.background = g.colour;
-		return [swatch, `${g.name}  `];
-	}));
-}
-
-const colours = [3, 0, 1, -1, 2, 4, 5, 6, 0, 3, 1, -1].map(colourOf); // neighbours differ
-
 /** Means of the phases of each group, one upon the other. @param {HTMLCanvasElement} canvas @param {Group[]} groups @param {any} world */
 function drawPhases(canvas, groups, world) {
 	const each = 30, { context, width } = fit(canvas, groups.length * each + 30), means = groups.map((g) => meansOf(g, world));
@@ -151,7 +141,7 @@ function drawPhases(canvas, groups, world) {
 		context.textBaseline = 'alphabetic';
 		context.fillText(groups[g].name.slice(0, 80), 0, g * each + 11);
 		for (const [p, ns] of values.entries()) {
-			context.fillStyle = colours[p];
+			context.fillStyle = colourOfPhase(p);
 			context.fillRect(x, g * each + 14, ns / most * room, 12);
 			x += ns / most * room;
 		}
@@ -159,8 +149,11 @@ function drawPhases(canvas, groups, world) {
 	const step = stepOf(0, most, width / 120);
 
 	context.fillStyle = ink('faint');
-	for (let ns = 0; ns <= most; ns += step)
-		context.fillText(ns ? duration(ns).replace('.000', '') : '0', ns / most * room, groups.length * each + 16);
+	for (let ns = 0; ns <= most; ns += step) {
+		const text = ns ? duration(ns).replace('.000', '') : '0';
+
+		context.fillText(text, Math.min(ns / most * room, width - context.measureText(text).width), groups.length * each + 16);
+	}
 }
 
 /** @param {Group} group @param {any} world */
@@ -189,7 +182,7 @@ export function drawLatency(place, world) {
 		figureOf('Share that took at most so long', `Cumulative distributions. ${percentiles}`, (c) => drawDistribution(c, groups, true)),
 		figureOf('99th percentile over time', `99th percentiles in ${WINDOWS} windows. ${percentiles}`, (c) => drawCourse(c, groups, world)),
 		figureOf('Mean time in each phase', 'Phases stacked; the table below has their percentiles', (c) => drawPhases(c, groups, world))),
-	keyOf(phases.map((name, i) => ({ name, colour: colours[i] }))));
+	keyOf(phases.map((name, i) => ({ name, colour: colourOfPhase(i) }))));
 }
 
 /** How far each app was behind its share, window by window. @param {HTMLCanvasElement} canvas @param {any} world @param {number[]} apps */
@@ -246,8 +239,22 @@ function largestOf(pairs) {
 	return [...pairs].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, MOST_IN_MATRIX).map(([app]) => app);
 }
 
+/** The same with one row and one column for all that are not in @rows and @columns. @param {Map<string, Map<string, number>>} values @param {string[]} rows @param {string[]} columns */
+function groupedBy(values, rows, columns) {
+	const inRows = new Set(rows), inColumns = new Set(columns), all = new Map();
+
+	for (const [row, cells] of values)
+		for (const [column, n] of cells) {
+			const r = inRows.has(row) ? row : OTHERS, c = inColumns.has(column) ? column : OTHERS, line = all.get(r) ?? new Map();
+
+			line.set(c, (line.get(c) ?? 0) + n);
+			all.set(r, line);
+		}
+	return all;
+}
+
 /**
- * A table of apps by apps, the darker the more: of those with the most, and the rest is said.
+ * A table of apps by apps, the darker the more: of those with the most, and the sum of the others.
  * @param {string} title @param {string} kind a class of its own @param {Map<string, Map<string, number>>} values by row and column
  * @param {(app: string) => string} nameOf @param {(n: number) => string} textOf @returns {HTMLElement}
  */
@@ -257,7 +264,11 @@ function matrixOf(title, kind, values, nameOf, textOf) {
 	for (const [row, cells] of values)
 		for (const [column, n] of cells)
 			[row, column].forEach((app, i) => sums[i].set(app, (sums[i].get(app) ?? 0) + n));
-	const [rows, columns] = sums.map(largestOf), valueOf = (/** @type {string} */ row, /** @type {string} */ column) => values.get(row)?.get(column) ?? 0;
+	const [rows, columns] = sums.map(largestOf), grouped = groupedBy(values, rows, columns), valueOf = (/** @type {string} */ row, /** @type {string} */ column) => grouped.get(row)?.get(column) ?? 0;
+	const left = [sums[0].size - rows.length, sums[1].size - columns.length];
+
+	[rows, columns].forEach((names, i) => { if (left[i]) names.push(OTHERS); });
+	const headOf = (/** @type {string} */ app, /** @type {number} */ n) => (app === OTHERS ? `${count(n)} others` : nameOf(app));
 	const most = Math.max(1, ...rows.flatMap((row) => columns.map((column) => valueOf(row, column))));
 	const cellOf = (/** @type {number} */ n) => {
 		const cell = make('td', { class: 'number' }, n ? textOf(n) : '');
@@ -266,13 +277,10 @@ function matrixOf(title, kind, values, nameOf, textOf) {
 		cell.dataset.value = String(n);
 		return cell;
 	};
-	const lines = rows.map((row) => make('tr', {}, make('th', { scope: 'row' }, nameOf(row)), ...columns.map((column) => cellOf(valueOf(row, column)))));
-	const left = [sums[0].size - rows.length, sums[1].size - columns.length];
-	const rest = left.some((n) => n) ? ` (left out: ${left[0]} rows and ${left[1]} columns with less)` : '';
-
+	const lines = rows.map((row) => make('tr', {}, make('th', { scope: 'row' }, headOf(row, left[0])), ...columns.map((column) => cellOf(valueOf(row, column)))));
 	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title },
-		make('table', { class: `matrix ${kind}` }, make('caption', {}, title + rest),
-			make('thead', {}, make('tr', {}, make('th', {}), ...columns.map((column) => make('th', { scope: 'col', class: 'number' }, nameOf(column))))), make('tbody', {}, ...lines)));
+		make('table', { class: `matrix ${kind}` }, make('caption', {}, title),
+			make('thead', {}, make('tr', {}, make('td', {}), ...columns.map((column) => make('th', { scope: 'col', class: 'number' }, headOf(column, left[1]))))), make('tbody', {}, ...lines)));
 }
 
 /** Victims by culprits. @param {any} world */
@@ -286,13 +294,15 @@ export function interferenceMatrix(answer) {
 	/** @type {Map<string, Map<string, number>>} */
 	const waits = new Map();
 
-	for (const { app, waited_for: by, waited_ns: ns } of answer?.parts?.find((/** @type {any} */ part) => part.name === 'interference')?.rows ?? []) {
+	const rows = answer?.parts?.find((/** @type {any} */ part) => part.name === 'interference')?.rows ?? [], some = rows.length === MOST_ROWS ? `; the ${MOST_ROWS} longest` : '';
+
+	for (const { app, waited_for: by, waited_ns: ns } of rows) {
 		const row = waits.get(app ?? '') ?? new Map();
 
 		row.set(by ?? '', (row.get(by ?? '') ?? 0) + ns);
 		waits.set(app ?? '', row);
 	}
-	return waits.size ? matrixOf('How long each app (rows) waited while which app (columns) had the lane', 'interference', waits, (app) => (app ? shown(app) : NO_APP), duration) : null;
+	return waits.size ? matrixOf(`How long each app (rows) waited while which app (columns) had the lane${some}`, 'interference', waits, (app) => (app ? shown(app) : NO_APP), duration) : null;
 }
 
 /** Of whose deadlines were missed, and by whom: from the answer of burstscope misses. @param {any} world @param {number} most */

@@ -62,12 +62,22 @@ class Side {
 		this.strip.draw(this.timeline.from, this.timeline.to);
 	}
 
-	/** @param {number} index */
-	pick(index) {
-		this.timeline.picked = index;
-		this.timeline.soon();
+	/** What comes before exec and t in links into this one. */
+	prefix() {
+		return this.letter === 'A' ? '' : `${this.letter.toLowerCase()}-`;
+	}
+
+	/** @param {number} index @param {boolean} link */
+	pick(index, link = true) {
+		const { executions } = this.world;
+
+		this.timeline.pick(index);
 		showExecution(this.panel, this.world, this.timeline.lanes, index, this.database);
 		this.panel.prepend(make('p', { class: 'note' }, `Of ${this.letter}:`));
+		for (const anchor of this.panel.querySelectorAll('a[href^="#exec="], a[href^="#t="]'))
+			anchor.setAttribute('href', `#${this.prefix()}${anchor.getAttribute('href')?.slice(1)}`);
+		if (link)
+			history.replaceState(null, '', `#${this.prefix()}exec=${executions.id.get(index)}`);
 	}
 }
 
@@ -221,6 +231,18 @@ export class Comparison {
 		if (differences)
 			this.charts.append(differences);
 		this.charts.append(make('h3', {}, 'Latency of what both ran: the share of executions that took at most so long; A a line, B dashed'), distributionsOf(this.first, this.world));
+	}
+
+	/** What an address asks for that begins with b-. @param {string} what exec or t @param {string} value @returns {string} what there is to say of it */
+	follow(what, value) {
+		const { b } = this, index = what === 'exec' ? this.world.indexOf(Number(value)) : -1;
+
+		if (what === 't')
+			b.timeline.showSpan(value);
+		else if (index >= 0)
+			b.pick(index, false);
+		b.view.scrollIntoView();
+		return what === 't' || index >= 0 ? '' : `Execution ${value} of B is not in this page.`;
 	}
 
 	/** @param {Side} side that was moved */

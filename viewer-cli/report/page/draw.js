@@ -13,6 +13,13 @@ export function colourOf(place) {
 
 export const places = ofApps.length;
 
+const ofPhases = [3, 0, 1, -1, 2, 4, 5, 6, 0, 3, 1, -1]; // neighbours differ
+
+/** @param {number} phase its place in their order */
+export function colourOfPhase(phase) {
+	return colourOf(ofPhases[phase]);
+}
+
 /** @type {Map<string, string>} Asking for a style costs more than drawing with it. */
 const inks = new Map();
 

@@ -1,5 +1,5 @@
 // findings.js -- what is read first: whether something is wrong, who suffers, whose doing it is, what may help, and how far to trust that.
-import { count, duration, shown } from './format.js';
+import { count, sentence, shown } from './format.js';
 import { fill, make } from './tables.js';
 
 const audited = ['misses', 'fairness', 'priority', 'starvation'];
@@ -20,7 +20,7 @@ function trustOf(summary, about) {
 	const said = lost ? `not all was recorded: ${count(c.lost_events ?? 0)} events and ${count(c.lost_packets ?? 0)} packets lost, ${count(c.losses ?? 0)} intervals` : 'nothing was lost';
 
 	return make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '), said,
-		`. ${count(c.events ?? 0)} events${trust ? `, ${count(trust.n_executions)} executions in ${duration(trust.span_ns)}; rules: ${trust.rules ?? 'unknown'}` : ''}.`,
+		`. ${count(c.events ?? 0)} events${trust ? ` of ${count(trust.n_executions)} executions` : ''}.`,
 		about.part ? ' The timeline and charts show the part that was asked for (--where, --from, --to); these findings are about the whole recording.' : '');
 }
 
@@ -38,18 +38,18 @@ function auditsOf(summary) {
 	return make('ul', { class: 'verdicts audits', 'aria-label': 'audits' }, ...rows.map((row) => {
 		const [word, colour] = resultOf(row), name = row.audit === 'misses' ? 'Deadlines' : row.audit[0].toUpperCase() + row.audit.slice(1);
 
-		return make('li', { class: `verdict ${colour}`, title: shown(row.what) }, make('strong', {}, `${name}: ${word}`), make('br'), make('span', { class: 'note' }, shown(row.what)));
+		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), make('br'), make('span', { class: 'note' }, sentence(row.what)));
 	}));
 }
 
 /** @param {any} row of a finding */
 function findingOf(row) {
 	const facts = [[isCost(row) ? 'Where' : 'Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].filter(([, value]) => value);
-	const line = make('p', { class: 'facts' }, ...facts.map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), shown(String(value)))));
+	const line = make('p', { class: 'facts' }, ...facts.map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), sentence(String(value)))));
 
 	if (row.see)
 		line.append(make('span', { class: 'note' }, 'More: ', make('code', {}, shown(row.see))));
-	return make('li', { class: isCost(row) ? 'cost' : 'wrong' }, make('p', { class: 'what' }, shown(row.what)), line);
+	return make('li', { class: isCost(row) ? 'cost' : 'wrong' }, make('p', { class: 'what' }, sentence(row.what)), line);
 }
 
 /** In a line: how many things are wrong; or that nothing was seen to be, and whether it would have been seen. @param {any} summary */

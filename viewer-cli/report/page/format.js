@@ -112,17 +112,31 @@ export function time(ns) {
 	return ns >= 10e9 ? `${(ns / 1e9).toFixed(6)} s` : `${(ns / 1e6).toFixed(3)} ms`;
 }
 
+/** "1.2s" in ns. @param {string} text */
+export function readTime(text) {
+	const [, number, unit] = /^(-?[\d.]+)(s|ms|us|ns)$/.exec(text) ?? [];
+
+	return Number(number) * ({ s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[unit] ?? NaN);
+}
+
 /** @param {number} n @returns {string} */
 export function count(n) {
 	return grouped(String(n));
 }
 
+const NAME = 200, WORD = 80, SENTENCE = 1200;
+
 /** A stranger's text: no longer than fits, and what a screen would obey instead of show is written out. @param {string} text */
-export function shown(text) {
-	const cut = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+export function shown(text, most = NAME) {
+	const cut = text.length > most ? `${text.slice(0, most)}…` : text;
 
 	// eslint-disable-next-line no-control-regex
 	return cut.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
+}
+
+/** A sentence of burstscope's, which may have strangers' names in it: whole, but for names that are longer than anybody reads. @param {string} text */
+export function sentence(text) {
+	return shown(text.slice(0, 100 * SENTENCE).replace(/\S+/g, (word) => (word.length > WORD ? `${word.slice(0, WORD)}…` : word)), SENTENCE);
 }
 
 /** A word of a command for a shell. @param {string} word */

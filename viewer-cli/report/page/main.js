@@ -23,11 +23,19 @@ function fillComparedWith(answers, about) {
 		make('a', { href: '#compare' }, 'Both side by side'), '. Other sections are about A.'));
 }
 
-/** What is to be read first. @param {Record<string, any>} answers @param {any} about */
-function fillFirst(answers, about) {
+/** "3 apps, 592 executions in 3.291 s; rules: fifo, 1 lane." @param {any} summary @param {any} overview */
+function subtitleOf(summary, overview) {
+	const [trust] = summary?.parts?.find((/** @type {any} */ part) => part.name === 'trust')?.rows ?? [], apps = overview.apps_all;
+	const who = `${count(apps)} ${apps === 1 ? 'app' : 'apps'}`;
+
+	return trust ? `${who}, ${count(trust.n_executions)} executions in ${duration(trust.span_ns)}; the service: ${trust.rules ?? 'unknown'}.` : `${who}.`;
+}
+
+/** What is to be read first. @param {Record<string, any>} answers @param {any} about @param {any} overview */
+function fillFirst(answers, about, overview) {
 	document.title = `${about.title} - burstscope`;
 	byId('title').textContent = shown(about.title);
-	byId('subtitle').textContent = `Made by burstscope ${about.version} from ${shown(about.database)}`;
+	byId('subtitle').textContent = `${subtitleOf(answers.summary, overview)} Made by burstscope ${about.version} from ${shown(about.database)}.`;
 	if (answers.check) {
 		byId('in-findings').append(make('h3', {}, 'Rules of burstscope check'));
 		fill(byId('in-findings'), answers.check, 'Rules');
@@ -75,16 +83,10 @@ function fillMethod(about, overview) {
 			'), to the row and the figure; of long ones, the first 500 rows. docs/figures.md says how each figure is made.'),
 		make('p', {}, 'Percentiles are exact (nearest rank), of executions that were recorded whole and whose status is NONE. An unknown figure is "-", never 0. Times are since the first event of the recording.'),
 		make('p', {}, 'In the timeline, a lane shows who held it; where there is more than a pixel can show, each app has its share of the pixel\'s height. An app\'s row shows its executions: pale while they wait or are on their way, full on a lane, red if their deadline was missed, with a mark at the deadline; further out, how many were submitted. Striped: not all was recorded.'),
-		make('p', {}, 'Links: ', make('code', {}, '#exec=ID'), ' shows an execution, ', make('code', {}, '#t=1.2s..1.4s'), ' a span.'));
+		make('p', {}, 'Links: ', make('code', {}, '#exec=ID'), ' shows an execution, ', make('code', {}, '#t=1.2s..1.4s'), ' a span.',
+			...(about.other ? [' Of B: ', make('code', {}, '#b-exec=ID'), ', ', make('code', {}, '#b-t=1.2s..1.4s'), '.'] : [])));
 	if (overview.stride > 1)
 		byId('in-method').append(make('p', {}, `Of ${count(overview.all)} executions this page has ${count(overview.shown)}: all that missed a deadline, those that causes, preemptions, inversions and waits of missed ones name, and one in ${overview.stride} of the others. Tables and the overview strip are of all. --max-size makes the page larger.`));
-}
-
-/** @param {string} text ns */
-function readTime(text) {
-	const [, number, unit] = /^(-?[\d.]+)(s|ms|us|ns)$/.exec(text) ?? [];
-
-	return Number(number) * ({ s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[unit] ?? NaN);
 }
 
 /** Lets the browser show what there is. */
@@ -99,7 +101,7 @@ class Page {
 		this.world = /** @type {any} */ (new World(this.overview));
 		const answers = answersOf();
 
-		fillFirst(answers, this.about);
+		fillFirst(answers, this.about, this.overview);
 		byId('legend').append(...legendOf(this.overview, (id) => this.world.appName(id)));
 		this.strip = new Strip(byId('strip'), this.overview, (at) => this.go(at));
 		this.timeline = new Timeline(byId('lanes'), byId('tip'), this.world,
@@ -155,6 +157,8 @@ class Page {
 		else if (!this.overview.missed.some((/** @type {number} */ n) => n > 0))
 			byId('in-misses').prepend(make('p', {}, 'No missed deadline was recorded.'));
 		this.comparison?.ready(this.timeline, Object.fromEntries(Object.entries(all).flatMap(([name, pack]) => (name.endsWith('2') ? [[name.slice(0, -1), pack]] : []))), jsonOf('labels2') ?? []);
+		if (this.comparison)
+			this.follow();
 		performance.mark('all-drawn');
 		document.documentElement.dataset.state = 'ready';
 	}
@@ -182,12 +186,9 @@ class Page {
 
 	/** @param {number} index @param {boolean} link */
 	pick(index, link) {
-		const { timeline, world } = this, began = world.executions.began.get(index), length = Math.max(1000, world.executions.ended.get(index) || 0);
+		const { timeline, world } = this;
 
-		timeline.picked = index;
-		if (began < timeline.from || began + length > timeline.to || length < (timeline.to - timeline.from) / 200)
-			timeline.show(began - 2 * length, began + 3 * length);
-		timeline.soon();
+		timeline.pick(index);
 		showExecution(byId('execution'), world, timeline.lanes, index, this.about.database);
 		if (link)
 			history.replaceState(null, '', `#exec=${world.executions.id.get(index)}`);
@@ -195,9 +196,14 @@ class Page {
 
 	/** What the address asks for. */
 	follow() {
-		const [, what, value] = /^#(exec|t)=(.*)$/.exec(decodeURIComponent(location.hash)) ?? [];
+		const [, second, what, value] = /^#(b-)?(exec|t)=([\w.-]*)$/.exec(location.hash.replaceAll('%2E', '.')) ?? [];
 
-		if (what === 'exec') {
+		if (second) {
+			if (this.comparison?.b.timeline.apps.length)
+				byId('found').textContent = this.comparison.follow(what, value);
+			else if (!this.about.other)
+				byId('found').textContent = 'This page has no second recording.';
+		} else if (what === 'exec') {
 			const index = this.world.indexOf(Number(value));
 
 			if (index >= 0)
@@ -206,12 +212,7 @@ class Page {
 				byId('found').textContent = `Execution ${value} is not in this page.`;
 			byId('timeline').scrollIntoView();
 		} else if (what === 't') {
-			const [from, to] = value.split('..').map(readTime);
-
-			if (from < to) {
-				this.timeline.show(from, to);
-				this.timeline.select(from, to);
-			}
+			this.timeline.showSpan(value);
 			byId('timeline').scrollIntoView();
 		}
 	}
@@ -244,7 +245,8 @@ class Page {
 			e.preventDefault();
 			this.find(byId('query').value);
 		});
-		byId('reset').addEventListener('click', () => this.timeline.show(0, this.world.length));
+		for (const button of byId('search').querySelectorAll('[data-key]'))
+			button.addEventListener('click', () => this.timeline.press(button.dataset.key));
 		addEventListener('hashchange', () => this.follow());
 		new ResizeObserver(redraw).observe(byId('strip'));
 		onOtherColours(redraw);

@@ -1,5 +1,5 @@
 // tables.js -- answers of commands as tables. Text from a recording becomes text nodes, never HTML.
-import { count, extentOf, said, scaleOf, scaled, shown } from './format.js';
+import { count, extentOf, quoted, said, scaleOf, scaled, sentence } from './format.js';
 
 /** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children @returns {HTMLElement} */
 export function make(tag, attributes = {}, ...children) {
@@ -12,6 +12,11 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 const FEW = 12; // rows of a folded table: as many as the style shows
+export const MOST_ROWS = 500; // of each part of an answer: ROWS_MOST of viewer-cli/report/make.c
+const ALONE = 6; // more columns of a single row are read as a paragraph
+
+/** @type {[MediaQueryList, number][]} The columns that there is room for, by the screen or the paper. */
+const rooms = [[matchMedia('(max-width: 40rem)'), 3], [matchMedia('print'), 7], [matchMedia('(max-width: 90rem)'), 13]];
 
 const numeric = new Set(['duration', 'time', 'bytes', 'percent', 'ratio', 'count', 'number', 'id', '0/1']);
 
@@ -20,14 +25,14 @@ function linkOf(name, kind, value) {
 	if (/^(id|execution|execution_id|(slowest|worst|latest|victim|holder|culprit_execution|blocker|chosen|passed_over)(_id)?)$/.test(name) && typeof value === 'number')
 		return `#exec=${value}`;
 	if (kind === 'time' && typeof value === 'number')
-		return `#t=${Math.max(0, value / 1e9 - 0.005).toFixed(6)}s..${(value / 1e9 + 0.02).toFixed(6)}s`;
+		return `#t=${Math.max(0, value / 1e9 - 0.005).toFixed(6)}s..${Math.max(0.02, value / 1e9 + 0.02).toFixed(6)}s`;
 	return null;
 }
 
 /** @param {any} column @param {unknown} value @param {import('./format.js').Scale} scale */
 function cellOf(column, value, scale) {
 	const number = numeric.has(column.class) || typeof value === 'number';
-	const text = value === null || value === undefined ? '-' : typeof value === 'number' ? scaled(value, scale) : shown(String(value));
+	const text = value === null || value === undefined ? '-' : typeof value === 'number' ? scaled(value, scale) : sentence(String(value));
 	const link = linkOf(column.name, column.class, value);
 	const cell = make('td', number ? { class: 'number' } : {});
 
@@ -94,6 +99,40 @@ export function copyButton(what, text) {
 	return button;
 }
 
+/** A name with a capital. @param {string} title */
+export function titled(title) {
+	return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+/** Where a table has no room for its columns, the style makes a paragraph of each row. @param {HTMLElement} table */
+function stack(table) {
+	const columns = Number(table.dataset.columns);
+
+	table.classList.toggle('stacked', table.classList.contains('alone') || rooms.some(([media, room]) => media.matches && columns > room));
+}
+
+for (const [media] of rooms)
+	media.addEventListener('change', () => document.querySelectorAll('table[data-columns]').forEach((table) => stack(/** @type {HTMLElement} */ (table))));
+
+/** In a paragraph, each figure has its column's name before it; for those who hear the page, it stays a table. @param {HTMLElement} table @param {HTMLElement[]} rows @param {string[]} names of columns, with units */
+function nameCells(table, rows, names) {
+	table.dataset.columns = String(names.length);
+	table.classList.toggle('alone', rows.length === 1 && names.length > ALONE);
+	stack(table);
+	table.setAttribute('role', 'table');
+	for (const part of table.querySelectorAll('thead, tbody'))
+		part.setAttribute('role', 'rowgroup');
+	for (const cell of table.querySelectorAll('th'))
+		cell.setAttribute('role', 'columnheader');
+	for (const row of table.querySelectorAll('tr'))
+		row.setAttribute('role', 'row');
+	for (const row of rows)
+		for (const [i, cell] of [...row.children].entries()) {
+			cell.setAttribute('role', 'cell');
+			/** @type {HTMLElement} */ (cell).dataset.column = names[i];
+		}
+}
+
 /** @param {string} title @param {any[]} columns @param {any[]} rows */
 export function tableOf(title, columns, rows) {
 	const extents = columns.map((c) => extentOf(rows.map((r) => r[c.name])));
@@ -121,10 +160,22 @@ export function tableOf(title, columns, rows) {
 	body.append(...elements);
 	if (rows.length > FEW + 3)
 		fold(body, rows.length);
-	const table = /** @type {HTMLTableElement} */ (make('table', {}, make('caption', {}, make('span', {}, title)), make('thead', {}, make('tr', {}, ...heads)), body));
+	const table = /** @type {HTMLTableElement} */ (make('table', {}, make('caption', {}, make('span', {}, titled(title))), make('thead', {}, make('tr', {}, ...heads)), body));
 
+	if (columns.length > rooms[0][1])
+		nameCells(table, elements, columns.map((c, i) => said(c.name) + (scales[i].unit ? ` ${scales[i].unit}` : '')));
 	table.caption?.append(' ', copyButton(title, () => textOf(table)));
 	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
+}
+
+/** What the colours stand for. @param {{name: string, colour: string}[]} groups */
+export function keyOf(groups) {
+	return make('p', { class: 'note' }, ...groups.flatMap((g) => {
+		const swatch = make('span', { class: 'bar-key' });
+
+		swatch.style.background = g.colour;
+		return [swatch, `${g.name}  `];
+	}));
 }
 
 /** @param {any} rule */
@@ -132,7 +183,7 @@ function verdictOf(rule) {
 	const word = rule.pass === true ? 'pass' : rule.pass === false ? 'FAIL' : 'cannot tell';
 
 	return make('li', { class: `verdict ${word === 'FAIL' ? 'fail' : word === 'pass' ? 'pass' : 'unsure'}` },
-		make('strong', {}, word), ` ${said(rule.name)}`, make('br'), make('span', { class: 'note' }, rule.why ?? ''));
+		make('strong', {}, word), ` ${said(rule.name)}`, make('br'), make('span', { class: 'note' }, sentence(rule.why ?? '')));
 }
 
 /** @param {any} answer */
@@ -141,6 +192,10 @@ export function verdictsOf(answer) {
 
 	return make('ul', { class: 'verdicts', 'aria-label': 'verdicts' }, ...rules.map(verdictOf));
 }
+
+/** What is said of a command that has no row. @type {Record<string, string>} */
+const nothing = { latency: 'No execution was recorded from end to end.', fairness: 'No app was seen with work for a lane.', priority: 'Nothing was seen to wait for less urgent work of its app.', starvation: 'Nothing was seen to wait for too long.',
+	preemptions: 'No preemption was recorded.', slots: 'No burst was recorded.', memory: 'No pool of memory was recorded.' };
 
 /** Everything that @answer has, into @place. @param {HTMLElement} place @param {any} answer @param {string} title @param {Set<string>} [without] names of parts */
 export function fill(place, answer, title, without = new Set()) {
@@ -152,11 +207,19 @@ export function fill(place, answer, title, without = new Set()) {
 	}
 	if (answer.verdict)
 		place.append(verdictsOf(answer));
+	const put = (/** @type {string} */ caption, /** @type {any} */ { columns, rows }) => {
+		place.append(tableOf(caption, columns, rows));
+		if (rows.length === MOST_ROWS)
+			place.append(make('p', { class: 'note' }, `The first ${MOST_ROWS} rows; all of them: `, make('code', {}, `burstscope ${answer.command} ${quoted(answer.input ?? '')}`)));
+	};
+
 	if (answer.rows?.length && !without.has(answer.command))
-		place.append(tableOf(title, answer.columns, answer.rows));
+		put(title, answer);
+	if (nothing[answer.command] && !answer.rows?.length && !(answer.parts ?? []).some((/** @type {any} */ part) => part.rows.length))
+		place.append(make('p', {}, nothing[answer.command]));
 	for (const part of answer.parts ?? [])
 		if (part.rows.length && !without.has(part.name))
-			place.append(tableOf(part.title ?? part.name, part.columns, part.rows));
+			put(part.title ?? part.name, part);
 	for (const note of answer.notes ?? [])
 		place.append(make('p', { class: 'note' }, note));
 }

@@ -1,12 +1,12 @@
 // timeline.js -- lanes and apps over time. What is drawn costs pixels, not executions: where there are more stretches than pixels, each
 // pixel shows which share of it each app had, from sums that are kept for every 64th stretch.
 import { colourOf, drawAxis, fit, hatch, ink, places } from './draw.js';
-import { count, duration, time } from './format.js';
+import { count, duration, readTime, time } from './format.js';
 import { drawLink, linksBetween } from './links.js';
 import { lowerBound } from './data.js';
 import { make } from './tables.js';
 
-const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_FOUND = 1024, MOST_DRAWN = 800;
+const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_FOUND = 1024, MOST_DRAWN = 800, PALE = 0.45;
 
 /** @typedef {{name: string, began: Float64Array, ended: Float64Array, index: Int32Array, place: Uint8Array, sums: Float64Array}} Lane */
 /** @typedef {{id: number, name: string, place: number, began: Float64Array, index: Uint32Array, missed: Float64Array, missedIndex: Uint32Array, longest: number, n: number}} App */
@@ -220,6 +220,26 @@ export class Timeline {
 		this.soon();
 	}
 
+	/** Shows and selects "1.2s..1.4s". @param {string} text */
+	showSpan(text) {
+		const [from, to] = text.split('..').map(readTime);
+
+		if (from < to) {
+			this.show(from, to);
+			this.select(from, to);
+		}
+	}
+
+	/** Marks one execution, and goes to it if it is not in sight. @param {number} index */
+	pick(index) {
+		const { executions } = this.world, began = executions.began.get(index), length = Math.max(1000, executions.ended.get(index) || 0);
+
+		this.picked = index;
+		if (began < this.from || began + length > this.to || length < (this.to - this.from) / 200)
+			this.show(began - 2 * length, began + 3 * length);
+		this.soon();
+	}
+
 	/** @param {number} factor @param {number} around */
 	zoom(factor, around) {
 		this.show(around - (around - this.from) * factor, around + (this.to - around) * factor);
@@ -352,7 +372,7 @@ export class Timeline {
 		const ran = executions.dispatched.get(index), over = executions.run_ended.get(index);
 		const box = { x, width: end - x, y, height, index };
 
-		context.globalAlpha = 0.35;
+		context.globalAlpha = PALE;
 		context.fillStyle = missed ? ink('bad') : colourOf(app.place === places ? -1 : app.place);
 		context.fillRect(x, y, box.width, height);
 		context.globalAlpha = 1;
@@ -647,8 +667,8 @@ export function legendOf(overview, name) {
 	};
 	const list = overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => swatch(place, name(id)));
 
-	if (overview.apps.length > overview.busiest.length)
-		list.push(swatch(-1, `${count(overview.apps.length - overview.busiest.length)} others`));
+	if (overview.apps_all > overview.busiest.length)
+		list.push(swatch(-1, `${count(overview.apps_all - overview.busiest.length)} others`));
 	list.push(swatch(-2, 'deadline missed'), make('span', {}, 'arrow: took its lane'), make('span', {}, 'dashed: kept a more urgent one waiting'));
 	return list;
 }
