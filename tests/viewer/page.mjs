@@ -1,6 +1,7 @@
-// page.mjs -- what page.sh looks at. `dump DB BURSTSCOPE` prints what the commands answer about DB, and its executions; `look` opens the
-// pages in the working directory: their figures are those, nothing is asked of a network, nothing is said on the console; and their structure at
-// three sizes is that of page.structure (NNB_BLESS=1 writes it: look at the pictures first).
+// page.mjs -- what page.sh looks at. `dump DB BURSTSCOPE` prints what the commands answer about DB, and its executions; `look BURSTSCOPE NAME...`
+// holds the figures of those pages against that; `look BURSTSCOPE` opens all pages in the working directory: their figures are those, nothing is
+// asked of a network, nothing is said on the console; and their structure at three sizes is that of page.structure (NNB_BLESS=1 writes it: look
+// at the pictures first).
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
@@ -174,7 +175,8 @@ async function figures(names = ['camera', 'unfair', 'lossy', 'native', 'whatif',
 		await replaysAgree(name, wanted);
 		await lossesAgree(name, wanted);
 	}
-	equal('some arrows, replays and waits were looked at', arrows > 0 && replays > 0 && matrices > 0, true);
+	if (!process.argv[4])
+		equal('some arrows, replays and waits were looked at', arrows > 0 && replays > 0 && matrices > 0, true);
 }
 
 /** Where an execution was drawn, for the mouse. */

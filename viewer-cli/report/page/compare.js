@@ -100,7 +100,7 @@ function answeredByName(world) {
 	return lists;
 }
 
-/** Distributions of what both ran, one upon the other. @param {any} a @param {any} b worlds @returns {HTMLElement} */
+/** Distributions of what both ran, one upon the other; null: there is nothing of the kind. @param {any} a @param {any} b worlds @returns {HTMLElement | null} */
 function distributionsOf(a, b) {
 	const inA = answeredByName(a), inB = answeredByName(b), charts = make('div', { class: 'charts' });
 	const both = [...inA.keys()].filter((name) => inB.has(name)).sort((x, y) => (inA.get(y)?.length ?? 0) - (inA.get(x)?.length ?? 0)).slice(0, MOST_PAIRS);
@@ -114,7 +114,7 @@ function distributionsOf(a, b) {
 		figure.append(make('p', { class: 'note' }, says));
 		charts.append(figure);
 	}
-	return charts;
+	return both.length ? charts : null;
 }
 
 /** 1: B is worse, -1: B is better, 0: no change was shown, or it cannot be told. @param {any} row of burstscope diff */
@@ -230,7 +230,10 @@ export class Comparison {
 
 		if (differences)
 			this.charts.append(differences);
-		this.charts.append(make('h3', {}, 'Latency of what both ran: the share of executions that took at most so long; A a line, B dashed'), distributionsOf(this.first, this.world));
+		const distributions = distributionsOf(this.first, this.world);
+
+		if (distributions)
+			this.charts.append(make('h3', {}, 'Latency of what both ran: the share of executions that took at most so long; A a line, B dashed'), distributions);
 	}
 
 	/** What an address asks for that begins with b-. @param {string} what exec or t @param {string} value @returns {string} what there is to say of it */

@@ -5,8 +5,8 @@ import { drawFairness, drawLatency, interferenceMatrix, missesMatrix, worstOf } 
 import { onOtherColours } from './draw.js';
 import { fillAudits, fillFindings } from './findings.js';
 import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
-import { count, duration, quoted, shown, time } from './format.js';
-import { copyButton, fill, make, tableOf } from './tables.js';
+import { count, duration, quoted, sentence, shown, time } from './format.js';
+import { copyButton, fill, make, tableOf, titled } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
@@ -16,10 +16,10 @@ const byId = (id) => /** @type {any} */ (document.getElementById(id));
 /** In a line what the page compares, and what came of it. @param {Record<string, any>} answers @param {any} about */
 function fillComparedWith(answers, about) {
 	const { rows = [], verdict, error } = answers.diff ?? {}, of = (/** @type {number} */ way) => rows.filter((/** @type {any} */ row) => changeOf(row) === way).length;
-	const outcome = error ? shown(error) : `Of ${count(rows.length)} figures, in B ${count(of(1))} are worse, ${count(of(-1))} better, and of ${count(of(0))} no difference is certain; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}`;
+	const outcome = error ? `${titled(sentence(error))}.` : `Of ${count(rows.length)} figures, in B ${count(of(1))} are worse, ${count(of(-1))} better, and of ${count(of(0))} no difference is certain; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}.`;
 
 	byId('compare').hidden = byId('to-compare').hidden = false;
-	byId('in-findings').append(make('p', { class: 'trust' }, make('strong', {}, 'Compared: '), `A is ${shown(about.database)}, and B is ${shown(about.other)}. ${outcome}. `,
+	byId('in-findings').append(make('p', { class: 'trust' }, make('strong', {}, 'Compared: '), `A is ${shown(about.database)}, and B is ${shown(about.other)}. ${outcome} `,
 		make('a', { href: '#compare' }, 'Both side by side'), '. Other sections are about A.'));
 }
 
