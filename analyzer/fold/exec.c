@@ -619,8 +619,8 @@ static void doubt_unserved(struct bsa_fold *f, const struct bsa_exec *x)
 		f->failed = -ENOMEM;
 }
 
-/* Executions under way at the end have no summary yet. */
-static void doubt_the_end(struct bsa_fold *f)
+/* Executions that became ready later than this may be under way without a summary; BSA_NEVER: none is. */
+static uint64_t first_unsummed(const struct bsa_fold *f)
 {
 	uint64_t after = bsa_streams_under_way_after(f);
 
@@ -629,6 +629,19 @@ static void doubt_the_end(struct bsa_fold *f)
 		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER;
 
 		after = ready < after ? ready : after;
+	}
+	return after;
+}
+
+/* Executions under way at the end have no summary yet. */
+static void doubt_the_end(struct bsa_fold *f)
+{
+	uint64_t after = first_unsummed(f);
+
+	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER;
+
 		if (is_unserved(f, x))
 			doubt_unserved(f, x);
 		if (is_unsummed(f, x) && !x->scheduled && ready < f->now)
@@ -640,6 +653,46 @@ static void doubt_the_end(struct bsa_fold *f)
 	for (unsigned i = 0; i < BSA_INSTANCES; i++)
 		if (f->voices.heard[i])
 			doubt_until(f, after, bsa_voice_ended(f, i));
+}
+
+/* The end of the records may find that lanes are unknown from there on. */
+static uint64_t first_doubt(const struct bsa_fold *f)
+{
+	uint64_t after = first_unsummed(f);
+
+	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (is_unserved(f, x) && ready_after(x) < after)
+			after = ready_after(x);
+	}
+	return after;
+}
+
+void bsa_execs_quiet(struct bsa_fold *f)
+{
+	uint64_t known = f->now, after;
+
+	if (f->execs.quiet_at == f->now)
+		return;
+	f->execs.quiet_at = f->now;
+	for (struct bsa_link *l = f->execs.under_way.next, *next; l != &f->execs.under_way; l = next) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		next = l->next;
+		if (x->has_service && is_ending(x))
+			exec_conclude(f, x);
+	}
+	after = first_doubt(f);
+	if (after <= known)
+		known = after ? after - 1 : 0;
+	if (known > f->known) {
+		f->known = known;
+		if (bsa_schedule_advance(f->schedule, known))
+			f->failed = -ENOMEM;
+	}
+	if (!f->failed)
+		report_settled(f);
 }
 
 void bsa_execs_finish(struct bsa_fold *f)

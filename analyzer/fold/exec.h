@@ -75,6 +75,7 @@ struct bsa_execs {
 	struct bsa_miss_slab *miss_slabs;
 	uint32_t n, n_misses;
 	uint32_t n_silent, n_silent_of[BSA_INSTANCES]; /* silent ones among those that wait; by service */
+	uint64_t quiet_at;                             /* bsa_execs_quiet was called at this time */
 };
 
 int bsa_execs_init(struct bsa_execs *xs);
@@ -145,6 +146,9 @@ void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s);
 
 /* Report the executions under way that are over by now. */
 void bsa_execs_advance(struct bsa_fold *f);
+
+/* There was no record for a horizon: report the executions that are over as the end of the records would. */
+void bsa_execs_quiet(struct bsa_fold *f);
 
 /* No execution will have another event. */
 void bsa_execs_finish(struct bsa_fold *f);

@@ -264,6 +264,16 @@ int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)
 	return f->failed;
 }
 
+int bsa_fold_quiet(struct bsa_fold *f, uint64_t until)
+{
+	uint64_t horizon = f->options.horizon_ns;
+
+	if (horizon && f->any && until > f->now && until - f->now > horizon && f->known < f->now &&
+	    !f->numbers.n_holes && !bsa_pending_any(&f->pending))
+		bsa_execs_quiet(f);
+	return f->failed;
+}
+
 int bsa_fold_finish(struct bsa_fold *f)
 {
 	bsa_pending_finish(f);

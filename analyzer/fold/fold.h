@@ -39,6 +39,12 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f);
 /* Process the next record. 0; or -ENOMEM, after which only free is allowed. */
 int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e);
 
+/*
+ * For records that still come: there is no other record before @until. With summaries, an execution is reported a horizon after its end, and that
+ * needs a later record, or this. The facts are the same as without it, but earlier. 0 or -ENOMEM.
+ */
+int bsa_fold_quiet(struct bsa_fold *f, uint64_t until);
+
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);
 

@@ -271,6 +271,11 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	return true;
 }
 
+bool bsa_pending_any(const struct bsa_pending *p)
+{
+	return p->n || p->kept_bytes;
+}
+
 void bsa_pending_finish(struct bsa_fold *f)
 {
 	release_gaps(f, UNDECIDED);

@@ -58,6 +58,9 @@ bool bsa_event_is_told_again(const struct bsa_event *e);
 /* Check a record before it is processed. True: it is held back, or the fold has failed; false: process it now. */
 bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e);
 
+/* Whether a loss is still to be judged, or a record is held back. */
+bool bsa_pending_any(const struct bsa_pending *p);
+
 /* End of the records. */
 void bsa_pending_finish(struct bsa_fold *f);
 

@@ -416,6 +416,8 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 		tell_unread(l, &before);
 	if (r >= 0 && bsa_growing_until(&l->growing) != BSA_NEVER) {
 		l->state.until = bsa_growing_until(&l->growing);
+		if (l->fold && bsa_fold_quiet(l->fold, l->state.until))
+			return no_memory(err);
 		bsa_rows_advance(l->rows, l->state.until);
 	}
 	return r;

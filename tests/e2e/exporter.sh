@@ -69,14 +69,29 @@ fi
 quietly lttng --no-sessiond destroy it
 exporter_ended 0
 
-# ---- a session of its own, stopped by a signal, or by the death of the session daemon ----
+# ---- a session of its own: what ended counts soon, though the service has nothing to do any more ----
 start_exporter
+start_service "$service" --lanes 1 --policy fair
+quietly "$load" --socket "$tmp/socket" --duration 300ms --quiet noisy-neighbour
+executed()
+{
+	"$service" --status --socket "$tmp/socket" |
+		sed -nE 's/^so far: ([0-9]+) burst requests.*/\1/p; s/^([0-9]+) synchronous, ([0-9]+) asynchronous and ([0-9]+) fenced.*/\1\n\2\n\3/p' |
+		awk '{ n += $1 } END { print n }'
+}
+exported() { curl -s "$url/metrics" | awk '/^nnburst_executions_total/ { n += $NF } END { print n + 0 }'; }
+executions=$(executed)
+((executions > 100)) || wrong "the service executed only $executions"
+awaits '(($(exported) == executions))' "the exporter counts the $executions executions of a service that is idle now: $(exported)"
+stop_service
+
+# ---- it is stopped by a signal, or by the death of the session daemon ----
 "$burstscope" exporter --listen 127.0.0.1:0 --for 1s 2>second || wrong "two exporters at once: $(<second)"
 kill -9 "$sessiond"
 wait "$sessiond" 2>/dev/null || true
 sessiond=
 awaits 'grep -q "a session was made anew" err' 'it records again, with a session daemon of its own'
-curl -s "$url/metrics" | grep -q '^burstscope_build_info' || wrong 'what was counted is gone'
+(($(exported) == executions)) || wrong "$(exported) executions are counted, not the $executions of before"
 [[ $(curl -s "$url/healthz") == ok ]] || wrong "it is not healthy: $(curl -s "$url/healthz")"
 kill "$exporter"
 exporter_ended 0

@@ -166,6 +166,18 @@ static struct tape shuffled_tape_of(const struct sim *s, unsigned forms, uint64_
 	return t;
 }
 
+static bool says_when_quiet;  /* the fold learns of each time without records */
+static unsigned long n_quiet; /* number of such times that were longer than a horizon */
+
+/* @i was given to @f: there is nothing before the next one. */
+static void say_quiet(struct bsa_fold *f, const struct tape *t, size_t i, uint64_t horizon)
+{
+	uint64_t at = t->events[i]->at, until = i + 1 < t->n ? t->events[i + 1]->at : at + 2 * horizon;
+
+	n_quiet += until > at + horizon;
+	assert_int_equal(bsa_fold_quiet(f, until), 0);
+}
+
 static void fold_tape(struct outcome *ret, const struct tape *t, const struct bsa_fold_options *options)
 {
 	struct bsa_facts facts = collect_facts(&ret->facts);
@@ -176,12 +188,28 @@ static void fold_tape(struct outcome *ret, const struct tape *t, const struct bs
 	facts.operation = NULL;
 	f = bsa_fold_new(&facts, options);
 	assert_non_null(f);
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++) {
 		assert_int_equal(bsa_fold_event(f, t->events[i]), 0);
+		if (says_when_quiet)
+			say_quiet(f, t, i, options->horizon_ns);
+	}
 	assert_int_equal(bsa_fold_finish(f), 0);
 	ret->left_out = bsa_fold_left_out(f);
 	ret->latest = bsa_fold_latest_summary(f);
 	bsa_fold_free(f);
+}
+
+/* A fold that learns when there was no record finds the same, @told, only earlier. */
+static void check_quiet(const struct tape *t, const struct bsa_fold_options *options, const struct outcome *told)
+{
+	struct outcome o = { .latest = 0 };
+
+	says_when_quiet = true;
+	fold_tape(&o, t, options);
+	says_when_quiet = false;
+	expect_same(collect_text(&told->facts, false), "as records come", collect_text(&o.facts, false),
+	            "told of quiet times");
+	collect_fini(&o.facts);
 }
 
 static struct outcome fold_forms(const struct sim *s, unsigned forms, const struct bsa_fold_options *options)
@@ -460,6 +488,16 @@ static void check_nothing_left_out(const struct outcome *o)
 	      (unsigned long long)o->left_out.forgotten);
 }
 
+static void check_quiet_forms(const struct sim *s, unsigned forms, const struct bsa_fold_options *options)
+{
+	struct outcome told = fold_forms(s, forms, options);
+	struct tape t = tape_of(s, forms);
+
+	check_quiet(&t, options, &told);
+	tape_free(&t);
+	outcome_free(&told);
+}
+
 static void check_form(const struct sim *s, unsigned forms, const char *name, const struct outcome *full,
                        struct bsa_fold_options options)
 {
@@ -479,6 +517,7 @@ static void check_form(const struct sim *s, unsigned forms, const char *name, co
 		check_nothing_left_out(&again);
 		forget_full(&again.facts);
 		expect_same(collect_text(&o.facts, false), "at once", collect_text(&again.facts, false), "in time");
+		check_quiet_forms(s, forms, &options);
 	}
 	outcome_free(&o);
 	outcome_free(&again);
@@ -1276,6 +1315,8 @@ static void lose(struct sim *s, unsigned forms, const char *name, uint64_t *seri
 	check_lags(&a);
 	check_windows(&a);
 	check_marked(&a, holes, n);
+	if (forms == SIM_COMPACT)
+		check_quiet(&t, &options, &some);
 	HOLDS(some.facts.lost.n == n, "%zu losses are told of, and there are %zu", some.facts.lost.n, n);
 	tape_free(&t);
 	outcome_free(&all);
@@ -1413,6 +1454,8 @@ static void listen_late(const struct sim *s, unsigned forms, const char *name, u
 	check_nothing_invented(&a);
 	check_nothing_hidden(&a, when.from, services_until(s, &t));
 	check_session(&a, &when);
+	if (forms == SIM_COMPACT)
+		check_quiet(&t, &options, &some);
 	tape_free(&t);
 	outcome_free(&all);
 	outcome_free(&some);
@@ -1548,7 +1591,7 @@ static void play_all(void (*play)(uint64_t seed), unsigned seeds)
 		play(seed++);
 	} while (stop ? time(NULL) < stop : seed <= seeds);
 	dropping = false;
-	print_message("%llu worlds\n", (unsigned long long)seed - 1);
+	print_message("%llu worlds, %lu quiet times\n", (unsigned long long)seed - 1, n_quiet);
 }
 
 static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)
