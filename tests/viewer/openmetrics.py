@@ -88,6 +88,7 @@ APP = "(SELECT name FROM app WHERE id = %s)"
 MODEL = "(SELECT nullif(name, '') FROM model WHERE id = x.model_id)"
 X = "FROM execution x WHERE path <> 'prepare'"
 FINE = X + " AND complete AND status = 'NONE'"
+WHOLE = FINE + " AND sides <> 'service'"  # from submission to answer
 NS = 10 ** 9
 
 
@@ -99,15 +100,17 @@ def compare_all(samples, exemplars, path):
                 q("SELECT %s, %s, path, status, count(*) %s GROUP BY 1, 2, 3, 4" % (xa, MODEL, X)))
     n += compare(samples, "nnburst_executions_incomplete_total", ["app"], q("SELECT %s, count(*) %s AND NOT complete GROUP BY 1" % (xa, X)))
     name = "nnburst_execution_duration_seconds"
-    n += compare(samples, name + "_count", ["app", "model", "path"], q("SELECT %s, %s, path, count(*) %s GROUP BY 1, 2, 3" % (xa, MODEL, FINE)))
-    n += compare(samples, name + "_sum", ["app", "model", "path"], q("SELECT %s, %s, path, sum(e2e_ns) %s GROUP BY 1, 2, 3" % (xa, MODEL, FINE)), NS)
+    n += compare(samples, name + "_count", ["app", "model", "path"], q("SELECT %s, %s, path, count(*) %s GROUP BY 1, 2, 3" % (xa, MODEL, WHOLE)))
+    n += compare(samples, name + "_sum", ["app", "model", "path"], q("SELECT %s, %s, path, sum(e2e_ns) %s GROUP BY 1, 2, 3" % (xa, MODEL, WHOLE)), NS)
     for le in {dict(k)["le"] for (m, k) in samples if m == name + "_bucket"} - {"+Inf"}:
         part = {(m, k): v for (m, k), v in samples.items() if m == name + "_bucket" and dict(k)["le"] == le}
         n += compare(part, name + "_bucket", ["app", "model", "path"],
-                     q("SELECT %s, %s, path, count(*) %s AND e2e_ns <= %d GROUP BY 1, 2, 3" % (xa, MODEL, FINE, Decimal(le) * NS)))
+                     q("SELECT %s, %s, path, count(*) %s AND e2e_ns <= %d GROUP BY 1, 2, 3" % (xa, MODEL, WHOLE, Decimal(le) * NS)))
     for suffix, column, scale in (("_count", "n", 1), ("_sum", "sum_ns", NS)):
         n += compare(samples, "nnburst_phase_duration_seconds" + suffix, ["model", "phase"],
-                     q("SELECT nullif(model, ''), phase, sum(%s) FROM phase_stat WHERE phase <> 'e2e' GROUP BY 1, 2" % column), scale)
+                     q("SELECT nullif(model, ''), phase, sum(%s) FROM phase_stat WHERE phase NOT IN ('e2e', 'overhead') GROUP BY 1, 2 UNION ALL "
+                       "SELECT %s, 'overhead', %s %s AND e2e_ns - (run_ns - redo_ns) IS NOT NULL GROUP BY 1" %
+                       (column, MODEL, "count(*)" if column == "n" else "sum(e2e_ns - (run_ns - redo_ns))", WHOLE)), scale)
     n += compare(samples, "nnburst_deadlines_total", ["app", "model"], q("SELECT %s, %s, count(deadline) %s GROUP BY 1, 2" % (xa, MODEL, X)))
     misses = q("SELECT %s, %s, (SELECT cause FROM miss_cause c WHERE c.execution_id = x.id AND is_primary), count(*), max(lateness_ns), id, deadline + lateness_ns "
                "%s AND miss IS NOT NULL GROUP BY 1, 2, 3" % (xa, MODEL, X))

@@ -212,11 +212,13 @@ static int fill_executions(const struct filling *f)
 		f,
 		bsv_text("%sSELECT app_id, model_id, path, complete AND status IS 'NONE', complete, deadline IS NOT "
 	                 "NULL, (\n%s\n), "
-	                 "preemptions, slot_lookups, slot_misses, e2e_ns, prepare_ns, send_ns, decode_ns, "
+	                 "preemptions, slot_lookups, slot_misses, iif(sides = 'service', NULL, e2e_ns), prepare_ns, "
+	                 "send_ns, decode_ns, "
 	                 "CASE WHEN path = 'fenced' THEN fence_ns END, slots_ns, queue_ns, run_ns, preempted_ns, "
 	                 "CASE WHEN path <> 'fenced' THEN reply_ns END, CASE WHEN path <> 'fenced' THEN return_ns END, "
 	                 "CASE WHEN path <> 'fenced' THEN finish_ns END, CASE WHEN path = 'fenced' THEN signal_ns END, "
-	                 "e2e_ns - (run_ns - redo_ns) FROM picked WHERE path IS NOT 'prepare'",
+	                 "iif(sides = 'service', NULL, e2e_ns - (run_ns - redo_ns)) FROM picked WHERE path IS NOT "
+	                 "'prepare'",
 	                 f->input->with, unseen),
 		take_execution);
 }

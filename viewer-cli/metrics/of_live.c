@@ -92,7 +92,10 @@ static uint64_t median_run(const struct bsv_metrics_of_live *f, uint32_t model)
 
 static void take_durations(struct bsv_metrics_of_live *f, const struct bsa_live_execution *x)
 {
-	if (x->e2e_ns != BSA_LIVE_UNKNOWN)
+	bool client_seen =
+		!x->sides || strcmp(x->sides, "service") != 0; /* otherwise, e2e is the service's part alone */
+
+	if (client_seen && x->e2e_ns != BSA_LIVE_UNKNOWN)
 		bsv_metric_observe(
 			bsv_metrics_set(f->m, BSV_METRIC_DURATION, (const char *[]){ x->app, x->model, x->path }),
 			(int64_t)x->e2e_ns);
@@ -101,7 +104,7 @@ static void take_durations(struct bsv_metrics_of_live *f, const struct bsa_live_
 			bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE,
 			                                   (const char *[]){ x->model, bsa_live_phase(i) }),
 			                   (int64_t)x->phase_ns[i]);
-	if (x->overhead_ns != BSA_LIVE_UNKNOWN)
+	if (client_seen && x->overhead_ns != BSA_LIVE_UNKNOWN)
 		bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE, (const char *[]){ x->model, "overhead" }),
 		                   (int64_t)x->overhead_ns);
 	if (x->run_ns != BSA_LIVE_UNKNOWN)
