@@ -85,6 +85,14 @@ for edit in "DELETE FROM event WHERE cats = 'miss' AND id = (SELECT max(id) FROM
 	looked=$((looked + 1))
 done
 
+# ---- an execution that is given up while it is preempted waits until then ----
+cp camera.db given_up.db
+sqlite3 given_up.db 'UPDATE stored_preemption SET resumed = NULL WHERE rowid = (SELECT min(rowid) FROM stored_preemption)'
+"$burstscope" export --to perfetto -o given_up.pftrace given_up.db
+read_back given_up.pftrace
+looked=$((looked + 1))
+sqlite3 out.db "ATTACH 'given_up.db' AS d" ".read $here/trackevent.sql" 2>&1 | grep queue >violations || true
+[[ ! -s violations ]] || wrong "given up while preempted: $(<violations)"
 # ---- part of it ----
 misses=$("$burstscope" sql --format csv camera.db 'SELECT count(*) FROM execution WHERE miss IS NOT NULL' | tail -1)
 lanes=$("$burstscope" sql --format csv camera.db 'SELECT count(*) FROM lane_slice' | tail -1)

@@ -91,14 +91,23 @@ SELECT 'holes', count(*) FROM d.unknown_lane HAVING count(*) <> (SELECT count(*)
 CREATE TEMP TABLE told AS SELECT at + o.ns AS at, t.name, value, row_number() OVER (PARTITION BY c.track, c.at ORDER BY c.n DESC) AS nth, t.parent
 	FROM counter c JOIN track t ON t.uuid = c.track, off o;
 CREATE TEMP TABLE queued AS SELECT enqueued AS began, enqueued + queue_ns AS ended FROM x WHERE queue_ns > 0
-	UNION ALL SELECT stopped, resumed FROM d.preemption WHERE resumed > stopped;
+	UNION ALL SELECT stopped, resumed FROM d.preemption WHERE resumed > stopped
+	UNION ALL SELECT p.stopped, max(w.ended) FROM d.preemption p JOIN d.wait w ON w.execution_id = p.execution_id AND w.kind = 'preempted' AND w.ended > p.stopped
+		WHERE p.resumed IS NULL GROUP BY p.execution_id, p.stopped;
 CREATE TEMP TABLE held AS SELECT began, ended FROM d.lane_slice;
 SELECT 'queue length', at, value FROM told WHERE name = 'queue length' AND nth = 1 AND value <> (SELECT count(*) FROM queued q WHERE q.began <= at AND q.ended > at);
 SELECT 'lanes held', at, value FROM told WHERE name = 'lanes held' AND nth = 1 AND value <> (SELECT count(*) FROM held h WHERE h.began <= at AND h.ended > at);
 SELECT 'a change of the queue is missing', began FROM (SELECT began FROM queued UNION SELECT ended FROM queued) WHERE began NOT IN (SELECT at FROM told WHERE name = 'queue length');
 SELECT 'a change of lanes is missing', began FROM (SELECT began FROM held UNION SELECT ended FROM held) WHERE began NOT IN (SELECT at FROM told WHERE name = 'lanes held');
-SELECT 'lag', * FROM (SELECT window_began, lag_ns FROM d.app_lag EXCEPT SELECT at, value FROM told WHERE name = 'lag');
-SELECT 'lags', count(*) FROM told WHERE name = 'lag' HAVING count(*) <> (SELECT count(*) FROM d.app_lag);
+-- the lag of a window, which begins with the recording at the earliest; 0 after the last of windows that follow each other
+CREATE TEMP TABLE lagged AS SELECT app_id, max(window_began, r.began) AS at, lag_ns AS value
+	FROM d.app_lag, (SELECT min(min(ifnull(b.began, o.began), o.began)) AS began FROM d.id_block b, off o) r;
+CREATE TEMP TABLE caught_up AS SELECT app_id, window_began + 100000000 AS at FROM d.app_lag l
+	WHERE NOT EXISTS (SELECT 1 FROM d.app_lag n WHERE n.app_id = l.app_id AND n.window_began = l.window_began + 100000000);
+SELECT 'lag', at, value FROM lagged WHERE (at, value) NOT IN (SELECT at, value FROM told WHERE name = 'lag');
+SELECT 'lags', count(*) FROM told WHERE name = 'lag' HAVING count(*) <> (SELECT count(*) FROM lagged) + (SELECT count(*) FROM caught_up);
+SELECT 'no 0 after a lag', at FROM caught_up WHERE at NOT IN (SELECT at FROM told WHERE name = 'lag' AND value = 0)
+	AND at < (SELECT max(at) FROM told);
 
 -- flows: from an execution over its lanes to its answer, and from a wait to what is on the lane then
 SELECT 'flow with one end', id FROM flow GROUP BY id HAVING count(*) < 2 AND max(event) NOT IN (SELECT event FROM of_execution);

@@ -74,18 +74,24 @@ static void tell_hole(struct telling *t, const struct bsa_query *q)
 	tell_interval(t, q, &t->holes, "lanes unknown", BSV_CAT_HOLE);
 }
 
-/* app_id, window_began, lag_ns */
+/*
+ * app_id, at, lag_ns: of a window in which the app was backlogged, from its beginning on, and 0 from its end on if the app was not backlogged in the
+ * next window. Windows that were recorded in part begin and end with the recording.
+ */
 static void tell_lag(struct telling *t, const struct bsa_query *q)
 {
 	struct bsv_owner *o = bsv_world_shown(t->w, bsa_query_get_int(q, 0));
 	uint64_t process = bsv_owner_track(t->w, o);
+	int64_t at = bsa_query_get_int(q, 1);
 
 	if (!o->lag)
 		o->lag = bsv_world_track(t->w, BSV_TRACK_NS, process, process, 0, "lag");
 	t->w->sink->counter(t->w->sink, &t->w->beside,
 	                    &(struct bsv_sink_event){ .track = o->lag,
 	                                              .process = process,
-	                                              .at = bsa_query_get_int(q, 1),
+	                                              .at = at < t->w->clocks.began ? t->w->clocks.began
+	                                                    : at > t->w->ended      ? t->w->ended
+	                                                                            : at,
 	                                              .name = { "lag", 0 },
 	                                              .value = bsa_query_get_int(q, 2) });
 }
@@ -134,8 +140,10 @@ int bsv_tell_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struc
 	if (r >= 0 && detail != BSV_EXPORT_LANES && !w->input->picks)
 		r = each_row(
 			&t,
-			"SELECT app_id, window_began, lag_ns FROM app_lag WHERE lag_ns IS NOT NULL ORDER BY app_id, "
-			"window_began",
+			"WITH w AS (SELECT app_id, window_began AS began, window_began + 100000000 AS ended, lag_ns, "
+			"lead(window_began) OVER (PARTITION BY app_id ORDER BY window_began) AS next FROM app_lag) "
+			"SELECT app_id, began, lag_ns FROM w WHERE lag_ns IS NOT NULL UNION ALL "
+			"SELECT app_id, ended, 0 FROM w WHERE next IS NOT ended ORDER BY 1, 2",
 			tell_lag);
 	free(t.lost.rows);
 	free(t.holes.rows);

@@ -219,6 +219,8 @@ struct bsv_sink *bsv_chrome_new(FILE *to, const struct bsv_clocks *clocks)
 		                        chrome_free, false },
 		              .to = to,
 		              .began = clocks->began };
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", to);
+	fprintf(to,
+	        "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"%s at ts 0, ns\":\"%" PRId64 "\"},\"traceEvents\":[\n",
+	        clocks->one_host ? "CLOCK_MONOTONIC" : "CLOCK_REALTIME", clocks->began - clocks->offset);
 	return &c->sink;
 }

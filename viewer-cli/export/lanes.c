@@ -13,6 +13,10 @@
 #include "answer/template.h"
 #include "export/world.h"
 
+/* An execution that is given up while it is preempted does not resume: its wait ends then. */
+#define GIVEN_UP \
+	"(SELECT max(w.ended) FROM wait w WHERE w.execution_id = preemption.execution_id AND w.kind = 'preempted')"
+
 /* At one time, in this order. */
 enum kind { LANE_ENDS, QUEUE_ENDS, LANE_BEGINS, QUEUE_BEGINS, NOTHING };
 
@@ -265,7 +269,8 @@ static int open_all(struct telling *t, struct bsa_err *err)
 			"SELECT stream_id, enqueued AS began, enqueued + queue_ns AS ended FROM execution "
 			"WHERE queue_ns > 0 AND enqueued IS NOT NULL UNION ALL "
 			"SELECT (SELECT x.stream_id FROM execution x WHERE x.id = p.execution_id), p.stopped, "
-			"p.resumed FROM preemption p WHERE p.resumed > p.stopped ORDER BY 2",
+			"p.back FROM (SELECT execution_id, stopped, coalesce(resumed, " GIVEN_UP ") AS back "
+			"FROM preemption) p WHERE p.back > p.stopped ORDER BY 2",
 			err);
 	return r;
 }
