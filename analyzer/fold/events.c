@@ -227,6 +227,7 @@ void bsa_on_fence_wait(struct bsa_fold *f, const struct bsa_fence_wait *e)
 	if (!x || !reach_boundary(f, x, BSA_FENCED))
 		return;
 	said_path(x, BSA_PATH_FENCED);
+	x->fact.fence_free = !e->fences;
 }
 
 void bsa_on_slot_lookup(struct bsa_fold *f, const struct bsa_slot_lookup *e)

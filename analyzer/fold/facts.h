@@ -156,9 +156,10 @@ struct bsa_execution {
 	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
 	uint8_t path, priority, fallback, status;        /* 255: unknown */
 	uint8_t miss, quality, sides;
-	int8_t cold;  /* -1: not applicable (no burst) */
-	int16_t lane; /* the lane that it certainly held from dispatched to run_ended; otherwise -1: see slices */
-	bool idle;    /* its queue phase is one wait for that lane while it was idle: no bsa_wait reports it */
+	int8_t cold;     /* -1: not applicable (no burst) */
+	int16_t lane;    /* the lane that it certainly held from dispatched to run_ended; otherwise -1: see slices */
+	bool idle;       /* its queue phase is one wait for that lane while it was idle: no bsa_wait reports it */
+	bool fence_free; /* path fenced: there was no fence that it waited for */
 };
 
 /* The times on a lane of a preempted execution. For others, lane, dispatched and run_ended have them. Slices of a lane never overlap. */

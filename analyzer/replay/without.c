@@ -6,6 +6,7 @@
 
 #include "policy/policy.h"
 #include "policy/terms.h"
+#include "replay/bounds.h"
 #include "replay/replay.h"
 
 enum {
@@ -13,8 +14,12 @@ enum {
 	MOST = 2,   /* the rest of the victim that was given up takes as long as it can */
 	FINE = 4,   /* an execution can leave its lane more often than every step */
 	WAYS = 8,
-	FINER = 4, /* factor by which steps are shorter in some of the ways */
-	DRAWS = 12 /* ways in which each stream, and each call, is drawn by itself */
+	FINER = 4,  /* factor by which steps are shorter in some of the ways */
+	DRAWS = 12, /* ways in which each stream, and each call, is drawn by itself */
+	/* The way with the least error, but that all streams wait, or none: an error of steps must not decide what streams do. */
+	BEST_CLOSED = WAYS + DRAWS,
+	BEST_OPEN,
+	ALL_WAYS
 };
 
 #define ERROR_APART_NS 200000 /* errors of ways that differ by less say nothing of the ways */
@@ -26,7 +31,9 @@ struct played {
 	uint64_t at;       /* submitted, or when a call that is taken away would have been */
 	uint64_t answered; /* for a call that is taken away: the same time */
 	bool is_done, served;
+	uint64_t ready, began;   /* BSA_REPLAY_NEVER: refused, or given up before */
 	uint64_t ended, late_by; /* late_by: of an answer, behind its deadline, as a signed number */
+	struct bsa_replay_call call;
 };
 
 struct bsa_without {
@@ -35,9 +42,12 @@ struct bsa_without {
 	uint32_t *before; /* by call: the one before it */
 	uint32_t *first;  /* by chain */
 	struct played *played;
+	struct bsa_bounds_call *bounds; /* by call */
+	uint32_t *order;                /* of the calls that have bounds */
 	uint32_t n_chains;
-	bool is_way[WAYS + DRAWS];
-	uint64_t margin[WAYS + DRAWS];
+	bool is_way[ALL_WAYS];
+	uint64_t margin[ALL_WAYS];
+	unsigned best; /* the way with the least error */
 	uint64_t n_played;
 };
 
@@ -45,9 +55,9 @@ struct bsa_without {
 struct play {
 	struct bsa_without *w;
 	const struct bsa_without_change *change;
-	uint64_t step; /* the longest of those who made room: just where they could is not known */
-	uint32_t *at;  /* by chain: the next call; NONE */
-	unsigned way;
+	uint64_t step;      /* the longest of those who made room: just where they could is not known */
+	uint32_t *at;       /* by chain: the next call; NONE */
+	unsigned way, draw; /* draw: of its steps, and of what is left of runs */
 	uint64_t
 		unknown_from; /* a call that is not in the window could be ready from here on; 0: the victim cannot come so early */
 };
@@ -84,10 +94,10 @@ static uint64_t ns_without(uint64_t ns, int64_t less)
 
 /* ---- what is open ---- */
 
-/* Returns a pseudo-random number that depends on @what and the way of the replay alone. */
+/* Returns a pseudo-random number that depends on @what and the draw of the replay alone. */
 static uint32_t draw_for(const struct play *p, uint64_t what)
 {
-	uint64_t x = (what + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (p->way + UINT64_C(1)) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint64_t x = (what + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (p->draw + UINT64_C(1)) * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	x ^= x >> 29;
 	x *= UINT64_C(0xbf58476d1ce4e5b9);
@@ -96,6 +106,8 @@ static uint32_t draw_for(const struct play *p, uint64_t what)
 
 static bool is_closed(const struct play *p, const struct bsa_without_call *c)
 {
+	if (p->way == BEST_CLOSED || p->way == BEST_OPEN)
+		return p->way == BEST_CLOSED;
 	return p->way < WAYS ? p->way & CLOSED : draw_for(p, c->stream) & 1;
 }
 
@@ -104,8 +116,8 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 {
 	if (most == BSA_WITHOUT_UNKNOWN)
 		return least;
-	if (p->way < WAYS)
-		return p->way & MOST ? most : least;
+	if (p->draw < WAYS)
+		return p->draw & MOST ? most : least;
 	return least + (uint64_t)((double)(most - least) * (double)(draw_for(p, c->id) % 1024) / 1023);
 }
 
@@ -114,6 +126,16 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 static uint64_t later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static uint64_t earlier_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t distance_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
 }
 
 /* Whether @c was submitted without waiting for the answer of @before. */
@@ -164,6 +186,14 @@ static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 		p->unknown_from = at;
 }
 
+/* The thread of the victim has the answer of a call that is not in the window: it may have waited for it. */
+static uint64_t free_from(const struct play *p)
+{
+	const struct bsa_without_world *world = &p->w->world;
+
+	return world->answered_before <= world->calls[world->victim].submitted ? world->answered_before : 0;
+}
+
 /* @now: its thread cannot submit it before. */
 static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *ret)
 {
@@ -178,7 +208,7 @@ static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *re
 	if (ret->deadline != BSA_REPLAY_NEVER)
 		ret->deadline = ns_without(ret->deadline, -change->later);
 	ret->at = ns_without(ret->at, (int64_t)change->earlier);
-	if (change->earlier && ret->at < now)
+	if (change->earlier && ret->at < later_of(now, free_from(p)))
 		p->unknown_from = 0;
 }
 
@@ -196,7 +226,7 @@ static uint64_t fail_of(const struct bsa_without *w, const struct bsa_without_ca
 /* The length of a step: a call that was given up while it ran was at a checkpoint then. */
 static uint64_t step_of(const struct play *p, const struct bsa_without_call *c)
 {
-	uint64_t finer = p->way < WAYS ? (p->way & FINE ? FINER : 1) : 1 + draw_for(p, ~c->id) % FINER;
+	uint64_t finer = p->draw < WAYS ? (p->draw & FINE ? FINER : 1) : 1 + draw_for(p, ~c->id) % FINER;
 	uint64_t step = c->step && finer > 1 ? c->step / finer + 1 : c->step, n;
 
 	if (!c->ran || !step)
@@ -231,6 +261,8 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 	if (i == p->w->world.victim)
 		fill_victim(p, now, ret);
 	ret->run_ns = ret->run_ns ? ret->run_ns : 1;
+	if (!c->before && ret->at + ret->send_ns + ret->ready_ns < p->w->world.begins)
+		p->unknown_from = 0; /* others are there that the replay does not have */
 }
 
 static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
@@ -281,18 +313,130 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 		                                   .is_done = true,
 		                                   .served = o->fate == BSA_REPLAY_ANSWERED,
 		                                   .answered = o->answered,
+		                                   .ready = o->ready,
+		                                   .began = o->began,
 		                                   .ended = o->ended,
-		                                   .late_by = o->answered - call->deadline };
+		                                   .late_by = o->answered - call->deadline,
+		                                   .call = *call };
 }
 
+/* ---- how far it can be from the truth ---- */
+
 struct known {
-	uint64_t until;  /* a time of the replay */
-	uint64_t margin; /* beside that of the way */
+	uint64_t until;       /* a time of the replay */
+	uint64_t margin;      /* beside that of the way */
+	uint64_t early, late; /* the victim can be answered so much earlier, or later */
 };
+
+static enum bsa_bounds_comes comes_of(const struct play *p, uint32_t i)
+{
+	const struct bsa_without_call *c = &p->w->world.calls[i];
+	bool closed = is_closed(p, c);
+
+	if (p->w->before[i] == NONE)
+		return BSA_COMES_AT;
+	if (is_beside(&p->w->world.calls[p->w->before[i]], c))
+		return closed ? BSA_COMES_BESIDE : BSA_COMES_AT;
+	return closed ? BSA_COMES_AFTER : BSA_COMES_NOT_LESS;
+}
+
+/* Its run was given up: how long it takes is known between bounds. */
+static bool has_open_end(const struct bsa_without *w, uint32_t i)
+{
+	const struct bsa_without_call *c = &w->world.calls[i];
+
+	return i != w->world.victim && !c->served && w->played[i].is_done && c->run_most != BSA_WITHOUT_UNKNOWN;
+}
+
+/* The call is given up where it was. */
+static bool is_as_recorded(const struct play *p, uint32_t i)
+{
+	const struct played *x = &p->w->played[i];
+	const struct bsa_without_call *c = &p->w->world.calls[i];
+
+	return !c->served && !x->served && distance_of(x->ended, c->ended) <= p->w->margin[p->way];
+}
+
+static void bounds_fill(const struct play *p, uint32_t i, struct bsa_bounds_call *ret)
+{
+	const struct bsa_without *w = p->w;
+	const struct bsa_without_call *c = &w->world.calls[i];
+	const struct played *x = &w->played[i];
+	const struct bsa_replay_call *call = &x->call;
+	enum nnb_deadlines deadlines = (enum nnb_deadlines)w->world.deadlines;
+
+	*ret = (struct bsa_bounds_call){ .comes = comes_of(p, i),
+		                         .before = w->before[i],
+		                         .taken = !x->is_done,
+		                         .moves = is_closed(p, c),
+		                         .served = x->served,
+		                         .at = x->at,
+		                         .looked = x->at + call->send_ns,
+		                         .ready = x->ready,
+		                         .began = x->began,
+		                         .ended = x->is_done ? x->ended : x->at,
+		                         .answered = x->answered,
+		                         .hand = call->wake_ns,
+		                         .as_recorded = is_as_recorded(p, i),
+		                         .run_least = c->served ? call->run_ns : c->run,
+		                         .until = nnb__waits_until(deadlines, call->deadline, c->least),
+		                         .deadline = call->deadline,
+		                         .can_abort = deadlines == NNB_DEADLINES_ABORT && call->step_ns &&
+		                                      call->deadline != BSA_REPLAY_NEVER,
+		                         .least = c->least };
+	if (!has_open_end(w, i))
+		return;
+	ret->run_less = call->run_ns - c->run;
+	ret->run_more = c->run_most - call->run_ns;
+	ret->answer_less = call->answer_ns - c->answer;
+	ret->answer_more = c->answer_most - call->answer_ns;
+}
+
+static int by_asking(const void *a, const void *b, void *arg)
+{
+	const struct bsa_bounds_call *calls = arg, *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
+	uint64_t s = bsa_bounds_asks(x), t = bsa_bounds_asks(y);
+
+	if (s != t)
+		return s < t ? -1 : 1;
+	if (x->began != y->began)
+		return x->began < y->began ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* What others that were given up, and are not any more, may take longer or shorter than in this replay. */
+static void find_bounds(const struct play *p, struct known *ret)
+{
+	struct bsa_without *w = p->w;
+	size_t n = 0;
+	uint64_t most = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < w->world.n; i++)
+		any |= has_open_end(w, i) && (w->played[i].served || !is_as_recorded(p, i));
+	if (!any)
+		return;
+	for (uint32_t i = 0; i < w->world.n; i++) {
+		bounds_fill(p, i, &w->bounds[i]);
+		if (w->played[i].at || w->played[i].is_done)
+			w->order[n++] = i;
+	}
+	qsort_r(w->order, n, sizeof(*w->order), by_asking, w->bounds);
+	ret->until = earlier_of(ret->until, bsa_bounds_find(w->bounds, w->order, n));
+	for (size_t i = 0; i < n; i++) /* what comes behind the horizon can come so much earlier */
+		most = later_of(most, w->bounds[w->order[i]].ret_early);
+	ret->until = ret->until == BSA_WITHOUT_UNKNOWN || ret->until < most ? ret->until : ret->until - most;
+	ret->early = w->bounds[w->world.victim].ret_early;
+	ret->late = w->bounds[w->world.victim].ret_late;
+}
 
 static bool play_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct known *ret)
 {
-	struct play p = { .w = w, .change = change, .way = way, .unknown_from = BSA_WITHOUT_UNKNOWN };
+	struct play p = { .w = w,
+		          .change = change,
+		          .way = way,
+		          .draw = way < BEST_CLOSED ? way : w->best,
+		          .unknown_from = BSA_WITHOUT_UNKNOWN };
 	const struct bsa_replay replay = { .rules = { w->world.policy, w->world.preempt, w->world.deadlines,
 		                                      w->world.lanes },
 		                           .n_apps = w->world.n_apps,
@@ -309,15 +453,12 @@ static bool play_way(struct bsa_without *w, const struct bsa_without_change *cha
 	is_played = bsa_replay_run(&replay, &source);
 	free(p.at);
 	*ret = (struct known){ .until = p.unknown_from, .margin = p.step };
+	if (is_played && w->world.policy == NNB_POLICY_FIFO && w->world.lanes == 1)
+		find_bounds(&p, ret);
 	return is_played;
 }
 
 /* ---- as it was ---- */
-
-static uint64_t distance_of(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
 
 static bool is_missed(const struct played *x)
 {
@@ -372,16 +513,19 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 	struct known known;
 	uint64_t best = ABSURD;
 
-	for (unsigned way = 0; way < WAYS + DRAWS; way++) {
+	for (unsigned way = 0; way < ALL_WAYS; way++) {
 		w->margin[way] = ABSURD;
 		if (way < WAYS ? way & ~open : !open)
 			continue;
 		if (!play_way(w, &nothing, way, &known))
 			return false;
 		w->margin[way] = error_of(w);
-		best = w->margin[way] < best ? w->margin[way] : best;
+		if (w->margin[way] >= best)
+			continue;
+		best = w->margin[way];
+		w->best = way < BEST_CLOSED ? way : w->best;
 	}
-	for (unsigned way = 0; way < WAYS + DRAWS; way++)
+	for (unsigned way = 0; way < ALL_WAYS; way++)
 		w->is_way[way] = w->margin[way] < ABSURD && w->margin[way] <= 2 * best + ERROR_APART_NS;
 	*ret_any = best < ABSURD;
 	return true;
@@ -438,7 +582,10 @@ bool bsa_without_new(struct bsa_without **ret, const struct bsa_without_world *w
 		w->before = calloc(world->n, sizeof(*w->before));
 		w->first = calloc(world->n, sizeof(*w->first));
 		w->played = calloc(world->n, sizeof(*w->played));
-		done = w->next && w->before && w->first && w->played && find_chains(w) && find_ways(w, &any);
+		w->bounds = calloc(world->n, sizeof(*w->bounds));
+		w->order = calloc(world->n, sizeof(*w->order));
+		done = w->next && w->before && w->first && w->played && w->bounds && w->order && find_chains(w) &&
+		       find_ways(w, &any);
 	}
 	if (!done || !any)
 		w = bsa_without_free(w);
@@ -454,25 +601,11 @@ struct bsa_without *bsa_without_free(struct bsa_without *w)
 		free(w->before);
 		free(w->first);
 		free(w->played);
+		free(w->bounds);
+		free(w->order);
 		free(w);
 	}
 	return NULL;
-}
-
-/* By what others that were given up, and are not any more, may take longer than they do in this replay, up to the end of the victim. */
-static uint64_t open_of(const struct bsa_without *w)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < w->world.n; i++) {
-		const struct bsa_without_call *c = &w->world.calls[i];
-		const struct played *x = &w->played[i];
-
-		if (i != w->world.victim && !c->served && x->served && x->ended <= w->played[w->world.victim].ended &&
-		    c->run_most != BSA_WITHOUT_UNKNOWN)
-			sum += c->run_most - c->run + c->answer_most - c->answer;
-	}
-	return sum;
 }
 
 /* Returns the verdict of this replay on the victim: 1, 0, or -1 (cannot decide). */
@@ -480,15 +613,37 @@ static int verdict_of(const struct bsa_without *w, unsigned way, struct known kn
 {
 	const struct played *victim = &w->played[w->world.victim];
 	int64_t late_by = (int64_t)victim->late_by;
-	uint64_t margin = w->margin[way] + known.margin + open_of(w);
+	uint64_t margin = w->margin[way] + known.margin;
 
-	if (!victim->is_done || (victim->served ? victim->answered : victim->ended) > known.until)
+	if (!victim->is_done || (victim->served ? victim->answered : victim->ended) + known.late > known.until)
 		return -1;
 	if (!victim->served)
 		return 0;
 	if (late_by > 0)
-		return (uint64_t)late_by > margin ? 0 : -1;
-	return (uint64_t)-late_by >= margin ? 1 : -1;
+		return (uint64_t)late_by > margin + known.early ? 0 : -1;
+	return (uint64_t)-late_by >= margin + known.late ? 1 : -1;
+}
+
+/*
+ * The verdict of one way. A victim that is given up has no answer that could be compared with the margin: it is given the margin as a longer
+ * deadline, and must be given up all the same.
+ */
+static bool ask_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, int *ret)
+{
+	const struct played *victim = &w->played[w->world.victim];
+	struct bsa_without_change longer = *change;
+	struct known known;
+
+	if (!play_way(w, change, way, &known))
+		return false;
+	*ret = verdict_of(w, way, known);
+	if (*ret || victim->served || !w->margin[way])
+		return true;
+	longer.later += (int64_t)w->margin[way];
+	if (!play_way(w, &longer, way, &known))
+		return false;
+	*ret = victim->is_done && !victim->served ? 0 : -1;
+	return true;
 }
 
 /* Calls that were there when the replay begins stay as they were, and so does what they come of. */
@@ -516,19 +671,17 @@ static bool may_reach_back(const struct bsa_without *w, const struct bsa_without
 
 bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
 {
-	struct known known;
 	int said = -2, says;
 
 	if (!is_within(w, change)) {
 		*ret = -1;
 		return true;
 	}
-	for (unsigned way = 0; way < WAYS + DRAWS && said != -1; way++) {
+	for (unsigned way = 0; way < ALL_WAYS && said != -1; way++) {
 		if (!w->is_way[way])
 			continue;
-		if (!play_way(w, change, way, &known))
+		if (!ask_way(w, change, way, &says))
 			return false;
-		says = verdict_of(w, way, known);
 		said = said == -2 || said == says ? says : -1;
 	}
 	*ret = said < 0 || (!said && may_reach_back(w, change)) ? -1 : said;

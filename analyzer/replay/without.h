@@ -9,9 +9,9 @@
  *             fill that in is a world of its own, and so are some in which each stream and each call is drawn by itself. The replay without any change must miss the deadline in it, as recorded. The largest
  *             error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger
  *             errors than the best are dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is
- *             that it cannot be told.
- * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run shorter. Fences are
- *             signalled when they were; who waited for one takes part in no window.
+ *             that it cannot be told. Under fifo with one lane bounds.h says how far the times of a way can be wrong.
+ * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run shorter. What signals a
+ *             fence is not known: an execution that waited for one takes part in no window.
  * CONCURRENCY None: a world is its caller's.
  */
 #ifndef BSA_REPLAY_WITHOUT_H
@@ -52,10 +52,11 @@ struct bsa_without_world {
 	uint32_t n_apps;
 	bool one_model; /* all calls of a stream, those behind the horizon too, are of one model */
 	const struct bsa_without_call
-		*calls;   /* borrowed until the world is freed; in the order of submitted + send + ready */
-	size_t n;         /* 1 to BSA_WITHOUT_CALLS_MOST */
-	size_t victim;    /* index of the call that missed its deadline */
-	uint64_t begins;  /* all lanes were idle then, or calls were there before; */
+		*calls;           /* borrowed until the world is freed; in the order of submitted + send + ready */
+	size_t n;                 /* 1 to BSA_WITHOUT_CALLS_MOST */
+	size_t victim;            /* index of the call that missed its deadline */
+	uint64_t answered_before; /* the latest answer of a call of its stream before the window; 0: none */
+	uint64_t begins;          /* all lanes were idle then, or calls were there before; */
 	uint64_t horizon; /* calls that became ready later are not included; BSA_WITHOUT_UNKNOWN: all are included */
 };
 

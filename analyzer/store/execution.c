@@ -16,7 +16,7 @@ static int64_t flags_of(const struct bsa_execution *x, bool plain)
 {
 	return PACK(execution, .path = x->path, .priority = x->priority, .fallback = x->fallback, .status = x->status,
 	            .miss = x->miss, .quality = x->quality, .sides = x->sides, .cold = x->cold, .lane = x->lane,
-	            .idle = x->idle, .plain = plain);
+	            .idle = x->idle, .plain = plain, .fence_free = x->fence_free);
 }
 
 /* Phases and the whole as the views make them of the boundaries of a plain one. */

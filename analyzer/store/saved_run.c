@@ -480,12 +480,27 @@ static void take_call_of(const struct waiting *w, const struct kept *k, struct b
 	ret->least = 0;
 }
 
+/* The latest answer of an earlier call of the victim's stream that is not in its window, of those that can still be under way then. */
+static uint64_t answered_before(const struct saved *v, const struct waiting *w)
+{
+	const struct kept *x = kept_at(v, w->call), *k;
+	uint64_t ret = 0;
+
+	for (size_t i = w->first, n = 0; i-- > v->base && n < BUSY_MOST; n++) {
+		k = kept_at(v, i);
+		if (!k->bad && k->call.stream == x->call.stream && k->call.answered > ret)
+			ret = k->call.answered;
+	}
+	return ret;
+}
+
 /* False: it is not replayed. */
 static bool take_window(struct saved *v, const struct waiting *w)
 {
 	size_t end = v->base + v->n_kept;
 
 	v->world.n = 0;
+	v->world.answered_before = answered_before(v, w);
 	v->world.begins = (uint64_t)w->begins;
 	v->world.horizon = (uint64_t)w->horizon;
 	if (is_in_hole(v, w->begins, w->horizon))

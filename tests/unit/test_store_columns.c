@@ -482,14 +482,14 @@ static const struct {
 	const char *table, *field;
 	unsigned at, bits;
 } in_the_file[] = {
-	{ "execution", "path", 0, 3 },     { "execution", "priority", 3, 2 }, { "execution", "fallback", 5, 2 },
-	{ "execution", "status", 7, 4 },   { "execution", "miss", 11, 2 },    { "execution", "quality", 13, 3 },
-	{ "execution", "sides", 16, 2 },   { "execution", "cold", 18, 2 },    { "execution", "lane", 20, 7 },
-	{ "execution", "idle", 27, 1 },    { "execution", "plain", 28, 1 },   { "wait", "kind", 0, 1 },
-	{ "wait", "lane", 1, 8 },          { "wait", "occupancy", 9, 2 },     { "wait", "cause", 11, 5 },
-	{ "wait", "open", 16, 2 },         { "wait_run", "run_kind", 0, 1 },  { "wait_run", "run_lane", 1, 8 },
-	{ "wait_run", "run_level", 9, 2 }, { "wait_run", "run_open", 11, 2 }, { "fmq_op", "queue", 0, 2 },
-	{ "fmq_op", "op", 2, 1 },          { "fmq_op", "other", 3, 1 },
+	{ "execution", "path", 0, 3 },    { "execution", "priority", 3, 2 }, { "execution", "fallback", 5, 2 },
+	{ "execution", "status", 7, 4 },  { "execution", "miss", 11, 2 },    { "execution", "quality", 13, 3 },
+	{ "execution", "sides", 16, 2 },  { "execution", "cold", 18, 2 },    { "execution", "lane", 20, 7 },
+	{ "execution", "idle", 27, 1 },   { "execution", "plain", 28, 1 },   { "execution", "fence_free", 29, 1 },
+	{ "wait", "kind", 0, 1 },         { "wait", "lane", 1, 8 },          { "wait", "occupancy", 9, 2 },
+	{ "wait", "cause", 11, 5 },       { "wait", "open", 16, 2 },         { "wait_run", "run_kind", 0, 1 },
+	{ "wait_run", "run_lane", 1, 8 }, { "wait_run", "run_level", 9, 2 }, { "wait_run", "run_open", 11, 2 },
+	{ "fmq_op", "queue", 0, 2 },      { "fmq_op", "op", 2, 1 },          { "fmq_op", "other", 3, 1 },
 };
 
 static unsigned place_of(const char *table, const struct column *field)

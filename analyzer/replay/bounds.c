@@ -1,0 +1,235 @@
+/* bounds.c -- see bounds.h. */
+#include "replay/bounds.h"
+
+struct range {
+	uint64_t least, most;
+};
+
+struct search {
+	struct bsa_bounds_call *calls;
+	const uint32_t *order;
+	struct range lane; /* it is free */
+	/* The latest time at which a call so far can have asked for the lane; and of those of which that time is not exact. */
+	uint64_t asked, asked_about;
+	uint64_t known; /* decisions are the same up to here */
+};
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t rest_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct range range_around(uint64_t at, uint64_t early, uint64_t late)
+{
+	return (struct range){ rest_of(at, early), sum_of(at, late) };
+}
+
+static bool is_exact(struct range r)
+{
+	return r.least == r.most;
+}
+
+static void unknown_from(struct search *s, uint64_t at)
+{
+	s->known = at < s->known ? at : s->known;
+}
+
+/* ---- submission ---- */
+
+/* A call comes at its own time, unless its thread still waits then to submit the one before it. */
+static void bound_own_time(struct search *s, const struct bsa_bounds_call *c, const struct bsa_bounds_call *before)
+{
+	const struct bsa_bounds_call *answered;
+	uint64_t at = before->at;
+
+	if (before->comes == BSA_COMES_NOT_LESS) {
+		answered = &s->calls[before->before];
+		at = later_of(at, sum_of(answered->answered, answered->ret_late));
+	}
+	if (at > c->at)
+		unknown_from(s, c->at);
+}
+
+/* Of calls that are submitted beside each other the first decides. The call before it was answered, and has its bounds. */
+static void bound_submission(struct search *s, struct bsa_bounds_call *c)
+{
+	const struct bsa_bounds_call *first = c, *before;
+	struct range answered;
+
+	if (c->comes == BSA_COMES_AT && c->before != BSA_BOUNDS_FIRST)
+		bound_own_time(s, c, &s->calls[c->before]);
+
+	while (first->comes == BSA_COMES_BESIDE)
+		first = &s->calls[first->before];
+	c->ret_at_early = c->ret_at_late = 0;
+	if (first->comes == BSA_COMES_AT)
+		return;
+	before = &s->calls[first->before];
+	answered = range_around(before->answered, before->ret_early, before->ret_late);
+	if (first->comes == BSA_COMES_AFTER) {
+		c->ret_at_early = before->ret_early;
+		c->ret_at_late = before->ret_late;
+	} else { /* its own time, or that of the answer, where that is later */
+		c->ret_at_early = before->answered < first->at ? 0 : rest_of(first->at, answered.least);
+		c->ret_at_late = rest_of(answered.most, first->at);
+	}
+}
+
+/* A time that may depend on the submission of @c. */
+static struct range moved(const struct bsa_bounds_call *c, uint64_t at)
+{
+	if (at == BSA_BOUNDS_NEVER || !c->moves)
+		return (struct range){ at, at };
+	return range_around(at, c->ret_at_early, c->ret_at_late);
+}
+
+/* ---- admission ---- */
+
+/* Whether @x may have asked for the lane at that time, or may not. */
+static bool is_perhaps_before(const struct bsa_bounds_call *x, struct range looked)
+{
+	struct range ready = range_around(x->ready, x->ret_at_early, x->ret_at_late);
+
+	return !is_exact(ready) && ready.least <= looked.most && ready.most >= looked.least;
+}
+
+/*
+ * Whether the service decides the same about call number @nth of the order wherever in its bounds everything is. It adds up what it
+ * expects those to take that are there, so that what it adds up is never more than the sum over all that can be.
+ */
+static bool is_admission_certain(const struct search *s, size_t nth)
+{
+	const struct bsa_bounds_call *c = &s->calls[s->order[nth]];
+	struct range looked = range_around(c->looked, c->ret_at_early, c->ret_at_late),
+		     deadline = moved(c, c->deadline);
+	bool exact = is_exact(looked);
+	uint64_t needs = c->least;
+
+	if (c->until == BSA_BOUNDS_NEVER)
+		return true;
+	for (size_t i = nth; i--;) {
+		const struct bsa_bounds_call *x = &s->calls[s->order[i]];
+
+		if (x->taken || x->ready == BSA_BOUNDS_NEVER)
+			continue;
+		if (sum_of(x->ended, x->ret_end_late) < looked.least) {
+			if (x->began != BSA_BOUNDS_NEVER)
+				break; /* all before it had ended, too */
+			continue;
+		}
+		exact &= !x->ret_end_early && !x->ret_end_late && !is_perhaps_before(x, looked);
+		needs = sum_of(needs, x->least);
+	}
+	return exact || (c->ready != BSA_BOUNDS_NEVER && sum_of(looked.most, needs) <= deadline.least);
+}
+
+/* ---- the lane ---- */
+
+static void end_between(struct bsa_bounds_call *c, struct range ended, uint64_t answer_less, uint64_t answer_more)
+{
+	c->ret_end_early = rest_of(c->ended, ended.least);
+	c->ret_end_late = rest_of(ended.most, c->ended);
+	c->ret_early = c->ret_end_early + answer_less;
+	c->ret_late = c->ret_end_late + answer_more;
+}
+
+/* The call gets the lane in the replay, and runs to its end. */
+static void bound_served(struct search *s, struct bsa_bounds_call *c, struct range given)
+{
+	struct range until = moved(c, c->until);
+	uint64_t at = c->began - c->hand;
+	struct range ended =
+		range_around(c->ended, rest_of(at, given.least) + c->run_less, rest_of(given.most, at) + c->run_more);
+	bool begins = (is_exact(given) && is_exact(until)) || until.least == BSA_BOUNDS_NEVER ||
+	              sum_of(given.most, c->hand) < until.least;
+	bool ends = !c->can_abort || is_exact(ended) || ended.most <= moved(c, c->deadline).least;
+
+	if (!begins || !ends)
+		unknown_from(s, given.least);
+	s->lane = ended;
+	end_between(c, ended, c->answer_less, c->answer_more);
+}
+
+/*
+ * The call gets the lane, and is given up: at a checkpoint, or because it was too late when it began. What the service expects of the rest
+ * of its run depends on how long the whole is.
+ */
+static void bound_aborted(struct search *s, struct bsa_bounds_call *c, struct range given)
+{
+	bool certain = is_exact(given) && is_exact(moved(c, c->until));
+
+	certain &= c->as_recorded ||
+	           ((!c->least || (!c->run_less && !c->run_more)) && c->ended - c->began <= c->run_least);
+	if (!certain)
+		unknown_from(s, given.least);
+	s->lane = (struct range){ c->ended, c->ended };
+	end_between(c, s->lane, 0, 0);
+}
+
+/* The call is given up while it waits, or at once where it asks for a lane too late. */
+static void bound_wait(struct search *s, struct bsa_bounds_call *c, struct range ready, struct range given)
+{
+	struct range until = moved(c, c->until);
+
+	if (is_exact(given) && is_exact(until) ? given.least < until.least : given.least <= until.most)
+		unknown_from(s, given.least);
+	end_between(c, (struct range){ later_of(until.least, ready.least), later_of(until.most, ready.most) }, 0, 0);
+}
+
+/* The one before it may ask for the lane later. At the same time, too, each of them may be first. */
+static void bound_order(struct search *s, struct range ready)
+{
+	if (is_exact(ready) ? ready.least <= s->asked_about : ready.least <= s->asked)
+		unknown_from(s, ready.least);
+	s->asked = later_of(s->asked, ready.most);
+	if (!is_exact(ready))
+		s->asked_about = later_of(s->asked_about, ready.most);
+}
+
+static void bound_call(struct search *s, size_t nth)
+{
+	struct bsa_bounds_call *c = &s->calls[s->order[nth]];
+	struct range ready, given;
+
+	bound_submission(s, c);
+	if (!c->taken && !is_admission_certain(s, nth))
+		unknown_from(s, rest_of(c->looked, c->ret_at_early));
+	ready = range_around(bsa_bounds_asks(c), c->ret_at_early, c->ret_at_late);
+	if (!c->taken)
+		bound_order(s, ready);
+	if (c->taken || c->ready == BSA_BOUNDS_NEVER) {
+		end_between(c, ready, 0, 0);
+		return;
+	}
+	given = (struct range){ later_of(s->lane.least, ready.least), later_of(s->lane.most, ready.most) };
+	if (c->began == BSA_BOUNDS_NEVER)
+		bound_wait(s, c, ready, given);
+	else if (c->served)
+		bound_served(s, c, given);
+	else
+		bound_aborted(s, c, given);
+}
+
+uint64_t bsa_bounds_asks(const struct bsa_bounds_call *call)
+{
+	return call->taken ? call->at : call->ready == BSA_BOUNDS_NEVER ? call->looked : call->ready;
+}
+
+uint64_t bsa_bounds_find(struct bsa_bounds_call *calls, const uint32_t *order, size_t n)
+{
+	struct search s = { .calls = calls, .order = order, .known = BSA_BOUNDS_NEVER };
+
+	for (size_t i = 0; i < n; i++)
+		bound_call(&s, i);
+	return s.known;
+}
