@@ -5,7 +5,7 @@
  *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.
  * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
  *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
- * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for a fence, the
+ * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for fences, the
  *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls.
  */
 #include "store/saved_run.h"
@@ -386,8 +386,8 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	         !is_time(q, SUBMITTED) || !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
 	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
 	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
-	         (is_length(q, FENCE) && column_integer(q, FENCE)) || (k->call.served && is_null(q, RUN)) ||
-	         (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
+	         (is_length(q, FENCE) && column_integer(q, FENCE) && !b.fence_free) ||
+	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
 	if (!k->bad)
 		take_times(v, q, k);
 }
