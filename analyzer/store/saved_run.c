@@ -29,6 +29,9 @@ enum {
 	MODELS_MOST = 256,
 	USUAL_LEAST = 3, /* whole runs; of fewer than USUAL_MANY, a run may be twice as long as the longest */
 	USUAL_MANY = 20,
+	TRIAL_FACTOR =
+		4, /* of fewer than USUAL_LEAST: so many times shorter or longer than when the model was prepared, and ... */
+	TRIAL_MORE_NS = 100000, /* ... that much longer, which is a lot for a short one */
 	APPS_MOST = 1 << 16,
 };
 
@@ -70,6 +73,7 @@ struct hole {
 /* The range of whole runs of a model, and of its answers. */
 struct usual {
 	uint32_t model;
+	uint64_t trial; /* its estimate, from when it was prepared; 0: unknown */
 	uint64_t n, run_least, run_most, answer_least, answer_most;
 };
 
@@ -90,9 +94,9 @@ struct saved {
 	size_t n_kept, base; /* base: so many were kept before the first one that is */
 	struct waiting *waiting;
 	size_t n_waiting;
-	int64_t until; /* lanes are busy */
-	int64_t last;  /* the last answer */
-	struct usual usual[MODELS_MOST];
+	int64_t until;                        /* lanes are busy */
+	int64_t last;                         /* the last answer */
+	struct usual usual[MODELS_MOST], any; /* any: of all models; its runs are of no interest */
 	size_t n_usual;
 	struct hole *holes;
 	size_t n_holes;
@@ -307,12 +311,8 @@ static struct usual *usual_of(struct saved *v, uint32_t model)
 	return &v->usual[v->n_usual++];
 }
 
-static void learn_usual(struct saved *v, uint32_t model, uint64_t run, uint64_t answer)
+static void learn_usual(struct usual *u, uint64_t run, uint64_t answer)
 {
-	struct usual *u = usual_of(v, model);
-
-	if (!u)
-		return;
 	u->n++;
 	u->run_least = run < u->run_least ? run : u->run_least;
 	u->run_most = run > u->run_most ? run : u->run_most;
@@ -438,22 +438,44 @@ static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended)
 	return !v->holes_known;
 }
 
+/* Bounds of the runs and answers of the model of @c. False: too few were whole, and nothing is known from when it was prepared. */
+static bool find_usual(struct saved *v, const struct bsa_without_call *c, struct usual *ret)
+{
+	const struct usual *u = usual_of(v, c->model);
+
+	if (!u)
+		return false;
+	*ret = *u;
+	if (u->n >= USUAL_MANY)
+		return true;
+	if (u->n >= USUAL_LEAST) {
+		ret->run_least = c->least && c->least < u->run_least ? c->least : u->run_least;
+		ret->run_most = 2 * u->run_most;
+		return true;
+	}
+	if (!u->trial || v->any.n < USUAL_LEAST)
+		return false;
+	ret->run_least = u->trial / TRIAL_FACTOR < u->run_least ? u->trial / TRIAL_FACTOR : u->run_least;
+	ret->run_most = TRIAL_FACTOR * u->trial + TRIAL_MORE_NS;
+	ret->run_most = u->run_most > ret->run_most ? u->run_most : ret->run_most;
+	ret->answer_least = v->any.answer_least; /* as those of other models */
+	ret->answer_most = v->any.answer_most;
+	return true;
+}
+
 /* The call was given up: take the rest of its run from other calls of its model. */
 static bool take_rest(struct saved *v, struct bsa_without_call *c)
 {
-	const struct usual *u = c->served ? NULL : usual_of(v, c->model);
-	uint64_t least, most;
+	struct usual u;
 
 	if (c->served)
 		return true;
-	if (!u || u->n < USUAL_LEAST)
+	if (!find_usual(v, c, &u))
 		return false;
-	least = u->n < USUAL_MANY && c->least && c->least < u->run_least ? c->least : u->run_least;
-	most = u->n < USUAL_MANY ? 2 * u->run_most : u->run_most;
-	c->run = c->run > least ? c->run : least;
-	c->run_most = c->run > most ? c->run : most;
-	c->answer = u->answer_least;
-	c->answer_most = u->answer_most;
+	c->run = c->run > u.run_least ? c->run : u.run_least;
+	c->run_most = c->run > u.run_most ? c->run : u.run_most;
+	c->answer = u.answer_least;
+	c->answer_most = u.answer_most;
 	return true;
 }
 
@@ -877,7 +899,10 @@ static void learn_whole_runs(struct saved *v, int64_t trace)
 		      "ELSE coalesce(returned, result_written, signalled) END - run_ended FROM stored_unpacked "
 		      "WHERE trace_id = ?1 AND model_id IS NOT NULL AND run_ns IS NOT NULL AND run_ended IS NOT NULL");
 
+	struct usual *u;
+
 	v->n_usual = 0;
+	v->any = (struct usual){ .run_least = UINT64_MAX, .answer_least = UINT64_MAX };
 	if (!q)
 		return;
 	sqlite3_bind_int64(q, 1, trace);
@@ -885,10 +910,29 @@ static void learn_whole_runs(struct saved *v, int64_t trace)
 	while (bsa_store_step(v->s, q)) {
 		struct bits_execution b = unpack_execution(column_integer(q, 0));
 
-		if (b.status == BSA_STATUS_NONE && b.quality == BSA_QUALITY_COMPLETE && is_length(q, 2) &&
-		    is_length(q, 3))
-			learn_usual(v, (uint32_t)column_integer(q, 1), (uint64_t)column_integer(q, 2),
-			            (uint64_t)column_integer(q, 3));
+		if (b.status != BSA_STATUS_NONE || b.quality != BSA_QUALITY_COMPLETE || !is_length(q, 2) ||
+		    !is_length(q, 3))
+			continue;
+		u = usual_of(v, (uint32_t)column_integer(q, 1));
+		if (u)
+			learn_usual(u, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
+		learn_usual(&v->any, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
+	}
+}
+
+/* The service's estimates from when models were prepared. */
+static void learn_trials(struct saved *v, int64_t trace)
+{
+	cleanup_stmt sqlite3_stmt *q =
+		bsa_store_prepare(v->s, "SELECT id, estimate_ns FROM stored_model WHERE trace_id = ?1");
+	struct usual *u;
+
+	if (q)
+		sqlite3_bind_int64(q, 1, trace);
+	while (q && bsa_store_step(v->s, q)) {
+		u = is_length(q, 1) ? usual_of(v, (uint32_t)column_integer(q, 0)) : NULL;
+		if (u)
+			u->trial = (uint64_t)column_integer(q, 1);
 	}
 }
 
@@ -898,6 +942,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 
 	read_holes(v, trace, instance);
 	learn_whole_runs(v, trace);
+	learn_trials(v, trace);
 	if (!q || v->s->code)
 		return;
 	v->n_kept = v->n_waiting = v->base = 0;
