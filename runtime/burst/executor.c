@@ -119,6 +119,12 @@ static bool is_token(const struct nnb_memory *memory)
 	return nnb_memory_kind(memory) == NNB_MEMORY_TOKEN;
 }
 
+/* Does the library leave this memory to the driver, so that there is no mapping of it? */
+static bool is_unmapped(const struct executor *x, const struct nnb_memory *memory)
+{
+	return is_token(memory) || nnb__prepared_opens(x->prepared, memory);
+}
+
 static void budget_give(struct executor *x, uint32_t pools, uint64_t bytes)
 {
 	if (x->budget.give && pools)
@@ -227,7 +233,7 @@ static void pool_bind(struct executor *x, int32_t slot, const struct entry *e, u
 	x->bound[i] = NULL;
 	if (e->mapping)
 		x->bound[i] = nnb_mapping_ref(e->mapping);
-	else if (!is_token(&e->memory))
+	else if (!is_unmapped(x, &e->memory))
 		x->bound[i] = map_for_now(x, slot, &e->memory);
 	x->n_bound = i + 1;
 }
@@ -343,7 +349,7 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 		nnb_memory_close(&e.memory);
 		return status;
 	}
-	if (x->cached && !is_token(memory))
+	if (x->cached && !is_unmapped(x, memory))
 		status = map_entry(x, slot, &e);
 	if (e.mapping)
 		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
@@ -573,7 +579,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	for (uint32_t i = 0; i < x->n_bound; i++)
-		if (__builtin_expect(!x->bound[i] && !is_token(&x->pools[i]), 0)) {
+		if (__builtin_expect(!x->bound[i] && !is_unmapped(x, &x->pools[i]), 0)) {
 			request.pools = x->pools;
 			status = nnb__prepared_check(x->prepared, &request, reason);
 			if (!status)

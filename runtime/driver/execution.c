@@ -27,6 +27,12 @@ enum {
 	LOOKS_MAX = 4096                   /* at pools, to see whether an execution can start over */
 };
 
+/* A hardware buffer that the driver has open as an argument. */
+struct image {
+	void *buffer; /* the driver's */
+	bool output;
+};
+
 struct nnb_execution {
 	struct nnb_prepared *prepared;
 	struct nnb_execution *next_idle;
@@ -38,7 +44,8 @@ struct nnb_execution {
 	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
 	bool accesses;             /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
 	bool tokens;               /* something lies in buffers of the device's */
-	struct nnb_mapping **mappings; /* NULL: such a buffer */
+	bool images;               /* something lies in hardware buffers that are not BLOBs */
+	struct nnb_mapping **mappings; /* NULL: such a buffer, or such a hardware buffer */
 	uint32_t *marks;               /* marks of the mappings, then of the model's pools */
 	bool *written;                 /* pools with an output in them */
 	const void **inputs;           /* by model input */
@@ -47,6 +54,8 @@ struct nnb_execution {
 	struct nnb__buffer_use *uses;
 	uint32_t n_uses;
 	bool *kept;
+	struct image *open_images; /* that the driver has open */
+	uint32_t n_images;
 	/* where shapes are not fixed: by operand, and by input DECIDING_BYTES each */
 	struct nnb_shape *shapes;
 	const void **values;
@@ -81,7 +90,7 @@ static struct nnb_execution *execution_free(struct nnb_execution *e, const struc
 	const struct nnb_account *a = &p->graph->seen.account;
 	uint64_t charged = e->charged;
 
-	assert(!e->run && !e->n_uses && !e->n_mappings);
+	assert(!e->run && !e->n_uses && !e->n_mappings && !e->n_images);
 	free(e->mappings);
 	free(e->marks);
 	free(e->written);
@@ -89,6 +98,7 @@ static struct nnb_execution *execution_free(struct nnb_execution *e, const struc
 	free(e->outputs);
 	free(e->uses);
 	free(e->kept);
+	free(e->open_images);
 	free(e->shapes);
 	free(e->values);
 	free(e->deciding);
@@ -218,11 +228,16 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 	e->files = false;
 	for (uint32_t i = 0; !e->files && i < e->prepared->model->n_pools; i++)
 		e->files = nnb__mapping_is_file(e->prepared->graph->mappings[i]);
-	e->tokens = false;
+	e->tokens = e->images = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
 		e->written[i] = false;
 		if (nnb_memory_kind(&request->pools[i]) == NNB_MEMORY_TOKEN) {
 			e->tokens = true;
+			e->mappings[e->n_mappings++] = NULL;
+			continue;
+		}
+		if (nnb__device_opens(e->prepared->device, &request->pools[i])) {
+			e->images = true;
 			e->mappings[e->n_mappings++] = NULL;
 			continue;
 		}
@@ -242,6 +257,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 
 /* ---- arguments ---- */
 
+/* Does the argument lie in a buffer of the device's, or in a hardware buffer that is not a BLOB? */
 static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
 {
 	assert(a->no_value || a->location.pool < e->n_mappings); /* nnb__request_validate has checked the pool */
@@ -293,6 +309,18 @@ static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb
 	return status;
 }
 
+/* No argument is kept, so far. False: no memory. */
+static bool kept_none(struct nnb_execution *e)
+{
+	size_t n = (size_t)e->prepared->model->n_inputs + e->prepared->model->n_outputs;
+
+	if (!e->kept)
+		e->kept = calloc(n + 1, sizeof(*e->kept));
+	else
+		memset(e->kept, 0, n * sizeof(*e->kept));
+	return e->kept;
+}
+
 /* From here to leave, the buffers are ours. */
 static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_request *request,
                                     struct nnb_buffer *const *held, struct nnb_reason *reason)
@@ -303,15 +331,12 @@ static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_re
 
 	if (!e->uses)
 		e->uses = calloc(n + 1, sizeof(*e->uses));
-	if (!e->kept)
-		e->kept = calloc(n + 1, sizeof(*e->kept));
-	if (!e->uses || !e->kept)
+	if (!e->uses)
 		return without_buffers(e, request, held, no_memory(reason), reason);
 	status = nnb__buffers_take(e->prepared, request, held, e->uses, &e->n_uses, reason);
 	if (status)
 		return status;
 	e->tokens = e->n_uses > 0;
-	memset(e->kept, 0, n * sizeof(*e->kept));
 	for (uint32_t i = 0; i < e->n_uses; i++) {
 		assert(e->uses[i].index < (e->uses[i].output ? m->n_outputs : m->n_inputs));
 		e->kept[(e->uses[i].output ? m->n_inputs : 0) + e->uses[i].index] = true;
@@ -348,6 +373,81 @@ static void leave_buffers(struct nnb_execution *e, bool well)
 {
 	nnb__buffers_give(e->prepared, e->uses, e->n_uses, well ? e->now : NULL);
 	e->n_uses = 0;
+}
+
+/* ---- hardware buffers ---- */
+
+/* Put a hardware buffer to the driver: @index is an input or output. */
+static enum nnb_status image_open(struct nnb_execution *e, const struct nnb_memory *memory, bool output, uint32_t index,
+                                  struct nnb_reason *reason)
+{
+	const struct nnb_prepared *p = e->prepared;
+	const struct nnb_shape *shape = &e->now[output ? p->model->outputs[index] : p->model->inputs[index]];
+	struct nnb_driver_image what = { .memory = memory, .index = index, .output = output, .shape = shape };
+	struct image *image = &e->open_images[e->n_images];
+	const char *side = output ? "output" : "input";
+
+	if (!shape->known || (output && is_late(e))) {
+		nnb_because(reason, "%s %u lies in a %s, and its dimensions are only found by running", side, index,
+		            memory->name);
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	assert(e->n_images < (uint64_t)p->model->n_inputs + p->model->n_outputs);
+	nnb_memory_description(memory, &what.description);
+	if (p->device->driver->hardware_buffer_open(p->handle, &what, &image->buffer)) {
+		nnb_because(reason, "%s %u: the driver cannot use this %s of format %#x, %u by %u by %u", side, index,
+		            memory->name, what.description.format, what.description.width, what.description.height,
+		            what.description.layers);
+		return NNB_STATUS_GENERAL_FAILURE; /* P-15 */
+	}
+	image->output = output;
+	e->n_images++;
+	if (output)
+		e->outputs[index] = image->buffer;
+	else
+		e->inputs[index] = image->buffer;
+	return NNB_STATUS_NONE;
+}
+
+static bool is_image(const struct nnb_request *request, const struct nnb_argument *a)
+{
+	return !a->no_value && nnb_memory_kind(&request->pools[a->location.pool]) == NNB_MEMORY_HARDWARE_BUFFER;
+}
+
+/* The shapes are known: have the driver open each argument that lies in a hardware buffer. */
+static enum nnb_status open_images(struct nnb_execution *e, const struct nnb_request *request,
+                                   struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	assert(e->kept && !e->n_images && !e->run);
+	if (!e->open_images)
+		e->open_images = calloc((size_t)request->n_inputs + request->n_outputs + 1, sizeof(*e->open_images));
+	if (!e->open_images)
+		return no_memory(reason);
+	for (uint32_t i = 0; !status && i < request->n_inputs; i++)
+		if (is_image(request, &request->inputs[i])) {
+			status = image_open(e, &request->pools[request->inputs[i].location.pool], false, i, reason);
+			e->kept[i] = true;
+		}
+	for (uint32_t i = 0; !status && i < request->n_outputs; i++)
+		if (is_image(request, &request->outputs[i])) {
+			status = image_open(e, &request->pools[request->outputs[i].location.pool], true, i, reason);
+			e->kept[request->n_inputs + i] = true;
+		}
+	return status;
+}
+
+/* @well: the outputs are there. */
+static void close_images(struct nnb_execution *e, bool well)
+{
+	assert(!e->run); /* the driver's run has the buffers */
+	while (e->n_images) {
+		const struct image *image = &e->open_images[--e->n_images];
+
+		e->prepared->device->driver->hardware_buffer_close(e->prepared->handle, image->buffer,
+		                                                   well && image->output);
+	}
 }
 
 /* ---- files ---- */
@@ -446,6 +546,10 @@ static enum nnb_status copy_deciding(struct nnb_execution *e, const struct nnb_r
 
 		if (!g->value_decides[i] || request->inputs[i].no_value)
 			continue;
+		if (is_image(request, &request->inputs[i])) {
+			nnb_because(reason, "input %u decides a shape, and lies in a hardware buffer", i);
+			return NNB_STATUS_GENERAL_FAILURE;
+		}
 		bytes = kept ? bytes_of(e, g->model->inputs[i]) : argument_bytes(e, &request->inputs[i]);
 		if (bytes > DECIDING_BYTES) {
 			nnb_because(reason, "input %u: %u bytes are too many to say what shape to make", i,
@@ -578,7 +682,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 		run.loops = &e->loops;
 	}
 
-	if (e->n_uses) {
+	if (e->n_uses || e->n_images) {
 		run.inputs_kept = e->kept;
 		run.outputs_kept = e->kept + e->prepared->model->n_inputs;
 	}
@@ -602,6 +706,7 @@ static void end_run(struct nnb_execution *e)
 static void execution_unbind(struct nnb_execution *e)
 {
 	end_run(e);
+	close_images(e, false);
 	leave_buffers(e, false);
 	accesses_end(e);
 	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++) {
@@ -622,7 +727,9 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 	if (!status) {
 		accesses_begin(e);
 		bind_arguments(e, request);
-		if (e->tokens)
+		if ((e->tokens || e->images) && !kept_none(e))
+			status = without_buffers(e, request, held, no_memory(reason), reason);
+		if (!status && e->tokens)
 			status = bind_buffers(e, request, held, reason);
 	} else {
 		status = without_buffers(e, request, held, status, reason);
@@ -645,6 +752,8 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 	}
 	if (!status)
 		status = fit_buffers(e, reason);
+	if (!status && e->images)
+		status = open_images(e, request, reason);
 	if (!status)
 		status = begin_run(e);
 	if (status)
@@ -713,6 +822,7 @@ static enum nnb_status execution_conclude(struct nnb_execution *e)
 		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
 			status = NNB_STATUS_GENERAL_FAILURE;
 	accesses_end(e);
+	close_images(e, !status);
 	leave_buffers(e, !status);
 	return status;
 }
@@ -757,6 +867,7 @@ void nnb__execution_give_up(struct nnb_execution *e)
 {
 	end_run(e);
 	accesses_end(e);
+	close_images(e, false);
 	leave_buffers(e, false);
 }
 
@@ -789,7 +900,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 
 enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 {
-	if (e->tokens && !e->n_uses) /* its buffers are others' by now */
+	if ((e->tokens && !e->n_uses) || (e->images && !e->n_images)) /* its buffers are others' by now */
 		return NNB_STATUS_GENERAL_FAILURE;
 	end_run(e);
 	return begin_run(e);
@@ -797,7 +908,7 @@ enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 
 bool nnb__execution_repeats(const struct nnb_execution *e)
 {
-	return e->now == e->prepared->graph->shapes && !e->tokens;
+	return e->now == e->prepared->graph->shapes && !e->tokens && !e->images;
 }
 
 /* Where in which mapping of the request; NULL: in none. */
@@ -854,6 +965,8 @@ bool nnb__execution_can_restart(const struct nnb_execution *e)
 	uint64_t looks = (uint64_t)m->n_outputs * ((uint64_t)m->n_inputs + m->n_pools) * (e->n_mappings + (uint64_t)1);
 
 	if (is_late(e)) /* how long its outputs are is not known */
+		return false;
+	if (e->images) /* which input lies in the hardware buffer of an output is the driver's to know */
 		return false;
 	if (looks > LOOKS_MAX) /* to look longer than a restart is worth would be worse */
 		return false;

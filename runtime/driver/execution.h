@@ -76,6 +76,13 @@ enum nnb_status nnb__prepared_check(const struct nnb_prepared *prepared, const s
 /* How long it took to map a pool of the model's. */
 uint64_t nnb__prepared_map_ns(const struct nnb_prepared *prepared, uint32_t pool);
 
+/*
+ * Is @memory a hardware buffer that is not a BLOB, and puts the library such buffers to the driver? Then it has no mapping, and executions
+ * take NULL for it.
+ */
+bool nnb__device_opens(const struct nnb_device *device, const struct nnb_memory *memory);
+bool nnb__prepared_opens(const struct nnb_prepared *prepared, const struct nnb_memory *memory);
+
 /* Have all its runs the same shapes, whatever the request? */
 bool nnb__prepared_is_fixed(const struct nnb_prepared *prepared);
 

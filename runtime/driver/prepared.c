@@ -390,6 +390,16 @@ enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, uint64_t deadline_n
 
 /* ---- bursts ---- */
 
+bool nnb__device_opens(const struct nnb_device *d, const struct nnb_memory *memory)
+{
+	return d->driver->hardware_buffer_open && nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER;
+}
+
+bool nnb__prepared_opens(const struct nnb_prepared *p, const struct nnb_memory *memory)
+{
+	return nnb__device_opens(p->device, memory);
+}
+
 void nnb__burst_context_begin(struct nnb__burst_context *ret, struct nnb_prepared *p)
 {
 	const struct nnb_driver *driver = p->device->driver;

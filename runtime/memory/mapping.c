@@ -22,7 +22,7 @@
  *           bracketed: from nnb_map until the mapping goes, and once more around each execution, because a mapping may
  *           outlive many of them.
  */
-#include "nnb/memory.h"
+#include "nnb/driver.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -218,16 +218,13 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	return 0;
 }
 
-int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
+/* @memory is checked, and of a kind that has a file. */
+static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory)
 {
 	static _Atomic uint64_t ids;
 	struct nnb_mapping *m;
-	int r = nnb_memory_check(memory);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER || nnb_memory_kind(memory) == NNB_MEMORY_TOKEN)
-		return -ENOTSUP;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
@@ -243,6 +240,26 @@ int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
 	m->id = atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
 	*ret = m;
 	return 0;
+}
+
+int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
+{
+	int r = nnb_memory_check(memory);
+
+	if (r < 0)
+		return r;
+	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER || nnb_memory_kind(memory) == NNB_MEMORY_TOKEN)
+		return -ENOTSUP;
+	return mapping_new(ret, memory);
+}
+
+int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *memory)
+{
+	int r = nnb_memory_check(memory);
+
+	if (r < 0)
+		return r;
+	return nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER ? mapping_new(ret, memory) : -ENOTSUP;
 }
 
 struct nnb_mapping *nnb_mapping_ref(struct nnb_mapping *m)
@@ -327,6 +344,7 @@ static void dma_buf_sync(const struct nnb_mapping *m, uint64_t edge)
 
 	if (!m->dma_buf || !m->bytes)
 		return;
+	assert(m->fd >= 0); /* a dma-buf keeps its file */
 	if (m->prot & PROT_READ)
 		sync.flags |= DMA_BUF_SYNC_READ;
 	if (m->prot & PROT_WRITE)

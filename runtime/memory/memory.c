@@ -92,6 +92,12 @@ static struct nnb_hardware_buffer description_of(const struct nnb_memory *m)
 	};
 }
 
+void nnb_memory_description(const struct nnb_memory *memory, struct nnb_hardware_buffer *ret)
+{
+	assert(memory->n_ints == BUFFER_INTS);
+	*ret = description_of(memory);
+}
+
 static uint32_t bytes_per_pixel(uint32_t format)
 {
 	switch (format) {

@@ -294,6 +294,74 @@ static void burst_free(void *burst)
 	free(burst);
 }
 
+/* ---- hardware buffers: R8G8B8A8 whose pixels' bytes are the tensor's, row by row ---- */
+
+struct gated_image {
+	struct nnb_mapping *mapping;
+	uint32_t rows, row_bytes, pitch;
+	uint8_t *place; /* what the run reads or writes: right behind this struct */
+};
+
+static struct gated_image *image_of(void *place)
+{
+	return (struct gated_image *)((char *)place - sizeof(struct gated_image));
+}
+
+static void copy_rows(const struct gated_image *m, bool to_image)
+{
+	uint8_t *pixels = nnb_mapping_data(m->mapping);
+
+	for (uint32_t row = 0; row < m->rows; row++) {
+		uint8_t *there = pixels + (size_t)row * m->pitch, *here = m->place + (size_t)row * m->row_bytes;
+
+		memcpy(to_image ? there : here, to_image ? here : there, m->row_bytes);
+	}
+}
+
+static int hardware_buffer_open(void *prepared, const struct nnb_driver_image *what, void **ret)
+{
+	const struct nnb_hardware_buffer *d = &what->description;
+	uint64_t bytes = (uint64_t)d->width * 4 * d->height, wanted = 4; /* of FLOAT32 */
+	struct gated_image *m;
+	int r;
+
+	(void)prepared;
+	atomic_fetch_add(&gate->n_images, 1);
+	for (uint32_t i = 0; i < what->shape->rank; i++)
+		wanted *= what->shape->dims[i];
+	if (d->format != NNB_FORMAT_R8G8B8A8 || d->layers != 1 || bytes != wanted)
+		return -ENOTSUP;
+	m = calloc(1, sizeof(*m) + bytes + NNB_MAPPING_SLACK);
+	if (!m)
+		return -ENOMEM;
+	r = nnb_map_hardware_buffer(&m->mapping, what->memory);
+	if (r) {
+		free(m);
+		return r;
+	}
+	m->rows = d->height;
+	m->row_bytes = d->width * 4;
+	m->pitch = d->stride * 4;
+	m->place = (uint8_t *)(m + 1);
+	if (!what->output)
+		copy_rows(m, false);
+	atomic_fetch_add(&gate->images, 1);
+	*ret = m->place;
+	return 0;
+}
+
+static void hardware_buffer_close(void *prepared, void *buffer, bool written)
+{
+	struct gated_image *m = image_of(buffer);
+
+	(void)prepared;
+	if (written)
+		copy_rows(m, true);
+	nnb_mapping_unref(m->mapping);
+	free(m);
+	atomic_fetch_sub(&gate->images, 1);
+}
+
 static void performance(void *device, bool on)
 {
 	(void)device;
@@ -322,4 +390,6 @@ const struct nnb_driver nnb_driver_gate = {
 	.performance = performance,
 	.burst_new = burst_new,
 	.burst_free = burst_free,
+	.hardware_buffer_open = hardware_buffer_open,
+	.hardware_buffer_close = hardware_buffer_close,
 };

@@ -54,6 +54,8 @@ struct gate {
 	atomic_uint bursts;    /* contexts of bursts: there are now ... */
 	atomic_uint n_bursts;  /* ... and ever were asked for */
 	atomic_uint no_bursts; /* the test's: not 0: there is no memory for any */
+	atomic_uint images;    /* hardware buffers that are open now ... */
+	atomic_uint n_images;  /* ... and were ever put to the driver */
 	struct gate_run run;
 	struct gate_buffer buffer;
 	_Atomic uint64_t graph; /* the id of the graph that was prepared last */

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "nnb/buffer.h"
@@ -342,6 +343,164 @@ static void hostile_roles_do_not_come_to_the_driver(void **state)
 	assert_int_equal(atomic_load(&f->s.gate->n_buffers), 0);
 }
 
+/* ---- hardware buffers ---- */
+
+enum { WIDTH = 4, HEIGHT = N / WIDTH, STRIDE = 6 };
+
+/* Two images, input and output, as another device sees them: rows of STRIDE pixels, of which WIDTH hold an element each. */
+struct images {
+	struct nnb_memory memories[2];
+	struct nnb_pool *pools[2];
+	float *pixels[2];
+	struct nnb_argument in, out;
+	struct nnb_call call;
+	struct nnb_answer answer;
+};
+
+static void images_init(struct images *m, uint32_t format)
+{
+	const struct nnb_hardware_buffer what = { WIDTH, HEIGHT, 1, format, STRIDE };
+
+	memset(m, 0, sizeof(*m));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(nnb_memory_hardware_buffer(&m->memories[i], &what), 0);
+		m->pixels[i] =
+			mmap(NULL, m->memories[i].size, PROT_READ | PROT_WRITE, MAP_SHARED, m->memories[i].fds[0], 0);
+		assert_true(m->pixels[i] != MAP_FAILED);
+		assert_int_equal(nnb_pool_from(&m->pools[i], &m->memories[i]), 0);
+	}
+	m->out.location.pool = 1;
+	m->call = (struct nnb_call){
+		.inputs = &m->in, .outputs = &m->out, .n_inputs = 1, .n_outputs = 1, .pools = m->pools, .n_pools = 2
+	};
+}
+
+static void images_fini(struct images *m)
+{
+	for (int i = 0; i < 2; i++) {
+		munmap(m->pixels[i], m->memories[i].size);
+		nnb_pool_free(m->pools[i]);
+		nnb_memory_close(&m->memories[i]);
+	}
+}
+
+static struct nnb_call *images_fill(struct images *m, float first)
+{
+	for (uint32_t i = 0; i < STRIDE * HEIGHT; i++) {
+		m->pixels[0][i] = first + (float)i;
+		m->pixels[1][i] = -1;
+	}
+	return &m->call;
+}
+
+/* The output is right, and what lies between its rows is as it was. */
+static void expect_images(const struct fixture *f, const struct images *m, float first)
+{
+	for (uint32_t y = 0; y < HEIGHT; y++)
+		for (uint32_t x = 0; x < STRIDE; x++) {
+			float is = m->pixels[1][y * STRIDE + x], pixel = first + (float)(y * STRIDE + x);
+			float wanted = x < WIDTH ? vector_expected(NNB_ADD, 1, y * WIDTH + x, pixel) : -1;
+
+			assert_true(is == wanted);
+		}
+	assert_int_equal(atomic_load(&f->s.gate->images), 0);
+}
+
+/* P-14: on each path, and by a burst that has the buffers cached. */
+static void hardware_buffers_are_put_to_the_driver(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_burst *burst = app_burst(f->remote);
+	struct nnb_fenced *fenced;
+	struct images m;
+	int fence;
+
+	images_init(&m, NNB_FORMAT_R8G8B8A8);
+	assert_none(nnb_remote_execute(f->remote, images_fill(&m, 1), &m.answer, &why));
+	expect_images(f, &m, 1);
+	assert_int_equal(atomic_load(&f->s.gate->n_images), 2);
+	assert_none(nnb_remote_execute_fenced(f->remote, images_fill(&m, 2), NULL, &fenced, &fence, &why));
+	assert_int_equal(nnb_fence_wait(&fence, 1, PATIENCE), NNB_FENCE_SIGNALLED);
+	expect_images(f, &m, 2);
+	nnb_fenced_free(fenced);
+	close(fence);
+	for (int i = 0; i < 3; i++) {
+		assert_none(nnb_burst_execute(burst, images_fill(&m, 3 + (float)i), &m.answer, &why));
+		assert_false(m.answer.fallback);
+		expect_images(f, &m, 3 + (float)i);
+		assert_none(nnb_burst_execute(burst, next_call(f, false), &f->io.answer, &why));
+		assert_true(io_right(&f->io, NNB_ADD, 1));
+	}
+	assert_int_equal(atomic_load(&f->s.gate->n_images), 10);
+	nnb_burst_free(burst);
+	images_fini(&m);
+}
+
+/* P-15: and then the app goes on. */
+static void a_hardware_buffer_that_the_driver_refuses_is_a_failure(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_burst *burst = app_burst(f->remote);
+	struct images m;
+
+	images_init(&m, NNB_FORMAT_R8G8B8X8);
+	for (int i = 0; i < 2; i++) {
+		struct nnb_reason said = { "" };
+
+		assert_int_equal(nnb_remote_execute(f->remote, images_fill(&m, 1), NULL, &said),
+		                 NNB_STATUS_GENERAL_FAILURE);
+		assert_string_equal(said.text,
+		                    "input 0: the driver cannot use this hardware_buffer of format 0x2, 4 by 4 by 1");
+		assert_int_equal(nnb_burst_execute(burst, images_fill(&m, 1), NULL, NULL), NNB_STATUS_GENERAL_FAILURE);
+		assert_none(nnb_burst_execute(burst, next_call(f, false), &f->io.answer, &why));
+		assert_true(io_right(&f->io, NNB_ADD, 1));
+	}
+	assert_int_equal(atomic_load(&f->s.gate->images), 0);
+	assert_int_equal(atomic_load(&f->s.gate->n_images), 4);
+	assert_true(m.pixels[1][0] == -1);
+	nnb_burst_free(burst);
+	images_fini(&m);
+}
+
+static bool never(void *arg, uint32_t next_op)
+{
+	(void)arg;
+	(void)next_op;
+	return false;
+}
+
+/* In this process: one that is preempted, and begun again, has its buffers until it ends. */
+static void a_preempted_execution_keeps_its_hardware_buffers(void **state)
+{
+	struct fixture *f = *state;
+	struct at_home h = go_home(f);
+	struct nnb_execution *e;
+	struct nnb_request request;
+	struct images m;
+	bool finished;
+
+	images_init(&m, NNB_FORMAT_R8G8B8A8);
+	request = (struct nnb_request){
+		.inputs = &m.in, .outputs = &m.out, .n_inputs = 1, .n_outputs = 1, .n_pools = 2, .pools = m.memories
+	};
+	images_fill(&m, 1);
+	assert_none(nnb_execution_begin(h.prepared, &request, NULL, false, NULL, &e, &why));
+	assert_none(nnb_execution_run(e, never, NULL, &finished));
+	assert_false(finished);
+	assert_int_equal(atomic_load(&f->s.gate->images), 2);
+	assert_none(nnb_execution_restart(e));
+	assert_none(nnb_execution_run(e, NULL, NULL, &finished));
+	expect_images(f, &m, 1);
+	assert_int_equal(nnb_execution_restart(e), NNB_STATUS_GENERAL_FAILURE); /* the buffers are closed */
+	images_fill(&m, 2);
+	assert_none(nnb_execution_again(e, &request, NULL, false, NULL, &why));
+	nnb_execution_end(e); /* without running: nothing is written */
+	assert_int_equal(atomic_load(&f->s.gate->images), 0);
+	assert_true(m.pixels[1][0] == -1);
+	images_fini(&m);
+	leave_home(&h);
+}
+
 /* ---- the fast state of the driver that is shipped ---- */
 
 #define LATENCY "/dev/cpu_dma_latency"
@@ -417,6 +576,9 @@ int main(int argc, char **argv)
 		ROW(a_buffer_is_asked_for_with_its_roles),
 		ROW(a_buffer_of_unknown_extents_is_asked_for_late),
 		ROW(hostile_roles_do_not_come_to_the_driver),
+		ROW(hardware_buffers_are_put_to_the_driver),
+		ROW(a_hardware_buffer_that_the_driver_refuses_is_a_failure),
+		ROW(a_preempted_execution_keeps_its_hardware_buffers),
 		ROW(xnnpack_keeps_cpus_awake_for_a_burst),
 	};
 

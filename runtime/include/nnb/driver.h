@@ -27,7 +27,7 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 7 };
+enum { NNB_DRIVER_ABI = 8 };
 
 struct nnb_shape {
 	uint32_t rank;
@@ -245,7 +245,7 @@ struct nnb_run {
 	const struct nnb_shape *shapes; /* by operand: all known, or omitted. Valid until run_end */
 	const void *const *inputs;      /* by model input; NULL: omitted. Valid until run_end */
 	void *const *outputs;           /* by model output; each has its shape's bytes. Valid until run_end */
-	/* by input and output: the pointer is a buffer from buffer_new. NULL: none is */
+	/* by input and output: the pointer is from buffer_new or hardware_buffer_open. NULL: none is */
 	const bool *inputs_kept, *outputs_kept;
 	/*
 	 * Valid until run_end; its fields may change between two operations. An operation should call it every millisecond, on the
@@ -291,6 +291,15 @@ struct nnb_driver_buffer {
 	/* All roles of the buffer, at least one; sorted by graph, inputs before outputs, by index. No role appears twice. */
 	const struct nnb_driver_role *roles;
 	uint32_t n_roles;
+};
+
+/* An argument of a run that lies in a hardware buffer which is not a BLOB. All pointers are valid for the call. */
+struct nnb_driver_image {
+	const struct nnb_memory *memory;        /* a peer's: its fd may be any file (nnb_map_hardware_buffer) */
+	struct nnb_hardware_buffer description; /* agrees with the size of @memory */
+	uint32_t index;                         /* into the model's inputs or outputs */
+	bool output;
+	const struct nnb_shape *shape; /* all dimensions are known */
 };
 
 struct nnb_driver {
@@ -351,7 +360,22 @@ struct nnb_driver {
 	 */
 	int (*burst_new)(void *prepared, void **ret);
 	void (*burst_free)(void *burst);
+
+	/*
+	 * Only a driver knows how the pixels of a hardware buffer become a tensor: the library puts each argument in one to the driver
+	 * before a run begins (P-14). 0 and *ret, which the run receives; or -errno: the driver cannot use it, and the execution fails
+	 * (P-15). hardware_buffer_close is called when the run has ended; @written: the run gave a valid output, which must be in the
+	 * hardware buffer before the call returns. Both NULL: the driver uses no hardware buffers.
+	 */
+	int (*hardware_buffer_open)(void *prepared, const struct nnb_driver_image *image, void **ret);
+	void (*hardware_buffer_close)(void *prepared, void *buffer, bool written);
 };
+
+/*
+ * For such a driver without an import of its own: map the bytes of a hardware buffer as they are. Like nnb_map, which refuses these;
+ * the file must be a dma-buf or a memfd sealed against shrinking.
+ */
+NNB_PUBLIC int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *memory);
 
 /* Buffer functions for a device without memory of its own: private pages of this process. */
 NNB_PUBLIC int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret);

@@ -72,6 +72,9 @@ NNB_PUBLIC int nnb_memory_hardware_buffer_blob_fd(struct nnb_memory *ret, int fd
 /* -EINVAL: an unknown format, a zero, or a size beyond 2^63. */
 NNB_PUBLIC int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware_buffer *description);
 
+/* Read the description of a hardware buffer, BLOB or not, that nnb_memory_check accepts. */
+NNB_PUBLIC void nnb_memory_description(const struct nnb_memory *memory, struct nnb_hardware_buffer *ret);
+
 /* Make the memory that names a driver's buffer. It has no fds to close. */
 NNB_PUBLIC void nnb_memory_token(struct nnb_memory *ret, uint64_t token);
 

@@ -1,4 +1,5 @@
 /* tflite.c -- opens .tflite files, and reads the top level of the model. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -54,6 +55,7 @@ static void open_graph(struct nnb__loading *l, uint32_t graph)
 	struct nnb__flat *f = &l->flat;
 	struct nnb__flat_table table = nnb__flat_table_of(f, l->graphs, graph);
 
+	assert(graph < l->graphs.n);
 	l->graph = graph;
 	l->tensors = nnb__flat_vector(f, table, SUBGRAPH_TENSORS, sizeof(uint32_t));
 	l->operators = nnb__flat_vector(f, table, SUBGRAPH_OPERATORS, sizeof(uint32_t));
@@ -123,9 +125,11 @@ static uint32_t *inputs_of(struct nnb__loading *l)
 /* Add an operation that copies @operand. Returns the copy. */
 static uint32_t copy_of(struct nnb__loading *l, uint32_t operand)
 {
-	struct nnb_operand o = l->model->operands[operand];
+	struct nnb_operand o;
 	uint32_t copy;
 
+	assert(operand < l->model->n_operands);
+	o = l->model->operands[operand];
 	o.lifetime = NNB_TEMPORARY;
 	copy = nnb__tflite_kept(l, nnb_model_operand(l->model, &o));
 	if (!l->error)
