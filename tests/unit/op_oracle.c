@@ -329,12 +329,6 @@ uint32_t op_type_of_letter(char letter)
 	return 0;
 }
 
-struct row {
-	const struct op_family *family;
-	uint32_t type, second;
-	char name[96];
-};
-
 /* ---- running ---- */
 
 static size_t bytes_of(const struct tensor *t)
@@ -361,13 +355,13 @@ static bool is_near(const struct tensor *t, double got, double want)
 	return got == want;
 }
 
-static void compare(const struct row *row, int round, const struct tensor *t, uint32_t output)
+static void compare(const struct op_row *row, uint32_t round, const struct tensor *t, uint32_t output)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		double got = decode(t, i), want = t->reals[i];
 
 		if (!is_near(t, got, want))
-			fail_msg("%s, round %d: output %u[%zu] of %zu is %.9g, not %.9g", row->name, round, output, i,
+			fail_msg("%s, round %u: output %u[%zu] of %zu is %.9g, not %.9g", row->name, round, output, i,
 			         t->n, got, want);
 	}
 }
@@ -399,8 +393,8 @@ static void place_free(struct place *p)
 	nnb_memory_close(&p->pool);
 }
 
-static enum nnb_status execute(struct nnb_prepared *p, struct maker *k, struct nnb_output_shape *shapes,
-                               struct nnb_reason *reason)
+enum nnb_status op_execute(struct nnb_prepared *p, struct maker *k, struct nnb_output_shape *shapes,
+                           struct nnb_reason *reason)
 {
 	static struct place in, out;
 	struct nnb_request request = {
@@ -437,33 +431,49 @@ static uint32_t output_of(struct maker *k, const struct tensor *t)
 	return index;
 }
 
+void op_model_finish(struct maker *k, struct tensor *const *again)
+{
+	uint32_t n = k->n_outputs;
+
+	assert_true((again ? 2 : 1) * n <= TENSORS_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		k->outputs[i] = output_of(k, k->wanted[i]);
+	assert_true(nnb_model_operation(k->m, k->op, k->inputs, k->n_inputs, k->outputs, n) >= 0);
+	for (uint32_t i = 0; again && i < n; i++) {
+		k->wanted[n + i] = again[i];
+		k->outputs[n + i] = output_of(k, again[i]);
+	}
+	if (again) {
+		assert_true(nnb_model_operation(k->m, k->op, k->inputs, k->n_inputs, k->outputs + n, n) >= 0);
+		k->n_outputs = 2 * n;
+	}
+	assert_int_equal(nnb_model_finish(k->m, k->given, k->n_given, k->outputs, k->n_outputs), 0);
+}
+
 enum nnb_status op_run(struct nnb_device *d, struct maker *k, struct nnb_output_shape *shapes,
                        struct nnb_reason *reason)
 {
 	struct nnb_prepared *p;
 	enum nnb_status status;
 
-	for (uint32_t i = 0; i < k->n_outputs; i++)
-		k->outputs[i] = output_of(k, k->wanted[i]);
-	assert_true(nnb_model_operation(k->m, k->op, k->inputs, k->n_inputs, k->outputs, k->n_outputs) >= 0);
-	assert_int_equal(nnb_model_finish(k->m, k->given, k->n_given, k->outputs, k->n_outputs), 0);
+	op_model_finish(k, NULL);
 	status = nnb_prepare(d, k->m, &ordinary, NULL, &p, reason);
 	if (status)
 		return status;
-	status = execute(p, k, shapes, reason);
+	status = op_execute(p, k, shapes, reason);
 	nnb_prepared_unref(p);
 	return status;
 }
 
 /* The shapes that are reported are those that were wanted. */
-static void compare_shapes(const struct row *row, int round, const struct maker *k,
+static void compare_shapes(const struct op_row *row, uint32_t round, const struct maker *k,
                            const struct nnb_output_shape *shapes)
 {
 	for (uint32_t i = 0; i < k->n_outputs; i++) {
 		const struct nnb_operand *o = &k->wanted[i]->operand;
 
 		if (shapes[i].rank != o->rank || memcmp(shapes[i].dims, o->dims, o->rank * sizeof(*o->dims)))
-			fail_msg("%s, round %d: output %u has rank %u and %u rows, not %u and %u", row->name, round, i,
+			fail_msg("%s, round %u: output %u has rank %u and %u rows, not %u and %u", row->name, round, i,
 			         shapes[i].rank, shapes[i].dims[0], o->rank, o->dims[0]);
 	}
 }
@@ -476,21 +486,43 @@ void op_maker_init(struct maker *k, uint32_t op, uint32_t type)
 	assert_int_equal(nnb_model_new(&k->m, nnb_op_name((enum nnb_op)op), NNB_HAL_1_3), 0);
 }
 
-static void run_round(struct nnb_device *d, const struct row *row, int round, struct maker *k)
+static void row_make(struct maker *k, const struct op_row *row)
 {
-	struct nnb_output_shape shapes[TENSORS_MAX];
-	struct nnb_reason reason = { "" };
-
 	op_maker_init(k, row->family->op, row->type);
 	k->second = row->second;
 	row->family->make(k);
-	if (op_run(d, k, shapes, &reason))
-		fail_msg("%s, round %d: %s", row->name, round, reason.text);
-	compare_shapes(row, round, k, shapes);
+}
+
+static uint64_t row_seed(const struct op_row *row)
+{
+	return (uint64_t)row->family->op * 64 + row->type + (uint64_t)row->second * 4096;
+}
+
+void op_round_make(struct maker *k, const struct op_row *row, uint32_t round)
+{
+	random_state = row_seed(row) + ((uint64_t)round << 32);
+	random_below(2);
+	row_make(k, row);
+}
+
+void op_outputs_judge(const struct op_row *row, uint32_t round, const struct maker *k)
+{
 	for (uint32_t i = 0; !row->family->judge && i < k->n_outputs; i++)
 		compare(row, round, k->wanted[i], i);
 	if (row->family->judge)
 		row->family->judge(k);
+}
+
+static void run_round(struct nnb_device *d, const struct op_row *row, uint32_t round, struct maker *k)
+{
+	struct nnb_output_shape shapes[TENSORS_MAX];
+	struct nnb_reason reason = { "" };
+
+	row_make(k, row);
+	if (op_run(d, k, shapes, &reason))
+		fail_msg("%s, round %u: %s", row->name, round, reason.text);
+	compare_shapes(row, round, k, shapes);
+	op_outputs_judge(row, round, k);
 	nnb_model_free(k->m);
 }
 
@@ -517,7 +549,7 @@ static unsigned both_ways(uint32_t op, unsigned *by_signed)
 
 static void as_defined(void **state)
 {
-	const struct row *row = *state;
+	const struct op_row *row = *state;
 	const struct op_family *f = row->family;
 	struct nnb_device *d = open_device(DRIVER_BOTH);
 	struct maker *k = malloc(sizeof(*k));
@@ -526,8 +558,8 @@ static void as_defined(void **state)
 
 	assert_non_null(k);
 	before = both_ways(f->op, &signed_before);
-	random_state = (uint64_t)f->op * 64 + row->type + (uint64_t)row->second * 4096;
-	for (int round = 0; round < ROUNDS; round++)
+	random_state = row_seed(row);
+	for (uint32_t round = 0; round < ROUNDS; round++)
 		run_round(d, row, round, k);
 	after = both_ways(f->op, &signed_after);
 	if (by_xnnpack != (after > before))
@@ -540,17 +572,17 @@ static void as_defined(void **state)
 
 /* ---- the table ---- */
 
-static size_t rows_of(const struct op_family *families, struct row *ret)
+size_t op_rows(const struct op_family *families, struct op_row *ret)
 {
 	size_t n = 0;
 
 	for (const struct op_family *f = families; f->types; f++)
 		for (const char *x = f->types; *x; x++)
 			for (const char *y = f->seconds ? f->seconds : " "; *y; y++, n++) {
-				struct row *row = ret ? &ret[n] : &(struct row){ 0 };
+				struct op_row *row = ret ? &ret[n] : &(struct op_row){ 0 };
 
-				*row = (struct row){ f, op_type_of_letter(*x), *y == ' ' ? 0 : op_type_of_letter(*y),
-					             "" };
+				*row = (struct op_row){ f, op_type_of_letter(*x), *y == ' ' ? 0 : op_type_of_letter(*y),
+					                "" };
 				snprintf(row->name, sizeof(row->name), "%s of %s%s%s", nnb_op_name(f->op),
 				         nnb_type_info(row->type)->name, row->second ? " and " : "",
 				         row->second ? nnb_type_info(row->second)->name : "");
@@ -560,14 +592,14 @@ static size_t rows_of(const struct op_family *families, struct row *ret)
 
 int op_oracle_main(const char *name, const struct op_family *families)
 {
-	size_t n = rows_of(families, NULL);
-	struct row *rows = calloc(n, sizeof(*rows));
+	size_t n = op_rows(families, NULL);
+	struct op_row *rows = calloc(n, sizeof(*rows));
 	struct CMUnitTest *tests = calloc(n, sizeof(*tests));
 	int failed;
 
 	if (!rows || !tests)
 		return 5;
-	rows_of(families, rows);
+	op_rows(families, rows);
 	for (size_t i = 0; i < n; i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, as_defined, NULL, NULL, &rows[i] };
 	failed = _cmocka_run_group_tests(name, tests, n, NULL, NULL);

@@ -65,6 +65,29 @@ void op_maker_init(struct maker *k, uint32_t op, uint32_t type);
 enum nnb_status op_run(struct nnb_device *d, struct maker *k, struct nnb_output_shape *shapes,
                        struct nnb_reason *reason);
 
+/* A row: an operation with one of its types. */
+struct op_row {
+	const struct op_family *family;
+	uint32_t type, second; /* second: 0 where the family has none */
+	char name[96];
+};
+
+/* The rows of families; @ret NULL: how many there are. */
+size_t op_rows(const struct op_family *families, struct op_row *ret);
+
+/* Make the model of a round of @row, which is not finished: the same each time. The caller frees k->m. */
+void op_round_make(struct maker *k, const struct op_row *row, uint32_t round);
+
+/* Add the operation, with operands for its outputs, and finish the model. @again NULL, or: the operation twice, and outputs for those. */
+void op_model_finish(struct maker *k, struct tensor *const *again);
+
+/* Execute the finished model, prepared; outputs' bytes are in k->wanted. */
+enum nnb_status op_execute(struct nnb_prepared *p, struct maker *k, struct nnb_output_shape *shapes,
+                           struct nnb_reason *reason);
+
+/* Fail the test unless the outputs are as the family wants them. */
+void op_outputs_judge(const struct op_row *row, uint32_t round, const struct maker *k);
+
 /* Run a test of each row of @families, as cmocka's own. */
 int op_oracle_main(const char *name, const struct op_family *families);
 
