@@ -288,6 +288,7 @@ static void connection_hang_up(struct nnb__connection *c)
 {
 	atomic_store_explicit(&c->closing, true, memory_order_release); /* publishes its reason, too */
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
+	nnb__desk_look(&c->app->desk);
 	pthread_mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < c->bursts.n;
 	     i++) /* first, so that a client that sees its sockets end knows that no execution begins any more */

@@ -273,17 +273,46 @@ static enum nnb_status rather_invalid(const struct nnb_model *m, enum nnb_status
 	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
+/* Wait for a place at the app's desk. NONE, and the call has it until call_leaves_desk. */
+static enum nnb_status call_enters_desk(struct nnb__channel *ch, uint64_t deadline_ns, struct nnb_reason *why)
+{
+	struct nnb__connection *c = ch->connection;
+
+	assert(!ch->at_desk);
+	switch (nnb__desk_enter(&c->app->desk, &c->closing, deadline_ns)) {
+	case NNB__DESK_PLACE:
+		ch->at_desk = true;
+		return NNB_STATUS_NONE;
+	case NNB__DESK_LATE:
+		nnb_because(why, "the deadline passed while the service worked on other models of the app");
+		return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+	default:
+		return nnb__impatient(why);
+	}
+}
+
+static void call_leaves_desk(struct nnb__channel *ch)
+{
+	if (ch->at_desk)
+		nnb__desk_leave(&ch->connection->app->desk);
+	ch->at_desk = false;
+}
+
 void nnb__call_supported(struct nnb__channel *ch)
 {
 	struct nnb__patience before = nnb__patience_begin(client_waits, ch->connection);
 	struct nnb__app *app = ch->connection->app;
 	struct nnb_reason why = { "" };
 	struct nnb_model *m = NULL;
-	enum nnb_status status = get_model(&ch->in, ch->connection->hal, &m, &why);
+	enum nnb_status status = call_enters_desk(ch, 0, &why);
 	uint64_t bytes = 0;
-	uint32_t n = m ? m->n_operations : 0, pools = 0;
-	bool *each = m ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
+	uint32_t n, pools = 0;
+	bool *each;
 
+	if (!status)
+		status = get_model(&ch->in, ch->connection->hal, &m, &why);
+	n = m ? m->n_operations : 0;
+	each = m ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
 	if (!status && !each)
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	if (!status)
@@ -307,6 +336,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 	nnb_model_free(m);
 	nnb__app_give(app, NNB__POOLS, pools); /* after the pools are closed */
 	nnb__app_give(app, NNB__BYTES, bytes);
+	call_leaves_desk(ch);
 }
 
 /* A cache as it was received; owns its fds. */
@@ -497,10 +527,11 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *
  * Charge the app, prepare the model, and keep it. *is: NULL: prepare from the cache, and set @how. Otherwise the prepared model takes
  * ownership of *is, which becomes NULL. @pools are charged already; after NONE, the model gives them back.
  */
-static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **is, uint32_t pools,
+static enum nnb_status make_model(struct nnb__channel *ch, struct nnb_model **is, uint32_t pools,
                                   struct nnb_prepare *how, const struct nnb_cache *cache,
                                   const struct nnb__model_birth *birth, uint32_t *id, struct nnb_reason *why)
 {
+	struct nnb__connection *c = ch->connection;
 	struct nnb__model *m;
 	struct nnb_account account;
 	enum nnb_status status = model_new(&m, c, birth, why);
@@ -519,6 +550,7 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
 	if (!status) {
 		m->pools += pools;
 		how->preference = nnb_prepared_how(m->prepared)->preference;
+		call_leaves_desk(ch); /* its trial runs wait for a lane */
 		status = keep_model(c, m, how->deadline_ns, id, why);
 		if (status) { /* a model that is kept is in its table, so another thread may have released it */
 			assert(m->pools >= pools);
@@ -567,6 +599,8 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	}
 	how.deadline_ns = deadline_in_force(ch->connection->service, how.deadline_ns);
+	if (!status)
+		status = call_enters_desk(ch, how.deadline_ns, &why);
 	if (!status && !from_cache)
 		status = get_model(in, ch->connection->hal, &m, &why);
 	if (!status && m) {
@@ -574,8 +608,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		pools = status ? 0 : m->n_pools;
 	}
 	if (!status)
-		status = make_model(ch->connection, &m, pools, &how, cache.wanted ? &cache.cache : NULL, &birth, &id,
-		                    &why);
+		status = make_model(ch, &m, pools, &how, cache.wanted ? &cache.cache : NULL, &birth, &id, &why);
 	status = rather_invalid(m, status, &why);
 	nnb__patience_end(&before);
 	if (status)
@@ -590,6 +623,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	nnb_model_free(m);
 	if (status)
 		nnb__app_give(app, NNB__POOLS, pools); /* now that they are closed */
+	call_leaves_desk(ch);
 }
 
 void nnb__call_prepare(struct nnb__channel *ch)

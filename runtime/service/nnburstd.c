@@ -159,6 +159,7 @@ static bool limit_parse(struct nnb_service_config *c, const char *text)
 		{ "buffers", &c->limits.buffers },
 		{ "pools", &c->limits.pools },
 		{ "async", &c->limits.async },
+		{ "preparations", &c->limits.preparations },
 		{ "total-connections", &c->connections },
 	};
 	const char *value = strchr(text, '=');

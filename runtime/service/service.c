@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +355,7 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 	s->guaranteed += app->guaranteed;
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		app->of_machine[of].guaranteed = app->guaranteed;
+	nnb__desk_init(&app->desk, s->config.limits.preparations);
 	app->next = s->apps;
 	s->apps = app;
 	return app;
@@ -373,6 +375,7 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	*at = app->next;
 	assert(s->guaranteed >= app->guaranteed);
 	s->guaranteed -= app->guaranteed;
+	nnb__desk_fini(&app->desk);
 	free(app);
 }
 
@@ -578,6 +581,15 @@ static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 
 /* ---- life ---- */
 
+/* Half of the cpus that this process may use, and at least one. */
+static uint32_t half_of_cpus(void)
+{
+	cpu_set_t cpus;
+	int n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+
+	return n > 1 ? (uint32_t)n / 2 : 1;
+}
+
 static void config_apply(struct nnb_service *s, const struct nnb_service_config *c)
 {
 	const uint64_t asked[NNB__N_RESOURCES] = {
@@ -598,6 +610,8 @@ static void config_apply(struct nnb_service *s, const struct nnb_service_config 
 	s->config = *c;
 	if (!s->config.connections)
 		s->config.connections = CONNECTIONS;
+	if (!s->config.limits.preparations)
+		s->config.limits.preparations = half_of_cpus();
 	if (!s->config.callback_ns)
 		s->config.callback_ns = CALLBACK_NS;
 	if (!s->config.memory)

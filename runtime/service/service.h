@@ -2,7 +2,7 @@
  * service.h -- the service's internal interface: apps and their holdings, connections, models, bursts, executions.
  *
  * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps. account.c charges an
- * app for the memory of a model. sweep.c closes the sockets of refused clients. connection.c runs a connection and its channels.
+ * app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes the sockets of refused clients. connection.c runs a connection and its channels.
  * calls.c, models.c, buffers.c, executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with
  * the line to its client. tell.c emits the events about the service's objects.
  */
@@ -16,6 +16,7 @@
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "service/account.h"
+#include "service/desk.h"
 #include "service/numbers.h"
 #include "service/protocol.h"
 #include "service/quota.h"
@@ -60,6 +61,7 @@ struct nnb__app {
 	uint64_t held[NNB__N_RESOURCES];
 	struct nnb__quota_held of_machine[NNB__N_MACHINE];
 	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
+	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
 };
 
@@ -267,6 +269,7 @@ struct nnb__channel {
 	pthread_t thread; /* valid if thread_known; under the connection's lock */
 	bool thread_known;
 	struct nnb__message in, out;
+	bool at_desk;                                 /* the current call has a place at the app's desk */
 	uint32_t made_model, made_burst, made_buffer; /* ids of the objects that the current call has made; 0: none */
 	int made_fence; /* fence of the execution that the current call has launched; -1: none */
 	bool will_tell; /* the answer promises a completion event */

@@ -25,7 +25,7 @@ static int set_up(void **state)
 	assert_non_null(f);
 	f->row = *state;
 	service_init(&f->s);
-	service_start(&f->s, OPTIONS(NULL));
+	service_start(&f->s, OPTIONS("--limit", "preparations=1"));
 	f->adds = vector_model(NNB_ADD, N, 1);
 	*state = f;
 	return 0;
@@ -127,6 +127,28 @@ static void preparing(const char *socket_path)
 	d.model = vector_model(NNB_ADD, N, 1);
 	say('.');
 	nnb_remote_prepare(d.client, d.model, NULL, NULL, &remote, NULL);
+}
+
+static void *prepare_beside(void *arg)
+{
+	struct nnb_remote *remote;
+	struct doomed *d = arg;
+
+	nnb_remote_prepare(d->client, d->model, NULL, NULL, &remote, NULL);
+	return NULL;
+}
+
+static void preparing_two(const char *socket_path)
+{
+	static struct doomed d;
+	pthread_t threads[2];
+
+	doom_open(&d, socket_path);
+	d.model = vector_model(NNB_ADD, N, 1);
+	for (int i = 0; i < 2; i++)
+		must(pthread_create(&threads[i], NULL, prepare_beside, &d) == 0);
+	say('.');
+	pthread_join(threads[0], NULL);
 }
 
 static void prepared_some(const char *socket_path)
@@ -276,6 +298,7 @@ static const struct step {
 	{ "introduced", introduced },
 	{ "with a channel", counted },
 	{ "preparing a model", preparing, .prepares = 1 },
+	{ "preparing two models, of which one waits for the other", preparing_two, .prepares = 1 },
 	{ "with models", prepared_some },
 	{ "with a cold burst", has_a_cold_burst },
 	{ "with a warm burst", has_a_warm_burst },

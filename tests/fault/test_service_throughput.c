@@ -27,7 +27,13 @@ enum {
 	UNDER_WAY = 5,    /* attacks of a process before its victim is measured */
 	SLOWER_MS = 100,  /* milliseconds that a new connection may take longer */
 	CONNECTIONS = 20, /* more than an app may have */
-	MEASUREMENTS = 3  /* number of measurements of each kind, alternating: the median counts */
+	ASKERS = 12,      /* concurrent calls of each process that asks about models */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+	ASKED = 3000, /* operations of its model */
+#else
+	ASKED = 100000,
+#endif
+	MEASUREMENTS = 3 /* number of measurements of each kind, alternating: the median counts */
 };
 
 /* ---- attacks: scenes that never end ---- */
@@ -181,6 +187,49 @@ static void waits_for_no_signal(void)
 		nnb_remote_release(remote);
 		nnb_client_close(client);
 	}
+}
+
+static struct nnb_model *chain_of(uint32_t n)
+{
+	uint32_t at, first, act, next;
+	struct nnb_model *m;
+
+	must(nnb_model_new(&m, "asked about", NNB_HAL_1_0) == 0);
+	first = at = float_tensor(m, SMALL);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	for (uint32_t i = 0; i < n; i++, at = next) {
+		next = float_tensor(m, SMALL);
+		must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ at, at, act }, 3, &next, 1) >= 0);
+	}
+	must(nnb_model_finish(m, &first, 1, &at, 1) == 0);
+	return m;
+}
+
+static struct nnb_model *asked_about;
+static atomic_uint n_asked;
+
+static void *asks(void *client)
+{
+	bool *each = calloc(ASKED, sizeof(*each));
+
+	must(each != NULL);
+	for (;;) {
+		nnb_client_supported(client, asked_about, each, NULL);    /* concurrent calls have a channel each */
+		goes_on(UNDER_WAY * (atomic_fetch_add(&n_asked, 1) + 1)); /* each call takes long: one is enough */
+	}
+	return NULL;
+}
+
+/* Which operations of a large model are supported, on many channels at once. */
+static void asks_about_models(void)
+{
+	struct nnb_client *client = must_open();
+	pthread_t thread;
+
+	asked_about = chain_of(ASKED);
+	for (unsigned i = 1; i < ASKERS; i++)
+		must(pthread_create(&thread, NULL, asks, client) == 0);
+	asks(client);
 }
 
 /* Connections, models and bursts until all are refused, all of which it gives back then. */
@@ -346,6 +395,7 @@ static const struct attack {
 	  0.04 }, /* both run long executions: each waits for the other's quantum */
 	{ "executes shapes that it computes", computes_shapes, 0.04 },
 	{ "waits for fences that nothing signals", waits_for_no_signal },
+	{ "asks about models on many channels", asks_about_models },
 	{ "takes all it may have", takes_all_it_may_have },
 };
 

@@ -1412,6 +1412,49 @@ static void models_are_limited(struct fixture *f)
 	app_comes_to_hold(f->client, app.bytes, 0);
 }
 
+struct preparing {
+	struct nnb_client *client;
+	const struct nnb_model *m;
+	struct nnb_remote *remote;
+	enum nnb_status status;
+};
+
+static void *prepare_beside(void *arg)
+{
+	struct preparing *p = arg;
+
+	p->status = nnb_remote_prepare(p->client, p->m, NULL, NULL, &p->remote, NULL);
+	return NULL;
+}
+
+/* One stands in the driver. Others of the app wait for it, until their deadlines, and go no further than the service. */
+static void preparations_are_limited(struct fixture *f)
+{
+	struct preparing first = { .client = app_open(&f->s), .m = f->adds }, third = { .m = f->adds };
+	struct nnb_prepare how = { .preference = 1, .priority = NNB_PRIORITY_MEDIUM };
+	struct nnb_remote *second = NULL;
+	struct nnb_reason why = { "" };
+	pthread_t threads[2];
+
+	f->client = third.client = app_open(&f->s);
+	atomic_store(&f->s.gate->hold_prepares, 1);
+	assert_int_equal(pthread_create(&threads[0], NULL, prepare_beside, &first), 0);
+	await(&f->s.gate->held_prepares, 1);
+	how.deadline_ns = now_ns() + 20 * MS;
+	expect_status(nnb_remote_prepare(f->client, f->adds, &how, NULL, &second, &why),
+	              NNB_STATUS_MISSED_DEADLINE_TRANSIENT, &why);
+	assert_null(second);
+	assert_int_equal(pthread_create(&threads[1], NULL, prepare_beside, &third), 0);
+	atomic_store(&f->s.gate->hold_prepares, 0);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	assert_int_equal(first.status, NNB_STATUS_NONE);
+	assert_int_equal(third.status, NNB_STATUS_NONE);
+	nnb_remote_release(first.remote);
+	nnb_remote_release(third.remote);
+	nnb_client_close(first.client);
+}
+
 /* They are the app's, not a client's: two clients of one app share them. */
 static void bursts_are_limited(struct fixture *f)
 {
@@ -1601,6 +1644,7 @@ static const struct limited {
 	{ "bursts", "bursts=2", bursts_are_limited },
 	{ "pools of requests", "pools=3", pools_are_limited },
 	{ "pools of models", "pools=299", a_model_of_too_many_pools_never_fits },
+	{ "preparations", "preparations=1", preparations_are_limited },
 	{ "asynchronous executions", "async=2", asynchronous_executions_are_limited },
 	{ "bytes", "bytes=262144", bytes_are_limited },
 	{ "bytes of messages", "bytes=65536", a_message_beyond_the_bytes_is_refused_and_the_next_call_is_right },
