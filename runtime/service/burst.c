@@ -79,8 +79,20 @@ static void performance_hold(struct nnb_service *s, bool on)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Charge the app for a burst of the model: the burst itself, and the memory in which an execution computes. */
-static enum nnb_status burst_charge(struct nnb__model *m, uint32_t more_files, struct nnb_reason *reason)
+/* The memory that the service keeps for requests as large as the queue, and for the shapes of all outputs. */
+static uint64_t burst_bytes(const struct nnb__model *m, const struct nnb_fmq_desc *request)
+{
+	const uint64_t datum = sizeof(struct nnb_argument) + sizeof(struct nnb_request_datum) + 2 * sizeof(int32_t);
+	uint64_t room = request->quantum ? request->grantors[NNB_FMQ_RING].extent / request->quantum : 0;
+
+	room = room < NNB_BURST_CAPACITY_MAX ? room : NNB_BURST_CAPACITY_MAX; /* a larger queue is refused */
+	return nnb__charged_of(room * datum +
+	                       nnb_prepared_model(m->prepared)->n_outputs * (uint64_t)sizeof(struct nnb_output_shape));
+}
+
+/* Charge the app for a burst of the model: the burst itself, @bytes, and the memory in which an execution computes. */
+static enum nnb_status burst_charge(struct nnb__model *m, uint32_t more_files, uint64_t bytes,
+                                    struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__app_take(m->app, NNB__BURSTS, 1, reason);
 
@@ -88,7 +100,9 @@ static enum nnb_status burst_charge(struct nnb__model *m, uint32_t more_files, s
 		return status;
 	status = nnb__app_take(m->app, NNB__FILES, more_files, reason);
 	if (!status) {
-		status = nnb__model_reserve(m, 0, reason);
+		status = nnb__app_take(m->app, NNB__BYTES, bytes, reason);
+		if (!status && (status = nnb__model_reserve(m, 0, reason)))
+			nnb__app_give(m->app, NNB__BYTES, bytes);
 		if (status)
 			nnb__app_give(m->app, NNB__FILES, more_files);
 	}
@@ -97,9 +111,10 @@ static enum nnb_status burst_charge(struct nnb__model *m, uint32_t more_files, s
 	return status;
 }
 
-static void burst_discharge(struct nnb__model *m, uint32_t more_files)
+static void burst_discharge(struct nnb__model *m, uint32_t more_files, uint64_t bytes)
 {
 	nnb__model_release(m);
+	nnb__app_give(m->app, NNB__BYTES, bytes);
 	nnb__app_give(m->app, NNB__FILES, more_files);
 	nnb__app_give(m->app, NNB__BURSTS, 1);
 }
@@ -143,7 +158,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 	}
 	nnb__message_fini(&b->message);
 	nnb__close(b->line);
-	burst_discharge(b->model, b->more_files);
+	burst_discharge(b->model, b->more_files, b->bytes);
 	nnb__model_unref(b->model);
 	free(b);
 }
@@ -191,11 +206,12 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 {
 	uint64_t began = nnb__now();
 	uint32_t more_files = beyond_one(request->n_fds) + beyond_one(result->n_fds);
-	enum nnb_status status = burst_charge(model, more_files, reason);
+	uint64_t bytes = burst_bytes(model, request);
+	enum nnb_status status = burst_charge(model, more_files, bytes, reason);
 	struct nnb__burst *b = status ? NULL : calloc(1, sizeof(*b));
 
 	if (!status && !b) {
-		burst_discharge(model, more_files);
+		burst_discharge(model, more_files, bytes);
 		nnb_because(reason, "no memory for a burst");
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -209,6 +225,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	b->model = model;
 	b->id = nnb__new_id_for(c, &c->bursts);
 	b->more_files = more_files;
+	b->bytes = bytes;
 	b->line = line;
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);

@@ -43,6 +43,7 @@ static void channel_end(struct nnb__channel *ch)
 	/* Closing what the client has put into the socket may take long: it is still charged to the app, and no lock is held. */
 	nnb__message_fini(&ch->in);
 	nnb__message_fini(&ch->out);
+	nnb__app_give(c->app, NNB__BYTES, ch->owed);
 	nnb__close(ch->sock);
 	nnb__app_give(c->app, NNB__CHANNELS, 1);
 	pthread_mutex_lock(&c->lock);
@@ -71,6 +72,10 @@ static int serve_call(struct nnb__channel *ch)
 	type = ch->in.type;
 	nnb__message_begin(&ch->in, 0);
 	r = nnb__send_without_fds(ch->sock, &ch->out);
+	nnb__message_trim(&ch->out); /* an idle channel keeps no large answer */
+	if (ch->owed)
+		nnb__app_give(ch->connection->app, NNB__BYTES, ch->owed);
+	ch->owed = 0;
 	if (r)
 		nnb__call_undo(ch); /* the client will never learn the ids of the new objects */
 	nnb__fenced_answered(ch, !r);

@@ -39,6 +39,9 @@ void nnb__job_fini(struct nnb__job *j)
 {
 	nnb__job_forget(j);
 	free(j->result.shapes);
+	if (j->call_bytes)
+		nnb__app_give(j->connection->app, NNB__BYTES, j->call_bytes);
+	j->call_bytes = 0;
 	nnb__fenced_free(j->fenced);
 	if (j->model)
 		nnb__model_unref(j->model);
@@ -168,13 +171,33 @@ void nnb__job_answered(struct nnb__job *j, enum nbt_queue queue)
 	nnb__trace_end(&j->trace);
 }
 
-void nnb__job_malformed(struct nnb__channel *ch, struct nnb__job *j)
+/* Answer the call with @status before its request has been read, and free the job. */
+static void job_refuse(struct nnb__channel *ch, struct nnb__job *j, enum nnb_status status,
+                       const struct nnb_reason *why)
 {
-	nnb__call_malformed(ch);
-	j->result.status = NNB_STATUS_INVALID_ARGUMENT;
+	nnb__call_answer(ch, status, why);
+	j->result.status = status;
 	nnb__trace_decoded(&j->trace, 0, 0, 0, j->result.status);
 	nnb__job_answered(j, NBT_queue_call_result);
 	nnb__job_fini(j);
+}
+
+void nnb__job_malformed(struct nnb__channel *ch, struct nnb__job *j)
+{
+	const struct nnb_reason why = { "the call is malformed" };
+
+	job_refuse(ch, j, NNB_STATUS_INVALID_ARGUMENT, &why);
+}
+
+/* Charge for the memory of the request, which is read next, and of its result. */
+static enum nnb_status charge_for_call(struct nnb__job *j, const struct nnb__message *in, uint32_t most,
+                                       struct nnb_reason *why)
+{
+	uint64_t bytes = nnb__charged_of(nnb__request_bytes(in, most));
+	enum nnb_status status = bytes ? nnb__app_take(j->connection->app, NNB__BYTES, bytes, why) : NNB_STATUS_NONE;
+
+	j->call_bytes = status ? 0 : bytes;
+	return status;
 }
 
 void nnb__job_decoded(struct nnb__job *j, enum nnb_status status)
@@ -199,7 +222,10 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 {
 	static const struct nnb_fmq_waited unknown;
 	struct nnb__connection *c = ch->connection;
+	struct nnb_reason why = { "" };
 	const struct nnb_model *m;
+	enum nnb_status status;
+	uint32_t most;
 	uint8_t priority;
 
 	*j = (struct nnb__job){ .connection = ch->connection, .model = nnb__call_model(ch) };
@@ -217,7 +243,13 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 	if (!nnb__has_qos(ch->connection) && (j->terms.deadline_ns || j->terms.loop_timeout_ns))
 		ch->in.failed = true; /* an older HAL has no terms */
 	j->began = j->measure ? nnb__now() : 0;
-	if (nnb__get_request(&ch->in, m->n_inputs + m->n_outputs + ARGUMENTS_MORE, &j->request))
+	most = m->n_inputs + m->n_outputs + ARGUMENTS_MORE;
+	status = charge_for_call(j, &ch->in, most, &why);
+	if (status) {
+		job_refuse(ch, j, status, &why);
+		return false;
+	}
+	if (nnb__get_request(&ch->in, most, &j->request))
 		j->result.shapes = calloc((size_t)j->request.request.n_outputs + 1, sizeof(*j->result.shapes));
 	j->request.request.exec = j->trace.exec;
 	if (j->result.shapes)
@@ -284,6 +316,8 @@ void nnb__call_execute(struct nnb__channel *ch)
 	nnb__call_answer(ch, j.result.status, &why);
 	nnb__put_result(&ch->out, &j.result);
 	nnb__job_answered(&j, NBT_queue_call_result);
+	ch->owed = j.call_bytes;
+	j.call_bytes = 0;
 	nnb__job_fini(&j);
 }
 

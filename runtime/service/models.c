@@ -305,7 +305,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 	struct nnb_reason why = { "" };
 	struct nnb_model *m = NULL;
 	enum nnb_status status = call_enters_desk(ch, 0, &why);
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, answer;
 	uint32_t n, pools = 0;
 	bool *each;
 
@@ -321,9 +321,11 @@ void nnb__call_supported(struct nnb__channel *ch)
 		const struct weight w = weight_of(m);
 
 		pools = m->n_pools;
-		status = nnb__app_take(app, NNB__BYTES, in_all(&w), &why);
+		answer = nnb__charged_of(3 * (uint64_t)n); /* once here, and up to twice in the message */
+		status = nnb__app_take(app, NNB__BYTES, nnb__saturating_sum(in_all(&w), answer), &why);
 		if (!status) {
 			bytes = in_all(&w);
+			ch->owed = answer;
 			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
 		}
 	}

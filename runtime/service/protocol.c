@@ -64,6 +64,16 @@ void nnb__message_drop_body(struct nnb__message *m)
 	m->borrowed = 0;
 }
 
+void nnb__message_trim(struct nnb__message *m)
+{
+	assert(!m->received && !m->borrowed);
+	if (m->room <= 2 * (size_t)NNB__INLINE_MAX)
+		return;
+	free(m->body);
+	m->body = NULL;
+	m->bytes = m->at = m->room = 0;
+}
+
 void nnb__message_begin(struct nnb__message *m, uint16_t type)
 {
 	for (uint32_t i = 0; m->received && i < m->n_fds; i++)
@@ -361,16 +371,41 @@ bool nnb__message_taken(const struct nnb__message *m)
 	return !m->failed && m->at == m->bytes && m->fds_at == m->n_fds;
 }
 
+/* Read the numbers of inputs, outputs and pools. False: there are more than @most arguments, or than the rest of the message has. */
+static bool get_request_size(struct nnb__message *m, uint32_t most, uint32_t n[3])
+{
+	for (int i = 0; i < 3; i++)
+		n[i] = nnb__get_u32(m);
+	if ((uint64_t)n[0] + n[1] > most)
+		m->failed = true;
+	return nnb__message_holds(m, (uint64_t)n[0] + n[1] + n[2], 5 * sizeof(uint32_t));
+}
+
+uint64_t nnb__request_bytes(const struct nnb__message *m, uint32_t most)
+{
+	/* of each output, the room of a message can be twice what it holds */
+	const uint64_t output = sizeof(struct nnb_output_shape) + 2 * (2 + NNB_RANK_MAX) * sizeof(uint32_t);
+	struct nnb__message look = *m;
+	uint32_t n[3];
+
+	if (!get_request_size(&look, most, n))
+		return 0;
+	return ((uint64_t)n[0] + n[1]) * sizeof(struct nnb_argument) + n[1] * output +
+	       n[2] * (uint64_t)sizeof(struct nnb_memory);
+}
+
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret)
 {
-	uint32_t n_inputs = nnb__get_u32(m), n_outputs = nnb__get_u32(m), n_pools = nnb__get_u32(m);
-	uint64_t n = (uint64_t)n_inputs + n_outputs;
+	uint32_t size[3], n_inputs, n_outputs, n_pools;
+	uint64_t n;
 
 	*ret = (struct nnb__request){ 0 };
-	if (n > most)
-		m->failed = true;
-	if (!nnb__message_holds(m, n + n_pools, 5 * sizeof(uint32_t)))
+	if (!get_request_size(m, most, size))
 		return false;
+	n_inputs = size[0];
+	n_outputs = size[1];
+	n_pools = size[2];
+	n = (uint64_t)n_inputs + n_outputs;
 	ret->arguments = calloc(n + 1, sizeof(*ret->arguments));
 	ret->pools = calloc((size_t)n_pools + 1, sizeof(*ret->pools));
 	if (!ret->arguments || !ret->pools)

@@ -85,6 +85,8 @@ struct nnb__message {
 /* Begin a message of @type in the same memory. Closes received fds that no reader has taken. A message of zeroes is empty. */
 void nnb__message_begin(struct nnb__message *m, uint16_t type);
 void nnb__message_fini(struct nnb__message *m);
+/* Free the message's memory, if that is more than a message of one packet needs. A body that is not sent yet is lost. */
+void nnb__message_trim(struct nnb__message *m);
 /* The message has been parsed: free its body, and return what was lent for it. Its fds stay charged. */
 void nnb__message_drop_body(struct nnb__message *m);
 
@@ -124,6 +126,12 @@ struct nnb__request {
 	struct nnb_memory *pools;
 	struct nnb_request request;
 };
+
+/*
+ * The memory that reading the next request takes, and that its result takes in a message. 0: nnb__get_request will find it malformed.
+ * Reads nothing.
+ */
+uint64_t nnb__request_bytes(const struct nnb__message *m, uint32_t most);
 
 /* Read a request of at most @most arguments. False: malformed; there is nothing to free. */
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret);

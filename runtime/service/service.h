@@ -132,6 +132,15 @@ enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uin
 /* The app's budget, for code that keeps pools; its arg is the app. */
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
 
+/*
+ * The part of @bytes, which the service keeps for a call or a burst, that is charged: what is small is not, because calls come often, and
+ * because the number of an app's calls and bursts is limited.
+ */
+static inline uint64_t nnb__charged_of(uint64_t bytes)
+{
+	return bytes > (128 << 10) ? bytes : 0;
+}
+
 /* The sum, or UINT64_MAX if it is larger. */
 static inline uint64_t nnb__saturating_sum(uint64_t a, uint64_t b)
 {
@@ -204,6 +213,7 @@ struct nnb__burst {
 	struct nnb__model *model;
 	uint32_t id;
 	bool extended;
+	uint64_t bytes;      /* charged for what the service keeps for its requests and results */
 	uint32_t more_files; /* files of the two queues, beyond one for each queue */
 	int line;            /* socket to the client, to ask for the memories of slots */
 	bool broken; /* the callback's channel is out of step: do not use it any more. Owned by the burst's thread */
@@ -269,6 +279,7 @@ struct nnb__channel {
 	pthread_t thread; /* valid if thread_known; under the connection's lock */
 	bool thread_known;
 	struct nnb__message in, out;
+	uint64_t owed;                                /* bytes charged for the answer, until it is sent */
 	bool at_desk;                                 /* the current call has a place at the app's desk */
 	uint32_t made_model, made_burst, made_buffer; /* ids of the objects that the current call has made; 0: none */
 	int made_fence; /* fence of the execution that the current call has launched; -1: none */
@@ -353,6 +364,7 @@ struct nnb__job {
 	uint64_t serial;            /* serial of an asynchronous or fenced execution */
 	uint32_t pools;             /* pools charged to the app until the job is freed */
 	uint64_t bytes;             /* bytes of these pools, charged once the job executes */
+	uint64_t call_bytes;        /* bytes charged for the request and the result, until the job is freed */
 	struct nnb__fenced *fenced; /* for a fenced execution, owned; else NULL */
 };
 

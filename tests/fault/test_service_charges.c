@@ -23,7 +23,9 @@ enum {
 	UNCHARGED_MIB = 12, /* memory that the service may hold uncharged: stacks of threads, the heap's rest */
 	ODD_PERCENT = 3,
 	N = 16,
-	POOLS = 40 /* pools of a model, and of an execution */
+	OUTPUTS = 30000, /* outputs of a model with many */
+	CALLS = 12,      /* calls of it under way */
+	POOLS = 40       /* pools of a model, and of an execution */
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -343,6 +345,96 @@ static void runs_that_wait_inside_are_charged_for(void **state)
 	nnb_model_free(m);
 }
 
+/* ---- calls ---- */
+
+static struct nnb_model *model_of_many_outputs(void)
+{
+	uint32_t x, act, *outs = calloc(OUTPUTS, sizeof(*outs));
+	struct nnb_model *m;
+
+	must(outs != NULL);
+	must(nnb_model_new(&m, "many outputs", NNB_HAL_1_0) == 0);
+	x = float_tensor(m, 1);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	for (uint32_t i = 0; i < OUTPUTS; i++) {
+		outs[i] = float_tensor(m, 1);
+		must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ x, x, act }, 3, &outs[i], 1) >= 0);
+	}
+	must(nnb_model_finish(m, &x, 1, outs, OUTPUTS) == 0);
+	free(outs);
+	return m;
+}
+
+struct calling {
+	struct nnb_remote *remote;
+	struct nnb_pool *pool;
+	struct nnb_argument in, *outs;
+	struct nnb_call call;
+};
+
+static void calling_init(struct calling *c, struct nnb_remote *remote)
+{
+	*c = (struct calling){ .remote = remote, .in = { .location = { 0, 0, 4 } } };
+	c->outs = calloc(OUTPUTS, sizeof(*c->outs));
+	assert_non_null(c->outs);
+	assert_int_equal(nnb_pool_new(&c->pool, 4 * (OUTPUTS + UINT64_C(1))), 0);
+	for (uint32_t i = 0; i < OUTPUTS; i++)
+		c->outs[i] = (struct nnb_argument){ .location = { 0, 4 * (i + 1), 4 } };
+	c->call = (struct nnb_call){ .inputs = &c->in,
+		                     .outputs = c->outs,
+		                     .pools = &c->pool,
+		                     .n_inputs = 1,
+		                     .n_outputs = OUTPUTS,
+		                     .n_pools = 1 };
+}
+
+static void *executes(void *arg)
+{
+	const struct calling *c = arg;
+
+	must(nnb_remote_execute(c->remote, &c->call, NULL, NULL) == NNB_STATUS_NONE);
+	return NULL;
+}
+
+/* What a request is taken apart into, and the shapes of all outputs, as long as the call is under way; and no large answer after it. */
+static void what_calls_take_is_charged_for(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = model_of_many_outputs();
+	struct nnb_remote *remote = app_prepare(f->client, m);
+	struct nnb_burst *burst;
+	pthread_t threads[CALLS];
+	struct calling c;
+	uint64_t before;
+	sem_t done;
+
+	calling_init(&c, remote);
+	sem_init(&done, 0, 0);
+	expect_charged(f, "a model of many outputs");
+	before = app_counts(f->client).all.bytes;
+	burst = app_burst(remote);
+	assert_true(app_counts(f->client).all.bytes >= before + OUTPUTS * sizeof(struct nnb_output_shape));
+	nnb_burst_free(burst);
+	atomic_store(&f->s.gate->hold_runs, 1);
+	for (int i = 0; i < CALLS; i++)
+		assert_none(nnb_remote_execute_async(remote, &c.call, note, &done, &why));
+	expect_charged(f, "asynchronous executions under way");
+	atomic_store(&f->s.gate->hold_runs, 0);
+	for (int i = 0; i < CALLS; i++)
+		while (sem_wait(&done))
+			;
+	for (int i = 0; i < CALLS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, executes, &c), 0);
+	for (int i = 0; i < CALLS; i++)
+		pthread_join(threads[i], NULL);
+	expect_charged(f, "synchronous executions that have ended");
+	nnb_remote_release(remote);
+	nnb_pool_free(c.pool);
+	free(c.outs);
+	sem_destroy(&done);
+	nnb_model_free(m);
+}
+
 /* ---- file descriptors ---- */
 
 /* Memory in a file that can become shorter: every process that maps it keeps the file open. */
@@ -447,6 +539,7 @@ int main(void)
 	TEST(packed_weights_are_charged_for_as_they_are, of_1_GiB);
 	TEST(packed_weights_beyond_the_limit_are_refused, of_24_MiB);
 	TEST(runs_that_wait_inside_are_charged_for, of_1_GiB);
+	TEST(what_calls_take_is_charged_for, of_1_GiB);
 	TEST(files_of_a_model_are_charged_for_while_it_is_prepared, of_1_GiB);
 	TEST(files_of_executions_are_charged_for_until_they_are_closed, of_1_GiB);
 	return _cmocka_run_group_tests("service: charges", tests, n_tests, NULL, NULL);
