@@ -68,9 +68,15 @@ static const struct {
 	{ "or more apps",
 	  { .apps = 2, .most_apps = 5, .lanes = 1, .max_lag_ns = 5208333, .most_lag_ns = 5208333, .stretch_ns = MS(2), .most_stretch = MS(2), LOST() }, 5e6, BSV_CANNOT_TELL },
 	{ "the rules of the service were lost", { LAG(2, 1, MS(50), -1), LOST() }, NAN, BSV_CANNOT_TELL },
+	{ "S of a model was lost: with it the limit can only be larger",
+	  { .apps = 2, .most_apps = 2, .lanes = 1, .max_lag_ns = MS(1), .most_lag_ns = MS(5), .stretch_ns = MS(2), .most_stretch = -1, LOST() }, 5e6, BSV_PASS },
+	{ "and how much larger is not known",
+	  { .apps = 2, .most_apps = 2, .lanes = 1, .max_lag_ns = MS(6), .most_lag_ns = MS(6), .stretch_ns = MS(2), .most_stretch = -1, LOST() }, NAN, BSV_CANNOT_TELL },
 	{ "an app had work before the recording", { LAG(2, 1, MS(1), MS(2)), .begun = true, SEEN }, 5e6, BSV_CANNOT_TELL },
 	{ "one app, and a hole that can hide no lag", { LAG(1, 1, 0, MS(2)), LOST(.hole_ns = MS(1)) }, 5e6, BSV_PASS },
-	{ "one app, and a hole that can hide another", { LAG(1, 1, 0, MS(2)), LOST(.hole_ns = MS(11)) }, 5e6, BSV_CANNOT_TELL },
+	{ "one app, and a hole that can hide another", { LAG(1, 1, 0, MS(2)), .others = true, LOST(.hole_ns = MS(11)) }, 5e6, BSV_CANNOT_TELL },
+	{ "one app, and a hole that hides no execution", { LAG(1, 1, 0, MS(2)), LOST(.hole_ns = MS(11)) }, 5e6, BSV_PASS },
+	{ "one app, and a wait of an unknown one", { LAG(1, 1, 0, MS(2)), .stranger_ns = MS(11), LOST(.wait_ns = MS(11)) }, 5e6, BSV_CANNOT_TELL },
 	{ "numbers without bounds", { LAG(INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX), SEEN }, NAN, BSV_PASS },
 	/* clang-format on */
 };

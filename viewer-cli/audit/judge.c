@@ -129,7 +129,8 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	                                                .begun = bsv_rows_get(rows, 8, 0),
 	                                                .stranger_ns = bsv_rows_get(rows, 9, 0),
 	                                                .no_rules = bsv_rows_get(rows, 10, 0),
-	                                                .sight = sight_read(rows, 11) },
+	                                                .others = bsv_rows_get(rows, 11, 0),
+	                                                .sight = sight_read(rows, 12) },
 	                  bounds);
 	return 0;
 }

@@ -186,10 +186,10 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->apps) {
 		rule_explain(ret, 0, "no app had work that was ready");
-	} else if (f->most_apps == 1 && !f->sight.losses && !f->begun && !f->stranger_ns) {
+	} else if (f->most_apps == 1 && !f->others && !f->begun && !f->stranger_ns) {
 		v->outcome = BSV_PASS;
 		rule_explain(ret, 0, "one app at a time: no other app to share with");
-	} else if (!known) {
+	} else if (!known && (f->stretch_ns < 0 || lag > least)) {
 		rule_explain(ret, 0, "the limit is not known, because %s not recorded",
 		             f->no_rules ? "the rules of the service were"
 		                         : "how long a model runs between two checkpoints was");
@@ -198,8 +198,10 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		explain_may_be_unfair(ret, f, least, lag);
 	} else {
 		v->outcome = BSV_PASS;
-		rule_explain(ret, 0, "no app was more than %s behind its share; limit %s",
-		             bsv_duration(figure, bsv_whole(lag)), bsv_duration(limit, bsv_whole(least)));
+		v->bound = known ? most : least;
+		rule_explain(ret, 0, "no app was more than %s behind its share; limit %s%s",
+		             bsv_duration(figure, bsv_whole(lag)), known ? "" : "at least ",
+		             bsv_duration(limit, bsv_whole(least)));
 	}
 }
 

@@ -74,6 +74,7 @@ struct bsv_fairness_facts {
 	int64_t stranger_ns; /* longest possible wait of an execution without any recorded event, or without a recorded app */
 	bool no_rules;       /* whether the rules of the service were not recorded, so that the stretch is unknown */
 	bool begun;          /* whether the lag of an app at the start of the recording is unknown */
+	bool others;         /* whether an app without any recorded execution may have had work */
 	struct bsv_sight sight;
 };
 

@@ -37,6 +37,11 @@ unknowns AS MATERIALIZED (
 			SELECT 1 FROM service_rules r WHERE r.trace_id IS t.trace_id AND r.instance = t.number >> 20)) AS rules,
 		EXISTS (SELECT 1 FROM referred r WHERE NOT EXISTS (
 			SELECT 1 FROM model d WHERE d.app_id IS r.app_id AND d.name = r.model AND d.priority IS r.priority)) AS model),
+-- apps that had, or may have had, work: others, if an app without any recorded execution may have had some
+working AS MATERIALIZED (
+	SELECT app_id FROM stream t WHERE executions > 0 AND @streams@ UNION SELECT app_id FROM hidden_waits WHERE app_id @apps@),
+others AS MATERIALIZED (
+	SELECT s.losses AND ((SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM working WHERE app_id IS NULL)) AS others FROM sight s),
 stretch AS MATERIALIZED (
 	SELECT iif(w.whole_runs, max(ifnull((SELECT max(max_ns) FROM answered), 0), ifnull(r.ns, 0)),
 			max(ifnull(l.had_ns, 0), ifnull((SELECT max(s.stopped - s.asked) FROM preemption s @preempted@), 0))) AS ns,
@@ -46,18 +51,18 @@ stretch AS MATERIALIZED (
 SELECT
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) FILTER (WHERE received_ns > 0 OR NOT s.losses) AS n FROM asked_windows GROUP BY window_began, trace_id)) AS n_apps,
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) AS n FROM asked_windows WHERE NOT s.losses GROUP BY window_began, trace_id
-		UNION ALL SELECT count(*) FROM app WHERE s.losses AND id @apps@ GROUP BY trace_id)) AS n_most_apps,
+		UNION ALL SELECT count(*) FROM app WHERE s.losses AND id @apps@ AND (o.others OR id IN (SELECT app_id FROM working)) GROUP BY trace_id)) AS n_most_apps,
 	t.lanes AS n_lanes, f.max_lag_ns,
 	-- a wait that is hidden comes on top of the lag that an app had before: what app_share says at most accounts for both, windows do not
 	max(ifnull((SELECT max(most_lag_ns) FROM lags), 0), iif(@windows@ AND max(ifnull(s.hole_ns, 0), ifnull(s.wait_ns, 0)) > 0,
 		(SELECT ifnull(max(ifnull(most_lag_ns, 4611686018427387904)), 0) FROM app_share WHERE app_id @apps@), 0)) AS most_lag_ns,
 	(SELECT a.name FROM apps a WHERE a.id = f.app_id) AS app,
-	iif(t.unknown, NULL, t.ns) AS stretch_ns,
+	iif(t.no_rules, NULL, t.ns) AS stretch_ns, -- at least, also where S of a model is not known
 	iif(t.unknown, NULL, max(t.ns, ifnull(t.more_ns, 0))) AS most_stretch_ns,
 	-- an app that had something ready when the recording began was behind or ahead by an unknown time, until it had nothing left
 	EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head' AND c.app_id @apps@ AND c.sides <> 'client' AND NOT EXISTS (
 		SELECT 1 FROM (SELECT count(*) AS n, min(window_began) AS first FROM app_lag l WHERE l.app_id = c.app_id AND l.window_began < @from@)
 		WHERE first IS NULL AND @from@ > @began@ + 100000000 OR n * 100000000 < @from@ - 100000000 - first)) AS begun,
-	s.stranger_ns, t.no_rules,
+	s.stranger_ns, t.no_rules, o.others,
 	@sight@
-FROM sight s CROSS JOIN stretch t LEFT JOIN furthest f
+FROM sight s CROSS JOIN stretch t CROSS JOIN others o LEFT JOIN furthest f
