@@ -138,7 +138,8 @@ enum miss_column {
 	MISS_UNSURE,
 	MISS_OF_CULPRIT,
 	MISS_WITHOUT_APP,
-	MISS_UNSURE_WITHOUT_APP
+	MISS_UNSURE_WITHOUT_APP,
+	MISS_BY_CULPRIT /* misses of the victim that have this culprit, which may be its own app */
 };
 
 /* The number of misses, up to the reason. @again: an earlier finding already named all misses of @victim. Owned by the caller. */
@@ -183,21 +184,31 @@ static const char *budget_text(char ret[128], const struct bsv_rows *rows)
 	return ret;
 }
 
-/* "; without noisy 84 of them would be met": what replays say of @n misses, of which @saved are met and @unsure are not decided. Owned by the caller. */
-static char *replayed_text(const char *without, int64_t n, int64_t saved, int64_t unsure)
+/*
+ * "; without noisy 84 of them would be met": what replays say of @n misses, of which @saved are met and @unsure are not decided. @rest: the
+ * sentence before is about more misses than these. Owned by the caller.
+ */
+static char *replayed_text(const char *without, int64_t n, int64_t saved, int64_t unsure, bool rest)
 {
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], them[BSV_COUNT_MAX + 8] = "them";
 
 	bsv_count(a, (uint64_t)saved);
 	bsv_count(b, (uint64_t)unsure);
+	if (rest)
+		snprintf(them, sizeof(them), "those %s", bsv_count(c, (uint64_t)n));
 	if (unsure == n)
-		return bsv_text("; a replay cannot tell whether %s would be met without %s", n == 1 ? "it" : "they",
+		return bsv_text("; a replay cannot tell whether %s would be met without %s",
+		                n == 1 ? rest ? "that one" : "it"
+		                : rest ? them
+		                       : "they",
 		                without);
 	if (unsure)
-		return bsv_text("; without %s %s of them would be met, and of %s a replay cannot tell", without, a, b);
+		return bsv_text("; without %s %s of %s would be met, and of %s a replay cannot tell", without, a, them,
+		                b);
 	if (n == 1)
-		return bsv_text("; without %s it would be %s", without, saved ? "met" : "missed all the same");
-	return bsv_text("; without %s %s of them would be met", without, saved == n ? "all" : saved ? a : "none");
+		return bsv_text("; without %s %s would be %s", without, rest ? "that one" : "it",
+		                saved ? "met" : "missed all the same");
+	return bsv_text("; without %s %s of %s would be met", without, saved == n ? "all" : saved ? a : "none", them);
 }
 
 /* What replays say of the victim's misses: without the culprit's app, if it is another app; otherwise without the cause. Owned by the caller. */
@@ -213,9 +224,10 @@ static char *saved_text(const struct bsv_rows *rows)
 	if (text_of(rows, MISS_CULPRIT_APP) && bsv_rows_get(rows, MISS_OF_CULPRIT, 0))
 		return replayed_text(text_of(rows, MISS_CULPRIT_APP), bsv_rows_get(rows, MISS_OF_CULPRIT, 0),
 		                     bsv_rows_get(rows, MISS_WITHOUT_APP, 0),
-		                     bsv_rows_get(rows, MISS_UNSURE_WITHOUT_APP, 0));
+		                     bsv_rows_get(rows, MISS_UNSURE_WITHOUT_APP, 0),
+		                     bsv_rows_get(rows, MISS_OF_CULPRIT, 0) < bsv_rows_get(rows, MISS_OF_VICTIM, 0));
 	return replayed_text("that", bsv_rows_get(rows, MISS_OF_VICTIM, 0), bsv_rows_get(rows, MISS_SAVED, 0),
-	                     bsv_rows_get(rows, MISS_UNSURE, 0));
+	                     bsv_rows_get(rows, MISS_UNSURE, 0), false);
 }
 
 /* The rest of the sentence: the time it had, what a replay says, and the misses of other apps. */
@@ -245,12 +257,26 @@ static bool is_named(const struct bsv_findings *f, const char *who)
 	return false;
 }
 
+/* What stands for the @ of a cause: the culprit @name; with its part, where it is not known to be that of all misses. Owned by the caller. */
+static char *culprit_text(const struct bsv_rows *rows, const char *name)
+{
+	int64_t n = bsv_rows_get(rows, MISS_BY_CULPRIT, 0);
+	char part[BSV_COUNT_MAX];
+
+	if (!name)
+		return NULL;
+	if (n >= bsv_rows_get(rows, MISS_OF_VICTIM, 0))
+		return strdup(name);
+	return bsv_text("other work (%s in %s of them)", name, bsv_count(part, (uint64_t)n));
+}
+
 /* The row is a miss of @victim. */
 static int add_miss(struct bsv_findings *f, const struct bsv_rows *rows, const char *victim, struct bsa_err *err)
 {
 	const char *cause = text_of(rows, MISS_CAUSE), *phrase = cause ? bsv_cause_of_miss(cause) : NULL;
 	char *culprit = full_name(text_of(rows, MISS_CULPRIT_APP), text_of(rows, MISS_CULPRIT_MODEL));
-	bsv_scoped_text *why = phrase_fill(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *by = culprit_text(rows, culprit);
+	bsv_scoped_text *why = phrase_fill(phrase ? phrase : "for a reason that is not known here", by);
 	bsv_scoped_text *more = cause ? miss_details(rows) : strdup("");
 	bsv_scoped_text *n =
 		misses_text(victim, bsv_rows_get(rows, MISS_OF_VICTIM, 0), bsv_rows_get(rows, MISS_MISSED, 0),
@@ -304,15 +330,17 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 		                victim ? victim : "an unknown app", bsv_count(times, episodes),
 		                bsv_plural(episodes, "time", "times"), bsv_duration(most, get_named(rows, "max_ns", 0)),
 		                held);
-	return finding_add(f,
-	                   (struct bsv_finding){ .finding = strdup("starvation"),
-	                                         .what = what,
-	                                         .who = victim,
-	                                         .culprit = text_copy(hog),
-	                                         .lost_ns = get_named(rows, "starved_ns", -1),
-	                                         .see = "starvation",
-	                                         .advice = hog && !own ? advice_against(f, "starvation", NULL) : NULL },
-	                   err);
+	return finding_add(
+		f,
+		(struct bsv_finding){ .finding = strdup("starvation"),
+	                              .what = what,
+	                              .who = victim,
+	                              .culprit = text_copy(hog),
+	                              .lost_ns = get_named(rows, "starved_ns", -1),
+	                              .see = "starvation",
+	                              .advice = hog ? advice_against(f, own ? "queued_behind" : "starvation", NULL)
+	                                            : NULL },
+		err);
 }
 
 static int add_starvation(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
