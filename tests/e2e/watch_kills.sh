@@ -82,6 +82,15 @@ grep -lq '"gap_ns": [1-9]' cases/*/case.json || wrong 'no case says that there w
 stopped 0
 whole
 no_more
+miss
+watches "$burstscope" --verbose --on miss --after 60s
+awaits 'grep -q "miss fired: its case begins, and is taken in 60" err' 'a case begins'
+kill -9 "$sessiond"
+wait "$sessiond" 2>/dev/null || true
+awaits 'grep -q "^NOT CAUGHT: miss fired: lttng-sessiond ended before its time was over (1 so far)" err' 'a case whose buffers are gone'
+stopped 0
+start_sessiond
+no_more
 
 # ---- many in a row, and a disk that is full ----
 

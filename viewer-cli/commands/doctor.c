@@ -22,6 +22,7 @@
 #include "record/lost.h"
 #include "record/record.h"
 #include "record/registers.h"
+#include "record/scratch.h"
 
 enum { MIB = 1 << 20, TEXT = 512, CLOCK_READS = 1000, SLOW_CLOCK_NS = 1000 };
 
@@ -209,11 +210,11 @@ static void check_rights(struct checks *c)
 static void check_session(struct checks *c, const struct bsv_lttng *lttng)
 {
 	struct bsv_session s = { .lttng = lttng, .buffers = bsv_buffers_of(1) };
-	char directory[] = "/tmp/" BSV_PROBE_NAME "XXXXXX";
+	char directory[PATH_MAX];
 	struct bsa_err err;
 	int r;
 
-	if (!mkdtemp(directory)) {
+	if (!bsv_scratch_make("/tmp", directory)) {
 		add_check(c, "recording", WARNING, "make /tmp writable",
 		          "/tmp cannot be written, so recording was not tried");
 		return;

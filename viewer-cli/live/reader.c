@@ -15,11 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "answer/say.h"
 #include "importer/shared.h"
 #include "input/apart.h"
 
 enum { PATIENCE_MS = 60000, NOT_STARTED = 127, NUMBER_TEXT = 24, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
 static const rlim_t most_memory = 1 << 30;
+static const uint64_t conditions_patience = UINT64_C(15000000000);
 
 static _Noreturn void become_reader(pid_t parent, int in, int out, const char *const *argv, const char *program)
 {
@@ -235,9 +237,58 @@ int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_e
 	return ask_reader(r, "state\n", ret, NULL, NULL, err);
 }
 
-int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
+/* ---- without waiting ---- */
+
+static int ask_conditions(struct bsv_reader *r, struct bsa_err *err)
 {
-	return ask_reader(r, "conditions\n", ret, NULL, NULL, err);
+	static const char words[] = "conditions\n";
+
+	if (write(r->to, words, sizeof(words) - 1) != (ssize_t)(sizeof(words) - 1))
+		return reader_gone(err);
+	r->asked = true;
+	r->asked_at = bsv_now();
+	r->n_got = 0;
+	return 0;
+}
+
+/* Read as much of the answer as is there. 1: all of it; 0: not yet. */
+static int take_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
+{
+	struct pollfd p = { .fd = r->from, .events = POLLIN };
+
+	while (r->n_got < sizeof(*answer) && poll(&p, 1, 0) > 0) {
+		ssize_t n = read(r->from, (char *)answer + r->n_got, sizeof(*answer) - r->n_got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return reader_gone(err);
+		r->n_got += (size_t)n;
+	}
+	if (r->n_got == sizeof(*answer))
+		return 1;
+	if (bsv_now() - r->asked_at < conditions_patience)
+		return 0;
+	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has not answered for %" PRIu64 " s",
+	                conditions_patience / 1000000000);
+}
+
+int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
+{
+	int k;
+
+	if (!r->pid)
+		return reader_gone(err);
+	if (!r->asked && (k = ask_conditions(r, err)) < 0)
+		return k;
+	k = take_conditions(r, answer, err);
+	if (k <= 0)
+		return k;
+	r->asked = false;
+	if (answer->magic != BSV_FIGURES_MAGIC || answer->n_rows || answer->metrics_bytes)
+		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
+	end_texts(answer, NULL);
+	return answer->code ? bsa_fail(err, BSA_E_ENV, "%s", answer->err.text) : 1;
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,

@@ -13,6 +13,10 @@
 struct bsv_reader {
 	pid_t pid;
 	int to, from;
+	/* of bsv_reader_conditions: a question is open since asked_at (CLOCK_MONOTONIC), and n_got bytes of its answer are here */
+	bool asked;
+	uint64_t asked_at;
+	size_t n_got;
 };
 
 /* @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION], which is not waited for. */
@@ -42,8 +46,12 @@ int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, s
 /* The state alone, without rows: where the records come from, and whether they still do. Like bsv_reader_ask. */
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
-/* The state of each condition so far: @ret->folded. Like bsv_reader_ask. */
-int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
+/*
+ * The state of each condition so far: @answer->folded. It does not wait for the process, which may be busy or stopped: 0: ask again
+ * later, with the same @answer, which holds a part. 1: @answer is whole. BSA_E_ENV: the process has ended, or its answer is invalid, or has
+ * not come for 15 s.
+ */
+int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err);
 
 /* The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. As bsv_reader_ask. */
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,

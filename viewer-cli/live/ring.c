@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "record/room.h"
+#include "record/scratch.h"
 
 enum { FILES = 16 };
 
@@ -12,7 +13,7 @@ static bool make_below(const char *place, uint64_t room, char ret[PATH_MAX])
 {
 	if (!place || *place != '/' || bsv_room_free(place) < room)
 		return false;
-	return snprintf(ret, PATH_MAX, "%s/" BSV_PROBE_NAME "top-XXXXXX", place) < PATH_MAX && mkdtemp(ret);
+	return bsv_scratch_make(place, ret);
 }
 
 int bsv_ring_make(char ret[PATH_MAX], uint64_t ring, struct bsa_err *err)

@@ -1,7 +1,7 @@
 /*
  * ring.h -- where a session is recorded to that is read while it records, and not kept: a directory in memory, of a bounded size.
  *
- * CRASH  The directory has the name of a probe's (record/session.h): the next one of ours to record removes it.
+ * CRASH  It is a scratch directory (record/scratch.h): the next one of ours to record removes it.
  */
 #ifndef BSV_LIVE_RING_H
 #define BSV_LIVE_RING_H

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/packets.h"
+#include "record/scratch.h"
 
 enum { PROBE_MS = 200 };
 
@@ -32,11 +33,8 @@ uint64_t bsv_probe(struct bsv_probed *p, const struct bsv_lttng *lttng, enum bsv
 	const char *place = getenv("TMPDIR");
 	uint64_t rate = 0;
 
-	snprintf(p->directory, sizeof(p->directory), "%s/" BSV_PROBE_NAME "XXXXXX", place && *place ? place : "/tmp");
-	if (!mkdtemp(p->directory)) {
-		*p->directory = 0;
+	if (!bsv_scratch_make(place && *place ? place : "/tmp", p->directory))
 		return 0;
-	}
 	bsv_session_name(s.name);
 	s.directory = p->directory;
 	if (bsv_session_start(&s, NULL) >= 0) {

@@ -6,7 +6,7 @@
 
 /* All 0: nothing was probed. */
 struct bsv_probed {
-	char directory[256];
+	char directory[PATH_MAX];
 	const struct bsv_lttng *lttng;
 	struct lttng_destruction_handle *
 		end; /* the thread that ends its session: LTTng takes half a second for that, and the caller need not wait */

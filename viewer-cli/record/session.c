@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/packets.h"
+#include "record/scratch.h"
 
 #define CHANNEL "bursts"
 #define PREFIX "burstscope-record-"
@@ -44,33 +45,11 @@ static const struct {
 
 /* ---- names ---- */
 
-/* When process @pid began, in ticks since the boot; 0: there is none. */
-static unsigned long long process_began(long pid)
-{
-	unsigned long long ticks = 0;
-	char path[64], text[1024], *end;
-	FILE *f;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = 0;
-	end = strrchr(text, ')'); /* the end of the name, which may contain anything */
-	if (!end || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-	                   &ticks) != 1)
-		return 0;
-	return ticks;
-}
-
 void bsv_session_name(char ret[BSV_SESSION_NAME])
 {
 	static unsigned serial;
 
-	snprintf(ret, BSV_SESSION_NAME, PREFIX "%ld-%llu-%u", (long)getpid(), process_began(getpid()), serial++);
+	snprintf(ret, BSV_SESSION_NAME, PREFIX "%ld-%llu-%u", (long)getpid(), bsv_process_began(getpid()), serial++);
 }
 
 bool bsv_session_is_stale(const char *name)
@@ -80,17 +59,7 @@ bool bsv_session_is_stale(const char *name)
 
 	if (sscanf(name, PREFIX "%ld-%llu-", &pid, &began) != 2 || pid <= 0)
 		return false;
-	return process_began(pid) != began;
-}
-
-/* Sessions of other users, whose directories are theirs, may be called anything. */
-static bool is_own_probe(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	struct stat st;
-
-	return name && !strncmp(name + 1, BSV_PROBE_NAME, strlen(BSV_PROBE_NAME)) && !lstat(path, &st) &&
-	       S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+	return bsv_process_began(pid) != began;
 }
 
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
@@ -102,7 +71,8 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 	for (int i = 0; i < n; i++)
 		if (bsv_session_is_stale(sessions[i].name) && lttng->destroy_session(sessions[i].name) >= 0) {
 			gone++;
-			if (is_own_probe(sessions[i].path))
+			/* Sessions of other users, whose directories are theirs, may be called anything. */
+			if (bsv_scratch_is_own(sessions[i].path))
 				bsv_remove_tree(sessions[i].path);
 		}
 	free(sessions);

@@ -14,8 +14,6 @@
 
 enum { BSV_SESSION_NAME = 64 };
 
-#define BSV_PROBE_NAME "burstscope-probe-" /* prefix of the directories of probes, which are deleted */
-
 /* Settings of a session that is read while it records. */
 struct bsv_live_session {
 	uint64_t file_bytes; /* limit of a trace file */

@@ -30,11 +30,10 @@ int bsv_streamed_begin_again(struct bsv_streamed *s, const struct bsv_watching *
 
 int bsv_streamed_ask(struct bsv_streamed *s, struct bsa_err *err)
 {
-	struct bsv_figures figures;
-	int r = bsv_reader_conditions(&s->reader, &figures, err);
+	int r = bsv_reader_conditions(&s->reader, &s->answer, err);
 
-	if (r >= 0)
-		s->figures = figures;
+	if (r > 0)
+		s->figures = s->answer;
 	return r;
 }
 

@@ -16,6 +16,7 @@ struct bsv_streamed {
 	char directory[PATH_MAX]; /* "": none */
 	struct bsv_reader reader;
 	struct bsv_figures figures;          /* the last answer */
+	struct bsv_figures answer;           /* the next one, as far as it is here */
 	uint64_t taken[BSV_CONDITIONS_MOST]; /* number of firings taken so far, as the reader counts them */
 	/* firings before this time were taken from an earlier reader, which has ended: a new one reads the same files again */
 	uint64_t old;
@@ -34,7 +35,7 @@ int bsv_streamed_begin(struct bsv_streamed *s, const struct bsv_watching *watchi
 int bsv_streamed_begin_again(struct bsv_streamed *s, const struct bsv_watching *watching, bool compact,
                              struct bsa_err *err);
 
-/* Ask for the state. BSA_E_ENV: the reader has ended. */
+/* Ask for the state, without waiting. 1: it is new; 0: not yet. BSA_E_ENV: the reader has ended, or does not answer. */
 int bsv_streamed_ask(struct bsv_streamed *s, struct bsa_err *err);
 
 /* The next condition that has fired since. */

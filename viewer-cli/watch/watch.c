@@ -202,8 +202,11 @@ static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 	return w->armed ? 0 : r;
 }
 
+static void save_pending(struct watching *w);
+
 static void lost_daemon(struct watching *w, const char *why)
 {
+	save_pending(w);
 	disarm_conditions(w);
 	w->gone_at = now_signed();
 	w->retry = retry_least;
@@ -246,8 +249,12 @@ static struct bsv_case_fired *fired_of(struct bsv_case *c, const char *on)
 	return &c->fired[c->n_fired++];
 }
 
-static void begin_case(struct watching *w)
+static void begin_case(struct watching *w, const char *on)
 {
+	char after[BSV_DURATION_TEXT];
+
+	if (w->o->verbose)
+		print_notice(w, "%s fired: its case begins, and is taken in %s", on, bsv_duration(after, w->o->after));
 	w->next = (struct bsv_case){ .state = strdup("caught"),
 		                     .caught = clock_realtime(),
 		                     .at = now_signed(),
@@ -286,7 +293,7 @@ static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condit
 	if (!w->next.n_fired && w->stopping)
 		return NULL; /* otherwise the loop would not end */
 	if (!w->next.n_fired)
-		begin_case(w);
+		begin_case(w, w->o->conditions[condition].text);
 	f = fired_of(&w->next, w->o->conditions[condition].text);
 	if (!f)
 		return NULL;
@@ -353,14 +360,17 @@ static void ask_reader(struct watching *w)
 {
 	struct bsv_streamed_fired fired;
 	struct bsa_err err = { "" };
+	int r;
 
-	if (now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
+	if (!w->streamed.reader.asked && now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
 		return;
-	w->asked_at = now_signed();
-	if (bsv_streamed_ask(&w->streamed, &err) < 0) {
+	if (!w->streamed.reader.asked)
+		w->asked_at = now_signed();
+	r = bsv_streamed_ask(&w->streamed, &err);
+	if (r < 0)
 		lost_reader(w, err.text);
-		return;
-	}
+	if (r <= 0)
+		return; /* it is asked again at the next step */
 	while (bsv_streamed_next(&w->streamed, &fired))
 		take_folded(w, &fired);
 	tell_unseen(w);
@@ -468,21 +478,37 @@ static bool is_due(const struct watching *w)
 	       now_signed() >= w->due + ring_patience;
 }
 
+static void say_not_caught(struct watching *w, const char *why)
+{
+	char a[BSV_COUNT_MAX];
+
+	w->n_lost++;
+	fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", w->next.fired[0].on, why, bsv_count(a, w->n_lost));
+}
+
 static void take_snapshot(struct watching *w)
 {
 	struct bsa_err err = { "" };
-	struct taken *to = &w->queue[w->n_queue];
-	char a[BSV_COUNT_MAX];
 
-	if (take_into(w, to, &err) >= 0) {
+	if (take_into(w, &w->queue[w->n_queue], &err) >= 0)
 		w->n_queue++;
-	} else {
-		w->n_lost++;
-		fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", w->next.fired[0].on, err.text,
-		        bsv_count(a, w->n_lost));
-	}
+	else
+		say_not_caught(w, err.text);
 	w->snapshot_at = now_signed();
 	w->rest_until = w->snapshot_at + w->o->before / 2;
+	bsv_case_fini(&w->next);
+}
+
+/* The session daemon has gone, and its buffers with it; the files of a ring are there until the session is made again. */
+static void save_pending(struct watching *w)
+{
+	if (!w->next.n_fired)
+		return;
+	if (w->folds && w->n_queue < QUEUE_MOST) {
+		take_snapshot(w);
+		return;
+	}
+	say_not_caught(w, "lttng-sessiond ended before its time was over");
 	bsv_case_fini(&w->next);
 }
 

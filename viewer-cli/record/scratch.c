@@ -1,0 +1,108 @@
+/* scratch.c -- see scratch.h. */
+#include "record/scratch.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/packets.h"
+
+#define PREFIX "burstscope-probe-"
+
+unsigned long long bsv_process_began(long pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], text[1024], *end;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	end = strrchr(text, ')'); /* the end of the name, which may contain anything */
+	if (!end || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	                   &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+/* Process ids mean something in one namespace only, and places are shared between them. 0: unknown. */
+static unsigned long long pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : (unsigned long long)st.st_ino;
+}
+
+bool bsv_scratch_make(const char *place, char ret[PATH_MAX])
+{
+	int n = snprintf(ret, PATH_MAX, "%s/" PREFIX "%llu-%ld-%llu-XXXXXX", place, pid_namespace(), (long)getpid(),
+	                 bsv_process_began(getpid()));
+
+	if (n < PATH_MAX && mkdtemp(ret))
+		return true;
+	*ret = 0;
+	return false;
+}
+
+const char *bsv_scratch_place(unsigned index)
+{
+	const char *const tmp = getenv("TMPDIR"), *const run = getenv("XDG_RUNTIME_DIR");
+	const char *const places[] = { run && *run == '/' ? run : "/dev/shm", "/dev/shm", tmp && *tmp ? tmp : "/tmp",
+		                       "/tmp", NULL };
+
+	return places[index];
+}
+
+bool bsv_scratch_is_own(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct stat st;
+
+	return name && !strncmp(name + 1, PREFIX, strlen(PREFIX)) && !lstat(path, &st) && S_ISDIR(st.st_mode) &&
+	       st.st_uid == geteuid();
+}
+
+static bool is_left(const char *place, const char *name, char path[PATH_MAX])
+{
+	unsigned long long space, began;
+	long pid;
+
+	if (sscanf(name, PREFIX "%llu-%ld-%llu-", &space, &pid, &began) != 3 || pid <= 0 || !space ||
+	    space != pid_namespace() || bsv_process_began(pid) == began)
+		return false;
+	return snprintf(path, PATH_MAX, "%s/%s", place, name) < PATH_MAX && bsv_scratch_is_own(path);
+}
+
+static unsigned sweep_place(const char *place)
+{
+	DIR *d = opendir(place);
+	char path[PATH_MAX];
+	unsigned gone = 0;
+
+	for (struct dirent *entry; d && (entry = readdir(d));) {
+		if (!is_left(place, entry->d_name, path))
+			continue;
+		bsv_remove_tree(path);
+		gone++;
+	}
+	if (d)
+		closedir(d);
+	return gone;
+}
+
+unsigned bsv_scratch_sweep(void)
+{
+	unsigned gone = 0;
+
+	for (unsigned i = 0; bsv_scratch_place(i); i++)
+		gone += sweep_place(bsv_scratch_place(i));
+	return gone;
+}
