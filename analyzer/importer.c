@@ -175,6 +175,7 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
 		return r;
 	}
 	im->traces[im->n_traces++] = k;
+	bsa_store_scope(im->store, trace->scope.app, trace->scope.pid, trace->scope.service);
 	return 0;
 }
 

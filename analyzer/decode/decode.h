@@ -16,6 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What alone was asked for when a trace was recorded. All 0: everything. */
+struct bsa_scoped {
+	char app[64]; /* name or uid; "": any */
+	uint32_t pid, service;
+};
+
 /* A trace, by its own metadata. All strings are borrowed until the decoder is freed, and never NULL: "" is unknown. */
 struct bsa_trace {
 	const char *path;       /* its directory: the first, of a trace that has several */
@@ -30,8 +36,9 @@ struct bsa_trace {
 	uint64_t bytes;         /* bytes of its streams */
 	bool boottime_known;    /* the recorder wrote down the lead of CLOCK_BOOTTIME over the trace's clock */
 	int64_t boottime;       /* the difference, ns */
-	uint32_t uid;           /* user of all processes in the trace, from LTTng's metadata; UINT32_MAX: unknown */
-	bool unreadable;        /* nothing of it is read: what its user has written cannot be */
+	struct bsa_scoped scope;
+	uint32_t uid;    /* user of all processes in the trace, from LTTng's metadata; UINT32_MAX: unknown */
+	bool unreadable; /* nothing of it is read: what its user has written cannot be */
 };
 
 /* Counts of what was read so far. For a trace: exact once everything has been read. */

@@ -199,6 +199,7 @@ static void read_recorded(struct bsa_input *input)
 	input->until = recorded.until;
 	input->info.boottime_known = recorded.boottime_known;
 	input->info.boottime = recorded.boottime;
+	input->info.scope = recorded.scope;
 }
 
 /* 1; 0: it is not ours. */

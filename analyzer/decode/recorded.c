@@ -15,6 +15,16 @@
 
 enum { ABOVE = 6, LINES = 32 }; /* LTTng's directories are four below the session's, six if it was rotated */
 
+static void read_scope(const char *line, struct bsa_scoped *ret)
+{
+	if (!strncmp(line, "app ", 4) && strlen(line + 4) < sizeof(ret->app))
+		snprintf(ret->app, sizeof(ret->app), "%s", line + 4);
+	else if (!strncmp(line, "pid ", 4) && sscanf(line + 4, "%" SCNu32, &ret->pid) != 1)
+		ret->pid = 0;
+	else if (!strncmp(line, "service ", 8) && sscanf(line + 8, "%" SCNu32, &ret->service) != 1)
+		ret->service = 0;
+}
+
 /* True: the file is about this session, and *ret has its content. */
 static bool read_lines(FILE *f, const char *session, struct bsa_recorded *ret)
 {
@@ -31,6 +41,8 @@ static bool read_lines(FILE *f, const char *session, struct bsa_recorded *ret)
 		else if (!strncmp(line, "boottime ", 9))
 			ret->boottime_known = sscanf(line + 9, "%" SCNd64, &ret->boottime) == 1 && ret->boottime >= 0 &&
 			                      ret->boottime < INT64_C(1) << 62;
+		else if (!strncmp(line, "scope_", 6))
+			read_scope(line + 6, &ret->scope);
 	}
 	return is;
 }

@@ -5,6 +5,8 @@
  *
  *   session NAME    of LTTng, whose traces this is about
  *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends later
+ *   scope_app, scope_pid, scope_service
+ *                   what alone was asked for: an app by its name or uid, a process, the pid of a service (record/scope.h of the viewer)
  *   boottime NS     by how much CLOCK_BOOTTIME was ahead of that clock, from the beginning to the end; below 0: not always the same
  *
  * Other lines mean nothing here. A trace of another session, or another clock, is not meant.
@@ -12,13 +14,13 @@
 #ifndef BSA_DECODE_RECORDED_H
 #define BSA_DECODE_RECORDED_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "decode/decode.h"
 
 struct bsa_recorded {
 	uint64_t until; /* in ns of that clock; 0: unknown */
 	bool boottime_known;
 	int64_t boottime;
+	struct bsa_scoped scope;
 };
 
 /* All 0: nothing is written about this session. */

@@ -47,7 +47,7 @@ struct pair {
 struct name {
 	struct bsa_entry entry; /* id */
 	struct bsa_link link;   /* the oldest first */
-	uint32_t key;           /* the service's key of an app */
+	uint32_t key, uid;      /* of an app: the service's key of it, and its user; BSA_LIVE_NOBODY: unknown */
 	char text[BSA_TEXT];
 };
 
@@ -150,7 +150,7 @@ struct bsa_rows *bsa_rows_free(struct bsa_rows *r)
 
 /* ---- names ---- */
 
-static int name_it(struct names *names, uint32_t id, uint32_t key, const char *text)
+static int name_it(struct names *names, uint32_t id, uint32_t key, uint32_t uid, const char *text)
 {
 	struct name *n = bsa_table_find(&names->table, id);
 
@@ -169,18 +169,19 @@ static int name_it(struct names *names, uint32_t id, uint32_t key, const char *t
 		bsa_list_add(&names->list, &n->link);
 	}
 	n->key = key;
+	n->uid = uid;
 	snprintf(n->text, sizeof(n->text), "%s", text);
 	return 0;
 }
 
 int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a)
 {
-	return name_it(&r->apps, a->id, a->key, a->name);
+	return name_it(&r->apps, a->id, a->key, a->uid_known ? a->uid : BSA_LIVE_NOBODY, a->name);
 }
 
 int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
 {
-	return name_it(&r->models, m->id, 0, m->name);
+	return name_it(&r->models, m->id, 0, BSA_LIVE_NOBODY, m->name);
 }
 
 /* ---- pairs ---- */
@@ -506,7 +507,11 @@ const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model)
 
 static void name_row(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row)
 {
+	const struct name *app = bsa_table_find(&r->apps.table, p->app);
+
 	row->app_id = p->app;
+	row->key = app ? app->key : BSA_LIVE_NOBODY;
+	row->uid = app ? app->uid : BSA_LIVE_NOBODY;
 	bsa_rows_app_name(r, p->app, row->app);
 	snprintf(row->model, sizeof(row->model), "%s", bsa_rows_model_name(r, p->model));
 }

@@ -337,6 +337,18 @@ static void write_number(struct bsa_store *s, const char *key, int64_t value)
 	bsa_store_do(s, q);
 }
 
+void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_t service)
+{
+	cleanup_stmt sqlite3_stmt *q = *app ? bsa_store_prepare(s, "REPLACE INTO meta VALUES('scope_app', ?)") : NULL;
+
+	if (q) {
+		sqlite3_bind_text(q, 1, app, -1, SQLITE_STATIC);
+		bsa_store_do(s, q);
+	}
+	write_number(s, "scope_pid", pid ? pid : NOTHING);
+	write_number(s, "scope_service", service ? service : NOTHING);
+}
+
 /* Counts are added to those in the database; the version is that of the last writer. */
 static int write_meta(struct bsa_store *s)
 {

@@ -49,6 +49,9 @@ uint32_t bsa_store_last_trace(const struct bsa_store *s);
 /* BSA_E_INPUT if there is one of this uuid. Told again at the end, with the rest known: the last one holds. */
 int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct bsa_err *err);
 
+/* What alone was asked for when it was recorded: @app a name or a uid, "": any; pids, 0: any. Nothing is left out of the database. */
+void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_t service);
+
 /* Raw times of the facts that follow are @offset ns before those of the database: one for each clock group. */
 void bsa_store_clock(struct bsa_store *s, int64_t offset);
 

@@ -22,6 +22,8 @@ struct options {
 	const char *output;
 	int detail;
 	struct bsv_quantity buffer, duration, min_free;
+	const char *service, *app;
+	unsigned pid;
 	bool print_commands, no_import, report;
 };
 
@@ -38,6 +40,7 @@ static const struct bsv_option options[] = {
 		"operation"),
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_FOR(struct options),
+	BSV_OPTIONS_SCOPE(struct options),
 	{ .name = "min-free",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",
@@ -294,7 +297,7 @@ static void recording_fini(struct run *run)
 static int record_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	const struct bsv_recording_options wanted = {
+	struct bsv_recording_options wanted = {
 		.directory = o->output,
 		.detail = (enum bsv_detail)o->detail,
 		.buffer = (uint64_t)o->buffer.value,
@@ -312,6 +315,8 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	if ((o->buffer.given && !o->buffer.value) || (o->duration.given && !o->duration.value))
 		return bsa_fail(err, BSA_E_USAGE, "--%s: 0 is out of range", o->buffer.given ? "buffer" : "for");
 	r = call->n_operands ? bsv_workload_find(call->operands[0], err) : 0;
+	if (r >= 0)
+		r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
 	if (r >= 0)
 		r = bsv_recording_plan(&run.recording, &wanted, err);
 	if (r < 0)

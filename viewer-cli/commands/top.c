@@ -14,7 +14,8 @@ static const int64_t usual_interval = 1000 * MS, least_interval = 50 * MS, usual
 struct options {
 	int detail, format, color;
 	struct bsv_quantity buffer, duration, interval, settle, ring;
-	const char *app, *url;
+	const char *service, *app, *url;
+	unsigned pid;
 	bool once;
 };
 
@@ -40,11 +41,7 @@ static const struct bsv_option options[] = {
 	  .argument = "TIME",
 	  .says = "wait this long for records of other cpus (default: 15ms); more where records arrive late",
 	  .offset = offsetof(struct options, settle) },
-	{ .name = "app",
-	  .kind = BSV_TEXT,
-	  .argument = "NAME",
-	  .says = "show this app only",
-	  .offset = offsetof(struct options, app) },
+	BSV_OPTIONS_SCOPE(struct options),
 	{ .name = "format",
 	  .kind = BSV_CHOICE,
 	  .argument = "table|json",
@@ -76,13 +73,15 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 		.duration = time_or(&o->duration, -1),
 		.interval = time_or(&o->interval, o->once ? 2 * usual_interval : usual_interval),
 		.settle = time_or(&o->settle, usual_settle),
-		.app = o->app,
 		.screen = bsv_screen_get(o->color),
 		.once = o->once,
 		.json = o->format > 0,
 	};
-	int r;
+	char scope[BSV_SCOPE_TEXT];
+	int r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
 
+	if (r < 0)
+		return r;
 	if (wanted.interval < least_interval)
 		return bsa_fail(err, BSA_E_USAGE, "--interval: write at least 50ms");
 	if (wanted.settle > most_settle)
@@ -90,6 +89,11 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 	r = bsv_live_options_check(o->url, wanted.session || o->detail || o->buffer.given || o->ring.given, err);
 	if (r >= 0)
 		r = bsv_option_ring(&wanted.ring, &o->ring, err);
+	if (r >= 0 && bsv_scope_is_set(&wanted.scope) && !call->common.quiet)
+		fprintf(stderr, "%s\n",
+		        wanted.session || o->url
+		                ? "scope: all that the session records is read, and rows of others are left out"
+		                : bsv_scope_says(&wanted.scope, scope));
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;

@@ -20,9 +20,9 @@ static const uint64_t usual_disk = UINT64_C(1) << 30;
 
 struct options {
 	struct bsv_texts on;
-	const char *output, *exec;
+	const char *output, *exec, *service, *app;
 	int detail;
-	unsigned keep, stop_after;
+	unsigned keep, stop_after, pid;
 	struct bsv_quantity before, after, cooldown, duration, buffer, max_disk, min_free, ring, window;
 	bool syslog;
 };
@@ -91,6 +91,7 @@ static const struct bsv_option options[] = {
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_RING(struct options),
 	BSV_OPTION_FOR(struct options),
+	BSV_OPTIONS_SCOPE(struct options),
 	{ .name = "stop-after",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
@@ -164,6 +165,8 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 	};
 	int r = read_conditions(o, conditions, err);
 
+	if (r >= 0)
+		r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
 	if (r >= 0)
 		r = plan_times(&wanted, o, err);
 	if (r >= 0 && !*wanted.directory)

@@ -379,6 +379,66 @@ const char *bsv_input_with_groups(const struct bsv_input *input)
 	return input->picks ? input->with_groups : input->with;
 }
 
+/* ---- what alone was asked for when it was recorded (record/scope.h) ---- */
+
+static char *scoped_streams(const char *app, int64_t pid, int64_t service)
+{
+	bsv_scoped_text *name = app ? bsv_quoted(app) : NULL, *by_app = NULL, *by_pid = NULL, *by_service = NULL;
+	bool uid = app && *app && !app[strspn(app, "0123456789")];
+
+	by_app = !app  ? strdup("")
+	         : uid ? bsv_text(" AND app_id IN (SELECT id FROM app WHERE uid = %s)", app)
+	               : bsv_text(" AND app_id IN (SELECT id FROM app WHERE name = %s OR shown = %s)",
+	                          name ? name : "''", name ? name : "''");
+	by_pid = pid < 0 ? strdup("")
+	                 : bsv_text(" AND process_id IN (SELECT id FROM process WHERE pid = %" PRId64 ")", pid);
+	by_service =
+		service < 0
+			? strdup("")
+			: bsv_text(" AND (number >> 20) & 4095 IN (SELECT instance FROM service_rules JOIN process ON "
+	                           "process.id = process_id WHERE pid = %" PRId64 ")",
+	                           service);
+	return by_app && by_pid && by_service
+	               ? bsv_text("SELECT id FROM stream WHERE 1%s%s%s", by_app, by_pid, by_service)
+	               : NULL;
+}
+
+static char *scope_text(const char *app, int64_t pid, int64_t service)
+{
+	char of_pid[40] = "", of_service[40] = "";
+
+	if (pid >= 0)
+		snprintf(of_pid, sizeof(of_pid), " pid=%" PRId64, pid);
+	if (service >= 0)
+		snprintf(of_service, sizeof(of_service), " service=%" PRId64, service);
+	return bsv_text("scope:%s%s%s%s; other executions were not asked for when this was recorded, and are left out",
+	                of_service, app ? " app=" : "", app ? app : "", of_pid);
+}
+
+static int read_scope(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
+{
+	bsv_scoped_rows *r = NULL;
+	int came = bsv_rows_query(&r, input->db, bsv_sql_input_scope, err);
+	const char *app;
+	int64_t pid, service;
+
+	if (came >= 0)
+		came = bsv_rows_step(r, err);
+	if (came < 0)
+		return came;
+	app = bsv_rows_cell(r, 0).text;
+	pid = bsv_rows_get(r, 1, -1);
+	service = bsv_rows_get(r, 2, -1);
+	if (!app && pid < 0 && service < 0)
+		return 0;
+	input->scope = scoped_streams(app, pid, service);
+	if (!input->scope)
+		return bsv_no_memory(err);
+	if (!call->common.quiet)
+		print_notice(scope_text(app, pid, service));
+	return 0;
+}
+
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const char *where = call->asked.where;
@@ -393,9 +453,13 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	r = where ? check_where(input->db, checked, where, err) : 0;
 	if (r < 0)
 		return r;
-	input->picks = where || *time;
-	some = bsv_text("%s%s%s%s%s", input->picks ? "\n  WHERE " : "", where ? "(" : "", where ? where : "",
-	                where ? ")" : "", where && *time ? " AND " : "");
+	input->picks = where || *time || input->scope;
+	some = bsv_text("%s%s%s%s%s%s%s%s", input->picks ? "\n  WHERE " : "", where ? "(" : "", where ? where : "",
+	                where ? ")" : "", where && input->scope ? " AND " : "", input->scope ? "stream_id IN (" : "",
+	                input->scope ? input->scope : "",
+	                input->scope     ? *time ? ") AND " : ")"
+	                : where && *time ? " AND "
+	                                 : "");
 	input->with = some ? bsv_text(with_picked, some, time, "") : NULL;
 	if (!input->with)
 		return bsv_no_memory(err);
@@ -404,7 +468,7 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	input->with = bsv_text("%s%s", with_names, all);
 	if (!input->with)
 		return bsv_no_memory(err);
-	return where && !*time ? make_with_groups(input, where, err) : 0;
+	return where && !*time && !input->scope ? make_with_groups(input, where, err) : 0;
 }
 
 /* ---- open and close ---- */
@@ -424,6 +488,8 @@ static int input_read(struct bsv_input *input, const char *name, const struct bs
 		r = bsv_coverage_read(&input->coverage, input->db, err);
 	if (r >= 0)
 		r = read_times(input, err);
+	if (r >= 0)
+		r = read_scope(input, call, err);
 	if (r >= 0 && call->command->asks & BSV_ASK_WHERE && !(call->command->asks & BSV_ASK_ANY))
 		r = bsv_input_needs_executions(input, err);
 	if (r >= 0)
@@ -454,6 +520,7 @@ void bsv_input_close(struct bsv_input *input)
 {
 	bsa_db_close(input->db);
 	free(input->path);
+	free(input->scope);
 	free(input->with);
 	free(input->with_groups);
 	*input = (struct bsv_input){ 0 };

@@ -17,7 +17,8 @@ struct bsv_input {
 	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
 	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
 	int64_t from, to;      /* asked time, on the clock of the database; INT64_MIN, INT64_MAX: no limit */
-	bool picks; /* whether --where, --from or --to leave executions out: then figures stored for all executions do not hold */
+	bool picks; /* whether --where, --from, --to or the recording's scope leave executions out: then figures stored for all executions do not hold */
+	char *scope;       /* SQL: ids of the streams that alone were asked for when it was recorded; NULL: all */
 	char *with;        /* SQL, see below */
 	char *with_groups; /* SQL, see below; NULL: --where depends on single executions, or leaves none out */
 };

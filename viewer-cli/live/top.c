@@ -115,6 +115,7 @@ static int own_session(struct top *t, struct bsa_err *err)
 		.detail = t->o->detail,
 		.buffer = t->o->buffer,
 		.live = bsv_ring_session(ring_of(t), TIMER_US),
+		.scope = t->o->scope,
 		.quiet = true,
 	};
 
@@ -172,10 +173,23 @@ static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 	return begin_reading(t, err);
 }
 
+/* The sums above the rows remain those of all that is recorded. */
+static void leave_out_rows(struct top *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->figures.n_rows; i++)
+		if (bsv_scope_means(&t->o->scope, t->rows[i].app, t->rows[i].key, t->rows[i].uid))
+			t->rows[n++] = t->rows[i];
+	t->figures.n_rows = n;
+}
+
 static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 {
 	int r = bsv_reader_ask(&t->reader, finish, &t->figures, t->rows, err);
 
+	if (r >= 0)
+		leave_out_rows(t);
 	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
 }
 
@@ -624,7 +638,6 @@ int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 	t.rows = calloc(BSV_FIGURES_ROWS, sizeof(*t.rows));
 	if (!t.rows)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
-	snprintf(t.app, sizeof(t.app), "%s", options->app ? options->app : "");
 	hold_signals(&t);
 	r = top_run(&t, err);
 	bsv_http_free(t.http);

@@ -8,6 +8,7 @@
 #include "answer/screen.h"
 #include "bsa/err.h"
 #include "metrics/metrics.h"
+#include "record/scope.h"
 #include "record/sizing.h"
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ struct bsv_top_options {
 	uint64_t buffer, ring; /* bytes, for each cpu and user; 0: as many as seem right */
 	int64_t duration;      /* ns; negative: until it is interrupted */
 	int64_t interval, settle;
-	const char *app; /* show only this app; NULL: all */
+	struct bsv_scope scope; /* what is recorded, and shown */
 	struct bsv_screen screen;
 	bool once, json;
 	const char *listen;         /* where metrics are served, and nothing is shown; NULL: it is shown */

@@ -19,7 +19,7 @@
 	F(create_handle) F(create_session_ext) F(data_pending) F(destroy_handle) F(destroy_session)                      \
 	F(destroy_session_ext) F(destruction_handle_destroy) F(destruction_handle_get_result)                            \
 	F(destruction_handle_wait_for_completion)                                                                        \
-	F(enable_channel) F(enable_event) F(event_create) F(event_destroy) F(list_channels) F(list_sessions)             \
+	F(enable_channel) F(enable_event_with_exclusions) F(event_create) F(event_destroy) F(list_channels) F(list_sessions)             \
 	F(list_tracepoints) F(session_daemon_alive) F(session_descriptor_destroy) F(session_descriptor_local_create)     \
 	F(start_tracing) F(stop_tracing_no_wait) F(strerror)                                                             \
 	F(regenerate_statedump) F(session_descriptor_snapshot_create)                                                    \

@@ -25,7 +25,7 @@ enum { USUAL_PIECES = 4 }; /* sub-buffers, where LTTng was not asked for another
 
 void bsv_settings_write(const char *directory, const struct bsv_settings_kept *kept)
 {
-	char path[PATH_MAX], text[512];
+	char path[PATH_MAX], text[1024];
 	int n, fd;
 
 	if (snprintf(path, sizeof(path), "%s/" SETTINGS, directory) >= (int)sizeof(path))
@@ -35,6 +35,12 @@ void bsv_settings_write(const char *directory, const struct bsv_settings_kept *k
 	             "\nboottime %020" PRId64 "\n",
 	             kept->session, kept->began, kept->ended, bsv_detail_name(kept->detail), kept->buffer,
 	             kept->boottime < 0 ? -1 : kept->boottime);
+	if (*kept->scope->app && n < (int)sizeof(text))
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "scope_app %s\n", kept->scope->app);
+	if (kept->scope->pid && n < (int)sizeof(text))
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "scope_pid %" PRIu32 "\n", kept->scope->pid);
+	if (kept->scope->service && n < (int)sizeof(text))
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "scope_service %" PRIu32 "\n", kept->scope->service);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (fd < 0)
 		return;

@@ -15,6 +15,7 @@ struct bsv_settings_kept {
 	uint64_t buffer;
 	uint64_t began, ended; /* CLOCK_MONOTONIC; 0: not yet */
 	int64_t boottime;      /* CLOCK_BOOTTIME less CLOCK_MONOTONIC; below 0: not the same all the time */
+	const struct bsv_scope *scope;
 };
 
 /* Each time it is as long, so where there was room for the first one the last one needs none. */

@@ -208,6 +208,7 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 	r->session.detail = options->detail;
 	r->session.snapshot = options->snapshot;
 	r->session.live = options->live;
+	r->session.scope = options->scope;
 	if (options->buffer)
 		k = round_buffers(r, err);
 	else
@@ -316,14 +317,20 @@ static int64_t boottime_of(const struct bsv_recording *r)
 	return now - r->boottime > SAME_NS ? -1 : r->boottime;
 }
 
+void bsv_recording_note(const struct bsv_recording *r, const char *directory)
+{
+	bsv_settings_write(directory, &(struct bsv_settings_kept){ .session = r->session.name,
+	                                                           .detail = r->options.detail,
+	                                                           .buffer = bsv_buffers_size(r->session.buffers),
+	                                                           .began = r->began,
+	                                                           .ended = r->ended,
+	                                                           .boottime = boottime_of(r),
+	                                                           .scope = &r->options.scope });
+}
+
 static void keep_settings(const struct bsv_recording *r)
 {
-	bsv_settings_write(r->directory, &(struct bsv_settings_kept){ .session = r->session.name,
-	                                                              .detail = r->options.detail,
-	                                                              .buffer = bsv_buffers_size(r->session.buffers),
-	                                                              .began = r->began,
-	                                                              .ended = r->ended,
-	                                                              .boottime = boottime_of(r) });
+	bsv_recording_note(r, r->directory);
 }
 
 /* The space needed to write the contents of the buffers when the recording stops. */
@@ -371,7 +378,7 @@ bool bsv_recording_has_room(struct bsv_recording *r)
 
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 {
-	char a[BSV_BYTES_TEXT];
+	char a[BSV_BYTES_TEXT], scope[BSV_SCOPE_TEXT];
 	unsigned programs = 0;
 	int k = r->options.snapshot ? 0 : make_directory(r, err);
 	char *whole = k < 0 ? NULL : realpath(r->directory, NULL); /* LTTng wants no dots */
@@ -405,6 +412,8 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 	print_notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
 	             bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)),
 	             r->machine.cpus, bsv_plural(r->machine.cpus, "cpu", "cpus"));
+	if (bsv_scope_is_set(&r->options.scope))
+		print_notice(r, "%s", bsv_scope_says(&r->options.scope, scope));
 	return 0;
 }
 

@@ -20,6 +20,7 @@ struct bsv_recording_options {
 	bool snapshot; /* the buffers keep the latest events; the directory exists, and no other process writes to it */
 	/* set if the recording is read while it grows; the directory then keeps the latest files */
 	struct bsv_live_session live;
+	struct bsv_scope scope;
 	uint64_t hold_ns; /* of a snapshot: the time that the buffers should hold */
 };
 
@@ -43,6 +44,9 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 
 /* Record from now on, as planned. Signals are best held, see workload.h. BSA_E_USAGE: the directory; BSA_E_ENV. */
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err);
+
+/* Write into @directory how it is recorded, for whoever imports a part of it from there: a snapshot. */
+void bsv_recording_note(const struct bsv_recording *r, const char *directory);
 
 /* Everything is in files, and the session is gone. Our own daemon, too. BSA_E_ENV: what there is is kept. */
 int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err);

@@ -148,20 +148,39 @@ static int add_channel(struct bsv_session *s, struct lttng_handle *handle, bool 
 	return r < 0 ? session_failed(s, "make a channel", r, err) : 0;
 }
 
-static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const struct rule *rule, struct bsa_err *err)
+static int add_event(struct bsv_session *s, struct lttng_handle *handle, const char *name, int level,
+                     struct bsa_err *err)
 {
+	char filter[BSV_SCOPE_FILTER], sided[BSV_SCOPE_SIDED][BSV_SCOPE_EVENT], *excluded[BSV_SCOPE_SIDED];
+	bool all = strchr(name, '*') && bsv_scope_is_set(&s->scope);
 	struct lttng_event *event = s->lttng->event_create();
 	int r;
 
 	if (!event)
 		return session_failed(s, "record events", LTTNG_ERR_NOMEM, err);
 	event->type = LTTNG_EVENT_TRACEPOINT;
-	snprintf(event->name, sizeof(event->name), "%s", rule->name);
-	event->loglevel_type = rule->level < 0 ? LTTNG_EVENT_LOGLEVEL_ALL : LTTNG_EVENT_LOGLEVEL_RANGE;
-	event->loglevel = rule->level;
-	r = s->lttng->enable_event(handle, event, CHANNEL);
+	snprintf(event->name, sizeof(event->name), "%s", name);
+	event->loglevel_type = level < 0 ? LTTNG_EVENT_LOGLEVEL_ALL : LTTNG_EVENT_LOGLEVEL_RANGE;
+	event->loglevel = level;
+	for (size_t i = 0; i < BSV_SCOPE_SIDED; i++) {
+		snprintf(sided[i], sizeof(sided[i]), "%s", bsv_scope_sided(i));
+		excluded[i] = sided[i];
+	}
+	bsv_scope_filter(&s->scope, name, NULL, filter);
+	r = s->lttng->enable_event_with_exclusions(handle, event, CHANNEL, *filter ? filter : NULL,
+	                                           all ? BSV_SCOPE_SIDED : 0, all ? excluded : NULL);
 	s->lttng->event_destroy(event);
 	return r < 0 ? session_failed(s, "record events", r, err) : 0;
+}
+
+/* With a scope, what clients emit, too, has filters of its own. */
+static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const struct rule *rule, struct bsa_err *err)
+{
+	int r = add_event(s, handle, rule->name, rule->level, err);
+
+	for (size_t i = 0; r >= 0 && i < BSV_SCOPE_SIDED && bsv_scope_is_set(&s->scope) && rule->level >= 0; i++)
+		r = add_event(s, handle, bsv_scope_sided(i), rule->level, err);
+	return r;
 }
 
 static int fill_in(struct bsv_session *s, struct bsa_err *err)
@@ -306,13 +325,28 @@ void bsv_print_word(const char *word, FILE *to)
 	fputc('\'', to);
 }
 
+static void print_event(const struct bsv_session *s, const char *name, int level, FILE *to)
+{
+	char filter[BSV_SCOPE_FILTER];
+
+	fprintf(to, "lttng enable-event --userspace --session=%s --channel=" CHANNEL " ", s->name);
+	bsv_print_word(name, to);
+	if (level >= 0)
+		fprintf(to, " --loglevel=%s", details[s->detail].level);
+	for (size_t i = 0; i < BSV_SCOPE_SIDED && strchr(name, '*') && bsv_scope_is_set(&s->scope); i++)
+		fprintf(to, "%s%s", i ? "," : " --exclude=", bsv_scope_sided(i));
+	if (bsv_scope_filter(&s->scope, name, NULL, filter)) {
+		fputs(" --filter=", to);
+		bsv_print_word(filter, to);
+	}
+	fputc('\n', to);
+}
+
 static void print_rule(const struct bsv_session *s, const struct rule *rule, FILE *to)
 {
-	fprintf(to, "lttng enable-event --userspace --session=%s --channel=" CHANNEL " ", s->name);
-	bsv_print_word(rule->name, to);
-	if (rule->level >= 0)
-		fprintf(to, " --loglevel=%s", details[s->detail].level);
-	fputc('\n', to);
+	print_event(s, rule->name, rule->level, to);
+	for (size_t i = 0; i < BSV_SCOPE_SIDED && bsv_scope_is_set(&s->scope) && rule->level >= 0; i++)
+		print_event(s, bsv_scope_sided(i), rule->level, to);
 }
 
 void bsv_session_print_start(const struct bsv_session *s, FILE *to)

@@ -5,6 +5,7 @@
 #define BSV_SESSION_H
 
 #include "record/control.h"
+#include "record/scope.h"
 #include "record/sizing.h"
 
 #include <limits.h>
@@ -30,6 +31,7 @@ struct bsv_session {
 	struct bsv_buffers buffers;
 	bool snapshot; /* the newest events replace the oldest in the buffers, and nothing is written but by bsv_session_snapshot */
 	struct bsv_live_session live;
+	struct bsv_scope scope;
 	bool made, started;
 	uint64_t lost_events, lost_packets; /* as of the last look */
 	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */

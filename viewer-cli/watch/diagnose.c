@@ -82,9 +82,21 @@ static char *and_is(char *all, const char *column, const char *value)
 }
 
 /* A condition as SQL, over rows with some of the columns app, model, cause, culprit, kind and status. */
-static char *condition_as_sql(const struct bsv_condition *c)
+/* The apps of the scope, by the names that they give themselves; "1": all. */
+static char *in_scope(const struct bsv_diagnosing *d, const char *column)
 {
-	char *all = strdup("1");
+	if (!d->input.scope)
+		return strdup("1");
+	return bsv_text(
+		"%s IN (SELECT coalesce(nullif(name, ''), 'app ' || key) FROM app WHERE id IN (SELECT app_id FROM "
+		"stream WHERE id IN (%s)))",
+		column, d->input.scope);
+}
+
+static char *condition_as_sql(const struct bsv_diagnosing *d)
+{
+	const struct bsv_condition *c = d->condition;
+	char *all = in_scope(d, "app");
 
 	all = and_is(all, "app", c->app);
 	all = and_is(all, "model", c->model);
@@ -94,16 +106,19 @@ static char *condition_as_sql(const struct bsv_condition *c)
 	return and_is(all, "status", c->status);
 }
 
-static char *only_app_and_model(const struct bsv_condition *c)
+static char *only_app_and_model(const struct bsv_diagnosing *d)
 {
-	char *all = and_is(and_is(strdup("1"), "a.name", c->app), "d.kind", c->kind);
+	const struct bsv_condition *c = d->condition;
+	char *all = and_is(and_is(in_scope(d, "a.name"), "a.name", c->app), "d.kind", c->kind);
 
 	return *c->cause || *c->culprit ? (free(all), strdup("0")) : and_is(all, "m.name", c->model);
 }
 
-static char *only_app(const struct bsv_condition *c)
+static char *only_app(const struct bsv_diagnosing *d)
 {
-	return and_is(strdup("1"), "coalesce(nullif(a.name, ''), q.name)", c->app);
+	char *all = d->input.scope ? bsv_text("s.id IN (%s)", d->input.scope) : strdup("1");
+
+	return and_is(all, "coalesce(nullif(a.name, ''), q.name)", d->condition->app);
 }
 
 int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const char *template, char *only,
@@ -291,18 +306,18 @@ static int find_causes(struct bsv_diagnosing *d, struct bsa_err *err)
 
 	switch (c->watched) {
 	case BSV_WATCH_MISS:
-		r = bsv_diagnose_misses(d, condition_as_sql(c), err);
+		r = bsv_diagnose_misses(d, condition_as_sql(d), err);
 		return r < 0 ? r
-		             : bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only_app_and_model(c),
+		             : bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only_app_and_model(d),
 		                                      add_late_model, err);
 	case BSV_WATCH_ERROR:
-		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(c), add_error, err);
+		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(d), add_error, err);
 	case BSV_WATCH_DEATH:
-		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only_app(c), add_death, err);
+		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only_app(d), add_death, err);
 	case BSV_WATCH_STARVATION:
-		return bsv_diagnose_starvation(d, condition_as_sql(c), err);
+		return bsv_diagnose_starvation(d, condition_as_sql(d), err);
 	case BSV_WATCH_INVERSION:
-		return bsv_diagnose_inversion(d, condition_as_sql(c), err);
+		return bsv_diagnose_inversion(d, condition_as_sql(d), err);
 	case BSV_WATCH_RULE:
 		return bsv_diagnose_rule(d, err);
 	}
@@ -368,7 +383,8 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 	d->condition = &condition;
 	d->fired = fired;
 	r = find_causes(d, err);
-	*ret_met = *ret_met || d->c->n_causes > before || !bsv_condition_needs_database(&condition);
+	*ret_met =
+		*ret_met || d->c->n_causes > before || (!bsv_condition_needs_database(&condition) && !d->input.scope);
 	return r;
 }
 

@@ -69,7 +69,7 @@ struct watching {
 	struct bsv_triggers triggers;
 	struct bsv_rule rules[BSV_RULES_MOST];
 	unsigned condition_of[BSV_RULES_MOST];
-	char filters[BSV_CONDITIONS_MOST][64];
+	char filters[BSV_CONDITIONS_MOST][64], scoped[BSV_RULES_MOST][BSV_SCOPE_FILTER];
 	size_t n_rules;
 	bool folds; /* a condition takes a fold */
 	struct bsv_streamed streamed;
@@ -135,8 +135,14 @@ static void collect_rules(struct watching *w)
 		size_t n =
 			bsv_condition_rules(&w->o->conditions[i], w->o->detail, &w->rules[w->n_rules], w->filters[i]);
 
-		for (size_t j = 0; j < n; j++)
-			w->condition_of[w->n_rules++] = (unsigned)i;
+		for (size_t j = 0; j < n; j++, w->n_rules++) {
+			struct bsv_rule *rule = &w->rules[w->n_rules];
+			char *filter = w->scoped[w->n_rules];
+
+			w->condition_of[w->n_rules] = (unsigned)i;
+			rule->filter =
+				bsv_scope_filter(&w->o->scope, rule->event, rule->filter, filter) ? filter : NULL;
+		}
 		w->folds |= w->o->conditions[i].decided == BSV_BY_FOLD;
 	}
 }
@@ -172,6 +178,7 @@ static int arm_session(struct watching *w, bool quiet, struct bsa_err *err)
 		                                .buffer = w->o->buffer,
 		                                .quiet = quiet || w->folds,
 		                                .verbose = w->o->verbose,
+		                                .scope = w->o->scope,
 		                                .snapshot = !w->folds };
 	int r;
 
@@ -442,7 +449,14 @@ static int take_buffers(const struct watching *w, const char *path, struct bsa_e
 {
 	int r = bsv_session_snapshot(&w->recording.session, path, err);
 
-	return r >= 0 && !name_trace(path) ? bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", path) : r;
+	char trace[PATH_MAX + 8];
+
+	if (r >= 0 && !name_trace(path))
+		return bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", path);
+	snprintf(trace, sizeof(trace), "%s/trace", path);
+	if (r >= 0 && bsv_scope_is_set(&w->o->scope))
+		bsv_recording_note(&w->recording, trace);
+	return r;
 }
 
 static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
@@ -765,6 +779,7 @@ static void say_conditions(const struct watching *w, enum bsv_decided decided)
 static void say_begun(const struct watching *w)
 {
 	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT], window[BSV_DURATION_TEXT];
+	char scope[BSV_SCOPE_TEXT];
 
 	if (w->n_rules) {
 		fprintf(stderr, "watching by LTTng's triggers, which see single events%s",
@@ -778,6 +793,8 @@ static void say_begun(const struct watching *w)
 		        bsv_bytes(buffer, w->o->ring), w->streamed.directory, bsv_duration(window, w->o->window));
 		say_conditions(w, BSV_BY_FOLD);
 	}
+	if (bsv_scope_is_set(&w->o->scope))
+		fprintf(stderr, "%s\n", bsv_scope_says(&w->o->scope, scope));
 	fprintf(stderr, "cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
 	        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
 	        bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),

@@ -13,6 +13,7 @@ struct bsv_watch_options {
 	size_t n_conditions;
 	const char *directory; /* the directory of cases */
 	enum bsv_detail detail;
+	struct bsv_scope scope;
 	uint64_t buffer;       /* bytes for each cpu; 0: as large as seems right */
 	uint64_t ring;         /* bytes of tracefiles for each cpu and user, where a condition takes a fold */
 	int64_t window;        /* ns over which rules are held */

@@ -24,6 +24,8 @@ struct bsa_live;
 
 #define BSA_LIVE_UNKNOWN UINT64_MAX
 
+#define BSA_LIVE_NOBODY UINT32_MAX
+
 enum {
 	BSA_LIVE_CAUSES = 24, /* as in relation miss_cause, by number */
 	BSA_LIVE_NAME = 64,
@@ -111,6 +113,7 @@ struct bsa_live_sum {
 struct bsa_live_row {
 	char app[BSA_LIVE_NAME + 16], model[BSA_LIVE_NAME]; /* as strangers call them; "" is unknown */
 	uint32_t app_id;
+	uint32_t key, uid; /* the service's number of the app, a uid or a pid, and its user; BSA_LIVE_NOBODY: unknown */
 	/* in the last seconds */
 	uint64_t executions, answered, missed, slot_misses, by_cause[BSA_LIVE_CAUSES];
 	uint64_t p50_ns, p99_ns;           /* of answered executions, within 3 %; BSA_LIVE_UNKNOWN: none was answered */

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# scope.sh BURSTSCOPE SERVICE LOAD EVENTS.md -- record, top and watch of one app, one user, one process or one service of several: what LTTng leaves out is
+# not in the trace, what is left out when it is read is in no answer, and each command says which is which.
+set -euo pipefail
+burstscope=$1 service=$2 load=$3 events=$4 json_schema= schema=
+. "$(dirname "$0")/../watching.sh"
+others=
+trap 'stop_all; [[ ! $others ]] || kill $others 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+
+two='"streams": [{"name": "short", "model": "keyword", "period": "20ms"}, {"name": "late", "model": "keyword", "period": "20ms", "deadline": "1us"}]'
+scenario two '{"name": "two", "duration": "100s", "apps": [{"name": "here", '"$two"'}, {"name": "there", '"$two"'}]}'
+scenario third '{"name": "third", "duration": "100s", "apps": [{"name": "elsewhere", '"$two"'}]}'
+start_sessiond
+start_service "$service" --lanes 1
+"$service" --socket "$tmp/other" --app-identity pid &
+others=$!
+until [[ -S $tmp/other ]]; do sleep 0.05; done
+"$load" --quiet --socket "$tmp/socket" "$tmp/two.json" >load.out 2>&1 &
+apps=$!
+"$load" --quiet --socket "$tmp/other" "$tmp/third.json" >third.out 2>&1 &
+others+=" $!"
+bursting
+here=$victim
+there=$(awk '{print $2}' "/proc/$apps/task/$apps/children")
+awaits '"$service" --status --socket "$tmp/other" | grep -Eq "^[0-9]+ +.*[1-9]"' 'another service has an app'
+
+# records NAME ARGUMENT...: what it says is in said.
+records()
+{
+	local name=$1
+	shift
+	"$burstscope" record -o "$name" --for 400ms "$@" 2>err || wrong "record $* ends with $?: $(<err)"
+	said=$(<err)
+}
+
+clients() { "$burstscope" sql -q --format csv "$1.db" "SELECT group_concat(DISTINCT app) FROM (SELECT (SELECT name FROM app WHERE id = app_id) AS app FROM execution WHERE submitted IS NOT NULL AND enqueued IS NOT NULL ORDER BY 1)" | tail -n 1; }
+services() { "$burstscope" sql -q --format csv "$1.db" "SELECT group_concat(DISTINCT app) FROM (SELECT (SELECT name FROM app WHERE id = app_id) AS app FROM execution WHERE decoded IS NOT NULL ORDER BY 1)" | tail -n 1; }
+answered() { "$burstscope" latency -q --format csv "$1" 2>/dev/null | tail -n +2 | cut -d , -f 1 | sed '/^$/d' | sort -u | tr '\n' ' '; }
+
+# is WHAT WANTED
+is() { [[ $1 == "$2" ]] || wrong "${BASH_LINENO[0]}: $1, not $2"; }
+
+records all
+is "$(clients all)" '"elsewhere,here,there"'
+is "$(answered all)" 'elsewhere here there '
+
+# ---- by LTTng: a process, a user ----
+records pid --pid "$here"
+says "scope pid=$here: LTTng leaves out what apps other than pid $here emit; the service's events about other executions are recorded, and left out when the recording is read"
+is "$(clients pid)" here
+is "$(services pid)" '"elsewhere,here,there"'
+is "$(answered pid)" 'here '
+said=$("$burstscope" summary pid 2>&1 >/dev/null)
+says "scope: pid=$here; other executions were not asked for when this was recorded, and are left out"
+records nobody --app 4242
+says 'scope app=4242: LTTng leaves out what apps of other users than 4242 emit'
+is "$(clients nobody)" ''
+is "$(answered nobody)" ''
+
+# ---- when it is read: a name ----
+records name --app there
+says 'scope app=there: LTTng records all apps, because no event of an app has its name; the others are left out when the recording is read'
+is "$(clients name)" '"elsewhere,here,there"'
+is "$(answered name)" 'there '
+records compact --app there --detail compact
+is "$(answered compact)" 'there '
+
+# ---- both: a service ----
+records service --service "$tmp/socket"
+says "scope service=$daemon: LTTng leaves out what services other than pid $daemon emit"
+is "$(services service)" '"here,there"'
+is "$(answered service)" 'here there '
+records both --service "$tmp/other" --pid "$here"
+is "$(answered both)" ''
+
+# ---- as commands of lttng ----
+said=$("$burstscope" record --print-commands --pid 77)
+says "--exclude=nnburst:exec_submit,"
+says "'nnburst:*'"
+says "nnburst:fmq_read --loglevel=DEBUG_FUNCTION --filter='(queue == 0 || queue == 2) || \$ctx.vpid == 77'"
+
+# Every event that the page says clients emit has a filter of its own, but deadline_miss, of which no field tells who emitted it.
+is "$(grep -- --exclude= <<<"$said" | sed 's/.*--exclude=//' | tr ',' '\n' | sort | tr '\n' ' ')" \
+	"$(sed -nE 's/^\| `([a-z_]+)` \| CS? .*/nnburst:\1/p' "$events" | grep -v deadline_miss | sort | tr '\n' ' ')"
+
+# ---- top and watch ----
+"$burstscope" top --format json --for 2s --pid "$there" >top.out 2>err || wrong "top ends with $?: $(<err)"
+said=$(<err)
+says "scope pid=$there: LTTng leaves out"
+is "$(tail -n 2 top.out | grep -o '"app":"[a-z]*"' | sort -u | tr '\n' ' ')" '"app":"there" '
+for scope in "--app there" "--pid $there"; do
+	forget
+	watches "$burstscope" --on miss --before 500ms --after 100ms --cooldown 1h $scope
+	said=$(<err)
+	says 'scope '
+	awaits "grep -q \"^there's keyword missed\" out" "a miss of the scope $scope"
+	stopped 0
+	! grep -q "^here\|^elsewhere" out || wrong "watch $scope: $(<out)"
+done
+forget
+watches "$burstscope" --on 'miss ratio <= 1 %' --window 1s --after 100ms --cooldown 1h --app there
+awaits 'grep -q "^miss ratio <= 1 % fail" out' 'a rule of a scope'
+stopped 0
+
+# ---- what cannot be ----
+status=0
+said=$("$burstscope" record --service "$tmp/nobody" -o x 2>&1) || status=$?
+is $status 5
+says "--service $tmp/nobody: no service listens there: No such file or directory"
+status=0
+said=$("$burstscope" top --app '' 2>&1) || status=$?
+is $status 2
+says '--app: write a name of 1 to 63 bytes, or a uid'
+status=0
+said=$("$burstscope" watch --on miss --app 4294967296 2>&1) || status=$?
+is $status 2
+says '--app: 4294967296 is too large for a uid'
+
+((failures == 0))

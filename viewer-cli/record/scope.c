@@ -1,0 +1,216 @@
+/* scope.c -- see scope.h. */
+#include "record/scope.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/*
+ * The events that clients emit, too (docs/events.md), and when it is a service that does: test_scope holds both against that page.
+ * deadline_miss has no filter: of a fenced execution the service says what otherwise a client says, and no field tells which. It is rare.
+ */
+static const struct {
+	const char *name, *by_service; /* NULL: never */
+} sided[BSV_SCOPE_SIDED] = {
+	{ "nnburst:exec_submit", NULL },
+	{ "nnburst:exec_return", NULL },
+	{ "nnburst:exec_client", NULL },
+	{ "nnburst:fmq_write", "queue == 1 || queue == 3" },
+	{ "nnburst:fmq_read", "queue == 0 || queue == 2" },
+	{ "nnburst:slot_lookup", "look != 3" },
+	{ "nnburst:app_span", "kind >= 6" },
+};
+
+static const char unfiltered[] = "nnburst:deadline_miss";
+
+const char *bsv_scope_sided(size_t i)
+{
+	return sided[i].name;
+}
+
+bool bsv_scope_is_set(const struct bsv_scope *s)
+{
+	return *s->app || s->pid || s->service;
+}
+
+static bool is_uid(const char *app)
+{
+	return *app && !app[strspn(app, "0123456789")];
+}
+
+/* ---- what was asked for ---- */
+
+/* A socket that is connected to who listens there, or -errno. */
+static int connect_to(const struct sockaddr_un *to, int type)
+{
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0), error;
+
+	if (fd >= 0 && !connect(fd, (const struct sockaddr *)to, sizeof(*to)))
+		return fd;
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	return -error;
+}
+
+/* The process that listens on @path, as the kernel knows it. */
+static int find_service(const char *path, uint32_t *ret, struct bsa_err *err)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+	int fd;
+
+	if (!*path || strlen(path) >= sizeof(to.sun_path))
+		return bsa_fail(err, BSA_E_USAGE, "--service: '%.80s' is not the path of a socket", path);
+	strcpy(to.sun_path, path);
+	fd = connect_to(&to, SOCK_SEQPACKET);
+	if (fd == -EPROTOTYPE)
+		fd = connect_to(&to, SOCK_STREAM);
+	if (fd < 0)
+		return bsa_fail(err, BSA_E_ENV, "--service %s: no service listens there: %s", path, strerror(-fd));
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+		peer.pid = 0;
+	close(fd);
+	if (peer.pid <= 1)
+		return bsa_fail(err, BSA_E_ENV,
+		                "--service %s: another process made the socket than serves it; use --app or --pid",
+		                path);
+	*ret = (uint32_t)peer.pid;
+	return 0;
+}
+
+/* UINT32_MAX: there is no such process. */
+static uint32_t user_of(uint32_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
+	return stat(path, &st) ? UINT32_MAX : st.st_uid;
+}
+
+int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err)
+{
+	*ret = (struct bsv_scope){ .pid = pid, .pid_uid = pid ? user_of(pid) : UINT32_MAX };
+	if (app && (!*app || strlen(app) >= sizeof(ret->app)))
+		return bsa_fail(err, BSA_E_USAGE, "--app: write a name of 1 to 63 bytes, or a uid");
+	for (const char *c = app; c && *c; c++)
+		if ((unsigned char)*c < ' ')
+			return bsa_fail(err, BSA_E_USAGE, "--app: a name with a control character cannot be meant");
+	if (app && is_uid(app) && strtoull(app, NULL, 10) >= UINT32_MAX)
+		return bsa_fail(err, BSA_E_USAGE, "--app: %s is too large for a uid", app);
+	if (app)
+		strcpy(ret->app, app);
+	return service ? find_service(service, &ret->service, err) : 0;
+}
+
+const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
+{
+	size_t n = 0;
+
+	*to = 0;
+	if (s->service)
+		n += (size_t)snprintf(to + n, BSV_SCOPE_TEXT - n, "%sservice=%" PRIu32, n ? " " : "", s->service);
+	if (*s->app)
+		n += (size_t)snprintf(to + n, BSV_SCOPE_TEXT - n, "%sapp=%s", n ? " " : "", s->app);
+	if (s->pid)
+		snprintf(to + n, BSV_SCOPE_TEXT - n, "%spid=%" PRIu32, n ? " " : "", s->pid);
+	return to;
+}
+
+const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
+{
+	char text[BSV_SCOPE_TEXT], lttng[BSV_SCOPE_TEXT] = "";
+	size_t n = 0;
+
+	if (s->service)
+		n += (size_t)snprintf(lttng, sizeof(lttng), "services other than pid %" PRIu32, s->service);
+	if (s->pid)
+		snprintf(lttng + n, sizeof(lttng) - n, "%sapps other than pid %" PRIu32, n ? ", and of " : "", s->pid);
+	else if (is_uid(s->app))
+		snprintf(lttng + n, sizeof(lttng) - n, "%sapps of other users than %s", n ? ", and of " : "", s->app);
+	if (*lttng)
+		snprintf(to, BSV_SCOPE_TEXT,
+		         "scope %s: LTTng leaves out what %s emit; the service's events about other executions are "
+		         "recorded, and left out when the recording is read",
+		         bsv_scope_text(s, text), lttng);
+	else
+		snprintf(to, BSV_SCOPE_TEXT,
+		         "scope %s: LTTng records all apps, because no event of an app has its name; the others are "
+		         "left "
+		         "out when the recording is read",
+		         bsv_scope_text(s, text));
+	return to;
+}
+
+bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, uint32_t uid)
+{
+	if (!bsv_scope_is_set(s))
+		return true;
+	if (key == UINT32_MAX) /* what no service tells of is another service's */
+		return false;
+	if (is_uid(s->app) && strtoul(s->app, NULL, 10) != uid)
+		return false;
+	if (*s->app && !is_uid(s->app) && strcmp(s->app, app) != 0)
+		return false;
+	return !s->pid || key == s->pid || (key == uid && s->pid_uid == uid && uid != UINT32_MAX);
+}
+
+/* ---- LTTng's part ---- */
+
+/* What holds of events of the clients that are meant; "": of all. */
+static void client_filter(const struct bsv_scope *s, char to[64])
+{
+	*to = 0;
+	if (s->pid)
+		snprintf(to, 64, "$ctx.vpid == %" PRIu32, s->pid);
+	else if (is_uid(s->app))
+		snprintf(to, 64, "$ctx.vuid == %lu", strtoul(s->app, NULL, 10));
+}
+
+static void service_filter(const struct bsv_scope *s, char to[64])
+{
+	*to = 0;
+	if (s->service)
+		snprintf(to, 64, "$ctx.vpid == %" PRIu32, s->service);
+}
+
+static void filter_sided(const char *by_service, const char *service, const char *client, char to[BSV_SCOPE_FILTER])
+{
+	if (!by_service)
+		snprintf(to, BSV_SCOPE_FILTER, "%s", client);
+	else if (*service && *client)
+		snprintf(to, BSV_SCOPE_FILTER, "((%s) && %s) || (!(%s) && %s)", by_service, service, by_service,
+		         client);
+	else if (*service)
+		snprintf(to, BSV_SCOPE_FILTER, "!(%s) || %s", by_service, service);
+	else if (*client)
+		snprintf(to, BSV_SCOPE_FILTER, "(%s) || %s", by_service, client);
+}
+
+bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER])
+{
+	char service[64], client[64], own[BSV_SCOPE_FILTER] = "";
+	size_t i = 0;
+
+	service_filter(s, service);
+	client_filter(s, client);
+	while (i < BSV_SCOPE_SIDED && strcmp(name, sided[i].name) != 0)
+		i++;
+	if (i < BSV_SCOPE_SIDED)
+		filter_sided(sided[i].by_service, service, client, own);
+	else if (strcmp(name, unfiltered) != 0)
+		snprintf(own, sizeof(own), "%s", service);
+	if (*own && also)
+		snprintf(to, BSV_SCOPE_FILTER, "(%.150s) && (%.90s)", own, also);
+	else
+		snprintf(to, BSV_SCOPE_FILTER, "%s", *own ? own : also ? also : "");
+	return *to;
+}

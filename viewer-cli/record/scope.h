@@ -1,0 +1,70 @@
+/*
+ * scope.h -- what is recorded of all that LTTng could record: the executions of one app, of one process, of one service.
+ *
+ * TWO PLACES  LTTng leaves out what an event itself tells: who emitted it (a pid, a uid). The service's events about all apps are recorded,
+ *             because lanes and waits cannot be explained without them: the executions of other apps are left out when the recording is read
+ *             (input/input.c). So is everything that only a name tells, because names are in the service's events alone.
+ */
+#ifndef BSV_SCOPE_H
+#define BSV_SCOPE_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BSV_SCOPE_NAME = 64, BSV_SCOPE_FILTER = 256, BSV_SCOPE_SIDED = 7, BSV_SCOPE_TEXT = 512, BSV_SCOPE_EVENT = 48 };
+
+/* All 0: everything is recorded. */
+struct bsv_scope {
+	char app[BSV_SCOPE_NAME]; /* "": any; digits: a uid, otherwise a name */
+	uint32_t pid;             /* of an app; 0: any */
+	uint32_t pid_uid;         /* the user of that process when it was asked for; UINT32_MAX: unknown */
+	uint32_t service;         /* pid of the service; 0: any */
+};
+
+/* Rows of tables of options: of struct @of, in which they are called service, app (texts) and pid (unsigned). */
+#define BSV_OPTIONS_SCOPE(of)                                                                                        \
+	{ .name = "service",                                                                                         \
+	  .kind = BSV_TEXT,                                                                                          \
+	  .argument = "SOCKET",                                                                                      \
+	  .says = "only the service that listens on this socket, and its apps",                                      \
+	  .offset = offsetof(of, service) },                                                                         \
+		{ .name = "app",                                                                                     \
+		  .kind = BSV_TEXT,                                                                                  \
+		  .argument = "NAME|UID",                                                                            \
+		  .says = "only the executions of this app",                                                         \
+		  .offset = offsetof(of, app) },                                                                     \
+	{                                                                                                            \
+		.name = "pid", .kind = BSV_NUMBER, .argument = "PID", .says = "only the executions of this process", \
+		.offset = offsetof(of, pid), .least = 1, .most = 4194304                                             \
+	}
+
+/* What was asked for; NULL and 0: nothing. Connects to @service to see who listens. BSA_E_USAGE; BSA_E_ENV: nobody listens there. */
+int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err);
+
+bool bsv_scope_is_set(const struct bsv_scope *s);
+
+/* "app=camera pid=77", as it was asked for; in @to, which is returned. */
+const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
+
+/* A sentence that says what LTTng leaves out, and what is left out later. */
+const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
+
+/*
+ * The filter of LTTng for event @name, "nnburst:exec_client", or "nnburst:*", which stands for all that only services emit; and with @also
+ * (NULL: nothing) as well. False: there is none, and *to is "".
+ */
+bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER]);
+
+/*
+ * Is an app meant, as far as its name, the service's number of it, and its user tell? @key and @uid UINT32_MAX: unknown. Where a service takes
+ * all processes of a user for one app, that app is meant by the pid of one of them.
+ */
+bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, uint32_t uid);
+
+/* The events that clients emit, too, each of which has a filter of its own: bsv_scope_sided(0) to BSV_SCOPE_SIDED - 1. Borrowed for good. */
+const char *bsv_scope_sided(size_t i);
+
+#endif
