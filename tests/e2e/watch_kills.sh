@@ -118,4 +118,5 @@ whole
 no_more
 umount cases
 
+echo "counted: $times conditions in a row"
 ((failures == 0))
