@@ -8,6 +8,7 @@
 
 #include "decode/decode.h"
 #include "importer.h"
+#include "machine.h"
 #include "scratch.h"
 #include "store/store.h"
 
@@ -30,7 +31,9 @@ struct pass {
 	const struct bsa_import_options *options;
 	struct bsa_decode *decode;
 	struct bsa_importer *importer;
+	struct machine *machine; /* NULL: no kernel's trace is there */
 	uint64_t events, told_at;
+	size_t n_kernels, n_left_out; /* traces of kernels */
 };
 
 static void pass_fini(struct pass *p)
@@ -39,6 +42,7 @@ static void pass_fini(struct pass *p)
 	atomic_store(&writing, NULL);
 	p->decode = bsa_decode_free(p->decode);
 	p->importer = bsa_importer_free(p->importer);
+	p->machine = machine_free(p->machine);
 }
 
 void bsa_import_stop(void)
@@ -87,6 +91,54 @@ struct wants {
 	struct bsa_importer_users users;
 };
 
+/* ---- what the machine did beside it ---- */
+
+static void take_state(void *ctx, const struct machine_state *state)
+{
+	bsa_importer_machine(ctx, state);
+}
+
+/* The clock that all traces have; NULL: they have several, or nothing says that theirs is one. */
+static const char *only_clock(const struct pass *p)
+{
+	const struct bsa_trace *first = bsa_decode_trace(p->decode, 0), *t;
+
+	for (size_t i = 0; (t = bsa_decode_trace(p->decode, i)); i++)
+		if (t->clock_group != first->clock_group)
+			return NULL;
+	return first && *first->clock_uuid ? first->clock_uuid : NULL;
+}
+
+/* A kernel's trace only adds to what is known: one that cannot be read is counted, and no reason to have no database. */
+static int read_machine(struct pass *p, struct bsa_err *err)
+{
+	const char *clock = only_clock(p);
+	struct bsa_err why = { "" };
+	size_t n;
+	char **found = bsa_kernel_find(p->options->traces, p->options->n_traces, &n);
+
+	for (size_t i = 0; i < n && clock && !p->n_kernels; i++) {
+		machine_free(p->machine);
+		p->machine = machine_new(take_state, p->importer);
+		if (!p->machine) {
+			bsa_kernel_free(found, n);
+			return bsa_fail(err, BSA_E_ENV, "there is no memory left for the trace of a kernel");
+		}
+		/* what was read of a cut one holds */
+		if (bsa_kernel_read(found[i], clock, machine_take, p->machine, &why) != 0)
+			p->n_kernels++;
+	}
+	bsa_kernel_free(found, n);
+	p->n_left_out = n - p->n_kernels;
+	if (p->n_kernels)
+		machine_taken(p->machine);
+	else
+		p->machine = machine_free(p->machine);
+	return 0;
+}
+
+/* ---- a pass ---- */
+
 static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err *err)
 {
 	const struct bsa_import_options *o = p->options;
@@ -110,7 +162,7 @@ static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err 
 		atomic_store(&writing, p->importer);
 	for (size_t i = 0; r >= 0 && (t = bsa_decode_trace(p->decode, i)); i++)
 		r = bsa_importer_trace(p->importer, t, err);
-	return r;
+	return r < 0 ? r : read_machine(p, err);
 }
 
 static int all_records(struct pass *p, struct bsa_err *err)
@@ -119,7 +171,7 @@ static int all_records(struct pass *p, struct bsa_err *err)
 	int r;
 
 	while ((r = bsa_decode_next(p->decode, &e, err)) > 0) {
-		r = bsa_importer_event(p->importer, e, err);
+		r = bsa_importer_event(p->importer, p->machine ? machine_amend(p->machine, e) : e, err);
 		if (r < 0)
 			return r;
 		if (++p->events % EVENTS_PER_LOOK)
@@ -162,6 +214,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 
 	if (r < 0)
 		return r;
+	bsa_importer_kernel(p->importer, p->n_kernels, p->n_left_out, p->machine ? machine_amended(p->machine) : 0);
 	tell_progress(p, true);
 	if (atomic_load(&stop_asked))
 		return fail_stopped(err);

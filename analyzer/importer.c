@@ -8,6 +8,7 @@
 
 #include "decode/decode.h"
 #include "fold/fold.h"
+#include "machine.h"
 #include "services.h"
 #include "store/store.h"
 #include "users.h"
@@ -177,6 +178,26 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
 	im->traces[im->n_traces++] = k;
 	bsa_store_scope(im->store, trace->scope.app, trace->scope.pid, trace->scope.service);
 	return 0;
+}
+
+void bsa_importer_machine(struct bsa_importer *im, const struct machine_state *state)
+{
+	const struct bsa_cpu_state row = { .began = state->began,
+		                           .ended = state->ended,
+		                           .khz = state->khz,
+		                           .cpu = state->cpu,
+		                           .tid = state->tid,
+		                           .did = (uint8_t)state->did,
+		                           .name = state->name };
+
+	assert(im->n_traces > 0);
+	bsa_store_clock(im->store, im->traces[0].row.clock_offset);
+	bsa_store_cpu_state(im->store, &row);
+}
+
+void bsa_importer_kernel(struct bsa_importer *im, uint64_t read, uint64_t left_out, uint64_t delays)
+{
+	bsa_store_kernel(im->store, read, left_out, delays);
 }
 
 /* Can it be stored as it is? The store bounds times (store/numbers.h), and all beyond would be one. */

@@ -15,6 +15,7 @@
 
 struct bsa_trace;
 struct bsa_decoded;
+struct machine_state;
 
 struct bsa_importer_options {
 	const char *output;
@@ -55,6 +56,12 @@ struct bsa_importer *bsa_importer_free(struct bsa_importer *im);
 
 /* A trace, before its records; the first is number 1. BSA_E_INPUT: it is in the database already. */
 int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, struct bsa_err *err);
+
+/* What a cpu did, on the clock of the first trace: after the traces, and before all records. */
+void bsa_importer_machine(struct bsa_importer *im, const struct machine_state *state);
+
+/* Before finish: as bsa_store_kernel. */
+void bsa_importer_kernel(struct bsa_importer *im, uint64_t read, uint64_t left_out, uint64_t delays);
 
 /* The next record, in the order of time within its clock group; groups come one after the other. */
 int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err);

@@ -95,6 +95,16 @@ static void on_process(void *ctx, const struct bsa_process *p)
 	              .app_id = sql_id(p->app), .role = p->role, .name = clean_copy(p->name, name, sizeof(name)));
 }
 
+void bsa_store_cpu_state(struct bsa_store *s, const struct bsa_cpu_state *c)
+{
+	char name[BSA_TEXT];
+
+	STATEMENT_ROW(s, cpu_state, .cpu = c->cpu, .began = sql_time(s->offset, c->began),
+	              .ended = sql_time(s->offset, c->ended), .did = c->did, .tid = c->tid ? c->tid : NOTHING,
+	              .name = clean_copy(c->name ? c->name : "", name, sizeof(name)),
+	              .khz = c->khz ? sql_count(c->khz) : NOTHING);
+}
+
 static void on_rules(void *ctx, const struct bsa_rules *r)
 {
 	struct bsa_store *s = ctx;

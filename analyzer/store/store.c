@@ -349,6 +349,15 @@ void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_
 	write_number(s, "scope_service", service ? service : NOTHING);
 }
 
+void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uint64_t delays)
+{
+	if (!read && !left_out)
+		return;
+	write_number(s, "kernel_traces", (int64_t)read);
+	write_number(s, "kernel_left_out", (int64_t)left_out);
+	write_number(s, "kernel_delays", (int64_t)delays);
+}
+
 /* Counts are added to those in the database; the version is that of the last writer. */
 static int write_meta(struct bsa_store *s)
 {

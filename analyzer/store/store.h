@@ -52,6 +52,18 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 /* What alone was asked for when it was recorded: @app a name or a uid, "": any; pids, 0: any. Nothing is left out of the database. */
 void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_t service);
 
+/* A stretch of time of a cpu; times are raw. @did as label cpu_did; @tid 0: no thread; @khz 0: unknown. */
+struct bsa_cpu_state {
+	uint64_t began, ended, khz;
+	uint32_t cpu, tid;
+	uint8_t did;
+	const char *name; /* borrowed for the call; NULL: unknown */
+};
+void bsa_store_cpu_state(struct bsa_store *s, const struct bsa_cpu_state *state);
+
+/* Traces of kernels: how many were read, how many were not, and of how many executions they told the delays. */
+void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uint64_t delays);
+
 /* Raw times of the facts that follow are @offset ns before those of the database: one for each clock group. */
 void bsa_store_clock(struct bsa_store *s, int64_t offset);
 

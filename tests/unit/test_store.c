@@ -24,7 +24,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 52);
+	assert_int_equal(n, 53);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
@@ -1396,6 +1396,14 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	                fact.quality = BSA_QUALITY_OPEN, fact.sides = BSA_SIDES_CLIENT, fact.path = BSA_PATH_PREPARE)
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 13 + way, fact.idle = false, fact.path = BSA_PATH_FENCED,
 	                fact.duration = 1)
+	bsa_store_cpu_state(s, &(struct bsa_cpu_state){ .began = BSA_NEVER,
+	                                                .ended = BSA_NEVER,
+	                                                .khz = BSA_NEVER,
+	                                                .cpu = UINT32_MAX,
+	                                                .tid = UINT32_MAX,
+	                                                .did = 255,
+	                                                .name = NULL });
+	bsa_store_cpu_state(s, &(struct bsa_cpu_state){ .name = "\xff" });
 	stored_finish(s);
 	assert_rows(path, "SELECT count(*) FROM execution", "15\n");
 	for (size_t i = 0; i < N_OF(written); i++) { /* a table that a fact should reach, and none does */

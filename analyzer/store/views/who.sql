@@ -1,7 +1,9 @@
--- loss, process, service_rules, model, stream, burst, span: one row per each; burst has the streams of path burst only.
+-- loss, process, cpu_state, service_rules, model, stream, burst, span: one row per each; burst has the streams of path burst only.
 CREATE VIEW loss AS SELECT @columns loss@ FROM stored_loss;
 
 CREATE VIEW process AS SELECT @columns process@ FROM stored_process;
+
+CREATE VIEW cpu_state AS SELECT @columns cpu_state@ FROM stored_cpu_state;
 
 CREATE VIEW service_rules AS SELECT @columns service_rules@ FROM stored_rules;
 

@@ -1,0 +1,49 @@
+/*
+ * machine.h -- what the machine's cpus did, of a kernel's trace, and what of it an execution was due to.
+ *
+ * WHAT FOR     The service reads how long its threads were ready and on no cpu, and says so in delays[]. Where a kernel's trace covers an
+ *              execution of a burst, the same is summed up of it: the times from when the thread was woken, or was taken off a cpu
+ *              unfinished, until a cpu ran it. machine_amend puts that in place of what the service said.
+ * WHICH THREAD No event says which thread emitted it. But a burst has one thread in the service, and that thread ran on some cpu whenever it
+ *              emitted an event: of the threads that ran at all of those times one is left after a few events. Until then, and where
+ *              events of the kernel were lost, what the service said remains.
+ * MEMORY       Bounded: behind some millions of switches the trace covers nothing more.
+ *
+ * One thread.
+ */
+#ifndef BSA_MACHINE_H
+#define BSA_MACHINE_H
+
+#include "decode/kernel.h"
+#include "fold/event.h"
+
+struct machine;
+
+enum machine_did { MACHINE_THREAD, MACHINE_IDLE, MACHINE_IRQ };
+
+/* A stretch of time of a cpu. Interrupts lie within threads, or within idle time. */
+struct machine_state {
+	uint64_t began, ended; /* raw clock of the host */
+	uint64_t khz;          /* 0: unknown */
+	uint32_t cpu, tid;
+	enum machine_did did;
+	const char *name; /* of the thread or the interrupt; untrusted. Borrowed for the call */
+};
+
+/* @told may be NULL. NULL: no memory. */
+struct machine *machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx);
+struct machine *machine_free(struct machine *m); /* NULL is fine; returns NULL */
+
+/* The next event of the kernel, in the order of time, before all of those below; false: there is no more room. @m: a struct machine. */
+bool machine_take(void *m, const struct bsa_kernel_event *event);
+
+/* There are no more of them. */
+void machine_taken(struct machine *m);
+
+/* The next record, in the order of time: @e, or a copy that is borrowed until the next call. */
+const struct bsa_event *machine_amend(struct machine *m, const struct bsa_event *e);
+
+/* Executions of which the kernel's trace told the delays. */
+uint64_t machine_amended(const struct machine *m);
+
+#endif
