@@ -83,6 +83,11 @@ refuses 5 'cannot be made' -o no/such/directory -- true
 mkdir full && touch full/file
 start_sessiond
 refuses 2 'full is not empty' -o full -- true
+refuses 5 '--kernel: the session daemon has no kernel tracer (' -q --kernel -o new -- true
+"$burstscope" record --print-commands --kernel -o by-hand >"$tmp/commands" || wrong '--print-commands --kernel'
+for event in sched_switch sched_waking irq_handler_entry irq_handler_exit power_cpu_frequency; do
+	grep -Eq "^lttng enable-event --kernel --session=\S+ --channel=bursts $event\$" "$tmp/commands" || wrong "--kernel prints no $event"
+done
 
 # ---- the commands that it prints do what it does ----
 

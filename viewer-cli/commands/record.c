@@ -24,7 +24,7 @@ struct options {
 	struct bsv_quantity buffer, duration, min_free;
 	const char *service, *app;
 	unsigned pid;
-	bool print_commands, no_import, report;
+	bool print_commands, no_import, report, kernel;
 };
 
 static const struct bsv_option options[] = {
@@ -41,6 +41,9 @@ static const struct bsv_option options[] = {
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_FOR(struct options),
 	BSV_OPTIONS_SCOPE(struct options),
+	{ .name = "kernel",
+	  .says = "also record which thread each cpu runs, interrupts and frequencies, by LTTng's kernel tracer",
+	  .offset = offsetof(struct options, kernel) },
 	{ .name = "min-free",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",
@@ -304,6 +307,7 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 		.min_free = o->min_free.given ? (uint64_t)o->min_free.value : UINT64_MAX,
 		.quiet = call->common.quiet || o->print_commands,
 		.verbose = call->common.verbose,
+		.kernel = o->kernel,
 	};
 	struct bsa_imported imported;
 	struct bsv_recorded done;

@@ -209,6 +209,7 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 	r->session.snapshot = options->snapshot;
 	r->session.live = options->live;
 	r->session.scope = options->scope;
+	r->session.kernel = options->kernel;
 	if (options->buffer)
 		k = round_buffers(r, err);
 	else
@@ -391,6 +392,8 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 	}
 	if (k >= 0)
 		k = have_daemon(r, err);
+	if (k >= 0 && r->options.kernel)
+		k = bsv_session_check_kernel(r->lttng, err);
 	if (k >= 0)
 		k = meet_programs(r, &programs, err);
 	if (k >= 0) {

@@ -21,6 +21,7 @@ struct bsv_recording_options {
 	/* set if the recording is read while it grows; the directory then keeps the latest files */
 	struct bsv_live_session live;
 	struct bsv_scope scope;
+	bool kernel;      /* the scheduling of the machine, too */
 	uint64_t hold_ns; /* of a snapshot: the time that the buffers should hold */
 };
 

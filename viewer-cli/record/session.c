@@ -25,6 +25,12 @@
 
 enum { PENDING_LOOK_MS = 5, METADATA_BYTES = 4096, METADATA_US = 100000 };
 
+/* As analyzer/decode/kernel.h reads them. */
+static const char *const kernel_events[] = { "sched_switch", "sched_waking", "irq_handler_entry", "irq_handler_exit",
+	                                     "power_cpu_frequency" };
+
+enum { KERNEL_EVENTS = sizeof(kernel_events) / sizeof(*kernel_events), KERNEL_EACH = 1 << 20, KERNEL_BUFFERS = 8 };
+
 /* One line of docs/events.md, "Levels". */
 struct rule {
 	const char *name;
@@ -108,6 +114,29 @@ static struct lttng_handle *handle_of(const struct bsv_session *s)
 	return s->lttng->create_handle(s->name, &domain);
 }
 
+static struct lttng_handle *kernel_handle(const struct bsv_lttng *lttng, const char *session)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL, .buf_type = LTTNG_BUFFER_GLOBAL };
+
+	return lttng->create_handle(session, &domain);
+}
+
+int bsv_session_check_kernel(const struct bsv_lttng *lttng, struct bsa_err *err)
+{
+	struct lttng_handle *handle = kernel_handle(lttng, NULL);
+	struct lttng_event *events = NULL;
+	int n = handle ? lttng->list_tracepoints(handle, &events) : -LTTNG_ERR_NOMEM;
+
+	free(events);
+	lttng->destroy_handle(handle);
+	if (n >= 0)
+		return 0;
+	return bsa_fail(err, BSA_E_ENV,
+	                "--kernel: the session daemon has no kernel tracer (%s); it takes lttng-modules, and an "
+	                "lttng-sessiond that runs as root; without --kernel the programs alone are recorded",
+	                lttng->strerror(n));
+}
+
 static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, s->lttng->strerror(code < 0 ? code : -code));
@@ -183,6 +212,36 @@ static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const st
 	return r;
 }
 
+/* The scheduling of all threads: whom a thread waited for may be anybody. */
+static int add_kernel(struct bsv_session *s, struct bsa_err *err)
+{
+	struct lttng_handle *handle = kernel_handle(s->lttng, s->name);
+	struct lttng_channel *channel = handle ? s->lttng->channel_create(&handle->domain) : NULL;
+	int r = channel ? 0 : -LTTNG_ERR_NOMEM;
+
+	if (channel) {
+		snprintf(channel->name, sizeof(channel->name), CHANNEL);
+		channel->attr.subbuf_size = KERNEL_EACH;
+		channel->attr.num_subbuf = KERNEL_BUFFERS;
+		r = s->lttng->enable_channel(handle, channel);
+	}
+	s->lttng->channel_destroy(channel);
+	for (size_t i = 0; r >= 0 && i < KERNEL_EVENTS; i++) {
+		struct lttng_event *event = s->lttng->event_create();
+
+		if (!event) {
+			r = -LTTNG_ERR_NOMEM;
+			break;
+		}
+		event->type = LTTNG_EVENT_TRACEPOINT;
+		snprintf(event->name, sizeof(event->name), "%s", kernel_events[i]);
+		r = s->lttng->enable_event_with_exclusions(handle, event, CHANNEL, NULL, 0, NULL);
+		s->lttng->event_destroy(event);
+	}
+	s->lttng->destroy_handle(handle);
+	return r < 0 ? session_failed(s, "record the kernel", r, err) : 0;
+}
+
 static int fill_in(struct bsv_session *s, struct bsa_err *err)
 {
 	struct lttng_handle *handle = handle_of(s);
@@ -196,7 +255,7 @@ static int fill_in(struct bsv_session *s, struct bsa_err *err)
 	for (const struct rule *rule = details[s->detail].rules; r >= 0 && rule->name; rule++)
 		r = add_rule(s, handle, rule, err);
 	s->lttng->destroy_handle(handle);
-	return r;
+	return r >= 0 && s->kernel ? add_kernel(s, err) : r;
 }
 
 int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
@@ -230,18 +289,31 @@ static void look_at(struct bsv_session *s, struct lttng_channel *channel)
 		s->lost_packets += n;
 }
 
-int bsv_session_look(struct bsv_session *s, struct bsa_err *err)
+static int look_at_channels(struct bsv_session *s, struct lttng_handle *handle)
 {
-	struct lttng_handle *handle = handle_of(s);
 	struct lttng_channel *channels = NULL;
 	int n = handle ? s->lttng->list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
 
-	if (n >= 0)
-		s->lost_events = s->lost_packets = 0;
 	for (int i = 0; i < n; i++)
 		look_at(s, &channels[i]);
 	free(channels);
 	s->lttng->destroy_handle(handle);
+	return n;
+}
+
+int bsv_session_look(struct bsv_session *s, struct bsa_err *err)
+{
+	const uint64_t events = s->lost_events, packets = s->lost_packets;
+	int n;
+
+	s->lost_events = s->lost_packets = 0;
+	n = look_at_channels(s, handle_of(s));
+	if (n >= 0 && s->kernel)
+		n = look_at_channels(s, kernel_handle(s->lttng, s->name));
+	if (n < 0) {
+		s->lost_events = events;
+		s->lost_packets = packets;
+	}
 	return n < 0 ? session_failed(s, "say what was lost", n, err) : 0;
 }
 
@@ -359,6 +431,14 @@ void bsv_session_print_start(const struct bsv_session *s, FILE *to)
 	        s->name, s->buffers.each, s->buffers.n);
 	for (const struct rule *rule = details[s->detail].rules; rule->name; rule++)
 		print_rule(s, rule, to);
+	if (s->kernel)
+		fprintf(to,
+		        "lttng enable-channel --kernel --session=%s --discard --subbuf-size=%d --num-subbuf=%d " CHANNEL
+		        "\n",
+		        s->name, KERNEL_EACH, KERNEL_BUFFERS);
+	for (size_t i = 0; s->kernel && i < KERNEL_EVENTS; i++)
+		fprintf(to, "lttng enable-event --kernel --session=%s --channel=" CHANNEL " %s\n", s->name,
+		        kernel_events[i]);
 	fprintf(to, "lttng start %s\n", s->name);
 }
 

@@ -32,6 +32,7 @@ struct bsv_session {
 	bool snapshot; /* the newest events replace the oldest in the buffers, and nothing is written but by bsv_session_snapshot */
 	struct bsv_live_session live;
 	struct bsv_scope scope;
+	bool kernel; /* record the scheduling of the machine, too */
 	bool made, started;
 	uint64_t lost_events, lost_packets; /* as of the last look */
 	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */
@@ -39,6 +40,9 @@ struct bsv_session {
 
 /* A name that no other process has, and that says whose it is. */
 void bsv_session_name(char ret[BSV_SESSION_NAME]);
+
+/* Can the session daemon record the kernel? 0; BSA_E_ENV: it cannot. */
+int bsv_session_check_kernel(const struct bsv_lttng *lttng, struct bsa_err *err);
 
 /* Make and start it. Nothing is left of it on failure. BSA_E_ENV. */
 int bsv_session_start(struct bsv_session *s, struct bsa_err *err);
