@@ -440,6 +440,23 @@ static int find_ids(struct asked *a, struct bsa_err *err)
 	return 0;
 }
 
+static void add_cpu(struct asked *a, const struct bsv_rows *r)
+{
+	bsv_timeline_cpu(a->timeline, bsv_rows_get(r, 0, 0), bsv_rows_get(r, 1, 0), bsv_rows_get(r, 2, 0),
+	                 bsv_rows_get(r, 3, 0));
+}
+
+/* Interrupts lie within what else the cpu did. */
+static int add_cpus(struct asked *a, struct bsa_err *err)
+{
+	return rows_each(a,
+	                 bsv_text("SELECT cpu, did = 'thread', began - %" PRId64 ", ended - %" PRId64
+	                          " FROM cpu_state WHERE did <> 'irq' AND began < %" PRId64 " AND ended > %" PRId64
+	                          " ORDER BY cpu, began",
+	                          a->input.began, a->input.began, absolute_time(a, a->to), absolute_time(a, a->from)),
+	                 add_cpu, err);
+}
+
 static int add_all(struct asked *a, struct bsa_err *err)
 {
 	int r = add_lanes(a, err);
@@ -456,6 +473,8 @@ static int add_all(struct asked *a, struct bsa_err *err)
 		r = rows_each(a, range_sql(a, bsv_sql_timeline_drawn), add_drawn, err);
 	if (r >= 0)
 		r = add_losses(a, err);
+	if (r >= 0)
+		r = add_cpus(a, err);
 	return r < 0 ? r : add_focus(a, err);
 }
 
@@ -474,6 +493,14 @@ static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, s
 
 /* ---- the command ---- */
 
+static bool has_cpus(const struct asked *a)
+{
+	bsv_scoped_rows *rows = NULL;
+
+	return bsv_rows_query(&rows, a->input.db, "SELECT 1 FROM cpu_state LIMIT 1", NULL) >= 0 &&
+	       bsv_rows_step(rows, NULL) > 0;
+}
+
 static void add_parts(struct asked *a)
 {
 	unsigned limit = a->call->asked.limit ? a->call->asked.limit : ROWS_MOST;
@@ -482,6 +509,8 @@ static void add_parts(struct asked *a)
 	bsv_answer_sql(a->answer, "waits", "executions ready and not on a lane", range_sql(a, bsv_sql_timeline_waits));
 	bsv_answer_sql(a->answer, "marks", "misses, deadlines, preemptions", range_sql(a, bsv_sql_timeline_marks));
 	bsv_answer_sql(a->answer, "losses", "losses of events", range_sql(a, bsv_sql_timeline_losses));
+	if (has_cpus(a))
+		bsv_answer_sql(a->answer, "cpus", "what cpus did", range_sql(a, bsv_sql_timeline_cpus));
 	if (a->input.executions > (int64_t)limit)
 		bsv_answer_note(a->answer, "at most %u rows of each part; change that with --limit", limit);
 }
@@ -521,6 +550,7 @@ const struct bsv_command bsv_timeline = {
 		"executions that were ready and waiting; and marks of deadlines (|), missed deadlines (!), "
 		"preemptions\n"
 		"(^), and lost events (?). A question mark on a lane means that its holder is unknown.\n"
+		"If the kernel was recorded, too, a row for each cpu: how much of the column it ran threads.\n"
 		"\n"
 		"--format json or csv prints the stretches, not the drawing: the first 10000 of each part, or as many "
 		"as\n"

@@ -51,6 +51,10 @@ struct bsv_timeline *bsv_timeline_free(struct bsv_timeline *t)
 	free(t->waiting);
 	for (size_t i = 0; i < t->n_lanes; i++)
 		free(t->lanes[i].covers);
+	for (size_t i = 0; i < t->n_cpus; i++) {
+		free(t->cpus[i].busy);
+		free(t->cpus[i].idle);
+	}
 	for (size_t i = 0; i < BSV_MARKS; i++)
 		free(t->marks[i]);
 	for (size_t i = 0; i < BSV_STATES; i++)
@@ -216,6 +220,33 @@ void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int
 		w->cells[i] += parts;
 		w->all += parts;
 	}
+}
+
+/* NULL: no memory, or there are too many. */
+static struct bsv_cpu *cpu_of(struct bsv_timeline *t, int64_t cpu)
+{
+	size_t i = 0;
+
+	while (i < t->n_cpus && t->cpus[i].cpu != cpu)
+		i++;
+	if (i < t->n_cpus)
+		return &t->cpus[i];
+	if (i == BSV_CPUS_MOST) {
+		t->more_cpus++;
+		return NULL;
+	}
+	t->cpus[i] =
+		(struct bsv_cpu){ cpu, per_cell(t, sizeof(struct bsv_cover)), per_cell(t, sizeof(struct bsv_cover)) };
+	t->n_cpus++;
+	return t->failed ? NULL : &t->cpus[i];
+}
+
+void bsv_timeline_cpu(struct bsv_timeline *t, int64_t cpu, bool busy, int64_t began, int64_t ended)
+{
+	struct bsv_cpu *c = t && is_inside(t, began, ended) ? cpu_of(t, cpu) : NULL;
+
+	if (c)
+		bsv_cover_add(busy ? c->busy : c->idle, &t->span, began, ended);
 }
 
 void bsv_timeline_mark(struct bsv_timeline *t, enum bsv_mark mark, int64_t at)

@@ -39,6 +39,9 @@ enum bsv_mark { BSV_MARK_MISSED, BSV_MARK_DEADLINE, BSV_MARK_STOPPED, BSV_MARKS 
 
 void bsv_timeline_mark(struct bsv_timeline *t, enum bsv_mark mark, int64_t at);
 
+/* A cpu ran a thread, or (@busy false) none, as a kernel's trace tells. Stretches of one cpu do not overlap. */
+void bsv_timeline_cpu(struct bsv_timeline *t, int64_t cpu, bool busy, int64_t began, int64_t ended);
+
 /* Events were lost. */
 void bsv_timeline_lost(struct bsv_timeline *t, int64_t began, int64_t ended);
 

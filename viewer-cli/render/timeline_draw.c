@@ -523,6 +523,44 @@ static void draw_legend(const struct drawing *d)
 	           bsv_height_glyph(1, d->screen->unicode));
 }
 
+/* How much of each cell the cpu ran threads; ?: the kernel's trace tells nothing of it. */
+static void draw_cpu(const struct drawing *d, const struct bsv_cpu *cpu)
+{
+	const struct bsv_timeline *t = d->t;
+	char text[32];
+	struct cells c;
+
+	snprintf(text, sizeof(text), "cpu %" PRId64, cpu->cpu);
+	c = print_label(d, text);
+	for (int i = 0; i < t->span.cells; i++) {
+		uint64_t busy = cpu->busy[i].covered, idle = cpu->idle[i].covered;
+
+		if (busy)
+			put_glyph(&c, BSV_PLAIN,
+			          bsv_height_glyph(bsv_eighths(busy, bsv_span_parts(&t->span)), d->screen->unicode));
+		else if (idle)
+			put_glyph(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
+		else
+			put_glyph(&c, BSV_UNSURE_PAINT, cell_recorded(t, i) ? "?" : " ");
+	}
+	fputc('\n', d->to);
+}
+
+static void draw_cpus(const struct drawing *d)
+{
+	const struct bsv_timeline *t = d->t;
+
+	for (size_t i = 0; i < t->n_cpus; i++)
+		draw_cpu(d, &t->cpus[i]);
+	if (t->more_cpus)
+		print_line(d, BSV_UNSURE_PAINT, "(there are more than %d cpus: the others are not shown)",
+		           BSV_CPUS_MOST);
+	if (t->n_cpus)
+		print_line(d, BSV_FAINT,
+		           "(cpu: how much of the column it ran threads, of any program; %s idle, ? unknown)",
+		           d->screen->unicode ? "·" : ".");
+}
+
 int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_names *names, FILE *to,
                       const struct bsv_screen *screen, struct bsa_err *err)
 {
@@ -536,6 +574,7 @@ int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_na
 		draw_title(&d);
 		draw_axis(&d);
 		draw_lanes(&d);
+		draw_cpus(&d);
 		draw_focus(&d);
 		draw_marks(&d);
 		fputc('\n', to);

@@ -8,6 +8,7 @@
 
 enum {
 	BSV_LANES_MOST = 32, /* rows of lanes */
+	BSV_CPUS_MOST = 32,  /* rows of cpus */
 	BSV_WHO_MOST = 4096, /* apps, and those that wait, that are told apart at all */
 };
 
@@ -26,6 +27,11 @@ struct bsv_lane {
 	struct bsv_cover *covers;
 };
 
+struct bsv_cpu {
+	int64_t cpu;
+	struct bsv_cover *busy, *idle;
+};
+
 typedef unsigned __int128 bsv_sum;
 
 /* A waiting execution: for each cell, the parts for which it waited. */
@@ -40,6 +46,8 @@ struct bsv_timeline {
 	struct bsv_folk apps, waiting_ones;
 	struct bsv_lane lanes[BSV_LANES_MOST];
 	size_t n_lanes, more_lanes;
+	struct bsv_cpu cpus[BSV_CPUS_MOST];
+	size_t n_cpus, more_cpus;
 	struct bsv_tally held; /* by cell and app: the parts for which the app held the lane */
 	struct bsv_waiting *waiting;
 	uint64_t *marks[BSV_MARKS], counts[BSV_MARKS]; /* for each cell */
