@@ -4,6 +4,9 @@
  * A directory that has a file `metadata` is a trace. Its other files are of the stream that their first packet's header names; a stream
  * reads one file at a time, and takes the one next whose first packet has the lowest number beyond the last one read.
  *
+ * Which directories, and which metadata, have changed inotify tells, because to read all of them at each look takes longer than to decode what
+ * is new. Where it tells nothing (too many watches, a file system that other hosts write to), they are read now and then: UNREAD_LOOKS.
+ *
  * The recipe of a trace (recipe.h) is made of its metadata as bsa_look makes it of a whole trace: from a copy of the metadata's whole packets
  * beside one packet without events, in a scratch directory, so that babeltrace2 agrees with it here, too.
  */
@@ -16,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +49,8 @@ struct place {
 	size_t trace;            /* if it is one */
 	struct timespec changed; /* time of the last change when the directory was read last */
 	unsigned unread;         /* looks since then */
+	int watch;               /* inotify's; negative: none */
+	bool stirred;            /* inotify has told of something new since then */
 };
 
 struct file {
@@ -68,6 +74,7 @@ struct stream {
 	struct bsa_packet_head head; /* head of the last complete packet */
 	bool any;
 	bool queued; /* the merge has a record of the stream */
+	uint64_t at; /* time of that record */
 	bool stuck;  /* its next event is not in the recipe */
 	uint64_t stuck_since;
 };
@@ -81,6 +88,7 @@ struct trace {
 	struct bsa_counts *counts;
 	struct file *files;
 	size_t n_files;
+	bool metadata_grown;  /* perhaps, since the recipe was made */
 	uint64_t waits_since; /* time since which there are packets that cannot be read yet; 0: there are none */
 	bool by_lttng;
 };
@@ -102,6 +110,7 @@ struct bsa_follow {
 	const bt_plugin *plugin;
 	const bt_component_class_source *source;
 	struct bsa_scratch scratch;
+	int inotify; /* negative: none */
 	uint64_t settle_ns, now, until, last, serial;
 	struct place *places;
 	size_t n_places;
@@ -287,7 +296,8 @@ static int renew_recipe(struct bsa_follow *f, struct trace *t, struct bsa_err *e
 	int fd = asprintf(&path, "%s/metadata", t->path) < 0 ? -ENOMEM : bsa_open_regular(path), r = 0;
 
 	free(path);
-	if (fd >= 0 && !fstat(fd, &st) && (uint64_t)st.st_size > t->metadata_bytes && any_header(t, header)) {
+	t->metadata_grown = !any_header(t, header); /* not to be read before there is one */
+	if (fd >= 0 && !t->metadata_grown && !fstat(fd, &st) && (uint64_t)st.st_size > t->metadata_bytes) {
 		bytes = read_some(fd, (size_t)st.st_size, &n);
 		n = bytes ? whole_metadata(bytes, n) : 0;
 		if (n > t->metadata_bytes)
@@ -389,6 +399,62 @@ static int see_file(struct bsa_follow *f, struct trace *t, int directory, const 
 	return add_file(t, name, fd, &st, err);
 }
 
+/* ---- which directories have changed ---- */
+
+static void watch_place(struct bsa_follow *f, struct place *p)
+{
+	p->stirred = true;
+	if (f->inotify >= 0 && p->watch < 0)
+		p->watch = inotify_add_watch(f->inotify, p->path,
+		                             IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MODIFY | IN_ONLYDIR);
+}
+
+/* True: what is appended to the file of this name is found by looking at the file. */
+static bool is_followed(const struct trace *t, const char *name)
+{
+	for (size_t i = t->n_files; i-- > 0;)
+		if (t->files[i].fd >= 0 && !t->files[i].given_up && !strcmp(t->files[i].name, name))
+			return true;
+	return false;
+}
+
+static void hear_change(struct bsa_follow *f, struct place *p, const struct inotify_event *e)
+{
+	struct trace *t = p->is_trace ? &f->traces[p->trace] : NULL;
+
+	if (e->mask & IN_IGNORED)
+		p->watch = -1;
+	if (t && e->len && !strcmp(e->name, "metadata"))
+		t->metadata_grown = true;
+	if (!(e->mask & IN_MODIFY) || (t && !is_followed(t, e->name)))
+		p->stirred = true;
+}
+
+static void hear_changes(struct bsa_follow *f)
+{
+	_Alignas(struct inotify_event) char bytes[1 << 14];
+	const struct inotify_event *e;
+	ssize_t n;
+
+	while (f->inotify >= 0 && (n = read(f->inotify, bytes, sizeof(bytes))) > 0)
+		for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
+			e = (const struct inotify_event *)(bytes + at);
+			for (size_t i = 0; i < f->n_places; i++)
+				if (f->places[i].watch == e->wd || e->mask & IN_Q_OVERFLOW)
+					hear_change(f, &f->places[i], e);
+		}
+}
+
+/* True: the directory has to be read. */
+static bool is_stirred(const struct bsa_follow *f, struct place *p)
+{
+	if (f->now != BSA_NEVER && p->watch >= 0 && !p->stirred && ++p->unread < UNREAD_LOOKS)
+		return false;
+	p->unread = 0;
+	p->stirred = false;
+	return true;
+}
+
 static int add_place(struct bsa_follow *f, const char *path, int depth, struct bsa_err *err)
 {
 	struct place *places;
@@ -401,7 +467,8 @@ static int add_place(struct bsa_follow *f, const char *path, int depth, struct b
 		f->places = places;
 	if (!places || !(path = strdup(path)))
 		return no_memory(err);
-	places[f->n_places++] = (struct place){ .path = (char *)path, .depth = depth };
+	places[f->n_places] = (struct place){ .path = (char *)path, .depth = depth, .watch = -1 };
+	watch_place(f, &places[f->n_places++]);
 	return 0;
 }
 
@@ -414,7 +481,9 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		return no_memory(err);
 	f->traces = traces;
 	t = &traces[f->n_traces];
-	*t = (struct trace){ .path = strdup(f->places[place].path), .counts = calloc(1, sizeof(*t->counts)) };
+	*t = (struct trace){ .path = strdup(f->places[place].path),
+		             .counts = calloc(1, sizeof(*t->counts)),
+		             .metadata_grown = true };
 	f->n_traces++;
 	if (!t->path || !t->counts)
 		return no_memory(err);
@@ -481,9 +550,19 @@ static bool has_changed(struct bsa_follow *f, struct place *p)
 
 static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
-	/* Trace files may be overwritten, which does not change the time of a trace's directory. */
-	if (!f->places[place].is_trace && !has_changed(f, &f->places[place]))
-		return 0;
+	struct place *p = &f->places[place];
+
+	if (p->watch >= 0) {
+		if (!is_stirred(f, p))
+			return 0;
+	} else {
+		/* Trace files may be overwritten, which does not change the time of a trace's directory. */
+		if (!p->is_trace && !has_changed(f, p))
+			return 0;
+		watch_place(f, p); /* it may be there now */
+	}
+	if (p->is_trace)
+		f->traces[p->trace].metadata_grown = true;
 	return read_place(f, place, err);
 }
 
@@ -731,10 +810,9 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 {
 	struct trace *t = &f->traces[s->trace];
 	size_t next;
-	uint64_t at;
 
 	while (!s->queued) {
-		int r = s->file == SIZE_MAX ? 0 : bsa_flow_next(s->flow, &at);
+		int r = s->file == SIZE_MAX ? 0 : bsa_flow_next(s->flow, &s->at);
 
 		s->stuck = r == BSA_FLOW_UNKNOWN;
 		s->queued = r == 1;
@@ -764,12 +842,6 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 	}
 }
 
-static uint64_t time_of(struct bsa_follow *f, const struct stream *s)
-{
-	bsa_flow_write(s->flow, (struct bsa_event *)f->record);
-	return ((const struct bsa_event *)f->record)->at;
-}
-
 /*
  * Records of one time come in the order that an import has them in: traces by their directories' names, and in each of them streams
  * by what babeltrace2 calls them, which are their class and number.
@@ -791,7 +863,7 @@ static void queue_stream(struct bsa_follow *f, size_t i)
 		return;
 	advance_stream(f, s);
 	if (s->queued)
-		bsa_merge_add(&f->merge, (struct bsa_head){ .at = time_of(f, s), .rank = rank_of(f, s), .who = i });
+		bsa_merge_add(&f->merge, (struct bsa_head){ .at = s->at, .rank = rank_of(f, s), .who = i });
 }
 
 /* ---- until when nothing earlier can come ---- */
@@ -854,7 +926,7 @@ static void set_until(struct bsa_follow *f)
 static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err)
 {
 	struct trace *t = &f->traces[trace];
-	int r = renew_recipe(f, t, err);
+	int r = t->metadata_grown ? renew_recipe(f, t, err) : 0;
 
 	if (r > 0)
 		for (size_t i = 0; i < f->n_streams; i++)
@@ -881,6 +953,7 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 	int r = 0;
 
 	f->now = now;
+	hear_changes(f);
 	for (size_t i = 0; r == 0 && i < f->n_places; i++)
 		r = see_place(f, i, err);
 	for (size_t i = 0; r == 0 && i < f->n_traces; i++)
@@ -911,16 +984,14 @@ static void take_first(struct bsa_follow *f)
 {
 	size_t who = f->merge.heap[0].who;
 	struct stream *s = &f->streams[who];
-	uint64_t next[BSA_RECORD_MAX / 8];
 
-	bsa_flow_write(s->flow, (struct bsa_event *)next);
+	bsa_flow_write(s->flow, (struct bsa_event *)f->record);
 	s->queued = false;
 	advance_stream(f, s);
 	if (s->queued)
-		bsa_merge_move(&f->merge, time_of(f, s), f->merge.heap[0].rank);
+		bsa_merge_move(&f->merge, s->at, f->merge.heap[0].rank);
 	else
 		bsa_merge_drop(&f->merge);
-	memcpy(f->record, next, sizeof(next));
 }
 
 static void be_on_time(struct bsa_follow *f, struct bsa_event *e)
@@ -934,10 +1005,16 @@ static void be_on_time(struct bsa_follow *f, struct bsa_event *e)
 	f->last = e->at;
 }
 
+/* The next record is of the time of the last one, @at. */
+static bool is_tied(const struct bsa_follow *f, uint64_t at)
+{
+	return is_due(f) && f->merge.heap[0].at <= at;
+}
+
 int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct bsa_err *err)
 {
 	struct bsa_event *e = (struct bsa_event *)f->record;
-	uint64_t at;
+	uint64_t at, rank;
 
 	(void)err;
 	if (f->tied) {
@@ -953,13 +1030,20 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 	}
 	if (!is_due(f))
 		return 0;
-	do {
-		uint64_t rank = f->merge.heap[0].rank;
-
+	rank = f->merge.heap[0].rank;
+	take_first(f);
+	be_on_time(f, e);
+	if (!is_tied(f, at)) {
+		*ret = e;
+		return 1;
+	}
+	bsa_ties_add(f->ties, rank, e);
+	while (is_tied(f, at) && bsa_ties_count(f->ties) < BSA_TIES_MAX) {
+		rank = f->merge.heap[0].rank;
 		take_first(f);
 		be_on_time(f, e);
 		bsa_ties_add(f->ties, rank, e);
-	} while (is_due(f) && f->merge.heap[0].at <= at && bsa_ties_count(f->ties) < BSA_TIES_MAX);
+	}
 	f->tied = true;
 	*ret = bsa_ties_next(f->ties);
 	return 1;
@@ -975,8 +1059,13 @@ uint64_t bsa_follow_until(const struct bsa_follow *f)
 int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *options, struct bsa_err *err)
 {
 	struct bsa_follow *f = calloc(1, sizeof(*f));
-	int r = f && (f->ties = bsa_ties_new()) ? 0 : no_memory(err);
+	int r;
 
+	if (!f)
+		return no_memory(err);
+	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	f->ties = bsa_ties_new();
+	r = f->ties ? 0 : no_memory(err);
 	if (r == 0) {
 		f->settle_ns = options->settle_ns;
 		f->first_began = BSA_NEVER;
@@ -1029,6 +1118,8 @@ struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 	free(f->heads);
 	bsa_ties_free(f->ties);
 	bsa_scratch_remove(&f->scratch);
+	if (f->inotify >= 0)
+		close(f->inotify);
 	bt_plugin_put_ref(f->plugin);
 	free(f);
 	return NULL;

@@ -533,10 +533,8 @@ static inline void write_event(const struct flow *f, struct bsa_event *ret)
 {
 	const struct bsa_recipe_event *event = f->event;
 	const struct bsa_part *part = event->copies, *end = part + event->n_copies;
-	uint64_t *words = (uint64_t *)ret;
 
-	for (unsigned i = 0; i < ((const struct bsa_event *)event->blank)->size / 8u; i++)
-		words[i] = event->blank[i];
+	memcpy(ret, event->blank, ((const struct bsa_event *)event->blank)->size);
 	for (; part < end; part++) {
 		const uint8_t *from = f->payload + part->where;
 		char *to = (char *)ret + part->at;

@@ -383,6 +383,37 @@ static void cook_structure(struct cook *cook, const struct bsa_tsdl_type *struct
 	}
 }
 
+/* How a part of so many bytes, all of which are copied as they are, is copied. */
+static enum bsa_copy copy_of(uint64_t bytes)
+{
+	switch (bytes) {
+	case 8:
+		return BSA_COPY_8;
+	case 4:
+		return BSA_COPY_4;
+	case 2:
+		return BSA_COPY_2;
+	case 1:
+		return BSA_COPY_1;
+	default:
+		return BSA_COPY_MANY;
+	}
+}
+
+/* Make one copy of @a and @b if what they copy stands side by side in both trace and record. */
+static bool join_copies(struct bsa_part *a, const struct bsa_part *b)
+{
+	uint64_t n = a->n * a->bytes;
+
+	if (a->copy == BSA_COPY_FITTING || b->copy == BSA_COPY_FITTING || a->where + n != b->where ||
+	    a->at + n != b->at)
+		return false;
+	a->n = n + b->n * b->bytes;
+	a->from = a->bytes = 1;
+	a->copy = copy_of(a->n);
+	return true;
+}
+
 static bool pick_copies(struct bsa_recipe_event *event)
 {
 	event->copies = calloc(event->n_parts + 1, sizeof(*event->copies));
@@ -394,6 +425,9 @@ static bool pick_copies(struct bsa_recipe_event *event)
 		event->copies[event->n_copies] = event->parts[i];
 		if (event->copies[event->n_copies].n > event->parts[i].room)
 			event->copies[event->n_copies].n = event->parts[i].room;
+		if (event->fixed && event->n_copies &&
+		    join_copies(&event->copies[event->n_copies - 1], &event->copies[event->n_copies]))
+			continue;
 		event->n_copies++;
 	}
 	return true;

@@ -49,7 +49,7 @@ struct bsa_recipe_event {
 	uint32_t bytes; /* then: behind its header */
 	size_t n_parts, n_copies;
 	struct bsa_part *parts;
-	struct bsa_part *copies; /* those that are wanted */
+	struct bsa_part *copies; /* those that are wanted; if @fixed, neighbours are one */
 };
 
 enum bsa_header_kind {

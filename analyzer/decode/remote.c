@@ -762,10 +762,18 @@ static void be_on_time(struct bsa_remote *r)
 	r->last = e->at;
 }
 
+/* The next record, if it is of the time of the last one, @at. */
+static const struct bsa_queued *first_tied(struct bsa_remote *r, uint64_t at)
+{
+	const struct bsa_queued *q = first_queued(r);
+
+	return q && q->rank != gap_rank && q->event.at <= at ? q : NULL;
+}
+
 int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 {
 	const struct bsa_queued *q;
-	uint64_t at;
+	uint64_t at, rank;
 
 	if (r->tied && (*ret = bsa_ties_next(r->ties)))
 		return 1;
@@ -779,14 +787,19 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 		take_first(r, q);
 		return 1;
 	}
-	do {
-		uint64_t rank = q->rank;
-
+	rank = q->rank;
+	take_first(r, q);
+	be_on_time(r);
+	q = first_tied(r, at);
+	if (!q)
+		return 1;
+	bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
+	for (; q && bsa_ties_count(r->ties) < BSA_TIES_MAX; q = first_tied(r, at)) {
+		rank = q->rank;
 		take_first(r, q);
 		be_on_time(r);
 		bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
-		q = first_queued(r);
-	} while (q && q->rank != gap_rank && q->event.at <= at && bsa_ties_count(r->ties) < BSA_TIES_MAX);
+	}
 	r->tied = true;
 	*ret = bsa_ties_next(r->ties);
 	return 1;
