@@ -230,9 +230,8 @@ uint64_t bsa_exec_first_seen(const struct bsa_exec *x)
 {
 	uint64_t first = BSA_NEVER;
 
-	for (int b = 0; b < BSA_BOUNDARIES; b++)
-		if (x->fact.at[b] < first)
-			first = x->fact.at[b];
+	for (int b = 0; b < BSA_BOUNDARIES; b++) /* without a branch: which of them were seen cannot be foreseen */
+		first = x->fact.at[b] < first ? x->fact.at[b] : first;
 	return first;
 }
 
@@ -725,10 +724,12 @@ void bsa_execs_finish(struct bsa_fold *f)
 
 static bool more_execs(struct bsa_fold *f)
 {
-	struct bsa_slab *s = bsa_fold_alloc(f, sizeof(*s));
+	struct bsa_slab *s = malloc(sizeof(*s)); /* exec_init zeroes each of them */
 
-	if (!s)
+	if (!s) {
+		f->failed = -ENOMEM;
 		return false;
+	}
 	s->next = f->execs.slabs;
 	f->execs.slabs = s;
 	for (size_t i = SLAB; i-- > 0;) {
@@ -800,13 +801,13 @@ static void exec_init(struct bsa_fold *f, struct bsa_exec *x, uint64_t exec, con
 	fact->path = s->fact.path;
 	fact->estimate = fact->missed_at = BSA_NEVER;
 	fact->priority = fact->status = fact->fallback = 255;
-	x->sched = (struct bsa_scheduled){ .id = fact->id,
-		                           .app = fact->app,
-		                           .model = fact->model,
-		                           .trace = fact->trace,
-		                           .instance = (uint16_t)(exec >> INSTANCE_SHIFT),
-		                           .priority = 255,
-		                           .step_ns = BSA_NEVER };
+	x->sched.id = fact->id;
+	x->sched.app = fact->app;
+	x->sched.model = fact->model;
+	x->sched.trace = fact->trace;
+	x->sched.instance = (uint16_t)(exec >> INSTANCE_SHIFT);
+	x->sched.priority = 255;
+	x->sched.step_ns = BSA_NEVER;
 	x->answered = x->answer_blocked = x->fetch_ns = x->op_began = x->model_estimate = BSA_NEVER;
 	x->app = s->app_key;
 	x->ended = x->returned = x->signalled = x->served = x->model_priority = 255;

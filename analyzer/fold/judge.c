@@ -1,6 +1,7 @@
 /* judge.c -- derives the fact of an execution that is over: its phases, its missed deadline, and what was not recorded. */
 #include "fold/inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A boundary, and the phase that it ends. */
@@ -8,10 +9,12 @@ struct tile {
 	uint8_t boundary, phase;
 };
 
-/* Boundaries of one, in the order in which they come, from SUBMITTED on. */
+/* Boundaries of one, in the order in which they come, from SUBMITTED on; and the phases that it does not have. */
 struct tiling {
 	const struct tile *tiles;
 	size_t n;
+	const uint8_t *lacks;
+	size_t n_lacks;
 };
 
 static const struct tile answered[] = {
@@ -41,7 +44,19 @@ static const struct tile tried[] = {
 	{ BSA_RUN_ENDED, BSA_RUN },
 };
 
-#define TILING(tiles) ((struct tiling){ tiles, sizeof(tiles) / sizeof(*(tiles)) })
+static const uint8_t lacks_answered[] = { BSA_FENCE, BSA_SIGNAL }, lacks_fenced[] = { BSA_SIGNAL },
+		     lacks_launched[] = { BSA_REPLY, BSA_RETURN, BSA_FINISH },
+		     lacks_tried[] = { BSA_PREPARE, BSA_SEND,   BSA_DECODE, BSA_FENCE,
+	                               BSA_REPLY,   BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
+
+#define COUNT(list) (sizeof(list) / sizeof(*(list)))
+#define TILING(tiles) ((struct tiling){ tiles, COUNT(tiles), lacks_##tiles, COUNT(lacks_##tiles) })
+
+/* Each phase is of a tile, or lacks, or is that off the lanes, which belongs to the run. */
+static_assert(COUNT(answered) + COUNT(lacks_answered) + 1 == BSA_PHASES, "phases of an answered execution");
+static_assert(COUNT(fenced) + COUNT(lacks_fenced) + 1 == BSA_PHASES, "phases of a fenced execution");
+static_assert(COUNT(launched) + COUNT(lacks_launched) + 1 == BSA_PHASES, "phases of a launch");
+static_assert(COUNT(tried) + COUNT(lacks_tried) + 1 == BSA_PHASES, "phases of a trial run");
 
 static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
 {
@@ -97,23 +112,49 @@ static void take_answer(struct bsa_exec *x)
 		fact->result.blocked = x->answer_blocked;
 }
 
-/* Remove boundaries that are earlier than a boundary that must precede them. */
-static void drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
+/*
+ * Remove boundaries that are earlier than a boundary that must precede them. True: all of the tiling's boundaries are there, from the first
+ * on; then the phases between them are set, but that of the run.
+ */
+static bool drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
 {
 	uint64_t *at = x->fact.at, last = at[BSA_SUBMITTED] == BSA_NEVER ? 0 : at[BSA_SUBMITTED];
+	uint64_t run = x->fact.phase[BSA_RUN];
+	bool whole = at[BSA_SUBMITTED] != BSA_NEVER;
 
 	for (size_t i = 0; i < t.n; i++) {
 		uint8_t b = t.tiles[i].boundary;
 
-		if (at[b] == BSA_NEVER)
+		if (at[b] == BSA_NEVER) {
+			whole = false;
 			continue;
+		}
 		if (at[b] >= last) {
+			x->fact.phase[t.tiles[i].phase] = at[b] - last;
 			last = at[b];
 			continue;
 		}
 		at[b] = BSA_NEVER;
+		whole = false;
 		bsa_fold_absurd(f);
 	}
+	x->fact.phase[BSA_RUN] = run; /* set_run decides */
+	return whole;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* bsa_exec_first_seen, if all boundaries of the tiling are there: it was submitted before those, and before others perhaps not. */
+static uint64_t first_of_whole(const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+
+	return earlier(
+		earlier(earlier(at[BSA_SUBMITTED], at[BSA_FENCED]), earlier(at[BSA_SIGNALLED], at[BSA_RETURNED])),
+		earlier(at[BSA_RESULT_WRITTEN], at[BSA_RESULT_READ]));
 }
 
 /* Whether it ended without having had a lane. */
@@ -230,33 +271,28 @@ static void unset_doubtful(struct bsa_exec *x)
 /* Those that its path does not have are 0. */
 static void set_others(struct bsa_exec *x, struct tiling t, bool complete)
 {
-	uint32_t has = 1U << BSA_PREEMPTED;
-
-	for (size_t i = 0; i < t.n; i++)
-		has |= 1U << t.tiles[i].phase;
 	if (!complete && !is_of_known_kind(x))
 		return; /* a launch, perhaps */
-	for (int p = 0; p < BSA_PHASES; p++)
-		if (!(has >> p & 1))
-			x->fact.phase[p] = 0;
+	for (size_t i = 0; i < t.n_lacks; i++)
+		x->fact.phase[t.lacks[i]] = 0;
 }
 
 /* ---- what was not seen ---- */
 
 /* Whether the other side's summary may have been emitted before the recording. */
-static bool is_older(const struct bsa_fold *f, const struct bsa_exec *x)
+static bool is_older(const struct bsa_fold *f, uint64_t first)
 {
-	return bsa_exec_first_seen(x) < f->began;
+	return first < f->began;
 }
 
-static uint8_t sides_of(const struct bsa_fold *f, const struct bsa_exec *x)
+static uint8_t sides_of(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
 {
 	const struct bsa_stream_known *s = x->stream;
 	uint8_t heard = x->heard | s->heard | (s->connection ? s->connection->heard : 0);
 
 	if (bsa_exec_is_trial(x))
 		return BSA_SIDES_SERVICE;
-	if (is_older(f, x) || is_lost(f, bsa_exec_first_seen(x), f->now)) /* the other side may be what was lost */
+	if (is_older(f, first) || is_lost(f, first, f->now)) /* the other side may be what was lost */
 		return BSA_SIDES_BOTH;
 	if (heard == BSA_HEARD_CLIENT)
 		return BSA_SIDES_CLIENT;
@@ -347,9 +383,8 @@ static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 	       is_lost(f, last, last + f->options.horizon_ns);
 }
 
-static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_exec *x, bool all)
+static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first, bool all)
 {
-	uint64_t first = bsa_exec_first_seen(x);
 	bool certain = all && is_counted(x);
 
 	if (first != BSA_NEVER && !certain && is_lost(f, first, bsa_exec_last_seen(x)))
@@ -357,7 +392,7 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 	if (all)
 		return x->fact.sides != BSA_SIDES_CLIENT && x->fact.phase[BSA_RUN] == BSA_NEVER ? BSA_QUALITY_GAP
 		                                                                                : BSA_QUALITY_COMPLETE;
-	if (is_older(f, x))
+	if (is_older(f, first))
 		return BSA_QUALITY_HEAD;
 	if (!has_boundary(x, first_of(x)))
 		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) ||
@@ -578,23 +613,28 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	struct tiling t;
+	uint64_t first;
 	size_t came;
-	bool all;
+	bool whole, all;
 
 	take_answer(x);
 	drop_deadline_of_trial(f, x);
 	t = tiling_of(x);
-	drop_absurd(f, x, t);
+	whole = drop_absurd(f, x, t);
+	first = whole ? first_of_whole(x) : bsa_exec_first_seen(x);
 	came = came_to(f, x, t);
-	fact->sides = sides_of(f, x);
-	all = !bsa_exec_may_be_launch(x) && has_all(x, t, came);
+	fact->sides = sides_of(f, x, first);
+	all = !bsa_exec_may_be_launch(x) && ((whole && fact->sides == BSA_SIDES_BOTH) || has_all(x, t, came));
 	set_who(f, x);
-	set_phases(f, x, t, came);
+	if (whole && came == t.n)
+		set_run(f, x);
+	else
+		set_phases(f, x, t, came);
 	set_others(x, t, all);
 	unset_doubtful(x);
 	unset_unseen(x);
 	copy_phases(fact);
-	fact->quality = quality_of(f, x, all);
+	fact->quality = quality_of(f, x, first, all);
 	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER
 	                                                              : time_between(x, first_of(x), last_of(x));
 	fact->cold = cold_of(f, x);

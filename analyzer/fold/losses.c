@@ -34,9 +34,11 @@ static size_t number_before(const struct bsa_losses *l, uint64_t at)
 
 const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at)
 {
-	size_t i = number_before(l, at);
-
-	return i < l->n ? &l->spans[i] : NULL;
+	if (!l->n || l->spans[l->n - 1].ended < at)
+		return NULL;
+	if (l->spans[0].ended >= at)
+		return &l->spans[0];
+	return &l->spans[number_before(l, at)];
 }
 
 uint64_t bsa_losses_begin(const struct bsa_losses *l, uint64_t at)

@@ -72,7 +72,7 @@ static bsa_parts most_rise(const struct bsa_device *d, uint64_t ns)
 }
 
 /* Note the lag as one of the window's. In a hole it is not counted: then note what it can have become since the hole began. */
-static void note_lag(struct bsa_tenant *t)
+static inline void note_lag(struct bsa_tenant *t)
 {
 	const struct bsa_device *d = t->device;
 	bsa_parts low = lowest_lag(t), high = highest_lag(t);
@@ -111,19 +111,26 @@ static unsigned __int128 held_ns(const struct bsa_tenant *t, uint64_t ns)
 	return (unsigned __int128)ns * t->running;
 }
 
-/* Account for the time since @t was last settled. */
-static void settle_tenant(struct bsa_tenant *t)
+/* The time since @t was last settled is more than 0. */
+static __attribute__((noinline)) void settle_time(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
 	bsa_parts entitled = d->equal - t->equal;
 	uint64_t ns = d->clock - t->clock;
 
-	if (!t->backlogged || (!ns && !entitled))
-		return;
 	assert(t->clock <= d->clock && t->equal <= d->equal);
 	t->equal = d->equal;
 	t->clock = d->clock;
 	receive_time(t, entitled, held_ns(t, ns));
+}
+
+/* Account for the time since @t was last settled: mostly there is none. */
+static inline void settle_tenant(struct bsa_tenant *t)
+{
+	const struct bsa_device *d = t->device;
+
+	if (t->backlogged && (d->clock != t->clock || d->equal != t->equal))
+		settle_time(t);
 }
 
 static void restart_lag(struct bsa_tenant *t)

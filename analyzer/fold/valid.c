@@ -7,6 +7,8 @@
 
 enum { LANES = 64 };
 
+static_assert((BSA_TIME_MOST & (BSA_TIME_MOST - 1)) == 0, "numbers below it have no bit in common with it");
+
 /* The range of a number. */
 enum rule {
 	RULE_ANY, /* every number it has bits for: a reference, a count, or a label, of which a later catalogue has more */
@@ -25,15 +27,20 @@ enum rule {
 struct field {
 	uint16_t at; /* from the record's beginning */
 	uint8_t bytes, n;
-	uint8_t rule; /* enum rule. Those without a rule come last, and RULE_ANY ends the search */
+	uint8_t rule;  /* enum rule. Those without a rule come last, and RULE_ANY ends the search */
+	uint8_t words; /* @n if they are times of 8 bytes, of which is_surely_valid looks at all at once; else 0 */
 };
 
+#define IS_TIME(rule) ((rule) == RULE_TIME || (rule) == RULE_NS || (rule) == RULE_ASKED || (rule) == RULE_NS_OR_NEVER)
 #define BYTES(member) (sizeof(member) > 8 ? 8 : sizeof(member)) /* bytes of one element; elements of arrays have 8 */
 #define FIELD(kind, name, its_rule)                                                            \
 	{ .at = sizeof(struct bsa_event) + offsetof(struct bsa_##kind, name),                  \
 	  .bytes = BYTES(((struct bsa_##kind *)0)->name),                                      \
 	  .n = sizeof(((struct bsa_##kind *)0)->name) / BYTES(((struct bsa_##kind *)0)->name), \
-	  .rule = its_rule },
+	  .rule = its_rule,                                                                    \
+	  .words = IS_TIME(its_rule) && BYTES(((struct bsa_##kind *)0)->name) == 8             \
+		           ? sizeof(((struct bsa_##kind *)0)->name) / 8                        \
+		           : 0 },
 
 /* clang-format off */
 #define ANY(kind, name) FIELD(kind, name, RULE_ANY)
@@ -215,10 +222,28 @@ static const struct bsa_event *with_number(const struct bsa_event *e, const stru
 	return (const struct bsa_event *)room->words;
 }
 
+/* Whether all numbers of a field are surely valid, found out fast. False: can_be decides about each of them. */
+static inline bool is_surely_valid(const struct bsa_event *e, const struct field *f)
+{
+	const char *at = (const char *)e + f->at, *end = at + f->words * sizeof(uint64_t);
+	uint64_t more = f->rule == RULE_NS_OR_NEVER ? 1 : 0; /* BSA_NEVER becomes 0 */
+	uint64_t bits = 0, number;
+
+	if (!f->words)
+		return f->rule == RULE_EXEC && f->bytes == sizeof(number) && can_be(RULE_EXEC, number_at(e, f, 0));
+	for (; at < end; at += sizeof(number)) {
+		memcpy(&number, at, sizeof(number));
+		bits |= number + more;
+	}
+	return bits < BSA_TIME_MOST;
+}
+
 const struct bsa_event *bsa_valid(const struct bsa_event *e, struct bsa_mended *room, bool *ret_unknown)
 {
 	*ret_unknown = false;
-	for (const struct field *f = fields[e->kind]; f->rule != RULE_ANY; f++)
+	for (const struct field *f = fields[e->kind]; f->rule != RULE_ANY; f++) {
+		if (__builtin_expect(is_surely_valid(e, f), 1))
+			continue;
 		for (unsigned i = 0; i < f->n; i++) {
 			if (__builtin_expect(can_be((enum rule)f->rule, number_at(e, f, i)), 1))
 				continue;
@@ -227,6 +252,7 @@ const struct bsa_event *bsa_valid(const struct bsa_event *e, struct bsa_mended *
 			*ret_unknown |= f->rule == RULE_NS_OR_NEVER;
 			e = with_number(e, f, i, instead_of((enum rule)f->rule, number_at(e, f, i)), room);
 		}
+	}
 	return e;
 }
 
