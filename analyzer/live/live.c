@@ -334,9 +334,9 @@ static int end_fold(struct bsa_live *l, struct bsa_err *err)
 
 static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *err)
 {
-	int r = know_traces(l, err), counts;
+	int r = 0, counts;
 
-	if (r >= 0 && l->fold && l->compact != l->options.compact) {
+	if (l->fold && l->compact != l->options.compact) {
 		note_gap(l);
 		r = end_fold(l, err);
 	}
@@ -370,8 +370,10 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 static int take_all(struct bsa_live *l, struct bsa_err *err)
 {
 	const struct bsa_event *e;
-	int r;
+	int r = know_traces(l, err); /* a record's trace is known before the look that the record comes with */
 
+	if (r < 0)
+		return r;
 	while ((r = bsa_growing_next(&l->growing, &e, err)) > 0)
 		if ((r = take_record(l, e, err)) < 0)
 			return r;

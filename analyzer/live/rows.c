@@ -205,8 +205,14 @@ static uint64_t key_of(uint32_t app, uint32_t model)
 
 static struct pair *pair_of(struct bsa_rows *r, uint32_t app, uint32_t model)
 {
-	struct pair *p = bsa_table_find(&r->pairs, key_of(app, model));
+	struct pair *p = NULL;
 
+	if (r->by_seen.prev != &r->by_seen) { /* mostly it is the last one again */
+		p = BSA_LINKED(r->by_seen.prev, struct pair, link);
+		if (p->app == app && p->model == model)
+			return p;
+	}
+	p = bsa_table_find(&r->pairs, key_of(app, model));
 	if (p) {
 		bsa_list_remove(&p->link);
 		bsa_list_add(&r->by_seen, &p->link);
