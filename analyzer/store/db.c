@@ -4,6 +4,7 @@
 #include "store/functions.h"
 #include "store/header.h"
 #include "store/own.h"
+#include "store/schema.h"
 #include "store/sharing_run.h"
 #include "store/sql.h"
 
@@ -93,17 +94,6 @@ static int check_file(const char *path, struct bsa_err *err)
 	return r;
 }
 
-/* False for a damaged database: the query that reads the damage reports it. */
-static bool is_of_another_build(sqlite3 *sql)
-{
-	cleanup_stmt sqlite3_stmt *q = NULL;
-
-	if (sqlite3_prepare_v2(sql, "SELECT max(value) FROM meta WHERE key = 'schema_digest'", -1, &q, NULL) !=
-	    SQLITE_OK)
-		return false;
-	return sqlite3_step(q) == SQLITE_ROW && sqlite3_column_int64(q, 0) != bsa_header_schema_digest();
-}
-
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db;
@@ -124,11 +114,12 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 		bsa_db_close(db);
 		return bsa_wrap(err, r, "%s", path);
 	}
-	if (is_of_another_build(db->sql)) {
-		bsa_db_close(db);
-		return bsa_header_refuse(HEADER_OTHER_BUILD, path, err);
-	}
 	/* The file may be a stranger's. */
+	r = bsa_schema_check(db->sql, path, err);
+	if (r) {
+		bsa_db_close(db);
+		return r;
+	}
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_set_authorizer(db->sql, statement_allowed, NULL);

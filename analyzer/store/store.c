@@ -12,6 +12,7 @@
 #include "store/own.h"
 #include "store/pages.h"
 #include "store/pool_stat.h"
+#include "store/schema.h"
 #include "store/sharing_run.h"
 #include "store/sort.h"
 #include "store/spill.h"
@@ -157,9 +158,8 @@ static int make_schema(struct bsa_store *s)
 
 static int check_schema(struct bsa_store *s)
 {
-	if (select_number(s, "SELECT value FROM meta WHERE key = 'schema_digest'") != bsa_header_schema_digest() &&
-	    !s->code)
-		s->code = bsa_header_refuse(HEADER_OTHER_BUILD, s->file.output, &s->err);
+	if (!s->code)
+		s->code = bsa_schema_check(s->db, s->file.output, &s->err);
 	return s->code;
 }
 

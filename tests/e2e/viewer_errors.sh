@@ -176,10 +176,10 @@ done <<'END'
 2|a query may only read this database|sql good.db 'DELETE FROM app'
 2|more than one statement|sql good.db 'SELECT 1; SELECT 2'
 2|$name has no value|sql good.db 'SELECT * FROM app WHERE name = $name'
-4|forged.db is not as an import makes it: no such column|explain worst forged.db
-4|forged.db is not as an import makes it: no such column|sql forged.db slowest
-4|forged.db is not as an import makes it: no such column|check --slo rules.slo forged.db
-2|no such column: e2e_ns|sql forged.db 'SELECT e2e_ns FROM execution'
+4|the tables and views of forged.db are not those of an import|explain worst forged.db
+4|the tables and views of forged.db are not those of an import|sql forged.db slowest
+4|the tables and views of forged.db are not those of an import|check --slo rules.slo forged.db
+4|the tables and views of forged.db are not those of an import|sql forged.db 'SELECT e2e_ns FROM execution'
 2|integer overflow|latency --where 'abs(id - id - 9223372036854775807 - 1) > 1' good.db
 2|--limit: '0' is not a number from 1 to|misses --limit 0 good.db
 2|integer overflow|sql --format json good.db 'SELECT abs(-9223372036854775807 - 1)'

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -242,6 +243,55 @@ static void what_is_no_database_is_refused(void **state)
 	assert_null(bsa_query_free(NULL));
 }
 
+static const struct hostile {
+	const char *says, *sql;
+	bool opens;
+} hostile_rows[] = {
+	{ "a view without end",
+	  "DROP TABLE app; CREATE VIEW app AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+	  "SELECT id, 'a' AS name FROM n",
+	  false },
+	{ "a view of a quintillion rows",
+	  "DROP VIEW model; CREATE VIEW model AS SELECT a.seq AS id FROM execution a, execution b, "
+	  "execution c, execution d, execution e, execution f",
+	  false },
+	{ "a view for the table that says which build it was",
+	  "ALTER TABLE meta RENAME TO was; CREATE VIEW meta AS WITH RECURSIVE n(value) AS "
+	  "(SELECT 1 UNION ALL SELECT value + 1 FROM n) SELECT value FROM n",
+	  false },
+	{ "a view that is missing", "DROP VIEW execution_phase", false },
+	{ "a table with another column", "ALTER TABLE stored_execution ADD COLUMN more", false },
+	{ "a view of the reader's own", "CREATE VIEW mine AS SELECT count(*) FROM execution", true },
+	{ "an index and a trigger more",
+	  "CREATE INDEX mine ON meta(value); CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM meta; END", true },
+};
+
+/* A stranger's file: before anything of it is asked, its tables and views are those of an import. */
+static void a_database_with_other_views_is_refused(void **state)
+{
+	const char *path = *state;
+
+	for (size_t i = 0; i < N_OF(hostile_rows); i++) {
+		struct bsa_db *db = NULL;
+		struct bsa_err err = { "" };
+		sqlite3 *sql;
+		int r;
+
+		unlink(path);
+		bsa_db_close(some_db(path));
+		assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+		if (sqlite3_exec(sql, hostile_rows[i].sql, NULL, NULL, NULL) != SQLITE_OK)
+			fail_msg("%s: %s", hostile_rows[i].says, sqlite3_errmsg(sql));
+		sqlite3_close(sql);
+		r = bsa_db_open(&db, path, &err);
+		bsa_db_close(db);
+		if (r != (hostile_rows[i].opens ? 0 : BSA_E_INPUT))
+			fail_msg("%s: %d, %s", hostile_rows[i].says, r, err.text);
+		if (r && (!strstr(err.text, path) || strchr(err.text, '\n')))
+			fail_msg("%s: '%s' is no sentence about the file", hostile_rows[i].says, err.text);
+	}
+}
+
 static uint64_t seed = 88172645463325252;
 
 static uint64_t random_below(uint64_t n)
@@ -310,6 +360,7 @@ int main(void)
 		T(a_query_without_end_can_be_stopped),
 		T(the_schema_can_be_asked_for),
 		T(what_is_no_database_is_refused),
+		T(a_database_with_other_views_is_refused),
 		T(a_damaged_database_is_no_worse_than_a_sentence),
 	};
 
