@@ -217,6 +217,9 @@ async function keys() {
 	await b.send('Emulation.setEmulatedMedia', { media: 'print', features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
 	equal('on paper: light, whole, without buttons', await b.value(`[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('nav')).display,
 		[...document.querySelectorAll('tbody.folded tr:not(.unfold)')].every((r) => r.offsetHeight > 0)]`), ['rgb(255, 255, 255)', 'none', true]);
+	await b.send('Emulation.setDeviceMetricsOverride', { width: 718, height: 1000, deviceScaleFactor: 1, mobile: false }); // A4 without its margins
+	await b.until(`document.querySelectorAll('table.stacked').length > 0 && document.documentElement.scrollWidth <= innerWidth`);
+	equal('on paper: no table sticks out', await b.value("[...document.querySelectorAll('.scroll')].filter((s) => s.scrollWidth > s.clientWidth + 1).map((s) => s.ariaLabel)"), []);
 	await b.send('Emulation.setEmulatedMedia', { media: '' });
 	equal('complaints of all that', b.complaints(), []);
 }

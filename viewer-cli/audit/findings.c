@@ -397,6 +397,19 @@ static int add_failed(struct bsv_findings *f, const struct bsv_verdict *rule, co
 	                   err);
 }
 
+/* The app whose most urgent work went first least often. Owned by the caller; NULL: no app had such choices. */
+static int name_passed_over(char **ret, struct bsv_input *input, struct bsa_err *err)
+{
+	const struct bsv_hole holes[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	int r = rows_query(&rows, input, bsv_sql_priority_choices, holes, err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	*ret = r > 0 ? text_copy(text_named(rows, "app")) : NULL;
+	return r;
+}
+
 static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
                           struct bsa_err *err)
 {
@@ -417,9 +430,12 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 			n++;
 		}
 	for (size_t i = 0; r >= 0 && !n && i < j->n; i++)
-		if (j->rules[i].outcome == BSV_FAIL)
+		if (j->rules[i].outcome == BSV_FAIL) {
 			r = add_failed(f, &j->rules[i], "inversion", "priority", err);
-	return r;
+			if (r >= 0)
+				r = name_passed_over(&f->of[f->n - 1].who, input, err);
+		}
+	return r < 0 ? r : 0;
 }
 
 /* ---- fairness ---- */

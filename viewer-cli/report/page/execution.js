@@ -167,19 +167,18 @@ export function selectionOf(world, apps, lanes, from, to, tools) {
 /** The same by app and model, those with the most executions first. @param {any} world @param {import('./timeline.js').App[]} apps @param {number} from @param {number} to @param {any} tools percentile */
 export function modelsOf(world, apps, from, to, tools) {
 	return apps.flatMap((app) => {
-		/** @type {Map<number, number[]>} */
+		/** @type {Map<string, number[]>} */
 		const lists = new Map();
 
 		for (const i of app.index.subarray(lowerBound(app.began, from), lowerBound(app.began, to))) {
-			const model = world.executions.model_id.codes[i], list = lists.get(model);
+			const model = world.modelName(world.executions.model_id.get(i)), list = lists.get(model);
 
 			if (list)
 				list.push(i);
 			else
 				lists.set(model, [i]);
 		}
-		return [...lists.values()].map((list) => ({ app: app.name, model: world.modelName(world.executions.model_id.get(list[0])),
-			...figuresOf(world, Uint32Array.from(list), tools.percentile) }));
+		return [...lists].map(([model, list]) => ({ app: app.name, model, ...figuresOf(world, Uint32Array.from(list), tools.percentile) }));
 	}).sort((a, b) => b.n_executions - a.n_executions).slice(0, MOST_MODELS);
 }
 

@@ -36,6 +36,19 @@ export function heldBy(lane, at, ret) {
 		ret[lane.place[end - 1]] -= lane.ended[end - 1] - at;
 }
 
+/** Pixels for a nanosecond, of each column of pixels: where a lane was held, there is a whole pixel at least. @param {Float64Array} held by place, at each column's begin @param {number} width @param {number} usual */
+function scalesOf(held, width, usual) {
+	const some = places + 1;
+
+	return Float64Array.from({ length: width }, (_, x) => {
+		let sum = 0;
+
+		for (let place = 0; place < some; place++)
+			sum += held[(x + 1) * some + place] - held[x * some + place];
+		return sum > 0 && sum * usual < 1 ? 1 / sum : usual;
+	});
+}
+
 /** The rows of a lane each: of every slice the number of its lane, and of each lane its name and how many slices it has. @param {any} slices */
 function lanesIn(slices) {
 	const { instance, lane } = slices, ofSlice = new Uint16Array(slices.n);
@@ -322,10 +335,12 @@ export class Timeline {
 
 		for (let x = 0; x <= width; x++)
 			heldBy(lane, this.from + x * each, held.subarray(x * some, (x + 1) * some));
+		const scale = scalesOf(held, width, height / each);
+
 		for (let place = 0; place <= places; place++) {
 			context.fillStyle = colourOf(place === places ? -1 : place);
 			for (let x = 0; x < width; x++) {
-				const part = (held[(x + 1) * some + place] - held[x * some + place]) / each * height;
+				const part = (held[(x + 1) * some + place] - held[x * some + place]) * scale[x];
 
 				if (part > 0)
 					context.fillRect(margin + x, tops[x], 1, part);
