@@ -142,27 +142,32 @@ static const struct {
 	int64_t hidden;
 	enum bsv_outcome outcome;
 	const char *says;
+	int64_t given_up;
 } sharing[] = {
 	/* clang-format off */
-	{ "as fair sharing has it", { FINE }, MS(1), false, 0, BSV_PASS, "no app would have been quicker" },
-	{ "the mean is worse by a quarter", { RESPONSES(100, MS(12.5), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "on average" },
-	{ "and by more", { RESPONSES(100, MS(12.5) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "on average" },
-	{ "and by no more than two steps", { RESPONSES(100, MS(14), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_PASS, "4.000 ms more" },
-	{ "and by more than two steps", { RESPONSES(100, MS(14) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_FAIL, "hog" },
-	{ "p95 is worse", { RESPONSES(100, MS(10), MS(10), MS(25) + 1, MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "at p95" },
-	{ "of thirty executions", { RESPONSES(30, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "meek" },
-	{ "29 are too few, but the other app has enough", { RESPONSES(29, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "1 app had too little work" },
-	{ "half of what it would have got", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100)) }, MS(1), false, 0, BSV_PASS, "" },
-	{ "less than half", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100) - 1) }, MS(1), false, 0, BSV_FAIL, "got 50 %" },
-	{ "in too short a time to be judged", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200) - 1, MS(10)) }, MS(1), false, 0, BSV_PASS, "" },
-	{ "nothing at all, though a lane was to be had", { .work_ns = MS(200), .ideal_work_ns = MS(100) }, MS(1), false, 0, BSV_FAIL, "got 0 %" },
-	{ "nothing, and fair sharing had none to give either", { .work_ns = MS(200), .ideal_work_ns = MS(200) }, MS(1), false, 0, BSV_PASS, "" },
-	{ "steps are not known", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_CANNOT_TELL, "checkpoints" },
-	{ "and do not matter for what it got", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, -1, false, 0, BSV_FAIL, "got 33 %" },
-	{ "responses of a native service are not judged", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(200)) }, MS(1), true, 0, BSV_PASS, "at least half" },
-	{ "but what its apps got is", { RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, MS(1), true, 0, BSV_FAIL, "hog took most" },
-	{ "what was not recorded may have been anything: no pass", { FINE }, MS(1), false, 1, BSV_CANNOT_TELL, "not all was recorded" },
-	{ "and no failure", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 1, BSV_CANNOT_TELL, "not all was recorded" },
+	{ "as fair sharing has it", { FINE }, MS(1), false, 0, BSV_PASS, "no app would have been quicker", 0 },
+	{ "the mean is worse by a quarter", { RESPONSES(100, MS(12.5), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "on average", 0 },
+	{ "and by more", { RESPONSES(100, MS(12.5) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "on average", 0 },
+	{ "and by no more than two steps", { RESPONSES(100, MS(14), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_PASS, "4.000 ms more", 0 },
+	{ "and by more than two steps", { RESPONSES(100, MS(14) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_FAIL, "hog", 0 },
+	{ "p95 is worse", { RESPONSES(100, MS(10), MS(10), MS(25) + 1, MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "at p95", 0 },
+	{ "of thirty executions", { RESPONSES(30, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "meek", 0 },
+	{ "29 are too few, but the other app has enough", { RESPONSES(29, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "1 app had too little work", 0 },
+	{ "half of what it would have got", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100)) }, MS(1), false, 0, BSV_PASS, "", 0 },
+	{ "less than half", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100) - 1) }, MS(1), false, 0, BSV_FAIL, "got 50 %", 0 },
+	{ "in too short a time to be judged", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200) - 1, MS(10)) }, MS(1), false, 0, BSV_PASS, "", 0 },
+	{ "nothing at all, though a lane was to be had", { .work_ns = MS(200), .ideal_work_ns = MS(100) }, MS(1), false, 0, BSV_FAIL, "got 0 %", 0 },
+	{ "nothing, and fair sharing had none to give either", { .work_ns = MS(200), .ideal_work_ns = MS(200) }, MS(1), false, 0, BSV_PASS, "", 0 },
+	{ "nothing, and what it needed is not known", { .work_ns = MS(200), .ideal_work_ns = MS(200) }, MS(1), false, 0, BSV_CANNOT_TELL, "117 of meek's executions were given up", 117 },
+	{ "most were given up, and the others waited long", { RESPONSES(30, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "on average", 31 },
+	{ "most were given up, and the others waited as under fair sharing", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_CANNOT_TELL, "31 of meek's executions", 31 },
+	{ "half were given up", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "", 30 },
+	{ "steps are not known", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_CANNOT_TELL, "checkpoints", 0 },
+	{ "and do not matter for what it got", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, -1, false, 0, BSV_FAIL, "got 33 %", 0 },
+	{ "responses of a native service are not judged", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(200)) }, MS(1), true, 0, BSV_PASS, "at least half", 0 },
+	{ "but what its apps got is", { RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, MS(1), true, 0, BSV_FAIL, "hog took most", 0 },
+	{ "what was not recorded may have been anything: no pass", { FINE }, MS(1), false, 1, BSV_CANNOT_TELL, "not all was recorded", 0 },
+	{ "and no failure", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 1, BSV_CANNOT_TELL, "not all was recorded", 0 },
 	/* clang-format on */
 };
 
@@ -175,6 +180,7 @@ static void fairness_is_judged_by_ideal_sharing(void **state)
 			{ .of = sharing[i].app,
 			  .name = meek,
 			  .taker = hog,
+			  .given_up = sharing[i].given_up,
 			  .step_ns = sharing[i].step_ns,
 			  .native = sharing[i].native },
 			{ .of = { FINE }, .name = hog, .step_ns = sharing[i].step_ns, .native = sharing[i].native }

@@ -41,6 +41,15 @@ static bool is_judged_by_work(const struct bsv_sharing_app *a)
 	return a->of.work_ns >= WORK_MIN_NS;
 }
 
+/*
+ * Most executions of the app were given up. The replay does not know how long they needed a lane, so the app may have got all that fair sharing would
+ * have given it, or nothing of it.
+ */
+static bool is_mostly_given_up(const struct bsv_sharing_app *a)
+{
+	return a->given_up > a->of.n;
+}
+
 double bsv_sharing_got(const struct bsa_shared *of)
 {
 	if (of->work_ns <= 0)
@@ -204,6 +213,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	struct finding worst = { .app = NULL };
 	struct bsv_verdict *v = &ret->rules[0];
 	const char *cannot = reason_unknown(f);
+	const struct bsv_sharing_app *given_up = NULL;
 	size_t left_out = 0, sharing = 0;
 	bool steps = true, any = false;
 
@@ -222,6 +232,8 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		judge_app(&worst, &f->apps[i]);
 		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]);
 		steps &= f->apps[i].step_ns >= 0;
+		if (is_mostly_given_up(&f->apps[i]) && (!given_up || f->apps[i].given_up > given_up->given_up))
+			given_up = &f->apps[i];
 	}
 	if (worst.app && isfinite(worst.slower))
 		v->figure = round(10 * worst.slower) / 10;
@@ -239,6 +251,11 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		explain_unfair(ret, &worst);
 	} else if (!steps) {
 		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
+	} else if (given_up) {
+		rule_explain(ret,
+		             "%" PRId64 " of %.80s's executions were given up after their deadlines, and %" PRId64
+		             " were answered: what fair sharing would have given it is not known",
+		             given_up->given_up, app_name(given_up), given_up->of.n);
 	} else if (left_out == sharing) {
 		rule_explain(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
 	} else {
@@ -356,6 +373,24 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 	return r;
 }
 
+static int read_given_up(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	bool timed = bsv_input_is_timed(input);
+	bsv_scoped_text *sql =
+		bsv_audit_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+		for (size_t from = 0; from < f->n;) {
+			struct bsv_sharing_app *a = app_of_service(f, &from, bsv_rows_get(rows, 0, -1));
+
+			if (a)
+				a->given_up = bsv_rows_get(rows, 1, 0);
+		}
+	return r;
+}
+
 static int read_sight(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_text *unseen_sql = bsv_judge_hidden(input);
@@ -383,6 +418,8 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 		r = read_steps(ret, input, err);
 	if (r >= 0)
 		r = read_names(ret, input, err);
+	if (r >= 0)
+		r = read_given_up(ret, input, err);
 	return r >= 0 ? read_sight(ret, input, err) : r;
 }
 

@@ -14,6 +14,7 @@
 struct bsv_sharing_app {
 	struct bsa_shared of;
 	char *name, *taker; /* owned; taker: the other app that this app waited for longest; NULL: none */
+	int64_t given_up;   /* executions that were given up: the lane time that they needed is unknown */
 	int64_t step_ns;    /* longest step of the models prepared for its service; -1: unknown */
 	bool native; /* whether the service has no lanes: then only the work that the app got is judged, not its responses */
 };
