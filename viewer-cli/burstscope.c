@@ -1,4 +1,5 @@
 /* burstscope.c -- finds the command and runs it. */
+#include <errno.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -110,7 +111,9 @@ static int command_run(const struct bsv_command *command, int argc, char **argv)
 	}
 	if (r >= 0)
 		r = command->run(&call, &err);
-	if (r >= 0 && (fflush(stdout) || ferror(stdout)))
+	if (r >= 0 && fflush(stdout))
+		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written: %s", strerror(errno));
+	if (r >= 0 && ferror(stdout))
 		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written");
 	if (r >= 0)
 		return r;

@@ -112,6 +112,8 @@ def compare_all(samples, exemplars, path):
                        "SELECT %s, 'overhead', %s %s AND e2e_ns - (run_ns - redo_ns) IS NOT NULL GROUP BY 1" %
                        (column, MODEL, "count(*)" if column == "n" else "sum(e2e_ns - (run_ns - redo_ns))", WHOLE)), scale)
     n += compare(samples, "nnburst_deadlines_total", ["app", "model"], q("SELECT %s, %s, count(deadline) %s GROUP BY 1, 2" % (xa, MODEL, X)))
+    n += compare(samples, "nnburst_deadlines_missed_total", ["app", "model"],
+                 q("SELECT %s, %s, count(miss) %s AND (deadline IS NOT NULL OR miss IS NOT NULL) GROUP BY 1, 2" % (xa, MODEL, X)))
     misses = q("SELECT %s, %s, (SELECT cause FROM miss_cause c WHERE c.execution_id = x.id AND is_primary), count(*), max(lateness_ns), id, deadline + lateness_ns "
                "%s AND miss IS NOT NULL GROUP BY 1, 2, 3" % (xa, MODEL, X))
     n += compare(samples, "nnburst_deadline_misses_total", ["app", "model", "cause"], [m[:4] for m in misses])

@@ -138,6 +138,8 @@ static int check_target(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 
+	if (o->output && !*o->output)
+		return bsa_fail(err, BSA_E_USAGE, "-o: the name of the file is empty");
 	if (o->to != TO_PERFETTO && o->to != TO_CHROME && (o->detail || o->compress))
 		return bsa_fail(err, BSA_E_USAGE, "--%s needs a trace: add --to perfetto",
 		                o->detail ? "detail" : "compress");
@@ -177,6 +179,8 @@ struct measured {
 	const struct options *o;
 	struct bsv_slo slo;
 	struct bsv_metrics *metrics;
+	size_t untold; /* number of rules that metrics cannot tell */
+	bool quiet;
 };
 
 static void measured_fini(struct measured *m)
@@ -192,6 +196,11 @@ static int write_metrics(void *ctx, FILE *to, struct bsa_err *err)
 	switch (m->o->to) {
 	case TO_RULES:
 		bsv_metrics_rules(to, &m->slo, m->o->slo, m->o->scale ? m->o->scale : 1);
+		if (m->untold && !m->quiet)
+			fprintf(stderr,
+			        "%zu of the %zu rules of %s cannot be alerts: comments say why; burstscope check "
+			        "judges them\n",
+			        m->untold, m->slo.n, m->o->slo);
 		break;
 	case TO_GRAFANA:
 		bsv_metrics_dashboard(to);
@@ -214,6 +223,7 @@ static int metrics_collect(struct measured *m, struct bsa_err *err)
 	if (!bsv_metrics_buckets(&buckets, &m->slo))
 		return bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
 		                m->o->slo, BSV_BUCKETS_MAX);
+	m->untold = bsv_metrics_untold(&m->slo);
 	if (!m->input)
 		return 0;
 	m->metrics = bsv_metrics_new(&buckets);
@@ -221,9 +231,11 @@ static int metrics_collect(struct measured *m, struct bsa_err *err)
 }
 
 /* @input is NULL for rules and dashboards, which need no recording. */
-static int export_metrics(struct bsv_input *input, const struct options *o, struct bsa_err *err)
+static int export_metrics(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
-	__attribute__((cleanup(measured_fini))) struct measured m = { .input = input, .o = o };
+	const struct options *o = call->options;
+	__attribute__((
+		cleanup(measured_fini))) struct measured m = { .input = input, .o = o, .quiet = call->common.quiet };
 	int r = metrics_collect(&m, err);
 
 	if (r < 0)
@@ -270,6 +282,20 @@ static int export_rows(const struct bsv_call *call, struct bsv_input *input, str
 	return o->output ? bsv_output_write(o->output, print_rows, a, err) : bsv_answer_print(a, false, err);
 }
 
+/* An empty result may be a typing error in --where: say that it is empty. */
+static int note_nothing_picked(const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_text *sql = bsv_text("%sSELECT 1 FROM picked LIMIT 1", input->with);
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (!r)
+		fputs("no execution was picked: see --where, --from and --to TIME\n", stderr);
+	return r;
+}
+
 static int export_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -279,18 +305,20 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = check_metrics(call, err);
 	if (r >= 0 && is_generated(o))
-		return export_metrics(NULL, o, err);
+		return export_metrics(NULL, call, err);
 	if (r >= 0)
 		r = bsv_input_open(&input, call->operands[0], call, err);
 	if (r >= 0)
 		r = check_relation(&input, o->relation, err);
 	if (r >= 0 && o->output && bsv_output_is(o->output, input.path))
 		r = bsa_fail(err, BSA_E_USAGE, "-o %s would overwrite the input", o->output);
+	if (r >= 0 && input.picks && !call->common.quiet)
+		r = note_nothing_picked(&input, err);
 	if (r < 0)
 		return r;
 	if (o->to == TO_ROWS)
 		return export_rows(call, &input, err);
-	return o->to >= TO_OPENMETRICS ? export_metrics(&input, o, err) : export_trace(&input, o, err);
+	return o->to >= TO_OPENMETRICS ? export_metrics(&input, call, err) : export_trace(&input, o, err);
 }
 
 const struct bsv_command bsv_export = {

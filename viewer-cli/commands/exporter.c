@@ -35,7 +35,16 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-static int read_buckets(const char *slo_file, struct bsv_buckets *ret, struct bsa_err *err)
+/* In detail compact the lag of an app is certain at the end of a recording only. */
+static bool needs_full(const struct bsv_slo *slo)
+{
+	for (size_t i = 0; i < slo->n; i++)
+		if (slo->rules[i].kind == BSV_SLO_FAIRNESS && slo->rules[i].bounded)
+			return true;
+	return false;
+}
+
+static int read_buckets(const char *slo_file, struct bsv_buckets *ret, bool *ret_needs_full, struct bsa_err *err)
 {
 	struct bsv_slo slo = { 0 };
 	int r = slo_file ? bsv_slo_read(&slo, slo_file, err) : 0;
@@ -43,6 +52,7 @@ static int read_buckets(const char *slo_file, struct bsv_buckets *ret, struct bs
 	if (r >= 0 && !bsv_metrics_buckets(ret, &slo))
 		r = bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
 		             slo_file, BSV_BUCKETS_MAX);
+	*ret_needs_full = needs_full(&slo);
 	bsv_slo_fini(&slo);
 	return r;
 }
@@ -59,11 +69,15 @@ static int exporter_run(const struct bsv_call *call, struct bsa_err *err)
 		.settle = settle,
 		.listen = o->listen ? o->listen : USUAL_PLACE,
 	};
+	bool lags = false;
 	int r = bsv_live_options_check(o->url, wanted.session || o->detail || o->buffer.given, err);
 
 	if (r >= 0)
-		r = read_buckets(o->slo, &wanted.buckets, err);
-
+		r = read_buckets(o->slo, &wanted.buckets, &lags, err);
+	if (r >= 0 && lags && wanted.detail != BSV_DETAIL_FULL && !wanted.session && !o->url && !call->common.quiet)
+		fputs("--slo has a rule about lag, and no metric of lag is served in detail compact: add --detail "
+		      "full\n",
+		      stderr);
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;

@@ -288,7 +288,10 @@ static int check_where(struct bsa_db *db, const char *all, const char *where, st
 {
 	struct bsa_err why = { "" };
 
-	for (int bare = 0; bare < 2; bare++) {
+	if (!where[strspn(where, " \t\n")])
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--where is empty; write a condition, as in --where \"app = 'camera'\"");
+	for (int bare = 1; bare >= 0; bare--) { /* first as it was written, for the message */
 		bsv_scoped_text *sql = bsv_text("%s WHERE %s%s%s", all, bare ? "" : "(", where, bare ? "" : ")");
 		struct bsa_query *q = NULL;
 		int r = sql ? bsa_query_new(&q, db, sql, &why) : bsv_no_memory(err);

@@ -16,6 +16,9 @@ enum { BSV_SCALE_MAX = 3600 };
  */
 bool bsv_metrics_buckets(struct bsv_buckets *ret, const struct bsv_slo *slo);
 
+/* The number of rules of @slo that metrics cannot tell. */
+size_t bsv_metrics_untold(const struct bsv_slo *slo);
+
 /* Recording and alerting rules of Prometheus, YAML. A rule of @slo that metrics cannot tell is a comment that says why. @file: its name. */
 void bsv_metrics_rules(FILE *to, const struct bsv_slo *slo, const char *file, unsigned scale);
 

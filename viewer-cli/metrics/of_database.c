@@ -147,6 +147,7 @@ enum {
 	X_FINE, /* complete, and answered with NONE */
 	X_COMPLETE,
 	X_DEADLINE,
+	X_MISSED,
 	X_UNSEEN,
 	X_PREEMPTIONS,
 	X_LOOKUPS,
@@ -184,6 +185,8 @@ static void take_execution(const struct filling *f, const struct bsv_rows *rows)
 		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_INCOMPLETE, who), 1);
 	if (bsv_rows_get(rows, X_DEADLINE, 0))
 		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_DEADLINES, who), 1);
+	if (bsv_rows_get(rows, X_DEADLINE, 0) || bsv_rows_get(rows, X_MISSED, 0))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_MISSED, who), bsv_rows_get(rows, X_MISSED, 0));
 	if (bsv_rows_get(rows, X_UNSEEN, 0))
 		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_OUTCOMES_UNKNOWN, who), 1);
 	if (known(rows, X_PREEMPTIONS, &preemptions))
@@ -211,7 +214,7 @@ static int fill_executions(const struct filling *f)
 	return each_row(
 		f,
 		bsv_text("%sSELECT app_id, model_id, path, complete AND status IS 'NONE', complete, deadline IS NOT "
-	                 "NULL, (\n%s\n), "
+	                 "NULL, miss IS NOT NULL, (\n%s\n), "
 	                 "preemptions, slot_lookups, slot_misses, iif(sides = 'service', NULL, e2e_ns), prepare_ns, "
 	                 "send_ns, decode_ns, "
 	                 "CASE WHEN path = 'fenced' THEN fence_ns END, slots_ns, queue_ns, run_ns, preempted_ns, "

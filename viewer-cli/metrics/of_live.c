@@ -125,6 +125,8 @@ static void take_execution(void *ctx, const struct bsa_live_execution *x)
 		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_INCOMPLETE, who), 1);
 	if (x->deadline)
 		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_DEADLINES, who), 1);
+	if (x->deadline || x->missed)
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_MISSED, who), x->missed);
 	if (x->outcome_unknown)
 		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_OUTCOMES_UNKNOWN, who), 1);
 	if (x->missed)

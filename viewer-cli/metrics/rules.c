@@ -54,7 +54,7 @@ static const char *untold(const struct bsv_slo_rule *r)
 	if (r->baseline)
 		return "metrics have no baseline";
 	if (r->of.priority || r->of.cold >= 0)
-		return "no metric has the labels priority and cold";
+		return "metrics do not tell priorities, or cold from warm";
 	switch (r->kind) {
 	case BSV_SLO_TIME:
 		if (of_phase && (r->of.app || r->of.path))
@@ -65,7 +65,7 @@ static const char *untold(const struct bsv_slo_rule *r)
 	case BSV_SLO_STARVATION:
 		return r->bounded ? "the metric counts waits of more than 100 ms" : NULL;
 	case BSV_SLO_FAIRNESS:
-		return r->bounded ? NULL : "the bound is known once a recording is whole";
+		return r->bounded ? NULL : "without a bound it needs a replay: burstscope check";
 	case BSV_SLO_COVERAGE:
 		return NULL;
 	default:
@@ -138,10 +138,9 @@ static void bad_share(const struct writing *w, unsigned seconds)
 		fputs(" / ", w->to);
 		rate(w, id, "_count", seconds, NULL);
 		break;
-	case BSV_SLO_MISSES: /* where none was missed yet, there is no series of misses */
-		fputs("(", w->to);
-		rate(w, BSV_METRIC_MISSES, "_total", seconds, NULL);
-		fputs(" or vector(0)) / ", w->to);
+	case BSV_SLO_MISSES:
+		rate(w, BSV_METRIC_MISSED, "_total", seconds, NULL);
+		fputs(" / ", w->to);
 		rate(w, BSV_METRIC_DEADLINES, "_total", seconds, NULL);
 		break;
 	default:
@@ -226,13 +225,27 @@ static void alert_other(const struct writing *w)
 	if (starved) {
 		fprintf(w->to, "sum by (app) (increase(%s_total[", bsv_metric_infos[BSV_METRIC_STARVATIONS].name);
 		window(w, 3600);
-		fputs("])) > 0\n", w->to);
+		/* a series that is new has its first waits in its first sample, which increase() does not see */
+		fprintf(w->to, "])) > 0\n          or sum by (app) (%s_total unless %s_total offset ",
+		        bsv_metric_infos[BSV_METRIC_STARVATIONS].name, bsv_metric_infos[BSV_METRIC_STARVATIONS].name);
+		window(w, 3600);
+		fputs(") > 0\n", w->to);
 	} else {
-		fprintf(w->to, "%s > %.12g\n", bsv_metric_infos[BSV_METRIC_LAG].name, w->rule->bound / 1e9);
+		fprintf(w->to, "%s > %.12g # burstscope exporter has it with --detail full only\n",
+		        bsv_metric_infos[BSV_METRIC_LAG].name, w->rule->bound / 1e9);
 	}
 	labels(w, "ticket");
 	annotations(w, starved ? "\"{{ $labels.app }} waited for a lane for longer than 100 ms.\""
 	                       : "\"{{ $labels.app }} was {{ $value }} s behind its share.\"");
+}
+
+size_t bsv_metrics_untold(const struct bsv_slo *slo)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < slo->n; i++)
+		n += untold(&slo->rules[i]) != NULL;
+	return n;
 }
 
 void bsv_metrics_rules(FILE *to, const struct bsv_slo *slo, const char *file, unsigned scale)
