@@ -24,6 +24,8 @@ function dump(db, burstscope) {
 		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
 		losses: rows('SELECT count(*) AS n FROM loss'),
 		without: rows(`SELECT execution_id AS x, count(*) AS n, sum(met) AS met FROM miss_without WHERE met IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 1`),
+		runs: rows(`SELECT s.execution_id AS x, s.began - ${began} AS began, s.ended - ${began} AS ended FROM lane_slice s JOIN execution e ON e.id = s.execution_id
+			WHERE e.preemptions > 0 ORDER BY 1, 2`),
 		rules: rows('SELECT count(*) AS n FROM service_rules UNION ALL SELECT count(*) FROM trace'),
 		matrix: rows(`SELECT a.name AS victim, b.name AS culprit, cast(x.app_id AS TEXT) AS victim_key, cast(c.culprit_app_id AS TEXT) AS culprit_key, count(*) AS n
 			FROM miss_cause c JOIN execution x ON x.id = c.execution_id LEFT JOIN app a ON a.id = x.app_id LEFT JOIN app b ON b.id = c.culprit_app_id WHERE c.is_primary
@@ -42,7 +44,7 @@ function dump(db, burstscope) {
 }
 
 const b = process.argv[2] === 'look' ? new Browser() : null;
-let looked = 0, failures = 0, arrows = 0, replays = 0, matrices = 0;
+let looked = 0, failures = 0, arrows = 0, replays = 0, matrices = 0, stretches = 0;
 
 function equal(what, is, wanted) {
 	looked++;
@@ -86,6 +88,15 @@ async function tablesAgree(name, wanted) {
 		wanted.answers.summary.rows.map((row) => [cost(row) ? 'cost' : 'wrong', row.what, ...facts(row)]));
 	equal(`${name}: the first screen says how many things are wrong`, await b.value("document.querySelector('.headline').textContent.match(/^(One|\\d+)/)?.[0] ?? ''"),
 		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(wanted.answers.summary.rows.filter((row) => !cost(row)).length));
+}
+
+/** An execution that was preempted is drawn as its stretches on lanes. */
+async function runsAgree(name, wanted) {
+	const ids = [...new Set(wanted.runs.map(({ x }) => Number(x)))];
+
+	equal(`${name}: stretches of what was preempted`, await b.value(`(${JSON.stringify(ids)}).map((id) => burstscope.timeline.runsOf(burstscope.world.indexOf(id), 0, Infinity).sort(([x], [y]) => x - y))`),
+		ids.map((id) => wanted.runs.filter(({ x }) => Number(x) === id).map(({ began, ended }) => [Number(began), Number(ended)])));
+	stretches += wanted.runs.length - ids.length;
 }
 
 /** What was packed is what the database has. */
@@ -174,9 +185,10 @@ async function figures(names = ['camera', 'unfair', 'lossy', 'native', 'whatif',
 		await linksAgree(name, wanted);
 		await replaysAgree(name, wanted);
 		await lossesAgree(name, wanted);
+		await runsAgree(name, wanted);
 	}
 	if (!process.argv[4])
-		equal('some arrows, replays and waits were looked at', arrows > 0 && replays > 0 && matrices > 0, true);
+		equal('some arrows, replays, waits and preempted stretches were looked at', [arrows, replays, matrices, stretches].every((n) => n > 0), true);
 }
 
 /** Where an execution was drawn, for the mouse. */

@@ -82,7 +82,7 @@ function fillMethod(about, overview) {
 		make('p', {}, 'Each table is what the command of the same name answers (', make('code', {}, `burstscope misses --format json ${quoted(about.database)}`),
 			'), to the row and the figure; of long ones, the first 500 rows. docs/figures.md says how each figure is made.'),
 		make('p', {}, 'Percentiles are exact (nearest rank), of executions that were recorded whole and whose status is NONE. An unknown figure is "-", never 0. Times are since the first event of the recording.'),
-		make('p', {}, 'In the timeline, a lane shows who held it; where there is more than a pixel can show, each app has its share of the pixel\'s height (a whole pixel at least). An app\'s row shows its executions: pale while they wait or are on their way, full on a lane, red if their deadline was missed, with a mark at the deadline; further out, how many were submitted. Striped: not all was recorded.'),
+		make('p', {}, 'In the timeline, a lane shows who held it; where there is more than a pixel can show, each app has its share of the pixel\'s height (a whole pixel at least). An app\'s row shows its executions: pale while they wait, are preempted or are on their way, full on a lane, red if their deadline was missed, with a mark at the deadline; further out, how many were submitted. Striped: not all was recorded.'),
 		make('p', {}, 'Links: ', make('code', {}, '#exec=ID'), ' shows an execution, ', make('code', {}, '#t=1.2s..1.4s'), ' a span.',
 			...(about.other ? [' Of B: ', make('code', {}, '#b-exec=ID'), ', ', make('code', {}, '#b-t=1.2s..1.4s'), '.'] : [])));
 	if (overview.stride > 1)

@@ -391,11 +391,9 @@ export class Timeline {
 		context.fillStyle = missed ? ink('bad') : colourOf(app.place === places ? -1 : app.place);
 		context.fillRect(x, y, box.width, height);
 		context.globalAlpha = 1;
-		if (ran <= over && began + over > this.from) {
-			const from = Math.max(margin, this.xOf(began + ran));
-
-			context.fillRect(from, y, Math.max(0.7, this.xOf(began + over) - from), height);
-		}
+		if (ran <= over && began + over > this.from)
+			for (const [from, to] of this.runsOf(index, began + ran, began + over))
+				context.fillRect(Math.max(margin, this.xOf(from)), y, Math.max(0.7, this.xOf(to) - Math.max(margin, this.xOf(from))), height);
 		if (executions.deadline.get(index) >= 0 && this.to - this.from < 2e8) {
 			context.fillStyle = missed ? ink('bad') : ink('faint');
 			context.fillRect(this.xOf(began + executions.deadline.get(index)), y - 1, 1.5, height + 2);
@@ -403,6 +401,24 @@ export class Timeline {
 		if (index === this.picked)
 			this.outline(context, box);
 		this.boxes.push(box);
+	}
+
+	/** When execution @index was on a lane between @from and @to: without the time that it was preempted, where a lane's stretches are drawn one by one. @param {number} index @param {number} from @param {number} to @returns {number[][]} */
+	runsOf(index, from, to) {
+		const runs = [];
+
+		if (!(this.world.executions.preemptions.get(index) > 0))
+			return [[from, to]];
+		for (const lane of this.lanes) {
+			const first = lowerBound(lane.ended, Math.max(from, this.from)), last = lowerBound(lane.began, Math.min(to, this.to));
+
+			if (last - first > this.width)
+				return [[from, to]];
+			for (let i = first; i < last; i++)
+				if (lane.index[i] === index)
+					runs.push([lane.began[i], lane.ended[i]]);
+		}
+		return runs;
 	}
 
 	/** @param {CanvasRenderingContext2D} context @param {{x: number, y: number, width: number, height: number}} box */
