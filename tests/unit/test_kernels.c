@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "driver/xnnpack/kernels/wide.h"
 #include "kernels_oracle.h"
 
 /* What a row leaves out is zero. */
@@ -1657,6 +1658,8 @@ static void add_state_tests(void)
 
 int main(void)
 {
+	int failed;
+
 	add_window_tests();
 	add_sum_tests();
 	add_element_tests();
@@ -1669,5 +1672,8 @@ int main(void)
 	for (size_t i = 0; i < N_OF(nasties); i++)
 		add_test(any_value, &nasties[i], NULL, "any value harms nobody: %s", nasty_names[i]);
 	add_test(nasty_hashes, NULL, NULL, "any value harms nobody: lsh projection");
-	return cmocka_run_group_tests_name("kernels", unit_tests, NULL, NULL);
+	failed = cmocka_run_group_tests_name("kernels", unit_tests, NULL, NULL);
+	nnbx_narrow = true;
+	return failed + cmocka_run_group_tests_name("kernels, without the vectors that only some cpus have", unit_tests,
+	                                            NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* arith.c -- fixed-point rescaling as O-34 has it, quantised bounds, and where a window lies. */
 #include "arith.h"
+#include "wide.h"
+
+bool nnbx_narrow;
 
 static int64_t saturate_32(int64_t x)
 {

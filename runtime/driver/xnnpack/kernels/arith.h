@@ -12,7 +12,8 @@ enum { NNBX_CHUNK = 64 }; /* channels whose sums are kept on the stack */
 
 static inline float nnbx_clamp(float x, float min, float max)
 {
-	return x < min ? min : x > max ? max : x;
+	x = x < min ? min : x; /* two selections, each an instruction of vectors; a NaN stays one */
+	return x > max ? max : x;
 }
 
 /* The integer nearest to @x within the bounds. A NaN is @min. */

@@ -1,7 +1,21 @@
-/* conv.c -- convolutions and fully connected layers whose weights are known at run time only. */
+/*
+ * conv.c -- convolutions and fully connected layers whose weights are known at run time only.
+ *
+ * Floats are summed in registers: sums of neighbours share what they load. Weights come by output channel, and a convolution wants those of
+ * some output channels side by side: it turns a panel of them on the stack, which then serves all pixels.
+ */
 #include "arith.h"
+#include "wide.h"
 
 #include <assert.h>
+
+enum {
+	PANEL = 16,           /* output channels of a panel: two vectors of eight */
+	PANEL_ELEMENTS = 256, /* elements of their filters at a time: 16 KiB */
+	TOGETHER = 4,         /* pixels that are summed side by side */
+	FEW_PIXELS = 8,
+	UNITS = 4 /* dot products that share what they load */
+};
 
 /* ---- every input channel to every output channel ---- */
 
@@ -24,19 +38,6 @@ static struct run run_of(const struct nnbx_planes *p, const struct nnbx_patch *p
 static size_t in_filter(const struct nnbx_planes *p, size_t fy, size_t fx)
 {
 	return (fy * p->window.filter_w + fx) * p->in_c;
-}
-
-static float patch_dot_f32(const struct nnbx_planes *p, const struct nnbx_patch *patch, const float *in,
-                           const float *filter)
-{
-	struct run run = run_of(p, patch);
-	float sum = 0;
-
-	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
-		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(1); fx += run.cells)
-			sum += nnbx_dot_f32(in + nnbx_cell(p, patch, fy, fx), filter + in_filter(p, fy, fx),
-			                    run.elements);
-	return sum;
 }
 
 static int64_t patch_dot_q8(const struct nnbx_planes *p, const struct nnbx_quants *q, const struct nnbx_patch *patch,
@@ -69,16 +70,210 @@ static size_t filter_elements(const struct nnbx_planes *p)
 	return (size_t)p->window.filter_h * p->window.filter_w * p->in_c;
 }
 
-void nnbx_conv2d_f32(const struct nnbx_planes *p, const float *in, const float *filter, const float *bias, float min,
-                     float max, float *out)
+/* Weights of PANEL output channels, side by side: elements @first to @first + @n of their filters. Channels beyond the last are 0. */
+struct panel {
+	size_t first, n;
+	float weights[PANEL_ELEMENTS][PANEL];
+};
+
+static void panel_turn(struct panel *panel, const float *filter, size_t elements, size_t channels, size_t first)
+{
+	panel->first = first;
+	panel->n = elements - first < PANEL_ELEMENTS ? elements - first : PANEL_ELEMENTS;
+	for (size_t k = 0; k < PANEL; k++)
+		for (size_t i = 0; i < panel->n; i++)
+			panel->weights[i][k] = k < channels ? filter[k * elements + first + i] : 0;
+}
+
+/* Add to the sums of @pixels pixels, at @in and @step from each other, the products with @n rows of a panel. */
+static NNBX_INLINE void sum_rows(size_t pixels, const float *in, size_t step, const float (*weights)[PANEL], size_t n,
+                                 float (*sums)[PANEL])
+{
+	nnbx_float8 a[TOGETHER], b[TOGETHER];
+
+	for (size_t p = 0; p < pixels; p++) {
+		a[p] = *(const nnbx_float8 *)sums[p];
+		b[p] = *(const nnbx_float8 *)(sums[p] + 8);
+	}
+	for (size_t i = 0; i < n; i++) {
+		nnbx_float8 low = *(const nnbx_float8 *)weights[i], high = *(const nnbx_float8 *)(weights[i] + 8);
+
+		for (size_t p = 0; p < pixels; p++) {
+			a[p] += in[p * step + i] * low;
+			b[p] += in[p * step + i] * high;
+		}
+	}
+	for (size_t p = 0; p < pixels; p++) {
+		*(nnbx_float8 *)sums[p] = a[p];
+		*(nnbx_float8 *)(sums[p] + 8) = b[p];
+	}
+}
+
+static NNBX_INLINE void panel_sum_body(size_t pixels, const float *in, size_t step, const float (*weights)[PANEL],
+                                       size_t n, float (*sums)[PANEL])
+{
+	if (pixels == TOGETHER)
+		sum_rows(TOGETHER, in, step, weights, n, sums);
+	else
+		for (size_t p = 0; p < pixels; p++)
+			sum_rows(1, in + p * step, step, weights, n, sums + p);
+}
+
+NNBX_TWICE(panel_sum,
+           (size_t pixels, const float *in, size_t step, const float (*weights)[PANEL], size_t n, float (*sums)[PANEL]),
+           (pixels, in, step, weights, n, sums))
+
+/* Add what the panel gives @pixels neighbours, of which the first has @patch and all have its rows and columns of the filter. */
+static void panel_add(const struct nnbx_planes *p, const struct nnbx_patch *patch, const struct panel *panel,
+                      size_t pixels, const float *in, float (*sums)[PANEL])
+{
+	struct run run = run_of(p, patch);
+	size_t step = (size_t)p->window.stride_w * p->in_c, end = panel->first + panel->n;
+
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end; fx += run.cells) {
+			size_t from = in_filter(p, fy, fx), skipped = from < panel->first ? panel->first - from : 0;
+			size_t until = from + run.elements < end ? from + run.elements : end;
+
+			if (from + skipped >= until)
+				continue;
+			/* 8 products a unit, or so; a panel holds no more than a look is worth */
+			if (!nnbx_worked(pixels * (until - from - skipped) * PANEL / 8))
+				return;
+			panel_sum(pixels, in + nnbx_cell(p, patch, fy, fx) + skipped, step,
+			          panel->weights + (from + skipped - panel->first), until - from - skipped, sums);
+		}
+}
+
+/* How many pixels from @pixel on, at most TOGETHER, lie in one row and take all columns of the filter; else 1. */
+static size_t pixels_together(const struct nnbx_planes *p, size_t pixel, const struct nnbx_patch *patch)
+{
+	size_t column = pixel % p->out_w;
+	struct nnbx_patch last;
+
+	if (patch->x.end - patch->x.begin != p->window.filter_w || p->out_w - column < TOGETHER)
+		return 1;
+	last = nnbx_patch(p, pixel + TOGETHER - 1);
+	return last.x.end - last.x.begin == p->window.filter_w ? TOGETHER : 1;
+}
+
+/* Output channels @k to @k + @channels of all pixels, where a panel of weights is the first, or the last, or both of their sums. */
+static void conv_panel(const struct nnbx_planes *p, const struct panel *panel, size_t elements, size_t k,
+                       size_t channels, const float *in, const float *bias, float min, float max, float *out)
+{
+	size_t pixels = nnbx_pixels(p), together;
+	bool is_last = panel->first + panel->n == elements;
+
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(20); pixel += together) {
+		struct nnbx_patch patch = nnbx_patch(p, pixel);
+		float sums[TOGETHER][PANEL] = { 0 };
+
+		together = pixels_together(p, pixel, &patch);
+		for (size_t i = 0; panel->first && i < together; i++)
+			memcpy(sums[i], out + (pixel + i) * p->out_c + k, channels * sizeof(float));
+		panel_add(p, &patch, panel, together, in, sums);
+		for (size_t i = 0; i < together; i++) {
+			float *to = out + (pixel + i) * p->out_c + k;
+
+			for (size_t c = 0; c < channels; c++)
+				to[c] = is_last ? nnbx_clamp(bias[k + c] + sums[i][c], min, max) : sums[i][c];
+		}
+	}
+}
+
+/* @units dot products of @n elements, of @a and of rows that are @step apart: each has two vectors of sums. */
+static NNBX_INLINE void dot_rows(size_t units, const float *a, const float *b, size_t step, size_t n, float *sums)
+{
+	nnbx_float8 low[UNITS] = { { 0 } }, high[UNITS] = { { 0 } };
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16)
+		for (size_t u = 0; u < units; u++) {
+			low[u] += *(const nnbx_float8 *)(a + i) * *(const nnbx_float8 *)(b + u * step + i);
+			high[u] += *(const nnbx_float8 *)(a + i + 8) * *(const nnbx_float8 *)(b + u * step + i + 8);
+		}
+	for (size_t u = 0; u < units; u++) {
+		float rest = 0;
+
+		for (size_t k = i; k < n; k++)
+			rest += a[k] * b[u * step + k];
+		low[u] += high[u];
+		for (size_t k = 0; k < 8; k++)
+			rest += low[u][k];
+		sums[u] += rest;
+	}
+}
+
+static NNBX_INLINE void dot_units_body(size_t units, const float *a, const float *b, size_t step, size_t n, float *sums)
+{
+	if (units == UNITS)
+		dot_rows(UNITS, a, b, step, n, sums);
+	else
+		for (size_t u = 0; u < units; u++)
+			dot_rows(1, a, b + u * step, step, n, sums + u);
+}
+
+NNBX_TWICE(dot_units, (size_t units, const float *a, const float *b, size_t step, size_t n, float *sums),
+           (units, a, b, step, n, sums))
+
+static size_t units_at(size_t u, size_t units)
+{
+	return units - u < UNITS ? units - u : UNITS;
+}
+
+/* For few pixels weights are not worth turning: each is used once. */
+static void conv_pixel(const struct nnbx_planes *p, const struct nnbx_patch *patch, const float *in,
+                       const float *filter, size_t elements, size_t units, float *sums)
+{
+	struct run run = run_of(p, patch);
+
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(1); fx += run.cells) {
+			const float *from = in + nnbx_cell(p, patch, fy, fx), *weights = filter + in_filter(p, fy, fx);
+
+			NNBX_IN_PARTS (run.elements, units, at, part)
+				dot_units(units, from + at, weights + at, elements, part, sums);
+		}
+}
+
+static void conv_few_pixels(const struct nnbx_planes *p, const float *in, const float *filter, const float *bias,
+                            float min, float max, float *out)
 {
 	size_t pixels = nnbx_pixels(p), elements = filter_elements(p);
 
 	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
-		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k++)
-			*out++ = nnbx_clamp(bias[k] + patch_dot_f32(p, &patch, in, filter + k * elements), min, max);
+		for (size_t k = 0, n; k < p->out_c && nnbx_worked(4); k += n) {
+			float sums[UNITS] = { 0 };
+
+			n = units_at(k, p->out_c);
+			conv_pixel(p, &patch, in, filter + k * elements, elements, n, sums);
+			for (size_t i = 0; i < n; i++)
+				*out++ = nnbx_clamp(bias[k + i] + sums[i], min, max);
+		}
+	}
+}
+
+void nnbx_conv2d_f32(const struct nnbx_planes *p, const float *in, const float *filter, const float *bias, float min,
+                     float max, float *out)
+{
+	size_t elements = filter_elements(p);
+	struct panel panel;
+
+	if (nnbx_pixels(p) < FEW_PIXELS) {
+		conv_few_pixels(p, in, filter, bias, min, max, out);
+		return;
+	}
+	for (size_t k = 0; k < p->out_c; k += PANEL) {
+		size_t channels = p->out_c - k < PANEL ? p->out_c - k : PANEL;
+
+		for (size_t first = 0; first < elements; first += PANEL_ELEMENTS) {
+			if (!nnbx_worked(PANEL * PANEL_ELEMENTS))
+				return;
+			panel_turn(&panel, filter + k * elements, elements, channels, first);
+			conv_panel(p, &panel, elements, k, channels, in, bias, min, max, out);
+		}
 	}
 }
 
@@ -105,8 +300,15 @@ void nnbx_fully_connected_f32(size_t batch, size_t size, size_t units, const flo
                               const float *bias, float min, float max, float *out)
 {
 	for (size_t b = 0; b < batch && nnbx_worked(1); b++)
-		for (size_t u = 0; u < units && nnbx_worked(1); u++)
-			*out++ = nnbx_clamp(bias[u] + nnbx_dot_f32(in + b * size, weights + u * size, size), min, max);
+		for (size_t u = 0, n; u < units && nnbx_worked(4); u += n) {
+			float sums[UNITS] = { 0 };
+
+			n = units_at(u, units);
+			NNBX_IN_PARTS (size, n, at, part)
+				dot_units(n, in + b * size + at, weights + u * size + at, size, part, sums);
+			for (size_t i = 0; i < n; i++)
+				*out++ = nnbx_clamp(bias[u + i] + sums[i], min, max);
+		}
 }
 
 void nnbx_fully_connected_q8(size_t batch, size_t size, size_t units, const struct nnbx_quants *q, const uint8_t *in,
@@ -150,20 +352,63 @@ static void spread_q8(const uint8_t *cell, size_t k, size_t n, size_t multiplier
 	}
 }
 
+/* The sums of the channels from @k on, of a row of @cells cells of the filter: @in_step and @out_c apart in image and filter. */
+static NNBX_INLINE void depthwise_row_body(size_t n, size_t cells, const float *in, size_t in_step,
+                                           const float *weights, size_t out_c, float *sums)
+{
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16) {
+		nnbx_float8 a = *(const nnbx_float8 *)(sums + i), b = *(const nnbx_float8 *)(sums + i + 8);
+
+		for (size_t c = 0; c < cells; c++) {
+			a += *(const nnbx_float8 *)(in + c * in_step + i) *
+			     *(const nnbx_float8 *)(weights + c * out_c + i);
+			b += *(const nnbx_float8 *)(in + c * in_step + i + 8) *
+			     *(const nnbx_float8 *)(weights + c * out_c + i + 8);
+		}
+		*(nnbx_float8 *)(sums + i) = a;
+		*(nnbx_float8 *)(sums + i + 8) = b;
+	}
+	for (; i + 8 <= n; i += 8) {
+		nnbx_float8 a = *(const nnbx_float8 *)(sums + i);
+
+		for (size_t c = 0; c < cells; c++)
+			a += *(const nnbx_float8 *)(in + c * in_step + i) *
+			     *(const nnbx_float8 *)(weights + c * out_c + i);
+		*(nnbx_float8 *)(sums + i) = a;
+	}
+	for (; i < n; i++)
+		for (size_t c = 0; c < cells; c++)
+			sums[i] += in[c * in_step + i] * weights[c * out_c + i];
+}
+
+NNBX_TWICE(depthwise_row,
+           (size_t n, size_t cells, const float *in, size_t in_step, const float *weights, size_t out_c, float *sums),
+           (n, cells, in, in_step, weights, out_c, sums))
+
 /* Add to n sums what the patch gives output channels k to k + n. */
 static void depthwise_f32(const struct nnbx_planes *p, const struct nnbx_patch *patch, const float *in,
                           const float *filter, size_t k, size_t n, float *sums)
 {
+	size_t cells = patch->x.end - patch->x.begin;
 	float cell[NNBX_CHUNK];
 
-	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
-		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(3 * n); fx++) {
-			const float *weights = filter + (fy * p->window.filter_w + fx) * p->out_c + k;
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++) {
+		const float *weights = filter + (fy * p->window.filter_w + patch->x.begin) * p->out_c + k;
 
-			spread_f32(in + nnbx_cell(p, patch, fy, fx), k, n, p->window.multiplier, cell);
-			for (size_t i = 0; i < n; i++)
-				sums[i] += cell[i] * weights[i];
+		/* where a filter is so wide that a row is worth a look, each cell is counted */
+		if (p->window.multiplier == 1 && cells < NNBX_PART / NNBX_CHUNK) {
+			if (nnbx_worked(1 + cells * n / 4))
+				depthwise_row(n, cells, in + nnbx_cell(p, patch, fy, patch->x.begin) + k,
+				              (size_t)p->window.dilation_w * p->in_c, weights, p->out_c, sums);
+			continue;
 		}
+		for (size_t c = 0; c < cells && nnbx_worked(3 * n); c++) {
+			spread_f32(in + nnbx_cell(p, patch, fy, patch->x.begin + c), k, n, p->window.multiplier, cell);
+			depthwise_row(n, 1, cell, 0, weights + c * p->out_c, 0, sums);
+		}
+	}
 }
 
 static void depthwise_q8(const struct nnbx_planes *p, const struct nnbx_quants *q, const struct nnbx_patch *patch,

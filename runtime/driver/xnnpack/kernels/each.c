@@ -1,7 +1,9 @@
 /* each.c -- functions of one tensor of any type, element by element. */
 #include <math.h>
 
+#include "arith.h"
 #include "tensor.h"
+#include "wide.h"
 
 typedef void each_fn(const double *in, size_t n, double alpha, double *ret);
 
@@ -40,7 +42,7 @@ static const struct each {
 };
 
 /* For float32 in floats: vectors of floats are twice as long, and no conversion is needed. */
-static void hard_swish_floats(const float *in, size_t n, float *ret)
+static NNBX_INLINE void hard_swish_floats_body(const float *in, size_t n, float *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		float x = in[i], y = x + 3;
@@ -48,6 +50,8 @@ static void hard_swish_floats(const float *in, size_t n, float *ret)
 		ret[i] = x * (y < 0 ? 0 : y > 6 ? 6 : y) * (1.0f / 6);
 	}
 }
+
+NNBX_TWICE(hard_swish_floats, (const float *in, size_t n, float *ret), (in, n, ret))
 
 void nnbx_each(enum nnb_op op, double alpha, const struct nnbx_tensor *in, const struct nnbx_tensor *out)
 {

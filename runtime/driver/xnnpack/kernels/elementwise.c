@@ -1,15 +1,23 @@
 /* elementwise.c -- functions of one tensor, element by element and row by row. */
 #include "arith.h"
+#include "wide.h"
 
 enum { VALUES = UINT8_MAX + 1 }; /* number of values of a quant8 */
 
 /* ---- by the element ---- */
 
+static NNBX_INLINE void clamp_part_body(size_t n, const float *in, float min, float max, float *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = nnbx_clamp(in[i], min, max);
+}
+
+NNBX_TWICE(clamp_part, (size_t n, const float *in, float min, float max, float *out), (n, in, min, max, out))
+
 void nnbx_clamp_f32(size_t n, const float *in, float min, float max, float *out)
 {
 	NNBX_IN_PARTS (n, 1, at, part)
-		for (size_t i = at; i < at + part; i++)
-			out[i] = nnbx_clamp(in[i], min, max);
+		clamp_part(part, in + at, min, max, out + at);
 }
 
 void nnbx_clamp_q8(size_t n, const uint8_t *in, uint8_t min, uint8_t max, uint8_t *out)
@@ -29,11 +37,58 @@ void nnbx_floor_f32(size_t n, const float *in, float *out)
 			out[i] = floorf(in[i]);
 }
 
+/* Where @mask is set, @a, elsewhere @b. A macro: vectors are no arguments where a cpu may not have registers of their length. */
+#define CHOOSE(mask, a, b) ((nnbx_float8)(((nnbx_int8)(a) & (mask)) | ((nnbx_int8)(b) & ~(mask))))
+
+/*
+ * *@at becomes e to the power of it, off by at most 2.6e-7 of that (measured). The power of 2 nearest to the result is an exponent, and a
+ * polynomial (Taylor's, to x^6) gives what is left, of at most half an octave. Beyond 87 it is that of 87; a NaN stays one.
+ */
+static NNBX_INLINE void exp_near(nnbx_float8 *at)
+{
+	const nnbx_float8 most = (nnbx_float8){ 0 } + 87, magic = (nnbx_float8){ 0 } + 0x1.8p23f;
+	nnbx_float8 x = *at, shifted, octaves, r, p;
+
+	x = CHOOSE(x < -most, -most, x);
+	x = CHOOSE(x > most, most, x);
+	shifted = x * 0x1.715476p0f + magic; /* rounds to an integer, which is then in the lowest bits */
+	octaves = shifted - magic;
+	r = (x - octaves * 0x1.62e4p-1f) - octaves * 0x1.7f7d1cp-20f; /* ln 2 in two parts */
+	p = r * (1.0f / 720) + 1.0f / 120;
+	p = p * r + 1.0f / 24;
+	p = p * r + 1.0f / 6;
+	p = p * r + 0.5f;
+	p = p * r + 1;
+	p = p * r + 1;
+	*at = p * (nnbx_float8)(((nnbx_int8)shifted + 127) << 23);
+}
+
+static NNBX_INLINE void logistic_eight(const float *in, float *out)
+{
+	nnbx_float8 x = -*(const nnbx_float8 *)in;
+
+	exp_near(&x);
+	*(nnbx_float8 *)out = 1 / (1 + x);
+}
+
+static NNBX_INLINE void logistic_part_body(size_t n, const float *in, float *out)
+{
+	float rest[8] = { 0 };
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+		logistic_eight(in + i, out + i);
+	memcpy(rest, in + i, (n - i) * sizeof(float));
+	logistic_eight(rest, rest);
+	memcpy(out + i, rest, (n - i) * sizeof(float));
+}
+
+NNBX_TWICE(logistic_part, (size_t n, const float *in, float *out), (n, in, out))
+
 void nnbx_logistic_f32(size_t n, const float *in, float *out)
 {
-	NNBX_IN_PARTS (n, 10, at, part)
-		for (size_t i = at; i < at + part; i++)
-			out[i] = 1 / (1 + expf(-in[i]));
+	NNBX_IN_PARTS (n, 3, at, part)
+		logistic_part(part, in + at, out + at);
 }
 
 void nnbx_tanh_f32(size_t n, const float *in, float *out)

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "wide.h"
+
 /* ---- how they meet ---- */
 
 /* The extent of dimension @d of @rank, in a tensor whose dimensions are the last @of of these. */
@@ -96,47 +98,59 @@ struct float_range {
 	float min, max;
 };
 
-static inline void add_floats(const struct float_range *r, const float *a, size_t a_step, const float *b, size_t b_step,
-                              float *out, size_t n)
+static NNBX_INLINE void add_floats(struct float_range r, const float *a, size_t a_step, const float *b, size_t b_step,
+                                   float *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = nnbx_clamp(a[i * a_step] + b[i * b_step], r->min, r->max);
+		out[i] = nnbx_clamp(a[i * a_step] + b[i * b_step], r.min, r.max);
 }
 
-static inline void mul_floats(const struct float_range *r, const float *a, size_t a_step, const float *b, size_t b_step,
-                              float *out, size_t n)
+static NNBX_INLINE void mul_floats(struct float_range r, const float *a, size_t a_step, const float *b, size_t b_step,
+                                   float *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = nnbx_clamp(a[i * a_step] * b[i * b_step], r->min, r->max);
+		out[i] = nnbx_clamp(a[i * a_step] * b[i * b_step], r.min, r.max);
 }
 
 /* Steps are 0 or 1. The two most common pairs are calls of their own, for the compiler to know them. */
-static void add_row_f32(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out,
-                        size_t n)
+static NNBX_INLINE void add_row_f32_body(const void *how, const void *a, size_t a_step, const void *b, size_t b_step,
+                                         void *out, size_t n)
 {
+	const struct float_range r = *(const struct float_range *)how;
+
 	if (a_step && b_step)
-		add_floats(how, a, 1, b, 1, out, n);
+		add_floats(r, a, 1, b, 1, out, n);
 	else if (a_step)
-		add_floats(how, a, 1, b, 0, out, n);
+		add_floats(r, a, 1, b, 0, out, n);
 	else
-		add_floats(how, a, 0, b, b_step, out, n);
+		add_floats(r, a, 0, b, b_step, out, n);
 }
 
-static void mul_row_f32(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out,
-                        size_t n)
+static NNBX_INLINE void mul_row_f32_body(const void *how, const void *a, size_t a_step, const void *b, size_t b_step,
+                                         void *out, size_t n)
 {
+	const struct float_range r = *(const struct float_range *)how;
+
 	if (a_step && b_step)
-		mul_floats(how, a, 1, b, 1, out, n);
+		mul_floats(r, a, 1, b, 1, out, n);
 	else if (a_step)
-		mul_floats(how, a, 1, b, 0, out, n);
+		mul_floats(r, a, 1, b, 0, out, n);
 	else
-		mul_floats(how, a, 0, b, b_step, out, n);
+		mul_floats(r, a, 0, b, b_step, out, n);
 }
+
+NNBX_TWICE(add_row_f32,
+           (const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out, size_t n),
+           (how, a, a_step, b, b_step, out, n))
 
 void nnbx_add_f32(const struct nnbx_pairing *p, const float *a, const float *b, float min, float max, float *out)
 {
 	pair_up(p, sizeof(float), add_row_f32, &(struct float_range){ min, max }, a, b, out);
 }
+
+NNBX_TWICE(mul_row_f32,
+           (const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out, size_t n),
+           (how, a, a_step, b, b_step, out, n))
 
 void nnbx_mul_f32(const struct nnbx_pairing *p, const float *a, const float *b, float min, float max, float *out)
 {

@@ -1,5 +1,6 @@
 /* pool.c -- pools, and resizing. */
 #include "arith.h"
+#include "wide.h"
 
 enum { PATCH_UNITS = 50 }; /* units of look.h for finding the place of a window and its first element */
 
@@ -84,12 +85,20 @@ static void take_sum_q8(union gathered *g, const void *cell, size_t channels, bo
 		g->sum[i] += x[i];
 }
 
+static NNBX_INLINE void greater_of_body(float *most, const float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		most[i] = x[i] > most[i] ? x[i] : most[i];
+}
+
+NNBX_TWICE(greater_of, (float *most, const float *x, size_t n), (most, x, n))
+
 static void take_most_f32(union gathered *g, const void *cell, size_t channels, bool first)
 {
-	const float *x = cell;
-
-	for (size_t i = 0; i < channels; i++)
-		g->most[i] = first || x[i] > g->most[i] ? x[i] : g->most[i];
+	if (first)
+		memcpy(g->most, cell, channels * sizeof(float));
+	else
+		greater_of(g->most, cell, channels);
 }
 
 static void take_most_q8(union gathered *g, const void *cell, size_t channels, bool first)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tensor.h"
+#include "wide.h"
 
 /* ---- the elements that become one ---- */
 
@@ -119,6 +120,60 @@ static double reduce_one(enum nnb_op op, const struct nnbx_tensor *in, const str
 	return so_far;
 }
 
+/* ---- sums of float32 whose innermost dimension is kept: neighbours are summed side by side ---- */
+
+enum { SIDE_BY_SIDE = 64 };
+
+static NNBX_INLINE void add_rows_body(size_t rows, size_t step, size_t n, const float *in, double *sums)
+{
+	for (size_t row = 0; row < rows; row++)
+		for (size_t i = 0; i < n; i++)
+			sums[i] += (double)in[row * step + i];
+}
+
+NNBX_TWICE(add_rows, (size_t rows, size_t step, size_t n, const float *in, double *sums), (rows, step, n, in, sums))
+
+/* The sums of @n neighbours, at most SIDE_BY_SIDE, from @in on. */
+static void sum_neighbours(const struct walk *over, size_t n, const float *in, double *sums)
+{
+	uint32_t inner = over->rank - 1;
+	size_t index[NNB_RANK_MAX] = { 0 }, at = 0;
+
+	memset(sums, 0, n * sizeof(*sums));
+	do {
+		for (size_t i = 0, part; i < over->dims[inner]; i += part) {
+			part = over->dims[inner] - i < NNBX_BLOCK ? over->dims[inner] - i : NNBX_BLOCK;
+			if (!nnbx_worked(5 + part * n / 2))
+				return;
+			add_rows(part, over->step[inner], n, in + at + i * over->step[inner], sums);
+		}
+	} while (walk_on(over, inner, index, &at));
+}
+
+static void sum_floats(const struct walk *over, const struct walk *kept, double share, const float *in, float *out)
+{
+	uint32_t inner = kept->rank - 1;
+	size_t index[NNB_RANK_MAX] = { 0 }, at = 0;
+	double sums[SIDE_BY_SIDE];
+
+	do {
+		for (size_t i = 0, n; i < kept->dims[inner] && nnbx_worked(SIDE_BY_SIDE / 2); i += n) {
+			n = kept->dims[inner] - i < SIDE_BY_SIDE ? kept->dims[inner] - i : SIDE_BY_SIDE;
+			sum_neighbours(over, n, in + at + i, sums);
+			for (size_t k = 0; k < n; k++)
+				*out++ = (float)(sums[k] / share);
+		}
+	} while (nnbx_worked(10) && walk_on(kept, inner, index, &at));
+}
+
+static bool are_floats_side_by_side(enum nnb_op op, const struct nnbx_tensor *in, const struct nnbx_tensor *out,
+                                    const struct walk *over, const struct walk *kept)
+{
+	return (op == NNB_MEAN || op == NNB_REDUCE_SUM) && in->type == NNB_TENSOR_FLOAT32 &&
+	       out->type == NNB_TENSOR_FLOAT32 && kept->step[kept->rank - 1] == 1 && kept->dims[kept->rank - 1] > 1 &&
+	       !is_empty(over);
+}
+
 void nnbx_reduce(enum nnb_op op, const struct nnbx_tensor *in, uint32_t axes, const struct nnbx_tensor *out)
 {
 	struct walk over = walk_of(in, axes, true), kept = walk_of(in, axes, false);
@@ -128,6 +183,10 @@ void nnbx_reduce(enum nnb_op op, const struct nnbx_tensor *in, uint32_t axes, co
 		n *= over.dims[d];
 	if (is_empty(&kept))
 		return;
+	if (are_floats_side_by_side(op, in, out, &over, &kept)) {
+		sum_floats(&over, &kept, op == NNB_MEAN ? (double)n : 1, in->at, out->at);
+		return;
+	}
 	do {
 		double x = is_empty(&over) ? start_of(op) : reduce_one(op, in, &over, at);
 
