@@ -375,7 +375,7 @@ static void print_usage(FILE *to)
 	      "                 or once in each (both); the bits must be the same\n"
 	      "  --validate     check the HAL's rules instead of models: on a driver in this process, or on the "
 	      "service at PATH\n"
-	      "  --only WHAT    one suite (model, request, burst, deadline, memory, fence) or one rule (O-11)\n"
+	      "  --only WHAT    one suite (model, request, burst, deadline, memory, fence, hooks) or one rule (O-11)\n"
 	      "  --junit FILE   write the result of each check to FILE as JUnit's XML\n"
 	      "  --quiet        print no line for models or checks that passed\n"
 	      "\n"

@@ -71,6 +71,72 @@ static void writes_short(void *buffer, const void *from, uint64_t bytes)
 	memcpy(buffer, from, bytes - 4);
 }
 
+/* A buffer that is rarely used is one element short. */
+static bool is_short;
+
+static int makes_rare_ones_short(void *device, const struct nnb_driver_buffer *what, void **ret)
+{
+	is_short = what->roles[0].frequency < 0.5F;
+	return nnb_driver_xnnpack.buffer_new(device, what, ret);
+}
+
+static void writes_rare_ones_short(void *buffer, const void *from, uint64_t bytes)
+{
+	memcpy(buffer, from, is_short ? bytes - 4 : bytes);
+}
+
+/* A model of low priority computes nothing. */
+static bool is_low;
+
+static enum nnb_status prepares_by_priority(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
+                                            void **ret, struct nnb_reason *reason)
+{
+	is_low |= how->priority == NNB_PRIORITY_LOW;
+	return nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
+}
+
+static enum nnb_status computes_by_priority(void *run, uint32_t op)
+{
+	return is_low ? NNB_STATUS_NONE : nnb_driver_xnnpack.run_op(run, op);
+}
+
+/* A device that was fast is never used again. */
+static bool is_worn;
+
+static void wears_out(void *device, bool on)
+{
+	(void)device;
+	is_worn |= !on;
+}
+
+static enum nnb_status computes_unless_worn(void *run, uint32_t op)
+{
+	return is_worn ? NNB_STATUS_GENERAL_FAILURE : nnb_driver_xnnpack.run_op(run, op);
+}
+
+/* The end of one burst is the end of all contexts. */
+static unsigned contexts, bursts;
+
+static int context_new(void *prepared, void **ret)
+{
+	bursts++;
+	contexts++;
+	*ret = prepared;
+	return 0;
+}
+
+static void contexts_free(void *burst)
+{
+	(void)burst;
+	bursts--;
+	contexts = 0;
+}
+
+static enum nnb_status computes_with_contexts(void *run, uint32_t op)
+{
+	return bursts && !contexts ? NNB_STATUS_GENERAL_FAILURE : nnb_driver_xnnpack.run_op(run, op);
+}
+
 static const struct wrong {
 	const char *name;
 	struct nnb_driver driver; /* the callbacks in which it differs from xnnpack */
@@ -81,6 +147,10 @@ static const struct wrong {
 	{ "runs-long", { .run_op = runs_long } },
 	{ "computes-nothing", { .run_op = computes_nothing } },
 	{ "writes-short", { .buffer_write = writes_short } },
+	{ "rare-is-short", { .buffer_new = makes_rare_ones_short, .buffer_write = writes_rare_ones_short } },
+	{ "low-is-nothing", { .prepare = prepares_by_priority, .run_op = computes_by_priority } },
+	{ "wears-out", { .performance = wears_out, .run_op = computes_unless_worn } },
+	{ "one-context", { .burst_new = context_new, .burst_free = contexts_free, .run_op = computes_with_contexts } },
 };
 
 static void buffer_read(const void *buffer, void *to, uint64_t bytes)
@@ -96,6 +166,14 @@ static void become(const struct nnb_driver *d)
 		nnb_driver_wrong.prepare = d->prepare;
 	if (d->run_op)
 		nnb_driver_wrong.run_op = d->run_op;
+	if (d->buffer_new)
+		nnb_driver_wrong.buffer_new = d->buffer_new;
+	if (d->performance)
+		nnb_driver_wrong.performance = d->performance;
+	if (d->burst_new) {
+		nnb_driver_wrong.burst_new = d->burst_new;
+		nnb_driver_wrong.burst_free = d->burst_free;
+	}
 	if (d->buffer_write) {
 		nnb_driver_wrong.buffer_write = d->buffer_write;
 		nnb_driver_wrong.buffer_read = buffer_read;

@@ -43,7 +43,7 @@ says '^[0-9]+ checks passed, 1 failed, '
 start_daemon "$nnburstd"
 ends 0 --validate --quiet --socket "$socket" --junit junit.xml
 says '^[0-9]+ checks passed, 0 failed, 0 skipped; [0-9]{5,} rows$'
-for suite in model request burst deadline memory fence service; do
+for suite in model request burst deadline memory fence hooks service; do
 	grep -q "<testsuite name=\"$suite\" tests=\"[0-9]*\" failures=\"0\"" junit.xml || wrong "junit.xml has no suite $suite"
 done
 (($(grep -c '<testcase ' junit.xml) == $(sed -n 's/^\([0-9]*\) checks passed.*/\1/p' <<<"$said"))) || wrong "junit.xml has other checks"

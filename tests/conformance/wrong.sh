@@ -36,6 +36,12 @@ prepares-long deadline Q-14 here
 runs-long deadline Q-14 service
 computes-nothing memory M-22 here
 writes-short memory M-30 here
+rare-is-short hooks M-3 here
+low-is-nothing hooks Q-3 here
+wears-out hooks B-2 here
+one-context hooks B-3 here
+wears-out hooks B-2 service
+one-context hooks B-3 service
 END
 unset NNB_WRONG
 "$program" --validate --quiet --only memory --driver "$wrong" >/dev/null || failures=$((failures + 1))

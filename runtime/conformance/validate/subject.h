@@ -92,6 +92,7 @@ void suite_burst(const struct subject *s, struct checks *c);
 void suite_deadline(const struct subject *s, struct checks *c);
 void suite_memory(const struct subject *s, struct checks *c);
 void suite_fence(const struct subject *s, struct checks *c);
+void suite_hooks(const struct subject *s, struct checks *c);
 
 /* Add a row that requires status @wanted. */
 bool wants_status(struct checks *c, enum nnb_status is, enum nnb_status wanted, const char *what,

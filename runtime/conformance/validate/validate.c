@@ -8,7 +8,7 @@
 #include "conformance/validate/subject.h"
 
 static void (*const suites[])(const struct subject *s, struct checks *c) = {
-	suite_model, suite_request, suite_burst, suite_deadline, suite_memory, suite_fence,
+	suite_model, suite_request, suite_burst, suite_deadline, suite_memory, suite_fence, suite_hooks,
 };
 
 /* Detects that the service has died, at the latest here; usually an earlier check fails. */
@@ -52,7 +52,7 @@ int validate_subject(const struct validation *v)
 	if (!(n.passed + n.failed + n.skipped)) {
 		fprintf(stderr,
 		        "nnburst-conformance: no suite and no rule '%s'; there are model, request, burst, deadline, "
-		        "memory, fence, and the rules of nnburst-conformance(1)\n",
+		        "memory, fence, hooks, and the rules of nnburst-conformance(1)\n",
 		        v->only);
 		result = VALIDATE_NOTHING;
 	} else {
