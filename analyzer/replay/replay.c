@@ -271,6 +271,14 @@ static void call_answer(struct play *p, struct live *l)
 
 /* ---- lanes ---- */
 
+/* Each time it is another one, or a call that once takes longer than others ask for its lane would never come to run. */
+static uint64_t wake_of(struct live *l)
+{
+	if (!l->outcome.preemptions || !l->call.wakes)
+		return l->call.wake_ns;
+	return l->call.wakes[l->call.next_wake++ % l->call.n_wakes];
+}
+
 /* The policy gave a lane to this call, which takes a while to wake up. */
 static void handed_over(struct play *p, struct nnb__policy_job *job)
 {
@@ -279,7 +287,7 @@ static void handed_over(struct play *p, struct nnb__policy_job *job)
 	if (!l)
 		return;
 	l->state = BEGINS;
-	event_expect(p, l, p->now + l->call.wake_ns);
+	event_expect(p, l, p->now + wake_of(l));
 }
 
 static void report_held(struct play *p, const struct live *l, uint32_t lane)

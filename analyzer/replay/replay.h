@@ -39,6 +39,9 @@ struct bsa_replay_call {
 		least_ns; /* where the replay has what is recorded: that the service expected it to take of a lane; 0: unknown */
 	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */
 	uint32_t n_steps;
+	/* How long it takes to wake up when it is handed a lane again, after it made room: in turn, from @next_wake. Borrowed likewise. NULL: wake_ns */
+	const uint64_t *wakes;
+	uint32_t n_wakes, next_wake;
 	uint32_t app, model, priority, chain;
 	uint32_t tag; /* the source's */
 	bool apart;   /* the next call of its chain does not wait for its answer */

@@ -364,6 +364,36 @@ static void what_is_asked_at_a_checkpoint_leaves_at_that_one(void **state)
 	assert_int_equal(h.outcomes[2].began, 650); /* 600 + 50 */
 }
 
+static void each_time_that_it_is_handed_a_lane_again_it_wakes_up_anew(void **state)
+{
+	static const uint64_t wakes[2] = { 5, 40 };
+	struct by_hand h = { .calls = { { .run_ns = 900,
+		                          .step_ns = 300,
+		                          .deadline = BSA_REPLAY_NEVER,
+		                          .wake_ns = 1000,
+		                          .wakes = wakes,
+		                          .n_wakes = 2,
+		                          .next_wake = 1 },
+		                        { .at = 100,
+		                          .run_ns = 50,
+		                          .app = 1,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSA_REPLAY_NEVER },
+		                        { .at = 601,
+		                          .run_ns = 50,
+		                          .app = 1,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSA_REPLAY_NEVER } } };
+
+	(void)state;
+	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { 0 } });
+	assert_int_equal(h.outcomes[0].preemptions, 2);
+	assert_int_equal(h.outcomes[2].began, 690); /* 350 + 40 + 300 */
+	assert_int_equal(h.outcomes[0].ended, 690 + 50 + 5 + 300);
+}
+
 static void between_checkpoints_nobody_leaves(void **state)
 {
 	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER, .wake_ns = 10 },
@@ -495,6 +525,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_of_one_length_are_checkpoints_too),
 		cmocka_unit_test(what_is_asked_at_a_checkpoint_leaves_at_that_one),
+		cmocka_unit_test(each_time_that_it_is_handed_a_lane_again_it_wakes_up_anew),
 		cmocka_unit_test(between_checkpoints_nobody_leaves),
 		cmocka_unit_test(only_a_whole_run_in_one_stretch_teaches),
 		cmocka_unit_test(what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model),

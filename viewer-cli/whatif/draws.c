@@ -187,6 +187,9 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 		                         .priority = change->priority ? (uint32_t)change->priority - 1 : c->priority,
 		                         .tag = (uint32_t)(c - d->past->calls) };
 	ret->step_ns = step_of(d, m, ret->run_ns);
+	ret->wakes = d->past->hands.ns; /* NULL if there are none */
+	ret->n_wakes = (uint32_t)d->past->hands.n;
+	ret->next_wake = draw_number(d, chain, place, 5) % UINT32_MAX;
 }
 
 static void set_deadline(const struct draw *d, const struct bsv_past_chain *chain, const struct bsv_past_call *c,
