@@ -98,7 +98,7 @@ struct bsv_command {
 	int (*run)(const struct bsv_call *call, struct bsa_err *err);
 };
 
-enum { BSV_OPTIONS_MAX = 512 }; /* size limit of a command's options, bytes */
+enum { BSV_OPTIONS_MAX = 1024 }; /* size limit of a command's options, bytes */
 
 /* All commands in the order of the usage, then NULL. */
 extern const struct bsv_command *const bsv_commands[];

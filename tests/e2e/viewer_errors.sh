@@ -242,6 +242,8 @@ done <<'END'
 2|--search tries policies, preemption, deadline modes and lanes itself|whatif --search --policy edf good.db
 2|--advise tries single changes|whatif --advise --step 1ms good.db
 2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db
+2|--without: there is no 'somebody' in the recording|whatif --without somebody --without nobody good.db
+2|that is not a factor from 0.001x to 1000x|whatif --rate camera=2000x good.db
 2|expected TRACE...|import
 2|no such user|import --service-user no-such-user-here trace
 4|missing|import missing

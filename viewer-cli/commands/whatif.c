@@ -20,17 +20,17 @@ struct options {
 	unsigned lanes, lanes_up_to;
 	bool search, advise;
 	struct bsv_quantity step;
-	const char *priority, *deadline, *speed, *rate, *without, *submit;
+	struct bsv_texts priority, deadline, speed, rate, without, submit;
 };
 
 static const char *const policies[] = { "recorded", "fair", "priority", "fifo", "edf", NULL };
 static const char *const preempts[] = { "recorded", "none", "restart", "save", NULL };
 static const char *const deadlines[] = { "recorded", "abort", "refuse", "advise", NULL };
 
-#define LIST(option, what, sentence)                                                   \
-	{                                                                              \
-		.name = #option, .kind = BSV_TEXT, .argument = what, .says = sentence, \
-		.offset = offsetof(struct options, option)                             \
+#define LIST(option, what, sentence)                                                    \
+	{                                                                               \
+		.name = #option, .kind = BSV_TEXTS, .argument = what, .says = sentence, \
+		.offset = offsetof(struct options, option)                              \
 	}
 
 static const struct bsv_option options[] = {
@@ -111,6 +111,11 @@ static void replays_fini(struct replays *t)
 
 /* ---- replays ---- */
 
+static struct bsv_lists lists_of(const struct bsv_texts *texts)
+{
+	return (struct bsv_lists){ .of = texts->of, .n = texts->n };
+}
+
 static struct bsv_said said_options(const struct options *o)
 {
 	return (struct bsv_said){ .policy = o->policy,
@@ -118,12 +123,12 @@ static struct bsv_said said_options(const struct options *o)
 		                  .deadlines = o->deadlines,
 		                  .lanes = o->lanes,
 		                  .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
-		                  .priority = o->priority,
-		                  .deadline = o->deadline,
-		                  .speed = o->speed,
-		                  .rate = o->rate,
-		                  .without = o->without,
-		                  .submit = o->submit };
+		                  .priority = lists_of(&o->priority),
+		                  .deadline = lists_of(&o->deadline),
+		                  .speed = lists_of(&o->speed),
+		                  .rate = lists_of(&o->rate),
+		                  .without = lists_of(&o->without),
+		                  .submit = lists_of(&o->submit) };
 }
 
 static int replay_all(struct replays *t, struct bsa_err *err)
@@ -157,7 +162,8 @@ static int check_options(const struct options *o, struct bsa_err *err)
 {
 	const char *which = o->search ? "search" : "advise";
 	bool rules = o->policy || o->preempt || o->deadlines || o->lanes;
-	bool changes = o->priority || o->deadline || o->speed || o->rate || o->without || o->submit || o->step.given;
+	bool changes = o->priority.n || o->deadline.n || o->speed.n || o->rate.n || o->without.n || o->submit.n ||
+	               o->step.given;
 
 	if (o->search && o->advise)
 		return bsa_fail(err, BSA_E_USAGE, "--search and --advise exclude each other: leave one out");
@@ -183,7 +189,7 @@ static int replays_read(struct replays *t, const struct options *o, bool quiet, 
 	r = bsv_past_read(&t->past, input->db, input->with, input->began, &t->cannot, err);
 	if (r >= 0)
 		r = bsv_whatif_read(&t->change, &t->past, &said, &t->cannot, err);
-	if (r >= 0 && !t->cannot && said.deadline && t->past.rules.deadlines == 3 && !said.deadlines)
+	if (r >= 0 && !t->cannot && said.deadline.n && t->past.rules.deadlines == 3 && !said.deadlines)
 		t->cannot = "the recording does not contain the service's treatment of deadlines: add --deadline-mode";
 	return r < 0 || t->cannot ? r : replay_asked(t, o, quiet, err);
 }

@@ -152,7 +152,7 @@ static int set_speed(struct bsv_group_change *c, const struct bsv_past_group *g,
 	} else if (read_duration(one->value, &x)) {
 		c->run_ns = (int64_t)x;
 	} else {
-		return value_unreadable(one, "a factor or a difference, as in 2x or -1ms", err);
+		return value_unreadable(one, "a factor from 0.001x to 1000x or a difference, as in 2x or -1ms", err);
 	}
 	return 0;
 }
@@ -162,7 +162,9 @@ static int set_rate(struct bsv_group_change *c, const struct bsv_past_group *g, 
 {
 	(void)g;
 	(void)cannot;
-	return read_factor(one->value, &c->rate) ? 0 : value_unreadable(one, "a factor, as in 1.5x", err);
+	return read_factor(one->value, &c->rate)
+	               ? 0
+	               : value_unreadable(one, "a factor from 0.001x to 1000x, as in 1.5x", err);
 }
 
 static int set_without(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
@@ -208,11 +210,12 @@ int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, con
                     const char **cannot, struct bsa_err *err)
 {
 	const struct {
-		const char *option, *list;
+		const char *option;
+		struct bsv_lists lists;
 		setter set;
-	} lists[] = { { "priority", said->priority, set_priority }, { "deadline", said->deadline, set_deadline },
-		      { "speed", said->speed, set_speed },          { "rate", said->rate, set_rate },
-		      { "without", said->without, set_without },    { "submit", said->submit, set_submit } };
+	} changes[] = { { "priority", said->priority, set_priority }, { "deadline", said->deadline, set_deadline },
+		        { "speed", said->speed, set_speed },          { "rate", said->rate, set_rate },
+		        { "without", said->without, set_without },    { "submit", said->submit, set_submit } };
 	int r = 0;
 
 	*ret = (struct bsv_whatif_change){ .groups = calloc(p->n_groups + 1, sizeof(*ret->groups)) };
@@ -221,8 +224,9 @@ int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, con
 	for (size_t i = 0; i < p->n_groups; i++)
 		ret->groups[i] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
 	set_rules(ret, p, said);
-	for (size_t i = 0; r >= 0 && i < sizeof(lists) / sizeof(*lists); i++)
-		r = set_all(ret, p, lists[i].option, lists[i].list, lists[i].set, cannot, err);
+	for (size_t i = 0; r >= 0 && i < sizeof(changes) / sizeof(*changes); i++)
+		for (size_t k = 0; r >= 0 && k < changes[i].lists.n; k++)
+			r = set_all(ret, p, changes[i].option, changes[i].lists.of[k], changes[i].set, cannot, err);
 	return r;
 }
 

@@ -4,12 +4,18 @@
 
 #include "whatif/draws.h"
 
+/* Lists with commas, as typed: an option may be given more than once. Borrowed for the call. */
+struct bsv_lists {
+	const char *const *of;
+	size_t n;
+};
+
 /* As typed; NULL and 0: as it was. Numbers count from 1: the first policy, preemption or deadline mode there is. */
 struct bsv_said {
 	int policy, preempt, deadlines;
 	unsigned lanes;
 	uint64_t step_ns;
-	const char *priority, *deadline, *speed, *rate, *without, *submit;
+	struct bsv_lists priority, deadline, speed, rate, without, submit;
 };
 
 /*
