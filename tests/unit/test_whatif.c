@@ -80,6 +80,28 @@ static void frames_behind_long_calls(struct bsv_past *p, unsigned n)
 	assert_true(bsv_past_chains(p));
 }
 
+/* Frames each 10 ms, of 1 ms, with 2 ms for each of the first half; in the second half a free lane is given 3 ms late, and frames have all time. */
+static void frames_on_a_machine_that_gets_busy(struct bsv_past *p, unsigned n)
+{
+	struct bsv_past_times *t = &p->begins;
+	unsigned part = 0;
+
+	begin(p, 1);
+	p->length = (n + 1) * 10 * MS;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t at = (i + 1) * 10 * MS, late = i < n / 2 ? 0 : 3 * MS;
+
+		call(p, A, at, MS, at + late + MS, late ? 0 : at + 2 * MS);
+		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
+		t->ns[i] = late;
+		while (part < bsv_past_part(p, at))
+			t->first[++part] = i;
+	}
+	while (part < BSV_PARTS)
+		t->first[++part] = n;
+	assert_true(bsv_past_chains(p));
+}
+
 /* ---- chains ---- */
 
 static void who_asks_a_while_after_each_answer_is_a_closed_loop(void **state)
@@ -242,6 +264,22 @@ static void twice_as_fast_is_half_as_long_on_the_lane(void **state)
 	bsv_past_fini(&p);
 }
 
+static void lanes_are_given_late_while_the_machine_was_busy(void **state)
+{
+	struct bsv_group_figures figures[1];
+	struct bsv_past p;
+
+	(void)state;
+	frames_on_a_machine_that_gets_busy(&p, 200);
+	for (unsigned seed = 0; seed < 5; seed++) {
+		assert_true(bsv_draw(&p, NULL, seed, figures));
+		assert_int_equal(figures[0].served, 200);
+		assert_true(figures[0].missed <= 4); /* of 100 that have 2 ms: those beside the second half */
+		assert_true(figures[0].mean_ns > 2 * MS && figures[0].mean_ns < 3 * MS);
+	}
+	bsv_past_fini(&p);
+}
+
 /* ---- search ---- */
 
 static void the_front_is_what_no_other_beats(void **state)
@@ -356,6 +394,7 @@ int main(void)
 		cmocka_unit_test(without_noise_the_recording_is_replayed_as_it_was),
 		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
 		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
+		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
 		cmocka_unit_test(the_front_is_what_no_other_beats),
 		cmocka_unit_test(threads_draw_what_one_would),
 		cmocka_unit_test(what_is_as_good_as_another_is_the_one_nearest_to_now),

@@ -141,11 +141,15 @@ static uint64_t known_or(uint64_t ns, uint64_t otherwise)
 	return ns == BSA_REPLAY_NEVER ? otherwise : ns;
 }
 
-/* One of the times that were recorded. */
-static uint64_t one_of(const struct draw *d, const struct bsv_past_times *t, uint32_t chain, uint64_t place,
-                       uint64_t what)
+/* One of the recorded times near @at: a machine that is busy for a while gives lanes on late in that while. @t is not empty. */
+static size_t one_near(const struct draw *d, const struct bsv_past_times *t, uint64_t at, uint64_t number)
 {
-	return t->n ? t->ns[draw_number(d, chain, place, what) % t->n] : 0;
+	unsigned part = bsv_past_part(d->past, at);
+	size_t from = t->first[part], to = t->first[part + 1];
+
+	from = from > NEAR ? from - NEAR : 0;
+	to = to + NEAR < t->n ? to + NEAR : t->n;
+	return from + number % (to - from);
 }
 
 enum way { READY, ANSWER, FAIL };
@@ -167,7 +171,24 @@ static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum w
 	return ns == BSA_REPLAY_NEVER ? 0 : ns;
 }
 
-static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place, struct bsa_replay_call *ret)
+/* How long it takes to get a lane: one that is free, or is handed over. */
+static void fill_hands(const struct draw *d, uint32_t chain, uint64_t place, uint64_t at, struct bsa_replay_call *ret)
+{
+	const struct bsv_past_times *begins = &d->past->begins, *hands = &d->past->hands;
+
+	if (begins->n)
+		ret->begin_ns = begins->ns[one_near(d, begins, at, draw_number(d, chain, place, 4))];
+	if (!hands->n)
+		return;
+	ret->next_wake = (uint32_t)one_near(d, hands, at, draw_number(d, chain, place, 3));
+	ret->wakes = hands->ns;
+	ret->n_wakes = (uint32_t)hands->n;
+	ret->wake_ns = hands->ns[ret->next_wake++];
+}
+
+/* @at: about when. */
+static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place, uint64_t at,
+                      struct bsa_replay_call *ret)
 {
 	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i);
 	const struct bsv_past_model *m = &d->past->models[c->model];
@@ -176,8 +197,6 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 	*ret = (struct bsa_replay_call){ .deadline = BSA_REPLAY_NEVER,
 		                         .send_ns = known_or(c->send_ns, 0),
 		                         .ready_ns = way_near(d, chain, i, READY),
-		                         .begin_ns = one_of(d, &d->past->begins, chain, place, 4),
-		                         .wake_ns = one_of(d, &d->past->hands, chain, place, 3),
 		                         .answer_ns = way_near(d, chain, i, ANSWER),
 		                         .fail_ns = d->past->chains[chain].fails ? way_near(d, chain, i, FAIL) : 0,
 		                         .run_ns = run_of(d, chain, i),
@@ -187,9 +206,7 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 		                         .priority = change->priority ? (uint32_t)change->priority - 1 : c->priority,
 		                         .tag = (uint32_t)(c - d->past->calls) };
 	ret->step_ns = step_of(d, m, ret->run_ns);
-	ret->wakes = d->past->hands.ns; /* NULL if there are none */
-	ret->n_wakes = (uint32_t)d->past->hands.n;
-	ret->next_wake = draw_number(d, chain, place, 5) % UINT32_MAX;
+	fill_hands(d, chain, place, at, ret);
 }
 
 static void set_deadline(const struct draw *d, const struct bsv_past_chain *chain, const struct bsv_past_call *c,
@@ -246,7 +263,7 @@ static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsa_
 	/* then the thread took this long again */
 	lag = before && before->answered > c->due ? before->answered : c->due;
 	lag = c->imagined || c->submitted < lag ? 0 : c->submitted - lag;
-	fill_call(d, number, (int64_t)at->at, at->drawn, ret);
+	fill_call(d, number, (int64_t)at->at, at->drawn, due > now ? due : now, ret);
 	set_deadline(d, chain, c, due, ret);
 	due = due > earlier ? due - earlier : 0;
 	ret->at = (due > now ? due : now) + lag;
@@ -274,7 +291,7 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 	while (at->at + 1 < chain->n && call_at(d, chain, (int64_t)at->at + 1)->submitted <= when)
 		at->at++;
 	/* if the call has another place in its chain now: the recorded call that is nearest in time */
-	fill_call(d, number, d->seed ? (int64_t)at->at : (int64_t)i, at->drawn, ret);
+	fill_call(d, number, d->seed ? (int64_t)at->at : (int64_t)i, at->drawn, when, ret);
 	ret->at = when;
 	set_deadline(d, chain, c, when, ret);
 	return true;

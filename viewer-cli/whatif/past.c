@@ -377,27 +377,51 @@ static void sum_up(struct bsv_past *p, size_t *ret_ran)
 
 /* ---- hand-overs ---- */
 
-static bool put_time(struct bsv_past_times *t, uint64_t ns)
+unsigned bsv_past_part(const struct bsv_past *p, uint64_t at)
+{
+	uint64_t part = at / (p->length / BSV_PARTS + 1);
+
+	return part < BSV_PARTS ? (unsigned)part : BSV_PARTS - 1;
+}
+
+/* @part: of this time, which is no earlier than the times before; *last: of the one before it. */
+static bool put_time(struct bsv_past_times *t, uint64_t ns, unsigned part, unsigned *last)
 {
 	if (!bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room))
 		return false;
 	t->ns[t->n - 1] = ns;
+	while (*last < part)
+		t->first[++*last] = (uint32_t)(t->n - 1);
 	return true;
 }
 
-static int read_hands(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
+static void end_times(struct bsv_past_times *t, unsigned last)
+{
+	while (last < BSV_PARTS)
+		t->first[++last] = (uint32_t)t->n;
+}
+
+static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
+	unsigned last[2] = { 0 };
 	int r = prepare_query(
 		&q, db, NULL,
-		"SELECT began - max(left, enqueued), enqueued < left FROM (SELECT s.began, e.enqueued, "
+		"SELECT began - max(left, enqueued), enqueued < left, began FROM (SELECT s.began, e.enqueued, "
 		"coalesce(lag(s.ended) OVER (PARTITION BY s.instance, s.lane ORDER BY s.began), 0) AS left "
-		"FROM lane_slice s JOIN execution e ON e.id = s.execution_id) WHERE enqueued IS NOT NULL",
+		"FROM lane_slice s JOIN execution e ON e.id = s.execution_id) WHERE enqueued IS NOT NULL ORDER BY "
+		"began",
 		err);
 
-	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
-		if (!put_time(bsa_query_get_int(q, 1) ? &p->hands : &p->begins, column_length(q, 0)))
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		bool handed = bsa_query_get_int(q, 1);
+		unsigned part = bsv_past_part(p, ns_since_begin(q, 2, began));
+
+		if (!put_time(handed ? &p->hands : &p->begins, column_length(q, 0), part, &last[handed]))
 			r = no_memory(err);
+	}
+	end_times(&p->begins, last[0]);
+	end_times(&p->hands, last[1]);
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
 }
@@ -451,7 +475,7 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 	if (r >= 0 && !*cannot)
 		r = read_calls(ret, db, began, &incomplete, err);
 	if (r >= 0 && !*cannot)
-		r = read_hands(ret, db, err);
+		r = read_hands(ret, db, began, err);
 	if (r >= 0 && !*cannot)
 		r = read_looks(ret, db, err);
 	if (r < 0 || *cannot)

@@ -64,9 +64,12 @@ struct bsv_past_chain {
 	uint64_t ends;      /* the recording tells of it until then */
 };
 
+enum { BSV_PARTS = 1024 /* of a recording, of equal length: where to look for what took place near a time */ };
+
 struct bsv_past_times {
-	uint64_t *ns; /* owned */
+	uint64_t *ns; /* owned; in the order of when they were */
 	size_t n, room;
+	uint32_t first[BSV_PARTS + 1]; /* by part: the first one that was then, or later; behind the last part: n */
 };
 
 struct bsv_past {
@@ -100,6 +103,9 @@ void bsv_past_fini(struct bsv_past *past);
 
 /* Find the chains, and how they go on. False: no memory. */
 bool bsv_past_chains(struct bsv_past *past);
+
+/* The part of the recording that @at is in. */
+unsigned bsv_past_part(const struct bsv_past *past, uint64_t at);
 
 /* Another element. False: no memory. */
 bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room);
