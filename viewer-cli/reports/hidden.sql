@@ -15,14 +15,15 @@ hidden_waits AS MATERIALIZED (
 	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1) AND (p.execution_id IS NULL OR @judged@)
 	UNION ALL
 	SELECT p.execution_id, x.app_id, x.model_id, NULL, p.ended
-	FROM wait p CROSS JOIN execution x ON x.id = p.execution_id CROSS JOIN reach r
-	WHERE EXISTS (SELECT 1 FROM execution_count c WHERE c.quality IN ('head', 'gap')) AND p.open IN ('start', 'both')
+	-- first the question whether there are any: SQLite asks it again for each row of a large table if it is a condition
+	FROM (SELECT 1 FROM execution_count WHERE quality IN ('head', 'gap') LIMIT 1) CROSS JOIN wait p CROSS JOIN execution x ON x.id = p.execution_id CROSS JOIN reach r
+	WHERE p.open IN ('start', 'both')
 		AND p.ended >= r.began AND p.began < r.ended AND @judged@
 	UNION ALL -- its service was not heard: all but the client's own time may have been a wait, and whose app it is only the service says
 	SELECT p.execution_id, NULL, p.model_id, p.began, p.ended
 	FROM (SELECT id AS execution_id, model_id, coalesce(request_written, submitted) AS began,
 			iif(path IS 'fenced' AND status IS NULL, @ended@, coalesce(result_read, returned, @ended@)) AS ended
-		FROM execution WHERE sides = 'client' AND EXISTS (SELECT 1 FROM execution_count WHERE sides = 'client')) p CROSS JOIN reach r
+		FROM (SELECT 1 FROM execution_count WHERE sides = 'client' LIMIT 1) CROSS JOIN execution WHERE sides = 'client') p CROSS JOIN reach r
 	WHERE p.ended >= r.began AND p.began < r.ended AND @judged@),
 hidden_lanes AS MATERIALIZED (
 	SELECT u.instance, u.lane, u.began, u.ended, u.execution_id FROM unknown_lane u CROSS JOIN reach r

@@ -26,8 +26,8 @@ referred AS MATERIALIZED (
 	SELECT app_id, priority FROM several h WHERE (SELECT count(*) FROM several) <= 100
 		AND EXISTS (SELECT 1 FROM execution x WHERE x.app_id IS h.app_id AND x.priority IS h.priority AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete))
 	UNION ALL
-	SELECT DISTINCT x.app_id, x.priority FROM execution x WHERE (SELECT count(*) FROM several) > 100
-		AND (x.app_id, x.priority) IN (SELECT app_id, priority FROM several) AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete)
+	SELECT DISTINCT x.app_id, x.priority FROM (SELECT 1 WHERE (SELECT count(*) FROM several) > 100) CROSS JOIN execution x
+	WHERE (x.app_id, x.priority) IN (SELECT app_id, priority FROM several) AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete)
 	UNION ALL -- of those it is not looked at whether they waited
 	SELECT app_id, priority FROM several WHERE (SELECT count(*) FROM several) > 100 AND (app_id IS NULL OR priority IS NULL)),
 -- work that an app had, or may have had: what is unknown is any
