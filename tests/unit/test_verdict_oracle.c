@@ -40,12 +40,11 @@
 enum { CLIENTS_LATE = 20000000, EXAMPLES = 3, ROTATION = 6 };
 
 /*
- * Percent of the decidable verdicts next to one hole of 1 %, at most, of the worlds 1 to 60 (38 of 197). Of more worlds it is 21 to 23. What
- * is left, and what can hide there:
+ * Percent of the decidable verdicts next to one hole of 1 %, at most. What is left, and what can hide there:
  *   inversion   limits are some 1 ms, and holes longer: an execution that waits when the hole begins may do so in all of it, while one of
  *               its app that is less urgent has the lane.
- *   fairness    who has a lane after a hole may have had it since any time in the hole, and until its end that is known of no app: each
- *               lag may rise by half of that time. The end of the execution tells who it was: the fold does not look ahead to it.
+ *   fairness    an execution that waited when the hole began, or became ready in it, may have waited and may be over until its next event:
+ *               each lag may rise by half of that time. The next event tells what it did: the fold does not look ahead to it.
  *   broken      the limit, or the figure, is broken by less than what the hole may have changed.
  */
 enum { CANNOT_TELL_MOST = 20 };
