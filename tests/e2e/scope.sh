@@ -8,8 +8,8 @@ others=
 trap 'stop_all; [[ ! $others ]] || kill $others 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 two='"streams": [{"name": "short", "model": "keyword", "period": "20ms"}, {"name": "late", "model": "keyword", "period": "20ms", "deadline": "1us"}]'
-scenario two '{"name": "two", "duration": "100s", "apps": [{"name": "here", '"$two"'}, {"name": "there", '"$two"'}]}'
-scenario third '{"name": "third", "duration": "100s", "apps": [{"name": "elsewhere", '"$two"'}]}'
+scenario two '{"name": "two", "duration": "600s", "apps": [{"name": "here", '"$two"'}, {"name": "there", '"$two"'}]}'
+scenario third '{"name": "third", "duration": "600s", "apps": [{"name": "elsewhere", '"$two"'}]}'
 start_sessiond
 start_service "$service" --lanes 1
 "$service" --socket "$tmp/other" --app-identity pid &
