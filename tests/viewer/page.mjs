@@ -23,6 +23,7 @@ function dump(db, burstscope) {
 		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held FROM lane_slice`),
 		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
 		losses: rows('SELECT count(*) AS n FROM loss'),
+		cpus: rows("SELECT cpu, sum(iif(did = 'thread', ended - began, 0)) AS busy, sum(ended - began) AS known FROM cpu_state WHERE did <> 'irq' GROUP BY cpu ORDER BY cpu"),
 		without: rows(`SELECT execution_id AS x, count(*) AS n, sum(met) AS met FROM miss_without WHERE met IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 1`),
 		runs: rows(`SELECT s.execution_id AS x, s.began - ${began} AS began, s.ended - ${began} AS ended FROM lane_slice s JOIN execution e ON e.id = s.execution_id
 			WHERE e.preemptions > 0 ORDER BY 1, 2`),
@@ -44,7 +45,7 @@ function dump(db, burstscope) {
 }
 
 const b = process.argv[2] === 'look' ? new Browser() : null;
-let looked = 0, failures = 0, arrows = 0, replays = 0, matrices = 0, stretches = 0;
+let looked = 0, failures = 0, arrows = 0, replays = 0, matrices = 0, stretches = 0, cpus = 0;
 
 function equal(what, is, wanted) {
 	looked++;
@@ -123,6 +124,17 @@ async function lossesAgree(name, wanted) {
 	equal(`${name}: what was lost is striped`, drawn !== without, n > 0);
 }
 
+/** What cpus did is drawn under the lanes: without it, that place looks otherwise. */
+async function cpusAgree(name, wanted) {
+	const strip = "(() => { burstscope.timeline.draw(); const c = document.getElementById('lanes'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((h, v) => (h * 31 + v) | 0, 0); })()";
+
+	equal(`${name}: cpus`, await b.value('burstscope.timeline.cpus.map((c) => ({ cpu: Number(c.name.slice(4)), busy: c.busy.at(-1), known: c.known.at(-1) }))'), wanted.cpus);
+	const drawn = await b.value(strip), without = await b.value(`(() => { const { cpus } = burstscope.timeline, idle = cpus.map((c) => c.busy);
+		cpus.forEach((c) => { c.busy = c.busy.map(() => 0); }); const r = ${strip}; cpus.forEach((c, i) => { c.busy = idle[i]; }); return r; })()`);
+	equal(`${name}: what cpus did is drawn`, drawn !== without, wanted.cpus.length > 0);
+	cpus += wanted.cpus.length;
+}
+
 /** What replays say of the first miss of which they say something is in its panel. */
 async function replaysAgree(name, wanted) {
 	for (const { x, n, met } of wanted.without) {
@@ -186,9 +198,10 @@ async function figures(names = ['camera', 'unfair', 'lossy', 'native', 'whatif',
 		await replaysAgree(name, wanted);
 		await lossesAgree(name, wanted);
 		await runsAgree(name, wanted);
+		await cpusAgree(name, wanted);
 	}
 	if (!process.argv[4])
-		equal('some arrows, replays, waits and preempted stretches were looked at', [arrows, replays, matrices, stretches].every((n) => n > 0), true);
+		equal('some arrows, replays, waits, preempted stretches and cpus were looked at', [arrows, replays, matrices, stretches, cpus].every((n) => n > 0), true);
 }
 
 /** Where an execution was drawn, for the mouse. */

@@ -40,6 +40,13 @@ for name in camera unfair lossy native whatif habit; do
 	"$burstscope" import -q -o "$name.db" "$name"
 done
 
+# Beside native a kernel was recorded: cpu 0 is at work for half of each 2 ms, cpu 1 all the time but in the second half, of which nothing is known.
+sqlite3 native.db "
+	WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199), t(o, e) AS (SELECT min(began), max(ended) FROM trace) INSERT INTO stored_cpu_state
+		SELECT 0, o + i * 1000000, o + (i + 1) * 1000000, i % 2, iif(i % 2, NULL, 78), '', NULL FROM n, t
+		UNION ALL SELECT 1, o, o + (e - o) / 4, 0, 79, 'a', NULL FROM t UNION ALL SELECT 1, o + (e - o) / 4, o + (e - o) / 2, 0, 80, 'b', NULL FROM t
+		UNION ALL SELECT 1, o, o + 1000, 2, NULL, 'timer', NULL FROM t"
+
 # ---- mistakes ----
 says 2 '*-o FILE.html*' "$burstscope" report --open camera.db
 says 2 '*at least 1M*' "$burstscope" report --max-size 10k -o page.html camera.db

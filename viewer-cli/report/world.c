@@ -348,6 +348,15 @@ static bool keeps_slice(struct world *w, const int64_t *values)
 	return has_bit(w, id);
 }
 
+/* Was a kernel recorded, too? */
+static bool has_cpus(const struct world *w)
+{
+	bsv_scoped_query *q = NULL;
+
+	return bsa_query_new(&q, w->input->db, "SELECT 1 FROM cpu_state LIMIT 1", NULL) >= 0 &&
+	       bsa_query_step(q, NULL) > 0;
+}
+
 static int write_packs(struct world *w)
 {
 	int r = pack_report(w, "executions", bsv_sql_report_executions, " id began ", keeps_execution);
@@ -366,6 +375,8 @@ static int write_packs(struct world *w)
 		r = pack_report(w, "losses", bsv_sql_report_losses, " ", NULL);
 	if (r >= 0)
 		r = pack_report(w, "lags", bsv_sql_report_lags, " ", NULL);
+	if (r >= 0 && has_cpus(w))
+		r = pack_report(w, "cpus", bsv_sql_report_cpus, " ", NULL);
 	return r;
 }
 

@@ -6,10 +6,50 @@ import { drawLink, linksBetween } from './links.js';
 import { lowerBound } from './data.js';
 import { make } from './tables.js';
 
-const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_FOUND = 1024, MOST_DRAWN = 800, PALE = 0.45;
+const BLOCK = 64, AXIS = 20, LANE = 26, CPU = 20, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_CPUS = 32, MOST_FOUND = 1024, MOST_DRAWN = 800, PALE = 0.45;
 
 /** @typedef {{name: string, began: Float64Array, ended: Float64Array, index: Int32Array, place: Uint8Array, sums: Float64Array}} Lane */
 /** @typedef {{id: number, name: string, place: number, began: Float64Array, index: Uint32Array, missed: Float64Array, missedIndex: Uint32Array, longest: number, n: number}} App */
+
+/** @typedef {{name: string, began: number[], ended: number[], busy: number[], known: number[]}} Cpu busy, known: how long it had run threads, or was known at all, before each stretch */
+
+/** What each cpu did, where a kernel was recorded. @param {any} world @returns {Cpu[]} */
+export function cpusOf(world) {
+	const { cpus } = world;
+	/** @type {Map<number, Cpu>} */
+	const found = new Map();
+
+	for (let i = 0; cpus && i < cpus.n; i++) {
+		const number = cpus.cpu.get(i), began = cpus.began.get(i), ended = cpus.ended.get(i);
+		const cpu = found.get(number) ?? { name: `cpu ${number}`, began: [], ended: [], busy: [0], known: [0] };
+
+		found.set(number, cpu);
+		cpu.began.push(began);
+		cpu.ended.push(ended);
+		cpu.busy.push((cpu.busy.at(-1) ?? 0) + (cpus.idle.get(i) ? 0 : ended - began));
+		cpu.known.push((cpu.known.at(-1) ?? 0) + ended - began);
+	}
+	return [...found.values()];
+}
+
+/** How long before @at the cpu had been so, as @sums say. @param {Cpu} cpu @param {number[]} sums @param {number} at */
+export function beforeOn(cpu, sums, at) {
+	let low = 0, high = cpu.began.length;
+
+	while (low < high) {
+		const middle = low + high >> 1;
+
+		if (cpu.began[middle] < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	const length = cpu.ended[low - 1] - cpu.began[low - 1], part = Math.min(length, at - cpu.began[low - 1]);
+
+	return sums[low - 1] + (length ? (sums[low] - sums[low - 1]) * part / length : 0);
+}
 
 /** @param {Lane} lane */
 function addSums(lane) {
@@ -185,6 +225,8 @@ export class Timeline {
 		this.picked = -1;
 		/** @type {Lane[]} */
 		this.lanes = [];
+		/** @type {Cpu[]} */
+		this.cpus = [];
 		/** @type {App[]} */
 		this.apps = [];
 		/** @type {{x: number, width: number, y: number, height: number, index: number}[]} */
@@ -199,13 +241,19 @@ export class Timeline {
 	/** The executions are there. */
 	ready() {
 		this.lanes = lanesOf(this.world).slice(0, MOST_LANES);
+		this.cpus = cpusOf(this.world).slice(0, MOST_CPUS);
 		this.apps = appsOf(this.world);
 		this.world.slices = null; // the lanes have them
 		this.draw();
 	}
 
 	height() {
-		return AXIS + this.lanes.length * LANE + this.apps.length * APP + 8;
+		return this.appsAt() + this.apps.length * APP + 8;
+	}
+
+	/** Where the rows of apps begin. */
+	appsAt() {
+		return AXIS + this.lanes.length * LANE + this.cpus.length * CPU;
 	}
 
 	margin() {
@@ -279,6 +327,11 @@ export class Timeline {
 			this.drawLane(context, lane, y + 3, LANE - 6);
 			y += LANE;
 		}
+		for (const cpu of this.cpus) {
+			this.label(context, cpu.name, y + CPU / 2, 'ink');
+			this.drawCpu(context, cpu, y + 3, CPU - 6);
+			y += CPU;
+		}
 		for (const app of this.apps) {
 			this.label(context, app.name, y + APP / 2, 'ink');
 			this.drawApp(context, app, y + 3, APP - 6);
@@ -310,6 +363,23 @@ export class Timeline {
 			this.drawStretches(context, lane, first, last, y, height);
 		else
 			this.drawShares(context, lane, y, height);
+	}
+
+	/** Each pixel as high as the part of its time in which the cpu ran threads; a line where it is known. @param {CanvasRenderingContext2D} context @param {Cpu} cpu @param {number} y @param {number} height */
+	drawCpu(context, cpu, y, height) {
+		const margin = this.margin(), width = this.width - margin, each = (this.to - this.from) / width;
+		let busy = beforeOn(cpu, cpu.busy, this.from), known = beforeOn(cpu, cpu.known, this.from);
+
+		context.fillStyle = ink('faint');
+		for (let x = 0; x < width; x++) {
+			const at = this.from + (x + 1) * each, nextBusy = beforeOn(cpu, cpu.busy, at), nextKnown = beforeOn(cpu, cpu.known, at);
+			const part = (nextBusy - busy) / each * height;
+
+			if (nextKnown > known)
+				context.fillRect(margin + x, y + height - Math.max(1, part), 1, Math.max(1, part));
+			busy = nextBusy;
+			known = nextKnown;
+		}
 	}
 
 	/** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {number} first @param {number} last @param {number} y @param {number} height */
@@ -455,7 +525,7 @@ export class Timeline {
 	rowOf(index) {
 		const id = this.world.executions.app_id.get(index), row = this.apps.findIndex((app) => app.id === id);
 
-		return AXIS + this.lanes.length * LANE + (row < 0 ? this.apps.length - 0.5 : row + 0.5) * APP;
+		return this.appsAt() + (row < 0 ? this.apps.length - 0.5 : row + 0.5) * APP;
 	}
 
 	/** @param {CanvasRenderingContext2D} context */
