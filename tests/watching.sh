@@ -50,7 +50,7 @@ awaits()
 {
 	local tries=0
 	until eval "$1"; do
-		((++tries < 400)) || { wrong "${BASH_LINENO[0]}: not within 20 s: $2: $(tail -n 5 out err load.out 2>&1)"; return; }
+		((++tries < 1200)) || { wrong "${BASH_LINENO[0]}: not within a minute: $2: $(tail -n 5 out err load.out 2>&1)"; return; }
 		sleep 0.05
 	done
 }

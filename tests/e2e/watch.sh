@@ -23,9 +23,37 @@ refuses 5 'cannot be made' --on miss -o no/such/directory
 LTTNG_SESSIOND_PATH=/no/lttng-sessiond refuses 5 'does not start' -q --on miss -o cases
 forget
 
-# ---- each condition, on what it is about ----
+# ---- a user who may not: neither write there, nor use the session daemon that runs, nor have one ----
+
+# may_not WORDS COMMAND...: it says so in one line, ends with 5, and leaves nothing.
+may_not()
+{
+	local words=$1 status=0
+	shift
+	said=$(env -C / -u LTTNG_HOME -u XDG_RUNTIME_DIR HOME="$tmp/theirs" setpriv --reuid 1234 --regid 1234 --clear-groups "$tmp/bin/burstscope" "$@" 2>&1) || status=$?
+	((status == 5)) || wrong "${BASH_LINENO[0]}: $* ends with $status, not 5"
+	says "$words"
+	[[ $said != *$'\n'* ]] || wrong "${BASH_LINENO[0]}: $*: not one line: $said"
+	[[ ! $(find "$tmp/theirs" /dev/shm -name 'burstscope-probe-*' -o -name '*.half') ]] || wrong "${BASH_LINENO[0]}: $* leaves something"
+}
 
 start_sessiond
+if ((EUID == 0)) && command -v setpriv >/dev/null; then
+	mkdir -m 755 "$tmp/theirs" "$tmp/bin"
+	mkdir "$tmp/theirs/own"
+	chown 1234 "$tmp/theirs/own"
+	cp "$burstscope" "$(dirname "$burstscope")/burstscope-importer" "$tmp/bin"
+	chmod 711 "$tmp"
+	may_not 'theirs/cases cannot be made: Permission denied' watch --on miss -o "$tmp/theirs/cases"
+	may_not 'lttng-sessiond does not start: ' watch --on miss -o "$tmp/theirs/own/cases"
+	may_not 'lttng-sessiond does not start: ' watch --on 'miss ratio <= 1 %' -o "$tmp/theirs/own/cases"
+	may_not 'lttng-sessiond does not start: ' top --once
+	may_not 'no session daemon answers: ' top somebodys
+	chmod 755 "$tmp"
+fi
+
+# ---- each condition, on what it is about ----
+
 start_service "$service" --lanes 1 --policy fifo
 watches "$burstscope" --on miss --on error --on death --before 2s --after 200ms --cooldown 1h \
 	--exec 'printf "%s\n" "$BURSTSCOPE_FINDING" >>hooks; test -s "$BURSTSCOPE_CASE/report.html" || echo no page >>hooks'
