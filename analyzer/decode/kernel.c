@@ -151,12 +151,16 @@ static void uuid_of(const bt_clock_class *clock, char ret[BSA_UUID_TEXT])
 		bsa_uuid_text(ret, uuid);
 }
 
-static bool is_clock(struct reading *r, const bt_clock_class *clock)
+/* Is the clock of these events the one that the trace must have? */
+static bool is_clock(struct reading *r, const bt_stream *stream)
 {
-	char uuid[BSA_UUID_TEXT];
+	const bt_clock_class *clock =
+		bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
+	char uuid[BSA_UUID_TEXT] = "";
 
-	uuid_of(clock, uuid);
-	r->other_clock |= bt_clock_class_get_frequency(clock) != 1000000000 ||
+	if (clock)
+		uuid_of(clock, uuid);
+	r->other_clock |= !clock || bt_clock_class_get_frequency(clock) != 1000000000 ||
 	                  (*r->clock_uuid && strcmp(uuid, r->clock_uuid) != 0);
 	return !r->other_clock;
 }
@@ -164,14 +168,13 @@ static bool is_clock(struct reading *r, const bt_clock_class *clock)
 static void take_event(struct reading *r, const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
-	const bt_clock_snapshot *at = bt_message_event_borrow_default_clock_snapshot_const(message);
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
 	struct bsa_kernel_event e = { .kind = BSA_KERNEL_LOST };
 
-	if (!name || !is_clock(r, bt_clock_snapshot_borrow_clock_class_const(at)) || !cpu_of(event, &e.cpu) ||
+	if (!name || !is_clock(r, bt_event_borrow_stream_const(event)) || !cpu_of(event, &e.cpu) ||
 	    !fill_event(&e, name, bt_event_borrow_payload_field_const(event)))
 		return;
-	e.at = bt_clock_snapshot_get_value(at);
+	e.at = bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message));
 	r->enough = !r->each(r->ctx, &e);
 }
 
@@ -184,6 +187,29 @@ static void take_loss(struct reading *r, const bt_clock_snapshot *from, const bt
 	r->enough = !r->each(r->ctx, &e);
 }
 
+/* Of a loss without a time nothing can be told: the trace covers no more than what was before. */
+static void take_lost_events(struct reading *r, const bt_message *message)
+{
+	const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
+
+	if (!bt_stream_class_discarded_events_have_default_clock_snapshots(bt_stream_borrow_class_const(stream)))
+		r->enough = true;
+	else if (is_clock(r, stream))
+		take_loss(r, bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
+		          bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+}
+
+static void take_lost_packets(struct reading *r, const bt_message *message)
+{
+	const bt_stream *stream = bt_message_discarded_packets_borrow_stream_const(message);
+
+	if (!bt_stream_class_discarded_packets_have_default_clock_snapshots(bt_stream_borrow_class_const(stream)))
+		r->enough = true;
+	else if (is_clock(r, stream))
+		take_loss(r, bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message),
+		          bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+}
+
 static void take_message(struct reading *r, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
@@ -191,12 +217,10 @@ static void take_message(struct reading *r, const bt_message *message)
 		take_event(r, message);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		take_loss(r, bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
-		          bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+		take_lost_events(r, message);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		take_loss(r, bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message),
-		          bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+		take_lost_packets(r, message);
 		break;
 	default:
 		break;
