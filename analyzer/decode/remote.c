@@ -492,10 +492,31 @@ static bool is_stopped(struct bsa_remote *r)
 	return stop;
 }
 
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * NS + t.tv_nsec;
+}
+
+/*
+ * The session has ended. The relay keeps the streams of a session that is over for a viewer that knows them, and drops the others: those that
+ * began after the last question, at @asked.
+ */
+static bool session_end(struct bsa_remote *r, int64_t asked)
+{
+	if (!r->reading.n_streams || clock_ns(CLOCK_MONOTONIC) - asked > SEARCH_NS)
+		atomic_store(&r->missed, true);
+	return true;
+}
+
 /* Until the session ends (true), or cannot be read on, or the caller wants no more. */
 static bool graph_run(struct bsa_remote *r)
 {
-	while (!is_stopped(r))
+	int64_t asked = clock_ns(CLOCK_MONOTONIC);
+
+	for (; !is_stopped(r); asked = clock_ns(CLOCK_MONOTONIC))
 		switch (bt_graph_run_once(r->reading.graph)) {
 		case BT_GRAPH_RUN_ONCE_STATUS_OK:
 			atomic_store_explicit(&r->state, BSA_REMOTE_READING, memory_order_release);
@@ -507,7 +528,7 @@ static bool graph_run(struct bsa_remote *r)
 				return false;
 			break;
 		case BT_GRAPH_RUN_ONCE_STATUS_END:
-			return true;
+			return session_end(r, asked);
 		default:
 			return false;
 		}
@@ -859,14 +880,6 @@ enum bsa_remote_state bsa_remote_state(const struct bsa_remote *r)
 bool bsa_remote_missed(const struct bsa_remote *r)
 {
 	return atomic_load(&r->missed);
-}
-
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * NS + t.tv_nsec;
 }
 
 /* LTTng's clock has the number of the boot as its uuid. */

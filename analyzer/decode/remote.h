@@ -7,6 +7,8 @@
  * TIME      The source hands out the messages of all streams in order of time. A record is handed out once a later message has come,
  *           so no record is late.
  * BEGIN     The source reads a session from its last packets on. If the session had streams before, some events were missed (missed).
+ * END       The relay drops streams that the source did not know when the session ended. Where the source was slow to ask, or knew no
+ *           stream, events may have been missed.
  * UNSEEN    Times without a packet of any stream are losses, as in follow.h. Messages do not have the numbers of packets, so packets
  *           missing before the first one of a stream do not show.
  * LOST      If the relay goes, the thread asks for the same session again each second. The time in between is a loss.
@@ -47,7 +49,7 @@ struct bsa_followed bsa_remote_followed(const struct bsa_remote *r);
 
 enum bsa_remote_state bsa_remote_state(const struct bsa_remote *r);
 
-/* Events were missed at the begin, or while the relay was gone. */
+/* Events were missed at the begin, or while the relay was gone, or perhaps at the end. */
 bool bsa_remote_missed(const struct bsa_remote *r);
 
 /*

@@ -400,7 +400,7 @@ static void look_at_relay(struct bsa_live *l)
 		                                        [BSA_REMOTE_FAILED] = BSA_LIVE_LOST };
 
 	l->state.source = sources[bsa_remote_state(l->growing.remote)];
-	l->state.missed = bsa_remote_missed(l->growing.remote);
+	l->state.missed = bsa_remote_missed(l->growing.remote) || l->state.source == BSA_LIVE_CONNECTING;
 	(void)bsa_remote_lead(l->growing.remote, &l->state.clock_lead_ns); /* not known before the first record: 0 */
 }
 
@@ -541,7 +541,7 @@ static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_s
 	if (s->gaps)
 		return "it began anew";
 	if (s->missed)
-		return "the session had begun before it was read, or the relay was gone for a time";
+		return "it had begun before it was read, or the relay was gone, or it ended unread";
 	if (s->overwritten)
 		return "tracefiles were written anew before they were read";
 	if (s->broken)

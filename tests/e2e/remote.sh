@@ -87,6 +87,16 @@ follows()
 follows full DEBUG_FUNCTION
 follows compact NOTICE exec_client exec_service
 
+# ---- a session that ends before it has a stream: nothing is known of it, so nothing is exact ----
+live_session far NOTICE
+quietly lttng --no-sessiond start far
+"$burstscope" top --format json --interval 100ms --url "$url" >printed &
+follower=$!
+awaits '[[ -s printed ]]' 'a first object'
+quietly lttng --no-sessiond destroy far
+wait "$follower" || wrong "without a stream: top ends with $?"
+[[ $(field executions) == 0 && $(field exact) == false ]] || wrong "without a stream: $(tail -n 1 printed | cut -c1-700)"
+
 # ---- begun late: not exact, and said so; lag is a figure ----
 live_session far NOTICE exec_client exec_service
 quietly lttng --no-sessiond start far

@@ -53,7 +53,7 @@ shows "session far of host $(uname -n) has ended"
 [[ $(shown) == *EXEC/S* ]] || wrong "the last figures are gone: $(shown)"
 tmux -L remote send-keys q
 shows 'in all:'
-shows 'not exact: the session had begun before it was read, or the relay was gone for a time'
+shows 'not exact: it had begun before it was read, or the relay was gone, or it ended unread'
 shows 'ended 0'
 shows 'as it was'
 tmux -L remote kill-server

@@ -134,7 +134,8 @@ enum bsa_live_source {
 struct bsa_live_state {
 	uint64_t until;  /* everything is known up to this time, on the clock of the trace; 0: nothing */
 	uint32_t source; /* enum bsa_live_source */
-	uint32_t missed; /* 1: events before the reading began, or while the relay was gone, were not seen */
+	uint32_t
+		missed; /* 1: events may not have been seen: before the reading began, while the relay was gone, or at the end */
 	int64_t clock_lead_ns; /* of the clock of the trace over CLOCK_MONOTONIC here: not 0 for another host, by wall clocks */
 	uint64_t window_ns; /* length of "the last seconds" */
 	struct bsa_live_sum sum;
