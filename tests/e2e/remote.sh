@@ -27,6 +27,8 @@ refused()
 refused 2 'write net://RELAY' top --url "$relay_at"
 refused 2 'write net://RELAY' top --url "$url/far"
 refused 2 'leave out SESSION' top --url "$url" far
+refused 2 'leave out SESSION' top --url "$url" --pid $$
+refused 2 'leave out SESSION' top --url "$url" --service "$tmp/socket"
 refused 2 'leave out SESSION' exporter --url "$url" --detail full
 refused 5 "there is no relay (lttng-relayd) at $url" top --once --url "$url"
 refused 5 "there is no relay (lttng-relayd) at $url" exporter --url "$url"

@@ -78,17 +78,18 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 		.json = o->format > 0,
 	};
 	char scope[BSV_SCOPE_TEXT];
-	int r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
+	int r = bsv_live_options_check(
+		o->url, wanted.session || o->detail || o->buffer.given || o->ring.given || o->service || o->pid, err);
 
+	if (r >= 0)
+		r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
 	if (r < 0)
 		return r;
 	if (wanted.interval < least_interval)
 		return bsa_fail(err, BSA_E_USAGE, "--interval: write at least 50ms");
 	if (wanted.settle > most_settle)
 		return bsa_fail(err, BSA_E_USAGE, "--settle: write at most 1m");
-	r = bsv_live_options_check(o->url, wanted.session || o->detail || o->buffer.given || o->ring.given, err);
-	if (r >= 0)
-		r = bsv_option_ring(&wanted.ring, &o->ring, err);
+	r = bsv_option_ring(&wanted.ring, &o->ring, err);
 	if (r >= 0 && bsv_scope_is_set(&wanted.scope) && !call->common.quiet)
 		fprintf(stderr, "%s\n",
 		        wanted.session || o->url

@@ -36,8 +36,9 @@ static int check_url(const char *url, struct bsa_err *err)
 int bsv_live_options_check(const char *url, bool beside, struct bsa_err *err)
 {
 	if (url && beside)
-		return bsa_fail(err, BSA_E_USAGE,
-		                "--url: the session runs on another host; leave out SESSION, --detail, --buffer and "
-		                "--ring");
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--url: the session runs on another host; leave out SESSION, --detail, --buffer, --ring, "
+			"--service and --pid");
 	return url ? check_url(url, err) : 0;
 }
