@@ -379,8 +379,8 @@ static void *connection_run(void *arg)
 	return NULL;
 }
 
-/* Send the refusal, and disconnect. This does not block: an empty queue has room for the answer, and the sweeper closes the socket. */
-static void connection_refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
+/* Send why a connection that has just been accepted does not begin. This does not block: an empty queue has room for the answer. */
+static void refusal_send(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
 {
 	struct nnb__message out = { 0 };
 
@@ -388,6 +388,12 @@ static void connection_refuse(struct nnb__connection *c, enum nnb_status status,
 	nnb__answer_begin(&out, status, why);
 	nnb__send_without_fds(c->life, &out);
 	nnb__message_fini(&out);
+}
+
+/* Send the refusal, and disconnect. The sweeper closes the socket, because that may block. */
+static void connection_refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
+{
+	refusal_send(c, status, why);
 	nnb__sweeper_close(&c->service->sweeper, c->life, c->uid);
 	if (c->process >= 0)
 		close(c->process);
@@ -418,7 +424,9 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 		return;
 	}
 	if (start_thread(connection_run, c)) {
-		close_sockets(c); /* no thread is available, so nothing can answer */
+		nnb_because(&why, "the service has no thread for another connection");
+		refusal_send(c, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+		close_sockets(c);
 		nnb__connection_leave(c);
 		connection_free(c);
 	}

@@ -26,9 +26,12 @@ enum {
 	UNREAD = 16,     /* connections of an app that takes no answers */
 	CALLS = 400,     /* calls of each attacker on each connection */
 	FENCES = 50,     /* fences that the victim makes in the meantime */
+	CROWD = 150,     /* threads of another process of the service's user */
 	USERS = 65000,   /* apps are users from here on */
 	SERVICE = 64999
 };
+
+#define SERVICE_NAME "64999"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { PATIENT = 10 }; /* times as long */
@@ -431,6 +434,50 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	service_settles(&f->s);
 }
 
+static void *sleeps(void *arg)
+{
+	(void)arg;
+	stay();
+}
+
+/* Another process of the service's user, which has more threads than that user's service may have. */
+static void crowds(const char *user)
+{
+	pthread_t thread;
+
+	become(user);
+	for (int i = 0; i < CROWD; i++)
+		must(pthread_create(&thread, NULL, sleeps, NULL) == 0);
+	say('.');
+	stay();
+}
+
+/* The budget is of the start. What others take of the same limit later is beyond it: the client is told, and comes again. */
+static void who_gets_no_thread_is_told(void **state)
+{
+	struct fixture *f = *state;
+	const struct nnb_client_config config = { .socket = f->s.socket };
+	struct nnb_reason why = { "" };
+	struct nnb_client *client;
+	struct child crowd;
+
+	if (geteuid())
+		skip(); /* the limit is one of all processes of a user, which the test has to know */
+	f->s.files = 0;
+	f->s.threads = CROWD - 50;
+	service_run_as(&f->s, SERVICE);
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&crowd, "crowds", &f->s, SERVICE_NAME);
+	assert_int_equal(child_hears(&crowd), '.');
+	assert_int_not_equal(nnb_client_open(&client, &config, &why), 0);
+	if (!strstr(why.text, "no thread"))
+		fail_msg("'%s' does not say what is missing", why.text);
+	child_kill(&crowd);
+	nnb_client_close(app_open(&f->s));
+	service_settles(&f->s);
+}
+
 /* ---- fences beside an app that does not take its answers ---- */
 
 static void an_app_that_takes_no_answers_breaks_no_fences(void **state)
@@ -483,11 +530,14 @@ int main(int argc, char **argv)
 			takes_all(argv[3], argv[4]);
 		if (!strcmp(argv[2], "takes threads"))
 			takes_threads(argv[3], argv[4]);
+		if (!strcmp(argv[2], "crowds"))
+			crowds(argv[4]);
 		takes_no_answers(argv[3], argv[4]);
 	}
 #define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(apps_that_take_all_leave_others_theirs);
 	TEST(apps_that_take_all_threads_leave_others_theirs);
+	TEST(who_gets_no_thread_is_told);
 	TEST(an_app_that_takes_no_answers_breaks_no_fences);
 	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
 }
