@@ -20,13 +20,21 @@ unseen AS MATERIALIZED (
 	SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended, h.execution_id, k.rank
 	FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id LEFT JOIN execution x ON x.id = h.execution_id
 		LEFT JOIN ranks k ON k.priority = x.priority),
+waits_of_unknown AS MATERIALIZED (SELECT began, ended FROM hidden_waits WHERE execution_id IS NULL),
 unseen_lanes AS MATERIALIZED (
 	SELECT began, ended,
 		-- may executions of which no event tells have had the lane?
 		(SELECT executions FROM hides) OR NOT EXISTS (SELECT 1 FROM loss)
-			OR EXISTS (SELECT 1 FROM hidden_waits h WHERE h.execution_id IS NULL AND ifnull(h.began < u.ended, 1) AND h.ended > u.began) AS any_had
+			OR EXISTS (SELECT 1 FROM waits_of_unknown h WHERE ifnull(h.began < u.ended, 1) AND h.ended > u.began) AS any_had
 	FROM (SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes
 		WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)) u),
+-- those of them that no other one covers, which is all it takes for the longest overlap: 64 lanes may all be unseen for as long
+longest_lanes AS MATERIALIZED (
+	SELECT began, ended, any_had
+	FROM (SELECT began, ended, any_had,
+			max(ended) OVER (PARTITION BY any_had ORDER BY began, ended DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered
+		FROM unseen_lanes)
+	WHERE covered IS NULL OR ended > covered),
 -- who may have had a lane: around a hole, and in one, where all that may have had it are known
 unseen_holders AS (
 	SELECT u.began, u.ended, u.execution_id FROM hidden_lanes u WHERE u.execution_id IS NOT NULL
@@ -64,13 +72,13 @@ inverted_unseen AS (
 	WHERE ifnull(l.rank < w.rank, 1) AND (w.hidden OR NOT l.measured) AND w.execution_id IS NOT l.execution_id
 		AND min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) > l.limit_ns
 	UNION ALL
-	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
+	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN longest_lanes l ON l.began < w.ended AND l.ended > w.began
 		AND l.any_had AND ifnull(w.rank > 0, 1) -- nothing is less urgent than low
 	UNION ALL
 	SELECT min(w.ended, l.ended) - max(w.began, l.began) FROM unseen_of_any w JOIN long_slices l
 	WHERE min(w.ended, l.ended) - max(w.began, l.began) > l.limit_ns
 	UNION ALL
-	SELECT min(w.ended, l.ended) - max(w.began, l.began) FROM unseen_of_any w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
+	SELECT min(w.ended, l.ended) - max(w.began, l.began) FROM unseen_of_any w JOIN longest_lanes l ON l.began < w.ended AND l.ended > w.began
 	UNION ALL SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL),
 unseen_work AS MATERIALIZED (
 	SELECT (SELECT count(*) FROM picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND p.app_id IN (SELECT app_id FROM apps_with_more))
