@@ -143,7 +143,7 @@ for command in "${!asks[@]}"; do
 			count(*) > 1|--where is not a condition
 			app = $camera|$camera has no value
 			e2e_ns > ?|? has no value
-			|--where is not a condition
+			|--where is empty; write a condition
 		END
 	fi
 	if "$burstscope" "$command" --help | grep -q -- '--part NAME'; then
