@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/scratch.h"
 #include "decode/decode.h"
 #include "importer.h"
 #include "machine.h"
-#include "scratch.h"
 #include "store/store.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/screen.h"
+#include "base/nearest.h"
+#include "base/screen.h"
 #include "options/describe.h"
-#include "options/nearest.h"
 #include "options/options.h"
 
 const struct bsv_command *const bsv_commands[] = {

@@ -1,5 +1,5 @@
 /*
- * scratch.c -- see scratch.h.
+ * base/scratch.c -- see base/scratch.h.
  *
  * CONCURRENCY  Any number of processes create and remove directories at the same time. A new directory is not locked for a moment, in
  *              which another process may remove it: so the creator checks, when it has the lock, that the directory still exists, and
@@ -7,7 +7,7 @@
  * TRUST        $TMPDIR is shared with other users, who may create anything there under any name: only directories of our user
  *              are removed, no symbolic link is followed, and no other file system is entered.
  */
-#include "scratch.h"
+#include "base/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>

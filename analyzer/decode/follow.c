@@ -23,13 +23,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/scratch.h"
 #include "bsa/regular.h"
 #include "heads.h"
 #include "look.h"
 #include "merge.h"
 #include "packets.h"
 #include "quick.h"
-#include "scratch.h"
 #include "ties.h"
 
 enum {

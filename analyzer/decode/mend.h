@@ -10,9 +10,9 @@
 #ifndef BSA_DECODE_MEND_H
 #define BSA_DECODE_MEND_H
 
+#include "base/scratch.h"
 #include "bsa/err.h"
 #include "packets.h"
-#include "scratch.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /*
- *
  * usual.h -- the typical phases of each model so far, with which blame.h compares a missed execution.
  *
  * The figures equal those that the store computes from a whole recording (store/stats.c), as long as there are no more executions than
@@ -26,7 +25,6 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x);
 int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns);
 
 /*
- *
  * The typical phases of the model and path of @x. An earlier result may be reused, unless @exactly. Without memory: as if nothing
  * were known.
  */

@@ -1,9 +1,9 @@
 /* store.c -- see store.h. */
 #include "store/store.h"
 
+#include "base/scratch.h"
 #include "bsa/db.h"
 #include "bsa/import.h"
-#include "scratch.h"
 #include "store/blame_run.h"
 #include "store/crowd.h"
 #include "store/execution.h"

@@ -1,5 +1,5 @@
 /* beside.c -- see beside.h. */
-#include "driver/beside.h"
+#include "base/beside.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* beside.h -- where the files are that this library loads: in nnburst/, beside itself. */
-#ifndef NNB_DRIVER_BESIDE_H
-#define NNB_DRIVER_BESIDE_H
+#ifndef NNB_BASE_BESIDE_H
+#define NNB_BASE_BESIDE_H
 
 enum { NNB__PATH_BYTES = 4096 };
 

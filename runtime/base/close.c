@@ -6,7 +6,7 @@
  *           them: once a signal is pending, none of them sleeps. The cpu time remains: some us for each fd in the queue, and the
  *           kernel lets a user have RLIMIT_NOFILE fds in flight. Without a timer, the sleep is not interrupted.
  */
-#include "fmq/close.h"
+#include "base/close.h"
 
 #include <signal.h>
 #include <stdatomic.h>

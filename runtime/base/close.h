@@ -1,12 +1,11 @@
 /*
- *
  * close.h -- closes an fd that a client has sent, without blocking for long.
  *
  * Closing the last fd of a TCP connection with SO_LINGER sleeps until its peer has read the data, possibly for hours; and closing
  * a socket also closes every fd in its receive queue. A signal ends that sleep: SIGURG, which is ignored by default.
  */
-#ifndef NNB_FMQ_CLOSE_H
-#define NNB_FMQ_CLOSE_H
+#ifndef NNB_BASE_CLOSE_H
+#define NNB_BASE_CLOSE_H
 
 /* Let SIGURG interrupt system calls from now on: install a handler, unless the process has one. */
 void nnb__close_arm(void);

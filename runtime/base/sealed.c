@@ -1,5 +1,5 @@
 /* sealed.c -- memfds that cannot be truncated: once the seal is verified, no access to a mapping raises SIGBUS. */
-#include "memory/sealed.h"
+#include "base/sealed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* sealed.h -- memfds that cannot be truncated: makes them, and recognises them. */
-#ifndef NNB_MEMORY_SEALED_H
-#define NNB_MEMORY_SEALED_H
+#ifndef NNB_BASE_SEALED_H
+#define NNB_BASE_SEALED_H
 
 #include <stdint.h>
 
@@ -8,7 +8,6 @@
 int nnb__sealed_new(const char *name, uint64_t bytes);
 
 /*
- *
  * 0 and the size of a file that no process can truncate; -EPERM: a process could, or a page of it may be missing; -EBADF.
  */
 int nnb__sealed_bytes(int fd, uint64_t *ret);

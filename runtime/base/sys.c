@@ -1,5 +1,5 @@
 /* sys.c -- clock and futex, as system calls. The futex is the shared kind: its users are processes. */
-#include "sys.h"
+#include "base/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* sys.h -- the system calls of the queue: clocks, the cpu's number, futexes. */
-#ifndef NNB_FMQ_SYS_H
-#define NNB_FMQ_SYS_H
+#ifndef NNB_BASE_SYS_H
+#define NNB_BASE_SYS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "burst/server.h"
 #include "burst/slots.h"
 #include "fmq/queue.h"
-#include "fmq/sys.h"
 #include "model/status.h"
 #include "nnb/burst.h"
 #include "trace/own.h"

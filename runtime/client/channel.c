@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "client/client.h"
-#include "fmq/sys.h"
 #include "model/status.h"
 
 enum { IDLE_MAX = 4 }; /* channels that are kept for the next call */

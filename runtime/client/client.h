@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 
 #include "nnb/client.h"
-#include "service/protocol.h"
 #include "trace/trace.h"
+#include "wire/protocol.h"
 
 enum { NNB__EVENTS_TAG = 1, NNB__WAKE_TAG = 2, NNB__FIRST_LINE_TAG = 16 }; /* epoll tags of the ready fds */
 

@@ -16,7 +16,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "driver/beside.h"
+#include "base/beside.h"
 #include "model/cost.h"
 #include "model/reason.h"
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sys.h"
 #include "driver/device.h"
 #include "driver/execution.h"
-#include "fmq/sys.h"
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/request.h"

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "driver/device.h"
 #include "driver/execution.h"
-#include "fmq/sys.h"
 #include "model/patience.h"
 #include "model/reason.h"
 #include "model/status.h"

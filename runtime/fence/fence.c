@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "fence/fence.h"
-#include "fmq/sys.h"
 
 #define SIGNALLED UINT64_C(1)
 #define FAILED UINT64_C(0xfffffffffffffffe)

@@ -25,7 +25,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sys.h"
+#include "base/sys.h"
 
 int nnb_event_flag_new(struct nnb_event_flag **ret, uint32_t *word)
 {

@@ -42,8 +42,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sys.h"
 #include "queue.h"
-#include "sys.h"
 
 enum { LOOKS = 8 }; /* polls of the peer's counter for each reading of the clock: some 200 ns, the error of spun_ns */
 
@@ -85,7 +85,6 @@ static inline void counter_advance(struct nnb_fmq *q, struct nnb_fmq_end *e, siz
 }
 
 /*
- *
  * The part of room_for that needs the shared counters. Once the writer has begun, it alone changes its counter: loading the
  * shared copy for every write would fetch the cache line back from a polling reader, which doubles a round trip.
  */

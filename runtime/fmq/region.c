@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/sealed.h"
+#include "base/sealed.h"
+#include "base/sys.h"
 #include "queue.h"
-#include "sys.h"
 #include "trace/open.h"
 
 enum { ALIGNMENT = 8 }; /* alignment of every grantor's offset */

@@ -1,5 +1,4 @@
 /*
- *
  * wake_cost.c -- measures the cost of waking a sleeper on this machine: it is between 2 us and 100 us, so it is not assumed.
  *
  * Two threads on two cpus wake each other in turn by the queue's own futex calls; each takes the time from the other's wake
@@ -14,8 +13,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/sys.h"
 #include "queue.h"
-#include "sys.h"
 
 enum {
 	TRIES = 16,             /* wakes measured in each direction */

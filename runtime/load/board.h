@@ -1,5 +1,4 @@
 /*
- *
  * board.h -- memory that an app's process shares with its parent: the parent's orders and the app's results.
  *
  * The parent writes the first part before it starts the process. It may read the state and the numbers of executions at any

@@ -1,5 +1,4 @@
 /*
- *
  * builder.h -- builds the models of the zoo from layers with pseudo-random weights.
  *
  * After an error all further calls do nothing: the caller checks for an error once, at the end.

@@ -1,5 +1,4 @@
 /*
- *
  * load.h -- shared by the files of nnburst-load: exit statuses, and the text of words and times.
  *
  * nnburst-load(1), nnburst-scenario(5).

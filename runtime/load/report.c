@@ -194,7 +194,6 @@ static uint64_t longest_hold(const struct load_report *r)
 }
 
 /*
- *
  * The bound of the lag under fair sharing (nnburstd(8)): 2 holds and 1 ms, or (1 + 1/2 + ... 1/(n - 1)) holds and half
  * milliseconds for n apps, for each lane. 0: unknown, or more lanes than the bound covers.
  */

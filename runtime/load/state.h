@@ -1,5 +1,4 @@
 /*
- *
  * state.h -- the state that a recurrent model passes from one execution to the next, and its place in between.
  *
  * In pools, outputs are copied to the inputs. On the device there are two buffers for each pair: one is read, the other is

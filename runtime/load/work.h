@@ -1,5 +1,4 @@
 /*
- *
  * work.h -- what a stream executes: its model, its inputs, and the pools for inputs and outputs.
  */
 #ifndef LOAD_WORK_H
@@ -20,7 +19,6 @@ struct load_work {
 };
 
 /*
- *
  * 0, and the caller owns *ret; -errno, with a reason: the file cannot be read, the model is not valid, or no valid input for it
  * is known.
  */
@@ -29,7 +27,6 @@ int load_work_new(struct load_work **ret, const struct load_stream *stream, cons
 struct load_work *load_work_free(struct load_work *work); /* NULL is fine. Returns NULL. */
 
 /*
- *
  * Keep the state that @stream describes, which is zeroes at first. 0; -EINVAL, with a reason: an output or an input does not
  * exist in the model, or they differ in type or shape; -ENOMEM.
  */

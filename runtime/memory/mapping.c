@@ -38,8 +38,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "base/sealed.h"
 #include "memory/handle.h"
-#include "memory/sealed.h"
 #include "memory/tear.h"
 
 struct nnb_mapping {

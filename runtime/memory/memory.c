@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fmq/close.h"
+#include "base/close.h"
+#include "base/sealed.h"
 #include "memory/handle.h"
-#include "memory/sealed.h"
 
 #define MEMFD_NAME "nnb-memory"
 

@@ -1,5 +1,4 @@
 /*
- *
  * tear.h -- survives the truncation of a file that is mapped.
  *
  * An access to a page beyond the end of the file raises SIGBUS. If the mapping is watched, the handler replaces the whole mapping by

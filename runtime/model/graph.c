@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 #include "model/cost.h"
 #include "model/ops.h"
 #include "model/parts.h"

@@ -31,7 +31,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 
 enum { ON_LANE = 1, LOOK = 2 }; /* of a turn: a flag; the increment that makes a waiter check again */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };

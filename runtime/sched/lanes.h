@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "nnb/client.h"
+#include "nnb/counts.h"
 #include "policy/policy.h"
 #include "trace/trace.h"
 

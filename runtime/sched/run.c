@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sys.h"
 #include "driver/execution.h"
-#include "fmq/sys.h"
 #include "model/reason.h"
 #include "policy/terms.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nnb/client.h"
+#include "nnb/counts.h"
 #include "policy/estimate.h"
 
 struct nnb__times {

@@ -1,5 +1,4 @@
 /*
- *
  * account.c -- charges the memory of a model to its app.
  *
  * The service reserves the memory that a model is likely to need before the driver needs it: with the model, and for each burst and

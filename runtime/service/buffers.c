@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sys.h"
 #include "driver/buffer.h"
-#include "fmq/sys.h"
 #include "model/roles.h"
 #include "service/service.h"
 

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/close.h"
+#include "base/sys.h"
 #include "burst/server.h"
-#include "fmq/close.h"
-#include "fmq/sys.h"
 #include "service/service.h"
 #include "trace/span.h"
 

@@ -1,5 +1,4 @@
 /*
- *
  * calls.c -- answers the calls of clients: a function for each type of message, here or in models.c, buffers.c, executions.c and
  * fenced.c.
  *
@@ -14,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fmq/close.h"
+#include "base/close.h"
 #include "model/status.h"
 #include "service/service.h"
 

@@ -1,5 +1,4 @@
 /*
- *
  * connection.c -- the life of a connection: its life line, its channels, its end.
  *
  * CONCURRENCY  One thread for the life line and one for each channel; a refused client gets none; bursts and asynchronous executions
@@ -20,8 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fmq/close.h"
-#include "fmq/sys.h"
+#include "base/close.h"
+#include "base/sys.h"
 #include "service/service.h"
 
 /* limit of the time for the hello, for the rest of a message, and for an event or an answer on the life line to have room */

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"
-#include "fmq/sys.h"
 #include "service/service.h"
 
 enum {

@@ -20,9 +20,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "driver/buffer.h"
 #include "fence/fence.h"
-#include "fmq/sys.h"
 #include "service/service.h"
 
 struct nnb__fenced {

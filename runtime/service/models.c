@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/close.h"
+#include "base/sys.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"
-#include "fmq/close.h"
-#include "fmq/sys.h"
 #include "model/graph.h"
 #include "model/parts.h"
 #include "model/patience.h"

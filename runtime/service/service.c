@@ -1,5 +1,4 @@
 /*
- *
  * service.c -- listens, keeps apps and their limits, starts and stops.
  *
  * CONCURRENCY  nnb_service_run is one thread, which never waits for a client; each connection has its own threads, which call here on
@@ -12,8 +11,8 @@
  * TRUST     The kernel identifies a client (SO_PEERCRED). Everything that a client may hold is counted before it is made.
  */
 #include "service/service.h"
-#include "fmq/close.h"
-#include "fmq/sys.h"
+#include "base/close.h"
+#include "base/sys.h"
 #include "trace/open.h"
 
 #include <assert.h>

@@ -18,9 +18,9 @@
 #include "service/account.h"
 #include "service/desk.h"
 #include "service/numbers.h"
-#include "service/protocol.h"
 #include "service/quota.h"
 #include "service/sweep.h"
+#include "wire/protocol.h"
 
 /* The resources of which an app may have a limited number. */
 enum nnb__resource {

@@ -1,5 +1,4 @@
 /*
- *
  * sweep.c -- closes the sockets of refused clients.
  *
  * CONCURRENCY  Any thread sweeps; one thread closes, in the order of arrival. Nothing is closed under the lock.
@@ -12,8 +11,8 @@
 #include <assert.h>
 #include <time.h>
 
-#include "fmq/close.h"
-#include "fmq/sys.h"
+#include "base/close.h"
+#include "base/sys.h"
 
 void nnb__sweeper_init(struct nnb__sweeper *w)
 {

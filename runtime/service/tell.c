@@ -1,5 +1,4 @@
 /*
- *
  * tell.c -- emits the events about the service's objects: when they change, and again when a session begins.
  *
  * CONCURRENCY  Every event is emitted under the lock of the list that its object enters or has just left: so an object is not emitted
@@ -11,9 +10,9 @@
  */
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "burst/server.h"
 #include "driver/execution.h"
-#include "fmq/sys.h"
 #include "model/parts.h"
 #include "service/service.h"
 #include "trace/pools.h"

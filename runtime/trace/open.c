@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "driver/beside.h"
+#include "base/beside.h"
 #include "nbt/nbt.h"
 
 static void provider_find(void)

@@ -3,7 +3,6 @@
 #define NNB_TRACE_OPEN_H
 
 /*
- *
  * Load the provider, once in a process: $NNBURST_TRACEPOINTS, or nnburst/tracepoints.so beside this library. Without a provider
  * no event is emitted. Any thread.
  */

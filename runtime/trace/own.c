@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 
 enum { INSTANCE_BITS = 12, SERIAL_BITS = 32 - INSTANCE_BITS };
 

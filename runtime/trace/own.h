@@ -1,5 +1,4 @@
 /*
- *
  * own.h -- numbers for bursts that no service numbers: bursts within this process, and bursts over contexts of the program's own; and
  * for the calls that such a burst makes on the ordinary path.
  *

@@ -7,7 +7,6 @@
 #include "nnb/status.h"
 
 /*
- *
  * A pool was mapped, or mapping failed. @id: the owner's number; @slot: of a burst, or the index of the owner's pool. @since: 0: mapped
  * now; otherwise the event repeats an earlier one.
  */

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 
 /* Each part takes 2 to 3 us of a fast cpu that has its core to itself. */
 enum { ROUNDS = 2500, SWEPT = 128 << 10, FLOATS = 2048, PRODUCTS = 12 };

@@ -1,5 +1,4 @@
 /*
- *
  * span.h -- events about work around executions: connecting, making and freeing bursts and pools. Any thread.
  *
  * Without a trace session: one branch at the beginning, one at the end.
@@ -9,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 #include "nbt/nbt.h"
 #include "nnb/status.h"
 

@@ -1,5 +1,4 @@
 /*
- *
  * trace.h -- emits the events at the boundaries of an execution (docs/events.md).
  *
  * Each side of an execution has a struct of its own, which passes through the boundaries in order. Which events to emit, and which
@@ -15,7 +14,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 #include "nbt/nbt.h"
 #include "nnb/fmq.h"
 #include "nnb/status.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "service/protocol.h"
+#include "wire/protocol.h"
 
 enum type { U32, U64 };
 

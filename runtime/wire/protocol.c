@@ -15,7 +15,7 @@
  *           A peer that made a socket can keep a duplicate of it, and change its options. So a limit of time (nnb__message.until)
  *           is no option of the socket: the receiver and the sender do not block in their calls, and poll.
  */
-#include "service/protocol.h"
+#include "wire/protocol.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,9 +27,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "fmq/close.h"
-#include "fmq/sys.h"
-#include "memory/sealed.h"
+#include "base/close.h"
+#include "base/sealed.h"
+#include "base/sys.h"
 #include "model/reason.h"
 
 enum { LARGE = 1, PARTS = 2 };

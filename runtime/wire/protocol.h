@@ -6,15 +6,16 @@
  *
  * CONCURRENCY  One thread uses a message. A socket has one sender and one receiver at a time.
  */
-#ifndef NNB_SERVICE_PROTOCOL_H
-#define NNB_SERVICE_PROTOCOL_H
+#ifndef NNB_WIRE_PROTOCOL_H
+#define NNB_WIRE_PROTOCOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "burst/executor.h"
-#include "nnb/client.h"
+#include "nnb/buffer.h"
+#include "nnb/counts.h"
 
 enum {
 	NNB__PROTOCOL = 8,           /* its version */

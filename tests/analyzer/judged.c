@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/rows.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/rows.h"
 #include "fold/fold.h"
 #include "input/apart.h"
 #include "input/input.h"

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "importer/shared.h"
+#include "input/shared.h"
 
 enum { ARG_FD = 2 };
 

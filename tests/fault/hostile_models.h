@@ -7,7 +7,6 @@
 enum { UNKNOWN_SIDE = 64, UNKNOWN_CHANNELS = 4 };
 
 /*
- *
  * A model whose shapes and cost are known only when it runs. Inputs: a quant8 image of UNKNOWN_SIDE and UNKNOWN_CHANNELS, and 4 INT32. A
  * TILE repeats the image by twice these multiples, which another operation computes; a MAX_POOL_2D with windows of @filter pools the result.
  */

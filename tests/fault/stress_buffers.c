@@ -1,5 +1,4 @@
 /*
- *
  * stress_buffers.c -- apps whose state lies in the driver's buffers, with several threads each, by every path: the threads
  * allocate, copy, free while others execute, try each other's tokens, misuse their own, miss deadlines, and are killed.
  * Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.

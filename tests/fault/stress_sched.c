@@ -1,5 +1,4 @@
 /*
- *
  * stress_sched.c -- eight apps with four bursts each, and every other way of executing, on two lanes: they preempt each
  * other, miss deadlines, and are killed. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
  *

@@ -1,5 +1,4 @@
 /*
- *
  * test_execution_torn.c -- pools cut short during executions: the execution that uses the pool fails, and no other.
  */
 #include <signal.h>

@@ -1,5 +1,4 @@
 /*
- *
  * test_service_refusals.c -- refused clients, or clients that stay when the service stops, whose sockets hold objects that
  * take a quarter of an hour to close: the service still lets the next client in, and stops within two seconds.
  *

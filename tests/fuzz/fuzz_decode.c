@@ -62,7 +62,6 @@ static void on_abort(int signal)
 }
 
 /*
- *
  * LeakSanitizer calls this function. Leaks of our own code are found; but an abort leaves allocations behind, so after the first
  * abort leaks are no longer checked. babeltrace2's plugin also loses a packet's context where a packet ends too early; of that
  * only a g_malloc0() can be seen, because glib keeps no frame pointers. Our own allocations do not come from glib.

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "queue.h"
+#include "fmq/queue.h"
 #include "sim.h"
 
 enum {

@@ -38,7 +38,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "sys.h"
+#include "base/sys.h"
 
 #undef memcpy
 

@@ -30,6 +30,16 @@ a()
 }
 
 case $rule in
+circles)
+	a runtime/low/a.h 'int low_count(void);'
+	a runtime/middle/a.c '#include "low/a.h"'
+	a runtime/middle/a.h 'int middle_count(void);'
+	a runtime/high/a.c '#include "middle/a.h"' '#include "low/a.h"'
+	a runtime/high/a.h 'int high_count(void);'
+	"$here/circles.sh" "$tmp" >/dev/null || broken 'circles objects to floors'
+	a runtime/low/a.c '#include "high/a.h"'
+	objects 'runtime/low/a.c:1 includes high/a.h, and high/ includes low/' "$here/circles.sh" "$tmp"
+	;;
 names)
 	a good/a.c 'static int lane_count(void)' '{' '	return 0;' '}' '' 'int lane_all(void)' '{' '	return lane_count() + lane_count();' '}'
 	"$here/names.sh" "$tmp" good >/dev/null || broken 'names objects to names with nouns'
@@ -102,7 +112,7 @@ layers)
 		runtime/policy/policy.c string.h a policy is a pure decision
 		runtime/policy/policy.h sched/lanes.h a policy is a pure decision
 		runtime/policy/estimate.c stdatomic.h a policy is a pure decision
-		runtime/policy/terms.c fmq/sys.h a policy is a pure decision
+		runtime/policy/terms.c base/sys.h a policy is a pure decision
 		analyzer/store/x.c policy/policy.h who replays a recording
 		viewer-cli/stats/x.c policy/policy.h only what replays
 		viewer-cli/whatif/x.c sched/run.h of the runtime the policy alone

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "audit/advice.h"
-#include "audit/causes.h"
+#include "base/causes.h"
 
 #define N_OF(a) (sizeof(a) / sizeof(*(a)))
 

@@ -1,7 +1,7 @@
 /* test_cpu_delay.c -- how long a thread was ready and had no cpu: that grows while another thread has it, and leaves nothing behind. */
 #include "unit/fmq_helpers.h"
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 
 static atomic_bool enough;
 

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "fmq/sys.h"
+#include "base/sys.h"
 #include "sched/lanes.h"
 #include "unit/abort_unless.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options/nearest.h"
+#include "base/nearest.h"
 #include "options/options.h"
 
 static const char *const colours[] = { "red", "green", NULL };

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "service/protocol.h"
+#include "wire/protocol.h"
 
 enum { PACKET = NNB__PACKET_FDS };
 

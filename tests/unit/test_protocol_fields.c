@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "service/protocol.h"
+#include "wire/protocol.h"
 
 union any {
 	struct nnb_service_counts counts;

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "fmq/sys.h"
-#include "service/protocol.h"
+#include "base/sys.h"
+#include "wire/protocol.h"
 
 #define MS UINT64_C(1000000)
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/rows.h"
-#include "answer/template.h"
+#include "base/rows.h"
+#include "base/template.h"
 #include "render/render.h"
 
 static void rows_in_memory_come_back(void **state)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/screen.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/screen.h"
 #include "render/render.h"
 #include "render/scale.h"
 

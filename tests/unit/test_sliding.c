@@ -16,13 +16,13 @@
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
 #include "analyzer/schedule_sim.h"
+#include "base/command.h"
 #include "bsa/import.h"
-#include "command.h"
+#include "conditions/folding.h"
+#include "conditions/sliding.h"
 #include "input/input.h"
 #include "record/packets.h"
 #include "slo/measure.h"
-#include "watch/folding.h"
-#include "watch/sliding.h"
 
 #ifndef SEEDS
 #define SEEDS 6

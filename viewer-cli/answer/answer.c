@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "answer/pager.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "options/nearest.h"
+#include "base/nearest.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 #include "render/scale.h"
 

@@ -8,8 +8,8 @@
 #ifndef BSV_ANSWER_H
 #define BSV_ANSWER_H
 
-#include "answer/rows.h"
-#include "answer/screen.h"
+#include "base/rows.h"
+#include "base/screen.h"
 #include "input/input.h"
 
 struct bsv_answer;

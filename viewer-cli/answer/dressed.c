@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 
 #define UNSEEN_PERCENT 99.95
 

@@ -2,8 +2,8 @@
 #ifndef BSV_DRESSED_H
 #define BSV_DRESSED_H
 
-#include "answer/rows.h"
-#include "answer/screen.h"
+#include "base/rows.h"
+#include "base/screen.h"
 
 enum { BSV_DRESSED_COLUMNS = 24 };
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "answer/scoped.h"
 #include "audit/audit.h"
+#include "base/scoped.h"
 
 typedef bool condition(const struct bsv_advised *, const struct bsv_settings *);
 

@@ -1,9 +1,9 @@
 /* audit.c -- see audit.h. */
 #include "audit/audit.h"
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 
 #include <assert.h>

@@ -5,8 +5,8 @@
 #define BSV_AUDIT_H
 
 #include "answer/answer.h"
-#include "answer/template.h"
 #include "audit/verdicts.h"
+#include "base/template.h"
 
 struct bsv_auditing {
 	struct bsv_input input;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "answer/template.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
 
 enum { NAME_WIDEST = 40, NAMES = 4 /* columns that name a group */, TENTH = 10, NAMED = 3 };
 

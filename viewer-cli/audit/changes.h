@@ -4,7 +4,7 @@
 #ifndef BSV_CHANGES_H
 #define BSV_CHANGES_H
 
-#include "answer/rows.h"
+#include "base/rows.h"
 #include "stats/compare.h"
 
 enum { BSV_CHANGES_COLUMNS = 20, BSV_CHANGES_TEXTS = 8 };

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "answer/template.h"
-#include "answer/vector.h"
 #include "audit/audit.h"
-#include "audit/causes.h"
 #include "audit/habits.h"
 #include "audit/judge.h"
+#include "base/causes.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
+#include "base/vector.h"
 
 enum { MOST_OF_A_KIND = 3, LEAST_PERCENT = 5 /* of all misses; fewer are no finding */ };
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "answer/template.h"
-#include "answer/vector.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
+#include "base/vector.h"
 #include "reports.h"
 #include "stats/bootstrap.h"
 

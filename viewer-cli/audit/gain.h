@@ -4,7 +4,7 @@
 #ifndef BSV_GAIN_H
 #define BSV_GAIN_H
 
-#include "answer/rows.h"
+#include "base/rows.h"
 #include "input/input.h"
 
 /*

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/rows.h"
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "options/nearest.h"
+#include "base/nearest.h"
+#include "base/rows.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 /* A word of --by: its column in picked executions and in phase_stat, and the column that must be equal within a group. */
 static const struct {

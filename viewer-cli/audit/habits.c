@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
 #include "audit/audit.h"
+#include "base/say.h"
+#include "base/scoped.h"
 
 /* Columns of overhead_habits.sql. */
 enum { HABIT_APP, HABIT_MODEL, HABIT_BURSTS, HABIT_EXECUTIONS, HABIT_AROUND, HABIT_E2E, HABIT_SUM, HABIT_BY_CLIENT };

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 /* Columns of a query of facts, from column @i on: how much of the time was observed. */
 #define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions"

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "answer/vector.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
+#include "base/scoped.h"
+#include "base/template.h"
+#include "base/vector.h"
 
 enum { EXECUTIONS_MIN = 30 };
 

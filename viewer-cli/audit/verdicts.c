@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "answer/coverage.h"
+#include "base/coverage.h"
 
 #define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5

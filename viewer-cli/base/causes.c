@@ -1,5 +1,5 @@
 /* causes.c -- the table of causes and their texts. */
-#include "audit/causes.h"
+#include "base/causes.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * causes.h -- the causes of missed deadlines and of overhead, described in words.
  */
-#ifndef BSV_CAUSES_H
-#define BSV_CAUSES_H
+#ifndef BSV_BASE_CAUSES_H
+#define BSV_BASE_CAUSES_H
 
 #include <stddef.h>
 

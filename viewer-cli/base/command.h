@@ -1,11 +1,11 @@
 /*
- * command.h -- the row that describes a command of burstscope; each command is a file below commands/.
+ * base/command.h -- the row that describes a command of burstscope; each command is a file below commands/.
  *
  * A command returns an exit status, or a bsa_code and a sentence, which only main prints. Data goes to the standard output, and everything else to
  * standard error.
  */
-#ifndef BSV_COMMAND_H
-#define BSV_COMMAND_H
+#ifndef BSV_BASE_COMMAND_H
+#define BSV_BASE_COMMAND_H
 
 #include "bsa/err.h"
 

@@ -1,13 +1,13 @@
 /* coverage.c -- see coverage.h. */
-#include "answer/coverage.h"
+#include "base/coverage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {

@@ -1,6 +1,6 @@
 /* coverage.h -- how much data an answer rests on, and how far to trust it: every answer ends with its coverage. */
-#ifndef BSV_COVERAGE_H
-#define BSV_COVERAGE_H
+#ifndef BSV_BASE_COVERAGE_H
+#define BSV_BASE_COVERAGE_H
 
 #include "bsa/db.h"
 

@@ -1,5 +1,5 @@
 /* nearest.c -- see nearest.h: the distance of two words is the number of letters to change, add or remove. */
-#include "options/nearest.h"
+#include "base/nearest.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * nearest.h -- a suggestion for a mistyped word.
  */
-#ifndef BSV_NEAREST_H
-#define BSV_NEAREST_H
+#ifndef BSV_BASE_NEAREST_H
+#define BSV_BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "answer/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * quantity.h -- durations and sizes, as a user writes them.
  */
-#ifndef BSV_QUANTITY_H
-#define BSV_QUANTITY_H
+#ifndef BSV_BASE_QUANTITY_H
+#define BSV_BASE_QUANTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* rows.c -- see rows.h. */
-#include "answer/rows.h"
+#include "base/rows.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/vector.h"
+#include "base/scoped.h"
+#include "base/vector.h"
 
 /* The rows of a query, or rows in memory: then q is NULL and cells holds them. */
 struct bsv_rows {

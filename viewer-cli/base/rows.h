@@ -1,6 +1,6 @@
 /* rows.h -- rows of typed cells: the result of a query, or made in memory. */
-#ifndef BSV_ROWS_H
-#define BSV_ROWS_H
+#ifndef BSV_BASE_ROWS_H
+#define BSV_BASE_ROWS_H
 
 #include "bsa/db.h"
 

@@ -1,5 +1,5 @@
 /* say.c -- see say.h. */
-#include "answer/say.h"
+#include "base/say.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* say.h -- counts and progress for people; progress goes to standard error. */
-#ifndef BSV_SAY_H
-#define BSV_SAY_H
+#ifndef BSV_BASE_SAY_H
+#define BSV_BASE_SAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

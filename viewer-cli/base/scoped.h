@@ -1,10 +1,10 @@
 /* scoped.h -- rows, queries and texts that are freed at the end of their scope, and the error for a lack of memory. */
-#ifndef BSV_SCOPED_H
-#define BSV_SCOPED_H
+#ifndef BSV_BASE_SCOPED_H
+#define BSV_BASE_SCOPED_H
 
 #include <stdlib.h>
 
-#include "answer/rows.h"
+#include "base/rows.h"
 
 static inline void bsv_rows_fini(struct bsv_rows **rows)
 {

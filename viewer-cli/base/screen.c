@@ -1,5 +1,5 @@
 /* screen.c -- see screen.h. The widths of letters are taken from Unicode, not from a locale, so that tables look the same everywhere. */
-#include "answer/screen.h"
+#include "base/screen.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "base/command.h"
 
 enum { NARROWEST = 20, WIDEST = 10000 };
 

@@ -1,6 +1,6 @@
 /* screen.h -- the screen that output is printed to: its width, and whether it has colours and more than ASCII. */
-#ifndef BSV_SCREEN_H
-#define BSV_SCREEN_H
+#ifndef BSV_BASE_SCREEN_H
+#define BSV_BASE_SCREEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* template.c -- see template.h. */
-#include "answer/template.h"
+#include "base/template.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* template.h -- SQL with holes. Each file reports/NAME.sql is the string bsv_sql_NAME. */
-#ifndef BSV_TEMPLATE_H
-#define BSV_TEMPLATE_H
+#ifndef BSV_BASE_TEMPLATE_H
+#define BSV_BASE_TEMPLATE_H
 
 #include "reports.h" /* made from reports/: extern const char bsv_sql_NAME[] */
 

@@ -1,8 +1,8 @@
 /*
  * vector.h -- arrays that grow one element at a time.
  */
-#ifndef BSV_VECTOR_H
-#define BSV_VECTOR_H
+#ifndef BSV_BASE_VECTOR_H
+#define BSV_BASE_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

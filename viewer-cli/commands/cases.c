@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 #include "watch/store.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 #include "report/make.h"
 #include "slo/junit.h"

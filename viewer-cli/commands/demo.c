@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer/rows.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "answer/template.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/rows.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
 #include "input/places.h"
 #include "record/record.h"
 #include "record/workload.h"

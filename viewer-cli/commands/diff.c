@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/changes.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "input/samples.h"
 #include "input/settings.h"
 #include "render/render.h"

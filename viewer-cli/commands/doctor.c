@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "command.h"
-#include "importer/shared.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "input/apart.h"
 #include "input/places.h"
+#include "input/shared.h"
 #include "record/lost.h"
 #include "record/record.h"
 #include "record/registers.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "answer/vector.h"
 #include "audit/advice.h"
+#include "base/scoped.h"
+#include "base/template.h"
+#include "base/vector.h"
 #include "input/which.h"
 #include "render/explained.h"
 #include "render/render.h"

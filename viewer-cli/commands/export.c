@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "export/output.h"
 #include "export/trace.h"
 #include "input/relations.h"

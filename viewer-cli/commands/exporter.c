@@ -1,5 +1,5 @@
 /* exporter.c -- burstscope exporter: serves metrics of the running service to Prometheus. */
-#include "command.h"
+#include "base/command.h"
 #include "live/top.h"
 #include "live/url.h"
 #include "metrics/generated.h"

@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 #define WINDOW_NS INT64_C(100000000) /* length of a window in app_lag */
 

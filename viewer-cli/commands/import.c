@@ -4,7 +4,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 
-#include "command.h"
+#include "base/command.h"
 #include "input/importing.h"
 
 enum { MOST_THREADS = 64, MOST_TRACES = 4096 };

@@ -4,10 +4,10 @@
 
 #include "answer/answer.h"
 #include "answer/dressed.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/groups.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 
 enum {

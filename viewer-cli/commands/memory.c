@@ -1,7 +1,7 @@
 /* memory.c -- burstscope memory: pools that were mapped, and buffers that the driver kept. */
-#include "answer/scoped.h"
 #include "audit/audit.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
 
 /* Does the query return any row? */
 static int has_rows(const struct bsv_auditing *a, const char *template, bool *ret, struct bsa_err *err)

@@ -1,12 +1,12 @@
 /* misses.c -- burstscope misses: missed deadlines, their causes and culprits. */
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
-#include "audit/causes.h"
-#include "command.h"
+#include "base/causes.h"
+#include "base/command.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 enum { WORST = 10 };
 

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/advice.h"
 #include "audit/audit.h"
 #include "audit/gain.h"
 #include "audit/groups.h"
 #include "audit/habits.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 
 /* The overhead of execution p, which no column stores. */

@@ -1,6 +1,6 @@
 /* preemptions.c -- burstscope preemptions: preemptions by pair, their delay, and the work done again. */
 #include "audit/audit.h"
-#include "command.h"
+#include "base/command.h"
 
 static int preemptions_run(const struct bsv_call *call, struct bsa_err *err)
 {

@@ -5,7 +5,7 @@
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
-#include "command.h"
+#include "base/command.h"
 
 enum { WORST = 10 };
 

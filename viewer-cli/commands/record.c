@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/say.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/say.h"
 #include "input/apart.h"
 #include "record/options.h"
 #include "record/record.h"

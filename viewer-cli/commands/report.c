@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "base/command.h"
 #include "report/make.h"
 
 #define LEAST_BYTES INT64_C(1000000)

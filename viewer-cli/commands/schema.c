@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "input/relations.h"
 
 static void db_fini(struct bsa_db **db)

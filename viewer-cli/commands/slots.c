@@ -1,8 +1,8 @@
 /* slots.c -- burstscope slots: the slots of bursts: hits, misses, and the cost of a miss. */
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 /*
  * Are the stored sums sufficient? Not if an execution may know an app or a model that its burst does not, if a model has no name to be counted by, or if

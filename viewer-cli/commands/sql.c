@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "answer/template.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/nearest.h"
+#include "base/template.h"
 #include "input/relations.h"
-#include "options/nearest.h"
 
 struct options {
 	bool list;

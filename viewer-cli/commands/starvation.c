@@ -2,7 +2,7 @@
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
-#include "command.h"
+#include "base/command.h"
 
 struct options {
 	struct bsv_quantity threshold;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/findings.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 
 enum { N_AUDITS = BSV_PRIORITY + 1, MOST_NAMED = 4, MOST_NEXT = 4, MUCH_PERCENT = 20 };

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "answer/quantity.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/quantity.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "input/which.h"
 #include "render/bars.h"
 #include "render/render.h"

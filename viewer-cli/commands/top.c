@@ -1,7 +1,7 @@
 /* top.c -- burstscope top: shows what the service does now. */
 #include <unistd.h>
 
-#include "command.h"
+#include "base/command.h"
 #include "live/top.h"
 #include "live/url.h"
 #include "record/options.h"

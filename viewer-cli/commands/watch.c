@@ -1,7 +1,7 @@
 /* watch.c -- burstscope watch: waits for a condition, keeps the time before and after it with a diagnosis, and continues. */
 #include <string.h>
 
-#include "command.h"
+#include "base/command.h"
 #include "record/options.h"
 #include "record/room.h"
 #include "watch/watch.h"

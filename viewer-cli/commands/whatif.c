@@ -1,7 +1,7 @@
 /* whatif.c -- burstscope whatif: replays the recorded arrivals under other rules. */
 #include "answer/answer.h"
-#include "answer/scoped.h"
-#include "command.h"
+#include "base/command.h"
+#include "base/scoped.h"
 #include "whatif/alternatives.h"
 #include "whatif/changes.h"
 

@@ -1,12 +1,12 @@
 /* condition.c -- see condition.h. */
-#include "watch/condition.h"
+#include "conditions/condition.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "audit/causes.h"
-#include "options/nearest.h"
-#include "watch/sliding.h"
+#include "base/causes.h"
+#include "base/nearest.h"
+#include "conditions/sliding.h"
 
 /* As execution.status has them: the number of each is its place (docs/events.md, "Named numbers"). */
 static const char *const statuses[] = { "NONE",

@@ -4,8 +4,8 @@
  * There are two kinds. LTTng's triggers check single events (BSV_BY_EVENT), and cost nothing until one happens. A fold over the recording finds
  * starvation, inversions, rates and percentiles (BSV_BY_FOLD, folding.h), and needs a session that is read all the time.
  */
-#ifndef BSV_CONDITION_H
-#define BSV_CONDITION_H
+#ifndef BSV_CONDITIONS_CONDITION_H
+#define BSV_CONDITIONS_CONDITION_H
 
 #include "record/triggers.h"
 #include "slo/rules.h"

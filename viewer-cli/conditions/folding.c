@@ -1,10 +1,10 @@
 /* folding.c -- see folding.h. */
-#include "watch/folding.h"
+#include "conditions/folding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch/sliding.h"
+#include "conditions/sliding.h"
 
 /* The delay after which executions are known: a second with a compact recording (bsa/live.h), and the time until records are written. */
 static const uint64_t lag_ns = 1250000000;

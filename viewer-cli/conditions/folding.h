@@ -4,11 +4,11 @@
  * It lives in the process that reads the recording (importer/follow.c); what came of each condition goes to the watcher as counters.
  * One thread.
  */
-#ifndef BSV_FOLDING_H
-#define BSV_FOLDING_H
+#ifndef BSV_CONDITIONS_FOLDING_H
+#define BSV_CONDITIONS_FOLDING_H
 
 #include "bsa/live.h"
-#include "watch/condition.h"
+#include "conditions/condition.h"
 
 /* The state of a condition since the begin. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
 struct bsv_folded {

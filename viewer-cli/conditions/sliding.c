@@ -1,5 +1,5 @@
 /* sliding.c -- see sliding.h. What is counted of an execution is what slo_percentile.sql and slo_misses.sql count. */
-#include "watch/sliding.h"
+#include "conditions/sliding.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
  * BEGIN    A window that began before the recording did is not judged.
  * MEMORY   Bounded: counts for each part. One thread.
  */
-#ifndef BSV_SLIDING_H
-#define BSV_SLIDING_H
+#ifndef BSV_CONDITIONS_SLIDING_H
+#define BSV_CONDITIONS_SLIDING_H
 
 #include "bsa/live.h"
 #include "slo/judge.h"

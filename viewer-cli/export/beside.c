@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "export/world.h"
 
 struct telling {

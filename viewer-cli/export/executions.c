@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "export/world.h"
 
 enum { SPAN = 1024 };

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "export/world.h"
 
 /* An execution that is given up while it is preempted does not resume: its wait ends then. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 
 /* A file that becomes @name when it is whole. */
 struct output {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/screen.h"
+#include "base/screen.h"
 
 enum { VARINT, FIXED64, DELIMITED }; /* wire types */
 

@@ -5,7 +5,7 @@
  */
 #include "export/trace.h"
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 
 static int tell_all(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {

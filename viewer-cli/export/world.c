@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/rows.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/rows.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 enum { INSTANCE_SHIFT = 20, INSTANCE_MASK = 0xfff, ROWS_TRIED = 4096, NAME_ROOM = 80 };
 

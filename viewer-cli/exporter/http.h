@@ -1,5 +1,4 @@
 /*
- *
  * http.h -- a small HTTP server for programs that scrape metrics: GET and HEAD of pages that a function makes, and nothing else.
  *
  * libmicrohttpd implements the protocol; it is loaded when it is needed. Every answer closes its connection. A connection without an

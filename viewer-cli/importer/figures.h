@@ -7,15 +7,15 @@
  * Commands are lines on the process's standard input: "look", "finish", "move DIRECTORY", "openmetrics", "text", "conditions", "state", which
  * is "look" without rows. It answers each on its standard output with a struct bsv_figures, n_rows times a struct bsa_live_row, and metrics_bytes of metrics. Between commands
  * it reads new records. It ends at the end of its input. BUCKETS are the bounds of the metrics' histograms, in ns, each followed by a
- * comma; "-": no metrics are counted. With conditions (watch/folding.h) only those are counted: there are no rows, and figures.folded has
+ * comma; "-": no metrics are counted. With conditions (conditions/folding.h) only those are counted: there are no rows, and figures.folded has
  * the state of each condition.
  *
  * TRUST  The process reads untrusted data, and its answers are not trusted: bsv_reader checks lengths, terminates texts, and normalises bools.
  */
-#ifndef BSV_LIVE_FIGURES_H
-#define BSV_LIVE_FIGURES_H
+#ifndef BSV_IMPORTER_FIGURES_H
+#define BSV_IMPORTER_FIGURES_H
 
-#include "watch/folding.h"
+#include "conditions/folding.h"
 
 #define BSV_FOLLOW "--follow"
 

@@ -1,4 +1,4 @@
-/* follow.c -- burstscope-importer --follow: reads a recording while it grows, and answers on a pipe (live/figures.h). */
+/* follow.c -- burstscope-importer --follow: reads a recording while it grows, and answers on a pipe (importer/figures.h). */
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "importer/shared.h"
-#include "live/figures.h"
+#include "importer/figures.h"
+#include "input/shared.h"
 #include "metrics/of_live.h"
 
 enum { LOOK_MS = 5, LOOK_CONDITIONS_MS = 250, LINE_MAX_BYTES = PATH_MAX + 8 };

@@ -1,6 +1,6 @@
 /* importer.c -- burstscope-importer: only burstscope starts this program, to read traces (shared.h). */
-#include "importer/shared.h"
-#include "live/figures.h"
+#include "importer/figures.h"
+#include "input/shared.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -32,8 +32,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "importer/shared.h"
 #include "input/places.h"
+#include "input/shared.h"
 
 enum { LOOK_MS = 50, ARGS_BEFORE_TRACES = 7, NUMBER_MAX = 16, NOT_STARTED = 127 };
 static const rlim_t most_memory =

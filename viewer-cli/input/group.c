@@ -1,4 +1,4 @@
-#include "stats/group.h"
+#include "input/group.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * group.h -- groups of executions that may be compared with each other: the same app, model and path, all cold or all warm, recorded on the
  * same sides.
  */
-#ifndef BSV_STATS_GROUP_H
-#define BSV_STATS_GROUP_H
+#ifndef BSV_INPUT_GROUP_H
+#define BSV_INPUT_GROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/rows.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "answer/vector.h"
+#include "base/rows.h"
+#include "base/scoped.h"
+#include "base/template.h"
+#include "base/vector.h"
 
 static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
 {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
 #include "input/apart.h"
 
 /* ---- progress and result ---- */

@@ -4,8 +4,8 @@
 #ifndef BSV_IMPORTING_H
 #define BSV_IMPORTING_H
 
+#include "base/command.h"
 #include "bsa/import.h"
-#include "command.h"
 
 #include <limits.h>
 

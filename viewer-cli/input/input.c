@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answer/rows.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "answer/template.h"
+#include "base/nearest.h"
+#include "base/rows.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
 #include "input/importing.h"
 #include "input/recording.h"
-#include "options/nearest.h"
 
 /* Print @text, which is owned here, to standard error; names of files in it may contain anything. NULL is allowed. */
 static void print_notice(char *text)

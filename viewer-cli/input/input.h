@@ -4,9 +4,9 @@
 #ifndef BSV_INPUT_H
 #define BSV_INPUT_H
 
-#include "answer/coverage.h"
+#include "base/command.h"
+#include "base/coverage.h"
 #include "bsa/db.h"
-#include "command.h"
 
 struct bsv_input {
 	struct bsa_db *db;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options/nearest.h"
+#include "base/nearest.h"
 
 enum { MOST = 128, LONGEST = 64 };
 

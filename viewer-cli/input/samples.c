@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
-#include "answer/vector.h"
+#include "base/scoped.h"
+#include "base/template.h"
+#include "base/vector.h"
 #include "input/holes.h"
 
 /* Columns of reports/samples.sql. */

@@ -4,8 +4,8 @@
 #ifndef BSV_SAMPLES_H
 #define BSV_SAMPLES_H
 
+#include "input/group.h"
 #include "input/input.h"
-#include "stats/group.h"
 
 struct bsv_samples {
 	struct bsv_group *groups; /* groups ordered by name */

@@ -5,8 +5,8 @@
  *
  * FD is a file that holds a struct bsv_shared; FLAGS are any of the letters below; SERVICE is the uid of the user that runs the service, or "-".
  */
-#ifndef BSV_IMPORTER_SHARED_H
-#define BSV_IMPORTER_SHARED_H
+#ifndef BSV_INPUT_SHARED_H
+#define BSV_INPUT_SHARED_H
 
 #include "bsa/import.h"
 

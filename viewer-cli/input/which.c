@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/rows.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/rows.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 /* Read a number at the beginning of @s, up to @end. */
 static bool number_read(const char *s, int base, char end, uint64_t most, uint64_t *ret, const char **ret_end)

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "answer/say.h"
-#include "importer/shared.h"
+#include "base/say.h"
 #include "input/apart.h"
+#include "input/shared.h"
 
 enum { PATIENCE_MS = 60000, NOT_STARTED = 127, NUMBER_TEXT = 24, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
 static const rlim_t most_memory = 1 << 30;

@@ -4,7 +4,7 @@
 #ifndef BSV_LIVE_READER_H
 #define BSV_LIVE_READER_H
 
-#include "live/figures.h"
+#include "importer/figures.h"
 #include "metrics/metrics.h"
 
 #include <sys/types.h>
@@ -36,7 +36,6 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
 /*
- *
  * The figures known by now: rows of the last seconds; or with @finish, once the recording is over, rows of all time. @rows has room
  * for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has ended, or its answer is invalid.
  */

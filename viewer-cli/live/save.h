@@ -1,5 +1,4 @@
 /*
- *
  * save.h -- copies the contents of a session's tracefiles into a recording of its own, while the session goes on.
  */
 #ifndef BSV_LIVE_SAVE_H

@@ -24,14 +24,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answer/say.h"
+#include "base/say.h"
 #include "exporter/http.h"
 #include "live/reader.h"
-#include "live/ring.h"
 #include "live/save.h"
 #include "live/terminal.h"
 #include "live/view.h"
 #include "record/record.h"
+#include "record/ring.h"
 #include "record/workload.h"
 
 enum {

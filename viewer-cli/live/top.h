@@ -5,7 +5,7 @@
 #ifndef BSV_LIVE_TOP_H
 #define BSV_LIVE_TOP_H
 
-#include "answer/screen.h"
+#include "base/screen.h"
 #include "bsa/err.h"
 #include "metrics/metrics.h"
 #include "record/scope.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "live/figures.h"
+#include "importer/figures.h"
 
 enum { URL_MOST = 512 };
 

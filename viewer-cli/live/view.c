@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
+#include "base/say.h"
+#include "base/scoped.h"
 #include "render/cells.h"
 
 enum { CELL = 64, SLOTS = BSA_LIVE_SECONDS * 2, CAUSES_SHOWN = 6 };

@@ -6,8 +6,8 @@
 #ifndef BSV_LIVE_VIEW_H
 #define BSV_LIVE_VIEW_H
 
-#include "answer/screen.h"
-#include "live/figures.h"
+#include "base/screen.h"
+#include "importer/figures.h"
 
 enum bsv_view_sort { BSV_BY_RATE, BSV_BY_P99, BSV_BY_MISSES, BSV_BY_SHARE, BSV_BY_NAME, BSV_VIEW_SORTS };
 

@@ -1,5 +1,4 @@
 /*
- *
  * generated.h -- files made from the table of metrics: rules for Prometheus, a dashboard for Grafana, and the table for people.
  */
 #ifndef BSV_METRICS_GENERATED_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/screen.h"
+#include "base/screen.h"
 
 #define COUNTER BSV_COUNTER
 #define GAUGE BSV_GAUGE

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 /*
  * Names for people, by id, in the order of ids. They are looked up here, not in SQL: there a name costs a look at all apps for each row, and

@@ -1,5 +1,4 @@
 /*
- *
  * of_live.h -- the metrics of a recording that still grows, counted as its figures become known.
  *
  * They equal those of the recording's database at the end, with two exceptions: a missed deadline counts for the cause that was found at

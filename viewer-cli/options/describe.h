@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "command.h"
+#include "base/command.h"
 
 /*
  * The arguments after `burstscope help --as`: "bash" or "zsh" prints a completion; "man FILE" prints FILE with its marks replaced. A mark is a

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "options/describe.h"
 #include "options/options.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/quantity.h"
-#include "answer/screen.h"
-#include "options/nearest.h"
+#include "base/nearest.h"
+#include "base/quantity.h"
+#include "base/screen.h"
 #include "render/render.h"
 
 enum { MOST_OPTIONS = 32, LONG_ONLY = 256 };

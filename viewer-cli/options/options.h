@@ -1,10 +1,10 @@
 /*
- * options.h -- reads a command line by the tables of command.h.
+ * options.h -- reads a command line by the tables of base/command.h.
  */
 #ifndef BSV_OPTIONS_H
 #define BSV_OPTIONS_H
 
-#include "command.h"
+#include "base/command.h"
 
 /*
  * @argv begins with the command's name; @ret borrows it and changes its order. @own has room for the command's options. Returns 0, or

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "bsa/regular.h"
 #include "record/packets.h"
 #include "record/record.h"

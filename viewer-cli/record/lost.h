@@ -2,7 +2,7 @@
 #ifndef BSV_LOST_H
 #define BSV_LOST_H
 
-#include "command.h"
+#include "base/command.h"
 #include "record/sizing.h"
 
 /* burstscope doctor INPUT: an exit status, or negative. */

@@ -1,7 +1,7 @@
 /* options.c -- see options.h. */
 #include "record/options.h"
 
-#include "live/ring.h"
+#include "record/ring.h"
 
 const char *const bsv_details[] = { "full", "compact", "verbose", NULL };
 const char *const bsv_details_compact[] = { "compact", "full", "verbose", NULL };

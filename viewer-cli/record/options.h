@@ -5,7 +5,7 @@
 #ifndef BSV_RECORD_OPTIONS_H
 #define BSV_RECORD_OPTIONS_H
 
-#include "command.h"
+#include "base/command.h"
 #include "record/sizing.h"
 
 /* Values of --detail, in the order of enum bsv_detail; the first is the default. In the second list, compact is the default. */

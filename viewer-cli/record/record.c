@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
+#include "base/say.h"
+#include "base/scoped.h"
 #include "record/lost.h"
 #include "record/probe.h"
 #include "record/programs.h"

@@ -1,5 +1,5 @@
 /* ring.c -- see ring.h. */
-#include "live/ring.h"
+#include "record/ring.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
  *
  * CRASH  It is a scratch directory (record/scratch.h): the next one of ours to record removes it.
  */
-#ifndef BSV_LIVE_RING_H
-#define BSV_LIVE_RING_H
+#ifndef BSV_RECORD_RING_H
+#define BSV_RECORD_RING_H
 
 #include "record/session.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "render/cells.h"
 
 enum { COLUMNS_MAX = 8, GAP = 2, BAR_LEAST = 8, BAR_ENOUGH = 14 };

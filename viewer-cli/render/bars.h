@@ -7,7 +7,7 @@
 #ifndef BSV_RENDER_BARS_H
 #define BSV_RENDER_BARS_H
 
-#include "answer/screen.h"
+#include "base/screen.h"
 #include "bsa/err.h"
 
 struct bsv_bars_column {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "render/render.h"
 
 /* A spreadsheet takes what begins so for a formula; what it does with a quote before it is to show the rest. */

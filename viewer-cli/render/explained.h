@@ -7,7 +7,7 @@
 #ifndef BSV_RENDER_EXPLAINED_H
 #define BSV_RENDER_EXPLAINED_H
 
-#include "answer/screen.h"
+#include "base/screen.h"
 #include "bsa/err.h"
 
 #define BSV_UNKNOWN INT64_MIN

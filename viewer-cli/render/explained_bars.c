@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "render/explained_own.h"
 
 enum { MOST_LANES = 16 };

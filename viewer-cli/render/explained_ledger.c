@@ -1,7 +1,7 @@
 /* explained_ledger.c -- why one execution missed its deadline: rows that sum to the lateness, exactly, and what they come to. */
 #include <inttypes.h>
 
-#include "audit/causes.h"
+#include "base/causes.h"
 #include "render/explained_own.h"
 
 enum { MOST_SAVING = 6 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 
 /* The number of bytes of @s that need no escape in a string. */

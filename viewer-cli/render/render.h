@@ -6,9 +6,9 @@
 #ifndef BSV_RENDER_H
 #define BSV_RENDER_H
 
-#include "answer/coverage.h"
-#include "answer/rows.h"
-#include "answer/screen.h"
+#include "base/coverage.h"
+#include "base/rows.h"
+#include "base/screen.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/screen.h"
+#include "base/screen.h"
 
 static const double long_number = 1e6; /* digits before the point that are too many to read */
 

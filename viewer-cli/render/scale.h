@@ -4,7 +4,7 @@
 #ifndef BSV_SCALE_H
 #define BSV_SCALE_H
 
-#include "answer/rows.h"
+#include "base/rows.h"
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "render/render.h"
 #include "render/scale.h"
 

@@ -8,7 +8,7 @@
 #ifndef BSV_RENDER_TIMELINE_H
 #define BSV_RENDER_TIMELINE_H
 
-#include "answer/screen.h"
+#include "base/screen.h"
 #include "bsa/err.h"
 
 struct bsv_timeline;

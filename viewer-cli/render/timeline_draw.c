@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "render/axis.h"
 #include "render/bars.h"
 #include "render/timeline_own.h"

@@ -4,7 +4,7 @@
 #ifndef BSV_REPORT_MAKE_H
 #define BSV_REPORT_MAKE_H
 
-#include "command.h"
+#include "base/command.h"
 
 struct bsv_report_wanted {
 	const char *output;           /* NULL: the standard output */

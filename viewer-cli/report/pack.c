@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 
 enum { PACK_ROWS = 65536, COMPRESSION = 4, MOST_WIDTH = 8 };
 

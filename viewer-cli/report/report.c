@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "audit/causes.h"
+#include "base/causes.h"
+#include "base/scoped.h"
 #include "page.h"
 #include "report/pack.h"
 #include "report/world.h"

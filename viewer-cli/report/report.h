@@ -1,5 +1,4 @@
 /*
- *
  * report.h -- writes a database as one HTML page that needs no other file and no server.
  *
  * ORDER    The parts that a reader sees first come first in the file: answers and the overview, then the script that draws them; then the

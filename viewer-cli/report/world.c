@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "report/pack.h"
 #include "reports.h"
 

@@ -1,5 +1,4 @@
 /*
- *
  * world.h -- reads what the page draws from a database: executions, lanes, waits, preemptions, causes of misses, losses and lags, as packs.
  *
  * SAMPLES  If there are more executions than the page may have, it has these: those that missed a deadline, those named by a cause, an

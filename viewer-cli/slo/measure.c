@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/verdicts.h"
-#include "options/nearest.h"
+#include "base/nearest.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "stats/order.h"
 
 #define FOREVER 0x1p62 /* ns: longer than any execution takes */

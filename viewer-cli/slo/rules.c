@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/scoped.h"
-#include "options/nearest.h"
+#include "base/nearest.h"
+#include "base/scoped.h"
 
 enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 1024, WORDS_MAX = 64, RULES_MAX = 200, SHOWN_MAX = 48 };
 

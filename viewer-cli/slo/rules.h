@@ -8,7 +8,7 @@
 #define BSV_SLO_RULES_H
 
 #include "bsa/err.h"
-#include "stats/group.h"
+#include "input/group.h"
 
 #include <stdbool.h>
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer/scoped.h"
+#include "base/scoped.h"
 #include "bsa/regular.h"
 #include "export/output.h"
 

@@ -11,7 +11,7 @@
 #ifndef BSV_CASE_H
 #define BSV_CASE_H
 
-#include "watch/condition.h"
+#include "conditions/condition.h"
 
 #include <limits.h>
 

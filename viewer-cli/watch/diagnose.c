@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "audit/causes.h"
+#include "base/causes.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
 #include "watch/diagnose.h"
 
 enum {

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
 #include "audit/judge.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
 #include "slo/measure.h"
 
 /* ---- waits ---- */

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "input/apart.h"
 #include "input/input.h"
 #include "record/packets.h"

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/scoped.h"
+#include "base/template.h"
 #include "record/packets.h"
 
 #define LOCK ".burstscope-watch"

@@ -31,13 +31,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/screen.h"
-#include "answer/template.h"
-#include "live/ring.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
 #include "live/save.h"
 #include "record/record.h"
+#include "record/ring.h"
 #include "record/workload.h"
 #include "watch/known.h"
 #include "watch/maker.h"

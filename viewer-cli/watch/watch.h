@@ -5,7 +5,7 @@
 #ifndef BSV_WATCH_H
 #define BSV_WATCH_H
 
-#include "watch/condition.h"
+#include "conditions/condition.h"
 #include "watch/store.h"
 
 struct bsv_watch_options {

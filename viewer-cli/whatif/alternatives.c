@@ -1,9 +1,9 @@
 /* alternatives.c -- the answers of burstscope whatif --search and --advise. */
 #include "whatif/alternatives.h"
 
-#include "answer/say.h"
-#include "answer/scoped.h"
-#include "answer/template.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -16,6 +16,7 @@
 
 #include "nnb/buffer.h"
 #include "nnb/burst.h"
+#include "nnb/counts.h"
 #include "nnb/defs.h"
 #include "nnb/device.h"
 #include "nnb/model.h"
@@ -46,40 +47,10 @@ NNB_PUBLIC int nnb_client_open(struct nnb_client **ret, const struct nnb_client_
 /* NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_client *nnb_client_close(struct nnb_client *client);
 
-struct nnb_service_info {
-	uint32_t pid;        /* the service's process */
-	uint32_t instance;   /* number of this run of the service, 1 to 4095; another one after each start */
-	uint32_t connection; /* the number of this connection */
-	uint32_t app;        /* the app that this client counts as: a uid, or a pid */
-	uint32_t policy, preempt, deadlines, lanes; /* the service's rules (nnb/service.h) */
-	uint32_t sync_stream, fenced_stream,
-		async_stream; /* the stream numbers in traces of this client's calls of each kind (docs/events.md) */
-	char driver[NNB_NAME_MAX], version[NNB_NAME_MAX];
-	struct nnb_capabilities capabilities;
-};
-
 NNB_PUBLIC const struct nnb_service_info *nnb_client_info(const struct nnb_client *client); /* borrowed */
 
 /* Whether the connection to the service still stands. */
 NNB_PUBLIC bool nnb_client_alive(const struct nnb_client *client);
-
-/* What the service holds and has done, for all apps and for this one. */
-struct nnb_service_counts {
-	struct nnb_holdings {
-		uint64_t connections, channels, models, bursts, buffers, pools, bytes, executions_under_way;
-	} all, app, limit; /* limit: the limits of this app; UINT64_MAX: no limit */
-	/*
-	 * Resources that the machine limits. The service charges an app with the most that its objects can use. limit: the
-	 * machine's limit; most: the limit of one app; guaranteed: what each of the first 64 apps can get, regardless of the
-	 * others; all, app: charged to all apps, and to this one.
-	 */
-	struct nnb_budget {
-		uint64_t limit, most, guaranteed, all, app;
-	} descriptors, mappings, memory, threads;
-	uint64_t burst_requests, burst_malformed, slot_lookups, slot_misses;
-	uint64_t sync_executions, async_executions, fenced_executions, refused;
-	uint32_t performance_held; /* 1: the device is kept in its fast state */
-};
 
 NNB_PUBLIC enum nnb_status nnb_client_counts(struct nnb_client *client, struct nnb_service_counts *ret,
                                              struct nnb_reason *reason);
@@ -89,18 +60,6 @@ NNB_PUBLIC enum nnb_status nnb_client_counts(struct nnb_client *client, struct n
  * can use. entitled: the lanes' time divided equally among the apps that have an execution ready or running, none of them
  * more than it can use. Lag: entitled minus received since the app last was idle.
  */
-struct nnb_app_counts {
-	uint32_t app;     /* a uid, or a pid */
-	uint32_t waiting; /* executions that wait for a lane at the moment */
-	uint64_t executions;
-	uint64_t preemptions, restarts;
-	/* missed deadlines by status; late: finished after the deadline */
-	uint64_t missed_transient, missed_persistent, late;
-	uint64_t received_ns, entitled_ns;
-	int64_t max_lag_ns;
-	uint64_t longest_wait_ns; /* the longest uninterrupted wait for a lane */
-};
-
 /*
  * Write the counts of at most @room apps into @ret, and the number of apps into *n. Clients that are neither root nor the
  * service's own user see only their own app.
@@ -125,14 +84,6 @@ NNB_PUBLIC enum nnb_status nnb_remote_prepare(struct nnb_client *client, const s
 NNB_PUBLIC enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *client, const struct nnb_model *model,
                                                          uint64_t deadline_ns, const struct nnb_cache *cache,
                                                          struct nnb_remote **ret, struct nnb_reason *reason);
-
-/* How long executions of a model take, as the service has measured. 0: not measured yet. */
-struct nnb_times {
-	uint64_t floor_ns;    /* shortest lane time of an execution */
-	uint64_t estimate_ns; /* recent lane time of an execution */
-	uint64_t step_ns;     /* longest operation on an idle device: the largest distance of checkpoints */
-	uint64_t longest_ns;  /* longest time between two checkpoints of all executions so far */
-};
 
 NNB_PUBLIC enum nnb_status nnb_remote_times(struct nnb_remote *remote, struct nnb_times *ret,
                                             struct nnb_reason *reason);
