@@ -115,6 +115,7 @@ static int read_machine(struct pass *p, struct bsa_err *err)
 	const char *clock = only_clock(p);
 	struct bsa_err why = { "" };
 	size_t n;
+	int r;
 	char **found = bsa_kernel_find(p->options->traces, p->options->n_traces, &n);
 
 	for (size_t i = 0; i < n && clock && !p->n_kernels; i++) {
@@ -124,8 +125,8 @@ static int read_machine(struct pass *p, struct bsa_err *err)
 			bsa_kernel_free(found, n);
 			return bsa_fail(err, BSA_E_ENV, "there is no memory left for the trace of a kernel");
 		}
-		/* what was read of a cut one holds */
-		if (bsa_kernel_read(found[i], clock, machine_take, p->machine, &why) != 0)
+		r = bsa_kernel_read(found[i], clock, machine_take, p->machine, &why);
+		if (r > 0 || (r < 0 && machine_has_any(p->machine))) /* what was read of a cut one holds */
 			p->n_kernels++;
 	}
 	bsa_kernel_free(found, n);

@@ -269,19 +269,28 @@ static void tell_silence(struct bsa_importer *im)
 }
 
 /* Store the service's user, when it is decided. */
+/* Keep what the first pass found out about the users of the group; of groups that are too many, nothing is kept. */
+static void users_keep(struct bsa_importer *im, const struct users_decided *decided)
+{
+	if (im->second || im->group >= BSA_IMPORTER_GROUPS)
+		return;
+	im->users.of[im->group].service = decided->service;
+	im->users.of[im->group].rival = decided->rival;
+	memcpy(im->users.of[im->group].forgers, decided->forgers, sizeof(decided->forgers));
+	im->again |= decided->again;
+}
+
 static void decide_users(struct bsa_importer *im)
 {
 	struct users_decided decided = users_decided(im->user_check);
-	unsigned group = im->group < BSA_IMPORTER_GROUPS ? im->group : BSA_IMPORTER_GROUPS - 1;
 
-	if (!im->second) {
-		im->users.of[group].service = decided.service;
-		im->users.of[group].rival = decided.rival;
-		memcpy(im->users.of[group].forgers, decided.forgers, sizeof(decided.forgers));
-		im->again |= decided.again && im->group < BSA_IMPORTER_GROUPS;
+	users_keep(im, &decided);
+	if (im->second && im->group < BSA_IMPORTER_GROUPS) {
+		decided.service = im->users.of[im->group].service;
+		decided.rival = im->users.of[im->group].rival;
 	}
-	if (im->users.of[group].service != USERS_UNKNOWN)
-		bsa_store_service(im->store, im->users.of[group].service, im->users.of[group].rival);
+	if (decided.service != USERS_UNKNOWN)
+		bsa_store_service(im->store, decided.service, decided.rival);
 }
 
 /* The fold of the group before, if there was one, tells all that it knows. */
@@ -406,14 +415,17 @@ static const struct bsa_event *renumber_trace(struct bsa_importer *im, const str
 /* An impostor must not have a recording refused: as long as it is not certain who is one, a refusal waits. */
 static int refuse_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {
-	int r = im->n_traces > 1 ? refuse_twice(im, e, err) : 0;
+	struct bsa_err why = { "" };
+	int r = im->n_traces > 1 ? refuse_twice(im, e, &why) : 0;
 
 	if (r >= 0)
-		r = services_event(im->services, e, err);
-	if (r != BSA_E_INPUT || !users_undecided(im->user_check))
+		r = services_event(im->services, e, &why);
+	if (r >= 0)
 		return r;
+	if (r != BSA_E_INPUT || !users_undecided(im->user_check))
+		return bsa_fail(err, r, "%s", why.text);
 	if (!im->refused)
-		im->refusal = *err;
+		im->refusal = why;
 	im->refused = true;
 	return 0;
 }
@@ -451,10 +463,8 @@ int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
 {
 	int r;
 
-	if (im->refused) {
-		*err = im->refusal;
-		return BSA_E_INPUT;
-	}
+	if (im->refused)
+		return bsa_fail(err, BSA_E_INPUT, "%s", im->refusal.text);
 	r = end_group(im, err);
 	return r < 0 ? r : bsa_store_finish(im->store, err);
 }
@@ -494,12 +504,7 @@ bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users
 	if (im->second || !im->user_check)
 		return false;
 	decided = users_decided(im->user_check); /* the last group, which has not ended yet */
-	if (im->group < BSA_IMPORTER_GROUPS) {
-		im->users.of[im->group].service = decided.service;
-		im->users.of[im->group].rival = decided.rival;
-		memcpy(im->users.of[im->group].forgers, decided.forgers, sizeof(decided.forgers));
-		im->again |= decided.again;
-	}
+	users_keep(im, &decided);
 	*ret = im->users;
 	return im->again;
 }

@@ -304,6 +304,11 @@ bool machine_take(void *ctx, const struct bsa_kernel_event *e)
 	return done;
 }
 
+bool machine_has_any(const struct machine *m)
+{
+	return m->last || m->full;
+}
+
 void machine_taken(struct machine *m)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)

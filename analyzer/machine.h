@@ -37,6 +37,9 @@ struct machine *machine_free(struct machine *m); /* NULL is fine; returns NULL *
 /* The next event of the kernel, in the order of time, before all of those below; false: there is no more room. @m: a struct machine. */
 bool machine_take(void *m, const struct bsa_kernel_event *event);
 
+/* Whether an event was taken. */
+bool machine_has_any(const struct machine *m);
+
 /* There are no more of them. */
 void machine_taken(struct machine *m);
 

@@ -174,7 +174,7 @@ if(TARGET bsa)
   target_compile_definitions(test_cases PRIVATE CHECK_SQL="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/check.sql")
   target_link_libraries(test_cases PRIVATE
     bsa bsa_fold ctf_writer PkgConfig::CMOCKA PkgConfig::SQLITE3 burstscope_warnings)
-  foreach(cases IN ITEMS causes fairness lanes latency losses one_side overhead saved things)
+  foreach(cases IN ITEMS causes fairness lanes latency losses one_side overhead saved saved_long things)
     nnb_run(cases_${cases} unit $<TARGET_FILE:test_cases> ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/${cases}.case)
     nnb_reads_traces(cases_${cases})
   endforeach()

@@ -18,7 +18,7 @@ enum { ABOVE = 6, LINES = 32 }; /* LTTng's directories are four below the sessio
 static void read_scope(const char *line, struct bsa_scoped *ret)
 {
 	if (!strncmp(line, "app ", 4) && strlen(line + 4) < sizeof(ret->app))
-		snprintf(ret->app, sizeof(ret->app), "%s", line + 4);
+		memcpy(ret->app, line + 4, strlen(line + 4) + 1);
 	else if (!strncmp(line, "pid ", 4) && sscanf(line + 4, "%" SCNu32, &ret->pid) != 1)
 		ret->pid = 0;
 	else if (!strncmp(line, "service ", 8) && sscanf(line + 8, "%" SCNu32, &ret->service) != 1)

@@ -76,6 +76,7 @@ void bsa_numbers_begin(struct bsa_fold *f, uint16_t instance, bool again)
 	s->base = 0;
 	s->after = s->since = f->now;
 	s->n_seen = s->most = 0;
+	s->most_at = 0;
 }
 
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since)

@@ -255,6 +255,8 @@ int bsa_pages_row(struct pages *p, const int64_t *row)
 	unsigned bytes = 0, n, payload, all;
 
 	assert(row[0] > p->last);
+	if (p->error) /* what is not written yet has no room for more */
+		return -1;
 	if (!p->leaves)
 		p->leaves = malloc(sizeof(*p->leaves) * WRITE_PAGES); /* most tables have no rows */
 	if (!p->leaves)

@@ -427,6 +427,7 @@ static bool is_there(const struct kept *k, int64_t at)
 
 static struct kept *kept_at(const struct saved *v, size_t number)
 {
+	assert(number >= v->base && number - v->base < v->n_kept);
 	return &v->kept[number - v->base];
 }
 
@@ -750,12 +751,13 @@ static void replay_until(struct saved *v, int64_t until)
 /* Forget the older half of the calls, and the waiting misses whose windows begin there. */
 static void make_room(struct saved *v)
 {
-	size_t first = v->base + v->n_kept / 2;
+	size_t first = v->base + v->n_kept / 2, kept = 0;
 
-	while (v->n_waiting && v->waiting[0].first < first) { /* its window is too long */
-		memmove(v->waiting, v->waiting + 1, (v->n_waiting - 1) * sizeof(*v->waiting));
-		v->n_waiting--;
-	}
+	/* a later miss may have a window that begins earlier, so all are looked at */
+	for (size_t i = 0; i < v->n_waiting; i++)
+		if (v->waiting[i].first >= first)
+			v->waiting[kept++] = v->waiting[i];
+	v->n_waiting = kept;
 	memmove(v->kept, v->kept + (first - v->base), (v->n_kept - (first - v->base)) * sizeof(*v->kept));
 	v->n_kept -= first - v->base;
 	v->base = first;

@@ -586,9 +586,10 @@ static enum nnb_status loose_begin(struct prepared *p, const struct nnb_run *run
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	status = nnbx_loose_new(&loose, p->graph, (const struct nnb_operand *const *)p->bases, run);
 	*r = (struct run){ .prepared = p, .look = run->look, .loose = status ? NULL : loose };
-	*ret = r;
 	if (status)
 		run_keep(r);
+	else
+		*ret = r;
 	return status;
 }
 
@@ -901,7 +902,8 @@ static enum nnb_status xnnpack_prepare(void *device, const struct nnb_graph *gra
 		prepared_release(p);
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}
-	*ret = status ? *ret : p;
+	if (!status)
+		*ret = p;
 	return status;
 }
 
