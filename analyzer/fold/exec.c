@@ -637,6 +637,8 @@ static void doubt_the_end(struct bsa_fold *f)
 {
 	uint64_t after = first_unsummed(f);
 
+	if (f->execs.doubts_passed && f->known >= f->now) /* all lanes until now were reported */
+		return;
 	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER;
@@ -668,13 +670,13 @@ static uint64_t first_doubt(const struct bsa_fold *f)
 	return after;
 }
 
-void bsa_execs_quiet(struct bsa_fold *f)
+void bsa_execs_quiet(struct bsa_fold *f, bool for_long)
 {
 	uint64_t known = f->now, after;
 
-	if (f->execs.quiet_at == f->now)
+	if (f->execs.quiet_at[for_long] == f->now)
 		return;
-	f->execs.quiet_at = f->now;
+	f->execs.quiet_at[for_long] = f->now;
 	for (struct bsa_link *l = f->execs.under_way.next, *next; l != &f->execs.under_way; l = next) {
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 
@@ -683,7 +685,9 @@ void bsa_execs_quiet(struct bsa_fold *f)
 			exec_conclude(f, x);
 	}
 	after = first_doubt(f);
-	if (after <= known)
+	if (after <= known && for_long)
+		f->execs.doubts_passed = true;
+	else if (after <= known)
 		known = after ? after - 1 : 0;
 	if (known > f->known) {
 		f->known = known;

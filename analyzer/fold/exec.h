@@ -75,7 +75,8 @@ struct bsa_execs {
 	struct bsa_miss_slab *miss_slabs;
 	uint32_t n, n_misses;
 	uint32_t n_silent, n_silent_of[BSA_INSTANCES]; /* silent ones among those that wait; by service */
-	uint64_t quiet_at;                             /* bsa_execs_quiet was called at this time */
+	uint64_t quiet_at[2];                          /* bsa_execs_quiet was called at this time; [1]: for_long */
+	bool doubts_passed; /* lanes were reported that the end of the records might have found unknown */
 };
 
 int bsa_execs_init(struct bsa_execs *xs);
@@ -148,7 +149,8 @@ void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s);
 void bsa_execs_advance(struct bsa_fold *f);
 
 /* There was no record for a horizon: report the executions that are over as the end of the records would. */
-void bsa_execs_quiet(struct bsa_fold *f);
+/* @for_long: report them also where the end of the records could still find lanes unknown. */
+void bsa_execs_quiet(struct bsa_fold *f, bool for_long);
 
 /* No execution will have another event. */
 void bsa_execs_finish(struct bsa_fold *f);

@@ -264,14 +264,21 @@ int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)
 	return f->failed;
 }
 
+enum { QUIET_LONG = 3 }; /* horizons: what seems to be under way must not hold the others back for ever */
+
 int bsa_fold_quiet(struct bsa_fold *f, uint64_t until)
 {
 	uint64_t horizon = f->options.horizon_ns;
 
 	if (horizon && f->any && until > f->now && until - f->now > horizon && f->known < f->now &&
 	    !f->numbers.n_holes && !bsa_pending_any(&f->pending))
-		bsa_execs_quiet(f);
+		bsa_execs_quiet(f, until - f->now > QUIET_LONG * horizon);
 	return f->failed;
+}
+
+bool bsa_fold_passed_doubts(const struct bsa_fold *f)
+{
+	return f->execs.doubts_passed;
 }
 
 int bsa_fold_finish(struct bsa_fold *f)

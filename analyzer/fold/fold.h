@@ -7,6 +7,8 @@
 #ifndef BSA_FOLD_FOLD_H
 #define BSA_FOLD_FOLD_H
 
+#include <stdbool.h>
+
 #include "fold/event.h"
 #include "fold/facts.h"
 
@@ -41,9 +43,13 @@ int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e);
 
 /*
  * For records that still come: there is no other record before @until. With summaries, an execution is reported a horizon after its end, and that
- * needs a later record, or this. The facts are the same as without it, but earlier. 0 or -ENOMEM.
+ * needs a later record, or this. The facts are the same as without it, but earlier; unless there was no record for three
+ * horizons while an execution still seems to be under way: see bsa_fold_passed_doubts. 0 or -ENOMEM.
  */
 int bsa_fold_quiet(struct bsa_fold *f, uint64_t until);
+
+/* Lanes were reported that a fold which is not told of quiet times might leave unknown. */
+bool bsa_fold_passed_doubts(const struct bsa_fold *f);
 
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);

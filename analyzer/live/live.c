@@ -37,7 +37,7 @@ struct bsa_live {
 	bool compact;    /* detail that the fold assumes */
 	bool failed;     /* no memory, within a fact */
 	bool finished;
-	bool late_summaries, users_again;
+	bool late_summaries, users_again, passed_doubts;
 	struct bsa_live_state state;
 	uint64_t event_at;          /* time of the current record */
 	uint64_t began;             /* the first record; BSA_NEVER: there was none */
@@ -323,6 +323,7 @@ static int end_fold(struct bsa_live *l, struct bsa_err *err)
 	if (bsa_fold_finish(l->fold) || l->failed)
 		return no_memory(err);
 	tell_silence(l);
+	l->passed_doubts |= bsa_fold_passed_doubts(l->fold);
 	l->late_summaries |= l->compact && bsa_fold_latest_summary(l->fold) > horizon_ns;
 	l->last = bsa_fold_last(l->fold);
 	l->fold = bsa_fold_free(l->fold);
@@ -548,6 +549,8 @@ static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_s
 		return "a tracefile made no sense";
 	if (s->late)
 		return "records came later than was waited for";
+	if (l->passed_doubts || (l->fold && bsa_fold_passed_doubts(l->fold)))
+		return "an execution seemed to be under way for seconds in which nothing was recorded";
 	if (l->late_summaries)
 		return "summaries came later than a second";
 	if (l->users_again)

@@ -20,6 +20,12 @@ refuses 2 'cannot be held against the last seconds' --on 'coverage >= 99 %'
 refuses 2 '--window: write 1s to 10m' --on 'p99 e2e <= 5ms' --window 10ms
 refuses 2 '--before: write 100ms to 1h' --on miss --before 1ms
 refuses 5 'cannot be made' --on miss -o no/such/directory
+mkdir -m 1777 anybodys
+refuses 5 'can be written by all users' --on miss -o anybodys
+if ((EUID == 0)); then
+	mkdir theirs.cases && chown 1234 theirs.cases
+	refuses 5 'belongs to another user' --on miss -o theirs.cases
+fi
 LTTNG_SESSIOND_PATH=/no/lttng-sessiond refuses 5 'does not start' -q --on miss -o cases
 forget
 

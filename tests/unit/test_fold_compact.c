@@ -403,6 +403,54 @@ static void a_summary_whose_other_side_never_comes_is_waited_for_as_long_as_the_
 	fold_rows(rows, N_OF(rows));
 }
 
+/* The number of executions that a fold has reported of @text, @quiet_ns after its last record and before its end. */
+static size_t reported_when_quiet(const char *text, uint64_t quiet_ns, bool *ret_doubts)
+{
+	struct script *s = script_new(text);
+	struct collected c = { .app = { 0 } };
+	struct bsa_facts facts = collect_facts(&c);
+	struct bsa_fold *f = bsa_fold_new(&facts, &(struct bsa_fold_options)HORIZON);
+	const struct bsa_event *e;
+	uint64_t last = 0;
+	size_t n;
+
+	assert_non_null(f);
+	while ((e = script_next(s))) {
+		assert_int_equal(bsa_fold_event(f, e), 0);
+		last = e->at;
+	}
+	assert_int_equal(bsa_fold_quiet(f, last + quiet_ns), 0);
+	n = c.execution.n;
+	*ret_doubts = bsa_fold_passed_doubts(f);
+	assert_int_equal(bsa_fold_finish(f), 0);
+	bsa_fold_free(f);
+	script_free(s);
+	collect_fini(&c);
+	return n;
+}
+
+/* A record of an execution without an end, made up by another process, must not keep others from being counted. */
+static void what_is_over_is_reported_when_nothing_more_comes(void **state)
+{
+	static const char over[] =
+		HERE SERVICE("3:1", "burst", "0", "none", "10,-,30,35,370,380", "0,300") CLIENT("3:1", "burst", "none");
+	static const char beside_one_that_goes_on[] =
+		HERE "900 exec_client exec=5:1 model=2 path=fenced began=850 at=10,42,43,9\n" SERVICE(
+			"3:1", "burst", "0", "none", "10,-,30,35,370,380", "0,300") CLIENT("3:1", "burst", "none");
+	bool doubts;
+
+	(void)state;
+	/* without numbers, each open stream may have an execution under way */
+	assert_int_equal(reported_when_quiet(over, 30000, &doubts), 0);
+	assert_false(doubts);
+	assert_int_equal(reported_when_quiet(over, 30001, &doubts), 1);
+	assert_true(doubts);
+	assert_int_equal(reported_when_quiet(beside_one_that_goes_on, 30000, &doubts), 0);
+	assert_false(doubts);
+	assert_int_equal(reported_when_quiet(beside_one_that_goes_on, 30001, &doubts), 1);
+	assert_true(doubts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +461,7 @@ int main(void)
 		cmocka_unit_test(the_services_summary_alone_tells_a_deadline),
 		cmocka_unit_test(summaries_are_believed_as_far_as_they_can_be_true),
 		cmocka_unit_test(a_summary_whose_other_side_never_comes_is_waited_for_as_long_as_the_horizon),
+		cmocka_unit_test(what_is_over_is_reported_when_nothing_more_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

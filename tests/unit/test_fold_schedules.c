@@ -111,6 +111,7 @@ struct outcome {
 	struct collected facts;
 	struct bsa_left_out left_out;
 	uint64_t latest;
+	bool passed_doubts;
 };
 
 static void tape_free(struct tape *t)
@@ -166,13 +167,14 @@ static struct tape shuffled_tape_of(const struct sim *s, unsigned forms, uint64_
 	return t;
 }
 
-static bool says_when_quiet;  /* the fold learns of each time without records */
-static unsigned long n_quiet; /* number of such times that were longer than a horizon */
+static bool says_when_quiet;   /* the fold learns of each time without records */
+static unsigned long n_doubts; /* number of folds that reported what the end might have left unknown */
+static unsigned long n_quiet;  /* number of such times that were longer than a horizon */
 
 /* @i was given to @f: there is nothing before the next one. */
 static void say_quiet(struct bsa_fold *f, const struct tape *t, size_t i, uint64_t horizon)
 {
-	uint64_t at = t->events[i]->at, until = i + 1 < t->n ? t->events[i + 1]->at : at + 2 * horizon;
+	uint64_t at = t->events[i]->at, until = i + 1 < t->n ? t->events[i + 1]->at : at + 10 * horizon;
 
 	n_quiet += until > at + horizon;
 	assert_int_equal(bsa_fold_quiet(f, until), 0);
@@ -196,6 +198,7 @@ static void fold_tape(struct outcome *ret, const struct tape *t, const struct bs
 	assert_int_equal(bsa_fold_finish(f), 0);
 	ret->left_out = bsa_fold_left_out(f);
 	ret->latest = bsa_fold_latest_summary(f);
+	ret->passed_doubts = bsa_fold_passed_doubts(f);
 	bsa_fold_free(f);
 }
 
@@ -207,8 +210,10 @@ static void check_quiet(const struct tape *t, const struct bsa_fold_options *opt
 	says_when_quiet = true;
 	fold_tape(&o, t, options);
 	says_when_quiet = false;
-	expect_same(collect_text(&told->facts, false), "as records come", collect_text(&o.facts, false),
-	            "told of quiet times");
+	n_doubts += o.passed_doubts;
+	if (!o.passed_doubts)
+		expect_same(collect_text(&told->facts, false), "as records come", collect_text(&o.facts, false),
+		            "told of quiet times");
 	collect_fini(&o.facts);
 }
 
@@ -1591,7 +1596,8 @@ static void play_all(void (*play)(uint64_t seed), unsigned seeds)
 		play(seed++);
 	} while (stop ? time(NULL) < stop : seed <= seeds);
 	dropping = false;
-	print_message("%llu worlds, %lu quiet times\n", (unsigned long long)seed - 1, n_quiet);
+	print_message("%llu worlds, %lu quiet times, %lu of them in doubt\n", (unsigned long long)seed - 1, n_quiet,
+	              n_doubts);
 }
 
 static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)

@@ -8,7 +8,11 @@
 /* A spreadsheet takes what begins so for a formula; what it does with a quote before it is to show the rest. */
 static bool is_formula(const char *s, size_t n)
 {
-	return n && memchr("=+-@\t\r", *s, 6);
+	static const char wide[] =
+		"\357\274"; /* U+FF0B, U+FF0D, U+FF1D and U+FF20 begin so, which some take for + - = @ */
+
+	return n &&
+	       (memchr("=+-@\t\r\n", *s, 7) || (n > 2 && !memcmp(s, wide, 2) && memchr("\213\215\235\240", s[2], 4)));
 }
 
 static void print_text(FILE *to, const char *s, size_t n, unsigned how)
@@ -16,7 +20,7 @@ static void print_text(FILE *to, const char *s, size_t n, unsigned how)
 	bool quoted = n == 0, safe = how & BSV_CSV_SAFE && is_formula(s, n); /* an empty text is not nothing */
 
 	for (size_t i = 0; i < n; i++)
-		quoted |= s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
+		quoted |= s[i] == ',' || s[i] == ';' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
 	if (quoted)
 		fputc('"', to);
 	if (safe)

@@ -49,6 +49,28 @@ static int lock_it(struct bsv_store *s, struct bsa_err *err)
 	return 0;
 }
 
+/* Another user who can write there could replace a case by a link to a file of this user. */
+static int check_owner(const char *directory, struct bsa_err *err)
+{
+	struct stat st;
+
+	if (stat(directory, &st))
+		return bsa_fail(err, BSA_E_ENV, "%s: %s", directory, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return bsa_fail(err, BSA_E_ENV, "%s is not a directory", directory);
+	if (st.st_uid != geteuid())
+		return bsa_fail(err, BSA_E_ENV,
+		                "%s belongs to another user, who could replace what is written there; give -o a "
+		                "directory of your own",
+		                directory);
+	if (st.st_mode & S_IWOTH)
+		return bsa_fail(err, BSA_E_ENV,
+		                "%s can be written by all users, who could replace what is written there; give -o "
+		                "another directory",
+		                directory);
+	return 0;
+}
+
 int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err *err)
 {
 	*ret = (struct bsv_store){ .lock = -1 };
@@ -58,6 +80,8 @@ int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err 
 		return bsa_fail(err, BSA_E_ENV, "%s: %s", directory, strerror(errno));
 	if (strlen(ret->directory) > PATH_MAX - 512)
 		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", directory);
+	if (check_owner(ret->directory, err) < 0)
+		return BSA_E_ENV;
 	return lock_it(ret, err);
 }
 

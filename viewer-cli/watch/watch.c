@@ -528,6 +528,19 @@ static void save_pending(struct watching *w)
 
 /* ---- what becomes of it ---- */
 
+/*
+ * For the hook: as it is printed, so that names of apps bring no control characters into it; and no name makes an option of it.
+ */
+static void set_summary(const char *summary)
+{
+	char *shown = bsv_printable(summary, strlen(summary), 0);
+
+	if (shown && *shown == '-')
+		*shown = '?';
+	setenv("BURSTSCOPE_SUMMARY", shown ? shown : "", 1);
+	free(shown);
+}
+
 static void run_hook(struct watching *w, const struct bsv_case *c, const char *path)
 {
 	size_t free_one = 0;
@@ -547,7 +560,7 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	bsv_signals_release(&w->signals);
 	setpgid(0, 0);
 	setenv("BURSTSCOPE_CASE", path, 1);
-	setenv("BURSTSCOPE_SUMMARY", c->summary ? c->summary : "", 1);
+	set_summary(c->summary ? c->summary : "");
 	setenv("BURSTSCOPE_FINDING", c->n_causes && c->causes[0].finding ? c->causes[0].finding : "", 1);
 	execl("/bin/sh", "sh", "-c", w->o->exec, (char *)NULL);
 	_exit(127);
