@@ -1387,15 +1387,17 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	TELL_OF_NOTHING(lost, bsa_lost, )
 	TELL_OF_NOTHING(spanned, bsa_spanned, )
 	/* What is complete, missed and answered is in statistics and ledgers, too. */
-	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 1 + way, fact.idle = false)
-	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 4 + way, fact.idle = true, fact.miss = BSA_MISS_LATE,
-	                fact.quality = BSA_QUALITY_COMPLETE, fact.status = BSA_STATUS_NONE, fact.sides = BSA_SIDES_BOTH)
-	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 7 + way, fact.idle = true, fact.miss = BSA_MISS_ABORTED,
-	                fact.quality = BSA_QUALITY_GAP, fact.sides = BSA_SIDES_SERVICE)
-	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 10 + way, fact.idle = true, fact.miss = BSA_MISS_PREDICTED,
-	                fact.quality = BSA_QUALITY_OPEN, fact.sides = BSA_SIDES_CLIENT, fact.path = BSA_PATH_PREPARE)
-	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 13 + way, fact.idle = false, fact.path = BSA_PATH_FENCED,
-	                fact.duration = 1)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 1 + way, fact.idle = fact.fence_free = false)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 4 + way, fact.idle = true, fact.fence_free = false,
+	                fact.miss = BSA_MISS_LATE, fact.quality = BSA_QUALITY_COMPLETE, fact.status = BSA_STATUS_NONE,
+	                fact.sides = BSA_SIDES_BOTH)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 7 + way, fact.idle = true, fact.fence_free = false,
+	                fact.miss = BSA_MISS_ABORTED, fact.quality = BSA_QUALITY_GAP, fact.sides = BSA_SIDES_SERVICE)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 10 + way, fact.idle = true, fact.fence_free = false,
+	                fact.miss = BSA_MISS_PREDICTED, fact.quality = BSA_QUALITY_OPEN, fact.sides = BSA_SIDES_CLIENT,
+	                fact.path = BSA_PATH_PREPARE)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 13 + way, fact.idle = fact.fence_free = false,
+	                fact.path = BSA_PATH_FENCED, fact.duration = 1)
 	bsa_store_cpu_state(s, &(struct bsa_cpu_state){ .began = BSA_NEVER,
 	                                                .ended = BSA_NEVER,
 	                                                .khz = BSA_NEVER,
