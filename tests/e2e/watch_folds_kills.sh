@@ -40,7 +40,7 @@ start_sessiond
 start_service "$service" --lanes 1
 forget
 mkdir cases
-mount -t tmpfs -o size=40m cases cases
+mount -t tmpfs -o size=40m,mode=755 cases cases
 
 # ---- a process that reads and is stopped: conditions on events are caught all the same ----
 

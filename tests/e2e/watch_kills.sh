@@ -97,7 +97,7 @@ no_more
 times=${NNB_CONDITIONS:-8}
 forget
 mkdir cases
-mount -t tmpfs -o size=40m cases cases
+mount -t tmpfs -o size=40m,mode=755 cases cases
 miss
 watches "$burstscope" --on miss --before 100ms --after 10ms --cooldown 0s --keep 5 --max-disk 12M --buffer 256K --min-free 1M --stop-after "$times"
 wait "$watcher" || wrong "$times in a row: $(<err)"
