@@ -23,7 +23,7 @@ scratch
 
 compile() # compile SOURCE OBJECT
 {
-	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$tmp/fmq" -I"$tree/runtime/include" -I"$tree/tests/model" \
+	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$tmp" -I"$tree/runtime" -I"$tree/runtime/include" -I"$tree/tests/model" \
 		-I"$tree/tracepoints/include" -DNBT_OFF \
 		-include sim_atomics.h -c -o "$tmp/$2.o" "$1"
 }
