@@ -648,7 +648,8 @@ static uint32_t preempt_mode(const struct judge *j)
 
 struct shared {
 	unsigned apps, judged;
-	bool shared; /* a service has more than one app */
+	bool shared;   /* a service has more than one app */
+	bool given_up; /* of an app that shares, more executions were given up than answered */
 };
 
 static bool is_worse(double is, double ideal, uint64_t step)
@@ -658,7 +659,7 @@ static bool is_worse(double is, double ideal, uint64_t step)
 
 /* An app that has its service for itself is not judged. */
 static void judge_apps(struct truth_verdict *ret, struct shared *of, const struct bsa_sharing_app apps[SIM_APPS],
-                       uint64_t step)
+                       uint64_t step, const uint64_t given_up[SIM_APPS])
 {
 	unsigned judged = 0, with_work = 0, asked = 0;
 
@@ -673,6 +674,7 @@ static void judge_apps(struct truth_verdict *ret, struct shared *of, const struc
 	for (unsigned i = 0; i < SIM_APPS && with_work > 1; i++) {
 		const struct bsa_sharing_app *a = &apps[i];
 
+		of->given_up |= (a->work_ns > 0 || a->n > 0) && given_up[i] > a->n;
 		ret->broken |= a->work_ns >= 200 * MS && 2 * a->ideal_work_ns < a->work_ns;
 		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step) ||
 		                              is_worse((double)a->p95_ns, (double)a->ideal_p95_ns, step));
@@ -691,10 +693,13 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 		                             .n_apps = SIM_APPS,
 		                             .next = next_arrival,
 		                             .arg = &a };
-	uint64_t step = 0;
+	uint64_t step = 0, given_up[SIM_APPS] = { 0 };
 
 	assert(a.calls);
 	for (uint32_t i = 0; i < j->s->n_execs; i++) {
+		const struct sim_exec *x = &j->s->execs[i];
+
+		given_up[x->app] += x->service == j->service && x->miss == BSA_MISS_ABORTED && is_picked(j, i);
 		ret->unsure |= j->s->execs[i].over_at > j->s->ended;
 		a.n += j->s->execs[i].service == j->service && arrival_of(j, i, &a.calls[a.n]);
 	}
@@ -705,7 +710,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 		}
 	qsort(a.calls, a.n, sizeof(*a.calls), by_ready);
 	if (!ret->unsure && bsa_sharing_run(&sharing, apps) == BSA_SHARING_DONE)
-		judge_apps(ret, of, apps, step);
+		judge_apps(ret, of, apps, step, given_up);
 	else
 		ret->unsure = true;
 	free(a.calls);
@@ -714,7 +719,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 /* Of a recording that was cut, what was before it, or after it, has a part in it that is not worked out. */
 static void judge_sharing(struct truth_verdict *ret, const struct judge *j)
 {
-	struct shared of = { 0, 0, false };
+	struct shared of = { 0, 0, false, false };
 
 	ret->unsure = j->w->native || !(j->whole || j->picked) || j->c->from || j->c->until != NEVER ||
 	              (j->picked && j->s->ended - j->s->began > 1000 * MS);
@@ -724,7 +729,7 @@ static void judge_sharing(struct truth_verdict *ret, const struct judge *j)
 		one.service = i;
 		judge_sharing_of(ret, &of, &one);
 	}
-	ret->nothing = !of.apps || (of.shared && !of.judged);
+	ret->nothing = !of.apps || (of.shared && !of.judged) || (of.given_up && !ret->broken);
 	ret->kept = !ret->broken;
 	snprintf(ret->what, sizeof(ret->what), "ideal sharing");
 }
