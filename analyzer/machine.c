@@ -8,7 +8,7 @@
 
 enum { CPUS_MOST = 1024, ENTRIES_MOST = 4 << 20, BURSTS_MOST = 4096, CANDIDATES = 16, STRETCHES = 32 };
 
-#define NOBODY UINT32_MAX /* which thread a cpu ran is not known */
+#define TID_UNKNOWN UINT32_MAX /* the thread that a cpu ran is unknown */
 
 struct span {
 	uint64_t from, to;
@@ -197,7 +197,7 @@ static bool take_switch(struct machine *m, struct cpu *c, const struct bsa_kerne
 	struct thread *from = e->tid ? find_thread(m, e->tid, e->at) : NULL;
 	struct thread *to = e->next ? find_thread(m, e->next, e->at) : NULL;
 
-	if (c->n && c->turns[c->n - 1].tid == NOBODY)
+	if (c->n && c->turns[c->n - 1].tid == TID_UNKNOWN)
 		c->turns[c->n - 1].tid = e->tid;
 	if ((e->tid && !from) || (e->next && !to) || (!c->n && !add_turn(m, c, 0, e->tid)) ||
 	    !add_turn(m, c, e->at, e->next))
@@ -263,7 +263,7 @@ static bool take_lost(struct machine *m, const struct bsa_kernel_event *e)
 
 		tell_state(m, (uint32_t)i, c, e->began);
 		c->known = c->in_irq = false;
-		done = add_turn(m, c, e->at, NOBODY);
+		done = add_turn(m, c, e->at, TID_UNKNOWN);
 	}
 	return done;
 }
@@ -349,7 +349,7 @@ static bool is_covered(const struct machine *m, uint64_t from, uint64_t to)
 	return from >= m->first && to <= m->last && (i == m->lost.n || m->lost.of[i].from >= to);
 }
 
-/* NOBODY: unknown. */
+/* TID_UNKNOWN: unknown. */
 static uint32_t thread_on(const struct cpu *c, uint64_t at)
 {
 	size_t low = 0, high = c->n;
@@ -362,7 +362,7 @@ static uint32_t thread_on(const struct cpu *c, uint64_t at)
 		else
 			high = middle;
 	}
-	return low ? c->turns[low - 1].tid : NOBODY;
+	return low ? c->turns[low - 1].tid : TID_UNKNOWN;
 }
 
 /* ---- which thread ---- */
@@ -380,7 +380,7 @@ static void first_candidates(const struct machine *m, struct burst *b, uint64_t 
 	for (size_t i = 0; i < m->n_cpus; i++) {
 		uint32_t tid = thread_on(&m->cpus[i], at);
 
-		if (tid == NOBODY || b->n_candidates == CANDIDATES) {
+		if (tid == TID_UNKNOWN || b->n_candidates == CANDIDATES) {
 			b->n_candidates = 0; /* it may be one of others: wait for a time when all cpus are known */
 			return;
 		}

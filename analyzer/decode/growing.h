@@ -5,7 +5,7 @@
 #include "follow.h"
 #include "remote.h"
 
-/* One of the two. All NULL: there is none. */
+/* Exactly one pointer is set; both are NULL where no recording is open. */
 struct bsa_growing {
 	struct bsa_follow *follow;
 	struct bsa_remote *remote;

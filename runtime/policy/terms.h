@@ -23,7 +23,7 @@ enum nnb__admission {
 enum nnb__admission nnb__admission(enum nnb_deadlines deadlines, uint64_t deadline_ns, uint64_t now, uint64_t least,
                                    uint64_t wait_ns);
 
-/* The deadline by which a policy orders an execution that comes at @now: none, if it has passed, so that it puts nobody behind. */
+/* The deadline by which a policy orders an execution that comes at @now: no deadline, if it has passed, so that the execution overtakes no other one. */
 uint64_t nnb__ordered_by(uint64_t deadline_ns, uint64_t now);
 
 /* The time until which to wait for the first lane. */

@@ -6,7 +6,8 @@ set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 . "$(dirname "$0")/../watching.sh"
 unset XDG_RUNTIME_DIR
-trap 'stop_all; stop_service || true; stop_sessiond; umount cases 2>/dev/null || true; rm -rf "$tmp"' EXIT
+stopped=
+trap 'kill -9 $stopped 2>/dev/null || true; stop_all; stop_service || true; stop_sessiond; umount cases 2>/dev/null || true; rm -rf "$tmp"' EXIT
 watches_fold=(--on 'miss ratio <= 1 %' --window 1s --before 1s --after 100ms --cooldown 0s --ring 1M --buffer 256K --min-free 1M)
 
 # An importer that takes its time where it makes a case: so a watcher is killed meanwhile.
@@ -109,6 +110,7 @@ awaits 'grep -q "has not answered for 15 s: another one begins, and reads what t
 awaits 'grep -q "^miss ratio of app=impossible <= 1 % fail" stopped.out' 'a rule after that'
 kill "$stopped"
 wait "$stopped" || wrong "the other watcher ends with $?: $(<stopped.err)"
+stopped=
 rings 1 'one has ended'
 
 # ---- the session daemon; and the watcher with it ----
