@@ -35,7 +35,7 @@ has()
 	local n
 
 	n=$(holes "$1")
-	grep -q 'nothing was lost' "$tmp/said" || wrong "of $1 import says $(<"$tmp/said")"
+	grep -q 'no event was lost' "$tmp/said" || wrong "of $1 import says $(<"$tmp/said")"
 	((n == $2)) || wrong "$1 has $n holes, not $2: $(sqlite3 -readonly "$tmp/$1.db" 'SELECT cpu, began, ended - began FROM loss')"
 }
 

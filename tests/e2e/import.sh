@@ -83,7 +83,7 @@ end_session two
 ends 0 import "$tmp/one" # where nobody said where to
 [[ ! $out ]] || wrong "import prints: $out"
 says "$tmp/one.db: 1 trace, "
-says $'\ntrust: nothing was lost; every execution is complete'
+says $'\ntrust: no event was lost; every execution is complete'
 [[ $said != *$'\r'* && $(wc -l <"$tmp/said") == 2 ]] || wrong "progress, and no terminal: $said"
 (cd "$tmp/one" && "$burstscope" import -q .) || wrong 'the directory one is in cannot be imported'
 mv "$tmp/one.db" "$tmp/beside.db"

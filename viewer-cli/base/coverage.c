@@ -53,7 +53,7 @@ static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 	int64_t counted = c->losses - c->uncounted - c->unchecked - c->unusable_losses;
 	size_t n = 0;
 
-	snprintf(to, bytes, "%s", c->unchecked ? "" : "nothing was lost");
+	snprintf(to, bytes, "%s", c->unchecked ? "" : "no event was lost");
 	if (counted > 0 || c->lost_events || c->lost_packets)
 		n = (size_t)snprintf(to, bytes, "%s events and %s packets were lost, in %s intervals",
 		                     bsv_count(a, (uint64_t)c->lost_events), bsv_count(b, (uint64_t)c->lost_packets),

@@ -359,7 +359,7 @@ static void note_models(struct bsv_answer *answer, const struct work *w)
 		}
 }
 
-/* "A is a.db (1 trace, nothing was lost)", or "A is 3 recordings; one of them is a1.db: ...". */
+/* "A is a.db (1 trace, no event was lost)", or "A is 3 recordings; one of them is a1.db: ...". */
 static void note_side(struct bsv_answer *answer, const struct side *s)
 {
 	char text[BSV_COVERAGE_TEXT];

@@ -149,7 +149,7 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 	if (losses > 0)
 		say_losses(to, t, losses);
 	else if (!unchecked)
-		fputs("; nothing was lost", to);
+		fputs("; no event was lost", to);
 	if (unchecked)
 		fputs("; UNKNOWN whether all was recorded: " BSV_UNCHECKED, to);
 	if (bsv_rows_get(t, CUT, 0))

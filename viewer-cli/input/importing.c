@@ -59,7 +59,7 @@ static void print_trust(const struct bsa_imported *done)
 		fprintf(stderr, "trust: %s events and %s packets were lost, which touches %" PRIu64 " executions",
 		        bsv_count(a, done->lost_events), bsv_count(b, done->lost_packets), done->touched_by_loss);
 	else
-		fputs(done->holes ? "trust: LTTng counted no lost events" : "trust: nothing was lost", stderr);
+		fputs(done->holes ? "trust: LTTng counted no lost events" : "trust: no event was lost", stderr);
 	if (done->holes)
 		fprintf(stderr, "; %s %s not recorded (table loss: when and why)", bsv_count(a, done->holes),
 		        bsv_plural(done->holes, "interval was", "intervals were"));

@@ -206,7 +206,7 @@ static void add_verdict(struct bsv_answer *answer, const struct bsv_coverage *c)
 	                                                  .figure = (double)c->lost_events,
 	                                                  .bound = 0,
 	                                                  .outcome = lost ? BSV_FAIL : BSV_PASS,
-	                                                  .why = lost ? NULL : "nothing was lost" });
+	                                                  .why = lost ? NULL : "no event was lost" });
 }
 
 int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
