@@ -277,13 +277,17 @@ JOIN execution e ON e.id = n.id WHERE NOT EXISTS (SELECT 1 FROM involved i WHERE
 UNION ALL
 SELECT 'primary causes are added up', p.cause, p.n || ' misses, not ' || s.n
 FROM (SELECT app_id, model_id, cause, culprit_app_id, sum(n) AS n, sum(persistent) AS persistent, sum(executions_known) AS known, total(late_ns) AS ns,
-        sum(saved) AS saved, sum(unsure) AS unsure, sum(saved_without_app) AS without_app, sum(unsure_without_app) AS unsure_app
+        sum(saved) AS saved, sum(unsure) AS unsure, sum(saved_without_app) AS without_app, sum(unsure_without_app) AS unsure_app, min(first) AS first, max(last) AS last
       FROM primary_miss GROUP BY 1, 2, 3, 4) s
 FULL JOIN (SELECT i.app_id, i.model_id, c.cause, c.culprit_app_id, count(*) AS n, sum(i.status IS 'MISSED_DEADLINE_PERSISTENT') AS persistent,
              count(h.id) AS known, total(c.late_ns) AS ns, total(abs(c.late_ns)) AS size,
              sum(CASE WHEN w.execution_id IS NULL THEN o.best IS 1 ELSE w.met IS 1 END) AS saved,
              sum(CASE WHEN w.execution_id IS NULL THEN o.best IS NOT 1 AND o.n_known < o.n ELSE w.met IS NULL END) AS unsure,
-             sum(a.met IS 1) AS without_app, sum(a.met IS NULL) AS unsure_app
+             sum(a.met IS 1) AS without_app, sum(a.met IS NULL) AS unsure_app,
+             min(coalesce(i.submitted, i.request_written, i.request_read, i.decoded, i.fenced, i.enqueued, i.dispatched, i.run_ended, i.result_written, i.result_read,
+               i.returned, i.signalled)) AS first,
+             max(coalesce(i.submitted, i.request_written, i.request_read, i.decoded, i.fenced, i.enqueued, i.dispatched, i.run_ended, i.result_written, i.result_read,
+               i.returned, i.signalled)) AS last
            FROM miss_cause c JOIN execution i ON i.id = c.execution_id LEFT JOIN execution h ON h.id = c.culprit_execution_id
              LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
              LEFT JOIN miss_without a ON a.execution_id = c.execution_id AND a.app_id = c.culprit_app_id AND a.model_id IS NULL
@@ -293,6 +297,7 @@ FULL JOIN (SELECT i.app_id, i.model_id, c.cause, c.culprit_app_id, count(*) AS n
   ON p.app_id IS s.app_id AND p.model_id IS s.model_id AND p.cause IS s.cause AND p.culprit_app_id IS s.culprit_app_id
 WHERE s.n IS NOT p.n OR s.persistent IS NOT p.persistent OR s.known IS NOT p.known
    OR s.saved IS NOT p.saved OR s.unsure IS NOT p.unsure OR s.without_app IS NOT p.without_app OR s.unsure_app IS NOT p.unsure_app
+   OR s.first IS NOT p.first OR s.last IS NOT p.last
    OR (p.size < 4e18 AND abs(s.ns - p.ns) > p.size / 1e6) -- beyond, sums end at the largest number
 UNION ALL
 SELECT 'half of those that had too little time had at most so much', b.cause, b.p50_ns

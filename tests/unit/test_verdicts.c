@@ -394,6 +394,45 @@ static void bounds_of_priority_can_be_given(void **state)
 	is("as many as nobody wants", j.rules[1].outcome, BSV_PASS);
 }
 
+/* ---- nothing to judge ---- */
+
+/* A verdict that passes because nothing happened says so; a verdict that judged something never does. */
+static void a_pass_of_nothing_is_told_from_a_pass(void **state)
+{
+	static const struct {
+		const char *story;
+		struct bsv_priority_facts facts;
+		bool nothing;
+	} rows[] = {
+		{ "work of one priority", { SEEN }, true },
+		{ "work of one priority, as far as was recorded", { .may_be_mixed = true, SEEN }, false },
+		{ "no inversion among work of two priorities",
+		  { .choices = 100, .honoured = 100, MIXED, SEEN },
+		  false },
+		{ "an inversion", { .inversions = 1, .dur_ns = MS(9), .stretch_ns = MS(1), MIXED, SEEN }, false },
+		{ "no service", { .sight = { .service = false } }, false },
+	};
+	char only[] = "only";
+	struct bsv_sharing_app app = { .of = { FINE }, .name = only, .step_ns = MS(1) };
+	const struct bsv_fairness_facts alone = { LAG(1, 1, 0, MS(2)), SEEN }, two = { LAG(2, 1, 0, MS(2)), SEEN };
+	struct bsv_judgement j;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bsv_rule_priority(&j, &rows[i].facts, NULL);
+		if (bsv_judged_nothing(&j) != rows[i].nothing)
+			fail_msg("%s: nothing to judge: %d", rows[i].story, !rows[i].nothing);
+	}
+	bsv_rule_sharing(&j, &(struct bsv_sharing_facts){ .apps = &app, .n = 1, .services = 1, .played = 1, SEEN });
+	assert_true(bsv_judged_nothing(&j));
+	bsv_rule_fairness(&j, &alone, NULL);
+	assert_true(bsv_judged_nothing(&j));
+	bsv_rules_unchecked(&j);
+	assert_false(bsv_judged_nothing(&j));
+	bsv_rule_fairness(&j, &two, NULL);
+	assert_false(bsv_judged_nothing(&j));
+}
+
 /* ---- the worst ---- */
 
 static void failed_is_worse_than_cannot_tell(void **state)
@@ -431,6 +470,7 @@ int main(void)
 		cmocka_unit_test(a_threshold_that_is_given_is_named),
 		cmocka_unit_test(priority_is_judged_by_inversions_and_choices),
 		cmocka_unit_test(bounds_of_priority_can_be_given),
+		cmocka_unit_test(a_pass_of_nothing_is_told_from_a_pass),
 		cmocka_unit_test(failed_is_worse_than_cannot_tell),
 	};
 

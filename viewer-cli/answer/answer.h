@@ -22,6 +22,7 @@ struct bsv_verdict {
 	const char *class; /* class of figure and bound, as in bsv_column; NULL: plain numbers */
 	double figure, bound;
 	enum bsv_outcome outcome;
+	bool idle;       /* passed, because nothing happened that the rule could judge */
 	const char *why; /* reason, a sentence for people; NULL: the numbers are reason enough */
 };
 

@@ -1,23 +1,40 @@
 /*
  * findings.h -- the problems of a recording, the most important first.
  *
- * Missed deadlines, by their primary causes; late preparations; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict
- * fails; an app that makes a burst per call; and last, the cause of most of the overhead.
+ * Missed deadlines; late preparations; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict fails; an app that makes a
+ * burst per call; and last, the cause of most of the overhead. What one app does to others is one finding with one advice, whatever shows it.
  */
 #ifndef BSV_FINDINGS_H
 #define BSV_FINDINGS_H
+
+#include <stdint.h>
 
 #include "audit/advice.h"
 #include "audit/verdicts.h"
 #include "input/input.h"
 
+#define BSV_WHEN_UNKNOWN INT64_MIN
+
+/* What an app is blamed for. */
+enum bsv_blame {
+	BSV_BLAMES_NO_APP,
+	BSV_BLAMES_HOLDER, /* another app held the lane while the victims waited */
+	BSV_BLAMES_OWN,    /* the victims waited for work of their own app that was not less urgent */
+	BSV_BLAMES_ORDER   /* the victims waited for less urgent work of their own app */
+};
+
 struct bsv_finding {
 	char *finding; /* name of the finding: a cause, starvation, inversion, unfair, late_preparation or burst_per_call */
-	char *what;          /* sentence for people; names in it come from strangers */
+	char *what;          /* sentence for people: what, who, by whom and when; names in it come from strangers */
+	char *evidence;      /* what else is known of it, clauses for people; NULL: nothing */
 	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
-	int64_t lost_ns;     /* time lost; below 0: unknown */
-	const char *see;     /* command that shows details */
-	const char *advice;  /* advice; NULL: none is known */
+	int64_t first_at,
+		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */
+	int64_t lost_ns;    /* time lost; below 0: unknown */
+	const char *see;    /* command that shows details */
+	const char *advice; /* advice; NULL: none is known */
+	enum bsv_blame blame;
+	char *blamed; /* name of the app; NULL: none is blamed */
 };
 
 struct bsv_findings {

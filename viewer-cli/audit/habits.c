@@ -5,11 +5,23 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "audit/findings.h"
 #include "base/say.h"
 #include "base/scoped.h"
 
 /* Columns of overhead_habits.sql. */
-enum { HABIT_APP, HABIT_MODEL, HABIT_BURSTS, HABIT_EXECUTIONS, HABIT_AROUND, HABIT_E2E, HABIT_SUM, HABIT_BY_CLIENT };
+enum {
+	HABIT_APP,
+	HABIT_MODEL,
+	HABIT_BURSTS,
+	HABIT_EXECUTIONS,
+	HABIT_AROUND,
+	HABIT_E2E,
+	HABIT_SUM,
+	HABIT_BY_CLIENT,
+	HABIT_FIRST,
+	HABIT_LAST
+};
 
 const char bsv_habit_remedy[] = "make one burst for a model and keep it; it also keeps what the service knows of pools";
 
@@ -64,6 +76,8 @@ int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_er
 	ret->app = text_copy(bsv_rows_cell(rows, HABIT_APP).text);
 	ret->model = text_copy(bsv_rows_cell(rows, HABIT_MODEL).text);
 	ret->sum_ns = bsv_rows_get(rows, HABIT_SUM, 0);
+	ret->first_at = bsv_rows_get(rows, HABIT_FIRST, BSV_WHEN_UNKNOWN);
+	ret->last_at = bsv_rows_get(rows, HABIT_LAST, BSV_WHEN_UNKNOWN);
 	ret->says = habit_text(rows);
 	return ret->says ? 1 : bsv_no_memory(err);
 }

@@ -9,6 +9,8 @@ struct bsv_habit {
 	char *app, *model;
 	char *says; /* a sentence */
 	int64_t sum_ns;
+	int64_t first_at,
+		last_at; /* when the first and the last of the bursts were made, since the start of the recording; BSV_WHEN_UNKNOWN */
 };
 
 /* Read the costliest habit of the recording. Returns 1: a habit, which bsv_habit_fini frees; 0: no habit. Negative: an error. */

@@ -245,6 +245,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		rule_explain(ret, "no app had work that was ready");
 	} else if (!sharing) {
 		v->outcome = BSV_PASS;
+		v->idle = true;
 		rule_explain(ret, "one app: no other app to share with");
 	} else if (worst.failed) {
 		v->outcome = BSV_FAIL;

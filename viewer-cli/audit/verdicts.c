@@ -85,9 +85,18 @@ enum bsv_outcome bsv_judged(const struct bsv_judgement *j)
 	return worst;
 }
 
+bool bsv_judged_nothing(const struct bsv_judgement *j)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (!j->rules[i].idle)
+			return false;
+	return j->n;
+}
+
 void bsv_rules_unchecked(struct bsv_judgement *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
+		j->rules[i].idle = false;
 		j->rules[i].outcome = BSV_CANNOT_TELL;
 		rule_explain(j, i, "unknown whether all was recorded: " BSV_UNCHECKED);
 	}
@@ -188,6 +197,7 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		rule_explain(ret, 0, "no app had work that was ready");
 	} else if (f->most_apps == 1 && !f->others && !f->begun && !f->stranger_ns) {
 		v->outcome = BSV_PASS;
+		v->idle = true;
 		rule_explain(ret, 0, "one app at a time: no other app to share with");
 	} else if (!known && (f->stretch_ns < 0 || lag > least)) {
 		rule_explain(ret, 0, "the limit is not known, because %s not recorded",
@@ -308,6 +318,10 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (f->unsure_ns > 0 || (double)f->joined_ns > least || (double)f->hidden_ns > least) {
 		explain_may_be_inverted(j, rule, f, least);
+	} else if (!f->inversions && !f->mixed && !f->may_be_mixed) {
+		v->outcome = BSV_PASS;
+		v->idle = true;
+		rule_explain(j, rule, "no app had work of more than one priority");
 	} else {
 		v->outcome = BSV_PASS;
 		rule_explain(j, rule,
@@ -349,6 +363,7 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed) {
 		v->outcome = BSV_PASS;
+		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority");
 	} else if (f->choices < CHOICES_MIN) {
 		rule_explain(j, rule,

@@ -41,6 +41,9 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 /* The worst outcome of the rules: FAIL is worse than CANNOT TELL. */
 enum bsv_outcome bsv_judged(const struct bsv_judgement *j);
 
+/* Did every rule pass because nothing happened that it could judge? */
+bool bsv_judged_nothing(const struct bsv_judgement *j);
+
 /* Make the first rule of @from the only rule of @ret, and name its service in the sentence. */
 void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *from, int64_t service);
 

@@ -108,8 +108,8 @@ static void draw_progress(struct run *run)
 		bsv_progress_draw(&run->line, "%5.1f s  %s  LOST %s events", (double)(bsv_now() - r->began) / 1e9, size,
 		                  bsv_count(lost, r->session.lost_events));
 	else
-		bsv_progress_draw(&run->line, "%5.1f s  %s  no event lost%s", (double)(bsv_now() - r->began) / 1e9, size,
-		                  run->workload.pid || run->for_ns >= 0 ? "" : "  Ctrl-C stops");
+		bsv_progress_draw(&run->line, "%5.1f s  %s  no event lost%s", (double)(bsv_now() - r->began) / 1e9,
+		                  size, run->workload.pid || run->for_ns >= 0 ? "" : "  Ctrl-C stops");
 }
 
 /* Handle a signal. True: it ends the recording. */

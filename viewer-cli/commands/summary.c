@@ -231,14 +231,34 @@ static int add_trust(struct summary *s, struct bsa_err *err)
 
 /* ---- diagnosis ---- */
 
+/* NULL below @least. */
+static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
+{
+	if (value < least)
+		bsv_rows_null(rows);
+	else
+		bsv_rows_int(rows, value);
+}
+
+/* People get what is wrong, its evidence and the remedy in one cell. */
+static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
+{
+	bool proved = f->evidence && *f->evidence;
+	bsv_scoped_text *all = bsv_text("%s%s%s%s%s", f->what, proved ? "; " : "", proved ? f->evidence : "",
+	                                f->advice ? ". What may help: " : "", f->advice ? f->advice : "");
+
+	bsv_rows_text(rows, all ? all : f->what);
+}
+
 static int add_diagnosis(struct summary *s, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = {
-		{ "rank", "number", NULL }, { "finding", "label", NULL }, { "what", "text", NULL },
-		{ "who", "text", NULL },    { "culprit", "text", NULL },  { "lost_ns", "duration", "ns" },
-		{ "see", "text", NULL },    { "advice", "text", NULL },
+		{ "rank", "number", NULL },   { "finding", "label", NULL }, { "what", "text", NULL },
+		{ "who", "text", NULL },      { "culprit", "text", NULL },  { "lost_ns", "duration", "ns" },
+		{ "see", "text", NULL },      { "advice", "text", NULL },   { "evidence", "text", NULL },
+		{ "first_at", "time", "ns" }, { "last_at", "time", "ns" },
 	};
-	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : 8);
+	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && i < s->findings.n; i++) {
 		const struct bsv_finding *f = &s->findings.of[i];
@@ -250,17 +270,19 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		}
 		bsv_rows_int(rows, (int64_t)i + 1);
 		bsv_rows_text(rows, f->finding);
-		bsv_rows_text(rows, f->what);
-		if (s->people)
+		if (s->people) {
+			add_all_said(rows, f);
 			continue;
+		}
+		bsv_rows_text(rows, f->what);
 		bsv_rows_text(rows, f->who);
 		bsv_rows_text(rows, f->culprit);
-		if (f->lost_ns < 0)
-			bsv_rows_null(rows);
-		else
-			bsv_rows_int(rows, f->lost_ns);
+		add_known(rows, f->lost_ns, 0);
 		bsv_rows_text(rows, see);
 		bsv_rows_text(rows, f->advice);
+		bsv_rows_text(rows, f->evidence && *f->evidence ? f->evidence : NULL);
+		add_known(rows, f->first_at, BSV_WHEN_UNKNOWN + 1);
+		add_known(rows, f->last_at, BSV_WHEN_UNKNOWN + 1);
 	}
 	bsv_answer_rows(s->answer, "diagnosis", s->people ? "diagnosis, the most important first" : "diagnosis", rows);
 	return 0;
@@ -269,7 +291,18 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 /* ---- headlines ---- */
 
 /* Columns of summary_who.sql, summary_latency.sql and summary_overhead.sql. */
-enum { WHO_APPS, WHO_APP_NAMES, WHO_STATUSES, WHO_DEADLINES, WHO_MISSED, WHO_UNKNOWN, WHO_UNSEEN };
+enum who_column {
+	WHO_APPS,
+	WHO_APP_NAMES,
+	WHO_STATUSES,
+	WHO_DEADLINES,
+	WHO_MISSED,
+	WHO_UNKNOWN,
+	WHO_UNSEEN,
+	WHO_REFUSED,
+	WHO_GIVEN_UP,
+	WHO_LATE
+};
 enum { LONG_APP, LONG_MODEL, LONG_PATH = 3, LONG_COLD, LONG_N, LONG_P50, LONG_P99, LONG_PHASE = 9, LONG_PERCENT };
 enum { COST_OVERHEAD, COST_E2E, COST_PERCENT };
 
@@ -368,23 +401,53 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 	return add_headline(h, "overhead", NULL, sentence_end(&line), "overhead", err);
 }
 
+/* ": 12 refused or given up before the deadline, 74 given up at the deadline, 9 answered late"; "": none was missed. Owned by the caller. */
+static char *missed_how(const struct bsv_rows *who)
+{
+	static const struct {
+		enum who_column column;
+		const char *says;
+	} kinds[] = { { WHO_REFUSED, "refused or given up before the deadline" },
+		      { WHO_GIVEN_UP, "given up at the deadline" },
+		      { WHO_LATE, "answered late" } };
+	char n[BSV_COUNT_MAX];
+	struct sentence line;
+	const char *before = ": ";
+
+	if (!sentence_begin(&line))
+		return NULL;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (bsv_rows_get(who, kinds[i].column, 0)) {
+			fprintf(line.to, "%s%s %s", before,
+			        bsv_count(n, (uint64_t)bsv_rows_get(who, kinds[i].column, 0)), kinds[i].says);
+			before = ", ";
+		}
+	return sentence_end(&line);
+}
+
 static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
 {
+	bsv_scoped_text *how = missed_how(who);
 	int64_t deadlines = bsv_rows_get(who, WHO_DEADLINES, 0), missed = bsv_rows_get(who, WHO_MISSED, 0);
 	int64_t unknown = bsv_rows_get(who, WHO_UNKNOWN, 0), unseen = bsv_rows_get(who, WHO_UNSEEN, 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
 	char *text = NULL;
 
-	if (!deadlines && !missed && !unknown)
+	if (!how)
+		return bsv_no_memory(err);
+	if (!deadlines && !missed && !unknown) {
 		text = strdup("no execution had a deadline");
-	else if (unknown || unseen)
-		text = bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen });
-	else if (!missed)
+	} else if (unknown || unseen) {
+		bsv_scoped_text *least = bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen });
+
+		text = least ? bsv_text("%s%s", least, how) : NULL;
+	} else if (!missed) {
 		text = bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
-	else
-		text = bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed),
+	} else {
+		text = bsv_text("%s of %s deadlines %s missed (%s %%)%s", bsv_count(a, (uint64_t)missed),
 		                bsv_count(b, (uint64_t)deadlines), missed == 1 ? "was" : "were",
-		                bsv_percent(percent, missed, deadlines));
+		                bsv_percent(percent, missed, deadlines), how);
+	}
 	return add_headline(h, "misses", NULL, text, "misses", err);
 }
 
@@ -393,7 +456,9 @@ static int headline_verdict(struct headlines *h, enum bsv_audit audit, const cha
 {
 	const struct bsv_judgement *j = &h->s->judgements[audit];
 	enum bsv_outcome worst = bsv_judged(j);
-	const char *result = worst == BSV_FAIL && h->s->people ? "FAIL" : bsv_outcome_name(worst);
+	const char *result = bsv_judged_nothing(j)               ? "nothing to judge"
+	                     : worst == BSV_FAIL && h->s->people ? "FAIL"
+	                                                         : bsv_outcome_name(worst);
 	const char *last = NULL;
 	struct sentence line;
 
@@ -559,9 +624,10 @@ const struct bsv_command bsv_summary = {
 		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
 		    "  burstscope summary --verdict bursts.db\n",
 	.more = "The first part, diagnosis, lists the problems, the most important first: missed deadlines by their\n"
-		"main causes, then starvation, inversions, apps that got less than their share, and last the main "
-		"cause\n"
-		"of overhead. --verdict is the worst verdict of fairness, priority and starvation.\n",
+		"culprits or causes, then starvation, inversions, apps that got less than their share, and last the "
+		"main\n"
+		"cause of overhead. What one app does to others is one finding. --verdict is the worst verdict of\n"
+		"fairness, priority and starvation.\n",
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_VERDICT,

@@ -8,14 +8,15 @@ WITH made AS (
 	FROM span WHERE stream_id IS NOT NULL AND began >= @began@ GROUP BY stream_id),
 used AS (
 	SELECT b.app_id, m.name AS model, count(*) AS n_bursts, sum(b.executions) AS n, min(d.by_client) AS by_client,
-		total(iif(d.by_client, d.client_ns, d.service_ns)) AS ns
+		total(iif(d.by_client, d.client_ns, d.service_ns)) AS ns, min(b.opened) AS first, max(b.opened) AS last
 	FROM made d CROSS JOIN burst b ON b.id = d.stream_id LEFT JOIN model m ON m.id = b.model_id
 	WHERE d.is_new AND b.executions > 0 GROUP BY b.app_id, m.name
 	HAVING count(*) >= 8 AND sum(b.executions) <= 2 * count(*)),
 took AS (
 	SELECT app_id, model, 1.0 * sum(sum_ns) / sum(n) AS e2e_ns FROM phase_stat WHERE path = 'burst' AND phase = 'e2e' GROUP BY app_id, model)
 SELECT a.name AS app, nullif(u.model, '') AS model, u.n_bursts, u.n AS n_executions, CAST(u.ns / u.n AS INTEGER) AS around_ns,
-	CAST(t.e2e_ns AS INTEGER) AS e2e_mean_ns, CAST(u.ns AS INTEGER) AS sum_ns, u.by_client
+	CAST(t.e2e_ns AS INTEGER) AS e2e_mean_ns, CAST(u.ns AS INTEGER) AS sum_ns, u.by_client,
+	u.first - @began@ AS first_at, u.last - @began@ AS last_at
 FROM used u LEFT JOIN took t ON t.app_id IS u.app_id AND t.model = ifnull(u.model, '') LEFT JOIN app a ON a.id = u.app_id
 WHERE t.e2e_ns IS NULL OR u.ns * 20 >= t.e2e_ns * u.n
 ORDER BY sum_ns DESC, app, model

@@ -1,5 +1,5 @@
--- priority_inversions: one row per pair of models of an app of which the more urgent waited while the other held a lane: how often, how long, and
--- worst_ns and bound_ns of the inversion furthest above its bound, as in the verdict. Leaves out inversions no longer than the holder's step_ns. A
+-- priority_inversions: one row per pair of models of an app of which the more urgent waited while the other held a lane: how often, from when
+-- on, how long, and worst_ns and bound_ns of the inversion furthest above its bound, as in the verdict. Leaves out inversions no longer than the holder's step_ns. A
 -- row without a holder: inversions that the import added up, because there are too many.
 @with@, stretches AS (@stretches@),
 each AS (
@@ -12,14 +12,16 @@ each AS (
 		LEFT JOIN models m ON m.id = h.model_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id),
 bounded AS (SELECT *, @bound@ + @allowed@ AS bound_ns FROM each)
-SELECT app, holder, holder_priority, victim, victim_priority, n_inversions, n_above, max_ns, worst_ns, bound_ns, held_ns, p50_ns, n_victims
+SELECT app, holder, holder_priority, victim, victim_priority, n_inversions, n_above, max_ns, worst_ns, bound_ns, held_ns, p50_ns, n_victims, first_at, last_at
 FROM ( -- SQLite takes bare columns from the row of the only max()
 	SELECT app, holder, holder_priority, victim, victim_priority, count(*) AS n_inversions, sum(dur_ns > bound_ns) AS n_above,
 		percentile(dur_ns, 100) AS max_ns, dur_ns AS worst_ns, bound_ns, max(dur_ns - bound_ns) AS above_ns, sum(dur_ns) AS held_ns,
-		percentile(dur_ns, 50) AS p50_ns, count(DISTINCT victim_id) AS n_victims
+		percentile(dur_ns, 50) AS p50_ns, count(DISTINCT victim_id) AS n_victims,
+		percentile(began - @began@, 0) AS first_at, percentile(began - @began@, 100) AS last_at
 	FROM bounded GROUP BY app_id, holder, holder_priority, victim, victim_priority
 	UNION ALL
-	SELECT a.name, NULL, NULL, n.name, v.priority, sum(i.n), NULL, max(i.longest_ns), NULL, NULL, NULL, sum(i.held_ns), NULL, count(DISTINCT i.victim_id)
+	SELECT a.name, NULL, NULL, n.name, v.priority, sum(i.n), NULL, max(i.longest_ns), NULL, NULL, NULL, sum(i.held_ns), NULL, count(DISTINCT i.victim_id), min(i.began) - @began@,
+		max(i.began) - @began@
 	FROM lesser_inversion i CROSS JOIN involved v ON v.execution_id = i.victim_id @only_victims@
 		LEFT JOIN apps a ON a.id = v.app_id
 		LEFT JOIN models n ON n.id = v.model_id

@@ -1,4 +1,4 @@
--- starvation_victims: one row per starved app and model: how often, how long, and the app that held the lane for most of that time. Leaves out apps
+-- starvation_victims: one row per starved app and model: how often, how long, from when on, and the app that held the lane for most of that time. Leaves out apps
 -- and models without starvation.
 @with@, episodes AS (@episodes@),
 had AS (
@@ -7,7 +7,8 @@ had AS (
 	FROM episodes GROUP BY app_id, model, top_culprit_app_id)
 SELECT a.name AS app, e.model, count(*) AS n_episodes, count(DISTINCT e.execution_id) AS n_executions,
 	sum(e.gap_ns) AS starved_ns, max(e.gap_ns) AS max_ns,
-	sum(e.bypassed) AS n_bypassed, b.name AS culprit, 100.0 * h.ns / sum(e.gap_ns) AS culprit_percent
+	sum(e.bypassed) AS n_bypassed, b.name AS culprit, 100.0 * h.ns / sum(e.gap_ns) AS culprit_percent,
+	min(e.began) - @began@ AS first_at, max(e.began) - @began@ AS last_at
 FROM episodes e LEFT JOIN had h ON h.place = 1 AND h.app_id IS e.app_id AND h.model IS e.model
 	LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = h.top_culprit_app_id
 GROUP BY e.app_id, e.model ORDER BY starved_ns DESC, app, e.model

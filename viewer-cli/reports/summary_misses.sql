@@ -1,44 +1,49 @@
--- summary_misses: one row per primary cause of missed deadlines, the most frequent first: the app and model with most of these misses, and their main
--- culprit among those that are known, with its part of them. Leaves out all but the first three.
+-- summary_misses: the missed deadlines as findings: one row per victim (app and model) of a finding, the most frequent finding first. All misses whose
+-- primary culprit is one other app are one finding, whatever the cause, with those of the same victims that waited for an app that is not known; those
+-- that waited for work of their own app are one per app and cause; all others, one per cause. Leaves out all but the first three findings, and of each all
+-- but the four victims with the most misses.
 @with@,
-named AS MATERIALIZED (
-  SELECT p.cause, p.app_id, ifnull(m.name, '') AS model, p.culprit_app_id, sum(p.n) AS n, total(p.late_ns) AS late_ns, max(p.model_id) AS model_id,
-    sum(p.persistent) AS n_persistent, sum(p.saved) AS n_saved, sum(p.unsure) AS n_unsure, sum(p.saved_without_app) AS n_without_app,
-    sum(p.unsure_without_app) AS n_unsure_without_app,
-    sum(p.n) FILTER (WHERE p.priority = 'low' AND p.culprit_priority IN ('medium', 'high') OR p.priority = 'medium' AND p.culprit_priority = 'high')
-      AS n_outranked
-  FROM primary_miss p LEFT JOIN model m ON m.id = p.model_id GROUP BY 1, 2, 3, 4),
-victims AS (
-  SELECT cause, app_id, model, sum(n) AS n, max(model_id) AS model_id, sum(n_persistent) AS n_persistent, sum(n_saved) AS n_saved,
-    sum(n_unsure) AS n_unsure, ifnull(sum(n_outranked), 0) AS n_outranked, row_number() OVER (PARTITION BY cause ORDER BY sum(n) DESC, app_id, model) AS nth
-  FROM named GROUP BY cause, app_id, model),
-causes AS MATERIALIZED (
-  SELECT c.cause, c.n, c.late_ns, c.share_percent, v.app_id, v.model, v.n AS n_victim, v.model_id, v.n_persistent, v.n_outranked, v.n_saved, v.n_unsure,
-    (SELECT d.culprit_app_id FROM named d WHERE d.cause = c.cause AND d.app_id IS v.app_id AND d.model = v.model
-      ORDER BY d.culprit_app_id IS NULL, d.n DESC, d.culprit_app_id LIMIT 1) AS culprit_app_id
-  FROM (SELECT cause, sum(n) AS n, CAST(total(late_ns) AS INTEGER) AS late_ns, 100.0 * sum(n) / sum(sum(n)) OVER () AS share_percent
-      FROM named GROUP BY cause ORDER BY n DESC, late_ns DESC, cause LIMIT 3) c
-    LEFT JOIN victims v ON v.cause = c.cause AND v.nth = 1),
+misses AS MATERIALIZED (
+  SELECT p.*, ifnull(m.name, '') AS model, iif(p.culprit_app_id <> p.app_id, p.culprit_app_id, NULL) AS taker_id,
+    p.culprit_app_id IS NULL AND p.cause IN ('hogged', 'crowded_out') AS unnamed,
+    p.priority = 'low' AND p.culprit_priority IN ('medium', 'high') OR p.priority = 'medium' AND p.culprit_priority = 'high' AS outranked
+  FROM primary_miss p LEFT JOIN model m ON m.id = p.model_id),
+takers AS MATERIALIZED (
+  SELECT app_id, taker_id, row_number() OVER (PARTITION BY app_id ORDER BY sum(n) DESC, taker_id) AS place FROM misses WHERE taker_id IS NOT NULL GROUP BY 1, 2),
+blamed AS MATERIALIZED (
+  SELECT m.*, coalesce(m.taker_id, t.taker_id) AS by_app_id, iif(coalesce(m.taker_id, t.taker_id) IS NULL, m.cause, '') AS of_cause,
+    iif(m.cause IN ('queued_behind', 'inversion') AND m.taker_id IS NULL, m.app_id, NULL) AS of_app_id
+  FROM misses m LEFT JOIN takers t ON m.unnamed AND t.place = 1 AND t.app_id IS m.app_id),
+ranked AS MATERIALIZED (
+  SELECT by_app_id, of_cause, of_app_id, sum(n) AS n, CAST(total(late_ns) AS INTEGER) AS late_ns, 100.0 * sum(n) / sum(sum(n)) OVER () AS share_percent,
+    min(first) AS first, max(last) AS last, count(DISTINCT cause) AS n_causes, ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged,
+    sum(persistent) AS n_persistent, sum(saved) AS n_saved, sum(unsure) AS n_unsure, sum(saved_without_app) AS n_without_app,
+    sum(unsure_without_app) AS n_unsure_without_app, ifnull(sum(n) FILTER (WHERE outranked), 0) AS n_outranked,
+    ifnull(sum(n) FILTER (WHERE taker_id IS NOT NULL), 0) AS n_by_app,
+    row_number() OVER (ORDER BY sum(n) DESC, total(late_ns) DESC, of_cause, by_app_id, of_app_id) AS nth
+  FROM blamed GROUP BY 1, 2, 3 ORDER BY nth LIMIT 3),
+found AS MATERIALIZED (
+  SELECT r.nth, b.* FROM ranked r JOIN blamed b ON b.by_app_id IS r.by_app_id AND b.of_cause = r.of_cause AND b.of_app_id IS r.of_app_id),
+causes AS (SELECT nth, cause, row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, total(late_ns) DESC, cause) AS place FROM found GROUP BY nth, cause),
 culprits AS (
-  SELECT c.cause, d.name AS model, sum(p.executions_known) AS n,
-    row_number() OVER (PARTITION BY c.cause ORDER BY sum(p.executions_known) DESC, d.name) AS nth
-  FROM causes c JOIN primary_miss p ON p.cause = c.cause AND p.app_id IS c.app_id AND p.culprit_app_id = c.culprit_app_id
-    LEFT JOIN model d ON d.id = p.culprit_model_id
-  WHERE p.executions_known > 0 GROUP BY c.cause, d.name),
-of_culprit AS (
-  SELECT cause, app_id, model, culprit_app_id, sum(n) AS n, sum(n_without_app) AS n_without_app, sum(n_unsure_without_app) AS n_unsure_without_app
-  FROM named GROUP BY 1, 2, 3, 4),
+  SELECT f.nth, f.culprit_app_id, d.name AS model, sum(f.executions_known) AS n,
+    row_number() OVER (PARTITION BY f.nth ORDER BY sum(f.executions_known) DESC, f.culprit_app_id, d.name) AS place
+  FROM found f LEFT JOIN model d ON d.id = f.culprit_model_id WHERE f.executions_known > 0 GROUP BY 1, 2, 3),
+victims AS (
+  SELECT nth, app_id, model, sum(n) AS n, max(model_id) AS model_id, count(*) OVER (PARTITION BY nth) AS n_victims,
+    row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, app_id, model) AS place
+  FROM found GROUP BY nth, app_id, model),
 had AS (
   SELECT app_id, model, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
-SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', e.n_persistent, NULL) AS n_persistent, a.name AS app,
-  nullif(e.model, '') AS model, e.n_victim, h.n_missed, h.n_deadlines, (SELECT s.p50_ns FROM short_budget s WHERE s.cause = e.cause AND s.app_id IS e.app_id AND s.model = e.model) AS budget_ns,
-  coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = e.model_id AND t.phase = 'run'),
-    (SELECT d.estimate_ns FROM model d WHERE d.id = e.model_id)) AS run_ns,
-  b.name AS culprit_app, nullif(c.model, '') AS culprit_model, e.share_percent,
-  (SELECT max(u.p50_ns) FROM usual_budget u WHERE e.cause = 'submitted_late' AND u.model_id = e.model_id) AS usual_budget_ns,
-  iif(e.cause = 'queued_behind', e.n_outranked, NULL) AS n_outranked, e.n_saved, e.n_unsure, w.n AS n_of_culprit, w.n_without_app, w.n_unsure_without_app,
-  (SELECT o.n FROM of_culprit o WHERE o.cause = e.cause AND o.app_id IS e.app_id AND o.model = e.model AND o.culprit_app_id = e.culprit_app_id) AS n_by_culprit
-FROM causes e LEFT JOIN culprits c ON c.cause = e.cause AND c.nth = 1 LEFT JOIN had h ON h.app_id IS e.app_id AND h.model = e.model
-  LEFT JOIN of_culprit w ON w.cause = e.cause AND w.app_id IS e.app_id AND w.model = e.model AND w.culprit_app_id = e.culprit_app_id AND e.culprit_app_id <> e.app_id
-  LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = e.culprit_app_id
-ORDER BY e.n DESC, e.late_ns DESC, e.cause
+SELECT r.nth, s.cause, r.n, r.late_ns, r.share_percent, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_causes, r.n_hogged,
+  ifnull(b.name, k.name) AS culprit_app, nullif(c.model, '') AS culprit_model, c.n AS n_by_model, r.by_app_id IS NOT NULL AS by_other, r.n_by_app,
+  r.n_persistent, r.n_outranked, r.n_saved, r.n_unsure, r.n_without_app, r.n_unsure_without_app,
+  a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_missed, h.n_deadlines, v.n_victims,
+  (SELECT t.p50_ns FROM short_budget t WHERE t.cause = s.cause AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
+  coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run'),
+    (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE s.cause = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns
+FROM ranked r JOIN causes s ON s.nth = r.nth AND s.place = 1 JOIN victims v ON v.nth = r.nth AND v.place <= 4
+  LEFT JOIN culprits c ON c.nth = r.nth AND c.place = 1 LEFT JOIN had h ON h.app_id IS v.app_id AND h.model = v.model
+  LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON b.id = r.by_app_id LEFT JOIN apps k ON k.id = c.culprit_app_id
+ORDER BY r.nth, v.place

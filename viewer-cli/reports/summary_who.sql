@@ -7,5 +7,7 @@ SELECT (SELECT count(*) FROM by_app) AS n_apps,
   (SELECT group_concat(ifnull(name, 'unknown') || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM (SELECT * FROM by_app LIMIT 4)) AS apps,
   (SELECT group_concat(answer || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM by_status) AS statuses,
   ifnull(sum(deadlines), 0) AS n_deadlines, ifnull(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
-  @n_unknown@ AS n_unknown, @n_unseen@ AS n_unseen
+  @n_unknown@ AS n_unknown, @n_unseen@ AS n_unseen,
+  ifnull(sum(n) FILTER (WHERE miss = 'predicted'), 0) AS n_refused, ifnull(sum(n) FILTER (WHERE miss = 'aborted'), 0) AS n_given_up,
+  ifnull(sum(n) FILTER (WHERE miss = 'late'), 0) AS n_late
 FROM execution_count

@@ -45,8 +45,9 @@ GROUP BY x.app_id, e.culprit_app_id, e.model_id, e.priority, e.cause;
 INSERT INTO stored_primary_miss
 SELECT x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority, count(*), count(h.execution_id),
 	sum(x.status IS @status:MISSED_DEADLINE_PERSISTENT@), CAST(total(c.late_ns) AS INTEGER),
-	sum(w.saved), sum(w.unsure), ifnull(sum(o.met), 0), count(*) - count(o.met)
+	sum(w.saved), sum(w.unsure), ifnull(sum(o.met), 0), count(*) - count(o.met), min(nullif(b.base, 0)), max(nullif(b.base, 0))
 FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id
+	LEFT JOIN stored_execution b ON b.id = c.execution_id
 	LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id
 	JOIN whole_cause w ON w.execution_id = c.execution_id AND w.cause = c.cause
 	LEFT JOIN stored_miss_without o ON o.execution_id = c.execution_id AND o.app_id = c.culprit_app_id AND o.model_id IS NULL

@@ -1,0 +1,133 @@
+/* test_findings.c -- one app that is blamed for one thing is one finding with one advice, whatever shows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "audit/finding.h"
+
+#define N_OF(a) (sizeof(a) / sizeof(*(a)))
+
+enum { MOST = 3 };
+
+static const struct row {
+	const char *name;
+	struct found {
+		const char *finding, *what, *blamed, *advice;
+		enum bsv_blame blame;
+	} found[MOST];
+	const char *says[MOST], *advice[MOST]; /* of the findings that come of it, with their evidence after a bar */
+} rows[] = {
+	{ "misses, starvation and shares of one taker are one finding, whose advice is the last",
+	  { { "crowded_out", "a missed 3", "hog", "More lanes.", BSV_BLAMES_HOLDER },
+	    { "starvation", "a starved", "hog", "Share.", BSV_BLAMES_HOLDER },
+	    { "unfair", "a got less", "hog", NULL, BSV_BLAMES_HOLDER } },
+	  { "a missed 3 (from 1.000 ms to 5.000 ms of the recording)|a starved; a got less" },
+	  { "Share." } },
+	{ "two takers are two findings",
+	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
+	    { "hogged", "a missed 2", "pig", "Share.", BSV_BLAMES_HOLDER } },
+	  { "a missed 3 (from 1.000 ms to 5.000 ms of the recording)|",
+	    "a missed 2 (from 1.000 ms to 5.000 ms of the recording)|" },
+	  { "Share.", "Share." } },
+	{ "the order of an app's own work is another matter than what it takes from others",
+	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
+	    { "inversion", "hog's urgent waited", "hog", "Preempt.", BSV_BLAMES_ORDER } },
+	  { "a missed 3 (from 1.000 ms to 5.000 ms of the recording)|",
+	    "hog's urgent waited (from 1.000 ms to 5.000 ms of the recording)|" },
+	  { "Share.", "Preempt." } },
+	{ "a taker that starves itself, too: one finding, and the advice for the others",
+	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
+	    { "starvation", "hog waited for itself", "hog", "Fewer.", BSV_BLAMES_OWN } },
+	  { "a missed 3 (from 1.000 ms to 5.000 ms of the recording)|hog waited for itself" },
+	  { "Share." } },
+	{ "a taker that misses deadlines by its own work: two findings",
+	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
+	    { "queued_behind", "hog missed 2", "hog", "Fewer.", BSV_BLAMES_OWN } },
+	  { "a missed 3 (from 1.000 ms to 5.000 ms of the recording)|",
+	    "hog missed 2 (from 1.000 ms to 5.000 ms of the recording)|" },
+	  { "Share.", "Fewer." } },
+	{ "where no app is blamed, nothing is put together",
+	  { { "woken_late", "a missed 3", NULL, NULL, BSV_BLAMES_NO_APP },
+	    { "service", "a missed 2", NULL, NULL, BSV_BLAMES_NO_APP } },
+	  { "a missed 3 (from 1.000 ms to 5.000 ms of the recording)|",
+	    "a missed 2 (from 1.000 ms to 5.000 ms of the recording)|" },
+	  { NULL, NULL } },
+};
+
+static void findings_are(void **state)
+{
+	const struct row *r = *state;
+	struct bsv_findings f = { .n = 0 };
+	size_t wanted = 0;
+
+	for (size_t i = 0; i < MOST && r->found[i].finding; i++)
+		assert_int_equal(
+			bsv_finding_add(
+				&f,
+				(struct bsv_finding){ .finding = strdup(r->found[i].finding),
+		                                      .what = strdup(r->found[i].what),
+		                                      .blame = r->found[i].blame,
+		                                      .blamed = r->found[i].blamed ? strdup(r->found[i].blamed) : NULL,
+		                                      .first_at = 1000000,
+		                                      .last_at = 5000000,
+		                                      .advice = r->found[i].advice },
+				NULL),
+			0);
+	while (wanted < MOST && r->says[wanted])
+		wanted++;
+	assert_int_equal(f.n, wanted);
+	for (size_t i = 0; i < f.n; i++) {
+		const char *bar = strchr(r->says[i], '|');
+
+		assert_int_equal(strlen(f.of[i].what), bar - r->says[i]);
+		assert_memory_equal(f.of[i].what, r->says[i], (size_t)(bar - r->says[i]));
+		assert_string_equal(f.of[i].evidence ? f.of[i].evidence : "", bar + 1);
+		if (r->advice[i])
+			assert_string_equal(f.of[i].advice, r->advice[i]);
+		else
+			assert_null(f.of[i].advice);
+	}
+	bsv_findings_fini(&f);
+}
+
+static void a_finding_says_when(void **state)
+{
+	static const struct {
+		int64_t first_at, last_at;
+		const char *says;
+	} times[] = { { BSV_WHEN_UNKNOWN, BSV_WHEN_UNKNOWN, "it" },
+		      { 0, BSV_WHEN_UNKNOWN, "it (at 0 ns of the recording)" },
+		      { 5000000, 5000000, "it (at 5.000 ms of the recording)" },
+		      { 5000000, 7000000, "it (from 5.000 ms to 7.000 ms of the recording)" } };
+	struct bsv_findings f = { .n = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(times); i++) {
+		assert_int_equal(bsv_finding_add(&f,
+		                                 (struct bsv_finding){ .finding = strdup("hogged"),
+		                                                       .what = strdup("it"),
+		                                                       .first_at = times[i].first_at,
+		                                                       .last_at = times[i].last_at },
+		                                 NULL),
+		                 0);
+		assert_string_equal(f.of[i].what, times[i].says);
+	}
+	bsv_findings_fini(&f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest properties[] = { cmocka_unit_test(a_finding_says_when) };
+	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+			                        .test_func = findings_are,
+			                        .initial_state = (void *)&rows[i] };
+	memcpy(tests + N_OF(rows), properties, sizeof(properties));
+	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* finding.c -- see finding.h. */
+#include "audit/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/audit.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
+#include "base/vector.h"
+
+static void finding_fini(struct bsv_finding *of)
+{
+	free(of->finding);
+	free(of->what);
+	free(of->evidence);
+	free(of->who);
+	free(of->culprit);
+	free(of->blamed);
+}
+
+void bsv_findings_fini(struct bsv_findings *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		finding_fini(&f->of[i]);
+	free(f->of);
+}
+
+int bsv_found_rows(struct bsv_rows **ret, struct bsv_input *input, const char *template, const struct bsv_hole *holes,
+                   struct bsa_err *err)
+{
+	bsv_scoped_text *sql = bsv_audit_fill(input, template, holes);
+
+	return sql ? bsv_rows_query(ret, input->db, sql, err) : bsv_no_memory(err);
+}
+
+const char *bsv_finding_advice(const struct bsv_findings *f, const char *cause, const char *path)
+{
+	return cause ? bsv_advice(&(struct bsv_advised){ .cause = cause, .path = path }, &f->settings) : NULL;
+}
+
+char *bsv_full_name(const char *app, const char *model)
+{
+	if (app && model)
+		return bsv_text("%s's %s", app, model);
+	if (app)
+		return bsv_text("%s", app);
+	return model ? bsv_text("%s", model) : NULL;
+}
+
+/* Add to the sentence when that was: " (from 53.836 ms to 4.974 s of the recording)". False: no memory. */
+static bool when_say(struct bsv_finding *of)
+{
+	char first[BSV_DURATION_TEXT], last[BSV_DURATION_TEXT];
+	bsv_scoped_text *what = of->what;
+
+	bsv_duration(first, of->first_at);
+	bsv_duration(last, of->last_at);
+	if (of->first_at == BSV_WHEN_UNKNOWN)
+		of->what = strdup(what);
+	else if (of->last_at == BSV_WHEN_UNKNOWN || !strcmp(first, last))
+		of->what = bsv_text("%s (at %s of the recording)", what, first);
+	else
+		of->what = bsv_text("%s (from %s to %s of the recording)", what, first, last);
+	return of->what;
+}
+
+bool bsv_text_join(char **text, char *more)
+{
+	bsv_scoped_text *added = more, *before = *text;
+
+	if (added && before && *added && *before)
+		*text = bsv_text("%s; %s", before, added);
+	else
+		*text = added ? strdup(*added || !before ? added : before) : NULL;
+	return *text;
+}
+
+/* Does an app starve itself that is blamed for what it does to others? */
+static bool is_own_starvation(const struct bsv_finding *of, const struct bsv_finding *blamed)
+{
+	return blamed->blame == BSV_BLAMES_HOLDER && of->blame == BSV_BLAMES_OWN && !strcmp(of->finding, "starvation");
+}
+
+/* The finding that @of is a part of; NULL: none. */
+static struct bsv_finding *finding_with_blame(struct bsv_findings *f, const struct bsv_finding *of)
+{
+	for (size_t i = 0; of->blamed && i < f->n; i++)
+		if ((f->of[i].blame == of->blame || is_own_starvation(of, &f->of[i])) && f->of[i].blamed &&
+		    !strcmp(f->of[i].blamed, of->blamed))
+			return &f->of[i];
+	return NULL;
+}
+
+/* Make @of, which is left without its sentences, evidence of @into. False: no memory. */
+static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
+{
+	char *what = of->what, *evidence = of->evidence;
+
+	of->what = of->evidence = NULL;
+	if (of->advice && of->blame == into->blame)
+		into->advice = of->advice;
+	if (!bsv_text_join(&into->evidence, what)) {
+		free(evidence);
+		return false;
+	}
+	return !evidence || bsv_text_join(&into->evidence, evidence);
+}
+
+int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
+{
+	bool whole = of.finding && of.what;
+	struct bsv_finding *same = whole ? finding_with_blame(f, &of) : NULL;
+
+	if (whole && !same && when_say(&of) && bsv_array_grow(&f->of, f->n, sizeof(*f->of))) {
+		f->of[f->n++] = of;
+		return 0;
+	}
+	whole = same && finding_merge(same, &of);
+	finding_fini(&of);
+	return whole ? 0 : bsv_no_memory(err);
+}

@@ -1,0 +1,348 @@
+/* missed.c -- see missed.h. SQL sorts the missed deadlines into findings; this file words them. */
+#include "audit/missed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/audit.h"
+#include "audit/finding.h"
+#include "base/causes.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
+
+enum { LEAST_PERCENT = 5 /* of all misses; fewer are no finding */, VICTIMS_MAX = 4 /* as in summary_misses.sql */ };
+
+/* Columns of summary_misses.sql. */
+enum miss_column {
+	MISS_NTH,
+	MISS_CAUSE,
+	MISS_N,
+	MISS_LATE,
+	MISS_SHARE,
+	MISS_FIRST,
+	MISS_LAST,
+	MISS_CAUSES,
+	MISS_HOGGED,
+	MISS_CULPRIT_APP,
+	MISS_CULPRIT_MODEL,
+	MISS_BY_MODEL,
+	MISS_BY_OTHER,
+	MISS_BY_APP,
+	MISS_PERSISTENT,
+	MISS_OUTRANKED,
+	MISS_SAVED,
+	MISS_UNSURE,
+	MISS_WITHOUT_APP,
+	MISS_UNSURE_WITHOUT_APP,
+	MISS_APP,
+	MISS_MODEL,
+	MISS_OF_VICTIM,
+	MISS_MISSED,
+	MISS_DEADLINES,
+	MISS_VICTIMS,
+	MISS_BUDGET,
+	MISS_RUN,
+	MISS_USUAL_BUDGET
+};
+
+/* One finding while its rows are read. */
+struct missed {
+	int64_t nth, n, late_ns, first_at, last_at, causes, hogged, by_app, by_model, persistent, outranked;
+	int64_t saved,
+		unsure; /* of a replay without the culprit's app, if another app is the culprit; otherwise without the cause */
+	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
+	bool by_other;          /* whether another app is the culprit */
+	char *cause, *culprit_app, *culprit_model;
+	char *missed; /* "camera's frames missed 20 of 150 deadlines and gallery's faces 3 of 40" */
+	char *who;    /* "camera's frames, gallery's faces" */
+	char budget[160];
+};
+
+static void missed_fini(struct missed *m)
+{
+	free(m->cause);
+	free(m->culprit_app);
+	free(m->culprit_model);
+	free(m->missed);
+	free(m->who);
+	*m = (struct missed){ .nth = 0 };
+}
+
+static char *text_copy(const struct bsv_rows *rows, size_t column)
+{
+	const char *text = bsv_rows_cell(rows, column).text;
+
+	return text ? strdup(text) : NULL;
+}
+
+/* ---- the victims ---- */
+
+/* "missed 20 of 150 deadlines": what the only victim missed, and how much of that is this finding's. Owned by the caller. */
+static char *only_victim_text(const struct bsv_rows *rows, const char *name)
+{
+	int64_t n = bsv_rows_get(rows, MISS_OF_VICTIM, 0), missed = bsv_rows_get(rows, MISS_MISSED, n);
+	int64_t deadlines = bsv_rows_get(rows, MISS_DEADLINES, 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], of[BSV_COUNT_MAX + 8] = "",
+										      part[BSV_COUNT_MAX + 16] = "";
+
+	bsv_count(a, (uint64_t)n);
+	bsv_count(b, (uint64_t)missed);
+	if (deadlines >= missed) /* compact events of the service alone have no deadlines to count */
+		snprintf(of, sizeof(of), " of %s", bsv_count(c, (uint64_t)deadlines));
+	if (missed > 1)
+		snprintf(part, sizeof(part), ", %s of them", n == missed ? "all" : a);
+	return bsv_text("%s missed %s%s %s%s", name, b, of,
+	                bsv_plural((uint64_t)(*of ? deadlines : missed), "deadline", "deadlines"),
+	                missed > 1 ? part : ",");
+}
+
+/* "missed 3 of 40 deadlines", or "3 of 40" behind another victim: what one of several victims missed for this reason. Owned by the caller. */
+static char *one_victim_text(const struct bsv_rows *rows, const char *name, bool first)
+{
+	int64_t n = bsv_rows_get(rows, MISS_OF_VICTIM, 0), deadlines = bsv_rows_get(rows, MISS_DEADLINES, 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], of[BSV_COUNT_MAX + 8] = "";
+
+	bsv_count(a, (uint64_t)n);
+	if (deadlines >= n)
+		snprintf(of, sizeof(of), " of %s", bsv_count(b, (uint64_t)deadlines));
+	return bsv_text("%s %s%s%s%s", name, first ? "missed " : "", a, of, first ? " deadlines" : "");
+}
+
+/* Compare the time that the execution had with the time that it takes, or that others have. */
+static void budget_text(char ret[160], const struct bsv_rows *rows, const char *name)
+{
+	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, INT64_MIN), run = bsv_rows_get(rows, MISS_RUN, -1);
+	int64_t usual = bsv_rows_get(rows, MISS_USUAL_BUDGET, -1);
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
+	const char *cause = bsv_rows_cell(rows, MISS_CAUSE).text;
+	bool only = bsv_rows_get(rows, MISS_VICTIMS, 1) == 1;
+
+	*ret = '\0';
+	if (budget == INT64_MIN || !cause)
+		return;
+	if (!strcmp(cause, "submitted_late") && budget <= 0)
+		snprintf(ret, 160, ": mostly after its deadline, which had passed %s before", bsv_duration(a, -budget));
+	else if (!strcmp(cause, "submitted_late") && usual >= 0)
+		snprintf(ret, 160, ": %s were left, others of this model had %s", bsv_duration(a, budget),
+		         bsv_duration(b, usual));
+	else if (!strcmp(cause, "too_big") && budget >= 0 && run >= 0)
+		snprintf(ret, 160, ": %.60s runs %s, and has %s", only ? "it" : name, bsv_duration(a, run),
+		         bsv_duration(b, budget));
+}
+
+static bool victim_add(struct missed *m, const struct bsv_rows *rows)
+{
+	const char *app = bsv_rows_cell(rows, MISS_APP).text, *model = bsv_rows_cell(rows, MISS_MODEL).text;
+	bsv_scoped_text *full = bsv_full_name(app, model), *before = m->missed, *before_who = m->who, *says = NULL;
+	const char *name = full ? full : "an unknown app";
+	bool first = !before, last;
+
+	m->named += bsv_rows_get(rows, MISS_OF_VICTIM, 0);
+	last = m->named == m->n;
+	says = m->victims == 1 ? only_victim_text(rows, name) : one_victim_text(rows, name, first);
+	m->who = before_who ? bsv_text("%s, %s", before_who, name) : strdup(name);
+	m->missed = says ? bsv_text("%s%s%s%s", first ? "" : before,
+	                            first  ? ""
+	                            : last ? " and "
+	                                   : ", ",
+	                            says, last && m->victims > 1 ? "," : "")
+	                 : NULL;
+	if (first)
+		budget_text(m->budget, rows, name);
+	return m->who && m->missed;
+}
+
+/* ---- why ---- */
+
+/* The culprit, with its part, where it is not known to be that of all misses. Owned by the caller; NULL: unknown. */
+static char *culprit_text(const struct missed *m)
+{
+	bsv_scoped_text *full = bsv_full_name(m->culprit_app, m->culprit_model);
+	char part[BSV_COUNT_MAX];
+
+	if (m->by_other && m->by_app < m->n)
+		return m->culprit_app ? bsv_text("other apps (%s in %s of them)", m->culprit_app,
+		                                 bsv_count(part, (uint64_t)m->by_app))
+		                      : NULL;
+	if (m->by_other && m->by_model < m->n)
+		return bsv_full_name(m->culprit_app, NULL);
+	if (!full)
+		return NULL;
+	if (m->by_model >= m->n)
+		return strdup(full);
+	return bsv_text("other work (%s in %s of them)", full, bsv_count(part, (uint64_t)m->by_model));
+}
+
+/* The reason, behind the number of misses. Owned by the caller. */
+static char *reason_text(const struct missed *m)
+{
+	bsv_scoped_text *known = culprit_text(m);
+	const char *culprit = known ? known : "another app", *phrase = m->cause ? bsv_cause_of_miss(m->cause) : NULL,
+		   *at;
+	char hogged[BSV_COUNT_MAX];
+
+	if (m->causes > 1 && m->hogged)
+		return bsv_text("waiting while %s held the lane, in %s of them beyond %s share", culprit,
+		                bsv_count(hogged, (uint64_t)m->hogged), m->by_app < m->n ? "their" : "its");
+	if (m->causes > 1)
+		return bsv_text("waiting for %s", culprit);
+	if (!phrase)
+		return strdup("for a reason that is not known here");
+	at = strchr(phrase, '@');
+	if (!at)
+		return strdup(phrase);
+	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit, at + 1);
+}
+
+/* ---- evidence ---- */
+
+/* Is nothing replayed of the cause (the first three), or is it the reason by its definition (docs/figures.md)? */
+static bool is_unasked(const char *cause)
+{
+	static const char *const unasked[] = { "unknown", "bad_estimate", "dependency",
+		                               "too_big", "too_tight",    "submitted_late" };
+
+	for (size_t i = 0; i < sizeof(unasked) / sizeof(*unasked); i++)
+		if (!strcmp(cause, unasked[i]))
+			return true;
+	return false;
+}
+
+/* "without noisy 84 of them would be met": what replays say. Owned by the caller. */
+static char *replayed_text(const struct missed *m)
+{
+	const char *without = m->by_other ? m->culprit_app : "that";
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+
+	if (!m->cause || !without || is_unasked(m->cause))
+		return strdup("");
+	bsv_count(a, (uint64_t)m->saved);
+	bsv_count(b, (uint64_t)m->unsure);
+	if (m->unsure == m->n)
+		return bsv_text("a replay cannot tell whether %s would be met without %s", m->n == 1 ? "it" : "they",
+		                without);
+	if (m->unsure)
+		return bsv_text("without %s %s of them would be met, and of %s a replay cannot tell", without,
+		                m->saved ? a : "none", b);
+	if (m->n == 1)
+		return bsv_text("without %s it would be %s", without, m->saved ? "met" : "missed all the same");
+	return bsv_text("without %s %s of them would be met", without,
+	                m->saved == m->n ? "all"
+	                : m->saved       ? a
+	                                 : "none");
+}
+
+/* The work of the culprit that most of the misses waited for, where the sentence does not name it. Owned by the caller. */
+static char *mostly_text(const struct missed *m)
+{
+	char n[BSV_COUNT_MAX];
+
+	if (!m->by_other || !m->culprit_model || m->by_app < m->n || m->by_model >= m->n)
+		return strdup("");
+	return bsv_text("mostly for its %s (%s of %s)", m->culprit_model, bsv_count(n, (uint64_t)m->by_model),
+	                bsv_count((char[BSV_COUNT_MAX]){ 0 }, (uint64_t)m->n));
+}
+
+static char *special_text(const struct missed *m)
+{
+	char n[BSV_COUNT_MAX];
+
+	if (m->cause && !strcmp(m->cause, "too_big") && m->persistent)
+		return bsv_text("%s refused for good (persistent)", bsv_count(n, (uint64_t)m->persistent));
+	if (m->cause && !strcmp(m->cause, "queued_behind") && m->outranked)
+		return bsv_text("%s behind work of a higher priority: its own could be raised",
+		                bsv_count(n, (uint64_t)m->outranked));
+	return strdup("");
+}
+
+/* ---- the findings ---- */
+
+static enum bsv_blame blame_of(const struct missed *m)
+{
+	if (m->by_other)
+		return BSV_BLAMES_HOLDER;
+	if (m->cause && !strcmp(m->cause, "queued_behind"))
+		return BSV_BLAMES_OWN;
+	return m->cause && !strcmp(m->cause, "inversion") ? BSV_BLAMES_ORDER : BSV_BLAMES_NO_APP;
+}
+
+static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_err *err)
+{
+	bsv_scoped_text *reason = reason_text(m);
+	int64_t others = m->victims - VICTIMS_MAX;
+	char rest[2 * BSV_COUNT_MAX + 16] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
+	char *evidence = NULL;
+	bool whole = reason && m->missed && bsv_text_join(&evidence, mostly_text(m)) &&
+	             bsv_text_join(&evidence, special_text(m)) && bsv_text_join(&evidence, replayed_text(m));
+
+	if (others > 0)
+		snprintf(rest, sizeof(rest), ", and %s %s %s,", bsv_count(n, (uint64_t)others),
+		         bsv_plural((uint64_t)others, "other", "others"), bsv_count(of, (uint64_t)(m->n - m->named)));
+	return bsv_finding_add(
+		f,
+		(struct bsv_finding){ .finding = strdup(m->cause ? m->cause : "unknown"),
+	                              .what = whole ? bsv_text("%s%s %s%s", m->missed, rest, reason, m->budget) : NULL,
+	                              .evidence = evidence,
+	                              .who = m->who ? strdup(m->who) : NULL,
+	                              .culprit = bsv_full_name(m->culprit_app, m->culprit_model),
+	                              .first_at = m->first_at,
+	                              .last_at = m->last_at,
+	                              .lost_ns = m->late_ns,
+	                              .see = "misses",
+	                              .advice = bsv_finding_advice(f, m->cause, NULL),
+	                              .blame = blame_of(m),
+	                              .blamed = blame_of(m) && m->culprit_app ? strdup(m->culprit_app) : NULL },
+		err);
+}
+
+static void missed_begin(struct missed *m, const struct bsv_rows *rows)
+{
+	bool by_other = bsv_rows_get(rows, MISS_BY_OTHER, 0);
+
+	*m = (struct missed){ .nth = bsv_rows_get(rows, MISS_NTH, 0),
+		              .n = bsv_rows_get(rows, MISS_N, 0),
+		              .late_ns = bsv_rows_get(rows, MISS_LATE, -1),
+		              .first_at = bsv_rows_get(rows, MISS_FIRST, BSV_WHEN_UNKNOWN),
+		              .last_at = bsv_rows_get(rows, MISS_LAST, BSV_WHEN_UNKNOWN),
+		              .causes = bsv_rows_get(rows, MISS_CAUSES, 1),
+		              .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
+		              .by_app = bsv_rows_get(rows, MISS_BY_APP, 0),
+		              .by_model = bsv_rows_get(rows, MISS_BY_MODEL, 0),
+		              .persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0),
+		              .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
+		              .saved = bsv_rows_get(rows, by_other ? MISS_WITHOUT_APP : MISS_SAVED, 0),
+		              .unsure = bsv_rows_get(rows, by_other ? MISS_UNSURE_WITHOUT_APP : MISS_UNSURE, 0),
+		              .victims = bsv_rows_get(rows, MISS_VICTIMS, 1),
+		              .by_other = by_other,
+		              .cause = text_copy(rows, MISS_CAUSE),
+		              .culprit_app = text_copy(rows, MISS_CULPRIT_APP),
+		              .culprit_model = text_copy(rows, MISS_CULPRIT_MODEL) };
+}
+
+int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input);
+	bsv_scoped_text *unseen = bsv_audit_unseen_outcomes(input);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
+	__attribute__((cleanup(missed_fini))) struct missed m = { .nth = 0 };
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_found_rows(&rows, input, bsv_sql_summary_misses, holes, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		int64_t nth = bsv_rows_get(rows, MISS_NTH, 0);
+
+		if (nth > 1 && bsv_rows_cell(rows, MISS_SHARE).real < LEAST_PERCENT)
+			break;
+		if (nth != m.nth) {
+			r = m.nth ? missed_finish(f, &m, err) : 0;
+			missed_fini(&m);
+			missed_begin(&m, rows);
+		}
+		if (r >= 0 && !victim_add(&m, rows))
+			r = bsv_no_memory(err);
+	}
+	return r >= 0 && m.nth ? missed_finish(f, &m, err) : r < 0 ? r : 0;
+}
