@@ -64,7 +64,7 @@ struct bsa_client_disconnect {
 };
 struct bsa_model_prepare {
 	uint64_t const_bytes, estimate_ns, step_ns, deadline_ns, took_ns, since;
-	uint32_t model, conn;
+	uint32_t model, conn, digest;
 	uint16_t ops;
 	uint8_t priority, status;
 	char name[BSA_TEXT];

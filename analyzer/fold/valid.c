@@ -67,7 +67,7 @@ static const struct field *const fields[BSA_N_KINDS] = {
 	[BSA_model_prepare] = (const struct field[]){ NS(model_prepare, estimate_ns) NS(model_prepare, step_ns)
 		ASKED(model_prepare, deadline_ns) NS(model_prepare, took_ns) TIME(model_prepare, since)
 		ANY(model_prepare, model) ANY(model_prepare, conn) ANY(model_prepare, priority) ANY(model_prepare, ops)
-		ANY(model_prepare, const_bytes) ANY(model_prepare, status) END },
+		ANY(model_prepare, const_bytes) ANY(model_prepare, status) ANY(model_prepare, digest) END },
 	[BSA_model_release] = (const struct field[]){ ANY(model_release, model) END },
 	[BSA_stream_open] = (const struct field[]){ TIME(stream_open, since) ANY(stream_open, stream)
 		ANY(stream_open, conn) ANY(stream_open, path) ANY(stream_open, model) ANY(stream_open, request_capacity)

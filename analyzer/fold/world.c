@@ -500,6 +500,7 @@ static void model_told(struct bsa_fold *f, struct bsa_model *m, const struct bsa
 		m->prepared = bsa_fold_since(f, e->since);
 	m->deadline = e->deadline_ns;
 	m->operations = e->ops;
+	m->digest = e->digest;
 	m->priority = e->priority;
 	m->status = e->status;
 	memcpy(m->name, e->name, BSA_TEXT - 1);

@@ -123,7 +123,7 @@ static void on_model(void *ctx, const struct bsa_model *m)
 		s, model, .id = sql_id(m->id), .trace_id = sql_id(m->trace), .process_id = sql_id(m->process),
 		.app_id = sql_id(m->app), .number = sql_id(m->number), .name = clean_copy(m->name, name, sizeof(name)),
 		.priority = sql_label(m->priority), .operations = m->operations,
-		.const_bytes = sql_count(m->const_bytes),
+		.const_bytes = sql_count(m->const_bytes), .digest = m->digest ? m->digest : NOTHING,
 		/* 0: the service does not know it yet */
 		.step_ns = m->step_ns ? sql_ns(m->step_ns) : NOTHING,
 		.estimate_ns = m->estimate_ns ? sql_ns(m->estimate_ns) : NOTHING, .prepare_ns = sql_ns(m->prepare_ns),

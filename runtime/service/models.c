@@ -15,6 +15,7 @@
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"
+#include "model/digest.h"
 #include "model/graph.h"
 #include "model/parts.h"
 #include "model/patience.h"
@@ -516,6 +517,7 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *
 {
 	nnb__prepared_own(m->prepared, c->id);
 	m->low_power = nnb_prepared_how(m->prepared)->preference == 0;
+	m->birth.digest = nnb__model_digest(nnb_prepared_model(m->prepared));
 	m->id = nnb__new_id_for(c, &c->models); /* the events of its trial runs have the id before the table has it */
 	m->bytes = nnb__account_prepared(&m->account);
 	model_seed(m, c, deadline_ns);

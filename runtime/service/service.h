@@ -172,7 +172,8 @@ struct nnb__trial {
 struct nnb__model_birth {
 	uint32_t conn;
 	uint64_t began, took_ns, deadline_ns;
-	uint64_t since; /* time when the model was prepared */
+	uint64_t since;  /* time when the model was prepared */
+	uint32_t digest; /* model/digest.h */
 };
 
 struct nnb__model {

@@ -134,7 +134,7 @@ is_right()
 	has "$name" stream_open "stream = ${id[burst]}" "model = ${id[model]}" 'request_capacity = 1024' \
 		'result_capacity = 1024' 'cache = \( "slots" : container = 1 \)'
 	has "$name" model_prepare "model = ${id[model]}" "conn = ${id[conn]}" 'name = "adds"' 'ops = 2' \
-		'const_bytes = 260' 'status = \( "none" .*' 'took_ns = [1-9][0-9]*'
+		'const_bytes = 260' 'status = \( "none" .*' 'took_ns = [1-9][0-9]*' 'digest = [1-9][0-9]*'
 	has "$name" pool_map 'owner = \( "model" .*' "owner_id = ${id[model]}" 'bytes = [1-9][0-9]*'
 	has "$name" pool_map 'owner = \( "stream" .*' "owner_id = ${id[burst]}" 'bytes = 256' 'kind = \( "ashmem" .*'
 	has "$name" app_span 'kind = \( "burst_configure" .*' "owner_id = ${id[burst]}" 'took_ns = [1-9][0-9]*' "$since"

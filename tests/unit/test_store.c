@@ -190,6 +190,7 @@ static void who_is_there(void **state)
 	       .prepared = 8,
 	       .released = 9,
 	       .deadline = 11,
+	       .digest = UINT32_MAX,
 	       .operations = UINT16_MAX,
 	       .priority = BSA_PRIORITY_HIGH,
 	       .status = 9,
@@ -271,8 +272,8 @@ static void who_is_there(void **state)
 	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
 	assert_rows(path, "SELECT * FROM model",
 	            "1|1|2|1|mobilenet|high|65535|9223372036854775807|5|7|DEAD_OBJECT|2881486849|6|1000008|1000009|"
-	            "1000011\n"
-	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-\n");
+	            "1000011|4294967295\n"
+	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM stream",
 	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
 	            "|-|-|-\n");

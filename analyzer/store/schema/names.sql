@@ -1,12 +1,20 @@
--- Different models of one app that share a name get distinct names, from what differs, so that no report adds them up.
+-- Different models of one app that share a name get distinct names, from what differs, so that no report adds them up: the number of operations, the
+-- bytes of constants, and, where both are equal, the digest.
 UPDATE stored_model SET name = k.name FROM (
-	WITH ambiguous AS (
-		SELECT app_id, name, count(DISTINCT operations) > 1 AS by_operations FROM stored_model
-		WHERE name <> '' AND operations > 0 GROUP BY app_id, name
-		HAVING count(DISTINCT operations) > 1 OR count(DISTINCT const_bytes) > 1)
-	SELECT m.id, m.name || CASE WHEN a.by_operations THEN printf(' (%d operations, %d bytes)', m.operations, ifnull(m.const_bytes, 0))
-		ELSE printf(' (%d bytes)', ifnull(m.const_bytes, 0)) END AS name
-	FROM ambiguous a JOIN stored_model m ON m.app_id IS a.app_id AND m.name = a.name AND m.operations > 0) k
+	WITH counted AS (
+		SELECT app_id, name, count(DISTINCT operations) AS n_operations, count(DISTINCT const_bytes) AS n_bytes FROM stored_model
+		WHERE name <> '' AND operations > 0 GROUP BY app_id, name),
+	alike AS (
+		SELECT app_id, name, operations, const_bytes, count(DISTINCT digest) AS n_digests FROM stored_model
+		WHERE name <> '' AND operations > 0 GROUP BY app_id, name, operations, const_bytes),
+	parts AS (
+		SELECT m.id, m.name, iif(c.n_operations > 1, printf('%d operations, ', m.operations), '')
+			|| iif(c.n_operations > 1 OR c.n_bytes > 1, printf('%d bytes, ', ifnull(m.const_bytes, 0)), '')
+			|| iif(k.n_digests > 1 AND m.digest IS NOT NULL, printf('%08x, ', m.digest), '') AS differs
+		FROM stored_model m JOIN counted c ON c.app_id IS m.app_id AND c.name = m.name
+		JOIN alike k ON k.app_id IS m.app_id AND k.name = m.name AND k.operations = m.operations AND k.const_bytes IS m.const_bytes
+		WHERE m.operations > 0)
+	SELECT id, name || ' (' || rtrim(differs, ', ') || ')' AS name FROM parts WHERE differs <> '') k
 WHERE k.id = stored_model.id;
 
 -- Names in reports for apps that have no name or share one. The import computes them once, because every report needs them.
