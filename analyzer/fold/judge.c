@@ -245,33 +245,46 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 	}
 }
 
+/*
+ * The service refused to launch the fenced execution: it ended, and its fences were never waited for. Every launch waits for its fences,
+ * of which there may be none, before anything else.
+ */
+static bool is_refused_launch(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+
+	return x->fact.path == BSA_PATH_FENCED && !bsa_exec_launched(x) && has_boundary(x, BSA_REQUEST_READ) &&
+	       has_boundary(x, BSA_RUN_ENDED) &&
+	       (x->has_service || !is_lost(f, at[BSA_REQUEST_READ], at[BSA_RUN_ENDED]));
+}
+
 /* Whether it was launched, or answered, is certain. */
-static bool is_of_known_kind(const struct bsa_exec *x)
+static bool is_of_known_kind(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (x->fact.path == BSA_PATH_FENCED)
-		return has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN;
+		return has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN || is_refused_launch(f, x);
 	return x->fact.path != BSA_PATH_UNKNOWN;
 }
 
 /* No step of it was seen that only a launch has, and none that says that it was none. */
-static bool may_be_answered(const struct bsa_exec *x)
+static bool may_be_answered(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	return x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(x) && !bsa_exec_launched(x);
+	return x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(f, x) && !bsa_exec_launched(x);
 }
 
-static void unset_doubtful(struct bsa_exec *x)
+static void unset_doubtful(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	static const uint8_t doubtful[] = { BSA_FENCE, BSA_SLOTS, BSA_REPLY, BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
-	bool is_doubtful = bsa_exec_may_be_launch(x) || may_be_answered(x);
+	bool is_doubtful = bsa_exec_may_be_launch(x) || may_be_answered(f, x);
 
 	for (size_t i = 0; is_doubtful && i < sizeof(doubtful) / sizeof(*doubtful); i++)
 		x->fact.phase[doubtful[i]] = BSA_NEVER;
 }
 
 /* Those that its path does not have are 0. */
-static void set_others(struct bsa_exec *x, struct tiling t, bool complete)
+static void set_others(const struct bsa_fold *f, struct bsa_exec *x, struct tiling t, bool complete)
 {
-	if (!complete && !is_of_known_kind(x))
+	if (!complete && !is_of_known_kind(f, x))
 		return; /* a launch, perhaps */
 	for (size_t i = 0; i < t.n_lacks; i++)
 		x->fact.phase[t.lacks[i]] = 0;
@@ -630,8 +643,8 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		set_run(f, x);
 	else
 		set_phases(f, x, t, came);
-	set_others(x, t, all);
-	unset_doubtful(x);
+	set_others(f, x, t, all);
+	unset_doubtful(f, x);
 	unset_unseen(x);
 	copy_phases(fact);
 	fact->quality = quality_of(f, x, first, all);

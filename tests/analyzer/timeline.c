@@ -208,6 +208,8 @@ static void find_service_times(struct execution *x)
 
 	x->fenced = x->enqueued = x->dispatched = NEVER;
 	x->ended = x->decoded;
+	if (dies(x, "launch"))
+		return;
 	if (x->path == BSA_PATH_FENCED)
 		x->ended = x->fenced = x->decoded + phase[BSA_FENCE];
 	x->ended += phase[BSA_SLOTS];
@@ -231,7 +233,7 @@ static void find_times(struct execution *x)
 	find_service_times(x);
 	x->signalled = NEVER;
 	x->answered = x->ended + phase[BSA_REPLY];
-	if (x->path == BSA_PATH_FENCED) { /* the launch is answered at once */
+	if (x->path == BSA_PATH_FENCED && !dies(x, "launch")) { /* the launch is answered at once */
 		x->signalled = x->ended + phase[BSA_SIGNAL];
 		x->answered = x->decoded;
 	}
@@ -256,7 +258,7 @@ static void tell_rare(struct timeline *t, const struct execution *x)
 {
 	uint64_t at = x->dispatched;
 
-	if (x->path == BSA_PATH_FENCED)
+	if (x->fenced != NEVER)
 		tell(t, x->fenced, x->exec, "fence_wait exec=%" PRIu64 " fences=1 took_ns=%" PRIu64, x->exec,
 		     x->phase[BSA_FENCE]);
 	if (x->fetch)
@@ -274,7 +276,7 @@ static void tell_rare(struct timeline *t, const struct execution *x)
 			tell(t, at, x->exec, "sched_resume exec=%" PRIu64 " lane=%" PRIu64 " resumed=restart", x->exec,
 			     lane(x, i + 1));
 	}
-	if (x->dies)
+	if (x->dies && !dies(x, "launch"))
 		tell(t, x->ended - x->tell, x->exec,
 		     "deadline_miss exec=%" PRIu64 " model=%" PRIu64 " kind=transient stage=%s"
 		     " deadline_ns=%" PRIu64 " estimate_ns=%" PRIu64 " over_ns=%" PRId64,
@@ -302,7 +304,7 @@ static void tell_hearing(struct timeline *t, const struct execution *x, bool cal
 	tell(t, x->heard, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=2 spun_ns=%" PRIu64 " slept_ns=%" PRIu64,
 	     x->exec, call ? "call_result" : "result", x->answer_spun, x->answer_slept);
 	tell(t, x->returned, x->exec, "exec_return exec=%" PRIu64 " status=%" PRIu64, x->exec,
-	     x->path == BSA_PATH_FENCED ? 0 : x->status);
+	     x->signalled == NEVER ? x->status : 0);
 }
 
 /* @at, as ns after @began; "-" if never. */
@@ -359,7 +361,7 @@ static void tell_client_compact(struct timeline *t, const struct execution *x)
 	tell(t, x->returned + 1, x->exec,
 	     "exec_client exec=%" PRIu64 " model=%" PRIu64 " path=%" PRIu64 " deadline_ns=%" PRIu64 " status=%" PRIu64
 	     " fallback=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-	     x->exec, x->model, x->path, x->deadline, x->path == BSA_PATH_FENCED ? 0 : x->status, x->fallback, x->at,
+	     x->exec, x->model, x->path, x->deadline, x->signalled == NEVER ? x->status : 0, x->fallback, x->at,
 	     x->written - x->at, x->heard - x->at, x->returned - x->at, x->answer_slept);
 }
 
@@ -474,7 +476,10 @@ static void give(const struct timeline *t, struct execution *x, const char *name
 	if (!strcmp(name, "deadline"))
 		x->deadline = number(t, value);
 	else if (!strcmp(name, "dies"))
-		x->dies = !strcmp(value, "slots") ? "slots" : !strcmp(value, "queue") ? "queue" : "run";
+		x->dies = !strcmp(value, "launch")  ? "launch"
+		          : !strcmp(value, "slots") ? "slots"
+		          : !strcmp(value, "queue") ? "queue"
+		                                    : "run";
 	else if (!strcmp(name, "side"))
 		*(!strcmp(value, "client") ? &x->service : &x->client) = false;
 	else
