@@ -238,6 +238,12 @@ static const struct geometry geometries[] = {
 	{ "fused RELU1", "O-33", 1, 5, 5, 3, 4, { 1, 1, 1, 1, 1, 1, 3, 3, 1, NNB_FUSED_RELU1 } },
 	{ "fused RELU6", "O-33", 1, 5, 5, 3, 4, { 1, 1, 1, 1, 1, 1, 3, 3, 1, NNB_FUSED_RELU6 } },
 	{ "an empty batch", "7.6", 0, 4, 4, 2, 2, { 0, 0, 0, 0, 1, 1, 2, 2, 1 } },
+	{ "all pixels of all images are one row", "7.6", 3, 5, 7, 17, 19, { 0, 0, 0, 0, 1, 1, 1, 1, 1 } },
+	{ "rows of more pixels than are summed at once", "7.6", 1, 3, 71, 9, 18, { 1, 1, 1, 1, 1, 1, 3, 3, 1 } },
+	{ "likewise, with a stride and padding at one end", "7.6", 1, 3, 141, 5, 3, { 0, 3, 1, 0, 2, 1, 4, 2, 1 } },
+	{ "a filter of more elements than a panel has", "7.6", 1, 6, 11, 33, 17, { 1, 1, 1, 1, 1, 1, 3, 3, 1 } },
+	{ "windows of more cells than are taken at once", "7.6", 1, 16, 15, 19, 2, { 1, 1, 1, 1, 2, 2, 14, 13, 1 } },
+	{ "rows of a window of more cells than that", "7.6", 1, 2, 140, 3, 2, { 1, 1, 0, 0, 1, 1, 133, 1, 1 } },
 };
 
 /* How quantised factors and their sum relate. */

@@ -59,25 +59,67 @@ static struct nnbx_span window_span(uint32_t at, uint32_t stride, uint32_t pad, 
                                     uint32_t in)
 {
 	int64_t origin = (int64_t)((uint64_t)at * stride) - pad, apart = dilation;
-	int64_t begin = origin < 0 ? (-origin + apart - 1) / apart : 0;
-	int64_t end = origin < in ? ((int64_t)in - origin + apart - 1) / apart : 0;
+	int64_t begin = origin < 0 ? -origin : 0;
+	int64_t end = origin < in ? (int64_t)in - origin : 0;
 
+	if (apart > 1) { /* divisions take longer than a small window */
+		begin = (begin + apart - 1) / apart;
+		end = (end + apart - 1) / apart;
+	}
 	end = end < filter ? end : filter;
 	if (end <= begin)
 		return (struct nnbx_span){ 0 };
 	return (struct nnbx_span){ (size_t)begin, (size_t)end, (size_t)(origin + begin * apart) };
 }
 
-struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel)
+struct nnbx_patch nnbx_patch_row(const struct nnbx_planes *p, size_t row)
 {
 	const struct nnb_window *w = &p->window;
-	size_t row = pixel / p->out_w;
 
 	return (struct nnbx_patch){
 		.image = row / p->out_h * p->in_h * p->in_w * p->in_c,
 		.y = window_span((uint32_t)(row % p->out_h), w->stride_h, w->pad_top, w->filter_h, w->dilation_h,
 		                 p->in_h),
-		.x = window_span((uint32_t)(pixel % p->out_w), w->stride_w, w->pad_left, w->filter_w, w->dilation_w,
-		                 p->in_w),
 	};
+}
+
+struct nnbx_span nnbx_patch_columns(const struct nnbx_planes *p, size_t column)
+{
+	const struct nnb_window *w = &p->window;
+
+	return window_span((uint32_t)column, w->stride_w, w->pad_left, w->filter_w, w->dilation_w, p->in_w);
+}
+
+struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel)
+{
+	struct nnbx_patch patch = nnbx_patch_row(p, pixel / p->out_w);
+
+	patch.x = nnbx_patch_columns(p, pixel % p->out_w);
+	return patch;
+}
+
+/* Cells of a row, four at a time: each sum is read and written once for four. */
+static NNBX_INLINE void sum_f32_body(size_t cells, size_t step, const float *in, size_t n, double *restrict sums)
+{
+	size_t c = 0;
+
+	for (; c + 4 <= cells; c += 4) {
+		const float *four = in + c * step;
+
+		for (size_t i = 0; i < n; i++)
+			sums[i] += ((double)four[i] + (double)four[step + i]) +
+			           ((double)four[2 * step + i] + (double)four[3 * step + i]);
+	}
+	for (; c < cells; c++)
+		for (size_t i = 0; i < n; i++)
+			sums[i] += (double)in[c * step + i];
+}
+
+NNBX_TWICE(sum_f32, (size_t cells, size_t step, const float *in, size_t n, double *restrict sums),
+           (cells, step, in, n, sums))
+
+void nnbx_sum_f32(const struct nnbx_area *area, const float *in, size_t n, double *sums)
+{
+	for (size_t row = 0; row < area->rows; row++)
+		sum_f32(area->cells, area->cell_step, in + row * area->row_step, n, sums);
 }

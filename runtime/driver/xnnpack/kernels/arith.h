@@ -120,6 +120,15 @@ struct nnbx_patch {
 
 struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel);
 
+/* The same in two steps: rows, for all pixels of output row @row, counted through all images; and columns. */
+struct nnbx_patch nnbx_patch_row(const struct nnbx_planes *p, size_t row);
+struct nnbx_span nnbx_patch_columns(const struct nnbx_planes *p, size_t column);
+
+static inline size_t nnbx_rows(const struct nnbx_planes *p)
+{
+	return (size_t)p->batch * p->out_h;
+}
+
 static inline size_t nnbx_pixels(const struct nnbx_planes *p)
 {
 	return (size_t)p->batch * p->out_h * p->out_w;
@@ -132,6 +141,44 @@ static inline size_t nnbx_cell(const struct nnbx_planes *p, const struct nnbx_pa
 	size_t x = patch->x.in + (fx - patch->x.begin) * p->window.dilation_w;
 
 	return patch->image + (y * p->in_w + x) * p->in_c;
+}
+
+enum { NNBX_CELLS = 128 }; /* cells of a window between two looks, at most */
+
+/* Cells of a window that are taken at a time: some rows of it, or a part of one. */
+struct nnbx_area {
+	size_t fy, fx, rows, cells; /* from window cell (fy, fx) on */
+	size_t row_step, cell_step; /* elements apart in the image */
+};
+
+/* Add to each of @n sums its channel of all cells of the area. */
+void nnbx_sum_f32(const struct nnbx_area *area, const float *in, size_t n, double *sums);
+
+/* The next area of the patch; the first one after { 0 }. False: that was the last. */
+static inline bool nnbx_area_next(const struct nnbx_planes *p, const struct nnbx_patch *patch, struct nnbx_area *a)
+{
+	size_t left, cells = patch->x.end - patch->x.begin;
+
+	if (!a->rows) {
+		*a = (struct nnbx_area){ .fy = patch->y.begin,
+			                 .fx = patch->x.begin,
+			                 .row_step = (size_t)p->window.dilation_h * p->in_w * p->in_c,
+			                 .cell_step = (size_t)p->window.dilation_w * p->in_c };
+	} else if ((a->fx += a->cells) == patch->x.end) {
+		a->fx = patch->x.begin;
+		a->fy += a->rows;
+	}
+	left = patch->y.end - a->fy;
+	if (!left || !cells)
+		return false;
+	if (cells > NNBX_CELLS) {
+		a->rows = 1;
+		a->cells = patch->x.end - a->fx < NNBX_CELLS ? patch->x.end - a->fx : NNBX_CELLS;
+		return true;
+	}
+	a->rows = left * cells <= NNBX_CELLS ? left : NNBX_CELLS / cells;
+	a->cells = cells;
+	return true;
 }
 
 #endif

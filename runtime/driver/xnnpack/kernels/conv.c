@@ -13,6 +13,7 @@ enum {
 	PANEL = 16,           /* output channels of a panel: two vectors of eight */
 	PANEL_ELEMENTS = 256, /* elements of their filters at a time: 16 KiB */
 	TOGETHER = 4,         /* pixels that are summed side by side */
+	STRETCH = 32,         /* pixels of a row whose sums are kept at a time */
 	FEW_PIXELS = 8,
 	UNITS = 4 /* dot products that share what they load */
 };
@@ -112,16 +113,28 @@ static NNBX_INLINE void sum_rows(size_t pixels, const float *in, size_t step, co
 static NNBX_INLINE void panel_sum_body(size_t pixels, const float *in, size_t step, const float (*weights)[PANEL],
                                        size_t n, float (*sums)[PANEL])
 {
-	if (pixels == TOGETHER)
-		sum_rows(TOGETHER, in, step, weights, n, sums);
-	else
-		for (size_t p = 0; p < pixels; p++)
-			sum_rows(1, in + p * step, step, weights, n, sums + p);
+	size_t p = 0;
+
+	for (; p + TOGETHER <= pixels; p += TOGETHER)
+		sum_rows(TOGETHER, in + p * step, step, weights, n, sums + p);
+	for (; p + 2 <= pixels; p += 2)
+		sum_rows(2, in + p * step, step, weights, n, sums + p);
+	if (p < pixels)
+		sum_rows(1, in + p * step, step, weights, n, sums + p);
 }
 
 NNBX_TWICE(panel_sum,
            (size_t pixels, const float *in, size_t step, const float (*weights)[PANEL], size_t n, float (*sums)[PANEL]),
            (pixels, in, step, weights, n, sums))
+
+static NNBX_INLINE void add_bias_body(size_t n, const float *sums, const float *bias, float min, float max, float *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = nnbx_clamp(bias[i] + sums[i], min, max);
+}
+
+NNBX_TWICE(add_bias, (size_t n, const float *sums, const float *bias, float min, float max, float *out),
+           (n, sums, bias, min, max, out))
 
 /* Add what the panel gives @pixels neighbours, of which the first has @patch and all have its rows and columns of the filter. */
 static void panel_add(const struct nnbx_planes *p, const struct nnbx_patch *patch, const struct panel *panel,
@@ -145,38 +158,49 @@ static void panel_add(const struct nnbx_planes *p, const struct nnbx_patch *patc
 		}
 }
 
-/* How many pixels from @pixel on, at most TOGETHER, lie in one row and take all columns of the filter; else 1. */
-static size_t pixels_together(const struct nnbx_planes *p, size_t pixel, const struct nnbx_patch *patch)
+/* How many pixels of a row, from @column on, take all columns of the filter, as the first one does; 1 if that one does not. */
+static size_t pixels_together(const struct nnbx_planes *p, size_t column, const struct nnbx_span *first)
 {
-	size_t column = pixel % p->out_w;
-	struct nnbx_patch last;
+	size_t last, most = p->out_w - column < STRETCH ? p->out_w - column : STRETCH;
 
-	if (patch->x.end - patch->x.begin != p->window.filter_w || p->out_w - column < TOGETHER)
+	if (first->end - first->begin != p->window.filter_w)
 		return 1;
-	last = nnbx_patch(p, pixel + TOGETHER - 1);
-	return last.x.end - last.x.begin == p->window.filter_w ? TOGETHER : 1;
+	last = (p->in_w - 1 - (size_t)(p->window.filter_w - 1) * p->window.dilation_w + p->window.pad_left) /
+	       p->window.stride_w;
+	return last - column + 1 < most ? last - column + 1 : most;
 }
 
-/* Output channels @k to @k + @channels of all pixels, where a panel of weights is the first, or the last, or both of their sums. */
+/* Output channels @k to @k + @channels of @n pixels, where a panel of weights is the first, or the last, or both of their sums. */
+static void conv_stretch(const struct nnbx_planes *p, const struct nnbx_patch *patch, const struct panel *panel,
+                         size_t elements, size_t n, size_t k, size_t channels, const float *in, const float *bias,
+                         float min, float max, float *out)
+{
+	float sums[STRETCH][PANEL];
+
+	memset(sums, 0, n * sizeof(*sums));
+	for (size_t i = 0; panel->first && i < n; i++)
+		memcpy(sums[i], out + i * p->out_c + k, channels * sizeof(float));
+	panel_add(p, patch, panel, n, in, sums);
+	for (size_t i = 0; i < n; i++)
+		if (panel->first + panel->n == elements)
+			add_bias(channels, sums[i], bias + k, min, max, out + i * p->out_c + k);
+		else
+			memcpy(out + i * p->out_c + k, sums[i], channels * sizeof(float));
+}
+
 static void conv_panel(const struct nnbx_planes *p, const struct panel *panel, size_t elements, size_t k,
                        size_t channels, const float *in, const float *bias, float min, float max, float *out)
 {
-	size_t pixels = nnbx_pixels(p), together;
-	bool is_last = panel->first + panel->n == elements;
+	size_t rows = nnbx_rows(p);
 
-	for (size_t pixel = 0; pixel < pixels && nnbx_worked(20); pixel += together) {
-		struct nnbx_patch patch = nnbx_patch(p, pixel);
-		float sums[TOGETHER][PANEL] = { 0 };
+	for (size_t row = 0; row < rows && nnbx_worked(1); row++) {
+		struct nnbx_patch patch = nnbx_patch_row(p, row);
 
-		together = pixels_together(p, pixel, &patch);
-		for (size_t i = 0; panel->first && i < together; i++)
-			memcpy(sums[i], out + (pixel + i) * p->out_c + k, channels * sizeof(float));
-		panel_add(p, &patch, panel, together, in, sums);
-		for (size_t i = 0; i < together; i++) {
-			float *to = out + (pixel + i) * p->out_c + k;
-
-			for (size_t c = 0; c < channels; c++)
-				to[c] = is_last ? nnbx_clamp(bias[k + c] + sums[i][c], min, max) : sums[i][c];
+		for (size_t column = 0, n; column < p->out_w && nnbx_worked(20); column += n) {
+			patch.x = nnbx_patch_columns(p, column);
+			n = pixels_together(p, column, &patch.x);
+			conv_stretch(p, &patch, panel, elements, n, k, channels, in, bias, min, max,
+			             out + (row * p->out_w + column) * p->out_c);
 		}
 	}
 }
@@ -255,9 +279,24 @@ static void conv_few_pixels(const struct nnbx_planes *p, const float *in, const 
 	}
 }
 
-void nnbx_conv2d_f32(const struct nnbx_planes *p, const float *in, const float *filter, const float *bias, float min,
-                     float max, float *out)
+/* Where each pixel becomes one pixel, all of them are one row. */
+static struct nnbx_planes flattened(const struct nnbx_planes *p)
 {
+	struct nnbx_planes flat = *p;
+	size_t pixels = nnbx_pixels(p);
+
+	if (p->window.filter_h != 1 || p->window.filter_w != 1 || p->window.stride_h != 1 || p->window.stride_w != 1 ||
+	    p->in_h != p->out_h || p->in_w != p->out_w || pixels > UINT32_MAX)
+		return flat;
+	flat.batch = flat.in_h = flat.out_h = 1;
+	flat.in_w = flat.out_w = (uint32_t)pixels;
+	return flat;
+}
+
+void nnbx_conv2d_f32(const struct nnbx_planes *planes, const float *in, const float *filter, const float *bias,
+                     float min, float max, float *out)
+{
+	struct nnbx_planes flat = flattened(planes), *p = &flat;
 	size_t elements = filter_elements(p);
 	struct panel panel;
 
@@ -352,62 +391,78 @@ static void spread_q8(const uint8_t *cell, size_t k, size_t n, size_t multiplier
 	}
 }
 
-/* The sums of the channels from @k on, of a row of @cells cells of the filter: @in_step and @out_c apart in image and filter. */
-static NNBX_INLINE void depthwise_row_body(size_t n, size_t cells, const float *in, size_t in_step,
-                                           const float *weights, size_t out_c, float *sums)
+/* What an area of a window gives @n channels; cells of the filter are @out_c apart, and rows of it @row_weights. */
+static NNBX_INLINE void depthwise_area_body(const struct nnbx_area *area, size_t n, const float *in,
+                                            const float *weights, size_t row_weights, size_t out_c, float *sums)
 {
 	size_t i = 0;
 
 	for (; i + 16 <= n; i += 16) {
 		nnbx_float8 a = *(const nnbx_float8 *)(sums + i), b = *(const nnbx_float8 *)(sums + i + 8);
 
-		for (size_t c = 0; c < cells; c++) {
-			a += *(const nnbx_float8 *)(in + c * in_step + i) *
-			     *(const nnbx_float8 *)(weights + c * out_c + i);
-			b += *(const nnbx_float8 *)(in + c * in_step + i + 8) *
-			     *(const nnbx_float8 *)(weights + c * out_c + i + 8);
-		}
+		for (size_t row = 0; row < area->rows; row++)
+			for (size_t c = 0; c < area->cells; c++) {
+				const float *x = in + row * area->row_step + c * area->cell_step + i;
+				const float *w = weights + row * row_weights + c * out_c + i;
+
+				a += *(const nnbx_float8 *)x * *(const nnbx_float8 *)w;
+				b += *(const nnbx_float8 *)(x + 8) * *(const nnbx_float8 *)(w + 8);
+			}
 		*(nnbx_float8 *)(sums + i) = a;
 		*(nnbx_float8 *)(sums + i + 8) = b;
 	}
 	for (; i + 8 <= n; i += 8) {
 		nnbx_float8 a = *(const nnbx_float8 *)(sums + i);
 
-		for (size_t c = 0; c < cells; c++)
-			a += *(const nnbx_float8 *)(in + c * in_step + i) *
-			     *(const nnbx_float8 *)(weights + c * out_c + i);
+		for (size_t row = 0; row < area->rows; row++)
+			for (size_t c = 0; c < area->cells; c++)
+				a += *(const nnbx_float8 *)(in + row * area->row_step + c * area->cell_step + i) *
+				     *(const nnbx_float8 *)(weights + row * row_weights + c * out_c + i);
 		*(nnbx_float8 *)(sums + i) = a;
 	}
 	for (; i < n; i++)
-		for (size_t c = 0; c < cells; c++)
-			sums[i] += in[c * in_step + i] * weights[c * out_c + i];
+		for (size_t row = 0; row < area->rows; row++)
+			for (size_t c = 0; c < area->cells; c++)
+				sums[i] += in[row * area->row_step + c * area->cell_step + i] *
+				           weights[row * row_weights + c * out_c + i];
 }
 
-NNBX_TWICE(depthwise_row,
-           (size_t n, size_t cells, const float *in, size_t in_step, const float *weights, size_t out_c, float *sums),
-           (n, cells, in, in_step, weights, out_c, sums))
+NNBX_TWICE(depthwise_area,
+           (const struct nnbx_area *area, size_t n, const float *in, const float *weights, size_t row_weights,
+            size_t out_c, float *sums),
+           (area, n, in, weights, row_weights, out_c, sums))
+
+/* Where an input channel has more than one output channel. */
+static void depthwise_spread(const struct nnbx_planes *p, const struct nnbx_patch *patch, const float *in,
+                             const float *filter, size_t k, size_t n, float *sums)
+{
+	static const struct nnbx_area one = { .rows = 1, .cells = 1 };
+	float cell[NNBX_CHUNK];
+
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(3 * n); fx++) {
+			spread_f32(in + nnbx_cell(p, patch, fy, fx), k, n, p->window.multiplier, cell);
+			depthwise_area(&one, n, cell, filter + (fy * p->window.filter_w + fx) * p->out_c + k, 0, 0,
+			               sums);
+		}
+}
 
 /* Add to n sums what the patch gives output channels k to k + n. */
 static void depthwise_f32(const struct nnbx_planes *p, const struct nnbx_patch *patch, const float *in,
                           const float *filter, size_t k, size_t n, float *sums)
 {
-	size_t cells = patch->x.end - patch->x.begin;
-	float cell[NNBX_CHUNK];
+	struct nnbx_area area = { 0 };
+	size_t row = (size_t)p->window.filter_w * p->out_c;
 
-	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++) {
-		const float *weights = filter + (fy * p->window.filter_w + patch->x.begin) * p->out_c + k;
-
-		/* where a filter is so wide that a row is worth a look, each cell is counted */
-		if (p->window.multiplier == 1 && cells < NNBX_PART / NNBX_CHUNK) {
-			if (nnbx_worked(1 + cells * n / 4))
-				depthwise_row(n, cells, in + nnbx_cell(p, patch, fy, patch->x.begin) + k,
-				              (size_t)p->window.dilation_w * p->in_c, weights, p->out_c, sums);
-			continue;
-		}
-		for (size_t c = 0; c < cells && nnbx_worked(3 * n); c++) {
-			spread_f32(in + nnbx_cell(p, patch, fy, patch->x.begin + c), k, n, p->window.multiplier, cell);
-			depthwise_row(n, 1, cell, 0, weights + c * p->out_c, 0, sums);
-		}
+	if (p->window.multiplier != 1) {
+		depthwise_spread(p, patch, in, filter, k, n, sums);
+		return;
+	}
+	while (nnbx_area_next(p, patch, &area)) {
+		if (!nnbx_worked(area.rows + area.rows * area.cells * n / 4))
+			return;
+		depthwise_area(&area, n, in + nnbx_cell(p, patch, area.fy, area.fx) + k,
+		               filter + area.fy * row + area.fx * p->out_c + k, row, p->out_c, sums);
 	}
 }
 
@@ -429,18 +484,20 @@ static void depthwise_q8(const struct nnbx_planes *p, const struct nnbx_quants *
 void nnbx_depthwise_conv2d_f32(const struct nnbx_planes *p, const float *in, const float *filter, const float *bias,
                                float min, float max, float *out)
 {
-	size_t pixels = nnbx_pixels(p);
+	size_t rows = nnbx_rows(p);
 
-	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
-		struct nnbx_patch patch = nnbx_patch(p, pixel);
+	for (size_t row = 0; row < rows && nnbx_worked(1); row++) {
+		struct nnbx_patch patch = nnbx_patch_row(p, row);
 
-		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
-			size_t n = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
-			float sums[NNBX_CHUNK] = { 0 };
+		for (size_t column = 0; column < p->out_w && nnbx_worked(1); column++) {
+			patch.x = nnbx_patch_columns(p, column);
+			for (size_t k = 0, n; k < p->out_c && nnbx_worked(1); k += n, out += n) {
+				float sums[NNBX_CHUNK] = { 0 };
 
-			depthwise_f32(p, &patch, in, filter, k, n, sums);
-			for (size_t i = 0; i < n; i++)
-				*out++ = nnbx_clamp(bias[k + i] + sums[i], min, max);
+				n = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
+				depthwise_f32(p, &patch, in, filter, k, n, sums);
+				add_bias(n, sums, bias + k, min, max, out);
+			}
 		}
 	}
 }

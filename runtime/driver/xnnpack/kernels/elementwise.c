@@ -37,9 +37,6 @@ void nnbx_floor_f32(size_t n, const float *in, float *out)
 			out[i] = floorf(in[i]);
 }
 
-/* Where @mask is set, @a, elsewhere @b. A macro: vectors are no arguments where a cpu may not have registers of their length. */
-#define CHOOSE(mask, a, b) ((nnbx_float8)(((nnbx_int8)(a) & (mask)) | ((nnbx_int8)(b) & ~(mask))))
-
 /*
  * *@at becomes e to the power of it, off by at most 2.6e-7 of that (measured). The power of 2 nearest to the result is an exponent, and a
  * polynomial (Taylor's, to x^6) gives what is left, of at most half an octave. Beyond 87 it is that of 87; a NaN stays one.
@@ -49,8 +46,8 @@ static NNBX_INLINE void exp_near(nnbx_float8 *at)
 	const nnbx_float8 most = (nnbx_float8){ 0 } + 87, magic = (nnbx_float8){ 0 } + 0x1.8p23f;
 	nnbx_float8 x = *at, shifted, octaves, r, p;
 
-	x = CHOOSE(x < -most, -most, x);
-	x = CHOOSE(x > most, most, x);
+	x = NNBX_CHOOSE(x < -most, -most, x);
+	x = NNBX_CHOOSE(x > most, most, x);
 	shifted = x * 0x1.715476p0f + magic; /* rounds to an integer, which is then in the lowest bits */
 	octaves = shifted - magic;
 	r = (x - octaves * 0x1.62e4p-1f) - octaves * 0x1.7f7d1cp-20f; /* ln 2 in two parts */

@@ -19,10 +19,13 @@ struct bounds {
 	uint8_t min_q8, max_q8;
 };
 
-/* A kind of pool: how a cell is taken in, and what n cells give. The first cell overwrites. */
+/*
+ * A kind of pool: how the cells of an area are taken in, whose first one is at @in, and what all n cells give. The first area
+ * overwrites.
+ */
 struct pool {
 	size_t elem;
-	void (*take)(union gathered *g, const void *cell, size_t channels, bool first);
+	void (*take)(union gathered *g, const struct nnbx_area *area, const void *in, size_t channels, bool first);
 	void (*give)(const union gathered *g, size_t n, const struct bounds *bounds, void *out, size_t channels);
 };
 
@@ -30,84 +33,139 @@ struct pool {
 static void pool_patch(const struct nnbx_planes *p, const struct pool *kind, const struct bounds *bounds,
                        const void *in, const struct nnbx_patch *patch, size_t k, size_t channels, void *out)
 {
+	struct nnbx_area area = { 0 };
 	union gathered g;
 	size_t n = 0;
 
-	memset(&g, 0, sizeof(g));
-	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
-		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(channels + 2); fx++)
-			kind->take(&g, (const char *)in + (nnbx_cell(p, patch, fy, fx) + k) * kind->elem, channels,
-			           !n++);
+	while (nnbx_area_next(p, patch, &area)) {
+		if (!nnbx_worked(area.rows * area.cells * channels + 2))
+			return;
+		kind->take(&g, &area, (const char *)in + (nnbx_cell(p, patch, area.fy, area.fx) + k) * kind->elem,
+		           channels, !n);
+		n += area.rows * area.cells;
+	}
+	if (!n)
+		memset(&g, 0, sizeof(g));
 	kind->give(&g, n ? n : 1, bounds, out, channels);
 }
 
 static void pool_all(const struct nnbx_planes *p, const struct pool *kind, const struct bounds *bounds, const void *in,
                      void *out)
 {
-	size_t pixels = nnbx_pixels(p);
+	size_t rows = nnbx_rows(p);
 
-	for (size_t pixel = 0; pixel < pixels && nnbx_worked(PATCH_UNITS); pixel++) {
-		struct nnbx_patch patch = nnbx_patch(p, pixel);
+	for (size_t row = 0; row < rows && nnbx_worked(1); row++) {
+		struct nnbx_patch patch = nnbx_patch_row(p, row);
 
-		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
-			size_t channels = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
-
-			pool_patch(p, kind, bounds, in, &patch, k, channels,
-			           (char *)out + (pixel * p->out_c + k) * kind->elem);
+		for (size_t column = 0; column < p->out_w && nnbx_worked(PATCH_UNITS); column++) {
+			patch.x = nnbx_patch_columns(p, column);
+			for (size_t k = 0, n; k < p->out_c && nnbx_worked(1); k += n) {
+				n = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
+				pool_patch(p, kind, bounds, in, &patch, k, n,
+				           (char *)out + ((row * p->out_w + column) * p->out_c + k) * kind->elem);
+			}
 		}
 	}
 }
 
-static void take_sum_f32(union gathered *g, const void *cell, size_t channels, bool first)
-{
-	const float *x = cell;
+#define IN_CELLS(area, row, cell)                       \
+	for (size_t row = 0; row < (area)->rows; row++) \
+		for (size_t cell = 0; cell < (area)->cells; cell++)
 
-	(void)first; /* sums start at zero */
-	for (size_t i = 0; i < channels; i++)
-		g->real[i] += (double)x[i];
+static inline size_t cell_at(const struct nnbx_area *area, size_t row, size_t cell)
+{
+	return row * area->row_step + cell * area->cell_step;
 }
 
-static void take_square_f32(union gathered *g, const void *cell, size_t channels, bool first)
+static NNBX_INLINE void square_f32_body(const struct nnbx_area *area, const float *in, size_t channels,
+                                        double *restrict sums)
 {
-	const float *x = cell;
+	IN_CELLS(area, row, cell)
+	for (size_t i = 0; i < channels; i++) {
+		double x = (double)in[cell_at(area, row, cell) + i];
 
-	(void)first;
-	for (size_t i = 0; i < channels; i++)
-		g->real[i] += (double)x[i] * x[i];
+		sums[i] += x * x;
+	}
 }
 
-static void take_sum_q8(union gathered *g, const void *cell, size_t channels, bool first)
+/* @most: of the areas before; for the first one, of its first cell. */
+static NNBX_INLINE void most_f32_body(const float *most, const struct nnbx_area *area, const float *in, size_t channels,
+                                      float *ret)
 {
-	const uint8_t *x = cell;
+	size_t i = 0;
 
-	(void)first;
-	for (size_t i = 0; i < channels; i++)
-		g->sum[i] += x[i];
+	for (; i + 8 <= channels; i += 8) {
+		nnbx_float8 m = *(const nnbx_float8 *)(most + i);
+
+		IN_CELLS(area, row, cell)
+		{
+			nnbx_float8 x = *(const nnbx_float8 *)(in + cell_at(area, row, cell) + i);
+
+			m = NNBX_CHOOSE(x > m, x, m);
+		}
+		*(nnbx_float8 *)(ret + i) = m;
+	}
+	for (; i < channels; i++) {
+		float m = most[i];
+
+		IN_CELLS(area, row, cell)
+		{
+			float x = in[cell_at(area, row, cell) + i];
+
+			m = x > m ? x : m;
+		}
+		ret[i] = m;
+	}
 }
 
-static NNBX_INLINE void greater_of_body(float *most, const float *x, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		most[i] = x[i] > most[i] ? x[i] : most[i];
-}
+NNBX_TWICE(square_f32, (const struct nnbx_area *area, const float *in, size_t channels, double *restrict sums),
+           (area, in, channels, sums))
+NNBX_TWICE(most_f32, (const float *most, const struct nnbx_area *area, const float *in, size_t channels, float *ret),
+           (most, area, in, channels, ret))
 
-NNBX_TWICE(greater_of, (float *most, const float *x, size_t n), (most, x, n))
-
-static void take_most_f32(union gathered *g, const void *cell, size_t channels, bool first)
+static void take_sum_f32(union gathered *g, const struct nnbx_area *area, const void *in, size_t channels, bool first)
 {
 	if (first)
-		memcpy(g->most, cell, channels * sizeof(float));
-	else
-		greater_of(g->most, cell, channels);
+		memset(g->real, 0, channels * sizeof(*g->real));
+	nnbx_sum_f32(area, in, channels, g->real);
 }
 
-static void take_most_q8(union gathered *g, const void *cell, size_t channels, bool first)
+static void take_square_f32(union gathered *g, const struct nnbx_area *area, const void *in, size_t channels,
+                            bool first)
 {
-	const uint8_t *x = cell;
+	if (first)
+		memset(g->real, 0, channels * sizeof(*g->real));
+	square_f32(area, in, channels, g->real);
+}
 
-	(void)first; /* nothing is below zero */
+static void take_sum_q8(union gathered *g, const struct nnbx_area *area, const void *in, size_t channels, bool first)
+{
+	const uint8_t *x = in;
+
+	if (first)
+		memset(g->sum, 0, channels * sizeof(*g->sum));
+	IN_CELLS(area, row, cell)
 	for (size_t i = 0; i < channels; i++)
-		g->most_q8[i] = x[i] > g->most_q8[i] ? x[i] : g->most_q8[i];
+		g->sum[i] += x[cell_at(area, row, cell) + i];
+}
+
+static void take_most_f32(union gathered *g, const struct nnbx_area *area, const void *in, size_t channels, bool first)
+{
+	most_f32(first ? in : g->most, area, in, channels, g->most);
+}
+
+static void take_most_q8(union gathered *g, const struct nnbx_area *area, const void *in, size_t channels, bool first)
+{
+	const uint8_t *x = in;
+
+	if (first)
+		memset(g->most_q8, 0, channels); /* nothing is below zero */
+	IN_CELLS(area, row, cell)
+	for (size_t i = 0; i < channels; i++) {
+		uint8_t value = x[cell_at(area, row, cell) + i];
+
+		g->most_q8[i] = value > g->most_q8[i] ? value : g->most_q8[i];
+	}
 }
 
 static void give_mean_f32(const union gathered *g, size_t n, const struct bounds *b, void *out, size_t channels)

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "arith.h"
 #include "tensor.h"
-#include "wide.h"
 
 /* ---- the elements that become one ---- */
 
@@ -124,15 +124,6 @@ static double reduce_one(enum nnb_op op, const struct nnbx_tensor *in, const str
 
 enum { SIDE_BY_SIDE = 64 };
 
-static NNBX_INLINE void add_rows_body(size_t rows, size_t step, size_t n, const float *in, double *sums)
-{
-	for (size_t row = 0; row < rows; row++)
-		for (size_t i = 0; i < n; i++)
-			sums[i] += (double)in[row * step + i];
-}
-
-NNBX_TWICE(add_rows, (size_t rows, size_t step, size_t n, const float *in, double *sums), (rows, step, n, in, sums))
-
 /* The sums of @n neighbours, at most SIDE_BY_SIDE, from @in on. */
 static void sum_neighbours(const struct walk *over, size_t n, const float *in, double *sums)
 {
@@ -145,7 +136,8 @@ static void sum_neighbours(const struct walk *over, size_t n, const float *in, d
 			part = over->dims[inner] - i < NNBX_BLOCK ? over->dims[inner] - i : NNBX_BLOCK;
 			if (!nnbx_worked(5 + part * n / 2))
 				return;
-			add_rows(part, over->step[inner], n, in + at + i * over->step[inner], sums);
+			nnbx_sum_f32(&(struct nnbx_area){ .rows = 1, .cells = part, .cell_step = over->step[inner] },
+			             in + at + i * over->step[inner], n, sums);
 		}
 	} while (walk_on(over, inner, index, &at));
 }
