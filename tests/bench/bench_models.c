@@ -17,7 +17,7 @@
 #include "mobilenet.h"
 #include "nnb/device.h"
 
-enum { MODELS_MAX = 16, RUNS = 6, ALIGNMENT = 64, MOST_USED = 10 };
+enum { MODELS_MAX = 16, RUNS = 6, ALIGNMENT = 64, MOST_USED = 10, KERNEL_MOST = 3 };
 
 static void die(const char *what, const struct nnb_reason *reason)
 {
@@ -191,28 +191,6 @@ static int by_runs(const void *a, const void *b)
 	return times->runs[*x] < times->runs[*y] ? 1 : times->runs[*x] > times->runs[*y] ? -1 : 0;
 }
 
-/* How many times XNNPACK's time a plain kernel may take: 3, or more for a reason (docs/performance.md). */
-static double bound_of(uint32_t op)
-{
-	static const struct {
-		uint32_t op;
-		double bound;
-	} reasons[] = {
-		{ NNB_CONV_2D,
-		  6 }, /* XNNPACK's sums are assembler, over weights packed for it and vectors of 64 bytes; */
-		{ NNB_DEPTHWISE_CONV_2D, 4 }, /* the kernel has weights that come with a request */
-		{ NNB_FULLY_CONNECTED, 5 },   /* likewise */
-		{ NNB_MAX_POOL_2D, 5 },       /* cell by cell, whatever the window */
-		{ NNB_MEAN, 6 },              /* in double */
-		{ NNB_LOGISTIC, 20 },         /* of one element to eleven: the call is what is measured */
-	};
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].op == op)
-			return reasons[i].bound;
-	return 3;
-}
-
 /* Of the operations that these models have most of, how many times as long the plain kernel takes. */
 static void judge_kernels(struct bench *b, const struct subject *subjects, uint32_t n)
 {
@@ -220,7 +198,7 @@ static void judge_kernels(struct bench *b, const struct subject *subjects, uint3
 	char name[64];
 
 	for (uint32_t i = 0; i < n; i++)
-		for (int k = 0; k < 4; k++) /* the first is to warm up */
+		for (int k = 0; k < 2; k++) /* the first is to warm up */
 			run(&subjects[i], k ? TIMES_EACH : TIMES_OFF);
 	for (uint32_t op = 0; op < TIMES_OPS; op++)
 		ops[op] = op;
@@ -229,7 +207,7 @@ static void judge_kernels(struct bench *b, const struct subject *subjects, uint3
 		uint32_t op = ops[i];
 
 		snprintf(name, sizeof(name), "kernel / XNNPACK, %s", nnb_op_name(op));
-		bench_at_most(b, name, (double)times->kernel_ns[op] / (double)times->xnnpack_ns[op], bound_of(op));
+		bench_at_most(b, name, (double)times->kernel_ns[op] / (double)times->xnnpack_ns[op], KERNEL_MOST);
 	}
 }
 
