@@ -84,7 +84,7 @@ static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reas
 			return REFUSED(reason, "its handle is not that of %s", pool->name);
 		return NNB_STATUS_NONE;
 	default:
-		return REFUSED(reason, "a model may not have a pool of this name");
+		return REFUSED(reason, "a model's pools are ashmem, mmap_fd or hardware_buffer_blob");
 	}
 }
 

@@ -868,7 +868,7 @@ static const struct other_memory_row {
 	{ "that is a part of a file", part_of_a_file, NONE, NONE },
 	{ "that begins between two pages", between_pages, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "whose file has been cut short", cut_short, GENERAL_FAILURE, GENERAL_FAILURE },
-	{ "that is an image", image, GENERAL_FAILURE, GENERAL_FAILURE },
+	{ "that is an image (P-10)", image, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "of an unknown kind", unknown_kind, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "whose handle is not canonical", no_canonical_handle, INVALID_ARGUMENT, INVALID_ARGUMENT },
 	{ "that is a buffer", a_token, INVALID_ARGUMENT, INVALID_ARGUMENT },

@@ -861,7 +861,7 @@ static const struct model_rule rules[] = {
 	{ "R8: mmap_fd of two integers", POOLS, file_of_two_integers },
 	{ "R8: mmap_fd to be executed", POOLS, file_executable },
 	{ "P-10: a pool that is a BLOB hardware buffer", POOLS, pool_a_blob, true },
-	{ "P table: a pool that is another hardware buffer", POOLS, pool_a_hardware_buffer },
+	{ "P-10: a pool that is another hardware buffer", POOLS, pool_a_hardware_buffer },
 	{ "O-34: an output scale that is the inputs' product", FC_Q, fc_output_scale },
 	{ "O-34: an output scale that is the inputs' product, in HAL 1.2", FC_Q, fc_output_scale_in_1_2, true },
 	{ "O-34: an output scale that is the inputs' product, in HAL 1.1", FC_Q, fc_output_scale_in_1_1 },
