@@ -120,6 +120,9 @@ NNBX_TWICE(sum_f32, (size_t cells, size_t step, const float *in, size_t n, doubl
 
 void nnbx_sum_f32(const struct nnbx_area *area, const float *in, size_t n, double *sums)
 {
-	for (size_t row = 0; row < area->rows; row++)
-		sum_f32(area->cells, area->cell_step, in + row * area->row_step, n, sums);
+	bool joins = area->row_step == area->cells * area->cell_step; /* rows of a window as wide as the image */
+	size_t rows = joins ? 1 : area->rows, cells = joins ? area->rows * area->cells : area->cells;
+
+	for (size_t row = 0; row < rows; row++)
+		sum_f32(cells, area->cell_step, in + row * area->row_step, n, sums);
 }

@@ -122,7 +122,7 @@ static double reduce_one(enum nnb_op op, const struct nnbx_tensor *in, const str
 
 /* ---- sums of float32 whose innermost dimension is kept: neighbours are summed side by side ---- */
 
-enum { SIDE_BY_SIDE = 64 };
+enum { SIDE_BY_SIDE = 256 };
 
 /* The sums of @n neighbours, at most SIDE_BY_SIDE, from @in on. */
 static void sum_neighbours(const struct walk *over, size_t n, const float *in, double *sums)
