@@ -7,11 +7,6 @@
 
 enum { BITS_MIN = 6, BITS_MAX = 30 };
 
-static struct bsa_entry **chain_of(const struct bsa_table *t, uint64_t number)
-{
-	return &t->chains[bsa_mixed(number) >> (64 - t->bits)];
-}
-
 int bsa_table_init(struct bsa_table *t)
 {
 	*t = (struct bsa_table){ .bits = BITS_MIN };
@@ -36,7 +31,7 @@ static void table_grow(struct bsa_table *t)
 	t->bits++;
 	for (size_t i = 0; i < (size_t)1 << old.bits; i++)
 		for (struct bsa_entry *e = old.chains[i], *next; e; e = next) {
-			struct bsa_entry **chain = chain_of(t, e->number);
+			struct bsa_entry **chain = bsa_table_chain(t, e->number);
 
 			next = e->next;
 			e->next = *chain;
@@ -49,9 +44,9 @@ void bsa_table_add(struct bsa_table *t, struct bsa_entry *entry, uint64_t number
 {
 	struct bsa_entry **chain;
 
-	if (t->n >> t->bits && t->bits < BITS_MAX)
+	if (t->n >> (t->bits - 1) && t->bits < BITS_MAX)
 		table_grow(t);
-	chain = chain_of(t, number);
+	chain = bsa_table_chain(t, number);
 	entry->number = number;
 	entry->next = *chain;
 	*chain = entry;
@@ -60,7 +55,7 @@ void bsa_table_add(struct bsa_table *t, struct bsa_entry *entry, uint64_t number
 
 void bsa_table_remove(struct bsa_table *t, struct bsa_entry *entry)
 {
-	struct bsa_entry **at = chain_of(t, entry->number);
+	struct bsa_entry **at = bsa_table_chain(t, entry->number);
 
 	while (*at && *at != entry)
 		at = &(*at)->next;
