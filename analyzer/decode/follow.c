@@ -5,7 +5,7 @@
  * reads one file at a time, and takes the one next whose first packet has the lowest number beyond the last one read.
  *
  * Which directories, and which metadata, have changed inotify tells, because to read all of them at each look takes longer than to decode what
- * is new. Where it tells nothing (too many watches, a file system that other hosts write to), they are read now and then: UNREAD_LOOKS.
+ * is new. Where it tells nothing (too many watches, a file system that other hosts write to), they are read now and then: UNREAD_LOOKS, WATCHED_LOOKS.
  *
  * The recipe of a trace (recipe.h) is made of its metadata as bsa_look makes it of a whole trace: from a copy of the metadata's whole packets
  * beside one packet without events, in a scratch directory, so that babeltrace2 agrees with it here, too.
@@ -38,7 +38,8 @@ enum {
 	HEADER_MAX = 88, /* bytes of a packet's header that any packet has */
 	UNREAD_LOOKS =
 		16, /* looks after which a directory is read again though its time is the same: that is a coarse one */
-	STALL_LOOKS = 400, /* looks after which a header that makes no sense is believed to stay so */
+	WATCHED_LOOKS = 64, /* likewise, though inotify, which watches it, tells nothing */
+	STALL_LOOKS = 400,  /* looks after which a header that makes no sense is believed to stay so */
 };
 static const uint64_t stall_ns = 2000000000; /* how long a stream that cannot be read yet holds back the others */
 
@@ -448,7 +449,7 @@ static void hear_changes(struct bsa_follow *f)
 /* True: the directory has to be read. */
 static bool is_stirred(const struct bsa_follow *f, struct place *p)
 {
-	if (f->now != BSA_NEVER && p->watch >= 0 && !p->stirred && ++p->unread < UNREAD_LOOKS)
+	if (f->now != BSA_NEVER && p->watch >= 0 && !p->stirred && ++p->unread < WATCHED_LOOKS)
 		return false;
 	p->unread = 0;
 	p->stirred = false;
@@ -1052,6 +1053,16 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 uint64_t bsa_follow_until(const struct bsa_follow *f)
 {
 	return f->until;
+}
+
+int bsa_follow_changes(const struct bsa_follow *f)
+{
+	return f->inotify;
+}
+
+uint64_t bsa_follow_settles(const struct bsa_follow *f)
+{
+	return f->merge.n ? f->merge.heap[0].at + f->settle_ns : BSA_NEVER;
 }
 
 /* ---- all of it ---- */

@@ -50,6 +50,15 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 /* All records before this time have been handed out, once bsa_follow_next has answered 0. */
 uint64_t bsa_follow_until(const struct bsa_follow *f);
 
+/*
+ * A descriptor that becomes readable when the recording grows. -1: there is none. It is no more than a hint: where inotify tells nothing (too
+ * many watches, a file system that other hosts write to), only a look shows what has grown.
+ */
+int bsa_follow_changes(const struct bsa_follow *f);
+
+/* When a look can hand out the first record that waits for other streams, though none of them grows. BSA_NEVER: no record waits. */
+uint64_t bsa_follow_settles(const struct bsa_follow *f);
+
 /* As of decode.h. NULL: no more; more may come with a look. Borrowed until the next look. */
 const struct bsa_trace *bsa_follow_trace(const struct bsa_follow *f, size_t i);
 struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i);

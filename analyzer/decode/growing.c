@@ -44,3 +44,13 @@ struct bsa_followed bsa_growing_followed(const struct bsa_growing *g)
 {
 	return g->follow ? bsa_follow_followed(g->follow) : bsa_remote_followed(g->remote);
 }
+
+int bsa_growing_changes(const struct bsa_growing *g)
+{
+	return g->follow ? bsa_follow_changes(g->follow) : -1;
+}
+
+uint64_t bsa_growing_settles(const struct bsa_growing *g)
+{
+	return g->follow ? bsa_follow_settles(g->follow) : BSA_NEVER;
+}

@@ -24,4 +24,8 @@ const struct bsa_trace *bsa_growing_trace(const struct bsa_growing *g, size_t i)
 struct bsa_decoded bsa_growing_decoded(const struct bsa_growing *g, size_t i);
 struct bsa_followed bsa_growing_followed(const struct bsa_growing *g);
 
+/* As in follow.h; of a relay -1, and BSA_NEVER. */
+int bsa_growing_changes(const struct bsa_growing *g);
+uint64_t bsa_growing_settles(const struct bsa_growing *g);
+
 #endif

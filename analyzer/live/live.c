@@ -426,6 +426,12 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 	return r;
 }
 
+uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd)
+{
+	*ret_fd = bsa_growing_changes(&l->growing);
+	return bsa_growing_settles(&l->growing);
+}
+
 static void on_recause(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is)
 {
 	bsa_rows_recause(((struct bsa_live *)ctx)->rows, app, model, was, is);

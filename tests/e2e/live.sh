@@ -10,8 +10,8 @@ quietly lttng --no-sessiond create live --output="$tmp/live"
 # without a timer of its own the metadata stays in memory until the session stops
 quietly lttng --no-sessiond enable-channel --userspace --session=live --buffers-uid --subbuf-size=4096 --num-subbuf=2 \
 	--switch-timer=100000 metadata
-quietly lttng --no-sessiond enable-channel --userspace --session=live --buffers-uid --discard --subbuf-size=131072 --num-subbuf=16 \
-	--switch-timer=10000 --tracefile-size=262144 --tracefile-count=64 bursts
+quietly lttng --no-sessiond enable-channel --userspace --session=live --buffers-uid --discard --subbuf-size=32768 --num-subbuf=64 \
+	--switch-timer=10000 --tracefile-size=65536 --tracefile-count=256 bursts
 quietly lttng --no-sessiond enable-event --userspace --session=live --channel=bursts 'nnburst:*' --loglevel=DEBUG_FUNCTION
 quietly lttng --no-sessiond start live
 

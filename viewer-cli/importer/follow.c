@@ -12,7 +12,14 @@
 #include "input/shared.h"
 #include "metrics/of_live.h"
 
-enum { LOOK_MS = 5, LOOK_CONDITIONS_MS = 250, LINE_MAX_BYTES = PATH_MAX + 8 };
+enum {
+	TOGETHER_MS = 1, /* LTTng writes the packets of all cpus one after the other: one look for all of them */
+	LOOK_MS = 5,     /* between two looks, where nothing tells that the recording has grown */
+	QUIET_MS =
+		20, /* likewise, where something does: of a file system that another host writes to inotify tells nothing */
+	LOOK_CONDITIONS_MS = 250,
+	LINE_MAX_BYTES = PATH_MAX + 8
+};
 
 struct following {
 	struct bsa_live *live;
@@ -152,6 +159,35 @@ static bool input_read(struct following *f)
 	return f->n < sizeof(f->line) - 1;
 }
 
+/* How long until a look is worth it, if nothing tells before that the recording has grown: ms. */
+static int look_after(uint64_t settles)
+{
+	uint64_t now = clock_ns();
+
+	if (settles <= now + LOOK_MS * UINT64_C(1000000))
+		return LOOK_MS;
+	return settles < now + QUIET_MS * UINT64_C(1000000) ? (int)((settles - now) / 1000000) + 1 : QUIET_MS;
+}
+
+/* Obey, or wait until the recording has grown, and read it. False: burstscope closed the pipe. */
+static bool following_step(struct following *f)
+{
+	struct pollfd p[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+	int ms = LOOK_CONDITIONS_MS;
+
+	if (!f->folding && !f->figures.code) {
+		uint64_t settles = bsa_live_next(f->live, &p[1].fd);
+
+		ms = p[1].fd < 0 ? LOOK_MS : look_after(settles);
+	}
+	if (poll(p, 2, ms) > 0 && !p[0].revents)
+		poll(p, 1, TOGETHER_MS);
+	if (p[0].revents)
+		return input_read(f);
+	recording_read(f);
+	return true;
+}
+
 /* @bounds as in figures.h. False: no memory. */
 static bool metrics_begin(struct following *f, const char *bounds)
 {
@@ -187,7 +223,6 @@ int bsv_follow(int argc, char **argv)
 	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARGS };
 	static struct following f = { .figures.magic = BSV_FIGURES_MAGIC };
 	struct bsa_live_options options = { 0 };
-	bool connected = true;
 
 	if (argc < ARGS || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION))
 		return BSV_IMPORTER_STRANGE;
@@ -205,14 +240,8 @@ int bsv_follow(int argc, char **argv)
 		options.tells = bsv_metrics_of_live_tells(f.filling);
 	}
 	error_keep(&f, bsa_live_open(&f.live, &options, &f.figures.err));
-	while (connected) {
-		struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
-
-		if (poll(&p, 1, f.folding ? LOOK_CONDITIONS_MS : LOOK_MS) > 0)
-			connected = input_read(&f);
-		else
-			recording_read(&f);
-	}
+	while (following_step(&f))
+		;
 	bsa_live_free(f.live);
 	bsv_folding_free(f.folding);
 	bsv_metrics_of_live_free(f.filling);

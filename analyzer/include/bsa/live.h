@@ -97,6 +97,12 @@ struct bsa_live *bsa_live_free(struct bsa_live *l); /* NULL is fine; returns NUL
 /* Read and fold what has grown. @now: CLOCK_MONOTONIC. 0; BSA_E_ENV. */
 int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err);
 
+/*
+ * When to look next. *ret_fd: a descriptor that becomes readable when the recording grows, valid until the next call; -1: none tells that. Returns
+ * the time, as @now above, from which on a look hands out records that wait now, though nothing grows; BSA_LIVE_UNKNOWN: no record waits.
+ */
+uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd);
+
 /* The recording is over, and all of it is in files. Then only what there is may be asked for. 0; BSA_E_ENV. */
 int bsa_live_finish(struct bsa_live *l, struct bsa_err *err);
 
