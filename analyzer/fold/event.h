@@ -63,7 +63,7 @@ struct bsa_client_disconnect {
 	uint8_t reason;
 };
 struct bsa_model_prepare {
-	uint64_t const_bytes, estimate_ns, step_ns, deadline_ns, took_ns, since;
+	uint64_t const_bytes, estimate_ns, step_ns, deadline_ns, took_ns, since, look_ns;
 	uint32_t model, conn, digest;
 	uint16_t ops;
 	uint8_t priority, status;

@@ -65,6 +65,7 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(client_connect, pid) ANY(client_connect, uid) ANY(client_connect, app) END },
 	[BSA_client_disconnect] = (const struct field[]){ ANY(client_disconnect, conn) ANY(client_disconnect, reason) END },
 	[BSA_model_prepare] = (const struct field[]){ NS(model_prepare, estimate_ns) NS(model_prepare, step_ns)
+		NS(model_prepare, look_ns)
 		ASKED(model_prepare, deadline_ns) NS(model_prepare, took_ns) TIME(model_prepare, since)
 		ANY(model_prepare, model) ANY(model_prepare, conn) ANY(model_prepare, priority) ANY(model_prepare, ops)
 		ANY(model_prepare, const_bytes) ANY(model_prepare, status) ANY(model_prepare, digest) END },

@@ -444,6 +444,7 @@ static struct bsa_model model_unknown(struct bsa_fold *f, uint32_t number)
 		                   .number = number,
 		                   .const_bytes = BSA_NEVER,
 		                   .step_ns = BSA_NEVER,
+		                   .look_ns = BSA_NEVER,
 		                   .estimate_ns = BSA_NEVER,
 		                   .prepare_ns = BSA_NEVER,
 		                   .prepared = BSA_NEVER,
@@ -494,6 +495,7 @@ static void model_told(struct bsa_fold *f, struct bsa_model *m, const struct bsa
 	}
 	m->const_bytes = e->const_bytes;
 	m->step_ns = e->step_ns;
+	m->look_ns = e->look_ns;
 	m->estimate_ns = e->estimate_ns;
 	m->prepare_ns = e->took_ns;
 	if (m->prepared == BSA_NEVER)

@@ -32,6 +32,11 @@ enum {
 };
 #define SEED_AT_MOST_NS 100000000 /* ... and the time after which no more are begun */
 
+/* The stretches of a trial run between two looks or checkpoints: their sum, and that of their squares. */
+struct stretches {
+	double ns, squares;
+};
+
 struct run {
 	struct nnb__runner *runner;
 	struct nnb_execution *execution;
@@ -43,10 +48,12 @@ struct run {
 	uint64_t looked;   /* time of the first check of it, or 0 ... */
 	uint64_t cpu;      /* ... and the thread's cpu time then */
 	uint32_t looks;
-	uint64_t *op_ns;  /* trial runs: the time of each operation. NULL otherwise */
-	bool watched;     /* the clock is read at every checkpoint */
-	uint64_t last;    /* if watched: time of the last checkpoint, or of the start on the lane */
-	uint64_t longest; /* if watched: longest time between two checkpoints */
+	uint64_t *op_ns;             /* trial runs: the time of each operation. NULL otherwise */
+	struct stretches *stretches; /* likewise */
+	uint64_t asked;              /* trial runs: time of the last look */
+	bool watched;                /* the clock is read at every checkpoint */
+	uint64_t last;               /* if watched: time of the last checkpoint, or of the start on the lane */
+	uint64_t longest;            /* if watched: longest time between two checkpoints */
 	enum nnb_status stopped;
 	bool inside;               /* the run was stopped inside an operation */
 	bool off_lane;             /* the run was stopped inside an operation, and has lost its lane */
@@ -157,10 +164,22 @@ static bool run_is_cancelled(const struct nnb__runner *r)
 	return r->seat.cancelled && atomic_load_explicit(r->seat.cancelled, memory_order_relaxed);
 }
 
+/* A trial run is asked here whether it continues, by a look or at a checkpoint. */
+static void note_look(struct run *run, uint64_t now)
+{
+	double ns = (double)(now - (run->asked > run->last ? run->asked : run->last));
+
+	run->asked = now;
+	run->stretches->ns += ns;
+	run->stretches->squares += ns * ns;
+}
+
 static void note_stretch(struct run *run, uint32_t op, uint64_t now)
 {
 	uint64_t ns = now - run->last;
 
+	if (run->stretches)
+		note_look(run, now);
 	run->last = now;
 	if (ns > run->longest)
 		run->longest = ns;
@@ -351,6 +370,8 @@ static bool run_look(void *arg)
 	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER && !due)
 		return true;
 	now = nnb__now();
+	if (run->stretches)
+		note_look(run, now);
 	if (due && work_exceeded(run, now)) {
 		nnb_because(run->reason,
 		            "the execution used %.3g s of cpu time, the limit of one execution (limit work)",
@@ -599,9 +620,13 @@ static int seed_request(const struct nnb_model *m, struct nnb_request *ret, stru
 
 /* One trial run. Returns its cpu time; *whole: it ran to the end. */
 static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, const struct nnb_request *request,
-                          struct nnb_mapping *mapping, uint64_t *op_ns, uint64_t until, bool *whole)
+                          struct nnb_mapping *mapping, uint64_t *op_ns, uint64_t until, bool *whole,
+                          uint64_t *ret_look_ns)
 {
-	struct run run = { .runner = r, .deadline = NNB__NEVER, .op_ns = op_ns, .watched = true };
+	struct stretches stretches = { 0 };
+	struct run run = {
+		.runner = r, .deadline = NNB__NEVER, .op_ns = op_ns, .stretches = &stretches, .watched = true
+	};
 	uint64_t began, cpu, exec = 0; /* the number of the trial run in the stream of its connection; 0: no events */
 	enum nnb_status status;
 
@@ -621,6 +646,8 @@ static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, 
 	nnb__trace_refused(r->seat.trace, status);
 	nnb__trace_end(r->seat.trace);
 	*whole = !status;
+	if (*whole && stretches.ns > 0)
+		*ret_look_ns = (uint64_t)(stretches.squares / stretches.ns);
 	return cpu;
 }
 
@@ -628,7 +655,7 @@ void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t un
 {
 	const struct nnb_model *m = nnb_prepared_model(prepared);
 	struct nnb__times *times = r->times;
-	uint64_t *op_ns = calloc(m->n_operations, sizeof(*op_ns)), least_ns = 0, ns;
+	uint64_t *op_ns = calloc(m->n_operations, sizeof(*op_ns)), least_ns = 0, look_ns = 0, ns;
 	bool whole = false, ever = false, fixed = nnb__prepared_is_fixed(prepared);
 	struct nnb_mapping *mapping = NULL; /* one mapping for all runs, so that page faults are not measured */
 	struct nnb_request request;
@@ -640,7 +667,7 @@ void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t un
 		if (nnb_map(&mapping, &pool))
 			mapping = NULL;
 		for (int i = 0; mapping && i < SEEDS && (whole || !i); i++) {
-			ns = seed_once(r, prepared, &request, mapping, op_ns, until, &whole);
+			ns = seed_once(r, prepared, &request, mapping, op_ns, until, &whole, &look_ns);
 			if (whole || !ever)
 				least_ns = ns < least_ns || !ever ? ns : least_ns;
 			ever |= whole;
@@ -649,7 +676,7 @@ void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t un
 		nnb_memory_close(&pool);
 		free((void *)request.inputs);
 	}
-	nnb__times_init(times, m->n_operations, fixed, ever ? op_ns : NULL, least_ns);
+	nnb__times_init(times, m->n_operations, fixed, ever ? op_ns : NULL, least_ns, look_ns);
 	r->times = times;
 	free(op_ns);
 }

@@ -16,11 +16,12 @@ static struct nnb__estimate times_estimate(const struct nnb__times *t)
 		                       .fixed = t->fixed };
 }
 
-void nnb__times_init(struct nnb__times *t, uint32_t n, bool fixed, const uint64_t *op_ns, uint64_t floor_ns)
+void nnb__times_init(struct nnb__times *t, uint32_t n, bool fixed, const uint64_t *op_ns, uint64_t floor_ns,
+                     uint64_t look_ns)
 {
 	uint64_t all = 0, left;
 
-	*t = (struct nnb__times){ .n_operations = n, .fixed = fixed };
+	*t = (struct nnb__times){ .n_operations = n, .fixed = fixed, .look_ns = look_ns };
 	atomic_init(&t->floor_ns, floor_ns);
 	if (!op_ns)
 		return;

@@ -19,16 +19,17 @@ struct nnb__times {
 	/* constant after the preparation */
 	bool fixed;       /* all runs have the same shapes: otherwise one run gives no floor for another */
 	uint64_t step_ns; /* 0: unknown */
+	uint64_t look_ns; /* twice the mean time from a moment of a run until the next look; 0: unknown */
 	float *left;      /* by operation: the share of a run that is left from there on; NULL: unknown */
 	uint32_t n_operations;
 };
 
 /*
  * @fixed: all runs have the same shapes. @op_ns: the time of each operation in a trial run that used @floor_ns of cpu time; NULL:
- * no trial run has finished, and a run takes more than @floor_ns.
+ * no trial run has finished, and a run takes more than @floor_ns. @look_ns: see the struct.
  */
 void nnb__times_init(struct nnb__times *times, uint32_t n_operations, bool fixed, const uint64_t *op_ns,
-                     uint64_t floor_ns);
+                     uint64_t floor_ns, uint64_t look_ns);
 void nnb__times_fini(struct nnb__times *times);
 
 /* Whether to time the next run (nnb__estimate_due). */

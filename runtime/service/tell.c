@@ -137,7 +137,8 @@ static void tell_model(const struct nnb__model *m, uint64_t since)
 		    .priority = (uint8_t)nnb_prepared_how(m->prepared)->priority,
 		    .ops = at_most_u16(model->n_operations), .const_bytes = constant_bytes(model),
 		    .estimate_ns = times.estimate_ns, .step_ns = times.step_ns, .deadline_ns = m->birth.deadline_ns,
-		    .took_ns = m->birth.took_ns, .since = since, .digest = m->birth.digest);
+		    .took_ns = m->birth.took_ns, .since = since, .digest = m->birth.digest,
+		    .look_ns = m->times.look_ns);
 	}
 	for (uint32_t i = 0; i < model->n_pools; i++)
 		nnb__tell_pool_map(NBT_owner_model, m->id, (int32_t)i, &model->pools[i],

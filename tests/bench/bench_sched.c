@@ -431,8 +431,8 @@ static void checkpoints_open(struct bench *b, struct checkpoints *c)
 	open_lanes(&c->lanes, 1);
 	for (int i = 0; i < MOBILENET_OPERATIONS; i++)
 		op_ns[i] = OP_NS;
-	nnb__times_init(&c->times, MOBILENET_OPERATIONS, true, op_ns, OP_NS);
-	nnb__times_init(&c->null_times, MOBILENET_OPERATIONS, true, op_ns, OP_NS);
+	nnb__times_init(&c->times, MOBILENET_OPERATIONS, true, op_ns, OP_NS, 0);
+	nnb__times_init(&c->null_times, MOBILENET_OPERATIONS, true, op_ns, OP_NS, 0);
 	for (int way = 0; way < N_WAYS; way++)
 		nnb__runner_init(&c->runners[way], way == CHECKED ? NULL : &c->lanes, way == CHECKED ? NULL : &c->app,
 		                 &c->times, 1, NULL);

@@ -840,6 +840,8 @@ static void of_thing(const struct text_event *e)
 		expect_known(e, CONNECTION, text_get(e, "conn"), "client");
 		if (text_get(e, "model"))
 			thing_new(MODEL, text_get(e, "model"));
+		if (!text_get(e, "step_ns") != !text_get(e, "look_ns"))
+			judge_object("a model of which only one of step_ns and look_ns was measured");
 		break;
 	case NBT_EVENT_model_release:
 		expect_known(e, MODEL, text_get(e, "model"), "model");

@@ -91,12 +91,12 @@ static void models_are_there_from_prepare_to_release(void **state)
 	static const struct fold_row rows[] = {
 		{ "all that is said of one",
 		  CAMERA "10 model_prepare model=2 conn=1 name=net priority=high ops=30 const_bytes=7 estimate_ns=400 "
-		         "step_ns=50 "
+		         "step_ns=50 look_ns=5 "
 		         "deadline_ns=90 took_ns=4\n"
 		         "20 model_release model=2\n",
 		  "model number=2 trace=1 process=20 app=20/camera name=net priority=2 status=0 operations=30 "
 		  "const_bytes=7 "
-		  "step_ns=50 estimate_ns=400 prepare_ns=4 prepared=10 released=20 deadline=90" },
+		  "step_ns=50 look_ns=5 estimate_ns=400 prepare_ns=4 prepared=10 released=20 deadline=90" },
 		{ "one that could not be prepared",
 		  CAMERA "10 model_prepare conn=1 name=net priority=low status=missed_deadline_persistent took_ns=4\n"
 		         "11 model_prepare conn=1 name=net priority=low status=missed_deadline_persistent took_ns=4\n",

@@ -242,7 +242,8 @@ static void say_streams(void)
 	snprintf(text, sizeof(text),
 	         "model_prepare: { model = %d, conn = %d, name = \"m\", priority = " NAMED(
 			 "low", "0") ", ops = 3, const_bytes = 0, estimate_ns = 0, step_ns = 0, deadline_ns = 0, "
-	                             "status = " NAMED("none", "0") ", took_ns = 0, since = 0 }",
+	                             "status = " NAMED("none",
+	                                               "0") ", took_ns = 0, since = 0, digest = 0, look_ns = 0 }",
 	         MODEL, CONNECTION);
 	say_both(130, text);
 	for (int i = 0; i < 6; i++) {
