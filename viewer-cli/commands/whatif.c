@@ -428,17 +428,20 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 	bsv_answer_note(
 		a,
 		"Assumed: the time between checkpoints is the longest step of the model, measured when the model was "
-		"prepared; saving a preempted execution takes twice the usual time to release the lane, or 1 ms; runs "
-		"are as long as recorded.");
+		"prepared; an execution whose work is saved makes room sooner, within twice the usual time to release "
+		"the lane, or (where that was not recorded) when the driver asks next, as a trial run measured it, or "
+		"within 1 ms; runs are as long as recorded.");
 	if (t->past.n_unknown_runs)
 		bsv_answer_note(a, "%zu %s not run to the end: their length is taken from others of the same model.",
 		                t->past.n_unknown_runs,
 		                t->past.n_unknown_runs == 1 ? "execution did" : "executions did");
 	if (t->past.n_starved)
-		bsv_answer_note(a,
-		                "%zu %s for most of the recording: with earlier answers they would have submitted "
-		                "more, which is unknown here and would have delayed others.",
-		                t->past.n_starved, t->past.n_starved == 1 ? "thread waited" : "threads waited");
+		bsv_answer_note(
+			a,
+			"%zu %s for an answer for most of the recording; how soon the next submission would have "
+			"followed an earlier answer is hardly known. In most replays it follows at once, in the "
+			"others there is none.",
+			t->past.n_starved, t->past.n_starved == 1 ? "thread waited" : "threads waited");
 	if (t->change.rules.lanes != t->past.rules.lanes)
 		bsv_answer_note(a, "Predictions for another number of lanes are much less certain than others: "
 		                   "parallel executions "

@@ -241,13 +241,17 @@ static bool waited_mostly(const struct bsv_past *p, const struct bsv_past_chain 
 	return p->last_submitted > first && waited > (p->last_submitted - first) / 2;
 }
 
-/* With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer. */
+/*
+ * With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer;
+ * a single call does not tell how soon.
+ */
 static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 {
 	bool waited = waited_mostly(p, chain);
 
 	p->n_starved += waited;
-	if (!waited || chain->n < 2)
+	chain->single = waited && chain->n < 2;
+	if (!waited)
 		chain->loop = BSV_LOOP_OPEN;
 }
 

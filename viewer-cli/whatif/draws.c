@@ -13,6 +13,7 @@
 enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
+enum { SILENT_OF = 3 /* replays: in one of them a thread of a single call submits no other; in the others at once */ };
 #define MOOD 0.15
 #define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
 #define LEAST_RUN_NS 1000
@@ -286,6 +287,8 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 	} else if (at->drawn) { /* more than were recorded */
 		when = now;
 	}
+	if (at->drawn && chain->single && d->seed % SILENT_OF == 0)
+		return false;
 	if (when > chain->ends || (when == chain->ends && at->drawn >= chain->n))
 		return false;
 	while (at->at + 1 < chain->n && call_at(d, chain, (int64_t)at->at + 1)->submitted <= when)

@@ -199,7 +199,7 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 	int r = prepare_query(
 		&q, db, with,
 		" SELECT m.id, m.app_id, a.name, n.name, m.step_ns, m.estimate_ns, m.operations, m.prepared IS "
-		"NULL FROM model m "
+		"NULL, m.look_ns FROM model m "
 		"LEFT JOIN apps a ON a.id = m.app_id LEFT JOIN models n ON n.id = m.id ORDER BY m.id",
 		err);
 	size_t room = 0;
@@ -210,7 +210,8 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 			                    .step_ns = is_null(q, 4) ? 0 : column_length(q, 4),
 			                    .estimate_ns = is_null(q, 5) ? 0 : column_length(q, 5),
 			                    .operations = bsa_query_get_int(q, 6),
-			                    .confirmed = bsa_query_get_int(q, 7) != 0 };
+			                    .confirmed = bsa_query_get_int(q, 7) != 0,
+			                    .look_ns = is_null(q, 8) ? 0 : column_length(q, 8) };
 
 		r = app_of(p, is_null(q, 1) ? INT64_MIN : bsa_query_get_int(q, 1), bsa_query_get_string(q, 2, NULL),
 		           &m.app, err);

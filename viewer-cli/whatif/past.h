@@ -57,9 +57,10 @@ struct bsv_past_chain {
 	size_t n, room;
 	uint32_t model, path;
 	enum bsv_loop loop;
-	uint32_t beside;    /* another one of its group and path, from 1; 0: none */
-	bool fails;         /* a call of the chain was not served */
-	bool skips;         /* calls that are due while the thread waits are left out, except for the latest */
+	uint32_t beside; /* another one of its group and path, from 1; 0: none */
+	bool single; /* its thread waited for one answer, and submitted nothing else: whether it would is not known */
+	bool fails;  /* a call of the chain was not served */
+	bool skips;  /* calls that are due while the thread waits are left out, except for the latest */
 	uint64_t budget_ns; /* from due to deadline, of an open loop; BSA_REPLAY_NEVER: each call has its own */
 	uint64_t ends;      /* the recording tells of it until then */
 };
