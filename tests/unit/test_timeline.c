@@ -160,6 +160,31 @@ static void nobody_is_guessed_where_nobody_knows(void **state)
 	bsv_timeline_free(t);
 }
 
+static void behind_what_was_told_last_an_open_execution_may_have_the_lane(void **state)
+{
+	struct bsv_timeline *t = of_800_ns();
+	char cells[CELLS + 1], *text;
+
+	(void)state;
+	bsv_timeline_lane(t, 1, 1);
+	bsv_timeline_lane(t, 2, 0);
+	bsv_timeline_held(t, 1, 0, 1, 100, 300);
+	bsv_timeline_open(t, 1, 200, 500); /* on lane 0 from 300 on, and on lane 1 from 200 on, for all that is known */
+	text = drawn(t, false, NULL);
+	row(text, "lane 1:0", cells);
+	assert_cells(cells, 0, 10, '.');
+	assert_cells(cells, 10, 30, 'C');
+	assert_cells(cells, 30, 50, '?');
+	assert_cells(cells, 50, CELLS, '.');
+	row(text, "lane 1:1", cells);
+	assert_cells(cells, 0, 20, '.');
+	assert_cells(cells, 20, 50, '?');
+	row(text, "lane 2:0", cells);
+	assert_cells(cells, 0, CELLS, '.');
+	free(text);
+	bsv_timeline_free(t);
+}
+
 static void before_and_after_the_recording_there_is_nothing(void **state)
 {
 	struct bsv_timeline *t = bsv_timeline_new(-100, 700, WIDTH);
@@ -366,6 +391,7 @@ int main(void)
 		cmocka_unit_test(a_cell_has_who_had_the_lane_longest),
 		cmocka_unit_test(a_cell_is_full_only_if_all_of_it_was_held),
 		cmocka_unit_test(nobody_is_guessed_where_nobody_knows),
+		cmocka_unit_test(behind_what_was_told_last_an_open_execution_may_have_the_lane),
 		cmocka_unit_test(before_and_after_the_recording_there_is_nothing),
 		cmocka_unit_test(queues_are_as_high_as_they_were_long),
 		cmocka_unit_test(marks_stand_where_they_were_and_are_counted),

@@ -59,7 +59,12 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-enum { STREAMS = 256 };
+enum { STREAMS = 256, SERVICES = 64 };
+
+/* A service, and the time in which executions without a recorded end may have held its lanes. */
+struct open_service {
+	int64_t service, from, until;
+};
 
 struct asked {
 	const struct bsv_call *call;
@@ -71,7 +76,9 @@ struct asked {
 	struct bsa_query *services;  /* service of stream :id */
 	struct {
 		int64_t stream, service;
-	} served[STREAMS];   /* cache of the services of streams, by stream modulo STREAMS */
+	} served[STREAMS]; /* cache of the services of streams, by stream modulo STREAMS */
+	struct open_service open[SERVICES];
+	size_t n_open;
 	int64_t focus;       /* execution.id in the focus; 0: none */
 	int64_t from, to;    /* time since the recording began */
 	int64_t first, last; /* range of the execution.ids that may be drawn */
@@ -205,9 +212,10 @@ static char *range_condition(const struct asked *a)
 static char *range_sql(const struct asked *a, const char *template)
 {
 	bsv_scoped_text *within = range_condition(a);
-	char began[32], from[32], to[32], first[32], last[32], limit[32];
+	char began[32], ended[32], from[32], to[32], first[32], last[32], limit[32];
 	struct bsv_hole holes[] = { { "with", a->input.with },
 		                    { "began", began },
+		                    { "ended", ended },
 		                    { "from", from },
 		                    { "to", to },
 		                    { "first", first },
@@ -218,6 +226,7 @@ static char *range_sql(const struct asked *a, const char *template)
 		                    { NULL, NULL } };
 
 	snprintf(began, sizeof(began), "%" PRId64, a->input.began);
+	snprintf(ended, sizeof(ended), "%" PRId64, absolute_time(a, recording_length(a)));
 	snprintf(from, sizeof(from), "%" PRId64, absolute_time(a, a->from));
 	snprintf(to, sizeof(to), "%" PRId64, absolute_time(a, a->to));
 	snprintf(first, sizeof(first), "%" PRId64, a->first);
@@ -243,15 +252,18 @@ static int rows_each(struct asked *a, char *own, row_function *tell, struct bsa_
 /* ---- for people ---- */
 
 /* Columns of timeline_drawn.sql. */
-enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, SEVERAL };
+enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, ID, UNTIL };
+enum { AN_EXECUTION, A_WAIT, A_PREEMPTION };
 
-/* Read an integer; false: NULL. Each column of a million rows is read once. */
-static bool cell_int(const struct bsv_rows *r, size_t column, int64_t *ret)
+/* Read an integer; false: NULL. A million rows are read: their types are asked for only where the value does not tell. */
+static bool query_int(const struct bsa_query *q, size_t column, int64_t *ret)
 {
-	struct bsv_cell cell = bsv_rows_cell(r, column);
+	int64_t value = bsa_query_get_int(q, column);
 
-	*ret = cell.integer;
-	return cell.type == BSA_INT;
+	if (!value && bsa_query_type(q, column) != BSA_INT)
+		return false;
+	*ret = value;
+	return true;
 }
 
 /* @at relative to the start of the recording. */
@@ -290,34 +302,68 @@ static int64_t service_of(struct asked *a, int64_t id)
 	return a->served[i].service;
 }
 
-static void add_execution(struct asked *a, const struct bsv_rows *r)
+/* The end of an execution's run is not recorded: it may have held a lane until it was over. */
+static void add_open(struct asked *a, int64_t service, int64_t from, int64_t until)
 {
-	int64_t app, began, ended, stream, lane, at;
+	struct open_service *o = a->open;
 
-	if (!cell_int(r, APP, &app))
-		app = 0;
-	if (cell_int(r, BEGAN, &began) && cell_int(r, ENDED, &ended) && cell_int(r, STREAM, &stream) &&
-	    cell_int(r, LANE, &lane))
-		bsv_timeline_held(a->timeline, service_of(a, stream), lane, app, began, ended);
-	if (cell_int(r, SEVERAL, &at))
+	while (o < a->open + a->n_open && o->service != service)
+		o++;
+	if (o == a->open + SERVICES)
+		return;
+	if (o == a->open + a->n_open) {
+		*o = (struct open_service){ service, from, until };
+		a->n_open++;
+	}
+	o->from = from < o->from ? from : o->from;
+	o->until = until > o->until ? until : o->until;
+}
+
+static void add_execution(struct asked *a, const struct bsa_query *q)
+{
+	int64_t app = 0, began = 0, ended, stream, lane, at;
+	bool had_lane = query_int(q, BEGAN, &began);
+
+	if (had_lane && query_int(q, LANE, &lane)) {
+		if (query_int(q, ENDED, &ended) && query_int(q, STREAM, &stream)) {
+			query_int(q, APP, &app);
+			bsv_timeline_held(a->timeline, service_of(a, stream), lane, app, began, ended);
+		}
+	} else if (had_lane && query_int(q, ID, &at)) {
+		query_int(q, APP, &app);
 		add_stretches(a, at, app);
-	if (cell_int(r, DEADLINE, &at))
+	}
+	if ((had_lane || query_int(q, READY, &began)) && query_int(q, UNTIL, &at) && query_int(q, STREAM, &stream))
+		add_open(a, service_of(a, stream), began, at);
+	if (query_int(q, DEADLINE, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_DEADLINE, at);
-	if (cell_int(r, MISSED, &at))
+	if (query_int(q, MISSED, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_MISSED, at);
 }
 
-static void add_drawn(struct asked *a, const struct bsv_rows *r)
+static void add_drawn(struct asked *a, const struct bsa_query *q)
 {
-	const char *what = bsv_rows_cell(r, WHAT).text;
-	int64_t ready, not_ready, who, at;
+	int64_t what = bsa_query_get_int(q, WHAT), ready, not_ready, who, at;
 
-	if (cell_int(r, READY, &ready) && cell_int(r, NOT_READY, &not_ready))
-		bsv_timeline_waited(a->timeline, cell_int(r, WHO, &who) ? who : 0, ready, not_ready);
-	if (*what == 'e')
-		add_execution(a, r);
-	else if (*what == 'p' && cell_int(r, BEGAN, &at))
+	if (query_int(q, READY, &ready) && query_int(q, NOT_READY, &not_ready))
+		bsv_timeline_waited(a->timeline, query_int(q, WHO, &who) ? who : 0, ready, not_ready);
+	if (what == AN_EXECUTION)
+		add_execution(a, q);
+	else if (what == A_PREEMPTION && query_int(q, BEGAN, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_STOPPED, at);
+}
+
+/* Each column of a million rows is read once. */
+static int add_all_drawn(struct asked *a, struct bsa_err *err)
+{
+	bsv_scoped_text *sql = range_sql(a, bsv_sql_timeline_drawn);
+	struct bsa_query *q = NULL;
+	int r = sql ? bsa_query_new(&q, a->input.db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
+		add_drawn(a, q);
+	bsa_query_free(q);
+	return r;
 }
 
 static void add_lane(struct asked *a, const struct bsv_rows *r)
@@ -353,7 +399,7 @@ static int add_lanes(struct asked *a, struct bsa_err *err)
 		a,
 		bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
 	                 "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
-	                 "ON lane < lanes WHERE at < %" PRId64 " ORDER BY 1, 2",
+	                 "ON lane < lanes WHERE at < %" PRId64 " AND policy <> 'native' ORDER BY 1, 2",
 	                 absolute_time(a, a->to)),
 		add_lane, err);
 }
@@ -470,9 +516,11 @@ static int add_all(struct asked *a, struct bsa_err *err)
 		r = bsa_query_new(&a->services, a->input.db,
 		                  "SELECT trace_id * 4096 + (number >> 20) FROM stream WHERE id = :id", err);
 	if (r >= 0)
-		r = rows_each(a, range_sql(a, bsv_sql_timeline_drawn), add_drawn, err);
+		r = add_all_drawn(a, err);
 	if (r >= 0)
 		r = add_losses(a, err);
+	for (size_t i = 0; i < a->n_open; i++)
+		bsv_timeline_open(a->timeline, a->open[i].service, a->open[i].from, a->open[i].until);
 	if (r >= 0)
 		r = add_cpus(a, err);
 	return r < 0 ? r : add_focus(a, err);
@@ -493,12 +541,11 @@ static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, s
 
 /* ---- the command ---- */
 
-static bool has_cpus(const struct asked *a)
+static bool has_row(const struct asked *a, const char *sql)
 {
 	bsv_scoped_rows *rows = NULL;
 
-	return bsv_rows_query(&rows, a->input.db, "SELECT 1 FROM cpu_state LIMIT 1", NULL) >= 0 &&
-	       bsv_rows_step(rows, NULL) > 0;
+	return bsv_rows_query(&rows, a->input.db, sql, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0;
 }
 
 static void add_parts(struct asked *a)
@@ -509,7 +556,7 @@ static void add_parts(struct asked *a)
 	bsv_answer_sql(a->answer, "waits", "executions ready and not on a lane", range_sql(a, bsv_sql_timeline_waits));
 	bsv_answer_sql(a->answer, "marks", "misses, deadlines, preemptions", range_sql(a, bsv_sql_timeline_marks));
 	bsv_answer_sql(a->answer, "losses", "losses of events", range_sql(a, bsv_sql_timeline_losses));
-	if (has_cpus(a))
+	if (has_row(a, "SELECT 1 FROM cpu_state LIMIT 1"))
 		bsv_answer_sql(a->answer, "cpus", "what cpus did", range_sql(a, bsv_sql_timeline_cpus));
 	if (a->input.executions > (int64_t)limit)
 		bsv_answer_note(a->answer, "at most %u rows of each part; change that with --limit", limit);
@@ -530,6 +577,8 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	a.answer = bsv_answer_new(call, &a.input);
+	if (has_row(&a, "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1"))
+		bsv_answer_note(a.answer, "policy native has no lanes: when its executions ran was not recorded");
 	if (drawn)
 		bsv_answer_draw(a.answer, timeline_draw, &a);
 	else
@@ -549,7 +598,9 @@ const struct bsv_command bsv_timeline = {
 		"much of the column it was held, in eighths. Below them: for each app or model, the number of\n"
 		"executions that were ready and waiting; and marks of deadlines (|), missed deadlines (!), "
 		"preemptions\n"
-		"(^), and lost events (?). A question mark on a lane means that its holder is unknown.\n"
+		"(^), and lost events (?). A question mark on a lane means that its holder is unknown: events were "
+	        "lost,\n"
+		"or the end of an execution was not recorded. A service with policy native has no lanes.\n"
 		"If the kernel was recorded, too, a row for each cpu: how much of the column it ran threads.\n"
 		"\n"
 		"--format json or csv prints the stretches, not the drawing: the first 10000 of each part, or as many "

@@ -119,7 +119,7 @@ static struct bsv_lane *lane_of(struct bsv_timeline *t, int64_t service, int64_t
 		t->more_lanes++;
 		return NULL;
 	}
-	t->lanes[i] = (struct bsv_lane){ service, lane, per_cell(t, sizeof(*t->lanes[i].covers)) };
+	t->lanes[i] = (struct bsv_lane){ service, lane, per_cell(t, sizeof(*t->lanes[i].covers)), INT64_MIN };
 	if (!t->lanes[i].covers)
 		return NULL;
 	t->n_lanes++;
@@ -153,6 +153,7 @@ static void add_held(struct bsv_timeline *t, struct bsv_lane *lane, uint32_t app
 {
 	struct bsv_place a = bsv_span_place(&t->span, began), b = bsv_span_place(&t->span, ended);
 
+	lane->told = ended > lane->told ? ended : lane->told;
 	for (int i = a.cell; i <= b.cell && i < t->span.cells; i++) {
 		uint64_t *parts = bsv_tally_at(&t->held, cell_key(t, (size_t)(lane - t->lanes), i, app));
 
@@ -188,6 +189,17 @@ void bsv_timeline_unknown(struct bsv_timeline *t, int64_t service, int64_t lane,
 
 	if (l)
 		add_held(t, l, BSV_UNKNOWN_WHO, began, ended);
+}
+
+void bsv_timeline_open(struct bsv_timeline *t, int64_t service, int64_t began, int64_t ended)
+{
+	for (size_t i = 0; t && i < t->n_lanes; i++) {
+		struct bsv_lane *l = &t->lanes[i];
+		int64_t from = l->told > began ? l->told : began;
+
+		if (l->service == service && is_inside(t, from, ended))
+			add_held(t, l, BSV_UNKNOWN_WHO, from, ended);
+	}
 }
 
 /* The waits of an execution; NULL: no memory. */

@@ -29,6 +29,12 @@ void bsv_timeline_lane(struct bsv_timeline *t, int64_t service, int64_t lane);
 void bsv_timeline_held(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t app, int64_t began,
                        int64_t ended);
 
+/*
+ * Executions without a recorded end may have held a lane of @service: each of its lanes is unknown from @began, or from the last stretch that was
+ * added before, whichever is later, until @ended.
+ */
+void bsv_timeline_open(struct bsv_timeline *t, int64_t service, int64_t began, int64_t ended);
+
 /* The lane's holder is unknown. Such stretches do not overlap either. */
 void bsv_timeline_unknown(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t began, int64_t ended);
 

@@ -25,6 +25,7 @@ struct bsv_folk {
 struct bsv_lane {
 	int64_t service, lane;
 	struct bsv_cover *covers;
+	int64_t told; /* latest end of a stretch */
 };
 
 struct bsv_cpu {
