@@ -29,3 +29,10 @@ export function leastDifference(colours) {
 		return [name, Math.min(...as.flatMap((a, i) => as.slice(0, i).map((other) => Math.hypot(...a.map((v, k) => v - other[k])))))];
 	}));
 }
+
+/** How much light of the brighter one there is to that of the darker one (WCAG 2): 1 is none more, 21 is white on black. @param {string} a @param {string} b */
+export function contrast(a, b) {
+	const [bright, dark] = [a, b].map(linear).map(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue).sort((x, y) => y - x);
+
+	return (bright + 0.05) / (dark + 0.05);
+}

@@ -5,7 +5,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
-import { leastDifference } from './colours.mjs';
 import { structure } from './structure.mjs';
 
 const commands = ['summary', 'misses', 'latency', 'overhead', 'fairness', 'priority', 'starvation', 'preemptions', 'slots', 'memory'];
@@ -83,12 +82,26 @@ async function tablesAgree(name, wanted) {
 	equal(`${name}: links into the timeline lead somewhere`, await b.value(`[...document.querySelectorAll('td a[href^="#"]')].map((a) => a.getAttribute('href')).filter((href) =>
 		(href.startsWith('#exec=') ? burstscope.world.indexOf(Number(href.slice(6))) < 0 : !/^#t=[\\d.]+s\\.\\.[\\d.]+s$/.test(href) || parseFloat(href.slice(3)) >= parseFloat(href.split('..')[1])))`), []);
 	const cost = (row) => row.finding !== 'burst_per_call' && row.see.startsWith('burstscope overhead');
-	const facts = (row) => [[cost(row) ? 'Where' : 'Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
+	const facts = (row) => [[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
+	const said = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`, [wrong, costs] = [false, true].map((way) => wanted.answers.summary.rows.filter((row) => cost(row) === way));
+	const factsIn = (place) => `[...${place}.querySelectorAll('.facts > span:not(.note)')].map((s) => s.textContent).filter((s) => !/^Began|^Whose doing: (the machine|the service|the app itself)/.test(s))`;
 
-	equal(`${name}: findings`, await b.value("[...document.querySelectorAll('ol.found li')].map((li) => [li.className, li.querySelector('.what').textContent, ...[...li.querySelectorAll('.facts span:not(.note)')].map((s) => s.textContent)])"),
-		wanted.answers.summary.rows.map((row) => [cost(row) ? 'cost' : 'wrong', row.what, ...facts(row)]));
+	equal(`${name}: findings`, await b.value(`[...document.querySelectorAll('#in-findings ol.found > li')].map((li) => [li.querySelector('.what').textContent, li.querySelector('.evidence')?.textContent ?? null, ...${factsIn('li')}])`),
+		wrong.map((row) => [row.what, row.evidence && said(row.evidence), ...facts(row)]));
+	equal(`${name}: what costs most time`, await b.value(`[...document.querySelectorAll('#in-findings .cost')].map((place) => [[...place.querySelectorAll('p:not(.facts, .note)')].map((p) => p.textContent), ${factsIn('place')}])`),
+		costs.length ? [[costs.map((row) => said(row.what)), costs.flatMap(facts)]] : []);
+	equal(`${name}: when findings began`, await b.value("[...document.querySelectorAll('#in-findings ol.found > li')].map((li) => Boolean(li.querySelector('.facts a[href^=\"#t=\"]')))"), wrong.map((row) => row.first_at !== null));
+	const missed = wanted.answers.summary.parts.find((part) => part.name === 'audits').rows.find((row) => row.audit === 'misses').what;
+
+	equal(`${name}: how deadlines were missed`, await b.value("document.querySelector('#in-findings .missed')?.textContent ?? ''"), /: \d/.test(missed) ? said(missed) : '');
+	equal(`${name}: what had nothing to judge is grey`, await b.value("[...document.querySelectorAll('#in-findings .audits .idle strong')].map((s) => s.textContent.toLowerCase())"),
+		['misses', 'fairness', 'priority', 'starvation'].flatMap((audit) => wanted.answers.summary.parts.find((part) => part.name === 'audits').rows.filter((row) => row.audit === audit && (row.result === 'nothing to judge' || row.what.startsWith('no execution had')))
+			.map(() => `${audit === 'misses' ? 'deadlines' : audit}: nothing to judge`)));
+	equal(`${name}: verdicts that had nothing to judge`, await b.value("[...document.querySelectorAll('#in-fairness li.idle')].length"), ['fairness', 'priority', 'starvation'].flatMap((c) => wanted.answers[c].verdict.rules).filter((rule) => !rule.judged).length);
+	equal(`${name}: words that the first screen explains`, await b.value("['lane', 'burst', 'share'].filter((word) => new RegExp(`\\\\b${word}s?\\\\b`).test(document.getElementById('in-findings').textContent) && ![...document.querySelectorAll('#in-findings .words')].some((p) => new RegExp(`(a|the) ${word} (is|of)`, 'i').test(p.textContent)))"), []);
+	equal(`${name}: nothing is still being read`, await b.value("document.querySelector('main').textContent.includes('being read')"), false);
 	equal(`${name}: the first screen says how many things are wrong`, await b.value("document.querySelector('.headline').textContent.match(/^(One|\\d+)/)?.[0] ?? ''"),
-		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(wanted.answers.summary.rows.filter((row) => !cost(row)).length));
+		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(await b.value("document.querySelectorAll('#in-findings ol.found > li').length")));
 }
 
 /** An execution that was preempted is drawn as its stretches on lanes. */
@@ -380,13 +393,6 @@ async function strangers() {
 	await othersAgree();
 	equal('each app that the page refers to has a name', await b.value(`[...Array(burstscope.world.executions.n).keys()].every((i) => burstscope.world.appName(burstscope.world.executions.app_id.get(i)) !== 'unknown app')`), true);
 	equal('a long table says where the rest is', await b.value("document.getElementById('fairness').textContent.includes(`The first 500 rows; all of them: burstscope fairness 'many.db'`)"), true);
-	const hexes = (file, pattern) => [...readFileSync(new URL(`../../viewer-cli/report/page/${file}`, import.meta.url), 'utf8').matchAll(pattern)].map(([, hex]) => hex);
-	const apps = hexes('draw.js', /'(#[0-9a-f]{6})'/g), reds = hexes('page.css', /--bad: (#[0-9a-f]{6})/g);
-	equal('colours of apps and of others', [apps.length, reds.length > 1], [8, true]);
-	for (const red of reds)
-		for (const [eyes, least] of Object.entries(leastDifference([...apps, red])))
-			equal(`${eyes}: colours of apps, of others and of misses (${red}) differ, by ${least.toFixed(1)}`, least > 20, true);
-	equal('colours that are alike are noticed', Object.values(leastDifference(['#e69f00', '#b8a800'])).some((least) => least < 1), true);
 	equal('it says which share', await b.value("document.getElementById('in-method').textContent.includes('one in ')"), true);
 	await open('strange');
 	equal('why there is no comparison', await b.value("document.getElementById('compare').textContent.includes('no app ran the same model')"), true);
@@ -402,7 +408,7 @@ async function beside() {
 	await open('compare');
 	await packsAgree('compare: A', before);
 	await packsAgree('compare: B', after, 'burstscope.comparison.b');
-	equal('findings of both', await b.value("[...document.querySelectorAll('#compare .one')].slice(0, 2).map((one) => one.querySelectorAll('ol.found li').length)"), [before, after].map((w) => w.answers.summary.rows.length));
+	equal('findings of both', await b.value("[...document.querySelectorAll('#compare .one')].slice(0, 2).map((one) => one.querySelectorAll('ol.found li, .cost > p:not(.facts, .note)').length)"), [before, after].map((w) => w.answers.summary.rows.length));
 	equal('one colour for an app in both', await b.value(`(() => { const { a, b } = burstscope.comparison, name = (w, id) => w.apps.get(id);
 		return [...b.world.place].every(([id, place]) => [...a.world.place].every(([other, at]) => (name(a.world, other) === name(b.world, id)) === (at === place))); })()`), true);
 	equal('lane time of B in its overview', await b.value("burstscope.comparison.b.strip.overview.submitted.reduce((n, _, i) => n + burstscope.comparison.b.strip.heldIn(i).reduce((x, y) => x + y), 0)"), after.slices[0].held);

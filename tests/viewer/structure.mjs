@@ -18,9 +18,8 @@ export const structure = `(() => {
 			return all;
 		}, []).map(([one, n]) => (n > 1 && one.startsWith('picture') ? one + ' (' + n + ')' : one)).join(', ');
 	};
-	const colours = [['#217cf5', '1'], ['#d6c301', '2'], ['#a2009b', '3'], ['#1fcaba', '4'], ['#c98a31', '5'], ['#b7a7fd', '6'], ['#6114fb', '7']];
 	const named = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
-	const palette = [...colours, [named('bad'), 'x']].map(([hex, sign]) => [[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)), sign]);
+	const palette = [...[1, 2, 3, 4, 5, 6, 7].map((place) => [named('app-' + place), String(place)]), [named('bad'), 'x']].map(([hex, sign]) => [[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)), sign]);
 	const signOf = (data, at) => {
 		if (data[at + 3] < 200)
 			return '';

@@ -13,7 +13,10 @@
 #include "base/screen.h"
 #include "base/template.h"
 
-enum { LEAST_PERCENT = 5 /* of all misses; fewer are no finding */, VICTIMS_MAX = 4 /* as in summary_misses.sql */ };
+enum {
+	LEAST_PERCENT = 10 /* of all misses; fewer are no finding, unless it is the first */,
+	VICTIMS_MAX = 4 /* as in summary_misses.sql */
+};
 
 /* Columns of summary_misses.sql. */
 enum miss_column {

@@ -1,10 +1,14 @@
--- summary_misses: the missed deadlines as findings: one row per victim (app and model) of a finding, the most frequent finding first. All misses whose
+-- summary_misses: the missed deadlines as findings: one row per victim (an app, and its model if only one
+-- is concerned) of a finding, the most frequent finding first. All misses whose
 -- primary culprit is one other app are one finding, whatever the cause, with those of the same victims that waited for an app that is not known; those
 -- that waited for work of their own app are one per app and cause; all others, one per cause. Leaves out all but the first three findings, and of each all
--- but the four victims with the most misses.
+-- but the four victims with the most.
 @with@,
+only_two AS MATERIALIZED (SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM loss) HAVING count(*) = 2), -- another app is the other
 misses AS MATERIALIZED (
-  SELECT p.*, ifnull(m.name, '') AS model, iif(p.culprit_app_id <> p.app_id, p.culprit_app_id, NULL) AS taker_id,
+  SELECT p.*, ifnull(m.name, '') AS model,
+    CASE WHEN p.culprit_app_id <> p.app_id THEN p.culprit_app_id
+      WHEN p.culprit_app_id IS NULL AND p.cause IN ('hogged', 'crowded_out') THEN (SELECT iif(p.app_id = a, b, a) FROM only_two WHERE p.app_id IN (a, b)) END AS taker_id,
     p.culprit_app_id IS NULL AND p.cause IN ('hogged', 'crowded_out') AS unnamed,
     p.priority = 'low' AND p.culprit_priority IN ('medium', 'high') OR p.priority = 'medium' AND p.culprit_priority = 'high' AS outranked
   FROM primary_miss p LEFT JOIN model m ON m.id = p.model_id),
@@ -29,12 +33,13 @@ culprits AS (
   SELECT f.nth, f.culprit_app_id, d.name AS model, sum(f.executions_known) AS n,
     row_number() OVER (PARTITION BY f.nth ORDER BY sum(f.executions_known) DESC, f.culprit_app_id, d.name) AS place
   FROM found f LEFT JOIN model d ON d.id = f.culprit_model_id WHERE f.executions_known > 0 GROUP BY 1, 2, 3),
-victims AS (
-  SELECT nth, app_id, model, sum(n) AS n, max(model_id) AS model_id, count(*) OVER (PARTITION BY nth) AS n_victims,
-    row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, app_id, model) AS place
-  FROM found GROUP BY nth, app_id, model),
+victims AS MATERIALIZED (
+  SELECT nth, app_id, iif(count(DISTINCT model) = 1, max(model), NULL) AS model, sum(n) AS n, max(model_id) AS model_id, count(*) OVER (PARTITION BY nth) AS n_victims,
+    row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, app_id) AS place
+  FROM found GROUP BY nth, app_id),
 had AS (
-  SELECT app_id, model, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
+  SELECT v.nth, v.app_id, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(c.deadlines)) AS n_deadlines, sum(c.n) FILTER (WHERE c.miss IS NOT NULL) AS n_missed
+  FROM victims v JOIN execution_count c ON c.app_id IS v.app_id AND c.model = ifnull(v.model, c.model) WHERE v.place <= 4 GROUP BY 1, 2)
 SELECT r.nth, s.cause, r.n, r.late_ns, r.share_percent, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_causes, r.n_hogged,
   ifnull(b.name, k.name) AS culprit_app, nullif(c.model, '') AS culprit_model, c.n AS n_by_model, r.by_app_id IS NOT NULL AS by_other, r.n_by_app,
   r.n_persistent, r.n_outranked, r.n_saved, r.n_unsure, r.n_without_app, r.n_unsure_without_app,
@@ -44,6 +49,6 @@ SELECT r.nth, s.cause, r.n, r.late_ns, r.share_percent, r.first - @began@ AS fir
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
   (SELECT max(u.p50_ns) FROM usual_budget u WHERE s.cause = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns
 FROM ranked r JOIN causes s ON s.nth = r.nth AND s.place = 1 JOIN victims v ON v.nth = r.nth AND v.place <= 4
-  LEFT JOIN culprits c ON c.nth = r.nth AND c.place = 1 LEFT JOIN had h ON h.app_id IS v.app_id AND h.model = v.model
+  LEFT JOIN culprits c ON c.nth = r.nth AND c.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
   LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON b.id = r.by_app_id LEFT JOIN apps k ON k.id = c.culprit_app_id
 ORDER BY r.nth, v.place

@@ -1,12 +1,12 @@
 // charts.js -- distributions and courses over time, from the executions in the page.
-import { colourOf, colourOfPhase, drawAxis, fit, ink, onOtherColours, places, stepOf } from './draw.js';
+import { colourOf, drawAxis, fit, ink, onOtherColours, placeOfPhase, stepOf } from './draw.js';
 import { lowerBound, percentile, phases } from './data.js';
 import { count, duration, shown, time } from './format.js';
 import { keyOf, make, MOST_ROWS, tableOf } from './tables.js';
 
 const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 80, BELOW = 22, ABOVE = 8, MOST_IN_MATRIX = 20, NO_APP = 'no app', OTHERS = '\u0000'; // no name of an app
 
-/** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array, dashed?: boolean}} Group */
+/** @typedef {{name: string, place: number, sorted: Float64Array, index: Uint32Array, dashed?: boolean}} Group */
 
 /** Answered executions by app, model and path, those with the most first. @param {any} world @returns {Group[]} */
 export function groupsOf(world) {
@@ -26,7 +26,7 @@ export function groupsOf(world) {
 			lists.set(key, [i]);
 	}
 	return [...lists.values()].sort((a, b) => b.length - a.length).slice(0, MOST_GROUPS).map((list, place) => ({
-		name: `${world.appName(executions.app_id.get(list[0]))}, ${world.modelName(executions.model_id.get(list[0]))} (${world.word(executions.path_word, list[0])})`, colour: colourOf(place),
+		name: `${world.appName(executions.app_id.get(list[0]))}, ${world.modelName(executions.model_id.get(list[0]))} (${world.word(executions.path_word, list[0])})`, place,
 		sorted: Float64Array.from(list, (i) => executions.e2e_ns.get(i)).sort(), index: Uint32Array.from(list) }));
 }
 
@@ -88,7 +88,7 @@ export function drawDistribution(canvas, groups, summed) {
 	heightAxis(context, `${(100 * most).toFixed(most < 0.1 ? 1 : 0)} %`, bottom);
 	context.lineWidth = 1.6;
 	for (const [g, values] of series.entries()) {
-		context.strokeStyle = groups[g].colour;
+		context.strokeStyle = colourOf(groups[g].place);
 		context.setLineDash(groups[g].dashed ? [5, 3] : []);
 		context.beginPath();
 		for (const [i, value] of values.entries())
@@ -108,7 +108,7 @@ function drawCourse(canvas, groups, world) {
 	heightAxis(context, duration(most), bottom);
 	context.lineWidth = 1.6;
 	for (const [g, values] of series.entries()) {
-		context.strokeStyle = groups[g].colour;
+		context.strokeStyle = colourOf(groups[g].place);
 		context.beginPath();
 		for (const [i, value] of values.entries())
 			if (Number.isFinite(value))
@@ -141,7 +141,7 @@ function drawPhases(canvas, groups, world) {
 		context.textBaseline = 'alphabetic';
 		context.fillText(groups[g].name.slice(0, 80), 0, g * each + 11);
 		for (const [p, ns] of values.entries()) {
-			context.fillStyle = colourOfPhase(p);
+			context.fillStyle = colourOf(placeOfPhase(p));
 			context.fillRect(x, g * each + 14, ns / most * room, 12);
 			x += ns / most * room;
 		}
@@ -182,7 +182,7 @@ export function drawLatency(place, world) {
 		figureOf('Share that took at most so long', `Cumulative distributions. ${percentiles}`, (c) => drawDistribution(c, groups, true)),
 		figureOf('99th percentile over time', `99th percentiles in ${WINDOWS} windows. ${percentiles}`, (c) => drawCourse(c, groups, world)),
 		figureOf('Mean time in each phase', 'Phases stacked; the table below has their percentiles', (c) => drawPhases(c, groups, world))),
-	keyOf(phases.map((name, i) => ({ name, colour: colourOfPhase(i) }))));
+	keyOf(phases.map((name, i) => ({ name, place: placeOfPhase(i) }))));
 }
 
 /** How far each app was behind its share, window by window. @param {HTMLCanvasElement} canvas @param {any} world @param {number[]} apps */
@@ -195,7 +195,7 @@ function drawLags(canvas, world, apps) {
 	heightAxis(context, duration(most), bottom);
 	context.lineWidth = 1.6;
 	for (const app of apps) {
-		context.strokeStyle = colourOf(world.placeOf(app) === places ? -1 : world.placeOf(app));
+		context.strokeStyle = colourOf(world.placeOf(app));
 		context.beginPath();
 		for (const r of rows)
 			if (r.app === app && Number.isFinite(r.lag))
@@ -210,7 +210,7 @@ export function drawFairness(place, world) {
 	const apps = [...new Set(Array.from({ length: world.lags?.n ?? 0 }, (_, i) => world.lags.app_id.get(i)))].slice(0, MOST_GROUPS);
 
 	if (apps.length)
-		place.append(keyOf(apps.map((app) => ({ name: world.appName(app), colour: colourOf(world.placeOf(app) === places ? -1 : world.placeOf(app)) }))),
+		place.append(keyOf(apps.map((app) => ({ name: world.appName(app), place: world.placeOf(app) }))),
 			make('div', { class: 'charts' }, figureOf('How far behind its share each app was, by windows of 100 ms', 'The table below has the most of each app', (c) => drawLags(c, world, apps))));
 }
 

@@ -10,7 +10,7 @@ import { fill, make, tableOf } from './tables.js';
 import { heldBy, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
-const MOST_PAIRS = 8, MOST_DIFFERENCES = 40, DIFFERENCE = 20, NAMES = 300, colourOfA = '#0072b2', colourOfB = '#e69f00';
+const MOST_PAIRS = 8, MOST_DIFFERENCES = 40, DIFFERENCE = 20, NAMES = 300;
 
 /** The second recording's overview with each app at the place that the app of its name has in the first one, so that both show it in one colour. @param {any} first @param {any} second */
 function inColoursOf(first, second) {
@@ -51,7 +51,7 @@ class Side {
 		this.panel = make('article', { hidden: '', 'aria-live': 'polite' });
 		this.found = make('div', { class: 'one' }, make('h3', {}, name));
 		this.view = make('div', { class: 'one' }, make('h3', {}, name), strip, make('div', { class: 'over' }, lanes, tip));
-		fillFindings(this.found, summary, { part: false });
+		fillFindings(this.found, summary, { part: false }, this.prefix());
 		this.strip = new Strip(strip, overview, (at) => this.timeline.show(at - (this.timeline.to - this.timeline.from) / 2, at + (this.timeline.to - this.timeline.from) / 2));
 		this.timeline = new Timeline(lanes, tip, world, { changed: () => comparison.moved(this), selected: () => comparison.selected(this), picked: (index) => this.pick(index) });
 		new ResizeObserver(() => { this.timeline.soon(); this.draw(); }).observe(strip);
@@ -106,7 +106,7 @@ function distributionsOf(a, b) {
 	const both = [...inA.keys()].filter((name) => inB.has(name)).sort((x, y) => (inA.get(y)?.length ?? 0) - (inA.get(x)?.length ?? 0)).slice(0, MOST_PAIRS);
 
 	for (const name of both) {
-		const groups = [['A', inA.get(name) ?? [], colourOfA], ['B', inB.get(name) ?? [], colourOfB]].map(([letter, list, colour], i) => ({ name: String(letter), colour: String(colour), dashed: i > 0,
+		const groups = [['A', inA.get(name) ?? []], ['B', inB.get(name) ?? []]].map(([letter, list], place) => ({ name: String(letter), place, dashed: place > 0,
 			sorted: Float64Array.from(/** @type {number[]} */ (list)).sort(), index: new Uint32Array(0) }));
 		const says = groups.map((g) => `${g.name}: p50 ${duration(percentile(g.sorted, 50))}, p99 ${duration(percentile(g.sorted, 99))} (${g.sorted.length})`).join('; ');
 		const figure = figureOf(name, `Shares of executions that took at most so long. ${says}`, (c) => drawDistribution(c, groups, true));

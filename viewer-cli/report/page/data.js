@@ -111,16 +111,18 @@ function unpack(port) {
 	};
 }
 
-/** Where packs are sent to be unpacked: to a worker, beside the page; or, where none can be made, to the page itself. @returns {any} */
-function unpacker() {
-	try {
-		return new Worker(URL.createObjectURL(new Blob([`(${unpack})(self)`], { type: 'text/javascript' })));
-	} catch {
-		const { port1, port2 } = new MessageChannel();
+const FEW_EXECUTIONS = 20000; // the page unpacks them before a worker has started
 
-		unpack(port1);
-		return port2;
-	}
+/** Where packs are sent to be unpacked: to a worker, beside the page; or, of few executions and where none can be made, to the page itself. @param {boolean} few @returns {any} */
+function unpacker(few) {
+	try {
+		if (!few)
+			return new Worker(URL.createObjectURL(new Blob([`(${unpack})(self)`], { type: 'text/javascript' })));
+	} catch { /* the page itself does it */ }
+	const { port1, port2 } = new MessageChannel();
+
+	unpack(port1);
+	return port2;
 }
 
 /** Of one column: its parts, one after the other; those of a delta column after the last value of the part before. @param {Codes[]} parts @param {boolean} delta */
@@ -143,8 +145,11 @@ function whole(parts, delta) {
 
 /** The packs of the page. Their parts are unpacked while the rest of the page is still being read, by two in turn. */
 export class Packs {
-	constructor() {
-		this.ports = [unpacker(), unpacker()];
+	/** @param {number} executions in the page */
+	constructor(executions) {
+		const few = executions <= FEW_EXECUTIONS;
+
+		this.ports = [unpacker(few), unpacker(few)];
 		/** @type {Sent[]} */
 		this.sent = [];
 		/** @type {Codes[][]} of each part, its columns */

@@ -1,23 +1,25 @@
 // draw.js -- colours, canvases that fit their screen, axes of time.
 import { time } from './format.js';
 
-// People who see red, green or blue badly, or not at all, tell each of these from each other, from the grey of others, and from the red of a missed
-// deadline; tests/viewer/colours.mjs measures that.
-const ofApps = ['#217cf5', '#d6c301', '#a2009b', '#1fcaba', '#c98a31', '#b7a7fd', '#6114fb'];
-const ofOthers = '#6d6d71';
+export const places = 7;
 
-/** @param {number} place an app's place in the legend; -1: one of the others */
+const ofOthers = 'app-others', ofApps = Array.from({ length: places }, (_, place) => `app-${place + 1}`);
+
+/** The colour of an app on the page's paper, as page.css has it. @param {number} place in the legend; -1, or beyond the last: one of the others */
 export function colourOf(place) {
-	return ofApps[place] ?? ofOthers;
+	return ink(ofApps[place] ?? ofOthers);
 }
 
-export const places = ofApps.length;
+/** The same for an element, which changes with the paper. @param {number} place */
+export function swatchOf(place) {
+	return `var(--${ofApps[place] ?? ofOthers})`;
+}
 
 const ofPhases = [3, 0, 1, -1, 2, 4, 5, 6, 0, 3, 1, -1]; // neighbours differ
 
 /** @param {number} phase its place in their order */
-export function colourOfPhase(phase) {
-	return colourOf(ofPhases[phase]);
+export function placeOfPhase(phase) {
+	return ofPhases[phase];
 }
 
 /** @type {Map<string, string>} Asking for a style costs more than drawing with it. */

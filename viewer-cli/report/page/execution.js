@@ -1,17 +1,17 @@
 // execution.js -- one execution: its phases to scale, who held the lanes while it waited, and why its deadline was missed.
-import { colourOfPhase, places } from './draw.js';
+import { placeOfPhase, places, swatchOf } from './draw.js';
 import { count, duration, quoted, time } from './format.js';
 import { lowerBound, phases } from './data.js';
 import { copyButton, keyOf, make, tableOf } from './tables.js';
 
 const MOST_MODELS = 100;
 
-/** @param {any} world @param {number} index @returns {{phase: string, ns: number, colour: string}[]} */
+/** @param {any} world @param {number} index @returns {{phase: string, ns: number, place: number}[]} */
 function phasesOf(world, index) {
-	return phases.map((phase, i) => ({ phase, ns: world.executions[`${phase}_ns`].get(index), colour: colourOfPhase(i) })).filter((p) => Number.isFinite(p.ns) && p.ns > 0);
+	return phases.map((phase, i) => ({ phase, ns: world.executions[`${phase}_ns`].get(index), place: placeOfPhase(i) })).filter((p) => Number.isFinite(p.ns) && p.ns > 0);
 }
 
-/** @param {{phase: string, ns: number, colour: string}[]} parts */
+/** @param {{phase: string, ns: number, place: number}[]} parts */
 function barOf(parts) {
 	const all = parts.reduce((sum, p) => sum + p.ns, 0);
 	const bar = make('div', { role: 'img', 'aria-label': parts.map((p) => `${p.phase} ${duration(p.ns)}`).join(', ') });
@@ -22,7 +22,7 @@ function barOf(parts) {
 		const piece = make('span', { title: `${part.phase} ${duration(part.ns)}` });
 
 		piece.style.flex = `${part.ns / all} 0 1px`;
-		piece.style.background = part.colour;
+		piece.style.background = swatchOf(part.place);
 		bar.append(piece);
 	}
 	return bar;
@@ -108,7 +108,7 @@ export function showExecution(place, world, lanes, index, database) {
 	place.replaceChildren(make('h3', {}, `Execution ${id} of ${world.appName(executions.app_id.get(index))} ${headlineOf(world, index)}`),
 		make('p', {}, facts.map(([name, value]) => `${name}: ${value}`).join(' · ')));
 	if (parts.length) {
-		place.append(barOf(parts), keyOf(parts.map((p) => ({ name: p.phase, colour: p.colour }))));
+		place.append(barOf(parts), keyOf(parts.map((p) => ({ name: p.phase, place: p.place }))));
 		place.append(tableOf('Phases: they add up to its time from end to end, where all of it was recorded',
 			[{ name: 'phase', class: 'label' }, { name: 'took_ns', class: 'duration' }, { name: 'share_percent', class: 'percent' }, { name: 'exactly', class: 'text' }],
 			parts.map((p) => ({ phase: p.phase, took_ns: p.ns, share_percent: 100 * p.ns / all, exactly: `${count(p.ns)} ns` }))));

@@ -1,8 +1,8 @@
 // findings.js -- what is read first: whether something is wrong, who suffers, whose doing it is, what may help, and how far to trust that.
-import { count, sentence, shown } from './format.js';
-import { fill, make } from './tables.js';
+import { count, duration, sentence, shown } from './format.js';
+import { fill, make, titled } from './tables.js';
 
-const audited = ['misses', 'fairness', 'priority', 'starvation'];
+const NOTHING = 'nothing to judge', audited = ['misses', 'fairness', 'priority', 'starvation'];
 
 /** @param {any} answer @param {string} name */
 function partOf(answer, name) {
@@ -24,11 +24,13 @@ function trustOf(summary, about) {
 		about.part ? ' The timeline and charts show the part that was asked for (--where, --from, --to); these findings are about the whole recording.' : '');
 }
 
-/** A word and a colour for the result of an audit; for misses, from what it says. @param {any} row @returns {[string, string]} */
+/** A word and a colour for the result of an audit, grey where there was nothing to judge; for misses, from what it says. @param {any} row @returns {[string, string]} */
 function resultOf(row) {
-	if (row.audit === 'misses')
-		return /^none of|^no execution/.test(row.what) ? [/^none/.test(row.what) ? 'none missed' : 'there were none', 'pass'] : /^at least 0 |cannot|unknown/.test(row.what) ? ['cannot tell', 'unsure'] : ['missed', 'fail'];
-	return row.result === 'pass' ? ['pass', 'pass'] : row.result === 'fail' || row.result === 'FAIL' ? ['FAIL', 'fail'] : [row.result ?? 'cannot tell', 'unsure'];
+	if (row.audit !== 'misses')
+		return row.result === 'pass' ? ['pass', 'pass'] : row.result === 'fail' || row.result === 'FAIL' ? ['FAIL', 'fail'] : row.result === NOTHING ? [NOTHING, 'idle'] : [row.result ?? 'cannot tell', 'unsure'];
+	if (/^no execution/.test(row.what))
+		return [NOTHING, 'idle'];
+	return /^none of/.test(row.what) ? ['none missed', 'pass'] : /^at least 0 |cannot|unknown/.test(row.what) ? ['cannot tell', 'unsure'] : ['missed', 'fail'];
 }
 
 /** Deadlines and the three verdicts, in a line. @param {any} summary */
@@ -42,41 +44,96 @@ function auditsOf(summary) {
 	}));
 }
 
-/** @param {any} row of a finding */
-function findingOf(row) {
-	const facts = [[isCost(row) ? 'Where' : 'Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].filter(([, value]) => value);
-	const line = make('p', { class: 'facts' }, ...facts.map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), sentence(String(value)))));
+/** Where in the timeline it began. @param {any} row @param {string} prefix of links */
+function whenOf(row, prefix) {
+	if (typeof row.first_at !== 'number')
+		return null;
+	const at = row.first_at / 1e9, link = make('a', { href: `#${prefix}t=${Math.max(0, at - 0.005).toFixed(6)}s..${Math.max(0.02, at + 0.02).toFixed(6)}s` }, duration(row.first_at));
 
+	return make('span', {}, make('strong', {}, 'Began: '), 'at ', link);
+}
+
+/** Whose doing it is where no app is to blame. @type {Record<string, string>} */
+const doers = { woken_late: 'the machine, which ran threads late', handover: 'the machine, which ran threads late', polled_late: 'the machine, which ran threads late', off_core: 'the machine, which ran other threads',
+	machine_busy: 'the machine, which ran other threads', slow_compute: 'the machine, which computed slowly', service: 'the service', too_big: 'the app itself', too_tight: 'the app itself', submitted_late: 'the app itself',
+	client: 'the app itself' };
+
+/** Who, whose doing, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
+function factsOf(row, prefix) {
+	const facts = [[isCost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit ?? (isCost(row) ? null : doers[row.finding])], ['What may help', row.advice]].filter(([, value]) => value);
+	const line = make('p', { class: 'facts' }, ...facts.map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), sentence(String(value))))), when = whenOf(row, prefix);
+
+	if (when)
+		line.append(when);
 	if (row.see)
 		line.append(make('span', { class: 'note' }, 'More: ', make('code', {}, shown(row.see))));
-	return make('li', { class: isCost(row) ? 'cost' : 'wrong' }, make('p', { class: 'what' }, sentence(row.what)), line);
+	return line;
+}
+
+/** @param {any} row of a finding @param {string} prefix of links */
+function findingOf(row, prefix) {
+	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), ...(row.evidence ? [make('p', { class: 'evidence' }, titled(`${sentence(row.evidence)}.`))] : []), factsOf(row, prefix));
+}
+
+/** What costs most time, where nothing need be wrong. @param {any[]} rows @param {string} prefix of links */
+function costsOf(rows, prefix) {
+	return make('div', { class: 'cost' }, make('h3', {}, 'What costs most time'), ...rows.flatMap((row) => [make('p', {}, titled(`${sentence(row.what)}.`)), factsOf(row, prefix)]));
+}
+
+/** What words mean that a reader may not know, each if @text has it, in the order of the text. */
+const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an execution is one run of a model for an app'],
+	[/\blanes?\b/, 'a lane is a place on the accelerator where one execution runs at a time'],
+	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
+	[/\bshares?\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
+	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
+	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
+	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
+	[/\bp95\b/, 'p95 is what 95 of 100 do not exceed']]);
+
+/** What the words of @text mean that @before does not have. @param {string} text @param {string} before @returns {HTMLElement[]} */
+function wordsOf(text, before) {
+	const found = meanings.map(([word, means]) => ({ at: before.search(word) < 0 ? text.search(word) : -1, means })).filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at);
+
+	return found.length ? [make('p', { class: 'note words' }, titled(`${found.map(({ means }) => means).join('; ')}.`))] : [];
+}
+
+/** How many deadlines were missed, and how. @param {any} summary @returns {HTMLElement[]} */
+function missedOf(summary) {
+	const row = partOf(summary, 'audits').find((/** @type {any} */ audit) => audit.audit === 'misses');
+
+	return row && resultOf(row)[1] === 'fail' ? [make('p', { class: 'missed' }, titled(`${sentence(row.what)}.`))] : [];
 }
 
 /** In a line: how many things are wrong; or that nothing was seen to be, and whether it would have been seen. @param {any} summary */
 function headlineOfAll(summary) {
-	const rows = summary.rows ?? [], wrong = rows.filter((/** @type {any} */ row) => !isCost(row)).length, cost = rows.length ? ' What costs most time:' : '';
+	const wrong = (summary.rows ?? []).filter((/** @type {any} */ row) => !isCost(row)).length;
 	const judged = partOf(summary, 'audits').filter((/** @type {any} */ row) => audited.includes(row.audit));
 
 	if (wrong)
 		return wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong, the most important first`;
-	if (!judged.every((/** @type {any} */ row) => resultOf(row)[1] === 'pass' && !/at least|unknown|cannot/.test(row.what)))
-		return `Nothing wrong was seen, but not every verdict could be reached.${cost}`;
-	return `${judged.some((/** @type {any} */ row) => /^none of/.test(row.what)) ? 'No deadline was missed, and no verdict failed.' : 'No verdict failed; there were no deadlines.'}${cost}`;
+	if (!judged.every((/** @type {any} */ row) => ['pass', 'idle'].includes(resultOf(row)[1]) && !/at least|unknown|cannot/.test(row.what)))
+		return 'Nothing wrong was seen, but not every verdict could be reached.';
+	return judged.some((/** @type {any} */ row) => /^none of/.test(row.what)) ? 'No deadline was missed, and no verdict failed.' : 'No verdict failed; there were no deadlines.';
 }
 
-/** @param {HTMLElement} place @param {any} summary @param {any} about */
-export function fillFindings(place, summary, about) {
+/** @param {HTMLElement} place @param {any} summary @param {any} about @param {string} prefix of links into its timeline */
+export function fillFindings(place, summary, about, prefix = '') {
 	place.append(trustOf(summary, about));
 	if (summary.error) {
 		place.append(make('p', { class: 'bad' }, summary.error));
 		return;
 	}
-	const rows = summary.rows ?? [];
+	const rows = summary.rows ?? [], costs = rows.filter(isCost), wrong = rows.filter((/** @type {any} */ row) => !isCost(row));
+	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, prefix)))] : [];
+	const audits = auditsOf(summary), judged = [...list, audits].map((part) => part.textContent).join(' ');
 
-	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)));
-	if (rows.length)
-		place.append(make('ol', { class: 'found' }, ...rows.map(findingOf)));
-	place.append(auditsOf(summary));
+	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missedOf(summary), ...wordsOf(judged, ''), ...list, audits);
+	if (costs.length) {
+		const cost = costsOf(costs, prefix);
+
+		cost.append(...wordsOf(cost.textContent ?? '', judged));
+		place.append(cost);
+	}
 }
 
 /** What stands behind the first screen: each audit in a line, and the rules of the verdicts. @param {HTMLElement} place @param {any} summary */

@@ -10,6 +10,8 @@ import { copyButton, fill, make, tableOf, titled } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
+const PATIENCE = 500; // ms after which the page says that it is still reading
+
 /** @param {string} id */
 const byId = (id) => /** @type {any} */ (document.getElementById(id));
 
@@ -23,12 +25,21 @@ function fillComparedWith(answers, about) {
 		make('a', { href: '#compare' }, 'Both side by side'), '. Other sections are about A.'));
 }
 
-/** "3 apps, 592 executions in 3.291 s; rules: fifo, 1 lane." @param {any} summary @param {any} overview */
+const rulesMean = /** @type {[RegExp, string][]} */ ([[/\bfifo\b/g, 'first come, first served (fifo)'], [/\bfair\b/g, 'apps share evenly (fair)'], [/\bpriority\b/g, 'the most urgent first (priority)'],
+	[/\bedf\b/g, 'the earliest deadline first (edf)'], [/\bnative\b/g, 'the driver decides (native)'], [/\bpreempt none\b/g, 'runs are not interrupted (preempt none)'],
+	[/\bpreempt save\b/g, 'runs may be interrupted and go on later (preempt save)'], [/\bpreempt restart\b/g, 'runs may be interrupted and begin again (preempt restart)']]);
+
+/** "fifo, preempt none" in words. @param {string} rules */
+function rulesOf(rules) {
+	return rulesMean.reduce((text, [word, means]) => text.replace(word, means), rules);
+}
+
+/** "3 apps, 592 executions in 3.291 s; the service: first come, first served (fifo), 1 lane." @param {any} summary @param {any} overview */
 function subtitleOf(summary, overview) {
 	const [trust] = summary?.parts?.find((/** @type {any} */ part) => part.name === 'trust')?.rows ?? [], apps = overview.apps_all;
 	const who = `${count(apps)} ${apps === 1 ? 'app' : 'apps'}`;
 
-	return trust ? `${who}, ${count(trust.n_executions)} executions in ${duration(trust.span_ns)}; the service: ${trust.rules ?? 'unknown'}.` : `${who}.`;
+	return trust ? `${who}, ${count(trust.n_executions)} executions in ${duration(trust.span_ns)}; the service: ${trust.rules ? rulesOf(trust.rules) : 'its rules are unknown'}.` : `${who}.`;
 }
 
 /** What is to be read first. @param {Record<string, any>} answers @param {any} about @param {any} overview */
@@ -109,6 +120,7 @@ class Page {
 		this.strip.draw(0, this.world.length);
 		this.timeline.draw();
 		performance.mark('first-picture');
+		this.patience = setTimeout(() => { byId('status').textContent = 'The executions are being read.'; }, PATIENCE);
 		/** @type {Comparison | undefined} */
 		this.comparison = undefined;
 		this.filled = rest().then(() => {
@@ -139,6 +151,7 @@ class Page {
 		world.take(all, jsonOf('labels') ?? []);
 		await this.filled;
 		this.timeline.ready();
+		clearTimeout(this.patience);
 		const trials = world.countWord(world.executions.path_word, 'prepare');
 
 		byId('status').textContent = this.overview.stride > 1
@@ -253,10 +266,11 @@ class Page {
 	}
 }
 
-const packs = new Packs().all, page = new Page();
+const packs = new Packs(jsonOf('overview')?.shown ?? 0).all, page = new Page();
 
 /** @type {any} */ (globalThis).burstscope = page;
 page.read(packs).catch((why) => {
+	clearTimeout(page.patience);
 	byId('status').textContent = `The executions cannot be shown: ${why}`;
 	byId('status').className = 'bad';
 });

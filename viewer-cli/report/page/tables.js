@@ -1,4 +1,5 @@
 // tables.js -- answers of commands as tables. Text from a recording becomes text nodes, never HTML.
+import { swatchOf } from './draw.js';
 import { count, extentOf, quoted, said, scaleOf, scaled, sentence } from './format.js';
 
 /** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children @returns {HTMLElement} */
@@ -168,21 +169,21 @@ export function tableOf(title, columns, rows) {
 	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
 }
 
-/** What the colours stand for. @param {{name: string, colour: string}[]} groups */
+/** What the colours stand for. @param {{name: string, place: number}[]} groups */
 export function keyOf(groups) {
 	return make('p', { class: 'note' }, ...groups.flatMap((g) => {
 		const swatch = make('span', { class: 'bar-key' });
 
-		swatch.style.background = g.colour;
+		swatch.style.background = swatchOf(g.place);
 		return [swatch, `${g.name}  `];
 	}));
 }
 
 /** @param {any} rule */
 function verdictOf(rule) {
-	const word = rule.pass === true ? 'pass' : rule.pass === false ? 'FAIL' : 'cannot tell';
+	const [word, colour] = rule.pass === false ? ['FAIL', 'fail'] : rule.pass !== true ? ['cannot tell', 'unsure'] : rule.judged === false ? ['nothing to judge', 'idle'] : ['pass', 'pass'];
 
-	return make('li', { class: `verdict ${word === 'FAIL' ? 'fail' : word === 'pass' ? 'pass' : 'unsure'}` },
+	return make('li', { class: `verdict ${colour}` },
 		make('strong', {}, word), ` ${said(rule.name)}`, make('br'), make('span', { class: 'note' }, sentence(rule.why ?? '')));
 }
 

@@ -1,6 +1,6 @@
 // timeline.js -- lanes and apps over time. What is drawn costs pixels, not executions: where there are more stretches than pixels, each
 // pixel shows which share of it each app had, from sums that are kept for every 64th stretch.
-import { colourOf, drawAxis, fit, hatch, ink, places } from './draw.js';
+import { colourOf, drawAxis, fit, hatch, ink, places, swatchOf } from './draw.js';
 import { count, duration, readTime, time } from './format.js';
 import { drawLink, linksBetween } from './links.js';
 import { lowerBound } from './data.js';
@@ -390,7 +390,7 @@ export class Timeline {
 			const x = Math.max(margin, this.xOf(lane.began[i])), end = this.xOf(Math.min(this.to, lane.ended[i]));
 			const box = { x, width: Math.max(0.7, end - x), y, height, index: lane.index[i] };
 
-			context.fillStyle = colourOf(lane.place[i] === places ? -1 : lane.place[i]);
+			context.fillStyle = colourOf(lane.place[i]);
 			context.fillRect(box.x, y, box.width, height);
 			if (box.index >= 0 && box.index === this.picked)
 				this.outline(context, box);
@@ -408,7 +408,7 @@ export class Timeline {
 		const scale = scalesOf(held, width, height / each);
 
 		for (let place = 0; place <= places; place++) {
-			context.fillStyle = colourOf(place === places ? -1 : place);
+			context.fillStyle = colourOf(place);
 			for (let x = 0; x < width; x++) {
 				const part = (held[(x + 1) * some + place] - held[x * some + place]) * scale[x];
 
@@ -458,7 +458,7 @@ export class Timeline {
 		const box = { x, width: end - x, y, height, index };
 
 		context.globalAlpha = PALE;
-		context.fillStyle = missed ? ink('bad') : colourOf(app.place === places ? -1 : app.place);
+		context.fillStyle = missed ? ink('bad') : colourOf(app.place);
 		context.fillRect(x, y, box.width, height);
 		context.globalAlpha = 1;
 		if (ran <= over && began + over > this.from)
@@ -513,7 +513,7 @@ export class Timeline {
 				at = next;
 				most = Math.max(most, bins[x]);
 			}
-		for (const [bins, colour] of /** @type {[Float64Array, string][]} */ ([[all, colourOf(app.place === places ? -1 : app.place)], [missed, ink('bad')]])) {
+		for (const [bins, colour] of /** @type {[Float64Array, string][]} */ ([[all, colourOf(app.place)], [missed, ink('bad')]])) {
 			context.fillStyle = colour;
 			for (let x = 0; x < width; x++)
 				if (bins[x])
@@ -740,7 +740,7 @@ export class Strip {
 			for (const [place, ns] of this.heldIn(i).entries()) {
 				const part = ns / this.mostHeld * 42;
 
-				context.fillStyle = colourOf(place === places ? -1 : place);
+				context.fillStyle = colourOf(place);
 				context.fillRect(margin + i * each, y - part, each + 0.3, part);
 				y -= part;
 			}
@@ -763,7 +763,7 @@ export function legendOf(overview, name) {
 	const swatch = (/** @type {number} */ place, /** @type {string} */ text) => {
 		const colour = make('span', { class: 'swatch' });
 
-		colour.style.background = place < -1 ? ink('bad') : colourOf(place);
+		colour.style.background = place < -1 ? 'var(--bad)' : swatchOf(place);
 		return make('span', {}, colour, text);
 	};
 	const list = overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => swatch(place, name(id)));
