@@ -186,18 +186,6 @@ int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
 
 /* ---- pairs ---- */
 
-static void add_up(struct bsa_live_sum *to, const struct bsa_live_sum *sum)
-{
-	to->executions += sum->executions;
-	to->missed += sum->missed;
-	to->incomplete += sum->incomplete;
-	to->slot_misses += sum->slot_misses;
-	to->run_ns += sum->run_ns;
-	to->queue_ns += sum->queue_ns;
-	for (unsigned i = 0; i < BSA_CAUSES; i++)
-		to->by_cause[i] += sum->by_cause[i];
-}
-
 static uint64_t key_of(uint32_t app, uint32_t model)
 {
 	return (uint64_t)app << 32 | model;
@@ -220,7 +208,7 @@ static struct pair *pair_of(struct bsa_rows *r, uint32_t app, uint32_t model)
 	}
 	if (r->pairs.n == PAIRS_MAX) {
 		p = BSA_LINKED(bsa_list_first(&r->by_seen), struct pair, link);
-		add_up(&r->others, &p->sum);
+		bsa_live_sum_add(&r->others, &p->sum);
 		drop_pair(r, p);
 	}
 	p = calloc(1, sizeof(*p));
@@ -489,7 +477,7 @@ struct bsa_live_sum bsa_rows_sum(const struct bsa_rows *r)
 	struct bsa_live_sum sum = r->others;
 
 	for (const struct bsa_link *l = r->by_seen.next; l != &r->by_seen; l = l->next)
-		add_up(&sum, &BSA_LINKED(l, struct pair, link)->sum);
+		bsa_live_sum_add(&sum, &BSA_LINKED(l, struct pair, link)->sum);
 	return sum;
 }
 
@@ -593,19 +581,19 @@ static bool is_of(const struct bsa_rows *r, const struct pair *p, const struct b
 	return !strcmp(row->model, model ? model->text : "");
 }
 
-/* One row, of @first and all that are of it behind that. */
+/* One row, of @first and all that are of it and were seen before. */
 static void make_row(const struct bsa_rows *r, const struct pair *first, struct bsa_live_row *row)
 {
 	uint64_t took[BUCKETS] = { 0 };
 
 	*row = (struct bsa_live_row){ .app_id = 0 };
 	name_row(r, first, row);
-	for (const struct bsa_link *l = &first->link; l != &r->by_seen; l = l->next) {
+	for (const struct bsa_link *l = &first->link; l != &r->by_seen; l = l->prev) {
 		const struct pair *p = BSA_LINKED(l, struct pair, link);
 
 		if (p != first && !is_of(r, p, row))
 			continue;
-		add_up(&row->sum, &p->sum);
+		bsa_live_sum_add(&row->sum, &p->sum);
 		add_slots(r, p, row, took);
 	}
 	row->p50_ns = rank_of(took, row->answered, 500);
@@ -642,7 +630,7 @@ size_t bsa_rows_get(const struct bsa_rows *r, bool all, struct bsa_live_row *ret
 {
 	size_t n = 0;
 
-	for (const struct bsa_link *l = r->by_seen.next; l != &r->by_seen && n < max; l = l->next) {
+	for (const struct bsa_link *l = r->by_seen.prev; l != &r->by_seen && n < max; l = l->prev) {
 		const struct pair *p = BSA_LINKED(l, struct pair, link);
 
 		if ((all || p->slots) && !has_row(r, p, ret, n))

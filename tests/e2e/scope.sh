@@ -50,8 +50,12 @@ says "scope pid=$here: LTTng leaves out what apps other than pid $here emit; the
 is "$(clients pid)" here
 is "$(services pid)" '"elsewhere,here,there"'
 is "$(answered pid)" 'here '
-said=$("$burstscope" summary pid 2>&1 >/dev/null)
+said=$("$burstscope" latency pid 2>&1 >/dev/null)
 says "scope: pid=$here; other executions were not asked for when this was recorded, and are left out"
+for whole in summary fairness memory timeline; do
+	said=$("$burstscope" $whole pid 2>&1 >/dev/null)
+	says "scope: pid=$here; other executions were not asked for when this was recorded, and $whole shows them, too"
+done
 records nobody --app 4242
 says 'scope app=4242: LTTng leaves out what apps of other users than 4242 emit'
 is "$(clients nobody)" ''
@@ -88,6 +92,11 @@ is "$(grep -- --exclude= <<<"$said" | sed 's/.*--exclude=//' | tr ',' '\n' | sor
 said=$(<err)
 says "scope pid=$there: LTTng leaves out"
 is "$(tail -n 2 top.out | grep -o '"app":"[a-z]*"' | sort -u | tr '\n' ' ')" '"app":"there" '
+# The total is of what is shown.
+is "$(tail -n 1 top.out | sed 's/"models":.*//' | grep -o '"executions":[0-9]*')" \
+	"$(tail -n 1 top.out | grep -o '"total":{"executions":[0-9]*' | tail -n +2 | awk -F : '{ n += $NF } END { print "\"executions\":" n }')"
+"$burstscope" top --for 300ms --app there >top.out 2>err || wrong "top ends with $?: $(<err)"
+grep -Eq '^in all, of 1 of [23] apps: [1-9]' top.out || wrong "top of one app sums up: $(tail -n 1 top.out)"
 for scope in "--app there" "--pid $there"; do
 	forget
 	watches "$burstscope" --on miss --before 500ms --after 100ms --cooldown 1h $scope

@@ -297,6 +297,24 @@ static void the_sum_says_whether_it_is_exact(void **state)
 	assert_string_equal(text, "in all: 1 101 executions, 10 missed:; exact\n");
 }
 
+static void the_sum_is_of_what_is_shown(void **state)
+{
+	const struct bsv_view_part part = { .sum = { .executions = 600 }, .apps = 1, .of_apps = 3 };
+	struct bsv_view v = view();
+	char text[256] = "", json[1 << 13] = "";
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	v.part = &part;
+	bsv_view_sum(&v, to);
+	fclose(to);
+	assert_string_equal(text, "in all, of 1 of 3 apps: 600 executions, 0 missed; exact\n");
+	to = fmemopen(json, sizeof(json), "w");
+	bsv_view_json(&v, true, to);
+	fclose(to);
+	assert_non_null(strstr(json, "\"total\":{\"executions\":600,"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -309,6 +327,7 @@ int main(void)
 		cmocka_unit_test(apps_come_one_after_the_other),
 		cmocka_unit_test(json_is_one_line_of_what_is_known),
 		cmocka_unit_test(the_sum_says_whether_it_is_exact),
+		cmocka_unit_test(the_sum_is_of_what_is_shown),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -371,5 +371,6 @@ const struct bsv_command bsv_doctor = {
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT,
+	.whole = true,
 	.run = doctor_run,
 };

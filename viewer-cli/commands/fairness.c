@@ -176,5 +176,6 @@ const struct bsv_command bsv_fairness = {
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
+	.whole = true,
 	.run = fairness_run,
 };

@@ -58,5 +58,6 @@ const struct bsv_command bsv_memory = {
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,
+	.whole = true,
 	.run = memory_run,
 };

@@ -195,5 +195,6 @@ const struct bsv_command bsv_sql = {
 	.options_size = sizeof(struct options),
 	.max = 2,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_ANY,
+	.whole = true,
 	.run = sql_run,
 };

@@ -631,5 +631,6 @@ const struct bsv_command bsv_summary = {
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_VERDICT,
+	.whole = true,
 	.run = summary_run,
 };

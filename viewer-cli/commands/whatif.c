@@ -525,5 +525,6 @@ const struct bsv_command bsv_whatif = {
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT,
+	.whole = true,
 	.run = whatif_run,
 };

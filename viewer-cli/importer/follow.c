@@ -134,7 +134,9 @@ static bool line_obey(struct following *f, const char *line)
 		recording_read(f);
 	if (!strcmp(line, "openmetrics") || !strcmp(line, "text"))
 		return write_metrics(f, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT);
-	return write_answer(f, finish ? ALL_ROWS : !strcmp(line, "state") ? NO_ROWS : LAST_ROWS, NULL, 0);
+	if (!strcmp(line, "state"))
+		return write_answer(f, NO_ROWS, NULL, 0);
+	return write_answer(f, finish || !strcmp(line, "all") ? ALL_ROWS : LAST_ROWS, NULL, 0);
 }
 
 static bool input_read(struct following *f)

@@ -406,7 +406,7 @@ static char *scoped_streams(const char *app, int64_t pid, int64_t service)
 	               : NULL;
 }
 
-static char *scope_text(const char *app, int64_t pid, int64_t service)
+static char *scope_text(const struct bsv_command *command, const char *app, int64_t pid, int64_t service)
 {
 	char of_pid[40] = "", of_service[40] = "";
 
@@ -414,8 +414,9 @@ static char *scope_text(const char *app, int64_t pid, int64_t service)
 		snprintf(of_pid, sizeof(of_pid), " pid=%" PRId64, pid);
 	if (service >= 0)
 		snprintf(of_service, sizeof(of_service), " service=%" PRId64, service);
-	return bsv_text("scope:%s%s%s%s; other executions were not asked for when this was recorded, and are left out",
-	                of_service, app ? " app=" : "", app ? app : "", of_pid);
+	return bsv_text("scope:%s%s%s%s; other executions were not asked for when this was recorded, and %s%s",
+	                of_service, app ? " app=" : "", app ? app : "", of_pid,
+	                command->whole ? command->name : "are left out", command->whole ? " shows them, too" : "");
 }
 
 static int read_scope(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
@@ -438,7 +439,7 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 	if (!input->scope)
 		return bsv_no_memory(err);
 	if (!call->common.quiet)
-		print_notice(scope_text(app, pid, service));
+		print_notice(scope_text(call->command, app, pid, service));
 	return 0;
 }
 

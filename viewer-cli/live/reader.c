@@ -226,10 +226,12 @@ static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figure
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
 }
 
-int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
+int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err)
 {
-	return ask_reader(r, finish ? "finish\n" : "look\n", ret, rows, NULL, err);
+	static const char *const words[] = { "look\n", "all\n", "finish\n" };
+
+	return ask_reader(r, words[which], ret, rows, NULL, err);
 }
 
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)

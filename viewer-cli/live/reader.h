@@ -35,11 +35,11 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
                      const struct bsv_watching *watching, struct bsa_err *err);
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
-/*
- * The figures known by now: rows of the last seconds; or with @finish, once the recording is over, rows of all time. @rows has room
- * for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has ended, or its answer is invalid.
- */
-int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
+/* Rows of the last seconds, or of the whole time; and of the whole time once the recording is over, which nothing but metrics may follow. */
+enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH };
+
+/* The figures known by now. @rows has room for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has ended, or its answer is invalid. */
+int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err);
 
 /* The state alone, without rows: where the records come from, and whether they still do. Like bsv_reader_ask. */

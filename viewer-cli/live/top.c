@@ -61,6 +61,7 @@ struct top {
 	char source[SOURCE], message[MESSAGE], app[sizeof(((struct bsa_live_row *)0)->app)];
 	struct bsv_figures figures, figures_of_relay;
 	struct bsa_live_row *rows;
+	struct bsv_view_part part; /* what the rows are of, if apps are left out: 0 apps of 0 */
 	enum bsv_view_sort sort;
 	bool screen, paused, stopping, lost, ended, redraw;
 	int failed; /* enum bsa_code: the reason why it cannot continue */
@@ -173,23 +174,67 @@ static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 	return begin_reading(t, err);
 }
 
-/* The sums above the rows remain those of all that is recorded. */
-static void leave_out_rows(struct top *t)
+/* Is it the first row of its app? */
+static bool is_new_app(const struct top *t, uint32_t row)
+{
+	for (uint32_t i = 0; i < row; i++)
+		if (t->rows[i].app_id == t->rows[row].app_id)
+			return false;
+	return true;
+}
+
+static bool is_meant(const struct top *t, const struct bsa_live_row *row)
+{
+	return bsv_scope_means(&t->o->scope, row->app, row->key, row->uid) && (!*t->app || !strcmp(t->app, row->app));
+}
+
+/* Of rows of the whole time: the sum of those that are shown, and how many apps they are of. */
+static void sum_up_part(struct top *t)
+{
+	t->part = (struct bsv_view_part){ .apps = 0 };
+	for (uint32_t i = 0; i < t->figures.n_rows; i++) {
+		bool is_new = is_new_app(t, i), meant = is_meant(t, &t->rows[i]);
+
+		t->part.of_apps += is_new;
+		t->part.apps += is_new && meant;
+		if (meant)
+			bsa_live_sum_add(&t->part.sum, &t->rows[i].sum);
+	}
+	if (t->figures.n_rows == BSV_FIGURES_ROWS && !*t->figures.why)
+		snprintf(t->figures.why, sizeof(t->figures.why),
+		         "there were too many apps and models to keep all apart");
+}
+
+/* Executions, or time on lanes, in the last seconds. */
+static bool is_active(const struct bsa_live_row *row)
+{
+	return row->executions || row->run_ns || row->queue_ns;
+}
+
+static void leave_out_rows(struct top *t, bool idle)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->figures.n_rows; i++)
-		if (bsv_scope_means(&t->o->scope, t->rows[i].app, t->rows[i].key, t->rows[i].uid))
+		if (bsv_scope_means(&t->o->scope, t->rows[i].app, t->rows[i].key, t->rows[i].uid) &&
+		    (!idle || is_active(&t->rows[i])))
 			t->rows[n++] = t->rows[i];
 	t->figures.n_rows = n;
 }
 
 static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 {
-	int r = bsv_reader_ask(&t->reader, finish, &t->figures, t->rows, err);
+	bool scoped = bsv_scope_is_set(&t->o->scope);
+	int r = bsv_reader_ask(&t->reader,
+	                       finish   ? BSV_ROWS_FINISH
+	                       : scoped ? BSV_ROWS_ALL
+	                                : BSV_ROWS_LAST,
+	                       &t->figures, t->rows, err);
 
-	if (r >= 0)
-		leave_out_rows(t);
+	if (r >= 0 && (scoped || (finish && *t->app)))
+		sum_up_part(t);
+	if (r >= 0 && scoped)
+		leave_out_rows(t, !finish);
 	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
 }
 
@@ -396,6 +441,7 @@ static struct bsv_view view_of(const struct top *t)
 		                  .source = t->source,
 		                  .message = *t->message ? t->message : NULL,
 		                  .app = *t->app ? t->app : NULL,
+		                  .part = t->part.apps < t->part.of_apps ? &t->part : NULL,
 		                  .sort = t->sort,
 		                  .now = (uint64_t)(now_signed() + t->figures.state.clock_lead_ns),
 		                  .paused = t->paused };

@@ -453,12 +453,21 @@ int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
 	return 0;
 }
 
+static const struct bsa_live_sum *sum_of(const struct bsv_view *v)
+{
+	return v->part ? &v->part->sum : &v->figures->state.sum;
+}
+
 void bsv_view_sum(const struct bsv_view *v, FILE *to)
 {
-	const struct bsa_live_sum *sum = &v->figures->state.sum;
+	const struct bsa_live_sum *sum = sum_of(v);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
-	fprintf(to, "in all: %s %s, %s missed", bsv_count(a, sum->executions),
+	fputs("in all", to);
+	if (v->part)
+		fprintf(to, ", of %s of %s %s", bsv_count(a, v->part->apps), bsv_count(b, v->part->of_apps),
+		        bsv_plural(v->part->of_apps, "app", "apps"));
+	fprintf(to, ": %s %s, %s missed", bsv_count(a, sum->executions),
 	        bsv_plural(sum->executions, "execution", "executions"), bsv_count(b, sum->missed));
 	if (sum->missed) {
 		fputc(':', to);
@@ -599,7 +608,7 @@ void bsv_view_json(const struct bsv_view *v, bool final, FILE *to)
 	fputc(',', to);
 	json_digits("at_ns", v->now, to);
 	json_state(v, to);
-	json_sum(&v->figures->state.sum, to);
+	json_sum(sum_of(v), to);
 	fputs(",\"models\":[", to);
 	for (uint32_t i = 0; i < v->figures->n_rows; i++) {
 		if (v->app && strcmp(v->app, v->rows[i].app) != 0)

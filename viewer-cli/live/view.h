@@ -11,14 +11,21 @@
 
 enum bsv_view_sort { BSV_BY_RATE, BSV_BY_P99, BSV_BY_MISSES, BSV_BY_SHARE, BSV_BY_NAME, BSV_VIEW_SORTS };
 
+/* What is shown, if apps are left out. */
+struct bsv_view_part {
+	struct bsa_live_sum sum; /* of all of the time */
+	uint32_t apps, of_apps;
+};
+
 struct bsv_view {
 	const struct bsv_figures *figures;
 	const struct bsa_live_row *rows; /* figures->n_rows of them */
 	struct bsv_screen screen;
-	int height;          /* lines; 0: as many as there are */
-	const char *source;  /* description of the recording: "its own session, compact" */
-	const char *message; /* the latest notice; NULL: none */
-	const char *app;     /* only this app is shown; NULL: all */
+	int height;                       /* lines; 0: as many as there are */
+	const char *source;               /* description of the recording: "its own session, compact" */
+	const char *message;              /* the latest notice; NULL: none */
+	const char *app;                  /* only this app is shown; NULL: all */
+	const struct bsv_view_part *part; /* NULL: no app is left out of the sums */
 	enum bsv_view_sort sort;
 	uint64_t now; /* on the clock of the trace: CLOCK_MONOTONIC of its host */
 	bool paused, keys;

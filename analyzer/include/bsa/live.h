@@ -116,6 +116,18 @@ struct bsa_live_sum {
 	uint64_t by_cause[BSA_LIVE_CAUSES];
 };
 
+static inline void bsa_live_sum_add(struct bsa_live_sum *to, const struct bsa_live_sum *sum)
+{
+	to->executions += sum->executions;
+	to->missed += sum->missed;
+	to->incomplete += sum->incomplete;
+	to->slot_misses += sum->slot_misses;
+	to->run_ns += sum->run_ns;
+	to->queue_ns += sum->queue_ns;
+	for (unsigned i = 0; i < BSA_LIVE_CAUSES; i++)
+		to->by_cause[i] += sum->by_cause[i];
+}
+
 struct bsa_live_row {
 	char app[BSA_LIVE_NAME + 16], model[BSA_LIVE_NAME]; /* as strangers call them; "" is unknown */
 	uint32_t app_id;
@@ -167,7 +179,10 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l);
 /* "session NAME of host HOST" for one at a relay that has answered, or "". Ends with 0. */
 void bsa_live_name(const struct bsa_live *l, char *ret, size_t size);
 
-/* All rows of the last seconds or, if @all, of the whole time, in no order: @max of them into @ret. Returns how many there are. */
+/*
+ * All rows of the last seconds or, if @all, of the whole time, in no order: into @ret, or of more than @max those that were seen last. Returns
+ * how many they are.
+ */
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max);
 
 /* The first record that was taken, on the clock of the trace. BSA_LIVE_UNKNOWN: none was. */
