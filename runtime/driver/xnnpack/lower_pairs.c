@@ -156,10 +156,9 @@ static bool can_pair(struct step *step, const struct site *s)
 	if (!setup_of(s) || out_shape(s, 0)->rank > XNN_MAX_TENSOR_DIMS || !pairing_of(s, &p))
 		return false;
 	step->setup = setup_pairs;
-	if (p.dims[0] <= NNBX_TILE_WORK)
-		return true;
-	step->run_in_parts = p.rank == 1 ? run_pairs_in_parts : NULL;
-	return p.rank == 1;
+	if (p.rank == 1 && p.dims[0] > PAIRS_PART)
+		step->run_in_parts = run_pairs_in_parts;
+	return p.rank == 1 || p.dims[0] <= NNBX_TILE_WORK;
 }
 
 static enum xnn_status create_reals(struct step *step, const struct site *s)

@@ -64,7 +64,8 @@ static bool has_long_rows(const struct nnbx_planes *p)
 {
 	uint64_t window = product_of(p->window.filter_w, p->window.filter_h, p->out_c);
 
-	return product_of(window, p->out_w, 1) > NNBX_TILE_WORK;
+	/* to read and write an output takes as long as some cells of its window do */
+	return product_of(window, p->out_w, 1) > NNBX_TILE_WORK || product_of(p->out_c, p->out_w, 4) > NNBX_TILE_WORK;
 }
 
 /*

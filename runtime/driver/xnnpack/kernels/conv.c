@@ -459,7 +459,7 @@ static void depthwise_f32(const struct nnbx_planes *p, const struct nnbx_patch *
 		return;
 	}
 	while (nnbx_area_next(p, patch, &area)) {
-		if (!nnbx_worked(area.rows + area.rows * area.cells * n / 4))
+		if (!nnbx_worked(area.rows * area.cells * (8 + n / 4))) /* 8: cells may be far from each other */
 			return;
 		depthwise_area(&area, n, in + nnbx_cell(p, patch, area.fy, area.fx) + k,
 		               filter + area.fy * row + area.fx * p->out_c + k, row, p->out_c, sums);
