@@ -2,6 +2,7 @@
 #include "replay/sharing.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ enum {
 	PART_MOST = 8192, /* limit of the calls of a part, even if the queue never becomes empty */
 	READY_MOST = 2048,
 	KEPT = 65536, /* responses of an app, for its percentiles */
+	ENOUGH = 8,   /* calls behind others, to find out whether a stream has times of its own */
 };
 
 #define LONGEST_NS (UINT64_C(1) << 61) /* limit of a time, and of the sum of all runs, so that both can be added */
@@ -35,6 +37,7 @@ struct chain {
 	uint64_t stream;
 	uint32_t next, last, before; /* before: the one that was played last; NONE */
 	uint64_t at;                 /* when that was ready, in the replay */
+	bool is_open;                /* its calls come at times of their own, whenever answers do */
 };
 
 struct responses {
@@ -57,7 +60,8 @@ struct play {
 	struct chain *chains;
 	uint32_t *slots; /* hash table of streams: numbers of chains, from 1 */
 	uint32_t n, n_chains, under_way;
-	uint64_t total; /* all time on lanes */
+	uint64_t *gaps, *thinks; /* scratch, PART_MOST each */
+	uint64_t total;          /* all time on lanes */
 	int code;
 };
 
@@ -90,8 +94,25 @@ static uint64_t step_of(const struct bsa_sharing_call *c, uint64_t work)
 	return work / STEPS_MOST > (uint64_t)step ? work / STEPS_MOST + 1 : (uint64_t)step;
 }
 
-/* Cut the call's run into steps. The hand-over is part of the first step, and time off the cpu part of the middle one. False: no memory. */
-static bool cut_in_steps(struct call *call)
+/* Add @ns to the call's steps, in @pieces of one length at equal distances. */
+static void add_pieces(struct call *call, uint64_t ns, uint64_t pieces)
+{
+	for (uint64_t i = 0; i < pieces; i++)
+		call->steps[(i + 1) * call->n_steps / (pieces + 1)] += ns / pieces + (i < ns % pieces);
+}
+
+/* The longest hand-over comes before the first step: most calls have no other one. */
+static void add_hands(struct call *call, uint64_t hand)
+{
+	const struct bsa_sharing_call *c = &call->is;
+	uint64_t longest = c->n_hands > 1 ? at_most(c->hand_most, hand) : hand;
+
+	call->steps[0] += longest;
+	add_pieces(call, hand - longest, c->n_hands > 1 ? c->n_hands - 1 : 0);
+}
+
+/* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
+static bool cut_in_steps(struct call *call, uint64_t stall)
 {
 	const struct bsa_sharing_call *c = &call->is;
 	uint64_t run = at_most(c->run, LONGEST_NS), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
@@ -107,18 +128,53 @@ static bool cut_in_steps(struct call *call)
 		assert(call->steps[i] <= left);
 		left -= call->steps[i];
 	}
-	call->steps[0] += hand;
-	call->steps[n / 2] += off;
 	call->n_steps = n;
 	call->run = hand + run;
+	add_hands(call, hand);
+	add_pieces(call, off, stall ? at_most(off / stall + (off % stall != 0), n) : 1);
 	return true;
 }
 
 /* ---- arrivals ---- */
 
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* From the first to the third quartile. */
+static uint64_t spread_of(uint64_t *ns, size_t n)
+{
+	qsort(ns, n, sizeof(*ns), by_number);
+	return ns[3 * n / 4] - ns[n / 4];
+}
+
+/*
+ * The distance of a call from the answer before varies no less than its distance from the call before: then the stream has times of its own, as that of a
+ * camera has. A stall can make an answer so late that the next call comes right behind it, and does not come of it.
+ */
+static bool is_open(struct play *p, const struct chain *chain)
+{
+	const struct bsa_sharing_call *before = NULL;
+	size_t n = 0;
+
+	for (uint32_t i = chain->next; i != NONE; i = p->calls[i].next) {
+		const struct bsa_sharing_call *c = &p->calls[i].is;
+
+		if (before && c->ready >= end_of(before)) {
+			p->gaps[n] = c->ready - before->ready;
+			p->thinks[n++] = c->ready - end_of(before);
+		}
+		before = c;
+	}
+	return n >= ENOUGH && spread_of(p->thinks, n) >= spread_of(p->gaps, n);
+}
+
 /* When @c is ready, that follows @before in its stream, which was ready at @at; @now: its turn has come. */
 static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_sharing_call *before, uint64_t at,
-                         uint64_t now)
+                         uint64_t now, bool open)
 {
 	uint64_t think;
 
@@ -127,7 +183,7 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 	if (c->ready < end_of(before)) /* both are under way at the same time */
 		return at + (c->ready - before->ready);
 	think = c->ready - end_of(before);
-	if (think < before->response)
+	if (!open && think < before->response)
 		return now + think;
 	return c->ready > now ? c->ready : now;
 }
@@ -143,7 +199,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		return false;
 	c = &p->calls[chain->next];
 	after = c->next == NONE ? NULL : &p->calls[c->next];
-	if (!cut_in_steps(c)) {
+	if (!cut_in_steps(c, p->terms->stall)) {
 		play_fail(p, BSA_SHARING_NO_MEMORY);
 		return false;
 	}
@@ -152,9 +208,10 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		play_fail(p, BSA_SHARING_TOO_MANY);
 		return false;
 	}
-	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now);
+	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now, chain->is_open);
 	chain->before = chain->next;
 	chain->next = c->next;
+	/* In a stream with times of its own the next call comes as well where this one waits longer in the replay than until it was given up. */
 	*ret = (struct bsa_replay_call){ .at = chain->at,
 		                         .deadline = c->is.deadline,
 		                         .run_ns = c->run,
@@ -163,7 +220,8 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		                         .app = c->is.app,
 		                         .priority = c->is.priority,
 		                         .tag = (uint32_t)(c - p->calls),
-		                         .apart = after && after->is.ready < end_of(&c->is) };
+		                         .apart = after && (after->is.ready < end_of(&c->is) ||
+		                                            (chain->is_open && !c->is.answered)) };
 	return true;
 }
 
@@ -315,6 +373,8 @@ static void play_part(struct play *p)
 		                           .models = &unknown };
 	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = p };
 
+	for (uint32_t i = 0; i < p->n_chains; i++)
+		p->chains[i].is_open = is_open(p, &p->chains[i]);
 	if (!bsa_replay_run(&replay, &source))
 		play_fail(p, BSA_SHARING_NO_MEMORY);
 	for (uint32_t i = 0; i < p->n; i++)
@@ -352,19 +412,36 @@ static void play_all(struct play *p)
 
 /* ---- the whole ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t percentile_95(uint64_t *ns, size_t n)
 {
 	if (!n)
 		return 0;
 	qsort(ns, n, sizeof(*ns), by_number);
 	return ns[(n * 95 + 99) / 100 - 1];
+}
+
+/*
+ * The least number k for which chance puts k or more of @n executions beyond the true p95 in 1 of 100 recordings or fewer, if each of them is beyond it
+ * with a chance of 5 %, whatever the others are.
+ */
+static size_t beyond_p95(size_t n)
+{
+	double p = (double)n * log(0.95), fewer = 0; /* p: logarithm, because it may be too small for a double */
+	size_t k = 0;
+
+	while (k < n && (fewer += exp(p)) < 0.99) {
+		p += log((double)(n - k) / (double)(k + 1) * (0.05 / 0.95));
+		k++;
+	}
+	return k + 1;
+}
+
+/* @ns is sorted. */
+static uint64_t least_percentile_95(const uint64_t *ns, size_t n)
+{
+	size_t beyond = beyond_p95(n);
+
+	return beyond <= n ? ns[n - beyond] : 0;
 }
 
 static void conclude_apps(struct play *p)
@@ -378,6 +455,7 @@ static void conclude_apps(struct play *p)
 		app->mean_ns = a->sum / (double)app->n;
 		app->ideal_mean_ns = a->ideal_sum / (double)app->n;
 		app->p95_ns = percentile_95(a->responses.is, a->responses.n);
+		app->p95_least_ns = least_percentile_95(a->responses.is, a->responses.n);
 		app->ideal_p95_ns = percentile_95(a->responses.ideal, a->responses.n);
 	}
 }
@@ -392,6 +470,8 @@ static void play_fini(struct play *p)
 	free(p->calls);
 	free(p->chains);
 	free(p->slots);
+	free(p->gaps);
+	free(p->thinks);
 }
 
 int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *ret)
@@ -401,10 +481,12 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 		          .accounts = calloc(sharing->n_apps + (size_t)1, sizeof(*p.accounts)),
 		          .calls = calloc(PART_MOST, sizeof(*p.calls)),
 		          .chains = calloc(PART_MOST, sizeof(*p.chains)),
-		          .slots = calloc(SLOTS, sizeof(*p.slots)) };
+		          .slots = calloc(SLOTS, sizeof(*p.slots)),
+		          .gaps = calloc(PART_MOST, sizeof(*p.gaps)),
+		          .thinks = calloc(PART_MOST, sizeof(*p.thinks)) };
 
 	memset(ret, 0, sharing->n_apps * sizeof(*ret));
-	if (p.accounts && p.calls && p.chains && p.slots)
+	if (p.accounts && p.calls && p.chains && p.slots && p.gaps && p.thinks)
 		play_all(&p);
 	else
 		play_fail(&p, BSA_SHARING_NO_MEMORY);

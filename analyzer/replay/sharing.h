@@ -5,11 +5,13 @@
  * which lane, on the same number of lanes. So only the order differs; a machine that was busy slows both.
  * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the stream, within a shorter time
  *           than the predecessor took, the replay assumes that the same thread submitted it after the answer: then it follows the answer
- *           at the recorded distance. So a thread that always has one execution under way has one, not more or fewer.
+ *           at the recorded distance. So a thread that always has one execution under way has one, not more or fewer. Not so in a stream
+ *           whose executions come at distances from each other that vary no more than those from the answers: there a late answer says
+ *           nothing, and whoever comes behind it came into the same stall.
  * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited number of executions. Each
  *           part begins with empty lanes.
- * STEPS     An execution can leave its lane between two steps. A step is as long as the longest operation of its model, and longer in
- *           proportion if the run was longer than usual. The time without a CPU is one stretch, in the middle.
+ * STEPS     An execution can leave its lane between two steps. A step is as long as the caller says, and longer in proportion if the
+ *           run was longer than usual. The time without a CPU comes in stretches that no step ends, and so do hand-overs after the first.
  * GIVEN UP  An execution that was given up while it waited or ran needs the lane time that it had: the rest is unknown.
  * CONCURRENCY  None: a replay belongs to its caller.
  */
@@ -23,9 +25,11 @@
 struct bsa_sharing_call {
 	uint64_t ready, response; /* response: from ready until it left its last lane, or was given up */
 	uint64_t hand, run, off;  /* times: of hand-overs; on lanes; and of that, without a CPU */
-	uint64_t deadline;        /* UINT64_MAX: none */
-	uint64_t step, usual;     /* the longest step and the usual run of its model; 0: unknown */
-	uint64_t stream;          /* a number that identifies the stream */
+	uint64_t hand_most;       /* the longest hand-over */
+	uint32_t n_hands;
+	uint64_t deadline;    /* UINT64_MAX: none */
+	uint64_t step, usual; /* of its model: how often it can leave its lane, and the usual run; 0: unknown */
+	uint64_t stream;      /* a number that identifies the stream */
 	uint32_t app, priority;
 	bool asked;    /* the verdict on its app includes it */
 	bool answered; /* the execution and its response are complete */
@@ -35,6 +39,7 @@ struct bsa_sharing_app {
 	uint64_t n; /* answered */
 	double mean_ns, ideal_mean_ns;
 	uint64_t p95_ns, ideal_p95_ns;   /* nearest rank; of more than 65536, of every second, fourth ... */
+	uint64_t p95_least_ns;           /* lower confidence bound of p95_ns, 99 %; 0: of a single execution */
 	uint64_t work_ns, ideal_work_ns; /* for so long an execution of it was ready or on a lane */
 	uint64_t received_ns;            /* lane time */
 	uint64_t played;                 /* executions, asked for or not */
@@ -43,6 +48,7 @@ struct bsa_sharing_app {
 struct bsa_sharing {
 	uint32_t lanes, preempt; /* preempt: a number of the event contract */
 	uint32_t n_apps;
+	uint64_t stall; /* the time without a CPU comes in stretches no longer than this; 0: in one stretch */
 	/* The next one to be ready: they come in that order. 1: there is one; 0: no more; below 0: failed. */
 	int (*next)(void *arg, struct bsa_sharing_call *ret);
 	void *arg;

@@ -7,6 +7,7 @@
 #include "store/own.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum {
 	LANES_MOST = 64,
 	SERVICES_MOST = 16, /* each of them has all executions looked at */
 	ACTIVE_MOST = 2048,
+	STOPS_LEAST = 10, /* from fewer it is not known how soon an execution leaves its lane */
 };
 
 #define AROUND_NS INT64_C(1000000000)
@@ -22,18 +24,29 @@ enum {
 
 /* ---- who and what there is ---- */
 
+/* How soon the executions of a model left their lanes when they were asked to. */
+struct stops {
+	int64_t model;
+	uint64_t
+		step; /* twice the mean of those that were not stalled: a request comes at any time between two checkpoints */
+};
+
 struct service {
 	int64_t trace, instance, policy, preempt, lanes;
 	int64_t began, ended; /* of the service's trace; no execution was ready before */
 	bool only;            /* the only service of its trace: then executions of unknown streams are its own */
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
+	struct stops *stops;  /* owned; in the order of their models; none of models with few */
+	size_t n_stops;
+	uint64_t stall; /* the time that executions were without a cpu at a stretch; 0: unknown */
+	double stalled; /* the share of its lane time that an execution is without a cpu, if that was not recorded */
 };
 
 struct reading {
 	sqlite3 *sql;
 	struct service *service;
-	sqlite3_stmt *executions, *stored, *sorted, *handed; /* executions: as they were stored, or sorted */
-	struct in_order *order;                              /* owned */
+	sqlite3_stmt *executions, *stored, *sorted, *handed, *stops; /* executions: as they were stored, or sorted */
+	struct in_order *order;                                      /* owned */
 	bool disorder; /* executions were not stored in an order that a window can mend */
 	int64_t from, to;
 	int64_t *apps; /* owned; ids in their order: the number of one is its place and 1, and 0 an unknown one's */
@@ -82,14 +95,31 @@ static uint32_t app_number(const struct reading *r, sqlite3_stmt *q, int column)
 
 /* ---- executions ---- */
 
-enum { ID, FLAGS, APP, READY, QUEUE, RUN, PREEMPTED, REDO, CPU, DEADLINE, STEP, USUAL, DISPATCHED, BEGAN, STREAM };
+enum {
+	ID,
+	FLAGS,
+	APP,
+	READY,
+	QUEUE,
+	RUN,
+	PREEMPTED,
+	REDO,
+	CPU,
+	DEADLINE,
+	STEP,
+	USUAL,
+	DISPATCHED,
+	BEGAN,
+	STREAM,
+	MODEL
+};
 
 /* As they are stored. Sorting them takes longer than all else here. */
 static const char stored_sql[] =
 	"SELECT x.id, x.flags, x.app_id, x.enqueued, x.queue_ns, x.run_ns, x.preempted_ns, x.redo_ns, x.cpu_ns, "
 	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
-	"x.stream_id "
+	"x.stream_id, x.model_id "
 	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
 	"WHERE x.trace_id = ?1 AND x.enqueued BETWEEN ?4 AND ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2)";
@@ -119,21 +149,28 @@ static uint64_t column_length(sqlite3_stmt *q, int column)
 }
 
 /* For how long, each time, its lane was free before it ran there, and it was ready. */
-static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
+static void add_hand(struct bsa_sharing_call *c, uint64_t ns)
+{
+	c->hand += ns;
+	c->hand_most = ns > c->hand_most ? ns : c->hand_most;
+	c->n_hands += ns > 0;
+}
+
+static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_call *c)
 {
 	bool idle = unpack_execution(sqlite3_column_int64(q, FLAGS)).idle;
-	uint64_t ns = idle ? column_length(q, QUEUE) : 0;
 
+	if (idle)
+		add_hand(c, column_length(q, QUEUE));
 	if (is_null(q, DISPATCHED) || (!column_length(q, PREEMPTED) && (idle || !column_length(q, QUEUE))))
-		return ns;
+		return;
 	sqlite3_reset(r->handed);
 	sqlite3_bind_int64(r->handed, 1, sqlite3_column_int64(q, ID));
 	sqlite3_bind_int64(r->handed, 2, sqlite3_column_int64(q, DISPATCHED));
 	sqlite3_bind_int64(r->handed, 3, BSA_IDLE);
 	while (sqlite3_step(r->handed) == SQLITE_ROW)
 		if (is_null(r->handed, 1) || unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
-			ns += column_length(r->handed, 0);
-	return ns;
+			add_hand(c, column_length(r->handed, 0));
 }
 
 /* An execution under way at the end of the recording had its lane time until then. False: its lane time is unknown. */
@@ -151,7 +188,9 @@ static bool take_times(const struct reading *r, const struct bits_execution *b, 
 		c->response = over - ready;
 	}
 	c->run -= redo < c->run ? redo : c->run;
-	if (!is_null(q, CPU) && column_length(q, CPU) < c->run)
+	if (is_null(q, CPU))
+		c->off = (uint64_t)((double)c->run * r->service->stalled);
+	else if (column_length(q, CPU) < c->run)
 		c->off = c->run - column_length(q, CPU);
 	return true;
 }
@@ -163,8 +202,29 @@ static void take_native(const struct service *service, sqlite3_stmt *q, struct b
 
 	ns = ns < (double)c->run ? ns * service->slower : (double)c->run;
 	c->run = ns < (double)c->response ? (uint64_t)ns : c->response;
-	c->hand = 0;
+	c->hand = c->hand_most = c->n_hands = 0;
 	c->off = 0;
+}
+
+static int by_model(const void *a, const void *b)
+{
+	const struct stops *x = a, *y = b;
+
+	return x->model < y->model ? -1 : x->model > y->model;
+}
+
+/* What was measured when the model was prepared has stalls of the machine in it, and not that a run can leave its lane inside an operation. */
+static uint64_t step_of(const struct reading *r)
+{
+	sqlite3_stmt *q = r->executions;
+	const struct service *service = r->service;
+	const struct stops key = { .model = sqlite3_column_int64(q, MODEL) };
+	const struct stops *found = is_null(q, MODEL) || !service->n_stops
+	                                    ? NULL
+	                                    : bsearch(&key, service->stops, service->n_stops, sizeof(key), by_model);
+	uint64_t step = is_null(q, STEP) && service->preempt == LABEL_preempt_save ? LOOK_NS : column_length(q, STEP);
+
+	return found && (!step || found->step < step) ? found->step : step;
 }
 
 static bool take_call(struct reading *r, struct bsa_sharing_call *c)
@@ -174,9 +234,7 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	int64_t began = sqlite3_column_int64(q, BEGAN);
 
 	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX : column_length(q, DEADLINE),
-		                        .step = is_null(q, STEP) && r->service->preempt == LABEL_preempt_save
-		                                        ? LOOK_NS
-		                                        : column_length(q, STEP),
+		                        .step = step_of(r),
 		                        .usual = column_length(q, USUAL),
 		                        .stream = column_length(q, STREAM),
 		                        .app = app_number(r, q, APP),
@@ -191,7 +249,7 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	if (r->service->policy == LABEL_policy_native)
 		take_native(r->service, q, c);
 	else
-		c->hand = hand_of(r, q);
+		take_hands(r, q, c);
 	return true;
 }
 
@@ -305,6 +363,58 @@ static int how_much_slower(struct reading *r, struct service *service)
 	return r->code == SQLITE_DONE || r->code == SQLITE_ROW ? SQLITE_OK : r->code;
 }
 
+/* ---- how soon a lane is left ---- */
+
+static const char stops_sql[] =
+	"SELECT x.model_id, count(*), sum(p.stopped - p.asked > ?4), total(p.stopped - p.asked), "
+	"total(iif(p.stopped - p.asked > ?4, p.stopped - p.asked, 0)) "
+	"FROM stored_preemption p CROSS JOIN stored_unpacked x ON x.id = p.execution_id "
+	"WHERE x.trace_id = ?1 AND p.asked IS NOT NULL AND p.stopped IS NOT NULL AND (?3 OR "
+	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) "
+	"GROUP BY 1 ORDER BY 1";
+
+/*
+ * An execution that is asked to leave its lane while it has no cpu leaves it when it has one again: after half of the time without, in the mean. So the
+ * requests show how long that is at a stretch, and how much of the lane time it is.
+ */
+static int read_stops(struct reading *r, struct service *service)
+{
+	double all = 0, stalled = 0, stalled_ns = 0;
+	size_t room = 0;
+	int code;
+
+	sqlite3_reset(r->stops);
+	sqlite3_bind_int64(r->stops, 1, service->trace);
+	sqlite3_bind_int64(r->stops, 2, service->instance);
+	sqlite3_bind_int64(r->stops, 3, service->only);
+	sqlite3_bind_int64(r->stops, 4, LOOK_NS);
+	while ((code = sqlite3_step(r->stops)) == SQLITE_ROW) {
+		double n = sqlite3_column_double(r->stops, 1), n_stalled = sqlite3_column_double(r->stops, 2);
+		double ns = sqlite3_column_double(r->stops, 3) - sqlite3_column_double(r->stops, 4);
+
+		all += n;
+		stalled += n_stalled;
+		stalled_ns += sqlite3_column_double(r->stops, 4);
+		if (is_null(r->stops, 0) || n < STOPS_LEAST || n_stalled > n / 2)
+			continue;
+		if (service->n_stops == room) {
+			struct stops *more = reallocarray(service->stops, room = 2 * room + 16, sizeof(*more));
+
+			if (!more)
+				return SQLITE_NOMEM;
+			service->stops = more;
+		}
+		service->stops[service->n_stops++] =
+			(struct stops){ sqlite3_column_int64(r->stops, 0),
+			                (uint64_t)(2 * fmax(ns, 0) / (n - n_stalled)) + 1 };
+	}
+	if (all < STOPS_LEAST || service->policy == LABEL_policy_native)
+		return code == SQLITE_DONE ? SQLITE_OK : code;
+	service->stalled = stalled / all;
+	service->stall = stalled > 0 && stalled_ns / stalled < 1e18 ? (uint64_t)(2 * stalled_ns / stalled) : LOOK_NS;
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 /* ---- one service ---- */
 
 static int64_t rounded_ns(double ns)
@@ -323,6 +433,7 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 			                           .mean_ns = rounded_ns(a->mean_ns),
 			                           .ideal_mean_ns = rounded_ns(a->ideal_mean_ns),
 			                           .p95_ns = (int64_t)a->p95_ns,
+			                           .p95_least_ns = (int64_t)a->p95_least_ns,
 			                           .ideal_p95_ns = (int64_t)a->ideal_p95_ns,
 			                           .work_ns = (int64_t)a->work_ns,
 			                           .ideal_work_ns = (int64_t)a->ideal_work_ns,
@@ -341,6 +452,7 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
 		                             .preempt = (uint32_t)r->service->preempt,
 		                             .n_apps = r->n_apps + 1,
+		                             .stall = r->service->stall,
 		                             .next = next_call,
 		                             .arg = r };
 	int code = apps ? SQLITE_OK : SQLITE_NOMEM;
@@ -376,12 +488,15 @@ static int play_in_order(struct reading *r, struct service *service, bsa_shared_
 
 	r->service = service;
 	r->executions = r->stored;
-	code = play_service(r, tell, ctx);
+	code = read_stops(r, service);
+	if (!code)
+		code = play_service(r, tell, ctx);
 	if (!code && r->disorder) {
 		r->executions = r->sorted;
 		r->disorder = false;
 		code = play_service(r, tell, ctx);
 	}
+	free(service->stops);
 	return code;
 }
 
@@ -428,6 +543,8 @@ static int prepare_statements(struct reading *r)
 		code = sqlite3_prepare_v2(r->sql, sorted, -1, &r->sorted, NULL);
 	if (!code)
 		code = sqlite3_prepare_v2(r->sql, handed_sql, -1, &r->handed, NULL);
+	if (!code)
+		code = sqlite3_prepare_v2(r->sql, stops_sql, -1, &r->stops, NULL);
 	return code ? code : read_apps(r);
 }
 
@@ -447,6 +564,7 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 	sqlite3_finalize(r.stored);
 	sqlite3_finalize(r.sorted);
 	sqlite3_finalize(r.handed);
+	sqlite3_finalize(r.stops);
 	free(r.order);
 	free(r.apps);
 	return code;
@@ -458,8 +576,9 @@ static int write_row(void *ctx, const struct bsa_shared *a)
 
 	ROW(s, sharing, .trace_id = a->trace, .instance = a->instance, .app_id = a->app, .n = a->n,
 	    .mean_ns = a->n ? a->mean_ns : NOTHING, .ideal_mean_ns = a->n ? a->ideal_mean_ns : NOTHING,
-	    .p95_ns = a->n ? a->p95_ns : NOTHING, .ideal_p95_ns = a->n ? a->ideal_p95_ns : NOTHING,
-	    .work_ns = a->work_ns, .ideal_work_ns = a->ideal_work_ns, .received_ns = a->received_ns);
+	    .p95_ns = a->n ? a->p95_ns : NOTHING, .p95_least_ns = a->n ? a->p95_least_ns : NOTHING,
+	    .ideal_p95_ns = a->n ? a->ideal_p95_ns : NOTHING, .work_ns = a->work_ns, .ideal_work_ns = a->ideal_work_ns,
+	    .received_ns = a->received_ns);
 	return s->code;
 }
 

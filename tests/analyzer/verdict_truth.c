@@ -590,6 +590,63 @@ static int by_ready(const void *one, const void *other)
 	return (a->ready > b->ready) - (a->ready < b->ready);
 }
 
+enum { ANY_MODEL = UINT32_MAX, STOPS_LEAST = 10 };
+
+/* How long those who were asked to leave a lane took: those that took no more than 1 ms, and the others, who had no cpu. */
+struct stops {
+	uint64_t quick, quick_ns, stalled, stalled_ns;
+};
+
+static struct stops stops_of(const struct judge *j, uint32_t model)
+{
+	struct stops s = { 0 };
+
+	for (size_t i = 0; i < j->s->n_preemptions; i++) {
+		const struct sim_preemption *p = &j->s->preemptions[i];
+		const struct sim_exec *x = &j->s->execs[p->exec];
+		uint64_t ns = p->stopped - p->asked;
+
+		if (x->service != j->service || (model != ANY_MODEL && x->model != model))
+			continue;
+		if (ns > MS) {
+			s.stalled++;
+			s.stalled_ns += ns;
+		} else {
+			s.quick++;
+			s.quick_ns += ns;
+		}
+	}
+	return s;
+}
+
+/* Whoever is asked at any time between two checkpoints leaves after half of that, in the mean. */
+static uint64_t step_truth(const struct judge *j, uint32_t model)
+{
+	const struct stops s = stops_of(j, model);
+	uint64_t step = j->s->models[model].step_ns, seen = s.quick ? 2 * s.quick_ns / s.quick + 1 : 0;
+
+	return s.quick + s.stalled >= STOPS_LEAST && s.quick >= s.stalled && seen < step ? seen : step;
+}
+
+/* The longest stretch without a cpu; 0: not known. */
+static uint64_t stall_truth(const struct judge *j)
+{
+	const struct stops s = stops_of(j, ANY_MODEL);
+
+	if (s.quick + s.stalled < STOPS_LEAST)
+		return 0;
+	return s.stalled ? 2 * s.stalled_ns / s.stalled : MS;
+}
+
+/* The share of its time on a lane for which an execution has no cpu. */
+static double stalled_truth(const struct judge *j)
+{
+	const struct stops s = stops_of(j, ANY_MODEL);
+	uint64_t n = s.quick + s.stalled;
+
+	return n >= STOPS_LEAST ? (double)s.stalled / (double)n : 0;
+}
+
 /* From when a lane was free, and the execution that got it ready, until that was on it. */
 static uint64_t handed_in(const struct sim *s, const struct sim_slice *slice)
 {
@@ -618,21 +675,28 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 		                          .response = run,
 		                          .run = run - x->redo,
 		                          .deadline = x->deadline ? x->deadline : NEVER,
-		                          .step = s->models[x->model].step_ns,
+		                          .step = step_truth(j, x->model),
 		                          .usual = s->models[x->model].estimate_ns,
 		                          .stream = x->stream,
 		                          .app = x->app,
 		                          .priority = x->priority,
 		                          .asked = is_picked(j, exec),
 		                          .answered = !x->status && x->path != BSA_PATH_PREPARE };
-	if (x->cpu < ret->run)
+	if (x->cpu == NEVER)
+		ret->off = (uint64_t)((double)ret->run * stalled_truth(j));
+	else if (x->cpu < ret->run)
 		ret->off = ret->run - x->cpu;
 	for (size_t i = 0; i < s->n_waits; i++)
 		if (s->waits[i].exec == exec)
 			ret->response += s->waits[i].ended - s->waits[i].began;
 	for (size_t i = 0; i < s->n_slices; i++)
-		if (s->slices[i].exec == exec)
-			ret->hand += handed_in(s, &s->slices[i]);
+		if (s->slices[i].exec == exec) {
+			uint64_t hand = handed_in(s, &s->slices[i]);
+
+			ret->hand += hand;
+			ret->hand_most = max_of(ret->hand_most, hand);
+			ret->n_hands += hand > 0;
+		}
 	return true;
 }
 
@@ -677,7 +741,7 @@ static void judge_apps(struct truth_verdict *ret, struct shared *of, const struc
 		of->given_up |= (a->work_ns > 0 || a->n > 0) && given_up[i] > a->n;
 		ret->broken |= a->work_ns >= 200 * MS && 2 * a->ideal_work_ns < a->work_ns;
 		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step) ||
-		                              is_worse((double)a->p95_ns, (double)a->ideal_p95_ns, step));
+		                              is_worse((double)a->p95_least_ns, (double)a->ideal_p95_ns, step));
 	}
 	of->apps += asked;
 	of->judged += with_work > 1 ? judged : 0;
@@ -691,6 +755,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	const struct bsa_sharing sharing = { .lanes = j->s->services[j->service].lanes,
 		                             .preempt = preempt_mode(j),
 		                             .n_apps = SIM_APPS,
+		                             .stall = stall_truth(j),
 		                             .next = next_arrival,
 		                             .arg = &a };
 	uint64_t step = 0, given_up[SIM_APPS] = { 0 };

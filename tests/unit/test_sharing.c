@@ -42,7 +42,7 @@ static uint64_t random_below(uint64_t *series, uint64_t n)
 struct world {
 	struct bsa_sharing_call calls[CALLS]; /* as recorded */
 	size_t n;
-	uint64_t series;
+	uint64_t series, stall;
 	struct {
 		uint64_t think, run, step, begins;
 		uint32_t app, priority, left;
@@ -132,7 +132,7 @@ static int next_recorded(void *arg, struct bsa_sharing_call *ret)
 static void share(struct world *w, uint32_t lanes, struct bsa_sharing_app ret[APPS])
 {
 	const struct bsa_sharing sharing = {
-		.lanes = lanes, .preempt = SAVE, .n_apps = APPS, .next = next_recorded, .arg = w
+		.lanes = lanes, .preempt = SAVE, .n_apps = APPS, .stall = w->stall, .next = next_recorded, .arg = w
 	};
 
 	w->next = 0;
@@ -227,6 +227,24 @@ static void who_was_on_no_cpu_cannot_leave_meanwhile(void **state)
 	assert_int_equal(apps[1].ideal_p95_ns, MS(9) + US(500) - w.calls[1].ready);
 }
 
+static void no_stretch_without_a_cpu_is_longer_than_a_stall(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, MS(6)); /* three stretches of 2 ms: the steps end at 1, 4, 7 and 10 ms */
+	w.stall = MS(2);
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(7) + US(500) - w.calls[1].ready);
+	w.stall = MS(2) + 1; /* they are of one length all the same */
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(7) + US(500) - w.calls[1].ready);
+	w.stall = MS(7);
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(9) + US(500) - w.calls[1].ready);
+}
+
 static void a_longer_run_has_longer_steps(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
@@ -250,6 +268,76 @@ static void being_handed_a_lane_takes_its_time(void **state)
 	share(&w, 1, apps);
 	assert_int_equal(apps[1].ideal_p95_ns, MS(6) + US(570) - w.calls[1].ready);
 	assert_int_equal(apps[0].ideal_p95_ns, MS(10) + US(570));
+}
+
+static void each_hand_over_has_its_place(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, 0); /* of ten steps the first, the fourth and the seventh are 3 ms long */
+	w.calls[0].hand = MS(6);
+	w.calls[0].hand_most = MS(2);
+	w.calls[0].n_hands = 3;
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(8) + US(500) - w.calls[1].ready);
+	w.calls[0].hand_most = MS(6); /* one stall, and two that took no time */
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(7) + US(500) - w.calls[1].ready);
+}
+
+/* ---- a stall ---- */
+
+enum { FRAMES = 40, STALLED = 20, GIVEN_UP = 10 };
+
+static struct bsa_sharing_call one_frame(uint64_t ready, uint64_t response)
+{
+	return (struct bsa_sharing_call){ .ready = ready,
+		                          .response = response,
+		                          .run = US(500),
+		                          .deadline = UINT64_MAX,
+		                          .step = US(100),
+		                          .stream = 1,
+		                          .app = 1,
+		                          .asked = true,
+		                          .answered = true };
+}
+
+/*
+ * A camera takes a frame every 33 ms, or a bit later; behind frame number STALLED another app is handed the lane, and does not wake up before
+ * GIVEN_UP frames were given up after 32 ms each, and one more has waited for long. Of all of them none comes of an answer.
+ */
+static void a_late_frame_is_late_in_the_replay_too(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w = { .n = 0 };
+	uint64_t stalled = 0, until = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < FRAMES; i++) {
+		uint64_t ready = MS(33) * (i + 1) + US(200) * (i % 3);
+
+		if (i == STALLED) {
+			stalled = ready - MS(1);
+			until = ready + MS(33) * GIVEN_UP + MS(25);
+			w.calls[w.n] = one_frame(stalled, until - stalled + MS(1));
+			w.calls[w.n].hand = until - stalled;
+			w.calls[w.n].app = 0;
+			w.calls[w.n++].stream = 2;
+		}
+		w.calls[w.n] = one_frame(ready, ready < until ? until + US(500) - ready : US(500));
+		if (i >= STALLED && i < STALLED + GIVEN_UP) {
+			w.calls[w.n].response = MS(32);
+			w.calls[w.n].run = 0;
+			w.calls[w.n].answered = false;
+		}
+		w.n++;
+	}
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].n, FRAMES - GIVEN_UP);
+	assert_true(apps[1].mean_ns > US(1200)); /* the one that waited */
+	assert_true(fabs(apps[1].mean_ns - apps[1].ideal_mean_ns) < US(50));
 }
 
 static void what_was_not_asked_for_is_played_and_not_judged(void **state)
@@ -349,9 +437,56 @@ static void a_long_recording_is_played_in_parts(void **state)
 	assert_int_equal(apps[0].n, LONG);
 	assert_true(fabs(apps[0].mean_ns - US(180)) < 1 && apps[0].mean_ns == apps[0].ideal_mean_ns);
 	assert_int_equal(apps[0].p95_ns, US(900));
+	assert_int_equal(apps[0].p95_least_ns, US(900));
 	assert_int_equal(apps[0].ideal_p95_ns, US(900));
 	assert_int_equal(apps[0].work_ns, US(180) * LONG);
 	assert_int_equal(apps[0].ideal_work_ns, US(180) * LONG);
+}
+
+/* ---- confidence ---- */
+
+struct growing {
+	uint64_t n, next;
+};
+
+/* Each takes 1 us longer than the one before, which has long ended. */
+static int longer_and_longer(void *arg, struct bsa_sharing_call *ret)
+{
+	struct growing *g = arg;
+
+	if (g->next == g->n)
+		return 0;
+	*ret = (struct bsa_sharing_call){ .ready = MS(10) * g->next,
+		                          .response = US(g->next + 1),
+		                          .run = US(g->next + 1),
+		                          .deadline = UINT64_MAX,
+		                          .asked = true,
+		                          .answered = true };
+	g->next++;
+	return 1;
+}
+
+/* The ranks are those that exact fractions give: the greatest for which so many of a binomial distribution are beyond it in 1 % at most. */
+static void a_p95_has_a_lower_bound(void **state)
+{
+	static const struct {
+		uint64_t n, rank, least;
+	} ranks[] = { { 1, 1, 0 },    { 2, 2, 1 },     { 3, 3, 2 },       { 20, 19, 16 },     { 30, 29, 25 },
+		      { 60, 57, 53 }, { 100, 95, 89 }, { 200, 190, 182 }, { 1000, 950, 933 }, { 5000, 4750, 4714 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
+		struct bsa_sharing_app apps[APPS];
+		struct growing g = { .n = ranks[i].n };
+		const struct bsa_sharing sharing = {
+			.lanes = 1, .preempt = SAVE, .n_apps = APPS, .next = longer_and_longer, .arg = &g
+		};
+
+		assert_int_equal(bsa_sharing_run(&sharing, apps), BSA_SHARING_DONE);
+		assert_int_equal(apps[0].n, ranks[i].n);
+		assert_int_equal(apps[0].p95_ns, US(ranks[i].rank));
+		assert_int_equal(apps[0].p95_least_ns, US(ranks[i].least));
+	}
 }
 
 int main(void)
@@ -361,11 +496,15 @@ int main(void)
 		cmocka_unit_test(what_priority_did_to_an_app_shows),
 		cmocka_unit_test(a_short_one_waits_for_a_step_and_not_for_all),
 		cmocka_unit_test(who_was_on_no_cpu_cannot_leave_meanwhile),
+		cmocka_unit_test(no_stretch_without_a_cpu_is_longer_than_a_stall),
 		cmocka_unit_test(a_longer_run_has_longer_steps),
 		cmocka_unit_test(being_handed_a_lane_takes_its_time),
+		cmocka_unit_test(each_hand_over_has_its_place),
+		cmocka_unit_test(a_late_frame_is_late_in_the_replay_too),
 		cmocka_unit_test(what_was_not_asked_for_is_played_and_not_judged),
 		cmocka_unit_test(absurd_numbers_end),
 		cmocka_unit_test(a_long_recording_is_played_in_parts),
+		cmocka_unit_test(a_p95_has_a_lower_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,8 +129,10 @@ static void a_bound_of_nothing_is_one(void **state)
 
 /* ---- fairness: against ideal sharing ---- */
 
-#define RESPONSES(n_, mean, ideal_mean, p95, ideal_p95) \
-	.n = (n_), .mean_ns = (mean), .ideal_mean_ns = (ideal_mean), .p95_ns = (p95), .ideal_p95_ns = (ideal_p95)
+#define RESPONSES_SURE(n_, mean, ideal_mean, p95, p95_least, ideal_p95)                                            \
+	.n = (n_), .mean_ns = (mean), .ideal_mean_ns = (ideal_mean), .p95_ns = (p95), .p95_least_ns = (p95_least), \
+	.ideal_p95_ns = (ideal_p95)
+#define RESPONSES(n_, mean, ideal_mean, p95, ideal_p95) RESPONSES_SURE(n_, mean, ideal_mean, p95, p95, ideal_p95)
 #define WORK(work, ideal) .work_ns = (work), .ideal_work_ns = (ideal), .received_ns = 1
 #define FINE RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1000), MS(1000))
 
@@ -151,6 +153,9 @@ static const struct {
 	{ "and by no more than two steps", { RESPONSES(100, MS(14), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_PASS, "4.000 ms more", 0 },
 	{ "and by more than two steps", { RESPONSES(100, MS(14) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_FAIL, "hog", 0 },
 	{ "p95 is worse", { RESPONSES(100, MS(10), MS(10), MS(25) + 1, MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "at p95", 0 },
+	{ "p95 is worse by ten times, and may rest on a stall", { RESPONSES_SURE(60, MS(12), MS(10), MS(200), MS(25), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "25.000 ms or more at p95", 0 },
+	{ "p95 is worse by ten times, and its lower bound by more than a quarter", { RESPONSES_SURE(60, MS(12), MS(10), MS(200), MS(25) + 1, MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "25.000 ms or more at p95 (99 % confidence)", 0 },
+	{ "p95 has no lower bound", { RESPONSES_SURE(60, MS(10), MS(10), MS(200), 0, MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "", 0 },
 	{ "of thirty executions", { RESPONSES(30, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "meek", 0 },
 	{ "29 are too few, but the other app has enough", { RESPONSES(29, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "1 app had too little work", 0 },
 	{ "half of what it would have got", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100)) }, MS(1), false, 0, BSV_PASS, "", 0 },

@@ -13,6 +13,7 @@ struct bsa_shared {
 	int64_t n;                      /* answered executions */
 	int64_t mean_ns, ideal_mean_ns; /* from ready until it left its last lane */
 	int64_t p95_ns, ideal_p95_ns;
+	int64_t p95_least_ns;           /* lower confidence bound of p95_ns, 99 % */
 	int64_t work_ns, ideal_work_ns; /* an execution of it was ready, or on a lane */
 	int64_t received_ns;            /* lane time */
 };
