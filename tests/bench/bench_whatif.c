@@ -4,6 +4,7 @@
  *
  * whatif.sh records nine scenarios under four policies, each twice: first under all of them, then under all of them again. What is recorded
  * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster.
+ * What an import says of missed deadlines, "met without that app", is held against the recording without it, too.
  * The recordings are kept in $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how
  * long it records at most.
  */
@@ -38,7 +39,7 @@ struct errors {
 	size_t n[FIGURES];
 };
 
-static struct errors noise, predicted, at_speed, told, without, faster;
+static struct errors noise, predicted, at_speed, told, without, faster, saved, saved_noise;
 
 static double figure_of(const struct bsv_group_figures *f, enum figure figure)
 {
@@ -361,6 +362,89 @@ static void predict_policies(unsigned scenario, unsigned a)
 	free(change.groups);
 }
 
+/* ---- saved ---- */
+
+static struct {
+	uint64_t missed, met, unsure; /* in the recordings with the app; met: without it, as their import says */
+	double recorded;              /* in those without it, of as many executions */
+} saved_in_all;
+
+struct misses {
+	double all, met, unsure;
+};
+
+/* Of an app and a model: the misses of @path, and what their replays without @app altogether say. Without a replay, the app is no cause of the miss. */
+static struct misses read_misses(const char *path, const struct bsv_past_group *g, const char *app)
+{
+	struct misses m = { 0 };
+	struct bsa_query *q = NULL;
+	struct bsa_db *db = NULL;
+	struct bsa_err err = { 0 };
+
+	must(bsa_db_open(&db, path, &err) >= 0, path, err.text);
+	must(bsa_query_new(&q, db,
+	                   "SELECT count(DISTINCT e.id), count(DISTINCT iif(w.met = 1, e.id, NULL)), "
+	                   "count(DISTINCT iif(w.execution_id IS NOT NULL AND w.met IS NULL, e.id, NULL)) "
+	                   "FROM execution e JOIN app a ON a.id = e.app_id JOIN model m ON m.id = e.model_id "
+	                   "LEFT JOIN miss_without w ON w.execution_id = e.id AND w.model_id IS NULL AND w.app_id IN "
+	                   "(SELECT id FROM app WHERE name = $without) "
+	                   "WHERE e.miss IS NOT NULL AND e.path <> 'prepare' AND a.name = $app AND m.name = $model",
+	                   &err) >= 0 &&
+	             bsa_query_string(q, "$without", app) && bsa_query_string(q, "$app", g->app_name) &&
+	             bsa_query_string(q, "$model", g->model_name) && bsa_query_step(q, &err) > 0,
+	     path, err.text);
+	m.all = (double)bsa_query_get_int(q, 0);
+	m.met = (double)bsa_query_get_int(q, 1);
+	m.unsure = (double)bsa_query_get_int(q, 2);
+	bsa_query_free(q);
+	bsa_db_close(db);
+	return m;
+}
+
+/* The app of @normal that @other has not. NULL: there is none. */
+static const char *missing_app(const struct recording *normal, const struct recording *other)
+{
+	for (size_t i = 0; i < normal->past.n_groups; i++)
+		if (normal->past.groups[i].n && !same_in(other, &normal->past.groups[i]))
+			return normal->past.groups[i].app_name;
+	return NULL;
+}
+
+/* The distance of what was recorded without the app from what the misses with it leave, as few or as many as the undecided ones allow. */
+static void compare_saved(const char *dir, const char *name, const struct recording *normal,
+                          const struct recording *again, const struct recording *other)
+{
+	const char *app = missing_app(normal, other);
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s-1.db", dir, name);
+	for (size_t i = 0; app && i < normal->past.n_groups; i++) {
+		const struct bsv_group_figures *want = same_in(other, &normal->past.groups[i]);
+		double n = (double)normal->figures[i].n, is = want ? figure_of(want, MISSED) : NAN, most, least;
+		struct misses m;
+
+		if (isnan(is) || isnan(figure_of(&normal->figures[i], MISSED)))
+			continue;
+		m = read_misses(path, &normal->past.groups[i], app);
+		most = 100 * (m.all - m.met) / n;
+		least = 100 * (m.all - m.met - m.unsure) / n;
+		add_error(&saved, MISSED, is < least ? least : is > most ? most : is, is);
+		if (again->there && same_in(again, &normal->past.groups[i]))
+			add_error(&saved_noise, MISSED, figure_of(&normal->figures[i], MISSED),
+			          figure_of(same_in(again, &normal->past.groups[i]), MISSED));
+		saved_in_all.missed += (uint64_t)m.all;
+		saved_in_all.met += (uint64_t)m.met;
+		saved_in_all.unsure += (uint64_t)m.unsure;
+		saved_in_all.recorded += is / 100 * n;
+		if (getenv("NNB_WHATIF_EACH"))
+			fprintf(stderr,
+			        "%s, %s, %s without %s: %.0f of %.0f missed, %.0f met, %.0f unsure; %.1f %% are left, "
+			        "recorded %.1f %%\n",
+			        name, normal->past.groups[i].app_name, normal->past.groups[i].model_name, app, m.all, n,
+			        m.met, m.unsure, most, is);
+	}
+}
+
 /* Without the app that is not in the other recording; or with MobileNets twice as fast as in the slow one. */
 static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 {
@@ -371,6 +455,10 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 	read_recording(&other, dir, name);
 	snprintf(name, sizeof(name), "%s-slow-%s", scenarios[scenario], policies[policy]);
 	read_recording(&slow, dir, name);
+	if (other.there && normal->there) {
+		snprintf(name, sizeof(name), "%s-%s", scenarios[scenario], policies[policy]);
+		compare_saved(dir, name, normal, &all[scenario][policy][1], &other);
+	}
 	if (other.there && normal->there) {
 		struct bsv_whatif_change change = unchanged(normal);
 		struct prediction p;
@@ -442,6 +530,18 @@ static void judge(struct bench *b)
 			                bench_figure(b, i ? "latencies inside the interval, %"
 			                                  : "misses inside the interval, %"),
 			                100.0 * held[i].inside / held[i].all);
+}
+
+static void tell_saved(struct bench *b)
+{
+	if (!saved.n[MISSED])
+		return;
+	bench_figure_is(b, bench_figure(b, "saved: misses"), (double)saved_in_all.missed);
+	bench_figure_is(b, bench_figure(b, "saved: of them met without the app"), (double)saved_in_all.met);
+	bench_figure_is(b, bench_figure(b, "saved: of them undecided"), (double)saved_in_all.unsure);
+	bench_figure_is(b, bench_figure(b, "saved: misses recorded without the app"), saved_in_all.recorded);
+	bench_at_most(b, "saved: missed, points, median", at_percent(&saved, MISSED, 50), 1);
+	bench_at_most(b, "saved: missed, points, p90", at_percent(&saved, MISSED, 90), 5);
 }
 
 static uint64_t cpu_now(void)
@@ -517,6 +617,9 @@ int main(int argc, char **argv)
 	tell(&b, "at its speed", &at_speed);
 	tell(&b, "without", &without);
 	tell(&b, "faster", &faster);
+	tell(&b, "saved", &saved);
+	tell(&b, "saved's noise", &saved_noise);
+	tell_saved(&b);
 	judge(&b);
 	if (all[6][0][0].there)
 		bench_at_least(&b, "executions replayed, M/s", replayed_per_second() / 1e6, 1);
