@@ -72,19 +72,19 @@ function factsOf(row, prefix) {
 
 /** @param {any} row of a finding @param {string} prefix of links */
 function findingOf(row, prefix) {
-	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), ...(row.evidence ? [make('p', { class: 'evidence' }, titled(`${sentence(row.evidence)}.`))] : []), factsOf(row, prefix));
+	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), ...(row.evidence ? [make('p', { class: 'evidence' }, `${sentence(row.evidence)}.`)] : []), factsOf(row, prefix));
 }
 
 /** What costs most time, where nothing need be wrong. @param {any[]} rows @param {string} prefix of links */
 function costsOf(rows, prefix) {
-	return make('div', { class: 'cost' }, make('h3', {}, 'What costs most time'), ...rows.flatMap((row) => [make('p', {}, titled(`${sentence(row.what)}.`)), factsOf(row, prefix)]));
+	return make('div', { class: 'cost' }, make('h3', {}, 'What costs most time'), ...rows.flatMap((row) => [make('p', {}, `${sentence(row.what)}.`), factsOf(row, prefix)]));
 }
 
 /** What words mean that a reader may not know, each if @text has it, in the order of the text. */
 const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an execution is one run of a model for an app'],
 	[/\blanes?\b/, 'a lane is a place on the accelerator where one execution runs at a time'],
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
-	[/\bshares?\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
+	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
@@ -101,7 +101,7 @@ function wordsOf(text, before) {
 function missedOf(summary) {
 	const row = partOf(summary, 'audits').find((/** @type {any} */ audit) => audit.audit === 'misses');
 
-	return row && resultOf(row)[1] === 'fail' ? [make('p', { class: 'missed' }, titled(`${sentence(row.what)}.`))] : [];
+	return row && resultOf(row)[1] === 'fail' ? [make('p', { class: 'missed' }, `${sentence(row.what)}.`)] : [];
 }
 
 /** In a line: how many things are wrong; or that nothing was seen to be, and whether it would have been seen. @param {any} summary */
