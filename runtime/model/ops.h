@@ -46,6 +46,7 @@ struct nnb__op_view {
 	const struct nnb_shape *shapes; /* by operand */
 	const void *const *constants;   /* by operand; NULL: the value is not known */
 	const struct nnb_shape *image;  /* input 0's shape converted to channels last; NULL: no conversion was needed */
+	bool inferred;                  /* the shapes of the operation's outputs are known, too */
 	struct nnb_reason *reason;      /* NULL: the caller wants no reason */
 };
 

@@ -95,7 +95,10 @@ static int direction_spread(const view *v, struct direction *d, uint32_t *ret)
 	return 0;
 }
 
-/* Read the output's extents that a transposed convolution with a padding scheme names. */
+/*
+ * Read the output's extents that a transposed convolution with a padding scheme names. Where they come with a request, the output's shape
+ * was inferred from them.
+ */
 static int wanted_of(const view *v, const struct scalars *s, struct direction d[2])
 {
 	const int32_t *wanted = values_of(v, 3);
@@ -103,6 +106,11 @@ static int wanted_of(const view *v, const struct scalars *s, struct direction d[
 
 	if (dims_are(v, 3, DIMS(4)))
 		return -EINVAL;
+	if (!wanted && v->inferred) {
+		d[0].wanted = v->shapes[v->op->outputs[0]].dims[at.h];
+		d[1].wanted = v->shapes[v->op->outputs[0]].dims[at.w];
+		return 0;
+	}
 	if (!wanted)
 		return -ENODATA;
 	if (wanted[at.h] < 1 || wanted[at.w] < 1 || (uint32_t)wanted[0] != nnb__in(v, 0)->dims[0] ||

@@ -169,7 +169,8 @@ int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shap
 	const struct nnb__op_view view = { .model = graph->model,
 		                           .op = &graph->model->operations[op],
 		                           .shapes = shapes,
-		                           .constants = graph->constants };
+		                           .constants = graph->constants,
+		                           .inferred = shapes[graph->model->operations[op].outputs[0]].known };
 	struct nnb__op_view with_image;
 	struct nnb_shape image;
 	uint32_t out_h, out_w;

@@ -879,28 +879,76 @@ static struct tensor *give_filter(struct maker *k, const uint32_t dims[4], struc
 	return filter;
 }
 
+/* One direction of a convolution: from @in cells to @out of them, or, transposed, the other way. */
+struct way {
+	uint32_t in, filter, stride, head, tail, out;
+};
+
+static void way_explicit(struct way *w, bool transposed)
+{
+	w->head = random_below(2);
+	w->tail = random_below(2);
+	w->out = transposed ? (w->in - 1) * w->stride + w->filter - w->head - w->tail
+	                    : (w->in + w->head + w->tail - w->filter) / w->stride + 1;
+}
+
+/* VALID or SAME. What SAME cuts off of a transposed convolution, it adds to the one that leads back. */
+static void way_by_scheme(struct way *w, bool transposed, bool same)
+{
+	uint32_t few, many, covered;
+
+	w->head = w->tail = 0;
+	if (!same) {
+		w->out = transposed ? (w->in - 1) * w->stride + w->filter : (w->in - w->filter) / w->stride + 1;
+		return;
+	}
+	w->out = transposed ? between((w->in - 1) * w->stride + 1, w->in * w->stride)
+	                    : (w->in + w->stride - 1) / w->stride;
+	few = transposed ? w->in : w->out;
+	many = transposed ? w->out : w->in;
+	covered = (few - 1) * w->stride + w->filter;
+	if (covered > many)
+		w->head = (covered - many) / 2;
+}
+
 static void make_conv(struct maker *k)
 {
-	bool transposed = k->op == NNB_TRANSPOSE_CONV_2D, nchw = random_below(2);
+	bool transposed = k->op == NNB_TRANSPOSE_CONV_2D, nchw = random_below(2), scheme = chance(50),
+	     same = chance(60);
 	uint32_t groups = transposed ? 1 : between(1, 3), deep = between(1, 3), n = between(1, 2);
 	uint32_t h = between(3, 6), w = between(3, 6), fh = between(1, 3), fw = between(1, 3),
 		 outs = groups * between(1, 3);
-	uint32_t stride[2] = { between(1, 2), between(1, 2) }, pad[4], dims[4], out_h, out_w, to[4];
+	uint32_t stride[2] = { between(1, 2), between(1, 2) }, dims[4], out_h, out_w, to[4];
+	struct way down = { .in = h, .filter = fh, .stride = stride[0] },
+		   across = { .in = w, .filter = fw, .stride = stride[1] };
 	struct tensor *in = own(k, 4, image(dims, nchw, n, h, w, groups * deep));
 	struct tensor *bias, *filter = give_filter(k, (uint32_t[]){ outs, fh, fw, deep }, &bias), *t;
 
-	for (int i = 0; i < 4; i++) {
-		pad[i] = random_below(2); /* left, right, top, bottom */
-		integer(k, (int32_t)pad[i]);
+	if (scheme) {
+		way_by_scheme(&down, transposed, same);
+		way_by_scheme(&across, transposed, same);
+		if (transposed) {
+			image(to, nchw, n, down.out, across.out, outs);
+			integers(k, 4, (int32_t[]){ (int32_t)to[0], (int32_t)to[1], (int32_t)to[2], (int32_t)to[3] },
+			         chance(50));
+		}
+		integer(k, same ? NNB_PADDING_SAME : NNB_PADDING_VALID);
+	} else {
+		way_explicit(&down, transposed);
+		way_explicit(&across, transposed);
+		integer(k, (int32_t)across.head);
+		integer(k, (int32_t)across.tail);
+		integer(k, (int32_t)down.head);
+		integer(k, (int32_t)down.tail);
 	}
+	out_h = down.out;
+	out_w = across.out;
 	integer(k, (int32_t)stride[1]);
 	integer(k, (int32_t)stride[0]);
 	if (!transposed)
 		integer(k, (int32_t)groups);
 	integer(k, NNB_FUSED_NONE);
 	truth(k, nchw);
-	out_h = transposed ? (h - 1) * stride[0] + fh - pad[2] - pad[3] : (h + pad[2] + pad[3] - fh) / stride[0] + 1;
-	out_w = transposed ? (w - 1) * stride[1] + fw - pad[0] - pad[1] : (w + pad[0] + pad[1] - fw) / stride[1] + 1;
 	t = want(k, k->type, 4, image(dims, nchw, n, out_h, out_w, outs));
 	if (t->operand.scale != 0)
 		t->operand.scale = 2;
@@ -910,8 +958,8 @@ static void make_conv(struct maker *k)
 	for (uint32_t o = 0; o < outs; o++)
 		for (uint32_t f = 0; f < fh * fw; f++) {
 			uint32_t fy = f / fw, fx = f % fw;
-			uint32_t oy = transposed ? y * stride[0] + fy - pad[2] : y + pad[2] - fy;
-			uint32_t ox = transposed ? x * stride[1] + fx - pad[0] : x + pad[0] - fx;
+			uint32_t oy = transposed ? y * stride[0] + fy - down.head : y + down.head - fy;
+			uint32_t ox = transposed ? x * stride[1] + fx - across.head : x + across.head - fx;
 
 			if (o / (outs / groups) != c / deep)
 				continue;

@@ -599,7 +599,7 @@ const struct bsv_command bsv_timeline = {
 		"executions that were ready and waiting; and marks of deadlines (|), missed deadlines (!), "
 		"preemptions\n"
 		"(^), and lost events (?). A question mark on a lane means that its holder is unknown: events were "
-	        "lost,\n"
+		"lost,\n"
 		"or the end of an execution was not recorded. A service with policy native has no lanes.\n"
 		"If the kernel was recorded, too, a row for each cpu: how much of the column it ran threads.\n"
 		"\n"
