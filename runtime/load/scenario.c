@@ -227,7 +227,7 @@ static int read_model(struct nnb_reason *reason, const struct place *at, const j
 			return fail_at(reason, at, "no model '%.40s': the %s of %s is a multiple of %u from %u to %u",
 			               text, load_zoo[i].size_is, load_zoo[i].name, load_zoo[i].size_step,
 			               load_zoo[i].size_min, load_zoo[i].size_max);
-	return fail_at(reason, at, "no model '%.40s'%s (a file's name has a slash, or ends in .json)", text,
+	return fail_at(reason, at, "no model '%.40s'%s (a file's name has a slash, or ends in .json or .tflite)", text,
 	               fail_with_hint(text, &load_zoo[0].name, LOAD_ZOO_MODELS, sizeof(load_zoo[0])).text);
 }
 

@@ -67,10 +67,10 @@ static const struct wrong {
 	{ "too nice", IN_APP("\"nice\":20"), "apps[0].nice: 20 is not from -20 to 19" },
 	{ "no model", IN_STREAM("\"path\":\"sync\""), "apps[0].streams[0].model: missing" },
 	{ "an unknown model", IN_STREAM("\"model\":\"resnet\""),
-	  "apps[0].streams[0].model: no model 'resnet' (a file's name has a slash, or ends in .json)" },
+	  "apps[0].streams[0].model: no model 'resnet' (a file's name has a slash, or ends in .json or .tflite)" },
 	{ "a misspelt model", IN_STREAM("\"model\":\"keywords\""),
 	  "apps[0].streams[0].model: no model 'keywords'; did you mean 'keyword'? (a file's name has a slash, or ends "
-	  "in .json)" },
+	  "in .json or .tflite)" },
 	{ "a model of another size", IN_STREAM("\"model\":\"mobilenet-100\""),
 	  "apps[0].streams[0].model: no model 'mobilenet-100': the side of mobilenet is a multiple of 32 from 32 to "
 	  "1024" },
