@@ -111,7 +111,8 @@ enum {
 	DISPATCHED,
 	BEGAN,
 	STREAM,
-	MODEL
+	MODEL,
+	LOOK
 };
 
 /* As they are stored. Sorting them takes longer than all else here. */
@@ -119,7 +120,7 @@ static const char stored_sql[] =
 	"SELECT x.id, x.flags, x.app_id, x.enqueued, x.queue_ns, x.run_ns, x.preempted_ns, x.redo_ns, x.cpu_ns, "
 	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
-	"x.stream_id, x.model_id "
+	"x.stream_id, x.model_id, m.look_ns "
 	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
 	"WHERE x.trace_id = ?1 AND x.enqueued BETWEEN ?4 AND ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2)";
@@ -224,7 +225,11 @@ static uint64_t step_of(const struct reading *r)
 	                                    : bsearch(&key, service->stops, service->n_stops, sizeof(key), by_model);
 	uint64_t step = is_null(q, STEP) && service->preempt == LABEL_preempt_save ? LOOK_NS : column_length(q, STEP);
 
-	return found && (!step || found->step < step) ? found->step : step;
+	if (found)
+		return !step || found->step < step ? found->step : step;
+	return service->preempt == LABEL_preempt_save && column_length(q, LOOK) && column_length(q, LOOK) < step
+	               ? column_length(q, LOOK)
+	               : step;
 }
 
 static bool take_call(struct reading *r, struct bsa_sharing_call *c)
