@@ -1,7 +1,12 @@
-/* pack.c -- see pack.h. */
+/*
+ * pack.c -- see pack.h. While rows are read into one block, a thread of its own compresses and writes the block before: at most one such thread, which
+ * alone touches that block and the stream until it is joined.
+ */
 #include "report/pack.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -10,17 +15,33 @@
 
 enum { PACK_ROWS = 65536, COMPRESSION = 4, MOST_WIDTH = 8 };
 
+/* Rows on their way into the page. */
+struct block {
+	FILE *to;
+	unsigned char *planes, *small;
+	size_t filled, small_room;
+	unsigned *widths; /* of each column, in bytes */
+	bool failed;      /* whether the rows could not be compressed */
+};
+
 struct bsv_pack {
 	FILE *to;
 	const char *name;
 	const struct bsv_pack_column *columns;
-	size_t n_columns, n; /* n: rows that wait to be written */
-	uint64_t *codes;     /* PACK_ROWS of each column, one column after the other */
-	int64_t *last;       /* last value of each delta column */
-	unsigned char *planes, *small;
-	size_t small_room;
+	size_t n_columns, n;    /* n: rows that wait to be written */
+	uint64_t *codes;        /* PACK_ROWS of each column, one column after the other */
+	int64_t *last;          /* last value of each delta column */
+	struct block blocks[2]; /* one that is being filled, and one that is being written */
+	size_t turn;            /* the one to be filled next */
+	pthread_t writer;       /* of the other one */
+	bool writes;
 	uint64_t rows;
 };
+
+static bool block_is_whole(const struct block *b)
+{
+	return b->planes && b->small && b->widths;
+}
 
 struct bsv_pack *bsv_pack_new(FILE *to, const char *name, const struct bsv_pack_column *columns, size_t n_columns)
 {
@@ -30,20 +51,40 @@ struct bsv_pack *bsv_pack_new(FILE *to, const char *name, const struct bsv_pack_
 	if (!p)
 		return NULL;
 	*p = (struct bsv_pack){ .to = to, .name = name, .columns = columns, .n_columns = n_columns };
-	p->small_room = compressBound(most);
 	p->codes = malloc(most);
-	p->planes = malloc(most);
-	p->small = malloc(p->small_room);
 	p->last = calloc(n_columns, sizeof(*p->last));
-	return p->codes && p->planes && p->small && p->last ? p : bsv_pack_free(p);
+	for (size_t i = 0; i < 2; i++)
+		p->blocks[i] = (struct block){ .to = to,
+			                       .planes = malloc(most),
+			                       .small = malloc(compressBound(most)),
+			                       .small_room = compressBound(most),
+			                       .widths = calloc(n_columns, sizeof(unsigned)) };
+	return p->codes && p->last && block_is_whole(&p->blocks[0]) && block_is_whole(&p->blocks[1]) ? p
+	                                                                                             : bsv_pack_free(p);
+}
+
+/* Wait until the block before is written. False: it could not be. */
+static bool writer_join(struct bsv_pack *p)
+{
+	if (p->writes) {
+		int r = pthread_join(p->writer, NULL);
+
+		assert(!r);
+		p->writes = false;
+	}
+	return !p->blocks[0].failed && !p->blocks[1].failed;
 }
 
 struct bsv_pack *bsv_pack_free(struct bsv_pack *p)
 {
 	if (p) {
+		writer_join(p);
+		for (size_t i = 0; i < 2; i++) {
+			free(p->blocks[i].planes);
+			free(p->blocks[i].small);
+			free(p->blocks[i].widths);
+		}
 		free(p->codes);
-		free(p->planes);
-		free(p->small);
 		free(p->last);
 		free(p);
 	}
@@ -103,28 +144,47 @@ static size_t shuffle_planes(unsigned char *to, const uint64_t *codes, size_t n,
 	return n * width;
 }
 
+static void *block_write(void *arg)
+{
+	struct block *b = arg;
+	uLongf size = b->small_room;
+
+	b->failed = compress2(b->small, &size, b->planes, b->filled, COMPRESSION) != Z_OK;
+	if (b->failed)
+		return NULL;
+	fputs("\">", b->to);
+	bsv_base64(b->to, b->small, size);
+	fputs("</script>\n", b->to);
+	return NULL;
+}
+
+/* Begin to write the rows that wait, once the block before is written. */
 static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 {
-	uLongf size = p->small_room;
-	size_t filled = 0;
+	struct block *b = &p->blocks[p->turn];
 
 	if (!p->n)
 		return 0;
-	fprintf(p->to, "<script type=\"text/plain\" data-pack=\"%s\" data-rows=\"%zu\" data-widths=\"", p->name, p->n);
+	b->filled = 0;
 	for (size_t c = 0; c < p->n_columns; c++) {
 		const uint64_t *codes = p->codes + c * PACK_ROWS;
-		unsigned width = width_of(codes, p->n);
 
-		fprintf(p->to, c ? ",%u" : "%u", width);
-		filled += shuffle_planes(p->planes + filled, codes, p->n, width);
+		b->widths[c] = width_of(codes, p->n);
+		b->filled += shuffle_planes(b->planes + b->filled, codes, p->n, b->widths[c]);
 	}
-	if (compress2(p->small, &size, p->planes, filled, COMPRESSION) != Z_OK)
+	if (!writer_join(p))
 		return bsv_no_memory(err);
-	fputs("\">", p->to);
-	bsv_base64(p->to, p->small, size);
-	fputs("</script>\n", p->to);
+	fprintf(p->to, "<script type=\"text/plain\" data-pack=\"%s\" data-rows=\"%zu\" data-widths=\"", p->name, p->n);
+	for (size_t c = 0; c < p->n_columns; c++)
+		fprintf(p->to, c ? ",%u" : "%u", b->widths[c]);
+	if (ferror(p->to))
+		return bsa_fail(err, BSA_E_ENV, "the page cannot be written");
+	p->writes = !pthread_create(&p->writer, NULL, block_write, b);
+	if (!p->writes)
+		block_write(b); /* there are too many threads: this one does it */
+	p->turn = !p->turn;
 	p->n = 0;
-	return ferror(p->to) ? bsa_fail(err, BSA_E_ENV, "the page cannot be written") : 0;
+	return 0;
 }
 
 int bsv_pack_row(struct bsv_pack *p, const int64_t *values, struct bsa_err *err)
@@ -145,5 +205,11 @@ int bsv_pack_row(struct bsv_pack *p, const int64_t *values, struct bsa_err *err)
 
 int bsv_pack_end(struct bsv_pack *p, struct bsa_err *err)
 {
-	return write_rows(p, err);
+	int r = write_rows(p, err);
+
+	if (r < 0)
+		return r;
+	if (!writer_join(p))
+		return bsv_no_memory(err);
+	return ferror(p->to) ? bsa_fail(err, BSA_E_ENV, "the page cannot be written") : 0;
 }
