@@ -39,6 +39,9 @@ enum { NNB_OP_LETTERS = 16 };
  */
 bool nnb__op_letters(uint32_t op, uint32_t form, char x[NNB_OP_LETTERS], char y[NNB_OP_LETTERS]);
 
+/* The form that a checked operation has. */
+uint32_t nnb__op_form(const struct nnb_model *model, const struct nnb_operation *op);
+
 /* One operation, with the shapes and values that are known at the time of the check. */
 struct nnb__op_view {
 	const struct nnb_model *model;

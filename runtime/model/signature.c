@@ -642,6 +642,18 @@ bool nnb__op_letters(uint32_t op, uint32_t form, char x[NNB_OP_LETTERS], char y[
 	return false;
 }
 
+uint32_t nnb__op_form(const struct nnb_model *m, const struct nnb_operation *op)
+{
+	const struct signature *s = form_of(m, op, NULL);
+	uint32_t form = 0;
+
+	while (s > signatures && s[-1].op == op->type) { /* forms of one operation stand side by side */
+		s--;
+		form++;
+	}
+	return form;
+}
+
 /* The tensor inputs whose values decide shapes or what is computed, one bit each. */
 static const struct deciding {
 	uint32_t op, inputs;

@@ -3,8 +3,6 @@
 
 #include <dlfcn.h>
 
-enum { ROUNDS = 25 };
-
 static uint64_t random_state;
 
 uint32_t random_below(uint32_t n)
@@ -559,7 +557,7 @@ static void as_defined(void **state)
 	assert_non_null(k);
 	before = both_ways(f->op, &signed_before);
 	random_state = row_seed(row);
-	for (uint32_t round = 0; round < ROUNDS; round++)
+	for (uint32_t round = 0; round < OP_ROUNDS; round++)
 		run_round(d, row, round, k);
 	after = both_ways(f->op, &signed_after);
 	if (by_xnnpack != (after > before))

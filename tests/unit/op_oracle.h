@@ -15,6 +15,7 @@
 #include "unit/device_helpers.h"
 
 enum { TENSORS_MAX = 64, ELEMENTS_MAX = 4096 };
+enum { OP_ROUNDS = 25 }; /* of a row */
 
 uint32_t random_below(uint32_t n);
 uint32_t between(uint32_t least, uint32_t most); /* both of them included */

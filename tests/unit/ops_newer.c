@@ -440,7 +440,8 @@ static void make_space_to_batch(struct maker *k)
 	in = own(k, 4, image(dims, nchw, n, h, w, deep));
 	list(k, 2, (int32_t *)block);
 	pairs(k, 2, pads);
-	truth(k, nchw);
+	if (nchw || chance(50))
+		truth(k, nchw);
 	t = want(k, k->type, 4, image(dims, nchw, n * block[0] * block[1], out_h, out_w, deep));
 	EACH_PLACE(n * block[0] * block[1], out_h, out_w, deep)
 	{
@@ -461,7 +462,8 @@ static void make_batch_to_space(struct maker *k)
 	struct tensor *in = own(k, 4, image(dims, nchw, n * block[0] * block[1], h, w, deep)), *t;
 
 	list(k, 2, (int32_t *)block);
-	truth(k, nchw);
+	if (nchw || chance(50))
+		truth(k, nchw);
 	t = want(k, k->type, 4, image(dims, nchw, n, h * block[0], w * block[1], deep));
 	EACH_PLACE(n, h * block[0], w * block[1], deep)
 	{
@@ -478,13 +480,23 @@ static void make_resize(struct maker *k)
 	uint32_t out_h = between(1, 8), out_w = between(1, 8), how = random_below(3);
 	bool nchw = random_below(2);
 	struct tensor *in = own(k, 4, image(dims, nchw, n, h, w, deep)), *t;
-	double scale[2] = { (double)h / out_h, (double)w / out_w };
+	double scale[2];
 
-	integer(k, (int32_t)out_w);
-	integer(k, (int32_t)out_h);
+	if (chance(50)) { /* by factors of which both types hold what is exact */
+		out_w = (uint32_t)floor(w * number(k, 1.5));
+		out_h = (uint32_t)floor(h * number(k, 2.25));
+	} else {
+		integer(k, (int32_t)out_w);
+		integer(k, (int32_t)out_h);
+	}
+	scale[0] = (double)h / out_h;
+	scale[1] = (double)w / out_w;
 	truth(k, nchw);
-	truth(k, how == 1);
-	truth(k, how == 2);
+	if (how || chance(50)) {
+		truth(k, how == 1);
+		if (how == 2 || chance(50))
+			truth(k, how == 2);
+	}
 	if (how == 1 && out_h > 1)
 		scale[0] = (double)(h - 1) / (out_h - 1);
 	if (how == 1 && out_w > 1)

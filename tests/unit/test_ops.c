@@ -212,8 +212,56 @@ static void every_operation_of_every_type_has_an_oracle(void **state)
 	assert_int_equal(missing, 0);
 }
 
+enum { OPS_MAX = 128, FORMS_MAX = 8 };
+
+/* Mark the forms that the rounds of @row have. */
+static void mark_forms(const struct op_row *row, struct maker *k, bool made[OPS_MAX][FORMS_MAX])
+{
+	for (uint32_t round = 0; round < OP_ROUNDS; round++) {
+		uint32_t form;
+
+		op_round_make(k, row, round);
+		op_model_finish(k, NULL);
+		form = nnb__op_form(k->m, &k->m->operations[0]);
+		assert_true(k->op < OPS_MAX && form < FORMS_MAX);
+		made[k->op][form] = true;
+		nnb_model_free(k->m);
+	}
+}
+
+/* Layouts, padding schemes, factors instead of sizes and so on: a form that no round has is one that no test computes. */
+static void every_form_has_a_round(void **state)
+{
+	static bool made[OPS_MAX][FORMS_MAX];
+	struct maker *k = malloc(sizeof(*k));
+	char x[NNB_OP_LETTERS], y[NNB_OP_LETTERS];
+	uint32_t missing = 0;
+
+	(void)state;
+	assert_non_null(k);
+	for (size_t i = 0; i < N_OF(files); i++) {
+		size_t n = op_rows(files[i].families, NULL);
+		struct op_row *all = calloc(n, sizeof(*all));
+
+		assert_non_null(all);
+		op_rows(files[i].families, all);
+		for (size_t row = 0; row < n; row++)
+			mark_forms(&all[row], k, made);
+		free(all);
+	}
+	for (uint32_t op = 0; op < OPS_MAX; op++)
+		for (uint32_t form = 0; op != NNB_IF && op != NNB_WHILE && nnb__op_letters(op, form, x, y); form++)
+			if (!made[op][form]) {
+				fprintf(stderr, "%s has a form, number %u, that no round has\n", nnb_op_name(op), form);
+				missing++;
+			}
+	free(k);
+	assert_int_equal(missing, 0);
+}
+
 static const struct CMUnitTest rows[] = {
 	cmocka_unit_test(every_operation_of_every_type_has_an_oracle),
+	cmocka_unit_test(every_form_has_a_round),
 	cmocka_unit_test(what_is_wrong_is_an_error),
 	cmocka_unit_test(later_operations_are_refused),
 };
