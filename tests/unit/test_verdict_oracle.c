@@ -848,6 +848,8 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/x.db", dir);
 	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* each database takes the same memory again */
 	mallopt(M_MMAP_THRESHOLD, 64 << 20);
+	mallopt(M_MXFAST,
+	        0); /* SQLite frees much of each statement it prepares: put together at once, a fifth of the time less */
 	merciless = argc >= 2 && !strcmp(argv[1], "all");
 	if (merciless && argc == 3)
 		only_variant = atoi(argv[2]);

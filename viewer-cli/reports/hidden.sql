@@ -1,6 +1,7 @@
 -- hidden: waits and lanes that may have existed in the asked time and were not recorded; for a WITH. An execution seen from the client alone is such
 -- a wait, from its request to its answer. holes: losses, merged where they touch. hidden_waits: possible waits, and waits with an unrecorded
--- beginning (began NULL). hides: one row.
+-- beginning (began NULL). strangers: those of the possible waits of which no execution is known. hides: one row.
+-- SQLite expands a part of a WITH wherever another part names it, materialized or not: what needs only the strangers names only them.
 reach AS MATERIALIZED (SELECT @from@ AS began, (@reach@) AS ended),
 losses AS (SELECT ifnull(began, @began@) AS began, ifnull(ended, @ended@) AS ended, events FROM loss),
 losses_in_order AS (
@@ -10,6 +11,9 @@ losses_numbered AS (
 holes AS MATERIALIZED (
 	SELECT h.began, h.ended FROM (SELECT min(began) AS began, max(ended) AS ended FROM losses_numbered GROUP BY hole) h CROSS JOIN reach r
 	WHERE h.ended >= r.began AND h.began < r.ended),
+strangers AS MATERIALIZED (
+	SELECT p.began, p.ended FROM possible_wait p CROSS JOIN reach r
+	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1) AND p.execution_id IS NULL),
 hidden_waits AS MATERIALIZED (
 	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible_wait p CROSS JOIN reach r
 	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1) AND (p.execution_id IS NULL OR @judged@)

@@ -20,12 +20,11 @@ unseen AS MATERIALIZED (
 	SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended, h.execution_id, k.rank
 	FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id LEFT JOIN execution x ON x.id = h.execution_id
 		LEFT JOIN ranks k ON k.priority = x.priority),
-waits_of_unknown AS MATERIALIZED (SELECT began, ended FROM hidden_waits WHERE execution_id IS NULL),
 unseen_lanes AS MATERIALIZED (
 	SELECT began, ended,
 		-- may executions of which no event tells have had the lane?
 		(SELECT executions FROM hides) OR NOT EXISTS (SELECT 1 FROM loss)
-			OR EXISTS (SELECT 1 FROM waits_of_unknown h WHERE ifnull(h.began < u.ended, 1) AND h.ended > u.began) AS any_had
+			OR EXISTS (SELECT 1 FROM strangers h WHERE ifnull(h.began < u.ended, 1) AND h.ended > u.began) AS any_had
 	FROM (SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes
 		WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)) u),
 -- those of them that no other one covers, which is all it takes for the longest overlap: 64 lanes may all be unseen for as long
