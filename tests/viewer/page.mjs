@@ -386,6 +386,9 @@ async function strangers() {
 		[['No missed deadline was recorded.'], ['Nothing was seen to wait for less urgent work of its app.', 'Nothing was seen to wait for too long.', 'No preemption was recorded.']]);
 	await open('empty', { ready: "document.documentElement?.dataset.state === 'ready' || document.getElementById('status')?.className === 'bad'" });
 	equal('an empty page is ready', await b.value('document.documentElement.dataset.state'), 'ready');
+	await open('part');
+	equal('a part: its executions', await b.value('[...Array(burstscope.world.executions.n).keys()].map((i) => burstscope.world.executions.id.get(i))'), JSON.parse(readFileSync('part.wanted', 'utf8')).rows.map((row) => Number(row.id)).sort((x, y) => x - y));
+	equal('a part: it says what is about all', await b.value("document.querySelector('#in-findings .trust').textContent.includes('these findings are about the whole recording')"), true);
 	await open('many');
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));

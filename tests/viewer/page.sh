@@ -106,6 +106,10 @@ sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '</script><scr
 	ELSE replace(hex(zeroblob(50000)), '0', 'n') END; UPDATE stored_model SET name = char(0x202e) || '<b>&amp;' || char(27) || id"
 "$burstscope" report --title '</title><script>taken = 1</script>' -o hostile.html hostile.db
 
+picks=(--from 10ms --to 40ms --where "app = 'camera'")
+"$burstscope" report "${picks[@]}" -o part.html camera.db
+"$burstscope" export -q --format json "${picks[@]}" camera.db >part.wanted
+
 cp native.db "it's.db"
 "$burstscope" report -o "it's.html" "it's.db"
 for i in 1 2 3 4 5; do

@@ -111,7 +111,10 @@ static char *one_victim_text(const struct bsv_rows *rows, const char *name, bool
 	bsv_count(a, (uint64_t)n);
 	if (deadlines >= n)
 		snprintf(of, sizeof(of), " of %s", bsv_count(b, (uint64_t)deadlines));
-	return bsv_text("%s %s%s%s%s", name, first ? "missed " : "", a, of, first ? " deadlines" : "");
+	if (!first)
+		return bsv_text("%s %s%s", name, a, of);
+	return bsv_text("%s missed %s%s %s", name, a, of,
+	                bsv_plural((uint64_t)(*of ? deadlines : n), "deadline", "deadlines"));
 }
 
 /* Compare the time that the execution had with the time that it takes, or that others have. */

@@ -17,7 +17,7 @@ takers AS MATERIALIZED (
 blamed AS MATERIALIZED (
   SELECT m.*, coalesce(m.taker_id, t.taker_id) AS by_app_id, iif(coalesce(m.taker_id, t.taker_id) IS NULL, m.cause, '') AS of_cause,
     iif(m.cause IN ('queued_behind', 'inversion') AND m.taker_id IS NULL, m.app_id, NULL) AS of_app_id
-  FROM misses m LEFT JOIN takers t ON m.unnamed AND t.place = 1 AND t.app_id IS m.app_id),
+  FROM misses m LEFT JOIN takers t ON m.unnamed AND t.place = 1 AND t.app_id = m.app_id),
 ranked AS MATERIALIZED (
   SELECT by_app_id, of_cause, of_app_id, sum(n) AS n, CAST(total(late_ns) AS INTEGER) AS late_ns, 100.0 * sum(n) / sum(sum(n)) OVER () AS share_percent,
     min(first) AS first, max(last) AS last, count(DISTINCT cause) AS n_causes, ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged,

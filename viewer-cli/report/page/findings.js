@@ -125,15 +125,9 @@ export function fillFindings(place, summary, about, prefix = '') {
 	}
 	const rows = summary.rows ?? [], costs = rows.filter(isCost), wrong = rows.filter((/** @type {any} */ row) => !isCost(row));
 	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, prefix)))] : [];
-	const audits = auditsOf(summary), judged = [...list, audits].map((part) => part.textContent).join(' ');
+	const said = list.map((part) => part.textContent).join(' '), rest = [auditsOf(summary), ...(costs.length ? [costsOf(costs, prefix)] : [])];
 
-	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missedOf(summary), ...wordsOf(judged, ''), ...list, audits);
-	if (costs.length) {
-		const cost = costsOf(costs, prefix);
-
-		cost.append(...wordsOf(cost.textContent ?? '', judged));
-		place.append(cost);
-	}
+	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missedOf(summary), ...wordsOf(said, ''), ...list, ...rest, ...wordsOf(rest.map((part) => part.textContent).join(' '), said));
 }
 
 /** What stands behind the first screen: each audit in a line, and the rules of the verdicts. @param {HTMLElement} place @param {any} summary */
