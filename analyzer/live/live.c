@@ -13,6 +13,7 @@
 
 #include "decode/growing.h"
 #include "fold/fold.h"
+#include "live/kept.h"
 #include "live/labels.h"
 #include "live/misses.h"
 #include "live/rows.h"
@@ -31,6 +32,7 @@ struct bsa_live {
 	struct bsa_rows *rows;
 	struct services *services;
 	struct users *users;
+	struct bsa_kept *kept;           /* NULL: no records are kept */
 	struct bsa_live_options options; /* without the directory and the url */
 	struct bsa_fold_ids last;
 	size_t n_traces; /* number of traces that users.h has */
@@ -356,6 +358,8 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 	l->state.impostors += !counts;
 	if (!counts)
 		return 0;
+	if (l->kept && bsa_kept_add(l->kept, e))
+		return no_memory(err);
 	r = services_event(l->services, e, err);
 	if (r == BSA_E_INPUT) { /* two services that an import would refuse to put together */
 		note_gap(l);
@@ -430,6 +434,20 @@ uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd)
 {
 	*ret_fd = bsa_growing_changes(&l->growing);
 	return bsa_growing_settles(&l->growing);
+}
+
+int bsa_live_save(const struct bsa_live *l, const char *output, struct bsa_err *err)
+{
+	const struct bsa_trace **traces = l->kept ? calloc(l->n_traces + 1, sizeof(*traces)) : NULL;
+	int r;
+
+	if (!traces)
+		return l->kept ? no_memory(err) : bsa_fail(err, BSA_E_INPUT, "no records are kept");
+	for (size_t i = 0; i < l->n_traces; i++)
+		traces[i] = bsa_growing_trace(&l->growing, i);
+	r = bsa_kept_import(l->kept, traces, l->n_traces, output, err);
+	free(traces);
+	return r;
 }
 
 static void on_recause(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is)
@@ -515,7 +533,8 @@ int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options,
 		l->misses = bsa_misses_new();
 		l->rows = bsa_rows_new();
 		l->facts = facts_of(l);
-		r = l->misses && l->rows ? begin_users(l, err) : no_memory(err);
+		l->kept = options->keep_bytes ? bsa_kept_new(options->keep_bytes) : NULL;
+		r = l->misses && l->rows && (l->kept || !options->keep_bytes) ? begin_users(l, err) : no_memory(err);
 	}
 	if (r == 0)
 		r = bsa_growing_open(&l->growing, options->directory, options->settle_ns, options->url, err);
@@ -537,6 +556,7 @@ struct bsa_live *bsa_live_free(struct bsa_live *l)
 	users_free(l->users);
 	bsa_misses_free(l->misses);
 	bsa_rows_free(l->rows);
+	bsa_kept_free(l->kept);
 	free(l);
 	return NULL;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# remote.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope top and exporter of another host's session, at a relay daemon in a network
+# remote.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA CASE_SCHEMA -- burstscope top, watch and exporter of another host's session, at a relay daemon in a network
 # namespace of its own: the sums are those of an import of what the relay wrote; relays and sessions that are not there, end or die.
 set -euo pipefail
 . "$(dirname "$0")/../relay.sh"
-burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
+burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5 cases_schema=$6
 export LC_ALL=C.UTF-8
 cd "$tmp"
 url=net://$relay_at
@@ -99,13 +99,33 @@ quietly lttng --no-sessiond destroy far
 wait "$follower" || wrong "without a stream: top ends with $?"
 [[ $(field executions) == 0 && $(field exact) == false ]] || wrong "without a stream: $(tail -n 1 printed | cut -c1-700)"
 
-# ---- begun late: not exact, and said so; lag is a figure ----
+# ---- watch: what a fold decides, and a case of what the relay passed on ----
 live_session far NOTICE exec_client exec_service
 quietly lttng --no-sessiond start far
+apps= watcher=
+trap 'kill $apps $watcher 2>/dev/null || true; stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
+refused 2 'the LTTng of the host that records decides that' watch --on miss --url "$url$far"
+refused 2 'leave out --detail' watch --on 'starvation>1s' --url "$url$far" --pid $$
+refused 5 "has no live session /host/nobody/far" watch --on 'starvation>1s' --url "$url/host/nobody/far"
+: >watch.err
+"$burstscope" watch -o cases --url "$url$far" --on 'p50 e2e of app=noisy <= 1us' --window 1s --after 100ms --stop-after 1 >watch.out 2>watch.err &
+watcher=$!
+awaits 'grep -q "^cases go into cases" watch.err' "watch begins: $(<watch.err)"
 start_another "$service"
 "$load" --socket "$tmp/socket" --duration 60s --quiet noisy-neighbour >load.out 2>&1 &
 apps=$!
-trap 'kill $apps 2>/dev/null || true; stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
+awaits '! kill -0 $watcher 2>/dev/null' "a case: $(<watch.err)"
+wait "$watcher" || wrong "watch --url ends with $?: $(<watch.err)"
+watcher=
+[[ $(<watch.err) == "watching session far of host $(uname -n) by a fold over all events that the relay passes on, "* ]] || wrong "watch --url says $(<watch.err)"
+# On a busy machine a relay may pass on nothing for a time, which is a hole in the case.
+[[ $(<watch.out) =~ ^"p50 e2e of app=noisy <= 1us fail"(s|ed)" over 1.000 s" ]] || wrong "watch --url finds $(<watch.out)"
+case=$(echo cases/*)
+[[ -s $case/trace.db && -s $case/report.html && ! -e $case/trace ]] || wrong "a case has $(ls "$case")"
+"$json_schema" "$cases_schema" "$case/case.json" || wrong "case.json is not as the schema says"
+[[ $("$burstscope" latency -q --format csv "$case/trace.db") == *noisy,* ]] || wrong "the case does not know its apps: $("$burstscope" latency -q "$case/trace.db")"
+
+# ---- begun late: not exact, and said so; lag is a figure ----
 awaits '[[ $(find relayed -name "bursts_*" -size +0) ]]' 'events at the relay'
 "$burstscope" top --url "$url$far" --for 3s --format json >printed || wrong "--for 3s: status $?"
 (($(wc -l <printed) >= 3)) || wrong "--for 3s: only $(wc -l <printed) objects"
@@ -137,6 +157,26 @@ quietly lttng --no-sessiond destroy far
 awaits '! kill -0 $exporter 2>/dev/null' 'the exporter ends with the session'
 wait "$exporter" || wrong "the exporter ends with $?"
 [[ $(tail -n 1 exporter.err) == *"session far of host $(uname -n) has ended" ]] || wrong "the session ended: $(<exporter.err)"
+
+# ---- watch: a relay that dies, another one in its place, and the end of the session ----
+live_session far NOTICE exec_client exec_service
+quietly lttng --no-sessiond start far
+: >watch.err
+"$burstscope" watch -o cases --url "$url$far" --on 'starvation>60s' >watch.out 2>watch.err &
+watcher=$!
+awaits 'grep -q "^cases go into cases" watch.err' "watch begins: $(<watch.err)"
+stop_relay -KILL
+awaits 'grep -q "^nothing is watched: the relay at .* has gone" watch.err' 'watch without a relay'
+quietly lttng --no-sessiond destroy --no-wait far
+start_relay
+live_session far NOTICE exec_client exec_service
+quietly lttng --no-sessiond start far
+awaits 'grep -q "^watching again; what happened in the .* before was not caught" watch.err' 'watch with another relay'
+quietly lttng --no-sessiond destroy far
+awaits '! kill -0 $watcher 2>/dev/null' 'watch ends with the session'
+wait "$watcher" || wrong "watch --url ends with $?: $(<watch.err)"
+watcher=
+[[ $(<watch.err) == *"session far of host $(uname -n) has ended" ]] || wrong "the session ended: $(<watch.err)"
 kill "$apps"
 wait "$apps" 2>/dev/null || true
 exit $((failures > 0))

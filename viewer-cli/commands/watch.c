@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "live/url.h"
 #include "record/options.h"
 #include "record/room.h"
 #include "watch/watch.h"
@@ -20,7 +21,7 @@ static const uint64_t usual_disk = UINT64_C(1) << 30;
 
 struct options {
 	struct bsv_texts on;
-	const char *output, *exec, *service, *app;
+	const char *output, *exec, *service, *app, *url;
 	int detail;
 	unsigned keep, stop_after, pid;
 	struct bsv_quantity before, after, cooldown, duration, buffer, max_disk, min_free, ring, window;
@@ -90,6 +91,7 @@ static const struct bsv_option options[] = {
 	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_RING(struct options),
+	BSV_OPTION_URL(struct options),
 	BSV_OPTION_FOR(struct options),
 	BSV_OPTIONS_SCOPE(struct options),
 	{ .name = "stop-after",
@@ -139,6 +141,24 @@ static int plan_times(struct bsv_watch_options *wanted, const struct options *o,
 	return bsv_option_ring(&wanted->ring, &o->ring, err);
 }
 
+/* What cannot be asked for, or known, of another host. */
+static int check_url(const struct bsv_watch_options *wanted, const struct options *o, struct bsa_err *err)
+{
+	int r = bsv_live_options_check(o->url, false, err);
+
+	if (r >= 0 && o->url && (o->detail || o->buffer.given || o->service || o->app || o->pid))
+		r = bsa_fail(err, BSA_E_USAGE,
+		             "--url: the session runs on another host; leave out --detail, --buffer, --service, --app "
+		             "and --pid");
+	for (size_t i = 0; r >= 0 && o->url && i < wanted->n_conditions; i++)
+		if (wanted->conditions[i].decided == BSV_BY_EVENT)
+			r = bsa_fail(err, BSA_E_USAGE,
+			             "--on %s: the LTTng of the host that records decides that; with --url write "
+			             "starvation>TIME, inversion>TIME or a rule, as 'miss ratio <= 1 %%'",
+			             wanted->conditions[i].text);
+	return r;
+}
+
 static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -147,6 +167,7 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 		.conditions = conditions,
 		.n_conditions = o->on.n,
 		.directory = o->output ? o->output : USUAL_DIRECTORY,
+		.url = o->url,
 		.detail = bsv_detail_compact(o->detail),
 		.buffer = (uint64_t)o->buffer.value,
 		.window = time_or(&o->window, usual_window),
@@ -165,6 +186,8 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 	};
 	int r = read_conditions(o, conditions, err);
 
+	if (r >= 0)
+		r = check_url(&wanted, o, err);
 	if (r >= 0)
 		r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
 	if (r >= 0)
@@ -185,6 +208,7 @@ const struct bsv_command bsv_watch = {
 		    "  burstscope watch --on miss:app=camera,persistent --on error --on death -o /var/lib/burstscope\n"
 		    "  burstscope watch --on miss:cause=hogged --exec 'mail -s \"$BURSTSCOPE_SUMMARY\" me'\n"
 		    "  burstscope watch --on 'starvation>200ms' --on 'p99 e2e of app=camera <= 60ms' --window 30s\n"
+		    "  burstscope watch --on 'starvation>200ms' --url net://192.0.2.2/host/phone/far\n"
 		    "  burstscope watch --on error:status=DEAD_OBJECT --before 20s --after 2s --stop-after 1\n",
 	.more = "LTTng overwrites its buffers in memory all the time; nothing is written to disk until a condition\n"
 		"fires. Then the content of the buffers becomes a case: a directory with the trace, its database, a "
@@ -198,6 +222,7 @@ const struct bsv_command bsv_watch = {
 		"executions, which fires when it fails over the last --window. Conditions that no single event "
 		"decides\n"
 		"are decided by a process that reads all recorded events, in a ring of files in memory.\n"
+		"With --url watch reads a session of another host, and decides all conditions so.\n"
 		"watch runs until Ctrl-C. The status is 0, or 5 if watch cannot start.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

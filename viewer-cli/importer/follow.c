@@ -121,10 +121,27 @@ static void recording_read(struct following *f)
 		bsv_folding_look(f->folding, f->live);
 }
 
+/* Its error is that of this one answer. */
+static bool kept_save(struct following *f, const char *database)
+{
+	const struct bsa_err before = f->figures.err;
+	int32_t code = f->figures.code;
+	bool written;
+
+	f->figures.code = code ? code : bsa_live_save(f->live, database, &f->figures.err);
+	written = write_answer(f, NO_ROWS, NULL, 0);
+	f->figures.code = code;
+	f->figures.err = before;
+	return written;
+}
+
 /* Obey one line. False: burstscope closed the pipe. */
 static bool line_obey(struct following *f, const char *line)
 {
 	bool finish = !strcmp(line, "finish");
+
+	if (!strncmp(line, "save ", 5))
+		return kept_save(f, line + 5);
 
 	if (!f->figures.code && finish)
 		error_keep(f, bsa_live_finish(f->live, &f->figures.err));
@@ -203,15 +220,16 @@ static bool metrics_begin(struct following *f, const char *bounds)
 	return f->filling;
 }
 
-/* @argv: WINDOW_NS CONDITION... False: a condition is invalid, or no memory. */
+/* @argv: WINDOW_NS KEEP_BYTES CONDITION... False: a condition is invalid, or no memory. */
 static bool conditions_begin(struct following *f, int argc, char **argv, struct bsa_live_options *options)
 {
 	static struct bsv_condition conditions[BSV_CONDITIONS_MOST];
 	size_t n = 0;
 
-	if (argc - 1 > BSV_CONDITIONS_MOST)
+	if (argc < 2 || argc - 2 > BSV_CONDITIONS_MOST)
 		return false;
-	for (int i = 1; i < argc; i++)
+	options->keep_bytes = (size_t)strtoull(argv[1], NULL, 10);
+	for (int i = 2; i < argc; i++)
 		if (bsv_condition_read(&conditions[n++], argv[i], NULL) < 0)
 			return false;
 	if (bsv_folding_new(&f->folding, conditions, n, strtoull(argv[0], NULL, 10), NULL) < 0)

@@ -21,7 +21,7 @@
 
 enum { PATIENCE_MS = 60000, NOT_STARTED = 127, NUMBER_TEXT = 24, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
 static const rlim_t most_memory = 1 << 30;
-static const uint64_t conditions_patience = UINT64_C(15000000000);
+static const uint64_t conditions_patience = UINT64_C(15000000000), save_patience = UINT64_C(60000000000);
 
 static _Noreturn void become_reader(pid_t parent, int in, int out, const char *const *argv, const char *program)
 {
@@ -116,16 +116,17 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
 int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                      const struct bsv_watching *watching, struct bsa_err *err)
 {
-	enum { BEFORE = 8 };
-	char settle[NUMBER_TEXT], window[NUMBER_TEXT];
+	enum { BEFORE = 9 };
+	char settle[NUMBER_TEXT], window[NUMBER_TEXT], keep[NUMBER_TEXT];
 	const char *argv[BEFORE + BSV_CONDITIONS_MOST + 1] = { BSV_IMPORTER, BSV_FOLLOW, BURSTSCOPE_VERSION,
 		                                               directory,    settle,     compact ? "1" : "0",
-		                                               "-",          window };
+		                                               "-",          window,     keep };
 
 	for (size_t i = 0; i < watching->n_conditions && i < BSV_CONDITIONS_MOST; i++)
 		argv[BEFORE + i] = watching->conditions[i].text;
 	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
 	snprintf(window, sizeof(window), "%" PRIu64, watching->window_ns);
+	snprintf(keep, sizeof(keep), "%" PRIu64, watching->keep_bytes);
 	return start_reader(ret, argv, err);
 }
 
@@ -241,20 +242,21 @@ int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_e
 
 /* ---- without waiting ---- */
 
-static int ask_conditions(struct bsv_reader *r, struct bsa_err *err)
+static int put_question(struct bsv_reader *r, const char *words, uint64_t patience, struct bsa_err *err)
 {
-	static const char words[] = "conditions\n";
+	size_t n = strlen(words);
 
-	if (write(r->to, words, sizeof(words) - 1) != (ssize_t)(sizeof(words) - 1))
+	if (write(r->to, words, n) != (ssize_t)n)
 		return reader_gone(err);
 	r->asked = true;
 	r->asked_at = bsv_now();
+	r->patience = patience;
 	r->n_got = 0;
 	return 0;
 }
 
 /* Read as much of the answer as is there. 1: all of it; 0: not yet. */
-static int take_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
+static int take_answer(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
 {
 	struct pollfd p = { .fd = r->from, .events = POLLIN };
 
@@ -269,28 +271,48 @@ static int take_conditions(struct bsv_reader *r, struct bsv_figures *answer, str
 	}
 	if (r->n_got == sizeof(*answer))
 		return 1;
-	if (bsv_now() - r->asked_at < conditions_patience)
+	if (bsv_now() - r->asked_at < r->patience)
 		return 0;
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has not answered for %" PRIu64 " s",
-	                conditions_patience / 1000000000);
+	                r->patience / 1000000000);
 }
 
-int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
+/* Ask @words, if no question is open, and take what there is of the answer. 1: all of it. */
+static int question(struct bsv_reader *r, const char *words, uint64_t patience, struct bsv_figures *answer,
+                    struct bsa_err *err)
 {
 	int k;
 
 	if (!r->pid)
 		return reader_gone(err);
-	if (!r->asked && (k = ask_conditions(r, err)) < 0)
+	if (!r->asked && (k = put_question(r, words, patience, err)) < 0)
 		return k;
-	k = take_conditions(r, answer, err);
+	k = take_answer(r, answer, err);
 	if (k <= 0)
 		return k;
 	r->asked = false;
 	if (answer->magic != BSV_FIGURES_MAGIC || answer->n_rows || answer->metrics_bytes)
 		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
 	end_texts(answer, NULL);
-	return answer->code ? bsa_fail(err, BSA_E_ENV, "%s", answer->err.text) : 1;
+	return 1;
+}
+
+int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
+{
+	int k = question(r, "conditions\n", conditions_patience, answer, err);
+
+	return k > 0 && answer->code ? bsa_fail(err, BSA_E_ENV, "%s", answer->err.text) : k;
+}
+
+int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *answer, struct bsa_err *err)
+{
+	char words[PATH_MAX + 8];
+	int k;
+
+	if (snprintf(words, sizeof(words), "save %s\n", path) >= (int)sizeof(words) || strchr(path, '\n'))
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be written", path);
+	k = question(r, words, save_patience, answer, err);
+	return k > 0 && answer->code ? bsa_fail(err, BSA_E_INPUT, "%s", answer->err.text) : k;
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,

@@ -13,9 +13,9 @@
 struct bsv_reader {
 	pid_t pid;
 	int to, from;
-	/* of bsv_reader_conditions: a question is open since asked_at (CLOCK_MONOTONIC), and n_got bytes of its answer are here */
+	/* of bsv_reader_conditions and bsv_reader_save: a question is open since asked_at (CLOCK_MONOTONIC), and n_got bytes of its answer are here */
 	bool asked;
-	uint64_t asked_at;
+	uint64_t asked_at, patience;
 	size_t n_got;
 };
 
@@ -27,7 +27,8 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
 struct bsv_watching {
 	const struct bsv_condition *conditions;
 	size_t n_conditions;
-	uint64_t window_ns; /* over which rules are held */
+	uint64_t window_ns;  /* over which rules are held */
+	uint64_t keep_bytes; /* of records, for bsv_reader_save; 0: none */
 };
 
 /* The same, and it counts nothing but what came of conditions: bsv_reader_conditions. */
@@ -51,6 +52,12 @@ int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_e
  * not come for 15 s.
  */
 int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err);
+
+/*
+ * A database at @path of the records that it has kept. It waits no more than bsv_reader_conditions does, and begins when no answer to that is open. 1: the
+ * database is there. BSA_E_INPUT: it cannot be made; BSA_E_ENV: as bsv_reader_conditions, or no answer for a minute.
+ */
+int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *answer, struct bsa_err *err);
 
 /* The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. As bsv_reader_ask. */
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,

@@ -77,7 +77,8 @@ static int make_case(struct bsv_case *c, const char *directory)
 
 	if (r >= 0)
 		r = path_in(directory, "report.html", page, &err);
-	if (r >= 0)
+	if (r >= 0 &&
+	    access(database, F_OK)) /* of a session at a relay daemon there is no trace, but a database at once */
 		r = import_trace(directory, database, &err);
 	if (r >= 0)
 		r = bsv_diagnose(c, database, &met, &err);

@@ -52,6 +52,11 @@ bool bsv_streamed_next(struct bsv_streamed *s, struct bsv_streamed_fired *ret)
 	return false;
 }
 
+int bsv_streamed_save(struct bsv_streamed *s, const char *path, struct bsa_err *err)
+{
+	return bsv_reader_save(&s->reader, path, &s->answer, err);
+}
+
 uint64_t bsv_streamed_unseen(const struct bsv_streamed *s)
 {
 	uint64_t n = 0;
@@ -64,7 +69,7 @@ uint64_t bsv_streamed_unseen(const struct bsv_streamed *s)
 void bsv_streamed_end(struct bsv_streamed *s)
 {
 	bsv_reader_close(&s->reader);
-	if (*s->directory)
+	if (*s->directory && !s->remote)
 		bsv_remove_tree(s->directory);
 	*s->directory = 0;
 }

@@ -1,6 +1,6 @@
 /*
- * streamed.h -- the recording that burstscope watch reads for conditions that take a fold: a ring of tracefiles in memory, and the
- * process that folds what is written there (live/reader.h).
+ * streamed.h -- the recording that burstscope watch reads for conditions that take a fold: a ring of tracefiles in memory, or a session at a
+ * relay daemon; and the process that folds what is written there (live/reader.h).
  */
 #ifndef BSV_STREAMED_H
 #define BSV_STREAMED_H
@@ -13,7 +13,8 @@ enum { BSV_STREAMED_TIMER_US = 250000, BSV_STREAMED_ASK_MS = 250 };
 
 /* All 0: there is none. */
 struct bsv_streamed {
-	char directory[PATH_MAX]; /* "": none */
+	char directory[PATH_MAX]; /* of the ring, or the URL of the session; "": none */
+	bool remote;              /* it is a URL */
 	struct bsv_reader reader;
 	struct bsv_figures figures;          /* the last answer */
 	struct bsv_figures answer;           /* the next one, as far as it is here */
@@ -41,10 +42,13 @@ int bsv_streamed_ask(struct bsv_streamed *s, struct bsa_err *err);
 /* The next condition that has fired since. */
 bool bsv_streamed_next(struct bsv_streamed *s, struct bsv_streamed_fired *ret);
 
+/* Make a database at @path of what is kept of a session at a relay daemon. Like bsv_reader_save. */
+int bsv_streamed_save(struct bsv_streamed *s, const char *path, struct bsa_err *err);
+
 /* Windows that could not be judged because events were lost in them; of all conditions. */
 uint64_t bsv_streamed_unseen(const struct bsv_streamed *s);
 
-/* The reader ends, and the directory is removed. All 0 is fine, and that is what is left. */
+/* The reader ends, and the ring is removed. All 0 is fine, and that is what is left. */
 void bsv_streamed_end(struct bsv_streamed *s);
 
 #endif

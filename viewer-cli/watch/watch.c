@@ -8,6 +8,9 @@
  * FOLD     Where a condition takes a fold, the session is not a snapshot's: it writes to a ring of tracefiles in memory, which a process of its
  *          own reads (streamed.h), and the last seconds of which are copied when a condition fires. Triggers work beside it. There is
  *          one session in either case, so that programs emit each event once. That process may be killed: another one reads the ring anew.
+ * RELAY    A session of another host (--url) is read by that process, too, which keeps the last records in memory, and makes the database of a case of
+ *          them: while it does, nothing else is asked of it. There is no trace, no trigger, and no session to be made again; when the relay
+ *          has gone, the process finds it again. Times of a case are on the clock of the trace, which is that of the other host.
  * REST     A condition that fires all the time must not keep a core busy with imports. Between snapshots there is a rest: as long as the
  *          buffers can wait for, which is half of --before; longer, up to a quarter of the cooldown, while all that comes is known already.
  *          An event of a model or a connection that is not known ends a rest that is longer than the buffers can wait for.
@@ -55,7 +58,8 @@ enum {
 #define SECOND INT64_C(1000000000)
 
 static const int64_t maker_patience = 120 * SECOND, retry_least = SECOND, retry_most = 16 * SECOND,
-		     daemon_patience = 2 * SECOND, ring_patience = 3 * SECOND, unseen_every = 10 * SECOND;
+		     relay_patience = 10 * SECOND, daemon_patience = 2 * SECOND, ring_patience = 3 * SECOND,
+		     unseen_every = 10 * SECOND;
 
 /* A snapshot that no case has been made of yet. */
 struct taken {
@@ -74,7 +78,11 @@ struct watching {
 	bool folds; /* a condition takes a fold */
 	struct bsv_streamed streamed;
 	int64_t asked_at, unseen_at, reader_at;
-	uint64_t unseen; /* windows, as it was said last */
+	uint32_t source; /* enum bsa_live_source, as it was said last */
+	bool saving;     /* the reader makes the database of the case behind the queue */
+	char saved_on[sizeof(((struct bsv_condition *)NULL)->text)]; /* its condition */
+	int64_t fired_at;                                            /* CLOCK_MONOTONIC: when the pending case began */
+	uint64_t unseen;                                             /* windows, as it was said last */
 	struct bsv_store store;
 	struct bsv_signals signals;
 	struct bsv_known known;
@@ -129,6 +137,18 @@ static void tell_manager(const struct watching *w)
 
 /* ---- armed, or not ---- */
 
+static void take_signal(struct watching *w, int ms)
+{
+	bool typed = false;
+	int signal = bsv_signals_next(&w->signals, ms, &typed);
+
+	if (!signal || signal == SIGCHLD)
+		return;
+	w->at_once = w->stopping;
+	w->stopping = true;
+	w->due = now_signed(); /* make a case now of what has fired so far */
+}
+
 static void collect_rules(struct watching *w)
 {
 	for (size_t i = 0; i < w->o->n_conditions; i++) {
@@ -149,13 +169,17 @@ static void collect_rules(struct watching *w)
 
 static struct bsv_watching watching_of(const struct watching *w)
 {
-	return (struct bsv_watching){ w->o->conditions, w->o->n_conditions, (uint64_t)w->o->window };
+	return (struct bsv_watching){ .conditions = w->o->conditions,
+		                      .n_conditions = w->o->n_conditions,
+		                      .window_ns = (uint64_t)w->o->window,
+		                      .keep_bytes = w->o->url ? w->o->ring : 0 };
 }
 
 static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
 {
 	const struct bsv_watching watching = watching_of(w);
-	bool compact = w->o->detail == BSV_DETAIL_COMPACT;
+	bool compact =
+		w->o->detail == BSV_DETAIL_COMPACT && !w->o->url; /* of another host's session the traces say it */
 
 	w->reader_at = now_signed();
 	w->unseen = 0;
@@ -188,6 +212,39 @@ static int arm_session(struct watching *w, bool quiet, struct bsa_err *err)
 		wanted.hold_ns = (uint64_t)(w->o->before + w->o->after);
 	r = bsv_recording_plan(&w->recording, &wanted, err);
 	return r < 0 ? r : bsv_recording_start(&w->recording, err);
+}
+
+/* Until the relay has answered. BSA_E_ENV: it does not, or has no such session. */
+static int await_relay(struct watching *w, struct bsa_err *err)
+{
+	const int64_t until = now_signed() + relay_patience;
+	int r;
+
+	while ((r = bsv_reader_state(&w->streamed.reader, &w->streamed.figures, err)) >= 0 &&
+	       w->streamed.figures.state.source == BSA_LIVE_CONNECTING) {
+		if (now_signed() > until)
+			return bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", w->o->url,
+			                (int)(relay_patience / SECOND));
+		take_signal(w, TICK_MS);
+		if (w->stopping)
+			return 0;
+	}
+	return r;
+}
+
+static int arm_relay(struct watching *w, struct bsa_err *err)
+{
+	int r;
+
+	w->streamed.remote = true;
+	snprintf(w->streamed.directory, sizeof(w->streamed.directory), "%s", w->o->url);
+	r = begin_reading(w, false, err);
+	if (r >= 0)
+		r = await_relay(w, err);
+	w->armed = r >= 0;
+	if (!w->armed)
+		disarm_conditions(w);
+	return r;
 }
 
 static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
@@ -264,16 +321,17 @@ static void begin_case(struct watching *w, const char *on)
 		print_notice(w, "%s fired: its case begins, and is taken in %s", on, bsv_duration(after, w->o->after));
 	w->next = (struct bsv_case){ .state = strdup("caught"),
 		                     .caught = clock_realtime(),
-		                     .at = now_signed(),
+		                     .at = w->o->url ? (int64_t)w->streamed.figures.state.until : now_signed(),
 		                     .before = w->o->before,
 		                     .after = w->o->after,
 		                     .held = -1,
 		                     .gap = w->gap };
 	w->gap = 0;
-	w->due = w->next.at + w->o->after;
+	w->fired_at = now_signed();
+	w->due = w->fired_at + w->o->after;
 	w->extended = false;
-	if (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2)
-		return; /* the ring holds who is who */
+	if (w->o->url || (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2))
+		return; /* the ring holds who is who; and what is kept of a relay's session is known from its beginning */
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
 		w->retold_at = now_signed();
 }
@@ -352,15 +410,73 @@ static void take_folded(struct watching *w, const struct bsv_streamed_fired *fir
 	f->to = fired->from ? (int64_t)fired->to : 0;
 }
 
+static void say_not_caught(struct watching *w, const char *on, const char *why)
+{
+	char a[BSV_COUNT_MAX];
+
+	w->n_lost++;
+	fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", on, why, bsv_count(a, w->n_lost));
+}
+
 static void lost_reader(struct watching *w, const char *why)
 {
 	struct bsa_err err = { "" };
 
 	if (now_signed() - w->reader_at < SECOND)
 		return;
-	print_notice(w, "%s: another one begins, and reads what the ring still holds", why);
+	print_notice(w, "%s: another one begins, and %s", why,
+	             w->o->url ? "what it had kept is lost" : "reads what the ring still holds");
 	if (begin_reading(w, true, &err) < 0)
 		print_notice(w, "%s; it is tried again", err.text);
+}
+
+/* The relay has gone, or is there again, or the session is over. */
+static void tell_relay(struct watching *w)
+{
+	uint32_t source = w->streamed.figures.state.source;
+	char gap[BSV_DURATION_TEXT];
+
+	if (source == BSA_LIVE_LOST && w->source != BSA_LIVE_LOST) {
+		w->gone_at = now_signed();
+		print_notice(w, "nothing is watched: the relay at %s has gone; it is asked again each second",
+		             w->o->url);
+	}
+	if (source == BSA_LIVE_READING && w->source == BSA_LIVE_LOST) {
+		w->gap += now_signed() - w->gone_at;
+		print_notice(w, "watching again; what happened in the %s before was not caught",
+		             bsv_duration(gap, now_signed() - w->gone_at));
+	}
+	if (source == BSA_LIVE_ENDED && w->source != BSA_LIVE_ENDED) {
+		print_notice(w, "%s has ended", w->streamed.figures.session);
+		w->stopping = true;
+		w->due = now_signed();
+	}
+	w->source = source;
+}
+
+static void end_saving(struct watching *w, const char *failed)
+{
+	w->saving = false;
+	if (!failed) {
+		w->n_queue++;
+		return;
+	}
+	bsv_remove_tree(w->queue[w->n_queue].path);
+	say_not_caught(w, w->saved_on, failed);
+}
+
+static void ask_to_save(struct watching *w)
+{
+	char path[PATH_MAX + 16];
+	struct bsa_err err = { "" };
+	int r;
+
+	snprintf(path, sizeof(path), "%s/trace.db", w->queue[w->n_queue].path);
+	r = bsv_streamed_save(&w->streamed, path, &err);
+	if (r)
+		end_saving(w, r < 0 ? err.text : NULL);
+	if (r == BSA_E_ENV)
+		lost_reader(w, err.text);
 }
 
 static void ask_reader(struct watching *w)
@@ -368,6 +484,11 @@ static void ask_reader(struct watching *w)
 	struct bsv_streamed_fired fired;
 	struct bsa_err err = { "" };
 	int r;
+
+	if (w->saving) {
+		ask_to_save(w);
+		return;
+	}
 
 	if (!w->streamed.reader.asked && now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
 		return;
@@ -381,6 +502,8 @@ static void ask_reader(struct watching *w)
 	while (bsv_streamed_next(&w->streamed, &fired))
 		take_folded(w, &fired);
 	tell_unseen(w);
+	if (w->o->url)
+		tell_relay(w);
 }
 
 static void take_notifications(struct watching *w)
@@ -393,7 +516,7 @@ static void take_notifications(struct watching *w)
 		ask_reader(w);
 	for (unsigned i = 0; w->n_rules && i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++)
 		take_notification(w, &n);
-	if (r >= 0 && now_signed() - w->looked_at >= SECOND) {
+	if (r >= 0 && !w->o->url && now_signed() - w->looked_at >= SECOND) {
 		w->looked_at = now_signed();
 		if (!bsv_daemon_alive(&w->recording.daemon, w->recording.lttng))
 			r = bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
@@ -407,8 +530,9 @@ static void take_notifications(struct watching *w)
 /* Whether there is room for the buffers of two users and a database of the same size. */
 static bool has_room(const struct watching *w)
 {
-	uint64_t held = w->folds ? bsv_directory_bytes(w->streamed.directory)
-	                         : bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
+	uint64_t held = w->o->url  ? w->o->ring
+	                : w->folds ? bsv_directory_bytes(w->streamed.directory)
+	                           : bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
 	uint64_t is = bsv_room_free(w->store.directory);
 
 	return is > w->o->min_free && is - w->o->min_free > 2 * held;
@@ -437,7 +561,7 @@ static bool name_trace(const char *path)
 /* Copy the trace files of the time around the condition; whole files, so they begin earlier. */
 static int copy_ring(const struct watching *w, const char *path, struct bsa_err *err)
 {
-	unsigned seconds = (unsigned)((now_signed() - w->next.at + w->o->before) / SECOND) + 2;
+	unsigned seconds = (unsigned)((now_signed() - w->fired_at + w->o->before) / SECOND) + 2;
 	char to[PATH_MAX + 8];
 	size_t bytes;
 
@@ -470,10 +594,10 @@ static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (w->next.after <
-	    now_signed() - w->next.at) /* there was a rest, and what fired meanwhile belongs to it, too */
-		w->next.after = now_signed() - w->next.at;
+	    now_signed() - w->fired_at) /* there was a rest, and what fired meanwhile belongs to it, too */
+		w->next.after = now_signed() - w->fired_at;
 	r = bsv_case_write(&w->next, ret->path, err);
-	if (r >= 0)
+	if (r >= 0 && !w->o->url) /* otherwise it is saved: ask_to_save */
 		r = w->folds ? copy_ring(w, ret->path, err) : take_buffers(w, ret->path, err);
 	if (r < 0)
 		bsv_remove_tree(ret->path);
@@ -486,28 +610,25 @@ static bool is_due(const struct watching *w)
 {
 	if (!w->armed || !w->next.n_fired || now_signed() < w->due || w->n_queue == QUEUE_MOST)
 		return false;
-	if (now_signed() < w->rest_until && !w->stopping)
+	if ((now_signed() < w->rest_until && !w->stopping) || w->saving || (w->o->url && w->streamed.reader.asked))
 		return false;
-	return !w->folds || (int64_t)w->streamed.figures.state.until >= w->due ||
+	return !w->folds ||
+	       (int64_t)w->streamed.figures.state.until - w->streamed.figures.state.clock_lead_ns >= w->due ||
 	       now_signed() >= w->due + ring_patience;
-}
-
-static void say_not_caught(struct watching *w, const char *why)
-{
-	char a[BSV_COUNT_MAX];
-
-	w->n_lost++;
-	fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", w->next.fired[0].on, why, bsv_count(a, w->n_lost));
 }
 
 static void take_snapshot(struct watching *w)
 {
 	struct bsa_err err = { "" };
 
-	if (take_into(w, &w->queue[w->n_queue], &err) >= 0)
+	int r = take_into(w, &w->queue[w->n_queue], &err);
+
+	if (r < 0)
+		say_not_caught(w, w->next.fired[0].on, err.text);
+	else if (!w->o->url)
 		w->n_queue++;
-	else
-		say_not_caught(w, err.text);
+	w->saving = r >= 0 && w->o->url;
+	snprintf(w->saved_on, sizeof(w->saved_on), "%s", w->next.fired[0].on);
 	w->snapshot_at = now_signed();
 	w->rest_until = w->snapshot_at + w->o->before / 2;
 	bsv_case_fini(&w->next);
@@ -522,7 +643,7 @@ static void save_pending(struct watching *w)
 		take_snapshot(w);
 		return;
 	}
-	say_not_caught(w, "lttng-sessiond ended before its time was over");
+	say_not_caught(w, w->next.fired[0].on, "lttng-sessiond ended before its time was over");
 	bsv_case_fini(&w->next);
 }
 
@@ -726,13 +847,14 @@ static bool finish_half(struct watching *w, char path[PATH_MAX])
 {
 	struct bsa_err err = { "" };
 	struct bsv_case c;
-	char trace[PATH_MAX + 8];
+	char trace[PATH_MAX + 8], database[PATH_MAX + 16];
 	int status;
 	pid_t pid;
 	bool ok;
 
 	snprintf(trace, sizeof(trace), "%s/trace", path);
-	if (access(trace, F_OK))
+	snprintf(database, sizeof(database), "%s/trace.db", path);
+	if (access(trace, F_OK) && access(database, F_OK))
 		return false;
 	pid = bsv_maker_start(path, &err);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || bsv_maker_result(status, path) == BSV_MADE_NOTHING)
@@ -799,7 +921,14 @@ static void say_begun(const struct watching *w)
 		        w->folds ? "" : "; nothing is written until one fires");
 		say_conditions(w, BSV_BY_EVENT);
 	}
-	if (w->folds) {
+	if (w->o->url) {
+		fprintf(stderr,
+		        "watching %s by a fold over all events that the relay passes on, the last %s of which are kept "
+		        "in "
+		        "memory; rules over %s",
+		        w->streamed.figures.session, bsv_bytes(buffer, w->o->ring), bsv_duration(window, w->o->window));
+		say_conditions(w, BSV_BY_FOLD);
+	} else if (w->folds) {
 		fprintf(stderr,
 		        "watching by a fold over all events, which are in a ring of %s for each cpu and user in %s; "
 		        "rules over %s",
@@ -808,6 +937,12 @@ static void say_begun(const struct watching *w)
 	}
 	if (bsv_scope_is_set(&w->o->scope))
 		fprintf(stderr, "%s\n", bsv_scope_says(&w->o->scope, scope));
+	if (w->o->url) {
+		fprintf(stderr,
+		        "cases go into %s: %s before and %s after; databases without traces, which the relay has\n",
+		        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after));
+		return;
+	}
 	fprintf(stderr, "cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
 	        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
 	        bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
@@ -832,18 +967,6 @@ static void say_judged(const struct watching *w)
 				bsv_count(c, f->unsure), bsv_count(d, f->too_late),
 				bsv_plural(f->too_late, "execution", "executions"));
 	}
-}
-
-static void take_signal(struct watching *w, int ms)
-{
-	bool typed = false;
-	int signal = bsv_signals_next(&w->signals, ms, &typed);
-
-	if (!signal || signal == SIGCHLD)
-		return;
-	w->at_once = w->stopping;
-	w->stopping = true;
-	w->due = now_signed(); /* make a case now of what has fired so far */
 }
 
 /* Not more often than the buffers are written over, and not more often than once a second. */
@@ -885,7 +1008,7 @@ static bool is_over(const struct watching *w)
 {
 	if (has_enough(w))
 		return true;
-	return w->at_once || (w->stopping && !w->maker && !w->n_queue && (!w->next.n_fired || !w->armed));
+	return w->at_once || (w->stopping && !w->maker && !w->n_queue && !w->saving && (!w->next.n_fired || !w->armed));
 }
 
 static void watch_loop(struct watching *w)
@@ -908,7 +1031,7 @@ static void watch_loop(struct watching *w)
 /* Snapshots that were taken while the last case that was asked for was made. */
 static void forget_queue(struct watching *w)
 {
-	for (size_t i = 0; has_enough(w) && i < w->n_queue; i++)
+	for (size_t i = 0; has_enough(w) && i < w->n_queue + w->saving; i++)
 		bsv_remove_tree(w->queue[i].path);
 }
 
@@ -933,7 +1056,7 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 	bsv_signals_hold(&w.signals);
 	clean_up(&w);
 	bsv_known_read(&w.known, &w.store, clock_realtime());
-	r = arm_conditions(&w, options->quiet, err);
+	r = options->url ? arm_relay(&w, err) : arm_conditions(&w, options->quiet, err);
 	w.began = now_signed();
 	if (r >= 0) {
 		if (!options->quiet)

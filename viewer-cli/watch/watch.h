@@ -12,10 +12,13 @@ struct bsv_watch_options {
 	const struct bsv_condition *conditions; /* borrowed, as all that is here */
 	size_t n_conditions;
 	const char *directory; /* the directory of cases */
+	const char *
+		url; /* of a session at a relay daemon (live/url.h), whose conditions a fold decides, all of them; NULL: of this host */
 	enum bsv_detail detail;
 	struct bsv_scope scope;
-	uint64_t buffer;       /* bytes for each cpu; 0: as large as seems right */
-	uint64_t ring;         /* bytes of tracefiles for each cpu and user, where a condition takes a fold */
+	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */
+	uint64_t
+		ring; /* bytes of tracefiles for each cpu and user, where a condition takes a fold; of a relay: bytes of records */
 	int64_t window;        /* ns over which rules are held */
 	int64_t before, after; /* ns around a condition */
 	int64_t cooldown;      /* ns for which the same cause is counted, and not kept again; 0: never */

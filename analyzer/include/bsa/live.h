@@ -87,6 +87,7 @@ struct bsa_live_options {
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
 	bool tells_only; /* there are to be no rows, no sums and no causes: what is told costs half as much then */
 	uint64_t starvation_ns;      /* 0: 100 ms */
+	size_t keep_bytes;           /* of records, kept for bsa_live_save; 0: none */
 	struct bsa_live_tells tells; /* copied */
 };
 
@@ -102,6 +103,12 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err);
  * the time, as @now above, from which on a look hands out records that wait now, though nothing grows; BSA_LIVE_UNKNOWN: no record waits.
  */
 uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd);
+
+/*
+ * Make a database at @output of the records that are kept, and of what was known before them. It reads nothing again, and takes as long as an
+ * import. 0; BSA_E_ENV, BSA_E_INPUT: there is none, and nothing at @output.
+ */
+int bsa_live_save(const struct bsa_live *l, const char *output, struct bsa_err *err);
 
 /* The recording is over, and all of it is in files. Then only what there is may be asked for. 0; BSA_E_ENV. */
 int bsa_live_finish(struct bsa_live *l, struct bsa_err *err);

@@ -1,0 +1,402 @@
+/* kept.c -- see kept.h. */
+#include "live/kept.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/catalogue.h"
+#include "fold/list.h"
+#include "fold/table.h"
+#include "importer.h"
+
+enum { CHUNK = 1 << 18, WORLD_MAX = 1 << 14, INSTANCE_SHIFT = 20 };
+
+/* Records, one behind the other. */
+struct chunk {
+	struct chunk *next;
+	size_t bytes;
+	uint64_t data[CHUNK / 8];
+};
+
+/* What there is, by the kind and the number of the record that told it. */
+struct thing {
+	struct bsa_entry entry;
+	struct bsa_link link; /* the oldest first */
+	uint64_t record[];
+};
+
+struct bsa_kept {
+	struct chunk *first, *last; /* NULL: nothing is kept */
+	size_t n, most;             /* chunks */
+	struct bsa_table world;
+	struct bsa_link things;
+	struct {
+		struct bsa_event event;
+		struct bsa_loss loss;
+	} lost; /* of the losses that fell out, the one that ends last; size 0: none did */
+};
+
+struct bsa_kept *bsa_kept_new(size_t bytes)
+{
+	struct bsa_kept *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->most = bytes / CHUNK + 2;
+	bsa_list_init(&k->things);
+	return bsa_table_init(&k->world) ? bsa_kept_free(k) : k;
+}
+
+static void thing_forget(struct bsa_kept *k, struct thing *t)
+{
+	bsa_table_remove(&k->world, &t->entry);
+	bsa_list_remove(&t->link);
+	free(t);
+}
+
+struct bsa_kept *bsa_kept_free(struct bsa_kept *k)
+{
+	struct bsa_link *l;
+
+	if (!k)
+		return NULL;
+	for (struct chunk *c = k->first, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	while ((l = bsa_list_first(&k->things)))
+		thing_forget(k, BSA_LINKED(l, struct thing, link));
+	bsa_table_fini(&k->world);
+	free(k);
+	return NULL;
+}
+
+/* ---- what there is ---- */
+
+static uint64_t thing_key(enum bsa_kind kind, uint32_t number)
+{
+	return (uint64_t)kind << 32 | number;
+}
+
+static int thing_learn(struct bsa_kept *k, const struct bsa_event *e, uint32_t number)
+{
+	struct thing *t = bsa_table_find(&k->world, thing_key(e->kind, number));
+
+	if (!t && k->world.n == WORLD_MAX)
+		thing_forget(k, BSA_LINKED(bsa_list_first(&k->things), struct thing, link));
+	if (!t) {
+		t = calloc(1, sizeof(*t) + e->size);
+		if (!t)
+			return -ENOMEM;
+		bsa_table_add(&k->world, &t->entry, thing_key(e->kind, number));
+		bsa_list_add(&k->things, &t->link);
+	}
+	memcpy(t->record, e, e->size); /* of one kind all have one size */
+	return 0;
+}
+
+static int thing_end(struct bsa_kept *k, enum bsa_kind kind, uint32_t number)
+{
+	struct thing *t = bsa_table_find(&k->world, thing_key(kind, number));
+
+	if (t)
+		thing_forget(k, t);
+	return 0;
+}
+
+/* The connection that a thing belongs to; 0: none. */
+static uint32_t connection_of(const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_client_connect:
+		return BSA_OF(e, client_connect)->conn;
+	case BSA_model_prepare:
+		return BSA_OF(e, model_prepare)->conn;
+	case BSA_stream_open:
+		return BSA_OF(e, stream_open)->conn;
+	case BSA_buffer_allocate:
+		return BSA_OF(e, buffer_allocate)->conn;
+	default:
+		return 0;
+	}
+}
+
+/* All that belongs to the connections whose numbers, less their last @bits bits, are @numbers. */
+static int connections_end(struct bsa_kept *k, uint32_t numbers, unsigned bits)
+{
+	for (struct bsa_link *l = k->things.next, *next; l != &k->things; l = next) {
+		struct thing *t = BSA_LINKED(l, struct thing, link);
+		uint32_t connection = connection_of((const struct bsa_event *)t->record);
+
+		next = l->next;
+		if (connection && connection >> bits == numbers)
+			thing_forget(k, t);
+	}
+	return 0;
+}
+
+/* A service; where another one has taken its number, nothing is left of the first one. */
+static int service_learn(struct bsa_kept *k, const struct bsa_event *e)
+{
+	uint32_t instance = BSA_OF(e, service_state)->instance;
+	const struct thing *t = bsa_table_find(&k->world, thing_key(BSA_service_state, instance));
+
+	if (t && BSA_OF((const struct bsa_event *)t->record, service_state)->pid != BSA_OF(e, service_state)->pid)
+		connections_end(k, instance, INSTANCE_SHIFT);
+	return thing_learn(k, e, instance);
+}
+
+static int loss_learn(struct bsa_kept *k, const struct bsa_event *e)
+{
+	if (k->lost.event.size && k->lost.loss.ended >= BSA_OF(e, loss)->ended)
+		return 0;
+	k->lost.event = *e;
+	k->lost.loss = *BSA_OF(e, loss);
+	return 0;
+}
+
+/* The record @e falls out. 0 or -ENOMEM. */
+static int world_learn(struct bsa_kept *k, const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_service_state:
+		return service_learn(k, e);
+	case BSA_client_connect:
+		return thing_learn(k, e, BSA_OF(e, client_connect)->conn);
+	case BSA_client_disconnect:
+		return connections_end(k, BSA_OF(e, client_disconnect)->conn, 0);
+	case BSA_model_prepare:
+		return BSA_OF(e, model_prepare)->status ? 0 : thing_learn(k, e, BSA_OF(e, model_prepare)->model);
+	case BSA_model_release:
+		return thing_end(k, BSA_model_prepare, BSA_OF(e, model_release)->model);
+	case BSA_stream_open:
+		return thing_learn(k, e, BSA_OF(e, stream_open)->stream);
+	case BSA_stream_close:
+		return thing_end(k, BSA_stream_open, BSA_OF(e, stream_close)->stream);
+	case BSA_buffer_allocate:
+		return BSA_OF(e, buffer_allocate)->status ? 0 : thing_learn(k, e, BSA_OF(e, buffer_allocate)->buffer);
+	case BSA_buffer_free:
+		return thing_end(k, BSA_buffer_allocate, BSA_OF(e, buffer_free)->buffer);
+	case BSA_loss:
+		return loss_learn(k, e);
+	default:
+		return 0;
+	}
+}
+
+/* ---- records ---- */
+
+static const struct bsa_event *record_at(const struct chunk *c, size_t at)
+{
+	return (const struct bsa_event *)((const char *)c->data + at);
+}
+
+static int oldest_drop(struct bsa_kept *k)
+{
+	struct chunk *c = k->first;
+	int r = 0;
+
+	for (size_t at = 0; !r && at < c->bytes; at += record_at(c, at)->size)
+		r = world_learn(k, record_at(c, at));
+	k->first = c->next;
+	free(c);
+	k->n--;
+	return r;
+}
+
+static int chunk_add(struct bsa_kept *k)
+{
+	int r = k->n == k->most ? oldest_drop(k) : 0;
+	struct chunk *c = r ? NULL : malloc(sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->next = NULL;
+	c->bytes = 0;
+	if (k->first)
+		k->last->next = c;
+	else
+		k->first = c;
+	k->last = c;
+	k->n++;
+	return 0;
+}
+
+int bsa_kept_add(struct bsa_kept *k, const struct bsa_event *e)
+{
+	if (!k->first || k->last->bytes + e->size > CHUNK) {
+		int r = chunk_add(k);
+
+		if (r)
+			return r;
+	}
+	memcpy((char *)k->last->data + k->last->bytes, e, e->size);
+	k->last->bytes += e->size;
+	return 0;
+}
+
+/* ---- a database of them ---- */
+
+/* One pass over what is kept. */
+struct pass {
+	const struct bsa_kept *k;
+	struct bsa_importer *importer;
+	uint32_t *numbers;           /* of the importer, by those of the records. Owned */
+	struct bsa_decoded *decoded; /* by those of the importer. Owned */
+	size_t n_numbers;
+	uint32_t n;
+	uint64_t record[BSA_RECORD_MAX / 8];
+};
+
+static void pass_fini(struct pass *p)
+{
+	p->importer = bsa_importer_free(p->importer);
+	free(p->numbers);
+	free(p->decoded);
+}
+
+/* After a relay has gone and come back, the traces of a session are others, and may be the same ones: a database has each once. */
+static uint32_t number_of_same(const struct pass *p, const struct bsa_trace *const *traces, size_t i)
+{
+	for (size_t j = 0; *traces[i]->uuid && j < i; j++)
+		if (!strcmp(traces[i]->uuid, traces[j]->uuid))
+			return p->numbers[j];
+	return 0;
+}
+
+static int traces_begin(struct pass *p, const struct bsa_trace *const *traces, size_t n, struct bsa_err *err)
+{
+	int r = 0;
+
+	p->n_numbers = n;
+	p->numbers = calloc(n + 1, sizeof(*p->numbers));
+	p->decoded = calloc(n + 1, sizeof(*p->decoded));
+	if (!p->numbers || !p->decoded)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		p->numbers[i] = number_of_same(p, traces, i);
+		if (p->numbers[i])
+			continue;
+		r = bsa_importer_trace(p->importer, traces[i], err);
+		p->decoded[p->n] = (struct bsa_decoded){ .began = BSA_NEVER, .ended = BSA_NEVER };
+		p->numbers[i] = ++p->n;
+	}
+	return r;
+}
+
+/* The record @e as one of @at. */
+static int record_import(struct pass *p, const struct bsa_event *e, uint64_t at, struct bsa_err *err)
+{
+	struct bsa_event *to = (struct bsa_event *)p->record;
+	struct bsa_decoded *d;
+
+	assert(e->trace && e->trace <= p->n_numbers);
+	memcpy(to, e, e->size);
+	to->at = at;
+	to->trace = p->numbers[e->trace - 1];
+	d = &p->decoded[to->trace - 1];
+	if (e->kind != BSA_loss) {
+		d->began = d->began == BSA_NEVER ? at : d->began;
+		d->ended = at;
+		d->events++;
+	} else {
+		d->lost_events += BSA_OF(e, loss)->events == BSA_NEVER ? 0 : BSA_OF(e, loss)->events;
+		d->lost_packets += BSA_OF(e, loss)->packets == BSA_NEVER ? 0 : BSA_OF(e, loss)->packets;
+	}
+	return bsa_importer_event(p->importer, to, err);
+}
+
+static uint64_t since_when(uint64_t since, uint64_t at)
+{
+	return since ? since : at;
+}
+
+/* What there was already, said again at @at. */
+static int thing_import(struct pass *p, const struct thing *t, uint64_t at, struct bsa_err *err)
+{
+	uint64_t copy[BSA_RECORD_MAX / 8];
+	struct bsa_event *e = (struct bsa_event *)copy;
+
+	memcpy(copy, t->record, ((const struct bsa_event *)t->record)->size);
+#define SAID_AGAIN(kind)                                                  \
+	case BSA_##kind: {                                                \
+		struct bsa_##kind *fields = (struct bsa_##kind *)(e + 1); \
+		fields->since = since_when(fields->since, e->at);         \
+		break;                                                    \
+	}
+	switch ((enum bsa_kind)e->kind) {
+		SAID_AGAIN(service_state)
+		SAID_AGAIN(client_connect)
+		SAID_AGAIN(model_prepare)
+		SAID_AGAIN(stream_open)
+		SAID_AGAIN(buffer_allocate)
+	default:
+		break;
+	}
+#undef SAID_AGAIN
+	return record_import(p, e, at, err);
+}
+
+/* Services first, then their clients, and so on: the order of their kinds. */
+static int world_import(struct pass *p, uint64_t at, struct bsa_err *err)
+{
+	static const enum bsa_kind kinds[] = { BSA_service_state, BSA_client_connect, BSA_model_prepare,
+		                               BSA_stream_open, BSA_buffer_allocate };
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		for (const struct bsa_link *l = p->k->things.next; r >= 0 && l != &p->k->things; l = l->next) {
+			const struct thing *t = BSA_LINKED(l, const struct thing, link);
+
+			if (((const struct bsa_event *)t->record)->kind == kinds[i])
+				r = thing_import(p, t, at, err);
+		}
+	if (r >= 0 && p->k->lost.event.size && p->k->lost.loss.ended > at)
+		r = record_import(p, &p->k->lost.event, at, err);
+	return r;
+}
+
+static int pass_run(struct pass *p, const struct bsa_trace *const *traces, size_t n_traces,
+                    const struct bsa_importer_options *options, struct bsa_err *err)
+{
+	int r = bsa_importer_new(&p->importer, options, err);
+
+	if (r >= 0)
+		r = traces_begin(p, traces, n_traces, err);
+	if (r >= 0)
+		r = world_import(p, record_at(p->k->first, 0)->at, err);
+	for (const struct chunk *c = p->k->first; r >= 0 && c; c = c->next)
+		for (size_t at = 0; r >= 0 && at < c->bytes; at += record_at(c, at)->size)
+			r = record_import(p, record_at(c, at), record_at(c, at)->at, err);
+	for (uint32_t i = 0; r >= 0 && i < p->n; i++)
+		r = bsa_importer_decoded(p->importer, i + 1, &p->decoded[i], err);
+	return r;
+}
+
+/* As in import.c: what the first pass has found out. */
+static bool wants_again(const struct pass *p, struct bsa_importer_options *options, struct bsa_importer_users *users)
+{
+	options->horizon_ns = bsa_importer_wants_horizon(p->importer);
+	options->users = bsa_importer_wants_users(p->importer, users) ? users : NULL;
+	return options->horizon_ns || options->users;
+}
+
+int bsa_kept_import(const struct bsa_kept *k, const struct bsa_trace *const *traces, size_t n_traces,
+                    const char *output, struct bsa_err *err)
+{
+	struct bsa_importer_options options = { .output = output };
+	struct bsa_importer_users users;
+	int r = k->first ? 0 : bsa_fail(err, BSA_E_INPUT, "nothing has been read yet");
+
+	for (bool first = true, again = true; r >= 0 && again; first = false) {
+		__attribute__((cleanup(pass_fini))) struct pass p = { .k = k };
+
+		r = pass_run(&p, traces, n_traces, &options, err);
+		again = r >= 0 && first && wants_again(&p, &options, &users);
+		if (r >= 0 && !again)
+			r = bsa_importer_finish(p.importer, err);
+	}
+	return r;
+}
