@@ -52,7 +52,7 @@ quietly lttng --no-sessiond destroy far
 shows "session far of host $(uname -n) has ended"
 [[ $(shown) == *EXEC/S* ]] || wrong "the last figures are gone: $(shown)"
 tmux -L remote send-keys q
-shows 'in all:'
+shows 'in all, of 1 of 2 apps:'
 shows 'not exact: it had begun before it was read, or the relay was gone, or it ended unread'
 shows 'ended 0'
 shows 'as it was'

@@ -178,7 +178,7 @@ static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 static bool is_new_app(const struct top *t, uint32_t row)
 {
 	for (uint32_t i = 0; i < row; i++)
-		if (t->rows[i].app_id == t->rows[row].app_id)
+		if (!strcmp(t->rows[i].app, t->rows[row].app))
 			return false;
 	return true;
 }

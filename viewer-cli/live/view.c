@@ -244,8 +244,17 @@ static void cell_text(const struct bsv_view *v, const struct bsa_live_row *r, in
 struct out {
 	const struct bsv_view *v;
 	FILE *to;
-	int lines, width;
+	int lines, width, columns; /* columns: as many of them, from the left, as there is room for */
 };
+
+static int columns_that_fit(int width)
+{
+	int n = 0;
+
+	for (int right = -1; n < COLUMNS && (right += columns[n].width + 1) <= width; n++)
+		;
+	return n;
+}
 
 static bool has_room(const struct out *o)
 {
@@ -274,7 +283,7 @@ static void put_line(struct out *o, int paint, const char *text)
 /* Names get what is left beside the figures. */
 static int width_of(const struct out *o, int column)
 {
-	int spare = o->width - BSV_VIEW_LEAST;
+	int spare = o->width > BSV_VIEW_WHOLE ? o->width - BSV_VIEW_WHOLE : 0;
 
 	return columns[column].width + (column == APP || column == MODEL ? spare / 2 : 0);
 }
@@ -286,17 +295,18 @@ static void put_cell(struct out *o, int column, const char *text, int paint)
 	if (!columns[column].left)
 		fprintf(o->to, "%*s", blanks > 0 ? blanks : 0, "");
 	fprintf(o->to, "%s%s%s", bsv_paint_on(&o->v->screen, paint), text, bsv_paint_off(&o->v->screen, paint));
-	if (columns[column].left && column != TREND)
+	if (column == o->columns - 1)
+		return;
+	if (columns[column].left)
 		fprintf(o->to, "%*s", blanks > 0 ? blanks : 0, "");
-	if (column != TREND)
-		fputc(' ', o->to);
+	fputc(' ', o->to);
 }
 
 static void print_row(struct out *o, const struct bsa_live_row *r)
 {
 	char text[CELL];
 
-	for (int c = 0; c < COLUMNS; c++) {
+	for (int c = 0; c < o->columns; c++) {
 		cell_text(o->v, r, c, width_of(o, c), text);
 		put_cell(o, c, text, c == MISS && r->missed ? BSV_BAD : BSV_PLAIN);
 	}
@@ -305,7 +315,7 @@ static void print_row(struct out *o, const struct bsa_live_row *r)
 
 static void print_heads(struct out *o)
 {
-	for (int c = 0; c < COLUMNS; c++)
+	for (int c = 0; c < o->columns; c++)
 		put_cell(o, c, columns[c].name, BSV_TITLE);
 	end_line(o);
 }
@@ -442,7 +452,8 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 
 int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
 {
-	struct out o = { v, to, 0, v->screen.width > BSV_VIEW_LEAST ? v->screen.width : BSV_VIEW_LEAST };
+	const int width = v->screen.width ? v->screen.width : BSV_VIEW_WHOLE;
+	struct out o = { v, to, 0, width, columns_that_fit(width) };
 	size_t n;
 	const struct bsa_live_row **list = sorted_rows(v, &n);
 

@@ -31,7 +31,9 @@ struct bsv_view {
 	bool paused, keys;
 };
 
-enum { BSV_VIEW_LEAST = 80 }; /* columns that it takes, however narrow the screen is said to be */
+enum {
+	BSV_VIEW_WHOLE = 80
+}; /* width from which on all columns are there: on a narrower screen those at the right are not */
 
 const char *bsv_view_sort_name(enum bsv_view_sort sort);
 
