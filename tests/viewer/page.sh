@@ -80,9 +80,19 @@ opens()
 	[[ -s opened.html ]] || wrong "--open with PATH=$path: no page"
 	rm -f opened.html
 }
-opens 5 '*is written, but cannot be opened: xdg-open*' "$PWD/bare"
-opens 5 '*is written, but xdg-open finds no browser*' "$PWD/tools/failing:$PATH"
+opens 5 '*is there, but cannot be opened: xdg-open*' "$PWD/bare"
+opens 5 '*is there, but xdg-open finds no browser*' "$PWD/tools/failing:$PATH"
 opens 0 '' "$PWD/tools/opening:$PATH"
+mkdir -p cases/20261123-030600-042
+echo page >cases/20261123-030600-042/report.html
+cat >cases/20261123-030600-042/case.json <<'END'
+{"burstscope_case": 1, "name": "20261123-030600-042", "state": "explained", "summary": "camera's faces missed 12 deadlines", "fired": [], "causes": []}
+END
+status=0
+PATH=$PWD/tools/failing:$PATH "$burstscope" cases --open last cases 2>said || status=$?
+((status == 5)) && [[ $(<said) == *'report.html is there, but xdg-open finds no browser to open it' && $(wc -l <said) == 1 ]] ||
+	wrong "cases --open without a browser: status $status, $(<said)"
+[[ $(COLUMNS=80 "$burstscope" cases cases) == *'20261123-030600-042 '* ]] || wrong 'cases cuts the names of cases'
 [[ $(<tools/opened) == opened.html ]] || wrong "xdg-open was given: $(<tools/opened)"
 echo older >there.html
 "$burstscope" report -o there.html camera.db

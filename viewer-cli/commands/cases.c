@@ -1,11 +1,11 @@
 /* cases.c -- burstscope cases: lists the cases that burstscope watch kept, counts them by cause, or opens one. */
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "answer/answer.h"
+#include "base/browser.h"
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
@@ -13,8 +13,6 @@
 #include "watch/store.h"
 
 #define USUAL_DIRECTORY "burstscope-cases"
-
-extern char **environ;
 
 enum by { BY_NONE, BY_CAUSE, BY_APP, BY_CULPRIT, BY_DAY, BY_HOUR };
 
@@ -85,16 +83,18 @@ static const struct bsv_case_cause *primary_cause(const struct bsv_case *c)
 
 static struct bsv_rows *rows_of_all(const struct cases *c)
 {
-	static const struct bsv_column columns[] = { { "name", "text", NULL },     { "condition", "text", NULL },
+	static const struct bsv_column columns[] = { { "name", "id", NULL },       { "n_again", "count", NULL },
+		                                     { "summary", "text", NULL },  { "condition", "text", NULL },
 		                                     { "finding", "label", NULL }, { "app", "text", NULL },
-		                                     { "model", "text", NULL },    { "culprit", "text", NULL },
-		                                     { "n_again", "count", NULL }, { "summary", "text", NULL } };
+		                                     { "model", "text", NULL },    { "culprit", "text", NULL } };
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = c->n; rows && i-- > 0;) { /* newest first */
 		const struct bsv_case_cause *cause = primary_cause(&c->of[i]);
 
 		bsv_rows_text(rows, c->of[i].name);
+		bsv_rows_int(rows, (int64_t)c->of[i].again);
+		bsv_rows_text(rows, c->of[i].summary);
 		bsv_rows_text(rows, cause->condition   ? cause->condition
 		                    : c->of[i].n_fired ? c->of[i].fired[0].on
 		                                       : NULL);
@@ -102,8 +102,6 @@ static struct bsv_rows *rows_of_all(const struct cases *c)
 		bsv_rows_text(rows, cause->app);
 		bsv_rows_text(rows, cause->model);
 		bsv_rows_text(rows, cause->culprit);
-		bsv_rows_int(rows, (int64_t)c->of[i].again);
-		bsv_rows_text(rows, c->of[i].summary);
 	}
 	return rows;
 }
@@ -196,9 +194,7 @@ static int page_open(const struct cases *c, const char *directory, const char *w
 {
 	const char *name = !strcmp(wanted, "last") && c->n ? c->of[c->n - 1].name : wanted;
 	bsv_scoped_text *page = bsv_text("%s/%s/report.html", directory, name);
-	char *argv[] = { (char *)"xdg-open", page, NULL };
 	size_t i = 0;
-	pid_t pid;
 	int r;
 
 	while (i < c->n && strcmp(c->of[i].name, name))
@@ -208,8 +204,8 @@ static int page_open(const struct cases *c, const char *directory, const char *w
 	if (!page || access(page, R_OK))
 		return bsa_fail(err, BSA_E_INPUT, "%s has no page; make one from its trace.db with burstscope report",
 		                name);
-	r = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
-	return r ? bsa_fail(err, BSA_E_ENV, "%s cannot be opened: xdg-open: %s", page, strerror(r)) : BSV_DONE;
+	r = bsv_browser_open(page, err);
+	return r < 0 ? r : BSV_DONE;
 }
 
 static void add_notes(struct bsv_answer *a, const struct cases *c, const char *directory)

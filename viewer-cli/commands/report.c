@@ -1,20 +1,11 @@
 /* report.c -- burstscope report: makes one page of a recording that any browser opens, with the answers of other commands. */
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/browser.h"
 #include "base/command.h"
 #include "report/make.h"
 
 #define LEAST_BYTES INT64_C(1000000)
-
-enum { OPENER_LOOKS = 75 }; /* 1.5 s */
-
-extern char **environ;
 
 struct options {
 	const char *output, *title, *compare;
@@ -62,45 +53,6 @@ static int check_options(const struct bsv_call *call, struct bsa_err *err)
 	return 0;
 }
 
-/* xdg-open ends at once if there is no browser; otherwise it may run for as long as the browser does. */
-static int opener_status(pid_t pid)
-{
-	const struct timespec a_while = { .tv_nsec = 20000000 };
-	int status = 0;
-
-	for (int i = 0; i < OPENER_LOOKS; i++) {
-		pid_t ended = waitpid(pid, &status, WNOHANG);
-
-		if (ended == pid)
-			return status;
-		if (ended < 0 && errno != EINTR)
-			return 0;
-		nanosleep(&a_while, NULL);
-	}
-	return 0;
-}
-
-/* The error output of xdg-open is dropped: xdg-open prints an error for each browser that it looks for. */
-static int open_browser(const char *page, struct bsa_err *err)
-{
-	char *const argv[] = { "xdg-open", (char *)page, NULL };
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
-	int r = posix_spawn_file_actions_init(&actions);
-
-	if (!r) {
-		r = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-		if (!r)
-			r = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-		posix_spawn_file_actions_destroy(&actions);
-	}
-	if (r)
-		return bsa_fail(err, BSA_E_ENV, "%s is written, but cannot be opened: xdg-open: %s", page, strerror(r));
-	if (opener_status(pid))
-		return bsa_fail(err, BSA_E_ENV, "%s is written, but xdg-open finds no browser to open it", page);
-	return 0;
-}
-
 static int report_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -111,7 +63,7 @@ static int report_run(const struct bsv_call *call, struct bsa_err *err)
 
 	if (r >= 0)
 		r = bsv_report_make(call, call->operands[0], &wanted, err);
-	return r >= 0 && o->open ? open_browser(o->output, err) : r;
+	return r >= 0 && o->open ? bsv_browser_open(o->output, err) : r;
 }
 
 const struct bsv_command bsv_report_command = {

@@ -16,7 +16,7 @@ struct column {
 	char *head;
 	struct bsv_scale scale;
 	struct bsv_extent extent;
-	bool right, text, marked;
+	bool right, text, marked, id;
 	int content, head_word; /* as wide as what is in it; as the longest word of its head */
 	int natural, width;     /* natural: with all of its head in a line */
 	size_t samples;         /* percentiles of fewer samples are marked */
@@ -133,6 +133,7 @@ static bool measure_columns(struct table *t)
 		if (!c->head)
 			return false;
 		c->head_word = longest_word(c->head);
+		c->id = of->class && !strcmp(of->class, "id");
 		c->right |= !t->raw && has_numbers(of->class) && !c->text;
 		c->samples = samples_for(of->name);
 		for (size_t j = 0; j < t->kept; j += t->n)
@@ -192,6 +193,9 @@ static int least_whole(const struct column *c)
 
 static int least_width(const struct column *c)
 {
+	if (c->id) /* to be typed: half of it is of no use */
+		return least_whole(c);
+
 	int least = larger_of(c->content > SENTENCE ? SENTENCE : SHORT_TEXT, c->head_word);
 
 	return c->text && c->content > least ? least : least_whole(c);
