@@ -15,7 +15,7 @@ stop_all() { for pid in $watcher $apps; do kill -9 "$pid" 2>/dev/null || true; d
 no_more() { kill "$apps" 2>/dev/null || true; wait "$apps" 2>/dev/null || true; apps=; }
 miss()
 {
-	scenario never '{"name": "never", "duration": "60s", "apps": [{"name": "impossible", "streams":
+	scenario never '{"name": "never", "duration": "1200s", "apps": [{"name": "impossible", "streams":
 		[{"name": "short", "model": "keyword", "period": "20ms", "deadline": "1us"}]}]}'
 	"$load" --quiet --socket "$tmp/socket" "$tmp/never.json" >load.out 2>&1 &
 	apps=$!

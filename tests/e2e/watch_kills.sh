@@ -65,9 +65,30 @@ kill -9 "$(awk '{print $1}' "/proc/$apps/task/$apps/children")"
 awaits 'grep -q "died: its connection ended without a goodbye" out' 'a death while a case is being made'
 grep -q 'missed .* deadline' out || wrong "the case that was being made is lost: $(<out)"
 
-# ---- the session daemon ----
+# ---- who makes a case, and who imports for it ----
 
 no_more
+stopped 0
+for killed in maker importer; do
+	forget
+	rm -f "$tmp/importing"
+	watches "$tmp/slow/burstscope" --on miss --before 1s --after 100ms --cooldown 1h --stop-after 1
+	miss
+	awaits '[[ -e $tmp/importing ]]' 'an import begins'
+	maker=$(pgrep -P "$watcher")
+	if [[ $killed == maker ]]; then kill -9 "$maker"; else kill -9 "$(pgrep -P "$maker")"; fi
+	awaits '! kill -0 $watcher 2>/dev/null' "a case after its $killed was killed: $(<err)"
+	wait "$watcher" || wrong "after the $killed was killed, watch ends with $?: $(<err)"
+	watcher=
+	grep -Eq '^miss fired, and is not explained: ' out || wrong "the $killed was killed: $(<out)"
+	[[ $(find cases -path '*/trace/*' -name metadata) ]] || wrong "the $killed was killed: the trace of the case is gone"
+	no_more
+done
+
+# ---- the session daemon ----
+
+forget
+watches "$burstscope" --on miss --on death --before 1s --after 100ms --cooldown 1h
 kill -9 "$sessiond"
 wait "$sessiond" 2>/dev/null || true
 awaits 'grep -q "nothing is watched" err' 'the end of the session daemon is noticed'
