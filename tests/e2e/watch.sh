@@ -10,6 +10,7 @@ burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 
 : >out
 refuses 2 '--on is missing'
+refuses 2 '--on miss is there twice' --on miss --on death --on miss
 refuses 2 "no condition 'mis'; did you mean 'miss'?" --on mis
 refuses 2 "no kind of miss 'presistent'; did you mean 'persistent'?" --on miss:presistent
 refuses 2 'death has no status' --on death:status=DEAD_OBJECT

@@ -85,6 +85,20 @@ for killed in maker importer; do
 	no_more
 done
 
+# ---- the consumer daemon, without which a session daemon makes no session any more ----
+
+forget
+watches "$burstscope" --on miss --before 1s --after 100ms --cooldown 0s
+kill -9 $(pgrep -P "$sessiond" lttng-consumerd || pgrep -P "$(pgrep -d , -P "$sessiond")" lttng-consumerd)
+miss
+awaits 'grep -q "^NOT CAUGHT: miss fired: LTTng cannot take a snapshot" err' 'a snapshot without the consumer daemon'
+awaits 'grep -q "^nothing is watched: LTTng takes no snapshot" err' 'the end of the consumer daemon is noticed'
+no_more
+stopped 0
+kill -9 "$sessiond"
+wait "$sessiond" 2>/dev/null || true
+start_sessiond
+
 # ---- the session daemon ----
 
 forget

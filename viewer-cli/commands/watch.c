@@ -117,8 +117,12 @@ static int read_conditions(const struct options *o, struct bsv_condition ret[BSV
 				  "--on is missing: write miss, error, death, or another condition of burstscope watch "
 				  "--help");
 
-	for (size_t i = 0; r >= 0 && i < o->on.n; i++)
+	for (size_t i = 0; r >= 0 && i < o->on.n; i++) {
 		r = bsv_condition_read(&ret[i], o->on.of[i], err);
+		for (size_t j = 0; r >= 0 && j < i; j++)
+			if (!strcmp(ret[j].text, ret[i].text))
+				r = bsa_fail(err, BSA_E_USAGE, "--on %s is there twice", ret[i].text);
+	}
 	return r;
 }
 

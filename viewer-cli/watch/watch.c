@@ -87,6 +87,7 @@ struct watching {
 	struct bsv_signals signals;
 	struct bsv_known known;
 	bool armed, own_daemon, stopping, at_once, extended;
+	bool dead; /* LTTng takes no snapshot of the session: its consumer daemon has gone, perhaps */
 	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
 	struct bsv_case next; /* the pending case, if a condition has fired */
 	int64_t due, rest_until, snapshot_at, gap;
@@ -569,11 +570,12 @@ static int copy_ring(const struct watching *w, const char *path, struct bsa_err 
 	return bsv_live_save(w->streamed.directory, to, seconds, &bytes, err);
 }
 
-static int take_buffers(const struct watching *w, const char *path, struct bsa_err *err)
+static int take_buffers(struct watching *w, const char *path, struct bsa_err *err)
 {
 	int r = bsv_session_snapshot(&w->recording.session, path, err);
-
 	char trace[PATH_MAX + 8];
+
+	w->dead = r < 0;
 
 	if (r >= 0 && !name_trace(path))
 		return bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", path);
@@ -632,6 +634,10 @@ static void take_snapshot(struct watching *w)
 	w->snapshot_at = now_signed();
 	w->rest_until = w->snapshot_at + w->o->before / 2;
 	bsv_case_fini(&w->next);
+	if (w->dead && w->armed)
+		lost_daemon(w, "LTTng takes no snapshot, and if lttng-consumerd has gone, not before lttng-sessiond is "
+		               "started again");
+	w->dead = false;
 }
 
 /* The session daemon has gone, and its buffers with it; the files of a ring are there until the session is made again. */
