@@ -425,8 +425,16 @@ static void lost_reader(struct watching *w, const char *why)
 
 	if (now_signed() - w->reader_at < SECOND)
 		return;
-	print_notice(w, "%s: another one begins, and %s", why,
-	             w->o->url ? "what it had kept is lost" : "reads what the ring still holds");
+	if (!w->o->url) {
+		print_notice(w, "%s: another one begins, and reads what the ring still holds", why);
+	} else if (w->source !=
+	           BSA_LIVE_LOST) { /* it fails each second until the relay and the session are there again */
+		w->source = BSA_LIVE_LOST;
+		w->gone_at = now_signed();
+		print_notice(w,
+		             "nothing is watched: %s; what was kept is lost, and the relay is asked again each second",
+		             why);
+	}
 	if (begin_reading(w, true, &err) < 0)
 		print_notice(w, "%s; it is tried again", err.text);
 }
