@@ -265,6 +265,8 @@ static int shape_resize(const view *v, struct nnb_shape *ret)
 
 	if (want_rank(v, 0, 4, 4) || want_alignment(v))
 		return -EINVAL;
+	if (!in->dims[1] || !in->dims[2])
+		return shape_refused(v, "an image is %u by %u", in->dims[2], in->dims[1]);
 	r = resized_extent(v, 1, in->dims[2], &w);
 	if (!r)
 		r = resized_extent(v, 2, in->dims[1], &h);

@@ -424,6 +424,8 @@ static uint32_t output_of(struct maker *k, const struct tensor *t)
 
 	if (k->late)
 		o.dims[0] = 0;
+	if (k->unknown)
+		memset(o.dims, 0, sizeof(o.dims));
 	index = operand(k->m, &o);
 	give_scales(k, t, index);
 	return index;

@@ -37,6 +37,7 @@ struct maker {
 	uint32_t op, type, second; /* of the row; second: 0 where the family has none */
 	bool nchw;                 /* input 0 and output 0 of an image */
 	bool late;                 /* outputs do not say how many rows they have */
+	bool unknown;              /* outputs say none of their extents */
 	uint32_t inputs[64], n_inputs, outputs[TENSORS_MAX], n_outputs; /* of the operation */
 	uint32_t given[TENSORS_MAX], n_given; /* of the model, and what they hold: tensors[k] */
 	struct tensor *tensors[TENSORS_MAX];

@@ -259,7 +259,99 @@ static void every_form_has_a_round(void **state)
 	assert_int_equal(missing, 0);
 }
 
+/* ---- extents of 0 ---- */
+
+/* Does TILE take operand @i, which is a tensor that has elements? */
+static bool can_be_emptied(const struct maker *k, uint32_t i)
+{
+	const struct nnb_operand *o = &k->m->operands[i];
+
+	return o->lifetime != NNB_NO_VALUE && o->rank &&
+	       (o->type == NNB_TENSOR_FLOAT32 || o->type == NNB_TENSOR_FLOAT16 || o->type == NNB_TENSOR_INT32 ||
+	        o->type == NNB_TENSOR_QUANT8_ASYMM || o->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED);
+}
+
+/* Have those extents of input @input that are @extent become 0 by a TILE whose multiples come with the request. */
+static void empty_input(struct maker *k, uint32_t input, uint32_t extent)
+{
+	struct nnb_operand o = k->m->operands[k->inputs[input]];
+	int32_t multiples[NNB_RANK_MAX];
+	uint32_t tile[2] = { k->inputs[input] }, index;
+
+	for (uint32_t d = 0; d < o.rank; d++)
+		multiples[d] = o.dims[d] != extent;
+	integers(k, o.rank, multiples, false);
+	tile[1] = k->inputs[--k->n_inputs];
+	o.lifetime = NNB_TEMPORARY;
+	memset(&o.location, 0, sizeof(o.location));
+	memset(o.dims, 0, sizeof(o.dims));
+	index = (uint32_t)nnb_model_operand(k->m, &o);
+	assert_true(nnb_model_operation(k->m, NNB_TILE, tile, 2, &index, 1) >= 0);
+	k->inputs[input] = index;
+}
+
+/* Does the operation have an input with such an extent that can be emptied? */
+static bool has_extent(const struct maker *k, uint32_t input, uint32_t extent)
+{
+	const struct nnb_operand *o = &k->m->operands[k->inputs[input]];
+	bool has = false;
+
+	for (uint32_t d = 0; can_be_emptied(k, k->inputs[input]) && d < o->rank; d++)
+		has |= o->dims[d] == extent;
+	return has;
+}
+
+/* A round of @row with one extent of an input that is 0, and, every second time, the same ones of the other inputs. */
+static bool run_emptied(struct nnb_device *d, const struct op_row *row, uint32_t round, struct maker *k)
+{
+	struct nnb_reason reason = { "" };
+	uint32_t n, first = 0, extent;
+
+	op_round_make(k, row, round);
+	n = k->n_inputs;
+	while (first < n && !can_be_emptied(k, k->inputs[first]))
+		first++;
+	if (first < n) {
+		const struct nnb_operand *o = &k->m->operands[k->inputs[first]];
+
+		extent = o->dims[round / 2 % o->rank];
+		for (uint32_t i = first; i < (round % 2 ? n : first + 1); i++)
+			if (has_extent(k, i, extent) && k->n_tensors + k->n_outputs < TENSORS_MAX)
+				empty_input(k, i, extent);
+		k->unknown = true;
+		op_run(d, k, NULL, &reason); /* whatever it comes to, it comes back */
+	}
+	nnb_model_free(k->m);
+	return first < n;
+}
+
+static void an_extent_that_turns_out_to_be_0_ends_nobody(void **state)
+{
+	struct nnb_device *d = open_device("xnnpack");
+	struct maker *k = malloc(sizeof(*k));
+	unsigned runs = 0;
+
+	(void)state;
+	assert_non_null(k);
+	for (size_t i = 0; i < N_OF(files); i++) {
+		size_t n = op_rows(files[i].families, NULL);
+		struct op_row *all = calloc(n, sizeof(*all));
+
+		assert_non_null(all);
+		op_rows(files[i].families, all);
+		for (size_t row = 0; row < n; row++)
+			for (uint32_t round = 0; round < OP_ROUNDS; round++)
+				runs += run_emptied(d, &all[row], round, k);
+		free(all);
+	}
+	print_message("counted: %u runs with extents of 0\n", runs);
+	assert_true(runs > 5000);
+	free(k);
+	nnb_device_unref(d);
+}
+
 static const struct CMUnitTest rows[] = {
+	cmocka_unit_test(an_extent_that_turns_out_to_be_0_ends_nobody),
 	cmocka_unit_test(every_operation_of_every_type_has_an_oracle),
 	cmocka_unit_test(every_form_has_a_round),
 	cmocka_unit_test(what_is_wrong_is_an_error),
