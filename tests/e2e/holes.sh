@@ -50,6 +50,9 @@ has_holes()
 	invented=$(sqlite3 -readonly "$tmp/$1.db" "ATTACH 'file:$tmp/whole.db?mode=ro' AS whole;" ".read '$sql/invented.sql'" 2>&1) || true
 	[[ ! $invented ]] || wrong "$1 invents $(wc -l <<<"$invented"): $(head -3 <<<"$invented")"
 	! "$burstscope" fairness --verdict "$tmp/$1.db" >"$tmp/said" 2>&1 || wrong "$1 is said to be fair: $(head -3 "$tmp/said")"
+	"$burstscope" summary "$tmp/$1.db" >"$tmp/said" 2>&1 || true # its status is its verdicts'
+	grep -q '^executions' "$tmp/said" || wrong "summary of $1 says $(<"$tmp/said")"
+	! grep 'no more than its share' "$tmp/said" || wrong "of $1 it is said who had no more than its share"
 }
 
 # packets FILE: where each one begins, and where the last one ends.

@@ -346,6 +346,17 @@ static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bs
 	return r;
 }
 
+static int read_shares_known(struct bsv_findings *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_shares_may_be_unseen, err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	f->shares_known = r > 0 && !bsv_rows_get(rows, 0, 1);
+	return r < 0 ? r : 0;
+}
+
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err)
 {
@@ -353,6 +364,8 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 
 	*ret = (struct bsv_findings){ .n = 0 };
 	r = bsv_settings_read(&ret->settings, input, err);
+	if (r >= 0)
+		r = read_shares_known(ret, input, err);
 	if (r >= 0)
 		r = bsv_missed_add(ret, input, err);
 	if (r >= 0)

@@ -41,6 +41,7 @@ struct bsv_findings {
 	struct bsv_finding *of;
 	size_t n;
 	struct bsv_settings settings; /* settings of the services, so that no advice repeats a setting */
+	bool shares_known;            /* what each app had of its share is known throughout */
 };
 
 /* @judgements: by enum bsv_audit. Pass *ret to bsv_findings_fini, also after an error. */

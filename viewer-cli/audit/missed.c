@@ -182,17 +182,17 @@ static char *culprit_text(const struct missed *m)
 	return bsv_text("other work (%s in %s of them)", full, bsv_count(part, (uint64_t)m->by_model));
 }
 
-/* The reason, behind the number of misses. Owned by the caller. */
-static char *reason_text(const struct missed *m)
+/* The reason, behind the number of misses. Where shares are not known throughout, more of them may be hogged. Owned by the caller. */
+static char *reason_text(const struct missed *m, bool shares_known)
 {
 	bsv_scoped_text *known = culprit_text(m);
-	const char *culprit = known ? known : "another app", *phrase = m->cause ? bsv_cause_of_miss(m->cause) : NULL,
+	const char *culprit = known ? known : "another app", *phrase = m->cause ? bsv_cause_of_miss(m->cause, shares_known) : NULL,
 		   *at;
 	char hogged[BSV_COUNT_MAX];
 
 	if (m->causes > 1 && m->hogged)
-		return bsv_text("waiting while %s held the lane, in %s of them beyond %s share", culprit,
-		                bsv_count(hogged, (uint64_t)m->hogged), m->by_app < m->n ? "their" : "its");
+		return bsv_text("waiting while %s held the lane, in %s%s of them beyond %s share", culprit,
+		                shares_known ? "" : "at least ", bsv_count(hogged, (uint64_t)m->hogged), m->by_app < m->n ? "their" : "its");
 	if (m->causes > 1)
 		return bsv_text("waiting for %s", culprit);
 	if (!phrase)
@@ -277,7 +277,7 @@ static enum bsv_blame blame_of(const struct missed *m)
 
 static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_err *err)
 {
-	bsv_scoped_text *reason = reason_text(m);
+	bsv_scoped_text *reason = reason_text(m, f->shares_known);
 	int64_t others = m->victims - VICTIMS_MAX;
 	char rest[2 * BSV_COUNT_MAX + 16] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	char *evidence = NULL;

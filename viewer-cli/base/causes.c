@@ -94,10 +94,12 @@ const char *bsv_cause_says(const char *cause)
 	return i < N_CAUSES ? causes[i].says : "";
 }
 
-const char *bsv_cause_of_miss(const char *cause)
+const char *bsv_cause_of_miss(const char *cause, bool shares_known)
 {
 	size_t i = cause_index(cause);
 
+	if (!shares_known && !strcmp(cause, "crowded_out"))
+		return "waiting for @, which may have had more than its share";
 	return i < N_CAUSES ? causes[i].miss : NULL;
 }
 

@@ -4,6 +4,7 @@
 #ifndef BSV_BASE_CAUSES_H
 #define BSV_BASE_CAUSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The name of cause @i; NULL: there are no more causes. */
@@ -12,8 +13,11 @@ const char *bsv_cause_name(size_t i);
 /* The meaning of a cause: a clause that stands alone, for people who do not know the cause. "": no such cause. */
 const char *bsv_cause_says(const char *cause);
 
-/* The continuation of "19 of them": why a deadline was missed. @ stands for the culprit. NULL: no such cause. */
-const char *bsv_cause_of_miss(const char *cause);
+/*
+ * The continuation of "19 of them": why a deadline was missed. @ stands for the culprit. @shares_known: what each app had of its share is
+ * known throughout; otherwise nothing is said of it where it is not certain. NULL: no such cause.
+ */
+const char *bsv_cause_of_miss(const char *cause, bool shares_known);
 
 /* The continuation of "43 % of it": what the time was spent on. NULL: no such cause. */
 const char *bsv_cause_of_overhead(const char *cause);

@@ -177,7 +177,8 @@ static char *budget_of(const struct bsv_rows *row, const char *cause)
 /* "camera's mobilenet missed 3 deadlines, waiting for ..." */
 static char *miss_sentence(const struct bsv_rows *row, const char *victim, const char *culprit)
 {
-	const char *cause = bsv_diagnosing_text(row, "cause"), *phrase = bsv_cause_of_miss(cause);
+	/* the trace of a case has the last seconds alone, so what apps had of their shares is not known */
+	const char *cause = bsv_diagnosing_text(row, "cause"), *phrase = bsv_cause_of_miss(cause, false);
 	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1),
 		 gone = (uint64_t)bsv_diagnosing_number(row, "n_persistent", 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], late[BSV_DURATION_TEXT];
