@@ -82,6 +82,7 @@ struct nnb__trace {
 
 	/* The run-queue delay of the thread, read for models that are long enough for that to cost nothing. */
 	bool is_long;             /* as the model was when it was last looked at */
+	bool has_delays;          /* a session recorded delays when the execution began */
 	bool reads_delay;         /* the delay of this execution is read */
 	const void *delay_thread; /* the thread of delay_from; on another thread delay_from is invalid */
 	uint64_t delay_from, delays[NNB__DELAYS]; /* NNB__NEVER_REACHED: unknown, or not read */
@@ -121,13 +122,15 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 	t->preemptions = 0;
 	t->redo_ns = 0;
 	t->compact = nbt_on(NBT_EVENT_exec_service);
+	atomic_store_explicit(&t->deadline_ns, 0, memory_order_relaxed); /* unknown until the request is decoded */
 	atomic_store_explicit(&t->lane, NNB__NEVER_RAN, memory_order_relaxed);
 	atomic_store_explicit(&t->phase, NBT_phase_decode, memory_order_relaxed);
 	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
 	t->reads_delay = false;
+	t->has_delays = t->compact || nbt_on(NBT_EVENT_exec_delay);
 	t->numbers = NULL;
 	t->nth_ready = t->nth_over = t->n_ready = 0;
-	if (__builtin_expect(t->compact || nbt_on(NBT_EVENT_exec_delay), 0))
+	if (__builtin_expect(t->has_delays, 0))
 		nnb__trace_delays_begin(t);
 }
 
@@ -135,7 +138,7 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 static inline void nnb__trace_reads_delay(struct nnb__trace *t, bool is_long)
 {
 	t->is_long = is_long;
-	t->reads_delay = is_long && t->exec && (t->compact || nbt_on(NBT_EVENT_exec_delay));
+	t->reads_delay = is_long && t->exec && t->has_delays;
 	nnb__trace_delay(t);
 }
 
@@ -317,6 +320,8 @@ static inline bool nnb__call_listened(const struct nnb__call_trace *t, enum nbt_
 static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 {
 	t->exec = exec;
+	t->deadline_ns =
+		0; /* unless a session is there to be told of the call: one that begins later cannot know the deadline */
 	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
 }
 
