@@ -246,7 +246,7 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 	if (r <= 0)
 		return r;
 	cause = text_of(rows, COST_CAUSE);
-	phrase = cause ? bsv_cause_of_overhead(cause) : NULL;
+	phrase = cause ? bsv_cause_of_overhead(cause, f->shares_known) : NULL;
 	who = bsv_full_name(text_of(rows, COST_APP), text_of(rows, COST_MODEL));
 	return bsv_finding_add(
 		f,

@@ -103,9 +103,11 @@ const char *bsv_cause_of_miss(const char *cause, bool shares_known)
 	return i < N_CAUSES ? causes[i].miss : NULL;
 }
 
-const char *bsv_cause_of_overhead(const char *cause)
+const char *bsv_cause_of_overhead(const char *cause, bool shares_known)
 {
 	size_t i = cause_index(cause);
 
+	if (!shares_known && !strcmp(cause, "crowded_out"))
+		return "waiting for other apps, which may have had more than their share";
 	return i < N_CAUSES ? causes[i].overhead : NULL;
 }

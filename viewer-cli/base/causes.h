@@ -19,7 +19,7 @@ const char *bsv_cause_says(const char *cause);
  */
 const char *bsv_cause_of_miss(const char *cause, bool shares_known);
 
-/* The continuation of "43 % of it": what the time was spent on. NULL: no such cause. */
-const char *bsv_cause_of_overhead(const char *cause);
+/* The continuation of "43 % of it": what the time was spent on. @shares_known: as above. NULL: no such cause. */
+const char *bsv_cause_of_overhead(const char *cause, bool shares_known);
 
 #endif
