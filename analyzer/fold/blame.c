@@ -849,6 +849,18 @@ void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
 		                    .is_primary = true };
 }
 
+/*
+ * The deadline may follow from the duration that the app asked for, which counts from when its fences are signalled: the app cannot change
+ * it by submitting earlier. A deadline of the app's own is before that; where fences took long, which one it is remains open.
+ */
+static bool deadline_is_of_duration(const struct bsa_execution *x)
+{
+	uint64_t decoded = x->at[BSA_DECODED];
+
+	return x->duration &&
+	       (decoded == BSA_NEVER || (x->deadline >= decoded && x->deadline - decoded >= x->duration));
+}
+
 /* The cause that gets the typical time beyond the budget. */
 static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 {
@@ -856,7 +868,7 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 
 	if (l->budget <= 0)
 		return BSA_SUBMITTED_LATE;
-	if (l->hopeless && usual < ABSURD && usable_ns(usual) >= least_total(l))
+	if (l->hopeless && !deadline_is_of_duration(l->x) && usual < ABSURD && usable_ns(usual) >= least_total(l))
 		return BSA_SUBMITTED_LATE;
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }

@@ -35,7 +35,7 @@ enum question {
 	QUESTIONS
 };
 
-/* Columns of stored_unpacked and stored_missed that a blame needs. */
+/* Columns of stored_unpacked, stored_missed and stored_duration that a blame needs. */
 /* clang-format off */
 #define MISSED_COLUMNS(C) \
 	C(id) C(flags) C(submitted) C(request_written) C(request_read) C(decoded) C(fenced) C(enqueued) C(dispatched) \
@@ -43,7 +43,8 @@ enum question {
 	C(fence_ns) C(slots_ns) C(queue_ns) C(run_ns) C(preempted_ns) C(reply_ns) C(return_ns) C(finish_ns) \
 	C(signal_ns) C(e2e_ns) C(redo_ns) C(cpu_ns) C(request_blocked_ns) C(request_spun_ns) C(request_slept_ns) \
 	C(result_blocked_ns) C(result_spun_ns) C(result_slept_ns) C(slot_lookups) C(slot_misses) C(preemptions) \
-	C(bypassed) C(decode_delay_ns) C(run_delay_ns) C(reply_delay_ns) C(deadline) C(app_id) C(model_id) C(missed_at) C(lateness_ns) C(estimate_ns)
+	C(bypassed) C(decode_delay_ns) C(run_delay_ns) C(reply_delay_ns) C(deadline) C(app_id) C(model_id) C(missed_at) C(lateness_ns) C(estimate_ns) \
+	C(duration_ns)
 /* clang-format on */
 #define MEMBER(name) int64_t name;
 #define SELECTED(name) #name ", "
@@ -54,6 +55,7 @@ struct missed_row {
 
 static const char select_missed[] = "SELECT " MISSED_COLUMNS(
 	SELECTED) "0 FROM stored_missed m CROSS JOIN stored_unpacked x ON x.id = m.execution_id"
+		  " LEFT JOIN stored_duration d ON d.execution_id = m.execution_id"
 		  " WHERE m.execution_id >= ? AND m.lateness_ns IS NOT NULL ORDER BY m.execution_id";
 
 /* SELECT * of a table gives the struct row_ of that table. */
@@ -264,6 +266,7 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 		.missed_at = time_of(m.missed_at),
 		.lateness = m.lateness_ns == NOTHING ? BSA_LATENESS_UNKNOWN : m.lateness_ns,
 		.estimate = ns_of(m.estimate_ns),
+		.duration = m.duration_ns == NOTHING ? 0 : ns_of(m.duration_ns),
 	};
 	read_flags(m.flags, x);
 }

@@ -48,7 +48,7 @@ struct row {
 	bool restarts;             /* the service makes executions start over */
 	bool asked;                /* others waited for its lane while it had it */
 	uint64_t few;              /* typical.n; 0: enough. With less than that usual_run is the model's estimate */
-	uint64_t estimate, redo, cpu;
+	uint64_t estimate, redo, cpu, duration;
 	struct bsa_waited request, result;
 	struct part queue[PARTS_MAX], off[PARTS_MAX]; /* all of its waits; none: the lane was idle in the queue phase */
 	uint64_t stretches[PARTS_MAX];                /* on lanes, with off[0], off[1]... between them */
@@ -196,6 +196,7 @@ static void build(struct built *b, const struct row *r)
 	struct bsa_execution *x = &b->x;
 
 	*b = (struct built){ .x = { .deadline = deadline(r),
+		                    .duration = r->duration,
 		                    .path = r->fenced ? BSA_PATH_FENCED : BSA_PATH_BURST,
 		                    .sides = r->service_only ? BSA_SIDES_SERVICE : BSA_SIDES_BOTH,
 		                    .miss = BSA_MISS_LATE,
@@ -604,6 +605,21 @@ static const struct row rows[] = {
 	  .reached = BSA_DECODED,
 	  .over = 400,
 	  .ledgers = "polled_late 400 30, submitted_late 160 0 primary perhaps, client 0 10, unused -160 0" },
+	/* 1000 + 35 are decoded */
+	{ .name = "too_big: its deadline is what its duration made of it, which an earlier submission would not change",
+	  .fenced = true,
+	  .deadline = 40,
+	  .duration = 5,
+	  .answered = true,
+	  .usual_budget = 210,
+	  .ledgers = "too_big 110 0 primary perhaps, woken_late 0 20, service 0 10, client 0 10" },
+	{ .name = "submitted_late: its own deadline is before what its duration would make of it",
+	  .fenced = true,
+	  .deadline = 40,
+	  .duration = 50,
+	  .answered = true,
+	  .usual_budget = 210,
+	  .ledgers = "submitted_late 110 0 primary perhaps, woken_late 0 20, service 0 10, client 0 10" },
 	{ .name = "too_tight: less time than any of the model took, and others have no more",
 	  .deadline = 140,
 	  .answered = true,
