@@ -397,7 +397,7 @@ static void json_rule(FILE *to, const struct bsv_verdict *v)
 	                                           : NULL);
 	fputc(',', to);
 	bsv_json_field(to, "why", v->why);
-	fprintf(to, ",\"judged\":%s", v->idle ? "false" : "true");
+	fprintf(to, ",\"judged\":%s", v->outcome == BSV_CANNOT_TELL || v->idle ? "false" : "true");
 }
 
 static void json_verdict(FILE *to, const struct bsv_answer *a)
