@@ -338,8 +338,8 @@ one_of_full()
 one_of_full two <two.timeline
 ends 1 'service 1: app2 was ' fairness --verdict --bound 5ms two.db
 ends 3 'too little to tell' fairness --verdict two.db
-grep -v "$((second + 1))" two.timeline | grep -v instance=2 | one_of_full alone
-ends 1 'app2 was ' fairness --verdict --bound 5ms alone.db
+grep -v "$((second + 1))" two.timeline | grep -v instance=2 | one_of_full app2_alone
+ends 1 'app2 was ' fairness --verdict --bound 5ms app2_alone.db
 [[ $(outcome 'fairness lag <= 5ms' two.db) == FAIL ]] || wrong "check of two services: $(<answer)"
 
 # ---- a service that was not heard until later ----
