@@ -187,6 +187,7 @@ static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct
 
 static bool is_skipped(struct tiling t, size_t came, size_t i)
 {
+	assert(i < t.n);
 	return i >= came && t.tiles[i].boundary < BSA_RUN_ENDED;
 }
 
@@ -225,6 +226,7 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 	enum bsa_boundary last = bsa_exec_is_trial(x) ? BSA_ENQUEUED : BSA_SUBMITTED;
 	uint64_t *phase = x->fact.phase;
 
+	assert(came <= t.n);
 	for (size_t i = 0; i < t.n; i++) {
 		enum bsa_boundary b = t.tiles[i].boundary;
 

@@ -186,13 +186,14 @@ static char *culprit_text(const struct missed *m)
 static char *reason_text(const struct missed *m, bool shares_known)
 {
 	bsv_scoped_text *known = culprit_text(m);
-	const char *culprit = known ? known : "another app", *phrase = m->cause ? bsv_cause_of_miss(m->cause, shares_known) : NULL,
-		   *at;
+	const char *culprit = known ? known : "another app",
+		   *phrase = m->cause ? bsv_cause_of_miss(m->cause, shares_known) : NULL, *at;
 	char hogged[BSV_COUNT_MAX];
 
 	if (m->causes > 1 && m->hogged)
 		return bsv_text("waiting while %s held the lane, in %s%s of them beyond %s share", culprit,
-		                shares_known ? "" : "at least ", bsv_count(hogged, (uint64_t)m->hogged), m->by_app < m->n ? "their" : "its");
+		                shares_known ? "" : "at least ", bsv_count(hogged, (uint64_t)m->hogged),
+		                m->by_app < m->n ? "their" : "its");
 	if (m->causes > 1)
 		return bsv_text("waiting for %s", culprit);
 	if (!phrase)
