@@ -480,6 +480,11 @@ int main(int argc, char **argv)
 		return record_model(&o);
 	if (o.model)
 		return run_model(&o);
+	if (load_is_tflite(o.scenario)) {
+		fprintf(stderr, "nnburst-load: %s is a model and no scenario; run it with --model %s\n", o.scenario,
+		        o.scenario);
+		return LOAD_INPUT;
+	}
 	path = load_is_file(o.scenario) ? strdup(o.scenario) : shipped_scenario(o.scenario);
 	status = path ? read_and_run(&o, path) : LOAD_INPUT;
 	free(path);

@@ -63,5 +63,8 @@ ends 2 --junit junit.xml models
 ends 5 --validate --socket "$tmp/none"
 ends 5 --validate --driver "$tmp/driver-none.so"
 ends 5 --validate --only O-11 --junit "$tmp/no/such/place"
+! grep -q '^passed' <<<"$said" || wrong "the suites run before it is known that their report has no place"
+ends 5 --validate --only O-11 --junit /dev/full
+says '/dev/full: No space left on device$'
 
 ((failures == 0))

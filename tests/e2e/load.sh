@@ -79,6 +79,8 @@ ends 2 --model mlp --record --format json
 ends 2 --model ''
 ends 4 --model "$tmp/none.tflite"
 says "none.tflite: No such file or directory"
+ends 4 "$tmp/none.tflite"
+says "none.tflite is a model and no scenario; run it with --model "
 echo 'no flat buffer at all' >"$tmp/other.tflite"
 ends 4 --model "$tmp/other.tflite"
 says "nnburst-load: other.tflite: it is no .tflite file: bytes 4 to 7 are not 'TFL3'"

@@ -227,20 +227,18 @@ static size_t put_suite(FILE *to, const struct checks *c, size_t from, const cha
 	return end;
 }
 
-int checks_junit(const struct checks *c, const char *of, const char *path)
+int checks_junit(const struct checks *c, const char *of, FILE *to)
 {
 	const struct checks_counts n = checks_count(c);
-	FILE *to = fopen(path, "we");
-	bool bad;
+	int r;
 
-	if (!to)
-		return -errno;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", to);
 	put_attribute(to, "name", of);
 	fprintf(to, " tests=\"%zu\" failures=\"%u\" errors=\"0\">\n", c->n, n.failed);
 	for (size_t i = 0; i < c->n;)
 		i = put_suite(to, c, i, of);
 	fputs("</testsuites>\n", to);
-	bad = ferror(to);
-	return fclose(to) || bad ? -EIO : 0;
+	errno = EIO; /* of an error before, whose number is gone */
+	r = fflush(to) || ferror(to) ? -errno : 0;
+	return fclose(to) && !r ? -errno : r;
 }

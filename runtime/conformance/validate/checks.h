@@ -39,9 +39,9 @@ struct checks_counts {
 struct checks_counts checks_count(const struct checks *c);
 
 /*
- * Write all checks as JUnit's XML: a testsuite for each suite, a testcase for each check. @of names the subject. 0 or
+ * Write all checks as JUnit's XML: a testsuite for each suite, a testcase for each check. @of names the subject. Closes @to. 0 or
  * -errno.
  */
-int checks_junit(const struct checks *c, const char *of, const char *path);
+int checks_junit(const struct checks *c, const char *of, FILE *to);
 
 #endif

@@ -1,8 +1,11 @@
 /* validate.c -- runs all suites one after the other, and summarises their results. */
 #include "conformance/validate/validate.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "conformance/validate/checks.h"
 #include "conformance/validate/subject.h"
@@ -21,15 +24,20 @@ static void check_alive(const struct subject *s, struct checks *c)
 	checks_end(c);
 }
 
-static int write_junit(const struct checks *c, const struct subject *s, const char *path)
+/* A file that could not be written whole is removed: half a report is none. Closes @to. */
+static int write_junit(const struct checks *c, const struct subject *s, const char *path, FILE *to)
 {
+	struct stat st;
 	char of[256];
+	bool is_file = !fstat(fileno(to), &st) && S_ISREG(st.st_mode);
 	int r;
 
 	snprintf(of, sizeof(of), "%s %s", s->client ? "service with driver" : "driver", subject_name(s));
-	r = checks_junit(c, of, path);
+	r = checks_junit(c, of, to);
 	if (r)
 		fprintf(stderr, "nnburst-conformance: %s: %s\n", path, strerror(-r));
+	if (r && is_file)
+		unlink(path);
 	return r;
 }
 
@@ -37,11 +45,19 @@ int validate_subject(const struct validation *v)
 {
 	const struct subject s = { .device = v->device, .client = v->client };
 	struct checks_counts n;
+	FILE *junit = v->junit ? fopen(v->junit, "we") : NULL;
 	struct checks *c;
 	int result;
 
-	if (checks_new(&c, v->only, v->quiet))
+	if (v->junit && !junit) {
+		fprintf(stderr, "nnburst-conformance: %s: %s\n", v->junit, strerror(errno));
 		return VALIDATE_ENVIRONMENT;
+	}
+	if (checks_new(&c, v->only, v->quiet)) {
+		if (junit)
+			fclose(junit);
+		return VALIDATE_ENVIRONMENT;
+	}
 	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
 		suites[i](&s, c);
 	n = checks_count(c);
@@ -58,7 +74,7 @@ int validate_subject(const struct validation *v)
 	} else {
 		result = n.failed ? VALIDATE_FAILED : VALIDATE_GOOD;
 	}
-	if (v->junit && write_junit(c, &s, v->junit))
+	if (junit && write_junit(c, &s, v->junit, junit))
 		result = VALIDATE_ENVIRONMENT;
 	checks_free(c);
 	return result;
