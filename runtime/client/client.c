@@ -279,8 +279,8 @@ uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const s
 
 	assert(path < sizeof(c->calls) / sizeof(c->calls[0]));
 	do
-		number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
-	while (!number); /* 0 is no number */
+		number = (atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1) & INT32_MAX;
+	while (!number); /* 0 is no number, and those beyond 2^31 are the service's */
 	NNB__CALL_BEGIN(ret, nnb__exec_of(stream_of(c, path), number), .model = remote->id, .path = path,
 	                .deadline_ns = call->terms.deadline_ns, .duration_ns = duration_ns, .pools = call->n_pools,
 	                .measure = call->measure, .fallback = fallback);

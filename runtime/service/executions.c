@@ -207,7 +207,7 @@ void nnb__job_decoded(struct nnb__job *j, enum nnb_status status)
 	nnb__trace_decoded(&j->trace, r->n_inputs + r->n_outputs, r->n_pools, j->terms.deadline_ns, status);
 }
 
-/* The call's number: the client's one, unless another call of the connection has it. */
+/* The call's number: the client's one, if it can be taken. */
 static uint32_t call_number(struct nnb__connection *c, enum nbt_path path, uint32_t asked)
 {
 	uint32_t number;

@@ -2,38 +2,36 @@
 #include "service/numbers.h"
 
 #include <assert.h>
+#include <stdbool.h>
 
-/* Make @highest + @by the highest number, and take it. */
-static void numbers_advance(struct nnb__numbers *n, uint32_t by)
+static uint64_t *word_of(struct nnb__numbers *n, uint32_t number)
 {
-	uint32_t words = by / 64, bits = by % 64;
+	return &n->taken[number % NNB__NUMBERS_BEHIND / 64];
+}
 
-	assert(by);
-	for (int i = NNB__NUMBERS_WORDS - 1; i >= 0; i--) {
-		uint64_t word = (uint32_t)i >= words ? n->taken[(uint32_t)i - words] << bits : 0;
+static uint64_t bit_of(uint32_t number)
+{
+	return UINT64_C(1) << number % 64;
+}
 
-		if (bits && (uint32_t)i > words)
-			word |= n->taken[(uint32_t)i - words - 1] >> (64 - bits);
-		n->taken[i] = word;
-	}
-	n->taken[0] |= 1;
-	n->wrapped |= n->highest + by < by;
-	n->highest += by;
+/* Make @number, which is @by beyond the highest one, the highest one. Numbers in between, which reuse the places of older ones, are free. */
+static void numbers_advance(struct nnb__numbers *n, uint32_t number, uint32_t by)
+{
+	assert(by && by <= NNB__NUMBERS_AHEAD);
+	for (uint32_t i = 0; i < by; i++)
+		*word_of(n, number - i) &= ~bit_of(number - i);
+	n->highest = number;
 }
 
 uint32_t nnb__number_take(struct nnb__numbers *n, uint32_t asked)
 {
-	uint32_t ahead = asked - n->highest, behind = n->highest - asked;
+	uint32_t ahead = (asked - n->highest) & NNB__NUMBER_MOST, behind = (n->highest - asked) & NNB__NUMBER_MOST;
+	bool usable = asked && asked <= NNB__NUMBER_MOST;
 
-	if (asked && ahead && ahead <= NNB__NUMBERS_AHEAD) {
-		numbers_advance(n, ahead);
-		return asked;
-	}
-	if (asked && behind < NNB__NUMBERS_AHEAD && (behind < n->highest || n->wrapped) &&
-	    !(n->taken[behind / 64] >> behind % 64 & 1)) {
-		n->taken[behind / 64] |= UINT64_C(1) << behind % 64;
-		return asked;
-	}
-	numbers_advance(n, n->highest == UINT32_MAX ? 2 : 1); /* 0 is no number */
-	return n->highest;
+	if (usable && ahead && ahead <= NNB__NUMBERS_AHEAD)
+		numbers_advance(n, asked, ahead);
+	else if (!usable || behind >= NNB__NUMBERS_BEHIND || (*word_of(n, asked) & bit_of(asked)))
+		return ~NNB__NUMBER_MOST | n->given++;
+	*word_of(n, asked) |= bit_of(asked);
+	return asked;
 }

@@ -3,26 +3,33 @@
  *
  * The client numbers its calls, so that its own events and the service's name the same execution. Numbers are untrusted: if two calls had
  * the same number, all events of the second one would be attributed to the first, and its lane time to no execution. So the service takes a
- * number only once. Calls on several channels may overtake each other, by fewer than NNB__NUMBERS_AHEAD numbers.
+ * number only once. Calls on several channels may overtake each other: a thread that is off its cpu for a while sends its call behind many
+ * others'. A call whose number cannot be taken gets one of the service's own, so that no other call's number is in use: then an import has
+ * the client's and the service's events of this call as two executions, each seen by one side alone.
  */
 #ifndef NNB_SERVICE_NUMBERS_H
 #define NNB_SERVICE_NUMBERS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-enum { NNB__NUMBERS_AHEAD = 256, NNB__NUMBERS_WORDS = NNB__NUMBERS_AHEAD / 64 };
+enum {
+	NNB__NUMBERS_AHEAD = 1024,  /* a call may come before so many others */
+	NNB__NUMBERS_BEHIND = 16384 /* and behind fewer than so many; a power of 2 */
+};
+#define NNB__NUMBER_MOST \
+	UINT32_C(0x7fffffff) /* of a client; behind it follows 1. The service's own numbers are greater */
 
 /* All 0 at first. */
 struct nnb__numbers {
-	uint32_t highest;
-	bool wrapped; /* the highest one was UINT32_MAX before: numbers before 0 may still arrive */
-	uint64_t taken[NNB__NUMBERS_WORDS]; /* bit i: highest - i is taken */
+	uint32_t highest; /* of those taken from the client */
+	uint32_t given;   /* numbers of the service's own so far */
+	uint64_t taken[NNB__NUMBERS_BEHIND /
+	               64]; /* a ring of bits, by number: of the highest one, and of those behind it */
 };
 
 /*
- * Take @asked, the client's number of a call. Returns it; or a number that follows the highest one, if @asked is 0, was taken already, or is
- * too far from the highest one. A number is returned once, until all 2^32 - 1 were returned. One thread at a time.
+ * Take @asked, the client's number of a call. Returns it; or a number of the service's own, if @asked is 0, was taken already, or is too far
+ * from the highest one. A number is returned once, until all of its kind were returned or passed over. One thread at a time.
  */
 uint32_t nnb__number_take(struct nnb__numbers *n, uint32_t asked);
 
