@@ -457,7 +457,7 @@ static int record_model(const struct options *o)
 		argv[n++] = load_time_text(duration, o->duration_ns);
 	}
 	assert((size_t)n < sizeof(argv) / sizeof(argv[0])); /* the last one stays NULL */
-	return load_record(o->model, o->into, argv);
+	return load_record(o->model, o->into, o->socket, argv);
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
  */
 #include "own_run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -167,7 +168,21 @@ static int run_command(const char *program, char *const *argv)
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LOAD_ENVIRONMENT;
 }
 
-int load_record(const char *model, const char *into, char *const *argv)
+/* Whether @path is there, and is not an empty directory. */
+static bool is_taken(const char *path)
+{
+	DIR *d = opendir(path);
+	int n = 0;
+
+	if (!d)
+		return errno != ENOENT;
+	while (n < 3 && readdir(d)) /* "." and ".." are in an empty one */
+		n++;
+	closedir(d);
+	return n == 3;
+}
+
+int load_record(const char *model, const char *into, const char *socket, char *const *argv)
 {
 	char base[PATH_MAX], *words[WORDS_MAX] = { "burstscope", "record", "-o" };
 	char *const asked[] = { "burstscope", "overhead", "--no-pager", base, NULL };
@@ -176,7 +191,17 @@ int load_record(const char *model, const char *into, char *const *argv)
 	base_of(base, model);
 	if (into)
 		snprintf(base, sizeof(base), "%s", into);
+	if (is_taken(base)) {
+		fprintf(stderr,
+		        "nnburst-load: there is something at %s already; write --record=DIR to record elsewhere\n",
+		        base);
+		return LOAD_USAGE;
+	}
 	words[n++] = base;
+	if (socket) {
+		words[n++] = "--service";
+		words[n++] = (char *)socket;
+	}
 	words[n++] = "--";
 	words[n++] = "nnburst-load";
 	while (*argv && n < WORDS_MAX - 1)

@@ -27,9 +27,9 @@ int load_service_start(struct load_service *service, struct nnb_reason *reason);
 void load_service_stop(struct load_service *service);
 
 /*
- * Have burstscope record "nnburst-load ARGV...", into @into or a name after the model, and say what the bursts cost. Returns what this
- * process is to end with.
+ * Have burstscope record "nnburst-load ARGV...", into @into or a name after the model, and say what the bursts cost. @socket: record the
+ * service there alone; NULL: the run has a service of its own. Returns what this process is to end with.
  */
-int load_record(const char *model, const char *into, char *const *argv);
+int load_record(const char *model, const char *into, const char *socket, char *const *argv);
 
 #endif

@@ -76,6 +76,10 @@ ends 2 --model mlp audio
 ends 2 --record audio
 ends 2 --service --socket "$sock" audio
 ends 2 --model mlp --record --format json
+mkdir "$tmp/taken"
+: >"$tmp/taken/file"
+ends 2 --model mlp --record="$tmp/taken"
+says "there is something at $tmp/taken already; write --record=DIR"
 ends 2 --model ''
 ends 4 --model "$tmp/none.tflite"
 says "none.tflite: No such file or directory"
