@@ -284,10 +284,10 @@ FULL JOIN (SELECT i.app_id, i.model_id, c.cause, c.culprit_app_id, count(*) AS n
              sum(CASE WHEN w.execution_id IS NULL THEN o.best IS 1 ELSE w.met IS 1 END) AS saved,
              sum(CASE WHEN w.execution_id IS NULL THEN o.best IS NOT 1 AND o.n_known < o.n ELSE w.met IS NULL END) AS unsure,
              sum(a.met IS 1) AS without_app, sum(a.met IS NULL) AS unsure_app,
-             min(coalesce(i.submitted, i.request_written, i.request_read, i.decoded, i.fenced, i.enqueued, i.dispatched, i.run_ended, i.result_written, i.result_read,
-               i.returned, i.signalled)) AS first,
-             max(coalesce(i.submitted, i.request_written, i.request_read, i.decoded, i.fenced, i.enqueued, i.dispatched, i.run_ended, i.result_written, i.result_read,
-               i.returned, i.signalled)) AS last
+             min(nullif(coalesce(i.submitted, i.request_written, i.request_read, i.decoded, i.fenced, i.enqueued, i.dispatched, i.run_ended, i.result_written,
+               i.result_read, i.returned, i.signalled), 0)) AS first,
+             max(nullif(coalesce(i.submitted, i.request_written, i.request_read, i.decoded, i.fenced, i.enqueued, i.dispatched, i.run_ended, i.result_written,
+               i.result_read, i.returned, i.signalled), 0)) AS last
            FROM miss_cause c JOIN execution i ON i.id = c.execution_id LEFT JOIN execution h ON h.id = c.culprit_execution_id
              LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
              LEFT JOIN miss_without a ON a.execution_id = c.execution_id AND a.app_id = c.culprit_app_id AND a.model_id IS NULL
