@@ -51,13 +51,13 @@ static bool ignores_priority(const struct bsv_advised *a, const struct bsv_setti
 
 static bool ignores_priority_and_never_preempts(const struct bsv_advised *a, const struct bsv_settings *s)
 {
-	return ignores_priority(a, s) && !s->preempts;
+	return ignores_priority(a, s) && !s->preempts && !s->saves; /* fifo does not preempt, whatever is set */
 }
 
 static bool never_preempts(const struct bsv_advised *a, const struct bsv_settings *s)
 {
 	(void)a;
-	return s->known && !s->native && !s->preempts;
+	return s->known && !s->native && !s->preempts && !s->saves;
 }
 
 static bool is_unfair(const struct bsv_advised *a, const struct bsv_settings *s)
