@@ -357,8 +357,10 @@ enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 	struct site seen;
 
 	assert(site->op->type < sizeof(lowerings) / sizeof(lowerings[0]) && lowering->run); /* nnbx_step_claims */
+	/* an operation that counts its rows has to say that there are none */
 	*step = (struct step){ .kernel = lowering->run,
-		               .nothing = has_empty(site, site->op->outputs, site->op->n_outputs, true) };
+		               .nothing =
+		                       !site->found && has_empty(site, site->op->outputs, site->op->n_outputs, true) };
 	if (step->nothing)
 		return NNB_STATUS_NONE;
 	status = init_signed(step, site, empty ? NULL : lowering->create_signed);
