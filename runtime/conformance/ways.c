@@ -2,6 +2,7 @@
 #include "ways.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,10 @@ struct placing {
 struct arrangement {
 	struct nnb_pool *pools[2];
 	struct placing placings[N_MEMORIES];
-	void *kept;       /* outputs of the first path, with which all others are compared ... */
-	char kept_of[32]; /* ... and the name of that path */
+	struct nnb_output_shape *shapes; /* of the last execution's outputs ... */
+	bool has_shapes;                 /* ... if it told them; a fenced or preempted one does not */
+	void *kept;                      /* outputs of the first path, with which all others are compared ... */
+	char kept_of[32];                /* ... and the name of that path */
 };
 
 static void arrangement_free(struct arrangement *a)
@@ -43,6 +46,7 @@ static void arrangement_free(struct arrangement *a)
 	}
 	for (int i = 0; i < 2; i++)
 		nnb_pool_free(a->pools[i]);
+	free(a->shapes);
 	free(a->kept);
 }
 
@@ -108,7 +112,8 @@ static bool arrange_shared(struct arrangement *a, const struct nnb_model *m, con
 	struct placing *p = &a->placings[SHARED];
 	uint64_t bytes[2];
 
-	if (!placing_init(p, m))
+	a->shapes = calloc(m->n_outputs + (size_t)1, sizeof(*a->shapes));
+	if (!a->shapes || !placing_init(p, m))
 		return false;
 	bytes[0] = lay_out(p->inputs, m, m->inputs, m->n_inputs, 0, x->input_bytes);
 	bytes[1] = lay_out(p->outputs, m, m->outputs, m->n_outputs, 1, x->output_bytes);
@@ -212,11 +217,12 @@ static enum nnb_status execute_preempted(const struct target *t, const struct ar
 	return status;
 }
 
-static enum nnb_status execute_here(const struct target *t, unsigned path, const struct arrangement *a,
+static enum nnb_status execute_here(const struct target *t, unsigned path, struct arrangement *a,
                                     const struct placing *p, struct nnb_reason *reason)
 {
+	a->has_shapes = path == AT_ONE_GO;
 	if (path == AT_ONE_GO)
-		return nnb_execute(t->prepared, &p->request, NULL, reason);
+		return nnb_execute(t->prepared, &p->request, a->shapes, reason);
 	return execute_preempted(t, a, p, path == RESTARTED, reason);
 }
 
@@ -245,19 +251,20 @@ static enum nnb_status execute_fenced(const struct target *t, const struct nnb_c
 	return status;
 }
 
-static enum nnb_status execute_path(const struct target *t, unsigned path, const struct arrangement *a,
+static enum nnb_status execute_path(const struct target *t, unsigned path, struct arrangement *a,
                                     const struct placing *p, struct nnb_reason *reason)
 {
-	struct nnb_answer answer = { 0 };
+	struct nnb_answer answer = { .shapes = a->shapes };
 	enum nnb_status status;
 
 	if (t->prepared)
 		return execute_here(t, path, a, p, reason);
-	if (path == BY_SYNC)
-		return nnb_remote_execute(t->remote, &p->call, &answer, reason);
+	a->has_shapes = false;
 	if (path == BY_FENCED)
 		return execute_fenced(t, &p->call, reason);
-	status = nnb_burst_execute(t->burst, &p->call, &answer, reason);
+	status = path == BY_SYNC ? nnb_remote_execute(t->remote, &p->call, &answer, reason)
+	                         : nnb_burst_execute(t->burst, &p->call, &answer, reason);
+	a->has_shapes = answer.n_shapes == p->call.n_outputs;
 	if (!status && answer.fallback) {
 		snprintf(reason->text, sizeof(reason->text), "the burst could not carry it");
 		status = NNB_STATUS_GENERAL_FAILURE;
@@ -270,9 +277,28 @@ static char *output_at(const struct arrangement *a, uint32_t i)
 	return (char *)nnb_pool_data(a->pools[1]) + a->placings[SHARED].outputs[i].location.offset;
 }
 
+/* Whether output @i has as many elements as the example says. A file writes a single 0 for an output without elements. */
+static bool is_as_large(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a, uint32_t i,
+                        struct nnb_reason *reason)
+{
+	uint64_t want = x->output_bytes[i] / nnb_type_info(m->operands[m->outputs[i]].type)->bytes, got = 1;
+
+	if (!a->has_shapes)
+		return true;
+	for (uint32_t k = 0; k < a->shapes[i].rank; k++)
+		got *= a->shapes[i].dims[k];
+	if (got == want || (!got && want == 1))
+		return true;
+	snprintf(reason->text, sizeof(reason->text), "output %u has %" PRIu64 " elements, not %" PRIu64, i, got, want);
+	return false;
+}
+
 static bool compare_outputs(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a,
                             struct nnb_reason *reason)
 {
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		if (x->outputs[i] && !is_as_large(m, x, a, i, reason))
+			return false;
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		if (x->outputs[i] && compare_output(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
 			return false;
@@ -381,7 +407,7 @@ static enum nnb_status read_device(const struct target *t, const struct arrangem
 	return status;
 }
 
-static enum nnb_status execute_in(const struct target *t, unsigned path, unsigned memory, const struct arrangement *a,
+static enum nnb_status execute_in(const struct target *t, unsigned path, unsigned memory, struct arrangement *a,
                                   struct nnb_reason *reason)
 {
 	enum nnb_status status = memory == DEVICE ? fill_device(t, a, reason) : NNB_STATUS_NONE;

@@ -50,6 +50,42 @@ says 'FAILED  parameter: INVALID_ARGUMENT: operation 0 (ADD): 7 is no fused acti
 says '1 passed, 4 failed, 1 skipped'
 ends 1 --driver null models
 
+# An output whose extents are found by the execution has as many elements as the example says, no fewer and no more.
+python3 - "$examples/add.json" <<'EOF'
+import json, sys
+model = json.load(open(sys.argv[1]))
+model["hal"] = "V1_2"
+model["operands"][model["outputs"][0]]["dims"] = [0, 0]
+sum_of_both = model["examples"][0]["outputs"][0]
+for name, outputs in ("exact", sum_of_both), ("long", sum_of_both + [0.0] * 2), ("none", []):
+    model["examples"][0]["outputs"] = [outputs]
+    json.dump(model, open(f"{name}.json", "w"))
+
+# No box is left: the first two operations find how many there are, and the second one has none to look at.
+def tensor(kind, dims, lifetime, value=None): return {"type": kind, "dims": dims, "lifetime": lifetime} | ({"value": value} if value else {})
+def scalar(kind, value): return tensor(kind, [], "CONSTANT_COPY", [value])
+boxes = {"name": "boxes", "hal": "V1_2", "operands": [
+    tensor("TENSOR_FLOAT32", [2, 2], "MODEL_INPUT"), tensor("TENSOR_FLOAT32", [2, 8], "MODEL_INPUT"), tensor("TENSOR_INT32", [2], "MODEL_INPUT"),
+    scalar("FLOAT32", 0.5), scalar("INT32", -1), scalar("INT32", 0), scalar("FLOAT32", 0.4), scalar("FLOAT32", 1.0), scalar("FLOAT32", 0.3),
+    tensor("TENSOR_FLOAT32", [0], "TEMPORARY_VARIABLE"), tensor("TENSOR_FLOAT32", [0, 4], "TEMPORARY_VARIABLE"),
+    tensor("TENSOR_INT32", [0], "TEMPORARY_VARIABLE"), tensor("TENSOR_INT32", [0], "TEMPORARY_VARIABLE"),
+    tensor("TENSOR_INT32", [2], "CONSTANT_COPY", [-1, 1]), tensor("TENSOR_FLOAT32", [0, 1], "TEMPORARY_VARIABLE"),
+    tensor("TENSOR_FLOAT32", [0], "MODEL_OUTPUT"), tensor("TENSOR_FLOAT32", [0, 4], "MODEL_OUTPUT"),
+    tensor("TENSOR_INT32", [0], "MODEL_OUTPUT"), tensor("TENSOR_INT32", [0], "MODEL_OUTPUT")],
+    "operations": [{"type": "BOX_WITH_NMS_LIMIT", "inputs": [0, 1, 2, 3, 4, 5, 6, 7, 8], "outputs": [9, 10, 11, 12]},
+        {"type": "RESHAPE", "inputs": [9, 13], "outputs": [14]},
+        {"type": "BOX_WITH_NMS_LIMIT", "inputs": [14, 10, 12, 3, 4, 5, 6, 7, 8], "outputs": [15, 16, 17, 18]}],
+    "inputs": [0, 1, 2], "outputs": [15, 16, 17, 18],
+    "examples": [{"inputs": [[0.1, 0.2, 0.3, 0.1], [0, 0, 1, 1] * 4, [0, 0]], "outputs": [[], [], [], []]}]}
+json.dump(boxes, open("boxes.json", "w"))
+EOF
+ends 0 exact.json
+ends 1 long.json
+says 'FAILED  long: example 0: output 0 has 6 elements, not 8'
+ends 1 none.json
+says 'FAILED  none: example 0: output 0 has 6 elements, not 0'
+ends 0 boxes.json
+
 # One file; and a .tflite file is one, too.
 ends 0 models/add.json
 says 'passed  add'
