@@ -172,8 +172,12 @@ enum nnb_status nnb__device_affords(const struct nnb_device *d, const struct nnb
 
 	if (ns <= d->work_ns)
 		return NNB_STATUS_NONE;
-	nnb_because(reason, "an execution would take some %.3g s; at most %.3g s may be asked for (limit work)",
-	            (double)ns / 1e9, (double)d->work_ns / 1e9);
+	if (ns == UINT64_MAX)
+		nnb_because(reason, "an execution would take centuries; at most %.3g s may be asked for (limit work)",
+		            (double)d->work_ns / 1e9);
+	else
+		nnb_because(reason, "an execution would take some %.3g s; at most %.3g s may be asked for (limit work)",
+		            (double)ns / 1e9, (double)d->work_ns / 1e9);
 	return NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
