@@ -166,17 +166,18 @@ int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_
 
 int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes, struct nnb_window *ret)
 {
+	const struct nnb_operation *of = &graph->model->operations[op];
 	const struct nnb__op_view view = { .model = graph->model,
-		                           .op = &graph->model->operations[op],
+		                           .op = of,
 		                           .shapes = shapes,
 		                           .constants = graph->constants,
-		                           .inferred = shapes[graph->model->operations[op].outputs[0]].known };
+		                           .inferred = of->n_outputs && shapes[of->outputs[0]].known };
 	struct nnb__op_view with_image;
 	struct nnb_shape image;
 	uint32_t out_h, out_w;
 	int r;
 
-	if (view.op->type == NNB_GROUPED_CONV_2D || view.op->type == NNB_TRANSPOSE_CONV_2D)
+	if (of->type == NNB_GROUPED_CONV_2D || of->type == NNB_TRANSPOSE_CONV_2D)
 		return nnb__wide_window(&view, ret, &out_h, &out_w);
 	r = nnb__op_image(&view, &image, &with_image);
 	return r ? r : nnb__op_window(&with_image, ret, &out_h, &out_w);
