@@ -252,11 +252,11 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 		f,
 		(struct bsv_finding){
 			.finding = strdup(cause ? cause : "unknown"),
-			.what = bsv_text("%.0f %% of all overhead, %s, is spent %s; %.0f %% of that in %s (%s)",
-	                                 bsv_rows_cell(rows, COST_SHARE).real,
+			.what = bsv_text("%s, %.0f %% of the overhead of all executions added up, is spent %s; %.0f %% "
+	                                 "of that in %s (%s)",
 	                                 bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
-	                                 phrase ? phrase : "otherwise", bsv_rows_cell(rows, COST_OF_IT).real,
-	                                 who ? who : "an unknown app",
+	                                 bsv_rows_cell(rows, COST_SHARE).real, phrase ? phrase : "otherwise",
+	                                 bsv_rows_cell(rows, COST_OF_IT).real, who ? who : "an unknown app",
 	                                 text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
 			.who = text_copy(who),
 			.first_at = BSV_WHEN_UNKNOWN,

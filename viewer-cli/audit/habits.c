@@ -32,7 +32,7 @@ void bsv_habit_fini(struct bsv_habit *h)
 	free(h->says);
 }
 
-/* "making and freeing them takes 717 us an execution, beside 671 us from end to end". Figures of the service alone are a lower bound. */
+/* "making and freeing them takes 717 us an execution, on top of the 671 us from end to end". Figures of the service alone are a lower bound. */
 static char *cost_text(const struct bsv_rows *rows)
 {
 	char around[BSV_DURATION_TEXT], e2e[BSV_DURATION_TEXT];
@@ -42,8 +42,8 @@ static char *cost_text(const struct bsv_rows *rows)
 	bsv_duration(around, bsv_rows_get(rows, HABIT_AROUND, 0));
 	if (end_to_end < 0)
 		return bsv_text("making and freeing them takes %s%s an execution", least, around);
-	return bsv_text("making and freeing them takes %s%s an execution, beside %s from end to end", least, around,
-	                bsv_duration(e2e, end_to_end));
+	return bsv_text("making and freeing them takes %s%s an execution, on top of the %s from end to end", least,
+	                around, bsv_duration(e2e, end_to_end));
 }
 
 static char *habit_text(const struct bsv_rows *rows)

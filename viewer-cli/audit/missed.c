@@ -130,7 +130,7 @@ static void budget_text(char ret[160], const struct bsv_rows *rows, const char *
 	if (budget == INT64_MIN || !cause)
 		return;
 	if (!strcmp(cause, "submitted_late") && budget <= 0)
-		snprintf(ret, 160, ": mostly after its deadline, which had passed %s before", bsv_duration(a, -budget));
+		snprintf(ret, 160, ": half of them %s or more after their deadlines", bsv_duration(a, -budget));
 	else if (!strcmp(cause, "submitted_late") && usual >= 0)
 		snprintf(ret, 160, ": %s were left, others of this model had %s", bsv_duration(a, budget),
 		         bsv_duration(b, usual));
@@ -218,11 +218,11 @@ static bool is_unasked(const char *cause)
 	return false;
 }
 
-/* "without noisy 84 of them would be met": what replays say. Owned by the caller. */
+/* "without noisy 84 of them would be met, 3 would be missed all the same": what replays say. Owned by the caller. */
 static char *replayed_text(const struct missed *m)
 {
 	const char *without = m->by_other ? m->culprit_app : "that";
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
 
 	if (!m->cause || !without || is_unasked(m->cause))
 		return strdup("");
@@ -231,15 +231,15 @@ static char *replayed_text(const struct missed *m)
 	if (m->unsure == m->n)
 		return bsv_text("a replay cannot tell whether %s would be met without %s", m->n == 1 ? "it" : "they",
 		                without);
+	bsv_count(c, (uint64_t)(m->n - m->saved - m->unsure));
 	if (m->unsure)
-		return bsv_text("without %s %s of them would be met, and of %s a replay cannot tell", without,
-		                m->saved ? a : "none", b);
+		return bsv_text("without %s %s would be met and %s missed all the same; of %s a replay cannot tell",
+		                without, a, c, b);
 	if (m->n == 1)
 		return bsv_text("without %s it would be %s", without, m->saved ? "met" : "missed all the same");
-	return bsv_text("without %s %s of them would be met", without,
-	                m->saved == m->n ? "all"
-	                : m->saved       ? a
-	                                 : "none");
+	if (m->saved == m->n)
+		return bsv_text("without %s all of them would be met", without);
+	return bsv_text("without %s %s would be met and %s missed all the same", without, a, c);
 }
 
 /* The work of the culprit that most of the misses waited for, where the sentence does not name it. Owned by the caller. */
