@@ -49,7 +49,7 @@ first()
 # has_finding FINDING: says if it is not among them.
 has_finding()
 {
-	"$burstscope" summary --format csv --part diagnosis "$db" | grep -q ",$1," || echo "there is no finding $1; "
+	grep -q ",$1," <("$burstscope" summary --format csv --part diagnosis "$db") || echo "there is no finding $1; "
 }
 
 # verdict AUDIT STATUS

@@ -34,6 +34,7 @@ asks() # DB QUERY: rows, without what they are called
 
 for trace in "$here"/../golden/*.trace; do
 	name=$(basename "$trace" .trace)
+	[[ $name != alone ]] || continue # one side: client.db, below, is such a recording
 	for form in full compact; do
 		"$trace_from_text" -e $form -o 1700000000000000000 "$name-$form.trace" <"$trace"
 		"$burstscope" import -q -o "$name-$form.db" "$name-$form.trace"
