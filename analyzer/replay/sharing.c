@@ -111,11 +111,17 @@ static void add_hands(struct call *call, uint64_t hand)
 	add_pieces(call, hand - longest, c->n_hands > 1 ? c->n_hands - 1 : 0);
 }
 
+/* For how long it needs a lane. */
+static uint64_t need_of(const struct bsa_sharing_call *c)
+{
+	return at_most(c->given_up && c->run < c->usual ? c->usual : c->run, LONGEST_NS);
+}
+
 /* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
 static bool cut_in_steps(struct call *call, uint64_t stall)
 {
 	const struct bsa_sharing_call *c = &call->is;
-	uint64_t run = at_most(c->run, LONGEST_NS), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
+	uint64_t run = need_of(c), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
 	uint64_t work = run - off, step = step_of(c, work), left = work;
 	uint32_t n = step ? (uint32_t)(work / step + (work % step != 0)) : 1;
 

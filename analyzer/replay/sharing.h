@@ -31,6 +31,7 @@ struct bsa_sharing_call {
 	uint64_t step, usual; /* of its model: how often it can leave its lane, and the usual run; 0: unknown */
 	uint64_t stream;      /* a number that identifies the stream */
 	uint32_t app, priority;
+	bool given_up; /* for its deadline: it needs a usual run, or what it had, whichever is longer */
 	bool asked;    /* the verdict on its app includes it */
 	bool answered; /* the execution and its response are complete */
 };

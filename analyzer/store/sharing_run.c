@@ -244,6 +244,7 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 		                        .stream = column_length(q, STREAM),
 		                        .app = app_number(r, q, APP),
 		                        .priority = (uint32_t)b.priority,
+		                        .given_up = b.miss == BSA_MISS_ABORTED,
 		                        .asked = began >= r->from && began < r->to };
 	if (!take_times(r, &b, c))
 		return false;

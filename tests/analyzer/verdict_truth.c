@@ -680,6 +680,7 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 		                          .stream = x->stream,
 		                          .app = x->app,
 		                          .priority = x->priority,
+		                          .given_up = x->miss == BSA_MISS_ABORTED,
 		                          .asked = is_picked(j, exec),
 		                          .answered = !x->status && x->path != BSA_PATH_PREPARE };
 	if (x->cpu == NEVER)

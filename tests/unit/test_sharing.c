@@ -216,6 +216,26 @@ static void a_short_one_waits_for_a_step_and_not_for_all(void **state)
 	assert_int_equal(apps[1].received_ns, US(500));
 }
 
+static void who_was_given_up_needs_a_usual_run(void **state)
+{
+	static const uint64_t usual[] = { 0, US(200), US(500), MS(2) };
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		for (int given_up = 0; given_up < 2; given_up++) {
+			uint64_t had = US(500), need = given_up && usual[i] > had ? usual[i] : had;
+			struct bsa_sharing_app apps[APPS];
+			struct world w;
+
+			(void)state;
+			two_apps(&w, 0);
+			w.calls[1].usual = usual[i];
+			w.calls[1].given_up = given_up;
+			share(&w, 1, apps);
+			assert_int_equal(apps[1].ideal_work_ns, MS(6) + need - w.calls[1].ready);
+			assert_int_equal(apps[1].received_ns, had);
+		}
+}
+
 static void who_was_on_no_cpu_cannot_leave_meanwhile(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
@@ -495,6 +515,7 @@ int main(void)
 		cmocka_unit_test(what_a_fair_service_did_is_its_own_ideal),
 		cmocka_unit_test(what_priority_did_to_an_app_shows),
 		cmocka_unit_test(a_short_one_waits_for_a_step_and_not_for_all),
+		cmocka_unit_test(who_was_given_up_needs_a_usual_run),
 		cmocka_unit_test(who_was_on_no_cpu_cannot_leave_meanwhile),
 		cmocka_unit_test(no_stretch_without_a_cpu_is_longer_than_a_stall),
 		cmocka_unit_test(a_longer_run_has_longer_steps),
