@@ -51,8 +51,8 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 uint64_t bsa_follow_until(const struct bsa_follow *f);
 
 /*
- * A descriptor that becomes readable when the recording grows. -1: there is none. It is no more than a hint: where inotify tells nothing (too
- * many watches, a file system that other hosts write to), only a look shows what has grown.
+ * Returns a descriptor that becomes readable when the recording grows; -1: inotify is not available. The descriptor is a hint only: inotify
+ * misses growth if there are too many watches, or if another host writes to the file system. Then only a look shows what has grown.
  */
 int bsa_follow_changes(const struct bsa_follow *f);
 

@@ -7,7 +7,7 @@
  *           than the predecessor took, the replay assumes that the same thread submitted it after the answer: then it follows the answer
  *           at the recorded distance. So a thread that always has one execution under way has one, not more or fewer. Not so in a stream
  *           whose executions come at distances from each other that vary no more than those from the answers: there a late answer says
- *           nothing, and whoever comes behind it came into the same stall.
+ *           nothing, and the execution that follows it came into the same stall.
  * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited number of executions. Each
  *           part begins with empty lanes.
  * STEPS     An execution can leave its lane between two steps. A step is as long as the caller says, and longer in proportion if the

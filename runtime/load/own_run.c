@@ -193,8 +193,7 @@ int load_record(const char *model, const char *into, const char *socket, char *c
 		snprintf(base, sizeof(base), "%s", into);
 	if (is_taken(base)) {
 		fprintf(stderr,
-		        "nnburst-load: there is something at %s already; write --record=DIR to record elsewhere\n",
-		        base);
+		        "nnburst-load: %s exists already; write --record=DIR to record into another directory\n", base);
 		return LOAD_USAGE;
 	}
 	words[n++] = base;

@@ -619,7 +619,7 @@ static struct stops stops_of(const struct judge *j, uint32_t model)
 	return s;
 }
 
-/* Whoever is asked at any time between two checkpoints leaves after half of that, in the mean. */
+/* An execution that is asked between two checkpoints leaves after half the time between them, in the mean. */
 static uint64_t step_truth(const struct judge *j, uint32_t model)
 {
 	const struct stops s = stops_of(j, model);

@@ -405,7 +405,7 @@ static struct misses read_misses(const char *path, const struct bsv_past_group *
 	return m;
 }
 
-/* The app of @normal that @other has not. NULL: there is none. */
+/* Find the app of @normal that is missing in @other. NULL: @other has all of them. */
 static const char *missing_app(const struct recording *normal, const struct recording *other)
 {
 	for (size_t i = 0; i < normal->past.n_groups; i++)

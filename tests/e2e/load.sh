@@ -79,7 +79,7 @@ ends 2 --model mlp --record --format json
 mkdir "$tmp/taken"
 : >"$tmp/taken/file"
 ends 2 --model mlp --record="$tmp/taken"
-says "there is something at $tmp/taken already; write --record=DIR"
+says "$tmp/taken exists already; write --record=DIR"
 ends 2 --model ''
 ends 4 --model "$tmp/none.tflite"
 says "none.tflite: No such file or directory"

@@ -229,6 +229,18 @@ static void mark_forms(const struct op_row *row, struct maker *k, bool made[OPS_
 	}
 }
 
+/* Returns the rows of a file of tests; owned by the caller. */
+static struct op_row *rows_of(size_t file, size_t *ret_n)
+{
+	struct op_row *all;
+
+	*ret_n = op_rows(files[file].families, NULL);
+	all = calloc(*ret_n, sizeof(*all));
+	assert_non_null(all);
+	op_rows(files[file].families, all);
+	return all;
+}
+
 /* Layouts, padding schemes, factors instead of sizes and so on: a form that no round has is one that no test computes. */
 static void every_form_has_a_round(void **state)
 {
@@ -240,11 +252,9 @@ static void every_form_has_a_round(void **state)
 	(void)state;
 	assert_non_null(k);
 	for (size_t i = 0; i < N_OF(files); i++) {
-		size_t n = op_rows(files[i].families, NULL);
-		struct op_row *all = calloc(n, sizeof(*all));
+		size_t n;
+		struct op_row *all = rows_of(i, &n);
 
-		assert_non_null(all);
-		op_rows(files[i].families, all);
 		for (size_t row = 0; row < n; row++)
 			mark_forms(&all[row], k, made);
 		free(all);
@@ -334,11 +344,9 @@ static void an_extent_that_turns_out_to_be_0_ends_nobody(void **state)
 	(void)state;
 	assert_non_null(k);
 	for (size_t i = 0; i < N_OF(files); i++) {
-		size_t n = op_rows(files[i].families, NULL);
-		struct op_row *all = calloc(n, sizeof(*all));
+		size_t n;
+		struct op_row *all = rows_of(i, &n);
 
-		assert_non_null(all);
-		op_rows(files[i].families, all);
 		for (size_t row = 0; row < n; row++)
 			for (uint32_t round = 0; round < OP_ROUNDS; round++)
 				runs += run_emptied(d, &all[row], round, k);

@@ -106,7 +106,7 @@ uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd);
 
 /*
  * Make a database at @output of the records that are kept, and of what was known before them. It reads nothing again, and takes as long as an
- * import. 0; BSA_E_ENV, BSA_E_INPUT: there is none, and nothing at @output.
+ * import. 0; BSA_E_ENV, BSA_E_INPUT: no database was made, and @output does not exist.
  */
 int bsa_live_save(const struct bsa_live *l, const char *output, struct bsa_err *err);
 

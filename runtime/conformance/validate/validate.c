@@ -24,7 +24,7 @@ static void check_alive(const struct subject *s, struct checks *c)
 	checks_end(c);
 }
 
-/* A file that could not be written whole is removed: half a report is none. Closes @to. */
+/* Remove the file if it could not be written whole, so that no program reads a part of a report. Closes @to. */
 static int write_junit(const struct checks *c, const struct subject *s, const char *path, FILE *to)
 {
 	struct stat st;
