@@ -3,7 +3,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "conformance/validate/validate.h"
+#include "options/options.h"
 #include "random_inputs.h"
 #include "ways.h"
 
@@ -311,12 +311,13 @@ static int run_all(struct session *s, const char *path)
 	return s->count[FAILED] ? DIFFERED : DONE;
 }
 
+/* @driver: NULL: xnnpack. */
 static int open_device(struct session *s, const char *driver)
 {
 	struct nnb_reason reason = { "" };
 	uint8_t key[NNB_KEY_BYTES];
 	char *path = NULL;
-	int r = nnb_device_open(&s->device, driver, &reason);
+	int r = nnb_device_open(&s->device, driver ? driver : "xnnpack", &reason);
 
 	if (r) {
 		fprintf(stderr, "nnburst-conformance: %s\n", reason.text[0] ? reason.text : strerror(-r));
@@ -346,226 +347,155 @@ static int connect_service(struct session *s, const char *socket)
 	return ENVIRONMENT;
 }
 
-static void print_usage(FILE *to)
-{
-	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--preempt save|restart|both]\n"
-	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
-	      "       nnburst-conformance --path burst|sync|fenced|both|all [--socket PATH]\n"
-	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
-	      "       nnburst-conformance --validate [--driver NAME | --socket PATH] [--only SUITE|RULE] [--junit "
-	      "FILE]\n"
-	      "                           [--quiet]\n"
-	      "       nnburst-conformance --help | --version\n"
-	      "\n"
-	      "Execute every model file (*.json, *.tflite) in DIR, or one FILE, and compare its outputs with the "
-	      "file's\n"
-	      "expected outputs. A .tflite file has none: its inputs are random, and all ways must produce the same "
-	      "bits.\n"
-	      "  --driver NAME  xnnpack (the default), null, or the path of a driver-NAME.so\n"
-	      "  --cache DIR    fill a cache in DIR, then prepare each model from the cache\n"
-	      "  --preempt HOW  execute again, and at every checkpoint let another execution preempt this one, which "
-	      "then\n"
-	      "                 continues (save), restarts (restart), or once each (both); the bits must be the same\n"
-	      "  --path WAY     execute through nnburstd: by burst, by synchronous call (sync), behind fences "
-	      "(fenced), by the\n"
-	      "                 first two (both), or by all three (all); the bits must be the same\n"
-	      "  --socket PATH  the socket of nnburstd, if it is not the default one\n"
-	      "  --memory WHERE inputs and outputs in shared memory (shared, the default), in the driver's buffers "
-	      "(device),\n"
-	      "                 or once in each (both); the bits must be the same\n"
-	      "  --validate     check the HAL's rules instead of models: on a driver in this process, or on the "
-	      "service at PATH\n"
-	      "  --only WHAT    one suite (model, request, burst, deadline, memory, fence, hooks) or one rule (O-11)\n"
-	      "  --junit FILE   write the result of each check to FILE as JUnit's XML\n"
-	      "  --quiet        print no line for models or checks that passed\n"
-	      "\n"
-	      "Exit status: 0 none failed, 1 some failed, 2 wrong usage, 4 no model file found, 5 environment.\n"
-	      "nnburst-conformance(1) explains the lines.\n",
-	      to);
-}
+/* ---- options ---- */
 
-/* The path's bit; 0: there is no such path. */
-static unsigned path_of(const char *name)
-{
-	if (strcmp(name, "all") == 0)
-		return BY_SYNC | BY_BURST | BY_FENCED;
-	if (strcmp(name, "both") == 0)
-		return BY_SYNC | BY_BURST;
-	for (unsigned i = 0; i < SERVICE_PATHS; i++)
-		if (strcmp(name, path_names[i]) == 0)
-			return 1u << i;
-	return 0;
-}
+enum { NOT_GIVEN = 0x7fffffff };
 
-/* The bit of a kind of preemption; 0: there is no such kind. */
-static unsigned preemption_of(const char *name)
-{
-	if (strcmp(name, "save") == 0)
-		return SAVED;
-	if (strcmp(name, "restart") == 0)
-		return RESTARTED;
-	return strcmp(name, "both") == 0 ? SAVED | RESTARTED : 0;
-}
-
-/* Set ret[] by name. False: there is no such memory. */
-static bool memories_of(const char *name, bool ret[N_MEMORIES])
-{
-	bool both = strcmp(name, "both") == 0;
-
-	ret[SHARED] = both || strcmp(name, "shared") == 0;
-	ret[DEVICE] = both || strcmp(name, "device") == 0;
-	return ret[SHARED] || ret[DEVICE];
-}
+static const char *const paths[] = { "burst", "sync", "fenced", "both", "all", NULL };
+static const unsigned path_bits[] = { BY_BURST, BY_SYNC, BY_FENCED, BY_SYNC | BY_BURST,
+	                              BY_SYNC | BY_BURST | BY_FENCED };
+static const char *const preemptions[] = { "save", "restart", "both", NULL };
+static const unsigned preemption_bits[] = { SAVED, RESTARTED, SAVED | RESTARTED };
+static const char *const memories[] = { "shared", "device", "both", NULL };
+static const bool memory_sets[][N_MEMORIES] = { { [SHARED] = true },
+	                                        { [DEVICE] = true },
+	                                        { [SHARED] = true, [DEVICE] = true } };
 
 struct options {
-	const char *driver, *socket;
-	unsigned preempted;
-	bool validates;
-	struct validation validation;
-	bool over; /* --help or --version has printed its text */
+	const char *driver, *socket, *cache_dir, *only, *junit;
+	unsigned path, preempt, memory; /* index of the choice, or NOT_GIVEN */
+	bool validates, quiet;
 };
 
-static int wrong_usage(void)
+static const struct option_row option_rows[] = {
+	{ "driver", OPTION_TEXT, "xnnpack|null|FILE", "xnnpack (the default), null, or the path of a driver-NAME.so",
+	  .offset = offsetof(struct options, driver) },
+	{ "cache", OPTION_TEXT, "DIR", "fill a cache in DIR, then prepare each model from the cache",
+	  .offset = offsetof(struct options, cache_dir) },
+	{ "preempt", OPTION_CHOICE, NULL,
+	  "execute again, and at every checkpoint let another execution preempt this one, which then continues (save), "
+	  "restarts (restart), or once each (both); the bits must be the same",
+	  .offset = offsetof(struct options, preempt), .choices = preemptions },
+	{ "path", OPTION_CHOICE, NULL,
+	  "execute through nnburstd: by burst, by synchronous call (sync), behind fences (fenced), by the first two "
+	  "(both), "
+	  "or by all three (all); the bits must be the same",
+	  .offset = offsetof(struct options, path), .choices = paths },
+	{ "socket", OPTION_TEXT, "PATH", "the socket of nnburstd, if it is not the default one",
+	  .offset = offsetof(struct options, socket) },
+	{ "memory", OPTION_CHOICE, NULL,
+	  "inputs and outputs in shared memory (shared, the default), in the driver's buffers (device), or once in "
+	  "each "
+	  "(both); the bits must be the same",
+	  .offset = offsetof(struct options, memory), .choices = memories },
+	{ "validate", OPTION_SWITCH, NULL,
+	  "check the HAL's rules instead of models: on a driver in this process, or on the service at --socket PATH",
+	  .offset = offsetof(struct options, validates) },
+	{ "only", OPTION_TEXT, "SUITE|RULE",
+	  "one suite (model, request, burst, deadline, memory, fence, hooks) or one rule (O-11)",
+	  .offset = offsetof(struct options, only), .offers = "model request burst deadline memory fence hooks" },
+	{ "junit", OPTION_TEXT, "FILE", "write the result of each check to FILE as JUnit's XML",
+	  .offset = offsetof(struct options, junit) },
+	{ "quiet", OPTION_SWITCH, NULL, "print no line for models or checks that passed",
+	  .offset = offsetof(struct options, quiet) },
+};
+
+static const struct program program = {
+	.name = "nnburst-conformance",
+	.manual = "nnburst-conformance(1)",
+	.version = BURSTSCOPE_VERSION,
+	.usage = "[OPTION...] MODELS\n--validate [OPTION...]",
+	.about = "Execute every model file (*.json, *.tflite) of the directory MODELS, or one file, and compare its "
+		 "outputs "
+		 "with the file's expected outputs. A .tflite file has none: its inputs are random, and all ways must "
+		 "produce the same bits.",
+	.statuses = "0 none failed, 1 some failed, 2 wrong usage, 4 no model file found, 5 environment.",
+	.rows = option_rows,
+	.n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+	.operand_files = "json|tflite",
+};
+
+/* Which two of the options that were given exclude each other: their names and a reason; NULL: none. */
+static const char *contradiction_of(const struct options *o)
 {
-	print_usage(stderr);
-	return USAGE;
+	if (o->validates && o->driver && o->socket)
+		return "--driver is validated in this process, --socket names a service: give one of them";
+	if (o->validates && (o->path != NOT_GIVEN || o->preempt != NOT_GIVEN || o->memory != NOT_GIVEN || o->cache_dir))
+		return "--validate executes no models: it goes with none of --path, --preempt, --memory and --cache";
+	if (!o->validates && (o->only || o->junit))
+		return "--only and --junit go with --validate";
+	if (!o->validates && o->path == NOT_GIVEN && o->socket)
+		return "--socket names a service: give --path, by which it executes, or --validate";
+	if (o->path != NOT_GIVEN && (o->driver || o->preempt != NOT_GIVEN || o->cache_dir))
+		return "--path executes by a service: it goes with none of --driver, --preempt and --cache";
+	return NULL;
 }
 
-static int take_option(struct session *s, struct options *o, int option)
+/* Returns OPTIONS_READ, or the exit status of the program. */
+static int read_options(struct options *o, int argc, char **argv, const char **path)
 {
-	switch (option) {
-	case 'd':
-		o->driver = optarg;
-		return DONE;
-	case 'c':
-		s->cache_dir = optarg;
-		return DONE;
-	case 'p':
-		s->ways.paths = path_of(optarg);
-		if (s->ways.paths)
-			return DONE;
-		fprintf(stderr,
-		        "nnburst-conformance: --path: '%s' is unknown; write burst, sync, fenced, both or all\n",
-		        optarg);
-		return USAGE;
-	case 'e':
-		o->preempted = preemption_of(optarg);
-		if (o->preempted)
-			return DONE;
-		fprintf(stderr, "nnburst-conformance: --preempt: '%s' is unknown; write save, restart or both\n",
-		        optarg);
-		return USAGE;
-	case 'm':
-		if (memories_of(optarg, s->ways.memories))
-			return DONE;
-		fprintf(stderr, "nnburst-conformance: --memory: '%s' is unknown; write shared, device or both\n",
-		        optarg);
-		return USAGE;
-	case 's':
-		o->socket = optarg;
-		return DONE;
-	case 'q':
-		s->quiet = o->validation.quiet = true;
-		return DONE;
-	case 'V':
-		o->validates = true;
-		return DONE;
-	case 'o':
-		o->validation.only = optarg;
-		return DONE;
-	case 'j':
-		o->validation.junit = optarg;
-		return DONE;
-	case 'h':
-		print_usage(stdout);
-		o->over = true;
-		return DONE;
-	case 'v':
-		puts("nnburst-conformance " BURSTSCOPE_VERSION);
-		o->over = true;
-		return DONE;
-	default:
-		return wrong_usage();
-	}
-}
+	int first, status = options_read(&program, o, argc, argv, &first);
+	const char *contradiction;
 
-/* --validate accepts no model, and no option that selects how models are executed. */
-static int validation_usage(const struct session *s, const struct options *o, int rest)
-{
-	bool shared = s->ways.memories[SHARED] && !s->ways.memories[DEVICE];
-
-	return rest || (o->driver && o->socket) || s->ways.paths || s->cache_dir || o->preempted || !shared
-	               ? wrong_usage()
-	               : DONE;
-}
-
-static int read_options(struct session *s, struct options *o, int argc, char **argv)
-{
-	static const struct option options[] = { { "driver", required_argument, NULL, 'd' },
-		                                 { "cache", required_argument, NULL, 'c' },
-		                                 { "path", required_argument, NULL, 'p' },
-		                                 { "preempt", required_argument, NULL, 'e' },
-		                                 { "memory", required_argument, NULL, 'm' },
-		                                 { "socket", required_argument, NULL, 's' },
-		                                 { "quiet", no_argument, NULL, 'q' },
-		                                 { "help", no_argument, NULL, 'h' },
-		                                 { "validate", no_argument, NULL, 'V' },
-		                                 { "only", required_argument, NULL, 'o' },
-		                                 { "junit", required_argument, NULL, 'j' },
-		                                 { "version", no_argument, NULL, 'v' },
-		                                 { 0 } };
-	int option, status = DONE;
-
-	while (!status && !o->over && (option = getopt_long(argc, argv, "", options, NULL)) >= 0)
-		status = take_option(s, o, option);
-	if (status || o->over)
+	if (status != OPTIONS_READ)
 		return status;
-	if (o->validates)
-		return validation_usage(s, o, argc - optind);
-	if (argc - optind != 1 || o->validation.only || o->validation.junit ||
-	    (s->ways.paths && (o->driver || s->cache_dir || o->preempted)) || (o->socket && !s->ways.paths))
-		return wrong_usage();
-	return DONE;
+	contradiction = contradiction_of(o);
+	if (contradiction)
+		return options_wrong(&program, "%s", contradiction);
+	if (!o->validates && first == argc)
+		return options_wrong(&program, "expected MODELS, a directory or a file");
+	if (argc - first > !o->validates)
+		return options_wrong(&program, "unexpected argument '%s'", argv[first + !o->validates]);
+	*path = argv[first];
+	return OPTIONS_READ;
 }
+
+/* ---- the two things that it does ---- */
 
 /* Validate the service if the user has named one, otherwise the driver. */
-static int run_validation(struct session *s, struct options *o)
+static int run_validation(struct session *s, const struct options *o)
 {
 	static const int ends[] = { [VALIDATE_GOOD] = DONE,
 		                    [VALIDATE_FAILED] = DIFFERED,
 		                    [VALIDATE_NOTHING] = USAGE,
 		                    [VALIDATE_ENVIRONMENT] = ENVIRONMENT };
-	int status = o->socket ? connect_service(s, o->socket) : open_device(s, o->driver ? o->driver : "xnnpack");
+	struct validation validation = { .only = o->only, .junit = o->junit, .quiet = o->quiet };
+	int status = o->socket ? connect_service(s, o->socket) : open_device(s, o->driver);
 
 	if (status)
 		return status;
-	o->validation.device = s->device;
-	o->validation.client = s->client;
-	return ends[validate_subject(&o->validation)];
+	validation.device = s->device;
+	validation.client = s->client;
+	return ends[validate_subject(&validation)];
 }
 
 static int run_models(struct session *s, const struct options *o, const char *path)
 {
 	int status;
 
-	if (s->ways.paths) {
+	memcpy(s->ways.memories, memory_sets[o->memory == NOT_GIVEN ? 0 : o->memory], sizeof(s->ways.memories));
+	s->quiet = o->quiet;
+	s->cache_dir = o->cache_dir;
+	if (o->path != NOT_GIVEN) {
+		s->ways.paths = path_bits[o->path];
 		status = connect_service(s, o->socket);
 	} else {
-		s->ways.paths = AT_ONE_GO | o->preempted;
-		status = open_device(s, o->driver ? o->driver : "xnnpack");
+		s->ways.paths = AT_ONE_GO | (o->preempt == NOT_GIVEN ? 0 : preemption_bits[o->preempt]);
+		status = open_device(s, o->driver);
 	}
 	return status ? status : run_all(s, path);
 }
 
 int main(int argc, char **argv)
 {
-	struct session session = { .ways.memories = { [SHARED] = true } };
-	struct options options = { 0 };
-	int status = read_options(&session, &options, argc, argv);
+	struct options options = { .path = NOT_GIVEN, .preempt = NOT_GIVEN, .memory = NOT_GIVEN };
+	struct session session = { .device = NULL };
+	const char *path = NULL;
+	int status = read_options(&options, argc, argv, &path);
 
-	if (status || options.over)
+	if (status != OPTIONS_READ)
 		return status;
-	status = options.validates ? run_validation(&session, &options) : run_models(&session, &options, argv[optind]);
+	status = options.validates ? run_validation(&session, &options) : run_models(&session, &options, path);
 	nnb_device_unref(session.device);
 	nnb_client_close(session.client);
 	if (fflush(stdout) || ferror(stdout)) {

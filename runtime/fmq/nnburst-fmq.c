@@ -16,20 +16,21 @@
 #include <unistd.h>
 
 #include "nnb/fmq.h"
+#include "options/options.h"
 #include "queue.h"
 
 enum { DONE = 0, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
 
-static void print_usage(FILE *to)
-{
-	fputs("usage: nnburst-fmq measure      what a round trip through two queues costs here\n"
-	      "       nnburst-fmq show PID...  the queues a process holds, and who waits\n"
-	      "       nnburst-fmq --help | --version\n"
-	      "\n"
-	      "Exit status: 0 done, 2 wrong usage, 4 no such process or not ours to look at, 5 environment.\n"
-	      "nnburst-fmq(1) explains the columns.\n",
-	      to);
-}
+static const struct program program = {
+	.name = "nnburst-fmq",
+	.manual = "nnburst-fmq(1), which explains the columns",
+	.version = BURSTSCOPE_VERSION,
+	.usage = "measure      measure a round trip through two queues\n"
+		 "show PID...  print the queues of a process, and who waits",
+	.about = "Measure fast message queues, or look at those of a process.",
+	.statuses = "0 done, 2 wrong usage, 4 no such process, or no permission to look at it, 5 environment.",
+	.operand_words = "measure show",
+};
 
 /* ---- measure ---- */
 
@@ -347,26 +348,24 @@ static int show_process(const char *pid)
 
 int main(int argc, char **argv)
 {
-	const char *command = argc > 1 ? argv[1] : "";
-	int r = DONE;
+	int first, status = options_read(&program, NULL, argc, argv, &first);
+	const char *command = status == OPTIONS_READ && first < argc ? argv[first] : NULL;
+	bool measures = command && !strcmp(command, "measure"), shows = command && !strcmp(command, "show");
 
-	if (!strcmp(command, "measure") && argc == 2)
+	if (status != OPTIONS_READ)
+		return status;
+	if (!command)
+		return options_wrong(&program, "expected measure, or show and a process");
+	if (!measures && !shows)
+		return options_wrong(&program, "no command '%s'", command);
+	if (measures && first + 1 < argc)
+		return options_wrong(&program, "unexpected argument '%s'", argv[first + 1]);
+	if (shows && first + 1 == argc)
+		return options_wrong(&program, "show: expected the id of a process");
+	if (measures)
 		return measure_all();
-	if (!strcmp(command, "show") && argc > 2) {
-		for (int i = 2; i < argc && r == DONE; i++)
-			r = show_process(argv[i]);
-		return r;
-	}
-	if (!strcmp(command, "--help") || !strcmp(command, "-h")) {
-		print_usage(stdout);
-		return DONE;
-	}
-	if (!strcmp(command, "--version")) {
-		puts("nnburst-fmq " BURSTSCOPE_VERSION);
-		return DONE;
-	}
-	if (*command && strcmp(command, "measure") && strcmp(command, "show"))
-		fprintf(stderr, "nnburst-fmq: there is no command '%s'\n", command);
-	print_usage(stderr);
-	return USAGE;
+	status = DONE;
+	for (int i = first + 1; i < argc && status == DONE; i++)
+		status = show_process(argv[i]);
+	return status;
 }

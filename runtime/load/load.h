@@ -19,9 +19,6 @@ enum { LOAD_DONE = 0, LOAD_FAILED = 1, LOAD_USAGE = 2, LOAD_INPUT = 4, LOAD_ENVI
 /* CLOCK_MONOTONIC, in ns. */
 uint64_t load_now(void);
 
-/* The word nearest to @word, the @n words being @stride bytes apart, if it may have been meant. NULL: none. */
-const char *load_nearest(const char *word, const void *words, size_t n, size_t stride);
-
 /* A number with a unit (ns, us, ms, s, min), as in "2.5ms". 0 and *ret in ns, or -EINVAL. */
 int load_time(const char *text, uint64_t *ret);
 

@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +11,8 @@
 
 #include "apps.h"
 #include "load.h"
+#include "options/nearest.h"
+#include "options/options.h"
 #include "own_run.h"
 #include "report.h"
 #include "work.h"
@@ -21,41 +22,11 @@ struct options {
 	const char *model; /* NULL: the scenario says which */
 	const char *into;  /* file to record into; NULL: named after the model */
 	bool own_service, record;
+	enum { TABLE, JSON } format;
 	uint64_t duration_ns; /* 0: as the scenario says */
 	int64_t seed;         /* -1: as the scenario says */
-	bool json, list, check, quiet;
+	bool list, check, quiet;
 };
-
-static void print_usage(FILE *to)
-{
-	fputs("usage: nnburst-load [--socket PATH] [--duration TIME] [--seed N] [--format table|json] [--check] "
-	      "[--quiet]\n"
-	      "                    [--log FILE] [--service] SCENARIO | --model FILE\n"
-	      "       nnburst-load --model FILE --record[=DIR] [--socket PATH] [--duration TIME] [--seed N]\n"
-	      "       nnburst-load --list | --help | --version\n"
-	      "\n"
-	      "Run the apps of a scenario against the service, each as a process of its own, and print what they "
-	      "measured.\n"
-	      "SCENARIO is a file (with a slash, or ending in .json), or the name of one that comes with the program.\n"
-	      "  --model FILE     instead of a scenario: one app runs this model (.tflite, or nnb_model(5)), or one of "
-	      "the\n"
-	      "                   program's own, by bursts for two seconds\n"
-	      "  --record[=DIR]   record that run with burstscope into DIR, by default a directory named after the\n"
-	      "                   model, and print the overhead of bursts; without --socket it implies --service\n"
-	      "  --service        start an nnburstd for this run\n"
-	      "  --socket PATH    socket of the service; default: $NNBURST_SOCKET, or where nnburstd listens\n"
-	      "  --duration TIME  replaces the scenario's duration, as in 500ms\n"
-	      "  --seed N         replaces the scenario's seed\n"
-	      "  --format KIND    table (the default) or json\n"
-	      "  --log FILE       write the times and the status of each execution, as its app saw them\n"
-	      "  --check          read the scenario and its models, but run nothing\n"
-	      "  --quiet          show no progress\n"
-	      "  --list           list the scenarios that come with the program\n"
-	      "\n"
-	      "Exit status: 0 done, 1 an app or an execution failed, 2 wrong usage, 4 a wrong scenario,\n"
-	      "5 environment: no service, no permission. nnburst-load(1), nnburst-scenario(5).\n",
-	      to);
-}
 
 static void print_error(const char *about, const char *what)
 {
@@ -64,112 +35,96 @@ static void print_error(const char *about, const char *what)
 
 /* ---- options ---- */
 
-enum { SOCKET = 256, DURATION, SEED, FORMAT, LOG, LIST, CHECK, QUIET, MODEL, RECORD, SERVICE, HELP, VERSION };
-
-static const struct option long_options[] = {
-	{ "socket", required_argument, NULL, SOCKET }, { "duration", required_argument, NULL, DURATION },
-	{ "seed", required_argument, NULL, SEED },     { "format", required_argument, NULL, FORMAT },
-	{ "log", required_argument, NULL, LOG },       { "list", no_argument, NULL, LIST },
-	{ "model", required_argument, NULL, MODEL },   { "record", optional_argument, NULL, RECORD },
-	{ "service", no_argument, NULL, SERVICE },     { "check", no_argument, NULL, CHECK },
-	{ "quiet", no_argument, NULL, QUIET },         { "help", no_argument, NULL, HELP },
-	{ "version", no_argument, NULL, VERSION },     { 0 }
-};
-
-enum { N_OPTIONS = sizeof(long_options) / sizeof(long_options[0]) - 1 };
-
-static int wrong_option(const char *word)
-{
-	const char *nearest = strncmp(word, "--", 2) ? NULL
-	                                             : load_nearest(word + 2, &long_options[0].name, N_OPTIONS,
-	                                                            sizeof(long_options[0]));
-
-	if (nearest)
-		fprintf(stderr, "nnburst-load: no option '%s'; did you mean '--%s'?\n", word, nearest);
-	else
-		fprintf(stderr, "nnburst-load: no option '%s'; see nnburst-load --help\n", word);
-	return LOAD_USAGE;
-}
-
-static bool take_seed(const char *text, int64_t *ret)
+static bool seed_parse(const char *text, void *to)
 {
 	char *end;
 	long long n;
 
 	errno = 0;
 	n = strtoll(text, &end, 10);
-	*ret = n;
+	*(int64_t *)to = n;
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-static bool take_option(struct options *o, int option)
+static bool duration_parse(const char *text, void *to)
 {
-	switch (option) {
-	case SOCKET:
-		o->socket = optarg;
-		return strlen(optarg) < PATH_MAX;
-	case DURATION:
-		return !load_time(optarg, &o->duration_ns) && o->duration_ns >= LOAD_MS &&
-		       o->duration_ns <= LOAD_DURATION_MAX;
-	case SEED:
-		return take_seed(optarg, &o->seed);
-	case FORMAT:
-		o->json = strcmp(optarg, "json") == 0;
-		return o->json || strcmp(optarg, "table") == 0;
-	case LOG:
-		o->log = optarg;
-		return *optarg;
-	case MODEL:
-		o->model = optarg;
-		return *optarg;
-	case RECORD:
-		o->into = optarg;
-		return o->record = !optarg || *optarg;
-	case SERVICE:
-		return o->own_service = true;
-	case LIST:
-		return o->list = true;
-	case CHECK:
-		return o->check = true;
-	default:
-		return o->quiet = true;
-	}
+	uint64_t *ret = to;
+
+	return !load_time(text, ret) && *ret >= LOAD_MS && *ret <= LOAD_DURATION_MAX;
 }
 
-/* Returns -1, or the exit status of the program. */
+static const char *const formats[] = { "table", "json", NULL };
+
+static const struct option_row option_rows[] = {
+	{ "model", OPTION_TEXT, "FILE",
+	  "instead of a scenario: one app runs this model (.tflite, or nnb_model(5)), or one of the program's own, by "
+	  "bursts for two seconds",
+	  .offset = offsetof(struct options, model) },
+	{ "record", OPTION_TEXT, "DIR",
+	  "record that run with burstscope into DIR, by default a directory named after the model, and print the "
+	  "overhead "
+	  "of bursts; without --socket it implies --service",
+	  .offset = offsetof(struct options, into), .bare = true, .given = offsetof(struct options, record) },
+	{ "service", OPTION_SWITCH, NULL, "start an nnburstd for this run",
+	  .offset = offsetof(struct options, own_service) },
+	{ "socket", OPTION_TEXT, "PATH", "socket of the service; default: $NNBURST_SOCKET, or where nnburstd listens",
+	  .offset = offsetof(struct options, socket) },
+	{ "duration", OPTION_PARSED, "TIME", "replaces the scenario's duration, as in 500ms",
+	  .offset = offsetof(struct options, duration_ns), .parse = duration_parse,
+	  .such_as = "a time from 1ms to 1h, such as 500ms" },
+	{ "seed", OPTION_PARSED, "N", "replaces the scenario's seed", .offset = offsetof(struct options, seed),
+	  .parse = seed_parse, .such_as = "a number of digits" },
+	{ "format", OPTION_CHOICE, NULL, "table (the default) or json", .offset = offsetof(struct options, format),
+	  .choices = formats },
+	{ "log", OPTION_TEXT, "FILE", "write the times and the status of each execution, as its app saw them",
+	  .offset = offsetof(struct options, log) },
+	{ "check", OPTION_SWITCH, NULL, "read the scenario and its models, but run nothing",
+	  .offset = offsetof(struct options, check) },
+	{ "quiet", OPTION_SWITCH, NULL, "show no progress", .offset = offsetof(struct options, quiet) },
+	{ "list", OPTION_SWITCH, NULL, "list the scenarios that come with the program",
+	  .offset = offsetof(struct options, list) },
+};
+
+static const struct program program = {
+	.name = "nnburst-load",
+	.manual = "nnburst-load(1), nnburst-scenario(5)",
+	.version = BURSTSCOPE_VERSION,
+	.usage = "[OPTION...] SCENARIO\n[OPTION...] --model FILE [--record[=DIR]]\n--list",
+	.about = "Run the apps of a scenario against the service, each as a process of its own, and print what they "
+		 "measured. SCENARIO is a file (with a slash, or ending in .json), or the name of one that comes with "
+		 "the program.",
+	.statuses = "0 done, 1 an app or an execution failed, 2 wrong usage, 4 a wrong scenario, 5 environment: no "
+		    "service, no permission.",
+	.rows = option_rows,
+	.n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+	.operand_list = "list",
+	.operand_files = "json",
+};
+
+/* Returns OPTIONS_READ, or the exit status of the program. */
 static int read_options(struct options *o, int argc, char **argv)
 {
-	int option, index = 0;
+	int first, status = options_read(&program, o, argc, argv, &first);
+	bool needs_scenario = !o->list && !o->model;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", long_options, &index)) >= 0) {
-		if (option == HELP || option == VERSION) {
-			if (option == HELP)
-				print_usage(stdout);
-			else
-				puts("nnburst-load " BURSTSCOPE_VERSION);
-			return LOAD_DONE;
-		}
-		if (option == ':' || (option == '?' && optopt >= SOCKET)) {
-			fprintf(stderr, "nnburst-load: '%s' %s; see nnburst-load --help\n", argv[optind - 1],
-			        option == ':' ? "needs a value" : "takes no value");
-			return LOAD_USAGE;
-		}
-		if (option == '?')
-			return wrong_option(argv[optind - 1]);
-		if (!take_option(o, option)) {
-			fprintf(stderr, "nnburst-load: --%s: '%s' is not a valid value; see nnburst-load --help\n",
-			        long_options[index].name, optarg);
-			return LOAD_USAGE;
-		}
-	}
-	if ((o->list || o->model ? optind == argc : argc - optind == 1) && (o->model || !o->record) &&
-	    !(o->own_service && o->socket) && !(o->record && (o->check || o->log || o->json))) {
-		o->scenario = argv[optind];
-		return -1;
-	}
-	print_usage(stderr);
-	return LOAD_USAGE;
+	if (status != OPTIONS_READ)
+		return status;
+	if (needs_scenario && first == argc)
+		return options_wrong(&program, "expected SCENARIO, --model FILE or --list");
+	if (argc - first > needs_scenario)
+		return options_wrong(&program, "unexpected argument '%s'", argv[first + needs_scenario]);
+	if (o->own_service && o->socket)
+		return options_wrong(&program,
+		                     "--service starts a service; --socket names one that runs: give one of them");
+	if (o->record && !o->model)
+		return options_wrong(&program, "--record needs --model FILE; burstscope record records a scenario");
+	if (o->record && (o->check || o->log || o->format == JSON))
+		return options_wrong(&program, "--record does not go with --%s",
+		                     o->check ? "check"
+		                     : o->log ? "log"
+		                              : "format json");
+	o->scenario = argv[first];
+	return OPTIONS_READ;
 }
 
 /* ---- scenarios that come with the program ---- */
@@ -264,7 +219,7 @@ static char *shipped_scenario(const char *name)
 			words[n_words++] = entries[i]->d_name;
 	}
 	if (!path) {
-		nearest = load_nearest(name, words, (size_t)n_words, sizeof(words[0]));
+		nearest = nearest_word(name, words, (size_t)n_words, sizeof(words[0]));
 		if (nearest)
 			fprintf(stderr, "nnburst-load: no scenario '%s'; did you mean '%s'?\n", name, nearest);
 		else
@@ -315,7 +270,7 @@ static int print_report(const struct options *o, const struct load_session *sess
 		print_error("", "no memory for a report");
 		return LOAD_ENVIRONMENT;
 	}
-	if (o->json ? load_report_json(&report) : load_report_table(&report)) {
+	if (o->format == JSON ? load_report_json(&report) : load_report_table(&report)) {
 		print_error("", "cannot write the output");
 		status = LOAD_ENVIRONMENT;
 	}

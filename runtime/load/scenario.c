@@ -17,6 +17,7 @@
 
 #include "load.h"
 #include "nnb/fmq.h"
+#include "options/nearest.h"
 #include "zoo.h"
 
 enum { TEXT_MAX = 1 << 20, DEPTH_OF_PLACE = 128 };
@@ -77,7 +78,7 @@ struct hint {
 
 static struct hint fail_with_hint(const char *word, const void *words, size_t n, size_t stride)
 {
-	const char *nearest = load_nearest(word, words, n, stride);
+	const char *nearest = nearest_word(word, words, n, stride);
 	struct hint h = { "" };
 
 	if (nearest)

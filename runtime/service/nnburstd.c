@@ -1,7 +1,6 @@
 /* nnburstd -- the service: a device, shared by apps through a socket. */
 #include <assert.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
@@ -19,6 +18,7 @@
 
 #include "nnb/client.h"
 #include "nnb/service.h"
+#include "options/options.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
 enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
@@ -31,46 +31,6 @@ struct options {
 	const char *socket, *driver, *cache_key;
 	bool status, metrics;
 };
-
-static void usage_print(FILE *to)
-{
-	fputs("usage: nnburstd [--socket PATH] [--app-identity uid|pid] [--driver NAME] [--spin "
-	      "auto|none|always|TIME]\n"
-	      "                [--policy fair|priority|fifo|edf|native] [--lanes N] [--preempt none|restart|save]\n"
-	      "                [--deadline abort|refuse|advise] [--memory BYTES] [--limit NAME=NUMBER]...\n"
-	      "                [--plain-bursts] [--cache-key FILE]\n"
-	      "       nnburstd --status | --metrics [--socket PATH]\n"
-	      "       nnburstd --help | --version\n"
-	      "\n"
-	      "Serve a device to the apps that connect to a socket, until SIGTERM or SIGINT.\n"
-	      "  --socket PATH        /run/nnburst/socket, or $XDG_RUNTIME_DIR/nnburst/socket with --app-identity pid\n"
-	      "  --app-identity KIND  uid: an app is a user, every user may connect (default for root);\n"
-	      "                       pid: an app is a process of the user who runs this (default for others)\n"
-	      "  --driver NAME        xnnpack (the default), null, or the path of a driver-NAME.so\n"
-	      "  --spin HOW           how long bursts poll before they sleep: auto (as long as a wake takes), none,\n"
-	      "                       always, or a time such as 50us\n"
-	      "  --policy HOW         which executions run first: fair (the default): apps get equal lane time, and in "
-	      "an\n"
-	      "                       app priority, then deadline, then arrival decide; priority; fifo; edf: earliest\n"
-	      "                       deadline; native: all at once, with the priority as the kernel's nice value\n"
-	      "  --lanes N            executions at a time, 1 to 64; default: one for each cpu\n"
-	      "  --preempt HOW        what a preempted execution does: save (the default): it continues later;\n"
-	      "                       restart: it starts over later; none: there is no preemption\n"
-	      "  --deadline HOW       an execution that cannot meet its deadline: abort (the default): it does not\n"
-	      "                       begin, or is stopped; refuse: it does not begin; advise: it runs\n"
-	      "  --memory BYTES       limit of the memory of all apps together (K, M, G); default: no limit\n"
-	      "  --plain-bursts       bursts keep no mappings\n"
-	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is created if it does not "
-	      "exist\n"
-	      "  --limit NAME=NUMBER  a limit of each app: connections, channels, models, bursts, buffers, pools,\n"
-	      "                       async, bytes (K, M, G), or work (ns, us, ms, s: estimate of one execution);\n"
-	      "                       a limit of all apps together: total-connections\n"
-	      "  --status             print what a running service holds and has done\n"
-	      "  --metrics            print the limits of the machine and their use, as OpenMetrics\n"
-	      "\n"
-	      "Exit status: 0 stopped, 2 wrong usage, 5 environment. See nnburstd(8).\n",
-	      to);
-}
 
 static void error_print(const char *what, const char *about)
 {
@@ -106,8 +66,10 @@ static bool duration_parse(const char *text, uint64_t *ret)
 	return number_parse(text, suffixes, factors, ret);
 }
 
-static bool spin_parse(const char *text, uint64_t *ret)
+static bool spin_parse(const char *text, void *to)
 {
+	uint64_t *ret = to;
+
 	if (strcmp(text, "auto") == 0)
 		*ret = NNB_FMQ_WINDOW_AUTO;
 	else if (strcmp(text, "none") == 0)
@@ -124,7 +86,7 @@ static bool name_equals(const char *text, size_t length, const char *name)
 	return strlen(name) == length && strncmp(text, name, length) == 0;
 }
 
-static bool lanes_parse(const char *text, uint32_t *ret)
+static bool lanes_parse(const char *text, void *to)
 {
 	static const char *const counts[] = { "", NULL };
 	static const uint64_t factors[] = { 1 };
@@ -132,20 +94,22 @@ static bool lanes_parse(const char *text, uint32_t *ret)
 
 	if (!number_parse(text, counts, factors, &n) || !n || n > LANES_MAX)
 		return false;
-	*ret = (uint32_t)n;
+	*(uint32_t *)to = (uint32_t)n;
 	return true;
 }
 
-static bool bytes_parse(const char *text, uint64_t *ret)
+static bool bytes_parse(const char *text, void *to)
 {
+	uint64_t *ret = to;
 	static const char *const sizes[] = { "", "K", "M", "G", NULL };
 	static const uint64_t factors[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
 
 	return number_parse(text, sizes, factors, ret) && *ret;
 }
 
-static bool limit_parse(struct nnb_service_config *c, const char *text)
+static bool limit_parse(const char *text, void *to)
 {
+	struct nnb_service_config *c = to;
 	static const char *const counts[] = { "", NULL };
 	static const uint64_t factors[] = { 1 };
 	const struct {
@@ -190,15 +154,6 @@ static const char *const policies[] = { "fair", "priority", "fifo", "edf", "nati
 static const char *const preemptions[] = { "none", "restart", "save", NULL };
 static const char *const deadlines[] = { "abort", "refuse", "advise", NULL };
 
-/* The index of @text in @names; -1: not found. */
-static int name_index(const char *text, const char *const names[])
-{
-	for (int i = 0; names[i]; i++)
-		if (strcmp(names[i], text) == 0)
-			return i;
-	return -1;
-}
-
 static const char *name_of(uint32_t i, const char *const names[])
 {
 	while (i && *names) {
@@ -208,112 +163,81 @@ static const char *name_of(uint32_t i, const char *const names[])
 	return *names ? *names : "?";
 }
 
-#define ONE_OF(names, text, ret) (name_index(text, names) >= 0 && (*(ret) = name_index(text, names), true))
-
-enum {
-	SOCKET = 256,
-	IDENTITY,
-	DRIVER,
-	SPIN,
-	PLAIN,
-	CACHE_KEY,
-	LIMIT,
-	POLICY,
-	LANES,
-	PREEMPT,
-	DEADLINE,
-	MEMORY,
-	STATUS,
-	METRICS,
-	HELP,
-	VERSION
+static const struct option_row option_rows[] = {
+	{ "socket", OPTION_TEXT, "PATH",
+	  "path of the socket; default: /run/nnburst/socket, or $XDG_RUNTIME_DIR/nnburst/socket with --app-identity "
+	  "pid",
+	  .offset = offsetof(struct options, socket) },
+	{ "app-identity", OPTION_CHOICE, NULL,
+	  "uid: an app is a user, every user may connect (default for root); pid: an app is a process of the user who "
+	  "runs this (default for others)",
+	  .offset = offsetof(struct options, config.identity), .choices = identities },
+	{ "driver", OPTION_TEXT, "xnnpack|null|FILE", "xnnpack (the default), null, or the path of a driver-NAME.so",
+	  .offset = offsetof(struct options, driver) },
+	{ "spin", OPTION_PARSED, "auto|none|always|TIME",
+	  "how long bursts poll before they sleep: auto (the default): as long as a wake takes; none; always; or a "
+	  "time "
+	  "such as 50us",
+	  .offset = offsetof(struct options, config.window_ns), .parse = spin_parse,
+	  .such_as = "auto, none, always, or a time such as 50us" },
+	{ "policy", OPTION_CHOICE, NULL,
+	  "which executions run first: fair (the default): apps get equal lane time, and in an app priority, then "
+	  "deadline, then arrival decide; priority; fifo; edf: earliest deadline; native: all at once, with the "
+	  "priority "
+	  "as the kernel's nice value",
+	  .offset = offsetof(struct options, config.policy), .choices = policies },
+	{ "lanes", OPTION_PARSED, "N", "executions at a time, 1 to 64; default: one for each cpu",
+	  .offset = offsetof(struct options, config.lanes), .parse = lanes_parse, .such_as = "a number from 1 to 64" },
+	{ "preempt", OPTION_CHOICE, NULL,
+	  "what a preempted execution does: save (the default): it continues later; restart: it starts over later; "
+	  "none: "
+	  "there is no preemption",
+	  .offset = offsetof(struct options, config.preempt), .choices = preemptions },
+	{ "deadline", OPTION_CHOICE, NULL,
+	  "an execution that cannot meet its deadline: abort (the default): it does not begin, or is stopped; refuse: "
+	  "it "
+	  "does not begin; advise: it runs",
+	  .offset = offsetof(struct options, config.deadlines), .choices = deadlines },
+	{ "memory", OPTION_PARSED, "BYTES", "limit of the memory of all apps together (K, M, G); default: no limit",
+	  .offset = offsetof(struct options, config.memory), .parse = bytes_parse, .such_as = "a size such as 512M" },
+	{ "limit", OPTION_PARSED, "NAME=NUMBER",
+	  "a limit of each app: connections, channels, models, bursts, buffers, pools, async, preparations, bytes (K, "
+	  "M, "
+	  "G), or work (ns, us, ms, s: estimate of one execution); a limit of all apps together: total-connections",
+	  .offset = offsetof(struct options, config), .repeats = true, .parse = limit_parse,
+	  .such_as = "a limit such as models=8, bytes=512M or work=100ms",
+	  .offers = "connections= channels= models= bursts= buffers= pools= async= preparations= bytes= work= "
+	            "total-connections=" },
+	{ "plain-bursts", OPTION_SWITCH, NULL, "bursts keep no mappings",
+	  .offset = offsetof(struct options, config.plain_bursts) },
+	{ "cache-key", OPTION_TEXT, "FILE",
+	  "seal compilation caches with the key in FILE, which is created if it does not exist",
+	  .offset = offsetof(struct options, cache_key) },
+	{ "status", OPTION_SWITCH, NULL, "print what a running service holds and has done",
+	  .offset = offsetof(struct options, status) },
+	{ "metrics", OPTION_SWITCH, NULL, "print the limits of the machine and their use, as OpenMetrics",
+	  .offset = offsetof(struct options, metrics) },
 };
 
-static const struct option long_options[] = { { "socket", required_argument, NULL, SOCKET },
-	                                      { "app-identity", required_argument, NULL, IDENTITY },
-	                                      { "driver", required_argument, NULL, DRIVER },
-	                                      { "spin", required_argument, NULL, SPIN },
-	                                      { "plain-bursts", no_argument, NULL, PLAIN },
-	                                      { "cache-key", required_argument, NULL, CACHE_KEY },
-	                                      { "limit", required_argument, NULL, LIMIT },
-	                                      { "policy", required_argument, NULL, POLICY },
-	                                      { "lanes", required_argument, NULL, LANES },
-	                                      { "preempt", required_argument, NULL, PREEMPT },
-	                                      { "deadline", required_argument, NULL, DEADLINE },
-	                                      { "memory", required_argument, NULL, MEMORY },
-	                                      { "status", no_argument, NULL, STATUS },
-	                                      { "metrics", no_argument, NULL, METRICS },
-	                                      { "help", no_argument, NULL, HELP },
-	                                      { "version", no_argument, NULL, VERSION },
-	                                      { 0 } };
+static const struct program program = {
+	.name = "nnburstd",
+	.manual = "nnburstd(8)",
+	.version = BURSTSCOPE_VERSION,
+	.usage = "[OPTION...]\n--status | --metrics [--socket PATH]",
+	.about = "Serve a device to the apps that connect to a socket, until SIGTERM or SIGINT.",
+	.statuses = "0 stopped, 2 wrong usage, 5 environment.",
+	.rows = option_rows,
+	.n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+};
 
-static bool take_option(struct options *o, int option)
-{
-	switch (option) {
-	case SOCKET:
-		o->socket = optarg;
-		return true;
-	case IDENTITY:
-		return ONE_OF(identities, optarg, &o->config.identity);
-	case POLICY:
-		return ONE_OF(policies, optarg, &o->config.policy);
-	case LANES:
-		return lanes_parse(optarg, &o->config.lanes);
-	case PREEMPT:
-		return ONE_OF(preemptions, optarg, &o->config.preempt);
-	case DEADLINE:
-		return ONE_OF(deadlines, optarg, &o->config.deadlines);
-	case MEMORY:
-		return bytes_parse(optarg, &o->config.memory);
-	case DRIVER:
-		o->driver = optarg;
-		return true;
-	case SPIN:
-		return spin_parse(optarg, &o->config.window_ns);
-	case PLAIN:
-		o->config.plain_bursts = true;
-		return true;
-	case CACHE_KEY:
-		o->cache_key = optarg;
-		return true;
-	case STATUS:
-		o->status = true;
-		return true;
-	case METRICS:
-		o->metrics = true;
-		return true;
-	default:
-		return limit_parse(&o->config, optarg);
-	}
-}
-
-/* Returns -1, or the exit status of the program. */
+/* Returns OPTIONS_READ, or the exit status of the program. */
 static int read_options(struct options *o, int argc, char **argv)
 {
-	int option, index = 0;
+	int first, status = options_read(&program, o, argc, argv, &first);
 
-	while ((option = getopt_long(argc, argv, "", long_options, &index)) >= 0) {
-		if (option == HELP || option == VERSION) {
-			if (option == HELP)
-				usage_print(stdout);
-			else
-				puts("nnburstd " BURSTSCOPE_VERSION);
-			return DONE;
-		}
-		if (option == '?') {
-			fputs("nnburstd: see nnburstd --help\n", stderr);
-			return USAGE;
-		}
-		if (!take_option(o, option)) {
-			fprintf(stderr, "nnburstd: --%s: '%s' is not a valid value; see nnburstd --help\n",
-			        long_options[index].name, optarg);
-			return USAGE;
-		}
-	}
-	if (optind == argc)
-		return -1;
-	fprintf(stderr, "nnburstd: unexpected argument '%s'; see nnburstd --help\n", argv[optind]);
-	return USAGE;
+	if (status == OPTIONS_READ && first < argc)
+		return options_wrong(&program, "unexpected argument '%s'", argv[first]);
+	return status;
 }
 
 /* ---- the place of the socket ---- */

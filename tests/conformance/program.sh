@@ -112,12 +112,12 @@ ends 0 --cache cache good
 [[ -e cache/key ]] || wrong 'a cache without a key'
 
 ends 2 --path bust good
-says "nnburst-conformance: --path: 'bust' is unknown; write burst, sync, fenced, both or all"
+says "nnburst-conformance: --path: no 'bust'; did you mean 'burst'?; see nnburst-conformance --help"
 ends 0 --preempt both --cache cache good
 ends 1 --preempt save models
 says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
 ends 2 --preempt none good
-says "nnburst-conformance: --preempt: 'none' is unknown; write save, restart or both"
+says "nnburst-conformance: --preempt: no 'none'; write save|restart|both; see nnburst-conformance --help"
 ends 0 --memory device good
 says '1 passed, 0 failed, 0 skipped; 2 of 2 arguments in device memory'
 ends 0 --memory shared good
@@ -129,9 +129,11 @@ says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements di
 ends 0 --memory both --driver "$bare" good
 says '1 passed, 0 failed, 0 skipped; 0 of 2 arguments in device memory'
 ends 2 --memory here good
-says "nnburst-conformance: --memory: 'here' is unknown; write shared, device or both"
+says "nnburst-conformance: --memory: no 'here'; write shared|device|both; see nnburst-conformance --help"
 ends 2 --path both --preempt save good
+says 'nnburst-conformance: --path executes by a service: it goes with none of --driver, --preempt and --cache; see nnburst-conformance --help'
 ends 2 --socket here good
+says 'nnburst-conformance: --socket names a service: give --path, by which it executes, or --validate; see nnburst-conformance --help'
 ends 2 --path both --driver null good
 ends 5 --path both --socket nowhere good
 says 'nnburst-conformance: nowhere: no service there: is nnburstd running?'

@@ -64,18 +64,23 @@ for name in "${shipped[@]}"; do
 	ends 0 --check "$name"
 done
 ends 2
+says 'expected SCENARIO, --model FILE or --list; see nnburst-load --help'
 ends 2 audio audio
+says "unexpected argument 'audio'"
 ends 2 --fromat json audio
 says "no option '--fromat'; did you mean '--format'?"
 ends 2 --nonsense audio
 says "no option '--nonsense'; see nnburst-load --help"
 ends 2 --duration 5 audio
-says "--duration: '5' is not a valid value"
+says "--duration: '5' is not valid; write a time from 1ms to 1h, such as 500ms"
 ends 2 --seed=-1 audio
 ends 2 --model mlp audio
 ends 2 --record audio
+says '--record needs --model FILE'
 ends 2 --service --socket "$sock" audio
+says '--service starts a service'
 ends 2 --model mlp --record --format json
+says '--record does not go with --format json'
 mkdir "$tmp/taken"
 : >"$tmp/taken/file"
 ends 2 --model mlp --record="$tmp/taken"
@@ -94,7 +99,7 @@ ends 0 --service --duration 50ms --model mlp
 [[ $out == *'one app that runs one model by bursts'* ]] || wrong "--model: $out"
 ends 0 --service --duration 50ms --model "$examples/add.json"
 ends 2 --format
-says "'--format' needs a value"
+says '--format: table|json is missing'
 ends 2 --log= audio
 ends 2 --list=yes
 ends 4 audoi

@@ -1,0 +1,10 @@
+/* nearest.h -- the known word that a mistyped one was probably meant to be. */
+#ifndef NNB_OPTIONS_NEAREST_H
+#define NNB_OPTIONS_NEAREST_H
+
+#include <stddef.h>
+
+/* @words: a const char * at the start of each @stride bytes. NULL: none of the @n words is near. */
+const char *nearest_word(const char *word, const void *words, size_t n, size_t stride);
+
+#endif
