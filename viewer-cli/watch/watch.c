@@ -1006,7 +1006,7 @@ static void watch_step(struct watching *w)
 {
 	if (w->armed)
 		take_notifications(w);
-	else
+	else if (!w->stopping) /* making a session may take seconds, in which no signal is taken */
 		arm_again(w);
 	if (w->armed)
 		report_again(w);
