@@ -25,7 +25,7 @@ start_sessiond()
 
 	lttng-sessiond --no-kernel >"$tmp/sessiond.log" 2>&1 &
 	sessiond=$!
-	until lttng --no-sessiond list >/dev/null 2>&1; do
+	until timeout 10 lttng --no-sessiond list >/dev/null 2>&1; do
 		if ! kill -0 "$sessiond" 2>/dev/null || ((++tries > 600)); then
 			cat "$tmp/sessiond.log" >&2
 			echo "lttng-sessiond does not start" >&2
@@ -35,6 +35,22 @@ start_sessiond()
 	done
 }
 
+# await_end PID WHAT: wait for a process that was started here, for a minute at most; the status is that of the process.
+await_end()
+{
+	local tries=0
+
+	while kill -0 "$1" 2>/dev/null; do
+		if ((++tries > 3000)); then
+			echo "$(basename "$0"): not within a minute: $2" >&2
+			kill -9 "$1" 2>/dev/null || true
+			break
+		fi
+		sleep 0.02
+	done
+	wait "$1"
+}
+
 stop_sessiond()
 {
 	local pid=$sessiond
@@ -42,7 +58,7 @@ stop_sessiond()
 	[[ $pid ]] || return 0
 	sessiond=
 	kill "$pid"
-	wait "$pid" || true
+	await_end "$pid" 'lttng-sessiond ends' || true
 }
 
 # quietly COMMAND...: what it says is shown only if it fails.

@@ -42,7 +42,7 @@ stop_service()
 	[[ $pid ]] || return 0
 	daemon=
 	kill "$pid"
-	wait "$pid"
+	await_end "$pid" 'nnburstd ends'
 }
 
 # scenario NAME TEXT: a file of that name.

@@ -12,11 +12,19 @@ stop_all() { for pid in $watcher $apps; do kill -9 "$pid" 2>/dev/null || true; d
 # ---- what is checked ----
 
 # Work that misses each deadline, for as long as the script wants, and takes no time.
-no_more() { kill "$apps" 2>/dev/null || true; wait "$apps" 2>/dev/null || true; apps=; }
+no_more() { kill "$apps" 2>/dev/null || true; await_end "$apps" 'the load ends' 2>/dev/null || true; apps=; }
+kill_sessiond()
+{
+	kill -9 "$sessiond"
+	await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
+	sessiond=
+}
+
+# miss [PERIOD]
 miss()
 {
 	scenario never '{"name": "never", "duration": "1200s", "apps": [{"name": "impossible", "streams":
-		[{"name": "short", "model": "keyword", "period": "20ms", "deadline": "1us"}]}]}'
+		[{"name": "short", "model": "keyword", "period": "'"${1:-20ms}"'", "deadline": "1us"}]}]}'
 	"$load" --quiet --socket "$tmp/socket" "$tmp/never.json" >load.out 2>&1 &
 	apps=$!
 }
@@ -62,21 +70,39 @@ bursting()
 		grep -Eq "^$victim +.*[1-9]"' 'an app asks for executions'
 }
 
+# over STATUS: it ends so, by itself.
+over()
+{
+	local status=0
+	await_end "$watcher" "line ${BASH_LINENO[0]}: watch ends" || status=$?
+	watcher=
+	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $(tail -n 5 out err load.out 2>&1)"
+}
+
 # stopped STATUS: it ends so, when it is asked to.
 stopped()
 {
-	local status=0
 	kill "$watcher" 2>/dev/null || true
-	wait "$watcher" || status=$?
-	watcher=
-	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $(<err)"
+	over "$1"
 	leaves_nothing
+}
+
+# listed WHAT: sessions or triggers of burstscope, as lttng WHAT has them.
+listed()
+{
+	local status=0 text
+	text=$(timeout 60 lttng --no-sessiond "$1" 2>/dev/null) || status=$?
+	((status != 124)) || echo "lttng $1 does not answer within a minute"
+	grep burstscope- <<<"$text" || true
 }
 
 leaves_nothing()
 {
-	[[ ! $(lttng --no-sessiond list 2>/dev/null | grep burstscope-) ]] || wrong "${BASH_LINENO[1]}: a session is left"
-	[[ ! $(lttng --no-sessiond list-triggers 2>/dev/null | grep burstscope-) ]] || wrong "${BASH_LINENO[1]}: a trigger is left"
+	local text
+	text=$(listed list)
+	[[ ! $text ]] || wrong "${BASH_LINENO[1]}: a session is left: $text"
+	text=$(listed list-triggers)
+	[[ ! $text ]] || wrong "${BASH_LINENO[1]}: a trigger is left: $text"
 	[[ ! $(ls -d cases/*.half 2>/dev/null) ]] || wrong "${BASH_LINENO[1]}: a half case is left"
 }
 
