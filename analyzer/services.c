@@ -144,7 +144,8 @@ static void service_heard(struct services *all, const struct bsa_event *e, uint6
 {
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
-	s->heard = e->at;
+	s->heard =
+		e->at > s->heard ? e->at : s->heard; /* where a recording is read as it grows, an event may come late */
 	s->trace = e->trace;
 	s->answered = 0;
 	s->n_asked = 0;

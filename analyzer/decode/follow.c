@@ -995,13 +995,13 @@ static void take_first(struct bsa_follow *f)
 		bsa_merge_drop(&f->merge);
 }
 
-static void be_on_time(struct bsa_follow *f, struct bsa_event *e)
+static void count_late(struct bsa_follow *f, const struct bsa_event *e)
 {
 	if (e->at < f->last) {
 		f->followed.late++;
 		if (f->last - e->at > f->followed.late_ns)
 			f->followed.late_ns = f->last - e->at;
-		e->at = f->last;
+		return;
 	}
 	f->last = e->at;
 }
@@ -1033,7 +1033,7 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 		return 0;
 	rank = f->merge.heap[0].rank;
 	take_first(f);
-	be_on_time(f, e);
+	count_late(f, e);
 	if (!is_tied(f, at)) {
 		*ret = e;
 		return 1;
@@ -1042,7 +1042,7 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 	while (is_tied(f, at) && bsa_ties_count(f->ties) < BSA_TIES_MAX) {
 		rank = f->merge.heap[0].rank;
 		take_first(f);
-		be_on_time(f, e);
+		count_late(f, e);
 		bsa_ties_add(f->ties, rank, e);
 	}
 	f->tied = true;

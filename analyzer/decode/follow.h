@@ -12,8 +12,8 @@
  * PACKETS   The file's size and the packet's header decide. A packet is read once the file has all of the bytes that the header announces.
  *           The index is not read.
  * TIME      A record is handed out when no earlier one can come: each stream has a packet that ends later, or @settle_ns have passed
- *           since. The second is an assumption: that the timer and the consumer daemon take no longer. Where it fails, the record
- *           comes late: it is counted, and told as of the time of the record before it. Who needs exact figures then
+ *           since. The second is an assumption: that the timer and the consumer daemon take no longer. Where it fails, a record
+ *           comes late, behind one of a later time, and is counted. Who needs exact figures then
  *           reads the files again, once they are complete (decode.h).
  * UNSEEN    Times without a packet of any stream, and packets that are missing before the first one of a stream, come as losses as
  *           unseen.h has them; what only the end of a recording shows (its tails) does not.

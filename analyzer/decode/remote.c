@@ -770,15 +770,15 @@ static void take_first(struct bsa_remote *r, const struct bsa_queued *q)
 	r->at += offsetof(struct bsa_queued, event) + q->event.size;
 }
 
-static void be_on_time(struct bsa_remote *r)
+static void count_late(struct bsa_remote *r)
 {
-	struct bsa_event *e = (struct bsa_event *)r->record;
+	const struct bsa_event *e = (const struct bsa_event *)r->record;
 
 	if (e->at < r->last) {
 		r->followed.late++;
 		if (r->last - e->at > r->followed.late_ns)
 			r->followed.late_ns = r->last - e->at;
-		e->at = r->last;
+		return;
 	}
 	r->last = e->at;
 }
@@ -810,7 +810,7 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 	}
 	rank = q->rank;
 	take_first(r, q);
-	be_on_time(r);
+	count_late(r);
 	q = first_tied(r, at);
 	if (!q)
 		return 1;
@@ -818,7 +818,7 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 	for (; q && bsa_ties_count(r->ties) < BSA_TIES_MAX; q = first_tied(r, at)) {
 		rank = q->rank;
 		take_first(r, q);
-		be_on_time(r);
+		count_late(r);
 		bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
 	}
 	r->tied = true;

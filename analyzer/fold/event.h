@@ -6,7 +6,7 @@
  * with the catalogue at compile time. A field that a trace lacks is 0, except that cpu_ns, at[] and delays[] are BSA_NEVER,
  * lane and deadlines are 255, and client_spin_us is UINT32_MAX.
  *
- * Records are in the order of their times. Their contents are untrusted: only the kind and the size of a record, which the
+ * Records are in the order of their times, except where a recording is read while it grows: there a record may come late. Their contents are untrusted: only the kind and the size of a record, which the
  * decoder writes, are reliable.
  */
 #ifndef BSA_FOLD_EVENT_H

@@ -106,7 +106,7 @@ static bool reach_boundary(struct bsa_fold *f, struct bsa_exec *x, enum bsa_boun
 		bsa_fold_absurd(f);
 		return false;
 	}
-	x->fact.at[b] = f->now;
+	x->fact.at[b] = f->at;
 	return true;
 }
 
@@ -137,7 +137,7 @@ static void said_queue(struct bsa_exec *x, uint8_t queue)
 static void report_write(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_write *e)
 {
 	struct bsa_fmq_op op = { .execution = x ? x->fact.id : 0,
-		                 .at = f->now,
+		                 .at = f->at,
 		                 .number = e->fmq,
 		                 .blocked = e->blocked_ns,
 		                 .items = e->items,
@@ -178,7 +178,7 @@ void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
 static void report_read(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_read *e)
 {
 	struct bsa_fmq_op op = { .execution = x->fact.id,
-		                 .at = f->now,
+		                 .at = f->at,
 		                 .spun = e->spun_ns,
 		                 .slept = e->slept_ns,
 		                 .items = e->items,
@@ -249,7 +249,7 @@ void bsa_on_slot_lookup(struct bsa_fold *f, const struct bsa_slot_lookup *e)
 	}
 	if (f->facts.lookup) {
 		struct bsa_lookup l = {
-			.execution = x->fact.id, .at = f->now, .slot = e->slot, .hit = e->hit != 0, .look = e->look
+			.execution = x->fact.id, .at = f->at, .slot = e->slot, .hit = e->hit != 0, .look = e->look
 		};
 
 		f->facts.lookup(f->facts.ctx, &l);
@@ -298,7 +298,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	x->sched.queue_empty = !e->ahead;
 	bsa_numbers_see(f, x, e->nth_ready, asked_last(x));
 	if (!has_ended(x) && !x->scheduled)
-		bsa_exec_step(f, x, BSA_STEP_READY, f->now, BSA_LANE_NONE);
+		bsa_exec_step(f, x, BSA_STEP_READY, f->step_at, BSA_LANE_NONE);
 }
 
 /* Like bsa_exec_heard, for an event on a lane. If the execution was already reported as over, the lane's holder is unknown now. */
@@ -321,9 +321,9 @@ void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *
 		f->n_given_up--;
 	if (!x || !reach_boundary(f, x, BSA_DISPATCHED))
 		return;
-	x->op_began = f->now;
+	x->op_began = f->at;
 	if (!has_ended(x) && !x->off)
-		bsa_exec_step(f, x, BSA_STEP_DISPATCH, f->now, e->lane);
+		bsa_exec_step(f, x, BSA_STEP_DISPATCH, f->step_at, e->lane);
 }
 
 /* Whether it is running, as far as events have reported. */
@@ -369,8 +369,8 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		x->first_lane = e->lane;
 	x->stop = (struct bsa_preemption){ .execution = x->fact.id,
 		                           .by = by,
-		                           .asked = e->asked_ns <= f->now ? f->now - e->asked_ns : BSA_NEVER,
-		                           .stopped = f->now,
+		                           .asked = e->asked_ns <= f->at ? f->at - e->asked_ns : BSA_NEVER,
+		                           .stopped = f->at,
 		                           .resumed = BSA_NEVER,
 		                           .redo = e->redo_ns,
 		                           .at_op = e->at_op,
@@ -378,7 +378,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		                           .lane = e->lane };
 	x->off = true;
 	if (is_placed(f, x, e->lane))
-		bsa_exec_step(f, x, BSA_STEP_STOP, f->now, e->lane);
+		bsa_exec_step(f, x, BSA_STEP_STOP, f->step_at, e->lane);
 }
 
 /* The execution is on a lane again, or has ended without one. */
@@ -391,10 +391,10 @@ static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, 
 	bsa_exec_report_stop(f, x, resumed);
 }
 
-/* A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. */
+/* A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. So does one of before. */
 static uint64_t resumed_at(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	return bsa_losses_touch(&f->losses, x->stop.stopped, f->now) ? BSA_NEVER : f->now;
+	return f->at < x->stop.stopped || bsa_losses_touch(&f->losses, x->stop.stopped, f->at) ? BSA_NEVER : f->at;
 }
 
 void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
@@ -404,11 +404,11 @@ void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 	if (!x || !is_running(f, x))
 		return;
 	if (x->off)
-		off_until_now(f, x, f->now, resumed_at(f, x));
+		off_until_now(f, x, f->at, resumed_at(f, x));
 	else
 		x->broken = true;
-	x->op_began = f->now;
-	bsa_exec_step(f, x, BSA_STEP_RESUME, f->now, e->lane);
+	x->op_began = f->at;
+	bsa_exec_step(f, x, BSA_STEP_RESUME, f->step_at, e->lane);
 }
 
 void bsa_on_op_end(struct bsa_fold *f, const struct bsa_op_end *e)
@@ -419,12 +419,14 @@ void bsa_on_op_end(struct bsa_fold *f, const struct bsa_op_end *e)
 		return;
 	x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 	if (x) {
-		struct bsa_operation op = {
-			.execution = x->fact.id, .began = x->op_began, .ended = f->now, .type = e->type, .op = e->op
-		};
+		struct bsa_operation op = { .execution = x->fact.id,
+			                    .began = x->op_began <= f->at ? x->op_began : BSA_NEVER,
+			                    .ended = f->at,
+			                    .type = e->type,
+			                    .op = e->op };
 
 		f->facts.operation(f->facts.ctx, &op);
-		x->op_began = f->now;
+		x->op_began = f->at;
 	}
 }
 
@@ -461,9 +463,9 @@ void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
 	x->fact.redo = e->redo_ns;
 	if (e->nth_over)
 		bsa_numbers_see(f, x, e->n_ready, x->fact.at[BSA_DISPATCHED]);
-	lane = ended_on(f, x, f->now, e->status, e->lane);
+	lane = ended_on(f, x, f->at, e->status, e->lane);
 	if (is_placed(f, x, lane))
-		bsa_exec_step(f, x, BSA_STEP_END, f->now, lane);
+		bsa_exec_step(f, x, BSA_STEP_END, f->step_at, lane);
 	else
 		bsa_exec_died(f, x);
 	if (bsa_exec_is_trial(x))
@@ -482,7 +484,7 @@ static uint32_t model_id(struct bsa_fold *f, uint32_t number)
 static void report_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_deadline_miss *e)
 {
 	struct bsa_deadline_missed fact = { .execution = x ? x->fact.id : 0,
-		                            .at = f->now,
+		                            .at = f->at,
 		                            .deadline = e->deadline_ns,
 		                            .estimate = e->estimate_ns ? e->estimate_ns : BSA_NEVER,
 		                            .over = e->over_ns,
@@ -520,11 +522,11 @@ void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 		said_estimate(x, e->estimate_ns);
 	if (x->fact.missed_at != BSA_NEVER)
 		return;
-	x->fact.missed_at = f->now;
+	x->fact.missed_at = f->at;
 	x->fact.lateness = e->over_ns;
 	x->miss_stage = e->stage;
 	if (e->stage == BSA_STAGE_ADMISSION && !x->scheduled && !has_ended(x))
-		bsa_exec_step(f, x, BSA_STEP_REFUSED, f->now, BSA_LANE_NONE);
+		bsa_exec_step(f, x, BSA_STEP_REFUSED, f->step_at, BSA_LANE_NONE);
 }
 
 void bsa_on_exec_return(struct bsa_fold *f, const struct bsa_exec_return *e)

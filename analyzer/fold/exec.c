@@ -94,7 +94,7 @@ static void report_miss(const struct bsa_fold *f, const struct bsa_exec *x, cons
 
 void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot)
 {
-	struct bsa_slot_miss miss = { .at = f->now, .map_ns = BSA_NEVER, .slot = slot }, *m;
+	struct bsa_slot_miss miss = { .at = f->at, .map_ns = BSA_NEVER, .slot = slot }, *m;
 
 	if (f->execs.n_misses >= MISSES_MAX) {
 		report_miss(f, x, &miss);

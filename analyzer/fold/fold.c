@@ -233,6 +233,19 @@ static void note_voice(struct bsa_fold *f, const struct bsa_event *e)
 		bsa_voices_hear(f, voice, e);
 }
 
+/*
+ * An event of an earlier time than the one before it, as of a file that a reader of a growing recording got late. What the event tells of its
+ * execution was at its own time. But the schedule has gone on without it: if it is of a service, lanes were not as they seemed.
+ */
+static void take_back(struct bsa_fold *f, const struct bsa_event *e)
+{
+	bsa_fold_absurd(f);
+	f->at = e->at;
+	f->step_at = e->at > f->known ? e->at : f->now;
+	if (f->step_at != e->at && e->kind != BSA_exec_service && bsa_valid_is_of_service(e))
+		bsa_fold_unknown(f, e->at, f->now);
+}
+
 void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_mended room;
@@ -243,9 +256,9 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 	f->trace = e->trace;
 	if (e->at > f->now || !f->any)
 		advance_to(f, e->at);
-	else if (e->at < f->now &&
-	         !is_late(e)) /* no clock goes back: it happened no earlier than what came before it */
-		bsa_fold_absurd(f);
+	f->at = f->step_at = f->now;
+	if (e->at < f->now && !is_late(e))
+		take_back(f, e);
 	if (f->failed)
 		return;
 	if (!valid) {

@@ -23,8 +23,9 @@ struct bsa_fold {
 	struct bsa_fold_ids last;
 	struct bsa_left_out left_out;
 	struct bsa_schedule *schedule;
-	/* the current event: its time, and its trace */
-	uint64_t now;
+	uint64_t now; /* time of the latest event so far */
+	/* the current event: its time, which is before now if the event came late; its time for the schedule; and its trace */
+	uint64_t at, step_at;
 	uint32_t trace;
 	uint64_t began; /* time of the first event */
 	uint64_t known; /* the time passed to the schedule as known */

@@ -298,8 +298,8 @@ static int record_import(struct pass *p, const struct bsa_event *e, uint64_t at,
 	to->trace = p->numbers[e->trace - 1];
 	d = &p->decoded[to->trace - 1];
 	if (e->kind != BSA_loss) {
-		d->began = d->began == BSA_NEVER ? at : d->began;
-		d->ended = at;
+		d->began = at < d->began ? at : d->began;
+		d->ended = d->ended == BSA_NEVER || at > d->ended ? at : d->ended;
 		d->events++;
 	} else {
 		d->lost_events += BSA_OF(e, loss)->events == BSA_NEVER ? 0 : BSA_OF(e, loss)->events;

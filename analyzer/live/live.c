@@ -347,7 +347,7 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 		r = begin_fold(l, err);
 	if (r < 0)
 		return r;
-	l->event_at = e->at;
+	l->event_at = e->at > l->event_at ? e->at : l->event_at;
 	if (e->kind != BSA_loss) {
 		bsa_rows_begin(l->rows, e->at);
 		l->began = l->began == BSA_NEVER ? e->at : l->began;

@@ -225,9 +225,10 @@ static enum bsa_kind kind_of(const struct script *s, const char *text, size_t n)
 
 static uint64_t time_of(const struct script *s, const char *text, size_t n)
 {
-	uint64_t at = *text == '+' ? s->now + number(s, text + 1, n - 1) : number(s, text, n);
+	bool relative = *text == '+', late = *text == '<';
+	uint64_t at = number(s, text + (relative || late), n - (relative || late)) + (relative ? s->now : 0);
 
-	if (at < s->now)
+	if (at < s->now && !late)
 		wrong(s, "that was before the line before", text, n);
 	return at;
 }

@@ -6,8 +6,9 @@
  *   +20  fmq_write exec=2:1 queue=request trace=2
  *   1500 exec_service exec=2:1 began=1040 at=10,-,20,30,400,410,0,0,0,-
  *   1600 loss ended=1900 events=3
+ *   <1590 exec_return exec=2:1
  *
- * First the time, or with a + how much later than the line before; then fields of the catalogue (and of struct bsa_loss), in any order.
+ * First the time, or with a + how much later than the line before, or with a < that of a record that comes late, behind later ones; then fields of the catalogue (and of struct bsa_loss), in any order.
  * A value is a number, with us, ms or s behind it for that many ns; a label of the field's enumeration; a text; A:B for
  * A * 2^32 + B; - for what never was (all bits set). What is not given is as in a trace that does not have it.
  * trace=N says whose record it is (1). What cannot be read ends the program: it is the test that is wrong.

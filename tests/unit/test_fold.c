@@ -278,6 +278,46 @@ static void a_miss_is_predicted_aborted_or_late(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* A later event of another burst: by its time the fold has gone on. */
+#define ANOTHER "2500 exec_submit exec=4:1 path=sync\n"
+
+/* As RAN and ANSWERED, but late. */
+#define RAN_LATE(x)                                                                                      \
+	"<1060 sched_enqueue exec=" x " model=2 app=20 priority=high deadline_ns=2000 estimate_ns=300\n" \
+	"<1065 sched_dispatch exec=" x " lane=0\n"                                                       \
+	"<1400 exec_end exec=" x " lane=0 cpu_ns=300\n"                                                  \
+	"<1410 fmq_write exec=" x " queue=result\n"
+#define HEARD_LATE(x)                              \
+	"<1450 fmq_read exec=" x " queue=result\n" \
+	"<1460 exec_return exec=" x "\n"
+
+static void an_event_that_comes_late_was_at_its_own_time(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "the app had its answer in time, and the record of it comes late",
+		  HERE ASKED("3:1", "burst", "request")
+		          RAN("3:1") "1410 fmq_write exec=3:1 queue=result\n" ANOTHER HEARD_LATE("3:1"),
+		  "execution id=3:1 miss=none lateness=0 e2e=460 quality=complete "
+		  "phase=10,20,10,0,20,5,335,0,10,40,10,0" },
+		{ "all that the app says comes late",
+		  HERE "20 exec_submit exec=6:1 path=async\n"
+		       "1030 fmq_read exec=3:1 queue=request\n"
+		       "1040 request_decode exec=3:1 model=2\n" RAN(
+			       "3:1") "1410 fmq_write exec=3:1 queue=result\n" ANOTHER
+		                      "<1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=2000\n"
+		                      "<1010 fmq_write exec=3:1 queue=request\n" HEARD_LATE("3:1"),
+		  "execution id=3:1 miss=none lateness=0 e2e=460 quality=complete "
+		  "phase=10,20,10,0,20,5,335,0,10,40,10,0" },
+		{ "what the service says of a lane comes late: it is so, and lanes are unknown meanwhile",
+		  HERE ASKED("3:1", "burst", "request") ANOTHER RAN_LATE("3:1") HEARD_LATE("3:1"),
+		  "execution id=3:1 miss=none lateness=0 e2e=460 quality=gap run=335 queue=5\n"
+		  "unknown_lane began=1060 ended=2500" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void each_slot_that_was_not_known_says_what_it_cost(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -558,6 +598,7 @@ int main(void)
 		cmocka_unit_test(phases_tile_from_the_apps_call_to_its_answer),
 		cmocka_unit_test(time_off_its_lane_is_preempted_time),
 		cmocka_unit_test(a_miss_is_predicted_aborted_or_late),
+		cmocka_unit_test(an_event_that_comes_late_was_at_its_own_time),
 		cmocka_unit_test(each_slot_that_was_not_known_says_what_it_cost),
 		cmocka_unit_test(a_trial_run_holds_a_lane_as_its_apps),
 		cmocka_unit_test(a_duration_makes_the_deadline_earlier),

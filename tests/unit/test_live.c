@@ -334,6 +334,87 @@ static void worlds_have_the_sums_of_an_import(void **state)
 	}
 }
 
+/* ---- records that come late ---- */
+
+/* All files but one, read as if nothing were to come; then the last one. Returns missed deadlines; *ret: executions. */
+static uint64_t missed_with_one_late(const char *whole, const char *late, uint64_t *ret)
+{
+	const char *grows = folder_at("grows");
+	struct bsa_live_state state;
+	struct bsa_err err = { "" };
+	struct bsa_live *l;
+
+	assert_int_equal(mkdir(grows, 0700), 0);
+	load(whole);
+	for (size_t i = 0; i < n_files; i++)
+		grow(&files[i], grows, strcmp(files[i].name, late) ? SIZE_MAX : 0);
+	l = follow(grows);
+	assert_int_equal(bsa_live_look(l, INT64_MAX, &err), 0);
+	for (size_t i = 0; i < n_files; i++)
+		grow(&files[i], grows, SIZE_MAX);
+	assert_int_equal(bsa_live_look(l, INT64_MAX, &err), 0);
+	assert_int_equal(bsa_live_finish(l, &err), 0);
+	state = bsa_live_state(l);
+	assert_true(state.late);
+	assert_false(state.exact);
+	bsa_live_free(l);
+	unload();
+	remove_trace(grows);
+	*ret = state.sum.executions;
+	return state.sum.missed;
+}
+
+static uint64_t count(const char *whole, const char *of)
+{
+	const char *db_path = folder_at("db");
+	const struct bsa_import_options options = { .traces = &whole, .n_traces = 1, .output = db_path };
+	char sql[256], text[64] = "";
+	struct bsa_err err = { "" };
+	sqlite3 *db = NULL;
+
+	assert_int_equal(bsa_import(&options, NULL, &err), 0);
+	assert_int_equal(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READONLY, NULL), 0);
+	snprintf(sql, sizeof(sql), "SELECT count(%s) FROM execution WHERE path IS NOT 'prepare'", of);
+	ask(db, sql, text);
+	sqlite3_close(db);
+	unlink(db_path);
+	return strtoull(text, NULL, 10);
+}
+
+static void records_that_come_late_make_no_miss_of_an_execution_in_time(void **state)
+{
+	static const char *const cpus[] = { "cpu_0", "cpu_1" };
+	const struct ctf_options how = { .packet = 16, .cpus = 2 };
+	char whole[PATH / 2];
+	uint64_t all_missed = 0;
+
+	(void)state;
+	snprintf(whole, sizeof(whole), "%s", folder_at("whole")); /* folder_at keeps few of them */
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const struct sim_terms terms = { .seed = seed, .executions = 200 };
+		struct ctf_writer *w = ctf_writer_new(whole, &how);
+		struct sim s;
+
+		sim_play(&s, &terms);
+		for (size_t i = 0; i < s.n_events; i++)
+			if (s.events[i].forms & SIM_FULL)
+				ctf_writer_record(w, s.events[i].cpu, &s.events[i].event);
+		ctf_writer_free(w);
+		for (size_t i = 0; i < N_OF(cpus); i++) {
+			uint64_t executions, missed = missed_with_one_late(whole, cpus[i], &executions);
+
+			if (executions != count(whole, "*") || missed > count(whole, "miss"))
+				fail_msg("world %" PRIu64 ", %s late: %" PRIu64 " of %" PRIu64 " missed, not %" PRIu64
+				         " of %" PRIu64,
+				         seed, cpus[i], missed, executions, count(whole, "miss"), count(whole, "*"));
+			all_missed += missed;
+		}
+		remove_trace(whole);
+		sim_free(&s);
+	}
+	assert_true(all_missed > 0);
+}
+
 static void compare_case(const struct a_case *c, unsigned form)
 {
 	const struct ctf_options how = { .packet = 16 };
@@ -438,6 +519,7 @@ int main(void)
 		cmocka_unit_test_setup(worlds_have_the_sums_of_an_import, folder_begin),
 		cmocka_unit_test_setup(each_cause_is_that_of_an_import, folder_begin),
 		cmocka_unit_test_setup(losses_are_those_of_an_import, folder_begin),
+		cmocka_unit_test_setup(records_that_come_late_make_no_miss_of_an_execution_in_time, folder_begin),
 		cmocka_unit_test_setup(what_has_ended_leaves, folder_begin),
 	};
 
