@@ -266,23 +266,13 @@ static void has_the_lane(struct fixture *f, struct child *app)
 	comes_to_the_lane(f, app, 0);
 }
 
-/* x + 1 + 1 + ...: it takes some hundred ms to prepare, and little memory. */
+/* A model that takes some hundred ms to prepare, and little memory. */
 static struct nnb_model *heavy_model(void)
 {
-	const float one[4] = { 1, 1, 1, 1 };
 	struct nnb_model *m;
-	uint32_t x, at, c, act, y;
 
 	must(nnb_model_new(&m, "heavy", NNB_HAL_1_0) == 0);
-	x = at = float_tensor(m, 4);
-	act = int_scalar(m, NNB_FUSED_NONE);
-	c = float_tensor(m, 4);
-	must(nnb_model_value(m, c, one, sizeof(one)) == 0);
-	for (uint32_t i = 0; i < ADDS; i++, at = y) {
-		y = float_tensor(m, 4);
-		must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ at, c, act }, 3, &y, 1) >= 0);
-	}
-	must(nnb_model_finish(m, &x, 1, &at, 1) == 0);
+	chain_of_adds(m, ADDS);
 	return m;
 }
 

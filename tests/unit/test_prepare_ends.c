@@ -155,18 +155,9 @@ static void many_indexes(struct nnb_model *m)
 	assert_int_equal(nnb_model_finish(m, &in[1], 1, &out, 1), 0);
 }
 
-/* x + 1 + 1 + ... */
 static void many_operations(struct nnb_model *m)
 {
-	const float one[4] = { 1, 1, 1, 1 };
-	uint32_t x = float_tensor(m, 4), at = x, act = int_scalar(m, NNB_FUSED_NONE), c = float_tensor(m, 4), y;
-
-	assert_int_equal(nnb_model_value(m, c, one, sizeof(one)), 0);
-	for (uint32_t i = 0; i < CHAIN; i++, at = y) {
-		y = float_tensor(m, 4);
-		assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ at, c, act }, 3, &y, 1) >= 0);
-	}
-	assert_int_equal(nnb_model_finish(m, &x, 1, &at, 1), 0);
+	chain_of_adds(m, CHAIN);
 }
 
 static const struct row {
