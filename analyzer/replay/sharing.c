@@ -22,22 +22,29 @@ enum {
 #define LONGEST_NS (UINT64_C(1) << 61) /* limit of a time, and of the sum of all runs, so that both can be added */
 #define NONE UINT32_MAX
 
+/* What is replayed: each part with USUAL lane times, and with the others if a deadline was missed in it. */
+enum needs { USUAL, LEAST, MOST, NEEDS };
+
+/* Whether a call is off its last lane by its deadline in a replay. */
+enum { LATE, IN_TIME, IN_TIME_WITH_A_QUARTER_TO_SPARE };
+
 /* An execution of the part. */
 struct call {
 	struct bsa_sharing_call is;
 	uint64_t *steps;    /* owned, while it is under way */
 	uint64_t run;       /* their sum */
-	uint64_t at, ended; /* in the replay: ready, and off its last lane */
+	uint64_t at, ended; /* in the replay of usual lane times: ready, and off its last lane */
 	uint32_t next;      /* the next one of its stream; NONE: this is the last one */
 	uint32_t n_steps;
+	uint8_t punctual[NEEDS];
 };
 
 /* The executions of a stream in the part. */
 struct chain {
 	uint64_t stream;
-	uint32_t next, last, before; /* before: the one that was played last; NONE */
-	uint64_t at;                 /* when that was ready, in the replay */
-	bool is_open;                /* its calls come at times of their own, whenever answers do */
+	uint32_t first, next, last, before; /* before: the one that was played last; NONE */
+	uint64_t at;                        /* when that was ready, in the replay */
+	bool is_open;                       /* its calls come at times of their own, whenever answers do */
 };
 
 struct responses {
@@ -62,6 +69,9 @@ struct play {
 	uint32_t n, n_chains, under_way;
 	uint64_t *gaps, *thinks; /* scratch, PART_MOST each */
 	uint64_t total;          /* all time on lanes */
+	enum needs needs;        /* what is being replayed */
+	bool missed;             /* a deadline was, in the part */
+	bool unknown;            /* there is no bound of the lane time that an execution of the part needed */
 	int code;
 };
 
@@ -82,6 +92,11 @@ static uint64_t end_of(const struct bsa_sharing_call *c)
 }
 
 /* ---- steps ---- */
+
+static bool was_given_up(const struct bsa_sharing_call *c)
+{
+	return c->given_up || c->refused;
+}
 
 /* A step of its model takes longer where the run did. */
 static uint64_t step_of(const struct bsa_sharing_call *c, uint64_t work)
@@ -112,16 +127,18 @@ static void add_hands(struct call *call, uint64_t hand)
 }
 
 /* For how long it needs a lane. */
-static uint64_t need_of(const struct bsa_sharing_call *c)
+static uint64_t need_of(const struct bsa_sharing_call *c, enum needs needs)
 {
-	return at_most(c->given_up && c->run < c->usual ? c->usual : c->run, LONGEST_NS);
+	const uint64_t need[NEEDS] = { [USUAL] = c->usual, [LEAST] = c->need_least, [MOST] = c->need_most };
+
+	return at_most(was_given_up(c) && c->run < need[needs] ? need[needs] : c->run, LONGEST_NS);
 }
 
 /* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
-static bool cut_in_steps(struct call *call, uint64_t stall)
+static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 {
 	const struct bsa_sharing_call *c = &call->is;
-	uint64_t run = need_of(c), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
+	uint64_t run = need_of(c, needs), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
 	uint64_t work = run - off, step = step_of(c, work), left = work;
 	uint32_t n = step ? (uint32_t)(work / step + (work % step != 0)) : 1;
 
@@ -137,7 +154,7 @@ static bool cut_in_steps(struct call *call, uint64_t stall)
 	call->n_steps = n;
 	call->run = hand + run;
 	add_hands(call, hand);
-	add_pieces(call, off, stall ? at_most(off / stall + (off % stall != 0), n) : 1);
+	add_pieces(call, off, stall ? at_most(off / stall + (off % stall != 0), n) : needs == LEAST ? n : 1);
 	return true;
 }
 
@@ -166,10 +183,10 @@ static bool is_open(struct play *p, const struct chain *chain)
 	const struct bsa_sharing_call *before = NULL;
 	size_t n = 0;
 
-	for (uint32_t i = chain->next; i != NONE; i = p->calls[i].next) {
+	for (uint32_t i = chain->first; i != NONE; i = p->calls[i].next) {
 		const struct bsa_sharing_call *c = &p->calls[i].is;
 
-		if (before && c->ready >= end_of(before)) {
+		if (before && !before->refused && c->ready >= end_of(before)) {
 			p->gaps[n] = c->ready - before->ready;
 			p->thinks[n++] = c->ready - end_of(before);
 		}
@@ -194,6 +211,19 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 	return c->ready > now ? c->ready : now;
 }
 
+/*
+ * The number of the next call of the chain; @now: when the answer before came, in the replay. A thread that waited for it then was not refused what it would have
+ * asked for meanwhile.
+ */
+static uint32_t next_of(const struct play *p, const struct chain *chain, uint64_t now)
+{
+	uint32_t i = chain->next;
+
+	while (i != NONE && chain->before != NONE && p->calls[i].is.refused && p->calls[i].is.ready < now)
+		i = p->calls[i].next;
+	return i;
+}
+
 static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct play *p = arg;
@@ -201,11 +231,12 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
 	const struct call *after;
 
+	chain->next = next_of(p, chain, now);
 	if (chain->next == NONE || p->code)
 		return false;
 	c = &p->calls[chain->next];
 	after = c->next == NONE ? NULL : &p->calls[c->next];
-	if (!cut_in_steps(c, p->terms->stall)) {
+	if (!cut_in_steps(c, p->terms->stall, p->needs)) {
 		play_fail(p, BSA_SHARING_NO_MEMORY);
 		return false;
 	}
@@ -227,7 +258,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		                         .priority = c->is.priority,
 		                         .tag = (uint32_t)(c - p->calls),
 		                         .apart = after && (after->is.ready < end_of(&c->is) ||
-		                                            (chain->is_open && !c->is.answered)) };
+		                                            (chain->is_open && !c->is.answered && !c->is.refused)) };
 	return true;
 }
 
@@ -276,11 +307,58 @@ static void add_work(struct bsa_sharing_app *app, struct account *a, const struc
 {
 	uint64_t ends = end_of(c);
 
+	if (c->refused)
+		return;
 	app->received_ns += c->run;
 	if (ends <= a->until)
 		return;
 	app->work_ns += ends - (c->ready > a->until ? c->ready : a->until);
 	a->until = ends;
+}
+
+/* ---- deadlines ---- */
+
+/* The verdict on its app includes whether it met its deadline. */
+static bool is_due(const struct bsa_sharing_call *c)
+{
+	return c->asked && c->deadline != UINT64_MAX && (c->answered || was_given_up(c));
+}
+
+static bool is_met(const struct bsa_sharing_call *c)
+{
+	return c->answered && end_of(c) <= c->deadline;
+}
+
+/* It took @ns to be off its last lane in the replay, and has as long as it had after it was ready. */
+static uint8_t punctual_of(const struct bsa_sharing_call *c, uint64_t ns)
+{
+	uint64_t budget = c->deadline > c->ready ? c->deadline - c->ready : 0;
+
+	if (ns > budget)
+		return LATE;
+	return ns / 4 <= budget - ns ? IN_TIME_WITH_A_QUARTER_TO_SPARE : IN_TIME;
+}
+
+/* Add what became of the deadlines of the part, in all replays of it. */
+static void add_deadlines(struct play *p, const bool played[NEEDS])
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct call *c = &p->calls[i];
+		struct bsa_sharing_app *app = &p->apps[c->is.app];
+		bool sure = !p->unknown && (played[MOST] || !p->missed), perhaps = p->missed && !played[LEAST];
+
+		if (!is_due(&c->is))
+			continue;
+		for (int needs = 0; needs < NEEDS; needs++)
+			if (played[needs]) {
+				sure &= c->punctual[needs] == IN_TIME_WITH_A_QUARTER_TO_SPARE;
+				perhaps |= c->punctual[needs] != LATE;
+			}
+		app->due++;
+		app->met += is_met(&c->is);
+		app->ideal_met_least += sure;
+		app->ideal_met_most += perhaps;
+	}
 }
 
 static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
@@ -294,6 +372,9 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	p->under_way--;
 	free(c->steps);
 	c->steps = NULL;
+	c->punctual[p->needs] = punctual_of(&c->is, ideal);
+	if (p->needs != USUAL)
+		return;
 	c->at = call->at;
 	c->ended = o->ended;
 	if (!c->is.asked || !c->is.answered)
@@ -319,8 +400,7 @@ static struct chain *chain_of(struct play *p, uint64_t stream)
 		if (*slot && p->chains[*slot - 1].stream != stream)
 			continue;
 		if (!*slot) {
-			p->chains[p->n_chains++] =
-				(struct chain){ .stream = stream, .next = NONE, .last = NONE, .before = NONE };
+			p->chains[p->n_chains++] = (struct chain){ .stream = stream, .first = NONE, .last = NONE };
 			*slot = p->n_chains;
 		}
 		return &p->chains[*slot - 1];
@@ -333,10 +413,12 @@ static void call_append(struct play *p, const struct bsa_sharing_call *c)
 
 	p->calls[p->n] = (struct call){ .is = *c, .next = NONE };
 	if (chain->last == NONE)
-		chain->next = p->n;
+		chain->first = p->n;
 	else
 		p->calls[chain->last].next = p->n;
 	chain->last = p->n++;
+	p->missed |= is_due(c) && !is_met(c);
+	p->unknown |= was_given_up(c) && !c->need_most;
 }
 
 static int by_app_and_time(const void *a, const void *b)
@@ -359,14 +441,15 @@ static void add_ideal_work(struct play *p)
 
 		if (i && c->is.app != p->calls[i - 1].is.app)
 			until = 0;
-		if (!c->is.asked || c->ended <= until)
+		if (!c->is.asked || c->is.refused || c->ended <= until)
 			continue;
 		p->apps[c->is.app].ideal_work_ns += c->ended - (c->at > until ? c->at : until);
 		until = c->ended;
 	}
 }
 
-static void play_part(struct play *p)
+/* Replay the part once. */
+static void play_calls(struct play *p, enum needs needs)
 {
 	const struct bsa_replay_model unknown = { 0 };
 	const struct bsa_replay replay = { .rules = { .policy = FAIR,
@@ -379,16 +462,52 @@ static void play_part(struct play *p)
 		                           .models = &unknown };
 	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = p };
 
-	for (uint32_t i = 0; i < p->n_chains; i++)
-		p->chains[i].is_open = is_open(p, &p->chains[i]);
+	p->needs = needs;
+	p->under_way = 0;
+	for (uint32_t i = 0; i < p->n_chains; i++) {
+		p->chains[i].next = p->chains[i].first;
+		p->chains[i].before = NONE;
+		p->chains[i].at = 0;
+	}
 	if (!bsa_replay_run(&replay, &source))
 		play_fail(p, BSA_SHARING_NO_MEMORY);
-	for (uint32_t i = 0; i < p->n; i++)
+	for (uint32_t i = 0; i < p->n; i++) {
 		free(p->calls[i].steps);
-	if (!p->code)
+		p->calls[i].steps = NULL;
+	}
+}
+
+/* Replay the part with other lane times of what was given up. False: not all of it, because too many were ready at a time. */
+static bool play_other_needs(struct play *p, enum needs needs)
+{
+	uint64_t total = p->total;
+
+	if (!p->missed || p->code)
+		return false;
+	play_calls(p, needs);
+	p->total = total;
+	if (p->code != BSA_SHARING_TOO_MANY)
+		return !p->code;
+	p->code = BSA_SHARING_DONE;
+	return false;
+}
+
+static void play_part(struct play *p)
+{
+	bool played[NEEDS] = { true };
+
+	for (uint32_t i = 0; i < p->n_chains; i++)
+		p->chains[i].is_open = is_open(p, &p->chains[i]);
+	play_calls(p, USUAL);
+	for (int needs = LEAST; needs < NEEDS; needs++)
+		played[needs] = play_other_needs(p, needs);
+	if (!p->code) {
+		add_deadlines(p, played);
 		add_ideal_work(p);
+	}
 	memset(p->slots, 0, SLOTS * sizeof(*p->slots));
-	p->n = p->n_chains = p->under_way = 0;
+	p->n = p->n_chains = 0;
+	p->missed = p->unknown = false;
 }
 
 static void play_all(struct play *p)

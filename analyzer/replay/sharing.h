@@ -12,7 +12,13 @@
  *           part begins with empty lanes.
  * STEPS     An execution can leave its lane between two steps. A step is as long as the caller says, and longer in proportion if the
  *           run was longer than usual. The time without a CPU comes in stretches that no step ends, and so do hand-overs after the first.
- * GIVEN UP  An execution that was given up while it waited or ran needs the lane time that it had: the rest is unknown.
+ * GIVEN UP  An execution that was refused or given up for its deadline needs a usual run, or the lane time that it had, whichever is longer. One that was
+ *           refused before it was ready takes part from then on, unless its thread still waits for the answer before in the replay: then that thread
+ *           would not have asked. It has no response and no work, as recorded and in the replay.
+ * DEADLINES The replay gives no execution up. Which of them would have been off their last lane by their deadlines depends on lane times that are
+ *           unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
+ *           least a time without a CPU of unknown length is spread over all of the run. What is in time in all replays, with a quarter to spare,
+ *           would have been; what is late in all of them would not.
  * CONCURRENCY  None: a replay belongs to its caller.
  */
 #ifndef BSA_REPLAY_SHARING_H
@@ -29,9 +35,12 @@ struct bsa_sharing_call {
 	uint32_t n_hands;
 	uint64_t deadline;    /* UINT64_MAX: none */
 	uint64_t step, usual; /* of its model: how often it can leave its lane, and the usual run; 0: unknown */
-	uint64_t stream;      /* a number that identifies the stream */
+	uint64_t need_least,
+		need_most; /* if it was refused or given up: bounds of the lane time that it needed; need_most 0: unknown */
+	uint64_t stream; /* a number that identifies the stream */
 	uint32_t app, priority;
 	bool given_up; /* for its deadline: it needs a usual run, or what it had, whichever is longer */
+	bool refused;  /* given up before it was ready; @ready: when that was decided */
 	bool asked;    /* the verdict on its app includes it */
 	bool answered; /* the execution and its response are complete */
 };
@@ -43,7 +52,11 @@ struct bsa_sharing_app {
 	uint64_t p95_least_ns;           /* lower confidence bound of p95_ns, 99 %; 0: of a single execution */
 	uint64_t work_ns, ideal_work_ns; /* for so long an execution of it was ready or on a lane */
 	uint64_t received_ns;            /* lane time */
-	uint64_t played;                 /* executions, asked for or not */
+	uint64_t
+		due; /* executions with a deadline that were answered, refused or given up; of them were off their last lane in time: */
+	uint64_t met;                             /* as recorded */
+	uint64_t ideal_met_least, ideal_met_most; /* in the replay */
+	uint64_t played;                          /* executions, asked for or not */
 };
 
 struct bsa_sharing {

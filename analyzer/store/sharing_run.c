@@ -17,6 +17,11 @@ enum {
 	SERVICES_MOST = 16, /* each of them has all executions looked at */
 	ACTIVE_MOST = 2048,
 	STOPS_LEAST = 10, /* from fewer it is not known how soon an execution leaves its lane */
+	RUNS_LEAST =
+		3, /* of fewer a run may be TRIAL_FACTOR times shorter or longer than the estimate from when the model was prepared */
+	RUNS_MANY = 20, /* of fewer a run may be twice as long as the longest */
+	TRIAL_FACTOR = 4,
+	TRIAL_MORE_NS = 100000,
 };
 
 #define AROUND_NS INT64_C(1000000000)
@@ -31,6 +36,14 @@ struct stops {
 		step; /* twice the mean of those that were not stalled: a request comes at any time between two checkpoints */
 };
 
+/* How long executions of a model had a lane. */
+struct runs {
+	int64_t model;
+	uint64_t estimate; /* from when it was prepared; 0: unknown */
+	uint64_t n, least, most;
+	uint64_t given_up_most; /* of those that were given up */
+};
+
 struct service {
 	int64_t trace, instance, policy, preempt, lanes;
 	int64_t began, ended; /* of the service's trace; no execution was ready before */
@@ -38,6 +51,8 @@ struct service {
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
 	struct stops *stops;  /* owned; in the order of their models; none of models with few */
 	size_t n_stops;
+	struct runs *runs; /* owned, by model; none: no deadline was missed */
+	size_t n_runs;
 	uint64_t stall; /* the time that executions were without a cpu at a stretch; 0: unknown */
 	double stalled; /* the share of its lane time that an execution is without a cpu, if that was not recorded */
 };
@@ -45,9 +60,10 @@ struct service {
 struct reading {
 	sqlite3 *sql;
 	struct service *service;
-	sqlite3_stmt *executions, *stored, *sorted, *handed, *stops; /* executions: as they were stored, or sorted */
-	struct in_order *order;                                      /* owned */
-	bool disorder; /* executions were not stored in an order that a window can mend */
+	sqlite3_stmt *executions, *stored, *sorted, *handed, *stops, *models,
+		*runs;          /* executions: as they were stored, or sorted */
+	struct in_order *order; /* owned */
+	bool disorder;          /* executions were not stored in an order that a window can mend */
 	int64_t from, to;
 	int64_t *apps; /* owned; ids in their order: the number of one is its place and 1, and 0 an unknown one's */
 	uint32_t n_apps;
@@ -112,28 +128,32 @@ enum {
 	BEGAN,
 	STREAM,
 	MODEL,
-	LOOK
+	LOOK,
+	WAS_READY,
+	ENDED
 };
 
 /* As they are stored. Sorting them takes longer than all else here. */
 static const char stored_sql[] =
-	"SELECT x.id, x.flags, x.app_id, x.enqueued, x.queue_ns, x.run_ns, x.preempted_ns, x.redo_ns, x.cpu_ns, "
+	"SELECT x.id, x.flags, x.app_id, coalesce(x.enqueued, x.run_ended) AS ready, x.queue_ns, x.run_ns, "
+	"x.preempted_ns, x.redo_ns, x.cpu_ns, "
 	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
-	"x.stream_id, x.model_id, m.look_ns "
+	"x.stream_id, x.model_id, m.look_ns, x.enqueued IS NOT NULL, x.run_ended "
 	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
-	"WHERE x.trace_id = ?1 AND x.enqueued BETWEEN ?4 AND ?5 AND (?3 OR "
+	"WHERE x.trace_id = ?1 AND coalesce(x.enqueued, x.run_ended) BETWEEN ?4 AND ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2)";
 
-static const char sorted_sql[] = " ORDER BY x.enqueued, x.id";
+static const char sorted_sql[] = " ORDER BY ready, x.id";
 
 static const char handed_sql[] =
-	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 AND (w.began + w.dur_ns = ?2 OR EXISTS "
+	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 AND (w.began + w.dur_ns IN (?2, ?4) OR "
+	"EXISTS "
 	"(SELECT 1 FROM stored_slice l WHERE l.execution_id = ?1 AND l.began = w.began + w.dur_ns)) "
 	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
 	"stored_wait_run r "
 	"CROSS JOIN stored_occupancy o ON o.id = r.last_id WHERE r.execution_id = ?1 AND o.occupancy = ?3 "
-	"AND (r.began + r.dur_ns = ?2 OR EXISTS "
+	"AND (r.began + r.dur_ns IN (?2, ?4) OR EXISTS "
 	"(SELECT 1 FROM stored_slice l WHERE l.execution_id = ?1 AND l.began = r.began + r.dur_ns))";
 
 static bool is_null(sqlite3_stmt *q, int column)
@@ -149,7 +169,7 @@ static uint64_t column_length(sqlite3_stmt *q, int column)
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-/* For how long, each time, its lane was free before it ran there, and it was ready. */
+/* For how long, each time, its lane was free before it ran there or was given up, and it was ready. */
 static void add_hand(struct bsa_sharing_call *c, uint64_t ns)
 {
 	c->hand += ns;
@@ -163,12 +183,20 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 
 	if (idle)
 		add_hand(c, column_length(q, QUEUE));
-	if (is_null(q, DISPATCHED) || (!column_length(q, PREEMPTED) && (idle || !column_length(q, QUEUE))))
+	if ((is_null(q, DISPATCHED) && !c->given_up) ||
+	    (!column_length(q, PREEMPTED) && (idle || !column_length(q, QUEUE))))
 		return;
 	sqlite3_reset(r->handed);
 	sqlite3_bind_int64(r->handed, 1, sqlite3_column_int64(q, ID));
-	sqlite3_bind_int64(r->handed, 2, sqlite3_column_int64(q, DISPATCHED));
+	if (is_null(q, DISPATCHED))
+		sqlite3_bind_null(r->handed, 2);
+	else
+		sqlite3_bind_int64(r->handed, 2, sqlite3_column_int64(q, DISPATCHED));
 	sqlite3_bind_int64(r->handed, 3, BSA_IDLE);
+	if (c->given_up)
+		sqlite3_bind_int64(r->handed, 4, sqlite3_column_int64(q, ENDED));
+	else
+		sqlite3_bind_null(r->handed, 4);
 	while (sqlite3_step(r->handed) == SQLITE_ROW)
 		if (is_null(r->handed, 1) || unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
 			add_hand(c, column_length(r->handed, 0));
@@ -232,26 +260,84 @@ static uint64_t step_of(const struct reading *r)
 	               : step;
 }
 
+static int runs_by_model(const void *a, const void *b)
+{
+	const struct runs *x = a, *y = b;
+
+	return x->model < y->model ? -1 : x->model > y->model;
+}
+
+static struct runs *runs_of(const struct service *service, int64_t model)
+{
+	const struct runs key = { .model = model };
+
+	return service->n_runs ? bsearch(&key, service->runs, service->n_runs, sizeof(key), runs_by_model) : NULL;
+}
+
+/* Bounds of the lane time that an execution needed which was refused or given up: docs/figures.md, "Verdicts". */
+static void take_need(const struct reading *r, struct bsa_sharing_call *c)
+{
+	const struct runs *runs =
+		is_null(r->executions, MODEL) ? NULL : runs_of(r->service, sqlite3_column_int64(r->executions, MODEL));
+
+	if (!runs || (runs->n < RUNS_LEAST && !runs->estimate))
+		return;
+	if (runs->n < RUNS_LEAST) {
+		c->need_least = runs->estimate / TRIAL_FACTOR;
+		c->need_most = TRIAL_FACTOR * runs->estimate + TRIAL_MORE_NS;
+	} else {
+		c->need_least = runs->least;
+		c->need_most = runs->n < RUNS_MANY ? 2 * runs->most : runs->most;
+	}
+	if (runs->n && runs->least < c->need_least)
+		c->need_least = runs->least;
+	if (runs->most > c->need_most)
+		c->need_most = runs->most;
+	if (runs->given_up_most > c->need_most) /* they did not end then, so nobody knows when */
+		c->need_most = 2 * runs->given_up_most;
+}
+
+/* A time, on the clock of the replay. */
+static uint64_t since_began(const struct service *service, sqlite3_stmt *q, int column)
+{
+	int64_t at = sqlite3_column_int64(q, column);
+
+	return at > service->began ? (uint64_t)at - (uint64_t)service->began : 0;
+}
+
+/* What was neither ready nor refused for its deadline takes no part. */
+static bool is_part(sqlite3_stmt *q, const struct bits_execution *b)
+{
+	return sqlite3_column_int(q, WAS_READY) || b->miss == BSA_MISS_PREDICTED || b->miss == BSA_MISS_ABORTED;
+}
+
 static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 {
 	sqlite3_stmt *q = r->executions;
 	struct bits_execution b = unpack_execution(sqlite3_column_int64(q, FLAGS));
 	int64_t began = sqlite3_column_int64(q, BEGAN);
 
-	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX : column_length(q, DEADLINE),
+	if (!is_part(q, &b))
+		return false;
+
+	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX
+		                                                         : since_began(r->service, q, DEADLINE),
 		                        .step = step_of(r),
 		                        .usual = column_length(q, USUAL),
 		                        .stream = column_length(q, STREAM),
 		                        .app = app_number(r, q, APP),
 		                        .priority = (uint32_t)b.priority,
-		                        .given_up = b.miss == BSA_MISS_ABORTED,
+		                        .given_up = b.miss == BSA_MISS_PREDICTED || b.miss == BSA_MISS_ABORTED,
+		                        .refused = !sqlite3_column_int(q, WAS_READY),
 		                        .asked = began >= r->from && began < r->to };
-	if (!take_times(r, &b, c))
+	if (!c->refused && !take_times(r, &b, c))
 		return false;
-	c->ready = sqlite3_column_int64(q, READY) > r->service->began
-	                   ? (uint64_t)sqlite3_column_int64(q, READY) - (uint64_t)r->service->began
-	                   : 0;
+	if (c->given_up)
+		take_need(r, c);
+	c->ready = since_began(r->service, q, READY);
 	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
+	if (c->refused)
+		return true;
 	if (r->service->policy == LABEL_policy_native)
 		take_native(r->service, q, c);
 	else
@@ -421,6 +507,67 @@ static int read_stops(struct reading *r, struct service *service)
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+/* ---- how long a lane is needed ---- */
+
+static const char models_sql[] = "SELECT id, estimate_ns FROM stored_model WHERE trace_id = ?1 AND EXISTS "
+				 "(SELECT 1 FROM stored_deadline_miss d WHERE d.trace_id = ?1) ORDER BY id";
+
+static const char runs_sql[] = "SELECT flags, model_id, run_ns - coalesce(redo_ns, 0) FROM stored_unpacked "
+			       "WHERE trace_id = ?1 AND model_id IS NOT NULL AND run_ns > 0";
+
+static int read_models(struct reading *r, struct service *service)
+{
+	size_t room = 0;
+	int code;
+
+	sqlite3_reset(r->models);
+	sqlite3_bind_int64(r->models, 1, service->trace);
+	while ((code = sqlite3_step(r->models)) == SQLITE_ROW) {
+		if (service->n_runs == room) {
+			struct runs *more = reallocarray(service->runs, room = 2 * room + 16, sizeof(*more));
+
+			if (!more)
+				return SQLITE_NOMEM;
+			service->runs = more;
+		}
+		service->runs[service->n_runs++] = (struct runs){ .model = sqlite3_column_int64(r->models, 0),
+			                                          .estimate = column_length(r->models, 1),
+			                                          .least = UINT64_MAX };
+	}
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static void learn_run(struct runs *runs, const struct bits_execution *b, uint64_t ns)
+{
+	ns = ns < (uint64_t)INT64_MAX / 2 ? ns : (uint64_t)INT64_MAX / 2;
+	if (b->status != BSA_STATUS_NONE) {
+		runs->given_up_most = ns > runs->given_up_most ? ns : runs->given_up_most;
+		return;
+	}
+	runs->n++;
+	runs->least = ns < runs->least ? ns : runs->least;
+	runs->most = ns > runs->most ? ns : runs->most;
+}
+
+/* Read how long the executions of each model had a lane, if a deadline was missed. */
+static int read_runs(struct reading *r, struct service *service)
+{
+	int code = read_models(r, service);
+
+	if (code || !service->n_runs)
+		return code;
+	sqlite3_reset(r->runs);
+	sqlite3_bind_int64(r->runs, 1, service->trace);
+	while ((code = sqlite3_step(r->runs)) == SQLITE_ROW) {
+		struct bits_execution b = unpack_execution(sqlite3_column_int64(r->runs, 0));
+		struct runs *runs = runs_of(service, sqlite3_column_int64(r->runs, 1));
+
+		if (runs && b.quality == BSA_QUALITY_COMPLETE)
+			learn_run(runs, &b, column_length(r->runs, 2));
+	}
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 /* ---- one service ---- */
 
 static int64_t rounded_ns(double ns)
@@ -443,7 +590,11 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 			                           .ideal_p95_ns = (int64_t)a->ideal_p95_ns,
 			                           .work_ns = (int64_t)a->work_ns,
 			                           .ideal_work_ns = (int64_t)a->ideal_work_ns,
-			                           .received_ns = (int64_t)a->received_ns };
+			                           .received_ns = (int64_t)a->received_ns,
+			                           .due = (int64_t)a->due,
+			                           .met = (int64_t)a->met,
+			                           .ideal_met_least = (int64_t)a->ideal_met_least,
+			                           .ideal_met_most = (int64_t)a->ideal_met_most };
 		int code = a->played ? tell(ctx, &shared) : 0;
 
 		if (code)
@@ -496,6 +647,8 @@ static int play_in_order(struct reading *r, struct service *service, bsa_shared_
 	r->executions = r->stored;
 	code = read_stops(r, service);
 	if (!code)
+		code = read_runs(r, service);
+	if (!code)
 		code = play_service(r, tell, ctx);
 	if (!code && r->disorder) {
 		r->executions = r->sorted;
@@ -503,6 +656,7 @@ static int play_in_order(struct reading *r, struct service *service, bsa_shared_
 		code = play_service(r, tell, ctx);
 	}
 	free(service->stops);
+	free(service->runs);
 	return code;
 }
 
@@ -551,6 +705,10 @@ static int prepare_statements(struct reading *r)
 		code = sqlite3_prepare_v2(r->sql, handed_sql, -1, &r->handed, NULL);
 	if (!code)
 		code = sqlite3_prepare_v2(r->sql, stops_sql, -1, &r->stops, NULL);
+	if (!code)
+		code = sqlite3_prepare_v2(r->sql, models_sql, -1, &r->models, NULL);
+	if (!code)
+		code = sqlite3_prepare_v2(r->sql, runs_sql, -1, &r->runs, NULL);
 	return code ? code : read_apps(r);
 }
 
@@ -571,6 +729,8 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 	sqlite3_finalize(r.sorted);
 	sqlite3_finalize(r.handed);
 	sqlite3_finalize(r.stops);
+	sqlite3_finalize(r.models);
+	sqlite3_finalize(r.runs);
 	free(r.order);
 	free(r.apps);
 	return code;
@@ -584,7 +744,8 @@ static int write_row(void *ctx, const struct bsa_shared *a)
 	    .mean_ns = a->n ? a->mean_ns : NOTHING, .ideal_mean_ns = a->n ? a->ideal_mean_ns : NOTHING,
 	    .p95_ns = a->n ? a->p95_ns : NOTHING, .p95_least_ns = a->n ? a->p95_least_ns : NOTHING,
 	    .ideal_p95_ns = a->n ? a->ideal_p95_ns : NOTHING, .work_ns = a->work_ns, .ideal_work_ns = a->ideal_work_ns,
-	    .received_ns = a->received_ns);
+	    .received_ns = a->received_ns, .n_due = a->due, .n_met = a->met, .ideal_met_least = a->ideal_met_least,
+	    .ideal_met_most = a->ideal_met_most);
 	return s->code;
 }
 

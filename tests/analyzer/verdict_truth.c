@@ -662,27 +662,60 @@ static uint64_t handed_in(const struct sim *s, const struct sim_slice *slice)
 	return slice->began - max_of(free, ready);
 }
 
-/* False: it was not ready, or is not over. */
+/* What @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model took. */
+static void need_truth(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
+{
+	const struct sim *s = j->s;
+	uint64_t n = 0, least = NEVER, most = 0, given_up = 0, trial = s->models[s->execs[exec].model].estimate_ns;
+
+	for (uint32_t i = 0; i < s->n_execs; i++) {
+		uint64_t run = run_of(s, i) - s->execs[i].redo;
+
+		if (s->execs[i].model != s->execs[exec].model || !run)
+			continue;
+		if (s->execs[i].status) {
+			given_up = max_of(given_up, run);
+			continue;
+		}
+		n++;
+		least = min_of(least, run);
+		most = max_of(most, run);
+	}
+	if (n < 3 && !trial)
+		return;
+	ret->need_least = n < 3 ? min_of(least, trial / 4) : least;
+	ret->need_most = n < 3 ? max_of(most, 4 * trial + MS / 10) : n < 20 ? 2 * most : most;
+	ret->need_most = given_up > ret->need_most ? 2 * given_up : ret->need_most;
+}
+
+/* False: it was neither ready nor refused for its deadline, or is not over. */
 static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
 {
 	const struct sim *s = j->s;
 	const struct sim_exec *x = &s->execs[exec];
 	uint64_t run = run_of(s, exec);
+	bool given_up = x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED,
+	     refused = x->at[BSA_ENQUEUED] == NEVER;
 
-	if (x->at[BSA_ENQUEUED] == NEVER)
+	if (refused && !given_up)
 		return false;
-	*ret = (struct bsa_sharing_call){ .ready = x->at[BSA_ENQUEUED] - s->began,
+	*ret = (struct bsa_sharing_call){ .ready = x->at[refused ? BSA_RUN_ENDED : BSA_ENQUEUED] - s->began,
 		                          .response = run,
 		                          .run = run - x->redo,
-		                          .deadline = x->deadline ? x->deadline : NEVER,
+		                          .deadline = x->deadline ? x->deadline - min_of(x->deadline, s->began) : NEVER,
 		                          .step = step_truth(j, x->model),
 		                          .usual = s->models[x->model].estimate_ns,
 		                          .stream = x->stream,
 		                          .app = x->app,
 		                          .priority = x->priority,
-		                          .given_up = x->miss == BSA_MISS_ABORTED,
+		                          .given_up = given_up,
+		                          .refused = refused,
 		                          .asked = is_picked(j, exec),
 		                          .answered = !x->status && x->path != BSA_PATH_PREPARE };
+	if (given_up)
+		need_truth(j, exec, ret);
+	if (refused)
+		return true;
 	if (x->cpu == NEVER)
 		ret->off = (uint64_t)((double)ret->run * stalled_truth(j));
 	else if (x->cpu < ret->run)
@@ -714,8 +747,13 @@ static uint32_t preempt_mode(const struct judge *j)
 struct shared {
 	unsigned apps, judged;
 	bool shared;   /* a service has more than one app */
-	bool given_up; /* of an app that shares, more executions were given up than answered */
+	bool given_up; /* of an app that shares, more executions were refused or given up than answered, and fair sharing may have served many more in time */
 };
+
+static bool is_more(uint64_t ideal, uint64_t met)
+{
+	return ideal >= met + 8 && 4 * ideal > 5 * met;
+}
 
 static bool is_worse(double is, double ideal, uint64_t step)
 {
@@ -730,16 +768,17 @@ static void judge_apps(struct truth_verdict *ret, struct shared *of, const struc
 
 	for (unsigned i = 0; i < SIM_APPS; i++) {
 		const struct bsa_sharing_app *a = &apps[i];
-		bool by_work = a->work_ns >= 200 * MS, by_responses = a->n >= 30;
+		bool by_work = a->work_ns >= 200 * MS, by_responses = a->n >= 30 || a->due >= 30;
 
 		with_work += a->played > 0;
-		asked += a->work_ns > 0 || a->n > 0;
+		asked += a->work_ns > 0 || a->n > 0 || a->due > 0;
 		judged += by_work || by_responses;
 	}
 	for (unsigned i = 0; i < SIM_APPS && with_work > 1; i++) {
 		const struct bsa_sharing_app *a = &apps[i];
 
-		of->given_up |= (a->work_ns > 0 || a->n > 0) && given_up[i] > a->n;
+		of->given_up |= given_up[i] > a->n && a->due >= 30 && is_more(a->ideal_met_most, a->met);
+		ret->broken |= a->due >= 30 && is_more(a->ideal_met_least, a->met);
 		ret->broken |= a->work_ns >= 200 * MS && 2 * a->ideal_work_ns < a->work_ns;
 		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step) ||
 		                              is_worse((double)a->p95_least_ns, (double)a->ideal_p95_ns, step));
@@ -765,7 +804,8 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	for (uint32_t i = 0; i < j->s->n_execs; i++) {
 		const struct sim_exec *x = &j->s->execs[i];
 
-		given_up[x->app] += x->service == j->service && x->miss == BSA_MISS_ABORTED && is_picked(j, i);
+		given_up[x->app] += x->service == j->service && is_picked(j, i) &&
+		                    (x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED);
 		ret->unsure |= j->s->execs[i].over_at > j->s->ended;
 		a.n += j->s->execs[i].service == j->service && arrival_of(j, i, &a.calls[a.n]);
 	}

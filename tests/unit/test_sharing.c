@@ -22,8 +22,11 @@ enum {
 	CALLS = STREAMS * OF_EACH,
 	APPS = 3,
 	SAVE = 2,
+	ABORT = 0,
+	REFUSE = 1,
 	ADVISE = 2,
 	WORLDS = 300,
+	DEADLINE_WORLDS = 600,
 	LONG = 300000
 };
 enum { FAIR, PRIORITY, FIFO };
@@ -41,6 +44,9 @@ static uint64_t random_below(uint64_t *series, uint64_t n)
 
 struct world {
 	struct bsa_sharing_call calls[CALLS]; /* as recorded */
+	uint64_t budgets[STREAMS];            /* deadlines, after the submission; 0: none */
+	uint64_t held[STREAMS];               /* lane time of the call that is under way */
+	double wrong;                         /* factor by which the service's estimates are wrong; 0: it has none */
 	size_t n;
 	uint64_t series, stall;
 	struct {
@@ -60,10 +66,12 @@ static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsa_replay_cal
 		return false;
 	if (w->streams[i].left-- == OF_EACH)
 		at = w->streams[i].begins;
+	w->held[i] = 0;
 	*ret = (struct bsa_replay_call){ .at = at,
-		                         .deadline = BSA_REPLAY_NEVER,
+		                         .deadline = w->budgets[i] ? at + w->budgets[i] : BSA_REPLAY_NEVER,
 		                         .run_ns = run,
 		                         .step_ns = w->streams[i].step,
+		                         .model = i,
 		                         .app = w->streams[i].app,
 		                         .priority = w->streams[i].priority,
 		                         .tag = i };
@@ -73,17 +81,32 @@ static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsa_replay_cal
 static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct world *w = arg;
+	bool refused = o->fate == BSA_REPLAY_REFUSED, answered = o->fate == BSA_REPLAY_ANSWERED;
+	uint64_t run = w->streams[call->tag].run;
 
-	w->calls[w->n++] = (struct bsa_sharing_call){ .ready = call->at,
-		                                      .response = o->ended - call->at,
-		                                      .run = call->run_ns,
-		                                      .deadline = UINT64_MAX,
+	w->calls[w->n++] = (struct bsa_sharing_call){ .ready = refused ? o->ended : call->at,
+		                                      .response = refused ? 0 : o->ended - call->at,
+		                                      .run = answered ? call->run_ns : w->held[call->tag],
+		                                      .usual = (uint64_t)((double)run * w->wrong),
+		                                      .need_least = run,
+		                                      .need_most = run + US(200),
+		                                      .deadline = call->deadline,
 		                                      .step = call->step_ns,
 		                                      .stream = call->tag,
 		                                      .app = call->app,
 		                                      .priority = call->priority,
 		                                      .asked = true,
-		                                      .answered = true };
+		                                      .given_up = !answered,
+		                                      .refused = refused,
+		                                      .answered = answered };
+}
+
+static void call_held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+{
+	struct world *w = arg;
+
+	(void)lane;
+	w->held[call->tag] += ended - began;
 }
 
 static int by_ready(const void *a, const void *b)
@@ -94,16 +117,28 @@ static int by_ready(const void *a, const void *b)
 }
 
 /* @policy serves; all times are of their own, so that no two things happen at once. */
-static void make_world(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
+static void play_world(struct world *w, uint32_t policy, uint32_t deadlines, uint32_t lanes)
 {
-	const struct bsa_replay_model unknown = { 0 };
-	const struct bsa_replay replay = { .rules = { policy, SAVE, ADVISE, lanes },
+	struct bsa_replay_model models[STREAMS];
+	const struct bsa_replay replay = { .rules = { policy, SAVE, deadlines, lanes },
 		                           .n_apps = APPS,
-		                           .n_models = 1,
+		                           .n_models = STREAMS,
 		                           .n_chains = STREAMS,
-		                           .models = &unknown };
-	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = w };
+		                           .models = models };
+	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .held = call_held, .arg = w };
 
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		uint64_t ns = (uint64_t)((double)w->streams[i].run * w->wrong);
+
+		models[i] = (struct bsa_replay_model){ .floor_ns = ns, .estimate_ns = ns };
+	}
+	assert_true(bsa_replay_run(&replay, &source));
+	assert_int_equal(w->n, CALLS);
+	qsort(w->calls, w->n, sizeof(*w->calls), by_ready);
+}
+
+static void set_up_world(struct world *w, uint64_t seed)
+{
 	*w = (struct world){ .series = seed };
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		w->streams[i].run = US(50) + random_below(&w->series, MS(8));
@@ -114,9 +149,12 @@ static void make_world(struct world *w, uint64_t seed, uint32_t policy, uint32_t
 		w->streams[i].priority = i % APPS == 0 ? 0 : 2;
 		w->streams[i].left = OF_EACH;
 	}
-	assert_true(bsa_replay_run(&replay, &source));
-	assert_int_equal(w->n, CALLS);
-	qsort(w->calls, w->n, sizeof(*w->calls), by_ready);
+}
+
+static void make_world(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
+{
+	set_up_world(w, seed);
+	play_world(w, policy, ADVISE, lanes);
 }
 
 static int next_recorded(void *arg, struct bsa_sharing_call *ret)
@@ -177,6 +215,63 @@ static void what_priority_did_to_an_app_shows(void **state)
 	assert_in_range(slower, WORLDS / 2, WORLDS); /* the app of low priority */
 }
 
+/* Half of the streams have deadlines. Estimates are up to four times too small or too large. */
+static void make_world_with_deadlines(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
+{
+	static const double wrong[] = { 0.25, 0.5, 1, 2, 4 };
+
+	set_up_world(w, seed);
+	w->wrong = wrong[seed % 5];
+	for (uint32_t i = 0; i < STREAMS; i += 2)
+		w->budgets[i] = w->streams[i].run / 2 + random_below(&w->series, MS(30));
+	play_world(w, policy, seed % 3 ? ABORT : REFUSE, lanes);
+}
+
+static bool misses_many_more(const struct bsa_sharing_app *a)
+{
+	return a->due >= 30 && a->ideal_met_least >= a->met + 8 && 4 * a->ideal_met_least > 5 * a->met;
+}
+
+static void no_deadline_of_a_fair_service_is_missed_more_often_than_under_fair_sharing(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	unsigned missed = 0;
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= DEADLINE_WORLDS; seed++) {
+		uint32_t lanes = 1 + seed % 2;
+
+		make_world_with_deadlines(&w, seed, FAIR, lanes);
+		share(&w, lanes, apps);
+		for (int i = 0; i < APPS; i++) {
+			if (misses_many_more(&apps[i]))
+				fail_msg("seed %lu, app %d met %lu of %lu, and %lu to %lu under fair sharing", seed, i,
+				         apps[i].met, apps[i].due, apps[i].ideal_met_least, apps[i].ideal_met_most);
+			assert_true(apps[i].ideal_met_least <= apps[i].ideal_met_most &&
+			            apps[i].ideal_met_most <= apps[i].due);
+			missed += apps[i].due >= 30 && 2 * apps[i].met < apps[i].due;
+		}
+	}
+	assert_true(missed > DEADLINE_WORLDS / 10); /* or nothing was put to the test */
+}
+
+static void what_first_come_first_served_did_to_deadlines_shows(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	unsigned failed = 0;
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= DEADLINE_WORLDS; seed++) {
+		make_world_with_deadlines(&w, seed, FIFO, 1);
+		share(&w, 1, apps);
+		for (int i = 0; i < APPS; i++)
+			failed += misses_many_more(&apps[i]);
+	}
+	assert_true(failed > DEADLINE_WORLDS / 20);
+}
+
 /* A long one, and a short one that comes in its midst, of another app. */
 static void two_apps(struct world *w, uint64_t off)
 {
@@ -234,6 +329,98 @@ static void who_was_given_up_needs_a_usual_run(void **state)
 			assert_int_equal(apps[1].ideal_work_ns, MS(6) + need - w.calls[1].ready);
 			assert_int_equal(apps[1].received_ns, had);
 		}
+}
+
+/* The second of the two apps was refused, 4.9 ms after the first began; its deadline is 2 ms later. */
+static void one_refused(struct world *w, uint64_t least, uint64_t usual, uint64_t most)
+{
+	two_apps(w, 0);
+	w->calls[1].deadline = w->calls[1].ready + MS(2);
+	w->calls[1].response = w->calls[1].run = 0;
+	w->calls[1].usual = usual;
+	w->calls[1].need_least = least;
+	w->calls[1].need_most = most;
+	w->calls[1].answered = false;
+	w->calls[1].given_up = w->calls[1].refused = true;
+}
+
+static void who_was_refused_takes_part_without_any_work(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	one_refused(&w, US(500), US(500), US(500));
+	share(&w, 1, apps);
+	assert_int_equal(apps[0].ideal_p95_ns, MS(10) + US(500));
+	assert_int_equal(apps[1].work_ns + apps[1].ideal_work_ns + apps[1].received_ns + apps[1].n, 0);
+	assert_int_equal(apps[1].due, 1);
+	assert_int_equal(apps[1].met, 0);
+	assert_int_equal(apps[0].due, 0);
+}
+
+/* It comes on the lane at 6 ms, 1.1 ms after it was refused, and has until 6.9 ms. A quarter to spare: until 6.5 ms. */
+static void what_it_needed_decides_whether_it_is_in_time(void **state)
+{
+	static const struct {
+		uint64_t least, usual, most;
+		unsigned met_least, met_most;
+	} needs[] = {
+		{ US(100), US(200), US(500), 1, 1 },    { US(100), US(200), US(501), 0, 1 },
+		{ US(100), US(501), US(501), 0, 1 },    { US(900), US(900), US(900), 0, 1 },
+		{ US(100), US(901), US(1000), 0, 1 },   { US(901), US(901), US(901), 0, 0 },
+		{ US(1000), US(1000), US(1000), 0, 0 }, { US(100), US(200), 0, 0, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		struct bsa_sharing_app apps[APPS];
+		struct world w;
+
+		one_refused(&w, needs[i].least, needs[i].usual, needs[i].most);
+		share(&w, 1, apps);
+		if (apps[1].ideal_met_least != needs[i].met_least || apps[1].ideal_met_most != needs[i].met_most)
+			fail_msg("needs %zu: %lu to %lu in time", i, apps[1].ideal_met_least, apps[1].ideal_met_most);
+	}
+}
+
+static void an_app_whose_needs_are_unknown_makes_others_unsure(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	one_refused(&w, US(100), US(200), US(300));
+	w.calls[0].deadline = MS(20);
+	share(&w, 1, apps);
+	assert_int_equal(apps[0].ideal_met_least, 1);
+	assert_int_equal(apps[0].met, 1);
+	w.calls[1].need_most = 0;
+	share(&w, 1, apps);
+	assert_int_equal(apps[0].ideal_met_least, 0);
+	assert_int_equal(apps[0].ideal_met_most, 1);
+}
+
+/* A thread that is refused tries again every 100 us. In the replay each try that is not refused takes 1 ms, so that nine tries behind it are not made. */
+static void who_waits_for_an_answer_does_not_try_again(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w = { .n = 200 };
+
+	(void)state;
+	for (size_t i = 0; i < w.n; i++)
+		w.calls[i] = (struct bsa_sharing_call){ .ready = US(100) * (i + 1),
+			                                .usual = MS(1) - 1,
+			                                .need_least = MS(1) - 1,
+			                                .need_most = MS(1) - 1,
+			                                .deadline = US(100) * (i + 1) + MS(2),
+			                                .given_up = true,
+			                                .refused = true,
+			                                .asked = true };
+	share(&w, 1, apps);
+	assert_int_equal(apps[0].due, 200);
+	assert_int_equal(apps[0].ideal_met_least, 20);
+	assert_int_equal(apps[0].ideal_met_most, 20);
 }
 
 static void who_was_on_no_cpu_cannot_leave_meanwhile(void **state)
@@ -516,6 +703,12 @@ int main(void)
 		cmocka_unit_test(what_priority_did_to_an_app_shows),
 		cmocka_unit_test(a_short_one_waits_for_a_step_and_not_for_all),
 		cmocka_unit_test(who_was_given_up_needs_a_usual_run),
+		cmocka_unit_test(who_was_refused_takes_part_without_any_work),
+		cmocka_unit_test(what_it_needed_decides_whether_it_is_in_time),
+		cmocka_unit_test(an_app_whose_needs_are_unknown_makes_others_unsure),
+		cmocka_unit_test(who_waits_for_an_answer_does_not_try_again),
+		cmocka_unit_test(no_deadline_of_a_fair_service_is_missed_more_often_than_under_fair_sharing),
+		cmocka_unit_test(what_first_come_first_served_did_to_deadlines_shows),
 		cmocka_unit_test(who_was_on_no_cpu_cannot_leave_meanwhile),
 		cmocka_unit_test(no_stretch_without_a_cpu_is_longer_than_a_stall),
 		cmocka_unit_test(a_longer_run_has_longer_steps),

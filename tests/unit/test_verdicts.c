@@ -134,6 +134,7 @@ static void a_bound_of_nothing_is_one(void **state)
 	.ideal_p95_ns = (ideal_p95)
 #define RESPONSES(n_, mean, ideal_mean, p95, ideal_p95) RESPONSES_SURE(n_, mean, ideal_mean, p95, p95, ideal_p95)
 #define WORK(work, ideal) .work_ns = (work), .ideal_work_ns = (ideal), .received_ns = 1
+#define DUE(due_, met_, least, most) .due = (due_), .met = (met_), .ideal_met_least = (least), .ideal_met_most = (most)
 #define FINE RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1000), MS(1000))
 
 static const struct {
@@ -163,10 +164,21 @@ static const struct {
 	{ "in too short a time to be judged", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200) - 1, MS(10)) }, MS(1), false, 0, BSV_PASS, "", 0 },
 	{ "nothing at all, though a lane was to be had", { .work_ns = MS(200), .ideal_work_ns = MS(100) }, MS(1), false, 0, BSV_FAIL, "got 0 %", 0 },
 	{ "nothing, and fair sharing had none to give either", { .work_ns = MS(200), .ideal_work_ns = MS(200) }, MS(1), false, 0, BSV_PASS, "", 0 },
-	{ "nothing, and what it needed is not known", { .work_ns = MS(200), .ideal_work_ns = MS(200) }, MS(1), false, 0, BSV_CANNOT_TELL, "117 of meek's executions were given up", 117 },
+	{ "nothing, and what it needed is not known", { .work_ns = MS(200), .ideal_work_ns = MS(200), DUE(117, 0, 7, 117) }, MS(1), false, 0, BSV_CANNOT_TELL, "117 of meek's executions were refused or given up", 117 },
+	{ "and if it had needed the least, fair sharing could have let no more than seven in time", { .work_ns = MS(200), .ideal_work_ns = MS(200), DUE(117, 0, 0, 7) }, MS(1), false, 0, BSV_PASS, "", 117 },
 	{ "most were given up, and the others waited long", { RESPONSES(30, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "on average", 31 },
-	{ "most were given up, and the others waited as under fair sharing", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_CANNOT_TELL, "31 of meek's executions", 31 },
-	{ "half were given up", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "", 30 },
+	{ "most were given up, and the others waited as under fair sharing", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)), DUE(61, 30, 30, 38) }, MS(1), false, 0, BSV_CANNOT_TELL, "30 to 38 of 61; as recorded, 30", 31 },
+	{ "most were given up, and fair sharing could not have let a quarter more in time", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)), DUE(61, 32, 30, 40) }, MS(1), false, 0, BSV_PASS, "", 31 },
+	{ "half were given up", { RESPONSES(30, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)), DUE(60, 30, 30, 60) }, MS(1), false, 0, BSV_PASS, "", 30 },
+	{ "fair sharing would have let many more in time", { DUE(62, 1, 41, 62) }, MS(1), false, 0, BSV_FAIL, "meek's executions met 1 of 62 deadlines; under fair sharing at least 41 would have been met (limit: 25 % more); mostly hog held the lane", 61 },
+	{ "and none was in time", { DUE(62, 0, 41, 62) }, MS(1), false, 0, BSV_FAIL, "met 0 of 62 deadlines", 62 },
+	{ "though they were answered, late", { RESPONSES(62, MS(10), MS(10), MS(20), MS(20)), DUE(62, 1, 41, 62) }, MS(1), false, 0, BSV_FAIL, "met 1 of 62", 0 },
+	{ "eight more of thirty", { DUE(30, 1, 9, 9) }, MS(1), false, 0, BSV_FAIL, "at least 9", 0 },
+	{ "a stall or two decide about seven", { DUE(30, 1, 8, 8) }, MS(1), false, 0, BSV_PASS, "nearest to the limit, meek's executions met 1 of 30 deadlines", 0 },
+	{ "of 29 executions too little is seen", { DUE(29, 0, 29, 29) }, MS(1), false, 0, BSV_PASS, "1 app had too little work", 29 },
+	{ "a quarter more", { DUE(100, 40, 50, 50) }, MS(1), false, 0, BSV_PASS, "at least 50", 0 },
+	{ "more than a quarter more", { DUE(100, 40, 51, 51) }, MS(1), false, 0, BSV_FAIL, "at least 51", 0 },
+	{ "a native service has no lanes that a replay could give", { RESPONSES(40, MS(10), MS(10), MS(20), MS(20)), DUE(62, 1, 41, 62) }, MS(1), true, 0, BSV_PASS, "", 0 },
 	{ "steps are not known", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_CANNOT_TELL, "checkpoints", 0 },
 	{ "and do not matter for what it got", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, -1, false, 0, BSV_FAIL, "got 33 %", 0 },
 	{ "responses of a native service are not judged", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(200)) }, MS(1), true, 0, BSV_PASS, "at least half", 0 },

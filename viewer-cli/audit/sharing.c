@@ -14,7 +14,11 @@
 #include "base/template.h"
 #include "base/vector.h"
 
-enum { EXECUTIONS_MIN = 30 };
+enum {
+	EXECUTIONS_MIN = 30,
+	DEADLINES_MIN =
+		8, /* more of them must be met under ideal sharing: as a quarter of EXECUTIONS_MIN, a stall or two can decide about fewer */
+};
 
 #define WORK_MIN_NS INT64_C(200000000)
 #define SLOWER_PERCENT 25.0
@@ -25,13 +29,15 @@ enum { EXECUTIONS_MIN = 30 };
 
 /* The p95 of few executions rests on a stall or two, which hit one app or another by chance: its lower confidence bound is judged. */
 static const char AT_P95[] = "or more at p95 (99 % confidence)";
+static const char DEADLINES[] = "deadlines";
 
 struct finding {
 	const struct bsv_sharing_app *app;
-	const char *figure; /* "on average" or AT_P95; NULL: the judged figure is the work that the app got */
-	int64_t is, ideal;  /* the figure, as recorded and under ideal sharing */
-	double slower;      /* percent */
-	double near;        /* closeness to the limit; 1: at the limit */
+	const char
+		*figure;   /* "on average", AT_P95 or DEADLINES; NULL: the judged figure is the work that the app got */
+	int64_t is, ideal; /* the figure, as recorded and under ideal sharing */
+	double slower;     /* percent; of deadlines: so many more would have been met */
+	double near;       /* closeness to the limit; 1: at the limit */
 	bool failed;
 };
 
@@ -45,13 +51,25 @@ static bool is_judged_by_work(const struct bsv_sharing_app *a)
 	return a->of.work_ns >= WORK_MIN_NS;
 }
 
+static bool is_judged_by_deadlines(const struct bsv_sharing_app *a)
+{
+	return a->of.due >= EXECUTIONS_MIN && !a->native;
+}
+
+/* Whether many more deadlines would be met, if @ideal were, than in the recording. */
+static bool is_much_more(int64_t ideal, int64_t met)
+{
+	return ideal - met >= DEADLINES_MIN && (double)ideal > (1 + SLOWER_PERCENT / 100) * (double)met;
+}
+
 /*
- * Most executions of the app were given up. The replay does not know how long they needed a lane, so the app may have got all that fair sharing would
- * have given it, or nothing of it.
+ * Most executions of the app were refused or given up. How long they needed a lane is not known, and with some of the lane times that they may have
+ * needed fair sharing would have let many more meet their deadlines, with others not.
  */
 static bool is_mostly_given_up(const struct bsv_sharing_app *a)
 {
-	return a->given_up > a->of.n;
+	return a->given_up > a->of.n &&
+	       (a->native || (is_judged_by_deadlines(a) && is_much_more(a->of.ideal_met_most, a->of.met)));
 }
 
 double bsv_sharing_got(const struct bsa_shared *of)
@@ -92,6 +110,20 @@ static void judge_response(struct finding *worst, const struct bsv_sharing_app *
 	keep_worse(worst, &f);
 }
 
+/* Deadlines that would have been met for certain, whatever was given up needed. */
+static void judge_deadlines(struct finding *worst, const struct bsv_sharing_app *a)
+{
+	struct finding f = { .app = a, .figure = DEADLINES, .is = a->of.met, .ideal = a->of.ideal_met_least };
+
+	if (f.ideal <= f.is)
+		return;
+	f.slower = 100 *
+	           ((double)f.ideal / (double)(f.is ? f.is : 1) - 1); /* so that it is a number: of none, as of one */
+	f.near = fmin(f.slower / SLOWER_PERCENT, (double)(f.ideal - f.is) / DEADLINES_MIN);
+	f.failed = is_much_more(f.ideal, f.is);
+	keep_worse(worst, &f);
+}
+
 static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 {
 	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
@@ -99,6 +131,8 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 		                                     .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
 		                                     .near = LESS_THAN / (bsv_sharing_got(&a->of) + 1e-9),
 		                                     .failed = true });
+	if (is_judged_by_deadlines(a))
+		judge_deadlines(worst, a);
 	if (!is_judged_by_responses(a))
 		return;
 	judge_response(worst, a, "on average", a->of.mean_ns, a->of.ideal_mean_ns);
@@ -125,8 +159,11 @@ static const char *taker_text(char to[BSV_WHY_MAX], const struct finding *w)
 {
 	if (!w->app->taker)
 		return "";
-	snprintf(to, BSV_WHY_MAX, w->figure ? "; they waited mostly for %.80s" : "; %.80s took most of it",
-	         w->app->taker);
+	if (w->figure == DEADLINES)
+		snprintf(to, BSV_WHY_MAX, "; mostly %.80s held the lane", w->app->taker);
+	else
+		snprintf(to, BSV_WHY_MAX, w->figure ? "; they waited mostly for %.80s" : "; %.80s took most of it",
+		         w->app->taker);
 	return to;
 }
 
@@ -137,7 +174,13 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 
 	snprintf(j->who, sizeof(j->who), "%s", app_name(w->app));
 	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
-	if (!w->figure)
+	if (w->figure == DEADLINES)
+		rule_explain(j,
+		             "%.80s's executions met %" PRId64 " of %" PRId64
+		             " deadlines; under fair sharing at least %" PRId64
+		             " would have been met (limit: 25 %% more)%s",
+		             app_name(w->app), w->is, of->due, w->ideal, taker_text(by, w));
+	else if (!w->figure)
 		rule_explain(j,
 		             "%.80s got %.2g %% of what fair sharing would have given it, in %s in which it had work "
 		             "(limit: 50 "
@@ -162,6 +205,12 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		         left_out == 1 ? "app had" : "apps had");
 	if (!w->app)
 		rule_explain(j, "every app got at least half of what fair sharing would have given it%s", rest);
+	else if (w->figure == DEADLINES)
+		rule_explain(j,
+		             "nearest to the limit, %.80s's executions met %" PRId64 " of %" PRId64
+		             " deadlines; under fair sharing at least %" PRId64
+		             " would have been met (limit: 25 %% more)%s",
+		             app_name(w->app), w->is, w->app->of.due, w->ideal, rest);
 	else if (w->slower <= 0)
 		rule_explain(j, "no app would have been quicker on average under fair sharing%s", rest);
 	else
@@ -199,7 +248,7 @@ static bool is_same_service(const struct bsa_shared *a, const struct bsa_shared 
 /* Had the app work in the asked time? */
 static bool has_work(const struct bsv_sharing_app *a)
 {
-	return a->of.n || a->of.work_ns;
+	return a->of.n || a->of.work_ns || a->of.due;
 }
 
 /* Has the service of app @i another app? */
@@ -231,14 +280,15 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 			continue;
 		sharing++;
 		judge_app(&worst, &f->apps[i]);
-		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]);
+		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]) &&
+		            !is_judged_by_deadlines(&f->apps[i]);
 		steps &= f->apps[i].step_ns >= 0;
 		if (is_mostly_given_up(&f->apps[i]) && (!given_up || f->apps[i].given_up > given_up->given_up))
 			given_up = &f->apps[i];
 	}
 	if (worst.app && isfinite(worst.slower))
 		v->figure = round(10 * worst.slower) / 10;
-	if (worst.failed && !worst.figure)
+	if (worst.failed && !worst.figure) /* what the app got */
 		v->bound = 100 / LESS_THAN - 100;
 	if (cannot) {
 		rule_explain(ret, "%s", cannot);
@@ -255,9 +305,12 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
 	} else if (given_up) {
 		rule_explain(ret,
-		             "%" PRId64 " of %.80s's executions were given up after their deadlines, and %" PRId64
-		             " were answered: what fair sharing would have given it is not known",
-		             given_up->given_up, app_name(given_up), given_up->of.n);
+		             "%" PRId64
+		             " of %.80s's executions were refused or given up for their deadlines, and %" PRId64
+		             " were answered: how many fair sharing would have let meet their deadlines is not known "
+		             "(%" PRId64 " to %" PRId64 " of %" PRId64 "; as recorded, %" PRId64 ")",
+		             given_up->given_up, app_name(given_up), given_up->of.n, given_up->of.ideal_met_least,
+		             given_up->of.ideal_met_most, given_up->of.due, given_up->of.met);
 	} else if (left_out == sharing) {
 		rule_explain(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
 	} else {
@@ -295,7 +348,11 @@ static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *inpu
 			                       .ideal_p95_ns = bsv_rows_get(rows, 8, 0),
 			                       .work_ns = bsv_rows_get(rows, 9, 0),
 			                       .ideal_work_ns = bsv_rows_get(rows, 10, 0),
-			                       .received_ns = bsv_rows_get(rows, 11, 0) };
+			                       .received_ns = bsv_rows_get(rows, 11, 0),
+			                       .due = bsv_rows_get(rows, 12, 0),
+			                       .met = bsv_rows_get(rows, 13, 0),
+			                       .ideal_met_least = bsv_rows_get(rows, 14, 0),
+			                       .ideal_met_most = bsv_rows_get(rows, 15, 0) };
 
 		if (keep_app(f, &of))
 			r = bsv_no_memory(err);

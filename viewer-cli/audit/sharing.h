@@ -1,5 +1,5 @@
 /*
- * sharing.h -- the rule `fairness`: did an app wait longer, or get less, than under ideal fair sharing of the same arrivals? docs/figures.md,
+ * sharing.h -- the rule `fairness`: did an app wait longer, get less, or miss more deadlines, than under ideal fair sharing of the same arrivals? docs/figures.md,
  * "Verdicts".
  *
  * bsv_sharing_read reads the facts from a database; bsv_rule_sharing judges facts without any.
@@ -13,9 +13,10 @@
 /* An app of one service. */
 struct bsv_sharing_app {
 	struct bsa_shared of;
-	char *name, *taker; /* owned; taker: the other app that this app waited for longest; NULL: none */
-	int64_t given_up;   /* executions that were given up: the lane time that they needed is unknown */
-	int64_t step_ns;    /* longest step of the models prepared for its service; -1: unknown */
+	char *name,
+		*taker; /* owned; taker: the other app that this app waited for longest, or that had the lane when it was refused; NULL: none */
+	int64_t given_up; /* executions that were refused or given up: the lane time that they needed is unknown */
+	int64_t step_ns;  /* longest step of the models prepared for its service; -1: unknown */
 	bool native; /* whether the service has no lanes: then only the work that the app got is judged, not its responses */
 };
 

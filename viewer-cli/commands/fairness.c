@@ -69,7 +69,8 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 		const struct bsa_shared *of = &f->apps[i].of;
 		double got = bsv_sharing_got(of);
 
-		if (!of->n && !of->work_ns) /* no work in the asked time: the app was replayed for the others only */
+		if (!of->n && !of->work_ns &&
+		    !of->due) /* no work in the asked time: the app was replayed for the others only */
 			continue;
 		bsv_rows_text(rows, f->apps[i].name);
 		bsv_rows_int(rows, of->n);
@@ -81,6 +82,31 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 		else
 			bsv_rows_null(rows);
 		bsv_rows_text(rows, f->apps[i].taker);
+	}
+	return rows;
+}
+
+static struct bsv_rows *deadline_rows(const struct bsv_sharing_facts *f)
+{
+	static const struct bsv_column columns[] = {
+		{ "app", "text", NULL },
+		{ "deadlines", "count", NULL },
+		{ "met", "count", NULL },
+		{ "fair_met_least", "count", NULL },
+		{ "fair_met_most", "count", NULL },
+	};
+	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
+
+	for (size_t i = 0; rows && i < f->n; i++) {
+		const struct bsa_shared *of = &f->apps[i].of;
+
+		if (!of->due)
+			continue;
+		bsv_rows_text(rows, f->apps[i].name);
+		bsv_rows_int(rows, of->due);
+		bsv_rows_int(rows, of->met);
+		bsv_rows_int(rows, of->ideal_met_least);
+		bsv_rows_int(rows, of->ideal_met_most);
 	}
 	return rows;
 }
@@ -113,6 +139,8 @@ static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sh
 
 	bsv_answer_rows(a->answer, "sharing", "response times and work by app, real and under fair sharing",
 	                sharing_rows(sharing));
+	bsv_answer_rows(a->answer, "deadlines", "deadlines by app, real and under fair sharing",
+	                deadline_rows(sharing));
 	add_share_parts(
 		a, window,
 		bsv_audit_keep(a,
@@ -168,7 +196,8 @@ const struct bsv_command bsv_fairness = {
 	.examples = "  burstscope fairness\n"
 		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
 		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
-	.more = "Parts: sharing, apps, jain, interference, windows. The verdict passes if no app was much slower, or\n"
+	.more = "Parts: sharing, deadlines, apps, jain, interference, windows. The verdict passes if no app was much "
+	        "slower, or\n"
 		"got much less, than under fair sharing of the same arrivals; with --bound, if no app was further\n"
 		"behind its share than that: see docs/figures.md, Verdicts.\n",
 	.options = options,

@@ -1,2 +1,2 @@
--- sharing_given_up: one row per app: the number of its executions that were given up after their deadline, while they waited or ran.
-@with@SELECT app_id, count(*) AS n FROM picked WHERE miss = 'aborted' AND app_id IS NOT NULL GROUP BY 1
+-- sharing_given_up: one row per app: the number of its executions that were refused or given up for their deadlines.
+@with@SELECT app_id, count(*) AS n FROM picked WHERE miss IN ('aborted', 'predicted') AND app_id IS NOT NULL GROUP BY 1

@@ -1,5 +1,10 @@
--- sharing_names: one row per app: its name, and the name of the other app that it waited for longest. A hole brings the pairs of apps with their ns.
-@with@, ranked AS (
-	SELECT t.app_id, t.by_app_id, row_number() OVER (PARTITION BY t.app_id ORDER BY t.ns DESC, t.by_app_id) AS nth
-	FROM (@takers@) t WHERE t.by_app_id <> t.app_id AND t.ns > 0)
+-- sharing_names: one row per app: its name, and the name of the other app that it waited for longest; of an app that waited for no other one, the app that held
+-- the lane at most of its refusals. A hole brings the pairs of apps with their ns.
+@with@, refused AS (
+	SELECT p.app_id, r.holder_app_id AS by_app_id, count(*) AS n
+	FROM refusal r CROSS JOIN picked p WHERE p.id = r.execution_id AND r.holder_app_id IS NOT NULL GROUP BY 1, 2),
+ranked AS (
+	SELECT t.app_id, t.by_app_id, row_number() OVER (PARTITION BY t.app_id ORDER BY t.refusals, t.much DESC, t.by_app_id) AS nth
+	FROM (SELECT app_id, by_app_id, ns AS much, 0 AS refusals FROM (@takers@) UNION ALL SELECT app_id, by_app_id, n, 1 FROM refused) t
+	WHERE t.by_app_id <> t.app_id AND t.much > 0)
 SELECT a.id, a.name, b.name AS taker FROM apps a LEFT JOIN ranked r ON r.app_id = a.id AND r.nth = 1 LEFT JOIN apps b ON b.id = r.by_app_id ORDER BY 1

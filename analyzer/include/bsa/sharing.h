@@ -16,6 +16,9 @@ struct bsa_shared {
 	int64_t p95_least_ns;           /* lower confidence bound of p95_ns, 99 % */
 	int64_t work_ns, ideal_work_ns; /* an execution of it was ready, or on a lane */
 	int64_t received_ns;            /* lane time */
+	int64_t due; /* executions with a deadline that were answered, refused or given up; of them were off their last lane in time: */
+	int64_t met;                             /* as recorded */
+	int64_t ideal_met_least, ideal_met_most; /* under ideal sharing: for certain, and at most */
 };
 
 /* Apps that were only played beside those that were asked for have no work. A service of which nothing is told could not be replayed: its rules are not known, they changed, or too many were ready at a time. */
