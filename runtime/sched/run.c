@@ -60,7 +60,8 @@ struct run {
 	struct nnb_reason *reason; /* the reason of a failure inside an operation */
 	uint64_t carry;            /* trial runs: time of the current operation before the run yielded */
 	bool broken;               /* the run has been off its lane in between */
-	uint64_t ended;            /* end of the run, if it is timed; 0 otherwise */
+	bool timed;                /* read the clock: when it begins and ends, and is off its lane */
+	uint64_t ended, off_ns;    /* end of the run, and the time off its lane in between; 0: it is not timed */
 	/* after starting over, for events: operations before redo_until are done again, since redo_from */
 	uint32_t redo_until;
 	uint64_t redo_from, redo_ns;
@@ -295,7 +296,7 @@ static enum nnb_status lane_yield(struct run *run, uint32_t left_from, bool *on_
 	struct nnb__seat *seat = &run->runner->seat;
 	bool over = seat->lanes->policy.preempt == NNB_PREEMPT_RESTART, left;
 	uint32_t next = nnb_execution_next_op(run->execution);
-	uint64_t until = latest_start(run, over ? 0 : left_from);
+	uint64_t until = latest_start(run, over ? 0 : left_from), yields_at = run->timed ? nnb__now() : 0;
 	enum nnb_status status;
 
 	assert(seat->lanes && seat->job.lane != NNB__NO_LANE);
@@ -309,6 +310,8 @@ static enum nnb_status lane_yield(struct run *run, uint32_t left_from, bool *on_
 	nnb__trace_delay(seat->trace);
 	*on_lane = !status;
 	run->broken |= left;
+	if (run->timed && left)
+		run->off_ns += nnb__now() - yields_at;
 	if (left)
 		run->redo_ns = 0; /* the preemption event has reported it */
 	if (status)
@@ -495,9 +498,8 @@ static void trace_ended(struct run *run, enum nnb_status status, bool on_lane, u
 	nnb__trace_ended(t, status, nnb_execution_next_op(run->execution), cpu);
 }
 
-/* Wait for a lane, then run on it. @timed: read the clock; then *began is the time of the start. */
-static enum nnb_status run_on_lane(struct run *run, uint64_t until, bool timed, uint64_t *began,
-                                   struct nnb_reason *reason)
+/* Wait for a lane, then run on it. If the run is timed, *began is the time of the start. */
+static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *began, struct nnb_reason *reason)
 {
 	struct nnb__runner *r = run->runner;
 	bool on_lane = true;
@@ -511,13 +513,13 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, bool timed, 
 			return status;
 	}
 	cpu = trace_dispatched(r);
-	*began = timed ? nnb__now() : 0;
+	*began = run->timed ? nnb__now() : 0;
 	run->last = r->seat.lanes && r->seat.job.since && !run->op_ns ? r->seat.job.since : *began;
-	if (timed && *began >= until)
+	if (run->timed && *began >= until)
 		status = run_late(run, NBT_stage_queue, "a lane came too late to meet the deadline", reason);
 	else
 		status = run_observed(run, &on_lane, reason);
-	run->ended = timed ? nnb__now() : 0;
+	run->ended = run->timed ? nnb__now() : 0;
 	trace_ended(run, status, on_lane, cpu);
 	if (r->seat.lanes && on_lane)
 		nnb__lanes_give(&r->seat);
@@ -545,7 +547,6 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 		           .loop_ns = terms->loop_timeout_ns,
 		           .asked_ns = terms->deadline_ns,
 		           .stop_at = NNB__NEVER };
-	bool learn = r->times && nnb__times_due(r->times), timed = learn || on_device_ns || terms->deadline_ns;
 	uint64_t began, until;
 	enum nnb_status status;
 
@@ -555,12 +556,13 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	r->seat.job.floor_ns = least_left(r, 0);
 	until = nnb__waits_until(r->deadlines, deadline, r->seat.job.floor_ns);
 	run.watched = r->times && nnb__times_is_long(r->times);
+	run.timed = on_device_ns || terms->deadline_ns || (r->times && nnb__times_due(r->times));
 	prepare_to_leave(&run);
-	status = run_on_lane(&run, until, timed, &began, reason);
-	if (status || !timed)
+	status = run_on_lane(&run, until, &began, reason);
+	if (status || !run.timed)
 		return status;
 	if (on_device_ns)
-		*on_device_ns = run.ended - began;
+		*on_device_ns = run.ended - began - run.off_ns;
 	if (r->times && !run.broken)
 		nnb__times_learn(r->times, run.ended - began);
 	if (run.watched)
@@ -624,9 +626,12 @@ static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, 
                           uint64_t *ret_look_ns)
 {
 	struct stretches stretches = { 0 };
-	struct run run = {
-		.runner = r, .deadline = NNB__NEVER, .op_ns = op_ns, .stretches = &stretches, .watched = true
-	};
+	struct run run = { .runner = r,
+		           .deadline = NNB__NEVER,
+		           .op_ns = op_ns,
+		           .stretches = &stretches,
+		           .watched = true,
+		           .timed = true };
 	uint64_t began, cpu, exec = 0; /* the number of the trial run in the stream of its connection; 0: no events */
 	enum nnb_status status;
 
@@ -640,7 +645,7 @@ static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, 
 	prepare_to_leave(&run);
 	run.stop_at = until;
 	cpu = nnb__cpu_now();
-	status = run_on_lane(&run, run.stop_at, true, &began, NULL);
+	status = run_on_lane(&run, run.stop_at, &began, NULL);
 	cpu = nnb__cpu_now() - cpu;
 	nnb_execution_end(run.execution);
 	nnb__trace_refused(r->seat.trace, status);

@@ -30,8 +30,8 @@ enum nnb_status nnb__admit(struct nnb__runner *runner, const struct nnb_terms *t
 
 /*
  * Run a begun execution on a lane, and yield the lane when required. Returns the status of the execution; or
- * MISSED_DEADLINE_TRANSIENT; or GENERAL_FAILURE: it was cancelled. *on_device_ns, unless NULL: the time from its first lane to
- * its end (Q-38), written with NONE only.
+ * MISSED_DEADLINE_TRANSIENT; or GENERAL_FAILURE: it was cancelled. *on_device_ns, unless NULL: the time that it had a lane (Q-38),
+ * written with NONE only.
  */
 enum nnb_status nnb__run(struct nnb__runner *runner, struct nnb_execution *execution, const struct nnb_terms *terms,
                          uint64_t *on_device_ns, struct nnb_reason *reason);
