@@ -475,6 +475,16 @@ static bool says_missed(const struct bsa_exec *x)
 	       fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT;
 }
 
+/*
+ * The recording ended after the deadline of @x, and @x was still under way then: whatever its answer will be, it is late. Not where
+ * summaries are recorded, because the one of @x may have been about to be written.
+ */
+static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return f->finished && !x->evicted && !f->options.horizon_ns && x->fact.deadline && x->fact.deadline < f->now &&
+	       !has_boundary(x, last_of(x)) && is_open(f, x);
+}
+
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -491,6 +501,9 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = (int64_t)(end - fact->deadline);
+	} else if (is_overdue(f, x)) {
+		fact->miss = BSA_MISS_LATE;
+		fact->lateness = BSA_LATENESS_UNKNOWN;
 	}
 }
 

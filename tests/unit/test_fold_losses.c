@@ -500,6 +500,32 @@ static void an_empty_queue_ends_waits_that_were_lost(void **state)
 
 #define NUMBERED(n) "300001070 sched_enqueue exec=5:1 model=2 app=20 priority=high ahead=1 nth_ready=" n "\n"
 
+static void who_is_under_way_past_a_deadline_at_the_end_has_missed_it(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "it waits for a lane", HERE HELD ASKED ENQUEUE LATER,
+		  "execution id=3:1 quality=open deadline=9000 miss=late lateness=- missed_at=- status=255" },
+		{ "it runs", HERE ASKED ENQUEUE DISPATCH LATER, "execution id=3:1 quality=open miss=late lateness=-" },
+		{ "it is answered, and the app does not have the answer", HERE ASKED RAN ANSWER LATER,
+		  "execution id=3:1 quality=open miss=late lateness=-" },
+		{ "its deadline is after the end of the recording",
+		  HERE HELD ASKED ENQUEUE "8999 client_disconnect conn=9\n",
+		  "execution id=3:1 quality=open deadline=9000 miss=none lateness=0" },
+		{ "its end may have been lost", HERE HELD ASKED ENQUEUE "2000 loss ended=2001\n" LATER,
+		  "execution id=3:1 quality=tail miss=none" },
+		{ "its burst was closed: that it was not answered does not say when it ended",
+		  HERE HELD ASKED ENQUEUE "8000 stream_close stream=3\n" LATER,
+		  "execution id=3:1 quality=tail miss=none" },
+		{ "a summary of it may be about to be written",
+		  HERE HELD ASKED ENQUEUE LATER,
+		  "execution id=3:1 quality=open miss=none",
+		  { .horizon_ns = 1000000000 } },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -509,6 +535,14 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		  "starved execution=3:1 began=1060 gap=300000000 open=2 top_culprit_ns=300000000\n"
 		  "inverted victim=3:1 holder=5:1 began=1060 dur=300000000 open=2\n"
 		  "execution id=3:1 quality=open queue=- bypassed=-\nno possible_wait" },
+		{ "the recording ends while it waits: its app was entitled to half of the lane until then",
+		  HERE "8 client_connect conn=2 pid=30 uid=1001 app=30 name=other\n"
+		       "8 model_prepare model=8 conn=2 name=big priority=low\n"
+		       "8 stream_open stream=8 conn=2 path=sync model=8\n"
+		       "990 sched_enqueue exec=8:1 model=8 app=30 priority=low\n"
+		       "990 sched_dispatch exec=8:1 lane=0\n" ASKED ENQUEUE LATER,
+		  "share app=20/camera received=0 entitled=150000000\n"
+		  "share app=30/other received=300000070 entitled=150000070" },
 		{ "the recording ends while it is off its lane",
 		  HERE ASKED ENQUEUE DISPATCH "1100 sched_preempt exec=3:1 lane=0\n" LATER,
 		  "wait execution=3:1 began=1100 ended=300001060 kind=1 open=2\nstarved execution=3:1 gap=299999960 "
@@ -794,6 +828,7 @@ int main(void)
 		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
 		cmocka_unit_test(what_does_not_add_up_is_not_complete),
 		cmocka_unit_test(an_empty_queue_ends_waits_that_were_lost),
+		cmocka_unit_test(who_is_under_way_past_a_deadline_at_the_end_has_missed_it),
 		cmocka_unit_test(a_wait_counts_as_far_as_it_was_recorded),
 		cmocka_unit_test(an_execution_that_comes_back_to_its_lane_left_it_in_the_hole),
 		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
