@@ -158,7 +158,8 @@ static void on_window(void *ctx, const struct bsa_lag *lag)
 	if (!l->options.tells.share)
 		return;
 	bsa_rows_app_name(l->rows, lag->app, app);
-	l->options.tells.share(l->options.tells.ctx, app, lag->received, lag->entitled);
+	l->options.tells.share(l->options.tells.ctx, app, bsa_rows_app_user(l->rows, lag->app), lag->received,
+	                       lag->entitled);
 }
 
 static void on_lag(void *ctx, const struct bsa_lag *lag)
@@ -169,7 +170,7 @@ static void on_lag(void *ctx, const struct bsa_lag *lag)
 	if (!l->options.tells.lag)
 		return;
 	bsa_rows_app_name(l->rows, lag->app, app);
-	l->options.tells.lag(l->options.tells.ctx, app, lag->lag);
+	l->options.tells.lag(l->options.tells.ctx, app, bsa_rows_app_user(l->rows, lag->app), lag->lag);
 }
 
 static void on_starved(void *ctx, const struct bsa_starved *s)
@@ -184,6 +185,7 @@ static void on_starved(void *ctx, const struct bsa_starved *s)
 	                         &(struct bsa_live_starved){ .app = app,
 	                                                     .model = bsa_rows_model_name(l->rows, s->model),
 	                                                     .model_id = s->model,
+	                                                     .uid = bsa_rows_app_user(l->rows, s->app),
 	                                                     .ended = s->began + s->gap,
 	                                                     .gap_ns = s->gap });
 }

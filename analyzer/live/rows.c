@@ -492,6 +492,13 @@ void bsa_rows_app_name(const struct bsa_rows *r, uint32_t app, char ret[BSA_ROWS
 		snprintf(ret, BSA_ROWS_APP_TEXT, "app %u", name->key);
 }
 
+uint32_t bsa_rows_app_user(const struct bsa_rows *r, uint32_t app)
+{
+	const struct name *name = bsa_table_find(&r->apps.table, app);
+
+	return name ? name->uid : BSA_LIVE_NOBODY;
+}
+
 const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model)
 {
 	const struct name *name = bsa_table_find(&r->models.table, model);
@@ -505,7 +512,7 @@ static void name_row(const struct bsa_rows *r, const struct pair *p, struct bsa_
 
 	row->app_id = p->app;
 	row->key = app ? app->key : BSA_LIVE_NOBODY;
-	row->uid = app ? app->uid : BSA_LIVE_NOBODY;
+	row->uid = bsa_rows_app_user(r, p->app);
 	bsa_rows_app_name(r, p->app, row->app);
 	snprintf(row->model, sizeof(row->model), "%s", bsa_rows_model_name(r, p->model));
 }

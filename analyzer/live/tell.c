@@ -87,6 +87,7 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.model_id = x->model,
 		.began = first_known(x),
 		.open_since = open_since(x),
+		.uid = bsa_rows_app_user(rows, x->app),
 		.deadline_at = x->deadline,
 		.cold = x->cold,
 		.e2e_ns = x->e2e,

@@ -147,6 +147,93 @@ static void a_set_stays_until_a_scraper_has_read_it(void **state)
 	bsv_metrics_free(m);
 }
 
+/* ---- users ---- */
+
+static void a_user_with_all_sets_gives_up_half_for_another(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+
+	(void)state;
+	bsv_metrics_for(m, 1);
+	for (unsigned i = 0; i < MOST + 10; i++) {
+		bsv_metrics_at(m, i);
+		count(m, "greedy", i, 1);
+	}
+	assert_int_equal(OTHERS(m), 10); /* it has all it can have */
+	bsv_metrics_at(m, MOST + 10);
+	count(m, "greedy", 0, 1); /* not the oldest any more */
+	bsv_metrics_for(m, 2);
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "modest", i, 1);
+	assert_int_equal(scraped_of(m, "greedy", 0), 2);
+	assert_int_equal(scraped_of(m, "greedy", 1), -1);
+	assert_int_equal(scraped_of(m, "greedy", MOST / 2), -1);
+	assert_int_equal(scraped_of(m, "greedy", MOST / 2 + 1), 1);
+	assert_int_equal(scraped_of(m, "modest", MOST / 2 - 1), 1);
+	assert_int_equal(scraped_of(m, "modest", MOST / 2), -1);
+	assert_int_equal(OTHERS(m), 10 + MOST / 2);
+	assert_int_equal(DROPPED(m), MOST / 2);
+	bsv_metrics_for(m, 1);
+	count(m, "greedy", 1, 1); /* it takes none back */
+	assert_int_equal(scraped_of(m, "modest", MOST / 2 - 1), 1);
+	assert_int_equal(DROPPED(m), MOST / 2);
+	bsv_metrics_for(m, 3);
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "third", i, 1);
+	assert_in_range(scraped_of(m, "third", MOST / 3 - 2), 1, 1);
+	assert_int_equal(scraped_of(m, "third", MOST / 3 + 1), -1);
+	for (unsigned i = 0; i < MOST / 2; i++) /* each of those that stayed is still found */
+		if (scraped_of(m, "modest", i) == 1)
+			count(m, "modest", i, 1);
+	assert_int_equal(scraped_of(m, "modest", MOST / 2 - 1), 2);
+	bsv_metrics_free(m);
+}
+
+/* Whose sets are idle gives them up first, whoever asks. */
+static void an_idle_set_goes_before_one_of_the_user_with_most(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+
+	(void)state;
+	bsv_metrics_for(m, 2);
+	count(m, "modest", 0, 1);
+	bsv_metrics_scraped(m);
+	bsv_metrics_at(m, 10 * MINUTE);
+	bsv_metrics_for(m, 1);
+	for (unsigned i = 0; i < MOST; i++)
+		count(m, "greedy", i, 1);
+	assert_int_equal(scraped_of(m, "modest", 0), -1);
+	bsv_metrics_for(m, 2);
+	count(m, "modest", 1, 1);
+	assert_int_equal(scraped_of(m, "modest", 1), 1);
+	assert_int_equal(scraped_of(m, "greedy", 0), -1);
+	bsv_metrics_free(m);
+}
+
+static void an_execution_takes_sets_of_its_user(void **state)
+{
+	struct bsv_metrics *m = metrics_new();
+	struct bsv_metrics_of_live *f = bsv_metrics_of_live_new(m);
+	struct bsa_live_tells tells = bsv_metrics_of_live_tells(f);
+	struct bsa_live_execution x = { .path = "sync", .status = "NONE", .deadline = true, .uid = 7, .app = "greedy" };
+	unsigned most = bsv_metric_infos[BSV_METRIC_DEADLINES].most;
+	char model[20];
+
+	(void)state;
+	x.model = model;
+	for (unsigned i = 0; i < 2 * most; i++) {
+		snprintf(model, sizeof(model), "net%u", i);
+		tells.execution(tells.ctx, &x);
+	}
+	x.uid = 8;
+	x.app = "modest";
+	tells.execution(tells.ctx, &x);
+	assert_int_equal(most, 600); /* so the model's name is that of the last one */
+	assert_int_equal(scraped(m, "nnburst_deadlines_total{app=\"modest\",model=\"net1199\"} "), 1);
+	bsv_metrics_of_live_free(f);
+	bsv_metrics_free(m);
+}
+
 /* ---- what a scraper adds up ---- */
 
 enum { NAMES = 100, POOL_SETS = 40 };
@@ -296,9 +383,9 @@ static void app_lives(const struct bsa_live_tells *tells, unsigned number)
 	for (unsigned i = 0; i < BSA_LIVE_PHASES; i++)
 		x.phase_ns[i] = i;
 	tells->execution(tells->ctx, &x);
-	tells->share(tells->ctx, app, 1000, 2000);
-	tells->lag(tells->ctx, app, 5);
-	tells->starved(tells->ctx, &(struct bsa_live_starved){ app, model, number + 1, 0, 1000000000 });
+	tells->share(tells->ctx, app, 7, 1000, 2000);
+	tells->lag(tells->ctx, app, 7, 5);
+	tells->starved(tells->ctx, &(struct bsa_live_starved){ app, model, number + 1, 7, 0, 1000000000 });
 	tells->mapped(tells->ctx, app, "input", 4096);
 }
 
@@ -372,6 +459,9 @@ int main(void)
 		cmocka_unit_test(new_apps_are_other_while_no_set_is_idle),
 		cmocka_unit_test(idle_sets_give_way_and_nothing_is_counted_twice),
 		cmocka_unit_test(a_set_stays_until_a_scraper_has_read_it),
+		cmocka_unit_test(a_user_with_all_sets_gives_up_half_for_another),
+		cmocka_unit_test(an_idle_set_goes_before_one_of_the_user_with_most),
+		cmocka_unit_test(an_execution_takes_sets_of_its_user),
 		cmocka_unit_test(sums_never_fall_and_are_exact),
 		cmocka_unit_test(a_rare_scraper_misses_nothing),
 		cmocka_unit_test(a_million_apps_stay_within_the_bound),

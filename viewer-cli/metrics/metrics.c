@@ -38,12 +38,18 @@ struct bsv_metric_set {
 	struct bsv_metrics *owner;
 	uint64_t used;    /* time of the last call of bsv_metrics_set for it */
 	uint64_t scrapes; /* number of scrapes before that call */
+	uint32_t user;    /* who has it: for whom it was made */
 	enum bsv_metric id;
 	bool is_other;
 	int64_t value; /* for a histogram: the sum */
 	uint64_t n;    /* for a histogram: the number of observations */
 	uint64_t *buckets;
 	int64_t execution, exemplar, exemplar_at; /* execution 0: none */
+};
+
+struct holder {
+	uint32_t user;
+	size_t n; /* sets */
 };
 
 struct family {
@@ -53,6 +59,8 @@ struct family {
 	uint32_t *table; /* number of a set from 1, by hash; a power of two of them */
 	size_t table_size;
 	struct bsv_metric_set *other;
+	struct holder *holders; /* users with sets; owned */
+	size_t n_holders, holders_room;
 	uint64_t none_idle_until; /* no set is idle before this time, unless a scrape comes first */
 };
 
@@ -61,6 +69,7 @@ struct bsv_metrics {
 	char bounds[BSV_BUCKETS_MAX][BSV_BOUND_TEXT];
 	struct family families[BSV_METRICS];
 	uint64_t now, scrapes;
+	uint32_t user; /* for whom sets are made */
 	bool no_memory;
 };
 
@@ -124,6 +133,7 @@ struct bsv_metrics *bsv_metrics_new(const struct bsv_buckets *buckets)
 	if (!m)
 		return NULL;
 	m->buckets = *buckets;
+	m->user = BSV_METRIC_NOBODY;
 	for (size_t i = 0; i < buckets->n; i++)
 		bsv_bound_text(m->bounds[i], buckets->bounds[i]);
 	return m;
@@ -149,6 +159,7 @@ struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m)
 			set_free(f->sets[j]);
 		free(f->sets);
 		free(f->table);
+		free(f->holders);
 	}
 	free(m);
 	return NULL;
@@ -264,15 +275,63 @@ static bool family_begin(struct family *f, unsigned most)
 	return f->sets && f->table;
 }
 
+/* ---- users ---- */
+
+/* NULL: the user has no set. */
+static struct holder *holder_find(const struct family *f, uint32_t user)
+{
+	for (size_t i = 0; i < f->n_holders; i++)
+		if (f->holders[i].user == user)
+			return &f->holders[i];
+	return NULL;
+}
+
+/* One more set of @user. False: no memory. */
+static bool holder_adds(struct family *f, uint32_t user)
+{
+	struct holder *h = holder_find(f, user);
+
+	if (!h && f->n_holders == f->holders_room) {
+		size_t room = f->holders_room ? 2 * f->holders_room : 4;
+		struct holder *more = realloc(f->holders, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		f->holders = more;
+		f->holders_room = room;
+	}
+	if (!h) {
+		h = &f->holders[f->n_holders++];
+		*h = (struct holder){ .user = user };
+	}
+	h->n++;
+	return true;
+}
+
+static void holder_drops(struct family *f, uint32_t user)
+{
+	struct holder *h = holder_find(f, user);
+
+	assert(h && h->n);
+	if (!--h->n)
+		*h = f->holders[--f->n_holders];
+}
+
 static struct bsv_metric_set *family_add(struct bsv_metrics *m, enum bsv_metric id, cleaned values, size_t n)
 {
 	struct family *f = &m->families[id];
 	struct bsv_metric_set *s = set_new(m, id, values, n);
 
-	if (s)
-		f->sets[f->n++] = s;
-	else
+	if (s && !holder_adds(f, m->user)) {
+		set_free(s);
+		s = NULL;
+	}
+	if (!s) {
 		m->no_memory = true;
+		return NULL;
+	}
+	s->user = m->user;
+	f->sets[f->n++] = s;
 	return s;
 }
 
@@ -347,6 +406,7 @@ static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 		struct bsv_metric_set *s = f->sets[i];
 
 		if (is_idle(m, s)) {
+			holder_drops(f, s->user);
 			set_free(s);
 			continue;
 		}
@@ -362,6 +422,40 @@ static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 	return dropped;
 }
 
+/* The set of @user that was not used for the longest time. */
+static size_t oldest_of(const struct family *f, uint32_t user)
+{
+	size_t oldest = f->n;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->sets[i]->user == user && !f->sets[i]->is_other &&
+		    (oldest == f->n || f->sets[i]->used < f->sets[oldest]->used))
+			oldest = i;
+	return oldest;
+}
+
+/* Drop a set of the user with the most, if the current user still has fewer with one more. Returns how many were dropped. */
+static size_t drop_of_most(struct bsv_metrics *m, enum bsv_metric id)
+{
+	struct family *f = &m->families[id];
+	const struct holder *mine = holder_find(f, m->user), *most = NULL;
+	size_t at;
+
+	for (size_t i = 0; i < f->n_holders; i++)
+		if (!most || f->holders[i].n > most->n)
+			most = &f->holders[i];
+	if (!most || (mine ? mine->n : 0) + 1 >= most->n)
+		return 0;
+	at = oldest_of(f, most->user);
+	if (at == f->n)
+		return 0;
+	holder_drops(f, most->user);
+	set_free(f->sets[at]);
+	memmove(&f->sets[at], &f->sets[at + 1], (--f->n - at) * sizeof(*f->sets));
+	table_make(f, label_count(id));
+	return 1;
+}
+
 /* Whether there is a place for one more set. */
 static bool has_place(struct bsv_metrics *m, enum bsv_metric id)
 {
@@ -372,6 +466,8 @@ static bool has_place(struct bsv_metrics *m, enum bsv_metric id)
 	if (f->n - (f->other != NULL) < bsv_metric_infos[id].most)
 		return true;
 	dropped = drop_idle(m, id);
+	if (!dropped)
+		dropped = drop_of_most(m, id);
 	if (dropped)
 		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_DROPPED, name), (int64_t)dropped);
 	return dropped;
@@ -381,6 +477,11 @@ void bsv_metrics_at(struct bsv_metrics *m, uint64_t now)
 {
 	assert(now >= m->now);
 	m->now = now;
+}
+
+void bsv_metrics_for(struct bsv_metrics *m, uint32_t user)
+{
+	m->user = user;
 }
 
 void bsv_metrics_scraped(struct bsv_metrics *m)

@@ -6,9 +6,12 @@
  * sets are dropped, as if their apps were never seen. A set is idle if it was not asked for during the last BSV_METRIC_IDLE_NS, and if a
  * scraper has read it since. So each sample is read at least once: in its own set, or in `other`.
  *
+ * If no set is idle, the user who has the most sets of the metric gives one up for a user who has fewer, the one that was not used for the longest
+ * time. What came after the last scrape is then not read: no user can keep others out, or take samples from one who has no more than they.
+ *
  * Prometheus ends a series that a scrape does not have. If the series appears again, it begins at 0: rate() and increase() take a counter
  * that falls for one that was reset. The value of a dropped set is not added to `other`, because increase() would count it twice; so
- * `other` never falls, and never rises but by samples of its own. If no set is idle, the samples of the new one are added to `other`.
+ * `other` never falls, and never rises but by samples of its own. If no set gives way, the samples of the new one are added to `other`.
  */
 #ifndef BSV_METRICS_H
 #define BSV_METRICS_H
@@ -76,12 +79,16 @@ struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m);
 /* The time of a monotonic clock is @now, ns. Without this call no time passes, and no set is dropped. */
 void bsv_metrics_at(struct bsv_metrics *m, uint64_t now);
 
+/* Sets are made for @user, a uid, from now on. Without this call, and for BSV_METRIC_NOBODY, they are of no known user, all together. */
+#define BSV_METRIC_NOBODY UINT32_MAX
+void bsv_metrics_for(struct bsv_metrics *m, uint32_t user);
+
 /* A scraper has read all sets as they are now. */
 void bsv_metrics_scraped(struct bsv_metrics *m);
 
 /*
  * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if that metric has
- * all its sets and none of them is idle, it is the set `other`. NULL: no memory, which bsv_metrics_print will say, too; the functions below are fine with it.
+ * all its sets and none of them gives way, it is the set `other`. NULL: no memory, which bsv_metrics_print will say, too; the functions below are fine with it.
  */
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values);
 

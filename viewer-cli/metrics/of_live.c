@@ -117,6 +117,7 @@ static void take_execution(void *ctx, const struct bsa_live_execution *x)
 	const char *who[] = { x->app, x->model, x->path, x->status };
 	bool fine = x->complete && x->status && !strcmp(x->status, "NONE");
 
+	bsv_metrics_for(f->m, x->uid);
 	bsv_metrics_set(f->m, BSV_METRIC_DURATION, who);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_EXECUTIONS, who), 1);
 	if (fine)
@@ -140,18 +141,20 @@ static void take_execution(void *ctx, const struct bsa_live_execution *x)
 	}
 }
 
-static void take_share(void *ctx, const char *app, uint64_t received_ns, uint64_t entitled_ns)
+static void take_share(void *ctx, const char *app, uint32_t uid, uint64_t received_ns, uint64_t entitled_ns)
 {
 	struct bsv_metrics_of_live *f = ctx;
 
+	bsv_metrics_for(f->m, uid);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_RECEIVED, &app), (int64_t)received_ns);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_ENTITLED, &app), (int64_t)entitled_ns);
 }
 
-static void take_lag(void *ctx, const char *app, int64_t lag_ns)
+static void take_lag(void *ctx, const char *app, uint32_t uid, int64_t lag_ns)
 {
 	struct bsv_metrics_of_live *f = ctx;
 
+	bsv_metrics_for(f->m, uid);
 	bsv_metric_raise(bsv_metrics_set(f->m, BSV_METRIC_LAG, &app), lag_ns);
 }
 
@@ -161,6 +164,7 @@ static void take_starved(void *ctx, const struct bsa_live_starved *s)
 
 	if (s->gap_ns / MEDIANS_STARVED < median_run(f, s->model_id))
 		return;
+	bsv_metrics_for(f->m, s->uid);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVATIONS, &s->app), 1);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVED, &s->app), (int64_t)s->gap_ns);
 }

@@ -41,6 +41,7 @@ struct bsa_live_execution {
 		*cause; /* as in relations execution and miss_cause; NULL: unknown, or it missed nothing */
 	const char *priority, *quality, *sides; /* as in relation execution; NULL: unknown */
 	uint32_t model_id;
+	uint32_t uid;   /* the app's user; BSA_LIVE_NOBODY: unknown */
 	uint64_t began; /* the first of its times that is known, on the clock of the trace; BSA_LIVE_UNKNOWN: none is */
 	uint64_t
 		open_since; /* if its end was not seen: since when it is under way at least; BSA_LIVE_UNKNOWN: that is not known */
@@ -57,6 +58,7 @@ struct bsa_live_execution {
 struct bsa_live_starved {
 	const char *app, *model;
 	uint32_t model_id;
+	uint32_t uid; /* the app's user; BSA_LIVE_NOBODY: unknown */
 	uint64_t ended, gap_ns;
 };
 
@@ -64,9 +66,9 @@ struct bsa_live_starved {
 struct bsa_live_tells {
 	void *ctx;
 	void (*execution)(void *ctx, const struct bsa_live_execution *x);
-	/* For a window of time: the lane time that an app received and was entitled to; and its largest lag. */
-	void (*share)(void *ctx, const char *app, uint64_t received_ns, uint64_t entitled_ns);
-	void (*lag)(void *ctx, const char *app, int64_t lag_ns);
+	/* For a window of time: the lane time that an app of user @uid received and was entitled to; and its largest lag. */
+	void (*share)(void *ctx, const char *app, uint32_t uid, uint64_t received_ns, uint64_t entitled_ns);
+	void (*lag)(void *ctx, const char *app, uint32_t uid, int64_t lag_ns);
 	/*
 	 * A wait of more than bsa_live_options.starvation_ns, or at least so long. By the usual 100 ms it is starvation if the model's
 	 * median run is less than a tenth of it.
