@@ -512,20 +512,6 @@ static uint64_t dispatched_at(const struct judge *j, const struct bsa_chosen *v)
 	return at;
 }
 
-/* Services have executions of more than one priority of one app that were ready. */
-static bool is_mixed(const struct judge *j)
-{
-	for (size_t i = 0; i < j->s->n_waits; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct sim_exec *x = &j->s->execs[j->s->waits[i].exec],
-					      *y = &j->s->execs[j->s->waits[k].exec];
-
-			if (x->app == y->app && x->priority != y->priority)
-				return true;
-		}
-	return false;
-}
-
 static void judge_honoured(struct truth_verdict *ret, const struct judge *j)
 {
 	struct choices sure = { 0, 0 }, all = { 0, 0 };
@@ -558,7 +544,7 @@ static void judge_honoured(struct truth_verdict *ret, const struct judge *j)
 	ret->broken = fails(&sure) && fails(&all);
 	ret->kept = !fails(&sure) && !fails(&all);
 	ret->shown = (n - shown) * 100 < 99 * n;
-	ret->nothing = ret->kept && all.n < 100 && (all.n || is_mixed(j));
+	ret->nothing = ret->kept && all.n && all.n < 100;
 	ret->count = all.n;
 	ret->figure = all.n ? 100 * (double)all.honoured / (double)all.n : 100;
 	ret->bound = 99;

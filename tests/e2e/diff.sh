@@ -94,7 +94,7 @@ prints 'tracker is not the same model: in A it has 10 operations'
 # ---- what changed ----
 
 ends 1 before after --verdict
-row 'camera/tracker burst warm p50 slower 201.000 us 261.000 us 29.9 queue (+60.097 us)'
+row 'camera/tracker burst warm p50 slower 201.0 us 261.0 us 29.9 queue (+60.10 us)'
 prints 'FAIL: slower 2, bound 0'
 prints 'Settings that differ'
 row 'policy fair fifo'
@@ -102,7 +102,7 @@ same=$out
 ends 1 before after --verdict
 [[ $out == "$same" ]] || wrong 'the same recordings give other numbers'
 ends 0 after before --verdict
-row 'camera/tracker burst warm p50 faster 261.000 us 201.000 us -23.0 queue (-60.097 us)'
+row 'camera/tracker burst warm p50 faster 261.0 us 201.0 us -23.0 queue (-60.10 us)'
 ends 0 before after # it was not asked whether
 ends 0 before after --verdict --least 50
 ends 0 before after --verdict --margin 50
@@ -132,7 +132,7 @@ varied()
 varied calm 5us 10us
 varied busy 155us 80us
 ends 1 calm busy --verdict
-prints 'slots (+150.000 us), reply (+70.000 us)'
+prints 'slots (+150.0 us), reply (+70.00 us)'
 hides 'return (+'
 
 # ---- misses and answers ----

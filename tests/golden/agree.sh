@@ -221,7 +221,7 @@ one prepared <<'END'
 5700000 deadline_miss model=1 kind=late stage=returned deadline_ns=5500000 over_ns=200000
 7000000 model_prepare model=2 conn=1 name=backup priority=low ops=10 deadline_ns=7500000 took_ns=1000000
 END
-ends 0 "phone's backup: 1 of 2 preparations missed their deadline (1 late, the worst by 200.000 us)" summary prepared.db
+ends 0 "phone's backup: 1 of 2 preparations missed their deadline (1 late, the worst by 200.0 us)" summary prepared.db
 "$burstscope" misses -q --format csv --part preparations prepared.db >answer
 looked=$((looked + 1))
 grep -q '^phone,backup,2,1,1,0,200000,' answer || wrong "preparations: $(<answer)"

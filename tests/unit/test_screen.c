@@ -121,14 +121,28 @@ static void a_line_ends_where_a_word_does(void **state)
 		assert_int_equal(bsv_line(rows[i].s, rows[i].width), rows[i].bytes);
 }
 
-static void a_duration_has_the_unit_that_fits(void **state)
+static void a_duration_has_the_unit_that_fits_and_four_digits(void **state)
 {
 	static const struct {
 		int64_t ns;
 		const char *text;
 	} rows[] = {
-		{ 0, "0 ns" },          { 999, "999 ns" },         { 1250000, "1.250 ms" },
-		{ -1500, "-1.500 us" }, { 2000000000, "2.000 s" }, { INT64_MIN, "-9223372036.855 s" },
+		{ 0, "0 ns" },
+		{ 999, "999 ns" },
+		{ 1250000, "1.250 ms" },
+		{ -1500, "-1.500 us" },
+		{ 2000000000, "2.000 s" },
+		{ INT64_MIN, "-9223372037 s" },
+		{ 21548000, "21.55 ms" },
+		{ 284517000, "284.5 ms" },
+		{ 9999400, "9.999 ms" },
+		{ 9999500, "10.00 ms" },
+		{ 99994999, "99.99 ms" },
+		{ 99995000, "100.0 ms" },
+		{ 999949999, "999.9 ms" },
+		{ 999950000, "1.000 s" },
+		{ 1000, "1.000 us" },
+		{ 12345600000000, "12346 s" },
 	};
 	char text[BSV_DURATION_TEXT];
 
@@ -405,7 +419,7 @@ int main(void)
 		cmocka_unit_test(a_terminal_has_nothing_to_obey),
 		cmocka_unit_test(a_text_is_cut_between_letters),
 		cmocka_unit_test(a_line_ends_where_a_word_does),
-		cmocka_unit_test(a_duration_has_the_unit_that_fits),
+		cmocka_unit_test(a_duration_has_the_unit_that_fits_and_four_digits),
 		cmocka_unit_test(a_length_that_is_no_whole_number_is_cut_and_never_overflows),
 		cmocka_unit_test(colours_are_for_those_who_want_them),
 		cmocka_unit_test(a_table_has_a_unit_for_each_column),

@@ -82,18 +82,24 @@ async function tablesAgree(name, wanted) {
 	equal(`${name}: links into the timeline lead somewhere`, await b.value(`[...document.querySelectorAll('td a[href^="#"]')].map((a) => a.getAttribute('href')).filter((href) =>
 		(href.startsWith('#exec=') ? burstscope.world.indexOf(Number(href.slice(6))) < 0 : !/^#t=[\\d.]+s\\.\\.[\\d.]+s$/.test(href) || parseFloat(href.slice(3)) >= parseFloat(href.split('..')[1])))`), []);
 	const cost = (row) => row.finding !== 'burst_per_call' && row.see.startsWith('burstscope overhead');
-	const facts = (row) => [[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
+	const rest = (row) => row.finding === 'others', certainty = (row) => row.certainty && (row.proof ? `${row.certainty}, ${row.proof}` : row.certainty), told = (pairs) => pairs.flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
+	const facts = (row) => (rest(row) ? [] : told([[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.doer], ['Certainty', certainty(row)], ['What may help', row.advice]]));
 	const said = (text) => `${text}.`, [wrong, costs] = [false, true].map((way) => wanted.answers.summary.rows.filter((row) => cost(row) === way));
-	const factsIn = (place) => `[...${place}.querySelectorAll('.facts > span:not(.note)')].map((s) => s.textContent).filter((s) => !/^Began|^Whose doing: (the machine|the service|the app itself)/.test(s))`;
+	const factsIn = (place) => `[...${place}.querySelectorAll('.facts > span:not(.note)')].map((s) => s.textContent).filter((s) => !/^When/.test(s))`;
 
 	equal(`${name}: findings`, await b.value(`[...document.querySelectorAll('#in-findings ol.found > li')].map((li) => [li.querySelector('.what').textContent, li.querySelector('.evidence')?.textContent ?? null, ...${factsIn('li')}])`),
-		wrong.map((row) => [row.what, row.evidence && said(row.evidence), ...facts(row)]));
+		wrong.map((row) => [row.what, row.evidence && `Also seen: ${said(row.evidence)}`, ...facts(row)]));
 	equal(`${name}: what costs most time`, await b.value(`[...document.querySelectorAll('#in-findings .cost')].map((place) => [[...place.querySelectorAll('p:not(.facts, .note)')].map((p) => p.textContent), ${factsIn('place')}])`),
 		costs.length ? [[costs.map((row) => said(row.what)), costs.flatMap(facts)]] : []);
-	equal(`${name}: when findings began`, await b.value("[...document.querySelectorAll('#in-findings ol.found > li')].map((li) => Boolean(li.querySelector('.facts a[href^=\"#t=\"]')))"), wrong.map((row) => row.first_at !== null));
-	const missed = wanted.answers.summary.parts.find((part) => part.name === 'audits').rows.find((row) => row.audit === 'misses').what;
+	equal(`${name}: when findings were`, await b.value("[...document.querySelectorAll('#in-findings ol.found > li')].map((li) => Boolean(li.querySelector('.facts a[href^=\"#t=\"]')))"), wrong.map((row) => row.first_at !== null));
+	const part = (answer, which) => answer.parts.find(({ name: it }) => it === which)?.rows ?? [], missed = part(wanted.answers.summary, 'missed');
 
-	equal(`${name}: how deadlines were missed`, await b.value("document.querySelector('#in-findings .missed')?.textContent ?? ''"), /: \d/.test(missed) ? said(missed) : '');
+	equal(`${name}: how deadlines were missed`, await b.value(`[...document.querySelectorAll('#in-findings .missed')].map((place) => [place.querySelector('.what').textContent, ...${factsIn('place')}])`),
+		missed.map((row) => [said(row.what), ...told([['Who missed', row.who], ['Whose doing', row.doing], ['How', row.how]])]));
+	const sum = (rows) => rows.reduce((n, row) => n + (row.misses ?? 0), 0);
+
+	if (missed.length)
+		equal(`${name}: findings add up to all misses`, sum(wrong), wanted.answers.misses.parts.find(({ name: it }) => it === 'totals').rows[0].n_missed);
 	equal(`${name}: what had nothing to judge is grey`, await b.value("[...document.querySelectorAll('#in-findings .audits .idle strong')].map((s) => s.textContent.toLowerCase())"),
 		['misses', 'fairness', 'priority', 'starvation'].flatMap((audit) => wanted.answers.summary.parts.find((part) => part.name === 'audits').rows.filter((row) => row.audit === audit && (row.result === 'nothing to judge' || row.what.startsWith('no execution had')))
 			.map(() => `${audit === 'misses' ? 'deadlines' : audit}: nothing to judge`)));
@@ -101,7 +107,7 @@ async function tablesAgree(name, wanted) {
 	equal(`${name}: words that the first screen explains`, await b.value("[['lane', /\\blanes?\\b/], ['burst', /\\bbursts?\\b/], ['share', /\\b(its|their) share\\b/]].filter(([word, used]) => used.test(document.getElementById('in-findings').textContent) && ![...document.querySelectorAll('#in-findings .words')].some((p) => new RegExp(`(a|the) ${word} (is|of)`, 'i').test(p.textContent))).map(([word]) => word)"), []);
 	equal(`${name}: nothing is still being read`, await b.value("document.querySelector('main').textContent.includes('being read')"), false);
 	equal(`${name}: the first screen says how many things are wrong`, await b.value("document.querySelector('.headline').textContent.match(/^(One|\\d+)/)?.[0] ?? ''"),
-		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(await b.value("document.querySelectorAll('#in-findings ol.found > li').length")));
+		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(await b.value("document.querySelectorAll('#in-findings ol.found > li:not(.rest)').length")));
 }
 
 /** An execution that was preempted is drawn as its stretches on lanes. */

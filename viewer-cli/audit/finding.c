@@ -17,6 +17,8 @@ static void finding_fini(struct bsv_finding *of)
 	free(of->evidence);
 	free(of->who);
 	free(of->culprit);
+	free(of->doer);
+	free(of->proof);
 	free(of->blamed);
 }
 
@@ -49,21 +51,28 @@ char *bsv_full_name(const char *app, const char *model)
 	return model ? bsv_text("%s", model) : NULL;
 }
 
-/* Add to the sentence when that was: " (from 53.836 ms to 4.974 s of the recording)". False: no memory. */
-static bool when_say(struct bsv_finding *of)
+char *bsv_finding_when(const struct bsv_finding *of)
 {
-	char first[BSV_DURATION_TEXT], last[BSV_DURATION_TEXT];
-	bsv_scoped_text *what = of->what;
+	const char *unit = of->last_at >= 1000000000 ? "s" : "ms";
+	double each = of->last_at >= 1000000000 ? 1e9 : 1e6;
+	char first[BSV_DURATION_TEXT];
 
-	bsv_duration(first, of->first_at);
-	bsv_duration(last, of->last_at);
 	if (of->first_at == BSV_WHEN_UNKNOWN)
-		of->what = strdup(what);
-	else if (of->last_at == BSV_WHEN_UNKNOWN || !strcmp(first, last))
-		of->what = bsv_text("%s (at %s of the recording)", what, first);
-	else
-		of->what = bsv_text("%s (from %s to %s of the recording)", what, first, last);
-	return of->what;
+		return strdup("");
+	bsv_duration(first, of->first_at);
+	if (of->last_at == BSV_WHEN_UNKNOWN || of->first_at == of->last_at)
+		return bsv_text("at %s of the recording", first);
+	return bsv_text("from %.3f to %.3f %s of the recording", (double)of->first_at / each,
+	                (double)of->last_at / each, unit);
+}
+
+const char *bsv_certainty_name(enum bsv_certainty certainty)
+{
+	static const char *const names[] = {
+		[BSV_NOT_PROVED] = "not proved", [BSV_LIKELY] = "likely", [BSV_SURE] = "sure"
+	};
+
+	return names[certainty];
 }
 
 bool bsv_text_join(char **text, char *more)
@@ -96,16 +105,21 @@ static struct bsv_finding *finding_with_blame(struct bsv_findings *f, const stru
 /* Make @of, which is left without its sentences, evidence of @into. False: no memory. */
 static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 {
-	char *what = of->what, *evidence = of->evidence;
+	char *what = of->what, *evidence = of->evidence, *proof = of->proof;
 
-	of->what = of->evidence = NULL;
+	of->what = of->evidence = of->proof = NULL;
 	if (of->advice && of->blame == into->blame)
 		into->advice = of->advice;
 	if (!bsv_text_join(&into->evidence, what)) {
 		free(evidence);
+		free(proof);
 		return false;
 	}
-	return !evidence || bsv_text_join(&into->evidence, evidence);
+	if (evidence && !bsv_text_join(&into->evidence, evidence)) {
+		free(proof);
+		return false;
+	}
+	return !proof || bsv_text_join(&into->evidence, proof);
 }
 
 int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
@@ -113,7 +127,7 @@ int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_er
 	bool whole = of.finding && of.what;
 	struct bsv_finding *same = whole ? finding_with_blame(f, &of) : NULL;
 
-	if (whole && !same && when_say(&of) && bsv_array_grow(&f->of, f->n, sizeof(*f->of))) {
+	if (whole && !same && bsv_array_grow(&f->of, f->n, sizeof(*f->of))) {
 		f->of[f->n++] = of;
 		return 0;
 	}

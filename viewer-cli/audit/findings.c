@@ -60,22 +60,28 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
 	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT];
 	bool own = app && hog && !strcmp(app, hog);
-	bsv_scoped_text *held = hog && !own ? bsv_text("; %s had the lane %.0f %% of that time", hog,
-	                                               bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real)
-	                                    : strdup("");
+	double percent = hog ? bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real : 0;
+	bsv_scoped_text *held =
+		hog ? bsv_text("; %s held the lane %.0f %% of that time", own ? "work of its own app" : hog, percent)
+		    : strdup("");
 	char *what = NULL;
 
 	if (held)
-		what = bsv_text(
-			"%s was ready and %s for too long, %s %s, %s at most%s", victim ? victim : "an unknown app",
-			own ? "waited for work of its own app" : "had no lane", bsv_count(times, episodes),
-			bsv_plural(episodes, "time", "times"), bsv_duration(most, get_named(rows, "max_ns", 0)), held);
+		what = bsv_text("%s waited for a lane up to %s, too long in %s %s%s",
+		                victim ? victim : "an unknown app", bsv_duration(most, get_named(rows, "max_ns", 0)),
+		                bsv_count(times, episodes), bsv_plural(episodes, "wait", "waits"), held);
 	return bsv_finding_add(
 		f,
 		(struct bsv_finding){ .finding = strdup("starvation"),
 	                              .what = what,
 	                              .who = victim,
 	                              .culprit = text_copy(hog),
+	                              .doer = own ? bsv_text("%s itself", app) : text_copy(hog),
+	                              .certainty = !hog            ? BSV_CLAIMS_NOTHING
+	                                           : percent >= 90 ? BSV_SURE
+	                                           : percent >= 50 ? BSV_LIKELY
+	                                                           : BSV_NOT_PROVED,
+	                              .misses = -1,
 	                              .first_at = first_at,
 	                              .last_at = last_at,
 	                              .lost_ns = get_named(rows, "starved_ns", -1),
@@ -111,18 +117,21 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	int64_t last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN);
 	uint64_t n = (uint64_t)get_named(rows, "n_inversions", 0);
 	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT], bound[BSV_DURATION_TEXT];
-	char *what =
-		bsv_text("%s waited %s %s while its app's less urgent %s had a lane: %s in all; the worst %s, limit %s",
-	                 victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
-	                 holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
-	                 bsv_duration(most, get_named(rows, "worst_ns", 0)),
-	                 bsv_duration(bound, get_named(rows, "bound_ns", 0)));
+	char *what = bsv_text(
+		"%s waited %s %s while its app's less urgent %s held a lane: %s in all; the worst %s, limit %s",
+		victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
+		holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
+		bsv_duration(most, get_named(rows, "worst_ns", 0)),
+		bsv_duration(bound, get_named(rows, "bound_ns", 0)));
 
 	return bsv_finding_add(f,
 	                       (struct bsv_finding){ .finding = strdup("inversion"),
 	                                             .what = what,
 	                                             .who = victim,
 	                                             .culprit = bsv_full_name(app, holder),
+	                                             .doer = bsv_full_name(app, holder),
+	                                             .certainty = BSV_SURE,
+	                                             .misses = -1,
 	                                             .first_at = first_at,
 	                                             .last_at = last_at,
 	                                             .lost_ns = get_named(rows, "held_ns", -1),
@@ -141,6 +150,8 @@ static struct bsv_finding finding_of_rule(const struct bsv_findings *f, const st
 
 	return (struct bsv_finding){ .finding = strdup(finding),
 		                     .what = strdup(rule->why ? rule->why : rule->name),
+		                     .certainty = BSV_SURE,
+		                     .misses = -1,
 		                     .first_at = BSV_WHEN_UNKNOWN,
 		                     .last_at = BSV_WHEN_UNKNOWN,
 		                     .lost_ns = time ? bsv_whole(rule->figure) : -1,
@@ -187,6 +198,7 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 			r = name_passed_over(&of.who, input, err);
 			of.blame = BSV_BLAMES_ORDER;
 			of.blamed = text_copy(of.who);
+			of.doer = of.who ? bsv_text("%s itself", of.who) : NULL;
 			n = bsv_finding_add(f, of, err);
 			r = n < 0 ? n : r;
 		}
@@ -221,6 +233,7 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	of = finding_of_rule(f, &j->rules[0], "unfair", "fairness");
 	of.who = text_copy(j->who);
 	of.culprit = *j->by ? text_copy(j->by) : NULL;
+	of.doer = text_copy(of.culprit);
 	of.blame = BSV_BLAMES_HOLDER;
 	of.blamed = text_copy(of.culprit);
 	r = of.who ? read_behind(&of, input, err) : bsv_no_memory(err);
@@ -252,13 +265,16 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 		f,
 		(struct bsv_finding){
 			.finding = strdup(cause ? cause : "unknown"),
-			.what = bsv_text("%s, %.0f %% of the overhead of all executions added up, is spent %s; %.0f %% "
+			.what = bsv_text("%s, %.0f %% of the overhead of all executions that were answered, is spent "
+	                                 "%s; %.0f %% "
 	                                 "of that in %s (%s)",
 	                                 bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
 	                                 bsv_rows_cell(rows, COST_SHARE).real, phrase ? phrase : "otherwise",
 	                                 bsv_rows_cell(rows, COST_OF_IT).real, who ? who : "an unknown app",
 	                                 text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
 			.who = text_copy(who),
+			.doer = text_copy(cause ? bsv_cause_doer(cause) : NULL),
+			.misses = -1,
 			.first_at = BSV_WHEN_UNKNOWN,
 			.last_at = BSV_WHEN_UNKNOWN,
 			.lost_ns = bsv_rows_get(rows, COST_SUM, -1),
@@ -314,6 +330,7 @@ static int add_preparations(struct bsv_findings *f, struct bsv_input *input, str
 		                    (struct bsv_finding){ .finding = strdup("late_preparation"),
 		                                          .what = preparations_text(rows, who ? who : "an unknown app"),
 		                                          .who = text_copy(who),
+		                                          .misses = -1,
 		                                          .first_at = bsv_rows_get(rows, PREP_FIRST, BSV_WHEN_UNKNOWN),
 		                                          .last_at = bsv_rows_get(rows, PREP_LAST, BSV_WHEN_UNKNOWN),
 		                                          .lost_ns = bsv_rows_get(rows, PREP_WORST, -1),
@@ -332,16 +349,20 @@ static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bs
 
 	if (r <= 0)
 		return r;
-	r = bsv_finding_add(f,
-	                    (struct bsv_finding){ .finding = strdup("burst_per_call"),
-	                                          .what = text_copy(habit.says),
-	                                          .who = text_copy(habit.app),
-	                                          .first_at = habit.first_at,
-	                                          .last_at = habit.last_at,
-	                                          .lost_ns = habit.sum_ns,
-	                                          .see = "overhead",
-	                                          .advice = bsv_finding_advice(f, "burst_per_call", NULL) },
-	                    err);
+	r = bsv_finding_add(
+		f,
+		(struct bsv_finding){ .finding = strdup("burst_per_call"),
+	                              .what = text_copy(habit.says),
+	                              .who = text_copy(habit.app),
+	                              .doer = habit.app ? bsv_text("%s itself", habit.app) : strdup("the app itself"),
+	                              .certainty = BSV_SURE,
+	                              .misses = -1,
+	                              .first_at = habit.first_at,
+	                              .last_at = habit.last_at,
+	                              .lost_ns = habit.sum_ns,
+	                              .see = "overhead",
+	                              .advice = bsv_finding_advice(f, "burst_per_call", NULL) },
+		err);
 	bsv_habit_fini(&habit);
 	return r;
 }

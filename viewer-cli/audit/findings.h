@@ -23,11 +23,23 @@ enum bsv_blame {
 	BSV_BLAMES_ORDER   /* the victims waited for less urgent work of their own app */
 };
 
+/* How far the recording proves that the named cause made the difference. */
+enum bsv_certainty {
+	BSV_CLAIMS_NOTHING, /* no cause is named */
+	BSV_NOT_PROVED,     /* replays without the cause cannot tell, or change less than half of it */
+	BSV_LIKELY,         /* replays without the cause change half of it or more */
+	BSV_SURE /* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
+};
+
 struct bsv_finding {
-	char *finding; /* name of the finding: a cause, starvation, inversion, unfair, late_preparation or burst_per_call */
-	char *what;          /* sentence for people: what, who, by whom and when; names in it come from strangers */
+	char *finding; /* name of the finding: a cause, starvation, inversion, unfair, late_preparation, burst_per_call or others */
+	char *what;          /* sentence for people: what, who and by whom; names in it come from strangers */
 	char *evidence;      /* what else is known of it, clauses for people; NULL: nothing */
 	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
+	char *doer;  /* whose doing it is: the culprit, or the machine, the service, the app itself; NULL: unknown */
+	char *proof; /* what replays without the cause say, a clause for people; NULL: nothing was replayed */
+	enum bsv_certainty certainty;
+	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
 	int64_t first_at,
 		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */
 	int64_t lost_ns;    /* time lost; below 0: unknown */
@@ -49,5 +61,11 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
                       struct bsa_err *err);
 
 void bsv_findings_fini(struct bsv_findings *f);
+
+/* "from 53.84 ms to 4.974 s of the recording"; "": unknown. Owned by the caller; NULL: no memory. */
+char *bsv_finding_when(const struct bsv_finding *of);
+
+/* "sure", "likely", "not proved"; NULL: no cause is named. */
+const char *bsv_certainty_name(enum bsv_certainty certainty);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "audit/finding.h"
 #include "audit/judge.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
@@ -214,6 +215,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	bsv_scoped_text *episodes = NULL, *unseen = bsv_judge_hidden(input);
 	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *victim = NULL;
 	int r;
 
 	if (!sure)
@@ -227,12 +229,15 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	r = bsv_audit_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
 	if (r <= 0)
 		return r;
+	victim = bsv_full_name(bsv_rows_cell(rows, 4).text, bsv_rows_cell(rows, 5).text);
 	bsv_rule_starvation(ret,
 	                    &(struct bsv_starvation_facts){ .episodes = bsv_rows_get(rows, 0, 0),
 	                                                    .max_gap_ns = bsv_rows_get(rows, 1, 0),
 	                                                    .unsure_ns = bsv_rows_get(rows, 2, 0),
 	                                                    .native_ns = bsv_rows_get(rows, 3, 0),
-	                                                    .sight = sight_read(rows, 4) },
+	                                                    .victim = victim,
+	                                                    .holder = bsv_rows_cell(rows, 6).text,
+	                                                    .sight = sight_read(rows, 7) },
 	                    bounds);
 	return 0;
 }
@@ -280,7 +285,8 @@ static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
 		                            .mixed = bsv_rows_get(rows, 9, 0),
 		                            .may_be_mixed = bsv_rows_get(rows, 10, 0),
 		                            .joined_ns = bsv_rows_get(rows, 11, 0),
-		                            .sight = sight_read(rows, 12) };
+		                            .holder = bsv_rows_cell(rows, 14).text,
+		                            .sight = sight_read(rows, 15) };
 }
 
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
@@ -303,12 +309,15 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 		{ NULL, NULL },
 	};
 	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *victim = NULL;
 	struct bsv_priority_facts facts;
 	int r = may_be < 0 ? may_be : bsv_audit_row(&rows, input, bsv_sql_verdict_priority, holes, err);
 
 	if (r <= 0)
 		return r;
 	facts = priority_facts(rows);
+	victim = bsv_full_name(bsv_rows_cell(rows, 12).text, bsv_rows_cell(rows, 13).text);
+	facts.victim = victim;
 	bsv_rule_priority(ret, &facts, bounds);
 	return 0;
 }

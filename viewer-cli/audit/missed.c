@@ -13,10 +13,7 @@
 #include "base/screen.h"
 #include "base/template.h"
 
-enum {
-	LEAST_PERCENT = 10 /* of all misses; fewer are no finding, unless it is the first */,
-	VICTIMS_MAX = 4 /* as in summary_misses.sql */
-};
+enum { VICTIMS_MAX = 4 /* as in summary_misses.sql */ };
 
 /* Columns of summary_misses.sql. */
 enum miss_column {
@@ -24,7 +21,6 @@ enum miss_column {
 	MISS_CAUSE,
 	MISS_N,
 	MISS_LATE,
-	MISS_SHARE,
 	MISS_FIRST,
 	MISS_LAST,
 	MISS_CAUSES,
@@ -48,7 +44,10 @@ enum miss_column {
 	MISS_VICTIMS,
 	MISS_BUDGET,
 	MISS_RUN,
-	MISS_USUAL_BUDGET
+	MISS_USUAL_BUDGET,
+	MISS_REST,
+	MISS_REST_CAUSES,
+	MISS_REST_SAID
 };
 
 /* One finding while its rows are read. */
@@ -59,6 +58,7 @@ struct missed {
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
 	bool by_other;          /* whether another app is the culprit */
 	char *cause, *culprit_app, *culprit_model;
+	char *victim; /* app of the first victim; NULL: unknown */
 	char *missed; /* "camera's frames missed 20 of 150 deadlines and gallery's faces 3 of 40" */
 	char *who;    /* "camera's frames, gallery's faces" */
 	char budget[160];
@@ -69,6 +69,7 @@ static void missed_fini(struct missed *m)
 	free(m->cause);
 	free(m->culprit_app);
 	free(m->culprit_model);
+	free(m->victim);
 	free(m->missed);
 	free(m->who);
 	*m = (struct missed){ .nth = 0 };
@@ -163,39 +164,40 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 
 /* ---- why ---- */
 
+/* "other apps (noisy in 379 of 470)". Owned by the caller. */
+static char *part_text(const char *others, const char *name, int64_t part, int64_t all)
+{
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+
+	return bsv_text("%s (%s in %s of %s)", others, name, bsv_count(a, (uint64_t)part), bsv_count(b, (uint64_t)all));
+}
+
 /* The culprit, with its part, where it is not known to be that of all misses. Owned by the caller; NULL: unknown. */
 static char *culprit_text(const struct missed *m)
 {
 	bsv_scoped_text *full = bsv_full_name(m->culprit_app, m->culprit_model);
-	char part[BSV_COUNT_MAX];
 
 	if (m->by_other && m->by_app < m->n)
-		return m->culprit_app ? bsv_text("other apps (%s in %s of them)", m->culprit_app,
-		                                 bsv_count(part, (uint64_t)m->by_app))
-		                      : NULL;
+		return m->culprit_app ? part_text("other apps", m->culprit_app, m->by_app, m->n) : NULL;
 	if (m->by_other && m->by_model < m->n)
 		return bsv_full_name(m->culprit_app, NULL);
 	if (!full)
 		return NULL;
 	if (m->by_model >= m->n)
 		return strdup(full);
-	return bsv_text("other work (%s in %s of them)", full, bsv_count(part, (uint64_t)m->by_model));
+	return part_text("other work", full, m->by_model, m->n);
 }
 
-/* The reason, behind the number of misses. Where shares are not known throughout, more of them may be hogged. Owned by the caller. */
+/* The reason, behind the number of misses. Owned by the caller. */
 static char *reason_text(const struct missed *m, bool shares_known)
 {
 	bsv_scoped_text *known = culprit_text(m);
 	const char *culprit = known ? known : "another app",
 		   *phrase = m->cause ? bsv_cause_of_miss(m->cause, shares_known) : NULL, *at;
-	char hogged[BSV_COUNT_MAX];
 
-	if (m->causes > 1 && m->hogged)
-		return bsv_text("waiting while %s held the lane, in %s%s of them beyond %s share", culprit,
-		                shares_known ? "" : "at least ", bsv_count(hogged, (uint64_t)m->hogged),
-		                m->by_app < m->n ? "their" : "its");
 	if (m->causes > 1)
-		return bsv_text("waiting for %s", culprit);
+		return bsv_text(m->hogged || m->by_other ? "waiting while %s held the lane" : "waiting for %s",
+		                culprit);
 	if (!phrase)
 		return strdup("for a reason that is not known here");
 	at = strchr(phrase, '@');
@@ -218,28 +220,43 @@ static bool is_unasked(const char *cause)
 	return false;
 }
 
-/* "without noisy 84 of them would be met, 3 would be missed all the same": what replays say. Owned by the caller. */
+/* "a replay without noisy meets 84 of them and misses 3 all the same": what replays say. NULL: nothing was replayed. Owned by the caller. */
 static char *replayed_text(const struct missed *m)
 {
-	const char *without = m->by_other ? m->culprit_app : "that";
+	const char *without = m->by_other ? m->culprit_app : "that wait";
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
 
 	if (!m->cause || !without || is_unasked(m->cause))
-		return strdup("");
+		return NULL;
 	bsv_count(a, (uint64_t)m->saved);
 	bsv_count(b, (uint64_t)m->unsure);
 	if (m->unsure == m->n)
-		return bsv_text("a replay cannot tell whether %s would be met without %s", m->n == 1 ? "it" : "they",
-		                without);
+		return bsv_text("a replay without %s cannot tell whether %s would be met", without,
+		                m->n == 1 ? "it" : "they");
 	bsv_count(c, (uint64_t)(m->n - m->saved - m->unsure));
-	if (m->unsure)
-		return bsv_text("without %s %s would be met and %s missed all the same; of %s a replay cannot tell",
-		                without, a, c, b);
 	if (m->n == 1)
-		return bsv_text("without %s it would be %s", without, m->saved ? "met" : "missed all the same");
+		return bsv_text("a replay without %s %s", without, m->saved ? "meets it" : "misses it all the same");
 	if (m->saved == m->n)
-		return bsv_text("without %s all of them would be met", without);
-	return bsv_text("without %s %s would be met and %s missed all the same", without, a, c);
+		return bsv_text("a replay without %s meets all of them", without);
+	if (m->unsure)
+		return bsv_text("a replay without %s meets %s of them, misses %s all the same, and cannot tell of %s",
+		                without, a, c, b);
+	return bsv_text("a replay without %s meets %s of them and misses %s all the same", without, a, c);
+}
+
+/* A cause that follows from the numbers of the request alone is sure; of others, replays decide. */
+static enum bsv_certainty certainty_of(const struct missed *m)
+{
+	static const char *const by_definition[] = { "too_big", "too_tight", "submitted_late" };
+
+	if (!m->cause || !strcmp(m->cause, "unknown"))
+		return BSV_CLAIMS_NOTHING;
+	for (size_t i = 0; i < sizeof(by_definition) / sizeof(*by_definition); i++)
+		if (!strcmp(m->cause, by_definition[i]))
+			return BSV_SURE;
+	if (m->saved == m->n)
+		return BSV_SURE;
+	return 2 * m->saved >= m->n ? BSV_LIKELY : BSV_NOT_PROVED;
 }
 
 /* The work of the culprit that most of the misses waited for, where the sentence does not name it. Owned by the caller. */
@@ -249,8 +266,19 @@ static char *mostly_text(const struct missed *m)
 
 	if (!m->by_other || !m->culprit_model || m->by_app < m->n || m->by_model >= m->n)
 		return strdup("");
-	return bsv_text("mostly for its %s (%s of %s)", m->culprit_model, bsv_count(n, (uint64_t)m->by_model),
+	return bsv_text("most often for its %s (%s of %s)", m->culprit_model, bsv_count(n, (uint64_t)m->by_model),
 	                bsv_count((char[BSV_COUNT_MAX]){ 0 }, (uint64_t)m->n));
+}
+
+/* In how many of the misses the culprit was already over its share. Where shares are not known throughout, more of them may be. Owned by the caller. */
+static char *beyond_text(const struct missed *m, bool shares_known)
+{
+	char n[BSV_COUNT_MAX];
+
+	if (m->causes < 2 || !m->hogged)
+		return strdup("");
+	return bsv_text("in %s%s of them beyond %s share", shares_known ? "" : "at least ",
+	                bsv_count(n, (uint64_t)m->hogged), m->by_app < m->n ? "their" : "its");
 }
 
 static char *special_text(const struct missed *m)
@@ -276,14 +304,31 @@ static enum bsv_blame blame_of(const struct missed *m)
 	return m->cause && !strcmp(m->cause, "inversion") ? BSV_BLAMES_ORDER : BSV_BLAMES_NO_APP;
 }
 
+/* "gallery", "gallery and others", "camera itself", "the machine". Owned by the caller; NULL: unknown. */
+static char *missed_doer(const struct missed *m)
+{
+	const char *doer = m->cause ? bsv_cause_doer(m->cause) : NULL;
+
+	if (blame_of(m) != BSV_BLAMES_NO_APP && m->culprit_app)
+		return bsv_text("%s%s", m->culprit_app,
+		                blame_of(m) != BSV_BLAMES_HOLDER ? " itself"
+		                : m->by_app < m->n               ? " and others"
+		                                                 : "");
+	if (m->culprit_app || !doer)
+		return m->culprit_app ? bsv_full_name(m->culprit_app, m->culprit_model) : NULL;
+	if (strcmp(doer, BSV_OWN_DOING))
+		return strdup(doer);
+	return m->victims == 1 && m->victim ? bsv_text("%s itself", m->victim) : strdup("the apps themselves");
+}
+
 static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_err *err)
 {
 	bsv_scoped_text *reason = reason_text(m, f->shares_known);
 	int64_t others = m->victims - VICTIMS_MAX;
 	char rest[2 * BSV_COUNT_MAX + 16] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
-	char *evidence = NULL;
-	bool whole = reason && m->missed && bsv_text_join(&evidence, mostly_text(m)) &&
-	             bsv_text_join(&evidence, special_text(m)) && bsv_text_join(&evidence, replayed_text(m));
+	char *evidence = NULL, *culprit = bsv_full_name(m->culprit_app, m->culprit_model);
+	bool whole = reason && m->missed && bsv_text_join(&evidence, beyond_text(m, f->shares_known)) &&
+	             bsv_text_join(&evidence, mostly_text(m)) && bsv_text_join(&evidence, special_text(m));
 
 	if (others > 0)
 		snprintf(rest, sizeof(rest), ", and %s %s %s,", bsv_count(n, (uint64_t)others),
@@ -294,7 +339,11 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	                              .what = whole ? bsv_text("%s%s %s%s", m->missed, rest, reason, m->budget) : NULL,
 	                              .evidence = evidence,
 	                              .who = m->who ? strdup(m->who) : NULL,
-	                              .culprit = bsv_full_name(m->culprit_app, m->culprit_model),
+	                              .culprit = culprit,
+	                              .doer = missed_doer(m),
+	                              .proof = replayed_text(m),
+	                              .certainty = certainty_of(m),
+	                              .misses = m->n,
 	                              .first_at = m->first_at,
 	                              .last_at = m->last_at,
 	                              .lost_ns = m->late_ns,
@@ -325,8 +374,32 @@ static void missed_begin(struct missed *m, const struct bsv_rows *rows)
 		              .victims = bsv_rows_get(rows, MISS_VICTIMS, 1),
 		              .by_other = by_other,
 		              .cause = text_copy(rows, MISS_CAUSE),
+		              .victim = text_copy(rows, MISS_APP),
 		              .culprit_app = text_copy(rows, MISS_CULPRIT_APP),
 		              .culprit_model = text_copy(rows, MISS_CULPRIT_MODEL) };
+}
+
+/* The misses that are in no finding: "10 more deadlines were missed, for 3 causes: woken_late 6, service 3, machine_busy 1". */
+static int rest_add(struct bsv_findings *f, int64_t rest, int64_t causes, const char *said, struct bsa_err *err)
+{
+	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
+
+	if (rest <= 0)
+		return 0;
+	return bsv_finding_add(
+		f,
+		(struct bsv_finding){ .finding = strdup("others"),
+	                              .what = bsv_text("%s more %s missed, for %s %s: %s", bsv_count(n, (uint64_t)rest),
+	                                               bsv_plural((uint64_t)rest, "deadline was", "deadlines were"),
+	                                               bsv_count(of, (uint64_t)causes),
+	                                               bsv_plural((uint64_t)causes, "cause", "causes"),
+	                                               said ? said : "unknown"),
+	                              .misses = rest,
+	                              .first_at = BSV_WHEN_UNKNOWN,
+	                              .last_at = BSV_WHEN_UNKNOWN,
+	                              .lost_ns = -1,
+	                              .see = "misses" },
+		err);
 }
 
 int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
@@ -336,13 +409,17 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, struct bsa_e
 	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
 	__attribute__((cleanup(missed_fini))) struct missed m = { .nth = 0 };
 	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *said = NULL;
+	int64_t rest = 0, causes = 0;
 	int r = bsv_found_rows(&rows, input, bsv_sql_summary_misses, holes, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		int64_t nth = bsv_rows_get(rows, MISS_NTH, 0);
 
-		if (nth > 1 && bsv_rows_cell(rows, MISS_SHARE).real < LEAST_PERCENT)
-			break;
+		rest = bsv_rows_get(rows, MISS_REST, 0);
+		causes = bsv_rows_get(rows, MISS_REST_CAUSES, 0);
+		if (!said)
+			said = text_copy(rows, MISS_REST_SAID);
 		if (nth != m.nth) {
 			r = m.nth ? missed_finish(f, &m, err) : 0;
 			missed_fini(&m);
@@ -351,5 +428,7 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, struct bsa_e
 		if (r >= 0 && !victim_add(&m, rows))
 			r = bsv_no_memory(err);
 	}
-	return r >= 0 && m.nth ? missed_finish(f, &m, err) : r < 0 ? r : 0;
+	if (r >= 0 && m.nth)
+		r = missed_finish(f, &m, err);
+	return r >= 0 ? rest_add(f, rest, causes, said, err) : r;
 }

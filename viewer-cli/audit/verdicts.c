@@ -240,8 +240,9 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		return;
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		rule_explain(ret, 0, "work that was ready waited for a lane for too long, up to %s",
-		             bsv_duration(gap, f->max_gap_ns));
+		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s%.120s",
+		             f->victim ? f->victim : "work that was ready", bsv_duration(gap, f->max_gap_ns),
+		             f->holder ? "; the lane was held mostly by " : "", f->holder ? f->holder : "");
 	} else if (f->unsure_ns > 0) {
 		rule_explain(ret, 0,
 		             "work that was ready waited %s for a lane; unknown whether that is more than ten times "
@@ -269,8 +270,9 @@ static void explain_inverted(struct bsv_judgement *j, size_t rule, const struct 
 {
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
 
-	rule_explain(j, rule, "urgent work waited %s while its own app's less urgent work had a lane; limit %s",
-	             bsv_duration(figure, f->dur_ns), bsv_duration(most, bsv_whole(bound)));
+	rule_explain(j, rule, "%.120s waited %s while its own app's less urgent %.120s held a lane; limit %s",
+	             f->victim ? f->victim : "urgent work", bsv_duration(figure, f->dur_ns),
+	             f->holder ? f->holder : "work", bsv_duration(most, bsv_whole(bound)));
 }
 
 static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,
@@ -280,13 +282,13 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
 
 	if (f->unsure_ns > least)
 		rule_explain(j, rule,
-		             "urgent work waited %s while its own app's less urgent work had a lane; its limit is not "
+		             "urgent work waited %s while its own app's less urgent work held a lane; its limit is not "
 		             "known, "
 		             "because not all of that was recorded",
 		             bsv_duration(figure, f->unsure_ns));
 	else if ((double)f->joined_ns > least)
 		rule_explain(j, rule,
-		             "urgent work waited %s while its own app's less urgent work had a lane; its limit is not "
+		             "urgent work waited %s while its own app's less urgent work held a lane; its limit is not "
 		             "known, "
 		             "because there were too many such waits to tell each",
 		             bsv_duration(figure, f->joined_ns));
@@ -322,6 +324,10 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority");
+	} else if (f->mixed && !f->inversions && !f->choices && !f->sight.losses) {
+		v->outcome = BSV_PASS;
+		v->idle = true;
+		rule_explain(j, rule, "urgent work never waited for less urgent work of its own app");
 	} else {
 		v->outcome = BSV_PASS;
 		rule_explain(j, rule,
@@ -365,6 +371,10 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority");
+	} else if (f->mixed && !f->choices && !f->hidden_choices && !f->sight.losses) {
+		v->outcome = BSV_PASS;
+		v->idle = true;
+		rule_explain(j, rule, "work of several priorities of an app was never ready at the same time");
 	} else if (f->choices < CHOICES_MIN) {
 		rule_explain(j, rule,
 		             "there were %lld choices between priorities, %lld of them honoured; a verdict needs %d",

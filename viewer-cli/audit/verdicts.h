@@ -85,6 +85,8 @@ struct bsv_starvation_facts {
 	int64_t episodes, max_gap_ns;
 	int64_t unsure_ns; /* longest wait that is or is not starvation, depending on runs that were lost */
 	int64_t native_ns; /* longest time for which an execution of a native service was not on a cpu */
+	const char *victim,
+		*holder; /* of the longest wait: who waited, and the app that held the lane longest meanwhile; printable; NULL: unknown */
 	struct bsv_sight sight;
 };
 
@@ -100,6 +102,8 @@ struct bsv_priority_facts {
 	int64_t hidden_choices; /* upper bound of the choices that were not recorded */
 	bool mixed;             /* whether an app had executions of more than one priority */
 	bool may_be_mixed;      /* whether an app may have had executions of more than one priority */
+	const char *victim,
+		*holder; /* of the inversion furthest above its limit: who waited, and the model on the lane; printable; NULL: unknown */
 	struct bsv_sight sight;
 };
 

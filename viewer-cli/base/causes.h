@@ -19,6 +19,11 @@ const char *bsv_cause_says(const char *cause);
  */
 const char *bsv_cause_of_miss(const char *cause, bool shares_known);
 
+#define BSV_OWN_DOING "the app itself"
+
+/* Whose doing the cause is, where it is not an app's that held a lane: "the machine", "the service" or BSV_OWN_DOING. NULL: another, or unknown. */
+const char *bsv_cause_doer(const char *cause);
+
 /* The continuation of "43 % of it": what the time was spent on. @shares_known: as above. NULL: no such cause. */
 const char *bsv_cause_of_overhead(const char *cause, bool shares_known);
 

@@ -275,6 +275,18 @@ void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, con
 
 /* ---- durations ---- */
 
+#define ROUNDS_UP 0.99995 /* part of a power of ten from which on four digits round up to it */
+
+/* Decimals that leave four digits, no more than three. */
+static int four_digits(double size)
+{
+	int decimals = 3;
+
+	for (double most = 10 * ROUNDS_UP; decimals > 0 && size >= most; most *= 10)
+		decimals--;
+	return decimals;
+}
+
 const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns)
 {
 	static const struct {
@@ -284,8 +296,9 @@ const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns)
 	double size = ns < 0 ? -(double)ns : (double)ns;
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (size >= units[i].of) {
-			snprintf(to, BSV_DURATION_TEXT, "%.3f %s", (double)ns / units[i].of, units[i].name);
+		if (size >= ROUNDS_UP * units[i].of) {
+			snprintf(to, BSV_DURATION_TEXT, "%.*f %s", four_digits(size / units[i].of),
+			         (double)ns / units[i].of, units[i].name);
 			return to;
 		}
 	snprintf(to, BSV_DURATION_TEXT, "%" PRId64 " ns", ns);

@@ -243,9 +243,17 @@ static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
 /* People get what is wrong, its evidence and the remedy in one cell. */
 static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 {
-	bool proved = f->evidence && *f->evidence;
-	bsv_scoped_text *all = bsv_text("%s%s%s%s%s", f->what, proved ? "; " : "", proved ? f->evidence : "",
-	                                f->advice ? ". What may help: " : "", f->advice ? f->advice : "");
+	bool more = f->evidence && *f->evidence;
+	const char *certainty = bsv_certainty_name(f->certainty);
+	bsv_scoped_text *when = bsv_finding_when(f);
+	bsv_scoped_text *proof =
+		certainty ? bsv_text(". Certainty: %s%s%s", certainty, f->proof ? ", " : "", f->proof ? f->proof : "")
+			  : strdup("");
+	bsv_scoped_text *all = when && proof
+	                               ? bsv_text("%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when,
+	                                          *when ? ")" : "", more ? "; " : "", more ? f->evidence : "", proof,
+	                                          f->advice ? ". What may help: " : "", f->advice ? f->advice : "")
+	                               : NULL;
 
 	bsv_rows_text(rows, all ? all : f->what);
 }
@@ -253,10 +261,11 @@ static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 static int add_diagnosis(struct summary *s, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = {
-		{ "rank", "number", NULL },   { "finding", "label", NULL }, { "what", "text", NULL },
-		{ "who", "text", NULL },      { "culprit", "text", NULL },  { "lost_ns", "duration", "ns" },
-		{ "see", "text", NULL },      { "advice", "text", NULL },   { "evidence", "text", NULL },
-		{ "first_at", "time", "ns" }, { "last_at", "time", "ns" },
+		{ "rank", "number", NULL },     { "finding", "label", NULL }, { "what", "text", NULL },
+		{ "who", "text", NULL },        { "culprit", "text", NULL },  { "lost_ns", "duration", "ns" },
+		{ "see", "text", NULL },        { "advice", "text", NULL },   { "evidence", "text", NULL },
+		{ "first_at", "time", "ns" },   { "last_at", "time", "ns" },  { "doer", "text", NULL },
+		{ "certainty", "label", NULL }, { "proof", "text", NULL },    { "misses", "count", NULL },
 	};
 	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : sizeof(columns) / sizeof(*columns));
 
@@ -283,6 +292,10 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		bsv_rows_text(rows, f->evidence && *f->evidence ? f->evidence : NULL);
 		add_known(rows, f->first_at, BSV_WHEN_UNKNOWN + 1);
 		add_known(rows, f->last_at, BSV_WHEN_UNKNOWN + 1);
+		bsv_rows_text(rows, f->doer);
+		bsv_rows_text(rows, bsv_certainty_name(f->certainty));
+		bsv_rows_text(rows, f->proof);
+		add_known(rows, f->misses, 0);
 	}
 	bsv_answer_rows(s->answer, "diagnosis", s->people ? "diagnosis, the most important first" : "diagnosis", rows);
 	return 0;
@@ -301,7 +314,8 @@ enum who_column {
 	WHO_UNSEEN,
 	WHO_REFUSED,
 	WHO_GIVEN_UP,
-	WHO_LATE
+	WHO_LATE,
+	WHO_MISSED_BY
 };
 enum { LONG_APP, LONG_MODEL, LONG_PATH = 3, LONG_COLD, LONG_N, LONG_P50, LONG_P99, LONG_PHASE = 9, LONG_PERCENT };
 enum { COST_OVERHEAD, COST_E2E, COST_PERCENT };
@@ -401,7 +415,70 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 	return add_headline(h, "overhead", NULL, sentence_end(&line), "overhead", err);
 }
 
-/* ": 12 refused or given up before the deadline, 74 given up at the deadline, 9 answered late"; "": none was missed. Owned by the caller. */
+/* ---- missed deadlines ---- */
+
+/* Misses that one doer is blamed for, by one finding or several. */
+struct doing {
+	char *name;
+	int64_t n;
+	enum bsv_certainty certainty; /* the least of its findings */
+};
+
+/* "noisy", "camera itself", "the machine", "other causes"; owned by the caller. */
+static char *doer_text(const struct bsv_finding *f)
+{
+	return strdup(!strcmp(f->finding, "others") ? "other causes" : f->doer ? f->doer : "unknown");
+}
+
+/* Findings of missed deadlines by doer; @ret has room for all findings. */
+static size_t doings_collect(struct doing *ret, const struct bsv_findings *findings)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct bsv_finding *f = &findings->of[i];
+		char *name = f->misses >= 0 ? doer_text(f) : NULL;
+		size_t k = 0;
+
+		if (!name)
+			continue;
+		while (k < n && strcmp(ret[k].name, name))
+			k++;
+		if (k == n)
+			ret[n++] = (struct doing){ name, f->misses, f->certainty };
+		else {
+			free(name);
+			ret[k].n += f->misses;
+			if (f->certainty < ret[k].certainty)
+				ret[k].certainty = f->certainty;
+		}
+	}
+	return n;
+}
+
+/* "gallery 25 (not proved), the machine 15 (likely), other causes 10": they add up to all misses. Owned by the caller; NULL: no memory. */
+static char *doings_text(const struct bsv_findings *findings)
+{
+	struct doing *all = calloc(findings->n + 1, sizeof(*all));
+	size_t n = all ? doings_collect(all, findings) : 0;
+	char count[BSV_COUNT_MAX];
+	struct sentence line;
+	bool begun = all && sentence_begin(&line);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *certainty = bsv_certainty_name(all[i].certainty);
+
+		if (begun)
+			fprintf(line.to, "%s%s %s%s%s%s", i ? ", " : "", all[i].name,
+			        bsv_count(count, (uint64_t)all[i].n), certainty ? " (" : "", certainty ? certainty : "",
+			        certainty ? ")" : "");
+		free(all[i].name);
+	}
+	free(all);
+	return begun ? sentence_end(&line) : NULL;
+}
+
+/* "12 refused or given up before the deadline, 74 given up at the deadline, 9 answered late"; "": none was missed. Owned by the caller. */
 static char *missed_how(const struct bsv_rows *who)
 {
 	static const struct {
@@ -412,7 +489,7 @@ static char *missed_how(const struct bsv_rows *who)
 		      { WHO_LATE, "answered late" } };
 	char n[BSV_COUNT_MAX];
 	struct sentence line;
-	const char *before = ": ";
+	const char *before = "";
 
 	if (!sentence_begin(&line))
 		return NULL;
@@ -425,30 +502,57 @@ static char *missed_how(const struct bsv_rows *who)
 	return sentence_end(&line);
 }
 
-static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
+/* "704 of 1 036 deadlines were missed (68 %)". Owned by the caller; NULL: no memory. */
+static char *missed_text(const struct bsv_rows *who)
 {
-	bsv_scoped_text *how = missed_how(who);
 	int64_t deadlines = bsv_rows_get(who, WHO_DEADLINES, 0), missed = bsv_rows_get(who, WHO_MISSED, 0);
 	int64_t unknown = bsv_rows_get(who, WHO_UNKNOWN, 0), unseen = bsv_rows_get(who, WHO_UNSEEN, 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
-	char *text = NULL;
 
-	if (!how)
+	if (!deadlines && !missed && !unknown)
+		return strdup("no execution had a deadline");
+	if (unknown || unseen)
+		return bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen });
+	if (!missed)
+		return bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
+	return bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed),
+	                bsv_count(b, (uint64_t)deadlines), missed == 1 ? "was" : "were",
+	                bsv_percent(percent, missed, deadlines));
+}
+
+static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
+{
+	bsv_scoped_text *text = missed_text(who), *how = missed_how(who);
+	bsv_scoped_text *doing = doings_text(&h->s->findings);
+	const char *by = text_of(who, WHO_MISSED_BY);
+
+	if (!text || !how || !doing)
 		return bsv_no_memory(err);
-	if (!deadlines && !missed && !unknown) {
-		text = strdup("no execution had a deadline");
-	} else if (unknown || unseen) {
-		bsv_scoped_text *least = bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen });
+	return add_headline(h, "misses", NULL,
+	                    bsv_text("%s%s%s%s%s%s%s", text, by ? "; who missed: " : "", by ? by : "",
+	                             *doing ? "; whose doing: " : "", doing, *how ? "; how: " : "", how),
+	                    "misses", err);
+}
 
-		text = least ? bsv_text("%s%s", least, how) : NULL;
-	} else if (!missed) {
-		text = bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
-	} else {
-		text = bsv_text("%s of %s deadlines %s missed (%s %%)%s", bsv_count(a, (uint64_t)missed),
-		                bsv_count(b, (uint64_t)deadlines), missed == 1 ? "was" : "were",
-		                bsv_percent(percent, missed, deadlines), how);
+/* For programs: the sentence about missed deadlines in its parts. */
+static int add_missed(struct summary *s, const struct bsv_rows *who, struct bsa_err *err)
+{
+	static const struct bsv_column columns[] = {
+		{ "what", "text", NULL }, { "who", "text", NULL }, { "doing", "text", NULL }, { "how", "text", NULL }
+	};
+	bsv_scoped_text *what = missed_text(who), *how = missed_how(who), *doing = doings_text(&s->findings);
+	struct bsv_rows *rows = what && how && doing ? bsv_rows_new(columns, 4) : NULL;
+
+	if (!rows)
+		return bsv_no_memory(err);
+	if (bsv_rows_get(who, WHO_MISSED, 0)) {
+		bsv_rows_text(rows, what);
+		bsv_rows_text(rows, text_of(who, WHO_MISSED_BY));
+		bsv_rows_text(rows, doing);
+		bsv_rows_text(rows, how);
 	}
-	return add_headline(h, "misses", NULL, text, "misses", err);
+	bsv_answer_rows(s->answer, "missed", "missed", rows);
+	return 0;
 }
 
 /* The sentence of the worst rule; if all rules passed, the sentences of all. */
@@ -554,6 +658,8 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 	}
 	if (bsv_rows_get(s->trust, EXECUTIONS, 0) || s->findings.n || !s->people)
 		r = add_headlines(s, who, err);
+	if (r >= 0 && !s->people)
+		r = add_missed(s, who, err);
 	add_next(s, bsv_rows_get(who, WHO_MISSED, 0));
 	return r;
 }

@@ -200,12 +200,22 @@ static void draw_saved(const struct bsv_drawing *d)
 		bsv_explained_say(d, BSV_PLAIN, "  and %zu more", n - MOST_SAVING);
 }
 
+/* A time of four digits that is no shorter: less would not be what was replayed. */
+static int64_t no_shorter(int64_t ns)
+{
+	int64_t step = 1;
+
+	while (ns / step >= 10000)
+		step *= 10;
+	return (ns + step - 1) / step * step;
+}
+
 static void without_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_without *w)
 {
 	char by[BSV_DURATION_TEXT];
 
 	if (bsv_known(w->earlier))
-		snprintf(to, 2 * BSV_TEXT_MOST, "submitted %s earlier", bsv_duration(by, w->earlier));
+		snprintf(to, 2 * BSV_TEXT_MOST, "submitted %s earlier", bsv_duration(by, no_shorter(w->earlier)));
 	else if (w->cause)
 		snprintf(to, 2 * BSV_TEXT_MOST, "without all that %.40s took", w->cause);
 	else if (w->model)

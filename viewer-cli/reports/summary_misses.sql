@@ -1,8 +1,9 @@
 -- summary_misses: the missed deadlines as findings: one row per victim (an app, and its model if only one
 -- is concerned) of a finding, the most frequent finding first. All misses whose
 -- primary culprit is one other app are one finding, whatever the cause, with those of the same victims that waited for an app that is not known; those
--- that waited for work of their own app are one per app and cause; all others, one per cause. Leaves out all but the first three findings, and of each all
--- but the four victims with the most.
+-- that waited for work of their own app are one per app and cause; all others, one per cause. Leaves out all but the first three findings, of these the second
+-- and the third if they have less than a tenth of all misses (the last three columns add up what is left out, the same in each row), and of each all but the
+-- four victims with the most.
 @with@,
 only_two AS MATERIALIZED (SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM loss) HAVING count(*) = 2), -- another app is the other
 misses AS MATERIALIZED (
@@ -18,14 +19,18 @@ blamed AS MATERIALIZED (
   SELECT m.*, coalesce(m.taker_id, t.taker_id) AS by_app_id, iif(coalesce(m.taker_id, t.taker_id) IS NULL, m.cause, '') AS of_cause,
     iif(m.cause IN ('queued_behind', 'inversion') AND m.taker_id IS NULL, m.app_id, NULL) AS of_app_id
   FROM misses m LEFT JOIN takers t ON m.unnamed AND t.place = 1 AND t.app_id = m.app_id),
-ranked AS MATERIALIZED (
+every AS MATERIALIZED (
   SELECT by_app_id, of_cause, of_app_id, sum(n) AS n, CAST(total(late_ns) AS INTEGER) AS late_ns, 100.0 * sum(n) / sum(sum(n)) OVER () AS share_percent,
     min(first) AS first, max(last) AS last, count(DISTINCT cause) AS n_causes, ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged,
     sum(persistent) AS n_persistent, sum(saved) AS n_saved, sum(unsure) AS n_unsure, sum(saved_without_app) AS n_without_app,
     sum(unsure_without_app) AS n_unsure_without_app, ifnull(sum(n) FILTER (WHERE outranked), 0) AS n_outranked,
     ifnull(sum(n) FILTER (WHERE taker_id IS NOT NULL), 0) AS n_by_app,
     row_number() OVER (ORDER BY sum(n) DESC, total(late_ns) DESC, of_cause, by_app_id, of_app_id) AS nth
-  FROM blamed GROUP BY 1, 2, 3 ORDER BY nth LIMIT 3),
+  FROM blamed GROUP BY 1, 2, 3),
+ranked AS MATERIALIZED (SELECT * FROM every WHERE nth = 1 OR nth <= 3 AND share_percent >= 10),
+rest AS MATERIALIZED (
+  SELECT b.cause, sum(b.n) AS n FROM blamed b
+  WHERE NOT EXISTS (SELECT 1 FROM ranked r WHERE b.by_app_id IS r.by_app_id AND b.of_cause = r.of_cause AND b.of_app_id IS r.of_app_id) GROUP BY 1),
 found AS MATERIALIZED (
   SELECT r.nth, b.* FROM ranked r JOIN blamed b ON b.by_app_id IS r.by_app_id AND b.of_cause = r.of_cause AND b.of_app_id IS r.of_app_id),
 causes AS (SELECT nth, cause, row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, total(late_ns) DESC, cause) AS place FROM found GROUP BY nth, cause),
@@ -40,14 +45,16 @@ victims AS MATERIALIZED (
 had AS (
   SELECT v.nth, v.app_id, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(c.deadlines)) AS n_deadlines, sum(c.n) FILTER (WHERE c.miss IS NOT NULL) AS n_missed
   FROM victims v JOIN execution_count c ON c.app_id IS v.app_id AND c.model = ifnull(v.model, c.model) WHERE v.place <= 4 GROUP BY 1, 2)
-SELECT r.nth, s.cause, r.n, r.late_ns, r.share_percent, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_causes, r.n_hogged,
+SELECT r.nth, s.cause, r.n, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_causes, r.n_hogged,
   ifnull(b.name, k.name) AS culprit_app, nullif(c.model, '') AS culprit_model, c.n AS n_by_model, r.by_app_id IS NOT NULL AS by_other, r.n_by_app,
   r.n_persistent, r.n_outranked, r.n_saved, r.n_unsure, r.n_without_app, r.n_unsure_without_app,
   a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_missed, h.n_deadlines, v.n_victims,
   (SELECT t.p50_ns FROM short_budget t WHERE t.cause = s.cause AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run'),
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
-  (SELECT max(u.p50_ns) FROM usual_budget u WHERE s.cause = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE s.cause = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns,
+  (SELECT ifnull(sum(n), 0) FROM rest) AS n_rest, (SELECT count(*) FROM rest) AS n_rest_causes,
+  (SELECT group_concat(cause || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM (SELECT * FROM rest ORDER BY n DESC, cause)) AS rest
 FROM ranked r JOIN causes s ON s.nth = r.nth AND s.place = 1 JOIN victims v ON v.nth = r.nth AND v.place <= 4
   LEFT JOIN culprits c ON c.nth = r.nth AND c.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
   LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON b.id = r.by_app_id LEFT JOIN apps k ON k.id = c.culprit_app_id

@@ -1,6 +1,9 @@
 -- summary_who: one row: number of executions by app and by status, and deadlines.
 @with@,
 by_app AS (SELECT a.name, sum(c.n) AS n FROM execution_count c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id ORDER BY n DESC, a.name),
+missed AS (
+  SELECT a.name, sum(c.n) FILTER (WHERE c.miss IS NOT NULL) AS missed, sum(c.deadlines) AS of_them, count(*) OVER () AS n_apps
+  FROM execution_count c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id HAVING missed > 0 ORDER BY missed DESC, a.name),
 by_status AS (
   SELECT coalesce(status, iif(quality = 'open', 'not answered', 'unknown')) AS answer, sum(n) AS n FROM execution_count GROUP BY 1 ORDER BY n DESC, 1)
 SELECT (SELECT count(*) FROM by_app) AS n_apps,
@@ -9,5 +12,8 @@ SELECT (SELECT count(*) FROM by_app) AS n_apps,
   ifnull(sum(deadlines), 0) AS n_deadlines, ifnull(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
   @n_unknown@ AS n_unknown, @n_unseen@ AS n_unseen,
   ifnull(sum(n) FILTER (WHERE miss = 'predicted'), 0) AS n_refused, ifnull(sum(n) FILTER (WHERE miss = 'aborted'), 0) AS n_given_up,
-  ifnull(sum(n) FILTER (WHERE miss = 'late'), 0) AS n_late
+  ifnull(sum(n) FILTER (WHERE miss = 'late'), 0) AS n_late,
+  (SELECT group_concat(ifnull(name, 'unknown') || ' ' || replace(printf('%,d', missed), ',', ' ') ||
+      iif(of_them >= missed AND @n_unknown@ + @n_unseen@ = 0, replace(printf(' of %,d', of_them), ',', ' '), ''), ', ') ||
+    iif(max(n_apps) > 4, replace(printf(', and %,d apps more', max(n_apps) - 4), ',', ' '), '') FROM (SELECT * FROM missed LIMIT 4)) AS missed_by
 FROM execution_count

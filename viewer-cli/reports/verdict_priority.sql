@@ -2,16 +2,16 @@
 @with@, @hidden@,
 stretches AS MATERIALIZED (@stretches@),
 each AS MATERIALIZED (
-	SELECT 1 AS n, i.dur_ns, ifnull(s.stretch_ns, 0) + @off_core@ AS stretch_ns,
+	SELECT 1 AS n, i.dur_ns, i.victim_id, i.holder_id, ifnull(s.stretch_ns, 0) + @off_core@ AS stretch_ns,
 		@sure@ OR ifnull(s.known AND h.run_ns IS NOT NULL AND (h.complete OR h.cpu_ns IS NOT NULL), 0) AS sure
 	FROM inversion i @only_victims@ LEFT JOIN involved h ON h.execution_id = i.holder_id LEFT JOIN stretches s ON s.model_id = h.model_id
 	UNION ALL -- whose limits are not known
-	SELECT i.n, i.longest_ns, NULL, @sure@ FROM lesser_inversion i @only_victims@),
+	SELECT i.n, i.longest_ns, NULL, NULL, NULL, @sure@ FROM lesser_inversion i @only_victims@),
 inversions AS (
 	SELECT ifnull(sum(n), 0) AS n, max(dur_ns) FILTER (WHERE NOT sure AND dur_ns > stretch_ns + 1000000) AS unsure_ns,
 		max(dur_ns) FILTER (WHERE NOT sure AND stretch_ns IS NULL) AS joined_ns
 	FROM each),
-worst AS (SELECT dur_ns, stretch_ns FROM each WHERE sure ORDER BY @excess@ DESC, dur_ns DESC LIMIT 1),
+worst AS MATERIALIZED (SELECT dur_ns, stretch_ns, victim_id, holder_id FROM each WHERE sure ORDER BY @excess@ DESC, dur_ns DESC LIMIT 1),
 every_choice AS (@choices@),
 choices AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(c.honoured), 0) AS honoured FROM every_choice c @only_chosen@),
 ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
@@ -47,5 +47,8 @@ SELECT i.n AS n_inversions, w.dur_ns, w.stretch_ns, i.unsure_ns, (SELECT min(ns)
 	2 * (SELECT n FROM unseen_work) AS n_hidden_choices,
 	EXISTS (SELECT 1 FROM referred GROUP BY app_id HAVING count(DISTINCT priority) > 1) AS mixed,
 	EXISTS (SELECT 1 FROM apps_with_more) AS may_be_mixed, i.joined_ns,
+	(SELECT a.name FROM involved v JOIN apps a ON a.id = v.app_id WHERE v.execution_id = w.victim_id) AS app,
+	(SELECT m.name FROM involved v JOIN models m ON m.id = v.model_id WHERE v.execution_id = w.victim_id) AS model,
+	(SELECT m.name FROM involved h JOIN models m ON m.id = h.model_id WHERE h.execution_id = w.holder_id) AS holder,
 	@sight@
 FROM sight s CROSS JOIN inversions i CROSS JOIN choices c LEFT JOIN worst w

@@ -2,7 +2,7 @@
 -- If runs were lost, the median run of a model lies between two of the known runs, and so does the limit of its waits.
 @with@, @hidden@,
 episodes AS MATERIALIZED (@episodes@),
-waited AS MATERIALIZED (SELECT e.gap_ns, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
+waited AS MATERIALIZED (SELECT e.gap_ns, e.app_id, e.model, e.top_culprit_app_id, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
 -- runs of their models that were not recorded in full: from what is known of them to all the time that the service had them. Of a fenced execution
 -- the answer to its launch may be written before it runs, and ends nothing.
 ran AS MATERIALIZED (
@@ -21,14 +21,17 @@ ranked AS (
 limits AS MATERIALIZED (
 	SELECT model_id, max(least_ns) FILTER (WHERE nth_least = middle - skipped) AS least_ns, max(most_ns) FILTER (WHERE nth_most = middle) AS most_ns
 	FROM ranked GROUP BY model_id),
-judged AS (
-	SELECT w.gap_ns, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
+judged AS MATERIALIZED (
+	SELECT w.gap_ns, w.app_id, w.model, w.top_culprit_app_id, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
 		@sure@ OR ifnull(w.gap_ns / 10 > l.least_ns, 1) AS possible
-	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id)
+	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id),
+worst AS (SELECT app_id, model, top_culprit_app_id FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1)
 SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE j.sure) AS max_gap_ns,
 	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS unsure_ns,
 	CASE WHEN s.native THEN (
 		SELECT max(ifnull(p.run_ended - coalesce(p.enqueued, p.decoded, p.request_read) - ifnull(p.cpu_ns, 0), 9223372036854775807))
 		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = (p.exec >> 52 & 4095)) END AS native_ns,
+	(SELECT a.name FROM worst w JOIN apps a ON a.id = w.app_id) AS app, (SELECT model FROM worst) AS model,
+	(SELECT iif(w.top_culprit_app_id = w.app_id, 'work of its own app', a.name) FROM worst w JOIN apps a ON a.id = w.top_culprit_app_id) AS holder,
 	@sight@
 FROM sight s LEFT JOIN judged j ON 1

@@ -285,7 +285,7 @@ function matrixOf(title, kind, values, nameOf, textOf) {
 
 /** Victims by culprits. @param {any} world */
 export function missesMatrix(world) {
-	return matrixOf('Missed deadlines by their first cause: whose they were (rows), and whose doing (columns)', 'misses', primaryCauses(world),
+	return matrixOf('Missed deadlines by their primary cause: whose they were (rows), and whose doing (columns)', 'misses', primaryCauses(world),
 		(app) => (app ? world.appName(Number(app)) : NO_APP), (n) => count(n));
 }
 

@@ -1,6 +1,6 @@
 // execution.js -- one execution: its phases to scale, who held the lanes while it waited, and why its deadline was missed.
 import { placeOfPhase, places, swatchOf } from './draw.js';
-import { count, duration, quoted, time } from './format.js';
+import { count, duration, noShorter, quoted, time } from './format.js';
 import { lowerBound, phases } from './data.js';
 import { copyButton, keyOf, make, tableOf } from './tables.js';
 
@@ -78,7 +78,7 @@ function withoutOf(world, id) {
 
 	for (let i = lowerBound(without.execution_id.codes, id); i < without.n && without.execution_id.get(i) === id; i++) {
 		const [app, model, earlier] = [without.app_id.get(i), without.model_id.get(i), without.earlier_ns.get(i)];
-		const what = Number.isFinite(earlier) ? `submitted ${duration(earlier)} earlier` : without.cause_word.codes[i] ? `without all that ${world.word(without.cause_word, i)} took`
+		const what = Number.isFinite(earlier) ? `submitted ${duration(noShorter(earlier))} earlier` : without.cause_word.codes[i] ? `without all that ${world.word(without.cause_word, i)} took`
 			: Number.isFinite(model) ? `without ${world.modelName(model)} of ${world.appName(app)}` : `without ${world.appName(app)} altogether`;
 
 		rows.push({ 'taken away': what, 'its deadline': without.met.get(i) ? 'met' : 'missed all the same' });

@@ -1,5 +1,5 @@
 // findings.js -- what is read first: whether something is wrong, who suffers, whose doing it is, what may help, and how far to trust that.
-import { count, duration, sentence, shown } from './format.js';
+import { count, sentence, shown, span } from './format.js';
 import { fill, make, titled } from './tables.js';
 
 const NOTHING = 'nothing to judge', audited = ['misses', 'fairness', 'priority', 'starvation'];
@@ -7,6 +7,11 @@ const NOTHING = 'nothing to judge', audited = ['misses', 'fairness', 'priority',
 /** @param {any} answer @param {string} name */
 function partOf(answer, name) {
 	return answer.parts?.find((/** @type {any} */ p) => p.name === name)?.rows ?? [];
+}
+
+/** Is it what the findings leave out, and no finding of its own? @param {any} row */
+function isRest(row) {
+	return row.finding === 'others';
 }
 
 /** Is it a finding about where time goes, where nothing need be wrong? @param {any} row */
@@ -39,29 +44,30 @@ function auditsOf(summary) {
 
 	return make('ul', { class: 'verdicts audits', 'aria-label': 'audits' }, ...rows.map((row) => {
 		const [word, colour] = resultOf(row), name = row.audit === 'misses' ? 'Deadlines' : row.audit[0].toUpperCase() + row.audit.slice(1);
+		const what = row.audit === 'misses' ? partOf(summary, 'missed')[0]?.what ?? row.what : row.what;
 
-		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), make('br'), make('span', { class: 'note' }, sentence(row.what)));
+		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), make('br'), make('span', { class: 'note' }, sentence(what)));
 	}));
 }
 
-/** Where in the timeline it began. @param {any} row @param {string} prefix of links */
+/** From when to when, a link into the timeline to where it began. @param {any} row @param {string} prefix of links */
 function whenOf(row, prefix) {
 	if (typeof row.first_at !== 'number')
 		return null;
-	const at = row.first_at / 1e9, link = make('a', { href: `#${prefix}t=${Math.max(0, at - 0.005).toFixed(6)}s..${Math.max(0.02, at + 0.02).toFixed(6)}s` }, duration(row.first_at));
+	const at = row.first_at / 1e9, link = make('a', { href: `#${prefix}t=${Math.max(0, at - 0.005).toFixed(6)}s..${Math.max(0.02, at + 0.02).toFixed(6)}s` }, span(row.first_at, row.last_at));
 
-	return make('span', {}, make('strong', {}, 'Began: '), 'at ', link);
+	return make('span', {}, make('strong', {}, 'When: '), link);
 }
 
-/** Whose doing it is where no app is to blame. @type {Record<string, string>} */
-const doers = { woken_late: 'the machine, which ran threads late', handover: 'the machine, which ran threads late', polled_late: 'the machine, which ran threads late', off_core: 'the machine, which ran other threads',
-	machine_busy: 'the machine, which ran other threads', slow_compute: 'the machine, which computed slowly', service: 'the service', too_big: 'the app itself', too_tight: 'the app itself', submitted_late: 'the app itself',
-	client: 'the app itself' };
+/** @param {(string | null | undefined)[][]} facts names and values @returns {HTMLElement[]} */
+function factSpans(facts) {
+	return facts.filter(([, value]) => value).map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), sentence(String(value))));
+}
 
-/** Who, whose doing, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
+/** Who, whose doing, how certain that is, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
 function factsOf(row, prefix) {
-	const facts = [[isCost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit ?? (isCost(row) ? null : doers[row.finding])], ['What may help', row.advice]].filter(([, value]) => value);
-	const line = make('p', { class: 'facts' }, ...facts.map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), sentence(String(value))))), when = whenOf(row, prefix);
+	const certainty = row.certainty && (row.proof ? `${row.certainty}, ${row.proof}` : row.certainty), when = whenOf(row, prefix);
+	const line = make('p', { class: 'facts' }, ...factSpans([[isCost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.doer], ['Certainty', certainty], ['What may help', row.advice]]));
 
 	if (when)
 		line.append(when);
@@ -70,14 +76,24 @@ function factsOf(row, prefix) {
 	return line;
 }
 
-/** @param {any} row of a finding @param {string} prefix of links */
-function findingOf(row, prefix) {
-	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), ...(row.evidence ? [make('p', { class: 'evidence' }, `${sentence(row.evidence)}.`)] : []), factsOf(row, prefix));
+/** A sentence in which each name of a cause tells what it means. @param {string} text @param {string[][]} causes names and meanings @returns {(Node | string)[]} */
+function withCauses(text, causes) {
+	const meaning = new Map(/** @type {[string, string][]} */ (causes));
+
+	return text.split(/\b/).map((word) => (meaning.has(word) ? make('abbr', { title: meaning.get(word) ?? '' }, word) : word));
 }
 
-/** What costs most time, where nothing need be wrong. @param {any[]} rows @param {string} prefix of links */
-function costsOf(rows, prefix) {
-	return make('div', { class: 'cost' }, make('h3', {}, 'What costs most time'), ...rows.flatMap((row) => [make('p', {}, `${sentence(row.what)}.`), factsOf(row, prefix)]));
+/** @param {any} row of a finding @param {any} about @param {string} prefix of links */
+function findingOf(row, about, prefix) {
+	if (isRest(row))
+		return make('li', { class: 'rest' }, make('p', { class: 'what' }, ...withCauses(sentence(row.what), about.causes)));
+	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), factsOf(row, prefix),
+		...(row.evidence ? [make('p', { class: 'evidence' }, 'Also seen: ', `${sentence(row.evidence)}.`)] : []));
+}
+
+/** What costs most time, where nothing need be wrong. @param {any[]} rows @param {boolean} wrong are there findings? @param {string} prefix of links */
+function costsOf(rows, wrong, prefix) {
+	return make('div', { class: 'cost' }, make('h3', {}, wrong ? 'Beside that: where the time of answered executions went' : 'Where the time of answered executions went'), ...rows.flatMap((row) => [make('p', {}, `${sentence(row.what)}.`), factsOf(row, prefix)]));
 }
 
 /** What words mean that a reader may not know, each if @text has it, in the order of the text. */
@@ -86,6 +102,8 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
+	[/\bCertainty\b/, 'sure, likely and not proved say how far it is certain that this made the difference'],
+	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
 	[/\bp95\b/, 'p95 is what 95 of 100 do not exceed']]);
@@ -97,16 +115,15 @@ function wordsOf(text, before) {
 	return found.length ? [make('p', { class: 'note words' }, titled(`${found.map(({ means }) => means).join('; ')}.`))] : [];
 }
 
-/** How many deadlines were missed, and how. @param {any} summary @returns {HTMLElement[]} */
+/** How many deadlines were missed, whose, by whose doing, and how. @param {any} summary @returns {HTMLElement[]} */
 function missedOf(summary) {
-	const row = partOf(summary, 'audits').find((/** @type {any} */ audit) => audit.audit === 'misses');
-
-	return row && resultOf(row)[1] === 'fail' ? [make('p', { class: 'missed' }, `${sentence(row.what)}.`)] : [];
+	return partOf(summary, 'missed').map((/** @type {any} */ row) => make('div', { class: 'missed' }, make('p', { class: 'what' }, `${sentence(row.what)}.`),
+		make('p', { class: 'facts' }, ...factSpans([['Who missed', row.who], ['Whose doing', row.doing], ['How', row.how]]))));
 }
 
 /** In a line: how many things are wrong; or that nothing was seen to be, and whether it would have been seen. @param {any} summary */
 function headlineOfAll(summary) {
-	const wrong = (summary.rows ?? []).filter((/** @type {any} */ row) => !isCost(row)).length;
+	const wrong = (summary.rows ?? []).filter((/** @type {any} */ row) => !isCost(row) && !isRest(row)).length;
 	const judged = partOf(summary, 'audits').filter((/** @type {any} */ row) => audited.includes(row.audit));
 
 	if (wrong)
@@ -124,10 +141,10 @@ export function fillFindings(place, summary, about, prefix = '') {
 		return;
 	}
 	const rows = summary.rows ?? [], costs = rows.filter(isCost), wrong = rows.filter((/** @type {any} */ row) => !isCost(row));
-	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, prefix)))] : [];
-	const said = list.map((part) => part.textContent).join(' '), rest = [auditsOf(summary), ...(costs.length ? [costsOf(costs, prefix)] : [])];
+	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, about, prefix)))] : [];
+	const missed = missedOf(summary), said = [...missed, ...list].map((part) => part.textContent).join(' '), rest = [auditsOf(summary), ...(costs.length ? [costsOf(costs, wrong.length > 0, prefix)] : [])];
 
-	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missedOf(summary), ...wordsOf(said, ''), ...list, ...rest, ...wordsOf(rest.map((part) => part.textContent).join(' '), said));
+	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missed, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf(rest.map((part) => part.textContent).join(' '), said));
 }
 
 /** What stands behind the first screen: each audit in a line, and the rules of the verdicts. @param {HTMLElement} place @param {any} summary */

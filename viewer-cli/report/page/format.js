@@ -97,12 +97,35 @@ export function scaled(value, scale) {
 	return grouped(whole) + (part ? '.' + part : '');
 }
 
-/** One duration by itself. @param {number} ns */
+const ROUNDS_UP = 0.99995; // part of a power of ten from which on four digits round up to it
+
+/** Decimals that leave four digits, no more than three. @param {number} size */
+function fourDigits(size) {
+	return [10, 100, 1000].filter((most) => size < most * ROUNDS_UP).length;
+}
+
+/** One duration by itself, with four digits: bsv_duration in viewer-cli/base/screen.c. @param {number} ns */
 export function duration(ns) {
 	if (!Number.isFinite(ns))
 		return '-';
-	const size = Math.abs(ns), [unit, of] = durations.find((u) => size >= Number(u[1])) ?? ['ns', 1];
-	return Number(of) === 1 ? `${ns} ns` : `${scaled(ns, { unit: String(unit), of: Number(of), decimals: 3 })} ${unit}`;
+	const size = Math.abs(ns), [unit, of] = durations.find((u) => size >= Number(u[1]) * ROUNDS_UP) ?? ['ns', 1];
+	return Number(of) === 1 ? `${ns} ns` : `${scaled(ns, { unit: String(unit), of: Number(of), decimals: fourDigits(size / Number(of)) })} ${unit}`;
+}
+
+/** A time of four digits that is no shorter: less would not be what was replayed. @param {number} ns */
+export function noShorter(ns) {
+	let step = 1;
+
+	while (ns / step >= 10000)
+		step *= 10;
+	return Math.ceil(ns / step) * step;
+}
+
+/** From when to when in the recording, in one unit. @param {number} first @param {number | null} last */
+export function span(first, last) {
+	const end = last ?? first, [unit, of] = end >= 1e9 ? ['s', 1e9] : ['ms', 1e6];
+
+	return end === first ? `at ${duration(first)}` : `${(first / of).toFixed(3)} to ${(end / of).toFixed(3)} ${unit}`;
 }
 
 /** A time since the recording began, to the microsecond. @param {number} ns */
@@ -144,7 +167,10 @@ export function quoted(word) {
 	return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/** @type {Record<string, string>} One term on the page for whom an answer blames: what the findings call it. */
+const blames = { culprit: 'whose doing', waited_for: 'whose doing' };
+
 /** A column's name for people. @param {string} name */
 export function said(name) {
-	return name.replace(/(_ns|_percent|_bytes)$/, '').replace(/^n_/, '').replaceAll('_', ' ');
+	return blames[name] ?? name.replace(/(_ns|_percent|_bytes)$/, '').replace(/^n_/, '').replaceAll('_', ' ');
 }

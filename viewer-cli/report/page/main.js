@@ -46,7 +46,8 @@ function subtitleOf(summary, overview) {
 function fillFirst(answers, about, overview) {
 	document.title = `${about.title} - burstscope`;
 	byId('title').textContent = shown(about.title);
-	byId('subtitle').textContent = `${subtitleOf(answers.summary, overview)} Made by burstscope ${about.version} from ${shown(about.database)}.`;
+	byId('made').append(` ${about.version}, from ${shown(about.database)}`);
+	byId('subtitle').textContent = subtitleOf(answers.summary, overview);
 	if (answers.check) {
 		byId('in-findings').append(make('h3', {}, 'Rules of burstscope check'));
 		fill(byId('in-findings'), answers.check, 'Rules');
