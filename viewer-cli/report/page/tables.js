@@ -1,4 +1,5 @@
 // tables.js -- answers of commands as tables. Text from a recording becomes text nodes, never HTML.
+import { explained } from './columns.js';
 import { swatchOf } from './draw.js';
 import { count, extentOf, quoted, said, scaleOf, scaled, sentence } from './format.js';
 
@@ -142,7 +143,7 @@ export function tableOf(title, columns, rows) {
 	const body = make('tbody');
 	const elements = rows.map((r) => make('tr', {}, ...columns.map((c, i) => cellOf(c, r[c.name], scales[i]))));
 	const heads = columns.map((c, i) => {
-		const button = make('button', { type: 'button', title: 'sort by this' }, said(c.name));
+		const button = make('button', { type: 'button', title: c.means ? `${said(c.name)}: ${c.means}; click to sort by it` : 'sort by this' }, said(c.name));
 		const head = make('th', numeric.has(c.class) ? { class: 'number', scope: 'col' } : { scope: 'col' }, button);
 		let way = -1;
 
@@ -167,6 +168,15 @@ export function tableOf(title, columns, rows) {
 		nameCells(table, elements, columns.map((c, i) => said(c.name) + (scales[i].unit ? ` ${scales[i].unit}` : '')));
 	table.caption?.append(' ', copyButton(title, () => textOf(table)));
 	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
+}
+
+/** In a line, what the columns mean whose names do not say it; and what a row is without a miss. @param {any[]} columns of explained @param {any[]} rows @returns {HTMLElement[]} */
+function columnsMean(columns, rows) {
+	const lines = columns.filter((c) => c.means).map((c) => `${said(c.name)}: ${c.means}`);
+
+	if (columns.some((c) => c.name === 'cause') && rows.some((row) => row.n_misses === 0))
+		lines.push('a row with 0 misses: it made executions later, but was the primary cause of no missed deadline');
+	return lines.length ? [make('p', { class: 'note' }, titled(`${lines.join('; ')}.`))] : [];
 }
 
 /** What the colours stand for. @param {{name: string, place: number}[]} groups */
@@ -208,8 +218,10 @@ export function fill(place, answer, title, without = new Set()) {
 	}
 	if (answer.verdict)
 		place.append(verdictsOf(answer));
-	const put = (/** @type {string} */ caption, /** @type {any} */ { columns, rows }) => {
-		place.append(tableOf(caption, columns, rows));
+	const put = (/** @type {string} */ caption, /** @type {any} */ { name, columns, rows }) => {
+		const told = explained(answer.command, name ?? '', columns);
+
+		place.append(tableOf(caption, told, rows), ...columnsMean(told, rows));
 		if (rows.length === MOST_ROWS)
 			place.append(make('p', { class: 'note' }, `The first ${MOST_ROWS} rows; all of them: `, make('code', {}, `burstscope ${answer.command} ${quoted(answer.input ?? '')}`)));
 	};

@@ -206,6 +206,15 @@ export function appsOf(world) {
 	return apps;
 }
 
+const SPIKE = 2, USUAL = 0.98; // a bar that is more than SPIKE times as high as the usual most is cut off
+
+/** What the highest bar stands for: the most of @counts, or of all but the highest few, if these would crush the others. @param {ArrayLike<number>} counts */
+export function topOf(counts) {
+	const sorted = Float64Array.from(counts).filter((n) => n > 0).sort(), most = sorted.at(-1) ?? 1, usual = sorted[Math.ceil(USUAL * sorted.length) - 1] ?? 1;
+
+	return Math.max(1, most > SPIKE * usual ? usual : most);
+}
+
 /** Where time begins, right of the names. @param {number} width */
 function marginOf(width) {
 	return width < 600 ? 76 : 150;
@@ -503,7 +512,6 @@ export class Timeline {
 	drawCounts(context, app, y, height) {
 		const margin = this.margin(), width = Math.floor(this.width - margin), each = (this.to - this.from) / width;
 		const all = new Float64Array(width), missed = new Float64Array(width);
-		let most = 1;
 
 		for (const [bins, times] of /** @type {[Float64Array, Float64Array][]} */ ([[all, app.began], [missed, app.missed]]))
 			for (let x = 0, at = lowerBound(times, this.from); x < width; x++) {
@@ -511,14 +519,19 @@ export class Timeline {
 
 				bins[x] = next - at;
 				at = next;
-				most = Math.max(most, bins[x]);
 			}
+		const most = topOf(all);
+
 		for (const [bins, colour] of /** @type {[Float64Array, string][]} */ ([[all, colourOf(app.place)], [missed, ink('bad')]])) {
 			context.fillStyle = colour;
 			for (let x = 0; x < width; x++)
 				if (bins[x])
-					context.fillRect(margin + x, y + height - bins[x] / most * height, 1, bins[x] / most * height);
+					context.fillRect(margin + x, y + height - Math.min(1, bins[x] / most) * height, 1, Math.min(1, bins[x] / most) * height);
 		}
+		context.fillStyle = ink('ink');
+		for (let x = 0; x < width; x++)
+			if (all[x] > most)
+				context.fillRect(margin + x - 1, y - 1, 3, 2);
 	}
 
 	/** The middle of the row of the app of execution @index. @param {number} index */
@@ -706,7 +719,7 @@ export class Strip {
 		this.canvas = canvas;
 		this.overview = overview;
 		this.bins = overview.submitted.length;
-		this.most = Math.max(1, ...overview.submitted);
+		this.most = topOf(overview.submitted);
 		const held = Array.from({ length: this.bins }, (_, i) => this.heldIn(i).reduce((a, b) => a + b, 0));
 
 		this.mostHeld = Math.max(1, ...held);
@@ -744,10 +757,14 @@ export class Strip {
 				context.fillRect(margin + i * each, y - part, each + 0.3, part);
 				y -= part;
 			}
-			context.fillStyle = ink('faint');
-			context.fillRect(margin + i * each, 70, each + 0.3, -submitted[i] / this.most * 22);
-			context.fillStyle = ink('bad');
-			context.fillRect(margin + i * each, 70, each + 0.3, -missed[i] / this.most * 22);
+			for (const [n, colour] of [[submitted[i], 'faint'], [missed[i], 'bad']]) {
+				context.fillStyle = ink(colour);
+				context.fillRect(margin + i * each, 70, each + 0.3, -Math.min(1, n / this.most) * 22);
+			}
+			if (submitted[i] > this.most) {
+				context.fillStyle = ink('ink');
+				context.fillRect(margin + i * each - 1, 46, Math.max(3, each), 2);
+			}
 		}
 		context.fillStyle = ink('link');
 		context.globalAlpha = 0.15;
@@ -756,6 +773,19 @@ export class Strip {
 		context.strokeStyle = ink('link');
 		context.strokeRect(xOf(from), 0.5, Math.max(2, xOf(to) - xOf(from)), 71);
 	}
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** A sign of the timeline and what it means. @param {string} path @param {string} text @param {boolean} [dashed] */
+function sign(path, text, dashed = false) {
+	const picture = document.createElementNS(SVG, 'svg'), line = document.createElementNS(SVG, 'path');
+
+	for (const [name, value] of Object.entries({ class: dashed ? 'sign dashed' : 'sign', viewBox: '0 0 18 12', width: '18', height: '12', 'aria-hidden': 'true' }))
+		picture.setAttribute(name, value);
+	line.setAttribute('d', path);
+	picture.append(line);
+	return make('span', {}, picture, text);
 }
 
 /** @param {any} overview @param {(id: number) => string} name */
@@ -770,6 +800,8 @@ export function legendOf(overview, name) {
 
 	if (overview.apps_all > overview.busiest.length)
 		list.push(swatch(-1, `${count(overview.apps_all - overview.busiest.length)} others`));
-	list.push(swatch(-2, 'deadline missed'), make('span', {}, 'arrow: took its lane'), make('span', {}, 'dashed: kept a more urgent one waiting'));
+	list.push(swatch(-2, 'deadline missed'), make('span', {}, 'pale: on its way or waiting; full: on a lane'), sign('M9 1V11', 'upright mark, close up: its deadline'), sign('M9 0V7M5.5 6H12.5L9 12Z', 'preemption: took the lane of the app at the triangle'),
+		sign('M4 0V5M0.5 5H7.5L4 11ZM4 11H18', 'less urgent work of the app at the triangle kept its more urgent work waiting, for as long as the dashes', true), sign('M6 2H12V4H6Z', 'cut off: more than can be drawn'),
+		sign('M1 11L8 2M6 11L13 2M11 11L18 2', 'striped: not all was recorded'));
 	return list;
 }
