@@ -188,7 +188,18 @@ static void jain_final(sqlite3_context *ctx)
 		sqlite3_result_double(ctx, u->sum * u->sum / ((double)u->n * u->squares));
 }
 
-/* ---- duration(ns) ---- */
+/* ---- duration(ns): four digits, in the largest unit of which it is one or more ---- */
+
+#define ROUNDS_UP 0.99995 /* part of a power of ten from which on four digits round up to it */
+
+static int decimals_of(double size)
+{
+	int decimals = 3;
+
+	for (double most = 10 * ROUNDS_UP; decimals > 0 && size >= most; most *= 10)
+		decimals--;
+	return decimals;
+}
 
 static void duration_sql(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
@@ -204,10 +215,11 @@ static void duration_sql(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	(void)argc;
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return;
-	while (i < 3 && fabs(ns) < units[i].ns)
+	while (i < 3 && fabs(ns) < ROUNDS_UP * units[i].ns)
 		i++;
 	if (i < 3)
-		snprintf(text, sizeof(text), "%.3f %s", ns / units[i].ns, units[i].unit);
+		snprintf(text, sizeof(text), "%.*f %s", decimals_of(fabs(ns) / units[i].ns), ns / units[i].ns,
+		         units[i].unit);
 	else
 		snprintf(text, sizeof(text), "%.0f ns", ns);
 	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);

@@ -151,6 +151,22 @@ static void a_duration_has_the_unit_that_fits_and_four_digits(void **state)
 		assert_string_equal(bsv_duration(text, rows[i].ns), rows[i].text);
 }
 
+static void a_duration_beside_another_has_its_unit(void **state)
+{
+	static const struct {
+		int64_t ns, other;
+		const char *text;
+	} rows[] = {
+		{ 496919, 22288000, "0.497 ms" }, { 22288000, 496919, "22.29 ms" }, { 388416, 2491000, "0.388 ms" },
+		{ 4000, 22288000, "4.000 us" },   { 516, 8347, "0.516 us" },        { 70, 9, "70 ns" },
+	};
+	char text[BSV_DURATION_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		assert_string_equal(bsv_duration_beside(text, rows[i].ns, rows[i].other), rows[i].text);
+}
+
 static void a_length_that_is_no_whole_number_is_cut_and_never_overflows(void **state)
 {
 	(void)state;
@@ -420,6 +436,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_cut_between_letters),
 		cmocka_unit_test(a_line_ends_where_a_word_does),
 		cmocka_unit_test(a_duration_has_the_unit_that_fits_and_four_digits),
+		cmocka_unit_test(a_duration_beside_another_has_its_unit),
 		cmocka_unit_test(a_length_that_is_no_whole_number_is_cut_and_never_overflows),
 		cmocka_unit_test(colours_are_for_those_who_want_them),
 		cmocka_unit_test(a_table_has_a_unit_for_each_column),

@@ -617,7 +617,9 @@ static void functions_of_queries(void **state)
 		{ "SELECT duration(999)", "999 ns" },
 		{ "SELECT duration(1500)", "1.500 us" },
 		{ "SELECT duration(-1500000)", "-1.500 ms" },
-		{ "SELECT duration(61000000000)", "61.000 s" },
+		{ "SELECT duration(61000000000)", "61.00 s" },
+		{ "SELECT duration(999950000)", "1.000 s" },
+		{ "SELECT duration(284517000)", "284.5 ms" },
 		{ "SELECT duration(NULL)", "-" },
 		{ "SELECT duration('x')", "-" },
 	};

@@ -122,7 +122,7 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 		victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
 		holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
 		bsv_duration(most, get_named(rows, "worst_ns", 0)),
-		bsv_duration(bound, get_named(rows, "bound_ns", 0)));
+		bsv_duration_beside(bound, get_named(rows, "bound_ns", 0), get_named(rows, "worst_ns", 0)));
 
 	return bsv_finding_add(f,
 	                       (struct bsv_finding){ .finding = strdup("inversion"),
@@ -273,7 +273,6 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 	                                 bsv_rows_cell(rows, COST_OF_IT).real, who ? who : "an unknown app",
 	                                 text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
 			.who = text_copy(who),
-			.doer = text_copy(cause ? bsv_cause_doer(cause) : NULL),
 			.misses = -1,
 			.first_at = BSV_WHEN_UNKNOWN,
 			.last_at = BSV_WHEN_UNKNOWN,

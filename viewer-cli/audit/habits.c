@@ -39,11 +39,11 @@ static char *cost_text(const struct bsv_rows *rows)
 	int64_t end_to_end = bsv_rows_get(rows, HABIT_E2E, -1);
 	const char *least = bsv_rows_get(rows, HABIT_BY_CLIENT, 0) ? "" : "at least ";
 
-	bsv_duration(around, bsv_rows_get(rows, HABIT_AROUND, 0));
+	bsv_duration_beside(around, bsv_rows_get(rows, HABIT_AROUND, 0), end_to_end);
 	if (end_to_end < 0)
 		return bsv_text("making and freeing them takes %s%s an execution", least, around);
 	return bsv_text("making and freeing them takes %s%s an execution, on top of the %s from end to end", least,
-	                around, bsv_duration(e2e, end_to_end));
+	                around, bsv_duration_beside(e2e, end_to_end, bsv_rows_get(rows, HABIT_AROUND, 0)));
 }
 
 static char *habit_text(const struct bsv_rows *rows)

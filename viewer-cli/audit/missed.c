@@ -133,11 +133,11 @@ static void budget_text(char ret[160], const struct bsv_rows *rows, const char *
 	if (!strcmp(cause, "submitted_late") && budget <= 0)
 		snprintf(ret, 160, ": half of them %s or more after their deadlines", bsv_duration(a, -budget));
 	else if (!strcmp(cause, "submitted_late") && usual >= 0)
-		snprintf(ret, 160, ": %s were left, others of this model had %s", bsv_duration(a, budget),
-		         bsv_duration(b, usual));
+		snprintf(ret, 160, ": %s were left, others of this model had %s", bsv_duration_beside(a, budget, usual),
+		         bsv_duration_beside(b, usual, budget));
 	else if (!strcmp(cause, "too_big") && budget >= 0 && run >= 0)
-		snprintf(ret, 160, ": %.60s runs %s, and has %s", only ? "it" : name, bsv_duration(a, run),
-		         bsv_duration(b, budget));
+		snprintf(ret, 160, ": %.60s runs %s, and has %s", only ? "it" : name,
+		         bsv_duration_beside(a, run, budget), bsv_duration_beside(b, budget, run));
 }
 
 static bool victim_add(struct missed *m, const struct bsv_rows *rows)

@@ -192,8 +192,9 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 			j,
 			"%.80s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
 			"(limit: 25 %% and %s more)%s",
-			app_name(w->app), bsv_duration(is, w->is), w->figure, bsv_duration(ideal, w->ideal),
-			bsv_duration(least, STEPS * w->app->step_ns), taker_text(by, w));
+			app_name(w->app), bsv_duration(is, w->is), w->figure,
+			bsv_duration_beside(ideal, w->ideal, w->is),
+			bsv_duration_beside(least, STEPS * w->app->step_ns, w->is), taker_text(by, w));
 }
 
 static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_t left_out)
@@ -219,8 +220,9 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		             "sharing they "
 		             "would have taken %s "
 		             "(limit: 25 %% and %s more)%s",
-		             app_name(w->app), bsv_duration(is, w->is), w->figure, bsv_duration(ideal, w->ideal),
-		             bsv_duration(least, STEPS * w->app->step_ns), rest);
+		             app_name(w->app), bsv_duration(is, w->is), w->figure,
+		             bsv_duration_beside(ideal, w->ideal, w->is),
+		             bsv_duration_beside(least, STEPS * w->app->step_ns, w->is), rest);
 }
 
 /* The reason why no verdict is possible, whatever the figures; NULL: a verdict is possible. */

@@ -138,7 +138,7 @@ static void explain_unfair(struct bsv_judgement *j, const struct bsv_fairness_fa
 	const char *app = f->app ? f->app : "an app";
 
 	bsv_duration(figure, f->max_lag_ns);
-	bsv_duration(most, bsv_whole(bound));
+	bsv_duration_beside(most, bsv_whole(bound), f->max_lag_ns);
 	if (given)
 		rule_explain(j, 0, "%s was %s behind its share; limit %s", app, figure, most);
 	else
@@ -272,7 +272,7 @@ static void explain_inverted(struct bsv_judgement *j, size_t rule, const struct 
 
 	rule_explain(j, rule, "%.120s waited %s while its own app's less urgent %.120s held a lane; limit %s",
 	             f->victim ? f->victim : "urgent work", bsv_duration(figure, f->dur_ns),
-	             f->holder ? f->holder : "work", bsv_duration(most, bsv_whole(bound)));
+	             f->holder ? f->holder : "work", bsv_duration_beside(most, bsv_whole(bound), f->dur_ns));
 }
 
 static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,

@@ -275,6 +275,11 @@ void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, con
 
 /* ---- durations ---- */
 
+struct duration_unit {
+	const char *name;
+	double of;
+};
+
 #define ROUNDS_UP 0.99995 /* part of a power of ten from which on four digits round up to it */
 
 /* Decimals that leave four digits, no more than three. */
@@ -287,22 +292,40 @@ static int four_digits(double size)
 	return decimals;
 }
 
-const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns)
+/* The largest unit of which @ns is one or more, with four digits; NULL: ns. */
+static const struct duration_unit *unit_of(int64_t ns)
 {
-	static const struct {
-		const char *name;
-		double of;
-	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 } };
+	static const struct duration_unit units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 } };
 	double size = ns < 0 ? -(double)ns : (double)ns;
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (size >= ROUNDS_UP * units[i].of) {
-			snprintf(to, BSV_DURATION_TEXT, "%.*f %s", four_digits(size / units[i].of),
-			         (double)ns / units[i].of, units[i].name);
-			return to;
-		}
-	snprintf(to, BSV_DURATION_TEXT, "%" PRId64 " ns", ns);
+		if (size >= ROUNDS_UP * units[i].of)
+			return &units[i];
+	return NULL;
+}
+
+static const char *duration_print(char to[BSV_DURATION_TEXT], int64_t ns, const struct duration_unit *unit)
+{
+	double value = unit ? (double)ns / unit->of : 0;
+
+	if (!unit)
+		snprintf(to, BSV_DURATION_TEXT, "%" PRId64 " ns", ns);
+	else
+		snprintf(to, BSV_DURATION_TEXT, "%.*f %s", four_digits(value < 0 ? -value : value), value, unit->name);
 	return to;
+}
+
+const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns)
+{
+	return duration_print(to, ns, unit_of(ns));
+}
+
+const char *bsv_duration_beside(char to[BSV_DURATION_TEXT], int64_t ns, int64_t other)
+{
+	const struct duration_unit *unit = unit_of(other), *own = unit_of(ns);
+	bool shows = unit && (double)ns >= 0.01 * unit->of;
+
+	return duration_print(to, ns, shows && (!own || own->of < unit->of) ? unit : own);
 }
 
 int64_t bsv_whole(double value)

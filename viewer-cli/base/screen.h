@@ -61,6 +61,9 @@ enum { BSV_DURATION_TEXT = 32 };
 /* Writes "1.25 ms", in the unit that fits, into @to and returns @to: as duration() of SQL prints it. */
 const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns);
 
+/* The same in the unit of @other, with which a sentence compares it, if that is the larger one and @ns is at least a hundredth of it. */
+const char *bsv_duration_beside(char to[BSV_DURATION_TEXT], int64_t ns, int64_t other);
+
 /* @ns, truncated and limited to plus or minus 2^62, so that the difference of two results does not overflow. Not a number: 0. */
 int64_t bsv_whole(double ns);
 

@@ -130,7 +130,7 @@ function headlineOfAll(summary) {
 		return wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong, the most important first`;
 	if (!judged.every((/** @type {any} */ row) => ['pass', 'idle'].includes(resultOf(row)[1]) && !/at least|unknown|cannot/.test(row.what)))
 		return 'Nothing wrong was seen, but not every verdict could be reached.';
-	return judged.some((/** @type {any} */ row) => /^none of/.test(row.what)) ? 'No deadline was missed, and no verdict failed.' : 'No verdict failed; there were no deadlines.';
+	return judged.some((/** @type {any} */ row) => /^none of/.test(row.what)) ? 'Nothing wrong was seen: no deadline was missed, and no verdict failed.' : 'Nothing wrong was seen: no verdict failed, and there were no deadlines.';
 }
 
 /** @param {HTMLElement} place @param {any} summary @param {any} about @param {string} prefix of links into its timeline */
