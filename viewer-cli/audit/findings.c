@@ -159,16 +159,31 @@ static struct bsv_finding finding_of_rule(const struct bsv_findings *f, const st
 		                     .advice = bsv_finding_advice(f, finding, NULL) };
 }
 
-/* The app whose most urgent work went first least often. Owned by the caller; NULL: no app had such choices. */
-static int name_passed_over(char **ret, struct bsv_input *input, struct bsa_err *err)
+/* Name the app whose most urgent work was passed over in the most choices, and with @choices say in how many; without such an app @of stays as it is. */
+static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_input *input, struct bsa_err *err)
 {
 	const struct bsv_hole holes[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
+	char honoured[BSV_COUNT_MAX], of_n[BSV_COUNT_MAX];
 	bsv_scoped_rows *rows = NULL;
+	int64_t n = 0, first = 0;
 	int r = bsv_found_rows(&rows, input, bsv_sql_priority_choices, holes, err);
 
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	*ret = r > 0 ? text_copy(text_named(rows, "app")) : NULL;
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		int64_t n_here = get_named(rows, "n_choices", 0), first_here = get_named(rows, "n_honoured", 0);
+
+		if (of->who && n_here - first_here <= n - first)
+			continue;
+		n = n_here;
+		first = first_here;
+		free(of->who);
+		of->who = text_copy(text_named(rows, "app"));
+	}
+	if (r < 0 || !of->who || !choices)
+		return r;
+	free(of->what);
+	of->what = bsv_text(
+		"%s's most urgent work went first in %s of %s choices, and less urgent work of its own in the others",
+		of->who, bsv_count(honoured, (uint64_t)first), bsv_count(of_n, (uint64_t)n));
 	return r;
 }
 
@@ -195,7 +210,7 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 		if (j->rules[i].outcome == BSV_FAIL) {
 			struct bsv_finding of = finding_of_rule(f, &j->rules[i], "inversion", "priority");
 
-			r = name_passed_over(&of.who, input, err);
+			r = name_passed_over(&of, !strcmp(j->rules[i].name, "honoured_percent"), input, err);
 			of.blame = BSV_BLAMES_ORDER;
 			of.blamed = text_copy(of.who);
 			of.doer = of.who ? bsv_text("%s itself", of.who) : NULL;

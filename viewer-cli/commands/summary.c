@@ -417,6 +417,8 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 
 /* ---- missed deadlines ---- */
 
+#define OTHER_CAUSES "other causes"
+
 /* Misses that one doer is blamed for, by one finding or several. */
 struct doing {
 	char *name;
@@ -427,7 +429,18 @@ struct doing {
 /* "noisy", "camera itself", "the machine", "other causes"; owned by the caller. */
 static char *doer_text(const struct bsv_finding *f)
 {
-	return strdup(!strcmp(f->finding, "others") ? "other causes" : f->doer ? f->doer : "unknown");
+	return strdup(!strcmp(f->finding, "others") ? OTHER_CAUSES : f->doer ? f->doer : "unknown");
+}
+
+/* Those with more misses first, and what has no doer last. */
+static int doings_compare(const void *a, const void *b)
+{
+	const struct doing *x = a, *y = b;
+	bool x_rest = !strcmp(x->name, OTHER_CAUSES), y_rest = !strcmp(y->name, OTHER_CAUSES);
+
+	if (x_rest != y_rest)
+		return x_rest ? 1 : -1;
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
 }
 
 /* Findings of missed deadlines by doer; @ret has room for all findings. */
@@ -453,6 +466,7 @@ static size_t doings_collect(struct doing *ret, const struct bsv_findings *findi
 				ret[k].certainty = f->certainty;
 		}
 	}
+	qsort(ret, n, sizeof(*ret), doings_compare);
 	return n;
 }
 
