@@ -102,7 +102,7 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
-	[/\bCertainty\b/, 'sure, likely and not proved say how far it is certain that this made the difference'],
+	[/Certainty:/, 'the certainty of a finding says how far it is proved that this made the difference: sure, likely or not proved'],
 	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],

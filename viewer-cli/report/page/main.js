@@ -6,7 +6,7 @@ import { onOtherColours } from './draw.js';
 import { fillAudits, fillFindings } from './findings.js';
 import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
 import { count, duration, quoted, sentence, shown, time } from './format.js';
-import { copyButton, fill, make, tableOf, titled } from './tables.js';
+import { copyButton, fill, learnCauses, make, tableOf, titled } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
@@ -85,7 +85,10 @@ function fillDefinitions(about, answers) {
 
 	fill(place, answers.settings, 'Rules of the services that were recorded, since when');
 	fill(place, answers.traces, 'Traces that were recorded');
-	place.append(words('Causes of missed deadlines and of overhead', about.causes), words('Phases of an execution, in their order', phasesMean));
+	const causes = words('Causes of missed deadlines and of overhead', about.causes);
+
+	causes.id = 'causes';
+	place.append(causes, words('Phases of an execution, in their order', phasesMean));
 }
 
 /** @param {any} about @param {any} overview */
@@ -113,6 +116,7 @@ class Page {
 		this.world = /** @type {any} */ (new World(this.overview));
 		const answers = answersOf();
 
+		learnCauses(this.about.causes);
 		fillFirst(answers, this.about, this.overview);
 		byId('legend').append(...legendOf(this.overview, (id) => this.world.appName(id)));
 		this.strip = new Strip(byId('strip'), this.overview, (at) => this.go(at));

@@ -22,6 +22,14 @@ const rooms = [[matchMedia('(max-width: 40rem)'), 3], [matchMedia('print'), 7], 
 
 const numeric = new Set(['duration', 'time', 'bytes', 'percent', 'ratio', 'count', 'number', 'id', '0/1']);
 
+/** @type {Map<string, string>} What each cause is. */
+const causesMean = new Map();
+
+/** @param {string[][]} causes names and what they mean */
+export function learnCauses(causes) {
+	causes.forEach(([name, means]) => causesMean.set(name, means));
+}
+
 /** Of a cell that says where something is in the recording. @param {string} name @param {string | null} kind @param {unknown} value */
 function linkOf(name, kind, value) {
 	if (/^(id|execution|execution_id|(slowest|worst|latest|victim|holder|culprit_execution|blocker|chosen|passed_over)(_id)?)$/.test(name) && typeof value === 'number')
@@ -39,6 +47,10 @@ function cellOf(column, value, scale) {
 	const cell = make('td', number ? { class: 'number' } : {});
 
 	cell.append(link ? make('a', { href: link }, text) : text);
+	const means = /^(cause|most_by)$/.test(column.name) ? causesMean.get(String(value)) : undefined;
+
+	if (means)
+		cell.title = means;
 	cell.dataset.value = String(value);
 	return cell;
 }
@@ -176,7 +188,9 @@ function columnsMean(columns, rows) {
 
 	if (columns.some((c) => c.name === 'cause') && rows.some((row) => row.n_misses === 0))
 		lines.push('a row with 0 misses: it made executions later, but was the primary cause of no missed deadline');
-	return lines.length ? [make('p', { class: 'note' }, titled(`${lines.join('; ')}.`))] : [];
+	const causes = columns.some((c) => c.name === 'cause') ? [' What each cause is: ', make('a', { href: '#causes' }, 'Method'), '.'] : [];
+
+	return lines.length + causes.length ? [make('p', { class: 'note' }, lines.length ? titled(`${lines.join('; ')}.`) : '', ...causes)] : [];
 }
 
 /** What the colours stand for. @param {{name: string, place: number}[]} groups */
