@@ -321,6 +321,14 @@ static char *missed_doer(const struct missed *m)
 	return m->victims == 1 && m->victim ? bsv_text("%s itself", m->victim) : strdup("the apps themselves");
 }
 
+/* Where the culprit was beyond its share in some of the misses, what helps against that; otherwise what helps against the most frequent cause. */
+static const char *missed_advice(const struct bsv_findings *f, const struct missed *m)
+{
+	const char *shares = m->by_other && m->hogged ? bsv_finding_advice(f, "hogged", NULL) : NULL;
+
+	return shares ? shares : bsv_finding_advice(f, m->cause, NULL);
+}
+
 static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_err *err)
 {
 	bsv_scoped_text *reason = reason_text(m, f->shares_known);
@@ -348,7 +356,7 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	                              .last_at = m->last_at,
 	                              .lost_ns = m->late_ns,
 	                              .see = "misses",
-	                              .advice = bsv_finding_advice(f, m->cause, NULL),
+	                              .advice = missed_advice(f, m),
 	                              .blame = blame_of(m),
 	                              .blamed = blame_of(m) && m->culprit_app ? strdup(m->culprit_app) : NULL },
 		err);
