@@ -20,6 +20,9 @@ kill_sessiond()
 	sessiond=
 }
 
+# The daemon that writes for lttng-sessiond, without which that one makes no session any more.
+kill_consumerd() { kill -9 $(pgrep -P "$sessiond" lttng-consumerd || pgrep -P "$(pgrep -d , -P "$sessiond")" lttng-consumerd); }
+
 # miss [PERIOD]
 miss()
 {
@@ -52,6 +55,26 @@ watches()
 	watcher=$!
 	awaits 'grep -q "^cases go into" err' "watch $* begins"
 }
+
+# slow_importer: $tmp/slow/burstscope has an importer that waits for $tmp/go before it makes a case, for half a minute at most.
+slow_importer()
+{
+	mkdir "$tmp/slow"
+	cp "$burstscope" "$tmp/slow/burstscope"
+	cat >"$tmp/slow/burstscope-importer" <<-EOF
+		#!/bin/sh
+		if [ "\$1" != --follow ]; then
+			touch "$tmp/importing"
+			n=0
+			until [ -e "$tmp/go" ] || [ \$((n += 1)) -gt 600 ]; do sleep 0.05; done
+		fi
+		exec "$(dirname "$burstscope")/burstscope-importer" "\$@"
+	EOF
+	chmod +x "$tmp/slow/burstscope-importer"
+}
+
+# begin_slowly: the next import waits. It has begun once $tmp/importing is there.
+begin_slowly() { rm -f "$tmp/importing" "$tmp/go"; }
 
 # awaits CONDITION WHAT
 awaits()

@@ -29,7 +29,7 @@ apps=$!
 # All of them until each has its case: a session that ends has the service tell its state again, which is a gap to those that remain.
 for each in 0 1 2; do awaits "[[ -s out.$each ]]" "watcher $each catches it: $(<"err.$each")"; done
 kill "${watchers[@]}"
-for each in 0 1 2; do wait "${watchers[$each]}" || wrong "watcher $each ends with $?: $(<"err.$each")"; done
+for each in 0 1 2; do await_end "${watchers[$each]}" "watcher $each ends" || wrong "watcher $each ends with $?: $(<"err.$each")"; done
 no_more
 
 # first_line WATCHER REGEX FINDING APP CULPRIT

@@ -6,16 +6,12 @@ set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 . "$(dirname "$0")/../watching.sh"
 unset XDG_RUNTIME_DIR
+export LTTNG_SESSIOND_PATH=/bin/false # a watcher that loses the session daemon waits for the next one here
 stopped=
 trap 'kill -9 $stopped 2>/dev/null || true; stop_all; stop_service || true; stop_sessiond; umount cases 2>/dev/null || true; rm -rf "$tmp"' EXIT
 watches_fold=(--on 'miss ratio <= 1 %' --window 1s --before 1s --after 100ms --cooldown 0s --ring 1M --buffer 256K --min-free 1M)
 
-# An importer that takes its time where it makes a case: so a watcher is killed meanwhile.
-mkdir "$tmp/slow"
-cp "$burstscope" "$tmp/slow/burstscope"
-real=$(dirname "$burstscope")/burstscope-importer
-printf '#!/bin/sh\n[ "$1" = --follow ] || { touch "%s/importing"; sleep 0.7; }\nexec "%s" "$@"\n' "$tmp" "$real" >"$tmp/slow/burstscope-importer"
-chmod +x "$tmp/slow/burstscope-importer"
+slow_importer
 
 # rings N WHEN: so many directories in memory.
 rings() { (($(ls -d /dev/shm/burstscope-probe-* 2>/dev/null | wc -l) == $1)) || wrong "$2: rings: $(ls -d /dev/shm/burstscope-probe-*)"; }
@@ -33,7 +29,7 @@ fires_again()
 killed()
 {
 	kill -9 "$watcher"
-	wait "$watcher" 2>/dev/null || true
+	await_end "$watcher" 'watch is killed' 2>/dev/null || true
 	watcher=
 }
 
@@ -63,6 +59,7 @@ watches "$burstscope" "${watches_fold[@]}"
 rings 2 'two watchers'
 killed
 rings 2 'one was killed'
+begin_slowly
 watches "$tmp/slow/burstscope" "${watches_fold[@]}"
 rings 2 'the next one'
 awaits '[[ -e $tmp/importing ]]' 'an import begins'
@@ -70,7 +67,7 @@ killed
 [[ $(ls -d cases/*.half) ]] || wrong 'killed while it made a case, it leaves none'
 watches "$burstscope" "${watches_fold[@]}"
 said=$(<err)
-says '1 case was finished'
+[[ $said =~ [1-9]' case'.*' finished' ]] || wrong "not said that half cases are finished: $said"
 (($(lines) >= 1)) || wrong "a case that was half made is not finished: $(ls cases)"
 rings 2 'another one'
 
@@ -83,7 +80,7 @@ fires_again 'after the process that reads was killed'
 # ---- the service ----
 
 kill -9 "$daemon"
-wait "$daemon" 2>/dev/null || true
+await_end "$daemon" 'nnburstd is killed' 2>/dev/null || true
 daemon=
 no_more
 start_service "$service" --lanes 1
@@ -93,7 +90,8 @@ fires_again 'after the service was killed'
 # ---- the disk ----
 
 caught=$(ls -d cases/*/report.html | cut -d / -f 2 | grep -v half)
-fallocate -l "$(($(df --output=avail -B1 cases | tail -n 1) - 1200000))" cases/full
+# meanwhile cases are written
+awaits 'fallocate -l "$(($(df --output=avail -B1 cases | tail -n 1) - 1200000))" cases/full 2>/dev/null' 'the disk gets full'
 awaits 'grep -q "^NOT CAUGHT: miss ratio <= 1 % fired: .*too little room for a case there" err' 'a disk that is full'
 for each in $caught; do [[ -s cases/$each/report.html ]] || wrong "a full disk changes $each: $(ls "cases/$each")"; done
 rm cases/full
@@ -109,34 +107,31 @@ done
 awaits 'grep -q "has not answered for 15 s: another one begins, and reads what the ring still holds" stopped.err' 'a stopped process is replaced'
 awaits 'grep -q "^miss ratio of app=impossible <= 1 % fail" stopped.out' 'a rule after that'
 kill "$stopped"
-wait "$stopped" || wrong "the other watcher ends with $?: $(<stopped.err)"
+await_end "$stopped" 'the other watcher ends' || wrong "the other watcher ends with $?: $(<stopped.err)"
 stopped=
 rings 1 'one has ended'
 
-# ---- the session daemon; and the watcher with it ----
+# ---- the consumer daemon, the session daemon; and the watcher with it ----
 
-no_more # it ends by itself after a while
-miss
-kill -9 "$sessiond"
-wait "$sessiond" 2>/dev/null || true
-awaits 'grep -q "nothing is watched" err' 'the end of the session daemon is noticed'
+kill_consumerd
+awaits 'grep -q "^nothing is watched: lttng-consumerd has died" err' 'the end of the consumer daemon is noticed'
 rings 0 'nothing is watched'
+kill_sessiond
 start_sessiond
 awaits 'grep -q "watching again; what happened in the .* before was not caught" err' 'it watches again'
 awaits "grep -lq '\"gap_ns\": [1-9]' cases/*/case.json" 'a case that says that there was a gap'
-kill -9 "$sessiond"
+kill_sessiond
 killed
-wait "$sessiond" 2>/dev/null || true
 rings 1 'both were killed'
 start_sessiond
 no_more
+stop_service # one that lost its session daemon looks for the next one every five seconds
+start_service "$service" --lanes 1
 miss
 watches "$burstscope" "${watches_fold[@]}" --verbose --after 60s
 rings 1 'the next one after both were killed'
 awaits 'grep -q "fired: its case begins, and is taken in 60" err' 'a case begins'
-kill -9 "$sessiond"
-wait "$sessiond" 2>/dev/null || true
-sessiond=
+kill_sessiond
 fires_again 'that had begun when the session daemon was killed'
 stopped 0
 rings 0 'all have ended'

@@ -148,6 +148,8 @@ static int recording_wait(struct run *run, struct bsa_err *err)
 			                "lttng-sessiond has ended, and the recording with it; the files written so far "
 			                "are in %s",
 			                run->recording.directory);
+		if (bsv_session_check(&run->recording.session, err) < 0)
+			return bsa_wrap(err, BSA_E_ENV, "the files written so far are in %s", run->recording.directory);
 		draw_progress(run);
 	}
 }

@@ -315,11 +315,15 @@ static void begin_again(struct top *t)
 
 static void look_after_own(struct top *t)
 {
-	if (bsv_daemon_alive(&t->recording.daemon, t->recording.lttng))
+	struct bsa_err err = { "" };
+
+	if (!bsv_daemon_alive(&t->recording.daemon, t->recording.lttng))
+		bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
+	else if (bsv_session_check(&t->recording.session, &err) >= 0)
 		return;
 	t->lost = true;
 	t->lost_at = t->try_at = now_signed();
-	print_message(t, "lttng-sessiond has gone, and nothing is recorded");
+	print_message(t, "nothing is recorded: %.130s", err.text);
 }
 
 static void look_after_other(struct top *t)

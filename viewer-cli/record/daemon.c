@@ -170,6 +170,11 @@ void bsv_daemon_close(struct bsv_daemon *d)
 {
 	if (d->pid > 0) {
 		kill(d->pid, SIGTERM);
+		for (int i = 0; own_runs(d) && i < PATIENCE_S * 1000 / LOOK_MS; i++)
+			look_again_soon();
+	}
+	if (d->pid > 0) { /* it hangs */
+		kill(d->pid, SIGKILL);
 		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}

@@ -238,7 +238,7 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 		print_notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
 		             bsv_plural(stale, "session", "sessions"),
 		             bsv_plural(stale, "process was", "processes were"));
-	return 0;
+	return bsv_session_check_consumer(r->lttng, err);
 }
 
 /* Whether a signal asks us to stop. Signals are blocked meanwhile. */

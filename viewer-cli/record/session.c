@@ -137,8 +137,29 @@ int bsv_session_check_kernel(const struct bsv_lttng *lttng, struct bsa_err *err)
 	                lttng->strerror(n));
 }
 
+/* A session daemon whose consumer daemon died refuses all requests about programs, and starts no other one. */
+static int consumer_died(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV,
+	                "lttng-consumerd has died, and lttng-sessiond records nothing until it is started again");
+}
+
+int bsv_session_check_consumer(const struct bsv_lttng *lttng, struct bsa_err *err)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_UST };
+	struct lttng_handle *handle = lttng->create_handle(NULL, &domain);
+	struct lttng_event *events = NULL;
+	int n = handle ? lttng->list_tracepoints(handle, &events) : -LTTNG_ERR_NOMEM;
+
+	free(events);
+	lttng->destroy_handle(handle);
+	return n == -LTTNG_ERR_NO_USTCONSUMERD ? consumer_died(err) : 0;
+}
+
 static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
+	if (code == LTTNG_ERR_NO_USTCONSUMERD || code == -LTTNG_ERR_NO_USTCONSUMERD)
+		return consumer_died(err);
 	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, s->lttng->strerror(code < 0 ? code : -code));
 }
 
@@ -315,6 +336,19 @@ int bsv_session_look(struct bsv_session *s, struct bsa_err *err)
 		s->lost_packets = packets;
 	}
 	return n < 0 ? session_failed(s, "say what was lost", n, err) : 0;
+}
+
+int bsv_session_check(const struct bsv_session *s, struct bsa_err *err)
+{
+	struct lttng_handle *handle = handle_of(s);
+	struct lttng_channel *channels = NULL;
+	int n = handle ? s->lttng->list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
+
+	free(channels);
+	s->lttng->destroy_handle(handle);
+	if (n == -LTTNG_ERR_SESS_NOT_FOUND)
+		return bsa_fail(err, BSA_E_ENV, "another program has ended session %s", s->name);
+	return n < 0 ? session_failed(s, "find its session", n, err) : 0;
 }
 
 /* Write the events recorded so far to files. They are there when nothing is pending. */

@@ -44,11 +44,17 @@ void bsv_session_name(char ret[BSV_SESSION_NAME]);
 /* Can the session daemon record the kernel? 0; BSA_E_ENV: it cannot. */
 int bsv_session_check_kernel(const struct bsv_lttng *lttng, struct bsa_err *err);
 
+/* 0; BSA_E_ENV: the session daemon has lost its consumer daemon, and records nothing. */
+int bsv_session_check_consumer(const struct bsv_lttng *lttng, struct bsa_err *err);
+
 /* Make and start it. Nothing is left of it on failure. BSA_E_ENV. */
 int bsv_session_start(struct bsv_session *s, struct bsa_err *err);
 
 /* Count the losses. BSA_E_ENV: the session has ended. */
 int bsv_session_look(struct bsv_session *s, struct bsa_err *err);
+
+/* Does LTTng still record into it? 0; BSA_E_ENV: the consumer daemon has died, or another program has ended the session. */
+int bsv_session_check(const struct bsv_session *s, struct bsa_err *err);
 
 /* Stop it, and wait until everything is in files. BSA_E_ENV. */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);

@@ -87,7 +87,8 @@ struct watching {
 	struct bsv_signals signals;
 	struct bsv_known known;
 	bool armed, own_daemon, stopping, at_once, extended;
-	bool dead; /* LTTng takes no snapshot of the session: its consumer daemon has gone, perhaps */
+	bool daemon_gone; /* while not armed: there was no session daemon */
+	bool dead;        /* LTTng takes no snapshot of the session: its consumer daemon has gone, perhaps */
 	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
 	struct bsv_case next; /* the pending case, if a condition has fired */
 	int64_t due, rest_until, snapshot_at, gap;
@@ -286,8 +287,10 @@ static void arm_again(struct watching *w)
 	const struct bsv_lttng *lttng;
 	struct bsa_err err = { "" };
 	char gap[BSV_DURATION_TEXT];
-	bool back = bsv_lttng_load(&lttng, &err) >= 0 && lttng->session_daemon_alive() == 1;
+	bool alive = bsv_lttng_load(&lttng, &err) >= 0 && lttng->session_daemon_alive() == 1;
+	bool back = alive && w->daemon_gone;
 
+	w->daemon_gone = !alive;
 	if (now_signed() < w->try_at && !back)
 		return;
 	if (arm_conditions(w, true, &err) < 0) {
@@ -527,8 +530,9 @@ static void take_notifications(struct watching *w)
 		take_notification(w, &n);
 	if (r >= 0 && !w->o->url && now_signed() - w->looked_at >= SECOND) {
 		w->looked_at = now_signed();
-		if (!bsv_daemon_alive(&w->recording.daemon, w->recording.lttng))
-			r = bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
+		r = bsv_daemon_alive(&w->recording.daemon, w->recording.lttng)
+		            ? bsv_session_check(&w->recording.session, &err)
+		            : bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
 	}
 	if (r < 0)
 		lost_daemon(w, err.text);
@@ -657,7 +661,7 @@ static void save_pending(struct watching *w)
 		take_snapshot(w);
 		return;
 	}
-	say_not_caught(w, w->next.fired[0].on, "lttng-sessiond ended before its time was over");
+	say_not_caught(w, w->next.fired[0].on, "LTTng's daemons ended before its time was over");
 	bsv_case_fini(&w->next);
 }
 
