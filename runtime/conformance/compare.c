@@ -52,18 +52,22 @@ static double element_value(uint32_t type, const void *data, size_t i)
 
 static bool is_near(double got, double want, struct tolerance t)
 {
-	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN never matches */
+	/* An infinity matches itself alone; a NaN never matches. */
+	return got == want || (isfinite(want) && fabs(got - want) <= t.absolute + t.relative * fabs(want));
 }
 
 size_t compare_output(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
                       struct nnb_reason *reason)
 {
-	uint32_t type = m->operands[m->outputs[output]].type;
-	struct tolerance t = tolerance_of(m, type);
-	size_t n = bytes / nnb_type_info(type)->bytes, off = 0;
+	struct tolerance t;
+	size_t n, off = 0;
+	uint32_t type;
 
-	assert(output < m->n_outputs && bytes % nnb_type_info(type)->bytes == 0);
-
+	assert(output < m->n_outputs);
+	type = m->operands[m->outputs[output]].type;
+	assert(bytes % nnb_type_info(type)->bytes == 0);
+	n = bytes / nnb_type_info(type)->bytes;
+	t = tolerance_of(m, type);
 	for (size_t i = 0; i < n; i++) {
 		double g = element_value(type, got, i), w = element_value(type, want, i);
 
