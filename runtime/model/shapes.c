@@ -463,9 +463,11 @@ static int shape_svdf(const view *v, struct nnb_shape *ret)
 	uint64_t state = (uint64_t)filters * memory;
 	int32_t rank;
 
-	if (want_rank(v, 0, 2, 2) || WANT(v, 1, filters, in->dims[1]) || want_rank(v, 2, 2, 2) || !memory ||
+	if (want_rank(v, 0, 2, 2) || WANT(v, 1, filters, in->dims[1]) || want_rank(v, 2, 2, 2) ||
 	    WANT(v, 2, filters, memory) || want_activation(v, 6))
 		return -EINVAL;
+	if (!memory)
+		return shape_refused(v, "its filters have no memory");
 	if (state > UINT32_MAX || WANT(v, 4, batch, (uint32_t)state))
 		return shape_refused(v, "the state is not %u by %llu", batch, (unsigned long long)state);
 	SET(&ret[0], batch, (uint32_t)state);

@@ -64,13 +64,18 @@ static int direction_slide(const view *v, struct direction *d, uint32_t *ret)
 
 		all = (same - 1) * d->stride + d->filter - n;
 		all = all > 0 ? all : 0;
+		if (all > UINT32_MAX)
+			return REFUSE(v, "the padding would be %lld rows or columns", (long long)all);
 		d->head = (uint32_t)(all / 2);
 		d->tail = (uint32_t)(all - all / 2);
 	}
 	n += (int64_t)d->head + d->tail - d->filter;
 	if (n < 0)
 		return REFUSE(v, "the filter is larger than the padded input");
-	*ret = (uint32_t)(n / d->stride + 1); /* n is below 2^34, and the filter's extent above 0 */
+	n = n / d->stride + 1;
+	if (n > UINT32_MAX)
+		return REFUSE(v, "the output would have %lld rows or columns", (long long)n);
+	*ret = (uint32_t)n;
 	return 0;
 }
 
@@ -83,6 +88,8 @@ static int direction_spread(const view *v, struct direction *d, uint32_t *ret)
 		pads = all - d->wanted;
 		if (d->scheme != NNB_PADDING_SAME || pads < 0)
 			pads = 0;
+		if (pads > UINT32_MAX)
+			return REFUSE(v, "the padding would be %lld rows or columns", (long long)pads);
 		d->head = (uint32_t)(pads / 2);
 		d->tail = (uint32_t)(pads - pads / 2);
 		*ret = d->wanted;
@@ -90,7 +97,7 @@ static int direction_spread(const view *v, struct direction *d, uint32_t *ret)
 	}
 	all -= (int64_t)d->head + d->tail;
 	if (all < 1 || all > UINT32_MAX)
-		return REFUSE(v, "%lld are to come out of %u", (long long)all, d->in);
+		return REFUSE(v, "an input of %u rows or columns would give %lld", d->in, (long long)all);
 	*ret = (uint32_t)all;
 	return 0;
 }
@@ -115,7 +122,8 @@ static int wanted_of(const view *v, const struct scalars *s, struct direction d[
 		return -ENODATA;
 	if (wanted[at.h] < 1 || wanted[at.w] < 1 || (uint32_t)wanted[0] != nnb__in(v, 0)->dims[0] ||
 	    (uint32_t)wanted[at.c] != nnb__in(v, 1)->dims[0])
-		return REFUSE(v, "%d, %d, %d, %d are to come out", wanted[0], wanted[1], wanted[2], wanted[3]);
+		return REFUSE(v, "the output shape [%d, %d, %d, %d] does not match the input and the filter", wanted[0],
+		              wanted[1], wanted[2], wanted[3]);
 	d[0].wanted = (uint32_t)wanted[at.h];
 	d[1].wanted = (uint32_t)wanted[at.w];
 	return 0;

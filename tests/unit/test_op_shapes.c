@@ -2,7 +2,7 @@
  * test_op_shapes.c -- what shape each operation gives, and which inputs and parameters do not go together (7.5, 7.6).
  *
  * A row is written as text. Inputs: F, Q, I and dimensions are tensors that come with the request, T a quant8 one of
- * 128ths around 128, i and f a scalar constant, L a constant list, - a float32 tensor that is left out. Outputs: letter
+ * 128ths around 128, i, f and B a scalar constant, L a constant list, - a float32 tensor that is left out. Outputs: letter
  * and dimensions of each, which the model does not tell, and the null driver's execution reports; or the words of the
  * refusal.
  *
@@ -55,6 +55,11 @@ static const struct row rows[] = {
 	{ "a bias of another length", NNB_CONV_2D, "F1,5,6,2 F3,2,3,2 F2 i1 i1 i1 i0", NULL, "input 2" },
 	{ "a huge padding", NNB_CONV_2D, "F1,1,1,1 F1,1,1,1 F1 i2147483647 i2147483647 i0 i0 i1 i1 i0", NULL,
 	  "larger than any" },
+	{ "a grouped convolution", NNB_GROUPED_CONV_2D, "F1,6,1,2 F2,1,1,1 F2 i0 i0 i1 i1 i1 i1 i2 i0 B0", "F1,8,1,2" },
+	{ "a grouped convolution with a huge padding", NNB_GROUPED_CONV_2D,
+	  "F1,6,1,2 F2,1,1,1 F2 i0 i0 i2147483647 i2147483647 i1 i1 i2 i0 B0", NULL, "would have 4294967300 rows" },
+	{ "a transposed convolution that is all padding", NNB_TRANSPOSE_CONV_2D,
+	  "F1,8193,1,1 F1,1,1,1 F1 L1,1,1,1 i1 i1 i1048576 i0 B0", NULL, "the padding would be 8589934592 rows" },
 	{ "a depthwise convolution", NNB_DEPTHWISE_CONV_2D, "F1,5,6,2 F1,2,2,6 F6 i2 i1 i1 i3 i0", "F1,4,5,6" },
 	{ "a depthwise one, explicit", NNB_DEPTHWISE_CONV_2D, "F1,3,3,2 F1,2,2,2 F2 i0 i1 i0 i1 i1 i1 i1 i0",
 	  "F1,3,3,2" },
@@ -120,6 +125,7 @@ static const struct row rows[] = {
 	{ "an activation there is not", NNB_RNN, "F2,3 F5,3 F5,5 F5 F2,5 i5", NULL, "5 is no activation" },
 	{ "SVDF", NNB_SVDF, "F2,3 F8,3 F8,10 F4 F2,80 i2 i0", "F2,80 F2,4" },
 	{ "SVDF without bias", NNB_SVDF, "F2,3 F8,3 F8,10 - F2,80 i2 i0", "F2,80 F2,4" },
+	{ "SVDF without a memory", NNB_SVDF, "F2,3 F8,3 F8,0 - F2,0 i2 i0", NULL, "its filters have no memory" },
 	{ "a rank that does not divide", NNB_SVDF, "F2,3 F8,3 F8,10 - F2,80 i3 i0", NULL, "by rank 3" },
 	{ "a state of another size", NNB_SVDF, "F2,3 F8,3 F8,10 - F2,79 i2 i0", NULL, "state" },
 
@@ -285,6 +291,7 @@ static uint32_t input_of(struct maker *k, const char *text)
 {
 	struct nnb_operand o = tensor_of(*text);
 	int32_t n[8];
+	bool truth;
 	float f;
 
 	switch (*text) {
@@ -295,6 +302,9 @@ static uint32_t input_of(struct maker *k, const char *text)
 		return operand(k->m, &o);
 	case 'i':
 		return int_scalar(k->m, (int32_t)strtol(text + 1, NULL, 10));
+	case 'B':
+		truth = text[1] == '1';
+		return constant(k, &(struct nnb_operand){ .type = NNB_BOOL }, &truth, sizeof(truth));
 	case 'f':
 		f = strtof(text + 1, NULL);
 		return constant(k, &(struct nnb_operand){ .type = NNB_FLOAT32 }, &f, sizeof(f));
