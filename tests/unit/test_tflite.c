@@ -567,6 +567,13 @@ static const struct refused {
 	  "subgraph 0, operator 0 (CONV_2D, which gives 'y'): as CONV_2D: input 1: TENSOR_QUANT8_ASYMM_SIGNED: the "
 	  "operation "
 	  "does not take this type" },
+	{ "a slice whose end counts from its begin",
+	  { IMAGE("x"), { "at", TFL_INT32, 1, { 1 }, one_number, sizeof(one_number) }, IMAGE("y") },
+	  { 45, NULL, 4, 1, { 0, 1, 1, 1 }, { 2 }, OPTIONS(32, { 5, 'b', 1 }) },
+	  -ENOTSUP,
+	  "subgraph 0, operator 0 (STRIDED_SLICE, which gives 'y'): its end counts from its begin, which the HAL's "
+	  "does "
+	  "not" },
 	{ "a size of one number",
 	  { IMAGE("x"), { "size", TFL_INT32, 1, { 1 }, one_number, sizeof(one_number) }, IMAGE("y") },
 	  { 23, NULL, 2, 1, { 0, 1 }, { 2 }, OPTIONS(15, { 2, 'b', 0 }) },
@@ -678,6 +685,67 @@ static void subgraphs_that_are_wrong_are_refused(void **state)
 	free(bytes);
 	assert_int_equal(nnb_model_validate(m, &why), NNB_STATUS_INVALID_ARGUMENT);
 	nnb_model_free(m);
+}
+
+/* One bias of two sums whose products have different scales. */
+static void a_shared_bias_has_the_scale_of_each_sum(void **state)
+{
+	static const int32_t bias[] = { 8 };
+	static const uint8_t weight[] = { 1 };
+	const struct tfl_tensor tensors[] = {
+		{ "x", TFL_UINT8, 4, { 1, 1, 1, 1 }, .n_scales = 1, .scales = { 0.5 } },
+		{ "w1", TFL_UINT8, 4, { 1, 1, 1, 1 }, weight, 1, 1, { 0.25 } },
+		{ "w2", TFL_UINT8, 4, { 1, 1, 1, 1 }, weight, 1, 1, { 0.5 } },
+		{ "b", TFL_INT32, 1, { 1 }, bias, sizeof(bias) },
+		{ "y1", TFL_UINT8, 4, { 1, 1, 1, 1 }, .n_scales = 1, .scales = { 0.5 } },
+		{ "y2", TFL_UINT8, 4, { 1, 1, 1, 1 }, .n_scales = 1, .scales = { 0.5 } },
+	};
+	const struct tfl_operator convs[] = {
+		{ 3, NULL, 3, 1, { 0, 1, 3 }, { 4 }, OPTIONS(1, { 0, 'b', 0 }, { 1, 'i', 1 }, { 2, 'i', 1 }) },
+		{ 3, NULL, 3, 1, { 4, 2, 3 }, { 5 }, OPTIONS(1, { 0, 'b', 0 }, { 1, 'i', 1 }, { 2, 'i', 1 }) },
+	};
+	const struct tfl_model t = { .n_tensors = N_OF(tensors),
+		                     .n_operators = N_OF(convs),
+		                     .tensors = tensors,
+		                     .operators = convs,
+		                     .n_inputs = 1,
+		                     .n_outputs = 1,
+		                     .outputs = { 5 } };
+	const uint8_t x[] = { 4 };
+	struct nnb_model *m = NULL;
+	struct nnb_reason why;
+	uint8_t *bytes, y[1];
+	size_t n;
+
+	(void)state;
+	tfl_write(&t, &bytes, &n);
+	assert_int_equal(load_bytes(&m, bytes, n, &why), 0);
+	free(bytes);
+	/* 4 / 2 * 1 / 4 + 8 / 8 = 3 / 2, and 3 / 2 * 1 / 2 + 8 / 4 = 11 / 4, in halves */
+	run(m, x, sizeof(x), y, sizeof(y));
+	assert_in_range(y[0], 5, 6);
+}
+
+/* Halves become what the file says that DEQUANTIZE gives, or are refused. */
+static void halves_become_nothing_but_reals(void **state)
+{
+	static const uint16_t half[] = { 0x3c00 };
+	const struct tfl_tensor tensors[] = { { "x", TFL_INT32, 1, { 1 } },
+		                              { "h", TFL_FLOAT16, 1, { 1 }, half, sizeof(half) },
+		                              { "c", TFL_INT32, 1, { 1 } },
+		                              { "y", TFL_INT32, 1, { 1 } } };
+	const struct tfl_operator operators[] = { { 6, NULL, 1, 1, { 1 }, { 2 } },
+		                                  { 0, NULL, 2, 1, { 0, 2 }, { 3 }, OPTIONS(11, { 0, 'b', 0 }) } };
+	const struct tfl_model t = { .n_tensors = N_OF(tensors),
+		                     .n_operators = N_OF(operators),
+		                     .tensors = tensors,
+		                     .operators = operators,
+		                     .n_inputs = 1,
+		                     .n_outputs = 1,
+		                     .outputs = { 3 } };
+
+	(void)state;
+	expect_refused("halves into integers", &t, -ENOTSUP, NULL);
 }
 
 /* The memory for a bias that is left out is not asked for before the file is known to be as large. */
@@ -851,6 +919,8 @@ int main(void)
 		cmocka_unit_test(all_that_is_not_supported_is_counted),
 		cmocka_unit_test(subgraphs_that_are_wrong_are_refused),
 		cmocka_unit_test(many_channels_are_refused),
+		cmocka_unit_test(a_shared_bias_has_the_scale_of_each_sum),
+		cmocka_unit_test(halves_become_nothing_but_reals),
 		cmocka_unit_test(frames_that_are_wrong_are_refused),
 		cmocka_unit_test(files_that_are_none_are_refused),
 		cmocka_unit_test(a_file_that_is_cut_short_is_refused),

@@ -182,9 +182,10 @@ struct nnb__flat_table nnb__flat_table_of(struct nnb__flat *f, struct nnb__flat_
 char *nnb__flat_line(struct nnb__flat *f, struct nnb__flat_table t, unsigned field, char *to, uint32_t room)
 {
 	struct nnb__flat_vector text = nnb__flat_vector(f, t, field, 1);
-	uint32_t n = text.n < room - 1 ? text.n : room - 1;
+	uint32_t n;
 
 	assert(room);
+	n = text.n < room - 1 ? text.n : room - 1;
 	if (!flat_get(f, text.at, to, n))
 		n = 0;
 	to[n] = '\0';

@@ -297,6 +297,11 @@ static uint32_t constant_widened(struct nnb__loading *l, const struct nnb_operan
 {
 	uint64_t bytes = (uint64_t)n * sizeof(*values);
 
+	if (bytes > UINT32_MAX) {
+		nnb__tflite_wrong(l, -ENOTSUP, "a constant would have %" PRIu64 " bytes as float32, beyond 4 GiB",
+		                  bytes);
+		return 0;
+	}
 	l->n_widened++;
 	l->widened += bytes;
 	return nnb__tflite_constant(l, o, values, bytes);

@@ -13,10 +13,10 @@
 
 struct nnb__tensor {
 	uint32_t operand; /* index of the tensor's operand; NNB__NOWHERE: not created yet */
-	uint32_t half;    /*
- * the float16 constant that this tensor is the float32 form of; NNB__NOWHERE: the tensor is no such constant
- */
+	uint32_t half;    /* the float16 constant whose float32 form this tensor is; NNB__NOWHERE: it is no such form */
 	uint32_t reals;   /* the operand with the tensor's bytes converted to float32; NNB__NOWHERE: not created yet */
+	float bias_scale; /* the scale that an operator has given the operand as its bias; 0: none has */
+	bool is_output;   /* of the subgraph */
 };
 
 struct nnb__loading {

@@ -263,17 +263,29 @@ static bool is_half_constant(struct nnb__loading *l, int64_t tensor)
 	return nnb__flat_vector(&l->flat, b, BUFFER_DATA, 1).n || nnb__flat_u64(&l->flat, b, BUFFER_OFFSET, 0) > 1;
 }
 
-static bool is_output_of_model(struct nnb__loading *l, int64_t tensor)
+static bool is_float32(struct nnb__loading *l, int64_t tensor)
 {
-	for (uint32_t i = 0; i < l->outputs.n; i++)
-		if (nnb__flat_i32_of(&l->flat, l->outputs, i) == tensor)
-			return true;
-	return false;
+	struct nnb__flat_table t = nnb__flat_table_of(&l->flat, l->tensors, (uint32_t)tensor);
+
+	return nnb__flat_u8(&l->flat, t, TENSOR_TYPE, TFLITE_FLOAT32) == TFLITE_FLOAT32;
+}
+
+static void mark_outputs(struct nnb__loading *l)
+{
+	if (!nnb__tflite_listed(l, l->outputs.n))
+		return;
+	for (uint32_t i = 0; i < l->outputs.n; i++) {
+		int64_t tensor = nnb__flat_i32_of(&l->flat, l->outputs, i);
+
+		if (tensor >= 0 && tensor < l->tensors.n)
+			l->tensor[tensor].is_output = true;
+	}
 }
 
 /* Find the tensors that are float16 constants converted to float32. */
 static void find_halves(struct nnb__loading *l)
 {
+	mark_outputs(l);
 	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
 		struct nnb__flat_table o = operator_at(l, i);
 		struct nnb__flat_vector in = nnb__flat_vector(&l->flat, o, OPERATOR_INPUTS, sizeof(int32_t));
@@ -284,8 +296,8 @@ static void find_halves(struct nnb__loading *l)
 			continue;
 		from = nnb__flat_i32_of(&l->flat, in, 0);
 		to = nnb__flat_i32_of(&l->flat, out, 0);
-		if (from >= 0 && from < l->tensors.n && to >= 0 && to < l->tensors.n && is_half_constant(l, from) &&
-		    !is_output_of_model(l, to))
+		if (from >= 0 && from < l->tensors.n && to >= 0 && to < l->tensors.n && !l->tensor[to].is_output &&
+		    is_half_constant(l, from) && is_float32(l, to))
 			l->tensor[to].half = (uint32_t)from;
 	}
 	nnb__tflite_look(l);

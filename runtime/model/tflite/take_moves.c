@@ -122,6 +122,8 @@ void nnb__take_strided_slice(struct taking *t)
 {
 	if (int_option(t, 2, 0) || int_option(t, 3, 0))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it has an ellipsis, or makes new axes");
+	if (small_option(t, 5))
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its end counts from its begin, which the HAL's does not");
 	for (uint32_t k = 0; k < 4; k++)
 		add_input(t, k);
 	add_int(t, int_option(t, 0, 0));

@@ -3,6 +3,34 @@
 
 /* ---- sums of products ---- */
 
+static bool is_constant(const struct nnb__loading *l, uint32_t operand)
+{
+	uint32_t lifetime = l->model->operands[operand].lifetime;
+
+	return lifetime == NNB_CONSTANT_COPY || lifetime == NNB_CONSTANT_REFERENCE;
+}
+
+/* The operand of tensor @tensor as a bias of that scale. A constant that is the bias of operators with other scales has an operand for each. */
+static uint32_t bias_scaled(struct nnb__loading *l, int64_t tensor, float scale)
+{
+	uint32_t bias = nnb__tflite_operand(l, tensor);
+	struct nnb__tensor *t;
+
+	if (l->error || l->model->operands[bias].type != NNB_TENSOR_INT32)
+		return bias;
+	t = &l->tensor[tensor];
+	if (t->bias_scale && t->bias_scale != scale && is_constant(l, bias)) {
+		t->operand = NNB__NOWHERE;
+		bias = nnb__tflite_operand(l, tensor);
+	}
+	if (l->error)
+		return 0;
+	t->bias_scale = scale;
+	l->model->operands[bias].scale = scale;
+	l->model->operands[bias].zero_point = 0;
+	return bias;
+}
+
 /* The scale of the bias is that of the products, as in TFLite. An omitted bias becomes zeroes. */
 static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct nnb_operand filter, uint32_t channels)
 {
@@ -10,20 +38,15 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 	struct nnb_operand o = { .type = real ? NNB_TENSOR_FLOAT32 : NNB_TENSOR_INT32,
 		                 .rank = 1,
 		                 .dims = { channels } };
-	uint32_t bias;
 
 	if (!real)
 		o.scale = in.scale * filter.scale;
-	if (is_left_out(t, k)) {
+	if (is_left_out(t, k))
 		operand_add(t, nnb__tflite_zeroes(t->l, &o, channels));
-	} else {
-		bias = nnb__tflite_operand(t->l, input_tensor(t, k));
-		if (!t->l->error && t->l->model->operands[bias].type == NNB_TENSOR_INT32 && !real) {
-			t->l->model->operands[bias].scale = o.scale;
-			t->l->model->operands[bias].zero_point = 0;
-		}
-		operand_add(t, bias);
-	}
+	else if (real)
+		operand_add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
+	else
+		operand_add(t, bias_scaled(t->l, input_tensor(t, k), o.scale));
 }
 
 void nnb__take_conv(struct taking *t)

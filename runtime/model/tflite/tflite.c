@@ -92,7 +92,7 @@ static bool make_tensors(struct nnb__loading *l)
 	free(l->tensor);
 	l->tensor = malloc((l->tensors.n + (size_t)1) * sizeof(*l->tensor));
 	for (uint32_t i = 0; l->tensor && i < l->tensors.n; i++)
-		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE };
+		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE, 0, false };
 	if (!l->tensor)
 		nnb__tflite_kept(l, -ENOMEM);
 	return !l->error;
