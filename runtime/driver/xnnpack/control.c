@@ -55,13 +55,15 @@ struct value {
 	uint64_t taken; /* 0: borrowed */
 };
 
-/* Output @output of a frame that has run, and does not need it any more. */
+/* Take output @output from a frame that has run. The frame loses it. */
 static struct value value_taken(struct frame *f, uint32_t output)
 {
-	uint32_t operand = f->graph->model->outputs[output];
-	struct value v = { f->found[operand], f->at[operand], f->bytes[operand] };
+	struct value v;
+	uint32_t operand;
 
 	assert(output < f->graph->model->n_outputs);
+	operand = f->graph->model->outputs[output];
+	v = (struct value){ f->found[operand], f->at[operand], f->bytes[operand] };
 	f->at[operand] = NULL;
 	f->bytes[operand] = 0;
 	return v;

@@ -32,6 +32,7 @@
 #include "latency.h"
 #include "loose.h"
 #include "memory.h"
+#include "operand.h"
 #include "seen.h"
 #include "step.h"
 
@@ -286,13 +287,13 @@ static uint64_t add_up(const struct prepared *p, struct plan *plan)
 
 		if (!nnbx_worked(STEP_UNITS))
 			return UINT64_MAX;
-		need += nnbx_step_bytes(&site);
+		need = saturated_sum(need, nnbx_step_bytes(&site));
 		if (bytes > scratch)
 			scratch = bytes;
 	}
 	plan->scratch_at = (plan->arena_bytes + NNBX_ALIGNMENT - 1) & ~(size_t)(NNBX_ALIGNMENT - 1);
-	plan->arena_bytes = plan->scratch_at + scratch + NNB_MAPPING_SLACK;
-	return need + plan->arena_bytes;
+	plan->arena_bytes = saturated_sum(plan->scratch_at + NNB_MAPPING_SLACK, scratch);
+	return saturated_sum(need, plan->arena_bytes);
 }
 
 static enum nnb_status plan_new(struct plan **ret, const struct prepared *p, const struct nnb_shape *shapes)

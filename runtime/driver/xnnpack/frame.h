@@ -18,7 +18,8 @@ enum {
 struct kept_step {
 	struct step step;
 	struct nnbx_tally tally;
-	struct nnb_shape *shapes; /* NULL: it is not set up */
+	struct nnb_shape *shapes; /* of the inputs and outputs; NULL: it is not set up */
+	uint64_t shapes_bytes;
 };
 
 struct frame {

@@ -93,7 +93,7 @@ static void kept_free(struct frame *f, struct kept_step *k)
 		return;
 	nnbx_step_fini(&k->step);
 	free(k->shapes);
-	nnbx_give_back(account_of(f), k->tally.bytes);
+	nnbx_give_back(account_of(f), k->tally.bytes + k->shapes_bytes);
 	*k = (struct kept_step){ .shapes = NULL };
 }
 
@@ -110,12 +110,19 @@ static bool kept_fits(const struct kept_step *k, const struct site *s)
 static enum nnb_status kept_make(struct frame *f, struct kept_step *k, const struct site *s)
 {
 	uint32_t n = s->op->n_inputs + s->op->n_outputs;
+	uint64_t bytes = (n + (uint64_t)1) * sizeof(*k->shapes);
 	enum nnb_status status;
 
 	kept_free(f, k);
-	k->shapes = malloc((n + (size_t)1) * sizeof(*k->shapes));
-	if (!k->shapes)
+	status = nnbx_charge(account_of(f), bytes);
+	if (status)
+		return status;
+	k->shapes = malloc(bytes);
+	if (!k->shapes) {
+		nnbx_give_back(account_of(f), bytes);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	k->shapes_bytes = bytes;
 	for (uint32_t i = 0; i < n; i++)
 		k->shapes[i] = s->shapes[operand_at(s->op, i)];
 	k->tally = (struct nnbx_tally){ .account = account_of(f) };
