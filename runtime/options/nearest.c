@@ -4,7 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LONGEST = 32, SHORTEST = 3, FAR = 4 }; /* FAR: of long words; in short words half of the letters must be right */
+enum {
+	LONGEST = 32,
+	SHORTEST = 3,
+	FAR = 4
+}; /* FAR: the distance at which a word is no longer near; for a short word it is half its length */
 
 static size_t word_distance(const char *a, const char *b)
 {

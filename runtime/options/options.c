@@ -49,9 +49,10 @@ const char *options_value(const struct option_row *row, char ret[OPTIONS_VALUE_R
 
 	if (!row->choices)
 		return row->argument;
-	for (size_t i = 0; row->choices[i]; i++)
+	for (size_t i = 0; row->choices[i]; i++) {
 		n += (size_t)snprintf(ret + n, OPTIONS_VALUE_ROOM - n, "%s%s", i ? "|" : "", row->choices[i]);
-	assert(n < OPTIONS_VALUE_ROOM);
+		assert(n < OPTIONS_VALUE_ROOM);
+	}
 	return ret;
 }
 
@@ -95,7 +96,7 @@ static int option_take(const struct program *p, const struct option_row *row, co
 	return OPTIONS_READ;
 }
 
-/* getopt refused @word; @row: it is that option, but misses its value or has one too many. */
+/* Report why getopt refused @word. @row: the known option whose value is missing or not allowed; NULL: the option is unknown. */
 static int option_refused(const struct program *p, const struct option_row *row, const char *word,
                           const struct option *longs, size_t n)
 {
@@ -106,8 +107,8 @@ static int option_refused(const struct program *p, const struct option_row *row,
 		return options_wrong(p, "--%s: %s is missing", row->name, options_value(row, name));
 	if (row)
 		return options_wrong(p, "--%s takes no value", row->name);
-	if (strncmp(word, "--", 2) != 0)
-		return options_wrong(p, "no option '%s'", word);
+	if (optopt)
+		return options_wrong(p, "no option '-%c'", optopt);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	nearest = nearest_word(name, &longs[0].name, n, sizeof(longs[0]));
 	if (nearest)
@@ -118,21 +119,20 @@ static int option_refused(const struct program *p, const struct option_row *row,
 static int own_take(const struct program *p, size_t which, const char *text)
 {
 	unsigned shell;
-	int status;
+	int status = which == COMPLETION ? choice_take(p, &options_own[COMPLETION], text, &shell) : OPTIONS_READ;
 
-	switch (which) {
-	case HELP:
+	if (status != OPTIONS_READ)
+		return status;
+	if (which == HELP)
 		options_help(p);
-		return OPTIONS_DONE;
-	case VERSION:
+	else if (which == VERSION)
 		printf("%s %s\n", p->name, p->version);
+	else
+		(shell ? options_zsh : options_bash)(p);
+	if (!fflush(stdout) && !ferror(stdout))
 		return OPTIONS_DONE;
-	default:
-		status = choice_take(p, &options_own[COMPLETION], text, &shell);
-		if (status == OPTIONS_READ)
-			(shell ? options_zsh : options_bash)(p);
-		return status == OPTIONS_READ ? OPTIONS_DONE : status;
-	}
+	fprintf(stderr, "%s: cannot write the output\n", p->name);
+	return OPTIONS_ENVIRONMENT;
 }
 
 static int argument_of(const struct option_row *row)
@@ -151,6 +151,7 @@ int options_read(const struct program *p, void *own, int argc, char **argv, int 
 
 	for (; (row = options_row(p, n)); n++) {
 		assert(n < OPTIONS_MOST);
+		assert(!row->bare || row->kind == OPTION_TEXT); /* the only kind that can be without a value */
 		longs[n] = (struct option){ row->name, argument_of(row), NULL, FIRST + (int)n };
 	}
 	opterr = 0;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { OPTIONS_READ = -1, OPTIONS_DONE = 0, OPTIONS_WRONG = 2 };
+enum { OPTIONS_READ = -1, OPTIONS_DONE = 0, OPTIONS_WRONG = 2, OPTIONS_ENVIRONMENT = 5 };
 
 enum option_kind {
 	OPTION_SWITCH, /* bool, becomes true */
@@ -25,11 +25,11 @@ struct option_row {
 	 */
 	const char *argument;
 	const char *says;
-	size_t offset;                             /* in the options of the program */
-	const char *const *choices;                /* the words, then NULL */
-	bool bare;                                 /* the value may be left out: the text is then NULL, */
-	size_t given;                              /* and the bool at this offset tells that the option was there */
-	bool repeats;                              /* the option may be given more than once */
+	size_t offset;              /* in the options of the program */
+	const char *const *choices; /* the words, then NULL */
+	bool bare;                  /* the value may be left out: the text is then NULL, */
+	size_t given;               /* and the bool at this offset tells that the option was there */
+	bool repeats; /* each one counts, so completions go on to offer it; of others the last one counts */
 	bool (*parse)(const char *text, void *at); /* false: @text is not valid */
 	const char *such_as;                       /* what is valid, for the error */
 	const char *offers;                        /* words that completions offer instead of those of @argument */
@@ -50,7 +50,8 @@ struct program {
 
 /*
  * Read the options into @own, and put the operands at the end of @argv, from *first on. Returns OPTIONS_READ, or the exit status with which the program has to
- * end: OPTIONS_DONE after --help, --version or --completion, OPTIONS_WRONG after one line on standard error.
+ * end: OPTIONS_DONE after --help, --version or --completion, OPTIONS_ENVIRONMENT if that could not be written, OPTIONS_WRONG after one line on
+ * standard error.
  */
 int options_read(const struct program *p, void *own, int argc, char **argv, int *first);
 

@@ -83,15 +83,17 @@ static void bash_value(const struct option_row *row)
 		words_print(row);
 		printf("' -- \"$cur\")\n");
 	}
-	if (offers & FILES)
-		printf("\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n");
-	if (offers & DIRECTORIES)
-		printf("\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n");
+	if (offers & (FILES | DIRECTORIES))
+		printf("\t\tcompopt -o filenames\n"
+		       "\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -%c -- \"$cur\")\n",
+		       offers & FILES ? 'f' : 'd');
 	printf("\t\t;;\n");
 }
 
 static void bash_operands(const struct program *p)
 {
+	if (p->operand_files)
+		printf("\t\t\tcompopt -o filenames\n");
 	printf("\t\t\tmapfile -t COMPREPLY < <(\n");
 	if (p->operand_words)
 		printf("\t\t\t\tcompgen -W '%s' -- \"$cur\"\n", p->operand_words);
@@ -100,7 +102,7 @@ static void bash_operands(const struct program *p)
 		       "\"$cur\"\n",
 		       p->operand_list);
 	if (p->operand_files)
-		printf("\t\t\t\tcompgen -f -X '!*.@(%s)' -- \"$cur\"\n\t\t\t\tcompgen -d -S / -- \"$cur\"\n",
+		printf("\t\t\t\tcompgen -f -X '!*.@(%s)' -- \"$cur\"\n\t\t\t\tcompgen -d -- \"$cur\"\n",
 		       p->operand_files);
 	printf("\t\t\t)\n");
 }
