@@ -76,14 +76,15 @@ static int enter_directory(struct search *s, const char *path, const struct stat
 	return bsa_fail(s->err, BSA_E_INPUT, "%s is given twice: %s leads there, too", path, s->paths[(*found)->given]);
 }
 
-static bool is_trace(const char *path)
+/* 1: it is one; 0; or an error. */
+static int is_trace(struct search *s, const char *path)
 {
 	char *metadata = NULL;
 	struct stat st;
-	bool is;
+	int is;
 
 	if (asprintf(&metadata, "%s/metadata", path) < 0)
-		return false;
+		return no_memory(s);
 	is = !stat(metadata, &st) && S_ISREG(st.st_mode);
 	free(metadata);
 	return is;
@@ -118,15 +119,18 @@ static int look_at(struct search *s, const char *path, unsigned depth)
 	struct stat st;
 	int r;
 
-	if (stat(path, &st))
-		return depth ? 0 : bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
+	if (stat(path, &st)) /* below the user's path there may be links that lead nowhere */
+		return depth && (errno == ENOENT || errno == ELOOP)
+		               ? 0
+		               : bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return depth ? 0 : bsa_fail(s->err, BSA_E_INPUT, "%s is no directory, so it is no trace", path);
 	r = enter_directory(s, path, &st);
 	if (r <= 0)
 		return r;
-	if (is_trace(path))
-		return add_place(s, path);
+	r = is_trace(s, path);
+	if (r)
+		return r < 0 ? r : add_place(s, path);
 	if (depth == DEPTH_MAX)
 		return bsa_fail(s->err, BSA_E_INPUT, "%s: directories are nested more than %d deep", path, DEPTH_MAX);
 	return look_below(s, path, depth + 1);
