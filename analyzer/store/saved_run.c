@@ -6,7 +6,8 @@
  * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
  *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
  * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for fences, the
- *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls.
+ *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls. Nor are those of services beyond the
+ *          first SERVICES_MOST, by trace and instance.
  */
 #include "store/saved_run.h"
 
@@ -14,6 +15,7 @@
 #include "store/numbers.h"
 #include "store/own.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
