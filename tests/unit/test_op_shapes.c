@@ -125,7 +125,6 @@ static const struct row rows[] = {
 	{ "an activation there is not", NNB_RNN, "F2,3 F5,3 F5,5 F5 F2,5 i5", NULL, "5 is no activation" },
 	{ "SVDF", NNB_SVDF, "F2,3 F8,3 F8,10 F4 F2,80 i2 i0", "F2,80 F2,4" },
 	{ "SVDF without bias", NNB_SVDF, "F2,3 F8,3 F8,10 - F2,80 i2 i0", "F2,80 F2,4" },
-	{ "SVDF without a memory", NNB_SVDF, "F2,3 F8,3 F8,0 - F2,0 i2 i0", NULL, "its filters have no memory" },
 	{ "a rank that does not divide", NNB_SVDF, "F2,3 F8,3 F8,10 - F2,80 i3 i0", NULL, "by rank 3" },
 	{ "a state of another size", NNB_SVDF, "F2,3 F8,3 F8,10 - F2,79 i2 i0", NULL, "state" },
 
