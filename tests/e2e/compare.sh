@@ -127,7 +127,7 @@ round()
 		record "b$i" camera 10 4s --lanes 1
 		a+=("$tmp/a$i.db") b+=("$tmp/b$i.db")
 	done
-	record half camera 60 4s --lanes 1
+	record half camera 50 4s --lanes 1
 	record late tight 0 4s --lanes 1
 	same_pair "${a[0]}" "${a[1]}"
 	same_pair "${a[2]}" "${a[3]}"
@@ -152,7 +152,7 @@ long()
 	bar 'one build, one a side: FAIL' "$failed" "$pairs" 0 5
 	bar 'one build, one a side: changed' "$differ" "$pairs" 0 10
 	bar 'one a side, misses 0 to all: FAIL' "$late" "$rounds" 90 100
-	bar 'one a side, operations +60 %: FAIL' "$half" "$rounds" 90 100
+	bar 'one a side, operations +50 %: FAIL' "$half" "$rounds" 90 100
 	bar 'five a side, operations +10 %: FAIL and run named' "$tenth" "$rounds" 90 100
 }
 
