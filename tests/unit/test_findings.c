@@ -111,7 +111,7 @@ static void a_finding_says_when(void **state)
 	}
 }
 
-static void what_is_put_together_keeps_its_proof_as_evidence(void **state)
+static void what_is_put_together_keeps_its_proof(void **state)
 {
 	struct bsv_findings f = { .n = 0 };
 
@@ -134,11 +134,49 @@ static void what_is_put_together_keeps_its_proof_as_evidence(void **state)
 	bsv_findings_fini(&f);
 }
 
+static void what_fair_sharing_would_have_met_is_proof(void **state)
+{
+	static const struct {
+		const char *victims, *who; /* whose deadlines fair sharing would have met */
+		bool saves;
+		enum bsv_certainty certainty;
+	} cases[] = { { "meek's keyword", "meek", true, BSV_LIKELY },
+		      { "meek", "meek", true, BSV_LIKELY },
+		      { "meek's keyword", "meek", false, BSV_NOT_PROVED },
+		      { "meek's keyword", "mee", true, BSV_NOT_PROVED },
+		      { "meek's keyword, other", "meek", true, BSV_NOT_PROVED } };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct bsv_findings f = { .n = 0 };
+
+		for (int k = 0; k < 2; k++) {
+			struct bsv_finding of = { .finding = strdup(k ? "unfair" : "hogged"),
+				                  .what = strdup(k ? "92 would be met" : "missed 3"),
+				                  .who = strdup(k ? cases[i].who : cases[i].victims),
+				                  .misses = k ? -1 : 3,
+				                  .saves = k && cases[i].saves,
+				                  .certainty = k ? BSV_SURE : BSV_NOT_PROVED,
+				                  .blame = BSV_BLAMES_HOLDER,
+				                  .blamed = strdup("hog") };
+
+			assert_int_equal(bsv_finding_add(&f, of, NULL), 0);
+		}
+		assert_int_equal(f.n, 1);
+		assert_int_equal(f.of[0].certainty, cases[i].certainty);
+		assert_string_equal(cases[i].certainty == BSV_LIKELY ? f.of[0].proof : f.of[0].evidence,
+		                    "92 would be met");
+		bsv_findings_fini(&f);
+	}
+}
+
 int main(void)
 {
-	static const struct CMUnitTest properties[] = { cmocka_unit_test(a_finding_says_when),
-		                                        cmocka_unit_test(
-								what_is_put_together_keeps_its_proof_as_evidence) };
+	static const struct CMUnitTest properties[] = {
+		cmocka_unit_test(a_finding_says_when),
+		cmocka_unit_test(what_is_put_together_keeps_its_proof),
+		cmocka_unit_test(what_fair_sharing_would_have_met_is_proof),
+	};
 	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
 
 	for (size_t i = 0; i < N_OF(rows); i++)

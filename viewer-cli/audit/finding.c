@@ -102,6 +102,15 @@ static struct bsv_finding *finding_with_blame(struct bsv_findings *f, const stru
 	return NULL;
 }
 
+/* Does @of prove what the replays of @into could not: that the misses of its only victim could have been met? */
+static bool proves_misses(const struct bsv_finding *into, const struct bsv_finding *of)
+{
+	size_t n = of->who ? strlen(of->who) : 0;
+
+	return of->saves && n && into->misses > 0 && into->certainty == BSV_NOT_PROVED && into->who &&
+	       !strncmp(into->who, of->who, n) && (!into->who[n] || (into->who[n] == '\'' && !strchr(into->who, ',')));
+}
+
 /* Make @of, which is left without its sentences, evidence of @into. False: no memory. */
 static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 {
@@ -110,6 +119,12 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 	of->what = of->evidence = of->proof = NULL;
 	if (of->advice && of->blame == into->blame)
 		into->advice = of->advice;
+	if (proves_misses(into, of)) {
+		into->certainty = BSV_LIKELY;
+		free(evidence);
+		free(proof);
+		return bsv_text_join(&into->proof, what);
+	}
 	if (!bsv_text_join(&into->evidence, what)) {
 		free(evidence);
 		free(proof);

@@ -249,6 +249,7 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	of.who = text_copy(j->who);
 	of.culprit = *j->by ? text_copy(j->by) : NULL;
 	of.doer = text_copy(of.culprit);
+	of.saves = j->of_deadlines;
 	of.blame = BSV_BLAMES_HOLDER;
 	of.blamed = text_copy(of.culprit);
 	r = of.who ? read_behind(&of, input, err) : bsv_no_memory(err);

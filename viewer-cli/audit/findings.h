@@ -39,6 +39,7 @@ struct bsv_finding {
 	char *doer;  /* whose doing it is: the culprit, or the machine, the service, the app itself; NULL: unknown */
 	char *proof; /* what replays without the cause say, a clause for people; NULL: nothing was replayed */
 	enum bsv_certainty certainty;
+	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may tell */
 	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
 	int64_t first_at,
 		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */

@@ -173,6 +173,7 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 	const struct bsa_shared *of = &w->app->of;
 
 	snprintf(j->who, sizeof(j->who), "%s", app_name(w->app));
+	j->of_deadlines = w->figure == DEADLINES;
 	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
 	if (w->figure == DEADLINES)
 		rule_explain(j,

@@ -29,6 +29,7 @@ struct bsv_judgement {
 	struct bsv_verdict rules[BSV_RULES_MAX]; /* n verdicts, for bsv_answer_verdict */
 	char why[BSV_RULES_MAX][BSV_WHY_MAX];
 	char who[BSV_WHO_MAX], by[BSV_WHO_MAX]; /* fairness, failed: the app behind, and the app ahead; "": unknown */
+	bool of_deadlines; /* fairness, failed: by the deadlines that fair sharing would have let the app meet */
 };
 
 /*
