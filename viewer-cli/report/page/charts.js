@@ -214,7 +214,7 @@ export function drawFairness(place, world) {
 			make('div', { class: 'charts' }, figureOf('How far behind its share each app was, by windows of 100 ms', 'The table below has the most of each app', (c) => drawLags(c, world, apps))));
 }
 
-/** How many deadlines of each app have their first cause in which app; apps by their ids, as text, and none as ''. @param {any} world */
+/** How many deadlines of each app have their primary cause in which app; apps by their ids, as text, and none as ''. @param {any} world */
 function primaryCauses(world) {
 	const { causes, executions } = world;
 	/** @type {Map<string, Map<string, number>>} by whose they were and by whom */
