@@ -15,8 +15,25 @@ LTTNG_HOME=$tmp/nobody "$burstscope" top --format json some-session >out 2>err |
 ((status == 5)) || wrong "a session without a daemon: status $status"
 (($(wc -l <err) == 1)) || wrong "a session without a daemon: not one line: $(<err)"
 
-# ---- a session of somebody else's, in full detail: exactly what an import has ----
+# ---- without the rights to record a service: an empty table says so ----
 start_sessiond
+if ((EUID == 0)) && command -v setpriv >/dev/null; then
+	start_service "$service" --app-identity uid
+	mkdir -m 777 plain
+	cp "$burstscope" "$(dirname "$burstscope")/burstscope-importer" plain
+	chmod a+x . plain/*
+	as_plain() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$tmp/plain" LTTNG_HOME="$tmp/plain" "$tmp/plain/burstscope" "$@"; }
+	as_plain top --once >out 2>err || wrong "another user's top ends with $?: $(<err)"
+	grep -q "^no service of this user has been heard; only root can record other users'" out || wrong "another user's top: $(<out)"
+	(cd plain && as_plain watch --on miss --for 100ms -o cases >out 2>err) || wrong "another user's watch ends with $?: $(<plain/err)"
+	grep -q "^no program of this user that emits events is running; only root can watch other users' programs" plain/err ||
+		wrong "another user's watch: $(<plain/err)"
+	stop_service
+fi
+"$burstscope" top --once >out 2>err || wrong "top without a service ends with $?: $(<err)"
+grep -q '^no service has been heard: is nnburstd running?' out || wrong "top without a service: $(<out)"
+
+# ---- a session of somebody else's, in full detail: exactly what an import has ----
 live_session()
 {
 	quietly lttng --no-sessiond create "$1" --output="$tmp/$1"

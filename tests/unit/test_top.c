@@ -119,6 +119,15 @@ static void shows(const struct bsv_view *v, const char *words)
 	free(text);
 }
 
+static void shows_not(const struct bsv_view *v, const char *words)
+{
+	char *text = print(v);
+
+	if (strstr(text, words))
+		fail_msg("shown: %s\n%s", words, text);
+	free(text);
+}
+
 /* ---- figures ---- */
 
 static void figures_are_those_of_the_window(void **state)
@@ -142,6 +151,20 @@ static void nothing_known_is_said_so(void **state)
 	v.figures = &none;
 	shows(&v, "lag -; no event lost");
 	shows(&v, "no deadline missed in the last 5 s");
+	shows(&v, "(nothing was executed in the last seconds)\n");
+	v.unheard = "no service has been heard";
+	shows(&v, "(nothing was executed in the last seconds)\nno service has been heard\n");
+}
+
+static void an_idle_service_is_no_unheard_one(void **state)
+{
+	struct bsv_figures idle = { .n_rows = 0, .state.lanes = 2 };
+	struct bsv_view v = view();
+
+	(void)state;
+	v.figures = &idle;
+	v.unheard = "no service has been heard";
+	shows_not(&v, "no service has been heard");
 	shows(&v, "(nothing was executed in the last seconds)");
 }
 
@@ -319,6 +342,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(figures_are_those_of_the_window),
 		cmocka_unit_test(nothing_known_is_said_so),
+		cmocka_unit_test(an_idle_service_is_no_unheard_one),
 		cmocka_unit_test(what_makes_figures_less_is_said),
 		cmocka_unit_test(nothing_is_wider_or_higher_than_the_screen),
 		cmocka_unit_test(names_do_nothing_to_the_terminal),

@@ -197,7 +197,7 @@ const struct bsv_command bsv_fairness = {
 		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
 		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
 	.more = "Parts: sharing, deadlines, apps, jain, interference, windows. The verdict passes if no app was much "
-	        "slower, or\n"
+		"slower, or\n"
 		"got much less, than under fair sharing of the same arrivals; with --bound, if no app was further\n"
 		"behind its share than that: see docs/figures.md, Verdicts.\n",
 	.options = options,

@@ -437,6 +437,17 @@ static void top_save(struct top *t)
 
 /* ---- shown ---- */
 
+/* An empty table must not look like an idle service. */
+static const char *unheard_text(const struct top *t)
+{
+	if (t->o->url)
+		return "no service has been heard";
+	if (t->o->session)
+		return "no service has been heard; without a switch timer LTTng writes full buffers";
+	return geteuid() ? "no service of this user has been heard; only root can record other users'"
+	                 : "no service has been heard: is nnburstd running?";
+}
+
 static struct bsv_view view_of(const struct top *t)
 {
 	return (struct bsv_view){ .figures = &t->figures,
@@ -444,6 +455,7 @@ static struct bsv_view view_of(const struct top *t)
 		                  .screen = t->o->screen,
 		                  .source = t->source,
 		                  .message = *t->message ? t->message : NULL,
+		                  .unheard = unheard_text(t),
 		                  .app = *t->app ? t->app : NULL,
 		                  .part = t->part.apps < t->part.of_apps ? &t->part : NULL,
 		                  .sort = t->sort,

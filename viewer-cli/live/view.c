@@ -441,6 +441,8 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 		print_row(o, list[i]);
 	if (!n && (!o->v->height || o->lines < o->v->height - keys))
 		put_line(o, BSV_FAINT, "(nothing was executed in the last seconds)");
+	if (!n && !o->v->figures->state.lanes && o->v->unheard && (!o->v->height || o->lines < o->v->height - keys))
+		put_line(o, BSV_UNSURE_PAINT, o->v->unheard);
 	if (keys) {
 		char text[CELL * 2];
 

@@ -24,6 +24,7 @@ struct bsv_view {
 	int height;                       /* lines; 0: as many as there are */
 	const char *source;               /* description of the recording: "its own session, compact" */
 	const char *message;              /* the latest notice; NULL: none */
+	const char *unheard;              /* shown as long as no service has been heard; NULL: nothing */
 	const char *app;                  /* only this app is shown; NULL: all */
 	const struct bsv_view_part *part; /* NULL: no app is left out of the sums */
 	enum bsv_view_sort sort;

@@ -380,7 +380,6 @@ bool bsv_recording_has_room(struct bsv_recording *r)
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 {
 	char a[BSV_BYTES_TEXT], scope[BSV_SCOPE_TEXT];
-	unsigned programs = 0;
 	int k = r->options.snapshot ? 0 : make_directory(r, err);
 	char *whole = k < 0 ? NULL : realpath(r->directory, NULL); /* LTTng wants no dots */
 
@@ -395,9 +394,9 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 	if (k >= 0 && r->options.kernel)
 		k = bsv_session_check_kernel(r->lttng, err);
 	if (k >= 0)
-		k = meet_programs(r, &programs, err);
+		k = meet_programs(r, &r->programs, err);
 	if (k >= 0) {
-		if (programs)
+		if (r->programs)
 			ask_workload(r);
 		k = check_room(r, err);
 	}

@@ -34,6 +34,7 @@ struct bsv_recording {
 	bool cut;               /* the daemon ended, and it is unknown what was recorded */
 	char *name, *directory; /* as people call it, and absolute */
 	bool entered, made;     /* the directory: it is ours to write to; made by us */
+	unsigned programs;      /* that could be recorded when it began */
 	struct bsv_probed probed;
 	struct bsv_room_left room;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */

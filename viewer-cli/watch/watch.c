@@ -967,6 +967,27 @@ static void say_begun(const struct watching *w)
 	        w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
 }
 
+/* A watcher that can see nothing must not look like a service that does nothing wrong. */
+static void say_nobody(const struct watching *w)
+{
+	if (w->o->url || w->recording.programs)
+		return;
+	if (geteuid())
+		fprintf(stderr,
+		        "no program of this user that emits events is running; only root can watch other users' "
+		        "programs\n");
+	else
+		fprintf(stderr, "no program that emits events is running; those that start later are watched\n");
+}
+
+static void say_counts(const struct watching *w)
+{
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+
+	print_notice(w, "in all: %s %s, %s repetitions counted, %s not caught", bsv_count(a, w->n_cases),
+	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again), bsv_count(c, w->n_lost));
+}
+
 /* Report how the rules were judged, so that silence does not look like a rule that held. */
 static void say_judged(const struct watching *w)
 {
@@ -1077,14 +1098,17 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 	r = options->url ? arm_relay(&w, err) : arm_conditions(&w, options->quiet, err);
 	w.began = now_signed();
 	if (r >= 0) {
-		if (!options->quiet)
+		if (!options->quiet) {
 			say_begun(&w);
+			say_nobody(&w);
+		}
 		bsv_manager_notify("READY=1");
 		tell_manager(&w);
 		watch_loop(&w);
 		forget_queue(&w);
 		bsv_manager_notify("STOPPING=1");
 		say_judged(&w);
+		say_counts(&w);
 		disarm_conditions(&w);
 	}
 	bsv_signals_release(&w.signals);
