@@ -19,16 +19,23 @@ wrong()
 sql() { "$burstscope" sql -q --format csv "$1" "$2"; }
 
 # same DB QUERY COMMAND...: the query, in which @ is the first query behind what the command shows, and the rest of it, after "= ", answer the same.
+# Both are asked in one statement.
 same()
 {
-	local db=$1 query=$2 shown
+	local db=$1 query=$2 shown answer line left='' right=''
 	shift 2
-	shown=$("$burstscope" "$@" --show-sql "$db" | sed 's/;$//')
-	sql "$db" "${query%% = *}${shown:+ FROM ($shown)}" | tail -n +2 >left
-	sql "$db" "${query#* = }" | tail -n +2 >right
+	shown=$("$burstscope" "$@" --show-sql "$db")
+	shown=${shown%;}
+	answer=$(sql "$db" "SELECT 'left', * FROM (${query%% = *}${shown:+ FROM ($shown)}) UNION ALL SELECT 'right', * FROM (${query#* = })")
+	while IFS= read -r line; do
+		case $line in
+		left,*) left+="${line#left,} " ;;
+		right,*) right+="${line#right,} " ;;
+		esac
+	done <<<"$answer"
 	looked=$((looked + 1))
-	[[ -s right ]] || wrong "$db: no answer to ${query#* = }"
-	cmp -s left right || wrong "$db: burstscope $*: ${query%% = *} is $(tr '\n' ' ' <left), and ${query#* = } is $(tr '\n' ' ' <right)"
+	[[ $right ]] || wrong "$db: no answer to ${query#* = }"
+	[[ $left == "$right" ]] || wrong "$db: burstscope $*: ${query%% = *} is $left, and ${query#* = } is $right"
 }
 
 # all_but_so DB OPTION VALUE COMMAND...: the same, read from what is stored and counted from what the option picks, which is all.
@@ -48,14 +55,12 @@ counted() { all_but_so "$1" --where 'id > 0' "${@:2}"; }
 # grouped DB CONDITION: the same, read from what is stored of groups and counted from executions.
 grouped()
 {
-	local db=$1 group=$2 part command
-	for part in latency phases overhead causes cold; do
-		command=overhead
-		[[ $part == latency || $part == phases ]] && command=latency
-		"$burstscope" $command -q --format json --part "$part" --where "$group" "$db" >left
-		"$burstscope" $command -q --format json --part "$part" --where "($group) AND id > 0" "$db" >right
+	local db=$1 group=$2 command
+	for command in latency overhead; do # all parts at once
+		"$burstscope" $command -q --format json --where "$group" "$db" >left
+		"$burstscope" $command -q --format json --where "($group) AND id > 0" "$db" >right
 		looked=$((looked + 1))
-		cmp -s left right || wrong "$db: burstscope $command --part $part --where $group: is not the same as counted: $(diff left right | head -4)"
+		cmp -s left right || wrong "$db: burstscope $command --where $group: is not the same as counted: $(diff left right | head -4)"
 	done
 }
 
