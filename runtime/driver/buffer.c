@@ -487,7 +487,7 @@ static enum nnb_status with_extents(struct nnb__buffer_kind *kind, uint32_t rank
 	if (!nnb__kind_combine(&k, rank, dims))
 		return REFUSED(reason, "the dimensions contradict what the buffer was allocated with");
 	if (nnb_operand_bytes(k.type, k.rank, k.dims, &k.bytes))
-		return REFUSED(reason, "it is larger than anything can be");
+		return REFUSED(reason, "it is larger than 2^64 bytes");
 	*kind = k;
 	return NNB_STATUS_NONE;
 }

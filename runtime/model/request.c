@@ -86,7 +86,7 @@ static enum nnb_status check_place(const struct nnb_operand *o, const struct nnb
 		return REFUSED(reason, "offset %u is no multiple of an element's %llu bytes", l->offset,
 		               (unsigned long long)element);
 	if (nnb_operand_bytes(o->type, s->rank, s->dims, &bytes))
-		return REFUSED(reason, "it is larger than anything can be");
+		return REFUSED(reason, "it is larger than 2^64 bytes");
 	if (s->known && bytes && length != bytes)
 		return REFUSED(reason, "it has %llu bytes and not %llu", (unsigned long long)length,
 		               (unsigned long long)bytes);

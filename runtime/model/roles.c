@@ -117,7 +117,7 @@ enum nnb_status nnb__roles_combine(struct nnb__buffer_kind *ret, const struct nn
 	if (!nnb__kind_combine(&kind, desc->rank, desc->dims))
 		return REFUSED(reason, "the dimensions asked for contradict those of its roles");
 	if (nnb_operand_bytes(kind.type, kind.rank, kind.dims, &kind.bytes))
-		return REFUSED(reason, "it is larger than anything can be");
+		return REFUSED(reason, "it is larger than 2^64 bytes");
 	*ret = kind;
 	return NNB_STATUS_NONE;
 }

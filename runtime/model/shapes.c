@@ -242,7 +242,7 @@ static int resized_extent(const view *v, uint32_t k, uint32_t from, int32_t *ret
 		return -ENODATA;
 	to = floor((double)((float)from * factor));
 	if (!(to > 0 && to <= INT32_MAX))
-		return shape_refused(v, "it is to have %g times %u", (double)factor, from);
+		return shape_refused(v, "scale %g of extent %u gives no valid extent", (double)factor, from);
 	*ret = (int32_t)to;
 	return 0;
 }
@@ -334,7 +334,7 @@ static int shape_reshape(const view *v, struct nnb_shape *ret)
 			continue;
 		}
 		if (wanted[d] <= 0 || __builtin_mul_overflow(n, (uint64_t)wanted[d], &n))
-			return shape_refused(v, "dimension %u is to be %d", d, wanted[d]);
+			return shape_refused(v, "dimension %u of the new shape is %d", d, wanted[d]);
 		out.dims[d] = (uint32_t)wanted[d];
 	}
 	if (rest >= 0) {
@@ -763,7 +763,7 @@ int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 		uint64_t bytes;
 
 		if (nnb_operand_bytes(type, ret[k].rank, ret[k].dims, &bytes) || bytes > UINT32_MAX)
-			r = shape_refused(v, "output %u becomes larger than anything can be", k);
+			r = shape_refused(v, "output %u is larger than 4 GiB", k);
 	}
 	return r;
 }

@@ -143,7 +143,7 @@ int nnb__shape_topk(const view *v, struct nnb_shape *ret)
 	if (!nnb__in_i32(v, 1, &k))
 		return -ENODATA;
 	if (k < 1 || (uint32_t)k > out.dims[out.rank - 1])
-		return REFUSE(v, "%d of %u are wanted", k, out.dims[out.rank - 1]);
+		return REFUSE(v, "k is %d, and the last dimension has %u elements", k, out.dims[out.rank - 1]);
 	out.dims[out.rank - 1] = (uint32_t)k;
 	ret[0] = ret[1] = out;
 	return 0;

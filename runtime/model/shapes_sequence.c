@@ -119,7 +119,7 @@ static int aux_is(const view *v, uint32_t k, uint32_t weights, uint32_t *ret)
 		               ? REFUSE(v, "the weights of the auxiliary input are given, but not the input")
 		               : 0;
 	if (rank_between(v, k, 3, 3) || aux->dims[0] != in->dims[0] || aux->dims[1] != in->dims[1])
-		return REFUSE(v, "the auxiliary input is not as long as the input");
+		return REFUSE(v, "the first two dimensions of the auxiliary input differ from those of the input");
 	*ret = aux->dims[2];
 	return 0;
 }
@@ -147,7 +147,7 @@ int nnb__shape_both_lstm(const view *v, struct nnb_shape *ret)
 		return REFUSE(v, "only one direction has weights of the auxiliary input");
 	out = merge ? 1 : 2;
 	if (v->op->n_outputs != out && v->op->n_outputs != out + 4)
-		return REFUSE(v, "it does not give %u outputs", v->op->n_outputs);
+		return REFUSE(v, "it has %u outputs; expected %u or %u", v->op->n_outputs, out, out + 4);
 	if (merge && (uint64_t)f.outputs + b.outputs > UINT32_MAX)
 		return REFUSE(v, "its output is too large");
 	shape_rows(&ret[0], in, merge ? f.outputs + b.outputs : f.outputs);
@@ -214,7 +214,7 @@ int nnb__shape_both_rnn(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	out = merge ? 1 : 2;
 	if (v->op->n_outputs != out && v->op->n_outputs != out + 2)
-		return REFUSE(v, "it does not give %u outputs", v->op->n_outputs);
+		return REFUSE(v, "it has %u outputs; expected %u or %u", v->op->n_outputs, out, out + 4);
 	if (merge && (uint64_t)forward + backward > UINT32_MAX)
 		return REFUSE(v, "its output is too large");
 	shape_rows(&ret[0], in, merge ? forward + backward : forward);

@@ -103,8 +103,8 @@ static int direction_spread(const view *v, struct direction *d, uint32_t *ret)
 }
 
 /*
- * Read the output's extents that a transposed convolution with a padding scheme names. Where they come with a request, the output's shape
- * was inferred from them.
+ * Read the output's extents that a transposed convolution with a padding scheme names. If the request supplies input 3,
+ * its values were used to infer the output's shape: read them from there.
  */
 static int wanted_of(const view *v, const struct scalars *s, struct direction d[2])
 {

@@ -118,7 +118,7 @@ static enum nnb_status check_dimensions(const struct nnb_model *m, const struct 
 		if (!o->dims[d])
 			return REFUSED(reason, "a constant's dimension %u is not known", d);
 	if (nnb_operand_bytes(o->type, o->rank, o->dims, bytes) || *bytes > UINT32_MAX)
-		return REFUSED(reason, "it is larger than anything can be");
+		return REFUSED(reason, "it is larger than 4 GiB");
 	return NNB_STATUS_NONE;
 }
 

@@ -14,7 +14,7 @@ static uint64_t bit_of(uint32_t number)
 	return UINT64_C(1) << number % 64;
 }
 
-/* Make @number, which is @by beyond the highest one, the highest one. Numbers in between, which reuse the places of older ones, are free. */
+/* Advance the highest number to @number, @by steps. The numbers in between, which reuse the places of older ones, become free. */
 static void numbers_advance(struct nnb__numbers *n, uint32_t number, uint32_t by)
 {
 	assert(by && by <= NNB__NUMBERS_AHEAD);

@@ -4,8 +4,8 @@
  * The client numbers its calls, so that its own events and the service's name the same execution. Numbers are untrusted: if two calls had
  * the same number, all events of the second one would be attributed to the first, and its lane time to no execution. So the service takes a
  * number only once. Calls on several channels may overtake each other: a thread that is off its cpu for a while sends its call behind many
- * others'. A call whose number cannot be taken gets one of the service's own, so that no other call's number is in use: then an import has
- * the client's and the service's events of this call as two executions, each seen by one side alone.
+ * others'. The service gives a call whose number cannot be taken a number of its own. An import then shows two
+ * executions of this call, each seen by one side alone.
  */
 #ifndef NNB_SERVICE_NUMBERS_H
 #define NNB_SERVICE_NUMBERS_H
@@ -17,7 +17,8 @@ enum {
 	NNB__NUMBERS_BEHIND = 16384 /* and behind fewer than so many; a power of 2 */
 };
 #define NNB__NUMBER_MOST \
-	UINT32_C(0x7fffffff) /* of a client; behind it follows 1. The service's own numbers are greater */
+	UINT32_C(        \
+		0x7fffffff) /* the largest number of a client; the next one is 1. The service's own numbers are greater */
 
 /* All 0 at first. */
 struct nnb__numbers {

@@ -92,7 +92,7 @@ ends 4 "$tmp/none.tflite"
 says "none.tflite is a model and no scenario; run it with --model "
 echo 'no flat buffer at all' >"$tmp/other.tflite"
 ends 4 --model "$tmp/other.tflite"
-says "nnburst-load: other.tflite: it is no .tflite file: bytes 4 to 7 are not 'TFL3'"
+says "nnburst-load: other.tflite: it is not a .tflite file: bytes 4 to 7 are not 'TFL3'"
 ends 4 --model nonsense
 ends 0 --check --model mlp
 ends 0 --service --duration 50ms --model mlp

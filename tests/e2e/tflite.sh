@@ -53,7 +53,7 @@ says "skipped selfie_segmentation: subgraph 0, operator 244 (custom operator Con
 ends 4 "$load" --service --model "$models/selfie_segmentation/selfie_segmentation.tflite"
 says "operator 244 (custom operator Convolution2DTransposeBias, which gives 'segment')"
 ends 0 "$conformance" "$models/face_detection/face_detection_full_range_sparse.tflite"
-says "skipped face_detection_full_range_sparse: subgraph 0, operator 8 (DENSIFY, which gives 'model_1/model/conv2d_1/Conv2D_dequantize1'): not supported; 342 of its 388 operators are, not DENSIFY (46)"
+says "skipped face_detection_full_range_sparse: subgraph 0, operator 8 (DENSIFY, which gives 'model_1/model/conv2d_1/Conv2D_dequantize1'): not supported; 342 of its 388 operators are; these are not: DENSIFY (46)"
 
 # Larger than the memory that the process may have: its holes take no room on the disk.
 cp "$models/face_detection/face_detection_short_range.tflite" "$tmp/large.tflite"

@@ -465,18 +465,20 @@ static const struct refused {
 	  -ENOTSUP,
 	  "subgraph 0, operator 0 (custom operator Convolution2DTransposeBias, which gives 'y'): not supported; 0 of "
 	  "its 1 "
-	  "operators are, not custom operator Convolution2DTransposeBias (1)" },
+	  "operators are; these are not: custom operator Convolution2DTransposeBias (1)" },
 	{ "DENSIFY",
 	  { IMAGE("x"), IMAGE("y") },
 	  { 124, NULL, 1, 1, { 0 }, { 1 } },
 	  -ENOTSUP,
-	  "subgraph 0, operator 0 (DENSIFY, which gives 'y'): not supported; 0 of its 1 operators are, not DENSIFY "
+	  "subgraph 0, operator 0 (DENSIFY, which gives 'y'): not supported; 0 of its 1 operators are; these are not: "
+	  "DENSIFY "
 	  "(1)" },
 	{ "an operator of no name",
 	  { IMAGE("x"), IMAGE("y") },
 	  { 999, NULL, 1, 1, { 0 }, { 1 } },
 	  -ENOTSUP,
-	  "subgraph 0, operator 0 (operator 999, which gives 'y'): not supported; 0 of its 1 operators are, not "
+	  "subgraph 0, operator 0 (operator 999, which gives 'y'): not supported; 0 of its 1 operators are; these are "
+	  "not: "
 	  "operator 999 (1)" },
 	{ "a fused tanh",
 	  { IMAGE("x"), IMAGE("y") },
@@ -629,10 +631,10 @@ static void all_that_is_not_supported_is_counted(void **state)
 		               .outputs = { 4 } };
 
 	(void)state;
-	expect_refused(
-		"three of four", &t, -ENOTSUP,
-		"subgraph 0, operator 1 (DENSIFY, which gives 'b'): not supported; 1 of its 4 operators are, not "
-		"DENSIFY (1), custom operator Mine (2)");
+	expect_refused("three of four", &t, -ENOTSUP,
+	               "subgraph 0, operator 1 (DENSIFY, which gives 'b'): not supported; 1 of its 4 operators are; "
+	               "these are not: "
+	               "DENSIFY (1), custom operator Mine (2)");
 }
 
 /* What IF and WHILE run must be there, and is named where it is wrong. */
@@ -668,10 +670,10 @@ static void subgraphs_that_are_wrong_are_refused(void **state)
 	more[1] = tfl_sample_model(BRANCHES)->more[1];
 	unknown.code = 124;
 	more[0].operators = &unknown;
-	expect_refused(
-		"an operator of a branch", &t, -ENOTSUP,
-		"subgraph 1, operator 0 (DENSIFY, which gives 'then/z'): not supported; 0 of its 1 operators are, not "
-		"DENSIFY (1)");
+	expect_refused("an operator of a branch", &t, -ENOTSUP,
+	               "subgraph 1, operator 0 (DENSIFY, which gives 'then/z'): not supported; 0 of its 1 operators "
+	               "are; these are not: "
+	               "DENSIFY (1)");
 	more[0] = tfl_sample_model(BRANCHES)->more[0];
 	constant.data = half_of_all;
 	constant.bytes = sizeof(half_of_all);
@@ -813,15 +815,15 @@ static void files_that_are_none_are_refused(void **state)
 	(void)state;
 	expect_file_refused(-ENOENT, "No such file or directory");
 	assert_int_equal(mkdir(path, 0700), 0);
-	expect_file_refused(-EINVAL, "it is no regular file");
+	expect_file_refused(-EINVAL, "it is not a regular file");
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	expect_file_refused(-EINVAL, "it is no regular file");
+	expect_file_refused(-EINVAL, "it is not a regular file");
 	unlink(path);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	expect_file_refused(-EINVAL, "it is empty");
 	assert_int_equal(write(fd, "\x10\0\0\0TFL2", 8), 8);
-	expect_file_refused(-EINVAL, "it is no .tflite file: bytes 4 to 7 are not 'TFL3'");
+	expect_file_refused(-EINVAL, "it is not a .tflite file: bytes 4 to 7 are not 'TFL3'");
 	assert_int_equal(pwrite(fd, "\x10\0\0\0TFL3", 8, 0), 8);
 	expect_file_refused(-EINVAL, "byte 0: an offset leads beyond the file");
 	assert_int_equal(ftruncate(fd, (off_t)UINT32_MAX + 1), 0); /* of holes */

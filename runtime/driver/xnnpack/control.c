@@ -1,11 +1,11 @@
 /*
- * control.c -- IF and WHILE: subgraphs run in frames of their own (frame.h), whose outputs are handed on without being copied.
+ * control.c -- IF and WHILE: subgraphs run in frames of their own (frame.h). The caller takes over a frame's outputs and does not copy them.
  *
- * Time: a loop's is what its run does not wait in looks (kernels/look.h), so that others who have the device meanwhile take nothing
- * from it. Each loop may take as long as any, so the outermost's end comes first, and is the only one that is remembered. It
- * is looked at before each operation in a loop; an operation that is under way is not ended by it.
+ * Time: a loop's time excludes the time that its run waits in looks (kernels/look.h), because another run may hold the device then. All loops
+ * have the same timeout, so the outermost loop ends first, and loop_end is its end. The driver compares it with the clock before each operation
+ * in a loop; it does not end an operation that is under way.
  *
- * Looks: between two iterations there is one, however short they are.
+ * Looks: every iteration ends with a look, even a short one.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void value_give(struct frame *f, struct value *v)
 	v->taken = 0;
 }
 
-/* Is it what the operand was declared, or asked, to be? */
+/* Does @shape match the shape that the model or the request states? */
 static bool shape_agrees(const struct nnb_shape *asked, const struct nnb_shape *shape)
 {
 	if (asked->rank && asked->rank != shape->rank)
@@ -117,7 +117,7 @@ static enum nnb_status frame_run_with(struct frame *inner, const struct value *i
 	return status ? status : nnbx_frame_run(inner);
 }
 
-/* A BOOL8 of one element: read once, for a stranger may write it. */
+/* A BOOL8 of one element: read once, because the app may change it. */
 static enum nnb_status truth_of(const struct frame *f, uint32_t operand, bool *ret)
 {
 	const struct nnb_shape *s = &f->found[operand];

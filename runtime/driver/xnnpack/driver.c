@@ -13,8 +13,8 @@
  * TRUST        A few bytes of model can ask for any amount of memory. What a plan would need (temporaries, packed
  *              weights, XNNPACK's pointers) is added up before any of it is allocated, and too much is refused as
  *              larger than the device's memory (Q-22), a part of this machine's. Plans, frames and sets are charged to the
- *              model's account for as long as they are there; when it refuses, what is kept is freed, and it is asked once
- *              more.
+ *              model's account for as long as they are there. If the account refuses, the driver frees what it keeps and
+ *              asks once more.
  * CONCURRENCY  The lock of a prepared model guards its list of plans and their lists. It is not held while a frame
  *              or a set is made or freed, while the account is asked, nor while an operation runs. A frame or a set off its
  *              list has one user.
@@ -40,7 +40,7 @@ enum {
 	PLANS_MAX = 4,       /* limit of the plans kept for shapes that no run uses now */
 	MEMORY_SHARE = 4,    /* the device's memory is this part of the machine's */
 	KEPT_MAX = 64 << 20, /* bytes of frames and sets that are kept for other shapes than those used last */
-	KEPT_RUNS = 16,      /* that so many can be kept for, of one plan */
+	KEPT_RUNS = 16,      /* limit of the frames, and of the sets, that one plan keeps */
 	STEP_UNITS = 100     /* to look at an operation (kernels/look.h) */
 };
 
@@ -75,7 +75,7 @@ struct run {
 
 struct plan {
 	struct plan *next;
-	bool fixed;               /* made of the graph's own shapes, which is told by their address */
+	bool fixed;               /* the plan is for graph->shapes; a run with that pointer needs no comparison */
 	struct nnb_shape *shapes; /* by operand */
 	size_t *offsets;          /* by operand, in the arena */
 	size_t arena_bytes, scratch_at;
@@ -190,7 +190,7 @@ static void frame_free(struct frame *f)
 	nnbx_give_back(account, bytes);
 }
 
-/* A frame; its inputs and outputs are nowhere yet. */
+/* A frame; run_bind sets the addresses of its inputs and outputs. */
 static enum nnb_status frame_new(struct frame **ret, struct prepared *p, struct plan *plan)
 {
 	const struct nnb_model *m = p->graph->model;
@@ -428,7 +428,7 @@ static struct kept take_kept(struct prepared *p)
 
 /* ---- what runs need ---- */
 
-/* The account has refused: free what is kept. Was there anything? Then it may be asked again. */
+/* The account has refused: free what is kept. True: something was freed, so the caller may ask the account again. */
 static bool free_kept(struct prepared *p)
 {
 	struct kept kept;
@@ -463,7 +463,7 @@ static enum nnb_status plan_take(struct plan **ret, struct prepared *p, const st
 		if (status)
 			return status;
 		pthread_mutex_lock(&p->lock);
-		plan = plan_find(p, shapes); /* another may have been quicker */
+		plan = plan_find(p, shapes); /* another thread may have added the plan meanwhile */
 		if (!plan) {
 			made->next = p->plans;
 			p->plans = plan = made;
@@ -707,7 +707,7 @@ static void run_end(void *run)
 
 /* ---- models ---- */
 
-/* Can all of a graph be run? Of IF and WHILE it is asked for their subgraphs instead. */
+/* Can all of a graph be run? The caller checks the subgraphs of IF and WHILE. */
 static bool claims_all(const struct nnb_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->model->n_operations && nnbx_worked(STEP_UNITS); i++)
@@ -834,7 +834,7 @@ static enum nnb_status set_up_for_nothing(struct frame *f)
 	return status;
 }
 
-/* All shapes are known: make what the first run needs, so that it is like any other. */
+/* All shapes are known: make what the first run needs, so that it takes no longer than later runs. */
 static enum nnb_status prepared_warm(struct prepared *p)
 {
 	struct plan *plan;
@@ -889,7 +889,7 @@ static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct pre
 	return NNB_STATUS_NONE;
 }
 
-/* One thread, one way to compute: no preference to heed, and lanes are the scheduler's. */
+/* The driver ignores preference and priority: it has one way to compute, and the scheduler assigns lanes. */
 static enum nnb_status xnnpack_prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
                                        void **ret, struct nnb_reason *reason)
 {

@@ -50,7 +50,7 @@ struct loose {
 enum nnb_status nnbx_frame_init(struct frame *frame, struct frame *outer, uint32_t index);
 void nnbx_frame_fini(struct frame *frame);
 
-/* As it was after nnbx_frame_init, but that operations stay set up: what it computed is freed. False: a look ended it. */
+/* Free what the frame computed. Operations stay set up. False: a look ended it. */
 bool nnbx_frame_clear(struct frame *frame);
 
 /* Input @input is what is at @at, of @shape: borrowed until the frame is cleared; what decides shapes is copied. */

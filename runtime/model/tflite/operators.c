@@ -229,8 +229,8 @@ static void tell_refused(struct nnb__loading *l, const struct refused *r)
 		at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "", r->kinds[k].name,
 		                       r->kinds[k].n);
 	l->taken = r->first;
-	nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are, not %s", l->operators.n - r->n,
-	                  l->operators.n, kinds);
+	nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are; these are not: %s",
+	                  l->operators.n - r->n, l->operators.n, kinds);
 }
 
 /* Check that each operator has a row. */

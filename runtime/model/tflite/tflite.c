@@ -32,7 +32,7 @@ static void read_frame(struct nnb__loading *l)
 
 	if (!nnb__flat_is(f, NNB__TFLITE_IDENTIFIER)) {
 		nnb__tflite_wrong(l, -EINVAL,
-		                  "it is no .tflite file: bytes 4 to 7 are not '" NNB__TFLITE_IDENTIFIER "'");
+		                  "it is not a .tflite file: bytes 4 to 7 are not '" NNB__TFLITE_IDENTIFIER "'");
 		return;
 	}
 	model = nnb__flat_root(f);
@@ -138,8 +138,8 @@ static uint32_t copy_of(struct nnb__loading *l, uint32_t operand)
 }
 
 /*
- * The operands of the graph's outputs; the caller frees the list. Bodies of loops hand on inputs as outputs, and branches give constants:
- * the HAL's graphs do not, so such outputs are copies.
+ * The operands of the graph's outputs; the caller frees the list. In a .tflite file a subgraph may return an input or a constant. The HAL does
+ * not allow that, so the loader adds a copy.
  */
 static uint32_t *outputs_of(struct nnb__loading *l, const uint32_t *inputs)
 {
@@ -275,7 +275,7 @@ static int open_file(struct nnb_memory *ret, const char *path, struct nnb_reason
 		nnb_because(reason, "%s", strerror(-r));
 	} else if (!S_ISREG(st.st_mode) || !st.st_size) {
 		r = -EINVAL;
-		nnb_because(reason, S_ISREG(st.st_mode) ? "it is empty" : "it is no regular file");
+		nnb_because(reason, S_ISREG(st.st_mode) ? "it is empty" : "it is not a regular file");
 	} else if ((uint64_t)st.st_size > UINT32_MAX) {
 		r = -EFBIG;
 		nnb_because(reason, "it is larger than 4 GiB, beyond which no constant can be named");
