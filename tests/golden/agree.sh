@@ -64,6 +64,16 @@ grouped()
 	done
 }
 
+# begun DB CONDITION CONDITION: the same, whichever of the two conditions is the first. One on apps that is first is asked of apps.
+begun()
+{
+	local db=$1 apps=$2 others=$3
+	"$burstscope" misses -q --format json --part totals --where "$apps AND $others" "$db" >left
+	"$burstscope" misses -q --format json --part totals --where "$others AND $apps" "$db" >right
+	looked=$((looked + 1))
+	cmp -s left right || wrong "$db: burstscope misses --where $apps AND $others: is not the same the other way around: $(diff left right | head -4)"
+}
+
 cd "$tmp"
 for trace in "$here"/*.trace; do
 	name=$(basename "$trace" .trace)
@@ -162,6 +172,9 @@ END
 "$burstscope" import -q -o number.db number
 for group in 'model = 5' "model = '5'" 'model < 6' 'model IN (SELECT 5)' 'model + 0 = 5' 'app = 6' "app_id = '1'"; do
 	grouped number.db "$group"
+done
+for group in "app = (SELECT min(name) FROM apps)" "app BETWEEN 'a' AND 'n'" 'app IS NULL' "(app > 'b' AND app < 'x')" 0; do
+	begun unfair.db "$group" "(id < 20 OR run_ns % 2)"
 done
 [[ $("$burstscope" latency -q --format csv --where "model = '5'" number.db) == *5* ]] || wrong 'no execution of model 5 was looked at'
 

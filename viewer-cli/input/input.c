@@ -19,6 +19,7 @@
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
+#include "input/conjunct.h"
 #include "input/importing.h"
 #include "input/recording.h"
 
@@ -204,11 +205,11 @@ static const char with_names[] =
 	"  SELECT id, CASE WHEN ifnull(name, '') = '' THEN 'model ' || ifnull(number & 0xffffffff, id) ELSE name END "
 	"FROM model),\n";
 
-/* The first %s is the condition. */
+/* The first %s is the condition on apps; the others are that on executions. */
 static const char with_picked[] =
 	"picked AS NOT MATERIALIZED (\n"
 	"  SELECT * FROM (SELECT x.*, (SELECT name FROM apps WHERE apps.id = x.app_id) AS app,\n"
-	"    (SELECT name FROM models WHERE models.id = x.model_id) AS model FROM execution x)%s%s%s)\n";
+	"    (SELECT name FROM models WHERE models.id = x.model_id) AS model FROM execution x%s)%s%s%s)\n";
 
 /* When an execution began, as early as it was observed. */
 #define BEGAN                                                                                                   \
@@ -443,11 +444,44 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 	return 0;
 }
 
+/*
+ * A condition that begins with one on the app alone, as most do: SQLite would ask that of each execution, by a query of its name. Asked of each
+ * app once, it leaves the executions of some app_id. 0 stands for an execution without an app, whose name is NULL.
+ */
+static const char of_apps[] =
+	"\n    WHERE ifnull(x.app_id, 0) IN (SELECT id FROM (SELECT id, name AS app FROM apps UNION ALL "
+	"SELECT 0, NULL) WHERE (%s))";
+
+/* Split @where into *ret_apps, for with_picked, and *ret_rest. Owned by the caller; "": none. False: no memory. */
+static bool split_where(const struct bsv_input *input, const char *checked, const char *where, char **ret_apps,
+                        char **ret_rest)
+{
+	bsv_scoped_text *first = NULL, *alone = NULL, *left = NULL;
+	const char *rest = NULL;
+	size_t n;
+	bool splits = where && !strcasestr(where, "random") && bsv_first_conjunct(where, &n, &rest);
+
+	if (splits) {
+		first = strndup(where, n);
+		alone = first ? bsv_text("%sonly(app) AS (SELECT name FROM apps) SELECT 1 FROM only WHERE (%s)",
+		                         with_names, first)
+		              : NULL;
+		left = bsv_text("%s WHERE (%s)", checked, rest ? rest : "1");
+		if (!alone || !left)
+			return false;
+		splits = can_be_prepared(input->db, alone) && can_be_prepared(input->db, left);
+	}
+	*ret_apps = splits ? bsv_text(of_apps, first) : strdup("");
+	*ret_rest = strdup(!splits ? where ? where : "" : rest ? rest : "");
+	return *ret_apps && *ret_rest;
+}
+
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const char *where = call->asked.where;
-	bsv_scoped_text *time = time_condition(input, call), *all = bsv_text(with_picked, "", "", ""), *some = NULL,
-			*checked = NULL;
+	bsv_scoped_text *time = time_condition(input, call), *all = bsv_text(with_picked, "", "", "", ""), *some = NULL,
+			*checked = NULL, *apps = NULL, *rest = NULL;
+	bool any;
 	int r;
 
 	checked = all ? bsv_text("%s%sSELECT * FROM picked", with_names, all) : NULL;
@@ -458,13 +492,16 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	if (r < 0)
 		return r;
 	input->picks = where || *time || input->scope;
-	some = bsv_text("%s%s%s%s%s%s%s%s", input->picks ? "\n  WHERE " : "", where ? "(" : "", where ? where : "",
-	                where ? ")" : "", where && input->scope ? " AND " : "", input->scope ? "stream_id IN (" : "",
+	if (!split_where(input, checked, where, &apps, &rest))
+		return bsv_no_memory(err);
+	any = *rest;
+	some = bsv_text("%s%s%s%s%s%s%s%s", any || *time || input->scope ? "\n  WHERE " : "", any ? "(" : "", rest,
+	                any ? ")" : "", any && input->scope ? " AND " : "", input->scope ? "stream_id IN (" : "",
 	                input->scope ? input->scope : "",
-	                input->scope     ? *time ? ") AND " : ")"
-	                : where && *time ? " AND "
-	                                 : "");
-	input->with = some ? bsv_text(with_picked, some, time, "") : NULL;
+	                input->scope   ? *time ? ") AND " : ")"
+	                : any && *time ? " AND "
+	                               : "");
+	input->with = some ? bsv_text(with_picked, apps, some, time, "") : NULL;
 	if (!input->with)
 		return bsv_no_memory(err);
 	free(all);
