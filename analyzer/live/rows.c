@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,8 @@ struct name {
 	struct bsa_link link;   /* the oldest first */
 	uint32_t key, uid;      /* of an app: the service's key of it, and its user; BSA_LIVE_NOBODY: unknown */
 	char text[BSA_TEXT];
+	struct bsa_model model;     /* of a model; operations 0: what it is like is unknown */
+	char shown[BSA_LIVE_MODEL]; /* likewise */
 };
 
 struct share {
@@ -179,9 +182,55 @@ int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a)
 	return name_it(&r->apps, a->id, a->key, a->uid_known ? a->uid : BSA_LIVE_NOBODY, a->name);
 }
 
+static bool is_same_model(const struct bsa_model *a, const struct bsa_model *b)
+{
+	return a->operations == b->operations && a->const_bytes == b->const_bytes &&
+	       (a->digest == b->digest || !a->digest || !b->digest);
+}
+
+/*
+ * Different models of one app that share a name get distinct names, as in a database (schema/names.sql). But there all of them are known
+ * first; here the first one keeps its name, because it was told already.
+ */
+static void tell_model_apart(const struct names *models, struct name *n)
+{
+	const struct bsa_model *is = &n->model;
+	bool any = false, digest = false;
+	char what[48] = "";
+
+	for (const struct bsa_link *l = models->list.next; l != &models->list; l = l->next) {
+		const struct name *other = BSA_LINKED(l, const struct name, link);
+		const struct bsa_model *m = &other->model;
+
+		if (other == n || !m->operations || m->app != is->app || strcmp(m->name, is->name) != 0)
+			continue;
+		if (is_same_model(m, is)) {
+			memcpy(n->shown, other->shown, sizeof(n->shown));
+			return;
+		}
+		any = true;
+		digest |= m->operations == is->operations && m->const_bytes == is->const_bytes;
+	}
+	if (!any)
+		return;
+	if (digest)
+		snprintf(what, sizeof(what), ", %08" PRIx32, is->digest);
+	snprintf(n->shown, sizeof(n->shown), "%s (%u operations, %" PRIu64 " bytes%s)", is->name, is->operations,
+	         is->const_bytes, what);
+}
+
 int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
 {
-	return name_it(&r->models, m->id, 0, BSA_LIVE_NOBODY, m->name);
+	int failed = name_it(&r->models, m->id, 0, BSA_LIVE_NOBODY, m->name);
+	struct name *n = failed ? NULL : bsa_table_find(&r->models.table, m->id);
+
+	if (!n)
+		return failed;
+	n->model = *m;
+	snprintf(n->shown, sizeof(n->shown), "%s", n->text);
+	if (*m->name && m->operations)
+		tell_model_apart(&r->models, n);
+	return 0;
 }
 
 /* ---- pairs ---- */
@@ -503,7 +552,7 @@ const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model)
 {
 	const struct name *name = bsa_table_find(&r->models.table, model);
 
-	return name ? name->text : "";
+	return name ? name->shown : "";
 }
 
 static void name_row(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row)
@@ -580,12 +629,7 @@ static void add_share(const struct bsa_rows *r, struct bsa_live_row *row)
 /* Models that are prepared again, as by the next process of an app, have the same row. */
 static bool is_of(const struct bsa_rows *r, const struct pair *p, const struct bsa_live_row *row)
 {
-	const struct name *model;
-
-	if (p->app != row->app_id)
-		return false;
-	model = bsa_table_find(&r->models.table, p->model);
-	return !strcmp(row->model, model ? model->text : "");
+	return p->app == row->app_id && !strcmp(row->model, bsa_rows_model_name(r, p->model));
 }
 
 /* One row, of @first and all that are of it and were seen before. */

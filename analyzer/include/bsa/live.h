@@ -29,7 +29,8 @@ struct bsa_live;
 enum {
 	BSA_LIVE_CAUSES = 24, /* as in relation miss_cause, by number */
 	BSA_LIVE_NAME = 64,
-	BSA_LIVE_SECONDS = 5 /* the last ones, in which all are counted that are not sums */
+	BSA_LIVE_MODEL = BSA_LIVE_NAME + 64, /* a name, and what is another one than in a model of the same name */
+	BSA_LIVE_SECONDS = 5                 /* the last ones, in which all are counted that are not sums */
 };
 
 enum { BSA_LIVE_PHASES = 12 }; /* as in relation execution_phase, by number */
@@ -138,7 +139,7 @@ static inline void bsa_live_sum_add(struct bsa_live_sum *to, const struct bsa_li
 }
 
 struct bsa_live_row {
-	char app[BSA_LIVE_NAME + 16], model[BSA_LIVE_NAME]; /* as strangers call them; "" is unknown */
+	char app[BSA_LIVE_NAME + 16], model[BSA_LIVE_MODEL]; /* as strangers call them; "" is unknown */
 	uint32_t app_id;
 	uint32_t key, uid; /* the service's number of the app, a uid or a pid, and its user; BSA_LIVE_NOBODY: unknown */
 	/* in the last seconds */
