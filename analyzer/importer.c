@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,11 @@
 #include "store/store.h"
 #include "users.h"
 
-enum { EVENTS_PER_CHECK = 4096 };
+enum {
+	EVENTS_PER_CHECK = 4096,
+	TENANTS_MAX =
+		4096 /* apps whose shares are kept in memory: of more, the shares of idle apps are in parts until the end */
+};
 static const uint64_t usual_horizon_ns = 1000000000;
 static const uint64_t at_once_ns = 1000000000; /* as far apart as two sessions may tell of one side of an execution */
 
@@ -313,6 +318,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	im->holes += bsa_fold_holes(im->fold);
 	im->latest_summary_ns = latest_summary(im);
 	im->fold = bsa_fold_free(im->fold);
+	malloc_trim(0); /* the end of the store must not come on top of what the fold had */
 	return bsa_store_check(im->store, err);
 }
 
@@ -339,7 +345,7 @@ static bool begin_users(struct bsa_importer *im, unsigned group)
 
 static int begin_group(struct bsa_importer *im, const struct known *first, struct bsa_err *err)
 {
-	struct bsa_fold_options options = { 0 };
+	struct bsa_fold_options options = { .tenants_max = TENANTS_MAX };
 	int r = end_group(im, err);
 
 	if (r < 0)

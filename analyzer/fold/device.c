@@ -55,14 +55,9 @@ static bool table_grows(struct bsa_device *d)
 
 /* ---- idle tenants ---- */
 
-static bool tenant_is_idle(const struct bsa_tenant *t)
-{
-	return !t->ready && !t->running && !t->backlogged && !t->closing && !t->in_window;
-}
-
 static bool tenant_is_droppable(const struct bsa_tenant *t)
 {
-	return t->app && tenant_is_idle(t) && !t->in_history;
+	return t->app && bsa_shares_is_idle(t) && !t->in_window && !t->in_history;
 }
 
 static void mark_history(struct bsa_device *d, bool in_history)
@@ -91,12 +86,13 @@ static void recall_dropped(const struct bsa_device *d, struct bsa_tenant *t)
 	t->shut = d->dropped;
 	t->shut.opened = t->shut.closed; /* it may have been idle several times before that */
 	t->least_shut = d->dropped.least;
+	t->split = true;
 	t->most_dropped = d->dropped.most;
 	for (int p = 0; p < BSA_LEVELS; p++)
 		t->last_on[p] = d->dropped.closed;
 }
 
-static void drop_idle_tenants(struct bsa_device *d)
+static void drop_idle_of(struct bsa_device *d)
 {
 	mark_history(d, true);
 	for (size_t i = 0; i < d->table_room; i++)
@@ -105,16 +101,42 @@ static void drop_idle_tenants(struct bsa_device *d)
 				at = &t->chain;
 				continue;
 			}
-			assert(!t->n_waiting && d->n_tenants);
+			assert(!t->n_waiting && d->n_tenants && d->tenants->n);
 			bsa_shares_report(t, false);
 			remember_dropped(d, t);
+			d->left->parts++;
 			*at = t->chain;
 			d->n_tenants--;
+			d->tenants->n--;
 			free(t);
 		}
 	mark_history(d, false);
 	d->last = NULL;
-	d->drop_at = 2 * d->n_tenants > d->tenants_max ? 2 * d->n_tenants : d->tenants_max;
+}
+
+/* @in_window: also those that had an execution in the current window, which is then reported in parts. */
+static void drop_idle_tenants(const struct bsa_tenants *all, bool in_window)
+{
+	for (size_t i = 0; i < all->n_devices; i++) {
+		struct bsa_device *d = all->devices[i];
+
+		if (!d || !d->n_tenants)
+			continue;
+		if (in_window)
+			bsa_shares_split_window(d);
+		drop_idle_of(d);
+	}
+}
+
+/* Dropping visits all tenants, of which those with executions under way stay: so max more are made before the next time. */
+static void make_room(struct bsa_tenants *all)
+{
+	if (!all->max || all->n < all->max || all->n < all->drop_at)
+		return;
+	drop_idle_tenants(all, false);
+	if (all->n >= 2 * all->max)
+		drop_idle_tenants(all, true);
+	all->drop_at = all->n + all->max;
 }
 
 /* ---- tenants by app ---- */
@@ -124,8 +146,7 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	struct bsa_tenant *t;
 	struct bsa_tenant **to;
 
-	if (d->tenants_max && d->n_tenants >= d->tenants_max && d->n_tenants >= d->drop_at)
-		drop_idle_tenants(d);
+	make_room(d->tenants);
 	if (d->n_tenants == d->table_room && !table_grows(d))
 		return NULL;
 	t = calloc(1, sizeof(*t));
@@ -140,6 +161,7 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	if (app <= d->dropped_app)
 		recall_dropped(d, t);
 	d->n_tenants++;
+	d->tenants->n++;
 	return t;
 }
 

@@ -1,7 +1,7 @@
 /*
  * device.h -- the schedule's state of one service: its lanes, its tenants (the apps that share them), and the waiting executions.
  *
- * Tenants live as long as the schedule; or, with @tenants_max, until there are too many: then the idle ones are dropped. So a pointer
+ * Tenants live as long as the schedule; or, with bsa_tenants.max, until there are too many: then the idle ones are dropped. So a pointer
  * to a tenant is only kept in the lists and lanes here, by the executions that wait or are on a lane, and by the lanes' history. A waiting execution is in a list of its tenant, one for each priority, the longest
  * ready first, so that no operation visits all waiting executions.
  */
@@ -47,6 +47,7 @@ struct bsa_tenant {
 	uint32_t waits_place;                          /* index in device.waiting */
 	bool backlogged, closing, in_window, doubtful; /* doubtful: since a loss, its lag is unknown */
 	bool looked;                                   /* window_lag belongs to this window */
+	bool split;                                    /* a part of this window may have been reported already */
 	bool in_history; /* a lane's history has it; valid while idle tenants are dropped */
 
 	uint32_t n_waiting; /* sum over levels */
@@ -83,13 +84,22 @@ struct bsa_held_lags {
 	size_t n, room;
 };
 
+/* The number of tenants of all devices, because a trace can tell of any number of services. */
+struct bsa_tenants {
+	struct bsa_device *const *devices; /* borrowed; may be NULL each */
+	size_t n_devices;
+	size_t n, max;  /* max 0: idle tenants are not dropped */
+	size_t drop_at; /* number of tenants at which the idle ones are dropped next */
+};
+
 struct bsa_device {
-	const struct bsa_facts *facts;   /* borrowed, like the next five */
+	const struct bsa_facts *facts;   /* borrowed, like all pointers until bypassed_more */
 	const struct bsa_losses *losses; /* times of lost events */
 	const struct bsa_losses *unsure; /* times at which an execution without events may have been on a lane */
 	struct bsa_left_out *left;
-	size_t *history;                /* number of stretches kept by all lanes of all devices */
-	size_t *held;                   /* number of windows' lags kept by all devices */
+	size_t *history; /* number of stretches kept by all lanes of all devices */
+	size_t *held;    /* number of windows' lags kept by all devices */
+	struct bsa_tenants *tenants;
 	const uint64_t *began;          /* begin of the recording */
 	const bool *unsummed;           /* at the end, executions without events may be on lanes, */
 	const uint64_t *unsummed_since; /* begin of the time for which this is so */
@@ -109,11 +119,9 @@ struct bsa_device {
 
 	struct bsa_tenant **table; /* owned, and its tenants */
 	size_t table_room, n_tenants;
-	size_t tenants_max;      /* 0: idle tenants are not dropped */
-	size_t drop_at;          /* number of tenants at which the idle ones are dropped next */
-	uint32_t dropped_app;    /* the highest number of an app whose tenant was dropped */
-	struct bsa_shut dropped; /* bounds that hold for each of these apps */
-	struct bsa_tenant *last; /* last result of a lookup */
+	uint32_t dropped_app;                                /* the highest number of an app whose tenant was dropped */
+	struct bsa_shut dropped;                             /* bounds that hold for each of these apps */
+	struct bsa_tenant *last;                             /* last result of a lookup */
 	struct bsa_tenant **backlogged, **waiting, **window; /* owned; room for all tenants each */
 	size_t n_backlogged, n_waiting_tenants, n_window;
 	struct bsa_tenant *closing;

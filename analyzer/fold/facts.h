@@ -297,10 +297,10 @@ struct bsa_starved {
 	uint8_t open; /* enum bsa_open: @gap is the recorded part of the wait */
 };
 
-/* Lane time of one app over the whole trace, without times of losses. */
 /*
- * The share of an app, reported once, at the end. With bsa_fold_options.tenants_max it may be reported in parts: their times add up, and
- * the parts before the last one have no upper bound of the lag if there were holes.
+ * Lane time of one app over the whole trace, without times of losses: reported once, at the end. With bsa_fold_options.tenants_max it may be
+ * reported in parts (bsa_left_out.parts): their times add up, and the parts before the last one have no upper bound of the lag if there were
+ * holes.
  */
 struct bsa_share {
 	uint64_t received, entitled, max_lag_at; /* max_lag_at BSA_NEVER: no lag */
@@ -309,6 +309,7 @@ struct bsa_share {
 	uint32_t app;
 };
 
+/* With bsa_fold_options.tenants_max, a window of an app may be reported in parts, of which some may be of no time at all. */
 struct bsa_lag {
 	uint64_t window_began, received, entitled;
 	int64_t lag;  /* largest lag in the window: lower bound */
@@ -377,6 +378,8 @@ struct bsa_left_out {
 	uint64_t late;      /* summaries later than the horizon: their slices are unknown */
 	uint64_t forgotten; /* stretches of waits beyond the kept history of lanes: unknown */
 	uint64_t pairs; /* stretches of waits whose bsa_interfered lacks the holder, because there are too many pairs */
+	uint64_t
+		parts; /* shares, and windows of apps, that were reported before their end: there may be others of the same */
 	uint64_t
 		unseen; /* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
 };

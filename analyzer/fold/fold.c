@@ -22,7 +22,8 @@ bool bsa_fold_is_crowded(const struct bsa_fold *f)
 	               w->connections.n * sizeof(struct bsa_connection) +
 	               w->processes.n * sizeof(struct bsa_process_known) + w->apps.n * sizeof(struct bsa_app_known) +
 	               w->mappings.n * sizeof(struct bsa_mapping_open) +
-	               w->buffers.n * sizeof(struct bsa_buffer_known) + f->execs.n * sizeof(struct bsa_exec) >
+	               w->buffers.n * sizeof(struct bsa_buffer_known) + f->execs.n * sizeof(struct bsa_exec) +
+	               bsa_schedule_bytes(f->schedule) >
 	       BSA_CROWDED;
 }
 
@@ -316,6 +317,7 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.late += theirs.late;
 	mine.forgotten += theirs.forgotten;
 	mine.pairs += theirs.pairs;
+	mine.parts += theirs.parts;
 	mine.unseen = bsa_numbers_unseen(f);
 	return mine;
 }

@@ -19,8 +19,8 @@ struct bsa_fold_options {
 	uint64_t starvation_ns; /* 0: 100 ms */
 	uint32_t under_way_max; /* 0: 32768 executions */
 	/*
-	 * For a fold without an end: about so many apps of a service are kept, and the shares of idle apps are reported and dropped before
-	 * the end. 0: all are kept until the end.
+	 * About so many apps are kept, of all services: of more, the shares of idle apps are reported and dropped before the end.
+	 * 0: all are kept until the end.
 	 */
 	uint32_t tenants_max;
 	/* The last ids already in use: the fold continues after them. */

@@ -14,8 +14,11 @@
 /* How long streams and models are kept after their end, because events of their executions may arrive later. */
 #define BSA_PARTING_NS UINT64_C(1000000000)
 
-/* Limits of executions under way: MAX; and FEW while all objects under way take more than CROWDED bytes. */
-enum { BSA_UNDER_WAY_MAX = 1 << 15, BSA_UNDER_WAY_FEW = 1 << 12, BSA_CROWDED = 28 << 20 };
+/*
+ * Limits of executions under way: MAX; and FEW while all objects under way take more than CROWDED bytes. Executions take 16.5 MB
+ * at most, and the memory of those that are over is kept for others.
+ */
+enum { BSA_UNDER_WAY_MAX = 1 << 15, BSA_UNDER_WAY_FEW = 1 << 12, BSA_CROWDED = 18 << 20 };
 
 struct bsa_fold {
 	struct bsa_facts facts;

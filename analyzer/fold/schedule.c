@@ -28,7 +28,7 @@ struct bsa_schedule {
 	struct bsa_facts facts;
 	uint64_t horizon_ns, began;
 	uint64_t window_ns, starvation_ns;
-	size_t tenants_max;
+	struct bsa_tenants tenants;
 	struct bsa_steps steps;
 	struct bsa_losses losses, unsure;
 	struct bsa_pairs pairs;
@@ -50,7 +50,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->horizon_ns = options->horizon_ns;
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : 100 * MS_NS;
-	s->tenants_max = options->tenants_max;
+	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
 	s->quiet = QUIET_ROWS;
 	return s;
 }
@@ -94,7 +94,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->unsummed_since = &s->unsummed_since;
 	(*d)->window_ns = s->window_ns;
 	(*d)->starvation_ns = s->starvation_ns;
-	(*d)->tenants_max = s->tenants_max;
+	(*d)->tenants = &s->tenants;
 	return *d;
 }
 
@@ -1061,6 +1061,11 @@ int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, ui
 	from = from < began ? from : began;
 	s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = from, .ended = until });
 	return r < 0 ? r : bsa_losses_add(&s->unsure, from, until);
+}
+
+size_t bsa_schedule_bytes(const struct bsa_schedule *s)
+{
+	return s->tenants.n * sizeof(struct bsa_tenant);
 }
 
 bool bsa_schedule_is_full(const struct bsa_schedule *s)

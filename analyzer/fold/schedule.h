@@ -128,6 +128,9 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bo
  */
 int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
+/* Memory of its apps. */
+size_t bsa_schedule_bytes(const struct bsa_schedule *s);
+
 /* Whether the earliest steps must be taken before more can be noted. */
 bool bsa_schedule_is_full(const struct bsa_schedule *s);
 

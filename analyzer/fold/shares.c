@@ -437,11 +437,12 @@ static bool hold_lag(struct bsa_device *d, const struct bsa_lag *lag)
 	return true;
 }
 
-static void report_lag(struct bsa_device *d, const struct bsa_lag *lag)
+/* @final: no later step lowers the lag. */
+static void report_lag(struct bsa_device *d, const struct bsa_lag *lag, bool final)
 {
 	struct bsa_lag vague = *lag;
 
-	if (!d->had_hole) {
+	if (final) {
 		d->facts->lag(d->facts->ctx, lag);
 		return;
 	}
@@ -458,20 +459,22 @@ static void report_held_lags(struct bsa_device *d)
 	d->held_lags.n = 0;
 }
 
-static void report_window_of(struct bsa_tenant *t)
+/* Of a window in parts, each is reported that has a lag, even if no time is counted in it. */
+static void report_window_of(struct bsa_tenant *t, bool part)
 {
 	struct bsa_lag lag = { .app = t->app, .window_began = t->device->window_began };
+	bool holes = t->device->had_hole || (part && t->device->in_loss);
 
-	if (t->app && (t->window_entitled || t->window_received)) {
+	if (t->app && (t->window_entitled || t->window_received || (part && t->looked))) {
 		lag.received = bound_ns(t->window_received);
 		lag.entitled = rounded_up_from_half(t->window_entitled);
 		lag.lag = round_parts(t->window_lag);
 		lag.most = round_parts(t->window_most);
 		if (t->device->facts->window)
 			t->device->facts->window(t->device->facts->ctx, &lag);
-		report_lag(t->device, &lag);
+		report_lag(t->device, &lag, !holes);
 	}
-	t->looked = false;
+	t->looked = t->split = false;
 	t->window_entitled = 0;
 	t->window_received = 0;
 }
@@ -487,10 +490,29 @@ static void report_window(struct bsa_device *d)
 		settle_tenant(t);
 		if (d->in_loss && t->backlogged)
 			note_lag(t);
-		report_window_of(t);
+		report_window_of(t, t->split);
 		t->in_window = t->backlogged;
 		if (t->backlogged)
 			d->window[n++] = t;
+	}
+	d->n_window = n;
+}
+
+void bsa_shares_split_window(struct bsa_device *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_window; i++) {
+		struct bsa_tenant *t = d->window[i];
+
+		if (bsa_shares_is_idle(t)) {
+			report_window_of(t, true);
+			t->in_window = false;
+			t->split = true;
+			d->left->parts++;
+		} else {
+			d->window[n++] = t;
+		}
 	}
 	d->n_window = n;
 }

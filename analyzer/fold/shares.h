@@ -12,6 +12,12 @@
 
 enum { BSA_PARTS = 720720 }; /* parts of a ns: thirds, sevenths, ... sixteenths of a ns are whole numbers of parts */
 
+/* Whether @t has no execution, and had none at the end of the last instant. */
+static inline bool bsa_shares_is_idle(const struct bsa_tenant *t)
+{
+	return !t->ready && !t->running && !t->backlogged && !t->closing;
+}
+
 /* Account for the time until @to. */
 void bsa_shares_advance(struct bsa_device *d, uint64_t to);
 
@@ -42,6 +48,12 @@ void bsa_shares_found(struct bsa_tenant *t);
  * @handed_since: the lane may have been on its way to it (@handed_since == now: it was not).
  */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since);
+
+/*
+ * Report the window, as far as it has passed, of each tenant that is idle. If such an app returns within the window, the rest of it is another
+ * part. A part may be of no time at all.
+ */
+void bsa_shares_split_window(struct bsa_device *d);
 
 /* Report the share of @t up to now. Before the @end of the recording, later steps may lower its lag. */
 void bsa_shares_report(const struct bsa_tenant *t, bool end);

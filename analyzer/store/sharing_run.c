@@ -14,7 +14,8 @@
 
 enum {
 	LANES_MOST = 64,
-	SERVICES_MOST = 16, /* each of them has all executions looked at */
+	SERVICES_MOST = 16,  /* each of them has all executions looked at */
+	APPS_MOST = 1 << 14, /* of all services together: a replay takes some 400 bytes for each */
 	ACTIVE_MOST = 2048,
 	STOPS_LEAST = 10, /* from fewer it is not known how soon an execution leaves its lane */
 	RUNS_LEAST =
@@ -70,12 +71,18 @@ struct reading {
 	int code; /* code of SQLite */
 };
 
-static int read_apps(struct reading *r)
+/* The apps of @trace and later ones; of too many, one more than may be. */
+static int read_apps(struct reading *r, int64_t trace)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
-	int code = sqlite3_prepare_v2(r->sql, "SELECT id FROM app ORDER BY id", -1, &q, NULL);
+	int code = sqlite3_prepare_v2(
+		r->sql, "SELECT id FROM app WHERE coalesce(trace_id, ?1) >= ?1 ORDER BY id LIMIT ?2", -1, &q, NULL);
 	size_t room = 0;
 
+	if (!code)
+		code = sqlite3_bind_int64(q, 1, trace);
+	if (!code)
+		code = sqlite3_bind_int64(q, 2, APPS_MOST + 1);
 	while (code == SQLITE_OK || code == SQLITE_ROW) {
 		code = sqlite3_step(q);
 		if (code != SQLITE_ROW)
@@ -693,7 +700,7 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 	return code == SQLITE_DONE ? 0 : code;
 }
 
-static int prepare_statements(struct reading *r)
+static int prepare_statements(struct reading *r, int64_t trace)
 {
 	char sorted[sizeof(stored_sql) + sizeof(sorted_sql)];
 	int code = sqlite3_prepare_v2(r->sql, stored_sql, -1, &r->stored, NULL);
@@ -709,7 +716,7 @@ static int prepare_statements(struct reading *r)
 		code = sqlite3_prepare_v2(r->sql, models_sql, -1, &r->models, NULL);
 	if (!code)
 		code = sqlite3_prepare_v2(r->sql, runs_sql, -1, &r->runs, NULL);
-	return code ? code : read_apps(r);
+	return code ? code : read_apps(r, trace);
 }
 
 int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
@@ -719,8 +726,8 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 	int code = r.order ? sqlite3_prepare_v2(sql, services_sql, -1, &services, NULL) : SQLITE_NOMEM;
 
 	if (!code)
-		code = prepare_statements(&r);
-	if (!code) {
+		code = prepare_statements(&r, trace);
+	if (!code && r.n_apps <= APPS_MOST) {
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);
 		code = play_all(&r, services, tell, ctx);

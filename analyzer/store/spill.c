@@ -21,7 +21,7 @@ enum {
 	UNKNOWN = -1,          /* in 32 bits */
 	FIRST_SLOTS = 64,      /* size of the table of groups */
 	GROUPS_FEW = 1024,     /* so many groups may have one execution each; */
-	GROUPS_MAX = 1 << 14,  /* beyond that, up to this number, */
+	GROUPS_MAX = 1 << 13,  /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average: then they are small beside the executions */
 };
 

@@ -311,6 +311,7 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.late += left_out->late;
 	s->left_out.forgotten += left_out->forgotten;
 	s->left_out.pairs += left_out->pairs;
+	s->left_out.parts += left_out->parts;
 	if (s->left_out.unseen != BSA_NEVER)
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
@@ -380,6 +381,7 @@ static int write_meta(struct bsa_store *s)
 		{ "joined_counts", bsa_tally_joined(s->tally) },
 		{ "joined_interference", s->left_out.pairs },
 		{ "joined_causes", s->joined_causes },
+		{ "share_parts", s->left_out.parts },
 		{ "saved_asked", s->saved_asked },
 		{ "saved_replayed", s->saved_replayed },
 		{ "joined_inversions", s->inverted.joined },
@@ -501,6 +503,8 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 		attach_pages(s);
 	else
 		bsa_store_run(s, bsa_sql_execution_index);
+	if (s->left_out.parts)
+		bsa_store_run(s, bsa_sql_parts);
 	bsa_store_run(s, bsa_sql_indices);
 	if (s->before)
 		refuse_twice(s);

@@ -243,7 +243,8 @@ WHERE i.dur_ns <= 0 OR v.app_id IS NOT h.app_id
 UNION ALL
 SELECT 'windows sum to what an app received', s.app_id, s.received_ns || ' ns, not ' || w.received_ns
 FROM shares s JOIN windows w USING (app_id)
-WHERE abs(s.received_ns - w.received_ns) > w.n OR abs(s.entitled_ns - w.entitled_ns) > w.n
+WHERE abs(s.received_ns - w.received_ns) > w.n OR abs(s.entitled_ns - w.entitled_ns) > w.n -- each window is rounded, and each part of a share
+   + (SELECT value FROM meta WHERE key = 'share_parts')
 UNION ALL
 SELECT 'no window has a lag above the largest', s.app_id, s.max_lag_ns || ' ns, not ' || w.lag_ns
 FROM shares s JOIN windows w USING (app_id) WHERE w.lag_ns > s.max_lag_ns

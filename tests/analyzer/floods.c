@@ -559,7 +559,7 @@ const struct flood floods[] = {
 	{ .name = "models", .write = models },
 	{ .name = "models_released", .write = models_released },
 	{ .name = "models_refused", .write = models_refused },
-	{ .name = "apps_run", .write = apps_run, .known = "memory: 128 MiB with 100 000, half of it tenants" },
+	{ .name = "apps_run", .write = apps_run },
 	{ .name = "models_run", .write = models_run },
 	{ .name = "streams_run", .write = streams_run },
 	{ .name = "executions", .write = executions },

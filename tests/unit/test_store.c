@@ -988,8 +988,8 @@ static void between_apps(void **state)
 	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 8 });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 80 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80 });
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
 	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-|start\n");
@@ -1000,6 +1000,45 @@ static void between_apps(void **state)
 	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
 	            "left_out_absurd|22\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_late|44\nleft_out_"
 	            "stragglers|11\nleft_out_unusable|66\n");
+}
+
+static void shares_and_windows_in_parts_become_whole(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint64_t i = 0; i < 3; i++) {
+		FACT(share, bsa_share,
+		     { .app = 1,
+		       .received = i,
+		       .entitled = 4,
+		       .max_lag = i == 1 ? 9 : 5,
+		       .max_lag_at = 10 + i,
+		       .most_lag = 10 });
+		FACT(share, bsa_share,
+		     { .app = 2, .received = 7, .max_lag = 0, .max_lag_at = BSA_NEVER, .most_lag = i ? 5 : INT64_MAX });
+		FACT(lag, bsa_lag,
+		     { .window_began = 0, .received = 1, .entitled = 2, .lag = -5 + (int64_t)i, .most = 7, .app = 3 });
+		FACT(lag, bsa_lag,
+		     { .window_began = 100,
+		       .received = 3,
+		       .lag = i ? 6 : INT64_MIN,
+		       .most = 7 + (int64_t)i,
+		       .app = 3 });
+		FACT(lag, bsa_lag, { .window_began = 0, .lag = 1, .most = 7, .app = 4 });
+	}
+	FACT(lag, bsa_lag, { .window_began = 100, .entitled = 3, .lag = 1, .most = INT64_MAX, .app = 4 });
+	FACT(lag, bsa_lag, { .window_began = 100, .entitled = 3, .lag = 1, .most = 7, .app = 4 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ .parts = 5 });
+	stored_finish(s);
+	assert_rows(path,
+	            "SELECT app_id, received_ns, entitled_ns, max_lag_ns, max_lag_at, most_lag_ns FROM app_share ORDER "
+	            "BY 1",
+	            "1|3|12|9|1000011|10\n2|21|0|0|-|-\n");
+	assert_rows(path, "SELECT * FROM app_lag ORDER BY 1, 2",
+	            "1000000|3|3|6|-3|7\n1000100|3|9|0|6|9\n1000100|4|0|6|1|-\n");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'share_parts'", "5\n");
 }
 
 /* The names of numbers are one for each number that the fold has. */
@@ -1699,6 +1738,7 @@ int main(void)
 		T(without_pools_there_is_no_peak),
 		T(sizes_that_do_not_fit_together_are_cut),
 		T(between_apps),
+		T(shares_and_windows_in_parts_become_whole),
 		T(every_number_has_a_name),
 		T(order_does_not_matter),
 		T(ideal_sharing_needs_no_order_of_ids),

@@ -239,7 +239,7 @@ static const char *reason_unknown(const struct bsv_sharing_facts *f)
 	if (f->played < f->services)
 		return "a service cannot be replayed: its rules were not recorded or changed, or too many executions "
 		       "were "
-		       "ready at a time";
+		       "ready at a time, or there are too many apps";
 	return NULL;
 }
 
