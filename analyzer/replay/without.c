@@ -121,6 +121,12 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 	return least + (uint64_t)((double)(most - least) * (double)(draw_for(p, c->id) % 1024) / 1023);
 }
 
+/* 0 or 1 ns: where a change makes two things happen at once, nobody knows which comes first. */
+static uint64_t tie_break(const struct play *p, const struct bsa_without_call *c)
+{
+	return p->way >= WAYS && p->way < BEST_CLOSED ? draw_for(p, c->id ^ UINT64_C(0x5bd1e995)) & 1 : 0;
+}
+
 /* ---- when a call comes ---- */
 
 static uint64_t later_of(uint64_t a, uint64_t b)
@@ -242,7 +248,7 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
-		                         .ready_ns = c->ready,
+		                         .ready_ns = c->ready + tie_break(p, c),
 		                         .begin_ns = c->hand,
 		                         .wake_ns = c->hand,
 		                         .run_ns = open_length(p, c, c->run, c->run_most),
