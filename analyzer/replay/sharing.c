@@ -345,15 +345,15 @@ static void add_deadlines(struct play *p, const bool played[NEEDS])
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct call *c = &p->calls[i];
 		struct bsa_sharing_app *app = &p->apps[c->is.app];
-		bool sure = !p->unknown && (played[MOST] || !p->missed), perhaps = p->missed && !played[LEAST];
+		enum needs least = p->missed && !p->unknown ? LEAST : USUAL;
+		bool sure = !p->unknown && (played[MOST] || !p->missed);
+		bool perhaps = !played[least] || c->punctual[least] != LATE;
 
 		if (!is_due(&c->is))
 			continue;
 		for (int needs = 0; needs < NEEDS; needs++)
-			if (played[needs]) {
-				sure &= c->punctual[needs] == IN_TIME_WITH_A_QUARTER_TO_SPARE;
-				perhaps |= c->punctual[needs] != LATE;
-			}
+			sure &= !played[needs] || c->punctual[needs] == IN_TIME_WITH_A_QUARTER_TO_SPARE;
+		perhaps |= sure;
 		app->due++;
 		app->met += is_met(&c->is);
 		app->ideal_met_least += sure;

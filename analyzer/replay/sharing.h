@@ -18,7 +18,7 @@
  * DEADLINES The replay gives no execution up. Which of them would have been off their last lane by their deadlines depends on lane times that are
  *           unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
  *           least a time without a CPU of unknown length is spread over all of the run. What is in time in all replays, with a quarter to spare,
- *           would have been; what is late in all of them would not.
+ *           would have been; what is late with the least would not.
  * CONCURRENCY  None: a replay belongs to its caller.
  */
 #ifndef BSA_REPLAY_SHARING_H

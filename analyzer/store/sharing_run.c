@@ -21,6 +21,7 @@ enum {
 	RUNS_LEAST =
 		3, /* of fewer a run may be TRIAL_FACTOR times shorter or longer than the estimate from when the model was prepared */
 	RUNS_MANY = 20, /* of fewer a run may be twice as long as the longest */
+	RUNS_KEPT = 64,
 	TRIAL_FACTOR = 4,
 	TRIAL_MORE_NS = 100000,
 };
@@ -41,8 +42,11 @@ struct stops {
 struct runs {
 	int64_t model;
 	uint64_t estimate; /* from when it was prepared; 0: unknown */
-	uint64_t n, least, most;
+	uint64_t n, most;
 	uint64_t given_up_most; /* of those that were given up */
+	uint64_t *kept;         /* owned; whole runs, RUNS_KEPT at most; in their order when all are read */
+	uint64_t every;         /* every so manieth is kept; 0: all */
+	uint32_t n_kept;
 };
 
 struct service {
@@ -281,6 +285,20 @@ static struct runs *runs_of(const struct service *service, int64_t model)
 	return service->n_runs ? bsearch(&key, service->runs, service->n_runs, sizeof(key), runs_by_model) : NULL;
 }
 
+/*
+ * A whole run that was no shorter than @had, another one for each execution, by when it was @ready; 0: none was. Executions are given up rather where they need long, so all of them
+ * together needed no less than such runs do.
+ */
+static uint64_t another_run(const struct runs *runs, uint64_t had, uint64_t ready)
+{
+	uint32_t shorter = 0, rest;
+
+	while (shorter < runs->n_kept && runs->kept[shorter] < had)
+		shorter++;
+	rest = runs->n_kept - shorter;
+	return rest ? runs->kept[shorter + (ready * UINT64_C(0x9e3779b97f4a7c15) >> 32) % rest] : 0;
+}
+
 /* Bounds of the lane time that an execution needed which was refused or given up: docs/figures.md, "Verdicts". */
 static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 {
@@ -293,11 +311,9 @@ static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 		c->need_least = runs->estimate / TRIAL_FACTOR;
 		c->need_most = TRIAL_FACTOR * runs->estimate + TRIAL_MORE_NS;
 	} else {
-		c->need_least = runs->least;
+		c->need_least = another_run(runs, c->run, c->ready);
 		c->need_most = runs->n < RUNS_MANY ? 2 * runs->most : runs->most;
 	}
-	if (runs->n && runs->least < c->need_least)
-		c->need_least = runs->least;
 	if (runs->most > c->need_most)
 		c->need_most = runs->most;
 	if (runs->given_up_most > c->need_most) /* they did not end then, so nobody knows when */
@@ -339,9 +355,9 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 		                        .asked = began >= r->from && began < r->to };
 	if (!c->refused && !take_times(r, &b, c))
 		return false;
+	c->ready = since_began(r->service, q, READY);
 	if (c->given_up)
 		take_need(r, c);
-	c->ready = since_began(r->service, q, READY);
 	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
 	if (c->refused)
 		return true;
@@ -538,22 +554,50 @@ static int read_models(struct reading *r, struct service *service)
 			service->runs = more;
 		}
 		service->runs[service->n_runs++] = (struct runs){ .model = sqlite3_column_int64(r->models, 0),
-			                                          .estimate = column_length(r->models, 1),
-			                                          .least = UINT64_MAX };
+			                                          .estimate = column_length(r->models, 1) };
 	}
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-static void learn_run(struct runs *runs, const struct bits_execution *b, uint64_t ns)
+static bool keep_run(struct runs *runs, uint64_t ns)
+{
+	if (!runs->kept && !(runs->kept = calloc(RUNS_KEPT, sizeof(*runs->kept))))
+		return false;
+	if (runs->n_kept == RUNS_KEPT) {
+		for (uint32_t i = 0; i < RUNS_KEPT / 2; i++)
+			runs->kept[i] = runs->kept[2 * i];
+		runs->n_kept = RUNS_KEPT / 2;
+		runs->every = runs->every ? 2 * runs->every : 2;
+	}
+	if (!runs->every || !(runs->n % runs->every))
+		runs->kept[runs->n_kept++] = ns;
+	runs->n++;
+	runs->most = ns > runs->most ? ns : runs->most;
+	return true;
+}
+
+/* False: no memory. */
+static bool learn_run(struct runs *runs, const struct bits_execution *b, uint64_t ns)
 {
 	ns = ns < (uint64_t)INT64_MAX / 2 ? ns : (uint64_t)INT64_MAX / 2;
-	if (b->status != BSA_STATUS_NONE) {
-		runs->given_up_most = ns > runs->given_up_most ? ns : runs->given_up_most;
-		return;
-	}
-	runs->n++;
-	runs->least = ns < runs->least ? ns : runs->least;
-	runs->most = ns > runs->most ? ns : runs->most;
+	if (b->status == BSA_STATUS_NONE)
+		return keep_run(runs, ns);
+	runs->given_up_most = ns > runs->given_up_most ? ns : runs->given_up_most;
+	return true;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void free_runs(struct service *service)
+{
+	for (size_t i = 0; i < service->n_runs; i++)
+		free(service->runs[i].kept);
+	free(service->runs);
 }
 
 /* Read how long the executions of each model had a lane, if a deadline was missed. */
@@ -569,9 +613,12 @@ static int read_runs(struct reading *r, struct service *service)
 		struct bits_execution b = unpack_execution(sqlite3_column_int64(r->runs, 0));
 		struct runs *runs = runs_of(service, sqlite3_column_int64(r->runs, 1));
 
-		if (runs && b.quality == BSA_QUALITY_COMPLETE)
-			learn_run(runs, &b, column_length(r->runs, 2));
+		if (runs && b.quality == BSA_QUALITY_COMPLETE && !learn_run(runs, &b, column_length(r->runs, 2)))
+			return SQLITE_NOMEM;
 	}
+	for (size_t i = 0; i < service->n_runs; i++)
+		if (service->runs[i].n_kept)
+			qsort(service->runs[i].kept, service->runs[i].n_kept, sizeof(uint64_t), by_length);
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -663,7 +710,7 @@ static int play_in_order(struct reading *r, struct service *service, bsa_shared_
 		code = play_service(r, tell, ctx);
 	}
 	free(service->stops);
-	free(service->runs);
+	free_runs(service);
 	return code;
 }
 

@@ -648,11 +648,21 @@ static uint64_t handed_in(const struct sim *s, const struct sim_slice *slice)
 	return slice->began - max_of(free, ready);
 }
 
-/* What @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model took. */
-static void need_truth(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
+static int by_length(const void *one, const void *other)
+{
+	const uint64_t *a = one, *b = other;
+
+	return (*a > *b) - (*a < *b);
+}
+
+enum { SAMPLE = 64 };
+
+/* What @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model took. False: there are too many of them, and not all are looked at. */
+static bool need_truth(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
 {
 	const struct sim *s = j->s;
-	uint64_t n = 0, least = NEVER, most = 0, given_up = 0, trial = s->models[s->execs[exec].model].estimate_ns;
+	uint64_t n = 0, most = 0, given_up = 0, trial = s->models[s->execs[exec].model].estimate_ns;
+	uint64_t longer[SAMPLE], n_longer = 0;
 
 	for (uint32_t i = 0; i < s->n_execs; i++) {
 		uint64_t run = run_of(s, i) - s->execs[i].redo;
@@ -664,18 +674,23 @@ static void need_truth(const struct judge *j, uint32_t exec, struct bsa_sharing_
 			continue;
 		}
 		n++;
-		least = min_of(least, run);
 		most = max_of(most, run);
+		if (run >= ret->run && n <= SAMPLE)
+			longer[n_longer++] = run;
 	}
+	qsort(longer, n_longer, sizeof(*longer), by_length);
 	if (n < 3 && !trial)
-		return;
-	ret->need_least = n < 3 ? min_of(least, trial / 4) : least;
+		return true;
+	ret->need_least = n < 3      ? trial / 4
+	                  : n_longer ? longer[(ret->ready * UINT64_C(0x9e3779b97f4a7c15) >> 32) % n_longer]
+	                             : 0;
 	ret->need_most = n < 3 ? max_of(most, 4 * trial + MS / 10) : n < 20 ? 2 * most : most;
 	ret->need_most = given_up > ret->need_most ? 2 * given_up : ret->need_most;
+	return n <= SAMPLE;
 }
 
 /* False: it was neither ready nor refused for its deadline, or is not over. */
-static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
+static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret, bool *ret_unsure)
 {
 	const struct sim *s = j->s;
 	const struct sim_exec *x = &s->execs[exec];
@@ -699,7 +714,7 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 		                          .asked = is_picked(j, exec),
 		                          .answered = !x->status && x->path != BSA_PATH_PREPARE };
 	if (given_up)
-		need_truth(j, exec, ret);
+		*ret_unsure |= !need_truth(j, exec, ret);
 	if (refused)
 		return true;
 	if (x->cpu == NEVER)
@@ -793,7 +808,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 		given_up[x->app] += x->service == j->service && is_picked(j, i) &&
 		                    (x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED);
 		ret->unsure |= j->s->execs[i].over_at > j->s->ended;
-		a.n += j->s->execs[i].service == j->service && arrival_of(j, i, &a.calls[a.n]);
+		a.n += j->s->execs[i].service == j->service && arrival_of(j, i, &a.calls[a.n], &ret->unsure);
 	}
 	for (uint32_t i = 0; i < j->s->n_models; i++)
 		if (j->s->apps[j->s->models[i].app].service == j->service) {

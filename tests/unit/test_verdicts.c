@@ -180,6 +180,7 @@ static const struct {
 	{ "more than a quarter more", { DUE(100, 40, 51, 51) }, MS(1), false, 0, BSV_FAIL, "at least 51", 0 },
 	{ "a native service has no lanes that a replay could give", { RESPONSES(40, MS(10), MS(10), MS(20), MS(20)), DUE(62, 1, 41, 62) }, MS(1), true, 0, BSV_PASS, "", 0 },
 	{ "steps are not known", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_CANNOT_TELL, "checkpoints", 0 },
+	{ "and do not matter for who is slower by no more than a quarter", { RESPONSES(100, MS(12.5), MS(10), MS(25), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_PASS, "", 0 },
 	{ "and do not matter for what it got", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, -1, false, 0, BSV_FAIL, "got 33 %", 0 },
 	{ "responses of a native service are not judged", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(200)) }, MS(1), true, 0, BSV_PASS, "at least half", 0 },
 	{ "but what its apps got is", { RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, MS(1), true, 0, BSV_FAIL, "hog took most", 0 },

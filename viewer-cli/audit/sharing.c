@@ -39,6 +39,7 @@ struct finding {
 	double slower;     /* percent; of deadlines: so many more would have been met */
 	double near;       /* closeness to the limit; 1: at the limit */
 	bool failed;
+	bool unknown; /* the limit is: it is slower by more than the percentage, and the steps are not known */
 };
 
 static bool is_judged_by_responses(const struct bsv_sharing_app *a)
@@ -91,8 +92,11 @@ static double percent_slower(int64_t is, int64_t ideal)
 /* Keep the worse finding: a failure before a pass, then the one nearer to its limit. */
 static void keep_worse(struct finding *worst, const struct finding *f)
 {
+	bool unknown = worst->unknown || f->unknown;
+
 	if (!worst->app || f->failed > worst->failed || (f->failed == worst->failed && f->near > worst->near))
 		*worst = *f;
+	worst->unknown = unknown;
 }
 
 static void judge_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
@@ -101,11 +105,12 @@ static void judge_response(struct finding *worst, const struct bsv_sharing_app *
 	struct finding f = {
 		.app = a, .figure = figure, .is = is, .ideal = ideal, .slower = percent_slower(is, ideal)
 	};
-	double more = (double)is - (double)ideal, steps = STEPS * (double)a->step_ns;
+	double more = (double)is - (double)ideal, steps = a->step_ns < 0 ? 0 : STEPS * (double)a->step_ns;
 
+	f.unknown = a->step_ns < 0 && f.slower > SLOWER_PERCENT;
 	f.failed = a->step_ns >= 0 && f.slower > SLOWER_PERCENT && more > steps;
 	f.near = f.slower / SLOWER_PERCENT;
-	if (more < f.near * steps) /* the limit in steps is further away */
+	if (steps > 0 && more < f.near * steps) /* the limit in steps is further away */
 		f.near = more / steps;
 	keep_worse(worst, &f);
 }
@@ -200,8 +205,11 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 
 static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_t left_out)
 {
-	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], least[BSV_DURATION_TEXT], rest[96] = "";
+	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], least[BSV_DURATION_TEXT], rest[96] = "", steps[64] = "";
 
+	if (w->app && w->app->step_ns >= 0)
+		snprintf(steps, sizeof(steps), " and %s more",
+		         bsv_duration_beside(least, STEPS * w->app->step_ns, w->is));
 	if (left_out)
 		snprintf(rest, sizeof(rest), "; %zu %s too little work to be judged", left_out,
 		         left_out == 1 ? "app had" : "apps had");
@@ -220,10 +228,9 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		             "nearest to the limit, %.80s's executions took %s %s from ready to done; under fair "
 		             "sharing they "
 		             "would have taken %s "
-		             "(limit: 25 %% and %s more)%s",
+		             "(limit: 25 %%%s)%s",
 		             app_name(w->app), bsv_duration(is, w->is), w->figure,
-		             bsv_duration_beside(ideal, w->ideal, w->is),
-		             bsv_duration_beside(least, STEPS * w->app->step_ns, w->is), rest);
+		             bsv_duration_beside(ideal, w->ideal, w->is), steps, rest);
 }
 
 /* The reason why no verdict is possible, whatever the figures; NULL: a verdict is possible. */
@@ -268,7 +275,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	const char *cannot = reason_unknown(f);
 	const struct bsv_sharing_app *given_up = NULL;
 	size_t left_out = 0, sharing = 0;
-	bool steps = true, any = false;
+	bool any = false;
 
 	ret->n = 1;
 	ret->who[0] = ret->by[0] = 0;
@@ -285,7 +292,6 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		judge_app(&worst, &f->apps[i]);
 		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]) &&
 		            !is_judged_by_deadlines(&f->apps[i]);
-		steps &= f->apps[i].step_ns >= 0;
 		if (is_mostly_given_up(&f->apps[i]) && (!given_up || f->apps[i].given_up > given_up->given_up))
 			given_up = &f->apps[i];
 	}
@@ -304,7 +310,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	} else if (worst.failed) {
 		v->outcome = BSV_FAIL;
 		explain_unfair(ret, &worst);
-	} else if (!steps) {
+	} else if (worst.unknown) {
 		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
 	} else if (given_up) {
 		rule_explain(ret,
