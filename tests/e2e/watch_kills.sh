@@ -62,10 +62,26 @@ touch "$tmp/go"
 awaits 'grep -q "died: its connection ended without a goodbye" out' 'a death while a case is being made'
 grep -q 'missed .* deadline' out || wrong "the case that was being made is lost: $(<out)"
 
-# ---- who makes a case, and who imports for it ----
-
 no_more
 stopped 0
+
+# ---- conditions while LTTng takes snapshots, which takes it ten milliseconds: each is counted in a case ----
+
+forget
+scenario second '{"name": "second", "duration": "1s", "apps": [{"name": "impossible", "streams":
+	[{"name": "short", "model": "keyword", "period": "5ms", "deadline": "1us"}]}]}'
+watches "$burstscope" --on miss --before 500ms --after 50ms --cooldown 0s
+"$load" --quiet --format json --socket "$tmp/socket" "$tmp/second.json" >load.out 2>&1
+missed=$(sed -nE 's/.*"missed_persistent": ([0-9]+).*/\1/p' load.out | head -n 1)
+counted() { cat cases/*/case.json 2>/dev/null | sed -nE 's/.*"events": ([0-9]+).*/\1/p' | awk '{ n += $1 } END { print n + 0 }'; }
+((missed > 20)) || wrong "of a second, $missed executions missed their deadline"
+awaits '(($(counted) >= missed))' "each of $missed misses is in a case: $(counted)"
+stopped 0
+(($(counted) == missed)) || wrong "the cases count $(counted) misses, there were $missed"
+(($(kept) > 1)) || wrong "of $missed misses in a second, $(kept) case is kept"
+
+# ---- who makes a case, and who imports for it ----
+
 for killed in maker importer; do
 	forget
 	begin_slowly
