@@ -6,6 +6,7 @@
 #include "unit/device_helpers.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <time.h>
 
 #include "loop_models.h"
@@ -587,6 +588,50 @@ static void what_grows_without_end_is_refused(void **state)
 	bound_fini(&b);
 }
 
+/* What the account and the heap have in the midst of a run, more than before it. Under a sanitizer the heap is not known, and 0. */
+struct weighed {
+	uint64_t charged_before, charged;
+	size_t heap_before, heap;
+};
+
+static bool weigh(void *arg)
+{
+	struct weighed *w = arg;
+	size_t heap = mallinfo2().uordblks;
+
+	if (heap - w->heap_before > w->heap)
+		w->heap = heap - w->heap_before;
+	if (fixture.loops->charged - w->charged_before > w->charged)
+		w->charged = fixture.loops->charged - w->charged_before;
+	return true;
+}
+
+/* An IF within another one is a run within a run: each has arrays and values of its own. */
+static void runs_within_each_other_are_charged(void **state)
+{
+	uint64_t charged_of_few = 0;
+
+	(void)state;
+	for (uint32_t levels = NNB_NESTING_MAX / 2; levels <= NNB_NESTING_MAX; levels += NNB_NESTING_MAX / 2) {
+		struct weighed w = { 0 };
+		struct bound b;
+
+		bound_init(&b, loop_deep(levels, false), 0);
+		w.charged_before = fixture.loops->charged;
+		w.heap_before = mallinfo2().uordblks;
+		fixture.loops->look = (struct nnb_look){ weigh, &w };
+		runs_well(&b);
+		fixture.loops->look = (struct nnb_look){ NULL, NULL };
+		print_message("%u levels: %llu bytes charged, %zu on the heap\n", levels, (unsigned long long)w.charged,
+		              w.heap);
+		assert_true(w.charged >= w.heap - w.heap / 4); /* malloc takes some bytes more for each allocation */
+		assert_true(w.charged > charged_of_few + charged_of_few / 2);
+		charged_of_few = w.charged;
+		bound_fini(&b);
+		assert_int_equal(fixture.loops->charged, 0);
+	}
+}
+
 /* ---- what is refused ---- */
 
 enum { OF_MAIN = -1 };
@@ -806,6 +851,7 @@ int main(void)
 	add_test(what_it_waits_for_others_does_not_count, NULL, NULL, NULL, "what it waits for others does not count");
 	add_test(without_end_it_takes_no_more_memory_than_at_first, NULL, NULL, NULL,
 	         "without end it takes no more memory than at first");
+	add_test(runs_within_each_other_are_charged, NULL, NULL, NULL, "runs within each other are charged");
 	add_test(what_grows_without_end_is_refused, NULL, NULL, NULL, "what grows without end is refused");
 	add_test(so_many_lie_within_each_other_and_no_more, NULL, NULL, NULL, "16 lie within each other, and no more");
 	for (size_t i = 0; i < N_OF(nests); i++)
