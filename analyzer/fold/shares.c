@@ -176,8 +176,7 @@ static void may_have_risen(struct bsa_tenant *t)
 	const struct bsa_device *d = t->device;
 	bsa_parts risen = highest_lag(t) + most_rise(d, d->now - d->hole_began);
 
-	if (risen > t->window_most)
-		t->window_most = risen;
+	note_lag(t);
 	if (risen > t->most_lag)
 		t->most_lag = risen;
 }

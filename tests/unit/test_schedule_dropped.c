@@ -18,7 +18,7 @@
 #include <string.h>
 
 #ifndef SEEDS
-#define SEEDS 1500
+#define SEEDS 2500
 #endif
 
 enum { WINDOWS = TIME / WINDOW + 1 };
