@@ -10,13 +10,14 @@
 #include <string.h>
 
 enum {
-	SLAB = 64,                /* executions */
-	MISS_SLAB = 256,          /* lookups that missed */
-	MISSES_MAX = 1 << 16,     /* limit of misses kept; further ones are reported at once, without their costs */
-	PASSED = 2,               /* later ones of its stream prove that one is over, */
-	PASSED_CALLS = 4096,      /* or, where several may be under way, make that likely */
-	NEARBY_NS = 100000000,    /* how long before what is seen of it an execution may have begun */
-	INSTANCE_SHIFT = 20 + 32, /* position of the service's instance in an execution's number */
+	SLAB = 64,                 /* executions */
+	MISS_SLAB = 256,           /* lookups that missed */
+	MISSES_MAX = 1 << 16,      /* limit of misses kept; further ones are reported at once, without their costs */
+	PASSED = 2,                /* later ones of its stream prove that one is over, */
+	PASSED_CALLS = 4096,       /* or, where several may be under way, make that likely */
+	NEARBY_NS = 100000000,     /* how long before what is seen of it an execution may have begun */
+	ATTACHING_NS = 1000000000, /* how long after its begin a session may reach a process for the first time */
+	INSTANCE_SHIFT = 20 + 32,  /* position of the service's instance in an execution's number */
 	SEQ_BITS = 32
 };
 
@@ -476,14 +477,24 @@ static bool is_launch(const struct bsa_exec *x)
 	return x->fact.path == BSA_PATH_FENCED || bsa_exec_may_be_launch(x);
 }
 
-static bool client_is_done(const struct bsa_exec *x)
+/*
+ * Whether no event of the service of @x will arrive. A session that begins reaches one process after the other: the service of a launch
+ * may be heard some time after its client, and then tells of the execution that is under way.
+ */
+static bool is_unattended(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return !is_heard(x, BSA_HEARD_SERVICE) && !f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
+	       f->now - f->began > ATTACHING_NS;
+}
+
+static bool client_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (!has_boundary(x, BSA_RETURNED))
 		return false;
 	if (x->returned != BSA_STATUS_NONE)
 		return (has_boundary(x, BSA_RUN_ENDED) && has_boundary(x, BSA_RESULT_WRITTEN)) ||
 		       !is_heard(x, BSA_HEARD_SERVICE);
-	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) || !is_heard(x, BSA_HEARD_SERVICE);
+	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) || is_unattended(f, x);
 }
 
 /* The earliest time at which @x can have begun. */
@@ -540,7 +551,7 @@ void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
 			exec_conclude(f, x);
 		return;
 	}
-	if (f->options.horizon_ns ? x->has_client && x->has_service : client_is_done(x) || service_is_done(f, x))
+	if (f->options.horizon_ns ? x->has_client && x->has_service : client_is_done(f, x) || service_is_done(f, x))
 		exec_conclude(f, x);
 }
 

@@ -395,6 +395,38 @@ static void what_may_be_a_launch_is_no_end(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* The client of a launch is heard first, and then its service, which tells of it. */
+static void a_launch_waits_for_a_service_that_is_heard_later(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "the service is heard while it runs",
+		  "1000 exec_submit exec=5:1 model=2 path=fenced deadline_ns=1700\n"
+		  "1010 fmq_write exec=5:1 queue=call_request\n"
+		  "1050 fmq_read exec=5:1 queue=call_result\n"
+		  "1055 exec_return exec=5:1\n"
+		  "1100 service_state pid=9 lanes=1 since=1\n"
+		  "1101 client_connect conn=1 pid=20 uid=1000 app=20 name=camera since=2\n"
+		  "1102 model_prepare model=2 conn=1 name=net priority=high since=3\n"
+		  "1103 stream_open stream=5 conn=1 path=fenced since=6\n"
+		  "1104 exec_state exec=5:1 model=2 app=20 priority=high path=fenced since=1049 phase=running lane=0 "
+		  "deadline_ns=1700\n"
+		  "1800 exec_end exec=5:1 lane=0\n"
+		  "1900 fence_signal exec=5:1\n",
+		  "1 execution\n"
+		  "execution id=5:1 path=2 sides=both quality=gap miss=late lateness=200 status=0\nleft stragglers=0" },
+		{ "no service is ever heard: it was launched, and that is all there is",
+		  "1000 exec_submit exec=5:1 model=2 path=fenced\n"
+		  "1010 fmq_write exec=5:1 queue=call_request\n"
+		  "1050 fmq_read exec=5:1 queue=call_result\n"
+		  "1055 exec_return exec=5:1\n"
+		  "2000000000 exec_submit exec=5:2 model=2 path=fenced\n",
+		  "2 execution\nexecution id=5:1 path=2 sides=client quality=complete status=255" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void who_begins_late_is_told_what_is_under_way(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -825,6 +857,7 @@ int main(void)
 		cmocka_unit_test(what_began_in_the_recording_did_not_begin_before_it),
 		cmocka_unit_test(the_client_alone_does_not_know_when_it_was_given_up),
 		cmocka_unit_test(what_may_be_a_launch_is_no_end),
+		cmocka_unit_test(a_launch_waits_for_a_service_that_is_heard_later),
 		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
 		cmocka_unit_test(what_does_not_add_up_is_not_complete),
 		cmocka_unit_test(an_empty_queue_ends_waits_that_were_lost),
