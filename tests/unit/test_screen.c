@@ -259,6 +259,23 @@ static void a_table_has_a_unit_for_each_column(void **state)
 	                    "* of fewer than 100 (p999: 1000): the longest of them, or nearly\n");
 }
 
+static void figures_that_are_compared_have_one_unit(void **state)
+{
+	static const struct bsv_column of[] = { { "p95_ns", "duration", "ns" },
+		                                { "fair_p95_ns", "duration", "ns" },
+		                                { "work_ns", "duration", "ns" } };
+	static const int64_t ns[][3] = { { 163400000, 23000000, 3728000000 }, { 2430000, 15900000, 133000000 } };
+	struct bsv_rows *r = bsv_rows_new(of, N_OF(of));
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(ns); i++)
+		for (size_t k = 0; k < N_OF(of); k++)
+			bsv_rows_int(r, ns[i][k]);
+	assert_string_equal(table(r, 0, false), "p95 ms  fair p95 ms  work s\n"
+	                                        "163.40        23.00   3.728\n"
+	                                        "  2.43        15.90   0.133\n");
+}
+
 static void raw_means_as_it_is(void **state)
 {
 	(void)state;
@@ -440,6 +457,7 @@ int main(void)
 		cmocka_unit_test(a_length_that_is_no_whole_number_is_cut_and_never_overflows),
 		cmocka_unit_test(colours_are_for_those_who_want_them),
 		cmocka_unit_test(a_table_has_a_unit_for_each_column),
+		cmocka_unit_test(figures_that_are_compared_have_one_unit),
 		cmocka_unit_test(raw_means_as_it_is),
 		cmocka_unit_test(no_line_is_wider_than_the_screen),
 		cmocka_unit_test(what_has_no_room_is_named),

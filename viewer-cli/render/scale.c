@@ -42,6 +42,31 @@ void bsv_extent_add(struct bsv_extent *e, struct bsv_cell cell)
 	e->any = true;
 }
 
+void bsv_extent_join(struct bsv_extent *e, const struct bsv_extent *other)
+{
+	if (!other->any)
+		return;
+	e->least = e->any && e->least < other->least ? e->least : other->least;
+	e->most = e->any && e->most > other->most ? e->most : other->most;
+	e->any = true;
+}
+
+/* @name behind the condition that it is for. */
+static const char *figure_of(const char *name)
+{
+	static const char *const conditions[] = { "fair_", "cold_", "warm_", "burst_", "sync_" };
+
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++)
+		if (!strncmp(name, conditions[i], strlen(conditions[i])))
+			return name + strlen(conditions[i]);
+	return name;
+}
+
+bool bsv_are_compared(const char *a, const char *b)
+{
+	return strcmp(a, b) && !strcmp(figure_of(a), figure_of(b));
+}
+
 /* As many as show three digits of the least, if that does not make the others long. */
 static int decimals_for(const struct unit *u, const struct bsv_extent *e)
 {

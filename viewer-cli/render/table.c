@@ -122,13 +122,25 @@ static size_t samples_for(const char *name)
 	return strstr(name, "p999") ? 10 * MARKED_BELOW : strstr(name, "p99") ? MARKED_BELOW : 0;
 }
 
+/* Columns that are compared have one unit and as many decimals. */
+static struct bsv_scale column_scale(const struct table *t, size_t column)
+{
+	const struct bsv_column *of = bsv_rows_column(t->rows, column);
+	struct bsv_extent extent = t->columns[column].extent;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (bsv_are_compared(of->name, bsv_rows_column(t->rows, i)->name))
+			bsv_extent_join(&extent, &t->columns[i].extent);
+	return bsv_scale_of(of->class, &extent, &t->durations);
+}
+
 static bool measure_columns(struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct bsv_column *of = bsv_rows_column(t->rows, i);
 		struct column *c = &t->columns[i];
 
-		c->scale = t->raw ? bsv_scale_none : bsv_scale_of(of->class, &c->extent, &t->durations);
+		c->scale = t->raw ? bsv_scale_none : column_scale(t, i);
 		c->head = head_of(of, &c->scale, t->raw);
 		if (!c->head)
 			return false;

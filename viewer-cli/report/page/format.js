@@ -25,6 +25,20 @@ export function extentOf(values) {
 	return e;
 }
 
+/** The range of two columns together. @param {Extent} a @param {Extent} b @returns {Extent} */
+export function joined(a, b) {
+	if (!a.any || !b.any)
+		return { ...(a.any ? a : b), real: a.real };
+	return { ...a, least: Math.min(a.least, b.least), most: Math.max(a.most, b.most) };
+}
+
+const conditions = /^(fair|cold|warm|burst|sync)_/;
+
+/** Are the columns the same figure under two conditions, and so in one unit: bsv_are_compared in viewer-cli/render/scale.c? @param {string} a @param {string} b */
+export function areCompared(a, b) {
+	return a !== b && a.replace(conditions, '') === b.replace(conditions, '');
+}
+
 /** @param {[string, number]} unit @param {Extent} e */
 function decimalsOf(unit, e) {
 	const most = e.most / unit[1], enough = most < 1000 ? 3 : most < 10000 ? 2 : 1;

@@ -1,7 +1,7 @@
 // tables.js -- answers of commands as tables. Text from a recording becomes text nodes, never HTML.
 import { explained } from './columns.js';
 import { swatchOf } from './draw.js';
-import { count, extentOf, quoted, said, scaleOf, scaled, sentence } from './format.js';
+import { areCompared, count, extentOf, joined, quoted, said, scaled, scaleOf, sentence } from './format.js';
 
 /** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children @returns {HTMLElement} */
 export function make(tag, attributes = {}, ...children) {
@@ -151,7 +151,7 @@ function nameCells(table, rows, names) {
 export function tableOf(title, columns, rows) {
 	const extents = columns.map((c) => extentOf(rows.map((r) => r[c.name])));
 	const all = extentOf(rows.flatMap((r) => columns.filter((c) => c.class === 'duration').map((c) => r[c.name])));
-	const scales = columns.map((c, i) => scaleOf(c.class, extents[i], all));
+	const scales = columns.map((c, i) => scaleOf(c.class, columns.reduce((e, other, k) => (areCompared(c.name, other.name) ? joined(e, extents[k]) : e), extents[i]), all));
 	const body = make('tbody');
 	const elements = rows.map((r) => make('tr', {}, ...columns.map((c, i) => cellOf(c, r[c.name], scales[i]))));
 	const heads = columns.map((c, i) => {
