@@ -134,6 +134,36 @@ static void what_is_put_together_keeps_its_proof(void **state)
 	bsv_findings_fini(&f);
 }
 
+static void whoever_else_suffers_is_named(void **state)
+{
+	static const struct {
+		const char *first, *second, *both;
+		enum bsv_blame blame; /* of the second */
+	} cases[] = { { "camera's frames", "gallery's faces", "camera's frames, gallery's faces", BSV_BLAMES_HOLDER },
+		      { "camera's frames", "camera", "camera's frames", BSV_BLAMES_HOLDER },
+		      { "pad, camera's frames", "camera's faces", "pad, camera's frames", BSV_BLAMES_HOLDER },
+		      { "camera's frames", "cam", "camera's frames, cam", BSV_BLAMES_HOLDER },
+		      { "camera's frames", "hog's own", "camera's frames", BSV_BLAMES_OWN } };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct bsv_findings f = { .n = 0 };
+
+		for (int k = 0; k < 2; k++) {
+			struct bsv_finding of = { .finding = strdup(k ? "starvation" : "hogged"),
+				                  .what = strdup("it"),
+				                  .who = strdup(k ? cases[i].second : cases[i].first),
+				                  .blame = k ? cases[i].blame : BSV_BLAMES_HOLDER,
+				                  .blamed = strdup("hog") };
+
+			assert_int_equal(bsv_finding_add(&f, of, NULL), 0);
+		}
+		assert_int_equal(f.n, 1);
+		assert_string_equal(f.of[0].who, cases[i].both);
+		bsv_findings_fini(&f);
+	}
+}
+
 static void what_fair_sharing_would_have_met_is_proof(void **state)
 {
 	static const struct {
@@ -155,6 +185,7 @@ static void what_fair_sharing_would_have_met_is_proof(void **state)
 				                  .what = strdup(k ? "92 would be met" : "missed 3"),
 				                  .who = strdup(k ? cases[i].who : cases[i].victims),
 				                  .misses = k ? -1 : 3,
+				                  .one_victim = !k && !strchr(cases[i].victims, ','),
 				                  .saves = k && cases[i].saves,
 				                  .certainty = k ? BSV_SURE : BSV_NOT_PROVED,
 				                  .blame = BSV_BLAMES_HOLDER,
@@ -175,6 +206,7 @@ int main(void)
 	static const struct CMUnitTest properties[] = {
 		cmocka_unit_test(a_finding_says_when),
 		cmocka_unit_test(what_is_put_together_keeps_its_proof),
+		cmocka_unit_test(whoever_else_suffers_is_named),
 		cmocka_unit_test(what_fair_sharing_would_have_met_is_proof),
 	};
 	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];

@@ -102,13 +102,38 @@ static struct bsv_finding *finding_with_blame(struct bsv_findings *f, const stru
 	return NULL;
 }
 
+/* Does @list, "camera's frames, gallery", name the app of @who, "gallery's faces"? */
+static bool names_app(const char *list, const char *who)
+{
+	const char *end = strstr(who, "'s ");
+	size_t n = end ? (size_t)(end - who) : strlen(who);
+
+	for (const char *at = list; n && (at = strchr(at, *who)); at++)
+		if (!strncmp(at, who, n) && (at == list || at[-1] == ' ') && (!at[n] || at[n] == '\'' || at[n] == ','))
+			return true;
+	return false;
+}
+
 /* Does @of prove what the replays of @into could not: that the misses of its only victim could have been met? */
 static bool proves_misses(const struct bsv_finding *into, const struct bsv_finding *of)
 {
-	size_t n = of->who ? strlen(of->who) : 0;
+	return of->saves && into->misses > 0 && into->one_victim && into->certainty == BSV_NOT_PROVED && into->who &&
+	       of->who && names_app(into->who, of->who);
+}
 
-	return of->saves && n && into->misses > 0 && into->certainty == BSV_NOT_PROVED && into->who &&
-	       !strncmp(into->who, of->who, n) && (!into->who[n] || (into->who[n] == '\'' && !strchr(into->who, ',')));
+/* Name who suffers by @of with those who suffer by @into, unless it does so to itself. False: no memory. */
+static bool victim_join(struct bsv_finding *into, const struct bsv_finding *of)
+{
+	char *both;
+
+	if (!of->who || !into->who || of->blame != into->blame || names_app(into->who, of->who))
+		return true;
+	both = bsv_text("%s, %s", into->who, of->who);
+	if (!both)
+		return false;
+	free(into->who);
+	into->who = both;
+	return true;
 }
 
 /* Make @of, which is left without its sentences, evidence of @into. False: no memory. */
@@ -124,6 +149,12 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 		free(evidence);
 		free(proof);
 		return bsv_text_join(&into->proof, what);
+	}
+	if (!victim_join(into, of)) {
+		free(what);
+		free(evidence);
+		free(proof);
+		return false;
 	}
 	if (!bsv_text_join(&into->evidence, what)) {
 		free(evidence);

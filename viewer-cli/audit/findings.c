@@ -281,13 +281,13 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 		f,
 		(struct bsv_finding){
 			.finding = strdup(cause ? cause : "unknown"),
-			.what = bsv_text("%s, %.0f %% of the overhead of all executions that were answered, is spent "
-	                                 "%s; %.0f %% "
-	                                 "of that in %s (%s)",
-	                                 bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
-	                                 bsv_rows_cell(rows, COST_SHARE).real, phrase ? phrase : "otherwise",
-	                                 bsv_rows_cell(rows, COST_OF_IT).real, who ? who : "an unknown app",
-	                                 text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
+			.what = bsv_text(
+				"%s, %.0f %% of the overhead of all answered executions added up, is spent %s; "
+				"%.0f %% of that in %s (%s)",
+				bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
+				bsv_rows_cell(rows, COST_SHARE).real, phrase ? phrase : "otherwise",
+				bsv_rows_cell(rows, COST_OF_IT).real, who ? who : "an unknown app",
+				text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
 			.who = text_copy(who),
 			.misses = -1,
 			.first_at = BSV_WHEN_UNKNOWN,

@@ -40,6 +40,7 @@ struct bsv_finding {
 	char *proof; /* what replays without the cause say, a clause for people; NULL: nothing was replayed */
 	enum bsv_certainty certainty;
 	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may tell */
+	bool one_victim; /* all misses that it is about are of one app */
 	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
 	int64_t first_at,
 		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */

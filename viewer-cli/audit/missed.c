@@ -131,7 +131,8 @@ static void budget_text(char ret[160], const struct bsv_rows *rows, const char *
 	if (budget == INT64_MIN || !cause)
 		return;
 	if (!strcmp(cause, "submitted_late") && budget <= 0)
-		snprintf(ret, 160, ": half of them %s or more after their deadlines", bsv_duration(a, -budget));
+		snprintf(ret, 160, ": half of them were submitted %s or more after their deadlines",
+		         bsv_duration(a, -budget));
 	else if (!strcmp(cause, "submitted_late") && usual >= 0)
 		snprintf(ret, 160, ": %s were left, others of this model had %s", bsv_duration_beside(a, budget, usual),
 		         bsv_duration_beside(b, usual, budget));
@@ -266,8 +267,7 @@ static char *mostly_text(const struct missed *m)
 
 	if (!m->by_other || !m->culprit_model || m->by_app < m->n || m->by_model >= m->n)
 		return strdup("");
-	return bsv_text("most often for its %s (%s of %s)", m->culprit_model, bsv_count(n, (uint64_t)m->by_model),
-	                bsv_count((char[BSV_COUNT_MAX]){ 0 }, (uint64_t)m->n));
+	return bsv_text("at least %s of them for its %s", bsv_count(n, (uint64_t)m->by_model), m->culprit_model);
 }
 
 /* In how many of the misses the culprit was already over its share. Where shares are not known throughout, more of them may be. Owned by the caller. */
@@ -277,8 +277,8 @@ static char *beyond_text(const struct missed *m, bool shares_known)
 
 	if (m->causes < 2 || !m->hogged)
 		return strdup("");
-	return bsv_text("in %s%s of them beyond %s share", shares_known ? "" : "at least ",
-	                bsv_count(n, (uint64_t)m->hogged), m->by_app < m->n ? "their" : "its");
+	return bsv_text("in %s%s of them the app on the lane was beyond its share", shares_known ? "" : "at least ",
+	                bsv_count(n, (uint64_t)m->hogged));
 }
 
 static char *special_text(const struct missed *m)
@@ -286,7 +286,8 @@ static char *special_text(const struct missed *m)
 	char n[BSV_COUNT_MAX];
 
 	if (m->cause && !strcmp(m->cause, "too_big") && m->persistent)
-		return bsv_text("%s refused for good (persistent)", bsv_count(n, (uint64_t)m->persistent));
+		return bsv_text("%s answered as persistent: another try is of no use",
+		                bsv_count(n, (uint64_t)m->persistent));
 	if (m->cause && !strcmp(m->cause, "queued_behind") && m->outranked)
 		return bsv_text("%s behind work of a higher priority: its own could be raised",
 		                bsv_count(n, (uint64_t)m->outranked));
@@ -352,6 +353,7 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	                              .proof = replayed_text(m),
 	                              .certainty = certainty_of(m),
 	                              .misses = m->n,
+	                              .one_victim = m->victims == 1,
 	                              .first_at = m->first_at,
 	                              .last_at = m->last_at,
 	                              .lost_ns = m->late_ns,

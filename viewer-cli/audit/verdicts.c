@@ -259,7 +259,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		v->outcome = BSV_PASS;
 		rule_explain(ret, 0,
 		             given ? "nothing that was ready waited longer than %s"
-		                   : "nothing that was ready waited longer than %s and ten times its usual run",
+		                   : "nothing that was ready waited longer than both %s and ten times its usual run",
 		             limit_text(most, bounds));
 	}
 }

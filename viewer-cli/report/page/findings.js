@@ -66,8 +66,8 @@ function factSpans(facts) {
 
 /** Who, whose doing, how certain that is, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
 function factsOf(row, prefix) {
-	const certainty = row.certainty && (row.proof ? `${row.certainty}, ${row.proof}` : row.certainty), when = whenOf(row, prefix);
-	const line = make('p', { class: 'facts' }, ...factSpans([[isCost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', row.doer], ['Certainty', certainty], ['What may help', row.advice]]));
+	const doer = row.doer && row.certainty ? `${row.doer} (${row.certainty})` : row.doer, when = whenOf(row, prefix), cost = isCost(row);
+	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer], ['Proof', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice]]));
 
 	if (when)
 		line.append(when);
@@ -102,10 +102,11 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
-	[/Certainty:/, 'the certainty of a finding says how far it is proved that this made the difference: sure, likely or not proved'],
+	[/\((sure|likely|not proved)\)/, 'the certainty of whose doing it is: sure, likely or not proved'],
 	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
+	[/\((sync|async|fenced)\)/, '(sync), (async) and (fenced) are calls without a burst'],
 	[/\bp95\b/, 'p95 is what 95 of 100 do not exceed']]);
 
 /** What the words of @text mean that @before does not have. @param {string} text @param {string} before @returns {HTMLElement[]} */
