@@ -83,7 +83,7 @@ async function tablesAgree(name, wanted) {
 		(href.startsWith('#exec=') ? burstscope.world.indexOf(Number(href.slice(6))) < 0 : !/^#t=[\\d.]+s\\.\\.[\\d.]+s$/.test(href) || parseFloat(href.slice(3)) >= parseFloat(href.split('..')[1])))`), []);
 	const cost = (row) => row.finding !== 'burst_per_call' && row.see.startsWith('burstscope overhead');
 	const rest = (row) => row.finding === 'others', doer = (row) => (row.doer && row.certainty ? `${row.doer} (${row.certainty})` : row.doer), told = (pairs) => pairs.flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
-	const facts = (row) => (rest(row) ? [] : told([[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer(row)], ['Proof', row.proof], [cost(row) ? 'What may make it quicker' : 'What may help', row.advice]]));
+	const facts = (row) => (rest(row) ? [] : told([[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer(row)], ['How certain', row.proof], [cost(row) ? 'What may make it quicker' : 'What may help', row.advice]]));
 	const said = (text) => `${text}.`, [wrong, costs] = [false, true].map((way) => wanted.answers.summary.rows.filter((row) => cost(row) === way));
 	const factsIn = (place) => `[...${place}.querySelectorAll('.facts > span:not(.note)')].map((s) => s.textContent).filter((s) => !/^When/.test(s))`;
 

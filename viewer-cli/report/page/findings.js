@@ -67,7 +67,7 @@ function factSpans(facts) {
 /** Who, whose doing, how certain that is, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
 function factsOf(row, prefix) {
 	const doer = row.doer && row.certainty ? `${row.doer} (${row.certainty})` : row.doer, when = whenOf(row, prefix), cost = isCost(row);
-	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer], ['Proof', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice]]));
+	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer], ['How certain', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice]]));
 
 	if (when)
 		line.append(when);
@@ -102,7 +102,7 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
-	[/\((sure|likely|not proved)\)/, 'the certainty of whose doing it is: sure, likely or not proved'],
+	[/\((sure|likely|not proved)\)/, 'the certainty of whose doing it is: sure, likely or not proved, as far as replays without it tell'],
 	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
