@@ -887,12 +887,23 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 	return x;
 }
 
+/*
+ * Whether there is no event of @exec yet, because its number is beyond those of its stream so far. To look for it in the table would touch other
+ * executions, which are out of the cache.
+ */
+static bool is_first_heard(const struct bsa_fold *f, uint64_t exec)
+{
+	const struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
+
+	return s && !s->renumbered && (uint32_t)exec > s->newest;
+}
+
 struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
 {
 	struct bsa_exec *x = f->execs.last;
 
 	if (!x || x->fact.exec != exec) {
-		x = bsa_table_find(&f->execs.table, exec);
+		x = is_first_heard(f, exec) ? NULL : bsa_table_find(&f->execs.table, exec);
 		if (!x)
 			x = exec_new(f, exec);
 		if (!x)

@@ -952,8 +952,14 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 
 static int take_earliest(struct bsa_schedule *s)
 {
+	const struct bsa_scheduled *soon = bsa_steps_soon(&s->steps);
 	struct bsa_noted n;
 
+	if (soon) {
+		__builtin_prefetch(&soon->state);
+		__builtin_prefetch(&soon->pending);
+		__builtin_prefetch(&soon->device);
+	}
 	bsa_steps_take(&s->steps, &n);
 	if (!n.x)
 		return take_rules(s, n.instance, n.at, n.lane, n.step);

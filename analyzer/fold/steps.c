@@ -9,7 +9,9 @@
 
 enum {
 	RANK_SHIFT = 61,
-	PASSES = 32 /* as many of its run */
+	PASSES = 32, /* as many of its run */
+	SOON = 3,    /* steps: far enough to be there when it is taken, and near enough to stay */
+	AHEAD = 8    /* likewise, of the steps themselves: four cache lines */
 };
 
 void bsa_steps_fini(struct bsa_steps *q)
@@ -136,6 +138,16 @@ int bsa_steps_add(struct bsa_steps *q, const struct bsa_noted *noted, enum bsa_r
 	if (!q->n++ || is_earliest(q, &step))
 		begins_with(q, source, &step);
 	return 0;
+}
+
+const struct bsa_scheduled *bsa_steps_soon(const struct bsa_steps *q)
+{
+	const struct bsa_noted_array *run = &q->runs[BSA_RANK_READY]; /* the first step of most executions */
+
+	for (unsigned i = 0; i < BSA_RANKS; i++)
+		if (q->runs[i].n > AHEAD)
+			__builtin_prefetch(nth_noted(&q->runs[i], AHEAD));
+	return run->n > SOON ? nth_noted(run, SOON)->x : NULL;
 }
 
 void bsa_steps_take(struct bsa_steps *q, struct bsa_noted *ret)

@@ -48,6 +48,12 @@ int bsa_steps_add(struct bsa_steps *q, const struct bsa_noted *noted, enum bsa_r
 /* Take the earliest step; the queue must not be empty. */
 void bsa_steps_take(struct bsa_steps *q, struct bsa_noted *ret);
 
+/*
+ * An execution of which a step will be taken soon; NULL: none. Steps are taken when their time is known to be over, which may be a second after they
+ * were noted: they and their executions are out of the cache then. The steps themselves are fetched here.
+ */
+const struct bsa_scheduled *bsa_steps_soon(const struct bsa_steps *q);
+
 static inline bool bsa_steps_due(const struct bsa_steps *q, uint64_t known)
 {
 	return q->n && q->at <= known;

@@ -757,10 +757,12 @@ void bsa_on_stream_open(struct bsa_fold *f, const struct bsa_stream_open *e)
 		if (e->since && same_stream(s, e))
 			return;
 		stream_replace(f, s);
-		s = NULL;
-	}
-	if (!s)
 		s = stream_new(f, e->stream);
+		if (s)
+			s->renumbered = true;
+	} else if (!s) {
+		s = stream_new(f, e->stream);
+	}
 	if (s)
 		open_stream(f, s, e);
 }

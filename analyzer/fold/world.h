@@ -93,8 +93,9 @@ struct bsa_stream_known {
 	uint64_t quiet_since;     /* all executions before the oldest one under way were over at this time */
 	uint8_t heard;
 	bool told, closed;
-	bool left;     /* it is freed with its last execution */
-	bool replaced; /* replaced by another stream of that number, and in no table */
+	bool left;       /* it is freed with its last execution */
+	bool replaced;   /* replaced by another stream of that number, and in no table */
+	bool renumbered; /* it replaced another one, whose executions may be under way with its numbers */
 };
 
 struct bsa_mapping_open {
