@@ -183,6 +183,19 @@ int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_sourc
 	return r;
 }
 
+bool bsa_relay_answers(const bt_component_class_source *source, const char *url)
+{
+	struct wanted wanted;
+	const bt_value *list;
+
+	if (!url_split(&wanted, url))
+		return false;
+	list = list_sessions(source, wanted.relay, NULL);
+	bt_value_put_ref(list);
+	free(wanted.relay);
+	return list;
+}
+
 void bsa_relay_session_fini(struct bsa_relay_session *s)
 {
 	free(s->url);

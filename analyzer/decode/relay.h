@@ -5,6 +5,7 @@
 #include "bsa/err.h"
 
 #include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All texts are the caller's: bsa_relay_session_fini. */
@@ -23,5 +24,8 @@ struct bsa_relay_session {
 int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_source *source, const char *url,
                    struct bsa_err *err);
 void bsa_relay_session_fini(struct bsa_relay_session *s); /* all 0 is fine */
+
+/* Whether there is a relay, whatever sessions it has. Waits for its answer. */
+bool bsa_relay_answers(const bt_component_class_source *source, const char *url);
 
 #endif

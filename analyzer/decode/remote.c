@@ -586,6 +586,25 @@ static int session_find(struct bsa_remote *r, struct bsa_err *err)
 	return failed;
 }
 
+/*
+ * Whether the relay is there, and has the session no more. While a session ends, libbabeltrace2 may report an error instead of the end. A relay
+ * that died does not answer so soon.
+ */
+static bool session_has_ended(struct bsa_remote *r)
+{
+	struct bsa_relay_session s;
+	const char *url = r->session.url ? r->session.url : r->url;
+
+	if (!bsa_relay_find(&s, r->reading.source, url, NULL)) {
+		bsa_relay_session_fini(&s);
+		return false;
+	}
+	if (!bsa_relay_answers(r->reading.source, url))
+		return false;
+	atomic_store(&r->missed, true); /* the last packets may not have been read */
+	return true;
+}
+
 /* The relay has gone: until it has the session again. False: the caller wants no more. */
 static bool session_find_again(struct bsa_remote *r)
 {
@@ -616,6 +635,7 @@ static void read_sessions(struct bsa_remote *r)
 			              r->session.host);
 		bsa_bt_forget();
 		graph_end(r);
+		ended = ended || (!*err.text && !is_stopped(r) && session_has_ended(r));
 	} while (!ended && !*err.text && session_find_again(r));
 	if (*err.text) {
 		set_failed(r, &err);
