@@ -15,13 +15,21 @@ stop_all() { for pid in $watcher $apps; do kill -9 "$pid" 2>/dev/null || true; d
 no_more() { kill "$apps" 2>/dev/null || true; await_end "$apps" 'the load ends' 2>/dev/null || true; apps=; }
 kill_sessiond()
 {
-	kill -9 "$sessiond"
+	kill -9 "$sessiond" 2>/dev/null || true
 	await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 	sessiond=
 }
 
 # The daemon that writes for lttng-sessiond, without which that one makes no session any more.
 kill_consumerd() { kill -9 $(pgrep -P "$sessiond" lttng-consumerd || pgrep -P "$(pgrep -d , -P "$sessiond")" lttng-consumerd); }
+
+# consumerd_missed: the watcher has noticed that. lttng-sessiond (2.13) sometimes ends, too, if a request is under way: false then.
+consumerd_missed()
+{
+	awaits 'grep -Eq "^nothing is watched: lttng-(consumerd has died|sessiond has gone)" err' 'the end of the consumer daemon is noticed'
+	kill -0 "$sessiond" 2>/dev/null || return 1
+	grep -q '^nothing is watched: lttng-consumerd has died' err || wrong "${BASH_LINENO[0]}: lttng-sessiond is there: $(<err)"
+}
 
 # miss [PERIOD]
 miss()
