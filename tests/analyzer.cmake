@@ -93,6 +93,9 @@ if(TARGET bsa_fold)
   target_link_libraries(test_blame PRIVATE bsa_fold)
   nnb_test(test_saved unit unit/test_saved.c unit/policy_sim.c)
   target_link_libraries(test_saved PRIVATE nnb_policy schedule_parts bsa_fold m)
+  if(BURSTSCOPE_SANITIZE) # slower
+    target_compile_definitions(test_saved PRIVATE SEEDS=1000)
+  endif()
 endif()
 
 # ---- store ----

@@ -20,9 +20,13 @@
 #include "unit/policy_sim.h"
 #include "unit/schedule_world.h"
 
+#ifndef SEEDS
+#define SEEDS 4000
+#endif
+
 enum {
 	MODELS = 4,
-	WORLDS = 4000,
+	WORLDS = SEEDS,
 	SEND_NS = 3000, /* at least */
 	RETURN_NS = 5000,
 	ROOM = BSA_CAUSES + 2
