@@ -498,9 +498,5 @@ int main(int argc, char **argv)
 	status = options.validates ? run_validation(&session, &options) : run_models(&session, &options, path);
 	nnb_device_unref(session.device);
 	nnb_client_close(session.client);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "nnburst-conformance: cannot write the output\n");
-		return ENVIRONMENT;
-	}
-	return status;
+	return options_written(&program) ? ENVIRONMENT : status;
 }

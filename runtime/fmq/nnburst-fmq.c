@@ -362,10 +362,8 @@ int main(int argc, char **argv)
 		return options_wrong(&program, "unexpected argument '%s'", argv[first + 1]);
 	if (shows && first + 1 == argc)
 		return options_wrong(&program, "show: expected the id of a process");
-	if (measures)
-		return measure_all();
-	status = DONE;
+	status = measures ? measure_all() : DONE;
 	for (int i = first + 1; i < argc && status == DONE; i++)
 		status = show_process(argv[i]);
-	return status;
+	return status ? status : options_written(&program);
 }

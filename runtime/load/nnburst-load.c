@@ -199,7 +199,7 @@ static int print_list(void)
 	free_names(entries, n);
 	free(dir);
 	if (n > 0)
-		return LOAD_DONE;
+		return options_written(&program);
 	print_error("", "the scenarios of this program are not where they were installed");
 	return LOAD_ENVIRONMENT;
 }

@@ -116,6 +116,14 @@ static int option_refused(const struct program *p, const struct option_row *row,
 	return options_wrong(p, "no option '--%s'", name);
 }
 
+int options_written(const struct program *p)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return OPTIONS_DONE;
+	fprintf(stderr, "%s: cannot write the output\n", p->name);
+	return OPTIONS_ENVIRONMENT;
+}
+
 static int own_take(const struct program *p, size_t which, const char *text)
 {
 	unsigned shell;
@@ -129,10 +137,7 @@ static int own_take(const struct program *p, size_t which, const char *text)
 		printf("%s %s\n", p->name, p->version);
 	else
 		(shell ? options_zsh : options_bash)(p);
-	if (!fflush(stdout) && !ferror(stdout))
-		return OPTIONS_DONE;
-	fprintf(stderr, "%s: cannot write the output\n", p->name);
-	return OPTIONS_ENVIRONMENT;
+	return options_written(p);
 }
 
 static int argument_of(const struct option_row *row)

@@ -55,6 +55,9 @@ struct program {
  */
 int options_read(const struct program *p, void *own, int argc, char **argv, int *first);
 
+/* Flush the standard output. Returns OPTIONS_DONE, or OPTIONS_ENVIRONMENT after one line on standard error. */
+int options_written(const struct program *p);
+
 /* Print "NAME: SENTENCE; see NAME --help" to standard error. Returns OPTIONS_WRONG. */
 __attribute__((format(printf, 2, 3))) int options_wrong(const struct program *p, const char *format, ...);
 

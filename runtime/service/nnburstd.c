@@ -439,8 +439,8 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 
 	printf("process %u, instance %u, driver %s, %s\n", info->pid, info->instance, info->driver,
 	       n->performance_held ? "kept fast by bursts" : "at rest");
-	printf("policy %s, %u lanes, preempt %s, deadline %s\n\n", name_of(info->policy, policies), info->lanes,
-	       name_of(info->preempt, preemptions), name_of(info->deadlines, deadlines));
+	printf("policy %s, %u lane%s, preempt %s, deadline %s\n\n", name_of(info->policy, policies), info->lanes,
+	       info->lanes == 1 ? "" : "s", name_of(info->preempt, preemptions), name_of(info->deadlines, deadlines));
 	printf("%-12s %14s %14s %14s\n", "now", "all apps", "this app", "an app's limit");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		printf("%-12s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
@@ -498,7 +498,7 @@ static int tell_status(const struct options *o)
 	}
 	if (status)
 		fprintf(stderr, "nnburstd: %s\n", why.text);
-	return status;
+	return status ? status : options_written(&program);
 }
 
 int main(int argc, char **argv)

@@ -94,7 +94,7 @@ printf '\20\0\0\0TFL3' >flat/short.tflite
 echo 'none at all' >flat/other.tflite
 ends 1 flat
 says 'FAILED  short: byte 0: an offset leads beyond the file'
-says "FAILED  other: it is no .tflite file: bytes 4 to 7 are not 'TFL3'"
+says "FAILED  other: it is not a .tflite file: bytes 4 to 7 are not 'TFL3'"
 says '0 passed, 2 failed, 0 skipped'
 
 mkdir none cache good

@@ -52,6 +52,14 @@ for program in "$service" "$load" "$fmq" "$conformance"; do
 	. <("$program" --completion bash)
 done
 
+# What cannot be written is said.
+for line in "$service --help" "$load --version" "$load --list" "$fmq show $$" "$conformance --completion bash"; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	said=$($line 2>&1 >/dev/full) || status=$?
+	[[ $status == 5 && $said == *': cannot write the output' ]] || wrong "$line >/dev/full ends with $status: $said"
+done
+
 # completes WORDS PROGRAM WORD...: what the last word, which may be empty, can become.
 completes()
 {

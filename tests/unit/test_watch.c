@@ -313,6 +313,12 @@ static struct bsv_case a_case_of(char *const *findings, size_t n)
 	return c;
 }
 
+static size_t found_new(const struct bsv_known *k, struct bsv_case *c, int64_t caught)
+{
+	c->caught = caught;
+	return bsv_known_find_new(k, c);
+}
+
 static void the_same_cause_is_new_again_when_the_cooldown_is_over(void **state)
 {
 	char *const both[] = { (char *)"hogged", (char *)"unknown" }, *const unknown[] = { (char *)"unknown" };
@@ -321,18 +327,18 @@ static void the_same_cause_is_new_again_when_the_cooldown_is_over(void **state)
 
 	(void)state;
 	k->cooldown = 100;
-	assert_int_equal(bsv_known_find_new(k, &c, 1000), 0);
-	bsv_known_add(k, &c, 1000);
-	assert_int_equal(bsv_known_find_new(k, &c, 1099), 2);
-	assert_string_equal(bsv_known_case(k, &c, 1099), "first");
-	assert_int_equal(bsv_known_find_new(k, &c, 1100), 0);
+	assert_int_equal(found_new(k, &c, 1000), 0);
+	bsv_known_add(k, &c);
+	assert_int_equal(found_new(k, &c, 1099), 2);
+	assert_string_equal(bsv_known_case(k, &c), "first");
+	assert_int_equal(found_new(k, &c, 1100), 0);
 	c.causes[0].app = (char *)"another";
-	assert_int_equal(bsv_known_find_new(k, &c, 1099), 0);
+	assert_int_equal(found_new(k, &c, 1099), 0);
 	bsv_known_fini(k);
-	assert_int_equal(bsv_known_find_new(k, &u, 1000), 0); /* alone it says something */
+	assert_int_equal(found_new(k, &u, 1000), 0); /* alone it says something */
 	k->cooldown = 0;
-	bsv_known_add(k, &u, 1000);
-	assert_int_equal(bsv_known_find_new(k, &u, 1000), 0);
+	bsv_known_add(k, &u);
+	assert_int_equal(found_new(k, &u, 1000), 0);
 	bsv_known_fini(k);
 	free(k);
 }
@@ -349,8 +355,8 @@ static void what_was_caught_before_a_watcher_was_killed_is_known_to_the_next(voi
 	keep(p, "cold", "camera", 1795405393553000000, 1);
 	k->cooldown = 1000000000;
 	bsv_known_read(k, &p->store, 1795405393553000001);
-	assert_int_equal(bsv_known_find_new(k, &c, 1795405393553000001), 1);
-	assert_int_equal(bsv_known_find_new(k, &c, 1795405394553000001), 0);
+	assert_int_equal(found_new(k, &c, 1795405393553000001), 1);
+	assert_int_equal(found_new(k, &c, 1795405394553000001), 0);
 	bsv_known_fini(k);
 	free(k);
 }

@@ -263,7 +263,7 @@ const struct bsv_command bsv_misses = {
 	.more = "Parts: causes, models (or apps), culprits, without, worst, ledgers, totals. The cause that costs "
 		"most\n"
 		"deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
-		"Late: answered after the deadline; aborted: stopped at the deadline; foreseen: stopped before it.\n"
+		"Late: answered after the deadline; aborted: stopped at the deadline; predicted: stopped before it.\n"
 		"Persistent: another try cannot succeed.\n"
 		"A recording contains only deadlines that apps passed to the service. Where models had to be prepared\n"
 		"by a deadline, there is also the part preparations.\n",

@@ -40,24 +40,24 @@ static bool says_nothing(const struct bsv_case_cause *cause)
 	return cause->finding && !strcmp(cause->finding, "unknown");
 }
 
-size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c, int64_t now)
+size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c)
 {
 	bool says = false;
 	size_t i = 0;
 
 	for (size_t j = 0; j < c->n_causes; j++)
 		says |= !says_nothing(&c->causes[j]);
-	while (i < c->n_causes && (find_cause(k, &c->causes[i], now) || (says && says_nothing(&c->causes[i]))))
+	while (i < c->n_causes && (find_cause(k, &c->causes[i], c->caught) || (says && says_nothing(&c->causes[i]))))
 		i++;
 	return i;
 }
 
-const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c, int64_t now)
+const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c)
 {
 	const struct bsv_known_cause *found = NULL;
 
 	for (size_t i = 0; !found && i < c->n_causes; i++)
-		found = find_cause(k, &c->causes[i], now);
+		found = find_cause(k, &c->causes[i], c->caught);
 	return found ? found->name : NULL;
 }
 
@@ -74,11 +74,11 @@ static void add_one(struct bsv_known *k, const struct bsv_case_cause *cause, con
 	strcpy(to->name, name);
 }
 
-void bsv_known_add(struct bsv_known *k, const struct bsv_case *c, int64_t now)
+void bsv_known_add(struct bsv_known *k, const struct bsv_case *c)
 {
 	for (size_t i = 0; k->cooldown && i < c->n_causes; i++)
-		if (!find_cause(k, &c->causes[i], now))
-			add_one(k, &c->causes[i], c->name, now + k->cooldown);
+		if (!find_cause(k, &c->causes[i], c->caught))
+			add_one(k, &c->causes[i], c->name, c->caught + k->cooldown);
 }
 
 void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t now)
@@ -93,7 +93,7 @@ void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t 
 		if (bsv_case_read(&c, names[i], NULL) < 0)
 			continue;
 		if (c.caught <= now && now - c.caught < k->cooldown)
-			bsv_known_add(k, &c, c.caught);
+			bsv_known_add(k, &c);
 		bsv_case_fini(&c);
 	}
 	bsv_store_list_free(names, n);

@@ -30,14 +30,14 @@ void bsv_known_fini(struct bsv_known *k);
 /* Remember what the cases of @store are about, as a watcher that was killed would have. */
 void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t now);
 
-/* The place in @c of the first cause that is not known at @now; c->n_causes: all are. */
-size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c, int64_t now);
+/* The place in @c of the first cause that was not known when @c was caught, however long its diagnosis took; c->n_causes: all were. */
+size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c);
 
-/* The name of the case that has the first cause of @c that is known; NULL: none is. Borrowed. */
-const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c, int64_t now);
+/* The name of the case that has the first cause of @c that was known then; NULL: none was. Borrowed. */
+const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c);
 
-/* All causes of @c are known from @now on. */
-void bsv_known_add(struct bsv_known *k, const struct bsv_case *c, int64_t now);
+/* All causes of @c are known from the time at which it was caught. */
+void bsv_known_add(struct bsv_known *k, const struct bsv_case *c);
 
 /* Whether an event of that @condition and @key was part of a case a short while ago; and from now on it was. */
 bool bsv_known_event_seen(const struct bsv_known *k, unsigned condition, uint64_t key, int64_t now);

@@ -775,7 +775,7 @@ static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX
 	}
 	w->n_cases++;
 	w->repeats = 0;
-	bsv_known_add(&w->known, c, c->caught);
+	bsv_known_add(&w->known, c);
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 	tell_case(w, c, path);
 	if (w->o->exec)
@@ -786,7 +786,6 @@ static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX
 /* Keep it, or count it, if it is nothing new. */
 static void judge_case(struct watching *w, char path[PATH_MAX])
 {
-	int64_t at = clock_realtime();
 	struct bsv_case c;
 	size_t place;
 
@@ -795,12 +794,12 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 		return;
 	}
 	name_cause(&c);
-	place = bsv_known_find_new(&w->known, &c, at);
+	place = bsv_known_find_new(&w->known, &c);
 	if (place < c.n_causes) {
 		put_first(&c, place, path);
 		keep_case(w, &c, path);
 	} else {
-		count_again(w, &c, bsv_known_case(&w->known, &c, at));
+		count_again(w, &c, bsv_known_case(&w->known, &c));
 		bsv_remove_tree(path);
 		tell_manager(w);
 	}

@@ -67,7 +67,9 @@ static struct bsv_whatif_change *change_of(const struct maker *m, const struct b
 	return &m->trials->all[a->trial].change;
 }
 
-static void try_rules(struct maker *m, const char *option, const char *const *names, uint32_t n, size_t offset)
+/* @service: the option's name for nnburstd. */
+static void try_rules(struct maker *m, const char *option, const char *service, const char *const *names, uint32_t n,
+                      size_t offset)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct bsa_replay_rules rules = m->now;
@@ -81,6 +83,7 @@ static void try_rules(struct maker *m, const char *option, const char *const *na
 			return;
 		change_of(m, a)->rules = rules;
 		snprintf(a->option, sizeof(a->option), "--%s %s", option, names[i]);
+		snprintf(a->service, sizeof(a->service), "--%s %s", service, names[i]);
 	}
 }
 
@@ -93,6 +96,7 @@ static void try_lanes(struct maker *m, unsigned up_to)
 			continue;
 		change_of(m, a)->rules.lanes = lanes;
 		snprintf(a->option, sizeof(a->option), "--lanes %u", lanes);
+		snprintf(a->service, sizeof(a->service), "--lanes %u", lanes);
 	}
 }
 
@@ -235,9 +239,9 @@ bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct
 	m.failed = !m.busy || !m.missed || !bsv_trials_add(t, *now);
 	if (!m.failed) {
 		count_groups(&m);
-		try_rules(&m, "policy", policies, BSV_POLICIES, offsetof(struct bsa_replay_rules, policy));
-		try_rules(&m, "preempt", preempts, BSV_PREEMPTS, offsetof(struct bsa_replay_rules, preempt));
-		try_rules(&m, "deadline-mode", deadlines, BSV_DEADLINE_MODES,
+		try_rules(&m, "policy", "policy", policies, BSV_POLICIES, offsetof(struct bsa_replay_rules, policy));
+		try_rules(&m, "preempt", "preempt", preempts, BSV_PREEMPTS, offsetof(struct bsa_replay_rules, preempt));
+		try_rules(&m, "deadline-mode", "deadline", deadlines, BSV_DEADLINE_MODES,
 		          offsetof(struct bsa_replay_rules, deadlines));
 		try_lanes(&m, lanes_up_to);
 		try_steps(&m);

@@ -311,8 +311,9 @@ static void note_advice(const struct bsv_alternatives *a, struct bsv_answer *ans
 		bsv_answer_note(answer, "None of the changes saves any of the %" PRIu64 " misses in all replays.",
 		                missed_now(a));
 	else
-		bsv_answer_note(answer, "Advice: %s. It saves %.0f of %" PRIu64 " misses, %.0f to %.0f; %s.",
-		                first->option, first->saved.median, missed_now(a), first->saved.low, first->saved.high,
+		bsv_answer_note(answer, "Advice: %s%s. It saves %.0f of %" PRIu64 " misses, %.0f to %.0f; %s.",
+		                *first->service ? "nnburstd " : "", *first->service ? first->service : first->option,
+		                first->saved.median, missed_now(a), first->saved.low, first->saved.high,
 		                price ? price : "");
 }
 

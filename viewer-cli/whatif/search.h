@@ -40,6 +40,7 @@ enum bsv_size {
 struct bsv_advice {
 	size_t trial;     /* its number; number 0 is the recording as it was */
 	char option[320]; /* the option of burstscope whatif */
+	char service[64]; /* the option of nnburstd that does it; "": it is no option of the service */
 	enum bsv_size size;
 	uint32_t app; /* the app whose work the change takes away: its misses do not count; UINT32_MAX: no app */
 	struct bsv_spread saved;                     /* misses; below 0: there are more */
