@@ -196,7 +196,7 @@ static void tell_model_apart(const struct names *models, struct name *n)
 {
 	const struct bsa_model *is = &n->model;
 	bool any = false, digest = false;
-	char what[48] = "";
+	char what[16] = "";
 
 	for (const struct bsa_link *l = models->list.next; l != &models->list; l = l->next) {
 		const struct name *other = BSA_LINKED(l, const struct name, link);
@@ -215,7 +215,7 @@ static void tell_model_apart(const struct names *models, struct name *n)
 		return;
 	if (digest)
 		snprintf(what, sizeof(what), ", %08" PRIx32, is->digest);
-	snprintf(n->shown, sizeof(n->shown), "%s (%u operations, %" PRIu64 " bytes%s)", is->name, is->operations,
+	snprintf(n->shown, sizeof(n->shown), "%.63s (%u operations, %" PRIu64 " bytes%s)", is->name, is->operations,
 	         is->const_bytes, what);
 }
 
