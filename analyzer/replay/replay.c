@@ -155,9 +155,14 @@ static uint64_t least_left(const struct play *p, const struct live *l, uint64_t 
 	return done && run ? nnb__estimate_rest(least, (float)((double)(run - done) / (double)run)) : least;
 }
 
+static enum nnb_deadlines deadlines_of(const struct play *p, const struct live *l)
+{
+	return l->call.advised ? NNB_DEADLINES_ADVISE : (enum nnb_deadlines)p->terms->rules.deadlines;
+}
+
 static uint64_t too_late(const struct play *p, const struct live *l, uint64_t done)
 {
-	uint64_t bound = nnb__given_up_for((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline);
+	uint64_t bound = nnb__given_up_for(deadlines_of(p, l), l->call.deadline);
 
 	return bound == NNB__NEVER ? NNB__NEVER : nnb__too_late(bound, least_left(p, l, done));
 }
@@ -398,7 +403,7 @@ static void call_submit(struct play *p, struct live *l)
 
 static void call_arrive(struct play *p, struct live *l)
 {
-	enum nnb_deadlines deadlines = (enum nnb_deadlines)p->terms->rules.deadlines;
+	enum nnb_deadlines deadlines = deadlines_of(p, l);
 	uint64_t least = least_of(p, l);
 	enum nnb__admission admission;
 
@@ -426,7 +431,7 @@ static void call_enter(struct play *p, struct live *l)
 	l->outcome.ready = p->now;
 	l->job.floor_ns = least_of(p, l);
 	l->job.deadline_ns = nnb__ordered_by(l->call.deadline, p->now);
-	l->until = nnb__waits_until((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline, l->job.floor_ns);
+	l->until = nnb__waits_until(deadlines_of(p, l), l->call.deadline, l->job.floor_ns);
 	if (nnb__policy_ready(&p->policy, &l->job, time_for(p, false))) {
 		l->state = BEGINS;
 		event_expect(p, l, p->now + l->call.begin_ns);

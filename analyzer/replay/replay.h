@@ -46,6 +46,7 @@ struct bsa_replay_call {
 	uint32_t tag; /* the source's */
 	bool apart;   /* the next call of its chain does not wait for its answer */
 	bool stays;   /* the call may not be made to start over */
+	bool advised; /* the call is neither refused nor given up for its deadline, whatever the rules say */
 };
 
 enum bsa_replay_fate { BSA_REPLAY_ANSWERED, BSA_REPLAY_REFUSED, BSA_REPLAY_GAVE_UP, BSA_REPLAY_ABORTED };

@@ -9,8 +9,7 @@
 #include "replay/replay.h"
 
 enum {
-	FAIR = 0,   /* bsa_replay_rules.policy */
-	ADVISE = 2, /* bsa_replay_rules.deadlines */
+	FAIR = 0, /* bsa_replay_rules.policy */
 	STEPS_MOST = 1024,
 	PART_LEAST = 256, /* executions, where nothing is ready behind them; */
 	PART_MOST = 8192, /* limit of the calls of a part, even if the queue never becomes empty */
@@ -134,6 +133,28 @@ static uint64_t need_of(const struct bsa_sharing_call *c, enum needs needs)
 	return at_most(was_given_up(c) && c->run < need[needs] ? need[needs] : c->run, LONGEST_NS);
 }
 
+static uint64_t budget_of(const struct bsa_sharing_call *c)
+{
+	return c->deadline > c->ready ? c->deadline - c->ready : 0;
+}
+
+/* If it were ready at @at. */
+static uint64_t deadline_from(const struct bsa_sharing_call *c, uint64_t at)
+{
+	uint64_t budget = budget_of(c);
+
+	return c->deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - at ? BSA_REPLAY_NEVER : at + budget;
+}
+
+/*
+ * What was refused, and would not have met its deadline on a free lane either: a fair service refuses it, too. With the most lane time, it must be so with the least,
+ * because otherwise it may have taken a lane.
+ */
+static bool is_refused_here(const struct bsa_sharing_call *c, enum needs needs)
+{
+	return c->refused && need_of(c, needs == MOST ? LEAST : needs) > budget_of(c);
+}
+
 /* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
 static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 {
@@ -230,6 +251,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	struct chain *chain = &p->chains[number];
 	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
 	const struct call *after;
+	bool refused;
 
 	chain->next = next_of(p, chain, now);
 	if (chain->next == NONE || p->code)
@@ -240,7 +262,8 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		play_fail(p, BSA_SHARING_NO_MEMORY);
 		return false;
 	}
-	p->total += c->run;
+	refused = is_refused_here(&c->is, p->needs);
+	p->total += refused ? 0 : c->run;
 	if (p->total > LONGEST_NS || ++p->under_way > READY_MOST) { /* more than there can have been */
 		play_fail(p, BSA_SHARING_TOO_MANY);
 		return false;
@@ -250,8 +273,10 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	chain->next = c->next;
 	/* In a stream with times of its own the next call comes as well where this one waits longer in the replay than until it was given up. */
 	*ret = (struct bsa_replay_call){ .at = chain->at,
-		                         .deadline = c->is.deadline,
+		                         .deadline = deadline_from(&c->is, chain->at),
 		                         .run_ns = c->run,
+		                         .least_ns = refused ? BSA_REPLAY_NEVER : 0,
+		                         .advised = c->is.answered,
 		                         .steps = c->steps,
 		                         .n_steps = c->n_steps,
 		                         .app = c->is.app,
@@ -332,7 +357,7 @@ static bool is_met(const struct bsa_sharing_call *c)
 /* It took @ns to be off its last lane in the replay, and has as long as it had after it was ready. */
 static uint8_t punctual_of(const struct bsa_sharing_call *c, uint64_t ns)
 {
-	uint64_t budget = c->deadline > c->ready ? c->deadline - c->ready : 0;
+	uint64_t budget = budget_of(c);
 
 	if (ns > budget)
 		return LATE;
@@ -372,7 +397,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	p->under_way--;
 	free(c->steps);
 	c->steps = NULL;
-	c->punctual[p->needs] = punctual_of(&c->is, ideal);
+	c->punctual[p->needs] = o->fate == BSA_REPLAY_ANSWERED ? punctual_of(&c->is, ideal) : LATE;
 	if (p->needs != USUAL)
 		return;
 	c->at = call->at;
@@ -454,8 +479,9 @@ static void play_calls(struct play *p, enum needs needs)
 	const struct bsa_replay_model unknown = { 0 };
 	const struct bsa_replay replay = { .rules = { .policy = FAIR,
 		                                      .preempt = p->terms->preempt,
-		                                      .deadlines = ADVISE,
+		                                      .deadlines = p->terms->deadlines,
 		                                      .lanes = p->terms->lanes },
+		                           .recorded = true,
 		                           .n_apps = p->terms->n_apps,
 		                           .n_models = 1,
 		                           .n_chains = p->n_chains,

@@ -15,8 +15,10 @@
  * GIVEN UP  An execution that was refused or given up for its deadline needs a usual run, or the lane time that it had, whichever is longer. One that was
  *           refused before it was ready takes part from then on, unless its thread still waits for the answer before in the replay: then that thread
  *           would not have asked. It has no response and no work, as recorded and in the replay.
- * DEADLINES The replay gives no execution up. Which of them would have been off their last lane by their deadlines depends on lane times that are
- *           unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
+ * DEADLINES The replay gives up what the service would: an execution that was not answered, and in the replay is still waiting or on a lane at its deadline, leaves as the service's
+ *           rules say. One that was refused, and needs longer than it had, is refused again and takes no lane: so executions that no
+ *           service can finish in time do not slow the others. What was answered is answered in the replay, however late.
+ *           Which of them would have been off their last lane by their deadlines depends on lane times that are unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
  *           least a time without a CPU of unknown length is spread over all of the run. What is in time in all replays, with a quarter to spare,
  *           would have been; what is late with the least would not.
  * CONCURRENCY  None: a replay belongs to its caller.
@@ -60,7 +62,7 @@ struct bsa_sharing_app {
 };
 
 struct bsa_sharing {
-	uint32_t lanes, preempt; /* preempt: a number of the event contract */
+	uint32_t lanes, preempt, deadlines; /* preempt, deadlines: numbers of the event contract */
 	uint32_t n_apps;
 	uint64_t stall; /* the time without a CPU comes in stretches no longer than this; 0: in one stretch */
 	/* The next one to be ready: they come in that order. 1: there is one; 0: no more; below 0: failed. */

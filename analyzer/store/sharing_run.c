@@ -50,7 +50,7 @@ struct runs {
 };
 
 struct service {
-	int64_t trace, instance, policy, preempt, lanes;
+	int64_t trace, instance, policy, preempt, lanes, deadlines;
 	int64_t began, ended; /* of the service's trace; no execution was ready before */
 	bool only;            /* the only service of its trace: then executions of unknown streams are its own */
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
@@ -662,6 +662,7 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
 	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
 		                             .preempt = (uint32_t)r->service->preempt,
+		                             .deadlines = (uint32_t)r->service->deadlines,
 		                             .n_apps = r->n_apps + 1,
 		                             .stall = r->service->stall,
 		                             .next = next_call,
@@ -716,11 +717,12 @@ static int play_in_order(struct reading *r, struct service *service, bsa_shared_
 
 /* ---- all of them ---- */
 
-enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DIFFERENT, BESIDE, TRACE_BEGAN, TRACE_ENDED };
+enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DEADLINES, DIFFERENT, BESIDE, TRACE_BEGAN, TRACE_ENDED };
 
 static const char services_sql[] =
-	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), "
-	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes), "
+	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), coalesce(min(deadlines), ?3), "
+	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes) "
+	"OR max(deadlines) <> min(deadlines), "
 	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1, "
 	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT t.ended FROM trace t WHERE t.id = r.trace_id) "
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
@@ -735,13 +737,15 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 			                   .policy = sqlite3_column_int64(services, POLICY),
 			                   .preempt = sqlite3_column_int64(services, PREEMPT),
 			                   .lanes = sqlite3_column_int64(services, LANES),
+			                   .deadlines = sqlite3_column_int64(services, DEADLINES),
 			                   .only = !sqlite3_column_int64(services, BESIDE),
 			                   .began = sqlite3_column_int64(services, TRACE_BEGAN),
 			                   .ended = sqlite3_column_int64(services, TRACE_ENDED) };
 
 		code = SQLITE_OK;
 		if (!sqlite3_column_int64(services, DIFFERENT) && service.lanes >= 1 && service.lanes <= LANES_MOST &&
-		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save)
+		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save &&
+		    service.deadlines >= LABEL_deadlines_abort && service.deadlines <= LABEL_deadlines_advise)
 			code = play_in_order(r, &service, tell, ctx);
 	}
 	return code == SQLITE_DONE ? 0 : code;
@@ -777,6 +781,8 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 	if (!code && r.n_apps <= APPS_MOST) {
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);
+		sqlite3_bind_int64(services, 3,
+		                   LABEL_deadlines_refuse); /* unknown: under advise, nothing is given up anyway */
 		code = play_all(&r, services, tell, ctx);
 	}
 	sqlite3_finalize(r.stored);

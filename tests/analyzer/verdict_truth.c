@@ -795,6 +795,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	struct bsa_sharing_app apps[SIM_APPS];
 	const struct bsa_sharing sharing = { .lanes = j->s->services[j->service].lanes,
 		                             .preempt = preempt_mode(j),
+		                             .deadlines = j->s->services[j->service].deadlines,
 		                             .n_apps = SIM_APPS,
 		                             .stall = stall_truth(j),
 		                             .next = next_arrival,
