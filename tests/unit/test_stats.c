@@ -825,7 +825,15 @@ static void executions_whose_end_is_unknown_can_turn_a_share(void **ctx)
 	forget(&c, 1);
 }
 
-static void a_busier_machine_explains_as_much_and_no_more(void **ctx)
+/* The interval leaves out 0 exactly if the p-value is below the level of the test; @c is the only test that the machine can explain. */
+static void assert_interval_agrees(const struct bsv_change *c, bool significant)
+{
+	assert_true((c->low > 0 || c->high < 0) == significant);
+	assert_true((c->p <= BSV_ALPHA) == significant);
+	assert_within(c, "change");
+}
+
+static void a_busier_machine_makes_a_change_uncertain_that_it_may_explain(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 300 }, b = a;
 	const struct bsv_samples *from[] = { &all_a[0].samples }, *to[] = { &all_b[0].samples };
@@ -841,7 +849,35 @@ static void a_busier_machine_explains_as_much_and_no_more(void **ctx)
 	for (int i = 0; i < 3; i++) {
 		terms.slower = i == 0 ? 1 : i == 1 ? 1.5 : 1 / 1.5; /* B's machine, or A's */
 		assert_int_equal(bsv_compare(&c, &x, &y, &terms, NULL), 0);
-		assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, i == 1 ? BSV_SAME : BSV_CHANGED);
+		assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, i == 1 ? BSV_HIDDEN : BSV_CHANGED);
+		assert_interval_agrees(&c.pairs[0].latency[BSV_P50], i != 1);
+		assert_int_equal(c.pairs[1].latency[BSV_P50].verdict, BSV_SAME); /* did not change */
+		bsv_comparison_fini(&c);
+	}
+	erase(&all_a[0]);
+	erase(&all_b[0]);
+}
+
+/* Of 300 executions, one in six misses its deadline in A, and every one in B: no load of the machine makes that "no change". */
+static void a_busier_machine_never_passes_misses_from_a_sixth_to_all(void **ctx)
+{
+	struct world a = { 0, 0, 1, 0, 0, 0, 300 }, b = a;
+	const struct bsv_samples *from[] = { &all_a[0].samples }, *to[] = { &all_b[0].samples };
+	const struct bsv_side x = { from, 1 }, y = { to, 1 };
+	struct bsv_terms terms = usual_terms;
+	struct bsv_comparison c;
+
+	(void)ctx;
+	state = 56;
+	a.missed = 1. / 6;
+	b.missed = 1;
+	record(&all_a[0], &a, &a);
+	record(&all_b[0], &b, &a);
+	for (int i = 0; i < 3; i++) {
+		terms.slower = i == 0 ? 1 : i == 1 ? 6 : 1. / 6;
+		assert_int_equal(bsv_compare(&c, &x, &y, &terms, NULL), 0);
+		assert_int_equal(c.endings[0].misses.verdict, i == 1 ? BSV_HIDDEN : BSV_CHANGED);
+		assert_interval_agrees(&c.endings[0].misses, i != 1);
 		bsv_comparison_fini(&c);
 	}
 	erase(&all_a[0]);
@@ -1239,7 +1275,8 @@ int main(void)
 		cmocka_unit_test(what_a_loss_touches_cannot_be_told_to_be_the_same),
 		cmocka_unit_test(a_change_stands_if_it_is_one_whatever_is_hidden),
 		cmocka_unit_test(executions_whose_end_is_unknown_can_turn_a_share),
-		cmocka_unit_test(a_busier_machine_explains_as_much_and_no_more),
+		cmocka_unit_test(a_busier_machine_makes_a_change_uncertain_that_it_may_explain),
+		cmocka_unit_test(a_busier_machine_never_passes_misses_from_a_sixth_to_all),
 		cmocka_unit_test(a_median_that_jumps_is_no_change_if_hardly_anything_differs),
 		cmocka_unit_test(five_recordings_find_a_tenth_more_computing_whatever_the_machines_speed),
 		cmocka_unit_test(the_machines_speed_alone_is_no_change_of_computing),

@@ -434,8 +434,8 @@ static void note_machine(struct bsv_answer *answer, const struct work *w)
 		bsv_answer_note(
 			answer,
 			"the machine was busier in %s: executions on lanes were off the cpu for %.3g %% of that "
-			"time in A, and for %.3g %% in B; that alone makes executions %.3g %% %s, which is "
-			"subtracted from a change",
+			"time in A, and for %.3g %% in B; that alone can make executions %.3g %% %s. A change counts "
+			"beyond that only; what would be a change without it is uncertain",
 			w->busier > 0 ? "B" : "A", off_cpu_mean(&w->a, &squares), off_cpu_mean(&w->b, &squares),
 			100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
 	if (w->a.of[0].samples.full != w->b.of[0].samples.full)

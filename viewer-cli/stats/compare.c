@@ -46,6 +46,7 @@ struct test {
 	struct bsv_contrast contrast;
 	double margin, least;   /* limits of the contrast, and of change->by, in both directions */
 	double busier;          /* contrast that B's machine alone explains, if it was busier; below 0: A's was */
+	double alike_p;         /* p-value if both machines were equally busy */
 	double low_by, high_by; /* limits of the contrast that hidden executions allow */
 	bool touched, negligible, share, computing; /* computing: test of cpu time */
 	double from;                                /* angle of A's share, for a test of shares */
@@ -77,7 +78,10 @@ double bsv_compute_margin(const struct bsv_terms *terms, bool single)
 	return single ? expm1(log1p(terms->margin / 100) * COMPUTE_MARGINS) : 0;
 }
 
-/* A busier machine explains part of a change in its direction: slower executions if it was B's, faster ones if it was A's. */
+/*
+ * A busier machine may explain part of a change in its direction: slower executions if it was B's, faster ones if it was A's. A change must exceed that
+ * part to be one; a change that exceeds only @t->margin is uncertain.
+ */
 static double margin_of(const struct test *t, double by)
 {
 	return t->margin + fmax(by > 0 ? t->busier : -t->busier, 0);
@@ -111,6 +115,7 @@ static void test_add(struct work *w, struct bsv_change *change, const struct sig
 	t->high_by = s->high_b - s->low_a;
 	t->touched = s->touched;
 	change->p = bsv_contrast_p(&t->contrast, margin_of(t, t->contrast.by));
+	t->alike_p = bsv_contrast_p(&t->contrast, t->margin);
 }
 
 /* ---- latency ---- */
@@ -285,7 +290,7 @@ static void compute_test(struct work *w, struct bsv_change *change, struct compu
 	                         .computing = true });
 	/* an error of the slopes matters more, the further apart the machine's speeds were */
 	t->contrast.error = sqrt(t->contrast.error * t->contrast.error + bsv_slopes_variance(&slopes, apart));
-	change->p = bsv_contrast_p(&t->contrast, t->margin);
+	change->p = t->alike_p = bsv_contrast_p(&t->contrast, t->margin);
 	w->c->referenced = true;
 }
 
@@ -503,26 +508,45 @@ static bool is_significant(const struct test *t, double by, double level)
 	return isinf(by) || bsv_contrast_p(&c, margin_of(t, by)) <= level;
 }
 
+/* Would the contrast @by be significant if both machines were equally busy? */
+static bool may_be_significant(const struct test *t, double by, double alike_level)
+{
+	struct bsv_contrast c = t->contrast;
+
+	c.by = by;
+	return isinf(by) || bsv_contrast_p(&c, t->margin) <= alike_level;
+}
+
 /*
- * A change needs to be significant whatever hidden executions were like. A result without change requires that no hidden execution could
- * have made one.
+ * A result without change requires that no hidden execution could have made one, and that the change is not significant without subtracting what a
+ * busier machine may explain: how much of it the machine does explain is unknown.
  */
-static void test_judge(const struct test *t, double level)
+static bool may_have_changed(const struct test *t, double alike_level)
+{
+	if (t->negligible)
+		return false;
+	return (t->alike_p <= alike_level && fabs(t->change->by) >= t->least) ||
+	       (t->high_by > t->contrast.by && may_be_significant(t, t->high_by, alike_level)) ||
+	       (t->low_by < t->contrast.by && may_be_significant(t, t->low_by, alike_level));
+}
+
+/*
+ * The interval reaches as much further as the machine may explain, so that it leaves out 0 exactly if the change is significant. A change needs to be
+ * significant whatever hidden executions were like. @alike_level: the level for alike_p.
+ */
+static void test_judge(const struct test *t, double level, double alike_level)
 {
 	struct bsv_change *c = t->change;
-	double reach = bsv_contrast_reach(&t->contrast, level);
+	double reach = bsv_contrast_reach(&t->contrast, level) + t->margin;
 	bool changed = c->p <= level && fabs(c->by) >= t->least && !t->negligible;
 	double least = t->contrast.by > 0 ? t->low_by : t->high_by;
 
 	/* A share of none or of all is moved inwards a little where intervals are computed, so the observed value can lie at their edge. */
-	c->low = fmin(change_of(t, t->contrast.by - reach), c->by);
-	c->high = fmax(change_of(t, t->contrast.by + reach), c->by);
+	c->low = fmin(change_of(t, t->contrast.by - reach - fmax(t->busier, 0)), c->by);
+	c->high = fmax(change_of(t, t->contrast.by + reach + fmax(-t->busier, 0)), c->by);
 	if (changed && least * t->contrast.by > 0 && is_significant(t, least, level))
 		c->verdict = BSV_CHANGED;
-	else if (changed || t->touched)
-		c->verdict = BSV_HIDDEN;
-	else if (!t->negligible && ((t->high_by > t->contrast.by && is_significant(t, t->high_by, level)) ||
-	                            (t->low_by < t->contrast.by && is_significant(t, t->low_by, level))))
+	else if (changed || t->touched || may_have_changed(t, alike_level))
 		c->verdict = BSV_HIDDEN;
 }
 
@@ -540,25 +564,33 @@ static void weights_fill(const struct work *w, double *weights)
 		weights[i] = 1 / (double)(w->tests[i].computing ? computing : w->n_tests - computing);
 }
 
+/* @levels and @alike_levels have room for all tests; @p and @weights, too. */
+static void levels_fill(const struct work *w, double *levels, double *alike_levels, double *p, double *weights,
+                        size_t *order)
+{
+	weights_fill(w, weights);
+	for (size_t i = 0; i < w->n_tests; i++)
+		p[i] = w->tests[i].change->p;
+	bsv_holm(p, weights, w->n_tests, BSV_ALPHA, levels, order);
+	for (size_t i = 0; i < w->n_tests; i++)
+		p[i] = w->tests[i].alike_p;
+	bsv_holm(p, weights, w->n_tests, BSV_ALPHA, alike_levels, order);
+}
+
 static int judge_all(struct work *w)
 {
-	double *p = malloc((w->n_tests + 1) * sizeof(*p)), *levels = malloc((w->n_tests + 1) * sizeof(*levels));
-	double *weights = malloc((w->n_tests + 1) * sizeof(*weights));
-	size_t *order = malloc((w->n_tests + 1) * sizeof(*order));
-	int r = p && levels && weights && order ? 0 : -1;
+	size_t n = w->n_tests + 1;
+	double *numbers = malloc(4 * n * sizeof(*numbers));
+	size_t *order = malloc(n * sizeof(*order));
+	int r = numbers && order ? 0 : -1;
 
 	if (r >= 0) {
+		levels_fill(w, numbers, numbers + n, numbers + 2 * n, numbers + 3 * n, order);
 		for (size_t i = 0; i < w->n_tests; i++)
-			p[i] = w->tests[i].change->p;
-		weights_fill(w, weights);
-		bsv_holm(p, weights, w->n_tests, BSV_ALPHA, levels, order);
-		for (size_t i = 0; i < w->n_tests; i++)
-			test_judge(&w->tests[i], levels[i]);
+			test_judge(&w->tests[i], numbers[i], numbers[n + i]);
 	}
 	w->c->tests = w->n_tests;
-	free(p);
-	free(levels);
-	free(weights);
+	free(numbers);
 	free(order);
 	return r;
 }

@@ -7,6 +7,8 @@
  *              of the machine (compute.h); these tests get half of the permitted error, because small changes show in them.
  * UNIT         With several recordings of a side, the recording is the unit, and the error is the one between recordings. With one recording of each
  *              side, the error is that of the block bootstrap within them, and the effect of the machine alone is assumed: @margin.
+ * LOAD         A change counts only if it exceeds what a busier machine may explain (@slower). A change that would count on equally busy machines is
+ *              uncertain, not "no change".
  * HOLES        A change counts only if it holds whatever the hidden executions were like. Where a loss touches a group, "no change" is not reported.
  * ATTRIBUTION  The means of the phases over executions near the percentile that changed; they add up to the change. Not tested.
  */
@@ -33,7 +35,7 @@ extern const double bsv_tested_percent[BSV_LATENCIES];
 enum bsv_changed {
 	BSV_TOO_FEW,  /* too few executions in A */
 	BSV_VANISHED, /* enough executions in A, too few in B */
-	BSV_HIDDEN,   /* hidden or unknown executions could decide it either way */
+	BSV_HIDDEN,   /* hidden or unknown executions, or the load of the machine, could decide it either way */
 	BSV_SAME,
 	BSV_CHANGED
 };
@@ -41,8 +43,8 @@ enum bsv_changed {
 struct bsv_change {
 	double a, b;      /* the percentile, ns, mean over recordings; or the share, 0 to 1 */
 	double by;        /* b / a - 1; for a share b - a */
-	double low, high; /* limits of by, at the level of the test */
-	double p;
+	double low, high; /* limits of by, at the level of the test, further apart by what the machine may explain */
+	double p;         /* of a change beyond what the machine may explain */
 	enum bsv_changed verdict;
 };
 
@@ -79,7 +81,7 @@ struct bsv_ending_pair {
 struct bsv_terms {
 	double least;  /* least change worth reporting, percent of a percentile */
 	double margin; /* percent by which the machine alone may move p50 between two recordings */
-	double slower; /* factor by which B's machine was busier, which explains as much of a change in its direction; 1: equally busy */
+	double slower; /* factor by which B's machine was busier, which may explain as much of a change in its direction; 1: equally busy */
 };
 
 struct bsv_comparison {
