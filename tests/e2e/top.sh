@@ -95,4 +95,24 @@ agrees()
 follows full DEBUG_FUNCTION
 follows compact NOTICE
 
+# ---- a session whose packets no timer ends: what LTTng holds back in memory is counted as nothing known ----
+quietly lttng --no-sessiond create untimed --output="$tmp/untimed"
+quietly lttng --no-sessiond enable-channel --userspace --session=untimed --buffers-uid --subbuf-size=1M --num-subbuf=4 bursts
+quietly lttng --no-sessiond enable-event --userspace --session=untimed --channel=bursts 'nnburst:*'
+quietly lttng --no-sessiond start untimed
+start_another "$service"
+quietly "$load" --socket "$tmp/socket" --duration 100ms --quiet noisy-neighbour
+"$burstscope" top --format json --once untimed >printed 2>err || wrong "untimed: top ends with $?: $(<err)"
+[[ $(field final) == true && $(field exact) == false && $(field until_ns) == null && $(field lag_ns) == null ]] ||
+	wrong "a session without a switch timer: $(<printed)"
+grep -q '"why":"without a switch timer' printed || wrong "a session without a switch timer: why: $(<printed)"
+[[ $(grep -c 'switch timer' err) == 1 && $(wc -l <err) == 1 ]] || wrong "a session without a switch timer: not one line: $(<err)"
+"$json_schema" "$schema" <(tail -n 1 printed) || wrong 'a session without a switch timer: not as the schema says'
+quietly lttng --no-sessiond stop untimed # which writes what was held back
+"$burstscope" top --format json --once untimed >printed 2>err || wrong "stopped: top ends with $?: $(<err)"
+[[ $(field exact) == true && ! -s err ]] || wrong "a session that was stopped holds nothing back: $(<printed) $(<err)"
+"$burstscope" import -q -o untimed.db untimed
+wanted untimed "SELECT count(*) FROM execution WHERE path <> 'prepare'" executions
+stop_service
+
 exit $((failures > 0))

@@ -64,7 +64,8 @@ struct top {
 	struct bsv_view_part part; /* what the rows are of, if apps are left out: 0 apps of 0 */
 	enum bsv_view_sort sort;
 	bool screen, paused, stopping, lost, ended, redraw;
-	int failed; /* enum bsa_code: the reason why it cannot continue */
+	bool held_back; /* as bsv_session_find says of the session of another user of LTTng */
+	int failed;     /* enum bsa_code: the reason why it cannot continue */
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
 	unsigned crashes;
 };
@@ -134,7 +135,17 @@ static int find_session(struct top *t, struct bsa_err *err)
 	const struct bsv_lttng *lttng;
 	int r = bsv_lttng_load(&lttng, err);
 
-	return r < 0 ? r : bsv_session_find(lttng, t->o->session, t->directory, err);
+	return r < 0 ? r : bsv_session_find(lttng, t->o->session, t->directory, &t->held_back, err);
+}
+
+static void warn_of_no_timer(const struct top *t)
+{
+	if (t->held_back)
+		fprintf(stderr,
+		        "burstscope: session %s: LTTng holds events back until a packet is full: not every channel has "
+		        "a "
+		        "switch timer (lttng enable-channel --switch-timer), or no channel is called metadata\n",
+		        t->o->session);
 }
 
 static int top_begin(struct top *t, struct bsa_err *err)
@@ -231,6 +242,9 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 	                                : BSV_ROWS_LAST,
 	                       &t->figures, t->rows, err);
 
+	if (r >= 0 && t->held_back && !*t->figures.why)
+		snprintf(t->figures.why, sizeof(t->figures.why),
+		         "without a switch timer LTTng keeps events in memory until a packet is full");
 	if (r >= 0 && (scoped || (finish && *t->app)))
 		sum_up_part(t);
 	if (r >= 0 && scoped)
@@ -332,9 +346,10 @@ static void look_after_other(struct top *t)
 	const struct bsv_lttng *lttng;
 	struct bsa_err err = { "" };
 
-	if (bsv_lttng_load(&lttng, &err) >= 0 && bsv_session_find(lttng, t->o->session, path, &err) >= 0)
+	if (bsv_lttng_load(&lttng, &err) >= 0 && bsv_session_find(lttng, t->o->session, path, &t->held_back, &err) >= 0)
 		return;
 	t->ended = true;
+	t->held_back = false; /* the end of a session writes what was in memory */
 	print_message(t, "session %s has ended", t->o->session);
 }
 
@@ -460,7 +475,8 @@ static struct bsv_view view_of(const struct top *t)
 		                  .part = t->part.apps < t->part.of_apps ? &t->part : NULL,
 		                  .sort = t->sort,
 		                  .now = (uint64_t)(now_signed() + t->figures.state.clock_lead_ns),
-		                  .paused = t->paused };
+		                  .paused = t->paused,
+		                  .held_back = t->held_back };
 }
 
 static int top_draw(struct top *t, struct bsa_err *err)
@@ -686,6 +702,7 @@ static int top_run(struct top *t, struct bsa_err *err)
 		return r;
 	if (t->http)
 		fprintf(stderr, "burstscope: exporter: http://%s/metrics, of %s\n", bsv_http_where(t->http), t->source);
+	warn_of_no_timer(t);
 	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
 	r = top_loop(t, err);
 	bsv_terminal_give();

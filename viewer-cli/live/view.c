@@ -371,7 +371,7 @@ static uint64_t lag_of(const struct bsv_view *v)
 {
 	const struct bsa_live_state *s = &v->figures->state;
 
-	if (!s->until || (s->clock_lead_ns && v->now < s->until))
+	if (!s->until || v->held_back || (s->clock_lead_ns && v->now < s->until))
 		return BSA_LIVE_UNKNOWN;
 	return v->now > s->until ? v->now - s->until : 0;
 }
@@ -584,7 +584,7 @@ static void json_state(const struct bsv_view *v, FILE *to)
 {
 	const struct bsa_live_state *s = &v->figures->state;
 
-	json_digits("until_ns", s->until ? s->until : BSA_LIVE_UNKNOWN, to);
+	json_digits("until_ns", s->until && !v->held_back ? s->until : BSA_LIVE_UNKNOWN, to);
 	json_number("lag_ns", lag_of(v), to);
 	json_number("counted_p50_ns", s->counted_p50_ns, to);
 	json_number("counted_p99_ns", s->counted_p99_ns, to);

@@ -30,6 +30,7 @@ struct bsv_view {
 	enum bsv_view_sort sort;
 	uint64_t now; /* on the clock of the trace: CLOCK_MONOTONIC of its host */
 	bool paused, keys;
+	bool held_back; /* LTTng keeps events in memory, so there is no time up to which everything is known */
 };
 
 enum {

@@ -85,16 +85,44 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 	return gone;
 }
 
-int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], struct bsa_err *err)
+static struct lttng_handle *user_handle(const struct bsv_lttng *lttng, const char *session)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID };
+
+	return lttng->create_handle(session, &domain);
+}
+
+/* Does a timer end the packets of every channel, and those of the metadata? If the channels cannot be listed, nothing is known to. */
+static bool has_switch_timers(const struct bsv_lttng *lttng, const char *session)
+{
+	struct lttng_handle *handle = user_handle(lttng, session);
+	struct lttng_channel *channels = NULL;
+	int n = handle ? lttng->list_channels(handle, &channels) : 0;
+	bool metadata = false, all = true;
+
+	for (int i = 0; i < n; i++) {
+		metadata |= !strcmp(channels[i].name, "metadata");
+		all &= !channels[i].enabled || channels[i].attr.switch_timer_interval > 0;
+	}
+	free(channels);
+	lttng->destroy_handle(handle);
+	return metadata && all;
+}
+
+int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
+                     struct bsa_err *err)
 {
 	struct lttng_session *sessions = NULL;
 	int n = lttng->list_sessions(&sessions), found = -1;
+	bool active = false;
 
 	for (int i = 0; i < n && found < 0; i++)
 		if (!strcmp(sessions[i].name, name))
 			found = i;
-	if (found >= 0)
+	if (found >= 0) {
 		snprintf(ret, PATH_MAX, "%s", sessions[found].path);
+		active = sessions[found].enabled;
+	}
 	free(sessions);
 	if (n < 0)
 		return bsa_fail(err, BSA_E_ENV, "no session daemon answers: %s", lttng->strerror(n));
@@ -102,6 +130,7 @@ int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[P
 		return bsa_fail(err, BSA_E_ENV, "there is no session %s; `lttng list` has those that there are", name);
 	if (*ret != '/')
 		return bsa_fail(err, BSA_E_ENV, "session %s writes no files here that could be followed", name);
+	*ret_holds_back = active && !has_switch_timers(lttng, name);
 	return 0;
 }
 
@@ -109,9 +138,7 @@ int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[P
 
 static struct lttng_handle *handle_of(const struct bsv_session *s)
 {
-	struct lttng_domain domain = { .type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID };
-
-	return s->lttng->create_handle(s->name, &domain);
+	return user_handle(s->lttng, s->name);
 }
 
 static struct lttng_handle *kernel_handle(const struct bsv_lttng *lttng, const char *session)

@@ -68,8 +68,12 @@ int bsv_session_snapshot(const struct bsv_session *s, const char *directory, str
 /* Have the service emit again what there is (docs/events.md, rule 5), so that the buffers hold it. BSA_E_ENV. */
 int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err);
 
-/* Where session @name, of whomever, writes to. BSA_E_ENV: there is none, or no daemon, or it writes to no files. */
-int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], struct bsa_err *err);
+/*
+ * Where session @name, of whomever, writes to. *ret_holds_back: LTTng keeps events and metadata in memory until a packet is full, because the session is
+ * active and not every channel has a switch timer, or there is no channel "metadata". BSA_E_ENV: there is none, or no daemon, or it writes to no files.
+ */
+int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
+                     struct bsa_err *err);
 
 /* Does @name, of a session or a trigger, say that a process of ours that has ended made it? */
 bool bsv_session_is_stale(const char *name);
