@@ -28,6 +28,9 @@ for trace in *.trace; do
 		-o 1700000000000000000 "$name" <"$trace"
 	"$burstscope" import -q -o "$name.db" "$name"
 done
+# the same recording of a host whose clock is no multiple of a window away from the time of day
+"$trace_from_text" -e full -h golden -s shifted -u "00000000-0000-4000-8000-$(printf '%012d' 99)" -o 1700000000069770001 shifted <unfair.trace
+"$burstscope" import -q -o shifted.db shifted
 
 # answers FORMAT ARGUMENT...: what is printed, and the status where it is not 0; nothing is said.
 answers()
