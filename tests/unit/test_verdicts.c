@@ -415,9 +415,13 @@ static void bounds_of_priority_can_be_given(void **state)
 
 static void a_failure_names_who_waited_first(void **state)
 {
-	const struct bsv_starvation_facts starved = {
-		.episodes = 3, .max_gap_ns = MS(1587), .victim = "meek's mobilenet", .holder = "hog", SEEN
-	};
+	const struct bsv_starvation_facts starved = { .episodes = 3,
+		                                      .max_gap_ns = MS(1587),
+		                                      .victim = "meek's mobilenet",
+		                                      .holder = "hog",
+		                                      .holder_ns = MS(800),
+		                                      .idle_ns = MS(700),
+		                                      SEEN };
 	const struct bsv_priority_facts inverted = { .inversions = 1,
 		                                     .dur_ns = MS(9),
 		                                     .stretch_ns = MS(1),
@@ -435,6 +439,46 @@ static void a_failure_names_who_waited_first(void **state)
 	bsv_rule_priority(&j, &inverted, NULL);
 	assert_string_equal(j.rules[0].why, "phone's keyword waited 9.000 ms while its own app's less urgent mobilenet "
 	                                    "held a lane; limit 2.000 ms");
+}
+
+/* "Mostly" is more than half of the wait. */
+static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void **state)
+{
+	static const struct {
+		const char *story, *holder;
+		int64_t holder_ns, idle_ns, unknown_ns;
+		const char *says;
+	} rows[] = {
+		{ "all of it", "hog", MS(200), 0, 0, "; the lane was held mostly by hog" },
+		{ "just more than half", "hog", MS(100) + 1, MS(90), 0, "; the lane was held mostly by hog" },
+		{ "half", "hog", MS(100), MS(10), MS(9), "; hog held the lane longest, 50 % of that time" },
+		{ "idle as long", "hog", MS(100), MS(100), 0, "; nobody held the lane for 50 % of that time" },
+		{ "nearly none", "imp", MS(4), MS(196), 0, "; nobody held the lane for 98 % of that time" },
+		{ "nobody", NULL, 0, MS(196), MS(4), "; nobody held the lane for 98 % of that time" },
+		{ "one of many", "hog", MS(60), MS(50), MS(40), "; hog held the lane longest, 30 % of that time" },
+		{ "unknown", "cam", MS(9), MS(20), MS(170), "; it is unknown who held the lane for 85 % of that time" },
+		{ "nothing to say", NULL, 0, 0, 0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct bsv_starvation_facts starved = { .episodes = 1,
+			                                      .max_gap_ns = MS(200),
+			                                      .victim = "meek's mobilenet",
+			                                      .holder = rows[i].holder,
+			                                      .holder_ns = rows[i].holder_ns,
+			                                      .idle_ns = rows[i].idle_ns,
+			                                      .unknown_ns = rows[i].unknown_ns,
+			                                      SEEN };
+		char says[160];
+		struct bsv_judgement j;
+
+		snprintf(says, sizeof(says), "meek's mobilenet waited for a lane for too long, up to 200.0 ms%s",
+		         rows[i].says);
+		bsv_rule_starvation(&j, &starved, NULL);
+		if (strcmp(j.rules[0].why, says) != 0)
+			fail_msg("%s: %s", rows[i].story, j.rules[0].why);
+	}
 }
 
 /* ---- nothing to judge ---- */
@@ -516,6 +560,7 @@ int main(void)
 		cmocka_unit_test(a_threshold_that_is_given_is_named),
 		cmocka_unit_test(priority_is_judged_by_inversions_and_choices),
 		cmocka_unit_test(a_failure_names_who_waited_first),
+		cmocka_unit_test(a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only),
 		cmocka_unit_test(bounds_of_priority_can_be_given),
 		cmocka_unit_test(a_pass_of_nothing_is_told_from_a_pass),
 		cmocka_unit_test(failed_is_worse_than_cannot_tell),

@@ -237,7 +237,10 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .native_ns = bsv_rows_get(rows, 3, 0),
 	                                                    .victim = victim,
 	                                                    .holder = bsv_rows_cell(rows, 6).text,
-	                                                    .sight = sight_read(rows, 7) },
+	                                                    .holder_ns = bsv_rows_get(rows, 7, 0),
+	                                                    .idle_ns = bsv_rows_get(rows, 8, 0),
+	                                                    .unknown_ns = bsv_rows_get(rows, 9, 0),
+	                                                    .sight = sight_read(rows, 10) },
 	                    bounds);
 	return 0;
 }

@@ -224,13 +224,35 @@ static const char *limit_text(char to[BSV_DURATION_TEXT], const struct bsv_bound
 	return bsv_duration(to, bounds->threshold.value);
 }
 
+enum { HELD_TEXT = 192 };
+
+/* Who held the lane during the longest wait: "; the lane was held mostly by hog". */
+static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_facts *f)
+{
+	double percent = f->max_gap_ns > 0 ? 100 / (double)f->max_gap_ns : 0;
+
+	*to = 0;
+	if (f->holder && 2 * f->holder_ns > f->max_gap_ns)
+		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.120s", f->holder);
+	else if (f->unknown_ns > f->idle_ns && f->unknown_ns >= f->holder_ns)
+		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
+		         percent * (double)f->unknown_ns);
+	else if (f->idle_ns > 0 && f->idle_ns >= f->holder_ns)
+		snprintf(to, HELD_TEXT, "; nobody held the lane for %.0f %% of that time",
+		         percent * (double)f->idle_ns);
+	else if (f->holder)
+		snprintf(to, HELD_TEXT, "; %.120s held the lane longest, %.0f %% of that time", f->holder,
+		         percent * (double)f->holder_ns);
+	return to;
+}
+
 void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_facts *f,
                          const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->threshold.given;
 	int64_t limit = given ? bounds->threshold.value : BSV_STARVED_NS;
 	int64_t hidden = longer_of(f->native_ns, longer_of(f->sight.hole_ns, f->sight.wait_ns));
-	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
+	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16], held[HELD_TEXT];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
@@ -240,9 +262,9 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		return;
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s%.120s",
+		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s",
 		             f->victim ? f->victim : "work that was ready", bsv_duration(gap, f->max_gap_ns),
-		             f->holder ? "; the lane was held mostly by " : "", f->holder ? f->holder : "");
+		             held_text(held, f));
 	} else if (f->unsure_ns > 0) {
 		rule_explain(ret, 0,
 		             "work that was ready waited %s for a lane; unknown whether that is more than ten times "

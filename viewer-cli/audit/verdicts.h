@@ -88,6 +88,7 @@ struct bsv_starvation_facts {
 	int64_t native_ns; /* longest time for which an execution of a native service was not on a cpu */
 	const char *victim,
 		*holder; /* of the longest wait: who waited, and the app that held the lane longest meanwhile; printable; NULL: unknown */
+	int64_t holder_ns, idle_ns, unknown_ns; /* of max_gap_ns: the holder had the lane; nobody had it; unknown */
 	struct bsv_sight sight;
 };
 

@@ -2,7 +2,7 @@
 -- If runs were lost, the median run of a model lies between two of the known runs, and so does the limit of its waits.
 @with@, @hidden@,
 episodes AS MATERIALIZED (@episodes@),
-waited AS MATERIALIZED (SELECT e.gap_ns, e.app_id, e.model, e.top_culprit_app_id, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
+waited AS MATERIALIZED (SELECT e.gap_ns, e.app_id, e.model, e.top_culprit_app_id, e.top_culprit_ns, e.execution_id, e.began, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
 -- runs of their models that were not recorded in full: from what is known of them to all the time that the service had them. Of a fenced execution
 -- the answer to its launch may be written before it runs, and ends nothing.
 ran AS MATERIALIZED (
@@ -22,10 +22,13 @@ limits AS MATERIALIZED (
 	SELECT model_id, max(least_ns) FILTER (WHERE nth_least = middle - skipped) AS least_ns, max(most_ns) FILTER (WHERE nth_most = middle) AS most_ns
 	FROM ranked GROUP BY model_id),
 judged AS MATERIALIZED (
-	SELECT w.gap_ns, w.app_id, w.model, w.top_culprit_app_id, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
+	SELECT w.gap_ns, w.app_id, w.model, w.top_culprit_app_id, w.top_culprit_ns, w.execution_id, w.began, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
 		@sure@ OR ifnull(w.gap_ns / 10 > l.least_ns, 1) AS possible
 	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id),
-worst AS (SELECT app_id, model, top_culprit_app_id FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1)
+worst AS (SELECT app_id, model, top_culprit_app_id, top_culprit_ns, execution_id, began, gap_ns FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1),
+unheld AS (
+	SELECT t.occupancy, sum(t.ended - t.began) AS ns FROM worst w JOIN wait t ON t.execution_id = w.execution_id
+	WHERE t.began >= w.began AND t.ended <= w.began + w.gap_ns GROUP BY 1)
 SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE j.sure) AS max_gap_ns,
 	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS unsure_ns,
 	CASE WHEN s.native THEN (
@@ -33,5 +36,8 @@ SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE
 		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = (p.exec >> 52 & 4095)) END AS native_ns,
 	(SELECT a.name FROM worst w JOIN apps a ON a.id = w.app_id) AS app, (SELECT model FROM worst) AS model,
 	(SELECT iif(w.top_culprit_app_id = w.app_id, 'work of its own app', a.name) FROM worst w JOIN apps a ON a.id = w.top_culprit_app_id) AS holder,
+	(SELECT top_culprit_ns FROM worst) AS holder_ns,
+	(SELECT sum(ns) FROM unheld WHERE occupancy = 'idle') AS idle_ns,
+	(SELECT sum(ns) FROM unheld WHERE occupancy = 'unknown') AS unknown_ns,
 	@sight@
 FROM sight s LEFT JOIN judged j ON 1

@@ -27,7 +27,9 @@ static void add_starved(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	bsv_scoped_text *victim = bsv_diagnosing_whose(app, model), *holder = NULL, *held = NULL;
 
 	holder = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
-	held = holder ? bsv_text(", while %s had the lane most of the time", holder) : strdup("");
+	held = holder ? bsv_text(", while %s had the lane %" PRId64 " %% of the time", holder,
+	                         bsv_diagnosing_number(row, "culprit_percent", 0))
+	              : strdup("");
 	bsv_diagnosing_add(
 		d,
 		(struct bsv_case_cause){
