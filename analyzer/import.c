@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "asked.h"
 #include "base/scratch.h"
 #include "decode/decode.h"
 #include "importer.h"
@@ -89,6 +90,8 @@ struct wants {
 	uint64_t horizon_ns; /* 0: as usual */
 	bool users_known;
 	struct bsa_importer_users users;
+	bool asked_known;
+	struct asked asked;
 };
 
 /* ---- what the machine did beside it ---- */
@@ -151,6 +154,7 @@ static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err 
 		.horizon_ns = wants->horizon_ns,
 		.service_uid = o->service_uid,
 		.users = wants->users_known ? &wants->users : NULL,
+		.asked = wants->asked_known ? &wants->asked : NULL,
 	};
 	const struct bsa_trace *t;
 	int r = bsa_decode_open(&p->decode, o->traces, o->n_traces, &decode_options, err);
@@ -248,8 +252,9 @@ static int run_pass(const struct bsa_import_options *options, const struct wants
 	if (ret_wants) {
 		ret_wants->horizon_ns = late < longest_horizon_ns ? late : longest_horizon_ns;
 		ret_wants->users_known = bsa_importer_wants_users(p.importer, &ret_wants->users);
+		ret_wants->asked_known = bsa_importer_wants_asked(p.importer, &ret_wants->asked);
 	}
-	if (ret_wants && (late || ret_wants->users_known))
+	if (ret_wants && (late || ret_wants->users_known || ret_wants->asked_known))
 		return 0;
 	return pass_finish(&p, ret, err);
 }
@@ -265,7 +270,7 @@ int bsa_import(const struct bsa_import_options *options, struct bsa_imported *re
 	atomic_store(&stop_asked, false);
 	bsa_scratch_clean();
 	r = run_pass(options, &usual, &wants, &imported, err);
-	if (r >= 0 && (wants.horizon_ns || wants.users_known))
+	if (r >= 0 && (wants.horizon_ns || wants.users_known || wants.asked_known))
 		r = run_pass(options, &wants, NULL, &imported, err);
 	if (r < 0)
 		return r;

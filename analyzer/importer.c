@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asked.h"
 #include "decode/decode.h"
 #include "fold/fold.h"
 #include "machine.h"
@@ -29,6 +30,7 @@ struct known {
 	unsigned group;
 	bool compact, over; /* over: the fold of its group is */
 	uint32_t uid;
+	uint32_t service; /* pid of the service that was asked for alone; 0: all */
 	uint64_t impostors;
 };
 
@@ -72,6 +74,7 @@ struct bsa_importer {
 	bool refused;
 	bool second, again; /* second: users is what a first go found out; again: there should be one */
 	struct bsa_importer_users users;
+	struct asked asked;
 	struct once once[ONCE]; /* by what they are of, the last one each */
 };
 
@@ -107,6 +110,10 @@ int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_option
 	memset(&im->users, 0xff, sizeof(im->users));
 	if (options->users)
 		im->users = *options->users;
+	if (options->asked) {
+		im->asked = *options->asked;
+		asked_rewind(&im->asked);
+	}
 	*ret = im;
 	return 0;
 }
@@ -139,7 +146,9 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 {
 	const char *const from[] = { t->uuid, t->path, t->host, t->session, t->clock };
 
-	*k = (struct known){ .group = t->clock_group, .compact = t->compact, .uid = t->uid };
+	*k = (struct known){
+		.group = t->clock_group, .compact = t->compact, .uid = t->uid, .service = t->scope.service
+	};
 	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
 		k->strings[i] = strdup(from[i]);
 		if (!k->strings[i]) {
@@ -450,7 +459,7 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 	if (counts < 0)
 		return no_memory(err);
 	of->impostors += !counts;
-	if (!counts)
+	if (!counts || !asked_event(&im->asked, of->service, e))
 		return 0;
 	r = refuse_event(im, e, err);
 	if (r < 0)
@@ -472,6 +481,8 @@ int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
 	if (im->refused)
 		return bsa_fail(err, BSA_E_INPUT, "%s", im->refusal.text);
 	r = end_group(im, err);
+	if (im->asked.known)
+		bsa_store_others(im->store, asked_left_out(&im->asked));
 	return r < 0 ? r : bsa_store_finish(im->store, err);
 }
 
@@ -501,6 +512,15 @@ uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im)
 	uint64_t latest = latest_summary(im);
 
 	return latest > im->horizon_ns ? latest : 0;
+}
+
+bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret)
+{
+	bool again = asked_again(&im->asked);
+
+	if (again)
+		*ret = im->asked;
+	return again;
 }
 
 bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct asked;
 struct bsa_trace;
 struct bsa_decoded;
 struct machine_state;
@@ -27,6 +28,8 @@ struct bsa_importer_options {
 		*service_uid; /* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
 	/* results of the first pass; NULL: this is the first pass. Borrowed for the call */
 	const struct bsa_importer_users *users;
+	/* the services that were asked for alone, as the first pass found them; NULL: they are not known. Borrowed for the call */
+	const struct asked *asked;
 };
 
 /* The user of the service, in each clock group. */
@@ -78,6 +81,12 @@ void bsa_importer_stop(struct bsa_importer *im);
 
 /* Counts so far. */
 struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im);
+
+/*
+ * After the last record, and before finish: events of services that were not asked for counted, before it was known which those are. The traces are
+ * to be imported again, with *ret. False: *ret untouched.
+ */
+bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret);
 
 /*
  * After the last record, and before finish: events of users counted, or did not, before it was known who the service's user is. The

@@ -7,12 +7,11 @@
 #include "fold/list.h"
 #include "fold/table.h"
 #include "fold/valid.h"
+#include "instance.h"
 
 enum {
-	INSTANCES = 4096,
 	INSTANCE_SHIFT = 20,
 	EXEC_SHIFT = 32,
-	NO_INSTANCE = INSTANCES,
 	CLAIMS_MAX = 64, /* users that say they have the service; of more none is remembered */
 	CLOSED_MAX =
 		1 << 16, /* connections and streams that are kept after their end, for what is still told of them */
@@ -20,8 +19,6 @@ enum {
 		1 << 14,   /* numbers that are not announced, of which clients tell: who tells of more is a forger, */
 	CLAIMANTS_MAX = 4, /* a user that claims a number that so many others claim is a forger, too */
 	TELLING_NS = 20000000, /* in which a service that has told its state has told of all that it has */
-	OWNER_MODEL = 0,       /* the catalogue's numbers */
-	OWNER_EXEC = 2
 };
 
 /* Objects that the service announces for a user. Each kind has numbers of its own. */
@@ -270,77 +267,6 @@ static uint32_t peer_user(const struct users *u, uint32_t number, enum peer_kind
 
 /* ---- whose numbers ---- */
 
-static unsigned instance_of_owner(uint8_t owner, uint64_t id)
-{
-	if (owner == OWNER_MODEL || owner == BSA_OWNER_STREAM || owner == BSA_OWNER_CONNECTION)
-		return id <= UINT32_MAX ? (unsigned)(id >> INSTANCE_SHIFT) : NO_INSTANCE;
-	return owner == OWNER_EXEC ? (unsigned)(id >> (INSTANCE_SHIFT + EXEC_SHIFT)) : NO_INSTANCE;
-}
-
-/* The instance whose number it is about. NO_INSTANCE: it does not say. */
-static unsigned instance_of(const struct bsa_event *e)
-{
-#define BY(kind, field)  \
-	case BSA_##kind: \
-		return BSA_OF(e, kind)->field >> INSTANCE_SHIFT;
-#define BY_EXEC(kind)    \
-	case BSA_##kind: \
-		return (unsigned)(BSA_OF(e, kind)->exec >> (INSTANCE_SHIFT + EXEC_SHIFT));
-#define BY_OWNER(kind)   \
-	case BSA_##kind: \
-		return instance_of_owner(BSA_OF(e, kind)->owner, BSA_OF(e, kind)->owner_id);
-
-	switch ((enum bsa_kind)e->kind) {
-	case BSA_service_state:
-		return BSA_OF(e, service_state)->instance < INSTANCES ? BSA_OF(e, service_state)->instance
-		                                                      : NO_INSTANCE;
-		BY(client_connect, conn)
-		BY(client_disconnect, conn)
-		BY(model_prepare, conn)
-		BY(model_release, model)
-		BY(stream_open, stream)
-		BY(stream_close, stream)
-		BY(buffer_allocate, conn)
-		BY(buffer_copy, buffer)
-		BY(buffer_reject, buffer)
-		BY(buffer_free, buffer)
-		BY_OWNER(pool_map)
-		BY_OWNER(pool_unmap)
-		BY_OWNER(resource_exhausted)
-		BY_OWNER(app_span)
-		BY_EXEC(exec_submit)
-		BY_EXEC(fmq_write)
-		BY_EXEC(fmq_read)
-		BY_EXEC(request_decode)
-		BY_EXEC(fence_wait)
-		BY_EXEC(slot_lookup)
-		BY_EXEC(slot_fetch)
-		BY_EXEC(sched_enqueue)
-		BY_EXEC(sched_dispatch)
-		BY_EXEC(sched_preempt)
-		BY_EXEC(sched_resume)
-		BY_EXEC(checkpoint)
-		BY_EXEC(op_end)
-		BY_EXEC(loop_iteration)
-		BY_EXEC(exec_end)
-		BY_EXEC(deadline_miss)
-		BY_EXEC(exec_return)
-		BY_EXEC(fence_signal)
-		BY_EXEC(exec_client)
-		BY_EXEC(exec_service)
-		BY_EXEC(exec_state)
-		BY_EXEC(exec_delay)
-	case BSA_performance_hold:
-	case BSA_loss:
-	case BSA_N_KINDS:
-		break;
-	}
-	return NO_INSTANCE;
-#undef BY
-#undef BY_EXEC
-#undef BY_OWNER
-}
-
 /* Numbers below those of all instances are of models that a process calls as it likes. */
 static bool is_within(uint64_t number, unsigned instance)
 {
@@ -525,7 +451,7 @@ int users_event(struct users *u, const struct bsa_event *e)
 	}
 	if (!u->several || uid == USERS_UNKNOWN || is_nobodys(e))
 		return 1;
-	instance = instance_of(e);
+	instance = instance_of_event(e);
 	if (uid == u->assumed) /* the service's user may be a client, too */
 		return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : 1;
 	if (is_own(u, e, instance, uid) || (instance < INSTANCES && tells_of_itself(u, e, instance, uid)))

@@ -350,6 +350,11 @@ void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_
 	write_number(s, "scope_service", service ? service : NOTHING);
 }
 
+void bsa_store_others(struct bsa_store *s, uint64_t executions)
+{
+	write_number(s, "scope_others", (int64_t)executions);
+}
+
 void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uint64_t delays)
 {
 	if (!read && !left_out)

@@ -74,6 +74,11 @@ records service --service "$tmp/socket"
 says "scope service=$daemon: LTTng leaves out what services other than pid $daemon emit"
 is "$(services service)" '"here,there"'
 is "$(answered service)" 'here there '
+is "$("$burstscope" sql -q --format csv service.db 'SELECT count(*) FROM execution WHERE app_id IS NULL' | tail -n 1)" 0
+for all in summary fairness misses doctor; do
+	said=$("$burstscope" $all service 2>&1 >/dev/null)
+	says "scope: service=$daemon; the import left out the executions of other services, "
+done
 records both --service "$tmp/other" --pid "$here"
 is "$(answered both)" ''
 

@@ -407,6 +407,16 @@ static char *scoped_streams(const char *app, int64_t pid, int64_t service)
 	               : NULL;
 }
 
+/* What is said of a recording of a service alone, of which the import left out @others executions, at least. */
+static char *service_text(int64_t service, int64_t others)
+{
+	if (!others)
+		return bsv_text("scope: service=%" PRId64 "; no execution of another service was recorded", service);
+	return bsv_text("scope: service=%" PRId64 "; the import left out the executions of other services, %" PRId64
+	                " at least",
+	                service, others);
+}
+
 static char *scope_text(const struct bsv_command *command, const char *app, int64_t pid, int64_t service)
 {
 	char of_pid[40] = "", of_service[40] = "";
@@ -425,7 +435,7 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 	bsv_scoped_rows *r = NULL;
 	int came = bsv_rows_query(&r, input->db, bsv_sql_input_scope, err);
 	const char *app;
-	int64_t pid, service;
+	int64_t pid, service, others;
 
 	if (came >= 0)
 		came = bsv_rows_step(r, err);
@@ -434,13 +444,15 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 	app = bsv_rows_cell(r, 0).text;
 	pid = bsv_rows_get(r, 1, -1);
 	service = bsv_rows_get(r, 2, -1);
+	others = bsv_rows_get(r, 3, -1);
 	if (!app && pid < 0 && service < 0)
 		return 0;
 	input->scope = scoped_streams(app, pid, service);
 	if (!input->scope)
 		return bsv_no_memory(err);
 	if (!call->common.quiet)
-		print_notice(scope_text(call->command, app, pid, service));
+		print_notice(!app && pid < 0 && others >= 0 ? service_text(service, others)
+		                                            : scope_text(call->command, app, pid, service));
 	return 0;
 }
 

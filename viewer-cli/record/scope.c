@@ -136,7 +136,12 @@ const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 		snprintf(lttng + n, sizeof(lttng) - n, "%sapps other than pid %" PRIu32, n ? ", and of " : "", s->pid);
 	else if (is_uid(s->app))
 		snprintf(lttng + n, sizeof(lttng) - n, "%sapps of other users than %s", n ? ", and of " : "", s->app);
-	if (*lttng)
+	if (s->service && !*s->app && !s->pid)
+		snprintf(to, BSV_SCOPE_TEXT,
+		         "scope %s: LTTng leaves out what %s emit; what their apps emit is recorded, and left out "
+		         "by the import",
+		         bsv_scope_text(s, text), lttng);
+	else if (*lttng)
 		snprintf(to, BSV_SCOPE_TEXT,
 		         "scope %s: LTTng leaves out what %s emit; the service's events about other executions are "
 		         "recorded, and left out when the recording is read",

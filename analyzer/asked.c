@@ -1,0 +1,52 @@
+/* asked.c -- see asked.h. */
+#include "asked.h"
+
+#include <string.h>
+
+/* Instance 0 stands for numbers that no service handed out. A miss of no execution is told by its model. */
+static unsigned whose(const struct bsa_event *e)
+{
+	unsigned instance = instance_of_event(e);
+
+	if (!instance && e->kind == BSA_deadline_miss)
+		instance = instance_of_number(BSA_OF(e, deadline_miss)->model);
+	return instance ? instance : NO_INSTANCE;
+}
+
+bool asked_event(struct asked *a, uint32_t service, const struct bsa_event *e)
+{
+	unsigned instance = service ? whose(e) : NO_INSTANCE;
+
+	if (instance == NO_INSTANCE)
+		return true;
+	if (e->kind == BSA_service_state && BSA_OF(e, service_state)->pid == service)
+		a->known = a->is_asked[instance] = true;
+	if (!a->known || a->is_asked[instance]) {
+		a->counted[instance] = true;
+		return true;
+	}
+	a->left[instance] = true;
+	a->submits += e->kind == BSA_exec_submit;
+	a->sums += e->kind == BSA_exec_client;
+	return false;
+}
+
+bool asked_again(const struct asked *a)
+{
+	for (unsigned i = 0; a->known && i < INSTANCES; i++)
+		if (a->is_asked[i] ? a->left[i] : a->counted[i])
+			return true;
+	return false;
+}
+
+void asked_rewind(struct asked *a)
+{
+	memset(a->counted, 0, sizeof(a->counted));
+	memset(a->left, 0, sizeof(a->left));
+	a->submits = a->sums = 0;
+}
+
+uint64_t asked_left_out(const struct asked *a)
+{
+	return a->submits > a->sums ? a->submits : a->sums;
+}
