@@ -225,7 +225,7 @@ static void print_paragraph(const struct demo *d, const char *text)
 	bsv_print_wrapped(stdout, &d->screen, BSV_PLAIN, text, 0);
 }
 
-/* The latest miss with the most frequent cause; 0: no deadline was missed. */
+/* The most late miss with the most frequent cause; 0: no deadline was missed. */
 static int example_miss(int64_t *ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db;

@@ -367,12 +367,12 @@ const struct bsv_command bsv_explain = {
 	.name = "explain",
 	.operands = "EXEC [INPUT]",
 	.says = "explain one execution: where its time went, and what delayed it",
-	.examples = "  burstscope explain worst                           # the latest miss of the newest "
+	.examples = "  burstscope explain worst                           # the most late miss of the newest "
 		    "recording\n"
 		    "  burstscope explain 4711 bursts.db                  # by execution.id\n"
 		    "  burstscope explain slowest --where \"app = 'camera'\"\n"
 		    "  burstscope explain 0x2fc00004/17 bursts.db -v      # by stream and place; both ledgers\n",
-	.more = "EXEC is an execution.id; STREAM/SEQ, as in the trace; worst, the latest miss; or slowest, the "
+	.more = "EXEC is an execution.id; STREAM/SEQ, as in the trace; worst, the most late miss; or slowest, the "
 		"longest\n"
 		"from end to end. worst and slowest choose among the executions that --where, --from and --to pick.\n"
 		"\n"

@@ -75,11 +75,24 @@ static const char *misses_text(struct bsv_auditing *a, const struct bsv_missed *
 	                      bsv_percent(percent, t->missed, t->deadlines));
 }
 
-static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found)
+/* Do --where, --from and --to leave no execution? Then nothing is known of deadlines. */
+static bool picks_none(struct bsv_auditing *a, const struct bsv_missed *t, const struct bsv_hole *kinds)
+{
+	bsv_scoped_rows *total = NULL;
+
+	if (!a->input.picks || t->deadlines || t->unknown)
+		return false;
+	total = bsv_audit_rows(a, bsv_sql_misses_total, kinds);
+	return total && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
+}
+
+static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found, bool none)
 {
 	char misses[BSV_COUNT_MAX];
 	const char *cause = "", *first = misses_text(a, t);
 
+	if (none)
+		return "no execution fits";
 	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
 	if (!t->missed)
@@ -171,14 +184,15 @@ static struct bsv_rows *rows_or_null(struct bsv_rows *rows)
 	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
 }
 
-static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const struct questions *q)
+static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const struct questions *q, bool *ret_none)
 {
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
 	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
 	struct bsv_rows *without = rows_or_null(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
-	const char *first = headline_of(a, t, &found);
+	const bool none = picks_none(a, t, q->kinds);
+	const char *first = headline_of(a, t, &found, none);
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
@@ -191,7 +205,7 @@ static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const str
 	if (without)
 		bsv_audit_part_of(a, "without", "replays without a culprit; model empty: without the whole app",
 		                  bsv_sql_misses_without, NULL, without);
-	bsv_audit_part(a, "worst", "latest misses; executions submitted after their deadline are last",
+	bsv_audit_part(a, "worst", "misses, the most late first; executions submitted after their deadline are last",
 	               bsv_sql_misses_worst, q->worst);
 	hide_unless_missed(a, t);
 	if (by != BY_CAUSE) {
@@ -200,6 +214,7 @@ static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const str
 	}
 	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
 	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
+	*ret_none = none;
 	return totals;
 }
 
@@ -209,8 +224,10 @@ static struct bsv_rows *preparation_rows(struct bsv_auditing *a)
 	return a->input.picks ? NULL : rows_or_null(bsv_audit_rows(a, bsv_sql_preparations, NULL));
 }
 
-static void add_notes(struct bsv_auditing *a, const struct bsv_missed *t)
+static void add_notes(struct bsv_auditing *a, const struct bsv_missed *t, bool none)
 {
+	if (none)
+		return;
 	if (!t->deadlines) {
 		bsv_answer_note(a->answer,
 		                "The events contain only deadlines that an app passes to the service; others cannot be "
@@ -235,6 +252,7 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	struct questions questions;
 	struct bsv_rows *prepared;
 	struct bsv_missed totals;
+	bool none;
 	int r = bsv_auditing_open(&a, call, err);
 
 	if (r < 0)
@@ -244,11 +262,11 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	questions = questions_make(&a, (enum by)o->by);
-	totals = add_parts(&a, (enum by)o->by, &questions);
+	totals = add_parts(&a, (enum by)o->by, &questions, &none);
 	if (prepared)
 		bsv_audit_part_of(&a, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
 		                  prepared);
-	add_notes(&a, &totals);
+	add_notes(&a, &totals, none);
 	return bsv_answer_print(a.answer, false, err);
 }
 

@@ -1,4 +1,4 @@
--- misses_worst: one row per miss, the latest first: its primary cause and its culprit. Executions submitted after their deadline are last. Leaves out
+-- misses_worst: one row per miss, the most late first: its primary cause and its culprit. Executions submitted after their deadline are last. Leaves out
 -- misses of unknown lateness.
 @with@, latest AS MATERIALIZED ( -- of all of them no more is looked up than it takes to find these
 	SELECT p.id, coalesce(p.deadline < p.submitted, 0) AS passed, p.lateness_ns

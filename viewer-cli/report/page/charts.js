@@ -312,6 +312,6 @@ export function worstOf(world, most) {
 		.map((/** @type {number} */ i) => ({ id: executions.id.get(i), app: world.appName(executions.app_id.get(i)), model: world.modelName(executions.model_id.get(i)),
 			miss: world.word(executions.miss_word, i), late_ns: late(i), cause: world.causeOf(executions.id.get(i)), began: time(executions.began.get(i)) }));
 
-	return rows.length ? tableOf('The latest ones, each a link into the timeline', [{ name: 'id', class: 'id' }, { name: 'app', class: 'text' }, { name: 'model', class: 'text' },
+	return rows.length ? tableOf('The most late ones, each a link into the timeline', [{ name: 'id', class: 'id' }, { name: 'app', class: 'text' }, { name: 'model', class: 'text' },
 		{ name: 'miss', class: 'label' }, { name: 'late_ns', class: 'duration' }, { name: 'cause', class: 'label' }, { name: 'began', class: 'text' }], rows) : null;
 }
