@@ -33,6 +33,12 @@ struct found {
 	struct bsv_rows *causes, *culprits, *victims;
 };
 
+struct counted {
+	struct bsv_missed missed;
+	int64_t blamed; /* missed deadlines that have a culprit in the table of culprits */
+	bool none;      /* no execution was picked */
+};
+
 /* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
 static struct bsv_missed victims_total(struct bsv_rows *victims, size_t n_deadlines)
 {
@@ -58,6 +64,18 @@ static const char *main_culprit(struct bsv_auditing *a, struct bsv_rows *rows, c
 			return bsv_audit_text(a, " (mostly %s's %s)", app, model);
 	}
 	return "";
+}
+
+/* The misses in the table of culprits: those of which one execution is known to be the culprit. */
+static int64_t blamed_total(struct bsv_rows *culprits)
+{
+	int64_t ret = 0;
+
+	if (culprits)
+		bsv_rows_again(culprits);
+	while (culprits && bsv_rows_step(culprits, NULL) > 0)
+		ret += bsv_rows_get(culprits, 3, 0);
+	return ret;
 }
 
 /* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
@@ -184,7 +202,7 @@ static struct bsv_rows *rows_or_null(struct bsv_rows *rows)
 	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
 }
 
-static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const struct questions *q, bool *ret_none)
+static void add_parts(struct bsv_auditing *a, enum by by, const struct questions *q, struct counted *ret)
 {
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
@@ -193,6 +211,7 @@ static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const str
 	struct bsv_rows *without = rows_or_null(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
 	const bool none = picks_none(a, t, q->kinds);
 	const char *first = headline_of(a, t, &found, none);
+	const int64_t blamed = blamed_total(found.culprits);
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
@@ -214,8 +233,7 @@ static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const str
 	}
 	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
 	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
-	*ret_none = none;
-	return totals;
+	*ret = (struct counted){ .missed = totals, .blamed = blamed, .none = none };
 }
 
 /* Deadlines of preparing models; NULL: there were none. Not with conditions on executions, which pick no preparations. */
@@ -224,9 +242,12 @@ static struct bsv_rows *preparation_rows(struct bsv_auditing *a)
 	return a->input.picks ? NULL : rows_or_null(bsv_audit_rows(a, bsv_sql_preparations, NULL));
 }
 
-static void add_notes(struct bsv_auditing *a, const struct bsv_missed *t, bool none)
+static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 {
-	if (none)
+	const struct bsv_missed *t = &counted->missed;
+	char blamed[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+
+	if (counted->none)
 		return;
 	if (!t->deadlines) {
 		bsv_answer_note(a->answer,
@@ -241,6 +262,13 @@ static void add_notes(struct bsv_auditing *a, const struct bsv_missed *t, bool n
 	                "replay; unsure: misses for which the replay cannot tell; lost: time beyond the typical one, "
 	                "added up over the misses, so "
 	                "executions that waited at the same time count once each.");
+	if (counted->blamed < t->missed)
+		bsv_answer_note(
+			a->answer,
+			"Misses by culprit has %s of %s misses. The others have a cause without a culprit, or no "
+			"single execution is known to have held the lane; where only one app can have held it, "
+			"burstscope summary counts them for that app, too.",
+			bsv_count(blamed, (uint64_t)counted->blamed), bsv_count(all, (uint64_t)t->missed));
 	bsv_answer_note(a->answer, "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                           "misses --part ledgers");
 }
@@ -251,8 +279,7 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	cleanup_auditing a = { 0 };
 	struct questions questions;
 	struct bsv_rows *prepared;
-	struct bsv_missed totals;
-	bool none;
+	struct counted counted;
 	int r = bsv_auditing_open(&a, call, err);
 
 	if (r < 0)
@@ -262,11 +289,11 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	questions = questions_make(&a, (enum by)o->by);
-	totals = add_parts(&a, (enum by)o->by, &questions, &none);
+	add_parts(&a, (enum by)o->by, &questions, &counted);
 	if (prepared)
 		bsv_audit_part_of(&a, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
 		                  prepared);
-	add_notes(&a, &totals, none);
+	add_notes(&a, &counted);
 	return bsv_answer_print(a.answer, false, err);
 }
 
