@@ -316,7 +316,7 @@ static int print_table(FILE *to, const struct bsv_answer *a, const struct part *
 
 	if (r < 0)
 		return r;
-	if (!named)
+	if (!named || a->call->asked.verdict) /* the exit status needs its reason */
 		print_verdict(to, s, a);
 	for (size_t i = 0; !named && i < a->n_notes; i++) {
 		fputs(i ? "" : "\n", to);

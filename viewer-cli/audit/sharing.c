@@ -182,9 +182,8 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
 	if (w->figure == DEADLINES)
 		rule_explain(j,
-		             "%.80s's executions met %" PRId64 " of %" PRId64
-		             " deadlines; under fair sharing at least %" PRId64
-		             " would have been met (limit: 25 %% more)%s",
+		             "%.80s's executions left the lane in time for %" PRId64 " of %" PRId64
+		             " deadlines; under fair sharing for at least %" PRId64 " (limit: 25 %% more)%s",
 		             app_name(w->app), w->is, of->due, w->ideal, taker_text(by, w));
 	else if (!w->figure)
 		rule_explain(j,
@@ -217,9 +216,9 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		rule_explain(j, "every app got at least half of what fair sharing would have given it%s", rest);
 	else if (w->figure == DEADLINES)
 		rule_explain(j,
-		             "nearest to the limit, %.80s's executions met %" PRId64 " of %" PRId64
-		             " deadlines; under fair sharing at least %" PRId64
-		             " would have been met (limit: 25 %% more)%s",
+		             "nearest to the limit, %.80s's executions left the lane in time for %" PRId64
+		             " of %" PRId64 " deadlines; under fair sharing for at least %" PRId64
+		             " (limit: 25 %% more)%s",
 		             app_name(w->app), w->is, w->app->of.due, w->ideal, rest);
 	else if (w->slower <= 0)
 		rule_explain(j, "no app would have been quicker on average under fair sharing%s", rest);
@@ -313,13 +312,13 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	} else if (worst.unknown) {
 		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
 	} else if (given_up) {
-		rule_explain(ret,
-		             "%" PRId64
-		             " of %.80s's executions were refused or given up for their deadlines, and %" PRId64
-		             " were answered: how many fair sharing would have let meet their deadlines is not known "
-		             "(%" PRId64 " to %" PRId64 " of %" PRId64 "; as recorded, %" PRId64 ")",
-		             given_up->given_up, app_name(given_up), given_up->of.n, given_up->of.ideal_met_least,
-		             given_up->of.ideal_met_most, given_up->of.due, given_up->of.met);
+		rule_explain(
+			ret,
+			"%" PRId64 " of %.80s's executions were refused or given up for their deadlines, and %" PRId64
+			" were answered: how many would have left the lane in time under fair sharing is not known "
+			"(%" PRId64 " to %" PRId64 " of %" PRId64 "; as recorded, %" PRId64 ")",
+			given_up->given_up, app_name(given_up), given_up->of.n, given_up->of.ideal_met_least,
+			given_up->of.ideal_met_most, given_up->of.due, given_up->of.met);
 	} else if (left_out == sharing) {
 		rule_explain(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
 	} else {

@@ -151,17 +151,19 @@ static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sh
 		a->answer,
 		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "
 		"ready or on a lane; got: fair work over "
-		"work. See docs/figures.md, Verdicts.");
+		"work. Met: off its last lane in time; the way back to the app comes on top, so misses may count more "
+		"missed deadlines. See docs/figures.md, Verdicts.");
 	if (timed)
 		bsv_answer_note(a->answer,
 		                "Shares and lags cover the windows of 100 ms that lie between --from and --to.");
 	bsv_answer_note(
 		a->answer,
-		"Behind at most: the lane time that an app was entitled to and did not get since it was last idle.");
+		"Ratio, of lane time: received by entitled; max lag: at most so much lane time was the app entitled "
+		"to and did not get since it was last idle. Without --bound the verdict judges got and the response "
+		"times or deadlines, not the ratio.");
 	bsv_answer_note(a->answer,
-	                "Jain's index is 1 if all apps got the same part of their fair share, and 1/n if one of "
-	                "n apps got "
-	                "everything; see also --part windows");
+	                "Min ratio, median ratio: of windows, Jain's index: 1 if all apps got the same part of their "
+	                "fair share, and 1/n if one of n apps got everything; see also --part windows");
 }
 
 static int fairness_run(const struct bsv_call *call, struct bsa_err *err)
