@@ -49,6 +49,18 @@ said=$(<err)
 stopped 0
 whole
 
+# ---- asked to stop while a case is being made, and asked again ----
+
+begin_slowly
+watches "$tmp/slow/burstscope" --on miss --before 1s --after 100ms --cooldown 0s
+awaits '[[ -e $tmp/importing ]]' 'an import begins'
+kill "$watcher"
+awaits 'grep -Eq "^[1-9][0-9]* cases? (is|are) pending: watch ends when that is done; a second Ctrl-C ends it at once$" err' 'how many cases are pending'
+kill "$watcher"
+over 0
+grep -Eq '^[1-9][0-9]* cases? (is|are) unfinished; the next watcher finishes what is in .*/cases$' err || wrong "asked twice to stop, it says: $(<err)"
+[[ $(ls -d cases/*.half) ]] || wrong 'asked twice to stop, it leaves no case to be finished'
+
 # ---- a condition while a case is being made ----
 
 no_more

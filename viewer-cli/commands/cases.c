@@ -214,8 +214,9 @@ static void add_notes(struct bsv_answer *a, const struct cases *c, const char *d
 
 	if (c->half)
 		bsv_answer_note(
-			a, "%s %s unfinished: a watcher is writing it, or was killed; the next watcher finishes it",
-			bsv_count(n, c->half), bsv_plural(c->half, "case is", "cases are"));
+			a, "%s %s unfinished: a watcher is at work, or was killed, and then the next one finishes %s",
+			bsv_count(n, c->half), bsv_plural(c->half, "case is", "cases are"),
+			bsv_plural(c->half, "it", "them"));
 	if (c->unreadable)
 		bsv_answer_note(a, "%s %s no readable case.json", bsv_count(n, c->unreadable),
 		                bsv_plural(c->unreadable, "case has", "cases have"));

@@ -139,13 +139,24 @@ static void tell_manager(const struct watching *w)
 
 /* ---- armed, or not ---- */
 
+/* Cases that have been captured and are not made yet. */
+static size_t cases_captured(const struct watching *w)
+{
+	return w->n_queue + w->saving + (w->maker > 0);
+}
+
 static void take_signal(struct watching *w, int ms)
 {
 	bool typed = false;
 	int signal = bsv_signals_next(&w->signals, ms, &typed);
+	size_t pending = cases_captured(w) + (w->armed && w->next.n_fired);
+	char n[BSV_COUNT_MAX];
 
 	if (!signal || signal == SIGCHLD)
 		return;
+	if (!w->stopping && pending)
+		print_notice(w, "%s %s pending: watch ends when that is done; a second Ctrl-C ends it at once",
+		             bsv_count(n, pending), bsv_plural(pending, "case is", "cases are"));
 	w->at_once = w->stopping;
 	w->stopping = true;
 	w->due = now_signed(); /* make a case now of what has fired so far */
@@ -1049,6 +1060,17 @@ static bool is_over(const struct watching *w)
 	return w->at_once || (w->stopping && !w->maker && !w->n_queue && !w->saving && (!w->next.n_fired || !w->armed));
 }
 
+/* The cases that a second signal leaves. */
+static void say_unfinished(const struct watching *w)
+{
+	size_t n = cases_captured(w);
+	char text[BSV_COUNT_MAX];
+
+	if (n)
+		print_notice(w, "%s %s unfinished; the next watcher finishes what is in %s", bsv_count(text, n),
+		             bsv_plural(n, "case is", "cases are"), w->store.directory);
+}
+
 static void watch_loop(struct watching *w)
 {
 	while (!is_over(w)) {
@@ -1057,6 +1079,8 @@ static void watch_loop(struct watching *w)
 			w->stopping = true;
 		watch_step(w);
 	}
+	if (w->at_once && !has_enough(w))
+		say_unfinished(w);
 	if (!w->maker)
 		return;
 	kill(w->maker, SIGKILL);
