@@ -427,8 +427,9 @@ async function beside() {
 	equal('intervals that are drawn', await b.value("document.querySelector('figure.wide canvas').ariaLabel.split('; ').length"), Math.min(40, known.length));
 	const worse = diff.rows.filter((r) => ['slower', r.measure === 'answers' ? 'fewer' : 'more'].includes(r.verdict)).length;
 	const changed = diff.rows.filter((r) => ['slower', 'faster', 'more', 'fewer'].includes(r.verdict)).length;
-	equal('the first screen counts differences', await b.value("document.querySelector('#findings .trust').textContent.match(/Of (\\d+) .* (\\d+) are worse, (\\d+) better, and of (\\d+)/).slice(1).map(Number)"),
-		[diff.rows.length, worse, changed - worse, diff.rows.length - changed]);
+	const same = diff.rows.filter((r) => r.verdict === 'not distinguishable').length, untested = diff.rows.filter((r) => r.verdict === 'too few' || r.verdict === 'only in B').length;
+	equal('the first screen counts differences', await b.value("document.querySelector('#findings .trust').textContent.match(/In B (\\d+) figures are worse, (\\d+) better, (\\d+) not distinguishable, and of (\\d+) it cannot be told; (\\d+) were not compared/).slice(1).map(Number)"),
+		[worse, changed - worse, same, diff.rows.length - changed - same - untested, untested]);
 	equal('some differ', changed > 0, true);
 	const [pair] = diff.parts.find((p) => p.name === 'groups').rows.filter((r) => r.cold === 'warm');
 	equal('distributions of what both ran', await b.value(`[...document.querySelectorAll('#compare figcaption')].some((f) => f.textContent === '${pair.app}, ${pair.model}')`), true);

@@ -353,7 +353,7 @@ static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows
 
 		if (c->people && (!is_for_people(of) || (!p->tested && i != BSV_P50)))
 			continue;
-		if (!p->a || !p->b)
+		if (!p->a || (!p->b && of->verdict != BSV_TOO_FEW)) /* as changes_count counts it */
 			verdict = p->a ? "only in A" : "only in B";
 		add_group(c, rows, p);
 		add_test(c, rows, measures[i], verdict, of, duration_or_none(a, of->a), duration_or_none(b, of->b),

@@ -126,6 +126,14 @@ export function changeOf(row) {
 	return ['faster', 'more', 'fewer'].includes(row.verdict) ? -1 : 0;
 }
 
+/** How many figures became what, by the same count as the headline of burstscope diff. @param {any[]} rows of burstscope diff */
+export function differencesIn(rows) {
+	const of = (/** @type {(row: any) => boolean} */ is) => rows.filter(is).length, worse = of((row) => changeOf(row) > 0), better = of((row) => changeOf(row) < 0);
+	const same = of((row) => row.verdict === 'not distinguishable'), untested = of((row) => ['too few', 'only in B'].includes(row.verdict));
+
+	return { worse, better, same, untested, unsure: rows.length - worse - better - same - untested };
+}
+
 /** @param {any} row */
 function nameOfDifference(row) {
 	return [[row.app, row.model].filter(Boolean).join('/'), row.path, row.cold, row.measure].filter(Boolean).map((text) => shown(String(text))).join(' ');

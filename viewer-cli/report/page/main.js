@@ -1,5 +1,5 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
-import { changeOf, Comparison } from './compare.js';
+import { Comparison, differencesIn } from './compare.js';
 import { answersOf, jsonOf, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, interferenceMatrix, missesMatrix, worstOf } from './charts.js';
 import { onOtherColours } from './draw.js';
@@ -17,8 +17,8 @@ const byId = (id) => /** @type {any} */ (document.getElementById(id));
 
 /** In a line what the page compares, and what came of it. @param {Record<string, any>} answers @param {any} about */
 function fillComparedWith(answers, about) {
-	const { rows = [], verdict, error } = answers.diff ?? {}, of = (/** @type {number} */ way) => rows.filter((/** @type {any} */ row) => changeOf(row) === way).length;
-	const outcome = error ? `${titled(sentence(error))}.` : `Of ${count(rows.length)} figures, in B ${count(of(1))} are worse, ${count(of(-1))} better, and of ${count(of(0))} no difference is certain; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}.`;
+	const { rows = [], verdict, error } = answers.diff ?? {}, { worse, better, same, unsure, untested } = differencesIn(rows);
+	const outcome = error ? `${titled(sentence(error))}.` : `In B ${count(worse)} figures are worse, ${count(better)} better, ${count(same)} not distinguishable, and of ${count(unsure)} it cannot be told; ${count(untested)} were not compared; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}.`;
 
 	byId('compare').hidden = byId('to-compare').hidden = false;
 	byId('in-findings').append(make('p', { class: 'trust' }, make('strong', {}, 'Compared: '), `A is ${shown(about.database)}, and B is ${shown(about.other)}. ${outcome} `,
