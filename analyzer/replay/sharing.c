@@ -21,8 +21,11 @@ enum {
 #define LONGEST_NS (UINT64_C(1) << 61) /* limit of a time, and of the sum of all runs, so that both can be added */
 #define NONE UINT32_MAX
 
-/* What is replayed: each part with USUAL lane times, and with the others if a deadline was missed in it. */
-enum needs { USUAL, LEAST, MOST, NEEDS };
+/*
+ * What is replayed: each part with USUAL lane times, and with the others if a deadline was missed in it; and with usual ones, but WITHOUT what was refused, if some of that takes
+ * a lane.
+ */
+enum needs { USUAL, LEAST, MOST, NEEDS, WITHOUT = NEEDS };
 
 /* Whether a call is off its last lane by its deadline in a replay. */
 enum { LATE, IN_TIME, IN_TIME_WITH_A_QUARTER_TO_SPARE };
@@ -30,10 +33,12 @@ enum { LATE, IN_TIME, IN_TIME_WITH_A_QUARTER_TO_SPARE };
 /* An execution of the part. */
 struct call {
 	struct bsa_sharing_call is;
-	uint64_t *steps;    /* owned, while it is under way */
-	uint64_t run;       /* their sum */
-	uint64_t at, ended; /* in the replay of usual lane times: ready, and off its last lane */
-	uint32_t next;      /* the next one of its stream; NONE: this is the last one */
+	uint64_t *steps; /* owned, while it is under way */
+	uint64_t run;    /* their sum */
+	struct stay {
+		uint64_t at, ended; /* ready, and off its last lane */
+	} usual, without;           /* in these replays */
+	uint32_t next;              /* the next one of its stream; NONE: this is the last one */
 	uint32_t n_steps;
 	uint8_t punctual[NEEDS];
 };
@@ -47,14 +52,14 @@ struct chain {
 };
 
 struct responses {
-	uint64_t *is, *ideal; /* owned */
+	uint64_t *is, *ideal, *without; /* owned; ideal: in the replay of usual lane times */
 	size_t n, room;
 	uint64_t seen, every; /* every so manieth is kept; 0: all */
 };
 
 struct account {
 	struct responses responses;
-	double sum, ideal_sum;
+	double sum, ideal_sum, without_sum;
 	uint64_t until; /* an execution was ready, as recorded, until then */
 };
 
@@ -70,6 +75,8 @@ struct play {
 	uint64_t total;          /* all time on lanes */
 	enum needs needs;        /* what is being replayed */
 	bool missed;             /* a deadline was, in the part */
+	bool refused_runs;       /* an execution of the part that was refused takes a lane */
+	bool any_refused_runs;   /* of any part */
 	bool unknown;            /* there is no bound of the lane time that an execution of the part needed */
 	int code;
 };
@@ -129,8 +136,9 @@ static void add_hands(struct call *call, uint64_t hand)
 static uint64_t need_of(const struct bsa_sharing_call *c, enum needs needs)
 {
 	const uint64_t need[NEEDS] = { [USUAL] = c->usual, [LEAST] = c->need_least, [MOST] = c->need_most };
+	uint64_t ns = need[needs == WITHOUT ? USUAL : needs];
 
-	return at_most(was_given_up(c) && c->run < need[needs] ? need[needs] : c->run, LONGEST_NS);
+	return at_most(was_given_up(c) && c->run < ns ? ns : c->run, LONGEST_NS);
 }
 
 static uint64_t budget_of(const struct bsa_sharing_call *c)
@@ -152,7 +160,7 @@ static uint64_t deadline_from(const struct bsa_sharing_call *c, uint64_t at)
  */
 static bool is_refused_here(const struct bsa_sharing_call *c, enum needs needs)
 {
-	return c->refused && need_of(c, needs == MOST ? LEAST : needs) > budget_of(c);
+	return c->refused && (needs == WITHOUT || need_of(c, needs == MOST ? LEAST : needs) > budget_of(c));
 }
 
 /* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
@@ -263,6 +271,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		return false;
 	}
 	refused = is_refused_here(&c->is, p->needs);
+	p->refused_runs |= c->is.refused && !refused;
 	p->total += refused ? 0 : c->run;
 	if (p->total > LONGEST_NS || ++p->under_way > READY_MOST) { /* more than there can have been */
 		play_fail(p, BSA_SHARING_TOO_MANY);
@@ -294,6 +303,7 @@ static void keep_half(struct responses *r)
 	for (size_t i = 0; i < r->n / 2; i++) {
 		r->is[i] = r->is[2 * i];
 		r->ideal[i] = r->ideal[2 * i];
+		r->without[i] = r->without[2 * i];
 	}
 	r->n /= 2;
 	r->every = r->every ? 2 * r->every : 2;
@@ -302,20 +312,19 @@ static void keep_half(struct responses *r)
 static bool make_room(struct responses *r)
 {
 	size_t room = r->room ? 2 * r->room : 16;
-	uint64_t *more = reallocarray(r->is, room, sizeof(*more));
+	uint64_t **arrays[] = { &r->is, &r->ideal, &r->without }, *more;
 
-	if (!more)
-		return false;
-	r->is = more;
-	more = reallocarray(r->ideal, room, sizeof(*more));
-	if (!more)
-		return false;
-	r->ideal = more;
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
+		more = reallocarray(*arrays[i], room, sizeof(*more));
+		if (!more)
+			return false;
+		*arrays[i] = more;
+	}
 	r->room = room;
 	return true;
 }
 
-static bool add_response(struct responses *r, uint64_t is, uint64_t ideal)
+static bool add_response(struct responses *r, uint64_t is, uint64_t ideal, uint64_t without)
 {
 	if (r->n == KEPT)
 		keep_half(r);
@@ -324,6 +333,7 @@ static bool add_response(struct responses *r, uint64_t is, uint64_t ideal)
 	if (r->n == r->room && !make_room(r))
 		return false;
 	r->is[r->n] = is;
+	r->without[r->n] = without;
 	r->ideal[r->n++] = ideal;
 	return true;
 }
@@ -390,25 +400,18 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 {
 	struct play *p = arg;
 	struct call *c = &p->calls[call->tag];
-	struct account *a = &p->accounts[c->is.app];
 	uint64_t ideal = o->ended - call->at;
 
 	assert(p->under_way > 0 && c->steps); /* a call ends once */
 	p->under_way--;
 	free(c->steps);
 	c->steps = NULL;
-	c->punctual[p->needs] = o->fate == BSA_REPLAY_ANSWERED ? punctual_of(&c->is, ideal) : LATE;
-	if (p->needs != USUAL)
-		return;
-	c->at = call->at;
-	c->ended = o->ended;
-	if (!c->is.asked || !c->is.answered)
-		return;
-	p->apps[c->is.app].n++;
-	a->sum += (double)c->is.response;
-	a->ideal_sum += (double)ideal;
-	if (!add_response(&a->responses, c->is.response, ideal))
-		play_fail(p, BSA_SHARING_NO_MEMORY);
+	if (p->needs == USUAL)
+		c->usual = (struct stay){ call->at, o->ended };
+	if (p->needs == WITHOUT)
+		c->without = (struct stay){ call->at, o->ended };
+	else
+		c->punctual[p->needs] = o->fate == BSA_REPLAY_ANSWERED ? punctual_of(&c->is, ideal) : LATE;
 }
 
 /* ---- parts ---- */
@@ -446,30 +449,61 @@ static void call_append(struct play *p, const struct bsa_sharing_call *c)
 	p->unknown |= was_given_up(c) && !c->need_most;
 }
 
+/* Add the responses of the part, which is over. */
+static void add_responses(struct play *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct call *c = &p->calls[i];
+		struct account *a = &p->accounts[c->is.app];
+		uint64_t ideal = c->usual.ended - c->usual.at, without = c->without.ended - c->without.at;
+
+		if (!c->is.asked || !c->is.answered)
+			continue;
+		p->apps[c->is.app].n++;
+		a->sum += (double)c->is.response;
+		a->ideal_sum += (double)ideal;
+		a->without_sum += (double)without;
+		if (!add_response(&a->responses, c->is.response, ideal, without))
+			play_fail(p, BSA_SHARING_NO_MEMORY);
+	}
+}
+
 static int by_app_and_time(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
 
 	if (x->is.app != y->is.app)
 		return x->is.app < y->is.app ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return x->usual.at < y->usual.at ? -1 : x->usual.at > y->usual.at;
 }
 
-/* Add the ideal lane time of the part, which is over. */
-static void add_ideal_work(struct play *p)
+static int by_app_and_time_without(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->is.app != y->is.app)
+		return x->is.app < y->is.app ? -1 : 1;
+	return x->without.at < y->without.at ? -1 : x->without.at > y->without.at;
+}
+
+/* Add the ideal lane time of the part, which is over, in the replay @needs. */
+static void add_ideal_work(struct play *p, enum needs needs)
 {
 	uint64_t until = 0;
 
-	qsort(p->calls, p->n, sizeof(*p->calls), by_app_and_time);
+	qsort(p->calls, p->n, sizeof(*p->calls), needs == WITHOUT ? by_app_and_time_without : by_app_and_time);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct call *c = &p->calls[i];
+		const struct stay *stay = needs == WITHOUT ? &c->without : &c->usual;
+		struct bsa_sharing_app *app = &p->apps[c->is.app];
 
 		if (i && c->is.app != p->calls[i - 1].is.app)
 			until = 0;
-		if (!c->is.asked || c->is.refused || c->ended <= until)
+		if (!c->is.asked || c->is.refused || stay->ended <= until)
 			continue;
-		p->apps[c->is.app].ideal_work_ns += c->ended - (c->at > until ? c->at : until);
-		until = c->ended;
+		*(needs == WITHOUT ? &app->ideal_work_without_ns : &app->ideal_work_ns) +=
+			stay->ended - (stay->at > until ? stay->at : until);
+		until = stay->ended;
 	}
 }
 
@@ -503,12 +537,12 @@ static void play_calls(struct play *p, enum needs needs)
 	}
 }
 
-/* Replay the part with other lane times of what was given up. False: not all of it, because too many were ready at a time. */
+/* Replay the part with other lane times of what was given up, or without what was refused. False: not all of it, because too many were ready at a time. */
 static bool play_other_needs(struct play *p, enum needs needs)
 {
 	uint64_t total = p->total;
 
-	if (!p->missed || p->code)
+	if (p->code)
 		return false;
 	play_calls(p, needs);
 	p->total = total;
@@ -516,6 +550,16 @@ static bool play_other_needs(struct play *p, enum needs needs)
 		return !p->code;
 	p->code = BSA_SHARING_DONE;
 	return false;
+}
+
+/* Where none of what was refused takes a lane, or not all can be replayed, the replay of usual lane times stands for it. */
+static void play_without_refused(struct play *p)
+{
+	p->any_refused_runs |= p->refused_runs;
+	if (p->refused_runs && play_other_needs(p, WITHOUT))
+		return;
+	for (uint32_t i = 0; i < p->n; i++)
+		p->calls[i].without = p->calls[i].usual;
 }
 
 static void play_part(struct play *p)
@@ -526,14 +570,17 @@ static void play_part(struct play *p)
 		p->chains[i].is_open = is_open(p, &p->chains[i]);
 	play_calls(p, USUAL);
 	for (int needs = LEAST; needs < NEEDS; needs++)
-		played[needs] = play_other_needs(p, needs);
+		played[needs] = p->missed && play_other_needs(p, needs);
+	play_without_refused(p);
 	if (!p->code) {
+		add_responses(p);
 		add_deadlines(p, played);
-		add_ideal_work(p);
+		add_ideal_work(p, USUAL);
+		add_ideal_work(p, WITHOUT);
 	}
 	memset(p->slots, 0, SLOTS * sizeof(*p->slots));
 	p->n = p->n_chains = 0;
-	p->missed = p->unknown = false;
+	p->missed = p->unknown = p->refused_runs = false;
 }
 
 static void play_all(struct play *p)
@@ -601,13 +648,16 @@ static void conclude_apps(struct play *p)
 		struct bsa_sharing_app *app = &p->apps[i];
 		struct account *a = &p->accounts[i];
 
+		app->refused_runs = p->any_refused_runs;
 		if (!app->n)
 			continue;
 		app->mean_ns = a->sum / (double)app->n;
 		app->ideal_mean_ns = a->ideal_sum / (double)app->n;
+		app->ideal_mean_without_ns = a->without_sum / (double)app->n;
 		app->p95_ns = percentile_95(a->responses.is, a->responses.n);
 		app->p95_least_ns = least_percentile_95(a->responses.is, a->responses.n);
 		app->ideal_p95_ns = percentile_95(a->responses.ideal, a->responses.n);
+		app->ideal_p95_without_ns = percentile_95(a->responses.without, a->responses.n);
 	}
 }
 
@@ -616,6 +666,7 @@ static void play_fini(struct play *p)
 	for (uint32_t i = 0; p->accounts && i < p->terms->n_apps; i++) {
 		free(p->accounts[i].responses.is);
 		free(p->accounts[i].responses.ideal);
+		free(p->accounts[i].responses.without);
 	}
 	free(p->accounts);
 	free(p->calls);

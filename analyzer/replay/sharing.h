@@ -21,6 +21,7 @@
  *           Which of them would have been off their last lane by their deadlines depends on lane times that are unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
  *           least a time without a CPU of unknown length is spread over all of the run. What is in time in all replays, with a quarter to spare,
  *           would have been; what is late with the least would not.
+ * REFUSED   How long an execution that was refused would have taken is an estimate. So a part in which one takes a lane is replayed without all that was refused, too.
  * CONCURRENCY  None: a replay belongs to its caller.
  */
 #ifndef BSA_REPLAY_SHARING_H
@@ -54,6 +55,9 @@ struct bsa_sharing_app {
 	uint64_t p95_least_ns;           /* lower confidence bound of p95_ns, 99 %; 0: of a single execution */
 	uint64_t work_ns, ideal_work_ns; /* for so long an execution of it was ready or on a lane */
 	uint64_t received_ns;            /* lane time */
+	bool refused_runs; /* executions that were refused take lanes in the replay; if they took none, ideal would be: */
+	double ideal_mean_without_ns;
+	uint64_t ideal_p95_without_ns, ideal_work_without_ns;
 	uint64_t
 		due; /* executions with a deadline that were answered, refused or given up; of them were off their last lane in time: */
 	uint64_t met;                             /* as recorded */

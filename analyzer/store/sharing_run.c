@@ -633,22 +633,27 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 {
 	for (uint32_t i = 0; i < r->n_apps; i++) {
 		const struct bsa_sharing_app *a = &apps[i + 1];
-		const struct bsa_shared shared = { .trace = r->service->trace,
-			                           .instance = r->service->instance,
-			                           .app = r->apps[i],
-			                           .n = (int64_t)a->n,
-			                           .mean_ns = rounded_ns(a->mean_ns),
-			                           .ideal_mean_ns = rounded_ns(a->ideal_mean_ns),
-			                           .p95_ns = (int64_t)a->p95_ns,
-			                           .p95_least_ns = (int64_t)a->p95_least_ns,
-			                           .ideal_p95_ns = (int64_t)a->ideal_p95_ns,
-			                           .work_ns = (int64_t)a->work_ns,
-			                           .ideal_work_ns = (int64_t)a->ideal_work_ns,
-			                           .received_ns = (int64_t)a->received_ns,
-			                           .due = (int64_t)a->due,
-			                           .met = (int64_t)a->met,
-			                           .ideal_met_least = (int64_t)a->ideal_met_least,
-			                           .ideal_met_most = (int64_t)a->ideal_met_most };
+		const struct bsa_shared shared = {
+			.trace = r->service->trace,
+			.instance = r->service->instance,
+			.app = r->apps[i],
+			.n = (int64_t)a->n,
+			.mean_ns = rounded_ns(a->mean_ns),
+			.ideal_mean_ns = rounded_ns(a->ideal_mean_ns),
+			.p95_ns = (int64_t)a->p95_ns,
+			.p95_least_ns = (int64_t)a->p95_least_ns,
+			.ideal_p95_ns = (int64_t)a->ideal_p95_ns,
+			.work_ns = (int64_t)a->work_ns,
+			.ideal_work_ns = (int64_t)a->ideal_work_ns,
+			.received_ns = (int64_t)a->received_ns,
+			.ideal_mean_without_ns = a->refused_runs ? rounded_ns(a->ideal_mean_without_ns) : 0,
+			.ideal_p95_without_ns = a->refused_runs ? (int64_t)a->ideal_p95_without_ns : 0,
+			.ideal_work_without_ns = a->refused_runs ? (int64_t)a->ideal_work_without_ns : 0,
+			.due = (int64_t)a->due,
+			.met = (int64_t)a->met,
+			.ideal_met_least = (int64_t)a->ideal_met_least,
+			.ideal_met_most = (int64_t)a->ideal_met_most
+		};
 		int code = a->played ? tell(ctx, &shared) : 0;
 
 		if (code)
@@ -805,7 +810,10 @@ static int write_row(void *ctx, const struct bsa_shared *a)
 	    .p95_ns = a->n ? a->p95_ns : NOTHING, .p95_least_ns = a->n ? a->p95_least_ns : NOTHING,
 	    .ideal_p95_ns = a->n ? a->ideal_p95_ns : NOTHING, .work_ns = a->work_ns, .ideal_work_ns = a->ideal_work_ns,
 	    .received_ns = a->received_ns, .n_due = a->due, .n_met = a->met, .ideal_met_least = a->ideal_met_least,
-	    .ideal_met_most = a->ideal_met_most);
+	    .ideal_met_most = a->ideal_met_most,
+	    .ideal_mean_without_ns = a->ideal_mean_without_ns ? a->ideal_mean_without_ns : NOTHING,
+	    .ideal_p95_without_ns = a->ideal_p95_without_ns ? a->ideal_p95_without_ns : NOTHING,
+	    .ideal_work_without_ns = a->ideal_work_without_ns ? a->ideal_work_without_ns : NOTHING);
 	return s->code;
 }
 

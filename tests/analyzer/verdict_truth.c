@@ -748,7 +748,7 @@ static uint32_t preempt_mode(const struct judge *j)
 struct shared {
 	unsigned apps, judged;
 	bool shared;   /* a service has more than one app */
-	bool given_up; /* of an app that shares, more executions were refused or given up than answered, and fair sharing may have served many more in time */
+	bool given_up; /* whether an app was treated fairly depends on how long the executions needed that were refused; or of an app that shares, more executions were refused or given up than answered, and fair sharing may have served many more in time */
 };
 
 static bool is_more(uint64_t ideal, uint64_t met)
@@ -779,6 +779,10 @@ static void judge_apps(struct truth_verdict *ret, struct shared *of, const struc
 		const struct bsa_sharing_app *a = &apps[i];
 
 		of->given_up |= given_up[i] > a->n && a->due >= 30 && is_more(a->ideal_met_most, a->met);
+		of->given_up |= a->refused_runs && a->n >= 30 &&
+		                (is_worse(a->mean_ns, a->ideal_mean_without_ns, step) ||
+		                 is_worse((double)a->p95_least_ns, (double)a->ideal_p95_without_ns, step));
+		of->given_up |= a->refused_runs && a->work_ns >= 200 * MS && 2 * a->ideal_work_without_ns < a->work_ns;
 		ret->broken |= a->due >= 30 && is_more(a->ideal_met_least, a->met);
 		ret->broken |= a->work_ns >= 200 * MS && 2 * a->ideal_work_ns < a->work_ns;
 		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step) ||

@@ -523,6 +523,27 @@ static void what_no_service_would_have_begun_changes_no_other_apps_ideal(void **
 	assert_int_equal(with[2].ideal_met_most, 0);
 }
 
+/* Three threads of app 2 are refused again and again, though a lane would have been theirs for half of their time: that is an estimate. */
+static void what_may_have_been_refused_by_a_fair_service_too_shows(void **state)
+{
+	struct bsa_sharing_app without[APPS], with[APPS];
+	struct world w;
+
+	(void)state;
+	three_apps(&w, 0, 0);
+	share(&w, 1, without);
+	assert_false(without[1].refused_runs);
+	three_apps(&w, US(200), 200);
+	share(&w, 1, with);
+	for (int i = 0; i < 2; i++) {
+		assert_true(with[i].refused_runs);
+		assert_true(with[i].ideal_mean_ns > 1.25 * with[i].ideal_mean_without_ns);
+		assert_true(with[i].ideal_mean_without_ns == without[i].ideal_mean_ns);
+		assert_int_equal(with[i].ideal_p95_without_ns, without[i].ideal_p95_ns);
+		assert_int_equal(with[i].ideal_work_without_ns, without[i].ideal_work_ns);
+	}
+}
+
 /* One was refused with 2 ms to go, of which it needs 1.5; at 6 ms it comes on the lane, and at 6.9 the deadline has passed. Its steps are 100 us. */
 static void who_is_late_leaves_the_lane_at_its_deadline(void **state)
 {
@@ -830,6 +851,7 @@ int main(void)
 		cmocka_unit_test(an_app_whose_needs_are_unknown_makes_others_unsure),
 		cmocka_unit_test(who_waits_for_an_answer_does_not_try_again),
 		cmocka_unit_test(what_no_service_would_have_begun_changes_no_other_apps_ideal),
+		cmocka_unit_test(what_may_have_been_refused_by_a_fair_service_too_shows),
 		cmocka_unit_test(who_is_late_leaves_the_lane_at_its_deadline),
 		cmocka_unit_test(the_ideal_of_a_fair_service_with_deadlines_is_near_to_what_it_did),
 		cmocka_unit_test(no_deadline_of_a_fair_service_is_missed_more_often_than_under_fair_sharing),

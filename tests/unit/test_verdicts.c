@@ -135,6 +135,8 @@ static void a_bound_of_nothing_is_one(void **state)
 #define RESPONSES(n_, mean, ideal_mean, p95, ideal_p95) RESPONSES_SURE(n_, mean, ideal_mean, p95, p95, ideal_p95)
 #define WORK(work, ideal) .work_ns = (work), .ideal_work_ns = (ideal), .received_ns = 1
 #define DUE(due_, met_, least, most) .due = (due_), .met = (met_), .ideal_met_least = (least), .ideal_met_most = (most)
+#define WITHOUT_REFUSED(mean, p95, work) \
+	.ideal_mean_without_ns = (mean), .ideal_p95_without_ns = (p95), .ideal_work_without_ns = (work)
 #define FINE RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1000), MS(1000))
 
 static const struct {
@@ -178,6 +180,11 @@ static const struct {
 	{ "of 29 executions too little is seen", { DUE(29, 0, 29, 29) }, MS(1), false, 0, BSV_PASS, "1 app had too little work", 29 },
 	{ "a quarter more", { DUE(100, 40, 50, 50) }, MS(1), false, 0, BSV_PASS, "at least 50", 0 },
 	{ "more than a quarter more", { DUE(100, 40, 51, 51) }, MS(1), false, 0, BSV_FAIL, "at least 51", 0 },
+	{ "it depends on what was refused whether the mean is worse", { FINE, WITHOUT_REFUSED(MS(8) - 1, MS(20), MS(1000)) }, MS(1), false, 0, BSV_CANNOT_TELL, "took 10.00 ms on average from ready to done; under fair sharing they would have taken 10.00 ms, or 8.000 ms if what was refused", 0 },
+	{ "it does not", { FINE, WITHOUT_REFUSED(MS(8), MS(16), MS(500)) }, MS(1), false, 0, BSV_PASS, "", 0 },
+	{ "it depends on that whether p95 is worse", { FINE, WITHOUT_REFUSED(MS(8), MS(16) - 1, MS(500)) }, MS(1), false, 0, BSV_CANNOT_TELL, "at p95", 0 },
+	{ "it depends on that what it got", { FINE, WITHOUT_REFUSED(MS(8), MS(16), MS(500) - 1) }, MS(1), false, 0, BSV_CANNOT_TELL, "had work for 1.000 s", 0 },
+	{ "it is worse either way", { RESPONSES(100, MS(30), MS(20), MS(20), MS(20)), WORK(MS(1), MS(1)), WITHOUT_REFUSED(MS(10), MS(16), MS(1)) }, MS(1), false, 0, BSV_FAIL, "they would have taken 20", 0 },
 	{ "a native service has no lanes that a replay could give", { RESPONSES(40, MS(10), MS(10), MS(20), MS(20)), DUE(62, 1, 41, 62) }, MS(1), true, 0, BSV_PASS, "", 0 },
 	{ "steps are not known", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_CANNOT_TELL, "checkpoints", 0 },
 	{ "and do not matter for who is slower by no more than a quarter", { RESPONSES(100, MS(12.5), MS(10), MS(25), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_PASS, "", 0 },

@@ -42,6 +42,13 @@ struct finding {
 	bool unknown; /* the limit is: it is slower by more than the percentage, and the steps are not known */
 };
 
+/* An app that would fail if what was refused took no lane under ideal sharing either. */
+struct doubt {
+	const struct bsv_sharing_app *app;
+	const char *figure; /* as in a finding */
+	int64_t is, ideal, without;
+};
+
 static bool is_judged_by_responses(const struct bsv_sharing_app *a)
 {
 	return a->of.n >= EXECUTIONS_MIN && !a->native;
@@ -127,6 +134,30 @@ static void judge_deadlines(struct finding *worst, const struct bsv_sharing_app 
 	f.near = fmin(f.slower / SLOWER_PERCENT, (double)(f.ideal - f.is) / DEADLINES_MIN);
 	f.failed = is_much_more(f.ideal, f.is);
 	keep_worse(worst, &f);
+}
+
+/*
+ * Judge @a by the ideal without what was refused: how long that would have taken is an estimate, so no app passes because of it. @ret keeps the first app that would
+ * fail.
+ */
+static void judge_without_refused(struct doubt *ret, const struct bsv_sharing_app *a)
+{
+	const struct bsa_shared *of = &a->of;
+	struct finding mean = { .app = NULL }, p95 = { .app = NULL };
+
+	if (ret->app)
+		return;
+	if (is_judged_by_responses(a) && of->ideal_mean_without_ns) {
+		judge_response(&mean, a, "on average", of->mean_ns, of->ideal_mean_without_ns);
+		judge_response(&p95, a, AT_P95, of->p95_least_ns, of->ideal_p95_without_ns);
+	}
+	if (mean.failed || mean.unknown)
+		*ret = (struct doubt){ a, mean.figure, mean.is, of->ideal_mean_ns, mean.ideal };
+	else if (p95.failed || p95.unknown)
+		*ret = (struct doubt){ a, p95.figure, p95.is, of->ideal_p95_ns, p95.ideal };
+	else if (is_judged_by_work(a) && of->received_ns > 0 && of->ideal_work_without_ns &&
+	         (double)of->ideal_work_without_ns < LESS_THAN * (double)of->work_ns)
+		*ret = (struct doubt){ a, NULL, of->work_ns, of->ideal_work_ns, of->ideal_work_without_ns };
 }
 
 static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
@@ -232,6 +263,29 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		             bsv_duration_beside(ideal, w->ideal, w->is), steps, rest);
 }
 
+static void explain_doubt(struct bsv_judgement *j, const struct doubt *d)
+{
+	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], without[BSV_DURATION_TEXT];
+
+	bsv_duration(is, d->is);
+	bsv_duration_beside(ideal, d->ideal, d->is);
+	bsv_duration_beside(without, d->without, d->is);
+	if (d->figure)
+		rule_explain(
+			j,
+			"%.80s's executions took %s %s from ready to done; under fair sharing they would have taken "
+			"%s, or %s if what was refused for its deadline had been refused there, too: how long "
+			"that would have taken is not known",
+			app_name(d->app), is, d->figure, ideal, without);
+	else
+		rule_explain(
+			j,
+			"%.80s had work for %s; under fair sharing it would have had work for %s, or %s if what was "
+			"refused for its deadline had been refused there, too: how long that would have taken is "
+			"not known",
+			app_name(d->app), is, ideal, without);
+}
+
 /* The reason why no verdict is possible, whatever the figures; NULL: a verdict is possible. */
 static const char *reason_unknown(const struct bsv_sharing_facts *f)
 {
@@ -270,6 +324,7 @@ static bool has_others(const struct bsv_sharing_facts *f, size_t i)
 void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *f)
 {
 	struct finding worst = { .app = NULL };
+	struct doubt doubt = { .app = NULL };
 	struct bsv_verdict *v = &ret->rules[0];
 	const char *cannot = reason_unknown(f);
 	const struct bsv_sharing_app *given_up = NULL;
@@ -289,6 +344,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 			continue;
 		sharing++;
 		judge_app(&worst, &f->apps[i]);
+		judge_without_refused(&doubt, &f->apps[i]);
 		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]) &&
 		            !is_judged_by_deadlines(&f->apps[i]);
 		if (is_mostly_given_up(&f->apps[i]) && (!given_up || f->apps[i].given_up > given_up->given_up))
@@ -311,6 +367,8 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		explain_unfair(ret, &worst);
 	} else if (worst.unknown) {
 		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
+	} else if (doubt.app) {
+		explain_doubt(ret, &doubt);
 	} else if (given_up) {
 		rule_explain(
 			ret,
@@ -360,7 +418,10 @@ static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *inpu
 			                       .due = bsv_rows_get(rows, 12, 0),
 			                       .met = bsv_rows_get(rows, 13, 0),
 			                       .ideal_met_least = bsv_rows_get(rows, 14, 0),
-			                       .ideal_met_most = bsv_rows_get(rows, 15, 0) };
+			                       .ideal_met_most = bsv_rows_get(rows, 15, 0),
+			                       .ideal_mean_without_ns = bsv_rows_get(rows, 16, 0),
+			                       .ideal_p95_without_ns = bsv_rows_get(rows, 17, 0),
+			                       .ideal_work_without_ns = bsv_rows_get(rows, 18, 0) };
 
 		if (keep_app(f, &of))
 			r = bsv_no_memory(err);
