@@ -524,7 +524,7 @@ static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 		x->stretches++;
 		return 0;
 	}
-	return bsa_waits_report(d, &s->pairs, x, d->now, lane, x->on_native ? NULL : &d->lanes[lane]);
+	return bsa_waits_report(d, &s->pairs, x, d->now, lane, x->on_native ? NULL : &d->lanes[lane], true);
 }
 
 static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed)
@@ -646,7 +646,7 @@ static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 	x->on_native = d->native;
 	if (l && s->unsummed && !l->holder) /* an execution under way at the end may hold the lane */
 		l = NULL;
-	r = bsa_waits_report(d, &s->pairs, x, d->now, 0, l);
+	r = bsa_waits_report(d, &s->pairs, x, d->now, 0, l, false);
 	if (x->idle && x->ready_since != d->now && !d->native) {
 		x->slice_began = d->now;
 		bsa_waits_report_idle(d, x, 0);
@@ -740,7 +740,7 @@ static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	end_wait(d, x);
 	x->open |= BSA_OPEN_END;
 	x->on_native = d->native;
-	r = bsa_waits_report(d, &s->pairs, x, at, number, only);
+	r = bsa_waits_report(d, &s->pairs, x, at, number, only, false);
 	x->idle = false;
 	x->uncertain = true;
 	x->stretches++;
@@ -856,7 +856,7 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 		return 0;
 	if (entered) {
 		end_wait(d, x);
-		r = bsa_waits_report(d, &s->pairs, x, d->now, 0, NULL);
+		r = bsa_waits_report(d, &s->pairs, x, d->now, 0, NULL, false);
 		x->idle = false;
 		set_off(x, BSA_SCHEDULED_OFF);
 	}

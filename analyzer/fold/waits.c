@@ -357,6 +357,7 @@ struct telling {
 	uint64_t at;
 	unsigned number;
 	uint8_t kind;
+	const struct bsa_lane *entered; /* the lane that ended the wait; NULL: none did */
 };
 
 static void report_wait(struct bsa_device *d, struct bsa_scheduled *x, const struct bsa_wait *wait)
@@ -423,21 +424,42 @@ static bool may_be_inverted(const struct bsa_scheduled *x)
 	return false;
 }
 
-static void report_inversions_on(const struct telling *w, unsigned number)
+/*
+ * Since when the lane that @x entered was free for it, or may have been: the hand-over to @x took the rest of the wait, whatever had the other
+ * lanes meanwhile.
+ */
+static uint64_t free_since(const struct telling *w)
+{
+	struct bsa_lane_walk walk;
+	struct bsa_stretch s;
+	uint64_t ret = w->x->ready_since;
+
+	if (!w->entered)
+		return w->at;
+	walk = bsa_lane_walk(w->d, w->entered, w->x->ready_since, w->at);
+	while (bsa_lane_next(&walk, &s))
+		if (s.occupancy == BSA_HELD)
+			ret = s.ended;
+	return ret;
+}
+
+/* Stretches are cut at @until here, not by the walk, because what is known of the present holder depends on the end of the walk. */
+static void report_inversions_on(const struct telling *w, unsigned number, uint64_t until)
 {
 	struct bsa_lane_walk walk = bsa_lane_walk(w->d, &w->d->lanes[number], w->x->ready_since, w->at);
 	struct bsa_stretch s;
 
-	while (bsa_lane_next(&walk, &s)) {
+	while (bsa_lane_next(&walk, &s) && s.began < until) {
+		uint64_t ended = s.ended < until ? s.ended : until;
 		struct bsa_inverted inverted = { .victim = w->x->id,
 			                         .holder = s.id,
 			                         .began = s.began,
-			                         .dur = s.ended - s.began,
+			                         .dur = ended - s.began,
 			                         .step = s.step_ns,
 			                         .lane = (uint8_t)number };
 
 		inverted.open |= s.began == w->x->ready_since ? w->x->open & BSA_OPEN_START : 0;
-		inverted.open |= s.ended == w->at ? w->x->open & BSA_OPEN_END : 0;
+		inverted.open |= ended == w->at ? w->x->open & BSA_OPEN_END : 0;
 		if (s.occupancy == BSA_HELD && s.tenant == w->x->tenant && s.level < w->x->level &&
 		    inverted.dur > s.step_ns)
 			w->d->facts->inverted(w->d->facts->ctx, &inverted);
@@ -467,9 +489,12 @@ static void report_starved(const struct telling *w)
 
 static void report_whole(const struct telling *w)
 {
-	if (may_be_inverted(w->x) && !w->x->on_native)
+	if (may_be_inverted(w->x) && !w->x->on_native) {
+		uint64_t until = free_since(w);
+
 		for (unsigned i = 0; i < w->d->lanes_room; i++)
-			report_inversions_on(w, i);
+			report_inversions_on(w, i, until);
+	}
 	if (w->at - w->x->ready_since > w->d->starvation_ns)
 		report_starved(w);
 }
@@ -511,9 +536,9 @@ static void report_unrecorded(struct bsa_device *d, const struct bsa_scheduled *
 }
 
 int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at,
-                     unsigned number, const struct bsa_lane *l)
+                     unsigned number, const struct bsa_lane *l, bool entered)
 {
-	struct telling w = { d, x, pairs, NULL, at, number, BSA_WAIT_QUEUE };
+	struct telling w = { d, x, pairs, NULL, at, number, BSA_WAIT_QUEUE, entered ? l : NULL };
 	int r = 0;
 
 	if (x->state == BSA_SCHEDULED_STOPPED)

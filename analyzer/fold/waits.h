@@ -38,11 +38,11 @@ void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct bsa_stretch *s);
 
 /*
- * Report the wait of @x, already removed, which ended at @at; it is charged to lane @number, whose history is @l, or NULL. Sets
- * idle. 0 or -ENOMEM.
+ * Report the wait of @x, already removed, which ended at @at; it is charged to lane @number, whose history is @l, or NULL. @entered:
+ * it ended because @x entered that lane. Sets idle. 0 or -ENOMEM.
  */
 int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at,
-                     unsigned number, const struct bsa_lane *l);
+                     unsigned number, const struct bsa_lane *l, bool entered);
 
 /* Report a queue phase on an idle lane that the execution's fact alone does not show. */
 void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane);

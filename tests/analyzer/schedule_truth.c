@@ -531,15 +531,33 @@ static void tell_wait(struct truth *t, const struct sim_wait *w)
 		tell_idle(t, w, from, w->ended);
 }
 
+/* Since when the lane that the execution entered at the end of its wait was free for it; the end of the wait, if it entered none. */
+static uint64_t free_since(const struct truth *t, const struct sim_wait *w)
+{
+	uint64_t ret = w->began;
+	bool entered = false;
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		if (l->service != w->service || l->lane != w->lane)
+			continue;
+		entered |= l->exec == w->exec && l->began == w->ended;
+		if (l->began < w->ended && l->ended > ret)
+			ret = l->ended < w->ended ? l->ended : w->ended;
+	}
+	return entered ? ret : w->ended;
+}
+
 static void tell_inversions(struct truth *t, const struct sim_wait *w)
 {
 	const struct sim_exec *x = exec_of(t, w->exec);
+	uint64_t until = is_native(t, w->service) ? w->ended : free_since(t, w);
 
 	for (size_t i = 0; i < t->s->n_slices; i++) {
 		const struct sim_slice *l = &t->s->slices[i];
 		const struct sim_exec *holder = exec_of(t, l->exec);
-		uint64_t begin = l->began > w->began ? l->began : w->began,
-			 end = l->ended < w->ended ? l->ended : w->ended;
+		uint64_t begin = l->began > w->began ? l->began : w->began, end = l->ended < until ? l->ended : until;
 
 		if (holder->app == x->app && holder->priority < x->priority && begin < end &&
 		    end - begin > t->s->models[holder->model].step_ns && !is_native(t, w->service))

@@ -788,15 +788,16 @@ static bool had_preemption(const struct against *a, const struct bsa_preemption 
 	return false;
 }
 
+/* Of one that waits for a lane which a loss hides, only the part is told in which that lane was certainly held. */
 static bool had_inversion(const struct against *a, const struct bsa_inverted *v)
 {
 	for (size_t i = 0; i < a->all->facts.inverted.n; i++) {
 		const struct bsa_inverted *is = &a->all->facts.inverted.items[i];
 
-		struct bsa_wait inverted = { .began = v->began, .ended = v->began + v->dur, .open = v->open };
+		bool begins = is->began == v->began || (v->open & BSA_OPEN_START && is->began < v->began);
 
-		if (same_part(&(struct bsa_wait){ .began = is->began, .ended = is->began + is->dur }, &inverted) &&
-		    is->lane == v->lane && same_exec(a, v->victim, is->victim) && same_exec(a, v->holder, is->holder))
+		if (begins && is->began + is->dur >= v->began + v->dur && is->lane == v->lane &&
+		    same_exec(a, v->victim, is->victim) && same_exec(a, v->holder, is->holder))
 			return true;
 	}
 	return false;

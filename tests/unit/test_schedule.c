@@ -97,6 +97,17 @@ static const struct story {
 	  "10 dispatch 2 1; 20 ready 3; 30 end 2 1; 30 dispatch 3 1; 40 end 1 0",
 	  "wait 3: 20-30 lane 1 queue held crowded_out by 2 of app 2;"
 	  "inverted 3 by 1: 20 for 10 lane 0" },
+	{ "less priority has another lane while the one it gets is free for it", "wait inverted", 0, 0,
+	  "x 1 app 1 low step 3; x 2 app 2 low; x 3 app 1 high; 0 lanes 2 idle; 10 ready 1; 10 ready 2; 10 dispatch 2 1; "
+	  "20 ready 3; 30 end 2 1; 31 dispatch 1 0; 50 dispatch 3 1; 60 end 1 0",
+	  "wait 3: 20-30 lane 1 queue held crowded_out by 2 of app 2;"
+	  "wait 3: 30-50 lane 1 queue idle handover by 0 of app 0" },
+	{ "less priority has another lane until the one it gets is free for it", "wait inverted", 0, 0,
+	  "x 1 app 1 low step 3; x 2 app 2 low; x 3 app 1 high; 0 lanes 2 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; "
+	  "10 dispatch 2 1; 20 ready 3; 30 end 2 1; 50 dispatch 3 1; 60 end 1 0",
+	  "wait 3: 20-30 lane 1 queue held crowded_out by 2 of app 2;"
+	  "wait 3: 30-50 lane 1 queue idle handover by 0 of app 0;"
+	  "inverted 3 by 1: 20 for 10 lane 0" },
 	{ "one that is preempted waits again, for whoever has its lane then", "wait slice over chosen interfered", 0, 0,
 	  "x 2 app 1 high; 0 lanes 1 idle; 10 ready 1; 11 dispatch 1 0; 20 ready 2; 25 stop 1 0; 26 dispatch 2 0; "
 	  "36 end 2 0; 38 resume 1 0; 50 end 1 0; 60 over 0; over 1; over 2",

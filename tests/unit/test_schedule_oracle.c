@@ -184,9 +184,22 @@ static bool all_idle(const struct oracle *o, int began, int ended, int lane)
 	return true;
 }
 
-static void expect_inversions(struct oracle *o, int x, int began, int ended)
+/* Since when @lane, which @x enters at @ended, has had no known holder. */
+static int free_since(const struct oracle *o, int began, int ended, int lane)
+{
+	bool known;
+	int t = ended;
+
+	while (t > began && !(seen(o->w, lane, t - 1, ended, &known) && known))
+		t--;
+	return t;
+}
+
+/* @lane below 0: the wait did not end on a lane. */
+static void expect_inversions(struct oracle *o, int x, int began, int at, int lane)
 {
 	const struct world *w = o->w;
+	int ended = lane < 0 ? at : free_since(o, began, at, lane);
 
 	for (int y = 0; y < EXECUTIONS; y++)
 		for (int i = 0; i < w->x[y].n_on; i++) {
@@ -203,7 +216,7 @@ static void expect_inversions(struct oracle *o, int x, int began, int ended)
 			if (w->x[y].app != w->x[x].app || w->x[y].priority >= w->x[x].priority || to <= from ||
 			    to - from <= w->x[y].step_ns)
 				continue;
-			seen(w, s->lane, from, ended, &known);
+			seen(w, s->lane, from, at, &known);
 			if (known)
 				line_inverted(o->want, &in);
 		}
@@ -245,7 +258,7 @@ static void expect_wait(struct oracle *o, int x, int at, int lane)
 	o->idle[x] |= idle;
 	if (!idle)
 		expect_parts(o, x, began, at, lane < 0 ? 0 : lane, preempted, by_app);
-	expect_inversions(o, x, began, at);
+	expect_inversions(o, x, began, at, lane);
 	if (at - began > STARVATION)
 		expect_starved(o, x, began, at, by_app);
 }

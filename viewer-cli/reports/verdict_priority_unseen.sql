@@ -40,11 +40,13 @@ unseen_holders AS (
 	UNION ALL
 	SELECT max(u.began, x.began), min(u.ended, x.ended), x.id
 	FROM unseen_lanes u JOIN partial x ON x.began < u.ended AND x.ended > u.began WHERE NOT u.any_had),
+-- with one lane, there is no other one that could have been held meanwhile
+lanes_unknown AS MATERIALIZED (SELECT 1 FROM hidden_lanes WHERE execution_id IS NULL AND EXISTS (SELECT 1 FROM service_rules WHERE lanes > 1) LIMIT 1),
 long_slices AS MATERIALIZED (
 	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
 	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
-	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
+	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM lanes_unknown) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
 		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
 	UNION ALL -- the import tells no inversion of these
 	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1), h.id
@@ -64,7 +66,12 @@ waited AS MATERIALIZED (
 	SELECT t.began, t.ended, 9223372036854775807, x.app_id, NULL, x.id, 1 FROM execution x CROSS JOIN wait t ON t.execution_id = x.id
 	WHERE EXISTS (SELECT 1 FROM referred WHERE priority IS NULL) AND x.priority IS NULL
 		-- each of many may have waited behind each: only where there is what it may have waited for
-		AND (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices l WHERE l.app_id IS x.app_id))),
+		AND (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices l WHERE l.app_id IS x.app_id))
+	UNION ALL -- the lane that it waited for may have been free for it, or not: the import tells an inversion up to then only
+	SELECT min(t.began), max(t.ended), 9223372036854775807, x.app_id, k.rank, x.id, 1
+	FROM execution x CROSS JOIN wait t ON t.execution_id = x.id LEFT JOIN ranks k ON k.priority = x.priority
+	WHERE EXISTS (SELECT 1 FROM lanes_unknown) AND x.app_id IN (SELECT app_id FROM apps_with_more)
+	GROUP BY x.id HAVING max(t.occupancy = 'unknown')),
 inverted_unseen AS (
 	-- the import tells inversions of models whose steps were measured, as far as waits were recorded
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) AS ns FROM waited w JOIN long_slices l ON l.app_id IS w.app_id
