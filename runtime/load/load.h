@@ -19,6 +19,9 @@ enum { LOAD_DONE = 0, LOAD_FAILED = 1, LOAD_USAGE = 2, LOAD_INPUT = 4, LOAD_ENVI
 /* CLOCK_MONOTONIC, in ns. */
 uint64_t load_now(void);
 
+/* Replace all but printable ASCII, before a text of a file goes to a terminal. */
+void load_make_printable(char *text);
+
 /* A number with a unit (ns, us, ms, s, min), as in "2.5ms". 0 and *ret in ns, or -EINVAL. */
 int load_time(const char *text, uint64_t *ret);
 

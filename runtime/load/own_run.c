@@ -31,18 +31,32 @@ static void base_of(char to[LOAD_NAME], const char *model)
 	size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
 
 	snprintf(to, LOAD_NAME, "%.*s", (int)(n < LOAD_NAME ? n : LOAD_NAME - 1), base);
+	load_make_printable(to);
 }
 
 /* ---- a scenario ---- */
+
+/* The absolute path of a file. Links stay: a model's name says what it is, and may be a link to a file of any name. 0 or -errno. */
+static int path_of(const char *file, char ret[PATH_MAX])
+{
+	char here[PATH_MAX] = "";
+	int n;
+
+	if (access(file, F_OK) || (*file != '/' && !getcwd(here, sizeof(here))))
+		return -errno;
+	n = snprintf(ret, PATH_MAX, "%s%s%s", here, *file == '/' ? "" : "/", file);
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
 
 char *load_own_scenario(const char *model, struct nnb_reason *reason)
 {
 	char path[PATH_MAX], base[LOAD_NAME], *text = NULL;
 	json_t *json;
+	int r = load_is_file(model) ? path_of(model, path) : 0;
 
 	base_of(base, model);
-	if (load_is_file(model) && !realpath(model, path)) {
-		nnb_because(reason, "%s", strerror(errno));
+	if (r < 0) {
+		nnb_because(reason, "%s", strerror(-r));
 		return NULL;
 	}
 	if (!load_is_file(model))

@@ -59,10 +59,13 @@ static void print_latencies(const struct load_report *r)
 		const struct load_row *row = &r->rows[i];
 		const char *slash = strrchr(row->stream->model, '/'); /* a file is shown without its directory */
 		uint64_t n = row->figures->executions;
+		char model[LOAD_MODEL];
 
-		printf(WHO " %-14.14s %-6s %-6s %10" PRIu64 " %9.1f", WHOSE(row),
-		       slash ? slash + 1 : row->stream->model, load_priority_names[row->stream->priority],
-		       load_path_names[row->stream->path], n, row->seconds > 0 ? (double)n / row->seconds : 0);
+		snprintf(model, sizeof(model), "%s", slash ? slash + 1 : row->stream->model);
+		load_make_printable(model);
+		printf(WHO " %-14.14s %-6s %-6s %10" PRIu64 " %9.1f", WHOSE(row), model,
+		       load_priority_names[row->stream->priority], load_path_names[row->stream->path], n,
+		       row->seconds > 0 ? (double)n / row->seconds : 0);
 		for (size_t k = 0; k < sizeof(permilles) / sizeof(permilles[0]); k++)
 			text_percentile(row->all, permilles[k], 9);
 		putchar('\n');

@@ -47,8 +47,7 @@ static size_t print_place(char *to, size_t room, const struct place *at)
 	return n + (size_t)snprintf(to + n, room - n, "[%zu]", at->index);
 }
 
-/* Error messages quote the file on terminals, so replace everything but printable ASCII. */
-static void make_printable(char *text)
+void load_make_printable(char *text)
 {
 	for (; *text; text++)
 		if (*text < 0x20 || *text > 0x7e)
@@ -64,7 +63,7 @@ static __attribute__((format(printf, 3, 4))) int fail_at(struct nnb_reason *reas
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	make_printable(text);
+	load_make_printable(text);
 	if (at)
 		print_place(where, sizeof(where), at);
 	nnb_because(reason, "%s%s%s", where, at ? ": " : "", text);
@@ -194,7 +193,7 @@ static int read_text(struct nnb_reason *reason, const struct place *at, const js
 	if (strlen(text) >= room)
 		return fail_at(reason, at, "%zu bytes are more than %zu", strlen(text), room - 1);
 	strcpy(ret, text);
-	make_printable(ret);
+	load_make_printable(ret);
 	return 0;
 }
 

@@ -94,6 +94,14 @@ echo 'no flat buffer at all' >"$tmp/other.tflite"
 ends 4 --model "$tmp/other.tflite"
 says "nnburst-load: other.tflite: it is not a .tflite file: bytes 4 to 7 are not 'TFL3'"
 ends 4 --model nonsense
+# A link has the name of what it leads to, whatever that is called; a name is no command for a terminal.
+cp "$tmp/other.tflite" "$tmp/blob"
+ln -s blob "$tmp/link.tflite"
+ends 4 --model "$tmp/link.tflite"
+says "nnburst-load: link.tflite: it is not a .tflite file: bytes 4 to 7 are not 'TFL3'"
+cp "$examples/add.json" "$tmp/"$'\e[31mred.json'
+ends 0 --service --duration 50ms --model "$tmp/"$'\e[31mred.json'
+[[ $out == *'?[31mred'* && $out != *$'\e'* ]] || wrong "the name of a model reaches the terminal as it is: $out"
 ends 0 --check --model mlp
 ends 0 --service --duration 50ms --model mlp
 [[ $out == *'one app that runs one model by bursts'* ]] || wrong "--model: $out"

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,7 +36,8 @@ static int opener_status(pid_t pid)
 /* The error output of xdg-open is dropped: xdg-open prints an error for each browser that it looks for. */
 int bsv_browser_open(const char *page, struct bsa_err *err)
 {
-	char *const argv[] = { "xdg-open", (char *)page, NULL };
+	char path[PATH_MAX]; /* an absolute path is no option and no URL */
+	char *const argv[] = { "xdg-open", realpath(page, path) ? path : (char *)page, NULL };
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 	int r = posix_spawn_file_actions_init(&actions);
