@@ -205,15 +205,20 @@ static void end_preparation(void *arg, uint64_t deadline, struct ending *ret)
 	prepared_free(&p);
 }
 
+/* A row if @status is an error. Returns whether it is none. */
+static bool wants_none(struct checks *c, enum nnb_status status, const char *what)
+{
+	return !status || wants_status(c, status, NNB_STATUS_NONE, what, NULL);
+}
+
 /* Prepare layers of constant weights, which take long if the driver packs them. True: there is nothing left to try. */
 static bool preparation_judged(const struct scene *s, const struct nnb_model *m, uint64_t *alone)
 {
 	struct preparation a = { s->subject, m };
 	enum nnb_status status = alone_ns(end_preparation, &a, alone);
 
-	if (status)
-		wants_status(s->checks, status, NNB_STATUS_NONE, "to prepare without a deadline", NULL);
-	return status || judge_endings(s, end_preparation, &a, *alone);
+	return !wants_none(s->checks, status, "to prepare without a deadline") ||
+	       judge_endings(s, end_preparation, &a, *alone);
 }
 
 /* Larger and larger models, the last one of 64 MiB of weights, until preparing one of them takes long enough. */
@@ -306,46 +311,47 @@ static void end_execution(void *arg, uint64_t deadline, struct ending *ret)
 	ret->status = execute_until(a->prepared, a->job, deadline);
 }
 
-static void long_execution_of(const struct scene *s, const struct nnb_model *m)
+/* True: there is nothing left to try. */
+static bool execution_judged(const struct scene *s, const struct nnb_model *m, uint64_t *alone)
 {
 	struct execution a;
-	uint64_t alone;
+	bool judged = true;
 	struct prepared p;
 	struct job j;
 	enum nnb_status status = prepared_new(&p, s->subject, m, NULL, NULL);
 
-	if (status) {
-		wants_status(s->checks, status, NNB_STATUS_NONE, "to prepare", NULL);
-		return;
-	}
+	if (!wants_none(s->checks, status, "to prepare"))
+		return true;
 	abort_unless(job_init(&j, m));
 	a = (struct execution){ &p, &j };
-	status = alone_ns(end_execution, &a, &alone);
-	if (status)
-		wants_status(s->checks, status, NNB_STATUS_NONE, "an execution without a deadline", NULL);
-	else if (!judge_endings(s, end_execution, &a, alone))
-		skip_short(s, "an execution", alone);
+	status = alone_ns(end_execution, &a, alone);
+	if (wants_none(s->checks, status, "an execution without a deadline"))
+		judged = judge_endings(s, end_execution, &a, *alone);
 	job_fini(&j);
 	prepared_free(&p);
+	return judged;
 }
 
-/* The model of one operation can be stopped only inside the driver. The other one can be stopped between operations, too. */
+/* Longer and longer models, until executing one of them takes long enough. */
 static void long_execution(const struct scene *s)
 {
-	struct nnb_model *one, *many;
+	bool judged = false;
+	uint64_t alone = 0;
 
 	if (!has_deadlines(s))
 		return;
 	if (nnb_client_info(s->subject->client)->deadlines != NNB_DEADLINES_ABORT) {
-		checks_skip(s->checks, "the service finishes executions after their deadline (--deadlines)");
+		checks_skip(s->checks, "the service finishes executions after their deadline (--deadline)");
 		return;
 	}
-	one = chain_model(LENGTH, 1);
-	many = chain_model(1 << 20, 64);
-	long_execution_of(s, one);
-	long_execution_of(s, many);
-	nnb_model_free(one);
-	nnb_model_free(many);
+	for (uint32_t operations = 64; !judged && operations <= 1024; operations *= 4) {
+		struct nnb_model *m = chain_model(1 << 20, operations);
+
+		judged = execution_judged(s, m, &alone);
+		nnb_model_free(m);
+	}
+	if (!judged)
+		skip_short(s, "an execution", alone);
 }
 
 static const struct {
