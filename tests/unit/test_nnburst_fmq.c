@@ -132,10 +132,10 @@ static const struct ending {
 	int status;
 	const char *says;
 } endings[] = {
-	{ "no command", "", NULL, 2, "usage:" },
-	{ "an unknown command", "shwo", NULL, 2, "there is no command 'shwo'" },
-	{ "show without a process", "show", NULL, 2, "usage:" },
-	{ "measure with a word too many", "measure", "me", 2, "usage:" },
+	{ "no command", "", NULL, 2, "expected measure, or show and a process" },
+	{ "an unknown command", "shwo", NULL, 2, "no command 'shwo'; see nnburst-fmq --help" },
+	{ "show without a process", "show", NULL, 2, "show: expected the id of a process" },
+	{ "measure with a word too many", "measure", "me", 2, "unexpected argument 'me'" },
 	{ "no process id", "show", "12x", 2, "'12x' is no process id" },
 	{ "an absurd process id", "show", "99999999999999999999", 2, "is no process id" },
 	{ "no such process", "show", "4194305", 4, "process 4194305: there is none" },
