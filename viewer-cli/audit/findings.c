@@ -116,13 +116,18 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	int64_t first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN);
 	int64_t last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN);
 	uint64_t n = (uint64_t)get_named(rows, "n_inversions", 0);
-	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT], bound[BSV_DURATION_TEXT];
-	char *what = bsv_text(
-		"%s waited %s %s while its app's less urgent %s held a lane: %s in all; the worst %s, limit %s",
-		victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
-		holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
-		bsv_duration(most, get_named(rows, "worst_ns", 0)),
-		bsv_duration_beside(bound, get_named(rows, "bound_ns", 0), get_named(rows, "worst_ns", 0)));
+	int64_t worst = get_named(rows, "worst_ns", 0), longest = get_named(rows, "max_ns", 0);
+	char times[BSV_COUNT_MAX], all[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], of[BSV_DURATION_TEXT],
+		bound[BSV_DURATION_TEXT];
+	/* each holder has a limit of its own, so the longest wait need not be the worst */
+	bsv_scoped_text *up_to =
+		longest > worst ? bsv_text(", up to %s; the one furthest beyond its limit", bsv_duration(most, longest))
+				: strdup("; the worst");
+	char *what =
+		bsv_text("%s waited %s %s while its app's less urgent %s held a lane: %s in all%s %s, limit %s",
+	                 victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
+	                 holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)), up_to ? up_to : "",
+	                 bsv_duration(of, worst), bsv_duration_beside(bound, get_named(rows, "bound_ns", 0), worst));
 
 	return bsv_finding_add(f,
 	                       (struct bsv_finding){ .finding = strdup("inversion"),
