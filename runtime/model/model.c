@@ -6,7 +6,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,28 +85,17 @@ struct nnb_model nnb_model_view(const struct nnb_model *m, uint32_t index)
 
 /* ---- arrays that grow ---- */
 
-enum { LARGE = 4096 };
-
 /*
- * Make room for @bytes in all. A large array gets half as much again, because an allocator that moves an array each time it
- * grows, as those of the sanitizers do, would take a time that is quadratic in the size of the model. The allocator knows
- * the room of an array, so that any model can grow, whatever code has allocated it.
+ * Make room for one more element. The capacity of an array is always its length, so that any model can grow, whatever code
+ * has allocated it.
  */
-static bool room_for(void **array, size_t bytes)
+static bool room_for_one(void **array, uint32_t n, size_t size)
 {
-	void *more;
+	void *more = realloc(*array, (n + (size_t)1) * size);
 
-	if (bytes > LARGE && malloc_usable_size(*array) >= bytes)
-		return true;
-	more = realloc(*array, bytes > LARGE ? bytes + bytes / 2 : bytes);
 	if (more)
 		*array = more;
 	return more != NULL;
-}
-
-static bool room_for_one(void **array, uint32_t n, size_t size)
-{
-	return room_for(array, (n + (size_t)1) * size);
 }
 
 static uint32_t *index_copy(const uint32_t *indexes, uint32_t n)
@@ -148,14 +136,17 @@ static uint64_t place_behind(uint64_t end, uint32_t bytes)
 static int add_value(struct nnb_model *m, const void *data, uint32_t bytes, uint32_t *ret)
 {
 	uint64_t at = place_behind(m->n_values, bytes);
+	uint8_t *values;
 
 	if (at + bytes > UINT32_MAX)
 		return -EFBIG;
-	if (!room_for((void **)&m->values, at + bytes + 1))
+	values = realloc(m->values, at + bytes + 1);
+	if (!values)
 		return -ENOMEM;
-	memset(m->values + m->n_values, 0, at - m->n_values);
+	m->values = values;
+	memset(values + m->n_values, 0, at - m->n_values);
 	if (bytes)
-		memcpy(m->values + at, data, bytes);
+		memcpy(values + at, data, bytes);
 	m->n_values = (uint32_t)(at + bytes);
 	*ret = (uint32_t)at;
 	return 0;

@@ -47,11 +47,8 @@ void *__wrap_calloc(size_t n, size_t size)
 	return fails() ? NULL : __real_calloc(n, size);
 }
 
-static unsigned n_reallocs;
-
 void *__wrap_realloc(void *p, size_t n)
 {
-	n_reallocs++;
 	return fails() ? NULL : __real_realloc(p, n);
 }
 
@@ -281,26 +278,6 @@ static void free_takes_anything_half_built(void **state)
 	assert_null(nnb_model_free(NULL));
 }
 
-/* An array that grew by one element at a time would be moved as often as an allocator moves it, with all that it holds. */
-static void a_large_model_grows_in_few_steps(void **state)
-{
-	enum { N = 50000 };
-	struct nnb_model *m = new_model();
-	uint32_t x = bytes_operand(m, 4);
-	unsigned before = n_reallocs;
-
-	(void)state;
-	for (uint32_t i = 1; i <= N; i++) {
-		assert_int_equal(bytes_operand(m, 4), i);
-		assert_int_equal(give_value(m, i, 4), 0);
-		assert_int_equal(nnb_model_operation(m, NNB_RELU, &x, 1, &(uint32_t){ i }, 1), i - 1);
-	}
-	assert_in_range(n_reallocs - before, 3, 2000);
-	for (uint32_t i = 1; i <= N; i += 1000)
-		assert_constant(m, i, 4);
-	nnb_model_free(m);
-}
-
 /* ---- without memory ---- */
 
 static int add_an_operand(struct nnb_model *m)
@@ -413,7 +390,6 @@ int main(void)
 		{ "a value of no bytes is no trouble", a_value_of_no_bytes_is_no_trouble },
 		{ "one of the model's own pools can be added again", a_pool_can_be_added_again },
 		{ "one of the model's own operands can be added again", an_operand_can_be_added_again },
-		{ "a large model grows in few steps", a_large_model_grows_in_few_steps },
 		{ "free takes NULL and what is half built", free_takes_anything_half_built },
 		{ "without memory for tidying finish leaves gaps", without_memory_for_tidying_finish_leaves_gaps },
 		{ "without memory there is no model", without_memory_there_is_no_model },

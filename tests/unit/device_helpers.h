@@ -67,18 +67,32 @@ static inline struct nnb_model *vector_model(enum nnb_op op, uint32_t n, uint32_
 	return m;
 }
 
-/* A model of @n operations on vectors of four: x + 1 + 1 + ... */
+/*
+ * A model of @n operations on vectors of four: x + 1 + 1 + ... It sets up the arrays itself, because nnb_model_operand and
+ * nnb_model_operation reallocate an array for each element, and the allocator of a sanitizer copies the array each time.
+ */
 static inline void chain_of_adds(struct nnb_model *m, uint32_t n)
 {
 	const float one[4] = { 1, 1, 1, 1 };
-	uint32_t x = float_tensor(m, 4), act = int_scalar(m, NNB_FUSED_NONE), c = float_tensor(m, 4), at = x, y;
+	uint32_t x = float_tensor(m, 4), act = int_scalar(m, NNB_FUSED_NONE), c = float_tensor(m, 4);
 
+	assert_true(!m->n_operations && n < NNB_OPERANDS_MAX - m->n_operands);
 	assert_int_equal(nnb_model_value(m, c, one, sizeof(one)), 0);
-	for (uint32_t i = 0; i < n; i++, at = y) {
-		y = float_tensor(m, 4);
-		assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ at, c, act }, 3, &y, 1) >= 0);
+	m->operands = realloc(m->operands, (m->n_operands + (size_t)n) * sizeof(*m->operands));
+	m->operations = realloc(m->operations, n * sizeof(*m->operations));
+	assert_true(m->operands && m->operations);
+	for (uint32_t i = 0, at = x; i < n; i++, at = m->n_operands++) {
+		struct nnb_operation add = { .type = NNB_ADD, .n_inputs = 3, .n_outputs = 1 };
+
+		add.inputs = malloc(3 * sizeof(*add.inputs));
+		add.outputs = malloc(sizeof(*add.outputs));
+		assert_true(add.inputs && add.outputs);
+		memcpy(add.inputs, (uint32_t[]){ at, c, act }, 3 * sizeof(*add.inputs));
+		add.outputs[0] = m->n_operands;
+		m->operands[m->n_operands] = m->operands[x];
+		m->operations[m->n_operations++] = add;
 	}
-	assert_int_equal(nnb_model_finish(m, &x, 1, &at, 1), 0);
+	assert_int_equal(nnb_model_finish(m, &x, 1, &(uint32_t){ m->n_operands - 1 }, 1), 0);
 }
 
 /* As vector_model, of whatever length the request says. */

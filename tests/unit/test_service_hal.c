@@ -284,9 +284,16 @@ static void a_message_that_is_too_large_is_a_general_failure(void **state)
 	struct fixture *f = *state;
 	struct nnb_model *m;
 	struct nnb_remote *remote = NULL;
+	uint32_t x, at, act, y;
 
 	assert_int_equal(nnb_model_new(&m, "long", NNB_HAL_1_0), 0);
-	chain_of_adds(m, 8000);
+	x = at = float_tensor(m, 4);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	for (uint32_t i = 0; i < 8000; i++, at = y) {
+		y = float_tensor(m, 4);
+		assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ at, x, act }, 3, &y, 1) >= 0);
+	}
+	assert_int_equal(nnb_model_finish(m, &x, 1, &at, 1), 0);
 	expect_seen(f, nnb_remote_prepare(f->client, m, NULL, NULL, &remote, NULL),
 	            NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 	assert_null(remote);
