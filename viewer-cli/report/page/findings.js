@@ -136,7 +136,9 @@ function headlineOfAll(summary) {
 
 /** @param {HTMLElement} place @param {any} summary @param {any} about @param {string} prefix of links into its timeline */
 export function fillFindings(place, summary, about, prefix = '') {
-	place.append(trustOf(summary, about));
+	const trust = trustOf(summary, about);
+
+	place.append(trust);
 	if (summary.error) {
 		place.append(make('p', { class: 'bad' }, summary.error));
 		return;
@@ -145,7 +147,7 @@ export function fillFindings(place, summary, about, prefix = '') {
 	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, about, prefix)))] : [];
 	const missed = missedOf(summary), said = [...missed, ...list].map((part) => part.textContent).join(' '), rest = [auditsOf(summary), ...(costs.length ? [costsOf(costs, wrong.length > 0, prefix)] : [])];
 
-	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missed, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf(rest.map((part) => part.textContent).join(' '), said));
+	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missed, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf([trust, ...rest].map((part) => part.textContent).join(' '), said));
 }
 
 /** What stands behind the first screen: each audit in a line, and the rules of the verdicts. @param {HTMLElement} place @param {any} summary */
