@@ -13,7 +13,7 @@ unset XDG_RUNTIME_DIR
 trap 'stop_all; for pid in "${other_watchers[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
 	stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
-lines() { cat out others.*.out 2>/dev/null | wc -l; }
+lines() { cat out others.*.out 2>/dev/null | wc -l || true; } # there may be no others
 fds_of() { ls "/proc/$1/fd" | wc -l; }
 memory_of() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 daemons() { echo "$sessiond"; pgrep -P "$(pgrep -d , -P "$sessiond")" lttng-consumerd 2>/dev/null || pgrep -P "$sessiond" lttng-consumerd || true; }

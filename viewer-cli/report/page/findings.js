@@ -106,7 +106,7 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
-	[/\((sync|async|fenced)\)/, '(sync), (async) and (fenced) are calls without a burst'],
+	[/\((sync|async|fenced)\)/, '(sync), (async) and (fenced) are single calls, for which an app keeps no channel'],
 	[/\bp95\b/, 'p95 is what 95 of 100 do not exceed']]);
 
 /** What the words of @text mean that @before does not have. @param {string} text @param {string} before @returns {HTMLElement[]} */
