@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Instance 0 stands for numbers that no service handed out. A miss of no execution is told by its model. */
+/* Instance 0 stands for numbers that no service handed out. A miss without an execution is identified by its model. */
 static unsigned whose(const struct bsa_event *e)
 {
 	unsigned instance = instance_of_event(e);

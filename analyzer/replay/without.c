@@ -121,7 +121,7 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 	return least + (uint64_t)((double)(most - least) * (double)(draw_for(p, c->id) % 1024) / 1023);
 }
 
-/* 0 or 1 ns: where a change makes two things happen at once, nobody knows which comes first. */
+/* 0 or 1 ns: if a change makes two things happen at once, their order is unknown. */
 static uint64_t tie_break(const struct play *p, const struct bsa_without_call *c)
 {
 	return p->way >= WAYS && p->way < BEST_CLOSED ? draw_for(p, c->id ^ UINT64_C(0x5bd1e995)) & 1 : 0;

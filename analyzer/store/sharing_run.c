@@ -316,7 +316,7 @@ static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 	}
 	if (runs->most > c->need_most)
 		c->need_most = runs->most;
-	if (runs->given_up_most > c->need_most) /* they did not end then, so nobody knows when */
+	if (runs->given_up_most > c->need_most) /* their ends are unknown */
 		c->need_most = 2 * runs->given_up_most;
 }
 

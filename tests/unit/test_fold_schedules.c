@@ -788,7 +788,7 @@ static bool had_preemption(const struct against *a, const struct bsa_preemption 
 	return false;
 }
 
-/* Of one that waits for a lane which a loss hides, only the part is told in which that lane was certainly held. */
+/* If a loss hides a lane that an execution waits for, the fold reports only the part in which the lane was certainly held. */
 static bool had_inversion(const struct against *a, const struct bsa_inverted *v)
 {
 	for (size_t i = 0; i < a->all->facts.inverted.n; i++) {

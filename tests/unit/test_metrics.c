@@ -189,7 +189,7 @@ static void a_user_with_all_sets_gives_up_half_for_another(void **state)
 	bsv_metrics_free(m);
 }
 
-/* Whose sets are idle gives them up first, whoever asks. */
+/* A user whose sets are idle gives them up first, whichever user asks. */
 static void an_idle_set_goes_before_one_of_the_user_with_most(void **state)
 {
 	struct bsv_metrics *m = metrics_new();

@@ -121,7 +121,7 @@ struct ending {
 
 /*
  * Did the answer arrive in time, or report the miss without arriving much later? Other programs slow down the threads of a service, too,
- * which this one cannot measure. But they slow down the work without a deadline as much, and whoever ignores deadlines is late by three
+ * which this one cannot measure. But they slow down the work without a deadline as much, and a driver that ignores deadlines is late by three
  * quarters of that.
  */
 static bool is_kept(const struct ending *e)
@@ -205,7 +205,7 @@ static void end_preparation(void *arg, uint64_t deadline, struct ending *ret)
 	prepared_free(&p);
 }
 
-/* A row if @status is an error. Returns whether it is none. */
+/* Add a row if @status is an error. Returns true if it is not. */
 static bool wants_none(struct checks *c, enum nnb_status status, const char *what)
 {
 	return !status || wants_status(c, status, NNB_STATUS_NONE, what, NULL);
