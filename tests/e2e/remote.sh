@@ -59,6 +59,7 @@ follows()
 	rm -rf relayed/*
 	live_session far "${@:2}"
 	quietly lttng --no-sessiond start far
+	: >printed # what a top before printed is not what this one prints
 	"$burstscope" top --format json --interval 100ms --url "$url" >printed &
 	follower=$!
 	awaits '[[ -s printed ]]' 'a first object'
@@ -92,6 +93,7 @@ follows compact NOTICE exec_client exec_service
 # ---- a session that ends before it has a stream: nothing is known of it, so nothing is exact ----
 live_session far NOTICE
 quietly lttng --no-sessiond start far
+: >printed
 "$burstscope" top --format json --interval 100ms --url "$url" >printed &
 follower=$!
 awaits '[[ -s printed ]]' 'a first object'
