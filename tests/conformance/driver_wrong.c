@@ -51,11 +51,15 @@ static enum nnb_status prepares_long(void *device, const struct nnb_graph *graph
 	return nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
 }
 
-/* An operation takes long, and never asks whether to go on. */
+/*
+ * The first operation takes long, and never asks whether to go on. A preparation runs the model once, so its deadline is missed, too. The
+ * operation takes so long that the delays of a busy machine do not excuse it; the other operations take no time.
+ */
 static enum nnb_status runs_long(void *run, uint32_t op)
 {
-	sleep_ms(op ? 0 : 100);
-	return nnb_driver_xnnpack.run_op(run, op);
+	(void)run;
+	sleep_ms(op ? 0 : 300);
+	return NNB_STATUS_NONE;
 }
 
 static enum nnb_status computes_nothing(void *run, uint32_t op)
