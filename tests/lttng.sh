@@ -10,6 +10,9 @@ if ((EUID == 0)) && [[ ! ${OWN_NAMESPACE-} ]]; then
 	OWN_NAMESPACE=1 exec unshare --mount "$0" "$@"
 fi
 
+# A script that ends because a command failed says which one.
+trap 'echo "${0##*/}: $LINENO: status $?: $BASH_COMMAND" >&2' ERR
+
 tmp=$(mktemp -d)
 sessiond=
 trap 'stop_sessiond; rm -rf "$tmp"' EXIT

@@ -153,7 +153,7 @@ wait "$loading" 2>/dev/null || true
 stop_service || wrong 'nnburstd does not end well'
 
 # A model of one's own, with a service for as long as it takes: what its bursts cost, and all of it at hand.
-out=$("$load" --model mlp --record=mine --duration 200ms --seed 3 2>"$tmp/said") || wrong "--record: $(<"$tmp/said")"
+out=$("$load" --model mlp --record=mine --duration 1s --seed 3 2>"$tmp/said") || wrong "--record: $(<"$tmp/said")"
 said=$(<"$tmp/said")
 says 'nnburst-load ended with 0'
 says 'recorded mine:'
