@@ -200,13 +200,18 @@ static void say_advice(struct bsv_answer *answer, const struct advising *a)
 static void add_verdict(struct bsv_answer *answer, const struct bsv_coverage *c)
 {
 	bool lost = c->lost_events || c->lost_packets || c->losses;
+	const char *uncounted = c->lost_packets
+	                                ? "packets were lost, and how many events they held is unknown"
+	                                : "intervals were not recorded, and how many events they held is unknown";
 
 	bsv_answer_verdict(answer, &(struct bsv_verdict){ .name = "lost_events",
 	                                                  .class = "count",
 	                                                  .figure = (double)c->lost_events,
 	                                                  .bound = 0,
 	                                                  .outcome = lost ? BSV_FAIL : BSV_PASS,
-	                                                  .why = lost ? NULL : "no event was lost" });
+	                                                  .why = !lost            ? "no event was lost"
+	                                                         : c->lost_events ? NULL
+	                                                                          : uncounted });
 }
 
 int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
