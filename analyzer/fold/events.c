@@ -102,7 +102,7 @@ static void answered_unended(struct bsa_fold *f, struct bsa_exec *x)
 /* False: it was reached before. */
 static bool reach_boundary(struct bsa_fold *f, struct bsa_exec *x, enum bsa_boundary b)
 {
-	if (x->fact.at[b] != BSA_NEVER) {
+	if (x->fact.at[b] != BSA_NEVER || !bsa_exec_may_reach(x, b)) {
 		bsa_fold_absurd(f);
 		return false;
 	}
@@ -571,7 +571,7 @@ static uint64_t told_time(struct bsa_fold *f, uint64_t began, uint64_t after, ui
 /* True: that was not known. */
 static bool fill_boundary(struct bsa_exec *x, enum bsa_boundary b, uint64_t at)
 {
-	bool fills = x->fact.at[b] == BSA_NEVER && at != BSA_NEVER;
+	bool fills = x->fact.at[b] == BSA_NEVER && at != BSA_NEVER && bsa_exec_may_reach(x, b);
 
 	if (fills)
 		x->fact.at[b] = at;
@@ -634,8 +634,7 @@ static void told_boundaries(struct bsa_fold *f, struct bsa_exec *x, const struct
 {
 	uint64_t last = 0;
 
-	if (!bsa_exec_is_trial(x)) /* for which there is no request */
-		fill_boundary(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
+	fill_boundary(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
 	fill_boundary(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
 	fill_boundary(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
 	ret->enqueued = fill_boundary(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));

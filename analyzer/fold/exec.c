@@ -435,12 +435,21 @@ void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct
 	}
 }
 
+/* An app asked for it, or was answered: it is no trial run, whatever its stream says. */
+static bool has_request(const struct bsa_exec *x)
+{
+	for (enum bsa_boundary b = 0; b < BSA_BOUNDARIES; b++)
+		if ((b < BSA_ENQUEUED || b > BSA_RUN_ENDED) && x->fact.at[b] != BSA_NEVER)
+			return true;
+	return false;
+}
+
 void bsa_execs_told(struct bsa_stream_known *s)
 {
 	for (struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);
 
-		if (x->fact.path == BSA_PATH_UNKNOWN)
+		if (x->fact.path == BSA_PATH_UNKNOWN && (s->fact.path != BSA_PATH_PREPARE || !has_request(x)))
 			x->fact.path = s->fact.path;
 		if (!x->fact.app)
 			x->fact.app = x->sched.app = s->fact.app;

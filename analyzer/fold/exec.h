@@ -171,6 +171,12 @@ static inline bool bsa_exec_is_trial(const struct bsa_exec *x)
 	return x->fact.path == BSA_PATH_PREPARE;
 }
 
+/* No app asks for a trial run, and none is answered. */
+static inline bool bsa_exec_may_reach(const struct bsa_exec *x, enum bsa_boundary b)
+{
+	return !bsa_exec_is_trial(x) || (b >= BSA_ENQUEUED && b <= BSA_RUN_ENDED);
+}
+
 /* ---- judge.c ---- */
 
 /* Whether it is a fenced one with a successful launch: it ends with its signal. */

@@ -418,7 +418,13 @@ static void a_trial_run_holds_a_lane_as_its_apps(void **state)
 		{ "the events of a request are none of it",
 		  HERE TRIALS "990 fmq_read exec=7:1 queue=call_request\n" TRIAL "1100 exec_end exec=7:1 lane=0\n"
 		              "1110 fmq_write exec=7:1 queue=call_result\n",
-		  "execution id=7:1 path=4 quality=complete e2e=- run=90\nleft stragglers=1" },
+		  "execution id=7:1 path=4 quality=complete e2e=- run=90\nleft absurd=1 stragglers=1" },
+		{ "a request that was decoded is none of it, and takes no time of it",
+		  HERE TRIALS "900 request_decode exec=7:1 model=8\n" TRIAL "1100 exec_end exec=7:1 lane=0\n",
+		  "execution id=7:1 path=4 quality=complete phase=0,0,0,0,0,10,90,0,0,0,0,0\nleft absurd=1" },
+		{ "an execution that an app asked for is no trial run, whatever its stream says",
+		  HERE "8 request_decode exec=7:1 model=8\n" TRIALS TRIAL "1100 exec_end exec=7:1 lane=0\n",
+		  "execution id=7:1 path=255 run=90" },
 	};
 
 	(void)state;
