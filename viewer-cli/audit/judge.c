@@ -269,6 +269,7 @@ static char *unseen_inversions(const struct bsv_input *input, const struct bsv_q
 	                                bsv_off_core_of_holder);
 	const struct bsv_hole holes[] = { { "limit", limit_of_holder },
 		                          { "limit_least", limit->given ? limit_of_holder : own_limit },
+		                          { "unseen_work", bsv_sql_priority_unseen_work },
 		                          { NULL, NULL } };
 
 	return bsv_audit_fill(input, bsv_sql_verdict_priority_unseen, holes);
@@ -292,30 +293,85 @@ static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
 		                            .sight = sight_read(rows, 15) };
 }
 
+/* The work that apps had, as parts of a WITH. Owned; all NULL: nothing was read. */
+struct work_sql {
+	char *parts; /* referred and apps_with_more */
+	bool mixed;  /* an app had, or may have had, work of several priorities */
+};
+
+static void work_sql_fini(struct work_sql *w)
+{
+	free(w->parts);
+}
+
+static char *work_as_values(const char *referred, const char *apps_with_more)
+{
+	static const char none[] = "SELECT NULL, NULL WHERE 0";
+
+	return bsv_text("referred(app_id, priority) AS MATERIALIZED (%s%s), apps_with_more(app_id, most) AS "
+	                "MATERIALIZED (%s%s)",
+	                referred ? "VALUES " : none, referred ? referred : "", apps_with_more ? "VALUES " : none,
+	                apps_with_more ? apps_with_more : "");
+}
+
+/*
+ * SQLite compiles a part of a WITH again wherever another part names it, and the verdict would name these, which look at executions, a hundred times:
+ * 0.1 s. So they are read first, and the verdict is given their rows, unless there are many.
+ */
+static int read_work(struct work_sql *ret, const struct bsv_input *input, const char *hidden, struct bsa_err *err)
+{
+	const struct bsv_hole holes[] = {
+		{ "hidden", hidden }, { "work", bsv_sql_priority_work }, { "most", "32" }, { NULL, NULL }
+	};
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_audit_row(&rows, input, bsv_sql_priority_work_rows, holes, err);
+
+	if (r < 0)
+		return r;
+	ret->mixed = bsv_rows_get(rows, 0, 1) || bsv_rows_cell(rows, 2).text;
+	ret->parts = bsv_rows_get(rows, 0, 1)
+	                     ? strdup(bsv_sql_priority_work)
+	                     : work_as_values(bsv_rows_cell(rows, 1).text, bsv_rows_cell(rows, 2).text);
+	return ret->parts ? 0 : bsv_no_memory(err);
+}
+
+/* SQL, for a WITH: what the recording does not tell. Without work of several priorities there was no inversion; choices may still be hidden. */
+static char *unseen_parts(const struct bsv_input *input, const struct bsv_quantity *limit, bool may_be, bool mixed)
+{
+	if (!may_be)
+		return strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n) AS (SELECT 0)");
+	if (mixed)
+		return unseen_inversions(input, limit);
+	return bsv_text("inverted_unseen(ns) AS (SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL), %s",
+	                bsv_sql_priority_unseen_work);
+}
+
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                           struct bsa_err *err)
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
-	int may_be = inversions_may_be_missing(input, err);
-	bsv_scoped_text *hides = bsv_judge_hidden(input);
-	bsv_scoped_text *unseen = may_be ? unseen_inversions(input, &limit)
-	                                 : strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n) AS (SELECT 0)");
-	const struct bsv_hole holes[] = {
-		{ "hidden", hides },
-		{ "stretches", bsv_sql_stretches },
-		{ "choices", bsv_sql_choices },
-		{ "off_core", bsv_off_core_of_holder },
-		{ "sure", limit.given ? "1" : "0" },
-		{ "unseen", unseen },
-		{ "excess", limit.given ? "dur_ns" : "dur_ns - stretch_ns" },
-		{ "sight", SIGHT },
-		{ NULL, NULL },
-	};
+	__attribute__((cleanup(work_sql_fini))) struct work_sql work = { NULL };
+	bsv_scoped_text *hides = bsv_judge_hidden(input), *unseen = NULL, *victim = NULL;
 	bsv_scoped_rows *rows = NULL;
-	bsv_scoped_text *victim = NULL;
 	struct bsv_priority_facts facts;
-	int r = may_be < 0 ? may_be : bsv_audit_row(&rows, input, bsv_sql_verdict_priority, holes, err);
+	int may_be = inversions_may_be_missing(input, err);
+	int r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
 
+	if (r < 0)
+		return r;
+	unseen = unseen_parts(input, &limit, may_be, work.mixed);
+	r = bsv_audit_row(&rows, input, bsv_sql_verdict_priority,
+	                  (const struct bsv_hole[]){ { "hidden", hides },
+	                                             { "work", work.parts },
+	                                             { "stretches", bsv_sql_stretches },
+	                                             { "choices", bsv_sql_choices },
+	                                             { "off_core", bsv_off_core_of_holder },
+	                                             { "sure", limit.given ? "1" : "0" },
+	                                             { "unseen", unseen },
+	                                             { "excess", limit.given ? "dur_ns" : "dur_ns - stretch_ns" },
+	                                             { "sight", SIGHT },
+	                                             { NULL, NULL } },
+	                  err);
 	if (r <= 0)
 		return r;
 	facts = priority_facts(rows);

@@ -15,27 +15,7 @@ worst AS MATERIALIZED (SELECT dur_ns, stretch_ns, victim_id, holder_id FROM each
 every_choice AS (@choices@),
 choices AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(c.honoured), 0) AS honoured FROM every_choice c @only_chosen@),
 ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
-had AS MATERIALIZED (
-	SELECT app_id, priority, n_priorities, sum(n_priorities > 1) OVER () AS n_several
-	FROM (SELECT app_id, priority, count(*) OVER (PARTITION BY app_id) AS n_priorities
-		FROM (SELECT DISTINCT app_id, priority FROM execution_count WHERE sides <> 'client'))),
--- of apps with several priorities: one look at each of few, or one at all executions
-referred AS MATERIALIZED (
-	SELECT app_id, priority FROM had h
-	WHERE CASE WHEN n_priorities = 1 THEN 1
-		WHEN n_several <= 100 THEN EXISTS (SELECT 1 FROM execution x
-			WHERE x.app_id IS h.app_id AND x.priority IS h.priority AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete))
-		ELSE app_id IS NULL OR priority IS NULL END -- of those it is not looked at whether they waited
-	UNION ALL
-	SELECT DISTINCT x.app_id, x.priority FROM (SELECT 1 FROM had WHERE n_several > 100 LIMIT 1) CROSS JOIN execution x
-	WHERE (x.app_id, x.priority) IN (SELECT app_id, priority FROM had WHERE n_priorities > 1) AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete)),
--- work that an app had, or may have had: what is unknown is any
-work AS (
-	SELECT app_id, priority FROM referred
-	UNION SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM strangers)),
-apps_with_more AS MATERIALIZED (
-	SELECT w.app_id, max(ifnull(k.rank, 2)) AS most FROM work w LEFT JOIN ranks k ON k.priority = w.priority
-	GROUP BY w.app_id HAVING count(DISTINCT w.priority) > 1 OR count(*) > count(w.priority)),
+@work@,
 less_urgent AS (
 	SELECT ifnull(s.stretch_ns * s.known, 0) AS ns FROM stretches s JOIN apps_with_more a ON a.app_id IS s.app_id LEFT JOIN ranks k ON k.priority = s.priority
 	WHERE ifnull(k.rank < a.most, 1)

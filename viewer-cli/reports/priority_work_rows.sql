@@ -1,0 +1,9 @@
+-- priority_work_rows: one row: the rows of referred and of apps_with_more as SQL; NULL: there are none. many: there are too many to be written so.
+@with@, @hidden@,
+ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
+@work@,
+few AS MATERIALIZED (SELECT (SELECT count(*) FROM had) <= @most@ AND (SELECT count(*) FROM (SELECT 1 FROM model LIMIT @most@ + 1)) <= @most@ AS are)
+SELECT NOT f.are AS many,
+	CASE WHEN f.are THEN (SELECT group_concat('(' || quote(app_id) || ', ' || quote(priority) || ')', ', ') FROM referred) END AS referred,
+	CASE WHEN f.are THEN (SELECT group_concat('(' || quote(app_id) || ', ' || most || ')', ', ') FROM apps_with_more) END AS apps_with_more
+FROM few f
