@@ -15,6 +15,7 @@
 
 #include "record/packets.h"
 #include "record/room.h"
+#include "record/session.h"
 #include "record/sizing.h"
 
 enum { KIB = 1024, MIB = 1024 * KIB, MS = 1000000 };
@@ -282,6 +283,65 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 	assert_true(bsv_room_free("/") < UINT64_MAX);
 }
 
+/* ---- a session that ends ---- */
+
+static const char *written_to; /* a file that LTTng writes to at each of the first of these questions */
+static int n_writing, n_pending, n_asked;
+
+static int stop_at_once(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+static int is_pending(const char *name)
+{
+	FILE *f;
+
+	(void)name;
+	n_asked++;
+	if (n_asked <= n_writing) {
+		f = fopen(written_to, "a");
+		assert_non_null(f);
+		assert_int_equal(fputc('x', f), 'x');
+		fclose(f);
+	}
+	return n_asked <= n_pending;
+}
+
+/* Flush a session into @directory, of whose data LTTng says @pending times that they are not written, while it writes @writing times. */
+static int flush_pending(struct bsv_session *s, int pending, int writing, struct bsa_err *err)
+{
+	n_asked = 0;
+	n_pending = pending;
+	n_writing = writing;
+	return bsv_session_flush(s, err);
+}
+
+static void a_session_is_waited_for_as_long_as_LTTng_writes(void **state)
+{
+	static const struct bsv_lttng lttng = { .stop_tracing_no_wait = stop_at_once, .data_pending = is_pending };
+	char file[PATH_MAX];
+	struct bsv_session s = { .lttng = &lttng, .name = "a", .directory = directory, .limit_ms = 400 };
+	struct bsa_err err = { "" };
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/stream", directory);
+	written_to = file;
+	assert_int_equal(flush_pending(&s, 0, 0, &err), 0);
+	assert_int_equal(flush_pending(&s, 120, 120, &err), 0); /* 600 ms and more: longer than the limit */
+	assert_int_equal(n_asked, 121);
+	assert_int_equal(flush_pending(&s, INT_MAX, 3, &err), BSA_E_ENV);
+	assert_non_null(strstr(err.text, "LTTng holds recorded events back, and has written nothing to "));
+	assert_non_null(strstr(err.text, directory));
+	assert_null(strchr(err.text, '\n'));
+	assert_int_equal(flush_pending(&s, INT_MAX, 0, &err), BSA_E_ENV);
+	assert_int_equal(n_asked, 1); /* it is known */
+	assert_int_equal(flush_pending(&s, 0, 0, &err), 0);
+	assert_int_equal(flush_pending(&s, 3, 0, &err), 0);
+	assert_int_equal(n_asked, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +359,8 @@ int main(void)
 		cmocka_unit_test(a_directory_that_is_not_there_cannot_be_read),
 		cmocka_unit_test(buffers_are_short_that_end_before_the_recording_does),
 		cmocka_unit_test(a_disk_is_full_when_one_more_look_may_be_too_late),
+		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
+		                                remove_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

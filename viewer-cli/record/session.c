@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "record/packets.h"
 #include "record/scratch.h"
 
@@ -23,7 +24,7 @@
 #define METADATA \
 	"metadata" /* the channel of metadata, which stays in memory until the session stops, unless a channel of this name has a timer */
 
-enum { PENDING_LOOK_MS = 5, METADATA_BYTES = 4096, METADATA_US = 100000 };
+enum { PENDING_LOOK_MS = 5, LOOK_MS = 1000, METADATA_BYTES = 4096, METADATA_US = 100000 };
 
 /* As analyzer/decode/kernel.h reads them. */
 static const char *const kernel_events[] = { "sched_switch", "sched_waking", "irq_handler_entry", "irq_handler_exit",
@@ -378,16 +379,46 @@ int bsv_session_check(const struct bsv_session *s, struct bsa_err *err)
 	return n < 0 ? session_failed(s, "find its session", n, err) : 0;
 }
 
+/* What is written is counted each second; a ring of files may keep its size for one look. */
+struct progress {
+	uint64_t bytes, looked_at, grew_at;
+};
+
+/* Has LTTng written nothing for as long as that? */
+static bool is_stuck(struct progress *p, const char *directory, uint64_t limit_ms)
+{
+	uint64_t now = bsv_now(), every = (limit_ms < 4 * LOOK_MS ? limit_ms / 4 : LOOK_MS) * 1000000, bytes;
+
+	if (now - p->looked_at < every)
+		return false;
+	p->looked_at = now;
+	bytes = bsv_directory_bytes(directory);
+	if (bytes != p->bytes)
+		p->grew_at = now;
+	p->bytes = bytes;
+	return now - p->grew_at >= limit_ms * 1000000;
+}
+
 /* Write the events recorded so far to files. They are there when nothing is pending. */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };
+	const uint64_t limit_ms = s->limit_ms ? s->limit_ms : BSV_SESSION_LIMIT_MS;
+	struct progress progress = { .looked_at = bsv_now(), .grew_at = bsv_now() };
 	int r = s->lttng->stop_tracing_no_wait(s->name);
 
 	if (r < 0 && r != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
 		return session_failed(s, "stop", r, err);
-	while ((r = s->lttng->data_pending(s->name)) == 1)
+	while ((r = s->lttng->data_pending(s->name)) == 1) {
+		s->stuck = s->stuck || is_stuck(&progress, s->directory, limit_ms);
+		if (s->stuck)
+			return bsa_fail(err, BSA_E_ENV,
+			                "LTTng holds recorded events back, and has written nothing to %s for %" PRIu64
+			                " s: is the disk full or gone?",
+			                s->directory, limit_ms / 1000);
 		nanosleep(&a_while, NULL);
+	}
+	s->stuck = false;
 	return r < 0 ? session_failed(s, "write the rest", r, err) : 0;
 }
 
@@ -418,7 +449,7 @@ static int destroy_session(struct bsv_session *s, struct bsa_err *err)
 
 	if (code != LTTNG_OK)
 		return session_failed(s, "end the session", (int)code, err);
-	s->lttng->destruction_handle_wait_for_completion(handle, -1);
+	s->lttng->destruction_handle_wait_for_completion(handle, s->stuck ? BSV_SESSION_LIMIT_MS : -1);
 	if (s->lttng->destruction_handle_get_result(handle, &code) == LTTNG_DESTRUCTION_HANDLE_STATUS_OK)
 		s->end = (int)code;
 	s->lttng->destruction_handle_destroy(handle);

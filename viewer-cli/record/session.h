@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { BSV_SESSION_NAME = 64 };
+enum { BSV_SESSION_NAME = 64, BSV_SESSION_LIMIT_MS = 30000 };
 
 /* Settings of a session that is read while it records. */
 struct bsv_live_session {
@@ -34,6 +34,8 @@ struct bsv_session {
 	struct bsv_scope scope;
 	bool kernel; /* record the scheduling of the machine, too */
 	bool made, started;
+	bool stuck;        /* LTTng wrote nothing for limit_ms, and said that there was something to write */
+	uint64_t limit_ms; /* 0: BSV_SESSION_LIMIT_MS */
 	uint64_t lost_events, lost_packets; /* as of the last look */
 	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */
 };
@@ -56,7 +58,10 @@ int bsv_session_look(struct bsv_session *s, struct bsa_err *err);
 /* Does LTTng still record into it? 0; BSA_E_ENV: the consumer daemon has died, or another program has ended the session. */
 int bsv_session_check(const struct bsv_session *s, struct bsa_err *err);
 
-/* Stop it, and wait until everything is in files. BSA_E_ENV. */
+/*
+ * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is left to write, and nothing was written for limit_ms. If
+ * that was so before, another call does not wait again.
+ */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
 
 /* The same, see what was lost, and destroy it. BSA_E_ENV: the daemon has gone. Not started is fine. */
