@@ -15,7 +15,7 @@ start_exporter()
 exporter_ended() # STATUS
 {
 	local status=0
-	wait "$exporter" || status=$?
+	await_end "$exporter" "line ${BASH_LINENO[0]}: the exporter ends" || status=$?
 	exporter=
 	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $(<err)"
 }
@@ -47,7 +47,7 @@ start_prometheus()
 stop_prometheus()
 {
 	kill "$prometheus"
-	wait "$prometheus" || true
+	await_end "$prometheus" 'Prometheus ends' || true
 	prometheus=
 }
 

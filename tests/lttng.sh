@@ -38,14 +38,15 @@ start_sessiond()
 	done
 }
 
-# await_end PID WHAT: wait for a process that was started here, for a minute at most; the status is that of the process.
+# await_end PID WHAT: wait for a process that was started here, for a minute at most; the status is that of the process. That it took longer goes to the
+# standard output: many callers drop what the shell says of a process that was killed.
 await_end()
 {
 	local tries=0
 
 	while kill -0 "$1" 2>/dev/null; do
 		if ((++tries > 3000)); then
-			echo "$(basename "$0"): not within a minute: $2" >&2
+			echo "$(basename "$0"): not within a minute: $2"
 			kill -9 "$1" 2>/dev/null || true
 			break
 		fi

@@ -9,12 +9,12 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# awaits CONDITION WHAT: within 15 s, or WHAT is wrong.
+# awaits CONDITION WHAT: within a minute, or WHAT is wrong.
 awaits()
 {
 	local tries=0
 	until eval "$1"; do
-		((++tries < 300)) || { wrong "${BASH_LINENO[0]}: not within 15 s: $2"; return; }
+		((++tries < 1200)) || { wrong "${BASH_LINENO[0]}: not within a minute: $2"; return; }
 		sleep 0.05
 	done
 }

@@ -42,7 +42,7 @@ stop_relay()
 	[[ $pid ]] || return 0
 	relayd=
 	kill "${1--TERM}" "$pid"
-	wait "$pid" 2>/dev/null || true
+	await_end "$pid" 'lttng-relayd ends' 2>/dev/null || true
 }
 
 # live_session NAME LEVEL [EVENT...]: one whose events the relay gets each $live_timer us; it is started by lttng start.

@@ -88,7 +88,7 @@ stop_service
 # ---- it is stopped by a signal, or by the death of the session daemon ----
 "$burstscope" exporter --listen 127.0.0.1:0 --for 1s 2>second || wrong "two exporters at once: $(<second)"
 kill -9 "$sessiond"
-wait "$sessiond" 2>/dev/null || true
+await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 sessiond=
 awaits 'grep -q "a session was made anew" err' 'it records again, with a session daemon of its own'
 (($(exported) == executions)) || wrong "$(exported) executions are counted, not the $executions of before"
@@ -134,7 +134,7 @@ scrapes()
 		awaits "$3" "$4"
 		kill "$neighbours" 2>/dev/null || true
 	fi
-	wait "$neighbours" || true
+	await_end "$neighbours" 'the load ends' || true
 	stop_service
 }
 

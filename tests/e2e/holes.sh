@@ -105,7 +105,7 @@ sleep 0.5
 quietly lttng --no-sessiond start stopped
 sleep 0.5
 quietly lttng --no-sessiond snapshot record --session ring
-wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
+await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
 trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 stop_service
 for name in whole stopped files ring; do end_session "$name"; done

@@ -322,7 +322,7 @@ done
 refuses 4 'lttng stop' -o "$out/db" "$tmp/live"
 for each in 1 2 3; do cp -r "$tmp/live" "$tmp/live$each"; done
 kill -INT "$load_pid"
-wait "$load_pid" || true
+await_end "$load_pid" 'the load ends' || true
 trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 stop_service
 quietly lttng --no-sessiond stop live
@@ -417,7 +417,7 @@ aside()
 aside_ends()
 {
 	status=0
-	wait "$pid" 2>"$tmp/null" || status=$?
+	await_end "$pid" 'an import aside ends' 2>"$tmp/null" || status=$?
 	flock "$tmp/lock" true
 }
 

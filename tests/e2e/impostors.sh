@@ -55,7 +55,7 @@ for uid in "${!spoils[@]}"; do
 	done
 done
 quietly as 65534 "$tmp/bin/${load##*/}" --quiet --socket "$tmp/socket" "$tmp/victim.json"
-wait "$forger" || wrong 'the forger fails'
+await_end "$forger" 'the forger ends' || wrong 'the forger fails'
 stop_service
 end_session both
 kill "${spoilers[@]}"

@@ -65,7 +65,7 @@ while more "$record_kills" 60; do
 	after_ms $((RANDOM % 700))
 	kill -9 "$recorder" 2>"$tmp/null" || true
 	status=0
-	wait "$recorder" 2>"$tmp/null" || status=$?
+	await_end "$recorder" 'a recorder ends' 2>"$tmp/null" || status=$?
 	((status == 137 || status == 0)) || wrong "a recorder that is killed ends with $status: $(<"$tmp/said")"
 	[[ ! -d killed ]] || readable killed
 	record_kills=$((record_kills + 1))
@@ -109,7 +109,7 @@ while more "$import_kills" 100; do
 	((RANDOM % 2)) || victim=$(pgrep -P "$importer" || true)
 	[[ ! $victim ]] || kill -9 "$victim" 2>"$tmp/null" || true
 	status=0
-	wait "$importer" 2>"$tmp/null" || status=$?
+	await_end "$importer" 'an importer ends' 2>"$tmp/null" || status=$?
 	import_kills=$((import_kills + 1))
 	((status == 0 || status == 5 || status == 137)) || wrong "an importer that is killed ends with $status: $(<"$tmp/said")"
 	((status == 0)) || stopped=$((stopped + 1))

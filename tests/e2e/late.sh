@@ -54,7 +54,7 @@ stop_app()
 	app_pid=
 	kill -KILL "$pid" 2>/dev/null || true
 	exec {to_app}>&- {from_app}<&-
-	wait "$pid" 2>/dev/null || true
+	await_end "$pid" 'an app is killed' 2>/dev/null || true
 	printf '\0\0\0\0' | dd of="$NNB_GATE" conv=notrunc status=none # what it held goes on
 }
 
@@ -62,7 +62,7 @@ stop_load()
 {
 	[[ $load_pid ]] || return 0
 	kill -KILL "$load_pid" 2>/dev/null || true
-	wait "$load_pid" 2>/dev/null || true
+	await_end "$load_pid" 'the load is killed' 2>/dev/null || true
 	load_pid=
 }
 
@@ -266,7 +266,7 @@ for i in {1..20}; do
 	kill -0 "$load_pid" 2>/dev/null || wrong "the load is gone: $(<"$tmp/report")"
 done
 kill -INT "$load_pid"
-wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
+await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
 load_pid=
 status_says '^connections +1 '
 stop_daemon

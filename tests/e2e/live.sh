@@ -25,7 +25,7 @@ stop_service
 sleep 0.3 # longer than it takes for a record to settle: it has to come live
 quietly lttng --no-sessiond stop live
 exec 9>&-
-wait "$follower" || wrong "what was followed is not what is there"
+await_end "$follower" 'what follows the session ends' || wrong "what was followed is not what is there"
 cat "$tmp/seen"
 live=$(sed -nE 's/^records [0-9]+ of [0-9]+, live ([0-9]+),.*/\1/p' "$tmp/seen")
 all=$(sed -nE 's/^records [0-9]+ of ([0-9]+),.*/\1/p' "$tmp/seen")

@@ -61,7 +61,7 @@ in_background()
 ended()
 {
 	local status=0
-	wait "$recorder" || status=$?
+	await_end "$recorder" "line ${BASH_LINENO[0]}: record ends" || status=$?
 	recorder=
 	said=$(<"$2")
 	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $said"
@@ -149,7 +149,7 @@ says 'what runs already writes'
 says 'LTTng counted no lost events'
 (($(events) > 0)) || wrong "nothing of what ran already: $said"
 kill "$loading"
-wait "$loading" 2>/dev/null || true
+await_end "$loading" 'the load ends' 2>/dev/null || true
 stop_service || wrong 'nnburstd does not end well'
 
 # A model of one's own, with a service for as long as it takes: what its bursts cost, and all of it at hand.
@@ -203,7 +203,7 @@ kill -0 "$sleeping" 2>/dev/null && wrong 'the command is still there'
 in_background "$tmp/bg" -o killed
 quietly "$many" "$provider" 100
 kill -9 "$recorder"
-wait "$recorder" 2>/dev/null || true
+await_end "$recorder" 'a recorder is killed' 2>/dev/null || true
 recorder=
 [[ $(sessions) == 1 ]] || wrong 'killed, and where is its session?'
 ends 0 -o after -- "$many" "$provider" 10
@@ -214,7 +214,7 @@ says 'ended 1 session of burstscope record, whose process was killed'
 in_background "$tmp/bg" -o orphan
 quietly "$many" "$provider" 100
 kill -9 "$sessiond"
-wait "$sessiond" 2>/dev/null || true
+await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 sessiond=
 ended 5 "$tmp/bg"
 says 'lttng-sessiond has ended'
@@ -243,7 +243,7 @@ done
 stop_service || wrong 'nnburstd does not end well'
 in_background "$tmp/bg" -o own-killed
 kill -9 "$recorder"
-wait "$recorder" 2>/dev/null || true
+await_end "$recorder" 'a recorder is killed' 2>/dev/null || true
 recorder=
 ends 0 -o own-after-killed -- "$many" "$provider" 100 # at once: the daemon of the one before has not gone yet
 [[ $(events) == 303 ]] || wrong "right after a kill, of 303 events: $said"

@@ -63,7 +63,7 @@ in_background()
 ended()
 {
 	local status=0
-	wait "$recorder" || status=$?
+	await_end "$recorder" "line ${BASH_LINENO[0]}: record ends" || status=$?
 	recorder=
 	said=$(<"$tmp/bg")
 	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $said"
@@ -166,7 +166,7 @@ ends 0 record --for 1s --buffer 128K -o "$tmp/disk/r"
 says 'LTTng counted no lost events'
 (($(asked "$tmp/disk/r.db" "$whole") == 0)) || wrong "with room: $("$burstscope" sql -q "$tmp/disk/r.db" 'SELECT * FROM loss')"
 kill "$loading"
-wait "$loading" 2>"$tmp/null" || true
+await_end "$loading" 'the load ends' 2>"$tmp/null" || true
 loading=
 stop_service || wrong 'nnburstd does not end well'
 

@@ -67,7 +67,7 @@ follows()
 	quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
 	stop_service
 	quietly lttng --no-sessiond destroy far
-	wait "$follower" || wrong "$name: top ends with $?"
+	await_end "$follower" "$name: top ends with its session" || wrong "$name: top ends with $?"
 	"$burstscope" import -q -o "$name.db" relayed/*/far-*
 	[[ $(field final) == true && $(field exact) == true ]] || wrong "$name: not exact: $(tail -n 1 printed | cut -c1-700)"
 	[[ $(field message) == "session far of host $(uname -n) has ended" ]] || wrong "$name: it says $(field message)"
@@ -98,7 +98,7 @@ quietly lttng --no-sessiond start far
 follower=$!
 awaits '[[ -s printed ]]' 'a first object'
 quietly lttng --no-sessiond destroy far
-wait "$follower" || wrong "without a stream: top ends with $?"
+await_end "$follower" 'top ends with a session without a stream' || wrong "without a stream: top ends with $?"
 [[ $(field executions) == 0 && $(field exact) == false ]] || wrong "without a stream: $(tail -n 1 printed | cut -c1-700)"
 
 # ---- watch: what a fold decides, and a case of what the relay passed on ----
@@ -116,8 +116,7 @@ awaits 'grep -q "^cases go into cases" watch.err' "watch begins: $(<watch.err)"
 start_another "$service"
 "$load" --socket "$tmp/socket" --duration 60s --quiet noisy-neighbour >load.out 2>&1 &
 apps=$!
-awaits '! kill -0 $watcher 2>/dev/null' "a case: $(<watch.err)"
-wait "$watcher" || wrong "watch --url ends with $?: $(<watch.err)"
+await_end "$watcher" 'watch ends with its case' || wrong "watch --url ends with $?: $(<watch.err)"
 watcher=
 [[ $(<watch.err) == "watching session far of host $(uname -n) by a fold over all events that the relay passes on, "* ]] || wrong "watch --url says $(<watch.err)"
 # On a busy machine a relay may pass on nothing for a time, which is a hole in the case.
@@ -156,8 +155,7 @@ awaits '[[ $(<exporter.err) == *"the relay is there again: nothing was read for 
 before=$(executions)
 awaits '(($(executions) > before))' 'executions by the second relay'
 quietly lttng --no-sessiond destroy far
-awaits '! kill -0 $exporter 2>/dev/null' 'the exporter ends with the session'
-wait "$exporter" || wrong "the exporter ends with $?"
+await_end "$exporter" 'the exporter ends with the session' || wrong "the exporter ends with $?"
 [[ $(tail -n 1 exporter.err) == *"session far of host $(uname -n) has ended" ]] || wrong "the session ended: $(<exporter.err)"
 
 # ---- watch: a relay that dies, another one in its place, and the end of the session ----
@@ -175,11 +173,9 @@ live_session far NOTICE exec_client exec_service
 quietly lttng --no-sessiond start far
 awaits 'grep -q "^watching again; what happened in the .* before was not caught" watch.err' 'watch with another relay'
 quietly lttng --no-sessiond destroy far
-awaits '! kill -0 $watcher 2>/dev/null' 'watch ends with the session'
-kill "$watcher" 2>/dev/null || true
-wait "$watcher" || wrong "watch --url ends with $?: $(<watch.err)"
+await_end "$watcher" 'watch ends with the session' || wrong "watch --url ends with $?: $(<watch.err)"
 watcher=
 grep -q "^session far of host $(uname -n) has ended$" watch.err || wrong "the session ended: $(<watch.err)"
 kill "$apps"
-wait "$apps" 2>/dev/null || true
+await_end "$apps" 'the load ends' 2>/dev/null || true
 exit $((failures > 0))

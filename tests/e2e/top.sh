@@ -60,7 +60,7 @@ follows()
 	quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
 	stop_service
 	quietly lttng --no-sessiond destroy "$name"
-	wait "$follower" || wrong "$name: top ends with $?"
+	await_end "$follower" "$name: top ends with its session" || wrong "$name: top ends with $?"
 	"$burstscope" import -q -o "$name.db" "$name"
 	agrees "$name"
 }

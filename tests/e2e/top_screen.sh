@@ -90,7 +90,7 @@ awaits 'q quit' 'order: p99'
 (($(shown | wc -l) <= 8)) || wrong "more lines than there are: $(shown)"
 tm resize-window -x 80 -y 24
 kill $apps
-wait $apps 2>/dev/null || true
+await_end "$apps" 'the load ends' 2>/dev/null || true
 stop_service
 start_another "$service"
 load
@@ -110,11 +110,11 @@ kill -9 "$(pgrep -P "$(<pid)" burstscope-impo)"
 awaits 'it begins anew'
 awaits 'tardy'
 kill $apps
-wait $apps 2>/dev/null || true
+await_end "$apps" 'the load ends' 2>/dev/null || true
 apps=
 stop_service
 kill -9 "$sessiond"
-wait "$sessiond" 2>/dev/null || true
+await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 sessiond=
 awaits 'session was made anew: nothing was recorded for' 'began anew 1 time'
 start_another "$service"

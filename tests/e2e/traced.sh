@@ -192,7 +192,7 @@ for _ in {1..20}; do
 	! grep -Eq "nnburst:$waits" "$tmp/late.txt" || break # just then nobody waited
 done
 kill -INT "$load_pid"
-wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
+await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
 stop_service
 judge late --full "$tmp/late.txt" --from "$from" --cut
 for event in exec_state service_state client_connect model_prepare stream_open pool_map; do

@@ -115,7 +115,7 @@ killed()
 	kill -9 "$victim"
 	[[ $1 != consumer ]] || sleep 0.2 # and everybody goes on
 	kill -INT "$load_pid" 2>/dev/null || true
-	wait "$load_pid" || true
+	await_end "$load_pid" 'the load ends' || true
 	stop_service || wrong "$1 was killed: nnburstd does not end well"
 	if [[ $1 == consumer ]]; then # its session daemon cannot do without it
 		stop_sessiond

@@ -56,5 +56,5 @@ for i in 1 2; do
 	end_session "beside$i"
 done
 exec {ASKED[1]}>&-
-wait "$asked"
+await_end "$asked" 'the app that is asked ends'
 echo "$(wc -l <"$tmp/emitted") events, three levels, late sessions"

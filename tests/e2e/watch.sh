@@ -75,7 +75,7 @@ awaits '(($(lttng --no-sessiond list-triggers | grep -c "name: burstscope-") == 
 other=$apps
 "$load" --quiet --socket "$tmp/socket" --duration 60s too-big >load.out 2>&1 &
 apps=$!
-wait "$other" || wrong "another watcher ends with $?: $(<others.out)"
+await_end "$other" 'another watcher ends with its case' || wrong "another watcher ends with $?: $(<others.out)"
 grep -q "^impossible.s mobilenet-640 missed .* because its run alone is longer than its budget" others.out || wrong "another watcher says: $(<others.out)"
 awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* answered as persistent" out' 'a miss that is too big'
 awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
@@ -85,17 +85,17 @@ apps=$!
 bursting
 kill -9 "$victim"
 awaits "grep -Eq '^[a-z+-]+ \(pid $victim\) died: its connection ended without a goodbye, with [1-9][0-9]* streams? open' out" 'a death'
-wait "$apps" || true
+await_end "$apps" 'the load ends' || true
 
 "$load" --quiet --socket "$tmp/socket" --duration 20s too-big >load.out 2>&1 &
 apps=$!
 bursting
 kill -9 "$daemon"
-wait "$daemon" 2>/dev/null || true
+await_end "$daemon" 'nnburstd is killed' 2>/dev/null || true
 daemon=
 awaits "grep -Eq 'failed [0-9 ]+ times?: (DEAD_OBJECT: the app.s connection|GENERAL_FAILURE:)' out" 'an error'
 kill "$apps" 2>/dev/null || true
-wait "$apps" || true
+await_end "$apps" 'the load ends' || true
 apps=
 stopped 0
 whole
@@ -123,7 +123,7 @@ awaits '[[ -S $tmp/notify ]]' 'a service manager'
 NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on miss
 awaits '(($(grep -c "^WATCHDOG=1" heard) >= 3))' 'the watchdog is fed'
 stopped 0
-wait "$manager"
+await_end "$manager" 'the service manager ends'
 [[ $(grep -n READY heard | cut -d : -f 1) == 1 && $(tail -n 1 heard) == STOPPING=1 ]] || wrong "a service manager hears: $(<heard)"
 
 ((failures == 0))
