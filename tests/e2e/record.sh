@@ -217,7 +217,7 @@ kill -9 "$sessiond"
 await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 sessiond=
 ended 5 "$tmp/bg"
-says 'lttng-sessiond has ended'
+says 'lttng-sessiond has gone'
 [[ -d orphan ]] || wrong 'what was written is not there'
 rm -f /var/run/lttng/*sock* 2>/dev/null || true
 

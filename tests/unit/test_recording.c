@@ -342,6 +342,66 @@ static void a_session_is_waited_for_as_long_as_LTTng_writes(void **state)
 	assert_int_equal(n_asked, 4);
 }
 
+static int is_alive, listing; /* the answers of LTTng */
+
+static int answer_alive(void)
+{
+	return is_alive;
+}
+
+static int answer_channels(struct lttng_handle *handle, struct lttng_channel **channels)
+{
+	(void)handle, (void)channels;
+	return listing;
+}
+
+static struct lttng_handle *no_handle(const char *name, struct lttng_domain *domain)
+{
+	static struct lttng_handle handle;
+
+	(void)name, (void)domain;
+	return &handle;
+}
+
+static void free_no_handle(struct lttng_handle *handle)
+{
+	(void)handle;
+}
+
+static const char *say_code(int code)
+{
+	return code == -LTTNG_ERR_NO_SESSIOND ? "No session daemon is available" : "Unknown error";
+}
+
+static void a_session_daemon_that_ends_while_it_is_asked_has_gone(void **state)
+{
+	static const struct bsv_lttng lttng = { .session_daemon_alive = answer_alive,
+		                                .list_channels = answer_channels,
+		                                .create_handle = no_handle,
+		                                .destroy_handle = free_no_handle,
+		                                .strerror = say_code };
+	static const struct {
+		int alive, listing;
+		const char *said;
+	} rows[] = {
+		{ 0, -LTTNG_ERR_NO_SESSIOND, "lttng-sessiond has gone" },
+		{ 0, -LTTNG_ERR_FATAL, "lttng-sessiond has gone" },
+		{ 1, -LTTNG_ERR_FATAL, "LTTng cannot find its session: Unknown error" },
+		{ 1, -LTTNG_ERR_SESS_NOT_FOUND, "another program has ended session a" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsa_err err = { "" };
+
+		is_alive = rows[i].alive;
+		listing = rows[i].listing;
+		assert_int_equal(bsv_session_check(&(struct bsv_session){ .lttng = &lttng, .name = "a" }, &err),
+		                 BSA_E_ENV);
+		assert_string_equal(err.text, rows[i].said);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +419,7 @@ int main(void)
 		cmocka_unit_test(a_directory_that_is_not_there_cannot_be_read),
 		cmocka_unit_test(buffers_are_short_that_end_before_the_recording_does),
 		cmocka_unit_test(a_disk_is_full_when_one_more_look_may_be_too_late),
+		cmocka_unit_test(a_session_daemon_that_ends_while_it_is_asked_has_gone),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
 		                                remove_directory),
 	};

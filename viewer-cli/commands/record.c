@@ -122,6 +122,13 @@ static bool signal_handle(struct run *run, int signal, bool typed)
 	return true;
 }
 
+static int recording_check(struct run *run, struct bsa_err *err)
+{
+	if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
+		return bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
+	return bsv_session_check(&run->recording.session, err);
+}
+
 /* Wait for the end of the recording. BSA_E_ENV: the session daemon is gone. */
 static int recording_wait(struct run *run, struct bsa_err *err)
 {
@@ -143,12 +150,7 @@ static int recording_wait(struct run *run, struct bsa_err *err)
 			return 0;
 		if (tick % TICKS_A_LOOK)
 			continue;
-		if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
-			return bsa_fail(err, BSA_E_ENV,
-			                "lttng-sessiond has ended, and the recording with it; the files written so far "
-			                "are in %s",
-			                run->recording.directory);
-		if (bsv_session_check(&run->recording.session, err) < 0)
+		if (recording_check(run, err) < 0)
 			return bsa_wrap(err, BSA_E_ENV, "the files written so far are in %s", run->recording.directory);
 		draw_progress(run);
 	}

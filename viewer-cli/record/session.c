@@ -184,8 +184,11 @@ int bsv_session_check_consumer(const struct bsv_lttng *lttng, struct bsa_err *er
 	return n == -LTTNG_ERR_NO_USTCONSUMERD ? consumer_died(err) : 0;
 }
 
+/* LTTng has several codes for a session daemon that ends while it is asked; what matters is that there is none. */
 static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
+	if (s->lttng->session_daemon_alive() != 1)
+		return bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
 	if (code == LTTNG_ERR_NO_USTCONSUMERD || code == -LTTNG_ERR_NO_USTCONSUMERD)
 		return consumer_died(err);
 	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, s->lttng->strerror(code < 0 ? code : -code));
