@@ -228,10 +228,17 @@ gone() { ! lttng --no-sessiond list >/dev/null 2>&1; }
 gone || wrong 'there is a session daemon'
 LTTNG_SESSIOND_PATH=/bin/false refuses 5 '/bin/false does not start' -q -o new -- true
 LTTNG_SESSIOND_PATH=/no/such refuses 5 '/no/such does not start' -q -o new -- true
-ends 0 -o own -- "$many" "$provider" 1000
+# one that says how it is started, and loads no modules here
+printf '#!/bin/sh\necho "$@" >"%s/asked"\nexec lttng-sessiond --no-kernel\n' "$tmp" >"$tmp/lttng-sessiond"
+chmod +x "$tmp/lttng-sessiond"
+LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond ends 0 -o own -- "$many" "$provider" 1000
 says 'lttng-sessiond: none was there'
 [[ $(events) == 3003 ]] || wrong "with a daemon of its own, of 3003 events: $said"
 gone || wrong 'the session daemon that it started is left'
+[[ $(<"$tmp/asked") == --no-kernel ]] || wrong "without --kernel the session daemon is started with: $(<"$tmp/asked")"
+LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond refuses 5 '--kernel: the session daemon has no kernel tracer (' -q --kernel -o new -- true
+[[ $(<"$tmp/asked") == '' ]] || wrong "with --kernel the session daemon is started with: $(<"$tmp/asked")"
+gone || wrong 'the session daemon that was to record the kernel is left'
 start_service "$service" # which has to find one daemon after the other
 for turn in first second; do
 	ends 0 --report -o "of-$turn" -- "$load" --quiet --socket "$tmp/socket" --duration 200ms audio

@@ -245,7 +245,7 @@ static void check_lttng(struct checks *c)
 		return;
 	}
 	add_check(c, "liblttng-ctl", OK, NULL, "found, with all functions needed");
-	if (bsv_daemon_open(&daemon, lttng, &err) < 0) {
+	if (bsv_daemon_open(&daemon, lttng, false, &err) < 0) {
 		add_check(c, "session daemon", PROBLEM,
 		          "see its message; $HOME, or as root /var/run/lttng, must be writable", "%s", err.text);
 		return;

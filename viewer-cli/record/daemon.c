@@ -31,9 +31,10 @@ static const char *daemon_program(void)
 	return path && *path ? path : "lttng-sessiond";
 }
 
-static _Noreturn void be_daemon(pid_t parent, int output)
+/* Without --no-kernel, a daemon of root loads the modules of the kernel tracer, which takes time and changes the machine. */
+static _Noreturn void be_daemon(pid_t parent, int output, bool kernel)
 {
-	char *const argv[] = { (char *)daemon_program(), (char *)"--no-kernel", NULL };
+	char *const argv[] = { (char *)daemon_program(), kernel ? NULL : (char *)"--no-kernel", NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
@@ -117,7 +118,8 @@ static int wait_for(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool pa
 }
 
 /* As wait_for, of one that is started now. */
-static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool patient, struct bsa_err *err)
+static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool kernel, bool patient,
+                     struct bsa_err *err)
 {
 	pid_t parent = getpid();
 	int r;
@@ -131,7 +133,7 @@ static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool p
 		return r;
 	}
 	if (!d->pid)
-		be_daemon(parent, d->output);
+		be_daemon(parent, d->output, kernel);
 	return wait_for(d, lttng, patient, err);
 }
 
@@ -143,14 +145,14 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, struct bsa_err *err)
+int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
 {
 	uint64_t until = now_ms() + ENDS_S * 1000;
 	int r = 1;
 
 	*ret = (struct bsv_daemon){ .output = -1 };
 	while (r > 0 && lttng->session_daemon_alive() != 1) {
-		r = start_own(ret, lttng, now_ms() < until, err);
+		r = start_own(ret, lttng, kernel, now_ms() < until, err);
 		if (r > 0) {
 			bsv_daemon_close(ret);
 			look_again_soon();

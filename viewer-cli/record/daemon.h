@@ -17,9 +17,9 @@ struct bsv_daemon {
 
 /*
  * Have one: liblttng-ctl says which of root's and the user's it is. One that is started ends with us, whatever ends us. It is in
- * a session of its own, which Ctrl-C does not reach. BSA_E_ENV: none can be had.
+ * a session of its own, which Ctrl-C does not reach. @kernel: one that is started loads the kernel tracer, if it can. BSA_E_ENV: none can be had.
  */
-int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, struct bsa_err *err);
+int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err);
 
 /* Is one there? */
 bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng);

@@ -225,7 +225,7 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	int k = bsv_lttng_load(&r->lttng, err);
 
 	if (k >= 0)
-		k = bsv_daemon_open(&r->daemon, r->lttng, err);
+		k = bsv_daemon_open(&r->daemon, r->lttng, r->options.kernel, err);
 	if (k < 0)
 		return k;
 	r->session.lttng = r->lttng;
