@@ -40,7 +40,7 @@ live_session()
 	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --subbuf-size=4096 --num-subbuf=2 \
 		--switch-timer=100000 metadata
 	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --discard --subbuf-size=131072 \
-		--num-subbuf=16 --switch-timer=10000 bursts
+		--num-subbuf=64 --switch-timer=10000 bursts
 	quietly lttng --no-sessiond enable-event --userspace --session="$1" --channel=bursts 'nnburst:*' --loglevel="$2"
 	for event in exec_client exec_service; do
 		[[ $2 == DEBUG_FUNCTION ]] ||
@@ -49,8 +49,8 @@ live_session()
 	quietly lttng --no-sessiond start "$1"
 }
 
-# follows NAME LEVEL: a workload, followed from its beginning to its end.
-follows()
+# follow NAME LEVEL: a workload, followed from its beginning to its end.
+follow()
 {
 	local name=$1
 	live_session "$name" "$2"
@@ -61,8 +61,18 @@ follows()
 	stop_service
 	quietly lttng --no-sessiond destroy "$name"
 	await_end "$follower" "$name: top ends with its session" || wrong "$name: top ends with $?"
-	"$burstscope" import -q -o "$name.db" "$name"
-	agrees "$name"
+}
+
+# follows NAME LEVEL: up to four times, because top may be right that a machine that stood still for seconds told it of executions too late.
+follows()
+{
+	local try
+	for try in 1 2 3 4; do
+		follow "$1$try" "$2"
+		[[ $(field why) == *' came later than '* ]] || break
+	done
+	"$burstscope" import -q -o "$1.db" "$1$try"
+	agrees "$1"
 }
 
 # wanted NAME SQL FIELD
