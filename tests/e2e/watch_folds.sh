@@ -42,7 +42,8 @@ first_line()
 }
 first_line 0 "^meek's mobilenet-224 waited for a lane for up to [0-9.]+ ms \([0-9 ]+ waits? longer than 5.000 ms\), while phone's mobilenet-448 had the lane" starvation meek phone
 first_line 1 "^phone's keyword \(high\) waited for up to [0-9.]+ ms while less urgent work of the same app had the lane: mobilenet-448 \(low\); [0-9 ]+ waits? longer" inversion phone phone
-first_line 2 "^p99 e2e of app=meek <= 1ms fails over 1.000 s: [0-9.]+ ms; .*% of their time is queue, mostly while phone's mobilenet-448 had the lane" queue meek phone
+# A loss after that second, as on a busy machine, leaves the diagnosis; whether the rule failed is then what the fold saw.
+first_line 2 "^p99 e2e of app=meek <= 1ms (fails over 1.000 s: [0-9.]+ ms|failed over 1.000 s, as was seen while it was recorded; the case alone cannot tell: [0-9]+ of [0-9]+ are above, .*); .*% of their time is queue, mostly while phone's mobilenet-448 had the lane" queue meek phone
 for each in cases.?; do
 	rm -rf cases
 	mv "$each" cases

@@ -153,6 +153,8 @@ void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_r
 		if (c->over && p < proven && !any)
 			result_end(ret, BSV_FAIL, "%" PRId64 " of only %" PRId64 " are above: %s", c->over, c->n,
 			           chance_text(chance, p));
+		else if (c->over && binomial_tail(c->over, c->n, 1 - rule->percent / 100) < proven)
+			end_undecided(ret, c, seen);
 		else
 			result_end(ret, BSV_CANNOT_TELL, "a p%g takes %" PRId64 " executions, there are %" PRId64,
 			           rule->percent, needed, c->n);

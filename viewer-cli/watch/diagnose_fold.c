@@ -210,9 +210,10 @@ static char *rule_sentence(const struct bsv_diagnosing *d, const struct window *
 
 	bsv_duration(length, w->length);
 	if (r->outcome != BSV_FAIL || !w->whole)
-		return bsv_text("%s failed over %s, as was seen while it was recorded; the case does not hold all of "
-		                "that time: %s",
-		                d->condition->text, length, r->why);
+		return bsv_text("%s failed over %s, as was seen while it was recorded; the case %s: %s%s%s",
+		                d->condition->text, length,
+		                w->whole ? "alone cannot tell" : "does not hold all of that time", r->why,
+		                v->why ? "; " : "", v->why ? v->why : "");
 	if (r->figure == r->figure && r->class && !strcmp(r->class, "duration"))
 		bsv_duration(figure, bsv_whole(r->figure));
 	else if (r->figure == r->figure)
@@ -234,9 +235,13 @@ static void add_failed_rule(struct bsv_diagnosing *d, const struct window *w, co
 	                                               .n = w->result.n > 0 ? (uint64_t)w->result.n : 0 });
 }
 
+/*
+ * Also where the case alone cannot tell whether the rule failed, because events were lost after that time: the fold saw it fail, and the executions that
+ * are known say where the time went.
+ */
 static int find_verdict(struct verdict *ret, const struct bsv_diagnosing *d, struct window *w, struct bsa_err *err)
 {
-	if (w->result.outcome != BSV_FAIL || !w->whole || w->slo.rules[0].kind == BSV_SLO_EXECUTIONS)
+	if (!w->whole || w->slo.rules[0].kind == BSV_SLO_EXECUTIONS)
 		return 0;
 	return w->slo.rules[0].kind == BSV_SLO_MISSES ? find_missed(ret, d, w, err) : find_slow(ret, w, err);
 }
