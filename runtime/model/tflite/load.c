@@ -51,13 +51,13 @@ void nnb__tflite_wrong(struct nnb__loading *l, int error, const char *format, ..
 		            nnb__tflite_describe(l, l->taken, line, sizeof(line)), text);
 }
 
-void nnb__tflite_look(struct nnb__loading *l)
+void nnb__tflite_check_form(struct nnb__loading *l)
 {
 	if (l->flat.wrong)
 		nnb__tflite_wrong(l, -EINVAL, "byte %u: %s", l->flat.wrong_at, l->flat.wrong);
 }
 
-uint32_t nnb__tflite_kept(struct nnb__loading *l, int index)
+uint32_t nnb__tflite_keep_error(struct nnb__loading *l, int index)
 {
 	if (index >= 0)
 		return (uint32_t)index;
@@ -65,7 +65,7 @@ uint32_t nnb__tflite_kept(struct nnb__loading *l, int index)
 	return 0;
 }
 
-bool nnb__tflite_listed(struct nnb__loading *l, uint32_t n)
+bool nnb__tflite_charge_list(struct nnb__loading *l, uint32_t n)
 {
 	l->listed += n;
 	if (l->listed > LISTED)
@@ -113,12 +113,18 @@ static uint32_t type_of(uint8_t is)
 	return 0;
 }
 
+static bool tensor_exists(struct nnb__loading *l, int64_t tensor)
+{
+	if (tensor >= 0 && tensor < l->tensors.n)
+		return true;
+	nnb__tflite_wrong(l, -EINVAL, "there is no tensor %" PRId64, tensor);
+	return false;
+}
+
 static struct nnb__flat_table table_of(struct nnb__loading *l, int64_t tensor)
 {
-	if (tensor < 0 || tensor >= l->tensors.n) {
-		nnb__tflite_wrong(l, -EINVAL, "there is no tensor %" PRId64, tensor);
+	if (!tensor_exists(l, tensor))
 		return (struct nnb__flat_table){ 0 };
-	}
 	return nnb__flat_table_of(&l->flat, l->tensors, (uint32_t)tensor);
 }
 
@@ -205,7 +211,7 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 		read_shape(l, t, tensor, ret);
 	if (!l->error)
 		read_quantization(l, t, tensor, ret);
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 	return !l->error;
 }
 
@@ -227,7 +233,7 @@ static struct nnb_location constant_stored(struct nnb__loading *l, int64_t tenso
 	data = nnb__flat_vector(&l->flat, buffer, BUFFER_DATA, 1);
 	offset = nnb__flat_u64(&l->flat, buffer, BUFFER_OFFSET, 0);
 	size = nnb__flat_u64(&l->flat, buffer, BUFFER_SIZE, 0);
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 	if (data.n || offset <= 1 || !size)
 		return (struct nnb_location){ .offset = data.at, .length = data.n };
 	if (size > l->flat.n || offset > l->flat.n - size) {
@@ -257,7 +263,7 @@ uint32_t nnb__tflite_zeroes(struct nnb__loading *l, const struct nnb_operand *op
 	if (zeroes)
 		index = nnb__tflite_constant(l, operand, zeroes, bytes);
 	else
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	free(zeroes);
 	return index;
 }
@@ -265,14 +271,14 @@ uint32_t nnb__tflite_zeroes(struct nnb__loading *l, const struct nnb_operand *op
 uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *operand, const void *value,
                               uint64_t bytes)
 {
-	uint32_t index = l->error ? 0 : nnb__tflite_kept(l, nnb_model_operand(l->model, operand));
+	uint32_t index = l->error ? 0 : nnb__tflite_keep_error(l, nnb_model_operand(l->model, operand));
 
 	if (bytes > NNB_COPY_MAX)
 		l->copied += bytes;
 	if (l->copied > copies_most(l))
 		nnb__tflite_wrong(l, -EINVAL, "its constants overlap so much that their copies would outgrow it");
 	if (!l->error)
-		nnb__tflite_kept(l, nnb_model_value(l->model, index, value, (uint32_t)bytes));
+		nnb__tflite_keep_error(l, nnb_model_value(l->model, index, value, (uint32_t)bytes));
 	return index;
 }
 
@@ -326,7 +332,7 @@ static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t
 	if (values)
 		operand = constant_widened(l, o, values, n);
 	else
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	free(values);
 	return operand;
 }
@@ -339,7 +345,7 @@ static int32_t *constant_narrowed(struct nnb__loading *l, int64_t tensor, struct
 	char name[LINE];
 
 	if (!values)
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	for (uint32_t i = 0; values && i < n; i++) {
 		int64_t value;
 
@@ -366,7 +372,7 @@ static void give_scales(struct nnb__loading *l, int64_t tensor, const struct nnb
 	struct nnb__flat_vector zeroes = nnb__flat_vector(&l->flat, q, QUANTIZATION_ZERO_POINT, sizeof(int64_t));
 	float *scales;
 
-	if (!o->n_scales || !nnb__tflite_listed(l, from.n + zeroes.n))
+	if (!o->n_scales || !nnb__tflite_charge_list(l, from.n + zeroes.n))
 		return;
 	for (uint32_t i = 0; i < zeroes.n; i++)
 		if (nnb__flat_i64_of(&l->flat, zeroes, i))
@@ -375,20 +381,20 @@ static void give_scales(struct nnb__loading *l, int64_t tensor, const struct nnb
 	for (uint32_t i = 0; scales && i < from.n; i++)
 		scales[i] = nnb__flat_f32_of(&l->flat, from, i);
 	if (!scales)
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	else if (!l->error)
-		nnb__tflite_kept(l, nnb_model_channels(l->model, operand, o->channel_dim, scales, from.n));
+		nnb__tflite_keep_error(l, nnb_model_channels(l->model, operand, o->channel_dim, scales, from.n));
 	free(scales);
 }
 
 static uint32_t refer_to_file(struct nnb__loading *l, const struct nnb_operand *o, struct nnb_location at)
 {
-	uint32_t index = nnb__tflite_kept(l, nnb_model_operand(l->model, o));
+	uint32_t index = nnb__tflite_keep_error(l, nnb_model_operand(l->model, o));
 
 	if (!l->error && l->pool == NNB__NOWHERE)
-		l->pool = nnb__tflite_kept(l, nnb_model_pool(l->model, l->file));
+		l->pool = nnb__tflite_keep_error(l, nnb_model_pool(l->model, l->file));
 	if (!l->error)
-		nnb__tflite_kept(l, nnb_model_reference(l->model, index, l->pool, at.offset, at.length));
+		nnb__tflite_keep_error(l, nnb_model_reference(l->model, index, l->pool, at.offset, at.length));
 	return index;
 }
 
@@ -434,15 +440,14 @@ static uint32_t make_operand(struct nnb__loading *l, int64_t tensor)
 	else if (is_wide(l, tensor))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type INT64, and no constant",
 		                  name_of(l, tensor, name));
-	return l->error ? 0 : nnb__tflite_kept(l, nnb_model_operand(l->model, &o));
+	return l->error ? 0 : nnb__tflite_keep_error(l, nnb_model_operand(l->model, &o));
 }
 
 uint32_t nnb__tflite_operand(struct nnb__loading *l, int64_t tensor)
 {
 	uint32_t operand;
 
-	table_of(l, tensor);
-	if (l->error)
+	if (!tensor_exists(l, tensor) || l->error)
 		return 0;
 	if (l->tensor[tensor].operand != NNB__NOWHERE)
 		return l->tensor[tensor].operand;
@@ -473,7 +478,7 @@ static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const s
 	if (!s.channels || (s.channels > 1 && (dim >= o->rank || o->dims[dim] != s.channels)))
 		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u scales, which do not go with its shape",
 		                  name_of(l, tensor, name), s.channels);
-	nnb__tflite_listed(l, s.scales.n + s.zeroes.n);
+	nnb__tflite_charge_list(l, s.scales.n + s.zeroes.n);
 	return s;
 }
 
@@ -514,7 +519,7 @@ static uint32_t bytes_as_reals(struct nnb__loading *l, int64_t tensor, const str
 	if (values)
 		operand = constant_widened(l, &real, values, at.length);
 	else
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	free(values);
 	return operand;
 }

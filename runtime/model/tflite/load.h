@@ -13,8 +13,10 @@
 
 struct nnb__tensor {
 	uint32_t operand; /* index of the tensor's operand; NNB__NOWHERE: not created yet */
-	uint32_t half;    /* the float16 constant whose float32 form this tensor is; NNB__NOWHERE: it is no such form */
-	uint32_t reals;   /* the operand with the tensor's bytes converted to float32; NNB__NOWHERE: not created yet */
+	/* the float16 constant whose float32 form this tensor is; NNB__NOWHERE: it is no such form */
+	uint32_t half;
+	/* the operand with the tensor's bytes converted to float32; NNB__NOWHERE: not created yet */
+	uint32_t reals;
 	float bias_scale; /* the scale that an operator has given the operand as its bias; 0: none has */
 	bool is_output;   /* of the subgraph */
 };
@@ -42,9 +44,11 @@ struct nnb__loading {
 __attribute__((format(printf, 3, 4))) void nnb__tflite_wrong(struct nnb__loading *l, int error, const char *format,
                                                              ...);
 
-/* Keep an error of the file's form (look), or of adding to the model (kept: a negative @index). */
-void nnb__tflite_look(struct nnb__loading *l);
-uint32_t nnb__tflite_kept(struct nnb__loading *l, int index);
+/* Keep the error that flat.h found in the file's form, if it found one. */
+void nnb__tflite_check_form(struct nnb__loading *l);
+
+/* @index: what a function that adds to the model returned. Keep it if it is an error (negative), and return 0. */
+uint32_t nnb__tflite_keep_error(struct nnb__loading *l, int index);
 
 /* Describe tensor @tensor as an operand, without its constant. False: an error was kept. */
 bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_operand *ret);
@@ -61,10 +65,8 @@ uint32_t nnb__tflite_reals(struct nnb__loading *l, int64_t tensor);
 /* Read the elements of a constant tensor of integers. Returns their number, at most @room; 0: error. */
 uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *to, uint32_t room);
 
-/*
- * May @n more elements of lists be read? The total is bounded, because a file can name one list many times.
- */
-bool nnb__tflite_listed(struct nnb__loading *l, uint32_t n);
+/* May @n more elements of lists be read? The loader counts them, because a file can name one list many times. */
+bool nnb__tflite_charge_list(struct nnb__loading *l, uint32_t n);
 
 /* Add a constant operand of @n zeroes, of a type of 4 bytes. */
 uint32_t nnb__tflite_zeroes(struct nnb__loading *l, const struct nnb_operand *operand, uint32_t n);

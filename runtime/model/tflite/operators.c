@@ -5,6 +5,7 @@
  * An operator without a row is refused, and so is an operator whose options the HAL cannot express, such as a fused tanh.
  * The HAL's scalars are options of a TFLite operator, or constants that are read here.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -18,87 +19,87 @@ enum { KINDS = 6, KIND = 72 }; /* refused kinds of operators that are listed, an
 
 /* clang-format off */
 static const struct row rows[] = {
-	{ 0, "ADD", NNB_ADD, 11, nnb__take_fused },
-	{ 1, "AVERAGE_POOL_2D", NNB_AVERAGE_POOL_2D, 5, nnb__take_pool },
-	{ 2, "CONCATENATION", NNB_CONCATENATION, 10, nnb__take_concatenation },
-	{ 3, "CONV_2D", NNB_CONV_2D, 1, nnb__take_conv },
-	{ 4, "DEPTHWISE_CONV_2D", NNB_DEPTHWISE_CONV_2D, 2, nnb__take_depthwise },
-	{ 5, "DEPTH_TO_SPACE", NNB_DEPTH_TO_SPACE, 94, nnb__take_block },
-	{ 6, "DEQUANTIZE", NNB_DEQUANTIZE, 0, nnb__take_dequantize },
-	{ 7, "EMBEDDING_LOOKUP", NNB_EMBEDDING_LOOKUP, 0, nnb__take_embedding },
-	{ 8, "FLOOR", NNB_FLOOR, 0, nnb__take_plain },
-	{ 9, "FULLY_CONNECTED", NNB_FULLY_CONNECTED, 8, nnb__take_fully_connected },
-	{ 10, "HASHTABLE_LOOKUP", NNB_HASHTABLE_LOOKUP, 0, nnb__take_plain },
-	{ 11, "L2_NORMALIZATION", NNB_L2_NORMALIZATION, 12, nnb__take_l2_normalization },
-	{ 12, "L2_POOL_2D", NNB_L2_POOL_2D, 5, nnb__take_pool },
-	{ 13, "LOCAL_RESPONSE_NORMALIZATION", NNB_LOCAL_RESPONSE_NORMALIZATION, 13, nnb__take_local_response },
-	{ 14, "LOGISTIC", NNB_LOGISTIC, 0, nnb__take_plain },
-	{ 17, "MAX_POOL_2D", NNB_MAX_POOL_2D, 5, nnb__take_pool },
-	{ 18, "MUL", NNB_MUL, 21, nnb__take_fused },
-	{ 19, "RELU", NNB_RELU, 0, nnb__take_plain },
-	{ 20, "RELU_N1_TO_1", NNB_RELU1, 0, nnb__take_plain },
-	{ 21, "RELU6", NNB_RELU6, 0, nnb__take_plain },
-	{ 22, "RESHAPE", NNB_RESHAPE, 17, nnb__take_reshape },
-	{ 23, "RESIZE_BILINEAR", NNB_RESIZE_BILINEAR, 15, nnb__take_resize_bilinear },
-	{ 25, "SOFTMAX", NNB_SOFTMAX, 9, nnb__take_softmax },
-	{ 26, "SPACE_TO_DEPTH", NNB_SPACE_TO_DEPTH, 19, nnb__take_block },
-	{ 28, "TANH", NNB_TANH, 0, nnb__take_plain },
-	{ 34, "PAD", NNAPI_PAD, 0, nnb__take_plain },
-	{ 36, "GATHER", NNAPI_GATHER, 23, nnb__take_gather },
-	{ 37, "BATCH_TO_SPACE_ND", NNAPI_BATCH_TO_SPACE_ND, 0, nnb__take_batch_to_space },
-	{ 38, "SPACE_TO_BATCH_ND", NNAPI_SPACE_TO_BATCH_ND, 0, nnb__take_plain },
-	{ 39, "TRANSPOSE", NNAPI_TRANSPOSE, 0, nnb__take_plain },
-	{ 40, "MEAN", NNAPI_MEAN, 27, nnb__take_mean },
-	{ 41, "SUB", NNAPI_SUB, 28, nnb__take_fused },
-	{ 42, "DIV", NNAPI_DIV, 29, nnb__take_fused },
-	{ 43, "SQUEEZE", NNB_RESHAPE, 0, nnb__take_reshaped },
-	{ 45, "STRIDED_SLICE", NNAPI_STRIDED_SLICE, 32, nnb__take_strided_slice },
-	{ 47, "EXP", NNAPI_EXP, 0, nnb__take_plain },
-	{ 48, "TOPK_V2", NNAPI_TOPK_V2, 0, nnb__take_numbered },
-	{ 49, "SPLIT", NNAPI_SPLIT, 35, nnb__take_split },
-	{ 50, "LOG_SOFTMAX", NNAPI_LOG_SOFTMAX, 0, nnb__take_log_softmax },
-	{ 53, "CAST", NNAPI_CAST, 0, nnb__take_plain },
-	{ 54, "PRELU", NNAPI_PRELU, 0, nnb__take_plain },
-	{ 55, "MAXIMUM", NNAPI_MAXIMUM, 0, nnb__take_plain },
-	{ 56, "ARG_MAX", NNAPI_ARGMAX, 0, nnb__take_numbered },
-	{ 57, "MINIMUM", NNAPI_MINIMUM, 0, nnb__take_plain },
-	{ 58, "LESS", NNAPI_LESS, 0, nnb__take_plain },
-	{ 59, "NEG", NNAPI_NEG, 0, nnb__take_plain },
-	{ 60, "PADV2", NNAPI_PAD_V2, 0, nnb__take_pad_with },
-	{ 61, "GREATER", NNAPI_GREATER, 0, nnb__take_plain },
-	{ 62, "GREATER_EQUAL", NNAPI_GREATER_EQUAL, 0, nnb__take_plain },
-	{ 63, "LESS_EQUAL", NNAPI_LESS_EQUAL, 0, nnb__take_plain },
-	{ 64, "SELECT", NNAPI_SELECT, 0, nnb__take_plain },
-	{ 65, "SLICE", NNAPI_SLICE, 0, nnb__take_plain },
-	{ 66, "SIN", NNAPI_SIN, 0, nnb__take_plain },
-	{ 67, "TRANSPOSE_CONV", NNAPI_TRANSPOSE_CONV_2D, 49, nnb__take_transpose_conv },
-	{ 69, "TILE", NNAPI_TILE, 0, nnb__take_plain },
-	{ 70, "EXPAND_DIMS", NNB_RESHAPE, 0, nnb__take_reshaped },
-	{ 71, "EQUAL", NNAPI_EQUAL, 0, nnb__take_plain },
-	{ 72, "NOT_EQUAL", NNAPI_NOT_EQUAL, 0, nnb__take_plain },
-	{ 73, "LOG", NNAPI_LOG, 0, nnb__take_plain },
-	{ 74, "SUM", NNAPI_REDUCE_SUM, 27, nnb__take_reduce },
-	{ 75, "SQRT", NNAPI_SQRT, 0, nnb__take_plain },
-	{ 76, "RSQRT", NNAPI_RSQRT, 0, nnb__take_plain },
-	{ 78, "POW", NNAPI_POW, 0, nnb__take_plain },
-	{ 79, "ARG_MIN", NNAPI_ARGMIN, 0, nnb__take_numbered },
-	{ 81, "REDUCE_PROD", NNAPI_REDUCE_PROD, 27, nnb__take_reduce },
-	{ 82, "REDUCE_MAX", NNAPI_REDUCE_MAX, 27, nnb__take_reduce },
-	{ 84, "LOGICAL_OR", NNAPI_LOGICAL_OR, 0, nnb__take_plain },
-	{ 86, "LOGICAL_AND", NNAPI_LOGICAL_AND, 0, nnb__take_plain },
-	{ 87, "LOGICAL_NOT", NNAPI_LOGICAL_NOT, 0, nnb__take_plain },
-	{ 89, "REDUCE_MIN", NNAPI_REDUCE_MIN, 27, nnb__take_reduce },
-	{ 91, "REDUCE_ANY", NNAPI_REDUCE_ANY, 27, nnb__take_reduce },
-	{ 92, "SQUARE", NNB_MUL, 0, nnb__take_square },
-	{ 97, "RESIZE_NEAREST_NEIGHBOR", NNAPI_RESIZE_NEAREST_NEIGHBOR, 74, nnb__take_resize_nearest },
-	{ 98, "LEAKY_RELU", NNAPI_PRELU, 75, nnb__take_leaky_relu },
-	{ 101, "ABS", NNAPI_ABS, 0, nnb__take_plain },
-	{ 111, "ELU", NNAPI_ELU, 0, nnb__take_elu },
-	{ 114, "QUANTIZE", NNAPI_QUANTIZE, 0, nnb__take_plain },
-	{ 117, "HARD_SWISH", NNAPI_HARD_SWISH, 0, nnb__take_plain },
-	{ TFLITE_IF, "IF", NNB_IF, TFLITE_IF_OPTIONS, nnb__take_if },
-	{ TFLITE_WHILE, "WHILE", NNB_WHILE, TFLITE_WHILE_OPTIONS, nnb__take_while },
-	{ 140, "REDUCE_ALL", NNAPI_REDUCE_ALL, 27, nnb__take_reduce },
+	{ 0, "ADD", NNB_ADD, ADD_OPTIONS, nnb__take_fused },
+	{ 1, "AVERAGE_POOL_2D", NNB_AVERAGE_POOL_2D, POOL_OPTIONS, nnb__take_pool },
+	{ 2, "CONCATENATION", NNB_CONCATENATION, CONCATENATION_OPTIONS, nnb__take_concatenation },
+	{ 3, "CONV_2D", NNB_CONV_2D, CONV_OPTIONS, nnb__take_conv },
+	{ 4, "DEPTHWISE_CONV_2D", NNB_DEPTHWISE_CONV_2D, DEPTHWISE_OPTIONS, nnb__take_depthwise },
+	{ 5, "DEPTH_TO_SPACE", NNB_DEPTH_TO_SPACE, DEPTH_TO_SPACE_OPTIONS, nnb__take_block },
+	{ 6, "DEQUANTIZE", NNB_DEQUANTIZE, NO_OPTIONS, nnb__take_dequantize },
+	{ 7, "EMBEDDING_LOOKUP", NNB_EMBEDDING_LOOKUP, NO_OPTIONS, nnb__take_embedding },
+	{ 8, "FLOOR", NNB_FLOOR, NO_OPTIONS, nnb__take_plain },
+	{ 9, "FULLY_CONNECTED", NNB_FULLY_CONNECTED, FULLY_CONNECTED_OPTIONS, nnb__take_fully_connected },
+	{ 10, "HASHTABLE_LOOKUP", NNB_HASHTABLE_LOOKUP, NO_OPTIONS, nnb__take_plain },
+	{ 11, "L2_NORMALIZATION", NNB_L2_NORMALIZATION, L2_NORMALIZATION_OPTIONS, nnb__take_l2_normalization },
+	{ 12, "L2_POOL_2D", NNB_L2_POOL_2D, POOL_OPTIONS, nnb__take_pool },
+	{ 13, "LOCAL_RESPONSE_NORMALIZATION", NNB_LOCAL_RESPONSE_NORMALIZATION, LOCAL_RESPONSE_OPTIONS, nnb__take_local_response },
+	{ 14, "LOGISTIC", NNB_LOGISTIC, NO_OPTIONS, nnb__take_plain },
+	{ 17, "MAX_POOL_2D", NNB_MAX_POOL_2D, POOL_OPTIONS, nnb__take_pool },
+	{ 18, "MUL", NNB_MUL, MUL_OPTIONS, nnb__take_fused },
+	{ 19, "RELU", NNB_RELU, NO_OPTIONS, nnb__take_plain },
+	{ 20, "RELU_N1_TO_1", NNB_RELU1, NO_OPTIONS, nnb__take_plain },
+	{ 21, "RELU6", NNB_RELU6, NO_OPTIONS, nnb__take_plain },
+	{ 22, "RESHAPE", NNB_RESHAPE, RESHAPE_OPTIONS, nnb__take_reshape },
+	{ 23, "RESIZE_BILINEAR", NNB_RESIZE_BILINEAR, RESIZE_BILINEAR_OPTIONS, nnb__take_resize_bilinear },
+	{ 25, "SOFTMAX", NNB_SOFTMAX, SOFTMAX_OPTIONS, nnb__take_softmax },
+	{ 26, "SPACE_TO_DEPTH", NNB_SPACE_TO_DEPTH, SPACE_TO_DEPTH_OPTIONS, nnb__take_block },
+	{ 28, "TANH", NNB_TANH, NO_OPTIONS, nnb__take_plain },
+	{ 34, "PAD", NNB_PAD, NO_OPTIONS, nnb__take_plain },
+	{ 36, "GATHER", NNB_GATHER, GATHER_OPTIONS, nnb__take_gather },
+	{ 37, "BATCH_TO_SPACE_ND", NNB_BATCH_TO_SPACE_ND, NO_OPTIONS, nnb__take_batch_to_space },
+	{ 38, "SPACE_TO_BATCH_ND", NNB_SPACE_TO_BATCH_ND, NO_OPTIONS, nnb__take_plain },
+	{ 39, "TRANSPOSE", NNB_TRANSPOSE, NO_OPTIONS, nnb__take_plain },
+	{ 40, "MEAN", NNB_MEAN, REDUCER_OPTIONS, nnb__take_mean },
+	{ 41, "SUB", NNB_SUB, SUB_OPTIONS, nnb__take_fused },
+	{ 42, "DIV", NNB_DIV, DIV_OPTIONS, nnb__take_fused },
+	{ 43, "SQUEEZE", NNB_RESHAPE, NO_OPTIONS, nnb__take_reshaped },
+	{ 45, "STRIDED_SLICE", NNB_STRIDED_SLICE, STRIDED_SLICE_OPTIONS, nnb__take_strided_slice },
+	{ 47, "EXP", NNB_EXP, NO_OPTIONS, nnb__take_plain },
+	{ 48, "TOPK_V2", NNB_TOPK_V2, NO_OPTIONS, nnb__take_numbered },
+	{ 49, "SPLIT", NNB_SPLIT, SPLIT_OPTIONS, nnb__take_split },
+	{ 50, "LOG_SOFTMAX", NNB_LOG_SOFTMAX, NO_OPTIONS, nnb__take_log_softmax },
+	{ 53, "CAST", NNB_CAST, NO_OPTIONS, nnb__take_plain },
+	{ 54, "PRELU", NNB_PRELU, NO_OPTIONS, nnb__take_plain },
+	{ 55, "MAXIMUM", NNB_MAXIMUM, NO_OPTIONS, nnb__take_plain },
+	{ 56, "ARG_MAX", NNB_ARGMAX, NO_OPTIONS, nnb__take_numbered },
+	{ 57, "MINIMUM", NNB_MINIMUM, NO_OPTIONS, nnb__take_plain },
+	{ 58, "LESS", NNB_LESS, NO_OPTIONS, nnb__take_plain },
+	{ 59, "NEG", NNB_NEG, NO_OPTIONS, nnb__take_plain },
+	{ 60, "PADV2", NNB_PAD_V2, NO_OPTIONS, nnb__take_pad_with },
+	{ 61, "GREATER", NNB_GREATER, NO_OPTIONS, nnb__take_plain },
+	{ 62, "GREATER_EQUAL", NNB_GREATER_EQUAL, NO_OPTIONS, nnb__take_plain },
+	{ 63, "LESS_EQUAL", NNB_LESS_EQUAL, NO_OPTIONS, nnb__take_plain },
+	{ 64, "SELECT", NNB_SELECT, NO_OPTIONS, nnb__take_plain },
+	{ 65, "SLICE", NNB_SLICE, NO_OPTIONS, nnb__take_plain },
+	{ 66, "SIN", NNB_SIN, NO_OPTIONS, nnb__take_plain },
+	{ 67, "TRANSPOSE_CONV", NNB_TRANSPOSE_CONV_2D, TRANSPOSE_CONV_OPTIONS, nnb__take_transpose_conv },
+	{ 69, "TILE", NNB_TILE, NO_OPTIONS, nnb__take_plain },
+	{ 70, "EXPAND_DIMS", NNB_RESHAPE, NO_OPTIONS, nnb__take_reshaped },
+	{ 71, "EQUAL", NNB_EQUAL, NO_OPTIONS, nnb__take_plain },
+	{ 72, "NOT_EQUAL", NNB_NOT_EQUAL, NO_OPTIONS, nnb__take_plain },
+	{ 73, "LOG", NNB_LOG, NO_OPTIONS, nnb__take_plain },
+	{ 74, "SUM", NNB_REDUCE_SUM, REDUCER_OPTIONS, nnb__take_reduce },
+	{ 75, "SQRT", NNB_SQRT, NO_OPTIONS, nnb__take_plain },
+	{ 76, "RSQRT", NNB_RSQRT, NO_OPTIONS, nnb__take_plain },
+	{ 78, "POW", NNB_POW, NO_OPTIONS, nnb__take_plain },
+	{ 79, "ARG_MIN", NNB_ARGMIN, NO_OPTIONS, nnb__take_numbered },
+	{ 81, "REDUCE_PROD", NNB_REDUCE_PROD, REDUCER_OPTIONS, nnb__take_reduce },
+	{ 82, "REDUCE_MAX", NNB_REDUCE_MAX, REDUCER_OPTIONS, nnb__take_reduce },
+	{ 84, "LOGICAL_OR", NNB_LOGICAL_OR, NO_OPTIONS, nnb__take_plain },
+	{ 86, "LOGICAL_AND", NNB_LOGICAL_AND, NO_OPTIONS, nnb__take_plain },
+	{ 87, "LOGICAL_NOT", NNB_LOGICAL_NOT, NO_OPTIONS, nnb__take_plain },
+	{ 89, "REDUCE_MIN", NNB_REDUCE_MIN, REDUCER_OPTIONS, nnb__take_reduce },
+	{ 91, "REDUCE_ANY", NNB_REDUCE_ANY, REDUCER_OPTIONS, nnb__take_reduce },
+	{ 92, "SQUARE", NNB_MUL, NO_OPTIONS, nnb__take_square },
+	{ 97, "RESIZE_NEAREST_NEIGHBOR", NNB_RESIZE_NEAREST_NEIGHBOR, RESIZE_NEAREST_OPTIONS, nnb__take_resize_nearest },
+	{ 98, "LEAKY_RELU", NNB_PRELU, LEAKY_RELU_OPTIONS, nnb__take_leaky_relu },
+	{ 101, "ABS", NNB_ABS, NO_OPTIONS, nnb__take_plain },
+	{ 111, "ELU", NNB_ELU, NO_OPTIONS, nnb__take_elu },
+	{ 114, "QUANTIZE", NNB_QUANTIZE, NO_OPTIONS, nnb__take_plain },
+	{ 117, "HARD_SWISH", NNB_HARD_SWISH, NO_OPTIONS, nnb__take_plain },
+	{ TFLITE_IF, "IF", NNB_IF, IF_OPTIONS, nnb__take_if },
+	{ TFLITE_WHILE, "WHILE", NNB_WHILE, WHILE_OPTIONS, nnb__take_while },
+	{ 140, "REDUCE_ALL", NNB_REDUCE_ALL, REDUCER_OPTIONS, nnb__take_reduce },
 };
 
 /* Names of other operators found in files, for the error message. */
@@ -151,7 +152,7 @@ static const struct row *row_of(int32_t code)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].code == code)
-			return nnb_op_name(rows[i].op) ? &rows[i] : NULL;
+			return &rows[i];
 	return NULL;
 }
 
@@ -243,7 +244,7 @@ static void find_refused(struct nnb__loading *l)
 
 		if (!row_of(code_of(l, code)))
 			refused_count(l, &refused, i, code);
-		nnb__tflite_look(l);
+		nnb__tflite_check_form(l);
 	}
 	if (refused.n && !l->error)
 		tell_refused(l, &refused);
@@ -272,7 +273,7 @@ static bool is_float32(struct nnb__loading *l, int64_t tensor)
 
 static void mark_outputs(struct nnb__loading *l)
 {
-	if (!nnb__tflite_listed(l, l->outputs.n))
+	if (!nnb__tflite_charge_list(l, l->outputs.n))
 		return;
 	for (uint32_t i = 0; i < l->outputs.n; i++) {
 		int64_t tensor = nnb__flat_i32_of(&l->flat, l->outputs, i);
@@ -300,7 +301,7 @@ static void find_halves(struct nnb__loading *l)
 		    is_half_constant(l, from) && is_float32(l, to))
 			l->tensor[to].half = (uint32_t)from;
 	}
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 }
 
 static void take_operator(struct nnb__loading *l, uint32_t i)
@@ -312,8 +313,8 @@ static void take_operator(struct nnb__loading *l, uint32_t i)
 	l->taken = i;
 	t.inputs = nnb__flat_vector(&l->flat, o, OPERATOR_INPUTS, sizeof(int32_t));
 	t.outputs = nnb__flat_vector(&l->flat, o, OPERATOR_OUTPUTS, sizeof(int32_t));
-	nnb__tflite_look(l);
-	if (l->error || !nnb__tflite_listed(l, t.inputs.n + t.outputs.n) || !t.row)
+	nnb__tflite_check_form(l);
+	if (l->error || !nnb__tflite_charge_list(l, t.inputs.n + t.outputs.n) || !t.row)
 		return;
 	if (t.row->options && options == t.row->options)
 		t.options = nnb__flat_table(&l->flat, o, OPERATOR_OPTIONS);
@@ -324,8 +325,8 @@ static void take_operator(struct nnb__loading *l, uint32_t i)
 	if (t.list)
 		t.row->take(&t);
 	else
-		nnb__tflite_kept(l, -ENOMEM);
-	nnb__tflite_look(l);
+		nnb__tflite_keep_error(l, -ENOMEM);
+	nnb__tflite_check_form(l);
 	free(t.list);
 	l->taken = NNB__NOWHERE;
 }
@@ -336,17 +337,18 @@ void nnb__tflite_mark_run(struct nnb__loading *l, bool *runs)
 		struct nnb__flat_table o = operator_at(l, i), options;
 		uint8_t type = nnb__flat_u8(&l->flat, o, OPERATOR_OPTIONS_TYPE, 0);
 
-		if (type != TFLITE_IF_OPTIONS && type != TFLITE_WHILE_OPTIONS)
+		if (type != IF_OPTIONS && type != WHILE_OPTIONS)
 			continue;
 		options = nnb__flat_table(&l->flat, o, OPERATOR_OPTIONS);
-		for (unsigned field = 0; field < 2; field++) {
+		static_assert((int)IF_THEN == WHILE_CONDITION && (int)IF_ELSE == WHILE_BODY, "one pair of fields");
+		for (unsigned field = IF_THEN; field <= IF_ELSE; field++) {
 			int32_t graph = nnb__flat_i32(&l->flat, options, field, 0);
 
 			if (graph >= 0 && (uint32_t)graph < l->graphs.n)
 				runs[graph] = true;
 		}
 	}
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 }
 
 void nnb__tflite_operators(struct nnb__loading *l)

@@ -14,17 +14,17 @@ static void add_subgraph(struct taking *t, unsigned field)
 	else if (graph < 0 || (uint32_t)graph >= t->l->graphs.n)
 		nnb__tflite_wrong(t->l, -EINVAL, "it runs subgraph %" PRId32 " of %u", graph, t->l->graphs.n);
 	if (!t->l->error)
-		nnb__tflite_kept(t->l, nnb_model_subgraph(t->l->model, index, (uint32_t)graph - 1));
+		nnb__tflite_keep_error(t->l, nnb_model_subgraph(t->l->model, index, (uint32_t)graph - 1));
 	operand_add(t, index);
 }
 
-/* Both have the indexes of two subgraphs in fields 0 and 1: if true and if false, or the condition and the body. */
-static void take_control(struct taking *t, uint32_t inputs_before)
+/* The fields @first and @second of the options are the indexes of two subgraphs. */
+static void take_control(struct taking *t, uint32_t inputs_before, unsigned first, unsigned second)
 {
 	for (uint32_t k = 0; k < inputs_before; k++)
 		add_input(t, k);
-	add_subgraph(t, 0);
-	add_subgraph(t, 1);
+	add_subgraph(t, first);
+	add_subgraph(t, second);
 	for (uint32_t k = inputs_before; k < t->inputs.n; k++)
 		add_input(t, k);
 	operation_emit(t, t->row->op);
@@ -32,10 +32,10 @@ static void take_control(struct taking *t, uint32_t inputs_before)
 
 void nnb__take_if(struct taking *t)
 {
-	take_control(t, 1); /* its condition */
+	take_control(t, 1 /* its condition */, IF_THEN, IF_ELSE);
 }
 
 void nnb__take_while(struct taking *t)
 {
-	take_control(t, 0);
+	take_control(t, 0, WHILE_CONDITION, WHILE_BODY);
 }

@@ -12,7 +12,7 @@ void nnb__take_fused(struct taking *t)
 {
 	add_input(t, 0);
 	add_input(t, 1);
-	add_fused(t, 0);
+	add_fused(t, SUM_FUSED);
 	operation_emit(t, t->row->op);
 }
 
@@ -34,7 +34,7 @@ void nnb__take_square(struct taking *t)
 
 void nnb__take_l2_normalization(struct taking *t)
 {
-	if (small_option(t, 0))
+	if (small_option(t, L2_NORMALIZATION_FUSED))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
 	add_input(t, 0);
 	operation_emit(t, t->row->op);
@@ -43,7 +43,7 @@ void nnb__take_l2_normalization(struct taking *t)
 void nnb__take_softmax(struct taking *t)
 {
 	add_input(t, 0);
-	add_float(t, nnb__flat_f32(&t->l->flat, t->options, 0, 0));
+	add_float(t, nnb__flat_f32(&t->l->flat, t->options, SOFTMAX_BETA, 0));
 	operation_emit(t, t->row->op);
 }
 
@@ -58,8 +58,8 @@ void nnb__take_log_softmax(struct taking *t)
 void nnb__take_local_response(struct taking *t)
 {
 	add_input(t, 0);
-	add_int(t, int_option(t, 0, 0));
-	for (unsigned field = 1; field <= 3; field++)
+	add_int(t, int_option(t, LOCAL_RESPONSE_RADIUS, 0));
+	for (unsigned field = LOCAL_RESPONSE_BIAS; field <= LOCAL_RESPONSE_BETA; field++)
 		add_float(t, nnb__flat_f32(&t->l->flat, t->options, field, 0));
 	operation_emit(t, t->row->op);
 }
@@ -74,7 +74,7 @@ void nnb__take_elu(struct taking *t)
 void nnb__take_leaky_relu(struct taking *t)
 {
 	struct nnb_operand slope = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { 1 } };
-	float alpha = nnb__flat_f32(&t->l->flat, t->options, 0, 0);
+	float alpha = nnb__flat_f32(&t->l->flat, t->options, LEAKY_RELU_ALPHA, 0);
 
 	if (input_is(t, 0).type != NNB_TENSOR_FLOAT32)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it is for FLOAT32 only");
@@ -97,7 +97,7 @@ void nnb__take_mean(struct taking *t)
 {
 	add_input(t, 0);
 	add_input(t, 1);
-	add_int(t, small_option(t, 0) ? 1 : 0);
+	add_int(t, small_option(t, REDUCER_KEEP_DIMS) ? 1 : 0);
 	operation_emit(t, t->row->op);
 }
 
@@ -105,7 +105,7 @@ void nnb__take_reduce(struct taking *t)
 {
 	add_input(t, 0);
 	add_input(t, 1);
-	add_bool(t, small_option(t, 0));
+	add_bool(t, small_option(t, REDUCER_KEEP_DIMS));
 	operation_emit(t, t->row->op);
 }
 

@@ -4,9 +4,9 @@
 void nnb__take_concatenation(struct taking *t)
 {
 	struct nnb_operand out = output_is(t);
-	int32_t axis = int_option(t, 0, 0);
+	int32_t axis = int_option(t, CONCATENATION_AXIS, 0);
 
-	if (small_option(t, 1))
+	if (small_option(t, CONCATENATION_FUSED))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
 	for (uint32_t k = 0; k < t->inputs.n; k++)
 		add_input(t, k);
@@ -17,7 +17,7 @@ void nnb__take_concatenation(struct taking *t)
 /* The new shape is in the input tensor, in the option, or in the output's shape. */
 void nnb__take_reshape(struct taking *t)
 {
-	struct nnb__flat_vector shape = nnb__flat_vector(&t->l->flat, t->options, 0, sizeof(int32_t));
+	struct nnb__flat_vector shape = nnb__flat_vector(&t->l->flat, t->options, RESHAPE_SHAPE, sizeof(int32_t));
 	int32_t dims[NNB_RANK_MAX];
 
 	add_input(t, 0);
@@ -35,7 +35,7 @@ void nnb__take_reshape(struct taking *t)
 	operation_emit(t, NNB_RESHAPE);
 }
 
-/* SQUEEZE and EXPAND_DIMS. */
+/* SQUEEZE and EXPAND_DIMS: the output's shape determines which dimensions of one element go or come. */
 void nnb__take_reshaped(struct taking *t)
 {
 	add_input(t, 0);
@@ -46,7 +46,7 @@ void nnb__take_reshaped(struct taking *t)
 void nnb__take_block(struct taking *t)
 {
 	add_input(t, 0);
-	add_int(t, int_option(t, 0, 0));
+	add_int(t, int_option(t, BLOCK_SIZE, 0));
 	operation_emit(t, t->row->op);
 }
 
@@ -64,7 +64,7 @@ static void add_size(struct taking *t)
 
 void nnb__take_resize_bilinear(struct taking *t)
 {
-	bool corners = small_option(t, 2), half = small_option(t, 3);
+	bool corners = small_option(t, RESIZE_BILINEAR_CORNERS), half = small_option(t, RESIZE_BILINEAR_HALF);
 
 	add_input(t, 0);
 	add_size(t);
@@ -78,7 +78,7 @@ void nnb__take_resize_bilinear(struct taking *t)
 
 void nnb__take_resize_nearest(struct taking *t)
 {
-	bool corners = small_option(t, 0), half = small_option(t, 1);
+	bool corners = small_option(t, RESIZE_NEAREST_CORNERS), half = small_option(t, RESIZE_NEAREST_HALF);
 
 	add_input(t, 0);
 	add_size(t);
@@ -120,15 +120,15 @@ void nnb__take_pad_with(struct taking *t)
 
 void nnb__take_strided_slice(struct taking *t)
 {
-	if (int_option(t, 2, 0) || int_option(t, 3, 0))
+	if (int_option(t, STRIDED_SLICE_ELLIPSIS_MASK, 0) || int_option(t, STRIDED_SLICE_NEW_AXIS_MASK, 0))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it has an ellipsis, or makes new axes");
-	if (small_option(t, 5))
+	if (small_option(t, STRIDED_SLICE_OFFSET))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its end counts from its begin, which the HAL's does not");
 	for (uint32_t k = 0; k < 4; k++)
 		add_input(t, k);
-	add_int(t, int_option(t, 0, 0));
-	add_int(t, int_option(t, 1, 0));
-	add_int(t, int_option(t, 4, 0));
+	add_int(t, int_option(t, STRIDED_SLICE_BEGIN_MASK, 0));
+	add_int(t, int_option(t, STRIDED_SLICE_END_MASK, 0));
+	add_int(t, int_option(t, STRIDED_SLICE_SHRINK_MASK, 0));
 	operation_emit(t, t->row->op);
 }
 
@@ -146,10 +146,10 @@ void nnb__take_batch_to_space(struct taking *t)
 
 void nnb__take_gather(struct taking *t)
 {
-	if (int_option(t, 1, 0))
+	if (int_option(t, GATHER_BATCH_DIMS, 0))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it gathers by batches");
 	add_input(t, 0);
-	add_int(t, int_option(t, 0, 0));
+	add_int(t, int_option(t, GATHER_AXIS, 0));
 	add_input(t, 1);
 	operation_emit(t, t->row->op);
 }
@@ -160,6 +160,6 @@ void nnb__take_split(struct taking *t)
 
 	add_input(t, 1);
 	add_int(t, axis);
-	add_int(t, int_option(t, 0, 0));
+	add_int(t, int_option(t, SPLIT_PARTS, 0));
 	operation_emit(t, t->row->op);
 }

@@ -52,7 +52,7 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 void nnb__take_conv(struct taking *t)
 {
 	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
-	int32_t dilation_w = int_option(t, 4, 1), dilation_h = int_option(t, 5, 1);
+	int32_t dilation_w = int_option(t, CONV_DILATION_W, 1), dilation_h = int_option(t, CONV_DILATION_H, 1);
 	uint32_t groups = filter.dims[3] ? in.dims[3] / filter.dims[3] : 1;
 	bool grouped = groups > 1 && groups * filter.dims[3] == in.dims[3],
 	     dilated = dilation_w != 1 || dilation_h != 1;
@@ -62,26 +62,27 @@ void nnb__take_conv(struct taking *t)
 	add_input(t, 0);
 	add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[0]);
-	add_padding(t, 0);
-	add_int(t, int_option(t, 1, 0));
-	add_int(t, int_option(t, 2, 0));
+	add_padding(t, CONV_PADDING);
+	add_int(t, int_option(t, CONV_STRIDE_W, 0));
+	add_int(t, int_option(t, CONV_STRIDE_H, 0));
 	if (grouped)
 		add_int(t, (int32_t)groups);
-	add_fused(t, 3);
+	add_fused(t, CONV_FUSED);
 	if (grouped || dilated)
 		add_bool(t, false); /* NHWC */
 	if (dilated) {
 		add_int(t, dilation_w);
 		add_int(t, dilation_h);
 	}
-	operation_emit(t, grouped ? NNAPI_GROUPED_CONV_2D : NNB_CONV_2D);
+	operation_emit(t, grouped ? NNB_GROUPED_CONV_2D : NNB_CONV_2D);
 }
 
 /* The multiplier option may be absent: the shapes determine it. */
 void nnb__take_depthwise(struct taking *t)
 {
 	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
-	int32_t dilation_w = int_option(t, 5, 1), dilation_h = int_option(t, 6, 1);
+	int32_t dilation_w = int_option(t, DEPTHWISE_DILATION_W, 1),
+		dilation_h = int_option(t, DEPTHWISE_DILATION_H, 1);
 
 	if (!t->l->error && (!in.dims[3] || filter.dims[3] % in.dims[3]))
 		nnb__tflite_wrong(t->l, -EINVAL, "a filter for %u channels does not go with %u", filter.dims[3],
@@ -89,11 +90,11 @@ void nnb__take_depthwise(struct taking *t)
 	add_input(t, 0);
 	add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[3]);
-	add_padding(t, 0);
-	add_int(t, int_option(t, 1, 0));
-	add_int(t, int_option(t, 2, 0));
+	add_padding(t, DEPTHWISE_PADDING);
+	add_int(t, int_option(t, DEPTHWISE_STRIDE_W, 0));
+	add_int(t, int_option(t, DEPTHWISE_STRIDE_H, 0));
 	add_int(t, t->l->error ? 1 : (int32_t)(filter.dims[3] / in.dims[3]));
-	add_fused(t, 4);
+	add_fused(t, DEPTHWISE_FUSED);
 	if (dilation_w != 1 || dilation_h != 1) {
 		add_bool(t, false);
 		add_int(t, dilation_w);
@@ -109,12 +110,12 @@ void nnb__take_fully_connected(struct taking *t)
 	uint64_t n = 1;
 	uint32_t flat;
 
-	if (small_option(t, 1))
+	if (small_option(t, FULLY_CONNECTED_FORMAT))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its weights are shuffled");
 	add_input(t, 0);
 	add_weights(t, in);
 	add_bias(t, 2, in, weights, weights.dims[0]);
-	add_fused(t, 0);
+	add_fused(t, FULLY_CONNECTED_FUSED);
 	if (out.rank == 2) {
 		operation_emit(t, t->row->op);
 		return;
@@ -141,10 +142,10 @@ void nnb__take_transpose_conv(struct taking *t)
 	add_weights(t, in);
 	add_bias(t, 3, in, filter, filter.dims[0]);
 	add_input(t, 0);
-	add_padding(t, 0);
-	add_int(t, int_option(t, 1, 0));
-	add_int(t, int_option(t, 2, 0));
-	add_fused(t, 3);
+	add_padding(t, TRANSPOSE_CONV_PADDING);
+	add_int(t, int_option(t, TRANSPOSE_CONV_STRIDE_W, 0));
+	add_int(t, int_option(t, TRANSPOSE_CONV_STRIDE_H, 0));
+	add_fused(t, TRANSPOSE_CONV_FUSED);
 	add_bool(t, false);
 	operation_emit(t, t->row->op);
 }
@@ -152,9 +153,9 @@ void nnb__take_transpose_conv(struct taking *t)
 void nnb__take_pool(struct taking *t)
 {
 	add_input(t, 0);
-	add_padding(t, 0);
-	for (unsigned field = 1; field <= 4; field++)
+	add_padding(t, POOL_PADDING);
+	for (unsigned field = POOL_STRIDE_W; field <= POOL_FILTER_H; field++)
 		add_int(t, int_option(t, field, 0));
-	add_fused(t, 5);
+	add_fused(t, POOL_FUSED);
 	operation_emit(t, t->row->op);
 }

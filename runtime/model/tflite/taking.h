@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "model/ops.h"
-#include "model/tflite/codes.h"
 #include "model/tflite/load.h"
 #include "model/tflite/schema.h"
 
@@ -171,7 +170,7 @@ static inline void add_operation(struct taking *t, uint32_t op, const uint32_t *
 
 	if (t->l->error)
 		return;
-	index = nnb__tflite_kept(t->l, nnb_model_operation(t->l->model, op, t->list, t->n, outputs, n_outputs));
+	index = nnb__tflite_keep_error(t->l, nnb_model_operation(t->l->model, op, t->list, t->n, outputs, n_outputs));
 	/* what IF and WHILE run is added to the model later; its validation looks at them */
 	if (!t->l->error && op != NNB_IF && op != NNB_WHILE &&
 	    nnb__op_check(t->l->model, &t->l->model->operations[index], &why))
@@ -188,14 +187,14 @@ static inline void operation_emit(struct taking *t, uint32_t op)
 	if (outputs)
 		add_operation(t, op, outputs, t->outputs.n);
 	else
-		nnb__tflite_kept(t->l, -ENOMEM);
+		nnb__tflite_keep_error(t->l, -ENOMEM);
 	free(outputs);
 }
 
 /* Add a temporary operand. */
 static inline uint32_t temporary_add(struct taking *t, const struct nnb_operand *o)
 {
-	return t->l->error ? 0 : nnb__tflite_kept(t->l, nnb_model_operand(t->l->model, o));
+	return t->l->error ? 0 : nnb__tflite_keep_error(t->l, nnb_model_operand(t->l->model, o));
 }
 
 static inline void add_shape_of_output(struct taking *t)

@@ -40,7 +40,7 @@ static void read_frame(struct nnb__loading *l)
 	l->graphs = nnb__flat_vector(f, model, MODEL_SUBGRAPHS, sizeof(uint32_t));
 	l->codes = nnb__flat_vector(f, model, MODEL_OPERATOR_CODES, sizeof(uint32_t));
 	l->buffers = nnb__flat_vector(f, model, MODEL_BUFFERS, sizeof(uint32_t));
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 	if (version != VERSION)
 		nnb__tflite_wrong(l, -ENOTSUP, "its schema is of version %d, and not %d", version, VERSION);
 	if (l->graphs.n > GRAPHS_MAX)
@@ -61,12 +61,12 @@ static void open_graph(struct nnb__loading *l, uint32_t graph)
 	l->operators = nnb__flat_vector(f, table, SUBGRAPH_OPERATORS, sizeof(uint32_t));
 	l->inputs = nnb__flat_vector(f, table, SUBGRAPH_INPUTS, sizeof(int32_t));
 	l->outputs = nnb__flat_vector(f, table, SUBGRAPH_OUTPUTS, sizeof(int32_t));
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 	check_count(l, "tensors", l->tensors.n);
 	check_count(l, "operators", l->operators.n);
 	/* a file can name one subgraph many times */
 	if (graph && !l->error)
-		nnb__tflite_listed(l, l->tensors.n + l->operators.n);
+		nnb__tflite_charge_list(l, l->tensors.n + l->operators.n);
 }
 
 /* Check that IF and WHILE run every subgraph but the first: otherwise the file holds several models. */
@@ -94,7 +94,7 @@ static bool make_tensors(struct nnb__loading *l)
 	for (uint32_t i = 0; l->tensor && i < l->tensors.n; i++)
 		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE, 0, false };
 	if (!l->tensor)
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	return !l->error;
 }
 
@@ -110,7 +110,7 @@ static bool is_listed(const uint32_t *list, uint32_t n, uint32_t operand)
 static uint32_t *inputs_of(struct nnb__loading *l)
 {
 	struct nnb__flat_vector tensors = l->inputs;
-	uint32_t *list = nnb__tflite_listed(l, tensors.n) ? malloc((tensors.n + (size_t)1) * sizeof(*list)) : NULL;
+	uint32_t *list = nnb__tflite_charge_list(l, tensors.n) ? malloc((tensors.n + (size_t)1) * sizeof(*list)) : NULL;
 
 	for (uint32_t i = 0; list && i < tensors.n; i++) {
 		list[i] = nnb__tflite_operand(l, nnb__flat_i32_of(&l->flat, tensors, i));
@@ -118,7 +118,7 @@ static uint32_t *inputs_of(struct nnb__loading *l)
 			nnb__tflite_wrong(l, -EINVAL, "input %u is a constant", i);
 	}
 	if (!list)
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	return list;
 }
 
@@ -131,9 +131,9 @@ static uint32_t copy_of(struct nnb__loading *l, uint32_t operand)
 	assert(operand < l->model->n_operands);
 	o = l->model->operands[operand];
 	o.lifetime = NNB_TEMPORARY;
-	copy = nnb__tflite_kept(l, nnb_model_operand(l->model, &o));
+	copy = nnb__tflite_keep_error(l, nnb_model_operand(l->model, &o));
 	if (!l->error)
-		nnb__tflite_kept(l, nnb_model_operation(l->model, NNB_CAST, &operand, 1, &copy, 1));
+		nnb__tflite_keep_error(l, nnb_model_operation(l->model, NNB_CAST, &operand, 1, &copy, 1));
 	return copy;
 }
 
@@ -147,7 +147,7 @@ static uint32_t *outputs_of(struct nnb__loading *l, const uint32_t *inputs)
 	uint64_t looks = (uint64_t)tensors.n * (l->inputs.n + (uint64_t)tensors.n);
 	uint32_t *list = NULL;
 
-	if (nnb__tflite_listed(l, looks > UINT32_MAX ? UINT32_MAX : (uint32_t)looks))
+	if (nnb__tflite_charge_list(l, looks > UINT32_MAX ? UINT32_MAX : (uint32_t)looks))
 		list = malloc((tensors.n + (size_t)1) * sizeof(*list));
 	for (uint32_t i = 0; list && !l->error && i < tensors.n; i++) {
 		list[i] = nnb__tflite_operand(l, nnb__flat_i32_of(&l->flat, tensors, i));
@@ -156,7 +156,7 @@ static uint32_t *outputs_of(struct nnb__loading *l, const uint32_t *inputs)
 			list[i] = copy_of(l, list[i]);
 	}
 	if (!list)
-		nnb__tflite_kept(l, -ENOMEM);
+		nnb__tflite_keep_error(l, -ENOMEM);
 	return list;
 }
 
@@ -171,11 +171,11 @@ static void read_graph(struct nnb__loading *l)
 	nnb__tflite_operators(l);
 	if (!l->error)
 		outputs = outputs_of(l, inputs);
-	nnb__tflite_look(l);
+	nnb__tflite_check_form(l);
 	if (!l->error && !l->model->n_operations)
 		nnb__tflite_wrong(l, -EINVAL, "it has no operator");
 	if (!l->error)
-		nnb__tflite_kept(l, nnb_model_finish(l->model, inputs, l->inputs.n, outputs, l->outputs.n));
+		nnb__tflite_keep_error(l, nnb_model_finish(l->model, inputs, l->inputs.n, outputs, l->outputs.n));
 	free(inputs);
 	free(outputs);
 }
@@ -186,10 +186,10 @@ static void read_referenced(struct nnb__loading *l, struct nnb_model *main, uint
 	open_graph(l, graph);
 	l->pool = NNB__NOWHERE;
 	l->model = NULL;
-	nnb__tflite_kept(l, nnb_model_new(&l->model, "", NNB_HAL_1_3));
+	nnb__tflite_keep_error(l, nnb_model_new(&l->model, "", NNB_HAL_1_3));
 	read_graph(l);
 	if (!l->error)
-		nnb__tflite_kept(l, nnb_model_refer(main, l->model));
+		nnb__tflite_keep_error(l, nnb_model_refer(main, l->model));
 	nnb_model_free(l->model);
 }
 
@@ -225,7 +225,7 @@ static int model_load(struct nnb_model **ret, const struct nnb_memory *file, con
 	mark = nnb_mapping_mark(mapping);
 	l.flat.bytes = nnb_mapping_data(mapping);
 	l.flat.n = (uint32_t)nnb_mapping_size(mapping);
-	nnb__tflite_kept(&l, nnb_model_new(&l.model, name, NNB_HAL_1_3));
+	nnb__tflite_keep_error(&l, nnb_model_new(&l.model, name, NNB_HAL_1_3));
 	if (!l.error)
 		read_model(&l);
 	if (nnb_mapping_torn(mapping, mark)) {
