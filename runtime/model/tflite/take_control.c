@@ -22,12 +22,12 @@ static void add_subgraph(struct taking *t, unsigned field)
 static void take_control(struct taking *t, uint32_t inputs_before, unsigned first, unsigned second)
 {
 	for (uint32_t k = 0; k < inputs_before; k++)
-		add_input(t, k);
+		nnb__add_input(t, k);
 	add_subgraph(t, first);
 	add_subgraph(t, second);
 	for (uint32_t k = inputs_before; k < t->inputs.n; k++)
-		add_input(t, k);
-	operation_emit(t, t->row->op);
+		nnb__add_input(t, k);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_if(struct taking *t)

@@ -4,71 +4,71 @@
 void nnb__take_plain(struct taking *t)
 {
 	for (uint32_t k = 0; k < t->inputs.n; k++)
-		add_input(t, k);
-	operation_emit(t, t->row->op);
+		nnb__add_input(t, k);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_fused(struct taking *t)
 {
-	add_input(t, 0);
-	add_input(t, 1);
-	add_fused(t, SUM_FUSED);
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_input(t, 1);
+	nnb__add_fused(t, SUM_FUSED);
+	nnb__emit_operation(t, t->row->op);
 }
 
 /* A lookup of float32 rows in a table of bytes needs the table as float32. */
 void nnb__take_embedding(struct taking *t)
 {
-	add_input(t, 0);
-	add_weights(t, output_is(t));
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_weights(t, nnb__output_is(t));
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_square(struct taking *t)
 {
-	add_input(t, 0);
-	add_input(t, 0);
-	add_int(t, NNB_FUSED_NONE);
-	operation_emit(t, NNB_MUL);
+	nnb__add_input(t, 0);
+	nnb__add_input(t, 0);
+	nnb__add_int(t, NNB_FUSED_NONE);
+	nnb__emit_operation(t, NNB_MUL);
 }
 
 void nnb__take_l2_normalization(struct taking *t)
 {
 	if (small_option(t, L2_NORMALIZATION_FUSED))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
-	add_input(t, 0);
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_softmax(struct taking *t)
 {
-	add_input(t, 0);
-	add_float(t, nnb__flat_f32(&t->l->flat, t->options, SOFTMAX_BETA, 0));
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_float(t, nnb__flat_f32(&t->l->flat, t->options, SOFTMAX_BETA, 0));
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_log_softmax(struct taking *t)
 {
-	add_input(t, 0);
-	add_float(t, 1);
-	add_int(t, -1);
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_float(t, 1);
+	nnb__add_int(t, -1);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_local_response(struct taking *t)
 {
-	add_input(t, 0);
-	add_int(t, int_option(t, LOCAL_RESPONSE_RADIUS, 0));
+	nnb__add_input(t, 0);
+	nnb__add_int(t, int_option(t, LOCAL_RESPONSE_RADIUS, 0));
 	for (unsigned field = LOCAL_RESPONSE_BIAS; field <= LOCAL_RESPONSE_BETA; field++)
-		add_float(t, nnb__flat_f32(&t->l->flat, t->options, field, 0));
-	operation_emit(t, t->row->op);
+		nnb__add_float(t, nnb__flat_f32(&t->l->flat, t->options, field, 0));
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_elu(struct taking *t)
 {
-	add_input(t, 0);
-	add_float(t, 1);
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_float(t, 1);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_leaky_relu(struct taking *t)
@@ -76,11 +76,11 @@ void nnb__take_leaky_relu(struct taking *t)
 	struct nnb_operand slope = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { 1 } };
 	float alpha = nnb__flat_f32(&t->l->flat, t->options, LEAKY_RELU_ALPHA, 0);
 
-	if (input_is(t, 0).type != NNB_TENSOR_FLOAT32)
+	if (nnb__input_is(t, 0).type != NNB_TENSOR_FLOAT32)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it is for FLOAT32 only");
-	add_input(t, 0);
+	nnb__add_input(t, 0);
 	operand_add(t, nnb__tflite_constant(t->l, &slope, &alpha, sizeof(alpha)));
-	operation_emit(t, t->row->op);
+	nnb__emit_operation(t, t->row->op);
 }
 
 /* ---- along axes ---- */
@@ -88,25 +88,25 @@ void nnb__take_leaky_relu(struct taking *t)
 /* ARG_MAX, ARG_MIN, TOPK_V2: the constant input becomes a scalar. */
 void nnb__take_numbered(struct taking *t)
 {
-	add_input(t, 0);
-	add_int(t, constant_number(t, 1));
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_int(t, nnb__constant_number(t, 1));
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_mean(struct taking *t)
 {
-	add_input(t, 0);
-	add_input(t, 1);
-	add_int(t, small_option(t, REDUCER_KEEP_DIMS) ? 1 : 0);
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_input(t, 1);
+	nnb__add_int(t, small_option(t, REDUCER_KEEP_DIMS) ? 1 : 0);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_reduce(struct taking *t)
 {
-	add_input(t, 0);
-	add_input(t, 1);
-	add_bool(t, small_option(t, REDUCER_KEEP_DIMS));
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_input(t, 1);
+	nnb__add_bool(t, small_option(t, REDUCER_KEEP_DIMS));
+	nnb__emit_operation(t, t->row->op);
 }
 
 /* ---- type conversions ---- */

@@ -51,7 +51,7 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 
 void nnb__take_conv(struct taking *t)
 {
-	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
+	struct nnb_operand in = nnb__input_is(t, 0), filter = nnb__input_is(t, 1);
 	int32_t dilation_w = int_option(t, CONV_DILATION_W, 1), dilation_h = int_option(t, CONV_DILATION_H, 1);
 	uint32_t groups = filter.dims[3] ? in.dims[3] / filter.dims[3] : 1;
 	bool grouped = groups > 1 && groups * filter.dims[3] == in.dims[3],
@@ -59,65 +59,65 @@ void nnb__take_conv(struct taking *t)
 
 	if (grouped && dilated)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it has groups and is dilated");
-	add_input(t, 0);
-	add_weights(t, in);
+	nnb__add_input(t, 0);
+	nnb__add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[0]);
-	add_padding(t, CONV_PADDING);
-	add_int(t, int_option(t, CONV_STRIDE_W, 0));
-	add_int(t, int_option(t, CONV_STRIDE_H, 0));
+	nnb__add_padding(t, CONV_PADDING);
+	nnb__add_int(t, int_option(t, CONV_STRIDE_W, 0));
+	nnb__add_int(t, int_option(t, CONV_STRIDE_H, 0));
 	if (grouped)
-		add_int(t, (int32_t)groups);
-	add_fused(t, CONV_FUSED);
+		nnb__add_int(t, (int32_t)groups);
+	nnb__add_fused(t, CONV_FUSED);
 	if (grouped || dilated)
-		add_bool(t, false); /* NHWC */
+		nnb__add_bool(t, false); /* NHWC */
 	if (dilated) {
-		add_int(t, dilation_w);
-		add_int(t, dilation_h);
+		nnb__add_int(t, dilation_w);
+		nnb__add_int(t, dilation_h);
 	}
-	operation_emit(t, grouped ? NNB_GROUPED_CONV_2D : NNB_CONV_2D);
+	nnb__emit_operation(t, grouped ? NNB_GROUPED_CONV_2D : NNB_CONV_2D);
 }
 
 /* The multiplier option may be absent: the shapes determine it. */
 void nnb__take_depthwise(struct taking *t)
 {
-	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
+	struct nnb_operand in = nnb__input_is(t, 0), filter = nnb__input_is(t, 1);
 	int32_t dilation_w = int_option(t, DEPTHWISE_DILATION_W, 1),
 		dilation_h = int_option(t, DEPTHWISE_DILATION_H, 1);
 
 	if (!t->l->error && (!in.dims[3] || filter.dims[3] % in.dims[3]))
 		nnb__tflite_wrong(t->l, -EINVAL, "a filter for %u channels does not go with %u", filter.dims[3],
 		                  in.dims[3]);
-	add_input(t, 0);
-	add_weights(t, in);
+	nnb__add_input(t, 0);
+	nnb__add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[3]);
-	add_padding(t, DEPTHWISE_PADDING);
-	add_int(t, int_option(t, DEPTHWISE_STRIDE_W, 0));
-	add_int(t, int_option(t, DEPTHWISE_STRIDE_H, 0));
-	add_int(t, t->l->error ? 1 : (int32_t)(filter.dims[3] / in.dims[3]));
-	add_fused(t, DEPTHWISE_FUSED);
+	nnb__add_padding(t, DEPTHWISE_PADDING);
+	nnb__add_int(t, int_option(t, DEPTHWISE_STRIDE_W, 0));
+	nnb__add_int(t, int_option(t, DEPTHWISE_STRIDE_H, 0));
+	nnb__add_int(t, t->l->error ? 1 : (int32_t)(filter.dims[3] / in.dims[3]));
+	nnb__add_fused(t, DEPTHWISE_FUSED);
 	if (dilation_w != 1 || dilation_h != 1) {
-		add_bool(t, false);
-		add_int(t, dilation_w);
-		add_int(t, dilation_h);
+		nnb__add_bool(t, false);
+		nnb__add_int(t, dilation_w);
+		nnb__add_int(t, dilation_h);
 	}
-	operation_emit(t, t->row->op);
+	nnb__emit_operation(t, t->row->op);
 }
 
 /* TFLite's output may have other dimensions than rows and units. */
 void nnb__take_fully_connected(struct taking *t)
 {
-	struct nnb_operand in = input_is(t, 0), weights = input_is(t, 1), out = output_is(t), rows = out;
+	struct nnb_operand in = nnb__input_is(t, 0), weights = nnb__input_is(t, 1), out = nnb__output_is(t), rows = out;
 	uint64_t n = 1;
 	uint32_t flat;
 
 	if (small_option(t, FULLY_CONNECTED_FORMAT))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its weights are shuffled");
-	add_input(t, 0);
-	add_weights(t, in);
+	nnb__add_input(t, 0);
+	nnb__add_weights(t, in);
 	add_bias(t, 2, in, weights, weights.dims[0]);
-	add_fused(t, FULLY_CONNECTED_FUSED);
+	nnb__add_fused(t, FULLY_CONNECTED_FUSED);
 	if (out.rank == 2) {
-		operation_emit(t, t->row->op);
+		nnb__emit_operation(t, t->row->op);
 		return;
 	}
 	for (uint32_t d = 0; d < out.rank; d++)
@@ -128,34 +128,34 @@ void nnb__take_fully_connected(struct taking *t)
 	rows.dims[1] = weights.dims[0];
 	rows.dims[0] = rows.dims[1] && n / rows.dims[1] <= UINT32_MAX ? (uint32_t)(n / rows.dims[1]) : 0;
 	flat = temporary_add(t, &rows);
-	add_operation(t, t->row->op, &flat, 1);
+	nnb__add_operation(t, t->row->op, &flat, 1);
 	operand_add(t, flat);
-	add_shape_of_output(t);
-	operation_emit(t, NNB_RESHAPE);
+	nnb__add_shape_of_output(t);
+	nnb__emit_operation(t, NNB_RESHAPE);
 }
 
 void nnb__take_transpose_conv(struct taking *t)
 {
-	struct nnb_operand filter = input_is(t, 1), in = input_is(t, 2);
+	struct nnb_operand filter = nnb__input_is(t, 1), in = nnb__input_is(t, 2);
 
-	add_input(t, 2);
-	add_weights(t, in);
+	nnb__add_input(t, 2);
+	nnb__add_weights(t, in);
 	add_bias(t, 3, in, filter, filter.dims[0]);
-	add_input(t, 0);
-	add_padding(t, TRANSPOSE_CONV_PADDING);
-	add_int(t, int_option(t, TRANSPOSE_CONV_STRIDE_W, 0));
-	add_int(t, int_option(t, TRANSPOSE_CONV_STRIDE_H, 0));
-	add_fused(t, TRANSPOSE_CONV_FUSED);
-	add_bool(t, false);
-	operation_emit(t, t->row->op);
+	nnb__add_input(t, 0);
+	nnb__add_padding(t, TRANSPOSE_CONV_PADDING);
+	nnb__add_int(t, int_option(t, TRANSPOSE_CONV_STRIDE_W, 0));
+	nnb__add_int(t, int_option(t, TRANSPOSE_CONV_STRIDE_H, 0));
+	nnb__add_fused(t, TRANSPOSE_CONV_FUSED);
+	nnb__add_bool(t, false);
+	nnb__emit_operation(t, t->row->op);
 }
 
 void nnb__take_pool(struct taking *t)
 {
-	add_input(t, 0);
-	add_padding(t, POOL_PADDING);
+	nnb__add_input(t, 0);
+	nnb__add_padding(t, POOL_PADDING);
 	for (unsigned field = POOL_STRIDE_W; field <= POOL_FILTER_H; field++)
-		add_int(t, int_option(t, field, 0));
-	add_fused(t, POOL_FUSED);
-	operation_emit(t, t->row->op);
+		nnb__add_int(t, int_option(t, field, 0));
+	nnb__add_fused(t, POOL_FUSED);
+	nnb__emit_operation(t, t->row->op);
 }

@@ -1,5 +1,5 @@
 /*
- * taking.h -- helpers for converting one .tflite operator to an operation of the HAL.
+ * taking.h -- what converters use to turn one .tflite operator into an operation of the HAL.
  *
  * The converters are in take_*.c, one file a family; the table in operators.c maps each operator to its converter.
  */
@@ -7,7 +7,6 @@
 #define NNB_MODEL_TFLITE_TAKING_H
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/ops.h"
@@ -49,83 +48,14 @@ static inline bool is_left_out(struct taking *t, uint32_t k)
 	return input_tensor(t, k) < 0;
 }
 
-static inline struct nnb_operand input_is(struct taking *t, uint32_t k)
-{
-	struct nnb_operand o = { 0 };
+/* Input @k, or output 0, described as an operand. */
+struct nnb_operand nnb__input_is(struct taking *t, uint32_t k);
+struct nnb_operand nnb__output_is(struct taking *t);
 
-	if (is_left_out(t, k))
-		nnb__tflite_wrong(t->l, -EINVAL, "it has no input %u", k);
-	else
-		nnb__tflite_tensor(t->l, input_tensor(t, k), &o);
-	return o;
-}
+bool nnb__is_constant_input(struct taking *t, uint32_t k);
 
-static inline struct nnb_operand output_is(struct taking *t)
-{
-	struct nnb_operand o = { 0 };
-
-	if (!t->outputs.n)
-		nnb__tflite_wrong(t->l, -EINVAL, "it has no output");
-	else
-		nnb__tflite_tensor(t->l, nnb__flat_i32_of(&t->l->flat, t->outputs, 0), &o);
-	return o;
-}
-
-/* ---- the inputs of the operation ---- */
-
-static inline void operand_add(struct taking *t, uint32_t operand)
-{
-	if (t->n < t->room)
-		t->list[t->n++] = operand;
-}
-
-static inline void add_input(struct taking *t, uint32_t k)
-{
-	if (is_left_out(t, k))
-		nnb__tflite_wrong(t->l, -ENOTSUP, "its input %u is left out", k);
-	else
-		operand_add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
-}
-
-/* Add input 1 as weights. A float32 operator of a size-reduced file has weights of bytes; they become float32. */
-static inline void add_weights(struct taking *t, struct nnb_operand in)
-{
-	if (in.type == NNB_TENSOR_FLOAT32 && !is_left_out(t, 1))
-		operand_add(t, nnb__tflite_reals(t->l, input_tensor(t, 1)));
-	else
-		add_input(t, 1);
-}
-
-static inline void add_scalar(struct taking *t, uint32_t type, const void *value, uint32_t bytes)
-{
-	struct nnb_operand o = { .type = type };
-
-	if (!nnb_type_info(type))
-		nnb__tflite_wrong(t->l, -ENOTSUP, "it needs a scalar of a type that is not supported");
-	operand_add(t, nnb__tflite_constant(t->l, &o, value, bytes));
-}
-
-static inline void add_int(struct taking *t, int32_t value)
-{
-	add_scalar(t, NNB_INT32, &value, sizeof(value));
-}
-
-static inline void add_float(struct taking *t, float value)
-{
-	add_scalar(t, NNB_FLOAT32, &value, sizeof(value));
-}
-
-static inline void add_bool(struct taking *t, bool value)
-{
-	add_scalar(t, NNB_BOOL, &value, 1);
-}
-
-static inline void add_ints(struct taking *t, const int32_t *values, uint32_t n)
-{
-	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { n } };
-
-	operand_add(t, nnb__tflite_constant(t->l, &o, values, (uint64_t)n * sizeof(*values)));
-}
+/* Read a constant of one number. */
+int32_t nnb__constant_number(struct taking *t, uint32_t k);
 
 /* ---- options ---- */
 
@@ -139,57 +69,30 @@ static inline uint8_t small_option(struct taking *t, unsigned field)
 	return nnb__flat_u8(&t->l->flat, t->options, field, 0);
 }
 
-static inline void add_fused(struct taking *t, unsigned field)
-{
-	uint8_t fused = small_option(t, field); /* numbers 0 to 3 equal the HAL's */
+/* ---- the inputs of the operation ---- */
 
-	if (fused > NNB_FUSED_RELU6)
-		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation %s is not supported",
-		                  fused == 4   ? "TANH"
-		                  : fused == 5 ? "SIGN_BIT"
-		                               : "of another kind");
-	add_int(t, fused);
+static inline void operand_add(struct taking *t, uint32_t operand)
+{
+	if (t->n < t->room)
+		t->list[t->n++] = operand;
 }
 
-static inline void add_padding(struct taking *t, unsigned field)
-{
-	uint8_t padding = small_option(t, field);
+void nnb__add_input(struct taking *t, uint32_t k);
 
-	if (padding != TFLITE_SAME && padding != TFLITE_VALID)
-		nnb__tflite_wrong(t->l, -EINVAL, "%u is not a padding scheme", padding);
-	add_int(t, padding == TFLITE_SAME ? NNB_PADDING_SAME : NNB_PADDING_VALID);
-}
+/* Add input 1 as weights. A float32 operator of a size-reduced file has weights of bytes; they become float32. */
+void nnb__add_weights(struct taking *t, struct nnb_operand in);
+
+void nnb__add_int(struct taking *t, int32_t value);
+void nnb__add_float(struct taking *t, float value);
+void nnb__add_bool(struct taking *t, bool value);
+void nnb__add_ints(struct taking *t, const int32_t *values, uint32_t n);
+void nnb__add_shape_of_output(struct taking *t);
+
+/* Add the value of an option, translated: a fused activation, a padding scheme. */
+void nnb__add_fused(struct taking *t, unsigned field);
+void nnb__add_padding(struct taking *t, unsigned field);
 
 /* ---- the operation ---- */
-
-/* Add the operation. If the HAL does not accept it, the reason describes it in terms of the file. */
-static inline void add_operation(struct taking *t, uint32_t op, const uint32_t *outputs, uint32_t n_outputs)
-{
-	struct nnb_reason why = { "" };
-	uint32_t index;
-
-	if (t->l->error)
-		return;
-	index = nnb__tflite_keep_error(t->l, nnb_model_operation(t->l->model, op, t->list, t->n, outputs, n_outputs));
-	/* what IF and WHILE run is added to the model later; its validation looks at them */
-	if (!t->l->error && op != NNB_IF && op != NNB_WHILE &&
-	    nnb__op_check(t->l->model, &t->l->model->operations[index], &why))
-		nnb__tflite_wrong(t->l, -ENOTSUP, "as %s: %.120s", nnb_op_name(op), why.text);
-	t->n = 0;
-}
-
-static inline void operation_emit(struct taking *t, uint32_t op)
-{
-	uint32_t *outputs = t->l->error ? NULL : malloc((t->outputs.n + (size_t)1) * sizeof(*outputs));
-
-	for (uint32_t i = 0; outputs && i < t->outputs.n; i++)
-		outputs[i] = nnb__tflite_operand(t->l, nnb__flat_i32_of(&t->l->flat, t->outputs, i));
-	if (outputs)
-		add_operation(t, op, outputs, t->outputs.n);
-	else
-		nnb__tflite_keep_error(t->l, -ENOMEM);
-	free(outputs);
-}
 
 /* Add a temporary operand. */
 static inline uint32_t temporary_add(struct taking *t, const struct nnb_operand *o)
@@ -197,37 +100,11 @@ static inline uint32_t temporary_add(struct taking *t, const struct nnb_operand 
 	return t->l->error ? 0 : nnb__tflite_keep_error(t->l, nnb_model_operand(t->l->model, o));
 }
 
-static inline void add_shape_of_output(struct taking *t)
-{
-	struct nnb_operand out = output_is(t);
-	int32_t dims[NNB_RANK_MAX];
+/* Add the operation. If the HAL does not accept it, the reason describes it in terms of the file. */
+void nnb__add_operation(struct taking *t, uint32_t op, const uint32_t *outputs, uint32_t n_outputs);
 
-	for (uint32_t d = 0; d < out.rank; d++) {
-		dims[d] = (int32_t)out.dims[d];
-		if (dims[d] <= 0)
-			nnb__tflite_wrong(t->l, -ENOTSUP, "its output has an extent that is not known");
-	}
-	add_ints(t, dims, out.rank);
-}
-
-static inline bool is_constant_input(struct taking *t, uint32_t k)
-{
-	uint32_t operand = is_left_out(t, k) ? 0 : nnb__tflite_operand(t->l, input_tensor(t, k));
-
-	return !is_left_out(t, k) && !t->l->error && t->l->model->operands[operand].lifetime != NNB_TEMPORARY;
-}
-
-/* Read a constant of one number. */
-static inline int32_t constant_number(struct taking *t, uint32_t k)
-{
-	int32_t value = 0;
-
-	if (is_left_out(t, k))
-		nnb__tflite_wrong(t->l, -EINVAL, "it has no input %u", k);
-	else
-		nnb__tflite_integers(t->l, input_tensor(t, k), &value, 1);
-	return value;
-}
+/* The same, with the operator's own outputs. */
+void nnb__emit_operation(struct taking *t, uint32_t op);
 
 /* ---- the families ---- */
 
