@@ -79,12 +79,7 @@ static uint64_t saturating_plus(uint64_t a, uint64_t b)
 
 static uint64_t shape_elements(const struct nnb_shape *s)
 {
-	uint64_t n = 1;
-
-	assert(s->rank <= NNB_RANK_MAX);
-	for (uint32_t d = 0; d < s->rank; d++)
-		n = saturating_times(n, s->dims[d]);
-	return s->omitted ? 0 : n;
+	return s->omitted ? 0 : nnb__shape_elements(s);
 }
 
 static uint64_t last_of(const struct nnb_shape *s)

@@ -7,6 +7,7 @@
 #ifndef NNB_MODEL_OPS_H
 #define NNB_MODEL_OPS_H
 
+#include <assert.h>
 #include <errno.h>
 
 #include "nnb/driver.h"
@@ -68,7 +69,25 @@ int nnb__op_window(const struct nnb__op_view *view, struct nnb_window *ret, uint
 /* The same for GROUPED_CONV_2D and TRANSPOSE_CONV_2D; their views keep the layout of the model. */
 int nnb__wide_window(const struct nnb__op_view *view, struct nnb_window *ret, uint32_t *out_h, uint32_t *out_w);
 
+/*
+ * The number of outputs of a window of @filter cells that slides by @stride over @in cells and their padding. The scheme
+ * SAME determines the padding: it is written to @head and @tail. -1: the filter is larger than the padded input.
+ */
+int64_t nnb__window_slide(int32_t scheme, uint32_t in, uint32_t filter, int32_t stride, uint32_t *head, uint32_t *tail);
+
 /* ---- reading a view ---- */
+
+/* The number of elements, saturating. */
+static inline uint64_t nnb__shape_elements(const struct nnb_shape *s)
+{
+	uint64_t n = 1;
+
+	assert(s->rank <= NNB_RANK_MAX);
+	for (uint32_t d = 0; d < s->rank; d++)
+		if (__builtin_mul_overflow(n, s->dims[d], &n))
+			return UINT64_MAX;
+	return n;
+}
 
 static inline const struct nnb_shape *nnb__in(const struct nnb__op_view *v, uint32_t k)
 {

@@ -6,119 +6,31 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/shaping.h"
-
-__attribute__((format(printf, 2, 3))) static int shape_refused(const view *v, const char *format, ...)
-{
-	char why[200];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, sizeof(why), format, args);
-	va_end(args);
-	nnb_because(v->reason, "%s", why);
-	return -EINVAL;
-}
-
-static void dims_set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
-{
-	assert(rank <= NNB_RANK_MAX);
-	*ret = (struct nnb_shape){ .rank = rank, .known = true };
-	memcpy(ret->dims, dims, rank * sizeof(*dims));
-}
-
-#define SET(ret, ...) \
-	dims_set(ret, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
-
-static uint64_t shape_elements(const struct nnb_shape *s)
-{
-	uint64_t n = 1;
-
-	assert(s->rank <= NNB_RANK_MAX);
-	for (uint32_t d = 0; d < s->rank; d++)
-		if (__builtin_mul_overflow(n, s->dims[d], &n))
-			return UINT64_MAX;
-	return n;
-}
-
-static int want_rank(const view *v, uint32_t k, uint32_t least, uint32_t most)
-{
-	uint32_t rank = nnb__in(v, k)->rank;
-
-	return rank >= least && rank <= most ? 0 : shape_refused(v, "input %u has rank %u", k, rank);
-}
-
-/* Require that input @k has exactly these dimensions. */
-static int want_dims(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
-{
-	const struct nnb_shape *s = nnb__in(v, k);
-
-	assert(rank <= NNB_RANK_MAX);
-	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
-		return 0;
-	return shape_refused(v, "the dimensions of input %u do not match those of the other inputs", k);
-}
-
-#define WANT(v, k, ...) \
-	want_dims(v, k, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
-
-static int want_fused(const view *v, uint32_t k)
-{
-	int32_t fused;
-
-	if (!nnb__in_i32(v, k, &fused) || (fused >= NNB_FUSED_NONE && fused <= NNB_FUSED_RELU6))
-		return 0;
-	return shape_refused(v, "%d is no fused activation", fused);
-}
-
-/* The activation of RNN and SVDF: 0 to 3 as in fused ones, 4 tanh, 6 sigmoid. LSTM: the same without RELU1. */
-static int want_activation(const view *v, uint32_t k)
-{
-	int32_t code;
-
-	if (!nnb__in_i32(v, k, &code))
-		return 0;
-	if ((code >= 0 && code <= 4 && (code != NNB_FUSED_RELU1 || v->op->type != NNB_LSTM)) || code == 6)
-		return 0;
-	return shape_refused(v, "%d is no activation", code);
-}
 
 /* ---- element by element ---- */
 
 static int shape_same(const view *v, struct nnb_shape *ret)
 {
-	int r = want_rank(v, 0, 1, 4);
+	int r = rank_between(v, 0, 1, 4);
 
 	if (!r)
 		*ret = *nnb__in(v, 0);
 	return r;
 }
 
-/* O-32 */
+/* ADD and MUL, which HAL 1.0 has: ranks up to 4, and integers have no fused activation. */
 static int shape_broadcast(const view *v, struct nnb_shape *ret)
 {
-	const struct nnb_shape *a = nnb__in(v, 0), *b = nnb__in(v, 1);
-	struct nnb_shape out = { .rank = a->rank > b->rank ? a->rank : b->rank, .known = true };
 	int32_t fused;
 
-	if (want_rank(v, 0, 1, 4) || want_rank(v, 1, 1, 4) || want_fused(v, 2))
+	if (rank_between(v, 0, 1, 4) || rank_between(v, 1, 1, 4) || fused_is_known(v, 2))
 		return -EINVAL;
 	if (nnb__in_type(v, 0) == NNB_TENSOR_INT32 && nnb__in_i32(v, 2, &fused) && fused != NNB_FUSED_NONE)
-		return shape_refused(v, "integers have no fused activation");
-	for (uint32_t d = 1; d <= out.rank; d++) { /* d counts from the last dimension */
-		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
-
-		if (x != y && x != 1 && y != 1)
-			return shape_refused(v, "%u and %u do not broadcast", x, y);
-		out.dims[out.rank - d] = x == 1 ? y : x;
-	}
-	*ret = out;
-	return 0;
+		return REFUSE(v, "integers have no fused activation");
+	return nnb__shape_pairs(v, ret);
 }
 
 /* Require that input @k, if known, is an axis; a negative axis counts from the end. */
@@ -129,7 +41,7 @@ static int want_axis(const view *v, uint32_t k, uint32_t rank)
 	assert(rank <= NNB_RANK_MAX);
 	if (k >= v->op->n_inputs || !nnb__in_i32(v, k, &axis) || (axis >= -(int32_t)rank && axis < (int32_t)rank))
 		return 0;
-	return shape_refused(v, "there is no axis %d", axis);
+	return REFUSE(v, "there is no axis %d", axis);
 }
 
 static int shape_softmax(const view *v, struct nnb_shape *ret)
@@ -137,9 +49,9 @@ static int shape_softmax(const view *v, struct nnb_shape *ret)
 	float beta;
 
 	if (v->model->hal < NNB_HAL_1_2 && nnb__in(v, 0)->rank != 2 && nnb__in(v, 0)->rank != 4)
-		return shape_refused(v, "its input has rank %u, which is neither 2 nor 4", nnb__in(v, 0)->rank);
+		return REFUSE(v, "its input has rank %u, which is neither 2 nor 4", nnb__in(v, 0)->rank);
 	if (nnb__in_real(v, 1, &beta) && !(beta > 0))
-		return shape_refused(v, "beta is not above 0");
+		return REFUSE(v, "beta is not above 0");
 	return want_axis(v, 2, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
 }
 
@@ -150,16 +62,10 @@ static int shape_normalization(const view *v, struct nnb_shape *ret)
 	int32_t radius;
 
 	if (v->op->type == NNB_LOCAL_RESPONSE_NORMALIZATION && nnb__in_i32(v, 1, &radius) && radius < 0)
-		return shape_refused(v, "the radius is below 0");
-	if (v->model->hal < NNB_HAL_1_2 && want_rank(v, 0, 4, 4))
+		return REFUSE(v, "the radius is below 0");
+	if (v->model->hal < NNB_HAL_1_2 && rank_between(v, 0, 4, 4))
 		return -EINVAL;
 	return want_axis(v, axis, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
-}
-
-static int shape_any_rank(const view *v, struct nnb_shape *ret)
-{
-	*ret = *nnb__in(v, 0);
-	return 0;
 }
 
 /* ---- windows ---- */
@@ -169,12 +75,12 @@ static int shape_pool(const view *v, struct nnb_shape *ret)
 	const struct nnb_shape *in = nnb__in(v, 0);
 	struct nnb_window w;
 	uint32_t h, width;
-	int r = want_rank(v, 0, 4, 4);
+	int r = rank_between(v, 0, 4, 4);
 
 	if (!r)
 		r = nnb__op_window(v, &w, &h, &width);
 	if (!r)
-		SET(ret, in->dims[0], h, width, in->dims[3]);
+		shape_set(ret, DIMS(in->dims[0], h, width, in->dims[3]));
 	return r;
 }
 
@@ -185,14 +91,13 @@ static int shape_conv(const view *v, struct nnb_shape *ret)
 	uint32_t h, width;
 	int r;
 
-	if (want_rank(v, 0, 4, 4) || want_rank(v, 1, 4, 4) || WANT(v, 2, filter->dims[0]))
+	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 4, 4) || dims_are(v, 2, DIMS(filter->dims[0])))
 		return -EINVAL;
 	if (filter->dims[3] != in->dims[3])
-		return shape_refused(v, "the filter is for %u channels, and there are %u", filter->dims[3],
-		                     in->dims[3]);
+		return REFUSE(v, "the filter is for %u channels, and there are %u", filter->dims[3], in->dims[3]);
 	r = nnb__op_window(v, &w, &h, &width);
 	if (!r)
-		SET(ret, in->dims[0], h, width, filter->dims[0]);
+		shape_set(ret, DIMS(in->dims[0], h, width, filter->dims[0]));
 	return r;
 }
 
@@ -203,57 +108,31 @@ static int shape_depthwise(const view *v, struct nnb_shape *ret)
 	uint32_t h, width;
 	int r;
 
-	if (want_rank(v, 0, 4, 4) || want_rank(v, 1, 4, 4) || WANT(v, 2, filter->dims[3]))
+	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 4, 4) || dims_are(v, 2, DIMS(filter->dims[3])))
 		return -EINVAL;
 	if (filter->dims[0] != 1)
-		return shape_refused(v, "the filter's first dimension is not 1");
+		return REFUSE(v, "the filter's first dimension is not 1");
 	r = nnb__op_window(v, &w, &h, &width);
 	if (r)
 		return r;
 	if ((uint64_t)in->dims[3] * w.multiplier != filter->dims[3])
-		return shape_refused(v, "%u channels times %u are not the filter's %u", in->dims[3], w.multiplier,
-		                     filter->dims[3]);
-	SET(ret, in->dims[0], h, width, filter->dims[3]);
+		return REFUSE(v, "%u channels times %u are not the filter's %u", in->dims[3], w.multiplier,
+		              filter->dims[3]);
+	shape_set(ret, DIMS(in->dims[0], h, width, filter->dims[3]));
 	return 0;
 }
 
 static int shape_fully_connected(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *weights = nnb__in(v, 1);
-	uint64_t n = shape_elements(in);
+	uint64_t n = nnb__shape_elements(in);
 
-	if (want_rank(v, 0, 2, 4) || want_rank(v, 1, 2, 2) || WANT(v, 2, weights->dims[0]) || want_fused(v, 3))
+	if (rank_between(v, 0, 2, 4) || rank_between(v, 1, 2, 2) || dims_are(v, 2, DIMS(weights->dims[0])) ||
+	    fused_is_known(v, 3))
 		return -EINVAL;
 	if (!weights->dims[1] || n % weights->dims[1] || n / weights->dims[1] > UINT32_MAX)
-		return shape_refused(v, "the input does not divide into rows of %u", weights->dims[1]);
-	SET(ret, (uint32_t)(n / weights->dims[1]), weights->dims[0]);
-	return 0;
-}
-
-/* The new extent: input @k itself, or, if that is real, a factor of the old extent, rounded down. */
-static int resized_extent(const view *v, uint32_t k, uint32_t from, int32_t *ret)
-{
-	float factor;
-	double to;
-
-	if (nnb__in_type(v, k) == NNB_INT32)
-		return nnb__in_i32(v, k, ret) ? 0 : -ENODATA;
-	if (!nnb__in_real(v, k, &factor))
-		return -ENODATA;
-	to = floor((double)((float)from * factor));
-	if (!(to > 0 && to <= INT32_MAX))
-		return shape_refused(v, "scale %g of extent %u gives no valid extent", (double)factor, from);
-	*ret = (int32_t)to;
-	return 0;
-}
-
-/* Refuse aligned corners (input 4) together with half-pixel centres (input 5). */
-static int want_alignment(const view *v)
-{
-	bool aligned = false, half = false;
-
-	if (v->op->n_inputs > 5 && nnb__in_bool(v, 4, &aligned) && nnb__in_bool(v, 5, &half) && aligned && half)
-		return shape_refused(v, "corners are aligned and centres are half pixels");
+		return REFUSE(v, "the input does not divide into rows of %u", weights->dims[1]);
+	shape_set(ret, DIMS((uint32_t)(n / weights->dims[1]), weights->dims[0]));
 	return 0;
 }
 
@@ -263,18 +142,18 @@ static int shape_resize(const view *v, struct nnb_shape *ret)
 	int32_t w = 0, h = 0;
 	int r;
 
-	if (want_rank(v, 0, 4, 4) || want_alignment(v))
+	if (rank_between(v, 0, 4, 4) || nnb__want_alignment(v))
 		return -EINVAL;
 	if (!in->dims[1] || !in->dims[2])
-		return shape_refused(v, "an image is %u by %u", in->dims[2], in->dims[1]);
-	r = resized_extent(v, 1, in->dims[2], &w);
+		return REFUSE(v, "an image is %u by %u", in->dims[2], in->dims[1]);
+	r = nnb__resized_extent(v, 1, in->dims[2], &w);
 	if (!r)
-		r = resized_extent(v, 2, in->dims[1], &h);
+		r = nnb__resized_extent(v, 2, in->dims[1], &h);
 	if (r)
 		return r;
 	if (w <= 0 || h <= 0)
-		return shape_refused(v, "its output would have %d by %d elements", w, h);
-	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, in->dims[3]);
+		return REFUSE(v, "its output would have %d by %d elements", w, h);
+	shape_set(ret, DIMS(in->dims[0], (uint32_t)h, (uint32_t)w, in->dims[3]));
 	return 0;
 }
 
@@ -287,26 +166,26 @@ static int shape_concatenation(const view *v, struct nnb_shape *ret)
 	uint64_t sum = 0;
 	int32_t axis;
 
-	if (want_rank(v, 0, 1, 4))
+	if (rank_between(v, 0, 1, 4))
 		return -EINVAL;
 	if (!nnb__in_i32(v, n, &axis))
 		return -ENODATA;
 	if (axis < 0 && v->model->hal >= NNB_HAL_1_2)
 		axis += (int32_t)rank;
 	if (axis < 0 || axis >= (int32_t)rank)
-		return shape_refused(v, "there is no axis %d", axis);
+		return REFUSE(v, "there is no axis %d", axis);
 	for (uint32_t k = 0; k < n; k++) {
 		const struct nnb_shape *in = nnb__in(v, k);
 
 		if (in->rank != rank)
-			return shape_refused(v, "input %u has another rank", k);
+			return REFUSE(v, "input %u has another rank", k);
 		for (uint32_t d = 0; d < rank; d++)
 			if (d != (uint32_t)axis && in->dims[d] != out.dims[d])
-				return shape_refused(v, "input %u has another extent in dimension %u", k, d);
+				return REFUSE(v, "input %u has another extent in dimension %u", k, d);
 		sum += in->dims[axis];
 	}
 	if (sum > UINT32_MAX)
-		return shape_refused(v, "its output is too large");
+		return REFUSE(v, "its output is too large");
 	out.dims[axis] = (uint32_t)sum;
 	*ret = out;
 	return 0;
@@ -318,14 +197,14 @@ static int shape_reshape(const view *v, struct nnb_shape *ret)
 	const struct nnb_shape *in = nnb__in(v, 0), *list = nnb__in(v, 1);
 	const int32_t *wanted = v->constants ? v->constants[v->op->inputs[1]] : NULL;
 	struct nnb_shape out = { .known = true };
-	uint64_t have = shape_elements(in), n = 1;
+	uint64_t have = nnb__shape_elements(in), n = 1;
 	int64_t rest = -1;
 
-	if (want_rank(v, 1, 1, 1))
+	if (rank_between(v, 1, 1, 1))
 		return -EINVAL;
 	out.rank = list->dims[0];
 	if (out.rank > NNB_RANK_MAX)
-		return shape_refused(v, "its output would have rank %u", out.rank);
+		return REFUSE(v, "its output would have rank %u", out.rank);
 	if (!wanted)
 		return -ENODATA;
 	for (uint32_t d = 0; d < out.rank; d++) {
@@ -334,19 +213,18 @@ static int shape_reshape(const view *v, struct nnb_shape *ret)
 			continue;
 		}
 		if (wanted[d] <= 0 || __builtin_mul_overflow(n, (uint64_t)wanted[d], &n))
-			return shape_refused(v, "dimension %u of the new shape is %d", d, wanted[d]);
+			return REFUSE(v, "dimension %u of the new shape is %d", d, wanted[d]);
 		out.dims[d] = (uint32_t)wanted[d];
 	}
 	if (rest >= 0) {
 		if (have % n || have / n > UINT32_MAX)
-			return shape_refused(v, "%llu elements do not divide by %llu", (unsigned long long)have,
-			                     (unsigned long long)n);
+			return REFUSE(v, "%llu elements do not divide by %llu", (unsigned long long)have,
+			              (unsigned long long)n);
 		out.dims[rest] = (uint32_t)(have / n);
 		n = have;
 	}
 	if (n != have)
-		return shape_refused(v, "%llu elements do not become %llu", (unsigned long long)have,
-		                     (unsigned long long)n);
+		return REFUSE(v, "%llu elements do not become %llu", (unsigned long long)have, (unsigned long long)n);
 	*ret = out;
 	return 0;
 }
@@ -357,17 +235,18 @@ static int shape_depth_to_space(const view *v, struct nnb_shape *ret)
 	int32_t block;
 	uint64_t h, w;
 
-	if (want_rank(v, 0, 4, 4))
+	if (rank_between(v, 0, 4, 4))
 		return -EINVAL;
 	if (!nnb__in_i32(v, 1, &block))
 		return -ENODATA;
 	if (block <= 0 || in->dims[3] % ((uint64_t)block * (uint64_t)block))
-		return shape_refused(v, "%u channels do not divide by the square of block %d", in->dims[3], block);
+		return REFUSE(v, "%u channels do not divide by the square of block %d", in->dims[3], block);
 	h = (uint64_t)in->dims[1] * (uint64_t)block;
 	w = (uint64_t)in->dims[2] * (uint64_t)block;
 	if (h > UINT32_MAX || w > UINT32_MAX)
-		return shape_refused(v, "its output is too large");
-	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, (uint32_t)(in->dims[3] / ((uint64_t)block * (uint64_t)block)));
+		return REFUSE(v, "its output is too large");
+	shape_set(ret, DIMS(in->dims[0], (uint32_t)h, (uint32_t)w,
+	                    (uint32_t)(in->dims[3] / ((uint64_t)block * (uint64_t)block))));
 	return 0;
 }
 
@@ -377,16 +256,16 @@ static int shape_space_to_depth(const view *v, struct nnb_shape *ret)
 	int32_t block;
 	uint64_t c;
 
-	if (want_rank(v, 0, 4, 4))
+	if (rank_between(v, 0, 4, 4))
 		return -EINVAL;
 	if (!nnb__in_i32(v, 1, &block))
 		return -ENODATA;
 	if (block <= 0 || in->dims[1] % (uint32_t)block || in->dims[2] % (uint32_t)block)
-		return shape_refused(v, "%u by %u do not divide by block %d", in->dims[1], in->dims[2], block);
+		return REFUSE(v, "%u by %u do not divide by block %d", in->dims[1], in->dims[2], block);
 	c = (uint64_t)block * (uint64_t)block;
 	if (__builtin_mul_overflow(c, in->dims[3], &c) || c > UINT32_MAX)
-		return shape_refused(v, "its output is too large");
-	SET(ret, in->dims[0], in->dims[1] / (uint32_t)block, in->dims[2] / (uint32_t)block, (uint32_t)c);
+		return REFUSE(v, "its output is too large");
+	shape_set(ret, DIMS(in->dims[0], in->dims[1] / (uint32_t)block, in->dims[2] / (uint32_t)block, (uint32_t)c));
 	return 0;
 }
 
@@ -396,7 +275,7 @@ static int shape_embedding_lookup(const view *v, struct nnb_shape *ret)
 {
 	struct nnb_shape out = *nnb__in(v, 1);
 
-	if (want_rank(v, 0, 1, 1) || want_rank(v, 1, 2, NNB_RANK_MAX))
+	if (rank_between(v, 0, 1, 1) || rank_between(v, 1, 2, NNB_RANK_MAX))
 		return -EINVAL;
 	out.dims[0] = nnb__in(v, 0)->dims[0];
 	*ret = out;
@@ -408,11 +287,11 @@ static int shape_hashtable_lookup(const view *v, struct nnb_shape *ret)
 	struct nnb_shape out = *nnb__in(v, 2);
 	uint32_t n = nnb__in(v, 0)->dims[0];
 
-	if (want_rank(v, 0, 1, 1) || want_rank(v, 2, 1, NNB_RANK_MAX) || WANT(v, 1, out.dims[0]))
+	if (rank_between(v, 0, 1, 1) || rank_between(v, 2, 1, NNB_RANK_MAX) || dims_are(v, 1, DIMS(out.dims[0])))
 		return -EINVAL;
 	out.dims[0] = n;
 	ret[0] = out;
-	SET(&ret[1], n);
+	shape_set(&ret[1], DIMS(n));
 	return 0;
 }
 
@@ -424,20 +303,20 @@ static int shape_lsh_projection(const view *v, struct nnb_shape *ret)
 	int32_t type;
 	uint64_t n;
 
-	if (want_rank(v, 0, 2, 2) || want_rank(v, 1, 1, NNB_RANK_MAX))
+	if (rank_between(v, 0, 2, 2) || rank_between(v, 1, 1, NNB_RANK_MAX))
 		return -EINVAL;
 	if (hash->dims[1] > LSH_BITS_MAX)
-		return shape_refused(v, "a hash has %u bits", hash->dims[1]);
-	if (!nnb__in(v, 2)->omitted && WANT(v, 2, in->dims[0]))
+		return REFUSE(v, "a hash has %u bits", hash->dims[1]);
+	if (!nnb__in(v, 2)->omitted && dims_are(v, 2, DIMS(in->dims[0])))
 		return -EINVAL;
 	if (!nnb__in_i32(v, 3, &type))
 		return -ENODATA;
 	if (type < LSH_SPARSE_PLAIN || type > (v->model->hal < NNB_HAL_1_2 ? LSH_DENSE : LSH_SPARSE))
-		return shape_refused(v, "there is no type %d", type);
+		return REFUSE(v, "there is no type %d", type);
 	n = type == LSH_DENSE ? (uint64_t)hash->dims[0] * hash->dims[1] : hash->dims[0];
 	if (n > UINT32_MAX)
-		return shape_refused(v, "its output is too large");
-	SET(ret, (uint32_t)n);
+		return REFUSE(v, "its output is too large");
+	shape_set(ret, DIMS((uint32_t)n));
 	return 0;
 }
 
@@ -448,11 +327,11 @@ static int shape_rnn(const view *v, struct nnb_shape *ret)
 	const struct nnb_shape *in = nnb__in(v, 0);
 	uint32_t batch = in->dims[0], inputs = in->dims[1], units = nnb__in(v, 1)->dims[0];
 
-	if (want_rank(v, 0, 2, 2) || WANT(v, 1, units, inputs) || WANT(v, 2, units, units) || WANT(v, 3, units) ||
-	    WANT(v, 4, batch, units) || want_activation(v, 5))
+	if (rank_between(v, 0, 2, 2) || dims_are(v, 1, DIMS(units, inputs)) || dims_are(v, 2, DIMS(units, units)) ||
+	    dims_are(v, 3, DIMS(units)) || dims_are(v, 4, DIMS(batch, units)) || activation_is_known(v, 5))
 		return -EINVAL;
-	SET(&ret[0], batch, units);
-	SET(&ret[1], batch, units);
+	shape_set(&ret[0], DIMS(batch, units));
+	shape_set(&ret[1], DIMS(batch, units));
 	return 0;
 }
 
@@ -463,21 +342,21 @@ static int shape_svdf(const view *v, struct nnb_shape *ret)
 	uint64_t state = (uint64_t)filters * memory;
 	int32_t rank;
 
-	if (want_rank(v, 0, 2, 2) || WANT(v, 1, filters, in->dims[1]) || want_rank(v, 2, 2, 2) ||
-	    WANT(v, 2, filters, memory) || want_activation(v, 6))
+	if (rank_between(v, 0, 2, 2) || dims_are(v, 1, DIMS(filters, in->dims[1])) || rank_between(v, 2, 2, 2) ||
+	    dims_are(v, 2, DIMS(filters, memory)) || activation_is_known(v, 6))
 		return -EINVAL;
 	if (!memory)
-		return shape_refused(v, "its filters have no memory");
-	if (state > UINT32_MAX || WANT(v, 4, batch, (uint32_t)state))
-		return shape_refused(v, "the state is not %u by %llu", batch, (unsigned long long)state);
-	SET(&ret[0], batch, (uint32_t)state);
+		return REFUSE(v, "its filters have no memory");
+	if (state > UINT32_MAX || dims_are(v, 4, DIMS(batch, (uint32_t)state)))
+		return REFUSE(v, "the state is not %u by %llu", batch, (unsigned long long)state);
+	shape_set(&ret[0], DIMS(batch, (uint32_t)state));
 	if (!nnb__in_i32(v, 5, &rank))
 		return 0;
 	if (rank <= 0 || filters % (uint32_t)rank)
-		return shape_refused(v, "%u filters do not divide by rank %d", filters, rank);
-	if (!nnb__in(v, 3)->omitted && WANT(v, 3, filters / (uint32_t)rank))
+		return REFUSE(v, "%u filters do not divide by rank %d", filters, rank);
+	if (!nnb__in(v, 3)->omitted && dims_are(v, 3, DIMS(filters / (uint32_t)rank)))
 		return -EINVAL;
-	SET(&ret[1], batch, filters / (uint32_t)rank);
+	shape_set(&ret[1], DIMS(batch, filters / (uint32_t)rank));
 	return 0;
 }
 
@@ -490,24 +369,19 @@ static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
 	bool projects = !nnb__in(v, NNB_LSTM_PROJECTION)->omitted, norms;
 
 	if (nnb__in(v, NNB_LSTM_R_INPUT)->omitted != coupled || nnb__in(v, NNB_LSTM_B_INPUT)->omitted != coupled)
-		return shape_refused(v, "only a part of the input gate is there");
+		return REFUSE(v, "only a part of the input gate is there");
 	if (nnb__in(v, NNB_LSTM_PEEP_FORGET)->omitted == peeps ||
 	    nnb__in(v, NNB_LSTM_PEEP_INPUT)->omitted != (!peeps || coupled))
-		return shape_refused(v, "only a part of the peephole connections is there");
+		return REFUSE(v, "only a part of the peephole connections is there");
 	if (!projects && (!nnb__in(v, NNB_LSTM_PROJECTION_BIAS)->omitted || cells != outputs))
-		return shape_refused(v, "the weights of the projection are missing");
+		return REFUSE(v, "the weights of the projection are missing");
 	if (v->op->n_inputs <= NNB_LSTM_NORM_INPUT)
 		return 0;
 	norms = !nnb__in(v, NNB_LSTM_NORM_FORGET)->omitted;
 	if (nnb__in(v, NNB_LSTM_NORM_CELL)->omitted == norms || nnb__in(v, NNB_LSTM_NORM_OUTPUT)->omitted == norms ||
 	    nnb__in(v, NNB_LSTM_NORM_INPUT)->omitted != (!norms || coupled))
-		return shape_refused(v, "only a part of the layer normalisation is there");
+		return REFUSE(v, "only a part of the layer normalisation is there");
 	return 0;
-}
-
-static int want_unless_omitted(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
-{
-	return nnb__in(v, k)->omitted ? 0 : want_dims(v, k, rank, dims);
 }
 
 static int lstm_weights(const view *v, uint32_t inputs, uint32_t cells, uint32_t outputs)
@@ -515,19 +389,19 @@ static int lstm_weights(const view *v, uint32_t inputs, uint32_t cells, uint32_t
 	const uint32_t w[] = { cells, inputs }, r[] = { cells, outputs }, projection[] = { outputs, cells };
 
 	for (uint32_t k = NNB_LSTM_W_INPUT; k <= NNB_LSTM_W_OUTPUT; k++)
-		if (want_unless_omitted(v, k, 2, w))
+		if (dims_are_if_given(v, k, 2, w))
 			return -EINVAL;
 	for (uint32_t k = NNB_LSTM_R_INPUT; k <= NNB_LSTM_R_OUTPUT; k++)
-		if (want_unless_omitted(v, k, 2, r))
+		if (dims_are_if_given(v, k, 2, r))
 			return -EINVAL;
 	for (uint32_t k = NNB_LSTM_PEEP_INPUT; k <= NNB_LSTM_B_OUTPUT; k++)
-		if (want_unless_omitted(v, k, 1, &cells))
+		if (dims_are_if_given(v, k, 1, &cells))
 			return -EINVAL;
 	for (uint32_t k = NNB_LSTM_NORM_INPUT; k <= NNB_LSTM_NORM_OUTPUT && k < v->op->n_inputs; k++)
-		if (want_unless_omitted(v, k, 1, &cells))
+		if (dims_are_if_given(v, k, 1, &cells))
 			return -EINVAL;
-	if (want_unless_omitted(v, NNB_LSTM_PROJECTION, 2, projection) ||
-	    want_unless_omitted(v, NNB_LSTM_PROJECTION_BIAS, 1, &outputs))
+	if (dims_are_if_given(v, NNB_LSTM_PROJECTION, 2, projection) ||
+	    dims_are_if_given(v, NNB_LSTM_PROJECTION_BIAS, 1, &outputs))
 		return -EINVAL;
 	return 0;
 }
@@ -539,16 +413,16 @@ static int shape_lstm(const view *v, struct nnb_shape *ret)
 		 outputs = nnb__in(v, NNB_LSTM_R_OUTPUT)->dims[1];
 	uint64_t scratch = (uint64_t)cells * (nnb__in(v, NNB_LSTM_W_INPUT)->omitted ? 3 : 4);
 
-	if (want_rank(v, NNB_LSTM_INPUT, 2, 2) || lstm_weights(v, in->dims[1], cells, outputs) ||
-	    lstm_kind(v, cells, outputs) || WANT(v, NNB_LSTM_STATE, batch, outputs) ||
-	    WANT(v, NNB_LSTM_CELL_STATE, batch, cells) || want_activation(v, NNB_LSTM_ACTIVATION))
+	if (rank_between(v, NNB_LSTM_INPUT, 2, 2) || lstm_weights(v, in->dims[1], cells, outputs) ||
+	    lstm_kind(v, cells, outputs) || dims_are(v, NNB_LSTM_STATE, DIMS(batch, outputs)) ||
+	    dims_are(v, NNB_LSTM_CELL_STATE, DIMS(batch, cells)) || activation_is_known(v, NNB_LSTM_ACTIVATION))
 		return -EINVAL;
 	if (scratch > UINT32_MAX)
-		return shape_refused(v, "it has too many cells");
-	SET(&ret[0], batch, (uint32_t)scratch);
-	SET(&ret[1], batch, outputs);
-	SET(&ret[2], batch, cells);
-	SET(&ret[3], batch, outputs);
+		return REFUSE(v, "it has too many cells");
+	shape_set(&ret[0], DIMS(batch, (uint32_t)scratch));
+	shape_set(&ret[1], DIMS(batch, outputs));
+	shape_set(&ret[2], DIMS(batch, cells));
+	shape_set(&ret[3], DIMS(batch, outputs));
 	return 0;
 }
 
@@ -569,7 +443,7 @@ static shape_fn *const shape_fns[] = {
 	[NNB_CONV_2D] = shape_conv,
 	[NNB_DEPTHWISE_CONV_2D] = shape_depthwise,
 	[NNB_DEPTH_TO_SPACE] = shape_depth_to_space,
-	[NNB_DEQUANTIZE] = shape_any_rank,
+	[NNB_DEQUANTIZE] = nnb__shape_each,
 	[NNB_EMBEDDING_LOOKUP] = shape_embedding_lookup,
 	[NNB_FLOOR] = shape_same,
 	[NNB_FULLY_CONNECTED] = shape_fully_connected,
@@ -619,7 +493,7 @@ static shape_fn *const shape_fns[] = {
 	[NNB_GENERATE_PROPOSALS] = nnb__shape_generate_proposals,
 	[NNB_GREATER] = nnb__shape_pairs,
 	[NNB_GREATER_EQUAL] = nnb__shape_pairs,
-	[NNB_GROUPED_CONV_2D] = nnb__shape_grouped_conv,
+	[NNB_GROUPED_CONV_2D] = nnb__shape_wide_conv,
 	[NNB_HEATMAP_MAX_KEYPOINT] = nnb__shape_heatmap_max_keypoint,
 	[NNB_INSTANCE_NORMALIZATION] = nnb__shape_instance_normalization,
 	[NNB_LESS] = nnb__shape_pairs,
@@ -655,7 +529,7 @@ static shape_fn *const shape_fns[] = {
 	[NNB_SQRT] = nnb__shape_each,
 	[NNB_TILE] = nnb__shape_tile,
 	[NNB_TOPK_V2] = nnb__shape_topk,
-	[NNB_TRANSPOSE_CONV_2D] = nnb__shape_transpose_conv,
+	[NNB_TRANSPOSE_CONV_2D] = nnb__shape_wide_conv,
 	[NNB_UNIDIRECTIONAL_SEQUENCE_LSTM] = nnb__shape_sequence_lstm,
 	[NNB_UNIDIRECTIONAL_SEQUENCE_RNN] = nnb__shape_sequence_rnn,
 	[NNB_RESIZE_NEAREST_NEIGHBOR] = nnb__shape_resize_nearest,
@@ -763,7 +637,7 @@ int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 		uint64_t bytes;
 
 		if (nnb_operand_bytes(type, ret[k].rank, ret[k].dims, &bytes) || bytes > UINT32_MAX)
-			r = shape_refused(v, "output %u is larger than 4 GiB", k);
+			r = REFUSE(v, "output %u is larger than 4 GiB", k);
 	}
 	return r;
 }

@@ -16,12 +16,9 @@ int nnb__shape_pairs(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *a = nnb__in(v, 0), *b = nnb__in(v, 1);
 	struct nnb_shape out = { .rank = a->rank > b->rank ? a->rank : b->rank, .known = true };
-	int32_t fused;
 
-	if (rank_between(v, 0, 1, NNB_RANK_MAX) || rank_between(v, 1, 1, NNB_RANK_MAX))
+	if (rank_between(v, 0, 1, NNB_RANK_MAX) || rank_between(v, 1, 1, NNB_RANK_MAX) || fused_is_known(v, 2))
 		return -EINVAL;
-	if (v->op->n_inputs > 2 && nnb__in_i32(v, 2, &fused) && (fused < NNB_FUSED_NONE || fused > NNB_FUSED_RELU6))
-		return REFUSE(v, "%d is no fused activation", fused);
 	for (uint32_t d = 1; d <= out.rank; d++) { /* d counts from the last dimension */
 		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
 
@@ -174,28 +171,43 @@ int nnb__shape_random_multinomial(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* ---- RESIZE_NEAREST_NEIGHBOR ---- */
+/* ---- resized images ---- */
 
-/* The new extent: input @k itself, or a factor of @from. */
-static int resized_extent(const view *v, uint32_t k, uint32_t from, uint32_t *ret)
+int nnb__resized_extent(const view *v, uint32_t k, uint32_t from, int32_t *ret)
 {
 	float factor;
-	int32_t n;
 	double to;
 
-	if (nnb__in_type(v, k) == NNB_INT32) {
-		if (!nnb__in_i32(v, k, &n))
-			return -ENODATA;
-		to = n;
-	} else {
-		if (!nnb__in_real(v, k, &factor))
-			return -ENODATA;
-		to = floor((double)((float)from * factor));
-	}
-	if (!(to > 0 && to <= INT32_MAX) || !from)
-		return REFUSE(v, "%u is to become %g", from, to);
-	*ret = (uint32_t)to;
+	if (nnb__in_type(v, k) == NNB_INT32)
+		return nnb__in_i32(v, k, ret) ? 0 : -ENODATA;
+	if (!nnb__in_real(v, k, &factor))
+		return -ENODATA;
+	to = floor((double)((float)from * factor));
+	if (!(to > 0 && to <= INT32_MAX))
+		return REFUSE(v, "scale %g of extent %u gives no valid extent", (double)factor, from);
+	*ret = (int32_t)to;
 	return 0;
+}
+
+int nnb__want_alignment(const view *v)
+{
+	bool aligned = false, half = false;
+
+	if (v->op->n_inputs > 5 && nnb__in_bool(v, 4, &aligned) && nnb__in_bool(v, 5, &half) && aligned && half)
+		return REFUSE(v, "corners are aligned and centres are half pixels");
+	return 0;
+}
+
+static int extent_resize(const view *v, uint32_t k, uint32_t *extent)
+{
+	int32_t to;
+	int r = nnb__resized_extent(v, k, *extent, &to);
+
+	if (!r && (to <= 0 || !*extent))
+		r = REFUSE(v, "extent %u cannot become %d", *extent, to);
+	if (!r)
+		*extent = (uint32_t)to;
+	return r;
 }
 
 int nnb__shape_resize_nearest(const view *v, struct nnb_shape *ret)
@@ -209,12 +221,12 @@ int nnb__shape_resize_nearest(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	if (flag_of(v, 3, &nchw) || flag_of(v, 4, &corners) || flag_of(v, 5, &pixels))
 		return -ENODATA;
-	if (corners && pixels)
-		return REFUSE(v, "corners are aligned and centres are half pixels");
 	at = image_axes(nchw);
-	r = resized_extent(v, 1, out.dims[at.w], &out.dims[at.w]);
+	r = nnb__want_alignment(v);
 	if (!r)
-		r = resized_extent(v, 2, out.dims[at.h], &out.dims[at.h]);
+		r = extent_resize(v, 1, &out.dims[at.w]);
+	if (!r)
+		r = extent_resize(v, 2, &out.dims[at.h]);
 	if (!r)
 		*ret = out;
 	return r;

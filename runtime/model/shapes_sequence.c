@@ -1,15 +1,6 @@
 /* shapes_sequence.c -- the shapes of recurrent cells that process a sequence. */
 #include "model/shaping.h"
 
-static int want_activation(const view *v, uint32_t k)
-{
-	int32_t code;
-
-	if (!nnb__in_i32(v, k, &code) || (code >= 0 && code <= 4) || code == 6)
-		return 0;
-	return REFUSE(v, "%d is no activation", code);
-}
-
 /* ---- LSTM ---- */
 
 struct cell {
@@ -95,7 +86,7 @@ int nnb__shape_sequence_lstm(const view *v, struct nnb_shape *ret)
 	uint32_t batch;
 	bool time_major;
 
-	if (rank_between(v, 0, 3, 3) || want_activation(v, NNB_UNIDIRECTIONAL_ACTIVATION))
+	if (rank_between(v, 0, 3, 3) || activation_is_known(v, NNB_UNIDIRECTIONAL_ACTIVATION))
 		return -EINVAL;
 	if (flag_of(v, NNB_UNIDIRECTIONAL_TIME_MAJOR, &time_major))
 		return -ENODATA;
@@ -132,7 +123,7 @@ int nnb__shape_both_lstm(const view *v, struct nnb_shape *ret)
 	uint32_t batch, aux, out;
 	bool time_major, merge, own;
 
-	if (rank_between(v, 0, 3, 3) || want_activation(v, NNB_BOTH_ACTIVATION) ||
+	if (rank_between(v, 0, 3, 3) || activation_is_known(v, NNB_BOTH_ACTIVATION) ||
 	    aux_is(v, NNB_BOTH_AUX, forward.aux + 3, &aux))
 		return -EINVAL;
 	if (flag_of(v, NNB_BOTH_TIME_MAJOR, &time_major) || flag_of(v, NNB_BOTH_MERGE, &merge))
@@ -182,7 +173,7 @@ int nnb__shape_sequence_rnn(const view *v, struct nnb_shape *ret)
 	uint32_t batch, units;
 	int32_t time_major;
 
-	if (rank_between(v, 0, 3, 3) || want_activation(v, 5))
+	if (rank_between(v, 0, 3, 3) || activation_is_known(v, 5))
 		return -EINVAL;
 	if (!nnb__in_i32(v, 6, &time_major))
 		return -ENODATA;
@@ -201,7 +192,7 @@ int nnb__shape_both_rnn(const view *v, struct nnb_shape *ret)
 	uint32_t batch, aux, forward, backward, out;
 	bool time_major, merge, own;
 
-	if (rank_between(v, 0, 3, 3) || want_activation(v, 12) || aux_is(v, 9, 10, &aux))
+	if (rank_between(v, 0, 3, 3) || activation_is_known(v, 12) || aux_is(v, 9, 10, &aux))
 		return -EINVAL;
 	if (flag_of(v, 13, &time_major) || flag_of(v, NNB_BOTH_RNN_MERGE, &merge))
 		return -ENODATA;

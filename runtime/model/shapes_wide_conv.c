@@ -57,22 +57,10 @@ struct direction {
 
 static int direction_slide(const view *v, struct direction *d, uint32_t *ret)
 {
-	int64_t n = d->in, all;
+	int64_t n = nnb__window_slide(d->scheme, d->in, d->filter, d->stride, &d->head, &d->tail);
 
-	if (d->scheme == NNB_PADDING_SAME) {
-		int64_t same = (n + d->stride - 1) / d->stride;
-
-		all = (same - 1) * d->stride + d->filter - n;
-		all = all > 0 ? all : 0;
-		if (all > UINT32_MAX)
-			return REFUSE(v, "the padding would be %lld rows or columns", (long long)all);
-		d->head = (uint32_t)(all / 2);
-		d->tail = (uint32_t)(all - all / 2);
-	}
-	n += (int64_t)d->head + d->tail - d->filter;
 	if (n < 0)
 		return REFUSE(v, "the filter is larger than the padded input");
-	n = n / d->stride + 1;
 	if (n > UINT32_MAX)
 		return REFUSE(v, "the output would have %lld rows or columns", (long long)n);
 	*ret = (uint32_t)n;
@@ -200,7 +188,7 @@ static int shape_convolved(const view *v, int32_t groups, bool nchw, struct nnb_
 	return 0;
 }
 
-static int shape_convolution(const view *v, struct nnb_shape *ret)
+int nnb__shape_wide_conv(const view *v, struct nnb_shape *ret)
 {
 	struct scalars s;
 	int r;
@@ -211,14 +199,4 @@ static int shape_convolution(const view *v, struct nnb_shape *ret)
 	if (!r)
 		r = scalars_judge(v, &s);
 	return r ? r : shape_convolved(v, s.groups, s.nchw, ret);
-}
-
-int nnb__shape_grouped_conv(const view *v, struct nnb_shape *ret)
-{
-	return shape_convolution(v, ret);
-}
-
-int nnb__shape_transpose_conv(const view *v, struct nnb_shape *ret)
-{
-	return shape_convolution(v, ret);
 }

@@ -2,6 +2,7 @@
 #ifndef NNB_MODEL_SHAPING_H
 #define NNB_MODEL_SHAPING_H
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef struct nnb__op_view view;
 
 static inline void shape_set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
 {
+	assert(rank <= NNB_RANK_MAX);
 	*ret = (struct nnb_shape){ .rank = rank, .known = true };
 	memcpy(ret->dims, dims, rank * sizeof(*dims));
 }
@@ -24,16 +26,6 @@ static inline void shape_set(struct nnb_shape *ret, uint32_t rank, const uint32_
 	{                                                                                \
 		__VA_ARGS__                                                              \
 	}
-
-static inline uint64_t shape_count(const struct nnb_shape *s)
-{
-	uint64_t n = 1;
-
-	for (uint32_t d = 0; d < s->rank; d++)
-		if (__builtin_mul_overflow(n, s->dims[d], &n))
-			return UINT64_MAX;
-	return n;
-}
 
 static inline int rank_between(const view *v, uint32_t k, uint32_t least, uint32_t most)
 {
@@ -47,6 +39,7 @@ static inline int dims_are(const view *v, uint32_t k, uint32_t rank, const uint3
 {
 	const struct nnb_shape *s = nnb__in(v, k);
 
+	assert(rank <= NNB_RANK_MAX);
 	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
 		return 0;
 	return REFUSE(v, "the dimensions of input %u do not match those of the other inputs", k);
@@ -91,6 +84,27 @@ static inline int flag_of(const view *v, uint32_t k, bool *ret)
 	return nnb__in_bool(v, k, ret) ? 0 : -ENODATA;
 }
 
+/* Refuse a fused activation that there is not. An operation without input @k has none. */
+static inline int fused_is_known(const view *v, uint32_t k)
+{
+	int32_t fused;
+
+	if (!nnb__in_i32(v, k, &fused) || (fused >= NNB_FUSED_NONE && fused <= NNB_FUSED_RELU6))
+		return 0;
+	return REFUSE(v, "%d is no fused activation", fused);
+}
+
+/* The activation of a recurrent cell: 0 to 3 as in fused ones, 4 tanh, 6 sigmoid. LSTM has no RELU1. */
+static inline int activation_is_known(const view *v, uint32_t k)
+{
+	int32_t code;
+
+	if (!nnb__in_i32(v, k, &code) ||
+	    (code >= 0 && code <= 4 && (code != NNB_FUSED_RELU1 || v->op->type != NNB_LSTM)) || code == 6)
+		return 0;
+	return REFUSE(v, "%d is no activation", code);
+}
+
 /* The dimensions that hold an image's height, width and channels. */
 struct image_axes {
 	uint32_t h, w, c;
@@ -100,6 +114,15 @@ static inline struct image_axes image_axes(bool nchw)
 {
 	return nchw ? (struct image_axes){ 2, 3, 1 } : (struct image_axes){ 1, 2, 3 };
 }
+
+/*
+ * The new extent of a resized image: input @k itself, or, if that is real, a factor of the old extent, rounded down. 0;
+ * -ENODATA; -EINVAL.
+ */
+int nnb__resized_extent(const view *v, uint32_t k, uint32_t from, int32_t *ret);
+
+/* Refuse aligned corners (input 4) together with half-pixel centres (input 5). */
+int nnb__want_alignment(const view *v);
 
 typedef int shape_fn(const view *v, struct nnb_shape *ret);
 
@@ -111,7 +134,7 @@ shape_fn nnb__shape_reduce, nnb__shape_arg, nnb__shape_log_softmax, nnb__shape_t
 	nnb__shape_random_multinomial, nnb__shape_resize_nearest, nnb__shape_pairs, nnb__shape_each;
 shape_fn nnb__shape_bbox_transform, nnb__shape_box_with_nms_limit, nnb__shape_detection_postprocessing,
 	nnb__shape_generate_proposals, nnb__shape_heatmap_max_keypoint, nnb__shape_roi;
-shape_fn nnb__shape_grouped_conv, nnb__shape_transpose_conv;
+shape_fn nnb__shape_wide_conv;
 shape_fn nnb__shape_sequence_lstm, nnb__shape_both_lstm, nnb__shape_sequence_rnn, nnb__shape_both_rnn,
 	nnb__shape_quantized_16bit_lstm, nnb__shape_quantized_lstm;
 

@@ -1,4 +1,5 @@
 /* window.c -- the geometry of convolutions and pools: explicit padding or a padding scheme, extents (O-30, O-31). */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
@@ -89,40 +90,34 @@ static int scalars_judge(const struct nnb__op_view *v, const struct scalars *s)
 	return 0;
 }
 
-/* The extent of a filter whose cells are @dilation apart. The result may exceed INT32. */
-static int64_t filter_spread(int32_t filter, int32_t dilation)
+int64_t nnb__window_slide(int32_t scheme, uint32_t in, uint32_t filter, int32_t stride, uint32_t *head, uint32_t *tail)
 {
-	return ((int64_t)filter - 1) * dilation + 1;
-}
+	int64_t n = in;
 
-/*
- * One direction: the number of outputs from @in cells, and the padding where SAME or VALID decides it. False: there is no
- * output.
- */
-static bool window_slide(const struct scalars *s, uint32_t in, int64_t filter, int32_t stride, uint32_t *head,
-                         uint32_t *tail, uint32_t *ret)
-{
-	int64_t n = in, all;
+	if (scheme == NNB_PADDING_SAME) {
+		int64_t same = (n + stride - 1) / stride, pads = (same - 1) * stride + filter - n;
 
-	if (filter > UINT32_MAX)
-		return false;
-
-	if (s->scheme == NNB_PADDING_SAME) {
-		int64_t same = (n + stride - 1) / stride;
-
-		all = (same - 1) * stride + filter - n;
-		if (all < 0)
-			all = 0;
-		*head = (uint32_t)(all / 2);
-		*tail = (uint32_t)(all - all / 2);
-		*ret = (uint32_t)same;
-		return true;
+		assert(pads < filter);
+		pads = pads > 0 ? pads : 0;
+		*head = (uint32_t)(pads / 2);
+		*tail = (uint32_t)(pads - pads / 2);
+		return same;
 	}
 	n += (int64_t)*head + *tail - filter; /* VALID: head and tail are 0 */
-	if (n < 0 || n / stride + 1 > UINT32_MAX)
+	return n < 0 ? -1 : n / stride + 1;
+}
+
+/* One direction. False: there is no output. */
+static bool direction_slide(const struct scalars *s, uint32_t in, int32_t filter, int32_t dilation, int32_t stride,
+                            uint32_t *head, uint32_t *tail, uint32_t *ret)
+{
+	int64_t spread = ((int64_t)filter - 1) * dilation + 1, n;
+
+	if (spread > UINT32_MAX)
 		return false;
-	*ret = (uint32_t)(n / stride + 1);
-	return true;
+	n = nnb__window_slide(s->scheme, in, (uint32_t)spread, stride, head, tail);
+	*ret = (uint32_t)n;
+	return n >= 0 && n <= UINT32_MAX;
 }
 
 int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_t *out_h, uint32_t *out_w)
@@ -155,10 +150,8 @@ int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_
 		                 .dilation_w = (uint32_t)s.dilation_w,
 		                 .dilation_h = (uint32_t)s.dilation_h,
 		                 .fused = (uint32_t)s.fused };
-	if (!window_slide(&s, in->dims[1], filter_spread(s.filter_h, s.dilation_h), s.stride_h, &w.pad_top,
-	                  &w.pad_bottom, out_h) ||
-	    !window_slide(&s, in->dims[2], filter_spread(s.filter_w, s.dilation_w), s.stride_w, &w.pad_left,
-	                  &w.pad_right, out_w))
+	if (!direction_slide(&s, in->dims[1], s.filter_h, s.dilation_h, s.stride_h, &w.pad_top, &w.pad_bottom, out_h) ||
+	    !direction_slide(&s, in->dims[2], s.filter_w, s.dilation_w, s.stride_w, &w.pad_left, &w.pad_right, out_w))
 		return window_refused(v, "the filter is larger than the padded input");
 	*ret = w;
 	return 0;
