@@ -47,7 +47,7 @@ static bool dims_agree(const struct nnb_operand *a, const struct nnb_operand *b)
 }
 
 /* May a value of @a be stored in @b? */
-static int go_together(const struct end *a, const struct end *b, struct nnb_reason *reason)
+static int ends_match(const struct end *a, const struct end *b, struct nnb_reason *reason)
 {
 	const struct nnb_operand *from = a->operand, *to = b->operand;
 
@@ -63,13 +63,13 @@ static int go_together(const struct end *a, const struct end *b, struct nnb_reas
 }
 
 /* Check @n pairs: @outer's operands @a with @inner's operands @b. */
-static int all_go_together(const struct nnb_model *outer, const uint32_t *a, const struct nnb_model *inner,
-                           const uint32_t *b, uint32_t n, const char *what, struct nnb_reason *reason)
+static int all_ends_match(const struct nnb_model *outer, const uint32_t *a, const struct nnb_model *inner,
+                          const uint32_t *b, uint32_t n, const char *what, struct nnb_reason *reason)
 {
 	for (uint32_t k = 0; k < n; k++) {
 		struct end from = { outer, &outer->operands[a[k]] }, to = { inner, &inner->operands[b[k]] };
 
-		if (go_together(&from, &to, reason)) {
+		if (ends_match(&from, &to, reason)) {
 			nnb__within(reason, "%s %u and the subgraph's", what, k);
 			return -EINVAL;
 		}
@@ -110,9 +110,9 @@ static int check_branch(const struct nnb_model *m, const struct nnb_operation *o
 	if (!r)
 		r = takes_so_many("outputs", branch.n_outputs, op->n_outputs, reason);
 	if (!r)
-		r = all_go_together(m, op->inputs + 3, &branch, branch.inputs, branch.n_inputs, "input", reason);
+		r = all_ends_match(m, op->inputs + 3, &branch, branch.inputs, branch.n_inputs, "input", reason);
 	if (!r)
-		r = all_go_together(m, op->outputs, &branch, branch.outputs, branch.n_outputs, "output", reason);
+		r = all_ends_match(m, op->outputs, &branch, branch.outputs, branch.n_outputs, "output", reason);
 	return r;
 }
 
@@ -139,8 +139,8 @@ static int check_loop_condition(const struct nnb_model *m, const struct nnb_oper
 	if (!r)
 		r = is_condition(&condition.operands[condition.outputs[0]], reason);
 	if (!r)
-		r = all_go_together(m, op->inputs + 2, &condition, condition.inputs, condition.n_inputs, "input",
-		                    reason);
+		r = all_ends_match(m, op->inputs + 2, &condition, condition.inputs, condition.n_inputs, "input",
+		                   reason);
 	return r;
 }
 
@@ -155,11 +155,11 @@ static int check_body(const struct nnb_model *m, const struct nnb_operation *op,
 		return -EINVAL;
 	}
 	if (!r)
-		r = all_go_together(m, op->inputs + 2, &body, body.inputs, body.n_inputs, "input", reason);
+		r = all_ends_match(m, op->inputs + 2, &body, body.inputs, body.n_inputs, "input", reason);
 	if (!r)
-		r = all_go_together(m, op->outputs, &body, body.outputs, op->n_outputs, "output", reason);
+		r = all_ends_match(m, op->outputs, &body, body.outputs, op->n_outputs, "output", reason);
 	if (!r)
-		r = all_go_together(&body, body.outputs, &body, body.inputs, body.n_outputs, "state", reason);
+		r = all_ends_match(&body, body.outputs, &body, body.inputs, body.n_outputs, "state", reason);
 	return r;
 }
 

@@ -36,7 +36,7 @@ int nnb__shape_pairs(const view *v, struct nnb_shape *ret)
 static int reduced_axes(const view *v, uint32_t *ret)
 {
 	int32_t rank = (int32_t)nnb__in(v, 0)->rank;
-	const int32_t *axes = values_of(v, 1);
+	const int32_t *axes = input_values(v, 1);
 
 	*ret = 0;
 	if (rank_between(v, 1, 1, 1))

@@ -11,7 +11,7 @@ static int list_of(const view *v, uint32_t k, uint32_t n, const int32_t **ret)
 {
 	if (dims_are(v, k, DIMS(n)))
 		return -EINVAL;
-	*ret = values_of(v, k);
+	*ret = input_values(v, k);
 	return *ret || !n ? 0 : -ENODATA;
 }
 
@@ -19,7 +19,7 @@ static int pairs_of(const view *v, uint32_t k, uint32_t n, const int32_t **ret)
 {
 	if (dims_are(v, k, DIMS(n, 2)))
 		return -EINVAL;
-	*ret = values_of(v, k);
+	*ret = input_values(v, k);
 	return *ret ? 0 : -ENODATA;
 }
 
@@ -116,7 +116,7 @@ int nnb__shape_space_to_batch(const view *v, struct nnb_shape *ret)
 static int squeezed_dims(const view *v, uint32_t *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0);
-	const int32_t *axes = values_of(v, 1);
+	const int32_t *axes = input_values(v, 1);
 	uint32_t set = 0;
 
 	if (!is_given(v, 1)) {
@@ -258,7 +258,7 @@ int nnb__shape_tile(const view *v, struct nnb_shape *ret)
 
 int nnb__shape_fill(const view *v, struct nnb_shape *ret)
 {
-	const int32_t *dims = values_of(v, 0);
+	const int32_t *dims = input_values(v, 0);
 	struct nnb_shape out = { .known = true };
 
 	if (rank_between(v, 0, 1, 1))

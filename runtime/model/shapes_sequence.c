@@ -17,7 +17,7 @@ static int gates_are(const view *v, uint32_t k, uint32_t n, uint32_t rank, const
 }
 
 /* Require that all of these inputs are given (@given), or that all are omitted. */
-static int go_together(const view *v, bool given, uint32_t k, uint32_t n, const char *what)
+static int inputs_go_together(const view *v, bool given, uint32_t k, uint32_t n, const char *what)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (is_given(v, k + i) != given)
@@ -31,14 +31,14 @@ static int cell_kind(const view *v, const struct nnb_cell_places *p, const struc
 	bool coupled = !is_given(v, p->weights), peeps = is_given(v, p->peepholes + 2);
 	bool norms = is_given(v, p->norms + 3), aux = p->aux && is_given(v, p->aux + 3);
 
-	if (go_together(v, !coupled, p->recurrent, 1, "input gate") ||
-	    go_together(v, !coupled, p->biases, 1, "input gate") ||
-	    go_together(v, peeps, p->peepholes + 1, 2, "peephole connections") ||
-	    go_together(v, peeps && !coupled, p->peepholes, 1, "peephole connections") ||
-	    go_together(v, norms, p->norms + 1, 3, "layer normalisation") ||
-	    go_together(v, norms && !coupled, p->norms, 1, "layer normalisation") ||
-	    (p->aux && (go_together(v, aux, p->aux + 1, 3, "auxiliary weights") ||
-	                go_together(v, aux && !coupled, p->aux, 1, "auxiliary weights"))))
+	if (inputs_go_together(v, !coupled, p->recurrent, 1, "input gate") ||
+	    inputs_go_together(v, !coupled, p->biases, 1, "input gate") ||
+	    inputs_go_together(v, peeps, p->peepholes + 1, 2, "peephole connections") ||
+	    inputs_go_together(v, peeps && !coupled, p->peepholes, 1, "peephole connections") ||
+	    inputs_go_together(v, norms, p->norms + 1, 3, "layer normalisation") ||
+	    inputs_go_together(v, norms && !coupled, p->norms, 1, "layer normalisation") ||
+	    (p->aux && (inputs_go_together(v, aux, p->aux + 1, 3, "auxiliary weights") ||
+	                inputs_go_together(v, aux && !coupled, p->aux, 1, "auxiliary weights"))))
 		return -EINVAL;
 	if (!is_given(v, p->projection) && (is_given(v, p->projection_bias) || c->cells != c->outputs))
 		return REFUSE(v, "the weights of the projection are missing");

@@ -35,7 +35,7 @@ static int scalars_of(const view *v, struct scalars *s)
 	return flag_of(v, v->op->n_inputs - 1, &s->nchw);
 }
 
-static int scalars_judge(const view *v, const struct scalars *s)
+static int wide_scalars_judge(const view *v, const struct scalars *s)
 {
 	for (int i = 0; i < 4; i++)
 		if (s->pads[i] < 0)
@@ -96,7 +96,7 @@ static int direction_spread(const view *v, struct direction *d, uint32_t *ret)
  */
 static int wanted_of(const view *v, const struct scalars *s, struct direction d[2])
 {
-	const int32_t *wanted = values_of(v, 3);
+	const int32_t *wanted = input_values(v, 3);
 	struct image_axes at = image_axes(s->nchw);
 
 	if (dims_are(v, 3, DIMS(4)))
@@ -130,7 +130,7 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 		return -ENODATA;
 	r = scalars_of(v, &s);
 	if (!r)
-		r = scalars_judge(v, &s);
+		r = wide_scalars_judge(v, &s);
 	if (r)
 		return r;
 	at = image_axes(s.nchw);
@@ -197,6 +197,6 @@ int nnb__shape_wide_conv(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	r = scalars_of(v, &s);
 	if (!r)
-		r = scalars_judge(v, &s);
+		r = wide_scalars_judge(v, &s);
 	return r ? r : shape_convolved(v, s.groups, s.nchw, ret);
 }

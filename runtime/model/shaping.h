@@ -57,7 +57,7 @@ static inline int dims_are_if_given(const view *v, uint32_t k, uint32_t rank, co
 }
 
 /* The elements of input @k; NULL: unknown. A tensor with values always has a known shape. */
-static inline const int32_t *values_of(const view *v, uint32_t k)
+static inline const int32_t *input_values(const view *v, uint32_t k)
 {
 	return v->constants ? v->constants[v->op->inputs[k]] : NULL;
 }

@@ -67,7 +67,7 @@ static int window_refused(const struct nnb__op_view *v, const char *why)
 	return -EINVAL;
 }
 
-static int scalars_judge(const struct nnb__op_view *v, const struct scalars *s)
+static int window_scalars_judge(const struct nnb__op_view *v, const struct scalars *s)
 {
 	if (s->scheme < 0)
 		return window_refused(v, "the padding scheme is neither SAME nor VALID");
@@ -135,7 +135,7 @@ int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_
 		s.filter_h = (int32_t)filter->dims[1];
 		s.filter_w = (int32_t)filter->dims[2];
 	}
-	r = scalars_judge(v, &s);
+	r = window_scalars_judge(v, &s);
 	if (r)
 		return r;
 	w = (struct nnb_window){ .pad_left = (uint32_t)s.pads[0],

@@ -135,7 +135,7 @@ static uint32_t subgraph_at(const struct frame *f, const struct nnb_operation *o
 }
 
 /* The operation's inputs from @first on. */
-static void values_of(const struct frame *f, const struct nnb_operation *op, uint32_t first, struct value *ret)
+static void values_borrow(const struct frame *f, const struct nnb_operation *op, uint32_t first, struct value *ret)
 {
 	assert(first <= op->n_inputs);
 	for (uint32_t k = first; k < op->n_inputs; k++)
@@ -176,7 +176,7 @@ static enum nnb_status branch_run(struct frame *f, const struct nnb_operation *o
 	return status;
 }
 
-static enum nnb_status run_if(struct frame *f, const struct nnb_operation *op, struct value *inputs)
+static enum nnb_status if_run(struct frame *f, const struct nnb_operation *op, struct value *inputs)
 {
 	struct frame branch = { 0 };
 	enum nnb_status status;
@@ -185,7 +185,7 @@ static enum nnb_status run_if(struct frame *f, const struct nnb_operation *op, s
 	status = truth_of(f, op->inputs[0], &truth);
 	if (status)
 		return status;
-	values_of(f, op, 3, inputs);
+	values_borrow(f, op, 3, inputs);
 	status = nnbx_frame_init(&branch, f, subgraph_at(f, op, truth ? 1 : 2));
 	if (!status)
 		status = branch_run(f, op, &branch, inputs);
@@ -254,12 +254,12 @@ static enum nnb_status loop_run(struct while_loop *w)
 	return status;
 }
 
-static enum nnb_status run_while(struct frame *f, const struct nnb_operation *op, struct value *state)
+static enum nnb_status while_run(struct frame *f, const struct nnb_operation *op, struct value *state)
 {
 	struct while_loop w = { .outer = f, .op = op, .state = state };
 	enum nnb_status status;
 
-	values_of(f, op, 2, state);
+	values_borrow(f, op, 2, state);
 	loop_begin(f->run);
 	status = nnbx_frame_init(&w.condition, f, subgraph_at(f, op, 0));
 	if (!status)
@@ -282,7 +282,7 @@ enum nnb_status nnbx_control(struct frame *f, uint32_t index)
 
 	if (status)
 		return status;
-	status = op->type == NNB_IF ? run_if(f, op, values) : run_while(f, op, values);
+	status = op->type == NNB_IF ? if_run(f, op, values) : while_run(f, op, values);
 	for (uint32_t k = 0; k < op->n_inputs; k++)
 		value_give(f, &values[k]);
 	free(values);

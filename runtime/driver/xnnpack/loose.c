@@ -28,7 +28,7 @@ enum {
 	OPERATION_UNITS = 500 /* likewise, around what an operation computes */
 };
 
-static const struct nnb_account *account_of(const struct frame *f)
+static const struct nnb_account *frame_account(const struct frame *f)
 {
 	return &f->run->main.graph->account;
 }
@@ -43,12 +43,12 @@ static enum nnb_status memory_take(struct frame *f, uint64_t bytes, void **ret, 
 
 	if (all > nnbx_device_memory() || f->run->held > nnbx_device_memory() - all)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
-	status = nnbx_charge(account_of(f), all);
+	status = nnbx_charge(frame_account(f), all);
 	if (status)
 		return status;
 	*ret = aligned_alloc(ALIGNMENT, all);
 	if (!*ret) {
-		nnbx_give_back(account_of(f), all);
+		nnbx_give_back(frame_account(f), all);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	nnbx_clear(*ret, all); /* a run may not see what another run left */
@@ -62,7 +62,7 @@ void nnbx_frame_give(struct frame *f, void *at, uint64_t taken)
 	free(at);
 	assert(taken <= f->run->held);
 	f->run->held -= taken;
-	nnbx_give_back(account_of(f), taken);
+	nnbx_give_back(frame_account(f), taken);
 }
 
 static void operand_drop(struct frame *f, uint32_t operand)
@@ -93,7 +93,7 @@ static void kept_free(struct frame *f, struct kept_step *k)
 		return;
 	nnbx_step_fini(&k->step);
 	free(k->shapes);
-	nnbx_give_back(account_of(f), k->tally.bytes + k->shapes_bytes);
+	nnbx_give_back(frame_account(f), k->tally.bytes + k->shapes_bytes);
 	*k = (struct kept_step){ .shapes = NULL };
 }
 
@@ -114,18 +114,18 @@ static enum nnb_status kept_make(struct frame *f, struct kept_step *k, const str
 	enum nnb_status status;
 
 	kept_free(f, k);
-	status = nnbx_charge(account_of(f), bytes);
+	status = nnbx_charge(frame_account(f), bytes);
 	if (status)
 		return status;
 	k->shapes = malloc(bytes);
 	if (!k->shapes) {
-		nnbx_give_back(account_of(f), bytes);
+		nnbx_give_back(frame_account(f), bytes);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	k->shapes_bytes = bytes;
 	for (uint32_t i = 0; i < n; i++)
 		k->shapes[i] = s->shapes[operand_at(s->op, i)];
-	k->tally = (struct nnbx_tally){ .account = account_of(f) };
+	k->tally = (struct nnbx_tally){ .account = frame_account(f) };
 	nnbx_tally_begin(&k->tally);
 	status = nnbx_step_init(&k->step, s);
 	nnbx_tally_end();
@@ -196,7 +196,7 @@ void nnbx_frame_fini(struct frame *f)
 	free(f->steps);
 	if (!f->is_main)
 		free(f->found);
-	nnbx_give_back(account_of(f), f->own);
+	nnbx_give_back(frame_account(f), f->own);
 	f->own = 0;
 }
 
@@ -228,7 +228,7 @@ static bool frame_allocate(struct frame *f)
 static enum nnb_status frame_make(struct frame *f)
 {
 	const struct nnb_model *m = f->graph->model;
-	enum nnb_status status = nnbx_charge(account_of(f), array_bytes(f));
+	enum nnb_status status = nnbx_charge(frame_account(f), array_bytes(f));
 
 	assert(!f->own && !f->whole);
 	if (status)
@@ -364,7 +364,7 @@ static enum nnb_status shapes_settle(struct frame *f, const struct turn *t)
 
 static enum nnb_status run_step(struct frame *f, struct turn *t)
 {
-	struct nnbx_tally tally = { .account = account_of(f) };
+	struct nnbx_tally tally = { .account = frame_account(f) };
 	struct step step = { 0 };
 	enum nnb_status status;
 
@@ -374,7 +374,7 @@ static enum nnb_status run_step(struct frame *f, struct turn *t)
 		status = nnbx_step_run(&step, &t->site);
 	nnbx_tally_end();
 	nnbx_step_fini(&step);
-	nnbx_give_back(account_of(f), tally.bytes);
+	nnbx_give_back(frame_account(f), tally.bytes);
 	return tally.refused ? tally.refused : status;
 }
 

@@ -10,9 +10,6 @@
 
 struct loose;
 
-/* Bytes that the device has: a plan, or a loose run, that needs more is refused for good. */
-uint64_t nnbx_device_memory(void);
-
 /*
  * @bases: by part of the model, the main graph first and then its subgraphs, the operands as operations see them, where that is not
  * as they are; NULL: nowhere. @run's arrays stay valid until it is freed.

@@ -13,10 +13,18 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "packing.h"
 
+enum { MEMORY_SHARE = 4 /* the device's memory is this part of the machine's */ };
+
 static _Thread_local struct nnbx_tally *tally __attribute__((tls_model("initial-exec")));
+
+uint64_t nnbx_device_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE;
+}
 
 enum nnb_status nnbx_charge(const struct nnb_account *account, uint64_t bytes)
 {

@@ -10,6 +10,9 @@
 enum nnb_status nnbx_charge(const struct nnb_account *account, uint64_t bytes);
 void nnbx_give_back(const struct nnb_account *account, uint64_t bytes);
 
+/* Bytes that the device has: a plan, or a loose run, that needs more is refused for good. */
+uint64_t nnbx_device_memory(void);
+
 /* Bytes that XNNPACK has allocated for one model and not freed. */
 struct nnbx_tally {
 	const struct nnb_account *account;
