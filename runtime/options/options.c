@@ -1,4 +1,4 @@
-/* options.c -- see options.h: getopt_long, driven by the program's table. */
+/* options.c -- reads command lines by the program's table (options.h), with getopt_long. */
 #include "options/options.h"
 
 #include <assert.h>

@@ -10,6 +10,8 @@
 
 enum { DATUM = 24, MOST = 64 /* datums of any packet here */ };
 
+enum { WITH_DIMENSIONS = 4, TOO_SMALL = 4 }; /* places of a request and of a result that several tests use */
+
 /* ---- transactions ---- */
 
 /* @n datums, the first @at of them in the first region. */
@@ -93,7 +95,15 @@ static const struct request_case {
 	{ "nothing, measured", 0, 0, 0, .measure = true, .size = 2 },
 	{ "one of each", 1, 1, 1, { &scalar }, { &scalar }, { 0 }, .size = 5 },
 	{ "an omitted input", 2, 1, 1, { &scalar, &omitted }, { &scalar }, { 3 }, true, .size = 6 },
-	{ "dimensions", 2, 2, 2, { &matrix, &scalar }, { &matrix, &matrix }, { 1, 0 }, true, .size = 14 },
+	[WITH_DIMENSIONS] = { "dimensions",
+	                      2,
+	                      2,
+	                      2,
+	                      { &matrix, &scalar },
+	                      { &matrix, &matrix },
+	                      { 1, 0 },
+	                      true,
+	                      .size = 14 },
 	{ "one memory twice (S-3)", 1, 1, 2, { &scalar }, { &matrix }, { 7, 7 }, .size = 8 },
 	{ "the largest numbers", 1, 1, 3, { &extreme }, { &extreme }, { INT32_MAX, 1, 2 }, .size = 23 },
 	{ "slots that are none (B-19)", 0, 0, 4, .slots = { -1, INT32_MIN, INT32_MAX, 0 }, true, .size = 6 },
@@ -194,7 +204,7 @@ static void a_request_goes_there_and_back(void **state)
 		nnb_packet_request_build(&tx, r, c->slots, c->measure, &c->terms);
 		assert_true(nnb_fmq_tx_copy_from(&tx, split, 0, c->size));
 		if (at == c->size)
-			memcpy(whole, split, sizeof(whole));
+			memcpy(whole, split, c->size * DATUM);
 		assert_memory_equal(split, whole, c->size * DATUM);
 		if (nnb_packet_request_parse(&parsed, &tx, &reason))
 			fail_msg("%s", reason.text);
@@ -260,7 +270,7 @@ static void a_request_is_in_the_order_of_the_hal(void **state)
 		{ .kind = 7, .terms = { 2, 1, 4, 3 } },
 	};
 	const struct nnb_terms terms = { UINT64_C(1) << 32 | 2, UINT64_C(3) << 32 | 4 };
-	const struct request_case *c = &requests[4];
+	const struct request_case *c = &requests[WITH_DIMENSIONS];
 	struct nnb_fmq_tx tx = tx_new(N_OF(want), N_OF(want));
 	struct request_memory m;
 
@@ -446,7 +456,7 @@ static const struct spoilt bad_extended_requests[] = {
 	{ "padding that is not zero", SET, 9, 20, UINT32_MAX },
 };
 
-static void expect_parse_of(const void *datums, size_t n, bool extended, const char *words)
+static void expect_parse(const void *datums, size_t n, bool extended, const char *words)
 {
 	struct nnb_packet_request parsed;
 
@@ -468,11 +478,6 @@ static void expect_parse_of(const void *datums, size_t n, bool extended, const c
 	nnb_packet_request_fini(&parsed);
 }
 
-static void expect_parse(const void *datums, size_t n, const char *words)
-{
-	expect_parse_of(datums, n, false, words);
-}
-
 static void a_request_is_judged(void **state)
 {
 	const struct spoilt *s = *state;
@@ -480,7 +485,7 @@ static void a_request_is_judged(void **state)
 	size_t n = good_request(datums);
 
 	n = spoil((unsigned char *)datums, n, FIELD(packet.size), s);
-	expect_parse(datums, n, s->words);
+	expect_parse(datums, n, false, s->words);
 }
 
 /* What is malformed is so wherever terms have been agreed on, too. */
@@ -491,7 +496,7 @@ static void an_extended_request_is_judged(void **state)
 	size_t n = good_extended_request(datums);
 
 	n = spoil((unsigned char *)datums, n, FIELD(packet.size), s);
-	expect_parse_of(datums, n, true, s->words);
+	expect_parse(datums, n, true, s->words);
 }
 
 static void terms_that_say_nothing_are_malformed(void **state)
@@ -502,12 +507,12 @@ static void terms_that_say_nothing_are_malformed(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		datums[n - 1] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS };
-		expect_parse_of(datums, n, true, "terms without a deadline or a loop timeout");
+		expect_parse(datums, n, true, "terms without a deadline or a loop timeout");
 		datums[n - 1].words[i] = 1;
-		expect_parse_of(datums, n, true, NULL);
+		expect_parse(datums, n, true, NULL);
 	}
 	datums[n - 1] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS, .words = { [4] = 1 } };
-	expect_parse_of(datums, n, true, "terms without a deadline or a loop timeout");
+	expect_parse(datums, n, true, "terms without a deadline or a loop timeout");
 }
 
 static void a_request_cut_anywhere_is_malformed(void **state)
@@ -521,7 +526,7 @@ static void a_request_cut_anywhere_is_malformed(void **state)
 			struct spoilt s = { .edit = say ? CUT_AND_SAY : CUT, .at = i };
 
 			good_request(datums);
-			expect_parse(datums, spoil((unsigned char *)datums, n, FIELD(packet.size), &s), "");
+			expect_parse(datums, spoil((unsigned char *)datums, n, FIELD(packet.size), &s), false, "");
 		}
 }
 
@@ -536,7 +541,7 @@ static void a_datum_of_any_other_kind_is_malformed(void **state)
 			uint8_t right = datums[i].kind;
 
 			datums[i].kind = (uint8_t)kind;
-			expect_parse(datums, n, kind == right ? NULL : "");
+			expect_parse(datums, n, false, kind == right ? NULL : "");
 			datums[i].kind = right;
 		}
 }
@@ -632,7 +637,7 @@ static void a_request_like_the_last_one_is_told_from_a_change(void **state)
 	struct nnb_packet_request parsed;
 	struct nnb_request_datum datums[MOST];
 	struct request_memory m;
-	const struct request_case *c = &requests[4];
+	const struct request_case *c = &requests[WITH_DIMENSIONS];
 	struct nnb_fmq_tx other = tx_new(c->size, 3), tx;
 	size_t n = good_request(datums);
 	uint64_t changes;
@@ -750,7 +755,12 @@ static const struct result_case {
 	{ "a failure", NNB_STATUS_GENERAL_FAILURE, 0, { 0 }, { UINT64_MAX, UINT64_MAX }, NNB_RESULT_MIN },
 	{ "the last status", NNB_STATUS_DEAD_OBJECT, 0, { 0 }, { UINT64_MAX, UINT64_MAX }, 2 },
 	{ "a shape", NNB_STATUS_NONE, 1, { &vector }, { 3000, 5000 }, 4 },
-	{ "an output too small", NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE, 2, { &vector, &too_small }, { 0, 0 }, 8 },
+	[TOO_SMALL] = { "an output too small",
+	                NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE,
+	                2,
+	                { &vector, &too_small },
+	                { 0, 0 },
+	                8 },
 	{ "every rank's shape", NNB_STATUS_NONE, 4, { &unknown, &deep, &vector, &deep }, { 0, 1000 }, 23 },
 };
 
@@ -808,7 +818,7 @@ static void a_result_goes_there_and_back(void **state)
 		nnb_packet_result_build(&tx, &r);
 		assert_true(nnb_fmq_tx_copy_from(&tx, split, 0, c->size));
 		if (at == c->size)
-			memcpy(whole, split, sizeof(whole));
+			memcpy(whole, split, c->size * DATUM);
 		assert_memory_equal(split, whole, c->size * DATUM);
 		assert_int_equal(nnb_packet_result_parse(&with, c->n_shapes, &tx, NULL), 0);
 		expect_result(&with, c);
@@ -839,7 +849,7 @@ static void a_result_is_in_the_order_of_the_hal(void **state)
 	struct nnb_result r;
 
 	(void)state;
-	fill_result(&r, shapes, &results[4]);
+	fill_result(&r, shapes, &results[TOO_SMALL]);
 	nnb_packet_result_build(&tx, &r);
 	for (size_t i = 0; i < N_OF(want); i++)
 		assert_memory_equal((char *)tx.first.base + i * DATUM, &want[i], DATUM);
