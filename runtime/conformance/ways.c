@@ -217,15 +217,6 @@ static enum nnb_status execute_preempted(const struct target *t, const struct ar
 	return status;
 }
 
-static enum nnb_status execute_here(const struct target *t, unsigned path, struct arrangement *a,
-                                    const struct placing *p, struct nnb_reason *reason)
-{
-	a->has_shapes = path == AT_ONE_GO;
-	if (path == AT_ONE_GO)
-		return nnb_execute(t->prepared, &p->request, a->shapes, reason);
-	return execute_preempted(t, a, p, path == RESTARTED, reason);
-}
-
 /* Execute after a fence that is signalled once the execution is under way. */
 static enum nnb_status execute_fenced(const struct target *t, const struct nnb_call *call, struct nnb_reason *reason)
 {
@@ -257,8 +248,12 @@ static enum nnb_status execute_path(const struct target *t, unsigned path, struc
 	struct nnb_answer answer = { .shapes = a->shapes };
 	enum nnb_status status;
 
-	if (t->prepared)
-		return execute_here(t, path, a, p, reason);
+	if (t->prepared) {
+		a->has_shapes = path == AT_ONE_GO;
+		if (path == AT_ONE_GO)
+			return nnb_execute(t->prepared, &p->request, a->shapes, reason);
+		return execute_preempted(t, a, p, path == RESTARTED, reason);
+	}
 	a->has_shapes = false;
 	if (path == BY_FENCED)
 		return execute_fenced(t, &p->call, reason);

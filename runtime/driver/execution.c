@@ -281,16 +281,6 @@ static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_a
 	return a->location.length;
 }
 
-static void bind_arguments(struct nnb_execution *e, const struct nnb_request *request)
-{
-	for (uint32_t i = 0; i < request->n_inputs; i++)
-		e->inputs[i] = argument_at(e, &request->inputs[i]);
-	for (uint32_t i = 0; i < request->n_outputs; i++) {
-		e->outputs[i] = argument_at(e, &request->outputs[i]);
-		e->written[request->outputs[i].location.pool] = true;
-	}
-}
-
 /* The execution ends with @status before it uses its buffers. An error in the buffers comes first, and changes nothing. */
 static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb_request *request,
                                        struct nnb_buffer *const *held, enum nnb_status status,
@@ -726,7 +716,12 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 
 	if (!status) {
 		accesses_begin(e);
-		bind_arguments(e, request);
+		for (uint32_t i = 0; i < request->n_inputs; i++)
+			e->inputs[i] = argument_at(e, &request->inputs[i]);
+		for (uint32_t i = 0; i < request->n_outputs; i++) {
+			e->outputs[i] = argument_at(e, &request->outputs[i]);
+			e->written[request->outputs[i].location.pool] = true;
+		}
 		if ((e->tokens || e->images) && !kept_none(e))
 			status = without_buffers(e, request, held, no_memory(reason), reason);
 		if (!status && e->tokens)

@@ -8,8 +8,15 @@
 
 enum { INPUTS = 40, CELLS = 128, WORDS = 12, GATES = 4, LSTM_INPUTS = NNB_LSTM_PROJECTION_CLIP + 1, TANH = 4 };
 
-static void fill_in(struct builder *b, uint32_t k[LSTM_INPUTS])
+void load_zoo_recurrent(struct builder *b, uint32_t size)
 {
+	const uint32_t state[] = { 1, CELLS };
+	uint32_t k[LSTM_INPUTS], out[4], at;
+
+	(void)size;
+	k[NNB_LSTM_INPUT] = builder_tensor(b, 2, (uint32_t[]){ 1, INPUTS });
+	k[NNB_LSTM_STATE] = builder_tensor(b, 2, state);
+	k[NNB_LSTM_CELL_STATE] = builder_tensor(b, 2, state);
 	for (int gate = 0; gate < GATES; gate++) {
 		k[NNB_LSTM_W_INPUT + gate] = builder_weights(b, 2, (uint32_t[]){ CELLS, INPUTS }, INPUTS);
 		k[NNB_LSTM_R_INPUT + gate] = builder_weights(b, 2, (uint32_t[]){ CELLS, CELLS }, CELLS);
@@ -22,18 +29,6 @@ static void fill_in(struct builder *b, uint32_t k[LSTM_INPUTS])
 	k[NNB_LSTM_ACTIVATION] = builder_int(b, TANH);
 	k[NNB_LSTM_CELL_CLIP] = builder_float(b, 0);
 	k[NNB_LSTM_PROJECTION_CLIP] = builder_float(b, 0);
-}
-
-void load_zoo_recurrent(struct builder *b, uint32_t size)
-{
-	const uint32_t state[] = { 1, CELLS };
-	uint32_t k[LSTM_INPUTS], out[4], at;
-
-	(void)size;
-	k[NNB_LSTM_INPUT] = builder_tensor(b, 2, (uint32_t[]){ 1, INPUTS });
-	k[NNB_LSTM_STATE] = builder_tensor(b, 2, state);
-	k[NNB_LSTM_CELL_STATE] = builder_tensor(b, 2, state);
-	fill_in(b, k);
 	out[0] = builder_tensor(b, 2, (uint32_t[]){ 1, GATES * CELLS }); /* scratch output, which no operation reads */
 	for (int i = 1; i < 4; i++)
 		out[i] = builder_tensor(b, 2, state);

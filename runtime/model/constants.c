@@ -36,15 +36,6 @@ static int put_integer(struct nnb_reason *reason, const struct nnb__place *at, c
 	return s;
 }
 
-/* Write true, false, 1 or 0 to @to. */
-static int put_truth(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, uint8_t *to)
-{
-	if (!json_is_boolean(json))
-		return put_integer(reason, at, json, 0, 1, 1, to);
-	*to = json_is_true(json);
-	return 0;
-}
-
 static int put_real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, bool half, uint8_t *to)
 {
 	float f = 0;
@@ -72,8 +63,11 @@ static int put_element(struct nnb_reason *reason, const struct nnb__place *at, c
 	case NNB_UINT32:
 		return put_integer(reason, at, json, 0, UINT32_MAX, 4, to);
 	case NNB_BOOL:
-	case NNB_TENSOR_BOOL8:
-		return put_truth(reason, at, json, to);
+	case NNB_TENSOR_BOOL8: /* true, false, 1 or 0 */
+		if (!json_is_boolean(json))
+			return put_integer(reason, at, json, 0, 1, 1, to);
+		*to = json_is_true(json);
+		return 0;
 	case NNB_TENSOR_QUANT16_SYMM:
 		return put_integer(reason, at, json, INT16_MIN, INT16_MAX, 2, to);
 	case NNB_TENSOR_QUANT16_ASYMM:

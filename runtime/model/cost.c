@@ -58,11 +58,6 @@ static const struct nnb__cost {
 #undef NNB_COST
 };
 
-static const struct nnb__cost *cost_of(uint32_t type)
-{
-	return type < sizeof(costs) / sizeof(costs[0]) && costs[type].count ? &costs[type] : NULL;
-}
-
 /* ---- saturating arithmetic ---- */
 
 static uint64_t saturating_times(uint64_t a, uint64_t b)
@@ -390,12 +385,6 @@ static bool is_bytes(uint32_t type)
 	return (info->quantized || info->by_channel) && info->bytes == 1;
 }
 
-/* Is each output a sum? Such sums may have any length, including 1. */
-static bool adds_up(enum nnb__count what)
-{
-	return what == PRODUCTS || what == FILTERS || what == CELLS;
-}
-
 /* The cost of the slower branch of an IF, or of one iteration of a WHILE. @ns: the cost of each subgraph. */
 static uint64_t control_cost(const struct nnb_model *m, const struct nnb_operation *op, const uint64_t *ns)
 {
@@ -445,7 +434,8 @@ void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)
 uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struct nnb_shape *shapes)
 {
 	const struct place p = { g, &g->model->operations[op], op, shapes };
-	const struct nnb__cost *cost = cost_of(p.op->type);
+	const struct nnb__cost *cost =
+		p.op->type < sizeof(costs) / sizeof(costs[0]) && costs[p.op->type].count ? &costs[p.op->type] : NULL;
 	bool quant;
 	uint64_t n, ps;
 
@@ -459,7 +449,8 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	n = work_count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
 	n = n > UINT64_MAX / ps ? saturating_times(n / 1000, ps) : n * ps / 1000;
-	if (adds_up(cost->count))
+	/* each output is a sum, of any length, including 1 */
+	if (cost->count == PRODUCTS || cost->count == FILTERS || cost->count == CELLS)
 		n = saturating_plus(n, saturating_plus(saturating_times(output_elements(&p), OUTPUT_PS),
 		                                       saturating_times(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
 		                               1000);

@@ -50,21 +50,6 @@ static void eat_operand(uint64_t *digest, const struct nnb_model *m, const struc
 		eat_word(digest, o->location.offset);
 }
 
-static void eat_part(uint64_t *digest, const struct nnb_model *m)
-{
-	eat_word(digest, m->n_operands);
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		eat_operand(digest, m, &m->operands[i]);
-	eat_word(digest, m->n_operations);
-	for (uint32_t i = 0; i < m->n_operations; i++) {
-		eat_word(digest, m->operations[i].type);
-		eat_words(digest, m->operations[i].inputs, m->operations[i].n_inputs);
-		eat_words(digest, m->operations[i].outputs, m->operations[i].n_outputs);
-	}
-	eat_words(digest, m->inputs, m->n_inputs);
-	eat_words(digest, m->outputs, m->n_outputs);
-}
-
 uint32_t nnb__model_digest(const struct nnb_model *model)
 {
 	uint64_t digest = 0xcbf29ce484222325;
@@ -74,7 +59,17 @@ uint32_t nnb__model_digest(const struct nnb_model *model)
 	for (uint32_t part = 0; part <= model->n_referenced; part++) {
 		struct nnb_model is = nnb__part(model, part);
 
-		eat_part(&digest, &is);
+		eat_word(&digest, is.n_operands);
+		for (uint32_t i = 0; i < is.n_operands; i++)
+			eat_operand(&digest, &is, &is.operands[i]);
+		eat_word(&digest, is.n_operations);
+		for (uint32_t i = 0; i < is.n_operations; i++) {
+			eat_word(&digest, is.operations[i].type);
+			eat_words(&digest, is.operations[i].inputs, is.operations[i].n_inputs);
+			eat_words(&digest, is.operations[i].outputs, is.operations[i].n_outputs);
+		}
+		eat_words(&digest, is.inputs, is.n_inputs);
+		eat_words(&digest, is.outputs, is.n_outputs);
 	}
 	folded = (uint32_t)(digest ^ digest >> 32);
 	return folded ? folded : 1;

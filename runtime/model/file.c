@@ -350,11 +350,6 @@ static int read_referenced(struct reading *r)
 
 /* ---- examples ---- */
 
-static bool is_empty(const json_t *list)
-{
-	return json_is_array(list) && !json_array_size(list);
-}
-
 /* Read one input or output of an example. @buffer stays NULL where the file has null. */
 static int read_data(const struct reading *r, const struct nnb__place *at, const json_t *list, uint32_t index,
                      void **buffer, size_t *ret_bytes)
@@ -405,7 +400,8 @@ static int read_buffers(const struct reading *r, const struct nnb__place *at, co
 		struct nnb__place each = { &here, NULL, i };
 		const json_t *list = json_array_get(lists, i);
 
-		if (inputs && is_empty(list)) /* D-6: an empty list is an omitted input */
+		if (inputs && json_is_array(list) &&
+		    !json_array_size(list)) /* D-6: an empty list is an omitted input */
 			continue;
 		s = read_data(r, &each, list, operands[i], &(*ret)[i], &(*ret_bytes)[i]);
 	}
@@ -540,13 +536,6 @@ static int read_all(struct reading *r, const char *text, size_t bytes)
 	return s;
 }
 
-static void end_reading(struct reading *r)
-{
-	json_decref(r->root);
-	nnb__constants_fini(&r->constants);
-	nnb_model_file_free(r->file);
-}
-
 int nnb_model_file_parse(struct nnb_model_file **ret, const char *text, size_t bytes, const char *dir,
                          struct nnb_reason *reason)
 {
@@ -559,7 +548,9 @@ int nnb_model_file_parse(struct nnb_model_file **ret, const char *text, size_t b
 		*ret = r.file;
 		r.file = NULL;
 	}
-	end_reading(&r);
+	json_decref(r.root);
+	nnb__constants_fini(&r.constants);
+	nnb_model_file_free(r.file);
 	return s;
 }
 

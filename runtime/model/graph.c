@@ -321,11 +321,6 @@ static bool counts_rows(const struct nnb__graph *g, const struct nnb_operation *
 	return false;
 }
 
-static bool is_computed(const struct nnb_operand *o)
-{
-	return o->lifetime == NNB_TEMPORARY || o->lifetime == NNB_MODEL_OUTPUT;
-}
-
 /*
  * Find the model inputs whose values decide shapes. Also set seen.late if computed values or the run itself decide shapes.
  */
@@ -346,7 +341,8 @@ static int look_at_deciders(struct nnb__graph *g)
 			if (!nnb__op_needs_value(m, &m->operations[i], k))
 				continue;
 			decides[o] = true;
-			g->seen.late |= is_computed(&m->operands[o]);
+			g->seen.late |=
+				m->operands[o].lifetime == NNB_TEMPORARY || m->operands[o].lifetime == NNB_MODEL_OUTPUT;
 		}
 	}
 

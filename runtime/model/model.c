@@ -359,15 +359,6 @@ static int make_pool(struct nnb_model *m)
 	return r;
 }
 
-static void count_consumers(struct nnb_model *m)
-{
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		m->operands[i].consumers = 0;
-	for (uint32_t i = 0; i < m->n_operations; i++)
-		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
-			m->operands[m->operations[i].inputs[k]].consumers++;
-}
-
 int nnb_model_finish(struct nnb_model *m, const uint32_t *inputs, uint32_t n_inputs, const uint32_t *outputs,
                      uint32_t n_outputs)
 {
@@ -388,7 +379,11 @@ int nnb_model_finish(struct nnb_model *m, const uint32_t *inputs, uint32_t n_inp
 		m->operands[in[i]].lifetime = NNB_MODEL_INPUT;
 	for (uint32_t i = 0; i < n_outputs; i++)
 		m->operands[out[i]].lifetime = NNB_MODEL_OUTPUT;
-	count_consumers(m);
+	for (uint32_t i = 0; i < m->n_operands; i++) /* count the consumers anew */
+		m->operands[i].consumers = 0;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
+			m->operands[m->operations[i].inputs[k]].consumers++;
 	free(m->inputs);
 	free(m->outputs);
 	m->inputs = in;

@@ -32,11 +32,6 @@ static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reas
 	}
 }
 
-static bool pool_allows(const struct nnb_memory *pool, int prot)
-{
-	return nnb_memory_kind(pool) != NNB_MEMORY_MMAP_FD || pool->ints[0] & prot;
-}
-
 /* ---- arguments ---- */
 
 /* R5, R6: merge the shape of the model with that of the argument. @zero_ok: an extent may stay unknown. */
@@ -117,7 +112,8 @@ static enum nnb_status check_argument(const struct nnb_operand *o, const struct 
 
 	if (a->location.pool >= request->n_pools) /* R3 */
 		return REFUSED(reason, "there is no pool %u", a->location.pool);
-	if (request->pools && !pool_allows(&request->pools[a->location.pool], prot))
+	if (request->pools && nnb_memory_kind(&request->pools[a->location.pool]) == NNB_MEMORY_MMAP_FD &&
+	    !(request->pools[a->location.pool].ints[0] & prot))
 		return REFUSED(reason, "pool %u may not be %s", a->location.pool,
 		               prot == PROT_READ ? "read" : "written");
 	status = argument_shape(o, a, zero_ok || (prot == PROT_READ && may_be_deduced(request, a)), &s, reason);

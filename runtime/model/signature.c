@@ -64,16 +64,6 @@ static int keeps_quantisation(const struct nnb_model *m, const struct nnb_operat
 	return quantised_as(output_of(m, op, 0), input_of(m, op, 0)->scale, input_of(m, op, 0)->zero_point, reason);
 }
 
-/* Require the same of every output. */
-static int keeps_all(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
-{
-	for (uint32_t k = 0; k < op->n_outputs; k++)
-		if (quantised_as(output_of(m, op, k), input_of(m, op, 0)->scale, input_of(m, op, 0)->zero_point,
-		                 reason))
-			return -EINVAL;
-	return 0;
-}
-
 /* Require that corners of boxes, anchors and images are in eighths of a pixel. */
 static int is_in_eighths(const struct nnb_operand *o, struct nnb_reason *reason)
 {
@@ -229,7 +219,12 @@ static int splits_outputs(const struct nnb_model *m, const struct nnb_operation 
 
 	if (scalar_value(m, op, 2, &n, sizeof(n)) && has_outputs(op, n, reason))
 		return -EINVAL;
-	return keeps_all(m, op, reason);
+	/* every output keeps the quantisation of the input */
+	for (uint32_t k = 0; k < op->n_outputs; k++)
+		if (quantised_as(output_of(m, op, k), input_of(m, op, 0)->scale, input_of(m, op, 0)->zero_point,
+		                 reason))
+			return -EINVAL;
+	return 0;
 }
 
 /* ---- the table ---- */
@@ -529,17 +524,6 @@ static bool type_fits(struct match *m, char want, uint32_t type)
 	}
 }
 
-static void because_of_type(const struct match *m, char want, uint32_t type, struct nnb_reason *reason)
-{
-	const char *list = want == 'x' ? m->form->x : want == 'y' ? m->form->y : "";
-	uint32_t since = since_when(list, letter_of_type(type));
-
-	if (since > m->model->hal && since <= NNB_HAL_1_3)
-		nnb_because(reason, "the operation takes this type in HAL %u.%u and later", since >> 4, since & 15);
-	else
-		nnb_because(reason, "the operation does not take this type");
-}
-
 static int match_operands(struct match *match, const char *form, const uint32_t *indexes, uint32_t n, const char *what,
                           struct nnb_reason *reason)
 {
@@ -548,7 +532,14 @@ static int match_operands(struct match *match, const char *form, const uint32_t 
 		const char *want = letter_of(form, n, k);
 
 		if (!type_fits(match, *want, o->type)) {
-			because_of_type(match, *want, o->type, reason);
+			const char *list = *want == 'x' ? match->form->x : *want == 'y' ? match->form->y : "";
+			uint32_t since = since_when(list, letter_of_type(o->type));
+
+			if (since > match->model->hal && since <= NNB_HAL_1_3)
+				nnb_because(reason, "the operation takes this type in HAL %u.%u and later", since >> 4,
+				            since & 15);
+			else
+				nnb_because(reason, "the operation does not take this type");
 			nnb__within(reason, "%s %u: %s", what, k, nnb_type_info(o->type)->name);
 			return -EINVAL;
 		}

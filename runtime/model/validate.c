@@ -150,17 +150,6 @@ static enum nnb_status check_channels(const struct nnb_model *m, const struct nn
 	return NNB_STATUS_NONE;
 }
 
-/* O-15 */
-static enum nnb_status check_reference(const struct nnb_model *m, const struct nnb_location *l,
-                                       struct nnb_reason *reason)
-{
-	if (l->pool || l->length)
-		return REFUSED(reason, "a subgraph has a location");
-	if (l->offset >= m->n_referenced)
-		return REFUSED(reason, "there is no subgraph %u", l->offset);
-	return NNB_STATUS_NONE;
-}
-
 /* P-4, O-15. @bytes 0: the size of the type is not known. */
 static enum nnb_status check_location(const struct nnb_model *m, const struct nnb_operand *o, uint64_t bytes,
                                       struct nnb_reason *reason)
@@ -168,8 +157,13 @@ static enum nnb_status check_location(const struct nnb_model *m, const struct nn
 	const struct nnb_location *l = &o->location;
 	uint64_t end = (uint64_t)l->offset + l->length;
 
-	if (o->lifetime == NNB_LIFETIME_SUBGRAPH)
-		return check_reference(m, l, reason);
+	if (o->lifetime == NNB_LIFETIME_SUBGRAPH) {
+		if (l->pool || l->length)
+			return REFUSED(reason, "a subgraph has a location");
+		if (l->offset >= m->n_referenced)
+			return REFUSED(reason, "there is no subgraph %u", l->offset);
+		return NNB_STATUS_NONE;
+	}
 	if (!is_constant(o)) {
 		if (l->pool || l->offset || l->length)
 			return REFUSED(reason, "%s has a location", nnb_lifetime_name(o->lifetime));

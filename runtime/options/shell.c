@@ -167,18 +167,6 @@ static void zsh_value(const struct option_row *row)
 		putchar('}');
 }
 
-static void zsh_row(const struct option_row *row)
-{
-	bool ends = row >= options_own && row < options_own + OPTIONS_OWN; /* no other option goes with it */
-
-	printf(" \\\n\t'%s%s--%s%s[", ends ? "(- *)" : "", row->repeats ? "*" : "", row->name, row->bare ? "=-" : "");
-	zsh_text(row->says);
-	putchar(']');
-	if (row->kind != OPTION_SWITCH)
-		zsh_value(row);
-	putchar('\'');
-}
-
 static void zsh_operands(const struct program *p)
 {
 	printf("operands()\n{\n");
@@ -202,8 +190,17 @@ void options_zsh(const struct program *p)
 		zsh_operands(p);
 	}
 	printf("_arguments");
-	for (size_t i = 0; (row = options_row(p, i)); i++)
-		zsh_row(row);
+	for (size_t i = 0; (row = options_row(p, i)); i++) {
+		bool ends = row >= options_own && row < options_own + OPTIONS_OWN; /* no other option goes with it */
+
+		printf(" \\\n\t'%s%s--%s%s[", ends ? "(- *)" : "", row->repeats ? "*" : "", row->name,
+		       row->bare ? "=-" : "");
+		zsh_text(row->says);
+		putchar(']');
+		if (row->kind != OPTION_SWITCH)
+			zsh_value(row);
+		putchar('\'');
+	}
 	if (has_operands(p)) {
 		printf(" \\\n\t'*:operand:");
 		function_print(p);

@@ -406,28 +406,25 @@ static void operand_number_of_consumers(struct spoiler *s)
 
 /* ---- writers ---- */
 
-/* Append a copy of operation @i. Only its output @k is an operand of the original; the other outputs are new. */
-static void add_writer(struct spoiler *s, uint32_t i, uint32_t k)
-{
-	struct nnb_model *m = model_fresh(s);
-	struct nnb_operation op = m->operations[i];
-	uint32_t *outputs = malloc((op.n_outputs + (size_t)1) * sizeof(*outputs));
-
-	abort_unless(outputs);
-	for (uint32_t o = 0; o < op.n_outputs; o++)
-		outputs[o] = o == k ? op.outputs[o] : operand_another(m, op.outputs[o]);
-	for (uint32_t o = 0; o < op.n_inputs; o++)
-		m->operands[op.inputs[o]].consumers++;
-	abort_unless(nnb_model_operation(m, op.type, op.inputs, op.n_inputs, outputs, op.n_outputs) >= 0);
-	free(outputs);
-	mutation_show(s, m, "a copy of operation %u writes output %u again", i, k);
-}
-
 static void operand_add_writer(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
-		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++)
-			add_writer(s, i, k);
+		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++) {
+			struct nnb_model *m = model_fresh(s);
+			struct nnb_operation op = m->operations[i];
+			uint32_t *outputs = malloc((op.n_outputs + (size_t)1) * sizeof(*outputs));
+
+			/* Append a copy of operation @i. Only its output @k is an operand of the original; the other outputs are new. */
+			abort_unless(outputs);
+			for (uint32_t o = 0; o < op.n_outputs; o++)
+				outputs[o] = o == k ? op.outputs[o] : operand_another(m, op.outputs[o]);
+			for (uint32_t o = 0; o < op.n_inputs; o++)
+				m->operands[op.inputs[o]].consumers++;
+			abort_unless(nnb_model_operation(m, op.type, op.inputs, op.n_inputs, outputs, op.n_outputs) >=
+			             0);
+			free(outputs);
+			mutation_show(s, m, "a copy of operation %u writes output %u again", i, k);
+		}
 }
 
 static void operation_remove_write(struct spoiler *s)
@@ -446,19 +443,6 @@ static void operation_remove_write(struct spoiler *s)
 }
 
 /* ---- operations ---- */
-
-/* Add a scale of 1 for each slice of the first dimension. */
-static void add_scales(struct nnb_model *m, uint32_t index)
-{
-	uint32_t n = m->operands[index].dims[0];
-	float *scales = calloc(n + (size_t)1, sizeof(*scales));
-
-	abort_unless(scales);
-	for (uint32_t i = 0; i < n; i++)
-		scales[i] = 1;
-	abort_unless(nnb_model_channels(m, index, 0, scales, n) == 0);
-	free(scales);
-}
 
 /* Change operand @index to @type, valid in all other respects, as in VTS. */
 static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
@@ -479,8 +463,17 @@ static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
 	else if (type != NNB_TENSOR_INT32)
 		o->scale = 0;
 	o->channel_dim = o->n_scales = o->scales_at = 0;
-	if (nnb_type_info(type)->by_channel)
-		add_scales(m, index);
+	if (nnb_type_info(type)->by_channel) {
+		uint32_t n = m->operands[index].dims[0];
+		float *scales = calloc(n + (size_t)1, sizeof(*scales));
+
+		/* Add a scale of 1 for each slice of the first dimension. */
+		abort_unless(scales);
+		for (uint32_t i = 0; i < n; i++)
+			scales[i] = 1;
+		abort_unless(nnb_model_channels(m, index, 0, scales, n) == 0);
+		free(scales);
+	}
 	/* a constant whose new type has no known size keeps its location */
 	if (is_constant(o) && nnb_type_info(type)->bytes)
 		make_constant(m, index);

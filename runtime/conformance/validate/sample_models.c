@@ -742,19 +742,6 @@ static void operand_fill(struct nnb_model *m, uint32_t index)
 	free(data);
 }
 
-/* A constant with one scale for each of its channels. */
-static void add_channels(struct nnb_model *m, uint32_t index, float scale)
-{
-	uint32_t dim = m->operands[index].channel_dim, n = m->operands[index].dims[dim];
-	float scales[8];
-
-	abort_unless(n <= N_OF(scales));
-	for (uint32_t i = 0; i < n; i++)
-		scales[i] = scale;
-	abort_unless(nnb_model_channels(m, index, dim, scales, n) == 0);
-	operand_fill(m, index);
-}
-
 /* @values: the numbers of a piece, four bytes each. */
 static void add_list(struct nnb_model *m, uint32_t index, const void *values)
 {
@@ -787,8 +774,17 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 		abort_unless(nnb_model_value(m, index, &(uint16_t){ nnb_float_to_half(p->number) }, 2) == 0);
 	if (p->role == TRUTH)
 		abort_unless(nnb_model_value(m, index, &(uint8_t){ (uint8_t)p->ints[0] }, 1) == 0);
-	if (p->role == CHANNELS)
-		add_channels(m, index, p->number);
+	if (p->role == CHANNELS) {
+		uint32_t dim = m->operands[index].channel_dim, n = m->operands[index].dims[dim];
+		float scales[8];
+
+		/* A constant with one scale for each of its channels. */
+		abort_unless(n <= N_OF(scales));
+		for (uint32_t i = 0; i < n; i++)
+			scales[i] = p->number;
+		abort_unless(nnb_model_channels(m, index, dim, scales, n) == 0);
+		operand_fill(m, index);
+	}
 	return index;
 }
 

@@ -341,17 +341,6 @@ static bool any_scene(struct scene *ret, const struct subject *s, struct checks 
 	return false;
 }
 
-/* Change a value in a way that the parser accepts and the execution must refuse (B-19). */
-static void spoil_value(struct nnb_request_datum *d, unsigned which)
-{
-	if (d->kind == NNB_REQUEST_INPUT || d->kind == NNB_REQUEST_OUTPUT)
-		d->operand.pool = which ? 7 : UINT32_MAX;
-	else if (d->kind == NNB_REQUEST_SLOT)
-		d->slot = which ? 77 : -1;
-	else if (d->kind == NNB_REQUEST_MEASURE)
-		d->measure = 2 + which;
-}
-
 static void check_values(const struct subject *s, struct checks *c)
 {
 	struct nnb_result_datum result[RESULT_MAX];
@@ -367,7 +356,13 @@ static void check_values(const struct subject *s, struct checks *c)
 			struct nnb_request_datum *d = &scene.good[at / 2];
 
 			kept = *d;
-			spoil_value(d, at % 2);
+			/* Change a value in a way that the parser accepts and the execution must refuse (B-19). */
+			if (d->kind == NNB_REQUEST_INPUT || d->kind == NNB_REQUEST_OUTPUT)
+				d->operand.pool = at % 2 ? 7 : UINT32_MAX;
+			else if (d->kind == NNB_REQUEST_SLOT)
+				d->slot = at % 2 ? 77 : -1;
+			else if (d->kind == NNB_REQUEST_MEASURE)
+				d->measure = 2 + at % 2;
 			if (!memcmp(&kept, d, sizeof(kept)))
 				continue;
 			trouble = not_a_failure(result, peer_ask(&scene.peer, scene.good, scene.n, result));

@@ -131,14 +131,6 @@ static void invalid_allocations(const struct scene *s)
 
 /* ---- copies ---- */
 
-static void pool_fill(struct nnb_pool *pool, float first)
-{
-	float *x = nnb_pool_data(pool);
-
-	for (uint64_t i = 0; i < nnb_pool_size(pool) / sizeof(*x); i++)
-		x[i] = first + (float)i;
-}
-
 static bool is_filled(const struct nnb_pool *pool, float first, uint32_t plus)
 {
 	const float *x = nnb_pool_data(pool);
@@ -161,8 +153,10 @@ static enum nnb_status copy_in(const struct buffer *b, float first)
 {
 	struct nnb_pool *pool = pool_of(BYTES);
 	enum nnb_status status;
+	float *x = nnb_pool_data(pool);
 
-	pool_fill(pool, first);
+	for (uint64_t i = 0; i < nnb_pool_size(pool) / sizeof(*x); i++)
+		x[i] = first + (float)i;
 	status = buffer_copy_from(b, nnb_pool_memory(pool), 0, NULL, NULL);
 	nnb_pool_free(pool);
 	return status;

@@ -28,14 +28,9 @@ static void argument_drop(struct nnb_argument *args, uint32_t *n, const struct n
 	memmove(args + at, args + at + 1, (*n - at) * sizeof(*arg));
 }
 
-static bool is_output(const struct bench *b, const struct nnb_argument *arg)
-{
-	return arg >= b->outputs && arg < b->outputs + b->call.n_outputs;
-}
-
 static void remove_argument(struct bench *b, struct nnb_argument *arg)
 {
-	if (is_output(b, arg))
+	if (arg >= b->outputs && arg < b->outputs + b->call.n_outputs)
 		argument_drop(b->outputs, &b->call.n_outputs, arg);
 	else
 		argument_drop(b->inputs, &b->call.n_inputs, arg);
@@ -127,12 +122,6 @@ static void bench_init(struct bench *b, const struct job *j)
 	b->call.outputs = b->outputs;
 }
 
-static void bench_fini(struct bench *b)
-{
-	free(b->inputs);
-	free(b->outputs);
-}
-
 static void expect_refused(struct checks *c, const struct prepared *p, const struct job *j, const struct spoil *spoil,
                            bool output, uint32_t i)
 {
@@ -150,7 +139,8 @@ static void expect_refused(struct checks *c, const struct prepared *p, const str
 		           prepared_model(p)->name, output ? "output" : "input", i, spoil->name,
 		           nnb_status_name(status));
 	}
-	bench_fini(&b);
+	free(b.inputs);
+	free(b.outputs);
 }
 
 /* Prepare a sample. False: the subject does not support it, or an argument's size is unknown. */

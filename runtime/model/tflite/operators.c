@@ -222,19 +222,6 @@ static void refused_count(struct nnb__loading *l, struct refused *r, uint32_t wh
 	r->kinds[k].n++;
 }
 
-static void tell_refused(struct nnb__loading *l, const struct refused *r)
-{
-	char kinds[160] = "";
-	size_t at = 0;
-
-	for (uint32_t k = 0; k < r->n_kinds && at < sizeof(kinds); k++)
-		at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "", r->kinds[k].name,
-		                       r->kinds[k].n);
-	l->taken = r->first;
-	nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are; these are not: %s",
-	                  l->operators.n - r->n, l->operators.n, kinds);
-}
-
 /* Check that each operator has a row. */
 static void find_refused(struct nnb__loading *l)
 {
@@ -247,8 +234,17 @@ static void find_refused(struct nnb__loading *l)
 			refused_count(l, &refused, i, code);
 		nnb__tflite_check_form(l);
 	}
-	if (refused.n && !l->error)
-		tell_refused(l, &refused);
+	if (refused.n && !l->error) {
+		char kinds[160] = "";
+		size_t at = 0;
+
+		for (uint32_t k = 0; k < refused.n_kinds && at < sizeof(kinds); k++)
+			at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "",
+			                       refused.kinds[k].name, refused.kinds[k].n);
+		l->taken = refused.first;
+		nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are; these are not: %s",
+		                  l->operators.n - refused.n, l->operators.n, kinds);
+	}
 }
 
 /* ---- all operators ---- */
