@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "burst/map.h"
 #include "burst/slots.h"
 #include "driver/buffer.h"
@@ -78,21 +79,13 @@ struct executor {
 
 static int entries_grow(struct executor *x)
 {
-	uint32_t room = x->room ? x->room * 2 : 8;
-	struct entry *entries;
-	uint32_t *unused;
+	uint32_t room = x->room, both = x->room;
 
-	if (x->n_unused || x->n < x->room)
+	if (x->n_unused)
 		return 0;
-	entries = realloc(x->entries, room * sizeof(*entries));
-	if (entries)
-		x->entries = entries;
-	unused = realloc(x->unused, room * sizeof(*unused));
-	if (unused)
-		x->unused = unused;
-	if (!entries || !unused)
+	if (!NNB__RESERVE(x->entries, room, x->n + 1, 8) || !NNB__RESERVE(x->unused, both, x->n + 1, 8))
 		return -ENOMEM;
-	x->room = room;
+	x->room = both;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "nbt/nbt.h"
 
 int nnb__by_slot(const void *a, const void *b)
@@ -30,21 +31,13 @@ void nnb__slots_fini(struct nnb__slots *s)
 
 static int slots_grow(struct nnb__slots *s)
 {
-	uint32_t room = s->room ? s->room * 2 : 16;
-	const struct nnb_pool **by_slot;
-	int32_t *freed;
+	uint32_t room = s->room, both = s->room;
 
-	if (s->n_freed || s->n < s->room)
+	if (s->n_freed)
 		return 0;
-	by_slot = realloc(s->by_slot, room * sizeof(*by_slot));
-	if (by_slot)
-		s->by_slot = by_slot;
-	freed = realloc(s->freed, room * sizeof(*freed));
-	if (freed)
-		s->freed = freed;
-	if (!by_slot || !freed)
+	if (!NNB__RESERVE(s->by_slot, room, s->n + 1, 16) || !NNB__RESERVE(s->freed, both, s->n + 1, 16))
 		return -ENOMEM;
-	s->room = room;
+	s->room = both;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "service/service.h"
 
 int nnb__table_put(struct nnb__table *t, uint32_t id, void *item)
@@ -12,15 +13,8 @@ int nnb__table_put(struct nnb__table *t, uint32_t id, void *item)
 	assert(item && t->n <= t->room);
 	while (i < t->n && t->items[i])
 		i++;
-	if (i == t->room) {
-		uint32_t room = t->room ? t->room * 2 : 8;
-		void **items = realloc(t->items, room * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		t->items = items;
-		t->room = room;
-	}
+	if (!NNB__RESERVE(t->items, t->room, i + 1, 8))
+		return -ENOMEM;
 	if (nnb__map_put(&t->by_id, id, i))
 		return -ENOMEM;
 	t->items[i] = item;

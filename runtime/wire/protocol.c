@@ -30,6 +30,7 @@
 #include "base/close.h"
 #include "base/sealed.h"
 #include "base/sys.h"
+#include "base/vector.h"
 #include "model/reason.h"
 
 enum { LARGE = 1, PARTS = 2 };
@@ -98,42 +99,24 @@ void nnb__message_fini(struct nnb__message *m)
 
 static bool room_for(struct nnb__message *m, size_t n)
 {
-	size_t need = m->bytes + n, room = m->room ? m->room : 256;
-	uint8_t *body;
+	size_t need = m->bytes + n;
 
 	assert(m->bytes <= m->room);
-	if (need <= m->room)
+	if (need <= NNB__BODY_MAX && NNB__RESERVE(m->body, m->room, need, 256))
 		return true;
-	while (room < need)
-		room *= 2;
-	body = need <= NNB__BODY_MAX ? realloc(m->body, room) : NULL;
-	if (!body) {
-		m->failed = true;
-		return false;
-	}
-	m->body = body;
-	m->room = room;
-	return true;
+	m->failed = true;
+	return false;
 }
 
 static bool room_for_fds(struct nnb__message *m, uint32_t n)
 {
-	uint32_t need = m->n_fds + n, room = m->room_fds ? m->room_fds : 8;
-	int *fds;
+	uint32_t need = m->n_fds + n;
 
 	assert(m->n_fds <= m->room_fds);
-	if (need <= m->room_fds)
+	if (need <= NNB__FDS_MAX && NNB__RESERVE(m->fds, m->room_fds, need, 8))
 		return true;
-	while (room < need)
-		room *= 2;
-	fds = need <= NNB__FDS_MAX ? realloc(m->fds, room * sizeof(*fds)) : NULL;
-	if (!fds) {
-		m->failed = true;
-		return false;
-	}
-	m->fds = fds;
-	m->room_fds = room;
-	return true;
+	m->failed = true;
+	return false;
 }
 
 /* ---- putting together ---- */
