@@ -75,7 +75,7 @@ enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_r
 	}
 }
 
-/* Have the service serve the other end of a new socket. */
+/* Make a pair of sockets, and send one of them to the service, which answers calls on it. */
 static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
 {
 	enum nnb_status status;
@@ -93,7 +93,7 @@ static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *c
 	close(pair[1]);
 	if (!r) {
 		r = nnb__message_receive(c->life, &ch->in);
-		if (r) /* a late answer would be taken for that of the next call */
+		if (r) /* a late answer would be read as the answer to the next call */
 			shutdown(c->life, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&c->life_lock);
@@ -113,7 +113,7 @@ static struct nnb__channel *take_idle(struct nnb_client *c)
 	return ch;
 }
 
-/* The next of ours that is idle. NULL: there are none, or not in time. */
+/* Wait until one of this client's channels is idle. NULL: the client has no channel, or none becomes idle in time. */
 static struct nnb__channel *wait_for_idle(struct nnb_client *c, uint64_t timeout_ns)
 {
 	uint64_t until = timeout_ns ? nnb__now() + timeout_ns : UINT64_MAX / 2;
@@ -149,7 +149,7 @@ static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **r
 	return NNB_STATUS_NONE;
 }
 
-/* Where the service allows us no more of them, wait for one of ours. */
+/* If the service allows this client no further channel, wait until a channel is idle. */
 enum nnb_status nnb__channel_take(struct nnb_client *c, uint16_t type, uint64_t timeout_ns, struct nnb__channel **ret,
                                   struct nnb_reason *reason)
 {
@@ -199,8 +199,8 @@ void nnb__channel_give(struct nnb_client *c, struct nnb__channel *ch)
 }
 
 /*
- * Send what has been put into ch->out, and wait for the answer, in ch->in. 0 or -errno. One that does not come in time
- * is refused: the service finds out, and undoes what it has made for us; one that has just come is taken.
+ * Send ch->out, and receive the answer in ch->in. 0 or -errno. After the timeout the client closes the socket for reading: the service
+ * notices, and undoes the call. An answer that has arrived by then is accepted.
  */
 int nnb__channel_exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns)
 {

@@ -37,7 +37,7 @@ struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nn
 	return p;
 }
 
-/* From now on it is told, whatever happens. Returns its serial number. */
+/* List the execution: from now on it gets a result, even if the service dies. Returns its serial number. */
 uint64_t nnb__pending_add(struct nnb_client *c, struct nnb__pending *p)
 {
 	uint64_t serial = 0;
@@ -109,7 +109,7 @@ static void line_lost(struct nnb__line *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* S-7: say what slots are. */
+/* S-7: send the memories of slots that the service asks for. */
 static int answer_memories(struct nnb__line *l, struct nnb__message *in, struct nnb__message *out)
 {
 	uint32_t n = nnb__get_u32(in);

@@ -24,9 +24,9 @@ struct nnb_fenced {
 
 	pthread_mutex_t lock;      /* guards the following fields */
 	pthread_cond_t over;       /* signalled when the result has arrived */
-	struct nnb_remote *remote; /* held until it has been told */
+	struct nnb_remote *remote; /* a reference, until the result has arrived */
 	int fence;                 /* -1: the service has not answered yet */
-	bool told, alone;          /* alone: no service will signal the fence */
+	bool told, alone;          /* told: the result has arrived; alone: no service will signal the fence */
 	enum nnb_status status;
 	struct nnb_timing since_launch, since_fences;
 };
@@ -89,7 +89,7 @@ static bool fenced_is_over(struct nnb_fenced *f)
 	return over;
 }
 
-/* Those that were told of earlier have a fence that is signalled by now. */
+/* Drop the executions whose result has arrived and whose fence is signalled. The client's lock is held. */
 static void fenced_sweep(struct nnb_client *c)
 {
 	struct nnb_fenced **at = &c->fenced, *f;
@@ -104,7 +104,7 @@ static void fenced_sweep(struct nnb_client *c)
 	}
 }
 
-/* From now on it is told, whatever happens. False: the service is gone. */
+/* List the execution: from now on it gets a result, even if the service dies. False: the service is gone. */
 static bool fenced_enlist(struct nnb_client *c, struct nnb_fenced *f)
 {
 	bool alive;
@@ -254,12 +254,12 @@ static void fenced_set_fence(struct nnb_fenced *f, int own)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* The channel goes back. @fence: the user's, if it is under way. */
+/* Send the call, and give the channel back. @fence: the fence that the user gets. */
 static enum nnb_status fenced_launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns,
                                      struct nnb_fenced *f, struct nnb__call_trace *t, int fence,
                                      struct nnb_reason *reason)
 {
-	int own = fcntl(fence, F_DUPFD_CLOEXEC, 0); /* once it is under way we must have one */
+	int own = fcntl(fence, F_DUPFD_CLOEXEC, 0); /* before the launch, after which this must not fail */
 	int r = own < 0 ? -EMFILE : 0;
 	enum nnb_status status;
 

@@ -32,7 +32,7 @@
 #define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
 #define FAILED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_GENERAL_FAILURE)
 
-enum { LOOKS_MAX = 1 << 24 }; /* at tokens, for outputs that are named before */
+enum { LOOKS_MAX = 1 << 24 }; /* limit of the comparisons of an output's token with earlier arguments */
 
 struct nnb_buffer {
 	struct nnb_device *device; /* held */
@@ -44,14 +44,14 @@ struct nnb_buffer {
 		*roles; /* sorted; graph is the prepared model's id: another at the same address has another */
 	uint32_t n_roles;
 
-	struct nnb_buffer *next; /* next in its list; under the lock, as all that follows */
+	struct nnb_buffer *next; /* in its list; the lock guards this and the following fields */
 	uint32_t refs, holds, readers;
 	bool writing, initialised;
 	uint32_t rank; /* the extents written last */
 	uint32_t dims[NNB_RANK_MAX];
 
 	void *place;                    /* the driver's; NULL: none yet. See CONCURRENCY */
-	_Atomic uint64_t room, refused; /* bytes; refused: those that it wanted last, and did not get */
+	_Atomic uint64_t room, refused; /* bytes; refused: of the last allocation that failed */
 };
 
 void nnb__buffers_init(struct nnb__buffers *all)
@@ -168,11 +168,11 @@ static void buffer_vacate(struct nnb_buffer *b)
 	b->room = 0;
 }
 
-/* Have room for what is of @kind. What it held is gone if it had less. */
+/* Make room for contents of @kind. If the memory must grow, the old contents are lost. */
 static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, struct nnb_reason *reason)
 {
 	const struct nnb__budget *budget = &b->keeper.budget;
-	uint64_t bytes = kind->bytes ? kind->bytes : 1; /* an output with nothing in it is somewhere, too */
+	uint64_t bytes = kind->bytes ? kind->bytes : 1; /* an output without elements needs an address, too */
 	struct nnb_driver_buffer what = { .bytes = bytes,
 		                          .type = kind->type,
 		                          .rank = kind->rank,
@@ -212,7 +212,7 @@ static uint64_t with_slack(uint64_t bytes)
 	return (bytes + NNB_MAPPING_SLACK + page - 1) / page * page;
 }
 
-/* Its pages are there at once, and not one by one in the first execution. */
+/* Touch all pages now, so that the first execution has no page faults. */
 int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret)
 {
 	void *p;
@@ -244,7 +244,7 @@ static void buffer_free(struct nnb_buffer *b)
 	free(b);
 }
 
-/* Under the lock. True: the buffer has no reference and no holder, and is to be freed, without the lock. */
+/* Call this under the lock. True: the buffer has no reference and no holder, and the caller must free it after unlocking. */
 static bool is_unused(const struct nnb_buffer *b)
 {
 	return !b->refs && !b->holds && !b->readers && !b->writing;
@@ -307,7 +307,7 @@ enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, s
 	if (note_roles(b, models, desc))
 		status = no_memory(reason);
 	if (!status && kind.bytes)
-		status = make_room(b, &kind, reason); /* M-33: otherwise when it is known how much */
+		status = make_room(b, &kind, reason); /* M-33: if the size is unknown, the memory is allocated later */
 	if (!status) {
 		pthread_mutex_lock(&d->buffers.lock);
 		r = buffer_enlist(&d->buffers, b);
@@ -414,7 +414,7 @@ static void give_read(struct nnb_buffer *b)
 		buffer_end(b);
 }
 
-/* @dims: NULL: there is nothing in it. */
+/* End a write. @dims: the extents of what was written; NULL: the write failed. */
 static void give_write(struct nnb_buffer *b, uint32_t rank, const uint32_t *dims)
 {
 	pthread_mutex_t *lock = &b->device->buffers.lock;
@@ -619,7 +619,7 @@ static enum nnb_status copy_out(const struct nnb_buffer *b, const struct nnb_mem
 	return status;
 }
 
-/* M-32: may all of it be read into so many bytes? *bytes: how many it has; 0: that is not known. @take: NONE: with a lease. */
+/* M-32: check that the whole contents may be copied to @to. *bytes: their size; 0: unknown. @take: with NONE, the caller gets a lease. */
 static enum nnb_status copy_out_check(struct nnb_buffer *b, const struct nnb_memory *to, bool take, uint64_t *bytes,
                                       struct nnb_reason *reason)
 {
@@ -663,11 +663,12 @@ enum nnb_status nnb_buffer_copy_to(struct nnb_buffer *b, const struct nnb_memory
 
 /* ---- executions ---- */
 
-/* A request that is looked through. */
+/* A search of a request for arguments that lie in buffers. */
 struct walk {
 	const struct nnb_prepared *prepared;
 	const struct nnb_request *request;
-	struct nnb_buffer *const *held; /* by pool; NULL: their tokens say */
+	/* by pool: the buffers that the caller holds; NULL: find the buffers by their tokens */
+	struct nnb_buffer *const *held;
 	bool later;
 };
 
@@ -681,7 +682,7 @@ static const struct nnb_argument *argument_of(const struct walk *w, bool output,
 	return output ? &w->request->outputs[index] : &w->request->inputs[index];
 }
 
-/* Does it lie in a buffer? Of which token? */
+/* Does the argument lie in a buffer? *token: the buffer's. */
 static bool is_kept(const struct walk *w, const struct nnb_argument *a, uint64_t *token)
 {
 	const struct nnb_memory *pools = w->request->pools;
@@ -735,7 +736,7 @@ static struct nnb_buffer *find_own(const struct nnb_prepared *p, uint64_t token)
 	return b && b->keeper.owner == p->owner ? b : NULL;
 }
 
-/* The buffer, if it is there, and this model's owner may use it so. Under the lock. */
+/* The buffer with that token, if the model may use it for this argument. Call this under the lock. */
 static enum nnb_status find_for(const struct walk *w, uint64_t token, bool output, uint32_t index,
                                 struct nnb_buffer **ret, struct nnb_reason *reason)
 {
@@ -809,7 +810,7 @@ static void buffer_lease(struct nnb_buffer *b, bool output, uint32_t index, stru
 	ret->place = b->place;
 }
 
-/* One argument. @ret: NULL: it is only looked at. */
+/* Check one argument, and lease its buffer; @ret NULL: check only. */
 static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index, struct nnb__buffer_use *ret,
                                uint32_t *n, struct nnb_reason *reason)
 {

@@ -103,7 +103,7 @@ static int read_at(int fd, uint64_t at, void *data, size_t n)
 	return 0;
 }
 
-/* The size of a regular file that may be used so; < 0 otherwise. */
+/* The size of a regular file that allows this access; < 0: error. */
 static int64_t file_bytes(int fd, bool writable)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -145,7 +145,7 @@ static void seal_model(const struct nnb_device *d, const struct header *h, const
 	nnb__siphash_add(&s, d->driver->name, strlen(d->driver->name) + 1);
 	nnb__siphash_add(&s, d->driver->version, strlen(d->driver->version) + 1);
 	nnb__siphash_add(&s, h, sizeof(*h));
-	/* Where the caller ends this in the midst, the seal is of no use: it cannot be written, and differs from the one that is read. */
+	/* If the caller aborts this, the seal is incomplete: it is not written, and it differs from the seal that was read. */
 	for (size_t at = 0; at < h->wire_bytes && nnb__patient(CHUNK_UNITS); at += CHUNK)
 		nnb__siphash_add(&s, wire + at, size_min(h->wire_bytes - at, CHUNK));
 	nnb__siphash_done(&s, ret);
@@ -218,7 +218,7 @@ static int model_encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_by
 	return r;
 }
 
-/* One constant: a pool may be changing, so what is sealed and what is written is one copy. */
+/* Save one constant. The pool may change meanwhile, so one copy is both sealed and written. */
 static int save_constant(int fd, uint64_t at, const uint8_t *data, uint64_t bytes, struct nnb__siphash *seal)
 {
 	static const uint8_t zeroes[ALIGNMENT];
@@ -304,7 +304,7 @@ enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_c
 
 /* ---- loading ---- */
 
-/* The whole model file, sealed as it should be. *ret (free) is the header, the wire form behind it. */
+/* Read the whole model file, and check its seal. *ret, which the caller frees, is the header, followed by the wire form. */
 static enum nnb_status load_model_file(const struct nnb_device *d, const struct nnb_cache *cache, struct header *h,
                                        uint8_t **ret, struct nnb_reason *reason)
 {
@@ -333,7 +333,7 @@ static enum nnb_status load_model_file(const struct nnb_device *d, const struct 
 	return NNB_STATUS_NONE;
 }
 
-/* Copy the data from file to file, a private piece at a time. 0, and the seal over what was copied. */
+/* Copy the data file in pieces, each through private memory. 0, and the seal over the copied bytes. */
 static int copy_data(const struct nnb_device *d, int from, int to, uint64_t bytes, uint8_t ret[NNB__SEAL_BYTES])
 {
 	struct nnb__siphash s;
@@ -355,7 +355,7 @@ static int copy_data(const struct nnb_device *d, int from, int to, uint64_t byte
 	return r;
 }
 
-/* The data file, in private memory. */
+/* Read the data file into private memory, and check its seal. */
 static enum nnb_status load_data(const struct nnb_device *d, const struct nnb_cache *cache, const struct header *h,
                                  struct nnb_memory *ret, struct nnb_reason *reason)
 {

@@ -13,28 +13,29 @@
 struct nnb_device {
 	atomic_uint refs;
 	const struct nnb_driver *driver;
-	void *handle; /* the driver's */
-	void *object; /* dlopen's */
+	void *handle; /* of the driver's open function */
+	void *object; /* of dlopen */
 	pthread_mutex_t lock;
-	unsigned holds; /* count of users of the fast state; under lock, as is the call that changes it */
+	/* users of the fast state. The lock guards it, and orders the driver's calls that switch the state */
+	unsigned holds;
 	uint8_t key[NNB_KEY_BYTES];
 	struct nnb__buffers buffers;
 	struct nnb__past past;
-	uint64_t work_ns; /* the most that an execution may be estimated to take; 0: any */
+	uint64_t work_ns; /* limit of the estimated time of an execution; 0: none */
 };
 
 struct nnb_prepared {
 	atomic_uint refs;
-	uint64_t id;    /* never the same twice in a process */
+	uint64_t id;    /* unique in the process */
 	uint32_t owner; /* the owner whose buffers it may use */
 	struct nnb_device *device;
-	struct nnb_model *model; /* our copy, without its pools' fds */
+	struct nnb_model *model; /* owned: a copy without its pools' fds */
 	struct nnb_prepare how;  /* without its deadline */
 	struct nnb__graph *graph;
 	void *handle; /* the driver's */
 	pthread_mutex_t lock;
 	struct nnb_execution *idle; /* ended executions, kept to be begun again; under lock */
-	unsigned n_idle;            /* likewise */
+	unsigned n_idle;            /* under lock */
 };
 
 /* May an execution with these shapes run here? NONE; RESOURCE_EXHAUSTED_PERSISTENT: it would take too long. */

@@ -1,13 +1,13 @@
 /*
- * execution.c -- one execution of a prepared model: check, bind, run an operation at a time, let go.
+ * execution.c -- one execution of a prepared model: checks the request, binds it, runs one operation at a time, unbinds.
  *
- * CONCURRENCY  The calls on one execution are ordered by the caller. Executions of one prepared model share only
- *              its list of idle ones (its lock). An execution that has ended keeps its memory on that list, so that
- *              one that is like an earlier one allocates nothing.
- * TRUST        Request and pools are a stranger's. Each number of the request was checked in a struct of ours;
- *              the few inputs whose values decide shapes are copied before they are looked at. A pool of kind
- *              mmap_fd can be cut short at any time: the marks say whether that happened while it was in use, and
- *              then the execution has failed, whatever it computed.
+ * CONCURRENCY  The caller orders the calls on one execution. The executions of one prepared model share only its list
+ *              of idle executions, under its lock. An execution that has ended keeps its memory on that list, so that
+ *              an execution like an earlier one allocates nothing.
+ * TRUST        The app can change its request's pools at any time. The numbers of the request were copied before they
+ *              were checked; the few inputs whose values decide shapes are copied before they are read. The app can
+ *              truncate a pool of kind mmap_fd: the marks show whether that happened during the execution, which then
+ *              fails, whatever it computed.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@
 #include "trace/pools.h"
 
 enum {
-	IDLE_MAX = 16,                     /* ended executions that a model keeps */
-	DECIDING_BYTES = NNB_RANK_MAX * 4, /* nothing that decides is longer than RESHAPE's shape */
-	LOOKS_MAX = 4096                   /* at pools, to see whether an execution can start over */
+	IDLE_MAX = 16,                     /* limit of the ended executions that a model keeps */
+	DECIDING_BYTES = NNB_RANK_MAX * 4, /* the longest input that decides shapes is RESHAPE's shape */
+	LOOKS_MAX = 4096 /* limit of the comparisons of outputs with inputs and pools (nnb__execution_can_restart) */
 };
 
 /* A hardware buffer that the driver has open as an argument. */
@@ -36,45 +36,46 @@ struct image {
 struct nnb_execution {
 	struct nnb_prepared *prepared;
 	struct nnb_execution *next_idle;
-	void *run; /* the driver's; NULL: none, or done */
+	void *run; /* the driver's run; NULL: it has not begun, or has ended */
 	uint32_t next_op;
 	uint32_t n_mappings, room; /* of the request's pools */
-	bool mapped_here;          /* the mappings are held, and not borrowed */
-	uint64_t told;             /* then: as whose (nnb_request's exec) */
-	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
-	bool accesses;             /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
-	bool tokens;               /* something lies in buffers of the device's */
-	bool images;               /* something lies in hardware buffers that are not BLOBs */
-	struct nnb_mapping **mappings; /* NULL: such a buffer, or such a hardware buffer */
-	uint32_t *marks;               /* marks of the mappings, then of the model's pools */
-	bool *written;                 /* pools with an output in them */
-	const void **inputs;           /* by model input */
-	void **outputs;                /* by model output */
-	/* leases of buffers until they are given back; kept: by argument, inputs first, whether it lies in a buffer */
+	bool mapped_here;          /* the execution owns the mappings; otherwise it borrows them */
+	uint64_t told; /* if it owns them: the number of the execution in their events (nnb_request's exec) */
+	bool files;    /* some pools, of the request or the model, are files: check for tears, and flush outputs */
+	bool accesses; /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
+	bool tokens;   /* some arguments lie in buffers of the device */
+	bool images;   /* some arguments lie in hardware buffers that are not BLOBs */
+	/* by pool; NULL: the pool is a buffer of the device, or such a hardware buffer */
+	struct nnb_mapping **mappings;
+	uint32_t *marks;     /* marks of the mappings, then of the model's pools */
+	bool *written;       /* by pool: an output lies in it */
+	const void **inputs; /* by model input */
+	void **outputs;      /* by model output */
+	/* the leases of buffers; kept: by argument, inputs first: whether the argument lies in a buffer */
 	struct nnb__buffer_use *uses;
 	uint32_t n_uses;
 	bool *kept;
-	struct image *open_images; /* that the driver has open */
+	struct image *open_images; /* the hardware buffers that the driver has open */
 	uint32_t n_images;
-	/* where shapes are not fixed: by operand, and by input DECIDING_BYTES each */
+	/* unless shapes are fixed: the shapes by operand; the values of deciding inputs, DECIDING_BYTES each */
 	struct nnb_shape *shapes;
 	const void **values;
 	uint8_t *deciding;
-	const struct nnb_shape *now; /* the shapes of this run: ours or the graph's */
+	const struct nnb_shape *now; /* the shapes of this run: the array above, or the graph's */
 	struct nnb_look look;        /* the driver has its address */
 	struct nnb_loops loops;      /* likewise */
 	struct nnb_run_terms terms;  /* likewise */
-	uint64_t charged;            /* for its memory, but what depends on the request */
-	bool shapes_charged;         /* likewise, for what is needed where shapes are not fixed */
-	/* of a late graph: the shapes before the first operation has run, the request's room, and where new shapes are reported */
+	uint64_t charged;            /* bytes charged for its memory, without what depends on the request */
+	bool shapes_charged;         /* the arrays for shapes that are not fixed are charged, too */
+	/* if only the run shows the shapes: the shapes at its beginning, the request's room, and where to report shapes */
 	struct nnb_shape *asked;
-	uint64_t *room_bytes;             /* by model output; UINT64_MAX: a buffer's */
-	struct nnb_output_shape *reports; /* the caller's; NULL: it does not ask */
+	uint64_t *room_bytes;             /* by model output; UINT64_MAX: the output lies in a buffer */
+	struct nnb_output_shape *reports; /* owned by the caller; NULL: no report */
 };
 
 /* ---- memory ---- */
 
-/* The model's account is asked for what an execution takes, and one that is kept takes. */
+/* An execution is charged to the model's account until it is freed, also while it is idle. */
 static bool execution_charge(struct nnb_execution *e, const struct nnb_prepared *p, uint64_t bytes)
 {
 	const struct nnb_account *a = &p->graph->seen.account;
@@ -264,7 +265,7 @@ static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
 	return !a->no_value && !e->mappings[a->location.pool];
 }
 
-/* Where an argument is; NULL: nowhere, or in a buffer. 0 and 0 in a hardware buffer is all of it (P-18). */
+/* The address of an argument; NULL: it has no value, or lies in a buffer. Offset and length 0 mean a whole hardware buffer (P-18). */
 static uint8_t *argument_at(const struct nnb_execution *e, const struct nnb_argument *a)
 {
 	if (a->no_value || is_kept(e, a))
@@ -299,7 +300,7 @@ static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb
 	return status;
 }
 
-/* No argument is kept, so far. False: no memory. */
+/* Mark all arguments as not in a buffer. False: no memory. */
 static bool kept_none(struct nnb_execution *e)
 {
 	size_t n = (size_t)e->prepared->model->n_inputs + e->prepared->model->n_outputs;
@@ -311,7 +312,7 @@ static bool kept_none(struct nnb_execution *e)
 	return e->kept;
 }
 
-/* From here to leave, the buffers are ours. */
+/* Lease the buffers of the request, until leave_buffers. */
 static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_request *request,
                                     struct nnb_buffer *const *held, struct nnb_reason *reason)
 {
@@ -341,7 +342,7 @@ static bool is_late(const struct nnb_execution *e)
 	return e->prepared->graph->seen.late;
 }
 
-/* The shapes are known: have room for outputs in buffers. */
+/* The shapes are known now: allocate the outputs that lie in buffers. */
 static enum nnb_status fit_buffers(struct nnb_execution *e, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = e->prepared->model;
@@ -358,7 +359,7 @@ static enum nnb_status fit_buffers(struct nnb_execution *e, struct nnb_reason *r
 	return status;
 }
 
-/* Let others have the buffers. @well: the outputs are there. */
+/* Give the leases back. @well: the execution succeeded, and the buffers hold its outputs. */
 static void leave_buffers(struct nnb_execution *e, bool well)
 {
 	nnb__buffers_give(e->prepared, e->uses, e->n_uses, well ? e->now : NULL);
@@ -367,7 +368,7 @@ static void leave_buffers(struct nnb_execution *e, bool well)
 
 /* ---- hardware buffers ---- */
 
-/* Put a hardware buffer to the driver: @index is an input or output. */
+/* Have the driver open a hardware buffer as input or output @index. */
 static enum nnb_status image_open(struct nnb_execution *e, const struct nnb_memory *memory, bool output, uint32_t index,
                                   struct nnb_reason *reason)
 {
@@ -404,7 +405,7 @@ static bool is_image(const struct nnb_request *request, const struct nnb_argumen
 	return !a->no_value && nnb_memory_kind(&request->pools[a->location.pool]) == NNB_MEMORY_HARDWARE_BUFFER;
 }
 
-/* The shapes are known: have the driver open each argument that lies in a hardware buffer. */
+/* The shapes are known now: have the driver open each argument that lies in a hardware buffer. */
 static enum nnb_status open_images(struct nnb_execution *e, const struct nnb_request *request,
                                    struct nnb_reason *reason)
 {
@@ -428,10 +429,10 @@ static enum nnb_status open_images(struct nnb_execution *e, const struct nnb_req
 	return status;
 }
 
-/* @well: the outputs are there. */
+/* @well: the execution succeeded. */
 static void close_images(struct nnb_execution *e, bool well)
 {
-	assert(!e->run); /* the driver's run has the buffers */
+	assert(!e->run); /* the driver's run uses the buffers until it ends */
 	while (e->n_images) {
 		const struct image *image = &e->open_images[--e->n_images];
 
@@ -455,7 +456,7 @@ static bool mappings_torn(const struct nnb_execution *e)
 	return false;
 }
 
-/* From here to end, the request's dma-bufs are the CPUs'. Both may be called again. */
+/* Until accesses_end, the CPU may access the request's dma-bufs. Both functions may be called twice. */
 static void accesses_begin(struct nnb_execution *e)
 {
 	if (!e->files || e->accesses)
@@ -521,7 +522,7 @@ static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
 	return bytes;
 }
 
-/* Copy the inputs that decide: from now on they are what they are. */
+/* Copy the inputs whose values decide shapes: the app cannot change the copies. */
 static enum nnb_status copy_deciding(struct nnb_execution *e, const struct nnb_request *request,
                                      struct nnb_reason *reason)
 {
@@ -596,7 +597,7 @@ static enum nnb_status find_shapes(struct nnb_execution *e, const struct nnb_req
 	return status ? status : nnb__device_affords(e->prepared->device, g, e->shapes, reason);
 }
 
-/* P-31: what the outputs look like, and whether they have room for it. */
+/* P-31: report the outputs' shapes, and whether each output has room for its shape. */
 static enum nnb_status report_shapes(const struct nnb_execution *e, const struct nnb_request *request,
                                      struct nnb_output_shape *ret, struct nnb_reason *reason)
 {
@@ -692,7 +693,7 @@ static void end_run(struct nnb_execution *e)
 	e->run = NULL;
 }
 
-/* Let go of the request. */
+/* Unbind the request: end the driver's run, and give back mappings and leases. */
 static void execution_unbind(struct nnb_execution *e)
 {
 	end_run(e);
@@ -731,7 +732,7 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 	}
 	if (!status)
 		status = find_shapes(e, request, reason);
-	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* then nothing was changed */
+	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* no buffer was changed then */
 		nnb__buffers_take_back(e->uses, e->n_uses);
 		e->n_uses = 0;
 	}
@@ -804,7 +805,7 @@ enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_re
 	return status ? status : execution_bind(e, request, mappings, NULL, shapes, reason);
 }
 
-/* All operations have run: is it worth anything? */
+/* All operations have run. Flush and publish the outputs, or fail if a pool was torn meanwhile. */
 static enum nnb_status execution_conclude(struct nnb_execution *e)
 {
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -895,7 +896,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 
 enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 {
-	if ((e->tokens && !e->n_uses) || (e->images && !e->n_images)) /* its buffers are others' by now */
+	if ((e->tokens && !e->n_uses) || (e->images && !e->n_images)) /* its buffers were given back */
 		return NNB_STATUS_GENERAL_FAILURE;
 	end_run(e);
 	return begin_run(e);
@@ -906,7 +907,7 @@ bool nnb__execution_repeats(const struct nnb_execution *e)
 	return e->now == e->prepared->graph->shapes && !e->tokens && !e->images;
 }
 
-/* Where in which mapping of the request; NULL: in none. */
+/* The mapping of the request that contains the address, and the offset there; NULL: there is none. */
 static const struct nnb_mapping *mapping_around(const struct nnb_execution *e, const void *at, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < e->n_mappings; i++) {
@@ -922,7 +923,7 @@ static const struct nnb_mapping *mapping_around(const struct nnb_execution *e, c
 	return NULL;
 }
 
-/* Does the output lie over @bytes from @at, which are in @in? */
+/* Does the output overlap @bytes at offset @at of mapping @in? */
 static bool output_overlaps(const struct nnb_execution *e, uint32_t output, const struct nnb_mapping *in, uint64_t at,
                             uint64_t bytes)
 {
@@ -934,7 +935,7 @@ static bool output_overlaps(const struct nnb_execution *e, uint32_t output, cons
 	return at < out_at + bytes_of(e, e->prepared->model->outputs[output]) && out_at < at + bytes;
 }
 
-/* Over some input, or a pool of the model's constants? */
+/* Does the output overlap an input, or a pool of the model's constants? */
 static bool output_spoils(const struct nnb_execution *e, uint32_t output)
 {
 	const struct nnb_model *m = e->prepared->model;
@@ -959,11 +960,11 @@ bool nnb__execution_can_restart(const struct nnb_execution *e)
 	const struct nnb_model *m = e->prepared->model;
 	uint64_t looks = (uint64_t)m->n_outputs * ((uint64_t)m->n_inputs + m->n_pools) * (e->n_mappings + (uint64_t)1);
 
-	if (is_late(e)) /* how long its outputs are is not known */
+	if (is_late(e)) /* the lengths of its outputs are unknown */
 		return false;
-	if (e->images) /* which input lies in the hardware buffer of an output is the driver's to know */
+	if (e->images) /* only the driver knows which inputs and outputs share a hardware buffer */
 		return false;
-	if (looks > LOOKS_MAX) /* to look longer than a restart is worth would be worse */
+	if (looks > LOOKS_MAX) /* the check would take longer than a restart saves */
 		return false;
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		if (output_spoils(e, i))

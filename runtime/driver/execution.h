@@ -1,4 +1,4 @@
-/* execution.h -- executions, for who does the same one again and again, and prepared models that are charged for. */
+/* execution.h -- executions and prepared models, for the library's own modules: repeating, accounts, looks, deadlines. */
 #ifndef NNB_DRIVER_EXECUTION_H
 #define NNB_DRIVER_EXECUTION_H
 
@@ -10,15 +10,17 @@
  */
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
-/* Can it start over and come to the same? Not if an output lies over an input or a pool of
- * the model's, whatever pools they were said to be in; nor if there are too many of them to say. */
+/*
+ * Would the execution compute the same if it started over? False if an output overlaps an input or a pool of the model's constants,
+ * even by two mappings of one file, or if there are too many of them to compare.
+ */
 bool nnb__execution_can_restart(const struct nnb_execution *execution);
 
 struct nnb_account;
 
 /*
- * nnb_prepare and nnb_prepare_from_cache for who charges for what is prepared: @account stays valid as long as that does.
- * With NONE @model is taken: it is not copied.
+ * nnb_prepare and nnb_prepare_from_cache, with an account that is charged for the prepared model: @account is borrowed until the model is
+ * freed. If the status is NONE, @model is taken, and not copied.
  */
 enum nnb_status nnb__prepare_for(struct nnb_device *device, struct nnb_model *model, const struct nnb_prepare *how,
                                  const struct nnb_cache *cache, const struct nnb_account *account,
@@ -29,7 +31,7 @@ enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *device, uint64_t 
 
 struct nnb_buffer;
 
-/* nnb_execution_begin for who has held the request's buffers since it came (nnb__buffers_hold; NULL: not). */
+/* nnb_execution_begin. @held: the request's buffers, if the caller holds them (nnb__buffers_hold); otherwise NULL. */
 enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const struct nnb_request *request,
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason);
@@ -41,13 +43,13 @@ uint64_t nnb__execution_work_limit(const struct nnb_execution *execution);
 void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
 
 /*
- * How long each WHILE may take, 0 being NNB_LOOP_DEFAULT_NS and more than NNB_LOOP_MAX_NS that, and who hears of iterations (struct
- * nnb_loops; NULL: no one). Before it runs; at first 0 and NULL.
+ * Set the timeout of each WHILE (0: NNB_LOOP_DEFAULT_NS; at most NNB_LOOP_MAX_NS), and the callback for iterations (struct nnb_loops;
+ * NULL: none). Call this before the execution runs.
  */
 void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
                           void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg);
 
-/* When its caller wants it to have ended, for the driver to know; 0: no deadline. Before it runs; at first 0. */
+/* Set the deadline that the driver is told; 0: none. Call this before the execution runs. */
 void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_ns);
 
 /*
@@ -69,21 +71,21 @@ uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t 
 /* The execution will not continue: its leases of buffers are given back. */
 void nnb__execution_give_up(struct nnb_execution *execution);
 
-/* nnb_request_validate; where request->pools is NULL, but for what depends on the pools. */
+/* nnb_request_validate. If request->pools is NULL, what depends on the pools is not checked. */
 enum nnb_status nnb__prepared_check(const struct nnb_prepared *prepared, const struct nnb_request *request,
                                     struct nnb_reason *reason);
 
-/* How long it took to map a pool of the model's. */
+/* The time that it took to map pool @pool of the model. */
 uint64_t nnb__prepared_map_ns(const struct nnb_prepared *prepared, uint32_t pool);
 
 /*
- * Is @memory a hardware buffer that is not a BLOB, and puts the library such buffers to the driver? Then it has no mapping, and executions
- * take NULL for it.
+ * Is @memory a hardware buffer that is not a BLOB, and can the driver open such buffers? Then it has no mapping, and executions take NULL
+ * for it.
  */
 bool nnb__device_opens(const struct nnb_device *device, const struct nnb_memory *memory);
 bool nnb__prepared_opens(const struct nnb_prepared *prepared, const struct nnb_memory *memory);
 
-/* Have all its runs the same shapes, whatever the request? */
+/* Do all runs of the model have the same shapes, whatever the request? */
 bool nnb__prepared_is_fixed(const struct nnb_prepared *prepared);
 
 #endif

@@ -20,22 +20,22 @@ enum { NNB__PAST = 64 };
 
 struct nnb__past {
 	pthread_mutex_t lock;
-	uint64_t uses; /* counts up */
+	uint64_t uses; /* of all kinds so far: the clock of the field used */
 	struct {
-		uint64_t kind, cpu_ns, used; /* used 0: nothing */
+		uint64_t kind, cpu_ns, used; /* used: at the last use; 0: the place is free */
 	} kinds[NNB__PAST];
 };
 
 void nnb__past_init(struct nnb__past *past);
 void nnb__past_fini(struct nnb__past *past);
 
-/* The kind of a model whose arrays are there. */
+/* The kind of a model. Its arrays must not be NULL. */
 uint64_t nnb__past_kind(const struct nnb_model *model);
 
-/* One of this kind has been prepared, in so much time of the cpu. */
+/* A model of this kind was prepared in @cpu_ns of CPU time. */
 void nnb__past_learn(struct nnb__past *past, uint64_t kind, uint64_t cpu_ns);
 
-/* Will one of this kind take longer than @budget_ns, with a half of what it took for bad luck? */
+/* Would a model of this kind take longer than @budget_ns even if it took only half of the remembered time? */
 bool nnb__past_refuses(struct nnb__past *past, uint64_t kind, uint64_t budget_ns);
 
 #endif

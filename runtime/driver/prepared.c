@@ -108,13 +108,13 @@ static enum nnb_status pools_whole(const struct nnb__graph *g, struct nnb_reason
 
 struct haste {
 	uint64_t deadline; /* 0: none */
-	uint64_t budget;   /* how much time there was at first; 0: none */
+	uint64_t budget;   /* time until the deadline when the preparation began; 0: none */
 	uint64_t cpu;      /* CPU time of the thread when the preparation began */
-	uint64_t late_cpu; /* likewise, when the deadline was found to have passed; 0: it has not yet */
+	uint64_t late_cpu; /* the same when a check first found the deadline passed; 0: not yet */
 	const struct nnb_look *callers;
-	struct nnb__patience outer; /* the question of this thread before */
+	struct nnb__patience outer; /* the callback that this thread had before */
 	struct nnb_look look;       /* the driver's */
-	enum nnb_status ended;      /* why the preparation is to end; NONE: it goes on */
+	enum nnb_status ended;      /* the status with which the preparation must end; NONE: it continues */
 	const char *why;
 };
 
@@ -127,8 +127,9 @@ static enum nnb_status haste_stop(struct haste *h, enum nnb_status status, const
 }
 
 /*
- * Is there any time left? If not: a preparation that has taken this much of the cpu, less a half for bad luck, will never be in
- * time. Where that is not so yet, it goes on for GRACE_NS of the cpu at most, to see what it takes in all, and so what to say.
+ * NONE if the preparation may continue. A deadline that has passed is a permanent miss if half of the CPU time so far exceeds the time that
+ * there was: the preparation would be late even on an idle machine. Otherwise the preparation continues for GRACE_NS of CPU time at most,
+ * because its whole CPU time may still show that. Then the miss is transient.
  */
 static enum nnb_status in_time(struct haste *h, bool done)
 {
@@ -156,7 +157,7 @@ static bool is_wanted(const struct haste *h)
 	return !h->outer.goes_on || h->outer.goes_on(h->outer.arg);
 }
 
-/* In the midst of something long: is the preparation to go on? */
+/* The library and the driver call this during long work: must the preparation continue? */
 static bool haste_goes_on(void *arg)
 {
 	struct haste *h = arg;
@@ -166,7 +167,7 @@ static bool haste_goes_on(void *arg)
 	return !in_time(h, false);
 }
 
-/* The library and the driver ask @h from now on, until haste_end. */
+/* Until haste_end, checks of this thread and of the driver ask @h. */
 static void haste_begin(struct haste *h, uint64_t deadline, const struct nnb_look *callers)
 {
 	uint64_t now = deadline ? nnb__now() : 0;
@@ -178,7 +179,7 @@ static void haste_begin(struct haste *h, uint64_t deadline, const struct nnb_loo
 	h->outer = nnb__patience_begin(haste_goes_on, h);
 }
 
-/* A preparation of this kind of model begins: has it any chance? */
+/* Refuse the preparation if earlier preparations of this kind of model took longer than its deadline allows. */
 static enum nnb_status in_past(struct haste *h, struct nnb_device *d, uint64_t kind)
 {
 	if (h->ended || !h->budget || !nnb__past_refuses(&d->past, kind, h->budget))
@@ -187,7 +188,7 @@ static enum nnb_status in_past(struct haste *h, struct nnb_device *d, uint64_t k
 	                  "to prepare such a model has taken longer than until the deadline");
 }
 
-/* The status of a preparation that came to @status; if it was given up, the status and the reason of that. */
+/* Restore the thread's callback. Returns @status or, if the preparation was given up, the status of that, with its reason. */
 static enum nnb_status haste_end(const struct haste *h, enum nnb_status status, struct nnb_reason *reason)
 {
 	nnb__patience_end(&h->outer);
@@ -259,7 +260,7 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 		return status;
 	}
 	nnb__past_learn(&d->past, kind, nnb__cpu_now() - haste->cpu);
-	for (uint32_t i = 0; i < p->model->n_pools; i++) /* mapped: the fds have done their duty */
+	for (uint32_t i = 0; i < p->model->n_pools; i++) /* all pools are mapped now */
 		for (uint32_t k = 0; k < p->model->pools[i].n_fds; k++) {
 			close(p->model->pools[i].fds[k]);
 			p->model->pools[i].fds[k] = -1;
@@ -377,8 +378,8 @@ enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *d, uint64_t deadl
 			nnb_model_free(model);
 	}
 	status = haste_end(&haste, status, reason);
-	/* An entry of ours holds a model that could be prepared. If it no longer can, it is no good (O-22), unless it is
-	 * only time or memory that there is too little of. */
+	/* The entry holds a model that could be prepared once. If that fails now, the entry is of no use (O-22), unless only
+	 * time or memory is short. */
 	return status && nnb__status_of_1_2(status) == status ? NNB_STATUS_GENERAL_FAILURE : status;
 }
 

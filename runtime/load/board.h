@@ -22,7 +22,7 @@ struct load_orders {
 	uint64_t seed, duration_ns, timeout_ns;
 	int64_t executions;
 	char name[LOAD_NAME], dir[LOAD_MODEL]; /* as load_scenario_parse takes them */
-	char socket[PATH_MAX];                 /* "": the usual */
+	char socket[PATH_MAX];                 /* "": the default */
 	size_t scenario_bytes, board_bytes;
 	uint64_t log_room; /* entries of each thread's log; 0: no log */
 };
@@ -31,7 +31,7 @@ struct load_outcome { /* the outcome of a stream */
 	uint64_t prepare_ns;
 	enum nnb_status prepared; /* a missed deadline: then nothing was executed */
 	uint32_t remote;          /* the service's number of the model */
-	struct nnb_times times;   /* in the end, as the service knows them */
+	struct nnb_times times;   /* of the service, after the last execution */
 	bool broken;
 	struct nnb_reason reason;                 /* the reason why the stream broke */
 	struct nnb_reason reasons[LOAD_STATUSES]; /* by status: the reason of the first execution with it */
@@ -68,9 +68,10 @@ static inline struct load_log *load_board_log(struct load_board *board, const st
 
 /* The fds an app is started with. */
 struct load_fds {
-	int orders; /* a socket: once it is ready it says so with a byte; the time to begin is the answer; its end is to stop */
-	int scenario; /* a memory: the text */
-	int board;    /* a memory */
+	/* a socket: the app sends a byte when it is ready; the parent answers with the time to begin; its end means stop */
+	int orders;
+	int scenario; /* shared memory: the text */
+	int board;    /* shared memory: struct load_board */
 };
 
 /* Be an app. Returns the exit status. */

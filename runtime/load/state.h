@@ -19,26 +19,26 @@ struct load_state {
 };
 
 /*
- * A state of zeroes for executions of @remote, a model of @client. NONE; or what the service says who will have neither
- * buffers nor shared memory instead. @work is borrowed until fini.
+ * Make a state of zeroes for executions of @remote, a model of @client. @work is borrowed until fini. NONE, or the status of a
+ * service that allows neither buffers nor shared memory in their place.
  */
 enum nnb_status load_state_init(struct load_state *ret, enum load_keeping keeping, struct nnb_client *client,
                                 struct nnb_remote *remote, const struct load_work *work, struct nnb_reason *reason);
 void load_state_fini(struct load_state *state);
 
-/* How many buffers there are, and how many of them are shared memory after all. */
+/* The number of buffers. *ret_fallen: how many of them are shared memory, because the driver keeps no buffers. */
 uint32_t load_state_buffers(const struct load_state *state, uint32_t *ret_fallen);
 
-/* Have the next execution on @buffers use it. How many pools that takes in all. */
+/* Put the state into the next execution on @buffers. Returns the number of pools in all. */
 uint32_t load_state_aim(const struct load_state *state, struct load_buffers *buffers);
 
-/* An execution went well: what came out is what goes in next. */
+/* An execution succeeded: its outputs are the inputs of the next one. */
 void load_state_advance(struct load_state *state, const struct load_buffers *buffers);
 
 /* Copy the state in pools to other pools. */
 void load_state_move(const struct load_state *state, const struct load_buffers *from, const struct load_buffers *to);
 
-/* A number that only the same state has, never 0; or 0: it cannot be read. */
+/* A digest of the state, which is not 0; 0: the state cannot be read. */
 uint64_t load_state_digest(const struct load_state *state, const struct load_buffers *buffers);
 
 #endif

@@ -11,10 +11,10 @@
 struct nnb__budget {
 	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* NONE, RESOURCE_EXHAUSTED_* */
 	void (*give)(void *arg, uint32_t pools, uint64_t bytes);
-	/* File descriptors that are about to arrive, beyond pools. NULL: as many as like to */
+	/* File descriptors that are about to arrive, in addition to pools. NULL: no limit */
 	enum nnb_status (*take_fds)(void *arg, uint32_t n, struct nnb_reason *reason);
 	void (*give_fds)(void *arg, uint32_t n);
-	bool (*ever)(void *arg, uint32_t pools, uint64_t bytes); /* could it ever lend so much? NULL: yes */
+	bool (*ever)(void *arg, uint32_t pools, uint64_t bytes); /* could @take ever allow so much? NULL: yes */
 	void *arg;
 };
 

@@ -62,12 +62,12 @@ struct chunk {
 
 static struct chunk first;
 
-/* Set before the handler is. */
+/* Set before the handler is installed. */
 static uintptr_t page_bytes;
 static struct sigaction previous;
 
-static _Atomic uintptr_t reserve;                          /* where it begins; 0: it is not mapped yet */
-static _Atomic uint32_t reserve_spent = 1, reserve_filled; /* at first: as if it had just been spent */
+static _Atomic uintptr_t reserve;                          /* address of the reserve; 0: it is not mapped yet */
+static _Atomic uint32_t reserve_spent = 1, reserve_filled; /* different at first, so that the reserve counts as spent */
 
 /* ---- states ---- */
 
@@ -83,13 +83,13 @@ static uint64_t next_generation(uint64_t state)
 
 /* ---- the reserve ---- */
 
-/* The system call itself: no standard promises mprotect to handlers. */
+/* This calls the kernel directly, because POSIX does not list mprotect as async-signal-safe. */
 static bool pages_protect(uintptr_t start, uintptr_t bytes, int prot)
 {
 	return syscall(SYS_mprotect, start, bytes, (long)prot) == 0;
 }
 
-/* Pages of one protection are one mapping. From a handler, too. */
+/* Give all pages one protection: they become one mapping, which frees the other mappings. Handlers call this. */
 static void reserve_spend(void)
 {
 	uintptr_t start = atomic_load_explicit(&reserve, memory_order_acquire);
@@ -99,7 +99,7 @@ static void reserve_spend(void)
 		pages_protect(start, RESERVE_PAGES * page_bytes, PROT_NONE);
 }
 
-/* Where the reserve begins; 0: there is no room for it. */
+/* The address of the reserve, which is mapped if it is not yet; 0: that failed. */
 static uintptr_t reserve_start(void)
 {
 	uintptr_t start = atomic_load_explicit(&reserve, memory_order_acquire);
@@ -117,7 +117,7 @@ static uintptr_t reserve_start(void)
 	return start;
 }
 
-/* Have it full. False: the process may not have that many mappings more. */
+/* Fill the reserve. False: the process would have too many mappings. */
 static bool reserve_fill(void)
 {
 	uint32_t spent = atomic_load_explicit(&reserve_spent, memory_order_acquire); /* (8) */
@@ -137,10 +137,10 @@ static bool reserve_fill(void)
 
 /* ---- the handler ---- */
 
-/* The system call itself: a sanitizer would take mmap for a write to the page, and mmap is not async-signal-safe by POSIX. */
+/* This calls the kernel directly, because a sanitizer takes mmap for a write, and POSIX does not list mmap as async-signal-safe. */
 static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 {
-	/* Not accounted: it must not fail for want of memory that may never be touched. */
+	/* NORESERVE: the call must not fail for lack of memory that may never be touched. */
 	long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 #ifdef SYS_mmap2
 	long call = SYS_mmap2;
@@ -151,7 +151,7 @@ static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 	return syscall(call, start, bytes, (long)prot, flags, -1L, 0L) != -1;
 }
 
-/* In place of the whole mapping. When there is no room even for that, there soon will be, or there is nothing left to do. */
+/* Replace the whole mapping by zeroes. If the kernel refuses that, spend the reserve, and try again, ROOM_TRIES times at most. */
 static bool put_zeroes(const struct nnb__watch *w)
 {
 	uintptr_t start = atomic_load_explicit(&w->start, memory_order_relaxed);
@@ -170,7 +170,7 @@ static bool put_zeroes(const struct nnb__watch *w)
 			return true;
 		reserve_spend();
 		if (i)
-			syscall(SYS_sched_yield); /* another thread was faster */
+			syscall(SYS_sched_yield); /* other threads may have used the mappings that the reserve freed; they will free some, too */
 	}
 	return false;
 }
@@ -209,7 +209,7 @@ static void restore_default(int sig)
 	sigaction(sig, &by_default, NULL);
 }
 
-/* As the kernel would have called it. */
+/* Call the previous handler as the kernel would. */
 static void call_previous(int sig, siginfo_t *info, void *context)
 {
 	sigset_t blocked = previous.sa_mask;
@@ -225,7 +225,7 @@ static void call_previous(int sig, siginfo_t *info, void *context)
 		previous.sa_handler(sig);
 }
 
-/* Not ours. A fault comes again when we return, and is then fatal, though it be ignored; what was sent is not. */
+/* The fault is in no watched mapping. It repeats after the handler has returned, and is then fatal. A signal that was sent does not repeat. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	bool again = info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
@@ -257,7 +257,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 
 static void handler_install(void)
 {
-	/* NODEFER: a handler that interrupts ours, or is called by it, may touch a torn page as well. */
+	/* NODEFER: a handler that interrupts this one, or that this one calls, may touch a torn page, too. */
 	struct sigaction ours = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
 
 	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -267,7 +267,7 @@ static void handler_install(void)
 
 /* ---- watches ---- */
 
-/* The chunk after @c, which is made if there is none. NULL: no memory. */
+/* The chunk after @c, which is allocated if necessary. NULL: no memory. */
 static struct chunk *chunk_after(struct chunk *c)
 {
 	struct chunk *next = atomic_load_explicit(&c->next, memory_order_acquire);

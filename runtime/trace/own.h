@@ -16,7 +16,7 @@
 #include "nbt/nbt.h"
 
 struct nnb__own {
-	uint32_t stream; /* 0: a service numbers the burst, and tells of it */
+	uint32_t stream; /* 0: a service numbers the burst, and emits its events */
 	uint32_t request_capacity, result_capacity, spin_us, client_spin_us;
 	uint8_t path, cache; /* enum nbt_path, enum nbt_cache */
 	uint64_t heard, since;
@@ -25,7 +25,7 @@ struct nnb__own {
 /* The next number of this process, which is never 0. */
 uint32_t nnb__own_number(void);
 
-/* The burst is there, or its first call: tell of the process and of that. @o has its number and what is to be told. */
+/* The burst, or its first call, exists: emit the process and the burst. @o is filled in, with its number. */
 void nnb__own_begin(struct nnb__own *o);
 
 void nnb__own_retell(struct nnb__own *o);

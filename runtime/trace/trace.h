@@ -68,14 +68,14 @@ struct nnb__trace_numbers {
 };
 
 struct nnb__trace {
-	_Atomic uint64_t exec; /* 0: nothing is said */
+	_Atomic uint64_t exec; /* 0: emit nothing */
 	_Atomic uint8_t phase; /* enum nbt_phase */
 	_Atomic uint8_t lane;
 	_Atomic uint64_t deadline_ns;
 	_Atomic uint64_t ready_ns; /* since when it waits for a lane; 0: it does not */
 	struct nnb__trace_who who; /* set before others can look */
 	bool compact;              /* boundaries are kept */
-	bool ended;                /* exec_end has been said */
+	bool ended;                /* exec_end was emitted */
 	uint8_t status;
 	uint16_t lookups, misses, preemptions, ops;
 	uint64_t began, redo_ns, at[NNB__SERVICE_ATS];
@@ -163,7 +163,7 @@ static inline void nnb__trace_decoded(struct nnb__trace *t, uint32_t operands, u
 	         .status = (uint8_t)status);
 }
 
-/* By when it has to be over is known better now. */
+/* The deadline has become known, or nearer. */
 static inline void nnb__trace_deadline(struct nnb__trace *t, uint64_t deadline_ns)
 {
 	atomic_store_explicit(&t->deadline_ns, deadline_ns, memory_order_relaxed);
@@ -290,7 +290,7 @@ void nnb__trace_tell(const struct nnb__trace *t);
 enum { NNB__AT_REQUEST_WRITTEN, NNB__AT_RESULT_READ, NNB__AT_RETURNED, NNB__RESULT_SLEPT, NNB__CLIENT_ATS };
 
 struct nnb__call_trace {
-	uint64_t exec; /* 0: nothing is said */
+	uint64_t exec; /* 0: emit nothing */
 	uint32_t model;
 	uint8_t path; /* enum nbt_path */
 	bool fallback, compact;
@@ -321,7 +321,7 @@ static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 {
 	t->exec = exec;
 	t->deadline_ns =
-		0; /* unless a session is there to be told of the call: one that begins later cannot know the deadline */
+		0; /* unless a session records the call: a session that begins later cannot know the deadline */
 	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
 }
 

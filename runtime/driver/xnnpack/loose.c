@@ -35,7 +35,7 @@ static const struct nnb_account *frame_account(const struct frame *f)
 
 /* ---- memory ---- */
 
-/* Room for @bytes, and what kernels may read behind them. */
+/* Allocate @bytes, with the slack that kernels may read behind them. */
 static enum nnb_status memory_take(struct frame *f, uint64_t bytes, void **ret, uint64_t *taken)
 {
 	uint64_t all = saturated_sum(bytes, NNB_MAPPING_SLACK + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
@@ -51,7 +51,7 @@ static enum nnb_status memory_take(struct frame *f, uint64_t bytes, void **ret, 
 		nnbx_give_back(frame_account(f), all);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	nnbx_clear(*ret, all); /* a run may not see what another run left */
+	nnbx_clear(*ret, all); /* a run must not see the data of an earlier run */
 	f->run->held += all;
 	*taken = all;
 	return NNB_STATUS_NONE;
@@ -161,7 +161,7 @@ static uint64_t array_bytes(const struct frame *f)
 	return m->n_operands * each + (f->is_main ? 0 : m->n_operations * sizeof(*f->steps));
 }
 
-/* Item @i of @n is about to be freed: look now and then. It is freed whatever the look says. */
+/* Call this before item @i of @n is freed: it looks now and then. The item is freed whatever the look returns. */
 static void look_while_freeing(uint32_t i, uint32_t n)
 {
 	if (i % NNBX_PART == 0)
@@ -200,7 +200,10 @@ void nnbx_frame_fini(struct frame *f)
 	f->own = 0;
 }
 
-/* @n of @each bytes, all zero unless a look ended it. A model may have a million operands, and an IF make a frame for them: calloc would not look. */
+/*
+ * Allocate @n elements of @each bytes, cleared unless a look ended that. calloc would not look, and a model may have a million operands,
+ * for which each IF makes a frame.
+ */
 static void *alloc_cleared(size_t n, size_t each)
 {
 	void *at = n ? malloc(n * each) : calloc(1, 1);
@@ -210,7 +213,7 @@ static void *alloc_cleared(size_t n, size_t each)
 	return at;
 }
 
-/* False: no memory. What is not whole by then is freed by nnbx_frame_fini. */
+/* Allocate the arrays. False: no memory; nnbx_frame_fini frees what was allocated. */
 static bool frame_allocate(struct frame *f)
 {
 	const struct nnb_model *m = f->graph->model;
@@ -299,11 +302,11 @@ enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph
 /* The operation with its scratch memory. */
 struct turn {
 	struct site site;
-	struct nnb_shape *found;        /* NULL: its outputs' shapes are known */
-	uint32_t declared[COUNTED_MAX]; /* by output: rows, where they are declared; otherwise 0 */
+	struct nnb_shape *found;        /* NULL: the shapes of its outputs are known */
+	uint32_t declared[COUNTED_MAX]; /* by output: the declared number of rows; 0: not declared */
 };
 
-/* Where an output whose shape is known goes. */
+/* Assign memory to an output whose shape is known. */
 enum nnb_status nnbx_frame_place(struct frame *f, uint32_t operand)
 {
 	uint32_t output;
@@ -315,7 +318,7 @@ enum nnb_status nnbx_frame_place(struct frame *f, uint32_t operand)
 	return f->run->run.place(f->run->run.arg, output, &f->at[operand]);
 }
 
-/* Rows that are counted by the operation are as many as there are scores, at most. */
+/* Assign memory to an output whose rows the operation counts: there is a row for each score at most. */
 static enum nnb_status place_most(struct frame *f, struct turn *t, const struct nnb_operation *op)
 {
 	uint64_t most = saturated_elements(&f->found[op->inputs[0]]);
@@ -335,7 +338,7 @@ static enum nnb_status place_most(struct frame *f, struct turn *t, const struct 
 	return status;
 }
 
-/* The rows are counted: put the model's outputs where they belong, all of them, so that the shape of each is reported. */
+/* The operation has counted its rows: move all outputs of the model to their places, so that the shape of each is reported. */
 static enum nnb_status shapes_settle(struct frame *f, const struct turn *t)
 {
 	const struct nnb_operation *op = t->site.op;
@@ -465,7 +468,7 @@ bool nnbx_frame_clear(struct frame *f)
 	return !nnbx_work.stopped;
 }
 
-/* Is @shape one of those that are declared? */
+/* Does @shape match the declared shape of the operand? */
 static bool is_declared(const struct nnb_operand *o, const struct nnb_shape *shape)
 {
 	if (shape->omitted || (o->rank && o->rank != shape->rank))

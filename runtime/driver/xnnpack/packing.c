@@ -35,7 +35,7 @@
 
 enum {
 	PART = 1 << 20,         /* bytes between two looks */
-	WATCHED_MIN = 2 * PART, /* smaller blocks are packed without */
+	WATCHED_MIN = 2 * PART, /* smaller blocks are packed without a look */
 	BLOCKS_MAX = 16,        /* limit of blocks of one call; XNNPACK makes three */
 	CALL_UNITS = 5000
 };
@@ -43,29 +43,29 @@ enum {
 struct block {
 	void *at;
 	uintptr_t start, end; /* range that is inaccessible at first; may be empty */
-	uintptr_t part;       /* the part of the last fault; 0: none yet */
-	bool packs;           /* accessible parts stay so */
+	uintptr_t part;       /* address of the last part with a fault; 0: none yet */
+	bool packs;           /* parts that have become accessible stay accessible */
 };
 
 struct packing {
 	sigjmp_buf out;
 	bool looks;   /* body is running, and a look is under way */
-	bool watches; /* this thread is one of the watchers; then before is its mask of signals */
+	bool watches; /* this thread counts among the watchers; before: its signal mask until then */
 	sigset_t before;
 	struct block blocks[BLOCKS_MAX];
 	unsigned n;
 };
 
-/* NULL: nothing is packed, or without a look. */
+/* NULL: this thread packs nothing, or packs without looks. */
 static _Thread_local struct packing *packing __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static unsigned watchers;                                /* threads with inaccessible blocks */
-static struct sigaction previous;                        /* constant while there is one */
+static struct sigaction previous;                        /* the handler before; constant while there are watchers */
 
 /* ---- access ---- */
 
-/* The system call itself: no standard promises mprotect to handlers. */
+/* This calls the kernel directly, because POSIX does not list mprotect as async-signal-safe. */
 static bool pages_protect(uintptr_t start, uintptr_t end, int prot)
 {
 	return start >= end || syscall(SYS_mprotect, start, end - start, (long)prot) == 0;
@@ -145,7 +145,7 @@ static void on_sigsegv(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* For the first thread that packs. */
+/* Called for the first watcher. */
 static void handler_install(void)
 {
 	struct sigaction ours = { .sa_sigaction = on_sigsegv, .sa_flags = SA_SIGINFO | SA_NODEFER };
@@ -171,7 +171,7 @@ static void handler_uninstall(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* From now on this thread has faults. One that blocks the signal would end the process. */
+/* From now on this thread has faults: unblock SIGSEGV, because a fault in a thread that blocks it ends the process. */
 static void watcher_begin(struct packing *p)
 {
 	sigset_t faults;
@@ -229,7 +229,7 @@ void nnbx_packing_freed(const void *at)
 
 /* ---- a call ---- */
 
-/* In a function of its own: what a jump leaves of its variables is not defined. */
+/* This is a function of its own, because variables of the function that sets the jump are undefined after it. */
 static void call_watched(struct packing *p, void (*body)(void *arg), void *arg)
 {
 	packing = p;

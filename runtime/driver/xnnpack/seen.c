@@ -1,4 +1,4 @@
-/* seen.c -- see seen.h. */
+/* seen.c -- converts operands for an operation (seen.h). */
 #include "seen.h"
 
 #include <assert.h>
@@ -12,23 +12,23 @@ enum { ALIGNMENT = 64 };
 
 enum how { AS_IT_IS, HALF, SIGNED };
 
-/* An operand that is seen otherwise. */
+/* A converted operand. */
 struct otherwise {
-	uint32_t position; /* among inputs, and then outputs */
+	uint32_t position; /* index among the inputs, followed by the outputs */
 	enum how how;
 	bool turned;
-	void *constant;  /* converted; NULL: it is in the scratch, */
-	size_t offset;   /* here */
-	size_t elements; /* number of elements */
-	size_t elem;     /* bytes each has in the model, and as it is seen */
-	size_t seen_elem;
+	void *constant;   /* the converted constant; NULL: the operand is converted into the scratch memory, */
+	size_t offset;    /* at this offset */
+	size_t elements;  /* how many it has */
+	size_t elem;      /* bytes of an element before the conversion ... */
+	size_t seen_elem; /* ... and after it */
 };
 
 struct seen {
 	uint32_t n;
-	size_t scratch; /* bytes of the site's that are taken here */
+	size_t scratch; /* bytes of the site's scratch memory that conversions use */
 	struct otherwise *of;
-	void *at[]; /* places of inputs and outputs as they are seen */
+	void *at[]; /* addresses of the operands after conversion: inputs, then outputs */
 };
 
 /* ---- types ---- */
@@ -97,12 +97,12 @@ static uint64_t align_up(uint64_t bytes)
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-/* Is what stands at @position seen otherwise? Then *ret, but for where it is. */
+/* Is the operand at @position converted? Then *ret describes it, without its place. */
 static bool is_otherwise(const struct site *s, uint32_t position, struct otherwise *ret)
 {
 	uint32_t operand = operand_at(s->op, position), type = s->graph->model->operands[operand].type;
 	bool first = position == 0 || position == s->op->n_inputs;
-	bool hashed = s->op->type == NNB_LSH_PROJECTION && position == 1; /* its bytes are */
+	bool hashed = s->op->type == NNB_LSH_PROJECTION && position == 1; /* bytes are hashed as they are */
 
 	*ret = (struct otherwise){ .position = position,
 		                   .how = s->operands[operand].type == type || hashed ? AS_IT_IS : conversion_of(type),
@@ -115,7 +115,7 @@ static bool is_otherwise(const struct site *s, uint32_t position, struct otherwi
 	return true;
 }
 
-/* An input, too, whose bytes are known when the step is made. */
+/* Is the operand an input whose value is known when the step is made? */
 static bool is_constant(const struct site *s, uint32_t position)
 {
 	return position < s->op->n_inputs && s->graph->constants[s->op->inputs[position]];
@@ -149,7 +149,8 @@ static void convert_in(const struct site *s, const struct otherwise *o, const vo
 	struct image image = image_of(&s->in_image);
 
 	if (o->turned) {
-		char *turned = (char *)to + o->elements * (o->seen_elem - o->elem); /* that both end there */
+		/* at the end of @to, so that widening from front to back does not overwrite what it has not read yet */
+		char *turned = (char *)to + o->elements * (o->seen_elem - o->elem);
 
 		nnbx_transpose(image.batch, image.channels, image.cells, o->elem, from, turned);
 		from = turned;

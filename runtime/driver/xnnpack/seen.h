@@ -14,29 +14,29 @@
 
 #include "step.h"
 
-/* Does any of the model's operands need that? */
+/* Does any operand of the model need a conversion? */
 bool nnbx_sees_otherwise(const struct nnb_model *model);
 
-/* Operand @o as the operations see it. */
+/* Operand @o after its conversion. */
 struct nnb_operand nnbx_see(const struct nnb_operand *o);
 
-/* The site's input 0 and output 0 with their channels last, where it says that they have them second. */
+/* If the operation has its channels second: set the site's shapes of input 0 and output 0 with channels last. */
 void nnbx_see_images(struct site *site);
 
-/* Bytes of scratch that the operation's inputs and outputs take, as it sees them. */
+/* Bytes of scratch memory for the converted inputs and outputs. */
 uint64_t nnbx_seen_scratch(const struct site *site);
 
 /*
- * Convert the constants, and say in @ret where everything is to be: NULL, if the operation sees all as it is. The memory is
- * XNNPACK's allocator's. NONE, or RESOURCE_EXHAUSTED_TRANSIENT.
+ * Convert the constants, and assign places in the scratch memory to the other converted operands. *ret is NULL if the operation needs no
+ * conversion. XNNPACK's allocator provides the memory. NONE, or RESOURCE_EXHAUSTED_TRANSIENT.
  */
 enum nnb_status nnbx_seen_new(struct seen **ret, const struct site *site);
 void nnbx_seen_free(struct seen *seen); /* NULL is fine. */
 
-/* @site as the operation sees it, for its frame: where things are, not what they hold. */
+/* @site with the places of the converted operands. The contents are not converted yet. */
 struct site nnbx_seen_site(struct seen *seen, const struct site *site);
 
-/* Before and after a run, with the site of nnbx_seen_site. */
+/* Convert the inputs before a run, and the outputs after it. @site: as nnbx_seen_site returned it. */
 void nnbx_seen_load(const struct seen *seen, const struct site *site);
 void nnbx_seen_store(const struct seen *seen, const struct site *site);
 

@@ -12,10 +12,10 @@
 #include "nnb/half.h"
 
 /*
- * An operation in its place: all that creating, setting up and running it may ask about.
+ * An operation with its operands, shapes and memory: the input of creating, setting up and running it.
  *
- * What kernels and XNNPACK see of it (in_ and out_ below) has four types and one layout: float32, quant8, int32 and bool8,
- * channels last. Of the others, seen.h makes these, before the operation, and makes of outputs what they are, after it.
+ * Kernels and XNNPACK know four types (float32, quant8, int32 and bool8) and one layout (channels last), which the functions in_
+ * and out_ below show. seen.h converts other types and layouts: inputs before the operation, outputs after it.
  */
 struct site {
 	const struct nnb_graph *graph;
@@ -23,12 +23,14 @@ struct site {
 	uint32_t index;                     /* index of the operation */
 	const struct nnb_operand *operands; /* by operand: as the operation sees it */
 	const struct nnb_shape *shapes;     /* by operand */
-	void *const *at;                    /* by operand: where its bytes are; NULL: omitted */
+	void *const *at;                    /* by operand: its address; NULL: omitted */
 	void *scratch;                      /* nnbx_step_scratch bytes, for kernels */
-	void *const *ins, *const *outs;     /* by input and by output: where they are instead; NULL: at */
+	/* by input and by output: converted operands; NULL: none is converted, and at holds the addresses */
+	void *const *ins, *const *outs;
 	bool turned; /* input 0 and output 0 have channels second, and the operation sees these: */
 	struct nnb_shape in_image, out_image;
-	struct nnb_shape *found; /* by output: where what only running shows is put; NULL: shapes holds it */
+	/* by output: a kernel writes shapes here that only its run shows; NULL: all shapes are known */
+	struct nnb_shape *found;
 };
 
 struct seen;
@@ -36,29 +38,29 @@ struct seen;
 struct step {
 	xnn_operator_t xnn; /* NULL: the kernel runs */
 	struct seen *seen;  /* NULL: the operation sees its operands as they are */
-	bool nothing;       /* all outputs are empty */
+	bool nothing;       /* all outputs are empty: the step does nothing */
 	bool is_signed;     /* xnn takes signed bytes, and sees the operands as they are */
 	enum xnn_status (*setup)(xnn_operator_t xnn, const struct site *site);
 	enum nnb_status (*kernel)(const struct site *site);
-	/* how many tiles it wants, as the threads that they would be for (tiles.h); 0 or 1: as few as possible */
+	/* the number of threads to report to XNNPACK, which makes about as many tiles (tiles.h); 0 or 1: as few tiles as possible */
 	size_t threads;
 	/* limit of the units of a tile (kernels/look.h); 0: small enough for a check before each */
 	uint32_t tile_units;
-	/* instead of one setup and one run: as many of both as there are parts; NULL: that is not needed */
+	/* sets up and runs one part after the other; NULL: one setup and one run suffice */
 	enum xnn_status (*run_in_parts)(xnn_operator_t xnn, const struct site *site);
-	/* the pointers that xnn is set up for; an operator remembers them */
+	/* the pointers of the last setup: xnn is set up again only for others */
 	const void *in[2];
 	void *out;
 };
 
-/* Can this operation be run here at all? */
+/* Can this driver run the operation? */
 bool nnbx_step_claims(const struct nnb_graph *graph, uint32_t op);
 
 /* Operation @op of the graph. @base: the model's operands as nnbx_see makes them; NULL: as they are. */
 struct site nnbx_site(const struct nnb_graph *graph, const struct nnb_operand *base, uint32_t op,
                       const struct nnb_shape *shapes);
 
-/* Bytes of scratch memory the operation wants in these shapes. */
+/* Bytes of scratch memory that the operation needs for these shapes. */
 uint64_t nnbx_step_scratch(const struct site *site);
 
 /* Bytes that XNNPACK will need for it besides packed weights. */

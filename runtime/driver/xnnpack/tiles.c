@@ -90,7 +90,7 @@ static size_t least_of(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* A tile is about to be computed. False: it is not to be. */
+/* Announce the work of a tile. False: the run was stopped, so do not compute it. */
 static inline bool tile_worked(void)
 {
 	return nnbx_worked(nnbx_work.tile);

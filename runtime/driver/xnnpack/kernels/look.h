@@ -1,9 +1,9 @@
 /*
- * look.h -- checks inside an operation whether the run is to go on.
+ * look.h -- checks inside an operation whether the run must continue.
  *
- * A kernel announces the work that it is about to do, in units of about a nanosecond. Every NNBX_LOOK_EVERY units the function of
- * struct nnb_look is called. After its first answer of no, all further calls return no at once: loops end, and their results are
- * not used.
+ * A kernel announces its next work, in units of about a nanosecond. Every NNBX_LOOK_EVERY units, nnbx_worked calls the function of
+ * struct nnb_look. Once that function has returned false, nnbx_worked returns false at once: loops end, and their results are not
+ * used.
  *
  * CONCURRENCY  One thread: an operation runs on one. The function may take long: the thread may wait for its lane meanwhile.
  */
@@ -25,20 +25,20 @@ struct nnbx_work {
 	bool stopped;
 	size_t tile;        /* units that a tile of XNNPACK's takes (tiles.c) */
 	size_t left;        /* units until the next look */
-	bool is_timed;      /* how long looks take is to be added up */
-	uint64_t waited_ns; /* likewise, so far */
+	bool is_timed;      /* add the time of looks to waited_ns */
+	uint64_t waited_ns; /* time of the looks so far */
 };
 
 extern _Thread_local struct nnbx_work nnbx_work __attribute__((tls_model("initial-exec")));
 
-/* Around an operation. End: false: it was stopped, and what it has computed is of no use. */
+/* Call these before and after an operation. End returns false if a look stopped the operation: its result is not complete. */
 void nnbx_work_begin(const struct nnb_look *look);
 bool nnbx_work_end(void);
 
-/* Ask now. */
+/* Call the function of struct nnb_look now. False: stop. */
 bool nnbx_work_look(void);
 
-/* @units are about to be done. False: they are not to be. */
+/* Announce @units of work. False: stop without doing them. */
 static inline bool nnbx_worked(size_t units)
 {
 	if (__builtin_expect(nnbx_work.left <= units, 0))
@@ -47,7 +47,7 @@ static inline bool nnbx_worked(size_t units)
 	return true;
 }
 
-/* How many of @n elements, of @units each, are to be done next; 0: none. */
+/* How many of @n elements, of @units each, to do next; 0: stop. */
 static inline size_t nnbx_part(size_t n, size_t units)
 {
 	size_t part = n < NNBX_PART ? n : NNBX_PART;
@@ -55,7 +55,7 @@ static inline size_t nnbx_part(size_t n, size_t units)
 	return nnbx_worked(part * units) ? part : 0;
 }
 
-/* for (at = 0; at < n; at += part), with @part elements of @units each at a time, until it is stopped. */
+/* A loop over @n elements of @units each: the body does @part elements from @at on. A look may end it early. */
 #define NNBX_IN_PARTS(n, units, at, part) \
 	for (size_t at = 0, part; at < (n) && (part = nnbx_part((n)-at, units)); at += part)
 
