@@ -227,7 +227,10 @@ int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
 	if (!n)
 		return failed;
 	n->model = *m;
-	snprintf(n->shown, sizeof(n->shown), "%s", n->text);
+	if (!*m->name && m->number) /* as in a database (schema/names.sql) */
+		snprintf(n->shown, sizeof(n->shown), "model %" PRIu32, m->number);
+	else
+		snprintf(n->shown, sizeof(n->shown), "%s", n->text);
 	if (*m->name && m->operations)
 		tell_model_apart(&r->models, n);
 	return 0;

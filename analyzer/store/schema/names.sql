@@ -1,3 +1,6 @@
+-- A model whose name was not recorded is named by its number, as where the client alone was recorded: no report adds up two such models.
+UPDATE stored_model SET name = 'model ' || (number & 0xffffffff) WHERE name = '' AND number IS NOT NULL;
+
 -- Different models of one app that share a name get distinct names, from what differs, so that no report adds them up: the number of operations, the
 -- bytes of constants, and, where both are equal, the digest.
 UPDATE stored_model SET name = k.name FROM (
