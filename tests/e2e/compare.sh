@@ -65,7 +65,7 @@ tries()
 
 # ---- a few, for every change ----
 
-same_build() { record "again$1" camera 0 1200ms --lanes 1; [[ $1 -gt 1 ]] || record first camera 0 1200ms --lanes 1
+same_build() { record "again$1" camera 0 1200ms --lanes 1; record first camera 0 1200ms --lanes 1
 	compare 0 "$tmp/first.db" -- "$tmp/again$1.db"; }
 slower_build() { record "slower$1" camera 300 1200ms --lanes 1; compare 1 "$tmp/first.db" -- "$tmp/slower$1.db" && named run; }
 late_build() { record "late$1" tight 0 1200ms --lanes 1; compare 1 "$tmp/first.db" -- "$tmp/late$1.db" && grep -q ',misses,more,' "$tmp/changes.csv"; }

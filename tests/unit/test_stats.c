@@ -906,6 +906,40 @@ static void a_median_that_jumps_is_no_change_if_hardly_anything_differs(void **c
 	forget(&c, 1);
 }
 
+/*
+ * In one stretch of B, its executions take ten times as long and miss their deadlines. How often such a stretch comes cannot be known from one: so it may be
+ * chance, and it may be the change.
+ */
+static void what_came_once_is_neither_a_change_nor_none(void **ctx)
+{
+	struct world a = { 0, 0, 1, 0, 0, 0, 300 };
+	const struct bsv_samples *from[] = { &all_a[0].samples }, *to[] = { &all_b[0].samples };
+	struct bsv_comparison c;
+
+	(void)ctx;
+	for (int i = 0; i < 2; i++) { /* then B against itself: the error is as large, and nothing differs */
+		state = 73;
+		record(&all_a[0], &a, &a);
+		record(&all_b[0], &a, &a);
+		for (size_t k = a.n / 4; k < 4 * a.n / 5; k++) {
+			struct recording *of[] = { &all_b[0], &all_a[0] };
+
+			for (int j = 0; j <= i; j++) {
+				of[j]->groups[0].ns[BSV_E2E][k] += 10000000;
+				of[j]->tallies[0].endings[k] = BSV_HAD_DEADLINE | BSV_ENDED | BSV_MISSED;
+			}
+		}
+		assert_int_equal(
+			bsv_compare(&c, &(struct bsv_side){ from, 1 }, &(struct bsv_side){ to, 1 }, &usual_terms, NULL),
+			0);
+		assert_true(i || c.pairs[0].latency[BSV_P50].by > 5);
+		assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, i ? BSV_SAME : BSV_HIDDEN);
+		assert_int_equal(c.endings[0].misses.verdict, i ? BSV_SAME : BSV_HIDDEN);
+		assert_int_equal(c.pairs[1].latency[BSV_P50].verdict, BSV_SAME);
+		forget(&c, 1);
+	}
+}
+
 /* @n executions of @ns each, all of it running. */
 /* ---- cpu time on a machine whose speed varies ---- */
 
@@ -1277,6 +1311,7 @@ int main(void)
 		cmocka_unit_test(executions_whose_end_is_unknown_can_turn_a_share),
 		cmocka_unit_test(a_busier_machine_makes_a_change_uncertain_that_it_may_explain),
 		cmocka_unit_test(a_busier_machine_never_passes_misses_from_a_sixth_to_all),
+		cmocka_unit_test(what_came_once_is_neither_a_change_nor_none),
 		cmocka_unit_test(a_median_that_jumps_is_no_change_if_hardly_anything_differs),
 		cmocka_unit_test(five_recordings_find_a_tenth_more_computing_whatever_the_machines_speed),
 		cmocka_unit_test(the_machines_speed_alone_is_no_change_of_computing),

@@ -531,6 +531,21 @@ static bool may_have_changed(const struct test *t, double alike_level)
 }
 
 /*
+ * Is the error so large that the test could not have told a large change from none? Where the executions of A and B hardly differ, a large change is not in
+ * doubt. Tests of cpu time are for small changes: large ones show in latencies.
+ */
+static bool is_blind(const struct test *t, double level)
+{
+	const struct bsv_change *c = t->change;
+
+	if (t->negligible || t->computing || fabs(c->by) < t->least)
+		return false;
+	if (t->share)
+		return c->high >= BSV_LARGE_SHARE || c->low <= -BSV_LARGE_SHARE;
+	return bsv_contrast_reach(&t->contrast, level) > log(BSV_LARGE_FACTOR);
+}
+
+/*
  * The interval reaches as much further as the machine may explain, so that it leaves out 0 exactly if the change is significant. A change needs to be
  * significant whatever hidden executions were like. @alike_level: the level for alike_p.
  */
@@ -546,7 +561,7 @@ static void test_judge(const struct test *t, double level, double alike_level)
 	c->high = fmax(change_of(t, t->contrast.by + reach + fmax(-t->busier, 0)), c->by);
 	if (changed && least * t->contrast.by > 0 && is_significant(t, least, level))
 		c->verdict = BSV_CHANGED;
-	else if (changed || t->touched || may_have_changed(t, alike_level))
+	else if (changed || t->touched || may_have_changed(t, alike_level) || is_blind(t, level))
 		c->verdict = BSV_HIDDEN;
 }
 
