@@ -41,7 +41,7 @@ static const char *draw_bar(char to[4 * BAR + 1], double percent, const struct b
 struct group {
 	size_t keys;
 	char *last[BSV_DRESSED_COLUMNS];
-	bool any;
+	bool any, first; /* first: none of its rows was printed yet */
 };
 
 static void group_fini(struct group *group)
@@ -70,14 +70,15 @@ static void group_begin(struct group *group, const struct bsv_rows *from)
 		free(group->last[i]);
 		group->last[i] = text ? strdup(text) : NULL;
 	}
-	group->any = true;
+	group->any = group->first = true;
 }
 
-/* The keys of a group are printed in its first row only. */
-static void add_keys(struct bsv_rows *to, const struct group *group, bool first)
+/* The keys of a group are printed in its first row only, whichever row that is. */
+static void add_keys(struct bsv_rows *to, struct group *group)
 {
 	for (size_t i = 0; i < group->keys; i++)
-		bsv_rows_text(to, first ? group->last[i] : "");
+		bsv_rows_text(to, group->first ? group->last[i] : "");
+	group->first = false;
 }
 
 static void add_cell(struct bsv_rows *to, struct bsv_cell cell)
@@ -103,12 +104,12 @@ struct rest {
 	double said;   /* sum of all rows */
 };
 
-static void add_rest_row(struct bsv_rows *to, const struct group *group, size_t columns, const char *what,
-                         double percent, const struct bsv_screen *screen)
+static void add_rest_row(struct bsv_rows *to, struct group *group, size_t columns, const char *what, double percent,
+                         const struct bsv_screen *screen)
 {
 	char bar[4 * BAR + 1];
 
-	add_keys(to, group, false);
+	add_keys(to, group);
 	bsv_rows_text(to, what);
 	for (size_t i = group->keys + 1; i + 1 < columns; i++)
 		bsv_rows_null(to);
@@ -116,7 +117,7 @@ static void add_rest_row(struct bsv_rows *to, const struct group *group, size_t 
 	bsv_rows_text(to, draw_bar(bar, percent, screen));
 }
 
-static void add_rest(struct bsv_rows *to, const struct group *group, size_t columns, struct rest *rest,
+static void add_rest(struct bsv_rows *to, struct group *group, size_t columns, struct rest *rest,
                      const struct bsv_screen *screen)
 {
 	if (rest->little > 0)
@@ -135,7 +136,6 @@ static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, 
 	size_t n = bsv_rows_columns(from);
 	char bar[4 * BAR + 1];
 	struct rest rest = { .little = 0 };
-	bool first = false;
 	int r;
 
 	while ((r = bsv_rows_step(from, err)) > 0) {
@@ -144,15 +144,13 @@ static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, 
 		if (group_changes(&group, from)) {
 			add_rest(to, &group, n, &rest, screen);
 			group_begin(&group, from);
-			first = true;
 		}
 		rest.said += percent;
 		if (percent < least) {
 			rest.little += percent;
 			continue;
 		}
-		add_keys(to, &group, first);
-		first = false;
+		add_keys(to, &group);
 		for (size_t i = keys; i < n; i++)
 			add_cell(to, bsv_rows_cell(from, i));
 		bsv_rows_text(to, draw_bar(bar, percent, screen));
@@ -216,19 +214,19 @@ static int bucket_width(const struct buckets *b, size_t most)
 	return width;
 }
 
-static void add_bucket(struct bsv_rows *to, const struct group *group, bool first, int64_t from, int64_t n,
-                       const struct buckets *b, int64_t highest, const struct bsv_screen *screen)
+static void add_bucket(struct bsv_rows *to, struct group *group, int64_t from, int64_t n, const struct buckets *b,
+                       int64_t highest, const struct bsv_screen *screen)
 {
 	char bar[4 * BAR + 1];
 
-	add_keys(to, group, first);
+	add_keys(to, group);
 	bsv_rows_int(to, from);
 	bsv_rows_int(to, n);
 	bsv_rows_real(to, 100. * (double)n / (double)b->total);
 	bsv_rows_text(to, draw_bar(bar, 100. * (double)n / (double)highest, screen));
 }
 
-static void buckets_print(struct bsv_rows *to, const struct group *group, struct buckets *b, size_t most,
+static void buckets_print(struct bsv_rows *to, struct group *group, struct buckets *b, size_t most,
                           const struct bsv_screen *screen)
 {
 	int64_t sums[EIGHTHS_MAX] = { 0 }, highest = b->zeros;
@@ -250,10 +248,9 @@ static void buckets_print(struct bsv_rows *to, const struct group *group, struct
 		}
 	}
 	if (b->zeros)
-		add_bucket(to, group, true, 0, b->zeros, b, highest, screen);
+		add_bucket(to, group, 0, b->zeros, b, highest, screen);
 	for (int i = 0; i < n; i++)
-		add_bucket(to, group, i == 0 && !b->zeros, (int64_t)ceil(exp2((first + i) * width / 8.)), sums[i], b,
-		           highest, screen);
+		add_bucket(to, group, (int64_t)ceil(exp2((first + i) * width / 8.)), sums[i], b, highest, screen);
 	*b = (struct buckets){ .used = 0 };
 }
 
