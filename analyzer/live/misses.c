@@ -283,7 +283,7 @@ int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, un
 	int r = bsa_usual_add(m->usual, x);
 
 	*ret = BSA_CAUSES;
-	if (!r && x->miss != BSA_MISS_NONE && x->lateness != BSA_LATENESS_UNKNOWN)
+	if (!r && x->miss != BSA_MISS_NONE)
 		return keep_miss(m, x, ret);
 	k = bsa_table_find(&m->kept, x->id);
 	if (k)

@@ -56,7 +56,7 @@ struct missed_row {
 static const char select_missed[] = "SELECT " MISSED_COLUMNS(
 	SELECTED) "0 FROM stored_missed m CROSS JOIN stored_unpacked x ON x.id = m.execution_id"
 		  " LEFT JOIN stored_duration d ON d.execution_id = m.execution_id"
-		  " WHERE m.execution_id >= ? AND m.lateness_ns IS NOT NULL ORDER BY m.execution_id";
+		  " WHERE m.execution_id >= ? ORDER BY m.execution_id";
 
 /* SELECT * of a table gives the struct row_ of that table. */
 static const char *const sql[QUESTIONS] = {
@@ -513,7 +513,8 @@ static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n
 	n = join_least(r, n);
 	for (size_t i = 0; i < n; i++)
 		r->blamed[i].culprit_app = app_of(r, &r->blamed[i]);
-	bsa_saved_ask(r->saved, x, r->blamed, n);
+	if (x->lateness != BSA_LATENESS_UNKNOWN)
+		bsa_saved_ask(r->saved, x, r->blamed, n);
 	r->n_misses++;
 	r->n_rows += n;
 	for (size_t i = 0; i < n; i++) {
@@ -522,8 +523,8 @@ static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n
 
 		ROW(r->s, miss_cause, .execution_id = sql_id(x->id), .nth = (int64_t)i, .cause = b->cause,
 		    .culprit_execution_id = sql_id(b->culprit), .culprit_app_id = sql_id(b->culprit_app),
-		    .budget_ns = budget, .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved,
-		    .is_primary = b->is_primary);
+		    .budget_ns = budget, .late_ns = sql_lateness(b->late_ns),
+		    .saved = b->saved < 0 ? NOTHING : b->saved, .is_primary = b->is_primary);
 	}
 }
 

@@ -18,7 +18,7 @@ DELETE FROM stored_primary_miss;
 DELETE FROM stored_short_budget;
 
 CREATE TEMP VIEW whole_cause AS
-SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, total(c.late_ns) AS late, total(c.budget_ns) AS budget,
+SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, CASE WHEN count(c.late_ns) THEN total(c.late_ns) END AS late, total(c.budget_ns) AS budget,
 	-- without all its culprits, where that was asked
 	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS 1 ELSE w.met IS 1 END AS saved,
 	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END AS unsure
@@ -27,7 +27,7 @@ GROUP BY c.execution_id, c.cause;
 
 INSERT INTO stored_miss_stat
 SELECT x.app_id, x.model_id, x.priority, e.cause, count(*), sum(e.is_primary),
-	sum(e.is_primary AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@), sum(e.saved), CAST(total(max(e.late, 0)) AS INTEGER),
+	sum(e.is_primary AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@), sum(e.saved), CAST(CASE WHEN count(e.late) THEN total(max(e.late, 0)) END AS INTEGER),
 	CAST(max(e.late) AS INTEGER), CAST(total(e.late) AS INTEGER), CAST(total(e.budget) AS INTEGER), sum(e.unsure)
 FROM whole_cause e CROSS JOIN stored_involved x ON x.execution_id = e.execution_id GROUP BY x.app_id, x.model_id, x.priority, e.cause;
 
