@@ -388,6 +388,11 @@ sed 's/run=300ms/run=50us/' later.timeline | one_of_full sooner
 ends 0 'verdict: pass' starvation --verdict sooner.db
 ends 0 'verdict: pass' fairness --verdict --bound 5ms sooner.db
 
+# The verdict counts episodes as the tables do, though lost runs leave it open whether the wait was longer than ten times the median.
+{ cat "$here/unfair.trace" && echo 'lose 1ms+50us 5ms+100us'; } | one_of_full open_median
+[[ $(sql open_median.db 'SELECT count(*) FROM starvation' | tail -1) == 1 ]] || wrong 'open_median: one wait is an episode by the runs that were recorded'
+ends 3 'cannot tell: starvation episodes 1, bound 0' starvation --verdict open_median.db
+
 # ---- explain: the phases and the ledger of a miss have one typical run ----
 
 # The service's estimate for the execution differs from that for its model, and too few executions have run to do without.

@@ -286,6 +286,12 @@ static const struct {
 	  BSV_CANNOT_TELL },
 	{ "a lane that is not known is no wait", { LOST(.lane_ns = BSV_UNBOUNDED) }, BSV_PASS },
 	{ "ten times the usual run is not known", { .unsure_ns = MS(200), LOST() }, BSV_CANNOT_TELL },
+	{ "they are episodes by the runs that were recorded, and not by all that may have been lost",
+	  { .recorded = 4, .unsure_ns = MS(200), LOST() },
+	  BSV_CANNOT_TELL },
+	{ "one of four is certain",
+	  { .episodes = 1, .recorded = 4, .max_gap_ns = MS(300), .unsure_ns = MS(200), LOST() },
+	  BSV_FAIL },
 	{ "clients alone were recorded", { 0 }, BSV_CANNOT_TELL },
 	{ "a native service kept work for 100 ms",
 	  { .native_ns = MS(100), .sight = { .service = true, .native = true } },
@@ -307,7 +313,10 @@ static void starvation_is_judged_by_episodes(void **state)
 		bsv_rule_starvation(&j, &starvation[i].facts, NULL);
 		is(starvation[i].story, j.rules[0].outcome, starvation[i].outcome);
 		assert_string_equal(j.rules[0].name, "starvation_episodes");
-		assert_true(j.rules[0].figure == (double)starvation[i].facts.episodes && j.rules[0].bound == 0);
+		assert_true(j.rules[0].figure == (double)(starvation[i].facts.recorded > starvation[i].facts.episodes
+		                                                  ? starvation[i].facts.recorded
+		                                                  : starvation[i].facts.episodes));
+		assert_true(j.rules[0].bound == 0);
 		assert_true(*j.rules[0].why);
 	}
 }

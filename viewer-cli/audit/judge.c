@@ -212,7 +212,10 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 {
 	struct bsv_quantity threshold = bounds ? bounds->threshold : (struct bsv_quantity){ .given = false };
 	bool sure = threshold.given || !input->coverage.losses;
+	const struct bsv_quantity counted =
+		threshold; /* as the tables count episodes: by the runs that were recorded */
 	bsv_scoped_text *episodes = NULL, *unseen = bsv_judge_hidden(input);
+	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &counted);
 	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL;
 	bsv_scoped_text *victim = NULL;
@@ -221,11 +224,9 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	if (!sure)
 		threshold = (struct bsv_quantity){ true, BSV_STARVED_NS };
 	episodes = bsv_starvation_episodes(input, &threshold);
-	holes = (const struct bsv_hole[]){ { "hidden", unseen },
-		                           { "episodes", episodes },
-		                           { "sure", sure ? "1" : "0" },
-		                           { "sight", SIGHT },
-		                           { NULL, NULL } };
+	holes = (const struct bsv_hole[]){ { "hidden", unseen },     { "episodes", episodes },
+		                           { "recorded", recorded }, { "sure", sure ? "1" : "0" },
+		                           { "sight", SIGHT },       { NULL, NULL } };
 	r = bsv_audit_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
 	if (r <= 0)
 		return r;
@@ -240,7 +241,8 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .holder_ns = bsv_rows_get(rows, 7, 0),
 	                                                    .idle_ns = bsv_rows_get(rows, 8, 0),
 	                                                    .unknown_ns = bsv_rows_get(rows, 9, 0),
-	                                                    .sight = sight_read(rows, 10) },
+	                                                    .recorded = bsv_rows_get(rows, 10, 0),
+	                                                    .sight = sight_read(rows, 11) },
 	                    bounds);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/coverage.h"
+#include "base/say.h"
 
 #define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5
@@ -253,18 +254,22 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	int64_t limit = given ? bounds->threshold.value : BSV_STARVED_NS;
 	int64_t hidden = longer_of(f->native_ns, longer_of(f->sight.hole_ns, f->sight.wait_ns));
 	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16], held[HELD_TEXT];
+	char certain[2 * BSV_COUNT_MAX + 64] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
-	v = rule_add(ret, "starvation_episodes", "count", (double)f->episodes, 0);
+	v = rule_add(ret, "starvation_episodes", "count", (double)longer_of(f->episodes, f->recorded), 0);
 	v->outcome = BSV_CANNOT_TELL;
 	if (explains_blind(ret, 0, &f->sight))
 		return;
+	if (f->recorded > f->episodes)
+		snprintf(certain, sizeof(certain), "; %s of %s certain whatever lost runs took",
+		         bsv_count(n, (uint64_t)f->episodes), bsv_count(of, (uint64_t)f->recorded));
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s",
+		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s%s",
 		             f->victim ? f->victim : "work that was ready", bsv_duration(gap, f->max_gap_ns),
-		             held_text(held, f));
+		             held_text(held, f), certain);
 	} else if (f->unsure_ns > 0) {
 		rule_explain(ret, 0,
 		             "work that was ready waited %s for a lane; unknown whether that is more than ten times "

@@ -83,9 +83,10 @@ struct bsv_fairness_facts {
 };
 
 struct bsv_starvation_facts {
-	int64_t episodes, max_gap_ns;
-	int64_t unsure_ns; /* longest wait that is or is not starvation, depending on runs that were lost */
-	int64_t native_ns; /* longest time for which an execution of a native service was not on a cpu */
+	int64_t episodes, max_gap_ns; /* episodes: those that are starvation whatever the runs that were lost took */
+	int64_t recorded;             /* episodes by the runs that were recorded, as reports count them */
+	int64_t unsure_ns;            /* longest wait that is or is not starvation, depending on runs that were lost */
+	int64_t native_ns;            /* longest time for which an execution of a native service was not on a cpu */
 	const char *victim,
 		*holder; /* of the longest wait: who waited, and the app that held the lane longest meanwhile; printable; NULL: unknown */
 	int64_t holder_ns, idle_ns, unknown_ns; /* of max_gap_ns: the holder had the lane; nobody had it; unknown */

@@ -2,6 +2,7 @@
 -- If runs were lost, the median run of a model lies between two of the known runs, and so does the limit of its waits.
 @with@, @hidden@,
 episodes AS MATERIALIZED (@episodes@),
+recorded AS MATERIALIZED (@recorded@), -- by the median of the runs that were recorded, as reports count episodes
 waited AS MATERIALIZED (SELECT e.gap_ns, e.app_id, e.model, e.top_culprit_app_id, e.top_culprit_ns, e.execution_id, e.began, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
 -- runs of their models that were not recorded in full: from what is known of them to all the time that the service had them. Of a fenced execution
 -- the answer to its launch may be written before it runs, and ends nothing.
@@ -23,7 +24,7 @@ limits AS MATERIALIZED (
 	FROM ranked GROUP BY model_id),
 judged AS MATERIALIZED (
 	SELECT w.gap_ns, w.app_id, w.model, w.top_culprit_app_id, w.top_culprit_ns, w.execution_id, w.began, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
-		@sure@ OR ifnull(w.gap_ns / 10 > l.least_ns, 1) AS possible
+		@sure@ OR ifnull(w.gap_ns / 10 > l.least_ns, 1) OR w.execution_id IN (SELECT execution_id FROM recorded) AS possible
 	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id),
 worst AS (SELECT app_id, model, top_culprit_app_id, top_culprit_ns, execution_id, began, gap_ns FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1),
 unheld AS (
@@ -39,5 +40,6 @@ SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE
 	(SELECT top_culprit_ns FROM worst) AS holder_ns,
 	(SELECT sum(ns) FROM unheld WHERE occupancy = 'idle') AS idle_ns,
 	(SELECT sum(ns) FROM unheld WHERE occupancy = 'unknown') AS unknown_ns,
+	(SELECT count(*) FROM recorded) AS n_recorded,
 	@sight@
 FROM sight s LEFT JOIN judged j ON 1
