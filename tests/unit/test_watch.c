@@ -164,8 +164,8 @@ static int remove_place(void **state)
 	return 0;
 }
 
-/* A case of @cause, caught at @caught, with a file of @bytes. */
-static void keep(struct place *p, const char *cause, const char *app, int64_t caught, size_t bytes)
+/* A case of @cause, of an app of @user (below 0: unknown), caught at @caught, with a file of @bytes. */
+static void keep_of_user(struct place *p, const char *cause, const char *app, int user, int64_t caught, size_t bytes)
 {
 	struct bsv_case c = { .state = strdup("explained"), .caught = caught, .n_fired = 1, .n_causes = 1, .again = 7 };
 	char path[PATH_MAX], file[PATH_MAX + 8];
@@ -175,6 +175,8 @@ static void keep(struct place *p, const char *cause, const char *app, int64_t ca
 	c.fired[0].execs[c.fired[0].n_execs++] = UINT64_MAX;
 	c.causes[0] =
 		(struct bsv_case_cause){ .condition = strdup("miss"), .finding = strdup(cause), .app = strdup(app) };
+	c.causes[0].has_user = user >= 0;
+	c.causes[0].user = user >= 0 ? (uint32_t)user : 0;
 	assert_int_equal(bsv_store_begin(&p->store, &c, path, NULL), 0);
 	assert_int_equal(bsv_case_write(&c, path, NULL), 0);
 	snprintf(file, sizeof(file), "%s/trace", path);
@@ -183,6 +185,11 @@ static void keep(struct place *p, const char *cause, const char *app, int64_t ca
 	close(fd);
 	assert_int_equal(bsv_store_finish(&p->store, path, NULL), 0);
 	bsv_case_fini(&c);
+}
+
+static void keep(struct place *p, const char *cause, const char *app, int64_t caught, size_t bytes)
+{
+	keep_of_user(p, cause, app, -1, caught, bytes);
 }
 
 static size_t count(const struct place *p, bool half)
@@ -276,6 +283,87 @@ static void the_oldest_cases_go_first_and_the_newest_never(void **state)
 	assert_int_equal(bsv_store_prune(&p->store, 10, 1), 0);
 	assert_int_equal(count(p, false), 1);
 	assert_int_equal(access(other, F_OK), 0); /* what is nobody's case stays */
+}
+
+/* ---- a share of the cases for each user and app ---- */
+
+/* A case of each of @users, one ms after another, the app of which is named by the letter in @apps. */
+static void keep_of(struct place *p, const char *users, const char *apps)
+{
+	for (int i = 0; users[i]; i++) {
+		char name[2] = { apps[i] };
+
+		keep_of_user(p, "cold", name, users[i] - '0', 1795405393000000000 + i * INT64_C(1000000), 100000);
+	}
+}
+
+/* The users and apps of the cases that are left are @users and @apps, the oldest first. */
+static void expect_left(struct place *p, const char *users, const char *apps)
+{
+	char left[2][32] = { "", "" }, **names;
+	struct bsv_case c;
+	size_t n;
+
+	assert_int_equal(bsv_store_list(p->directory, false, &names, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(bsv_case_read(&c, names[i], NULL), 0);
+		assert_true(c.causes[0].has_user);
+		left[0][i] = (char)('0' + c.causes[0].user);
+		left[1][i] = *c.causes[0].app;
+		bsv_case_fini(&c);
+	}
+	bsv_store_list_free(names, n);
+	assert_string_equal(left[0], users);
+	assert_string_equal(left[1], apps);
+}
+
+static void a_user_with_many_cases_and_names_removes_its_own_only(void **state)
+{
+	struct place *p = *state;
+
+	keep_of(p, "1122222222", "aabcdefghi");
+	assert_int_equal(bsv_store_prune(&p->store, 4, 0), 6);
+	expect_left(p, "1122", "aahi");
+}
+
+static void the_app_with_most_cases_of_a_user_loses_the_oldest(void **state)
+{
+	struct place *p = *state;
+
+	keep_of(p, "11111", "abbba");
+	assert_int_equal(bsv_store_prune(&p->store, 3, 0), 2);
+	expect_left(p, "111", "bba");
+}
+
+static void who_has_most_bytes_makes_room_on_the_disk(void **state)
+{
+	struct place *p = *state;
+
+	keep_of(p, "1222", "abcd");
+	assert_int_equal(bsv_store_prune(&p->store, 10, 250000), 2);
+	expect_left(p, "12", "ad");
+}
+
+static void the_newest_case_stays_if_its_user_has_most(void **state)
+{
+	struct place *p = *state;
+
+	keep_of(p, "122", "aaa");
+	assert_int_equal(bsv_store_prune(&p->store, 1, 0), 2);
+	expect_left(p, "2", "a");
+}
+
+static void another_user_of_the_same_name_is_another_app(void **state)
+{
+	struct bsv_case_cause a = { .app = (char[]){ "camera" }, .has_user = true, .user = 1 }, b = a;
+
+	(void)state;
+	assert_true(bsv_case_cause_same(&a, &b));
+	b.user = 2;
+	assert_false(bsv_case_cause_same(&a, &b));
+	b.has_user = false;
+	b.user = 0;
+	assert_false(bsv_case_cause_same(&a, &b));
 }
 
 static void two_cases_of_one_millisecond_have_two_names(void **state)
@@ -372,6 +460,11 @@ int main(void)
 		IN_PLACE(a_file_of_a_stranger_is_no_case),
 		IN_PLACE(members_of_the_wrong_type_are_none_and_lists_are_cut),
 		IN_PLACE(the_oldest_cases_go_first_and_the_newest_never),
+		IN_PLACE(a_user_with_many_cases_and_names_removes_its_own_only),
+		IN_PLACE(the_app_with_most_cases_of_a_user_loses_the_oldest),
+		IN_PLACE(who_has_most_bytes_makes_room_on_the_disk),
+		IN_PLACE(the_newest_case_stays_if_its_user_has_most),
+		cmocka_unit_test(another_user_of_the_same_name_is_another_app),
 		IN_PLACE(two_cases_of_one_millisecond_have_two_names),
 		IN_PLACE(a_second_watcher_of_a_directory_is_refused),
 		cmocka_unit_test(the_same_cause_is_new_again_when_the_cooldown_is_over),

@@ -51,7 +51,8 @@ static bool same_text(const char *a, const char *b)
 bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b)
 {
 	return same_text(a->condition, b->condition) && same_text(a->finding, b->finding) &&
-	       same_text(a->app, b->app) && same_text(a->culprit, b->culprit);
+	       same_text(a->app, b->app) && same_text(a->culprit, b->culprit) && a->has_user == b->has_user &&
+	       a->user == b->user;
 }
 
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)
@@ -99,9 +100,10 @@ static json_t *fired_to_json(const struct bsv_case_fired *f)
 
 static json_t *cause_to_json(const struct bsv_case_cause *c)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "condition", text_or_null(c->condition), "finding",
-	                 text_or_null(c->finding), "app", text_or_null(c->app), "model", text_or_null(c->model),
-	                 "culprit", text_or_null(c->culprit), "what", text_or_null(c->what), "n", (json_int_t)c->n);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "condition", text_or_null(c->condition), "finding",
+	                 text_or_null(c->finding), "app", text_or_null(c->app), "user",
+	                 c->has_user ? json_integer(c->user) : json_null(), "model", text_or_null(c->model), "culprit",
+	                 text_or_null(c->culprit), "what", text_or_null(c->what), "n", (json_int_t)c->n);
 }
 
 static json_t *time_or_null(int64_t realtime)
@@ -206,19 +208,29 @@ static void read_fired(struct bsv_case *ret, const json_t *list)
 	}
 }
 
+static struct bsv_case_cause read_cause(const json_t *of)
+{
+	int64_t user = member_number(of, "user", -1); /* cases of older watchers have none */
+	bool has_user = user >= 0 && user <= UINT32_MAX;
+
+	return (struct bsv_case_cause){ .condition = member_text(of, "condition"),
+		                        .finding = member_text(of, "finding"),
+		                        .app = member_text(of, "app"),
+		                        .has_user = has_user,
+		                        .user = has_user ? (uint32_t)user : 0,
+		                        .model = member_text(of, "model"),
+		                        .culprit = member_text(of, "culprit"),
+		                        .what = member_text(of, "what"),
+		                        .n = (uint64_t)member_number(of, "n", 0) };
+}
+
 static void read_causes(struct bsv_case *ret, const json_t *list)
 {
 	const json_t *of;
 	size_t i;
 
 	json_array_foreach(list, i, of) if (ret->n_causes < BSV_CASE_CAUSES && json_is_object(of))
-		ret->causes[ret->n_causes++] = (struct bsv_case_cause){ .condition = member_text(of, "condition"),
-		                                                        .finding = member_text(of, "finding"),
-		                                                        .app = member_text(of, "app"),
-		                                                        .model = member_text(of, "model"),
-		                                                        .culprit = member_text(of, "culprit"),
-		                                                        .what = member_text(of, "what"),
-		                                                        .n = (uint64_t)member_number(of, "n", 0) };
+		ret->causes[ret->n_causes++] = read_cause(of);
 }
 
 static json_t *load_case_json(const char *directory)

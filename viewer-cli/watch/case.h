@@ -27,9 +27,11 @@ struct bsv_case_fired {
 	int64_t from, to; /* CLOCK_MONOTONIC: of a rule, the first window in which it failed; 0: none */
 };
 
-/* Texts are owned; NULL: unknown. Names in them are untrusted. */
+/* Texts are owned; NULL: unknown. Names in them are untrusted; the user is who the kernel says that the app is. */
 struct bsv_case_cause {
 	char *condition, *finding, *app, *model, *culprit, *what;
+	bool has_user; /* false: the user is unknown */
+	uint32_t user; /* the app's uid */
 	uint64_t n;
 };
 
@@ -60,7 +62,7 @@ int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_e
 /* BSA_E_INPUT: there is none, or it is none of ours. *ret is owned by the caller. */
 int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err);
 
-/* Is it about the same as @other: condition, finding, app and culprit? Both have causes. */
+/* Are both about the same: condition, finding, app, its user and culprit? */
 bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b);
 
 /* "2026-11-23T03:06:00Z", into @to, which is returned. */

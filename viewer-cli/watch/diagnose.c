@@ -154,6 +154,17 @@ void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause)
 	free(cause.what);
 }
 
+void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row, struct bsv_case_cause cause)
+{
+	int64_t user = bsv_diagnosing_number(row, "user", -1);
+
+	cause.app = copy_text(bsv_diagnosing_text(row, "app"));
+	cause.model = copy_text(bsv_diagnosing_text(row, "model"));
+	cause.has_user = user >= 0 && user <= UINT32_MAX;
+	cause.user = cause.has_user ? (uint32_t)user : 0;
+	bsv_diagnosing_add(d, cause);
+}
+
 /* @phrase with @culprit for its @; owned by the caller. */
 static char *phrase_with_culprit(const char *phrase, const char *culprit)
 {
@@ -201,12 +212,11 @@ static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
 	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
 
-	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy_text(bsv_diagnosing_text(row, "cause")),
-	                                               .app = copy_text(bsv_diagnosing_text(row, "app")),
-	                                               .model = copy_text(bsv_diagnosing_text(row, "model")),
-	                                               .culprit = copy_text(by),
-	                                               .what = victim ? miss_sentence(row, victim, culprit) : NULL,
-	                                               .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
+	bsv_diagnosing_add_row(d, row,
+	                       (struct bsv_case_cause){ .finding = copy_text(bsv_diagnosing_text(row, "cause")),
+	                                                .culprit = copy_text(by),
+	                                                .what = victim ? miss_sentence(row, victim, culprit) : NULL,
+	                                                .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
 
 static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
@@ -214,12 +224,11 @@ static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	bsv_scoped_text *victim =
 		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
 
-	bsv_diagnosing_add(d, (struct bsv_case_cause){
-				      .finding = strdup("prepared_late"),
-				      .app = copy_text(bsv_diagnosing_text(row, "app")),
-				      .model = copy_text(bsv_diagnosing_text(row, "model")),
-				      .what = victim ? bsv_text("preparing %s missed its deadline", victim) : NULL,
-				      .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
+	bsv_diagnosing_add_row(
+		d, row,
+		(struct bsv_case_cause){ .finding = strdup("prepared_late"),
+	                                 .what = victim ? bsv_text("preparing %s missed its deadline", victim) : NULL,
+	                                 .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
 
 /* The meaning of a status, in words. */
@@ -256,11 +265,7 @@ static void add_error(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	else if (victim && more)
 		what = bsv_text("%s failed %s %s: %s: %s%s", victim, bsv_count(count, n),
 		                bsv_plural(n, "time", "times"), status, status_says(status), more);
-	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy_text(status),
-	                                               .app = copy_text(bsv_diagnosing_text(row, "app")),
-	                                               .model = copy_text(bsv_diagnosing_text(row, "model")),
-	                                               .what = what,
-	                                               .n = n });
+	bsv_diagnosing_add_row(d, row, (struct bsv_case_cause){ .finding = copy_text(status), .what = what, .n = n });
 }
 
 static void add_death(struct bsv_diagnosing *d, const struct bsv_rows *row)
@@ -270,17 +275,17 @@ static void add_death(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	const char *app = bsv_diagnosing_text(row, "app");
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
-	bsv_diagnosing_add(
-		d, (struct bsv_case_cause){
-			   .finding = strdup("death"),
-			   .app = copy_text(app),
-			   .what = bsv_text(
-				   "%s (pid %" PRId64 ") died: its connection ended without a goodbye, with %s %s open "
-				   "and %s %s under way",
-				   app ? app : "an app that is not known", bsv_diagnosing_number(row, "pid", 0),
-				   bsv_count(a, open), bsv_plural(open, "stream", "streams"), bsv_count(b, under_way),
-				   bsv_plural(under_way, "execution", "executions")),
-			   .n = 1 });
+	bsv_diagnosing_add_row(
+		d, row,
+		(struct bsv_case_cause){
+			.finding = strdup("death"),
+			.what = bsv_text("%s (pid %" PRId64
+	                                 ") died: its connection ended without a goodbye, with %s %s open "
+	                                 "and %s %s under way",
+	                                 app ? app : "an app that is not known", bsv_diagnosing_number(row, "pid", 0),
+	                                 bsv_count(a, open), bsv_plural(open, "stream", "streams"),
+	                                 bsv_count(b, under_way), bsv_plural(under_way, "execution", "executions")),
+			.n = 1 });
 }
 
 int bsv_diagnosing_add_all(struct bsv_diagnosing *d, const char *template, char *only,

@@ -30,12 +30,10 @@ static void add_starved(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	held = holder ? bsv_text(", while %s had the lane %" PRId64 " %% of the time", holder,
 	                         bsv_diagnosing_number(row, "culprit_percent", 0))
 	              : strdup("");
-	bsv_diagnosing_add(
-		d,
+	bsv_diagnosing_add_row(
+		d, row,
 		(struct bsv_case_cause){
 			.finding = strdup("starvation"),
-			.app = app ? strdup(app) : NULL,
-			.model = model ? strdup(model) : NULL,
 			.culprit = by ? strdup(by) : NULL,
 			.what = victim && held
 	                                ? bsv_text("%s waited for a lane for up to %s (%s %s longer than %s)%s", victim,
@@ -67,12 +65,10 @@ static void add_inverted(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	char a[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT];
 	bsv_scoped_text *victim = bsv_diagnosing_whose(app, model);
 
-	bsv_diagnosing_add(
-		d,
+	bsv_diagnosing_add_row(
+		d, row,
 		(struct bsv_case_cause){
 			.finding = strdup("inversion"),
-			.app = app ? strdup(app) : NULL,
-			.model = model ? strdup(model) : NULL,
 			.culprit = app ? strdup(app) : NULL,
 			.what = victim ? bsv_text("%s (%s) waited for up to %s while less urgent work of the same app "
 	                                          "had the lane: %s (%s); %s %s longer than %s",

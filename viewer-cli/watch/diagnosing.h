@@ -30,6 +30,9 @@ int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const ch
 /* All texts of @cause are taken. Beyond what a case has room for it is forgotten: the first ones count. */
 void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause);
 
+/* Likewise, of the app, its user and the model in columns of @row. */
+void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row, struct bsv_case_cause cause);
+
 /* @add for each row of @template. */
 int bsv_diagnosing_add_all(struct bsv_diagnosing *d, const char *template, char *only,
                            void (*add)(struct bsv_diagnosing *d, const struct bsv_rows *row), struct bsa_err *err);

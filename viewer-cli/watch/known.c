@@ -69,6 +69,8 @@ static void add_one(struct bsv_known *k, const struct bsv_case_cause *cause, con
 	*to = (struct bsv_known_cause){ .cause = { .condition = copy_text(cause->condition),
 		                                   .finding = copy_text(cause->finding),
 		                                   .app = copy_text(cause->app),
+		                                   .has_user = cause->has_user,
+		                                   .user = cause->user,
 		                                   .culprit = copy_text(cause->culprit) },
 		                        .until = until };
 	strcpy(to->name, name);

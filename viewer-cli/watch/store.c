@@ -196,10 +196,104 @@ static void remove_case(const char *path)
 	bsv_remove_tree(path);
 }
 
+/* ---- the case to remove ---- */
+
+/* Cases of one user, or of one app of a user. */
+struct share {
+	uint64_t n, bytes;
+};
+
+/* The app that a case is about. The user is the kernel's word, the name is the app's own. */
+struct kept {
+	char *path, *app; /* NULL: the app is unknown */
+	int64_t user;     /* below 0: unknown */
+	uint64_t bytes;
+	struct share *of_user, *of_app; /* of the first case of the user, and of the app */
+	struct share user_has, app_has;
+	bool removed;
+};
+
+static void kept_read(struct kept *ret, char *path)
+{
+	struct bsv_case c;
+
+	*ret = (struct kept){ .path = path, .user = -1, .bytes = bsv_directory_bytes(path) };
+	if (bsv_case_read(&c, path, NULL) < 0)
+		return;
+	if (c.n_causes) {
+		ret->user = c.causes[0].has_user ? (int64_t)c.causes[0].user : -1;
+		ret->app = c.causes[0].app;
+		c.causes[0].app = NULL;
+	}
+	bsv_case_fini(&c);
+}
+
+static bool is_of_one_app(const struct kept *a, const struct kept *b)
+{
+	return a->user == b->user && (a->app && b->app ? !strcmp(a->app, b->app) : a->app == b->app);
+}
+
+static void share_add(struct share *s, uint64_t bytes)
+{
+	s->n++;
+	s->bytes += bytes;
+}
+
+/* Count the case at @i for its user and its app. */
+static void kept_count(struct kept *each, size_t i)
+{
+	each[i].of_user = &each[i].user_has;
+	each[i].of_app = &each[i].app_has;
+	for (size_t j = i; j-- > 0;) {
+		if (each[j].user == each[i].user)
+			each[i].of_user = each[j].of_user;
+		if (is_of_one_app(&each[j], &each[i])) {
+			each[i].of_app = each[j].of_app;
+			break;
+		}
+	}
+	share_add(each[i].of_user, each[i].bytes);
+	share_add(each[i].of_app, each[i].bytes);
+}
+
+/* Whether to remove @a rather than @b, which is older. */
+static bool goes_first(const struct kept *a, const struct kept *b, bool by_bytes)
+{
+	const struct share *mine = a->of_user == b->of_user ? a->of_app : a->of_user;
+	const struct share *other = a->of_user == b->of_user ? b->of_app : b->of_user;
+
+	return by_bytes ? mine->bytes > other->bytes : mine->n > other->n;
+}
+
+/*
+ * The oldest case of the app with most of the user with most: an app that fires one condition after another, under any number of
+ * names, has cases of its own user removed. Never the last of the @n, the newest. NULL: no other is left.
+ */
+static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
+{
+	struct kept *ret = NULL;
+
+	for (size_t i = 0; i + 1 < n; i++)
+		if (!each[i].removed && (!ret || goes_first(&each[i], ret, by_bytes)))
+			ret = &each[i];
+	return ret;
+}
+
+static void kept_remove(struct kept *k)
+{
+	remove_case(k->path);
+	k->removed = true;
+	k->of_user->n--;
+	k->of_app->n--;
+	k->of_user->bytes -= k->bytes;
+	k->of_app->bytes -= k->bytes;
+}
+
 unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
 {
-	uint64_t all = 0, *each;
+	struct kept *each, *next;
 	unsigned removed = 0;
+	uint64_t all = 0;
 	char **names;
 	size_t n;
 
@@ -207,13 +301,18 @@ unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
 		return 0;
 	each = calloc(n + 1, sizeof(*each));
 	for (size_t i = 0; each && i < n; i++) {
-		each[i] = bsv_directory_bytes(names[i]);
-		all += each[i];
+		kept_read(&each[i], names[i]);
+		kept_count(each, i);
+		all += each[i].bytes;
 	}
-	for (size_t i = 0; each && i + 1 < n && (n - i > keep || (bytes && all > bytes)); i++, removed++) {
-		remove_case(names[i]);
-		all -= each[i];
+	while (each && (n - removed > keep || (bytes && all > bytes)) &&
+	       (next = kept_to_remove(each, n, n - removed <= keep))) {
+		kept_remove(next);
+		all -= next->bytes;
+		removed++;
 	}
+	for (size_t i = 0; each && i < n; i++)
+		free(each[i].app);
 	free(each);
 	bsv_store_list_free(names, n);
 	return removed;

@@ -27,7 +27,10 @@ int bsv_store_finish(const struct bsv_store *s, char path[PATH_MAX], struct bsa_
 int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n, struct bsa_err *err);
 void bsv_store_list_free(char **names, size_t n);
 
-/* Remove the oldest cases, until there are no more than @keep, in no more than @bytes (0: any number). Never the newest. Returns how many. */
+/*
+ * Remove cases, until there are no more than @keep, in no more than @bytes (0: any number): each time the oldest one of the app with
+ * most cases, of the user with most. Never the newest case. Returns how many.
+ */
 unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes);
 
 #endif
