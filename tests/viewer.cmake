@@ -17,7 +17,7 @@ endfunction()
 
 # ---- parts: what it is made of, without a database ----
 if(TARGET burstscope)
-  viewer_unit(advice conjunct explained findings http metrics options rows screen timeline verdicts)
+  viewer_unit(advice conjunct explained findings http metrics options output rows screen timeline verdicts)
   target_link_libraries(test_rows PRIVATE stored)
 endif()
 

@@ -84,12 +84,21 @@ static int output_done(struct output *o, const char *name, struct bsa_err *err)
 	return 0;
 }
 
-/* A device or a pipe is written as it is. */
-static bool is_special(const char *name)
+/*
+ * A device or a pipe is written as it is. Not a pipe that another user has put there, or a link to one: that user would read what is
+ * written, or never read, so that the writer waits. The entry of the directory counts, and not what it leads to: the pipe behind
+ * /dev/stdout may belong to whoever called sudo.
+ */
+static int output_is_special(const char *name, struct bsa_err *err)
 {
-	struct stat st;
+	struct stat entry, target;
 
-	return !stat(name, &st) && !S_ISREG(st.st_mode);
+	if (stat(name, &target) || S_ISREG(target.st_mode))
+		return false;
+	if (!lstat(name, &entry) && entry.st_uid && entry.st_uid != geteuid() && !S_ISDIR(target.st_mode))
+		return bsa_fail(err, BSA_E_ENV, "%s is no regular file and belongs to another user; give another name",
+		                name);
+	return true;
 }
 
 bool bsv_output_is(const char *a, const char *b)
@@ -102,9 +111,11 @@ bool bsv_output_is(const char *a, const char *b)
 int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa_err *err)
 {
 	__attribute__((cleanup(output_fini))) struct output o = { 0 };
-	int r = 0;
+	int r = output_is_special(name, err);
 
-	if (is_special(name)) {
+	if (r < 0)
+		return r;
+	if (r) {
 		o.to = fopen(name, "we");
 		if (!o.to)
 			return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));

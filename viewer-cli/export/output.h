@@ -1,5 +1,6 @@
 /*
- * output.h -- a file that is written whole or not at all: under another name, until all of it is there. A device or a pipe is written as it is.
+ * output.h -- a file that is written whole or not at all: under another name, until all of it is there. A device or a pipe is written as it is,
+ * unless another user put it there.
  */
 #ifndef BSV_OUTPUT_H
 #define BSV_OUTPUT_H

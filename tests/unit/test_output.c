@@ -1,0 +1,144 @@
+/* test_output.c -- what an answer is written into: a file, whole or not at all; a pipe or a device, unless another user put it there. */
+#include "export/output.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { STRANGER = 65534 };
+
+static char directory[64], path[PATH_MAX];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	strcpy(directory, "/tmp/test_output.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/out", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	static const char *const names[] = { "out", "other", "fifo" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		unlink(path);
+	}
+	return rmdir(directory); /* nothing else is left there */
+}
+
+static int writes_hello(void *ctx, FILE *to, struct bsa_err *err)
+{
+	(void)ctx;
+	(void)err;
+	return fputs("hello", to) < 0 ? BSA_E_ENV : 0;
+}
+
+/* "hello" is in what @fd has. */
+static void expect_hello(int fd)
+{
+	char text[8] = "";
+
+	assert_int_equal(read(fd, text, sizeof(text) - 1), 5);
+	assert_string_equal(text, "hello");
+}
+
+static void a_file_is_replaced_and_a_link_to_another_file_too(void **state)
+{
+	char other[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", directory);
+	fd = open(other, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(symlink(other, path), 0);
+	assert_int_equal(bsv_output_write(path, writes_hello, NULL, NULL), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	expect_hello(fd);
+	close(fd);
+}
+
+static void a_pipe_of_ones_own_is_written(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(bsv_output_write(path, writes_hello, NULL, NULL), 0);
+	expect_hello(fd);
+	close(fd);
+}
+
+static void a_link_of_ones_own_to_a_pipe_of_another_user_is_written(void **state)
+{
+	char fifo[PATH_MAX];
+	int fd;
+
+	(void)state;
+	if (geteuid())
+		skip(); /* only root makes files of others */
+	snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(chown(fifo, STRANGER, STRANGER), 0);
+	assert_int_equal(symlink(fifo, path), 0);
+	fd = open(fifo, O_RDWR | O_CLOEXEC);
+	assert_int_equal(bsv_output_write(path, writes_hello, NULL, NULL), 0);
+	expect_hello(fd);
+	close(fd);
+}
+
+/* Nothing reads from the pipe: a writer would wait for ever. */
+static void a_pipe_of_another_user_is_refused(void **state)
+{
+	struct bsa_err err = { "" };
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(mkfifo(path, 0666), 0);
+	assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+	assert_int_equal(bsv_output_write(path, writes_hello, NULL, &err), BSA_E_ENV);
+	assert_non_null(strstr(err.text, "belongs to another user"));
+}
+
+static void a_link_of_another_user_to_a_device_is_refused(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_int_equal(lchown(path, STRANGER, STRANGER), 0);
+	assert_int_equal(bsv_output_write(path, writes_hello, NULL, NULL), BSA_E_ENV);
+}
+
+int main(void)
+{
+#define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(a_file_is_replaced_and_a_link_to_another_file_too),
+		IN_DIRECTORY(a_pipe_of_ones_own_is_written),
+		IN_DIRECTORY(a_link_of_ones_own_to_a_pipe_of_another_user_is_written),
+		IN_DIRECTORY(a_pipe_of_another_user_is_refused),
+		IN_DIRECTORY(a_link_of_another_user_to_a_device_is_refused),
+	};
+
+	alarm(60); /* a writer that waits for a reader fails the test */
+	return cmocka_run_group_tests_name("output", tests, NULL, NULL);
+}
