@@ -353,6 +353,41 @@ static void the_newest_case_stays_if_its_user_has_most(void **state)
 	expect_left(p, "2", "a");
 }
 
+/* Add a cause of each of @users, the app of which is named by the letter in @apps; those that are kept are @users_kept and @apps_kept. */
+static void expect_kept(const char *users, const char *apps, const char *users_kept, const char *apps_kept)
+{
+	struct bsv_case c = { .n_causes = 0 };
+	char kept[2][BSV_CASE_CAUSES + 1] = { "", "" };
+
+	for (int i = 0; users[i]; i++)
+		bsv_case_add(&c, (struct bsv_case_cause){ .app = strndup(&apps[i], 1),
+		                                          .has_user = true,
+		                                          .user = (uint32_t)(users[i] - '0') });
+	for (size_t i = 0; i < c.n_causes; i++) {
+		kept[0][i] = (char)('0' + c.causes[i].user);
+		kept[1][i] = *c.causes[i].app;
+	}
+	bsv_case_fini(&c);
+	assert_string_equal(kept[0], users_kept);
+	assert_string_equal(kept[1], apps_kept);
+}
+
+static void no_user_fills_a_case_and_hides_another_one(void **state)
+{
+	(void)state;
+	expect_kept("2222222221", "abcdefghia", "22222221", "abcdefga"); /* the ninth of user 2 is forgotten */
+	expect_kept("222222223333", "abcdefghabcd", "22223333", "abcdabcd");
+	expect_kept("1222222222", "aabcdefghi", "12222222", "aabcdefg"); /* who is there stays */
+}
+
+static void no_app_of_a_user_hides_another_one_of_that_user(void **state)
+{
+	(void)state;
+	expect_kept("111111111", "aaaaaaaab", "11111111", "aaaaaaab");
+	expect_kept("111111111", "aaaaaaabb", "11111111", "aaaaaabb");
+	expect_kept("111111111", "aaaaaaaaa", "11111111", "aaaaaaaa");
+}
+
 static void another_user_of_the_same_name_is_another_app(void **state)
 {
 	struct bsv_case_cause a = { .app = (char[]){ "camera" }, .has_user = true, .user = 1 }, b = a;
@@ -465,6 +500,8 @@ int main(void)
 		IN_PLACE(who_has_most_bytes_makes_room_on_the_disk),
 		IN_PLACE(the_newest_case_stays_if_its_user_has_most),
 		cmocka_unit_test(another_user_of_the_same_name_is_another_app),
+		cmocka_unit_test(no_user_fills_a_case_and_hides_another_one),
+		cmocka_unit_test(no_app_of_a_user_hides_another_one_of_that_user),
 		IN_PLACE(two_cases_of_one_millisecond_have_two_names),
 		IN_PLACE(a_second_watcher_of_a_directory_is_refused),
 		cmocka_unit_test(the_same_cause_is_new_again_when_the_cooldown_is_over),

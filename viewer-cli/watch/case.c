@@ -55,6 +55,57 @@ bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_c
 	       a->user == b->user;
 }
 
+static bool same_user(const struct bsv_case_cause *a, const struct bsv_case_cause *b)
+{
+	return a->has_user == b->has_user && a->user == b->user;
+}
+
+/* How many causes the user of @of has, and how many of these its app. */
+static void causes_count(const struct bsv_case *c, const struct bsv_case_cause *of, size_t ret[2])
+{
+	ret[0] = ret[1] = 0;
+	for (size_t i = 0; i < c->n_causes; i++)
+		if (same_user(&c->causes[i], of)) {
+			ret[0]++;
+			ret[1] += same_text(c->causes[i].app, of->app);
+		}
+}
+
+/* The cause to forget for @cause; n_causes: none. */
+static size_t cause_to_forget(const struct bsv_case *c, const struct bsv_case_cause *cause)
+{
+	size_t most[2] = { 0 }, has[2], ret = 0;
+
+	for (size_t i = 0; i < c->n_causes; i++) {
+		causes_count(c, &c->causes[i], has);
+		if (has[0] > most[0] || (has[0] == most[0] && has[1] >= most[1])) {
+			memcpy(most, has, sizeof(most));
+			ret = i;
+		}
+	}
+	causes_count(c, cause, has);
+	if (most[0] > has[0] + 1 || (same_user(&c->causes[ret], cause) && most[1] > has[1] + 1))
+		return ret;
+	return c->n_causes;
+}
+
+void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause)
+{
+	size_t at = c->n_causes;
+
+	if (c->n_causes == BSV_CASE_CAUSES) {
+		at = cause_to_forget(c, &cause);
+		if (at == c->n_causes) {
+			cause_fini(&cause);
+			return;
+		}
+		cause_fini(&c->causes[at]);
+		c->n_causes--;
+		memmove(&c->causes[at], &c->causes[at + 1], (c->n_causes - at) * sizeof(*c->causes));
+	}
+	c->causes[c->n_causes++] = cause;
+}
+
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)
 {
 	time_t seconds = (time_t)(realtime / 1000000000);

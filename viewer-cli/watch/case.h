@@ -62,6 +62,13 @@ int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_e
 /* BSA_E_INPUT: there is none, or it is none of ours. *ret is owned by the caller. */
 int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err);
 
+/*
+ * Add @cause, all texts of which are taken, behind the others. If there is no room, it takes the place of the last cause of the user with most,
+ * and of that user's app with most, as long as those keep more: so no app can fill a case and hide what befell another one. Otherwise it is
+ * forgotten.
+ */
+void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause);
+
 /* Are both about the same: condition, finding, app, its user and culprit? */
 bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b);
 

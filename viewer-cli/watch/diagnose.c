@@ -142,16 +142,8 @@ int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const ch
 
 void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause)
 {
-	if (d->c->n_causes < BSV_CASE_CAUSES) {
-		cause.condition = strdup(bsv_condition_name(d->condition));
-		d->c->causes[d->c->n_causes++] = cause;
-		return;
-	}
-	free(cause.finding);
-	free(cause.app);
-	free(cause.model);
-	free(cause.culprit);
-	free(cause.what);
+	cause.condition = strdup(bsv_condition_name(d->condition));
+	bsv_case_add(d->c, cause);
 }
 
 void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row, struct bsv_case_cause cause)

@@ -27,7 +27,7 @@ char *bsv_diagnosing_whose(const char *app, const char *model);
 int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const char *template, char *only,
                        struct bsa_err *err);
 
-/* All texts of @cause are taken. Beyond what a case has room for it is forgotten: the first ones count. */
+/* bsv_case_add with the condition in hand. All texts of @cause are taken. */
 void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause);
 
 /* Likewise, of the app, its user and the model in columns of @row. */
