@@ -17,8 +17,10 @@ endfunction()
 
 # ---- parts: what it is made of, without a database ----
 if(TARGET burstscope)
-  viewer_unit(advice conjunct explained findings http metrics options output rows screen timeline verdicts)
-  target_link_libraries(test_rows PRIVATE stored)
+  viewer_unit(advice conjunct diagnose explained findings http metrics options output rows screen timeline verdicts)
+  foreach(test diagnose rows)
+    target_link_libraries(test_${test} PRIVATE stored)
+  endforeach()
 endif()
 
 # ---- verdicts: against the truth of simulated schedules, parts of which are not recorded ----

@@ -1,0 +1,101 @@
+/* test_diagnose.c -- what the database of a case says: whom it befell, and what of others does not belong to it. */
+#include "analyzer/stored.h"
+
+#include "nnb/status.h"
+#include "watch/diagnose.h"
+
+#define FACT(call, type, ...) facts.call(facts.ctx, &(struct type)__VA_ARGS__)
+
+enum { AT = 50, UNKNOWN = 255, OWNER_APP = 3 };
+
+/* An app of @user, the model of which could not be prepared. */
+static void fails_to_prepare(struct bsa_store *s, uint32_t id, const char *name, uint32_t user)
+{
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_app app = { .id = id, .trace = 1, .key = user, .uid = user, .uid_known = true };
+
+	snprintf(app.name, sizeof(app.name), "%s", name);
+	facts.app(facts.ctx, &app);
+	FACT(model, bsa_model,
+	     { .id = id,
+	       .trace = 1,
+	       .app = id,
+	       .prepared = AT,
+	       .priority = UNKNOWN,
+	       .status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
+	       .name = "net" });
+}
+
+static void is_refused(struct bsa_store *s, uint32_t app, uint64_t asked)
+{
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	FACT(exhausted, bsa_exhausted,
+	     { .app = app, .trace = 1, .owner = OWNER_APP, .at = AT, .asked = asked, .limit = 4 });
+}
+
+/* The causes of errors in the database at @path; owned by the caller. */
+static struct bsv_case diagnose_errors(const char *path)
+{
+	struct bsv_case c = { .at = AT, .before = 40, .after = 40, .n_fired = 1 };
+	struct bsa_err err = { "" };
+	bool met;
+
+	strcpy(c.fired[0].on, "error");
+	if (bsv_diagnose(&c, path, &met, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(met);
+	return c;
+}
+
+static const struct bsv_case_cause *cause_of(const struct bsv_case *c, const char *app, uint32_t user)
+{
+	for (size_t i = 0; i < c->n_causes; i++)
+		if (!strcmp(c->causes[i].app, app) && c->causes[i].has_user && c->causes[i].user == user)
+			return &c->causes[i];
+	fail_msg("no cause of %s of user %u", app, user);
+	return NULL;
+}
+
+static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
+{
+	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsv_case c;
+
+	fails_to_prepare(s, 1, "camera", 10);
+	fails_to_prepare(s, 2, "hog", 20);
+	is_refused(s, 2, 77);
+	stored_finish(s);
+	c = diagnose_errors(*state);
+	assert_int_equal(c.n_causes, 2);
+	assert_null(strstr(cause_of(&c, "camera", 10)->what, "limit 4"));
+	assert_non_null(strstr(cause_of(&c, "hog", 20)->what, "77 asked for, limit 4"));
+	bsv_case_fini(&c);
+}
+
+static void apps_of_one_name_and_two_users_are_two(void **state)
+{
+	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsv_case c;
+
+	fails_to_prepare(s, 1, "camera", 10);
+	fails_to_prepare(s, 2, "camera", 20);
+	is_refused(s, 2, 77);
+	stored_finish(s);
+	c = diagnose_errors(*state);
+	assert_int_equal(c.n_causes, 2);
+	assert_null(strstr(cause_of(&c, "camera", 10)->what, "limit 4"));
+	assert_non_null(strstr(cause_of(&c, "camera", 20)->what, "limit 4"));
+	bsv_case_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_limit_of_another_app_is_not_why_this_one_failed, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(apps_of_one_name_and_two_users_are_two, stored_setup, stored_teardown),
+	};
+
+	return cmocka_run_group_tests_name("diagnose", tests, NULL, NULL);
+}
