@@ -252,7 +252,9 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		             " (limit: 25 %% more)%s",
 		             app_name(w->app), w->is, w->app->of.due, w->ideal, rest);
 	else if (w->slower <= 0)
-		rule_explain(j, "no app would have been quicker on average under fair sharing%s", rest);
+		rule_explain(
+			j, "no app with %d executions or more would have been quicker on average under fair sharing%s",
+			EXECUTIONS_MIN, rest);
 	else
 		rule_explain(j,
 		             "nearest to the limit, %.80s's executions took %s %s from ready to done; under fair "
@@ -366,7 +368,8 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		v->outcome = BSV_FAIL;
 		explain_unfair(ret, &worst);
 	} else if (worst.unknown) {
-		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
+		rule_explain(ret, "how long a model that had a lane runs between two checkpoints was not recorded or "
+		                  "not measured");
 	} else if (doubt.app) {
 		explain_doubt(ret, &doubt);
 	} else if (given_up) {
