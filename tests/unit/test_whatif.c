@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "nnb/policy.h"
+#include "whatif/prediction.h"
 #include "whatif/search.h"
 
 #define MS UINT64_C(1000000)
@@ -301,8 +302,117 @@ static void lanes_are_given_late_while_the_machine_was_busy(void **state)
 		assert_true(bsv_draw(&p, NULL, seed, figures));
 		assert_int_equal(figures[0].served, 200);
 		assert_true(figures[0].missed <= 4); /* of 100 that have 2 ms: those beside the second half */
-		assert_true(figures[0].mean_ns > 2 * MS && figures[0].mean_ns < 3 * MS);
+		if (!seed)
+			assert_true(figures[0].mean_ns > 2 * MS && figures[0].mean_ns < 3 * MS);
 	}
+	bsv_past_fini(&p);
+}
+
+/* All of each run its thread had no cpu, and each frame of the second half got a free lane 3 ms late. */
+static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void **state)
+{
+	uint64_t least_lane = UINT64_MAX, most_lane = 0, least = UINT64_MAX, most = 0;
+	struct bsv_group_figures figures[1];
+	struct bsv_past p;
+
+	(void)state;
+	frames_on_a_machine_that_gets_busy(&p, 200);
+	for (size_t i = 0; i < p.n_calls; i++)
+		p.calls[i].delayed = UINT8_MAX;
+	for (unsigned seed = 0; seed < BSV_DRAWS; seed++) {
+		assert_true(bsv_draw(&p, NULL, seed, figures));
+		if (!seed)
+			assert_int_equal(figures[0].lane_ns, 200 * MS);
+		least_lane = figures[0].lane_ns < least_lane ? figures[0].lane_ns : least_lane;
+		most_lane = figures[0].lane_ns > most_lane ? figures[0].lane_ns : most_lane;
+		least = figures[0].p99_ns < least ? figures[0].p99_ns : least;
+		most = figures[0].p99_ns > most ? figures[0].p99_ns : most;
+	}
+	assert_true(least_lane <= 2 * MS); /* all of each run was load */
+	assert_true(most_lane > 2 * 200 * MS && most_lane < 4 * 200 * MS);
+	assert_true(least < MS && most > 2 * 4 * MS);
+	bsv_past_fini(&p);
+}
+
+/* ---- certainty ---- */
+
+/* @late of 320 calls missed, of the last ones or spread over the time; 1 ms each, and late ones 2. */
+static void outcomes(struct bsv_blocked *b, unsigned late, bool spread)
+{
+	for (unsigned i = 0; i < 320; i++) {
+		bool is_late = spread ? i * late / 320 != (i + 1) * late / 320 : i >= 320 - late;
+
+		b->n[i / 10]++;
+		b->missed[i / 10] += is_late;
+	}
+	for (unsigned is_late = 0; is_late < 2; is_late++) /* sorted */
+		for (unsigned i = 0; i < BSV_BLOCKS; i++)
+			for (unsigned k = 0; k < (is_late ? b->missed[i] : b->n[i] - b->missed[i]); k++)
+				assert_true(bsv_blocked_add(b, i, (1 + is_late) * MS));
+	assert_true(b->n_latencies == 320);
+}
+
+static void misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time(void **state)
+{
+	struct bsv_blocked groups[3] = { 0 };
+	const uint32_t apps[3] = { 0, 1, 1 };
+	struct bsv_noise noise, again;
+
+	(void)state;
+	outcomes(&groups[0], 64, false);
+	outcomes(&groups[1], 64, true);
+	outcomes(&groups[2], 0, true);
+	groups[0].lane_ns[7] = groups[1].lane_ns[20] = MS; /* once each: of a replicate, one app may have all */
+	assert_true(bsv_noise_estimate(&noise, groups, apps, 3, 2));
+	assert_true(bsv_noise_estimate(&again, groups, apps, 3, 2));
+	/* 20 % in a fifth of 8 blocks: with a standard deviation of sqrt(.2 * .8 / 8), 14 points */
+	assert_true(noise.groups[0].missed.low < 5 && noise.groups[0].missed.high > 38 &&
+	            noise.groups[0].missed.high < 75);
+	assert_true(noise.groups[1].missed.low > 19 && noise.groups[1].missed.high < 21);
+	assert_true(noise.groups[2].missed.low == 0 && noise.groups[2].missed.high == 0);
+	for (int i = 1; i < 3; i++) {
+		uint64_t most = i == 1 ? 2 * MS : MS;
+
+		assert_true(noise.groups[i].p50.low == (double)MS && noise.groups[i].p50.high == (double)MS);
+		assert_true(noise.groups[i].p99.low == (double)most && noise.groups[i].p99.high == (double)most);
+	}
+	assert_true(noise.groups[0].p99.low == (double)MS); /* in some replicates none is late */
+	assert_true(noise.groups[0].p99.high == (double)(2 * MS));
+	assert_true(noise.shares[0].low == 0 && noise.shares[0].high == 100);
+	assert_memory_equal(noise.groups, again.groups, 3 * sizeof(*noise.groups));
+	for (int i = 0; i < 3; i++)
+		free(groups[i].latencies);
+	bsv_noise_fini(&noise);
+	bsv_noise_fini(&again);
+}
+
+/* In the second recording the answers to B took 3 ms longer than a replay makes them. */
+static void an_interval_has_the_error_of_the_replay(void **state)
+{
+	struct bsv_whatif_change change = { .rules = fifo };
+	struct bsv_prediction right, off;
+	struct bsv_spread a, b;
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_predict(&right, &p, &change));
+	a = bsv_prediction_interval(&right, B, BSV_FIGURE_P50);
+	assert_true(a.low < a.median && a.median < a.high);
+	assert_true(a.median == bsv_prediction_recorded(&right, B, BSV_FIGURE_P50));
+	for (size_t i = 0; i < p.n_calls; i++)
+		if (p.calls[i].model == B)
+			p.calls[i].answered += 3 * MS;
+	assert_true(bsv_predict(&off, &p, &change));
+	b = bsv_prediction_interval(&off, B, BSV_FIGURE_P50);
+	assert_true(b.median == a.median);
+	/* 9 ms for 6: half as much again, each way */
+	assert_true(b.high > 1.49 * a.high && b.high < 1.51 * a.high);
+	assert_true(1.49 * b.low < a.low && 1.51 * b.low > a.low);
+	a = bsv_prediction_interval(&off, A, BSV_FIGURE_MISSED); /* of all in each replay, and in the recording */
+	assert_true(a.high == 100 && a.low <= 100);
+	bsv_prediction_fini(&right);
+	bsv_prediction_fini(&off);
 	bsv_past_fini(&p);
 }
 
@@ -422,6 +532,9 @@ int main(void)
 		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
 		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
 		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
+		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
+		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
+		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(the_front_is_what_no_other_beats),
 		cmocka_unit_test(threads_draw_what_one_would),
 		cmocka_unit_test(what_is_as_good_as_another_is_the_one_nearest_to_now),

@@ -4,16 +4,13 @@
 #include "base/scoped.h"
 #include "whatif/alternatives.h"
 #include "whatif/changes.h"
+#include "whatif/prediction.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	DRAWS = 11,
-	FEW = 20,   /* fewer served executions have no median */
-	FEWER = 100 /* and fewer than this no 99th percentile */
-};
+enum { BUSY_PERCENT = 10 /* of the time of runs without a cpu: then the answer says that the machine was busy */ };
 
 struct options {
 	int policy, preempt, deadlines;
@@ -88,22 +85,17 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-/* The replays of all groups: draws[0] under the recorded rules, draws[1] under the changed ones; and the recorded figures. */
 struct replays {
 	struct bsv_past past;
 	struct bsv_whatif_change change;
-	struct bsv_group_figures *recorded, *draws[2][DRAWS];
+	struct bsv_prediction prediction;
 	struct bsv_alternatives alternatives; /* result of --search or --advise */
 	const char *cannot;
 };
 
 static void replays_fini(struct replays *t)
 {
-	for (int i = 0; i < DRAWS; i++) {
-		free(t->draws[0][i]);
-		free(t->draws[1][i]);
-	}
-	free(t->recorded);
+	bsv_prediction_fini(&t->prediction);
 	bsv_alternatives_fini(&t->alternatives);
 	bsv_whatif_fini(&t->change);
 	bsv_past_fini(&t->past);
@@ -131,22 +123,6 @@ static struct bsv_said said_options(const struct options *o)
 		                  .submit = lists_of(&o->submit) };
 }
 
-static int replay_all(struct replays *t, struct bsa_err *err)
-{
-	size_t n = t->past.n_groups + 1;
-	bool done = true;
-
-	t->recorded = calloc(n, sizeof(*t->recorded));
-	done = t->recorded && bsv_figures_recorded(&t->past, t->recorded);
-	for (int i = 0; done && i < DRAWS; i++)
-		for (int changed = 0; done && changed < 2; changed++) {
-			t->draws[changed][i] = calloc(n, sizeof(***t->draws));
-			done = t->draws[changed][i] &&
-			       bsv_draw(&t->past, changed ? &t->change : NULL, (uint64_t)i, t->draws[changed][i]);
-		}
-	return done ? 0 : bsv_no_memory(err);
-}
-
 static int replay_asked(struct replays *t, const struct options *o, bool quiet, struct bsa_err *err)
 {
 	t->alternatives = (struct bsv_alternatives){
@@ -154,7 +130,9 @@ static int replay_asked(struct replays *t, const struct options *o, bool quiet, 
 	};
 	if (o->search)
 		return bsv_alternatives_search(&t->alternatives, err);
-	return o->advise ? bsv_alternatives_advise(&t->alternatives, err) : replay_all(t, err);
+	if (o->advise)
+		return bsv_alternatives_advise(&t->alternatives, err);
+	return bsv_predict(&t->prediction, &t->past, &t->change) ? 0 : bsv_no_memory(err);
 }
 
 /* --search and --advise choose rules themselves, and --advise makes a single change. */
@@ -192,93 +170,6 @@ static int replays_read(struct replays *t, const struct options *o, bool quiet, 
 	if (r >= 0 && !t->cannot && said.deadline.n && t->past.rules.deadlines == 3 && !said.deadlines)
 		t->cannot = "the recording does not contain the service's treatment of deadlines: add --deadline-mode";
 	return r < 0 || t->cannot ? r : replay_asked(t, o, quiet, err);
-}
-
-/* ---- figures ---- */
-
-enum figure { MISSED, P50, P99, SHARE };
-
-static double total_of(const struct replays *t, const struct bsv_group_figures *f, uint32_t app)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < t->past.n_groups; i++)
-		if (app == UINT32_MAX || t->past.groups[i].app == app)
-			sum += (double)f[i].lane_ns;
-	return sum;
-}
-
-/* NAN: unknown. For SHARE, @i is an app. */
-static double figure_of(const struct replays *t, const struct bsv_group_figures *all, size_t i, enum figure figure)
-{
-	const struct bsv_group_figures *f = &all[i];
-	double total;
-
-	switch (figure) {
-	case MISSED:
-		return f->n ? 100.0 * (double)f->missed / (double)f->n : NAN;
-	case P50:
-		return f->served >= FEW ? (double)f->p50_ns : NAN;
-	case P99:
-		return f->served >= FEWER ? (double)f->p99_ns : NAN;
-	default:
-		total = total_of(t, all, UINT32_MAX);
-		return total > 0 ? 100 * total_of(t, all, (uint32_t)i) / total : NAN;
-	}
-}
-
-struct spread {
-	double low, median, high; /* NAN: unknown in at least one draw */
-};
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static struct spread spread_of(double values[DRAWS])
-{
-	for (int i = 0; i < DRAWS; i++)
-		if (isnan(values[i]))
-			return (struct spread){ NAN, NAN, NAN };
-	qsort(values, DRAWS, sizeof(*values), by_size);
-	return (struct spread){ values[0], values[DRAWS / 2], values[DRAWS - 1] };
-}
-
-static struct spread replayed_spread(const struct replays *t, bool changed, size_t i, enum figure figure)
-{
-	double values[DRAWS];
-
-	for (int k = 0; k < DRAWS; k++)
-		values[k] = figure_of(t, t->draws[changed][k], i, figure);
-	return spread_of(values);
-}
-
-/* The differences draw by draw: the effect of the change alone. */
-static struct spread draws_difference(const struct replays *t, size_t i, enum figure figure)
-{
-	double values[DRAWS];
-
-	for (int k = 0; k < DRAWS; k++)
-		values[k] = figure_of(t, t->draws[1][k], i, figure) - figure_of(t, t->draws[0][k], i, figure);
-	return spread_of(values);
-}
-
-/* "less", "more" or "same" if all draws agree, and if the difference exceeds the error of the replay under the recorded rules. */
-static const char *effect_name(const struct replays *t, size_t i, enum figure figure)
-{
-	struct spread d = draws_difference(t, i, figure), before = replayed_spread(t, false, i, figure);
-	double off = fabs(before.median - figure_of(t, t->recorded, i, figure));
-
-	if (isnan(d.median))
-		return NULL;
-	if (d.low == 0 && d.high == 0)
-		return "same";
-	if ((d.low <= 0 && d.high >= 0) || isnan(off) || fabs(d.median) <= off)
-		return "cannot tell";
-	return d.median < 0 ? "less" : "more";
 }
 
 /* ---- answers ---- */
@@ -326,25 +217,25 @@ static struct bsv_rows *reproduced_rows(const struct replays *t)
 		add_names(rows, &t->past.groups[i]);
 		bsv_rows_text(rows, arrivals_name(&t->past.groups[i]));
 		bsv_rows_int(rows, (int64_t)t->past.groups[i].n);
-		for (enum figure f = MISSED; f <= P99; f++) {
-			add_figure(rows, figure_of(t, t->recorded, i, f), f != MISSED);
-			add_figure(rows, replayed_spread(t, false, i, f).median, f != MISSED);
+		for (enum bsv_figure f = BSV_FIGURE_MISSED; f <= BSV_FIGURE_P99; f++) {
+			add_figure(rows, bsv_prediction_recorded(&t->prediction, i, f), f != BSV_FIGURE_MISSED);
+			add_figure(rows, bsv_prediction_replayed(&t->prediction, i, f).median, f != BSV_FIGURE_MISSED);
 		}
 	}
 	return rows;
 }
 
 /* The replayed figure, the predicted one with its low and high, and the effect. */
-static void add_change(struct bsv_rows *rows, const struct replays *t, size_t i, enum figure f)
+static void add_change(struct bsv_rows *rows, const struct replays *t, size_t i, enum bsv_figure f)
 {
-	struct spread after = replayed_spread(t, true, i, f);
-	bool whole = f == P50 || f == P99;
+	struct bsv_spread after = bsv_prediction_interval(&t->prediction, i, f);
+	bool whole = f == BSV_FIGURE_P50 || f == BSV_FIGURE_P99;
 
-	add_figure(rows, replayed_spread(t, false, i, f).median, whole);
+	add_figure(rows, bsv_prediction_replayed(&t->prediction, i, f).median, whole);
 	add_figure(rows, after.median, whole);
 	add_figure(rows, after.low, whole);
 	add_figure(rows, after.high, whole);
-	bsv_rows_text(rows, effect_name(t, i, f));
+	bsv_rows_text(rows, bsv_prediction_effect(&t->prediction, i, f));
 }
 
 static struct bsv_rows *misses_rows(const struct replays *t)
@@ -363,8 +254,8 @@ static struct bsv_rows *misses_rows(const struct replays *t)
 		if (!t->past.groups[i].n)
 			continue;
 		add_names(rows, &t->past.groups[i]);
-		bsv_rows_int(rows, (int64_t)t->draws[1][0][i].n);
-		add_change(rows, t, i, MISSED);
+		bsv_rows_int(rows, (int64_t)t->prediction.draws[1][0][i].n);
+		add_change(rows, t, i, BSV_FIGURE_MISSED);
 	}
 	return rows;
 }
@@ -382,9 +273,9 @@ static struct bsv_rows *latencies_rows(const struct replays *t)
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++)
-		for (enum figure f = P50; f <= P99 && t->past.groups[i].n; f++) {
+		for (enum bsv_figure f = BSV_FIGURE_P50; f <= BSV_FIGURE_P99 && t->past.groups[i].n; f++) {
 			add_names(rows, &t->past.groups[i]);
-			bsv_rows_text(rows, f == P50 ? "p50" : "p99");
+			bsv_rows_text(rows, f == BSV_FIGURE_P50 ? "p50" : "p99");
 			add_change(rows, t, i, f);
 		}
 	return rows;
@@ -405,8 +296,8 @@ static struct bsv_rows *shares_rows(const struct replays *t)
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_apps; i++) {
 		bsv_rows_text(rows, t->past.apps[i]);
-		add_figure(rows, figure_of(t, t->recorded, i, SHARE), false);
-		add_change(rows, t, i, SHARE);
+		add_figure(rows, bsv_prediction_recorded(&t->prediction, i, BSV_FIGURE_SHARE), false);
+		add_change(rows, t, i, BSV_FIGURE_SHARE);
 	}
 	return rows;
 }
@@ -418,10 +309,19 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		"Replayed: the recorded arrivals under the recorded rules, with the service's own policy. The distance "
 		"from the recorded figures shows how far to trust the predictions.");
 	bsv_answer_note(a,
-	                "Low and high are the least and the greatest figure of %d replays: runs are drawn from those "
-	                "near in time, and "
-	                "each model is up to 15 %% slower or faster. Latencies cover served executions only.",
-	                DRAWS);
+	                "Low and high enclose the figures of %d replays (runs are drawn from those near in time, each "
+	                "model is up to 15 %% slower or faster, and threads wait for a cpu from not at all to three "
+	                "times as long), with a block bootstrap over time of each, and are further apart by the error "
+	                "of the replay. Latencies cover served executions only.",
+	                BSV_DRAWS);
+	if (t->past.delay_ns * 100 > t->past.run_ns * BUSY_PERCENT)
+		bsv_answer_note(a,
+		                "The machine was busy: for %.0f %% of the time of runs, their threads were ready and "
+		                "had no cpu. The "
+		                "intervals allow for another load, but what it will be is not known: record on the "
+		                "machine as it "
+		                "will be used.",
+		                100 * t->past.delay_ns / t->past.run_ns);
 	bsv_answer_note(
 		a, "Effect: less or more, if all replays agree and the difference exceeds the error of the replay; "
 		   "otherwise the replay cannot tell.");

@@ -223,8 +223,8 @@ static void note_draws(const struct bsv_alternatives *a, struct bsv_answer *answ
 		                a->past->n_starved, a->past->n_starved == 1 ? "thread waited" : "threads waited");
 	if (a->trials.draws > 1)
 		bsv_answer_note(answer,
-		                "%zu alternatives, each replayed %u times: runs are drawn from those near in time, and "
-		                "each model is slower or faster.",
+		                "%zu alternatives, each replayed %u times: runs are drawn from those near in time, "
+		                "each model is slower or faster, and the load of the machine is higher or lower.",
 		                a->trials.n, a->trials.draws);
 	else
 		bsv_answer_note(answer,

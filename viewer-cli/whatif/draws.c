@@ -3,7 +3,9 @@
  *
  * What was recorded of a call is taken where it holds: its run, if it ran to its end; the ways to and from the service; think times.
  * What was not is drawn from other calls of the model near in time. Beyond seed 0 the run of each call is that of one near in time,
- * and all runs of a model are longer or shorter by up to MOOD: how fast a machine is that day matters more than the order of calls.
+ * and all runs of a model are longer or shorter by up to MOOD: how fast a machine is that day matters more than the order of calls. Beyond seed 0
+ * the load of the machine differs, too: threads that were ready and had no cpu wait for between no time and LOAD_MOST times as long as recorded.
+ * Of 36 pairs of recordings on a loaded machine, two minutes apart, the load of 28 differed by a factor of 3 or less.
  */
 #include "whatif/draws.h"
 
@@ -14,8 +16,11 @@ enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
 enum { SILENT_OF = 3 /* replays: in one of them a thread of a single call submits no other; in the others at once */ };
+enum { LOAD_ORDER = 7 /* the order of loads over the seeds: not that of the moods of the first models */ };
 #define MOOD 0.15
-#define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
+#define LOAD_MOST 3.0
+#define IDLE_WAY_NS 50000 /* a way or a wake-up that takes longer met a loaded machine */
+#define LOOK_NS 1000000   /* drivers look at least so often: tests/unit/test_looks.c */
 #define LEAST_RUN_NS 1000
 #define LONGEST_RUN_NS UINT64_C(1000000000000000)
 
@@ -24,18 +29,14 @@ struct cursor {
 	size_t drawn; /* how many there were */
 };
 
-struct latencies {
-	uint64_t *ns;
-	size_t n, room;
-};
-
 struct draw {
 	const struct bsv_past *past;
 	const struct bsv_whatif_change *change;
 	struct cursor *cursors;
-	struct latencies *latencies; /* by group */
+	struct bsv_blocked *blocked; /* by group */
 	struct bsv_group_figures *figures;
-	uint64_t seed;
+	uint64_t seed, block_ns;
+	double load;
 	bool failed;
 };
 
@@ -63,6 +64,21 @@ static double mood_of(const struct draw *d, uint32_t group)
 	return 1 + MOOD * (2 * (double)(rank - 1) / (MOODS - 1) - 1);
 }
 
+/* How many times as long as in the recording threads wait for a cpu, from not at all to LOAD_MOST times: the same for all models. */
+static double load_of(uint64_t seed)
+{
+	double rank = seed ? 2 * (double)(seed * LOAD_ORDER % (MOODS + 1) - 1) / (MOODS - 1) - 1 : 0;
+
+	return rank > 0 ? 1 + rank * (LOAD_MOST - 1) : 1 + rank;
+}
+
+/* A wake-up or a way that took @ns: what an idle machine needs, and the rest, which is due to the load. */
+static uint64_t under_load(const struct draw *d, uint64_t ns)
+{
+	return ns > IDLE_WAY_NS && ns < LONGEST_RUN_NS ? IDLE_WAY_NS + (uint64_t)((double)(ns - IDLE_WAY_NS) * d->load)
+	                                               : ns;
+}
+
 /* ---- one call ---- */
 
 static const struct bsv_group_change *change_of(const struct draw *d, uint32_t model)
@@ -76,7 +92,9 @@ static const struct bsv_past_call *call_at(const struct draw *d, const struct bs
 {
 	int64_t n = (int64_t)chain->n;
 
-	return &d->past->calls[chain->calls[(i % n + n) % n]];
+	if (i < 0 || i >= n) /* seldom: a division is slow */
+		i = (i % n + n) % n;
+	return &d->past->calls[chain->calls[i]];
 }
 
 /* A whole run of the model near place @i of its chain, or of another app's model of that name. NULL: none is known. */
@@ -109,15 +127,17 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	const struct bsv_past_model *m = &d->past->models[c->model];
 	const struct bsv_group_change *change = change_of(d, c->model);
 	uint64_t known = c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns, ns = known;
-	double run;
+	double run, delayed = c->delayed;
 
 	if (!c->whole || c->imagined || d->seed) {
 		other = whole_near(d, chain, i);
 		ns = other ? other->run_ns : m->estimate_ns ? m->estimate_ns : m->floor_ns;
+		delayed = other ? other->delayed : 0;
 		if (!c->whole && !c->imagined && ns < known) /* the execution was given up after this time */
 			ns = known + known / 8;
 	}
-	run = (double)ns * mood_of(d, m->group) / change->speed + (double)change->run_ns;
+	run = (double)ns * (1 + delayed / UINT8_MAX * (d->load - 1)) * mood_of(d, m->group) / change->speed +
+	      (double)change->run_ns;
 	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
 }
 
@@ -178,13 +198,13 @@ static void fill_hands(const struct draw *d, uint32_t chain, uint64_t place, uin
 	const struct bsv_past_times *begins = &d->past->begins, *hands = &d->past->hands;
 
 	if (begins->n)
-		ret->begin_ns = begins->ns[one_near(d, begins, at, draw_number(d, chain, place, 4))];
+		ret->begin_ns = under_load(d, begins->ns[one_near(d, begins, at, draw_number(d, chain, place, 4))]);
 	if (!hands->n)
 		return;
 	ret->next_wake = (uint32_t)one_near(d, hands, at, draw_number(d, chain, place, 3));
 	ret->wakes = hands->ns;
 	ret->n_wakes = (uint32_t)hands->n;
-	ret->wake_ns = hands->ns[ret->next_wake++];
+	ret->wake_ns = under_load(d, hands->ns[ret->next_wake++]);
 }
 
 /* @at: about when. */
@@ -196,9 +216,9 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 	const struct bsv_group_change *change = change_of(d, c->model);
 
 	*ret = (struct bsa_replay_call){ .deadline = BSA_REPLAY_NEVER,
-		                         .send_ns = known_or(c->send_ns, 0),
-		                         .ready_ns = way_near(d, chain, i, READY),
-		                         .answer_ns = way_near(d, chain, i, ANSWER),
+		                         .send_ns = under_load(d, known_or(c->send_ns, 0)),
+		                         .ready_ns = under_load(d, way_near(d, chain, i, READY)),
+		                         .answer_ns = under_load(d, way_near(d, chain, i, ANSWER)),
 		                         .fail_ns = d->past->chains[chain].fails ? way_near(d, chain, i, FAIL) : 0,
 		                         .run_ns = run_of(d, chain, i),
 		                         .app = m->app,
@@ -325,12 +345,11 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay
 
 /* ---- what comes of it ---- */
 
-static bool add_latency(struct latencies *l, uint64_t ns)
+static unsigned block_of(const struct draw *d, uint64_t at)
 {
-	if (!bsv_past_more((void **)&l->ns, sizeof(*l->ns), &l->n, &l->room))
-		return false;
-	l->ns[l->n - 1] = ns;
-	return true;
+	uint64_t block = at / d->block_ns;
+
+	return block < BSV_BLOCKS ? (unsigned)block : BSV_BLOCKS - 1;
 }
 
 /* Until it was answered; without a result there was none before the deadline. */
@@ -345,6 +364,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 {
 	struct draw *d = arg;
 	uint32_t group = d->past->models[d->past->calls[call->tag].model].group;
+	unsigned block = block_of(d, call->at);
 	struct bsv_group_figures *f = &d->figures[group];
 
 	if (d->past->calls[call->tag].trial)
@@ -352,16 +372,20 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	f->n++;
 	f->missed += o->missed;
 	f->waited_ns += waited_ns(call->at, o->answered, call->deadline, o->fate == BSA_REPLAY_ANSWERED);
+	d->blocked[group].n[block]++;
+	d->blocked[group].missed[block] += o->missed;
 	if (o->fate == BSA_REPLAY_ANSWERED)
-		d->failed |= !add_latency(&d->latencies[group], o->answered - call->at);
+		d->failed |= !bsv_blocked_add(&d->blocked[group], block, o->answered - call->at);
 }
 
 static void lane_held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
 {
 	struct draw *d = arg;
+	uint32_t group = d->past->models[d->past->calls[call->tag].model].group;
 
 	(void)lane;
-	d->figures[d->past->models[d->past->calls[call->tag].model].group].lane_ns += ended - began;
+	d->figures[group].lane_ns += ended - began;
+	d->blocked[group].lane_ns[block_of(d, began)] += ended - began;
 }
 
 static int by_number(const void *a, const void *b)
@@ -371,33 +395,32 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* By nearest rank. */
-static uint64_t percentile_of(const struct latencies *l, size_t percent)
-{
-	return l->n ? l->ns[(l->n * percent + 99) / 100 - 1] : BSA_REPLAY_NEVER;
-}
-
-static uint64_t mean_of(const struct latencies *l)
+static uint64_t mean_of(const struct bsv_blocked *b)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < l->n; i++)
-		sum += (double)l->ns[i];
-	return l->n ? (uint64_t)(sum / (double)l->n) : BSA_REPLAY_NEVER;
+	for (size_t i = 0; i < b->n_latencies; i++)
+		sum += (double)(b->latencies[i] >> BSV_BLOCK_BITS);
+	return (uint64_t)(sum / (double)b->n_latencies);
 }
 
-static void conclude_groups(const struct bsv_past *p, struct latencies *latencies, struct bsv_group_figures *ret)
+static void conclude_group(struct bsv_blocked *b, struct bsv_group_figures *ret)
 {
-	for (size_t i = 0; i < p->n_groups; i++) {
-		if (latencies[i].n)
-			qsort(latencies[i].ns, latencies[i].n, sizeof(uint64_t), by_number);
-		ret[i].served = latencies[i].n;
-		ret[i].p50_ns = percentile_of(&latencies[i], 50);
-		ret[i].p99_ns = percentile_of(&latencies[i], 99);
-		ret[i].mean_ns = mean_of(&latencies[i]);
-		free(latencies[i].ns);
-	}
-	free(latencies);
+	ret->served = b->n_latencies;
+	ret->p50_ns = ret->p99_ns = ret->mean_ns = BSA_REPLAY_NEVER;
+	if (!b->n_latencies)
+		return;
+	qsort(b->latencies, b->n_latencies, sizeof(*b->latencies), by_number);
+	ret->p50_ns = bsv_blocked_percentile(b, 50);
+	ret->p99_ns = bsv_blocked_percentile(b, 99);
+	ret->mean_ns = mean_of(b);
+}
+
+static void blocked_free(struct bsv_blocked *blocked, size_t n)
+{
+	for (size_t i = 0; blocked && i < n; i++)
+		free(blocked[i].latencies);
+	free(blocked);
 }
 
 static struct bsa_replay_model *known_models(const struct draw *d)
@@ -417,15 +440,18 @@ static struct bsa_replay_model *known_models(const struct draw *d)
 	return models;
 }
 
-bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
-              struct bsv_group_figures *ret)
+/* @ret_blocked: by group, for the caller to free; also after a failure. */
+static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
+                         struct bsv_group_figures *ret, struct bsv_blocked **ret_blocked)
 {
 	struct draw d = { .past = past,
 		          .change = change,
 		          .cursors = calloc(past->n_chains + 1, sizeof(*d.cursors)),
-		          .latencies = calloc(past->n_groups + 1, sizeof(*d.latencies)),
+		          .blocked = calloc(past->n_groups + 1, sizeof(*d.blocked)),
 		          .figures = ret,
-		          .seed = seed };
+		          .seed = seed,
+		          .block_ns = past->length / BSV_BLOCKS + 1,
+		          .load = load_of(seed) };
 	struct bsa_replay_model *models = known_models(&d);
 	struct bsa_replay replay = { .rules = change ? change->rules : past->rules,
 		                     .n_apps = (uint32_t)past->n_apps,
@@ -437,18 +463,47 @@ bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *chang
 
 	replay.rules.deadlines %= 3; /* unknown: there are none */
 	memset(ret, 0, past->n_groups * sizeof(*ret));
-	played = d.cursors && d.latencies && models && bsa_replay_run(&replay, &source) && !d.failed;
-	if (d.latencies)
-		conclude_groups(past, d.latencies, ret);
+	played = d.cursors && d.blocked && models && bsa_replay_run(&replay, &source) && !d.failed;
+	for (size_t i = 0; d.blocked && i < past->n_groups; i++)
+		conclude_group(&d.blocked[i], &ret[i]);
 	free(models);
 	free(d.cursors);
+	*ret_blocked = d.blocked;
+	return played;
+}
+
+bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
+              struct bsv_group_figures *ret)
+{
+	struct bsv_blocked *blocked;
+	bool played = draw_blocked(past, change, seed, ret, &blocked);
+
+	blocked_free(blocked, past->n_groups);
+	return played;
+}
+
+bool bsv_draw_noise(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
+                    struct bsv_group_figures *ret, struct bsv_noise *ret_noise)
+{
+	uint32_t *apps = calloc(past->n_groups + 1, sizeof(*apps));
+	struct bsv_blocked *blocked;
+	bool played;
+
+	*ret_noise = (struct bsv_noise){ .groups = NULL };
+	played = draw_blocked(past, change, seed, ret, &blocked) && apps;
+	for (size_t i = 0; played && i < past->n_groups; i++)
+		apps[i] = past->groups[i].app;
+	if (played)
+		played = bsv_noise_estimate(ret_noise, blocked, apps, past->n_groups, past->n_apps);
+	blocked_free(blocked, past->n_groups);
+	free(apps);
 	return played;
 }
 
 bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret)
 {
-	struct latencies *latencies = calloc(past->n_groups + 1, sizeof(*latencies));
-	bool all = latencies != NULL;
+	struct bsv_blocked *blocked = calloc(past->n_groups + 1, sizeof(*blocked));
+	bool all = blocked != NULL;
 
 	memset(ret, 0, past->n_groups * sizeof(*ret));
 	for (size_t i = 0; all && i < past->n_calls; i++) {
@@ -463,9 +518,10 @@ bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures 
 		ret[group].missed += c->missed;
 		ret[group].waited_ns += waited_ns(c->submitted, c->answered, c->deadline, c->served);
 		if (c->served)
-			all = add_latency(&latencies[group], c->answered - c->submitted);
+			all = bsv_blocked_add(&blocked[group], 0, c->answered - c->submitted);
 	}
-	if (latencies)
-		conclude_groups(past, latencies, ret);
+	for (size_t i = 0; blocked && i < past->n_groups; i++)
+		conclude_group(&blocked[i], &ret[i]);
+	blocked_free(blocked, past->n_groups);
 	return all;
 }

@@ -6,6 +6,7 @@
 #ifndef BSV_WHATIF_DRAWS_H
 #define BSV_WHATIF_DRAWS_H
 
+#include "whatif/noise.h"
 #include "whatif/past.h"
 
 /* Changes to the calls of a group. No change: all 0, but rate and speed 1 and budget BSV_UNCHANGED. */
@@ -39,6 +40,10 @@ struct bsv_group_figures {
  */
 bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
               struct bsv_group_figures *ret);
+
+/* The same, and how far its figures depend on the part of the time that was recorded. *ret_noise is for bsv_noise_fini in any case. */
+bool bsv_draw_noise(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
+                    struct bsv_group_figures *ret, struct bsv_noise *ret_noise);
 
 /* The same figures of the recording itself. */
 bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret);

@@ -264,17 +264,23 @@ enum column {
 	MISS,
 	FLOOR_NS,
 	COMPLETE,
-	MISSED_AT
+	MISSED_AT,
+	RUN_DELAY_NS
 };
 
 #define CALLS                                                                                                      \
 	"SELECT model_id, path, priority, coalesce(submitted, request_read, enqueued, dispatched) AS began, "      \
 	"returned, "                                                                                               \
 	"signalled, deadline, decoded, enqueued, dispatched, run_ended, run_ns, redo_ns, status, miss, floor_ns, " \
-	"quality = 'complete', missed_at FROM execution ORDER BY began, id"
+	"quality = 'complete', missed_at, run_delay_ns FROM execution ORDER BY began, id"
 
 static const char *const paths[] = { "burst", "sync", "fenced", "async", "prepare" };
 enum { PATH_FENCED = 2, PATH_TRIAL = 4 };
+
+static uint8_t part_of_255(uint64_t ns, uint64_t of)
+{
+	return ns >= of ? UINT8_MAX : (uint8_t)((double)ns / (double)of * UINT8_MAX);
+}
 
 static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_t began)
 {
@@ -307,6 +313,8 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 	if (c->run_ns != BSA_REPLAY_NEVER)
 		c->run_ns -= redo < c->run_ns ? redo : 0;
 	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
+	if (c->whole && c->run_ns && !is_null(q, RUN_DELAY_NS))
+		c->delayed = part_of_255(column_length(q, RUN_DELAY_NS), column_length(q, RUN_NS));
 }
 
 /* The floor, estimated from the shortest recorded run: a quarter less, or half less while no execution had confirmed the floor. */
@@ -354,6 +362,10 @@ static void sum_up(struct bsv_past *p, size_t *ret_ran)
 		p->n_unknown_runs += !c->whole;
 		if (c->trial)
 			continue;
+		if (c->whole) {
+			p->run_ns += (double)c->run_ns;
+			p->delay_ns += (double)c->run_ns * c->delayed / UINT8_MAX;
+		}
 		g->n++;
 		g->n_served += c->served;
 		g->n_missed += c->missed;

@@ -24,6 +24,7 @@ struct bsv_past_call { /* there are millions of them */
 	uint64_t due; /* when its thread would have submitted it, had it not had to wait */
 	uint32_t model;
 	uint8_t priority, path;
+	uint8_t delayed;   /* the part of the run in which the thread was ready to run and had no cpu, in 255ths */
 	bool whole : 1;    /* run_ns is all that it needs; otherwise it needs more */
 	bool served : 1;   /* with a result */
 	bool missed : 1;   /* its deadline */
@@ -87,6 +88,8 @@ struct bsv_past {
 	size_t room_calls, room_chains;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
 	size_t n_unknown_runs;
+	double run_ns,
+		delay_ns; /* of whole runs: their length, and the part in which threads were ready to run and had no cpu */
 	uint64_t length;
 	uint64_t last_submitted; /* the last submission of any app */
 	size_t n_starved; /* chains of few calls, whose threads waited for most of the recording: what else they would submit is not known */

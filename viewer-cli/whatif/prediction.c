@@ -1,0 +1,181 @@
+/* prediction.c -- see prediction.h. */
+#include "whatif/prediction.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	FEW = 20,   /* fewer served executions have no median */
+	FEWER = 100 /* and fewer than this no 99th percentile */
+};
+
+#define LATENCY_MOST 1e18 /* ns: more is absurd */
+
+/* ---- replays ---- */
+
+bool bsv_predict(struct bsv_prediction *ret, const struct bsv_past *past, const struct bsv_whatif_change *change)
+{
+	size_t n = past->n_groups + 1;
+	bool done;
+
+	*ret = (struct bsv_prediction){ .past = past, .recorded = calloc(n, sizeof(*ret->recorded)) };
+	done = ret->recorded && bsv_figures_recorded(past, ret->recorded);
+	for (int i = 0; done && i < BSV_DRAWS; i++) {
+		ret->draws[0][i] = calloc(n, sizeof(***ret->draws));
+		ret->draws[1][i] = calloc(n, sizeof(***ret->draws));
+		done = ret->draws[0][i] && ret->draws[1][i] && bsv_draw(past, NULL, (uint64_t)i, ret->draws[0][i]) &&
+		       bsv_draw_noise(past, change, (uint64_t)i, ret->draws[1][i], &ret->noise[i]);
+	}
+	return done;
+}
+
+void bsv_prediction_fini(struct bsv_prediction *p)
+{
+	for (int i = 0; i < BSV_DRAWS; i++) {
+		free(p->draws[0][i]);
+		free(p->draws[1][i]);
+		bsv_noise_fini(&p->noise[i]);
+	}
+	free(p->recorded);
+	*p = (struct bsv_prediction){ .past = NULL };
+}
+
+/* ---- figures ---- */
+
+static double lane_time(const struct bsv_prediction *p, const struct bsv_group_figures *f, uint32_t app)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->past->n_groups; i++)
+		if (app == UINT32_MAX || p->past->groups[i].app == app)
+			sum += (double)f[i].lane_ns;
+	return sum;
+}
+
+/* @part: of the fewest executions that a percentile needs, one in so many are enough. */
+static double figure_of(const struct bsv_prediction *p, const struct bsv_group_figures *all, size_t i,
+                        enum bsv_figure figure, unsigned part)
+{
+	const struct bsv_group_figures *f = &all[i];
+	double total;
+
+	switch (figure) {
+	case BSV_FIGURE_MISSED:
+		return f->n ? 100.0 * (double)f->missed / (double)f->n : NAN;
+	case BSV_FIGURE_P50:
+		return f->served >= FEW / part ? (double)f->p50_ns : NAN;
+	case BSV_FIGURE_P99:
+		return f->served >= FEWER / part ? (double)f->p99_ns : NAN;
+	default:
+		total = lane_time(p, all, UINT32_MAX);
+		return total > 0 ? 100 * lane_time(p, all, (uint32_t)i) / total : NAN;
+	}
+}
+
+double bsv_prediction_recorded(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	return figure_of(p, p->recorded, i, figure, 1);
+}
+
+/* Under a higher load fewer executions are served: beyond the first replay, half as many are enough. */
+static double draw_figure(const struct bsv_prediction *p, int changed, unsigned draw, size_t i, enum bsv_figure figure)
+{
+	return figure_of(p, p->draws[changed][draw], i, figure, draw ? 2 : 1);
+}
+
+static struct bsv_spread replays_of(const struct bsv_prediction *p, int changed, size_t i, enum bsv_figure figure)
+{
+	double values[BSV_DRAWS];
+
+	for (unsigned k = 0; k < BSV_DRAWS; k++)
+		values[k] = draw_figure(p, changed, k, i, figure);
+	return bsv_spread_of(values, BSV_DRAWS);
+}
+
+struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	return replays_of(p, 0, i, figure);
+}
+
+/* ---- certainty ---- */
+
+static bool is_latency(enum bsv_figure figure)
+{
+	return figure == BSV_FIGURE_P50 || figure == BSV_FIGURE_P99;
+}
+
+/* How far the replay under the recorded rules is off: in points, or a difference of logarithms. NAN: unknown. */
+static double error_of(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	double is = bsv_prediction_recorded(p, i, figure), got = bsv_prediction_replayed(p, i, figure).median;
+
+	return is_latency(figure) ? fabs(log1p(got) - log1p(is)) : fabs(got - is);
+}
+
+/* Where too few calls of the group were served in the recording: the largest error of the other groups. */
+static double error_or_others(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	double error = error_of(p, i, figure), most = 0;
+
+	if (!isnan(error) || figure == BSV_FIGURE_SHARE)
+		return isnan(error) ? 0 : error;
+	for (size_t k = 0; k < p->past->n_groups; k++)
+		most = fmax(most, error_of(p, k, figure)); /* fmax leaves out NAN */
+	return most;
+}
+
+static struct bsv_range range_of(const struct bsv_noise *noise, size_t i, enum bsv_figure figure)
+{
+	switch (figure) {
+	case BSV_FIGURE_MISSED:
+		return noise->groups[i].missed;
+	case BSV_FIGURE_P50:
+		return noise->groups[i].p50;
+	case BSV_FIGURE_P99:
+		return noise->groups[i].p99;
+	default:
+		return noise->shares[i];
+	}
+}
+
+struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	struct bsv_spread s = replays_of(p, 1, i, figure);
+	double by = error_or_others(p, i, figure);
+
+	if (isnan(s.median))
+		return s;
+	for (int k = 0; k < BSV_DRAWS; k++) {
+		struct bsv_range range = range_of(&p->noise[k], i, figure);
+
+		s.low = fmin(s.low, range.low);
+		s.high = fmax(s.high, range.high);
+	}
+	if (is_latency(figure))
+		return (struct bsv_spread){ s.low * exp(-by), s.median, fmin(s.high * exp(by), LATENCY_MOST) };
+	return (struct bsv_spread){ fmax(s.low - by, 0), s.median, fmin(s.high + by, 100) };
+}
+
+/* The differences draw by draw: the effect of the change alone. */
+static struct bsv_spread draws_difference(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	double values[BSV_DRAWS];
+
+	for (unsigned k = 0; k < BSV_DRAWS; k++)
+		values[k] = draw_figure(p, 1, k, i, figure) - draw_figure(p, 0, k, i, figure);
+	return bsv_spread_of(values, BSV_DRAWS);
+}
+
+const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	struct bsv_spread d = draws_difference(p, i, figure), before = bsv_prediction_replayed(p, i, figure);
+	double off = fabs(before.median - bsv_prediction_recorded(p, i, figure));
+
+	if (isnan(d.median))
+		return NULL;
+	if (d.low == 0 && d.high == 0)
+		return "same";
+	if ((d.low <= 0 && d.high >= 0) || isnan(off) || fabs(d.median) <= off)
+		return "cannot tell";
+	return d.median < 0 ? "less" : "more";
+}
