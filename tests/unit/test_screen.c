@@ -276,6 +276,23 @@ static void figures_that_are_compared_have_one_unit(void **state)
 	                                        "  2.43        15.90   0.133\n");
 }
 
+static void an_interval_has_the_unit_of_its_prediction(void **state)
+{
+	static const struct bsv_column of[] = { { "predicted_ns", "duration", "ns" },
+		                                { "low_ns", "duration", "ns" },
+		                                { "high_ns", "duration", "ns" } };
+	static const int64_t ns[][3] = { { 163400000, 53000, 3728000000 }, { 2430000, 900, 13300000 } };
+	struct bsv_rows *r = bsv_rows_new(of, N_OF(of));
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(ns); i++)
+		for (size_t k = 0; k < N_OF(of); k++)
+			bsv_rows_int(r, ns[i][k]);
+	assert_string_equal(table(r, 0, false), "predicted ms  low ms  high ms\n"
+	                                        "      163.40    0.05  3728.00\n"
+	                                        "        2.43   <0.01    13.30\n");
+}
+
 static void raw_means_as_it_is(void **state)
 {
 	(void)state;
@@ -458,6 +475,7 @@ int main(void)
 		cmocka_unit_test(colours_are_for_those_who_want_them),
 		cmocka_unit_test(a_table_has_a_unit_for_each_column),
 		cmocka_unit_test(figures_that_are_compared_have_one_unit),
+		cmocka_unit_test(an_interval_has_the_unit_of_its_prediction),
 		cmocka_unit_test(raw_means_as_it_is),
 		cmocka_unit_test(no_line_is_wider_than_the_screen),
 		cmocka_unit_test(what_has_no_room_is_named),

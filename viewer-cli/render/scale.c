@@ -54,7 +54,8 @@ void bsv_extent_join(struct bsv_extent *e, const struct bsv_extent *other)
 /* @name behind the condition that it is for. */
 static const char *figure_of(const char *name)
 {
-	static const char *const conditions[] = { "fair_", "cold_", "warm_", "burst_", "sync_" };
+	static const char *const conditions[] = { "fair_",     "cold_",      "warm_", "burst_", "sync_",
+		                                  "replayed_", "predicted_", "low_",  "high_" };
 
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++)
 		if (!strncmp(name, conditions[i], strlen(conditions[i])))

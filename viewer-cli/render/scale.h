@@ -25,7 +25,7 @@ void bsv_extent_add(struct bsv_extent *e, struct bsv_cell cell);
 /* Make @e the range of what it has and of @other. */
 void bsv_extent_join(struct bsv_extent *e, const struct bsv_extent *other);
 
-/* Are columns @a and @b the same figure under two conditions, to be compared, and so in one unit? p95_ns and fair_p95_ns, cold_p50_ns and warm_p50_ns. */
+/* Are columns @a and @b the same figure under two conditions, to be compared, and so in one unit? p95_ns and fair_p95_ns, predicted_ns and low_ns. */
 bool bsv_are_compared(const char *a, const char *b);
 
 /*
