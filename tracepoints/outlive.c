@@ -24,15 +24,6 @@ static bool is_pipe(int fd)
 	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 }
 
-/* The kernel sends SIGPIPE to the thread that writes, so no other thread's is taken here. */
-static void take_sigpipe(const sigset_t *sigpipe)
-{
-	const struct timespec now = { 0 };
-
-	while (sigtimedwait(sigpipe, NULL, &now) < 0 && errno == EINTR)
-		;
-}
-
 __attribute__((visibility("default"))) ssize_t writev(int fd, const struct iovec *iov, int n)
 {
 	sigset_t sigpipe, before, pending;
@@ -46,8 +37,13 @@ __attribute__((visibility("default"))) ssize_t writev(int fd, const struct iovec
 	done = syscall(SYS_writev, fd, iov, n);
 	error = errno;
 	if (done < 0 && error == EPIPE) {
-		if (!sigismember(&pending, SIGPIPE))
-			take_sigpipe(&sigpipe);
+		if (!sigismember(&pending, SIGPIPE)) {
+			const struct timespec now = { 0 };
+
+			/* The kernel sends SIGPIPE to the thread that writes, so no other thread's is taken here. */
+			while (sigtimedwait(&sigpipe, NULL, &now) < 0 && errno == EINTR)
+				;
+		}
 		error = EAGAIN;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -300,22 +300,6 @@ static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, in
 	return n_missing ? sort_and_unique(ret, n_missing) : 0;
 }
 
-/* The execution that was bound is over. */
-static void binding_done(struct executor *x)
-{
-	unsigned busy = BUSY;
-
-	if (__builtin_expect(x->cached, 1) &&
-	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
-	                                            memory_order_relaxed))
-		return;
-	pthread_mutex_lock(&x->lock);
-	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread ends BUSY */
-	binding_clear(x);
-	atomic_store_explicit(&x->state, IDLE, memory_order_release);
-	pthread_mutex_unlock(&x->lock);
-}
-
 static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct entry *e)
 {
 	uint64_t began = nnb__now();
@@ -617,6 +601,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
                              struct nnb_reason *reason)
 {
 	struct executor *x = arg;
+	unsigned busy;
 
 	request_set(x, p);
 	result->timing = NNB_NO_TIMING;
@@ -640,7 +625,17 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 		result->n_shapes = 0; /* P-31 */
 		result->status = exhaustion_status(x, result->status);
 	}
-	binding_done(x);
+	/* unbind the execution */
+	busy = BUSY;
+	if (__builtin_expect(x->cached, 1) &&
+	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
+	                                            memory_order_relaxed))
+		return;
+	pthread_mutex_lock(&x->lock);
+	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread ends BUSY */
+	binding_clear(x);
+	atomic_store_explicit(&x->state, IDLE, memory_order_release);
+	pthread_mutex_unlock(&x->lock);
 }
 
 static void executor_set_stream(void *arg, uint32_t stream)

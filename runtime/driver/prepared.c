@@ -23,18 +23,6 @@
 
 enum { PREFERENCE_MAX = 2, PRIORITY_MAX = 2 };
 
-static void prepared_free(struct nnb_prepared *p)
-{
-	nnb__executions_free(p);
-	if (p->handle)
-		p->device->driver->release(p->handle);
-	nnb__graph_free(p->graph);
-	nnb_model_free(p->model);
-	nnb_device_unref(p->device);
-	pthread_mutex_destroy(&p->lock);
-	free(p);
-}
-
 struct nnb_prepared *nnb_prepared_ref(struct nnb_prepared *p)
 {
 	atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
@@ -49,8 +37,16 @@ struct nnb_prepared *nnb_prepared_unref(struct nnb_prepared *p)
 		return NULL;
 	had = atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel);
 	assert(had > 0);
-	if (had == 1)
-		prepared_free(p);
+	if (had == 1) {
+		nnb__executions_free(p);
+		if (p->handle)
+			p->device->driver->release(p->handle);
+		nnb__graph_free(p->graph);
+		nnb_model_free(p->model);
+		nnb_device_unref(p->device);
+		pthread_mutex_destroy(&p->lock);
+		free(p);
+	}
 	return NULL;
 }
 

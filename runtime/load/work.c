@@ -258,21 +258,6 @@ static bool output_is_here(const struct load_buffers *b, uint32_t i)
 	return !(b->elsewhere && load_is_state_output(b->work, i));
 }
 
-/* With two pools of a model of one input and one output, the input is in one and the output in the other. */
-static void lay_out(struct load_buffers *b, uint64_t *at)
-{
-	const struct nnb_model *m = b->work->model;
-
-	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		b->inputs[i].no_value = !b->work->inputs[i];
-		if (input_is_here(b, i))
-			b->inputs[i].location = pool_place(at, b->n_pools, i, b->work->input_bytes[i]);
-	}
-	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (output_is_here(b, i))
-			b->outputs[i].location = pool_place(at, b->n_pools, m->n_inputs + i, b->work->output_bytes[i]);
-}
-
 static void *at_location(const struct load_buffers *b, const struct nnb_location *l)
 {
 	assert(l->pool < b->n_pools); /* not one of the state's, which lie behind these */
@@ -318,7 +303,18 @@ int load_buffers_init(struct load_buffers *ret, const struct load_work *work, ui
 	b.inputs = calloc(work->model->n_inputs + 1, sizeof(*b.inputs));
 	b.outputs = calloc(work->model->n_outputs + 1, sizeof(*b.outputs));
 	if (b.pools && b.inputs && b.outputs) {
-		lay_out(&b, at);
+		const struct nnb_model *m = b.work->model;
+
+		/* With two pools of a model of one input and one output, the input is in one and the output in the other. */
+		for (uint32_t i = 0; i < m->n_inputs; i++) {
+			b.inputs[i].no_value = !b.work->inputs[i];
+			if (input_is_here(&b, i))
+				b.inputs[i].location = pool_place(at, b.n_pools, i, b.work->input_bytes[i]);
+		}
+		for (uint32_t i = 0; i < m->n_outputs; i++)
+			if (output_is_here(&b, i))
+				b.outputs[i].location =
+					pool_place(at, b.n_pools, m->n_inputs + i, b.work->output_bytes[i]);
 		r = make_pools(&b, at);
 	}
 	if (r)

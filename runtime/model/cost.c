@@ -156,20 +156,6 @@ static uint64_t weight_products(const struct place *p)
 	return saturating_times(n, place_input(p, 0)->rank ? place_input(p, 0)->dims[0] : 1);
 }
 
-static uint64_t step_products(const struct place *p)
-{
-	return saturating_times(saturating_plus(weight_products(p), PIXEL_ELEMENTS),
-	                        place_input(p, 0)->rank > 1 ? place_input(p, 0)->dims[1] : 1);
-}
-
-static uint64_t filter_products(const struct place *p)
-{
-	const struct nnb_shape *filter = place_input(p, 1);
-	uint64_t channels = filter->rank ? filter->dims[0] : 1;
-
-	return saturating_times(output_elements(p), channels ? shape_elements(filter) / channels : 0);
-}
-
 /* The number of rows. In an image with channels last, each pixel is a row. */
 static uint64_t rows_of(const struct nnb_shape *s)
 {
@@ -286,9 +272,14 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 	case INPUTS:
 		return shape_elements(place_input(p, 0));
 	case STEPS:
-		return step_products(p);
-	case FILTERS:
-		return filter_products(p);
+		return saturating_times(saturating_plus(weight_products(p), PIXEL_ELEMENTS),
+		                        place_input(p, 0)->rank > 1 ? place_input(p, 0)->dims[1] : 1);
+	case FILTERS: {
+		const struct nnb_shape *filter = place_input(p, 1);
+		uint64_t channels = filter->rank ? filter->dims[0] : 1;
+
+		return saturating_times(output_elements(p), channels ? shape_elements(filter) / channels : 0);
+	}
 	case CELLS:
 		return saturating_times(output_elements(p), window_cells(p));
 	case PRODUCTS:

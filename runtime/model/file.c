@@ -278,15 +278,6 @@ static int read_operations(struct reading *r, const struct graph_place *from, st
 	return s;
 }
 
-/* Count each operand's consumers, which a file does not state (O-13). Validation refuses indexes out of range. */
-static void count_consumers(struct nnb_subgraph *m)
-{
-	for (uint32_t i = 0; i < m->n_operations; i++)
-		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
-			if (m->operations[i].inputs[k] < m->n_operands)
-				m->operands[m->operations[i].inputs[k]].consumers++;
-}
-
 static int read_graph(struct reading *r, const struct graph_place *from, struct nnb_subgraph *ret)
 {
 	struct nnb__place inputs_place = { from->at, "inputs", 0 };
@@ -301,8 +292,13 @@ static int read_graph(struct reading *r, const struct graph_place *from, struct 
 		s = read_indexes(r, &inputs_place, from->json, &ret->inputs, &ret->n_inputs);
 	if (s == 0)
 		s = read_indexes(r, &outputs_place, from->json, &ret->outputs, &ret->n_outputs);
-	if (s == 0)
-		count_consumers(ret);
+	if (s == 0) {
+		/* Count each operand's consumers, which a file does not state (O-13). Validation refuses indexes out of range. */
+		for (uint32_t i = 0; i < ret->n_operations; i++)
+			for (uint32_t k = 0; k < ret->operations[i].n_inputs; k++)
+				if (ret->operations[i].inputs[k] < ret->n_operands)
+					ret->operands[ret->operations[i].inputs[k]].consumers++;
+	}
 	return s;
 }
 

@@ -358,21 +358,16 @@ static int look_at_deciders(struct nnb__graph *g)
 
 /* ---- life cycle ---- */
 
-static void free_referenced(struct nnb__graph *g)
+struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
 {
+	if (!g)
+		return NULL;
 	assert(!g->main || !g->referenced); /* subgraphs belong to the main graph */
 	for (uint32_t i = 0; g->referenced && i < g->model->n_referenced; i++)
 		nnb__graph_free(g->referenced[i]);
 	free(g->referenced);
 	free(g->referenced_seen);
 	free(g->referenced_ns);
-}
-
-struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
-{
-	if (!g)
-		return NULL;
-	free_referenced(g);
 	for (uint32_t i = 0; g->mappings && i < g->model->n_pools; i++)
 		nnb_mapping_unref(g->mappings[i]);
 	free(g->mappings);

@@ -274,33 +274,29 @@ static const float bad_scales[] = { 0, -1, NAN, INFINITY };
  */
 enum { CHANNEL_WAYS = 6 + N_OF(bad_scales) };
 
-static void spoil_channels(struct nnb_model *m, struct nnb_operand *o, size_t way)
-{
-	if (way == 0)
-		o->n_scales++;
-	else if (way == 1)
-		o->scales_at++;
-	else if (way == 2)
-		o->channel_dim = o->n_scales ? o->rank : 1;
-	else if (way == 3)
-		o->scales_at = m->n_values + 4;
-	else if (way == 4)
-		o->scales_at = UINT32_MAX - 3;
-	else if (way == 5)
-		o->n_scales = UINT32_MAX / 4;
-	else if (o->n_scales)
-		memcpy(m->values + o->scales_at + 4 * (o->n_scales - 1), &bad_scales[way - 6], 4);
-	else
-		o->n_scales = (uint32_t)way;
-}
-
 static void operand_channels(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operands; i++)
 		for (size_t way = 0; way < CHANNEL_WAYS; way++) {
 			struct nnb_model *m = model_fresh(s);
 
-			spoil_channels(m, &m->operands[i], way);
+			if (way == 0)
+				m->operands[i].n_scales++;
+			else if (way == 1)
+				m->operands[i].scales_at++;
+			else if (way == 2)
+				m->operands[i].channel_dim = m->operands[i].n_scales ? m->operands[i].rank : 1;
+			else if (way == 3)
+				m->operands[i].scales_at = m->n_values + 4;
+			else if (way == 4)
+				m->operands[i].scales_at = UINT32_MAX - 3;
+			else if (way == 5)
+				m->operands[i].n_scales = UINT32_MAX / 4;
+			else if (m->operands[i].n_scales)
+				memcpy(m->values + m->operands[i].scales_at + 4 * (m->operands[i].n_scales - 1),
+				       &bad_scales[way - 6], 4);
+			else
+				m->operands[i].n_scales = (uint32_t)way;
 			mutation_show(s, m, "operand %u gets wrong channel data (%zu)", i, way);
 		}
 }

@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/sys.h"
 #include "conformance/validate/abort_unless.h"
 #include "conformance/validate/subject.h"
 #include "nnb/burst.h"
@@ -21,14 +21,6 @@ struct scene {
 	struct checks *checks;
 	struct nnb_model *model;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- calls ---- */
 
@@ -183,7 +175,7 @@ static void terms_of_runs(const struct scene *s)
 
 		if (!of->subject || !burst_open(s, &burst, of))
 			continue;
-		j.call.terms.deadline_ns = i / PRIORITIES % 2 ? now_ns() + FAR : 0;
+		j.call.terms.deadline_ns = i / PRIORITIES % 2 ? nnb__now() + FAR : 0;
 		snprintf(what, sizeof(what), "priority %u, %s", i % PRIORITIES,
 		         j.call.terms.deadline_ns ? "a deadline far away" : "no deadline");
 		expect_plain(s, of, &j, (float)i, what);

@@ -180,19 +180,6 @@ static void read_graph(struct nnb__loading *l)
 	free(outputs);
 }
 
-/* Read subgraph @graph as one that the model refers to. */
-static void read_referenced(struct nnb__loading *l, struct nnb_model *main, uint32_t graph)
-{
-	open_graph(l, graph);
-	l->pool = NNB__NOWHERE;
-	l->model = NULL;
-	nnb__tflite_keep_error(l, nnb_model_new(&l->model, "", NNB_HAL_1_3));
-	read_graph(l);
-	if (!l->error)
-		nnb__tflite_keep_error(l, nnb_model_refer(main, l->model));
-	nnb_model_free(l->model);
-}
-
 static void read_model(struct nnb__loading *l)
 {
 	struct nnb_model *main = l->model;
@@ -203,8 +190,17 @@ static void read_model(struct nnb__loading *l)
 	if (!l->error)
 		open_graph(l, 0);
 	read_graph(l);
-	for (uint32_t i = 1; !l->error && i < l->graphs.n; i++)
-		read_referenced(l, main, i);
+	for (uint32_t i = 1; !l->error && i < l->graphs.n; i++) {
+		/* the model refers to this subgraph */
+		open_graph(l, i);
+		l->pool = NNB__NOWHERE;
+		l->model = NULL;
+		nnb__tflite_keep_error(l, nnb_model_new(&l->model, "", NNB_HAL_1_3));
+		read_graph(l);
+		if (!l->error)
+			nnb__tflite_keep_error(l, nnb_model_refer(main, l->model));
+		nnb_model_free(l->model);
+	}
 	l->model = main;
 }
 

@@ -164,33 +164,31 @@ static double hidden_value(const struct nnbx_quantized_lstm *p, double x)
 	return (fmin(fmax(q, INT8_MIN), INT8_MAX) - p->hidden_zero) * p->hidden_scale;
 }
 
-static void item_run(const struct nnbx_quantized_lstm *p, size_t b, double *scratch)
-{
-	size_t n = p->out_cells.dims[1];
-	double *input = scratch, *forget = input + n, *cell = forget + n, *output = cell + n, *cells = output + n;
-	bool coupled = !p->gates[0].weights.at;
-
-	for (size_t i = 0; i < n && nnbx_worked(5); i++)
-		cells[i] = nnbx_load_one(&p->cells, b * n + i);
-	if (!coupled)
-		gate_run(p, &p->gates[0], b, cells, false, input);
-	gate_run(p, &p->gates[1], b, cells, false, forget);
-	gate_run(p, &p->gates[2], b, cells, true, cell);
-	for (size_t i = 0; i < n && nnbx_worked(20); i++) {
-		double unit = (double)p->out_cells.scale, let_in = coupled ? 1 - 1 / GATE_STEPS - forget[i] : input[i];
-		double x = in_16_bits(forget[i] * cells[i], unit) + in_16_bits(let_in * cell[i], unit);
-
-		cells[i] = clip_to(in_16_bits(x, unit), p->cell_clip);
-		nnbx_store_one(&p->out_cells, b * n + i, cells[i]);
-	}
-	gate_run(p, &p->gates[3], b, cells, false, output);
-	for (size_t i = 0; i < n && nnbx_worked(30); i++)
-		output[i] = hidden_value(p, output[i] * cell_tanh(cells[i], (double)p->out_cells.scale));
-	put_out(p, b, n, output, cells + n);
-}
-
 void nnbx_quantized_lstm(const struct nnbx_quantized_lstm *p, double *scratch)
 {
-	for (size_t b = 0; b < p->in.dims[0] && nnbx_worked(1); b++)
-		item_run(p, b, scratch);
+	for (size_t b = 0; b < p->in.dims[0] && nnbx_worked(1); b++) {
+		size_t n = p->out_cells.dims[1];
+		double *input = scratch, *forget = input + n, *cell = forget + n, *output = cell + n,
+		       *cells = output + n;
+		bool coupled = !p->gates[0].weights.at;
+
+		for (size_t i = 0; i < n && nnbx_worked(5); i++)
+			cells[i] = nnbx_load_one(&p->cells, b * n + i);
+		if (!coupled)
+			gate_run(p, &p->gates[0], b, cells, false, input);
+		gate_run(p, &p->gates[1], b, cells, false, forget);
+		gate_run(p, &p->gates[2], b, cells, true, cell);
+		for (size_t i = 0; i < n && nnbx_worked(20); i++) {
+			double unit = (double)p->out_cells.scale,
+			       let_in = coupled ? 1 - 1 / GATE_STEPS - forget[i] : input[i];
+			double x = in_16_bits(forget[i] * cells[i], unit) + in_16_bits(let_in * cell[i], unit);
+
+			cells[i] = clip_to(in_16_bits(x, unit), p->cell_clip);
+			nnbx_store_one(&p->out_cells, b * n + i, cells[i]);
+		}
+		gate_run(p, &p->gates[3], b, cells, false, output);
+		for (size_t i = 0; i < n && nnbx_worked(30); i++)
+			output[i] = hidden_value(p, output[i] * cell_tanh(cells[i], (double)p->out_cells.scale));
+		put_out(p, b, n, output, cells + n);
+	}
 }
