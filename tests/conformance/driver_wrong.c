@@ -52,13 +52,24 @@ static enum nnb_status prepares_long(void *device, const struct nnb_graph *graph
 }
 
 /*
- * The first operation takes long, and never asks whether to go on. A preparation runs the model once, so its deadline is missed, too. The
- * operation takes so long that the delays of a busy machine do not excuse it; the other operations take no time.
+ * The first operation of an execution takes long, and never asks whether to go on. A trial run, whose inputs are zeroes, is fast: otherwise the
+ * service would know that no execution can meet the deadlines of the check, and refuse all of them.
  */
+static bool is_trial;
+
+static enum nnb_status begins_run(void *prepared, const struct nnb_run *run, void **ret)
+{
+	static const float zeroes[4];
+
+	is_trial = !memcmp(run->inputs[0], zeroes, sizeof(zeroes));
+	return nnb_driver_xnnpack.run_begin(prepared, run, ret);
+}
+
 static enum nnb_status runs_long(void *run, uint32_t op)
 {
 	(void)run;
-	sleep_ms(op ? 0 : 300);
+	if (!op && !is_trial)
+		sleep_ms(300);
 	return NNB_STATUS_NONE;
 }
 
@@ -148,7 +159,7 @@ static const struct wrong {
 	{ "supports-nothing", { .supported = supports_nothing } },
 	{ "supports-all", { .supported = supports_all, .prepare = prepares_nothing } },
 	{ "prepares-long", { .prepare = prepares_long } },
-	{ "runs-long", { .run_op = runs_long } },
+	{ "runs-long", { .run_begin = begins_run, .run_op = runs_long } },
 	{ "computes-nothing", { .run_op = computes_nothing } },
 	{ "writes-short", { .buffer_write = writes_short } },
 	{ "rare-is-short", { .buffer_new = makes_rare_ones_short, .buffer_write = writes_rare_ones_short } },
@@ -168,6 +179,8 @@ static void become(const struct nnb_driver *d)
 		nnb_driver_wrong.supported = d->supported;
 	if (d->prepare)
 		nnb_driver_wrong.prepare = d->prepare;
+	if (d->run_begin)
+		nnb_driver_wrong.run_begin = d->run_begin;
 	if (d->run_op)
 		nnb_driver_wrong.run_op = d->run_op;
 	if (d->buffer_new)
