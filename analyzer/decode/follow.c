@@ -1155,10 +1155,22 @@ struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i)
 		                     .cut = atomic_load(&c->cut) };
 }
 
+static size_t filled_files(const struct trace *t)
+{
+	size_t ret = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < t->n_files; i++)
+		ret += t->files[i].fd >= 0 && !fstat(t->files[i].fd, &st) && st.st_size > 0;
+	return ret;
+}
+
 struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
 {
 	struct bsa_followed all = f->followed;
 
 	all.streams = f->n_streams;
+	for (size_t i = 0; i < f->n_traces; i++)
+		all.unread += recipe_of(&f->traces[i]) ? 0 : filled_files(&f->traces[i]);
 	return all;
 }

@@ -70,6 +70,8 @@ struct bsa_followed {
 	uint64_t
 		lost_hold; /* files that shrank, or were replaced, before all of them was read: packets were overwritten */
 	uint64_t bytes;    /* read */
+	uint64_t
+		unread; /* files with packets that cannot be read yet, because LTTng holds their metadata back in memory */
 	size_t streams;
 };
 struct bsa_followed bsa_follow_followed(const struct bsa_follow *f);

@@ -492,6 +492,7 @@ static void add_up(const struct bsa_live *l, struct bsa_followed *ret, struct bs
 		                      .broken = l->before.broken + f.broken,
 		                      .lost_hold = l->before.lost_hold + f.lost_hold,
 		                      .bytes = l->before.bytes + f.bytes,
+		                      .unread = f.unread,
 		                      .streams = f.streams };
 	*ret_decoded = l->decoded;
 	for (size_t i = 0; i < l->n_traces; i++) {
@@ -565,8 +566,10 @@ struct bsa_live *bsa_live_free(struct bsa_live *l)
 
 /* ---- asked ---- */
 
-static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_state *s)
+static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_state *s, uint64_t unread)
 {
+	if (unread)
+		return "LTTng keeps the metadata in memory, without which no event can be read";
 	if (s->gaps)
 		return "it began anew";
 	if (s->missed)
@@ -606,7 +609,7 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 	s.overwritten = f.lost_hold;
 	s.bytes = f.bytes;
 	s.streams = f.streams;
-	s.why = why_inexact(l, &s);
+	s.why = why_inexact(l, &s, f.unread);
 	s.exact = !s.why;
 	return s;
 }

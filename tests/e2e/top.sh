@@ -54,7 +54,7 @@ follow()
 {
 	local name=$1
 	live_session "$name" "$2"
-	"$burstscope" top --format json --interval 100ms --settle 2s "$name" >printed &
+	"$burstscope" top --format json --interval 100ms --settle 2s "$name" >printed 2>"$name.err" &
 	local follower=$!
 	start_another "$service"
 	quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
@@ -71,6 +71,7 @@ follows()
 		follow "$1$try" "$2"
 		[[ $(field why) == *' came later than '* ]] || break
 	done
+	! grep -q 'switch timer' "$1$try.err" printed || wrong "$1: every channel has a switch timer: $(<"$1$try.err") $(<printed)"
 	"$burstscope" import -q -o "$1.db" "$1$try"
 	agrees "$1"
 }

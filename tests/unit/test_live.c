@@ -523,7 +523,7 @@ static void different_models_of_one_name_have_rows_of_their_own(void **state)
 	remove_trace(whole);
 }
 
-/* ---- memory ---- */
+/* ---- metadata ---- */
 
 /* An app that comes, runs a model of its own once, and goes. */
 static void write_guest(struct ctf_writer *w, unsigned i)
@@ -545,6 +545,43 @@ static void write_guest(struct ctf_writer *w, unsigned i)
 	         t, n);
 	ctf_writer_script(w, text, 1);
 }
+
+/* Without a switch timer of its own, the metadata of a session stays in memory, and what is in the files says nothing yet. */
+static void what_cannot_be_read_without_metadata_is_not_exact(void **state)
+{
+	const struct ctf_options how = { .packet = 256 };
+	const char *whole = folder_at("whole"), *grows = folder_at("grows");
+	struct ctf_writer *w = ctf_writer_new(whole, &how);
+	struct bsa_err err = { "" };
+	struct bsa_live *l;
+
+	(void)state;
+	ctf_writer_script(w, "1 service_state pid=9 lanes=1 policy=fair\n", 1);
+	write_guest(w, 0);
+	ctf_writer_free(w);
+	assert_int_equal(mkdir(grows, 0700), 0);
+	load(whole);
+	for (size_t i = 0; i < n_files; i++)
+		grow(&files[i], grows, strcmp(files[i].name, "metadata") ? SIZE_MAX : 0);
+	l = follow(grows);
+	look(l);
+	assert_false(bsa_live_state(l).exact);
+	assert_non_null(strstr(bsa_live_state(l).why, "metadata"));
+	for (size_t i = 0; i < n_files; i++)
+		grow(&files[i], grows, SIZE_MAX);
+	look(l);
+	assert_int_equal(bsa_live_finish(l, &err), 0);
+	assert_true(bsa_live_state(l).exact);
+	assert_int_equal(bsa_live_state(l).sum.executions, 1);
+	bsa_live_free(l);
+	unload();
+	for (size_t i = 0; i < N_OF(files); i++)
+		files[i].name[0] = 0;
+	remove_trace(grows);
+	remove_trace(whole);
+}
+
+/* ---- memory ---- */
 
 /* Bytes that are in use when @guests have come and gone. */
 static size_t bytes_after(unsigned guests)
@@ -588,6 +625,7 @@ int main(void)
 		cmocka_unit_test_setup(losses_are_those_of_an_import, folder_begin),
 		cmocka_unit_test_setup(records_that_come_late_make_no_miss_of_an_execution_in_time, folder_begin),
 		cmocka_unit_test_setup(different_models_of_one_name_have_rows_of_their_own, folder_begin),
+		cmocka_unit_test_setup(what_cannot_be_read_without_metadata_is_not_exact, folder_begin),
 		cmocka_unit_test_setup(what_has_ended_leaves, folder_begin),
 	};
 

@@ -143,8 +143,7 @@ static void warn_of_no_timer(const struct top *t)
 	if (t->held_back)
 		fprintf(stderr,
 		        "burstscope: session %s: LTTng holds events back until a packet is full: not every channel has "
-		        "a "
-		        "switch timer (lttng enable-channel --switch-timer), or no channel is called metadata\n",
+		        "a switch timer (lttng enable-channel --switch-timer)\n",
 		        t->o->session);
 }
 
@@ -169,7 +168,7 @@ static int begin_reading(struct top *t, struct bsa_err *err)
 {
 	return bsv_reader_open(&t->reader, t->directory, (uint64_t)t->o->settle,
 	                       is_own(t) && t->o->detail == BSV_DETAIL_COMPACT, t->o->listen ? &t->o->buckets : NULL,
-	                       err);
+	                       t->held_back, err);
 }
 
 /* ---- what there is by now ---- */

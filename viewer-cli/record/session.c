@@ -93,21 +93,19 @@ static struct lttng_handle *user_handle(const struct bsv_lttng *lttng, const cha
 	return lttng->create_handle(session, &domain);
 }
 
-/* Does a timer end the packets of every channel, and those of the metadata? If the channels cannot be listed, nothing is known to. */
+/* Does a timer end the packets of every channel? LTTng does not list the channel of the metadata. If no channel can be listed, nothing is known to. */
 static bool has_switch_timers(const struct bsv_lttng *lttng, const char *session)
 {
 	struct lttng_handle *handle = user_handle(lttng, session);
 	struct lttng_channel *channels = NULL;
 	int n = handle ? lttng->list_channels(handle, &channels) : 0;
-	bool metadata = false, all = true;
+	bool all = n > 0;
 
-	for (int i = 0; i < n; i++) {
-		metadata |= !strcmp(channels[i].name, "metadata");
+	for (int i = 0; i < n; i++)
 		all &= !channels[i].enabled || channels[i].attr.switch_timer_interval > 0;
-	}
 	free(channels);
 	lttng->destroy_handle(handle);
-	return metadata && all;
+	return all;
 }
 
 int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
