@@ -28,7 +28,7 @@ quietly lttng --no-sessiond start it
 start_exporter it
 [[ $(curl -s "$url/healthz") == ok ]] || wrong 'it is not healthy'
 [[ $(curl -s -o /dev/null -w '%{http_code}' "$url/other") == 404 ]] || wrong 'a page that there is not'
-[[ $(curl -s "$url/metrics" | grep -v '^#' | sort | tr '\n' ' ') == burstscope_build_info*' burstscope_events_total 0 burstscope_late_records_total 0 burstscope_lost_events_total 0 burstscope_lost_packets_total 0 ' ]] ||
+[[ $(curl -s "$url/metrics" | grep -v '^#' | sort | tr '\n' ' ') == burstscope_build_info*' burstscope_events_held_back 0 burstscope_events_total 0 burstscope_late_records_total 0 burstscope_lost_events_total 0 burstscope_lost_packets_total 0 ' ]] ||
 	wrong "before any app: $(curl -s "$url/metrics")"
 port=${url##*:}
 refuses 5 'another program listens there' --listen "127.0.0.1:$port" it
@@ -67,6 +67,17 @@ if command -v promtool >/dev/null; then
 	promtool check metrics <scraped >said 2>&1 || wrong "promtool: $(<said)"
 fi
 quietly lttng --no-sessiond destroy it
+exporter_ended 0
+
+# ---- a session whose packets no timer ends: the page says that its metrics lag behind ----
+quietly lttng --no-sessiond create untimed --output="$tmp/untimed"
+quietly lttng --no-sessiond enable-channel --userspace --session=untimed --buffers-uid --subbuf-size=131072 --num-subbuf=4 bursts
+quietly lttng --no-sessiond enable-event --userspace --session=untimed --channel=bursts 'nnburst:*'
+quietly lttng --no-sessiond start untimed
+start_exporter untimed
+grep -q 'switch timer' err || wrong "no warning of a session without a switch timer: $(<err)"
+awaits 'curl -s "$url/metrics" | grep -qx "burstscope_events_held_back 1"' "the page of a session without a switch timer: $(curl -s "$url/metrics")"
+quietly lttng --no-sessiond destroy untimed
 exporter_ended 0
 
 # ---- a session of its own: what ended counts soon, though the service has nothing to do any more ----

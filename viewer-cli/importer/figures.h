@@ -1,7 +1,7 @@
 /*
  * figures.h -- the protocol between burstscope and the process that reads a growing recording for it.
  *
- *   burstscope-importer --follow VERSION DIRECTORY SETTLE_NS COMPACT BUCKETS [WINDOW_NS KEEP_BYTES CONDITION...]
+ *   burstscope-importer --follow VERSION DIRECTORY SETTLE_NS COMPACT BUCKETS HELD_BACK [WINDOW_NS KEEP_BYTES CONDITION...]
  *
  * DIRECTORY may be the URL of a session at a relay daemon instead: it begins with "net://" then.
  * Commands are lines on the process's standard input: "look", with rows of the last seconds; "all", with rows of the whole time; "state", without

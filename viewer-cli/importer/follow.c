@@ -240,7 +240,7 @@ static bool conditions_begin(struct following *f, int argc, char **argv, struct 
 
 int bsv_follow(int argc, char **argv)
 {
-	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARGS };
+	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARG_HELD_BACK, ARGS };
 	static struct following f = { .figures.magic = BSV_FIGURES_MAGIC };
 	struct bsa_live_options options = { 0 };
 
@@ -257,6 +257,8 @@ int bsv_follow(int argc, char **argv)
 	if (strcmp(argv[ARG_BUCKETS], "-") != 0) {
 		if (!metrics_begin(&f, argv[ARG_BUCKETS]))
 			return BSV_IMPORTER_STRANGE;
+		if (*argv[ARG_HELD_BACK] == '1')
+			bsv_metrics_of_live_held_back(f.filling);
 		options.tells = bsv_metrics_of_live_tells(f.filling);
 	}
 	error_keep(&f, bsa_live_open(&f.live, &options, &f.figures.err));

@@ -97,7 +97,7 @@ static int start_reader(struct bsv_reader *ret, const char *const *argv, struct 
 }
 
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
-                    const struct bsv_buckets *buckets, struct bsa_err *err)
+                    const struct bsv_buckets *buckets, bool held_back, struct bsa_err *err)
 {
 	char settle[NUMBER_TEXT], bounds[BUCKETS_TEXT];
 	const char *const argv[] = { BSV_IMPORTER,
@@ -107,6 +107,7 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
 		                     settle,
 		                     compact ? "1" : "0",
 		                     write_buckets(bounds, buckets),
+		                     held_back ? "1" : "0",
 		                     NULL };
 
 	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
@@ -116,11 +117,12 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
 int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                      const struct bsv_watching *watching, struct bsa_err *err)
 {
-	enum { BEFORE = 9 };
+	enum { BEFORE = 10 };
 	char settle[NUMBER_TEXT], window[NUMBER_TEXT], keep[NUMBER_TEXT];
 	const char *argv[BEFORE + BSV_CONDITIONS_MOST + 1] = { BSV_IMPORTER, BSV_FOLLOW, BURSTSCOPE_VERSION,
 		                                               directory,    settle,     compact ? "1" : "0",
-		                                               "-",          window,     keep };
+		                                               "-",          "0",        window,
+		                                               keep };
 
 	for (size_t i = 0; i < watching->n_conditions && i < BSV_CONDITIONS_MOST; i++)
 		argv[BEFORE + i] = watching->conditions[i].text;

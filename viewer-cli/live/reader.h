@@ -20,9 +20,12 @@ struct bsv_reader {
 };
 
 /* @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION], which is not waited for. */
-/* @buckets: of the metrics that it counts, too; NULL: it counts none. BSA_E_ENV: it cannot be started. */
+/*
+ * @buckets: of the metrics that it counts, too; NULL: it counts none. @held_back: whether LTTng holds events back until a packet is full, which the
+ * metrics say. BSA_E_ENV: it cannot be started.
+ */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
-                    const struct bsv_buckets *buckets, struct bsa_err *err);
+                    const struct bsv_buckets *buckets, bool held_back, struct bsa_err *err);
 /* The conditions of burstscope watch. Borrowed. */
 struct bsv_watching {
 	const struct bsv_condition *conditions;

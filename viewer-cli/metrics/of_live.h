@@ -24,6 +24,9 @@ struct bsv_metrics_of_live *bsv_metrics_of_live_free(struct bsv_metrics_of_live 
 /* The callbacks for bsa_live_open. */
 struct bsa_live_tells bsv_metrics_of_live_tells(struct bsv_metrics_of_live *f);
 
+/* LTTng holds events back until a packet is full. */
+void bsv_metrics_of_live_held_back(struct bsv_metrics_of_live *f);
+
 /* Take the metrics that have no callback from @state. */
 void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_live_state *state);
 
