@@ -206,6 +206,24 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 	return bsv_fill(bsv_sql_starved_longer, longer);
 }
 
+/* When no execution held the lane, and when that is unknown, in the longest wait: that of execution @id, from @began on. */
+static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int64_t id, int64_t began, int64_t gap_ns,
+                       struct bsa_err *err)
+{
+	char id_text[24], from[24], to[24];
+	int64_t ended;
+
+	if (__builtin_add_overflow(began, gap_ns, &ended))
+		ended = INT64_MAX;
+	snprintf(id_text, sizeof(id_text), "%" PRId64, id);
+	snprintf(from, sizeof(from), "%" PRId64, began);
+	snprintf(to, sizeof(to), "%" PRId64, ended);
+	return bsv_audit_row(ret, input, bsv_sql_verdict_starvation_unheld,
+	                     (const struct bsv_hole[]){
+				     { "id", id_text }, { "wait_began", from }, { "wait_ended", to }, { NULL, NULL } },
+	                     err);
+}
+
 /* The import's own threshold depends on the usual run of a model, which is certain only where every run was recorded. */
 static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                             struct bsa_err *err)
@@ -217,7 +235,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	bsv_scoped_text *episodes = NULL, *unseen = bsv_judge_hidden(input);
 	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &counted);
 	const struct bsv_hole *holes;
-	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_rows *rows = NULL, *unheld = NULL;
 	bsv_scoped_text *victim = NULL;
 	int r;
 
@@ -231,6 +249,12 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	if (r <= 0)
 		return r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 4).text, bsv_rows_cell(rows, 5).text);
+	if (bsv_rows_get(rows, 0, 0)) {
+		r = read_unheld(&unheld, input, bsv_rows_get(rows, 8, 0), bsv_rows_get(rows, 9, 0),
+		                bsv_rows_get(rows, 1, 0), err);
+		if (r < 0)
+			return r;
+	}
 	bsv_rule_starvation(ret,
 	                    &(struct bsv_starvation_facts){ .episodes = bsv_rows_get(rows, 0, 0),
 	                                                    .max_gap_ns = bsv_rows_get(rows, 1, 0),
@@ -239,8 +263,8 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .victim = victim,
 	                                                    .holder = bsv_rows_cell(rows, 6).text,
 	                                                    .holder_ns = bsv_rows_get(rows, 7, 0),
-	                                                    .idle_ns = bsv_rows_get(rows, 8, 0),
-	                                                    .unknown_ns = bsv_rows_get(rows, 9, 0),
+	                                                    .idle_ns = unheld ? bsv_rows_get(unheld, 0, 0) : 0,
+	                                                    .unknown_ns = unheld ? bsv_rows_get(unheld, 1, 0) : 0,
 	                                                    .recorded = bsv_rows_get(rows, 10, 0),
 	                                                    .sight = sight_read(rows, 11) },
 	                    bounds);

@@ -26,10 +26,7 @@ judged AS MATERIALIZED (
 	SELECT w.gap_ns, w.app_id, w.model, w.top_culprit_app_id, w.top_culprit_ns, w.execution_id, w.began, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
 		@sure@ OR ifnull(w.gap_ns / 10 > l.least_ns, 1) OR w.execution_id IN (SELECT execution_id FROM recorded) AS possible
 	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id),
-worst AS (SELECT app_id, model, top_culprit_app_id, top_culprit_ns, execution_id, began, gap_ns FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1),
-unheld AS (
-	SELECT t.occupancy, sum(t.ended - t.began) AS ns FROM worst w JOIN wait t ON t.execution_id = w.execution_id
-	WHERE t.began >= w.began AND t.ended <= w.began + w.gap_ns GROUP BY 1)
+worst AS (SELECT app_id, model, top_culprit_app_id, top_culprit_ns, execution_id, began, gap_ns FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1)
 SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE j.sure) AS max_gap_ns,
 	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS unsure_ns,
 	CASE WHEN s.native THEN (
@@ -38,8 +35,7 @@ SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE
 	(SELECT a.name FROM worst w JOIN apps a ON a.id = w.app_id) AS app, (SELECT model FROM worst) AS model,
 	(SELECT iif(w.top_culprit_app_id = w.app_id, 'work of its own app', a.name) FROM worst w JOIN apps a ON a.id = w.top_culprit_app_id) AS holder,
 	(SELECT top_culprit_ns FROM worst) AS holder_ns,
-	(SELECT sum(ns) FROM unheld WHERE occupancy = 'idle') AS idle_ns,
-	(SELECT sum(ns) FROM unheld WHERE occupancy = 'unknown') AS unknown_ns,
+	(SELECT execution_id FROM worst) AS worst_id, (SELECT began FROM worst) AS worst_began,
 	(SELECT count(*) FROM recorded) AS n_recorded,
 	@sight@
 FROM sight s LEFT JOIN judged j ON 1
