@@ -19,7 +19,7 @@ function dump(db, burstscope) {
 		executions: rows(`SELECT id AS x, app_id, e2e_ns, queue_ns, run_ns, lateness_ns, deadline - coalesce(submitted, request_written, request_read, decoded, fenced,
 			enqueued, dispatched, run_ended, result_written, result_read, returned, signalled, missed_at, deadline) AS till, miss, status, quality
 			FROM execution ORDER BY id`),
-		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held FROM lane_slice`),
+		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held, sum(max(0, min(ended, (SELECT max(ended) FROM trace)) - max(began, ${began}))) AS held_within FROM lane_slice`),
 		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
 		losses: rows('SELECT count(*) AS n FROM loss'),
 		cpus: rows("SELECT cpu, sum(iif(did = 'thread', ended - began, 0)) AS busy, sum(ended - began) AS known FROM cpu_state WHERE did <> 'irq' GROUP BY cpu ORDER BY cpu"),
@@ -130,6 +130,8 @@ async function packsAgree(name, wanted, page = 'burstscope') {
 	equal(`${name}: executions`, is, wanted.executions.map((x) => ({ ...x, x: Number(x.x) })));
 	equal(`${name}: slices`, await b.value(`${page}.timeline.lanes.reduce((n, l) => n + l.began.length, 0)`), wanted.slices[0].n);
 	equal(`${name}: lane time`, await b.value(`${page}.timeline.lanes.reduce((n, l) => n + l.ended.reduce((s, e, i) => s + e - l.began[i], 0), 0)`), wanted.slices[0].held ?? 0);
+	if (page === 'burstscope')
+		equal(`${name}: lane time in the overview`, await b.value('Object.entries(burstscope.overview).filter(([k]) => k.startsWith("held_")).flatMap(([, held]) => held).reduce((x, y) => x + y, 0)'), wanted.slices[0].held_within ?? 0);
 	equal(`${name}: causes`, await b.value(`(() => { const w = ${page}.world, e = w.causes; return Array.from({ length: e.n }, (_, i) => ({ x: e.execution_id.get(i),
 		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
 }
@@ -393,6 +395,8 @@ async function strangers() {
 	await open('empty', { ready: "document.documentElement?.dataset.state === 'ready' || document.getElementById('status')?.className === 'bad'" });
 	equal('an empty page is ready', await b.value('document.documentElement.dataset.state'), 'ready');
 	await open('part');
+	equal('the overview of a part has the lanes of all apps', await b.value('Object.entries(burstscope.overview).filter(([k]) => k.startsWith("held_")).flatMap(([, held]) => held).reduce((x, y) => x + y, 0)'),
+		JSON.parse(readFileSync('part.held', 'utf8')).rows[0].held);
 	equal('a part: its executions', await b.value('[...Array(burstscope.world.executions.n).keys()].map((i) => burstscope.world.executions.id.get(i))'), JSON.parse(readFileSync('part.wanted', 'utf8')).rows.map((row) => Number(row.id)).sort((x, y) => x - y));
 	equal('a part: it says what is about all', await b.value("document.querySelector('#in-findings .trust').textContent.includes('these findings are about the whole recording')"), true);
 	await open('many');
@@ -454,6 +458,24 @@ async function beside() {
 	equal('complaints of all that', b.complaints(), []);
 }
 
+/** However far from the order of their ids executions had a lane, a lane has them in the order of time: moved one by one, and sorted. */
+async function disordered() {
+	await open('camera');
+	for (const [how, place] of [['in pairs', '(i ^ 1)'], ['backwards', '(n - i)']])
+		equal(`lanes of executions that ran ${how}`, await b.value(`(() => {
+			const { timeline: t, world: w } = burstscope, e = w.executions, n = e.n;
+			const began = (i) => ${place} * 1e9, code = (v) => (v < 0 ? -2 * v : 2 * v + 1);
+			e.dispatched.codes = Float64Array.from({ length: n }, (_, i) => code(began(i) - e.began.codes[i]));
+			e.run_ended.codes = Float64Array.from({ length: n }, (_, i) => code(began(i) + 1000 + i - e.began.codes[i]));
+			for (const [column, v] of [['lane', 1], ['instance', 1]])
+				e[column].codes = new Uint8Array(n).fill(v);
+			w.slices = { n: 0, ...Object.fromEntries(['instance', 'lane', 'execution_id', 'began', 'dur'].map((c) => [c, { codes: [], get: () => NaN }])) };
+			t.ready();
+			const [lane] = t.lanes;
+			return [n > 100, t.lanes.length, lane.began.length === n, lane.began.every((at, k) => (k === 0 || lane.began[k - 1] < at) && at === began(lane.index[k])), lane.ended.every((at, k) => at === lane.began[k] + 1000 + lane.index[k])];
+		})()`), [true, 1, true, true, true]);
+}
+
 /** These tests can fail: what they look at is spoilt in the page, and they notice. */
 async function spoilt() {
 	const before = failures;
@@ -477,7 +499,7 @@ if (process.argv[2] === 'dump') {
 	dump(process.argv[3], process.argv[4]);
 } else {
 	try {
-		for (const part of process.argv[4] ? [() => figures(process.argv.slice(4))] : [figures, hands, keys, shapes, strangers, beside, spoilt])
+		for (const part of process.argv[4] ? [() => figures(process.argv.slice(4))] : [figures, hands, keys, shapes, strangers, beside, disordered, spoilt])
 			await part();
 	} catch (why) {
 		failures++;

@@ -119,6 +119,7 @@ sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '</script><scr
 picks=(--from 10ms --to 40ms --where "app = 'camera'")
 "$burstscope" report "${picks[@]}" -o part.html camera.db
 "$burstscope" export -q --format json "${picks[@]}" camera.db >part.wanted
+"$burstscope" sql --format json camera.db 'SELECT sum(s.ended - s.began) AS held FROM lane_slice s, (SELECT min(began) AS o FROM trace) WHERE s.began < o + 40000000 AND s.ended > o + 10000000' >part.held
 
 cp native.db "it's.db"
 "$burstscope" report -o "it's.html" "it's.db"

@@ -203,18 +203,25 @@ static int pack_rows(struct world *w, struct reading *r, struct bsa_query *q, ke
 	return result < 0 ? result : bsv_pack_end(r->pack, w->err);
 }
 
-/* The rows of the report @template that @keeps wants (NULL: all) become the pack @name. */
-static int pack_report(struct world *w, const char *name, const char *template, const char *deltas, keeps_row *keeps)
+/* SQL of the report @template; NULL: no memory. Owned by the caller. */
+static char *report_text(const struct world *w, const char *template)
 {
 	const struct bsv_input *in = w->input;
 	bsv_scoped_text *began = bsv_text("%" PRId64, in->began), *from = bsv_text("%" PRId64, in->from),
 			*to = bsv_text("%" PRId64, in->to);
 	const struct bsv_hole holes[] = { { "began", began }, { "from", from }, { "to", to }, { NULL, NULL } };
-	bsv_scoped_text *filled = began && from && to ? bsv_fill(template, holes) : NULL,
-			*sql = filled ? bsv_text("%s%s", in->with, filled) : NULL;
+	bsv_scoped_text *filled = began && from && to ? bsv_fill(template, holes) : NULL;
+
+	return filled ? bsv_text("%s%s", in->with, filled) : NULL;
+}
+
+/* The rows of the report @template that @keeps wants (NULL: all) become the pack @name. */
+static int pack_report(struct world *w, const char *name, const char *template, const char *deltas, keeps_row *keeps)
+{
+	bsv_scoped_text *sql = report_text(w, template);
 	bsv_scoped_query *q = NULL;
 	struct reading r = { 0 };
-	int result = sql ? bsa_query_new(&q, in->db, sql, w->err) : bsv_no_memory(w->err);
+	int result = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
 
 	if (result < 0)
 		return result;
@@ -252,37 +259,6 @@ static size_t bin_of(const struct overview *o, int64_t at)
 	                       : (size_t)((unsigned __int128)at * BSV_OVERVIEW_BINS / (uint64_t)o->length);
 }
 
-enum { GLANCE_ID, GLANCE_APP, GLANCE_BEGAN, GLANCE_MISSED };
-
-/* All executions once, before any is written: who is whose, and which ones the page has. */
-static int glance_at_executions(struct world *w)
-{
-	bsv_scoped_text *sql = bsv_text("%sSELECT id, app_id, coalesce(submitted, request_read, enqueued, dispatched), "
-	                                "miss IS NOT NULL FROM picked",
-	                                w->input->with);
-	bsv_scoped_query *q = NULL;
-	int r = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
-
-	while (r >= 0 && (r = bsa_query_step(q, w->err)) > 0) {
-		int64_t id = bsa_query_get_int(q, GLANCE_ID);
-		bool missed = bsa_query_get_int(q, GLANCE_MISSED);
-
-		w->shown.all++;
-		if (id < 0 || (size_t)id >= w->n_ids)
-			continue;
-		w->apps[id] = bsa_query_type(q, GLANCE_APP) == BSA_INT ? (int32_t)bsa_query_get_int(q, GLANCE_APP) : -1;
-		if (missed || w->shown.all % w->shown.stride == 0)
-			set_bit(w, id);
-		if (bsa_query_type(q, GLANCE_BEGAN) == BSA_INT) {
-			size_t bin = bin_of(&w->overview, bsa_query_get_int(q, GLANCE_BEGAN) - w->input->began);
-
-			w->overview.submitted[bin]++;
-			w->overview.missed[bin] += missed;
-		}
-	}
-	return r;
-}
-
 /* Keep the executions named by others that missed a deadline, were preempted or waited for a less urgent one. */
 static int keep_involved(struct world *w)
 {
@@ -299,20 +275,18 @@ static int keep_involved(struct world *w)
 
 /* ---- the packs ---- */
 
+/* Columns of report_executions, report_slices and report_held. */
+enum {
+	EXECUTION_ID,
+	EXECUTION_APP,
+	EXECUTION_MISS,
+	EXECUTION_BEGAN,
+	EXECUTION_LANE,
+	EXECUTION_DISPATCHED,
+	EXECUTION_ENDED
+};
 enum { SLICE_EXECUTION = 2, SLICE_BEGAN, SLICE_DURATION };
-
-static bool keeps_execution(struct world *w, const int64_t *values)
-{
-	bool kept = has_bit(w, values[0]);
-
-	w->shown.executions += kept;
-	return kept;
-}
-
-static bool keeps_first(struct world *w, const int64_t *values)
-{
-	return has_bit(w, values[0]);
-}
+enum { HELD_EXECUTION, HELD_BEGAN, HELD_DURATION };
 
 static size_t place_of_app(const struct overview *o, int32_t app)
 {
@@ -324,11 +298,9 @@ static size_t place_of_app(const struct overview *o, int32_t app)
 }
 
 /* Adds a stretch of a lane to the bins that it is in. */
-static bool keeps_slice(struct world *w, const int64_t *values)
+static void add_held(struct world *w, int64_t id, int64_t began, int64_t ended)
 {
 	struct overview *o = &w->overview;
-	int64_t id = values[SLICE_EXECUTION], began = values[SLICE_BEGAN],
-		ended = began + (values[SLICE_DURATION] == BSV_PACK_NULL ? 0 : values[SLICE_DURATION]);
 	bool known = id >= 0 && (size_t)id < w->n_ids;
 	size_t app = place_of_app(o, known ? w->apps[id] : -1);
 
@@ -345,7 +317,46 @@ static bool keeps_slice(struct world *w, const int64_t *values)
 			o->held[bin][app] += end - began;
 		began = end > began ? end : began + 1;
 	}
-	return has_bit(w, id);
+}
+
+/* Notes whose each execution is, and counts it in the overview, whether or not the page has it. */
+static bool keeps_execution(struct world *w, const int64_t *values)
+{
+	int64_t id = values[EXECUTION_ID], began = values[EXECUTION_BEGAN], dispatched = values[EXECUTION_DISPATCHED],
+		ended = values[EXECUTION_ENDED];
+	bool missed = values[EXECUTION_MISS] != BSV_PACK_NULL, kept;
+	size_t bin = bin_of(&w->overview, began);
+
+	w->shown.all++;
+	w->overview.submitted[bin]++;
+	w->overview.missed[bin] += missed;
+	if (id < 0 || (size_t)id >= w->n_ids)
+		return false;
+	if (values[EXECUTION_APP] != BSV_PACK_NULL)
+		w->apps[id] = (int32_t)values[EXECUTION_APP];
+	if (!w->input->picks && values[EXECUTION_LANE] != BSV_PACK_NULL && dispatched != BSV_PACK_NULL &&
+	    ended != BSV_PACK_NULL)
+		add_held(w, id, began + dispatched, began + ended);
+	if (missed || w->shown.all % w->shown.stride == 0)
+		set_bit(w, id);
+	kept = has_bit(w, id);
+	w->shown.executions += kept;
+	return kept;
+}
+
+static bool keeps_first(struct world *w, const int64_t *values)
+{
+	return has_bit(w, values[0]);
+}
+
+static bool keeps_slice(struct world *w, const int64_t *values)
+{
+	int64_t began = values[SLICE_BEGAN],
+		length = values[SLICE_DURATION] == BSV_PACK_NULL ? 0 : values[SLICE_DURATION];
+
+	if (!w->input->picks)
+		add_held(w, values[SLICE_EXECUTION], began, began + length);
+	return has_bit(w, values[SLICE_EXECUTION]);
 }
 
 /* Was a kernel recorded, too? */
@@ -357,10 +368,31 @@ static bool has_cpus(const struct world *w)
 	       bsa_query_step(q, NULL) > 0;
 }
 
+/* Where only some executions are picked, the overview shows the lanes of the others, too. */
+static int hold_all(struct world *w)
+{
+	bsv_scoped_text *sql = report_text(w, bsv_sql_report_held);
+	bsv_scoped_query *q = NULL;
+	int r = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
+
+	while (r >= 0 && (r = bsa_query_step(q, w->err)) > 0) {
+		int64_t values[3];
+
+		for (size_t c = 0; c < 3; c++)
+			values[c] = cell_value(&w->labels, q, c);
+		if (values[HELD_BEGAN] != BSV_PACK_NULL && values[HELD_DURATION] != BSV_PACK_NULL)
+			add_held(w, values[HELD_EXECUTION], values[HELD_BEGAN],
+			         values[HELD_BEGAN] + values[HELD_DURATION]);
+	}
+	return r;
+}
+
 static int write_packs(struct world *w)
 {
 	int r = pack_report(w, "executions", bsv_sql_report_executions, " id began ", keeps_execution);
 
+	if (r >= 0 && w->input->picks)
+		r = hold_all(w);
 	if (r >= 0)
 		r = pack_report(w, "slices", bsv_sql_report_slices, " execution_id began ", keeps_slice);
 	if (r >= 0)
@@ -488,8 +520,6 @@ static int write_world(struct world *w, int64_t bytes)
 {
 	int r = count_ids(w, bytes);
 
-	if (r >= 0)
-		r = glance_at_executions(w);
 	if (r >= 0)
 		r = keep_involved(w);
 	if (r >= 0)

@@ -1,5 +1,5 @@
--- Holders of lanes, for the page, ordered by time.
-SELECT s.instance, s.lane, s.execution_id, s.began - @began@ AS began, s.ended - s.began AS dur
-FROM lane_slice s
-WHERE s.began < @to@ AND s.ended > @from@
-ORDER BY s.began, s.instance, s.lane
+-- Stretches on a lane for the page, ordered by time: those of executions whose own row does not say all of them, as after a preemption.
+SELECT instance, lane, execution_id, began - @began@ AS began, dur_ns AS dur
+FROM stored_slice
+WHERE began < @to@ AND began + dur_ns > @from@
+ORDER BY began, instance, lane

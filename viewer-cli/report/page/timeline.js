@@ -89,26 +89,82 @@ function scalesOf(held, width, usual) {
 	});
 }
 
-/** The rows of a lane each: of every slice the number of its lane, and of each lane its name and how many slices it has. @param {any} slices */
-function lanesIn(slices) {
-	const { instance, lane } = slices, ofSlice = new Uint16Array(slices.n);
+/** The number that a code of a column stands for, which is not NULL: Column.get, for loops over all executions. @param {number} code */
+function numberOf(code) {
+	return code % 2 ? (code - 1) / 2 : -code / 2;
+}
+
+const NO_LANE = 0xffff, DIGIT = 2 ** 13;
+
+/**
+ * The places of @began in the order of its values; null: it is in order. By radix, because to compare each pair takes several times as long.
+ * @param {Float64Array} began
+ */
+export function orderOf(began) {
+	const n = began.length;
+	let least = Infinity, most = -Infinity, sorted = true;
+
+	for (let i = 0; i < n; i++) {
+		sorted &&= began[i] >= most;
+		least = began[i] < least ? began[i] : least;
+		most = began[i] > most ? began[i] : most;
+	}
+	if (sorted)
+		return null;
+	const digits = new Uint16Array(n);
+	let from = new Uint32Array(n), to = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++)
+		from[i] = i;
+	for (let unit = 1; unit <= most - least; unit *= DIGIT) {
+		const next = new Uint32Array(DIGIT + 1);
+
+		for (let i = 0; i < n; i++) {
+			digits[i] = Math.floor((began[i] - least) / unit) % DIGIT;
+			next[digits[i] + 1]++;
+		}
+		for (let digit = 1; digit < DIGIT; digit++)
+			next[digit] += next[digit - 1];
+		for (let k = 0; k < n; k++)
+			to[next[digits[from[k]]]++] = from[k];
+		[from, to] = [to, from];
+	}
+	return from;
+}
+
+/**
+ * The rows of a lane each: of every execution that was on one lane once, and of every slice after them, the number of its lane; and of each lane
+ * its name and how many stretches it has. @param {any} executions @param {any} slices
+ */
+function lanesIn(executions, slices) {
+	const ofStretch = new Uint16Array(executions.n + slices.n).fill(NO_LANE);
 	/** @type {Map<number, {instance: number, lane: number, row: number, n: number}>} */
 	const found = new Map();
 	const others = { instance: NaN, lane: NaN, row: MOST_FOUND, n: 0 };
 
-	for (let i = 0; i < slices.n; i++) {
-		const key = instance.codes[i] * 2 ** 20 + lane.codes[i];
-		let here = found.get(key);
+	let key = NaN, here = others;
 
-		if (!here) {
-			here = found.size < MOST_FOUND ? { instance: instance.get(i), lane: lane.get(i), row: found.size, n: 0 } : others;
+	/** @param {any} pack @param {number} i @param {number} stretch */
+	const add = ({ instance, lane }, i, stretch) => {
+		const k = instance.codes[i] * 2 ** 20 + lane.codes[i];
+
+		if (k !== key) {
+			key = k;
+			here = found.get(k) ?? (found.size < MOST_FOUND ? { instance: instance.get(i), lane: lane.get(i), row: found.size, n: 0 } : others);
 			if (here !== others)
-				found.set(key, here);
+				found.set(k, here);
 		}
 		here.n++;
-		ofSlice[i] = here.row;
-	}
-	return { ofSlice, found: [...found.values()] };
+		ofStretch[stretch] = here.row;
+	};
+	const lanes = executions.lane.codes, dispatched = executions.dispatched.codes, ends = executions.run_ended.codes;
+
+	for (let i = 0; i < executions.n; i++)
+		if (lanes[i] && dispatched[i] && ends[i]) // 0: it is not known
+			add(executions, i, i);
+	for (let i = 0; i < slices.n; i++)
+		add(slices, i, executions.n + i);
+	return { ofStretch, found: [...found.values()] };
 }
 
 /** Where in @ids the id is; near @near, mostly: executions run in about the order in which they were submitted. @param {Float64Array} ids @param {number} id @param {number} near */
@@ -124,28 +180,88 @@ function indexNear(ids, id, near) {
 	return ids[at] === id ? at : -1;
 }
 
-/** The lanes of the slices, each in the order of time. @param {any} world @returns {Lane[]} */
+const FAR = 8; // places by which a stretch is out of order on average, beyond which sorting all of them takes less time than moving each
+
+/** Put the stretches of @lane in the order of time by moving each before those that began later; false: that takes too long. @param {Lane} lane */
+function moveToOrder({ began, ended, index, place }) {
+	let room = FAR * began.length;
+
+	for (let k = 1; k < began.length; k++) {
+		if (began[k] >= began[k - 1])
+			continue;
+		const first = began[k], last = ended[k], of = index[k], at = place[k];
+		let to = k;
+
+		for (; to > 0 && began[to - 1] > first; to--, room--) {
+			began[to] = began[to - 1];
+			ended[to] = ended[to - 1];
+			index[to] = index[to - 1];
+			place[to] = place[to - 1];
+		}
+		began[to] = first;
+		ended[to] = last;
+		index[to] = of;
+		place[to] = at;
+		if (room < 0)
+			return false;
+	}
+	return true;
+}
+
+/** Put the stretches of @lane in the order of time. @param {Lane} lane */
+function sortLane(lane) {
+	const order = moveToOrder(lane) ? null : orderOf(lane.began);
+
+	for (const name of order ? /** @type {const} */ (['began', 'ended', 'index', 'place']) : []) {
+		const before = lane[name].slice();
+
+		for (let k = 0; order && k < order.length; k++)
+			lane[name][k] = before[order[k]];
+	}
+}
+
+/** The lanes, each in the order of time: the stretches of executions that were on one lane once, and the slices of the others. @param {any} world @returns {Lane[]} */
 export function lanesOf(world) {
-	const { slices, executions } = world, { ofSlice, found } = lanesIn(slices), several = new Set(found.map((f) => f.instance)).size > 1;
+	const { slices, executions } = world, { ofStretch, found } = lanesIn(executions, slices), several = new Set(found.map((f) => f.instance)).size > 1;
 	const lanes = found.map((f) => ({ name: several ? `service ${f.instance}, lane ${f.lane}` : `lane ${f.lane}`, began: new Float64Array(f.n), ended: new Float64Array(f.n),
 		index: new Int32Array(f.n), place: new Uint8Array(f.n), sums: new Float64Array(0) }));
 	const filled = new Uint32Array(lanes.length), ids = executions.id.codes, apps = executions.app_id.codes;
+	const firsts = executions.began.codes, dispatched = executions.dispatched.codes, ends = executions.run_ended.codes;
 	/** @type {number[]} by the code of an app */
 	const placeOf = [];
 
-	for (let i = 0, index = -1; i < slices.n; i++) {
-		const lane = lanes[ofSlice[i]];
+	/** @param {number} row @param {number} began @param {number} ended @param {number} index of the execution; -1: it is not in the page */
+	const add = (row, began, ended, index) => {
+		const lane = lanes[row], k = filled[row]++;
 
-		if (!lane)
-			continue;
-		const k = filled[ofSlice[i]]++, near = indexNear(ids, slices.execution_id.codes[i], index);
+		lane.began[k] = began;
+		lane.ended[k] = ended;
+		lane.index[k] = index;
+		lane.place[k] = index < 0 ? places : placeOf[apps[index]] ??= world.placeOf(executions.app_id.get(index));
+	};
 
-		index = Math.max(index, near);
-		lane.began[k] = slices.began.codes[i];
-		lane.ended[k] = lane.began[k] + (slices.dur.get(i) || 0);
-		lane.index[k] = near;
-		lane.place[k] = near < 0 ? places : placeOf[apps[near]] ??= world.placeOf(executions.app_id.get(near));
-	}
+	let next = 0, latest = -1;
+
+	/** Adds the slices that begin before @until: merged, because stretches that are in order need not be sorted. @param {number} until */
+	const addSlices = (until) => {
+		for (; next < slices.n && slices.began.codes[next] < until; next++) {
+			const began = slices.began.codes[next], near = indexNear(ids, slices.execution_id.codes[next], latest);
+
+			latest = Math.max(latest, near);
+			if (ofStretch[executions.n + next] < lanes.length)
+				add(ofStretch[executions.n + next], began, began + (slices.dur.get(next) || 0), near);
+		}
+	};
+
+	for (let i = 0; i < executions.n; i++)
+		if (ofStretch[i] < lanes.length) {
+			const began = firsts[i] + numberOf(dispatched[i]);
+
+			addSlices(began);
+			add(ofStretch[i], began, firsts[i] + numberOf(ends[i]), i);
+		}
+	addSlices(Infinity);
+	lanes.forEach(sortLane);
 	lanes.forEach(addSums);
 	return lanes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
@@ -170,14 +286,24 @@ function countsOf(executions) {
 
 /** @param {App} app @param {any} world */
 function finish(app, world) {
-	const { executions } = world;
+	const order = orderOf(app.began), misses = world.executions.miss_word.codes;
 
-	if (app.began.some((at, i) => i > 0 && at < app.began[i - 1])) {
-		app.index.sort((a, b) => executions.began.codes[a] - executions.began.codes[b] || a - b);
-		app.index.forEach((index, i) => { app.began[i] = executions.began.codes[index]; });
+	if (order) {
+		const began = app.began.slice(), index = app.index.slice();
+
+		for (let k = 0; k < app.n; k++) {
+			app.began[k] = began[order[k]];
+			app.index[k] = index[order[k]];
+		}
 	}
-	app.missedIndex = app.index.filter((i) => world.missed(i));
-	app.missed = Float64Array.from(app.missedIndex, (i) => executions.began.codes[i]);
+	/** @type {number[]} */
+	const missed = [];
+
+	for (let k = 0; k < app.n; k++)
+		if (misses[app.index[k]] !== 0)
+			missed.push(app.index[k]);
+	app.missedIndex = Uint32Array.from(missed);
+	app.missed = Float64Array.from(missed, (i) => world.executions.began.codes[i]);
 }
 
 /** @param {any} world @returns {App[]} apps with the most executions; then all others as one */
@@ -194,11 +320,13 @@ export function appsOf(world) {
 		missedIndex: new Uint32Array(0), longest: 0, n: 0 }));
 	const rows = new Map(alone.map((code, row) => [code, apps[row]]));
 
+	const began = executions.began.codes, ends = executions.ended.codes, ofExecution = executions.app_id.codes;
+
 	for (let i = 0; i < executions.n; i++) {
-		const app = rows.get(executions.app_id.codes[i]) ?? apps[alone.length], ended = executions.ended.get(i);
+		const app = rows.get(ofExecution[i]) ?? apps[alone.length], ended = numberOf(ends[i]);
 
 		app.index[app.n] = i;
-		app.began[app.n++] = executions.began.codes[i];
+		app.began[app.n++] = began[i];
 		if (ended > app.longest)
 			app.longest = ended;
 	}
