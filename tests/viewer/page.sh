@@ -54,6 +54,23 @@ says 2 '*would replace*' "$burstscope" report -o camera.db camera.db
 says 4 '*' "$burstscope" report -o page.html none.db
 says 5 '*' "$burstscope" report -o none/page.html camera.db
 [[ ! -e /dev/full ]] || says 5 '*' "$burstscope" report -o /dev/full camera.db
+mkfifo pipe
+says 5 '*pipe is a pipe that no program reads*' "$burstscope" report -o pipe camera.db
+exec 9<>pipe 8>pipe 7<pipe 9>&- # 7 reads; 8 is there so that it waits for the first byte
+"$burstscope" report -o pipe camera.db >out 2>said 7<&- 8>&- &
+head -c 1 <&7 >/dev/null
+exec 7<&- # the reader ends
+status=0
+wait $! || status=$?
+((status == 5)) && [[ $(<said) == *'cannot be written'* && $(wc -l <said) == 1 ]] || wrong "a pipe whose reader ends: status $status, $(<said)"
+exec 8>&-
+exec 8<>pipe
+cat pipe >read 8>&- &
+"$burstscope" report -o pipe camera.db 8>&- || wrong 'a pipe that is read'
+exec 8>&-
+wait $!
+[[ $(tail -c 8 read) == '</html>' ]] || wrong "into a pipe: $(tail -c 100 read)"
+looked=$((looked + 2))
 if unshare --mount true 2>/dev/null; then
 	mkdir -p small
 	says 5 '*small/page.html cannot be written: No space left on device' unshare --mount sh -c 'mount -t tmpfs -o size=64k own small && exec "$@"' sh "$burstscope" report -o small/page.html camera.db

@@ -6,11 +6,13 @@
 #include "export/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/scoped.h"
@@ -101,6 +103,43 @@ static int output_is_special(const char *name, struct bsa_err *err)
 	return true;
 }
 
+enum { READER_MS = 2000, LOOK_MS = 20 };
+
+/* Opens @name to write; a pipe that no program reads yet has a while to get its reader, so that both may be started together. -1: errno. */
+static int special_fd(const char *name)
+{
+	int fd;
+
+	for (int ms = 0;; ms += LOOK_MS) {
+		fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+		if (fd >= 0 || errno != ENXIO || ms >= READER_MS)
+			return fd;
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
+	}
+}
+
+/*
+ * Opens a device or a pipe. Not blocking at first, because to open a pipe that nobody reads would wait forever. A reader that ends must be an error of
+ * the write, and not a signal that ends this process without a word.
+ */
+static int special_open(struct output *o, const char *name, struct bsa_err *err)
+{
+	struct stat st;
+	int fd = special_fd(name);
+
+	if (fd < 0 && errno == ENXIO && !stat(name, &st) && S_ISFIFO(st.st_mode))
+		return bsa_fail(err, BSA_E_ENV, "%s is a pipe that no program reads; start its reader first", name);
+	if (fd < 0)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+		signal(SIGPIPE, SIG_IGN);
+	fcntl(fd, F_SETFL, 0);
+	o->to = fdopen(fd, "w");
+	if (!o->to)
+		close(fd);
+	return o->to ? 0 : bsv_no_memory(err);
+}
+
 bool bsv_output_is(const char *a, const char *b)
 {
 	struct stat as, bs;
@@ -115,13 +154,7 @@ int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa
 
 	if (r < 0)
 		return r;
-	if (r) {
-		o.to = fopen(name, "we");
-		if (!o.to)
-			return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
-	} else {
-		r = output_open(&o, name, err);
-	}
+	r = r ? special_open(&o, name, err) : output_open(&o, name, err);
 	if (r >= 0)
 		r = writes(ctx, o.to, err);
 	if (r >= 0 && *o.path)
