@@ -449,9 +449,8 @@ static void a_failure_names_who_waited_first(void **state)
 
 	(void)state;
 	bsv_rule_starvation(&j, &starved, NULL);
-	assert_string_equal(
-		j.rules[0].why,
-		"meek's mobilenet waited for a lane for too long, up to 1.587 s; the lane was held mostly by hog");
+	assert_string_equal(j.rules[0].why, "meek's mobilenet waited for a lane for too long, up to 1.587 s at a time; "
+	                                    "the lane was held mostly by hog");
 	bsv_rule_priority(&j, &inverted, NULL);
 	assert_string_equal(j.rules[0].why, "phone's keyword waited 9.000 ms while its own app's less urgent mobilenet "
 	                                    "held a lane; limit 2.000 ms");

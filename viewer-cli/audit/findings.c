@@ -58,18 +58,23 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 	int64_t first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN);
 	int64_t last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN);
 	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
-	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT];
+	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
+	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT];
 	bool own = app && hog && !strcmp(app, hog);
 	double percent = hog ? bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real : 0;
 	bsv_scoped_text *held =
 		hog ? bsv_text("; %s held the lane %.0f %% of that time", own ? "work of its own app" : hog, percent)
 		    : strdup("");
+	bsv_scoped_text *waits = episodes == 1 ? strdup(", too long in 1 wait")
+	                                       : bsv_text(" at a time, too long in %s waits of %s %s, %s in all",
+	                                                  bsv_count(times, episodes), bsv_count(of, executions),
+	                                                  bsv_plural(executions, "execution", "executions"),
+	                                                  bsv_duration(all, get_named(rows, "starved_ns", 0)));
 	char *what = NULL;
 
-	if (held)
-		what = bsv_text("%s waited for a lane up to %s, too long in %s %s%s",
-		                victim ? victim : "an unknown app", bsv_duration(most, get_named(rows, "max_ns", 0)),
-		                bsv_count(times, episodes), bsv_plural(episodes, "wait", "waits"), held);
+	if (held && waits)
+		what = bsv_text("%s waited for a lane up to %s%s%s", victim ? victim : "an unknown app",
+		                bsv_duration(most, get_named(rows, "max_ns", 0)), waits, held);
 	return bsv_finding_add(
 		f,
 		(struct bsv_finding){ .finding = strdup("starvation"),

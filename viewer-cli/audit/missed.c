@@ -165,12 +165,21 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 
 /* ---- why ---- */
 
-/* "other apps (noisy in 379 of 470)". Owned by the caller. */
-static char *part_text(const char *others, const char *name, int64_t part, int64_t all)
+/* "other work (noisy's mlp in 379 of 470)". Owned by the caller. */
+static char *part_text(const char *name, int64_t part, int64_t all)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
-	return bsv_text("%s (%s in %s of %s)", others, name, bsv_count(a, (uint64_t)part), bsv_count(b, (uint64_t)all));
+	return bsv_text("other work (%s in %s of %s)", name, bsv_count(a, (uint64_t)part), bsv_count(b, (uint64_t)all));
+}
+
+/* "other apps (noisy in 379 of 470, unknown ones in 91)": a finding has no other known app. Owned by the caller. */
+static char *app_part_text(const char *name, int64_t part, int64_t all)
+{
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+
+	return bsv_text("other apps (%s in %s of %s, unknown ones in %s)", name, bsv_count(a, (uint64_t)part),
+	                bsv_count(b, (uint64_t)all), bsv_count(c, (uint64_t)(all - part)));
 }
 
 /* The culprit, with its part, where it is not known to be that of all misses. Owned by the caller; NULL: unknown. */
@@ -179,14 +188,14 @@ static char *culprit_text(const struct missed *m)
 	bsv_scoped_text *full = bsv_full_name(m->culprit_app, m->culprit_model);
 
 	if (m->by_other && m->by_app < m->n)
-		return m->culprit_app ? part_text("other apps", m->culprit_app, m->by_app, m->n) : NULL;
+		return m->culprit_app ? app_part_text(m->culprit_app, m->by_app, m->n) : NULL;
 	if (m->by_other && m->by_model < m->n)
 		return bsv_full_name(m->culprit_app, NULL);
 	if (!full)
 		return NULL;
 	if (m->by_model >= m->n)
 		return strdup(full);
-	return part_text("other work", full, m->by_model, m->n);
+	return part_text(full, m->by_model, m->n);
 }
 
 /* The reason, behind the number of misses. Owned by the caller. */
@@ -305,7 +314,7 @@ static enum bsv_blame blame_of(const struct missed *m)
 	return m->cause && !strcmp(m->cause, "inversion") ? BSV_BLAMES_ORDER : BSV_BLAMES_NO_APP;
 }
 
-/* "gallery", "gallery and others", "camera itself", "the machine". Owned by the caller; NULL: unknown. */
+/* "gallery", "gallery and unknown apps", "camera itself", "the machine". Owned by the caller; NULL: unknown. */
 static char *missed_doer(const struct missed *m)
 {
 	const char *doer = m->cause ? bsv_cause_doer(m->cause) : NULL;
@@ -313,7 +322,7 @@ static char *missed_doer(const struct missed *m)
 	if (blame_of(m) != BSV_BLAMES_NO_APP && m->culprit_app)
 		return bsv_text("%s%s", m->culprit_app,
 		                blame_of(m) != BSV_BLAMES_HOLDER ? " itself"
-		                : m->by_app < m->n               ? " and others"
+		                : m->by_app < m->n               ? " and unknown apps"
 		                                                 : "");
 	if (m->culprit_app || !doer)
 		return m->culprit_app ? bsv_full_name(m->culprit_app, m->culprit_model) : NULL;

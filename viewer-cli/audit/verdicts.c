@@ -267,9 +267,9 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		         bsv_count(n, (uint64_t)f->episodes), bsv_count(of, (uint64_t)f->recorded));
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s%s",
+		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s%s%s",
 		             f->victim ? f->victim : "work that was ready", bsv_duration(gap, f->max_gap_ns),
-		             held_text(held, f), certain);
+		             f->episodes > 1 ? " at a time" : "", held_text(held, f), certain);
 	} else if (f->unsure_ns > 0) {
 		rule_explain(ret, 0,
 		             "work that was ready waited %s for a lane; unknown whether that is more than ten times "

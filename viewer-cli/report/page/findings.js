@@ -38,12 +38,22 @@ function resultOf(row) {
 	return /^none of/.test(row.what) ? ['none missed', 'pass'] : /^at least 0 |cannot|unknown/.test(row.what) ? ['cannot tell', 'unsure'] : ['missed', 'fail'];
 }
 
+/** @param {string} audit */
+function titleOf(audit) {
+	return audit === 'misses' ? 'Deadlines' : audit[0].toUpperCase() + audit.slice(1);
+}
+
+/** Deadlines and the three verdicts, in the order of the page. @param {any} summary @returns {any[]} */
+function auditedOf(summary) {
+	return audited.flatMap((name) => partOf(summary, 'audits').filter((/** @type {any} */ row) => row.audit === name));
+}
+
 /** Deadlines and the three verdicts, in a line. @param {any} summary */
 function auditsOf(summary) {
-	const rows = audited.flatMap((name) => partOf(summary, 'audits').filter((/** @type {any} */ row) => row.audit === name));
+	const rows = auditedOf(summary);
 
 	return make('ul', { class: 'verdicts audits', 'aria-label': 'audits' }, ...rows.map((row) => {
-		const [word, colour] = resultOf(row), name = row.audit === 'misses' ? 'Deadlines' : row.audit[0].toUpperCase() + row.audit.slice(1);
+		const [word, colour] = resultOf(row), name = titleOf(row.audit);
 		const what = row.audit === 'misses' ? partOf(summary, 'missed')[0]?.what ?? row.what : row.what;
 
 		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), make('br'), make('span', { class: 'note' }, sentence(what)));
@@ -122,13 +132,18 @@ function missedOf(summary) {
 		make('p', { class: 'facts' }, ...factSpans([['Who missed', row.who], ['Whose doing', row.doing], ['How', row.how]]))));
 }
 
-/** In a line: how many things are wrong; or that nothing was seen to be, and whether it would have been seen. @param {any} summary */
+/** In a line: how many things are wrong, and which verdicts fail; or that nothing was seen to be wrong, and whether it would have been seen. @param {any} summary */
 function headlineOfAll(summary) {
 	const wrong = (summary.rows ?? []).filter((/** @type {any} */ row) => !isCost(row) && !isRest(row)).length;
-	const judged = partOf(summary, 'audits').filter((/** @type {any} */ row) => audited.includes(row.audit));
+	const judged = auditedOf(summary);
+
+	const failed = judged.filter((/** @type {any} */ row) => resultOf(row)[1] === 'fail').map((/** @type {any} */ row) => titleOf(row.audit));
+	const fails = failed.length ? `${wrong ? '; ' : ''}${failed.length === 1 ? 'one verdict fails' : `${failed.length} verdicts fail`}: ${failed.join(', ')}` : '';
 
 	if (wrong)
-		return wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong, the most important first`;
+		return `${wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong, the most important first`}${fails}`;
+	if (fails)
+		return sentence(fails);
 	if (!judged.every((/** @type {any} */ row) => ['pass', 'idle'].includes(resultOf(row)[1]) && !/at least|unknown|cannot/.test(row.what)))
 		return 'Nothing wrong was seen, but not every verdict could be reached.';
 	return judged.some((/** @type {any} */ row) => /^none of/.test(row.what)) ? 'Nothing wrong was seen: no deadline was missed, and no verdict failed.' : 'Nothing wrong was seen: no verdict failed, and there were no deadlines.';
