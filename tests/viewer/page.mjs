@@ -108,6 +108,9 @@ async function tablesAgree(name, wanted) {
 	equal(`${name}: nothing is still being read`, await b.value("document.querySelector('main').textContent.includes('being read')"), false);
 	equal(`${name}: the first screen says how many things are wrong`, await b.value("document.querySelector('.headline').textContent.match(/^(One|\\d+)/)?.[0] ?? ''"),
 		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(await b.value("document.querySelectorAll('#in-findings ol.found > li:not(.rest)').length")));
+	const [{ n_missed: n }] = wanted.answers.misses.parts.find(({ name: it }) => it === 'totals').rows;
+
+	equal(`${name}: missed deadlines are red, whoever missed them and why`, await b.value("/^Deadlines: missed/.test(document.querySelector('#in-findings .audits .fail strong')?.textContent ?? '')"), n > 0);
 	equal(`${name}: the first screen names the verdicts that fail`, await b.value("document.querySelector('.headline').textContent.match(/fails?: (.*)$/)?.[1] ?? ''"),
 		(await b.value("[...document.querySelectorAll('#in-findings .audits .fail strong')].map((s) => s.textContent.split(':')[0])")).join(', '));
 }

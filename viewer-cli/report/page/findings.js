@@ -35,7 +35,7 @@ function resultOf(row) {
 		return row.result === 'pass' ? ['pass', 'pass'] : row.result === 'fail' || row.result === 'FAIL' ? ['FAIL', 'fail'] : row.result === NOTHING ? [NOTHING, 'idle'] : [row.result ?? 'cannot tell', 'unsure'];
 	if (/^no execution/.test(row.what))
 		return [NOTHING, 'idle'];
-	return /^none of/.test(row.what) ? ['none missed', 'pass'] : /^at least 0 |cannot|unknown/.test(row.what) ? ['cannot tell', 'unsure'] : ['missed', 'fail'];
+	return /^none of/.test(row.what) ? ['none missed', 'pass'] : /^at least 0 /.test(row.what) ? ['cannot tell', 'unsure'] : ['missed', 'fail'];
 }
 
 /** @param {string} audit */
