@@ -117,6 +117,8 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
 	[/\((sync|async|fenced)\)/, '(sync), (async) and (fenced) are single calls, for which an app keeps no channel'],
+	[/\btoo long\b/, 'a wait for a lane is too long if it takes more than 100 ms and more than ten times the usual run of its model'],
+	[/limit: \d+\s%\sand\s/, 'a limit of two figures is exceeded where both are'],
 	[/\bp95\b/, 'p95 is what 95 of 100 do not exceed']]);
 
 /** What the words of @text mean that @before does not have. @param {string} text @param {string} before @returns {HTMLElement[]} */
