@@ -30,7 +30,8 @@ says() # PATTERN
 }
 
 ends 0 --validate --quiet
-says '^[0-9]+ checks passed, 0 failed, 8 skipped; [0-9]{5,} rows$'
+# 8 are of a service; whether a deadline ends a preparation is seen only if no estimate refuses it first.
+says '^[0-9]+ checks passed, 0 failed, [89] skipped; [0-9]{5,} rows$'
 for driver in "$@"; do
 	ends 0 --validate --quiet --only memory --driver "$driver"
 	says '^[0-9]+ checks passed, 0 failed, 0 skipped; '
@@ -42,11 +43,11 @@ says '^[0-9]+ checks passed, 1 failed, '
 
 start_daemon "$nnburstd"
 ends 0 --validate --quiet --socket "$socket" --junit junit.xml
-says '^[0-9]+ checks passed, 0 failed, 0 skipped; [0-9]{5,} rows$'
+says '^[0-9]+ checks passed, 0 failed, [0-2] skipped; [0-9]{5,} rows$' # both of Q-14, refused by an estimate
 for suite in model request burst deadline memory fence hooks service; do
 	grep -q "<testsuite name=\"$suite\" tests=\"[0-9]*\" failures=\"0\"" junit.xml || wrong "junit.xml has no suite $suite"
 done
-(($(grep -c '<testcase ' junit.xml) == $(sed -n 's/^\([0-9]*\) checks passed.*/\1/p' <<<"$said"))) || wrong "junit.xml has other checks"
+(($(grep -c '<testcase ' junit.xml) == $(sed -nE 's/^([0-9]+) checks passed, 0 failed, ([0-9]+) skipped.*/\1 + \2/p' <<<"$said"))) || wrong "junit.xml has other checks"
 ends 0 --validate --only fence --socket "$socket"
 says '^passed  fence Q-34: '
 ! grep -q '^passed  model' <<<"$said" || wrong "--only fence runs others"

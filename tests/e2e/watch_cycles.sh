@@ -50,9 +50,9 @@ cycle()
 
 	((${1} % 2)) || limits=(--keep 50 --max-disk 4M)
 	case $((($1 + $2) % 20)) in
-	1) timeout --foreground 60 "$burstscope" watch -q -o "loop.$1" --on 'miss ratio <= 1 %' --window 1s --ring 1M "${common[@]}" "${limits[@]}" ;;
-	2) timeout --foreground 60 "$burstscope" record -q --no-import -o "loop.$1.recorded" --for 100ms --detail compact --buffer 256K && rm -rf "loop.$1.recorded" ;;
-	*) timeout --foreground 60 "$burstscope" watch -q -o "loop.$1" --on miss "${common[@]}" "${limits[@]}" ;;
+	1) timeout --foreground 120 "$burstscope" watch -q -o "loop.$1" --on 'miss ratio <= 1 %' --window 1s --ring 1M "${common[@]}" "${limits[@]}" ;;
+	2) timeout --foreground 120 "$burstscope" record -q --no-import -o "loop.$1.recorded" --for 100ms --detail compact --buffer 256K && rm -rf "loop.$1.recorded" ;;
+	*) timeout --foreground 120 "$burstscope" watch -q -o "loop.$1" --on miss "${common[@]}" "${limits[@]}" ;;
 	esac >"loop.$1.out" 2>&1
 }
 
