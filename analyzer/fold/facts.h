@@ -39,6 +39,7 @@ struct bsa_rules {
 
 struct bsa_model {
 	uint64_t const_bytes, step_ns, look_ns, estimate_ns, prepare_ns, prepared, released; /* the last two: times */
+	uint64_t measured_ns;                     /* the estimate as of prepared; BSA_NEVER: unknown */
 	uint64_t deadline;                        /* deadline of the preparation; 0: none */
 	uint32_t id, trace, process, app, number; /* number: the service's; 0: the preparation failed */
 	uint32_t digest;                          /* 0: unknown */

@@ -446,6 +446,7 @@ static struct bsa_model model_unknown(struct bsa_fold *f, uint32_t number)
 		                   .step_ns = BSA_NEVER,
 		                   .look_ns = BSA_NEVER,
 		                   .estimate_ns = BSA_NEVER,
+		                   .measured_ns = BSA_NEVER,
 		                   .prepare_ns = BSA_NEVER,
 		                   .prepared = BSA_NEVER,
 		                   .released = BSA_NEVER,
@@ -497,6 +498,8 @@ static void model_told(struct bsa_fold *f, struct bsa_model *m, const struct bsa
 	m->step_ns = e->step_ns;
 	m->look_ns = e->look_ns;
 	m->estimate_ns = e->estimate_ns;
+	if (!e->since) /* told again, the estimate is of the runs since then */
+		m->measured_ns = e->estimate_ns;
 	m->prepare_ns = e->took_ns;
 	if (m->prepared == BSA_NEVER)
 		m->prepared = bsa_fold_since(f, e->since);

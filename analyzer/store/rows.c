@@ -127,7 +127,8 @@ static void on_model(void *ctx, const struct bsa_model *m)
 		/* 0: the service does not know it yet */
 		.step_ns = m->step_ns ? sql_ns(m->step_ns) : NOTHING,
 		.look_ns = m->look_ns ? sql_ns(m->look_ns) : NOTHING,
-		.estimate_ns = m->estimate_ns ? sql_ns(m->estimate_ns) : NOTHING, .prepare_ns = sql_ns(m->prepare_ns),
+		.estimate_ns = m->estimate_ns ? sql_ns(m->estimate_ns) : NOTHING,
+		.measured_ns = m->measured_ns ? sql_ns(m->measured_ns) : NOTHING, .prepare_ns = sql_ns(m->prepare_ns),
 		.prepared = sql_time(s->offset, m->prepared), .released = sql_time(s->offset, m->released),
 		.deadline = m->deadline ? sql_time(s->offset, m->deadline) : NOTHING, .status = sql_label(m->status));
 }

@@ -110,7 +110,7 @@ struct column {
 	COLUMN(NUMBER, deadlines)
 #define COLUMNS_model COLUMN(NUMBER, number) COLUMN(NUMBER, trace) COLUMN(PROCESS, process) COLUMN(APP, app) \
 	COLUMN(TEXT, name) COLUMN(NUMBER, priority) COLUMN(NUMBER, status) COLUMN(NUMBER, operations) COLUMN(NUMBER, digest) \
-	COLUMN(TIME, const_bytes) COLUMN(TIME, step_ns) COLUMN(TIME, look_ns) COLUMN(TIME, estimate_ns) COLUMN(TIME, prepare_ns) \
+	COLUMN(TIME, const_bytes) COLUMN(TIME, step_ns) COLUMN(TIME, look_ns) COLUMN(TIME, estimate_ns) COLUMN(TIME, measured_ns) COLUMN(TIME, prepare_ns) \
 	COLUMN(TIME, prepared) COLUMN(TIME, released) COLUMN(TIME, deadline)
 #define COLUMNS_stream COLUMN(NUMBER, number) COLUMN(NUMBER, trace) COLUMN(NUMBER, path) COLUMN(APP, app) \
 	COLUMN(MODEL, model) COLUMN(PROCESS, process) COLUMN(TIME, opened) COLUMN(TIME, closed) COLUMN(NUMBER, reason) \

@@ -96,7 +96,8 @@ static void models_are_there_from_prepare_to_release(void **state)
 		         "20 model_release model=2\n",
 		  "model number=2 trace=1 process=20 app=20/camera name=net priority=2 status=0 operations=30 "
 		  "const_bytes=7 "
-		  "step_ns=50 look_ns=5 estimate_ns=400 prepare_ns=4 prepared=10 released=20 deadline=90" },
+		  "step_ns=50 look_ns=5 estimate_ns=400 measured_ns=400 prepare_ns=4 prepared=10 released=20 "
+		  "deadline=90" },
 		{ "one that could not be prepared",
 		  CAMERA "10 model_prepare conn=1 name=net priority=low status=missed_deadline_persistent took_ns=4\n"
 		         "11 model_prepare conn=1 name=net priority=low status=missed_deadline_persistent took_ns=4\n",
@@ -104,7 +105,10 @@ static void models_are_there_from_prepare_to_release(void **state)
 		{ "told again with what was learned: one model still, as it is now",
 		  CAMERA "10 model_prepare model=2 conn=1 name=net estimate_ns=400 step_ns=50\n"
 		         "30 model_prepare model=2 conn=1 name=net estimate_ns=300 step_ns=40 since=9\n",
-		  "1 model\nmodel number=2 estimate_ns=300 step_ns=40 prepared=10" },
+		  "1 model\nmodel number=2 estimate_ns=300 measured_ns=400 step_ns=40 prepared=10" },
+		{ "one that was prepared earlier: how long it took then is unknown",
+		  CAMERA "30 model_prepare model=2 conn=1 name=net estimate_ns=300 step_ns=40 since=9\n",
+		  "1 model\nmodel number=2 estimate_ns=300 measured_ns=- step_ns=40 prepared=9" },
 		{ "one that nobody told of", "10 exec_submit exec=4:1 model=2 path=sync\n",
 		  "model number=2 name= status=255 priority=255 step_ns=- prepared=- released=-" },
 		{ "one that is told of after it was heard of",

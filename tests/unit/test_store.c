@@ -74,7 +74,7 @@ static void what_the_contract_names_is_there(void **state)
 		"SELECT id, trace_id, key, uid, name FROM app",
 		"SELECT id, trace_id, pid, app_id, role, name FROM process",
 		"SELECT id, trace_id, process_id, app_id, name, priority, operations, const_bytes, step_ns, "
-		"look_ns, prepare_ns, status FROM model",
+		"look_ns, measured_ns, prepare_ns, status FROM model",
 		"SELECT id, trace_id, number, path, app_id, model_id, opened, closed, reason FROM stream",
 		"SELECT id, trace_id, number, path, app_id, model_id, opened, closed, reason, executions, cold, "
 		"first_ns FROM burst",
@@ -187,6 +187,7 @@ static void who_is_there(void **state)
 	       .step_ns = 5,
 	       .look_ns = 4,
 	       .estimate_ns = 6,
+	       .measured_ns = 3,
 	       .prepare_ns = 7,
 	       .prepared = 8,
 	       .released = 9,
@@ -202,6 +203,7 @@ static void who_is_there(void **state)
 	       .step_ns = BSA_NEVER,
 	       .look_ns = BSA_NEVER,
 	       .estimate_ns = BSA_NEVER,
+	       .measured_ns = BSA_NEVER,
 	       .prepare_ns = BSA_NEVER,
 	       .prepared = BSA_NEVER,
 	       .released = BSA_NEVER,
@@ -274,8 +276,8 @@ static void who_is_there(void **state)
 	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
 	assert_rows(path, "SELECT * FROM model",
 	            "1|1|2|1|mobilenet|high|65535|9223372036854775807|5|7|DEAD_OBJECT|2881486849|6|1000008|1000009|"
-	            "1000011|4294967295|4\n"
-	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-|-|-\n");
+	            "1000011|4294967295|4|3\n"
+	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM stream",
 	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
 	            "|-|-|-\n");

@@ -20,7 +20,8 @@ rounds()
 	done
 }
 
-# recorded NAME HOG: HOG is what was measured of hog's model. A third app asks for a model with a step of a second, and is refused each time.
+# recorded NAME HOG [AGAIN]: HOG is what the service says of hog's model, AGAIN what it says for another session after the last run. A third app asks for
+# a model with a step of a second, and is refused each time.
 recorded()
 {
 	{
@@ -31,14 +32,17 @@ recorded()
 		0 client_connect conn=2 pid=12 uid=1002 app=2 name=hog
 		0 client_connect conn=3 pid=13 uid=1003 app=3 name=never
 		0 model_prepare model=1 conn=1 name=short priority=medium ops=10 estimate_ns=250us step_ns=25us
-		0 model_prepare model=2 conn=2 name=long priority=medium ops=10 $2
-		0 model_prepare model=3 conn=3 name=huge priority=medium ops=10 estimate_ns=2s step_ns=1s
-		0 stream_open stream=1 conn=1 path=burst model=1
-		0 stream_open stream=2 conn=2 path=burst model=2
-		0 stream_open stream=3 conn=2 path=burst model=2
-		0 stream_open stream=4 conn=3 path=burst model=3
+		10 model_prepare model=2 conn=2 name=long priority=medium ops=10 $2
+		10 model_prepare model=3 conn=3 name=huge priority=medium ops=10 estimate_ns=2s step_ns=1s
+		10 stream_open stream=1 conn=1 path=burst model=1
+		10 stream_open stream=2 conn=2 path=burst model=2
+		10 stream_open stream=3 conn=2 path=burst model=2
+		10 stream_open stream=4 conn=3 path=burst model=3
 		EOF
 		rounds
+		if [ $# = 3 ]; then
+			echo "900ms model_prepare model=2 conn=2 name=long priority=medium ops=10 $3"
+		fi
 	} | "$trace_from_text" -e full -o 1700000000000000000 "$1"
 	"$burstscope" import -q -o "$1.db" "$1"
 }
@@ -57,8 +61,14 @@ recorded quiet 'estimate_ns=1ms step_ns=100us'
 recorded part 'estimate_ns=10ms step_ns=2ms'
 recorded capped 'estimate_ns=2ms step_ns=50ms'
 recorded unmeasured ''
+recorded before 'estimate_ns=5ms step_ns=1ms since=5'
+recorded again 'estimate_ns=1ms step_ns=1ms' 'estimate_ns=5ms step_ns=1ms since=10'
+recorded faster 'estimate_ns=10ms step_ns=2ms' 'estimate_ns=1ms step_ns=2ms since=10'
 expect quiet FAIL '25 % and 0.200 ms more' 'the step as measured'
 expect part FAIL '25 % and 0.400 ms more' 'a fifth of the estimate is a fifth of the median run'
 expect capped pass '25 % and 2.000 ms more' 'no step is longer than the median run'
 expect unmeasured pass '25 % and 2.000 ms more' 'the median run, where nothing was measured'
+expect before pass '25 % and 2.000 ms more' 'a model that was prepared before the recording: the estimate is of later runs, and the step no part of it'
+expect again pass '25 % and 2.000 ms more' 'an estimate that the service learned later says nothing about the step'
+expect faster FAIL '25 % and 0.400 ms more' 'of a model that is told again, what it was when it was prepared counts'
 exit "$failures"

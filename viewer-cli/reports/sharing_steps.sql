@@ -1,18 +1,18 @@
 -- sharing_steps: one row per service with executions: the longest step of the models of its apps that had a lane, and whether one of these steps
 -- is unknown; native: the service has no lanes. A step is as long as it was measured when the model was prepared; but no longer than the model's median
--- run, and no larger a part of it than it was of the estimate: on a busy machine both measurements contain stalls. For a model that was prepared and not
--- measured, it is the median run. Models meet their runs in one sorted list, because a join of 100 000 models with as many runs can compare each with each.
+-- run, and no larger a part of it than it was of the run measured with it: on a busy machine both measurements contain stalls. The later estimate_ns is of
+-- other runs, so it does not count. For a model that was prepared and not measured, it is the median run. Models meet their runs in one sorted list, because a join of 100 000 models with as many runs can compare each with each.
 WITH services AS MATERIALIZED (
 	SELECT trace_id, number >> 20 AS instance FROM stream WHERE executions > 0 AND trace_id IS NOT NULL AND number IS NOT NULL GROUP BY 1, 2),
 -- whose apps: of one service among several
 theirs AS MATERIALIZED (SELECT DISTINCT trace_id, number >> 20 AS instance, app_id FROM stream WHERE app_id IS NOT NULL),
 -- the median run of most executions: of the path, the priority, and of cold or warm runs, that most of them had
 ran AS (SELECT app_id, model, max(n), p50_ns FROM phase_stat WHERE phase = 'run' AND path <> 'prepare' AND app_id IS NOT NULL GROUP BY 1, 2),
--- on a lane, and not run to the end; trial runs had a lane, too, but each of them once
+-- on a lane, and not run to the end. Trial runs do not count, because each runs once.
 began AS (
 	SELECT DISTINCT model_id FROM execution WHERE dispatched IS NOT NULL AND (status IS NOT 'NONE' OR NOT complete) AND path <> 'prepare' AND model_id IS NOT NULL),
 told AS (
-	SELECT app_id, name, step_ns, 1.0 * step_ns / nullif(estimate_ns, 0) AS part, step_ns IS NULL AND prepared IS NOT NULL AS unmeasured, NULL AS p50_ns, 1 AS prepared, NULL AS had_lane
+	SELECT app_id, name, step_ns, 1.0 * step_ns / nullif(measured_ns, 0) AS part, step_ns IS NULL AND prepared IS NOT NULL AS unmeasured, NULL AS p50_ns, 1 AS prepared, NULL AS had_lane
 	FROM model WHERE app_id IS NOT NULL
 	UNION ALL SELECT app_id, model, NULL, NULL, NULL, p50_ns, NULL, 1 FROM ran
 	UNION ALL SELECT app_id, name, NULL, NULL, NULL, NULL, NULL, 1 FROM model JOIN began ON model_id = id WHERE app_id IS NOT NULL),
