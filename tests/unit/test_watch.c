@@ -386,6 +386,12 @@ static void no_app_of_a_user_hides_another_one_of_that_user(void **state)
 	expect_kept("111111111", "aaaaaaaab", "11111111", "aaaaaaab");
 	expect_kept("111111111", "aaaaaaabb", "11111111", "aaaaaabb");
 	expect_kept("111111111", "aaaaaaaaa", "11111111", "aaaaaaaa");
+	expect_kept("111122221", "aaaaaaaab", "11122221",
+	            "aaaaaaab"); /* beside another user with as many, before it and behind it */
+	expect_kept("222211111", "aaaaaaaab", "22221111", "aaaaaaab");
+	expect_kept("111222231", "aaaaaaaab", "11222231", "aaaaaaab"); /* and with more */
+	expect_kept("222211131", "aaaaaaaab", "22221131", "aaaaaaab");
+	expect_kept("111122221", "abcdaaaae", "11112222", "abcdaaaa"); /* each app has one: who is there stays */
 }
 
 static void another_user_of_the_same_name_is_another_app(void **state)

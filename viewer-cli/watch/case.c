@@ -60,33 +60,52 @@ static bool same_user(const struct bsv_case_cause *a, const struct bsv_case_caus
 	return a->has_user == b->has_user && a->user == b->user;
 }
 
-/* How many causes the user of @of has, and how many of these its app. */
-static void causes_count(const struct bsv_case *c, const struct bsv_case_cause *of, size_t ret[2])
+struct cause_counts {
+	size_t of_user, of_app;
+};
+
+/* How many causes the user and the app of @of have, counting @added, which is not in the case yet. */
+static struct cause_counts count_causes(const struct bsv_case *c, const struct bsv_case_cause *added,
+                                        const struct bsv_case_cause *of)
 {
-	ret[0] = ret[1] = 0;
-	for (size_t i = 0; i < c->n_causes; i++)
-		if (same_user(&c->causes[i], of)) {
-			ret[0]++;
-			ret[1] += same_text(c->causes[i].app, of->app);
-		}
+	struct cause_counts ret = { 0, 0 };
+
+	for (size_t i = 0; i <= c->n_causes; i++) {
+		const struct bsv_case_cause *cause = i < c->n_causes ? &c->causes[i] : added;
+
+		if (!same_user(cause, of))
+			continue;
+		ret.of_user++;
+		ret.of_app += same_text(cause->app, of->app);
+	}
+	return ret;
 }
 
-/* The cause to forget for @cause; n_causes: none. */
-static size_t cause_to_forget(const struct bsv_case *c, const struct bsv_case_cause *cause)
+/* The cause to forget for @added. n_causes: @added itself, which loses every tie, so that equal causes do not replace each other. */
+static size_t cause_to_forget(const struct bsv_case *c, const struct bsv_case_cause *added)
 {
-	size_t most[2] = { 0 }, has[2], ret = 0;
+	struct cause_counts most = count_causes(c, added, added), has;
+	const struct bsv_case_cause *user = added;
+	size_t ret = c->n_causes;
 
 	for (size_t i = 0; i < c->n_causes; i++) {
-		causes_count(c, &c->causes[i], has);
-		if (has[0] > most[0] || (has[0] == most[0] && has[1] >= most[1])) {
-			memcpy(most, has, sizeof(most));
-			ret = i;
+		has = count_causes(c, added, &c->causes[i]);
+		if (has.of_user > most.of_user) {
+			user = &c->causes[i];
+			most.of_user = has.of_user;
+			most.of_app = 0;
 		}
 	}
-	causes_count(c, cause, has);
-	if (most[0] > has[0] + 1 || (same_user(&c->causes[ret], cause) && most[1] > has[1] + 1))
-		return ret;
-	return c->n_causes;
+	for (size_t i = 0; i < c->n_causes; i++) {
+		if (!same_user(&c->causes[i], user))
+			continue;
+		has = count_causes(c, added, &c->causes[i]);
+		if (has.of_app > most.of_app || (has.of_app == most.of_app && ret < c->n_causes)) {
+			most.of_app = has.of_app;
+			ret = i; /* the last cause of the app */
+		}
+	}
+	return ret;
 }
 
 void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause)

@@ -63,9 +63,9 @@ int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_e
 int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err);
 
 /*
- * Add @cause, all texts of which are taken, behind the others. If there is no room, it takes the place of the last cause of the user with most,
- * and of that user's app with most, as long as those keep more: so no app can fill a case and hide what befell another one. Otherwise it is
- * forgotten.
+ * Add @cause behind the others; its texts are taken. If the case is full: find the user with the most causes, counting @cause, and of that
+ * user the app with the most. The last cause of that app is forgotten, or @cause itself if its user and its app have as many. So no app
+ * can fill a case and hide the misses of another one. Never forgets the first cause.
  */
 void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause);
 
