@@ -536,13 +536,13 @@ static bool may_have_changed(const struct test *t, double alike_level)
  */
 static bool is_blind(const struct test *t, double level)
 {
-	const struct bsv_change *c = t->change;
+	double reach = bsv_contrast_reach(&t->contrast, level), by = t->contrast.by;
 
-	if (t->negligible || t->computing || fabs(c->by) < t->least)
+	if (t->negligible || t->computing || fabs(t->change->by) < t->least)
 		return false;
 	if (t->share)
-		return c->high >= BSV_LARGE_SHARE || c->low <= -BSV_LARGE_SHARE;
-	return bsv_contrast_reach(&t->contrast, level) > log(BSV_LARGE_FACTOR);
+		return change_of(t, by + reach) >= BSV_LARGE_SHARE || change_of(t, by - reach) <= -BSV_LARGE_SHARE;
+	return reach > log(BSV_LARGE_FACTOR);
 }
 
 /*
