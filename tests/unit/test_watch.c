@@ -164,27 +164,41 @@ static int remove_place(void **state)
 	return 0;
 }
 
-/* A case of @cause, of an app of @user (below 0: unknown), caught at @caught, with a file of @bytes. */
-static void keep_of_user(struct place *p, const char *cause, const char *app, int user, int64_t caught, size_t bytes)
+/* Write @c, which is freed, as a finished case with a file of @bytes. */
+static void keep_case(struct place *p, struct bsv_case *c, size_t bytes)
 {
-	struct bsv_case c = { .state = strdup("explained"), .caught = caught, .n_fired = 1, .n_causes = 1, .again = 7 };
 	char path[PATH_MAX], file[PATH_MAX + 8];
 	int fd;
 
-	strcpy(c.fired[0].on, "miss");
-	c.fired[0].execs[c.fired[0].n_execs++] = UINT64_MAX;
-	c.causes[0] =
-		(struct bsv_case_cause){ .condition = strdup("miss"), .finding = strdup(cause), .app = strdup(app) };
-	c.causes[0].has_user = user >= 0;
-	c.causes[0].user = user >= 0 ? (uint32_t)user : 0;
-	assert_int_equal(bsv_store_begin(&p->store, &c, path, NULL), 0);
-	assert_int_equal(bsv_case_write(&c, path, NULL), 0);
+	assert_int_equal(bsv_store_begin(&p->store, c, path, NULL), 0);
+	assert_int_equal(bsv_case_write(c, path, NULL), 0);
 	snprintf(file, sizeof(file), "%s/trace", path);
 	fd = open(file, O_WRONLY | O_CREAT, 0600);
 	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
 	close(fd);
 	assert_int_equal(bsv_store_finish(&p->store, path, NULL), 0);
-	bsv_case_fini(&c);
+	bsv_case_fini(c);
+}
+
+/* @user below 0: unknown. */
+static struct bsv_case_cause a_cause(const char *finding, const char *app, int user)
+{
+	return (struct bsv_case_cause){ .condition = strdup("miss"),
+		                        .finding = strdup(finding),
+		                        .app = strdup(app),
+		                        .has_user = user >= 0,
+		                        .user = user >= 0 ? (uint32_t)user : 0 };
+}
+
+/* A case of @cause, of an app of @user (below 0: unknown), caught at @caught, with a file of @bytes. */
+static void keep_of_user(struct place *p, const char *cause, const char *app, int user, int64_t caught, size_t bytes)
+{
+	struct bsv_case c = { .state = strdup("explained"), .caught = caught, .n_fired = 1, .n_causes = 1, .again = 7 };
+
+	strcpy(c.fired[0].on, "miss");
+	c.fired[0].execs[c.fired[0].n_execs++] = UINT64_MAX;
+	c.causes[0] = a_cause(cause, app, user);
+	keep_case(p, &c, bytes);
 }
 
 static void keep(struct place *p, const char *cause, const char *app, int64_t caught, size_t bytes)
@@ -297,7 +311,7 @@ static void keep_of(struct place *p, const char *users, const char *apps)
 	}
 }
 
-/* The users and apps of the cases that are left are @users and @apps, the oldest first. */
+/* The users and apps of the last causes of the cases that are left are @users and @apps, the oldest case first. */
 static void expect_left(struct place *p, const char *users, const char *apps)
 {
 	char left[2][32] = { "", "" }, **names;
@@ -307,9 +321,9 @@ static void expect_left(struct place *p, const char *users, const char *apps)
 	assert_int_equal(bsv_store_list(p->directory, false, &names, &n, NULL), 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(bsv_case_read(&c, names[i], NULL), 0);
-		assert_true(c.causes[0].has_user);
-		left[0][i] = (char)('0' + c.causes[0].user);
-		left[1][i] = *c.causes[0].app;
+		assert_true(c.causes[c.n_causes - 1].has_user);
+		left[0][i] = (char)('0' + c.causes[c.n_causes - 1].user);
+		left[1][i] = *c.causes[c.n_causes - 1].app;
 		bsv_case_fini(&c);
 	}
 	bsv_store_list_free(names, n);
@@ -351,6 +365,74 @@ static void the_newest_case_stays_if_its_user_has_most(void **state)
 	keep_of(p, "122", "aaa");
 	assert_int_equal(bsv_store_prune(&p->store, 1, 0), 2);
 	expect_left(p, "2", "a");
+}
+
+/* A case with a cause of each of @users, the app of which is named by the letter in @apps. */
+static void keep_shared(struct place *p, const char *users, const char *apps, int64_t caught)
+{
+	struct bsv_case c = { .caught = caught };
+
+	for (int i = 0; users[i]; i++)
+		c.causes[c.n_causes++] = a_cause("cold", (char[]){ apps[i], 0 }, users[i] - '0');
+	keep_case(p, &c, 100000);
+}
+
+/* A case of @users and @apps, then five of user 2: the shared case is left, whichever cause is its first. */
+static void expect_shared_left(struct place *p, const char *users, const char *apps, uint64_t bytes)
+{
+	size_t last = strlen(users) - 1;
+	char left[2][3] = { { users[last], '2', 0 }, { apps[last], 'e', 0 } };
+
+	keep_shared(p, users, apps, 1795405392000000000);
+	keep_of(p, "22222", "abcde");
+	assert_int_equal(bsv_store_prune(&p->store, bytes ? 10 : 2, bytes), 4);
+	expect_left(p, left[0], left[1]);
+	assert_int_equal(bsv_store_prune(&p->store, 1, 0), 1);
+	expect_left(p, "2", "e");
+}
+
+static void a_case_of_two_users_goes_when_both_have_most(void **state)
+{
+	struct place *p = *state;
+
+	expect_shared_left(p, "21", "nv", 0);
+}
+
+static void the_order_of_its_causes_does_not_matter(void **state)
+{
+	struct place *p = *state;
+
+	expect_shared_left(p, "12", "vn", 0);
+}
+
+static void a_case_of_two_users_counts_its_bytes_for_both(void **state)
+{
+	struct place *p = *state;
+
+	expect_shared_left(p, "221", "nov", 250000);
+}
+
+/* Two apps of one user: the case of both is the only one of the app named v. */
+static void a_case_of_two_apps_goes_when_both_have_most(void **state)
+{
+	struct place *p = *state;
+
+	keep_shared(p, "11", "nv", 1795405392000000000);
+	keep_of(p, "1111", "nnnn");
+	assert_int_equal(bsv_store_prune(&p->store, 2, 0), 3);
+	expect_left(p, "11", "vn");
+}
+
+/* The app of user 2 has another name each time, and the app named v misses whenever it does. */
+static void an_app_that_makes_another_one_miss_does_not_remove_what_befell_a_third_one(void **state)
+{
+	struct place *p = *state;
+
+	keep_of(p, "33", "aa");
+	for (char name = 'f'; name <= 'j'; name++)
+		keep_shared(p, "23", (char[]){ name, 'v', 0 }, 1795405394000000000 + name);
+	assert_int_equal(bsv_store_prune(&p->store, 4, 0), 3);
+	expect_left(p, "3333", "aavv");
 }
 
 /* Add a cause of each of @users, the app of which is named by the letter in @apps; those that are kept are @users_kept and @apps_kept. */
@@ -490,6 +572,32 @@ static void what_was_caught_before_a_watcher_was_killed_is_known_to_the_next(voi
 	free(k);
 }
 
+static void a_cause_is_new_again_when_its_case_is_removed(void **state)
+{
+	struct place *p = *state;
+	struct bsv_known *k = calloc(1, sizeof(*k));
+	struct bsv_case c = { .caught = 1795405393000000001, .n_causes = 1 };
+
+	c.causes[0] = a_cause("cold", "v", 1);
+	k->cooldown = 600000000000;
+	keep_shared(p, "21", "nv", 1795405392000000000);
+	keep_of(p, "1", "a");
+	bsv_known_read(k, &p->store, c.caught);
+	bsv_known_forget_removed(k, &p->store, &c);
+	assert_int_equal(bsv_known_find_new(k, &c), 1);
+	assert_int_equal(bsv_store_prune(&p->store, 1, 0), 1);
+	assert_int_equal(bsv_known_find_new(k, &c), 1);
+	bsv_known_forget_removed(k, &p->store, &c);
+	assert_int_equal(bsv_known_find_new(k, &c), 0);
+	free(c.causes[0].app);
+	c.causes[0].app = strdup("a"); /* the case of this one is there */
+	bsv_known_forget_removed(k, &p->store, &c);
+	assert_int_equal(bsv_known_find_new(k, &c), 1);
+	bsv_known_fini(k);
+	free(k);
+	bsv_case_fini(&c);
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
@@ -505,6 +613,11 @@ int main(void)
 		IN_PLACE(the_app_with_most_cases_of_a_user_loses_the_oldest),
 		IN_PLACE(who_has_most_bytes_makes_room_on_the_disk),
 		IN_PLACE(the_newest_case_stays_if_its_user_has_most),
+		IN_PLACE(a_case_of_two_users_goes_when_both_have_most),
+		IN_PLACE(the_order_of_its_causes_does_not_matter),
+		IN_PLACE(a_case_of_two_users_counts_its_bytes_for_both),
+		IN_PLACE(a_case_of_two_apps_goes_when_both_have_most),
+		IN_PLACE(an_app_that_makes_another_one_miss_does_not_remove_what_befell_a_third_one),
 		cmocka_unit_test(another_user_of_the_same_name_is_another_app),
 		cmocka_unit_test(no_user_fills_a_case_and_hides_another_one),
 		cmocka_unit_test(no_app_of_a_user_hides_another_one_of_that_user),
@@ -512,6 +625,7 @@ int main(void)
 		IN_PLACE(a_second_watcher_of_a_directory_is_refused),
 		cmocka_unit_test(the_same_cause_is_new_again_when_the_cooldown_is_over),
 		IN_PLACE(what_was_caught_before_a_watcher_was_killed_is_known_to_the_next),
+		IN_PLACE(a_cause_is_new_again_when_its_case_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* known.c -- see known.h. */
 #include "watch/known.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char *copy_text(const char *text)
 {
@@ -25,13 +27,21 @@ void bsv_known_fini(struct bsv_known *k)
 	k->n_causes = k->n_events = 0;
 }
 
+static size_t cause_place(const struct bsv_known *k, const struct bsv_case_cause *cause, int64_t now)
+{
+
+	for (size_t i = 0; k->cooldown && i < BSV_KNOWN_MOST; i++)
+		if (k->causes[i].until > now && bsv_case_cause_same(&k->causes[i].cause, cause))
+			return i;
+	return BSV_KNOWN_MOST;
+}
+
 static const struct bsv_known_cause *find_cause(const struct bsv_known *k, const struct bsv_case_cause *cause,
                                                 int64_t now)
 {
-	for (size_t i = 0; k->cooldown && i < BSV_KNOWN_MOST; i++)
-		if (k->causes[i].until > now && bsv_case_cause_same(&k->causes[i].cause, cause))
-			return &k->causes[i];
-	return NULL;
+	size_t place = cause_place(k, cause, now);
+
+	return place < BSV_KNOWN_MOST ? &k->causes[place] : NULL;
 }
 
 /* That too little was recorded of some misses is nothing new beside a cause that is known. */
@@ -81,6 +91,21 @@ void bsv_known_add(struct bsv_known *k, const struct bsv_case *c)
 	for (size_t i = 0; k->cooldown && i < c->n_causes; i++)
 		if (!find_cause(k, &c->causes[i], c->caught))
 			add_one(k, &c->causes[i], c->name, c->caught + k->cooldown);
+}
+
+void bsv_known_forget_removed(struct bsv_known *k, const struct bsv_store *store, const struct bsv_case *c)
+{
+	char path[PATH_MAX + BSV_CASE_NAME];
+	size_t place;
+
+	for (size_t i = 0; i < c->n_causes; i++) {
+		place = cause_place(k, &c->causes[i], c->caught);
+		if (place == BSV_KNOWN_MOST)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", store->directory, k->causes[place].name);
+		if (access(path, F_OK) && errno == ENOENT)
+			forget_cause(&k->causes[place]);
+	}
 }
 
 void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t now)

@@ -36,6 +36,9 @@ size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c);
 /* The name of the case that has the first cause of @c that was known then; NULL: none was. Borrowed. */
 const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c);
 
+/* Forget the causes of @c whose cases are not in @store any more: what befalls their apps next is kept again. */
+void bsv_known_forget_removed(struct bsv_known *k, const struct bsv_store *store, const struct bsv_case *c);
+
 /* All causes of @c are known from the time at which it was caught. */
 void bsv_known_add(struct bsv_known *k, const struct bsv_case *c);
 

@@ -198,84 +198,166 @@ static void remove_case(const char *path)
 
 /* ---- the case to remove ---- */
 
-/* Cases of one user, or of one app of a user. */
+/* What the cases of one user take, or those of one app of a user. */
 struct share {
 	uint64_t n, bytes;
 };
 
-/* The app that a case is about. The user is the kernel's word, the name is the app's own. */
+/* An app that a case is about. The kernel reports the user; the app chooses its name. */
+struct owner {
+	int64_t user; /* below 0: unknown */
+	char *app;    /* NULL: unknown */
+	struct share *of_user, *of_app;
+	struct share user_share, app_share; /* used by all owners of that user, and of that app */
+};
+
 struct kept {
-	char *path, *app; /* NULL: the app is unknown */
-	int64_t user;     /* below 0: unknown */
+	char *path;
+	struct owner owners[BSV_CASE_CAUSES];
+	size_t n_owners; /* at least 1 */
 	uint64_t bytes;
-	struct share *of_user, *of_app; /* of the first case of the user, and of the app */
-	struct share user_has, app_has;
 	bool removed;
 };
+
+static bool is_of_one_app(const struct owner *a, const struct owner *b)
+{
+	return a->user == b->user && (a->app && b->app ? !strcmp(a->app, b->app) : a->app == b->app);
+}
+
+/* @app is taken. */
+static void kept_add_owner(struct kept *k, int64_t user, char *app)
+{
+	struct owner owner = { .user = user, .app = app };
+
+	for (size_t i = 0; i < k->n_owners; i++)
+		if (is_of_one_app(&k->owners[i], &owner)) {
+			free(app);
+			return;
+		}
+	k->owners[k->n_owners++] = owner;
+}
 
 static void kept_read(struct kept *ret, char *path)
 {
 	struct bsv_case c;
 
-	*ret = (struct kept){ .path = path, .user = -1, .bytes = bsv_directory_bytes(path) };
-	if (bsv_case_read(&c, path, NULL) < 0)
-		return;
-	if (c.n_causes) {
-		ret->user = c.causes[0].has_user ? (int64_t)c.causes[0].user : -1;
-		ret->app = c.causes[0].app;
-		c.causes[0].app = NULL;
+	*ret = (struct kept){ .path = path, .bytes = bsv_directory_bytes(path) };
+	if (bsv_case_read(&c, path, NULL) >= 0) {
+		for (size_t i = 0; i < c.n_causes; i++) {
+			kept_add_owner(ret, c.causes[i].has_user ? (int64_t)c.causes[i].user : -1, c.causes[i].app);
+			c.causes[i].app = NULL;
+		}
+		bsv_case_fini(&c);
 	}
-	bsv_case_fini(&c);
+	if (!ret->n_owners)
+		kept_add_owner(ret, -1, NULL);
 }
 
-static bool is_of_one_app(const struct kept *a, const struct kept *b)
+/* @o is an owner of the last of the @n cases. */
+static void owner_find_shares(struct owner *o, struct kept *each, size_t n)
 {
-	return a->user == b->user && (a->app && b->app ? !strcmp(a->app, b->app) : a->app == b->app);
+	o->of_user = &o->user_share;
+	o->of_app = &o->app_share;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < each[i].n_owners && &each[i].owners[j] != o; j++) {
+			if (each[i].owners[j].user != o->user)
+				continue;
+			o->of_user = each[i].owners[j].of_user;
+			if (!is_of_one_app(&each[i].owners[j], o))
+				continue;
+			o->of_app = each[i].owners[j].of_app;
+			return;
+		}
 }
 
-static void share_add(struct share *s, uint64_t bytes)
+static void share_change(struct share *s, uint64_t bytes, bool add)
 {
-	s->n++;
-	s->bytes += bytes;
+	s->n += add ? 1 : -UINT64_C(1);
+	s->bytes += add ? bytes : -bytes;
 }
 
-/* Count the case at @i for its user and its app. */
-static void kept_count(struct kept *each, size_t i)
+/* Count @k for its users and apps, or not any more. A case of several apps of a user counts for that user once. */
+static void kept_count(struct kept *k, bool add)
 {
-	each[i].of_user = &each[i].user_has;
-	each[i].of_app = &each[i].app_has;
-	for (size_t j = i; j-- > 0;) {
-		if (each[j].user == each[i].user)
-			each[i].of_user = each[j].of_user;
-		if (is_of_one_app(&each[j], &each[i])) {
-			each[i].of_app = each[j].of_app;
-			break;
+	for (size_t i = 0; i < k->n_owners; i++) {
+		bool is_first_of_user = true;
+
+		for (size_t j = 0; j < i; j++)
+			is_first_of_user = is_first_of_user && k->owners[j].user != k->owners[i].user;
+		if (is_first_of_user)
+			share_change(k->owners[i].of_user, k->bytes, add);
+		share_change(k->owners[i].of_app, k->bytes, add);
+	}
+}
+
+static uint64_t share_size(const struct share *s, bool by_bytes)
+{
+	return by_bytes ? s->bytes : s->n;
+}
+
+/* What each user would have if all had as much, of the cases that are left. */
+static uint64_t equal_share(const struct kept *each, size_t n, bool by_bytes)
+{
+	uint64_t users = 0, all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!each[i].removed)
+			all += by_bytes ? each[i].bytes : 1;
+		for (size_t j = 0; j < each[i].n_owners; j++)
+			users += each[i].owners[j].of_user == &each[i].owners[j].user_share &&
+			         each[i].owners[j].user_share.n;
+	}
+	return users ? all / users : all;
+}
+
+struct rank {
+	bool spared;              /* one of its users has no more than an equal share */
+	uint64_t of_user, of_app; /* what its user with the most has, and of that user its app with the fewest */
+};
+
+static struct rank kept_rank(const struct kept *k, uint64_t equal, bool by_bytes)
+{
+	struct rank ret = { false, 0, 0 };
+
+	for (size_t i = 0; i < k->n_owners; i++) {
+		uint64_t user = share_size(k->owners[i].of_user, by_bytes),
+			 app = share_size(k->owners[i].of_app, by_bytes);
+
+		ret.spared = ret.spared || user <= equal;
+		if (user > ret.of_user || (user == ret.of_user && app < ret.of_app)) {
+			ret.of_user = user;
+			ret.of_app = app;
 		}
 	}
-	share_add(each[i].of_user, each[i].bytes);
-	share_add(each[i].of_app, each[i].bytes);
+	return ret;
 }
 
-/* Whether to remove @a rather than @b, which is older. */
-static bool goes_first(const struct kept *a, const struct kept *b, bool by_bytes)
+static bool rank_goes_first(const struct rank *a, const struct rank *b)
 {
-	const struct share *mine = a->of_user == b->of_user ? a->of_app : a->of_user;
-	const struct share *other = a->of_user == b->of_user ? b->of_app : b->of_user;
-
-	return by_bytes ? mine->bytes > other->bytes : mine->n > other->n;
+	if (a->spared != b->spared)
+		return b->spared;
+	return a->of_user > b->of_user || (a->of_user == b->of_user && a->of_app > b->of_app);
 }
 
 /*
- * The oldest case of the app with most of the user with most: an app that fires one condition after another, under any number of
- * names, has cases of its own user removed. Never the last of the @n, the newest. NULL: no other is left.
+ * Take the user with the most cases, of that user the app with the most, and of that app the oldest case: an app that fires one condition
+ * after another, under any number of names, has cases of its own user removed. A case is spared as long as there are others, if another one of
+ * its users has few: otherwise the app that misses most would take the only record of another one with it. Never the last of the @n, the
+ * newest. NULL: no other is left.
  */
 static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 {
+	uint64_t equal = equal_share(each, n, by_bytes);
+	struct rank rank, first = { false, 0, 0 };
 	struct kept *ret = NULL;
 
-	for (size_t i = 0; i + 1 < n; i++)
-		if (!each[i].removed && (!ret || goes_first(&each[i], ret, by_bytes)))
+	for (size_t i = 0; i + 1 < n; i++) {
+		rank = kept_rank(&each[i], equal, by_bytes);
+		if (!each[i].removed && (!ret || rank_goes_first(&rank, &first))) {
 			ret = &each[i];
+			first = rank;
+		}
+	}
 	return ret;
 }
 
@@ -283,10 +365,13 @@ static void kept_remove(struct kept *k)
 {
 	remove_case(k->path);
 	k->removed = true;
-	k->of_user->n--;
-	k->of_app->n--;
-	k->of_user->bytes -= k->bytes;
-	k->of_app->bytes -= k->bytes;
+	kept_count(k, false);
+}
+
+static void kept_fini(struct kept *k)
+{
+	for (size_t i = 0; i < k->n_owners; i++)
+		free(k->owners[i].app);
 }
 
 unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
@@ -302,7 +387,9 @@ unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
 	each = calloc(n + 1, sizeof(*each));
 	for (size_t i = 0; each && i < n; i++) {
 		kept_read(&each[i], names[i]);
-		kept_count(each, i);
+		for (size_t j = 0; j < each[i].n_owners; j++)
+			owner_find_shares(&each[i].owners[j], each, i + 1);
+		kept_count(&each[i], true);
 		all += each[i].bytes;
 	}
 	while (each && (n - removed > keep || (bytes && all > bytes)) &&
@@ -312,7 +399,7 @@ unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
 		removed++;
 	}
 	for (size_t i = 0; each && i < n; i++)
-		free(each[i].app);
+		kept_fini(&each[i]);
 	free(each);
 	bsv_store_list_free(names, n);
 	return removed;

@@ -28,8 +28,9 @@ int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n,
 void bsv_store_list_free(char **names, size_t n);
 
 /*
- * Remove cases, until there are no more than @keep, in no more than @bytes (0: any number): each time the oldest one of the app with
- * most cases, of the user with most. Never the newest case. Returns how many.
+ * Remove cases, until there are no more than @keep, in no more than @bytes (0: any number): each time of the user with the most cases, of that
+ * user the app with the most, and of that app the oldest case. A case of several users or apps counts for each of them, and goes last if one
+ * of its users has no more than an equal share. Never the newest case. Returns how many.
  */
 unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes);
 

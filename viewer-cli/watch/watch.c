@@ -776,7 +776,8 @@ static bool has_enough(const struct watching *w)
 	return w->o->most && w->n_cases >= w->o->most;
 }
 
-static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX])
+/* @again: it was kept a short while ago, too, and removed since. */
+static void keep_case(struct watching *w, struct bsv_case *c, bool again, char path[PATH_MAX])
 {
 	struct bsa_err err = { "" };
 
@@ -785,7 +786,7 @@ static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX
 		return;
 	}
 	w->n_cases++;
-	w->repeats = 0;
+	w->repeats = again ? w->repeats + 1 : 0; /* more causes than cases fit must not keep a core busy either */
 	bsv_known_add(&w->known, c);
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 	tell_case(w, c, path);
@@ -799,16 +800,19 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 {
 	struct bsv_case c;
 	size_t place;
+	bool again;
 
 	if (bsv_case_read(&c, path, NULL) < 0) {
 		bsv_remove_tree(path);
 		return;
 	}
 	name_cause(&c);
+	again = bsv_known_find_new(&w->known, &c) == c.n_causes;
+	bsv_known_forget_removed(&w->known, &w->store, &c);
 	place = bsv_known_find_new(&w->known, &c);
 	if (place < c.n_causes) {
 		put_first(&c, place, path);
-		keep_case(w, &c, path);
+		keep_case(w, &c, again, path);
 	} else {
 		count_again(w, &c, bsv_known_case(&w->known, &c));
 		bsv_remove_tree(path);
