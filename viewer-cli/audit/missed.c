@@ -202,18 +202,11 @@ static char *culprit_text(const struct missed *m)
 static char *reason_text(const struct missed *m, bool shares_known)
 {
 	bsv_scoped_text *known = culprit_text(m);
-	const char *culprit = known ? known : "another app",
-		   *phrase = m->cause ? bsv_cause_of_miss(m->cause, shares_known) : NULL, *at;
+	const char *phrase = m->cause ? bsv_cause_of_miss(m->cause, shares_known) : NULL;
 
 	if (m->causes > 1)
-		return bsv_text(m->hogged || m->by_other ? "waiting while %s held the lane" : "waiting for %s",
-		                culprit);
-	if (!phrase)
-		return strdup("for a reason that is not known here");
-	at = strchr(phrase, '@');
-	if (!at)
-		return strdup(phrase);
-	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit, at + 1);
+		phrase = m->hogged || m->by_other ? "waiting while @ held the lane" : "waiting for @";
+	return phrase ? bsv_cause_with_culprit(phrase, known) : strdup("for a reason that is not known here");
 }
 
 /* ---- evidence ---- */

@@ -2,6 +2,7 @@
 #include "base/causes.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -101,6 +102,18 @@ const char *bsv_cause_of_miss(const char *cause, bool shares_known)
 	if (!shares_known && !strcmp(cause, "crowded_out"))
 		return "waiting while @ held the lane";
 	return i < N_CAUSES ? causes[i].miss : NULL;
+}
+
+char *bsv_cause_with_culprit(const char *phrase, const char *culprit)
+{
+	const char *at = strchr(phrase, '@');
+	char *text = NULL;
+
+	if (!at)
+		return strdup(phrase);
+	if (!culprit)
+		culprit = strstr(at, "of the same app") ? "work that is not known" : "another app";
+	return asprintf(&text, "%.*s%s%s", (int)(at - phrase), phrase, culprit, at + 1) < 0 ? NULL : text;
 }
 
 const char *bsv_cause_of_overhead(const char *cause, bool shares_known)

@@ -19,6 +19,9 @@ const char *bsv_cause_says(const char *cause);
  */
 const char *bsv_cause_of_miss(const char *cause, bool shares_known);
 
+/* @phrase with @culprit for its @; NULL: it is unknown. Owned by the caller. NULL: no memory. */
+char *bsv_cause_with_culprit(const char *phrase, const char *culprit);
+
 #define BSV_OWN_DOING "the app itself"
 
 /* Whose doing the cause is, where it is not an app's that held a lane: "the machine", "the service" or BSV_OWN_DOING. NULL: another, or unknown. */

@@ -157,16 +157,6 @@ void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row
 	bsv_diagnosing_add(d, cause);
 }
 
-/* @phrase with @culprit for its @; owned by the caller. */
-static char *phrase_with_culprit(const char *phrase, const char *culprit)
-{
-	const char *at = strchr(phrase, '@');
-
-	if (!at)
-		return strdup(phrase);
-	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit ? culprit : "another app", at + 1);
-}
-
 static char *budget_of(const struct bsv_rows *row, const char *cause)
 {
 	int64_t budget = bsv_diagnosing_number(row, "budget_ns", -1), run = bsv_diagnosing_number(row, "run_ns", -1);
@@ -186,7 +176,7 @@ static char *miss_sentence(const struct bsv_rows *row, const char *victim, const
 		 gone = (uint64_t)bsv_diagnosing_number(row, "n_persistent", 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], late[BSV_DURATION_TEXT];
 	int64_t worst = bsv_diagnosing_number(row, "worst_ns", -1);
-	bsv_scoped_text *why = phrase_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
 	bsv_scoped_text *budget = budget_of(row, cause);
 	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
 	bsv_scoped_text *persistent = gone ? bsv_text("; %s answered as persistent", bsv_count(b, gone)) : strdup("");
