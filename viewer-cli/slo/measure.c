@@ -133,7 +133,9 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 		return r;
 	holes = bsv_rows_get(rows, 0, 0);
 	c->open_ended = bsv_rows_get(rows, 1, 0);
-	c->vanished = c->open_ended || !c->executions ? most : most >= 0 && most < holes ? most : holes;
+	if (bsv_rows_get(rows, 2, 0) > 0)
+		most = -1;
+	c->vanished = c->open_ended || !c->executions || most < 0 || most < holes ? most : holes;
 	return 0;
 }
 
