@@ -20,6 +20,7 @@ enum { A, B }; /* apps, each with a model */
 /* ---- a recording ---- */
 
 static const struct bsa_replay_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ADVISE, 1 };
+static const struct bsa_replay_rules by_priority = { NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, NNB_DEADLINES_ADVISE, 1 };
 
 static void begin(struct bsv_past *p, size_t n_apps)
 {
@@ -334,6 +335,39 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 	bsv_past_fini(&p);
 }
 
+/* Each of B's calls makes room for a frame once, and gets the lane again 20 ms late: on an idle machine that takes no time. */
+static void a_lane_that_is_handed_over_again_depends_on_the_load_too(void **state)
+{
+	struct bsv_whatif_change change = { .rules = by_priority };
+	struct bsv_group_figures figures[2];
+	uint64_t recorded = 0, least = UINT64_MAX;
+	struct bsv_past p;
+	struct bsv_past_times *t = &p.hands;
+
+	(void)state;
+	begin(&p, 2);
+	p.length = 41 * 100 * MS;
+	for (unsigned i = 0; i < 40; i++) {
+		call(&p, B, (i + 1) * 100 * MS, 6 * MS, (i + 1) * 100 * MS + 47 * MS, 0);
+		call(&p, A, (i + 1) * 100 * MS + 2 * MS, MS, (i + 1) * 100 * MS + 24 * MS, 0);
+		p.calls[p.n_calls - 1].priority = 2;
+		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
+		t->ns[i] = 20 * MS;
+	}
+	for (unsigned part = 1; part <= BSV_PARTS; part++)
+		t->first[part] = t->n;
+	p.models[B].step_ns = MS;
+	assert_true(bsv_past_chains(&p));
+	for (unsigned seed = 0; seed < BSV_DRAWS; seed++) {
+		assert_true(bsv_draw(&p, &change, seed, figures));
+		recorded = seed ? recorded : figures[B].p50_ns;
+		least = figures[B].p50_ns < least ? figures[B].p50_ns : least;
+	}
+	assert_true(recorded > 46 * MS && recorded < 48 * MS); /* 6 and 1 to run, and twice 20 */
+	assert_true(least < 9 * MS);
+	bsv_past_fini(&p);
+}
+
 /* ---- certainty ---- */
 
 /* @late of 320 calls missed, of the last ones or spread over the time; 1 ms each, and late ones 2. */
@@ -533,6 +567,7 @@ int main(void)
 		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
 		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
 		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
+		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(the_front_is_what_no_other_beats),

@@ -9,12 +9,13 @@
  */
 #include "whatif/draws.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
-enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
+enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = BSV_SEEDS - 1 };
 enum { SILENT_OF = 3 /* replays: in one of them a thread of a single call submits no other; in the others at once */ };
 enum { LOAD_ORDER = 7 /* the order of loads over the seeds: not that of the moods of the first models */ };
 #define MOOD 0.15
@@ -35,6 +36,7 @@ struct draw {
 	struct cursor *cursors;
 	struct bsv_blocked *blocked; /* by group */
 	struct bsv_group_figures *figures;
+	uint64_t *hands; /* owned: past->hands.ns under this load; NULL: there are none, or no memory */
 	uint64_t seed, block_ns;
 	double load;
 	bool failed;
@@ -202,9 +204,9 @@ static void fill_hands(const struct draw *d, uint32_t chain, uint64_t place, uin
 	if (!hands->n)
 		return;
 	ret->next_wake = (uint32_t)one_near(d, hands, at, draw_number(d, chain, place, 3));
-	ret->wakes = hands->ns;
+	ret->wakes = d->hands;
 	ret->n_wakes = (uint32_t)hands->n;
-	ret->wake_ns = under_load(d, hands->ns[ret->next_wake++]);
+	ret->wake_ns = d->hands[ret->next_wake++];
 }
 
 /* @at: about when. */
@@ -215,17 +217,18 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 	const struct bsv_past_model *m = &d->past->models[c->model];
 	const struct bsv_group_change *change = change_of(d, c->model);
 
-	*ret = (struct bsa_replay_call){ .deadline = BSA_REPLAY_NEVER,
-		                         .send_ns = under_load(d, known_or(c->send_ns, 0)),
-		                         .ready_ns = under_load(d, way_near(d, chain, i, READY)),
-		                         .answer_ns = under_load(d, way_near(d, chain, i, ANSWER)),
-		                         .fail_ns = d->past->chains[chain].fails ? way_near(d, chain, i, FAIL) : 0,
-		                         .run_ns = run_of(d, chain, i),
-		                         .app = m->app,
-		                         .model = c->trial ? (uint32_t)d->past->n_models
-		                                           : c->model, /* nothing is known of a trial */
-		                         .priority = change->priority ? (uint32_t)change->priority - 1 : c->priority,
-		                         .tag = (uint32_t)(c - d->past->calls) };
+	*ret = (struct bsa_replay_call){
+		.deadline = BSA_REPLAY_NEVER,
+		.send_ns = under_load(d, known_or(c->send_ns, 0)),
+		.ready_ns = under_load(d, way_near(d, chain, i, READY)),
+		.answer_ns = under_load(d, way_near(d, chain, i, ANSWER)),
+		.fail_ns = d->past->chains[chain].fails ? under_load(d, way_near(d, chain, i, FAIL)) : 0,
+		.run_ns = run_of(d, chain, i),
+		.app = m->app,
+		.model = c->trial ? (uint32_t)d->past->n_models : c->model, /* nothing is known of a trial */
+		.priority = change->priority ? (uint32_t)change->priority - 1 : c->priority,
+		.tag = (uint32_t)(c - d->past->calls)
+	};
 	ret->step_ns = step_of(d, m, ret->run_ns);
 	fill_hands(d, chain, place, at, ret);
 }
@@ -440,6 +443,17 @@ static struct bsa_replay_model *known_models(const struct draw *d)
 	return models;
 }
 
+/* Owned by the caller. NULL: there are none, or no memory. */
+static uint64_t *hands_under_load(const struct draw *d)
+{
+	const struct bsv_past_times *hands = &d->past->hands;
+	uint64_t *ret = hands->n ? malloc(hands->n * sizeof(*ret)) : NULL;
+
+	for (size_t i = 0; ret && i < hands->n; i++)
+		ret[i] = under_load(d, hands->ns[i]);
+	return ret;
+}
+
 /* @ret_blocked: by group, for the caller to free; also after a failure. */
 static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
                          struct bsv_group_figures *ret, struct bsv_blocked **ret_blocked)
@@ -461,12 +475,16 @@ static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_ch
 	struct bsa_replay_source source = { .next = next_call, .done = call_done, .held = lane_held, .arg = &d };
 	bool played;
 
+	assert(seed < BSV_SEEDS);
+	d.hands = hands_under_load(&d);
 	replay.rules.deadlines %= 3; /* unknown: there are none */
 	memset(ret, 0, past->n_groups * sizeof(*ret));
-	played = d.cursors && d.blocked && models && bsa_replay_run(&replay, &source) && !d.failed;
+	played = d.cursors && d.blocked && models && (d.hands || !past->hands.n) && bsa_replay_run(&replay, &source) &&
+	         !d.failed;
 	for (size_t i = 0; d.blocked && i < past->n_groups; i++)
 		conclude_group(&d.blocked[i], &ret[i]);
 	free(models);
+	free(d.hands);
 	free(d.cursors);
 	*ret_blocked = d.blocked;
 	return played;

@@ -21,6 +21,8 @@ struct bsv_group_change {
 	uint64_t earlier_ns; /* submitted so much earlier */
 };
 
+enum { BSV_SEEDS = 11 /* seeds are below it; a prime, so that over all of them each model gets each speed once */ };
+
 struct bsv_whatif_change {
 	struct bsa_replay_rules rules;
 	uint64_t step_ns; /* the longest there is between two checkpoints; 0: as it was */
@@ -35,7 +37,7 @@ struct bsv_group_figures {
 };
 
 /*
- * One replay. @change NULL: as recorded. @seed 0 draws nothing: each call runs as long as it did. @ret has room for all groups. False: no
+ * One replay. @change NULL: as recorded. @seed 0 draws nothing: each call runs as long as it did; @seed below BSV_SEEDS. @ret has room for all groups. False: no
  * memory.
  */
 bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,

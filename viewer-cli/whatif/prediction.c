@@ -1,6 +1,7 @@
 /* prediction.c -- see prediction.h. */
 #include "whatif/prediction.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,6 +11,8 @@ enum {
 };
 
 #define LATENCY_MOST 1e18 /* ns: more is absurd */
+
+static_assert((int)BSV_DRAWS <= (int)BSV_SEEDS, "each replay has a seed of its own");
 
 /* ---- replays ---- */
 

@@ -1,6 +1,7 @@
 /* trials.c -- one recording, replayed under many changes. */
 #include "whatif/trials.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,8 @@ enum {
 
 #define REPLAYED_MOST UINT64_C(50000000) /* executions in all: then there are fewer draws */
 enum { DRAWS_LEAST = 1 };
+
+static_assert((int)BSV_TRIAL_DRAWS <= (int)BSV_SEEDS, "each replay has a seed of its own");
 
 /* ---- whose is the hurry ---- */
 
