@@ -319,7 +319,7 @@ static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
 		                            .sight = sight_read(rows, 15) };
 }
 
-/* The work that apps had, as parts of a WITH. Owned; all NULL: nothing was read. */
+/* The work that apps had, as parts of a WITH. parts: owned; NULL: not read yet. */
 struct work_sql {
 	char *parts; /* referred and apps_with_more */
 	bool mixed;  /* an app had, or may have had, work of several priorities */
@@ -341,8 +341,8 @@ static char *work_as_values(const char *referred, const char *apps_with_more)
 }
 
 /*
- * SQLite compiles a part of a WITH again wherever another part names it, and the verdict would name these, which look at executions, a hundred times:
- * 0.1 s. So they are read first, and the verdict is given their rows, unless there are many.
+ * SQLite compiles a part of a WITH again wherever another part names it. The verdict names these parts a hundred times, and each scans executions; preparing
+ * it took 0.1 s. So this reads their rows first, and the verdict is given the rows, unless there are many.
  */
 static int read_work(struct work_sql *ret, const struct bsv_input *input, const char *hidden, struct bsa_err *err)
 {

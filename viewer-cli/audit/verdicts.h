@@ -83,7 +83,7 @@ struct bsv_fairness_facts {
 };
 
 struct bsv_starvation_facts {
-	int64_t episodes, max_gap_ns; /* episodes: those that are starvation whatever the runs that were lost took */
+	int64_t episodes, max_gap_ns; /* episodes that are certain: starvation for any duration of the lost runs */
 	int64_t recorded;             /* episodes by the runs that were recorded, as reports count them */
 	int64_t unsure_ns;            /* longest wait that is or is not starvation, depending on runs that were lost */
 	int64_t native_ns;            /* longest time for which an execution of a native service was not on a cpu */

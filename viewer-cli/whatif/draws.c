@@ -66,7 +66,7 @@ static double mood_of(const struct draw *d, uint32_t group)
 	return 1 + MOOD * (2 * (double)(rank - 1) / (MOODS - 1) - 1);
 }
 
-/* How many times as long as in the recording threads wait for a cpu, from not at all to LOAD_MOST times: the same for all models. */
+/* The factor of all waits for a cpu, the same for all models: 0 to LOAD_MOST. */
 static double load_of(uint64_t seed)
 {
 	double rank = seed ? 2 * (double)(seed * LOAD_ORDER % (MOODS + 1) - 1) / (MOODS - 1) - 1 : 0;
@@ -74,7 +74,7 @@ static double load_of(uint64_t seed)
 	return rank > 0 ? 1 + rank * (LOAD_MOST - 1) : 1 + rank;
 }
 
-/* A wake-up or a way that took @ns: what an idle machine needs, and the rest, which is due to the load. */
+/* A wake-up or a way that took @ns: the load scales the part beyond what an idle machine needs. */
 static uint64_t under_load(const struct draw *d, uint64_t ns)
 {
 	return ns > IDLE_WAY_NS && ns < LONGEST_RUN_NS ? IDLE_WAY_NS + (uint64_t)((double)(ns - IDLE_WAY_NS) * d->load)
@@ -94,7 +94,7 @@ static const struct bsv_past_call *call_at(const struct draw *d, const struct bs
 {
 	int64_t n = (int64_t)chain->n;
 
-	if (i < 0 || i >= n) /* seldom: a division is slow */
+	if (i < 0 || i >= n) /* a division is slow, and rarely needed */
 		i = (i % n + n) % n;
 	return &d->past->calls[chain->calls[i]];
 }

@@ -66,7 +66,7 @@ static unsigned random_below(uint64_t *state, unsigned n)
 	return (unsigned)((*state >> 33) % n);
 }
 
-/* How many times each block is in the replicate; with fewer blocks some neighbours are in it together. */
+/* Draw blocks with replacement; @weights counts how often each is in the replicate. If @blocks < BSV_BLOCKS, neighbours form one block. */
 static void draw_blocks(unsigned weights[BSV_BLOCKS], unsigned blocks, uint64_t *state)
 {
 	unsigned together = BSV_BLOCKS / blocks;

@@ -82,7 +82,7 @@ struct bsv_past {
 	struct bsv_past_chain *chains;
 	char **apps; /* their names */
 	int64_t *app_ids;
-	struct bsv_past_times hands;  /* from when a lane was left until who had waited for it ran there */
+	struct bsv_past_times hands;  /* from the release of a lane until the next waiting execution ran on it */
 	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t room_calls, room_chains;

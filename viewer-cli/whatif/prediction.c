@@ -55,7 +55,7 @@ static double lane_time(const struct bsv_prediction *p, const struct bsv_group_f
 	return sum;
 }
 
-/* @part: of the fewest executions that a percentile needs, one in so many are enough. */
+/* @part: divides the least number of executions that a percentile needs. */
 static double figure_of(const struct bsv_prediction *p, const struct bsv_group_figures *all, size_t i,
                         enum bsv_figure figure, unsigned part)
 {

@@ -1,8 +1,8 @@
 /*
  * prediction.h -- what would have become of a recording under other rules, and how certain that is.
  *
- * INTERVAL  The least and the greatest figure of all replays, where of each replay the range of a block bootstrap over time counts (noise.h); and
- *           further apart by how far the replay under the recorded rules is from what was recorded (of this group and figure): in points for
+ * INTERVAL  From the lowest to the highest bound of the block bootstraps over time of all replays (noise.h), and
+ *           wider by how far the replay under the recorded rules is from what was recorded (of this group and figure): in points for
  *           shares of calls and of lane time, and by a factor for latencies.
  */
 #ifndef BSV_WHATIF_PREDICTION_H
