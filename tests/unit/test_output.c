@@ -1,6 +1,7 @@
 /* test_output.c -- what an answer is written into: a file, whole or not at all; a pipe or a device, unless another user put it there. */
 #include "export/output.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -18,6 +19,24 @@ enum { STRANGER = 65534 };
 
 static char directory[64], path[PATH_MAX];
 
+/* What another user does in the moment in which the entry of the directory is looked at. */
+static void (*before_look)(void), (*after_look)(void);
+
+/* Instead of the C library's. */
+int lstat(const char *name, struct stat *ret)
+{
+	int r, error;
+
+	if (before_look)
+		before_look();
+	r = fstatat(AT_FDCWD, name, ret, AT_SYMLINK_NOFOLLOW);
+	error = errno;
+	if (after_look)
+		after_look();
+	errno = error;
+	return r;
+}
+
 static int make_directory(void **state)
 {
 	(void)state;
@@ -32,6 +51,7 @@ static int remove_directory(void **state)
 	static const char *const names[] = { "out", "other", "fifo" };
 
 	(void)state;
+	before_look = after_look = NULL;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
 		unlink(path);
@@ -64,6 +84,7 @@ static void a_file_is_replaced_and_a_link_to_another_file_too(void **state)
 	(void)state;
 	snprintf(other, sizeof(other), "%s/other", directory);
 	fd = open(other, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
 	assert_int_equal(symlink(other, path), 0);
 	assert_int_equal(bsv_output_write(path, writes_hello, NULL, NULL), 0);
 	assert_int_equal(fstat(fd, &st), 0);
@@ -128,6 +149,52 @@ static void a_link_of_another_user_to_a_device_is_refused(void **state)
 	assert_int_equal(bsv_output_write(path, writes_hello, NULL, NULL), BSA_E_ENV);
 }
 
+static void remove_entry(void)
+{
+	assert_int_equal(unlink(path), 0);
+}
+
+static void link_to_other_file(void)
+{
+	char other[PATH_MAX];
+
+	unlink(path);
+	snprintf(other, sizeof(other), "%s/other", directory);
+	assert_int_equal(symlink(other, path), 0);
+}
+
+/* A pipe is at first what the answer is to be written to; the other file must keep its text. */
+static void expect_other_file_kept(void)
+{
+	char other[PATH_MAX], text[8] = "";
+	int fd, r;
+
+	snprintf(other, sizeof(other), "%s/other", directory);
+	fd = open(other, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, "precious", 8), 8);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	r = bsv_output_write(path, writes_hello, NULL, NULL);
+	assert_int_equal(pread(fd, text, 8, 0), 8);
+	close(fd);
+	assert_memory_equal(text, "precious", 8);
+	assert_int_equal(r, BSA_E_ENV);
+}
+
+static void a_pipe_that_is_gone_when_its_owner_is_asked_for_is_not_written(void **state)
+{
+	(void)state;
+	before_look = remove_entry;
+	after_look = link_to_other_file;
+	expect_other_file_kept();
+}
+
+static void a_pipe_that_becomes_a_link_before_it_is_opened_is_not_written(void **state)
+{
+	(void)state;
+	after_look = link_to_other_file;
+	expect_other_file_kept();
+}
+
 int main(void)
 {
 #define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
@@ -137,6 +204,8 @@ int main(void)
 		IN_DIRECTORY(a_link_of_ones_own_to_a_pipe_of_another_user_is_written),
 		IN_DIRECTORY(a_pipe_of_another_user_is_refused),
 		IN_DIRECTORY(a_link_of_another_user_to_a_device_is_refused),
+		IN_DIRECTORY(a_pipe_that_is_gone_when_its_owner_is_asked_for_is_not_written),
+		IN_DIRECTORY(a_pipe_that_becomes_a_link_before_it_is_opened_is_not_written),
 	};
 
 	alarm(60); /* a writer that waits for a reader fails the test */

@@ -86,18 +86,27 @@ static int output_done(struct output *o, const char *name, struct bsa_err *err)
 	return 0;
 }
 
-/*
- * A device or a pipe is written as it is. Not a pipe that another user has put there, or a link to one: that user would read what is
- * written, or never read, so that the writer waits. The entry of the directory counts, and not what it leads to: the pipe behind
- * /dev/stdout may belong to whoever called sudo.
- */
-static int output_is_special(const char *name, struct bsa_err *err)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
-	struct stat entry, target;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
-	if (stat(name, &target) || S_ISREG(target.st_mode))
+/*
+ * A device or a pipe is written as it is: *target is what special_open must find there. Refuse a pipe, a device or a link that another user has
+ * created: that user would read what is written, or never read, so that the writer waits. The owner of the entry of the directory
+ * counts, and not the owner of what it leads to: the pipe behind /dev/stdout may belong to whoever called sudo.
+ */
+static int output_is_special(const char *name, struct stat *target, struct bsa_err *err)
+{
+	struct stat entry;
+
+	if (stat(name, target) || S_ISREG(target->st_mode))
 		return false;
-	if (!lstat(name, &entry) && entry.st_uid && entry.st_uid != geteuid() && !S_ISDIR(target.st_mode))
+	if (lstat(name, &entry))
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	if (!S_ISLNK(entry.st_mode) && !is_same_file(&entry, target))
+		return bsa_fail(err, BSA_E_ENV, "%s was replaced just now; try again", name);
+	if (entry.st_uid && entry.st_uid != geteuid() && !S_ISDIR(target->st_mode))
 		return bsa_fail(err, BSA_E_ENV, "%s is no regular file and belongs to another user; give another name",
 		                name);
 	return true;
@@ -111,7 +120,7 @@ static int special_fd(const char *name)
 	int fd;
 
 	for (int ms = 0;; ms += LOOK_MS) {
-		fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+		fd = open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd >= 0 || errno != ENXIO || ms >= READER_MS)
 			return fd;
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
@@ -119,10 +128,11 @@ static int special_fd(const char *name)
 }
 
 /*
- * Opens a device or a pipe. Not blocking at first, because to open a pipe that nobody reads would wait forever. A reader that ends must be an error of
+ * Opens @target, a device or a pipe. Another user who can write to its directory may have replaced it since it was looked at, by a link to a file of
+ * this user: so opening truncates nothing, and what is open is compared with it. Not blocking at first, because to open a pipe that nobody reads would wait forever. A reader that ends must be an error of
  * the write, and not a signal that ends this process without a word.
  */
-static int special_open(struct output *o, const char *name, struct bsa_err *err)
+static int special_open(struct output *o, const char *name, const struct stat *target, struct bsa_err *err)
 {
 	struct stat st;
 	int fd = special_fd(name);
@@ -131,7 +141,11 @@ static int special_open(struct output *o, const char *name, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_ENV, "%s is a pipe that no program reads; start its reader first", name);
 	if (fd < 0)
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
-	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+	if (fstat(fd, &st) || !is_same_file(&st, target)) {
+		close(fd);
+		return bsa_fail(err, BSA_E_ENV, "%s was replaced just now; try again", name);
+	}
+	if (S_ISFIFO(st.st_mode))
 		signal(SIGPIPE, SIG_IGN);
 	fcntl(fd, F_SETFL, 0);
 	o->to = fdopen(fd, "w");
@@ -144,17 +158,18 @@ bool bsv_output_is(const char *a, const char *b)
 {
 	struct stat as, bs;
 
-	return !stat(a, &as) && !stat(b, &bs) && as.st_dev == bs.st_dev && as.st_ino == bs.st_ino;
+	return !stat(a, &as) && !stat(b, &bs) && is_same_file(&as, &bs);
 }
 
 int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa_err *err)
 {
 	__attribute__((cleanup(output_fini))) struct output o = { 0 };
-	int r = output_is_special(name, err);
+	struct stat target;
+	int r = output_is_special(name, &target, err);
 
 	if (r < 0)
 		return r;
-	r = r ? special_open(&o, name, err) : output_open(&o, name, err);
+	r = r ? special_open(&o, name, &target, err) : output_open(&o, name, err);
 	if (r >= 0)
 		r = writes(ctx, o.to, err);
 	if (r >= 0 && *o.path)
