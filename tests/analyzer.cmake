@@ -20,6 +20,8 @@ endfunction()
 # ---- decode: and both decoders over the same traces ----
 nnb_test(test_decode unit unit/test_decode.c)
 target_link_libraries(test_decode PRIVATE bsa_decode ctf_writer)
+nnb_test(test_discover unit unit/test_discover.c)
+target_link_libraries(test_discover PRIVATE bsa_decode)
 nnb_parts(decoders analyzer/decoders.c)
 target_link_libraries(decoders PUBLIC bsa_decode ctf_writer)
 add_executable(decoders_agree analyzer/decoders_agree.c)

@@ -81,13 +81,18 @@ static int is_trace(struct search *s, const char *path)
 {
 	char *metadata = NULL;
 	struct stat st;
-	int is;
+	int r;
 
 	if (asprintf(&metadata, "%s/metadata", path) < 0)
 		return no_memory(s);
-	is = !stat(metadata, &st) && S_ISREG(st.st_mode);
+	if (!stat(metadata, &st))
+		r = S_ISREG(st.st_mode);
+	else if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		r = 0;
+	else
+		r = bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", metadata, strerror(errno));
 	free(metadata);
-	return is;
+	return r;
 }
 
 static int look_at(struct search *s, const char *path, unsigned depth);
