@@ -77,16 +77,19 @@ int64_t nnb__window_slide(int32_t scheme, uint32_t in, uint32_t filter, int32_t 
 
 /* ---- reading a view ---- */
 
-/* The number of elements, saturating. */
+/* The number of elements, saturating; 0 if a dimension is 0, however large the others are. */
 static inline uint64_t nnb__shape_elements(const struct nnb_shape *s)
 {
+	bool overflows = false;
 	uint64_t n = 1;
 
 	assert(s->rank <= NNB_RANK_MAX);
-	for (uint32_t d = 0; d < s->rank; d++)
-		if (__builtin_mul_overflow(n, s->dims[d], &n))
-			return UINT64_MAX;
-	return n;
+	for (uint32_t d = 0; d < s->rank; d++) {
+		if (s->dims[d] == 0)
+			return 0;
+		overflows = __builtin_mul_overflow(n, s->dims[d], &n) || overflows;
+	}
+	return overflows ? UINT64_MAX : n;
 }
 
 static inline const struct nnb_shape *nnb__in(const struct nnb__op_view *v, uint32_t k)

@@ -3,6 +3,7 @@
  * execution is.
  */
 #include "model/cost.h"
+#include "model/ops.h"
 #include "unit/device_helpers.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -89,6 +90,30 @@ static void what_is_beyond_counting_is_the_largest_number(void **state)
 	nnb_model_free(m);
 }
 
+/* Whichever dimension is 0, nothing is computed, even if those before it are beyond counting. */
+static void a_shape_with_a_dimension_of_0_has_no_elements(void **state)
+{
+	const uint32_t side = UINT32_MAX;
+	struct nnb_model *m = pool_model(4, 2, 3);
+	struct graph g;
+	uint64_t none;
+
+	(void)state;
+	graph_of(&g, m);
+	g.shapes[m->outputs[0]] = (struct nnb_shape){ .rank = 4, .known = true };
+	none = nnb__operation_cost(&g.seen, 0, g.shapes);
+	assert_true(none < SECOND);
+	for (int zero = 0; zero < 4; zero++) {
+		struct nnb_shape shape = { .rank = 4, .dims = { side, side, side, side }, .known = true };
+
+		shape.dims[zero] = 0;
+		assert_int_equal(nnb__shape_elements(&shape), 0);
+		g.shapes[m->outputs[0]] = shape;
+		assert_int_equal(nnb__operation_cost(&g.seen, 0, g.shapes), none);
+	}
+	nnb_model_free(m);
+}
+
 static void a_model_beyond_the_limit_is_not_prepared(void **state)
 {
 	struct nnb_device *d = open_device("null");
@@ -168,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_grows_with_shapes),
 		cmocka_unit_test(what_is_beyond_counting_is_the_largest_number),
+		cmocka_unit_test(a_shape_with_a_dimension_of_0_has_no_elements),
 		cmocka_unit_test(a_model_beyond_the_limit_is_not_prepared),
 		cmocka_unit_test(an_execution_beyond_the_limit_does_not_begin),
 		cmocka_unit_test(every_operation_has_a_cost),
