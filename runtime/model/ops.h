@@ -71,7 +71,8 @@ int nnb__wide_window(const struct nnb__op_view *view, struct nnb_window *ret, ui
 
 /*
  * The number of outputs of a window of @filter cells that slides by @stride over @in cells and their padding. The scheme
- * SAME determines the padding: it is written to @head and @tail. -1: the filter is larger than the padded input.
+ * SAME determines the padding: it is written to @head and @tail. -1: the filter is larger than the padded input. With SAME that
+ * never happens: 0 cells have 0 outputs, for every operation that has this scheme.
  */
 int64_t nnb__window_slide(int32_t scheme, uint32_t in, uint32_t filter, int32_t stride, uint32_t *head, uint32_t *tail);
 

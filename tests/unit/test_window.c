@@ -20,7 +20,7 @@ struct bench {
 
 static bool is_pool(enum nnb_op op)
 {
-	return op != NNB_CONV_2D && op != NNB_DEPTHWISE_CONV_2D;
+	return op != NNB_CONV_2D && op != NNB_DEPTHWISE_CONV_2D && op != NNB_GROUPED_CONV_2D;
 }
 
 static struct nnb_shape shape(uint32_t n, uint32_t h, uint32_t w, uint32_t c)
@@ -122,6 +122,25 @@ static const struct row {
 	  { 0 },
 	  SCALARS(SAME, 1, 1, 2, 2, 0),
 	  { 0, 1, 0, 1, 1, 1, 2, 2, 1, 0 } },
+	{ "SAME: no rows give no rows",
+	  NNB_CONV_2D,
+	  { 0, 6 },
+	  { 3, 3 },
+	  SCALARS(SAME, 2, 3, 0),
+	  { 0, 1, 0, 0, 2, 3, 3, 3, 1, 0 } },
+	{ "SAME: no rows give no rows, in groups, too",
+	  NNB_GROUPED_CONV_2D,
+	  { 0, 6 },
+	  { 3, 3 },
+	  SCALARS(SAME, 2, 3, 1, 0, 0),
+	  { 0, 1, 0, 0, 2, 3, 3, 3, 1, 0 } },
+	{ "VALID: the filter is larger than no rows",
+	  NNB_GROUPED_CONV_2D,
+	  { 0, 6 },
+	  { 3, 3 },
+	  SCALARS(VALID, 2, 3, 1, 0, 0),
+	  { 0 },
+	  -EINVAL },
 	{ "SAME: 4 on 5 by 1 pads 1 and 2",
 	  NNB_CONV_2D,
 	  { 5, 5 },
