@@ -318,9 +318,42 @@ static int flush_pending(struct bsv_session *s, int pending, int writing, struct
 	return bsv_session_flush(s, err);
 }
 
+static int destruction_wait_ms; /* how long the end of a session was waited for */
+
+static enum lttng_error_code end_session(const char *name, struct lttng_destruction_handle **ret)
+{
+	(void)name;
+	*ret = NULL;
+	return LTTNG_OK;
+}
+
+static enum lttng_destruction_handle_status wait_for_end(struct lttng_destruction_handle *handle, int timeout_ms)
+{
+	(void)handle;
+	destruction_wait_ms = timeout_ms;
+	return LTTNG_DESTRUCTION_HANDLE_STATUS_TIMEOUT;
+}
+
+static enum lttng_destruction_handle_status say_no_result(const struct lttng_destruction_handle *handle,
+                                                          enum lttng_error_code *ret)
+{
+	(void)handle, (void)ret;
+	return LTTNG_DESTRUCTION_HANDLE_STATUS_INVALID;
+}
+
+static void free_no_end(struct lttng_destruction_handle *handle)
+{
+	(void)handle;
+}
+
 static void a_session_is_waited_for_as_long_as_LTTng_writes(void **state)
 {
-	static const struct bsv_lttng lttng = { .stop_tracing_no_wait = stop_at_once, .data_pending = is_pending };
+	static const struct bsv_lttng lttng = { .stop_tracing_no_wait = stop_at_once,
+		                                .data_pending = is_pending,
+		                                .destroy_session_ext = end_session,
+		                                .destruction_handle_wait_for_completion = wait_for_end,
+		                                .destruction_handle_get_result = say_no_result,
+		                                .destruction_handle_destroy = free_no_end };
 	char file[PATH_MAX];
 	struct bsv_session s = { .lttng = &lttng, .name = "a", .directory = directory, .limit_ms = 400 };
 	struct bsa_err err = { "" };
@@ -334,7 +367,12 @@ static void a_session_is_waited_for_as_long_as_LTTng_writes(void **state)
 	assert_int_equal(flush_pending(&s, INT_MAX, 3, &err), BSA_E_ENV);
 	assert_non_null(strstr(err.text, "LTTng holds recorded events back, and has written nothing to "));
 	assert_non_null(strstr(err.text, directory));
+	assert_non_null(strstr(err.text, " for 400.0 ms: "));
+	assert_non_null(strstr(err.text, "or an app stopped"));
 	assert_null(strchr(err.text, '\n'));
+	s.made = s.started = true;
+	assert_int_equal(bsv_session_stop(&s, &err), BSA_E_ENV);
+	assert_int_equal(destruction_wait_ms, 400); /* for the rest, no longer than before */
 	assert_int_equal(flush_pending(&s, INT_MAX, 0, &err), BSA_E_ENV);
 	assert_int_equal(n_asked, 1); /* it is known */
 	assert_int_equal(flush_pending(&s, 0, 0, &err), 0);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/screen.h"
 #include "record/packets.h"
 #include "record/scratch.h"
 
@@ -380,7 +381,12 @@ int bsv_session_check(const struct bsv_session *s, struct bsa_err *err)
 	return n < 0 ? session_failed(s, "find its session", n, err) : 0;
 }
 
-/* What is written is counted each second; a ring of files may keep its size for one look. */
+static uint64_t session_limit_ms(const struct bsv_session *s)
+{
+	return s->limit_ms ? s->limit_ms : BSV_SESSION_LIMIT_MS;
+}
+
+/* Sizes are read each second. A ring that overwrites a file can have the same size twice, so one look proves nothing. */
 struct progress {
 	uint64_t bytes, looked_at, grew_at;
 };
@@ -404,7 +410,8 @@ static bool is_stuck(struct progress *p, const char *directory, uint64_t limit_m
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };
-	const uint64_t limit_ms = s->limit_ms ? s->limit_ms : BSV_SESSION_LIMIT_MS;
+	const uint64_t limit_ms = session_limit_ms(s);
+	char limit[BSV_DURATION_TEXT];
 	struct progress progress = { .looked_at = bsv_now(), .grew_at = bsv_now() };
 	int r = s->lttng->stop_tracing_no_wait(s->name);
 
@@ -414,9 +421,10 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 		s->stuck = s->stuck || is_stuck(&progress, s->directory, limit_ms);
 		if (s->stuck)
 			return bsa_fail(err, BSA_E_ENV,
-			                "LTTng holds recorded events back, and has written nothing to %s for %" PRIu64
-			                " s: is the disk full or gone?",
-			                s->directory, limit_ms / 1000);
+			                "LTTng holds recorded events back, and has written nothing to %s for %s: is "
+			                "the disk full "
+			                "or gone, or an app stopped while it emits an event?",
+			                s->directory, bsv_duration(limit, (int64_t)limit_ms * 1000000));
 		nanosleep(&a_while, NULL);
 	}
 	s->stuck = false;
@@ -450,7 +458,7 @@ static int destroy_session(struct bsv_session *s, struct bsa_err *err)
 
 	if (code != LTTNG_OK)
 		return session_failed(s, "end the session", (int)code, err);
-	s->lttng->destruction_handle_wait_for_completion(handle, s->stuck ? BSV_SESSION_LIMIT_MS : -1);
+	s->lttng->destruction_handle_wait_for_completion(handle, s->stuck ? (int)session_limit_ms(s) : -1);
 	if (s->lttng->destruction_handle_get_result(handle, &code) == LTTNG_DESTRUCTION_HANDLE_STATUS_OK)
 		s->end = (int)code;
 	s->lttng->destruction_handle_destroy(handle);

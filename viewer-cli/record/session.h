@@ -59,8 +59,8 @@ int bsv_session_look(struct bsv_session *s, struct bsa_err *err);
 int bsv_session_check(const struct bsv_session *s, struct bsa_err *err);
 
 /*
- * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is left to write, and nothing was written for limit_ms. If
- * that was so before, another call does not wait again.
+ * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is left to write, and nothing was written for limit_ms.
+ * After such a failure, the next call fails at once while data is pending.
  */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
 
