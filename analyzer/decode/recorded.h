@@ -6,10 +6,10 @@
  *   session NAME    of LTTng, whose traces this is about
  *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends later
  *   scope_app, scope_pid, scope_service
- *                   what alone was asked for: an app by its name or uid, a process, the pid of a service (record/scope.h of the viewer)
+ *                   what the recording was limited to: an app by its name or uid, a process, the pid of a service (record/scope.h of the viewer)
  *   boottime NS     by how much CLOCK_BOOTTIME was ahead of that clock, from the beginning to the end; below 0: not always the same
  *
- * Other lines mean nothing here. A trace of another session, or another clock, is not meant.
+ * Ignore other lines, and the file for a trace of another session or clock.
  */
 #ifndef BSA_DECODE_RECORDED_H
 #define BSA_DECODE_RECORDED_H

@@ -171,7 +171,7 @@ static inline bool bsa_exec_is_trial(const struct bsa_exec *x)
 	return x->fact.path == BSA_PATH_PREPARE;
 }
 
-/* No app asks for a trial run, and none is answered. */
+/* A trial run has no request and no answer, so only the boundaries between them. */
 static inline bool bsa_exec_may_reach(const struct bsa_exec *x, enum bsa_boundary b)
 {
 	return !bsa_exec_is_trial(x) || (b >= BSA_ENQUEUED && b <= BSA_RUN_ENDED);

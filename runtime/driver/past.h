@@ -20,9 +20,9 @@ enum { NNB__PAST = 64 };
 
 struct nnb__past {
 	pthread_mutex_t lock;
-	uint64_t uses; /* of all kinds so far: the clock of the field used */
+	uint64_t uses; /* counts uses of all kinds */
 	struct {
-		uint64_t kind, cpu_ns, used; /* used: at the last use; 0: the place is free */
+		uint64_t kind, cpu_ns, used; /* used: value of uses at the last use; 0: the place is free */
 	} kinds[NNB__PAST];
 };
 

@@ -335,7 +335,7 @@ static bool attempt_that_is_held(struct attempt *a, uint64_t budget)
 	return held;
 }
 
-/* it was somebody else's fault. So it goes well later. */
+/* the driver was held, so the miss is transient: a retry succeeds. */
 static void a_deadline_that_passes_while_the_driver_waits_is_missed_for_now(void **state) /* */
 {
 	struct fixture *f = *state;
@@ -344,7 +344,7 @@ static void a_deadline_that_passes_while_the_driver_waits_is_missed_for_now(void
 	for (int way = 0; way < N_WAYS; way++) {
 		uint64_t budget = 25 * MS;
 		struct attempt a;
-		struct nnb_reason why;
+		struct nnb_reason why = { "" };
 
 		do {
 			a = (struct attempt){ .f = f, .way = (enum way)way, .how = ordinary };
@@ -387,13 +387,13 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* nobody's fault. So it never goes well, however often one tries; and with more time it does. */
+/* the budget is below the cost, so the miss is permanent, however often one tries; with more time it goes well. */
 static void a_deadline_that_nobody_could_keep_is_missed_for_good(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = heavy_model();
 	struct nnb_prepare how = ordinary;
-	struct nnb_reason why;
+	struct nnb_reason why = { "" };
 	uint64_t cost = UINT64_MAX;
 
 	for (int i = 0; i < 3; i++) {
@@ -420,7 +420,7 @@ static void an_advised_service_prepares_however_late(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_prepare how = ordinary;
-	struct nnb_reason why;
+	struct nnb_reason why = { "" };
 
 	assert_int_equal(nnb_client_info(f->client)->deadlines, NNB_DEADLINES_ADVISE);
 	save(f, f->adds, &ordinary);

@@ -16,8 +16,9 @@ struct bsv_daemon {
 };
 
 /*
- * Have one: liblttng-ctl says which of root's and the user's it is. One that is started ends with us, whatever ends us. It is in
- * a session of its own, which Ctrl-C does not reach. @kernel: one that is started loads the kernel tracer, if it can. BSA_E_ENV: none can be had.
+ * Use the running session daemon (liblttng-ctl chooses root's or the user's), or start one. A daemon started here ends with this process, whatever ends
+ * it. It is in a session of its own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if it can. BSA_E_ENV: there
+ * is none, and none can be started.
  */
 int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err);
 

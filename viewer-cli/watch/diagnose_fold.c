@@ -232,8 +232,8 @@ static void add_failed_rule(struct bsv_diagnosing *d, const struct window *w, co
 }
 
 /*
- * Also where the case alone cannot tell whether the rule failed, because events were lost after that time: the fold saw it fail, and the executions that
- * are known say where the time went.
+ * Run this even if the case cannot decide the rule, because events were lost after that time: the fold has seen it fail, and the known executions
+ * show where the time went.
  */
 static int find_verdict(struct verdict *ret, const struct bsv_diagnosing *d, struct window *w, struct bsa_err *err)
 {

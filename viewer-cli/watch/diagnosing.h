@@ -27,10 +27,10 @@ char *bsv_diagnosing_whose(const char *app, const char *model);
 int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const char *template, char *only,
                        struct bsa_err *err);
 
-/* bsv_case_add with the condition in hand. All texts of @cause are taken. */
+/* Add @cause to the case, with the condition that is diagnosed. All texts of @cause are taken. */
 void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause);
 
-/* Likewise, of the app, its user and the model in columns of @row. */
+/* The same; app, user and model are read from @row. */
 void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row, struct bsv_case_cause cause);
 
 /* @add for each row of @template. */

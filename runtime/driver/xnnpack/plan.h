@@ -7,7 +7,8 @@
  * neither, runs that take turns on it, preempted ones included, share one set, and runs side by side have one each. A run
  * that waits within an operation (nnb_look) keeps its set: meanwhile another run of the model has one of its own.
  *
- * Every function may be called from any thread. A frame has one user, from take to give.
+ * Every function may be called from any thread, but for nnbx_plans_init and nnbx_plans_fini: no other may run meanwhile. A frame has one user, from
+ * take to give.
  */
 #ifndef NNBX_PLAN_H
 #define NNBX_PLAN_H
@@ -72,7 +73,7 @@ void nnbx_plan_give(struct plans *plans, struct plan *plan);
 enum nnb_status nnbx_plan_frame_take(struct plan_frame **ret, struct plans *plans, struct plan *plan);
 void nnbx_plan_frame_give(struct plan_frame *frame);
 
-/* Give the frame a set, or take it away if it has one. */
+/* Take a set for the frame, which must have none. Give the frame's set back; a frame without a set is fine. */
 enum nnb_status nnbx_set_take(struct plan_frame *frame);
 void nnbx_set_give(struct plan_frame *frame);
 
