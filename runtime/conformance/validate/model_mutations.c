@@ -406,11 +406,11 @@ static void operand_add_writer(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++) {
+			/* Append a copy of operation i. Only its output k is an operand of the original; the other outputs are new. */
 			struct nnb_model *m = model_fresh(s);
 			struct nnb_operation op = m->operations[i];
 			uint32_t *outputs = malloc((op.n_outputs + (size_t)1) * sizeof(*outputs));
 
-			/* Append a copy of operation @i. Only its output @k is an operand of the original; the other outputs are new. */
 			abort_unless(outputs);
 			for (uint32_t o = 0; o < op.n_outputs; o++)
 				outputs[o] = o == k ? op.outputs[o] : operand_another(m, op.outputs[o]);
@@ -460,10 +460,10 @@ static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
 		o->scale = 0;
 	o->channel_dim = o->n_scales = o->scales_at = 0;
 	if (nnb_type_info(type)->by_channel) {
+		/* Add a scale of 1 for each slice of the first dimension. */
 		uint32_t n = m->operands[index].dims[0];
 		float *scales = calloc(n + (size_t)1, sizeof(*scales));
 
-		/* Add a scale of 1 for each slice of the first dimension. */
 		abort_unless(scales);
 		for (uint32_t i = 0; i < n; i++)
 			scales[i] = 1;

@@ -775,10 +775,10 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 	if (p->role == TRUTH)
 		abort_unless(nnb_model_value(m, index, &(uint8_t){ (uint8_t)p->ints[0] }, 1) == 0);
 	if (p->role == CHANNELS) {
+		/* A constant with one scale for each of its channels. */
 		uint32_t dim = m->operands[index].channel_dim, n = m->operands[index].dims[dim];
 		float scales[8];
 
-		/* A constant with one scale for each of its channels. */
 		abort_unless(n <= N_OF(scales));
 		for (uint32_t i = 0; i < n; i++)
 			scales[i] = p->number;

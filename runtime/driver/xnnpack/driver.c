@@ -177,7 +177,7 @@ static void xnnpack_run_end(void *run)
 /* Can all of a graph be run? The caller checks the subgraphs of IF and WHILE. */
 static bool claims_all(const struct nnb_graph *graph)
 {
-	for (uint32_t i = 0; i < graph->model->n_operations && nnbx_worked(STEP_UNITS); i++)
+	for (uint32_t i = 0; i < graph->model->n_operations && nnbx_worked(NNBX_STEP_UNITS); i++)
 		if (!nnbx_step_claims(graph, i))
 			return false;
 	return true;
@@ -325,7 +325,7 @@ static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct pre
 	enum nnb_status status = NNB_STATUS_NONE;
 
 	for (uint32_t i = 0; i < graph->model->n_operations; i++) {
-		if (!nnbx_worked(STEP_UNITS))
+		if (!nnbx_worked(NNBX_STEP_UNITS))
 			return NNB_STATUS_GENERAL_FAILURE;
 		if (!nnbx_step_claims(graph, i)) {
 			nnb_because(reason, "operation %u is not supported", i);

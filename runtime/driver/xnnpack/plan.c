@@ -64,7 +64,7 @@ static enum nnb_status set_fill(struct set *set, const struct plan_frame *f)
 	for (uint32_t i = 0; !status && i < f->plans->graph->model->n_operations; i++) {
 		struct site site = nnbx_plan_site(f, i);
 
-		if (!nnbx_worked(STEP_UNITS))
+		if (!nnbx_worked(NNBX_STEP_UNITS))
 			break;
 		status = nnbx_step_init(&set->steps[i], &site);
 	}
@@ -205,7 +205,7 @@ static uint64_t plan_measure(const struct plans *p, struct plan *plan)
 		struct site site = nnbx_site(p->graph, p->base, i, plan->shapes);
 		uint64_t bytes = nnbx_step_scratch(&site);
 
-		if (!nnbx_worked(STEP_UNITS))
+		if (!nnbx_worked(NNBX_STEP_UNITS))
 			return UINT64_MAX;
 		need = saturated_sum(need, nnbx_step_bytes(&site));
 		if (bytes > scratch)

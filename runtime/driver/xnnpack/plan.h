@@ -18,7 +18,7 @@
 #include "memory.h"
 #include "step.h"
 
-enum { STEP_UNITS = 100 /* to look at an operation (kernels/look.h) */ };
+enum { NNBX_STEP_UNITS = 100 /* to look at an operation (kernels/look.h) */ };
 
 /* All plans of a model. */
 struct plans {
