@@ -111,6 +111,13 @@ stop_service
 for name in whole stopped files ring; do end_session "$name"; done
 has whole 0
 for name in stopped files ring; do has_holes "$name"; done
+# An app may have come and gone while the session was stopped.
+echo 'p50 e2e <= 60s' >"$tmp/any.slo"
+checked() { status=0; "$burstscope" check --slo "$tmp/any.slo" "$tmp/$1.db" >"$tmp/said" 2>&1 || status=$?; }
+checked whole
+((status == 0)) || wrong "whole: check ends with $status: $(<"$tmp/said")"
+checked stopped
+((status == 3)) && grep -q 'an unknown number lost' "$tmp/said" || wrong "stopped: check ends with $status: $(<"$tmp/said")"
 
 # A stream's file, and its index: that there is a cpu before the last one is known without it.
 cp -r "$tmp/whole" "$tmp/gone"
