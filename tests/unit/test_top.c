@@ -149,16 +149,42 @@ static void nothing_known_is_said_so(void **state)
 
 	(void)state;
 	v.figures = &none;
-	shows(&v, "lag -; no event lost");
-	shows(&v, "no deadline missed in the last 5 s");
-	shows(&v, "(nothing was executed in the last seconds)\n");
+	shows(&v, "its own session, compact; lanes unknown\n");
+	shows(&v, "-/s; lanes - of -, - waiting; lag -; no loss seen yet\n");
+	shows(&v, "misses unknown: no event has arrived yet\n");
+	shows(&v, "(no execution of the last seconds has been seen)\n");
 	v.unheard = "no service has been heard";
-	shows(&v, "(nothing was executed in the last seconds)\nno service has been heard\n");
+	shows(&v, "(no execution of the last seconds has been seen)\nno service has been heard\n");
+}
+
+/* Without a switch timer executions that missed deadlines may be in LTTng's memory. */
+static void misses_that_are_held_back_are_not_denied(void **state)
+{
+	struct bsv_figures some = figures;
+	struct bsa_live_row met = rows[1];
+	struct bsv_view v = view();
+
+	(void)state;
+	some.n_rows = 0;
+	v.figures = &some;
+	v.held_back = true;
+	shows(&v, "-/s; lanes - of 2, - waiting; lag -; no loss seen yet\n"
+	          "misses in the last 5 s unknown: LTTng holds back events (no switch timer)\n");
+	shows(&v, "(no execution of the last seconds has been seen)\n");
+	some.n_rows = 1;
+	v.rows = &met;
+	shows(&v, "none of 600 executions seen missed a deadline; LTTng holds back newer ones\n");
+	v.held_back = false;
+	shows(&v, "no deadline missed in the last 5 s\n");
+	some.n_rows = 0;
+	shows(&v, "0/s; lanes 0.00 of 2, 0.00 waiting; lag 15.0 ms; no event lost\n"
+	          "no deadline missed in the last 5 s\n");
+	shows(&v, "(nothing was executed in the last seconds)\n");
 }
 
 static void an_idle_service_is_no_unheard_one(void **state)
 {
-	struct bsv_figures idle = { .n_rows = 0, .state.lanes = 2 };
+	struct bsv_figures idle = { .n_rows = 0, .state = { .until = SECOND, .lanes = 2 } };
 	struct bsv_view v = view();
 
 	(void)state;
@@ -342,6 +368,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(figures_are_those_of_the_window),
 		cmocka_unit_test(nothing_known_is_said_so),
+		cmocka_unit_test(misses_that_are_held_back_are_not_denied),
 		cmocka_unit_test(an_idle_service_is_no_unheard_one),
 		cmocka_unit_test(what_makes_figures_less_is_said),
 		cmocka_unit_test(nothing_is_wider_or_higher_than_the_screen),

@@ -359,7 +359,11 @@ static void make_first(const struct bsv_view *v, const struct bsa_live_row *all,
 	const struct bsa_live_state *s = &v->figures->state;
 
 	(void)all;
-	fprintf(to, "burstscope top: %s; %u %s", v->source, s->lanes, bsv_plural(s->lanes, "lane", "lanes"));
+	fprintf(to, "burstscope top: %s; ", v->source);
+	if (s->lanes)
+		fprintf(to, "%u %s", s->lanes, bsv_plural(s->lanes, "lane", "lanes"));
+	else
+		fputs("lanes unknown", to); /* a service has one at least, and reports how many */
 	if (v->app)
 		fprintf(to, "; app %s alone", v->app);
 	if (v->paused)
@@ -376,30 +380,56 @@ static uint64_t lag_of(const struct bsv_view *v)
 	return v->now > s->until ? v->now - s->until : 0;
 }
 
+/* No execution was seen, and events of executions may exist that were not read yet: then zeros are no figures. */
+static bool nothing_known(const struct bsv_view *v, const struct bsa_live_row *all)
+{
+	return !all->executions && (v->held_back || !v->figures->state.until);
+}
+
 static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
 	const struct bsa_live_state *s = &v->figures->state;
-	char each[CELL], lag[CELL];
+	bool unknown = nothing_known(v, all);
+	char each[CELL] = "-", held[CELL] = "-", waiting[CELL] = "-", lanes[CELL] = "-", lag[CELL];
 
-	number_text(each, rate_of(v, all->executions));
+	if (!unknown) {
+		number_text(each, rate_of(v, all->executions));
+		snprintf(held, sizeof(held), "%.2f", part_of_window(v, all->run_ns));
+		snprintf(waiting, sizeof(waiting), "%.2f", part_of_window(v, all->queue_ns));
+	}
+	if (s->lanes)
+		snprintf(lanes, sizeof(lanes), "%u", s->lanes);
 	duration_text(lag, lag_of(v));
-	fprintf(to, "%s/s; lanes %.2f of %u, %.2f waiting; lag %s; ", each, part_of_window(v, all->run_ns), s->lanes,
-	        part_of_window(v, all->queue_ns), lag);
+	fprintf(to, "%s/s; lanes %s of %s, %s waiting; lag %s; ", each, held, lanes, waiting, lag);
 	if (s->lost_events || s->lost_packets)
 		fprintf(to, "LOST %" PRIu64 " events, %" PRIu64 " packets", s->lost_events, s->lost_packets);
 	else
-		fputs("no event lost", to);
+		fputs(unknown ? "no loss seen yet" : "no event lost", to);
+}
+
+/* The line about misses while none was seen. */
+static void make_no_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
+{
+	if (nothing_known(v, all) && v->held_back)
+		fprintf(to, "misses in the last %d s unknown: LTTng holds back events (no switch timer)",
+		        BSA_LIVE_SECONDS);
+	else if (nothing_known(v, all))
+		fputs("misses unknown: no event has arrived yet", to);
+	else if (v->held_back)
+		fprintf(to, "none of %" PRIu64 " executions seen missed a deadline; LTTng holds back newer ones",
+		        all->executions);
+	else
+		fprintf(to, "no deadline missed in the last %d s", BSA_LIVE_SECONDS);
 }
 
 static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
 	uint64_t explained = 0;
 
-	(void)v;
 	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
 		explained += all->by_cause[k];
 	if (!all->missed) {
-		fprintf(to, "no deadline missed in the last %d s", BSA_LIVE_SECONDS);
+		make_no_misses(v, all, to);
 		return;
 	}
 	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %d s:", all->missed, all->executions, BSA_LIVE_SECONDS);
@@ -440,7 +470,9 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++)
 		print_row(o, list[i]);
 	if (!n && (!o->v->height || o->lines < o->v->height - keys))
-		put_line(o, BSV_FAINT, "(nothing was executed in the last seconds)");
+		put_line(o, BSV_FAINT,
+		         nothing_known(o->v, &all) ? "(no execution of the last seconds has been seen)"
+		                                   : "(nothing was executed in the last seconds)");
 	if (!n && !o->v->figures->state.lanes && o->v->unheard && (!o->v->height || o->lines < o->v->height - keys))
 		put_line(o, BSV_UNSURE_PAINT, o->v->unheard);
 	if (keys) {
