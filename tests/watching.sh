@@ -144,6 +144,7 @@ whole()
 	for each in cases/2*; do
 		[[ $each != *.half ]] || continue
 		[[ -s $each/trace.db && -s $each/report.html && -d $each/trace/ust ]] || wrong "$each is not whole: $(ls "$each")"
+		! grep -qF '.half/trace.db' "$each/report.html" || wrong "$each/report.html names the database of the unfinished case"
 		"$json_schema" "$schema" "$each/case.json" >why 2>&1 || wrong "$each/case.json is not as its schema has it: $(tail -n 3 why)"
 	done
 }

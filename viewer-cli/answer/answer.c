@@ -455,7 +455,7 @@ static int print_json(FILE *to, const struct bsv_answer *a, const struct part *p
 	fprintf(to, "{\"schema_version\":%d,", BSV_ANSWER_VERSION);
 	bsv_json_field(to, "command", a->call->command->name);
 	fputc(',', to);
-	bsv_json_field(to, "input", a->input ? a->input->path : NULL);
+	bsv_json_field(to, "input", a->input ? a->input->known_as : NULL);
 	json_coverage(to, a->input);
 	fputs(",\n", to);
 	if (n)

@@ -88,6 +88,8 @@ struct bsv_call {
 	size_t n_before; /* operands before a `--`; n_operands, if there is none */
 	FILE *to;        /* stream that the answer is printed to; NULL: the standard output. Borrowed */
 	unsigned most;   /* number of rows of each part of the answer; 0: no limit */
+	/* path by which the answer names the input, which will be renamed to it; NULL: the path of the input. Borrowed */
+	const char *known_as;
 };
 
 struct bsv_command {

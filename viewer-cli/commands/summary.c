@@ -720,7 +720,7 @@ static int summary_run(const struct bsv_call *call, struct bsa_err *err)
 		return r;
 	s.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
 	s.answer = bsv_answer_new(call, &s.input);
-	s.operand = shell_word(call->operands[0]);
+	s.operand = shell_word(call->known_as ? call->known_as : call->operands[0]);
 	if (!s.answer || !s.operand)
 		return bsv_no_memory(err);
 	r = read_verdicts(&s, err);

@@ -534,7 +534,8 @@ static int input_read(struct bsv_input *input, const char *name, const struct bs
 	if (r < 0)
 		return r;
 	input->path = strdup(path);
-	r = input->path ? bsa_db_open(&input->db, path, err) : bsv_no_memory(err);
+	input->known_as = strdup(call->known_as ? call->known_as : path);
+	r = input->path && input->known_as ? bsa_db_open(&input->db, path, err) : bsv_no_memory(err);
 	if (r >= 0)
 		bsa_db_own_queries(input->db, true);
 	if (r >= 0)
@@ -566,13 +567,14 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 	if (input->executions)
 		return 0;
 	return bsa_fail(err, BSA_E_INPUT, "%s contains no executions; were the events of a service or an app recorded?",
-	                input->path);
+	                input->known_as);
 }
 
 void bsv_input_close(struct bsv_input *input)
 {
 	bsa_db_close(input->db);
 	free(input->path);
+	free(input->known_as);
 	free(input->scope);
 	free(input->with);
 	free(input->with_groups);

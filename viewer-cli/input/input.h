@@ -10,7 +10,8 @@
 
 struct bsv_input {
 	struct bsa_db *db;
-	char *path; /* path of the database */
+	char *path;     /* path of the database */
+	char *known_as; /* path by which an answer names the database, see struct bsv_call */
 	struct bsv_coverage coverage;
 	int64_t began, ended;  /* start and end of the recording: the first event of any trace, and the last */
 	int64_t executions;    /* number of executions in the recording */

@@ -54,7 +54,8 @@ static int ask_command(const struct making *m, const struct bsv_command *command
 		                 .n_operands = second ? 2 : 1,
 		                 .n_before = second ? 2 : 1,
 		                 .to = to,
-		                 .most = ROWS_MOST };
+		                 .most = ROWS_MOST,
+		                 .known_as = about == m->input.path ? m->call->known_as : NULL };
 
 	call.common.quiet = true;
 	call.asked.format = BSV_JSON;
@@ -106,8 +107,12 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 	struct making m = { .call = call, .wanted = wanted };
 	int r = bsv_input_open(&m.input, input, call, err);
 
-	if (r >= 0 && wanted->compare)
-		r = bsv_input_open(&m.other, wanted->compare, call, err);
+	if (r >= 0 && wanted->compare) {
+		struct bsv_call other = *call;
+
+		other.known_as = NULL;
+		r = bsv_input_open(&m.other, wanted->compare, &other, err);
+	}
 	m.asked = (struct bsv_report_asked){ .title = wanted->title,
 		                             .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
 		                             .other = wanted->compare ? &m.other : NULL,

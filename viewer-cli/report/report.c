@@ -64,7 +64,7 @@ static void write_head(struct writing *w)
 	      "name=\"color-scheme\" "
 	      "content=\"light dark\">\n<title>",
 	      w->to);
-	write_text(w->to, w->asked->title ? w->asked->title : w->input->path);
+	write_text(w->to, w->asked->title ? w->asked->title : w->input->known_as);
 	fputs(" - burstscope</title>\n<style>", w->to);
 	fwrite(bsv_page_style, 1, bsv_page_style_size, w->to);
 	fputs("</style>\n</head>\n", w->to);
@@ -152,9 +152,9 @@ static void write_about(struct writing *w)
 	fputs("<script type=\"application/json\" id=\"about\">{\"version\":", w->to);
 	bsv_page_text(w->to, BURSTSCOPE_VERSION);
 	fputs(",\"title\":", w->to);
-	bsv_page_text(w->to, w->asked->title ? w->asked->title : w->input->path);
+	bsv_page_text(w->to, w->asked->title ? w->asked->title : w->input->known_as);
 	fputs(",\"database\":", w->to);
-	bsv_page_text(w->to, w->input->path);
+	bsv_page_text(w->to, w->input->known_as);
 	write_causes(w->to);
 	if (w->asked->other) {
 		fputs(",\"other\":", w->to);

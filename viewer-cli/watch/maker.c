@@ -40,10 +40,24 @@ static int import_trace(const char *directory, const char *database, struct bsa_
 	return bsv_import_apart(&wanted, &imported, err);
 }
 
-/* The page is about the time of the case: of a quiet cpu the buffers may hold what happened hours ago. */
-static int make_page(const struct bsv_case *c, const char *database, const char *page, struct bsa_err *err)
+/* The path of the database when the case is finished: of NAME.half/trace.db, NAME/trace.db. */
+static int final_path(const char *directory, const char *name, char ret[PATH_MAX], struct bsa_err *err)
 {
-	struct bsv_call call = { .command = &bsv_report_command, .common.quiet = true };
+	const size_t n = strlen(directory), half = strlen(BSV_CASE_HALF);
+	bool is_half = n > half && !strcmp(directory + n - half, BSV_CASE_HALF);
+	bsv_scoped_text *final = strndup(directory, is_half ? n - half : n);
+
+	return final ? path_in(final, name, ret, err) : bsv_no_memory(err);
+}
+
+/*
+ * The timeline and the charts of the page are about the time of the case: of a quiet cpu the buffers may hold what happened hours ago. Its
+ * commands name the database by @known_as, because a reader copies them when the case is finished.
+ */
+static int make_page(const struct bsv_case *c, const char *database, const char *known_as, const char *page,
+                     struct bsa_err *err)
+{
+	struct bsv_call call = { .command = &bsv_report_command, .common.quiet = true, .known_as = known_as };
 	const struct bsv_report_wanted wanted = { .output = page, .title = c->summary };
 	bsv_scoped_input input = { .db = NULL };
 	int64_t from;
@@ -70,13 +84,15 @@ static void not_explained(struct bsv_case *c, const char *why)
 
 static int make_case(struct bsv_case *c, const char *directory)
 {
-	char database[PATH_MAX], page[PATH_MAX];
+	char database[PATH_MAX], known_as[PATH_MAX], page[PATH_MAX];
 	struct bsa_err err = { "" };
 	bool met = true;
 	int r = path_in(directory, "trace.db", database, &err);
 
 	if (r >= 0)
 		r = path_in(directory, "report.html", page, &err);
+	if (r >= 0)
+		r = final_path(directory, "trace.db", known_as, &err);
 	if (r >= 0 &&
 	    access(database, F_OK)) /* of a session at a relay daemon there is no trace, but a database at once */
 		r = import_trace(directory, database, &err);
@@ -86,7 +102,7 @@ static int make_case(struct bsv_case *c, const char *directory)
 		return NOTHING;
 	if (r < 0)
 		not_explained(c, err.text);
-	else if (make_page(c, database, page, &err) < 0 && !c->why)
+	else if (make_page(c, database, known_as, page, &err) < 0 && !c->why)
 		c->why = bsv_text("there is no page of it: %s", err.text);
 	c->bytes = bsv_directory_bytes(directory);
 	return bsv_case_write(c, directory, &err) < 0 ? NOT_EXPLAINED : MADE;
