@@ -404,6 +404,7 @@ async function strangers() {
 		JSON.parse(readFileSync('part.held', 'utf8')).rows[0].held);
 	equal('a part: its executions', await b.value('[...Array(burstscope.world.executions.n).keys()].map((i) => burstscope.world.executions.id.get(i))'), JSON.parse(readFileSync('part.wanted', 'utf8')).rows.map((row) => Number(row.id)).sort((x, y) => x - y));
 	equal('a part: it says what is about all', await b.value("document.querySelector('#in-findings .trust').textContent.includes('these findings are about the whole recording')"), true);
+	equal('a part: so does its headline', await b.value("/^In the whole recording: [a-z0-9]/.test(document.querySelector('#in-findings .headline').textContent)"), true);
 	await open('many');
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));

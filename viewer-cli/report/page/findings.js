@@ -26,7 +26,7 @@ function trustOf(summary, about) {
 
 	return make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '), said,
 		`. ${count(c.events ?? 0)} events${trust ? ` of ${count(trust.n_executions)} executions` : ''}.`,
-		about.part ? ' The timeline and charts show the part that was asked for (--where, --from, --to); these findings are about the whole recording.' : '');
+		about.part ? ' The timeline and charts show the part that was asked for (--where, --from, --to, or the time of a case); these findings are about the whole recording.' : '');
 }
 
 /** A word and a colour for the result of an audit, grey where there was nothing to judge; for misses, from what it says. @param {any} row @returns {[string, string]} */
@@ -164,7 +164,9 @@ export function fillFindings(place, summary, about, prefix = '') {
 	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, about, prefix)))] : [];
 	const missed = missedOf(summary), said = [...missed, ...list].map((part) => part.textContent).join(' '), rest = [auditsOf(summary), ...(costs.length ? [costsOf(costs, wrong.length > 0, prefix)] : [])];
 
-	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)), ...missed, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf([trust, ...rest].map((part) => part.textContent).join(' '), said));
+	const headline = headlineOfAll(summary), of = about.part ? `In the whole recording: ${headline[0].toLowerCase()}${headline.slice(1)}` : headline;
+
+	place.append(make('h3', { class: 'headline' }, of), ...missed, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf([trust, ...rest].map((part) => part.textContent).join(' '), said));
 }
 
 /** What stands behind the first screen: each audit in a line, and the rules of the verdicts. @param {HTMLElement} place @param {any} summary */
