@@ -318,6 +318,32 @@ async function hands() {
 	equal('the command exports the span', statSync('part.pftrace').size > 100, true);
 	equal('selected: each figure', rows.map((r) => [r[0], ...r.slice(1).map((v, i) => (v === 'null' ? null : i === 5 ? Math.round(1e6 * v) / 1e6 : Number(v)))]).sort(([x], [y]) => (x < y ? -1 : 1)),
 		wanted.spans.map((s) => [s.app, s.n, s.missed, s.answered, s.p50, s.p99, s.lane]));
+	equal('submitted then, by the bins of the overview: at least, at most', await b.value(`(() => { const w = burstscope.world, begins = Array.from({ length: w.executions.n }, (_, i) => w.executions.began.get(i));
+		return [[10e6, 40e6], [0, w.length], [12345678, 12345679], [w.length / 4, w.length / 2]].every(([from, to]) => { const [least, most] = w.submittedIn(from, to), n = begins.filter((at) => at >= from && at < to).length; return least <= n && n <= most && (n < 50 || least > n / 2); }); })()`), true);
+	const said = "document.getElementById('found').textContent", end = await b.value('burstscope.world.length');
+	await b.value("location.hash = '#t=40s..50s'");
+	await b.until(`${said}.startsWith('Nothing of that span was recorded: the recording is from 0.000 ms to ')`);
+	equal('nothing is selected after the end', await b.value("[burstscope.timeline.selection, document.getElementById('selection').children.length]"), [null, 0]);
+	await b.value("location.hash = '#t=10ms..50s'");
+	await b.until(`${said}.startsWith('Selected is what was recorded of that span')`);
+	equal('selected up to the end', await b.value('burstscope.timeline.selection'), [10e6, end]);
+	execFileSync('sh', ['-c', (await b.value("document.querySelector('#selection code').textContent")).replace(/^burstscope/, process.argv[3])], { stdio: 'ignore' });
+	await b.value("location.hash = '#t=-2s..-1s'");
+	await b.until('burstscope.timeline.selection === null');
+	equal('nothing is selected before the begin', await b.value(said).then((text) => text.startsWith('Nothing of that span')), true);
+	await b.value("location.hash = '#t=-2s..10ms'");
+	await b.until('burstscope.timeline.selection');
+	equal('selected from the begin', await b.value('burstscope.timeline.selection'), [0, 10e6]);
+	await b.value("location.hash = '#t=4s..1ms'");
+	await b.until(`${said}.startsWith('A span is written with units') && !burstscope.timeline.selection`);
+	await b.value("location.hash = '#t=10ms..20ms'");
+	await b.until('burstscope.timeline.selection');
+	await b.value("location.hash = '#t=1.2..1.4'");
+	await b.until(`${said}.startsWith('A span is written with units') && !burstscope.timeline.selection`);
+	await b.value("location.hash = '#t=10ms..40ms'");
+	await b.until(`${said} === '' && burstscope.timeline.selection`);
+	await b.value('burstscope.timeline.select(10e6, 10e6 + 200)');
+	execFileSync('sh', ['-c', (await b.value("document.querySelector('#selection code').textContent")).replace(/^burstscope/, process.argv[3])], { stdio: 'ignore' });
 	equal('something was selected', wanted.spans.length > 0 && wanted.spans.some((s) => s.lane > 0), true);
 	await b.value('burstscope.timeline.select(0, 0); burstscope.timeline.show(0, burstscope.world.length)');
 	for (const [key, moved] of [['w', 'burstscope.timeline.to - burstscope.timeline.from < burstscope.world.length'], ['d', 'burstscope.timeline.from > 0'], ['0', 'burstscope.timeline.to - burstscope.timeline.from === burstscope.world.length']]) {
@@ -340,6 +366,20 @@ async function hands() {
 	equal('a folded table', await b.value(`(() => { const body = document.querySelector('tbody.folded'), n = () => [...body.rows].filter((r) => r.offsetHeight).length, few = n();
 		body.querySelector('button').click(); return n() > few && few === 13; })()`), true);
 	equal('complaints of all that', b.complaints(), []);
+}
+
+/** A link to a section leads there, though what is above it comes later; a reader who has done something is left alone. */
+async function sections() {
+	const counting = `const own = Element.prototype.scrollIntoView; globalThis.landed = 0; Element.prototype.scrollIntoView = function (...how) { landed++; own.apply(this, how); };`;
+	const frames = 'new Promise((resolve) => { let n = 4; const next = () => (n-- ? requestAnimationFrame(next) : resolve(landed)); next(); })';
+
+	for (const [name, section] of [['camera', 'fairness'], ['compare', 'compare']]) {
+		await open(name, { hash: `#${section}`, before: counting });
+		await b.value(frames);
+		equal(`${name}: a link to ${section}`, await b.value(`Math.abs(document.getElementById('${section}').getBoundingClientRect().top) < 60`), true);
+	}
+	await open('camera', { hash: '#fairness', before: `${counting} const mark = performance.mark.bind(performance); performance.mark = (...what) => { if (what[0] === 'first-picture') dispatchEvent(new Event('wheel')); return mark(...what); };` });
+	equal('a reader who scrolls is left alone', await b.value(frames), 0);
 }
 
 /** Looks at what the page shows at three sizes and in two themes, which differ in colours alone. */
@@ -409,6 +449,13 @@ async function strangers() {
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));
 	equal('apps without a row of their own', await b.value('[burstscope.timeline.apps.length, /^\\d+ others$/.test(burstscope.timeline.apps[15].name), burstscope.overview.apps_all > 1e5, burstscope.world.apps.size < 1e5]'), [16, true, true, true]);
+	await b.value('burstscope.timeline.select(0, burstscope.world.length)');
+	equal('a part of many: what is said of a span', await b.value(`(() => { const [first, second, note] = document.querySelectorAll('#selection table, #selection > .note'), n = (text) => Number(text.replace(/\\D/g, ''));
+		const [, here, all] = /; only ([\\d\u202f]+) of the (?:[\\d\u202f]+ to )?([\\d\u202f]+) executions that were submitted are here$/.exec(first.caption.firstChild.textContent) ?? [];
+		const heads = (t) => [...t.querySelectorAll('th button')].map((b) => b.textContent).slice(-6);
+		return [n(here) === [...first.tBodies[0].rows].reduce((sum, r) => sum + Number(r.cells[1]?.dataset.value ?? 0), 0), n(all) === burstscope.overview.all, heads(first), heads(second).slice(-5), note.textContent.startsWith('This page has ')]; })()`),
+	[true, true, ['executions here', 'missed', 'answered here', 'p50 of these', 'p99 of these', 'lane of these'], ['executions here', 'missed', 'answered here', 'p50 of these', 'p99 of these'], true]);
+	equal('a part of many: charts', await b.value("document.getElementById('latency-charts').lastChild.textContent.startsWith('Of the ')"), true);
 	await othersAgree();
 	equal('each app that the page refers to has a name', await b.value(`[...Array(burstscope.world.executions.n).keys()].every((i) => burstscope.world.appName(burstscope.world.executions.app_id.get(i)) !== 'unknown app')`), true);
 	equal('a long table says where the rest is', await b.value("document.getElementById('fairness').textContent.includes(`The first 500 rows; all of them: burstscope fairness 'many.db'`)"), true);
@@ -447,6 +494,12 @@ async function beside() {
 	equal('they move together', a, other);
 	await b.value('burstscope.comparison.b.timeline.select(1e6, 4e6)');
 	equal('a span of both', await b.value("burstscope.comparison.a.timeline.selection.join() === burstscope.comparison.b.timeline.selection.join() && document.querySelectorAll('#compare [aria-live] tbody tr').length > 0"), true);
+	await b.value('burstscope.comparison.b.world.thinned = true; burstscope.comparison.b.timeline.select(1e6, 5e6)');
+	equal('a span of both, where B is not whole', await b.value("(({ caption, tHead }) => [/; only \\d+ of the [\\d to]+ executions that were submitted in B are here$/.test(caption.firstChild.textContent), ...[...tHead.querySelectorAll('button')].map((head) => head.textContent)])(document.querySelector('#compare [aria-live] table'))"),
+		[true, 'app', 'executions a', 'executions b here', 'missed a', 'missed b', 'p50 a', 'p50 b of these', 'p99 a', 'p99 b of these', 'lane a', 'lane b of these']);
+	await b.value('burstscope.comparison.b.world.thinned = false');
+	await b.value('burstscope.comparison.b.timeline.select(burstscope.comparison.b.world.length + 1e6, burstscope.comparison.b.world.length + 2e6)');
+	equal('nothing is selected after the end of B', await b.value('burstscope.comparison.b.timeline.selection'), null);
 	await b.value('burstscope.comparison.b.pick(0)');
 	equal('an execution of B', await b.value("document.querySelectorAll('#compare article:not([hidden])').length"), 1);
 	const id = await b.value('burstscope.comparison.b.world.executions.id.get(1)');
@@ -505,7 +558,7 @@ if (process.argv[2] === 'dump') {
 	dump(process.argv[3], process.argv[4]);
 } else {
 	try {
-		for (const part of process.argv[4] ? [() => figures(process.argv.slice(4))] : [figures, hands, keys, shapes, strangers, beside, disordered, spoilt])
+		for (const part of process.argv[4] ? [() => figures(process.argv.slice(4))] : [figures, hands, keys, sections, shapes, strangers, beside, disordered, spoilt])
 			await part();
 	} catch (why) {
 		failures++;

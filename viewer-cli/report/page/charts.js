@@ -183,6 +183,8 @@ export function drawLatency(place, world) {
 		figureOf('99th percentile over time', `99th percentiles in ${WINDOWS} windows. ${percentiles}`, (c) => drawCourse(c, groups, world)),
 		figureOf('Mean time in each phase', 'Phases stacked; the table below has their percentiles', (c) => drawPhases(c, groups, world))),
 	keyOf(phases.map((name, i) => ({ name, place: placeOfPhase(i) }))));
+	if (world.thinned)
+		place.append(make('p', { class: 'note' }, `${world.part()} The table below is of all.`));
 }
 
 /** How far each app was behind its share, window by window. @param {HTMLCanvasElement} canvas @param {any} world @param {number[]} apps */

@@ -2,7 +2,7 @@
 // and differences with their intervals, as burstscope diff answers.
 import { drawDistribution, figureOf } from './charts.js';
 import { fit, ink, onOtherColours, places } from './draw.js';
-import { selectionOf, showExecution } from './execution.js';
+import { countHereOf, executionsIn, markedIn, selectionOf, showExecution } from './execution.js';
 import { fillFindings } from './findings.js';
 import { duration, scaled, shown, time } from './format.js';
 import { jsonOf, percentile } from './data.js';
@@ -191,13 +191,20 @@ const columnsOfBoth = [{ name: 'app', class: 'text' }, ...['n_executions', 'n_mi
 /** The same span of both, an app a row. @param {Side} a @param {Side} b @param {number} from @param {number} to */
 function selectedInBoth(a, b, from, to) {
 	/** @type {Map<string, any>} */
-	const rows = new Map();
+	const rows = new Map(), parts = [];
+	let columns = columnsOfBoth;
 
-	for (const [side, letter] of /** @type {[Side, string][]} */ ([[a, 'a'], [b, 'b']]))
-		for (const row of selectionOf(side.world, side.timeline.apps, side.timeline.lanes, from, to, { heldBy, percentile }))
+	for (const [side, letter] of /** @type {[Side, string][]} */ ([[a, 'a'], [b, 'b']])) {
+		const selected = selectionOf(side.world, side.timeline.apps, side.timeline.lanes, from, to, { heldBy, percentile });
+
+		for (const row of selected)
 			rows.set(row.app, { app: row.app, ...rows.get(row.app), [`n_executions_${letter}`]: row.n_executions, [`n_missed_${letter}`]: row.n_missed, [`p50_${letter}_ns`]: row.p50_ns,
 				[`p99_${letter}_ns`]: row.p99_ns, [`lane_${letter}_percent`]: row.lane_percent });
-	return tableOf(`From ${time(from)} to ${time(to)} in both: what was submitted`, columnsOfBoth, [...rows.values()]);
+		if (side.world.thinned)
+			parts.push(`${countHereOf(side.world, executionsIn(selected), from, to)} in ${side.letter}`);
+		columns = columns.flatMap((c) => (c.name.includes(`_${letter}`) ? markedIn(side.world, [c]) : [c]));
+	}
+	return tableOf(`From ${time(from)} to ${time(to)} in both: what was submitted${parts.length ? `; only ${parts.join(', and ')} are here` : ''}`, columns, [...rows.values()]);
 }
 
 export class Comparison {
@@ -241,19 +248,20 @@ export class Comparison {
 		const distributions = distributionsOf(this.first, this.world);
 
 		if (distributions)
-			this.charts.append(make('h3', {}, 'Latency of what both ran: the share of executions that took at most so long; A a line, B dashed'), distributions);
+			this.charts.append(make('h3', {}, 'Latency of what both ran: the share of executions that took at most so long; A a line, B dashed'), distributions,
+				...this.sides.flatMap(({ letter, world }) => (world.thinned ? [make('p', { class: 'note' }, `${letter}: ${world.part()}`)] : [])));
 	}
 
 	/** What an address asks for that begins with b-. @param {string} what exec or t @param {string} value @returns {string} what there is to say of it */
 	follow(what, value) {
 		const { b } = this, index = what === 'exec' ? this.world.indexOf(Number(value)) : -1;
 
-		if (what === 't')
-			b.timeline.showSpan(value);
-		else if (index >= 0)
+		const said = what === 't' ? b.timeline.showSpan(value) : index >= 0 ? '' : `Execution ${value} of B is not in this page.`;
+
+		if (index >= 0)
 			b.pick(index, false);
 		b.view.scrollIntoView();
-		return what === 't' || index >= 0 ? '' : `Execution ${value} of B is not in this page.`;
+		return said;
 	}
 
 	/** @param {Side} side that was moved */

@@ -1,6 +1,6 @@
 // execution.js -- one execution: its phases to scale, who held the lanes while it waited, and why its deadline was missed.
 import { placeOfPhase, places, swatchOf } from './draw.js';
-import { count, duration, noShorter, quoted, time } from './format.js';
+import { count, duration, noShorter, quoted, said, time } from './format.js';
 import { lowerBound, phases } from './data.js';
 import { copyButton, keyOf, make, tableOf } from './tables.js';
 
@@ -117,7 +117,7 @@ export function showExecution(place, world, lanes, index, database) {
 	const holders = until > enqueued ? holdersOf(world, lanes, began + enqueued, began + until) : [];
 
 	if (holders.length)
-		place.append(tableOf('Who held lanes while it waited for the first time', holderColumns, holders));
+		place.append(tableOf(`Who held lanes while it waited for the first time${world.thinned ? ', of the executions in this page' : ''}`, holderColumns, holders));
 	if (world.causes) {
 		const causes = causesOf(world, id);
 
@@ -165,7 +165,7 @@ export function selectionOf(world, apps, lanes, from, to, tools) {
 }
 
 /** The same by app and model, those with the most executions first. @param {any} world @param {import('./timeline.js').App[]} apps @param {number} from @param {number} to @param {any} tools percentile */
-export function modelsOf(world, apps, from, to, tools) {
+function modelsOf(world, apps, from, to, tools) {
 	return apps.flatMap((app) => {
 		/** @type {Map<string, number[]>} */
 		const lists = new Map();
@@ -185,5 +185,32 @@ export function modelsOf(world, apps, from, to, tools) {
 const figureColumns = [{ name: 'n_executions', class: 'count' }, { name: 'n_missed', class: 'count' }, { name: 'n_answered', class: 'count' }, { name: 'p50_ns', class: 'duration' },
 	{ name: 'p99_ns', class: 'duration' }];
 
-export const selectionColumns = [{ name: 'app', class: 'text' }, ...figureColumns, { name: 'lane_percent', class: 'percent' }];
-export const modelColumns = [{ name: 'app', class: 'text' }, { name: 'model', class: 'text' }, ...figureColumns];
+const selectionColumns = [{ name: 'app', class: 'text' }, ...figureColumns, { name: 'lane_percent', class: 'percent' }];
+const modelColumns = [{ name: 'app', class: 'text' }, { name: 'model', class: 'text' }, ...figureColumns];
+
+/** @columns of figures of executions; where @world has not all, they say so, but for misses, which are all there. @param {any} world @param {any[]} columns */
+export function markedIn(world, columns) {
+	return world.thinned ? columns.map((c) => (c.class === 'text' || c.name.startsWith('n_missed') ? c : { ...c, head: `${said(c.name)}${c.name.startsWith('n_') ? ' here' : ' of these'}` })) : columns;
+}
+
+/** "64 of the 250 to 262 executions that were submitted": how many of them are in the page, and were. @param {any} world @param {number} here @param {number} from @param {number} to */
+export function countHereOf(world, here, from, to) {
+	const [least, most] = world.submittedIn(from, to).map((/** @type {number} */ n) => Math.max(n, here));
+
+	return `${count(here)} of the ${least < most ? `${count(least)} to ` : ''}${count(most)} executions that were submitted`;
+}
+
+/** @param {any[]} rows */
+export function executionsIn(rows) {
+	return rows.reduce((n, row) => n + row.n_executions, 0);
+}
+
+/** What was submitted from @from to @to, by app and by model; and of what these figures are, where the page has not all. @param {any} world @param {import('./timeline.js').App[]} apps @param {any[]} lanes @param {number} from @param {number} to @param {any} tools heldBy, percentile */
+export function tablesOfSpan(world, apps, lanes, from, to, tools) {
+	const rows = selectionOf(world, apps, lanes, from, to, tools), here = countHereOf(world, executionsIn(rows), from, to);
+	const title = `From ${time(from)} to ${time(to)}, ${duration(to - from)}: what was submitted, and who had the lanes${world.thinned ? `; only ${here} are here` : ''}`;
+	const note = `This page has ${here} then: all that missed their deadlines, and a part of the others. So "missed" is of all, other counts are the least that there were, and percentiles and shares of the lanes are of these executions only: see Method.`;
+
+	return [tableOf(title, markedIn(world, selectionColumns), rows), tableOf(`The same by app and model${world.thinned ? ', of the executions that are here' : ''}`, markedIn(world, modelColumns), modelsOf(world, apps, from, to, tools)),
+		...(world.thinned ? [make('p', { class: 'note' }, note)] : [])];
+}

@@ -4,8 +4,8 @@ import { answersOf, jsonOf, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, interferenceMatrix, missesMatrix, worstOf } from './charts.js';
 import { onOtherColours } from './draw.js';
 import { fillAudits, fillFindings } from './findings.js';
-import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
-import { count, duration, quoted, sentence, shown, time } from './format.js';
+import { showExecution, tablesOfSpan } from './execution.js';
+import { count, duration, quoted, sentence, shown } from './format.js';
 import { copyButton, fill, learnCauses, make, tableOf, titled } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
@@ -101,7 +101,7 @@ function fillMethod(about, overview) {
 		make('p', {}, 'Links: ', make('code', {}, '#exec=ID'), ' shows an execution, ', make('code', {}, '#t=1.2s..1.4s'), ' a span.',
 			...(about.other ? [' Of B: ', make('code', {}, '#b-exec=ID'), ', ', make('code', {}, '#b-t=1.2s..1.4s'), '.'] : [])));
 	if (overview.stride > 1)
-		byId('in-method').append(make('p', {}, `Of ${count(overview.all)} executions this page has ${count(overview.shown)}: all that missed a deadline, those that causes, preemptions, inversions and waits of missed ones name, and one in ${overview.stride} of the others. Tables and the overview strip are of all. --max-size makes the page larger.`));
+		byId('in-method').append(make('p', {}, `Of ${count(overview.all)} executions this page has ${count(overview.shown)}: all that missed a deadline, those that causes, preemptions, inversions and waits of missed ones name, and one in ${overview.stride} of the others. Tables and the overview strip are of all. The charts of latency, and what is said of a span or of who held lanes, are of the executions in this page. --max-size makes the page larger.`));
 }
 
 /** Lets the browser show what there is. */
@@ -116,6 +116,9 @@ class Page {
 		this.world = /** @type {any} */ (new World(this.overview));
 		const answers = answersOf();
 
+		this.touched = false; // by the reader, who may have scrolled
+		for (const kind of ['wheel', 'touchmove', 'pointerdown', 'keydown'])
+			addEventListener(kind, () => { this.touched = true; }, { once: true, passive: true });
 		learnCauses(this.about.causes);
 		fillFirst(answers, this.about, this.overview);
 		byId('legend').append(...legendOf(this.overview, (id) => this.world.appName(id)));
@@ -135,6 +138,7 @@ class Page {
 			fillMethod(this.about, this.overview);
 			fillDefinitions(this.about, answers);
 			fillAudits(byId('trust-in-full'), answers.summary ?? {});
+			this.land();
 		});
 	}
 
@@ -177,6 +181,7 @@ class Page {
 		this.comparison?.ready(this.timeline, Object.fromEntries(Object.entries(all).flatMap(([name, pack]) => (name.endsWith('2') ? [[name.slice(0, -1), pack]] : []))), jsonOf('labels2') ?? []);
 		if (this.comparison)
 			this.follow();
+		requestAnimationFrame(() => requestAnimationFrame(() => this.land())); // in the first one, charts get their heights
 		performance.mark('all-drawn');
 		document.documentElement.dataset.state = 'ready';
 	}
@@ -192,13 +197,10 @@ class Page {
 			place.replaceChildren();
 			return;
 		}
-		const rows = selectionOf(this.world, apps, lanes, selection[0], selection[1], { heldBy, percentile });
-		const models = modelsOf(this.world, apps, selection[0], selection[1], { percentile });
-		const [from, to] = selection.map((ns) => `${(ns / 1e9).toFixed(6)}s`);
+		const digits = selection[1] - selection[0] < 1e6 ? 9 : 6, [from, to] = selection.map((ns) => `${(ns / 1e9).toFixed(digits)}s`);
 		const command = `burstscope export --to perfetto --from ${from} --to ${to} -o part.pftrace ${quoted(this.about.database)}`;
-		const table = tableOf(`From ${time(selection[0])} to ${time(selection[1])}, ${duration(selection[1] - selection[0])}: what was submitted, and who had the lanes`, selectionColumns, rows);
 
-		place.replaceChildren(table, tableOf('The same by app and model', modelColumns, models), make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
+		place.replaceChildren(...tablesOfSpan(this.world, apps, lanes, selection[0], selection[1], { heldBy, percentile }), make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
 			make('code', {}, command), ' ', copyButton('the command', () => command)));
 	}
 
@@ -210,6 +212,15 @@ class Page {
 		showExecution(byId('execution'), world, timeline.lanes, index, this.about.database);
 		if (link)
 			history.replaceState(null, '', `#exec=${world.executions.id.get(index)}`);
+	}
+
+	/** At the section that the address of a page just opened names: the browser went there before what is above it was there. */
+	land() {
+		const [opened] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+
+		// Where a page that is loaded again was scrolled to is the browser's business.
+		if (!this.touched && location.hash && (opened?.type ?? 'navigate') === 'navigate')
+			document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
 	}
 
 	/** What the address asks for. */
@@ -226,11 +237,10 @@ class Page {
 
 			if (index >= 0)
 				this.pick(index, false);
-			else
-				byId('found').textContent = `Execution ${value} is not in this page.`;
+			byId('found').textContent = index >= 0 ? '' : `Execution ${value} is not in this page.`;
 			byId('timeline').scrollIntoView();
 		} else if (what === 't') {
-			this.timeline.showSpan(value);
+			byId('found').textContent = this.timeline.showSpan(value);
 			byId('timeline').scrollIntoView();
 		}
 	}

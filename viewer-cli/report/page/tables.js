@@ -147,7 +147,12 @@ function nameCells(table, rows, names) {
 		}
 }
 
-/** @param {string} title @param {any[]} columns @param {any[]} rows */
+/** What is above a column. @param {any} column */
+function headOf(column) {
+	return column.head ?? said(column.name);
+}
+
+/** @param {string} title @param {any[]} columns head: what is above it, if not its name @param {any[]} rows */
 export function tableOf(title, columns, rows) {
 	const extents = columns.map((c) => extentOf(rows.map((r) => r[c.name])));
 	const all = extentOf(rows.flatMap((r) => columns.filter((c) => c.class === 'duration').map((c) => r[c.name])));
@@ -155,7 +160,7 @@ export function tableOf(title, columns, rows) {
 	const body = make('tbody');
 	const elements = rows.map((r) => make('tr', {}, ...columns.map((c, i) => cellOf(c, r[c.name], scales[i]))));
 	const heads = columns.map((c, i) => {
-		const button = make('button', { type: 'button', title: c.means ? `${said(c.name)}: ${c.means}; click to sort by it` : 'sort by this' }, said(c.name));
+		const button = make('button', { type: 'button', title: c.means ? `${headOf(c)}: ${c.means}; click to sort by it` : 'sort by this' }, headOf(c));
 		const head = make('th', numeric.has(c.class) ? { class: 'number', scope: 'col' } : { scope: 'col' }, button);
 		let way = -1;
 
@@ -177,7 +182,7 @@ export function tableOf(title, columns, rows) {
 	const table = /** @type {HTMLTableElement} */ (make('table', {}, make('caption', {}, make('span', {}, titled(title))), make('thead', {}, make('tr', {}, ...heads)), body));
 
 	if (columns.length > rooms[0][1])
-		nameCells(table, elements, columns.map((c, i) => said(c.name) + (scales[i].unit ? ` ${scales[i].unit}` : '')));
+		nameCells(table, elements, columns.map((c, i) => headOf(c) + (scales[i].unit ? ` ${scales[i].unit}` : '')));
 	table.caption?.append(' ', copyButton(title, () => textOf(table)));
 	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
 }

@@ -418,14 +418,18 @@ export class Timeline {
 		this.soon();
 	}
 
-	/** Shows and selects "1.2s..1.4s". @param {string} text */
+	/** Shows and selects "1.2s..1.4s", or as much of it as was recorded. @param {string} text @returns {string} what there is to say of it */
 	showSpan(text) {
-		const [from, to] = text.split('..').map(readTime);
+		const [from, to] = text.split('..').map(readTime), { length } = this.world;
 
-		if (from < to) {
-			this.show(from, to);
-			this.select(from, to);
-		}
+		this.select(0, 0);
+		if (!(from < to))
+			return 'A span is written with units, its begin first: #t=1.2s..1.4s.';
+		this.select(from, to);
+		if (!this.selection)
+			return `Nothing of that span was recorded: the recording is from ${time(0)} to ${time(length)}.`;
+		this.show(...this.selection);
+		return from < 0 || to > length ? `Selected is what was recorded of that span: the recording is from ${time(0)} to ${time(length)}.` : '';
 	}
 
 	/** Marks one execution, and goes to it if it is not in sight. @param {number} index */
@@ -771,7 +775,9 @@ export class Timeline {
 
 	/** @param {number} a @param {number} b */
 	select(a, b) {
-		this.selection = a === b ? null : [Math.max(0, Math.min(a, b)), Math.min(this.world.length, Math.max(a, b))];
+		const [from, to] = [Math.max(0, Math.min(a, b)), Math.min(this.world.length, Math.max(a, b))];
+
+		this.selection = from < to ? [from, to] : null; // of what is outside of the recording, nothing
 		this.tell.selected();
 		this.soon();
 	}

@@ -1,12 +1,16 @@
 // world.js -- what is known of one recording: names at once, packs when they are read.
 import { lowerBound } from './data.js';
 import { places } from './draw.js';
-import { shown } from './format.js';
+import { count, shown } from './format.js';
 
 export class World {
 	/** @param {any} overview */
 	constructor(overview) {
 		this.length = overview.length;
+		this.submitted = overview.submitted;
+		this.shown = overview.shown;
+		this.all = overview.all;
+		this.thinned = overview.stride > 1;
 		this.apps = new Map(overview.apps);
 		this.models = new Map(overview.models);
 		this.place = new Map(overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => [id, place]));
@@ -26,6 +30,27 @@ export class World {
 	/** @param {number} id */
 	modelName(id) {
 		return shown(String(this.models.get(id) ?? 'unknown model'));
+	}
+
+	/** How many executions were submitted from @from to @to, whether or not they are in the page: at least, and at most, for the overview counts them by bins, and those at its ends have what was submitted before and after it, too. @param {number} from @param {number} to @returns {[number, number]} */
+	submittedIn(from, to) {
+		const { submitted, length } = this, bins = submitted.length;
+		let [least, most] = [0, 0];
+
+		for (let bin = 0; bin < bins; bin++) {
+			const began = bin * length / bins, ended = (bin + 1) * length / bins;
+
+			if (began < to && ended > from)
+				most += submitted[bin];
+			if (bin > 0 && bin < bins - 1 && began >= from && ended <= to)
+				least += submitted[bin];
+		}
+		return [least, most];
+	}
+
+	/** Of which executions a chart is, where not all are in the page. */
+	part() {
+		return this.thinned ? `Of the ${count(this.shown)} of ${count(this.all)} executions that are in this page, among which those that missed a deadline are all: see Method.` : '';
 	}
 
 	/** @param {number} id */
