@@ -90,7 +90,7 @@ static int is_trace(struct search *s, const char *path)
 	else if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
 		r = 0;
 	else
-		r = bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", metadata, strerror(errno));
+		r = bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
 	free(metadata);
 	return r;
 }

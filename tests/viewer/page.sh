@@ -50,7 +50,13 @@ sqlite3 native.db "
 # ---- mistakes ----
 says 2 '*-o FILE.html*' "$burstscope" report --open camera.db
 says 2 '*at least 1M*' "$burstscope" report --max-size 10k -o page.html camera.db
-says 2 '*would replace*' "$burstscope" report -o camera.db camera.db
+cp camera.db another.db
+echo 'p50 e2e <= 60s' >page.slo
+for there in camera.db another.db page.slo; do
+	says 2 "*$there is there and is no page; write the name of a page*" "$burstscope" report -o "$there" camera.db
+	says 2 "*$there is there and is no page; write the name of a page*" "$burstscope" check --slo page.slo --report "$there" camera.db
+done
+cmp -s camera.db another.db && [[ $(<page.slo) == 'p50 e2e <= 60s' ]] || wrong 'what is no page was written over'
 says 4 '*' "$burstscope" report -o page.html none.db
 says 5 '*' "$burstscope" report -o none/page.html camera.db
 [[ ! -e /dev/full ]] || says 5 '*' "$burstscope" report -o /dev/full camera.db
@@ -111,7 +117,7 @@ PATH=$PWD/tools/failing:$PATH "$burstscope" cases --open last cases 2>said || st
 	wrong "cases --open without a browser: status $status, $(<said)"
 [[ $(COLUMNS=80 "$burstscope" cases cases) == *'20261123-030600-042 '* ]] || wrong 'cases cuts the names of cases'
 [[ $(<tools/opened) == "$(realpath opened.html)" ]] || wrong "xdg-open was given: $(<tools/opened)"
-echo older >there.html
+echo "<!doctype html>older" >there.html
 "$burstscope" report -o there.html camera.db
 grep -q data-pack there.html || wrong 'a page that is there is not replaced'
 

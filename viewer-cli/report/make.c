@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 #include "export/output.h"
 #include "input/input.h"
@@ -101,6 +103,25 @@ static int write_page(void *ctx, FILE *to, struct bsa_err *err)
 	return bsv_report_write(&m->input, &m->asked, to, err);
 }
 
+/* A file that is there and is no page: a recording, a file of rules, or whatever else was named by mistake. */
+static bool is_precious(const char *name)
+{
+	static const char page[] = "<!doctype html>";
+	char begin[sizeof(page)] = "";
+	struct stat st;
+	FILE *f;
+	bool precious;
+
+	if (stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return false;
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	precious = !fgets(begin, sizeof(begin), f) || strcasecmp(begin, page) != 0;
+	fclose(f);
+	return precious;
+}
+
 int bsv_report_make(const struct bsv_call *call, const char *input, const struct bsv_report_wanted *wanted,
                     struct bsa_err *err)
 {
@@ -118,10 +139,9 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 		                             .other = wanted->compare ? &m.other : NULL,
 		                             .answer = write_answer,
 		                             .ctx = &m };
-	if (r >= 0 && wanted->output &&
-	    (bsv_output_is(wanted->output, m.input.path) ||
-	     (m.other.path && bsv_output_is(wanted->output, m.other.path))))
-		r = bsa_fail(err, BSA_E_USAGE, "%s would replace what the page is about", wanted->output);
+	if (r >= 0 && wanted->output && is_precious(wanted->output))
+		r = bsa_fail(err, BSA_E_USAGE, "%s is there and is no page; write the name of a page, as in FILE.html",
+		             wanted->output);
 	if (r >= 0)
 		r = wanted->output ? bsv_output_write(wanted->output, write_page, &m, err)
 		                   : write_page(&m, stdout, err);
