@@ -793,6 +793,33 @@ static void judge_apps(struct truth_verdict *ret, struct shared *of, const struc
 	of->shared |= with_work > 1 && asked;
 }
 
+static bool had_lane(const struct judge *j, uint32_t model)
+{
+	for (size_t i = 0; i < j->s->n_slices; i++)
+		if (j->s->execs[j->s->slices[i].exec].model == model && j->s->slices[i].service == j->service)
+			return true;
+	return false;
+}
+
+/*
+ * The step bound is no longer than a model's longest run. How much shorter it may be depends on the model's median run, and on what was
+ * measured with the step: a verdict that a bound of 0 would change is not sure.
+ */
+static uint64_t step_most(const struct judge *j, bool *unsure)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < j->s->n_models; i++) {
+		uint64_t step = j->s->models[i].step_ns, run = longest_run_of(j, i);
+
+		if (j->s->apps[j->s->models[i].app].service != j->service || !had_lane(j, i))
+			continue;
+		*unsure |= !step;
+		most = max_of(most, run && run < step ? run : step);
+	}
+	return most;
+}
+
 static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const struct judge *j)
 {
 	struct arrivals a = { .calls = calloc(j->s->n_execs + 1, sizeof(*a.calls)) };
@@ -804,7 +831,9 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 		                             .stall = stall_truth(j),
 		                             .next = next_arrival,
 		                             .arg = &a };
-	uint64_t step = 0, given_up[SIM_APPS] = { 0 };
+	struct truth_verdict strict = { .broken = false };
+	struct shared strictly = { 0, 0, false, false };
+	uint64_t step, given_up[SIM_APPS] = { 0 };
 
 	assert(a.calls);
 	for (uint32_t i = 0; i < j->s->n_execs; i++) {
@@ -815,16 +844,18 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 		ret->unsure |= j->s->execs[i].over_at > j->s->ended;
 		a.n += j->s->execs[i].service == j->service && arrival_of(j, i, &a.calls[a.n], &ret->unsure);
 	}
-	for (uint32_t i = 0; i < j->s->n_models; i++)
-		if (j->s->apps[j->s->models[i].app].service == j->service) {
-			step = max_of(step, j->s->models[i].step_ns);
-			ret->unsure |= !j->s->models[i].step_ns;
-		}
+	step = step_most(j, &ret->unsure);
 	qsort(a.calls, a.n, sizeof(*a.calls), by_ready);
-	if (!ret->unsure && bsa_sharing_run(&sharing, apps) == BSA_SHARING_DONE)
+	if (!ret->unsure && bsa_sharing_run(&sharing, apps) == BSA_SHARING_DONE) {
+		bool broken = ret->broken;
+
 		judge_apps(ret, of, apps, step, given_up);
-	else
+		strict.broken = broken;
+		judge_apps(&strict, &strictly, apps, 0, given_up);
+		ret->unsure |= strict.broken != ret->broken || (strictly.given_up && !of->given_up);
+	} else {
 		ret->unsure = true;
+	}
 	free(a.calls);
 }
 
