@@ -376,7 +376,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
                           struct bsa_err *err)
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
-	__attribute__((cleanup(work_sql_fini))) struct work_sql work = { NULL };
+	__attribute__((cleanup(work_sql_fini))) struct work_sql work = { 0 };
 	bsv_scoped_text *hides = bsv_judge_hidden(input), *unseen = NULL, *victim = NULL;
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_priority_facts facts;
