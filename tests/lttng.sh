@@ -47,6 +47,7 @@ await_end()
 	while kill -0 "$1" 2>/dev/null; do
 		if ((++tries > 3000)); then
 			echo "$(basename "$0"): not within a minute: $2"
+			failures=$((${failures-0} + 1)) # also where the caller expects a process that was killed, and looks at no status
 			kill -9 "$1" 2>/dev/null || true
 			break
 		fi

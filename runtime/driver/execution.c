@@ -907,7 +907,7 @@ bool nnb__execution_repeats(const struct nnb_execution *e)
 	return e->now == e->prepared->graph->shapes && !e->tokens && !e->images;
 }
 
-/* The mapping of the request that contains the address, and the offset there; NULL: there is none. */
+/* Find the mapping of the request that contains the address, and the offset in it. NULL: no mapping contains it. */
 static const struct nnb_mapping *mapping_around(const struct nnb_execution *e, const void *at, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < e->n_mappings; i++) {

@@ -20,7 +20,7 @@ struct nnb_account;
 
 /*
  * nnb_prepare and nnb_prepare_from_cache, with an account that is charged for the prepared model: @account is borrowed until the model is
- * freed. If the status is NONE, @model is taken, and not copied.
+ * freed. If the status is NONE, the prepared model owns @model, without a copy.
  */
 enum nnb_status nnb__prepare_for(struct nnb_device *device, struct nnb_model *model, const struct nnb_prepare *how,
                                  const struct nnb_cache *cache, const struct nnb_account *account,
@@ -49,7 +49,7 @@ void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *
 void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
                           void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg);
 
-/* Set the deadline that the driver is told; 0: none. Call this before the execution runs. */
+/* Set the deadline that the driver receives; 0: none. Call this before the execution runs. */
 void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_ns);
 
 /*

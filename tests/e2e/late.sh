@@ -270,4 +270,5 @@ await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/
 load_pid=
 status_says '^connections +1 '
 stop_daemon
+((${failures-0} == 0)) || exit 1
 echo 'late sessions: told once, before the rest; 20 under load'

@@ -1,4 +1,4 @@
-/* test_diagnose.c -- what the database of a case says: whom it befell, and what of others does not belong to it. */
+/* test_diagnose.c -- the causes that are read from the database of a case: which app they name, and that causes of other apps are left out. */
 #include "analyzer/stored.h"
 
 #include "nnb/status.h"

@@ -415,11 +415,11 @@ static void a_trial_run_holds_a_lane_as_its_apps(void **state)
 		  "execution id=7:1 path=4 quality=head run=- e2e=-" },
 		{ "the recording ends while it is", HERE TRIALS TRIAL "1100 performance_hold on=1\n",
 		  "execution id=7:1 path=4 quality=open e2e=-" },
-		{ "the events of a request are none of it",
+		{ "the events of a request are no part of a trial run",
 		  HERE TRIALS "990 fmq_read exec=7:1 queue=call_request\n" TRIAL "1100 exec_end exec=7:1 lane=0\n"
 		              "1110 fmq_write exec=7:1 queue=call_result\n",
 		  "execution id=7:1 path=4 quality=complete e2e=- run=90\nleft absurd=1 stragglers=1" },
-		{ "a request that was decoded is none of it, and takes no time of it",
+		{ "the decoding of a request is no part of a trial run, and adds no time to it",
 		  HERE TRIALS "900 request_decode exec=7:1 model=8\n" TRIAL "1100 exec_end exec=7:1 lane=0\n",
 		  "execution id=7:1 path=4 quality=complete phase=0,0,0,0,0,10,90,0,0,0,0,0\nleft absurd=1" },
 		{ "an execution that an app asked for is no trial run, whatever its stream says",

@@ -469,7 +469,7 @@ static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void
 		{ "half", "hog", MS(100), MS(10), MS(9), "; hog held the lane longest, 50 % of that time" },
 		{ "idle as long", "hog", MS(100), MS(100), 0, "; no execution held the lane for 50 % of that time" },
 		{ "nearly none", "imp", MS(4), MS(196), 0, "; no execution held the lane for 98 % of that time" },
-		{ "nobody", NULL, 0, MS(196), MS(4), "; no execution held the lane for 98 % of that time" },
+		{ "no holder", NULL, 0, MS(196), MS(4), "; no execution held the lane for 98 % of that time" },
 		{ "one of many", "hog", MS(60), MS(50), MS(40), "; hog held the lane longest, 30 % of that time" },
 		{ "unknown", "cam", MS(9), MS(20), MS(170), "; it is unknown who held the lane for 85 % of that time" },
 		{ "nothing to say", NULL, 0, 0, 0, "" },

@@ -17,8 +17,8 @@ struct bsv_daemon {
 
 /*
  * Use the running session daemon (liblttng-ctl chooses root's or the user's), or start one. A daemon started here ends with this process, whatever ends
- * it. It is in a session of its own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if it can. BSA_E_ENV: there
- * is none, and none can be started.
+ * it. It is in a session of its own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if it can. BSA_E_ENV: no
+ * session daemon runs, and none can be started.
  */
 int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err);
 

@@ -183,7 +183,7 @@ int bsv_session_check_consumer(const struct bsv_lttng *lttng, struct bsa_err *er
 	return n == -LTTNG_ERR_NO_USTCONSUMERD ? consumer_died(err) : 0;
 }
 
-/* LTTng has several codes for a session daemon that ends while it is asked; what matters is that there is none. */
+/* If the session daemon ends during a request, LTTng returns one of several codes. All of them mean that no session daemon runs. */
 static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
 	if (s->lttng->session_daemon_alive() != 1)
