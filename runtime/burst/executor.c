@@ -1,23 +1,27 @@
 /*
- * executor.c -- runs the requests of a burst: a prepared model, and the pools received by slot.
+ * executor.c -- executes the requests of one burst: it has the prepared model, and the memory that the client sent for each slot.
  *
- * LAYOUT    Entries by slot. In the cached executor an entry has its memory mapped; its fds are closed, though the struct keeps
- *           their numbers. In the plain executor an entry has the fds, and the memory is mapped for each execution. For a
- *           driver's buffer the entry has the token; each request looks the buffer up, because it may have been freed, or
- *           may be in use by another execution.
- * CONCURRENCY  Any thread may call remove, cancel and tell; only the server's thread calls the rest. The lock guards the entries
- *           and the binding of the last request. The binding is kept, because the next request is likely to be the same.
- *           While the state is BUSY, the server's thread uses the binding without the lock: a thread that removes a bound
- *           entry sets STALE then, and the binding is released when the execution ends; otherwise it is released at once.
- *           The budget is charged under the lock, so its locks are taken below this lock. A thread that calls tell may hold
- *           locks of the budget: for it there is the lock `told`, below all others, which is held in addition whenever the
- *           entries change.
- * ORDERING  (1) the server's thread: exchange IDLE for BUSY, acquire  --- pairs with (2), (3)
- *           (2) the server's thread: exchange BUSY for IDLE, release  => a thread that releases the binding does so after its
- *               last use
- *           (3) a release of the binding, under the lock: STALE first, IDLE when done, release  => the server's thread never
- *               takes a half-released binding: it finds STALE, and waits for the lock
- * TRUST     Slots are arbitrary numbers. The budget bounds the memory behind them to what the client may use.
+ * LAYOUT    Entries by slot. What an entry owns depends on its memory:
+ *           - the cached executor maps it once; the entry owns the mapping, its fds are closed, though the struct has their numbers;
+ *           - the plain executor maps it for each execution; the entry owns the fds;
+ *           - a hardware buffer that the driver opens is never mapped; the entry owns the fds, which the driver uses;
+ *           - a driver's buffer is a token, and nothing is owned. Each request looks the buffer up, because it may have been
+ *             freed, or may be in use by another execution.
+ * CONCURRENCY  Any thread may call remove, cancel and tell; only the server's thread calls the rest, and free when no other thread
+ *           uses the executor any more. The lock guards the entries and the binding: what the last request uses, which is kept,
+ *           because the next request is likely to be the same. While the state is BUSY, the server's thread uses the binding
+ *           without the lock. A thread that removes an entry meanwhile sets STALE, and the server's thread releases the binding
+ *           when the execution ends; if the state is IDLE, the remover releases it at once. So the mapping, fds and budget of a
+ *           removed entry stay until then.
+ *           The budget may be given back under the lock, so the budget's locks are taken after this lock. A thread that calls
+ *           tell may hold locks of the budget: for it there is `emit_lock`, taken last of all, and held in addition whenever
+ *           the entries by slot change.
+ * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
+ *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
+ *           (3) a remover sets STALE, acquire  => if it found IDLE, the server's thread has used the binding for the last time
+ *           (4) who has released the binding stores IDLE, release  => the server's thread never takes a half-released
+ *               binding: it finds STALE, and waits for the lock
+ * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client may use.
  */
 #include "burst/executor.h"
 
@@ -38,8 +42,9 @@
 
 struct entry {
 	struct nnb_memory memory;
-	struct nnb_mapping *mapping; /* NULL: plain, or a token */
-	uint64_t since, took_ns;     /* start and duration of the mapping */
+	struct nnb_mapping *mapping; /* NULL: plain, a token, or for the driver to open */
+	uint64_t since, took_ns;     /* when the entry was added; duration of the mapping */
+	bool leaving; /* removed, but bound: its fds are open, and its place is used, until the binding is released */
 };
 
 enum { IDLE = 0, BUSY = 1, STALE = 2 };
@@ -49,43 +54,47 @@ struct executor {
 	bool cached;
 	uint32_t stream; /* number of the burst in traces */
 	struct nnb__budget budget;
-	pthread_mutex_t lock, told;
+	pthread_mutex_t lock, emit_lock;
 	struct nnb__map by_slot; /* maps a slot to an index of entries */
 	struct entry *entries;
-	uint32_t n, room, *unused, n_unused; /* entries ever used; room for both lists; those that are free again */
+	uint32_t n, room;           /* entries that were ever used; room of entries and of unused */
+	uint32_t *unused, n_unused; /* indices of entries that are free again */
+	uint32_t n_leaving;
 	atomic_bool cancelled;
 	struct nnb__runner runner; /* the server's thread's */
 
 	/* the binding of the last request */
-	atomic_uint state;   /* BUSY, STALE */
-	uint32_t late_pools; /* bound pools whose entries are removed, and which are still charged to the budget */
-	uint64_t late_bytes;
+	atomic_uint state; /* bits BUSY and STALE, see ORDERING */
+	uint32_t
+		owed_pools; /* of removed entries: what is to be given back to the budget when the binding is released */
+	uint64_t owed_bytes;
 	int32_t *slots;
 	struct nnb_memory *pools;
 	struct nnb_mapping **bound;
 	uint32_t n_bound, room_bound;
-	uint64_t bound_for; /* plain: the execution whose mappings were emitted as events */
-	uint32_t n_others;  /* if slots are missing and nothing is bound: number of slots that are not missing */
+	uint64_t bound_for; /* plain: the execution for which the pools were mapped, as the events say */
+	uint32_t
+		n_others; /* when slots were missing: so many of slots[] are the others, sorted, and nothing is bound */
 
 	/* owned by the server's thread */
 	const struct nnb_packet_request *asked; /* the current request; NULL: none yet */
 	struct nnb_execution *execution;        /* begun once, then reused */
 	struct nnb__burst_context context;      /* the driver's context of the burst */
-	bool repeats;     /* the execution is bound, and an equal request need only restart it ... */
-	uint64_t changes; /* ... if packet.changes is still this */
+	bool repeats;     /* the execution is begun, and a request equal to the last need only restart it ... */
+	uint64_t changes; /* ... that is, one with the same number of changes (struct nnb_packet_request) */
 };
 
 /* ---- entries; under the lock ---- */
 
 static int entries_grow(struct executor *x)
 {
-	uint32_t room = x->room, both = x->room;
+	uint32_t room = x->room, unused_room = x->room;
 
 	if (x->n_unused)
 		return 0;
-	if (!NNB__RESERVE(x->entries, room, x->n + 1, 8) || !NNB__RESERVE(x->unused, both, x->n + 1, 8))
+	if (!NNB__RESERVE(x->entries, room, x->n + 1, 8) || !NNB__RESERVE(x->unused, unused_room, x->n + 1, 8))
 		return -ENOMEM;
-	x->room = both;
+	x->room = unused_room; /* where the second fails, room stays that of the smaller list */
 	return 0;
 }
 
@@ -133,20 +142,33 @@ static void binding_clear(struct executor *x)
 		if (m && !x->cached)
 			nnb__tell_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
 	}
-	budget_give(x, x->late_pools, x->late_bytes);
-	x->late_pools = 0;
-	x->late_bytes = 0;
+	for (uint32_t i = 0; x->n_leaving; i++) {
+		assert(i < x->n && x->n_unused < x->n);
+		if (!x->entries[i].leaving)
+			continue;
+		nnb_memory_close(&x->entries[i].memory);
+		x->entries[i].leaving = false;
+		x->unused[x->n_unused++] = i;
+		x->n_leaving--;
+	}
+	budget_give(x, x->owed_pools, x->owed_bytes);
+	x->owed_pools = 0;
+	x->owed_bytes = 0;
 }
 
-/* An entry of @bytes was removed: release the binding now, or mark it STALE for the server's thread to release. */
-static void binding_release(struct executor *x, uint64_t bytes)
+/*
+ * An entry of @bytes was removed: release the binding now. Returns false if the server's thread uses it: then that thread finds it
+ * STALE, and releases it.
+ */
+static bool binding_release(struct executor *x, uint64_t bytes)
 {
-	x->late_pools++;
-	x->late_bytes += bytes;
-	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY)
-		return;
+	x->owed_pools++;
+	x->owed_bytes += bytes;
+	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY) /* (3) */
+		return false;
 	binding_clear(x);
-	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (3) */
+	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
+	return true;
 }
 
 /* Emit that the entry is mapped. A token counts as mapped; the plain executor has mappings only during executions. */
@@ -156,28 +178,35 @@ static void emit_entry(const struct executor *x, int32_t slot, const struct entr
 		nnb__tell_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_NONE, since);
 }
 
-/* Take an entry out. Its budget is given back when nothing is bound to it. */
+/*
+ * Remove the entry of a slot and give the caller what it owned, to drop. Fds that the current execution may use are not given: they
+ * stay in the entry until its end.
+ */
 static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
 {
 	uint32_t i;
-	bool had;
+	bool found;
 
-	pthread_mutex_lock(&x->told);
-	had = nnb__map_take(&x->by_slot, (uint32_t)slot, &i);
-	if (had) {
-		*ret = x->entries[i];
-		assert(i < x->n && x->n_unused < x->n && x->n <= x->room);
+	pthread_mutex_lock(&x->emit_lock);
+	found = nnb__map_take(&x->by_slot, (uint32_t)slot, &i);
+	if (found && (x->entries[i].mapping || is_token(&x->entries[i].memory)))
+		nnb__tell_pool_unmap(NBT_owner_stream, x->stream, slot, why);
+	pthread_mutex_unlock(&x->emit_lock);
+	if (!found)
+		return false;
+	assert(i < x->n && x->n_unused < x->n && x->n <= x->room);
+	*ret = x->entries[i];
+	if (binding_release(x, ret->memory.size) || ret->mapping) {
 		x->unused[x->n_unused++] = i;
-		if (ret->mapping || is_token(&ret->memory))
-			nnb__tell_pool_unmap(NBT_owner_stream, x->stream, slot, why);
+	} else {
+		x->entries[i].leaving = true;
+		x->n_leaving++;
+		ret->memory = (struct nnb_memory){ 0 };
 	}
-	pthread_mutex_unlock(&x->told);
-	if (had)
-		binding_release(x, ret->memory.size);
-	return had;
+	return true;
 }
 
-/* Release an entry that was taken out. Without the lock, because closing may take long. */
+/* Release what a removed entry owned. Call this without the lock, because closing may take long. */
 static void entry_drop(struct entry *e)
 {
 	if (!e->mapping)
@@ -185,7 +214,7 @@ static void entry_drop(struct entry *e)
 	nnb_mapping_unref(e->mapping);
 }
 
-/* ---- what a request uses; under the lock ---- */
+/* ---- what a request uses; bind_all and what it calls run under the lock ---- */
 
 static bool room_to_bind(struct executor *x, uint32_t n)
 {
@@ -204,7 +233,7 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 	return true;
 }
 
-/* Map memory for the next execution; the plain executor does. NULL: the memory cannot be mapped. */
+/* Map memory for the next execution, in the plain executor. NULL: the memory cannot be mapped. */
 static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const struct nnb_memory *memory)
 {
 	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
@@ -250,7 +279,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 	binding_clear(x);
 	x->repeats = false;
 	if (!room_to_bind(x, n))
-		return 0; /* execute will find that it is not bound */
+		return 0; /* nothing is bound, so execution_begin answers that there is no memory */
 	for (uint32_t k = 0; k < n; k++) {
 		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
 			missing[n_missing++] = slots[k];
@@ -267,7 +296,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 	return n_missing;
 }
 
-static inline bool is_bound(const struct executor *x, const int32_t *slots, uint32_t n)
+static inline bool binding_is_for(const struct executor *x, const int32_t *slots, uint32_t n)
 {
 	if (n != x->n_bound)
 		return false;
@@ -291,11 +320,11 @@ static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, in
 	struct executor *x = arg;
 	uint32_t n_missing;
 
-	if (__builtin_expect(take_binding(x) && is_bound(x, slots, n), 1))
+	if (__builtin_expect(take_binding(x) && binding_is_for(x, slots, n), 1))
 		return 0;
 	pthread_mutex_lock(&x->lock);
 	n_missing = bind_all(x, slots, n, ret);
-	atomic_store_explicit(&x->state, n_missing ? IDLE : BUSY, memory_order_release);
+	atomic_store_explicit(&x->state, n_missing ? IDLE : BUSY, memory_order_release); /* (4) */
 	pthread_mutex_unlock(&x->lock);
 	return n_missing ? sort_and_unique(ret, n_missing) : 0;
 }
@@ -312,7 +341,7 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
 	return NNB_STATUS_GENERAL_FAILURE;
 }
 
-/* @memory is taken. */
+/* Add an entry in place of the slot's earlier one, which is removed in any case. Owns @memory from now on, also on failure. */
 static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
 	struct entry e = { .memory = *memory, .since = nnb__now() }, old;
@@ -329,16 +358,17 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 	if (x->cached && !is_unmapped(x, memory))
 		status = map_entry(x, slot, &e);
 	if (e.mapping)
-		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
+		nnb_memory_close(
+			memory); /* the mapping is enough; e.memory still describes it, and its fds are closed */
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
 		had = entry_take(x, slot, NBT_cause_evicted, &old);
-		pthread_mutex_lock(&x->told);
+		pthread_mutex_lock(&x->emit_lock);
 		if (entry_insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		else
 			emit_entry(x, slot, &e, 0);
-		pthread_mutex_unlock(&x->told);
+		pthread_mutex_unlock(&x->emit_lock);
 		pthread_mutex_unlock(&x->lock);
 	}
 	if (had)
@@ -372,7 +402,7 @@ static void known_slots_use(struct executor *x, uint32_t *pools, uint64_t *bytes
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* The request without its pools, which are unknown yet. */
+/* The request with the number of its pools, which are unknown yet: nnb__prepared_check then leaves out what depends on them. */
 static struct nnb_request request_without_pools(const struct nnb_packet_request *p)
 {
 	return (struct nnb_request){ .exec = p->trace ? p->trace->exec : 0,
@@ -404,7 +434,7 @@ static bool known_pools(struct executor *x, const struct nnb_packet_request *p, 
 
 /* Check the request with the memories of its known slots, and with @memories for its missing ones. Maps nothing. */
 static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint32_t n,
-                                  const struct nnb_memory *memories)
+                                  const struct nnb_memory *memories, struct nnb_reason *reason)
 {
 	const struct nnb_packet_request *p = x->asked;
 	struct nnb_memory *pools = p ? calloc((size_t)p->n_slots + 1, sizeof(*pools)) : NULL;
@@ -422,17 +452,21 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 	}
 	request = request_without_pools(p);
 	request.pools = pools;
-	wrong = nnb__prepared_check(x->prepared, &request, NULL);
+	wrong = nnb__prepared_check(x->prepared, &request, reason);
 	free(pools);
 	return wrong;
 }
 
-/* S-9, S-11. If the request is invalid, that status takes precedence over memory that cannot be mapped, as in a call. */
+/*
+ * Rules S-9, S-11. If the request is invalid, that status takes precedence over memory that cannot be mapped, as in an execution
+ * without a burst.
+ */
 static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
                                     struct nnb_reason *reason)
 {
 	struct executor *x = arg;
-	enum nnb_status status = NNB_STATUS_NONE, one, wrong = check_with(x, slots, n, memories);
+	struct nnb_reason why_wrong = { "" };
+	enum nnb_status status = NNB_STATUS_NONE, added, wrong = check_with(x, slots, n, memories, &why_wrong);
 	uint64_t bytes = 0;
 	uint32_t pools = n;
 
@@ -441,32 +475,35 @@ static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n,
 	bytes = saturating_add(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
 	known_slots_use(x, &pools, &bytes);
 	for (uint32_t i = 0; i < n; i++) {
-		/* a token's buffer may have to become uninitialised by this failure */
+		/* tokens also after a failure: request_fail must find their buffers, to make them uninitialised */
 		if (status && !is_token(&memories[i])) {
 			nnb_memory_close(&memories[i]);
 			continue;
 		}
-		one = entry_add(x, slots[i], &memories[i]);
-		if (one)
+		added = entry_add(x, slots[i], &memories[i]);
+		if (added)
 			nnb_because(reason, "the memory of slot %d cannot be used", slots[i]);
-		status = status ? status : one;
+		status = status ? status : added;
 	}
 	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && x->budget.ever &&
 	    !x->budget.ever(x->budget.arg, pools, bytes))
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
-	return status == NNB_STATUS_GENERAL_FAILURE && wrong ? wrong : status;
+	if (status != NNB_STATUS_GENERAL_FAILURE || !wrong)
+		return status;
+	nnb_because(reason, "%s", why_wrong.text);
+	return wrong;
 }
 
 static void executor_remove(void *arg, int32_t slot)
 {
 	struct executor *x = arg;
 	struct entry e;
-	bool had;
+	bool found;
 
 	pthread_mutex_lock(&x->lock);
-	had = entry_take(x, slot, NBT_cause_freed, &e);
+	found = entry_take(x, slot, NBT_cause_freed, &e);
 	pthread_mutex_unlock(&x->lock);
-	if (had)
+	if (found)
 		entry_drop(&e);
 }
 
@@ -474,19 +511,19 @@ static void executor_emit_all(void *arg)
 {
 	struct executor *x = arg;
 
-	pthread_mutex_lock(&x->told);
+	pthread_mutex_lock(&x->emit_lock);
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++) {
 		const struct nnb__map_entry *m = &x->by_slot.entries[i];
 
 		if (m->used)
 			emit_entry(x, (int32_t)m->key, &x->entries[m->value], x->entries[m->value].since);
 	}
-	pthread_mutex_unlock(&x->told);
+	pthread_mutex_unlock(&x->emit_lock);
 }
 
 /* ---- executing ---- */
 
-/* Fail a request that is valid except perhaps for its pools. */
+/* Check the buffers of a request that is valid otherwise; if they are, too, make those of its outputs uninitialised. */
 static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request *request, struct nnb_reason *reason)
 {
 	enum nnb_status wrong = nnb__buffers_check(x->prepared, request, false, reason);
@@ -516,6 +553,7 @@ static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_
 	return wrong;
 }
 
+/* The server will not execute the request, because it has not got the memory of all slots. */
 static void executor_forgo(void *arg, const struct nnb_packet_request *p)
 {
 	request_fail(arg, p, NULL);
@@ -551,7 +589,9 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	if (x->n_bound != p->n_slots) {
-		executor_forgo(x, p);
+		status = request_fail(x, p, reason);
+		if (status)
+			return status;
 		nnb_because(reason, "no memory for the execution");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -605,7 +645,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 
 	request_set(x, p);
 	result->timing = NNB_NO_TIMING;
-	if (x->repeats && x->changes == p->changes) { /* the shapes are there from last time */
+	if (x->repeats && x->changes == p->changes) { /* result->shapes, the same array each time, has them still */
 		assert(x->execution);
 		result->status = nnb_execution_restart(x->execution);
 	} else {
@@ -618,23 +658,24 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 		                          p->measure ? &result->timing.on_device_ns : NULL, reason);
 		if (result->status) {
 			nnb__execution_give_up(x->execution);
-			if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) /* seen on the way */
+			if (result->status !=
+			    NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) /* this failure tells the client the shapes */
 				result->n_shapes = 0;
 		}
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
 		result->n_shapes = 0; /* P-31 */
 		result->status = exhaustion_status(x, result->status);
 	}
-	/* unbind the execution */
+	/* the binding is not used any more */
 	busy = BUSY;
 	if (__builtin_expect(x->cached, 1) &&
 	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
 	                                            memory_order_relaxed))
 		return;
 	pthread_mutex_lock(&x->lock);
-	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread ends BUSY */
+	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread clears BUSY */
 	binding_clear(x);
-	atomic_store_explicit(&x->state, IDLE, memory_order_release);
+	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
 	pthread_mutex_unlock(&x->lock);
 }
 
@@ -677,7 +718,7 @@ static void executor_free(void *arg)
 	free(x->pools);
 	free(x->bound);
 	nnb_prepared_unref(x->prepared);
-	pthread_mutex_destroy(&x->told);
+	pthread_mutex_destroy(&x->emit_lock);
 	pthread_mutex_destroy(&x->lock);
 	free(x);
 }
@@ -691,13 +732,13 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	if (!x)
 		return -ENOMEM;
 	pthread_mutex_init(&x->lock, NULL);
-	pthread_mutex_init(&x->told, NULL);
+	pthread_mutex_init(&x->emit_lock, NULL);
 	x->prepared = nnb_prepared_ref(prepared);
 	x->cached = cached;
 	x->budget = place->budget;
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
-	x->runner.seat.keeps = place->lanes != NULL; /* until executor_free */
+	x->runner.seat.keeps = place->lanes != NULL; /* between executions, too: executor_free gives it up */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = executor_missing,

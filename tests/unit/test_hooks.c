@@ -462,6 +462,51 @@ static void a_hardware_buffer_that_the_driver_refuses_is_a_failure(void **state)
 	images_fini(&m);
 }
 
+/* The client frees a slot between the look at the slots and the execution: what the driver opens is there until that ends (S-13). */
+static void a_freed_slot_leaves_the_driver_its_hardware_buffer(void **state)
+{
+	enum { INPUT = 7, OUTPUT = 8 };
+	struct fixture *f = *state;
+	struct at_home h = go_home(f);
+	struct nnb_burst_executor x;
+	struct nnb_memory given[2];
+	struct nnb_output_shape shape = { 0 };
+	struct nnb_result result = { .shapes = &shape };
+	struct images m;
+	int32_t slots[2] = { INPUT, OUTPUT }, missing[2];
+	struct nnb_packet_request p = { .slots = slots, .n_inputs = 1, .n_outputs = 1, .n_slots = 2, .changes = 1 };
+	unsigned fds;
+
+	images_init(&m, NNB_FORMAT_R8G8B8A8);
+	p.inputs = &m.in;
+	p.outputs = &m.out;
+	assert_int_equal(nnb_burst_executor_cached(&x, h.prepared), 0);
+	fds = count_fds();
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(x.missing(x.arg, slots, 2, missing), i ? 1 : 2);
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(nnb_memory_dup(&given[k], &m.memories[k]), 0);
+		if (i)
+			nnb_memory_close(&given[1]);
+		assert_none(x.add(x.arg, missing, i ? 1 : 2, given, &why));
+		assert_int_equal(count_fds(), fds + 2);
+		assert_int_equal(x.missing(x.arg, slots, 2, missing), 0);
+		x.remove(x.arg, INPUT);
+		images_fill(&m, 1 + (float)i);
+		x.execute(x.arg, &p, &result, NULL);
+		assert_int_equal(result.status, NNB_STATUS_NONE);
+		expect_images(f, &m, 1 + (float)i);
+		assert_int_equal(count_fds(), fds + 1);
+	}
+	assert_int_equal(x.missing(x.arg, slots, 2, missing), 1);
+	assert_int_equal(missing[0], INPUT);
+	x.remove(x.arg, OUTPUT);
+	assert_int_equal(count_fds(), fds);
+	x.free(x.arg);
+	images_fini(&m);
+	leave_home(&h);
+}
+
 static bool never(void *arg, uint32_t next_op)
 {
 	(void)arg;
@@ -578,6 +623,7 @@ int main(int argc, char **argv)
 		ROW(hostile_roles_do_not_come_to_the_driver),
 		ROW(hardware_buffers_are_put_to_the_driver),
 		ROW(a_hardware_buffer_that_the_driver_refuses_is_a_failure),
+		ROW(a_freed_slot_leaves_the_driver_its_hardware_buffer),
 		ROW(a_preempted_execution_keeps_its_hardware_buffers),
 		ROW(xnnpack_keeps_cpus_awake_for_a_burst),
 	};
