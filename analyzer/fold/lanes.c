@@ -1,5 +1,12 @@
 /*
- * lanes.c -- the known history of a lane, now and as far back as a waiting execution needs it.
+ * lanes.c -- who holds a lane now, and who held it since the oldest present wait began.
+ *
+ * TERMS     A stretch is the time between two steps of a lane: held by an execution, idle, or unknown. The history has the stretches that
+ *           were held or unknown; a gap between them was idle. A hole is a time for which events may be missing (schedule.c). A lane
+ *           is doubtful if a step has shown that the recorded holder may be a wrong one.
+ * INVARIANT Nothing is known before `known`; before `kept` only what a wait that is under way needs is there. Everything from the
+ *           later of both until `since` is in the history, and `since` until now is the current stretch.
+ * CONCURRENCY  One thread uses a device and its lanes. The functions of struct bsa_facts must not call them.
  */
 #include "fold/lanes.h"
 
@@ -68,7 +75,10 @@ static bool ring_grow(struct bsa_lane *l)
 	return true;
 }
 
-/* Make room for one more stretch. Without memory, or with too many stretches kept already, the oldest ones are dropped. */
+/*
+ * Make room for one more stretch. Without memory, the oldest ones are forgotten; all of them, where all lanes together have too many. False: no
+ * memory, and the history is empty.
+ */
 static bool make_room(struct bsa_device *d, struct bsa_lane *l)
 {
 	if (l->n && *d->history >= BSA_HISTORY_ALL)
@@ -100,7 +110,7 @@ static void report_occupied(const struct bsa_device *d, const struct bsa_lane *l
 
 static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
-	if (!d->n_waiting) { /* a wait that began earlier may still be reported, by exec_state */
+	if (!d->n_waiting) { /* none waits; for one that is still to be found waiting, by exec_state, the time before is unknown */
 		drop_oldest(d, l, l->n);
 		l->kept = s->ended;
 		return;
@@ -119,11 +129,13 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 		report_occupied(d, l, s);
 }
 
+/* A lane without a holder: an execution without any event may have been there in each hole, also in one that only a lost summary makes. */
 static bool absence_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	return l->known != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 
+/* A lane with a holder: only lost events can hide that it left, and none can, if its summary counted how often it was preempted. */
 static bool holder_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	return !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
@@ -156,16 +168,16 @@ static void current_stretch(const struct bsa_device *d, const struct bsa_lane *l
 }
 
 enum closing {
-	LEFT,
-	DOUBTED,
-	FREE,
-	ENDS
-}; /* FREE: the lane is certainly free, although the execution that left it may be unknown; ENDS: the recording ends */
+	LEFT,    /* the holder leaves the lane */
+	DOUBTED, /* steps contradict each other */
+	FREE,    /* the lane is certainly free, although the execution that left it may be unknown */
+	ENDS     /* the recording ends */
+};
 
 /*
  * The part of [since, @at] for which the holder is uncertain. It begins with the first hole, if the lane was idle then or an execution of
  * the highest priority held it. It ends with the last hole, if the lane is FREE at @at, because an execution that leaves a lane after the
- * hole is recorded. Where steps contradict each other, all of the time is uncertain.
+ * hole is recorded. If the lane is DOUBTED, or the recording ENDS, all of the time is uncertain.
  */
 static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                           uint64_t *began, uint64_t *ended)
@@ -198,8 +210,9 @@ static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane
 }
 
 /*
- * The lane's holder was certain until a hole began, and after the last hole no execution entered the lane until @at. So only the former
- * holder can have held it from before the hole on, and only @last after the hole. Report that. Returns false if this is not the case.
+ * The lane's holder was certain until a hole began, and after the last hole no execution entered the lane until @at. So any execution may
+ * have held it within the holes, only the former holder from before the first hole on, and only @last after the last one. Report
+ * these three. Returns false if this is not the case.
  */
 static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                                uint64_t last)
@@ -238,13 +251,13 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 	report_one_unknown(d, l, l->known == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
 
-/* A service does not leave a lane idle for longer than this while an execution is ready: the longest hand-over took less than a quarter of it. */
+/* An assumption: a service leaves no lane idle for longer than four times its longest hand-over so far while an execution is ready. */
 static uint64_t idle_proves_ns(const struct bsa_device *d)
 {
 	return d->handed ? BSA_IDLE_SLACK_NS + 4 * d->longest_handover : BSA_IDLE_PROVES_NS;
 }
 
-/* @l is certainly idle from its last step to @at: this may prove that no execution was ready. */
+/* @l was certainly idle from its last step to @at. If that was long, no execution was ready: note the first such time since the last hole. */
 static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	if (at - l->since < idle_proves_ns(d) || l->known == BSA_NEVER || l->since < d->proof_hole ||
@@ -253,7 +266,7 @@ static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t a
 	d->proof = l->since;
 }
 
-/* End the stretch since the lane's last step. The history has no idle stretches. */
+/* End the stretch since the lane's last step. Returns whether it is known who held the lane. */
 static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing, uint64_t last)
 {
 	struct bsa_stretch s = { .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
@@ -403,7 +416,7 @@ struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_
 	return w;
 }
 
-/* The next stretch. The one behind it may be of the same kind. */
+/* The next stretch, not merged with the one behind it. Of an idle one only the times are set. */
 static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
 	const struct bsa_stretch *kept = w->next < w->l->n ? nth_stretch(w->l, w->next) : NULL;

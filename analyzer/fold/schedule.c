@@ -1,5 +1,16 @@
 /*
- * schedule.c -- takes steps in the order of their times: from one list to another, on lanes and off them.
+ * schedule.c -- takes the recorded steps of executions in the order of their times: moves each execution between the lists of those that
+ * wait and the lanes, and reports what follows: waits, slices of lanes, shares, refusals.
+ *
+ * TERMS     A device is one service; a lane is one place of it where an execution runs. A tenant is an app that waits for lanes, or holds
+ *           them; its lag is what it has been given less than its share. A hole is a time for which events may be missing: in `losses` they
+ *           certainly are; `unsure` has these times and the ones whose lanes a lost summary may concern, so it is never smaller. A
+ *           summary is the one event of an execution in compact detail; the horizon is how late it may come. BSA_NEVER as the begin of
+ *           a wait says that it began before the recording.
+ * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that does not fit, because a hole
+ *           hid one or because the trace is wrong, leads there, too, and what lies between is reported as uncertain. The steps FOUND_*
+ *           begin with the state in which the recording found the execution.
+ * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
 
@@ -16,7 +27,8 @@ enum {
 	DEVICES = 4096,
 	STREAM_INSTANCE_SHIFT = 20, /* position of the instance in a stream's number */
 	REFUSALS_MAX = 1 << 16,
-	QUIET_ROWS = 1 << 13, /* limit of rows for windows without events: so many, and one more for each step */
+	QUIET_ROWS = 1 << 13, /* so many rows may be reported for windows without events, and one more for each step */
+	/* bits of a noted step without an execution: what is known of the service from then on */
 	RULES_NATIVE = 1,
 	RULES_IDLE = 2,
 	RULES_FINDING = 4,
@@ -122,7 +134,7 @@ static int refusal_waits(struct bsa_device *d, const struct bsa_refused *refused
 	return 0;
 }
 
-/* A lane is free at @at. */
+/* A lane became free at @at: set that for the refusals that do not have the time of a free lane yet. */
 static void note_lane_free(struct bsa_device *d, uint64_t at)
 {
 	struct bsa_refusals *r = &d->refusals;
@@ -801,13 +813,19 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	return 0;
 }
 
-/* A late step makes @lane unknown, because waits reported meanwhile did not consider it. */
+/* A late step makes @lane unknown, because what was reported since @at did not take the step into account. */
 static void doubt_late(struct bsa_device *d, uint8_t lane, uint64_t at, bool freed)
 {
 	if (at < d->lanes[lane].since)
 		bsa_lane_doubt_past(d, &d->lanes[lane]);
 	else
 		doubt_lane(d, lane, freed, NULL);
+}
+
+static bool has_lane(enum bsa_step step)
+{
+	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP || step == BSA_STEP_END ||
+	       step == BSA_STEP_FOUND_ON;
 }
 
 static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -819,17 +837,11 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	if (step == BSA_STEP_READY)
 		return 0;
 	lose_track(d, x);
-	if (lane < BSA_LANES_MAX)
+	if (has_lane(step) && lane < BSA_LANES_MAX)
 		doubt_late(d, lane, at, step == BSA_STEP_STOP);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
 	return 0;
-}
-
-static bool has_lane(enum bsa_step step)
-{
-	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP || step == BSA_STEP_END ||
-	       step == BSA_STEP_FOUND_ON;
 }
 
 static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t lane)
@@ -843,7 +855,7 @@ static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t
 }
 
 /*
- * A step that contradicts the earlier ones, or names an impossible lane. If @x waited, its wait is reported without a known cause: that it
+ * A step after the end of @x, or one that names an impossible lane. If @x waited, its wait is reported without a known cause: that it
  * waited until now is certain.
  */
 static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step)
@@ -922,7 +934,10 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 
 /* ---- steps in the order of their times ---- */
 
-/* Set the lanes and policy of the service. The state of lanes that are known already stays: the service reports its rules again at each change. */
+/*
+ * What the service says of itself, or the end of what it says of executions under way (FINDING, FOUND). A lane whose state is known keeps
+ * it, because the service reports its lanes and policy again at each change.
+ */
 static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
 {
 	struct bsa_device *d = device_of(s, instance);
@@ -968,6 +983,7 @@ static int take_earliest(struct bsa_schedule *s)
 	return take_step(s, n.x, n.step, n.at, n.lane);
 }
 
+/* The order of steps of one time; a step of @x does not come before an earlier noted one, so @x keeps its last rank. */
 static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64_t at)
 {
 	static const uint8_t ranks[] = {
@@ -1052,7 +1068,8 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bo
 	int r = bsa_losses_add(&s->losses, began, ended);
 
 	before = before < began ? began - before : 0;
-	if (s->horizon_ns > 1 && began && !full) /* lost summaries may have reported waits before the hole */
+	if (s->horizon_ns > 1 && began &&
+	    !full) /* a summary lost in the hole may be of a wait up to a horizon before it */
 		s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = before ? before : BSA_NEVER,
 		                                                                  .ended = ended });
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
@@ -1121,8 +1138,7 @@ void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream
 		return;
 	if (from <= s->began)
 		from = BSA_NEVER;
-	if (d &&
-	    over) /* an execution that still waits at the end got no lane: its app's lag is at least that of the others */
+	if (d && over) /* one that still waits got no lane, so its app lags at least as far as if it had not waited */
 		bsa_shares_uncounted(d, from == BSA_NEVER ? to - s->began : to - from);
 	s->facts.possible_wait(
 		s->facts.ctx,
@@ -1151,7 +1167,7 @@ static void finish_waiting(struct bsa_device *d)
 		lose_track(d, d->doubtful);
 }
 
-/* @at: end of the service's recording; @end: end of the whole recording. With @unsummed, an execution without a summary may hold a lane until @end. */
+/* @at: end of the service's recording; @end: of the whole recording, until which an execution without a summary may hold a lane if @unsummed. */
 static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
 	end_instant(d);
