@@ -47,6 +47,12 @@ names)
 	objects 'word/a.c:2: names of one word: leave' "$here/names.sh" "$tmp" word
 	a once/a.c 'static int lane_count(void)' '{' '	return 0;' '}' '' 'int lane_all(void)' '{' '	return lane_count();' '}'
 	objects 'once/a.c:2: static functions that are called once: lane_count' "$here/names.sh" "$tmp" once
+	# A function of a header is called by other files: its own file does not say how often.
+	a shared/a.h 'static inline int lane_count(void)' '{' '	return 0;' '}' '' 'static inline int lane_all(void)' '{' '	return lane_count();' '}'
+	a shared/b.c 'int lane_some(void)' '{' '	return lane_count() + lane_all() + lane_all();' '}'
+	"$here/names.sh" "$tmp" shared >/dev/null || broken 'names objects to a function of a header that two files call'
+	a shared/b.c 'int lane_some(void)' '{' '	return lane_all();' '}'
+	objects 'shared/a.h:7: static functions that are called once: lane_all' "$here/names.sh" "$tmp" shared
 	a runtime/service/a.c 'int lane_count(void)' '{' '	return 0;' '}'
 	objects 'runtime/service has 0.0 asserts in 1000 lines' "$here/names.sh" "$tmp" runtime/service
 	;;

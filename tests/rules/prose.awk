@@ -3,7 +3,8 @@
 #   comment FILE:LINE KINDS TEXT    every comment; KINDS: "nobody" where it uses nobody, somebody, whoever or whom, "opening" where it
 #                                   opens with a pronoun or goes on with a sentence that is not there, "-" else
 #   function FILE:LINE KINDS NAME   every definition of a function; KINDS: "static", "word" (its name is one word), "once" (static, and
-#                                   its file mentions it once more, as a call), "-" else
+#                                   mentioned once more, as a call: in its file or, if its file is a header, in any file), "-" else.
+#                                   The functions of headers come last.
 #   assert FILE:LINE                every assertion at run time
 #   code FILE LINES                 every file, with its lines
 #
@@ -90,18 +91,32 @@ function function_ends_head(head,    name, word, kinds)
 	is_word[n_defined] = word !~ /_/
 }
 
-function file_ends(    i, kinds, word)
+function function_seen(place, fixed, word, once, name,    kinds)
+{
+	kinds = (fixed ? "static," : "") (word ? "word," : "") (once ? "once," : "")
+	sub(/,$/, "", kinds)
+	print "function", place, kinds == "" ? "-" : kinds, name
+}
+
+function file_ends(    i, once, name)
 {
 	for (i = 1; i <= n_defined; i++) {
-		kinds = is_static[i] ? "static," : ""
-		kinds = kinds (is_word[i] ? "word," : "")
-		if (is_static[i] && mentions[defined[i]] - declared[defined[i]] == 2 && calls[defined[i]] - declared[defined[i]] == 2)
-			kinds = kinds "once,"
-		sub(/,$/, "", kinds)
-		print "function", at[i], kinds == "" ? "-" : kinds, defined[i]
+		name = defined[i]
+		if (is_static[i] && last_file ~ /\.h$/) {
+			shared[++n_shared] = name
+			shared_at[n_shared] = at[i]
+			shared_word[n_shared] = is_word[i]
+			continue
+		}
+		once = is_static[i] && mentions[name] - declared[name] == 2 && calls[name] - declared[name] == 2
+		function_seen(at[i], is_static[i], is_word[i], once, name)
 	}
 	if (last_file != "")
 		print "code", last_file, last_line
+	for (name in mentions) {
+		all_mentions[name] += mentions[name] - declared[name]
+		all_calls[name] += calls[name] - declared[name]
+	}
 	n_defined = 0
 	delete mentions
 	delete calls
@@ -143,4 +158,8 @@ FNR == 1 { file_ends(); in_comment = 0; head = "" }
 	}
 }
 
-END { file_ends() }
+END {
+	file_ends()
+	for (i = 1; i <= n_shared; i++)
+		function_seen(shared_at[i], 1, shared_word[i], all_mentions[shared[i]] == 2 && all_calls[shared[i]] == 2, shared[i])
+}
