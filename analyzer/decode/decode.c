@@ -222,24 +222,6 @@ static void make_readers(struct bsa_decode *d)
 	share_out(d, false, d->n_quick, d->n_readers);
 }
 
-static int begin_group(struct bsa_decode *d, struct bsa_err *err)
-{
-	int r;
-
-	for (d->end = d->first + 1; d->end < d->inputs.n; d->end++)
-		if (d->inputs.list[d->end].info.clock_group != d->inputs.list[d->first].info.clock_group)
-			break;
-	r = allow_files(streams_of_group(d, true) + streams_of_group(d, false), err);
-	make_readers(d);
-	d->reading = true;
-	for (unsigned i = 0; r == 0 && i < d->n_readers; i++)
-		r = reader_start(d, i, err);
-	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++)
-		r = start_thread(&d->readers[i], err);
-	d->merge = (struct bsa_merge){ .heap = d->heads };
-	return r;
-}
-
 /* ---- records ---- */
 
 static int fill_own(struct reader *reader, struct bsa_err *err)
@@ -390,7 +372,17 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 	}
 	if (d->first == d->inputs.n)
 		return 0;
-	r = begin_group(d, err);
+	for (d->end = d->first + 1; d->end < d->inputs.n; d->end++)
+		if (d->inputs.list[d->end].info.clock_group != d->inputs.list[d->first].info.clock_group)
+			break;
+	r = allow_files(streams_of_group(d, true) + streams_of_group(d, false), err);
+	make_readers(d);
+	d->reading = true;
+	for (unsigned i = 0; r == 0 && i < d->n_readers; i++)
+		r = reader_start(d, i, err);
+	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++)
+		r = start_thread(&d->readers[i], err);
+	d->merge = (struct bsa_merge){ .heap = d->heads };
 	return r ? r : first_heads(d, err);
 }
 
@@ -454,22 +446,18 @@ static unsigned threads_that_pay(void)
 	return n < 1 ? 1 : n > READERS_MAX ? READERS_MAX : (unsigned)n;
 }
 
-/* Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions: they leak, given bad metadata. */
-static void stay_loaded(const char *path)
-{
-	void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
-
-	if (plugin)
-		dlclose(plugin);
-}
-
 static int find_source(struct bsa_decode *d, struct bsa_err *err)
 {
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &d->plugin) ==
 	    BT_PLUGIN_FIND_STATUS_OK)
 		d->source = bt_plugin_borrow_source_component_class_by_name_const(d->plugin, "fs");
 	if (d->source) {
-		stay_loaded(bt_plugin_get_path(d->plugin));
+		const char *path = bt_plugin_get_path(d->plugin);
+		void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+
+		/* Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions: they leak, given bad metadata. */
+		if (plugin)
+			dlclose(plugin);
 		return 0;
 	}
 	return bsa_bt_failed(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads traces");
@@ -554,22 +542,6 @@ static void sum_add(uint64_t *sum, uint64_t n)
 	*sum = n > UINT64_MAX - *sum ? UINT64_MAX : *sum + n;
 }
 
-static void add_counts(struct bsa_decoded *sum, const struct bsa_counts *counts)
-{
-	uint64_t began = counter_value(&counts->began), ended = counter_value(&counts->ended);
-
-	sum->events += counter_value(&counts->events);
-	sum->foreign += counter_value(&counts->foreign);
-	sum->unusable += counter_value(&counts->unusable);
-	sum_add(&sum->lost_events, counter_value(&counts->lost_events));
-	sum_add(&sum->lost_packets, counter_value(&counts->lost_packets));
-	sum->cut |= atomic_load_explicit(&counts->cut, memory_order_relaxed);
-	if (began < sum->began)
-		sum->began = began;
-	if (ended != BSA_NEVER && (sum->ended == BSA_NEVER || ended > sum->ended))
-		sum->ended = ended;
-}
-
 struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
 {
 	struct bsa_decoded sum = { .began = BSA_NEVER, .ended = BSA_NEVER };
@@ -580,8 +552,21 @@ struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
 	sum.doubtful = d->inputs.list[i].files.doubtful;
 	sum.wrong_indices = d->inputs.list[i].files.wrong_indices;
 	sum.cut = d->inputs.list[i].cut;
-	for (unsigned k = 0; k < READERS_MAX; k++)
-		add_counts(&sum, &d->readers[k].counts[i]);
+	for (unsigned k = 0; k < READERS_MAX; k++) {
+		const struct bsa_counts *counts = &d->readers[k].counts[i];
+		uint64_t began = counter_value(&counts->began), ended = counter_value(&counts->ended);
+
+		sum.events += counter_value(&counts->events);
+		sum.foreign += counter_value(&counts->foreign);
+		sum.unusable += counter_value(&counts->unusable);
+		sum_add(&sum.lost_events, counter_value(&counts->lost_events));
+		sum_add(&sum.lost_packets, counter_value(&counts->lost_packets));
+		sum.cut |= atomic_load_explicit(&counts->cut, memory_order_relaxed);
+		if (began < sum.began)
+			sum.began = began;
+		if (ended != BSA_NEVER && (sum.ended == BSA_NEVER || ended > sum.ended))
+			sum.ended = ended;
+	}
 	return sum;
 }
 

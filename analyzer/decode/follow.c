@@ -355,29 +355,6 @@ static bool has_file(struct trace *t, const char *name, const struct stat *st)
 	return false;
 }
 
-/* Files that are done with, and of which a later one has the name, are not needed. */
-static void forget_files(struct bsa_follow *f, size_t trace)
-{
-	struct trace *t = &f->traces[trace];
-	size_t kept = 0;
-
-	for (size_t i = 0; i < t->n_files; i++) {
-		bool again = false;
-
-		for (size_t k = i + 1; k < t->n_files && !again; k++)
-			again = !strcmp(t->files[k].name, t->files[i].name);
-		if (again && t->files[i].fd < 0) { /* no stream is at it: leave_file */
-			free(t->files[i].name);
-			continue;
-		}
-		for (size_t k = 0; k < f->n_streams; k++)
-			if (f->streams[k].trace == trace && f->streams[k].file == i && kept < i)
-				f->streams[k].file = kept;
-		t->files[kept++] = t->files[i];
-	}
-	t->n_files = kept;
-}
-
 static int see_file(struct bsa_follow *f, struct trace *t, int directory, const char *name, struct bsa_err *err)
 {
 	struct stat st;
@@ -419,18 +396,6 @@ static bool is_followed(const struct trace *t, const char *name)
 	return false;
 }
 
-static void hear_change(struct bsa_follow *f, struct place *p, const struct inotify_event *e)
-{
-	struct trace *t = p->is_trace ? &f->traces[p->trace] : NULL;
-
-	if (e->mask & IN_IGNORED)
-		p->watch = -1;
-	if (t && e->len && !strcmp(e->name, "metadata"))
-		t->metadata_grown = true;
-	if (!(e->mask & IN_MODIFY) || (t && !is_followed(t, e->name)))
-		p->stirred = true;
-}
-
 static void hear_changes(struct bsa_follow *f)
 {
 	_Alignas(struct inotify_event) char bytes[1 << 14];
@@ -441,8 +406,17 @@ static void hear_changes(struct bsa_follow *f)
 		for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
 			e = (const struct inotify_event *)(bytes + at);
 			for (size_t i = 0; i < f->n_places; i++)
-				if (f->places[i].watch == e->wd || e->mask & IN_Q_OVERFLOW)
-					hear_change(f, &f->places[i], e);
+				if (f->places[i].watch == e->wd || e->mask & IN_Q_OVERFLOW) {
+					struct place *p = &f->places[i];
+					struct trace *t = p->is_trace ? &f->traces[p->trace] : NULL;
+
+					if (e->mask & IN_IGNORED)
+						p->watch = -1;
+					if (t && e->len && !strcmp(e->name, "metadata"))
+						t->metadata_grown = true;
+					if (!(e->mask & IN_MODIFY) || (t && !is_followed(t, e->name)))
+						p->stirred = true;
+				}
 		}
 }
 
@@ -928,6 +902,7 @@ static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err
 {
 	struct trace *t = &f->traces[trace];
 	int r = t->metadata_grown ? renew_recipe(f, t, err) : 0;
+	size_t kept;
 
 	if (r > 0)
 		for (size_t i = 0; i < f->n_streams; i++)
@@ -945,7 +920,23 @@ static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err
 	r = 0;
 	for (size_t i = 0; r == 0 && i < t->n_files; i++)
 		r = know_file(f, trace, &t->files[i], err);
-	forget_files(f, trace);
+	/* Files that are done with, and of which a later one has the name, are not needed. */
+	kept = 0;
+	for (size_t i = 0; i < t->n_files; i++) {
+		bool again = false;
+
+		for (size_t k = i + 1; k < t->n_files && !again; k++)
+			again = !strcmp(t->files[k].name, t->files[i].name);
+		if (again && t->files[i].fd < 0) { /* no stream is at it: leave_file */
+			free(t->files[i].name);
+			continue;
+		}
+		for (size_t k = 0; k < f->n_streams; k++)
+			if (f->streams[k].trace == trace && f->streams[k].file == i && kept < i)
+				f->streams[k].file = kept;
+		t->files[kept++] = t->files[i];
+	}
+	t->n_files = kept;
 	return r;
 }
 

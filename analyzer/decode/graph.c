@@ -42,12 +42,6 @@ static void look_ahead(struct port *port)
 		bsa_tap_packet(&port->tap, port->messages[port->at + 1]);
 }
 
-static void give_back(struct port *port)
-{
-	for (; port->at < port->n; port->at++)
-		bt_message_put_ref(port->messages[port->at]);
-}
-
 /* Get more messages of the port: 1; 0: the stream has ended, or is cut; -1: no memory. A stream that ends within an event is cut. */
 static int port_refill(struct port *port)
 {
@@ -284,7 +278,10 @@ struct bsa_graph *bsa_graph_free(struct bsa_graph *g)
 	if (!g)
 		return NULL;
 	for (size_t i = 0; g->ports && i < g->n_ports; i++) {
-		give_back(&g->ports[i]);
+		struct port *port = &g->ports[i];
+
+		for (; port->at < port->n; port->at++)
+			bt_message_put_ref(port->messages[port->at]);
 		bt_message_iterator_put_ref(g->ports[i].iterator);
 	}
 	bt_graph_put_ref(g->graph);

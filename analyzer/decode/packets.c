@@ -153,23 +153,6 @@ static void doubt_packet(struct bsa_packets *file, const struct bsa_packet *p)
 
 /* ---- a file ---- */
 
-static int add_packet(struct bsa_packets *file, const struct bsa_packet *packet)
-{
-	struct bsa_packet *list = file->list;
-
-	if (file->n == file->room) {
-		size_t room = file->room ? file->room * 2 : 16;
-
-		list = reallocarray(list, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		file->list = list;
-		file->room = room;
-	}
-	list[file->n++] = *packet;
-	return 0;
-}
-
 /* Append the packet to the list if it fits. If only the last packet contradicts it, the last packet is the odd one. */
 static int place_packet(struct walk *w, const struct bsa_packet *p)
 {
@@ -178,8 +161,21 @@ static int place_packet(struct walk *w, const struct bsa_packet *p)
 	int r;
 
 	w->late = false;
-	if (!last || packet_follows(last, p))
-		return add_packet(file, p);
+	if (!last || packet_follows(last, p)) {
+		struct bsa_packet *list = file->list;
+
+		if (file->n == file->room) {
+			size_t room = file->room ? file->room * 2 : 16;
+
+			list = reallocarray(list, room, sizeof(*list));
+			if (!list)
+				return -ENOMEM;
+			file->list = list;
+			file->room = room;
+		}
+		list[file->n++] = *p;
+		return 0;
+	}
 	if (twin) {
 		r = same_packet(w->fd, p, w->fd, twin);
 		if (r < 0)

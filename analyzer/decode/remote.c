@@ -147,17 +147,6 @@ static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, cons
 
 /* ---- traces and streams ---- */
 
-static char *path_of(const struct bsa_remote *r, const struct bsa_input *input, const bt_trace *trace)
-{
-	const bt_value *name = bt_trace_borrow_environment_entry_value_by_name_const(trace, "procname");
-	const char *process = name && bt_value_is_string(name) ? bt_value_string_get(name) : "";
-	char *path = NULL;
-	int n = input->info.uid == UINT32_MAX ? asprintf(&path, "%s/ust/pid/%s-%u", r->session.url, process, input->pid)
-	                                      : asprintf(&path, "%s/ust/uid/%u", r->session.url, input->info.uid);
-
-	return n < 0 ? NULL : path;
-}
-
 static bool publish_trace(struct bsa_remote *r, struct trace *t)
 {
 	struct trace **list;
@@ -183,11 +172,17 @@ static void trace_free(struct trace *t)
 	free(t);
 }
 
-static struct trace *trace_new(struct bsa_remote *r, const bt_stream *stream)
+/* The trace of the stream. Of a trace without events of ours each stream has its own one, which nothing refers to. */
+static struct trace *trace_of(struct bsa_remote *r, const bt_stream *stream)
 {
-	struct trace *t = calloc(1, sizeof(*t));
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+	struct trace *t;
 	int is;
 
+	for (size_t i = 0; i < r->n_traces; i++)
+		if (r->list[i]->trace == trace)
+			return r->list[i];
+	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
 	atomic_init(&t->counts.began, BSA_NEVER);
@@ -195,24 +190,21 @@ static struct trace *trace_new(struct bsa_remote *r, const bt_stream *stream)
 	t->trace = bt_stream_borrow_trace_const(stream);
 	bt_trace_get_ref(t->trace);
 	is = bsa_look_at_stream(&t->input, stream, NULL);
-	if (is > 0)
-		t->input.info.path = path_of(r, &t->input, t->trace);
+	if (is > 0) {
+		const bt_value *name = bt_trace_borrow_environment_entry_value_by_name_const(t->trace, "procname");
+		const char *process = name && bt_value_is_string(name) ? bt_value_string_get(name) : "";
+		char *path = NULL;
+		int n = t->input.info.uid == UINT32_MAX
+		                ? asprintf(&path, "%s/ust/pid/%s-%u", r->session.url, process, t->input.pid)
+		                : asprintf(&path, "%s/ust/uid/%u", r->session.url, t->input.info.uid);
+
+		t->input.info.path = n < 0 ? NULL : path;
+	}
 	if (is < 0 || (is > 0 && (!t->input.info.path || !publish_trace(r, t)))) {
 		trace_free(t);
 		return NULL;
 	}
 	return t;
-}
-
-/* The trace of the stream. Of a trace without events of ours each stream has its own one, which nothing refers to. */
-static struct trace *trace_of(struct bsa_remote *r, const bt_stream *stream)
-{
-	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
-
-	for (size_t i = 0; i < r->n_traces; i++)
-		if (r->list[i]->trace == trace)
-			return r->list[i];
-	return trace_new(r, stream);
 }
 
 static struct stream *add_stream(struct bsa_remote *r, const bt_stream *stream)
@@ -252,14 +244,6 @@ static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
 		if (g->streams[i]->stream == stream)
 			return g->last = g->streams[i];
 	return g->last = add_stream(r, stream);
-}
-
-static void stream_free(struct stream *s)
-{
-	if (!s->trace->number)
-		trace_free(s->trace);
-	bt_stream_put_ref(s->stream);
-	free(s);
 }
 
 /* ---- times that no packet covers ---- */
@@ -349,41 +333,13 @@ static bool is_clocked(const struct stream *s)
 	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(s->stream));
 }
 
-static void take_packet(struct bsa_remote *r, struct stream *s, const bt_message *message)
-{
-	struct reading *g = &r->reading;
-
-	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING && s->tap.packets_timed) {
-		g->now = s->began = ns_of(bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
-		s->open = true;
-	}
-	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_END && s->open) {
-		g->now = ns_of(bt_message_packet_end_borrow_default_clock_snapshot_const(message));
-		cover_end(g, s, g->now);
-	}
-}
-
-static void take_record(struct bsa_remote *r, struct stream *s, const bt_message *message, uint64_t at)
-{
-	struct bsa_queued *q;
-
-	if (s->open && !s->filled && bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
-		cover_begin(r, s);
-	q = queue_room(r);
-	if (!q)
-		return;
-	q->rank = s->rank;
-	bsa_tap_write(&s->tap, message, &q->event);
-	queue_push(r, q);
-	r->reading.now = at;
-}
-
 static void take_message(struct bsa_remote *r, const bt_message *message)
 {
 	const bt_stream *stream = stream_of(message);
 	struct stream *s;
 	uint64_t at;
 	int is;
+	struct reading *g;
 
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
 		r->reading.now = ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
@@ -392,9 +348,28 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 		return;
 	is = bsa_tap_look(&s->tap, message, &at);
 	r->reading.no_memory |= is < 0;
-	take_packet(r, s, message);
-	if (is > 0)
-		take_record(r, s, message, at);
+	g = &r->reading;
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING && s->tap.packets_timed) {
+		g->now = s->began = ns_of(bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
+		s->open = true;
+	}
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_END && s->open) {
+		g->now = ns_of(bt_message_packet_end_borrow_default_clock_snapshot_const(message));
+		cover_end(g, s, g->now);
+	}
+	if (is > 0) {
+		struct bsa_queued *q;
+
+		if (s->open && !s->filled && bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
+			cover_begin(r, s);
+		q = queue_room(r);
+		if (!q)
+			return;
+		q->rank = s->rank;
+		bsa_tap_write(&s->tap, message, &q->event);
+		queue_push(r, q);
+		r->reading.now = at;
+	}
 }
 
 static bt_graph_simple_sink_component_initialize_func_status sink_begins(bt_message_iterator *iterator, void *data)
@@ -541,8 +516,14 @@ static void graph_end(struct bsa_remote *r)
 	struct reading *g = &r->reading;
 
 	for (size_t i = 0; i < g->n_streams; i++) {
+		struct stream *s;
+
 		cover_end(g, g->streams[i], g->now);
-		stream_free(g->streams[i]);
+		s = g->streams[i];
+		if (!s->trace->number)
+			trace_free(s->trace);
+		bt_stream_put_ref(s->stream);
+		free(s);
 	}
 	g->n_streams = 0;
 	g->last = NULL;
@@ -701,18 +682,6 @@ static int start_thread(struct bsa_remote *r, struct bsa_err *err)
 
 /* ---- the caller ---- */
 
-static int find_source(struct bsa_remote *r, struct bsa_err *err)
-{
-	struct reading *g = &r->reading;
-
-	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &g->plugin) ==
-	    BT_PLUGIN_FIND_STATUS_OK)
-		g->source = bt_plugin_borrow_source_component_class_by_name_const(g->plugin, "lttng-live");
-	return g->source ? 0
-	                 : bsa_fail(err, BSA_E_ENV,
-	                            "babeltrace2's plugin ctf has no lttng-live here, which reads relays");
-}
-
 int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *err)
 {
 	struct bsa_remote *r = calloc(1, sizeof(*r));
@@ -730,8 +699,16 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 	r->url = strdup(url);
 	r->ties = bsa_ties_new();
 	failed = r->url && r->ties ? bsa_ring_init(&r->ring, err) : no_memory(err);
-	if (!failed)
-		failed = find_source(r, err);
+	if (!failed) {
+		struct reading *g = &r->reading;
+
+		if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &g->plugin) ==
+		    BT_PLUGIN_FIND_STATUS_OK)
+			g->source = bt_plugin_borrow_source_component_class_by_name_const(g->plugin, "lttng-live");
+		failed = g->source ? 0
+		                   : bsa_fail(err, BSA_E_ENV,
+		                              "babeltrace2's plugin ctf has no lttng-live here, which reads relays");
+	}
 	if (!failed)
 		failed = start_thread(r, err);
 	if (failed)

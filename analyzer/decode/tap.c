@@ -192,49 +192,42 @@ static void put_loss(const struct bsa_loss *loss, struct bsa_event *ret)
 	memcpy(ret + 1, loss, sizeof(*loss));
 }
 
-static void write_cut(const struct bsa_tap *tap, struct bsa_event *ret)
-{
-	put_loss(&(struct bsa_loss){ .ended = ns_of(tap, tap->ended),
-	                             .events = BSA_NEVER,
-	                             .packets = BSA_NEVER,
-	                             .cpu = tap->cpu,
-	                             .pid = tap->pid,
-	                             .cause = BSA_LOSS_CUT },
-	         ret);
-}
-
-static void write_loss(const struct bsa_tap *tap, const bt_message *message, struct bsa_event *ret)
-{
-	bool packets = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_PACKETS;
-	struct bsa_loss loss = { .ended = tap->at, .cpu = tap->cpu, .pid = tap->pid };
-	uint64_t ended = 0;
-
-	loss.cause = packets ? BSA_LOSS_PACKETS : BSA_LOSS_EVENTS;
-	if (packets) {
-		loss.packets = tap->n_lost;
-		loss.events = BSA_NEVER;
-		if (tap->lost_packets_timed)
-			ended = snapshot_ns(
-				tap, bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
-	} else {
-		loss.events = tap->n_lost;
-		if (tap->lost_events_timed)
-			ended = snapshot_ns(
-				tap, bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
-	}
-	if (ended > loss.ended && ended <= INT64_MAX)
-		loss.ended = ended;
-	put_loss(&loss, ret);
-}
-
 void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct bsa_event *ret)
 {
 	if (__builtin_expect(tap->plan != NULL, 1))
 		bsa_plan_read(tap->plan, bt_message_event_borrow_event_const(message), ret);
-	else if (message)
-		write_loss(tap, message, ret);
-	else
-		write_cut(tap, ret);
+	else if (message) {
+		bool packets = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_PACKETS;
+		struct bsa_loss loss = { .ended = tap->at, .cpu = tap->cpu, .pid = tap->pid };
+		uint64_t ended = 0;
+
+		loss.cause = packets ? BSA_LOSS_PACKETS : BSA_LOSS_EVENTS;
+		if (packets) {
+			loss.packets = tap->n_lost;
+			loss.events = BSA_NEVER;
+			if (tap->lost_packets_timed)
+				ended = snapshot_ns(
+					tap,
+					bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+		} else {
+			loss.events = tap->n_lost;
+			if (tap->lost_events_timed)
+				ended = snapshot_ns(
+					tap,
+					bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+		}
+		if (ended > loss.ended && ended <= INT64_MAX)
+			loss.ended = ended;
+		put_loss(&loss, ret);
+	} else {
+		put_loss(&(struct bsa_loss){ .ended = ns_of(tap, tap->ended),
+		                             .events = BSA_NEVER,
+		                             .packets = BSA_NEVER,
+		                             .cpu = tap->cpu,
+		                             .pid = tap->pid,
+		                             .cause = BSA_LOSS_CUT },
+		         ret);
+	}
 	ret->at = tap->at;
 	ret->trace = tap->trace;
 }

@@ -287,28 +287,6 @@ static bool tenure_holds(const struct tenure *x)
 	return x->inside && x->leaves;
 }
 
-static void settle_lanes(struct bsa_ties *t)
-{
-	for (size_t i = 0; i < t->n_tenures; i++) {
-		t->lanes[t->tenures[i].lane].leaves += t->tenures[i].leaves;
-		t->lanes[t->tenures[i].lane].holders += tenure_holds(&t->tenures[i]);
-	}
-}
-
-static void tenure_move(struct bsa_ties *t, const struct tie *tie)
-{
-	struct tenure *x = &t->tenures[tie->tenure];
-	struct lane *l = &t->lanes[x->lane];
-
-	assert(l->holders >= tenure_holds(x));
-	assert(tie->enters || (x->leaves > 0 && l->leaves > 0)); /* look_at() counted this record */
-	l->holders -= tenure_holds(x);
-	x->leaves -= !tie->enters;
-	l->leaves -= !tie->enters;
-	x->inside = tie->enters;
-	l->holders += tenure_holds(x);
-}
-
 /* No other execution holds the lane; one that stays enters after all others of this time have left it. */
 static bool may_enter(const struct bsa_ties *t, const struct tie *tie)
 {
@@ -352,17 +330,6 @@ static void look_at(struct bsa_ties *t, size_t i)
 	for (size_t k = i; k-- > 0 && tie->previous < 0;)
 		if (t->ties[k].rank == tie->rank)
 			tie->previous = (int)k;
-}
-
-static void settle_ties(struct bsa_ties *t)
-{
-	t->n_tenures = t->n_lanes = 0;
-	for (size_t i = 0; i < t->n; i++)
-		look_at(t, i);
-	settle_lanes(t);
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t k = 0; k < t->n; k++)
-			t->ties[i].blocked += t->ties[k].rank != t->ties[i].rank && is_cause(&t->ties[k], &t->ties[i]);
 }
 
 /* ---- one after the other ---- */
@@ -417,14 +384,35 @@ const struct bsa_event *bsa_ties_next(struct bsa_ties *t)
 		t->n = t->done = t->bytes = 0;
 		return NULL;
 	}
-	if (!t->done)
-		settle_ties(t);
+	if (!t->done) {
+		t->n_tenures = t->n_lanes = 0;
+		for (size_t i = 0; i < t->n; i++)
+			look_at(t, i);
+		for (size_t i = 0; i < t->n_tenures; i++) {
+			t->lanes[t->tenures[i].lane].leaves += t->tenures[i].leaves;
+			t->lanes[t->tenures[i].lane].holders += tenure_holds(&t->tenures[i]);
+		}
+		for (size_t i = 0; i < t->n; i++)
+			for (size_t k = 0; k < t->n; k++)
+				t->ties[i].blocked +=
+					t->ties[k].rank != t->ties[i].rank && is_cause(&t->ties[k], &t->ties[i]);
+	}
 	next = choose_tie(t);
 	assert(next && !next->done); /* of the records left, the first of a stream can always go */
 	next->done = true;
 	t->done++;
-	if (next->tenure != NO_LANE)
-		tenure_move(t, next);
+	if (next->tenure != NO_LANE) {
+		struct tenure *x = &t->tenures[next->tenure];
+		struct lane *l = &t->lanes[x->lane];
+
+		assert(l->holders >= tenure_holds(x));
+		assert(next->enters || (x->leaves > 0 && l->leaves > 0)); /* look_at() counted this record */
+		l->holders -= tenure_holds(x);
+		x->leaves -= !next->enters;
+		l->leaves -= !next->enters;
+		x->inside = next->enters;
+		l->holders += tenure_holds(x);
+	}
 	for (struct tie *tie = t->ties; tie < t->ties + t->n; tie++)
 		tie->blocked -= !tie->done && tie->rank != next->rank && is_cause(next, tie);
 	return next->event;

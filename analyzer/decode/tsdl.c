@@ -298,19 +298,6 @@ static void want_byte_order(struct parser *p)
 		parser_fail(p);
 }
 
-static void want_map(struct parser *p, struct bsa_tsdl_type *made)
-{
-	if (!ate_word(p, "clock"))
-		parser_fail(p);
-	want_sign(p, '.');
-	if (strcmp(want_word(p), p->tsdl->clock))
-		parser_fail(p);
-	want_sign(p, '.');
-	if (!ate_word(p, "value"))
-		parser_fail(p);
-	made->is_clock = true;
-}
-
 static void want_encoding(struct parser *p, struct bsa_tsdl_type *made)
 {
 	const char *word = want_word(p);
@@ -333,9 +320,17 @@ static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
 		made->is_signed = want_truth(p);
 	else if (!strcmp(name, "byte_order"))
 		want_byte_order(p);
-	else if (!strcmp(name, "map"))
-		want_map(p, made);
-	else if (!strcmp(name, "encoding"))
+	else if (!strcmp(name, "map")) {
+		if (!ate_word(p, "clock"))
+			parser_fail(p);
+		want_sign(p, '.');
+		if (strcmp(want_word(p), p->tsdl->clock))
+			parser_fail(p);
+		want_sign(p, '.');
+		if (!ate_word(p, "value"))
+			parser_fail(p);
+		made->is_clock = true;
+	} else if (!strcmp(name, "encoding"))
 		want_encoding(p, made);
 	else if (strcmp(name, "base"))
 		parser_fail(p);

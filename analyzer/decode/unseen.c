@@ -80,15 +80,6 @@ static int by_packet(const void *a, const void *b)
 	return (l->began > r->began) - (l->began < r->began);
 }
 
-static void add_input(struct recording *r, size_t i)
-{
-	const struct bsa_input *input = &r->inputs->list[i];
-
-	for (size_t k = 0; input->files.by_lttng && input->frequency && k < input->files.n; k++)
-		if (input->files.list[k].known && input->files.list[k].n_stretches)
-			add_file(r, i, &input->files.list[k]);
-}
-
 static void recording_fini(struct recording *r)
 {
 	for (size_t i = 0; i < r->n_streams; i++) {
@@ -363,8 +354,13 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 
 	*ret = (struct covered){ .began = UINT64_MAX, .input = first };
 	for (size_t i = first; i < inputs->n; i++)
-		if (one_recording(&inputs->list[first].info, &inputs->list[i].info))
-			add_input(&r, i);
+		if (one_recording(&inputs->list[first].info, &inputs->list[i].info)) {
+			const struct bsa_input *input = &r.inputs->list[i];
+
+			for (size_t k = 0; input->files.by_lttng && input->frequency && k < input->files.n; k++)
+				if (input->files.list[k].known && input->files.list[k].n_stretches)
+					add_file(&r, i, &input->files.list[k]);
+		}
 	if (!r.n_streams) { /* without streams there is no array of them */
 		recording_fini(&r);
 		return !r.no_memory;

@@ -310,23 +310,19 @@ static int begin_users(struct bsa_live *l, struct bsa_err *err)
 	return l->users ? 0 : no_memory(err);
 }
 
-/* A service that fell silent before its clients did: as in importer.c. */
-static void tell_silence(struct bsa_live *l)
-{
-	struct silence silence;
-	uint32_t from = 0;
-
-	while (services_silence(l->services, &from, &silence))
-		l->state.losses++;
-}
-
 static int end_fold(struct bsa_live *l, struct bsa_err *err)
 {
+	struct silence silence;
+	uint32_t from;
+
 	if (!l->fold)
 		return 0;
 	if (bsa_fold_finish(l->fold) || l->failed)
 		return no_memory(err);
-	tell_silence(l);
+	/* A service that fell silent before its clients did: as in importer.c. */
+	from = 0;
+	while (services_silence(l->services, &from, &silence))
+		l->state.losses++;
 	l->passed_doubts |= bsa_fold_passed_doubts(l->fold);
 	l->late_summaries |= l->compact && bsa_fold_latest_summary(l->fold) > horizon_ns;
 	l->last = bsa_fold_last(l->fold);
@@ -387,17 +383,6 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 	return r;
 }
 
-/* Records that the fold did not have, or had too late, may be of any execution of that time. */
-static void tell_unread(const struct bsa_live *l, const struct bsa_followed *before)
-{
-	const struct bsa_followed f = bsa_growing_followed(&l->growing);
-	uint64_t until = bsa_growing_until(&l->growing), behind = horizon_ns + f.late_ns;
-
-	if (f.late != before->late || f.broken != before->broken || f.lost_hold != before->lost_hold)
-		tell_lost(l, l->state.until > behind ? l->state.until - behind : 0,
-		          until == BSA_NEVER ? l->state.until : until);
-}
-
 static void look_at_relay(struct bsa_live *l)
 {
 	static const enum bsa_live_source sources[] = { [BSA_REMOTE_CONNECTING] = BSA_LIVE_CONNECTING,
@@ -421,8 +406,15 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 	r = bsa_growing_look(&l->growing, now, err);
 	if (r >= 0)
 		r = take_all(l, err);
-	if (r >= 0)
-		tell_unread(l, &before);
+	if (r >= 0) {
+		const struct bsa_followed f = bsa_growing_followed(&l->growing);
+		uint64_t until = bsa_growing_until(&l->growing), behind = horizon_ns + f.late_ns;
+
+		/* Records that the fold did not have, or had too late, may be of any execution of that time. */
+		if (f.late != before.late || f.broken != before.broken || f.lost_hold != before.lost_hold)
+			tell_lost(l, l->state.until > behind ? l->state.until - behind : 0,
+			          until == BSA_NEVER ? l->state.until : until);
+	}
 	if (r >= 0 && bsa_growing_until(&l->growing) != BSA_NEVER) {
 		l->state.until = bsa_growing_until(&l->growing);
 		if (l->fold && bsa_fold_quiet(l->fold, l->state.until))

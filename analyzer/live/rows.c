@@ -313,15 +313,6 @@ static unsigned bucket_of(uint64_t ns)
 	return (octave - FIRST_OCTAVE) * FINE + (unsigned)(ns >> (octave - 5) & (FINE - 1));
 }
 
-/* Its middle. */
-static uint64_t ns_of(unsigned bucket)
-{
-	unsigned octave = FIRST_OCTAVE + bucket / FINE;
-	uint64_t width = UINT64_C(1) << (octave - 5);
-
-	return (UINT64_C(1) << octave) + bucket % FINE * width + width / 2;
-}
-
 /* Add the time from @from to @to to the slots that it covers. */
 static void spread_over_slots(struct bsa_rows *r, struct pair *p, uint64_t from, uint64_t to, size_t offset)
 {
@@ -558,48 +549,19 @@ const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model)
 	return name ? name->shown : "";
 }
 
-static void name_row(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row)
-{
-	const struct name *app = bsa_table_find(&r->apps.table, p->app);
-
-	row->app_id = p->app;
-	row->key = app ? app->key : BSA_LIVE_NOBODY;
-	row->uid = bsa_rows_app_user(r, p->app);
-	bsa_rows_app_name(r, p->app, row->app);
-	snprintf(row->model, sizeof(row->model), "%s", bsa_rows_model_name(r, p->model));
-}
-
-static void add_slots(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row, uint64_t *took)
-{
-	uint64_t last = number_of(r->until);
-
-	for (unsigned i = 0; p->slots && i < SLOTS; i++) {
-		const struct slot *s = &p->slots[i];
-
-		if (!s->number || s->number + SLOTS <= last || s->number > last)
-			continue;
-		row->executions += s->executions;
-		row->answered += s->answered;
-		row->missed += s->missed;
-		row->slot_misses += s->slot_misses;
-		row->run_ns += s->run_ns;
-		row->queue_ns += s->queue_ns;
-		row->per_slot[SLOTS - 1 - (last - s->number)] += s->executions;
-		for (unsigned k = 0; k < BSA_CAUSES; k++)
-			row->by_cause[k] += s->by_cause[k];
-		for (unsigned k = 0; k < BUCKETS; k++)
-			took[k] += s->took[k];
-	}
-}
-
 static uint64_t rank_of(const uint64_t *took, uint64_t n, unsigned permille)
 {
 	uint64_t wanted = (n * permille + 999) / 1000, seen = 0;
 
 	for (unsigned k = 0; n && k < BUCKETS; k++) {
 		seen += took[k];
-		if (seen >= wanted)
-			return ns_of(k);
+		if (seen >= wanted) {
+			unsigned octave = FIRST_OCTAVE + k / FINE;
+			uint64_t width = UINT64_C(1) << (octave - 5);
+
+			/* Its middle. */
+			return (UINT64_C(1) << octave) + k % FINE * width + width / 2;
+		}
 	}
 	return BSA_LIVE_UNKNOWN;
 }
@@ -639,16 +601,40 @@ static bool is_of(const struct bsa_rows *r, const struct pair *p, const struct b
 static void make_row(const struct bsa_rows *r, const struct pair *first, struct bsa_live_row *row)
 {
 	uint64_t took[BUCKETS] = { 0 };
+	const struct name *app;
 
 	*row = (struct bsa_live_row){ .app_id = 0 };
-	name_row(r, first, row);
+	app = bsa_table_find(&r->apps.table, first->app);
+	row->app_id = first->app;
+	row->key = app ? app->key : BSA_LIVE_NOBODY;
+	row->uid = bsa_rows_app_user(r, first->app);
+	bsa_rows_app_name(r, first->app, row->app);
+	snprintf(row->model, sizeof(row->model), "%s", bsa_rows_model_name(r, first->model));
 	for (const struct bsa_link *l = &first->link; l != &r->by_seen; l = l->prev) {
 		const struct pair *p = BSA_LINKED(l, struct pair, link);
+		uint64_t last;
 
 		if (p != first && !is_of(r, p, row))
 			continue;
 		bsa_live_sum_add(&row->sum, &p->sum);
-		add_slots(r, p, row, took);
+		last = number_of(r->until);
+		for (unsigned i = 0; p->slots && i < SLOTS; i++) {
+			const struct slot *s = &p->slots[i];
+
+			if (!s->number || s->number + SLOTS <= last || s->number > last)
+				continue;
+			row->executions += s->executions;
+			row->answered += s->answered;
+			row->missed += s->missed;
+			row->slot_misses += s->slot_misses;
+			row->run_ns += s->run_ns;
+			row->queue_ns += s->queue_ns;
+			row->per_slot[SLOTS - 1 - (last - s->number)] += s->executions;
+			for (unsigned k = 0; k < BSA_CAUSES; k++)
+				row->by_cause[k] += s->by_cause[k];
+			for (unsigned k = 0; k < BUCKETS; k++)
+				took[k] += s->took[k];
+		}
 	}
 	row->p50_ns = rank_of(took, row->answered, 500);
 	row->p99_ns = rank_of(took, row->answered, 990);

@@ -392,16 +392,6 @@ static void write_field_named(FILE *out, char *words, bool as_value)
 		write_bits(out, &f, dotted);
 }
 
-static void write_values(FILE *out, const char *labels)
-{
-	const struct labels *l = find_labels(labels);
-
-	if (!l)
-		embed_fail("no labels are called %s", labels);
-	for (const struct name *n = l->names; n->name; n++)
-		fprintf(out, "%s(%u, '%s')", n == l->names ? "" : ", ", n->number, n->name);
-}
-
 static void write_number(FILE *out, const char *labels, const char *name)
 {
 	const struct labels *l = find_labels(labels);
@@ -430,9 +420,14 @@ static void write_template(FILE *out, char *text)
 		write_descriptions(out);
 	else if (!strcmp(text, "columns"))
 		write_columns(out, rest);
-	else if (!strcmp(text, "values"))
-		write_values(out, rest);
-	else if (!strcmp(text, "bits") || !strcmp(text, "value"))
+	else if (!strcmp(text, "values")) {
+		const struct labels *l = find_labels(rest);
+
+		if (!l)
+			embed_fail("no labels are called %s", rest);
+		for (const struct name *n = l->names; n->name; n++)
+			fprintf(out, "%s(%u, '%s')", n == l->names ? "" : ", ", n->number, n->name);
+	} else if (!strcmp(text, "bits") || !strcmp(text, "value"))
 		write_field_named(out, rest, !strcmp(text, "value"));
 	else
 		write_value(out, text, rest);

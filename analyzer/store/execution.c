@@ -88,19 +88,6 @@ struct window *bsa_window_free(struct window *w)
 	return NULL;
 }
 
-/* Put the row into the index that goes with pages, too. A NULL stream sorts first. */
-static void into_pages(struct bsa_store *s, const struct row_execution *row)
-{
-	uint64_t stream = row->stream_id == NOTHING ? 0 : (uint64_t)row->stream_id;
-
-	if (bsa_pages_row(s->pages, &row->id))
-		bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
-		               bsa_pages_error(s->pages));
-	else if (bsa_sort_add(s->by_seq, (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
-		bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
-		               strerror(errno));
-}
-
 static void put_aside(struct bsa_store *s, const struct row_execution *row)
 {
 	struct row_execution *late = bsa_batch_row(s, BATCH_execution);
@@ -119,9 +106,18 @@ static void let_go(struct bsa_store *s, unsigned n)
 	for (unsigned i = 0; i < n && !s->code; i++) {
 		const struct row_execution *row = &w->rows[w->order[i]];
 
-		if (row->id > bsa_pages_last(s->pages))
-			into_pages(s, row);
-		else
+		if (row->id > bsa_pages_last(s->pages)) {
+			uint64_t stream = row->stream_id == NOTHING ? 0 : (uint64_t)row->stream_id;
+
+			/* Put the row into the index that goes with pages, too. A NULL stream sorts first. */
+			if (bsa_pages_row(s->pages, &row->id))
+				bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s",
+				               s->file.output, bsa_pages_error(s->pages));
+			else if (bsa_sort_add(s->by_seq,
+			                      (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
+				bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s",
+				               s->file.output, strerror(errno));
+		} else
 			put_aside(s, row);
 	}
 	memcpy(gone, w->order, n * sizeof(*gone));

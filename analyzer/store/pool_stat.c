@@ -88,15 +88,6 @@ static void rank_value(struct pool_stat *t, struct sort *sort, struct ranked *of
 	sort_value(t, sort, key_of(value), group);
 }
 
-static void add_steps(struct pool_stat *t, int64_t bytes, int64_t mapped, int64_t unmapped)
-{
-	uint64_t id = bytes == NOTHING || bytes < 0 ? 0 : (uint64_t)bytes << 1;
-
-	sort_value(t, t->steps, key_of(mapped), id);
-	if (unmapped != NOTHING)
-		sort_value(t, t->steps, key_of(unmapped), id | 1);
-}
-
 static size_t group_of(sqlite3_stmt *q)
 {
 	int64_t owner = column_or_null(q, COLUMN_OWNER), kind = column_or_null(q, COLUMN_KIND);
@@ -106,29 +97,6 @@ static size_t group_of(sqlite3_stmt *q)
 	if (kind < 0 || kind >= KINDS)
 		kind = KINDS - 1;
 	return (size_t)(owner * KINDS + kind);
-}
-
-static void add_mapping(struct pool_stat *t, sqlite3_stmt *q)
-{
-	int64_t bytes = column_or_null(q, COLUMN_BYTES), took = column_or_null(q, COLUMN_TOOK);
-	int64_t mapped = column_or_null(q, COLUMN_MAPPED), unmapped = column_or_null(q, COLUMN_UNMAPPED);
-	bool worked = column_or_null(q, COLUMN_STATUS) == LABEL_status_NONE;
-	size_t at = group_of(q);
-	struct pool_group *g = &t->groups[at];
-
-	g->n++;
-	g->failed += !worked;
-	g->never_unmapped += worked && unmapped == NOTHING;
-	if (bytes != NOTHING) {
-		g->bytes += bytes;
-		g->largest = g->bytes_known && g->largest > bytes ? g->largest : bytes;
-		g->bytes_known = true;
-	}
-	g->took += took == NOTHING ? 0 : took;
-	rank_value(t, t->took, &g->tooks, took, at);
-	rank_value(t, t->lived, &g->lives, sql_minus(unmapped, mapped), at);
-	if (worked)
-		add_steps(t, bytes, mapped, unmapped);
 }
 
 /* ---- all of them ---- */
@@ -247,8 +215,32 @@ int bsa_pool_stat_run(struct bsa_store *s)
 	if (s->code || pool_stat_init(&t, s))
 		return s->code;
 	q = bsa_store_prepare(s, "SELECT " COLUMNS " FROM stored_mapping WHERE mapped IS NOT NULL");
-	while (q && bsa_store_step(s, q))
-		add_mapping(&t, q);
+	while (q && bsa_store_step(s, q)) {
+		int64_t bytes = column_or_null(q, COLUMN_BYTES), took = column_or_null(q, COLUMN_TOOK);
+		int64_t mapped = column_or_null(q, COLUMN_MAPPED), unmapped = column_or_null(q, COLUMN_UNMAPPED);
+		bool worked = column_or_null(q, COLUMN_STATUS) == LABEL_status_NONE;
+		size_t at = group_of(q);
+		struct pool_group *g = &t.groups[at];
+
+		g->n++;
+		g->failed += !worked;
+		g->never_unmapped += worked && unmapped == NOTHING;
+		if (bytes != NOTHING) {
+			g->bytes += bytes;
+			g->largest = g->bytes_known && g->largest > bytes ? g->largest : bytes;
+			g->bytes_known = true;
+		}
+		g->took += took == NOTHING ? 0 : took;
+		rank_value(&t, t.took, &g->tooks, took, at);
+		rank_value(&t, t.lived, &g->lives, sql_minus(unmapped, mapped), at);
+		if (worked) {
+			uint64_t id = bytes == NOTHING || bytes < 0 ? 0 : (uint64_t)bytes << 1;
+
+			sort_value(&t, t.steps, key_of(mapped), id);
+			if (unmapped != NOTHING)
+				sort_value(&t, t.steps, key_of(unmapped), id | 1);
+		}
+	}
 	if (s->code || take_ranks(&t, t.took, tooks_of) || take_ranks(&t, t.lived, lives_of))
 		return s->code;
 	write_groups(&t);

@@ -592,26 +592,6 @@ static bool is_asked(const struct asked_row *r)
 	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY;
 }
 
-static void answer_row(struct question *q, size_t nth)
-{
-	const struct asked_row *r = &q->asked->rows[nth];
-	struct bsa_without_change change = { .executions = &r->culprit, .n_executions = r->culprit != 0 };
-	int said;
-
-	if (r->saved >= 0 || !is_asked(r))
-		return;
-	if (!r->culprit)
-		take_own(r, &change);
-	said = answer_question(q, &change);
-	if (said < 0)
-		return;
-	sqlite3_reset(q->v->update);
-	sqlite3_bind_int64(q->v->update, 1, sql_id(q->asked->id));
-	sqlite3_bind_int64(q->v->update, 2, (int64_t)nth);
-	sqlite3_bind_int64(q->v->update, 3, said);
-	bsa_store_do(q->v->s, q->v->update);
-}
-
 /* All rows of a cause that has more than one. */
 static void answer_cause(struct question *q, uint8_t cause)
 {
@@ -733,8 +713,24 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
 		answer_cause(&q, cause);
 	answer_earlier(&q);
-	for (size_t i = 0; i < q.asked->n; i++)
-		answer_row(&q, i);
+	for (size_t i = 0; i < q.asked->n; i++) {
+		const struct asked_row *r = &q.asked->rows[i];
+		struct bsa_without_change change = { .executions = &r->culprit, .n_executions = r->culprit != 0 };
+		int said;
+
+		if (r->saved >= 0 || !is_asked(r))
+			continue;
+		if (!r->culprit)
+			take_own(r, &change);
+		said = answer_question(&q, &change);
+		if (said < 0)
+			continue;
+		sqlite3_reset(q.v->update);
+		sqlite3_bind_int64(q.v->update, 1, sql_id(q.asked->id));
+		sqlite3_bind_int64(q.v->update, 2, (int64_t)i);
+		sqlite3_bind_int64(q.v->update, 3, said);
+		bsa_store_do(q.v->s, q.v->update);
+	}
 	bsa_without_free(without);
 }
 
@@ -846,31 +842,6 @@ static void ask_about(struct saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
-static void append_call(struct saved *v, sqlite3_stmt *q)
-{
-	struct kept *k;
-	int64_t ready, over;
-
-	if (v->n_kept == KEPT_MOST)
-		make_room(v);
-	k = &v->kept[v->n_kept];
-	take_call(v, q, k);
-	ready = column_integer(q, FIRST);
-	over = is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
-	replay_until(v, ready);
-	k->over = over;
-	k->until = v->until;
-	if (!is_null(q, ENQUEUED) || k->bad) {
-		k->gap_from = ready > v->until ? v->until : INT64_MAX;
-		v->until = over > v->until ? over : v->until;
-	}
-	v->n_kept++;
-	if (!k->bad && (int64_t)k->call.answered > v->last)
-		v->last = (int64_t)k->call.answered;
-	if (k->asked)
-		ask_about(v, v->base + v->n_kept - 1);
-}
-
 static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
@@ -955,8 +926,29 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	sqlite3_bind_int64(q, 2, instance);
 	sqlite3_bind_int64(q, 3, only);
 	sqlite3_bind_int64(q, 4, LABEL_path_fenced);
-	while (bsa_store_step(v->s, q))
-		append_call(v, q);
+	while (bsa_store_step(v->s, q)) {
+		struct kept *k;
+		int64_t ready, over;
+
+		if (v->n_kept == KEPT_MOST)
+			make_room(v);
+		k = &v->kept[v->n_kept];
+		take_call(v, q, k);
+		ready = column_integer(q, FIRST);
+		over = is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
+		replay_until(v, ready);
+		k->over = over;
+		k->until = v->until;
+		if (!is_null(q, ENQUEUED) || k->bad) {
+			k->gap_from = ready > v->until ? v->until : INT64_MAX;
+			v->until = over > v->until ? over : v->until;
+		}
+		v->n_kept++;
+		if (!k->bad && (int64_t)k->call.answered > v->last)
+			v->last = (int64_t)k->call.answered;
+		if (k->asked)
+			ask_about(v, v->base + v->n_kept - 1);
+	}
 	for (size_t i = 0; i < v->n_waiting; i++) /* whether streams would have gone on behind the end is not known */
 		v->waiting[i].horizon = v->last < v->waiting[i].horizon ? v->last : v->waiting[i].horizon;
 	replay_until(v, INT64_MAX);

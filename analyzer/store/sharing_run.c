@@ -235,17 +235,6 @@ static bool take_times(const struct reading *r, const struct bits_execution *b, 
 	return true;
 }
 
-/* For a native service: the CPU time of the execution, because it has no lanes. */
-static void take_native(const struct service *service, sqlite3_stmt *q, struct bsa_sharing_call *c)
-{
-	double ns = is_null(q, CPU) ? (double)c->run : (double)column_length(q, CPU);
-
-	ns = ns < (double)c->run ? ns * service->slower : (double)c->run;
-	c->run = ns < (double)c->response ? (uint64_t)ns : c->response;
-	c->hand = c->hand_most = c->n_hands = 0;
-	c->off = 0;
-}
-
 static int by_model(const void *a, const void *b)
 {
 	const struct stops *x = a, *y = b;
@@ -361,9 +350,15 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
 	if (c->refused)
 		return true;
-	if (r->service->policy == LABEL_policy_native)
-		take_native(r->service, q, c);
-	else
+	if (r->service->policy == LABEL_policy_native) {
+		double ns = is_null(q, CPU) ? (double)c->run : (double)column_length(q, CPU);
+
+		/* For a native service: the CPU time of the execution, because it has no lanes. */
+		ns = ns < (double)c->run ? ns * r->service->slower : (double)c->run;
+		c->run = ns < (double)c->response ? (uint64_t)ns : c->response;
+		c->hand = c->hand_most = c->n_hands = 0;
+		c->off = 0;
+	} else
 		take_hands(r, q, c);
 	return true;
 }
@@ -416,16 +411,6 @@ struct ends {
 	size_t n;
 };
 
-static void put_end(struct ends *e, uint64_t at)
-{
-	size_t i;
-
-	assert(e->n < ACTIVE_MOST);
-	for (i = e->n++; i && at < e->at[(i - 1) / 2]; i = (i - 1) / 2)
-		e->at[i] = e->at[(i - 1) / 2];
-	e->at[i] = at;
-}
-
 static void take_end(struct ends *e)
 {
 	uint64_t last;
@@ -456,6 +441,9 @@ static int how_much_slower(struct reading *r, struct service *service)
 
 	service->slower = 1;
 	while (e && next_call(r, &c) == 1 && e->n < ACTIVE_MOST) {
+		uint64_t at;
+		size_t i;
+
 		for (; e->n && e->at[0] <= c.ready; take_end(e)) {
 			busy += (double)(e->at[0] - now) *
 			        (double)(e->n < (size_t)service->lanes ? e->n : (size_t)service->lanes);
@@ -464,7 +452,11 @@ static int how_much_slower(struct reading *r, struct service *service)
 		busy += (double)(c.ready - now) *
 		        (double)(e->n < (size_t)service->lanes ? e->n : (size_t)service->lanes);
 		now = c.ready;
-		put_end(e, c.ready + c.response);
+		at = c.ready + c.response;
+		assert(e->n < ACTIVE_MOST);
+		for (i = e->n++; i && at < e->at[(i - 1) / 2]; i = (i - 1) / 2)
+			e->at[i] = e->at[(i - 1) / 2];
+		e->at[i] = at;
 		cpu += (double)c.run;
 	}
 	for (; e && e->n; take_end(e)) {
@@ -698,28 +690,6 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 	return code;
 }
 
-/* Executions that waited while very many others ended make it sort them all. */
-static int play_in_order(struct reading *r, struct service *service, bsa_shared_tell *tell, void *ctx)
-{
-	int code;
-
-	r->service = service;
-	r->executions = r->stored;
-	code = read_stops(r, service);
-	if (!code)
-		code = read_runs(r, service);
-	if (!code)
-		code = play_service(r, tell, ctx);
-	if (!code && r->disorder) {
-		r->executions = r->sorted;
-		r->disorder = false;
-		code = play_service(r, tell, ctx);
-	}
-	free(service->stops);
-	free_runs(service);
-	return code;
-}
-
 /* ---- all of them ---- */
 
 enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DEADLINES, DIFFERENT, BESIDE, TRACE_BEGAN, TRACE_ENDED };
@@ -750,8 +720,23 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 		code = SQLITE_OK;
 		if (!sqlite3_column_int64(services, DIFFERENT) && service.lanes >= 1 && service.lanes <= LANES_MOST &&
 		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save &&
-		    service.deadlines >= LABEL_deadlines_abort && service.deadlines <= LABEL_deadlines_advise)
-			code = play_in_order(r, &service, tell, ctx);
+		    service.deadlines >= LABEL_deadlines_abort && service.deadlines <= LABEL_deadlines_advise) {
+			/* Executions that waited while very many others ended make it sort them all. */
+			r->service = &service;
+			r->executions = r->stored;
+			code = read_stops(r, &service);
+			if (!code)
+				code = read_runs(r, &service);
+			if (!code)
+				code = play_service(r, tell, ctx);
+			if (!code && r->disorder) {
+				r->executions = r->sorted;
+				r->disorder = false;
+				code = play_service(r, tell, ctx);
+			}
+			free(service.stops);
+			free_runs(&service);
+		}
 	}
 	return code == SQLITE_DONE ? 0 : code;
 }

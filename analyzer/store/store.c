@@ -163,20 +163,6 @@ static int check_schema(struct bsa_store *s)
 	return s->code;
 }
 
-static void look_at_last(struct bsa_store *s)
-{
-	s->before = s->last_trace = (uint32_t)select_number(s, "SELECT max(id) FROM trace");
-	s->last = (struct bsa_fold_ids){
-		.execution = (uint64_t)select_number(s, "SELECT max(id) FROM stored_execution"),
-		.mapping = (uint64_t)select_number(s, "SELECT max(id) FROM stored_mapping"),
-		.app = (uint32_t)select_number(s, "SELECT max(id) FROM app"),
-		.process = (uint32_t)select_number(s, "SELECT max(id) FROM stored_process"),
-		.model = (uint32_t)select_number(s, "SELECT max(id) FROM stored_model"),
-		.stream = (uint32_t)select_number(s, "SELECT max(id) FROM stored_stream"),
-		.buffer = (uint32_t)select_number(s, "SELECT max(id) FROM stored_buffer"),
-	};
-}
-
 /* Pages go into an empty table only; what comes too late for them waits in one like it. */
 static int begin_pages(struct bsa_store *s)
 {
@@ -215,7 +201,16 @@ static int begin_writing(struct bsa_store *s)
 		bsa_store_run(s, bsa_sql_no_indices);
 	else if (!there && !s->code && !make_schema(s))
 		begin_pages(s);
-	look_at_last(s);
+	s->before = s->last_trace = (uint32_t)select_number(s, "SELECT max(id) FROM trace");
+	s->last = (struct bsa_fold_ids){
+		.execution = (uint64_t)select_number(s, "SELECT max(id) FROM stored_execution"),
+		.mapping = (uint64_t)select_number(s, "SELECT max(id) FROM stored_mapping"),
+		.app = (uint32_t)select_number(s, "SELECT max(id) FROM app"),
+		.process = (uint32_t)select_number(s, "SELECT max(id) FROM stored_process"),
+		.model = (uint32_t)select_number(s, "SELECT max(id) FROM stored_model"),
+		.stream = (uint32_t)select_number(s, "SELECT max(id) FROM stored_stream"),
+		.buffer = (uint32_t)select_number(s, "SELECT max(id) FROM stored_buffer"),
+	};
 	look_at_users(s);
 	s->first_execution = s->last.execution + 1;
 	bsa_batches_init(s);

@@ -163,20 +163,6 @@ static void add_known(int64_t *sum, int64_t n)
 	*sum = *sum == NOTHING ? n : *sum + n;
 }
 
-static void add_slots(struct kind *k, const struct bsa_execution *x)
-{
-	bool known = x->lookups != BSA_COUNT_UNKNOWN;
-
-	if (x->cold >= 0)
-		add_known(&k->cold, x->cold > 0);
-	if (known)
-		add_known(&k->lookups, x->lookups);
-	if (x->misses != BSA_COUNT_UNKNOWN)
-		add_known(&k->misses, x->misses);
-	k->slots_known += known && x->cold >= 0;
-	k->cold_known += known && x->cold > 0;
-}
-
 /* May a kind more be counted by itself? */
 static bool is_full(const struct tally *t)
 {
@@ -200,6 +186,7 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		.misses = NOTHING,
 	};
 	struct kind *k;
+	bool known;
 
 	t->executions++;
 	if (is_full(t) && !set_has(&t->kinds, &like)) {
@@ -213,7 +200,15 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 	k->deadlines += x->deadline != 0;
 	if (x->miss != BSA_MISS_NONE && sql_lateness(x->lateness) > k->worst) /* NOTHING is less than any */
 		k->worst = sql_lateness(x->lateness);
-	add_slots(k, x);
+	known = x->lookups != BSA_COUNT_UNKNOWN;
+	if (x->cold >= 0)
+		add_known(&k->cold, x->cold > 0);
+	if (known)
+		add_known(&k->lookups, x->lookups);
+	if (x->misses != BSA_COUNT_UNKNOWN)
+		add_known(&k->misses, x->misses);
+	k->slots_known += known && x->cold >= 0;
+	k->cold_known += known && x->cold > 0;
 	return 0;
 }
 
