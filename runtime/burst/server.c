@@ -177,16 +177,6 @@ static void result_send(struct nnb_burst_server *s, struct nnb_result *result)
 	nnb_fmq_commit_write_and_wake(s->result, n);
 }
 
-static void request_refuse(struct nnb_burst_server *s)
-{
-	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
-
-	counter_add(&s->malformed, 1);
-	nnb__trace_decoded(&s->trace, 0, 0, 0, result.status);
-	nnb__trace_refused(&s->trace, result.status);
-	result_send(s, &result);
-}
-
 static void request_serve(struct nnb_burst_server *s)
 {
 	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = s->shapes };
@@ -234,9 +224,14 @@ static void *server_thread(void *arg)
 			break;
 		spoilt = r == -EIO;
 		counter_add(&s->requests, 1);
-		if (r)
-			request_refuse(s);
-		else
+		if (r) {
+			struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
+
+			counter_add(&s->malformed, 1);
+			nnb__trace_decoded(&s->trace, 0, 0, 0, result.status);
+			nnb__trace_refused(&s->trace, result.status);
+			result_send(s, &result);
+		} else
 			request_serve(s);
 		nnb__trace_end(&s->trace);
 	}

@@ -43,11 +43,17 @@ static int line_enlist(struct nnb__line *l)
 	return nnb__client_watch(c, l->sock, l->tag);
 }
 
-/* The thread has nothing to do with it from now on. */
-static void line_delist(struct nnb__line *l)
+static void line_close(void *context)
 {
-	struct nnb_client *c = l->client;
+	struct nnb__line *l = context;
+	struct nnb__channel *ch;
+	struct nnb_client *c;
 
+	pthread_mutex_lock(&l->lock);
+	l->burst = NULL;
+	pthread_mutex_unlock(&l->lock);
+	/* The thread has nothing to do with it from now on. */
+	c = l->client;
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, l->sock, NULL);
 	shutdown(l->sock, SHUT_RDWR);
 	pthread_mutex_lock(&c->lock);
@@ -59,17 +65,6 @@ static void line_delist(struct nnb__line *l)
 		pthread_cond_wait(&c->unused, &c->lock);
 	pthread_mutex_unlock(&c->lock);
 	close(l->sock);
-}
-
-static void line_close(void *context)
-{
-	struct nnb__line *l = context;
-	struct nnb__channel *ch;
-
-	pthread_mutex_lock(&l->lock);
-	l->burst = NULL;
-	pthread_mutex_unlock(&l->lock);
-	line_delist(l);
 	if (nnb__channel_take(l->client, NNB__BURST_CLOSE, 0, &ch, NULL))
 		return;
 	nnb__put_u32(&ch->out, l->id);

@@ -198,27 +198,6 @@ static unsigned count_ways(const struct ways *w)
 	return (unsigned)__builtin_popcount(w->paths) * ((unsigned)w->memories[SHARED] + w->memories[DEVICE]);
 }
 
-/*
- * Run a model without expected outputs, such as a .tflite file: random inputs, and all ways must agree. In this process the
- * execution is preempted, too, so that at least two ways are compared.
- */
-static enum verdict run_random(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
-{
-	unsigned asked = s->ways.paths;
-	enum verdict verdict;
-
-	if (asked == AT_ONE_GO && !s->ways.memories[DEVICE])
-		s->ways.paths |= SAVED;
-	verdict = run_model(s, file, reason);
-	if (verdict == PASSED && count_ways(&s->ways) == 1) {
-		verdict = SKIPPED;
-		snprintf(reason->text, sizeof(reason->text),
-		         "it ran, but by one way, and the file holds no outputs to compare with");
-	}
-	s->ways.paths = asked;
-	return verdict;
-}
-
 static int read_file(struct nnb_model_file **ret, const char *path, struct nnb_reason *reason)
 {
 	struct nnb_model *model;
@@ -240,9 +219,23 @@ static void run_file(struct session *s, const char *path)
 
 	if (r)
 		verdict = r == -ENOTSUP ? SKIPPED : FAILED;
-	else if (has_ending(path, ".tflite"))
-		verdict = run_random(s, file, &reason);
-	else
+	else if (has_ending(path, ".tflite")) {
+		unsigned asked = s->ways.paths;
+
+		/*
+		 * Run a model without expected outputs, such as a .tflite file: random inputs, and all ways must agree. In this process the
+		 * execution is preempted, too, so that at least two ways are compared.
+		 */
+		if (asked == AT_ONE_GO && !s->ways.memories[DEVICE])
+			s->ways.paths |= SAVED;
+		verdict = run_model(s, file, &reason);
+		if (verdict == PASSED && count_ways(&s->ways) == 1) {
+			verdict = SKIPPED;
+			snprintf(reason.text, sizeof(reason.text),
+			         "it ran, but by one way, and the file holds no outputs to compare with");
+		}
+		s->ways.paths = asked;
+	} else
 		verdict = run_model(s, file, &reason);
 	if (verdict == PASSED)
 		reason.text[0] = '\0';

@@ -389,19 +389,6 @@ static enum nnb_status fill_device(const struct target *t, const struct arrangem
 	return status;
 }
 
-/* Copy the outputs to their place in shared memory. */
-static enum nnb_status read_device(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
-{
-	const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
-	enum nnb_status status = NNB_STATUS_NONE;
-
-	for (uint32_t i = 0; !status && i < p->call.n_outputs; i++)
-		if (is_kept(&p->outputs[i]))
-			status = kept_read(&t->memory.outputs[i], output_at(a, i), shared->outputs[i].location.length,
-			                   reason);
-	return status;
-}
-
 static enum nnb_status execute_in(const struct target *t, unsigned path, unsigned memory, struct arrangement *a,
                                   struct nnb_reason *reason)
 {
@@ -409,8 +396,16 @@ static enum nnb_status execute_in(const struct target *t, unsigned path, unsigne
 
 	if (!status)
 		status = execute_path(t, path, a, &a->placings[memory], reason);
-	if (!status && memory == DEVICE)
-		status = read_device(t, a, reason);
+	if (!status && memory == DEVICE) {
+		const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
+
+		/* Copy the outputs to their place in shared memory. */
+		status = NNB_STATUS_NONE;
+		for (uint32_t i = 0; !status && i < p->call.n_outputs; i++)
+			if (is_kept(&p->outputs[i]))
+				status = kept_read(&t->memory.outputs[i], output_at(a, i),
+				                   shared->outputs[i].location.length, reason);
+	}
 	return status;
 }
 
@@ -437,17 +432,6 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 	return compare_outputs(model_of(t), x, a, reason) && compare_ways(a, name_of(path, memory, name), reason);
 }
 
-static void count_arguments(struct ways *ways, const struct placing *p)
-{
-	for (uint32_t i = 0; i < p->call.n_inputs; i++) {
-		ways->arguments += !p->inputs[i].no_value;
-		ways->kept += is_kept(&p->inputs[i]);
-	}
-	for (uint32_t i = 0; i < p->call.n_outputs; i++)
-		ways->kept += is_kept(&p->outputs[i]);
-	ways->arguments += p->call.n_outputs;
-}
-
 /* A fenced execution requires that all dimensions of its outputs are known before (R5). */
 static bool can_go(const struct nnb_model *m, unsigned path)
 {
@@ -466,8 +450,17 @@ bool run_example(struct ways *ways, const struct target *t, const struct nnb_exa
 		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
 		return false;
 	}
-	if (ways->memories[DEVICE])
-		count_arguments(ways, &a.placings[DEVICE]);
+	if (ways->memories[DEVICE]) {
+		const struct placing *p = &a.placings[DEVICE];
+
+		for (uint32_t j = 0; j < p->call.n_inputs; j++) {
+			ways->arguments += !p->inputs[j].no_value;
+			ways->kept += is_kept(&p->inputs[j]);
+		}
+		for (uint32_t j = 0; j < p->call.n_outputs; j++)
+			ways->kept += is_kept(&p->outputs[j]);
+		ways->arguments += p->call.n_outputs;
+	}
 	for (unsigned i = 0; good && i < N_PATHS * N_MEMORIES; i++)
 		if (ways->paths & 1u << i / N_MEMORIES && ways->memories[i % N_MEMORIES] &&
 		    can_go(model_of(t), 1u << i / N_MEMORIES))

@@ -135,28 +135,6 @@ static struct nnb_execution *execution_new(const struct nnb_prepared *p)
 	return e->inputs && e->outputs ? e : execution_free(e, p);
 }
 
-static struct nnb_execution *take_idle(struct nnb_prepared *p)
-{
-	struct nnb_execution *e;
-
-	pthread_mutex_lock(&p->lock);
-	e = p->idle;
-	if (e) {
-		assert(p->n_idle > 0);
-		p->idle = e->next_idle;
-		p->n_idle--;
-	}
-	pthread_mutex_unlock(&p->lock);
-	if (!e)
-		e = execution_new(p);
-	if (e) {
-		e->prepared = nnb_prepared_ref(p);
-		nnb__execution_loops(e, 0, NULL, NULL);
-		e->terms = (struct nnb_run_terms){ .priority = p->how.priority };
-	}
-	return e;
-}
-
 static bool room_for_pools(struct nnb_execution *e, uint32_t n)
 {
 	uint32_t marks = n + e->prepared->model->n_pools;
@@ -767,7 +745,21 @@ static enum nnb_status execution_begin(struct nnb_prepared *p, const struct nnb_
 
 	if (status)
 		return status;
-	e = take_idle(p);
+	pthread_mutex_lock(&p->lock);
+	e = p->idle;
+	if (e) {
+		assert(p->n_idle > 0);
+		p->idle = e->next_idle;
+		p->n_idle--;
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (!e)
+		e = execution_new(p);
+	if (e) {
+		e->prepared = nnb_prepared_ref(p);
+		nnb__execution_loops(e, 0, NULL, NULL);
+		e->terms = (struct nnb_run_terms){ .priority = p->how.priority };
+	}
 	if (!e) {
 		nnb__buffers_fail(p, request);
 		return no_memory(reason);
@@ -803,24 +795,6 @@ enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_re
 
 	execution_unbind(e);
 	return status ? status : execution_bind(e, request, mappings, NULL, shapes, reason);
-}
-
-/* All operations have run. Flush and publish the outputs, or fail if a pool was torn meanwhile. */
-static enum nnb_status execution_conclude(struct nnb_execution *e)
-{
-	enum nnb_status status = NNB_STATUS_NONE;
-
-	assert(e->next_op == e->prepared->model->n_operations);
-	end_run(e);
-	if (e->files && mappings_torn(e))
-		status = NNB_STATUS_GENERAL_FAILURE;
-	for (uint32_t i = 0; !status && e->files && i < e->n_mappings; i++)
-		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
-			status = NNB_STATUS_GENERAL_FAILURE;
-	accesses_end(e);
-	close_images(e, !status);
-	leave_buffers(e, !status);
-	return status;
 }
 
 uint64_t nnb__execution_work_limit(const struct nnb_execution *e)
@@ -891,7 +865,19 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 		}
 		e->next_op++;
 	}
-	return execution_conclude(e);
+	/* All operations have run. Flush and publish the outputs, or fail if a pool was torn meanwhile. */
+	status = NNB_STATUS_NONE;
+	assert(e->next_op == e->prepared->model->n_operations);
+	end_run(e);
+	if (e->files && mappings_torn(e))
+		status = NNB_STATUS_GENERAL_FAILURE;
+	for (uint32_t i = 0; !status && e->files && i < e->n_mappings; i++)
+		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
+			status = NNB_STATUS_GENERAL_FAILURE;
+	accesses_end(e);
+	close_images(e, !status);
+	leave_buffers(e, !status);
+	return status;
 }
 
 enum nnb_status nnb_execution_restart(struct nnb_execution *e)

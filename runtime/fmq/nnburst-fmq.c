@@ -254,25 +254,6 @@ static const char *awaited_bits(const struct look *l)
 	return data && room ? "both" : data ? "data" : "room";
 }
 
-static void print_queue(const char *fd, uint64_t inode, const struct look *l)
-{
-	bool synchronized = l->room.flavour == NNB_FMQ_SYNCHRONIZED;
-	uint64_t quantum = l->room.quantum ? l->room.quantum : 1;
-	uint64_t unread = l->wr - l->rd;
-	char writer[16], reader[16], state[32];
-
-	if (!synchronized)
-		snprintf(state, sizeof(state), "-");
-	else if (unread > l->room.ring_bytes || l->wr % quantum || l->rd % quantum)
-		snprintf(state, sizeof(state), "spoilt");
-	else
-		snprintf(state, sizeof(state), "%" PRIu64, unread / quantum);
-	printf("%4s %8" PRIu64 " %-6s %8" PRIu64 " %8" PRIu64 " %8s %12" PRIu64 " %8" PRIu32 " %8s %6s %6s\n", fd,
-	       inode, synchronized ? "sync" : "unsync", quantum, l->room.ring_bytes / quantum, state, l->wr / quantum,
-	       (uint32_t)l->room.sleepers, awaited_bits(l), cpu_name(l->room.cpu[NNB_FMQ_WRITER], writer),
-	       cpu_name(l->room.cpu[NNB_FMQ_READER], reader));
-}
-
 /* The queues of a process printed so far, because a process may hold several fds of one queue. */
 struct shown {
 	uint64_t *inodes;
@@ -312,8 +293,23 @@ static void show_fd(const char *dir, const char *name, struct shown *shown)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && look_at(fd, &l) && first_time(shown, st.st_ino))
-		print_queue(name, st.st_ino, &l);
+	if (fstat(fd, &st) == 0 && look_at(fd, &l) && first_time(shown, st.st_ino)) {
+		bool synchronized = l.room.flavour == NNB_FMQ_SYNCHRONIZED;
+		uint64_t quantum = l.room.quantum ? l.room.quantum : 1;
+		uint64_t unread = l.wr - l.rd;
+		char writer[16], reader[16], state[32];
+
+		if (!synchronized)
+			snprintf(state, sizeof(state), "-");
+		else if (unread > l.room.ring_bytes || l.wr % quantum || l.rd % quantum)
+			snprintf(state, sizeof(state), "spoilt");
+		else
+			snprintf(state, sizeof(state), "%" PRIu64, unread / quantum);
+		printf("%4s %8" PRIu64 " %-6s %8" PRIu64 " %8" PRIu64 " %8s %12" PRIu64 " %8" PRIu32 " %8s %6s %6s\n",
+		       name, st.st_ino, synchronized ? "sync" : "unsync", quantum, l.room.ring_bytes / quantum, state,
+		       l.wr / quantum, (uint32_t)l.room.sleepers, awaited_bits(&l),
+		       cpu_name(l.room.cpu[NNB_FMQ_WRITER], writer), cpu_name(l.room.cpu[NNB_FMQ_READER], reader));
+	}
 	close(fd);
 }
 

@@ -234,24 +234,6 @@ struct load_fairness load_report_fairness(const struct load_report *r)
 
 /* ---- problems ---- */
 
-static void judge_process(struct load_report *r, const struct load_app *app, const struct load_process *p)
-{
-	int state = atomic_load(&p->board->state);
-
-	if (load_process_fine(p))
-		return;
-	if (p->slow)
-		report_problem(r, "app '%s' did not stop, and was killed", app->name);
-	else if (state == LOAD_BROKEN)
-		report_problem(r, "app '%s': %.200s", app->name, p->board->problem.text);
-	else if (p->gone && WIFSIGNALED(p->wait_status))
-		report_problem(r, "app '%s' died of signal %d (%s) after %" PRIu64 " executions", app->name,
-		               WTERMSIG(p->wait_status), strsignal(WTERMSIG(p->wait_status)),
-		               load_report_share(r, app).executions);
-	else
-		report_problem(r, "app '%s' ended with status %d", app->name, WEXITSTATUS(p->wait_status));
-}
-
 static void judge_row(struct load_report *r, const struct load_row *row)
 {
 	const struct load_figures *f = row->figures;
@@ -265,21 +247,6 @@ static void judge_row(struct load_report *r, const struct load_row *row)
 		report_problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions gave other outputs than %s",
 		               row->app->name, row->stream->name, f->wrong, (uint64_t)f->executions,
 		               row->stream->state ? "the same step before" : "the first");
-}
-
-/* The same model with the same inputs must compute the same outputs, for every app, path and place of its state. */
-static void compare_rows(struct load_report *r, const struct load_row *a, const struct load_row *b)
-{
-	uint64_t x = a->figures->digest, y = b->figures->digest;
-	bool differ = (x && y && x != y) || !load_sequence_agrees(&a->figures->sequence, &b->figures->sequence);
-	bool alike = !strcmp(a->stream->model, b->stream->model) && !a->stream->state == !b->stream->state &&
-	             !memcmp(&a->stream->state_pairs, &b->stream->state_pairs, sizeof(a->stream->state_pairs));
-
-	if (differ && alike) {
-		b->figures->wrong++;
-		report_problem(r, "%s/%s and %s/%s: outputs of one model differ", a->app->name, a->stream->name,
-		               b->app->name, b->stream->name);
-	}
 }
 
 int load_report_init(struct load_report *ret, const struct load_session *session)
@@ -300,12 +267,44 @@ int load_report_init(struct load_report *ret, const struct load_session *session
 		ret->device_known &= f->on_device.n == f->statuses[NNB_STATUS_NONE];
 	}
 	ret->device_known &= ret->device_ns > 0;
-	for (uint32_t i = 0; i < s->n_apps; i++)
-		judge_process(ret, &s->apps[i], &session->processes[i]);
+	for (uint32_t i = 0; i < s->n_apps; i++) {
+		const struct load_app *app = &s->apps[i];
+		const struct load_process *p = &session->processes[i];
+		int state = atomic_load(&p->board->state);
+
+		if (load_process_fine(p))
+			continue;
+		if (p->slow)
+			report_problem(ret, "app '%s' did not stop, and was killed", app->name);
+		else if (state == LOAD_BROKEN)
+			report_problem(ret, "app '%s': %.200s", app->name, p->board->problem.text);
+		else if (p->gone && WIFSIGNALED(p->wait_status))
+			report_problem(ret, "app '%s' died of signal %d (%s) after %" PRIu64 " executions", app->name,
+			               WTERMSIG(p->wait_status), strsignal(WTERMSIG(p->wait_status)),
+			               load_report_share(ret, app).executions);
+		else
+			report_problem(ret, "app '%s' ended with status %d", app->name, WEXITSTATUS(p->wait_status));
+	}
 	for (uint32_t i = 0; i < ret->n_rows; i++) {
 		judge_row(ret, &ret->rows[i]);
-		for (uint32_t k = 0; k < i; k++)
-			compare_rows(ret, &ret->rows[k], &ret->rows[i]);
+		for (uint32_t k = 0; k < i; k++) {
+			const struct load_row *a = &ret->rows[k];
+			const struct load_row *b = &ret->rows[i];
+			uint64_t x = a->figures->digest, y = b->figures->digest;
+			bool differ = (x && y && x != y) ||
+			              !load_sequence_agrees(&a->figures->sequence, &b->figures->sequence);
+			bool alike = !strcmp(a->stream->model, b->stream->model) &&
+			             !a->stream->state == !b->stream->state &&
+			             !memcmp(&a->stream->state_pairs, &b->stream->state_pairs,
+			                     sizeof(a->stream->state_pairs));
+
+			/* The same model with the same inputs must compute the same outputs, for every app, path and place of its state. */
+			if (differ && alike) {
+				b->figures->wrong++;
+				report_problem(ret, "%s/%s and %s/%s: outputs of one model differ", a->app->name,
+				               a->stream->name, b->app->name, b->stream->name);
+			}
+		}
 	}
 	return 0;
 }

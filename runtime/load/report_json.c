@@ -103,20 +103,6 @@ static json_t *misses_json(const struct load_row *row)
 	return o;
 }
 
-static void add_burst(json_t *o, const struct load_row *row)
-{
-	struct load_figures *f = row->figures;
-	bool burst = row->stream->path == LOAD_BURST;
-
-	json_set(o, "bursts", burst ? json_integer((json_int_t)f->bursts) : json_null());
-	json_set(o, "cold", burst ? times_json(&f->cold) : json_null());
-	json_set(o, "warm", burst ? times_json(&f->warm) : json_null());
-	json_set(o, "fallbacks", burst ? json_integer((json_int_t)f->fallbacks) : json_null());
-	json_set(o, "spun_ns", burst ? json_integer((json_int_t)f->spun_ns) : json_null());
-	json_set(o, "slept_ns", burst ? json_integer((json_int_t)f->slept_ns) : json_null());
-	json_set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
-}
-
 static json_t *state_json(const struct load_row *row)
 {
 	const struct load_figures *f = row->figures;
@@ -167,6 +153,7 @@ static json_t *stream_json(const struct load_row *row)
 	const struct load_stream *s = row->stream;
 	struct load_figures *f = row->figures;
 	json_t *o = json_checked(json_object());
+	bool burst;
 
 	add_plan(o, row);
 	set_number(o, "executions", f->executions);
@@ -182,7 +169,14 @@ static json_t *stream_json(const struct load_row *row)
 	json_set(o, "skipped", s->period_ns ? json_integer((json_int_t)f->skipped) : json_null());
 	json_set(o, "start_late", s->period_ns ? times_json(&f->start_late) : json_null());
 	json_set(o, "from_due", s->period_ns ? times_json(&f->from_due) : json_null());
-	add_burst(o, row);
+	burst = row->stream->path == LOAD_BURST;
+	json_set(o, "bursts", burst ? json_integer((json_int_t)f->bursts) : json_null());
+	json_set(o, "cold", burst ? times_json(&f->cold) : json_null());
+	json_set(o, "warm", burst ? times_json(&f->warm) : json_null());
+	json_set(o, "fallbacks", burst ? json_integer((json_int_t)f->fallbacks) : json_null());
+	json_set(o, "spun_ns", burst ? json_integer((json_int_t)f->spun_ns) : json_null());
+	json_set(o, "slept_ns", burst ? json_integer((json_int_t)f->slept_ns) : json_null());
+	json_set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
 	set_number(o, "pools", f->pools);
 	json_set(o, "state", state_json(row));
 	json_set(o, "on_device", s->measure ? times_json(&f->on_device) : json_null());

@@ -402,23 +402,19 @@ static enum nnb_status worker_execute(struct worker *w, uint64_t deadline, struc
 
 /* ---- the outcome ---- */
 
-/* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same steps. */
-static bool state_step(struct worker *w)
-{
-	bool right = load_sequence_add(&w->figures->sequence, load_buffers_digest(&w->buffers));
-	uint64_t began = load_now();
-
-	load_state_advance(&w->state, &w->buffers);
-	if (w->stream->state == LOAD_IN_POOLS)
-		w->figures->state_copy_ns += load_now() - began;
-	return right;
-}
-
 /* Whether the outputs are those of the first execution, or of the same step before. */
 static bool is_right(struct worker *w)
 {
-	if (w->stream->state)
-		return state_step(w);
+	if (w->stream->state) {
+		bool right = load_sequence_add(&w->figures->sequence, load_buffers_digest(&w->buffers));
+		uint64_t began = load_now();
+
+		/* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same steps. */
+		load_state_advance(&w->state, &w->buffers);
+		if (w->stream->state == LOAD_IN_POOLS)
+			w->figures->state_copy_ns += load_now() - began;
+		return right;
+	}
 	if (w->reference)
 		return load_outputs_equal(&w->buffers, w->reference);
 	w->reference = malloc(load_outputs_bytes(w->line->work) + 1);

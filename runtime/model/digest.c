@@ -30,26 +30,6 @@ static void eat_words(uint64_t *digest, const uint32_t *words, uint32_t n)
 		eat_word(digest, words[i]);
 }
 
-static void eat_operand(uint64_t *digest, const struct nnb_model *m, const struct nnb_operand *o)
-{
-	uint32_t scale;
-
-	memcpy(&scale, &o->scale, sizeof(scale));
-	eat_word(digest, o->type);
-	eat_word(digest, o->lifetime);
-	eat_words(digest, o->dims, o->rank);
-	eat_word(digest, scale);
-	eat_word(digest, (uint32_t)o->zero_point);
-	eat_word(digest, o->channel_dim);
-	eat_values(digest, m, o->scales_at, o->n_scales * (uint32_t)sizeof(float));
-	if (o->lifetime == NNB_CONSTANT_COPY)
-		eat_values(digest, m, o->location.offset, o->location.length);
-	else if (o->lifetime == NNB_CONSTANT_REFERENCE)
-		eat_word(digest, o->location.length);
-	else if (o->lifetime == NNB_LIFETIME_SUBGRAPH)
-		eat_word(digest, o->location.offset);
-}
-
 uint32_t nnb__model_digest(const struct nnb_model *model)
 {
 	uint64_t digest = 0xcbf29ce484222325;
@@ -60,8 +40,25 @@ uint32_t nnb__model_digest(const struct nnb_model *model)
 		struct nnb_model is = nnb__part(model, part);
 
 		eat_word(&digest, is.n_operands);
-		for (uint32_t i = 0; i < is.n_operands; i++)
-			eat_operand(&digest, &is, &is.operands[i]);
+		for (uint32_t i = 0; i < is.n_operands; i++) {
+			const struct nnb_operand *o = &is.operands[i];
+			uint32_t scale;
+
+			memcpy(&scale, &o->scale, sizeof(scale));
+			eat_word(&digest, o->type);
+			eat_word(&digest, o->lifetime);
+			eat_words(&digest, o->dims, o->rank);
+			eat_word(&digest, scale);
+			eat_word(&digest, (uint32_t)o->zero_point);
+			eat_word(&digest, o->channel_dim);
+			eat_values(&digest, &is, o->scales_at, o->n_scales * (uint32_t)sizeof(float));
+			if (o->lifetime == NNB_CONSTANT_COPY)
+				eat_values(&digest, &is, o->location.offset, o->location.length);
+			else if (o->lifetime == NNB_CONSTANT_REFERENCE)
+				eat_word(&digest, o->location.length);
+			else if (o->lifetime == NNB_LIFETIME_SUBGRAPH)
+				eat_word(&digest, o->location.offset);
+		}
 		eat_word(&digest, is.n_operations);
 		for (uint32_t i = 0; i < is.n_operations; i++) {
 			eat_word(&digest, is.operations[i].type);

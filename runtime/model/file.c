@@ -187,26 +187,6 @@ static int read_channels(struct reading *r, const struct nnb__place *at, const j
 	return s;
 }
 
-static int read_operand(struct reading *r, const struct nnb__place *at, const json_t *operand, struct nnb_operand *o)
-{
-	struct nnb__place type_place = { at, "type", 0 };
-	int s = nnb__json_want(r->reason, at, operand, JSON_OBJECT);
-
-	if (s == 0)
-		s = known_name(r, &type_place, operand, nnb_type_from_name, "type", &o->type);
-	if (s == 0)
-		s = read_dims(r, at, operand, o);
-	if (s == 0)
-		s = read_quantization(r, at, operand, o);
-	if (s == 0)
-		s = read_channels(r, at, operand, o);
-	if (s == 0)
-		s = read_lifetime(r, at, operand, &o->lifetime);
-	if (s == 0)
-		s = read_value(r, at, operand, o);
-	return s;
-}
-
 /* A graph in the file: the main one or a subgraph. Its owner frees the arrays, also after a failure. */
 struct graph_place {
 	const struct nnb__place *at; /* NULL: the top level of the file */
@@ -230,30 +210,28 @@ static int read_operands(struct reading *r, const struct graph_place *from, stru
 	m->n_operands = (uint32_t)n;
 	for (uint32_t i = 0; i < n && s == 0; i++) {
 		struct nnb__place each = { &here, NULL, i };
+		const json_t *operand = json_array_get(list, i);
+		struct nnb_operand *o = &m->operands[i];
+		struct nnb__place type_place = { &each, "type", 0 };
 
-		s = read_operand(r, &each, json_array_get(list, i), &m->operands[i]);
+		s = nnb__json_want(r->reason, &each, operand, JSON_OBJECT);
+		if (s == 0)
+			s = known_name(r, &type_place, operand, nnb_type_from_name, "type", &o->type);
+		if (s == 0)
+			s = read_dims(r, &each, operand, o);
+		if (s == 0)
+			s = read_quantization(r, &each, operand, o);
+		if (s == 0)
+			s = read_channels(r, &each, operand, o);
+		if (s == 0)
+			s = read_lifetime(r, &each, operand, &o->lifetime);
+		if (s == 0)
+			s = read_value(r, &each, operand, o);
 	}
 	return s;
 }
 
 /* ---- operations ---- */
-
-static int read_operation(const struct reading *r, const struct nnb__place *at, const json_t *operation,
-                          struct nnb_operation *o)
-{
-	struct nnb__place type_place = { at, "type", 0 };
-	struct nnb__place inputs_place = { at, "inputs", 0 };
-	struct nnb__place outputs_place = { at, "outputs", 0 };
-	int s = nnb__json_want(r->reason, at, operation, JSON_OBJECT);
-
-	if (s == 0)
-		s = known_name(r, &type_place, operation, nnb_op_from_name, "operation", &o->type);
-	if (s == 0)
-		s = read_indexes(r, &inputs_place, operation, &o->inputs, &o->n_inputs);
-	if (s == 0)
-		s = read_indexes(r, &outputs_place, operation, &o->outputs, &o->n_outputs);
-	return s;
-}
 
 static int read_operations(struct reading *r, const struct graph_place *from, struct nnb_subgraph *m)
 {
@@ -272,8 +250,19 @@ static int read_operations(struct reading *r, const struct graph_place *from, st
 	m->n_operations = (uint32_t)n;
 	for (uint32_t i = 0; i < n && s == 0; i++) {
 		struct nnb__place each = { &here, NULL, i };
+		const json_t *operation = json_array_get(list, i);
+		struct nnb_operation *o = &m->operations[i];
+		struct nnb__place type_place = { &each, "type", 0 };
+		struct nnb__place inputs_place = { &each, "inputs", 0 };
+		struct nnb__place outputs_place = { &each, "outputs", 0 };
 
-		s = read_operation(r, &each, json_array_get(list, i), &m->operations[i]);
+		s = nnb__json_want(r->reason, &each, operation, JSON_OBJECT);
+		if (s == 0)
+			s = known_name(r, &type_place, operation, nnb_op_from_name, "operation", &o->type);
+		if (s == 0)
+			s = read_indexes(r, &inputs_place, operation, &o->inputs, &o->n_inputs);
+		if (s == 0)
+			s = read_indexes(r, &outputs_place, operation, &o->outputs, &o->n_outputs);
 	}
 	return s;
 }
@@ -299,23 +288,6 @@ static int read_graph(struct reading *r, const struct graph_place *from, struct 
 				if (ret->operations[i].inputs[k] < ret->n_operands)
 					ret->operands[ret->operations[i].inputs[k]].consumers++;
 	}
-	return s;
-}
-
-static int read_main(struct reading *r)
-{
-	struct graph_place from = { NULL, r->root };
-	struct nnb_subgraph graph = { 0 };
-	int s = read_graph(r, &from, &graph);
-
-	r->model->n_operands = graph.n_operands;
-	r->model->n_operations = graph.n_operations;
-	r->model->n_inputs = graph.n_inputs;
-	r->model->n_outputs = graph.n_outputs;
-	r->model->operands = graph.operands;
-	r->model->operations = graph.operations;
-	r->model->inputs = graph.inputs;
-	r->model->outputs = graph.outputs;
 	return s;
 }
 
@@ -521,8 +493,20 @@ static int read_all(struct reading *r, const char *text, size_t bytes)
 	m = r->model = r->file->model;
 	r->constants.model = m;
 	s = read_head(r);
-	if (s == 0)
-		s = read_main(r);
+	if (s == 0) {
+		struct graph_place from = { NULL, r->root };
+		struct nnb_subgraph graph = { 0 };
+
+		s = read_graph(r, &from, &graph);
+		r->model->n_operands = graph.n_operands;
+		r->model->n_operations = graph.n_operations;
+		r->model->n_inputs = graph.n_inputs;
+		r->model->n_outputs = graph.n_outputs;
+		r->model->operands = graph.operands;
+		r->model->operations = graph.operations;
+		r->model->inputs = graph.inputs;
+		r->model->outputs = graph.outputs;
+	}
 	if (s == 0)
 		s = read_referenced(r);
 	if (s == 0)

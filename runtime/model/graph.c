@@ -294,22 +294,6 @@ enum nnb_status nnb__graph_run_shapes(const struct nnb__graph *g, struct nnb_sha
 
 /* ---- who reads what ---- */
 
-static void look_at_readers(struct nnb__graph *g)
-{
-	const struct nnb_model *m = g->model;
-
-	for (uint32_t i = 0; i < m->n_operations; i++) {
-		const struct nnb_operation *op = &m->operations[i];
-
-		for (uint32_t k = 0; k < op->n_outputs; k++) {
-			assert(op->outputs[k] < m->n_operands);
-			g->last_reader[op->outputs[k]] = i;
-		}
-		for (uint32_t k = 0; k < op->n_inputs; k++)
-			g->last_reader[op->inputs[k]] = i;
-	}
-}
-
 /* Is the number of output rows known only after the run? A declared number makes it known before. */
 static bool counts_rows(const struct nnb__graph *g, const struct nnb_operation *op)
 {
@@ -417,12 +401,23 @@ static bool room_for_all(struct nnb__graph *g)
 static enum nnb_status look_at_part(struct nnb__graph *g, struct nnb_reason *reason)
 {
 	enum nnb_status status = look_at_constants(g, reason);
+	const struct nnb_model *m;
 
 	if (!status)
 		status = look_at_shapes(g, reason);
 	if (status)
 		return status;
-	look_at_readers(g);
+	m = g->model;
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		const struct nnb_operation *op = &m->operations[i];
+
+		for (uint32_t k = 0; k < op->n_outputs; k++) {
+			assert(op->outputs[k] < m->n_operands);
+			g->last_reader[op->outputs[k]] = i;
+		}
+		for (uint32_t k = 0; k < op->n_inputs; k++)
+			g->last_reader[op->inputs[k]] = i;
+	}
 	return look_at_deciders(g) || nnb__may_omit(g->model, g->may_omit) ? no_memory(reason) : NNB_STATUS_NONE;
 }
 

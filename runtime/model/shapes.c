@@ -607,29 +607,22 @@ int nnb__op_image(const struct nnb__op_view *v, struct nnb_shape *image, struct 
 
 /* ---- entry points ---- */
 
-/* Convert the image to channels last, then infer: every function above expects that layout. */
-static int shapes_of(const view *v, struct nnb_shape *ret)
+int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 {
+	int r;
 	struct nnb_shape image;
 	view seen;
-	int r = nnb__op_image(v, &image, &seen);
 
+	memset(ret, 0, v->op->n_outputs * sizeof(*ret));
+	if (!inputs_known(v))
+		return 0;
+	/* Convert the image to channels last, then infer: every function above expects that layout. */
+	r = nnb__op_image(v, &image, &seen);
 	assert(v->op->type < sizeof(shape_fns) / sizeof(shape_fns[0]) && shape_fns[v->op->type]);
 	if (!r)
 		r = shape_fns[v->op->type](&seen, ret);
 	if (!r && seen.image)
 		channels_from(&ret[0], 3, 1);
-	return r;
-}
-
-int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
-{
-	int r;
-
-	memset(ret, 0, v->op->n_outputs * sizeof(*ret));
-	if (!inputs_known(v))
-		return 0;
-	r = shapes_of(v, ret);
 	if (r == -ENODATA)
 		return 0;
 	for (uint32_t k = 0; !r && k < v->op->n_outputs; k++) {

@@ -90,23 +90,6 @@ static void bash_value(const struct option_row *row)
 	printf("\t\t;;\n");
 }
 
-static void bash_operands(const struct program *p)
-{
-	if (p->operand_files)
-		printf("\t\t\tcompopt -o filenames\n");
-	printf("\t\t\tmapfile -t COMPREPLY < <(\n");
-	if (p->operand_words)
-		printf("\t\t\t\tcompgen -W '%s' -- \"$cur\"\n", p->operand_words);
-	if (p->operand_list)
-		printf("\t\t\t\tcompgen -W \"$(\"${COMP_WORDS[0]}\" --%s 2>/dev/null | cut -d ' ' -f 1)\" -- "
-		       "\"$cur\"\n",
-		       p->operand_list);
-	if (p->operand_files)
-		printf("\t\t\t\tcompgen -f -X '!*.@(%s)' -- \"$cur\"\n\t\t\t\tcompgen -d -- \"$cur\"\n",
-		       p->operand_files);
-	printf("\t\t\t)\n");
-}
-
 void options_bash(const struct program *p)
 {
 	const struct option_row *row;
@@ -123,7 +106,19 @@ void options_bash(const struct program *p)
 	printf("\t*)\n");
 	if (has_operands(p)) {
 		printf("\t\tif [[ $cur != -* ]]; then\n");
-		bash_operands(p);
+		if (p->operand_files)
+			printf("\t\t\tcompopt -o filenames\n");
+		printf("\t\t\tmapfile -t COMPREPLY < <(\n");
+		if (p->operand_words)
+			printf("\t\t\t\tcompgen -W '%s' -- \"$cur\"\n", p->operand_words);
+		if (p->operand_list)
+			printf("\t\t\t\tcompgen -W \"$(\"${COMP_WORDS[0]}\" --%s 2>/dev/null | cut -d ' ' -f 1)\" -- "
+			       "\"$cur\"\n",
+			       p->operand_list);
+		if (p->operand_files)
+			printf("\t\t\t\tcompgen -f -X '!*.@(%s)' -- \"$cur\"\n\t\t\t\tcompgen -d -- \"$cur\"\n",
+			       p->operand_files);
+		printf("\t\t\t)\n");
 		printf("\t\t\treturn\n\t\tfi\n");
 	}
 	printf("\t\tmapfile -t COMPREPLY < <(compgen -W '");
@@ -167,18 +162,6 @@ static void zsh_value(const struct option_row *row)
 		putchar('}');
 }
 
-static void zsh_operands(const struct program *p)
-{
-	printf("operands()\n{\n");
-	if (p->operand_words)
-		printf("\tcompadd %s\n", p->operand_words);
-	if (p->operand_list)
-		printf("\tcompadd ${${(f)\"$($words[1] --%s 2>/dev/null)\"}%%%% *}\n", p->operand_list);
-	if (p->operand_files)
-		printf("\t_files -g '*.(%s)'\n", p->operand_files);
-	printf("}\n\n");
-}
-
 void options_zsh(const struct program *p)
 {
 	const struct option_row *row;
@@ -187,7 +170,14 @@ void options_zsh(const struct program *p)
 	if (has_operands(p)) {
 		function_print(p);
 		putchar('_');
-		zsh_operands(p);
+		printf("operands()\n{\n");
+		if (p->operand_words)
+			printf("\tcompadd %s\n", p->operand_words);
+		if (p->operand_list)
+			printf("\tcompadd ${${(f)\"$($words[1] --%s 2>/dev/null)\"}%%%% *}\n", p->operand_list);
+		if (p->operand_files)
+			printf("\t_files -g '*.(%s)'\n", p->operand_files);
+		printf("}\n\n");
 	}
 	printf("_arguments");
 	for (size_t i = 0; (row = options_row(p, i)); i++) {

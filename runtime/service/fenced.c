@@ -91,22 +91,6 @@ static enum nnb_status check_fences(const struct nnb__fenced *f, bool *pending, 
 	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
-/* Check the deadline, and the duration: if it is shorter than the model's lower bound, it counts as a deadline from now. */
-static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
-{
-	uint64_t deadline_ns = j->terms.deadline_ns, duration_ns = j->fenced->duration_ns;
-	enum nnb_status status;
-
-	if (duration_ns && duration_ns < nnb__times_least(&j->model->times, 0))
-		j->terms.deadline_ns = nnb__add_ns(nnb__now(), duration_ns);
-	nnb__trace_deadline(&j->trace, j->terms.deadline_ns);
-	status = nnb__job_admit(j, why);
-	j->terms.deadline_ns = deadline_ns;
-	if (!status)
-		nnb__trace_deadline(&j->trace, deadline_ns);
-	return status;
-}
-
 /* Check a fenced request. The contents of its buffers are checked when it begins, if that is later. */
 static enum nnb_status fenced_check(struct nnb__job *j, struct nnb_reason *why)
 {
@@ -315,7 +299,16 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 	status = fenced_check(&j, &why);
 	nnb__job_decoded(&j, status);
 	if (!status) {
-		status = check_time(&j, &why);
+		uint64_t deadline_ns = j.terms.deadline_ns, duration_ns = j.fenced->duration_ns;
+
+		/* Check the deadline, and the duration: if it is shorter than the model's lower bound, it counts as a deadline from now. */
+		if (duration_ns && duration_ns < nnb__times_least(&j.model->times, 0))
+			j.terms.deadline_ns = nnb__add_ns(nnb__now(), duration_ns);
+		nnb__trace_deadline(&j.trace, j.terms.deadline_ns);
+		status = nnb__job_admit(&j, &why);
+		j.terms.deadline_ns = deadline_ns;
+		if (!status)
+			nnb__trace_deadline(&j.trace, deadline_ns);
 		if (!status)
 			status = fenced_launch(ch, &j, &why);
 		if (status)

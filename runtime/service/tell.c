@@ -222,25 +222,6 @@ void nnb__tell_burst_end(const struct nnb__burst *b, uint64_t began)
 
 /* ---- all existing objects ---- */
 
-static void tell_connections_own(struct nnb__connection *c)
-{
-	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < c->bursts.n; i++)
-		if (c->bursts.items[i])
-			tell_burst(c->bursts.items[i], ((struct nnb__burst *)c->bursts.items[i])->since);
-	for (uint32_t i = 0; i < c->buffers.n; i++)
-		if (c->buffers.items[i])
-			nnb__buffer_tell(c->buffers.items[i]);
-	for (uint32_t i = 0; i < c->bursts.n; i++)
-		if (c->bursts.items[i])
-			nnb__burst_server_tell(((struct nnb__burst *)c->bursts.items[i])->server);
-	for (struct nnb__job *j = c->jobs; j; j = j->next)
-		nnb__trace_tell(&j->trace);
-	for (struct nnb__trial *t = c->trials; t; t = t->next)
-		nnb__trace_tell(&t->trace);
-	pthread_mutex_unlock(&c->lock);
-}
-
 void nnb__service_news(struct nnb_service *s)
 {
 	uint64_t heard = atomic_load_explicit(&s->heard, memory_order_acquire); /* (2) */
@@ -257,8 +238,24 @@ void nnb__service_news(struct nnb_service *s)
 				tell_connection(c, c->since);
 		for (struct nnb__model *m = s->models; m; m = m->next)
 			tell_model(m, m->birth.since);
-		for (struct nnb__connection *c = s->connections; c; c = c->next)
-			tell_connections_own(c);
+		for (struct nnb__connection *c = s->connections; c; c = c->next) {
+			pthread_mutex_lock(&c->lock);
+			for (uint32_t i = 0; i < c->bursts.n; i++)
+				if (c->bursts.items[i])
+					tell_burst(c->bursts.items[i],
+					           ((struct nnb__burst *)c->bursts.items[i])->since);
+			for (uint32_t i = 0; i < c->buffers.n; i++)
+				if (c->buffers.items[i])
+					nnb__buffer_tell(c->buffers.items[i]);
+			for (uint32_t i = 0; i < c->bursts.n; i++)
+				if (c->bursts.items[i])
+					nnb__burst_server_tell(((struct nnb__burst *)c->bursts.items[i])->server);
+			for (struct nnb__job *j = c->jobs; j; j = j->next)
+				nnb__trace_tell(&j->trace);
+			for (struct nnb__trial *t = c->trials; t; t = t->next)
+				nnb__trace_tell(&t->trace);
+			pthread_mutex_unlock(&c->lock);
+		}
 		pthread_mutex_unlock(&s->lock);
 		atomic_store_explicit(&s->heard, heard, memory_order_release); /* (1) */
 	}

@@ -103,17 +103,6 @@ static enum nnb_status peer_init(struct peer *p, const struct prepared *model, c
 	                   : serve_there(p, model, &request, &result, reason);
 }
 
-static void peer_fini(struct peer *p)
-{
-	nnb_burst_server_free(p->server);
-	if (p->context) {
-		p->service.close(p->context);
-		p->service.release(p->service.arg);
-	}
-	nnb_fmq_free(p->request);
-	nnb_fmq_free(p->result);
-}
-
 static void peer_free_slot(struct peer *p, int32_t slot)
 {
 	if (p->server)
@@ -240,7 +229,13 @@ struct scene {
 
 static void scene_fini(struct scene *s)
 {
-	peer_fini(&s->peer);
+	nnb_burst_server_free(s->peer.server);
+	if (s->peer.context) {
+		s->peer.service.close(s->peer.context);
+		s->peer.service.release(s->peer.service.arg);
+	}
+	nnb_fmq_free(s->peer.request);
+	nnb_fmq_free(s->peer.result);
 	free(s->good);
 	job_fini(&s->job);
 	prepared_free(&s->model);
@@ -295,23 +290,6 @@ static bool expect_row(struct scene *s, struct checks *c, enum mutation how, uin
 	return !trouble || expect_service(s, c, "after that");
 }
 
-static void mutate_all(struct scene *s, struct checks *c, enum mutation how)
-{
-	struct nnb_request_datum *room = calloc((size_t)s->n + 1, sizeof(*room));
-	bool goes_on = true;
-
-	abort_unless(room);
-	for (uint32_t at = 0; goes_on && at <= s->n; at++) {
-		if (how == REMOVE && at < s->n)
-			goes_on = expect_row(s, c, how, at, NULL, room);
-		for (size_t i = 0; how != REMOVE && goes_on && i < N_BAD; i++)
-			goes_on = expect_row(s, c, how, at, &bad[i], room);
-	}
-	if (goes_on)
-		expect_service(s, c, "after all that");
-	free(room);
-}
-
 static void check_mutation(const struct subject *s, struct checks *c, enum mutation how)
 {
 	char name[64];
@@ -322,9 +300,23 @@ static void check_mutation(const struct subject *s, struct checks *c, enum mutat
 	snprintf(name, sizeof(name), "a packet with one datum %s is answered by a failure", mutation_names[how]);
 	checks_begin(c, SUITE, "B-18", name);
 	for (size_t i = 0; i < sample_count(); i++) {
+		struct nnb_request_datum *room;
+		bool goes_on;
+
 		if (!scene_init(&scene, s, c, i))
 			continue;
-		mutate_all(&scene, c, how);
+		room = calloc((size_t)scene.n + 1, sizeof(*room));
+		goes_on = true;
+		abort_unless(room);
+		for (uint32_t at = 0; goes_on && at <= scene.n; at++) {
+			if (how == REMOVE && at < scene.n)
+				goes_on = expect_row(&scene, c, how, at, NULL, room);
+			for (size_t j = 0; how != REMOVE && goes_on && j < N_BAD; j++)
+				goes_on = expect_row(&scene, c, how, at, &bad[j], room);
+		}
+		if (goes_on)
+			expect_service(&scene, c, "after all that");
+		free(room);
 		scene_fini(&scene);
 	}
 	checks_skip(c, "no sample model is supported");

@@ -328,34 +328,30 @@ static const struct {
 	{ "M-32", "a buffer that was not written is uninitialised", uninitialised_reads },
 };
 
-static void scene_check(struct scene *s, size_t i)
-{
-	struct nnb_model *m = chain_model(LENGTH, CHAIN);
-	struct nnb_reason reason = { "" };
-
-	checks_begin(s->checks, SUITE, all[i].rule, all[i].name);
-	if (!subject_takes(s->subject, m)) {
-		checks_skip(s->checks, "the driver does not support ADD of float32");
-	} else if (wants_status(s->checks, prepared_new(&s->model, s->subject, m, NULL, &reason), NNB_STATUS_NONE,
-	                        "to prepare", &reason) &&
-	           wants_status(s->checks, prepared_new(&s->other, s->subject, m, NULL, &reason), NNB_STATUS_NONE,
-	                        "to prepare again", &reason)) {
-		abort_unless(job_init(&s->job, m));
-		if (keeps_buffers(s))
-			all[i].run(s);
-		job_fini(&s->job);
-	}
-	prepared_free(&s->other);
-	prepared_free(&s->model);
-	nnb_model_free(m);
-	checks_end(s->checks);
-}
-
 void suite_memory(const struct subject *subject, struct checks *c)
 {
 	struct scene s = { .subject = subject, .checks = c };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (checks_wants(c, SUITE, all[i].rule))
-			scene_check(&s, i);
+		if (checks_wants(c, SUITE, all[i].rule)) {
+			struct nnb_model *m = chain_model(LENGTH, CHAIN);
+			struct nnb_reason reason = { "" };
+
+			checks_begin(s.checks, SUITE, all[i].rule, all[i].name);
+			if (!subject_takes(s.subject, m)) {
+				checks_skip(s.checks, "the driver does not support ADD of float32");
+			} else if (wants_status(s.checks, prepared_new(&s.model, s.subject, m, NULL, &reason),
+			                        NNB_STATUS_NONE, "to prepare", &reason) &&
+			           wants_status(s.checks, prepared_new(&s.other, s.subject, m, NULL, &reason),
+			                        NNB_STATUS_NONE, "to prepare again", &reason)) {
+				abort_unless(job_init(&s.job, m));
+				if (keeps_buffers(&s))
+					all[i].run(&s);
+				job_fini(&s.job);
+			}
+			prepared_free(&s.other);
+			prepared_free(&s.model);
+			nnb_model_free(m);
+			checks_end(s.checks);
+		}
 }

@@ -70,30 +70,6 @@ static const char *split_rule(const char *name, char id[16])
 	return name;
 }
 
-static void check_rule(struct asker *a, const struct model_rule *rule)
-{
-	char id[16];
-	const char *name = split_rule(rule->name, id);
-	struct nnb_model *m;
-
-	if (!checks_wants(a->checks, SUITE, id))
-		return;
-	checks_begin(a->checks, SUITE, id, name);
-	m = model_rule_new(rule);
-	if (rule->valid) {
-		bool each[16] = { false };
-		struct nnb_reason reason = { "" };
-
-		abort_unless(m->n_operations <= sizeof(each));
-		wants_status(a->checks, subject_supported(a->subject, m, each, &reason), NNB_STATUS_NONE, name,
-		             &reason);
-	} else {
-		expect_refused(m, name, a);
-	}
-	nnb_model_free(m);
-	checks_end(a->checks);
-}
-
 /* Require that the driver prepares the models that it supports, and refuses the others. */
 static void expect_agreement(const struct asker *a, const struct nnb_model *m, const char *what)
 {
@@ -136,7 +112,28 @@ void suite_model(const struct subject *s, struct checks *c)
 
 	for (size_t kind = 0; kind < mutation_count(); kind++)
 		check_mutation(&a, kind);
-	for (size_t i = 0; i < n; i++)
-		check_rule(&a, &rules[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct model_rule *rule = &rules[i];
+		char id[16];
+		const char *name = split_rule(rule->name, id);
+		struct nnb_model *m;
+
+		if (!checks_wants(a.checks, SUITE, id))
+			continue;
+		checks_begin(a.checks, SUITE, id, name);
+		m = model_rule_new(rule);
+		if (rule->valid) {
+			bool each[16] = { false };
+			struct nnb_reason reason = { "" };
+
+			abort_unless(m->n_operations <= sizeof(each));
+			wants_status(a.checks, subject_supported(a.subject, m, each, &reason), NNB_STATUS_NONE, name,
+			             &reason);
+		} else {
+			expect_refused(m, name, &a);
+		}
+		nnb_model_free(m);
+		checks_end(a.checks);
+	}
 	check_agreement(&a);
 }

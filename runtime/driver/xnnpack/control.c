@@ -203,15 +203,6 @@ struct while_loop {
 	uint64_t iterations;
 };
 
-static enum nnb_status loop_goes_on(struct while_loop *w, bool *ret)
-{
-	enum nnb_status status = frame_run_with(&w->condition, w->state);
-
-	if (!status)
-		status = truth_of(&w->condition, w->condition.graph->model->outputs[0], ret);
-	return status;
-}
-
 /* The body's outputs become the state. */
 static enum nnb_status loop_iterate(struct while_loop *w)
 {
@@ -237,7 +228,9 @@ static enum nnb_status loop_run(struct while_loop *w)
 	bool goes_on;
 
 	while (!status) {
-		status = loop_goes_on(w, &goes_on);
+		status = frame_run_with(&w->condition, w->state);
+		if (!status)
+			status = truth_of(&w->condition, w->condition.graph->model->outputs[0], &goes_on);
 		if (status || !goes_on)
 			break;
 		if (nnbx_loop_is_over(w->outer->run))

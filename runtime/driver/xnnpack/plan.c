@@ -56,24 +56,6 @@ static void set_free(const struct plans *p, struct set *set)
 	nnbx_give_back(&p->graph->account, bytes);
 }
 
-static enum nnb_status set_fill(struct set *set, const struct plan_frame *f)
-{
-	enum nnb_status status = NNB_STATUS_NONE;
-
-	nnbx_tally_begin(&set->tally);
-	for (uint32_t i = 0; !status && i < f->plans->graph->model->n_operations; i++) {
-		struct site site = nnbx_plan_site(f, i);
-
-		if (!nnbx_worked(NNBX_STEP_UNITS))
-			break;
-		status = nnbx_step_init(&set->steps[i], &site);
-	}
-	nnbx_tally_end();
-	if (!status && nnbx_work.stopped)
-		status = NNB_STATUS_GENERAL_FAILURE;
-	return set->tally.refused ? set->tally.refused : status;
-}
-
 static enum nnb_status set_new(struct set **ret, const struct plan_frame *f)
 {
 	const struct plans *p = f->plans;
@@ -91,7 +73,19 @@ static enum nnb_status set_new(struct set **ret, const struct plan_frame *f)
 	}
 	set->bytes = bytes;
 	set->tally.account = &p->graph->account;
-	status = set_fill(set, f);
+	status = NNB_STATUS_NONE;
+	nnbx_tally_begin(&set->tally);
+	for (uint32_t i = 0; !status && i < f->plans->graph->model->n_operations; i++) {
+		struct site site = nnbx_plan_site(f, i);
+
+		if (!nnbx_worked(NNBX_STEP_UNITS))
+			break;
+		status = nnbx_step_init(&set->steps[i], &site);
+	}
+	nnbx_tally_end();
+	if (!status && nnbx_work.stopped)
+		status = NNB_STATUS_GENERAL_FAILURE;
+	status = set->tally.refused ? set->tally.refused : status;
 	if (status)
 		set_free(p, set);
 	else

@@ -398,29 +398,6 @@ static uint32_t refer_to_file(struct nnb__loading *l, const struct nnb_operand *
 	return index;
 }
 
-static uint32_t constant_operand(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o,
-                                 struct nnb_location at)
-{
-	bool wide = is_wide(l, tensor);
-	uint32_t operand = 0, n;
-	int32_t *values;
-
-	if (!file_holds(l, tensor, o, wide ? 8 : nnb_type_info(o->type)->bytes, at.length))
-		return 0;
-	if (!wide) {
-		operand = at.length > NNB_COPY_MAX ? refer_to_file(l, o, at)
-		                                   : nnb__tflite_constant(l, o, l->flat.bytes + at.offset, at.length);
-		if (!l->error)
-			give_scales(l, tensor, o, operand);
-		return operand;
-	}
-	values = constant_narrowed(l, tensor, at, &n);
-	if (!l->error)
-		operand = nnb__tflite_constant(l, o, values, (uint64_t)n * sizeof(*values));
-	free(values);
-	return operand;
-}
-
 static uint32_t make_operand(struct nnb__loading *l, int64_t tensor)
 {
 	struct nnb_location at = constant_stored(l, tensor);
@@ -431,8 +408,27 @@ static uint32_t make_operand(struct nnb__loading *l, int64_t tensor)
 		return 0;
 	if (l->tensor[tensor].half != NNB__NOWHERE)
 		return fold_half(l, &o, l->tensor[tensor].half);
-	if (at.length)
-		return constant_operand(l, tensor, &o, at);
+	if (at.length) {
+		bool wide = is_wide(l, tensor);
+		uint32_t operand = 0, n;
+		int32_t *values;
+
+		if (!file_holds(l, tensor, &o, wide ? 8 : nnb_type_info(o.type)->bytes, at.length))
+			return 0;
+		if (!wide) {
+			operand = at.length > NNB_COPY_MAX
+			                  ? refer_to_file(l, &o, at)
+			                  : nnb__tflite_constant(l, &o, l->flat.bytes + at.offset, at.length);
+			if (!l->error)
+				give_scales(l, tensor, &o, operand);
+			return operand;
+		}
+		values = constant_narrowed(l, tensor, at, &n);
+		if (!l->error)
+			operand = nnb__tflite_constant(l, &o, values, (uint64_t)n * sizeof(*values));
+		free(values);
+		return operand;
+	}
 	if (nnb__flat_u8(&l->flat, table_of(l, tensor), TENSOR_IS_VARIABLE, 0))
 		nnb__tflite_wrong(l, -ENOTSUP,
 		                  "tensor '%s' keeps its value from run to run, and here runs keep nothing",

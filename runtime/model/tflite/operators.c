@@ -222,31 +222,6 @@ static void refused_count(struct nnb__loading *l, struct refused *r, uint32_t wh
 	r->kinds[k].n++;
 }
 
-/* Check that each operator has a row. */
-static void find_refused(struct nnb__loading *l)
-{
-	struct refused refused = { .n = 0 };
-
-	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
-		struct nnb__flat_table o = operator_at(l, i), code = code_table_of(l, o);
-
-		if (!row_of(code_of(l, code)))
-			refused_count(l, &refused, i, code);
-		nnb__tflite_check_form(l);
-	}
-	if (refused.n && !l->error) {
-		char kinds[160] = "";
-		size_t at = 0;
-
-		for (uint32_t k = 0; k < refused.n_kinds && at < sizeof(kinds); k++)
-			at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "",
-			                       refused.kinds[k].name, refused.kinds[k].n);
-		l->taken = refused.first;
-		nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are; these are not: %s",
-		                  l->operators.n - refused.n, l->operators.n, kinds);
-	}
-}
-
 /* ---- all operators ---- */
 
 static bool is_half_constant(struct nnb__loading *l, int64_t tensor)
@@ -350,7 +325,27 @@ void nnb__tflite_mark_run(struct nnb__loading *l, bool *runs)
 
 void nnb__tflite_operators(struct nnb__loading *l)
 {
-	find_refused(l);
+	struct refused refused = { .n = 0 };
+
+	/* Check that each operator has a row. */
+	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
+		struct nnb__flat_table o = operator_at(l, i), code = code_table_of(l, o);
+
+		if (!row_of(code_of(l, code)))
+			refused_count(l, &refused, i, code);
+		nnb__tflite_check_form(l);
+	}
+	if (refused.n && !l->error) {
+		char kinds[160] = "";
+		size_t at = 0;
+
+		for (uint32_t k = 0; k < refused.n_kinds && at < sizeof(kinds); k++)
+			at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "",
+			                       refused.kinds[k].name, refused.kinds[k].n);
+		l->taken = refused.first;
+		nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are; these are not: %s",
+		                  l->operators.n - refused.n, l->operators.n, kinds);
+	}
 	find_halves(l);
 	for (uint32_t i = 0; !l->error && i < l->operators.n; i++)
 		take_operator(l, i);

@@ -69,24 +69,6 @@ static void open_graph(struct nnb__loading *l, uint32_t graph)
 		nnb__tflite_charge_list(l, l->tensors.n + l->operators.n);
 }
 
-/* Check that IF and WHILE run every subgraph but the first: otherwise the file holds several models. */
-static void check_graphs(struct nnb__loading *l)
-{
-	bool runs[GRAPHS_MAX] = { true };
-
-	for (uint32_t i = 0; l->graphs.n > 1 && !l->error && i < l->graphs.n; i++) {
-		open_graph(l, i);
-		nnb__tflite_mark_run(l, runs);
-	}
-	l->graph = 0;
-	for (uint32_t i = 1; !l->error && i < l->graphs.n; i++)
-		if (!runs[i])
-			nnb__tflite_wrong(
-				l, -ENOTSUP,
-				"it has %u subgraphs, and no IF or WHILE runs subgraph %u: it is several models",
-				l->graphs.n, i);
-}
-
 static bool make_tensors(struct nnb__loading *l)
 {
 	free(l->tensor);
@@ -185,8 +167,22 @@ static void read_model(struct nnb__loading *l)
 	struct nnb_model *main = l->model;
 
 	read_frame(l);
-	if (!l->error)
-		check_graphs(l);
+	if (!l->error) {
+		bool runs[GRAPHS_MAX] = { true };
+
+		/* Check that IF and WHILE run every subgraph but the first: otherwise the file holds several models. */
+		for (uint32_t j = 0; l->graphs.n > 1 && !l->error && j < l->graphs.n; j++) {
+			open_graph(l, j);
+			nnb__tflite_mark_run(l, runs);
+		}
+		l->graph = 0;
+		for (uint32_t j = 1; !l->error && j < l->graphs.n; j++)
+			if (!runs[j])
+				nnb__tflite_wrong(l, -ENOTSUP,
+				                  "it has %u subgraphs, and no IF or WHILE runs subgraph %u: it is "
+				                  "several models",
+				                  l->graphs.n, j);
+	}
 	if (!l->error)
 		open_graph(l, 0);
 	read_graph(l);

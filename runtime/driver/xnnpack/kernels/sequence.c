@@ -77,23 +77,6 @@ static void cell_output(const struct nnbx_cell *c, const struct moment *m)
 	}
 }
 
-static void cell_step(const struct nnbx_cell *c, const struct moment *m)
-{
-	bool coupled = !c->input.weights;
-
-	if (!coupled)
-		gate_run(c, &c->input, m, NNBX_SIGMOID, m->input);
-	gate_run(c, &c->forget, m, NNBX_SIGMOID, m->forget);
-	gate_run(c, &c->cell, m, c->activation, m->cell);
-	for (size_t i = 0; i < c->cells && nnbx_worked(5); i++) {
-		float let_in = coupled ? 1 - m->forget[i] : m->input[i];
-
-		m->cells[i] = clip_to(m->forget[i] * m->cells[i] + let_in * m->cell[i], c->cell_clip);
-	}
-	gate_run(c, &c->output, m, NNBX_SIGMOID, m->output);
-	cell_output(c, m);
-}
-
 void nnbx_sequence_lstm(const struct nnbx_cell *c, const struct nnbx_sequence *s, float *scratch, float *state,
                         float *cells)
 {
@@ -108,8 +91,19 @@ void nnbx_sequence_lstm(const struct nnbx_cell *c, const struct nnbx_sequence *s
 				            .forget = scratch + c->cells,
 				            .cell = scratch + 2 * c->cells,
 				            .output = scratch + 3 * c->cells };
+			bool coupled = !c->input.weights;
 
-			cell_step(c, &m);
+			if (!coupled)
+				gate_run(c, &c->input, &m, NNBX_SIGMOID, m.input);
+			gate_run(c, &c->forget, &m, NNBX_SIGMOID, m.forget);
+			gate_run(c, &c->cell, &m, c->activation, m.cell);
+			for (size_t i = 0; i < c->cells && nnbx_worked(5); i++) {
+				float let_in = coupled ? 1 - m.forget[i] : m.input[i];
+
+				m.cells[i] = clip_to(m.forget[i] * m.cells[i] + let_in * m.cell[i], c->cell_clip);
+			}
+			gate_run(c, &c->output, &m, NNBX_SIGMOID, m.output);
+			cell_output(c, &m);
 			nnbx_store_floats(s->out, row * s->out_width + s->out_first, c->outputs, m.state);
 		}
 }
