@@ -329,26 +329,6 @@ static void put_arg(struct perfetto *p, struct bsv_sequence *q, const struct bsv
 	bsv_proto_close(&p->event, arg);
 }
 
-static void put_name(struct perfetto *p, struct bsv_sequence *q, const struct bsv_sink_event *e)
-{
-	uint64_t iid;
-
-	for (unsigned c = 0; c < BSV_CATEGORIES; c++) {
-		if (!(e->categories >> c & 1))
-			continue;
-		iid = iid_of(p, q, INTERNED_CATEGORY, &(struct bsv_sink_text){ bsv_category_names[c], 0 });
-		if (iid)
-			bsv_proto_varint(&p->event, EVENT_CATEGORY, iid);
-		else
-			bsv_proto_string(&p->event, EVENT_CATEGORY_TEXT, bsv_category_names[c]);
-	}
-	iid = iid_of(p, q, INTERNED_NAME, &e->name);
-	if (iid)
-		bsv_proto_varint(&p->event, EVENT_NAME_IID, iid);
-	else
-		bsv_proto_string(&p->event, EVENT_NAME, e->name.text);
-}
-
 static void fill_event(struct perfetto *p, struct bsv_sequence *q, const struct bsv_sink_event *e, enum event_type type)
 {
 	struct bsv_proto *to = &p->event;
@@ -358,8 +338,24 @@ static void fill_event(struct perfetto *p, struct bsv_sequence *q, const struct 
 		bsv_proto_varint(to, EVENT_TRACK, p->uuids + e->track);
 	if (type == COUNTER)
 		bsv_proto_varint(to, EVENT_VALUE, (uint64_t)e->value);
-	else if (type != SLICE_END)
-		put_name(p, q, e);
+	else if (type != SLICE_END) {
+		uint64_t iid;
+
+		for (unsigned c = 0; c < BSV_CATEGORIES; c++) {
+			if (!(e->categories >> c & 1))
+				continue;
+			iid = iid_of(p, q, INTERNED_CATEGORY, &(struct bsv_sink_text){ bsv_category_names[c], 0 });
+			if (iid)
+				bsv_proto_varint(&p->event, EVENT_CATEGORY, iid);
+			else
+				bsv_proto_string(&p->event, EVENT_CATEGORY_TEXT, bsv_category_names[c]);
+		}
+		iid = iid_of(p, q, INTERNED_NAME, &e->name);
+		if (iid)
+			bsv_proto_varint(&p->event, EVENT_NAME_IID, iid);
+		else
+			bsv_proto_string(&p->event, EVENT_NAME, e->name.text);
+	}
 	for (size_t i = 0; i < e->n_more; i++) {
 		bsv_proto_varint(to, EVENT_MORE_TRACKS, p->uuids + e->more_tracks[i]);
 		bsv_proto_varint(to, EVENT_MORE_VALUES, (uint64_t)e->more_values[i]);
@@ -414,15 +410,6 @@ static void put_counter(struct bsv_sink *s, struct bsv_sequence *q, const struct
 
 /* ---- tracks ---- */
 
-static void put_process(struct perfetto *p, const struct bsv_track *t)
-{
-	size_t process = bsv_proto_open(&p->out, TRACK_PROCESS);
-
-	bsv_proto_varint(&p->out, PROCESS_PID, (uint64_t)t->pid);
-	bsv_proto_string(&p->out, PROCESS_NAME, t->name);
-	bsv_proto_close(&p->out, process);
-}
-
 static void put_track(struct bsv_sink *s, const struct bsv_track *t)
 {
 	struct perfetto *p = perfetto_of(s);
@@ -437,9 +424,13 @@ static void put_track(struct bsv_sink *s, const struct bsv_track *t)
 	bsv_proto_varint(&p->out, TRACK_UUID, p->uuids + t->id);
 	if (t->parent)
 		bsv_proto_varint(&p->out, TRACK_PARENT, p->uuids + t->parent);
-	if (t->pid)
-		put_process(p, t);
-	else
+	if (t->pid) {
+		size_t process = bsv_proto_open(&p->out, TRACK_PROCESS);
+
+		bsv_proto_varint(&p->out, PROCESS_PID, (uint64_t)t->pid);
+		bsv_proto_string(&p->out, PROCESS_NAME, t->name);
+		bsv_proto_close(&p->out, process);
+	} else
 		bsv_proto_string(&p->out, TRACK_NAME, t->name);
 	if (t->kind == BSV_TRACK_COUNT || t->kind == BSV_TRACK_NS) {
 		counter = bsv_proto_open(&p->out, TRACK_COUNTER);

@@ -162,15 +162,6 @@ static bool make_owners(struct bsv_world *w)
 	return w->owners;
 }
 
-static int read_names(struct bsv_world *w, struct bsa_err *err)
-{
-	int r = each_row(w, bsv_text("%sSELECT id, name FROM apps ORDER BY id", w->input->with), add_app, err);
-
-	if (r >= 0)
-		r = each_row(w, bsv_text("%sSELECT id, name FROM models ORDER BY id", w->input->with), add_model, err);
-	return r >= 0 && !make_owners(w) ? bsv_no_memory(err) : r;
-}
-
 int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err *err)
 {
 	int r;
@@ -184,8 +175,13 @@ int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err 
 	                    "iif(max(boottime_ns) - min(boottime_ns) < 1000000 AND count(boottime_ns) = count(*), "
 	                    "min(boottime_ns), NULL) FROM trace"),
 	             read_clock, err);
-	if (r >= 0)
-		r = read_names(w, err);
+	if (r >= 0) {
+		r = each_row(w, bsv_text("%sSELECT id, name FROM apps ORDER BY id", w->input->with), add_app, err);
+		if (r >= 0)
+			r = each_row(w, bsv_text("%sSELECT id, name FROM models ORDER BY id", w->input->with),
+			             add_model, err);
+		r = r >= 0 && !make_owners(w) ? bsv_no_memory(err) : r;
+	}
 	if (r >= 0)
 		r = each_row(w,
 		             strdup("SELECT id, pid, app_id, row_number() OVER (PARTITION BY pid ORDER BY id) = 1 "

@@ -219,20 +219,6 @@ static int bind_failed(const char *listen, struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "--listen %s: %s", listen, strerror(errno));
 }
 
-/* The port that it got; whether that is public. */
-static void find_place(struct bsv_http *h, int fd)
-{
-	struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
-	socklen_t bytes = sizeof(a);
-	char address[INET6_ADDRSTRLEN] = "?", port[6] = "?";
-
-	getsockname(fd, (struct sockaddr *)&a, &bytes);
-	getnameinfo((struct sockaddr *)&a, bytes, address, sizeof(address), port, sizeof(port),
-	            NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(h->where, sizeof(h->where), a.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", address, port);
-	h->public = !is_loopback(&a);
-}
-
 /* A listening socket, or a code. */
 static int listen_at(const char *listen_to, struct bsa_err *err)
 {
@@ -297,7 +283,16 @@ int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *ask
 		h->connections[i].fd = -1;
 	fd = r = listen_at(listen, err);
 	if (r >= 0) {
-		find_place(h, fd);
+		struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
+		socklen_t bytes = sizeof(a);
+		char address[INET6_ADDRSTRLEN] = "?", port[6] = "?";
+
+		/* The port that it got; whether that is public. */
+		getsockname(fd, (struct sockaddr *)&a, &bytes);
+		getnameinfo((struct sockaddr *)&a, bytes, address, sizeof(address), port, sizeof(port),
+		            NI_NUMERICHOST | NI_NUMERICSERV);
+		snprintf(h->where, sizeof(h->where), a.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", address, port);
+		h->public = !is_loopback(&a);
 		r = mhd_load(&h->mhd, err);
 		if (r < 0)
 			close(fd);

@@ -86,29 +86,6 @@ static bool write_answer(struct following *f, enum rows rows, const char *metric
 	       write_all(metrics, to->metrics_bytes);
 }
 
-static bool write_metrics(struct following *f, enum bsv_metrics_form form)
-{
-	struct bsa_live_state state;
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *to = f->metrics && f->live ? open_memstream(&text, &bytes) : NULL;
-	bool whole = false, written;
-
-	if (to) {
-		state = bsa_live_state(f->live);
-		bsv_metrics_of_live_state(f->filling, &state);
-		whole = !bsv_metrics_print(f->metrics, form, to);
-		whole &= !fclose(to);
-	}
-	if (!whole)
-		error_keep(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
-	written = write_answer(f, NO_ROWS, whole ? text : "", whole ? bytes : 0);
-	if (whole && written)
-		bsv_metrics_scraped(f->metrics);
-	free(text);
-	return written;
-}
-
 static void recording_read(struct following *f)
 {
 	uint64_t now = clock_ns();
@@ -149,33 +126,31 @@ static bool line_obey(struct following *f, const char *line)
 		error_keep(f, bsa_live_move(f->live, line + 5, &f->figures.err));
 	else if (!finish)
 		recording_read(f);
-	if (!strcmp(line, "openmetrics") || !strcmp(line, "text"))
-		return write_metrics(f, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT);
+	if (!strcmp(line, "openmetrics") || !strcmp(line, "text")) {
+		struct bsa_live_state state;
+		char *text = NULL;
+		size_t bytes = 0;
+		FILE *to = f->metrics && f->live ? open_memstream(&text, &bytes) : NULL;
+		bool whole = false, written;
+
+		if (to) {
+			state = bsa_live_state(f->live);
+			bsv_metrics_of_live_state(f->filling, &state);
+			whole = !bsv_metrics_print(f->metrics, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT,
+			                           to);
+			whole &= !fclose(to);
+		}
+		if (!whole)
+			error_keep(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
+		written = write_answer(f, NO_ROWS, whole ? text : "", whole ? bytes : 0);
+		if (whole && written)
+			bsv_metrics_scraped(f->metrics);
+		free(text);
+		return written;
+	}
 	if (!strcmp(line, "state"))
 		return write_answer(f, NO_ROWS, NULL, 0);
 	return write_answer(f, finish || !strcmp(line, "all") ? ALL_ROWS : LAST_ROWS, NULL, 0);
-}
-
-static bool input_read(struct following *f)
-{
-	ssize_t n = read(STDIN_FILENO, f->line + f->n, sizeof(f->line) - 1 - f->n);
-	char *end;
-
-	if (n < 0 && errno == EINTR)
-		return true;
-	if (n <= 0)
-		return false;
-	f->n += (size_t)n;
-	assert(f->n < sizeof(f->line));
-	f->line[f->n] = 0;
-	while ((end = strchr(f->line, '\n'))) {
-		*end = 0;
-		if (!line_obey(f, f->line))
-			return false;
-		f->n -= (size_t)(end + 1 - f->line);
-		memmove(f->line, end + 1, f->n + 1);
-	}
-	return f->n < sizeof(f->line) - 1;
 }
 
 /* How long until a look is worth it, if nothing tells before that the recording has grown: ms. */
@@ -201,8 +176,26 @@ static bool following_step(struct following *f)
 	}
 	if (poll(p, 2, ms) > 0 && !p[0].revents)
 		poll(p, 1, TOGETHER_MS);
-	if (p[0].revents)
-		return input_read(f);
+	if (p[0].revents) {
+		ssize_t n = read(STDIN_FILENO, f->line + f->n, sizeof(f->line) - 1 - f->n);
+		char *end;
+
+		if (n < 0 && errno == EINTR)
+			return true;
+		if (n <= 0)
+			return false;
+		f->n += (size_t)n;
+		assert(f->n < sizeof(f->line));
+		f->line[f->n] = 0;
+		while ((end = strchr(f->line, '\n'))) {
+			*end = 0;
+			if (!line_obey(f, f->line))
+				return false;
+			f->n -= (size_t)(end + 1 - f->line);
+			memmove(f->line, end + 1, f->n + 1);
+		}
+		return f->n < sizeof(f->line) - 1;
+	}
 	recording_read(f);
 	return true;
 }

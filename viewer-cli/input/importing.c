@@ -37,19 +37,6 @@ static void draw_progress(void *ctx, const struct bsa_import_progress *p)
 		                  (double)p->events / 1e6 / seconds_since(w->began));
 }
 
-static void print_result(const char *output, const struct bsa_imported *done, double took)
-{
-	char traces[BSV_COUNT_MAX], events[BSV_COUNT_MAX], executions[BSV_COUNT_MAX];
-	char *name = bsv_printable(output, strlen(output), 0);
-
-	fprintf(stderr, "%s: %s %s, %s %s in %.2f s (%.2f M/s), %s %s\n", name ? name : "",
-	        bsv_count(traces, done->traces), bsv_plural(done->traces, "trace", "traces"),
-	        bsv_count(events, done->events), bsv_plural(done->events, "event", "events"), took,
-	        (double)done->events / 1e6 / took, bsv_count(executions, done->executions),
-	        bsv_plural(done->executions, "execution", "executions"));
-	free(name);
-}
-
 /* Print one line: how far the database is to be trusted. */
 static void print_trust(const struct bsa_imported *done)
 {
@@ -147,7 +134,16 @@ int bsv_importing(const struct bsa_import_options *options, const struct bsv_cal
 	if (r < 0)
 		return r;
 	if (!call->common.quiet) {
-		print_result(import.output, &done, seconds_since(w.began));
+		double took = seconds_since(w.began);
+		char traces[BSV_COUNT_MAX], events[BSV_COUNT_MAX], executions[BSV_COUNT_MAX];
+		char *name = bsv_printable(import.output, strlen(import.output), 0);
+
+		fprintf(stderr, "%s: %s %s, %s %s in %.2f s (%.2f M/s), %s %s\n", name ? name : "",
+		        bsv_count(traces, done.traces), bsv_plural(done.traces, "trace", "traces"),
+		        bsv_count(events, done.events), bsv_plural(done.events, "event", "events"), took,
+		        (double)done.events / 1e6 / took, bsv_count(executions, done.executions),
+		        bsv_plural(done.executions, "execution", "executions"));
+		free(name);
 		print_trust(&done);
 	}
 	if (call->common.verbose)

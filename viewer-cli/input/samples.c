@@ -262,15 +262,6 @@ static int tally_room(struct bsv_tally *t, struct filling *f)
 	return 0;
 }
 
-/* Keep the start of an execution still under way: whether it hangs is known when all rows were read. */
-static int tally_open(struct filling *f, int64_t at)
-{
-	if (!bsv_array_grow(&f->open_at, f->n_open, sizeof(*f->open_at)))
-		return -1;
-	f->open_at[f->n_open++] = at;
-	return 0;
-}
-
 static int tally_ending(struct bsv_tally *t, struct filling *f, int64_t at, unsigned ending)
 {
 	if (tally_room(t, f) < 0)
@@ -292,8 +283,13 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 	f->gone += quality && (!strcmp(quality, "gap") || !strcmp(quality, "tail"));
 	f->heads += quality && !strcmp(quality, "head");
 	t->unsure += unsure;
-	if (!status && quality && !strcmp(quality, "open") && !missed && !unsure)
-		return tally_open(f, at);
+	if (!status && quality && !strcmp(quality, "open") && !missed && !unsure) {
+		/* Keep the start of an execution still under way: whether it hangs is known when all rows were read. */
+		if (!bsv_array_grow(&f->open_at, f->n_open, sizeof(*f->open_at)))
+			return -1;
+		f->open_at[f->n_open++] = at;
+		return 0;
+	}
 	t->unsure_ended += !status;
 	if (bsa_query_get_int(q, HAD_DEADLINE) && !unsure)
 		ending |= BSV_HAD_DEADLINE | (missed ? BSV_MISSED : 0);

@@ -175,18 +175,6 @@ static void recorded_name(const struct writing *w, unsigned seconds)
 	window(w, seconds);
 }
 
-static void record_shares(const struct writing *w)
-{
-	for (size_t i = 0; i < sizeof(windows_s) / sizeof(*windows_s); i++) {
-		fputs("      - record: ", w->to);
-		recorded_name(w, windows_s[i]);
-		fputs("\n        expr: |-\n          ", w->to);
-		bad_share(w, windows_s[i]);
-		fputc('\n', w->to);
-		labels(w, NULL);
-	}
-}
-
 static void burnt(const struct writing *w, unsigned seconds, double most)
 {
 	recorded_name(w, seconds);
@@ -270,7 +258,14 @@ void bsv_metrics_rules(FILE *to, const struct bsv_slo *slo, const char *file, un
 			continue;
 		fprintf(to, "  - name: burstscope_slo_line_%u\n    rules:\n", w.rule->line);
 		if (spends_budget(w.rule)) {
-			record_shares(&w);
+			for (size_t j = 0; j < sizeof(windows_s) / sizeof(*windows_s); j++) {
+				fputs("      - record: ", w.to);
+				recorded_name(&w, windows_s[j]);
+				fputs("\n        expr: |-\n          ", w.to);
+				bad_share(&w, windows_s[j]);
+				fputc('\n', w.to);
+				labels(&w, NULL);
+			}
 			alert_burn(&w);
 		} else {
 			alert_other(&w);

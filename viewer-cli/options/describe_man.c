@@ -41,29 +41,6 @@ static void print_literal(FILE *to, const char *s)
 	fputs(".Ed\n", to);
 }
 
-/* Print sentences, which troff may fill, and indented lines, which it must keep. */
-static void print_prose(FILE *to, const char *s)
-{
-	bool inside = false;
-
-	fputs(".Pp\n", to);
-	for (size_t n; *s; s += n + (s[n] == '\n')) {
-		n = strcspn(s, "\n");
-		if (inside != (*s == ' ')) {
-			inside = !inside;
-			fputs(inside ? ".Bd -literal -compact\n" : ".Ed\n", to);
-		}
-		if (!n) {
-			fputs(".Pp\n", to);
-			continue;
-		}
-		print_text(to, s, n);
-		fputc('\n', to);
-	}
-	if (inside)
-		fputs(".Ed\n", to);
-}
-
 /* "[INPUT] QUERY..." */
 static void print_operands(FILE *to, const char *s)
 {
@@ -127,8 +104,28 @@ static void man_options(FILE *to, const struct bsv_command *c)
 	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", to);
 	bsv_options_each(c, print_option, to);
 	fputs(".El\n", to);
-	if (c->more)
-		print_prose(to, c->more);
+	if (c->more) {
+		const char *s = c->more;
+		bool inside = false;
+
+		/* Print sentences, which troff may fill, and indented lines, which it must keep. */
+		fputs(".Pp\n", to);
+		for (size_t n; *s; s += n + (s[n] == '\n')) {
+			n = strcspn(s, "\n");
+			if (inside != (*s == ' ')) {
+				inside = !inside;
+				fputs(inside ? ".Bd -literal -compact\n" : ".Ed\n", to);
+			}
+			if (!n) {
+				fputs(".Pp\n", to);
+				continue;
+			}
+			print_text(to, s, n);
+			fputc('\n', to);
+		}
+		if (inside)
+			fputs(".Ed\n", to);
+	}
 }
 
 static void print_examples(FILE *to, const struct bsv_command *c)

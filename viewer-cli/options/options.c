@@ -351,35 +351,31 @@ static int left_of(const struct bsv_option *o, char to[LEFT_MAX])
 	                o->argument ? o->argument : "");
 }
 
-static void help_rows(const struct table *t)
-{
-	struct bsv_screen screen = bsv_screen_get(BSV_COLOR_NEVER);
-	char left[LEFT_MAX];
-	int widest = 0;
-
-	for (int i = 0; i < t->n; i++) {
-		int width = left_of(t->of[i], left);
-
-		widest = width > widest && width <= LEFT_USUAL ? width : widest;
-	}
-	for (int i = 0; i < t->n; i++) {
-		if (left_of(t->of[i], left) > widest)
-			printf("  %s\n%*s", left, widest + 4, "");
-		else
-			printf("  %-*s  ", widest, left);
-		bsv_print_painted(stdout, &screen, BSV_PLAIN, "", t->of[i]->says, widest + 4, widest + 4);
-	}
-}
-
 void bsv_options_help(const struct bsv_command *command)
 {
 	struct table t = { .shorts = "" };
 	struct bsv_call call;
+	struct bsv_screen screen;
+	char left[LEFT_MAX];
+	int widest;
 
 	table_fill(&t, command, NULL, &call);
 	printf("burstscope %s -- %s\n\n%s\nusage: burstscope %s [OPTION...] %s\n\n", command->name, command->says,
 	       command->examples, command->name, command->operands);
-	help_rows(&t);
+	screen = bsv_screen_get(BSV_COLOR_NEVER);
+	widest = 0;
+	for (int i = 0; i < t.n; i++) {
+		int width = left_of(t.of[i], left);
+
+		widest = width > widest && width <= LEFT_USUAL ? width : widest;
+	}
+	for (int i = 0; i < t.n; i++) {
+		if (left_of(t.of[i], left) > widest)
+			printf("  %s\n%*s", left, widest + 4, "");
+		else
+			printf("  %-*s  ", widest, left);
+		bsv_print_painted(stdout, &screen, BSV_PLAIN, "", t.of[i]->says, widest + 4, widest + 4);
+	}
 	if (command->more)
 		printf("\n%s", command->more);
 }

@@ -25,24 +25,24 @@ int bsv_span_cell(const struct bsv_span *s, int64_t at)
 	return cell < s->cells ? cell : s->cells - 1;
 }
 
-static void cover_cells(struct bsv_cover *c, uint64_t first, uint64_t last)
-{
-	if (first >= last)
-		return;
-	if (!c->covered || first < c->first)
-		c->first = first;
-	if (last > c->last)
-		c->last = last;
-	c->covered += last - first;
-}
-
 void bsv_cover_add(struct bsv_cover *cells, const struct bsv_span *s, int64_t began, int64_t ended)
 {
 	struct bsv_place a = bsv_span_place(s, began), b = bsv_span_place(s, ended);
 	uint64_t parts = bsv_span_parts(s);
 
-	for (int i = a.cell; i <= b.cell && i < s->cells; i++)
-		cover_cells(&cells[i], i == a.cell ? a.part : 0, i == b.cell ? b.part : parts);
+	for (int i = a.cell; i <= b.cell && i < s->cells; i++) {
+		struct bsv_cover *c = &cells[i];
+		uint64_t first = i == a.cell ? a.part : 0;
+		uint64_t last = i == b.cell ? b.part : parts;
+
+		if (first >= last)
+			continue;
+		if (!c->covered || first < c->first)
+			c->first = first;
+		if (last > c->last)
+			c->last = last;
+		c->covered += last - first;
+	}
 }
 
 int bsv_eighths(uint64_t covered, uint64_t parts)

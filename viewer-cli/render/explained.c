@@ -93,38 +93,35 @@ static void draw_times(const struct bsv_drawing *d)
 	                  x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
 }
 
-static void draw_miss(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-	char late[BSV_DURATION_TEXT], budget[BSV_DURATION_TEXT] = "unknown";
-	int64_t by = bsv_known(x->lateness) ? x->lateness : 0;
-
-	if (bsv_known(bsv_minus(x->deadline, x->submitted)))
-		bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
-	bsv_duration(late, by < 0 ? -by : by);
-	if (!bsv_known(x->lateness))
-		bsv_explained_say(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
-	else if (bsv_is(x->miss, "late"))
-		bsv_explained_say(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late, budget);
-	else if (bsv_is(x->miss, "aborted"))
-		bsv_explained_say(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s", late,
-		                  budget);
-	else if (by >= 0)
-		bsv_explained_say(d, BSV_BAD,
-		                  "REFUSED before its deadline: it was expected to be late by %s; its budget was %s",
-		                  late, budget);
-	else
-		bsv_explained_say(d, BSV_BAD, "REFUSED %s before its deadline; its budget was %s", late, budget);
-}
-
 static void draw_deadline(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
 	char spare[BSV_DURATION_TEXT];
 
-	if (x->miss)
-		draw_miss(d);
-	else if (!bsv_known(x->deadline))
+	if (x->miss) {
+		char late[BSV_DURATION_TEXT], budget[BSV_DURATION_TEXT] = "unknown";
+		int64_t by = bsv_known(x->lateness) ? x->lateness : 0;
+
+		if (bsv_known(bsv_minus(x->deadline, x->submitted)))
+			bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
+		bsv_duration(late, by < 0 ? -by : by);
+		if (!bsv_known(x->lateness))
+			bsv_explained_say(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
+		else if (bsv_is(x->miss, "late"))
+			bsv_explained_say(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late,
+			                  budget);
+		else if (bsv_is(x->miss, "aborted"))
+			bsv_explained_say(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s",
+			                  late, budget);
+		else if (by >= 0)
+			bsv_explained_say(
+				d, BSV_BAD,
+				"REFUSED before its deadline: it was expected to be late by %s; its budget was %s",
+				late, budget);
+		else
+			bsv_explained_say(d, BSV_BAD, "REFUSED %s before its deadline; its budget was %s", late,
+			                  budget);
+	} else if (!bsv_known(x->deadline))
 		bsv_explained_say(d, BSV_PLAIN, "it had no deadline that the service knew of");
 	else if (bsv_known(x->e2e) && bsv_known(x->ended) && x->ended <= x->deadline)
 		bsv_explained_say(d, BSV_GOOD, "met its deadline, with %s to spare",

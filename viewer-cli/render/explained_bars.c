@@ -64,20 +64,6 @@ static void phase_stretches(const struct bsv_drawing *d, const struct bsv_explai
 	add_stretch(d, p->began, p->dur);
 }
 
-static void add_phase(const struct bsv_drawing *d, const struct bsv_explained_phase *p)
-{
-	int64_t at = bsv_minus(p->began, d->x->began);
-
-	bsv_bars_row(d->bars, phase_paint(p));
-	bsv_bars_cell(d->bars, p->phase);
-	cell_amount(d, at, false);
-	cell_amount(d, p->dur, false);
-	cell_share(d, p->dur);
-	cell_amount(d, p->typical, false);
-	cell_amount(d, beyond_typical(p), true);
-	phase_stretches(d, p);
-}
-
 static void add_total(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -174,8 +160,19 @@ static void add_phases(struct bsv_drawing *d, int64_t from, int64_t to)
 	                                   { NULL, 0, 0, 0 } },
 	       sizeof(d->phases));
 	bsv_bars_section(d->bars, NULL, d->phases);
-	for (size_t i = 0; i < x->n_phases; i++)
-		add_phase(d, &x->phases[i]);
+	for (size_t i = 0; i < x->n_phases; i++) {
+		const struct bsv_explained_phase *p = &x->phases[i];
+		int64_t at = bsv_minus(p->began, d->x->began);
+
+		bsv_bars_row(d->bars, phase_paint(p));
+		bsv_bars_cell(d->bars, p->phase);
+		cell_amount(d, at, false);
+		cell_amount(d, p->dur, false);
+		cell_share(d, p->dur);
+		cell_amount(d, p->typical, false);
+		cell_amount(d, beyond_typical(p), true);
+		phase_stretches(d, p);
+	}
 	add_stops(d);
 	add_total(d);
 	add_deadline(d, from, to);
@@ -192,24 +189,6 @@ static bool several_lanes(const struct bsv_explained *x)
 	return false;
 }
 
-static void add_lane(const struct bsv_drawing *d, int64_t lane)
-{
-	const struct bsv_explained *x = d->x;
-	char text[32];
-	int64_t took = 0;
-
-	for (size_t i = 0; i < x->n_stretches; i++)
-		if (x->stretches[i].lane == lane)
-			took = bsv_plus(took, bsv_minus(x->stretches[i].ended, x->stretches[i].began));
-	snprintf(text, sizeof(text), "lane %" PRId64, lane);
-	bsv_bars_row(d->bars, BSV_GOOD);
-	bsv_bars_cell(d->bars, text);
-	cell_amount(d, took, false);
-	for (size_t i = 0; i < x->n_stretches; i++)
-		if (x->stretches[i].lane == lane)
-			bsv_bars_stretch(d->bars, x->stretches[i].began, x->stretches[i].ended);
-}
-
 static void add_lanes(struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -224,6 +203,9 @@ static void add_lanes(struct bsv_drawing *d)
 	bsv_bars_text(d->bars, "");
 	bsv_bars_section(d->bars, NULL, d->lanes);
 	for (;; latest = next) {
+		char text[32];
+		int64_t took;
+
 		next = INT64_MAX;
 		for (size_t i = 0; i < x->n_stretches; i++)
 			if (x->stretches[i].lane > latest && x->stretches[i].lane < next)
@@ -234,7 +216,17 @@ static void add_lanes(struct bsv_drawing *d)
 			bsv_bars_text(d->bars, "and more lanes");
 			return;
 		}
-		add_lane(d, next);
+		took = 0;
+		for (size_t i = 0; i < x->n_stretches; i++)
+			if (x->stretches[i].lane == next)
+				took = bsv_plus(took, bsv_minus(x->stretches[i].ended, x->stretches[i].began));
+		snprintf(text, sizeof(text), "lane %" PRId64, next);
+		bsv_bars_row(d->bars, BSV_GOOD);
+		bsv_bars_cell(d->bars, text);
+		cell_amount(d, took, false);
+		for (size_t i = 0; i < x->n_stretches; i++)
+			if (x->stretches[i].lane == next)
+				bsv_bars_stretch(d->bars, x->stretches[i].began, x->stretches[i].ended);
 	}
 }
 
@@ -283,31 +275,6 @@ static int who_paint(const struct bsv_who *who)
 	for (const char *s = who->app ? who->app : ""; *s; s++)
 		hash = hash * 31 + (unsigned char)*s;
 	return BSV_HUE + (int)(hash % 6);
-}
-
-static void cell_who(const struct bsv_drawing *d, const struct bsv_explained_wait *w)
-{
-	char text[BSV_TEXT_MOST];
-
-	bsv_who_numbered(text, &w->blocker);
-	if (bsv_is(w->occupancy, "idle"))
-		bsv_bars_cell(d->bars, "no app");
-	else if (!bsv_is(w->occupancy, "held"))
-		bsv_bars_cell(d->bars, "unknown: events were lost");
-	else
-		bsv_bars_cell(d->bars, *text ? text : "unknown app");
-}
-
-static void add_wait(const struct bsv_drawing *d, const struct bsv_explained_wait *w)
-{
-	int64_t at = bsv_minus(w->began, d->x->began);
-
-	bsv_bars_row(d->bars, bsv_is(w->occupancy, "held") ? who_paint(&w->blocker) : BSV_FAINT);
-	bsv_bars_cell(d->bars, w->cause ? w->cause : "unknown");
-	cell_amount(d, at, false);
-	cell_amount(d, w->dur, false);
-	cell_who(d, w);
-	add_stretch(d, w->began, w->dur);
 }
 
 /* Those that have no row of their own share one. */
@@ -359,28 +326,29 @@ static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
 	bsv_bars_text(d->bars, "");
 	bsv_bars_section(d->bars, NULL, d->waits);
 	for (size_t i = 0; i < x->n_waits; i++)
-		if (is_chosen(&c, x->waits[i].dur))
-			add_wait(d, &x->waits[i]);
+		if (is_chosen(&c, x->waits[i].dur)) {
+			const struct bsv_explained_wait *w = &x->waits[i];
+			int64_t at = bsv_minus(w->began, d->x->began);
+			char text[BSV_TEXT_MOST];
+
+			bsv_bars_row(d->bars, bsv_is(w->occupancy, "held") ? who_paint(&w->blocker) : BSV_FAINT);
+			bsv_bars_cell(d->bars, w->cause ? w->cause : "unknown");
+			cell_amount(d, at, false);
+			cell_amount(d, w->dur, false);
+			bsv_who_numbered(text, &w->blocker);
+			if (bsv_is(w->occupancy, "idle"))
+				bsv_bars_cell(d->bars, "no app");
+			else if (!bsv_is(w->occupancy, "held"))
+				bsv_bars_cell(d->bars, "unknown: events were lost");
+			else
+				bsv_bars_cell(d->bars, *text ? text : "unknown app");
+			add_stretch(d, w->began, w->dur);
+		}
 	add_other_waits(d, again);
 	return 0;
 }
 
 /* ---- preemptions ---- */
-
-static void add_preemption(const struct bsv_drawing *d, const struct bsv_explained_preemption *p)
-{
-	int64_t at = bsv_minus(p->stopped, d->x->began);
-	char who[BSV_TEXT_MOST];
-
-	bsv_who_numbered(who, &p->by);
-	bsv_bars_row(d->bars, BSV_BAD);
-	bsv_bars_cell(d->bars, p->mode ? p->mode : "stopped");
-	cell_amount(d, at, false);
-	cell_amount(d, bsv_minus(p->stopped, p->asked), false);
-	bsv_bars_cell(d->bars, *who ? who : "unknown");
-	if (bsv_known(p->stopped))
-		bsv_bars_mark(d->bars, p->stopped, "^");
-}
 
 static void add_preemptions(struct bsv_drawing *d)
 {
@@ -399,8 +367,20 @@ static void add_preemptions(struct bsv_drawing *d)
 	       sizeof(d->preemptions));
 	bsv_bars_text(d->bars, "");
 	bsv_bars_section(d->bars, NULL, d->preemptions);
-	for (size_t i = 0; i < x->n_preemptions && i < BSV_ROWS_MOST; i++)
-		add_preemption(d, &x->preemptions[i]);
+	for (size_t i = 0; i < x->n_preemptions && i < BSV_ROWS_MOST; i++) {
+		const struct bsv_explained_preemption *p = &x->preemptions[i];
+		int64_t at = bsv_minus(p->stopped, d->x->began);
+		char who[BSV_TEXT_MOST];
+
+		bsv_who_numbered(who, &p->by);
+		bsv_bars_row(d->bars, BSV_BAD);
+		bsv_bars_cell(d->bars, p->mode ? p->mode : "stopped");
+		cell_amount(d, at, false);
+		cell_amount(d, bsv_minus(p->stopped, p->asked), false);
+		bsv_bars_cell(d->bars, *who ? who : "unknown");
+		if (bsv_known(p->stopped))
+			bsv_bars_mark(d->bars, p->stopped, "^");
+	}
 	if (x->n_preemptions > BSV_ROWS_MOST) {
 		snprintf(text, sizeof(text), "  and %zu more", x->n_preemptions - BSV_ROWS_MOST);
 		bsv_bars_text(d->bars, text);

@@ -26,22 +26,6 @@ static const char *remark_on(const struct bsv_explained_cause *c)
 	return c->saved == 1 ? "saves" : "";
 }
 
-static void add_cause(const struct bsv_drawing *d, const struct bsv_explained_cause *c)
-{
-	char who[BSV_TEXT_MOST];
-
-	bsv_who_numbered(who, &c->culprit); /* an execution, or just an app */
-	bsv_bars_row(d->bars, c->primary ? BSV_BAD : BSV_HUE);
-	bsv_bars_cell(d->bars, c->cause);
-	cell_exact(d->bars, c->late);
-	if (d->x->verbose)
-		cell_exact(d->bars, c->budget);
-	bsv_bars_cell(d->bars, remark_on(c));
-	bsv_bars_cell(d->bars, who);
-	if (bsv_known(c->late) && c->late > 0)
-		bsv_bars_stretch(d->bars, 0, c->late);
-}
-
 struct sums {
 	int64_t late, budget, most;
 	size_t n;
@@ -88,7 +72,18 @@ static void add_ledger(const struct bsv_drawing *d, const struct sums *all)
 		if (!in_ledger(d, c))
 			continue;
 		if (n++ < BSV_ROWS_MOST) {
-			add_cause(d, c);
+			char who[BSV_TEXT_MOST];
+
+			bsv_who_numbered(who, &c->culprit); /* an execution, or just an app */
+			bsv_bars_row(d->bars, c->primary ? BSV_BAD : BSV_HUE);
+			bsv_bars_cell(d->bars, c->cause);
+			cell_exact(d->bars, c->late);
+			if (d->x->verbose)
+				cell_exact(d->bars, c->budget);
+			bsv_bars_cell(d->bars, remark_on(c));
+			bsv_bars_cell(d->bars, who);
+			if (bsv_known(c->late) && c->late > 0)
+				bsv_bars_stretch(d->bars, 0, c->late);
 			continue;
 		}
 		rest.late = bsv_plus(rest.late, c->late);
@@ -210,20 +205,6 @@ static int64_t no_shorter(int64_t ns)
 	return (ns + step - 1) / step * step;
 }
 
-static void without_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_without *w)
-{
-	char by[BSV_DURATION_TEXT];
-
-	if (bsv_known(w->earlier))
-		snprintf(to, 2 * BSV_TEXT_MOST, "submitted %s earlier", bsv_duration(by, no_shorter(w->earlier)));
-	else if (w->cause)
-		snprintf(to, 2 * BSV_TEXT_MOST, "without all that %.40s took", w->cause);
-	else if (w->model)
-		snprintf(to, 2 * BSV_TEXT_MOST, "without %.80s of %.80s", w->model, w->app ? w->app : "?");
-	else
-		snprintf(to, 2 * BSV_TEXT_MOST, "without %.80s altogether", w->app ? w->app : "?");
-}
-
 /* Draw the results of replays, without lines for unknown ones. */
 static void draw_without(const struct bsv_drawing *d)
 {
@@ -231,10 +212,19 @@ static void draw_without(const struct bsv_drawing *d)
 
 	for (size_t i = 0, left = MOST_SAVING; i < d->x->n_without && left; i++) {
 		const struct bsv_explained_without *w = &d->x->without[i];
+		char by[BSV_DURATION_TEXT];
 
 		if (!bsv_known(w->met))
 			continue;
-		without_text(text, w);
+		if (bsv_known(w->earlier))
+			snprintf(text, 2 * BSV_TEXT_MOST, "submitted %s earlier",
+			         bsv_duration(by, no_shorter(w->earlier)));
+		else if (w->cause)
+			snprintf(text, 2 * BSV_TEXT_MOST, "without all that %.40s took", w->cause);
+		else if (w->model)
+			snprintf(text, 2 * BSV_TEXT_MOST, "without %.80s of %.80s", w->model, w->app ? w->app : "?");
+		else
+			snprintf(text, 2 * BSV_TEXT_MOST, "without %.80s altogether", w->app ? w->app : "?");
 		bsv_explained_say(d, w->met ? BSV_GOOD : BSV_PLAIN, "  %s: %s", text,
 		                  w->met ? "met" : "missed all the same");
 		left--;

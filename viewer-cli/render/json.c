@@ -108,52 +108,21 @@ static void print_int_cell(FILE *to, int64_t value, bool wide)
 		fputc('"', to);
 }
 
-static void print_cell(FILE *to, struct bsv_cell c, bool wide)
-{
-	switch (c.type) {
-	case BSA_NULL:
-		fputs("null", to);
-		break;
-	case BSA_INT:
-		print_int_cell(to, c.integer, wide);
-		break;
-	case BSA_REAL:
-		bsv_json_real(to, c.real);
-		break;
-	case BSA_STRING:
-	case BSA_BYTES:
-		bsv_json_text(to, c.text, c.bytes);
-		break;
-	}
-}
-
-static void print_since_start(FILE *to, struct bsv_cell c, int64_t start)
-{
-	int64_t since;
-
-	if (c.type != BSA_INT || __builtin_sub_overflow(c.integer, start, &since))
-		fputs("null", to);
-	else
-		print_int_cell(to, since, false);
-}
-
-static void print_column(FILE *to, const char *name, const struct bsv_column *c)
-{
-	fputc('{', to);
-	bsv_json_field(to, "name", name);
-	fputc(',', to);
-	bsv_json_field(to, "class", c->class);
-	fputc(',', to);
-	bsv_json_field(to, "unit", c->unit);
-	fputc('}', to);
-}
-
 static void print_columns(FILE *to, const struct bsv_rows *rows, const struct members *m)
 {
 	fputs("\"columns\":[", to);
 	for (size_t i = 0; i < m->n; i++) {
+		const struct bsv_column *c;
+
 		fputs(i ? "," : "", to);
-		print_column(to, m->all[i].name, bsv_rows_column(rows, m->all[i].column));
+		c = bsv_rows_column(rows, m->all[i].column);
+		fputc('{', to);
+		bsv_json_field(to, "name", m->all[i].name);
+		fputc(',', to);
+		bsv_json_field(to, "class", c->class);
+		fputc(',', to);
+		bsv_json_field(to, "unit", c->unit);
+		fputc('}', to);
 	}
 	fputc(']', to);
 }
@@ -230,10 +199,30 @@ static void print_row(FILE *to, const struct bsv_rows *rows, const struct member
 		struct bsv_cell c = bsv_rows_cell(rows, m->all[i].column);
 
 		fputs(heads, to);
-		if (m->all[i].since_start)
-			print_since_start(to, c, *start);
-		else
-			print_cell(to, c, is_wide(bsv_rows_column(rows, m->all[i].column)));
+		if (m->all[i].since_start) {
+			int64_t since;
+
+			if (c.type != BSA_INT || __builtin_sub_overflow(c.integer, *start, &since))
+				fputs("null", to);
+			else
+				print_int_cell(to, since, false);
+		} else {
+			switch (c.type) {
+			case BSA_NULL:
+				fputs("null", to);
+				break;
+			case BSA_INT:
+				print_int_cell(to, c.integer, is_wide(bsv_rows_column(rows, m->all[i].column)));
+				break;
+			case BSA_REAL:
+				bsv_json_real(to, c.real);
+				break;
+			case BSA_STRING:
+			case BSA_BYTES:
+				bsv_json_text(to, c.text, c.bytes);
+				break;
+			}
+		}
 	}
 	fputc('}', to);
 }

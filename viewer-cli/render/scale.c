@@ -104,22 +104,18 @@ static struct bsv_scale scale_durations(const struct bsv_extent *e, const struct
 	return together;
 }
 
-/* Where something was: to the microsecond, so that it can be given to --from. */
-static struct bsv_scale scale_time(const struct bsv_extent *e)
-{
-	if (e->most >= 10e9)
-		return (struct bsv_scale){ "s", 1e9, 6 };
-	return (struct bsv_scale){ "ms", 1e6, 3 };
-}
-
 struct bsv_scale bsv_scale_of(const char *class, const struct bsv_extent *e, const struct bsv_extent *all)
 {
 	if (!class)
 		class = "";
 	if (!strcmp(class, "duration"))
 		return e->any || (all && all->any) ? scale_durations(e, all) : (struct bsv_scale){ "ns", 1, 0 };
-	if (!strcmp(class, "time"))
-		return scale_time(e);
+	if (!strcmp(class, "time")) {
+		/* Where something was: to the microsecond, so that it can be given to --from. */
+		if (e->most >= 10e9)
+			return (struct bsv_scale){ "s", 1e9, 6 };
+		return (struct bsv_scale){ "ms", 1e6, 3 };
+	}
 	if (!strcmp(class, "bytes"))
 		return e->any ? scale_by(sizes, e) : (struct bsv_scale){ "bytes", 1, 0 };
 	if (!strcmp(class, "percent"))

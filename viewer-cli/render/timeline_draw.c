@@ -34,15 +34,6 @@ struct sums {
 	size_t n_letters;
 };
 
-static void sums_fini(struct sums *s)
-{
-	free(s->tops);
-	free(s->of_app);
-	free(s->order);
-	for (size_t i = 0; i < s->n_letters; i++)
-		free(s->names[i]);
-}
-
 static void add_up(const struct bsv_timeline *t, struct sums *s)
 {
 	for (size_t i = 0; i < t->held.room; i++) {
@@ -468,16 +459,6 @@ static void draw_ticks(const struct drawing *d, const struct bsv_axis *a)
 	fputc('\n', d->to);
 }
 
-static void draw_axis(const struct drawing *d)
-{
-	struct bsv_axis a = bsv_axis_of(&d->t->span);
-	char name[TEXT];
-
-	snprintf(name, sizeof(name), "%s%s", a.base ? "+ " : "", a.unit->name);
-	draw_numbers(d, &a, name);
-	draw_ticks(d, &a);
-}
-
 /* ---- all of it ---- */
 
 static void draw_title(const struct drawing *d)
@@ -570,9 +551,15 @@ int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_na
 	bool fine = t && !t->failed && s && sums_init(t, names, s);
 
 	if (fine) {
+		struct bsv_axis a;
+		char name[TEXT];
+
 		own.width = t->width;
 		draw_title(&d);
-		draw_axis(&d);
+		a = bsv_axis_of(&d.t->span);
+		snprintf(name, sizeof(name), "%s%s", a.base ? "+ " : "", a.unit->name);
+		draw_numbers(&d, &a, name);
+		draw_ticks(&d, &a);
 		draw_lanes(&d);
 		draw_cpus(&d);
 		draw_focus(&d);
@@ -582,8 +569,13 @@ int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_na
 		fputc('\n', to);
 		draw_legend(&d);
 	}
-	if (s)
-		sums_fini(s);
+	if (s) {
+		free(s->tops);
+		free(s->of_app);
+		free(s->order);
+		for (size_t i = 0; i < s->n_letters; i++)
+			free(s->names[i]);
+	}
 	free(s);
 	return fine ? 0 : bsv_no_memory(err);
 }
