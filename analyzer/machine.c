@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "fold/table.h"
 
 enum { CPUS_MOST = 1024, ENTRIES_MOST = 4 << 20, BURSTS_MOST = 4096, CANDIDATES = 16, STRETCHES = 32 };
@@ -119,14 +120,8 @@ uint64_t machine_amended(const struct machine *m)
 /* False: there is no room, and nothing is added. */
 static bool add_span(struct machine *m, struct spans *s, uint64_t from, uint64_t to)
 {
-	size_t room = s->room ? 2 * s->room : 8;
-	struct span *more = s->n < s->room ? s->of : realloc(s->of, room * sizeof(*more));
-
-	if (!more || m->n_entries >= ENTRIES_MOST)
+	if (m->n_entries >= ENTRIES_MOST || !BSA_RESERVE(s->of, s->room, s->n + 1, 8))
 		return false;
-	if (s->n == s->room)
-		s->room = room;
-	s->of = more;
 	s->of[s->n++] = (struct span){ from, to };
 	m->n_entries++;
 	return true;
@@ -134,14 +129,8 @@ static bool add_span(struct machine *m, struct spans *s, uint64_t from, uint64_t
 
 static bool add_turn(struct machine *m, struct cpu *c, uint64_t from, uint32_t tid)
 {
-	size_t room = c->room ? 2 * c->room : 64;
-	struct turn *more = c->n < c->room ? c->turns : realloc(c->turns, room * sizeof(*more));
-
-	if (!more || m->n_entries >= ENTRIES_MOST)
+	if (m->n_entries >= ENTRIES_MOST || !BSA_RESERVE(c->turns, c->room, c->n + 1, 64))
 		return false;
-	if (c->n == c->room)
-		c->room = room;
-	c->turns = more;
 	c->turns[c->n++] = (struct turn){ from, tid };
 	m->n_entries++;
 	return true;

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/scratch.h"
+#include "base/vector.h"
 #include "bsa/regular.h"
 #include "heads.h"
 #include "look.h"
@@ -612,22 +613,13 @@ static int know_file(struct bsa_follow *f, size_t trace, struct file *file, stru
 
 static int make_room_for_cover(struct bsa_follow *f, struct bsa_err *err)
 {
-	struct cover *covers;
-
 	assert(f->first_cover <= f->n_covers);
 	if (f->first_cover > f->n_covers / 2) {
 		f->n_covers -= f->first_cover;
-		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*covers));
+		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*f->covers));
 		f->first_cover = 0;
 	}
-	if (f->n_covers < f->covers_room)
-		return 0;
-	covers = reallocarray(f->covers, f->covers_room ? 2 * f->covers_room : 64, sizeof(*covers));
-	if (!covers)
-		return no_memory(err);
-	f->covers = covers;
-	f->covers_room = f->covers_room ? 2 * f->covers_room : 64;
-	return 0;
+	return BSA_RESERVE(f->covers, f->covers_room, f->n_covers + 1, 64) ? 0 : no_memory(err);
 }
 
 /* Note the time that a packet covers. Packets arrive nearly in the order of their begins. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "bsa/regular.h"
 
 enum {
@@ -162,18 +163,9 @@ static int place_packet(struct walk *w, const struct bsa_packet *p)
 
 	w->late = false;
 	if (!last || packet_follows(last, p)) {
-		struct bsa_packet *list = file->list;
-
-		if (file->n == file->room) {
-			size_t room = file->room ? file->room * 2 : 16;
-
-			list = reallocarray(list, room, sizeof(*list));
-			if (!list)
-				return -ENOMEM;
-			file->list = list;
-			file->room = room;
-		}
-		list[file->n++] = *p;
+		if (!BSA_RESERVE(file->list, file->room, file->n + 1, 16))
+			return -ENOMEM;
+		file->list[file->n++] = *p;
 		return 0;
 	}
 	if (twin) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "tsdl.h"
 
 enum { ID_MAX = 65535, BYTES_MAX = 1 << 20, PARTS_MAX = 1024 };
@@ -248,16 +249,9 @@ static struct bsa_part *add_part(struct cook *cook, struct bsa_part part)
 {
 	struct bsa_recipe_event *event = cook->event;
 
-	if (event->n_parts == cook->room) {
-		size_t room = cook->room ? cook->room * 2 : 16;
-		struct bsa_part *parts = room > PARTS_MAX ? NULL : reallocarray(event->parts, room, sizeof(*parts));
-
-		if (!parts) {
-			cook->failed = true;
-			return NULL;
-		}
-		event->parts = parts;
-		cook->room = room;
+	if (event->n_parts == PARTS_MAX || !BSA_RESERVE(event->parts, cook->room, event->n_parts + 1, 16)) {
+		cook->failed = true;
+		return NULL;
 	}
 	part.where = (uint32_t)cook->where;
 	event->parts[event->n_parts] = part;

@@ -24,6 +24,7 @@
  */
 #include "store/pages.h"
 
+#include "base/vector.h"
 #include "store/batch.h"
 #include "store/file.h"
 
@@ -232,15 +233,8 @@ static void put_page_head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsi
 
 static int end_leaf(struct pages *p)
 {
-	if (p->n_leaves == p->room) {
-		size_t room = p->room ? 2 * p->room : 256;
-		int64_t *bigger = realloc(p->lasts, room * sizeof(*bigger));
-
-		if (!bigger)
-			return pages_fail(p, strerror(ENOMEM));
-		p->lasts = bigger;
-		p->room = room;
-	}
+	if (!BSA_RESERVE(p->lasts, p->room, p->n_leaves + 1, 256))
+		return pages_fail(p, strerror(ENOMEM));
 	put_page_head(p->leaves[p->n_full], LEAF, LEAF_HEAD, p->cells, p->content);
 	p->lasts[p->n_leaves++] = p->last;
 	p->n_full++;
@@ -452,15 +446,8 @@ struct tree {
 
 static int add_child(struct tree *t)
 {
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 64;
-		struct child *bigger = realloc(t->children, room * sizeof(*bigger));
-
-		if (!bigger)
-			return pages_fail(t->p, strerror(ENOMEM));
-		t->children = bigger;
-		t->room = room;
-	}
+	if (!BSA_RESERVE(t->children, t->room, t->n + 1, 64))
+		return pages_fail(t->p, strerror(ENOMEM));
 	t->children[t->n++].page = t->next;
 	t->cells = 0;
 	t->content = PAGE_BYTES;

@@ -1,6 +1,7 @@
 /* sharing_run.c -- see sharing_run.h. */
 #include "store/sharing_run.h"
 
+#include "base/vector.h"
 #include "replay/sharing.h"
 #include "store/in_order.h"
 #include "store/numbers.h"
@@ -91,13 +92,8 @@ static int read_apps(struct reading *r, int64_t trace)
 		code = sqlite3_step(q);
 		if (code != SQLITE_ROW)
 			break;
-		if (r->n_apps == room) {
-			int64_t *more = reallocarray(r->apps, room = 2 * room + 16, sizeof(*more));
-
-			if (!more)
-				return SQLITE_NOMEM;
-			r->apps = more;
-		}
+		if (!BSA_RESERVE(r->apps, room, r->n_apps + 1, 16))
+			return SQLITE_NOMEM;
 		r->apps[r->n_apps++] = sqlite3_column_int64(q, 0);
 	}
 	return code == SQLITE_DONE ? SQLITE_OK : code;
@@ -504,13 +500,8 @@ static int read_stops(struct reading *r, struct service *service)
 		stalled_ns += sqlite3_column_double(r->stops, 4);
 		if (is_null(r->stops, 0) || n < STOPS_LEAST || n_stalled > n / 2)
 			continue;
-		if (service->n_stops == room) {
-			struct stops *more = reallocarray(service->stops, room = 2 * room + 16, sizeof(*more));
-
-			if (!more)
-				return SQLITE_NOMEM;
-			service->stops = more;
-		}
+		if (!BSA_RESERVE(service->stops, room, service->n_stops + 1, 16))
+			return SQLITE_NOMEM;
 		service->stops[service->n_stops++] =
 			(struct stops){ sqlite3_column_int64(r->stops, 0),
 			                (uint64_t)(2 * fmax(ns, 0) / (n - n_stalled)) + 1 };
@@ -538,13 +529,8 @@ static int read_models(struct reading *r, struct service *service)
 	sqlite3_reset(r->models);
 	sqlite3_bind_int64(r->models, 1, service->trace);
 	while ((code = sqlite3_step(r->models)) == SQLITE_ROW) {
-		if (service->n_runs == room) {
-			struct runs *more = reallocarray(service->runs, room = 2 * room + 16, sizeof(*more));
-
-			if (!more)
-				return SQLITE_NOMEM;
-			service->runs = more;
-		}
+		if (!BSA_RESERVE(service->runs, room, service->n_runs + 1, 16))
+			return SQLITE_NOMEM;
 		service->runs[service->n_runs++] = (struct runs){ .model = sqlite3_column_int64(r->models, 0),
 			                                          .estimate = column_length(r->models, 1) };
 	}

@@ -1,6 +1,7 @@
 /* sort.c -- see sort.h. */
 #include "store/sort.h"
 
+#include "base/vector.h"
 #include "store/file.h"
 
 #include <assert.h>
@@ -121,15 +122,8 @@ static int end_run(struct sort *s)
 		s->fd = bsa_store_file_scratch(s->file);
 	if (s->fd < 0)
 		return -1;
-	if (s->n_runs == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		struct run *bigger = realloc(s->runs, room * sizeof(*bigger));
-
-		if (!bigger)
-			return errno = ENOMEM, -1;
-		s->runs = bigger;
-		s->room = room;
-	}
+	if (!BSA_RESERVE(s->runs, s->room, s->n_runs + 1, 16))
+		return errno = ENOMEM, -1;
 	sort_run(s);
 	if (transfer_pairs(s, true, s->pairs, s->n, s->all - s->n))
 		return -1;

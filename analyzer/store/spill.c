@@ -7,6 +7,7 @@
  */
 #include "store/spill.h"
 
+#include "base/vector.h"
 #include "fold/overhead.h"
 #include "store/file.h"
 
@@ -149,15 +150,8 @@ static struct group *group_of(struct spill *s, const struct group *key)
 	}
 	if (*slot)
 		return &s->groups[*slot - 1];
-	if (s->n_groups == s->groups_room) {
-		size_t room = s->groups_room ? 2 * s->groups_room : 16;
-		struct group *bigger = realloc(s->groups, room * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		s->groups = bigger;
-		s->groups_room = room;
-	}
+	if (!BSA_RESERVE(s->groups, s->groups_room, s->n_groups + 1, 16))
+		return NULL;
 	if (2 * (s->n_groups + 1) > s->n_slots) {
 		if (!grow_slots(s))
 			return NULL;
