@@ -9,6 +9,7 @@
 #include "base/rows.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/vector.h"
 
 enum { INSTANCE_SHIFT = 20, INSTANCE_MASK = 0xfff, ROWS_TRIED = 4096, NAME_ROOM = 80 };
 
@@ -28,30 +29,16 @@ static int each_row(struct bsv_world *w, char *taken, bool (*each)(struct bsv_wo
 	return r;
 }
 
-/* Room for one more in an array that has @n: powers of two. NULL: no memory, and @array is as it was. */
-static void *grow_array(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1) || (!n && array))
-		return array;
-	return realloc(array, (n ? 2 * n : 1) * size);
-}
-
 static bool add_name(struct bsv_named *named, const struct bsv_rows *r)
 {
 	struct bsv_cell name = bsv_rows_cell(r, 1);
-	int64_t *ids = grow_array(named->ids, named->n, sizeof(*ids));
-	char **names;
 
-	if (!ids)
+	if (!bsv_array_grow(&named->ids, named->n, sizeof(*named->ids)) ||
+	    !bsv_array_grow(&named->names, named->n, sizeof(*named->names)))
 		return false;
-	named->ids = ids;
-	names = grow_array(named->names, named->n, sizeof(*names));
-	if (!names)
-		return false;
-	named->names = names;
-	ids[named->n] = bsv_rows_get(r, 0, 0);
-	names[named->n] = name.text ? strndup(name.text, name.bytes) : strdup("?");
-	return names[named->n++] != NULL;
+	named->ids[named->n] = bsv_rows_get(r, 0, 0);
+	named->names[named->n] = name.text ? strndup(name.text, name.bytes) : strdup("?");
+	return named->names[named->n++] != NULL;
 }
 
 static bool add_app(struct bsv_world *w, const struct bsv_rows *r)
@@ -67,14 +54,12 @@ static bool add_model(struct bsv_world *w, const struct bsv_rows *r)
 /* id, pid, app_id, whether it is the first with its pid */
 static bool add_process(struct bsv_world *w, const struct bsv_rows *r)
 {
-	struct bsv_owner *p = grow_array(w->processes, w->n_processes, sizeof(*p));
 	int64_t pid = bsv_rows_get(r, 1, 0);
-	struct bsv_owner *app;
+	struct bsv_owner *p, *app;
 
-	if (!p)
+	if (!bsv_array_grow(&w->processes, w->n_processes, sizeof(*p)))
 		return false;
-	w->processes = p;
-	p += w->n_processes++;
+	p = &w->processes[w->n_processes++];
 	*p = (struct bsv_owner){ .id = bsv_rows_get(r, 0, 0), .app = bsv_rows_get(r, 2, -1) };
 	if (w->clocks.one_host && bsv_rows_get(r, 3, 0) && pid > 0 && pid <= INT32_MAX)
 		p->pid = pid;
@@ -85,18 +70,14 @@ static bool add_process(struct bsv_world *w, const struct bsv_rows *r)
 
 static size_t service_at(struct bsv_world *w, int64_t trace, int64_t instance)
 {
-	struct bsv_service_of *s;
-
 	for (size_t i = w->n_services; i > 0; i--)
 		if (w->services[i - 1].trace == trace && w->services[i - 1].instance == instance)
 			return i - 1;
-	s = grow_array(w->services, w->n_services, sizeof(*s));
-	if (!s) {
+	if (!bsv_array_grow(&w->services, w->n_services, sizeof(*w->services))) {
 		w->no_memory = true;
 		return 0;
 	}
-	w->services = s;
-	s[w->n_services] = (struct bsv_service_of){ .trace = trace, .instance = instance };
+	w->services[w->n_services] = (struct bsv_service_of){ .trace = trace, .instance = instance };
 	return w->n_services++;
 }
 
@@ -121,14 +102,13 @@ static struct bsv_owner *owner_of(struct bsv_owner *owners, size_t n, int64_t id
 /* id, trace_id, number, path, the process that is shown, app_id */
 static bool add_stream(struct bsv_world *w, const struct bsv_rows *r)
 {
-	struct bsv_stream_of *s = grow_array(w->streams, w->n_streams, sizeof(*s));
+	struct bsv_stream_of *s;
 	const char *path = bsv_rows_cell(r, 3).text;
 	int64_t number = bsv_rows_get(r, 2, 0);
 
-	if (!s)
+	if (!bsv_array_grow(&w->streams, w->n_streams, sizeof(*s)))
 		return false;
-	w->streams = s;
-	s += w->n_streams++;
+	s = &w->streams[w->n_streams++];
 	*s = (struct bsv_stream_of){ .id = bsv_rows_get(r, 0, 0), .number = number };
 	snprintf(s->path, sizeof(s->path), "%s", path ? path : "stream");
 	s->owner = owner_of(w->processes, w->n_processes, bsv_rows_get(r, 4, -1));
@@ -326,13 +306,11 @@ struct bsv_row *bsv_row_for(struct bsv_world *w, struct bsv_side_by_side *rows, 
 			row->ends = ended;
 			return row;
 		}
-	row = grow_array(rows->rows, rows->n, sizeof(*row));
-	if (!row) {
+	if (!bsv_array_grow(&rows->rows, rows->n, sizeof(*row))) {
 		w->no_memory = true;
 		return NULL;
 	}
-	rows->rows = row;
-	row += rows->n++;
+	row = &rows->rows[rows->n++];
 	*row = (struct bsv_row){ .ends = ended };
 	row->sequence.track = bsv_world_track(w, BSV_TRACK_SLICES, parent, process, 0, name);
 	return row;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/screen.h"
+#include "base/vector.h"
 
 #define COUNTER BSV_COUNTER
 #define GAUGE BSV_GAUGE
@@ -60,7 +61,7 @@ struct family {
 	size_t table_size;
 	struct bsv_metric_set *other;
 	struct holder *holders; /* users with sets; owned */
-	size_t n_holders, holders_room;
+	size_t n_holders;
 	uint64_t none_idle_until; /* no set is idle before this time, unless a scrape comes first */
 };
 
@@ -291,16 +292,9 @@ static bool holder_adds(struct family *f, uint32_t user)
 {
 	struct holder *h = holder_find(f, user);
 
-	if (!h && f->n_holders == f->holders_room) {
-		size_t room = f->holders_room ? 2 * f->holders_room : 4;
-		struct holder *more = realloc(f->holders, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		f->holders = more;
-		f->holders_room = room;
-	}
 	if (!h) {
+		if (!bsv_array_grow(&f->holders, f->n_holders, sizeof(*f->holders)))
+			return false;
 		h = &f->holders[f->n_holders++];
 		*h = (struct holder){ .user = user };
 	}

@@ -10,6 +10,7 @@
 #include "audit/audit.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/vector.h"
 
 /*
  * Names for people, by id, in the order of ids. They are looked up here, not in SQL: there a name costs a look at all apps for each row, and
@@ -18,7 +19,7 @@
 struct names {
 	int64_t *ids;
 	char **names;
-	size_t n, room;
+	size_t n;
 };
 
 struct filling {
@@ -38,17 +39,9 @@ static void names_fini(struct names *names)
 
 static bool names_add(struct names *names, int64_t id, const char *name)
 {
-	if (names->n == names->room) {
-		size_t room = names->room ? 2 * names->room : 64;
-		int64_t *ids = reallocarray(names->ids, room, sizeof(*ids));
-		char **all = ids ? reallocarray(names->names, room, sizeof(*all)) : NULL;
-
-		names->ids = ids ? ids : names->ids;
-		if (!all)
-			return false;
-		names->names = all;
-		names->room = room;
-	}
+	if (!bsv_array_grow(&names->ids, names->n, sizeof(*names->ids)) ||
+	    !bsv_array_grow(&names->names, names->n, sizeof(*names->names)))
+		return false;
 	names->ids[names->n] = id;
 	names->names[names->n] = strdup(name ? name : "");
 	return names->names[names->n++] != NULL;

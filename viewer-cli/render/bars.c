@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/scoped.h"
+#include "base/vector.h"
 #include "render/cells.h"
 
 enum { COLUMNS_MAX = 8, GAP = 2, BAR_LEAST = 8, BAR_ENOUGH = 14 };
@@ -18,14 +19,14 @@ struct row {
 	const struct bsv_bars_column *columns; /* NULL: a line of text, in cells[0] */
 	char *cells[COLUMNS_MAX];
 	struct stretch *stretches;
-	size_t n_cells, n, room;
+	size_t n_cells, n;
 	int paint;
 	bool head;
 };
 
 struct bsv_bars {
 	struct row *rows;
-	size_t n, room;
+	size_t n;
 	const struct bsv_bars_column *columns;
 	int64_t from, to, line;
 	bool lined, failed;
@@ -77,34 +78,16 @@ void bsv_bars_line(struct bsv_bars *b, int64_t at)
 	b->lined = true;
 }
 
-/* Room for one more of @size bytes in *@array; NULL: no memory. */
-static void *grow_array(void **array, size_t *n, size_t *room, size_t size)
-{
-	size_t wanted = *room ? *room * 2 : 16;
-	void *larger;
-
-	if (*n == *room) {
-		larger = reallocarray(*array, wanted, size);
-		if (!larger)
-			return NULL;
-		*array = larger;
-		*room = wanted;
-	}
-	return memset((char *)*array + (*n)++ * size, 0, size);
-}
-
 static struct row *add_row(struct bsv_bars *b, const struct bsv_bars_column *columns)
 {
-	struct row *row;
-
 	if (!b || b->failed)
 		return NULL;
-	row = grow_array((void **)&b->rows, &b->n, &b->room, sizeof(*row));
-	if (row)
-		row->columns = columns;
-	else
+	if (!bsv_array_grow(&b->rows, b->n, sizeof(*b->rows))) {
 		b->failed = true;
-	return row;
+		return NULL;
+	}
+	b->rows[b->n] = (struct row){ .columns = columns };
+	return &b->rows[b->n++];
 }
 
 void bsv_bars_cell(struct bsv_bars *b, const char *text)
@@ -154,15 +137,13 @@ void bsv_bars_row(struct bsv_bars *b, int paint)
 
 static void add_stretch(struct bsv_bars *b, struct stretch s)
 {
-	struct stretch *to;
 	struct row *row;
 
 	if (!b || b->failed || !b->n)
 		return;
 	row = &b->rows[b->n - 1];
-	to = grow_array((void **)&row->stretches, &row->n, &row->room, sizeof(*to));
-	if (to)
-		*to = s;
+	if (bsv_array_grow(&row->stretches, row->n, sizeof(*row->stretches)))
+		row->stretches[row->n++] = s;
 	else
 		b->failed = true;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "render/timeline_own.h"
 
 enum { LABEL_LEAST = 12, LABEL_MOST = 20, CELLS_LEAST = 8 };
@@ -84,15 +85,8 @@ static int64_t folk_number(struct bsv_folk *f, int64_t id)
 		f->n = BSV_WHO_MOST;
 		return BSV_WHO_MOST - 1;
 	}
-	if (f->n == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-		int64_t *larger = reallocarray(f->ids, room, sizeof(*larger));
-
-		if (!larger)
-			return -1;
-		f->ids = larger;
-		f->room = room;
-	}
+	if (!bsv_array_grow(&f->ids, f->n, sizeof(*f->ids)))
+		return -1;
 	f->ids[f->n] = id;
 	*number = ++f->n;
 	return (int64_t)f->n - 1;

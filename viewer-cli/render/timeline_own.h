@@ -18,7 +18,7 @@ enum {
 struct bsv_folk {
 	struct bsv_tally numbers; /* by id: its number + 1 */
 	int64_t *ids;
-	size_t n, room;
+	size_t n;
 	bool many;
 };
 
