@@ -18,11 +18,9 @@
 
 #include "analyzer/case_file.h"
 #include "analyzer/ctf_writer.h"
-#include "analyzer/script.h"
+#include "analyzer/imported.h"
 #include "analyzer/timeline.h"
 #include "bsa/import.h"
-#include "decode/decode.h"
-#include "importer.h"
 
 enum { PATH_SIZE = 512, NAME_SIZE = 400, GOT_MAX = 16384, N_WAYS = 5 };
 
@@ -76,25 +74,8 @@ static void import_records(const char *text, const char *output, bool compact, b
 		                         .clock = "monotonic",
 		                         .clock_uuid = "",
 		                         .compact = compact };
-	struct bsa_decoded decoded = { .began = BSA_NEVER, .ended = BSA_NEVER };
-	struct script *s = script_new(text);
-	struct bsa_importer *im = NULL;
-	const struct bsa_event *e;
-	struct bsa_err err = { 0 };
 
-	assert_int_equal(bsa_importer_new(&im, &options, &err), 0);
-	assert_int_equal(bsa_importer_trace(im, &trace, &err), 0);
-	while ((e = script_next(s))) {
-		decoded.began = decoded.began < e->at ? decoded.began : e->at;
-		decoded.ended = e->at;
-		decoded.events++;
-		assert_int_equal(bsa_importer_event(im, e, &err), 0);
-	}
-	assert_int_equal(bsa_importer_decoded(im, 1, &decoded, &err), 0);
-	if (bsa_importer_finish(im, &err))
-		fail_msg("%s", err.text);
-	bsa_importer_free(im);
-	script_free(s);
+	import_script(text, &options, &trace);
 }
 
 static void import_trace(const char *text, const char *output, bool kept)

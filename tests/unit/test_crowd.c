@@ -15,10 +15,9 @@
 #include <sqlite3.h>
 
 #include "analyzer/folders.h"
+#include "analyzer/imported.h"
 #include "analyzer/script.h"
-#include "decode/decode.h"
 #include "fold/fold.h"
-#include "importer.h"
 #include "store/crowd.h"
 #include "store/store.h"
 
@@ -172,33 +171,6 @@ static void fold(const char *events, struct rows *ret)
 
 /* ---- and as the database has them ---- */
 
-static void import(const char *events, const char *output)
-{
-	const struct bsa_importer_options options = { .output = output };
-	const struct bsa_trace trace = { .path = "crowd",
-		                         .uuid = "1",
-		                         .host = "",
-		                         .session = "",
-		                         .clock = "",
-		                         .clock_uuid = "",
-		                         .uid = UINT32_MAX };
-	struct bsa_decoded decoded = { .began = 1, .ended = 1 };
-	struct script *s = script_new(events);
-	struct bsa_importer *im = NULL;
-	const struct bsa_event *e;
-	struct bsa_err err = { "" };
-
-	assert_int_equal(bsa_importer_new(&im, &options, &err), 0);
-	assert_int_equal(bsa_importer_trace(im, &trace, &err), 0);
-	while ((e = script_next(s)))
-		assert_int_equal(bsa_importer_event(im, e, &err), 0);
-	assert_int_equal(bsa_importer_decoded(im, 1, &decoded, &err), 0);
-	if (bsa_importer_finish(im, &err))
-		fail_msg("%s", err.text);
-	bsa_importer_free(im);
-	script_free(s);
-}
-
 static void ask(const char *output, const char *sql, struct rows *ret)
 {
 	sqlite3 *db = NULL;
@@ -233,7 +205,7 @@ static void is_the_same(const struct crowd_of *c)
 	const char *output = folder_at("db");
 
 	fold(events, &from_fold);
-	import(events, output);
+	import_script(events, &(struct bsa_importer_options){ .output = output }, NULL);
 	ask(output, waits, &from_db);
 	if (from_fold.n != from_db.n)
 		fail_msg("%s: %zu waits, not %zu", c->name, from_db.n, from_fold.n);

@@ -57,36 +57,31 @@ static const struct bsv_case_cause *cause_of(const struct bsv_case *c, const cha
 	return NULL;
 }
 
-static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
+/* Two apps fail, and a limit refused the second one: only its cause says which. */
+static void expect_limit_of_second(const char *path, const char *first, const char *second)
 {
-	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsa_store *s = stored_new(path, "a", false);
 	struct bsv_case c;
 
-	fails_to_prepare(s, 1, "camera", 10);
-	fails_to_prepare(s, 2, "hog", 20);
+	fails_to_prepare(s, 1, first, 10);
+	fails_to_prepare(s, 2, second, 20);
 	is_refused(s, 2, 77);
 	stored_finish(s);
-	c = diagnose_errors(*state);
+	c = diagnose_errors(path);
 	assert_int_equal(c.n_causes, 2);
-	assert_null(strstr(cause_of(&c, "camera", 10)->what, "limit 4"));
-	assert_non_null(strstr(cause_of(&c, "hog", 20)->what, "77 asked for, limit 4"));
+	assert_null(strstr(cause_of(&c, first, 10)->what, "limit 4"));
+	assert_non_null(strstr(cause_of(&c, second, 20)->what, "77 asked for, limit 4"));
 	bsv_case_fini(&c);
+}
+
+static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
+{
+	expect_limit_of_second(*state, "camera", "hog");
 }
 
 static void apps_of_one_name_and_two_users_are_two(void **state)
 {
-	struct bsa_store *s = stored_new(*state, "a", false);
-	struct bsv_case c;
-
-	fails_to_prepare(s, 1, "camera", 10);
-	fails_to_prepare(s, 2, "camera", 20);
-	is_refused(s, 2, 77);
-	stored_finish(s);
-	c = diagnose_errors(*state);
-	assert_int_equal(c.n_causes, 2);
-	assert_null(strstr(cause_of(&c, "camera", 10)->what, "limit 4"));
-	assert_non_null(strstr(cause_of(&c, "camera", 20)->what, "limit 4"));
-	bsv_case_fini(&c);
+	expect_limit_of_second(*state, "camera", "camera");
 }
 
 int main(void)

@@ -17,43 +17,19 @@
 
 #include "analyzer/floods.h"
 #include "analyzer/folders.h"
-#include "analyzer/script.h"
-#include "decode/decode.h"
-#include "importer.h"
+#include "analyzer/imported.h"
 #include "store/inverted.h"
 
 static void import(const char *flood, unsigned n, const char *output)
 {
-	const struct bsa_importer_options options = { .output = output };
-	const struct bsa_trace trace = { .path = "flood",
-		                         .uuid = "1",
-		                         .host = "",
-		                         .session = "",
-		                         .clock = "",
-		                         .clock_uuid = "",
-		                         .uid = UINT32_MAX };
-	struct bsa_decoded decoded = { .began = 1, .ended = 1 };
 	const struct flood *f = floods;
-	struct bsa_importer *im = NULL;
-	const struct bsa_event *e;
-	struct bsa_err err = { "" };
-	struct script *s;
 	char *lines;
 
 	while (f->name && strcmp(f->name, flood))
 		f++;
 	assert_non_null(f->name);
 	lines = flood_lines(f, n);
-	s = script_new(lines);
-	assert_int_equal(bsa_importer_new(&im, &options, &err), 0);
-	assert_int_equal(bsa_importer_trace(im, &trace, &err), 0);
-	while ((e = script_next(s)))
-		assert_int_equal(bsa_importer_event(im, e, &err), 0);
-	assert_int_equal(bsa_importer_decoded(im, 1, &decoded, &err), 0);
-	if (bsa_importer_finish(im, &err))
-		fail_msg("%s", err.text);
-	bsa_importer_free(im);
-	script_free(s);
+	import_script(lines, &(struct bsa_importer_options){ .output = output }, NULL);
 	free(lines);
 }
 

@@ -138,15 +138,19 @@ static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 
 /* ---- cases ---- */
 
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 struct place {
 	char directory[64];
 	struct bsv_store store;
+	const void *row;
 };
 
 static int make_place(void **state)
 {
 	struct place *p = calloc(1, sizeof(*p));
 
+	p->row = *state;
 	strcpy(p->directory, "/tmp/test_watch.XXXXXX");
 	assert_non_null(mkdtemp(p->directory));
 	assert_int_equal(bsv_store_open(&p->store, p->directory, NULL), 0);
@@ -331,40 +335,29 @@ static void expect_left(struct place *p, const char *users, const char *apps)
 	assert_string_equal(left[1], apps);
 }
 
-static void a_user_with_many_cases_and_names_removes_its_own_only(void **state)
+static const struct pruning {
+	const char *name, *users, *apps;
+	size_t cases;   /* limit */
+	uint64_t bytes; /* limit; 0: none */
+	unsigned removed;
+	const char *users_left, *apps_left;
+} prunings[] = {
+	/* clang-format off */
+	{ "a user with many cases and names removes its own only",    "1122222222", "aabcdefghi", 4, 0, 6, "1122", "aahi" },
+	{ "the app with the most cases of a user loses the oldest",   "11111", "abbba", 3, 0, 2, "111", "bba" },
+	{ "the user with the most bytes makes room on the disk",      "1222", "abcd", 10, 250000, 2, "12", "ad" },
+	{ "the newest case stays, also if its user has the most",     "122", "aaa", 1, 0, 2, "2", "a" },
+	/* clang-format on */
+};
+
+static void cases_are_pruned(void **state)
 {
 	struct place *p = *state;
+	const struct pruning *row = p->row;
 
-	keep_of(p, "1122222222", "aabcdefghi");
-	assert_int_equal(bsv_store_prune(&p->store, 4, 0), 6);
-	expect_left(p, "1122", "aahi");
-}
-
-static void the_app_with_most_cases_of_a_user_loses_the_oldest(void **state)
-{
-	struct place *p = *state;
-
-	keep_of(p, "11111", "abbba");
-	assert_int_equal(bsv_store_prune(&p->store, 3, 0), 2);
-	expect_left(p, "111", "bba");
-}
-
-static void who_has_most_bytes_makes_room_on_the_disk(void **state)
-{
-	struct place *p = *state;
-
-	keep_of(p, "1222", "abcd");
-	assert_int_equal(bsv_store_prune(&p->store, 10, 250000), 2);
-	expect_left(p, "12", "ad");
-}
-
-static void the_newest_case_stays_if_its_user_has_most(void **state)
-{
-	struct place *p = *state;
-
-	keep_of(p, "122", "aaa");
-	assert_int_equal(bsv_store_prune(&p->store, 1, 0), 2);
-	expect_left(p, "2", "a");
+	keep_of(p, row->users, row->apps);
+	assert_int_equal(bsv_store_prune(&p->store, row->cases, row->bytes), row->removed);
+	expect_left(p, row->users_left, row->apps_left);
 }
 
 /* A case with a cause of each of @users, the app of which is named by the letter in @apps. */
@@ -377,39 +370,29 @@ static void keep_shared(struct place *p, const char *users, const char *apps, in
 	keep_case(p, &c, 100000);
 }
 
-/* A case of @users and @apps, then five of user 2: the shared case is left, whichever cause is its first. */
-static void expect_shared_left(struct place *p, const char *users, const char *apps, uint64_t bytes)
-{
-	size_t last = strlen(users) - 1;
-	char left[2][3] = { { users[last], '2', 0 }, { apps[last], 'e', 0 } };
+static const struct shared_case {
+	const char *name, *users, *apps;
+	uint64_t bytes;
+} shared_cases[] = {
+	{ "a case of two users goes when both have most", "21", "nv", 0 },
+	{ "the order of its causes does not matter", "12", "vn", 0 },
+	{ "a case of two users counts its bytes for both", "221", "nov", 250000 },
+};
 
-	keep_shared(p, users, apps, 1795405392000000000);
+/* A case of @users and @apps, then five of user 2: the shared case is left, whichever cause is its first. */
+static void a_shared_case_is_left(void **state)
+{
+	struct place *p = *state;
+	const struct shared_case *row = p->row;
+	size_t last = strlen(row->users) - 1;
+	char left[2][3] = { { row->users[last], '2', 0 }, { row->apps[last], 'e', 0 } };
+
+	keep_shared(p, row->users, row->apps, 1795405392000000000);
 	keep_of(p, "22222", "abcde");
-	assert_int_equal(bsv_store_prune(&p->store, bytes ? 10 : 2, bytes), 4);
+	assert_int_equal(bsv_store_prune(&p->store, row->bytes ? 10 : 2, row->bytes), 4);
 	expect_left(p, left[0], left[1]);
 	assert_int_equal(bsv_store_prune(&p->store, 1, 0), 1);
 	expect_left(p, "2", "e");
-}
-
-static void a_case_of_two_users_goes_when_both_have_most(void **state)
-{
-	struct place *p = *state;
-
-	expect_shared_left(p, "21", "nv", 0);
-}
-
-static void the_order_of_its_causes_does_not_matter(void **state)
-{
-	struct place *p = *state;
-
-	expect_shared_left(p, "12", "vn", 0);
-}
-
-static void a_case_of_two_users_counts_its_bytes_for_both(void **state)
-{
-	struct place *p = *state;
-
-	expect_shared_left(p, "221", "nov", 250000);
 }
 
 /* Two apps of one user: the case of both is the only one of the app named v. */
@@ -609,13 +592,6 @@ int main(void)
 		IN_PLACE(a_file_of_a_stranger_is_no_case),
 		IN_PLACE(members_of_the_wrong_type_are_none_and_lists_are_cut),
 		IN_PLACE(the_oldest_cases_go_first_and_the_newest_never),
-		IN_PLACE(a_user_with_many_cases_and_names_removes_its_own_only),
-		IN_PLACE(the_app_with_most_cases_of_a_user_loses_the_oldest),
-		IN_PLACE(who_has_most_bytes_makes_room_on_the_disk),
-		IN_PLACE(the_newest_case_stays_if_its_user_has_most),
-		IN_PLACE(a_case_of_two_users_goes_when_both_have_most),
-		IN_PLACE(the_order_of_its_causes_does_not_matter),
-		IN_PLACE(a_case_of_two_users_counts_its_bytes_for_both),
 		IN_PLACE(a_case_of_two_apps_goes_when_both_have_most),
 		IN_PLACE(an_app_that_makes_another_one_miss_does_not_remove_what_befell_a_third_one),
 		cmocka_unit_test(another_user_of_the_same_name_is_another_app),
@@ -628,5 +604,14 @@ int main(void)
 		IN_PLACE(a_cause_is_new_again_when_its_case_is_removed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	struct CMUnitTest of_rows[N_OF(prunings) + N_OF(shared_cases)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_OF(prunings); i++)
+		of_rows[n++] = (struct CMUnitTest){ prunings[i].name, cases_are_pruned, make_place, remove_place,
+			                            (void *)&prunings[i] };
+	for (size_t i = 0; i < N_OF(shared_cases); i++)
+		of_rows[n++] = (struct CMUnitTest){ shared_cases[i].name, a_shared_case_is_left, make_place,
+			                            remove_place, (void *)&shared_cases[i] };
+	return cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(of_rows, NULL, NULL);
 }
