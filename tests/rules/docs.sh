@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs.sh TREE -- the C that the README and the pages below docs show is a file of docs/examples, whole; together they point to every one
-# of them; and what each of them points to is there.
+# of them; what each of them points to is there; and docs/performance.md shows no figures without the command and the day they are of.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
@@ -53,4 +53,15 @@ for example in "$tree"/docs/examples/*.c; do
 		broken "neither README.md nor a page points to $(basename "$example")"
 done
 
-judged "$shown examples are shown as they are, and what is pointed to exists"
+# Each block of figures: the line before it has a date and a command, or the block begins with the command.
+figures=0
+while read -r line verdict; do
+	figures=$((figures + 1))
+	[[ $verdict == well ]] || broken "docs/performance.md:$line: figures without the command and the day they are of"
+done < <([[ ! -f $tree/docs/performance.md ]] || awk '
+	/^```/ && !on { on = 1; at = NR; dated = before ~ /20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; told = before ~ /`[^`]+`/; next }
+	/^```/ { on = 0; before = ""; print at, dated && told ? "well" : "ill"; next }
+	on && NR == at + 1 && /^\$ / { told = 1 }
+	!on && NF { before = $0 }' "$tree/docs/performance.md")
+
+judged "$shown examples are shown as they are, what is pointed to exists, and $figures blocks of figures say what they are of"

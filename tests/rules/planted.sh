@@ -96,6 +96,13 @@ docs)
 	objects 'docs/y.md points to z.md' "$here/docs.sh" "$tmp"
 	objects 'points to #no-y' "$here/docs.sh" "$tmp"
 	objects 'points to #no-x' "$here/docs.sh" "$tmp"
+	a docs/y.md '# The y'
+	a docs/performance.md '`./run bench x`, 2026-11-21:' '' '```' 'bench x: 21 rounds' '```' 'On 2026-11-21:' '```' '$ bench' '```'
+	"$here/docs.sh" "$tmp" >/dev/null || broken 'docs objects to figures with a command and a day'
+	a docs/performance.md '`./run bench x`:' '```' 'bench x: 21 rounds' '```'
+	objects 'docs/performance.md:2: figures without' "$here/docs.sh" "$tmp"
+	a docs/performance.md 'Measured on 2026-11-21:' '' '```' 'bench x: 21 rounds' '```'
+	objects 'docs/performance.md:3: figures without' "$here/docs.sh" "$tmp"
 	;;
 layers)
 	# One forbidden edge at a time: FILE HEADER WORDS.
