@@ -79,22 +79,26 @@ static int unknown_word(const char *what, const char *word, const char *const *o
 	return bsa_fail(err, BSA_E_USAGE, "--on: no %s '%s'; see burstscope watch --help", what, word);
 }
 
-/* "100ms", as the rules of check have it, in ns. */
+/* "100ms", as the rules of check have it, in ns. NULL: no time was given. */
 static int read_longer(struct bsv_condition *c, const char *text, struct bsa_err *err)
 {
 	struct bsv_slo slo = { .rules = NULL };
-	struct bsa_err why = { "" };
 	char rule[sizeof(c->text) + 32];
-	int n = snprintf(rule, sizeof(rule), "starvation none over %s", text);
+	int r = 0, n = snprintf(rule, sizeof(rule), "starvation none over %s", text ? text : "");
 
-	if (strchr(text, '\n') || bsv_slo_parse(&slo, rule, (size_t)n, &why) < 0 || slo.n != 1 ||
-	    slo.rules[0].bound < (double)least_longer)
-		bsa_fail(err, BSA_E_USAGE, "--on %s: longer than what? Write %s>100ms, 1ms at the least", c->text,
-		         bsv_condition_name(c));
+	if (!text || !*text)
+		r = bsa_fail(err, BSA_E_USAGE, "--on %s: longer than what? Write %s>100ms", c->text,
+		             bsv_condition_name(c));
+	else if (strchr(text, '\n') || bsv_slo_parse(&slo, rule, (size_t)n, NULL) < 0 || slo.n != 1)
+		r = bsa_fail(err, BSA_E_USAGE, "--on %s: '%s' is not a time; write %s>100ms", c->text, text,
+		             bsv_condition_name(c));
+	else if (slo.rules[0].bound < (double)least_longer)
+		r = bsa_fail(err, BSA_E_USAGE, "--on %s: %s is too short; write %s>1ms or longer", c->text, text,
+		             bsv_condition_name(c));
 	else
 		c->longer_than = (int64_t)slo.rules[0].bound;
 	bsv_slo_fini(&slo);
-	return c->longer_than ? 0 : BSA_E_USAGE;
+	return r;
 }
 
 /* A condition's name, and of some of them ">" and a time behind it. @name is changed. */
@@ -111,7 +115,7 @@ static int read_name(struct bsv_condition *c, char *name, struct bsa_err *err)
 	c->watched = (enum bsv_watched)i;
 	c->decided = i == BSV_WATCH_STARVATION || i == BSV_WATCH_INVERSION ? BSV_BY_FOLD : BSV_BY_EVENT;
 	if (c->decided == BSV_BY_FOLD)
-		return read_longer(c, more ? more + 1 : "", err);
+		return read_longer(c, more ? more + 1 : NULL, err);
 	return more ? bsa_fail(err, BSA_E_USAGE, "--on %s: %s is not longer or shorter", c->text, name) : 0;
 }
 
@@ -129,10 +133,23 @@ int bsv_condition_rule(struct bsv_slo *ret, const struct bsv_condition *c, struc
 	return r;
 }
 
-/* A rule has a bound behind "<=" or ">=", which no other condition has. */
+/*
+ * A rule has a limit behind "<=" or ">=", which no other condition has. A rule whose limit is missing begins as a rule does: with a word of which no
+ * condition is made ("fairness"), or with a word that more words follow ("miss ratio").
+ */
 static bool is_rule(const char *text)
 {
-	return strstr(text, "<=") || strstr(text, ">=");
+	char word[BSV_NAME_MOST];
+	size_t n = strcspn(text, " \t<>=:");
+
+	if (strstr(text, "<=") || strstr(text, ">="))
+		return true;
+	if (n >= sizeof(word))
+		return false;
+	memcpy(word, text, n);
+	word[n] = 0;
+	return bsv_slo_begins_with(word) &&
+	       (place_of(word, watched, BSV_WATCH_RULE) == BSV_WATCH_RULE || text[n] == ' ' || text[n] == '\t');
 }
 
 static int read_rule(struct bsv_condition *c, struct bsa_err *err)

@@ -278,13 +278,16 @@ static int selection_read(struct line *l, struct bsv_slo_rule *ret)
 
 static int relation_read(struct line *l, struct bsv_slo_rule *ret, const char *mark_wanted)
 {
+	size_t before = l->at;
 	int r = selection_read(l, ret);
+	char what[48];
 
 	ret->bounded = true;
 	if (r < 0 || word_take(l, mark_wanted))
 		return r;
-	return fail_expected(l,
-	                     *mark_wanted == '<' ? "'of' and a selection, or '<='" : "'of' and a selection, or '>='");
+	snprintf(what, sizeof(what), "%s'%s' and a limit", l->at == before ? "'of' and a selection, or " : "",
+	         mark_wanted);
+	return fail_expected(l, what);
 }
 
 /* Parse the rest of "baseline + 10 %". */
@@ -452,6 +455,16 @@ static const struct {
 };
 
 enum { N_RULES = sizeof(rules) / sizeof(*rules) };
+
+bool bsv_slo_begins_with(const char *word)
+{
+	double percent;
+	size_t i = 0;
+
+	while (i < N_RULES && strcmp(word, rules[i].word))
+		i++;
+	return i < N_RULES || percentile_parse(word, &percent);
+}
 
 static int read_rule(struct line *l, struct bsv_slo_rule *ret)
 {

@@ -54,6 +54,9 @@ struct bsv_slo {
 /* Parse @text. BSA_E_INPUT: a line is not a rule (the sentence begins with its line number), or there is no rule. The caller owns *ret. */
 int bsv_slo_parse(struct bsv_slo *ret, const char *text, size_t bytes, struct bsa_err *err);
 
+/* Is @word the first one of a rule, as "p99" and "miss" are? */
+bool bsv_slo_begins_with(const char *word);
+
 /* Parse the file @path, with the same errors. */
 int bsv_slo_read(struct bsv_slo *ret, const char *path, struct bsa_err *err);
 
