@@ -38,7 +38,7 @@ function dump(db, burstscope) {
 				JOIN app a ON a.id = e.app_id WHERE s.ended - ${began} > 10000000 AND s.began - ${began} < 40000000 GROUP BY 1)
 			SELECT app, count(*) AS n, sum(miss IS NOT NULL) AS missed, sum(answered) AS answered,
 				(SELECT e2e_ns FROM ranked r WHERE r.app = x.app AND r.nth = (50 * r.n + 99) / 100) AS p50, (SELECT e2e_ns FROM ranked r WHERE r.app = x.app AND r.nth = (99 * r.n + 99) / 100) AS p99,
-				round(100.0 * (SELECT ns FROM held h WHERE h.app = x.app) / (SELECT sum(ns) FROM held), 6) AS lane
+				round(100.0 * (SELECT ns FROM held h WHERE h.app = x.app) / (30000000 * (SELECT count(*) FROM (SELECT DISTINCT instance, lane FROM lane_slice))), 6) AS lane
 			FROM x GROUP BY 1 ORDER BY 1`),
 	}));
 }
@@ -240,6 +240,8 @@ async function keys() {
 
 	await open('camera', { hash: '#exec=3' });
 	equal('an address shows an execution', await b.value(`[${chosen}, !document.getElementById('execution').hidden]`), [3, true]);
+	await b.key('n');
+	equal('keys work where an address leads', await b.value('burstscope.world.missed(burstscope.timeline.picked)'), true);
 	await open('camera', { hash: '#t=10ms..40ms' });
 	equal('an address shows a span', await b.value('[burstscope.timeline.from, burstscope.timeline.to, ...burstscope.timeline.selection]'), [1e7, 4e7, 1e7, 4e7]);
 	await b.value("document.querySelector('.skip').focus()");
@@ -249,8 +251,9 @@ async function keys() {
 	await b.key('0');
 	await b.key('x');
 	equal('x selects what is shown', await b.value('burstscope.timeline.selection'), await b.value('[0, burstscope.world.length]'));
+	equal('x: its address', await b.value("location.hash === document.querySelector('#selection .note a').getAttribute('href')"), true);
 	await b.key('Escape');
-	equal('Escape ends that', await b.value('burstscope.timeline.selection'), null);
+	equal('Escape ends that', await b.value('[burstscope.timeline.selection, location.hash]'), [null, '#timeline']);
 	const order = await b.value(`[...Array(burstscope.world.executions.n).keys()].sort((x, y) => ${began}.get(x) - ${began}.get(y) || x - y).map((i) => burstscope.world.executions.id.get(i))`), walked = [];
 	for (let i = 0; i < 5; i++) {
 		await b.key('j');
@@ -340,6 +343,15 @@ async function hands() {
 	await b.until('burstscope.timeline.selection');
 	await b.value("location.hash = '#t=1.2..1.4'");
 	await b.until(`${said}.startsWith('A span is written with units') && !burstscope.timeline.selection`);
+	await b.value("location.hash = '#t=1,2s..1,4s'");
+	await b.until(`${said}.startsWith('A span is written with units') && !burstscope.timeline.selection`);
+	await b.value("location.hash = '#exec=3'");
+	await b.until(`${said} === '' && !document.getElementById('execution').hidden`);
+	for (const [id, words] of [[99999, `There is no execution 99999: the last one is ${wanted.executions.length}.`], ['-1', "'-1' is not the number of an execution, as in #exec=31."], ['3%27x', "'3%27x' is not the number of an execution, as in #exec=31."]]) {
+		await b.value(`location.hash = '#exec=${id}'`);
+		await b.until(`${said} === ${JSON.stringify(words)}`);
+		equal(`nothing is shown of ${id}`, await b.value("[burstscope.timeline.picked, document.getElementById('execution').hidden]"), [-1, true]);
+	}
 	await b.value("location.hash = '#t=10ms..40ms'");
 	await b.until(`${said} === '' && burstscope.timeline.selection`);
 	await b.value('burstscope.timeline.select(10e6, 10e6 + 200)');
@@ -358,6 +370,7 @@ async function hands() {
 	await b.mouse('mouseMoved', box[0] + box[2] / 2 + 100, box[1] + 40);
 	await b.mouse('mouseReleased', box[0] + box[2] / 2 + 100, box[1] + 40);
 	equal('a drag selects', await b.value('burstscope.timeline.selection?.[1] > burstscope.timeline.selection?.[0]'), true);
+	equal('its address, too', await b.value("location.hash === document.querySelector('#selection .note a').getAttribute('href')"), true);
 
 	await b.value("document.getElementById('query').value = 'thumbnails', document.getElementById('search').requestSubmit()");
 	equal('found by its model', await b.value('burstscope.world.modelName(burstscope.world.executions.model_id.get(burstscope.timeline.picked))'), 'thumbnails');
@@ -445,9 +458,12 @@ async function strangers() {
 		JSON.parse(readFileSync('part.held', 'utf8')).rows[0].held);
 	equal('a part: its executions', await b.value('[...Array(burstscope.world.executions.n).keys()].map((i) => burstscope.world.executions.id.get(i))'), JSON.parse(readFileSync('part.wanted', 'utf8')).rows.map((row) => Number(row.id)).sort((x, y) => x - y));
 	equal('a part: it says what is about all', await b.value("document.querySelector('#in-findings .trust').textContent.includes('these findings are about the whole recording')"), true);
+	equal('a part: its first lines say which', await b.value("document.getElementById('subtitle').textContent.endsWith(`Drawn are the ${burstscope.world.executions.n} executions where app = 'camera', from 10.00 ms up to 40.00 ms.`)"), true);
+	equal('a part: an execution that is not in it', await b.value("burstscope.world.absent('178', '', 'x.db')").then((text) => /^Execution 178 was recorded, but is not among the \d+ of 178 executions in this page: burstscope explain 178 'x.db'$/.test(text)), true);
 	equal('a part: so does its headline', await b.value("/^In the whole recording: [a-z0-9]/.test(document.querySelector('#in-findings .headline').textContent)"), true);
 	await open('many');
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
+	equal('an execution that many leaves out', await b.value("burstscope.world.absent('77777', '', 'many.db')"), "Execution 77777 is not in this page; if it was recorded: burstscope explain 77777 'many.db'");
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));
 	equal('apps without a row of their own', await b.value('[burstscope.timeline.apps.length, /^\\d+ others$/.test(burstscope.timeline.apps[15].name), burstscope.overview.apps_all > 1e5, burstscope.world.apps.size < 1e5]'), [16, true, true, true]);
 	await b.value('burstscope.timeline.select(0, burstscope.world.length)');
@@ -486,9 +502,11 @@ async function beside() {
 	const worse = diff.rows.filter((r) => ['slower', r.measure === 'answers' ? 'fewer' : 'more'].includes(r.verdict)).length;
 	const changed = diff.rows.filter((r) => ['slower', 'faster', 'more', 'fewer'].includes(r.verdict)).length;
 	const same = diff.rows.filter((r) => r.verdict === 'not distinguishable').length, untested = diff.rows.filter((r) => r.verdict === 'too few' || r.verdict === 'only in B').length;
-	equal('the first screen counts differences', await b.value("document.querySelector('#findings .trust').textContent.match(/In B (\\d+) figures are worse, (\\d+) better, (\\d+) not distinguishable, and of (\\d+) it cannot be told; (\\d+) were not compared/).slice(1).map(Number)"),
-		[worse, changed - worse, same, diff.rows.length - changed - same - untested, untested]);
+	equal('the first screen counts differences', await b.value("document.querySelector('#findings .trust').textContent.match(/Of (\\d+) figures, (\\d+) are worse in B, (\\d+) are better, (\\d+) are not distinguishable, (\\d+) could not be decided, and (\\d+) were not compared/).slice(1).map(Number)"),
+		[diff.rows.length, worse, changed - worse, same, diff.rows.length - changed - same - untested, untested]);
 	equal('some differ', changed > 0, true);
+	equal('what changed comes first', await b.value("[document.querySelector('#in-compare').firstChild.textContent, [...document.querySelectorAll('#in-compare > h3 + ul > li')].length, document.querySelector('#findings .trust').textContent.includes(document.querySelector('#in-compare > h3 + ul > li').textContent)]"), ['What changed', changed, true]);
+	equal('each change is named with what was before and after', await b.value("[...document.querySelectorAll('#in-compare > h3 + ul > li')].every((li) => /: [\\d.]+ (%|[num]?s) in A, [\\d.]+ (%|[num]?s) in B \\((better|worse)\\)$/.test(li.textContent))"), true);
 	const [pair] = diff.parts.find((p) => p.name === 'groups').rows.filter((r) => r.cold === 'warm');
 	equal('distributions of what both ran', await b.value(`[...document.querySelectorAll('#compare figcaption')].some((f) => f.textContent === '${pair.app}, ${pair.model}')`), true);
 	const { a, b: other } = await b.value("(() => { const { a, b } = burstscope.comparison; b.timeline.show(1e6, 5e6); return { a: [a.timeline.from, a.timeline.to], b: [b.timeline.from, b.timeline.to] }; })()");
@@ -512,7 +530,7 @@ async function beside() {
 	await open('compare', { hash: '#b-t=1ms..3ms' });
 	equal('an address shows a span of B', await b.value('[...burstscope.comparison.b.timeline.selection, burstscope.comparison.b.timeline.to]'), [1e6, 3e6, 3e6]);
 	await open('compare', { hash: '#b-exec=99999999' });
-	equal('an execution that B has not', await b.value("document.getElementById('found').textContent"), 'Execution 99999999 of B is not in this page.');
+	equal('an execution that B has not', await b.value("document.getElementById('found').textContent"), `There is no execution 99999999 of B: the last one is ${after.executions.length}.`);
 	await open('compare', { hash: `#exec=${id}` });
 	equal('an address without b- is of A', await b.value('[burstscope.timeline.picked >= 0, burstscope.comparison.b.timeline.picked]'), [true, -1]);
 	equal('complaints of all that', b.complaints(), []);

@@ -57,6 +57,7 @@ for there in camera.db another.db page.slo; do
 	says 2 "*$there is there and is no page; write the name of a page*" "$burstscope" check --slo page.slo --report "$there" camera.db
 done
 cmp -s camera.db another.db && [[ $(<page.slo) == 'p50 e2e <= 60s' ]] || wrong 'what is no page was written over'
+says 2 '*--compare another.db: the page would be about that recording, too*' "$burstscope" report --compare another.db -o page.html ../"${PWD##*/}"/another.db
 says 4 '*' "$burstscope" report -o page.html none.db
 says 5 '*' "$burstscope" report -o none/page.html camera.db
 [[ ! -e /dev/full ]] || says 5 '*' "$burstscope" report -o /dev/full camera.db
@@ -138,6 +139,13 @@ cp camera.db hostile.db
 sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '</script><script>globalThis.taken = 1</script><img src=x onerror=taken=1>'
 	ELSE replace(hex(zeroblob(50000)), '0', 'n') END; UPDATE stored_model SET name = char(0x202e) || '<b>&amp;' || char(27) || id"
 "$burstscope" report --title '</title><script>taken = 1</script>' -o hostile.html hostile.db
+
+"$burstscope" report --where "app = 'nobody'" -o nobody.html "$PWD/camera.db" 2>said || wrong "a page without an execution: $(<said)"
+[[ $(<said) == "the timeline and the charts of the page are empty: no execution fits \"where app = 'nobody'\"" ]] || wrong "a page without an execution: it says: $(<said)"
+grep -q '<title>camera.db - burstscope</title>' nobody.html || wrong "the title of a page has directories: $(grep -o '<title>.*</title>' nobody.html)"
+"$burstscope" report -q --where "app = 'nobody'" -o nobody.html camera.db 2>said
+[[ ! -s said ]] || wrong "report -q says: $(<said)"
+looked=$((looked + 3))
 
 picks=(--from 10ms --to 40ms --where "app = 'camera'")
 "$burstscope" report "${picks[@]}" -o part.html camera.db

@@ -3,9 +3,13 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/scoped.h"
+#include "base/template.h"
 #include "export/output.h"
 #include "input/input.h"
 #include "render/render.h"
@@ -42,6 +46,7 @@ struct making {
 	const struct bsv_report_wanted *wanted;
 	struct bsv_input input, other; /* other: what it is compared with */
 	struct bsv_report_asked asked;
+	int64_t executions; /* that are drawn */
 };
 
 /* The question of @call again, by @command, about the database @about, with another operand or NULL, and, where a command can be asked so, its part. */
@@ -122,10 +127,32 @@ static bool is_precious(const char *name)
 	return precious;
 }
 
+static bool are_one_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* In words, which part of the recording @call asks for. Owned by the caller; NULL: all of it, or no memory. */
+static char *part_asked(const struct bsv_call *call)
+{
+	const struct bsv_asked *a = &call->asked;
+	char at[BSV_DURATION_TEXT];
+	bsv_scoped_text *from = a->from.given ? bsv_text("from %s", bsv_duration(at, a->from.value)) : strdup("");
+	bsv_scoped_text *to = a->to.given ? bsv_text("up to %s", bsv_duration(at, a->to.value)) : strdup("");
+	bsv_scoped_text *where = a->where ? bsv_text("where %s", a->where) : strdup("");
+
+	if (!from || !to || !where || (!*from && !*to && !*where))
+		return NULL;
+	return bsv_text("%s%s%s%s%s", where, *where && (*from || *to) ? ", " : "", from, *from && *to ? " " : "", to);
+}
+
 int bsv_report_make(const struct bsv_call *call, const char *input, const struct bsv_report_wanted *wanted,
                     struct bsa_err *err)
 {
 	struct making m = { .call = call, .wanted = wanted };
+	bsv_scoped_text *part = part_asked(call);
 	int r = bsv_input_open(&m.input, input, call, err);
 
 	if (r >= 0 && wanted->compare) {
@@ -134,7 +161,15 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 		other.known_as = NULL;
 		r = bsv_input_open(&m.other, wanted->compare, &other, err);
 	}
+	if (r >= 0 && wanted->compare && are_one_file(m.input.path, m.other.path))
+		r = bsa_fail(
+			err, BSA_E_USAGE,
+			"--compare %s: the page would be about that recording, too; name INPUT, which it is compared "
+			"with",
+			wanted->compare);
 	m.asked = (struct bsv_report_asked){ .title = wanted->title,
+		                             .part = part,
+		                             .ret_executions = &m.executions,
 		                             .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
 		                             .other = wanted->compare ? &m.other : NULL,
 		                             .answer = write_answer,
@@ -145,6 +180,8 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 	if (r >= 0)
 		r = wanted->output ? bsv_output_write(wanted->output, write_page, &m, err)
 		                   : write_page(&m, stdout, err);
+	if (r >= 0 && part && !m.executions && !call->common.quiet)
+		fprintf(stderr, "the timeline and the charts of the page are empty: no execution fits \"%s\"\n", part);
 	bsv_input_close(&m.other);
 	bsv_input_close(&m.input);
 	return r;

@@ -51,6 +51,14 @@ static void write_text(FILE *to, const char *text)
 			fputc(*text, to);
 }
 
+/* The directory of a recording tells a reader of the page nothing, and its maker's name to strangers. */
+static const char *title_of(const struct writing *w)
+{
+	const char *name = w->input->known_as, *slash = strrchr(name, '/');
+
+	return w->asked->title ? w->asked->title : slash && slash[1] ? slash + 1 : name;
+}
+
 static void write_head(struct writing *w)
 {
 	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -64,7 +72,7 @@ static void write_head(struct writing *w)
 	      "name=\"color-scheme\" "
 	      "content=\"light dark\">\n<title>",
 	      w->to);
-	write_text(w->to, w->asked->title ? w->asked->title : w->input->known_as);
+	write_text(w->to, title_of(w));
 	fputs(" - burstscope</title>\n<style>", w->to);
 	fwrite(bsv_page_style, 1, bsv_page_style_size, w->to);
 	fputs("</style>\n</head>\n", w->to);
@@ -152,13 +160,17 @@ static void write_about(struct writing *w)
 	fputs("<script type=\"application/json\" id=\"about\">{\"version\":", w->to);
 	bsv_page_text(w->to, BURSTSCOPE_VERSION);
 	fputs(",\"title\":", w->to);
-	bsv_page_text(w->to, w->asked->title ? w->asked->title : w->input->known_as);
+	bsv_page_text(w->to, title_of(w));
 	fputs(",\"database\":", w->to);
 	bsv_page_text(w->to, w->input->known_as);
 	write_causes(w->to);
 	if (w->asked->other) {
 		fputs(",\"other\":", w->to);
 		bsv_page_text(w->to, w->asked->other->path);
+	}
+	if (w->asked->part) {
+		fputs(",\"asked\":", w->to);
+		bsv_page_text(w->to, w->asked->part);
 	}
 	fprintf(w->to, ",\"part\":%s}</script>\n", w->input->picks ? "true" : "false");
 }
@@ -169,6 +181,7 @@ static int write_all(struct writing *w)
 	int64_t bytes = w->asked->other ? w->asked->bytes / 2 : w->asked->bytes;
 	int r = bsv_world_write(&shown, w->input, "", bytes, w->first, w->packs, w->err);
 
+	*w->asked->ret_executions = shown.all;
 	if (r >= 0 && w->asked->other)
 		r = bsv_world_write(&shown, w->asked->other, "2", bytes, w->first, w->packs, w->err);
 	if (r < 0)

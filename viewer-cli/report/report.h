@@ -16,7 +16,9 @@
 enum { BSV_REPORT_NO_MORE = 1000 }; /* no status of a command */
 
 struct bsv_report_asked {
-	const char *title;       /* NULL: the name of the recording */
+	const char *title; /* NULL: the name of the recording, without its directory */
+	const char *part;  /* in words, the part of the recording that is drawn, as "from 2.000 s"; NULL: all of it */
+	int64_t *ret_executions; /* how many executions that part has. Owned by the caller */
 	int64_t bytes;           /* how large the page may become, about */
 	struct bsv_input *other; /* shown beside the first recording; NULL: none */
 	/* Write the JSON of the i-th answer to @to; *name: of its command. Negative: why there is none. Called from 0 on. */

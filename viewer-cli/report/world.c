@@ -42,6 +42,7 @@ struct world {
 	int32_t *apps; /* app of each execution, by id; -1: unknown */
 	uint8_t *kept; /* a bit each, by id */
 	size_t n_ids;
+	int64_t all_ids; /* the executions of the database have the ids 1 to this; 0: some of these are missing */
 	struct named named_apps, named_models;
 	struct bsv_shown shown;
 	FILE *first, *packs;
@@ -453,8 +454,8 @@ static int write_first(struct world *w)
 
 	fprintf(w->first,
 	        "<script type=\"application/json\" id=\"overview%s\">{\"length\":%" PRId64 ",\"began\":\"%" PRId64
-	        "\",\"stride\":%" PRId64 ",\"shown\":%" PRId64 ",\"all\":%" PRId64 ",\"busiest\":[",
-	        w->suffix, o->length, w->input->began, w->shown.stride, w->shown.executions, w->shown.all);
+	        "\",\"ids\":%" PRId64 ",\"stride\":%" PRId64 ",\"shown\":%" PRId64 ",\"all\":%" PRId64 ",\"busiest\":[",
+	        w->suffix, o->length, w->input->began, w->all_ids, w->shown.stride, w->shown.executions, w->shown.all);
 	for (size_t i = 0; i < o->n_apps; i++)
 		fprintf(w->first, "%s%" PRId64, i ? "," : "", o->app_ids[i]);
 	fputc(']', w->first);
@@ -496,6 +497,8 @@ static int count_ids(struct world *w, int64_t bytes)
 	if (r < 0)
 		return r;
 	w->n_ids = (size_t)bsa_query_get_int(q, 0);
+	if (bsa_query_get_int(q, 1) == (int64_t)w->n_ids - 1)
+		w->all_ids = bsa_query_get_int(q, 1);
 	w->shown.stride = 1 + (bsa_query_get_int(q, 1) - 1) / affordable;
 	if (w->n_ids > INT32_MAX)
 		return bsa_fail(w->err, BSA_E_INPUT, "there are more executions than a page can have");

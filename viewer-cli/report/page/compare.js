@@ -7,7 +7,7 @@ import { fillFindings } from './findings.js';
 import { duration, scaled, shown, time } from './format.js';
 import { jsonOf, percentile } from './data.js';
 import { fill, make, tableOf } from './tables.js';
-import { heldBy, Strip, Timeline } from './timeline.js';
+import { heldBy, spanIntoAddress, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
 const MOST_PAIRS = 8, MOST_DIFFERENCES = 40, DIFFERENCE = 20, NAMES = 300;
@@ -53,7 +53,7 @@ class Side {
 		this.view = make('div', { class: 'one' }, make('h3', {}, name), strip, make('div', { class: 'over' }, lanes, tip));
 		fillFindings(this.found, summary, { part: false }, this.prefix());
 		this.strip = new Strip(strip, overview, (at) => this.timeline.show(at - (this.timeline.to - this.timeline.from) / 2, at + (this.timeline.to - this.timeline.from) / 2));
-		this.timeline = new Timeline(lanes, tip, world, { changed: () => comparison.moved(this), selected: () => comparison.selected(this), picked: (index) => this.pick(index) });
+		this.timeline = new Timeline(lanes, tip, world, { changed: () => comparison.moved(this), selected: () => comparison.selected(this), chosen: () => spanIntoAddress(this.timeline, this.prefix()), picked: (index) => this.pick(index) });
 		new ResizeObserver(() => { this.timeline.soon(); this.draw(); }).observe(strip);
 		onOtherColours(() => { this.timeline.soon(); this.draw(); });
 	}
@@ -139,6 +139,20 @@ function nameOfDifference(row) {
 	return [[row.app, row.model].filter(Boolean).join('/'), row.path, row.cold, row.measure].filter(Boolean).map((text) => shown(String(text))).join(' ');
 }
 
+/** What a figure was in A and is in B. @param {any} row */
+function bothOf(row) {
+	const [a, b] = [[row.a_ns, row.a_percent], [row.b_ns, row.b_percent]].map(([ns, percent]) => (typeof ns === 'number' ? duration(ns) : typeof percent === 'number' ? `${scaled(percent, { unit: '', of: 1, decimals: 1 })} %` : '-'));
+
+	return `${a} in A, ${b} in B`;
+}
+
+/** What changed, in a line each: outcomes before times, and of each the largest change first. @param {any[]} rows of burstscope diff @returns {string[]} */
+export function changesIn(rows) {
+	const isTime = (/** @type {any} */ row) => Number(typeof row.a_ns === 'number'), size = (/** @type {any} */ row) => Math.abs(row.by_percent ?? 0);
+
+	return rows.filter((row) => changeOf(row)).sort((x, y) => isTime(x) - isTime(y) || size(y) - size(x)).map((row) => `${nameOfDifference(row)}: ${bothOf(row)} (${changeOf(row) > 0 ? 'worse' : 'better'})`);
+}
+
 /** Each difference as a point on its interval, in percent; the line is no difference. @param {HTMLCanvasElement} canvas @param {any[]} rows */
 function drawDifferences(canvas, rows) {
 	const { context, width, height } = fit(canvas, rows.length * DIFFERENCE + 24), left = Math.min(NAMES, width / 2), room = width - left - 16;
@@ -216,13 +230,18 @@ export class Comparison {
 		this.world.place = colours;
 		this.first = world;
 		this.charts = make('div');
+		this.differences = make('div');
 		this.selection = make('div', { 'aria-live': 'polite' });
 		this.together = /** @type {HTMLInputElement} */ (make('input', { type: 'checkbox', checked: '' }));
 		this.moving = false;
 		this.a = new Side('A', about.database, world, overview, answers.summary ?? {}, this);
 		this.b = new Side('B', about.other, this.world, second, answers.other ?? {}, this);
 		this.sides = [this.a, this.b];
-		place.append(make('div', { class: 'sides' }, ...this.sides.map((side) => side.found)), make('div', { class: 'sides' }, ...this.sides.map((side) => side.view)), make('label', { class: 'note' }, this.together, ' both move together'),
+		const changes = changesIn(answers.diff?.rows ?? []);
+
+		if (changes.length)
+			place.append(make('h3', {}, 'What changed'), make('ul', {}, ...changes.slice(0, MOST_DIFFERENCES).map((change) => make('li', {}, change))));
+		place.append(this.differences, make('div', { class: 'sides' }, ...this.sides.map((side) => side.found)), make('div', { class: 'sides' }, ...this.sides.map((side) => side.view)), make('label', { class: 'note' }, this.together, ' both move together'),
 			this.selection, this.a.panel, this.b.panel, this.charts);
 		fill(place, answers.diff, 'Differences');
 		this.diff = answers.diff ?? {};
@@ -244,7 +263,7 @@ export class Comparison {
 		const differences = differencesOf(this.diff);
 
 		if (differences)
-			this.charts.append(differences);
+			this.differences.append(differences);
 		const distributions = distributionsOf(this.first, this.world);
 
 		if (distributions)
@@ -256,11 +275,12 @@ export class Comparison {
 	follow(what, value) {
 		const { b } = this, index = what === 'exec' ? this.world.indexOf(Number(value)) : -1;
 
-		const said = what === 't' ? b.timeline.showSpan(value) : index >= 0 ? '' : `Execution ${value} of B is not in this page.`;
+		const said = what === 't' ? b.timeline.showSpan(value) : index >= 0 ? '' : this.world.absent(value, ' of B', b.database);
 
 		if (index >= 0)
 			b.pick(index, false);
 		b.view.scrollIntoView();
+		b.timeline.canvas.focus({ preventScroll: true });
 		return said;
 	}
 

@@ -142,7 +142,7 @@ function figuresOf(world, indices, percentile) {
 		p50_ns: sorted.length ? percentile(sorted, 50) : null, p99_ns: sorted.length ? percentile(sorted, 99) : null };
 }
 
-/** How much of the time that lanes were held was @app's, in percent, by its place. @param {any[]} lanes @param {number} from @param {number} to @param {any} heldBy */
+/** For how much of the time of all lanes from @from to @to each app had one, in percent, by its place; null: no lane is known. @param {any[]} lanes @param {number} from @param {number} to @param {any} heldBy */
 function sharesOf(lanes, from, to, heldBy) {
 	const held = new Float64Array(places + 1), before = new Float64Array(places + 1), after = new Float64Array(places + 1);
 
@@ -152,8 +152,8 @@ function sharesOf(lanes, from, to, heldBy) {
 		for (let i = 0; i <= places; i++)
 			held[i] += after[i] - before[i];
 	}
-	const sum = held.reduce((a, b) => a + b, 0);
-	return [...held].map((ns) => (sum > 0 ? 100 * ns / sum : null));
+	const all = lanes.length * (to - from);
+	return [...held].map((ns) => (all > 0 ? 100 * ns / all : null));
 }
 
 /** Figures of what was submitted from @from to @to, and of the lanes then. @param {any} world @param {import('./timeline.js').App[]} apps @param {any[]} lanes @param {number} from @param {number} to @param {any} tools heldBy, percentile */
@@ -212,5 +212,5 @@ export function tablesOfSpan(world, apps, lanes, from, to, tools) {
 	const note = `This page has ${here} then: all that missed their deadlines, and a part of the others. So "missed" is of all, other counts are the least that there were, and percentiles and shares of the lanes are of these executions only: see Method.`;
 
 	return [tableOf(title, markedIn(world, selectionColumns), rows), tableOf(`The same by app and model${world.thinned ? ', of the executions that are here' : ''}`, markedIn(world, modelColumns), modelsOf(world, apps, from, to, tools)),
-		...(world.thinned ? [make('p', { class: 'note' }, note)] : [])];
+		...(world.thinned ? [make('p', { class: 'note' }, note)] : []), make('p', { class: 'note' }, `Lane: for how much of the span the app held ${lanes.length > 1 ? `a lane; 100 % are all ${lanes.length} lanes, all the time` : 'the lane'}.`)];
 }

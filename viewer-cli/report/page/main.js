@@ -1,5 +1,5 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
-import { Comparison, differencesIn } from './compare.js';
+import { changesIn, Comparison, differencesIn } from './compare.js';
 import { answersOf, jsonOf, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, interferenceMatrix, missesMatrix, worstOf } from './charts.js';
 import { onOtherColours } from './draw.js';
@@ -7,9 +7,10 @@ import { fillAudits, fillFindings } from './findings.js';
 import { showExecution, tablesOfSpan } from './execution.js';
 import { count, duration, quoted, sentence, shown } from './format.js';
 import { copyButton, fill, learnCauses, make, tableOf, titled } from './tables.js';
-import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
+import { heldBy, legendOf, secondsOf, spanIntoAddress, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
+const FEW_CHANGES = 5; // of a comparison, on the first screen
 const PATIENCE = 500; // ms after which the page says that it is still reading
 
 /** @param {string} id */
@@ -18,7 +19,10 @@ const byId = (id) => /** @type {any} */ (document.getElementById(id));
 /** In a line what the page compares, and what came of it. @param {Record<string, any>} answers @param {any} about */
 function fillComparedWith(answers, about) {
 	const { rows = [], verdict, error } = answers.diff ?? {}, { worse, better, same, unsure, untested } = differencesIn(rows);
-	const outcome = error ? `${titled(sentence(error))}.` : `In B ${count(worse)} figures are worse, ${count(better)} better, ${count(same)} not distinguishable, and of ${count(unsure)} it cannot be told; ${count(untested)} were not compared; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}.`;
+	const changes = changesIn(rows), more = changes.length > FEW_CHANGES ? `; and ${count(changes.length - FEW_CHANGES)} more` : '';
+	const changed = changes.length ? `What changed: ${changes.slice(0, FEW_CHANGES).join('; ')}${more}. ` : '';
+	const counts = `Of ${count(rows.length)} figures, ${count(worse)} are worse in B, ${count(better)} are better, ${count(same)} are not distinguishable, ${count(unsure)} could not be decided, and ${count(untested)} were not compared: too few executions.`;
+	const outcome = error ? `${titled(sentence(error))}.` : `${changed}${counts} Verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}.`;
 
 	byId('compare').hidden = byId('to-compare').hidden = false;
 	byId('in-findings').append(make('p', { class: 'trust' }, make('strong', {}, 'Compared: '), `A is ${shown(about.database)}, and B is ${shown(about.other)}. ${outcome} `,
@@ -48,6 +52,8 @@ function fillFirst(answers, about, overview) {
 	byId('title').textContent = shown(about.title);
 	byId('made').append(` ${about.version}, from ${shown(about.database)}`);
 	byId('subtitle').textContent = subtitleOf(answers.summary, overview);
+	if (about.asked)
+		byId('subtitle').append(` Drawn ${overview.all === 1 ? 'is the one execution' : `are the ${count(overview.all)} executions`} ${sentence(about.asked)}.`);
 	if (answers.check) {
 		byId('in-findings').append(make('h3', {}, 'Rules of burstscope check'));
 		fill(byId('in-findings'), answers.check, 'Rules');
@@ -124,7 +130,7 @@ class Page {
 		byId('legend').append(...legendOf(this.overview, (id) => this.world.appName(id)));
 		this.strip = new Strip(byId('strip'), this.overview, (at) => this.go(at));
 		this.timeline = new Timeline(byId('lanes'), byId('tip'), this.world,
-			{ changed: () => this.changed(), selected: () => this.selected(), picked: (index) => this.pick(index, true) });
+			{ changed: () => this.changed(), selected: () => this.selected(), chosen: () => spanIntoAddress(this.timeline, ''), picked: (index) => this.pick(index, true) });
 		this.strip.draw(0, this.world.length);
 		this.timeline.draw();
 		performance.mark('first-picture');
@@ -163,8 +169,10 @@ class Page {
 		clearTimeout(this.patience);
 		const trials = world.countWord(world.executions.path_word, 'prepare');
 
+		const some = trials ? `, ${count(trials)} of them trial runs of models that were prepared` : '';
+
 		byId('status').textContent = this.overview.stride > 1
-			? `${count(this.overview.shown)} of ${count(this.overview.all)} executions are in this page: see Method.` : `All ${count(this.overview.all)} executions are in this page${trials ? `, ${count(trials)} of them trial runs of models that were prepared` : ''}.`;
+			? `${count(this.overview.shown)} of ${count(this.overview.all)} executions are in this page${some}: see Method.` : `All ${count(this.overview.all)} executions are in this page${some}.`;
 		this.listen();
 		this.follow();
 		performance.mark('interactive');
@@ -197,7 +205,7 @@ class Page {
 			place.replaceChildren();
 			return;
 		}
-		const digits = selection[1] - selection[0] < 1e6 ? 9 : 6, [from, to] = selection.map((ns) => `${(ns / 1e9).toFixed(digits)}s`);
+		const [from, to] = secondsOf(selection);
 		const command = `burstscope export --to perfetto --from ${from} --to ${to} -o part.pftrace ${quoted(this.about.database)}`;
 
 		place.replaceChildren(...tablesOfSpan(this.world, apps, lanes, selection[0], selection[1], { heldBy, percentile }), make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
@@ -214,6 +222,19 @@ class Page {
 			history.replaceState(null, '', `#exec=${world.executions.id.get(index)}`);
 	}
 
+	/** None is shown any more. */
+	unpick() {
+		this.timeline.picked = -1;
+		this.timeline.soon();
+		byId('execution').hidden = true;
+	}
+
+	/** The timeline is in sight, and has the keys. */
+	reach() {
+		byId('timeline').scrollIntoView();
+		byId('lanes').focus({ preventScroll: true });
+	}
+
 	/** At the section that the address of a page just opened names: the browser went there before what is above it was there. */
 	land() {
 		const [opened] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
@@ -225,7 +246,7 @@ class Page {
 
 	/** What the address asks for. */
 	follow() {
-		const [, second, what, value] = /^#(b-)?(exec|t)=([\w.-]*)$/.exec(location.hash.replaceAll('%2E', '.')) ?? [];
+		const [, second, what, value] = /^#(b-)?(exec|t)=(.*)$/.exec(location.hash.replaceAll('%2E', '.')) ?? [];
 
 		if (second) {
 			if (this.comparison?.b.timeline.apps.length)
@@ -237,11 +258,13 @@ class Page {
 
 			if (index >= 0)
 				this.pick(index, false);
-			byId('found').textContent = index >= 0 ? '' : `Execution ${value} is not in this page.`;
-			byId('timeline').scrollIntoView();
+			else
+				this.unpick();
+			byId('found').textContent = index >= 0 ? '' : this.world.absent(value, '', this.about.database);
+			this.reach();
 		} else if (what === 't') {
 			byId('found').textContent = this.timeline.showSpan(value);
-			byId('timeline').scrollIntoView();
+			this.reach();
 		}
 	}
 

@@ -348,8 +348,25 @@ function marginOf(width) {
 	return width < 600 ? 76 : 150;
 }
 
+/** A span as addresses and commands have it. @param {[number, number]} span @returns {string[]} */
+export function secondsOf(span) {
+	const digits = span[1] - span[0] < 1e6 ? 9 : 6;
+
+	return span.map((ns) => `${(ns / 1e9).toFixed(digits)}s`);
+}
+
+/** The address names the span that the reader has chosen in @timeline; or no span any more. @param {Timeline} timeline @param {string} prefix of its links */
+export function spanIntoAddress({ selection }, prefix) {
+	if (selection)
+		history.replaceState(null, '', `#${prefix}t=${secondsOf(selection).join('..')}`);
+	else if (location.hash.startsWith(`#${prefix}t=`))
+		history.replaceState(null, '', '#timeline');
+}
+
+const ROUNDED = 1000; // ns by which an address may be beyond the end, because its digits are rounded
+
 export class Timeline {
-	/** @param {HTMLCanvasElement} canvas @param {HTMLElement} tip @param {any} world @param {{changed: () => void, selected: () => void, picked: (index: number) => void}} tell */
+	/** @param {HTMLCanvasElement} canvas @param {HTMLElement} tip @param {any} world @param {{changed: () => void, selected: () => void, chosen: () => void, picked: (index: number) => void}} tell */
 	constructor(canvas, tip, world, tell) {
 		this.canvas = canvas;
 		this.tip = tip;
@@ -429,7 +446,7 @@ export class Timeline {
 		if (!this.selection)
 			return `Nothing of that span was recorded: the recording is from ${time(0)} to ${time(length)}.`;
 		this.show(...this.selection);
-		return from < 0 || to > length ? `Selected is what was recorded of that span: the recording is from ${time(0)} to ${time(length)}.` : '';
+		return from < 0 || to > length + ROUNDED ? `Selected is what was recorded of that span: the recording is from ${time(0)} to ${time(length)}.` : '';
 	}
 
 	/** Marks one execution, and goes to it if it is not in sight. @param {number} index */
@@ -793,12 +810,12 @@ export class Timeline {
 		case 'd': case 'arrowright': this.show(this.from + part, this.to + part); return true;
 		case 'z': if (this.selection) this.show(...this.selection); return true;
 		case '0': case 'home': this.show(0, this.world.length); return true;
-		case 'x': this.select(this.from, this.to); return true;
+		case 'x': this.select(this.from, this.to); this.tell.chosen(); return true;
 		case 'j': this.neighbour(1); return true;
 		case 'k': this.neighbour(-1); return true;
 		case 'n': this.step(1); return true;
 		case 'p': this.step(-1); return true;
-		case 'escape': this.select(0, 0); return true;
+		case 'escape': this.select(0, 0); this.tell.chosen(); return true;
 		default: return false;
 		}
 	}
@@ -836,6 +853,8 @@ export class Timeline {
 				this.tell.picked(index);
 			else if (!moved)
 				this.select(0, 0);
+			if (index < 0)
+				this.tell.chosen();
 		});
 		canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
 		canvas.addEventListener('dblclick', () => { if (this.selection) this.show(...this.selection); });

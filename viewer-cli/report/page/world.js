@@ -1,7 +1,7 @@
 // world.js -- what is known of one recording: names at once, packs when they are read.
 import { lowerBound } from './data.js';
 import { places } from './draw.js';
-import { count, shown } from './format.js';
+import { count, quoted, shown } from './format.js';
 
 export class World {
 	/** @param {any} overview */
@@ -11,6 +11,7 @@ export class World {
 		this.shown = overview.shown;
 		this.all = overview.all;
 		this.thinned = overview.stride > 1;
+		this.ids = overview.ids; // those that were recorded are 1 to this; 0: there are gaps
 		this.apps = new Map(overview.apps);
 		this.models = new Map(overview.models);
 		this.place = new Map(overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => [id, place]));
@@ -78,6 +79,17 @@ export class World {
 		const at = lowerBound(this.executions.id.codes, id);
 
 		return this.executions.id.codes[at] === id ? at : -1;
+	}
+
+	/** What there is to say of an execution that is not in the page: was it recorded? @param {string} text its id in an address @param {string} of of which recording @param {string} database */
+	absent(text, of, database) {
+		const id = /^\d{1,15}$/.test(text) ? Number(text) : 0, explain = `burstscope explain ${id} ${quoted(database)}`;
+
+		if (!id)
+			return `${quoted(shown(text))} is not the number of an execution, as in #exec=31.`;
+		if (!this.ids)
+			return `Execution ${id}${of} is not in this page; if it was recorded: ${explain}`;
+		return id > this.ids ? `There is no execution ${id}${of}: the last one is ${this.ids}.` : `Execution ${id}${of} was recorded, but is not among the ${count(this.shown)} of ${count(this.ids)} executions in this page: ${explain}`;
 	}
 
 	/** @param {number} i */
