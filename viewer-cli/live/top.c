@@ -702,6 +702,8 @@ static int top_run(struct top *t, struct bsa_err *err)
 	if (t->http)
 		fprintf(stderr, "burstscope: exporter: http://%s/metrics, of %s\n", bsv_http_where(t->http), t->source);
 	warn_of_no_timer(t);
+	if (bsv_scope_is_of_nobody(&t->o->scope) && !t->o->url)
+		print_message(t, "no process %" PRIu32 " is running here", t->o->scope.pid);
 	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
 	r = top_loop(t, err);
 	bsv_terminal_give();

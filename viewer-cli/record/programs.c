@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,20 @@ static bool has_provider(const char *pid)
 	return has;
 }
 
+/* The name of the file that it runs, for a program that was started by a link of that name, as /proc/self/exe. */
+static void file_name_of(const char *pid, char ret[32])
+{
+	char path[64], file[PATH_MAX], *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
+	n = readlink(path, file, sizeof(file) - 1);
+	file[n > 0 ? n : 0] = 0;
+	name = strrchr(file, '/');
+	if (name)
+		snprintf(ret, 32, "%.*s", (int)strcspn(name + 1, " "), name + 1);
+}
+
 static void name_of(const char *pid, char ret[32])
 {
 	char path[64];
@@ -51,6 +66,8 @@ static void name_of(const char *pid, char ret[32])
 	if (f)
 		fclose(f);
 	ret[strcspn(ret, "\n")] = 0;
+	if (!strcmp(ret, "exe"))
+		file_name_of(pid, ret);
 	for (char *at = ret; *at; at++)
 		if (!isprint((unsigned char)*at))
 			*at = '?';

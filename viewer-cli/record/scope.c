@@ -111,6 +111,11 @@ int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, 
 	return service ? find_service(service, &ret->service, err) : 0;
 }
 
+bool bsv_scope_is_of_nobody(const struct bsv_scope *s)
+{
+	return s->pid && s->pid_uid == UINT32_MAX;
+}
+
 const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 {
 	size_t n = 0;
@@ -152,6 +157,9 @@ const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 		         "left "
 		         "out when the recording is read",
 		         bsv_scope_text(s, text));
+	n = strlen(to);
+	if (bsv_scope_is_of_nobody(s))
+		snprintf(to + n, BSV_SCOPE_TEXT - n, "; no process %" PRIu32 " is running here", s->pid);
 	return to;
 }
 

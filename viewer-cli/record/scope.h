@@ -46,6 +46,9 @@ int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, 
 
 bool bsv_scope_is_set(const struct bsv_scope *s);
 
+/* Was there no process with the pid that was asked for? It may be one of another host, or a number in a container, so that this is no error. */
+bool bsv_scope_is_of_nobody(const struct bsv_scope *s);
+
 /* "app=camera pid=77", as it was asked for; in @to, which is returned. */
 const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
