@@ -123,13 +123,14 @@ grep -qxE 'boottime [0-9]{20}' some/burstscope.record || wrong 'no CLOCK_BOOTTIM
 ends 0 --detail compact -o compact -- "$many" "$provider" 1000
 [[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
 mkdir empty
-ends 0 -q --no-import --report -o empty/ -- "$many" "$provider" 10
-says 'no page was made'
-said=
+ends 0 -q --no-import -o empty/ -- "$many" "$provider" 10
 [[ ! $said && -d empty/ust && ! -e empty.db ]] || wrong "into an empty directory: $said"
 echo precious >kept.db
-ends 0 -o kept -- "$many" "$provider" 10
+echo older >kept.html
+ends 0 --report -o kept -- "$many" "$provider" 10
 says 'kept.db exists already'
+says 'no page was made, because the recording is not imported'
+says 'kept.html is of an earlier one'
 [[ $(<kept.db) == precious ]] || wrong "a file of somebody's is another"
 ends 0 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provider' 10; exit 3"
 [[ $out == 'of mine' ]] || wrong "the output of the command: $out"

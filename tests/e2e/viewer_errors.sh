@@ -51,6 +51,10 @@ cp good.db foreign.db
 printf '\x00\x00\x00\x00' | dd of=foreign.db bs=1 seek=68 conv=notrunc status=none # PRAGMA application_id
 ln -s loop loop
 mkdir hollow hollow/deeper nothing_here
+mkdir -p kept/20261123-030600-042 kept/20261123-030600-041
+touch kept/20261123-030600-04{1,2}/case.json
+cp good.db kept/20261123-030600-042/trace.db
+cp good.db kept/20261123-030600-041/trace.db
 mkfifo pipe
 cp good.db secret.db
 chmod 000 secret.db
@@ -169,6 +173,7 @@ done <<'END'
 2|no command '\x1b[31m|$'\e[31m'
 2|expected [INPUT] QUERY|sql
 2|good.db is a file; add a query|sql good.db
+2|good.db is a file; the query comes last, behind it|sql 'SELECT 1' good.db
 2|no query 'slowst'; did you mean 'slowest'?|sql slowst
 2|no such column: nothing_like_it|sql good.db 'SELECT nothing_like_it FROM execution'
 2|no relation 'nothing_like_it'; burstscope schema shows them|sql good.db 'SELECT 1 FROM nothing_like_it'
@@ -246,6 +251,16 @@ done <<'END'
 2|that is not a factor from 0.001x to 1000x|whatif --rate camera=2000x good.db
 2|expected TRACE...|import
 2|no such user|import --service-user no-such-user-here trace
+4|there is no directory burstscope-cases; burstscope watch makes it|cases
+4|there is no directory missing; burstscope watch makes it|cases --by day missing
+4|--open: there is no case in nothing_here yet|cases --open last nothing_here
+2|kept/20261123-030600-042 is one case|cases kept/20261123-030600-042
+2|kept is a directory of cases; name one of them, as kept/20261123-030600-042|summary kept
+2|--compare good.db: the page would be about that recording, too|report --compare good.db -o page.html good.db
+2|--report needs the database: leave out --no-import|record --report --no-import -o new
+2|--report takes no file, as x.html: the page of -o DIR is DIR.html|record --report x.html -- true
+2|--for: 0 is out of range|watch --on miss --for 0s
+2|--for: 0 is out of range|top --for 0s
 4|missing|import missing
 4|hollow|import hollow
 END

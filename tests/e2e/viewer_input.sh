@@ -55,6 +55,13 @@ asked 178 '' ../there/camera
 [[ $(inode camera.db) == "$made" ]] || wrong 'made again, though nothing has changed'
 (cd camera && asked 178 '' .)
 
+# Of a case that burstscope watch kept there is a database in it.
+mkdir -p cases/20261123-030600-042
+cp camera.db cases/20261123-030600-042/trace.db
+echo '{}' >cases/20261123-030600-042/case.json
+asked 178 '' cases/20261123-030600-042
+[[ ! -e cases/20261123-030600-042.db ]] || wrong 'a case is imported again'
+
 # Made again when the trace has changed since.
 newer camera
 asked 178 'importing it into' camera

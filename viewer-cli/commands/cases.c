@@ -1,4 +1,5 @@
 /* cases.c -- burstscope cases: lists the cases that burstscope watch kept, counts them by cause, or opens one. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/recording.h"
 #include "render/render.h"
 #include "watch/store.h"
 
@@ -55,9 +57,19 @@ static void cases_fini(struct cases *c)
 static int read_cases(struct cases *c, const char *directory, struct bsa_err *err)
 {
 	char **half;
+	char found[PATH_MAX];
 	size_t n = 0, all = 0;
-	int r = bsv_store_list(directory, true, &half, &n, err);
+	int r;
 
+	if (access(directory, F_OK) && errno == ENOENT)
+		return bsa_fail(err, BSA_E_INPUT,
+		                "there is no directory %s; burstscope watch makes it, and keeps its cases there",
+		                directory);
+	if (bsv_recording_case(directory, found) == BSV_A_CASE)
+		return bsa_fail(err, BSA_E_USAGE,
+		                "%s is one case; name the directory that it is in, or ask for burstscope summary %s",
+		                directory, directory);
+	r = bsv_store_list(directory, true, &half, &n, err);
 	if (r < 0)
 		return r;
 	bsv_store_list_free(half, n);
@@ -199,6 +211,8 @@ static int page_open(const struct cases *c, const char *directory, const char *w
 
 	while (i < c->n && strcmp(c->of[i].name, name))
 		i++;
+	if (!c->n)
+		return bsa_fail(err, BSA_E_INPUT, "--open: there is no case in %s yet", directory);
 	if (i == c->n)
 		return bsa_fail(err, BSA_E_USAGE, "--open: there is no case '%s' in %s", wanted, directory);
 	if (!page || access(page, R_OK))
@@ -221,7 +235,7 @@ static void add_notes(struct bsv_answer *a, const struct cases *c, const char *d
 		bsv_answer_note(a, "%s %s no readable case.json", bsv_count(n, c->unreadable),
 		                bsv_plural(c->unreadable, "case has", "cases have"));
 	if (c->n)
-		bsv_answer_note(a, "next: burstscope summary %s/%s/trace.db", directory, c->of[c->n - 1].name);
+		bsv_answer_note(a, "next: burstscope summary %s/%s", directory, c->of[c->n - 1].name);
 }
 
 static int cases_run(const struct bsv_call *call, struct bsa_err *err)

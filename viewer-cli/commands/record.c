@@ -243,14 +243,34 @@ static void make_page(const struct run *run, const struct bsv_call *call)
 {
 	char database[PATH_MAX], page[PATH_MAX];
 	const struct bsv_report_wanted wanted = { .output = page };
+	struct bsv_call about = *call;
 	struct bsa_err why;
+	const char *named;
 
 	if (!name_beside(run, ".db", database) || !name_beside(run, ".html", page))
 		return;
-	if (bsv_report_make(call, database, &wanted, &why) < 0)
+	/* as the user named it: its directories are nobody's business who reads the page */
+	named = database + (strlen(run->recording.directory) - strlen(run->recording.name));
+	about.known_as = named;
+	if (bsv_report_make(&about, database, &wanted, &why) < 0)
 		fprintf(stderr, "no page was made: %s\n", why.text);
 	else if (!call->common.quiet)
-		fprintf(stderr, "the page is %s.html\n", run->recording.name);
+		fprintf(stderr, "the page is %s\n", page + (named - database));
+}
+
+/* There may be a page of an earlier recording, which must not be taken for this one's. */
+static void tell_no_page(const struct run *run)
+{
+	const char *name = run->recording.name;
+	char page[PATH_MAX];
+	bool is_there = name_beside(run, ".html", page) && !access(page, F_OK);
+
+	fputs("no page was made, because the recording is not imported", stderr);
+	if (is_there)
+		fprintf(stderr, "; %s is of an earlier one", page);
+	fprintf(stderr, "; later: burstscope report -o PAGE.html ");
+	bsv_print_word(name, stderr);
+	fputc('\n', stderr);
 }
 
 static int record_all(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
@@ -301,6 +321,14 @@ static void recording_fini(struct run *run)
 	bsv_recording_close(&run->recording);
 }
 
+/* Was a page named where the command is? */
+static bool names_page(const char *word)
+{
+	size_t n = strlen(word);
+
+	return n > 5 && !strcmp(word + n - 5, ".html") && access(word, X_OK);
+}
+
 static int record_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -320,6 +348,11 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 		                                                                                : -1 };
 	int r;
 
+	if (o->report && o->no_import)
+		return bsa_fail(err, BSA_E_USAGE, "--report needs the database: leave out --no-import");
+	if (o->report && call->n_operands && names_page(call->operands[0]))
+		return bsa_fail(err, BSA_E_USAGE, "--report takes no file, as %s: the page of -o DIR is DIR.html",
+		                call->operands[0]);
 	if ((o->buffer.given && !o->buffer.value) || (o->duration.given && !o->duration.value))
 		return bsa_fail(err, BSA_E_USAGE, "--%s: 0 is out of range", o->buffer.given ? "buffer" : "for");
 	r = call->n_operands ? bsv_workload_find(call->operands[0], err) : 0;
@@ -346,7 +379,7 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->report && is_imported)
 		make_page(&run, call);
 	else if (o->report)
-		fputs("no page was made, because the recording is not imported: run burstscope report\n", stderr);
+		tell_no_page(&run);
 	r = bsv_recording_written(&run.recording, &done, err);
 	return r < 0 ? r : run.full ? stopped_full(&run, &done, err) : BSV_DONE;
 }

@@ -71,7 +71,8 @@ static const struct bsv_report *report_find(const char *name)
 	return NULL;
 }
 
-static int report_missing(const char *name, struct bsa_err *err)
+/* @before: the word before it, or NULL. */
+static int report_missing(const char *name, const char *before, struct bsa_err *err)
 {
 	const char *nearest;
 	size_t n = 0;
@@ -81,6 +82,8 @@ static int report_missing(const char *name, struct bsa_err *err)
 	nearest = bsv_nearest(name, &bsv_reports[0].name, n, sizeof(bsv_reports[0]));
 	if (nearest && report_find(nearest))
 		return bsa_fail(err, BSA_E_USAGE, "no query '%s'; did you mean '%s'?", name, nearest);
+	if (!access(name, F_OK) && before && access(before, F_OK))
+		return bsa_fail(err, BSA_E_USAGE, "%s is a file; the query comes last, behind it", name);
 	if (!access(name, F_OK))
 		return bsa_fail(err, BSA_E_USAGE, "%s is a file; add a query", name);
 	return bsa_fail(err, BSA_E_USAGE,
@@ -135,7 +138,7 @@ static int check_query(const struct bsv_call *call, const char *query, const str
 	if (!query)
 		return bsa_fail(err, BSA_E_USAGE, "expected [INPUT] QUERY; see burstscope sql --help");
 	if (!report && is_word(query))
-		return report_missing(query, err);
+		return report_missing(query, call->n_operands > 1 ? call->operands[0] : NULL, err);
 	if (!report && (asked->where || asked->from.given || asked->to.given))
 		return bsa_fail(
 			err, BSA_E_USAGE,

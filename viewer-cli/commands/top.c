@@ -85,6 +85,8 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 		r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
 	if (r < 0)
 		return r;
+	if (!wanted.duration)
+		return bsa_fail(err, BSA_E_USAGE, "--for: 0 is out of range");
 	if (wanted.interval < least_interval)
 		return bsa_fail(err, BSA_E_USAGE, "--interval: write at least 50ms");
 	if (wanted.settle > most_settle)

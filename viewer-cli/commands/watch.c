@@ -188,7 +188,8 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 		.quiet = call->common.quiet,
 		.verbose = call->common.verbose,
 	};
-	int r = read_conditions(o, conditions, err);
+	int r = o->duration.given && !o->duration.value ? bsa_fail(err, BSA_E_USAGE, "--for: 0 is out of range")
+	                                                : read_conditions(o, conditions, err);
 
 	if (r >= 0)
 		r = check_url(&wanted, o, err);

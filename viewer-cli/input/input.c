@@ -132,8 +132,22 @@ static int database_find(const char *name, char ret[PATH_MAX], const struct bsv_
 		if (!call->common.quiet)
 			print_notice(bsv_text("reading %s, the newest recording here", name));
 	}
-	if (!stat(name, &st) && S_ISDIR(st.st_mode))
-		return trace_database(name, ret, call, err);
+	if (!stat(name, &st) && S_ISDIR(st.st_mode)) {
+		char found[PATH_MAX];
+
+		switch (bsv_recording_case(name, found)) {
+		case BSV_A_CASE:
+			strcpy(ret, found);
+			return 0;
+		case BSV_THE_CASES:
+			return bsa_fail(err, BSA_E_USAGE,
+			                "%s is a directory of cases; name one of them, as %s: burstscope cases lists "
+			                "them",
+			                name, found);
+		case BSV_NO_CASE:
+			return trace_database(name, ret, call, err);
+		}
+	}
 	if (snprintf(ret, PATH_MAX, "%s", name) >= PATH_MAX)
 		return bsa_fail(err, BSA_E_USAGE, "%.100s...: the name is too long", name);
 	return 0;

@@ -71,6 +71,38 @@ int64_t bsv_recording_changed(const char *path)
 	return w.metadata ? w.newest : 0;
 }
 
+/* ---- cases of burstscope watch ---- */
+
+static bool is_case(const char *path, char ret_database[PATH_MAX])
+{
+	char about[PATH_MAX];
+
+	return snprintf(about, sizeof(about), "%s/case.json", path) < PATH_MAX && !access(about, F_OK) &&
+	       snprintf(ret_database, PATH_MAX, "%s/trace.db", path) < PATH_MAX && !access(ret_database, F_OK);
+}
+
+enum bsv_case_place bsv_recording_case(const char *path, char ret[PATH_MAX])
+{
+	enum bsv_case_place place = BSV_NO_CASE;
+	char each[PATH_MAX], database[PATH_MAX];
+	struct dirent *e;
+	DIR *dir;
+
+	if (is_case(path, ret))
+		return BSV_A_CASE;
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		if (e->d_name[0] == '.' || snprintf(each, sizeof(each), "%s/%s", path, e->d_name) >= PATH_MAX ||
+		    !is_case(each, database) || (place && strcmp(each, ret) < 0))
+			continue;
+		place = BSV_THE_CASES;
+		strcpy(ret, each);
+	}
+	if (dir)
+		closedir(dir);
+	return place;
+}
+
 /* ---- the newest recording ---- */
 
 static bool is_ours(const char *path)

@@ -13,6 +13,15 @@
 /* The time of the latest change in the trace directory @path, in ns; 0: there is no trace in it (ENOENT), or no permission (EACCES). */
 int64_t bsv_recording_changed(const char *path);
 
+enum bsv_case_place {
+	BSV_NO_CASE,
+	BSV_A_CASE,   /* what burstscope watch kept of one moment */
+	BSV_THE_CASES /* the directory with all of them */
+};
+
+/* Is the directory @path one of burstscope watch? @ret: the database of a case, or the name of one of the cases. */
+enum bsv_case_place bsv_recording_case(const char *path, char ret[PATH_MAX]);
+
 /* The time of the latest change of the file @path; 0: no such file. */
 int64_t bsv_file_changed(const char *path);
 
