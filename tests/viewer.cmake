@@ -61,6 +61,7 @@ if(TARGET burstscope)
 endif()
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(record burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
+  nnb_e2e(record_shared burstscope $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
   nnb_e2e(record_full burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
   nnb_run(e2e_kills e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/kills.sh $<TARGET_FILE:burstscope> $<TARGET_FILE:many_streams>
     $<TARGET_FILE:nbt_provider>)

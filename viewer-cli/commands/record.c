@@ -396,7 +396,7 @@ const struct bsv_command bsv_record = {
 		"the\n"
 		"user. nnburstd may run already, or be started later. If no session daemon of LTTng runs, record "
 		"starts\n"
-		"one and stops it at the end. Ctrl-C stops the recording and keeps it.\n"
+		"one, which ends with the last command that uses it. Ctrl-C stops the recording and keeps it.\n"
 		"A recording of up to 256 MiB is imported at once, into DIR.db beside DIR, unless that exists; "
 		"another\n"
 		"Ctrl-C leaves the import to the first command that reads the recording. DIR/burstscope.record keeps\n"

@@ -3,8 +3,9 @@
  *
  * SIGNALS  A session daemon of our own starts with the default action for all signals, whatever we block or ignore. It has its own
  *          process group, so Ctrl-C does not reach it.
- * CRASH    If we are killed, it gets SIGTERM and ends, and our session ends with it. Its output goes to memory, so no reader is needed.
- *          While it ends, it answers no request, and no other daemon can start: a recording that begins then waits for its end.
+ * CRASH    It is shared (keeper.h): if we are killed, it runs on for the others who use it, or ends. Where there can be no keeper, it gets SIGTERM when we
+ *          end. Its output goes to memory, so no reader is needed.
+ *          While a daemon ends, it answers no request, and no other one can start: a recording that begins then waits for its end.
  */
 #include "record/daemon.h"
 
@@ -21,7 +22,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/keeper.h"
+
 enum { LOOK_MS = 20, PATIENCE_S = 30, ENDS_S = 10 /* time for another daemon to end, or to begin */ };
+
+/* As lttng-sessiond says it, too. */
+static const char another_runs[] = "A session daemon is already running.";
+
+/* The daemon that was left to others, and is our child still; 0: none. */
+static pid_t left;
 
 /* As liblttng-ctl's own program finds it. */
 static const char *daemon_program(void)
@@ -32,13 +41,14 @@ static const char *daemon_program(void)
 }
 
 /* Without --no-kernel, a daemon of root loads the modules of the kernel tracer, which takes time and changes the machine. */
-static _Noreturn void be_daemon(pid_t parent, int output, bool kernel)
+static _Noreturn void be_daemon(pid_t parent, const struct bsv_daemon *d, bool kernel)
 {
 	char *const argv[] = { (char *)daemon_program(), kernel ? NULL : (char *)"--no-kernel", NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (d->shared < 0)
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
 	setsid();
@@ -47,8 +57,12 @@ static _Noreturn void be_daemon(pid_t parent, int output, bool kernel)
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
 	dup2(null, STDIN_FILENO);
-	dup2(output, STDOUT_FILENO);
-	dup2(output, STDERR_FILENO);
+	dup2(d->output, STDOUT_FILENO);
+	dup2(d->output, STDERR_FILENO);
+	if (d->shared >= 0 && !bsv_keeper_note(d->shared)) {
+		dprintf(STDERR_FILENO, "%s\n", another_runs);
+		_exit(1);
+	}
 	execvp(*argv, argv);
 	dprintf(STDERR_FILENO, "%s\n", strerror(errno));
 	_exit(127);
@@ -80,19 +94,34 @@ static void last_words(int output, char ret[256])
 			*at = '?';
 }
 
+static void look_again_soon(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
+}
+
+/* A daemon that has no keeper, or that does not answer one. */
+static void end_own(struct bsv_daemon *d)
+{
+	if (d->pid > 0) {
+		kill(d->pid, SIGTERM);
+		for (int i = 0; own_runs(d) && i < PATIENCE_S * 1000 / LOOK_MS; i++)
+			look_again_soon();
+	}
+	if (d->pid > 0) { /* it hangs */
+		kill(d->pid, SIGKILL);
+		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+}
+
 static int not_started(struct bsv_daemon *d, const char *what, struct bsa_err *err)
 {
 	char words[256];
 
+	end_own(d);
 	last_words(d->output, words);
-	bsv_daemon_close(d);
 	return bsa_fail(err, BSA_E_ENV, "%s %s%s%s; run burstscope doctor to check the installation of lttng-tools",
 	                daemon_program(), what, *words ? ": " : "", words);
-}
-
-static void look_again_soon(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
 }
 
 /* Whether our daemon has ended because it found another one that does not answer: that one is ending, or has just begun. */
@@ -122,18 +151,17 @@ static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool k
                      struct bsa_err *err)
 {
 	pid_t parent = getpid();
-	int r;
 
+	if (d->shared >= 0) /* before there is a daemon, so that there is none that nobody ends */
+		bsv_keeper_begin(d->shared, lttng);
 	d->output = memfd_create("lttng-sessiond", MFD_CLOEXEC);
 	d->pid = d->output < 0 ? -1 : fork();
 	if (d->pid < 0) {
-		r = bsa_fail(err, BSA_E_ENV, "no process for a session daemon: %s", strerror(errno));
 		d->pid = 0;
-		bsv_daemon_close(d);
-		return r;
+		return bsa_fail(err, BSA_E_ENV, "no process for a session daemon: %s", strerror(errno));
 	}
 	if (!d->pid)
-		be_daemon(parent, d->output, kernel);
+		be_daemon(parent, d, kernel);
 	return wait_for(d, lttng, patient, err);
 }
 
@@ -145,20 +173,46 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
+static void close_output(struct bsv_daemon *d)
+{
+	if (d->output >= 0)
+		close(d->output);
+	d->output = -1;
+}
+
+/* Start one unless there is one. */
+static int have_one(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
 {
 	uint64_t until = now_ms() + ENDS_S * 1000;
 	int r = 1;
 
-	*ret = (struct bsv_daemon){ .output = -1 };
 	while (r > 0 && lttng->session_daemon_alive() != 1) {
-		r = start_own(ret, lttng, kernel, now_ms() < until, err);
+		r = start_own(d, lttng, kernel, now_ms() < until, err);
 		if (r > 0) {
-			bsv_daemon_close(ret);
+			close_output(d);
 			look_again_soon();
 		}
 	}
 	return r < 0 ? r : 0;
+}
+
+int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
+{
+	int r;
+
+	if (left && waitpid(left, NULL, WNOHANG))
+		left = 0;
+	*ret = (struct bsv_daemon){ .output = -1, .lttng = lttng, .shared = bsv_keeper_share() };
+	if (ret->shared >= 0)
+		bsv_keeper_begin_start(ret->shared);
+	r = have_one(ret, lttng, kernel, err);
+	if (ret->shared >= 0) {
+		bsv_keeper_end_start(ret->shared);
+		bsv_keeper_look(ret->shared, lttng);
+	}
+	if (r < 0)
+		bsv_daemon_close(ret);
+	return r;
 }
 
 bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng)
@@ -170,17 +224,14 @@ bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng)
 
 void bsv_daemon_close(struct bsv_daemon *d)
 {
-	if (d->pid > 0) {
-		kill(d->pid, SIGTERM);
-		for (int i = 0; own_runs(d) && i < PATIENCE_S * 1000 / LOOK_MS; i++)
-			look_again_soon();
-	}
-	if (d->pid > 0) { /* it hangs */
-		kill(d->pid, SIGKILL);
-		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	if (d->output > 0)
-		close(d->output);
-	*d = (struct bsv_daemon){ .output = -1 };
+	if (!d->lttng)
+		return;
+	if (d->shared >= 0)
+		bsv_keeper_leave(d->shared, d->lttng);
+	else
+		end_own(d);
+	if (d->pid > 0 && own_runs(d))
+		left = d->pid;
+	close_output(d);
+	*d = (struct bsv_daemon){ .output = -1, .shared = -1 };
 }

@@ -9,23 +9,26 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* All 0: none of our own. */
+/* All 0: none. */
 struct bsv_daemon {
-	pid_t pid;  /* process of our own daemon; 0: the daemon was running already */
-	int output; /* output of our own daemon; -1: none */
+	const struct bsv_lttng *lttng; /* NULL: not open */
+	pid_t pid;                     /* the daemon that was started here; 0: a daemon was running already */
+	int output;                    /* its output; -1: none */
+	int shared;                    /* as bsv_keeper_share */
 };
 
 /*
- * Use the running session daemon (liblttng-ctl chooses root's or the user's), or start one. A daemon started here ends with this process, whatever ends
- * it. It is in a session of its own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if it can. BSA_E_ENV: no
- * session daemon runs, and none can be started.
+ * Use the running session daemon (liblttng-ctl chooses root's or the user's), or start one. A daemon that a burstscope started ends with the last
+ * burstscope that uses it, whatever ends that; but not while another program has a session or a trigger there (keeper.h). It is in a session of its
+ * own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if it can. BSA_E_ENV: no session daemon runs, and none
+ * can be started.
  */
 int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err);
 
 /* Is one there? */
 bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng);
 
-/* Our own is stopped, and waited for. All 0 is fine. */
+/* Use it no longer. If it ends with that, wait for its end. All 0 is fine. */
 void bsv_daemon_close(struct bsv_daemon *d);
 
 #endif

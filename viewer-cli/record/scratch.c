@@ -12,7 +12,8 @@
 
 #define PREFIX "burstscope-probe-"
 
-unsigned long long bsv_process_began(long pid)
+/* As bsv_process_began; *ret_state is a letter of proc(5), 'Z' for a process that has ended and that nobody has waited for. */
+static unsigned long long read_process(long pid, char *ret_state)
 {
 	unsigned long long ticks = 0;
 	char path[64], text[1024], *end;
@@ -27,14 +28,27 @@ unsigned long long bsv_process_began(long pid)
 	fclose(f);
 	text[n] = 0;
 	end = strrchr(text, ')'); /* the end of the name, which may contain anything */
-	if (!end || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-	                   &ticks) != 1)
+	if (!end || sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	                   ret_state, &ticks) != 2)
 		return 0;
 	return ticks;
 }
 
-/* Process ids mean something in one namespace only, and places are shared between them. 0: unknown. */
-static unsigned long long pid_namespace(void)
+unsigned long long bsv_process_began(long pid)
+{
+	char state;
+
+	return read_process(pid, &state);
+}
+
+bool bsv_process_runs(long pid, unsigned long long began)
+{
+	char state = 'X';
+
+	return began && read_process(pid, &state) == began && state != 'Z' && state != 'X';
+}
+
+unsigned long long bsv_pid_namespace(void)
 {
 	struct stat st;
 
@@ -43,7 +57,7 @@ static unsigned long long pid_namespace(void)
 
 bool bsv_scratch_make(const char *place, char ret[PATH_MAX])
 {
-	int n = snprintf(ret, PATH_MAX, "%s/" PREFIX "%llu-%ld-%llu-XXXXXX", place, pid_namespace(), (long)getpid(),
+	int n = snprintf(ret, PATH_MAX, "%s/" PREFIX "%llu-%ld-%llu-XXXXXX", place, bsv_pid_namespace(), (long)getpid(),
 	                 bsv_process_began(getpid()));
 
 	if (n < PATH_MAX && mkdtemp(ret))
@@ -76,7 +90,7 @@ static bool is_left(const char *place, const char *name, char path[PATH_MAX])
 	long pid;
 
 	if (sscanf(name, PREFIX "%llu-%ld-%llu-", &space, &pid, &began) != 3 || pid <= 0 || !space ||
-	    space != pid_namespace() || bsv_process_began(pid) == began)
+	    space != bsv_pid_namespace() || bsv_process_began(pid) == began)
 		return false;
 	return snprintf(path, PATH_MAX, "%s/%s", place, name) < PATH_MAX && bsv_scratch_is_own(path);
 }

@@ -14,6 +14,12 @@
 /* When process @pid began, in ticks since the boot; 0: there is none. */
 unsigned long long bsv_process_began(long pid);
 
+/* Does process @pid, which began then, run still? One that has ended does not, even if its parent has not waited for it. */
+bool bsv_process_runs(long pid, unsigned long long began);
+
+/* Process ids mean something in one namespace only, and places are shared between them. 0: unknown. */
+unsigned long long bsv_pid_namespace(void);
+
 /* Make a directory of a name of its own in @place. False: it cannot be made. The caller removes it (bsv_remove_tree). */
 bool bsv_scratch_make(const char *place, char ret[PATH_MAX]);
 

@@ -185,6 +185,14 @@ int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct b
 
 /* ---- those that were left ---- */
 
+static bool is_stale(const struct bsv_lttng *lttng, const struct lttng_trigger *trigger)
+{
+	const char *name = NULL;
+
+	return trigger && lttng->trigger_get_name(trigger, &name) == LTTNG_TRIGGER_STATUS_OK && name &&
+	       bsv_session_is_stale(name);
+}
+
 unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng)
 {
 	struct lttng_triggers *all = NULL;
@@ -195,12 +203,25 @@ unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng)
 	lttng->triggers_get_count(all, &n);
 	for (unsigned i = 0; i < n; i++) {
 		const struct lttng_trigger *trigger = lttng->triggers_get_at_index(all, i);
-		const char *name = NULL;
 
-		if (trigger && lttng->trigger_get_name(trigger, &name) == LTTNG_TRIGGER_STATUS_OK && name &&
-		    bsv_session_is_stale(name) && lttng->unregister_trigger(trigger) >= 0)
+		if (is_stale(lttng, trigger) && lttng->unregister_trigger(trigger) >= 0)
 			gone++;
 	}
 	lttng->triggers_destroy(all);
 	return gone;
+}
+
+bool bsv_triggers_used(const struct bsv_lttng *lttng)
+{
+	struct lttng_triggers *all = NULL;
+	bool used = false;
+	unsigned n = 0;
+
+	if (lttng->list_triggers(&all) != LTTNG_OK)
+		return false;
+	lttng->triggers_get_count(all, &n);
+	for (unsigned i = 0; i < n; i++)
+		used |= !is_stale(lttng, lttng->triggers_get_at_index(all, i));
+	lttng->triggers_destroy(all);
+	return used;
 }

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# record_shared.sh BURSTSCOPE SERVICE MANY_STREAMS PROVIDER -- the session daemon that one burstscope starts serves all of them: it ends with the last
+# one, whichever began first, whatever ends them; not while somebody else has a session or a trigger there; as root and as a user.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+burstscope=$1 many=$3 provider=$4
+declare -A recorders=()
+as=() # how each program is run
+trap 'kill -9 ${recorders[@]} 2>/dev/null || true; kill $(noted) 2>/dev/null || true; stop_sessiond; rm -rf "$tmp"' EXIT
+mkdir -m 777 "$tmp/work"
+chmod 755 "$tmp"
+cd "$tmp/work"
+
+# keepers: those of this script; other tests have some of their own.
+keepers()
+{
+	local pid
+	for pid in $(pgrep -x burstscope-keep || true); do
+		! grep -zqx "LTTNG_HOME=$LTTNG_HOME" "/proc/$pid/environ" 2>/dev/null || echo "$pid"
+	done
+}
+
+# noted: the session daemons that burstscope started last.
+noted() { cut -d ' ' -f 1 /var/run/lttng/burstscope.lock "$tmp"{,/home}/.lttng/burstscope.lock 2>/dev/null || true; }
+
+there() { timeout 20 "${as[@]}" lttng --no-sessiond list >/dev/null 2>&1; }
+emits() { quietly "${as[@]}" "$many" "$provider" "$1"; }
+
+# begins NAME: a recording, in the background.
+begins()
+{
+	: >"$1.said"
+	env --default-signal=INT "${as[@]}" "$burstscope" record --no-import -o "$1" >/dev/null 2>"$1.said" &
+	recorders[$1]=$!
+	awaits "grep -q '^recording into' $1.said || ! kill -0 ${recorders[$1]}" "$1 begins"
+	grep -q '^recording into' "$1.said" || wrong "$1 does not begin: $(<"$1.said")"
+}
+
+# ends NAME: as Ctrl-C ends it, and well.
+ends()
+{
+	local status=0
+	kill -INT "${recorders[$1]}" 2>/dev/null || true # it has ended: with another status, then
+	await_end "${recorders[$1]}" "$1 ends" || status=$?
+	unset "recorders[$1]"
+	((status == 0)) || wrong "${BASH_LINENO[0]}: $1 ends with $status: $(<"$1.said")"
+}
+
+killed()
+{
+	kill -9 "${recorders[$1]}"
+	await_end "${recorders[$1]}" "$1 is killed" 2>/dev/null || true
+	unset "recorders[$1]"
+}
+
+# has NAME EVENTS: that many of them.
+has()
+{
+	local n
+	n=$(babeltrace2 "$1" | wc -l)
+	((n == $2)) || wrong "${BASH_LINENO[0]}: $1 has $n events, not $2: $(<"$1.said")"
+}
+
+# nothing_left: the last one that left has waited for the end of the daemon; the keeper ends in that moment.
+nothing_left()
+{
+	! there || wrong "${BASH_LINENO[0]}: the session daemon is left"
+	awaits '[[ ! $(keepers) ]]' 'the keeper ends'
+}
+
+! there || wrong 'there is a session daemon'
+
+# ---- killed: who started it, and the keeper, which who leaves replaces; all there were, and who comes begins a keeper ----
+
+begins started
+grep -q '^lttng-sessiond: none was there' started.said || wrong "who started the session daemon? $(<started.said)"
+begins joined
+[[ $(keepers | wc -l) == 1 ]] || wrong "the keepers are: $(keepers)"
+kill -9 $(keepers)
+killed started
+emits 100
+ends joined
+has joined 303
+nothing_left
+
+begins lost
+kill -9 $(keepers)
+killed lost
+there || wrong 'without a keeper the session daemon ends'
+begins next
+emits 10
+ends next
+! grep -q '^lttng-sessiond: none was there' next.said || wrong "another session daemon was started: $(<next.said)"
+nothing_left
+
+# ---- somebody else uses it ----
+
+begins ours
+quietly lttng --no-sessiond create theirs --output="$tmp/theirs"
+quietly lttng --no-sessiond add-trigger --name=theirs --condition=event-rule-matches --type=user --name='nnburst:*' --action=notify
+emits 10
+ends ours
+there || wrong 'the session daemon has ended under the session of another program'
+quietly lttng --no-sessiond destroy theirs
+sleep 1.5 # longer than a keeper waits before it asks again
+there || wrong 'the session daemon has ended under the trigger of another program'
+quietly lttng --no-sessiond remove-trigger theirs
+awaits '! there' 'the session daemon ends with its last user'
+nothing_left
+
+# ---- a user, and the first one ends first ----
+
+mkdir -m 700 "$tmp/home"
+export LTTNG_HOME=$tmp/home
+if ((EUID == 0)) && command -v setpriv >/dev/null; then
+	chown 1234:1234 "$tmp/home"
+	as=(setpriv --reuid 1234 --regid 1234 --clear-groups)
+fi
+begins first
+begins second
+emits 10
+ends first
+emits 100
+ends second
+has second 336
+nothing_left
+if [[ ${as[*]} ]]; then
+	[[ $(stat -c '%u %a' "$tmp/home/.lttng/burstscope.lock") == '1234 600' ]] || wrong "its file: $(ls -la "$tmp/home/.lttng")"
+fi
+
+((failures == 0))

@@ -1,0 +1,287 @@
+/*
+ * keeper.c -- see keeper.h.
+ *
+ * LOCKS  Of an open file description, so that the end of a process releases them, whatever ends it. USERS: shared by everyone who uses the daemon; the
+ *        keeper has it alone while it ends the daemon, so whoever comes then waits, and starts another one. KEEPER: its life. START: whoever starts one.
+ *        A keeper releases KEEPER before USERS: whoever gets USERS afterwards sees that there is no keeper.
+ * FILE   The daemon's process, when it began, and its pid namespace, because ids are reused. A file of the boot before names a process that does not run.
+ * CRASH  The process that becomes the daemon notes itself before it becomes that, and has USERS until then: there is no daemon of ours that the file does
+ *        not name. If the keeper is killed, each burstscope that comes or leaves begins another one. If all are killed, the next one to come does.
+ *        A session of a process that was killed is nobody's: it does not hold the daemon.
+ */
+#include "record/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/scratch.h"
+#include "record/session.h"
+#include "record/triggers.h"
+
+enum place { USERS, KEEPER, START };
+
+enum {
+	LOOK_MS = 20,
+	PATIENCE_MS = 40000, /* longer than a daemon that hangs is waited for before it is killed */
+	ENDS_MS = 30000,
+	ASK_MS = 1000 /* period in which the daemon is asked whose sessions there are */
+};
+
+struct noted {
+	long pid; /* 0: none */
+	unsigned long long began, space;
+};
+
+static void wait_ms(int ms)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L }, NULL);
+}
+
+/* ---- the file ---- */
+
+/* As lttng-sessiond chooses it. False: the user has no home. */
+static bool daemon_directory(char ret[PATH_MAX])
+{
+	const char *own = getenv("LTTNG_HOME"), *home = own && *own ? own : getenv("HOME");
+	int n = getuid() ? snprintf(ret, PATH_MAX, "%s/.lttng", home ? home : "")
+	                 : snprintf(ret, PATH_MAX, "/var/run/lttng");
+
+	return n < PATH_MAX && (!getuid() || (home && *home == '/'));
+}
+
+static int open_file(void)
+{
+	char directory[PATH_MAX], path[PATH_MAX + 20];
+
+	if (!daemon_directory(directory))
+		return -1;
+	mkdir(directory, getuid() ? 0700 : 0755); /* where no daemon ever was, there is none */
+	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/* A descriptor of its own for the same file. */
+static int open_again(int fd)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static struct noted read_noted(int fd)
+{
+	struct noted n = { 0 };
+	char text[100];
+	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[got > 0 ? got : 0] = 0;
+	if (sscanf(text, "%ld %llu %llu", &n.pid, &n.began, &n.space) != 3 || n.pid <= 0)
+		return (struct noted){ 0 };
+	return n;
+}
+
+static bool daemon_runs(const struct noted *n)
+{
+	return n->pid && n->space && n->space == bsv_pid_namespace() && bsv_process_runs(n->pid, n->began);
+}
+
+bool bsv_keeper_note(int fd)
+{
+	struct noted before = read_noted(fd);
+	char text[100];
+	int n = snprintf(text, sizeof(text), "%ld %llu %llu\n", (long)getpid(), bsv_process_began(getpid()),
+	                 bsv_pid_namespace());
+
+	if (daemon_runs(&before))
+		return false;
+	return !ftruncate(fd, 0) && pwrite(fd, text, (size_t)n, 0) == n;
+}
+
+/* ---- locks ---- */
+
+static struct flock lock_at(enum place place, int type)
+{
+	return (struct flock){ .l_type = (short)type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
+}
+
+static bool lock_now(int fd, enum place place, int type)
+{
+	struct flock lock = lock_at(place, type);
+
+	return !fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* A lock that is not had in time is done without: no process hangs because another one does. */
+static void lock_soon(int fd, enum place place, int type)
+{
+	for (int i = 0; !lock_now(fd, place, type) && i < PATIENCE_MS / LOOK_MS; i++)
+		wait_ms(LOOK_MS);
+}
+
+/* The lock that others have there: F_RDLCK, F_WRLCK; F_UNLCK: none. */
+static int locked_by_others(int fd, enum place place)
+{
+	struct flock lock = lock_at(place, F_WRLCK);
+
+	return fcntl(fd, F_OFD_GETLK, &lock) ? F_UNLCK : lock.l_type;
+}
+
+void bsv_keeper_begin_start(int fd)
+{
+	lock_soon(fd, START, F_WRLCK);
+}
+
+void bsv_keeper_end_start(int fd)
+{
+	lock_now(fd, START, F_UNLCK);
+}
+
+/* ---- the keeper ---- */
+
+/* Does anybody have a session or a trigger there, but processes of ours that have ended? */
+static bool daemon_is_used(const struct bsv_lttng *lttng)
+{
+	struct lttng_session *sessions = NULL;
+	int n = lttng->list_sessions(&sessions);
+	bool used = false;
+
+	for (int i = 0; i < n; i++)
+		used |= !bsv_session_is_stale(sessions[i].name);
+	free(sessions);
+	return used || bsv_triggers_used(lttng);
+}
+
+static void end_daemon(const struct noted *n)
+{
+	if (daemon_runs(n))
+		kill((pid_t)n->pid, SIGTERM);
+	for (int i = 0; daemon_runs(n) && i < ENDS_MS / LOOK_MS; i++)
+		wait_ms(LOOK_MS);
+	if (daemon_runs(n)) /* it hangs */
+		kill((pid_t)n->pid, SIGKILL);
+}
+
+static void keep_daemon(int fd, const struct bsv_lttng *lttng)
+{
+	struct flock alone = lock_at(USERS, F_WRLCK);
+	struct noted n;
+
+	if (!lock_now(fd, KEEPER, F_WRLCK))
+		return; /* there is one */
+	while (!fcntl(fd, F_OFD_SETLKW, &alone)) {
+		n = read_noted(fd);
+		if (!daemon_runs(&n))
+			break;
+		if (!daemon_is_used(lttng)) {
+			end_daemon(&n);
+			break;
+		}
+		lock_now(fd, USERS, F_UNLCK);
+		wait_ms(ASK_MS);
+	}
+	lock_now(fd, KEEPER, F_UNLCK);
+}
+
+static void close_all_but(int fd)
+{
+	dup2(fd, 3);
+	fcntl(3, F_SETFD, FD_CLOEXEC);
+	if (close_range(4, ~0U, 0))
+		for (int i = 4; i < 1024; i++)
+			close(i);
+}
+
+/* A process of no terminal, which keeps no file, pipe or directory of its parent open. */
+static _Noreturn void be_keeper(int shared, const struct bsv_lttng *lttng)
+{
+	int null = open("/dev/null", O_RDWR), fd = open_again(shared);
+	sigset_t none;
+
+	if (null < 0) /* a user may not have it in a container */
+		null = memfd_create("nothing", MFD_CLOEXEC);
+	if (null < 0 || fd < 0 || setsid() < 0 || fork())
+		_exit(0); /* init is the parent of the other one */
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "burstscope-keep");
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+		dup2(null, i);
+	close_all_but(fd);
+	if (!chdir("/"))
+		keep_daemon(3, lttng);
+	_exit(0);
+}
+
+void bsv_keeper_begin(int fd, const struct bsv_lttng *lttng)
+{
+	pid_t pid;
+
+	if (locked_by_others(fd, KEEPER) != F_UNLCK)
+		return;
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		be_keeper(fd, lttng);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- those who use it ---- */
+
+int bsv_keeper_share(void)
+{
+	int fd = open_file();
+
+	if (fd >= 0)
+		lock_soon(fd, USERS, F_RDLCK);
+	return fd;
+}
+
+bool bsv_keeper_look(int fd, const struct bsv_lttng *lttng)
+{
+	struct noted n = read_noted(fd);
+
+	if (!daemon_runs(&n))
+		return false;
+	bsv_keeper_begin(fd, lttng);
+	return true;
+}
+
+/* No keeper could be begun: its work is done here, once. */
+static void keep_self(int fd, const struct noted *n, const struct bsv_lttng *lttng)
+{
+	if (locked_by_others(fd, KEEPER) == F_UNLCK && lock_now(fd, USERS, F_WRLCK) && !daemon_is_used(lttng))
+		end_daemon(n);
+}
+
+void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
+{
+	bool ours = bsv_keeper_look(fd, lttng);
+	struct noted n = read_noted(fd);
+
+	lock_now(fd, USERS, F_UNLCK);
+	for (int i = 0; ours && daemon_runs(&n) && i < PATIENCE_MS / LOOK_MS; i++) {
+		if (locked_by_others(fd, USERS) == F_RDLCK)
+			break;
+		if (i % (ASK_MS / LOOK_MS) == 0 && daemon_is_used(lttng))
+			break;
+		if (i == ASK_MS / LOOK_MS) /* a keeper that was begun has begun by now */
+			keep_self(fd, &n, lttng);
+		wait_ms(LOOK_MS);
+	}
+	close(fd);
+}
