@@ -97,13 +97,15 @@ stopped 0
 for killed in maker importer; do
 	forget
 	begin_slowly
-	watches "$tmp/slow/burstscope" --on miss --before 1s --after 100ms --cooldown 1h --stop-after 1
+	watches "$tmp/slow/burstscope" -v --on miss --before 1s --after 100ms --cooldown 1h --stop-after 1
 	miss
 	awaits '[[ -e $tmp/importing ]]' 'an import begins'
+	awaits '(($(grep -c "fired: its case begins" err) > 1))' 'another case begins'
 	maker=$(pgrep -P "$watcher")
 	if [[ $killed == maker ]]; then kill -9 "$maker"; else kill -9 "$(pgrep -P "$maker")"; fi
 	over 0
 	grep -Eq '^miss fired, and is not explained: ' out || wrong "the $killed was killed: $(<out)"
+	grep -Eq '^in all: 1 case, 0 repetitions counted, 0 not caught, [1-9] begun, and more than --stop-after asks for$' err || wrong "the $killed was killed: $(<err)"
 	[[ $(find cases -path '*/trace/*' -name metadata) ]] || wrong "the $killed was killed: the trace of the case is gone"
 	no_more
 done

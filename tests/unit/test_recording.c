@@ -60,6 +60,8 @@ static void a_workload_that_writes_more_gets_buffers_for_two_seconds_of_it(void 
 	assert_int_equal(bsv_size_for(BSV_DETAIL_FULL, 8 * MIB), 16 * MIB);
 	assert_int_equal(bsv_size_for(BSV_DETAIL_FULL, 20 * MIB), 64 * MIB);
 	assert_int_equal(bsv_size_for(BSV_DETAIL_COMPACT, UINT64_MAX), BSV_BUFFER_MOST);
+	assert_int_equal(bsv_size_holds(10 * MIB, 4 * MIB), 2000000000); /* a fifth of it may be replaced */
+	assert_true(bsv_size_holds(bsv_size_to_hold(BSV_DETAIL_COMPACT, 20 * MIB, 6000000000), 20 * MIB) >= 6000000000);
 }
 
 static void advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more(void **state)

@@ -445,6 +445,31 @@ static void expect_kept(const char *users, const char *apps, const char *users_k
 	assert_string_equal(kept[1], apps_kept);
 }
 
+static void the_line_of_a_case_says_what_is_missing_before(void **state)
+{
+	char summary[] = "faces missed a deadline";
+	struct bsv_case c = { .summary = summary, .before = 3000000000, .held = 313137274 };
+	static const struct {
+		int64_t held;
+		const char *line;
+	} lines[] = {
+		{ 313137274, "faces missed a deadline; only 313.1 ms of the 3.000 s before is whole" },
+		{ 3000000000, "faces missed a deadline" },
+		{ 9000000000, "faces missed a deadline" },
+		{ -1, "faces missed a deadline" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		char *line;
+
+		c.held = lines[i].held;
+		line = bsv_case_line(&c);
+		assert_string_equal(line, lines[i].line);
+		free(line);
+	}
+}
+
 static void no_user_fills_a_case_and_hides_another_one(void **state)
 {
 	(void)state;
@@ -603,6 +628,7 @@ int main(void)
 		IN_PLACE(a_case_of_two_apps_goes_when_both_have_most),
 		IN_PLACE(an_app_that_makes_another_one_miss_does_not_remove_what_befell_a_third_one),
 		cmocka_unit_test(another_user_of_the_same_name_is_another_app),
+		cmocka_unit_test(the_line_of_a_case_says_what_is_missing_before),
 		cmocka_unit_test(no_user_fills_a_case_and_hides_another_one),
 		cmocka_unit_test(no_app_of_a_user_hides_another_one_of_that_user),
 		IN_PLACE(two_cases_of_one_millisecond_have_two_names),

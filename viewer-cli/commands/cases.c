@@ -103,10 +103,11 @@ static struct bsv_rows *rows_of_all(const struct cases *c)
 
 	for (size_t i = c->n; rows && i-- > 0;) { /* newest first */
 		const struct bsv_case_cause *cause = primary_cause(&c->of[i]);
+		bsv_scoped_text *line = bsv_case_line(&c->of[i]);
 
 		bsv_rows_text(rows, c->of[i].name);
 		bsv_rows_int(rows, (int64_t)c->of[i].again);
-		bsv_rows_text(rows, c->of[i].summary);
+		bsv_rows_text(rows, line);
 		bsv_rows_text(rows, cause->condition   ? cause->condition
 		                    : c->of[i].n_fired ? c->of[i].fired[0].on
 		                                       : NULL);

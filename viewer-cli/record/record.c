@@ -278,14 +278,14 @@ static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err 
 static void ask_workload(struct bsv_recording *r)
 {
 	char a[BSV_BYTES_TEXT];
-	uint64_t rate;
 
-	if (r->options.buffer || r->options.live.timer_us) /* there is no time for a probe */
+	if (r->options.live.timer_us || (r->options.buffer && !r->options.snapshot)) /* there is no time for a probe */
 		return;
-	rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
+	r->rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
 	if (r->options.verbose)
-		print_notice(r, "buffers: what runs already writes %s a second on one cpu", bsv_bytes(a, rate));
-	choose_buffers(r, rate);
+		print_notice(r, "buffers: what runs already writes %s a second on one cpu", bsv_bytes(a, r->rate));
+	if (!r->options.buffer)
+		choose_buffers(r, r->rate);
 }
 
 /* CLOCK_BOOTTIME less CLOCK_MONOTONIC: of some readings the one that took the least time, half of which it may be wrong by. */

@@ -35,6 +35,7 @@ struct bsv_recording {
 	char *name, *directory; /* as people call it, and absolute */
 	bool entered, made;     /* the directory: it is ours to write to; made by us */
 	unsigned programs;      /* that could be recorded when it began */
+	uint64_t rate;          /* bytes a second that they wrote on the busiest cpu, just before; 0: unknown */
 	struct bsv_probed probed;
 	struct bsv_room_left room;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */

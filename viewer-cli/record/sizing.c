@@ -85,9 +85,11 @@ uint64_t bsv_size_for(enum bsv_detail detail, uint64_t rate)
 	return power_of_two(size > usual[detail] ? size : usual[detail]);
 }
 
+static const double replaced = 1.25; /* the packet that is replaced next is lost as a whole */
+
 uint64_t bsv_size_to_hold(enum bsv_detail detail, uint64_t rate, uint64_t ns)
 {
-	double held = (double)rate * (double)ns / 1e9 * 1.25; /* the packet that is replaced next is lost as a whole */
+	double held = (double)rate * (double)ns / 1e9 * replaced;
 	uint64_t size = bsv_size_for(detail, rate);
 
 	return held > (double)size ? power_of_two(held < (double)most ? (uint64_t)held : most) : size;
@@ -96,6 +98,11 @@ uint64_t bsv_size_to_hold(enum bsv_detail detail, uint64_t rate, uint64_t ns)
 static uint64_t whole_number(double value)
 {
 	return value < 0x1p62 ? (uint64_t)value : UINT64_C(1) << 62;
+}
+
+uint64_t bsv_size_holds(uint64_t size, uint64_t rate)
+{
+	return whole_number((double)size / replaced / (double)rate * 1e9);
 }
 
 struct bsv_advice bsv_advise(uint64_t size, uint64_t rate, uint64_t lost_bytes)

@@ -45,6 +45,9 @@ uint64_t bsv_size_for(enum bsv_detail detail, uint64_t rate);
 /* As bsv_size_for, and so much that the latest @ns of it are kept where the newest events replace the oldest. */
 uint64_t bsv_size_to_hold(enum bsv_detail detail, uint64_t rate, uint64_t ns);
 
+/* For how many ns buffers of @size bytes keep the latest of @rate bytes a second; not 0. */
+uint64_t bsv_size_holds(uint64_t size, uint64_t rate);
+
 /* The settings that would have lost nothing, and why. */
 struct bsv_advice {
 	uint64_t rate;       /* bytes a second on a cpu, at the most */

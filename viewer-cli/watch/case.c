@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/scoped.h"
+#include "base/screen.h"
+#include "base/template.h"
 #include "bsa/regular.h"
 #include "export/output.h"
 
@@ -123,6 +125,17 @@ void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause)
 		memmove(&c->causes[at], &c->causes[at + 1], (c->n_causes - at) * sizeof(*c->causes));
 	}
 	c->causes[c->n_causes++] = cause;
+}
+
+char *bsv_case_line(const struct bsv_case *c)
+{
+	const char *summary = c->summary ? c->summary : "a condition fired";
+	char held[BSV_DURATION_TEXT], before[BSV_DURATION_TEXT];
+
+	if (c->held < 0 || c->held >= c->before)
+		return strdup(summary);
+	return bsv_text("%s; only %s of the %s before is whole", summary, bsv_duration(held, c->held),
+	                bsv_duration(before, c->before));
 }
 
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)

@@ -72,6 +72,9 @@ void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause);
 /* Are both about the same: condition, finding, app, its user and culprit? */
 bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b);
 
+/* Its summary, and how much is missing of the time before that was asked for. Owned by the caller; NULL: no memory. */
+char *bsv_case_line(const struct bsv_case *c);
+
 /* "2026-11-23T03:06:00Z", into @to, which is returned. */
 enum { BSV_CASE_TIME = 32 };
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime);

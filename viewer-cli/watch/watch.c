@@ -88,8 +88,9 @@ struct watching {
 	struct bsv_known known;
 	bool armed, own_daemon, stopping, at_once, extended;
 	bool daemon_gone; /* while not armed: there was no session daemon */
+	bool advised;     /* that larger buffers would hold more */
 	bool dead;        /* LTTng takes no snapshot of the session: its consumer daemon has gone, perhaps */
-	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
+	int64_t armed_at, began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
 	struct bsv_case next; /* the pending case, if a condition has fired */
 	int64_t due, rest_until, snapshot_at, gap;
 	unsigned repeats;
@@ -99,7 +100,7 @@ struct watching {
 	struct taken making;
 	int64_t making_since;
 	pid_t hooks[HOOKS_MOST];
-	uint64_t n_cases, n_again, n_lost;
+	uint64_t n_cases, n_again, n_lost, n_left; /* left: begun, and more than were asked for */
 };
 
 static int64_t now_signed(void)
@@ -275,7 +276,7 @@ static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 	w->own_daemon = w->armed && w->recording.daemon.pid;
 	if (!w->armed)
 		disarm_conditions(w);
-	w->retold_at = w->looked_at = now_signed();
+	w->retold_at = w->looked_at = w->armed_at = now_signed();
 	return w->armed ? 0 : r;
 }
 
@@ -681,9 +682,10 @@ static void save_pending(struct watching *w)
 /*
  * For the hook: as it is printed, so that names of apps bring no control characters into it; and no name makes an option of it.
  */
-static void set_summary(const char *summary)
+static void set_summary(const struct bsv_case *c)
 {
-	char *shown = bsv_printable(summary, strlen(summary), 0);
+	bsv_scoped_text *line = bsv_case_line(c);
+	char *shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
 
 	if (shown && *shown == '-')
 		*shown = '?';
@@ -710,7 +712,7 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	bsv_signals_release(&w->signals);
 	setpgid(0, 0);
 	setenv("BURSTSCOPE_CASE", path, 1);
-	set_summary(c->summary ? c->summary : "");
+	set_summary(c);
 	setenv("BURSTSCOPE_FINDING", c->n_causes && c->causes[0].finding ? c->causes[0].finding : "", 1);
 	execl("/bin/sh", "sh", "-c", w->o->exec, (char *)NULL);
 	_exit(127);
@@ -719,8 +721,8 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 /* The line: to the standard output, which is the journal's where systemd runs us, and to the system's log. */
 static void tell_case(const struct watching *w, const struct bsv_case *c, const char *path)
 {
-	const char *summary = c->summary ? c->summary : "a condition fired";
-	char *shown = bsv_printable(summary, strlen(summary), 0);
+	bsv_scoped_text *line = bsv_case_line(c);
+	char *shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
 
 	printf("%s%s [%s]\n", getenv("JOURNAL_STREAM") ? "<4>" : "", shown ? shown : "no memory", path);
 	fflush(stdout);
@@ -776,6 +778,22 @@ static bool has_enough(const struct watching *w)
 	return w->o->most && w->n_cases >= w->o->most;
 }
 
+/* The watcher had been there for long enough, and yet the case holds less than was asked for. The advice is said once. */
+static void advise_buffers(struct watching *w, const struct bsv_case *c)
+{
+	uint64_t size = w->folds ? w->o->ring : bsv_buffers_size(w->recording.session.buffers);
+	double wanted = c->held > 0 ? (double)size * (double)c->before / (double)c->held * 1.25 : 0;
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], d[BSV_BYTES_TEXT];
+
+	if (w->advised || w->o->url || c->held < 0 || c->held >= c->before || c->at - w->armed_at < c->before)
+		return;
+	w->advised = true;
+	print_notice(w, "%s has %s of the %s before: a larger --%s%s%s keeps more", c->name, bsv_duration(a, c->held),
+	             bsv_duration(b, c->before), w->folds ? "ring" : "buffer",
+	             wanted > 0 && wanted < 4e9 ? ", as " : "",
+	             wanted > 0 && wanted < 4e9 ? bsv_size_option(d, (uint64_t)wanted) : "");
+}
+
 /* @again: it was kept a short while ago, too, and removed since. */
 static void keep_case(struct watching *w, struct bsv_case *c, bool again, char path[PATH_MAX])
 {
@@ -790,6 +808,7 @@ static void keep_case(struct watching *w, struct bsv_case *c, bool again, char p
 	bsv_known_add(&w->known, c);
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 	tell_case(w, c, path);
+	advise_buffers(w, c);
 	if (w->o->exec)
 		run_hook(w, c, path);
 	tell_manager(w);
@@ -943,6 +962,29 @@ static void say_conditions(const struct watching *w, enum bsv_decided decided)
 	fputc('\n', stderr);
 }
 
+/* The time that the buffers last, and the size that would last for as long as was asked for. A ring says its size, and a case what it holds. */
+static void say_held(const struct watching *w)
+{
+	const struct bsv_recording *r = &w->recording;
+	uint64_t asked = (uint64_t)(w->o->before + w->o->after), size = bsv_buffers_size(r->session.buffers);
+	uint64_t held = r->rate ? bsv_size_holds(size, r->rate) : 0;
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], c[BSV_BYTES_TEXT];
+
+	if (!r->rate)
+		fprintf(stderr,
+		        "how long the buffers last is not known, because nothing was emitted when they were made; "
+		        "--buffer makes them larger\n");
+	else if (held >= asked)
+		fprintf(stderr, "the buffers last about %s at the rate of the beginning\n",
+		        bsv_duration(a, (int64_t)held));
+	else
+		fprintf(stderr,
+		        "the buffers last about %s at the rate of the beginning, and less than the %s that --before "
+		        "and --after ask for: --buffer %s would do\n",
+		        bsv_duration(a, (int64_t)held), bsv_duration(b, (int64_t)asked),
+		        bsv_size_option(c, bsv_size_to_hold(w->o->detail, r->rate, asked)));
+}
+
 static void say_begun(const struct watching *w)
 {
 	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT], window[BSV_DURATION_TEXT];
@@ -975,6 +1017,8 @@ static void say_begun(const struct watching *w)
 		        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after));
 		return;
 	}
+	if (!w->folds)
+		say_held(w);
 	fprintf(stderr, "cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
 	        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
 	        bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
@@ -996,10 +1040,12 @@ static void say_nobody(const struct watching *w)
 
 static void say_counts(const struct watching *w)
 {
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
 
-	print_notice(w, "in all: %s %s, %s repetitions counted, %s not caught", bsv_count(a, w->n_cases),
-	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again), bsv_count(c, w->n_lost));
+	print_notice(w, "in all: %s %s, %s repetitions counted, %s not caught%s%s%s", bsv_count(a, w->n_cases),
+	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again), bsv_count(c, w->n_lost),
+	             w->n_left ? ", " : "", w->n_left ? bsv_count(d, w->n_left) : "",
+	             w->n_left ? " begun, and more than --stop-after asks for" : "");
 }
 
 /* Report how the rules were judged, so that silence does not look like a rule that held. */
@@ -1075,6 +1121,16 @@ static void say_unfinished(const struct watching *w)
 		             bsv_plural(n, "case is", "cases are"), w->store.directory);
 }
 
+/* What has begun and is not finished when it ends. */
+static void count_pending(struct watching *w)
+{
+	if (has_enough(w))
+		w->n_left = cases_captured(w) + (w->next.n_fired > 0);
+	else if (w->next.n_fired)
+		say_not_caught(w, w->next.fired[0].on, "watch was ended before its time was over");
+	bsv_case_fini(&w->next);
+}
+
 static void watch_loop(struct watching *w)
 {
 	while (!is_over(w)) {
@@ -1085,6 +1141,7 @@ static void watch_loop(struct watching *w)
 	}
 	if (w->at_once && !has_enough(w))
 		say_unfinished(w);
+	count_pending(w);
 	if (!w->maker)
 		return;
 	kill(w->maker, SIGKILL);
