@@ -55,6 +55,13 @@ if(TARGET burstscope)
   endif()
 endif()
 
+# ---- not recorded: what each kind of rule says then ----
+if(TARGET burstscope AND NOT BURSTSCOPE_SANITIZE) # slow, and the same code as of other tests
+  viewer_unit(unseen)
+  target_link_libraries(test_unseen PRIVATE stored scripts)
+  target_link_options(test_unseen PRIVATE -Wl,--wrap=fsync) # a database for each row
+endif()
+
 # ---- recorded: through the provider and LTTng, which no sanitizer knows ----
 if(TARGET burstscope)
   viewer_unit(recording top watch)

@@ -119,6 +119,8 @@ checked whole
 checked stopped
 ((status == 3)) && grep -q 'an unknown number lost' "$tmp/said" || wrong "stopped: check ends with $status: $(<"$tmp/said")"
 
+! "$burstscope" priority --verdict "$tmp/stopped.db" >"$tmp/said" 2>&1 || wrong "stopped: priority is said to be kept: $(head -3 "$tmp/said")"
+
 # A stream's file, and its index: that there is a cpu before the last one is known without it.
 cp -r "$tmp/whole" "$tmp/gone"
 streams=("$tmp"/gone/ust/uid/*/*/all_*)

@@ -13,10 +13,10 @@
 #include "base/template.h"
 
 /* Columns of a query of facts, from column @i on: how much of the time was observed. */
-#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions"
+#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions, s.strange_ns"
 
 /* The same for app_share, whose most_lag_ns already includes all hidden waits of known apps. Windows of app_lag do not include them. */
-#define SIGHT_OF_LAGS "s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions"
+#define SIGHT_OF_LAGS "s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions, s.strange_ns"
 
 static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 {
@@ -26,7 +26,8 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 		                   .hole_ns = bsv_rows_get(rows, i + 3, 0),
 		                   .wait_ns = bsv_rows_get(rows, i + 4, 0),
 		                   .lane_ns = bsv_rows_get(rows, i + 5, 0),
-		                   .nothing = !bsv_rows_get(rows, i + 6, 0) };
+		                   .nothing = !bsv_rows_get(rows, i + 6, 0),
+		                   .strange_ns = bsv_rows_get(rows, i + 7, 0) };
 }
 
 char *bsv_judge_hidden(const struct bsv_input *input)
@@ -316,7 +317,8 @@ static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
 		                            .may_be_mixed = bsv_rows_get(rows, 10, 0),
 		                            .joined_ns = bsv_rows_get(rows, 11, 0),
 		                            .holder = bsv_rows_cell(rows, 14).text,
-		                            .sight = sight_read(rows, 15) };
+		                            .strange_choices = bsv_rows_get(rows, 15, 0),
+		                            .sight = sight_read(rows, 16) };
 }
 
 /* The work that apps had, as parts of a WITH. parts: owned; NULL: not read yet. */
@@ -365,7 +367,7 @@ static int read_work(struct work_sql *ret, const struct bsv_input *input, const 
 static char *unseen_parts(const struct bsv_input *input, const struct bsv_quantity *limit, bool may_be, bool mixed)
 {
 	if (!may_be)
-		return strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n) AS (SELECT 0)");
+		return strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n, strange) AS (SELECT 0, 0)");
 	if (mixed)
 		return unseen_inversions(input, limit);
 	return bsv_text("inverted_unseen(ns) AS (SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL), %s",

@@ -327,11 +327,25 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
 		             length_text(length, f->hidden_ns), bsv_duration(most, bsv_whole(least)));
 }
 
+static void explain_strangers_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,
+                                       double least)
+{
+	char most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
+
+	rule_explain(j, rule,
+	             "not all was recorded: an app may have come and gone whose urgent work waited for its less urgent "
+	             "work, "
+	             "for a time %s; limit %s",
+	             length_text(length, f->sight.strange_ns), bsv_duration(most, bsv_whole(least)));
+}
+
 static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->inversion.given;
 	double bound = given ? (double)bounds->inversion.value : (double)f->stretch_ns + SLACK_NS;
 	double least = given ? bound : (double)longer_of(f->least_ns, 0) + SLACK_NS;
+	/* how long a model of an unknown app runs between two checkpoints is unknown: its limit is the allowance alone */
+	double strange_least = given ? bound : SLACK_NS;
 	struct bsv_verdict *v = rule_add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
 	size_t rule = j->n - 1;
 
@@ -347,7 +361,9 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (f->unsure_ns > 0 || (double)f->joined_ns > least || (double)f->hidden_ns > least) {
 		explain_may_be_inverted(j, rule, f, least);
-	} else if (!f->inversions && !f->mixed && !f->may_be_mixed) {
+	} else if ((double)f->sight.strange_ns > strange_least) {
+		explain_strangers_inverted(j, rule, f, strange_least);
+	} else if (!f->inversions && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority");
@@ -374,7 +390,7 @@ static bool fails_anyway(const struct bsv_priority_facts *f, double bound)
 /* At least @bound percent, even if none of the hidden choices was honoured? */
 static bool passes_anyway(const struct bsv_priority_facts *f, double bound)
 {
-	return (double)f->honoured * 100 >= bound * (double)(f->choices + f->hidden_choices);
+	return (double)f->honoured * 100 >= bound * (double)(f->choices + f->hidden_choices + f->strange_choices);
 }
 
 static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
@@ -382,7 +398,8 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 	double bound = bounds && bounds->honoured_given ? bounds->honoured : HONOURED_PERCENT;
 	double figure = f->choices ? 100 * (double)f->honoured / (double)f->choices : 100;
 	struct bsv_verdict *v = rule_add(j, "honoured_percent", "percent", figure, bound);
-	long long choices = f->choices, honoured = f->honoured, hidden = f->hidden_choices;
+	long long choices = f->choices, honoured = f->honoured;
+	long long hidden = f->hidden_choices + f->strange_choices;
 	size_t rule = j->n - 1;
 
 	v->outcome = BSV_CANNOT_TELL;
@@ -394,7 +411,7 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		             choices);
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
-	} else if (!f->choices && !f->mixed && !f->may_be_mixed) {
+	} else if (!f->choices && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority");
@@ -402,6 +419,9 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "work of several priorities of an app was never ready at the same time");
+	} else if (!f->choices && f->sight.strange_ns) {
+		rule_explain(j, rule,
+		             "not all was recorded: an app may have come and gone with work of several priorities");
 	} else if (f->choices < CHOICES_MIN) {
 		rule_explain(j, rule,
 		             "there were %lld choices between priorities, %lld of them honoured; a verdict needs %d",
@@ -410,6 +430,12 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		v->outcome = BSV_PASS;
 		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
 		             choices);
+	} else if (f->strange_choices >= BSV_ANY_NUMBER) {
+		rule_explain(
+			j, rule,
+			"the most urgent work of an app went first in %lld of %lld choices; how many more were not "
+			"recorded is unknown",
+			honoured, choices);
 	} else {
 		rule_explain(
 			j, rule,

@@ -55,6 +55,8 @@ const char *bsv_outcome_name(enum bsv_outcome outcome);
 
 #define BSV_UNBOUNDED (INT64_MAX / 4) /* a hidden time of this length or longer has no known limit */
 
+#define BSV_ANY_NUMBER INT64_C(1000000000000000) /* of choices: so many or more have no known limit */
+
 #define BSV_STARVED_NS INT64_C(100000000)
 
 /* How much of the asked time a recording did not observe. Times are the longest that may be hidden, 0: none. */
@@ -66,6 +68,7 @@ struct bsv_sight {
 	int64_t hole_ns; /* longest time of one loss, or of several that touch */
 	int64_t wait_ns; /* longest wait, parts of which may have been recorded */
 	int64_t lane_ns; /* longest time for which the holder of one lane is unknown */
+	int64_t strange_ns; /* longest time for which work of an app or a model may have waited of which no event was recorded */
 };
 
 struct bsv_fairness_facts {
@@ -103,8 +106,9 @@ struct bsv_priority_facts {
 	int64_t least_ns;  /* least S of a model that can make more urgent work wait; -1: unknown */
 	int64_t choices, honoured;
 	int64_t hidden_choices; /* upper bound of the choices that were not recorded */
-	bool mixed;             /* whether an app had executions of more than one priority */
-	bool may_be_mixed;      /* whether an app may have had executions of more than one priority */
+	int64_t strange_choices; /* upper bound of those of apps of which no event was recorded; they excuse no other app */
+	bool mixed;              /* whether an app had executions of more than one priority */
+	bool may_be_mixed;       /* whether an app may have had executions of more than one priority */
 	const char *victim,
 		*holder; /* of the inversion furthest above its limit: who waited, and the model on the lane; printable; NULL: unknown */
 	struct bsv_sight sight;

@@ -30,5 +30,6 @@ SELECT i.n AS n_inversions, w.dur_ns, w.stretch_ns, i.unsure_ns, (SELECT min(ns)
 	(SELECT a.name FROM involved v JOIN apps a ON a.id = v.app_id WHERE v.execution_id = w.victim_id) AS app,
 	(SELECT m.name FROM involved v JOIN models m ON m.id = v.model_id WHERE v.execution_id = w.victim_id) AS model,
 	(SELECT m.name FROM involved h JOIN models m ON m.id = h.model_id WHERE h.execution_id = w.holder_id) AS holder,
+	2 * (SELECT strange FROM unseen_work) AS n_strange_choices,
 	@sight@
 FROM sight s CROSS JOIN inversions i CROSS JOIN choices c LEFT JOIN worst w

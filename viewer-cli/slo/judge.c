@@ -338,6 +338,10 @@ void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 		result_end(ret, BSV_CANNOT_TELL,
 		           "%u at most, but a loss may hide the beginning or the end of %" PRId64 " streams",
 		           s->most_missed, c->open_ended);
+	else if (c->strangers < 0 || c->strangers > s->most)
+		result_end(ret, BSV_CANNOT_TELL,
+		           "%u at most, but a loss may hide a whole stream, of which no event was recorded",
+		           s->most_missed);
 	else
 		result_end(ret, BSV_PASS, "at most %u of %u in sequence", s->most_missed, s->length);
 }

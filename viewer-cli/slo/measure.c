@@ -53,12 +53,15 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 {
 	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_audit_outcome_unknown(input);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
-	char of[32], percent[32], limit[32], ended[32], open[32] = "9223372036854775807";
+	char of[32], percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
 	const struct bsv_hole holes[] = { { "with", input->with },
 		                          { "value", value_sql(rule, of) },
 		                          { "percent", percent },
 		                          { "bound", limit },
+		                          { "began", began },
 		                          { "ended", ended },
+		                          { "from", from },
+		                          { "to", to },
 		                          { "open", open },
 		                          { "selection", selection },
 		                          { "outcome_unknown", outcome },
@@ -69,7 +72,11 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		return NULL;
 	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
 	snprintf(limit, sizeof(limit), "%.17g", bound);
+	snprintf(began, sizeof(began), "%" PRId64, input->began);
 	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	/* the smallest number cannot be written as a literal of SQL */
+	snprintf(from, sizeof(from), "%" PRId64, input->from == INT64_MIN ? -INT64_MAX : input->from);
+	snprintf(to, sizeof(to), "%" PRId64, input->to);
 	if (rule->kind == BSV_SLO_TIME)
 		snprintf(open, sizeof(open), "%.17g", bound);
 	return bsv_fill(template, holes);
@@ -117,13 +124,24 @@ static int first_row(struct bsv_rows **ret, const char *template, const struct b
 
 /* ---- counts ---- */
 
-/* Set the bounds of executions that losses hide entirely. */
+/* @a + @b, at most @most. */
+static int64_t sum_within(int64_t a, int64_t b, int64_t most)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) || sum > most ? most : sum;
+}
+
+/*
+ * Set the bounds of executions that losses hide entirely. Each lost at least one event, so the number of lost events is a bound, where it is known.
+ * The numbers in streams and of services give a lower one; but an execution of a stream that nothing was recorded of is in no stream's sequence.
+ */
 static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, struct bsv_input *input,
                          struct bsa_err *err)
 {
 	const struct bsv_coverage *lost = &input->coverage;
 	bsv_scoped_rows *rows = NULL;
-	int64_t most = lost->lost_packets || !lost->lost_events ? -1 : lost->lost_events, holes;
+	int64_t most, holes;
 	int r;
 
 	if (!lost->losses && !lost->lost_events && !lost->lost_packets)
@@ -133,9 +151,11 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 		return r;
 	holes = bsv_rows_get(rows, 0, 0);
 	c->open_ended = bsv_rows_get(rows, 1, 0);
-	if (bsv_rows_get(rows, 2, 0) > 0)
-		most = -1;
-	c->vanished = c->open_ended || !c->executions || most < 0 || most < holes ? most : holes;
+	most = bsv_rows_get(rows, 2, 0) > 0 ? -1 : bsv_rows_get(rows, 3, 0);
+	c->strangers = bsv_rows_get(rows, 4, -1);
+	if (c->strangers < 0 || (most >= 0 && c->strangers > most))
+		c->strangers = most;
+	c->vanished = most < 0 || c->open_ended || !c->executions ? most : sum_within(holes, c->strangers, most);
 	return 0;
 }
 

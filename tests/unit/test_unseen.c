@@ -1,0 +1,229 @@
+/*
+ * test_unseen.c -- no rule passes on what was not recorded: one recording, of which something else is missing each time, and what each kind of rule says.
+ *
+ * All that was recorded keeps every rule. What was not may have broken it: an app may have come and gone, with work of several priorities, with missed
+ * deadlines, and with waits as long as what is missing.
+ */
+#include "analyzer/stored.h"
+
+#include "analyzer/script.h"
+#include "analyzer/timeline.h"
+#include "fold/fold.h"
+#include "slo/measure.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+/* The rules, and the order of the letters below. */
+static const char *const rules[] = {
+	"p50 e2e <= 1s",
+	"p50 run <= 1s",
+	"p50 overhead <= 1s",
+	"p50 overhead share <= 99 %",
+	"miss ratio <= 5 %",
+	"at most 1 misses in any 10",
+	"starvation none",
+	"fairness",
+	"fairness lag <= 20ms",
+	"priority inversion <= 20ms",
+	"priority honoured >= 99 %",
+	"priority",
+	"coverage >= 99 %",
+	"executions >= 50",
+	"p50 e2e <= baseline + 200 %",
+};
+
+enum { RULES = N_OF(rules) };
+
+static const char before[] =
+	"usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us\n";
+
+static const char world[] =
+	"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
+	"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
+	"0 model_prepare model=1 conn=1 name=small priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
+	"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
+	"0 stream_open stream=1 conn=1 path=burst model=1\n"
+	"0 stream_open stream=2 conn=2 path=burst model=2\n";
+
+static const char after[] = "2500ms stream_close stream=1\n"
+			    "2500ms stream_close stream=2\n"
+			    "3s client_connect conn=3 pid=13 uid=1003 app=3 name=green\n";
+
+/* The database need not survive a power failure (ld --wrap). */
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+/* A session that is started again is told what there is. */
+#define GAP                                                                                           \
+	"1s loss ended=1500ms events=- packets=- cause=gap\n"                                         \
+	"1500ms+1us service_state pid=100 policy=fair preempt_mode=save lanes=2 contract=1 since=1\n" \
+	"1500ms+2us client_connect conn=1 pid=11 uid=1001 app=1 name=red since=1\n"                   \
+	"1500ms+3us client_connect conn=2 pid=12 uid=1002 app=2 name=blue since=1\n"
+#define SERVICE "0 service_state pid=100 policy=fair preempt_mode=save lanes=2 contract=1\n"
+#define NATIVE "0 service_state pid=100 policy=native preempt_mode=none lanes=0 contract=1\n"
+#define CALLS(more)                                                       \
+	"1ms       1:1   x60  every=2ms deadline=900us lane=0 " more "\n" \
+	"1ms+500us 2:1   x60  every=2ms deadline=900us lane=1 " more "\n" \
+	"2s        1:61 x60  every=2ms deadline=900us lane=0 " more "\n"  \
+	"2s+500us  2:61 x60  every=2ms deadline=900us lane=1 " more "\n"
+#define EVERYTHING SERVICE, CALLS("")
+
+static const struct {
+	const char *story, *service, *calls, *missing;
+	unsigned forms;
+	int64_t from_ms, to_ms; /* --from and --to; 0: not given */
+	/* P: pass, F: fail, ?: inconclusive. */
+	const char *outcomes;
+} situations[] = {
+	/* clang-format off */
+	/*                                                                             e2e      over-       miss        starva-      lag         honoured     coverage     baseline
+	                                                                                   run      head share      streak      fairness   inversion   priority   executions     */
+	{ "all of it was recorded",              EVERYTHING, "",                                                                   TIMELINE_FULL,    0, 0,      "PPPPPPPPPPPPPPP" },
+	{ "compact",                             EVERYTHING, "",                                                                   TIMELINE_COMPACT, 0, 0,      "PPPPPPPPPPPPPPP" },
+	{ "stopped and started",                 EVERYTHING, GAP,                TIMELINE_FULL,    0, 0,      "????????????" "?P?" },
+	{ "stopped and started, compact",        EVERYTHING, GAP,                TIMELINE_COMPACT, 0, 0,      "????????????" "?P?" },
+	{ "packets were lost",                   EVERYTHING, "1s loss ended=1500ms events=- packets=9 cause=packets\n",            TIMELINE_FULL,    0, 0,      "????????????" "?P?" },
+	{ "a file is cut",                       EVERYTHING, "2s+200ms loss ended=2500ms events=- packets=- cause=cut\n",          TIMELINE_FULL,    0, 0,      "????????????" "?P?" },
+	{ "a cpu's buffer ends before the end",  EVERYTHING, "2s+200ms loss ended=2500ms events=- packets=- cause=tail\n",         TIMELINE_FULL,    0, 0,      "????????????" "?P?" },
+	{ "many events were lost",               EVERYTHING, "1s loss ended=1500ms events=700 packets=0\n",                        TIMELINE_FULL,    0, 0,      "????????????" "FP?" },
+	{ "the clients alone",                   SERVICE, CALLS("side=client"), "",                                                TIMELINE_FULL,    0, 0,      "P???PP??????PPP" },
+	{ "the service alone, compact",          SERVICE, CALLS("side=service"), "",                                               TIMELINE_COMPACT, 0, 0,      "?P????PPPPPPPP?" },
+	{ "the service alone",                   SERVICE, CALLS("side=service"), "",                                               TIMELINE_FULL,    0, 0,      "?P????PPPPPPPP?" },
+	{ "a native service",                    NATIVE, CALLS(""), "",                                                            TIMELINE_FULL,    0, 0,      "PPPPPPP?????PPP" },
+	{ "recorded from the middle on",         EVERYTHING, "start 60ms\n",                                                      TIMELINE_FULL,    0, 0,      "PPPPPPPPPPPPPPP" },
+	{ "recorded until the middle",           EVERYTHING, "stop 2s+60ms\n",                                                    TIMELINE_COMPACT, 0, 0,      "PPPPPPPPPPPPPPP" },
+	{ "a loss after what was asked for",     EVERYTHING, GAP,                TIMELINE_FULL,    0, 110,    "PPPPPPPPPPPP?PP" },
+	{ "after it, compact",                   EVERYTHING, GAP,                TIMELINE_COMPACT, 0, 110,    "????????????" "?P?" },
+	{ "a loss before what was asked for",    EVERYTHING, GAP,                TIMELINE_FULL,    1800, 0,   "PPPPPPPPPPPP?PP" },
+	{ "before it, compact",                  EVERYTHING, GAP,                TIMELINE_COMPACT, 1800, 0,   "PPPPPPPPPPPP?PP" },
+	{ "a loss in what was asked for",        EVERYTHING, GAP,                TIMELINE_FULL,    0, 1200,   "????????????" "?P?" },
+	/* clang-format on */
+};
+
+static void database_make(const char *path, const char *text)
+{
+	struct bsa_store_options options = { .output = path };
+	struct bsa_trace_row row = {
+		.id = 1, .uuid = "unseen", .path = "/unseen", .host = "here", .session = "one", .clock = "monotonic"
+	};
+	struct bsa_fold_options fold = { .horizon_ns = 1000000000 };
+	struct script *script = script_new(text);
+	struct bsa_store *store = NULL;
+	struct bsa_err err = { "" };
+	struct bsa_left_out left_out;
+	const struct bsa_event *e;
+	struct bsa_facts facts;
+	struct bsa_fold *f;
+
+	if (bsa_store_new(&store, &options, &err) || bsa_store_trace(store, &row, &err))
+		fail_msg("%s", err.text);
+	bsa_store_clock(store, 0);
+	facts = bsa_store_facts(store);
+	f = bsa_fold_new(&facts, &fold);
+	assert_non_null(f);
+	while ((e = script_next(script))) {
+		const struct bsa_loss *loss = e->kind == BSA_loss ? BSA_OF(e, loss) : NULL;
+
+		row.ended = loss && loss->ended > e->at ? loss->ended : e->at;
+		row.events += !loss;
+		row.lost_events += loss && loss->events != BSA_NEVER ? loss->events : 0;
+		row.lost_packets += loss && loss->packets != BSA_NEVER ? loss->packets : 0;
+		assert_int_equal(bsa_fold_event(f, e), 0);
+	}
+	script_free(script);
+	assert_int_equal(bsa_fold_finish(f), 0);
+	left_out = bsa_fold_left_out(f);
+	bsa_store_left_out(store, &left_out);
+	bsa_fold_free(f);
+	if (bsa_store_trace(store, &row, &err) || bsa_store_finish(store, &err))
+		fail_msg("%s", err.text);
+	bsa_store_free(store);
+}
+
+static struct bsv_input database_open(const char *path, int64_t from_ms, int64_t to_ms)
+{
+	static const struct bsv_command command = { .name = "unseen", .asks = BSV_ASK_WHEN };
+	struct bsv_call call = { .command = &command, .common = { .quiet = true } };
+	struct bsa_err err = { "" };
+	struct bsv_input ret;
+
+	if (from_ms)
+		call.asked.from = (struct bsv_quantity){ true, from_ms * 1000000 };
+	if (to_ms)
+		call.asked.to = (struct bsv_quantity){ true, to_ms * 1000000 };
+	if (bsv_input_open(&ret, path, &call, &err) < 0)
+		fail_msg("%s", err.text);
+	return ret;
+}
+
+/* The database of a situation. */
+static void situation_make(const char *path, const char *service, const char *calls, const char *missing,
+                           unsigned forms)
+{
+	char *text = NULL, *script;
+
+	assert_true(asprintf(&text, "%s%s%s%s%s%s", before, missing, service, world, calls, after) > 0);
+	script = timeline(text, forms);
+	unlink(path);
+	database_make(path, script);
+	free(script);
+	free(text);
+}
+
+static void no_rule_passes_on_what_was_not_recorded(void **state)
+{
+	const char *path = *state;
+	char *whole = strdup(stored_beside(path, "whole.db"));
+	struct bsv_input baseline;
+	unsigned wrong = 0;
+
+	situation_make(whole, situations[0].service, situations[0].calls, "", TIMELINE_FULL);
+	baseline = database_open(whole, 0, 0);
+	for (size_t i = 0; i < N_OF(situations); i++) {
+		struct bsv_input input;
+
+		situation_make(path, situations[i].service, situations[i].calls, situations[i].missing,
+		               situations[i].forms);
+		input = database_open(path, situations[i].from_ms, situations[i].to_ms);
+		assert_int_equal(strlen(situations[i].outcomes), RULES);
+		for (size_t k = 0; k < RULES; k++) {
+			struct bsv_slo slo = { .n = 0 };
+			struct bsv_slo_result result;
+			struct bsa_err err = { "" };
+			char letter;
+
+			if (bsv_slo_parse(&slo, rules[k], strlen(rules[k]), &err) < 0 ||
+			    bsv_slo_measure(&result, &slo.rules[0], &input, &baseline, &err) < 0)
+				fail_msg("%s: %s: %s", situations[i].story, rules[k], err.text);
+			letter = result.outcome == BSV_PASS ? 'P' : result.outcome == BSV_FAIL ? 'F' : '?';
+			if (letter != situations[i].outcomes[k]) {
+				print_error("%s: %s: %c, not %c: %s\n", situations[i].story, rules[k], letter,
+				            situations[i].outcomes[k], result.why);
+				wrong++;
+			}
+			bsv_slo_fini(&slo);
+		}
+		bsv_input_close(&input);
+	}
+	bsv_input_close(&baseline);
+	free(whole);
+	assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_rule_passes_on_what_was_not_recorded, stored_setup, stored_teardown),
+	};
+
+	/* each verdict prepares large statements: the freed parts of them are kept as they are */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	mallopt(M_MMAP_THRESHOLD, 64 << 20);
+	mallopt(M_MXFAST, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
