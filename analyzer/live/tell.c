@@ -48,6 +48,14 @@ static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
 	return true;
 }
 
+/* Whether it had a deadline was not recorded: as deadline_unknown.sql has it. */
+static bool deadline_is_unknown(const struct bsa_execution *x)
+{
+	return !x->deadline && x->at[BSA_SUBMITTED] == BSA_NEVER && x->sides != BSA_SIDES_CLIENT &&
+	       x->path != BSA_PATH_PREPARE && (x->at[BSA_ENQUEUED] == BSA_NEVER || x->request.spun == BSA_NEVER) &&
+	       (x->sides == BSA_SIDES_SERVICE || x->quality == BSA_QUALITY_GAP || x->quality == BSA_QUALITY_TAIL);
+}
+
 static uint64_t count_or_unknown(uint32_t n)
 {
 	return n == BSA_COUNT_UNKNOWN ? BSA_LIVE_UNKNOWN : n;
@@ -101,6 +109,7 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.deadline = x->deadline != 0,
 		.missed = x->miss != BSA_MISS_NONE,
 		.outcome_unknown = outcome_is_unknown(x, until),
+		.deadline_unknown = deadline_is_unknown(x),
 	};
 
 	for (unsigned i = 0; i < BSA_PHASES; i++) {

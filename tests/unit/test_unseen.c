@@ -215,10 +215,47 @@ static void no_rule_passes_on_what_was_not_recorded(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* The reason of one rule about the recording of @calls. */
+static const char *reason(const char *path, const char *rule, const char *calls, const char *missing, unsigned forms)
+{
+	static struct bsv_slo_result result;
+	struct bsv_slo slo = { .n = 0 };
+	struct bsa_err err = { "" };
+	struct bsv_input input;
+
+	situation_make(path, SERVICE, calls, missing, forms);
+	input = database_open(path, 0, 0);
+	if (bsv_slo_parse(&slo, rule, strlen(rule), &err) < 0 ||
+	    bsv_slo_measure(&result, &slo.rules[0], &input, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(result.outcome, BSV_CANNOT_TELL);
+	bsv_slo_fini(&slo);
+	bsv_input_close(&input);
+	return result.why;
+}
+
+static void deadlines_are_unknown_only_where_nothing_recorded_tells_of_them(void **state)
+{
+	static const char calls[] = "1ms 1:1 x20 every=1ms lane=0\n", hole[] = "lose 1ms+60us 1ms+120us\n";
+	/* the service tells the deadline of an execution that is ready */
+	static const char some[] = "1ms 1:1 x20 every=1ms lane=0 side=service\n", ready[] = "lose 1ms+34us 1ms+42us\n";
+	const char *path = *state;
+
+	assert_string_equal(reason(path, "miss ratio <= 5 %", calls, "", TIMELINE_FULL), "no execution had a deadline");
+	assert_string_equal(reason(path, "miss ratio <= 5 %", calls, hole, TIMELINE_FULL),
+	                    "no execution had a deadline");
+	assert_string_equal(reason(path, "at most 1 misses in any 5", calls, hole, TIMELINE_FULL),
+	                    "no execution had a deadline");
+	assert_string_equal(reason(path, "miss ratio <= 5 %", some, ready, TIMELINE_FULL),
+	                    "no execution with a deadline was recorded; whether 1 of 20 had one was not recorded");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_what_was_not_recorded, stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_nothing_recorded_tells_of_them,
+		                                stored_setup, stored_teardown),
 	};
 
 	/* each verdict prepares large statements: the freed parts of them are kept as they are */

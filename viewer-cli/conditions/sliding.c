@@ -147,7 +147,7 @@ static void count_deadline(struct bsv_slo_counts *c, const struct bsa_live_execu
 	c->n += x->deadline && !unknown && !one_side;
 	c->over += x->missed;
 	c->unknown += unknown;
-	c->perhaps += !x->deadline && (x->missed || text_is(x->sides, "service") || has_gaps(x));
+	c->perhaps += (!x->deadline && x->missed) || x->deadline_unknown;
 	c->no_client += one_side && !fenced;
 	c->no_service += one_side && fenced;
 }

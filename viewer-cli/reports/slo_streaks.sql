@@ -3,8 +3,8 @@
 SELECT stream_id, seq, CASE
 	WHEN NOT (@selection@) THEN 0
 	WHEN miss IS NOT NULL THEN 2
-	WHEN quality IN ('gap', 'tail') OR @outcome_unknown@ THEN 3
-	WHEN deadline IS NULL THEN iif(sides = 'service', 3, 0)
+	WHEN @outcome_unknown@ OR @deadline_unknown@ THEN 3
+	WHEN deadline IS NULL THEN 0
 	WHEN quality = 'open' THEN 0
 	ELSE 1 END AS state
 FROM picked WHERE stream_id IN (SELECT stream_id FROM picked WHERE @selection@) ORDER BY stream_id, seq

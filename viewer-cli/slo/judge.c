@@ -188,7 +188,9 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 	if (!c->n && !c->over && !untold) {
 		if (c->perhaps)
 			result_end(ret, BSV_CANNOT_TELL,
-			           "deadlines were not recorded: the service alone was, without its details");
+			           "no execution with a deadline was recorded; whether %" PRId64 " of %" PRId64
+			           " had one was not recorded",
+			           c->perhaps, c->executions);
 		else
 			result_end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
 		return;

@@ -65,6 +65,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		                          { "open", open },
 		                          { "selection", selection },
 		                          { "outcome_unknown", outcome },
+		                          { "deadline_unknown", bsv_sql_deadline_unknown },
 		                          { "to_the_end", to_the_end ? "1" : "0" },
 		                          { NULL, NULL } };
 

@@ -52,7 +52,7 @@ struct bsa_live_execution {
 	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
 	uint64_t e2e_ns, run_ns, redo_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
 	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
-	bool complete, deadline, missed, outcome_unknown;
+	bool complete, deadline, missed, outcome_unknown, deadline_unknown;
 };
 
 /* A wait for a lane that is over. */
