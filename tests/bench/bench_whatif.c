@@ -109,7 +109,7 @@ static void read_recording(struct recording *r, const char *dir, const char *nam
 		return;
 	}
 	r->figures = calloc(r->past.n_groups + 1, sizeof(*r->figures));
-	must(r->figures && bsv_figures_recorded(&r->past, r->figures), path, "out of memory");
+	must(r->figures && bsv_figures_recorded(&r->past, r->figures, NULL), path, "out of memory");
 	r->there = true;
 }
 
@@ -170,9 +170,40 @@ static struct {
 	unsigned inside, all; /* of the intervals of missed deadlines, and of latencies */
 } held[2];
 
+static struct {
+	unsigned right, wrong, all; /* all: figures that are known before and after the change */
+} ways[BSV_FIGURE_SHARE + 1];
+
+static const char *const ways_names[] = { "misses", "p50", "p99", "shares" };
+
 static bool is_inside(double is, struct bsv_spread s, double tolerance)
 {
 	return s.low - tolerance <= is && is <= s.high + tolerance;
+}
+
+/* Percent of the lane time. */
+static double share_of(const struct recording *r, const char *app)
+{
+	double own = 0, sum = 0;
+
+	for (size_t i = 0; i < r->past.n_groups; i++) {
+		own += strcmp(r->past.groups[i].app_name, app) ? 0 : (double)r->figures[i].lane_ns;
+		sum += (double)r->figures[i].lane_ns;
+	}
+	return sum > 0 ? 100 * own / sum : NAN;
+}
+
+/* Where the command says that a figure is less, or more: was less, or more, recorded? */
+static void judge_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure, double was, double is)
+{
+	const char *effect = bsv_prediction_effect(p, i, figure);
+	bool less = effect && !strcmp(effect, "less"), more = effect && !strcmp(effect, "more");
+
+	if (isnan(was) || isnan(is) || !effect)
+		return;
+	ways[figure].all++;
+	ways[figure].right += (less && is < was) || (more && is > was);
+	ways[figure].wrong += (less && is >= was) || (more && is <= was);
 }
 
 /* Is what was recorded in @to inside the intervals that the command shows for @change of @from? Misses within a point count as inside. */
@@ -189,12 +220,16 @@ static void hold_intervals(const struct recording *from, const struct bsv_whatif
 			struct bsv_spread s = bsv_prediction_interval(&p, i, BSV_FIGURE_MISSED + f);
 			double is = figure_of(want, f, 1);
 
+			judge_effect(&p, i, BSV_FIGURE_MISSED + f, figure_of(&from->figures[i], f, 1), is);
 			if (isnan(is) || isnan(s.median))
 				continue;
 			held[f != MISSED].all++;
 			held[f != MISSED].inside += is_inside(is, s, f == MISSED);
 		}
 	}
+	for (size_t i = 0; i < from->past.n_apps; i++)
+		judge_effect(&p, i, BSV_FIGURE_SHARE, share_of(from, from->past.apps[i]),
+		             share_of(to, from->past.apps[i]));
 	bsv_prediction_fini(&p);
 }
 
@@ -224,11 +259,11 @@ static void compare_recorded(const struct recording *a, const struct recording *
 	}
 }
 
-/* ---- which way ---- */
+/* ---- the order of policies ---- */
 
 static struct {
 	unsigned right, wrong;
-} ways, ranks;
+} ranks;
 
 static double missed_in_all(const struct bsv_group_figures *f, size_t n)
 {
@@ -248,33 +283,6 @@ static double predicted_in_all(const struct prediction *p)
 	for (unsigned i = 0; i < DRAWS; i++)
 		values[i] = missed_in_all(p->draws[i], p->n_groups);
 	return bench_median(values, DRAWS);
-}
-
-/* Where all draws agree that a group misses less, or more, and by more than the replay is off by, as the command says it: is it so? */
-static void judge_effects(const struct recording *from, const struct prediction *base, const struct prediction *changed,
-                          const struct recording *to)
-{
-	for (size_t i = 0; i < changed->n_groups; i++) {
-		const struct bsv_group_figures *want = same_in(to, &from->past.groups[i]);
-		double least = INFINITY, most = -INFINITY, middle[DRAWS], off, is;
-
-		if (!want || isnan(figure_of(want, MISSED, 1)))
-			continue;
-		for (unsigned k = 0; k < DRAWS; k++) {
-			middle[k] =
-				figure_of(&changed->draws[k][i], MISSED, 1) - figure_of(&base->draws[k][i], MISSED, 1);
-			least = fmin(least, middle[k]);
-			most = fmax(most, middle[k]);
-		}
-		off = fabs(predicted_of(base, i, MISSED) - figure_of(&from->figures[i], MISSED, 1));
-		if (!(least > 0 || most < 0) || !(fabs(bench_median(middle, DRAWS)) > off))
-			continue;
-		is = figure_of(want, MISSED, 1) - figure_of(&from->figures[i], MISSED, 1);
-		if ((least > 0 && is > 0) || (most < 0 && is < 0))
-			ways.right++;
-		else
-			ways.wrong++;
-	}
 }
 
 /* ---- the comparisons ---- */
@@ -356,7 +364,6 @@ static void predict_policies(unsigned scenario, unsigned a)
 {
 	struct recording *from = &all[scenario][a][0];
 	struct bsv_whatif_change change = unchanged(from);
-	struct prediction base = predict(from, NULL);
 	double miss[POLICIES];
 
 	for (unsigned b = 0; b < POLICIES; b++) {
@@ -370,14 +377,12 @@ static void predict_policies(unsigned scenario, unsigned a)
 			compare(&predicted, from, &p, to);
 			hold_intervals(from, &change, to);
 			predict_at_speed(from, to, change);
-			judge_effects(from, &base, &p, to);
 		}
 		if (to->there && a == b)
 			compare(&told, from, &p, to); /* replayed as it was */
 		prediction_fini(&p);
 	}
 	judge_ranks(scenario, miss);
-	prediction_fini(&base);
 	free(change.groups);
 }
 
@@ -547,8 +552,14 @@ static void judge(struct bench *b)
 	if (ranks.right + ranks.wrong)
 		bench_at_least(b, "ranking of policies, % right", 100.0 * ranks.right / (ranks.right + ranks.wrong),
 		               90);
-	if (ways.right + ways.wrong)
-		bench_at_least(b, "effects on misses, % right", 100.0 * ways.right / (ways.right + ways.wrong), 90);
+	for (enum bsv_figure f = BSV_FIGURE_MISSED; f <= BSV_FIGURE_SHARE; f++) {
+		unsigned n = ways[f].right + ways[f].wrong;
+
+		if (!n)
+			continue;
+		snprintf(name, sizeof(name), "effects on %s: %u of %u told, %% right", ways_names[f], n, ways[f].all);
+		bench_at_least(b, name, 100.0 * ways[f].right / n, 90);
+	}
 	for (int i = 0; i < 2; i++)
 		if (held[i].all)
 			bench_at_least(b, i ? "latencies inside the interval, %" : "misses inside the interval, %",

@@ -1,4 +1,5 @@
 /* test_whatif.c -- recordings made by hand: which chains are found in them, what is drawn of them, and which changes are found best. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -246,7 +247,7 @@ static void without_noise_the_recording_is_replayed_as_it_was(void **state)
 
 	(void)state;
 	frames_behind_long_calls(&p, 120);
-	assert_true(bsv_figures_recorded(&p, recorded) && bsv_draw(&p, NULL, 0, replayed));
+	assert_true(bsv_figures_recorded(&p, recorded, NULL) && bsv_draw(&p, NULL, 0, replayed));
 	for (int i = A; i <= B; i++) {
 		assert_int_equal(recorded[i].n, 120);
 		assert_int_equal(replayed[i].n, 120);
@@ -450,6 +451,91 @@ static void an_interval_has_the_error_of_the_replay(void **state)
 	bsv_past_fini(&p);
 }
 
+/* Of 80 frames all are late, or none; B's calls have no deadline. */
+static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void **state)
+{
+	struct bsv_whatif_change change = { .rules = fifo };
+
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		struct bsv_prediction prediction;
+		struct bsv_spread a, b;
+		struct bsv_past p;
+
+		frames_behind_long_calls(&p, 80);
+		for (size_t i = 0; i < p.n_calls && !late; i++) /* they have all time */
+			p.calls[i].deadline += p.calls[i].model == A ? 500 * MS : 0;
+		for (size_t i = 0; i < p.n_calls && !late; i++)
+			p.calls[i].missed = false;
+		assert_true(bsv_predict(&prediction, &p, &change));
+		a = bsv_prediction_interval(&prediction, A, BSV_FIGURE_MISSED);
+		b = bsv_prediction_interval(&prediction, B, BSV_FIGURE_MISSED);
+		assert_true(a.median == (late ? 100 : 0));
+		assert_true(late ? a.low < 96.4 && a.high == 100 : a.high > 3.6 && a.high < 3.8 && a.low == 0);
+		assert_true(b.low == 0 && b.median == 0 && b.high == 0);
+		assert_string_equal(bsv_prediction_effect(&prediction, A, BSV_FIGURE_MISSED), "same");
+		bsv_prediction_fini(&prediction);
+		bsv_past_fini(&p);
+	}
+}
+
+/* In the recording too few calls of either app were served for a 99th percentile: how far a replay is off is not known. */
+static void an_interval_is_unknown_if_the_error_of_the_replay_is(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1, .without = true },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
+	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
+	struct bsv_prediction prediction;
+	struct bsv_spread s;
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, 2);
+	loop(&p, A, 40);
+	call(&p, B, MS, MS, 50 * MS, 0);
+	call(&p, B, 51 * MS, MS, 400 * MS, 0);
+	assert_true(bsv_past_chains(&p));
+	p.chains[1].ends = 2000 * MS; /* alone, B has hundreds of calls until then */
+	assert_true(bsv_predict(&prediction, &p, &change));
+	s = bsv_prediction_interval(&prediction, B, BSV_FIGURE_P99);
+	assert_true(s.median > 0);
+	assert_true(isnan(s.low) && isnan(s.high));
+	assert_string_equal(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P99), "cannot tell");
+	s = bsv_prediction_interval(&prediction, B, BSV_FIGURE_P50); /* A's is known */
+	assert_true(s.low <= s.median && s.median <= s.high);
+	bsv_prediction_fini(&prediction);
+	bsv_past_fini(&p);
+}
+
+/* All replays agree that B takes longer by a hundredth, or by as much again: the machine may differ by more than the former. */
+static void an_effect_is_told_only_if_the_intervals_do_not_overlap(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
+	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
+	static const struct {
+		int64_t more_ns;
+		const char *effect;
+	} cases[] = { { 0, "same" }, { 60 * US, "cannot tell" }, { 6 * MS, "more" }, { -5 * MS, "less" } };
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bsv_prediction prediction;
+
+		groups[B].run_ns = cases[i].more_ns;
+		assert_true(bsv_predict(&prediction, &p, &change));
+		for (int k = 0; i && k < BSV_DRAWS; k++)
+			assert_true((prediction.draws[1][k][B].p50_ns > prediction.draws[0][k][B].p50_ns) ==
+			            (cases[i].more_ns > 0));
+		assert_string_equal(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P50), cases[i].effect);
+		assert_string_equal(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P99), cases[i].effect);
+		bsv_prediction_fini(&prediction);
+	}
+	bsv_past_fini(&p);
+}
+
 /* ---- search ---- */
 
 static void the_front_is_what_no_other_beats(void **state)
@@ -570,6 +656,9 @@ int main(void)
 		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
+		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),
+		cmocka_unit_test(an_interval_is_unknown_if_the_error_of_the_replay_is),
+		cmocka_unit_test(an_effect_is_told_only_if_the_intervals_do_not_overlap),
 		cmocka_unit_test(the_front_is_what_no_other_beats),
 		cmocka_unit_test(threads_draw_what_one_would),
 		cmocka_unit_test(what_is_as_good_as_another_is_the_one_nearest_to_now),

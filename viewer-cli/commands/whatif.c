@@ -312,7 +312,8 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 	                "Low and high enclose the figures of %d replays (runs are drawn from those near in time, each "
 	                "model is up to 15 %% slower or faster, and threads wait for a cpu from not at all to three "
 	                "times as long), with a block bootstrap over time of each, and are further apart by the error "
-	                "of the replay. Latencies cover served executions only.",
+	                "of the replay. Missed deadlines are known no better than their number allows: none of 80 "
+	                "may be 3.7 %% of many. Latencies cover served executions only.",
 	                BSV_DRAWS);
 	if (t->past.delay_ns * 100 > t->past.run_ns * BUSY_PERCENT)
 		bsv_answer_note(a,
@@ -323,8 +324,10 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		                "will be used.",
 		                100 * t->past.delay_ns / t->past.run_ns);
 	bsv_answer_note(
-		a, "Effect: less or more, if all replays agree and the difference exceeds the error of the replay; "
-		   "otherwise the replay cannot tell.");
+		a,
+		"Effect: less or more, if all from low to high is below, or above, the recorded figure and what that "
+		"would be in other parts of the time (a block bootstrap); same, if the change changes the figure in no "
+		"replay; otherwise the replay cannot tell.");
 	bsv_answer_note(
 		a,
 		"Assumed: the time between checkpoints is the longest step of the model, measured when the model was "

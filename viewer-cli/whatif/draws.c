@@ -348,9 +348,14 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay
 
 /* ---- what comes of it ---- */
 
-static unsigned block_of(const struct draw *d, uint64_t at)
+static uint64_t block_length(const struct bsv_past *past)
 {
-	uint64_t block = at / d->block_ns;
+	return past->length / BSV_BLOCKS + 1;
+}
+
+static unsigned block_of(uint64_t block_ns, uint64_t at)
+{
+	uint64_t block = at / block_ns;
 
 	return block < BSV_BLOCKS ? (unsigned)block : BSV_BLOCKS - 1;
 }
@@ -367,13 +372,14 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 {
 	struct draw *d = arg;
 	uint32_t group = d->past->models[d->past->calls[call->tag].model].group;
-	unsigned block = block_of(d, call->at);
+	unsigned block = block_of(d->block_ns, call->at);
 	struct bsv_group_figures *f = &d->figures[group];
 
 	if (d->past->calls[call->tag].trial)
 		return;
 	f->n++;
 	f->missed += o->missed;
+	f->due += call->deadline != BSA_REPLAY_NEVER;
 	f->waited_ns += waited_ns(call->at, o->answered, call->deadline, o->fate == BSA_REPLAY_ANSWERED);
 	d->blocked[group].n[block]++;
 	d->blocked[group].missed[block] += o->missed;
@@ -388,7 +394,7 @@ static void lane_held(void *arg, const struct bsa_replay_call *call, uint32_t la
 
 	(void)lane;
 	d->figures[group].lane_ns += ended - began;
-	d->blocked[group].lane_ns[block_of(d, began)] += ended - began;
+	d->blocked[group].lane_ns[block_of(d->block_ns, began)] += ended - began;
 }
 
 static int by_number(const void *a, const void *b)
@@ -464,7 +470,7 @@ static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_ch
 		          .blocked = calloc(past->n_groups + 1, sizeof(*d.blocked)),
 		          .figures = ret,
 		          .seed = seed,
-		          .block_ns = past->length / BSV_BLOCKS + 1,
+		          .block_ns = block_length(past),
 		          .load = load_of(seed) };
 	struct bsa_replay_model *models = known_models(&d);
 	struct bsa_replay replay = { .rules = change ? change->rules : past->rules,
@@ -500,46 +506,69 @@ bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *chang
 	return played;
 }
 
+static bool estimate_noise(const struct bsv_past *past, const struct bsv_blocked *blocked, struct bsv_noise *ret)
+{
+	uint32_t *apps = calloc(past->n_groups + 1, sizeof(*apps));
+	bool done;
+
+	for (size_t i = 0; apps && i < past->n_groups; i++)
+		apps[i] = past->groups[i].app;
+	done = apps && bsv_noise_estimate(ret, blocked, apps, past->n_groups, past->n_apps);
+	free(apps);
+	return done;
+}
+
 bool bsv_draw_noise(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
                     struct bsv_group_figures *ret, struct bsv_noise *ret_noise)
 {
-	uint32_t *apps = calloc(past->n_groups + 1, sizeof(*apps));
 	struct bsv_blocked *blocked;
-	bool played;
+	bool done;
 
 	*ret_noise = (struct bsv_noise){ .groups = NULL };
-	played = draw_blocked(past, change, seed, ret, &blocked) && apps;
-	for (size_t i = 0; played && i < past->n_groups; i++)
-		apps[i] = past->groups[i].app;
-	if (played)
-		played = bsv_noise_estimate(ret_noise, blocked, apps, past->n_groups, past->n_apps);
+	done = draw_blocked(past, change, seed, ret, &blocked) && estimate_noise(past, blocked, ret_noise);
 	blocked_free(blocked, past->n_groups);
-	free(apps);
-	return played;
+	return done;
 }
 
-bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret)
+static bool block_recorded(const struct bsv_past *past, struct bsv_group_figures *ret, struct bsv_blocked *blocked)
 {
-	struct bsv_blocked *blocked = calloc(past->n_groups + 1, sizeof(*blocked));
-	bool all = blocked != NULL;
+	bool all = true;
 
-	memset(ret, 0, past->n_groups * sizeof(*ret));
 	for (size_t i = 0; all && i < past->n_calls; i++) {
 		const struct bsv_past_call *c = &past->calls[i];
 		uint32_t group = past->models[c->model].group;
+		unsigned block = block_of(block_length(past), c->submitted);
 
-		if (!c->imagined && c->run_ns != BSA_REPLAY_NEVER)
+		if (!c->imagined && c->run_ns != BSA_REPLAY_NEVER) {
 			ret[group].lane_ns += c->run_ns;
+			blocked[group].lane_ns[block] += c->run_ns;
+		}
 		if (c->trial || c->imagined)
 			continue;
 		ret[group].n++;
 		ret[group].missed += c->missed;
+		ret[group].due += c->deadline != BSA_REPLAY_NEVER;
 		ret[group].waited_ns += waited_ns(c->submitted, c->answered, c->deadline, c->served);
+		blocked[group].n[block]++;
+		blocked[group].missed[block] += c->missed;
 		if (c->served)
-			all = bsv_blocked_add(&blocked[group], 0, c->answered - c->submitted);
+			all = bsv_blocked_add(&blocked[group], block, c->answered - c->submitted);
 	}
+	return all;
+}
+
+bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret, struct bsv_noise *ret_noise)
+{
+	struct bsv_blocked *blocked = calloc(past->n_groups + 1, sizeof(*blocked));
+	bool done;
+
+	if (ret_noise)
+		*ret_noise = (struct bsv_noise){ .groups = NULL };
+	memset(ret, 0, past->n_groups * sizeof(*ret));
+	done = blocked && block_recorded(past, ret, blocked);
 	for (size_t i = 0; blocked && i < past->n_groups; i++)
 		conclude_group(&blocked[i], &ret[i]);
+	done = done && (!ret_noise || estimate_noise(past, blocked, ret_noise));
 	blocked_free(blocked, past->n_groups);
-	return all;
+	return done;
 }

@@ -30,7 +30,7 @@ struct bsv_whatif_change {
 };
 
 struct bsv_group_figures {
-	uint64_t n, missed;
+	uint64_t n, missed, due;          /* due: calls with a deadline */
 	uint64_t p50_ns, p99_ns, mean_ns; /* for calls that were served; BSA_REPLAY_NEVER: none was */
 	uint64_t served, lane_ns;
 	double waited_ns; /* by all, in all; who was not served waited until its deadline, at least */
@@ -47,7 +47,7 @@ bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *chang
 bool bsv_draw_noise(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
                     struct bsv_group_figures *ret, struct bsv_noise *ret_noise);
 
-/* The same figures of the recording itself. */
-bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret);
+/* The same figures of the recording itself; *ret_noise, unless NULL, as bsv_draw_noise fills it. */
+bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret, struct bsv_noise *ret_noise);
 
 #endif

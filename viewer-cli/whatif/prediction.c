@@ -11,6 +11,7 @@ enum {
 };
 
 #define LATENCY_MOST 1e18 /* ns: more is absurd */
+#define RARE 0.05         /* an interval has all shares of misses under which what was seen is no rarer than this */
 
 static_assert((int)BSV_DRAWS <= (int)BSV_SEEDS, "each replay has a seed of its own");
 
@@ -22,7 +23,7 @@ bool bsv_predict(struct bsv_prediction *ret, const struct bsv_past *past, const 
 	bool done;
 
 	*ret = (struct bsv_prediction){ .past = past, .recorded = calloc(n, sizeof(*ret->recorded)) };
-	done = ret->recorded && bsv_figures_recorded(past, ret->recorded);
+	done = ret->recorded && bsv_figures_recorded(past, ret->recorded, &ret->recorded_noise);
 	for (int i = 0; done && i < BSV_DRAWS; i++) {
 		ret->draws[0][i] = calloc(n, sizeof(***ret->draws));
 		ret->draws[1][i] = calloc(n, sizeof(***ret->draws));
@@ -39,6 +40,7 @@ void bsv_prediction_fini(struct bsv_prediction *p)
 		free(p->draws[1][i]);
 		bsv_noise_fini(&p->noise[i]);
 	}
+	bsv_noise_fini(&p->recorded_noise);
 	free(p->recorded);
 	*p = (struct bsv_prediction){ .past = NULL };
 }
@@ -115,16 +117,16 @@ static double error_of(const struct bsv_prediction *p, size_t i, enum bsv_figure
 	return is_latency(figure) ? fabs(log1p(got) - log1p(is)) : fabs(got - is);
 }
 
-/* Where too few calls of the group were served in the recording: the largest error of the other groups. */
+/* Where too few calls of the group were served in the recording: the largest error of the other groups. NAN: no group has one. */
 static double error_or_others(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
-	double error = error_of(p, i, figure), most = 0;
+	double error = error_of(p, i, figure);
 
 	if (!isnan(error) || figure == BSV_FIGURE_SHARE)
-		return isnan(error) ? 0 : error;
+		return error;
 	for (size_t k = 0; k < p->past->n_groups; k++)
-		most = fmax(most, error_of(p, k, figure)); /* fmax leaves out NAN */
-	return most;
+		error = fmax(error, error_of(p, k, figure)); /* fmax leaves out NAN */
+	return error;
 }
 
 static struct bsv_range range_of(const struct bsv_noise *noise, size_t i, enum bsv_figure figure)
@@ -141,44 +143,79 @@ static struct bsv_range range_of(const struct bsv_noise *noise, size_t i, enum b
 	}
 }
 
+/*
+ * Even if none of so many calls missed its deadline, or each did, the share of misses is only known to a few points: three in as many calls. Calls
+ * without a deadline cannot miss it.
+ */
+static struct bsv_range count_bounds(const struct bsv_group_figures *f)
+{
+	double seen = f->due ? 1 - pow(RARE, 1 / (double)f->due) : 0,
+	       due = f->n ? 100 * (double)f->due / (double)f->n : 0;
+
+	return (struct bsv_range){ .low = due * (1 - seen), .high = due * seen };
+}
+
+/* Both ends of @r are no closer to what they enclose than the number of calls in @f allows. */
+static struct bsv_range range_at_least(struct bsv_range r, enum bsv_figure figure, const struct bsv_group_figures *f)
+{
+	struct bsv_range least;
+
+	if (figure != BSV_FIGURE_MISSED)
+		return r;
+	least = count_bounds(f);
+	return (struct bsv_range){ fmin(r.low, least.low), fmax(r.high, least.high) };
+}
+
+/* The recorded figure, and what a block bootstrap over time makes of it. NAN: too few calls were served. */
+static struct bsv_range recorded_range(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	double is = bsv_prediction_recorded(p, i, figure);
+	struct bsv_range r = range_of(&p->recorded_noise, i, figure);
+
+	if (isnan(is))
+		return (struct bsv_range){ NAN, NAN };
+	return range_at_least((struct bsv_range){ fmin(is, r.low), fmax(is, r.high) }, figure, &p->recorded[i]);
+}
+
 struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
 	struct bsv_spread s = replays_of(p, 1, i, figure);
+	struct bsv_range all = { s.low, s.high };
 	double by = error_or_others(p, i, figure);
 
-	if (isnan(s.median))
-		return s;
+	if (isnan(s.median) || isnan(by))
+		return (struct bsv_spread){ NAN, s.median, NAN };
 	for (int k = 0; k < BSV_DRAWS; k++) {
 		struct bsv_range range = range_of(&p->noise[k], i, figure);
 
-		s.low = fmin(s.low, range.low);
-		s.high = fmax(s.high, range.high);
+		all.low = fmin(all.low, range.low);
+		all.high = fmax(all.high, range.high);
 	}
+	all = range_at_least(all, figure, &p->draws[1][0][i]);
 	if (is_latency(figure))
-		return (struct bsv_spread){ s.low * exp(-by), s.median, fmin(s.high * exp(by), LATENCY_MOST) };
-	return (struct bsv_spread){ fmax(s.low - by, 0), s.median, fmin(s.high + by, 100) };
+		return (struct bsv_spread){ all.low * exp(-by), s.median, fmin(all.high * exp(by), LATENCY_MOST) };
+	return (struct bsv_spread){ fmax(all.low - by, 0), s.median, fmin(all.high + by, 100) };
 }
 
-/* The differences draw by draw: the effect of the change alone. */
-static struct bsv_spread draws_difference(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+/* Do all replays have the very figure that they have without the change? */
+static bool is_same(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
-	double values[BSV_DRAWS];
-
 	for (unsigned k = 0; k < BSV_DRAWS; k++)
-		values[k] = draw_figure(p, 1, k, i, figure) - draw_figure(p, 0, k, i, figure);
-	return bsv_spread_of(values, BSV_DRAWS);
+		if (draw_figure(p, 1, k, i, figure) != draw_figure(p, 0, k, i, figure))
+			return false;
+	return true;
 }
 
 const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
-	struct bsv_spread d = draws_difference(p, i, figure), before = bsv_prediction_replayed(p, i, figure);
-	double off = fabs(before.median - bsv_prediction_recorded(p, i, figure));
+	struct bsv_spread after = bsv_prediction_interval(p, i, figure);
+	struct bsv_range before = recorded_range(p, i, figure);
 
-	if (isnan(d.median))
+	if (isnan(after.median) || isnan(bsv_prediction_replayed(p, i, figure).median))
 		return NULL;
-	if (d.low == 0 && d.high == 0)
+	if (is_same(p, i, figure))
 		return "same";
-	if ((d.low <= 0 && d.high >= 0) || isnan(off) || fabs(d.median) <= off)
-		return "cannot tell";
-	return d.median < 0 ? "less" : "more";
+	if (after.high < before.low)
+		return "less";
+	return after.low > before.high ? "more" : "cannot tell"; /* also if a bound is unknown */
 }

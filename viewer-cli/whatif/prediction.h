@@ -3,7 +3,9 @@
  *
  * INTERVAL  From the lowest to the highest bound of the block bootstraps over time of all replays (noise.h), and
  *           wider by how far the replay under the recorded rules is from what was recorded (of this group and figure): in points for
- *           shares of calls and of lane time, and by a factor for latencies.
+ *           shares of calls and of lane time, and by a factor for latencies. An interval of misses is no narrower than the number of calls
+ *           with a deadline allows. If no group tells how far the replay is off, the interval is unknown.
+ * EFFECT    Of one figure, the interval against the recorded figure, which has an interval of its own: a block bootstrap over time.
  */
 #ifndef BSV_WHATIF_PREDICTION_H
 #define BSV_WHATIF_PREDICTION_H
@@ -22,6 +24,7 @@ enum bsv_figure {
 struct bsv_prediction {
 	const struct bsv_past *past;
 	struct bsv_group_figures *recorded; /* owned */
+	struct bsv_noise recorded_noise;
 	struct bsv_group_figures
 		*draws[2][BSV_DRAWS];      /* owned; [0]: under the recorded rules, [1]: under the changed ones */
 	struct bsv_noise noise[BSV_DRAWS]; /* of the replays under the changed rules */
@@ -39,12 +42,12 @@ double bsv_prediction_recorded(const struct bsv_prediction *p, size_t i, enum bs
 /* Under the recorded rules: of the replays alone. */
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
-/* Under the changed rules: the median, and the interval. */
+/* Under the changed rules: the median, and the interval; its bounds are NAN if they are unknown. */
 struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
 /*
- * "less", "more" or "same" if all replays agree, and if the difference exceeds the error of the replay under the recorded rules; otherwise
- * "cannot tell". NULL: the figure is unknown.
+ * "less" or "more": the interval lies wholly below or above that of the recorded figure. "same": the change changes the figure in no replay.
+ * "cannot tell": otherwise. NULL: the figure is unknown.
  */
 const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
