@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "conformance/validate/validate.h"
+#include "options/narrow.h"
 #include "options/options.h"
 #include "random_inputs.h"
 #include "ways.h"
@@ -181,6 +182,7 @@ static bool has_ending(const char *name, const char *ending)
 static void print_line(enum verdict verdict, const char *name, const char *path, const char *reason)
 {
 	size_t n = strlen(path);
+	struct narrow fitted;
 
 	if (strncmp(reason, path, n) != 0) {
 		n = strlen(name);
@@ -188,8 +190,10 @@ static void print_line(enum verdict verdict, const char *name, const char *path,
 	}
 	if (strncmp(reason, path, n) == 0 && strncmp(reason + n, ": ", 2) == 0)
 		reason += n + 2;
+	narrow_begin(&fitted);
 	printf("%-7s %.*s%s%s\n", verdict_names[verdict], (int)(strrchr(name, '.') - name), name, *reason ? ": " : "",
 	       reason);
+	narrow_end(&fitted);
 	fflush(stdout);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "nnb/fmq.h"
+#include "options/narrow.h"
 #include "options/options.h"
 #include "queue.h"
 
@@ -280,7 +282,7 @@ static bool first_time(struct shown *shown, uint64_t inode)
 static void show_fd(const char *dir, const char *name, struct shown *shown)
 {
 	static const char memfd[] = "/memfd:" NNB_FMQ_MEMFD_NAME;
-	char path[300], target[64];
+	char path[64 + 1 + NAME_MAX + 1], target[64]; /* the directory, and a name in it */
 	struct look l;
 	struct stat st;
 	ssize_t n;
@@ -305,7 +307,7 @@ static void show_fd(const char *dir, const char *name, struct shown *shown)
 			snprintf(state, sizeof(state), "spoilt");
 		else
 			snprintf(state, sizeof(state), "%" PRIu64, unread / quantum);
-		printf("%4s %8" PRIu64 " %-6s %8" PRIu64 " %8" PRIu64 " %8s %12" PRIu64 " %8" PRIu32 " %8s %6s %6s\n",
+		printf("%4s\v%8" PRIu64 "\v%-6s\v%8" PRIu64 "\v%8" PRIu64 "\v%8s\v%12" PRIu64 "\v%8" PRIu32 "\v%8s\v%6s\v%6s\n",
 		       name, st.st_ino, synchronized ? "sync" : "unsync", quantum, l.room.ring_bytes / quantum, state,
 		       l.wr / quantum, (uint32_t)l.room.sleepers, awaited_bits(&l),
 		       cpu_name(l.room.cpu[NNB_FMQ_WRITER], writer), cpu_name(l.room.cpu[NNB_FMQ_READER], reader));
@@ -316,6 +318,7 @@ static void show_fd(const char *dir, const char *name, struct shown *shown)
 static int show_process(const char *pid)
 {
 	struct shown shown = { 0 };
+	struct narrow fitted;
 	struct dirent *e;
 	char path[64];
 	DIR *dir;
@@ -331,13 +334,15 @@ static int show_process(const char *pid)
 		        errno == ENOENT ? "there is none" : strerror(errno));
 		return INPUT;
 	}
-	printf("process %s:\n%4s %8s %-6s %8s %8s %8s %12s %8s %8s %6s %6s\n", pid, "fd", "inode", "kind", "element",
-	       "capacity", "unread", "written", "sleepers", "awaited", "wr cpu", "rd cpu");
+	narrow_begin(&fitted);
+	printf("process %s:\n%4s\v%8s\v%-6s\v%8s\v%8s\v%8s\v%12s\v%8s\v%8s\v%6s\v%6s\n", pid, "fd", "inode", "kind",
+	       "element", "capacity", "unread", "written", "sleepers", "awaited", "wr cpu", "rd cpu");
 	while ((e = readdir(dir)))
 		show_fd(path, e->d_name, &shown);
 	closedir(dir);
 	if (!shown.n)
 		printf("   none\n");
+	narrow_end(&fitted);
 	free(shown.inodes);
 	return DONE;
 }

@@ -1,4 +1,4 @@
-/* report_table.c -- the report for people: each column has one unit, in its header; a table without rows is left out. */
+/* report_table.c -- the report for people: each column has one unit, in its header; a table without rows is left out. \v: a cell (options/narrow.h). */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "options/narrow.h"
 #include "report.h"
 
 enum { BAR = 40 };
@@ -29,9 +30,9 @@ static double text_ms(uint64_t ns)
 static void text_percentile(struct load_distribution *d, unsigned permille, int width)
 {
 	if (d->n)
-		printf(" %*.1f", width, text_us(load_percentile(d, permille)));
+		printf("\v%*.1f", width, text_us(load_percentile(d, permille)));
 	else
-		printf(" %*s", width, "-");
+		printf("\v%*s", width, "-");
 }
 
 static void print_heading(const struct load_report *r)
@@ -53,8 +54,8 @@ static void print_latencies(const struct load_report *r)
 {
 	static const unsigned permilles[] = { 500, 900, 990, 1000 };
 
-	printf("\n" WHO " %-14s %-6s %-6s %10s %9s %9s %9s %9s %9s\n", "app", "stream", "model", "prio", "path",
-	       "executions", "per s", "p50 us", "p90 us", "p99 us", "max us");
+	printf("\n" WHO "\v%-14s\v%-6s\v%-6s\v%10s\v%9s\v%9s\v%9s\v%9s\v%9s\n", "app", "stream", "model", "prio",
+	       "path", "executions", "per s", "p50 us", "p90 us", "p99 us", "max us");
 	for (uint32_t i = 0; i < r->n_rows; i++) {
 		const struct load_row *row = &r->rows[i];
 		const char *slash = strrchr(row->stream->model, '/'); /* a file is shown without its directory */
@@ -63,7 +64,7 @@ static void print_latencies(const struct load_report *r)
 
 		snprintf(model, sizeof(model), "%s", slash ? slash + 1 : row->stream->model);
 		load_make_printable(model);
-		printf(WHO " %-14.14s %-6s %-6s %10" PRIu64 " %9.1f", WHOSE(row), model,
+		printf(WHO "\v%-14.14s\v%-6s\v%-6s\v%10" PRIu64 "\v%9.1f", WHOSE(row), model,
 		       load_priority_names[row->stream->priority], load_path_names[row->stream->path], n,
 		       row->seconds > 0 ? (double)n / row->seconds : 0);
 		for (size_t k = 0; k < sizeof(permilles) / sizeof(permilles[0]); k++)
@@ -85,12 +86,12 @@ static void print_deadlines(const struct load_report *r)
 		if (!row->stream->deadline_ns && !row->stream->period_ns)
 			continue;
 		if (!any)
-			printf("\n" WHO " %9s %7s %8s %9s %9s %8s %12s %12s\n", "app", "stream", "deadline", "late",
-			       "aborted", "predicted", "missed %", "skipped", "begun p99 us", "frame p99 us");
+			printf("\n" WHO "\v%9s\v%7s\v%8s\v%9s\v%9s\v%8s\v%12s\v%12s\n", "app", "stream", "deadline",
+			       "late", "aborted", "predicted", "missed %", "skipped", "begun p99 us", "frame p99 us");
 		any = true;
 		if (row->stream->deadline_ns)
 			load_time_text(deadline, row->stream->deadline_ns);
-		printf(WHO " %9s %7" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9.1f %8" PRIu64, WHOSE(row), deadline,
+		printf(WHO "\v%9s\v%7" PRIu64 "\v%8" PRIu64 "\v%9" PRIu64 "\v%9.1f\v%8" PRIu64, WHOSE(row), deadline,
 		       f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
 		       f->executions ? 100 * (double)missed / (double)f->executions : 0, f->skipped);
 		text_percentile(&f->start_late, 990, 12);
@@ -113,10 +114,10 @@ static void print_refusals(const struct load_report *r)
 		if (!transient && !persistent && !f->retries)
 			continue;
 		if (!any)
-			printf("\n" WHO " %16s %17s %11s %9s\n", "app", "stream", "missed transient",
+			printf("\n" WHO "\v%16s\v%17s\v%11s\v%9s\n", "app", "stream", "missed transient",
 			       "missed persistent", "tried again", "went well");
 		any = true;
-		printf(WHO " %16" PRIu64 " %17" PRIu64 " %11" PRIu64 " %9" PRIu64 "\n", WHOSE(row), transient,
+		printf(WHO "\v%16" PRIu64 "\v%17" PRIu64 "\v%11" PRIu64 "\v%9" PRIu64 "\n", WHOSE(row), transient,
 		       persistent, f->retries, f->recovered);
 	}
 }
@@ -132,14 +133,14 @@ static void print_bursts(const struct load_report *r)
 		if (row->stream->path != LOAD_BURST)
 			continue;
 		if (!any)
-			printf("\n" WHO " %8s %8s %8s %9s %12s %12s %11s %9s\n", "app", "stream", "bursts", "pools",
-			       "cold", "fallbacks", "cold p50 us", "warm p50 us", "polled ms", "sleeps");
+			printf("\n" WHO "\v%8s\v%8s\v%8s\v%9s\v%12s\v%12s\v%11s\v%9s\n", "app", "stream", "bursts",
+			       "pools", "cold", "fallbacks", "cold p50 us", "warm p50 us", "polled ms", "sleeps");
 		any = true;
-		printf(WHO " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %9" PRIu64, WHOSE(row), f->bursts, f->pools,
+		printf(WHO "\v%8" PRIu64 "\v%8" PRIu64 "\v%8" PRIu64 "\v%9" PRIu64, WHOSE(row), f->bursts, f->pools,
 		       f->cold.n, f->fallbacks);
 		text_percentile(&f->cold, 500, 12);
 		text_percentile(&f->warm, 500, 12);
-		printf(" %11.1f %9" PRIu64 "\n", (double)f->spun_ns / 1e6, f->wakeups);
+		printf("\v%11.1f\v%9" PRIu64 "\n", (double)f->spun_ns / 1e6, f->wakeups);
 	}
 }
 
@@ -156,12 +157,12 @@ static void print_states(const struct load_report *r)
 		if (!row->stream->state)
 			continue;
 		if (!any)
-			printf("\n" WHO " %8s %8s %9s %7s %10s %10s %16s\n", "app", "stream", "state", "buffers",
+			printf("\n" WHO "\v%8s\v%8s\v%9s\v%7s\v%10s\v%10s\v%16s\n", "app", "stream", "state", "buffers",
 			       "fell back", "resets", "steps", "copied ms", "digest");
 		any = true;
 		if (load_report_digest(row))
 			snprintf(digest, sizeof(digest), "%016" PRIx64, load_report_digest(row));
-		printf(WHO " %8s %8" PRIu64 " %9" PRIu64 " %7" PRIu64 " %10" PRIu64 " %10.1f %16s\n", WHOSE(row),
+		printf(WHO "\v%8s\v%8" PRIu64 "\v%9" PRIu64 "\v%7" PRIu64 "\v%10" PRIu64 "\v%10.1f\v%16s\n", WHOSE(row),
 		       load_keeping_names[row->stream->state], f->state_buffers, f->state_fallen, f->state_resets,
 		       f->sequence.steps, text_ms(f->state_copy_ns), digest);
 	}
@@ -178,12 +179,12 @@ static void print_timings(const struct load_report *r)
 		if (!f->on_device.n)
 			continue;
 		if (!any)
-			printf("\n" WHO " %14s %14s %14s %14s\n", "app", "stream", "device p50 us", "device p99 us",
+			printf("\n" WHO "\v%14s\v%14s\v%14s\v%14s\n", "app", "stream", "device p50 us", "device p99 us",
 			       "driver p50 us", "driver p99 us");
 		any = true;
-		printf(WHO " %14.1f %14.1f %14.1f %14.1f\n", WHOSE(row), text_us(load_percentile(&f->on_device, 500)),
-		       text_us(load_percentile(&f->on_device, 990)), text_us(load_percentile(&f->in_driver, 500)),
-		       text_us(load_percentile(&f->in_driver, 990)));
+		printf(WHO "\v%14.1f\v%14.1f\v%14.1f\v%14.1f\n", WHOSE(row),
+		       text_us(load_percentile(&f->on_device, 500)), text_us(load_percentile(&f->on_device, 990)),
+		       text_us(load_percentile(&f->in_driver, 500)), text_us(load_percentile(&f->in_driver, 990)));
 	}
 }
 
@@ -191,8 +192,8 @@ static void print_shares(const struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;
 
-	printf("\n%-14s %8s %8s %12s %12s %10s  %s\n", "app", "pid", "known as", "executions %", "device %", "cpu ms",
-	       "end");
+	printf("\n%-14s\v%8s\v%8s\v%12s\v%12s\v%10s \v%s\n", "app", "pid", "known as", "executions %", "device %",
+	       "cpu ms", "end");
 	for (uint32_t i = 0; i < s->n_apps; i++) {
 		const struct load_process *p = &r->session->processes[i];
 		struct load_share share = load_report_share(r, &s->apps[i]);
@@ -200,7 +201,7 @@ static void print_shares(const struct load_report *r)
 
 		if (r->device_known)
 			snprintf(device, sizeof(device), "%.1f", 100 * share.of_device);
-		printf("%-14.14s %8d %8" PRIu32 " %12.1f %12s %10.1f  %s\n", s->apps[i].name, (int)p->pid,
+		printf("%-14.14s\v%8d\v%8" PRIu32 "\v%12.1f\v%12s\v%10.1f \v%s\n", s->apps[i].name, (int)p->pid,
 		       p->board->service.app, 100 * share.of_executions, device,
 		       (double)(p->usage.ru_utime.tv_sec + p->usage.ru_stime.tv_sec) * 1e3 +
 		               (double)(p->usage.ru_utime.tv_usec + p->usage.ru_stime.tv_usec) / 1e3,
@@ -213,8 +214,8 @@ static void print_received(const struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;
 
-	printf("\n%-14s %10s %11s %11s %7s %11s %15s %9s %9s\n", "app", "lane runs", "received ms", "entitled ms",
-	       "ratio", "max lag ms", "longest wait ms", "preempted", "restarted");
+	printf("\n%-14s\v%10s\v%11s\v%11s\v%7s\v%11s\v%15s\v%9s\v%9s\n", "app", "lane runs", "received ms",
+	       "entitled ms", "ratio", "max lag ms", "longest wait ms", "preempted", "restarted");
 	for (uint32_t i = 0; i < s->n_apps; i++) {
 		struct load_received got = load_report_received(r, i);
 		const struct nnb_app_counts *c = &got.counts;
@@ -223,12 +224,12 @@ static void print_received(const struct load_report *r)
 		if (got.n_apps && got.first != i)
 			continue;
 		if (!got.n_apps) {
-			printf("%-14.14s %10s\n", s->apps[i].name, "-");
+			printf("%-14.14s\v%10s\n", s->apps[i].name, "-");
 			continue;
 		}
 		if (c->entitled_ns)
 			snprintf(ratio, sizeof(ratio), "%.3f", got.ratio);
-		printf("%-14.14s %10" PRIu64 " %11.1f %11.1f %7s %11.3f %15.3f %9" PRIu64 " %9" PRIu64 "\n",
+		printf("%-14.14s\v%10" PRIu64 "\v%11.1f\v%11.1f\v%7s\v%11.3f\v%15.3f\v%9" PRIu64 "\v%9" PRIu64 "\n",
 		       s->apps[i].name, c->executions, text_ms(c->received_ns), text_ms(c->entitled_ns), ratio,
 		       (double)c->max_lag_ns / 1e6, text_ms(c->longest_wait_ns), c->preemptions, c->restarts);
 	}
@@ -299,6 +300,9 @@ static void print_histogram(const struct load_row *row)
 
 int load_report_table(const struct load_report *r)
 {
+	struct narrow n;
+
+	narrow_begin(&n);
 	print_heading(r);
 	print_latencies(r);
 	print_deadlines(r);
@@ -313,5 +317,6 @@ int load_report_table(const struct load_report *r)
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].all->n)
 			print_histogram(&r->rows[i]);
+	narrow_end(&n);
 	return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }

@@ -18,6 +18,7 @@
 
 #include "nnb/client.h"
 #include "nnb/service.h"
+#include "options/narrow.h"
 #include "options/options.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
@@ -361,13 +362,13 @@ static int clients_serve(const struct options *o)
 
 /* ---- the status of a running service ---- */
 
-/* Print a number, or "none". */
+/* Print a number, or "none", as the next cell (options/narrow.h). */
 static void print_limit(uint64_t n)
 {
 	if (n >= UINT64_MAX / 2)
-		printf(" %14s", "none");
+		printf("\v%14s", "none");
 	else
-		printf(" %14" PRIu64, n);
+		printf("\v%14" PRIu64, n);
 }
 
 /* Print the limits of the machine, and their use. */
@@ -381,10 +382,10 @@ static void print_budgets(const struct nnb_service_counts *n)
 		     { "memory", &n->memory },
 		     { "threads", &n->threads } };
 
-	printf("\n%-14s %14s %14s %14s %14s %14s\n", "of the machine", "all apps", "this app", "an app's limit",
+	printf("\n%-14s\v%14s\v%14s\v%14s\v%14s\v%14s\n", "of the machine", "all apps", "this app", "an app's limit",
 	       "guaranteed", "the machine's");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		printf("%-14s %14" PRIu64 " %14" PRIu64, rows[i].what, rows[i].is->all, rows[i].is->app);
+		printf("%-14s\v%14" PRIu64 "\v%14" PRIu64, rows[i].what, rows[i].is->all, rows[i].is->app);
 		print_limit(rows[i].is->most);
 		print_limit(rows[i].is->guaranteed);
 		print_limit(rows[i].is->limit);
@@ -441,9 +442,9 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 	       n->performance_held ? "kept fast by bursts" : "at rest");
 	printf("policy %s, %u lane%s, preempt %s, deadline %s\n\n", name_of(info->policy, policies), info->lanes,
 	       info->lanes == 1 ? "" : "s", name_of(info->preempt, preemptions), name_of(info->deadlines, deadlines));
-	printf("%-12s %14s %14s %14s\n", "now", "all apps", "this app", "an app's limit");
+	printf("%-12s\v%14s\v%14s\v%14s\n", "now", "all apps", "this app", "an app's limit");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		printf("%-12s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
+		printf("%-12s\v%14" PRIu64 "\v%14" PRIu64 "\v%14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
 		       rows[i].limit);
 	print_budgets(n);
 	printf("\nso far: %" PRIu64 " burst requests (%" PRIu64 " malformed), %" PRIu64 " slot lookups (%" PRIu64
@@ -456,15 +457,15 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 /* Print the lane time of apps. */
 static void print_apps(const struct nnb_app_counts *apps, uint32_t shown, uint32_t n)
 {
-	printf("\n%-12s %12s %10s %10s %10s %10s %12s %12s %9s %9s\n", "app", "executions", "preempted",
+	printf("\n%-12s\v%12s\v%10s\v%10s\v%10s\v%10s\v%12s\v%12s\v%9s\v%9s\n", "app", "executions", "preempted",
 	       "missed:", "missed:", "late", "received", "entitled", "lag", "wait");
-	printf("%-12s %12s %10s %10s %10s %10s %12s %12s %9s %9s\n", "", "", "", "transient", "persistent", "",
+	printf("%-12s\v%12s\v%10s\v%10s\v%10s\v%10s\v%12s\v%12s\v%9s\v%9s\n", "", "", "", "transient", "persistent", "",
 	       "contended ms", "contended ms", "most ms", "most ms");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct nnb_app_counts *a = &apps[i];
 
-		printf("%-12u %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
-		       " %12.3f %12.3f %9.3f %9.3f\n",
+		printf("%-12u\v%12" PRIu64 "\v%10" PRIu64 "\v%10" PRIu64 "\v%10" PRIu64 "\v%10" PRIu64
+		       "\v%12.3f\v%12.3f\v%9.3f\v%9.3f\n",
 		       a->app, a->executions, a->preemptions, a->missed_transient, a->missed_persistent, a->late,
 		       (double)a->received_ns / 1e6, (double)a->entitled_ns / 1e6, (double)a->max_lag_ns / 1e6,
 		       (double)a->longest_wait_ns / 1e6);
@@ -489,8 +490,12 @@ static int tell_status(const struct options *o)
 			if (o->metrics) {
 				print_metrics(&counts);
 			} else {
+				struct narrow fitted;
+
+				narrow_begin(&fitted);
 				print_counts(nnb_client_info(client), &counts);
 				print_apps(apps, n < APPS_SHOWN ? n : APPS_SHOWN, n);
+				narrow_end(&fitted);
 			}
 			status = DONE;
 		}

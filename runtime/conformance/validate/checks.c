@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options/narrow.h"
+
 enum { SHOWN = 3, TEXT = 512 }; /* number of failed rows of a check that are printed in full */
 
 struct check {
@@ -127,7 +129,9 @@ static bool is_skipped(const struct check *k)
 void checks_end(struct checks *c)
 {
 	const struct check *k = current_check(c);
+	struct narrow fitted;
 
+	narrow_begin(&fitted);
 	if (is_failed(k)) {
 		printf("FAILED  %s %s: %s: %u of %u rows\n", k->suite, k->rule, k->name, k->failed, k->rows);
 		for (unsigned i = 0; i < k->failed && i < SHOWN; i++)
@@ -138,6 +142,7 @@ void checks_end(struct checks *c)
 	} else if (!c->quiet) {
 		printf("passed  %s %s: %s: %u row%s\n", k->suite, k->rule, k->name, k->rows, k->rows == 1 ? "" : "s");
 	}
+	narrow_end(&fitted);
 	fflush(stdout);
 }
 

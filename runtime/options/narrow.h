@@ -1,0 +1,31 @@
+/*
+ * narrow.h -- what a program prints, in lines that a terminal has room for.
+ *
+ * A table is printed as lines whose cells are separated by NARROW_CELL instead of a blank. Where the terminal is narrower than the table, the table
+ * is printed in parts below each other: each has the first cell of every line, and as many of the other columns as there is room for. Other lines
+ * are broken between words. In a file or a pipe every line stays whole.
+ */
+#ifndef NNB_OPTIONS_NARROW_H
+#define NNB_OPTIONS_NARROW_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define NARROW_CELL "\v"
+
+struct narrow {
+	FILE *before; /* the standard output meanwhile */
+	char *text;
+	size_t bytes;
+};
+
+/* Keep what is printed to the standard output, until narrow_end. Without memory, the lines are printed as they come. */
+void narrow_begin(struct narrow *n);
+
+/* Print what was kept, as the standard output has room for. */
+void narrow_end(struct narrow *n);
+
+/* Print @text, lines of @bytes in all, in @width columns; 0: any number. Each line ends with a line end. */
+void narrow_print(FILE *to, const char *text, size_t bytes, size_t width);
+
+#endif
