@@ -39,6 +39,14 @@ static void rows_in_memory_come_back(void **state)
 		assert_int_equal(bsv_rows_step(r, &err), 1);
 	assert_int_equal(bsv_rows_peek(r, &err), 0);
 	assert_int_equal(bsv_rows_step(r, &err), 0);
+	assert_int_equal(bsv_rows_beyond(r, 5), 5); /* counted no further */
+	for (int limit = 999; limit <= 1001; limit++) {
+		bsv_rows_again(r);
+		bsv_rows_limit(r, (size_t)limit);
+		while (bsv_rows_step(r, &err) > 0)
+			;
+		assert_int_equal(bsv_rows_beyond(r, 5), limit == 999);
+	}
 	bsv_rows_free(r);
 	bsv_rows_free(NULL);
 }

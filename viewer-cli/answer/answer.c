@@ -13,12 +13,13 @@
 
 #include "answer/pager.h"
 #include "base/nearest.h"
+#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "render/render.h"
 #include "render/scale.h"
 
-enum { MOST_PARTS = 16, MOST_NOTES = 32, MOST_RULES = 256 };
+enum { MOST_PARTS = 16, MOST_NOTES = 32, MOST_RULES = 256, BEYOND_MOST = 100000 };
 
 struct part {
 	const char *name, *title;
@@ -200,7 +201,7 @@ static int parts_query(struct bsv_answer *a, struct part *parts, size_t n, struc
 
 		if (r < 0)
 			return r;
-		bsv_rows_limit(p->rows, i == 0 && a->call->asked.limit ? a->call->asked.limit : a->call->most);
+		bsv_rows_limit(p->rows, a->call->asked.limit ? a->call->asked.limit : a->call->most);
 		r = bsv_rows_peek(p->rows, err);
 		if (r < 0)
 			return r;
@@ -286,6 +287,17 @@ static void print_text(FILE *to, const struct bsv_screen *s, int paint, const ch
 	free(shown);
 }
 
+/* Counting rows that are not printed must not take longer than printing would. */
+static void print_beyond(FILE *to, const struct bsv_screen *s, struct bsv_rows *rows)
+{
+	size_t n = bsv_rows_beyond(rows, BEYOND_MOST);
+	char count[BSV_COUNT_MAX];
+
+	if (n)
+		fprintf(to, "%s(%s%s more %s)%s\n", bsv_paint_on(s, BSV_FAINT), n == BEYOND_MOST ? "at least " : "",
+		        bsv_count(count, n), bsv_plural(n, "row", "rows"), bsv_paint_off(s, BSV_FAINT));
+}
+
 static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *parts, size_t n, bool named,
                        struct bsa_err *err)
 {
@@ -304,6 +316,7 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, err);
 		if (r < 0)
 			return r;
+		print_beyond(to, s, parts[i].rows);
 	}
 	return 0;
 }
@@ -487,7 +500,7 @@ static void show_sql(const struct bsv_answer *a, const struct part *parts, size_
 		printf("%s-- part %s%s\n", more ? "\n" : "", parts[i].name, sql ? "" : " is not of one query");
 		if (sql)
 			printf("%.*s;\n", (int)length, sql);
-		if (sql && i == 0 && a->call->asked.limit)
+		if (sql && a->call->asked.limit)
 			printf("-- of this, the first %u\n", a->call->asked.limit);
 		more = true;
 	}

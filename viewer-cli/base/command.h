@@ -75,7 +75,7 @@ struct bsv_asked {
 	bool show_sql, no_pager, verdict, csv_safe;
 	const char *part, *where;     /* NULL: not given */
 	struct bsv_quantity from, to; /* times since the first event of the recording */
-	unsigned limit;               /* number of rows of the first part; 0: not given */
+	unsigned limit;               /* number of rows of each part; 0: not given */
 };
 
 struct bsv_call {

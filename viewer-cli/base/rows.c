@@ -243,6 +243,19 @@ void bsv_rows_limit(struct bsv_rows *r, size_t most)
 	r->most = most;
 }
 
+size_t bsv_rows_beyond(struct bsv_rows *r, size_t most)
+{
+	size_t limit = r->most, n = 0;
+
+	if (!limit || r->row < limit)
+		return 0;
+	r->most = 0;
+	while (n < most && rows_next(r, NULL) > 0)
+		n++;
+	r->most = limit;
+	return n;
+}
+
 void bsv_rows_again(struct bsv_rows *r)
 {
 	r->row = 0;

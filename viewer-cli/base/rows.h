@@ -52,6 +52,9 @@ int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err);
 /* Return at most @most rows; 0: no limit. */
 void bsv_rows_limit(struct bsv_rows *r, size_t most);
 
+/* How many more rows there are beyond that limit, when the last one within it was returned: counted up to @most. Moves past them. */
+size_t bsv_rows_beyond(struct bsv_rows *r, size_t most);
+
 /* Begin again at the first row. No cell may have been appended since the first step. */
 void bsv_rows_again(struct bsv_rows *r);
 

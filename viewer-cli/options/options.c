@@ -51,7 +51,7 @@ static const struct {
 	  { .name = "limit",
 	    .kind = BSV_NUMBER,
 	    .argument = "N",
-	    .says = "print at most this many rows of the first table",
+	    .says = "print at most this many rows of each table, and how many more there are",
 	    .offset = offsetof(struct bsv_asked, limit),
 	    .least = 1,
 	    .most = 1000000000 } },
