@@ -121,8 +121,15 @@ step 0 --slo "$tmp/base.slo" --baseline "$good" "$good" || wrong 'it is no worse
 
 # ---- diff ----
 
-"$burstscope" diff --verdict "$good" "$good" >"$tmp/out" || wrong "a recording differs from itself: $(cat "$tmp/out")"
-grep -q '^Changes: none; .*not distinguishable' "$tmp/out" || wrong "it does not say so: $(head -n 1 "$tmp/out")"
+# A recording of a few seconds on a busy machine can be too short for some test to show even a large change: then the verdict is cannot tell, and not pass.
+is=0
+"$burstscope" diff --verdict "$good" "$good" >"$tmp/out" || is=$?
+case $is in
+0) says='^Changes: none; .*not distinguishable' ;;
+3) says='^Changes: 0 worse, 0 better, .* cannot tell' ;;
+*) wrong "a recording differs from itself: $(cat "$tmp/out")" ;;
+esac
+grep -q "$says" "$tmp/out" || wrong "it does not say so: $(head -n 1 "$tmp/out")"
 "$burstscope" diff "$good" "$bad" >"$tmp/out"
 grep -Eq '^policy +fair +fifo' "$tmp/out" || wrong "the policies are not told: $(cat "$tmp/out")"
 # Mix and speed of the groups sum to the change of the mean. (test_stats has the phases.)

@@ -531,14 +531,14 @@ static bool may_have_changed(const struct test *t, double alike_level)
 }
 
 /*
- * Is the error so large that the test could not have told a large change from none? Where the executions of A and B hardly differ, a large change is not in
- * doubt. Tests of cpu time are for small changes: large ones show in latencies.
+ * True if even a large change (beyond the margin) would not have been significant. Where the executions of A and B hardly differ, a large change is not in
+ * doubt; that only their percentiles or shares are near each other says nothing then. Tests of cpu time are for small changes: large ones show in latencies.
  */
 static bool is_blind(const struct test *t, double level)
 {
 	double reach = bsv_contrast_reach(&t->contrast, level), by = t->contrast.by;
 
-	if (t->negligible || t->computing || fabs(t->change->by) < t->least)
+	if (t->negligible || t->computing)
 		return false;
 	if (t->share)
 		return change_of(t, by + reach) >= BSV_LARGE_SHARE || change_of(t, by - reach) <= -BSV_LARGE_SHARE;

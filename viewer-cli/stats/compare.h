@@ -9,7 +9,7 @@
  *              side, the error is that of the block bootstrap within them, and the effect of the machine alone is assumed: @margin.
  * LOAD         A change counts only if it exceeds what a busier machine may explain (@slower). A change that would count on equally busy machines is
  *              uncertain, not "no change".
- * POWER        Where executions differ, "no change" is reported only if the error is small enough that a large change would have shown.
+ * POWER        Unless the executions hardly differ, "no change" is reported only if the error is small enough that a large change would have shown.
  * HOLES        A change counts only if it holds whatever the hidden executions were like. Where a loss touches a group, "no change" is not reported.
  * ATTRIBUTION  The means of the phases over executions near the percentile that changed; they add up to the change. Not tested.
  */
@@ -28,8 +28,9 @@ enum {
 
 #define BSV_NEGLIGIBLE 0.147 /* effects below this are negligible: Romano et al., 2006 */
 #define BSV_ALPHA 0.05
-#define BSV_LARGE_FACTOR 2  /* of latencies, */
-#define BSV_LARGE_SHARE 0.5 /* and of shares: a change that a test must be able to tell from none */
+/* Changes that a test must be able to tell from none: of latencies, a factor beyond the margin; of shares, 0.5 are 50 percentage points. */
+#define BSV_LARGE_FACTOR 2
+#define BSV_LARGE_SHARE 0.5
 
 enum bsv_tested { BSV_P10, BSV_P50, BSV_P99, BSV_LATENCIES };
 
