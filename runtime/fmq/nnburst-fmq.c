@@ -307,7 +307,8 @@ static void show_fd(const char *dir, const char *name, struct shown *shown)
 			snprintf(state, sizeof(state), "spoilt");
 		else
 			snprintf(state, sizeof(state), "%" PRIu64, unread / quantum);
-		printf("%4s\v%8" PRIu64 "\v%-6s\v%8" PRIu64 "\v%8" PRIu64 "\v%8s\v%12" PRIu64 "\v%8" PRIu32 "\v%8s\v%6s\v%6s\n",
+		printf("%4s\v%8" PRIu64 "\v%-6s\v%8" PRIu64 "\v%8" PRIu64 "\v%8s\v%12" PRIu64 "\v%8" PRIu32
+		       "\v%8s\v%6s\v%6s\n",
 		       name, st.st_ino, synchronized ? "sync" : "unsync", quantum, l.room.ring_bytes / quantum, state,
 		       l.wr / quantum, (uint32_t)l.room.sleepers, awaited_bits(&l),
 		       cpu_name(l.room.cpu[NNB_FMQ_WRITER], writer), cpu_name(l.room.cpu[NNB_FMQ_READER], reader));
