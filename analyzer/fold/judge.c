@@ -476,13 +476,15 @@ static bool says_missed(const struct bsa_exec *x)
 }
 
 /*
- * The recording ended after the deadline of @x, and @x was still under way then: whatever its answer will be, it is late. Not where
- * summaries are recorded, because the one of @x may have been about to be written.
+ * The recording ended after the deadline of @x, and @x was still under way then: if it succeeds, it is late. Not if it has failed
+ * already, and not where summaries are recorded, because the one of @x may have been about to be written.
  */
 static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	return f->finished && !x->evicted && !f->options.horizon_ns && x->fact.deadline && x->fact.deadline < f->now &&
-	       !has_boundary(x, last_of(x)) && is_open(f, x);
+	bool failed = x->fact.status != BSA_STATUS_NONE && x->fact.status != BSA_STATUS_UNKNOWN;
+
+	return !failed && f->finished && !x->evicted && !f->options.horizon_ns && x->fact.deadline &&
+	       x->fact.deadline < f->now && !has_boundary(x, last_of(x)) && is_open(f, x);
 }
 
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)

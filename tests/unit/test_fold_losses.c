@@ -540,6 +540,8 @@ static void who_is_under_way_past_a_deadline_at_the_end_has_missed_it(void **sta
 		{ "it runs", HERE ASKED ENQUEUE DISPATCH LATER, "execution id=3:1 quality=open miss=late lateness=-" },
 		{ "it is answered, and the app does not have the answer", HERE ASKED RAN ANSWER LATER,
 		  "execution id=3:1 quality=open miss=late lateness=-" },
+		{ "it failed, and the app does not have the answer", HERE ASKED REFUSED LATER,
+		  "execution id=3:1 quality=open miss=none lateness=0 status=2" },
 		{ "its deadline is after the end of the recording",
 		  HERE HELD ASKED ENQUEUE "8999 client_disconnect conn=9\n",
 		  "execution id=3:1 quality=open deadline=9000 miss=none lateness=0" },
