@@ -129,7 +129,8 @@ static int read_machine(struct pass *p, struct bsa_err *err)
 			return bsa_fail(err, BSA_E_ENV, "there is no memory left for the trace of a kernel");
 		}
 		r = bsa_kernel_read(found[i], clock, machine_take, p->machine, &why);
-		if (r > 0 || (r < 0 && machine_has_any(p->machine))) /* what was read of a cut one holds */
+		if (r > 0 ||
+		    (r < 0 && machine_has_any(p->machine))) /* the part of a cut trace that was read is valid */
 			p->n_kernels++;
 	}
 	bsa_kernel_free(found, n);

@@ -67,8 +67,8 @@ struct bsa_importer {
 	unsigned group, unchecked;
 	bool blind; /* bsa_importer_options.unchecked */
 	struct renumbered renumbered;
-	struct services *services; /* of that group. Owned */
-	struct users *user_check;  /* likewise */
+	struct services *services; /* the services of that group. Owned */
+	struct users *user_check;  /* the users of that group. Owned */
 	uint32_t service_uid;      /* named by the caller; USERS_UNKNOWN: none */
 	struct bsa_err refusal;    /* warning about a possible impostor: printed unless a second pass follows */
 	bool refused;

@@ -20,7 +20,7 @@ struct spans {
 	size_t n, room;
 };
 
-/* Which thread a cpu runs from that time on. */
+/* The thread that a cpu runs from a time on. */
 struct turn {
 	uint64_t from;
 	uint32_t tid;
@@ -163,7 +163,7 @@ static struct thread *find_thread(struct machine *m, uint32_t tid, uint64_t at)
 	t->next = m->all_threads;
 	m->all_threads = t;
 	bsa_table_add(&m->threads, &t->entry, tid);
-	m->n_entries += 4; /* it is larger than others */
+	m->n_entries += 4; /* a thread takes the memory of four entries */
 	return t;
 }
 
@@ -238,7 +238,7 @@ static void take_frequency(struct machine *m, struct cpu *c, const struct bsa_ke
 	c->khz = e->number;
 }
 
-/* What was lost may have been anything: nothing of before holds any more. */
+/* The lost records may be any switches: forget what ran before. */
 static bool take_lost(struct machine *m, const struct bsa_kernel_event *e)
 {
 	bool done = add_span(m, &m->lost, e->began, e->at);
@@ -266,7 +266,7 @@ bool machine_take(void *ctx, const struct bsa_kernel_event *e)
 	if (e->kind != BSA_KERNEL_LOST && !c)
 		return true; /* no such cpu */
 	if (e->at < m->last)
-		return true; /* it is out of order, and cannot be */
+		return true; /* records in order cannot have that time: ignore this one */
 	switch (e->kind) {
 	case BSA_KERNEL_SWITCH:
 		done = take_switch(m, c, e);
@@ -370,7 +370,8 @@ static void first_candidates(const struct machine *m, struct burst *b, uint64_t 
 		uint32_t tid = thread_on(&m->cpus[i], at);
 
 		if (tid == TID_UNKNOWN || b->n_candidates == CANDIDATES) {
-			b->n_candidates = 0; /* it may be one of others: wait for a time when all cpus are known */
+			b->n_candidates =
+				0; /* the thread may be another one: wait for a time when all cpus are known */
 			return;
 		}
 		if (tid)

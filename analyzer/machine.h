@@ -1,5 +1,5 @@
 /*
- * machine.h -- what the machine's cpus did, of a kernel's trace, and what of it an execution was due to.
+ * machine.h -- the work of the machine's cpus, from a kernel's trace, and the part of it that delayed an execution.
  *
  * WHAT FOR     The service reads how long its threads were ready and on no cpu, and says so in delays[]. Where a kernel's trace covers an
  *              execution of a burst, the same is summed up of it: the times from when the thread was woken, or was taken off a cpu
@@ -27,7 +27,7 @@ struct machine_state {
 	uint64_t khz;          /* 0: unknown */
 	uint32_t cpu, tid;
 	enum machine_did did;
-	const char *name; /* of the thread or the interrupt; untrusted. Borrowed for the call */
+	const char *name; /* name of the thread or the interrupt; untrusted. Borrowed for the call */
 };
 
 /* @told may be NULL. NULL: no memory. */

@@ -32,7 +32,7 @@ enum { READERS_MAX = 4 };
 
 struct reader {
 	struct bsa_decode *d;
-	struct bsa_graph *graph; /* either graph or quick is set */
+	struct bsa_graph *graph; /* set unless quick is */
 	struct bsa_quick *quick;
 	struct bsa_counts *counts; /* one for each input */
 	struct bsa_ring ring;

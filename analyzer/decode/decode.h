@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What alone was asked for when a trace was recorded. All 0: everything. */
+/* The app and the processes that a recording was limited to. All 0: it was not limited. */
 struct bsa_scoped {
 	char app[64]; /* name or uid; "": any */
 	uint32_t pid, service;

@@ -535,7 +535,7 @@ static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		/* Trace files may be overwritten, which does not change the time of a trace's directory. */
 		if (!p->is_trace && !has_changed(f, p))
 			return 0;
-		watch_place(f, p); /* it may be there now */
+		watch_place(f, p); /* the directory may exist by now */
 	}
 	if (p->is_trace)
 		f->traces[p->trace].metadata_grown = true;

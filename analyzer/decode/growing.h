@@ -16,7 +16,7 @@ int bsa_growing_open(struct bsa_growing *g, const char *directory, uint64_t sett
                      struct bsa_err *err);
 void bsa_growing_close(struct bsa_growing *g);
 
-/* These are as in follow.h. */
+/* The next functions are as in follow.h. */
 int bsa_growing_look(struct bsa_growing *g, uint64_t now, struct bsa_err *err);
 int bsa_growing_next(struct bsa_growing *g, const struct bsa_event **ret, struct bsa_err *err);
 uint64_t bsa_growing_until(const struct bsa_growing *g);

@@ -187,7 +187,7 @@ static void take_loss(struct reading *r, const bt_clock_snapshot *from, const bt
 	r->enough = !r->each(r->ctx, &e);
 }
 
-/* Of a loss without a time nothing can be told: the trace covers no more than what was before. */
+/* A loss without a time may be of any time: the trace covers nothing after the records before it. */
 static void take_lost_events(struct reading *r, const bt_message *message)
 {
 	const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);

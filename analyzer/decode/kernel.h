@@ -28,9 +28,9 @@ struct bsa_kernel_event {
 	uint64_t number;
 	uint32_t cpu;
 	uint32_t tid, next; /* tid 0: the cpu's idle thread */
-	bool runnable;      /* of a switch: tid could have gone on */
+	bool runnable;      /* in a switch: tid was still runnable */
 	enum bsa_kernel_kind kind;
-	char name[BSA_KERNEL_NAME]; /* of next, or of the interrupt; untrusted */
+	char name[BSA_KERNEL_NAME]; /* name of thread next or of the interrupt; untrusted */
 };
 
 /* The directories of kernel traces at or below @paths. Owned by the caller, as each of them; NULL: there are none. */

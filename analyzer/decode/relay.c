@@ -10,7 +10,7 @@
 
 enum { NAMES_SHOWN = 256 };
 
-/* What @url asks for: the relay, and the path of a session, which may be "". */
+/* The parts of @url: the relay, and the path of a session, which may be "". */
 struct wanted {
 	char *relay;
 	const char *path;

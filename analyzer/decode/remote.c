@@ -35,7 +35,7 @@ struct trace {
 	const bt_trace *trace; /* a reference: its event classes must outlive the plans */
 	struct bsa_input input;
 	struct bsa_counts counts;
-	uint32_t number; /* of the records; 0: it has no events of ours */
+	uint32_t number; /* its number in records; 0: it has no events of ours */
 };
 
 struct stream {
@@ -43,11 +43,11 @@ struct stream {
 	struct trace *trace;
 	struct bsa_tap tap;
 	uint64_t rank;
-	uint64_t began;    /* the packet that it is in */
-	bool open, filled; /* it is in a packet; which has had an event */
+	uint64_t began;    /* begin of the current packet */
+	bool open, filled; /* inside a packet; the packet has had an event */
 };
 
-/* What the reading thread alone uses. */
+/* The state of the reading thread, which no other thread uses. */
 struct reading {
 	const bt_plugin *plugin;
 	const bt_component_class_source *source;

@@ -398,7 +398,7 @@ const struct bsa_event *bsa_ties_next(struct bsa_ties *t)
 					t->ties[k].rank != t->ties[i].rank && is_cause(&t->ties[k], &t->ties[i]);
 	}
 	next = choose_tie(t);
-	assert(next && !next->done); /* of the records left, the first of a stream can always go */
+	assert(next && !next->done); /* the first record that a stream has left can always go */
 	next->done = true;
 	t->done++;
 	if (next->tenure != NO_LANE) {

@@ -20,7 +20,7 @@ struct chunk {
 	uint64_t data[CHUNK / 8];
 };
 
-/* What there is, by the kind and the number of the record that told it. */
+/* An object, by the kind and the number of the record that announced it. */
 struct thing {
 	struct bsa_entry entry;
 	struct bsa_link link; /* the oldest first */
@@ -35,7 +35,7 @@ struct bsa_kept {
 	struct {
 		struct bsa_event event;
 		struct bsa_loss loss;
-	} lost; /* of the losses that fell out, the one that ends last; size 0: none did */
+	} lost; /* the loss that ends last of those that fell out; size 0: none did */
 };
 
 struct bsa_kept *bsa_kept_new(size_t bytes)
@@ -93,7 +93,7 @@ static int thing_learn(struct bsa_kept *k, const struct bsa_event *e, uint32_t n
 		bsa_table_add(&k->world, &t->entry, thing_key(e->kind, number));
 		bsa_list_add(&k->things, &t->link);
 	}
-	memcpy(t->record, e, e->size); /* of one kind all have one size */
+	memcpy(t->record, e, e->size); /* all records of a kind have one size */
 	return 0;
 }
 
@@ -243,8 +243,8 @@ int bsa_kept_add(struct bsa_kept *k, const struct bsa_event *e)
 struct pass {
 	const struct bsa_kept *k;
 	struct bsa_importer *importer;
-	uint32_t *numbers;           /* of the importer, by those of the records. Owned */
-	struct bsa_decoded *decoded; /* by those of the importer. Owned */
+	uint32_t *numbers;           /* by trace number of the records: the importer's number. Owned */
+	struct bsa_decoded *decoded; /* by the importer's number. Owned */
 	size_t n_numbers;
 	uint32_t n;
 	uint64_t record[BSA_RECORD_MAX / 8];
@@ -313,7 +313,7 @@ static uint64_t since_when(uint64_t since, uint64_t at)
 	return since ? since : at;
 }
 
-/* What there was already, said again at @at. */
+/* Import the record of an object that existed before, with the time @at. */
 static int thing_import(struct pass *p, const struct thing *t, uint64_t at, struct bsa_err *err)
 {
 	uint64_t copy[BSA_RECORD_MAX / 8];

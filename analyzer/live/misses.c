@@ -94,7 +94,7 @@ static void count_bytes(struct bsa_misses *m, struct kept *k, size_t bytes)
 	m->bytes += bytes;
 }
 
-/* Too much is kept: free the oldest misses, or else the execution under way for the longest. Keeps @but. */
+/* Free the oldest misses until the limit holds; without misses, the execution under way for the longest. Keep @but. */
 static void make_room(struct bsa_misses *m, const struct kept *but)
 {
 	while (m->bytes > MISSES_BYTES) {

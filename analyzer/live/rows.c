@@ -48,9 +48,9 @@ struct pair {
 struct name {
 	struct bsa_entry entry; /* id */
 	struct bsa_link link;   /* the oldest first */
-	uint32_t key, uid;      /* of an app: the service's key of it, and its user; BSA_LIVE_NOBODY: unknown */
+	uint32_t key, uid;      /* for an app: the service's key of it, and its user; BSA_LIVE_NOBODY: unknown */
 	char text[BSA_TEXT];
-	struct bsa_model model;     /* of a model; operations 0: what it is like is unknown */
+	struct bsa_model model;     /* for a model; operations 0: its properties are unknown */
 	char shown[BSA_LIVE_MODEL]; /* likewise */
 };
 
@@ -568,7 +568,7 @@ static uint64_t rank_of(const uint64_t *took, uint64_t n, unsigned permille)
 
 void bsa_rows_counted(struct bsa_rows *r, uint64_t end, uint64_t now)
 {
-	if (end < r->began || now < end) /* it ended before the start, or is on another clock */
+	if (end < r->began || now < end) /* the execution ended before the start, or is on another clock */
 		return;
 	r->counted[bucket_of(now - end)]++;
 	r->n_counted++;

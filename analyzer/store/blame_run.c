@@ -100,7 +100,7 @@ struct run {
 	struct bsa_store *s;
 	struct saved *saved; /* owned */
 	int asked;
-	bool rules_known, never_stops, one_lane, restarts; /* of all services */
+	bool rules_known, never_stops, one_lane, restarts; /* rules that hold for all services */
 	uint8_t *blockers;                                 /* a bit for each execution from s->first_execution on */
 	uint64_t n_blockers;                               /* bits */
 	sqlite3_stmt *q[QUESTIONS];

@@ -308,7 +308,7 @@ void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
 	struct lane *l = lane_of(s, o->instance, o->lane, true);
 	uint64_t last = l && l->n ? stretch_at(l, l->n - 1)->ended : BSA_NEVER;
 
-	end_wait(s); /* this is its last wait; and the stretches that it refers to may be dropped now */
+	end_wait(s); /* the wait in hand is complete; the stretches that it refers to may be dropped now */
 	if (!l)
 		return;
 	if (last < o->began) /* between two reported stretches the lane is idle */

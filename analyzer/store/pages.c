@@ -70,7 +70,7 @@ struct pages {
 	int64_t last;
 	uint8_t (*leaves)[PAGE_BYTES]; /* WRITE_PAGES of them; the last is begun */
 	unsigned n_full;
-	unsigned cells, content; /* of the current leaf: the number of cells, and where the first of them begins */
+	unsigned cells, content; /* current leaf: the number of cells, and where the first of them begins */
 	int64_t *lasts;          /* the last id of each complete leaf */
 	size_t n_leaves, room;
 };
@@ -249,7 +249,7 @@ int bsa_pages_row(struct pages *p, const int64_t *row)
 	unsigned bytes = 0, n, payload, all;
 
 	assert(row[0] > p->last);
-	if (p->error) /* what is not written yet has no room for more */
+	if (p->error) /* after an error no leaf is written, and the leaves may be full */
 		return -1;
 	if (!p->leaves)
 		p->leaves = malloc(sizeof(*p->leaves) * WRITE_PAGES); /* most tables have no rows */

@@ -32,7 +32,7 @@ enum {
 	USUAL_LEAST = 3, /* whole runs; of fewer than USUAL_MANY, a run may be twice as long as the longest */
 	USUAL_MANY = 20,
 	TRIAL_FACTOR =
-		4, /* of fewer than USUAL_LEAST: so many times shorter or longer than when the model was prepared, and ... */
+		4, /* a run may be so many times shorter or longer than the trial, if there are fewer than USUAL_LEAST, and ... */
 	TRIAL_MORE_NS = 100000, /* ... that much longer, which is a lot for a short one */
 	APPS_MOST = 1 << 16,
 };
@@ -709,7 +709,7 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	v->played += bsa_without_played(without);
 	q.without = without;
 	q.victim = &v->window[v->world.victim];
-	answer_apps(&q); /* what people ask first comes before the budget ends */
+	answer_apps(&q); /* first, because the budget of replays may end, and people ask for apps first */
 	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
 		answer_cause(&q, cause);
 	answer_earlier(&q);

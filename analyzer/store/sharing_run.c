@@ -16,12 +16,12 @@
 enum {
 	LANES_MOST = 64,
 	SERVICES_MOST = 16,  /* each of them has all executions looked at */
-	APPS_MOST = 1 << 14, /* of all services together: a replay takes some 400 bytes for each */
+	APPS_MOST = 1 << 14, /* limit for all services together: a replay takes some 400 bytes for each */
 	ACTIVE_MOST = 2048,
 	STOPS_LEAST = 10, /* from fewer it is not known how soon an execution leaves its lane */
 	RUNS_LEAST =
-		3, /* of fewer a run may be TRIAL_FACTOR times shorter or longer than the estimate from when the model was prepared */
-	RUNS_MANY = 20, /* of fewer a run may be twice as long as the longest */
+		3, /* with fewer runs, a run may be TRIAL_FACTOR times shorter or longer than the estimate of the preparation */
+	RUNS_MANY = 20, /* with fewer runs, a run may be twice as long as the longest */
 	RUNS_KEPT = 64,
 	TRIAL_FACTOR = 4,
 	TRIAL_MORE_NS = 100000,
@@ -44,7 +44,7 @@ struct runs {
 	int64_t model;
 	uint64_t estimate; /* from when it was prepared; 0: unknown */
 	uint64_t n, most;
-	uint64_t given_up_most; /* of those that were given up */
+	uint64_t given_up_most; /* longest run of those that were given up */
 	uint64_t *kept;         /* owned; whole runs, RUNS_KEPT at most; in their order when all are read */
 	uint64_t every;         /* every so manieth is kept; 0: all */
 	uint32_t n_kept;
@@ -52,7 +52,7 @@ struct runs {
 
 struct service {
 	int64_t trace, instance, policy, preempt, lanes, deadlines;
-	int64_t began, ended; /* of the service's trace; no execution was ready before */
+	int64_t began, ended; /* begin and end of the service's trace; no execution was ready before */
 	bool only;            /* the only service of its trace: then executions of unknown streams are its own */
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
 	struct stops *stops;  /* owned; in the order of their models; none of models with few */
@@ -238,7 +238,10 @@ static int by_model(const void *a, const void *b)
 	return x->model < y->model ? -1 : x->model > y->model;
 }
 
-/* What was measured when the model was prepared has stalls of the machine in it, and not that a run can leave its lane inside an operation. */
+/*
+ * The step that was measured when the model was prepared includes stalls of the machine, and does not show that a run can leave its lane inside
+ * an operation: a shorter one that was observed counts instead.
+ */
 static uint64_t step_of(const struct reading *r)
 {
 	sqlite3_stmt *q = r->executions;
@@ -313,7 +316,7 @@ static uint64_t since_began(const struct service *service, sqlite3_stmt *q, int 
 	return at > service->began ? (uint64_t)at - (uint64_t)service->began : 0;
 }
 
-/* What was neither ready nor refused for its deadline takes no part. */
+/* An execution that was neither ready nor refused for its deadline takes no part. */
 static bool is_part(sqlite3_stmt *q, const struct bits_execution *b)
 {
 	return sqlite3_column_int(q, WAS_READY) || b->miss == BSA_MISS_PREDICTED || b->miss == BSA_MISS_ABORTED;
@@ -669,7 +672,7 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 			code = r->disorder ? SQLITE_OK : r->code;
 			break;
 		default:
-			break; /* too many to replay: the service gets no row */
+			break; /* a service with more than can be replayed gets no row */
 		}
 	}
 	free(apps);

@@ -21,7 +21,7 @@ enum {
 	CHUNKS_MAX = 320,      /* narrow ones; a wide one counts as two: 4.9 MB */
 	UNKNOWN = -1,          /* in 32 bits */
 	FIRST_SLOTS = 64,      /* size of the table of groups */
-	GROUPS_FEW = 1024,     /* so many groups may have one execution each; */
+	GROUPS_FEW = 1024,     /* limit of groups that may have one execution each; */
 	GROUPS_MAX = 1 << 13,  /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average: then they are small beside the executions */
 };
@@ -139,7 +139,7 @@ static bool grow_slots(struct spill *s)
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
-	struct group other = { .priority = 255, .path = key->path, .cold = -1 }; /* of no app, and no model */
+	struct group other = { .priority = 255, .path = key->path, .cold = -1 }; /* no app, no model */
 	uint32_t *slot = slot_of(s, key);
 
 	if (!*slot && s->n_groups >= GROUPS_FEW &&

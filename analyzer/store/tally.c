@@ -10,7 +10,7 @@
 enum {
 	IDS_OF_A_BLOCK = 1024,
 	FIRST_SLOTS = 64,
-	KINDS_FEW = 4096,      /* so many kinds may have one execution each; */
+	KINDS_FEW = 4096,      /* limit of kinds that may have one execution each; */
 	KINDS_MAX = 1 << 15,   /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average */
 };

@@ -85,12 +85,12 @@ struct bsa_live_tells {
 
 struct bsa_live_options {
 	const char *directory; /* directory of the recording, which may not exist yet; NULL: @url says. Copied */
-	const char *url;       /* of a session at a relay daemon: net://RELAY[:PORT][/host/HOST/SESSION]. Copied */
+	const char *url;       /* URL of a session at a relay daemon: net://RELAY[:PORT][/host/HOST/SESSION]. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
 	bool tells_only; /* there are to be no rows, no sums and no causes: what is told costs half as much then */
 	uint64_t starvation_ns;      /* 0: 100 ms */
-	size_t keep_bytes;           /* of records, kept for bsa_live_save; 0: none */
+	size_t keep_bytes;           /* limit of the records kept for bsa_live_save; 0: keep none */
 	struct bsa_live_tells tells; /* copied */
 };
 
@@ -144,9 +144,9 @@ struct bsa_live_row {
 	uint32_t key, uid; /* the service's number of the app, a uid or a pid, and its user; BSA_LIVE_NOBODY: unknown */
 	/* in the last seconds */
 	uint64_t executions, answered, missed, slot_misses, by_cause[BSA_LIVE_CAUSES];
-	uint64_t p50_ns, p99_ns;           /* of answered executions, within 3 %; BSA_LIVE_UNKNOWN: none was answered */
-	uint64_t run_ns, queue_ns;         /* on lanes, and waiting for them, of those that are over */
-	uint64_t received_ns, entitled_ns; /* lane time of its app */
+	uint64_t p50_ns, p99_ns;   /* latency of answered executions, within 3 %; BSA_LIVE_UNKNOWN: none was answered */
+	uint64_t run_ns, queue_ns; /* on lanes, and waiting for them, of those that are over */
+	uint64_t received_ns, entitled_ns;       /* lane time of its app */
 	uint64_t per_slot[BSA_LIVE_SECONDS * 2]; /* executions, the oldest first */
 	struct bsa_live_sum sum;
 };
@@ -164,7 +164,7 @@ struct bsa_live_state {
 	uint32_t source; /* enum bsa_live_source */
 	uint32_t
 		missed; /* 1: events may not have been seen: before the reading began, while the relay was gone, or at the end */
-	int64_t clock_lead_ns; /* of the clock of the trace over CLOCK_MONOTONIC here: not 0 for another host, by wall clocks */
+	int64_t clock_lead_ns; /* lead of the trace's clock over CLOCK_MONOTONIC here; for another host by wall clocks, otherwise 0 */
 	uint64_t window_ns; /* length of "the last seconds" */
 	struct bsa_live_sum sum;
 	uint64_t events; /* number of events read */
@@ -179,7 +179,7 @@ struct bsa_live_state {
 	uint64_t gaps;          /* times it began anew */
 	uint64_t bytes;
 	size_t streams;
-	unsigned lanes, services; /* of the services heard last */
+	unsigned lanes, services; /* lanes of the services heard last, and the number of those */
 	bool exact;
 	const char *why; /* why the sums are not exact. Static */
 };
