@@ -24,7 +24,7 @@ char *bsv_cause_with_culprit(const char *phrase, const char *culprit);
 
 #define BSV_OWN_DOING "the app itself"
 
-/* Whose doing the cause is, where it is not an app's that held a lane: "the machine", "the service" or BSV_OWN_DOING. NULL: another, or unknown. */
+/* The doer of the cause, unless that is an app that held a lane: "the machine", "the service" or BSV_OWN_DOING. NULL: another, or unknown. */
 const char *bsv_cause_doer(const char *cause);
 
 /* The continuation of "43 % of it": what the time was spent on. @shares_known: as above. NULL: no such cause. */

@@ -97,7 +97,7 @@ struct bsv_command {
 	const struct bsv_option *options;
 	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
-	bool whole; /* it answers for all that was recorded, also where only a part was asked for (record/scope.h) */
+	bool whole; /* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
 	int (*run)(const struct bsv_call *call, struct bsa_err *err);
 };
 

@@ -17,7 +17,7 @@ static inline bool bsv_array_grow(void *array, size_t n, size_t size)
 {
 	void *old, *larger;
 
-	if (n & (n - 1)) /* neither 0 nor a power of two: there is room */
+	if (n & (n - 1)) /* n is not 0 and no power of two: there is room */
 		return true;
 	memcpy(&old, array, sizeof(old));
 	larger = reallocarray(old, n ? 2 * n : 1, size);

@@ -11,7 +11,7 @@
 #include "render/render.h"
 
 enum {
-	FEW_GROUPS = 4,      /* so few groups get a histogram by default, */
+	FEW_GROUPS = 4,      /* limit of groups that get a histogram by default, */
 	FEW_SAMPLES = 50000, /* if they have so few samples that reading these takes no time */
 	MOST_ROWS = 20,      /* most rows of a group's histogram, for people */
 	MANY_GROUPS = 12,    /* more groups: the table of phases is too long to read */

@@ -13,7 +13,7 @@
 /* The state of a condition since the begin. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
 struct bsv_folded {
 	uint64_t fired;    /* waits that were too long, or windows in which the rule failed */
-	uint64_t from, to; /* of the last of them; from 0: there was no window */
+	uint64_t from, to; /* the last window; from 0: there was none */
 	uint64_t judged;   /* windows: all, */
 	uint64_t unseen;   /* those in which events were lost, */
 	uint64_t unsure;   /* windows with too few executions to judge */

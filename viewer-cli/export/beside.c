@@ -1,5 +1,5 @@
 /*
- * beside.c -- what a trace viewer shows beside executions: losses, times for which a lane's holder is unknown, the lag of
+ * beside.c -- tracks that a trace viewer shows beside executions: losses, times for which a lane's holder is unknown, the lag of
  * each app, and preparations that missed their deadlines.
  */
 #include <inttypes.h>

@@ -80,7 +80,7 @@ struct bsv_sink_event {
 	unsigned categories; /* bits, 1 << enum bsv_category */
 	const struct bsv_args *args;
 	uint64_t flow;                /* 0: none */
-	bool flow_goes_on, flow_ends; /* neither: the flow begins */
+	bool flow_goes_on, flow_ends; /* both false: the flow begins */
 	int64_t value;                /* the counter's value; its name is @name */
 	const uint64_t
 		*more_tracks; /* n_more counters that have values at this time, too: of a slice that ends, at its end */

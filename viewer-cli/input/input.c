@@ -421,7 +421,7 @@ static char *scoped_streams(const char *app, int64_t pid, int64_t service)
 	               : NULL;
 }
 
-/* What is said of a recording of a service alone, of which the import left out @others executions, at least. */
+/* The note on a recording of one service, from which the import left out at least @others executions of other services. */
 static char *service_text(int64_t service, int64_t others)
 {
 	if (!others)

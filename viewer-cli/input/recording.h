@@ -15,7 +15,7 @@ int64_t bsv_recording_changed(const char *path);
 
 enum bsv_case_place {
 	BSV_NO_CASE,
-	BSV_A_CASE,   /* what burstscope watch kept of one moment */
+	BSV_A_CASE,   /* a case of burstscope watch: the events around one moment */
 	BSV_THE_CASES /* the directory with all of them */
 };
 

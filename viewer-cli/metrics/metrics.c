@@ -20,7 +20,7 @@ const struct bsv_metric_info bsv_metric_infos[BSV_METRICS] = {
 #include "metrics/metrics.def"
 };
 
-/* Whatever names apps and models have, there are no more series than this: each metric's sets, and one that is `other`. */
+/* The limit of series, for any names of apps and models: each metric's sets, and one that is `other`. */
 enum {
 #define METRIC(id, type, name, unit, most, labels, whole, help) \
 	SERIES_OF_##id = (most + 1) * ((int)(type) == (int)BSV_HISTOGRAM ? BSV_BUCKETS_MAX + 3 : 1),
@@ -39,7 +39,7 @@ struct bsv_metric_set {
 	struct bsv_metrics *owner;
 	uint64_t used;    /* time of the last call of bsv_metrics_set for it */
 	uint64_t scrapes; /* number of scrapes before that call */
-	uint32_t user;    /* who has it: for whom it was made */
+	uint32_t user;    /* uid of the user that the set counts for */
 	enum bsv_metric id;
 	bool is_other;
 	int64_t value; /* for a histogram: the sum */
@@ -70,7 +70,7 @@ struct bsv_metrics {
 	char bounds[BSV_BUCKETS_MAX][BSV_BOUND_TEXT];
 	struct family families[BSV_METRICS];
 	uint64_t now, scrapes;
-	uint32_t user; /* for whom sets are made */
+	uint32_t user; /* the user that new sets count for */
 	bool no_memory;
 };
 

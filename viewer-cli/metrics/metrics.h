@@ -79,7 +79,7 @@ struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m);
 /* The time of a monotonic clock is @now, ns. Without this call no time passes, and no set is dropped. */
 void bsv_metrics_at(struct bsv_metrics *m, uint64_t now);
 
-/* Sets are made for @user, a uid, from now on. Without this call, and for BSV_METRIC_NOBODY, they are of no known user, all together. */
+/* Make sets for @user, a uid, from now on. Without this call, and for BSV_METRIC_NOBODY, sets count as those of one unknown user. */
 #define BSV_METRIC_NOBODY UINT32_MAX
 void bsv_metrics_for(struct bsv_metrics *m, uint32_t user);
 

@@ -239,7 +239,7 @@ static int longest_first(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Of many rows the BSV_ROWS_MOST largest are shown: those above @least, and some of those that are equal to it. */
+/* The BSV_ROWS_MOST largest rows are shown: those above @least, and some of those that are equal to it. */
 struct chosen {
 	int64_t least;
 	size_t ties;
