@@ -229,20 +229,18 @@ static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int
 static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                             struct bsa_err *err)
 {
+	/* the tables count episodes by the runs that were recorded, and so by this one */
 	struct bsv_quantity threshold = bounds ? bounds->threshold : (struct bsv_quantity){ .given = false };
 	bool sure = threshold.given || !input->coverage.losses;
-	const struct bsv_quantity counted =
-		threshold; /* as the tables count episodes: by the runs that were recorded */
-	bsv_scoped_text *episodes = NULL, *unseen = bsv_judge_hidden(input);
-	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &counted);
+	struct bsv_quantity certain_threshold = sure ? threshold : (struct bsv_quantity){ true, BSV_STARVED_NS };
+	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &certain_threshold),
+			*unseen = bsv_judge_hidden(input);
+	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &threshold);
 	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL, *unheld = NULL;
 	bsv_scoped_text *victim = NULL;
 	int r;
 
-	if (!sure)
-		threshold = (struct bsv_quantity){ true, BSV_STARVED_NS };
-	episodes = bsv_starvation_episodes(input, &threshold);
 	holes = (const struct bsv_hole[]){ { "hidden", unseen },     { "episodes", episodes },
 		                           { "recorded", recorded }, { "sure", sure ? "1" : "0" },
 		                           { "sight", SIGHT },       { NULL, NULL } };

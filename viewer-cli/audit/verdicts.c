@@ -258,7 +258,8 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	struct bsv_verdict *v;
 
 	ret->n = 0;
-	v = rule_add(ret, "starvation_episodes", "count", (double)longer_of(f->episodes, f->recorded), 0);
+	v = rule_add(ret, "starvation_episodes", "count",
+	             (double)(f->episodes > f->recorded ? f->episodes : f->recorded), 0);
 	v->outcome = BSV_CANNOT_TELL;
 	if (explains_blind(ret, 0, &f->sight))
 		return;
