@@ -67,7 +67,7 @@ static void print_error(const char *who, const char *text)
 {
 	char *shown = bsv_printable(text, strlen(text), 0);
 
-	fprintf(stderr, "burstscope: %s%s%s\n", who ? who : "", who ? ": " : "", shown ? shown : "no memory");
+	bsv_notice("burstscope: %s%s%s", who ? who : "", who ? ": " : "", shown ? shown : "no memory");
 	free(shown);
 }
 

@@ -14,7 +14,7 @@ cd "$tmp"
 url=net://$relay_at/host/$(uname -n)/far
 
 shown() { tmux -L remote capture-pane -pJ 2>/dev/null || true; }
-shows() { awaits "[[ \$(shown) == *'$1'* ]]" "$1"; }
+shows() { awaits "[[ \$(shown | tr -s '[:space:]' ' ') == *'$1'* ]]" "$1"; } # a sentence may be in two lines
 
 recorded()
 {

@@ -6,8 +6,11 @@
 
 #include <cmocka.h>
 
+#include <pty.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/command.h"
 #include "base/screen.h"
@@ -462,6 +465,41 @@ static void csv_is_as_it_came_but_for_a_terminal(void **state)
 	}
 }
 
+/* Notices and errors: programs read them from a pipe, in which each stays one line. */
+static void a_line_is_broken_on_a_terminal_alone(void **state)
+{
+	static const char line[] = "burstscope: summary: recordings/of/november.db: No such file or directory";
+	static const char wanted[] =
+		"burstscope: summary:\r\n  recordings/of/november.db: No such\r\n  file or directory\r\n";
+	const struct winsize size = { .ws_row = 24, .ws_col = 40 };
+	char text[256] = "";
+	int there, here;
+	FILE *f;
+
+	(void)state;
+	unsetenv("COLUMNS");
+	assert_int_equal(openpty(&there, &here, NULL, NULL, &size), 0);
+	f = fdopen(here, "w");
+	assert_non_null(f);
+	bsv_print_line(f, line);
+	assert_int_equal(fflush(f), 0);
+	for (size_t n = 0; n < strlen(wanted);) {
+		ssize_t r = read(there, text + n, sizeof(text) - 1 - n);
+
+		assert_true(r > 0);
+		n += (size_t)r;
+	}
+	assert_string_equal(text, wanted);
+	fclose(f);
+	close(there);
+	memset(text, 0, sizeof(text));
+	f = fmemopen(text, sizeof(text), "w");
+	assert_non_null(f);
+	bsv_print_line(f, line);
+	fclose(f);
+	assert_int_equal(strlen(text), strlen(line) + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +523,7 @@ int main(void)
 		cmocka_unit_test(json_is_json_whatever_the_names),
 		cmocka_unit_test(json_has_strings_for_what_a_double_cannot_hold),
 		cmocka_unit_test(csv_is_as_it_came_but_for_a_terminal),
+		cmocka_unit_test(a_line_is_broken_on_a_terminal_alone),
 	};
 
 	setenv("LC_ALL", "C.UTF-8", 1);

@@ -342,7 +342,59 @@ static void the_sum_says_whether_it_is_exact(void **state)
 	(void)state;
 	bsv_view_sum(&v, to);
 	fclose(to);
-	assert_string_equal(text, "in all: 1 101 executions, 10 missed:; exact\n");
+	assert_string_equal(text, "in all: 1 101 executions, 10 missed; exact\n");
+}
+
+/* What a narrow screen cuts off, the key c shows, in more lines; and none of them is wider than the screen. */
+static void causes_that_are_cut_off_can_be_shown(void **state)
+{
+	struct bsa_live_row many = rows[0];
+	struct bsv_figures f = figures;
+	struct bsv_view v = view();
+	char *text;
+
+	(void)state;
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		many.by_cause[k] = 1;
+	many.by_cause[CROWDED_OUT] = 9;
+	many.missed = 100;
+	f.n_rows = 1;
+	v.figures = &f;
+	v.rows = &many;
+	v.screen.width = 60;
+	text = print(&v);
+	assert_non_null(strstr(text, "100 of "));
+	assert_null(strstr(text, bsa_live_cause(BSA_LIVE_CAUSES - 1)));
+	free(text);
+	v.causes = true;
+	text = print(&v);
+	assert_true(widest(text) <= 60);
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		if (!strstr(text, bsa_live_cause(k)))
+			fail_msg("not shown: %s\n%s", bsa_live_cause(k), text);
+	assert_non_null(strstr(text, "not explained yet"));
+	free(text);
+	v.height = 4;
+	text = print(&v);
+	assert_int_equal(lines_of(text), 4);
+	free(text);
+}
+
+static void the_sum_breaks_between_words_on_a_narrow_screen(void **state)
+{
+	struct bsv_figures f = figures;
+	struct bsv_view v = view();
+	char text[256] = "";
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	f.state.sum.by_cause[CROWDED_OUT] = 7;
+	strcpy(f.why, "it began anew");
+	v.figures = &f;
+	v.screen.width = 42;
+	bsv_view_sum(&v, to);
+	fclose(to);
+	assert_string_equal(text, "in all: 1 101 executions, 10 missed:\n  crowded_out 7; not exact: it began anew\n");
 }
 
 static void the_sum_is_of_what_is_shown(void **state)
@@ -378,6 +430,8 @@ int main(void)
 		cmocka_unit_test(json_is_one_line_of_what_is_known),
 		cmocka_unit_test(the_sum_says_whether_it_is_exact),
 		cmocka_unit_test(the_sum_is_of_what_is_shown),
+		cmocka_unit_test(causes_that_are_cut_off_can_be_shown),
+		cmocka_unit_test(the_sum_breaks_between_words_on_a_narrow_screen),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,19 +28,32 @@ static bool has_unicode(void)
 	return known == 2;
 }
 
-static int width_of_output(void)
+/* 0: $COLUMNS has no width. */
+static int width_of_environment(void)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size;
 	int n = columns ? atoi(columns) : 0;
 
-	if (n >= NARROWEST && n <= WIDEST)
-		return n;
-	if (!isatty(STDOUT_FILENO))
+	return n >= NARROWEST && n <= WIDEST ? n : 0;
+}
+
+/* 0: @fd is no terminal. */
+static int width_of_terminal(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd))
 		return 0;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
+	if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
 		return size.ws_col;
 	return 80;
+}
+
+static int width_of_output(void)
+{
+	int n = width_of_environment();
+
+	return n ? n : width_of_terminal(STDOUT_FILENO);
 }
 
 static bool has_color(int color)
@@ -271,6 +285,30 @@ void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, con
 {
 	fprintf(to, "%s%s%s", bsv_paint_on(screen, paint), word, bsv_paint_off(screen, paint));
 	wrapped_print(to, screen, BSV_PLAIN, s, used + bsv_width(word), indent);
+}
+
+void bsv_print_line(FILE *to, const char *line)
+{
+	struct bsv_screen screen = { .width = width_of_terminal(fileno(to)) };
+
+	if (screen.width && width_of_environment())
+		screen.width = width_of_environment();
+	bsv_print_wrapped(to, &screen, BSV_PLAIN, line, 2);
+}
+
+void bsv_notice(const char *format, ...)
+{
+	va_list args;
+	char *line;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&line, format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	bsv_print_line(stderr, line);
+	free(line);
 }
 
 /* ---- durations ---- */

@@ -56,6 +56,15 @@ void bsv_print_wrapped(FILE *to, const struct bsv_screen *screen, int paint, con
 void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, const char *word, const char *s, int used,
                        int indent);
 
+/*
+ * Print one line. Where @to is a terminal, it becomes as many lines as it needs, broken between words; all but the first are indented. In a file
+ * or a pipe it stays one line, because programs read it.
+ */
+void bsv_print_line(FILE *to, const char *line);
+
+/* The same on standard error, for people. Names of strangers in it are the caller's to make printable. */
+void bsv_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 enum { BSV_DURATION_TEXT = 32 };
 
 /* Writes "1.25 ms", in the unit that fits, into @to and returns @to: as duration() of SQL prints it. */

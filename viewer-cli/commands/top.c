@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/screen.h"
 #include "live/top.h"
 #include "live/url.h"
 #include "record/options.h"
@@ -93,10 +94,10 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "--settle: write at most 1m");
 	r = bsv_option_ring(&wanted.ring, &o->ring, err);
 	if (r >= 0 && bsv_scope_is_set(&wanted.scope) && !call->common.quiet)
-		fprintf(stderr, "%s\n",
-		        wanted.session || o->url
-		                ? "scope: all that the session records is read, and rows of others are left out"
-		                : bsv_scope_says(&wanted.scope, scope));
+		bsv_notice("%s",
+		           wanted.session || o->url
+		                   ? "scope: all that the session records is read, and rows of others are left out"
+		                   : bsv_scope_says(&wanted.scope, scope));
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;
@@ -115,7 +116,7 @@ const struct bsv_command bsv_top = {
 		"percentile of their latency, the app's part of its fair share, lanes held and executions waiting on\n"
 		"average, missed deadlines, missed slots, and their course. Above the table: causes of missed\n"
 		"deadlines, the delay of the figures, and losses. Keys: q ends, o changes the order, a shows one app\n"
-		"after the other, p pauses and continues, s saves the last 30 s as a recording.\n"
+		"after the other, c shows all causes, p pauses and continues, s saves the last 30 s as a recording.\n"
 		"Without SESSION top records into a ring of files in memory, which it removes at its end. SESSION is "
 		"a\n"
 		"running session of LTTng. With --url top reads a session of another host, which lttng create --live\n"

@@ -29,7 +29,7 @@ static void print_notice(char *text)
 	char *shown = text ? bsv_printable(text, strlen(text), 0) : NULL;
 
 	if (shown)
-		fprintf(stderr, "%s\n", shown);
+		bsv_print_line(stderr, shown);
 	free(shown);
 	free(text);
 }

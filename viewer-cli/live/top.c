@@ -63,6 +63,7 @@ struct top {
 	struct bsa_live_row *rows;
 	struct bsv_view_part part; /* what the rows are of, if apps are left out: 0 apps of 0 */
 	enum bsv_view_sort sort;
+	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
 	bool held_back; /* as bsv_session_find says of the session of another user of LTTng */
 	int failed;     /* enum bsa_code: the reason why it cannot continue */
@@ -475,6 +476,7 @@ static struct bsv_view view_of(const struct top *t)
 		                  .sort = t->sort,
 		                  .now = (uint64_t)(now_signed() + t->figures.state.clock_lead_ns),
 		                  .paused = t->paused,
+		                  .causes = t->causes,
 		                  .held_back = t->held_back };
 }
 
@@ -555,7 +557,8 @@ static void next_app(struct top *t)
 
 static void heed_key(struct top *t, int key)
 {
-	*t->message = 0;
+	if (key != 'c') /* which may be typed to read all of it */
+		*t->message = 0;
 	t->redraw = true;
 	if (key == 'q' || key == 'Q')
 		t->stopping = true;
@@ -565,6 +568,8 @@ static void heed_key(struct top *t, int key)
 		next_app(t);
 	else if (key == 'p' || key == ' ')
 		t->paused = !t->paused;
+	else if (key == 'c')
+		t->causes = !t->causes;
 	else if (key == 's')
 		ask_to_save(t);
 }

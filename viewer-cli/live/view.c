@@ -9,7 +9,7 @@
 #include "base/scoped.h"
 #include "render/cells.h"
 
-enum { CELL = 64, SLOTS = BSA_LIVE_SECONDS * 2, CAUSES_SHOWN = 6 };
+enum { CELL = 64, SLOTS = BSA_LIVE_SECONDS * 2, CAUSES_SHOWN = 6, INDENT = 2 };
 
 static const double percent = 100, second = 1e9;
 
@@ -267,6 +267,23 @@ static void end_line(struct out *o)
 	o->lines++;
 }
 
+/* In as many lines as it needs, where it is not more than the screen has. */
+static void put_lines(struct out *o, int paint, const char *text)
+{
+	char *shown = bsv_printable(text, strlen(text), 0);
+
+	for (const char *at = shown; at && *at && has_room(o);) {
+		size_t n = bsv_line(at, at == shown ? o->width : o->width - INDENT);
+
+		fprintf(o->to, "%*s%s%.*s%s", at == shown ? 0 : INDENT, "", bsv_paint_on(&o->v->screen, paint), (int)n,
+		        at, bsv_paint_off(&o->v->screen, paint));
+		end_line(o);
+		at += n;
+		at += strspn(at, " ");
+	}
+	free(shown);
+}
+
 /* Cut to the screen. */
 static void put_line(struct out *o, int paint, const char *text)
 {
@@ -320,11 +337,21 @@ static void print_heads(struct out *o)
 	end_line(o);
 }
 
-static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], FILE *to)
+static bool any_cause(const uint64_t by_cause[BSA_LIVE_CAUSES])
+{
+	bool any = false;
+
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		any |= by_cause[k] > 0;
+	return any;
+}
+
+/* The @most_shown most frequent ones. */
+static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_shown, FILE *to)
 {
 	bool shown[BSA_LIVE_CAUSES] = { false };
 
-	for (unsigned n = 0; n < CAUSES_SHOWN; n++) {
+	for (unsigned n = 0; n < most_shown; n++) {
 		unsigned most = BSA_LIVE_CAUSES;
 
 		for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
@@ -337,8 +364,8 @@ static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], FILE *to)
 	}
 }
 
-/* The output of @make as one line. */
-static void line_of(struct out *o, int paint,
+/* The output of @make as one line, or @whole, as the lines that it needs. */
+static void line_of(struct out *o, int paint, bool whole,
                     void (*make)(const struct bsv_view *, const struct bsa_live_row *, FILE *),
                     const struct bsa_live_row *all)
 {
@@ -350,7 +377,10 @@ static void line_of(struct out *o, int paint,
 		return;
 	make(o->v, all, f);
 	fclose(f);
-	put_line(o, paint, text);
+	if (whole)
+		put_lines(o, paint, text);
+	else
+		put_line(o, paint, text);
 	free(text);
 }
 
@@ -433,7 +463,7 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 		return;
 	}
 	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %d s:", all->missed, all->executions, BSA_LIVE_SECONDS);
-	say_causes(all->by_cause, to);
+	say_causes(all->by_cause, v->causes ? BSA_LIVE_CAUSES : CAUSES_SHOWN, to);
 	if (explained < all->missed)
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
 }
@@ -461,10 +491,10 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 	const struct bsa_live_row all = all_of(list, n);
 	int keys = o->v->keys ? 1 : 0;
 
-	line_of(o, BSV_TITLE, make_first, &all);
-	line_of(o, BSV_PLAIN, make_totals, &all);
-	line_of(o, all.missed ? BSV_BAD : BSV_PLAIN, make_misses, &all);
-	line_of(o, BSV_UNSURE_PAINT, make_doubts, &all);
+	line_of(o, BSV_TITLE, false, make_first, &all);
+	line_of(o, BSV_PLAIN, false, make_totals, &all);
+	line_of(o, all.missed ? BSV_BAD : BSV_PLAIN, o->v->causes, make_misses, &all);
+	line_of(o, BSV_UNSURE_PAINT, o->v->causes, make_doubts, &all);
 	if (has_room(o))
 		print_heads(o);
 	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++)
@@ -478,7 +508,7 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 	if (keys) {
 		char text[CELL * 2];
 
-		snprintf(text, sizeof(text), "q quit  o order: %s  a next app  p pause  s save the last 30 s",
+		snprintf(text, sizeof(text), "q quit  o order: %s  a next app  c causes  p pause  s save the last 30 s",
 		         bsv_view_sort_name(o->v->sort));
 		put_line(o, BSV_FAINT, text);
 	}
@@ -503,7 +533,7 @@ static const struct bsa_live_sum *sum_of(const struct bsv_view *v)
 	return v->part ? &v->part->sum : &v->figures->state.sum;
 }
 
-void bsv_view_sum(const struct bsv_view *v, FILE *to)
+static void make_sum(const struct bsv_view *v, FILE *to)
 {
 	const struct bsa_live_sum *sum = sum_of(v);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
@@ -514,12 +544,26 @@ void bsv_view_sum(const struct bsv_view *v, FILE *to)
 		        bsv_plural(v->part->of_apps, "app", "apps"));
 	fprintf(to, ": %s %s, %s missed", bsv_count(a, sum->executions),
 	        bsv_plural(sum->executions, "execution", "executions"), bsv_count(b, sum->missed));
-	if (sum->missed) {
+	if (any_cause(sum->by_cause)) {
 		fputc(':', to);
-		say_causes(sum->by_cause, to);
+		say_causes(sum->by_cause, CAUSES_SHOWN, to);
 	}
 	fputs(*v->figures->why ? "; not exact: " : "; exact", to);
-	fprintf(to, "%s\n", v->figures->why);
+	fputs(v->figures->why, to);
+}
+
+void bsv_view_sum(const struct bsv_view *v, FILE *to)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return;
+	make_sum(v, f);
+	fclose(f);
+	bsv_print_wrapped(to, &v->screen, BSV_PLAIN, text, 2);
+	free(text);
 }
 
 /* ---- for programs ---- */

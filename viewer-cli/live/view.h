@@ -30,6 +30,7 @@ struct bsv_view {
 	enum bsv_view_sort sort;
 	uint64_t now; /* on the clock of the trace: CLOCK_MONOTONIC of its host */
 	bool paused, keys;
+	bool causes;    /* the lines of causes and of doubts are whole, in as many lines as they need */
 	bool held_back; /* LTTng keeps events in memory, so there is no time up to which everything is known */
 };
 
@@ -48,7 +49,7 @@ void bsv_view_json(const struct bsv_view *v, bool final, FILE *to);
 /* The name of the app that comes after @app in the order of names: NULL behind the last one. Borrowed from the rows. */
 const char *bsv_view_next_app(const struct bsv_view *v, const char *app);
 
-/* One line about all of the time: what was counted, and why that is not exact, if so. */
+/* One line about all of the time: what was counted, and why that is not exact, if so. Broken between words, if the screen is narrower. */
 void bsv_view_sum(const struct bsv_view *v, FILE *to);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/say.h"
 #include "base/scoped.h"
+#include "base/screen.h"
 #include "record/lost.h"
 #include "record/probe.h"
 #include "record/programs.h"
@@ -34,13 +35,18 @@ enum {
 static void __attribute__((format(printf, 2, 3))) print_notice(const struct bsv_recording *r, const char *format, ...)
 {
 	va_list args;
+	char *line;
+	int n;
 
 	if (r->options.quiet)
 		return;
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	n = vasprintf(&line, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	if (n < 0)
+		return;
+	bsv_print_line(stderr, line);
+	free(line);
 }
 
 const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes)

@@ -120,13 +120,18 @@ static int64_t clock_realtime(void)
 static void __attribute__((format(printf, 2, 3))) print_notice(const struct watching *w, const char *format, ...)
 {
 	va_list args;
+	char *line;
+	int n;
 
 	if (w->o->quiet)
 		return;
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	n = vasprintf(&line, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	if (n < 0)
+		return;
+	bsv_print_line(stderr, line);
+	free(line);
 }
 
 static void tell_manager(const struct watching *w)
@@ -431,7 +436,7 @@ static void say_not_caught(struct watching *w, const char *on, const char *why)
 	char a[BSV_COUNT_MAX];
 
 	w->n_lost++;
-	fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", on, why, bsv_count(a, w->n_lost));
+	bsv_notice("NOT CAUGHT: %s fired: %s (%s so far)", on, why, bsv_count(a, w->n_lost));
 }
 
 static void lost_reader(struct watching *w, const char *why)
@@ -721,14 +726,14 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 /* The line: to the standard output, which is the journal's where systemd runs us, and to the system's log. */
 static void tell_case(const struct watching *w, const struct bsv_case *c, const char *path)
 {
-	bsv_scoped_text *line = bsv_case_line(c);
-	char *shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
+	bsv_scoped_text *text = bsv_case_line(c), *shown = text ? bsv_printable(text, strlen(text), 0) : NULL,
+			*line = NULL;
 
-	printf("%s%s [%s]\n", getenv("JOURNAL_STREAM") ? "<4>" : "", shown ? shown : "no memory", path);
+	line = bsv_text("%s%s [%s]", getenv("JOURNAL_STREAM") ? "<4>" : "", shown ? shown : "no memory", path);
+	bsv_print_line(stdout, line ? line : "no memory");
 	fflush(stdout);
 	if (w->o->syslog)
 		syslog(LOG_WARNING, "%s [%s]", shown ? shown : "no memory", path);
-	free(shown);
 }
 
 static void count_again(struct watching *w, const struct bsv_case *c, const char *name)
@@ -949,17 +954,18 @@ static void clean_up(struct watching *w)
 
 /* ---- all of it ---- */
 
-static void say_conditions(const struct watching *w, enum bsv_decided decided)
-{
-	const char *gap = ":";
+enum { CONDITIONS_TEXT = BSV_CONDITIONS_MOST * (sizeof(((struct bsv_condition *)0)->text) + 2) };
 
-	for (size_t i = 0; i < w->o->n_conditions; i++) {
-		if (w->o->conditions[i].decided != decided)
-			continue;
-		fprintf(stderr, "%s %s", gap, w->o->conditions[i].text);
-		gap = ",";
-	}
-	fputc('\n', stderr);
+/* "miss, error": those that are so decided. */
+static const char *conditions_text(const struct watching *w, enum bsv_decided decided, char to[CONDITIONS_TEXT])
+{
+	char *end = to;
+
+	*to = 0;
+	for (size_t i = 0; i < w->o->n_conditions; i++)
+		if (w->o->conditions[i].decided == decided)
+			end += sprintf(end, "%s%s", end > to ? ", " : "", w->o->conditions[i].text);
+	return to;
 }
 
 /* The time that the buffers last, and the size that would last for as long as was asked for. A ring says its size, and a case what it holds. */
@@ -971,58 +977,50 @@ static void say_held(const struct watching *w)
 	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], c[BSV_BYTES_TEXT];
 
 	if (!r->rate)
-		fprintf(stderr,
-		        "how long the buffers last is not known, because nothing was emitted when they were made; "
-		        "--buffer makes them larger\n");
+		bsv_notice("how long the buffers last is not known, because nothing was emitted when they were made; "
+		           "--buffer makes them larger");
 	else if (held >= asked)
-		fprintf(stderr, "the buffers last about %s at the rate of the beginning\n",
-		        bsv_duration(a, (int64_t)held));
+		bsv_notice("the buffers last about %s at the rate of the beginning", bsv_duration(a, (int64_t)held));
 	else
-		fprintf(stderr,
-		        "the buffers last about %s at the rate of the beginning, and less than the %s that --before "
-		        "and --after ask for: --buffer %s would do\n",
-		        bsv_duration(a, (int64_t)held), bsv_duration(b, (int64_t)asked),
-		        bsv_size_option(c, bsv_size_to_hold(w->o->detail, r->rate, asked)));
+		bsv_notice("the buffers last about %s at the rate of the beginning, and less than the %s that --before "
+		           "and --after ask for: --buffer %s would do",
+		           bsv_duration(a, (int64_t)held), bsv_duration(b, (int64_t)asked),
+		           bsv_size_option(c, bsv_size_to_hold(w->o->detail, r->rate, asked)));
 }
 
 static void say_begun(const struct watching *w)
 {
 	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT], window[BSV_DURATION_TEXT];
-	char scope[BSV_SCOPE_TEXT];
+	char scope[BSV_SCOPE_TEXT], conditions[CONDITIONS_TEXT];
 
-	if (w->n_rules) {
-		fprintf(stderr, "watching by LTTng's triggers, which see single events%s",
-		        w->folds ? "" : "; nothing is written until one fires");
-		say_conditions(w, BSV_BY_EVENT);
-	}
-	if (w->o->url) {
-		fprintf(stderr,
-		        "watching %s by a fold over all events that the relay passes on, the last %s of which are kept "
-		        "in "
-		        "memory; rules over %s",
-		        w->streamed.figures.session, bsv_bytes(buffer, w->o->ring), bsv_duration(window, w->o->window));
-		say_conditions(w, BSV_BY_FOLD);
-	} else if (w->folds) {
-		fprintf(stderr,
-		        "watching by a fold over all events, which are in a ring of %s for each cpu and user in %s; "
-		        "rules over %s",
-		        bsv_bytes(buffer, w->o->ring), w->streamed.directory, bsv_duration(window, w->o->window));
-		say_conditions(w, BSV_BY_FOLD);
-	}
+	if (w->n_rules)
+		bsv_notice("watching by LTTng's triggers, which see single events%s: %s",
+		           w->folds ? "" : "; nothing is written until one fires",
+		           conditions_text(w, BSV_BY_EVENT, conditions));
+	if (w->o->url)
+		bsv_notice(
+			"watching %s by a fold over all events that the relay passes on, the last %s of which are kept "
+			"in memory; rules over %s: %s",
+			w->streamed.figures.session, bsv_bytes(buffer, w->o->ring), bsv_duration(window, w->o->window),
+			conditions_text(w, BSV_BY_FOLD, conditions));
+	else if (w->folds)
+		bsv_notice("watching by a fold over all events, which are in a ring of %s for each cpu and user in %s; "
+		           "rules over %s: %s",
+		           bsv_bytes(buffer, w->o->ring), w->streamed.directory, bsv_duration(window, w->o->window),
+		           conditions_text(w, BSV_BY_FOLD, conditions));
 	if (bsv_scope_is_set(&w->o->scope))
-		fprintf(stderr, "%s\n", bsv_scope_says(&w->o->scope, scope));
+		bsv_notice("%s", bsv_scope_says(&w->o->scope, scope));
 	if (w->o->url) {
-		fprintf(stderr,
-		        "cases go into %s: %s before and %s after; databases without traces, which the relay has\n",
-		        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after));
+		bsv_notice("cases go into %s: %s before and %s after; databases without traces, which the relay has",
+		           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after));
 		return;
 	}
 	if (!w->folds)
 		say_held(w);
-	fprintf(stderr, "cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
-	        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
-	        bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
-	        w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
+	bsv_notice("cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s",
+	           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
+	           bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
+	           w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
 }
 
 /* A watcher that can see nothing must not look like a service that does nothing wrong. */
@@ -1031,11 +1029,10 @@ static void say_nobody(const struct watching *w)
 	if (w->o->url || w->recording.programs)
 		return;
 	if (geteuid())
-		fprintf(stderr,
-		        "no program of this user that emits events is running; only root can watch other users' "
-		        "programs\n");
+		bsv_notice("no program of this user that emits events is running; only root can watch other users' "
+		           "programs");
 	else
-		fprintf(stderr, "no program that emits events is running; those that start later are watched\n");
+		bsv_notice("no program that emits events is running; those that start later are watched");
 }
 
 static void say_counts(const struct watching *w)
@@ -1051,20 +1048,25 @@ static void say_counts(const struct watching *w)
 /* Report how the rules were judged, so that silence does not look like a rule that held. */
 static void say_judged(const struct watching *w)
 {
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
+	enum { PART = 80 };
+	char n[BSV_COUNT_MAX];
 
 	for (size_t i = 0; i < w->o->n_conditions; i++) {
 		const struct bsv_folded *f = &w->streamed.figures.folded[i];
+		char lost[PART] = "", few[PART] = "", late[PART] = "";
 
-		if (w->o->conditions[i].watched == BSV_WATCH_RULE)
-			print_notice(
-				w,
-				"%s: %s %s judged; cannot tell of %s in which events were lost, and of %s with too "
-				"little in them; %s %s told too late",
-				w->o->conditions[i].text, bsv_count(a, f->judged),
-				bsv_plural(f->judged, "window", "windows"), bsv_count(b, f->unseen),
-				bsv_count(c, f->unsure), bsv_count(d, f->too_late),
-				bsv_plural(f->too_late, "execution", "executions"));
+		if (w->o->conditions[i].watched != BSV_WATCH_RULE)
+			continue;
+		if (f->unseen)
+			snprintf(lost, PART, "; in %s of them events were lost, so that nothing is said of these",
+			         bsv_count(n, f->unseen));
+		if (f->unsure)
+			snprintf(few, PART, "; %s of them had too few executions to judge", bsv_count(n, f->unsure));
+		if (f->too_late)
+			snprintf(late, PART, "; %s %s arrived too late to be judged", bsv_count(n, f->too_late),
+			         bsv_plural(f->too_late, "execution", "executions"));
+		print_notice(w, "%s: %s %s judged%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
+		             bsv_plural(f->judged, "window", "windows"), lost, few, late);
 	}
 }
 
