@@ -158,7 +158,7 @@ refuses()
 }
 
 refuses 2 '--slo FILE is missing' "$good"
-refuses 2 'line 1 needs a baseline; add --baseline INPUT' --slo "$tmp/base.slo" "$good"
+refuses 2 'base.slo: line 1 needs a baseline; add --baseline INPUT, or take the line out' --slo "$tmp/base.slo" "$good"
 refuses 2 "no 'xml'; write table|json|csv|junit" --slo "$tmp/just.slo" --format xml "$good"
 refuses 4 'No such file or directory' --slo "$tmp/none.slo" "$good"
 refuses 4 'Is a directory' --slo "$tmp" "$good"

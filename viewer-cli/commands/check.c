@@ -252,12 +252,13 @@ static int measure_all(struct work *w, struct bsa_err *err)
 	return 0;
 }
 
-static int needs_baseline(const struct bsv_slo *slo, const char *baseline, struct bsa_err *err)
+static int needs_baseline(const struct bsv_slo *slo, const char *path, const char *baseline, struct bsa_err *err)
 {
 	for (size_t i = 0; !baseline && i < slo->n; i++)
 		if (slo->rules[i].baseline)
-			return bsa_fail(err, BSA_E_USAGE, "line %u needs a baseline; add --baseline INPUT",
-			                slo->rules[i].line);
+			return bsa_fail(err, BSA_E_USAGE,
+			                "%s: line %u needs a baseline; add --baseline INPUT, or take the line out",
+			                path, slo->rules[i].line);
 	return 0;
 }
 
@@ -283,7 +284,7 @@ static int check_run(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "--slo FILE is missing; burstscope-slo(5) describes the file");
 	r = bsv_slo_read(&w.slo, o->slo, err);
 	if (r >= 0)
-		r = needs_baseline(&w.slo, o->baseline, err);
+		r = needs_baseline(&w.slo, o->slo, o->baseline, err);
 	if (r >= 0)
 		r = bsv_input_open(&w.input, call->operands[0], call, err);
 	if (r >= 0 && o->baseline)

@@ -145,7 +145,7 @@ void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_r
 	ret->class = rule->kind == BSV_SLO_OVERHEAD ? "percent" : "duration";
 	if (c->no_client) /* the service alone saw less than the whole latency */
 		ret->figure = NAN;
-	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " are above, %" PRId64 " may be",
+	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " are above, %" PRId64 " allowed",
 	         c->no_client ? "at least " : "", c->over, all, all ? allowed_above(all, rule->percent) : 0);
 	if (c->n + u < needed) {
 		double p = binomial_tail(c->over, c->n + u, 1 - rule->percent / 100);
