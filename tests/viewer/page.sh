@@ -186,7 +186,7 @@ done
 "$burstscope" report --compare after.db -o compare.html before.db
 "$burstscope" report --compare unfair.db -o strange.html camera.db
 
-printf 'miss ratio <= 0 %%\np50 e2e <= 1s\n' >rules.slo
+printf 'miss ratio <= 0 %%\np50 e2e <= 1s\nstarvation none\n' >rules.slo
 "$burstscope" check --slo rules.slo --report checked.html camera.db >rules.out && wrong 'no rule failed'
 grep -q FAIL rules.out || wrong "check --report says nothing of its own: $(<rules.out)"
 

@@ -1,7 +1,7 @@
 // tables.js -- answers of commands as tables. Text from a recording becomes text nodes, never HTML.
 import { explained } from './columns.js';
 import { swatchOf } from './draw.js';
-import { areCompared, count, extentOf, joined, quoted, said, scaled, scaleOf, sentence } from './format.js';
+import { areCompared, count, duration, extentOf, joined, quoted, said, scaled, scaleOf, sentence } from './format.js';
 
 /** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children @returns {HTMLElement} */
 export function make(tag, attributes = {}, ...children) {
@@ -227,6 +227,23 @@ export function verdictsOf(answer) {
 const nothing = { latency: 'No execution was recorded from end to end.', fairness: 'No app was seen with work for a lane.', priority: 'Nothing was seen to wait for less urgent work of its app.', starvation: 'Nothing was seen to wait for too long.',
 	preemptions: 'No preemption was recorded.', slots: 'No burst was recorded.', memory: 'No pool of memory was recorded.' };
 
+/** A figure of burstscope check, whose unit is its row's: "4.2 ms", "3 %", "12". @param {any} row @param {unknown} value */
+function ruleFigure(row, value) {
+	if (typeof value !== 'number')
+		return null;
+	if (row.unit === 'ns')
+		return duration(value);
+	return scaled(value, scaleOf(row.unit === '%' ? 'percent' : 'count', extentOf([value]), extentOf([value]))) + (row.unit ? ` ${row.unit}` : '');
+}
+
+const ruleColumns = [{ name: 'result', class: 'label' }, { name: 'rule', class: 'text' }, { name: 'measured', class: 'text' }, { name: 'limit', class: 'text' },
+	{ name: 'n', class: 'count', head: 'executions judged' }, { name: 'why', class: 'text' }];
+
+/** The answer of burstscope check, as its table has it. @param {any} answer */
+function rulesForPeople(answer) {
+	return { ...answer, columns: ruleColumns, rows: answer.rows.map((/** @type {any} */ row) => ({ ...row, measured: ruleFigure(row, row.figure), limit: ruleFigure(row, row.bound) })) };
+}
+
 /** Everything that @answer has, into @place. @param {HTMLElement} place @param {any} answer @param {string} title @param {Set<string>} [without] names of parts */
 export function fill(place, answer, title, without = new Set()) {
 	if (!answer)
@@ -246,7 +263,7 @@ export function fill(place, answer, title, without = new Set()) {
 	};
 
 	if (answer.rows?.length && !without.has(answer.command))
-		put(title, answer);
+		put(title, answer.command === 'check' ? rulesForPeople(answer) : answer);
 	if (nothing[answer.command] && !answer.rows?.length && !(answer.parts ?? []).some((/** @type {any} */ part) => part.rows.length))
 		place.append(make('p', {}, nothing[answer.command]));
 	for (const part of answer.parts ?? [])
