@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/coverage.h"
 #include "base/rows.h"
 #include "base/template.h"
 #include "render/render.h"
@@ -232,6 +233,27 @@ static void strings_of_sql_cannot_end_early(void **state)
 	bsa_db_close(db);
 }
 
+/* The ends of ring buffers do not look like damage; what else was not recorded is named, and no more is said of it. */
+static void the_ends_of_buffers_are_called_that(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "head", "1 interval was not recorded (head: some buffers begin later than others)" },
+		{ "head, tail",
+		  "1 interval was not recorded (head, tail: some buffers begin later, or end earlier, than others)" },
+		{ "gap, head", "1 interval was not recorded (gap, head)" },
+	};
+	char text[BSV_COVERAGE_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_coverage c = { .traces = 1, .events = 9, .losses = 1, .uncounted = 1, .rival_uid = -1 };
+
+		snprintf(c.causes, sizeof(c.causes), "%s", rows[i][0]);
+		if (!strstr(bsv_coverage_text(&c, text), rows[i][1]))
+			fail_msg("%s, not: %s", text, rows[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +265,7 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
 		cmocka_unit_test(holes_are_filled),
+		cmocka_unit_test(the_ends_of_buffers_are_called_that),
 		cmocka_unit_test_setup_teardown(strings_of_sql_cannot_end_early, stored_setup, stored_teardown),
 	};
 

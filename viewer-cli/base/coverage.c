@@ -46,6 +46,21 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 	return 0;
 }
 
+/* The ends of ring buffers, as in each case of burstscope watch: no sign that a file is damaged or that something was lost in between. */
+static const char *edges_text(const char *causes)
+{
+	static const char *const edges[][2] = {
+		{ "head", ": some buffers begin later than others" },
+		{ "tail", ": some buffers end earlier than others" },
+		{ "head, tail", ": some buffers begin later, or end earlier, than others" },
+	};
+
+	for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++)
+		if (!strcmp(causes, edges[i][0]))
+			return edges[i][1];
+	return "";
+}
+
 /* Describe the losses, as far as they are known. */
 static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
@@ -59,9 +74,10 @@ static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		                     bsv_count(a, (uint64_t)c->lost_events), bsv_count(b, (uint64_t)c->lost_packets),
 		                     bsv_count(d, (uint64_t)counted));
 	if (c->uncounted)
-		n += (size_t)snprintf(to + n, bytes - n, "%s%s %s not recorded (%s)", n ? "; " : "",
+		n += (size_t)snprintf(to + n, bytes - n, "%s%s %s not recorded (%s%s)", n ? "; " : "",
 		                      bsv_count(d, (uint64_t)c->uncounted),
-		                      bsv_plural((uint64_t)c->uncounted, "interval was", "intervals were"), c->causes);
+		                      bsv_plural((uint64_t)c->uncounted, "interval was", "intervals were"), c->causes,
+		                      edges_text(c->causes));
 	if (c->unchecked)
 		snprintf(to + n, bytes - n, "%sunknown whether all was recorded: " BSV_UNCHECKED, n ? "; " : "");
 }

@@ -37,50 +37,63 @@ static void draw_progress(void *ctx, const struct bsa_import_progress *p)
 		                  (double)p->events / 1e6 / seconds_since(w->began));
 }
 
-/* Print one line: how far the database is to be trusted. */
-static void print_trust(const struct bsa_imported *done)
+/* How far the database is to be trusted. */
+static void write_trust(FILE *to, const struct bsa_imported *done)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
 	if (done->lost_events || done->lost_packets)
-		fprintf(stderr, "trust: %s events and %s packets were lost, which touches %" PRIu64 " executions",
+		fprintf(to, "trust: %s events and %s packets were lost, which touches %" PRIu64 " executions",
 		        bsv_count(a, done->lost_events), bsv_count(b, done->lost_packets), done->touched_by_loss);
 	else
-		fputs(done->holes ? "trust: LTTng counted no lost events" : "trust: no event was lost", stderr);
+		fputs(done->holes ? "trust: LTTng counted no lost events" : "trust: no event was lost", to);
 	if (done->holes)
-		fprintf(stderr, "; %s %s not recorded (table loss: when and why)", bsv_count(a, done->holes),
+		fprintf(to, "; %s %s not recorded (table loss: when and why)", bsv_count(a, done->holes),
 		        bsv_plural(done->holes, "interval was", "intervals were"));
 	if (done->incomplete)
-		fprintf(stderr, "; %s of %s executions are incomplete (execution.quality says why)",
+		fprintf(to, "; %s of %s executions are incomplete (execution.quality says why)",
 		        bsv_count(a, done->incomplete), bsv_count(b, done->executions));
 	else
-		fputs(done->executions ? "; every execution is complete" : "; there are no executions", stderr);
+		fputs(done->executions ? "; every execution is complete" : "; there are no executions", to);
 	if (done->cut)
-		fprintf(stderr, "; the end of %s %s is missing", bsv_count(a, done->cut),
+		fprintf(to, "; the end of %s %s is missing", bsv_count(a, done->cut),
 		        bsv_plural(done->cut, "trace", "traces"));
 	if (done->repeated)
-		fprintf(stderr, "; %s %s found twice and read once", bsv_count(a, done->repeated),
+		fprintf(to, "; %s %s found twice and read once", bsv_count(a, done->repeated),
 		        bsv_plural(done->repeated, "packet was", "packets were"));
 	if (done->doubtful)
-		fprintf(stderr, "; %s %s of their streams and %s left out", bsv_count(a, done->doubtful),
+		fprintf(to, "; %s %s of their streams and %s left out", bsv_count(a, done->doubtful),
 		        bsv_plural(done->doubtful, "packet contradicts others", "packets contradict others"),
 		        bsv_plural(done->doubtful, "was", "were"));
 	if (done->wrong_indices)
-		fprintf(stderr, "; %s of LTTng's %s ignored, because packets contradict them",
+		fprintf(to, "; %s of LTTng's %s ignored, because packets contradict them",
 		        bsv_count(a, done->wrong_indices),
 		        bsv_plural(done->wrong_indices, "indices was", "indices were"));
 	if (done->unusable)
-		fprintf(stderr, "; %s invalid %s left out", bsv_count(a, done->unusable),
+		fprintf(to, "; %s invalid %s left out", bsv_count(a, done->unusable),
 		        bsv_plural(done->unusable, "event was", "events were"));
 	if (done->unreadable)
-		fprintf(stderr, "; files of %s %s unreadable and were left out (trace.unreadable)",
+		fprintf(to, "; files of %s %s unreadable and were left out (trace.unreadable)",
 		        bsv_count(a, done->unreadable),
 		        bsv_plural(done->unreadable, "user or process are", "users or processes are"));
 	if (done->impostors)
-		fprintf(stderr, "; %s %s another user's uid and %s left out (trace.impostor_events)",
+		fprintf(to, "; %s %s another user's uid and %s left out (trace.impostor_events)",
 		        bsv_count(a, done->impostors), bsv_plural(done->impostors, "event claims", "events claim"),
 		        bsv_plural(done->impostors, "is", "are"));
-	fputc('\n', stderr);
+}
+
+static void print_trust(const struct bsa_imported *done)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *to = open_memstream(&text, &n);
+
+	if (!to)
+		return;
+	write_trust(to, done);
+	fclose(to);
+	bsv_print_line(stderr, text);
+	free(text);
 }
 
 /* ---- the import ---- */
