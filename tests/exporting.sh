@@ -1,7 +1,7 @@
 # exporting.sh -- sourced: recording.sh, burstscope exporter, and a Prometheus that scrapes it.
 . "$(dirname "${BASH_SOURCE[0]}")/recording.sh"
 exporter= prometheus=
-trap 'kill -9 $exporter ${all_exporters-} $prometheus 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill -9 $exporter ${all_exporters-} $prometheus 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 # start_exporter ARGUMENT...: $burstscope exporter in the background; $url is where it listens.
 start_exporter()

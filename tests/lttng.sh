@@ -13,9 +13,18 @@ fi
 # A script that ends because a command failed says which one.
 trap 'echo "${0##*/}: $LINENO: status $?: $BASH_COMMAND" >&2' ERR
 
+# stop_jobs: what the script began in the background, but for the daemons, which are asked to end.
+stop_jobs()
+{
+	local pid
+	for pid in $(jobs -p); do
+		[[ $pid == "${sessiond-}" || $pid == "${daemon-}" ]] || kill -9 "$pid" 2>/dev/null || true
+	done
+}
+
 tmp=$(mktemp -d)
 sessiond=
-trap 'stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_sessiond; rm -rf "$tmp"' EXIT
 export LTTNG_HOME=$tmp LTTNG_UST_REGISTER_TIMEOUT=-1
 if ((EUID == 0)); then
 	mkdir -p /var/run/lttng

@@ -1,7 +1,7 @@
 # recording.sh -- sourced: lttng.sh, and a service to be recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/lttng.sh"
 daemon= failures=0
-trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 wrong()
 {

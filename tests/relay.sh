@@ -9,7 +9,7 @@ if [[ ! ${OWN_NAMESPACE-} ]]; then
 fi
 . "$(dirname "${BASH_SOURCE[0]}")/recording.sh"
 relay_at=192.0.2.2 relayd=
-trap 'stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
 
 # the names of namespaces are files there
 mkdir -p /run/netns && mount -t tmpfs own /run/netns || { echo 'skipped: nothing may be mounted'; exit 77; }

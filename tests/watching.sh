@@ -2,7 +2,7 @@
 # there are: $burstscope, $load, and $json_schema with the $schema of a case.
 . "$(dirname "${BASH_SOURCE[0]}")/recording.sh"
 watcher= apps=
-trap 'stop_all; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_all; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 mkdir -m 700 "$tmp/work"
 chmod 755 "$tmp"
 cd "$tmp/work"

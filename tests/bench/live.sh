@@ -12,7 +12,7 @@ cd "$tmp"
 hertz=$(getconf CLK_TCK)
 export LC_ALL=C.UTF-8
 watcher= apps=
-trap 'for pid in $watcher $apps; do kill "$pid" 2>/dev/null || true; done; stop_relay || true; stop_service || true; stop_sessiond
+trap 'stop_jobs; for pid in $watcher $apps; do kill "$pid" 2>/dev/null || true; done; stop_relay || true; stop_service || true; stop_sessiond
 	ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
 
 # streams N PERIOD: so many of one app.

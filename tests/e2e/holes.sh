@@ -98,7 +98,7 @@ recorded ring '--subbuf-size=4k --num-subbuf=4 --overwrite' --snapshot
 start_service "$service"
 "$load" --quiet --socket "$tmp/socket" --duration 3s noisy-neighbour >"$tmp/report" 2>&1 &
 load_pid=$!
-trap 'kill "$load_pid" 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill "$load_pid" 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 sleep 1
 quietly lttng --no-sessiond stop stopped
 sleep 0.5
@@ -106,7 +106,7 @@ quietly lttng --no-sessiond start stopped
 sleep 0.5
 quietly lttng --no-sessiond snapshot record --session ring
 await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
-trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 stop_service
 for name in whole stopped files ring; do end_session "$name"; done
 has whole 0

@@ -314,7 +314,7 @@ session live DEBUG_FUNCTION
 start_service "$service"
 "$load" --quiet --socket "$tmp/socket" --duration 60s transport >"$tmp/null" &
 load_pid=$!
-trap 'kill -INT "$load_pid" 2>"$tmp/null" || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill -INT "$load_pid" 2>"$tmp/null" || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 until (($(du -sb "$tmp/live" | cut -f 1) > 5000000)); do
 	kill -0 "$load_pid" 2>"$tmp/null" || { echo 'nnburst-load ends before there is anything to read'; exit 1; }
 	sleep 0.05
@@ -323,7 +323,7 @@ refuses 4 'lttng stop' -o "$out/db" "$tmp/live"
 for each in 1 2 3; do cp -r "$tmp/live" "$tmp/live$each"; done
 kill -INT "$load_pid"
 await_end "$load_pid" 'the load ends' || true
-trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 stop_service
 quietly lttng --no-sessiond stop live
 takes "$tmp/live" # and not destroyed yet

@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 lttng_tmp=$tmp
 . "$(dirname "$0")/../daemon.sh"
-trap 'stop_app; stop_load; stop_daemon || true; stop_sessiond; rm -rf "$tmp" "$lttng_tmp"' EXIT
+trap 'stop_jobs; stop_app; stop_load; stop_daemon || true; stop_sessiond; rm -rf "$tmp" "$lttng_tmp"' EXIT
 app=$1 service=$2 driver=$3 load=$4
 app_pid='' load_pid=''
 

@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3 many=$4 provider=$5
 recorder=
-trap 'stop_recorder; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_recorder; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 mkdir -m 700 "$tmp/work" # root runs what is here
 chmod 755 "$tmp"
 cd "$tmp/work"

@@ -7,7 +7,7 @@ set -euo pipefail
 ((EUID == 0)) || { echo 'skipped: only root can mount a small file system'; exit 77; }
 burstscope=$1 service=$2 load=$3 many=$4 provider=$5
 loading= filler= recorder=
-trap 'kill $loading $filler $recorder 2>"$tmp/null" || true; stop_service || true; stop_sessiond; umount "$tmp/disk" 2>"$tmp/null" || true; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill $loading $filler $recorder 2>"$tmp/null" || true; stop_service || true; stop_sessiond; umount "$tmp/disk" 2>"$tmp/null" || true; rm -rf "$tmp"' EXIT
 mkdir -m 700 "$tmp/work" "$tmp/disk"
 cd "$tmp/work"
 

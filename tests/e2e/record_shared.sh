@@ -6,7 +6,7 @@ set -euo pipefail
 burstscope=$1 many=$3 provider=$4
 declare -A recorders=()
 as=() # how each program is run
-trap 'kill -9 ${recorders[@]} 2>/dev/null || true; kill $(noted) 2>/dev/null || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill $(noted) 2>/dev/null || true; stop_sessiond; rm -rf "$tmp"' EXIT
 mkdir -m 777 "$tmp/work"
 chmod 755 "$tmp"
 cd "$tmp/work"

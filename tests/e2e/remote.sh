@@ -105,7 +105,7 @@ await_end "$follower" 'top ends with a session without a stream' || wrong "witho
 live_session far NOTICE exec_client exec_service
 quietly lttng --no-sessiond start far
 apps= watcher=
-trap 'kill $apps $watcher 2>/dev/null || true; stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill $apps $watcher 2>/dev/null || true; stop_relay || true; stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
 refused 2 'the LTTng of the host that records decides that' watch --on miss --url "$url$far"
 refused 2 'leave out --detail' watch --on 'starvation>1s' --url "$url$far" --pid $$
 refused 5 "has no live session /host/nobody/far" watch --on 'starvation>1s' --url "$url/host/nobody/far"

@@ -6,7 +6,7 @@ command -v tmux >/dev/null || { echo 'skipped: no tmux'; exit 77; }
 burstscope=$(realpath "$1") service=$(realpath "$2") load=$(realpath "$3")
 . "$(dirname "$0")/../relay.sh"
 apps=
-trap 'tmux -L remote kill-server 2>/dev/null || true; [[ ! $apps ]] || kill $apps 2>/dev/null || true; stop_relay || true
+trap 'stop_jobs; tmux -L remote kill-server 2>/dev/null || true; [[ ! $apps ]] || kill $apps 2>/dev/null || true; stop_relay || true
 	stop_service || true; stop_sessiond; ip netns del relay 2>/dev/null || true; rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TMUX_TMPDIR=$tmp
 unset TMUX NO_COLOR COLUMNS

@@ -5,7 +5,7 @@ set -euo pipefail
 burstscope=$1 service=$2 load=$3 events=$4 json_schema= schema=
 . "$(dirname "$0")/../watching.sh"
 others=
-trap 'stop_all; [[ ! $others ]] || kill $others 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; stop_all; [[ ! $others ]] || kill $others 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 two='"streams": [{"name": "short", "model": "keyword", "period": "20ms"}, {"name": "late", "model": "keyword", "period": "20ms", "deadline": "1us"}]'
 scenario two '{"name": "two", "duration": "600s", "apps": [{"name": "here", '"$two"'}, {"name": "there", '"$two"'}]}'

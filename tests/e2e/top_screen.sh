@@ -6,7 +6,7 @@ command -v tmux >/dev/null || { echo 'skipped: no tmux'; exit 77; }
 . "$(dirname "$0")/../recording.sh"
 burstscope=$(realpath "$1") service=$2 load=$3
 apps=
-trap 'tm kill-server 2>/dev/null || true; [[ ! $apps ]] || kill $apps 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; tm kill-server 2>/dev/null || true; [[ ! $apps ]] || kill $apps 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TMUX_TMPDIR=$tmp TMPDIR=$tmp
 unset TMUX NO_COLOR COLUMNS XDG_RUNTIME_DIR
 cd "$tmp"

@@ -14,7 +14,7 @@ cycles=${NNB_CYCLES:-3} seconds=${NNB_SOAK_SECONDS:-0} counts=/dev/null
 [[ ! ${NNB_CYCLES-} ]] || counts=${NNB_CYCLES_COUNT:-/dev/null}
 long=$((cycles > 100)) loops=$((cycles > 100 ? 3 * $(nproc) : 3)) loop_pids=()
 unset XDG_RUNTIME_DIR
-trap 'for pid in "${loop_pids[@]}"; do kill -9 -- "-$pid" 2>/dev/null || true; done
+trap 'stop_jobs; for pid in "${loop_pids[@]}"; do kill -9 -- "-$pid" 2>/dev/null || true; done
 	stop_all; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 fds_of() { ls "/proc/$1/fd" | wc -l; }

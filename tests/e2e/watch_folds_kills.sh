@@ -8,7 +8,7 @@ burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 unset XDG_RUNTIME_DIR
 export LTTNG_SESSIOND_PATH=/bin/false # a watcher that loses the session daemon waits for the next one here
 stopped=
-trap 'kill -9 $stopped 2>/dev/null || true; stop_all; stop_service || true; stop_sessiond; umount cases 2>/dev/null || true; rm -rf "$tmp"' EXIT
+trap 'stop_jobs; kill -9 $stopped 2>/dev/null || true; stop_all; stop_service || true; stop_sessiond; umount cases 2>/dev/null || true; rm -rf "$tmp"' EXIT
 watches_fold=(--on 'miss ratio <= 1 %' --window 1s --before 1s --after 100ms --cooldown 0s --ring 1M --buffer 256K --min-free 1M)
 
 slow_importer
