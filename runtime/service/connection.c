@@ -244,6 +244,13 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 	return life_answer(c, out);
 }
 
+/* The client's process has ended: the goodbye that it sent before is in the life line still, if the service had no time to read it. */
+static bool has_said_goodbye(const struct nnb__connection *c, struct nnb__message *in)
+{
+	in->until = nnb__now(); /* nothing more comes */
+	return !nnb__message_receive(c->life, in) && in->type == NNB__BYE && nnb__message_taken(in);
+}
+
 /* Serve one message of the life line, or see the end of the client's process. 0, or why the connection ends. */
 static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
@@ -257,7 +264,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 		if (errno != EINTR)
 			return -errno;
 	if (fds[0].revents)
-		return -ECONNRESET;
+		return has_said_goodbye(c, in) ? -ESHUTDOWN : -ECONNRESET;
 	in->until = nnb__now() + PATIENCE_NS; /* another process may have taken what poll saw */
 	r = nnb__message_receive(c->life, in);
 	if (r == -EDQUOT)

@@ -233,10 +233,22 @@ status_says '^connections +1 '
 killed=${id[conn]}
 start_app
 ask 'let'
+ask part
+kill -STOP "$daemon" # so that it finds the goodbye and the end of the process at once
+ask bye
+exec {to_app}>&-
+await_end "$app_pid" 'an app ends' || wrong "an app that says goodbye ends with $?"
+kill -CONT "$daemon"
+stop_app
+status_says '^connections +1 '
+gone=${id[conn]}
+start_app
+ask 'let'
 stop_daemon
 end_session deaths
 has deaths performance_hold 'on = 1'
 has deaths client_disconnect "conn = $killed" 'reason = \( "peer_death" .*'
+has deaths client_disconnect "conn = $gone" 'reason = \( "client" .*'
 has deaths client_disconnect "conn = ${id[conn]}" 'reason = \( "shutdown" .*'
 has deaths stream_close "stream = ${id[burst]}" 'reason = \( "shutdown" .*'
 has deaths buffer_free 'cause = \( "owner_end" .*'

@@ -12,6 +12,7 @@
  *              role, and of a token that nobody has; a model that is none; another burst
  *   junk       another connection, which does not keep to the protocol
  *   leave      close everything; the connection last
+ *   part, bye  the same in two steps: everything but the connection; the connection, for which nobody answers
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -212,11 +213,16 @@ static void junk(const char *path)
 	close(sock);
 }
 
-static void leave(void)
+static void part(void)
 {
 	nnb_burst_free(burst);
 	nnb_remote_buffer_free(buffer);
 	nnb_remote_release(remote);
+}
+
+static void leave(void)
+{
+	part();
 	nnb_client_close(client);
 }
 
@@ -244,6 +250,10 @@ int main(int argc, char **argv)
 			junk(argv[1]);
 		else if (!strcmp(word, "leave"))
 			leave();
+		else if (!strcmp(word, "part"))
+			part();
+		else if (!strcmp(word, "bye"))
+			nnb_client_close(client);
 		else
 			abort_unless(!*word);
 		puts("done");
