@@ -145,14 +145,20 @@ void bsv_answer_verdict(struct bsv_answer *a, const struct bsv_verdict *v)
 		a->rules[a->n_rules++] = *v;
 }
 
+static int badness_of(const struct bsv_verdict *v)
+{
+	static const int badness[] = { [BSV_PASS] = 0, [BSV_CANNOT_TELL] = 1, [BSV_FAIL] = 2 };
+
+	return v->outcome == BSV_PASS && v->idle ? -1 : badness[v->outcome];
+}
+
 /* The first of the worst rules; NULL: the answer has no rules. */
 static const struct bsv_verdict *worst_rule(const struct bsv_answer *a)
 {
-	static const int badness[] = { [BSV_PASS] = 0, [BSV_CANNOT_TELL] = 1, [BSV_FAIL] = 2 };
 	const struct bsv_verdict *ret = a->n_rules ? a->rules : NULL;
 
 	for (size_t i = 1; i < a->n_rules; i++)
-		if (badness[a->rules[i].outcome] > badness[ret->outcome])
+		if (badness_of(&a->rules[i]) > badness_of(ret))
 			ret = &a->rules[i];
 	return ret;
 }
@@ -216,6 +222,16 @@ static const int outcome_paint[] = {
 	[BSV_PASS] = BSV_GOOD, [BSV_FAIL] = BSV_BAD, [BSV_CANNOT_TELL] = BSV_UNSURE_PAINT
 };
 
+static const char *outcome_word(const struct bsv_verdict *v)
+{
+	return v->outcome == BSV_PASS && v->idle ? "nothing to judge" : outcomes[v->outcome];
+}
+
+static int outcome_paint_of(const struct bsv_verdict *v)
+{
+	return v->outcome == BSV_PASS && v->idle ? BSV_FAINT : outcome_paint[v->outcome];
+}
+
 static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double value)
 {
 	struct bsv_cell cell = { .type = BSA_REAL, .real = value };
@@ -229,18 +245,20 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
 	snprintf(to, 2 * BSV_SCALED_TEXT, "%s%s%s", number, *scale.unit ? " " : "", scale.unit);
 }
 
-/* "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", behind @used columns. */
+/* "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns. */
 static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
 {
 	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_said(v->name), *said, *shown;
-	bool has_figure = v->figure == v->figure, has_bound = v->bound == v->bound; /* NaN: no figure, or no bound */
+	bool idle = v->outcome == BSV_PASS && v->idle, has_figure = v->figure == v->figure && !idle;
+	bool has_bound = v->bound == v->bound && !idle; /* NaN: no figure, or no bound */
 
 	figure_print(seen, v->class, v->figure);
 	figure_print(bound, v->class, v->bound);
-	said = bsv_text(": %s%s%s%s%s%s%s", name ? name : "", has_figure ? " " : "", has_figure ? seen : "",
-	                has_bound ? ", bound " : "", has_bound ? bound : "", v->why ? ": " : "", v->why ? v->why : "");
+	said = bsv_text("%s%s%s%s%s%s%s%s", name && *name ? ": " : "", name ? name : "", has_figure ? " " : "",
+	                has_figure ? seen : "", has_bound ? ", bound " : "", has_bound ? bound : "", v->why ? ": " : "",
+	                v->why ? v->why : "");
 	shown = said ? bsv_printable(said, strlen(said), 0) : NULL;
-	bsv_print_painted(to, s, outcome_paint[v->outcome], outcomes[v->outcome], shown ? shown : "", used, 4);
+	bsv_print_painted(to, s, outcome_paint_of(v), outcome_word(v), shown ? shown : "", used, 4);
 	free(shown);
 	free(said);
 	free(name);
@@ -258,8 +276,8 @@ static void print_verdict(FILE *to, const struct bsv_screen *s, const struct bsv
 		print_rule(to, s, v, (int)strlen("verdict: "));
 		return;
 	}
-	paint = outcome_paint[v->outcome];
-	fprintf(to, "%s%s%s\n", bsv_paint_on(s, paint), outcomes[v->outcome], bsv_paint_off(s, paint));
+	paint = outcome_paint_of(v);
+	fprintf(to, "%s%s%s\n", bsv_paint_on(s, paint), outcome_word(v), bsv_paint_off(s, paint));
 	for (size_t i = 0; i < a->n_rules; i++) {
 		fputs("  ", to);
 		print_rule(to, s, &a->rules[i], 2);

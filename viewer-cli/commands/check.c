@@ -58,7 +58,7 @@ struct work {
 	struct bsv_slo slo;
 	struct bsv_input input, baseline;
 	struct bsv_slo_result *results;
-	size_t failed, unsure;
+	size_t failed, unsure, idle; /* rules; idle: that passed, because they had nothing to judge */
 };
 
 static void work_fini(struct work *w)
@@ -151,9 +151,9 @@ static struct bsv_rows *word_rows(const struct work *w)
 	for (size_t i = 0; rows && i < w->slo.n; i++) {
 		const struct bsv_slo_result *r = &w->results[i];
 
-		bsv_rows_text(rows, bsv_slo_word(r->outcome));
+		bsv_rows_text(rows, bsv_slo_result_word(r));
 		bsv_rows_text(rows, w->slo.rules[i].text);
-		bsv_rows_text(rows, quantity_text(text, r, r->figure));
+		bsv_rows_text(rows, r->idle ? NULL : quantity_text(text, r, r->figure));
 		bsv_rows_text(rows, r->why);
 	}
 	return rows;
@@ -166,12 +166,30 @@ static int exit_status(const struct work *w)
 	return w->failed ? BSV_FAILED : w->unsure ? BSV_UNSURE : BSV_DONE;
 }
 
-/* A table already shows the results in rows, and gets one verdict; programs get a verdict for each rule. */
-static void add_verdicts(struct bsv_answer *answer, const struct work *w, bool each)
+/* "5 of 9 rules failed". Owned by the caller; NULL: no memory. */
+static char *verdict_text(const struct work *w)
 {
-	struct bsv_verdict all = { .name = "failed_rules", .class = "count", .figure = (double)w->failed, .bound = 0 };
+	if (w->failed)
+		return bsv_text("%zu of %zu rules failed", w->failed, w->slo.n);
+	if (w->unsure)
+		return bsv_text("no rule failed, and %zu of %zu are inconclusive", w->unsure, w->slo.n);
+	return strdup("no rule failed, and none is inconclusive");
+}
 
-	all.outcome = w->failed ? BSV_FAIL : w->unsure ? BSV_CANNOT_TELL : BSV_PASS;
+/* A table already shows the results in rows, and gets one verdict; programs get a verdict for each rule. @why is borrowed until it is printed. */
+static void add_verdicts(struct bsv_answer *answer, const struct work *w, const char *why, bool each)
+{
+	const struct bsv_verdict all = {
+		.name = "",
+		.figure = NAN,
+		.bound = NAN,
+		.outcome = w->failed   ? BSV_FAIL
+		           : w->unsure ? BSV_CANNOT_TELL
+		                       : BSV_PASS,
+		.idle = w->idle == w->slo.n,
+		.why = why,
+	};
+
 	if (!each)
 		bsv_answer_verdict(answer, &all);
 	for (size_t i = 0; each && i < w->slo.n; i++) {
@@ -181,6 +199,7 @@ static void add_verdicts(struct bsv_answer *answer, const struct work *w, bool e
 			                 .figure = r->figure,
 			                 .bound = r->bound,
 			                 .outcome = r->outcome,
+			                 .idle = r->idle,
 			                 .why = r->why };
 
 		bsv_answer_verdict(answer, &v);
@@ -192,7 +211,7 @@ static int print_answer(const struct bsv_call *call, const struct options *o, st
 	const int format = o->format;
 	char covers[BSV_COVERAGE_TEXT];
 	struct bsv_call as_asked = *call;
-	bsv_scoped_text *title = NULL;
+	bsv_scoped_text *title = NULL, *idle = NULL, *why = NULL;
 	struct bsv_answer *answer;
 	int r;
 
@@ -203,11 +222,13 @@ static int print_answer(const struct bsv_call *call, const struct options *o, st
 	}
 	as_asked.asked.format = format;
 	as_asked.asked.csv_safe = o->csv_safe;
-	title = bsv_text("%s: %zu of %zu rules passed, %zu failed, %zu inconclusive",
+	idle = w->idle ? bsv_text(", %zu had nothing to judge", w->idle) : strdup("");
+	title = bsv_text("%s: %zu of %zu rules passed, %zu failed, %zu inconclusive%s",
 	                 exit_status(w) == BSV_DONE ? "PASS"
 	                 : w->failed                ? "FAIL"
 	                                            : "INCONCLUSIVE",
-	                 w->slo.n - w->failed - w->unsure, w->slo.n, w->failed, w->unsure);
+	                 w->slo.n - w->failed - w->unsure - w->idle, w->slo.n, w->failed, w->unsure, idle ? idle : "");
+	why = verdict_text(w);
 	answer = bsv_answer_new(&as_asked, &w->input);
 	bsv_answer_rows(answer, "rules", NULL, number_rows(w));
 	if (format == BSV_TABLE)
@@ -216,7 +237,7 @@ static int print_answer(const struct bsv_call *call, const struct options *o, st
 		bsv_answer_rows(answer, "results", title, word_rows(w));
 	if (w->baseline.path)
 		bsv_answer_note(answer, "the baseline is %s", w->baseline.path);
-	add_verdicts(answer, w, format != BSV_TABLE);
+	add_verdicts(answer, w, why, format != BSV_TABLE);
 	r = bsv_answer_print(answer, true, err);
 	bsv_answer_free(answer);
 	return r < 0 ? r : exit_status(w);
@@ -248,6 +269,7 @@ static int measure_all(struct work *w, struct bsa_err *err)
 			return bsa_wrap(err, r, "line %u", w->slo.rules[i].line);
 		w->failed += w->results[i].outcome == BSV_FAIL;
 		w->unsure += w->results[i].outcome == BSV_CANNOT_TELL;
+		w->idle += w->results[i].outcome == BSV_PASS && w->results[i].idle;
 	}
 	return 0;
 }

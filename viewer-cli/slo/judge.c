@@ -31,6 +31,11 @@ const char *bsv_slo_word(enum bsv_outcome outcome)
 	return outcome == BSV_PASS ? "PASS" : outcome == BSV_FAIL ? "FAIL" : "INCONCLUSIVE";
 }
 
+const char *bsv_slo_result_word(const struct bsv_slo_result *r)
+{
+	return r->outcome == BSV_PASS && r->idle ? "NOTHING TO JUDGE" : bsv_slo_word(r->outcome);
+}
+
 /* The probability that @least or more of @n independent trials succeed, each with probability @p. */
 static double binomial_tail(int64_t least, int64_t n, double p)
 {

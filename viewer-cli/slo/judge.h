@@ -16,6 +16,7 @@ enum { BSV_SLO_WHY_MAX = 320 };
 
 struct bsv_slo_result {
 	enum bsv_outcome outcome;
+	bool idle;            /* passed, because nothing happened that the rule could judge */
 	double figure, bound; /* NaN: unknown, or not applicable */
 	const char *class;    /* class of the figure, like bsv_column.class; NULL: a plain number */
 	int64_t n;            /* number of samples of the figure; -1: not applicable */
@@ -76,5 +77,8 @@ void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 
 /* PASS, FAIL, INCONCLUSIVE */
 const char *bsv_slo_word(enum bsv_outcome outcome);
+
+/* The same for people: of a pass in which nothing was judged NOTHING TO JUDGE. */
+const char *bsv_slo_result_word(const struct bsv_slo_result *r);
 
 #endif

@@ -342,13 +342,16 @@ static int measure_audit(struct bsv_slo_result *ret, const struct bsv_slo_rule *
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < j.n; i++) {
-		bool other = (rule->kind == BSV_SLO_INVERSION && strcmp(j.rules[i].name, "inversion_ns")) ||
+		bool idle = v && v->outcome == BSV_PASS && !v->idle &&
+		            j.rules[i].idle; /* where another rule judged something */
+		bool other = idle || (rule->kind == BSV_SLO_INVERSION && strcmp(j.rules[i].name, "inversion_ns")) ||
 		             (rule->kind == BSV_SLO_HONOURED && strcmp(j.rules[i].name, "honoured_percent"));
 
 		if (!other && (!v || j.rules[i].outcome == BSV_FAIL || v->outcome == BSV_PASS))
 			v = v && v->outcome == BSV_FAIL ? v : &j.rules[i];
 	}
 	*ret = (struct bsv_slo_result){ .outcome = v ? v->outcome : BSV_CANNOT_TELL,
+		                        .idle = v && v->idle,
 		                        .figure = v ? v->figure : NAN,
 		                        .bound = v ? v->bound : NAN,
 		                        .class = v ? v->class : NULL,
