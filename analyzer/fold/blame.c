@@ -873,6 +873,18 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }
 
+/* By how much it was late is unknown, as where the client alone saw that it was given up. A deadline that had passed before is the cause all the same. */
+static void blame_without_span(const struct ledger *l, struct bsa_blamed *ret)
+{
+	bool passed = l->x->lateness == BSA_LATENESS_UNKNOWN && is_between(-(int64_t)ABSURD, l->budget, 0);
+
+	bsa_blame_unknown(l->x, ret);
+	if (!passed)
+		return;
+	ret->cause = BSA_SUBMITTED_LATE;
+	ret->budget_ns = l->budget;
+}
+
 static void rows_of_causes(struct ledger *l)
 {
 	for (int cause = 0; cause < BSA_CAUSES; cause++) {
@@ -893,7 +905,7 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	assert(max >= BSA_CAUSES + m->n_waits + m->n_preemptions);
 	find_delays(&l);
 	if (!find_span(&l)) {
-		bsa_blame_unknown(m->execution, ret);
+		blame_without_span(&l, ret);
 		return 1;
 	}
 	find_typical(&l);
