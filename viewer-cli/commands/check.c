@@ -106,6 +106,19 @@ static const char *quantity_text(char to[BSV_DURATION_TEXT], const struct bsv_sl
 	return to;
 }
 
+/* What a figure of the rule is of, where neither its unit nor the rule says it; "": nothing. */
+static const char *figure_noun(const struct bsv_slo_rule *rule, double figure)
+{
+	switch (rule->kind) {
+	case BSV_SLO_STARVATION:
+		return figure == 1 ? " wait" : " waits";
+	case BSV_SLO_STREAK:
+		return figure == 1 ? " miss" : " misses";
+	default:
+		return "";
+	}
+}
+
 static void add_number(struct bsv_rows *rows, double value)
 {
 	if (value != value)
@@ -146,14 +159,17 @@ static struct bsv_rows *number_rows(const struct work *w)
 static struct bsv_rows *word_rows(const struct work *w)
 {
 	struct bsv_rows *rows = bsv_rows_new(words, sizeof(words) / sizeof(*words));
-	char text[BSV_DURATION_TEXT];
+	char text[BSV_DURATION_TEXT], measured[2 * BSV_DURATION_TEXT];
 
 	for (size_t i = 0; rows && i < w->slo.n; i++) {
 		const struct bsv_slo_result *r = &w->results[i];
+		const char *figure = quantity_text(text, r, r->figure);
 
+		snprintf(measured, sizeof(measured), "%s%s", figure ? figure : "",
+		         figure_noun(&w->slo.rules[i], r->figure));
 		bsv_rows_text(rows, bsv_slo_result_word(r));
 		bsv_rows_text(rows, w->slo.rules[i].text);
-		bsv_rows_text(rows, r->idle ? NULL : quantity_text(text, r, r->figure));
+		bsv_rows_text(rows, figure && !r->idle ? measured : NULL);
 		bsv_rows_text(rows, r->why);
 	}
 	return rows;

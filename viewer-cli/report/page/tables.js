@@ -239,9 +239,19 @@ function ruleFigure(row, value) {
 const ruleColumns = [{ name: 'result', class: 'label' }, { name: 'rule', class: 'text' }, { name: 'measured', class: 'text' }, { name: 'limit', class: 'text' },
 	{ name: 'n', class: 'count', head: 'executions judged' }, { name: 'why', class: 'text' }];
 
+/** What a figure of the rule is of, where neither its unit nor the rule says it: as in viewer-cli/commands/check.c. @type {[RegExp, string, string][]} */
+const ruleNouns = [[/^starvation/, ' wait', ' waits'], [/^at most/, ' miss', ' misses']];
+
+/** @param {any} row */
+function ruleMeasured(row) {
+	const figure = ruleFigure(row, row.figure), [, one, many] = ruleNouns.find(([rule]) => rule.test(row.rule)) ?? [];
+
+	return figure && figure + ((row.figure === 1 ? one : many) ?? '');
+}
+
 /** The answer of burstscope check, as its table has it. @param {any} answer */
 function rulesForPeople(answer) {
-	return { ...answer, columns: ruleColumns, rows: answer.rows.map((/** @type {any} */ row) => ({ ...row, measured: ruleFigure(row, row.figure), limit: ruleFigure(row, row.bound) })) };
+	return { ...answer, columns: ruleColumns, rows: answer.rows.map((/** @type {any} */ row) => ({ ...row, measured: ruleMeasured(row), limit: ruleFigure(row, row.bound) })) };
 }
 
 /** Everything that @answer has, into @place. @param {HTMLElement} place @param {any} answer @param {string} title @param {Set<string>} [without] names of parts */
