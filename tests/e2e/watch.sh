@@ -69,7 +69,8 @@ says "nothing is written until one fires: miss, error, death"
 grep -Eq '^(the buffers last about [0-9.]+ |how long the buffers last is not known, because nothing was emitted)' err || wrong "not said how long the buffers last: $said"
 refuses 5 'another burstscope watch' --on miss -o cases
 said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
-"$burstscope" watch -q --on miss:app=impossible,persistent -o others --before 1s --after 100ms --stop-after 1 >others.out 2>&1 &
+# It writes to a journal, which takes the rank of a line from its beginning.
+JOURNAL_STREAM=1:2 "$burstscope" watch -q --on miss:app=impossible,persistent -o others --before 1s --after 100ms --stop-after 1 >others.out 2>&1 &
 apps=$! # a watcher, too: with a directory of its own
 awaits '(($(lttng --no-sessiond list-triggers | grep -c "name: burstscope-") == 6))' 'two watchers at once'
 
@@ -77,7 +78,7 @@ other=$apps
 "$load" --quiet --socket "$tmp/socket" --duration 60s too-big >load.out 2>&1 &
 apps=$!
 await_end "$other" 'another watcher ends with its case' || wrong "another watcher ends with $?: $(<others.out)"
-grep -q "^impossible.s mobilenet-640 missed .* because its run alone is longer than its budget" others.out || wrong "another watcher says: $(<others.out)"
+grep -q "^<4>impossible.s mobilenet-640 missed .* because its run alone is longer than its budget" others.out || wrong "another watcher says: $(<others.out)"
 awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* answered as persistent" out' 'a miss that is too big'
 awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
 

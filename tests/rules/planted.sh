@@ -82,6 +82,8 @@ unit)
 	cp "$here/../../runtime/service/nnburstd.service.in" "$tmp/apart.service"
 	sed -i '/^\[Service\]/a PrivateUsers=yes' "$tmp/apart.service"
 	objects 'every client is the user nobody' "$here/unit.sh" "$tmp/apart.service"
+	sed 's/^WatchdogSec=/WatchDogSec=/' "$here/../../viewer-cli/watch/burstscope-watch.service.in" >"$tmp/typo.service"
+	objects 'systemd objects to' "$here/unit.sh" "$tmp/typo.service"
 	;;
 docs)
 	a docs/examples/x.c 'int main(void)'
