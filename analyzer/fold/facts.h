@@ -243,7 +243,9 @@ struct bsa_refused {
 	uint64_t
 		queue_free; /* first time after the refusal at which a lane was idle and no execution waited; BSA_NEVER: not seen */
 	uint64_t holder; /* the execution on lane 0 at the refusal; 0: the lane was idle, or unknown */
-	uint32_t holder_app;
+	uint64_t
+		queue; /* the execution that had waited longest, of the only other app that waited, or else of its own; 0: none, or of several apps */
+	uint32_t holder_app, queue_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
 	uint8_t queue_cause; /* BSA_QUEUED_BEHIND, if only its own app waited at the refusal; otherwise BSA_CROWDED_OUT */
 };

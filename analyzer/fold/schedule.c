@@ -181,6 +181,44 @@ static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenan
 	return BSA_QUEUED_BEHIND;
 }
 
+/* The only other app of which executions wait, or its own if no other does. NULL: none waits, or those of several apps. */
+static const struct bsa_tenant *tenant_ahead(const struct bsa_device *d, const struct bsa_tenant *own)
+{
+	const struct bsa_tenant *other = NULL;
+
+	for (size_t i = 0; i < d->n_waiting_tenants; i++) {
+		if (d->waiting[i] == own)
+			continue;
+		if (other)
+			return NULL;
+		other = d->waiting[i];
+	}
+	return other ? other : own;
+}
+
+/* NULL: none of its executions waits. */
+static const struct bsa_scheduled *longest_waiting(const struct bsa_tenant *t)
+{
+	const struct bsa_scheduled *ret = NULL;
+
+	for (int i = 0; i < BSA_LEVELS; i++)
+		if (t->levels[i].head && (!ret || t->levels[i].head->ready_since < ret->ready_since))
+			ret = t->levels[i].head;
+	return ret;
+}
+
+static void note_queue(const struct bsa_device *d, const struct bsa_tenant *own, struct bsa_refused *ret)
+{
+	const struct bsa_tenant *ahead = tenant_ahead(d, own);
+	const struct bsa_scheduled *head = ahead ? longest_waiting(ahead) : NULL;
+
+	ret->queue_cause = cause_of_queue(d, own);
+	if (!head)
+		return;
+	ret->queue = head->id;
+	ret->queue_app = ahead->app;
+}
+
 static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late)
 {
 	struct bsa_refused refused = { .execution = x->id,
@@ -203,7 +241,7 @@ static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uin
 		refused.holder_cause =
 			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &held);
 	}
-	refused.queue_cause = cause_of_queue(d, t);
+	note_queue(d, t, &refused);
 	if (late) {
 		d->facts->refused(d->facts->ctx, &refused);
 		return 0;

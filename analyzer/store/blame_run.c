@@ -405,6 +405,8 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 			.holder_cause = (uint8_t)row.holder_cause,
 			.queue_free = time_of(row.queue_free),
 			.queue_cause = (uint8_t)row.queue_cause,
+			.queue = id_of(row.queue_id),
+			.queue_app = (uint32_t)id_of(row.queue_app_id),
 		};
 	}
 	sqlite3_reset(q);
@@ -508,13 +510,14 @@ static size_t join_least(struct run *r, size_t n)
 	return kept;
 }
 
-static void insert_causes(struct run *r, const struct bsa_execution *x, size_t n)
+/* @refused: NULL if it was not refused. */
+static void insert_causes(struct run *r, const struct bsa_execution *x, const struct bsa_refused *refused, size_t n)
 {
 	n = join_least(r, n);
 	for (size_t i = 0; i < n; i++)
 		r->blamed[i].culprit_app = app_of(r, &r->blamed[i]);
 	if (x->lateness != BSA_LATENESS_UNKNOWN)
-		bsa_saved_ask(r->saved, x, r->blamed, n);
+		bsa_saved_ask(r->saved, x, refused, r->blamed, n);
 	r->n_misses++;
 	r->n_rows += n;
 	for (size_t i = 0; i < n; i++) {
@@ -590,7 +593,7 @@ static void blame_unread(struct run *r, const struct bsa_execution *x)
 	if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
 		return;
 	bsa_blame_unknown(x, r->blamed);
-	insert_causes(r, x, 1);
+	insert_causes(r, x, NULL, 1);
 	r->s->joined_causes++;
 }
 
@@ -621,7 +624,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	m.waits = r->waits;
 	m.preemptions = r->preemptions;
 	m.slices = r->slices;
-	insert_causes(r, x, bsa_blame(&m, r->blamed, most));
+	insert_causes(r, x, m.refused, bsa_blame(&m, r->blamed, most));
 }
 
 int bsa_blame_run(struct bsa_store *s)

@@ -56,6 +56,10 @@ struct asked {
 	uint64_t id, lateness;  /* lateness 0: it was given up */
 	struct asked_row *rows; /* owned */
 	size_t n;
+	uint64_t
+		queue; /* refused: the execution that may be a culprit of the row of @queue_cause, which has none; 0: none */
+	uint32_t queue_app;
+	uint8_t queue_cause;
 };
 
 struct kept {
@@ -76,6 +80,8 @@ struct hole {
 struct usual {
 	uint32_t model;
 	uint64_t trial; /* its estimate, from when it was prepared; 0: unknown */
+	uint64_t
+		floor; /* the service's estimate of the least lane time, as of the last execution that reported it; 0: none did */
 	uint64_t n, run_least, run_most, answer_least, answer_most;
 };
 
@@ -105,7 +111,7 @@ struct saved {
 	bool holes_known;
 	struct bsa_without_call *window;
 	struct bsa_without_world world;
-	sqlite3_stmt *handed, *update;
+	sqlite3_stmt *handed, *update, *name;
 	uint64_t played, allowed, each;
 	uint64_t *ids;
 };
@@ -138,6 +144,7 @@ struct saved *bsa_saved_free(struct saved *v)
 		free(v->ids);
 		sqlite3_finalize(v->handed);
 		sqlite3_finalize(v->update);
+		sqlite3_finalize(v->name);
 		free(v);
 	}
 	return NULL;
@@ -177,7 +184,8 @@ static bool more_asked(struct saved *v)
 	return true;
 }
 
-void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n)
+void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_refused *refused,
+                   const struct bsa_blamed *rows, size_t n)
 {
 	struct asked *a;
 
@@ -197,6 +205,11 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 	}
 	for (; a->n < n; a->n++)
 		a->rows[a->n] = asked_row(&rows[a->n]);
+	if (refused) {
+		a->queue = refused->queue;
+		a->queue_app = refused->queue_app;
+		a->queue_cause = refused->queue_cause;
+	}
 	v->n++;
 }
 
@@ -266,6 +279,9 @@ static const char handed_sql[] =
 	"WHERE h.ended = ?3 OR EXISTS (SELECT 1 FROM stored_slice s WHERE s.execution_id = ?1 AND s.began = h.ended)";
 
 static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE execution_id = ?1 AND nth = ?2";
+
+static const char name_sql[] = "UPDATE stored_miss_cause SET culprit_execution_id = ?3, culprit_app_id = ?4 "
+			       "WHERE execution_id = ?1 AND nth = ?2";
 
 static bool is_null(sqlite3_stmt *q, int column)
 {
@@ -554,7 +570,7 @@ static bool take_window(struct saved *v, const struct waiting *w)
 struct question {
 	struct saved *v;
 	struct bsa_without *without;
-	const struct asked *asked;
+	struct asked *asked;
 	const struct bsa_without_call *victim;
 };
 
@@ -590,6 +606,39 @@ static bool is_asked(const struct asked_row *r)
 {
 	return r->late > 0 && r->is_whole && r->cause != BSA_OWN_RUN && r->cause != BSA_UNUSED &&
 	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY;
+}
+
+/* The row of the queue that a refused execution would have waited behind. asked->n: there is none, or it has a culprit. */
+static size_t row_of_queue(const struct asked *a)
+{
+	size_t i = 0;
+
+	while (i < a->n &&
+	       (a->rows[i].cause != a->queue_cause || a->rows[i].culprit || a->rows[i].app || a->rows[i].late <= 0))
+		i++;
+	return a->queue ? i : a->n;
+}
+
+/* The execution that had waited longest when the missed one was refused is a culprit only if the deadline would have been met without it, or without its app. */
+static void name_queue(struct question *q)
+{
+	struct asked *a = q->asked;
+	struct bsa_without_change alone = { .executions = &a->queue, .n_executions = 1 };
+	struct bsa_without_change app = { .without_app = true, .app = a->queue_app };
+	size_t nth = row_of_queue(a);
+
+	if (nth == a->n ||
+	    (answer_question(q, &alone) != 1 && (a->queue_app == q->victim->app || answer_question(q, &app) != 1)))
+		return;
+	a->rows[nth].culprit = a->queue;
+	a->rows[nth].app = a->queue_app;
+	a->rows[nth].is_whole = true;
+	sqlite3_reset(q->v->name);
+	sqlite3_bind_int64(q->v->name, 1, sql_id(a->id));
+	sqlite3_bind_int64(q->v->name, 2, (int64_t)nth);
+	sqlite3_bind_int64(q->v->name, 3, sql_id(a->queue));
+	sqlite3_bind_int64(q->v->name, 4, sql_id(a->queue_app));
+	bsa_store_do(q->v->s, q->v->name);
 }
 
 /* All rows of a cause that has more than one. */
@@ -709,6 +758,7 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	v->played += bsa_without_played(without);
 	q.without = without;
 	q.victim = &v->window[v->world.victim];
+	name_queue(&q);
 	answer_apps(&q); /* first, because the budget of replays may end, and people ask for apps first */
 	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
 		answer_cause(&q, cause);
@@ -842,6 +892,19 @@ static void ask_about(struct saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
+/* An execution that was refused does not report what the service expected it to take at least: as much as the one of its model before it. */
+static void take_floor(struct saved *v, struct bsa_without_call *c)
+{
+	struct usual *u = usual_of(v, c->model);
+
+	if (!u)
+		return;
+	if (c->least)
+		u->floor = c->least;
+	else
+		c->least = u->floor;
+}
+
 static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
@@ -934,6 +997,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 			make_room(v);
 		k = &v->kept[v->n_kept];
 		take_call(v, q, k);
+		take_floor(v, &k->call);
 		ready = column_integer(q, FIRST);
 		over = is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
 		replay_until(v, ready);
@@ -991,6 +1055,7 @@ static bool saved_prepare(struct saved *v)
 	}
 	v->handed = bsa_store_prepare(v->s, handed_sql);
 	v->update = bsa_store_prepare(v->s, update_sql);
+	v->name = bsa_store_prepare(v->s, name_sql);
 	return !v->s->code;
 }
 

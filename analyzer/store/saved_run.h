@@ -21,8 +21,12 @@ enum { SAVED_MISSES_MOST = 10000 };
 struct saved *bsa_saved_new(struct bsa_store *s, uint64_t misses);
 struct saved *bsa_saved_free(struct saved *saved);
 
-/* The rows of the next miss, as they went into miss_cause; @x and @rows are borrowed for the call. It may not be in the sample. */
-void bsa_saved_ask(struct saved *saved, const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n);
+/*
+ * The rows of the next miss, as they went into miss_cause; @x, @refused and @rows are borrowed for the call. @refused: NULL if it was not
+ * refused. It may not be in the sample.
+ */
+void bsa_saved_ask(struct saved *saved, const struct bsa_execution *x, const struct bsa_refused *refused,
+                   const struct bsa_blamed *rows, size_t n);
 
 /* After the last one, and the indices. 0, or the code that the store keeps. */
 int bsa_saved_run(struct saved *saved);

@@ -174,7 +174,7 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 
 struct execution {
 	uint64_t decode_delay, run_delay, reply_delay, reference;
-	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate;
+	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate, floor;
 	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell;
 	int64_t over;
 	uint64_t phase[BSA_PHASES];
@@ -344,8 +344,8 @@ static void tell_service(struct timeline *t, const struct execution *x, bool cal
 	if (x->enqueued != NEVER)
 		tell(t, x->enqueued, x->exec,
 		     "sched_enqueue exec=%" PRIu64 " model=%" PRIu64 " app=%" PRIu64 " priority=%" PRIu64
-		     " deadline_ns=%" PRIu64 " estimate_ns=%" PRIu64,
-		     x->exec, x->model, x->app, x->priority, x->deadline, x->estimate);
+		     " deadline_ns=%" PRIu64 " estimate_ns=%" PRIu64 " floor_ns=%" PRIu64,
+		     x->exec, x->model, x->app, x->priority, x->deadline, x->estimate, x->floor);
 	if (x->dispatched != NEVER)
 		tell(t, x->dispatched, x->exec, "sched_dispatch exec=%" PRIu64 " lane=%" PRIu64, x->exec, lane(x, 0));
 	tell(t, x->ended, x->exec,
@@ -417,6 +417,7 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		       { "model", &x->model },
 		       { "status", &x->status },
 		       { "estimate", &x->estimate },
+		       { "floor", &x->floor },
 		       { "slept", &x->slept },
 		       { "spun", &x->spun },
 		       { "blocked", &x->blocked },

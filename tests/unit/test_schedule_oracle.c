@@ -34,8 +34,9 @@ enum { PARTS = 720720 };
 static void line_refused_and_queue(void *ctx, const struct bsa_refused *r)
 {
 	line_refused(ctx, r);
-	lines_add(ctx, "queue before %" PRIu64 ": gone %" PRId64 ", %s", r->execution, (int64_t)r->queue_free,
-	          r->queue_cause == BSA_QUEUED_BEHIND ? "of its own app" : "of others, too");
+	lines_add(ctx, "queue before %" PRIu64 ": gone %" PRId64 ", %s, longest %" PRIu64 " of app %u", r->execution,
+	          (int64_t)r->queue_free, r->queue_cause == BSA_QUEUED_BEHIND ? "of its own app" : "of others, too",
+	          r->queue, r->queue_app);
 }
 
 /* With losses lags are bounds, which test_fold_schedules holds against the truth. */
@@ -63,7 +64,8 @@ struct oracle {
 	struct lines *want;
 	int64_t interfered[APPS + 1][APPS + 1];
 	bool doubtful_at[APPS + 1][TIME + 1];
-	bool waiting[EXECUTIONS]; /* now */
+	bool waiting[EXECUTIONS];       /* now */
+	int order[EXECUTIONS], n_waits; /* order: of the beginnings of waits */
 	int since[EXECUTIONS], bypassed[EXECUTIONS], bypassed_before[EXECUTIONS];
 	int wait_ns[EXECUTIONS];
 	bool unsure[EXECUTIONS], idle[EXECUTIONS], hogs[EXECUTIONS][STRETCHES];
@@ -379,6 +381,39 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 	o->unknown_lane[s->lane] = false;
 }
 
+/* Of two executions that wait: did @x come before @y? At one time, those of a lower priority are first. */
+static bool waits_longer(const struct oracle *o, int x, int y)
+{
+	if (o->since[x] != o->since[y])
+		return o->since[x] < o->since[y];
+	if (o->w->x[x].priority != o->w->x[y].priority)
+		return o->w->x[x].priority < o->w->x[y].priority;
+	return o->order[x] < o->order[y];
+}
+
+/* Who waits longest when @own is refused: of the only other app that waits, or else of its own. */
+static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
+{
+	int app = o->w->x[own].app, longest = -1;
+
+	r->queue_cause = BSA_QUEUED_BEHIND;
+	for (int x = 0; x < EXECUTIONS; x++) {
+		if (!o->waiting[x] || o->w->x[x].app == o->w->x[own].app)
+			continue;
+		if (r->queue_cause == BSA_CROWDED_OUT && o->w->x[x].app != app)
+			return;
+		r->queue_cause = BSA_CROWDED_OUT;
+		app = o->w->x[x].app;
+	}
+	for (int x = 0; x < EXECUTIONS; x++)
+		if (o->waiting[x] && o->w->x[x].app == app && (longest < 0 || waits_longer(o, x, longest)))
+			longest = x;
+	if (longest < 0)
+		return;
+	r->queue = number(longest);
+	r->queue_app = (uint32_t)app;
+}
+
 static void take_refused(struct oracle *o, const struct one_step *s)
 {
 	const struct world *w = o->w;
@@ -402,10 +437,7 @@ static void take_refused(struct oracle *o, const struct one_step *s)
 		}
 	}
 	r.queue_free = BSA_NEVER;
-	r.queue_cause = BSA_QUEUED_BEHIND;
-	for (int x = 0; x < EXECUTIONS; x++)
-		if (o->waiting[x] && w->x[x].app != w->x[s->x].app)
-			r.queue_cause = BSA_CROWDED_OUT;
+	expect_queue(o, s->x, &r);
 	o->refused[o->n_refused++] = r;
 }
 
@@ -435,6 +467,7 @@ static void end_instant(struct oracle *o, int at)
 static void begin_wait(struct oracle *o, int x, int at)
 {
 	o->waiting[x] = true;
+	o->order[x] = o->n_waits++;
 	o->since[x] = at;
 	o->bypassed[x] = 0;
 }

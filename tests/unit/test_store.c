@@ -675,7 +675,9 @@ static void deadlines_and_refusals(void **state)
 	       .holder_app = 3,
 	       .holder_cause = BSA_HOGGED,
 	       .queue_free = 50,
-	       .queue_cause = BSA_QUEUED_BEHIND });
+	       .queue_cause = BSA_QUEUED_BEHIND,
+	       .queue = 5,
+	       .queue_app = 6 });
 	FACT(refused, bsa_refused,
 	     { .execution = 2,
 	       .lane_free = BSA_NEVER,
@@ -705,7 +707,7 @@ static void deadlines_and_refusals(void **state)
 	assert_rows(path, "SELECT * FROM deadline_miss",
 	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
 	assert_rows(path, "SELECT * FROM refusal",
-	            "1|1000040|2|3|hogged|1000050|queued_behind\n2|-|-|-|unknown|-|crowded_out\n");
+	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6\n2|-|-|-|unknown|-|crowded_out|-|-\n");
 	assert_rows(path, "SELECT * FROM resource_exhausted",
 	            "service|1|2|3|1000010|persistent|streams|9223372036854775807|0|-1|1\n-|-|-|-|"
 	            "1000011|-|-|0|0|0|-\n"
