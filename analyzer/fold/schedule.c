@@ -596,7 +596,8 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, bool found,
                       uint8_t lane)
 {
-	uint64_t given = BSA_NEVER, idle_since = d->now, since = found ? d->now : hidden_from(d, x);
+	uint64_t given = BSA_NEVER, may_be_given = d->now, idle_since = d->now,
+		 since = found ? d->now : hidden_from(d, x);
 	struct bsa_lane *l;
 	bool ready;
 	int r = 0;
@@ -616,6 +617,8 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	x->on_native = false;
 	l = &d->lanes[lane];
 	ready = is_waiting(x);
+	if (ready && !bsa_lane_is_held(d, l, d->now))
+		may_be_given = given_at(l, x);
 	if (l->holder) {
 		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
 		vacate_lane(d, lane);
@@ -638,6 +641,8 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		d->handed = true;
 		if (d->now - given > d->longest_handover)
 			d->longest_handover = d->now - given;
+	} else if (ready) {
+		bsa_shares_may_be_handed(d, may_be_given);
 	}
 	x->tenant->on[x->level]++;
 	x->state = BSA_SCHEDULED_ON;

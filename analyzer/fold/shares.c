@@ -384,6 +384,22 @@ static void share_by_need(struct bsa_device *d, uint64_t ns)
 	}
 }
 
+void bsa_shares_may_be_handed(struct bsa_device *d, uint64_t from)
+{
+	from = from > d->counts_from ? from : d->counts_from;
+	for (size_t i = 0; !d->in_loss && i < d->n_backlogged; i++) {
+		struct bsa_tenant *t = d->backlogged[i];
+
+		if (t->opened <= from)
+			continue; /* widen_for_unseen has done so for all of that time */
+		settle_tenant(t);
+		t->over += most_rise(d, t->opened - from);
+		note_lag(t);
+		if (highest_lag(t) > t->most_lag)
+			t->most_lag = highest_lag(t);
+	}
+}
+
 void bsa_shares_handed(struct bsa_tenant *t, uint64_t from)
 {
 	struct bsa_device *d = t->device;

@@ -28,6 +28,12 @@ void bsa_shares_running(struct bsa_tenant *t, int by);
 /* An execution of @t, ready since @from, now runs on a lane that was free since @from. */
 void bsa_shares_handed(struct bsa_tenant *t, uint64_t from);
 
+/*
+ * An execution that is ready since @from, or later, now runs on a lane that may have been free since @from. A hand-over counts when it ends, also for
+ * apps that became backlogged meanwhile.
+ */
+void bsa_shares_may_be_handed(struct bsa_device *d, uint64_t from);
+
 /* Whether the app received more than its share by more than @step_ns. False if @step_ns is unknown. */
 bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns);
 
