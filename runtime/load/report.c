@@ -194,20 +194,20 @@ static uint64_t longest_hold(const struct load_report *r)
 }
 
 /*
- * The bound of the lag under fair sharing (nnburstd(8)): 2 holds and 1 ms, or (1 + 1/2 + ... 1/(n - 1)) holds and half
- * milliseconds for n apps, for each lane. 0: unknown, or more lanes than the bound covers.
+ * The bound of the lag under fair sharing (nnburstd(8)): 2 holds and 2 ms, or (1 + 1/2 + ... 1/(n - 1)) holds and half
+ * milliseconds for n apps, for each lane, and 1 ms. 0: unknown, or more lanes than the bound covers.
  */
 static uint64_t lag_bound(const struct load_report *r, uint32_t n_apps)
 {
 	uint32_t lanes = r->session->processes[0].board->service.lanes;
-	uint64_t hold = longest_hold(r), natural = 2 * hold + LOAD_MS;
+	uint64_t hold = longest_hold(r), natural = 2 * hold + 2 * LOAD_MS;
 	double sum = 0;
 
 	if (!hold || lanes > 2)
 		return 0;
 	for (uint32_t k = 1; k < n_apps; k++)
 		sum += 1.0 / k;
-	sum *= lanes * ((double)hold + (double)LOAD_MS / 2);
+	sum = sum * lanes * ((double)hold + (double)LOAD_MS / 2) + (double)LOAD_MS;
 	return sum > (double)natural ? (uint64_t)sum : natural;
 }
 

@@ -13,11 +13,17 @@ static bool app_is_idle(const struct nnb__policy_app *a)
 	return !a->waiting && !a->running;
 }
 
-static void app_delist(struct nnb__policy_app *a)
+/* The app has no job any more. What it is owed now, it is owed when it comes back, up to a limit, and unless all become idle. */
+static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a)
 {
+	if (a->claim > NNB__KEPT_NS)
+		a->claim = NNB__KEPT_NS;
 	*a->from = a->next;
 	if (a->next)
 		a->next->from = a->from;
+	a->left_in = p->idles;
+	if (!p->apps)
+		p->idles++;
 }
 
 /* Share the lanes, max-min: an app that can use less than an equal share gets what it can use, and leaves the rest to others. */
@@ -306,7 +312,8 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	nnb__policy_account(p, now);
 	if (app_is_idle(a)) {
 		a->lag = 0;
-		a->claim = 0;
+		if (a->left_in != p->idles)
+			a->claim = 0;
 		a->next = p->apps;
 		a->from = &p->apps;
 		if (a->next)
@@ -343,7 +350,7 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 		}
 		queue_insert(p, job, now);
 	} else if (app_is_idle(app)) {
-		app_delist(app);
+		app_leave(p, app);
 	}
 	if (p->waiting) {
 		share_lanes(p);
@@ -360,7 +367,7 @@ void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint
 	nnb__policy_account(p, now);
 	queue_remove(p, job);
 	if (app_is_idle(job->app))
-		app_delist(job->app);
+		app_leave(p, job->app);
 	if (p->waiting)
 		share_lanes(p);
 	plan_yields(p, now);

@@ -11,21 +11,29 @@
  * FAIRNESS  While a job waits, each app with a job ready or running is entitled to an equal share of the lanes, but not to
  *           more lanes than it has jobs (max-min). An app's lag is entitled minus received time since it last had no job.
  *           All policies keep these accounts.
- *           NNB_POLICY_FAIR decides by claims: an app's claim is its lag, but at least 0 (otherwise an app that once used
- *           idle lanes would starve for it later), and at most a second. A free lane goes to the app with the largest need:
- *           its claim a quantum from now. A running job yields at its next checkpoint once another app needs the lane a
- *           quantum more than the job's app would need it without the lane.
- * BOUND     On one lane no lag exceeds (S + Q) (1 + 1/2 + ... + 1/(n-1)): S the longest stretch between two checkpoints,
- *           Q the quantum, n the largest number of apps with a job at the same time. For four apps this is 2 S + 1 ms.
- *           Proof: let A(k) be the mean of the k largest claims. While one app runs for a stretch, the others gain S/n each
- *           at most. When the app began or continued, it was the neediest, or less than Q from it. If it is not among the k
- *           largest afterwards, then these and the app were k + 1 before, and A(k) is at most A(k+1) + (S + Q)/(k + 1). If
- *           it is, its loss makes up for their gain, as far as its claim falls to 0: A(k) grows to (1 - 1/k)(S + Q) at
- *           most. So A(n) is at most (1 - 1/n)(S + Q), and A(1) follows as above.
+ *           NNB_POLICY_FAIR decides by claims. An app's claim is the sum of the same differences, but at least 0 (otherwise an
+ *           app that once used idle lanes would starve for it later), and at most a second. An app without a job keeps its
+ *           claim, but no more than H = NNB__KEPT_NS of it: an app that executes, waits for the answer and executes again is
+ *           without a job each time, and would wait for a quantum each time if its claim began at 0 again. When no app has a
+ *           job, all claims become 0, so that nothing earlier matters: a replay may begin there.
+ *           A free lane goes to the app with the largest need: its claim a quantum from now. A running job yields at its next
+ *           checkpoint once another app needs the lane a quantum more than the job's app would need it without the lane.
+ * BOUND     On one lane no claim, and so no lag, exceeds H + (S + Q) (1 + 1/2 + ... + 1/(n-1)): S the longest stretch between
+ *           two checkpoints, Q the quantum, n the largest number of apps with a job at the same time. For four apps this is
+ *           at most 2 S + 1 ms + H = 2 S + 2 ms.
+ *           As long as no claim reaches a second, a lag is no more than the claim: both change by the same, the lag starts at
+ *           0, and the claim at 0 or more.
+ *           Proof: the excess of an app is its claim minus H, but at least 0. An app that gets a job begins with an excess of
+ *           0, because it kept no more than H. Two excesses differ by no more than the claims do. Let A(k) be the mean of the k
+ *           largest excesses. While one app runs for a stretch, the others gain S/n each at most. When the
+ *           app began or continued, it was the neediest, or less than Q from it. If it is not among the k largest afterwards,
+ *           then these and the app were k + 1 before, and A(k) is at most A(k+1) + (S + Q)/(k + 1). If it is, its loss makes
+ *           up for their gain, as far as its excess falls to 0: A(k) grows to (1 - 1/k)(S + Q) at most. So A(n) is at most
+ *           (1 - 1/n)(S + Q), and A(1) follows as above.
  *           No policy can do much better: of n apps that arrive at once with one step each, the last one lags
  *           S (1/2 + ... + 1/n) before it gets the lane.
- *           On two lanes the bound is twice that. On more lanes an app that has all it can use keeps its lag under any
- *           policy, so that many short contentions may add up; its claim ends at a second.
+ *           On two lanes the excess is at most twice that. On more lanes an app that has all it can use keeps its lag under
+ *           any policy, so that many short contentions may add up; its claim ends at a second.
  *           Without preemption, or with preemption by restart, a stretch is a whole execution.
  * CONCURRENCY  None: the caller orders the calls on one policy.
  */
@@ -44,6 +52,7 @@ enum {
 };
 
 #define NNB__QUANTUM_NS UINT64_C(500000)
+#define NNB__KEPT_NS (2 * NNB__QUANTUM_NS) /* the claim that an app without a job keeps at most */
 #define NNB__CLAIM_MAX_NS 1e9
 #define NNB__NEVER UINT64_MAX
 
@@ -63,7 +72,7 @@ struct nnb__policy_job {
 	uint32_t restarts; /* restarts so far; the caller sets 0 for a new job */
 };
 
-/* All zeroes: an idle app. */
+/* All zeroes: an idle app that is owed nothing. */
 struct nnb__policy_app {
 	struct nnb__policy_app *next, **from; /* list of apps that are not idle */
 	struct nnb__policy_job *queue;        /* waiting jobs, in their order */
@@ -71,7 +80,8 @@ struct nnb__policy_app {
 	uint32_t waiting, running;            /* number of jobs */
 	double rate;                          /* lanes it is entitled to */
 	double lag;                           /* ns */
-	double claim;                         /* ns: the lag, limited for decisions */
+	double claim;                         /* ns: what it is owed, for decisions; an idle app keeps it */
+	uint64_t left_in;                     /* idle: the policy's idles, when it became so */
 	double received, entitled;            /* ns, total, while a job waited */
 	double max_lag;                       /* ns, maximum so far */
 	uint64_t preemptions, restarts;
@@ -89,6 +99,7 @@ struct nnb__policy {
 	uint64_t free;                     /* free lanes, one bit each */
 	uint32_t waiting;                  /* number of jobs */
 	uint64_t arrivals;
+	uint64_t idles;     /* how often the last app became idle: claims from before are 0 */
 	uint64_t accounted; /* the accounts are complete up to this time */
 };
 

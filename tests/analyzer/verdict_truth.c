@@ -211,7 +211,7 @@ static double lag_bound(uint64_t stretch_ns, uint64_t apps, uint32_t lanes)
 	for (uint64_t i = 1; i < apps; i++)
 		f += 1.0 / (double)i;
 	f *= lanes;
-	return (f < 2 ? 2 : f) * ((double)stretch_ns + 500000);
+	return (f < 2 ? 2 : f) * ((double)stretch_ns + 500000) + 1000000;
 }
 
 /* When @app became backlogged, the last time before @at. */

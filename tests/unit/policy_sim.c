@@ -10,6 +10,7 @@
 #define NEVER UINT64_MAX
 #define ROUNDING 1e-3 /* ns */
 #define CLAIM_MAX 1e9
+#define KEPT 1e6 /* of the claim of an app that has no job */
 
 enum state { ABSENT, WAITING, RUNNING, OVER };
 
@@ -156,16 +157,29 @@ static void hunger(struct world *w, struct app *a)
 		a->hungry_since = w->now;
 }
 
+static bool is_idle(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->s->apps; i++)
+		if (w->app[i].waiting || w->app[i].running)
+			return false;
+	return true;
+}
+
 static void count(struct world *w, struct job *j, int waiting, int running)
 {
 	struct app *a = app_of(w, j);
 	bool was_idle = !a->waiting && !a->running;
 
 	if (was_idle)
-		a->lag = a->claim = 0;
+		a->lag = 0;
 	a->waiting += (uint32_t)waiting;
 	a->running += (uint32_t)running;
 	w->waiting += (uint32_t)waiting;
+	if (!a->waiting && !a->running)
+		a->claim = fmin(a->claim, KEPT);
+	if (is_idle(w))
+		for (uint32_t i = 0; i < w->s->apps; i++)
+			w->app[i].claim = 0;
 }
 
 static void audit_app(struct world *w, uint32_t i)
@@ -595,5 +609,5 @@ double sim_bound(const struct sim_schedule *s, const struct sim_result *r)
 
 	for (uint32_t i = 1; i < r->crowd; i++)
 		harmonic += 1.0 / i;
-	return s->lanes * (double)(r->stretch_ns + NNB__QUANTUM_NS) * harmonic;
+	return s->lanes * (double)(r->stretch_ns + NNB__QUANTUM_NS) * harmonic + KEPT;
 }

@@ -462,7 +462,7 @@ static void who_waits_for_an_answer_does_not_try_again(void **state)
 }
 
 /*
- * App 0 runs for 9 of 10 ms, and app 1 waits behind it for 7 ms to run for 500 us. App 2 has three threads whose executions are refused, @n_refused of them: they have 400 us
+ * App 0 runs for 9 of 10 ms, and app 1 waits behind it for 7 ms to run for 700 us. App 2 has three threads whose executions are refused, @n_refused of them: they have 400 us
  * each, and need @need.
  */
 static void three_apps(struct world *w, uint64_t need, size_t n_refused)
@@ -480,8 +480,8 @@ static void three_apps(struct world *w, uint64_t need, size_t n_refused)
 		w->n++;
 		w->calls[w->n] = w->calls[w->n - 1];
 		w->calls[w->n].ready += MS(2);
-		w->calls[w->n].response = MS(7) + US(500);
-		w->calls[w->n].run = US(500);
+		w->calls[w->n].response = MS(7) + US(700);
+		w->calls[w->n].run = US(700);
 		w->calls[w->n].stream = 2;
 		w->calls[w->n++].app = 1;
 	}

@@ -11,6 +11,7 @@
 
 #define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5
+#define KEPT_NS 1e6 /* what an idle app keeps of what it is owed, at most (runtime/policy/policy.h) */
 #define HONOURED_PERCENT 99.0
 
 enum { CHOICES_MIN = 100, APPS_MAX = 1000 /* more apps do not change the sum below any more */ };
@@ -120,8 +121,8 @@ void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *f
 /* ---- fairness ---- */
 
 /*
- * The limit for n apps on L lanes is (S + Q) (1 + 1/2 + ... + 1/(n-1)) L, where S is the longest time for which a lane could not be had: a fair policy
- * keeps to it. 2 S + 1 ms where that is more.
+ * The limit for n apps on L lanes is (S + Q) (1 + 1/2 + ... + 1/(n-1)) L + 1 ms, where S is the longest time for which a lane could not be had, and
+ * 1 ms is what an idle app keeps of what it is owed: a fair policy keeps to it. 2 S + 2 ms where that is more.
  */
 static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
 {
@@ -130,7 +131,7 @@ static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
 	for (int64_t i = 1; i < apps && i < APPS_MAX; i++)
 		parts += 1.0 / (double)i;
 	parts *= (double)lanes;
-	return (parts > 2 ? parts : 2) * ((double)stretch_ns + QUANTUM_NS);
+	return (parts > 2 ? parts : 2) * ((double)stretch_ns + QUANTUM_NS) + KEPT_NS;
 }
 
 static void explain_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, bool given)
