@@ -423,12 +423,14 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 	for (unsigned i = 0; i < BSA_PHASES; i++)
 		most += t->least[i] < BSA_NEVER / 2 / BSA_PHASES ? t->least[i] : 0;
 
-	if (!x->deadline || start == BSA_NEVER || x->deadline <= start || x->deadline - start >= most)
+	if (!x->deadline || start == BSA_NEVER || (x->deadline > start && x->deadline - start >= most))
 		return BSA_NEVER;
 	if (!r->has_budgets) {
 		bsa_store_run(r->s, bsa_sql_budgets);
 		r->has_budgets = true;
 	}
+	if (x->deadline <= start) /* it is submitted_late by definition; saved_run.c needs the budgets of its model */
+		return BSA_NEVER;
 	q = ask_about(r, BUDGET, x->model);
 	sqlite3_bind_int(q, 2, x->path);
 	if (bsa_store_step(r->s, q) && sqlite3_column_int64(q, 0) > 0)

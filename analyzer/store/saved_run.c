@@ -5,6 +5,7 @@
  *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.
  * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
  *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
+ * LATE     Of a miss that was submitted too late the call before in its stream is looked at, and whether all apps stood still: late_start.
  * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for fences, the
  *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls. Nor are those of services beyond the
  *          first SERVICES_MOST, by trace and instance.
@@ -37,8 +38,9 @@ enum {
 	APPS_MOST = 1 << 16,
 };
 
-#define AHEAD_NS 2000000            /* time after a miss that is replayed, too */
-#define LEAD_MOST INT64_C(50000000) /* by which it is asked what an earlier submission would have changed */
+#define STOOD_LEAST INT64_C(1000000) /* a shorter time without any event is nothing unusual */
+#define AHEAD_NS 2000000             /* time after a miss that is replayed, too */
+#define LEAD_MOST INT64_C(50000000)  /* by which it is asked what an earlier submission would have changed */
 #define LONGEST (INT64_C(1) << 56)
 #define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
 
@@ -60,6 +62,7 @@ struct asked {
 		queue; /* refused: the execution that may be a culprit of the row of @queue_cause, which has none; 0: none */
 	uint32_t queue_app;
 	uint8_t queue_cause;
+	bool submitted_late; /* its primary cause */
 };
 
 struct kept {
@@ -83,6 +86,7 @@ struct usual {
 	uint64_t
 		floor; /* the service's estimate of the least lane time, as of the last execution that reported it; 0: none did */
 	uint64_t n, run_least, run_most, answer_least, answer_most;
+	int64_t budget; /* the time that its executions usually have until their deadlines; 0: unknown */
 };
 
 struct waiting {
@@ -203,8 +207,10 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 		no_memory(v);
 		return;
 	}
-	for (; a->n < n; a->n++)
+	for (; a->n < n; a->n++) {
 		a->rows[a->n] = asked_row(&rows[a->n]);
+		a->submitted_late |= rows[a->n].is_primary && rows[a->n].cause == BSA_SUBMITTED_LATE;
+	}
 	if (refused) {
 		a->queue = refused->queue;
 		a->queue_app = refused->queue_app;
@@ -784,14 +790,116 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	bsa_without_free(without);
 }
 
+/* ---- calls that were submitted too late ---- */
+
+/* When the call should have been submitted. NOTHING: it has no deadline, or how long its model usually has is not known. */
+static int64_t planned_of(struct saved *v, const struct kept *k)
+{
+	const struct usual *u = k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN ? NULL : usual_of(v, k->call.model);
+
+	return u && u->budget > 0 ? (int64_t)k->call.deadline - u->budget : NOTHING;
+}
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The call before in the stream of call @number; NULL: none is kept. */
+static const struct kept *call_before(const struct saved *v, size_t number)
+{
+	const struct kept *x = kept_at(v, number);
+
+	for (size_t i = number, n = 0; i-- > v->base && n < BUSY_MOST; n++)
+		if (!kept_at(v, i)->bad && kept_at(v, i)->call.stream == x->call.stream)
+			return kept_at(v, i);
+	return NULL;
+}
+
+/* Did its thread wait for the call before until half of the delay was over? Then that call made it late. */
+static bool is_held_up(const struct kept *x, const struct kept *before, int64_t planned)
+{
+	int64_t submitted = (int64_t)x->call.submitted, answered = (int64_t)before->call.answered;
+
+	return answered > planned && answered <= submitted && answered - planned >= submitted - answered;
+}
+
+static void look_before(struct saved *v, size_t number)
+{
+	const struct kept *x = kept_at(v, number), *before = call_before(v, number);
+	int64_t planned = planned_of(v, x);
+
+	if (planned == NOTHING || !before || !is_held_up(x, before, planned))
+		return;
+	ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned,
+	    .after_id = sql_id(before->call.id), .stood_ns = NOTHING);
+}
+
+/* Did anything happen to the call between @from and @to? */
+static bool has_event(const struct kept *k, int64_t from, int64_t to)
+{
+	const int64_t at[] = { (int64_t)k->call.submitted,
+		               (int64_t)(k->call.submitted + k->call.send),
+		               ready_of(k),
+		               k->dispatched,
+		               (int64_t)k->call.ended,
+		               (int64_t)k->call.answered };
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++)
+		if (at[i] > from && at[i] < to)
+			return true;
+	return false;
+}
+
+/*
+ * How long call @x and the late call @other of another app both should have been submitted, and were not, and nothing happened in any app.
+ * 0: less than half of the delay of @x.
+ */
+static int64_t stood_with(struct saved *v, const struct kept *x, const struct kept *other, size_t first, size_t end)
+{
+	int64_t planned = planned_of(v, x), also = planned_of(v, other), from = later_of(planned, also), to;
+
+	if (planned == NOTHING || also == NOTHING || other->call.app == x->call.app)
+		return 0;
+	to = (int64_t)(x->call.submitted < other->call.submitted ? x->call.submitted : other->call.submitted);
+	if (to - from < STOOD_LEAST || 2 * (to - from) < (int64_t)x->call.submitted - planned)
+		return 0;
+	for (size_t i = first; i < end; i++)
+		if (kept_at(v, i)->bad || has_event(kept_at(v, i), from, to))
+			return 0;
+	return to - from;
+}
+
+/* Did all apps stand still when call @number should have been submitted? Then the machine made it late. */
+static void look_around(struct saved *v, size_t number)
+{
+	const struct kept *x = kept_at(v, number), *before = call_before(v, number);
+	size_t first = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base, end = v->base + v->n_kept;
+	int64_t planned = planned_of(v, x), stood = 0;
+
+	if (planned == NOTHING || (before && is_held_up(x, before, planned)))
+		return;
+	end = end - number > BUSY_MOST ? number + BUSY_MOST : end;
+	for (size_t i = first; i < end && !stood; i++)
+		stood = stood_with(v, x, kept_at(v, i), first, end);
+	if (stood)
+		ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned, .after_id = NOTHING,
+		    .stood_ns = stood);
+}
+
 /* ---- one service ---- */
 
 static void replay_until(struct saved *v, int64_t until)
 {
 	size_t n = 0;
 
-	while (n < v->n_waiting && v->waiting[n].horizon < until)
-		replay_miss(v, &v->waiting[n++]);
+	while (n < v->n_waiting && v->waiting[n].horizon < until) {
+		const struct waiting *w = &v->waiting[n++];
+
+		if (v->asked[kept_at(v, w->call)->asked - 1].submitted_late && !v->s->code)
+			look_around(v, w->call);
+		replay_miss(v, w);
+	}
 	memmove(v->waiting, v->waiting + n, (v->n_waiting - n) * sizeof(*v->waiting));
 	v->n_waiting -= n;
 }
@@ -974,6 +1082,20 @@ static void learn_trials(struct saved *v, int64_t trace)
 	}
 }
 
+/* How long before their deadlines executions are submitted; known where one was submitted too late. */
+static void learn_budgets(struct saved *v)
+{
+	cleanup_stmt sqlite3_stmt *q =
+		bsa_store_prepare(v->s, "SELECT model_id, max(p50_ns) FROM stored_usual_budget GROUP BY model_id");
+	struct usual *u;
+
+	while (q && bsa_store_step(v->s, q)) {
+		u = is_length(q, 1) ? usual_of(v, (uint32_t)column_integer(q, 0)) : NULL;
+		if (u)
+			u->budget = column_integer(q, 1);
+	}
+}
+
 static void replay_service(struct saved *v, int64_t trace, int64_t instance, bool only)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, executions_sql);
@@ -981,6 +1103,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	read_holes(v, trace, instance);
 	learn_whole_runs(v, trace);
 	learn_trials(v, trace);
+	learn_budgets(v);
 	if (!q || v->s->code)
 		return;
 	v->n_kept = v->n_waiting = v->base = 0;
@@ -1010,8 +1133,11 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 		v->n_kept++;
 		if (!k->bad && (int64_t)k->call.answered > v->last)
 			v->last = (int64_t)k->call.answered;
-		if (k->asked)
-			ask_about(v, v->base + v->n_kept - 1);
+		if (!k->asked)
+			continue;
+		if (v->asked[k->asked - 1].submitted_late)
+			look_before(v, v->base + v->n_kept - 1);
+		ask_about(v, v->base + v->n_kept - 1);
 	}
 	for (size_t i = 0; i < v->n_waiting; i++) /* whether streams would have gone on behind the end is not known */
 		v->waiting[i].horizon = v->last < v->waiting[i].horizon ? v->last : v->waiting[i].horizon;

@@ -169,12 +169,13 @@ static void what_fair_sharing_would_have_met_is_proof(void **state)
 	static const struct {
 		const char *victims, *who; /* whose deadlines fair sharing would have met */
 		bool saves;
-		enum bsv_certainty certainty;
-	} cases[] = { { "meek's keyword", "meek", true, BSV_LIKELY },
-		      { "meek", "meek", true, BSV_LIKELY },
-		      { "meek's keyword", "meek", false, BSV_NOT_PROVED },
-		      { "meek's keyword", "mee", true, BSV_NOT_PROVED },
-		      { "meek's keyword, other", "meek", true, BSV_NOT_PROVED } };
+		int64_t sure; /* misses that replays prove */
+		bool is_proof;
+	} cases[] = {
+		{ "meek's keyword", "meek", true, 0, true },   { "meek", "meek", true, 0, true },
+		{ "meek's keyword", "meek", false, 0, false }, { "meek's keyword", "meek", true, 1, false },
+		{ "meek's keyword", "mee", true, 0, false },   { "meek's keyword, other", "meek", true, 0, false }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
@@ -187,17 +188,42 @@ static void what_fair_sharing_would_have_met_is_proof(void **state)
 				                  .misses = k ? -1 : 3,
 				                  .one_victim = !k && !strchr(cases[i].victims, ','),
 				                  .saves = k && cases[i].saves,
-				                  .certainty = k ? BSV_SURE : BSV_NOT_PROVED,
+				                  .sure = k ? 0 : cases[i].sure,
+				                  .certainty = k ? BSV_SURE : BSV_LIKELY,
 				                  .blame = BSV_BLAMES_HOLDER,
 				                  .blamed = strdup("hog") };
 
 			assert_int_equal(bsv_finding_add(&f, of, NULL), 0);
 		}
 		assert_int_equal(f.n, 1);
-		assert_int_equal(f.of[0].certainty, cases[i].certainty);
-		assert_string_equal(cases[i].certainty == BSV_LIKELY ? f.of[0].proof : f.of[0].evidence,
-		                    "92 would be met");
+		assert_int_equal(f.of[0].certainty, BSV_LIKELY);
+		assert_string_equal(cases[i].is_proof ? f.of[0].proof : f.of[0].evidence, "92 would be met");
 		bsv_findings_fini(&f);
+	}
+}
+
+static void a_certainty_counts_what_is_proved(void **state)
+{
+	static const struct {
+		enum bsv_certainty certainty;
+		int64_t misses, sure;
+		const char *says;
+	} cases[] = { { BSV_SURE, 71, 71, "sure" },
+		      { BSV_LIKELY, 71, 12, "12 sure, 59 likely" },
+		      { BSV_LIKELY, 71, 0, "likely" },
+		      { BSV_LIKELY, -1, 0, "likely" },
+		      { BSV_CLAIMS_NOTHING, 71, 0, NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char *says = bsv_finding_certainty(&(struct bsv_finding){
+			.certainty = cases[i].certainty, .misses = cases[i].misses, .sure = cases[i].sure });
+
+		if (cases[i].says)
+			assert_string_equal(says, cases[i].says);
+		else
+			assert_null(says);
+		free(says);
 	}
 }
 
@@ -208,6 +234,7 @@ int main(void)
 		cmocka_unit_test(what_is_put_together_keeps_its_proof),
 		cmocka_unit_test(whoever_else_suffers_is_named),
 		cmocka_unit_test(what_fair_sharing_would_have_met_is_proof),
+		cmocka_unit_test(a_certainty_counts_what_is_proved),
 	};
 	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
 

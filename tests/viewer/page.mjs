@@ -82,8 +82,9 @@ async function tablesAgree(name, wanted) {
 	equal(`${name}: links into the timeline lead somewhere`, await b.value(`[...document.querySelectorAll('td a[href^="#"]')].map((a) => a.getAttribute('href')).filter((href) =>
 		(href.startsWith('#exec=') ? burstscope.world.indexOf(Number(href.slice(6))) < 0 : !/^#t=[\\d.]+s\\.\\.[\\d.]+s$/.test(href) || parseFloat(href.slice(3)) >= parseFloat(href.split('..')[1])))`), []);
 	const cost = (row) => row.finding !== 'burst_per_call' && row.see.startsWith('burstscope overhead');
-	const rest = (row) => row.finding === 'others', doer = (row) => (row.doer && row.certainty ? `${row.doer} (${row.certainty})` : row.doer), told = (pairs) => pairs.flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
-	const facts = (row) => (rest(row) ? [] : told([[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer(row)], ['How certain', row.proof], [cost(row) ? 'What may make it quicker' : 'What may help', row.advice]]));
+	const rest = (row) => ['others', 'several', 'untold'].includes(row.finding), sure = (row) => (row.certainty !== 'sure' && row.sure ? `${row.sure} sure, ${row.misses - row.sure} likely` : row.certainty);
+	const doer = (row) => (row.doer && row.certainty ? `${row.doer} (${sure(row)})` : row.doer ?? (row.who && !cost(row) ? 'nobody is known' : null)), told = (pairs) => pairs.flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
+	const facts = (row) => (rest(row) ? told([['What may help', row.advice]]) : told([[cost(row) ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer(row)], ['How certain', row.proof], [cost(row) ? 'What may make it quicker' : 'What may help', row.advice ?? (cost(row) ? null : 'nothing known')]]));
 	const said = (text) => `${text}.`, [wrong, costs] = [false, true].map((way) => wanted.answers.summary.rows.filter((row) => cost(row) === way));
 	const factsIn = (place) => `[...${place}.querySelectorAll('.facts > span:not(.note)')].map((s) => s.textContent).filter((s) => !/^When/.test(s))`;
 
@@ -104,7 +105,7 @@ async function tablesAgree(name, wanted) {
 		['misses', 'fairness', 'priority', 'starvation'].flatMap((audit) => wanted.answers.summary.parts.find((part) => part.name === 'audits').rows.filter((row) => row.audit === audit && (row.result === 'nothing to judge' || row.what.startsWith('no execution had')))
 			.map(() => `${audit === 'misses' ? 'deadlines' : audit}: nothing to judge`)));
 	equal(`${name}: verdicts that had nothing to judge`, await b.value("[...document.querySelectorAll('#in-fairness li.idle')].length"), ['fairness', 'priority', 'starvation'].flatMap((c) => wanted.answers[c].verdict.rules).filter((rule) => rule.pass && !rule.judged).length);
-	equal(`${name}: words that the first screen explains`, await b.value("[['lane', /\\blanes?\\b/], ['burst', /\\bbursts?\\b/], ['share', /\\b(its|their) share\\b/], ['certainty', /\\((sure|likely|not proved)\\)/]].filter(([word, used]) => used.test(document.getElementById('in-findings').textContent) && ![...document.querySelectorAll('#in-findings .words')].some((p) => new RegExp(`(a|the) ${word} (is|of)`, 'i').test(p.textContent))).map(([word]) => word)"), []);
+	equal(`${name}: words that the first screen explains`, await b.value("[['lane', /\\blanes?\\b/], ['burst', /\\bbursts?\\b/], ['share', /\\b(its|their) share\\b/], ['certainty', /\\((sure|likely|\\d+ sure, \\d+ likely)\\)/]].filter(([word, used]) => used.test(document.getElementById('in-findings').textContent) && ![...document.querySelectorAll('#in-findings .words')].some((p) => new RegExp(`(a|the) ${word} (is|of)`, 'i').test(p.textContent))).map(([word]) => word)"), []);
 	equal(`${name}: nothing is still being read`, await b.value("document.querySelector('main').textContent.includes('being read')"), false);
 	equal(`${name}: the first screen says how many things are wrong`, await b.value("document.querySelector('.headline').textContent.match(/^(One|\\d+)/)?.[0] ?? ''"),
 		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(await b.value("document.querySelectorAll('#in-findings ol.found > li:not(.rest)').length")));

@@ -97,7 +97,8 @@ static const struct {
 } advice[] = {
 	{ "too_big", applies_always, "A longer deadline, or a model that runs shorter." },
 	{ "too_tight", applies_always, "A longer deadline, or submit it earlier." },
-	{ "submitted_late", applies_always, "Submit it earlier: as long before its deadline as the model takes." },
+	{ "submitted_late", applies_always,
+	  "Submit it earlier; where its thread meant to, and was run late: less other work on the machine." },
 	{ "queued_behind", is_outranked,
 	  "Raise the priority of its model: the model that it waited for has a higher one." },
 	{ "queued_behind", has_lanes, "Fewer executions at a time, or a model that runs shorter, or one more lane." },
@@ -120,6 +121,7 @@ static const struct {
 	{ "woken_late", is_call, "A burst: its messages are polled for." },
 	{ "machine_busy", applies_always,
 	  "A higher scheduling priority for nnburstd, or less other work on the machine." },
+	{ "machine", applies_always, "A higher scheduling priority for nnburstd, or less other work on the machine." },
 	{ "service", is_call, "A burst: a call costs more of it." },
 	{ "unknown", has_lost, "Larger buffers: burstscope doctor." },
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "base/say.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
@@ -68,11 +69,25 @@ char *bsv_finding_when(const struct bsv_finding *of)
 
 const char *bsv_certainty_name(enum bsv_certainty certainty)
 {
-	static const char *const names[] = {
-		[BSV_NOT_PROVED] = "not proved", [BSV_LIKELY] = "likely", [BSV_SURE] = "sure"
-	};
+	static const char *const names[] = { [BSV_LIKELY] = "likely", [BSV_SURE] = "sure" };
 
 	return names[certainty];
+}
+
+bool bsv_finding_is_rest(const struct bsv_finding *of)
+{
+	return !strcmp(of->finding, "others") || !strcmp(of->finding, "several") || !strcmp(of->finding, "untold");
+}
+
+char *bsv_finding_certainty(const struct bsv_finding *of)
+{
+	char n[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
+	const char *name = bsv_certainty_name(of->certainty);
+
+	if (name && of->certainty != BSV_SURE && of->misses > 0 && of->sure > 0)
+		return bsv_text("%s sure, %s likely", bsv_count(n, (uint64_t)of->sure),
+		                bsv_count(others, (uint64_t)(of->misses - of->sure)));
+	return name ? strdup(name) : NULL;
 }
 
 bool bsv_text_join(char **text, char *more)
@@ -114,11 +129,11 @@ static bool names_app(const char *list, const char *who)
 	return false;
 }
 
-/* Does @of prove what the replays of @into could not: that the misses of its only victim could have been met? */
+/* Does @of prove what no replay of @into could: that the misses of its only victim could have been met? */
 static bool proves_misses(const struct bsv_finding *into, const struct bsv_finding *of)
 {
-	return of->saves && into->misses > 0 && into->one_victim && into->certainty == BSV_NOT_PROVED && into->who &&
-	       of->who && names_app(into->who, of->who);
+	return of->saves && into->misses > 0 && into->one_victim && into->certainty == BSV_LIKELY && !into->sure &&
+	       into->who && of->who && names_app(into->who, of->who);
 }
 
 /* Name who suffers by @of with those who suffer by @into, unless it does so to itself. False: no memory. */
@@ -145,7 +160,6 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 	if (of->advice && of->blame == into->blame)
 		into->advice = of->advice;
 	if (proves_misses(into, of)) {
-		into->certainty = BSV_LIKELY;
 		free(evidence);
 		free(proof);
 		return bsv_text_join(&into->proof, what);

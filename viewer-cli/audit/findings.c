@@ -60,16 +60,19 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
 	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
 	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT];
-	bool own = app && hog && !strcmp(app, hog);
 	double percent = hog ? bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real : 0;
+	bool own = app && hog && !strcmp(app, hog),
+	     mostly = hog && percent >= 50; /* who held it for less is not to blame */
 	bsv_scoped_text *held =
-		hog ? bsv_text("; %s held the lane %.0f %% of that time", own ? "work of its own app" : hog, percent)
-		    : strdup("");
-	bsv_scoped_text *waits = episodes == 1 ? strdup(", too long in 1 wait")
-	                                       : bsv_text(" at a time, too long in %s waits of %s %s, %s in all",
-	                                                  bsv_count(times, episodes), bsv_count(of, executions),
-	                                                  bsv_plural(executions, "execution", "executions"),
-	                                                  bsv_duration(all, get_named(rows, "starved_ns", 0)));
+		mostly ? bsv_text("; %s held the lane %.0f %% of that time", own ? "work of its own app" : hog, percent)
+		: hog  ? strdup("; no app held the lane for half of that time")
+		       : strdup("");
+	bsv_scoped_text *waits =
+		episodes == 1 ? strdup(", too long in 1 wait")
+			      : bsv_text(" at a time, too long in %s waits of %s %s, %s %s", bsv_count(times, episodes),
+	                                 bsv_count(of, executions), bsv_plural(executions, "execution", "executions"),
+	                                 bsv_duration(all, get_named(rows, "starved_ns", 0)),
+	                                 executions == 1 ? "in all" : "summed over executions");
 	char *what = NULL;
 
 	if (held && waits)
@@ -77,24 +80,27 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 		                bsv_duration(most, get_named(rows, "max_ns", 0)), waits, held);
 	return bsv_finding_add(
 		f,
-		(struct bsv_finding){ .finding = strdup("starvation"),
-	                              .what = what,
-	                              .who = victim,
-	                              .culprit = text_copy(hog),
-	                              .doer = own ? bsv_text("%s itself", app) : text_copy(hog),
-	                              .certainty = !hog            ? BSV_CLAIMS_NOTHING
-	                                           : percent >= 90 ? BSV_SURE
-	                                           : percent >= 50 ? BSV_LIKELY
-	                                                           : BSV_NOT_PROVED,
-	                              .misses = -1,
-	                              .first_at = first_at,
-	                              .last_at = last_at,
-	                              .lost_ns = get_named(rows, "starved_ns", -1),
-	                              .see = "starvation",
-	                              .advice = hog ? bsv_finding_advice(f, own ? "queued_behind" : "starvation", NULL)
-	                                            : NULL,
-	                              .blame = own ? BSV_BLAMES_OWN : BSV_BLAMES_HOLDER,
-	                              .blamed = text_copy(hog) },
+		(struct bsv_finding){
+			.finding = strdup("starvation"),
+			.what = what,
+			.who = victim,
+			.culprit = mostly ? text_copy(hog) : NULL,
+			.doer = !mostly ? NULL
+	                        : own   ? bsv_text("%s itself", app)
+	                                : text_copy(hog),
+			.certainty = !mostly         ? BSV_CLAIMS_NOTHING
+	                             : percent >= 90 ? BSV_SURE
+	                                             : BSV_LIKELY,
+			.misses = -1,
+			.first_at = first_at,
+			.last_at = last_at,
+			.lost_ns = get_named(rows, "starved_ns", -1),
+			.see = "starvation",
+			.advice = mostly ? bsv_finding_advice(f, own ? "queued_behind" : "starvation", NULL) : NULL,
+			.blame = !mostly ? BSV_BLAMES_NO_APP
+	                         : own   ? BSV_BLAMES_OWN
+	                                 : BSV_BLAMES_HOLDER,
+			.blamed = mostly ? text_copy(hog) : NULL },
 		err);
 }
 
@@ -128,11 +134,11 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	bsv_scoped_text *up_to =
 		longest > worst ? bsv_text(", up to %s; the one furthest beyond its limit", bsv_duration(most, longest))
 				: strdup("; the worst");
-	char *what =
-		bsv_text("%s waited %s %s while its app's less urgent %s held a lane: %s in all%s %s, limit %s",
-	                 victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
-	                 holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)), up_to ? up_to : "",
-	                 bsv_duration(of, worst), bsv_duration_beside(bound, get_named(rows, "bound_ns", 0), worst));
+	char *what = bsv_text(
+		"%s waited %s %s while its app's less urgent %s held a lane: %s summed over executions%s %s, limit %s",
+		victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
+		holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)), up_to ? up_to : "",
+		bsv_duration(of, worst), bsv_duration_beside(bound, get_named(rows, "bound_ns", 0), worst));
 
 	return bsv_finding_add(f,
 	                       (struct bsv_finding){ .finding = strdup("inversion"),
@@ -175,6 +181,7 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 	const struct bsv_hole holes[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
 	char honoured[BSV_COUNT_MAX], of_n[BSV_COUNT_MAX];
 	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *said = NULL, *its = NULL;
 	int64_t n = 0, first = 0;
 	int r = bsv_found_rows(&rows, input, bsv_sql_priority_choices, holes, err);
 
@@ -190,10 +197,11 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 	}
 	if (r < 0 || !of->who || !choices)
 		return r;
-	free(of->what);
-	of->what = bsv_text(
-		"%s's most urgent work went first in %s of %s choices, and less urgent work of its own in the others",
-		of->who, bsv_count(honoured, (uint64_t)first), bsv_count(of_n, (uint64_t)n));
+	its = bsv_text(" in %s of %s", bsv_count(honoured, (uint64_t)first), bsv_count(of_n, (uint64_t)n));
+	if (!its || strstr(of->what, its)) /* no other app had a choice */
+		return its ? r : bsv_no_memory(err);
+	said = of->what;
+	of->what = bsv_text("%s; %s's%s", said, of->who, its);
 	return r;
 }
 
@@ -413,7 +421,7 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	if (r >= 0)
 		r = read_shares_known(ret, input, err);
 	if (r >= 0)
-		r = bsv_missed_add(ret, input, err);
+		r = bsv_missed_add(ret, input, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)
 		r = add_preparations(ret, input, err);
 	if (r >= 0)

@@ -26,14 +26,13 @@ enum bsv_blame {
 /* How far the recording proves that the named cause made the difference. */
 enum bsv_certainty {
 	BSV_CLAIMS_NOTHING, /* no cause is named */
-	BSV_NOT_PROVED,     /* replays without the cause cannot tell, or change less than half of it */
-	BSV_LIKELY,         /* replays without the cause change half of it or more */
+	BSV_LIKELY, /* the cause took most of the time, and a replay without it cannot tell of all of it; none only speaks against it */
 	BSV_SURE /* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
 };
 
 struct bsv_finding {
-	char *finding; /* name of the finding: a cause, starvation, inversion, unfair, late_preparation, burst_per_call or others */
-	char *what;          /* sentence for people: what, who and by whom; names in it come from strangers */
+	char *finding; /* name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation, burst_per_call; or what no finding tells: others, several, untold */
+	char *what;    /* sentence for people: what, who and by whom; names in it come from strangers */
 	char *evidence;      /* what else is known of it, clauses for people; NULL: nothing */
 	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
 	char *doer;  /* whose doing it is: the culprit, or the machine, the service, the app itself; NULL: unknown */
@@ -41,6 +40,7 @@ struct bsv_finding {
 	enum bsv_certainty certainty;
 	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may tell */
 	bool one_victim; /* all misses that it is about are of one app */
+	int64_t sure; /* of misses: number that a replay without the doer would have met, or that no replay could meet */
 	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
 	int64_t first_at,
 		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */
@@ -67,7 +67,13 @@ void bsv_findings_fini(struct bsv_findings *f);
 /* "from 53.84 ms to 4.974 s of the recording"; "": unknown. Owned by the caller; NULL: no memory. */
 char *bsv_finding_when(const struct bsv_finding *of);
 
-/* "sure", "likely", "not proved"; NULL: no cause is named. */
+/* "sure", "likely"; NULL: no cause is named. */
 const char *bsv_certainty_name(enum bsv_certainty certainty);
+
+/* Are these misses that no finding tells of by themselves: the remaining ones, or those without a doer? */
+bool bsv_finding_is_rest(const struct bsv_finding *of);
+
+/* "sure", "likely", "12 sure, 59 likely": how far it is certain whose doing it was. Owned by the caller; NULL: no cause is named, or no memory. */
+char *bsv_finding_certainty(const struct bsv_finding *of);
 
 #endif

@@ -1,9 +1,11 @@
-/* missed.h -- findings about missed deadlines: one for each app that took the lane from others, and for each other cause. */
+/* missed.h -- findings about missed deadlines, by whose doing they were. */
 #ifndef BSV_MISSED_H
 #define BSV_MISSED_H
 
 #include "audit/findings.h"
 
-int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err);
+/* @fairness: where fair sharing would have met more deadlines, it speaks against the app that had too much. */
+int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *fairness,
+                   struct bsa_err *err);
 
 #endif

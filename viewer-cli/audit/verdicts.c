@@ -409,8 +409,10 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		return;
 	if (fails_anyway(f, bound)) {
 		v->outcome = BSV_FAIL;
-		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
-		             choices);
+		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices%s", honoured,
+		             choices,
+		             f->choices < CHOICES_MIN ? ", which fails even if it went first in all others of 100"
+		                                      : "");
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
@@ -426,7 +428,9 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		             "not all was recorded: an app may have come and gone with work of several priorities");
 	} else if (f->choices < CHOICES_MIN) {
 		rule_explain(j, rule,
-		             "there were %lld choices between priorities, %lld of them honoured; a verdict needs %d",
+		             "there were %lld choices between priorities, %lld of them honoured; a pass needs %d, a "
+		             "fail can "
+		             "need fewer",
 		             choices, honoured, CHOICES_MIN);
 	} else if (passes_anyway(f, bound)) {
 		v->outcome = BSV_PASS;

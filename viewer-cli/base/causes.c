@@ -7,68 +7,90 @@
 
 /* clang-format off */
 static const struct {
-	const char *name, *says, *miss, *overhead, *doer; /* doer NULL: an app, or unknown */
+	const char *name, *brief, *says, *miss, *overhead;
 } causes[] = {
-	{ "too_big", "a usual run of its model alone takes longer than its budget",
-	  "because its run alone is longer than its budget", NULL, BSV_OWN_DOING },
-	{ "too_tight", "the time from its submission to its deadline was shorter than it usually takes",
-	  "because less time was left to its deadline when it was submitted than it usually takes", NULL, BSV_OWN_DOING },
-	{ "submitted_late", "at its submission, less time was left to its deadline than its model takes at best",
-	  "submitted too late: less time was left to its deadline than the model takes at best", NULL, BSV_OWN_DOING },
-	{ "queued_behind", "it waited while its own app held the lane, for work of the same or a higher priority",
+	{ "too_big", "its run alone is too long",
+	  "a usual run of its model alone takes longer than its budget",
+	  "because its run alone is longer than its budget", NULL },
+	{ "too_tight", "too little time",
+	  "the time from its submission to its deadline was shorter than it usually takes",
+	  "because less time was left to its deadline when it was submitted than it usually takes", NULL },
+	{ "submitted_late", "submitted too late",
+	  "at its submission, less time was left to its deadline than its model takes at best",
+	  "submitted too late: less time was left to its deadline than the model takes at best", NULL },
+	{ "queued_behind", "waiting for work of its own app",
+	  "it waited while its own app held the lane, for work of the same or a higher priority",
 	  "waiting for @, of the same app and of the same or a higher priority",
-	  "waiting for work of the same app, of the same or a higher priority", NULL },
-	{ "inversion", "it waited while its own app held the lane, for less urgent work",
+	  "waiting for work of the same app, of the same or a higher priority" },
+	{ "inversion", "waiting for less urgent work of its own app",
+	  "it waited while its own app held the lane, for less urgent work",
 	  "waiting for @, of the same app and less urgent",
-	  "waiting for less urgent work of the same app", NULL },
-	{ "crowded_out", "it waited while another app held the lane",
+	  "waiting for less urgent work of the same app" },
+	{ "crowded_out", "waiting for another app",
+	  "it waited while another app held the lane",
 	  "waiting while @ held the lane, within its share",
-	  "waiting for other apps that held the lane within their share", NULL },
-	{ "hogged", "it waited while another app, already over its share, held the lane",
+	  "waiting for other apps that held the lane within their share" },
+	{ "hogged", "waiting for an app beyond its share",
+	  "it waited while another app, already over its share, held the lane",
 	  "waiting while @ held the lane beyond its share",
-	  "waiting for other apps that held the lane beyond their share", NULL },
-	{ "preempted", "it was preempted, and others held its lane",
+	  "waiting for other apps that held the lane beyond their share" },
+	{ "preempted", "preempted",
+	  "it was preempted, and others held its lane",
 	  "preempted for @",
-	  "preempted, off the lane unfinished", NULL },
-	{ "redo", "it had to repeat work that it had done before a preemption",
+	  "preempted, off the lane unfinished" },
+	{ "redo", "repeating work after a preemption",
+	  "it had to repeat work that it had done before a preemption",
 	  "repeating work that it had done before it was preempted for @",
-	  "repeating work done before a preemption", NULL },
-	{ "handover", "the lane was idle, but the start on it took long",
+	  "repeating work done before a preemption" },
+	{ "handover", "its thread was not awake when the lane was idle",
+	  "the lane was idle, but the start on it took long",
 	  "ready while the lane was idle and its thread in the service was not yet awake",
-	  "ready while the lane was idle and its thread in the service was not yet awake", "the machine" },
-	{ "cold", "the service did not know its memory yet, and fetched, mapped and touched it for the first time",
+	  "ready while the lane was idle and its thread in the service was not yet awake" },
+	{ "cold", "memory that the service did not know yet",
+	  "the service did not know its memory yet, and fetched, mapped and touched it for the first time",
 	  "fetching and mapping slots that the service did not know",
-	  "fetching and mapping slots that the service did not know", NULL },
-	{ "woken_late", "the receiver of a message was asleep, and took long to wake up",
+	  "fetching and mapping slots that the service did not know" },
+	{ "woken_late", "the receiver of a message was woken late",
+	  "the receiver of a message was asleep, and took long to wake up",
 	  "waiting for the receiver of a message, which was asleep and had to be woken",
-	  "waking receivers of messages, which were asleep", "the machine" },
-	{ "polled_late", "the receiver of a message was awake, and took long to read it",
+	  "waking receivers of messages, which were asleep" },
+	{ "polled_late", "the receiver of a message read it late",
+	  "the receiver of a message was awake, and took long to read it",
 	  "waiting for the receiver of a message, which was awake and late",
-	  "passing messages to receivers that were awake", "the machine" },
-	{ "queue_full", "a queue had no room for its message",
+	  "passing messages to receivers that were awake" },
+	{ "queue_full", "a full queue",
+	  "a queue had no room for its message",
 	  "waiting for room in a queue",
-	  "waiting for room in a queue", NULL },
-	{ "slow_compute", "its run took more cpu time than usual",
-	  "in a run that took more cpu time than usual", NULL, "the machine" },
-	{ "off_core", "its run was on a lane, but not on a cpu",
-	  "in a run whose thread lost the cpu", NULL, "the machine" },
-	{ "machine_busy", "its thread in the service was ready to run, but other threads held all cpus",
+	  "waiting for room in a queue" },
+	{ "slow_compute", "its run took more cpu time",
+	  "its run took more cpu time than usual",
+	  "in a run that took more cpu time than usual", NULL },
+	{ "off_core", "its run lost the cpu",
+	  "its run was on a lane, but not on a cpu",
+	  "in a run whose thread lost the cpu", NULL },
+	{ "machine_busy", "no cpu for its thread",
+	  "its thread in the service was ready to run, but other threads held all cpus",
 	  "waiting for a cpu: its thread in the service was ready and had none",
-	  "in the service, ready to run and on no cpu", "the machine" },
-	{ "service", "the service took long before or after the run",
+	  "in the service, ready to run and on no cpu" },
+	{ "service", "the service took longer",
+	  "the service took long before or after the run",
 	  "in the service, which took longer than usual before or after the run",
-	  "in the service, before and after the run", "the service" },
-	{ "client", "the client took long, before it sent the request or after it received the answer",
+	  "in the service, before and after the run" },
+	{ "client", "the app took longer",
+	  "the client took long, before it sent the request or after it received the answer",
 	  "in the client, which took longer than usual",
-	  "in the client, before the request and after the answer", BSV_OWN_DOING },
-	{ "dependency", "it waited for its fences",
+	  "in the client, before the request and after the answer" },
+	{ "dependency", "waiting for its fences",
+	  "it waited for its fences",
 	  "waiting for its fences",
-	  "waiting for fences", NULL },
-	{ "bad_estimate", "the service refused it, although it would have met its deadline behind all work queued then",
-	  "refused by a wrong estimate: all work queued before them finished early enough", NULL, "the service" },
-	{ "unknown", "the cause was not recorded",
+	  "waiting for fences" },
+	{ "bad_estimate", "refused by a wrong estimate",
+	  "the service refused it, although it would have met its deadline behind all work queued then",
+	  "refused by a wrong estimate: all work queued before them finished early enough", NULL },
+	{ "unknown", "not recorded",
+	  "the cause was not recorded",
 	  "for an unknown reason, because too little was recorded",
-	  "on unrecorded work", NULL },
+	  "on unrecorded work" },
 };
 /* clang-format on */
 
@@ -86,6 +108,13 @@ static size_t cause_index(const char *cause)
 const char *bsv_cause_name(size_t i)
 {
 	return i < N_CAUSES ? causes[i].name : NULL;
+}
+
+const char *bsv_cause_brief(const char *cause)
+{
+	size_t i = cause_index(cause);
+
+	return i < N_CAUSES ? causes[i].brief : cause;
 }
 
 const char *bsv_cause_says(const char *cause)
@@ -123,11 +152,4 @@ const char *bsv_cause_of_overhead(const char *cause, bool shares_known)
 	if (!shares_known && !strcmp(cause, "crowded_out"))
 		return "waiting for other apps that held the lane";
 	return i < N_CAUSES ? causes[i].overhead : NULL;
-}
-
-const char *bsv_cause_doer(const char *cause)
-{
-	size_t i = cause_index(cause);
-
-	return i < N_CAUSES ? causes[i].doer : NULL;
 }

@@ -257,12 +257,13 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 	}
 	if (!t->missed)
 		return;
-	bsv_answer_note(a->answer,
-	                "misses: number with this primary cause; saved: misses avoided without the cause, by "
-	                "replay; unsure: misses for which the replay cannot tell; both count misses with any primary "
-	                "cause, so they may exceed misses; lost: time beyond the typical one, "
-	                "added up over the misses, so "
-	                "executions that waited at the same time count once each.");
+	bsv_answer_note(
+		a->answer,
+		"misses: number with this primary cause; saved: misses avoided without the cause, by "
+		"replay, whatever their primary cause, so they may exceed misses; unsure: of misses, those for which "
+		"the replay cannot tell; lost: time beyond the typical one, "
+		"added up over the misses, so "
+		"executions that waited at the same time count once each.");
 	if (counted->blamed < t->missed)
 		bsv_answer_note(
 			a->answer,

@@ -7,6 +7,7 @@
 #include "answer/answer.h"
 #include "audit/audit.h"
 #include "audit/findings.h"
+#include "base/causes.h"
 #include "base/command.h"
 #include "base/say.h"
 #include "base/scoped.h"
@@ -244,16 +245,19 @@ static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
 static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 {
 	bool more = f->evidence && *f->evidence;
-	const char *certainty = bsv_certainty_name(f->certainty);
+	bsv_scoped_text *certainty = bsv_finding_certainty(f);
 	bsv_scoped_text *when = bsv_finding_when(f);
 	bsv_scoped_text *proof =
 		certainty ? bsv_text(". Certainty: %s%s%s", certainty, f->proof ? ", " : "", f->proof ? f->proof : "")
 			  : strdup("");
-	bsv_scoped_text *all = when && proof
-	                               ? bsv_text("%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when,
-	                                          *when ? ")" : "", more ? "; " : "", more ? f->evidence : "", proof,
-	                                          f->advice ? ". What may help: " : "", f->advice ? f->advice : "")
-	                               : NULL;
+	bool helps = f->advice || (f->doer && strcmp(f->see, "overhead") != 0);
+	bsv_scoped_text *all = when && proof ? bsv_text("%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when,
+	                                                *when ? ")" : "", more ? "; " : "", more ? f->evidence : "",
+	                                                proof, helps ? ". What may help: " : "",
+	                                                f->advice ? f->advice
+	                                                : helps   ? "nothing known"
+	                                                          : "")
+	                                     : NULL;
 
 	bsv_rows_text(rows, all ? all : f->what);
 }
@@ -266,6 +270,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		{ "see", "text", NULL },        { "advice", "text", NULL },   { "evidence", "text", NULL },
 		{ "first_at", "time", "ns" },   { "last_at", "time", "ns" },  { "doer", "text", NULL },
 		{ "certainty", "label", NULL }, { "proof", "text", NULL },    { "misses", "count", NULL },
+		{ "sure", "count", NULL },
 	};
 	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : sizeof(columns) / sizeof(*columns));
 
@@ -296,6 +301,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		bsv_rows_text(rows, bsv_certainty_name(f->certainty));
 		bsv_rows_text(rows, f->proof);
 		add_known(rows, f->misses, 0);
+		add_known(rows, f->misses >= 0 ? f->sure : -1, 0);
 	}
 	bsv_answer_rows(s->answer, "diagnosis", s->people ? "diagnosis, the most important first" : "diagnosis", rows);
 	return 0;
@@ -417,33 +423,26 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 
 /* ---- missed deadlines ---- */
 
-#define OTHER_CAUSES "other causes"
-
 /* Misses that one doer is blamed for, by one finding or several. */
 struct doing {
 	char *name;
-	int64_t n;
-	enum bsv_certainty certainty; /* the least of its findings */
+	int64_t n, sure;
+	bool is_rest; /* nobody is blamed for them */
 };
 
-/* "noisy", "camera itself", "the machine", "other causes"; owned by the caller. */
+/* "noisy", "camera itself", "the machine", "several together"; owned by the caller. */
 static char *doer_text(const struct bsv_finding *f)
 {
-	return strdup(!strcmp(f->finding, "others") ? OTHER_CAUSES : f->doer ? f->doer : "unknown");
+	if (!strcmp(f->finding, "several"))
+		return strdup("several together");
+	if (!strcmp(f->finding, "untold"))
+		return strdup("a replay cannot tell");
+	if (!strcmp(f->finding, "others"))
+		return strdup("others");
+	return strdup(f->doer ? f->doer : bsv_cause_brief(f->finding));
 }
 
-/* Those with more misses first, and what has no doer last. */
-static int doings_compare(const void *a, const void *b)
-{
-	const struct doing *x = a, *y = b;
-	bool x_rest = !strcmp(x->name, OTHER_CAUSES), y_rest = !strcmp(y->name, OTHER_CAUSES);
-
-	if (x_rest != y_rest)
-		return x_rest ? 1 : -1;
-	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
-}
-
-/* Findings of missed deadlines by doer; @ret has room for all findings. */
+/* Findings of missed deadlines by doer, in the order of the findings; @ret has room for all findings. */
 static size_t doings_collect(struct doing *ret, const struct bsv_findings *findings)
 {
 	size_t n = 0;
@@ -458,19 +457,31 @@ static size_t doings_collect(struct doing *ret, const struct bsv_findings *findi
 		while (k < n && strcmp(ret[k].name, name))
 			k++;
 		if (k == n)
-			ret[n++] = (struct doing){ name, f->misses, f->certainty };
+			ret[n++] = (struct doing){ name, f->misses, f->sure, bsv_finding_is_rest(f) };
 		else {
 			free(name);
 			ret[k].n += f->misses;
-			if (f->certainty < ret[k].certainty)
-				ret[k].certainty = f->certainty;
+			ret[k].sure += f->sure;
 		}
 	}
-	qsort(ret, n, sizeof(*ret), doings_compare);
 	return n;
 }
 
-/* "gallery 25 (not proved), the machine 15 (likely), other causes 10": they add up to all misses. Owned by the caller; NULL: no memory. */
+/* Print " (sure)", " (12 sure, 59 likely)", " (likely)"; nothing where nobody is blamed. */
+static void say_certainty(FILE *to, const struct doing *d)
+{
+	char n[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
+
+	if (d->is_rest)
+		return;
+	if (d->sure == d->n || !d->sure)
+		fputs(d->sure ? " (sure)" : " (likely)", to);
+	else
+		fprintf(to, " (%s sure, %s likely)", bsv_count(n, (uint64_t)d->sure),
+		        bsv_count(others, (uint64_t)(d->n - d->sure)));
+}
+
+/* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), several together 10": they add up to all misses. Owned by the caller; NULL: no memory. */
 static char *doings_text(const struct bsv_findings *findings)
 {
 	struct doing *all = calloc(findings->n + 1, sizeof(*all));
@@ -480,12 +491,10 @@ static char *doings_text(const struct bsv_findings *findings)
 	bool begun = all && sentence_begin(&line);
 
 	for (size_t i = 0; i < n; i++) {
-		const char *certainty = bsv_certainty_name(all[i].certainty);
-
-		if (begun)
-			fprintf(line.to, "%s%s %s%s%s%s", i ? ", " : "", all[i].name,
-			        bsv_count(count, (uint64_t)all[i].n), certainty ? " (" : "", certainty ? certainty : "",
-			        certainty ? ")" : "");
+		if (begun) {
+			fprintf(line.to, "%s%s %s", i ? ", " : "", all[i].name, bsv_count(count, (uint64_t)all[i].n));
+			say_certainty(line.to, &all[i]);
+		}
 		free(all[i].name);
 	}
 	free(all);

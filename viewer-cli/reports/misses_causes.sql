@@ -1,5 +1,5 @@
 -- misses_causes: one row per cause of missed deadlines. n_misses: misses with this primary cause; n_saved: misses that a replay avoids without the
--- cause, whatever their primary cause; n_unsure: misses for which the replay cannot tell; lost_ns: time beyond the typical one. Leaves out causes
+-- cause, whatever their primary cause; n_unsure: misses with this primary cause of which the replay cannot tell; lost_ns: time beyond the typical one. Leaves out causes
 -- without misses and time.
 @with@, @stats@
 SELECT cause, sum(misses) AS n_misses, sum(persistent) AS n_persistent, sum(saved) AS n_saved, sum(lost_ns) AS lost_ns,

@@ -1,61 +1,65 @@
--- summary_misses: the missed deadlines as findings: one row per victim (an app, and its model if only one
--- is concerned) of a finding, the most frequent finding first. All misses whose
--- primary culprit is one other app are one finding, whatever the cause, with those of the same victims that waited for an app that is not known; those
--- that waited for work of their own app are one per app and cause; all others, one per cause. Leaves out all but the first three findings, of these the second
--- and the third if they have less than a tenth of all misses (the last three columns add up what is left out, the same in each row), and of each all but the
--- four victims with the most.
+-- summary_misses: the missed deadlines by whose doing they were (miss_blame; docs/figures.md, Whose doing), as findings: one row per victim (an app, and its
+-- model if only one is concerned) of a finding, nth 1 being the largest; what is proved counts twice. What one other app did is one finding, and so is what the machine
+-- did, whatever the causes; what an app did to itself is one per app and cause. Findings beyond the first four and those behind the first with less than a tenth of all
+-- misses are added up, one row per kind, in nth 0; nth -1 is what none of the doers alone decided (several), and what cannot be told (unknown).
+-- An app or the machine is no doer if replays only speak against it: none is met without it, and one or more are missed all the same.
+-- @fair_by@: the name of the app without whose excess fair sharing would have met more deadlines, as the verdict of fairness says.
 @with@,
-only_two AS MATERIALIZED (SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM loss) HAVING count(*) = 2), -- another app is the other
-misses AS MATERIALIZED (
-  SELECT p.*, ifnull(m.name, '') AS model,
-    CASE WHEN p.culprit_app_id <> p.app_id THEN p.culprit_app_id
-      WHEN p.culprit_app_id IS NULL AND p.cause IN ('hogged', 'crowded_out') THEN (SELECT iif(p.app_id = a, b, a) FROM only_two WHERE p.app_id IN (a, b)) END AS taker_id,
-    p.culprit_app_id IS NULL AND p.cause IN ('hogged', 'crowded_out') AS unnamed,
-    p.priority = 'low' AND p.culprit_priority IN ('medium', 'high') OR p.priority = 'medium' AND p.culprit_priority = 'high' AS outranked
-  FROM primary_miss p LEFT JOIN model m ON m.id = p.model_id),
-takers AS MATERIALIZED (
-  SELECT app_id, taker_id, row_number() OVER (PARTITION BY app_id ORDER BY sum(n) DESC, taker_id) AS place FROM misses WHERE taker_id IS NOT NULL GROUP BY 1, 2),
-blamed AS MATERIALIZED (
-  SELECT m.*, coalesce(m.taker_id, t.taker_id) AS by_app_id, iif(coalesce(m.taker_id, t.taker_id) IS NULL, m.cause, '') AS of_cause,
-    iif(m.cause IN ('queued_behind', 'inversion') AND m.taker_id IS NULL, m.app_id, NULL) AS of_app_id
-  FROM misses m LEFT JOIN takers t ON m.unnamed AND t.place = 1 AND t.app_id = m.app_id),
 every AS MATERIALIZED (
-  SELECT by_app_id, of_cause, of_app_id, sum(n) AS n, CAST(total(late_ns) AS INTEGER) AS late_ns, 100.0 * sum(n) / sum(sum(n)) OVER () AS share_percent,
-    min(first) AS first, max(last) AS last, count(DISTINCT cause) AS n_causes, ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged,
-    sum(persistent) AS n_persistent, sum(saved) AS n_saved, sum(unsure) AS n_unsure, sum(saved_without_app) AS n_without_app,
-    sum(unsure_without_app) AS n_unsure_without_app, ifnull(sum(n) FILTER (WHERE outranked), 0) AS n_outranked,
-    ifnull(sum(n) FILTER (WHERE taker_id IS NOT NULL), 0) AS n_by_app,
-    row_number() OVER (ORDER BY sum(n) DESC, total(late_ns) DESC, of_cause, by_app_id, of_app_id) AS nth
-  FROM blamed GROUP BY 1, 2, 3),
-ranked AS MATERIALIZED (SELECT * FROM every WHERE nth = 1 OR nth <= 3 AND share_percent >= 10),
-rest AS MATERIALIZED (
-  SELECT b.cause, sum(b.n) AS n FROM blamed b
-  WHERE NOT EXISTS (SELECT 1 FROM ranked r WHERE b.by_app_id IS r.by_app_id AND b.of_cause = r.of_cause AND b.of_app_id IS r.of_app_id) GROUP BY 1),
+  SELECT b.*, ifnull(m.name, '') AS model, b.blamed IN ('app', 'machine', 'stood') AND b.proved = 0 AS is_likely,
+    iif(b.blamed = 'stood' OR b.blamed = 'several' AND b.blamed_app_id IS NULL AND b.cause IN ('handover', 'woken_late', 'polled_late', 'slow_compute', 'off_core', 'machine_busy'), 'machine',
+      iif(b.blamed = 'several' AND b.blamed_app_id IS NOT NULL, 'app', b.blamed)) AS of_kind
+  FROM miss_blame b LEFT JOIN model m ON m.id = b.model_id),
+cleared AS MATERIALIZED (
+  SELECT of_kind, blamed_app_id FROM every WHERE of_kind IN ('app', 'machine') GROUP BY 1, 2
+  HAVING sum(proved) = 0 AND sum(blamed = 'several') > 0 AND NOT (blamed_app_id IS NOT NULL AND (SELECT a.name FROM apps a WHERE a.id = blamed_app_id) IS @fair_by@)),
+blamed AS MATERIALIZED (
+  SELECT e.*, CASE WHEN e.blamed = 'several' THEN 'several' WHEN e.blamed = 'late' THEN 'unknown' WHEN e.blamed = 'bad_estimate' THEN 'service'
+      WHEN e.of_kind IN ('app', 'machine') AND c.of_kind IS NOT NULL THEN 'unknown' ELSE e.of_kind END AS kind,
+    e.blamed <> 'several' AND c.of_kind IS NOT NULL AS is_cleared
+  FROM every e LEFT JOIN cleared c ON c.of_kind = e.of_kind AND c.blamed_app_id IS e.blamed_app_id),
+keyed AS MATERIALIZED (
+  SELECT *, iif(kind = 'app', blamed_app_id, NULL) AS by_app_id, iif(kind IN ('queued_behind', 'inversion'), app_id, NULL) AS of_app_id FROM blamed),
+sums AS MATERIALIZED (
+  SELECT kind, by_app_id, of_app_id, sum(n) AS n, sum(iif(proved, n, 0)) AS n_proved, CAST(total(late_ns) AS INTEGER) AS late_ns, min(first) AS first, max(last) AS last,
+    sum(persistent) AS n_persistent, sum(iif(followed, n, 0)) AS n_followed, sum(iif(blamed = 'stood', n, 0)) AS n_stood,
+    ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged, sum(iif(is_cleared, n, 0)) AS n_cleared,
+    ifnull(sum(n) FILTER (WHERE priority = 'low' AND blamed_priority IN ('medium', 'high') OR priority = 'medium' AND blamed_priority = 'high'), 0) AS n_outranked,
+    (SELECT sum(k.n) FROM keyed k WHERE k.kind = 'several' AND s.kind IN ('app', 'machine') AND k.of_kind = s.kind AND k.blamed_app_id IS s.by_app_id) AS n_against,
+    sum(sum(n)) OVER () AS n_all
+  FROM keyed s GROUP BY 1, 2, 3),
+ordered AS MATERIALIZED (
+  SELECT *, row_number() OVER (PARTITION BY kind IN ('several', 'unknown') ORDER BY n + n_proved DESC, n DESC, late_ns DESC, kind, by_app_id, of_app_id) AS place FROM sums),
+placed AS MATERIALIZED (
+  SELECT *, CASE WHEN kind IN ('several', 'unknown') THEN -1 WHEN place = 1 OR place <= 4 AND 10 * n >= n_all THEN place ELSE 0 END AS nth FROM ordered),
 found AS MATERIALIZED (
-  SELECT r.nth, b.* FROM ranked r JOIN blamed b ON b.by_app_id IS r.by_app_id AND b.of_cause = r.of_cause AND b.of_app_id IS r.of_app_id),
-causes AS (SELECT nth, cause, row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, total(late_ns) DESC, cause) AS place FROM found GROUP BY nth, cause),
-culprits AS (
-  SELECT f.nth, f.culprit_app_id, d.name AS model, sum(f.executions_known) AS n,
-    row_number() OVER (PARTITION BY f.nth ORDER BY sum(f.executions_known) DESC, f.culprit_app_id, d.name) AS place
-  FROM found f LEFT JOIN model d ON d.id = f.culprit_model_id WHERE f.executions_known > 0 GROUP BY 1, 2, 3),
+  SELECT p.nth, k.* FROM placed p JOIN keyed k ON k.kind = p.kind AND k.by_app_id IS p.by_app_id AND k.of_app_id IS p.of_app_id),
+causes AS (
+  SELECT nth, kind, group_concat(cause || ' ' || n, ',') AS causes,
+    (SELECT f.cause FROM found f WHERE f.nth = c.nth AND f.kind = 'app' AND f.cause IN ('crowded_out', 'hogged', 'preempted', 'redo') GROUP BY 1 ORDER BY sum(f.n) DESC, 1 LIMIT 1) AS most_by
+  FROM (SELECT nth, kind, cause, sum(n) AS n FROM found GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3) c GROUP BY nth, kind),
+holders AS (
+  SELECT f.nth, d.name AS model, sum(f.n) AS n, row_number() OVER (PARTITION BY f.nth ORDER BY sum(f.n) DESC, d.name) AS place
+  FROM found f JOIN model d ON d.id = f.blamed_model_id WHERE f.nth > 0 AND f.kind IN ('app', 'queued_behind', 'inversion') GROUP BY 1, 2),
 victims AS MATERIALIZED (
   SELECT nth, app_id, iif(count(DISTINCT model) = 1, max(model), NULL) AS model, sum(n) AS n, max(model_id) AS model_id, count(*) OVER (PARTITION BY nth) AS n_victims,
     row_number() OVER (PARTITION BY nth ORDER BY sum(n) DESC, app_id) AS place
-  FROM found GROUP BY nth, app_id),
+  FROM found WHERE nth > 0 GROUP BY nth, app_id),
 had AS (
-  SELECT v.nth, v.app_id, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(c.deadlines)) AS n_deadlines, sum(c.n) FILTER (WHERE c.miss IS NOT NULL) AS n_missed
-  FROM victims v JOIN execution_count c ON c.app_id IS v.app_id AND c.model = ifnull(v.model, c.model) WHERE v.place <= 4 GROUP BY 1, 2)
-SELECT r.nth, s.cause, r.n, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_causes, r.n_hogged,
-  ifnull(b.name, k.name) AS culprit_app, nullif(c.model, '') AS culprit_model, c.n AS n_by_model, r.by_app_id IS NOT NULL AS by_other, r.n_by_app,
-  r.n_persistent, r.n_outranked, r.n_saved, r.n_unsure, r.n_without_app, r.n_unsure_without_app,
-  a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_missed, h.n_deadlines, v.n_victims,
-  (SELECT t.p50_ns FROM short_budget t WHERE t.cause = s.cause AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
+  SELECT v.nth, v.app_id, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(c.deadlines)) AS n_deadlines
+  FROM victims v JOIN execution_count c ON c.app_id IS v.app_id AND c.model = ifnull(v.model, c.model) WHERE v.place <= 4 GROUP BY 1, 2),
+added AS (
+  SELECT nth, kind, sum(n) AS n, sum(n_proved) AS n_proved, sum(late_ns) AS late_ns, min(first) AS first, max(last) AS last, sum(n_persistent) AS n_persistent, sum(n_followed) AS n_followed,
+    sum(n_stood) AS n_stood, sum(n_hogged) AS n_hogged, sum(n_cleared) AS n_cleared, sum(n_outranked) AS n_outranked, ifnull(sum(n_against), 0) AS n_against, max(by_app_id) AS by_app_id, max(of_app_id) AS of_app_id
+  FROM placed GROUP BY nth, kind)
+SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_persistent, r.n_followed, r.n_stood, r.n_hogged, r.n_cleared, r.n_outranked,
+  r.n_against, c.causes, c.most_by, b.name AS by_app, nullif(m.model, '') AS by_model, m.n AS n_by_model,
+  a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_deadlines, v.n_victims,
+  (SELECT t.p50_ns FROM short_budget t WHERE t.cause = r.kind AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run'),
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
-  (SELECT max(u.p50_ns) FROM usual_budget u WHERE s.cause = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns,
-  (SELECT ifnull(sum(n), 0) FROM rest) AS n_rest, (SELECT count(*) FROM rest) AS n_rest_causes,
-  (SELECT group_concat(cause || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM (SELECT * FROM rest ORDER BY n DESC, cause)) AS rest
-FROM ranked r JOIN causes s ON s.nth = r.nth AND s.place = 1 JOIN victims v ON v.nth = r.nth AND v.place <= 4
-  LEFT JOIN culprits c ON c.nth = r.nth AND c.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
-  LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON b.id = r.by_app_id LEFT JOIN apps k ON k.id = c.culprit_app_id
-ORDER BY r.nth, v.place
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns
+FROM added r JOIN causes c ON c.nth = r.nth AND c.kind = r.kind LEFT JOIN victims v ON v.nth = r.nth AND v.place <= 4
+  LEFT JOIN holders m ON m.nth = r.nth AND m.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
+  LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON r.nth > 0 AND b.id = coalesce(r.by_app_id, r.of_app_id)
+ORDER BY r.nth <= 0, r.nth = -1, r.nth, iif(r.nth = -1, 0, r.n) DESC, r.kind, v.place

@@ -17,6 +17,10 @@ CREATE VIEW miss_cause AS SELECT @columns miss_cause@ FROM stored_miss_cause;
 
 CREATE VIEW miss_without AS SELECT @columns miss_without@ FROM stored_miss_without;
 
+CREATE VIEW late_start AS SELECT @columns late_start@ FROM stored_late_start;
+
+CREATE VIEW miss_blame AS SELECT @columns miss_blame@ FROM stored_miss_blame;
+
 CREATE VIEW miss_stat AS SELECT
 	s.app_id, coalesce(m.name, '') AS model, @priority s.priority@ AS priority, @cause s.cause@ AS cause, sum(s.n) AS n, sum(s.misses) AS misses,
 	sum(s.persistent) AS persistent, sum(s.saved) AS saved, sum(s.lost_ns) AS lost_ns, max(s.worst_ns) AS worst_ns,

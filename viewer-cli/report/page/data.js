@@ -111,7 +111,7 @@ function unpack(port) {
 	};
 }
 
-const FEW_EXECUTIONS = 5000; // the page unpacks them before a worker has started
+const FEW_EXECUTIONS = 8000; // the page unpacks them before a worker has started
 
 /** Where packs are sent to be unpacked: to a worker, beside the page; or, of few executions and where none can be made, to the page itself. @param {boolean} few @returns {any} */
 function unpacker(few) {

@@ -63,9 +63,9 @@ function causesOf(world, id) {
 	return rows;
 }
 
-/** The ledger of @causes, whose rows add up to how late it was. @param {any[]} causes */
-function ledgerOf(causes) {
-	const sum = (/** @type {string} */ name) => causes.reduce((all, row) => all + (row[name] ?? 0), 0);
+/** The ledger of @causes, whose rows add up to how late it was; with one that is not known, so is not the sum. @param {any[]} causes */
+export function ledgerOf(causes) {
+	const sum = (/** @type {string} */ name) => causes.reduce((all, row) => (all === null || row[name] === null ? null : all + row[name]), 0);
 
 	return [...causes, { cause: 'sum', culprit: null, culprit_execution_id: null, late_ns: sum('late_ns'), budget_ns: sum('budget_ns'), 'without it met': '' }];
 }

@@ -9,9 +9,9 @@ function partOf(answer, name) {
 	return answer.parts?.find((/** @type {any} */ p) => p.name === name)?.rows ?? [];
 }
 
-/** Is it what the findings leave out, and no finding of its own? @param {any} row */
+/** Is it what the findings leave out, and no finding of its own: small ones, or misses that no doer alone decided? @param {any} row */
 function isRest(row) {
-	return row.finding === 'others';
+	return ['others', 'several', 'untold'].includes(row.finding);
 }
 
 /** Is it a finding about where time goes, where nothing need be wrong? @param {any} row */
@@ -48,15 +48,14 @@ function auditedOf(summary) {
 	return audited.flatMap((name) => partOf(summary, 'audits').filter((/** @type {any} */ row) => row.audit === name));
 }
 
-/** Deadlines and the three verdicts, in a line. @param {any} summary */
-function auditsOf(summary) {
+/** Deadlines and the three verdicts, in a line. Where something is wrong, a verdict that passes needs no sentence, and the deadlines have theirs above. @param {any} summary @param {boolean} wrong */
+function auditsOf(summary, wrong) {
 	const rows = auditedOf(summary);
 
 	return make('ul', { class: 'verdicts audits', 'aria-label': 'audits' }, ...rows.map((row) => {
-		const [word, colour] = resultOf(row), name = titleOf(row.audit);
-		const what = row.audit === 'misses' ? partOf(summary, 'missed')[0]?.what ?? row.what : row.what;
+		const [word, colour] = resultOf(row), name = titleOf(row.audit), brief = wrong && (['pass', 'idle'].includes(colour) || (row.audit === 'misses' && colour === 'fail'));
 
-		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), make('br'), make('span', { class: 'note' }, sentence(what)));
+		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), ...(brief ? [] : [make('br'), make('span', { class: 'note' }, sentence(row.what))]));
 	}));
 }
 
@@ -74,10 +73,15 @@ function factSpans(facts) {
 	return facts.filter(([, value]) => value).map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), sentence(String(value))));
 }
 
+/** "gallery (12 sure, 59 likely)" @param {any} row of a finding */
+function doerOf(row) {
+	return row.doer && row.certainty ? `${row.doer} (${row.certainty !== 'sure' && row.sure ? `${count(row.sure)} sure, ${count(row.misses - row.sure)} likely` : row.certainty})` : row.doer ?? (row.who && !isCost(row) ? 'nobody is known' : null);
+}
+
 /** Who, whose doing, how certain that is, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
 function factsOf(row, prefix) {
-	const doer = row.doer && row.certainty ? `${row.doer} (${row.certainty})` : row.doer, when = whenOf(row, prefix), cost = isCost(row);
-	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doer], ['How certain', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice]]));
+	const when = whenOf(row, prefix), cost = isCost(row);
+	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doerOf(row)], ['How certain', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice ?? (cost ? null : 'nothing known')]]));
 
 	if (when)
 		line.append(when);
@@ -96,7 +100,7 @@ function withCauses(text, causes) {
 /** @param {any} row of a finding @param {any} about @param {string} prefix of links */
 function findingOf(row, about, prefix) {
 	if (isRest(row))
-		return make('li', { class: 'rest' }, make('p', { class: 'what' }, ...withCauses(sentence(row.what), about.causes)));
+		return make('li', { class: 'rest' }, make('p', { class: 'what' }, ...withCauses(sentence(row.what), about.causes)), ...(row.advice ? [make('p', { class: 'facts' }, ...factSpans([['What may help', row.advice]]))] : []));
 	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), factsOf(row, prefix),
 		...(row.evidence ? [make('p', { class: 'evidence' }, 'Also seen: ', `${sentence(row.evidence)}.`)] : []));
 }
@@ -112,8 +116,10 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
-	[/\((sure|likely|not proved)\)/, 'the certainty of whose doing it is: sure, likely or not proved, as far as replays without it tell'],
+	[/\((sure|likely|[\d\s]+ sure, [\d\s]+ likely)\)/, 'the certainty of whose doing it is: sure where a replay without it meets the deadline, or where too little time was left anyway; likely where it was most of the delay, and a replay cannot tell'],
 	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
+	[/\bseveral together\b/, 'several together: without any one of them alone, a replay misses the deadline all the same'],
+	[/\bsummed over executions\b/, 'what is summed over executions can be longer than the recording, as several wait at a time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
 	[/\((sync|async|fenced)\)/, '(sync), (async) and (fenced) are single calls, for which an app keeps no channel'],
@@ -162,11 +168,11 @@ export function fillFindings(place, summary, about, prefix = '') {
 	}
 	const rows = summary.rows ?? [], costs = rows.filter(isCost), wrong = rows.filter((/** @type {any} */ row) => !isCost(row));
 	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, about, prefix)))] : [];
-	const missed = missedOf(summary), said = [...missed, ...list].map((part) => part.textContent).join(' '), rest = [auditsOf(summary), ...(costs.length ? [costsOf(costs, wrong.length > 0, prefix)] : [])];
+	const audits = auditsOf(summary, wrong.length > 0), missed = missedOf(summary), said = [...missed, ...list].map((part) => part.textContent).join(' '), rest = [...(costs.length ? [costsOf(costs, wrong.length > 0, prefix)] : [])];
 
 	const headline = headlineOfAll(summary), of = about.part ? `In the whole recording: ${headline[0].toLowerCase()}${headline.slice(1)}` : headline;
 
-	place.append(make('h3', { class: 'headline' }, of), ...missed, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf([trust, ...rest].map((part) => part.textContent).join(' '), said));
+	place.append(make('h3', { class: 'headline' }, of), ...missed, audits, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf([trust, ...rest, audits].map((part) => part.textContent).join(' '), said));
 }
 
 /** What stands behind the first screen: each audit in a line, and the rules of the verdicts. @param {HTMLElement} place @param {any} summary */
