@@ -276,6 +276,18 @@ FROM (SELECT execution_id AS id, 'preempted' AS what FROM preemption UNION SELEC
 JOIN execution e ON e.id = n.id WHERE NOT EXISTS (SELECT 1 FROM involved i WHERE i.execution_id = n.id)
 
 UNION ALL
+SELECT 'each missed deadline is somebody''s doing, or of unknown doing, once', NULL, ifnull(c.cause, b.cause) || ': ' || ifnull(c.n, 0) || ', not ' || ifnull(b.n, 0)
+FROM (SELECT cause, count(*) AS n FROM miss_cause WHERE is_primary GROUP BY 1) c
+FULL JOIN (SELECT cause, sum(n) AS n FROM miss_blame GROUP BY 1) b USING (cause) WHERE c.n IS NOT b.n
+UNION ALL
+SELECT 'an app is not blamed for its own misses as for those of others', app_id, blamed FROM miss_blame
+WHERE blamed_app_id = app_id OR blamed IS NULL OR (blamed_app_id IS NOT NULL AND blamed NOT IN ('app', 'several'))
+UNION ALL
+SELECT 'a late start is of a miss, and after a call of the same app, or none', l.execution_id, l.after_id FROM late_start l
+LEFT JOIN execution e ON e.id = l.execution_id LEFT JOIN execution a ON a.id = l.after_id
+WHERE e.miss IS NULL OR (l.after_id IS NULL) = (l.stood_ns IS NULL) OR l.stood_ns <= 0 OR (l.after_id IS NOT NULL AND a.app_id IS NOT e.app_id)
+   OR l.planned >= e.submitted
+UNION ALL
 SELECT 'primary causes are added up', p.cause, p.n || ' misses, not ' || s.n
 FROM (SELECT app_id, model_id, cause, culprit_app_id, sum(n) AS n, sum(persistent) AS persistent, sum(executions_known) AS known, total(late_ns) AS ns,
         sum(saved) AS saved, sum(unsure) AS unsure, sum(saved_without_app) AS without_app, sum(unsure_without_app) AS unsure_app, min(first) AS first, max(last) AS last
