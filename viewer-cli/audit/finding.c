@@ -101,10 +101,11 @@ bool bsv_text_join(char **text, char *more)
 	return *text;
 }
 
-/* Does an app starve itself that is blamed for what it does to others? */
+/* Does an app starve itself that is blamed for what it does to others, or for the order of its own work? */
 static bool is_own_starvation(const struct bsv_finding *of, const struct bsv_finding *blamed)
 {
-	return blamed->blame == BSV_BLAMES_HOLDER && of->blame == BSV_BLAMES_OWN && !strcmp(of->finding, "starvation");
+	return (blamed->blame == BSV_BLAMES_HOLDER || blamed->blame == BSV_BLAMES_ORDER) &&
+	       of->blame == BSV_BLAMES_OWN && !strcmp(of->finding, "starvation");
 }
 
 /* The finding that @of is a part of; NULL: none. */

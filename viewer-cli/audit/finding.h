@@ -17,7 +17,7 @@ int bsv_found_rows(struct bsv_rows **ret, struct bsv_input *input, const char *t
 /*
  * Add @of; or make it a part of the finding that blames the same app for the same: its sentence becomes
  * evidence there, and its advice, if it has one, replaces the other. An app that starves itself is a part of the finding that blames it for what it
- * does to others. The list owns all of @of from here on, also after an error.
+ * does to others, or for the order of its own work. The list owns all of @of from here on, also after an error.
  */
 int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err);
 

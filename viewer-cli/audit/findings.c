@@ -425,9 +425,9 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	if (r >= 0)
 		r = add_preparations(ret, input, err);
 	if (r >= 0)
-		r = add_starvation(ret, input, err);
-	if (r >= 0)
 		r = add_inversions(ret, input, &judgements[BSV_PRIORITY], err);
+	if (r >= 0)
+		r = add_starvation(ret, input, err);
 	if (r >= 0)
 		r = add_unfair(ret, input, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)

@@ -1,7 +1,7 @@
 /*
  * findings.h -- the problems of a recording, the most important first.
  *
- * Missed deadlines; late preparations; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict fails; an app that makes a
+ * Missed deadlines; late preparations; inversions, if the priority verdict fails; starvation; shares, if the fairness verdict fails; an app that makes a
  * burst per call; and last, the cause of most of the overhead. What one app does to others is one finding with one advice, whatever shows it.
  */
 #ifndef BSV_FINDINGS_H

@@ -753,7 +753,7 @@ const struct bsv_command bsv_summary = {
 		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
 		    "  burstscope summary --verdict bursts.db\n",
 	.more = "The first part, diagnosis, lists the problems, the most important first: missed deadlines by their\n"
-		"culprits or causes, then starvation, inversions, apps that got less than their share, and last the "
+		"doers, then inversions, starvation, apps that got less than their share, and last the "
 		"main\n"
 		"cause of overhead. What one app does to others is one finding. --verdict is the worst verdict of\n"
 		"fairness, priority and starvation.\n",
