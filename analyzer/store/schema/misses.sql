@@ -81,10 +81,12 @@ whole AS MATERIALIZED ( -- replays without all rows of a cause
 	SELECT execution_id, iif(cause IN (@cause:handover@, @cause:woken_late@, @cause:polled_late@, @cause:slow_compute@, @cause:off_core@, @cause:machine_busy@), @blamed:machine@, cause) AS blamed,
 		max(met) AS met
 	FROM stored_miss_without WHERE cause IS NOT NULL GROUP BY 1, 2),
--- 1: met without it; 0: missed all the same; NULL: a replay cannot tell. That a part of it alone would not have saved the deadline says nothing of all of it.
+-- 1: met without it; 0: missed all the same; NULL: a replay cannot tell. That a part of it alone would not have saved the deadline says nothing of all of it:
+-- without one execution of an app the lane is held by its next one.
 asked AS (
 	SELECT d.*, CASE WHEN d.blamed IN (-1, @blamed:unknown@) OR d.part <= 0 THEN NULL WHEN a.met IS NOT NULL THEN a.met
-		WHEN d.met IS 1 OR w.met IS 1 THEN 1 WHEN d.n_parts = 1 AND d.n_open = 0 OR w.met = 0 AND d.blamed <> @blamed:machine@ THEN 0 END AS says
+		WHEN d.met IS 1 OR w.met IS 1 THEN 1 WHEN d.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN NULL
+		WHEN d.n_parts = 1 AND d.n_open = 0 OR w.met = 0 AND d.blamed <> @blamed:machine@ THEN 0 END AS says
 	FROM doers d
 		LEFT JOIN stored_miss_without a ON d.blamed = @blamed:app@ AND a.execution_id = d.execution_id AND a.app_id = d.blamed_app_id AND a.model_id IS NULL
 		LEFT JOIN whole w ON w.execution_id = d.execution_id AND w.blamed = d.blamed),
