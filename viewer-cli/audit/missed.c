@@ -198,6 +198,8 @@ static char *reason_text(const struct missed *m, bool shares_known)
 	}
 	if (is_kind(m, "machine"))
 		return strdup("because the machine ran a thread late or slowly");
+	if (is_kind(m, "submitted_late") && *m->budget) /* which says by how much */
+		return strdup("submitted too late");
 	phrase = bsv_cause_of_miss(m->kind, shares_known);
 	if (is_own(m))
 		return bsv_cause_with_culprit(phrase, all_of_model ? by : NULL);
@@ -442,9 +444,10 @@ static int undecided_add(struct bsv_findings *f, const struct missed *m, struct 
 
 	if (m->cleared) {
 		free(cleared);
-		cleared = bsv_text("; of %s of them an app or the machine was most of the delay, but without it others "
-		                   "that a replay can tell of are missed all the same",
-		                   bsv_count(k, (uint64_t)m->cleared));
+		cleared =
+			bsv_text("; an app or the machine was most of the delay of %s of them, but where a replay can "
+		                 "tell, deadlines are missed without it, too",
+		                 bsv_count(k, (uint64_t)m->cleared));
 	}
 	if (unseen)
 		return rest_add(f, "untold", m,
@@ -457,8 +460,7 @@ static int undecided_add(struct bsv_findings *f, const struct missed *m, struct 
 	                                             bsv_plural((uint64_t)m->n, "deadline was", "deadlines were"),
 	                                             several ? " missed by several together: without any one of them "
 	                                                       "alone a replay misses them all the same"
-	                                                     : " missed for reasons of which a replay cannot tell, and "
-	                                                       "none was most of the delay",
+	                                                     : " missed for reasons of which a replay cannot tell",
 	                                             causes, cleared)
 	                                  : NULL,
 	                NULL, err);
@@ -494,7 +496,7 @@ static int others_add(struct bsv_findings *f, const struct missed *sum, const ch
 	if (!sum->n)
 		return 0;
 	return rest_add(f, "others", sum,
-	                bsv_text("%s %s missed by others: %s", bsv_count(n, (uint64_t)sum->n),
+	                bsv_text("%s %s missed for smaller causes: %s", bsv_count(n, (uint64_t)sum->n),
 	                         bsv_plural((uint64_t)sum->n, "deadline was", "deadlines were"), said),
 	                NULL, err);
 }
