@@ -308,8 +308,9 @@ static char *special_text(const struct missed *m)
 		return bsv_text("%s behind work of a higher priority: its own could be raised",
 		                bsv_count(n, (uint64_t)m->outranked));
 	if (is_kind(m, "app") && !m->app)
-		return strdup("they were refused for all the work that was queued before them, or who held the lane "
-		              "was not recorded");
+		return strdup(
+			"they were refused for work of several apps that was queued before them, or who held the lane "
+			"was not recorded");
 	return strdup("");
 }
 

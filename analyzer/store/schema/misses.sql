@@ -69,7 +69,7 @@ each AS (
 			WHEN c.cause IN (@cause:own_run@, @cause:unused@) THEN @cause:unknown@
 			ELSE c.cause END AS blamed,
 		CASE WHEN c.cause IN (@cause:crowded_out@, @cause:hogged@, @cause:preempted@, @cause:redo@) THEN
-			coalesce(c.culprit_app_id, (SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))) END AS blamed_app_id
+			coalesce(c.culprit_app_id, (SELECT r.queue_app_id FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause), (SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))) END AS blamed_app_id
 	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id
 		LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id),
 doers AS (
