@@ -182,14 +182,15 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 {
 	bool any;
 	int64_t u = count_unseen(c, &any) + c->perhaps, needed = fewest_needed(rule),
-		untold = c->no_client + c->no_service;
+		untold = c->no_client + c->no_service, open = untold + c->unknown + c->perhaps;
 	char seen[128], chance[64];
 
 	result_begin(ret, rule, c);
 	ret->class = "percent";
-	ret->figure = c->n && !untold ? percent_of(c->over, c->n) : NAN; /* without the denominator there is no rate */
-	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " missed", untold ? "at least " : "", c->over,
-	         c->n + untold);
+	ret->figure = c->n && !open ? percent_of(c->over, c->n) : NAN; /* without the denominator there is no rate */
+	/* the same numbers as those of misses and summary */
+	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " missed", open ? "at least " : "", c->over,
+	         c->n + open);
 	if (!c->n && !c->over && !untold) {
 		if (c->perhaps)
 			result_end(ret, BSV_CANNOT_TELL,
