@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
 #include "load.h"
 #include "nnb/fmq.h"
 #include "options/nearest.h"
@@ -644,13 +645,16 @@ struct load_scenario *load_scenario_free(struct load_scenario *s)
 /* All of a file, zero-ended. 0 and *ret; -errno; -EFBIG: it is no scenario. */
 static int read_file(const char *path, char **ret, size_t *ret_bytes)
 {
-	FILE *f = fopen(path, "re");
+	int fd = nnb__regular_open(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char *text = f ? malloc(TEXT_MAX + 1) : NULL;
 	size_t n = text ? fread(text, 1, TEXT_MAX + 1, f) : 0;
-	int r = !f ? -errno : !text ? -ENOMEM : ferror(f) ? -errno : n > TEXT_MAX ? -EFBIG : 0;
+	int r = fd < 0 ? fd : !f ? -ENOMEM : !text ? -ENOMEM : ferror(f) ? -errno : n > TEXT_MAX ? -EFBIG : 0;
 
 	if (f)
 		fclose(f);
+	else if (fd >= 0)
+		close(fd);
 	if (r) {
 		free(text);
 		return r;
@@ -670,7 +674,7 @@ int load_scenario_read(struct load_scenario **ret, const char *path, char **ret_
 	int r = read_file(path, &text, &bytes);
 
 	if (r) {
-		nnb_because(reason, "%s", strerror(-r));
+		nnb_because(reason, "%s", nnb__regular_error(r));
 		return r;
 	}
 	if (n > 5 && strcmp(base + n - 5, ".json") == 0)

@@ -8,11 +8,11 @@
 #include "nnb/model.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "model/constants.h"
 #include "model/json.h"
 #include "model/reason.h"
@@ -587,15 +587,15 @@ int nnb_model_file_read(struct nnb_model_file **ret, const char *path, struct nn
 	char *dir = directory_of(path);
 	char *text = NULL;
 	size_t bytes = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int s = fd < 0 ? -errno : read_whole(fd, &text, &bytes);
+	int fd = nnb__regular_open(path);
+	int s = fd < 0 ? fd : read_whole(fd, &text, &bytes);
 
 	if (fd >= 0)
 		close(fd);
 	if (s == 0 && !dir)
 		s = -ENOMEM;
 	if (s < 0)
-		nnb_because(reason, "%s: %s", path, strerror(-s));
+		nnb_because(reason, "%s: %s", path, nnb__regular_error(s));
 	else {
 		s = nnb_model_file_parse(ret, text, bytes, dir, reason);
 		if (s < 0)

@@ -915,12 +915,18 @@ static int read_file(const char *in, const char *name, struct nnb_reason *reason
 static void reasons_begin_with_the_path(void **state)
 {
 	struct nnb_reason reason;
+	char *fifo;
 
 	(void)state;
 	assert_int_equal(read_file(dir, "nothing.json", &reason), -ENOENT);
 	assert_string_equal(reason.text, "No such file or directory");
 	assert_int_equal(read_file(dir, "folder", &reason), -EISDIR);
 	assert_string_equal(reason.text, "Is a directory");
+	fifo = path_of(dir, "fifo.json");
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	free(fifo);
+	assert_int_equal(read_file(dir, "fifo.json", &reason), -EINVAL); /* and no writer is waited for */
+	assert_string_equal(reason.text, "it is not a regular file");
 	write_file("bad.json", "[}", 2);
 	assert_int_equal(read_file(dir, "bad.json", &reason), -EINVAL);
 	assert_begins(reason.text, "line 1, column 2: ");

@@ -279,6 +279,8 @@ static void shipped_scenarios_are_right(void **state)
 	free(entries);
 	assert_int_equal(load_scenario_read(&s, SCENARIOS "/none.json", NULL, NULL, &why), -ENOENT);
 	assert_string_equal(why.text, "No such file or directory");
+	assert_int_equal(load_scenario_read(&s, "/dev/zero", NULL, NULL, &why), -EINVAL);
+	assert_string_equal(why.text, "it is not a regular file");
 }
 
 static const char *manual(void)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "slo/judge.h"
 #include "slo/junit.h"
@@ -233,6 +235,8 @@ static void what_is_too_much_is_refused(void **ctx)
 {
 	static char text[300 * 16], line[1100];
 	struct bsa_err err = { "" };
+	int large = memfd_create("rules", MFD_CLOEXEC), ends[2];
+	char path[64];
 	struct bsv_slo slo;
 
 	(void)ctx;
@@ -256,9 +260,21 @@ static void what_is_too_much_is_refused(void **ctx)
 	assert_int_equal(bsv_slo_read(&slo, "/nowhere/rules", &err), BSA_E_INPUT);
 	assert_string_equal(err.text, "/nowhere/rules: No such file or directory");
 	assert_int_equal(bsv_slo_read(&slo, "/", &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "/: Is a directory");
+	assert_string_equal(err.text, "/: it is not a regular file");
 	assert_int_equal(bsv_slo_read(&slo, "/dev/zero", &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "/dev/zero: the file is larger than 1 MiB, the limit for a file of rules");
+	assert_string_equal(err.text, "/dev/zero: it is not a regular file");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", large);
+	assert_int_equal(ftruncate(large, (1 << 20) + 1), 0);
+	assert_int_equal(bsv_slo_read(&slo, path, &err), BSA_E_INPUT);
+	assert_non_null(strstr(err.text, ": the file is larger than 1 MiB, the limit for a file of rules"));
+	close(large);
+	/* a pipe that has no writer, and one that has and says nothing: neither is waited for */
+	assert_int_equal(pipe(ends), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	assert_int_equal(bsv_slo_read(&slo, path, &err), BSA_E_INPUT);
+	assert_non_null(strstr(err.text, ": it is not a regular file"));
+	close(ends[0]);
+	close(ends[1]);
 }
 
 /* Each example of the manual and the documentation is one. */

@@ -116,6 +116,16 @@ status=0
 PATH=$PWD/tools/failing:$PATH "$burstscope" cases --open last cases 2>said || status=$?
 ((status == 5)) && [[ $(<said) == *'report.html is there, but xdg-open finds no browser to open it' && $(wc -l <said) == 1 ]] ||
 	wrong "cases --open without a browser: status $status, $(<said)"
+# Who may write to the directory of the cases may put a link to any page there: the browser is sent to none.
+opened=$(<tools/opened)
+mv cases/20261123-030600-042/report.html elsewhere.html
+ln -s "$PWD/elsewhere.html" cases/20261123-030600-042/report.html
+status=0
+PATH=$PWD/tools/opening:$PATH "$burstscope" cases --open last cases 2>said || status=$?
+((status == 4)) && [[ $(<said) == *'is sent to no link'* && $(<tools/opened) == "$opened" ]] ||
+	wrong "cases --open of a link: status $status, $(<said)"
+rm cases/20261123-030600-042/report.html
+mv elsewhere.html cases/20261123-030600-042/report.html
 [[ $(COLUMNS=80 "$burstscope" cases cases) == *'20261123-030600-042 '* ]] || wrong 'cases cuts the names of cases'
 [[ $(<tools/opened) == "$(realpath opened.html)" ]] || wrong "xdg-open was given: $(<tools/opened)"
 echo "<!doctype html>older" >there.html

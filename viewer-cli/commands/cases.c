@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "answer/answer.h"
@@ -206,7 +207,9 @@ static struct bsv_rows *rows_of_groups(const struct cases *c, enum by by)
 static int page_open(const struct cases *c, const char *directory, const char *wanted, struct bsa_err *err)
 {
 	const char *name = !strcmp(wanted, "last") && c->n ? c->of[c->n - 1].name : wanted;
+	bsv_scoped_text *directory_case = bsv_text("%s/%s", directory, name);
 	bsv_scoped_text *page = bsv_text("%s/%s/report.html", directory, name);
+	struct stat file, folder;
 	size_t i = 0;
 	int r;
 
@@ -216,7 +219,15 @@ static int page_open(const struct cases *c, const char *directory, const char *w
 		return bsa_fail(err, BSA_E_INPUT, "--open: there is no case in %s yet", directory);
 	if (i == c->n)
 		return bsa_fail(err, BSA_E_USAGE, "--open: there is no case '%s' in %s", wanted, directory);
-	if (!page || access(page, R_OK))
+	if (!directory_case || !page)
+		return bsv_no_memory(err);
+	if (!lstat(page, &file) &&
+	    (!S_ISREG(file.st_mode) || lstat(directory_case, &folder) || !S_ISDIR(folder.st_mode)))
+		return bsa_fail(err, BSA_E_INPUT,
+		                "%s: a browser is sent to no link, because another user may have made it; open its "
+		                "report.html yourself",
+		                name);
+	if (access(page, R_OK))
 		return bsa_fail(err, BSA_E_INPUT, "%s has no page; make one from its trace.db with burstscope report",
 		                name);
 	r = bsv_browser_open(page, err);

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "base/scoped.h"
+#include "bsa/regular.h"
 
 enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 1024, WORDS_MAX = 64, RULES_MAX = 200, SHOWN_MAX = 48 };
 
@@ -584,15 +586,19 @@ static void file_fini(FILE **f)
 
 int bsv_slo_read(struct bsv_slo *ret, const char *path, struct bsa_err *err)
 {
-	__attribute__((cleanup(file_fini))) FILE *f = fopen(path, "re");
+	int fd = bsa_open_regular(path), error = fd < 0 ? -fd : 0;
+	__attribute__((cleanup(file_fini))) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	bsv_scoped_text *text = malloc(FILE_MAX + 1);
 	size_t bytes;
 	int r;
 
 	*ret = (struct bsv_slo){ NULL, 0 };
+	if (fd < 0)
+		return bsa_fail(err, BSA_E_INPUT, "%s: %s", path,
+		                error == EINVAL ? "it is not a regular file" : strerror(error));
 	if (!f)
-		return bsa_fail(err, BSA_E_INPUT, "%s: %s", path, strerror(errno));
-	if (!text)
+		close(fd);
+	if (!f || !text)
 		return bsv_no_memory(err);
 	bytes = fread(text, 1, FILE_MAX + 1, f);
 	if (ferror(f))

@@ -1,7 +1,6 @@
 /* tflite.c -- opens .tflite files, and reads the top level of the model. */
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "model/reason.h"
 #include "model/tflite/load.h"
 #include "model/tflite/schema.h"
@@ -258,16 +258,15 @@ static void name_after(char to[NNB_NAME_MAX], const char *base)
 /* Open the file as a pool, which keeps its own descriptor. */
 static int open_file(struct nnb_memory *ret, const char *path, struct nnb_reason *reason)
 {
-	/* O_NONBLOCK: opening a FIFO would wait for its writer */
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), r = 0;
+	int fd = nnb__regular_open(path), r = 0;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		r = -errno;
-		nnb_because(reason, "%s", strerror(-r));
-	} else if (!S_ISREG(st.st_mode) || !st.st_size) {
+		r = fd == -EISDIR ? -EINVAL : fd < 0 ? fd : -errno;
+		nnb_because(reason, "%s", nnb__regular_error(r));
+	} else if (!st.st_size) {
 		r = -EINVAL;
-		nnb_because(reason, S_ISREG(st.st_mode) ? "it is empty" : "it is not a regular file");
+		nnb_because(reason, "it is empty");
 	} else if ((uint64_t)st.st_size > UINT32_MAX) {
 		r = -EFBIG;
 		nnb_because(reason, "it is larger than 4 GiB, beyond which no constant can be named");
