@@ -94,12 +94,11 @@ awaits()
 	done
 }
 
-# bursting: the first app of the load begun last, which is $victim from then on, has had an execution, or a refusal: it has a stream open. All that
-# --status says is read: it is a client, too, and where grep -q ended first, SIGPIPE killed it, which was the death that the watcher told of.
+# bursting: the first app of the load begun last, which is $victim from then on, has had an execution, or a refusal: it has a stream open.
 bursting()
 {
-	awaits 'victim=$(awk "{print \$1}" "/proc/$apps/task/$apps/children"); [[ $victim ]] &&
-		(($("$service" --status --socket "$tmp/socket" | grep -Ec "^$victim +.*[1-9]")))' 'an app asks for executions'
+	awaits 'victim=$(awk "{print \$1}" "/proc/$apps/task/$apps/children"); [[ $victim ]] && "$service" --status --socket "$tmp/socket" |
+		grep -Eq "^$victim +.*[1-9]"' 'an app asks for executions'
 }
 
 # over STATUS: it ends so, by itself.
