@@ -426,6 +426,8 @@ static void a_session_daemon_that_ends_while_it_is_asked_has_gone(void **state)
 	} rows[] = {
 		{ 0, -LTTNG_ERR_NO_SESSIOND, "lttng-sessiond has gone" },
 		{ 0, -LTTNG_ERR_FATAL, "lttng-sessiond has gone" },
+		{ 1, -LTTNG_ERR_NO_SESSIOND,
+		  "lttng-sessiond has gone" }, /* it ends, and its socket takes connections still */
 		{ 1, -LTTNG_ERR_FATAL, "LTTng cannot find its session: Unknown error" },
 		{ 1, -LTTNG_ERR_SESS_NOT_FOUND, "another program has ended session a" },
 	};

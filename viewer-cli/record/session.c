@@ -183,10 +183,13 @@ int bsv_session_check_consumer(const struct bsv_lttng *lttng, struct bsa_err *er
 	return n == -LTTNG_ERR_NO_USTCONSUMERD ? consumer_died(err) : 0;
 }
 
-/* If the session daemon ends during a request, LTTng returns one of several codes. All of them mean that no session daemon runs. */
+/*
+ * If the session daemon ends during a request, LTTng returns one of several codes. All of them mean that no session daemon runs. While the process of the
+ * daemon ends, its socket still takes a connection, and so it seems to be alive.
+ */
 static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
-	if (s->lttng->session_daemon_alive() != 1)
+	if (code == LTTNG_ERR_NO_SESSIOND || code == -LTTNG_ERR_NO_SESSIOND || s->lttng->session_daemon_alive() != 1)
 		return bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
 	if (code == LTTNG_ERR_NO_USTCONSUMERD || code == -LTTNG_ERR_NO_USTCONSUMERD)
 		return consumer_died(err);
