@@ -79,6 +79,31 @@ static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
 	expect_limit_of_second(*state, "camera", "hog");
 }
 
+/* A death and an error fired, and the recording has only what failed: the death is told, too, and not a repetition of the error. */
+static void what_fired_and_was_not_recorded_has_a_cause_of_its_own(void **state)
+{
+	struct bsv_case c = { .at = AT, .before = 40, .after = 40, .n_fired = 3 };
+	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsa_err err = { "" };
+	bool met;
+
+	fails_to_prepare(s, 1, "camera", 10);
+	stored_finish(s);
+	strcpy(c.fired[0].on, "death");
+	c.fired[0].n = 2;
+	strcpy(c.fired[1].on, "error");
+	strcpy(c.fired[2].on, "death:app=music"); /* whose it was is not in the event */
+	if (bsv_diagnose(&c, *state, &met, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c.n_causes, 2);
+	assert_string_equal(c.causes[0].condition, "error");
+	assert_string_equal(c.causes[1].condition, "death");
+	assert_string_equal(c.causes[1].finding, "unexplained");
+	assert_string_equal(c.causes[1].what, "death fired 2 times, and the recording does not hold what it was about");
+	assert_string_equal(c.summary, c.causes[0].what);
+	bsv_case_fini(&c);
+}
+
 static void apps_of_one_name_and_two_users_are_two(void **state)
 {
 	expect_limit_of_second(*state, "camera", "camera");
@@ -88,6 +113,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_limit_of_another_app_is_not_why_this_one_failed, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(what_fired_and_was_not_recorded_has_a_cause_of_its_own, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(apps_of_one_name_and_two_users_are_two, stored_setup, stored_teardown),
 	};

@@ -340,19 +340,23 @@ static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 	return r < 0 ? r : 0;
 }
 
-static void sum_up(struct bsv_case *c, bool met)
+static char *unexplained_sentence(const struct bsv_case_fired *fired)
 {
-	const struct bsv_case_fired *f = &c->fired[0];
 	char n[BSV_COUNT_MAX];
 
+	return bsv_text("%s fired %s %s, and the recording does not hold what it was about", fired->on,
+	                bsv_count(n, fired->n), bsv_plural(fired->n, "time", "times"));
+}
+
+static void sum_up(struct bsv_case *c, bool met)
+{
 	free(c->summary);
 	free(c->state);
 	c->state = strdup(c->n_causes ? "explained" : "unexplained");
 	if (c->n_causes && c->causes[0].what)
 		c->summary = strdup(c->causes[0].what);
 	else
-		c->summary = bsv_text("%s fired %s %s, and the recording does not hold what it was about", f->on,
-		                      bsv_count(n, f->n), bsv_plural(f->n, "time", "times"));
+		c->summary = unexplained_sentence(&c->fired[0]);
 	if (!c->n_causes && !met)
 		c->why = strdup("it was none that the conditions mean");
 }
@@ -375,6 +379,33 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 	return r;
 }
 
+static bool has_cause_of(const struct bsv_case *c, const struct bsv_case_fired *fired)
+{
+	for (size_t i = 0; i < c->n_causes; i++)
+		if (c->causes[i].condition && !strcmp(c->causes[i].condition, fired->on))
+			return true;
+	return false;
+}
+
+/*
+ * Beside conditions with a cause, one that fired on an event alone, of which the recording holds nothing: it has a cause of its own, so
+ * that it is not counted as a repetition of the others. A full case may have forgotten its causes, so that says nothing.
+ */
+static int add_unexplained(struct bsv_diagnosing *d, const struct bsv_case_fired *fired, struct bsa_err *err)
+{
+	struct bsv_condition condition;
+	int r = bsv_condition_read(&condition, fired->on, err);
+
+	if (r < 0 || bsv_condition_needs_database(&condition) || d->input.scope || has_cause_of(d->c, fired) ||
+	    d->c->n_causes == BSV_CASE_CAUSES)
+		return r;
+	d->condition = &condition;
+	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = strdup("unexplained"),
+	                                               .what = unexplained_sentence(fired),
+	                                               .n = fired->n });
+	return 0;
+}
+
 int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct bsa_err *err)
 {
 	/* An earlier one may be why a later one happened; it is not so the other way round. */
@@ -392,6 +423,8 @@ int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct
 	}
 	for (size_t i = 0; r >= 0 && i < ORDERED * c->n_fired; i++)
 		r = diagnose_fired(&d, &c->fired[i % c->n_fired], order[i / c->n_fired], ret_met, err);
+	for (size_t i = 0; r >= 0 && c->n_causes && i < c->n_fired; i++)
+		r = add_unexplained(&d, &c->fired[i], err);
 	if (r >= 0)
 		r = find_held(&d, err);
 	if (r >= 0)
