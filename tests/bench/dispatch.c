@@ -37,10 +37,10 @@ static const struct {
 	bool judged;        /* by a wake, and the longest operation */
 	enum net_kind busy; /* what the long executions are of */
 } modes[N_MODES] = {
-	[NONE] = { "preempt none", { "--preempt", "none", OF_ONE_APP }, false },
-	[RESTART] = { "preempt restart", { "--preempt", "restart", OF_ONE_APP }, false },
-	[SAVE] = { "preempt save", { "--preempt", "save", OF_ONE_APP }, true },
-	[ACROSS] = { "another app's", { "--preempt", "save", "--policy", "priority", COMMON }, true },
+	[NONE] = { "preempt none", { "--preempt", "none", OF_ONE_APP }, false, NET_MOBILENET },
+	[RESTART] = { "preempt restart", { "--preempt", "restart", OF_ONE_APP }, false, NET_MOBILENET },
+	[SAVE] = { "preempt save", { "--preempt", "save", OF_ONE_APP }, true, NET_MOBILENET },
+	[ACROSS] = { "another app's", { "--preempt", "save", "--policy", "priority", COMMON }, true, NET_MOBILENET },
 	[ONE] = { "one operation", { "--preempt", "save", OF_ONE_APP }, false, NET_ONE_OPERATION },
 	[ONE_ACROSS] = { "one operation, another app's",
 	                 { "--preempt", "save", "--policy", "priority", COMMON },
