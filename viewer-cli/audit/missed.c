@@ -497,7 +497,7 @@ static int others_add(struct bsv_findings *f, const struct missed *sum, const ch
 	if (!sum->n)
 		return 0;
 	return rest_add(f, "others", sum,
-	                bsv_text("%s %s missed for smaller causes: %s", bsv_count(n, (uint64_t)sum->n),
+	                bsv_text("%s %s missed for various small causes: %s", bsv_count(n, (uint64_t)sum->n),
 	                         bsv_plural((uint64_t)sum->n, "deadline was", "deadlines were"), said),
 	                NULL, err);
 }

@@ -438,7 +438,7 @@ static char *doer_text(const struct bsv_finding *f)
 	if (!strcmp(f->finding, "untold"))
 		return strdup("a replay cannot tell");
 	if (!strcmp(f->finding, "others"))
-		return strdup("smaller causes");
+		return strdup("various small causes");
 	return strdup(f->doer ? f->doer : bsv_cause_brief(f->finding));
 }
 

@@ -60,64 +60,64 @@ CREATE TEMP TABLE doer AS
 WITH only_two AS MATERIALIZED ( -- of two apps the other one is the other
 	SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM stored_loss) HAVING count(*) = 2),
 each AS (
-	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.saved, c.is_primary, c.cause, h.model_id, h.priority,
-		CASE WHEN c.cause IN (@cause:crowded_out@, @cause:hogged@, @cause:preempted@, @cause:redo@) THEN
+	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id,
+		CASE WHEN ((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:redo@)) >> c.cause & 1 THEN
 				iif(c.culprit_app_id = x.app_id, @blamed:queued_behind@, @blamed:app@)
-			WHEN c.cause IN (@cause:handover@, @cause:woken_late@, @cause:polled_late@, @cause:slow_compute@, @cause:off_core@, @cause:machine_busy@) THEN
+			WHEN ((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> c.cause & 1 THEN
 				@blamed:machine@
-			WHEN c.cause IN (@cause:too_big@, @cause:too_tight@, @cause:submitted_late@) THEN -1
-			WHEN c.cause IN (@cause:own_run@, @cause:unused@) THEN @cause:unknown@
+			WHEN ((1 << @cause:too_big@) | (1 << @cause:too_tight@) | (1 << @cause:submitted_late@)) >> c.cause & 1 THEN -1
+			WHEN ((1 << @cause:own_run@) | (1 << @cause:unused@)) >> c.cause & 1 THEN @cause:unknown@
 			ELSE c.cause END AS blamed,
-		CASE WHEN c.cause IN (@cause:crowded_out@, @cause:hogged@, @cause:preempted@, @cause:redo@) THEN
-			coalesce(c.culprit_app_id, (SELECT r.queue_app_id FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause), (SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))) END AS blamed_app_id
-	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id
-		LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id),
-doers AS (
-	SELECT execution_id, blamed, blamed_app_id, total(part) AS part, max(saved) AS met, sum(part > 0) AS n_parts, sum(part > 0 AND saved IS NULL) AS n_open, max(is_primary) AS is_primary,
-		max(iif(is_primary, cause, NULL)) AS cause, max(iif(place = 1, cause, NULL)) AS own_cause,
-		max(iif(place = 1, model_id, NULL)) AS model_id, max(iif(place = 1, priority, NULL)) AS priority -- of the row with the longest part
-	FROM (SELECT *, row_number() OVER (PARTITION BY execution_id, blamed, blamed_app_id ORDER BY part DESC, model_id) AS place FROM each) GROUP BY 1, 2, 3),
+		CASE WHEN ((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:redo@)) >> c.cause & 1 THEN
+			coalesce(c.culprit_app_id, (SELECT r.queue_app_id FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause),
+				(SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))) END AS blamed_app_id
+	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id),
+doers AS MATERIALIZED ( -- cause and culprit_execution_id are of the row with the longest part
+	SELECT execution_id, blamed, blamed_app_id, max(part) AS longest, total(part) AS part, total(late_ns) AS late, sum(saved IS 1) AS met, sum(part > 0) AS n_parts,
+		sum(part > 0 AND saved IS NULL) AS n_open, sum(is_primary) AS is_primary, total(iif(is_primary, cause, 0)) AS primary_cause, cause, culprit_execution_id
+	FROM each GROUP BY 1, 2, 3),
 whole AS MATERIALIZED ( -- replays without all rows of a cause
-	SELECT execution_id, iif(cause IN (@cause:handover@, @cause:woken_late@, @cause:polled_late@, @cause:slow_compute@, @cause:off_core@, @cause:machine_busy@), @blamed:machine@, cause) AS blamed,
-		max(met) AS met
+	SELECT execution_id, iif(((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> cause & 1,
+		@blamed:machine@, cause) AS blamed, max(met) AS met
 	FROM stored_miss_without WHERE cause IS NOT NULL GROUP BY 1, 2),
 -- 1: met without it; 0: missed all the same; NULL: a replay cannot tell. That a part of it alone would not have saved the deadline says nothing of all of it:
 -- without one execution of an app the lane is held by its next one.
 asked AS (
 	SELECT d.*, CASE WHEN d.blamed IN (-1, @blamed:unknown@) OR d.part <= 0 THEN NULL WHEN a.met IS NOT NULL THEN a.met
-		WHEN d.met IS 1 OR w.met IS 1 THEN 1 WHEN d.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN NULL
+		WHEN d.met OR w.met IS 1 THEN 1 WHEN d.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN NULL
 		WHEN d.n_parts = 1 AND d.n_open = 0 OR w.met = 0 AND d.blamed <> @blamed:machine@ THEN 0 END AS says
 	FROM doers d
 		LEFT JOIN stored_miss_without a ON d.blamed = @blamed:app@ AND a.execution_id = d.execution_id AND a.app_id = d.blamed_app_id AND a.model_id IS NULL
 		LEFT JOIN whole w ON w.execution_id = d.execution_id AND w.blamed = d.blamed),
 told AS (
-	SELECT *, total(part) OVER miss AS parts, sum(blamed <> -1 AND part > 0 AND says IS NOT 0) OVER miss AS n_untold,
-		sum(blamed <> -1 AND (n_open > 0 OR met IS 1)) OVER miss AS n_other, max(cause) OVER miss AS primary_cause
+	SELECT *, total(part) OVER miss AS parts, total(late) OVER miss AS lateness, sum(blamed <> -1 AND part > 0 AND says IS NOT 0) OVER miss AS n_untold,
+		sum(blamed <> -1 AND (n_open > 0 OR met)) OVER miss AS n_other, CAST(total(primary_cause) OVER miss AS INTEGER) AS first_cause
 	FROM asked WINDOW miss AS (PARTITION BY execution_id)),
-most AS (SELECT *, part > 0 AND 2 * part >= parts AND part >= (SELECT total(c.late_ns) FROM stored_miss_cause c WHERE c.execution_id = told.execution_id) AS is_most FROM told),
-ranked AS (
-	SELECT m.*, x.status IS @status:MISSED_DEADLINE_PERSISTENT@ AS persistent,
-		CASE WHEN says = 1 AND blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
-			WHEN says = 1 AND blamed = @blamed:machine@ THEN 2
-			WHEN says = 1 THEN 3
-			WHEN blamed = -1 AND (is_primary AND n_other = 0 OR own_cause = @cause:too_big@ AND part > 0 AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@) THEN 4
-			WHEN blamed NOT IN (-1, @blamed:unknown@) AND says = 0 AND n_untold = 0 THEN 5
-			WHEN blamed <> @blamed:unknown@ AND is_most AND says IS NOT 0 THEN 6
+placed AS (
+	SELECT a.*, x.status IS @status:MISSED_DEADLINE_PERSISTENT@ AS persistent, a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AS is_most,
+		CASE WHEN a.says = 1 AND a.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
+			WHEN a.says = 1 AND a.blamed = @blamed:machine@ THEN 2
+			WHEN a.says = 1 THEN 3
+			WHEN a.blamed = -1 AND (a.is_primary AND a.n_other = 0 OR a.cause = @cause:too_big@ AND a.part > 0 AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@) THEN 4
+			WHEN a.blamed NOT IN (-1, @blamed:unknown@) AND a.says = 0 AND a.n_untold = 0 THEN 5
+			WHEN a.blamed <> @blamed:unknown@ AND a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AND a.says IS NOT 0 THEN 6
 			ELSE 7 END AS place
-	FROM most m CROSS JOIN stored_involved x ON x.execution_id = m.execution_id)
-SELECT execution_id, primary_cause AS cause, persistent,
-	CASE place WHEN 5 THEN @blamed:several@ WHEN 7 THEN @blamed:unknown@
-		ELSE iif(blamed = -1, own_cause, blamed) END AS blamed,
-	iif(place IN (1, 6) OR place = 5 AND is_most, blamed_app_id, NULL) AS blamed_app_id, iif(place IN (1, 6), model_id, NULL) AS blamed_model_id,
-	iif(place IN (1, 6), priority, NULL) AS blamed_priority, place <= 4 AS proved, 0 AS followed
-FROM (SELECT *, row_number() OVER (PARTITION BY execution_id ORDER BY place, part DESC, blamed, blamed_app_id) AS nth FROM ranked) WHERE nth = 1;
+	FROM told a CROSS JOIN stored_involved x ON x.execution_id = a.execution_id),
+chosen AS ( -- the other columns are of the first by place, and then by part
+	SELECT *, min(place * 1e19 - part) FROM placed GROUP BY execution_id)
+SELECT c.execution_id, c.first_cause AS cause, c.persistent,
+	CASE c.place WHEN 5 THEN @blamed:several@ WHEN 7 THEN @blamed:unknown@ ELSE iif(c.blamed = -1, c.cause, c.blamed) END AS blamed,
+	iif(c.place IN (1, 6) OR c.place = 5 AND c.is_most, c.blamed_app_id, NULL) AS blamed_app_id, iif(c.place IN (1, 6), h.model_id, NULL) AS blamed_model_id,
+	iif(c.place IN (1, 6), h.priority, NULL) AS blamed_priority, c.place <= 4 AS proved, 0 AS followed
+FROM chosen c LEFT JOIN stored_involved h ON c.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) AND h.execution_id = c.culprit_execution_id;
 
 -- Who was submitted too late after a call that missed its deadline was late by the same doing.
-CREATE TEMP TABLE follower(after_id INTEGER, execution_id INTEGER, PRIMARY KEY (after_id, execution_id)) WITHOUT ROWID;
-INSERT INTO follower
-SELECT l.after_id, l.execution_id FROM stored_late_start l CROSS JOIN doer d ON d.execution_id = l.execution_id
-WHERE l.after_id IS NOT NULL AND d.blamed = @blamed:submitted_late@;
 CREATE UNIQUE INDEX temp.doer_of ON doer(execution_id);
+CREATE TEMP TABLE follower(execution_id INTEGER PRIMARY KEY, after_id INTEGER);
+INSERT INTO follower
+SELECT l.execution_id, l.after_id FROM stored_late_start l CROSS JOIN doer d ON d.execution_id = l.execution_id
+WHERE l.after_id IS NOT NULL AND d.blamed = @blamed:submitted_late@;
+CREATE INDEX temp.follower_of ON follower(after_id);
 
 CREATE TEMP TABLE inherited AS
 WITH RECURSIVE chain(execution_id, first_id) AS (
