@@ -476,15 +476,20 @@ static bool says_missed(const struct bsa_exec *x)
 }
 
 /*
- * The recording ended after the deadline of @x, and @x was still under way then: if it succeeds, it is late. Not if it has failed
- * already, and not where summaries are recorded, because the one of @x may have been about to be written.
+ * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds, it is late. Where the
+ * service had answered, or was not recorded so long, the app may have had the answer in time, because its recording may have ended
+ * before that. Not if @x has failed already, and not where summaries are recorded, because the one of @x may have been about to be
+ * written.
  */
 static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	bool failed = x->fact.status != BSA_STATUS_NONE && x->fact.status != BSA_STATUS_UNKNOWN;
+	const struct bsa_execution *fact = &x->fact;
+	bool failed = fact->status != BSA_STATUS_NONE && fact->status != BSA_STATUS_UNKNOWN;
+	bool heard = f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] > fact->deadline;
+	bool in_time = has_boundary(x, BSA_RESULT_WRITTEN) && fact->at[BSA_RESULT_WRITTEN] <= fact->deadline;
 
-	return !failed && f->finished && !x->evicted && !f->options.horizon_ns && x->fact.deadline &&
-	       x->fact.deadline < f->now && !has_boundary(x, last_of(x)) && is_open(f, x);
+	return f->finished && !x->evicted && !f->options.horizon_ns && fact->deadline && heard && !in_time && !failed &&
+	       !has_boundary(x, last_of(x)) && is_open(f, x);
 }
 
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)

@@ -77,7 +77,7 @@ for name in full compact; do
 		"burst,0,$((all - called + 3));sync,1,$((called + 1))"
 	says "$all of $all deadlines missed (100 %)" misses
 	says "$all of $all deadlines were missed (100 %)" summary
-	says "local_app missed $all of $all deadlines" summary
+	says "who missed: local_app $all of $all" summary
 	says 'LATE by' explain worst
 	says 'its budget was -' explain "$("$burstscope" sql -q --format csv "$tmp/db" "SELECT min(id) FROM execution WHERE status LIKE '%PERSISTENT'" | tail -1)"
 	status=0
