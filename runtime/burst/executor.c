@@ -19,7 +19,7 @@
  * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
  *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
  *           (3) a remover sets STALE, acquire  => if it found IDLE, the server's thread has used the binding for the last time
- *           (4) who has released the binding stores IDLE, release  => the server's thread never takes a half-released
+ *           (4) the thread that released the binding stores IDLE, release  => the server's thread never takes a half-released
  *               binding: it finds STALE, and waits for the lock
  * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client may use.
  */
@@ -481,7 +481,7 @@ static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n,
 			continue;
 		}
 		added = entry_add(x, slots[i], &memories[i]);
-		if (added)
+		if (added && !status)
 			nnb_because(reason, "the memory of slot %d cannot be used", slots[i]);
 		status = status ? status : added;
 	}

@@ -343,9 +343,8 @@ static int show_process(const char *pid)
 	closedir(dir);
 	if (!shown.n)
 		printf("   none\n");
-	narrow_end(&fitted);
 	free(shown.inodes);
-	return DONE;
+	return narrow_end(&fitted) ? DONE : ENVIRONMENT;
 }
 
 int main(int argc, char **argv)

@@ -317,6 +317,5 @@ int load_report_table(const struct load_report *r)
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].all->n)
 			print_histogram(&r->rows[i]);
-	narrow_end(&n);
-	return fflush(stdout) || ferror(stdout) ? -1 : 0;
+	return !narrow_end(&n) || fflush(stdout) || ferror(stdout) ? -1 : 0;
 }

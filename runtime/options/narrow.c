@@ -1,11 +1,14 @@
 /* narrow.c -- see narrow.h. */
 #include "options/narrow.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/vector.h"
 
 enum { CELL = '\v', NARROWEST = 20, CELLS_MOST = 32, INDENT = 2 };
 
@@ -220,24 +223,42 @@ static size_t terminal_width(void)
 	return n < NARROWEST ? 80 : (size_t)n;
 }
 
+/* The stream's write function. A memstream would lose what there is no memory for, and set no error. */
+static ssize_t keep_text(void *cookie, const char *text, size_t bytes)
+{
+	struct narrow *n = cookie;
+
+	if (!NNB__RESERVE(n->text, n->room, n->bytes + bytes, BUFSIZ))
+		return 0;
+	memcpy(n->text + n->bytes, text, bytes);
+	n->bytes += bytes;
+	return (ssize_t)bytes;
+}
+
 void narrow_begin(struct narrow *n)
 {
 	FILE *memory;
 
 	*n = (struct narrow){ .before = stdout };
-	memory = open_memstream(&n->text, &n->bytes);
+	memory = fopencookie(n, "w", (cookie_io_functions_t){ .write = keep_text });
 	if (memory)
 		stdout = memory; /* a variable, in the C library of GNU */
 }
 
-void narrow_end(struct narrow *n)
+bool narrow_end(struct narrow *n)
 {
 	FILE *memory = stdout;
+	bool lost;
 
 	if (memory == n->before)
-		return;
+		return true;
 	stdout = n->before;
-	fclose(memory);
-	narrow_print(stdout, n->text, n->bytes, terminal_width());
+	lost = ferror(memory);
+	lost = fclose(memory) || lost;
+	if (n->text)
+		narrow_print(stdout, n->text, n->bytes, terminal_width());
 	free(n->text);
+	if (lost)
+		fprintf(stderr, "%s: no memory: a part of the output is missing\n", program_invocation_short_name);
+	return !lost;
 }

@@ -8,6 +8,7 @@
 #ifndef NNB_OPTIONS_NARROW_H
 #define NNB_OPTIONS_NARROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -15,15 +16,15 @@
 
 struct narrow {
 	FILE *before; /* the standard output meanwhile */
-	char *text;
-	size_t bytes;
+	char *text;   /* owned */
+	size_t bytes, room;
 };
 
-/* Keep what is printed to the standard output, until narrow_end. Without memory, the lines are printed as they come. */
+/* @n stays where it is until narrow_end. Keep what is printed to the standard output, until narrow_end. If there is no memory now, the lines are printed as they come. */
 void narrow_begin(struct narrow *n);
 
-/* Print what was kept, as the standard output has room for. */
-void narrow_end(struct narrow *n);
+/* Print what was kept, as the standard output has room for. False: there was no memory for all of it, as an error line says. */
+bool narrow_end(struct narrow *n);
 
 /* Print @text, lines of @bytes in all, in @width columns; 0: any number. Each line ends with a line end. */
 void narrow_print(FILE *to, const char *text, size_t bytes, size_t width);

@@ -483,6 +483,7 @@ static int tell_status(const struct options *o)
 	struct nnb_service_counts counts;
 	struct nnb_client *client;
 	uint32_t n;
+	bool whole = true;
 	int status = ENVIRONMENT;
 
 	if (!nnb_client_open(&client, &config, &why)) {
@@ -495,7 +496,7 @@ static int tell_status(const struct options *o)
 				narrow_begin(&fitted);
 				print_counts(nnb_client_info(client), &counts);
 				print_apps(apps, n < APPS_SHOWN ? n : APPS_SHOWN, n);
-				narrow_end(&fitted);
+				whole = narrow_end(&fitted);
 			}
 			status = DONE;
 		}
@@ -503,6 +504,8 @@ static int tell_status(const struct options *o)
 	}
 	if (status)
 		fprintf(stderr, "nnburstd: %s\n", why.text);
+	else if (!whole)
+		status = ENVIRONMENT;
 	return status ? status : options_written(&program);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,15 +125,46 @@ static void a_terminal_has_as_many_columns_as_it_says(void **state)
 	assert_string_equal(got, wanted);
 }
 
+/* In a process that may have no more memory than 64 MiB beside what it has: not under sanitizers, which need terabytes of addresses. */
+static void what_is_lost_without_memory_is_said(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip();
+#endif
+	fflush(NULL);
+	child = fork();
+	abort_unless(child >= 0);
+	if (!child) {
+		const struct rlimit most = { 64 << 20, 64 << 20 };
+		struct narrow narrow;
+
+		stdout = fopen("/dev/null", "w");
+		stderr = stdout;
+		if (!stdout || setrlimit(RLIMIT_AS, &most))
+			_exit(2);
+		narrow_begin(&narrow);
+		for (int i = 0; i < 1 << 20; i++)
+			printf("a line of more than sixty-four bytes, of which there are a million in all\n");
+		_exit(narrow_end(&narrow));
+	}
+	abort_unless(waitpid(child, &status, 0) == child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	enum { N = sizeof(rows) / sizeof(rows[0]) };
-	struct CMUnitTest tests[N + 2];
+	struct CMUnitTest tests[N + 3];
 
 	for (size_t i = 0; i < N; i++)
 		tests[i] =
 			(struct CMUnitTest){ .name = rows[i].name, .test_func = is_shown, .initial_state = (void *)i };
 	tests[N] = (struct CMUnitTest)cmocka_unit_test(what_is_kept_is_printed_at_the_end);
 	tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(a_terminal_has_as_many_columns_as_it_says);
+	tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(what_is_lost_without_memory_is_said);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
