@@ -58,6 +58,8 @@ struct play {
 	uint64_t step;      /* the longest of those who made room: just where they could is not known */
 	uint32_t *at;       /* by chain: the next call; NONE */
 	unsigned way, draw; /* draw: of its steps, and of what is left of runs */
+	bool is_short;      /* hand-overs to calls that find a lane idle are as short as they can be */
+	bool found_idle;    /* such a one, which can be shorter or longer, is in the replay */
 	uint64_t
 		unknown_from; /* a call that is not in the window could be ready from here on; 0: the victim cannot come so early */
 };
@@ -208,7 +210,8 @@ static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *re
 
 	ret->send_ns = ret->send_ns < way ? ret->send_ns : way;
 	ret->ready_ns = way - ret->send_ns;
-	ret->begin_ns = ret->wake_ns = ns_without(ret->wake_ns, change->hand);
+	ret->wake_ns = ns_without(ret->wake_ns, change->hand);
+	ret->begin_ns = earlier_of(ret->begin_ns, ret->wake_ns);
 	ret->run_ns = ns_without(ret->run_ns, change->run);
 	ret->answer_ns = ns_without(ret->answer_ns, change->after);
 	if (ret->deadline != BSA_REPLAY_NEVER)
@@ -249,7 +252,7 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
 		                         .ready_ns = c->ready + tie_break(p, c),
-		                         .begin_ns = c->hand,
+		                         .begin_ns = c->hand - (p->is_short ? c->hand_less : 0),
 		                         .wake_ns = c->hand,
 		                         .run_ns = open_length(p, c, c->run, c->run_most),
 		                         .answer_ns = open_length(p, c, c->answer, c->answer_most),
@@ -304,6 +307,13 @@ static bool is_bounded(const struct bsa_without *w, const struct bsa_without_cal
 	return c->run_most != BSA_WITHOUT_UNKNOWN && w->world.policy == NNB_POLICY_FIFO && w->world.lanes == 1;
 }
 
+/* The hand-over of a call that has begun: where it found a lane idle it waited for nothing else. */
+static uint64_t hand_of(const struct bsa_replay_call *call, uint64_t ready, uint64_t began)
+{
+	return ready == BSA_REPLAY_NEVER || began == BSA_REPLAY_NEVER ? call->wake_ns
+	                                                              : earlier_of(call->wake_ns, began - ready);
+}
+
 static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct play *p = arg;
@@ -315,6 +325,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 		p->unknown_from = o->ended;
 	if (o->preemptions && c->step > p->step)
 		p->step = c->step;
+	p->found_idle |= c->hand_less && o->began != BSA_REPLAY_NEVER && o->began - o->ready == call->begin_ns;
 	p->w->played[call->tag] = (struct played){ .at = call->at,
 		                                   .is_done = true,
 		                                   .served = o->fate == BSA_REPLAY_ANSWERED,
@@ -332,6 +343,7 @@ struct known {
 	uint64_t until;       /* a time of the replay */
 	uint64_t margin;      /* beside that of the way */
 	uint64_t early, late; /* the victim can be answered so much earlier, or later */
+	bool found_idle;      /* a call found a lane idle that it waited for as recorded */
 };
 
 static enum bsa_bounds_comes comes_of(const struct play *p, uint32_t i)
@@ -382,7 +394,7 @@ static void bounds_fill(const struct play *p, uint32_t i, struct bsa_bounds_call
 		                         .began = x->began,
 		                         .ended = x->is_done ? x->ended : x->at,
 		                         .answered = x->answered,
-		                         .hand = call->wake_ns,
+		                         .hand = hand_of(call, x->ready, x->began),
 		                         .as_recorded = is_as_recorded(p, i),
 		                         .run_least = c->served ? call->run_ns : c->run,
 		                         .until = nnb__waits_until(deadlines, call->deadline, c->least),
@@ -436,11 +448,13 @@ static void find_bounds(const struct play *p, struct known *ret)
 	ret->late = w->bounds[w->world.victim].ret_late;
 }
 
-static bool play_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct known *ret)
+static bool play_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, bool is_short,
+                     struct known *ret)
 {
 	struct play p = { .w = w,
 		          .change = change,
 		          .way = way,
+		          .is_short = is_short,
 		          .draw = way < BEST_CLOSED ? way : w->best,
 		          .unknown_from = BSA_WITHOUT_UNKNOWN };
 	const struct bsa_replay replay = { .rules = { w->world.policy, w->world.preempt, w->world.deadlines,
@@ -458,7 +472,7 @@ static bool play_way(struct bsa_without *w, const struct bsa_without_change *cha
 	memset(w->played, 0, w->world.n * sizeof(*w->played));
 	is_played = bsa_replay_run(&replay, &source);
 	free(p.at);
-	*ret = (struct known){ .until = p.unknown_from, .margin = p.step };
+	*ret = (struct known){ .until = p.unknown_from, .margin = p.step, .found_idle = p.found_idle };
 	if (is_played && w->world.policy == NNB_POLICY_FIFO && w->world.lanes == 1)
 		find_bounds(&p, ret);
 	return is_played;
@@ -523,7 +537,7 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 		w->margin[way] = ABSURD;
 		if (way < WAYS ? way & ~open : !open)
 			continue;
-		if (!play_way(w, &nothing, way, &known))
+		if (!play_way(w, &nothing, way, false, &known))
 			return false;
 		w->margin[way] = error_of(w);
 		if (w->margin[way] >= best)
@@ -632,23 +646,42 @@ static int verdict_of(const struct bsa_without *w, unsigned way, struct known kn
 
 /*
  * The verdict of one way. A victim that is given up has no answer that could be compared with the margin: it is given the margin as a longer
- * deadline, and must be given up all the same.
+ * deadline, and must be given up all the same. *ret_found_idle is left as it is, or set.
  */
-static bool ask_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, int *ret)
+static bool ask_hand(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, bool is_short,
+                     int *ret, bool *ret_found_idle)
 {
 	const struct played *victim = &w->played[w->world.victim];
 	struct bsa_without_change longer = *change;
 	struct known known;
 
-	if (!play_way(w, change, way, &known))
+	if (!play_way(w, change, way, is_short, &known))
 		return false;
+	*ret_found_idle |= known.found_idle;
 	*ret = verdict_of(w, way, known);
 	if (*ret || victim->served || !w->margin[way])
 		return true;
 	longer.later += (int64_t)w->margin[way];
-	if (!play_way(w, &longer, way, &known))
+	if (!play_way(w, &longer, way, is_short, &known))
 		return false;
+	*ret_found_idle |= known.found_idle;
 	*ret = victim->is_done && !victim->served ? 0 : -1;
+	return true;
+}
+
+/* The same, once more with short hand-overs where a call found a lane idle that it waited for as recorded. */
+static bool ask_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, int *ret)
+{
+	bool found_idle = false;
+	int also;
+
+	if (!ask_hand(w, change, way, false, ret, &found_idle))
+		return false;
+	if (*ret < 0 || !found_idle)
+		return true;
+	if (!ask_hand(w, change, way, true, &also, &found_idle))
+		return false;
+	*ret = also == *ret ? also : -1;
 	return true;
 }
 

@@ -10,6 +10,8 @@
  *             error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger
  *             errors than the best are dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is
  *             that it cannot be told. Under fifo with one lane bounds.h says how far the times of a way can be wrong.
+ * HAND-OVERS  A call that waited slept, and was woken to run; one that finds a lane idle need not sleep. Where a call of the replay finds a
+ *             lane idle that it waited for as recorded, its hand-over is as recorded, or shorter: both must agree.
  * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run shorter. What signals a
  *             fence is not known: an execution that waited for one takes part in no window.
  * CONCURRENCY None: a world is its caller's.
@@ -31,6 +33,8 @@ struct bsa_without_call {
 	uint64_t submitted;
 	uint64_t send, ready; /* from submitted until admission looks at it; from there until it asks for a lane */
 	uint64_t hand;        /* from when it is given a lane until it runs there */
+	uint64_t
+		hand_less; /* where it does not wait, the hand-over can be so much shorter: as recorded it waited, and slept */
 	uint64_t run,
 		run_most; /* on lanes; run_most is longer where what it would have taken is not known; of another than the
 	                           victim BSA_WITHOUT_UNKNOWN: there is no bound */

@@ -434,6 +434,7 @@ static void find_hand(struct saved *v, struct kept *k)
 				ns += is_length(v->handed, 0) ? column_integer(v->handed, 0) : 0;
 	}
 	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
+	k->call.hand_less = k->idle ? duration_between(k->queue, (int64_t)k->call.hand) : k->call.hand;
 }
 
 /* ---- one window ---- */
@@ -518,7 +519,7 @@ static void take_call_of(const struct waiting *w, const struct kept *k, struct b
 		return;
 	ret->submitted = ret->submitted < from ? ret->submitted : from;
 	ret->send = from - ret->submitted;
-	ret->ready = ret->hand = 0;
+	ret->ready = ret->hand = ret->hand_less = 0;
 	ret->run = ret->ended - from;
 	ret->run_most = ret->served ? ret->run : BSA_WITHOUT_UNKNOWN;
 	ret->ran = ret->served ? 0 : ret->run;

@@ -419,9 +419,96 @@ static void what_is_said_is_what_happens_in_the_world_without_it(void **state)
 	}
 }
 
+/* ---- hand-overs that followed a wait ---- */
+
+/* Under fifo with one lane: calls of apps 0, 1, 2 and so on, each from a thread of its own. The last one is the victim. */
+static int said_without_app_0(const struct bsa_without_call *calls, uint32_t n)
+{
+	const struct bsa_without_world world = { .policy = NNB_POLICY_FIFO,
+		                                 .preempt = NNB_PREEMPT_NONE,
+		                                 .deadlines = NNB_DEADLINES_ADVISE,
+		                                 .lanes = 1,
+		                                 .n_apps = n,
+		                                 .one_model = true,
+		                                 .calls = calls,
+		                                 .n = n,
+		                                 .victim = n - 1,
+		                                 .horizon = BSA_WITHOUT_UNKNOWN };
+	const struct bsa_without_change change = { .without_app = true, .app = 0 };
+	struct bsa_without *without;
+	int said;
+
+	assert_true(bsa_without_new(&without, &world));
+	assert_non_null(without);
+	assert_true(bsa_without_ask(without, &change, &said));
+	bsa_without_free(without);
+	return said;
+}
+
+/* Call @app is ready at @at and ends at @ended. */
+static struct bsa_without_call call_of(uint32_t app, uint64_t at, uint64_t hand, uint64_t run, uint64_t ended)
+{
+	return (struct bsa_without_call){ .id = app + 1,
+		                          .stream = app,
+		                          .app = app,
+		                          .submitted = at * US,
+		                          .hand = hand * US,
+		                          .hand_less = hand * US,
+		                          .run = run * US,
+		                          .run_most = run * US,
+		                          .ended = ended * US,
+		                          .answered = ended * US,
+		                          .deadline = BSA_WITHOUT_UNKNOWN,
+		                          .served = true };
+}
+
+static void a_hand_over_after_a_wait_for_what_is_left_out_decides_nothing(void **state)
+{
+	/* the first has the lane until 2 ms; the second waits for it, is 4 ms late to wake up, and runs for 1 ms */
+	struct bsa_without_call calls[2] = { call_of(0, 1000, 0, 1000, 2000), call_of(1, 1500, 4000, 1000, 7000) };
+
+	(void)state;
+	calls[1].deadline = 4500 * US; /* 2 500 without the sleep, 6 500 with it */
+	assert_int_equal(said_without_app_0(calls, 2), -1);
+	calls[1].hand_less = 0; /* the service hands a lane over as late where nobody waits */
+	assert_int_equal(said_without_app_0(calls, 2), 0);
+	calls[1].hand_less = calls[1].hand;
+	calls[1].deadline = 6700 * US; /* enough for both */
+	assert_int_equal(said_without_app_0(calls, 2), 1);
+	calls[1].deadline = 2400 * US; /* for neither */
+	assert_int_equal(said_without_app_0(calls, 2), 0);
+}
+
+static void nor_does_that_of_a_call_ahead(void **state)
+{
+	/* the second as above; the third, which waits for both, has no hand-over of its own */
+	struct bsa_without_call calls[3] = { call_of(0, 1000, 0, 1000, 2000), call_of(1, 1500, 4000, 1000, 7000),
+		                             call_of(2, 1600, 0, 1000, 8000) };
+
+	(void)state;
+	calls[2].deadline = 4500 * US; /* 3 500 or 7 500 */
+	assert_int_equal(said_without_app_0(calls, 3), -1);
+	calls[1].hand_less = 0;
+	assert_int_equal(said_without_app_0(calls, 3), 0);
+}
+
+static void a_hand_over_after_a_wait_that_stays_is_as_recorded(void **state)
+{
+	/* the third waits for the second with and without the first, which ended before */
+	struct bsa_without_call calls[3] = { call_of(0, 1000, 0, 400, 1400), call_of(1, 1500, 0, 1000, 2500),
+		                             call_of(2, 1600, 4000, 1000, 7500) };
+
+	(void)state;
+	calls[2].deadline = 5000 * US;
+	assert_int_equal(said_without_app_0(calls, 3), 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hand_over_after_a_wait_for_what_is_left_out_decides_nothing),
+		cmocka_unit_test(nor_does_that_of_a_call_ahead),
+		cmocka_unit_test(a_hand_over_after_a_wait_that_stays_is_as_recorded),
 		cmocka_unit_test(what_is_said_is_what_happens_in_the_world_without_it),
 	};
 
