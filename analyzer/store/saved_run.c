@@ -71,12 +71,14 @@ struct kept {
 		gap_from;    /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
 	int64_t over, until; /* upper bound of the end of its lane time or wait; the same over all earlier calls */
 	uint32_t asked;      /* the number of its question, from 1; 0: none */
+	int64_t first, last; /* of its events; where some may not be there: INT64_MIN and INT64_MAX */
 	bool bad, idle, handed;
 	int64_t queue, preempted, preemptions;
 };
 
 struct hole {
 	int64_t began, ended;
+	bool is_loss; /* otherwise it is the waits, or the holder of a lane, that are not known */
 };
 
 /* The range of whole runs of a model, and of its answers. */
@@ -382,6 +384,21 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	k->bad |= c->submitted + c->send + c->ready != (uint64_t)ready || c->answered < c->ended;
 }
 
+/* A trial run when a model is prepared is whole, but was not submitted: it has fewer times. */
+static void take_extent(sqlite3_stmt *q, bool whole, struct kept *k)
+{
+	static const int times[] = { SUBMITTED, DECODED, ENQUEUED, DISPATCHED, ENDED, ANSWERED };
+
+	k->first = whole ? column_integer(q, FIRST) : INT64_MIN;
+	k->last = whole ? column_integer(q, FIRST) : INT64_MAX;
+	for (size_t i = 0; whole && i < sizeof(times) / sizeof(*times); i++) {
+		int64_t at = is_null(q, times[i]) ? k->first : column_integer(q, times[i]);
+
+		k->first = at < k->first ? at : k->first;
+		k->last = at > k->last ? at : k->last;
+	}
+}
+
 static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	struct bits_execution b = unpack_execution(column_integer(q, FLAGS));
@@ -412,6 +429,7 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
 	         (is_length(q, FENCE) && column_integer(q, FENCE) && !b.fence_free) ||
 	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
+	take_extent(q, b.quality == BSA_QUALITY_COMPLETE, k);
 	if (!k->bad)
 		take_times(v, q, k);
 }
@@ -456,10 +474,10 @@ static struct kept *kept_at(const struct saved *v, size_t number)
 	return &v->kept[number - v->base];
 }
 
-static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended)
+static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended, bool losses_only)
 {
 	for (size_t i = 0; i < v->n_holes; i++)
-		if (v->holes[i].began <= ended && v->holes[i].ended >= began)
+		if ((v->holes[i].is_loss || !losses_only) && v->holes[i].began <= ended && v->holes[i].ended >= began)
 			return true;
 	return !v->holes_known;
 }
@@ -551,7 +569,7 @@ static bool take_window(struct saved *v, const struct waiting *w)
 	v->world.answered_before = answered_before(v, w);
 	v->world.begins = (uint64_t)w->begins;
 	v->world.horizon = (uint64_t)w->horizon;
-	if (is_in_hole(v, w->begins, w->horizon))
+	if (is_in_hole(v, w->begins, w->horizon, false))
 		return false;
 	for (size_t i = w->first; i < end; i++) {
 		struct kept *k = kept_at(v, i);
@@ -836,39 +854,54 @@ static void look_before(struct saved *v, size_t number)
 	    .after_id = sql_id(before->call.id), .stood_ns = NOTHING);
 }
 
-/* Did anything happen to the call between @from and @to? */
-static bool has_event(const struct kept *k, int64_t from, int64_t to)
-{
-	const int64_t at[] = { (int64_t)k->call.submitted,
-		               (int64_t)(k->call.submitted + k->call.send),
-		               ready_of(k),
-		               k->dispatched,
-		               (int64_t)k->call.ended,
-		               (int64_t)k->call.answered };
+struct quiet {
+	int64_t at, from, to; /* nothing happened between @from and @to, with @at in between */
+};
 
-	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++)
-		if (at[i] > from && at[i] < to)
-			return true;
-	return false;
+static void quiet_until(struct quiet *q, int64_t event)
+{
+	if (event <= q->at)
+		q->from = later_of(q->from, event);
+	else if (event < q->to)
+		q->to = event;
+}
+
+/* Of a call that is not replayed anything may have happened while it was under way. */
+static void quiet_beside(struct quiet *q, const struct kept *k)
+{
+	if (k->bad) {
+		quiet_until(q, k->first);
+		quiet_until(q, k->last);
+		if (k->first <= q->at && k->last > q->at)
+			q->from = q->to = q->at;
+		return;
+	}
+	quiet_until(q, (int64_t)k->call.submitted);
+	quiet_until(q, (int64_t)(k->call.submitted + k->call.send));
+	quiet_until(q, ready_of(k));
+	quiet_until(q, k->dispatched);
+	quiet_until(q, (int64_t)k->call.ended);
+	quiet_until(q, (int64_t)k->call.answered);
 }
 
 /*
  * How long call @x and the late call @other of another app both should have been submitted, and were not, and nothing happened in any app.
- * 0: less than half of the delay of @x.
+ * 0: less than half of the delay of @x. As much as that of the time in which both are late has the middle of that time in it.
  */
 static int64_t stood_with(struct saved *v, const struct kept *x, const struct kept *other, size_t first, size_t end)
 {
-	int64_t planned = planned_of(v, x), also = planned_of(v, other), from = later_of(planned, also), to;
+	int64_t planned = planned_of(v, x), also = planned_of(v, other), submitted = (int64_t)x->call.submitted;
+	struct quiet q = { .from = later_of(planned, also) };
+	int64_t least;
 
 	if (planned == NOTHING || also == NOTHING || other->call.app == x->call.app)
 		return 0;
-	to = (int64_t)(x->call.submitted < other->call.submitted ? x->call.submitted : other->call.submitted);
-	if (to - from < STOOD_LEAST || 2 * (to - from) < (int64_t)x->call.submitted - planned)
-		return 0;
-	for (size_t i = first; i < end; i++)
-		if (kept_at(v, i)->bad || has_event(kept_at(v, i), from, to))
-			return 0;
-	return to - from;
+	least = later_of(STOOD_LEAST, (submitted - planned + 1) / 2);
+	q.to = submitted < (int64_t)other->call.submitted ? submitted : (int64_t)other->call.submitted;
+	q.at = q.from + (q.to - q.from) / 2;
+	for (size_t i = first; i < end && q.to - q.from >= least; i++)
+		quiet_beside(&q, kept_at(v, i));
+	return q.to - q.from >= least && !is_in_hole(v, q.from, q.to, true) ? q.to - q.from : 0;
 }
 
 /* Did all apps stand still when call @number should have been submitted? Then the machine made it late. */
@@ -1017,9 +1050,10 @@ static void take_floor(struct saved *v, struct bsa_without_call *c)
 static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
-		v->s, "SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM stored_loss WHERE trace_id = ?1 "
-		      "UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM unknown_lane WHERE instance = ?2 "
-		      "UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM possible_wait");
+		v->s,
+		"SELECT coalesce(began, ?3), coalesce(ended, ?4), 1 FROM stored_loss WHERE trace_id = ?1 "
+		"UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4), 0 FROM unknown_lane WHERE instance = ?2 "
+		"UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4), 0 FROM possible_wait");
 
 	v->n_holes = 0;
 	v->holes_known = true;
@@ -1034,7 +1068,8 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 			v->holes_known = false;
 			return;
 		}
-		v->holes[v->n_holes++] = (struct hole){ column_integer(q, 0), column_integer(q, 1) };
+		v->holes[v->n_holes++] =
+			(struct hole){ column_integer(q, 0), column_integer(q, 1), column_integer(q, 2) };
 	}
 }
 
