@@ -106,7 +106,7 @@ for db in *.db; do
 		(SELECT count(*) FROM execution) $misses" misses --part totals
 	same "$db" "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) $misses" misses --part causes
 	same "$db" "SELECT coalesce(sum(n_saved), 0), coalesce(sum(n_unsure), 0) = SELECT count(*) FILTER (WHERE saved), count(*) FILTER (WHERE NOT saved AND unsure)
-		FROM (SELECT iif(w.execution_id IS NULL, max(c.saved) IS 1, w.met IS 1) AS saved, max(c.is_primary) AND iif(w.execution_id IS NULL, count(c.saved) < count(*), w.met IS NULL) AS unsure
+		FROM (SELECT iif(w.execution_id IS NULL, max(c.saved) IS 1, w.met IS 1) AS saved, max(c.is_primary) AND c.cause NOT IN ('too_big', 'too_tight', 'submitted_late') AND iif(w.execution_id IS NULL, count(c.saved) < count(*), w.met IS NULL) AS unsure
 		FROM miss_cause c LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
 		GROUP BY c.execution_id, c.cause HAVING ifnull(sum(c.late_ns), 1) > 0)" \
 		misses --part causes

@@ -261,7 +261,8 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 		a->answer,
 		"misses: number with this primary cause; saved: misses avoided without the cause, by "
 		"replay, whatever their primary cause, so they may exceed misses; unsure: of misses, those for which "
-		"the replay cannot tell; lost: time beyond the typical one, "
+		"the replay cannot tell, and - where the cause is certain by its definition; lost: time beyond the "
+		"typical one, "
 		"added up over the misses, so "
 		"executions that waited at the same time count once each.");
 	if (counted->blamed < t->missed)
