@@ -38,6 +38,6 @@ expect()
 }
 
 expect held 2500ms 500ms 'the lane was held mostly by hog'
-expect idle 500ms 2500ms 'no execution held the lane for 83 % of that time'
+expect idle 500ms 2500ms 'the lane was empty for 83 % of that time'
 expect unknown 500ms 2400ms 'it is unknown who held the lane for 83 % of that time' '+100ms loss ended=3s events=5 cpu=1'
 ((failures == 0))

@@ -132,7 +132,8 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 		bound[BSV_DURATION_TEXT];
 	/* each holder has a limit of its own, so the longest wait need not be the worst */
 	bsv_scoped_text *up_to =
-		longest > worst ? bsv_text(", up to %s; the one furthest beyond its limit", bsv_duration(most, longest))
+		longest > worst ? bsv_text(", up to %s; each wait has its own limit, and the one furthest beyond it",
+	                                   bsv_duration(most, longest))
 				: strdup("; the worst");
 	char *what = bsv_text(
 		"%s waited %s %s while its app's less urgent %s held a lane: %s summed over executions%s %s, limit %s",

@@ -32,6 +32,8 @@ enum miss_column {
 	MISS_OUTRANKED,
 	MISS_AGAINST,
 	MISS_CAUSES,
+	MISS_MOSTLY,
+	MISS_NAMELESS,
 	MISS_MOST_BY,
 	MISS_BY_APP,
 	MISS_BY_MODEL,
@@ -53,6 +55,8 @@ struct missed {
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
 	char *kind;             /* as miss_blame.blamed */
 	char *causes;           /* "crowded_out 30,hogged 4": the primary causes, the most frequent first */
+	/* Of misses without a doer: "noisy 5, the machine 1", whose work took the largest part of the delay; and the primary causes of the others. */
+	char *mostly, *nameless;
 	char *most_by, *app, *model;
 	char *victim; /* app of the first victim; NULL: unknown */
 	char *missed; /* "camera's frames missed 20 of 150 deadlines and gallery's faces 3 of 40" */
@@ -64,6 +68,8 @@ static void missed_fini(struct missed *m)
 {
 	free(m->kind);
 	free(m->causes);
+	free(m->mostly);
+	free(m->nameless);
 	free(m->most_by);
 	free(m->app);
 	free(m->model);
@@ -131,8 +137,13 @@ static void budget_text(char ret[200], const struct missed *m, const struct bsv_
 		snprintf(ret, 200, ": %s were left, and usually it has %s", bsv_duration_beside(a, budget, usual),
 		         bsv_duration_beside(b, usual, budget));
 	else if (is_kind(m, "too_big") && budget >= 0 && run >= 0)
-		snprintf(ret, 200, ": %.60s runs %s, and has %s", m->victims == 1 ? "it" : name,
+		snprintf(ret, 200, ": %s%.60s takes %s, and its budget is %s",
+		         m->victims == 1 ? "its run" : "the run of ", m->victims == 1 ? "" : name,
 		         bsv_duration_beside(a, run, budget), bsv_duration_beside(b, budget, run));
+	else if (is_kind(m, "too_big") && budget >= 0) /* the service refused all, and knows more than the recording */
+		snprintf(ret, 200, ": %s%.60s is %s, and how long its run takes was not recorded",
+		         m->victims == 1 ? "its budget" : "the budget of ", m->victims == 1 ? "" : name,
+		         bsv_duration(b, budget));
 }
 
 static bool victim_add(struct missed *m, const struct bsv_rows *rows)
@@ -282,15 +293,20 @@ static char *machine_text(const struct missed *m)
 /* Misses of the same kind that are told apart: those that only followed from others, and those that speak against the doer. Owned by the caller. */
 static char *around_text(const struct missed *m)
 {
+	bool by_app = is_kind(m, "app") && m->app, one = m->followed == 1;
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 	bsv_scoped_text *followed =
-		m->followed ? bsv_text("%s of them %s submitted too late, after such a miss of %s own thread",
-	                               bsv_count(a, (uint64_t)m->followed), m->followed == 1 ? "was" : "were",
-	                               m->followed == 1 ? "its" : "their")
-			    : strdup("");
-	char *against = m->against ? bsv_text("%s more, most of whose delay it was, %s missed without it, too",
-	                                      bsv_count(b, (uint64_t)m->against), m->against == 1 ? "is" : "are")
-	                           : strdup("");
+		m->followed
+			? bsv_text("%s of them %s submitted too late: %s thread was still in the call before, which "
+	                           "missed its deadline for the same reason",
+	                           bsv_count(a, (uint64_t)m->followed), one ? "was" : "were", one ? "its" : "their")
+			: strdup("");
+	char *against = m->against
+	                        ? bsv_text("%s%s was the largest part of the delay of %s more, but a replay without it "
+	                                   "misses %s all the same",
+	                                   by_app ? "waiting for " : "", by_app ? m->app : "the same",
+	                                   bsv_count(b, (uint64_t)m->against), m->against == 1 ? "that one" : "those")
+	                        : strdup("");
 	char *both = followed ? strdup(followed) : NULL;
 
 	bsv_text_join(&both, against);
@@ -302,7 +318,7 @@ static char *special_text(const struct missed *m)
 	char n[BSV_COUNT_MAX];
 
 	if (is_kind(m, "too_big") && m->persistent)
-		return bsv_text("%s answered as persistent: another try is of no use",
+		return bsv_text("%s refused as impossible (persistent): another try is of no use",
 		                bsv_count(n, (uint64_t)m->persistent));
 	if (is_kind(m, "queued_behind") && m->outranked)
 		return bsv_text("%s behind work of a higher priority: its own could be raised",
@@ -325,7 +341,7 @@ static enum bsv_blame blame_of(const struct missed *m)
 	return is_kind(m, "inversion") ? BSV_BLAMES_ORDER : BSV_BLAMES_NO_APP;
 }
 
-/* "gallery", "camera itself", "camera's own thread", "the machine". Owned by the caller; NULL: unknown. */
+/* "gallery", "camera itself", "camera's own thread or what delayed it (not recorded)", "the machine". Owned by the caller; NULL: unknown. */
 static char *missed_doer(const struct missed *m)
 {
 	const char *one = m->victims == 1 ? m->victim : NULL;
@@ -335,7 +351,8 @@ static char *missed_doer(const struct missed *m)
 	if (is_kind(m, "machine") || is_kind(m, "service"))
 		return bsv_text("the %s", m->kind);
 	if (is_kind(m, "submitted_late"))
-		return one ? bsv_text("%s's own thread", one) : strdup("the apps' own threads");
+		return one ? bsv_text("%s's own thread or what delayed it (not recorded)", one)
+		           : strdup("the apps' own threads or what delayed them (not recorded)");
 	if (is_own(m) || is_short(m) || is_kind(m, "client"))
 		return one ? bsv_text("%s itself", one) : strdup("the apps themselves");
 	return NULL;
@@ -359,6 +376,8 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	char *evidence = NULL, *doer = missed_doer(m);
 	const char *kind = is_kind(m, "app") ? (m->most_by ? m->most_by : "crowded_out") : m->kind;
 	bool blames = blame_of(m) != BSV_BLAMES_NO_APP && m->app;
+	bool claims = doer &&
+	              !is_kind(m, "submitted_late"); /* it came late for certain, but what delayed it is not recorded */
 	bool whole = reason && m->missed && bsv_text_join(&evidence, machine_text(m)) &&
 	             bsv_text_join(&evidence, beyond_text(m, f->shares_known)) &&
 	             bsv_text_join(&evidence, mostly_text(m)) && bsv_text_join(&evidence, special_text(m)) &&
@@ -377,7 +396,7 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	                                             .culprit = blames ? bsv_full_name(m->app, m->model) : NULL,
 	                                             .doer = doer,
 	                                             .proof = doer ? replayed_text(m) : NULL,
-	                                             .certainty = !doer               ? BSV_CLAIMS_NOTHING
+	                                             .certainty = !claims             ? BSV_CLAIMS_NOTHING
 	                                                          : m->proved == m->n ? BSV_SURE
 	                                                                              : BSV_LIKELY,
 	                                             .sure = m->proved,
@@ -412,6 +431,8 @@ static void missed_begin(struct missed *m, const struct bsv_rows *rows)
 		              .victims = bsv_rows_get(rows, MISS_VICTIMS, 0),
 		              .kind = text_copy(rows, MISS_KIND),
 		              .causes = text_copy(rows, MISS_CAUSES),
+		              .mostly = text_copy(rows, MISS_MOSTLY),
+		              .nameless = text_copy(rows, MISS_NAMELESS),
 		              .most_by = text_copy(rows, MISS_MOST_BY),
 		              .app = text_copy(rows, MISS_BY_APP),
 		              .model = text_copy(rows, MISS_BY_MODEL),
@@ -436,34 +457,44 @@ static int rest_add(struct bsv_findings *f, const char *finding, const struct mi
 	                       err);
 }
 
+/* "background 5, waiting for another app 1": whose work, or what, took the largest part of the delay of each. Owned by the caller. */
+static char *largest_text(const struct missed *m)
+{
+	bsv_scoped_text *nameless = causes_text(m->nameless);
+
+	if (!nameless)
+		return NULL;
+	return bsv_text("%s%s%s", m->mostly ? m->mostly : "", m->mostly && *nameless ? ", " : "", nameless);
+}
+
 /* Those that nobody alone decided, or of which nothing can be told. */
 static int undecided_add(struct bsv_findings *f, const struct missed *m, struct bsa_err *err)
 {
 	bool several = is_kind(m, "several"), unseen = has_one_cause(m) && !strncmp(m->causes, "unknown ", 8);
-	bsv_scoped_text *causes = causes_text(m->causes), *cleared = strdup("");
+	bsv_scoped_text *largest = largest_text(m), *cleared = strdup("");
 	char n[BSV_COUNT_MAX], k[BSV_COUNT_MAX];
+	const char *had = bsv_plural((uint64_t)m->n, "deadline was", "deadlines were");
 
 	if (m->cleared) {
 		free(cleared);
 		cleared =
-			bsv_text("; an app or the machine was most of the delay of %s of them, but where a replay can "
-		                 "tell, deadlines are missed without it, too",
+			bsv_text("; nobody is blamed for %s of them, because other deadlines were missed for the same "
+		                 "reason and replays without it miss those all the same",
 		                 bsv_count(k, (uint64_t)m->cleared));
 	}
 	if (unseen)
 		return rest_add(f, "untold", m,
 		                bsv_text("%s %s missed for unknown reasons, because too little was recorded",
-		                         bsv_count(n, (uint64_t)m->n),
-		                         bsv_plural((uint64_t)m->n, "deadline was", "deadlines were")),
+		                         bsv_count(n, (uint64_t)m->n), had),
 		                bsv_finding_advice(f, "unknown", NULL), err);
 	return rest_add(f, several ? "several" : "untold", m,
-	                causes && cleared ? bsv_text("%s %s%s (%s)%s", bsv_count(n, (uint64_t)m->n),
-	                                             bsv_plural((uint64_t)m->n, "deadline was", "deadlines were"),
-	                                             several ? " missed by several together: without any one of them "
-	                                                       "alone a replay misses them all the same"
-	                                                     : " missed for reasons of which a replay cannot tell",
-	                                             causes, cleared)
-	                                  : NULL,
+	                largest && cleared ? bsv_text("%s %s %s; the largest part of %s delay: %s%s",
+	                                              bsv_count(n, (uint64_t)m->n), had,
+	                                              several ? "missed for several causes together: with any one of "
+	                                                        "them gone, a replay misses the deadline all the same"
+	                                                      : "missed, and a replay cannot tell for which cause",
+	                                              m->n == 1 ? "its" : "their", largest, cleared)
+	                                   : NULL,
 	                NULL, err);
 }
 
@@ -497,7 +528,7 @@ static int others_add(struct bsv_findings *f, const struct missed *sum, const ch
 	if (!sum->n)
 		return 0;
 	return rest_add(f, "others", sum,
-	                bsv_text("%s %s missed for various small causes: %s", bsv_count(n, (uint64_t)sum->n),
+	                bsv_text("%s %s missed for other causes: %s", bsv_count(n, (uint64_t)sum->n),
 	                         bsv_plural((uint64_t)sum->n, "deadline was", "deadlines were"), said),
 	                NULL, err);
 }

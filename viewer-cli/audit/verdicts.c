@@ -240,8 +240,7 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
 		         percent * (double)f->unknown_ns);
 	else if (f->idle_ns > 0 && f->idle_ns >= f->holder_ns)
-		snprintf(to, HELD_TEXT, "; no execution held the lane for %.0f %% of that time",
-		         percent * (double)f->idle_ns);
+		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of that time", percent * (double)f->idle_ns);
 	else if (f->holder)
 		snprintf(to, HELD_TEXT, "; %.120s held the lane longest, %.0f %% of that time", f->holder,
 		         percent * (double)f->holder_ns);

@@ -247,9 +247,10 @@ static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 	bool more = f->evidence && *f->evidence;
 	bsv_scoped_text *certainty = bsv_finding_certainty(f);
 	bsv_scoped_text *when = bsv_finding_when(f);
-	bsv_scoped_text *proof =
-		certainty ? bsv_text(". Certainty: %s%s%s", certainty, f->proof ? ", " : "", f->proof ? f->proof : "")
-			  : strdup("");
+	bsv_scoped_text *proof = certainty || f->proof
+	                                 ? bsv_text(". Certainty: %s%s%s", certainty ? certainty : "",
+	                                            certainty && f->proof ? ", " : "", f->proof ? f->proof : "")
+	                                 : strdup("");
 	bool helps = f->advice || (f->doer && strcmp(f->see, "overhead") != 0);
 	bsv_scoped_text *all = when && proof ? bsv_text("%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when,
 	                                                *when ? ")" : "", more ? "; " : "", more ? f->evidence : "",
@@ -427,22 +428,35 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 struct doing {
 	char *name;
 	int64_t n, sure;
+	bool claims;  /* is it claimed whose doing they were, for certain or likely? */
 	bool is_rest; /* nobody is blamed for them */
 };
 
-/* "noisy", "camera itself", "the machine", "several together"; owned by the caller. */
+/* "noisy", "camera itself", "the machine", "several causes together"; owned by the caller. */
 static char *doer_text(const struct bsv_finding *f)
 {
 	if (!strcmp(f->finding, "several"))
-		return strdup("several together");
+		return strdup("several causes together");
 	if (!strcmp(f->finding, "untold"))
 		return strdup("a replay cannot tell");
 	if (!strcmp(f->finding, "others"))
-		return strdup("various small causes");
+		return strdup("other causes");
 	return strdup(f->doer ? f->doer : bsv_cause_brief(f->finding));
 }
 
-/* Findings of missed deadlines by doer, in the order of the findings; @ret has room for all findings. */
+/* By number, the largest first; those that nobody is blamed for are last, in the order of the findings. */
+static void doings_sort(struct doing *all, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = i; k > 0 && !all[k].is_rest && (all[k - 1].is_rest || all[k - 1].n < all[k].n); k--) {
+			struct doing swapped = all[k];
+
+			all[k] = all[k - 1];
+			all[k - 1] = swapped;
+		}
+}
+
+/* Misses by doer, sorted as above; @ret has room for all findings. */
 static size_t doings_collect(struct doing *ret, const struct bsv_findings *findings)
 {
 	size_t n = 0;
@@ -457,13 +471,15 @@ static size_t doings_collect(struct doing *ret, const struct bsv_findings *findi
 		while (k < n && strcmp(ret[k].name, name))
 			k++;
 		if (k == n)
-			ret[n++] = (struct doing){ name, f->misses, f->sure, bsv_finding_is_rest(f) };
+			ret[n++] = (struct doing){ name, f->misses, f->sure, f->certainty != BSV_CLAIMS_NOTHING,
+				                   bsv_finding_is_rest(f) };
 		else {
 			free(name);
 			ret[k].n += f->misses;
 			ret[k].sure += f->sure;
 		}
 	}
+	doings_sort(ret, n);
 	return n;
 }
 
@@ -472,7 +488,7 @@ static void say_certainty(FILE *to, const struct doing *d)
 {
 	char n[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
 
-	if (d->is_rest)
+	if (!d->claims)
 		return;
 	if (d->sure == d->n || !d->sure)
 		fputs(d->sure ? " (sure)" : " (likely)", to);
@@ -481,7 +497,7 @@ static void say_certainty(FILE *to, const struct doing *d)
 		        bsv_count(others, (uint64_t)(d->n - d->sure)));
 }
 
-/* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), several together 10": they add up to all misses. Owned by the caller; NULL: no memory. */
+/* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), several causes together 10": they add up to all misses. Owned by the caller; NULL: no memory. */
 static char *doings_text(const struct bsv_findings *findings)
 {
 	struct doing *all = calloc(findings->n + 1, sizeof(*all));

@@ -1,5 +1,5 @@
 -- summary_misses: the missed deadlines by whose doing they were (miss_blame; docs/figures.md, Whose doing), as findings: one row per victim (an app, and its
--- model if only one is concerned) of a finding, nth 1 being the largest; what is proved counts twice. What one other app did is one finding, and so is what the machine
+-- model if only one is concerned) of a finding, nth 1 being the largest. What one other app did is one finding, and so is what the machine
 -- did, whatever the causes; what an app did to itself is one per app and cause. Findings beyond the first four and those behind the first with less than a tenth of all
 -- misses are added up, one row per kind, in nth 0; nth -1 is what none of the doers alone decided (several), and what cannot be told (unknown).
 -- An app or the machine is no doer if replays only speak against it: none is met without it, and one or more are missed all the same.
@@ -29,7 +29,7 @@ sums AS MATERIALIZED (
     sum(sum(n)) OVER () AS n_all
   FROM keyed s GROUP BY 1, 2, 3),
 ordered AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY kind IN ('several', 'unknown') ORDER BY n + n_proved DESC, n DESC, late_ns DESC, kind, by_app_id, of_app_id) AS place FROM sums),
+  SELECT *, row_number() OVER (PARTITION BY kind IN ('several', 'unknown') ORDER BY n DESC, n_proved DESC, late_ns DESC, kind, by_app_id, of_app_id) AS place FROM sums),
 placed AS MATERIALIZED (
   SELECT *, CASE WHEN kind IN ('several', 'unknown') THEN -1 WHEN place = 1 OR place <= 4 AND 10 * n >= n_all THEN place ELSE 0 END AS nth FROM ordered),
 found AS MATERIALIZED (
@@ -38,6 +38,15 @@ causes AS (
   SELECT nth, kind, group_concat(cause || ' ' || n, ',') AS causes,
     (SELECT f.cause FROM found f WHERE f.nth = c.nth AND f.kind = 'app' AND f.cause IN ('crowded_out', 'hogged', 'preempted', 'redo') GROUP BY 1 ORDER BY sum(f.n) DESC, 1 LIMIT 1) AS most_by
   FROM (SELECT nth, kind, cause, sum(n) AS n FROM found GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3) c GROUP BY nth, kind),
+-- Of misses without a doer: whose work took the largest part of the delay, where that is known, and otherwise the cause.
+mostly AS (
+  SELECT kind, group_concat(doer || ' ' || replace(printf('%,d', n), ',', ' '), ', ') AS mostly FROM (
+    SELECT k.kind, iif(k.of_kind = 'machine', 'the machine', a.name) AS doer, sum(k.n) AS n FROM keyed k LEFT JOIN apps a ON a.id = k.blamed_app_id
+    WHERE k.kind IN ('several', 'unknown') AND (k.of_kind = 'machine' OR a.name IS NOT NULL) GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2) GROUP BY kind),
+nameless AS (
+  SELECT kind, group_concat(cause || ' ' || n, ',') AS causes FROM (
+    SELECT k.kind, k.cause, sum(k.n) AS n FROM keyed k LEFT JOIN apps a ON a.id = k.blamed_app_id
+    WHERE k.kind IN ('several', 'unknown') AND k.of_kind <> 'machine' AND a.name IS NULL GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2) GROUP BY kind),
 holders AS (
   SELECT f.nth, d.name AS model, sum(f.n) AS n, row_number() OVER (PARTITION BY f.nth ORDER BY sum(f.n) DESC, d.name) AS place
   FROM found f JOIN model d ON d.id = f.blamed_model_id WHERE f.nth > 0 AND f.kind IN ('app', 'queued_behind', 'inversion') GROUP BY 1, 2),
@@ -53,13 +62,13 @@ added AS (
     sum(n_stood) AS n_stood, sum(n_hogged) AS n_hogged, sum(n_cleared) AS n_cleared, sum(n_outranked) AS n_outranked, ifnull(sum(n_against), 0) AS n_against, max(by_app_id) AS by_app_id, max(of_app_id) AS of_app_id
   FROM placed GROUP BY nth, kind)
 SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_persistent, r.n_followed, r.n_stood, r.n_hogged, r.n_cleared, r.n_outranked,
-  r.n_against, c.causes, c.most_by, b.name AS by_app, nullif(m.model, '') AS by_model, m.n AS n_by_model,
+  r.n_against, c.causes, w.mostly, e.causes AS nameless, c.most_by, b.name AS by_app, nullif(m.model, '') AS by_model, m.n AS n_by_model,
   a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_deadlines, v.n_victims,
   (SELECT t.p50_ns FROM short_budget t WHERE t.cause = r.kind AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run'),
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
   (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns
-FROM added r JOIN causes c ON c.nth = r.nth AND c.kind = r.kind LEFT JOIN victims v ON v.nth = r.nth AND v.place <= 4
+FROM added r JOIN causes c ON c.nth = r.nth AND c.kind = r.kind LEFT JOIN mostly w ON w.kind = r.kind LEFT JOIN nameless e ON e.kind = r.kind LEFT JOIN victims v ON v.nth = r.nth AND v.place <= 4
   LEFT JOIN holders m ON m.nth = r.nth AND m.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
   LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON r.nth > 0 AND b.id = coalesce(r.by_app_id, r.of_app_id)
 ORDER BY r.nth <= 0, r.nth = -1, r.nth, iif(r.nth = -1, 0, r.n) DESC, r.kind, v.place

@@ -26,7 +26,7 @@ function trustOf(summary, about) {
 
 	return make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '), said,
 		`. ${count(c.events ?? 0)} events${trust ? ` of ${count(trust.n_executions)} executions` : ''}.`,
-		about.part ? ' The timeline and charts show the part that was asked for (--where, --from, --to, or the time of a case); these findings are about the whole recording.' : '');
+		about.part && about.asked ? ' The timeline and charts show the part that was asked for (--where, --from, --to, or the time of a case); these findings are about the whole recording.' : '');
 }
 
 /** A word and a colour for the result of an audit, grey where there was nothing to judge; for misses, from what it says. @param {any} row @returns {[string, string]} */
@@ -118,7 +118,7 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
 	[/\((sure|likely|[\d\s]+ sure, [\d\s]+ likely)\)/, 'the certainty of whose doing it is: sure where a replay without it meets the deadline, or where too little time was left anyway; likely where it was most of the delay, and a replay cannot tell'],
 	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
-	[/\bseveral together\b/, 'several together: without any one of them alone, a replay misses the deadline all the same'],
+	[/\bseveral causes together\b/, 'several causes together: with any one of them gone, a replay misses the deadline all the same'],
 	[/\bsummed over executions\b/, 'what is summed over executions can be longer than the recording, as several wait at a time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
@@ -170,7 +170,7 @@ export function fillFindings(place, summary, about, prefix = '') {
 	const list = wrong.length ? [make('ol', { class: 'found' }, ...wrong.map((/** @type {any} */ row) => findingOf(row, about, prefix)))] : [];
 	const audits = auditsOf(summary, wrong.length > 0), missed = missedOf(summary), said = [...missed, ...list].map((part) => part.textContent).join(' '), rest = [...(costs.length ? [costsOf(costs, wrong.length > 0, prefix)] : [])];
 
-	const headline = headlineOfAll(summary), of = about.part ? `In the whole recording: ${headline[0].toLowerCase()}${headline.slice(1)}` : headline;
+	const headline = headlineOfAll(summary), of = about.part && about.asked ? `In the whole recording: ${headline[0].toLowerCase()}${headline.slice(1)}` : headline;
 
 	place.append(make('h3', { class: 'headline' }, of), ...missed, audits, ...list, ...wordsOf(said, ''), ...rest, ...wordsOf([trust, ...rest, audits].map((part) => part.textContent).join(' '), said));
 }
