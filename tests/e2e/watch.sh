@@ -79,7 +79,7 @@ other=$apps
 apps=$!
 await_end "$other" 'another watcher ends with its case' || wrong "another watcher ends with $?: $(<others.out)"
 grep -q "^<4>impossible.s mobilenet-640 missed .* because its run alone is longer than its budget" others.out || wrong "another watcher says: $(<others.out)"
-awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* refused as impossible" out' 'a miss that is too big'
+awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* answered as persistent" out' 'a miss that is too big'
 awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
 
 "$load" --quiet --socket "$tmp/socket" --duration 20s audio >load.out 2>&1 &
