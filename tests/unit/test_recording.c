@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "record/packets.h"
 #include "record/room.h"
+#include "record/scratch.h"
 #include "record/session.h"
 #include "record/sizing.h"
 
@@ -444,6 +446,47 @@ static void a_session_daemon_that_ends_while_it_is_asked_has_gone(void **state)
 	}
 }
 
+/* ---- whose a session is ---- */
+
+/* A process that has ended, and that nobody has waited for. The caller waits. */
+static pid_t make_zombie(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_true(pid > 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+static void a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace(void **state)
+{
+	const unsigned long long initial = 4026531836, here = bsv_pid_namespace(), began = bsv_process_began(getpid());
+	const long pid = getpid();
+	char name[BSV_SESSION_NAME], other[BSV_SESSION_NAME];
+	pid_t zombie = make_zombie();
+
+	(void)state;
+	bsv_session_name(name);
+	assert_false(bsv_session_is_stale(name));
+	/* the same number is another process: the one that made the session has ended */
+	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", pid, began + 1, here);
+	assert_true(bsv_session_is_stale(other));
+	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", pid, began + 1, here + 1);
+	assert_false(bsv_session_is_stale(other)); /* of a container, whose processes have other numbers */
+	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0", pid, began + 1);
+	assert_int_equal(bsv_session_is_stale(other), here == initial);
+	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0:3", pid, began + 1); /* a trigger */
+	assert_int_equal(bsv_session_is_stale(other), here == initial);
+	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", (long)zombie, bsv_process_began(zombie),
+	         here);
+	assert_true(bsv_session_is_stale(other));
+	waitpid(zombie, NULL, 0);
+	assert_false(bsv_session_is_stale("burstscope-record-1"));
+	assert_false(bsv_session_is_stale("mine"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +505,7 @@ int main(void)
 		cmocka_unit_test(buffers_are_short_that_end_before_the_recording_does),
 		cmocka_unit_test(a_disk_is_full_when_one_more_look_may_be_too_late),
 		cmocka_unit_test(a_session_daemon_that_ends_while_it_is_asked_has_gone),
+		cmocka_unit_test(a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
 		                                remove_directory),
 	};

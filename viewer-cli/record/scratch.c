@@ -90,7 +90,7 @@ static bool is_left(const char *place, const char *name, char path[PATH_MAX])
 	long pid;
 
 	if (sscanf(name, PREFIX "%llu-%ld-%llu-", &space, &pid, &began) != 3 || pid <= 0 || !space ||
-	    space != bsv_pid_namespace() || bsv_process_began(pid) == began)
+	    space != bsv_pid_namespace() || bsv_process_runs(pid, began))
 		return false;
 	return snprintf(path, PATH_MAX, "%s/%s", place, name) < PATH_MAX && bsv_scratch_is_own(path);
 }

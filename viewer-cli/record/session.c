@@ -2,7 +2,8 @@
  * session.c -- see session.h.
  *
  * CRASH  A session outlives the process that made it. So its name contains the process id and the start time of that process, because
- *        ids are reused. The next recorder ends the sessions of processes that have ended.
+ *        ids are reused. Containers can share a session daemon, so the name ends with the pid namespace, unless that is the initial one of the machine.
+ *        The next recorder of the same namespace ends the sessions of processes that have ended.
  */
 #include "record/session.h"
 
@@ -53,21 +54,31 @@ static const struct {
 
 /* ---- names ---- */
 
+/* Linux gives this number to the initial pid namespace (PROC_PID_INIT_INO). Names without a namespace are short, and there a person reads them most. */
+static const unsigned long long initial_namespace = 0xEFFFFFFC;
+
 void bsv_session_name(char ret[BSV_SESSION_NAME])
 {
 	static unsigned serial;
 
-	snprintf(ret, BSV_SESSION_NAME, PREFIX "%ld-%llu-%u", (long)getpid(), bsv_process_began(getpid()), serial++);
+	const unsigned long long space = bsv_pid_namespace();
+	char suffix[24] = "";
+
+	if (space != initial_namespace)
+		snprintf(suffix, sizeof(suffix), "-%llu", space);
+	snprintf(ret, BSV_SESSION_NAME, PREFIX "%ld-%llu-%u%s", (long)getpid(), bsv_process_began(getpid()), serial++,
+	         suffix);
 }
 
 bool bsv_session_is_stale(const char *name)
 {
-	unsigned long long began;
+	unsigned long long began, space = initial_namespace; /* which stays if the name has none */
+	unsigned serial;
 	long pid;
 
-	if (sscanf(name, PREFIX "%ld-%llu-", &pid, &began) != 2 || pid <= 0)
+	if (sscanf(name, PREFIX "%ld-%llu-%u-%llu", &pid, &began, &serial, &space) < 3 || pid <= 0)
 		return false;
-	return bsv_process_began(pid) != began;
+	return space && space == bsv_pid_namespace() && !bsv_process_runs(pid, began);
 }
 
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng)

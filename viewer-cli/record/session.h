@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { BSV_SESSION_NAME = 64, BSV_SESSION_LIMIT_MS = 30000 };
+enum { BSV_SESSION_NAME = 96, BSV_SESSION_LIMIT_MS = 30000 };
 
 /* Settings of a session that is read while it records. */
 struct bsv_live_session {
@@ -80,7 +80,7 @@ int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err);
 int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
                      struct bsa_err *err);
 
-/* Does @name, of a session or a trigger, say that a process of ours that has ended made it? */
+/* Does @name, of a session or a trigger, say that a burstscope of this pid namespace made it, and has ended? */
 bool bsv_session_is_stale(const char *name);
 
 /* Destroy those of ours whose processes are gone, without a farewell. Returns how many there were. */
