@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "record/daemon.h"
 #include "record/packets.h"
 #include "record/room.h"
 #include "record/scratch.h"
@@ -487,6 +489,24 @@ static void a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace(
 	assert_false(bsv_session_is_stale("mine"));
 }
 
+/* ---- a shared daemon ---- */
+
+static void a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked(void **state)
+{
+	const char *const said = "Error: A session daemon is already running.\n";
+	const struct bsv_lttng lttng = { .session_daemon_alive = answer_alive };
+	struct bsv_daemon d = { .pid = make_zombie(), .output = memfd_create("said", MFD_CLOEXEC), .shared = -1 };
+
+	(void)state;
+	is_alive = 1;
+	assert_false(bsv_daemon_alive(&d, &lttng)); /* it was in use, and has ended */
+	d.pid = make_zombie();
+	assert_int_equal(write(d.output, said, strlen(said)), strlen(said));
+	assert_true(bsv_daemon_alive(&d, &lttng));
+	assert_true(bsv_daemon_alive(&d, &lttng));
+	close(d.output);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +526,7 @@ int main(void)
 		cmocka_unit_test(a_disk_is_full_when_one_more_look_may_be_too_late),
 		cmocka_unit_test(a_session_daemon_that_ends_while_it_is_asked_has_gone),
 		cmocka_unit_test(a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace),
+		cmocka_unit_test(a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
 		                                remove_directory),
 	};

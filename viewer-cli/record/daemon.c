@@ -217,8 +217,13 @@ int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool 
 
 bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng)
 {
-	if (d->pid)
-		return own_runs(d);
+	if (d->pid) {
+		if (own_runs(d))
+			return true;
+		/* another program takes no lock of ours, and may have started a daemon at the same time */
+		if (!found_another(d))
+			return false;
+	}
 	return lttng->session_daemon_alive() == 1;
 }
 
