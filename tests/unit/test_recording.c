@@ -1,7 +1,10 @@
 /* test_recording.c -- how large a recording's buffers are to be, and what LTTng's index says of what they lost. */
 #include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,11 +19,13 @@
 #include <cmocka.h>
 
 #include "record/daemon.h"
+#include "record/keeper.h"
 #include "record/packets.h"
 #include "record/room.h"
 #include "record/scratch.h"
 #include "record/session.h"
 #include "record/sizing.h"
+#include "record/triggers.h"
 
 enum { KIB = 1024, MIB = 1024 * KIB, MS = 1000000 };
 
@@ -491,6 +496,90 @@ static void a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace(
 
 /* ---- a shared daemon ---- */
 
+static void a_daemon_that_cannot_be_noted_is_not_taken_for_one_that_runs(void **state)
+{
+	int full = open("/dev/full", O_RDWR), fd = memfd_create("lock", MFD_CLOEXEC);
+	pid_t gone;
+
+	(void)state;
+	assert_true(full >= 0 && fd >= 0);
+	assert_int_equal(bsv_keeper_note(full), -ENOSPC);
+	gone = fork();
+	if (!gone)
+		_exit(bsv_keeper_note(fd) != 0);
+	assert_int_equal(waitpid(gone, NULL, 0), gone);
+	assert_int_equal(bsv_keeper_note(fd), 0); /* the one before has ended */
+	assert_int_equal(bsv_keeper_note(fd), 1);
+	close(fd);
+	close(full);
+}
+
+static int *asked; /* how often; of the keeper, too */
+
+/* It does not answer at first, and then has no session. */
+static int list_no_sessions(struct lttng_session **ret)
+{
+	*ret = NULL;
+	return ++*asked == 1 ? -LTTNG_ERR_NOMEM : 0;
+}
+
+static enum lttng_error_code list_no_triggers(struct lttng_triggers **ret)
+{
+	*ret = NULL;
+	return LTTNG_OK;
+}
+
+static enum lttng_error_code fail_to_list_triggers(struct lttng_triggers **ret)
+{
+	*ret = NULL;
+	return LTTNG_ERR_NOMEM;
+}
+
+static enum lttng_trigger_status count_no_triggers(const struct lttng_triggers *triggers, unsigned *ret)
+{
+	(void)triggers;
+	*ret = 0;
+	return LTTNG_TRIGGER_STATUS_OK;
+}
+
+static void destroy_no_triggers(struct lttng_triggers *triggers)
+{
+	(void)triggers;
+}
+
+static void a_daemon_that_does_not_say_who_uses_it_is_asked_again_before_it_is_ended(void **state)
+{
+	const struct bsv_lttng lttng = { .list_sessions = list_no_sessions,
+		                         .list_triggers = list_no_triggers,
+		                         .triggers_get_count = count_no_triggers,
+		                         .triggers_destroy = destroy_no_triggers };
+	int fd = memfd_create("lock", MFD_CLOEXEC), status = 0, noted[2];
+	pid_t pid;
+	char byte;
+
+	(void)state;
+	status = bsv_triggers_used(&(struct bsv_lttng){ .list_triggers = fail_to_list_triggers });
+	assert_true(status < 0);
+	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(fd >= 0 && asked != MAP_FAILED && !pipe(noted));
+	pid = fork();
+	if (!pid) {
+		byte = (char)bsv_keeper_note(fd);
+		if (write(noted[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_true(pid > 0 && read(noted[0], &byte, 1) == 1 && !byte);
+	bsv_keeper_begin(fd, &lttng);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_int_equal(*asked, 2);
+	munmap(asked, sizeof(*asked));
+	close(noted[0]);
+	close(noted[1]);
+	close(fd);
+}
+
 static void a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked(void **state)
 {
 	const char *const said = "Error: A session daemon is already running.\n";
@@ -526,6 +615,8 @@ int main(void)
 		cmocka_unit_test(a_disk_is_full_when_one_more_look_may_be_too_late),
 		cmocka_unit_test(a_session_daemon_that_ends_while_it_is_asked_has_gone),
 		cmocka_unit_test(a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace),
+		cmocka_unit_test(a_daemon_that_cannot_be_noted_is_not_taken_for_one_that_runs),
+		cmocka_unit_test(a_daemon_that_does_not_say_who_uses_it_is_asked_again_before_it_is_ended),
 		cmocka_unit_test(a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
 		                                remove_directory),

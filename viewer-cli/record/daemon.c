@@ -44,7 +44,7 @@ static const char *daemon_program(void)
 static _Noreturn void be_daemon(pid_t parent, const struct bsv_daemon *d, bool kernel)
 {
 	char *const argv[] = { (char *)daemon_program(), kernel ? NULL : (char *)"--no-kernel", NULL };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), noted;
 	sigset_t none;
 
 	if (d->shared < 0)
@@ -59,8 +59,13 @@ static _Noreturn void be_daemon(pid_t parent, const struct bsv_daemon *d, bool k
 	dup2(null, STDIN_FILENO);
 	dup2(d->output, STDOUT_FILENO);
 	dup2(d->output, STDERR_FILENO);
-	if (d->shared >= 0 && !bsv_keeper_note(d->shared)) {
-		dprintf(STDERR_FILENO, "%s\n", another_runs);
+	noted = d->shared >= 0 ? bsv_keeper_note(d->shared) : 0;
+	if (noted) {
+		if (noted > 0)
+			dprintf(STDERR_FILENO, "%s\n", another_runs);
+		else
+			dprintf(STDERR_FILENO, "cannot write burstscope.lock beside the daemon's sockets: %s\n",
+			        strerror(-noted));
 		_exit(1);
 	}
 	execvp(*argv, argv);

@@ -31,11 +31,14 @@
 
 enum place { USERS, KEEPER, START };
 
+enum use { UNUSED, USED, UNKNOWN };
+
 enum {
 	LOOK_MS = 20,
+	NOTE_BYTES = 80,     /* of the file: three numbers, of 20 digits each at most, and blanks */
 	PATIENCE_MS = 40000, /* longer than a daemon that hangs is waited for before it is killed */
-	ENDS_MS = 30000,
-	ASK_MS = 1000 /* period in which the daemon is asked whose sessions there are */
+	ENDS_MS = 30000,     /* time for a daemon to end, or to say who uses it */
+	ASK_MS = 1000        /* period in which the daemon is asked whose sessions there are */
 };
 
 struct noted {
@@ -60,15 +63,28 @@ static bool daemon_directory(char ret[PATH_MAX])
 	return n < PATH_MAX && (!getuid() || (home && *home == '/'));
 }
 
+/* Another user, who may write to the directory, could name any process of this user as the daemon to be ended. */
+static bool is_own_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
 static int open_file(void)
 {
 	char directory[PATH_MAX], path[PATH_MAX + 20];
+	int fd;
 
 	if (!daemon_directory(directory))
 		return -1;
 	mkdir(directory, getuid() ? 0700 : 0755); /* where no daemon ever was, there is none */
 	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);
-	return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* it may be a pipe */
+	if (fd < 0 || is_own_file(fd))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* A descriptor of its own for the same file. */
@@ -83,7 +99,7 @@ static int open_again(int fd)
 static struct noted read_noted(int fd)
 {
 	struct noted n = { 0 };
-	char text[100];
+	char text[NOTE_BYTES + 1];
 	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
 
 	text[got > 0 ? got : 0] = 0;
@@ -97,16 +113,21 @@ static bool daemon_runs(const struct noted *n)
 	return n->pid && n->space && n->space == bsv_pid_namespace() && bsv_process_runs(n->pid, n->began);
 }
 
-bool bsv_keeper_note(int fd)
+/* The size of the file never changes, so a write that fails leaves the note that was there. */
+int bsv_keeper_note(int fd)
 {
 	struct noted before = read_noted(fd);
-	char text[100];
-	int n = snprintf(text, sizeof(text), "%ld %llu %llu\n", (long)getpid(), bsv_process_began(getpid()),
-	                 bsv_pid_namespace());
+	char text[NOTE_BYTES + 1];
+	ssize_t n;
 
 	if (daemon_runs(&before))
-		return false;
-	return !ftruncate(fd, 0) && pwrite(fd, text, (size_t)n, 0) == n;
+		return 1;
+	snprintf(text, sizeof(text), "%-20ld %-20llu %-20llu%*s", (long)getpid(), bsv_process_began(getpid()),
+	         bsv_pid_namespace(), NOTE_BYTES - 62, "\n");
+	n = pwrite(fd, text, NOTE_BYTES, 0);
+	if (n < 0)
+		return -errno;
+	return n == NOTE_BYTES ? 0 : -ENOSPC;
 }
 
 /* ---- locks ---- */
@@ -150,17 +171,22 @@ void bsv_keeper_end_start(int fd)
 
 /* ---- the keeper ---- */
 
-/* Does anybody have a session or a trigger there, but processes of ours that have ended? */
-static bool daemon_is_used(const struct bsv_lttng *lttng)
+/* Does the daemon have a session or a trigger that does not belong to a burstscope that has ended? */
+static enum use daemon_use(const struct bsv_lttng *lttng)
 {
 	struct lttng_session *sessions = NULL;
-	int n = lttng->list_sessions(&sessions);
+	int n = lttng->list_sessions(&sessions), triggers;
 	bool used = false;
 
 	for (int i = 0; i < n; i++)
 		used |= !bsv_session_is_stale(sessions[i].name);
 	free(sessions);
-	return used || bsv_triggers_used(lttng);
+	if (used)
+		return USED;
+	triggers = bsv_triggers_used(lttng);
+	if (triggers > 0)
+		return USED;
+	return n < 0 || triggers < 0 ? UNKNOWN : UNUSED;
 }
 
 static void end_daemon(const struct noted *n)
@@ -176,7 +202,9 @@ static void end_daemon(const struct noted *n)
 static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 {
 	struct flock alone = lock_at(USERS, F_WRLCK);
+	int unknown_ms = 0; /* how long the daemon has not said who uses it */
 	struct noted n;
+	enum use use;
 
 	if (!lock_now(fd, KEEPER, F_WRLCK))
 		return; /* there is one */
@@ -184,7 +212,9 @@ static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 		n = read_noted(fd);
 		if (!daemon_runs(&n))
 			break;
-		if (!daemon_is_used(lttng)) {
+		use = daemon_use(lttng);
+		unknown_ms = use == UNKNOWN ? unknown_ms + ASK_MS : 0;
+		if (use == UNUSED || unknown_ms > ENDS_MS) {
 			end_daemon(&n);
 			break;
 		}
@@ -264,8 +294,11 @@ bool bsv_keeper_look(int fd, const struct bsv_lttng *lttng)
 /* No keeper could be begun: its work is done here, once. */
 static void keep_self(int fd, const struct noted *n, const struct bsv_lttng *lttng)
 {
-	if (locked_by_others(fd, KEEPER) == F_UNLCK && lock_now(fd, USERS, F_WRLCK) && !daemon_is_used(lttng))
+	if (locked_by_others(fd, KEEPER) != F_UNLCK || !lock_now(fd, USERS, F_WRLCK))
+		return;
+	if (daemon_use(lttng) == UNUSED)
 		end_daemon(n);
+	lock_now(fd, USERS, F_UNLCK);
 }
 
 void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
@@ -277,7 +310,7 @@ void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
 	for (int i = 0; ours && daemon_runs(&n) && i < PATIENCE_MS / LOOK_MS; i++) {
 		if (locked_by_others(fd, USERS) == F_RDLCK)
 			break;
-		if (i % (ASK_MS / LOOK_MS) == 0 && daemon_is_used(lttng))
+		if (i % (ASK_MS / LOOK_MS) == 0 && daemon_use(lttng) == USED)
 			break;
 		if (i == ASK_MS / LOOK_MS) /* a keeper that was begun has begun by now */
 			keep_self(fd, &n, lttng);

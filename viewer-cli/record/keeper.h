@@ -2,7 +2,8 @@
  * keeper.h -- the session daemon that one burstscope started serves all of them, and ends after the last one of them.
  *
  * All of one user share a file beside the daemon's sockets. Each of them has a lock on it for as long as it uses the daemon. A process of its own, the
- * keeper, waits until nobody has such a lock, and then ends the daemon, unless somebody else has a session or a trigger there.
+ * keeper, waits until nobody has such a lock, and then ends the daemon, unless somebody else has a session or a trigger there. A daemon that does not say
+ * whose sessions there are is asked again, and is ended if it never says so.
  */
 #ifndef BSV_KEEPER_H
 #define BSV_KEEPER_H
@@ -12,8 +13,8 @@
 #include <stdbool.h>
 
 /*
- * Share the daemon: while the descriptor is open, no keeper ends it. Waits while a keeper ends one. Negative: there is no such file, and
- * none can be made, e.g. because the directory belongs to root. The caller gives it to bsv_keeper_leave.
+ * Share the daemon: while the descriptor is open, no keeper ends it. Waits while a keeper ends one. Negative: there is no such file of
+ * this user, and none can be made, e.g. because the directory belongs to root. The caller gives it to bsv_keeper_leave.
  */
 int bsv_keeper_share(void);
 
@@ -21,8 +22,8 @@ int bsv_keeper_share(void);
 void bsv_keeper_begin_start(int fd);
 void bsv_keeper_end_start(int fd);
 
-/* Note this process, which becomes the daemon, as the one to be ended. False: one that was noted before still runs. */
-bool bsv_keeper_note(int fd);
+/* Note this process, which becomes the daemon, as the one to be ended. 0; 1: one that was noted before still runs; -errno: the file cannot be written. */
+int bsv_keeper_note(int fd);
 
 /* Is there a daemon that a burstscope started? Then see that it has a keeper: one that was killed is replaced. */
 bool bsv_keeper_look(int fd, const struct bsv_lttng *lttng);

@@ -211,17 +211,17 @@ unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng)
 	return gone;
 }
 
-bool bsv_triggers_used(const struct bsv_lttng *lttng)
+int bsv_triggers_used(const struct bsv_lttng *lttng)
 {
 	struct lttng_triggers *all = NULL;
-	bool used = false;
+	bool used = false, known;
 	unsigned n = 0;
 
 	if (lttng->list_triggers(&all) != LTTNG_OK)
-		return false;
-	lttng->triggers_get_count(all, &n);
-	for (unsigned i = 0; i < n; i++)
+		return -1;
+	known = lttng->triggers_get_count(all, &n) == LTTNG_TRIGGER_STATUS_OK;
+	for (unsigned i = 0; known && i < n; i++)
 		used |= !is_stale(lttng, lttng->triggers_get_at_index(all, i));
 	lttng->triggers_destroy(all);
-	return used;
+	return known ? used : -1;
 }

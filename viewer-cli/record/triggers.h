@@ -47,7 +47,7 @@ void bsv_triggers_close(struct bsv_triggers *t);
 /* Remove those of ours whose processes have ended without doing so: programs would evaluate them for as long as the daemon runs. */
 unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng);
 
-/* Has anybody a trigger there, but processes of ours that have ended? */
-bool bsv_triggers_used(const struct bsv_lttng *lttng);
+/* Does the daemon have a trigger that does not belong to a burstscope that has ended? 1, 0; negative: LTTng does not say. */
+int bsv_triggers_used(const struct bsv_lttng *lttng);
 
 #endif
