@@ -234,7 +234,10 @@ static char *short_text(const struct missed *m)
 	                m->n == 1 ? "it had" : "they had", late);
 }
 
-/* "a replay without noisy meets 84 of them, and cannot tell of the others": what replays say. Owned by the caller. */
+/*
+ * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": what replays say, those without the whole app
+ * and those without the execution or the model of it that was waited for. Owned by the caller.
+ */
 static char *replayed_text(const struct missed *m)
 {
 	bool by_app = is_kind(m, "app") && m->app;
@@ -242,18 +245,19 @@ static char *replayed_text(const struct missed *m)
 	                      : is_kind(m, "machine")          ? "that delay"
 	                      : is_kind(m, "app") || is_own(m) ? "that wait"
 	                                                       : "that";
+	const char *wait = by_app ? "waiting for " : "";
 	char a[BSV_COUNT_MAX];
 
 	if (is_short(m))
 		return short_text(m);
 	if (m->proved == m->n)
-		return bsv_text("a replay without %s meets %s", without, m->n == 1 ? "it" : "all of them");
+		return bsv_text("a replay without %s%s meets %s", wait, without, m->n == 1 ? "it" : "all of them");
 	if (m->proved)
-		return bsv_text("a replay without %s meets %s of them, and cannot tell of the others, most of whose "
+		return bsv_text("a replay without %s%s meets %s of them, and cannot tell of the others, most of whose "
 		                "delay it was",
-		                without, bsv_count(a, (uint64_t)m->proved));
-	return bsv_text("a replay cannot tell, but %s%s was most of %s delay", by_app ? "waiting for " : "",
-	                by_app ? m->app : "that", m->n == 1 ? "its" : "their");
+		                wait, without, bsv_count(a, (uint64_t)m->proved));
+	return bsv_text("a replay cannot tell, but %s%s was most of %s delay", wait, by_app ? m->app : "that",
+	                m->n == 1 ? "its" : "their");
 }
 
 /* The work of the culprit that most of the misses waited for, where the sentence does not name it. Owned by the caller. */
