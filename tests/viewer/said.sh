@@ -52,7 +52,7 @@ holds 'a replay without waiting for 写真帳 meets 1 of them, and cannot tell o
 sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 0; UPDATE stored_miss_blame SET blamed = 34 WHERE blamed = 32 AND cause = 5'
 lacks 'whose doing: 写真帳' "$burstscope" summary --format json camera.db
 holds 'with any one of them gone, a replay misses the deadline all the same; the largest part of its delay: 写真帳 1' "$burstscope" summary --format json camera.db
-holds 'the largest part of their delay: 写真帳 6; nobody is blamed for 6 of them' "$burstscope" summary --format json camera.db
+holds 'a replay cannot tell for which cause; the largest part of their delay: 写真帳 6' "$burstscope" summary --format json camera.db
 lacks "own thread (sure)" "$burstscope" summary --format json camera.db
 holds 'several causes together 1, a replay cannot tell 6' "$burstscope" summary --format json camera.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed_app_id = NULL, blamed_model_id = NULL, blamed = 32 WHERE blamed IN (32, 34)'

@@ -65,7 +65,7 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 	     mostly = hog && percent >= 50; /* who held it for less is not to blame */
 	bsv_scoped_text *held =
 		mostly ? bsv_text("; %s held the lane %.0f %% of that time", own ? "work of its own app" : hog, percent)
-		: hog  ? strdup("; no app held the lane for half of that time")
+		: hog  ? strdup("; for most of that time no app held the lane")
 		       : strdup("");
 	bsv_scoped_text *waits =
 		episodes == 1 ? strdup(", too long in 1 wait")

@@ -28,7 +28,6 @@ enum miss_column {
 	MISS_FOLLOWED,
 	MISS_STOOD,
 	MISS_HOGGED,
-	MISS_CLEARED,
 	MISS_OUTRANKED,
 	MISS_AGAINST,
 	MISS_CAUSES,
@@ -51,7 +50,7 @@ enum miss_column {
 /* One finding while its rows are read. */
 struct missed {
 	int64_t nth, n, proved, late_ns, first_at, last_at;
-	int64_t persistent, followed, stood, hogged, cleared, outranked, against, by_model;
+	int64_t persistent, followed, stood, hogged, outranked, against, by_model;
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
 	char *kind;             /* as miss_blame.blamed */
 	char *causes;           /* "crowded_out 30,hogged 4": the primary causes, the most frequent first */
@@ -428,7 +427,6 @@ static void missed_begin(struct missed *m, const struct bsv_rows *rows)
 		              .followed = bsv_rows_get(rows, MISS_FOLLOWED, 0),
 		              .stood = bsv_rows_get(rows, MISS_STOOD, 0),
 		              .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
-		              .cleared = bsv_rows_get(rows, MISS_CLEARED, 0),
 		              .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
 		              .against = bsv_rows_get(rows, MISS_AGAINST, 0),
 		              .by_model = bsv_rows_get(rows, MISS_N_BY_MODEL, 0),
@@ -475,30 +473,23 @@ static char *largest_text(const struct missed *m)
 static int undecided_add(struct bsv_findings *f, const struct missed *m, struct bsa_err *err)
 {
 	bool several = is_kind(m, "several"), unseen = has_one_cause(m) && !strncmp(m->causes, "unknown ", 8);
-	bsv_scoped_text *largest = largest_text(m), *cleared = strdup("");
-	char n[BSV_COUNT_MAX], k[BSV_COUNT_MAX];
+	bsv_scoped_text *largest = largest_text(m);
+	char n[BSV_COUNT_MAX];
 	const char *had = bsv_plural((uint64_t)m->n, "deadline was", "deadlines were");
 
-	if (m->cleared) {
-		free(cleared);
-		cleared =
-			bsv_text("; nobody is blamed for %s of them, because other deadlines were missed for the same "
-		                 "reason and replays without it miss those all the same",
-		                 bsv_count(k, (uint64_t)m->cleared));
-	}
 	if (unseen)
 		return rest_add(f, "untold", m,
 		                bsv_text("%s %s missed for unknown reasons, because too little was recorded",
 		                         bsv_count(n, (uint64_t)m->n), had),
 		                bsv_finding_advice(f, "unknown", NULL), err);
 	return rest_add(f, several ? "several" : "untold", m,
-	                largest && cleared ? bsv_text("%s %s %s; the largest part of %s delay: %s%s",
-	                                              bsv_count(n, (uint64_t)m->n), had,
-	                                              several ? "missed for several causes together: with any one of "
-	                                                        "them gone, a replay misses the deadline all the same"
-	                                                      : "missed, and a replay cannot tell for which cause",
-	                                              m->n == 1 ? "its" : "their", largest, cleared)
-	                                   : NULL,
+	                largest ? bsv_text("%s %s %s; the largest part of %s delay: %s", bsv_count(n, (uint64_t)m->n),
+	                                   had,
+	                                   several ? "missed for several causes together: with any one of "
+	                                             "them gone, a replay misses the deadline all the same"
+	                                           : "missed, and a replay cannot tell for which cause",
+	                                   m->n == 1 ? "its" : "their", largest)
+	                        : NULL,
 	                NULL, err);
 }
 

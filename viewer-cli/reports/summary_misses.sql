@@ -15,15 +15,14 @@ cleared AS MATERIALIZED (
   HAVING sum(proved) = 0 AND sum(blamed = 'several') > 0 AND NOT (blamed_app_id IS NOT NULL AND (SELECT a.name FROM apps a WHERE a.id = blamed_app_id) IS @fair_by@)),
 blamed AS MATERIALIZED (
   SELECT e.*, CASE WHEN e.blamed = 'several' THEN 'several' WHEN e.blamed = 'late' THEN 'unknown' WHEN e.blamed = 'bad_estimate' THEN 'service'
-      WHEN e.of_kind IN ('app', 'machine') AND c.of_kind IS NOT NULL THEN 'unknown' ELSE e.of_kind END AS kind,
-    e.blamed <> 'several' AND c.of_kind IS NOT NULL AS is_cleared
+      WHEN e.of_kind IN ('app', 'machine') AND c.of_kind IS NOT NULL THEN 'unknown' ELSE e.of_kind END AS kind
   FROM every e LEFT JOIN cleared c ON c.of_kind = e.of_kind AND c.blamed_app_id IS e.blamed_app_id),
 keyed AS MATERIALIZED (
   SELECT *, iif(kind = 'app', blamed_app_id, NULL) AS by_app_id, iif(kind IN ('queued_behind', 'inversion'), app_id, NULL) AS of_app_id FROM blamed),
 sums AS MATERIALIZED (
   SELECT kind, by_app_id, of_app_id, sum(n) AS n, sum(iif(proved, n, 0)) AS n_proved, CAST(total(late_ns) AS INTEGER) AS late_ns, min(first) AS first, max(last) AS last,
     sum(persistent) AS n_persistent, sum(iif(followed, n, 0)) AS n_followed, sum(iif(blamed = 'stood', n, 0)) AS n_stood,
-    ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged, sum(iif(is_cleared, n, 0)) AS n_cleared,
+    ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged,
     ifnull(sum(n) FILTER (WHERE priority = 'low' AND blamed_priority IN ('medium', 'high') OR priority = 'medium' AND blamed_priority = 'high'), 0) AS n_outranked,
     (SELECT sum(k.n) FROM keyed k WHERE k.kind = 'several' AND s.kind IN ('app', 'machine') AND k.of_kind = s.kind AND k.blamed_app_id IS s.by_app_id) AS n_against,
     sum(sum(n)) OVER () AS n_all
@@ -59,9 +58,9 @@ had AS (
   FROM victims v JOIN execution_count c ON c.app_id IS v.app_id AND c.model = ifnull(v.model, c.model) WHERE v.place <= 4 GROUP BY 1, 2),
 added AS (
   SELECT nth, kind, sum(n) AS n, sum(n_proved) AS n_proved, sum(late_ns) AS late_ns, min(first) AS first, max(last) AS last, sum(n_persistent) AS n_persistent, sum(n_followed) AS n_followed,
-    sum(n_stood) AS n_stood, sum(n_hogged) AS n_hogged, sum(n_cleared) AS n_cleared, sum(n_outranked) AS n_outranked, ifnull(sum(n_against), 0) AS n_against, max(by_app_id) AS by_app_id, max(of_app_id) AS of_app_id
+    sum(n_stood) AS n_stood, sum(n_hogged) AS n_hogged, sum(n_outranked) AS n_outranked, ifnull(sum(n_against), 0) AS n_against, max(by_app_id) AS by_app_id, max(of_app_id) AS of_app_id
   FROM placed GROUP BY nth, kind)
-SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_persistent, r.n_followed, r.n_stood, r.n_hogged, r.n_cleared, r.n_outranked,
+SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_persistent, r.n_followed, r.n_stood, r.n_hogged, r.n_outranked,
   r.n_against, c.causes, w.mostly, e.causes AS nameless, c.most_by, b.name AS by_app, nullif(m.model, '') AS by_model, m.n AS n_by_model,
   a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_deadlines, v.n_victims,
   (SELECT t.p50_ns FROM short_budget t WHERE t.cause = r.kind AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
