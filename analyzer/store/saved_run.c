@@ -644,16 +644,20 @@ static size_t row_of_queue(const struct asked *a)
 	return a->queue ? i : a->n;
 }
 
-/* The execution that had waited longest when the missed one was refused is a culprit only if the deadline would have been met without it, or without its app. */
+/*
+ * The execution that had waited longest when the missed one was refused is a culprit only if the deadline would have been met without it, or
+ * without its app; and not if it is of the same app while other apps waited, too, which is what the cause says.
+ */
 static void name_queue(struct question *q)
 {
 	struct asked *a = q->asked;
 	struct bsa_without_change alone = { .executions = &a->queue, .n_executions = 1 };
 	struct bsa_without_change app = { .without_app = true, .app = a->queue_app };
 	size_t nth = row_of_queue(a);
+	bool own = a->queue_app == q->victim->app;
 
-	if (nth == a->n ||
-	    (answer_question(q, &alone) != 1 && (a->queue_app == q->victim->app || answer_question(q, &app) != 1)))
+	if (nth == a->n || (own && a->queue_cause == BSA_CROWDED_OUT) ||
+	    (answer_question(q, &alone) != 1 && (own || answer_question(q, &app) != 1)))
 		return;
 	a->rows[nth].culprit = a->queue;
 	a->rows[nth].app = a->queue_app;

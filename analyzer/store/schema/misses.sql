@@ -69,8 +69,9 @@ each AS (
 			WHEN ((1 << @cause:own_run@) | (1 << @cause:unused@)) >> c.cause & 1 THEN @cause:unknown@
 			ELSE c.cause END AS blamed,
 		CASE WHEN ((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:redo@)) >> c.cause & 1 THEN
-			coalesce(c.culprit_app_id, (SELECT r.queue_app_id FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause),
-				(SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))) END AS blamed_app_id
+			nullif(coalesce(c.culprit_app_id, -- its own app may have waited longest in the queue that other apps were in, too
+				(SELECT nullif(r.queue_app_id, x.app_id) FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause),
+				(SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))), x.app_id) END AS blamed_app_id
 	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id),
 doers AS MATERIALIZED ( -- cause and culprit_execution_id are of the row with the longest part
 	SELECT execution_id, blamed, blamed_app_id, max(part) AS longest, total(part) AS part, total(late_ns) AS late, sum(saved IS 1) AS met, sum(part > 0) AS n_parts,
