@@ -633,7 +633,7 @@ static bool is_asked(const struct asked_row *r)
 	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY;
 }
 
-/* The row of the queue that a refused execution would have waited behind. asked->n: there is none, or it has a culprit. */
+/* The number of the row for the queue that a refused execution would have waited in. asked->n: no row, or its culprit is known already. */
 static size_t row_of_queue(const struct asked *a)
 {
 	size_t i = 0;

@@ -71,7 +71,7 @@ struct table {
 	size_t cells, width[CELLS_MOST];
 };
 
-/* Take the next line from @text. False: there is none. */
+/* Take the next line from @text. False: @text is empty. */
 static bool line_take(struct line *text, struct line *ret)
 {
 	const char *end;

@@ -12,7 +12,7 @@
  *              role, and of a token that nobody has; a model that is none; another burst
  *   junk       another connection, which does not keep to the protocol
  *   leave      close everything; the connection last
- *   part, bye  the same in two steps: everything but the connection; the connection, for which nobody answers
+ *   part, bye  the same in two steps: everything but the connection; then the connection, to which the service does not answer
  */
 #include <fcntl.h>
 #include <inttypes.h>

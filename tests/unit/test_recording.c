@@ -455,7 +455,7 @@ static void a_session_daemon_that_ends_while_it_is_asked_has_gone(void **state)
 
 /* ---- whose a session is ---- */
 
-/* A process that has ended, and that nobody has waited for. The caller waits. */
+/* A zombie: a process that has ended. The caller has to wait for it. */
 static pid_t make_zombie(void)
 {
 	pid_t pid = fork();

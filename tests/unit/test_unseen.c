@@ -58,7 +58,7 @@ int __wrap_fsync(int fd)
 	return 0;
 }
 
-/* A session that is started again is told what there is. */
+/* Services repeat their state to a session that is started again. */
 #define GAP                                                                                           \
 	"1s loss ended=1500ms events=- packets=- cause=gap\n"                                         \
 	"1500ms+1us service_state pid=100 policy=fair preempt_mode=save lanes=2 contract=1 since=1\n" \

@@ -470,7 +470,7 @@ static void a_hand_over_after_a_wait_for_what_is_left_out_decides_nothing(void *
 	(void)state;
 	calls[1].deadline = 4500 * US; /* 2 500 without the sleep, 6 500 with it */
 	assert_int_equal(said_without_app_0(calls, 2), -1);
-	calls[1].hand_less = 0; /* the service hands a lane over as late where nobody waits */
+	calls[1].hand_less = 0; /* the service hands a lane over as late where no execution waits */
 	assert_int_equal(said_without_app_0(calls, 2), 0);
 	calls[1].hand_less = calls[1].hand;
 	calls[1].deadline = 6700 * US; /* enough for both */

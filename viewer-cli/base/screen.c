@@ -296,19 +296,23 @@ void bsv_print_line(FILE *to, const char *line)
 	bsv_print_wrapped(to, &screen, BSV_PLAIN, line, 2);
 }
 
-void bsv_notice(const char *format, ...)
+void bsv_notice_of(const char *format, va_list args)
 {
-	va_list args;
 	char *line;
-	int n;
 
-	va_start(args, format);
-	n = vasprintf(&line, format, args);
-	va_end(args);
-	if (n < 0)
+	if (vasprintf(&line, format, args) < 0)
 		return;
 	bsv_print_line(stderr, line);
 	free(line);
+}
+
+void bsv_notice(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	bsv_notice_of(format, args);
+	va_end(args);
 }
 
 /* ---- durations ---- */

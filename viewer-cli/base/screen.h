@@ -2,6 +2,7 @@
 #ifndef BSV_BASE_SCREEN_H
 #define BSV_BASE_SCREEN_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,7 @@ void bsv_print_line(FILE *to, const char *line);
 
 /* The same on standard error, for people. Names of strangers in it are the caller's to make printable. */
 void bsv_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void bsv_notice_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 enum { BSV_DURATION_TEXT = 32 };
 

@@ -35,18 +35,12 @@ enum {
 static void __attribute__((format(printf, 2, 3))) print_notice(const struct bsv_recording *r, const char *format, ...)
 {
 	va_list args;
-	char *line;
-	int n;
 
 	if (r->options.quiet)
 		return;
 	va_start(args, format);
-	n = vasprintf(&line, format, args);
+	bsv_notice_of(format, args);
 	va_end(args);
-	if (n < 0)
-		return;
-	bsv_print_line(stderr, line);
-	free(line);
 }
 
 const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes)

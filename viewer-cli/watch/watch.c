@@ -120,18 +120,12 @@ static int64_t clock_realtime(void)
 static void __attribute__((format(printf, 2, 3))) print_notice(const struct watching *w, const char *format, ...)
 {
 	va_list args;
-	char *line;
-	int n;
 
 	if (w->o->quiet)
 		return;
 	va_start(args, format);
-	n = vasprintf(&line, format, args);
+	bsv_notice_of(format, args);
 	va_end(args);
-	if (n < 0)
-		return;
-	bsv_print_line(stderr, line);
-	free(line);
 }
 
 static void tell_manager(const struct watching *w)
