@@ -18,6 +18,19 @@ static inline void nnb__relax(void)
 #endif
 }
 
+/*
+ * Fetch the cache line at @p for writing, without waiting for it. Compilers have only the fetch for reading for x86-64 unless told which
+ * cpu it is; cpus without this instruction do nothing.
+ */
+static inline void nnb__fetch_to_write(const void *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" ::"m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 /* CLOCK_MONOTONIC in ns. */
 uint64_t nnb__now(void);
 

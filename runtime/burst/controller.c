@@ -375,6 +375,7 @@ static void result_receive(struct nnb_burst *b, const struct nnb_call *call, str
 	int r = wait_for_result(b, call->timeout_ns, t, &tx);
 
 	if (__builtin_expect(!r, 1)) {
+		nnb__fmq_expects_write(b->request); /* a burst is likely to be asked for the same again, soon */
 		if (nnb_packet_result_parse(result, call->n_outputs, &tx, reason))
 			result->status = NNB_STATUS_GENERAL_FAILURE;
 		nnb_fmq_commit_read(b->result, tx.first.n + tx.second.n);

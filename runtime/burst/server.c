@@ -145,6 +145,7 @@ static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason
 
 	if (r)
 		return r == -EBADMSG ? -EIO : r;
+	nnb__fmq_expects_write(s->result);
 	if (nbt_on(NBT_EVENT_service_state) && s->taken)
 		s->taken(s->callback.arg);
 	if (nnb__own_news(&s->own) && s->executor.tell)

@@ -45,6 +45,10 @@
 #include "base/sys.h"
 #include "queue.h"
 
+enum {
+	CACHE_LINE = 64,
+	EXPECTED_MAX = 8 * CACHE_LINE /* of a longer message, the rest arrives while the first part is written */
+};
 enum { LOOKS = 8 }; /* polls of the peer's counter for each reading of the clock: some 200 ns, the error of spun_ns */
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -183,6 +187,12 @@ size_t nnb_fmq_available_to_read(const struct nnb_fmq *q)
 
 /* ---- transactions ---- */
 
+static size_t before_the_wrap(const struct nnb_fmq *q, size_t at, size_t bytes)
+{
+	assert(at < q->ring_bytes && bytes <= q->ring_bytes);
+	return bytes < q->ring_bytes - at ? bytes : q->ring_bytes - at;
+}
+
 /* The @n elements from the side's position on, as one or two regions. */
 static inline void lay_out(const struct nnb_fmq *q, const struct nnb_fmq_end *e, size_t n, struct nnb_fmq_tx *ret)
 {
@@ -285,8 +295,26 @@ static inline void counter_publish(struct nnb_fmq *q, size_t n)
 	assert(!q->read_only);
 	if (nbt_on(NBT_EVENT_fmq_write))
 		tell_write(q, n);
+	w->wrote = (uint32_t)(n * q->elem_size);
 	counter_advance(q, w, n * q->elem_size);
 	atomic_store_explicit(q->wr, w->mine, memory_order_release); /* (1) */
+}
+
+static void fetch_to_write(const unsigned char *from, size_t bytes)
+{
+	const unsigned char *end = from + bytes;
+
+	for (from -= (uintptr_t)from % CACHE_LINE; from < end; from += CACHE_LINE)
+		nnb__fetch_to_write(from);
+}
+
+void nnb__fmq_expects_write(const struct nnb_fmq *q)
+{
+	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	size_t bytes = w->wrote < EXPECTED_MAX ? w->wrote : EXPECTED_MAX, first = before_the_wrap(q, w->at, bytes);
+
+	fetch_to_write(q->ring + w->at, first);
+	fetch_to_write(q->ring, bytes - first);
 }
 
 int nnb_fmq_begin_write(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
@@ -386,12 +414,6 @@ static void racing_load(void *dst, const void *ring, size_t bytes)
 	}
 	for (; bytes; bytes--)
 		*to++ = atomic_load_explicit((_Atomic unsigned char *)from++, memory_order_relaxed);
-}
-
-static size_t before_the_wrap(const struct nnb_fmq *q, size_t at, size_t bytes)
-{
-	assert(at < q->ring_bytes && bytes <= q->ring_bytes);
-	return bytes < q->ring_bytes - at ? bytes : q->ring_bytes - at;
 }
 
 static __attribute__((noinline)) void put_slowly(struct nnb_fmq *q, size_t at, const unsigned char *src, size_t bytes)

@@ -40,6 +40,7 @@ struct nnb_fmq_end {
 	size_t begun;                 /* elements of the open transaction */
 	uint32_t cpu;                 /* as last published */
 	bool settled;                 /* writer: has begun, mine is the counter */
+	uint32_t wrote;               /* writer: bytes of the last message */
 	struct nnb_fmq_waited last, total;
 #ifndef NBT_OFF
 	/* writer: which execution the next message belongs to, 0: none; and how long it waited for room, at which position */
@@ -90,6 +91,12 @@ static inline void nnb__fmq_writes_for(struct nnb_fmq *q, uint64_t exec)
 	(void)q, (void)exec;
 #endif
 }
+
+/*
+ * For the thread that writes, which is about to compute a message like the last one: fetch the lines that this will be written to.
+ * The peer has them since it read the lap before, so the stores would wait for them, and the peer for the stores.
+ */
+void nnb__fmq_expects_write(const struct nnb_fmq *q);
 
 /* The service tells the client through the queue what traces call the burst. The peer can write any number there. */
 static inline void nnb__fmq_tell_stream(struct nnb_fmq *q, uint32_t stream)
