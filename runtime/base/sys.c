@@ -51,9 +51,20 @@ static void close_schedstat(void *fd)
 	close((int)(intptr_t)fd - 1);
 }
 
+/* The file that a forked child has is its parent's thread's. */
+static void forget_schedstat(void)
+{
+	if (schedstat > 0)
+		close(schedstat - 1);
+	if (schedstat)
+		pthread_setspecific(schedstat_key, NULL);
+	schedstat = 0;
+}
+
 static void make_schedstat_key(void)
 {
-	schedstat_closes = !pthread_key_create(&schedstat_key, close_schedstat);
+	schedstat_closes =
+		!pthread_atfork(NULL, NULL, forget_schedstat) && !pthread_key_create(&schedstat_key, close_schedstat);
 }
 
 static void open_schedstat(void)
@@ -70,25 +81,46 @@ static void open_schedstat(void)
 	schedstat = fd < 0 ? -1 : fd + 1;
 }
 
-/* The second number of the file. */
-uint64_t nnb__cpu_delay(void)
+/* The next number of the file: @*at goes behind it. UINT64_MAX: there is none. */
+static uint64_t next_number(char **at)
 {
-	char text[96], *end;
-	uint64_t delay;
+	char *text = *at;
+	uint64_t number;
+
+	errno = 0;
+	number = strtoull(text, at, 10);
+	return errno || *at == text || (**at != ' ' && **at != '\n') ? UINT64_MAX : number;
+}
+
+/* The file has the time on a cpu, the time ready and on none, and how often the thread came on one. */
+bool nnb__cpu_stat(struct nnb__cpu_stat *ret)
+{
+	bool is_first = !schedstat;
+	char text[96], *at = text;
+	uint64_t delay, turns;
 	ssize_t n;
 
-	if (!schedstat)
+	if (is_first)
 		open_schedstat();
 	n = schedstat < 0 ? 0 : pread(schedstat - 1, text, sizeof(text) - 1, 0);
 	if (n <= 0)
-		return UINT64_MAX;
+		return false;
 	text[n] = '\0';
-	end = strchr(text, ' ');
-	if (!end)
-		return UINT64_MAX;
-	errno = 0;
-	delay = strtoull(end + 1, &end, 10);
-	return errno || (*end != ' ' && *end != '\n') ? UINT64_MAX : delay;
+	if (next_number(&at) == UINT64_MAX)
+		return false;
+	delay = next_number(&at);
+	turns = next_number(&at);
+	if (delay == UINT64_MAX || turns == UINT64_MAX || !turns) /* a kernel that does not count says 0 0 0 */
+		return false;
+	*ret = (struct nnb__cpu_stat){ .delay_ns = delay, .turns = turns, .is_first = is_first };
+	return true;
+}
+
+uint64_t nnb__cpu_delay(void)
+{
+	struct nnb__cpu_stat now;
+
+	return nnb__cpu_stat(&now) ? now.delay_ns : UINT64_MAX;
 }
 
 const void *nnb__this_thread(void)

@@ -3,6 +3,7 @@
 #define NNB_BASE_SYS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The cpu this thread is on. */
@@ -42,6 +43,15 @@ uint64_t nnb__cpu_now(void);
  * say. It costs 1.3 us, and 10 us the first time that a thread asks.
  */
 uint64_t nnb__cpu_delay(void);
+
+struct nnb__cpu_stat {
+	uint64_t delay_ns; /* as nnb__cpu_delay */
+	uint64_t turns;    /* how often this thread has come on a cpu */
+	bool is_first;     /* this thread has not asked before */
+};
+
+/* False: the kernel does not say. It costs as much as nnb__cpu_delay. */
+bool nnb__cpu_stat(struct nnb__cpu_stat *ret);
 
 /* An address that identifies this thread. */
 const void *nnb__this_thread(void);

@@ -133,6 +133,48 @@ void nnb__trace_tell(const struct nnb__trace *t)
 		    .since = nnb__now(), .ready_ns = waits ? t->ready_ns : 0);
 }
 
+/* ---- how long the app's thread had no cpu before it submitted ---- */
+
+/* What the kernel counted of this thread when it last submitted an execution, or had an answer. */
+static __thread struct {
+	bool known;
+	uint64_t session; /* that recorded it: between two sessions there may be calls that nobody recorded */
+	struct nnb__cpu_stat stat;
+} before;
+
+/*
+ * Ask the kernel, which takes half a microsecond or more, so only threads with deadlines are asked. @ret_since, which may be NULL: what the
+ * thread had since it was last asked. False: the thread was not asked, or it is not known since when.
+ */
+static bool thread_ask(bool has_deadline, struct nnb__cpu_stat *ret_since)
+{
+	uint64_t session = nbt__seam.listeners ? nbt__seam.listeners() : 0;
+	bool known = before.known && before.session == session;
+	struct nnb__cpu_stat now;
+
+	before.known = (has_deadline || known) && nnb__cpu_stat(&now);
+	if (!before.known)
+		return false;
+	known = known && !now.is_first && now.delay_ns >= before.stat.delay_ns;
+	if (known && ret_since)
+		*ret_since = (struct nnb__cpu_stat){ .delay_ns = now.delay_ns - before.stat.delay_ns,
+			                             .turns = now.turns - before.stat.turns };
+	before.session = session;
+	before.stat = now;
+	return known;
+}
+
+static void thread_submits(struct nnb__call_trace *t)
+{
+	struct nnb__cpu_stat since = { 0 };
+	bool known = thread_ask(t->deadline_ns != 0, &since);
+
+	t->delay_ns = since.delay_ns;
+	t->turns = known ? (uint32_t)since.turns + 1 : 0;
+}
+
+/* ---- the client's side ---- */
+
 void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked)
 {
 	t->model = asked->model;
@@ -140,13 +182,14 @@ void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked)
 	t->fallback = asked->fallback;
 	t->deadline_ns = asked->deadline_ns;
 	t->duration_ns = asked->duration_ns;
+	thread_submits(t);
 	if (t->compact) {
 		memset(t->at, 0xff, sizeof(t->at));
 		t->began = nnb__now();
 	}
 	NNB__SAY(t, exec_submit, .model = asked->model, .path = (uint8_t)asked->path, .deadline_ns = asked->deadline_ns,
 	         .pools = (uint16_t)asked->pools, .measure = asked->measure, .fallback = asked->fallback,
-	         .duration_ns = asked->duration_ns);
+	         .duration_ns = asked->duration_ns, .delay_ns = t->delay_ns, .turns = t->turns);
 }
 
 void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
@@ -169,8 +212,10 @@ void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 	struct nbt_exec_client e;
 	/* a fenced call returns when it is launched, so the deadline does not apply to it */
 	bool bound = t->deadline_ns && t->path != NBT_path_fenced;
-	uint64_t now = t->compact || bound ? nnb__now() : 0;
+	uint64_t now;
 
+	thread_ask(t->deadline_ns != 0, NULL); /* before the app has the answer, so that no delay is left out */
+	now = t->compact || bound ? nnb__now() : 0;
 	if (t->compact)
 		t->at[NNB__AT_RETURNED] = now - t->began;
 	if (bound && !status && now > t->deadline_ns)
@@ -186,7 +231,9 @@ void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 		                      .status = (uint8_t)status,
 		                      .fallback = t->fallback,
 		                      .began = t->began,
-		                      .duration_ns = t->duration_ns };
+		                      .duration_ns = t->duration_ns,
+		                      .delay_ns = t->delay_ns,
+		                      .turns = t->turns };
 	memcpy(e.at, t->at, sizeof(e.at));
 	nbt__seam.emit[NBT_EVENT_exec_client](&e);
 }

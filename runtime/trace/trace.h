@@ -295,6 +295,8 @@ struct nnb__call_trace {
 	uint8_t path; /* enum nbt_path */
 	bool fallback, compact;
 	uint64_t deadline_ns, duration_ns, began, at[NNB__CLIENT_ATS];
+	uint64_t delay_ns; /* how long its thread was ready to run and on no cpu since its call before */
+	uint32_t turns;    /* on a cpu, in that time, the one that it was on included; 0: neither is known */
 };
 
 /* The call of the app. */

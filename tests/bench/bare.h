@@ -56,7 +56,8 @@ LTTNG_UST_TRACEPOINT_EVENT(bare, service_state,
 
 LTTNG_UST_TRACEPOINT_EVENT(bare, exec_client,
 	LTTNG_UST_TP_ARGS(uint64_t, exec, uint32_t, model, uint8_t, path, uint64_t, deadline_ns, uint8_t, status,
-	                  uint8_t, fallback, uint64_t, began, const uint64_t *, at, uint64_t, duration_ns),
+	                  uint8_t, fallback, uint64_t, began, const uint64_t *, at, uint64_t, duration_ns,
+	                  uint64_t, delay_ns), /* ten at most */
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint64_t, exec, exec)
 		lttng_ust_field_integer(uint32_t, model, model)
@@ -66,7 +67,9 @@ LTTNG_UST_TRACEPOINT_EVENT(bare, exec_client,
 		lttng_ust_field_integer(uint8_t, fallback, fallback)
 		lttng_ust_field_integer(uint64_t, began, began)
 		lttng_ust_field_array(uint64_t, at, at, 4)
-		lttng_ust_field_integer(uint64_t, duration_ns, duration_ns)))
+		lttng_ust_field_integer(uint64_t, duration_ns, duration_ns)
+		lttng_ust_field_integer(uint64_t, delay_ns, delay_ns)
+		lttng_ust_field_integer(uint32_t, turns, (uint32_t)delay_ns)))
 /* clang-format on */
 
 #endif

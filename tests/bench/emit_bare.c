@@ -35,7 +35,7 @@ static void array(uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t at[4] = { i, i + 1, i + 2, 0 };
 
-		lttng_ust_tracepoint(bare, exec_client, i, 1, NBT_path_burst, 0, NBT_status_none, 0, i, at, 0);
+		lttng_ust_tracepoint(bare, exec_client, i, 1, NBT_path_burst, 0, NBT_status_none, 0, i, at, 0, i);
 	}
 }
 

@@ -73,7 +73,9 @@ static void tell_client(const struct bsa_exec_client *x, uint64_t base)
 		                     .status = x->status,
 		                     .fallback = x->fallback,
 		                     .began = base + x->began,
-		                     .duration_ns = x->duration_ns };
+		                     .duration_ns = x->duration_ns,
+		                     .delay_ns = x->delay_ns,
+		                     .turns = x->turns };
 
 	memcpy(e.at, x->at, sizeof(e.at));
 	if (nbt_on(NBT_EVENT_exec_client))

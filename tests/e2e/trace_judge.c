@@ -62,10 +62,10 @@ struct exec {
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
 	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
 	bool told_returned; /* by deadline_miss */
-	uint64_t request_slept, result_blocked, result_slept;
+	uint64_t request_slept, result_blocked, result_slept, delay_ns, turns;
 	/* as exec_client and exec_service have it */
 	bool has_client, has_service;
-	uint64_t client_status, service_status, service_lane, counted[3], told[5];
+	uint64_t client_status, service_status, service_lane, counted[3], told[7];
 };
 
 /* ---- what is wrong ---- */
@@ -439,16 +439,22 @@ static void judge_launch(const struct exec *x, const uint64_t *at, const char *f
 static void judge_counts(const struct exec *x)
 {
 	static const char *const counts[] = { "lookups", "misses", "preemptions" };
-	static const char *const fields[] = { "slept_ns of the request", "blocked_ns of the result", "redo_ns",
-		                              "cpu_ns", "slept_ns of the result" };
+	static const char *const fields[] = { "slept_ns of the request",
+		                              "blocked_ns of the result",
+		                              "redo_ns",
+		                              "cpu_ns",
+		                              "slept_ns of the result",
+		                              "delay_ns",
+		                              "turns" };
 	const uint64_t of_full[] = { x->lookups, x->misses, x->preemptions };
-	const uint64_t told[] = { x->request_slept, x->result_blocked, x->end_redo_ns, x->cpu_ns, x->result_slept };
+	const uint64_t told[] = { x->request_slept, x->result_blocked, x->end_redo_ns, x->cpu_ns,
+		                  x->result_slept,  x->delay_ns,       x->turns };
 
 	for (int i = 0; i < 3; i++)
 		if (of_full[i] != x->counted[i])
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", counts[i], of_full[i],
 			      x->counted[i]);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 7; i++)
 		if (told[i] != x->told[i] && !(i == 1 && launched(x)) &&
 		    !(i < 2 && is_trial(x))) /* whose result is a fence */
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", fields[i], told[i], x->told[i]);
@@ -653,6 +659,10 @@ static void on_submit(struct exec *x, const struct text_event *e)
 		x->deadline = text_get(e, "deadline_ns");
 	x->path = (uint8_t)text_get(e, "path");
 	x->fallback = (uint8_t)text_get(e, "fallback");
+	x->delay_ns = text_get(e, "delay_ns");
+	x->turns = text_get(e, "turns");
+	if (x->delay_ns && !x->turns)
+		wrong(x, "delay_ns, and no turns");
 	x->model = (uint32_t)text_get(e, "model");
 	expect_known(e, STREAM, x->id >> 32, "stream");
 	expect_known(e, MODEL, x->model, "model");
@@ -786,6 +796,8 @@ static void on_client(struct exec *x, const struct text_event *e)
 		x->compact_at[boundaries[i]] = at->items[i] == NEVER ? NEVER : began + at->items[i];
 	}
 	x->told[4] = at->items[3];
+	x->told[5] = text_get(e, "delay_ns");
+	x->told[6] = text_get(e, "turns");
 }
 
 static void on_service(struct exec *x, const struct text_event *e)

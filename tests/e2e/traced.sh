@@ -120,6 +120,7 @@ happens full 'deadline_miss: .* stage = \( "returned" ' demo
 happens full 'stream_open: .* path = \( "prepare" ' 'any of them'
 happens full 'resource_exhausted: .* owner = \( "app" ' 'stateful-audio with buffers=1'
 happens full 'exec_submit: .* path = \( "sync" .* fallback = 1,' fall-back
+happens full 'exec_submit: .* turns = [1-9]' 'any with deadlines'
 for kind in connect disconnect burst_make burst_free pool_make pool_free burst_configure burst_close; do
 	happens full "app_span: .* kind = \\( \"$kind\" " 'every scenario'
 done
@@ -160,7 +161,7 @@ done
 end_session durations
 text durations
 judge durations --full "$tmp/durations.txt"
-happens durations 'exec_submit: .* deadline_ns = 0, .* duration_ns = 1 ' 'those with a duration'
+happens durations 'exec_submit: .* deadline_ns = 0, .* duration_ns = 1, ' 'those with a duration'
 for stage in admission 'done' returned; do
 	happens durations "deadline_miss: .* stage = \\( \"$stage\" .* deadline_ns = [1-9]" 'those with a duration of 1 ns'
 done

@@ -81,7 +81,7 @@ static void say_client(uint64_t exec, enum path path, const struct times *t)
 
 	say(&full, t->submit,
 	    "exec_submit: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
-	    "pools = 2, measure = 0, fallback = 0 }",
+	    "pools = 2, measure = 0, fallback = 0, delay_ns = 17, turns = 2 }",
 	    exec, MODEL, path);
 	say(&full, t->ask,
 	    "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 6, used = 0, blocked_ns = 0 }", exec,
@@ -94,7 +94,7 @@ static void say_client(uint64_t exec, enum path path, const struct times *t)
 	say(&compact, t->back + 9,
 	    "exec_client: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
 	    "status = ( <unknown> : container = %d ), fallback = 0, began = %" PRIu64 ", at = [ [0] = %" PRIu64
-	    ", [1] = %" PRIu64 ", [2] = %" PRIu64 ", [3] = 90 ] }",
+	    ", [1] = %" PRIu64 ", [2] = %" PRIu64 ", [3] = 90 ], delay_ns = 17, turns = 2 }",
 	    exec, MODEL, path, status, t->submit - 3, t->ask - t->submit + 1, t->hear - t->submit + 2,
 	    t->back - t->submit + 3);
 	say(&witness, t->back, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\tpath", exec, t->submit - 12,
@@ -521,6 +521,12 @@ static const struct wrong {
 	  "preemptions = 0", 0, "preemptions: 1 in full, 0 in compact" },
 	{ "compact: it slept longer", &compact, "exec_client", "", "[3] = 90", "[3] = 91", 0,
 	  "slept_ns of the result" },
+	{ "compact: it was kept from the cpu longer", &compact, "exec_client", "", "delay_ns = 17", "delay_ns = 18", 0,
+	  "delay_ns" },
+	{ "compact: it was put on a cpu more often", &compact, "exec_client", "", "turns = 2", "turns = 3", 0,
+	  "turns" },
+	{ "it was kept from the cpu, and nobody counted", &full, "exec_submit", "", "turns = 2", "turns = 0", 0,
+	  "delay_ns, and no turns" },
 	{ "compact: another time on the cpu", &compact, "exec_service", "", "[9] = 41", "[9] = 40", 0, "cpu_ns" },
 	{ "compact: another status", &compact, "exec_client", "", "status = ( <unknown> : container = 0",
 	  "status = ( <unknown> : container = 2", 0, "status" },
