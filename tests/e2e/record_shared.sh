@@ -24,6 +24,7 @@ keepers()
 noted() { cut -d ' ' -f 1 /var/run/lttng/burstscope.lock "$tmp"{,/home}/.lttng/burstscope.lock 2>/dev/null || true; }
 
 there() { timeout 20 "${as[@]}" lttng --no-sessiond list >/dev/null 2>&1; }
+sessions() { timeout 20 lttng --no-sessiond list | grep -c 'burstscope-record-' || true; }
 emits() { quietly "${as[@]}" "$many" "$provider" "$1"; }
 
 # begins NAME: a recording, in the background.
@@ -91,6 +92,21 @@ begins next
 emits 10
 ends next
 ! grep -q '^lttng-sessiond: none was there' next.said || wrong "another session daemon was started: $(<next.said)"
+nothing_left
+
+# ---- killed while others record: its session ends, its recording is there, and the others lose nothing ----
+
+begins living
+begins victim
+emits 10
+killed victim
+awaits '(($(sessions) == 1))' 'the session of a recording that was killed ends while another one records'
+emits 10
+ends living
+has living 66
+has victim 33
+"$burstscope" import -o victim.db victim >import.said 2>&1 || wrong "what one that was killed recorded: $(<import.said)"
+grep -q ' 33 events' import.said || wrong "of one that was killed, another number of events is imported: $(<import.said)"
 nothing_left
 
 # ---- somebody else uses it ----

@@ -7,7 +7,7 @@
  * FILE   The daemon's process, when it began, and its pid namespace, because ids are reused. A file of the boot before names a process that does not run.
  * CRASH  The process that becomes the daemon notes itself before it becomes that, and has USERS until then: there is no daemon of ours that the file does
  *        not name. If the keeper is killed, each burstscope that comes or leaves begins another one. If all are killed, the next one to come does.
- *        A session of a process that was killed is nobody's: it does not hold the daemon.
+ *        A session of a process that was killed is nobody's: it does not hold the daemon, and the keeper ends it while others use the daemon.
  */
 #include "record/keeper.h"
 
@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -189,6 +190,12 @@ static enum use daemon_use(const struct bsv_lttng *lttng)
 	return n < 0 || triggers < 0 ? UNKNOWN : UNUSED;
 }
 
+unsigned bsv_keeper_sweep(const struct bsv_lttng *lttng)
+{
+	bsv_triggers_sweep(lttng);
+	return bsv_session_sweep(lttng);
+}
+
 static void end_daemon(const struct noted *n)
 {
 	if (daemon_runs(n))
@@ -199,19 +206,43 @@ static void end_daemon(const struct noted *n)
 		kill((pid_t)n->pid, SIGKILL);
 }
 
+static void note_alarm(int signal)
+{
+	(void)signal; /* it interrupts a system call, and does nothing more */
+}
+
+/* Wait until nobody uses the daemon, for ASK_MS at most. An alarm before the wait begins would be missed, so there are more of them. 1: nobody does; 0: others
+ * do; negative: the lock cannot be had. */
+static int wait_alone(int fd)
+{
+	static const struct itimerval each = { .it_interval.tv_usec = LOOK_MS * 1000,
+		                               .it_value.tv_sec = ASK_MS / 1000 },
+				      none = { .it_value.tv_sec = 0 };
+	struct flock alone = lock_at(USERS, F_WRLCK);
+	int r;
+
+	setitimer(ITIMER_REAL, &each, NULL);
+	r = fcntl(fd, F_OFD_SETLKW, &alone) ? -errno : 1;
+	setitimer(ITIMER_REAL, &none, NULL);
+	return r == -EINTR ? 0 : r;
+}
+
 static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 {
-	struct flock alone = lock_at(USERS, F_WRLCK);
-	int unknown_ms = 0; /* how long the daemon has not said who uses it */
+	int unknown_ms = 0, alone; /* how long the daemon has not said who uses it */
 	struct noted n;
 	enum use use;
 
 	if (!lock_now(fd, KEEPER, F_WRLCK))
 		return; /* there is one */
-	while (!fcntl(fd, F_OFD_SETLKW, &alone)) {
+	while ((alone = wait_alone(fd)) >= 0) {
 		n = read_noted(fd);
 		if (!daemon_runs(&n))
 			break;
+		if (!alone) {
+			bsv_keeper_sweep(lttng);
+			continue;
+		}
 		use = daemon_use(lttng);
 		unknown_ms = use == UNKNOWN ? unknown_ms + ASK_MS : 0;
 		if (use == UNUSED || unknown_ms > ENDS_MS) {
@@ -219,6 +250,7 @@ static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 			break;
 		}
 		lock_now(fd, USERS, F_UNLCK);
+		bsv_keeper_sweep(lttng);
 		wait_ms(ASK_MS);
 	}
 	lock_now(fd, KEEPER, F_UNLCK);
@@ -245,6 +277,7 @@ static _Noreturn void be_keeper(int shared, const struct bsv_lttng *lttng)
 		_exit(0); /* init is the parent of the other one */
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = note_alarm }, NULL); /* no SA_RESTART */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, "burstscope-keep");

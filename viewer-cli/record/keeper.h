@@ -3,7 +3,8 @@
  *
  * All of one user share a file beside the daemon's sockets. Each of them has a lock on it for as long as it uses the daemon. A process of its own, the
  * keeper, waits until nobody has such a lock, and then ends the daemon, unless somebody else has a session or a trigger there. A daemon that does not say
- * whose sessions there are is asked again, and is ended if it never says so.
+ * whose sessions there are is asked again, and is ended if it never says so. While the daemon is used, the keeper ends the sessions of a burstscope that
+ * was killed: they would write until the disk is full.
  */
 #ifndef BSV_KEEPER_H
 #define BSV_KEEPER_H
@@ -30,6 +31,9 @@ bool bsv_keeper_look(int fd, const struct bsv_lttng *lttng);
 
 /* Begin a keeper. Without one, the next burstscope begins it. */
 void bsv_keeper_begin(int fd, const struct bsv_lttng *lttng);
+
+/* End the sessions, and remove the triggers, of each burstscope of this pid namespace that has ended. Returns how many sessions there were. */
+unsigned bsv_keeper_sweep(const struct bsv_lttng *lttng);
 
 /* Share it no longer, and close @fd. If nobody else uses a daemon that a burstscope started, wait for its end. */
 void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng);

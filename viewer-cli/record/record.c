@@ -17,11 +17,11 @@
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/screen.h"
+#include "record/keeper.h"
 #include "record/lost.h"
 #include "record/probe.h"
 #include "record/programs.h"
 #include "record/scratch.h"
-#include "record/triggers.h"
 
 enum {
 	LOOK_MS = 50,
@@ -231,8 +231,7 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	r->session.lttng = r->lttng;
 	if (r->daemon.pid)
 		print_notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
-	bsv_triggers_sweep(r->lttng);
-	stale = bsv_session_sweep(r->lttng);
+	stale = bsv_keeper_sweep(r->lttng);
 	bsv_scratch_sweep(); /* also those whose sessions died with their daemon */
 	if (stale)
 		print_notice(r, "ended %u %s of burstscope record, whose %s killed", stale,

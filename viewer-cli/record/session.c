@@ -3,7 +3,8 @@
  *
  * CRASH  A session outlives the process that made it. So its name contains the process id and the start time of that process, because
  *        ids are reused. Containers can share a session daemon, so the name ends with the pid namespace, unless that is the initial one of the machine.
- *        The next recorder of the same namespace ends the sessions of processes that have ended.
+ *        The keeper of the daemon (keeper.h) ends the sessions of processes of its namespace that have ended; where there is no keeper, the next
+ *        recorder of that namespace does.
  */
 #include "record/session.h"
 
@@ -81,6 +82,18 @@ bool bsv_session_is_stale(const char *name)
 	return space && space == bsv_pid_namespace() && !bsv_process_runs(pid, began);
 }
 
+/* A session whose end LTTng cannot write, e.g. because the disk is full, ends all the same, and nobody waits for it any longer. */
+static bool end_stale(const struct bsv_lttng *lttng, const char *name)
+{
+	struct lttng_destruction_handle *handle = NULL;
+
+	if (lttng->destroy_session_ext(name, &handle) != LTTNG_OK)
+		return false;
+	lttng->destruction_handle_wait_for_completion(handle, BSV_SESSION_LIMIT_MS);
+	lttng->destruction_handle_destroy(handle);
+	return true;
+}
+
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 {
 	struct lttng_session *sessions = NULL;
@@ -88,7 +101,7 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 	unsigned gone = 0;
 
 	for (int i = 0; i < n; i++)
-		if (bsv_session_is_stale(sessions[i].name) && lttng->destroy_session(sessions[i].name) >= 0) {
+		if (bsv_session_is_stale(sessions[i].name) && end_stale(lttng, sessions[i].name)) {
 			gone++;
 			/* Sessions of other users, whose directories are theirs, may be called anything. */
 			if (bsv_scratch_is_own(sessions[i].path))

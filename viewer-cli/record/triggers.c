@@ -2,7 +2,7 @@
  * triggers.c -- see triggers.h.
  *
  * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with the name of the session, which
- *        contains the process: the next recorder removes the triggers of processes that have ended.
+ *        contains the process: whoever ends the sessions of processes that have ended removes their triggers.
  */
 #include "record/triggers.h"
 
