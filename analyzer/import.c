@@ -92,7 +92,13 @@ struct wants {
 	struct bsa_importer_users users;
 	bool asked_known;
 	struct asked asked;
+	bool ends; /* leave out what came after the end of a recording */
 };
+
+static bool wants_any(const struct wants *w)
+{
+	return w->horizon_ns || w->users_known || w->asked_known || w->ends;
+}
 
 /* ---- what the machine did beside it ---- */
 
@@ -156,6 +162,7 @@ static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err 
 		.service_uid = o->service_uid,
 		.users = wants->users_known ? &wants->users : NULL,
 		.asked = wants->asked_known ? &wants->asked : NULL,
+		.ends = wants->ends,
 	};
 	const struct bsa_trace *t;
 	int r = bsa_decode_open(&p->decode, o->traces, o->n_traces, &decode_options, err);
@@ -234,6 +241,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 	ret->holes = counts.holes;
 	ret->unusable += counts.unusable;
 	ret->impostors = counts.impostors;
+	ret->events -= counts.after_end;
 	return 0;
 }
 
@@ -254,8 +262,9 @@ static int run_pass(const struct bsa_import_options *options, const struct wants
 		ret_wants->horizon_ns = late < longest_horizon_ns ? late : longest_horizon_ns;
 		ret_wants->users_known = bsa_importer_wants_users(p.importer, &ret_wants->users);
 		ret_wants->asked_known = bsa_importer_wants_asked(p.importer, &ret_wants->asked);
+		ret_wants->ends = bsa_importer_wants_ends(p.importer);
 	}
-	if (ret_wants && (late || ret_wants->users_known || ret_wants->asked_known))
+	if (ret_wants && wants_any(ret_wants))
 		return 0;
 	return pass_finish(&p, ret, err);
 }
@@ -271,7 +280,7 @@ int bsa_import(const struct bsa_import_options *options, struct bsa_imported *re
 	atomic_store(&stop_asked, false);
 	bsa_scratch_clean();
 	r = run_pass(options, &usual, &wants, &imported, err);
-	if (r >= 0 && (wants.horizon_ns || wants.users_known || wants.asked_known))
+	if (r >= 0 && wants_any(&wants))
 		r = run_pass(options, &wants, NULL, &imported, err);
 	if (r < 0)
 		return r;

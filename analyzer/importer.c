@@ -32,6 +32,8 @@ struct known {
 	uint32_t uid;
 	uint32_t service; /* pid of the service that was asked for alone; 0: all */
 	uint64_t impostors;
+	uint64_t until;     /* the end of its recording; 0: unknown */
+	uint64_t after_end; /* events that were left out because they are later than that */
 };
 
 /* One side of an execution is one process, which LTTng writes into one trace of a session. */
@@ -72,7 +74,8 @@ struct bsa_importer {
 	uint32_t service_uid;      /* named by the caller; USERS_UNKNOWN: none */
 	struct bsa_err refusal;    /* warning about a possible impostor: printed unless a second pass follows */
 	bool refused;
-	bool second, again; /* second: users is what a first go found out; again: there should be one */
+	bool ends, half_ended; /* bsa_importer_options.ends; whether a group that is over wants that */
+	bool second, again;    /* second: users is what a first go found out; again: there should be one */
 	struct bsa_importer_users users;
 	struct asked asked;
 	struct once once[ONCE]; /* by what they are of, the last one each */
@@ -107,6 +110,7 @@ int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_option
 	im->blind = options->unchecked;
 	im->service_uid = options->service_uid ? *options->service_uid : USERS_UNKNOWN;
 	im->second = options->users;
+	im->ends = options->ends;
 	memset(&im->users, 0xff, sizeof(im->users));
 	if (options->users)
 		im->users = *options->users;
@@ -146,9 +150,11 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 {
 	const char *const from[] = { t->uuid, t->path, t->host, t->session, t->clock };
 
-	*k = (struct known){
-		.group = t->clock_group, .compact = t->compact, .uid = t->uid, .service = t->scope.service
-	};
+	*k = (struct known){ .group = t->clock_group,
+		             .compact = t->compact,
+		             .uid = t->uid,
+		             .service = t->scope.service,
+		             .until = t->until };
 	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
 		k->strings[i] = strdup(from[i]);
 		if (!k->strings[i]) {
@@ -235,8 +241,8 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 		                ": times from 2^62 ns on cannot be told apart in a database",
 		                row->path, decoded->ended, row->clock_offset);
 	row->began = decoded->began;
-	row->ended = decoded->ended;
-	row->events = decoded->events;
+	row->ended = im->traces[number - 1].after_end ? im->traces[number - 1].until : decoded->ended;
+	row->events = decoded->events - im->traces[number - 1].after_end;
 	row->lost_events = decoded->lost_events;
 	row->lost_packets = decoded->lost_packets;
 	row->foreign = decoded->foreign;
@@ -261,6 +267,21 @@ static uint64_t latest_summary(const struct bsa_importer *im)
 	uint64_t latest = im->fold ? bsa_fold_latest_summary(im->fold) : 0;
 
 	return latest > im->latest_summary_ns ? latest : im->latest_summary_ns;
+}
+
+/* Did LTTng stop a service before its clients, after their recording was over? */
+static bool is_half_ended(const struct bsa_importer *im)
+{
+	struct silence silence;
+	uint32_t from = 0;
+
+	if (im->ends || !im->services)
+		return false;
+	while (services_silence(im->services, &from, &silence))
+		if (silence.trace && im->traces[silence.trace - 1].until &&
+		    silence.ended > im->traces[silence.trace - 1].until)
+			return true;
+	return false;
 }
 
 /* The recording of a service ended before that of its clients: a tail that no packet shows. */
@@ -318,6 +339,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 		return no_memory(err);
 	for (size_t i = 0; i < im->n_traces; i++)
 		im->traces[i].over |= im->traces[i].group == im->group;
+	im->half_ended |= is_half_ended(im);
 	tell_silence(im);
 	decide_users(im);
 	left_out = bsa_fold_left_out(im->fold);
@@ -451,6 +473,10 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 	int r = 0, counts;
 
 	assert(e->trace - 1 < im->n_traces);
+	if (im->ends && of->until && e->at > of->until && e->kind != BSA_loss) {
+		of->after_end++;
+		return 0;
+	}
 	if (!im->fold || of->group != im->group)
 		r = begin_group(im, of, err);
 	if (r < 0)
@@ -481,6 +507,7 @@ int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
 	if (im->refused)
 		return bsa_fail(err, BSA_E_INPUT, "%s", im->refusal.text);
 	r = end_group(im, err);
+	bsa_store_after_end(im->store, bsa_importer_counts(im).after_end);
 	if (im->asked.known)
 		bsa_store_others(im->store, asked_left_out(&im->asked));
 	return r < 0 ? r : bsa_store_finish(im->store, err);
@@ -493,8 +520,10 @@ struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im)
 		                              .holes = im->holes,
 		                              .unusable = im->unusable };
 
-	for (size_t i = 0; i < im->n_traces; i++)
+	for (size_t i = 0; i < im->n_traces; i++) {
 		counts.impostors += im->traces[i].impostors;
+		counts.after_end += im->traces[i].after_end;
+	}
 	for (size_t i = 0; i <= BSA_QUALITY_OPEN; i++)
 		if (i != BSA_QUALITY_COMPLETE)
 			counts.incomplete += told.quality[i];
@@ -521,6 +550,11 @@ bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret)
 	if (again)
 		*ret = im->asked;
 	return again;
+}
+
+bool bsa_importer_wants_ends(const struct bsa_importer *im)
+{
+	return im->half_ended || is_half_ended(im);
 }
 
 bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret)

@@ -30,6 +30,7 @@ struct bsa_importer_options {
 	const struct bsa_importer_users *users;
 	/* the services that were asked for alone, as the first pass found them; NULL: they are not known. Borrowed for the call */
 	const struct asked *asked;
+	bool ends; /* events after the end of their recording are left out (bsa_importer_wants_ends) */
 };
 
 /* The user of the service, in each clock group. */
@@ -47,6 +48,7 @@ struct bsa_importer_counts {
 	uint64_t holes;     /* times that were not recorded, and not counted as lost */
 	uint64_t impostors; /* events of users who are not those that the events say */
 	uint64_t unusable;  /* events that cannot be, or with a number that cannot be: bsa_left_out */
+	uint64_t after_end; /* events that were left out because the recording was over */
 };
 
 struct bsa_importer;
@@ -93,6 +95,12 @@ bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret);
  * traces are to be imported again, with *ret.
  */
 bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret);
+
+/*
+ * After the last record, and before finish: when a recording was ended, LTTng stopped the service before its clients. What came between says
+ * nothing about the service, and is no loss of the recording either: the traces are to be imported again, with .ends.
+ */
+bool bsa_importer_wants_ends(const struct bsa_importer *im);
 
 /*
  * After the last record, before or after finish: how late the latest summary of all told of a lane, when that was more than this importer

@@ -14,7 +14,9 @@ enum {
 	CONNECTIONS_MAX = 65536, /* limit of remembered services */
 	ASKED_MAX = 16
 };
-static const uint64_t silence_ns = 1000000;       /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
+static const uint64_t silence_ns = 1000000; /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
+static const uint64_t summary_ns =
+	100000000; /* a service answers, then emits its summary: on a busy cpu some ms later */
 static const uint64_t same_begin_ns = 1000000000; /* a service reads the clock, then emits: both are its beginning */
 
 struct identity {
@@ -28,6 +30,7 @@ struct service {
 	uint32_t connections;        /* open */
 	uint32_t trace;              /* time of its latest event */
 	uint64_t heard;              /* the latest end of an execution that it told of; 0: none */
+	bool summed;                 /* by a summary */
 	uint64_t answered;           /* the latest answer about an execution that was submitted after that; 0: none */
 	uint64_t asked[ASKED_MAX];   /* executions submitted after that, the first ones */
 	unsigned n_asked;
@@ -147,16 +150,18 @@ static void service_heard(struct services *all, const struct bsa_event *e, uint6
 	s->heard =
 		e->at > s->heard ? e->at : s->heard; /* where a recording is read as it grows, an event may come late */
 	s->trace = e->trace;
+	s->summed = e->kind == BSA_exec_service;
 	s->answered = 0;
 	s->n_asked = 0;
 }
 
-static void execution_asked(struct services *all, uint64_t exec)
+/* A fenced execution is answered when it is launched, so its answer does not say that it has ended. */
+static void execution_asked(struct services *all, const struct bsa_exec_submit *e)
 {
-	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
+	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
 
-	if (s->n_asked < ASKED_MAX)
-		s->asked[s->n_asked++] = exec;
+	if (s->n_asked < ASKED_MAX && e->path != BSA_PATH_FENCED)
+		s->asked[s->n_asked++] = e->exec;
 }
 
 static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
@@ -174,7 +179,7 @@ static void summed_up(struct services *all, uint64_t at, const struct bsa_exec_c
 {
 	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
 
-	if (s->heard && e->began > s->heard)
+	if (s->heard && e->began > s->heard && e->path != BSA_PATH_FENCED)
 		s->answered = at;
 }
 
@@ -183,7 +188,7 @@ bool services_silence(const struct services *all, uint32_t *from, struct silence
 	for (; *from < INSTANCES; ++*from) {
 		const struct service *s = &all->of[*from];
 
-		if (!s->heard || s->answered < s->heard + silence_ns)
+		if (!s->heard || s->answered < s->heard + (s->summed ? summary_ns : silence_ns))
 			continue;
 		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace };
 		++*from;
@@ -196,7 +201,7 @@ int services_event(struct services *s, const struct bsa_event *e, struct bsa_err
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_exec_submit:
-		execution_asked(s, BSA_OF(e, exec_submit)->exec);
+		execution_asked(s, BSA_OF(e, exec_submit));
 		return 0;
 	case BSA_exec_end: /* every answer of status NONE has one */
 		service_heard(s, e, BSA_OF(e, exec_end)->exec);

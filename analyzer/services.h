@@ -5,7 +5,8 @@
  *               the time of its start distinguish services with the same instance. Their executions can be told apart only if the
  *               first service had no client any more when the second one began.
  * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to an execution that it
- *               submitted after the last event of the service, the service still ran, and was not recorded any more.
+ *               submitted after the last event of the service, the service still ran, and was not recorded any more. The answer about a
+ *               fenced execution proves nothing, because its run comes after it.
  */
 #ifndef BSA_SERVICES_H
 #define BSA_SERVICES_H

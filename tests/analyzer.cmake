@@ -137,7 +137,7 @@ endif()
 # ---- all of it: cases, from events to answers ----
 if(TARGET bsa)
   nnb_test(test_import unit unit/test_import.c)
-  target_link_libraries(test_import PRIVATE bsa ctf_writer folders)
+  target_link_libraries(test_import PRIVATE bsa scripts ctf_writer folders)
   nnb_reads_traces(test_import)
   nnb_test(test_machine unit unit/test_machine.c)
   target_link_libraries(test_machine PRIVATE bsa ctf_writer folders PkgConfig::SQLITE3)

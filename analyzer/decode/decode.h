@@ -37,6 +37,8 @@ struct bsa_trace {
 	bool boottime_known;    /* the recorder wrote down the lead of CLOCK_BOOTTIME over the trace's clock */
 	int64_t boottime;       /* the difference, ns */
 	struct bsa_scoped scope;
+	/* when its recorder ended the recording, raw; the programs were stopped after that, one after the other. 0: unknown */
+	uint64_t until;
 	uint32_t uid;    /* user of all processes in the trace, from LTTng's metadata; UINT32_MAX: unknown */
 	bool unreadable; /* nothing of it is read: what its user has written cannot be */
 };

@@ -28,6 +28,7 @@ struct bsa_store {
 	struct bsa_store_counts counts;
 	struct bsa_left_out left_out;
 	int64_t service_uid, rival_uid;       /* NOTHING: unknown */
+	uint64_t after_end;                   /* events later than the end of their recording */
 	uint64_t missed, joined_causes;       /* causes: misses of which culprits were added up */
 	uint64_t saved_asked, saved_replayed; /* misses of the sample; those that were replayed without their causes */
 	uint64_t first_execution;             /* the first id of this import */

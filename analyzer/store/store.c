@@ -350,6 +350,11 @@ void bsa_store_others(struct bsa_store *s, uint64_t executions)
 	write_number(s, "scope_others", (int64_t)executions);
 }
 
+void bsa_store_after_end(struct bsa_store *s, uint64_t events)
+{
+	s->after_end = events;
+}
+
 void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uint64_t delays)
 {
 	if (!read && !left_out)
@@ -377,6 +382,7 @@ static int write_meta(struct bsa_store *s)
 		{ "left_out_evicted", s->left_out.evicted },
 		{ "left_out_late", s->left_out.late },
 		{ "left_out_forgotten", s->left_out.forgotten },
+		{ "left_out_after_end", s->after_end },
 		{ "joined_statistics", bsa_spill_joined(s->spill) },
 		{ "joined_counts", bsa_tally_joined(s->tally) },
 		{ "joined_interference", s->left_out.pairs },

@@ -55,6 +55,9 @@ void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_
 /* How many executions of other services than the asked one the import left out, at least. Of apps and processes it leaves out none. */
 void bsa_store_others(struct bsa_store *s, uint64_t executions);
 
+/* How many events of this import were left out, because their recording was over. */
+void bsa_store_after_end(struct bsa_store *s, uint64_t events);
+
 /* A stretch of time of a cpu; times are raw. @did as label cpu_did; @tid 0: no thread; @khz 0: unknown. */
 struct bsa_cpu_state {
 	uint64_t began, ended, khz;

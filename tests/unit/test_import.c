@@ -11,8 +11,11 @@
 
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
+#include "analyzer/script.h"
 #include "bsa/db.h"
 #include "bsa/import.h"
+#include "decode/decode.h"
+#include "importer.h"
 
 /* A trace of these lines, of clock @clock; NULL: the usual one. */
 static const char *trace(const char *name, const char *lines, const char *host)
@@ -198,6 +201,13 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	            NULL),
 	      NULL, false);
 	has_losses("tail 1 9 1500 200001000");
+	takes(trace("behind",
+	            "1 service_state pid=9 lanes=1 instance=1\n"
+	            "1500 exec_service exec=0x100003:1 began=1030\n"
+	            "50001000 exec_client exec=0x100003:2 path=burst began=2000\n",
+	            NULL),
+	      NULL, false);
+	has_losses("none"); /* the service may be about to emit its summary */
 	/* It hangs, or is slow to wake an app, or does not take the request: nothing says that more happened than was recorded. */
 	takes(trace("hangs", FIRST ASKS, NULL), NULL, false);
 	has_losses("none");
@@ -206,6 +216,102 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	takes(trace("refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", NULL), NULL,
 	      false);
 	has_losses("none");
+	/* it runs, when the app has its answer */
+	takes(trace("fenced",
+	            FIRST "200000000 exec_submit exec=0x100003:2 path=fenced\n"
+	                  "200000500 exec_return exec=0x100003:2\n",
+	            NULL),
+	      NULL, false);
+	has_losses("none");
+	takes(trace("fenced_summaries",
+	            "1 service_state pid=9 lanes=1 instance=1\n"
+	            "1500 exec_service exec=0x100003:1 began=1030\n"
+	            "200001000 exec_client exec=0x100003:2 path=fenced began=200000000\n",
+	            NULL),
+	      NULL, false);
+	has_losses("none");
+}
+
+/* One pass over a recording that was ended @until; @ends as of the importer's options. Returns whether there should be another pass. */
+static bool pass(const char *text, uint64_t until, bool ends, struct bsa_importer_counts *ret)
+{
+	const struct bsa_importer_options options = { .output = folder_at("db"), .ends = ends };
+	const struct bsa_trace traced = { .path = "one",
+		                          .uuid = "1",
+		                          .host = "",
+		                          .session = "",
+		                          .clock = "",
+		                          .clock_uuid = "",
+		                          .uid = UINT32_MAX,
+		                          .until = until };
+	struct bsa_decoded decoded = { .began = 1 };
+	struct script *s = script_new(text);
+	struct bsa_importer *im = NULL;
+	const struct bsa_event *e;
+	struct bsa_err err = { "" };
+	bool again;
+
+	assert_int_equal(bsa_importer_new(&im, &options, &err), 0);
+	assert_int_equal(bsa_importer_trace(im, &traced, &err), 0);
+	for (; (e = script_next(s)); decoded.events++, decoded.ended = e->at)
+		assert_int_equal(bsa_importer_event(im, e, &err), 0);
+	script_free(s);
+	again = bsa_importer_wants_ends(im);
+	assert_int_equal(bsa_importer_decoded(im, 1, &decoded, &err), 0);
+	if (bsa_importer_finish(im, &err))
+		fail_msg("%s", err.text);
+	*ret = bsa_importer_counts(im);
+	bsa_importer_free(im);
+	return again;
+}
+
+static void has(const char *sql, const char *expected)
+{
+	struct bsa_err err = { "" };
+	struct bsa_db *db = NULL;
+	struct bsa_query *q = NULL;
+
+	if (bsa_db_open(&db, folder_at("db"), &err) || bsa_query_new(&q, db, sql, &err) || bsa_query_step(q, &err) <= 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(bsa_query_get_string(q, 0, NULL), expected);
+	bsa_query_free(q);
+	bsa_db_close(db);
+}
+
+/* LTTng stops a service, and its clients later: what they tell after the recording was ended is not of the recording. */
+static void what_comes_after_the_end_is_no_loss(void **state)
+{
+	static const char late[] = FIRST "1600 exec_submit exec=0x100003:2 path=burst\n"
+					 "200000500 exec_return exec=0x100003:2\n"
+					 "200000600 exec_submit exec=0x100003:3 path=burst\n";
+	struct bsa_importer_counts counts;
+
+	(void)state;
+	assert_true(pass(late, 2000, false, &counts));
+	assert_int_equal(counts.after_end, 0); /* it was not known yet that they are to be left out */
+	assert_false(pass(late, 2000, true, &counts));
+	assert_int_equal(counts.after_end, 2);
+	assert_int_equal(counts.holes, 0);
+	has_losses("none");
+	has("SELECT events || ' ' || (SELECT count(*) FROM execution) || ' ' || ended FROM trace", "7 2 2000");
+	has("SELECT value || '' FROM meta WHERE key = 'left_out_after_end'", "2");
+	/* the client was answered before the end: the service was not recorded to the end */
+	assert_false(pass(late, 200000500, false, &counts));
+	has_losses("tail 1 9 1400 200000500");
+	assert_int_equal(counts.holes, 1);
+	/* such a loss stays, however long the client was recorded after the end */
+	assert_true(pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
+	                            "200000600 exec_submit exec=0x100003:3 path=burst\n"
+	                            "400000000 exec_return exec=0x100003:3\n",
+	                 300000000, false, &counts));
+	assert_false(pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
+	                             "200000600 exec_submit exec=0x100003:3 path=burst\n"
+	                             "400000000 exec_return exec=0x100003:3\n",
+	                  300000000, true, &counts));
+	has_losses("tail 1 9 1400 200000500");
+	/* nothing says when it was ended */
+	assert_false(pass(late, 0, false, &counts));
+	has_losses("tail 1 9 1400 200000500");
 }
 
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
@@ -219,6 +325,7 @@ int main(void)
 		T(services_that_give_out_the_same_numbers_are_refused),
 		T(services_that_follow_each_other_are_taken),
 		T(a_service_that_was_not_recorded_to_the_end_is_a_tail),
+		T(what_comes_after_the_end_is_no_loss),
 		T(times_that_cannot_be_stored_are_refused),
 	};
 

@@ -900,6 +900,7 @@ static void who_recorded_a_trace_says_how_long_the_machine_had_slept(void **stat
 		t = bsa_decode_trace(d, 0);
 		if (t->boottime_known != rows[i].known || (rows[i].known && t->boottime != rows[i].boottime))
 			fail_msg("%s: %d %" PRId64, rows[i].says, t->boottime_known, t->boottime);
+		assert_int_equal(t->until, strstr(rows[i].says, "ended") ? 300 : 0);
 		bsa_decode_free(d);
 	}
 }

@@ -997,6 +997,7 @@ static void between_apps(void **state)
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
 	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8 });
 	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80 });
+	bsa_store_after_end(s, 9);
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
 	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-|start\n");
@@ -1005,7 +1006,8 @@ static void between_apps(void **state)
 	assert_rows(path, "SELECT * FROM interference", "2|3|1\n");
 	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1|7\n");
 	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
-	            "left_out_absurd|22\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_late|44\nleft_out_"
+	            "left_out_absurd|22\nleft_out_after_end|9\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_"
+	            "late|44\nleft_out_"
 	            "stragglers|11\nleft_out_unusable|66\n");
 }
 
