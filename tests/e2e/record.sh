@@ -149,6 +149,21 @@ ends 0 -v --for 500ms -o busy
 says 'what runs already writes'
 says 'LTTng counted no lost events'
 (($(events) > 0)) || wrong "nothing of what ran already: $said"
+# another program stops the session for a while: what LTTng does not count as lost, the import finds, and all say the same of it
+in_background "$tmp/bg" -o stopped
+name=$(lttng --no-sessiond list | grep -o 'burstscope-record-[0-9-]*' | head -1)
+sleep 0.2
+quietly lttng --no-sessiond stop "$name"
+quietly lttng --no-sessiond start "$name"
+sleep 0.2
+kill -INT "$recorder"
+ended 5 "$tmp/bg"
+says 'LOST: 1 interval was not recorded'
+says 'not all of it is in stopped; burstscope doctor stopped shows what is missing'
+[[ $said != *'no lost events'* ]] || wrong "it says that all is well: $said"
+status=0
+"$burstscope" doctor stopped >"$tmp/out" 2>"$tmp/said" || status=$?
+((status == 1)) && grep -q FAIL "$tmp/out" || wrong "doctor ends with $status: $(<"$tmp/out") $(<"$tmp/said")"
 kill "$loading"
 await_end "$loading" 'the load ends' 2>/dev/null || true
 stop_service || wrong 'nnburstd does not end well'

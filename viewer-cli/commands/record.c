@@ -373,6 +373,8 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	is_imported = !o->no_import && import_recording(&run, &done, &imported);
+	if (is_imported)
+		bsv_recording_imported(&done, &imported);
 	bsv_recording_advise(&run.recording, &done, is_imported ? imported.events : 0);
 	if (!call->common.quiet)
 		print_result(&run, &done, is_imported ? &imported : NULL);

@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/screen.h"
+#include "bsa/import.h"
 #include "record/keeper.h"
 #include "record/lost.h"
 #include "record/probe.h"
@@ -521,6 +522,11 @@ int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, stru
 	return 0;
 }
 
+void bsv_recording_imported(struct bsv_recorded *done, const struct bsa_imported *imported)
+{
+	done->holes = imported->holes;
+}
+
 void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events)
 {
 	double each = events ? (double)done->bytes / (double)events : bsv_event_bytes(r->options.detail);
@@ -532,7 +538,7 @@ void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *do
 
 static bool is_written(const struct bsv_recorded *done)
 {
-	return !done->n_short && !done->cut_metadata && done->end == LTTNG_OK;
+	return !done->n_short && !done->cut_metadata && !done->holes && done->end == LTTNG_OK;
 }
 
 int bsv_recording_written(const struct bsv_recording *r, const struct bsv_recorded *done, struct bsa_err *err)
@@ -544,6 +550,9 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be read: its metadata is cut, for %s", r->name, why);
 	if (done->n_short)
 		return bsa_fail(err, BSA_E_ENV, "not all of it is in %s, for %s", r->name, why);
+	if (done->holes)
+		return bsa_fail(err, BSA_E_ENV, "not all of it is in %s; burstscope doctor %s shows what is missing",
+		                r->name, r->name);
 	if (done->end != LTTNG_OK)
 		return bsa_fail(err, BSA_E_ENV, "not all of it may be in %s: LTTng could not end the session: %s",
 		                r->name, r->lttng->strerror(-done->end));
@@ -553,6 +562,8 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 /* Report what LTTng could not write: LTTng only writes that to its log, and does not count it. */
 static void tell_unwritten(const struct bsv_recorded *done)
 {
+	char a[BSV_COUNT_MAX];
+
 	if (done->cut_metadata)
 		fputs("LOST: everything, because the metadata is cut off, and without it the rest cannot be read\n",
 		      stderr);
@@ -560,6 +571,9 @@ static void tell_unwritten(const struct bsv_recorded *done)
 		fprintf(stderr, "LOST: %zu of %zu buffers %s not all there; what all of them have ends after %.2f s\n",
 		        done->n_short, done->n_streams, bsv_plural(done->n_short, "is", "are"),
 		        (double)done->whole_ns / 1e9);
+	else if (done->holes)
+		fprintf(stderr, "LOST: %s %s not recorded; LTTng does not count such losses\n",
+		        bsv_count(a, done->holes), bsv_plural(done->holes, "interval was", "intervals were"));
 	else if (done->end != LTTNG_OK)
 		fputs("LOST: perhaps some of its end, for LTTng could not end the session\n", stderr);
 }

@@ -69,15 +69,20 @@ struct bsv_recorded {
 	uint64_t lost_events, lost_packets;
 	size_t n_streams, n_short; /* buffers; those of which the end is missing */
 	uint64_t whole_ns;         /* from the begin of the recording: the time for which all buffers have events */
-	unsigned cut_metadata;     /* traces of which nothing can be read */
-	int end;                   /* the result of LTTng; LTTNG_OK: no error */
-	uint32_t cpu;              /* where most events were lost in a row */
-	uint64_t lost_most, rate;  /* events lost in a row there, and the highest rate in bytes per second */
-	struct bsv_advice advice;  /* .size 0: nothing to be said */
+	uint64_t holes;        /* intervals that the import found not to be recorded; 0, too, if it was not imported */
+	unsigned cut_metadata; /* traces of which nothing can be read */
+	int end;               /* the result of LTTng; LTTNG_OK: no error */
+	uint32_t cpu;          /* where most events were lost in a row */
+	uint64_t lost_most, rate; /* events lost in a row there, and the highest rate in bytes per second */
+	struct bsv_advice advice; /* .size 0: nothing to be said */
 };
 
 /* The result of a recording that was stopped. */
 int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err);
+
+/* What the import found out: what was not recorded is decided there alone, for burstscope doctor, too. */
+struct bsa_imported;
+void bsv_recording_imported(struct bsv_recorded *done, const struct bsa_imported *imported);
 
 /* Add the advice. @events: number of events in the recording; 0: unknown. */
 void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events);
