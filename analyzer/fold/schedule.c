@@ -145,13 +145,32 @@ static void note_lane_free(struct bsa_device *d, uint64_t at)
 			r->all[r->n_lane_free].lane_free = at;
 }
 
-static void report_refusals(struct bsa_device *d, uint64_t queue_free)
+/* Whether it is known of each lane which execution holds it now, or that it is idle. */
+static bool lanes_are_known(const struct bsa_device *d)
+{
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
+		if (!bsa_lane_is_held(d, &d->lanes[i], d->now) && !bsa_lane_is_idle(d, &d->lanes[i], d->now))
+			return false;
+	return d->lanes_told;
+}
+
+/* Whether it is known which executions have waited, and which have held lanes, at all times from @since until now; the lanes are known now. */
+static bool queue_is_known(const struct bsa_device *d, uint64_t since)
+{
+	if (bsa_device_lost(d, *d->began, d->now) && bsa_lane_proof(d, d->proof_hole, since) >= since)
+		return false;
+	return since >= d->unseen_until && !bsa_device_lost(d, since, d->now);
+}
+
+/* @queue_free: a lane is idle, and no execution waits. Only where the queue is known since the refusal, this is the first such time. */
+static void report_refusals(struct bsa_device *d, bool queue_free)
 {
 	struct bsa_refusals *r = &d->refusals;
 
+	queue_free = queue_free && lanes_are_known(d);
 	for (size_t i = 0; i < r->n; i++) {
-		if (queue_free != BSA_NEVER && !bsa_device_lost(d, r->all[i].at, queue_free))
-			r->all[i].queue_free = queue_free;
+		if (queue_free && queue_is_known(d, r->all[i].at))
+			r->all[i].queue_free = d->now;
 		d->facts->refused(d->facts->ctx, &r->all[i]);
 	}
 	r->n = r->n_lane_free = 0;
@@ -169,7 +188,7 @@ static bool any_is_idle(const struct bsa_device *d, uint64_t at)
 static void end_instant(struct bsa_device *d)
 {
 	if (d->refusals.n && !d->n_waiting && any_is_idle(d, d->now))
-		report_refusals(d, d->now);
+		report_refusals(d, true);
 }
 
 /* The cause of a refused execution's queue: whether other apps wait in it. */
@@ -438,7 +457,7 @@ static void vacate_lane(struct bsa_device *d, unsigned number)
 
 	if (was)
 		lose_holder(d, was);
-	report_refusals(d, d->now);
+	report_refusals(d, false);
 }
 
 /* An event names @lane, so the service has it. 0 or -ENOMEM. */
@@ -1216,7 +1235,7 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 	end_instant(d);
 	if (at > d->now)
 		bsa_shares_advance(d, at);
-	report_refusals(d, BSA_NEVER);
+	report_refusals(d, false);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		bsa_lane_cut(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
 	for (unsigned i = 0; i < d->lanes_room; i++)

@@ -146,22 +146,30 @@ static void choice_is_so(void *ctx, const struct bsa_chosen *c)
 
 static unsigned queues_freed;
 
+/* A lane is idle at @t, and no execution waits. */
+static bool queue_is_free(int t)
+{
+	bool idle = false;
+
+	for (unsigned l = 0; l < w.lanes; l++)
+		idle |= w.holder[l][t] < 0;
+	for (int i = 0; i < EXECUTIONS; i++)
+		idle &= !w.waits[i][t];
+	return idle;
+}
+
 static void refusal_is_so(void *ctx, const struct bsa_refused *r)
 {
 	int x = index_of(r->execution);
 
 	(void)ctx;
 	SO(r->lane_free >= (uint64_t)w.x[x].ready);
-	if (r->queue_free != BSA_NEVER && !w.n_losses) { /* a lane is idle, and no execution waits */
-		bool idle = false;
-
+	if (r->queue_free != BSA_NEVER) {
 		SO(r->queue_free >= r->lane_free);
+		SO(queue_is_free((int)r->queue_free));
+		for (int t = (int)r->at; t < (int)r->queue_free; t++)
+			SO(!queue_is_free(t));
 		queues_freed++;
-		for (unsigned l = 0; l < w.lanes; l++)
-			idle |= w.holder[l][r->queue_free] < 0;
-		SO(idle);
-		for (int i = 0; i < EXECUTIONS; i++)
-			SO(!w.waits[i][r->queue_free]);
 	}
 	if (r->holder)
 		SO(w.holder[0][w.x[x].ready - 1] == index_of(r->holder));

@@ -417,7 +417,10 @@ static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 static void take_refused(struct oracle *o, const struct one_step *s)
 {
 	const struct world *w = o->w;
-	struct bsa_refused r = { .execution = number(s->x), .lane_free = BSA_NEVER, .holder_cause = BSA_CAUSE_UNKNOWN };
+	struct bsa_refused r = { .execution = number(s->x),
+		                 .at = (uint64_t)s->at,
+		                 .lane_free = BSA_NEVER,
+		                 .holder_cause = BSA_CAUSE_UNKNOWN };
 	int holder = s->at ? w->holder[0][s->at - 1] : -1;
 
 	for (int x = 0; x < EXECUTIONS; x++)
@@ -441,10 +444,14 @@ static void take_refused(struct oracle *o, const struct one_step *s)
 	o->refused[o->n_refused++] = r;
 }
 
+/* The first time at which a lane was idle and no execution waited: only where it is known of each lane since the refusal who held it. */
 static void tell_refused(struct oracle *o, uint64_t queue_free)
 {
+	for (int l = 0; queue_free != BSA_NEVER && l < (int)o->w->lanes; l++)
+		if (o->free_lane[l] >= 0 && !is_free(o, l, (int)queue_free))
+			queue_free = BSA_NEVER;
 	for (int i = 0; i < o->n_refused; i++) {
-		o->refused[i].queue_free = queue_free;
+		o->refused[i].queue_free = (int)o->refused[i].at < o->unseen_until ? BSA_NEVER : queue_free;
 		(o->w->n_losses ? line_refused : line_refused_and_queue)(o->want, &o->refused[i]);
 	}
 	o->n_refused = 0;
