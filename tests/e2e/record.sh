@@ -256,6 +256,15 @@ LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond refuses 5 '--kernel: the session daemon 
 [[ $(<"$tmp/asked") == '' ]] || wrong "with --kernel the session daemon is started with: $(<"$tmp/asked")"
 gone || wrong 'the session daemon that was to record the kernel is left'
 start_service "$service" # which has to find one daemon after the other
+kill -STOP "$daemon"
+env --default-signal=INT "$burstscope" record -o early --for 5s >"$tmp/out" 2>"$tmp/bg" &
+recorder=$!
+awaits 'grep -q "^waiting for" "$tmp/bg"' 'record waits for a program that finds no session daemon'
+kill -INT "$recorder"
+ended 130 "$tmp/bg"
+says 'stopped before anything was recorded'
+[[ ! -e early && ! -e early.db ]] || wrong 'stopped before anything was recorded, and something is left'
+kill -CONT "$daemon"
 for turn in first second; do
 	ends 0 --report -o "of-$turn" -- "$load" --quiet --socket "$tmp/socket" --duration 200ms audio
 	[[ $("$burstscope" sql -q --format csv "of-$turn.db" "SELECT min(sides = 'both') FROM execution WHERE path <> 'prepare'" | tail -1) == 1 ]] ||

@@ -102,5 +102,6 @@ const struct bsv_command bsv_exporter = {
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
+	.lasts = true,
 	.run = exporter_run,
 };

@@ -410,5 +410,6 @@ const struct bsv_command bsv_record = {
 	.min = 0,
 	.max = 4096,
 	.asks = 0,
+	.lasts = true,
 	.run = record_run,
 };

@@ -124,5 +124,6 @@ const struct bsv_command bsv_top = {
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
+	.lasts = true,
 	.run = top_run,
 };

@@ -232,5 +232,6 @@ const struct bsv_command bsv_watch = {
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 0,
+	.lasts = true,
 	.run = watch_run,
 };

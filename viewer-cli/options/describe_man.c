@@ -140,15 +140,18 @@ static void print_status(FILE *to, const struct bsv_command *c)
 
 	fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nDone", to);
 	fputs(judges ? ", whatever the answer; with\n.Fl -verdict :\npassed.\n.It 1\nWith\n.Fl -verdict :\nfailed.\n"
-	             : ".\n",
+	      : c->lasts ? ", or stopped by SIGINT, SIGTERM or SIGHUP.\n"
+	                 : ".\n",
 	      to);
 	fputs(".It 2\nWrong usage.\n", to);
 	if (judges)
 		fputs(".It 3\nWith\n.Fl -verdict :\ncannot tell.\n", to);
 	fputs(".It 4\nThe input cannot be read or is invalid.\n"
 	      ".It 5\nThe environment is at fault: no permission, no space, or a program is not installed.\n"
-	      ".El\n.Pp\nAn error is one line on standard error; standard output is then empty.\n",
+	      ".It 130\nStopped by SIGINT, SIGTERM or SIGHUP",
 	      to);
+	fputs(c->lasts ? " before it began.\n" : ".\n", to);
+	fputs(".El\n.Pp\nAn error is one line on standard error; standard output is then empty.\n", to);
 }
 
 static void print_commands(FILE *to)
