@@ -2,8 +2,9 @@
  * device.h -- the schedule's state of one service: its lanes, its tenants (the apps that share them), and the waiting executions.
  *
  * Tenants live as long as the schedule; or, with bsa_tenants.max, until there are too many: then the idle ones are dropped. So a pointer
- * to a tenant is only kept in the lists and lanes here, by the executions that wait or are on a lane, and by the lanes' history. A waiting execution is in a list of its tenant, one for each priority, the longest
- * ready first, so that no operation visits all waiting executions.
+ * to a tenant is only kept in the lists and lanes here, by the executions that wait or are on a lane, and by the lanes' history. A
+ * waiting execution is in a list of its tenant, one for each priority, the longest ready first, so that no operation visits all waiting
+ * executions.
  */
 #ifndef BSA_FOLD_DEVICE_H
 #define BSA_FOLD_DEVICE_H
@@ -101,11 +102,11 @@ struct bsa_device {
 	size_t *held;    /* number of windows' lags kept by all devices */
 	struct bsa_tenants *tenants;
 	const uint64_t *began;          /* begin of the recording */
-	const bool *unsummed;           /* at the end, executions without events may be on lanes, */
-	const uint64_t *unsummed_since; /* begin of the time for which this is so */
+	const bool *unsummed;           /* when the recording ends, executions without any event may hold lanes */
+	const uint64_t *unsummed_since; /* if unsummed: they may have held them since then */
 	uint64_t window_ns, starvation_ns;
 	uint64_t bypassed_more; /* last time at which too many apps waited to count bypasses */
-	int64_t *quiet;         /* number of rows that may still be reported for windows without events */
+	int64_t *quiet_rows;    /* number of shares that may still be reported for windows without events */
 
 	uint16_t instance;
 	uint64_t now;   /* time of the last step */

@@ -309,7 +309,8 @@ static struct bsa_exec *on_lane(struct bsa_fold *f, uint64_t exec, uint8_t lane)
 	if (!x && lane < LANES_MAX)
 		bsa_fold_unknown(f, f->now, f->now);
 	if (!x) /* it was given up too early: whether it waited is unknown */
-		(void)bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, BSA_NEVER, f->now);
+		(void)bsa_schedule_report_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, BSA_NEVER,
+		                                   f->now);
 	return x;
 }
 
@@ -710,7 +711,7 @@ static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
 		return;
 	x->late = true;
 	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_DISPATCHED] != BSA_NEVER &&
-	    bsa_schedule_possible(f->schedule, &x->sched, at[BSA_ENQUEUED], at[BSA_DISPATCHED]))
+	    bsa_schedule_report_possible(f->schedule, &x->sched, at[BSA_ENQUEUED], at[BSA_DISPATCHED]))
 		f->failed = -ENOMEM;
 }
 

@@ -178,7 +178,7 @@ static uint64_t ready_after(const struct bsa_exec *x)
 /* Report that @x may have waited from @since until now. */
 static void may_have_waited(struct bsa_fold *f, const struct bsa_exec *x, uint64_t since)
 {
-	if (bsa_schedule_possible(f->schedule, &x->sched, since, f->now))
+	if (bsa_schedule_report_possible(f->schedule, &x->sched, since, f->now))
 		f->failed = -ENOMEM;
 }
 
@@ -208,7 +208,7 @@ void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, u
 	if (f->losses.n || !x->scheduled)
 		x->sched.ready_after = ready_after(x);
 	if (step == BSA_STEP_FORGET)
-		x->sched.passed = is_certainly_over(x);
+		x->sched.known_over = is_certainly_over(x);
 	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED && step != BSA_STEP_CUT;
 	x->scheduled |= x->placed;
 	x->end_noted |= step == BSA_STEP_END;
@@ -609,7 +609,7 @@ static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 {
 	uint64_t slack = 2 * f->latest_written, late = ended > slack ? ended - slack : 0;
 
-	if (bsa_schedule_unsummed(f->schedule, after, after > late ? after : late, ended))
+	if (bsa_schedule_set_unsummed(f->schedule, after, after > late ? after : late, ended))
 		f->failed = -ENOMEM;
 }
 
@@ -634,7 +634,7 @@ static void doubt_unserved(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t ready = ready_after(x);
 
-	if (bsa_schedule_unsummed(f->schedule, ready, ready, x->fact.at[BSA_RETURNED]))
+	if (bsa_schedule_set_unsummed(f->schedule, ready, ready, x->fact.at[BSA_RETURNED]))
 		f->failed = -ENOMEM;
 }
 
@@ -723,8 +723,8 @@ void bsa_execs_finish(struct bsa_fold *f)
 	struct bsa_link *l;
 
 	bsa_numbers_judge(f, false);
-	if (f->n_given_up &&
-	    bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, f->given_up_ready, f->now))
+	if (f->n_given_up && bsa_schedule_report_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 },
+	                                                  f->given_up_ready, f->now))
 		f->failed = -ENOMEM;
 	doubt_the_end(f);
 	cut_silent(f);
@@ -737,7 +737,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 		bsa_streams_hidden(f);
 	}
 	for (unsigned i = 0; i < BSA_INSTANCES; i++)
-		bsa_schedule_ends(f->schedule, (uint16_t)i, bsa_voice_ended(f, i));
+		bsa_schedule_set_end(f->schedule, (uint16_t)i, bsa_voice_ended(f, i));
 	if (!f->failed && bsa_schedule_finish(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed)

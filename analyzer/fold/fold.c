@@ -23,7 +23,7 @@ bool bsa_fold_is_crowded(const struct bsa_fold *f)
 	               w->processes.n * sizeof(struct bsa_process_known) + w->apps.n * sizeof(struct bsa_app_known) +
 	               w->mappings.n * sizeof(struct bsa_mapping_open) +
 	               w->buffers.n * sizeof(struct bsa_buffer_known) + f->execs.n * sizeof(struct bsa_exec) +
-	               bsa_schedule_bytes(f->schedule) >
+	               bsa_schedule_tenant_bytes(f->schedule) >
 	       BSA_CROWDED;
 }
 
@@ -70,7 +70,7 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f)
 
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended)
 {
-	if (bsa_schedule_loss(f->schedule, began, ended, f->full_lanes && !f->summed_lanes))
+	if (bsa_schedule_add_loss(f->schedule, began, ended, f->full_lanes && !f->summed_lanes))
 		f->failed = -ENOMEM;
 }
 
@@ -201,7 +201,7 @@ static void begin_recording(struct bsa_fold *f, uint64_t at)
 {
 	f->any = true;
 	f->began = at;
-	bsa_schedule_begin(f->schedule, at);
+	bsa_schedule_set_begin(f->schedule, at);
 	if (f->options.horizon_ns && at) /* summaries of executions before the recording went to no session */
 		bsa_fold_unknown(f, 0, at - 1);
 }

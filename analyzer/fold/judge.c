@@ -576,7 +576,7 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 	if (!ended ||
 	    (x->scheduled &&
 	     (x->sched.open || x->sched.uncertain || x->sched.bypassed_more || !has_boundary(x, BSA_ENQUEUED) ||
-	      bsa_schedule_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
+	      bsa_schedule_is_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
 	    (!x->scheduled && fact->phase[BSA_RUN]))
 		fact->bypassed = BSA_COUNT_UNKNOWN;
 }

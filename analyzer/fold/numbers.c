@@ -344,7 +344,7 @@ static void judge_hole(struct bsa_fold *f, const struct bsa_open_hole *h, bool h
 	}
 	if (from > h->ended) /* the missing one became ready after the hole, so its summary is still to come */
 		from = BSA_NEVER;
-	if (bsa_schedule_hole(f->schedule, h->began, h->ended, from, until))
+	if (bsa_schedule_add_hole(f->schedule, h->began, h->ended, from, until))
 		f->failed = -ENOMEM;
 }
 
@@ -353,8 +353,8 @@ static void report_put_off(struct bsa_fold *f)
 	struct bsa_numbers *n = &f->numbers;
 
 	for (size_t i = 0; i < n->n_put_off; i++)
-		bsa_schedule_hidden(f->schedule, &n->put_off[i].stream, n->put_off[i].after, n->put_off[i].before,
-		                    n->put_off[i].over);
+		bsa_schedule_report_hidden(f->schedule, &n->put_off[i].stream, n->put_off[i].after,
+		                           n->put_off[i].before, n->put_off[i].over);
 	n->n_put_off = 0;
 }
 
@@ -428,7 +428,7 @@ void bsa_numbers_hidden(struct bsa_fold *f, const struct bsa_stream *stream, uin
 	struct bsa_numbers *n = &f->numbers;
 
 	if (!n->n_holes) {
-		bsa_schedule_hidden(f->schedule, stream, after, before, over);
+		bsa_schedule_report_hidden(f->schedule, stream, after, before, over);
 		return;
 	}
 	if (n->n_put_off == n->room_put_off) {

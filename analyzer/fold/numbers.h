@@ -23,7 +23,7 @@ struct bsa_open_hole {
 	uint64_t from, until; /* lanes are also unknown for other reasons; BSA_NEVER, 0: no */
 };
 
-/* Executions that may be hidden by holes: for bsa_schedule_hidden, when holes are judged. */
+/* Executions that may be hidden by holes: for bsa_schedule_report_hidden, when holes are judged. */
 struct bsa_put_off {
 	struct bsa_stream stream;
 	uint64_t after, before;
@@ -65,7 +65,7 @@ uint64_t bsa_numbers_advance(struct bsa_fold *f, uint64_t until);
 /* Judge all holes now. @hurry: before everything that could be known is known. */
 void bsa_numbers_judge(struct bsa_fold *f, bool hurry);
 
-/* Like bsa_schedule_hidden, at once or when all holes are judged. */
+/* Like bsa_schedule_report_hidden, at once or when all holes are judged. */
 void bsa_numbers_hidden(struct bsa_fold *f, const struct bsa_stream *stream, uint64_t after, uint64_t before,
                         bool over);
 

@@ -1,15 +1,21 @@
 /*
- * schedule.c -- takes the recorded steps of executions in the order of their times: moves each execution between the lists of those that
+ * schedule.c -- replays the recorded steps of executions in the order of their times: moves each execution between the lists of those that
  * wait and the lanes, and reports what follows: waits, slices of lanes, shares, refusals.
  *
- * TERMS     A device is one service; a lane is one place of it where an execution runs. A tenant is an app that waits for lanes, or holds
- *           them; its lag is what it has been given less than its share. A hole is a time for which events may be missing: in `losses` they
- *           certainly are; `unsure` has these times and the ones whose lanes a lost summary may concern, so it is never smaller. A
- *           summary is the one event of an execution in compact detail; the horizon is how late it may come. BSA_NEVER as the begin of
- *           a wait says that it began before the recording.
+ * TERMS     A device is one service, and an instance its number; a lane is one place of it where an execution runs. Under the native policy
+ *           executions run without lanes. A step is a change of an execution's state, with its time (schedule.h). A tenant is an
+ *           app that waits for lanes, or holds them; its lag is what it has been given less than its share; a pair is two apps of
+ *           which one waited while the other held the lane. A hand-over is the time in which an idle lane is on its way to an
+ *           execution that is ready. A summary is the one event of an execution in compact detail; the horizon is how late it may
+ *           come.
+ * HOLES     A hole is a time for which events may be missing: in `lost` they certainly are; `unsure` has these times, and the ones whose
+ *           lanes a lost summary may concern, so it is never smaller. A wait, or a change of lanes, is hidden if a hole may have
+ *           taken its events; the wait is then reported as possible. A waiting execution is doubtful from the hole on until its
+ *           next step. BSA_NEVER as the begin of a wait says that it began before the recording.
  * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that does not fit, because a hole
  *           hid one or because the trace is wrong, leads there, too, and what lies between is reported as uncertain. The steps FOUND_*
- *           begin with the state in which the recording found the execution.
+ *           begin with the state in which the recording found the execution. READY and STOPPED are in a list of waiting
+ *           executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are in neither.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
@@ -25,30 +31,35 @@
 
 enum {
 	DEVICES = 4096,
-	STREAM_INSTANCE_SHIFT = 20, /* position of the instance in a stream's number */
+	STREAM_INSTANCE_SHIFT = 20, /* the lowest bit of the instance in a stream's number */
 	REFUSALS_MAX = 1 << 16,
-	QUIET_ROWS = 1 << 13, /* so many rows may be reported for windows without events, and one more for each step */
-	/* bits of a noted step without an execution: what is known of the service from then on */
-	RULES_NATIVE = 1,
-	RULES_IDLE = 2,
-	RULES_FINDING = 4,
-	RULES_FOUND = 8,
+	QUIET_ROWS =
+		1 << 13, /* at first, so many shares may be reported for windows without events; each step adds one */
 	MS_NS = 1000000
+};
+
+/* Bits of bsa_noted.step where bsa_noted.x is NULL: what is known of the service from then on. */
+enum rules {
+	RULES_NATIVE = 1,  /* its policy has no lanes */
+	RULES_IDLE = 2,    /* it has just begun, so its lanes are idle */
+	RULES_FINDING = 4, /* it reports the executions that were under way when the recording began */
+	RULES_FOUND = 8    /* it has reported all of them */
 };
 
 struct bsa_schedule {
 	struct bsa_facts facts;
-	uint64_t horizon_ns, began;
+	uint64_t horizon_ns; /* 0: a step is taken when it is noted */
+	uint64_t began;      /* begin of the recording */
 	uint64_t window_ns, starvation_ns;
 	struct bsa_tenants tenants;
 	struct bsa_steps steps;
-	struct bsa_losses losses, unsure;
+	struct bsa_losses lost, unsure; /* see HOLES */
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
-	size_t history, held;
-	int64_t quiet;
-	bool unsummed;                       /* at the end, executions without events may be on lanes, */
-	uint64_t unsummed_since;             /* begin of the time for which this is so */
+	size_t history, held;                /* stretches, and windows' lags, that all devices keep */
+	int64_t quiet_rows;                  /* shares that may still be reported for windows without events */
+	bool unsummed;                       /* when the recording ends, executions without any event may hold lanes */
+	uint64_t unsummed_since;             /* if unsummed: they may have held them since then */
 	struct bsa_device *devices[DEVICES]; /* owned */
 };
 
@@ -63,7 +74,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : 100 * MS_NS;
 	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
-	s->quiet = QUIET_ROWS;
+	s->quiet_rows = QUIET_ROWS;
 	return s;
 }
 
@@ -77,7 +88,7 @@ struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s)
 		free(s->devices[i]);
 	}
 	bsa_steps_fini(&s->steps);
-	bsa_losses_fini(&s->losses);
+	bsa_losses_fini(&s->lost);
 	bsa_losses_fini(&s->unsure);
 	bsa_pairs_fini(&s->pairs);
 	free(s);
@@ -95,12 +106,12 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 		return NULL;
 	(*d)->instance = instance & (DEVICES - 1);
 	(*d)->facts = &s->facts;
-	(*d)->losses = &s->losses;
+	(*d)->losses = &s->lost;
 	(*d)->unsure = &s->unsure;
 	(*d)->left = &s->left;
 	(*d)->history = &s->history;
 	(*d)->held = &s->held;
-	(*d)->quiet = &s->quiet;
+	(*d)->quiet_rows = &s->quiet_rows;
 	(*d)->began = &s->began;
 	(*d)->unsummed = &s->unsummed;
 	(*d)->unsummed_since = &s->unsummed_since;
@@ -112,7 +123,8 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 
 /* ---- refusals ---- */
 
-static int refusal_waits(struct bsa_device *d, const struct bsa_refused *refused)
+/* Keep a refusal until it is known when a lane was free. Where too many are kept, report it at once. 0 or -ENOMEM. */
+static int refusal_keep(struct bsa_device *d, const struct bsa_refused *refused)
 {
 	struct bsa_refusals *r = &d->refusals;
 
@@ -184,14 +196,17 @@ static bool any_is_idle(const struct bsa_device *d, uint64_t at)
 	return false;
 }
 
-/* All steps of d->now are taken. If a lane is idle and no execution waits, a refused execution could have had it from now on. */
+/*
+ * All steps of d->now are taken. If a lane is idle and no execution waits, report the refusals: from now on a refused execution could have
+ * had that lane.
+ */
 static void end_instant(struct bsa_device *d)
 {
 	if (d->refusals.n && !d->n_waiting && any_is_idle(d, d->now))
 		report_refusals(d, true);
 }
 
-/* The cause of a refused execution's queue: whether other apps wait in it. */
+/* What a refused execution of @own would have had to wait for besides the lane: another app, or, where only its own or none waits, its own. */
 static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenant *own)
 {
 	for (size_t i = 0; i < d->n_waiting_tenants; i++)
@@ -245,20 +260,20 @@ static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uin
 		                       .lane_free = BSA_NEVER,
 		                       .queue_free = BSA_NEVER,
 		                       .holder_cause = BSA_CAUSE_UNKNOWN };
-	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
+	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL; /* bsa_refused has one holder: that of lane 0 */
 	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
 
 	if (!t)
 		return -ENOMEM;
 	if (!late && l && bsa_lane_is_held(d, l, at)) {
-		struct bsa_stretch held = { .tenant = l->holder->tenant,
-			                    .level = l->holder->level,
-			                    .hogging = l->hogging };
+		struct bsa_stretch holding = { .tenant = l->holder->tenant,
+			                       .level = l->holder->level,
+			                       .hogging = l->hogging };
 
 		refused.holder = l->holder->id;
 		refused.holder_app = l->holder->tenant->app;
 		refused.holder_cause =
-			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &held);
+			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &holding);
 	}
 	note_queue(d, t, &refused);
 	if (late) {
@@ -267,10 +282,10 @@ static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uin
 	}
 	if (any_is_idle(d, at))
 		refused.lane_free = at;
-	return refusal_waits(d, &refused);
+	return refusal_keep(d, &refused);
 }
 
-/* ---- off and on ---- */
+/* ---- states, and the lists of waiting executions ---- */
 
 static bool is_waiting(const struct bsa_scheduled *x)
 {
@@ -285,7 +300,7 @@ static int join_tenant(struct bsa_device *d, struct bsa_scheduled *x)
 	return x->tenant ? 0 : -ENOMEM;
 }
 
-static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state, uint64_t at)
+static int wait_begin(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state, uint64_t at)
 {
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
@@ -298,7 +313,7 @@ static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_sc
 }
 
 /*
- * @x, which is on no list and no lane any more, is OFF or OVER. Its tenant may be dropped from now on, so the pointer ends here.
+ * @x, which is in no list and on no lane any more, is OFF or OVER. Its tenant may be dropped from now on, so @x must not point to it.
  */
 static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
@@ -307,14 +322,14 @@ static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 	x->tenant = NULL;
 }
 
-/* The wait of @x ends: it is taken from its list. */
-static void end_wait(struct bsa_device *d, struct bsa_scheduled *x)
+/* The wait of @x ends: take it from its list. The caller sets the next state. */
+static void wait_end(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	bsa_waits_remove(d, x);
 	bsa_shares_ready(x->tenant, -1);
 }
 
-/* Whether a hole may hide that @x entered or left a lane between @from and @at. */
+/* Whether a hole may hide that @x entered or left a lane between @from and @at: not if its summary counted as many stops as were recorded. */
 static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t at)
 {
 	return !x->counted && bsa_device_lost(d, from, at);
@@ -322,17 +337,24 @@ static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x,
 
 /* ---- waits that a hole may hide ---- */
 
-/* Duration of the possible wait from @from to @to, within the recording. 0: it lies within one hole, and the hole's own report covers it. */
+/*
+ * Duration of the possible wait from @from to @to, within the recording. 0: it lies within one hole, for which bsa_schedule_add_loss or
+ * bsa_schedule_add_hole reported a possible wait already.
+ */
 static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
-	const struct bsa_span *hole = bsa_losses_from(d->unsure, from);
+	const struct bsa_span *hole;
 
 	if (from == BSA_NEVER)
 		return to - *d->began;
+	hole = bsa_losses_from(d->unsure, from);
 	return from >= to || (hole && hole->began <= from && to <= hole->ended) ? 0 : to - from;
 }
 
-/* Report that @x may have waited from @from to @to. The lag of its app, or the bounds of the lag, already account for that. */
+/*
+ * Report that @x may have waited from @from to @to. Its app's lag needs no change: @x was in a list, so the app counted as waiting, or the
+ * caller adds the time by bsa_shares_appears. The other apps' lags may be too high, because they would have shared with it.
+ */
 static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
 {
 	uint64_t ns = unrecorded_ns(d, from, to);
@@ -346,8 +368,8 @@ static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x,
 	d->facts->possible_wait(d->facts->ctx, &possible);
 }
 
-/* The same for an execution that was on no list meanwhile, so that no lag accounts for the wait. 0 or -ENOMEM. */
-static int may_have_waited_uncounted(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
+/* The same for an execution that was in no list meanwhile: its app may have lagged more than it seems. 0 or -ENOMEM. */
+static int may_have_waited_unlisted(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
 {
 	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
 
@@ -359,22 +381,22 @@ static int may_have_waited_uncounted(struct bsa_device *d, const struct bsa_sche
 }
 
 /*
- * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. If a lane was on
- * its way to @x, its earlier wait may have gone on: then the begin of that wait.
+ * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. If none_waits ended
+ * its wait, a lane may have been on its way to @x, so that it still waited: then the begin of that wait.
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	uint64_t after = x->last_taken ? x->last_taken : x->ready_after;
-	uint64_t hole = bsa_losses_begin(d->unsure, after);
+	uint64_t from = bsa_losses_begin(d->unsure, after);
 
-	if (hole > d->now)
-		hole = after;
-	if (x->handing && x->ready_since < hole)
-		hole = x->ready_since;
-	return hole > *d->began ? hole : BSA_NEVER;
+	if (from > d->now) /* there is no hole since */
+		from = after;
+	if (x->none_waited_at && x->ready_since < from)
+		from = x->ready_since;
+	return from > *d->began ? from : BSA_NEVER;
 }
 
-/* The latest time of such a step: the end of the last hole. */
+/* The latest time of a step that was not recorded: the end of the last hole. */
 static uint64_t hidden_until(const struct bsa_device *d)
 {
 	uint64_t hole = bsa_losses_end(d->unsure, d->now);
@@ -416,7 +438,7 @@ static void report_slice(const struct bsa_device *d, struct bsa_scheduled *x, ui
 	d->facts->slice(d->facts->ctx, &slice);
 }
 
-/* The tenant of @x, which leaves its lane, holds one lane fewer. */
+/* @x leaves its lane: its tenant holds one lane fewer. */
 static void tenant_leaves_lane(struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	struct bsa_tenant *t = x->tenant;
@@ -427,7 +449,7 @@ static void tenant_leaves_lane(struct bsa_device *d, const struct bsa_scheduled 
 	bsa_shares_running(t, -1);
 }
 
-/* @x loses its lane, and its time on the lane is uncertain. */
+/* The lane of @x was closed by the caller: @x is OFF, and how long it was on the lane is uncertain. */
 static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	if (x->idle)
@@ -439,7 +461,10 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 	set_off(x, BSA_SCHEDULED_OFF);
 }
 
-/* The lane's holder until now is unknown. @last: the execution that held it last, and leaves it; NULL: unknown. */
+/*
+ * Who held the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that held it
+ * last, and leaves it; NULL: unknown.
+ */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
 	struct bsa_scheduled *was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed, last);
@@ -450,7 +475,7 @@ static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const 
 		note_lane_free(d, d->now);
 }
 
-/* Another execution enters the lane: so its holder left it earlier, in a hole. */
+/* An execution enters the lane: so its holder left it earlier, in a hole, or the steps contradict each other. */
 static void vacate_lane(struct bsa_device *d, unsigned number)
 {
 	struct bsa_scheduled *was = bsa_lane_vacate(d, &d->lanes[number], d->now);
@@ -470,12 +495,15 @@ static int note_lane(struct bsa_device *d, uint8_t lane)
 	return 0;
 }
 
-/* Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. */
+/*
+ * Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. What is unknown counts as
+ * a stretch, so that later ones are not taken for its first.
+ */
 static void lose_track_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
 {
 	if (is_waiting(x)) {
 		may_have_waited(d, x, x->ready_since, until);
-		end_wait(d, x);
+		wait_end(d, x);
 		x->idle = false;
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
 		unlist_native(d, x);
@@ -494,28 +522,28 @@ static void lose_track(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * @x leaves its lane now: preempted (@stopped), or at its end. If a hole may hide an earlier preemption, another execution may hold the
+ * @x leaves its lane now: preempted (@stops), or at its end. If a hole may hide an earlier preemption, another execution may hold the
  * lane.
  */
-static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
+static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops)
 {
 	unsigned lane = (unsigned)x->lane;
-	bool certain, gone;
+	bool certain, hidden;
 
 	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
-	gone = !stopped && is_hidden(d, x, x->slice_began, d->now);
-
-	if (is_hidden(d, x, x->slice_began, d->now))
+	hidden = is_hidden(d, x, x->slice_began, d->now);
+	if (hidden) /* the wait may have begun as early as in a hole that only a lost summary makes */
 		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
-		                stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now);
-	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, gone, x->on_lane_to_its_end);
+		                stops || x->on_lane_to_its_end ? hidden_until(d) : d->now);
+	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
 
 	tenant_leaves_lane(d, x);
 	if (certain)
 		x->lane_ns += d->now - x->slice_began;
 	else
 		x->uncertain = true;
-	if (stopped || x->uncertain || x->stretches > 1) {
+	/* Otherwise its only stretch is that between its times in the report of the whole execution, so a slice would repeat it. */
+	if (stops || x->uncertain || x->stretches > 1) {
 		if (x->idle)
 			bsa_waits_report_idle(d, x, lane);
 		x->idle = false;
@@ -529,15 +557,15 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stopp
 /* ---- steps ---- */
 
 /*
- * At some time since the last hole no execution of the service waited. So the executions that waited before the hole, and have had no event
- * since, do not wait any more.
+ * At some time since the last hole no execution of the service waited. So the doubtful executions, which waited before the hole and have
+ * had no event since, do not wait any more.
  */
 static void none_waits(struct bsa_device *d)
 {
-	if (d->doubtful) /* the shares of the doubtful ones until now are unknown */
+	if (d->doubtful) /* each of them may or may not have waited until now, so the shares until now are unknown */
 		d->unseen_until = d->now;
 	while (d->doubtful) {
-		d->doubtful->handing = d->now;
+		d->doubtful->none_waited_at = d->now;
 		lose_track(d, d->doubtful);
 	}
 	if (!d->none_waited)
@@ -553,16 +581,16 @@ static int take_ready(struct bsa_device *d, struct bsa_scheduled *x)
 		return 0;
 	}
 	x->lane = -1;
-	return begin_wait(d, x, BSA_SCHEDULED_READY, d->now);
+	return wait_begin(d, x, BSA_SCHEDULED_READY, d->now);
 }
 
-/* The time at which the service gave the idle lane @l to @x: the lane was idle, and @x was ready. */
+/* The time at which the service gave the lane @l to @x: as soon as both the lane was idle and @x was ready. */
 static uint64_t given_at(const struct bsa_lane *l, const struct bsa_scheduled *x)
 {
 	return l->since > x->ready_since ? l->since : x->ready_since;
 }
 
-/* Number of lanes other than @l that are idle since @at or earlier: they may have been given away, too. */
+/* Number of lanes other than @l that are idle since @at or earlier: the service may have given them to executions at @at, too. */
 static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	unsigned n = 0;
@@ -573,22 +601,24 @@ static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l
 }
 
 /* The wait of @x ends on lane @lane, which the service gave to it at @given; BSA_NEVER: unknown. */
-static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed,
-                       uint8_t lane, uint64_t given)
+static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed,
+                            uint8_t lane, uint64_t given)
 {
-	bool stopped = x->state == BSA_SCHEDULED_STOPPED;
+	bool was_stopped = x->state == BSA_SCHEDULED_STOPPED, hidden = is_hidden(d, x, x->ready_since, d->now);
 
 	assert(is_waiting(x));
 	if (!x->on_native && d->n_waiting > 1) {
 		if (given != BSA_NEVER && !d->finding)
 			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
-		if (!stopped && !resumed && !(x->open & BSA_OPEN_START)) /* else it was ready before all others */
+		/* One that was ready before the recording was ready before all others, and bypasses none. */
+		if (!was_stopped && !resumed && !(x->open & BSA_OPEN_START))
 			bsa_waits_bypass(d, x);
 	}
-	end_wait(d, x);
-	if (stopped != resumed || (stopped && is_hidden(d, x, x->ready_since, d->now))) {
+	wait_end(d, x);
+	if (was_stopped != resumed || (was_stopped && hidden)) {
 		may_have_waited(d, x, x->ready_since, d->now);
-		d->left->absurd += stopped != resumed && !is_hidden(d, x, x->ready_since, d->now);
+		if (!hidden)
+			d->left->absurd++;
 		x->uncertain = true;
 		x->stretches++;
 		return 0;
@@ -602,51 +632,57 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 
 	x->on_native = true;
 	x->lane = -1;
-	r = is_waiting(x) ? end_wait_on(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : join_tenant(d, x);
+	r = is_waiting(x) ? wait_end_on_lane(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : join_tenant(d, x);
 	list_native(d, x);
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
 	x->stretches++;
-	x->tenant = NULL; /* no lane is shared */
+	x->tenant = NULL; /* a tenant is for lanes */
 	return r;
 }
 
-/* DISPATCH and RESUME. @found: @x was on its lane when the recording began. */
-static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, bool found,
+/* DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. */
+static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
                       uint8_t lane)
 {
-	uint64_t given = BSA_NEVER, may_be_given = d->now, idle_since = d->now,
-		 since = found ? d->now : hidden_from(d, x);
+	bool resumed = step == BSA_STEP_RESUME, found = step == BSA_STEP_FOUND_ON, absurd = false, ready;
+	uint64_t since =
+		found ? d->now : hidden_from(d, x); /* if it did not seem to wait: it may have waited since then */
+	uint64_t idle_since = d->now;               /* the lane was certainly idle since then, or is not idle */
+	uint64_t given = BSA_NEVER;                 /* the lane was certainly on its way to @x since then */
+	uint64_t may_be_given = d->now;             /* the lane may have been on its way to @x since then */
 	struct bsa_lane *l;
-	bool ready;
 	int r = 0;
 
-	if (x->state == BSA_SCHEDULED_ON && x->lane == lane && is_hidden(d, x, x->slice_began, d->now))
+	if (x->state == BSA_SCHEDULED_ON && x->lane == lane && is_hidden(d, x, x->slice_began, d->now)) {
 		vacate_lane(d, lane); /* it was preempted in a hole */
-	else if (x->state == BSA_SCHEDULED_ON)
+	} else if (x->state == BSA_SCHEDULED_ON) {
+		absurd = !is_hidden(d, x, x->slice_began, d->now);
 		lose_track(d, x);
+	}
 	if (x->state == BSA_SCHEDULED_OFF && !found)
 		may_have_waited(d, x, hidden_from(d, x), d->now);
 	if (x->state == BSA_SCHEDULED_OFF && resumed) {
 		x->uncertain = true;
 		x->stretches++;
 	}
-	if (lane == BSA_LANE_NATIVE)
+	l = lane == BSA_LANE_NATIVE ? NULL : &d->lanes[lane];
+	absurd |= l && l->holder && !is_hidden(d, l->holder, l->since, d->now);
+	d->left->absurd += absurd;
+	if (!l)
 		return enter_native(s, d, x, resumed);
 	x->on_native = false;
-	l = &d->lanes[lane];
 	ready = is_waiting(x);
 	if (ready && !bsa_lane_is_held(d, l, d->now))
 		may_be_given = given_at(l, x);
 	if (l->holder) {
-		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
 		vacate_lane(d, lane);
 	} else if (bsa_lane_is_idle(d, l, d->now)) {
 		idle_since = l->since;
 		given = ready ? given_at(l, x) : BSA_NEVER;
 	}
 	if (ready)
-		r = end_wait_on(s, d, x, resumed, lane, given);
+		r = wait_end_on_lane(s, d, x, resumed, lane, given);
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
@@ -672,21 +708,22 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 }
 
 /*
- * STOP and END of an execution that was not known to be on @lane. If it stops, it was on @lane until now. If it ends, @lane is the last lane
- * that it was on; a hole may hide that it was preempted since, and then the lane's holder remains unknown.
+ * STOP (@stops) and END of an execution that was not known to be on @lane. If it stops, it was on @lane until now. If it ends, @lane is the
+ * lane that it was on last, perhaps not until now: a hole may hide that it was preempted, and then the lane's holder remains unknown.
  */
-static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stopped)
+static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stops)
 {
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, x->ready_since, d->now);
-	uint64_t until = stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now;
+	uint64_t until = stops || x->on_lane_to_its_end ? hidden_until(d) : d->now;
 
-	if (!is_waiting(x) && may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+	if (!is_waiting(x) && may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;
 	lose_track_until(d, x, until);
-	if (lane >= BSA_LANES_MAX || (hidden && !stopped))
+	if (lane >= BSA_LANES_MAX || (hidden && !stops))
 		return 0;
-	d->left->absurd += !hidden;
-	doubt_lane(d, lane, stopped, stopped && hidden ? x : NULL);
+	if (!hidden)
+		d->left->absurd++;
+	doubt_lane(d, lane, stops, stops && hidden ? x : NULL);
 	return 0;
 }
 
@@ -701,7 +738,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		leave_lane(d, x, true);
 	else if (leave_unknown(d, x, lane, true) < 0)
 		return -ENOMEM;
-	if (begin_wait(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
+	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
 		return -ENOMEM;
 	if (!known) {
 		bsa_shares_doubt(x->tenant);
@@ -710,15 +747,19 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	return 0;
 }
 
-/* @x ends while it waits: its wait is charged to lane 0, if that lane's holder is known. */
-static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
+/*
+ * @x ends while it waits. It never got a lane, so its wait is charged to the holder of lane 0, which is the only lane of most services, if
+ * that holder is known.
+ */
+static int take_end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
 	int r;
 
-	end_wait(d, x);
+	wait_end(d, x);
 	x->on_native = d->native;
-	if (l && s->unsummed && !l->holder) /* an execution under way at the end may hold the lane */
+	if (l && s->unsummed &&
+	    !l->holder) /* an execution whose summary had not come when the recording ended may hold it */
 		l = NULL;
 	r = bsa_waits_report(d, &s->pairs, x, d->now, 0, l, false);
 	if (x->idle && x->ready_since != d->now && !d->native) {
@@ -731,10 +772,10 @@ static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 }
 
 /* @x ends while it is preempted. The event names the lane that it was on before. */
-static int end_stopped(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
+static int take_end_stopped(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	if (!is_hidden(d, x, x->ready_since, d->now))
-		return end_waiting(s, d, x);
+		return take_end_waiting(s, d, x);
 	lose_track(d, x);
 	return 0;
 }
@@ -746,7 +787,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	if (lane < BSA_LANES_MAX)
 		bsa_lane_heard(d, &d->lanes[lane], x, d->now, x->on_lane_to_its_end);
 	if (x->state == BSA_SCHEDULED_STOPPED) {
-		r = end_stopped(s, d, x);
+		r = take_end_stopped(s, d, x);
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
 		unlist_native(d, x);
 		x->lane_ns += d->now - x->slice_began;
@@ -754,11 +795,11 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	} else if (x->state == BSA_SCHEDULED_ON && x->lane == lane) {
 		leave_lane(d, x, false);
 	} else if (x->state == BSA_SCHEDULED_READY && lane == BSA_LANE_NONE) {
-		r = end_waiting(s, d, x);
+		r = take_end_waiting(s, d, x);
 	} else if (x->state != BSA_SCHEDULED_OFF || lane != BSA_LANE_NONE) {
 		r = leave_unknown(d, x, lane, false);
 	} else {
-		r = may_have_waited_uncounted(d, x, hidden_from(d, x), d->now);
+		r = may_have_waited_unlisted(d, x, hidden_from(d, x), d->now);
 		x->lane = -1;
 	}
 	set_off(x, BSA_SCHEDULED_OVER);
@@ -768,7 +809,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 /* ---- executions under way when the recording begins or ends ---- */
 
 /* The recording began while @x was @state. The begin of its wait is known only if the service reported it. */
-static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state)
+static int take_found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
 	uint64_t since = x->found_since && x->found_since < d->now ? x->found_since : d->now;
 
@@ -778,7 +819,7 @@ static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa
 	}
 	x->lane = -1;
 	x->stretches = state == BSA_SCHEDULED_STOPPED;
-	if (begin_wait(d, x, state, since) < 0)
+	if (wait_begin(d, x, state, since) < 0)
 		return -ENOMEM;
 	x->open = x->found_since ? 0 : BSA_OPEN_START;
 	bsa_shares_found(x->tenant);
@@ -787,31 +828,35 @@ static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa
 }
 
 /* The recording began while @x was on @lane. */
-static int found_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
+static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
 {
 	struct bsa_tenant *t;
 
+	if (x->state != BSA_SCHEDULED_OFF) {
+		d->left->absurd++;
+		return 0;
+	}
 	x->uncertain = true;
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	t = x->tenant;
-	if (take_enter(s, d, x, false, true, lane) < 0)
+	if (take_enter(s, d, x, BSA_STEP_FOUND_ON, lane) < 0)
 		return -ENOMEM;
 	bsa_shares_found(t);
 	return 0;
 }
 
-/* The recording ends at @at while @x, which certainly waits, does so. Which of several lanes it will get is unknown. */
-static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
+/* The recording ends at @at, and @x certainly still waits then. Which of several lanes it will get is unknown. */
+static int take_cut_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
 {
 	const struct bsa_lane *only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
 	unsigned number = only ? 0 : BSA_LANE_NONE;
 	int r;
 
-	if (only && s->unsummed && !only->holder) /* as in end_waiting */
+	if (only && s->unsummed && !only->holder) /* as in take_end_waiting */
 		only = NULL;
 
-	end_wait(d, x);
+	wait_end(d, x);
 	x->open |= BSA_OPEN_END;
 	x->on_native = d->native;
 	r = bsa_waits_report(d, &s->pairs, x, at, number, only, false);
@@ -824,8 +869,8 @@ static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 }
 
 /*
- * The time until which @x may have waited, if it has had no step since the last hole. If it is over, the hole hides its end. Otherwise a
- * lane that was idle for long proves that it does not wait.
+ * The time until which @x may have waited, if it has had no step since the last hole. If it is known to be over, it ended in the hole at the
+ * latest. Otherwise a lane that was idle for long proves that it does not wait any more.
  */
 static uint64_t waited_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -833,32 +878,34 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 
 	if (!hole || x->last_taken > hole)
 		return d->now;
-	return x->passed ? hole : *d->unsummed ? d->now : bsa_lane_proof(d, hole, d->now);
+	if (x->known_over)
+		return hole;
+	return *d->unsummed ? d->now : bsa_lane_proof(d, hole, d->now);
 }
 
-/* @x is on no list, and may have waited from a hole until @until. A wait that an empty queue ended was reported already. */
-static int end_off(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
+/* @x is in no list, and may have waited from a hole until @until. What it waited before none_waits ended its wait was reported then. */
+static int report_hidden_wait(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
 {
-	if (x->state != BSA_SCHEDULED_OFF || !x->stretches || (x->handing && until <= x->handing))
+	if (x->state != BSA_SCHEDULED_OFF || !x->stretches || (x->none_waited_at && until <= x->none_waited_at))
 		return 0;
-	return may_have_waited_uncounted(d, x, hidden_from(d, x), until);
+	return may_have_waited_unlisted(d, x, hidden_from(d, x), until);
 }
 
-/* The recording ends at now while @x is under way. */
+/* The recording ends at d->now while @x is under way. */
 static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	uint64_t until;
 
 	if (is_waiting(x) && !x->doubtful)
-		return cut_wait(s, d, x, d->now);
-	if (x->state ==
-	    BSA_SCHEDULED_ON) { /* finish_device takes it from its lane, after all waits for the lane were reported */
+		return take_cut_waiting(s, d, x, d->now);
+	if (x->state == BSA_SCHEDULED_ON) {
+		/* finish_device takes it from its lane, after all waits for the lane were reported */
 		if (is_hidden(d, x, x->slice_began, d->now))
 			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), waited_until(d, x));
 		return 0;
 	}
 	until = waited_until(d, x);
-	if (end_off(d, x, until) < 0)
+	if (report_hidden_wait(d, x, until) < 0)
 		return -ENOMEM;
 	lose_track_until(d, x, until);
 	return 0;
@@ -868,7 +915,7 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	uint64_t until = waited_until(d, x);
 
-	if (end_off(d, x, until) < 0)
+	if (report_hidden_wait(d, x, until) < 0)
 		return -ENOMEM;
 	if (x->state != BSA_SCHEDULED_OVER)
 		lose_track_until(d, x, until);
@@ -892,7 +939,7 @@ static bool has_lane(enum bsa_step step)
 
 static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
-	d->left->late += !x->was_late;
+	d->left->late += !x->was_late; /* counts executions, not steps */
 	x->was_late = true;
 	if (step == BSA_STEP_REFUSED)
 		return take_refused(d, x, d->now, true);
@@ -929,7 +976,7 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 	if (x->state == BSA_SCHEDULED_OVER)
 		return 0;
 	if (entered) {
-		end_wait(d, x);
+		wait_end(d, x);
 		r = bsa_waits_report(d, &s->pairs, x, d->now, 0, NULL, false);
 		x->idle = false;
 		set_off(x, BSA_SCHEDULED_OFF);
@@ -948,7 +995,7 @@ static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struc
 		return take_ready(d, x);
 	case BSA_STEP_DISPATCH:
 	case BSA_STEP_RESUME:
-		return take_enter(s, d, x, step == BSA_STEP_RESUME, false, lane);
+		return take_enter(s, d, x, step, lane);
 	case BSA_STEP_STOP:
 		return take_stop(d, x, lane);
 	case BSA_STEP_END:
@@ -958,11 +1005,11 @@ static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struc
 	case BSA_STEP_FORGET:
 		return take_forget(d, x);
 	case BSA_STEP_FOUND_READY:
-		return found_waiting(d, x, BSA_SCHEDULED_READY);
+		return take_found_waiting(d, x, BSA_SCHEDULED_READY);
 	case BSA_STEP_FOUND_STOPPED:
-		return found_waiting(d, x, BSA_SCHEDULED_STOPPED);
+		return take_found_waiting(d, x, BSA_SCHEDULED_STOPPED);
 	case BSA_STEP_FOUND_ON:
-		return found_on(s, d, x, lane);
+		return take_found_on(s, d, x, lane);
 	case BSA_STEP_CUT:
 		return x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
 	}
@@ -971,7 +1018,7 @@ static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struc
 
 static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
-	struct bsa_device *d = x->device && x->state != BSA_SCHEDULED_OVER ? x->device : device_of(s, x->instance);
+	struct bsa_device *d = x->device ? x->device : device_of(s, x->instance);
 	bool late;
 	int r;
 
@@ -981,7 +1028,7 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 	if (at > d->now)
 		end_instant(d);
 	if (!late)
-		bsa_shares_advance(d, at);
+		bsa_shares_advance(d, at); /* sets d->now */
 	if (is_absurd(x, step, lane))
 		return take_absurd(s, d, x, step);
 	if (has_lane(step) && lane < BSA_LANES_MAX && note_lane(d, lane) < 0)
@@ -989,7 +1036,7 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 	if (late && step != BSA_STEP_FORGET && step != BSA_STEP_CUT)
 		return take_late(d, x, step, at, lane);
 	r = take_step_of_kind(s, d, x, step, lane);
-	x->handing = 0;
+	x->none_waited_at = 0;
 	x->last_taken = d->now;
 	return r;
 }
@@ -1045,7 +1092,7 @@ static int take_earliest(struct bsa_schedule *s)
 	return take_step(s, n.x, n.step, n.at, n.lane);
 }
 
-/* The order of steps of one time; a step of @x does not come before an earlier noted one, so @x keeps its last rank. */
+/* The order of steps of one time. A step of @x must not overtake one that was noted earlier, so @x keeps its highest rank. */
 static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64_t at)
 {
 	static const uint8_t ranks[] = {
@@ -1072,7 +1119,7 @@ static int note_step(struct bsa_schedule *s, const struct bsa_noted *noted, enum
 	return r < 0 ? r : bsa_steps_add(&s->steps, noted, rank);
 }
 
-void bsa_schedule_begin(struct bsa_schedule *s, uint64_t at)
+void bsa_schedule_set_begin(struct bsa_schedule *s, uint64_t at)
 {
 	s->began = at;
 }
@@ -1085,7 +1132,7 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 		s->left.absurd++;
 		return 0;
 	}
-	noted.lane = (uint8_t)lanes;
+	noted.lane = (uint8_t)lanes; /* their number, where x is NULL */
 	noted.step = (native ? RULES_NATIVE : 0) | (idle ? RULES_IDLE : 0);
 	if (!s->horizon_ns)
 		return take_rules(s, instance, at, lanes, noted.step);
@@ -1096,6 +1143,10 @@ int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at,
 {
 	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_FOUND : RULES_FINDING };
 
+	if (at == BSA_NEVER) {
+		s->left.absurd++;
+		return 0;
+	}
 	return s->horizon_ns ? note_step(s, &noted, BSA_RANK_RULES) : take_rules(s, instance, at, 0, noted.step);
 }
 
@@ -1124,31 +1175,34 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
 	return r;
 }
 
-int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full)
+int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full)
 {
-	uint64_t before = s->horizon_ns && !full ? s->horizon_ns - 1 : 0;
-	int r = bsa_losses_add(&s->losses, began, ended);
+	/* A summary comes less than a horizon after what it reports, so one lost in the hole may be of a wait so long before. */
+	uint64_t most_late = s->horizon_ns && !full ? s->horizon_ns - 1 : 0,
+		 from = most_late < began ? began - most_late : 0;
 
-	before = before < began ? began - before : 0;
-	if (s->horizon_ns > 1 && began &&
-	    !full) /* a summary lost in the hole may be of a wait up to a horizon before it */
-		s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = before ? before : BSA_NEVER,
-		                                                                  .ended = ended });
-	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
+	if (bsa_losses_add(&s->lost, began, ended) < 0 || bsa_losses_add(&s->unsure, from, ended) < 0)
+		return -ENOMEM;
+	if (most_late && began)
+		s->facts.possible_wait(s->facts.ctx,
+		                       &(struct bsa_possible_wait){ .began = from ? from : BSA_NEVER, .ended = ended });
+	return 0;
 }
 
-int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until)
+int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until)
 {
-	int r = bsa_losses_add(&s->losses, began, ended);
-
+	if (bsa_losses_add(&s->lost, began, ended) < 0)
+		return -ENOMEM;
 	if (from == BSA_NEVER)
-		return r;
+		return 0;
 	from = from < began ? from : began;
+	if (bsa_losses_add(&s->unsure, from, until) < 0)
+		return -ENOMEM;
 	s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = from, .ended = until });
-	return r < 0 ? r : bsa_losses_add(&s->unsure, from, until);
+	return 0;
 }
 
-size_t bsa_schedule_bytes(const struct bsa_schedule *s)
+size_t bsa_schedule_tenant_bytes(const struct bsa_schedule *s)
 {
 	return s->tenants.n * sizeof(struct bsa_tenant);
 }
@@ -1158,7 +1212,7 @@ bool bsa_schedule_is_full(const struct bsa_schedule *s)
 	return s->steps.n >= BSA_STEPS_MAX;
 }
 
-int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended)
+int bsa_schedule_set_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended)
 {
 	if (!s->unsummed || since < s->unsummed_since)
 		s->unsummed_since = since;
@@ -1166,12 +1220,12 @@ int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began
 	return began <= ended ? bsa_losses_add(&s->unsure, began, ended) : 0;
 }
 
-bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
+bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
 {
 	return bsa_losses_touch(&s->unsure, began, ended);
 }
 
-int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until)
+int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until)
 {
 	struct bsa_device *d = x->id ? device_of(s, x->instance) : NULL;
 	struct bsa_tenant *t = d ? bsa_device_tenant(d, x->app) : NULL;
@@ -1187,8 +1241,8 @@ int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x,
 	return 0;
 }
 
-void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,
-                         bool over)
+void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after,
+                                uint64_t before, bool over)
 {
 	struct bsa_device *d = s->devices[stream->number >> STREAM_INSTANCE_SHIFT & (DEVICES - 1)];
 	uint64_t from = bsa_losses_begin(&s->unsure, after), to = over ? bsa_losses_end(&s->unsure, before) : before;
@@ -1196,24 +1250,28 @@ void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream
 
 	if (d && !over && !s->unsummed)
 		to = bsa_lane_proof(d, hole ? hole->ended : 0, to);
-	if (from >= to || hole->ended >= to)
+	if (from >= to || hole->ended >= to) /* no hole, or one whose own report covers the wait */
 		return;
+	assert(hole->began <= from);
 	if (from <= s->began)
 		from = BSA_NEVER;
-	if (d && over) /* one that still waits got no lane, so its app lags at least as far as if it had not waited */
+	/* If it still waits, it got no lane, so its app lags no less than it seems. If it is over, it may have had a lane: other apps'
+	 * lags may be smaller than they seem. */
+	if (d && over)
 		bsa_shares_uncounted(d, from == BSA_NEVER ? to - s->began : to - from);
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){ .began = from, .ended = to, .app = stream->app, .model = stream->model });
 }
 
-bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
+bool bsa_schedule_is_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
 {
-	return bsa_losses_touch(&s->losses, began, ended);
+	return bsa_losses_touch(&s->lost, began, ended);
 }
 
 /* ---- the end ---- */
 
+/* Take all executions from the lists of those that wait. A tenant that waits has an execution in one of its lists. */
 static void finish_waiting(struct bsa_device *d)
 {
 	while (d->n_waiting_tenants)
@@ -1229,7 +1287,10 @@ static void finish_waiting(struct bsa_device *d)
 		lose_track(d, d->doubtful);
 }
 
-/* @at: end of the service's recording; @end: of the whole recording, until which an execution without a summary may hold a lane if @unsummed. */
+/*
+ * @at: end of the service's recording; 0: unknown. @end: of the whole recording, until which an execution without a summary may hold a lane
+ * if @unsummed.
+ */
 static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
 	end_instant(d);
@@ -1247,11 +1308,11 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 	bsa_shares_finish(d);
 }
 
-void bsa_schedule_ends(struct bsa_schedule *s, uint16_t instance, uint64_t at)
+void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at)
 {
 	struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
 
-	if (d)
+	if (d) /* otherwise it has had no step, and nothing of it is under way */
 		d->ended = at;
 }
 

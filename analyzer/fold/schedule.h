@@ -54,7 +54,7 @@ struct bsa_scheduled {
 	bool queue_empty; /* for READY: at some time since @ready_after no execution of the service waited for a lane */
 	uint64_t found_since;    /* for FOUND_READY, FOUND_STOPPED: begin of its wait; 0: unknown */
 	bool on_lane_to_its_end; /* it succeeded, so it did not end while it waited */
-	bool passed; /* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
+	bool known_over; /* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
 	bool counted; /* all of its preemptions were recorded, by the count in exec_service: a loss hides none */
 
 	uint8_t state;        /* enum bsa_scheduled_state */
@@ -74,12 +74,16 @@ struct bsa_scheduled {
 	/* private to the schedule */
 	bool doubtful, was_late;
 	uint8_t level, last_rank;
-	uint32_t stretches, pending;
+	uint32_t stretches; /* number of its stretches on lanes, and of times for which its state is unknown */
+	uint32_t pending;   /* for the counts of bypasses: struct bsa_level */
 	uint64_t last_noted;
 	uint64_t last_taken; /* time of its last step; 0: none */
-	uint64_t
-		handing; /* time at which the service reported no waiting execution while this one waited: a lane may have been on its way; 0: none */
-	uint8_t open;    /* enum bsa_open of its current wait */
+	/*
+	 * The service reported, at that time, that no execution waited, while this one was in the list of those that may still wait: so
+	 * its wait ended, but a lane may have been on its way to it. 0: since its last step there was no such report.
+	 */
+	uint64_t none_waited_at;
+	uint8_t open; /* enum bsa_open of its current wait */
 	struct bsa_scheduled *prev, *next;
 	struct bsa_device *device; /* the service of its steps so far; NULL: none was taken */
 	struct bsa_tenant *tenant; /* of its app while it waits or is on a lane, otherwise NULL */
@@ -99,7 +103,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
 
 /* The recording begins at @at: a hole that begins no later may hide waits of any length. */
-void bsa_schedule_begin(struct bsa_schedule *s, uint64_t at);
+void bsa_schedule_set_begin(struct bsa_schedule *s, uint64_t at);
 
 /*
  * Service @instance has @lanes lanes from @at on; @idle: it has just begun, so all lanes are idle. All functions here that return
@@ -120,16 +124,16 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
  * Everything that overlaps the loss is unknown. Unless lane events themselves are recorded (@full), a lost summary may concern
  * times before the loss: within a horizon before it no lane is certainly idle, and shares are not counted.
  */
-int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
+int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
 
 /*
- * Like bsa_schedule_loss, if the hidden lane times are known: lanes are unknown from @from to @until. @from BSA_NEVER: events were
+ * Like bsa_schedule_add_loss, if the hidden lane times are known: lanes are unknown from @from to @until. @from BSA_NEVER: events were
  * lost, but no lane time is hidden.
  */
-int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
+int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
 /* Memory of its apps. */
-size_t bsa_schedule_bytes(const struct bsa_schedule *s);
+size_t bsa_schedule_tenant_bytes(const struct bsa_schedule *s);
 
 /* Whether the earliest steps must be taken before more can be noted. */
 bool bsa_schedule_is_full(const struct bsa_schedule *s);
@@ -139,20 +143,20 @@ bool bsa_schedule_is_full(const struct bsa_schedule *s);
  * uncertain from then on, and a lane without a holder at the end is unknown since its last step. From @began to @ended no lane is
  * certain at all, because summaries of that time may be late.
  */
-int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended);
+int bsa_schedule_set_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended);
 
 /*
  * An execution of @stream without any recorded event may have existed from @after to @before, as far as holes could hide it, and may
  * still exist unless @over: report how long it may have waited.
  */
-void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,
-                         bool over);
+void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after,
+                                uint64_t before, bool over);
 
 /*
  * Report that @x, without any noted step, may have waited from @since (BSA_NEVER: before the recording) to @until. 0 or -ENOMEM; never
  * fails for @x without an id, an execution without any recorded event.
  */
-int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
+int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
 
 /*
  * From @at on, service @instance emits what was under way when the recording began; with @over it has finished that. Until then
@@ -161,16 +165,16 @@ int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x,
 int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
 
 /* Whether lanes may be unknown in any part of this time. */
-bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
+bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
 /* Whether events were lost in any part of this time. */
-bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
+bool bsa_schedule_is_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
 /* Everything up to @known has been noted: take the steps that are due. Cheap if there are none. */
 int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known);
 
 /* At the end, before finish: service @instance is recorded up to @at, unless it has later steps. */
-void bsa_schedule_ends(struct bsa_schedule *s, uint16_t instance, uint64_t at);
+void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at);
 
 /* Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then only free, lost, left_out. */
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);

@@ -555,7 +555,7 @@ static void run_windows(struct bsa_device *d, uint64_t to)
 		report_window(d);
 		set_window(d, d->window_ended);
 		if (to >= d->window_ended)
-			*d->quiet -= (int64_t)d->n_backlogged;
+			*d->quiet_rows -= (int64_t)d->n_backlogged;
 	}
 	if (to > d->now)
 		run_time(d, to);
@@ -800,14 +800,15 @@ static bool too_quiet(const struct bsa_device *d, uint64_t to)
 {
 	uint64_t windows = (to - d->now) / d->window_ns;
 
-	return d->n_backlogged && windows > 1 && (*d->quiet < 0 || windows > (uint64_t)*d->quiet / d->n_backlogged);
+	return d->n_backlogged && windows > 1 &&
+	       (*d->quiet_rows < 0 || windows > (uint64_t)*d->quiet_rows / d->n_backlogged);
 }
 
 static void pass_time(struct bsa_device *d, uint64_t to)
 {
 	bool haunted;
 
-	*d->quiet += *d->quiet < QUIET_MOST;
+	*d->quiet_rows += *d->quiet_rows < QUIET_MOST;
 	if (d->haunted && to > d->now)
 		widen_for_unseen(d, to);
 	haunted = d->haunted;

@@ -657,9 +657,9 @@ static void report_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 		may_be_under_way(f, s) ? bsa_numbers_complete_until(f, s->fact.number >> INSTANCE_SHIFT) : 0;
 
 	if (may_be_under_way(f, s))
-		(void)bsa_schedule_possible(f->schedule,
-		                            &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
-		                            under_way_after(f, s), until);
+		(void)bsa_schedule_report_possible(
+			f->schedule, &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
+			under_way_after(f, s), until);
 	if (!f->losses.n || bsa_numbers_none_unseen(f, s->fact.number >> INSTANCE_SHIFT))
 		return;
 	if (complete > f->began) { /* no hole hides executions that began later */

@@ -190,7 +190,7 @@ void world_tell_losses(const struct world *w, struct bsa_schedule *s, int at)
 {
 	for (int i = 0; i < w->n_losses; i++)
 		if (w->losses[i].began == at)
-			assert(!bsa_schedule_loss(s, (uint64_t)at, (uint64_t)w->losses[i].ended, false));
+			assert(!bsa_schedule_add_loss(s, (uint64_t)at, (uint64_t)w->losses[i].ended, false));
 }
 
 #define IGNORE(kind)                                                        \

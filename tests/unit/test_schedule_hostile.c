@@ -140,20 +140,29 @@ static void any_step(struct bsa_schedule *s, struct bsa_scheduled **all, uint64_
 	if (!*x || (*x)->state == BSA_SCHEDULED_OVER)
 		renew(x);
 	at = any_time(now);
+	if (!chance(4)) { /* a later event knows it better */
+		(*x)->priority = (uint8_t)chance(4);
+		(*x)->app = chance(6);
+	}
 	switch (chance(40)) {
 	case 0:
 		assert_int_equal(bsa_schedule_lanes(s, (*x)->instance, at, chance(80), !chance(4), !chance(2)), 0);
 		break;
 	case 1:
-		assert_int_equal(bsa_schedule_loss(s, at, chance(8) ? at + chance(9) : any_time(now), chance(2)), 0);
+		assert_int_equal(bsa_schedule_add_loss(s, at, chance(8) ? at + chance(9) : any_time(now), chance(2)),
+		                 0);
+		break;
+	case 3:
+		assert_int_equal(bsa_schedule_finding(s, (*x)->instance, at, chance(2)), 0);
 		break;
 	case 2:
 		assert_int_equal(bsa_schedule_advance(s, *now > 50 ? *now - 50 : 0), 0);
 		break;
 	default:
-		assert_int_equal(
-			bsa_schedule_step(s, *x, (enum bsa_step)(chance(3) ? chance(5) : chance(7)), at, any_lane(*x)),
-			0);
+		assert_int_equal(bsa_schedule_step(s, *x,
+		                                   (enum bsa_step)(chance(3) ? chance(5) : chance(BSA_STEP_CUT + 1)),
+		                                   at, any_lane(*x)),
+		                 0);
 	}
 }
 
@@ -389,12 +398,12 @@ static void losses_are_bounded(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 200000; i++)
-		assert_int_equal(bsa_schedule_loss(s, 10 * i, 10 * i + 3, false), 0);
+		assert_int_equal(bsa_schedule_add_loss(s, 10 * i, 10 * i + 3, false), 0);
 	for (uint64_t i = 0; i < 200000; i++)
-		assert_true(bsa_schedule_lost(s, 10 * i + 1, 10 * i + 2));
-	assert_false(bsa_schedule_lost(s, 10 * 199990 + 4, 10 * 199990 + 9));
-	assert_true(bsa_schedule_lost(s, 10 * 199990 + 4, 10 * 199990 + 10));
-	assert_false(bsa_schedule_lost(s, 10 * 200000, UINT64_MAX));
+		assert_true(bsa_schedule_is_lost(s, 10 * i + 1, 10 * i + 2));
+	assert_false(bsa_schedule_is_lost(s, 10 * 199990 + 4, 10 * 199990 + 9));
+	assert_true(bsa_schedule_is_lost(s, 10 * 199990 + 4, 10 * 199990 + 10));
+	assert_false(bsa_schedule_is_lost(s, 10 * 200000, UINT64_MAX));
 	bsa_schedule_free(s);
 }
 
