@@ -42,6 +42,8 @@
 #include "memory/handle.h"
 #include "memory/tear.h"
 
+enum { UNMAP_PART = 1 << 19 };
+
 struct nnb_mapping {
 	_Atomic uint32_t holders;
 	uint64_t id;
@@ -165,13 +167,24 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	return 0;
 }
 
+/*
+ * Unmap the pages of @m. To map or unmap anything, in any thread of the process, the kernel waits until a munmap has given all its
+ * pages back, which takes 150 us a MiB: so they are given back part by part before.
+ */
+static void unmap_pages(const struct nnb_mapping *m)
+{
+	for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
+		madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART, MADV_DONTNEED);
+	munmap(m->data, m->bytes + page_bytes());
+}
+
 /* Free @m, which may be incomplete. */
 static void mapping_discard(struct nnb_mapping *m)
 {
 	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes)
-		munmap(m->data, m->bytes + page_bytes());
+		unmap_pages(m);
 	if (m->fd >= 0)
 		close(m->fd);
 	pthread_mutex_destroy(&m->mending);

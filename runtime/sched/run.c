@@ -28,7 +28,7 @@ enum {
 	SEEDS = 3,            /* trial runs that measure a model ... */
 	ESTIMATED_WITHIN = 8, /* the factor by which an estimate may be wrong (model/cost.h) */
 	/* looks for each check of the cpu time: some ms apart, without reading the clock in between */
-	LOOKS_A_CHECK = 64
+	LOOKS_A_CHECK = 256
 };
 #define SEED_AT_MOST_NS 100000000 /* ... and the time after which no more are begun */
 

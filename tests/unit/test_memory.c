@@ -292,10 +292,29 @@ static void the_last_unref_leaves_nothing(void **state)
 	assert_int_equal(count_fds(), fds);
 }
 
+static void what_was_written_stays(void **state)
+{
+	const struct sized *s = *state;
+	struct nnb_memory memory;
+	struct nnb_mapping *m;
+
+	assert_int_equal(make(&memory, s->kind, size_of(s)), 0);
+	m = map(&memory);
+	for (size_t i = 0; i < size_of(s); i++)
+		data_of(m)[i] = (unsigned char)(i % 251 + 1);
+	nnb_mapping_unref(m);
+	m = map(&memory);
+	for (size_t i = 0; i < size_of(s); i++)
+		assert_int_equal(data_of(m)[i], i % 251 + 1);
+	nnb_mapping_unref(m);
+	nnb_memory_close(&memory);
+}
+
 static const struct {
 	const char *name;
 	CMUnitTestFunction run;
 } of_every_size[] = {
+	{ "what was written stays when it is unmapped", what_was_written_stays },
 	{ "what is made is canonical (P table)", made_is_canonical },
 	{ "two mappings see the same", two_mappings_see_the_same },
 	{ "another process sees the same", another_process_sees_the_same },
@@ -999,7 +1018,8 @@ static const struct {
 
 static void add_sized(void)
 {
-	static const struct sized sizes[] = { { 0, 0, 1 }, { 0, 0, 100 }, { 0, 1, 0 }, { 0, 1, 1 }, { 0, 3, 0 } };
+	static const struct sized sizes[] = { { 0, 0, 1 }, { 0, 0, 100 }, { 0, 1, 0 },
+		                              { 0, 1, 1 }, { 0, 3, 0 },   { 0, 200, 5 } /* unmapped in two parts */ };
 	size_t n = 0;
 
 	for (size_t k = 0; k < N_OF(mapped_kinds); k++)

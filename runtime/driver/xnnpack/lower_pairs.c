@@ -109,7 +109,7 @@ static enum xnn_status setup_pairs(xnn_operator_t xnn, const struct site *s)
 	return setup_of(s)(xnn, a_rank, a, b_rank, b, in_at(s, 0), in_at(s, 1), out_at(s, 0));
 }
 
-enum { PAIRS_PART = NNBX_TILE_WORK / 4 }; /* elements */
+enum { PAIRS_PART = NNBX_TILE_WORK / 32 }; /* elements */
 
 static enum xnn_status setup_pairs_part(xnn_operator_t xnn, const struct site *s, const struct nnbx_pairing *p,
                                         size_t at, size_t n)

@@ -16,8 +16,8 @@
 #include "nnb/driver.h"
 
 enum {
-	NNBX_LOOK_EVERY = 100000, /* units */
-	NNBX_PART = 8192          /* elements at a time, at most */
+	NNBX_LOOK_EVERY = 25000, /* units */
+	NNBX_PART = 8192         /* elements at a time, at most */
 };
 
 struct nnbx_work {
