@@ -16,7 +16,7 @@
  *           (6) lane_take_kept: of two threads that try, one succeeds. Acquire and release, on failure too: a thread that
  *               fails under the lock sees what the seat's thread wrote to its job before it took its lane again; a thread
  *               that succeeds takes the job off the lane, and reads none of the fields that the seat's thread may be writing
- *           yield_at is a hint, stored under the lock and loaded without it: a thread that finds it due asks again under it.
+ *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it due asks again under it.
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a seat waits.
  * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to a seat that
  *           got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its turn and sleeps again.
@@ -34,6 +34,9 @@
 #include "base/sys.h"
 
 enum { ON_LANE = 1, LOOK = 2 }; /* of a turn: a flag; the increment that makes a waiter check again */
+enum { POLLS = 8 };             /* polls of a turn for each reading of the clock */
+#define POLL_NS \
+	UINT64_C(40000) /* a holder that is asked to yield does so within as much, as most drivers ask (test_looks) */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
 
 /* ---- the kernel's scheduler, for NNB_POLICY_NATIVE ---- */
@@ -146,13 +149,41 @@ static bool wait_give_up(struct nnb__seat *s)
 	return waits;
 }
 
-/* Sleep in the queue until the seat has a lane (0), is cancelled, or @until has passed. */
-static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until)
+/*
+ * Is a lane asked to yield now, by a thread that runs on another cpu? Then the turn of a seat in the queue may come sooner than its thread
+ * would fall asleep and wake. The caller holds the lock.
+ */
+static bool turn_is_near(const struct nnb__lanes *l, uint64_t now)
+{
+	uint32_t cpu = nnb__cpu();
+
+	for (uint32_t i = 0; i < l->policy.lanes; i++)
+		if (l->policy.running[i] && l->policy.yield_at[i] <= now &&
+		    atomic_load_explicit(&seat_of_job(l->policy.running[i])->cpu, memory_order_relaxed) != cpu)
+			return true;
+	return false;
+}
+
+static void poll_turn(const struct nnb__seat *s, uint64_t end)
+{
+	do
+		for (int i = 0; i < POLLS; i++) {
+			if (atomic_load_explicit(&s->turn, memory_order_relaxed))
+				return;
+			nnb__relax();
+		}
+	while (nnb__now() < end);
+}
+
+/* Wait in the queue until the seat has a lane (0), is cancelled, or @until has passed. @near: turn_is_near. */
+static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bool near)
 {
 	uint32_t turn;
 	int r = 0;
 
 	trace_wait(s, since);
+	if (near)
+		poll_turn(s, since + POLL_NS < until ? since + POLL_NS : until);
 	while (!((turn = atomic_load_explicit(&s->turn, memory_order_acquire)) & ON_LANE)) { /* (2) */
 		bool cancelled = seat_is_cancelled(s);
 
@@ -163,6 +194,7 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until)
 		r = nnb__futex_wait(&s->turn, turn, UINT32_MAX, until);
 	}
 	wait_ended(s, since);
+	atomic_store_explicit(&s->cpu, nnb__cpu(), memory_order_relaxed);
 	return 0; /* it may be too late, or cancelled by now: the runner checks that */
 }
 
@@ -276,7 +308,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 {
 	struct nnb__lanes *l = s->lanes;
 	uint64_t now = 0;
-	bool on_lane, kept;
+	bool on_lane, kept, near = false;
 
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0)) {
 		pthread_mutex_lock(&l->lock);
@@ -306,10 +338,14 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	if (__builtin_expect(nnb__policy_wants_time(&l->policy, false), 0))
 		now = nnb__now();
 	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
-	if (__builtin_expect(!on_lane, 0))
+	if (__builtin_expect(!on_lane, 0)) {
 		publish_yields(l);
+		near = turn_is_near(l, now);
+	} else {
+		atomic_store_explicit(&s->cpu, nnb__cpu(), memory_order_relaxed);
+	}
 	lanes_unlock(l);
-	return __builtin_expect(on_lane, 1) ? 0 : wait_for_turn(s, now, until);
+	return __builtin_expect(on_lane, 1) ? 0 : wait_for_turn(s, now, until, near);
 }
 
 bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
@@ -345,7 +381,7 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 	lanes_unlock(l);
 	seat_wake(next);
 	*ret_left = left;
-	return left ? wait_for_turn(s, now, until) : 0;
+	return left ? wait_for_turn(s, now, until, false) : 0;
 }
 
 void nnb__lanes_give(struct nnb__seat *s)

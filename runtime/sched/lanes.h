@@ -45,6 +45,7 @@ struct nnb__seat {
 	 * lane was taken. Set before the first take; then call nnb__lanes_release before the seat is freed.
 	 */
 	bool keeps;
+	_Atomic uint32_t cpu;        /* a hint: where its thread last got a lane that it did not keep */
 	_Atomic uint32_t kept;       /* 1: the seat keeps its lane between two executions */
 	_Atomic uint64_t executions; /* executions so far; written by the seat's thread */
 	uint64_t counted;            /* executions already added to the app: under the lanes' lock */
