@@ -86,8 +86,8 @@ struct bsa_performance_hold {
 	uint8_t on;
 };
 struct bsa_exec_submit {
-	uint64_t exec, deadline_ns, duration_ns, delay_ns;
-	uint32_t model, turns; /* turns 0: delay_ns is unknown */
+	uint64_t exec, deadline_ns, duration_ns, delay_ns, gap_ns;
+	uint32_t model, turns; /* turns 0: delay_ns and gap_ns are unknown */
 	uint16_t pools;
 	uint8_t path, measure, fallback;
 };
@@ -189,7 +189,7 @@ struct bsa_fence_signal {
 	uint8_t status;
 };
 struct bsa_exec_client {
-	uint64_t exec, deadline_ns, duration_ns, began, at[4], delay_ns;
+	uint64_t exec, deadline_ns, duration_ns, began, at[4], delay_ns, gap_ns;
 	uint32_t model, turns;
 	uint8_t path, status, fallback;
 };

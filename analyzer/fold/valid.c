@@ -78,7 +78,7 @@ static const struct field *const fields[BSA_N_KINDS] = {
 	[BSA_performance_hold] = (const struct field[]){ ANY(performance_hold, on) END },
 	[BSA_exec_submit] = (const struct field[]){ EXEC(exec_submit, exec) ASKED_PATH(exec_submit, path) ASKED(exec_submit, deadline_ns)
 		ASKED(exec_submit, duration_ns) ANY(exec_submit, model) ANY(exec_submit, pools)
-		NS(exec_submit, delay_ns) ANY(exec_submit, turns)
+		NS(exec_submit, delay_ns) NS(exec_submit, gap_ns) ANY(exec_submit, turns)
 		ANY(exec_submit, measure) ANY(exec_submit, fallback) END },
 	[BSA_fmq_write] = (const struct field[]){ EXEC_OR_NONE(fmq_write, exec) NS(fmq_write, blocked_ns)
 		ANY(fmq_write, queue) ANY(fmq_write, items) ANY(fmq_write, used) ANY(fmq_write, fmq) END },
@@ -123,7 +123,7 @@ static const struct field *const fields[BSA_N_KINDS] = {
 	[BSA_exec_client] = (const struct field[]){ EXEC(exec_client, exec) ASKED_PATH(exec_client, path)
 		ASKED(exec_client, deadline_ns)
 		TIME(exec_client, began) NS_OR_NEVER(exec_client, at) ASKED(exec_client, duration_ns)
-		NS(exec_client, delay_ns) ANY(exec_client, turns)
+		NS(exec_client, delay_ns) NS(exec_client, gap_ns) ANY(exec_client, turns)
 		ANY(exec_client, model) ANY(exec_client, status) ANY(exec_client, fallback) END },
 	[BSA_exec_service] = (const struct field[]){ EXEC(exec_service, exec) LANE_OR_NONE(exec_service, lane)
 		TIME(exec_service, began) NS_OR_NEVER(exec_service, at) ASKED(exec_service, deadline_ns)

@@ -135,42 +135,56 @@ void nnb__trace_tell(const struct nnb__trace *t)
 
 /* ---- how long the app's thread had no cpu before it submitted ---- */
 
-/* What the kernel counted of this thread when it last submitted an execution, or had an answer. */
+/* What the kernel counted of a thread at some time. */
+struct thread_count {
+	uint64_t at;
+	struct nnb__cpu_stat stat;
+};
+
+/* When this thread last submitted an execution, or had an answer. */
 static __thread struct {
 	bool known;
 	uint64_t session; /* that recorded it: between two sessions there may be calls that nobody recorded */
-	struct nnb__cpu_stat stat;
+	struct thread_count count;
 } before;
 
 /*
- * Ask the kernel, which takes half a microsecond or more, so only threads with deadlines are asked. @ret_since, which may be NULL: what the
- * thread had since it was last asked. False: the thread was not asked, or it is not known since when.
+ * Ask the kernel, which takes half a microsecond or more, so only threads with deadlines are asked. @ret_since: what the thread had since it was
+ * last asked; at: how long ago that was. False: the thread was not asked, or it is not known since when.
  */
-static bool thread_ask(bool has_deadline, struct nnb__cpu_stat *ret_since)
+static bool thread_ask(bool has_deadline, struct thread_count *ret_since)
 {
 	uint64_t session = nbt__seam.listeners ? nbt__seam.listeners() : 0;
 	bool known = before.known && before.session == session;
-	struct nnb__cpu_stat now;
+	struct thread_count now = { .at = has_deadline || known ? nnb__now() : 0 }, last = before.count;
 
-	before.known = (has_deadline || known) && nnb__cpu_stat(&now);
+	before.known = now.at && nnb__cpu_stat(&now.stat);
 	if (!before.known)
 		return false;
-	known = known && !now.is_first && now.delay_ns >= before.stat.delay_ns;
-	if (known && ret_since)
-		*ret_since = (struct nnb__cpu_stat){ .delay_ns = now.delay_ns - before.stat.delay_ns,
-			                             .turns = now.turns - before.stat.turns };
 	before.session = session;
-	before.stat = now;
-	return known;
+	before.count = now;
+	ret_since->at = nnb__now() - last.at; /* from before the one reading to after the other: no delay is longer */
+	ret_since->stat.delay_ns = now.stat.delay_ns - last.stat.delay_ns;
+	ret_since->stat.turns = now.stat.turns - last.stat.turns;
+	return known && !now.stat.is_first && now.stat.delay_ns >= last.stat.delay_ns;
 }
 
 static void thread_submits(struct nnb__call_trace *t)
 {
-	struct nnb__cpu_stat since = { 0 };
+	struct thread_count since = { 0 };
 	bool known = thread_ask(t->deadline_ns != 0, &since);
 
-	t->delay_ns = since.delay_ns;
-	t->turns = known ? (uint32_t)since.turns + 1 : 0;
+	t->delay_ns = known ? since.stat.delay_ns : 0;
+	t->gap_ns = known ? since.at : 0;
+	t->turns = known ? (uint32_t)since.stat.turns + 1 : 0;
+}
+
+/* Before the app has the answer, so that no delay is left out. */
+static void thread_answered(const struct nnb__call_trace *t)
+{
+	struct thread_count unused;
+
+	thread_ask(t->deadline_ns != 0, &unused);
 }
 
 /* ---- the client's side ---- */
@@ -189,7 +203,7 @@ void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked)
 	}
 	NNB__SAY(t, exec_submit, .model = asked->model, .path = (uint8_t)asked->path, .deadline_ns = asked->deadline_ns,
 	         .pools = (uint16_t)asked->pools, .measure = asked->measure, .fallback = asked->fallback,
-	         .duration_ns = asked->duration_ns, .delay_ns = t->delay_ns, .turns = t->turns);
+	         .duration_ns = asked->duration_ns, .delay_ns = t->delay_ns, .gap_ns = t->gap_ns, .turns = t->turns);
 }
 
 void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
@@ -214,7 +228,7 @@ void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 	bool bound = t->deadline_ns && t->path != NBT_path_fenced;
 	uint64_t now;
 
-	thread_ask(t->deadline_ns != 0, NULL); /* before the app has the answer, so that no delay is left out */
+	thread_answered(t);
 	now = t->compact || bound ? nnb__now() : 0;
 	if (t->compact)
 		t->at[NNB__AT_RETURNED] = now - t->began;
@@ -233,6 +247,7 @@ void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 		                      .began = t->began,
 		                      .duration_ns = t->duration_ns,
 		                      .delay_ns = t->delay_ns,
+		                      .gap_ns = t->gap_ns,
 		                      .turns = t->turns };
 	memcpy(e.at, t->at, sizeof(e.at));
 	nbt__seam.emit[NBT_EVENT_exec_client](&e);

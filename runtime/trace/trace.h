@@ -296,7 +296,8 @@ struct nnb__call_trace {
 	bool fallback, compact;
 	uint64_t deadline_ns, duration_ns, began, at[NNB__CLIENT_ATS];
 	uint64_t delay_ns; /* how long its thread was ready to run and on no cpu since its call before */
-	uint32_t turns;    /* on a cpu, in that time, the one that it was on included; 0: neither is known */
+	uint64_t gap_ns;   /* how long ago that was */
+	uint32_t turns;    /* on a cpu, in that time, the one that it was on included; 0: none of this is known */
 };
 
 /* The call of the app. */

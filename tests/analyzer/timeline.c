@@ -173,7 +173,7 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 /* ---- executions ---- */
 
 struct execution {
-	uint64_t decode_delay, run_delay, reply_delay, reference, submit_delay, turns;
+	uint64_t decode_delay, run_delay, reply_delay, reference, submit_delay, gap, turns;
 	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate, floor;
 	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell;
 	int64_t over;
@@ -293,8 +293,8 @@ static void tell_asking(struct timeline *t, const struct execution *x, bool call
 {
 	tell(t, x->at, x->exec,
 	     "exec_submit exec=%" PRIu64 " model=%" PRIu64 " path=%" PRIu64 " deadline_ns=%" PRIu64
-	     " pools=2 fallback=%" PRIu64 " delay_ns=%" PRIu64 " turns=%" PRIu64,
-	     x->exec, x->model, x->path, x->deadline, x->fallback, x->submit_delay, x->turns);
+	     " pools=2 fallback=%" PRIu64 " delay_ns=%" PRIu64 " gap_ns=%" PRIu64 " turns=%" PRIu64,
+	     x->exec, x->model, x->path, x->deadline, x->fallback, x->submit_delay, x->gap, x->turns);
 	tell(t, x->written, x->exec, "fmq_write exec=%" PRIu64 " queue=%s items=4 blocked_ns=%" PRIu64, x->exec,
 	     call ? "call_request" : "request", x->blocked);
 }
@@ -361,9 +361,10 @@ static void tell_client_compact(struct timeline *t, const struct execution *x)
 	tell(t, x->returned + 1, x->exec,
 	     "exec_client exec=%" PRIu64 " model=%" PRIu64 " path=%" PRIu64 " deadline_ns=%" PRIu64 " status=%" PRIu64
 	     " fallback=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-	     " delay_ns=%" PRIu64 " turns=%" PRIu64,
+	     " delay_ns=%" PRIu64 " gap_ns=%" PRIu64 " turns=%" PRIu64,
 	     x->exec, x->model, x->path, x->deadline, x->signalled == NEVER ? x->status : 0, x->fallback, x->at,
-	     x->written - x->at, x->heard - x->at, x->returned - x->at, x->answer_slept, x->submit_delay, x->turns);
+	     x->written - x->at, x->heard - x->at, x->returned - x->at, x->answer_slept, x->submit_delay, x->gap,
+	     x->turns);
 }
 
 static void tell_service_compact(struct timeline *t, const struct execution *x)
@@ -415,6 +416,7 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		       { "run_delay", &x->run_delay },
 		       { "reply_delay", &x->reply_delay },
 		       { "submit_delay", &x->submit_delay },
+		       { "gap", &x->gap },
 		       { "turns", &x->turns },
 		       { "priority", &x->priority },
 		       { "model", &x->model },

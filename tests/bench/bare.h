@@ -69,6 +69,7 @@ LTTNG_UST_TRACEPOINT_EVENT(bare, exec_client,
 		lttng_ust_field_array(uint64_t, at, at, 4)
 		lttng_ust_field_integer(uint64_t, duration_ns, duration_ns)
 		lttng_ust_field_integer(uint64_t, delay_ns, delay_ns)
+		lttng_ust_field_integer(uint64_t, gap_ns, delay_ns)
 		lttng_ust_field_integer(uint32_t, turns, (uint32_t)delay_ns)))
 /* clang-format on */
 

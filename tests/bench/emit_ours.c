@@ -34,7 +34,7 @@ static void array(uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		NBT(exec_client, .exec = i, .model = 1, .path = NBT_path_burst, .deadline_ns = 0,
 		    .status = NBT_status_none, .fallback = 0, .began = i, .at = { i, i + 1, i + 2, 0 },
-		    .duration_ns = 0, .delay_ns = i, .turns = (uint32_t)i);
+		    .duration_ns = 0, .delay_ns = i, .gap_ns = i, .turns = (uint32_t)i);
 }
 
 void (*const emit_ours[N_EMITS])(uint64_t n) = {

@@ -75,6 +75,7 @@ static void tell_client(const struct bsa_exec_client *x, uint64_t base)
 		                     .began = base + x->began,
 		                     .duration_ns = x->duration_ns,
 		                     .delay_ns = x->delay_ns,
+		                     .gap_ns = x->gap_ns,
 		                     .turns = x->turns };
 
 	memcpy(e.at, x->at, sizeof(e.at));

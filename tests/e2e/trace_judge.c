@@ -62,10 +62,10 @@ struct exec {
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
 	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
 	bool told_returned; /* by deadline_miss */
-	uint64_t request_slept, result_blocked, result_slept, delay_ns, turns;
+	uint64_t request_slept, result_blocked, result_slept, delay_ns, gap_ns, turns;
 	/* as exec_client and exec_service have it */
 	bool has_client, has_service;
-	uint64_t client_status, service_status, service_lane, counted[3], told[7];
+	uint64_t client_status, service_status, service_lane, counted[3], told[8];
 };
 
 /* ---- what is wrong ---- */
@@ -445,16 +445,17 @@ static void judge_counts(const struct exec *x)
 		                              "cpu_ns",
 		                              "slept_ns of the result",
 		                              "delay_ns",
+		                              "gap_ns",
 		                              "turns" };
 	const uint64_t of_full[] = { x->lookups, x->misses, x->preemptions };
 	const uint64_t told[] = { x->request_slept, x->result_blocked, x->end_redo_ns, x->cpu_ns,
-		                  x->result_slept,  x->delay_ns,       x->turns };
+		                  x->result_slept,  x->delay_ns,       x->gap_ns,      x->turns };
 
 	for (int i = 0; i < 3; i++)
 		if (of_full[i] != x->counted[i])
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", counts[i], of_full[i],
 			      x->counted[i]);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 8; i++)
 		if (told[i] != x->told[i] && !(i == 1 && launched(x)) &&
 		    !(i < 2 && is_trial(x))) /* whose result is a fence */
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", fields[i], told[i], x->told[i]);
@@ -660,9 +661,12 @@ static void on_submit(struct exec *x, const struct text_event *e)
 	x->path = (uint8_t)text_get(e, "path");
 	x->fallback = (uint8_t)text_get(e, "fallback");
 	x->delay_ns = text_get(e, "delay_ns");
+	x->gap_ns = text_get(e, "gap_ns");
 	x->turns = text_get(e, "turns");
-	if (x->delay_ns && !x->turns)
-		wrong(x, "delay_ns, and no turns");
+	if (x->gap_ns && !x->turns)
+		wrong(x, "gap_ns, and no turns");
+	if (x->delay_ns > x->gap_ns + x->gap_ns / 100 + 10000) /* of two clocks */
+		wrong(x, "its thread was kept from the cpu for longer than since its call before");
 	x->model = (uint32_t)text_get(e, "model");
 	expect_known(e, STREAM, x->id >> 32, "stream");
 	expect_known(e, MODEL, x->model, "model");
@@ -797,7 +801,8 @@ static void on_client(struct exec *x, const struct text_event *e)
 	}
 	x->told[4] = at->items[3];
 	x->told[5] = text_get(e, "delay_ns");
-	x->told[6] = text_get(e, "turns");
+	x->told[6] = text_get(e, "gap_ns");
+	x->told[7] = text_get(e, "turns");
 }
 
 static void on_service(struct exec *x, const struct text_event *e)

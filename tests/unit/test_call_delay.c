@@ -75,19 +75,20 @@ static uint32_t call(bool has_deadline)
 	nnb__call_end(&call, NNB_STATUS_NONE);
 	assert_int_equal(summed.turns, said.turns);
 	assert_int_equal(summed.delay_ns, said.delay_ns);
-	assert_true(said.turns || !said.delay_ns);
+	assert_int_equal(summed.gap_ns, said.gap_ns);
+	assert_true(said.turns ? said.gap_ns > 0 : !said.gap_ns && !said.delay_ns);
 	return said.turns;
 }
 
 /* ---- as the kernel counts ---- */
 
 struct counted {
-	unsigned long long ran, delay, turns;
+	unsigned long long ran, delay, turns, at;
 };
 
 static struct counted count_now(void)
 {
-	struct counted c = { 0 };
+	struct counted c = { .at = now_ns() };
 	FILE *f = fopen("/proc/thread-self/schedstat", "re");
 
 	assert_non_null(f);
@@ -112,6 +113,7 @@ static void held_against(void (*wait)(void), bool has_deadline, struct counted *
 	around[1] = count_now();
 	*ret_least = (struct counted){ .delay = within[1].delay - within[0].delay,
 		                       .turns = within[1].turns - within[0].turns };
+	assert_in_range(said.gap_ns, within[1].at - within[0].at, around[1].at - around[0].at);
 	assert_in_range(said.delay_ns, ret_least->delay, around[1].delay - around[0].delay);
 	assert_in_range(said.turns, ret_least->turns + 1, around[1].turns - around[0].turns + 1);
 }

@@ -81,7 +81,7 @@ static void say_client(uint64_t exec, enum path path, const struct times *t)
 
 	say(&full, t->submit,
 	    "exec_submit: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
-	    "pools = 2, measure = 0, fallback = 0, delay_ns = 17, turns = 2 }",
+	    "pools = 2, measure = 0, fallback = 0, delay_ns = 17, gap_ns = 29, turns = 2 }",
 	    exec, MODEL, path);
 	say(&full, t->ask,
 	    "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 6, used = 0, blocked_ns = 0 }", exec,
@@ -94,7 +94,7 @@ static void say_client(uint64_t exec, enum path path, const struct times *t)
 	say(&compact, t->back + 9,
 	    "exec_client: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
 	    "status = ( <unknown> : container = %d ), fallback = 0, began = %" PRIu64 ", at = [ [0] = %" PRIu64
-	    ", [1] = %" PRIu64 ", [2] = %" PRIu64 ", [3] = 90 ], delay_ns = 17, turns = 2 }",
+	    ", [1] = %" PRIu64 ", [2] = %" PRIu64 ", [3] = 90 ], delay_ns = 17, gap_ns = 29, turns = 2 }",
 	    exec, MODEL, path, status, t->submit - 3, t->ask - t->submit + 1, t->hear - t->submit + 2,
 	    t->back - t->submit + 3);
 	say(&witness, t->back, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\tpath", exec, t->submit - 12,
@@ -526,7 +526,11 @@ static const struct wrong {
 	{ "compact: it was put on a cpu more often", &compact, "exec_client", "", "turns = 2", "turns = 3", 0,
 	  "turns" },
 	{ "it was kept from the cpu, and nobody counted", &full, "exec_submit", "", "turns = 2", "turns = 0", 0,
-	  "delay_ns, and no turns" },
+	  "gap_ns, and no turns" },
+	{ "it was kept from the cpu for longer than there was time", &full, "exec_submit", "", "delay_ns = 17",
+	  "delay_ns = 90017", 0, "kept from the cpu for longer" },
+	{ "compact: its call before was longer ago", &compact, "exec_client", "", "gap_ns = 29", "gap_ns = 30", 0,
+	  "gap_ns" },
 	{ "compact: another time on the cpu", &compact, "exec_service", "", "[9] = 41", "[9] = 40", 0, "cpu_ns" },
 	{ "compact: another status", &compact, "exec_client", "", "status = ( <unknown> : container = 0",
 	  "status = ( <unknown> : container = 2", 0, "status" },
