@@ -182,6 +182,50 @@ static void misses_that_are_held_back_are_not_denied(void **state)
 	shows(&v, "(nothing was executed in the last seconds)\n");
 }
 
+/* In the first seconds less than five of them are counted. */
+static void the_first_seconds_are_not_called_five(void **state)
+{
+	struct bsv_figures young = figures;
+	struct bsv_view v = view();
+
+	(void)state;
+	v.figures = &young;
+	young.state.window_ns = SECOND * 23 / 10;
+	shows(&v, "10 of 1101 missed in 2.3 s:");
+	young.state.window_ns = SECOND / 2;
+	young.n_rows = 0;
+	shows(&v, "no deadline missed in the last 0.5 s\n");
+	young.state.window_ns = SECOND * 47 / 10; /* the latest half second is not over */
+	shows(&v, "no deadline missed in the last 5 s\n");
+}
+
+static void help_explains_every_key_and_every_column(void **state)
+{
+	struct bsv_view v = view();
+	char *rows_text = print(&v), *text;
+	char word[16];
+
+	(void)state;
+	v.help = true;
+	text = print(&v);
+	shows_not(&v, "camera");
+	for (const char *key = "qoacps?"; *key; key++) {
+		snprintf(word, sizeof(word), "\n%c     ", *key);
+		shows(&v, word);
+	}
+	for (const char *at = strstr(rows_text, "EXEC/S"); *at != '\n'; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " \n");
+
+		snprintf(word, sizeof(word), "%.*s", (int)n, at);
+		if (!strstr(strstr(text, "\nEXEC/S"), word))
+			fail_msg("%s is not explained:\n%s", word, text);
+		at += n;
+	}
+	assert_true(lines_of(text) <= 24);
+	free(text);
+	free(rows_text);
+}
+
 static void an_idle_service_is_no_unheard_one(void **state)
 {
 	struct bsv_figures idle = { .n_rows = 0, .state = { .until = SECOND, .lanes = 2 } };
@@ -225,6 +269,7 @@ static void nothing_is_wider_or_higher_than_the_screen(void **state)
 
 			v.screen.width = width;
 			v.height = height;
+			v.help = width % 2;
 			v.message =
 				"a session was made anew: nothing was recorded for 12.5 s; and more that has to be cut";
 			text = print(&v);
@@ -421,6 +466,8 @@ int main(void)
 		cmocka_unit_test(figures_are_those_of_the_window),
 		cmocka_unit_test(nothing_known_is_said_so),
 		cmocka_unit_test(misses_that_are_held_back_are_not_denied),
+		cmocka_unit_test(the_first_seconds_are_not_called_five),
+		cmocka_unit_test(help_explains_every_key_and_every_column),
 		cmocka_unit_test(an_idle_service_is_no_unheard_one),
 		cmocka_unit_test(what_makes_figures_less_is_said),
 		cmocka_unit_test(nothing_is_wider_or_higher_than_the_screen),

@@ -63,6 +63,7 @@ struct top {
 	struct bsa_live_row *rows;
 	struct bsv_view_part part; /* what the rows are of, if apps are left out: 0 apps of 0 */
 	enum bsv_view_sort sort;
+	bool help;   /* the keys and the columns are explained */
 	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
 	bool held_back; /* as bsv_session_find says of the session of another user of LTTng */
@@ -477,6 +478,7 @@ static struct bsv_view view_of(const struct top *t)
 		                  .now = (uint64_t)(now_signed() + t->figures.state.clock_lead_ns),
 		                  .paused = t->paused,
 		                  .causes = t->causes,
+		                  .help = t->help,
 		                  .held_back = t->held_back };
 }
 
@@ -572,6 +574,8 @@ static void heed_key(struct top *t, int key)
 		t->causes = !t->causes;
 	else if (key == 's')
 		ask_to_save(t);
+	else if (key == '?' || key == 'h')
+		t->help = !t->help;
 }
 
 static void heed_signal(struct top *t, int signal)

@@ -437,24 +437,40 @@ static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all
 		fputs(unknown ? "no loss seen yet" : "no event lost", to);
 }
 
+/* How long "the last seconds" are: less than all of them in the beginning. */
+static const char *window_text(const struct bsv_view *v, char to[CELL])
+{
+	enum { TENTHS = 10 };
+	uint64_t tenths = v->figures->state.window_ns / (second / TENTHS);
+
+	if (tenths && tenths < BSA_LIVE_SECONDS * TENTHS - TENTHS / 2)
+		snprintf(to, CELL, "%" PRIu64 ".%" PRIu64 " s", tenths / TENTHS, tenths % TENTHS);
+	else
+		snprintf(to, CELL, "%d s", BSA_LIVE_SECONDS);
+	return to;
+}
+
 /* The line about misses while none was seen. */
 static void make_no_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
+	char window[CELL];
+
+	window_text(v, window);
 	if (nothing_known(v, all) && v->held_back)
-		fprintf(to, "misses in the last %d s unknown: LTTng holds back events (no switch timer)",
-		        BSA_LIVE_SECONDS);
+		fprintf(to, "misses in the last %s unknown: LTTng holds back events (no switch timer)", window);
 	else if (nothing_known(v, all))
 		fputs("misses unknown: no event has arrived yet", to);
 	else if (v->held_back)
 		fprintf(to, "none of %" PRIu64 " executions seen missed a deadline; LTTng holds back newer ones",
 		        all->executions);
 	else
-		fprintf(to, "no deadline missed in the last %d s", BSA_LIVE_SECONDS);
+		fprintf(to, "no deadline missed in the last %s", window);
 }
 
 static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
 	uint64_t explained = 0;
+	char window[CELL];
 
 	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
 		explained += all->by_cause[k];
@@ -462,7 +478,7 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 		make_no_misses(v, all, to);
 		return;
 	}
-	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %d s:", all->missed, all->executions, BSA_LIVE_SECONDS);
+	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %s:", all->missed, all->executions, window_text(v, window));
 	say_causes(all->by_cause, v->causes ? BSA_LIVE_CAUSES : CAUSES_SHOWN, to);
 	if (explained < all->missed)
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
@@ -486,15 +502,38 @@ static void make_doubts(const struct bsv_view *v, const struct bsa_live_row *all
 		fprintf(to, "%" PRIu64 " events of impostors left out", s->impostors);
 }
 
-static void print_all(struct out *o, const struct bsa_live_row *const *list, size_t n)
+static const char *const help[] = {
+	"q        end, and print the sums; Ctrl-C ends, too",
+	"o        order the rows by rate, p99, misses, share, name",
+	"a        show the next app alone; after the last one, all apps",
+	"c        show all causes, and all of the notice; again: in one line each",
+	"p        pause the display; the recording continues",
+	"s        save the last 30 s as a recording, in the working directory",
+	"?        show this, or the rows again",
+	"",
+	"EXEC/S   executions that ended, per second",
+	"P50 P99  time from end to end of answered executions",
+	"SHARE    lane time received, as a share of what the app was entitled to",
+	"LANE     executions that held a lane, on average",
+	"WAIT     executions that waited for a lane, on average",
+	"MISS     missed deadlines; the line above has their causes",
+	"SLOT     slots that the service did not know",
+	"TREND    executions, by half seconds",
+	"lag      age of the newest complete figures",
+	"man burstscope-top says more.",
+};
+
+static void print_help(struct out *o, int keys)
+{
+	for (size_t i = 0; i < sizeof(help) / sizeof(*help) && (!o->v->height || o->lines < o->v->height - keys); i++)
+		put_line(o, BSV_PLAIN, help[i]);
+}
+
+/* The rows, or why there are none, above @keys lines. */
+static void print_rows(struct out *o, const struct bsa_live_row *const *list, size_t n, int keys)
 {
 	const struct bsa_live_row all = all_of(list, n);
-	int keys = o->v->keys ? 1 : 0;
 
-	line_of(o, BSV_TITLE, false, make_first, &all);
-	line_of(o, BSV_PLAIN, false, make_totals, &all);
-	line_of(o, all.missed ? BSV_BAD : BSV_PLAIN, o->v->causes, make_misses, &all);
-	line_of(o, BSV_UNSURE_PAINT, o->v->causes, make_doubts, &all);
 	if (has_room(o))
 		print_heads(o);
 	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++)
@@ -505,10 +544,25 @@ static void print_all(struct out *o, const struct bsa_live_row *const *list, siz
 		                                   : "(nothing was executed in the last seconds)");
 	if (!n && !o->v->figures->state.lanes && o->v->unheard && (!o->v->height || o->lines < o->v->height - keys))
 		put_line(o, BSV_UNSURE_PAINT, o->v->unheard);
+}
+
+static void print_all(struct out *o, const struct bsa_live_row *const *list, size_t n)
+{
+	const struct bsa_live_row all = all_of(list, n);
+	int keys = o->v->keys ? 1 : 0;
+
+	line_of(o, BSV_TITLE, false, make_first, &all);
+	line_of(o, BSV_PLAIN, false, make_totals, &all);
+	line_of(o, all.missed ? BSV_BAD : BSV_PLAIN, o->v->causes, make_misses, &all);
+	line_of(o, BSV_UNSURE_PAINT, o->v->causes, make_doubts, &all);
+	if (o->v->help)
+		print_help(o, keys);
+	else
+		print_rows(o, list, n, keys);
 	if (keys) {
 		char text[CELL * 2];
 
-		snprintf(text, sizeof(text), "q quit  o order: %s  a next app  c causes  p pause  s save the last 30 s",
+		snprintf(text, sizeof(text), "q quit  ? help  o order: %s  a next app  c causes  p pause  s save 30 s",
 		         bsv_view_sort_name(o->v->sort));
 		put_line(o, BSV_FAINT, text);
 	}

@@ -30,6 +30,7 @@ struct bsv_view {
 	enum bsv_view_sort sort;
 	uint64_t now; /* on the clock of the trace: CLOCK_MONOTONIC of its host */
 	bool paused, keys;
+	bool help;      /* what the keys and the columns mean, instead of the rows */
 	bool causes;    /* the lines of causes and of doubts are whole, in as many lines as they need */
 	bool held_back; /* LTTng keeps events in memory, so there is no time up to which everything is known */
 };
