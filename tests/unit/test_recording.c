@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -596,6 +598,70 @@ static void a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked(
 	close(d.output);
 }
 
+/* A session daemon that ends each connection without an answer; never returns. */
+static _Noreturn void serve_nothing(int listener)
+{
+	for (;;) {
+		int fd = accept(listener, NULL, NULL);
+		char byte;
+
+		if (recv(fd, &byte, 1, MSG_PEEK) < 0)
+			_exit(1);
+		close(fd);
+	}
+}
+
+/* Ask that daemon, as a user whose daemons have sockets below @directory. Exit status 0: it was asked, and did not answer. */
+static _Noreturn void ask_nothing(int said)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	const struct bsv_lttng *lttng;
+	struct lttng_session *sessions;
+	struct bsa_err err;
+	pid_t server;
+	int r;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/.lttng", directory);
+	if ((!geteuid() && setresuid(65534, 65534, 65534)) || mkdir(at.sun_path, 0700) ||
+	    setenv("LTTNG_HOME", directory, 1))
+		_exit(2);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/.lttng/client-lttng-sessiond", directory);
+	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) || listen(listener, 1))
+		_exit(3);
+	server = fork();
+	if (!server)
+		serve_nothing(listener);
+	if (server < 0 || dup2(said, STDERR_FILENO) < 0 || bsv_lttng_load(&lttng, &err) < 0)
+		_exit(4);
+	signal(SIGPIPE, SIG_IGN);
+	r = lttng->list_sessions(&sessions);
+	kill(server, SIGKILL);
+	_exit(r < 0 ? 0 : 5);
+}
+
+/* The user has sentences about a session daemon that ends, and needs no lines of a library about system calls. */
+static void the_library_of_lttng_prints_nothing(void **state)
+{
+	char text[512];
+	int said[2], status = -1;
+	ssize_t n;
+	pid_t pid;
+
+	(void)state;
+	assert_true(!chmod(directory, 0777) && !pipe(said));
+	pid = fork();
+	if (!pid)
+		ask_nothing(said[1]);
+	close(said[1]);
+	n = read(said[0], text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = 0;
+	close(said[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +684,7 @@ int main(void)
 		cmocka_unit_test(a_daemon_that_cannot_be_noted_is_not_taken_for_one_that_runs),
 		cmocka_unit_test(a_daemon_that_does_not_say_who_uses_it_is_asked_again_before_it_is_ended),
 		cmocka_unit_test(a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked),
+		cmocka_unit_test_setup_teardown(the_library_of_lttng_prints_nothing, make_directory, remove_directory),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
 		                                remove_directory),
 	};

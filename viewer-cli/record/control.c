@@ -19,12 +19,17 @@ static const struct {
 int bsv_lttng_load(const struct bsv_lttng **ret, struct bsa_err *err)
 {
 	static void *library;
+	int *quiet;
 
 	if (!library)
 		library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return bsa_fail(err, BSA_E_ENV,
 		                LIBRARY " is not to be had, and LTTng does the recording; install lttng-tools");
+	/* The library prints errors of system calls on standard error, also those that its caller expects: a session daemon that ends, say. */
+	quiet = dlsym(library, "lttng_opt_quiet");
+	if (quiet)
+		*quiet = 1;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		void *function = dlsym(library, places[i].name);
 
