@@ -109,6 +109,30 @@ has victim 33
 grep -q ' 33 events' import.said || wrong "of one that was killed, another number of events is imported: $(<import.said)"
 nothing_left
 
+# ---- without standard descriptors: the files that are opened first must not get their numbers ----
+
+status=0
+"$burstscope" record --no-import -o closed -- "$many" "$provider" 10 <&- >&- 2>&- || status=$?
+((status == 0)) || wrong "with closed descriptors it ends with $status"
+: >closed.said
+has closed 33
+nothing_left
+[[ $(stat -c %s /var/run/lttng/burstscope.lock "$tmp/.lttng/burstscope.lock" 2>/dev/null || true) == 80 ]] || wrong "what was written into the file of the lock?"
+
+# ---- where nothing can be shared ----
+
+lock=$tmp/.lttng/burstscope.lock
+((EUID)) || lock=/var/run/lttng/burstscope.lock
+mv "$lock" "$lock.kept"
+mkdir "$lock"
+begins lonely
+grep -q 'it ends with this command, even while other burstscope commands use it' lonely.said || wrong "who is told of a lock that cannot be had? $(<lonely.said)"
+emits 10
+ends lonely
+nothing_left
+rmdir "$lock"
+mv "$lock.kept" "$lock"
+
 # ---- somebody else uses it ----
 
 begins ours
