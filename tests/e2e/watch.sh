@@ -69,8 +69,30 @@ says "nothing is written until one fires: miss, error, death"
 grep -Eq '^(the buffers last about [0-9.]+ |how long the buffers last is not known, because nothing was emitted)' err || wrong "not said how long the buffers last: $said"
 refuses 5 'another burstscope watch' --on miss -o cases
 said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
-# It writes to a journal, which takes the rank of a line from its beginning.
-JOURNAL_STREAM=1:2 "$burstscope" watch -q --on miss:app=impossible,persistent -o others --before 1s --after 100ms --stop-after 1 >others.out 2>&1 &
+# It writes to a journal, which takes the rank of a line from its beginning; and to the system's log, which is a socket of a /dev of its own.
+with_log=() syslog=
+if ((EUID == 0)); then
+	mkdir "$tmp/dev"
+	mount -t tmpfs own "$tmp/dev"
+	mkdir "$tmp/dev/shm"
+	mount --rbind /dev/shm "$tmp/dev/shm"
+	for node in null zero urandom; do
+		: >"$tmp/dev/$node"
+		mount --bind "/dev/$node" "$tmp/dev/$node"
+	done
+	python3 - "$tmp/dev/log" >logged <<-'PYTHON' &
+		import socket, sys
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind(sys.argv[1])
+		s.settimeout(120)
+		print(s.recv(65536).decode(), flush=True)
+	PYTHON
+	logger=$!
+	awaits '[[ -S $tmp/dev/log ]]' "a system's log"
+	syslog=--syslog
+	with_log=(unshare --mount sh -c 'mount --rbind "$0" /dev && exec "$@"' "$tmp/dev")
+fi
+JOURNAL_STREAM=1:2 "${with_log[@]}" "$burstscope" watch $syslog -q --on miss:app=impossible,persistent -o others --before 1s --after 100ms --stop-after 1 >others.out 2>&1 &
 apps=$! # a watcher, too: with a directory of its own
 awaits '(($(lttng --no-sessiond list-triggers | grep -c "name: burstscope-") == 6))' 'two watchers at once'
 
@@ -79,6 +101,11 @@ other=$apps
 apps=$!
 await_end "$other" 'another watcher ends with its case' || wrong "another watcher ends with $?: $(<others.out)"
 grep -q "^<4>impossible.s mobilenet-640 missed .* because its run alone is longer than its budget" others.out || wrong "another watcher says: $(<others.out)"
+if ((EUID == 0)); then
+	await_end "$logger" "the system's log has its line" || true
+	grep -q "^<12>.* burstscope: impossible.s mobilenet-640 missed .* because its run alone is longer than its budget.* \[$PWD/others/" logged || wrong "the system's log: $(<logged)"
+	umount -R "$tmp/dev"
+fi
 awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* answered as persistent" out' 'a miss that is too big'
 awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
 
@@ -122,9 +149,23 @@ while True:
 PYTHON
 manager=$!
 awaits '[[ -S $tmp/notify ]]' 'a service manager'
-NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on miss
+# The buffers are too small for what is asked for, and it says how large they have to be.
+start_service "$service" --lanes 1 --policy fifo
+"$load" --quiet --socket "$tmp/socket" --duration 60s audio >load.out 2>&1 &
+apps=$!
+bursting
+NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on death --before 10m --buffer 64K
+if ! grep -q 'how long the buffers last is not known' err; then # it looks for a moment, in which a machine may be too busy for any app
+	sed -nE 's/^the buffers last about ([0-9.]+) (m?s) at the rate of the beginning, and less than the .* ask for: --buffer ([0-9]+)([KM]) would do$/\1 \2 \3 \4/p' err |
+		awk '{ held = $1 * ($2 == "s" ? 1 : 0.001); size = $3 * ($4 == "M" ? 1024 : 1); ok = size / 64 * held >= 600 && size >= 16384 } END { exit !ok }' ||
+		wrong "which buffers would hold ten minutes? $(<err)"
+fi
 awaits '(($(grep -c "^WATCHDOG=1" heard) >= 3))' 'the watchdog is fed'
 stopped 0
+kill "$apps"
+await_end "$apps" 'the load ends' 2>/dev/null || true
+apps=
+stop_service || wrong 'nnburstd does not end well'
 await_end "$manager" 'the service manager ends'
 [[ $(grep -n READY heard | cut -d : -f 1) == 1 && $(tail -n 1 heard) == STOPPING=1 ]] || wrong "a service manager hears: $(<heard)"
 

@@ -968,18 +968,23 @@ static void say_held(const struct watching *w)
 	const struct bsv_recording *r = &w->recording;
 	uint64_t asked = (uint64_t)(w->o->before + w->o->after), size = bsv_buffers_size(r->session.buffers);
 	uint64_t held = r->rate ? bsv_size_holds(size, r->rate) : 0;
-	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], c[BSV_BYTES_TEXT];
+	uint64_t larger = r->rate ? bsv_size_to_hold(w->o->detail, r->rate, asked) : 0;
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], c[BSV_BYTES_TEXT], d[BSV_DURATION_TEXT];
 
 	if (!r->rate)
 		bsv_notice("how long the buffers last is not known, because nothing was emitted when they were made; "
 		           "--buffer makes them larger");
 	else if (held >= asked)
 		bsv_notice("the buffers last about %s at the rate of the beginning", bsv_duration(a, (int64_t)held));
-	else
+	else if (bsv_size_holds(larger, r->rate) >= asked)
 		bsv_notice("the buffers last about %s at the rate of the beginning, and less than the %s that --before "
 		           "and --after ask for: --buffer %s would do",
-		           bsv_duration(a, (int64_t)held), bsv_duration(b, (int64_t)asked),
-		           bsv_size_option(c, bsv_size_to_hold(w->o->detail, r->rate, asked)));
+		           bsv_duration(a, (int64_t)held), bsv_duration(b, (int64_t)asked), bsv_size_option(c, larger));
+	else
+		bsv_notice("the buffers last about %s at the rate of the beginning, and less than the %s that --before "
+		           "and --after ask for; the largest that LTTng takes, --buffer %s, would last about %s",
+		           bsv_duration(a, (int64_t)held), bsv_duration(b, (int64_t)asked), bsv_size_option(c, larger),
+		           bsv_duration(d, (int64_t)bsv_size_holds(larger, r->rate)));
 }
 
 static void say_begun(const struct watching *w)
