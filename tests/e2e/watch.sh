@@ -14,7 +14,7 @@ refuses 2 '--on miss is there twice' --on miss --on death --on miss
 refuses 2 "no condition 'mis'; did you mean 'miss'?" --on mis
 refuses 2 "no kind of miss 'presistent'; did you mean 'persistent'?" --on miss:presistent
 refuses 2 'death has no status' --on death:status=DEAD_OBJECT
-refuses 2 "no cause 'hoged'" --on miss:cause=hoged
+refuses 2 "no cause 'hoged'; did you mean 'hogged'?" --on miss:cause=hoged
 refuses 2 'longer than what? Write starvation>100ms' --on starvation
 refuses 2 "expected a time as in '5ms'" --on 'p99 e2e <= 5'
 refuses 2 'cannot be held against the last seconds' --on 'coverage >= 99 %'
@@ -55,7 +55,7 @@ if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	may_not 'lttng-sessiond does not start: ' watch --on miss -o "$tmp/theirs/own/cases"
 	may_not 'lttng-sessiond does not start: ' watch --on 'miss ratio <= 1 %' -o "$tmp/theirs/own/cases"
 	may_not 'lttng-sessiond does not start: ' top --once
-	may_not 'no session daemon answers: ' top somebodys
+	may_not 'without the name of a session a session of its own is made' top somebodys
 	chmod 755 "$tmp"
 fi
 

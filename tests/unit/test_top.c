@@ -254,7 +254,7 @@ static void what_makes_figures_less_is_said(void **state)
 	v.screen.width = 200;
 	shows(&v, "LOST 3 events, 0 packets");
 	shows(&v, "lttng-sessiond has gone  began anew 1 time  4 tracefiles overwritten unread  2 records came late, "
-	          "by up to 1.5 ms");
+	          "by up to 1.5 ms: a larger --settle waits for them");
 }
 
 /* ---- layout ---- */

@@ -98,6 +98,8 @@ static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 		{ "miss:status=DEAD_OBJECT", "miss has no status" },
 		{ "error:status=NONE", "NONE is no error" },
 		{ "error:status=DEAD", "no status 'DEAD'" },
+		{ "miss:cause=hoged", "no cause 'hoged'; did you mean 'hogged'? burstscope-misses(1) has them all" },
+		{ "miss:cause=zzzzzzzz", "no cause 'zzzzzzzz'; burstscope-misses(1) has them all" },
 		{ "death:model=x", "death has no model" },
 		{ "inversion", "longer than what? Write inversion>100ms" },
 		{ "starvation>", "longer than what? Write starvation>100ms" },
@@ -453,7 +455,7 @@ static void the_line_of_a_case_says_what_is_missing_before(void **state)
 		int64_t held;
 		const char *line;
 	} lines[] = {
-		{ 313137274, "faces missed a deadline; only 313.1 ms of the 3.000 s before is whole" },
+		{ 313137274, "faces missed a deadline; of the 3.000 s before it only the last 313.1 ms were recorded" },
 		{ 3000000000, "faces missed a deadline" },
 		{ 9000000000, "faces missed a deadline" },
 		{ -1, "faces missed a deadline" },

@@ -65,7 +65,8 @@ void bsv_progress_draw(struct bsv_progress *p, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fprintf(stderr, "\r%-*s", WIDTH, line);
+	fprintf(stderr, "\r%-*s\r", WIDTH,
+	        line); /* what the terminal shows of a key, such as ^C, then is in this line */
 	p->shown = true;
 }
 

@@ -179,6 +179,19 @@ static int read_rule(struct bsv_condition *c, struct bsa_err *err)
 
 /* ---- what it is narrowed down by ---- */
 
+static int unknown_cause(const char *cause, struct bsa_err *err)
+{
+	enum { MOST = 64 };
+	const char *names[MOST], *nearest;
+	size_t n = 0;
+
+	while (n < MOST && (names[n] = bsv_cause_name(n)))
+		n++;
+	nearest = bsv_nearest(cause, names, n, sizeof(*names));
+	return bsa_fail(err, BSA_E_USAGE, "--on: no cause '%s'; %s%s%sburstscope-misses(1) has them all", cause,
+	                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
+}
+
 static int check_value(const struct bsv_condition *c, struct bsa_err *err)
 {
 	if (*c->kind && place_of(c->kind, misses, 3) == 3)
@@ -188,7 +201,7 @@ static int check_value(const struct bsv_condition *c, struct bsa_err *err)
 	if (!strcmp(c->status, statuses[0]))
 		return bsa_fail(err, BSA_E_USAGE, "--on: status NONE is no error");
 	if (*c->cause && !*bsv_cause_says(c->cause))
-		return bsa_fail(err, BSA_E_USAGE, "--on: no cause '%s'; burstscope-misses(1) has them all", c->cause);
+		return unknown_cause(c->cause, err);
 	return 0;
 }
 

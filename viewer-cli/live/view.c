@@ -497,7 +497,8 @@ static void make_doubts(const struct bsv_view *v, const struct bsa_live_row *all
 	if (s->overwritten)
 		fprintf(to, "%" PRIu64 " tracefiles overwritten unread  ", s->overwritten);
 	if (s->late)
-		fprintf(to, "%" PRIu64 " records came late, by up to %.1f ms  ", s->late, (double)s->late_ns / 1e6);
+		fprintf(to, "%" PRIu64 " records came late, by up to %.1f ms: a larger --settle waits for them  ",
+		        s->late, (double)s->late_ns / 1e6);
 	if (s->impostors)
 		fprintf(to, "%" PRIu64 " events of impostors left out", s->impostors);
 }

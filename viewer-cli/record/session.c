@@ -149,7 +149,10 @@ int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[P
 	}
 	free(sessions);
 	if (n < 0)
-		return bsa_fail(err, BSA_E_ENV, "no session daemon answers: %s", lttng->strerror(n));
+		return bsa_fail(
+			err, BSA_E_ENV,
+			"no session daemon answers: %s; without the name of a session a session of its own is made",
+			lttng->strerror(n));
 	if (found < 0)
 		return bsa_fail(err, BSA_E_ENV, "there is no session %s; `lttng list` has those that there are", name);
 	if (*ret != '/')

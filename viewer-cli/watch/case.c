@@ -134,8 +134,8 @@ char *bsv_case_line(const struct bsv_case *c)
 
 	if (c->held < 0 || c->held >= c->before)
 		return strdup(summary);
-	return bsv_text("%s; only %s of the %s before is whole", summary, bsv_duration(held, c->held),
-	                bsv_duration(before, c->before));
+	return bsv_text("%s; of the %s before it only the last %s were recorded", summary,
+	                bsv_duration(before, c->before), bsv_duration(held, c->held));
 }
 
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)

@@ -1038,10 +1038,11 @@ static void say_counts(const struct watching *w)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
 
-	print_notice(w, "in all: %s %s, %s repetitions counted, %s not caught%s%s%s", bsv_count(a, w->n_cases),
+	print_notice(w, "in all: %s %s, %s repetitions counted, %s not caught%s%s%s%s", bsv_count(a, w->n_cases),
 	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again), bsv_count(c, w->n_lost),
-	             w->n_left ? ", " : "", w->n_left ? bsv_count(d, w->n_left) : "",
-	             w->n_left ? " begun, and more than --stop-after asks for" : "");
+	             w->n_left ? "; " : "", w->n_left ? bsv_count(d, w->n_left) : "",
+	             w->n_left ? " more had begun at the end, and " : "",
+	             w->n_left ? bsv_plural(w->n_left, "was dropped", "were dropped") : "");
 }
 
 /* Report how the rules were judged, so that silence does not look like a rule that held. */
