@@ -190,7 +190,7 @@ struct bsa_lane *bsa_device_lane(struct bsa_device *d, unsigned lane)
 			return NULL;
 		d->lanes = more;
 		while (d->lanes_room <= lane)
-			d->lanes[d->lanes_room++] = (struct bsa_lane){ .known = BSA_NEVER };
+			d->lanes[d->lanes_room++] = (struct bsa_lane){ .known_from = BSA_NEVER };
 	}
 	return &d->lanes[lane];
 }
@@ -204,7 +204,7 @@ void bsa_device_fini(struct bsa_device *d)
 		}
 	}
 	for (unsigned i = 0; i < d->lanes_room; i++)
-		bsa_lane_fini(&d->lanes[i], d);
+		bsa_lane_fini(d, &d->lanes[i]);
 	free(d->lanes);
 	free(d->table);
 	free(d->backlogged);

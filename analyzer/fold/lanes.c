@@ -1,11 +1,16 @@
 /*
  * lanes.c -- who holds a lane now, and who held it since the oldest present wait began.
  *
- * TERMS     A stretch is the time between two steps of a lane: held by an execution, idle, or unknown. The history has the stretches that
- *           were held or unknown; a gap between them was idle. A hole is a time for which events may be missing (schedule.c). A lane
- *           is doubtful if a step has shown that the recorded holder may be a wrong one.
- * INVARIANT Nothing is known before `known`; before `kept` only what a wait that is under way needs is there. Everything from the
- *           later of both until `since` is in the history, and `since` until now is the current stretch.
+ * TERMS     A lane is a place of a service where one execution runs at a time; a step of the lane is an event at which an execution enters
+ *           or leaves it. A stretch is the time between two steps: held by an execution, idle, or unknown. The history has the
+ *           stretches that were held or unknown; a gap between them was idle. A hole is a time for which events may be missing
+ *           (schedule.c). A lane is doubtful, until its next step, if its present holder, or that it has none, may be wrong.
+ *           Closings say how a stretch ended: DOUBTED if the steps contradict each other. A hand-over is the time for which a
+ *           lane is idle while an execution is ready for it.
+ * INVARIANT Nothing is known before `known_from`; the history begins at `dropped_until`, because no present wait needs what was before.
+ *           Everything from the later of both until `since` is in the history, and `since` until now is the current stretch.
+ * MEMORY    A lane keeps at most BSA_HISTORY_OF_LANE stretches, and all lanes together BSA_HISTORY_OF_ALL, and one more each. What does not
+ *           fit is unknown from then on.
  * CONCURRENCY  One thread uses a device and its lanes. The functions of struct bsa_facts must not call them.
  */
 #include "fold/lanes.h"
@@ -21,7 +26,8 @@ static struct bsa_stretch *nth_stretch(const struct bsa_lane *l, size_t i)
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
 
-static void drop_oldest(struct bsa_device *d, struct bsa_lane *l, size_t n)
+/* Drop the @n oldest stretches. The caller says from when on the history is known, or kept. */
+static void history_drop(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
 	assert(n <= l->n && n <= *d->history);
 	l->first = (l->first + n) & (l->room - 1);
@@ -29,7 +35,7 @@ static void drop_oldest(struct bsa_device *d, struct bsa_lane *l, size_t n)
 	*d->history -= n;
 }
 
-void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d)
+void bsa_lane_fini(struct bsa_device *d, struct bsa_lane *l)
 {
 	assert(*d->history >= l->n);
 	*d->history -= l->n;
@@ -38,7 +44,7 @@ void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d)
 }
 
 /* Drop the stretches that no wait needs any more. */
-static void drop_old(struct bsa_device *d, struct bsa_lane *l)
+static void history_drop_unneeded(struct bsa_device *d, struct bsa_lane *l)
 {
 	uint64_t oldest = bsa_waits_oldest(d);
 	size_t n = 0;
@@ -46,20 +52,20 @@ static void drop_old(struct bsa_device *d, struct bsa_lane *l)
 	while (n < l->n && nth_stretch(l, n)->ended <= oldest)
 		n++;
 	if (n)
-		l->kept = nth_stretch(l, n - 1)->ended;
-	drop_oldest(d, l, n);
+		l->dropped_until = nth_stretch(l, n - 1)->ended;
+	history_drop(d, l, n);
 }
 
 /* Drop the @n oldest stretches although a wait may need them: the lane's holder of that time is unknown from now on. */
-static void forget_oldest(struct bsa_device *d, struct bsa_lane *l, size_t n)
+static void history_forget(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
 	assert(n && n <= l->n);
-	l->known = nth_stretch(l, n - 1)->ended;
-	l->cut = true;
-	drop_oldest(d, l, n);
+	l->known_from = nth_stretch(l, n - 1)->ended;
+	l->truncated = true;
+	history_drop(d, l, n);
 }
 
-static bool ring_grow(struct bsa_lane *l)
+static bool history_grow(struct bsa_lane *l)
 {
 	size_t room = l->room ? 2 * l->room : 16;
 	struct bsa_stretch *more = malloc(room * sizeof(*more));
@@ -76,20 +82,20 @@ static bool ring_grow(struct bsa_lane *l)
 }
 
 /*
- * Make room for one more stretch. Without memory, the oldest ones are forgotten; all of them, where all lanes together have too many. False: no
- * memory, and the history is empty.
+ * Make room for one more stretch: drop what no wait needs, or grow. If that fails, forget a quarter of the history; where all lanes together
+ * have too many, forget all of this lane's. False: the lane has no room at all, for want of memory, and no history.
  */
-static bool make_room(struct bsa_device *d, struct bsa_lane *l)
+static bool history_make_room(struct bsa_device *d, struct bsa_lane *l)
 {
-	if (l->n && *d->history >= BSA_HISTORY_ALL)
-		forget_oldest(d, l, l->n);
+	if (l->n && *d->history >= BSA_HISTORY_OF_ALL)
+		history_forget(d, l, l->n);
 	if (l->n < l->room)
 		return true;
-	drop_old(d, l);
-	if (2 * l->n >= l->room && l->room < BSA_HISTORY_MAX && ring_grow(l))
+	history_drop_unneeded(d, l);
+	if (2 * l->n >= l->room && l->room < BSA_HISTORY_OF_LANE && history_grow(l))
 		return true;
 	if (l->n && l->n == l->room)
-		forget_oldest(d, l, (l->n + 3) / 4);
+		history_forget(d, l, (l->n + 3) / 4);
 	return l->n < l->room;
 }
 
@@ -110,16 +116,17 @@ static void report_occupied(const struct bsa_device *d, const struct bsa_lane *l
 
 static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
-	if (!d->n_waiting) { /* none waits; for one that is still to be found waiting, by exec_state, the time before is unknown */
-		drop_oldest(d, l, l->n);
-		l->kept = s->ended;
+	if (!d->n_waiting) { /* for a wait that is reported later, and began earlier, this time is unknown */
+		history_drop(d, l, l->n);
+		l->dropped_until = s->ended;
 		return;
 	}
 	if (s->began == s->ended)
 		return;
-	if (!make_room(d, l)) {
-		l->known = s->ended;
-		l->cut = true;
+	if (!history_make_room(d, l)) {
+		assert(!l->n);
+		l->known_from = s->ended;
+		l->truncated = true;
 		return;
 	}
 	l->n++;
@@ -132,7 +139,7 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 /* A lane without a holder: an execution without any event may have been there in each hole, also in one that only a lost summary makes. */
 static bool absence_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	return l->known != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
+	return l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 
 /* A lane with a holder: only lost events can hide that it left, and none can, if its summary counted how often it was preempted. */
@@ -169,21 +176,22 @@ static void current_stretch(const struct bsa_device *d, const struct bsa_lane *l
 
 enum closing {
 	LEFT,    /* the holder leaves the lane */
-	DOUBTED, /* steps contradict each other */
-	FREE,    /* the lane is certainly free, although the execution that left it may be unknown */
-	ENDS     /* the recording ends */
+	DOUBTED, /* a step shows that the holder, if any, was not the recorded one */
+	FREE, /* no execution holds the lane at the end of the stretch; which one left it, and when, may be unknown */
+	ENDS  /* the recording ends during the stretch */
 };
 
 /*
- * The part of [since, @at] for which the holder is uncertain. It begins with the first hole, if the lane was idle then or an execution of
- * the highest priority held it. It ends with the last hole, if the lane is FREE at @at, because an execution that leaves a lane after the
- * hole is recorded. If the lane is DOUBTED, or the recording ENDS, all of the time is uncertain.
+ * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle then; or if an execution of the highest
+ * priority held it, because that time matters to no verdict: it inverts nothing. It ends with the last hole, if the lane is FREE
+ * at @at, because leaving it after the hole would have been recorded. If the lane is DOUBTED, or the recording ENDS, it is all of
+ * the time.
  */
 static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                           uint64_t *began, uint64_t *ended)
 {
 	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
-	uint64_t last = bsa_losses_end(d->unsure, at);
+	uint64_t hole_end = bsa_losses_end(d->unsure, at);
 
 	*began = l->since;
 	*ended = at;
@@ -191,11 +199,12 @@ static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, 
 		return;
 	if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
 		*began = first->began;
-	last = last > l->heard ? last : l->heard;
-	if (closing == FREE && last > *began && last < at)
-		*ended = last;
+	hole_end = hole_end > l->heard ? hole_end : l->heard;
+	if (closing == FREE && hole_end > *began && hole_end < at)
+		*ended = hole_end;
 }
 
+/* @began BSA_NEVER: since before the recording. @execution: the one that may have held the lane; 0: any. */
 static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t began, uint64_t ended,
                                uint64_t execution)
 {
@@ -210,45 +219,47 @@ static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane
 }
 
 /*
- * The lane's holder was certain until a hole began, and after the last hole no execution entered the lane until @at. So any execution may
- * have held it within the holes, only the former holder from before the first hole on, and only @last after the last one. Report
- * these three. Returns false if this is not the case.
+ * If the lane's holder was certain until a hole began, and no execution entered the lane between the last hole and @at: any execution may
+ * have held it within the holes, the former holder until the last hole, and only @last_id from the first hole to @at. Report these
+ * three. If @closing is FREE, the last execution is the one whose end was heard after the hole. Returns false, and reports nothing,
+ * if this is not the case.
  */
 static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
-                               uint64_t last)
+                               uint64_t last_id)
 {
 	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
-	uint64_t over = bsa_losses_end(d->unsure, at), holder = l->holder ? l->holder->id : 0, until = at;
+	uint64_t hole_end = bsa_losses_end(d->unsure, at), holder = l->holder ? l->holder->id : 0;
+	uint64_t until = at; /* an execution held the lane until then at the latest */
 
-	if (l->doubtful || l->known == BSA_NEVER || !first || first->began <= l->since || first->began > at)
+	if (l->doubtful || l->known_from == BSA_NEVER || !first || first->began <= l->since || first->began > at)
 		return false;
-	if (closing == FREE && l->heard > over) {
-		last = l->heard_id;
+	if (closing == FREE && l->heard > hole_end) {
+		last_id = l->heard_id;
 		until = l->heard;
 	} else if (closing == FREE) {
-		last = 0;
-		until = over;
+		last_id = 0;
+		until = hole_end;
 	}
-	if (!last) /* the last holder is unknown */
-		over = until;
-	report_one_unknown(d, l, first->began, over, 0);
-	if (holder)
-		report_one_unknown(d, l, l->since, holder == last ? until : over, holder);
-	if (last && last != holder)
-		report_one_unknown(d, l, first->began, until, last);
+	if (!last_id) /* so any execution may have held it until then */
+		hole_end = until;
+	report_one_unknown(d, l, first->began, hole_end, 0);
+	if (holder) /* if it was the last one, too, it may have held the lane all the time */
+		report_one_unknown(d, l, l->since, holder == last_id ? until : hole_end, holder);
+	if (last_id && last_id != holder)
+		report_one_unknown(d, l, first->began, until, last_id);
 	return true;
 }
 
-/* Report that the lane's holder is unknown. @last: the execution that certainly held the lane at @at; 0: unknown. */
+/* Report that the lane's holder is unknown. @last_id: the execution that certainly held the lane at @at; 0: none, or unknown. */
 static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
-                           uint64_t last)
+                           uint64_t last_id)
 {
 	uint64_t began, ended;
 
-	if ((closing == FREE || closing == ENDS || last) && report_around_hole(d, l, at, closing, last))
+	if ((closing == FREE || closing == ENDS || last_id) && report_around_hole(d, l, at, closing, last_id))
 		return;
 	doubtful_part(d, l, at, closing, &began, &ended);
-	report_one_unknown(d, l, l->known == BSA_NEVER ? BSA_NEVER : began, ended, 0);
+	report_one_unknown(d, l, l->known_from == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
 
 /* An assumption: a service leaves no lane idle for longer than four times its longest hand-over so far while an execution is ready. */
@@ -260,29 +271,32 @@ static uint64_t idle_proves_ns(const struct bsa_device *d)
 /* @l was certainly idle from its last step to @at. If that was long, no execution was ready: note the first such time since the last hole. */
 static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	if (at - l->since < idle_proves_ns(d) || l->known == BSA_NEVER || l->since < d->proof_hole ||
-	    (d->proof && d->proof <= l->since))
+	if (at - l->since < idle_proves_ns(d) || l->since < d->proof_hole)
 		return;
-	d->proof = l->since;
+	if (!d->proof || l->since < d->proof)
+		d->proof = l->since;
 }
 
 /* End the stretch since the lane's last step. Returns whether it is known who held the lane. */
-static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing, uint64_t last)
+static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing, uint64_t last_id)
 {
 	struct bsa_stretch s = { .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
 
+	assert(l->since <= at);
 	if (closing == LEFT || !l->holder)
 		current_stretch(d, l, at, &s);
 	if (closing == DOUBTED)
 		s.occupancy = BSA_UNKNOWN;
 	if (s.occupancy == BSA_UNKNOWN) {
 		d->unseen_until = at;
-		report_unknown(d, l, at, closing, last);
+		report_unknown(d, l, at, closing, last_id);
 	}
-	if (s.occupancy == BSA_IDLE && d->had_hole)
+	if (s.occupancy == BSA_IDLE && d->had_hole) {
+		assert(l->known_from <= l->since);
 		note_idle(d, l, at);
-	if (l->known == BSA_NEVER)
-		l->known = at;
+	}
+	if (l->known_from == BSA_NEVER)
+		l->known_from = at;
 	else if (s.occupancy != BSA_IDLE)
 		remember_stretch(d, l, &s);
 	l->since = at;
@@ -293,7 +307,8 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at,
 
 void bsa_lane_begin(struct bsa_lane *l, uint64_t at)
 {
-	l->since = l->known = at;
+	assert(l->known_from == BSA_NEVER && !l->holder);
+	l->since = l->known_from = at;
 }
 
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging)
@@ -302,26 +317,27 @@ void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_schedul
 	close_stretch(d, l, at, FREE, 0);
 	l->holder = x;
 	l->hogging = hogging;
-	l->doubtful = x->uncertain && !x->stretches;
+	l->doubtful = x->uncertain && !x->stretches; /* that it is on this lane may be wrong */
 }
 
-void bsa_lane_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
-                    bool certain)
+void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
+                        bool certain)
 {
-	bool again = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
+	/* If another end was heard since the last hole, and no step of the lane between, neither of the two was certainly the last. */
+	bool another = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
 
 	l->heard = at;
-	l->heard_id = certain && !again ? x->id : 0;
+	l->heard_id = certain && !another ? x->id : 0;
 }
 
 bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone, bool certain)
 {
-	bool known;
+	bool is_known;
 
 	assert(l->holder);
-	known = close_stretch(d, l, at, LEFT, !gone || certain ? l->holder->id : 0);
+	is_known = close_stretch(d, l, at, LEFT, (!gone || certain) ? l->holder->id : 0);
 	l->doubtful = gone;
-	return known;
+	return is_known;
 }
 
 struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed,
@@ -342,15 +358,15 @@ struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, 
 	return was;
 }
 
-uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at)
+uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64_t at)
 {
 	uint64_t proof = d->proof ? d->proof : BSA_NEVER;
 
-	if (d->proof_hole != hole)
+	if (d->proof_hole != hole) /* what is known since the last hole proves nothing for an earlier one */
 		return at;
 	if (d->none_waited && d->none_waited < at)
 		at = d->none_waited;
-	for (unsigned i = 0; i < d->lanes_room; i++) {
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++) { /* the service uses no others */
 		const struct bsa_lane *l = &d->lanes[i];
 
 		if (bsa_lane_is_idle(d, l, at) && l->since >= hole && l->since < proof)
@@ -359,7 +375,7 @@ uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at)
 	return proof < at && at - proof > idle_proves_ns(d) ? proof + idle_proves_ns(d) : at;
 }
 
-void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed)
+void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed)
 {
 	struct bsa_stretch s;
 
@@ -372,9 +388,9 @@ void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
 {
-	drop_oldest(d, l, l->n);
-	if (l->known != BSA_NEVER)
-		l->known = l->since;
+	history_drop(d, l, l->n);
+	if (l->known_from != BSA_NEVER)
+		l->known_from = l->since;
 }
 
 void bsa_lane_mark_history(const struct bsa_lane *l, bool in_history)
@@ -402,8 +418,13 @@ static size_t find_stretch(const struct bsa_lane *l, uint64_t at)
 
 struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_lane *l, uint64_t from, uint64_t to)
 {
-	uint64_t known = l->known > l->kept ? l->known : l->kept;
-	struct bsa_lane_walk w = { d, l, from, to, known, l->n, l->cut && l->known > from };
+	struct bsa_lane_walk w = { .d = d,
+		                   .l = l,
+		                   .at = from,
+		                   .to = to,
+		                   .known = l->known_from > l->dropped_until ? l->known_from : l->dropped_until,
+		                   .next = l->n,
+		                   .truncated = l->truncated && l->known_from > from };
 
 	if (from >= l->since)
 		return w;
@@ -411,25 +432,25 @@ struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_
 	if (l->n - w.next > BSA_HISTORY_OF_A_WAIT) {
 		w.next = l->n - BSA_HISTORY_OF_A_WAIT;
 		w.known = nth_stretch(l, w.next)->began;
-		w.cut = true;
+		w.truncated = true;
 	}
 	return w;
 }
 
-/* The next stretch, not merged with the one behind it. Of an idle one only the times are set. */
+/* The next stretch; the one behind it may be of the same kind. Of an idle one only the times and the occupancy are set. */
 static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
-	const struct bsa_stretch *kept = w->next < w->l->n ? nth_stretch(w->l, w->next) : NULL;
+	const struct bsa_stretch *stored = w->next < w->l->n ? nth_stretch(w->l, w->next) : NULL;
 
 	ret->occupancy = BSA_IDLE;
 	if (w->at < w->known) {
 		ret->occupancy = BSA_UNKNOWN;
 		ret->ended = w->known;
-	} else if (kept && kept->began <= w->at) {
-		*ret = *kept;
+	} else if (stored && stored->began <= w->at) {
+		*ret = *stored;
 		w->next++;
-	} else if (kept) {
-		ret->ended = kept->began;
+	} else if (stored) {
+		ret->ended = stored->began;
 	} else if (w->at >= w->l->since) {
 		current_stretch(w->d, w->l, w->to, ret);
 	} else {

@@ -14,8 +14,8 @@ struct bsa_tenant;
 
 enum {
 	BSA_LANES_MAX = 64,
-	BSA_HISTORY_MAX = 1 << 18,     /* limit of the kept stretches of one lane */
-	BSA_HISTORY_ALL = 1 << 20,     /* limit for all lanes together */
+	BSA_HISTORY_OF_LANE = 1 << 18, /* limit of the kept stretches of one lane */
+	BSA_HISTORY_OF_ALL = 1 << 20,  /* limit for all lanes together */
 	BSA_IDLE_PROVES_NS = 10000000, /* a lane idle for so long proves that no execution is ready, */
 	BSA_IDLE_SLACK_NS =
 		1000000, /* or, if hand-overs were measured, a lane idle for so much longer than four times the longest hand-over */
@@ -39,17 +39,18 @@ struct bsa_lane {
 	 * certainly held the lane until that end; 0: none, or several may have.
 	 */
 	uint64_t heard, heard_id;
-	uint64_t known;    /* before this time nothing is known; BSA_NEVER: nothing is known at all */
-	uint64_t kept;     /* before this time the history has only the stretches that a current wait needs */
-	bool doubtful;     /* the time since @since is unknown */
-	bool hogging, cut; /* cut: older stretches were dropped */
-	bool over;         /* the recording is over: report no facts from now on */
+	uint64_t known_from;    /* before this time nothing is known; BSA_NEVER: nothing is known at all */
+	uint64_t dropped_until; /* end of the last stretch that was dropped because no wait needed it */
+	bool doubtful;          /* the time since @since is unknown */
+	bool hogging;           /* its holder had received more than its share when it entered */
+	bool truncated;         /* stretches that a wait may need were forgotten, for want of room */
+	bool over;              /* the recording is over: report no facts from now on */
 
 	struct bsa_stretch *ring; /* owned; a power of 2 */
 	size_t room, first, n;
 };
 
-void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d);
+void bsa_lane_fini(struct bsa_device *d, struct bsa_lane *l);
 
 /* The lane, unknown so far, is idle at @at. */
 void bsa_lane_begin(struct bsa_lane *l, uint64_t at);
@@ -58,8 +59,8 @@ void bsa_lane_begin(struct bsa_lane *l, uint64_t at);
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging);
 
 /* @x ended at @at, and was last on this lane; @certain: it held the lane until then. */
-void bsa_lane_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
-                    bool certain);
+void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
+                        bool certain);
 
 /*
  * The holder leaves the lane; @gone: it may have left earlier, and another execution may hold the lane, unless the holder is @certain to
@@ -81,13 +82,13 @@ struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, 
  * For an execution that no event has mentioned since a hole that ended at @hole, and that may still be ready at @at: the time until
  * which it may have been ready, because a service does not leave a lane idle for long while an execution is ready.
  */
-uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at);
+uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64_t at);
 
 /*
  * The recording ends at @at: report the time for which the lane's holder is unknown, if it is. @unsummed: an execution without any event
  * may be on the lane.
  */
-void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed);
+void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed);
 
 /* The time before the present holder, or before the present time without one, is unknown. */
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l);
@@ -98,16 +99,17 @@ bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint
 /* Whether the lane's holder at @at is certain. */
 bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at);
 
-/* Set in_history of all tenants in the lane's history. */
+/* Set in_history of all tenants in the lane's history: a tenant must not be dropped while the history points to it. */
 void bsa_lane_mark_history(const struct bsa_lane *l, bool in_history);
 
 /* Iterates over the stretches from @from to @to, as far as they are known now. */
 struct bsa_lane_walk {
 	const struct bsa_device *d;
 	const struct bsa_lane *l;
-	uint64_t at, to, known;
-	size_t next;
-	bool cut;
+	uint64_t at, to;
+	uint64_t known; /* before this time the history is unknown */
+	size_t next;    /* index in the history */
+	bool truncated; /* a part of the time is unknown only for want of room */
 };
 
 struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_lane *l, uint64_t from, uint64_t to);

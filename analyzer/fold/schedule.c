@@ -169,7 +169,7 @@ static bool lanes_are_known(const struct bsa_device *d)
 /* Whether it is known which executions have waited, and which have held lanes, at all times from @since until now; the lanes are known now. */
 static bool queue_is_known(const struct bsa_device *d, uint64_t since)
 {
-	if (bsa_device_lost(d, *d->began, d->now) && bsa_lane_proof(d, d->proof_hole, since) >= since)
+	if (bsa_device_lost(d, *d->began, d->now) && bsa_lanes_ready_until(d, d->proof_hole, since) >= since)
 		return false;
 	return since >= d->unseen_until && !bsa_device_lost(d, since, d->now);
 }
@@ -785,7 +785,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	int r = 0;
 
 	if (lane < BSA_LANES_MAX)
-		bsa_lane_heard(d, &d->lanes[lane], x, d->now, x->on_lane_to_its_end);
+		bsa_lane_end_heard(d, &d->lanes[lane], x, d->now, x->on_lane_to_its_end);
 	if (x->state == BSA_SCHEDULED_STOPPED) {
 		r = take_end_stopped(s, d, x);
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
@@ -880,7 +880,7 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 		return d->now;
 	if (x->known_over)
 		return hole;
-	return *d->unsummed ? d->now : bsa_lane_proof(d, hole, d->now);
+	return *d->unsummed ? d->now : bsa_lanes_ready_until(d, hole, d->now);
 }
 
 /* @x is in no list, and may have waited from a hole until @until. What it waited before none_waits ended its wait was reported then. */
@@ -1060,7 +1060,7 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 	if (flags & (RULES_FINDING | RULES_FOUND)) {
 		d->finding = flags & RULES_FINDING;
 		for (unsigned i = 0; !d->finding && i < d->lanes_room && i < d->n_lanes; i++)
-			if (d->lanes[i].known == BSA_NEVER)
+			if (d->lanes[i].known_from == BSA_NEVER)
 				bsa_lane_begin(&d->lanes[i], d->now);
 		return 0;
 	}
@@ -1069,7 +1069,7 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 	if (lanes || d->native)
 		d->n_lanes = d->native ? 0 : lanes;
 	for (unsigned i = 0; i < lanes && flags & RULES_IDLE; i++)
-		if (d->lanes[i].known == BSA_NEVER)
+		if (d->lanes[i].known_from == BSA_NEVER)
 			bsa_lane_begin(&d->lanes[i], d->now);
 	return 0;
 }
@@ -1249,7 +1249,7 @@ void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream 
 	const struct bsa_span *hole = bsa_losses_from(&s->unsure, from);
 
 	if (d && !over && !s->unsummed)
-		to = bsa_lane_proof(d, hole ? hole->ended : 0, to);
+		to = bsa_lanes_ready_until(d, hole ? hole->ended : 0, to);
 	if (from >= to || hole->ended >= to) /* no hole, or one whose own report covers the wait */
 		return;
 	assert(hole->began <= from);
@@ -1298,7 +1298,7 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 		bsa_shares_advance(d, at);
 	report_refusals(d, false);
 	for (unsigned i = 0; i < d->lanes_room; i++)
-		bsa_lane_cut(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
+		bsa_lane_end(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (d->lanes[i].holder)
 			lose_track(d, d->lanes[i].holder);

@@ -405,7 +405,7 @@ static int report_parts(struct telling *w, const struct bsa_lane *l)
 	if (!l)
 		return s.began < s.ended ? report_part(w, &s) : 0;
 	walk = bsa_lane_walk(w->d, l, w->x->ready_since, w->at);
-	w->d->left->forgotten += walk.cut;
+	w->d->left->forgotten += walk.truncated;
 	while (!r && bsa_lane_next(&walk, &s))
 		r = report_part(w, &s);
 	return r;

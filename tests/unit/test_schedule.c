@@ -233,6 +233,14 @@ static const struct story {
 	{ "refused, and no lane is ever seen to be free", "refused", 0, 0,
 	  "x 1 app 1 high; 0 lanes 1 idle; 5 ready 1; 5 dispatch 1 0; 10 refused 2; 30 over 0",
 	  "refused 2: free -1, queued_behind by 1 of app 1" },
+	{ "a lane that stays idle proves that none waits", "possible", 0, 0,
+	  "0 lanes 2 idle; 10 ready 2; 11 dispatch 2 0; 12 ready 3; 13 dispatch 3 1; 20 ready 1; 30 loss 31;"
+	  "40 end 3 1; 42 ready 4; 43 dispatch 4 1; 44 end 4 1; 60000000 forget 1; 70000000 over 0",
+	  "possible 1: 20-1000048; possible 3: 30-40" },
+	{ "a lane that the service has given up proves nothing", "possible", 0, 0,
+	  "0 lanes 2 idle; 10 ready 2; 11 dispatch 2 0; 12 ready 3; 13 dispatch 3 1; 20 ready 1; 30 loss 31;"
+	  "40 end 3 1; 42 ready 4; 43 dispatch 4 1; 44 end 4 1; 45 lanes 1; 60000000 forget 1; 70000000 over 0",
+	  "possible 1: 20-60000000; possible 3: 30-40" },
 	{ "refused, and nothing is known of the lanes", "refused", 0, 0,
 	  "0 lanes 1; 10 refused 2; 12 ready 1; 13 dispatch 1 0; 20 end 1 0; 30 over 0",
 	  "refused 2: free 20, unknown by 0 of app 0" },
