@@ -1,21 +1,24 @@
 /*
- * executor.c -- executes the requests of one burst: it has the prepared model, and the memory that the client sent for each slot.
+ * executor.c -- executes the requests of one burst, a client's queue of executions of one model: it has the prepared model, and the memory
+ * that the client sent for each slot.
  *
+ * CALLS     For each request: admit; missing; where slots are missing, add and missing again, or forgo; execute. The numbers S-9, P-13 and
+ *           the like are rules of docs/hal-rules.md.
  * LAYOUT    Entries by slot. What an entry owns depends on its memory:
  *           - the cached executor maps it once; the entry owns the mapping, its fds are closed, though the struct has their numbers;
  *           - the plain executor maps it for each execution; the entry owns the fds;
  *           - a hardware buffer that the driver opens is never mapped; the entry owns the fds, which the driver uses;
  *           - a driver's buffer is a token, and nothing is owned. Each request looks the buffer up, because it may have been
  *             freed, or may be in use by another execution.
- * CONCURRENCY  Any thread may call remove, cancel and tell; only the server's thread calls the rest, and free when no other thread
- *           uses the executor any more. The lock guards the entries and the binding: what the last request uses, which is kept,
- *           because the next request is likely to be the same. While the state is BUSY, the server's thread uses the binding
- *           without the lock. A thread that removes an entry meanwhile sets STALE, and the server's thread releases the binding
- *           when the execution ends; if the state is IDLE, the remover releases it at once. So the mapping, fds and budget of a
- *           removed entry stay until then.
+ * CONCURRENCY  Any thread may call remove, cancel and emit_all; only the server's thread calls the rest: set_stream before any other thread
+ *           knows the executor, and free when none uses it any more. The lock guards the entries and the binding: what the last
+ *           request uses, which is kept, because the next request is likely to be the same. While the state is BUSY, the server's
+ *           thread uses the binding without the lock. A thread that removes an entry, bound or not, sets STALE meanwhile, and the
+ *           server's thread releases the binding when the execution ends; if the state is IDLE, the remover releases it at once.
+ *           So the mapping, fds and budget of a removed entry stay until then.
  *           The budget may be given back under the lock, so the budget's locks are taken after this lock. A thread that calls
- *           tell may hold locks of the budget: for it there is `emit_lock`, taken last of all, and held in addition whenever
- *           the entries by slot change.
+ *           emit_all may hold locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; the thread that
+ *           changes the entries by slot holds both.
  * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
  *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
  *           (3) a remover sets STALE, acquire  => if it found IDLE, the server's thread has used the binding for the last time
@@ -233,7 +236,10 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 	return true;
 }
 
-/* Map memory for the next execution, in the plain executor. NULL: the memory cannot be mapped. */
+/*
+ * Map memory for the next execution, in the plain executor. The lock is held meanwhile, so that the entry stays; only remove waits for it,
+ * and closing, which may take long, needs no lock. NULL: the memory cannot be mapped.
+ */
 static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const struct nnb_memory *memory)
 {
 	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
@@ -278,6 +284,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 
 	binding_clear(x);
 	x->repeats = false;
+	x->n_others = 0;
 	if (!room_to_bind(x, n))
 		return 0; /* nothing is bound, so execution_begin answers that there is no memory */
 	for (uint32_t k = 0; k < n; k++) {
@@ -306,7 +313,7 @@ static inline bool binding_is_for(const struct executor *x, const int32_t *slots
 	return true;
 }
 
-/* Take the binding of the last request, unless it is STALE. */
+/* Take the binding of the last request, unless it is STALE, or still BUSY because a request was given up after missing. */
 static inline bool take_binding(struct executor *x)
 {
 	unsigned idle = IDLE;
@@ -347,7 +354,7 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 	struct entry e = { .memory = *memory, .since = nnb__now() }, old;
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint64_t bytes = e.memory.size;
-	bool had = false;
+	bool had_old = false;
 
 	if (x->budget.take)
 		status = x->budget.take(x->budget.arg, 1, e.memory.size);
@@ -357,12 +364,11 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 	}
 	if (x->cached && !is_unmapped(x, memory))
 		status = map_entry(x, slot, &e);
-	if (e.mapping)
-		nnb_memory_close(
-			memory); /* the mapping is enough; e.memory still describes it, and its fds are closed */
+	if (e.mapping) /* no fds are needed any more; e.memory still describes the memory */
+		nnb_memory_close(memory);
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
-		had = entry_take(x, slot, NBT_cause_evicted, &old);
+		had_old = entry_take(x, slot, NBT_cause_evicted, &old);
 		pthread_mutex_lock(&x->emit_lock);
 		if (entry_insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -371,7 +377,7 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 		pthread_mutex_unlock(&x->emit_lock);
 		pthread_mutex_unlock(&x->lock);
 	}
-	if (had)
+	if (had_old)
 		entry_drop(&old);
 	if (status) {
 		entry_drop(&e);
@@ -413,7 +419,10 @@ static struct nnb_request request_without_pools(const struct nnb_packet_request 
 		                     .n_pools = p->n_slots };
 }
 
-/* Write the pools that are known by now into @ret, which has room for all. Returns whether all are known. */
+/*
+ * Write the pools that are known by now into @ret, which has room for all. @look: why the slots are looked up, for the events. Returns
+ * whether all are known.
+ */
 static bool known_pools(struct executor *x, const struct nnb_packet_request *p, enum nbt_look look,
                         struct nnb_memory *ret)
 {
@@ -562,7 +571,7 @@ static void executor_forgo(void *arg, const struct nnb_packet_request *p)
 static void request_set(struct executor *x, const struct nnb_packet_request *p)
 {
 	x->asked = p;
-	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold;
+	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold; /* that one emits no events */
 }
 
 static enum nnb_status executor_admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
@@ -604,7 +613,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 			if (status)
 				return status;
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, x->pools[i].name);
-			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
+			return NNB_STATUS_GENERAL_FAILURE; /* rule P-13 */
 		}
 	x->changes = p->changes;
 	request.pools = x->pools;
@@ -663,10 +672,10 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 				result->n_shapes = 0;
 		}
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
-		result->n_shapes = 0; /* P-31 */
+		result->n_shapes = 0; /* rule P-31: without an execution the client gets no shapes */
 		result->status = exhaustion_status(x, result->status);
 	}
-	/* the binding is not used any more */
+	/* The server's thread is done with the binding. The cached executor keeps it for the next request, unless it is STALE. */
 	busy = BUSY;
 	if (__builtin_expect(x->cached, 1) &&
 	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
@@ -748,9 +757,9 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 		                            .forgo = executor_forgo,
 		                            .execute = executor_execute,
 		                            .cancel = executor_cancel,
-		                            .tell = executor_emit_all,
+		                            .emit_all = executor_emit_all,
 		                            .free = executor_free,
-		                            .called = executor_set_stream };
+		                            .set_stream = executor_set_stream };
 	return 0;
 }
 

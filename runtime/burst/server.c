@@ -148,8 +148,8 @@ static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason
 	nnb__fmq_expects_write(s->result);
 	if (nbt_on(NBT_EVENT_service_state) && s->taken)
 		s->taken(s->callback.arg);
-	if (nnb__own_news(&s->own) && s->executor.tell)
-		s->executor.tell(s->executor.arg);
+	if (nnb__own_news(&s->own) && s->executor.emit_all)
+		s->executor.emit_all(s->executor.arg);
 	begin_trace(s, (uint32_t)(tx.first.n + tx.second.n));
 	r = nnb_packet_request_parse(&s->packet, &tx, reason);
 	nnb_fmq_commit_read(s->request, tx.first.n + tx.second.n);
@@ -282,8 +282,8 @@ static void server_number(struct nnb_burst_server *s, const struct nnb_burst_ser
 		nnb__own_begin(&s->own);
 	}
 	nnb__fmq_tell_stream(s->request, s->trace.who.stream);
-	if (s->executor.called)
-		s->executor.called(s->executor.arg, s->trace.who.stream);
+	if (s->executor.set_stream)
+		s->executor.set_stream(s->executor.arg, s->trace.who.stream);
 }
 
 static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb_burst_server_config *c,
@@ -367,8 +367,8 @@ void nnb__burst_server_queues(const struct nnb_burst_server *s, struct nnb__burs
 
 void nnb__burst_server_tell(const struct nnb_burst_server *s)
 {
-	if (s->executor.tell)
-		s->executor.tell(s->executor.arg);
+	if (s->executor.emit_all)
+		s->executor.emit_all(s->executor.arg);
 	nnb__trace_tell(&s->trace);
 }
 

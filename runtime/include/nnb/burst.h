@@ -184,13 +184,13 @@ struct nnb_burst_executor {
 	 * Emit events about everything that is mapped, because a trace session has begun. From any thread, which holds locks of the
 	 * service: so this must not call back. NULL: nothing is mapped.
 	 */
-	void (*tell)(void *arg);
+	void (*emit_all)(void *arg);
 
 	/* The server has ended: free the executor. */
 	void (*free)(void *arg);
 
 	/* The number of the burst in traces; called before the other functions. May be NULL. */
-	void (*called)(void *arg, uint32_t stream);
+	void (*set_stream)(void *arg, uint32_t stream);
 };
 
 /*
