@@ -475,17 +475,6 @@ static int64_t clock_ns(clockid_t id)
 	return (int64_t)t.tv_sec * NS + t.tv_nsec;
 }
 
-/*
- * The session has ended. The relay keeps the streams of a session that is over for a viewer that knows them, and drops the others: those that
- * began after the last question, at @asked.
- */
-static bool session_end(struct bsa_remote *r, int64_t asked)
-{
-	if (!r->reading.n_streams || clock_ns(CLOCK_MONOTONIC) - asked > SEARCH_NS)
-		atomic_store(&r->missed, true);
-	return true;
-}
-
 /* Until the session ends (true), or cannot be read on, or the caller wants no more. */
 static bool graph_run(struct bsa_remote *r)
 {
@@ -503,7 +492,10 @@ static bool graph_run(struct bsa_remote *r)
 				return false;
 			break;
 		case BT_GRAPH_RUN_ONCE_STATUS_END:
-			return session_end(r, asked);
+			/* The relay drops the streams that began after the last question, because no viewer knows them. */
+			if (!r->reading.n_streams || clock_ns(CLOCK_MONOTONIC) - asked > SEARCH_NS)
+				atomic_store(&r->missed, true);
+			return true;
 		default:
 			return false;
 		}

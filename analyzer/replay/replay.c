@@ -503,15 +503,6 @@ static bool next_thing(struct play *p)
 	return true;
 }
 
-static void tell_shares(struct play *p)
-{
-	nnb__policy_account(&p->policy, p->now);
-	for (uint32_t i = 0; p->terms->ret_apps && i < p->terms->n_apps; i++)
-		p->terms->ret_apps[i] = (struct bsa_replay_app){ .received_ns = p->apps[i].received,
-			                                         .entitled_ns = p->apps[i].entitled,
-			                                         .max_lag_ns = p->apps[i].max_lag };
-}
-
 bool bsa_replay_run(const struct bsa_replay *r, const struct bsa_replay_source *source)
 {
 	struct play p = { .terms = r,
@@ -531,8 +522,13 @@ bool bsa_replay_run(const struct bsa_replay *r, const struct bsa_replay_source *
 		submit_next(&p, i);
 	while (next_thing(&p))
 		;
-	if (!p.failed)
-		tell_shares(&p);
+	if (!p.failed) {
+		nnb__policy_account(&p.policy, p.now);
+		for (uint32_t i = 0; p.terms->ret_apps && i < p.terms->n_apps; i++)
+			p.terms->ret_apps[i] = (struct bsa_replay_app){ .received_ns = p.apps[i].received,
+				                                        .entitled_ns = p.apps[i].entitled,
+				                                        .max_lag_ns = p.apps[i].max_lag };
+	}
 	for (size_t i = 0; i < p.n_blocks; i++)
 		free(p.blocks[i]);
 	free(p.blocks);

@@ -156,14 +156,6 @@ static int recording_wait(struct run *run, struct bsa_err *err)
 	}
 }
 
-static void print_workload(const struct run *run, const struct bsv_call *call)
-{
-	char text[BSV_WORKLOAD_TEXT];
-
-	if (run->workload.pid && !call->common.quiet)
-		fprintf(stderr, "%s %s\n", call->operands[0], bsv_workload_text(&run->workload, text));
-}
-
 static void draw_import(void *ctx, const struct bsa_import_progress *p)
 {
 	struct bsv_progress *line = ctx;
@@ -277,6 +269,7 @@ static int record_all(struct run *run, const struct bsv_call *call, struct bsv_r
 {
 	struct bsa_err second;
 	int r = bsv_recording_start(&run->recording, err), stopped;
+	char text[BSV_WORKLOAD_TEXT];
 
 	if (r >= 0 && call->n_operands)
 		r = bsv_workload_start(&run->workload, call->operands, &run->signals, err);
@@ -290,7 +283,8 @@ static int record_all(struct run *run, const struct bsv_call *call, struct bsv_r
 	bsv_workload_stop(&run->workload, &run->signals);
 	bsv_progress_fini(&run->line);
 	stopped = bsv_recording_stop(&run->recording, r < 0 ? &second : err);
-	print_workload(run, call);
+	if (run->workload.pid && !call->common.quiet)
+		fprintf(stderr, "%s %s\n", call->operands[0], bsv_workload_text(&run->workload, text));
 	if (r < 0 || stopped < 0)
 		return r < 0 ? r : stopped;
 	r = bsv_recording_result(&run->recording, ret, err);

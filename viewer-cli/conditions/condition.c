@@ -256,14 +256,6 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 
 /* ---- its events ---- */
 
-static size_t miss_rules(const struct bsv_condition *c, struct bsv_rule *ret, char filter[64])
-{
-	if (*c->kind)
-		snprintf(filter, 64, "kind == %zu", place_of(c->kind, misses, 3));
-	ret[0] = (struct bsv_rule){ "nnburst:deadline_miss", *c->kind ? filter : NULL, { "exec", "model" } };
-	return 1;
-}
-
 /* Both sides: a client knows, too, that its service has gone. The events are those that @detail records anyway. */
 static size_t error_rules(const struct bsv_condition *c, enum bsv_detail detail, struct bsv_rule *ret, char filter[64])
 {
@@ -286,7 +278,10 @@ size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail
 {
 	switch (c->watched) {
 	case BSV_WATCH_MISS:
-		return miss_rules(c, ret, filter);
+		if (*c->kind)
+			snprintf(filter, 64, "kind == %zu", place_of(c->kind, misses, 3));
+		ret[0] = (struct bsv_rule){ "nnburst:deadline_miss", *c->kind ? filter : NULL, { "exec", "model" } };
+		return 1;
 	case BSV_WATCH_ERROR:
 		return error_rules(c, detail, ret, filter);
 	case BSV_WATCH_DEATH:

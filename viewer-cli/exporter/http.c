@@ -89,12 +89,6 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void connection_close(struct connection *c)
-{
-	c->closed = true;
-	shutdown(c->fd, SHUT_RDWR);
-}
-
 static void connection_changed(void *context, struct MHD_Connection *connection, void **place,
                                enum MHD_ConnectionNotificationCode what)
 {
@@ -135,7 +129,8 @@ static void close_old(struct bsv_http *h)
 		}
 		if (!oldest || (open <= CONNECTIONS - KEPT_FREE && now - oldest->began < SECONDS_MOST * 1000))
 			return;
-		connection_close(oldest);
+		oldest->closed = true;
+		shutdown(oldest->fd, SHUT_RDWR);
 		h->made_room = true;
 	}
 }

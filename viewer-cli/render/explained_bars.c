@@ -25,11 +25,6 @@ static void cell_share(const struct bsv_drawing *d, int64_t part)
 	bsv_bars_cell(d->bars, text);
 }
 
-static int64_t beyond_typical(const struct bsv_explained_phase *p)
-{
-	return bsv_minus(p->dur, p->typical);
-}
-
 static int phase_paint(const struct bsv_explained_phase *p)
 {
 	if (bsv_is(p->phase, "run"))
@@ -170,7 +165,7 @@ static void add_phases(struct bsv_drawing *d, int64_t from, int64_t to)
 		cell_amount(d, p->dur, false);
 		cell_share(d, p->dur);
 		cell_amount(d, p->typical, false);
-		cell_amount(d, beyond_typical(p), true);
+		cell_amount(d, bsv_minus(p->dur, p->typical), true);
 		phase_stretches(d, p);
 	}
 	add_stops(d);
