@@ -646,13 +646,22 @@ static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_stat
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
+static void executor_answered(void *arg)
+{
+	struct executor *x = arg;
+
+	if (__builtin_expect(x->runner.seat.heir != NULL, 0))
+		nnb__lanes_wake(&x->runner.seat);
+}
+
 static void executor_execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result,
                              struct nnb_reason *reason)
 {
 	struct executor *x = arg;
 	unsigned busy;
 
-	request_set(x, p);
+	if (__builtin_expect(x->asked != p, 0)) /* executor_admit has set it, unless the server calls none */
+		request_set(x, p);
 	result->timing = NNB_NO_TIMING;
 	if (x->repeats && x->changes == p->changes) { /* result->shapes, the same array each time, has them still */
 		assert(x->execution);
@@ -681,6 +690,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
 	                                            memory_order_relaxed))
 		return;
+	executor_answered(x); /* no lane must be idle while pools are unmapped: the app chooses their size */
 	pthread_mutex_lock(&x->lock);
 	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread clears BUSY */
 	binding_clear(x);
@@ -748,6 +758,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	x->runner.seat.keeps = place->lanes != NULL; /* between executions, too: executor_free gives it up */
+	x->runner.seat.answers_first = true;         /* writing a result waits for no client: executor_answered */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = executor_missing,
@@ -759,7 +770,8 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 		                            .cancel = executor_cancel,
 		                            .emit_all = executor_emit_all,
 		                            .free = executor_free,
-		                            .set_stream = executor_set_stream };
+		                            .set_stream = executor_set_stream,
+		                            .answered = executor_answered };
 	return 0;
 }
 

@@ -185,8 +185,7 @@ static void request_serve(struct nnb_burst_server *s)
 
 	nnb__trace_decoded(&s->trace, s->packet.n_inputs + s->packet.n_outputs, s->packet.n_slots,
 	                   s->packet.terms.deadline_ns, result.status);
-	if (s->executor.admit)
-		result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
+	result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
 	if (!result.status) {
 		result.status = slots_resolve(s, NULL);
 		if (result.status && result.status != NNB_STATUS_INVALID_ARGUMENT && s->executor.forgo)
@@ -200,6 +199,7 @@ static void request_serve(struct nnb_burst_server *s)
 		result.timing = NNB_NO_TIMING;
 	nnb__trace_refused(&s->trace, result.status);
 	result_send(s, &result);
+	s->executor.answered(s->executor.arg);
 }
 
 /* The queue is empty and the thread is about to sleep, so it has time to measure the reference computation. */
@@ -242,6 +242,17 @@ static void *server_thread(void *arg)
 }
 
 /* ---- life ---- */
+
+static enum nnb_status admits_all(void *arg, const struct nnb_packet_request *request, struct nnb_reason *reason)
+{
+	(void)arg, (void)request, (void)reason;
+	return NNB_STATUS_NONE;
+}
+
+static void nothing_to_do(void *arg)
+{
+	(void)arg;
+}
 
 static struct nnb_burst_server *server_free(struct nnb_burst_server *s)
 {
@@ -334,6 +345,10 @@ enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret, const struct
 	s->callback = c->callback;
 	s->taken = c->taken;
 	s->executor = c->executor;
+	if (!s->executor.admit)
+		s->executor.admit = admits_all;
+	if (!s->executor.answered)
+		s->executor.answered = nothing_to_do;
 	s->trace.who = (struct nnb__trace_who){ c->stream, c->model, c->app, (uint8_t)c->priority, NBT_path_burst };
 	status = server_start(s, c, reason);
 	if (status)

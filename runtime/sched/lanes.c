@@ -18,6 +18,8 @@
  *               that succeeds takes the job off the lane, and reads none of the fields that the seat's thread may be writing
  *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it due asks again under it.
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a seat waits.
+ *           A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer without waiting for
+ *           another process answers first, and then wakes the thread that got its lane (answers_first).
  * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to a seat that
  *           got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its turn and sleeps again.
  */
@@ -394,7 +396,19 @@ void nnb__lanes_give(struct nnb__seat *s)
 	pthread_mutex_lock(&l->lock);
 	next = lane_leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0);
 	lanes_unlock(l);
-	seat_wake(next);
+	assert(!s->heir);
+	if (s->answers_first)
+		s->heir = next;
+	else
+		seat_wake(next);
+}
+
+void nnb__lanes_wake(struct nnb__seat *s)
+{
+	struct nnb__seat *heir = s->heir;
+
+	s->heir = NULL;
+	seat_wake(heir);
 }
 
 void nnb__lanes_release(struct nnb__seat *s)

@@ -45,6 +45,12 @@ struct nnb__seat {
 	 * lane was taken. Set before the first take; then call nnb__lanes_release before the seat is freed.
 	 */
 	bool keeps;
+	/*
+	 * The thread sends an answer before it wakes the thread of the seat that gets its lane: after each execution it calls
+	 * nnb__lanes_wake. Only where the answer can wait for no other process: until then, the lane is idle.
+	 */
+	bool answers_first;
+	struct nnb__seat *heir;      /* the seat that got the lane, until nnb__lanes_wake; owned by the seat's thread */
 	_Atomic uint32_t cpu;        /* a hint: where its thread last got a lane that it did not keep */
 	_Atomic uint32_t kept;       /* 1: the seat keeps its lane between two executions */
 	_Atomic uint64_t executions; /* executions so far; written by the seat's thread */
@@ -82,6 +88,9 @@ int nnb__lanes_yield(struct nnb__seat *seat, uint64_t until, bool *ret_left);
 
 /* Give the lane back, or keep it (keeps). */
 void nnb__lanes_give(struct nnb__seat *seat);
+
+/* Wake the thread of the seat that got the lane, if there is one (answers_first). */
+void nnb__lanes_wake(struct nnb__seat *seat);
 
 /* Give a kept lane back; then the seat may be freed. Does nothing for seats that do not keep lanes. */
 void nnb__lanes_release(struct nnb__seat *seat);

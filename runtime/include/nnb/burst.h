@@ -191,6 +191,9 @@ struct nnb_burst_executor {
 
 	/* The number of the burst in traces; called before the other functions. May be NULL. */
 	void (*set_stream)(void *arg, uint32_t stream);
+
+	/* The result of the current execution has been sent, or is not needed: do what would have delayed it. May be NULL. */
+	void (*answered)(void *arg);
 };
 
 /*

@@ -1,0 +1,191 @@
+/*
+ * test_answers_first.c -- a burst's thread answers its client before it wakes the thread that gets its lane: a woken thread may take the
+ * waker's cpu, and the answer would wait behind it.
+ *
+ * Nothing depends on time: a wake looks for the answer in the result queue, which the client does not read meanwhile.
+ */
+#include <linux/futex.h>
+
+#include "unit/burst_helpers.h"
+
+#include "base/sys.h"
+#include "burst/executor.h"
+#include "sched/lanes.h"
+
+/* ---- the wake, watched ---- */
+
+static struct {
+	_Atomic(_Atomic uint32_t *) word; /* of the seat that waits; NULL: look at no wake */
+	struct nnb_fmq *result;
+	atomic_uint wakes, answered; /* answered: wakes after the answer was in the queue */
+} watched;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+/* Not nnb__futex_wake itself: where the library is optimized as a whole, its calls cannot be wrapped. */
+long __wrap_syscall(long number, ...)
+{
+	long a[6];
+	va_list ap;
+
+	va_start(ap, number);
+	for (size_t i = 0; i < N_OF(a); i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (number == SYS_futex && (int)a[1] == FUTEX_WAKE_BITSET && a[0] == (long)atomic_load(&watched.word)) {
+		watched.answered += nnb_fmq_available_to_read(watched.result) > 0;
+		watched.wakes++; /* last: the test waits for it */
+	}
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* ---- seats of the test's own ---- */
+
+struct waiter {
+	struct nnb__seat seat;
+	pthread_t thread;
+	int got;
+};
+
+static void *waits(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->got = nnb__lanes_take(&w->seat, NNB__NEVER);
+	return NULL;
+}
+
+static void await_waiting(struct nnb__lanes *l, uint32_t n)
+{
+	uint32_t waiting;
+
+	do {
+		nap();
+		pthread_mutex_lock(&l->lock);
+		waiting = l->policy.waiting;
+		pthread_mutex_unlock(&l->lock);
+	} while (waiting != n);
+}
+
+/* ---- a client that does not read its results, and a server on one lane ---- */
+
+struct fixture {
+	struct nnb__lanes lanes;
+	struct nnb__lane_app app, others;
+	struct nnb_prepared *prepared;
+	struct nnb_pool *pool;
+	struct sum sum;
+	struct peer peer;
+	struct nnb_request_datum *datums;
+	uint32_t n;
+};
+
+static void begin(struct fixture *f, bool cached)
+{
+	struct nnb__burst_place place = { .lanes = &f->lanes, .app = &f->app };
+	struct nnb_burst_executor executor;
+	struct nnb_reason reason = { "" };
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(nnb__lanes_init(&f->lanes, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 1), 0);
+	f->prepared = prepared_sum(DRIVER_NULL);
+	f->pool = new_pool();
+	sum_init(&f->sum, f->pool, f->pool);
+	f->peer = (struct peer){ .request = burst_queue(sizeof(struct nnb_request_datum), NNB_BURST_CAPACITY),
+		                 .result = burst_queue(sizeof(struct nnb_result_datum), NNB_BURST_CAPACITY) };
+	f->peer.memories[0] = f->peer.memories[1] = *nnb_pool_memory(f->pool);
+	f->datums = datums_of(&f->sum.call, false, &f->n);
+	assert_int_equal(nnb__burst_executor(&executor, f->prepared, cached, &place), 0);
+	if (peer_serve(&f->peer, &executor, 1, &reason))
+		fail_msg("%s", reason.text);
+	watched.result = f->peer.result;
+	watched.wakes = watched.answered = 0;
+}
+
+static void end(struct fixture *f)
+{
+	atomic_store(&watched.word, NULL);
+	peer_fini(&f->peer);
+	free(f->datums);
+	nnb_pool_free(f->pool);
+	nnb_prepared_unref(f->prepared);
+	assert_null(f->lanes.policy.apps);
+	nnb__lanes_fini(&f->lanes);
+}
+
+static void expect_answer(struct fixture *f)
+{
+	struct nnb_result_datum result[RESULT_MAX];
+
+	peer_receive(&f->peer, result);
+	assert_int_equal(result[0].packet.status, NNB_STATUS_NONE);
+}
+
+/* The server's execution waits behind the holder's, and another one behind it. */
+static void the_answer_is_there_before_the_next_one_is_woken(void **state)
+{
+	struct nnb__seat holder;
+	struct waiter next = { .got = 1 };
+	bool cached = *(const bool *)*state;
+	struct fixture f;
+
+	begin(&f, cached);
+	for (unsigned i = 1; i <= 3; i++) {
+		nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
+		nnb__seat_init(&next.seat, &f.lanes, &f.others, 1, NULL);
+		assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+		peer_send(&f.peer, f.datums, f.n);
+		await_waiting(&f.lanes, 1);
+		assert_int_equal(pthread_create(&next.thread, NULL, waits, &next), 0);
+		await_waiting(&f.lanes, 2);
+		atomic_store(&watched.word, &next.seat.turn);
+		nnb__lanes_give(&holder);
+		pthread_join(next.thread, NULL); /* it may have got its lane without sleeping */
+		while (watched.wakes < i)
+			nap();
+		assert_int_equal(watched.answered, cached ? i : 0); /* unmapping the pools would delay the next one */
+		assert_int_equal(next.got, 0);
+		expect_answer(&f);
+		nnb__lanes_give(&next.seat);
+	}
+	assert_int_equal(watched.wakes, 3);
+	end(&f);
+}
+
+/* The server ends without an answer, but not without a wake: otherwise this test does not end. */
+static void a_server_that_stops_wakes_the_next_one(void **state)
+{
+	struct nnb__seat holder;
+	struct waiter next = { .got = 1 };
+	struct fixture f;
+
+	begin(&f, *(const bool *)*state);
+	nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
+	nnb__seat_init(&next.seat, &f.lanes, &f.others, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	peer_send(&f.peer, f.datums, f.n);
+	await_waiting(&f.lanes, 1);
+	assert_int_equal(pthread_create(&next.thread, NULL, waits, &next), 0);
+	await_waiting(&f.lanes, 2);
+	nnb__lanes_give(&holder);
+	nnb_burst_server_stop(f.peer.server); /* while it executes, or before, or after */
+	pthread_join(next.thread, NULL);
+	assert_int_equal(next.got, 0);
+	nnb__lanes_give(&next.seat);
+	end(&f);
+}
+
+int main(void)
+{
+	static bool cached[] = { true, false };
+
+	for (size_t i = 0; i < N_OF(cached); i++) {
+		add_test(the_answer_is_there_before_the_next_one_is_woken, NULL, NULL, &cached[i],
+		         "the answer first, %s", cached[i] ? "cached" : "plain");
+		add_test(a_server_that_stops_wakes_the_next_one, NULL, NULL, &cached[i], "a server that stops, %s",
+		         cached[i] ? "cached" : "plain");
+	}
+	alarm(WATCHDOG_S);
+	return _cmocka_run_group_tests("answers", tests, n_tests, NULL, NULL);
+}
