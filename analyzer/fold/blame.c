@@ -873,6 +873,12 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }
 
+/* By how much earlier it must be submitted so that it can meet its deadline at all. */
+static int64_t lead_of(const struct ledger *l)
+{
+	return l->m->typical->least[BSA_RUN] ? least_total(l) - l->budget : 1 - l->budget;
+}
+
 /* By how much it was late is unknown, as where the client alone saw that it was given up. A deadline that had passed before is the cause all the same. */
 static void blame_without_span(const struct ledger *l, struct bsa_blamed *ret)
 {
@@ -883,6 +889,7 @@ static void blame_without_span(const struct ledger *l, struct bsa_blamed *ret)
 		return;
 	ret->cause = BSA_SUBMITTED_LATE;
 	ret->budget_ns = l->budget;
+	ret->lead_ns = 1 - l->budget;
 }
 
 static void rows_of_causes(struct ledger *l)
@@ -920,5 +927,7 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	name_redo(&l);
 	drop_empty(&l, too);
 	rank_rows(&l, too);
+	for (size_t i = 0; i < l.n; i++)
+		ret[i].lead_ns = ret[i].cause == BSA_SUBMITTED_LATE ? lead_of(&l) : 0;
 	return l.n;
 }

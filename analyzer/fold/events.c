@@ -74,6 +74,15 @@ static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t durat
 		x->fact.duration = duration;
 }
 
+static void said_submit_delay(struct bsa_exec *x, uint64_t delay, uint64_t gap, uint32_t turns)
+{
+	if (!turns || x->fact.submit_turns)
+		return;
+	x->fact.submit_delay = delay;
+	x->fact.submit_gap = gap;
+	x->fact.submit_turns = turns;
+}
+
 static void said_deadline(struct bsa_exec *x, uint64_t deadline)
 {
 	x->deadline_said = true;
@@ -120,6 +129,7 @@ void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
 	said_path(x, e->path);
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
 	asked_deadline(x, e->deadline_ns, e->duration_ns);
+	said_submit_delay(x, e->delay_ns, e->gap_ns, e->turns);
 	x->fact.fallback = e->fallback;
 }
 
@@ -614,6 +624,7 @@ void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 	said_path(x, e->path);
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
 	asked_deadline(x, e->deadline_ns, e->duration_ns);
+	said_submit_delay(x, e->delay_ns, e->gap_ns, e->turns);
 	if (x->fact.fallback == 255)
 		x->fact.fallback = e->fallback;
 	if (x->returned == BSA_STATUS_UNKNOWN)

@@ -146,6 +146,8 @@ struct bsa_execution {
 		[BSA_PHASES]; /* ns; 0 for a phase that the path does not have, or that a later event proves never began */
 	uint64_t e2e, run, redo, cpu, queue, preempted, slots;
 	uint64_t delay[BSA_DELAYS]; /* run-queue delay within these parts; BSA_NEVER: not measured */
+	uint64_t submit_delay; /* run-queue delay of the submitting thread since its call before; see submit_turns */
+	uint64_t submit_gap;   /* how long ago that was */
 	/* ns of its bsa_wait facts, by cause minus BSA_QUEUED_BEHIND; other parts of its waits are unknown, or @idle. */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	struct bsa_waited request, result;
@@ -156,7 +158,9 @@ struct bsa_execution {
 	int64_t lateness;   /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
 	uint32_t trace, stream, app, model;
 	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
-	uint8_t path, priority, fallback, status;        /* 255: unknown */
+	uint32_t
+		submit_turns; /* stretches on a cpu of that thread since then; 0: submit_delay and submit_gap are unknown */
+	uint8_t path, priority, fallback, status; /* 255: unknown */
 	uint8_t miss, quality, sides;
 	int8_t cold;     /* -1: not applicable (no burst) */
 	int16_t lane;    /* the lane that it certainly held from dispatched to run_ended; otherwise -1: see slices */

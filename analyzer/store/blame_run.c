@@ -44,7 +44,7 @@ enum question {
 	C(signal_ns) C(e2e_ns) C(redo_ns) C(cpu_ns) C(request_blocked_ns) C(request_spun_ns) C(request_slept_ns) \
 	C(result_blocked_ns) C(result_spun_ns) C(result_slept_ns) C(slot_lookups) C(slot_misses) C(preemptions) \
 	C(bypassed) C(decode_delay_ns) C(run_delay_ns) C(reply_delay_ns) C(deadline) C(app_id) C(model_id) C(missed_at) C(lateness_ns) C(estimate_ns) \
-	C(duration_ns)
+	C(duration_ns) C(submit_delay_ns) C(submit_gap_ns) C(submit_turns)
 /* clang-format on */
 #define MEMBER(name) int64_t name;
 #define SELECTED(name) #name ", "
@@ -253,6 +253,9 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 		.e2e = ns_of(m.e2e_ns),
 		.redo = ns_of(m.redo_ns),
 		.cpu = ns_of(m.cpu_ns),
+		.submit_delay = ns_of(m.submit_delay_ns),
+		.submit_gap = ns_of(m.submit_gap_ns),
+		.submit_turns = m.submit_turns > 0 ? (uint32_t)m.submit_turns : 0,
 		.delay = { ns_of(m.decode_delay_ns), ns_of(m.run_delay_ns), ns_of(m.reply_delay_ns) },
 		.request = { ns_of(m.request_blocked_ns), ns_of(m.request_spun_ns), ns_of(m.request_slept_ns) },
 		.result = { ns_of(m.result_blocked_ns), ns_of(m.result_spun_ns), ns_of(m.result_slept_ns) },

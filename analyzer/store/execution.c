@@ -201,5 +201,8 @@ void bsa_execution_store(struct bsa_store *s, const struct bsa_execution *x)
 		ROW(s, duration, .execution_id = sql_id(x->id), .duration_ns = sql_ns(x->duration));
 	if (x->miss != BSA_MISS_NONE)
 		ROW(s, missed, .execution_id = sql_id(x->id), .missed_at = sql_time(s->offset, x->missed_at),
-		    .lateness_ns = sql_lateness(x->lateness), .estimate_ns = sql_ns(x->estimate));
+		    .lateness_ns = sql_lateness(x->lateness), .estimate_ns = sql_ns(x->estimate),
+		    .submit_delay_ns = x->submit_turns ? sql_ns(x->submit_delay) : NOTHING,
+		    .submit_gap_ns = x->submit_turns ? sql_ns(x->submit_gap) : NOTHING,
+		    .submit_turns = x->submit_turns ? (int64_t)x->submit_turns : NOTHING);
 }

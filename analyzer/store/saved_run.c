@@ -5,7 +5,8 @@
  *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.
  * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
  *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
- * LATE     Of a miss that was submitted too late the call before in its stream is looked at, and whether all apps stood still: late_start.
+ * LATE     Of a miss that was submitted too late the call before in its stream is looked at, whether all apps stood still, and whether it would
+ *          have met its deadline if its thread had not waited for a cpu before: late_start.
  * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for fences, the
  *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls. Nor are those of services beyond the
  *          first SERVICES_MOST, by trace and instance.
@@ -63,6 +64,14 @@ struct asked {
 	uint32_t queue_app;
 	uint8_t queue_cause;
 	bool submitted_late; /* its primary cause */
+	bool has_start;      /* submitted_late: a row of late_start says what held its thread up */
+	int64_t delay,
+		gap; /* how long its thread waited for a cpu since its call before, and how long ago that was; NOTHING: unknown */
+	int64_t lead;    /* submitted earlier by less, it would have been too late, too */
+	int64_t planned; /* when it should have been submitted; NOTHING: unknown, or not looked for */
+	int64_t held; /* for how long after that its thread had not returned from its call before; NOTHING: unknown */
+	int64_t asked_lead; /* by how much earlier a replay was asked; 0: it was not */
+	int met;            /* what the replay says; -1: nothing */
 };
 
 struct kept {
@@ -204,7 +213,12 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 	a = &v->asked[v->n];
 	*a = (struct asked){ .id = x->id,
 		             .lateness = x->miss == BSA_MISS_LATE && x->lateness > 0 ? (uint64_t)x->lateness : 0,
-		             .rows = calloc(n + 1, sizeof(*a->rows)) };
+		             .rows = calloc(n + 1, sizeof(*a->rows)),
+		             .delay = x->submit_turns ? sql_ns(x->submit_delay) : NOTHING,
+		             .gap = x->submit_turns ? sql_ns(x->submit_gap) : NOTHING,
+		             .planned = NOTHING,
+		             .held = NOTHING,
+		             .met = -1 };
 	if (!a->rows) {
 		no_memory(v);
 		return;
@@ -212,6 +226,7 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 	for (; a->n < n; a->n++) {
 		a->rows[a->n] = asked_row(&rows[a->n]);
 		a->submitted_late |= rows[a->n].is_primary && rows[a->n].cause == BSA_SUBMITTED_LATE;
+		a->lead = rows[a->n].cause == BSA_SUBMITTED_LATE ? rows[a->n].lead_ns : a->lead;
 	}
 	if (refused) {
 		a->queue = refused->queue;
@@ -767,6 +782,37 @@ static void answer_earlier(struct question *q)
 	}
 }
 
+/* How much earlier @a would have been submitted if its thread had not waited for a cpu: a thread does not submit before it planned to. */
+static int64_t lead_without_wait(const struct asked *a, int64_t submitted)
+{
+	bool is_after = a->planned != NOTHING && submitted > a->planned;
+
+	return is_after && submitted - a->planned < a->delay ? submitted - a->planned : a->delay;
+}
+
+/* Would it have been too late, too, if its thread had not waited for a cpu, and had returned from its call before in time? */
+static bool is_late_by_itself(const struct asked *a)
+{
+	return a->delay != NOTHING && a->held != NOTHING && a->delay + a->held < a->lead;
+}
+
+/* Would it have met its deadline if its thread had not waited for a cpu? */
+static void answer_wait(struct question *q)
+{
+	struct asked *a = q->asked;
+	struct bsa_without_change change = { 0 };
+	int64_t lead;
+
+	if (!a->submitted_late || a->has_start || a->delay == NOTHING || is_late_by_itself(a))
+		return;
+	lead = lead_without_wait(a, (int64_t)q->victim->submitted);
+	if (lead <= 0 || lead >= LEAD_MOST)
+		return;
+	change.earlier = (uint64_t)lead;
+	a->asked_lead = lead;
+	a->met = answer_question(q, &change);
+}
+
 static void replay_miss(struct saved *v, const struct waiting *w)
 {
 	struct bsa_without *without = NULL;
@@ -792,6 +838,7 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
 		answer_cause(&q, cause);
 	answer_earlier(&q);
+	answer_wait(&q);
 	for (size_t i = 0; i < q.asked->n; i++) {
 		const struct asked_row *r = &q.asked->rows[i];
 		struct bsa_without_change change = { .executions = &r->culprit, .n_executions = r->culprit != 0 };
@@ -850,12 +897,20 @@ static bool is_held_up(const struct kept *x, const struct kept *before, int64_t 
 static void look_before(struct saved *v, size_t number)
 {
 	const struct kept *x = kept_at(v, number), *before = call_before(v, number);
+	struct asked *a = &v->asked[x->asked - 1];
 	int64_t planned = planned_of(v, x);
 
-	if (planned == NOTHING || !before || !is_held_up(x, before, planned))
+	if (planned == NOTHING)
 		return;
+	a->planned = planned;
+	if (a->gap != NOTHING)
+		a->held = later_of((int64_t)x->call.submitted - a->gap - planned, 0);
+	if (!before || !is_held_up(x, before, planned))
+		return;
+	a->has_start = true;
 	ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned,
-	    .after_id = sql_id(before->call.id), .stood_ns = NOTHING);
+	    .after_id = sql_id(before->call.id), .stood_ns = NOTHING, .delay_ns = NOTHING, .lead_ns = NOTHING,
+	    .met = NOTHING);
 }
 
 struct quiet {
@@ -920,9 +975,25 @@ static void look_around(struct saved *v, size_t number)
 	end = end - number > BUSY_MOST ? number + BUSY_MOST : end;
 	for (size_t i = first; i < end && !stood; i++)
 		stood = stood_with(v, x, kept_at(v, i), first, end);
-	if (stood)
-		ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned, .after_id = NOTHING,
-		    .stood_ns = stood);
+	if (!stood)
+		return;
+	v->asked[x->asked - 1].has_start = true;
+	ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned, .after_id = NOTHING,
+	    .stood_ns = stood, .delay_ns = NOTHING, .lead_ns = NOTHING, .met = NOTHING);
+}
+
+/* How long the threads waited for a cpu, of misses that nothing above explains, and what follows from that. */
+static void tell_waits(struct saved *v)
+{
+	for (size_t i = 0; i < v->n && !v->s->code; i++) {
+		const struct asked *a = &v->asked[i];
+
+		if (!a->submitted_late || a->has_start || a->delay == NOTHING)
+			continue;
+		ROW(v->s, late_start, .execution_id = sql_id(a->id), .planned = a->planned, .after_id = NOTHING,
+		    .stood_ns = NOTHING, .delay_ns = a->delay, .lead_ns = a->asked_lead ? a->asked_lead : NOTHING,
+		    .met = is_late_by_itself(a) ? 0 : null_or(a->met));
+	}
 }
 
 /* ---- one service ---- */
@@ -1021,11 +1092,12 @@ static void ask_about(struct saved *v, size_t number)
 	const struct kept *k = kept_at(v, number);
 	const struct asked *a = &v->asked[k->asked - 1];
 	uint64_t last = k->call.deadline > k->call.answered ? k->call.deadline : k->call.answered;
-	uint64_t lead = earlier_by(a, &k->call, 2);
+	uint64_t lead = earlier_by(a, &k->call, 2), wait = a->submitted_late && a->delay > 0 ? (uint64_t)a->delay : 0;
 	int64_t submitted = (int64_t)k->call.submitted;
 	struct waiting w, busy;
 	bool idle;
 
+	lead = lead > wait ? lead : wait;
 	lead = lead < (uint64_t)LEAD_MOST ? lead : (uint64_t)LEAD_MOST;
 	if (k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN)
 		return;
@@ -1245,6 +1317,7 @@ int bsa_saved_run(struct saved *v)
 		if (take_rules(v, services))
 			replay_service(v, column_integer(services, 0), column_integer(services, 1),
 			               column_integer(services, 7));
+	tell_waits(v);
 	bsa_batches_flush(v->s);
 	return v->s->code;
 }

@@ -285,8 +285,12 @@ WHERE blamed_app_id = app_id OR blamed IS NULL OR (blamed_app_id IS NOT NULL AND
 UNION ALL
 SELECT 'a late start is of a miss, and after a call of the same app, or none', l.execution_id, l.after_id FROM late_start l
 LEFT JOIN execution e ON e.id = l.execution_id LEFT JOIN execution a ON a.id = l.after_id
-WHERE e.miss IS NULL OR (l.after_id IS NULL) = (l.stood_ns IS NULL) OR l.stood_ns <= 0 OR (l.after_id IS NOT NULL AND a.app_id IS NOT e.app_id)
+WHERE e.miss IS NULL OR (l.after_id IS NOT NULL) + (l.stood_ns IS NOT NULL) + (l.delay_ns IS NOT NULL) <> 1 OR l.stood_ns <= 0 OR l.lead_ns <= 0
+   OR (l.delay_ns IS NOT NULL AND l.delay_ns IS NOT e.submit_delay_ns) OR l.lead_ns > l.delay_ns OR (l.met = 1 AND l.lead_ns IS NULL) OR (l.after_id IS NOT NULL AND a.app_id IS NOT e.app_id)
    OR l.planned >= e.submitted
+UNION ALL
+SELECT 'how long a thread had no cpu before it submitted is known in all, or in nothing', id, submit_turns FROM execution
+WHERE (submit_turns IS NULL) <> (submit_delay_ns IS NULL) OR (submit_turns IS NULL) <> (submit_gap_ns IS NULL) OR submit_turns = 0 OR (submit_turns IS NOT NULL AND miss IS NULL)
 UNION ALL
 SELECT 'primary causes are added up', p.cause, p.n || ' misses, not ' || s.n
 FROM (SELECT app_id, model_id, cause, culprit_app_id, sum(n) AS n, sum(persistent) AS persistent, sum(executions_known) AS known, total(late_ns) AS ns,

@@ -58,4 +58,20 @@ holds 'several causes together 1, a replay cannot tell 6' "$burstscope" summary 
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed_app_id = NULL, blamed_model_id = NULL, blamed = 32 WHERE blamed IN (32, 34)'
 holds 'waiting while another app held the lane' "$burstscope" summary --format json camera.db
 holds 'whose doing: an app that the trace does not tell 7 (likely)' "$burstscope" summary --format json camera.db
+# Submitted too late: by the machine, or by its own thread, where the client told how long that waited for a cpu.
+sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 38, cause = 22, proved = 1 WHERE blamed = 32'
+holds "camera's own thread 7 (sure)" "$burstscope" summary --format json camera.db
+holds 'without the time in which its thread waited for a cpu there was too little time, too' "$burstscope" summary --format json camera.db
+sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 37 WHERE blamed = 38'
+holds '7 were submitted too late because their threads waited for a cpu' "$burstscope" summary --format json camera.db
+holds 'the machine 12 (7 sure, 5 likely)' "$burstscope" summary --format json camera.db
+sqlite3 camera.db 'DELETE FROM stored_miss_blame WHERE blamed = 33'
+holds 'submitted too late because its thread waited for a cpu' "$burstscope" summary --format json camera.db
+id=$(sqlite3 camera.db 'UPDATE stored_miss_cause SET cause = 22 WHERE is_primary; UPDATE stored_missed SET submit_delay_ns = 5000000, submit_gap_ns = 8000000, submit_turns = 2;
+	SELECT min(execution_id) FROM stored_missed')
+holds 'its thread waited for a cpu for 5.000 ms of the 8.000 ms since its call before' "$burstscope" explain "$id" camera.db
+sqlite3 camera.db "INSERT INTO stored_late_start SELECT $id, NULL, NULL, NULL, 5000000, 4000000, 1"
+holds 'submitted 4.000 ms earlier, without that: met' "$burstscope" explain "$id" camera.db
+sqlite3 camera.db 'UPDATE stored_late_start SET lead_ns = NULL, met = 0'
+holds 'without that it would have been submitted too late, too' "$burstscope" explain "$id" camera.db
 ((failures == 0))

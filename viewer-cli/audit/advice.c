@@ -99,6 +99,7 @@ static const struct {
 	{ "too_tight", applies_always, "A longer deadline, or submit it earlier." },
 	{ "submitted_late", applies_always,
 	  "Submit it earlier; where its thread meant to, and was run late: less other work on the machine." },
+	{ "thread", applies_always, "Submit it earlier: its thread slept or computed, and did not wait for a cpu." },
 	{ "queued_behind", is_outranked,
 	  "Raise the priority of its model: the model that it waited for has a higher one." },
 	{ "queued_behind", has_lanes, "Fewer executions at a time, or a model that runs shorter, or one more lane." },

@@ -27,6 +27,7 @@ enum miss_column {
 	MISS_PERSISTENT,
 	MISS_FOLLOWED,
 	MISS_STOOD,
+	MISS_WAITED,
 	MISS_HOGGED,
 	MISS_OUTRANKED,
 	MISS_AGAINST,
@@ -50,7 +51,7 @@ enum miss_column {
 /* One finding while its rows are read. */
 struct missed {
 	int64_t nth, n, proved, late_ns, first_at, last_at;
-	int64_t persistent, followed, stood, hogged, outranked, against, by_model;
+	int64_t persistent, followed, stood, waited, hogged, outranked, against, by_model;
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
 	char *kind;             /* as miss_blame.blamed */
 	char *causes;           /* "crowded_out 30,hogged 4": the primary causes, the most frequent first */
@@ -90,10 +91,16 @@ static bool is_kind(const struct missed *m, const char *kind)
 	return m->kind && !strcmp(m->kind, kind);
 }
 
+/* Was it submitted too late, whoever delayed its thread? */
+static bool is_late(const struct missed *m)
+{
+	return is_kind(m, "submitted_late") || is_kind(m, "thread");
+}
+
 /* Did the execution itself have too little time, whatever else happened? */
 static bool is_short(const struct missed *m)
 {
-	return is_kind(m, "too_big") || is_kind(m, "too_tight") || is_kind(m, "submitted_late");
+	return is_kind(m, "too_big") || is_kind(m, "too_tight") || is_late(m);
 }
 
 static bool is_own(const struct missed *m)
@@ -128,11 +135,11 @@ static void budget_text(char ret[200], const struct missed *m, const struct bsv_
 	*ret = '\0';
 	if (budget == INT64_MIN)
 		return;
-	if (is_kind(m, "submitted_late") && budget <= 0)
+	if (is_late(m) && budget <= 0)
 		snprintf(ret, 200, ": half of them were submitted %s or more after their deadlines%s%s%s",
 		         bsv_duration(a, -budget), usual > 0 ? "; it usually is submitted " : "",
 		         usual > 0 ? bsv_duration(b, usual) : "", usual > 0 ? " before" : "");
-	else if (is_kind(m, "submitted_late") && usual >= 0)
+	else if (is_late(m) && usual >= 0)
 		snprintf(ret, 200, ": %s were left, and usually it has %s", bsv_duration_beside(a, budget, usual),
 		         bsv_duration_beside(b, usual, budget));
 	else if (is_kind(m, "too_big") && budget >= 0 && run >= 0)
@@ -207,10 +214,11 @@ static char *reason_text(const struct missed *m, bool shares_known)
 		return bsv_cause_with_culprit(phrase ? phrase : "waiting while @ held the lane", by);
 	}
 	if (is_kind(m, "machine"))
-		return strdup("because the machine ran a thread late or slowly");
-	if (is_kind(m, "submitted_late") && *m->budget) /* which says by how much */
+		return strdup(m->waited == m->n ? "submitted too late because its thread waited for a cpu"
+		                                : "because the machine ran a thread late or slowly");
+	if (is_late(m) && *m->budget) /* which says by how much */
 		return strdup("submitted too late");
-	phrase = bsv_cause_of_miss(m->kind, shares_known);
+	phrase = bsv_cause_of_miss(is_late(m) ? "submitted_late" : m->kind, shares_known);
 	if (is_own(m))
 		return bsv_cause_with_culprit(phrase, all_of_model ? by : NULL);
 	return phrase ? bsv_cause_with_culprit(phrase, NULL) : strdup("for a reason that is not known here");
@@ -221,7 +229,10 @@ static char *reason_text(const struct missed *m, bool shares_known)
 /* Why no other cause can have decided: there was too little time at the submission. Owned by the caller. */
 static char *short_text(const struct missed *m)
 {
-	const char *late = is_kind(m, "submitted_late") ? "; why the thread came late is not recorded" : "";
+	const char *late = is_kind(m, "thread")           ? "; without the time in which its thread waited for a "
+	                                                    "cpu there was too little time, too"
+	                   : is_kind(m, "submitted_late") ? "; why the thread came late is not recorded"
+	                                                  : "";
 	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 
 	if (m->proved == m->n)
@@ -284,13 +295,15 @@ static char *beyond_text(const struct missed *m, bool shares_known)
 static char *machine_text(const struct missed *m)
 {
 	bsv_scoped_text *causes = is_kind(m, "machine") ? causes_text(m->causes) : NULL;
-	char n[BSV_COUNT_MAX];
+	char n[BSV_COUNT_MAX], waited[BSV_COUNT_MAX];
 
 	if (!is_kind(m, "machine"))
 		return strdup("");
-	return bsv_text("the largest delay of each: %s%s%s%s", causes ? causes : "unknown", m->stood ? "; " : "",
+	return bsv_text("the largest delay of each: %s%s%s%s%s%s%s", causes ? causes : "unknown", m->stood ? "; " : "",
 	                m->stood ? bsv_count(n, (uint64_t)m->stood) : "",
-	                m->stood ? " were submitted too late because all apps stood still" : "");
+	                m->stood ? " were submitted too late because all apps stood still" : "", m->waited ? "; " : "",
+	                m->waited ? bsv_count(waited, (uint64_t)m->waited) : "",
+	                m->waited ? " were submitted too late because their threads waited for a cpu" : "");
 }
 
 /* Misses of the same kind that are told apart: those that only followed from others, and those that speak against the doer. Owned by the caller. */
@@ -344,7 +357,7 @@ static enum bsv_blame blame_of(const struct missed *m)
 	return is_kind(m, "inversion") ? BSV_BLAMES_ORDER : BSV_BLAMES_NO_APP;
 }
 
-/* "gallery", "camera itself", "camera's own thread or what delayed it (not recorded)", "the machine". Owned by the caller; NULL: unknown. */
+/* "gallery", "camera itself", "camera's own thread or what delayed it (not recorded)", "camera's own thread", "the machine". Owned by the caller; NULL: unknown. */
 static char *missed_doer(const struct missed *m)
 {
 	const char *one = m->victims == 1 ? m->victim : NULL;
@@ -356,6 +369,8 @@ static char *missed_doer(const struct missed *m)
 	if (is_kind(m, "submitted_late"))
 		return one ? bsv_text("%s's own thread or what delayed it (not recorded)", one)
 		           : strdup("the apps' own threads or what delayed them (not recorded)");
+	if (is_kind(m, "thread"))
+		return one ? bsv_text("%s's own thread", one) : strdup("the apps' own threads");
 	if (is_own(m) || is_short(m) || is_kind(m, "client"))
 		return one ? bsv_text("%s itself", one) : strdup("the apps themselves");
 	return NULL;
@@ -377,7 +392,9 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	int64_t others = m->victims - VICTIMS_MAX;
 	char rest[2 * BSV_COUNT_MAX + 16] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	char *evidence = NULL, *doer = missed_doer(m);
-	const char *kind = is_kind(m, "app") ? (m->most_by ? m->most_by : "crowded_out") : m->kind;
+	const char *kind = is_kind(m, "app") ? (m->most_by ? m->most_by : "crowded_out")
+	                   : is_late(m)      ? "submitted_late"
+	                                     : m->kind;
 	bool blames = blame_of(m) != BSV_BLAMES_NO_APP && m->app;
 	bool claims = doer &&
 	              !is_kind(m, "submitted_late"); /* it came late for certain, but what delayed it is not recorded */
@@ -426,6 +443,7 @@ static void missed_begin(struct missed *m, const struct bsv_rows *rows)
 		              .persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0),
 		              .followed = bsv_rows_get(rows, MISS_FOLLOWED, 0),
 		              .stood = bsv_rows_get(rows, MISS_STOOD, 0),
+		              .waited = bsv_rows_get(rows, MISS_WAITED, 0),
 		              .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
 		              .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
 		              .against = bsv_rows_get(rows, MISS_AGAINST, 0),

@@ -133,6 +133,10 @@ static bool execution_take(struct kept *k, const struct bsv_rows *r)
 	x->deadline = named_integer(r, "deadline_at");
 	x->lateness = named_integer(r, "lateness_ns");
 	x->usual_budget = named_integer(r, "usual_budget_ns");
+	x->submit_delay = named_integer(r, "submit_delay_ns");
+	x->submit_gap = named_integer(r, "submit_gap_ns");
+	x->lead = named_integer(r, "lead_ns");
+	x->lead_met = named_integer(r, "lead_met");
 	x->e2e = named_integer(r, "e2e_ns");
 	x->run = named_integer(r, "run_ns");
 	x->redo = named_integer(r, "redo_ns");

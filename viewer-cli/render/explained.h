@@ -61,9 +61,13 @@ struct bsv_explained {
 	int64_t began, ended, e2e, deadline, lateness; /* began, ended: the first and the last that is known */
 	int64_t submitted;                             /* where the budget begins */
 	int64_t usual_budget;                          /* the usual budget of executions of the same model and path */
-	int64_t cold, redo, run, losses;               /* losses: intervals of lost events that touch it */
-	int64_t typical_n, typical_estimated;          /* how many executions are behind what is typical */
-	const char *advice;                            /* about the primary cause */
+	int64_t submit_delay,
+		submit_gap; /* how long its thread waited for a cpu since its call before, and how long ago that was */
+	int64_t lead,
+		lead_met; /* submitted so much earlier: met; lead unknown: earlier by submit_delay, and too late by definition */
+	int64_t cold, redo, run, losses;      /* losses: intervals of lost events that touch it */
+	int64_t typical_n, typical_estimated; /* how many executions are behind what is typical */
+	const char *advice;                   /* about the primary cause */
 	bool verbose;
 
 	struct bsv_explained_phase *phases;

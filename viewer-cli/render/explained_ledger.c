@@ -251,6 +251,31 @@ static void draw_budget(const struct bsv_drawing *d)
 		                  bsv_duration(had, budget), bsv_duration(usual, x->usual_budget));
 }
 
+/* Whether its thread was late because it waited for a cpu. */
+static void draw_thread(const struct bsv_drawing *d)
+{
+	char waited[BSV_DURATION_TEXT], gap[BSV_DURATION_TEXT], lead[BSV_DURATION_TEXT];
+	const struct bsv_explained *x = d->x;
+
+	if (!bsv_known(x->submit_delay) || !bsv_known(x->submit_gap))
+		return;
+	bsv_explained_say(d, BSV_PLAIN, "  its thread waited for a cpu for %s of the %s since its call before",
+	                  bsv_duration(waited, x->submit_delay), bsv_duration(gap, x->submit_gap));
+	if (!bsv_known(x->lead_met))
+		return;
+	if (bsv_known(x->lead))
+		bsv_explained_say(d, x->lead_met ? BSV_GOOD : BSV_PLAIN, "  submitted %s earlier, without that: %s",
+		                  bsv_duration(lead, x->lead), x->lead_met ? "met" : "missed all the same");
+	else
+		bsv_explained_say(d, BSV_PLAIN, "  without that it would have been submitted too late, too");
+}
+
+static void draw_late_start(const struct bsv_drawing *d)
+{
+	draw_budget(d);
+	draw_thread(d);
+}
+
 static void draw_why(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -263,7 +288,7 @@ static void draw_why(const struct bsv_drawing *d)
 			bsv_explained_say(d, BSV_BAD, "primary cause: %s", text);
 			bsv_explained_say(d, BSV_PLAIN, "  %s", bsv_cause_says(x->causes[i].cause));
 			if (bsv_is(x->causes[i].cause, "submitted_late"))
-				draw_budget(d);
+				draw_late_start(d);
 			break;
 		}
 	draw_saved(d);

@@ -21,5 +21,8 @@ SELECT x.id, printf('0x%x/%d', s.number, x.seq) AS exec, a.name AS app, m.name A
 	(SELECT count(*) FROM loss l WHERE l.trace_id = x.trace_id AND l.began <= x.ended AND l.ended >= x.began) AS n_losses,
 	(SELECT max(t.n) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path) AS n_typical,
 	(SELECT max(t.estimated) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path) AS typical_estimated,
-	(SELECT u.p50_ns FROM usual_budget u WHERE u.model_id = x.model_id AND u.path = x.path) AS usual_budget_ns
+	(SELECT u.p50_ns FROM usual_budget u WHERE u.model_id = x.model_id AND u.path = x.path) AS usual_budget_ns,
+	x.submit_delay_ns, x.submit_gap_ns, x.submit_turns,
+	(SELECT l.lead_ns FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_ns,
+	(SELECT l.met FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_met
 FROM one x LEFT JOIN stream s ON s.id = x.stream_id LEFT JOIN apps a ON a.id = x.app_id LEFT JOIN models m ON m.id = x.model_id

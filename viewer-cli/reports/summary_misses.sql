@@ -6,8 +6,8 @@
 -- @fair_by@: the name of the app without whose excess fair sharing would have met more deadlines, as the verdict of fairness says.
 @with@,
 every AS MATERIALIZED (
-  SELECT b.*, ifnull(m.name, '') AS model, b.blamed IN ('app', 'machine', 'stood') AND b.proved = 0 AS is_likely,
-    iif(b.blamed = 'stood' OR b.blamed = 'several' AND b.blamed_app_id IS NULL AND b.cause IN ('handover', 'woken_late', 'polled_late', 'slow_compute', 'off_core', 'machine_busy'), 'machine',
+  SELECT b.*, ifnull(m.name, '') AS model, b.blamed IN ('app', 'machine', 'stood', 'waited') AND b.proved = 0 AS is_likely,
+    iif(b.blamed IN ('stood', 'waited') OR b.blamed = 'several' AND b.blamed_app_id IS NULL AND b.cause IN ('handover', 'woken_late', 'polled_late', 'slow_compute', 'off_core', 'machine_busy'), 'machine',
       iif(b.blamed = 'several' AND b.blamed_app_id IS NOT NULL, 'app', b.blamed)) AS of_kind
   FROM miss_blame b LEFT JOIN model m ON m.id = b.model_id),
 cleared AS MATERIALIZED (
@@ -21,7 +21,7 @@ keyed AS MATERIALIZED (
   SELECT *, iif(kind = 'app', blamed_app_id, NULL) AS by_app_id, iif(kind IN ('queued_behind', 'inversion'), app_id, NULL) AS of_app_id FROM blamed),
 sums AS MATERIALIZED (
   SELECT kind, by_app_id, of_app_id, sum(n) AS n, sum(iif(proved, n, 0)) AS n_proved, CAST(total(late_ns) AS INTEGER) AS late_ns, min(first) AS first, max(last) AS last,
-    sum(persistent) AS n_persistent, sum(iif(followed, n, 0)) AS n_followed, sum(iif(blamed = 'stood', n, 0)) AS n_stood,
+    sum(persistent) AS n_persistent, sum(iif(followed, n, 0)) AS n_followed, sum(iif(blamed = 'stood', n, 0)) AS n_stood, sum(iif(blamed = 'waited', n, 0)) AS n_waited,
     ifnull(sum(n) FILTER (WHERE cause = 'hogged'), 0) AS n_hogged,
     ifnull(sum(n) FILTER (WHERE priority = 'low' AND blamed_priority IN ('medium', 'high') OR priority = 'medium' AND blamed_priority = 'high'), 0) AS n_outranked,
     (SELECT sum(k.n) FROM keyed k WHERE k.kind = 'several' AND s.kind IN ('app', 'machine') AND k.of_kind = s.kind AND k.blamed_app_id IS s.by_app_id) AS n_against,
@@ -58,15 +58,15 @@ had AS (
   FROM victims v JOIN execution_count c ON c.app_id IS v.app_id AND c.model = ifnull(v.model, c.model) WHERE v.place <= 4 GROUP BY 1, 2),
 added AS (
   SELECT nth, kind, sum(n) AS n, sum(n_proved) AS n_proved, sum(late_ns) AS late_ns, min(first) AS first, max(last) AS last, sum(n_persistent) AS n_persistent, sum(n_followed) AS n_followed,
-    sum(n_stood) AS n_stood, sum(n_hogged) AS n_hogged, sum(n_outranked) AS n_outranked, ifnull(sum(n_against), 0) AS n_against, max(by_app_id) AS by_app_id, max(of_app_id) AS of_app_id
+    sum(n_stood) AS n_stood, sum(n_waited) AS n_waited, sum(n_hogged) AS n_hogged, sum(n_outranked) AS n_outranked, ifnull(sum(n_against), 0) AS n_against, max(by_app_id) AS by_app_id, max(of_app_id) AS of_app_id
   FROM placed GROUP BY nth, kind)
-SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_persistent, r.n_followed, r.n_stood, r.n_hogged, r.n_outranked,
+SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at, r.last - @began@ AS last_at, r.n_persistent, r.n_followed, r.n_stood, r.n_waited, r.n_hogged, r.n_outranked,
   r.n_against, c.causes, w.mostly, e.causes AS nameless, c.most_by, b.name AS by_app, nullif(m.model, '') AS by_model, m.n AS n_by_model,
   a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_deadlines, v.n_victims,
-  (SELECT t.p50_ns FROM short_budget t WHERE t.cause = r.kind AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
+  (SELECT t.p50_ns FROM short_budget t WHERE t.cause = iif(r.kind = 'thread', 'submitted_late', r.kind) AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run'),
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
-  (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind = 'submitted_late' AND u.model_id = v.model_id) AS usual_budget_ns
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind IN ('submitted_late', 'thread') AND u.model_id = v.model_id) AS usual_budget_ns
 FROM added r JOIN causes c ON c.nth = r.nth AND c.kind = r.kind LEFT JOIN mostly w ON w.kind = r.kind LEFT JOIN nameless e ON e.kind = r.kind LEFT JOIN victims v ON v.nth = r.nth AND v.place <= 4
   LEFT JOIN holders m ON m.nth = r.nth AND m.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
   LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON r.nth > 0 AND b.id = coalesce(r.by_app_id, r.of_app_id)

@@ -22,5 +22,8 @@ CREATE VIEW execution AS SELECT
 	CASE WHEN @bits flags.miss x@ THEN (SELECT m.missed_at FROM stored_missed m WHERE m.execution_id = x.id) END AS missed_at,
 	@columns execution x prepare_ns..signal_ns@,
 	CASE x.path WHEN @path:fenced@ THEN (SELECT d.duration_ns FROM stored_duration d WHERE d.execution_id = x.id) END AS duration_ns,
-	@columns execution x decode_delay_ns..@
+	@columns execution x decode_delay_ns..reference_ns@,
+	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_delay_ns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_delay_ns,
+	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_gap_ns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_gap_ns,
+	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_turns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_turns
 FROM stored_unpacked x;
