@@ -44,6 +44,31 @@ static void letters_are_as_wide_as_a_terminal_shows_them(void **state)
 			fail_msg("'%s' is %d wide, not %d", rows[i].s, bsv_width(rows[i].s), rows[i].width);
 }
 
+static void a_precision_does_not_part_a_letter(void **state)
+{
+	static const struct {
+		const char *s;
+		int most, bytes;
+	} rows[] = {
+		{ "", 8, 0 },
+		{ "abc", 8, 3 },
+		{ "abc", 2, 2 },
+		{ "caf\xc3\xa9", 4, 3 },
+		{ "caf\xc3\xa9", 5, 5 },
+		{ "\xe5\x86\x99\xe7\x9c\x9f", 5, 3 },
+		{ "\xe5\x86\x99\xe7\x9c\x9f", 2, 0 },
+		{ "a\xf0\x9f\x93\xb7", 4, 1 },
+		{ "\xff\xfe\xfd", 2, 2 }, /* no UTF-8: a place each */
+		{ "a\xe5\x86", 3, 3 },    /* a letter whose end is missing */
+		{ "a\xe5\x86", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		if (bsv_cut(rows[i].s, rows[i].most) != rows[i].bytes)
+			fail_msg("row %zu: %d bytes, not %d", i, bsv_cut(rows[i].s, rows[i].most), rows[i].bytes);
+}
+
 static void a_terminal_has_nothing_to_obey(void **state)
 {
 	static const struct {
@@ -504,6 +529,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(letters_are_as_wide_as_a_terminal_shows_them),
+		cmocka_unit_test(a_precision_does_not_part_a_letter),
 		cmocka_unit_test(a_terminal_has_nothing_to_obey),
 		cmocka_unit_test(a_text_is_cut_between_letters),
 		cmocka_unit_test(a_line_ends_where_a_word_does),

@@ -13,7 +13,7 @@
 #include "base/screen.h"
 #include "base/template.h"
 
-enum { VICTIMS_MAX = 4 /* as in summary_misses.sql */ };
+enum { VICTIMS_MAX = 4 /* as in summary_misses.sql */, NAME_MOST = 60 /* bytes of a name in a budget */ };
 
 /* Columns of summary_misses.sql. */
 enum miss_column {
@@ -143,13 +143,13 @@ static void budget_text(char ret[200], const struct missed *m, const struct bsv_
 		snprintf(ret, 200, ": %s were left, and usually it has %s", bsv_duration_beside(a, budget, usual),
 		         bsv_duration_beside(b, usual, budget));
 	else if (is_kind(m, "too_big") && budget >= 0 && run >= 0)
-		snprintf(ret, 200, ": %s%.60s takes %s, and its budget is %s",
-		         m->victims == 1 ? "its run" : "the run of ", m->victims == 1 ? "" : name,
-		         bsv_duration_beside(a, run, budget), bsv_duration_beside(b, budget, run));
+		snprintf(ret, 200, ": %s%.*s takes %s, and its budget is %s",
+		         m->victims == 1 ? "its run" : "the run of ", m->victims == 1 ? 0 : bsv_cut(name, NAME_MOST),
+		         name, bsv_duration_beside(a, run, budget), bsv_duration_beside(b, budget, run));
 	else if (is_kind(m, "too_big") && budget >= 0) /* the service refused all, and knows more than the recording */
-		snprintf(ret, 200, ": %s%.60s is %s, and how long its run takes was not recorded",
-		         m->victims == 1 ? "its budget" : "the budget of ", m->victims == 1 ? "" : name,
-		         bsv_duration(b, budget));
+		snprintf(ret, 200, ": %s%.*s is %s, and how long its run takes was not recorded",
+		         m->victims == 1 ? "its budget" : "the budget of ",
+		         m->victims == 1 ? 0 : bsv_cut(name, NAME_MOST), name, bsv_duration(b, budget));
 }
 
 static bool victim_add(struct missed *m, const struct bsv_rows *rows)

@@ -11,10 +11,12 @@
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "base/scoped.h"
+#include "base/screen.h"
 #include "base/template.h"
 #include "base/vector.h"
 
 enum {
+	NAME_MOST = 80, /* bytes of a name in a sentence */
 	EXECUTIONS_MIN = 30,
 	DEADLINES_MIN =
 		8, /* more of them must be met under ideal sharing: as a quarter of EXECUTIONS_MIN, a stall or two can decide about fewer */
@@ -196,10 +198,11 @@ static const char *taker_text(char to[BSV_WHY_MAX], const struct finding *w)
 	if (!w->app->taker)
 		return "";
 	if (w->figure == DEADLINES)
-		snprintf(to, BSV_WHY_MAX, "; mostly %.80s held the lane", w->app->taker);
-	else
-		snprintf(to, BSV_WHY_MAX, w->figure ? "; they waited mostly for %.80s" : "; %.80s took most of it",
+		snprintf(to, BSV_WHY_MAX, "; mostly %.*s held the lane", bsv_cut(w->app->taker, NAME_MOST),
 		         w->app->taker);
+	else
+		snprintf(to, BSV_WHY_MAX, w->figure ? "; they waited mostly for %.*s" : "; %.*s took most of it",
+		         bsv_cut(w->app->taker, NAME_MOST), w->app->taker);
 	return to;
 }
 
@@ -213,22 +216,23 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
 	if (w->figure == DEADLINES)
 		rule_explain(j,
-		             "%.80s's executions left the lane in time for %" PRId64 " of %" PRId64
+		             "%.*s's executions left the lane in time for %" PRId64 " of %" PRId64
 		             " deadlines; under fair sharing for at least %" PRId64 " (limit: 25 %% more)%s",
-		             app_name(w->app), w->is, of->due, w->ideal, taker_text(by, w));
+		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), w->is, of->due, w->ideal,
+		             taker_text(by, w));
 	else if (!w->figure)
 		rule_explain(j,
-		             "%.80s got %.2g %% of what fair sharing would have given it, in %s in which it had work "
+		             "%.*s got %.2g %% of what fair sharing would have given it, in %s in which it had work "
 		             "(limit: 50 "
 		             "%%)%s",
-		             app_name(w->app), 100 * bsv_sharing_got(of), bsv_duration(is, of->work_ns),
-		             taker_text(by, w));
+		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), 100 * bsv_sharing_got(of),
+		             bsv_duration(is, of->work_ns), taker_text(by, w));
 	else
 		rule_explain(
 			j,
-			"%.80s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
+			"%.*s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
 			"(limit: 25 %% and %s more)%s",
-			app_name(w->app), bsv_duration(is, w->is), w->figure,
+			bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), bsv_duration(is, w->is), w->figure,
 			bsv_duration_beside(ideal, w->ideal, w->is),
 			bsv_duration_beside(least, STEPS * w->app->step_ns, w->is), taker_text(by, w));
 }
@@ -247,21 +251,21 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		rule_explain(j, "every app got at least half of what fair sharing would have given it%s", rest);
 	else if (w->figure == DEADLINES)
 		rule_explain(j,
-		             "nearest to the limit, %.80s's executions left the lane in time for %" PRId64
-		             " of %" PRId64 " deadlines; under fair sharing for at least %" PRId64
-		             " (limit: 25 %% more)%s",
-		             app_name(w->app), w->is, w->app->of.due, w->ideal, rest);
+		             "nearest to the limit, %.*s's executions left the lane in time for %" PRId64 " of %" PRId64
+		             " deadlines; under fair sharing for at least %" PRId64 " (limit: 25 %% more)%s",
+		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), w->is, w->app->of.due, w->ideal,
+		             rest);
 	else if (w->slower <= 0)
 		rule_explain(
 			j, "no app with %d executions or more would have been quicker on average under fair sharing%s",
 			EXECUTIONS_MIN, rest);
 	else
 		rule_explain(j,
-		             "nearest to the limit, %.80s's executions took %s %s from ready to done; under fair "
+		             "nearest to the limit, %.*s's executions took %s %s from ready to done; under fair "
 		             "sharing they "
 		             "would have taken %s "
 		             "(limit: 25 %%%s)%s",
-		             app_name(w->app), bsv_duration(is, w->is), w->figure,
+		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), bsv_duration(is, w->is), w->figure,
 		             bsv_duration_beside(ideal, w->ideal, w->is), steps, rest);
 }
 
@@ -275,17 +279,17 @@ static void explain_doubt(struct bsv_judgement *j, const struct doubt *d)
 	if (d->figure)
 		rule_explain(
 			j,
-			"%.80s's executions took %s %s from ready to done; under fair sharing they would have taken "
+			"%.*s's executions took %s %s from ready to done; under fair sharing they would have taken "
 			"%s, or %s if what was refused for its deadline had been refused there, too: how long "
 			"that would have taken is not known",
-			app_name(d->app), is, d->figure, ideal, without);
+			bsv_cut(app_name(d->app), NAME_MOST), app_name(d->app), is, d->figure, ideal, without);
 	else
 		rule_explain(
 			j,
-			"%.80s had work for %s; under fair sharing it would have had work for %s, or %s if what was "
+			"%.*s had work for %s; under fair sharing it would have had work for %s, or %s if what was "
 			"refused for its deadline had been refused there, too: how long that would have taken is "
 			"not known",
-			app_name(d->app), is, ideal, without);
+			bsv_cut(app_name(d->app), NAME_MOST), app_name(d->app), is, ideal, without);
 }
 
 /* The reason why no verdict is possible, whatever the figures; NULL: a verdict is possible. */
@@ -375,11 +379,11 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	} else if (given_up) {
 		rule_explain(
 			ret,
-			"%" PRId64 " of %.80s's executions were refused or given up for their deadlines, and %" PRId64
+			"%" PRId64 " of %.*s's executions were refused or given up for their deadlines, and %" PRId64
 			" were answered: how many would have left the lane in time under fair sharing is not known "
 			"(%" PRId64 " to %" PRId64 " of %" PRId64 "; as recorded, %" PRId64 ")",
-			given_up->given_up, app_name(given_up), given_up->of.n, given_up->of.ideal_met_least,
-			given_up->of.ideal_met_most, given_up->of.due, given_up->of.met);
+			given_up->given_up, bsv_cut(app_name(given_up), NAME_MOST), app_name(given_up), given_up->of.n,
+			given_up->of.ideal_met_least, given_up->of.ideal_met_most, given_up->of.due, given_up->of.met);
 	} else if (left_out == sharing) {
 		rule_explain(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
 	} else {

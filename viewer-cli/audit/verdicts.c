@@ -8,6 +8,7 @@
 
 #include "base/coverage.h"
 #include "base/say.h"
+#include "base/screen.h"
 
 #define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5
@@ -226,7 +227,7 @@ static const char *limit_text(char to[BSV_DURATION_TEXT], const struct bsv_bound
 	return bsv_duration(to, bounds->threshold.value);
 }
 
-enum { HELD_TEXT = 192 };
+enum { HELD_TEXT = 192, NAME_MOST = 120 /* bytes of a name in a sentence */ };
 
 /* Who held the lane during the longest wait: "; the lane was held mostly by hog". */
 static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_facts *f)
@@ -235,15 +236,15 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 
 	*to = 0;
 	if (f->holder && 2 * f->holder_ns > f->max_gap_ns)
-		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.120s", f->holder);
+		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.*s", bsv_cut(f->holder, NAME_MOST), f->holder);
 	else if (f->unknown_ns > f->idle_ns && f->unknown_ns >= f->holder_ns)
 		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
 		         percent * (double)f->unknown_ns);
 	else if (f->idle_ns > 0 && f->idle_ns >= f->holder_ns)
 		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of that time", percent * (double)f->idle_ns);
 	else if (f->holder)
-		snprintf(to, HELD_TEXT, "; %.120s held the lane longest, %.0f %% of that time", f->holder,
-		         percent * (double)f->holder_ns);
+		snprintf(to, HELD_TEXT, "; %.*s held the lane longest, %.0f %% of that time",
+		         bsv_cut(f->holder, NAME_MOST), f->holder, percent * (double)f->holder_ns);
 	return to;
 }
 
@@ -253,6 +254,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	bool given = bounds && bounds->threshold.given;
 	int64_t limit = given ? bounds->threshold.value : BSV_STARVED_NS;
 	int64_t hidden = longer_of(f->native_ns, longer_of(f->sight.hole_ns, f->sight.wait_ns));
+	const char *victim = f->victim ? f->victim : "work that was ready";
 	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16], held[HELD_TEXT];
 	char certain[2 * BSV_COUNT_MAX + 64] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	struct bsv_verdict *v;
@@ -268,9 +270,9 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		         bsv_count(n, (uint64_t)f->episodes), bsv_count(of, (uint64_t)f->recorded));
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		rule_explain(ret, 0, "%.120s waited for a lane for too long, up to %s%s%s%s",
-		             f->victim ? f->victim : "work that was ready", bsv_duration(gap, f->max_gap_ns),
-		             f->episodes > 1 ? " at a time" : "", held_text(held, f), certain);
+		rule_explain(ret, 0, "%.*s waited for a lane for too long, up to %s%s%s%s", bsv_cut(victim, NAME_MOST),
+		             victim, bsv_duration(gap, f->max_gap_ns), f->episodes > 1 ? " at a time" : "",
+		             held_text(held, f), certain);
 	} else if (f->unsure_ns > 0) {
 		rule_explain(ret, 0,
 		             "work that was ready waited %s for a lane; unknown whether that is more than ten times "
@@ -296,11 +298,12 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 
 static void explain_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double bound)
 {
+	const char *victim = f->victim ? f->victim : "urgent work", *holder = f->holder ? f->holder : "work";
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
 
-	rule_explain(j, rule, "%.120s waited %s while its own app's less urgent %.120s held a lane; limit %s",
-	             f->victim ? f->victim : "urgent work", bsv_duration(figure, f->dur_ns),
-	             f->holder ? f->holder : "work", bsv_duration_beside(most, bsv_whole(bound), f->dur_ns));
+	rule_explain(j, rule, "%.*s waited %s while its own app's less urgent %.*s held a lane; limit %s",
+	             bsv_cut(victim, NAME_MOST), victim, bsv_duration(figure, f->dur_ns), bsv_cut(holder, NAME_MOST),
+	             holder, bsv_duration_beside(most, bsv_whole(bound), f->dur_ns));
 }
 
 static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,

@@ -139,6 +139,22 @@ static int width_of(uint32_t c)
 	return c < 0x300 ? 1 : IN(c, combining) ? 0 : IN(c, wide) ? 2 : 1;
 }
 
+int bsv_cut(const char *s, int most)
+{
+	enum { LONGEST = 4 };
+	uint32_t letter;
+	int at = 0;
+
+	while (at < most && s[at]) {
+		size_t n = bsv_letter(s + at, strnlen(s + at, LONGEST), &letter);
+
+		if (at + (int)n > most)
+			break;
+		at += n ? (int)n : 1; /* a byte that is no letter stands alone */
+	}
+	return at;
+}
+
 size_t bsv_letter(const char *s, size_t n, uint32_t *ret)
 {
 	static const struct {

@@ -38,6 +38,9 @@ int bsv_width(const char *s);
 /* Decode the first letter of @s, which has @n bytes, n > 0. Returns its length; 0: not UTF-8. */
 size_t bsv_letter(const char *s, size_t n, uint32_t *ret);
 
+/* How many of the first @most bytes of the UTF-8 text @s are whole letters: the precision with which printf cuts it between two of them. */
+int bsv_cut(const char *s, int most);
+
 /* Must @letter not reach a terminal, because a terminal obeys it as a control, turns the direction of text with it, or shows nothing? */
 bool bsv_obeyed(uint32_t letter);
 

@@ -5,7 +5,7 @@
 
 #include "render/explained_own.h"
 
-enum { NAME_MOST = 40 };
+enum { NAME_MOST = 40, NAME_BYTES = 200, WHO_BYTES = 480 };
 
 /* ---- texts ---- */
 
@@ -45,8 +45,8 @@ static void who_text(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 		who_name(app, who->app);
 	if (who->model)
 		who_name(model, who->model);
-	snprintf(to, BSV_TEXT_MOST, "%.200s%s%.200s%s%s", model, *model ? " of " : "", app, who->priority ? ", " : "",
-	         who->priority ? who->priority : "");
+	snprintf(to, BSV_TEXT_MOST, "%.*s%s%.*s%s%s", bsv_cut(model, NAME_BYTES), model, *model ? " of " : "",
+	         bsv_cut(app, NAME_BYTES), app, who->priority ? ", " : "", who->priority ? who->priority : "");
 }
 
 /* "743: mobilenet of camera, high"; "" for an unknown execution. */
@@ -56,7 +56,8 @@ void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 
 	who_text(text, who);
 	if (who->id > 0)
-		snprintf(to, BSV_TEXT_MOST, "%" PRId64 "%s%.480s", who->id, *text ? ": " : "", text);
+		snprintf(to, BSV_TEXT_MOST, "%" PRId64 "%s%.*s", who->id, *text ? ": " : "", bsv_cut(text, WHO_BYTES),
+		         text);
 	else
 		snprintf(to, BSV_TEXT_MOST, "%s", text);
 }

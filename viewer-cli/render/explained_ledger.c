@@ -4,7 +4,7 @@
 #include "base/causes.h"
 #include "render/explained_own.h"
 
-enum { MOST_SAVING = 6 };
+enum { MOST_SAVING = 6, NAME_MOST = 80 };
 
 /* ---- the ledgers ---- */
 
@@ -212,6 +212,7 @@ static void draw_without(const struct bsv_drawing *d)
 
 	for (size_t i = 0, left = MOST_SAVING; i < d->x->n_without && left; i++) {
 		const struct bsv_explained_without *w = &d->x->without[i];
+		const char *app = w->app ? w->app : "?";
 		char by[BSV_DURATION_TEXT];
 
 		if (!bsv_known(w->met))
@@ -222,9 +223,10 @@ static void draw_without(const struct bsv_drawing *d)
 		else if (w->cause)
 			snprintf(text, 2 * BSV_TEXT_MOST, "without all that %.40s took", w->cause);
 		else if (w->model)
-			snprintf(text, 2 * BSV_TEXT_MOST, "without %.80s of %.80s", w->model, w->app ? w->app : "?");
+			snprintf(text, 2 * BSV_TEXT_MOST, "without %.*s of %.*s", bsv_cut(w->model, NAME_MOST),
+			         w->model, bsv_cut(app, NAME_MOST), app);
 		else
-			snprintf(text, 2 * BSV_TEXT_MOST, "without %.80s altogether", w->app ? w->app : "?");
+			snprintf(text, 2 * BSV_TEXT_MOST, "without %.*s altogether", bsv_cut(app, NAME_MOST), app);
 		bsv_explained_say(d, w->met ? BSV_GOOD : BSV_PLAIN, "  %s: %s", text,
 		                  w->met ? "met" : "missed all the same");
 		left--;

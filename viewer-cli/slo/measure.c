@@ -11,8 +11,11 @@
 #include "audit/verdicts.h"
 #include "base/nearest.h"
 #include "base/scoped.h"
+#include "base/screen.h"
 #include "base/template.h"
 #include "stats/order.h"
+
+enum { WANTED_MOST = 100 }; /* bytes of a name in a sentence */
 
 #define FOREVER 0x1p62 /* ns: longer than any execution takes */
 
@@ -399,8 +402,8 @@ static int explain_missing_name(struct bsv_slo_result *ret, struct bsv_input *in
 			strcpy(near, name);
 	}
 	if (r >= 0 && !there)
-		snprintf(ret->why, sizeof(ret->why), "there is no %s '%.100s'%s%s%s", what, wanted,
-		         *near ? "; did you mean '" : "", near, *near ? "'?" : "");
+		snprintf(ret->why, sizeof(ret->why), "there is no %s '%.*s'%s%s%s", what, bsv_cut(wanted, WANTED_MOST),
+		         wanted, *near ? "; did you mean '" : "", near, *near ? "'?" : "");
 	return r;
 }
 
