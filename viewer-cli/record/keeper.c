@@ -250,7 +250,8 @@ static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 			break;
 		}
 		lock_now(fd, USERS, F_UNLCK);
-		bsv_keeper_sweep(lttng);
+		if (use == USED)
+			bsv_keeper_sweep(lttng);
 		wait_ms(ASK_MS);
 	}
 	lock_now(fd, KEEPER, F_UNLCK);
