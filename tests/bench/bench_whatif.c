@@ -6,7 +6,7 @@
  * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster.
  * What an import says of missed deadlines, "met without that app", is held against the recording without it, too.
  * The recordings are kept in $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how
- * long it records at most.
+ * long it records at most. $NNB_WHATIF_EACH: each error is told.
  */
 #include "bench.h"
 
@@ -233,8 +233,19 @@ static void hold_intervals(const struct recording *from, const struct bsv_whatif
 	bsv_prediction_fini(&p);
 }
 
-/* What is predicted for @r's groups, against what was recorded there. */
-static void compare(struct errors *e, const struct recording *from, const struct prediction *p,
+/* With $NNB_WHATIF_EACH: each error, and what the same figure was in the recording that is replayed. */
+static void tell_each(const char *what, const struct recording *from, size_t i, enum figure f, double got, double is)
+{
+	const struct bsv_past_group *g = &from->past.groups[i];
+
+	if (getenv("NNB_WHATIF_EACH"))
+		fprintf(stderr, "%s\t%s\t%s\t%s\tserved %llu\trecorded %.6g\tpredicted %.6g\tis %.6g\n", what,
+		        g->app_name, g->model_name, figure_names[f], (unsigned long long)from->figures[i].served,
+		        figure_of(&from->figures[i], f, 1), got, is);
+}
+
+/* What is predicted for @r's groups, against what was recorded there. @what: for people. */
+static void compare(struct errors *e, const char *what, const struct recording *from, const struct prediction *p,
                     const struct recording *to)
 {
 	for (size_t i = 0; i < p->n_groups; i++) {
@@ -243,19 +254,27 @@ static void compare(struct errors *e, const struct recording *from, const struct
 		for (enum figure f = MISSED; want && f < FIGURES; f++) {
 			double got = predicted_of(p, i, f), is = figure_of(want, f, 1);
 
-			if (!isnan(got) && !isnan(is))
-				add_error(e, f, got, is);
+			if (isnan(got) || isnan(is))
+				continue;
+			add_error(e, f, got, is);
+			tell_each(what, from, i, f, got, is);
 		}
 	}
 }
 
-static void compare_recorded(const struct recording *a, const struct recording *b)
+static void compare_recorded(const char *what, const struct recording *a, const struct recording *b)
 {
 	for (size_t i = 0; i < a->past.n_groups; i++) {
 		const struct bsv_group_figures *other = same_in(b, &a->past.groups[i]);
 
-		for (enum figure f = MISSED; other && f < FIGURES; f++)
-			add_error(&noise, f, figure_of(&a->figures[i], f, 1), figure_of(other, f, 1));
+		for (enum figure f = MISSED; other && f < FIGURES; f++) {
+			double got = figure_of(&a->figures[i], f, 1), is = figure_of(other, f, 1);
+
+			if (isnan(got) || isnan(is))
+				continue;
+			add_error(&noise, f, got, is);
+			tell_each(what, a, i, f, got, is);
+		}
 	}
 }
 
@@ -341,7 +360,8 @@ static double mean_run(const struct recording *r, const struct bsv_past_group *g
 }
 
 /* The same prediction, with runs as long in the mean as they were in the recording that is predicted. */
-static void predict_at_speed(const struct recording *from, const struct recording *to, struct bsv_whatif_change change)
+static void predict_at_speed(const char *what, const struct recording *from, const struct recording *to,
+                             struct bsv_whatif_change change)
 {
 	struct bsv_whatif_change own = unchanged(from);
 	struct prediction p;
@@ -354,7 +374,7 @@ static void predict_at_speed(const struct recording *from, const struct recordin
 			own.groups[i].speed = here / there;
 	}
 	p = predict(from, &own);
-	compare(&at_speed, from, &p, to);
+	compare(&at_speed, what, from, &p, to);
 	prediction_fini(&p);
 	free(own.groups);
 }
@@ -369,17 +389,21 @@ static void predict_policies(unsigned scenario, unsigned a)
 	for (unsigned b = 0; b < POLICIES; b++) {
 		struct recording *to = &all[scenario][b][0];
 		struct prediction p;
+		char what[96];
 
 		change.rules.policy = b;
 		p = predict(from, &change);
 		miss[b] = predicted_in_all(&p);
+		snprintf(what, sizeof(what), "%s\t%s\t%s", scenarios[scenario], policies[a], policies[b]);
 		if (to->there && a != b) {
-			compare(&predicted, from, &p, to);
+			compare(&predicted, what, from, &p, to);
 			hold_intervals(from, &change, to);
-			predict_at_speed(from, to, change);
+			snprintf(what, sizeof(what), "%s\t%s\t%s at its speed", scenarios[scenario], policies[a],
+			         policies[b]);
+			predict_at_speed(what, from, to, change);
 		}
 		if (to->there && a == b)
-			compare(&told, from, &p, to); /* replayed as it was */
+			compare(&told, what, from, &p, to); /* replayed as it was */
 		prediction_fini(&p);
 	}
 	judge_ranks(scenario, miss);
@@ -494,7 +518,8 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 		for (size_t i = 0; i < normal->past.n_groups; i++)
 			change.groups[i].without = !same_in(&other, &normal->past.groups[i]);
 		p = predict(normal, &change);
-		compare(&without, normal, &p, &other);
+		snprintf(name, sizeof(name), "%s\t%s\twithout", scenarios[scenario], policies[policy]);
+		compare(&without, name, normal, &p, &other);
 		hold_intervals(normal, &change, &other);
 		prediction_fini(&p);
 		free(change.groups);
@@ -507,7 +532,8 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 			if (!strncmp(slow.past.groups[i].model_name, "mobilenet", 9))
 				change.groups[i].speed = 2;
 		p = predict(&slow, &change);
-		compare(&faster, &slow, &p, normal);
+		snprintf(name, sizeof(name), "%s\t%s\tfaster", scenarios[scenario], policies[policy]);
+		compare(&faster, name, &slow, &p, normal);
 		hold_intervals(&slow, &change, normal);
 		prediction_fini(&p);
 		free(change.groups);
@@ -641,8 +667,9 @@ int main(int argc, char **argv)
 			}
 	for (unsigned s = 0; s < SCENARIOS; s++)
 		for (unsigned p = 0; p < POLICIES; p++) {
+			snprintf(name, sizeof(name), "%s\t%s\tagain", scenarios[s], policies[p]);
 			if (all[s][p][0].there && all[s][p][1].there)
-				compare_recorded(&all[s][p][0], &all[s][p][1]);
+				compare_recorded(name, &all[s][p][0], &all[s][p][1]);
 			if (all[s][p][0].there)
 				predict_policies(s, p);
 			predict_changes(dir, s, p);
