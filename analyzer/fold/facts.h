@@ -244,8 +244,8 @@ struct bsa_deadline_missed {
 struct bsa_refused {
 	uint64_t execution, at; /* at: time of the refusal */
 	uint64_t lane_free;     /* first time after the refusal at which any lane was free; BSA_NEVER: not seen */
-	uint64_t
-		queue_free; /* first time after the refusal at which a lane was idle and no execution waited; BSA_NEVER: not seen */
+	/* First time after the refusal at which a lane was idle and no execution waited. BSA_NEVER: not seen, or a hole may hide an earlier one. */
+	uint64_t queue_free;
 	uint64_t holder; /* the execution on lane 0 at the refusal; 0: the lane was idle, or unknown */
 	uint64_t
 		queue; /* the execution that had waited longest, of the only other app that waited, or else of its own; 0: none, or of several apps */

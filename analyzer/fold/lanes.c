@@ -129,6 +129,7 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 		l->truncated = true;
 		return;
 	}
+	assert(l->n < l->room && s->began < s->ended);
 	l->n++;
 	*nth_stretch(l, l->n - 1) = *s;
 	++*d->history;
@@ -379,6 +380,7 @@ void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 {
 	struct bsa_stretch s;
 
+	assert(at >= l->since);
 	l->doubtful |= unsummed && !l->holder;
 	current_stretch(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)
@@ -458,6 +460,7 @@ static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 	}
 	ret->began = w->at;
 	ret->ended = ret->ended < w->to ? ret->ended : w->to;
+	assert(ret->began < ret->ended);
 	w->at = ret->ended;
 }
 

@@ -67,6 +67,7 @@ static void thin_out(struct bsa_losses *l)
 	memmove(l->spans + half / 2, l->spans + half, (l->n - half) * sizeof(*l->spans));
 	assert(half <= l->n);
 	l->n -= half / 2;
+	assert(l->n < LOSSES_MAX);
 }
 
 static int make_room(struct bsa_losses *l)
@@ -93,12 +94,14 @@ int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended)
 
 	if (r < 0)
 		return r;
+	assert(l->n < l->room);
 	ended = ended < began ? began : ended;
 	i = number_before(l, began);
 	for (over = i; over < l->n && l->spans[over].began <= ended; over++) {
 		began = l->spans[over].began < began ? l->spans[over].began : began;
 		ended = l->spans[over].ended > ended ? l->spans[over].ended : ended;
 	}
+	assert(began <= ended && (!i || l->spans[i - 1].ended < began));
 	memmove(l->spans + i + 1, l->spans + over, (l->n - over) * sizeof(*l->spans));
 	l->spans[i] = (struct bsa_span){ began, ended };
 	assert(over >= i && l->n + 1 - (over - i) <= l->room);

@@ -142,6 +142,7 @@ static int refusal_keep(struct bsa_device *d, const struct bsa_refused *refused)
 		r->all = more;
 		r->room = room;
 	}
+	assert(r->n < r->room);
 	r->all[r->n++] = *refused;
 	return 0;
 }
@@ -302,6 +303,7 @@ static int join_tenant(struct bsa_device *d, struct bsa_scheduled *x)
 
 static int wait_begin(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state, uint64_t at)
 {
+	assert((state == BSA_SCHEDULED_READY || state == BSA_SCHEDULED_STOPPED) && !is_waiting(x));
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	x->state = (uint8_t)state;
@@ -325,6 +327,7 @@ static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 /* The wait of @x ends: take it from its list. The caller sets the next state. */
 static void wait_end(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	assert(is_waiting(x) && x->tenant);
 	bsa_waits_remove(d, x);
 	bsa_shares_ready(x->tenant, -1);
 }
@@ -434,6 +437,7 @@ static void report_slice(const struct bsa_device *d, struct bsa_scheduled *x, ui
 		                   .instance = x->instance,
 		                   .lane = (uint8_t)lane };
 
+	assert(x->slice_began <= at);
 	x->sliced = true;
 	d->facts->slice(d->facts->ctx, &slice);
 }
@@ -452,6 +456,7 @@ static void tenant_leaves_lane(struct bsa_device *d, const struct bsa_scheduled 
 /* The lane of @x was closed by the caller: @x is OFF, and how long it was on the lane is uncertain. */
 static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	assert(x->state == BSA_SCHEDULED_ON && !x->on_native && x->lane >= 0);
 	if (x->idle)
 		bsa_waits_report_idle(d, x, (unsigned)x->lane);
 	x->idle = false;
@@ -685,6 +690,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		r = wait_end_on_lane(s, d, x, resumed, lane, given);
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
+	assert(!x->prev && !x->next);
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
 	bsa_shares_running(x->tenant, 1);
 	if (!ready) {
@@ -853,6 +859,7 @@ static int take_cut_waiting(struct bsa_schedule *s, struct bsa_device *d, struct
 	unsigned number = only ? 0 : BSA_LANE_NONE;
 	int r;
 
+	assert(!x->doubtful && at >= x->ready_since);
 	if (only && s->unsummed && !only->holder) /* as in take_end_waiting */
 		only = NULL;
 
@@ -1051,6 +1058,7 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 {
 	struct bsa_device *d = device_of(s, instance);
 
+	assert(lanes <= BSA_LANES_MAX);
 	if (!d || (lanes && !bsa_device_lane(d, lanes - 1)))
 		return -ENOMEM;
 	if (at > d->now) {
@@ -1285,6 +1293,7 @@ static void finish_waiting(struct bsa_device *d)
 		}
 	while (d->doubtful)
 		lose_track(d, d->doubtful);
+	assert(!d->n_waiting);
 }
 
 /*
@@ -1305,6 +1314,7 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 	while (d->on_native)
 		lose_track(d, d->on_native);
 	finish_waiting(d);
+	assert(!d->on_native && !d->refusals.n);
 	bsa_shares_finish(d);
 }
 

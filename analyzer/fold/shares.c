@@ -186,7 +186,7 @@ static void become_idle(struct bsa_tenant *t)
 	struct bsa_device *d = t->device;
 	struct bsa_tenant *last;
 
-	assert(t->backlogged && d->backlogged[t->place] == t);
+	assert(t->backlogged && t->place < d->n_backlogged && d->backlogged[t->place] == t);
 	last = d->backlogged[--d->n_backlogged];
 	settle_tenant(t);
 	if (d->in_loss)
@@ -212,6 +212,7 @@ static void close_those_without(struct bsa_device *d)
 	struct bsa_tenant *t = d->closing;
 
 	for (; t; t = t->closes) {
+		assert(t->closing && t->device == d);
 		t->closing = false;
 		if (!t->ready && !t->running)
 			become_idle(t);
@@ -302,6 +303,7 @@ static void set_rates(struct bsa_device *d, size_t n_lanes)
 
 			if (t->rate >= 0 || cap > share)
 				continue;
+			assert(left && lanes >= cap);
 			t->rate = cap;
 			lanes -= cap;
 			left--;

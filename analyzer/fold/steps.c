@@ -60,6 +60,7 @@ static int add_to_run(struct bsa_noted_array *run, const struct bsa_noted *noted
 			return 1;
 		place--;
 	}
+	assert(place <= run->n && run->n < run->room);
 	for (size_t i = run->n++; i > place; i--)
 		*nth_noted(run, i) = *nth_noted(run, i - 1);
 	*nth_noted(run, place) = *noted;
@@ -72,6 +73,7 @@ static int add_to_heap(struct bsa_noted_array *heap, const struct bsa_noted *not
 
 	if (heap->n == heap->room && noted_grow(heap) < 0)
 		return -ENOMEM;
+	assert(heap->n < heap->room);
 	for (size_t up; i && is_earlier(noted, &heap->all[up = (i - 1) / 2]); i = up)
 		heap->all[i] = heap->all[up];
 	heap->all[i] = *noted;

@@ -117,8 +117,8 @@ static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
 	struct bsa_tenant *t = x->tenant;
 	struct bsa_level *level = &t->levels[x->level];
 
+	assert(!x->prev && !x->next && x->level < BSA_LEVELS);
 	x->doubtful = false;
-	x->next = NULL;
 	x->prev = level->tail;
 	if (x->prev)
 		x->prev->next = x;
@@ -166,6 +166,8 @@ static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 	uint32_t n = count_bypasses(level, x);
 
 	assert(t->n_waiting && level->total >= (x->prev ? 0 : x->pending));
+	assert(x->prev ? x->prev->next == x : level->head == x);
+	assert(x->next ? x->next->prev == x : level->tail == x);
 	if (x->prev) {
 		x->prev->pending += x->pending;
 		x->prev->next = x->next;
@@ -197,6 +199,7 @@ void bsa_waits_remove(struct bsa_device *d, struct bsa_scheduled *x)
 	if (!x->doubtful) {
 		unlist_certain(d, x);
 	} else {
+		assert(x->prev ? x->prev->next == x : d->doubtful == x);
 		if (x->prev)
 			x->prev->next = x->next;
 		else
