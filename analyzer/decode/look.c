@@ -15,7 +15,9 @@ enum { NS = 1000000000 };
 struct look {
 	struct bsa_input *input;
 	bt_message_iterator *iterator;
-	bool seen, ours, no_memory;
+	bool seen; /* a stream has begun, so the trace's metadata is known */
+	bool ours; /* one of its events is of this project */
+	bool no_memory;
 };
 
 static const char *keep_text(struct look *look, const char *text)
@@ -97,7 +99,7 @@ static void look_at_classes(struct look *look, const bt_trace_class *traces)
 	}
 }
 
-/* A trace that another program reads, as a plugin's, has no known directory. */
+/* Make the recipe for quick.c. Where another program reads the trace and this is its plugin, the directory is unknown: no recipe. */
 static void look_for_recipe(struct look *look, const bt_trace_class *class)
 {
 	char *text = look->input->n_directories ? bsa_metadata_tsdl(look->input->directories[0]) : NULL;
@@ -175,7 +177,7 @@ static int by_port(const void *a, const void *b)
 	return strverscmp(((const struct bsa_input_stream *)a)->port, ((const struct bsa_input_stream *)b)->port);
 }
 
-/* The order of the streams is that of the directory, which is arbitrary. */
+/* List the streams by name, because the source lists them in the arbitrary order of the directory. */
 static bool list_streams(struct bsa_input *input, const bt_component_source *component)
 {
 	uint64_t n = bt_component_source_get_output_port_count(component);
@@ -198,7 +200,7 @@ static bool list_streams(struct bsa_input *input, const bt_component_source *com
 	return true;
 }
 
-/* By its stream @i: a graph in which something went wrong is of no more use. */
+/* Look at the trace by its stream @i. This takes a graph of its own, because a graph in which a stream failed cannot be used again. */
 static int look_by(struct look *look, const bt_component_class_source *source, size_t i, struct bsa_err *err)
 {
 	struct bsa_input *input = look->input;
@@ -217,7 +219,7 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	return r;
 }
 
-/* Nothing was recorded: there is no stream to ask. */
+/* The trace has no stream with events, so only the text of its metadata says whether it is ours. */
 static int look_at_text(struct look *look, struct bsa_err *err)
 {
 	struct bsa_trace *info = &look->input->info;

@@ -14,10 +14,11 @@ void bsa_merge_add(struct bsa_merge *m, struct bsa_head head)
 
 void bsa_merge_settle(struct bsa_merge *m)
 {
-	struct bsa_head head = m->heap[0];
+	struct bsa_head head;
 	size_t i = 0, next;
 
 	assert(m->n > 0);
+	head = m->heap[0];
 	for (; (next = 2 * i + 1) < m->n; i = next) {
 		if (next + 1 < m->n && bsa_head_before(&m->heap[next + 1], &m->heap[next]))
 			next++;

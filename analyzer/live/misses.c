@@ -12,30 +12,32 @@
 #include <string.h>
 
 /* An array of facts of one kind. */
-struct told {
-	void *of; /* owned */
+struct facts {
+	void *all; /* owned */
 	size_t n, room;
 };
 
 /* The facts kept of an execution: from its first wait on, and until the end if it misses its deadline. */
 struct kept {
 	struct bsa_entry entry; /* id */
-	struct bsa_link link;   /* in the list of executions not reported yet, or of misses */
-	struct told waits, preemptions, slices;
+	struct bsa_link link;   /* in the list open, or missed */
+	struct facts waits, preemptions, slices;
 	struct bsa_refused refused;
 	bool was_refused;
 	struct bsa_execution *execution; /* owned; NULL: not reported yet */
-	size_t bytes;
-	unsigned cause;
+	size_t bytes;                    /* that it takes, facts included */
+	unsigned cause;                  /* as reported last; BSA_CAUSES: none yet */
 };
 
 struct bsa_misses {
 	struct bsa_usual *usual;
-	struct bsa_table kept;
-	struct bsa_link untold, missed;
-	size_t bytes;
-	bool inexact, any_rules, native, restarts;
-	struct bsa_blamed *blamed;
+	struct bsa_table kept;            /* those of both lists, by id */
+	struct bsa_link open;             /* executions that are not reported yet */
+	struct bsa_link missed;           /* those that missed their deadline, the oldest first */
+	size_t bytes;                     /* sum over both lists */
+	bool inexact;                     /* some were dropped for want of room */
+	bool any_rules, native, restarts; /* of the services seen so far */
+	struct bsa_blamed *blamed;        /* owned; scratch memory of blame_miss */
 	size_t blamed_room;
 };
 
@@ -45,7 +47,7 @@ struct bsa_misses *bsa_misses_new(void)
 
 	if (!m)
 		return NULL;
-	bsa_list_init(&m->untold);
+	bsa_list_init(&m->open);
 	bsa_list_init(&m->missed);
 	m->usual = bsa_usual_new();
 	return !bsa_table_init(&m->kept) && m->usual ? m : bsa_misses_free(m);
@@ -57,9 +59,9 @@ static void kept_drop(struct bsa_misses *m, struct kept *k)
 	bsa_list_remove(&k->link);
 	assert(m->bytes >= k->bytes);
 	m->bytes -= k->bytes;
-	free(k->waits.of);
-	free(k->preemptions.of);
-	free(k->slices.of);
+	free(k->waits.all);
+	free(k->preemptions.all);
+	free(k->slices.all);
 	free(k->execution);
 	free(k);
 }
@@ -77,7 +79,7 @@ struct bsa_misses *bsa_misses_free(struct bsa_misses *m)
 
 	if (!m)
 		return NULL;
-	while ((k = first_of(&m->untold)) || (k = first_of(&m->missed)))
+	while ((k = first_of(&m->open)) || (k = first_of(&m->missed)))
 		kept_drop(m, k);
 	bsa_table_fini(&m->kept);
 	bsa_usual_free(m->usual);
@@ -86,7 +88,7 @@ struct bsa_misses *bsa_misses_free(struct bsa_misses *m)
 	return NULL;
 }
 
-/* ---- what is told ---- */
+/* ---- facts ---- */
 
 static void count_bytes(struct bsa_misses *m, struct kept *k, size_t bytes)
 {
@@ -94,14 +96,14 @@ static void count_bytes(struct bsa_misses *m, struct kept *k, size_t bytes)
 	m->bytes += bytes;
 }
 
-/* Free the oldest misses until the limit holds; without misses, the execution under way for the longest. Keep @but. */
+/* Drop the oldest misses until the limit holds; where there are none, the execution that has been open for the longest. Keep @but. */
 static void make_room(struct bsa_misses *m, const struct kept *but)
 {
 	while (m->bytes > MISSES_BYTES) {
 		struct kept *k = first_of(&m->missed);
 
 		if (!k || k == but)
-			k = first_of(&m->untold);
+			k = first_of(&m->open);
 		if (!k || k == but)
 			return;
 		m->inexact = true;
@@ -120,28 +122,29 @@ static struct kept *kept_of(struct bsa_misses *m, uint64_t id)
 		return NULL;
 	k->cause = BSA_CAUSES;
 	bsa_table_add(&m->kept, &k->entry, id);
-	bsa_list_add(&m->untold, &k->link);
+	bsa_list_add(&m->open, &k->link);
 	count_bytes(m, k, sizeof(*k));
 	make_room(m, k);
 	return k;
 }
 
-static int told_add(struct bsa_misses *m, struct kept *k, struct told *to, const void *fact, size_t bytes)
+static int facts_add(struct bsa_misses *m, struct kept *k, struct facts *to, const void *fact, size_t bytes)
 {
 	if (!k)
 		return -ENOMEM;
 	if (to->n == to->room) {
 		size_t room = to->room ? 2 * to->room : 4;
-		void *more = reallocarray(to->of, room, bytes);
+		void *more = reallocarray(to->all, room, bytes);
 
 		if (!more)
 			return -ENOMEM;
 		count_bytes(m, k, (room - to->room) * bytes);
-		to->of = more;
+		to->all = more;
 		to->room = room;
 		make_room(m, k);
 	}
-	memcpy((char *)to->of + to->n++ * bytes, fact, bytes);
+	assert(to->n < to->room);
+	memcpy((char *)to->all + to->n++ * bytes, fact, bytes);
 	return 0;
 }
 
@@ -149,21 +152,21 @@ int bsa_misses_wait(struct bsa_misses *m, const struct bsa_wait *w)
 {
 	struct kept *k = kept_of(m, w->execution);
 
-	return told_add(m, k, k ? &k->waits : NULL, w, sizeof(*w));
+	return facts_add(m, k, k ? &k->waits : NULL, w, sizeof(*w));
 }
 
 int bsa_misses_preemption(struct bsa_misses *m, const struct bsa_preemption *p)
 {
 	struct kept *k = kept_of(m, p->execution);
 
-	return told_add(m, k, k ? &k->preemptions : NULL, p, sizeof(*p));
+	return facts_add(m, k, k ? &k->preemptions : NULL, p, sizeof(*p));
 }
 
 int bsa_misses_slice(struct bsa_misses *m, const struct bsa_slice *s)
 {
 	struct kept *k = kept_of(m, s->execution);
 
-	return told_add(m, k, k ? &k->slices : NULL, s, sizeof(*s));
+	return facts_add(m, k, k ? &k->slices : NULL, s, sizeof(*s));
 }
 
 int bsa_misses_refused(struct bsa_misses *m, const struct bsa_refused *r)
@@ -212,10 +215,10 @@ static int by_slice(const void *a, const void *b)
 	return (x->began > y->began) - (x->began < y->began);
 }
 
-static void told_sort(struct told *t, size_t bytes, int (*compare)(const void *, const void *))
+static void facts_sort(struct facts *t, size_t bytes, int (*compare)(const void *, const void *))
 {
 	if (t->n > 1)
-		qsort(t->of, t->n, bytes, compare);
+		qsort(t->all, t->n, bytes, compare);
 }
 
 static bool room_for_rows(struct bsa_misses *m, size_t n)
@@ -232,18 +235,18 @@ static bool room_for_rows(struct bsa_misses *m, size_t n)
 	return true;
 }
 
-/* Its primary cause, as far as is known now. BSA_CAUSES: no memory. */
+/* The primary cause of a miss, by what is usual so far. BSA_CAUSES: no memory. */
 static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exactly)
 {
 	const struct bsa_typical typical = bsa_usual_of(m->usual, k->execution, exactly);
 	const struct bsa_missed missed = {
 		.execution = k->execution,
 		.typical = &typical,
-		.waits = k->waits.of,
+		.waits = k->waits.all,
 		.n_waits = k->waits.n,
-		.preemptions = k->preemptions.of,
+		.preemptions = k->preemptions.all,
 		.n_preemptions = k->preemptions.n,
-		.slices = k->slices.of,
+		.slices = k->slices.all,
 		.n_slices = k->slices.n,
 		.refused = k->was_refused ? &k->refused : NULL,
 		.restarts = m->restarts || !m->any_rules || m->native,
@@ -268,9 +271,9 @@ static int keep_miss(struct bsa_misses *m, const struct bsa_execution *x, unsign
 	*k->execution = *x;
 	count_bytes(m, k, sizeof(*x));
 	make_room(m, k);
-	told_sort(&k->waits, sizeof(struct bsa_wait), by_beginning);
-	told_sort(&k->preemptions, sizeof(struct bsa_preemption), by_stop);
-	told_sort(&k->slices, sizeof(struct bsa_slice), by_slice);
+	facts_sort(&k->waits, sizeof(struct bsa_wait), by_beginning);
+	facts_sort(&k->preemptions, sizeof(struct bsa_preemption), by_stop);
+	facts_sort(&k->slices, sizeof(struct bsa_slice), by_slice);
 	bsa_list_remove(&k->link);
 	bsa_list_add(&m->missed, &k->link);
 	*ret = k->cause = blame_miss(m, k, false);

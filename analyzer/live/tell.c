@@ -5,7 +5,7 @@
 
 #include "live/labels.h"
 
-static_assert((int)BSA_LIVE_PHASES == (int)BSA_PHASES, "there is another phase");
+static_assert((int)BSA_LIVE_PHASES == (int)BSA_PHASES, "both enumerations have the same phases");
 
 /* The call of a fenced execution returns before the execution is done; executions of other paths wait for no fences. */
 static bool has_phase(uint8_t path, enum bsa_phase phase)
@@ -25,13 +25,13 @@ static bool has_phase(uint8_t path, enum bsa_phase phase)
 	}
 }
 
-/* Whether it met its deadline was not recorded: as outcome_unknown.sql has it. */
+/* It was not recorded whether @x met its deadline. The rule is that of outcome_unknown.sql. */
 static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
 {
-	bool one_side = x->path == BSA_PATH_FENCED
-	                        ? x->status == BSA_STATUS_UNKNOWN
-	                        : (x->status == BSA_STATUS_UNKNOWN || x->status == BSA_STATUS_NONE) &&
-	                                  x->at[BSA_RETURNED] == BSA_NEVER;
+	bool unanswered = x->path == BSA_PATH_FENCED
+	                          ? x->status == BSA_STATUS_UNKNOWN
+	                          : (x->status == BSA_STATUS_UNKNOWN || x->status == BSA_STATUS_NONE) &&
+	                                    x->at[BSA_RETURNED] == BSA_NEVER;
 
 	if (!x->deadline || x->miss != BSA_MISS_NONE)
 		return false;
@@ -43,12 +43,12 @@ static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
 		return x->deadline < until;
 	case BSA_QUALITY_COMPLETE:
 	case BSA_QUALITY_HEAD:
-		return one_side;
+		return unanswered;
 	}
 	return true;
 }
 
-/* Whether it had a deadline was not recorded: as deadline_unknown.sql has it. */
+/* It was not recorded whether @x had a deadline. The rule is that of deadline_unknown.sql. */
 static bool deadline_is_unknown(const struct bsa_execution *x)
 {
 	return !x->deadline && x->at[BSA_SUBMITTED] == BSA_NEVER && x->sides != BSA_SIDES_CLIENT &&
@@ -61,7 +61,7 @@ static uint64_t count_or_unknown(uint32_t n)
 	return n == BSA_COUNT_UNKNOWN ? BSA_LIVE_UNKNOWN : n;
 }
 
-/* As `--from` and `--to` of a command take it (input.c). */
+/* The time by which `--from` and `--to` of a command pick @x (input.c). */
 static uint64_t first_known(const struct bsa_execution *x)
 {
 	for (size_t i = 0; i < BSA_BOUNDARIES; i++)

@@ -9,24 +9,28 @@
 
 enum {
 	FIRST_ROOM = 8,
-	LATE_ROOM = 256,   /* room of a model that appears when no more may be kept */
-	GROUPS_MAX = 4096, /* models and paths; of more nothing is known */
-	GROWN_BY = 4       /* a fourth more executions are worth another look */
+	LATE_ROOM = 256,   /* rows of a group that appears when the limit is reached */
+	GROUPS_MAX = 4096, /* limit of groups; nothing is kept of further ones */
+	GROWN_BY = 4       /* the medians are computed again when a group has grown by a fourth */
 };
 
-/* Numbers, of which the newest replace the oldest where there are too many; @each of them belong together. */
+/* Rows of @each numbers; when there are too many, the newest row replaces the oldest. */
 struct kept {
-	uint64_t *of; /* owned */
-	size_t n, room, next, each;
+	uint64_t *of;   /* owned */
+	size_t n, room; /* rows */
+	size_t next;    /* the row that is replaced next */
+	size_t each;
 };
 
+/* The executions of one model on one path. */
 struct group {
 	struct bsa_entry entry;
-	uint64_t n_quiet, n_budgets; /* all there were */
-	struct kept quiet, budgets;
+	uint64_t n_quiet, n_budgets; /* number of all, kept or not */
+	struct kept quiet;           /* phases of the executions that got an idle lane and kept it */
+	struct kept budgets;
 	uint64_t least[BSA_PHASES];
 	bool any;                /* an execution was complete and answered: the store has a row of it */
-	struct bsa_typical last; /* as it was at */
+	struct bsa_typical last; /* as computed when there were so many: */
 	uint64_t last_quiet, last_budgets;
 };
 
@@ -83,7 +87,7 @@ struct bsa_usual *bsa_usual_free(struct bsa_usual *u)
 
 /* ---- numbers ---- */
 
-/* Room for one more row: of @all that may be kept @*n are. 0 or -ENOMEM. */
+/* Make room for one more row, or leave it to replace the oldest. @n: room of all groups, USUAL_KEPT at most. 0 or -ENOMEM. */
 static int make_room(struct bsa_usual *u, struct kept *k, size_t *n)
 {
 	size_t room = k->room ? 2 * k->room : FIRST_ROOM;
@@ -94,7 +98,7 @@ static int make_room(struct bsa_usual *u, struct kept *k, size_t *n)
 	if (*n + room - k->room > USUAL_KEPT) {
 		u->inexact = true;
 		if (k->room)
-			return 0; /* the oldest goes */
+			return 0; /* the row replaces the oldest */
 		room = LATE_ROOM;
 	}
 	more = reallocarray(k->of, room, k->each * sizeof(*more));
@@ -167,7 +171,7 @@ static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x
 	return g;
 }
 
-/* Whether it got an idle lane and kept it, like the condition in store/spill.c. */
+/* Whether @x got an idle lane and kept it. The condition is that of store/spill.c. */
 static bool is_quiet(const struct bsa_execution *x)
 {
 	return x->idle && !x->preemptions && !x->redo && x->cold <= 0;
@@ -269,7 +273,7 @@ static bool is_old(uint64_t was, uint64_t is, bool exactly)
 	return exactly || was < BSA_TYPICAL_MIN ? is != was : is - was > was / GROWN_BY;
 }
 
-/* The usual budget explains only one that is shorter than executions of the model ever took: as in store/blame_run.c. */
+/* The usual budget explains a miss only if that of @x is shorter than executions of the model ever took. The rule is that of store/blame_run.c. */
 static bool is_short(const struct bsa_execution *x, const struct bsa_typical *t)
 {
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];

@@ -6,6 +6,7 @@
  * QUEUE   An execution is in the queue of its service from when it is ready until it is on a lane, or given up, and again while it is
  *         preempted. Counters are those of all executions: where some are picked, there are none.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,23 +18,25 @@
 #define GIVEN_UP \
 	"(SELECT max(w.ended) FROM wait w WHERE w.execution_id = preemption.execution_id AND w.kind = 'preempted')"
 
-/* At one time, in this order. */
+/* What happens next. What happens at one time is written in this order, so that a lane is free before another execution gets it. */
 enum kind { LANE_ENDS, QUEUE_ENDS, LANE_BEGINS, QUEUE_BEGINS, NOTHING };
 
+/* The end of a stretch that has begun. */
 struct pending {
 	int64_t at;
 	enum kind kind;
-	size_t service;
-	uint64_t track;
+	size_t service; /* index in the world's services */
+	uint64_t track; /* of the lane */
 };
 
-struct telling {
+struct lane_writer {
 	struct bsv_world *w;
 	struct bsv_sequence sequence;
-	bool counters, flows;
+	bool counters;                   /* write the queue's length, and how many lanes are held */
+	bool flows;                      /* link the stretches of an execution to its other events */
 	struct bsa_query *lanes, *queue; /* queue NULL: no counters */
-	bool more_lanes, more_queue;
-	struct pending *heap;
+	bool more_lanes, more_queue;     /* the query is at a row */
+	struct pending *heap;            /* owned; the earliest end first */
 	size_t n, room;
 	struct bsa_err *err;
 	int failed;
@@ -54,7 +57,7 @@ static void swap_pending(struct pending *a, struct pending *b)
 	*b = c;
 }
 
-static void heap_push(struct telling *t, struct pending p)
+static void heap_push(struct lane_writer *t, struct pending p)
 {
 	if (t->n == t->room) {
 		size_t room = t->room ? 2 * t->room : 64;
@@ -72,10 +75,12 @@ static void heap_push(struct telling *t, struct pending p)
 		swap_pending(&t->heap[i], &t->heap[(i - 1) / 2]);
 }
 
-static struct pending heap_pop(struct telling *t)
+static struct pending heap_pop(struct lane_writer *t)
 {
-	struct pending first = t->heap[0];
+	struct pending first;
 
+	assert(t->n);
+	first = t->heap[0];
 	t->heap[0] = t->heap[--t->n];
 	for (size_t i = 0, child = 1; child < t->n; i = child, child = 2 * i + 1) {
 		if (child + 1 < t->n && is_earlier(&t->heap[child + 1], &t->heap[child]))
@@ -93,7 +98,7 @@ static struct pending heap_pop(struct telling *t)
 enum { LANE_BEGAN, LANE_ENDED, LANE_NUMBER, LANE_EXECUTION, LANE_STREAM, LANE_APP, LANE_MODEL };
 enum { QUEUE_STREAM, QUEUE_BEGAN, QUEUE_ENDED };
 
-static bool query_step(struct telling *t, struct bsa_query *q)
+static bool query_step(struct lane_writer *t, struct bsa_query *q)
 {
 	int r = bsa_query_step(q, t->err);
 
@@ -103,7 +108,7 @@ static bool query_step(struct telling *t, struct bsa_query *q)
 }
 
 /* The service of the stream. NULL: unknown. */
-static struct bsv_service_of *service_of(struct telling *t, int64_t stream)
+static struct bsv_service_of *service_of(struct lane_writer *t, int64_t stream)
 {
 	struct bsv_stream_of *s = bsv_world_stream(t->w, stream);
 
@@ -112,7 +117,7 @@ static struct bsv_service_of *service_of(struct telling *t, int64_t stream)
 
 /* ---- events ---- */
 
-static void make_counters(struct telling *t, struct bsv_service_of *s)
+static void make_counters(struct lane_writer *t, struct bsv_service_of *s)
 {
 	uint64_t service = bsv_service_track(t->w, s);
 
@@ -122,7 +127,7 @@ static void make_counters(struct telling *t, struct bsv_service_of *s)
 	s->busy = bsv_world_track(t->w, BSV_TRACK_COUNT, service, service, 0, "lanes held");
 }
 
-static void tell_queue(struct telling *t, struct bsv_service_of *s, int64_t at)
+static void write_queue(struct lane_writer *t, struct bsv_service_of *s, int64_t at)
 {
 	make_counters(t, s);
 	t->w->sink->counter(t->w->sink, &t->sequence,
@@ -133,7 +138,7 @@ static void tell_queue(struct telling *t, struct bsv_service_of *s, int64_t at)
 	                                              .value = s->queued });
 }
 
-static void tell_lane(struct telling *t, struct bsv_service_of *s, struct bsv_sink_event *e, bool begins)
+static void write_lane(struct lane_writer *t, struct bsv_service_of *s, struct bsv_sink_event *e, bool begins)
 {
 	static const char *const names[] = { "lanes held", "queue length" };
 	uint64_t tracks[2];
@@ -151,7 +156,7 @@ static void tell_lane(struct telling *t, struct bsv_service_of *s, struct bsv_si
 	(begins ? t->w->sink->begin : t->w->sink->end)(t->w->sink, &t->sequence, e);
 }
 
-static void lane_begins(struct telling *t)
+static void lane_begins(struct lane_writer *t)
 {
 	const struct bsa_query *q = t->lanes;
 	struct bsv_service_of *s = service_of(t, bsa_query_get_int(q, LANE_STREAM));
@@ -175,11 +180,11 @@ static void lane_begins(struct telling *t)
 	e.args = &args;
 	bsv_arg_int(&args, "id", bsa_query_get_int(q, LANE_EXECUTION));
 	bsv_arg_text(&args, "model", model.text, model.key);
-	tell_lane(t, s, &e, true);
+	write_lane(t, s, &e, true);
 	heap_push(t, (struct pending){ e.until, LANE_ENDS, (size_t)(s - t->w->services), e.track });
 }
 
-static void queue_begins(struct telling *t)
+static void queue_begins(struct lane_writer *t)
 {
 	struct bsv_service_of *s = service_of(t, bsa_query_get_int(t->queue, QUEUE_STREAM));
 	int64_t began = bsa_query_get_int(t->queue, QUEUE_BEGAN);
@@ -187,29 +192,31 @@ static void queue_begins(struct telling *t)
 	if (!s)
 		return;
 	s->queued++;
-	tell_queue(t, s, began);
+	write_queue(t, s, began);
 	heap_push(t, (struct pending){ bsa_query_get_int(t->queue, QUEUE_ENDED), QUEUE_ENDS,
 	                               (size_t)(s - t->w->services), 0 });
 }
 
-static void stretch_ends(struct telling *t, const struct pending *p)
+static void stretch_ends(struct lane_writer *t, const struct pending *p)
 {
 	struct bsv_service_of *s = &t->w->services[p->service];
-	bool next = t->more_lanes && bsa_query_get_int(t->lanes, LANE_BEGAN) == p->at &&
-	            service_of(t, bsa_query_get_int(t->lanes, LANE_STREAM)) == s;
+	bool lane_follows = t->more_lanes && bsa_query_get_int(t->lanes, LANE_BEGAN) == p->at &&
+	                    service_of(t, bsa_query_get_int(t->lanes, LANE_STREAM)) == s;
 	struct bsv_sink_event e = { .track = p->track, .process = s->track, .at = p->at, .until = p->at };
 
 	if (p->kind == LANE_ENDS) {
+		assert(s->held > 0);
 		s->held--;
-		tell_lane(t, s, &e, false);
+		write_lane(t, s, &e, false);
 		return;
 	}
+	assert(s->queued > 0);
 	s->queued--;
-	if (!next) /* the lane that it got says it, too */
-		tell_queue(t, s, p->at);
+	if (!lane_follows) /* otherwise the begin of that stretch has the queue's length, too */
+		write_queue(t, s, p->at);
 }
 
-static enum kind next_kind(const struct telling *t)
+static enum kind next_kind(const struct lane_writer *t)
 {
 	struct pending first = { INT64_MAX, NOTHING, 0, 0 }, lane = { 0, LANE_BEGINS, 0, 0 },
 		       queue = { 0, QUEUE_BEGINS, 0, 0 };
@@ -229,7 +236,7 @@ static enum kind next_kind(const struct telling *t)
 	return first.kind;
 }
 
-static void tell_all(struct telling *t)
+static void write_all(struct lane_writer *t)
 {
 	struct pending p;
 
@@ -253,7 +260,7 @@ static void tell_all(struct telling *t)
 		}
 }
 
-static int open_all(struct telling *t, struct bsa_err *err)
+static int open_all(struct lane_writer *t, struct bsa_err *err)
 {
 	struct bsv_input *input = t->w->input;
 	bsv_scoped_text *sql =
@@ -277,7 +284,7 @@ static int open_all(struct telling *t, struct bsa_err *err)
 
 int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
-	struct telling t = { .w = w, .err = err };
+	struct lane_writer t = { .w = w, .err = err };
 	int r;
 
 	t.flows = detail == BSV_EXPORT_ALL;
@@ -286,7 +293,7 @@ int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct
 	t.sequence.keys[1] = calloc(w->models.n / 8 + 1, 1);
 	r = t.sequence.keys[0] && t.sequence.keys[1] ? open_all(&t, err) : bsv_no_memory(err);
 	if (r >= 0)
-		tell_all(&t);
+		write_all(&t);
 	bsa_query_free(t.lanes);
 	bsa_query_free(t.queue);
 	free(t.heap);

@@ -1,13 +1,16 @@
 /*
  * keeper.c -- see keeper.h.
  *
- * LOCKS  Of an open file description, so that the end of a process releases them, whatever ends it. USERS: shared by everyone who uses the daemon; the
- *        keeper has it alone while it ends the daemon, so whoever comes then waits, and starts another one. KEEPER: its life. START: whoever starts one.
- *        A keeper releases KEEPER before USERS: whoever gets USERS afterwards sees that there is no keeper.
- * FILE   The daemon's process, when it began, and its pid namespace, because ids are reused. A file of the boot before names a process that does not run.
- * CRASH  The process that becomes the daemon notes itself before it becomes that, and has USERS until then: there is no daemon of ours that the file does
- *        not name. If the keeper is killed, each burstscope that comes or leaves begins another one. If all are killed, the next one to come does.
- *        A session of a process that was killed is nobody's: it does not hold the daemon, and the keeper ends it while others use the daemon.
+ * LOCKS  The locks belong to open file descriptions, so the kernel releases them when a process ends, for whatever reason. USERS: each process that
+ *        uses the daemon shares it. The keeper holds it alone while it ends the daemon, so a process that comes meanwhile waits, and starts another
+ *        daemon. KEEPER: the keeper holds it for its life. START: a process holds it while it starts a daemon. A keeper releases KEEPER before
+ *        USERS, so a process that gets USERS afterwards sees that there is no keeper.
+ * FILE   It has the pid of the daemon's process, when that process began, and its pid namespace, because pids are reused. A file from an earlier boot
+ *        names a process that does not run.
+ * CRASH  The process that becomes the daemon writes itself to the file before it does so, and holds USERS until then: so the file names each daemon
+ *        that burstscope has started. If the keeper is killed, the next burstscope that begins or stops using the daemon starts another keeper. A
+ *        session of a process that was killed has no owner: it does not keep the daemon alive, and the keeper ends it while others use the
+ *        daemon.
  */
 #include "record/keeper.h"
 
@@ -54,7 +57,7 @@ static void wait_ms(int ms)
 
 /* ---- the file ---- */
 
-/* As lttng-sessiond chooses it. False: the user has no home. */
+/* The directory that lttng-sessiond would choose. False: the user has no home. */
 static bool daemon_directory(char ret[PATH_MAX])
 {
 	const char *own = getenv("LTTNG_HOME"), *home = own && *own ? own : getenv("HOME");
@@ -79,7 +82,7 @@ static int open_file(void)
 
 	if (!daemon_directory(directory))
 		return -1;
-	mkdir(directory, getuid() ? 0700 : 0755); /* where no daemon ever was, there is none */
+	mkdir(directory, getuid() ? 0700 : 0755); /* only the first daemon of a user makes it */
 	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* it may be a pipe */
 	if (fd < 0 || is_own_file(fd))
@@ -145,14 +148,14 @@ static bool lock_now(int fd, enum place place, int type)
 	return !fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* A lock that is not had in time is done without: no process hangs because another one does. */
+/* Wait for the lock, but go on without it after PATIENCE_MS: no process hangs because another one does. */
 static void lock_soon(int fd, enum place place, int type)
 {
 	for (int i = 0; !lock_now(fd, place, type) && i < PATIENCE_MS / LOOK_MS; i++)
 		wait_ms(LOOK_MS);
 }
 
-/* The lock that others have there: F_RDLCK, F_WRLCK; F_UNLCK: none. */
+/* The lock that other processes hold there: F_RDLCK, F_WRLCK; F_UNLCK: none. */
 static int locked_by_others(int fd, enum place place)
 {
 	struct flock lock = lock_at(place, F_WRLCK);
@@ -202,17 +205,19 @@ static void end_daemon(const struct noted *n)
 		kill((pid_t)n->pid, SIGTERM);
 	for (int i = 0; daemon_runs(n) && i < ENDS_MS / LOOK_MS; i++)
 		wait_ms(LOOK_MS);
-	if (daemon_runs(n)) /* it hangs */
+	if (daemon_runs(n)) /* the daemon hangs */
 		kill((pid_t)n->pid, SIGKILL);
 }
 
 static void note_alarm(int signal)
 {
-	(void)signal; /* it interrupts a system call, and does nothing more */
+	(void)signal; /* the signal interrupts a system call, and does nothing more */
 }
 
-/* Wait until nobody uses the daemon, for ASK_MS at most. An alarm before the wait begins would be missed, so there are more of them. 1: nobody does; 0: others
- * do; negative: the lock cannot be had. */
+/*
+ * Wait until no process uses the daemon, for ASK_MS at most. An alarm that comes before the wait begins is missed, so it is repeated. 1: no process uses it;
+ * 0: others do; negative: the lock failed.
+ */
 static int wait_alone(int fd)
 {
 	static const struct itimerval each = { .it_interval.tv_usec = LOOK_MS * 1000,
@@ -229,12 +234,13 @@ static int wait_alone(int fd)
 
 static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 {
-	int unknown_ms = 0, alone; /* how long the daemon has not said who uses it */
+	int unknown_ms = 0; /* how long the daemon has not answered who uses it */
+	int alone;
 	struct noted n;
 	enum use use;
 
 	if (!lock_now(fd, KEEPER, F_WRLCK))
-		return; /* there is one */
+		return; /* another keeper has begun */
 	while ((alone = wait_alone(fd)) >= 0) {
 		n = read_noted(fd);
 		if (!daemon_runs(&n))
@@ -266,16 +272,16 @@ static void close_all_but(int fd)
 			close(i);
 }
 
-/* A process of no terminal, which keeps no file, pipe or directory of its parent open. */
+/* Become the keeper: a process without a terminal that keeps no file, pipe or directory of its parent open. */
 static _Noreturn void be_keeper(int shared, const struct bsv_lttng *lttng)
 {
 	int null = open("/dev/null", O_RDWR), fd = open_again(shared);
 	sigset_t none;
 
-	if (null < 0) /* a user may not have it in a container */
+	if (null < 0) /* a container may lack /dev/null */
 		null = memfd_create("nothing", MFD_CLOEXEC);
 	if (null < 0 || fd < 0 || setsid() < 0 || fork())
-		_exit(0); /* init is the parent of the other one */
+		_exit(0); /* so that init is the parent of the keeper */
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = note_alarm }, NULL); /* no SA_RESTART */
@@ -325,7 +331,7 @@ bool bsv_keeper_look(int fd, const struct bsv_lttng *lttng)
 	return true;
 }
 
-/* No keeper could be begun: its work is done here, once. */
+/* No keeper could be started: do its work here, once. */
 static void keep_self(int fd, const struct noted *n, const struct bsv_lttng *lttng)
 {
 	if (locked_by_others(fd, KEEPER) != F_UNLCK || !lock_now(fd, USERS, F_WRLCK))
@@ -346,7 +352,7 @@ void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
 			break;
 		if (i % (ASK_MS / LOOK_MS) == 0 && daemon_use(lttng) == USED)
 			break;
-		if (i == ASK_MS / LOOK_MS) /* a keeper that was begun has begun by now */
+		if (i == ASK_MS / LOOK_MS) /* by now a keeper that was started holds its lock */
 			keep_self(fd, &n, lttng);
 		wait_ms(LOOK_MS);
 	}
