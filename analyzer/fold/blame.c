@@ -619,7 +619,10 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_phase(l, phase, took, bsa_taker_cause(x, x->result.slept));
 		break;
 	case BSA_FENCE:
-		charge_phase(l, phase, took, BSA_DEPENDENCY);
+		if (x->fence_free) /* then the execution waited for a thread of the service */
+			charge_service(l, phase, took, 0, &(struct amount){ 0 });
+		else
+			charge_phase(l, phase, took, BSA_DEPENDENCY);
 		break;
 	case BSA_DECODE:
 		charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_DECODE]);

@@ -66,7 +66,10 @@ uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 	g.left = all = x->e2e - (run - x->redo);
 	give_time(&g, BSA_REDO, x->redo);
 	give_waits(&g, x);
-	give_time(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
+	if (x->fence_free)
+		give_service(&g, x->phase[BSA_FENCE], 0, &(uint64_t){ BSA_NEVER });
+	else
+		give_time(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
 	if (x->cold == 1)
 		give_time(&g, BSA_COLD, x->phase[BSA_SLOTS]);
 	else

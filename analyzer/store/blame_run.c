@@ -209,6 +209,7 @@ static void read_flags(int64_t flags, struct bsa_execution *x)
 	x->cold = b.cold > 1 ? -1 : (int8_t)b.cold;
 	x->lane = b.lane == ALL_execution_lane ? -1 : (int16_t)b.lane;
 	x->idle = b.idle;
+	x->fence_free = b.fence_free;
 }
 
 static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)

@@ -175,7 +175,8 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 struct execution {
 	uint64_t decode_delay, run_delay, reply_delay, reference, submit_delay, gap, turns;
 	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate, floor;
-	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell;
+	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell,
+		fences;
 	int64_t over;
 	uint64_t phase[BSA_PHASES];
 	uint64_t lane[STRETCHES_MAX], run[STRETCHES_MAX], off[STRETCHES_MAX], by[STRETCHES_MAX], redo[STRETCHES_MAX],
@@ -259,8 +260,8 @@ static void tell_rare(struct timeline *t, const struct execution *x)
 	uint64_t at = x->dispatched;
 
 	if (x->fenced != NEVER)
-		tell(t, x->fenced, x->exec, "fence_wait exec=%" PRIu64 " fences=1 took_ns=%" PRIu64, x->exec,
-		     x->phase[BSA_FENCE]);
+		tell(t, x->fenced, x->exec, "fence_wait exec=%" PRIu64 " fences=%" PRIu64 " took_ns=%" PRIu64, x->exec,
+		     x->fences, x->fences ? x->phase[BSA_FENCE] : 0);
 	if (x->fetch)
 		tell(t, x->decoded + x->fetch, x->exec,
 		     "slot_fetch stream=%" PRIu64 " exec=%" PRIu64 " slots=%" PRIu64 " took_ns=%" PRIu64, x->exec >> 32,
@@ -433,6 +434,7 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		       { "misses", &x->misses },
 		       { "fetch", &x->fetch },
 		       { "fallback", &x->fallback },
+		       { "fences", &x->fences },
 		       { "tell", &x->tell },
 		       { "over", (uint64_t *)&x->over } };
 
@@ -500,6 +502,7 @@ static struct execution execution(const struct timeline *t, uint64_t exec)
 		               .model = stream->model,
 		               .path = stream->path,
 		               .cpu = NEVER,
+		               .fences = 1,
 		               .decode_delay = NEVER,
 		               .run_delay = NEVER,
 		               .reply_delay = NEVER,

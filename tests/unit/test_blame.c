@@ -56,7 +56,7 @@ struct row {
 	uint32_t misses;
 	uint8_t status;
 	int8_t cold;
-	bool fenced, service_only;
+	bool fenced, fence_free, service_only;
 	uint64_t lost; /* a bit for each boundary that nobody saw */
 	/* of one that was given up: when, after submission, where it was then, and by how much it was said to be over */
 	uint64_t missed;
@@ -198,6 +198,7 @@ static void build(struct built *b, const struct row *r)
 	*b = (struct built){ .x = { .deadline = deadline(r),
 		                    .duration = r->duration,
 		                    .path = r->fenced ? BSA_PATH_FENCED : BSA_PATH_BURST,
+		                    .fence_free = r->fence_free,
 		                    .sides = r->service_only ? BSA_SIDES_SERVICE : BSA_SIDES_BOTH,
 		                    .miss = BSA_MISS_LATE,
 		                    .missed_at = NO,
@@ -515,6 +516,12 @@ static const struct row rows[] = {
 	  .more = { [BSA_FENCE] = 100, [BSA_SIGNAL] = 30 },
 	  .ledgers = "dependency 100 100 primary perhaps, service 30 10, handover 0 10, woken_late 0 20, client 0 10, "
 	             "own_run 0 60, too_tight -60 0" },
+	{ .name = "service: the time before it is ready of one without fences",
+	  .fenced = true,
+	  .fence_free = true,
+	  .more = { [BSA_FENCE] = 100, [BSA_SIGNAL] = 30 },
+	  .ledgers = "service 130 110 primary perhaps, handover 0 10, woken_late 0 20, client 0 10, own_run 0 60, "
+	             "too_tight -60 0" },
 	{ .name = "what was faster than usual counts against it",
 	  .more = { [BSA_QUEUE] = 300, [BSA_SEND] = (uint64_t)-15 },
 	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },

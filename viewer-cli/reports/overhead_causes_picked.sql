@@ -18,7 +18,8 @@ taken AS (
     ifnull(p.send_ns, 0) AS send_ns, ifnull(p.return_ns, 0) AS return_ns, ifnull(p.slots_ns, 0) AS slots_ns, ifnull(p.cold, 0) AS is_cold,
     ifnull(p.reply_ns, 0) AS reply_ns, ifnull(p.prepare_ns, 0) AS prepare_ns,
     ifnull(min(p.request_blocked_ns, p.prepare_ns), 0) AS request_full, ifnull(min(p.result_blocked_ns, p.reply_ns), 0) AS result_full,
-    ifnull(p.decode_ns, 0) + ifnull(p.signal_ns, 0) AS serving_ns, ifnull(p.finish_ns, 0) AS finish_ns, ifnull(p.fence_ns, 0) AS dependency,
+    ifnull(p.decode_ns, 0) + ifnull(p.signal_ns, 0) + iif(p.fence_free, ifnull(p.fence_ns, 0), 0) AS serving_ns, ifnull(p.finish_ns, 0) AS finish_ns,
+    iif(p.fence_free, 0, ifnull(p.fence_ns, 0)) AS dependency,
     p.redo_ns AS redo, ifnull(p.queue_ns, 0) + ifnull(p.preempted_ns, 0) - ifnull(w.ns, 0) AS handover,
     min(ifnull(p.decode_delay_ns, 0), ifnull(p.decode_ns, 0) + iif(ifnull(p.cold, 0), 0, ifnull(p.slots_ns, 0)))
       + min(ifnull(p.reply_delay_ns, 0), ifnull(p.reply_ns, 0) - ifnull(min(p.result_blocked_ns, p.reply_ns), 0) + ifnull(p.signal_ns, 0)) AS machine_busy,

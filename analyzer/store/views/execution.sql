@@ -25,5 +25,6 @@ CREATE VIEW execution AS SELECT
 	@columns execution x decode_delay_ns..reference_ns@,
 	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_delay_ns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_delay_ns,
 	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_gap_ns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_gap_ns,
-	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_turns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_turns
+	CASE WHEN @bits flags.miss x@ THEN (SELECT m.submit_turns FROM stored_missed m WHERE m.execution_id = x.id) END AS submit_turns,
+	x.fence_free
 FROM stored_unpacked x;

@@ -4,6 +4,7 @@ CREATE VIEW stored_unpacked AS SELECT
 	@bits flags.path x@ AS path,
 	@value flags.lane x@ AS lane,
 	@value flags.idle x@ AS idle,
+	@value flags.fence_free x@ AS fence_free,
 	@columns stored_execution x submitted..signalled@,
 	@columns stored_execution x deadline..@,
 	CASE WHEN @bits flags.plain x@ THEN
