@@ -139,9 +139,14 @@ int nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, ui
 	return 0;
 }
 
-int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits)
+int nnb__futex_wake_some(_Atomic uint32_t *word, int most, uint32_t bits)
 {
-	if (syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, bits) < 0)
+	if (syscall(SYS_futex, word, FUTEX_WAKE_BITSET, most, NULL, NULL, bits) < 0)
 		return -errno;
 	return 0;
+}
+
+int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits)
+{
+	return nnb__futex_wake_some(word, INT_MAX, bits);
 }

@@ -71,4 +71,7 @@ int nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, ui
 /* Wake every thread that sleeps on @word for a bit of @bits. 0 or -errno. */
 int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits);
 
+/* Wake @most of them at most. */
+int nnb__futex_wake_some(_Atomic uint32_t *word, int most, uint32_t bits);
+
 #endif

@@ -28,6 +28,8 @@
 #include "trace/trace.h"
 
 #define SHUT_AGAIN_NS 10000000
+/* One thread of the client waits for a result. If an app has more of them, waking all would keep the thread that got the lane waiting. */
+#define READERS_WOKEN_MOST 8
 
 struct nnb_burst_server {
 	struct nnb_burst_callback callback;
@@ -323,6 +325,7 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 	s->packet.trace = &s->trace;
 	nnb__fmq_is_of_burst(s->request, NBT_queue_request);
 	nnb__fmq_is_of_burst(s->result, NBT_queue_result);
+	s->result->flag.wakes_most = READERS_WOKEN_MOST;
 	server_number(s, c);
 	if (pthread_create(&s->thread, NULL, server_thread, s)) {
 		nnb_because(reason, "no thread for a burst");

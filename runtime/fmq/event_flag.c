@@ -64,7 +64,8 @@ int nnb_event_flag_wake(struct nnb_event_flag *flag, uint32_t mask)
 		if (atomic_load_explicit(flag->sleepers, memory_order_relaxed) == 0)
 			return 0;
 	}
-	return nnb__futex_wake(flag->word, mask);
+	return flag->wakes_most ? nnb__futex_wake_some(flag->word, flag->wakes_most, mask)
+	                        : nnb__futex_wake(flag->word, mask);
 }
 
 int nnb_event_flag_wait(struct nnb_event_flag *flag, uint32_t mask, uint32_t *ret_bits, uint64_t timeout_ns, bool retry)

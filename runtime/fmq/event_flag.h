@@ -9,6 +9,7 @@
 struct nnb_event_flag {
 	_Atomic uint32_t *word;
 	_Atomic uint32_t *sleepers; /* shared count of threads in or near a sleep; NULL: no count */
+	int wakes_most;             /* a wake through this handle wakes no more threads than this; 0: all */
 };
 
 /* For the waker, after it has published in shared memory: wake the waiters that have armed the bits. */

@@ -560,3 +560,9 @@ int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits)
 			threads[i].sleeps_on = NULL;
 	return 0;
 }
+
+int nnb__futex_wake_some(_Atomic uint32_t *word, int most, uint32_t bits)
+{
+	(void)most;
+	return nnb__futex_wake(word, bits);
+}

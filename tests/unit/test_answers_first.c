@@ -10,11 +10,14 @@
 
 #include "base/sys.h"
 #include "burst/executor.h"
+#include "fmq/queue.h"
 #include "sched/lanes.h"
 
 /* ---- the wake, watched ---- */
 
 static struct {
+	pthread_t test;                   /* whose wakes do not count */
+	atomic_int most_woken;            /* threads that a wake for a message may wake */
 	_Atomic(_Atomic uint32_t *) word; /* of the seat that waits; NULL: look at no wake */
 	struct nnb_fmq *result;
 	atomic_uint wakes, answered; /* answered: wakes after the answer was in the queue */
@@ -26,17 +29,22 @@ long __wrap_syscall(long number, ...);
 /* Not nnb__futex_wake itself: where the library is optimized as a whole, its calls cannot be wrapped. */
 long __wrap_syscall(long number, ...)
 {
-	long a[6];
+	size_t n =
+		number == SYS_futex || number == SYS_mmap ? 6 : 3; /* other calls of the library have three at most */
+	long a[6] = { 0 };
 	va_list ap;
 
 	va_start(ap, number);
-	for (size_t i = 0; i < N_OF(a); i++)
+	for (size_t i = 0; i < n; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
 	if (number == SYS_futex && (int)a[1] == FUTEX_WAKE_BITSET && a[0] == (long)atomic_load(&watched.word)) {
 		watched.answered += nnb_fmq_available_to_read(watched.result) > 0;
 		watched.wakes++; /* last: the test waits for it */
 	}
+	if (number == SYS_futex && (int)a[1] == FUTEX_WAKE_BITSET && (uint32_t)a[5] == NNB_FMQ_NOT_EMPTY &&
+	    !pthread_equal(pthread_self(), watched.test) && (int)a[2] > watched.most_woken)
+		watched.most_woken = (int)a[2];
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
@@ -101,6 +109,8 @@ static void begin(struct fixture *f, bool cached)
 		fail_msg("%s", reason.text);
 	watched.result = f->peer.result;
 	watched.wakes = watched.answered = 0;
+	watched.most_woken = 0;
+	watched.test = pthread_self();
 }
 
 static void end(struct fixture *f)
@@ -176,6 +186,33 @@ static void a_server_that_stops_wakes_the_next_one(void **state)
 	end(&f);
 }
 
+static void *reads(void *arg)
+{
+	expect_answer(arg);
+	return NULL;
+}
+
+/* However many threads of the app wait for its result: until they are awake, the lane is idle. */
+static void an_answer_wakes_few_threads(void **state)
+{
+	struct nnb__seat holder;
+	struct fixture f;
+	pthread_t reader;
+
+	begin(&f, *(const bool *)*state);
+	nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	peer_send(&f.peer, f.datums, f.n);
+	await_waiting(&f.lanes, 1);
+	assert_int_equal(pthread_create(&reader, NULL, reads, &f), 0);
+	while (!atomic_load(f.peer.result->flag.sleepers)) /* from here on, an answer makes the system call */
+		nap();
+	nnb__lanes_give(&holder);
+	pthread_join(reader, NULL);
+	assert_in_range(watched.most_woken, 1, 8);
+	end(&f);
+}
+
 int main(void)
 {
 	static bool cached[] = { true, false };
@@ -183,6 +220,8 @@ int main(void)
 	for (size_t i = 0; i < N_OF(cached); i++) {
 		add_test(the_answer_is_there_before_the_next_one_is_woken, NULL, NULL, &cached[i],
 		         "the answer first, %s", cached[i] ? "cached" : "plain");
+		add_test(an_answer_wakes_few_threads, NULL, NULL, &cached[i], "few are woken, %s",
+		         cached[i] ? "cached" : "plain");
 		add_test(a_server_that_stops_wakes_the_next_one, NULL, NULL, &cached[i], "a server that stops, %s",
 		         cached[i] ? "cached" : "plain");
 	}
