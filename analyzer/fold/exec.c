@@ -295,6 +295,19 @@ static void report_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
 		f->facts.wait(f->facts.ctx, &wait);
 }
 
+/* When @x was over at the latest, if it was answered well. BSA_NEVER: unknown, or it failed. The answer to a launch ends nothing. */
+static uint64_t answered_at(const struct bsa_exec *x)
+{
+	static const uint8_t ends[] = { BSA_RUN_ENDED, BSA_SIGNALLED, BSA_RESULT_WRITTEN, BSA_RESULT_READ,
+		                        BSA_RETURNED };
+	bool launch = bsa_exec_launched(x) || bsa_exec_may_be_launch(x);
+
+	for (size_t i = 0; i < (launch ? 2 : sizeof(ends)) && x->fact.status == BSA_STATUS_NONE; i++)
+		if (x->fact.at[ends[i]] != BSA_NEVER)
+			return x->fact.at[ends[i]];
+	return BSA_NEVER;
+}
+
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->off)
@@ -304,6 +317,8 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	if (x->late && !x->scheduled)
 		report_late_wait(f, x);
 	f->facts.execution(f->facts.ctx, &x->fact);
+	if (!x->numbered && answered_at(x) != BSA_NEVER)
+		bsa_numbers_answered(f, x->sched.instance, answered_at(x));
 	count_in_stream(x->stream, x);
 	bsa_stream_over(f, x->stream, (uint32_t)x->fact.exec);
 	exec_free(f, x);

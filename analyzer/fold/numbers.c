@@ -7,7 +7,13 @@
 
 #include "fold/inside.h"
 
-enum { SUMMARIES_FEW = 1 << 10, SUMMARIES_MAX = 1 << 17, OPEN_MAX = 1 << 10, INSTANCE_SHIFT = 20 };
+enum {
+	SUMMARIES_FEW = 1 << 10,
+	SUMMARIES_MAX = 1 << 17,
+	OPEN_MAX = 1 << 10,
+	ANSWERED_MAX = 1 << 10, /* of one service; with more, more executions count as unseen */
+	INSTANCE_SHIFT = 20
+};
 
 /* Numbers count from bsa_numbered.base. */
 struct summary {
@@ -31,13 +37,18 @@ struct bsa_numbered {
 	uint64_t
 		judged; /* the end of a hole: numbers are missing since then that may be of executions under way; 0: none */
 	size_t look_at; /* n that is worth a look at which of them are known without a gap */
+	uint64_t *
+		answered; /* owned; when executions had their answers whose numbers no event told; n_answered of them */
+	size_t n_answered, room_answered;
 };
 
 void bsa_numbers_fini(struct bsa_numbers *n)
 {
 	for (size_t i = 0; i < BSA_INSTANCES; i++) {
-		if (n->services[i])
+		if (n->services[i]) {
 			free(n->services[i]->all);
+			free(n->services[i]->answered);
+		}
 		free(n->services[i]);
 	}
 	free(n->holes);
@@ -77,6 +88,7 @@ void bsa_numbers_begin(struct bsa_fold *f, uint16_t instance, bool again)
 	s->after = s->since = f->now;
 	s->n_seen = s->most = 0;
 	s->most_at = 0;
+	s->n_answered = 0;
 }
 
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since)
@@ -92,6 +104,27 @@ void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, u
 	x->numbered = true;
 	if (since > s->most_at && since != BSA_NEVER)
 		s->most_at = since;
+}
+
+void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t at)
+{
+	struct bsa_numbered *s = f->numbers.services[instance & (BSA_INSTANCES - 1)];
+	size_t room;
+	uint64_t *more;
+
+	if (!s || !s->numbers || !f->losses.n || s->n_answered == ANSWERED_MAX)
+		return;
+	if (s->n_answered == s->room_answered) {
+		room = s->room_answered ? 2 * s->room_answered : 8;
+		more = realloc(s->answered, room * sizeof(*more));
+		if (!more) {
+			f->failed = -ENOMEM;
+			return;
+		}
+		s->answered = more;
+		s->room_answered = room;
+	}
+	s->answered[s->n_answered++] = at;
 }
 
 /* ---- summaries ---- */
@@ -460,14 +493,26 @@ uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
 	return first_missing(s, &after) > last->n_ready ? last->ended : 0;
 }
 
+/* Executions that were answered by @at became ready before that: their numbers are not missing, though no event told them. */
+static uint64_t answered_until(const struct bsa_numbered *s, uint64_t at)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_answered; i++)
+		n += s->answered[i] <= at;
+	return n;
+}
+
 /* The number of executions of service @instance that became ready without a recorded event so far; BSA_NEVER: unknown. */
 static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
 {
 	const struct bsa_numbered *s = f->numbers.services[instance];
+	uint64_t seen;
 
-	if (!s || !s->numbers || !s->born || s->most_at <= bsa_losses_end(&f->losses, f->now) || s->n_seen > s->most)
+	if (!s || !s->numbers || !s->born || s->most_at <= bsa_losses_end(&f->losses, f->now))
 		return BSA_NEVER;
-	return s->most - s->n_seen;
+	seen = s->n_seen + answered_until(s, s->most_at);
+	return seen > s->most ? BSA_NEVER : s->most - seen;
 }
 
 bool bsa_numbers_none_unseen(const struct bsa_fold *f, unsigned instance)

@@ -8,9 +8,11 @@
 
 #include "analyzer/script.h"
 #include "analyzer/timeline.h"
+#include "audit/verdicts.h"
 #include "fold/fold.h"
 #include "slo/measure.h"
 
+#include <inttypes.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -215,6 +217,131 @@ static void no_rule_passes_on_what_was_not_recorded(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+enum { PAIRS = 100, MS = 1000000, US = 1000 };
+
+/* A recording of summaries: PAIRS times, an execution of the model 1, which is of low priority, and one of another model. */
+struct pairs {
+	unsigned model;    /* the other one: 2, of the same app and of high priority, or 3, of another app */
+	unsigned after_us; /* how much later it is ready; the one before runs for 100 us */
+	unsigned models;   /* up to this one they are prepared; 2 only where it is the other one */
+	/* of which one a summary was lost, counted from 1; which summary; of how many more after it the same was lost */
+	unsigned lost, summary, more;
+	unsigned events; /* so many were lost, as the tracer says, each time; 0: as many as there are */
+	bool unnumbered; /* the service numbers nothing */
+};
+
+enum { OF_SERVICE = 1, OF_CLIENT = 2, OF_BOTH = 3 };
+
+/* The summaries of the nth execution that became ready, at @ready. */
+static void summaries_write(FILE *to, const struct pairs *p, unsigned nth, unsigned model, uint64_t ready,
+                            uint64_t queue)
+{
+	unsigned of = model == 1 || p->model == model ? (nth + 1) / 2 : 0;
+	uint64_t ended = ready + queue + 100 * US;
+	unsigned lost = nth >= p->lost && nth <= p->lost + p->more ? p->summary : 0;
+	unsigned number = p->unnumbered ? 0 : nth, events = p->events ? p->events : lost == OF_BOTH ? 2 : 1;
+
+	if (lost)
+		fprintf(to, "%" PRIu64 " loss ended=%" PRIu64 " events=%u\n", ended + 5 * US, ended + 25 * US, events);
+	if (!(lost & OF_SERVICE))
+		fprintf(to,
+		        "%" PRIu64 " exec_service exec=0x20001%u:%u model=0x2000%u0 app=%u priority=%s path=burst "
+		        "lane=0 began=%" PRIu64 " at=1000,-,2000,%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		        ",0,0,0,- nth_ready=%u nth_over=%u n_ready=%u\n",
+		        ended + 10 * US, model, of, model, model == 3 ? 2 : 1, model == 2 ? "high" : "low",
+		        ready - 2 * US, 2 * US + queue, 2 * US + queue + 100 * US, 2 * US + queue + 101 * US, number,
+		        number, number ? nth + (nth % 2 && p->after_us < 100) : 0);
+	if (!(lost & OF_CLIENT))
+		fprintf(to,
+		        "%" PRIu64 " exec_client exec=0x20001%u:%u model=0x2000%u0 path=burst began=%" PRIu64
+		        " at=1000,%" PRIu64 ",%" PRIu64 ",0\n",
+		        ended + 20 * US, model, of, model, ready - 5 * US, ended + 4 * US - ready + 5 * US,
+		        ended + 5 * US - ready + 5 * US);
+}
+
+static char *pairs_text(const struct pairs *p)
+{
+	size_t size;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	fprintf(to, "0 service_state instance=2 pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n"
+	            "0 client_connect conn=0x200001 pid=11 uid=1001 app=1 name=red\n"
+	            "0 client_connect conn=0x200003 pid=12 uid=1002 app=2 name=blue\n");
+	for (unsigned m = 1; m <= p->models; m += p->model == 3 ? 2 : 1)
+		fprintf(to,
+		        "0 model_prepare model=0x2000%u0 conn=0x20000%u name=m%u priority=%s ops=10 estimate_ns=100000 "
+		        "step_ns=10000\n"
+		        "0 stream_open stream=0x20001%u conn=0x20000%u path=burst model=0x2000%u0\n",
+		        m, m == 3 ? 3 : 1, m, m == 2 ? "high" : "low", m, m == 3 ? 3 : 1, m);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		uint64_t ready = (uint64_t)(2 * i + 1) * MS;
+
+		summaries_write(to, p, 2 * i + 1, 1, ready, 10 * US);
+		summaries_write(to, p, 2 * i + 2, p->model, ready + p->after_us * US,
+		                p->after_us < 100 ? (120 - p->after_us) * US : 10 * US);
+	}
+	for (unsigned m = 1; m <= p->models; m += p->model == 3 ? 2 : 1)
+		fprintf(to, "%d stream_close stream=0x20001%u\n", 2 * PAIRS * MS + MS, m);
+	fprintf(to, "%" PRIu64 " client_disconnect conn=0x200001\n", UINT64_C(4000) * MS);
+	fclose(to);
+	return text;
+}
+
+/* What each loss hides can have broken the rule, or cannot: then the rule passes as if there were none. */
+static void a_loss_takes_away_what_it_may_have_hidden_alone(void **state)
+{
+	static const struct {
+		const char *story, *rule;
+		struct pairs pairs;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		/* clang-format off */
+		{ "all executions are of one app, one of them without its summary of the service", "fairness lag <= 1us", { 2, 500, 2, 101, OF_SERVICE, 0, 0, false }, BSV_PASS },
+		{ "one of them without any summary", "fairness lag <= 1us", { 2, 500, 2, 101, OF_BOTH, 0, 0, false }, BSV_PASS },
+		{ "another app had a model, and may have used it", "fairness lag <= 1us", { 2, 500, 3, 101, OF_BOTH, 0, 0, false }, BSV_CANNOT_TELL },
+		{ "two apps share the lane", "fairness lag <= 1us", { 3, 500, 3, 101, OF_SERVICE, 0, 0, false }, BSV_CANNOT_TELL },
+		{ "never ready at once", "priority honoured >= 99 %", { 2, 500, 2, 101, OF_CLIENT, 0, 0, false }, BSV_PASS },
+		{ "ready at once, and an execution is not known", "priority honoured >= 99 %", { 2, 20, 2, 101, OF_SERVICE, 0, 0, false }, BSV_CANNOT_TELL },
+		{ "never ready at once, but for one that is not known", "priority honoured >= 99 %", { 2, 500, 2, 101, OF_BOTH, 0, 0, false }, BSV_CANNOT_TELL },
+		{ "the one that may have waited is of the least priority", "priority inversion <= 100us", { 2, 500, 2, 101, OF_SERVICE, 0, 0, false }, BSV_PASS },
+		{ "an urgent one may have waited, as no other one was there", "priority inversion <= 100us", { 2, 500, 2, 102, OF_SERVICE, 0, 0, false }, BSV_PASS },
+		{ "an execution of which nothing was recorded may have waited", "priority inversion <= 20us", { 2, 500, 2, 102, OF_BOTH, 0, 0, false }, BSV_CANNOT_TELL },
+		{ "an urgent one may have waited for the one that was there", "priority inversion <= 90us", { 2, 20, 2, 102, OF_SERVICE, 0, 0, false }, BSV_CANNOT_TELL },
+		{ "three numbers are missing: no model was prepared and executed meanwhile", "priority", { 3, 500, 3, 101, OF_BOTH, 2, 0, false }, BSV_PASS },
+		{ "four are: an app may have come and gone", "priority", { 3, 500, 3, 101, OF_BOTH, 3, 0, false }, BSV_CANNOT_TELL },
+		{ "without numbers, four events were lost", "priority", { 3, 500, 3, 101, OF_BOTH, 0, 4, true }, BSV_PASS },
+		{ "without numbers, five were", "priority", { 3, 500, 3, 101, OF_BOTH, 0, 5, true }, BSV_CANNOT_TELL },
+		/* clang-format on */
+	};
+	const char *path = *state;
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char *text = pairs_text(&rows[i].pairs);
+		struct bsv_slo slo = { .n = 0 };
+		struct bsv_slo_result result;
+		struct bsa_err err = { "" };
+		struct bsv_input input;
+
+		unlink(path);
+		database_make(path, text);
+		free(text);
+		input = database_open(path, 0, 0);
+		if (bsv_slo_parse(&slo, rows[i].rule, strlen(rows[i].rule), &err) < 0 ||
+		    bsv_slo_measure(&result, &slo.rules[0], &input, NULL, &err) < 0)
+			fail_msg("%s: %s", rows[i].story, err.text);
+		if (result.outcome != rows[i].outcome) {
+			print_error("%s: %s: %s\n", rows[i].story, bsv_outcome_name(result.outcome), result.why);
+			wrong++;
+		}
+		bsv_slo_fini(&slo);
+		bsv_input_close(&input);
+	}
+	assert_int_equal(wrong, 0);
+}
+
 /* The reason of one rule about the recording of @calls. */
 static const char *reason(const char *path, const char *rule, const char *calls, const char *missing, unsigned forms)
 {
@@ -254,6 +381,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_what_was_not_recorded, stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(a_loss_takes_away_what_it_may_have_hidden_alone, stored_setup,
+		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_nothing_recorded_tells_of_them,
 		                                stored_setup, stored_teardown),
 	};

@@ -30,13 +30,22 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 		                   .strange_ns = bsv_rows_get(rows, i + 7, 0) };
 }
 
+/*
+ * What a model writes at least that becomes known, and is executed, in a hole: the service prepares it, which runs it TRIAL_RUNS times, and then it is
+ * executed. Each of these executions has a number among those that became ready, and one event of the service at least (of compact detail, its
+ * summary); model_prepare is one more. A model without trial runs writes less (docs/figures.md).
+ */
+enum { TRIAL_RUNS = 3, STRANGE_EXECUTIONS = TRIAL_RUNS + 1, STRANGE_EVENTS = STRANGE_EXECUTIONS + 1 };
+
 char *bsv_judge_hidden(const struct bsv_input *input)
 {
 	bool some = input->picks && !bsv_input_is_timed(input);
-	char ended[24];
+	char ended[24], executions[8], events[8];
 	bsv_scoped_text *reach = NULL;
 
 	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	snprintf(executions, sizeof(executions), "%d", STRANGE_EXECUTIONS);
+	snprintf(events, sizeof(events), "%d", STRANGE_EVENTS);
 	if (input->to == INT64_MAX)
 		reach = strdup("SELECT 9223372036854775807");
 	else
@@ -48,19 +57,21 @@ char *bsv_judge_hidden(const struct bsv_input *input)
 		(const struct bsv_hole[]){
 			{ "ended", ended },
 			{ "reach", reach },
+			{ "strange_executions", executions },
+			{ "strange_events", events },
 			{ "judged", some ? "EXISTS (SELECT 1 FROM picked k WHERE k.id = p.execution_id)" : "1" },
 			{ NULL, NULL } });
 }
 
 /* ---- fairness: each service by itself ---- */
 
-enum { FAIRNESS_HOLES = 10 };
+enum { FAIRNESS_HOLES = 11 };
 
 /* The events of one service: of the only one in the recording (all), or of one among several. */
 struct one_service {
 	bool all;
 	int64_t trace, instance;
-	char *apps, *services, *streams, *executions, *preempted; /* SQL, see verdict_fairness.sql */
+	char *apps, *services, *streams, *models, *executions, *preempted; /* SQL, see verdict_fairness.sql */
 };
 
 static void one_service_fini(struct one_service *s)
@@ -68,6 +79,7 @@ static void one_service_fini(struct one_service *s)
 	free(s->apps);
 	free(s->services);
 	free(s->streams);
+	free(s->models);
 	free(s->executions);
 	free(s->preempted);
 }
@@ -81,6 +93,7 @@ static void one_service_fill(struct one_service *s)
 			                   .apps = strdup("IS NOT ''"),
 			                   .services = strdup("1"),
 			                   .streams = strdup("1"),
+			                   .models = strdup("1"),
 			                   .executions = strdup("1"),
 			                   .preempted = strdup("") };
 		return;
@@ -89,6 +102,7 @@ static void one_service_fill(struct one_service *s)
 	                   t, i);
 	s->services = bsv_text("trace_id = %" PRId64 " AND instance = %" PRId64, t, i);
 	s->streams = bsv_text("t.trace_id = %" PRId64 " AND t.number >> 20 = %" PRId64, t, i);
+	s->models = bsv_text("m.trace_id = %" PRId64 " AND m.number >> 20 = %" PRId64, t, i);
 	s->executions = bsv_text("x.trace_id = %" PRId64 " AND (x.exec >> 52 & 4095) = %" PRId64, t, i);
 	s->preempted =
 		bsv_text("CROSS JOIN execution x ON x.id = s.execution_id AND %s", s->executions ? s->executions : "0");
@@ -110,6 +124,7 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 		{ "apps", of->apps },
 		{ "services", of->services },
 		{ "streams", of->streams },
+		{ "models", of->models },
 		{ "executions", of->executions },
 		{ "preempted", of->preempted },
 		{ NULL, NULL }
@@ -372,6 +387,23 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 	                bsv_sql_priority_unseen_work);
 }
 
+/*
+ * May there have been a choice, though none was recorded and none is hidden? A choice is told only where it is known when the lane was free, so a loss can
+ * keep it from being told even if all is known of the executions.
+ */
+static int were_together(const struct bsv_priority_facts *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r;
+
+	if (!f->sight.losses || !f->mixed || f->choices || f->hidden_choices || f->strange_choices)
+		return f->sight.losses;
+	r = bsv_rows_query(&rows, input->db, bsv_sql_priority_together, err);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	return r <= 0 ? r : bsv_rows_get(rows, 0, 1) != 0;
+}
+
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                           struct bsa_err *err)
 {
@@ -401,6 +433,10 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	if (r <= 0)
 		return r;
 	facts = priority_facts(rows);
+	r = were_together(&facts, input, err);
+	if (r < 0)
+		return r;
+	facts.together = r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 12).text, bsv_rows_cell(rows, 13).text);
 	facts.victim = victim;
 	bsv_rule_priority(ret, &facts, bounds);

@@ -421,7 +421,7 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority");
-	} else if (f->mixed && !f->choices && !f->hidden_choices && !f->sight.losses) {
+	} else if (f->mixed && !f->choices && !f->hidden_choices && !f->strange_choices && !f->together) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "work of several priorities of an app was never ready at the same time");

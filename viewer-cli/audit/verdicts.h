@@ -108,7 +108,8 @@ struct bsv_priority_facts {
 	int64_t hidden_choices; /* upper bound of the choices that were not recorded */
 	int64_t strange_choices; /* upper bound of those of apps of which no event was recorded; they excuse no other app */
 	bool mixed;              /* whether an app had executions of more than one priority */
-	bool may_be_mixed;       /* whether an app may have had executions of more than one priority */
+	bool together; /* whether losses may hide that work of several priorities of an app was ready at the same time, though no choice is hidden */
+	bool may_be_mixed; /* whether an app may have had executions of more than one priority */
 	const char *victim,
 		*holder; /* of the inversion furthest above its limit: who waited, and the model on the lane; printable; NULL: unknown */
 	struct bsv_sight sight;

@@ -11,12 +11,32 @@ losses_numbered AS (
 holes AS MATERIALIZED (
 	SELECT h.began, h.ended FROM (SELECT min(began) AS began, max(ended) AS ended FROM losses_numbered GROUP BY hole) h CROSS JOIN reach r
 	WHERE h.ended >= r.began AND h.began < r.ended),
-strangers AS MATERIALIZED (
-	SELECT p.began, p.ended FROM possible_wait p CROSS JOIN reach r
-	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1) AND p.execution_id IS NULL),
-hidden_waits AS MATERIALIZED (
+-- may holes hide executions of which no event tells that they became ready? (The services number them.)
+hides AS MATERIALIZED (
+	SELECT NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unseen_executions' AND value = 0)
+		OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unseen_unknown' AND value = 0) AS executions),
+-- if they hide none: is each execution, and each app, that a loss may have made wait, among those that are known?
+all_known AS MATERIALIZED (
+	SELECT NOT executions AND EXISTS (SELECT 1 FROM loss) AND NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('left_out_stragglers', 'left_out_evicted') AND value > 0) AS are
+	FROM hides),
+possible AS MATERIALIZED (
 	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible_wait p CROSS JOIN reach r
-	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1) AND (p.execution_id IS NULL OR @judged@)
+	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1)
+		AND NOT (p.execution_id IS NULL AND p.app_id IS NULL AND (SELECT are FROM all_known))),
+-- then those of which not all is known may have waited in their own times, instead of anybody in the times of the losses
+stand_ins AS MATERIALIZED (
+	SELECT x.id AS execution_id, x.app_id, x.model_id, max(x.began, a.began) AS began, min(x.ended, a.ended) AS ended
+	FROM (SELECT min(ifnull(began, @began@)) AS began, max(ended) AS ended FROM possible_wait WHERE execution_id IS NULL AND app_id IS NULL) a CROSS JOIN (SELECT id, app_id, model_id, coalesce(enqueued, decoded, request_read, request_written, submitted, @began@) AS began,
+			coalesce(run_ended, signalled, iif(path <> 'fenced', coalesce(result_written, result_read, returned), NULL), @ended@) AS ended
+		FROM (SELECT 1 FROM all_known WHERE are AND EXISTS (SELECT 1 FROM execution_count WHERE quality <> 'complete')
+			AND EXISTS (SELECT 1 FROM possible_wait WHERE execution_id IS NULL AND app_id IS NULL)) CROSS JOIN execution
+		WHERE NOT complete AND sides <> 'client') x CROSS JOIN reach r
+	WHERE x.ended >= a.began AND x.began < a.ended AND x.ended >= r.began AND x.began < r.ended),
+strangers AS MATERIALIZED (SELECT began, ended FROM possible WHERE execution_id IS NULL),
+hidden_waits AS MATERIALIZED (
+	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible p WHERE p.execution_id IS NULL OR @judged@
+	UNION ALL
+	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM stand_ins p WHERE @judged@
 	UNION ALL
 	SELECT p.execution_id, x.app_id, x.model_id, NULL, p.ended
 	-- first the question whether there are any: SQLite asks it again for each row of a large table if it is a condition
@@ -32,22 +52,19 @@ hidden_waits AS MATERIALIZED (
 hidden_lanes AS MATERIALIZED (
 	SELECT u.instance, u.lane, u.began, u.ended, u.execution_id FROM unknown_lane u CROSS JOIN reach r
 	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1)),
--- may holes hide executions of which no event tells that they became ready? (The services number them.)
-hides AS MATERIALIZED (
-	SELECT NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unseen_executions' AND value = 0)
-		OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unseen_unknown' AND value = 0) AS executions),
--- may losses hide work of a model of which no event was recorded? Such a model takes four executions, three of them trial runs, and an event of each
--- and model_prepare.
+-- may losses hide work of a model of which no event was recorded? It takes @strange_executions@ executions and @strange_events@ events (judge.c).
 strange AS MATERIALIZED (
-	SELECT (SELECT executions FROM hides) AND (SELECT count(*) > count(events) OR sum(events) >= 5 FROM losses)
-		AND NOT EXISTS (SELECT 1 FROM meta u CROSS JOIN meta n WHERE u.key = 'unseen_unknown' AND u.value = 0 AND n.key = 'unseen_executions' AND n.value < 4)
+	SELECT (SELECT executions FROM hides) AND (SELECT count(*) > count(events) OR sum(events) >= @strange_events@ FROM losses)
+		AND NOT EXISTS (SELECT 1 FROM meta u CROSS JOIN meta n
+			WHERE u.key = 'unseen_unknown' AND u.value = 0 AND n.key = 'unseen_executions' AND n.value < @strange_executions@)
 		AS work),
 sight AS MATERIALIZED (
 	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,
 		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,
 		(SELECT max(ended - began) FROM holes) AS hole_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits) AS wait_ns,
-		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits WHERE execution_id IS NULL OR app_id IS NULL) AS stranger_ns,
+		max(ifnull((SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits WHERE execution_id IS NULL OR app_id IS NULL), 0),
+			ifnull((SELECT max(ifnull(ended - began, 9223372036854775807)) FROM stand_ins p WHERE @judged@), 0)) AS stranger_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_lanes) AS lane_ns,
 		-- the longest hole, or wait of an app that is not known, in which such work may have waited; 0: none
 		CASE WHEN (SELECT work FROM strange) THEN max(ifnull((SELECT max(ended - began) FROM holes), 0),

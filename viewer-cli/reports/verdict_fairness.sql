@@ -40,8 +40,17 @@ unknowns AS MATERIALIZED (
 -- apps that had, or may have had, work: others, if an app without any recorded execution may have had some
 working AS MATERIALIZED (
 	SELECT app_id FROM stream t WHERE executions > 0 AND @streams@ UNION SELECT app_id FROM hidden_waits WHERE app_id @apps@),
+-- apps that can have had work of which no event tells, where a loss hides no model: those that had a model
+able AS MATERIALIZED (
+	SELECT app_id FROM model m WHERE number IS NOT NULL AND @models@ UNION SELECT app_id FROM working WHERE app_id IS NOT NULL),
 others AS MATERIALIZED (
-	SELECT s.losses AND ((SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM working WHERE app_id IS NULL)) AS others FROM sight s),
+	SELECT any_had AND (NOT are_able OR EXISTS (SELECT 1 FROM able WHERE app_id NOT IN (SELECT app_id FROM working WHERE app_id IS NOT NULL))) AS others, any_had, are_able
+	FROM (
+		SELECT s.losses AND ((SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM working WHERE app_id IS NULL)) AS any_had,
+			NOT (SELECT work FROM strange) AND NOT EXISTS (SELECT 1 FROM execution_count WHERE app_id IS NULL)
+				AND NOT EXISTS (SELECT 1 FROM hidden_waits WHERE app_id IS NULL AND execution_id IS NOT NULL)
+				AND NOT EXISTS (SELECT 1 FROM able WHERE app_id IS NULL) AS are_able
+		FROM sight s)),
 stretch AS MATERIALIZED (
 	SELECT iif(w.whole_runs, max(ifnull((SELECT max(max_ns) FROM answered), 0), ifnull(r.ns, 0)),
 			max(ifnull(l.had_ns, 0), ifnull((SELECT max(s.stopped - s.asked) FROM preemption s @preempted@), 0))) AS ns,
@@ -51,7 +60,7 @@ stretch AS MATERIALIZED (
 SELECT
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) FILTER (WHERE received_ns > 0 OR NOT s.losses) AS n FROM asked_windows GROUP BY window_began, trace_id)) AS n_apps,
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) AS n FROM asked_windows WHERE NOT s.losses GROUP BY window_began, trace_id
-		UNION ALL SELECT count(*) FROM app WHERE s.losses AND id @apps@ AND (o.others OR id IN (SELECT app_id FROM working)) GROUP BY trace_id)) AS n_most_apps,
+		UNION ALL SELECT count(*) FROM app WHERE s.losses AND id @apps@ AND (o.any_had AND NOT o.are_able OR id IN (SELECT app_id FROM working) OR o.any_had AND id IN (SELECT app_id FROM able)) GROUP BY trace_id)) AS n_most_apps,
 	t.lanes AS n_lanes, f.max_lag_ns,
 	-- a wait that is hidden comes on top of the lag that an app had before: what app_share says at most accounts for both, windows do not
 	max(ifnull((SELECT max(most_lag_ns) FROM lags), 0), iif(@windows@ AND max(ifnull(s.hole_ns, 0), ifnull(s.wait_ns, 0)) > 0,
@@ -63,6 +72,6 @@ SELECT
 	EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head' AND c.app_id @apps@ AND c.sides <> 'client' AND NOT EXISTS (
 		SELECT 1 FROM (SELECT count(*) AS n, min(window_began) AS first FROM app_lag l WHERE l.app_id = c.app_id AND l.window_began < @from@)
 		WHERE first IS NULL AND @from@ > @began@ + 100000000 OR n * 100000000 < @from@ - 100000000 - first)) AS begun,
-	s.stranger_ns, t.no_rules, o.others,
+	iif(o.are_able, 0, s.stranger_ns) AS stranger_ns, t.no_rules, o.others,
 	@sight@
 FROM sight s CROSS JOIN stretch t CROSS JOIN others o LEFT JOIN furthest f

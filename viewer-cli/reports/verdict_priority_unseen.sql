@@ -9,7 +9,7 @@ unseen_of_any AS MATERIALIZED (
 -- executions of which not all was recorded: each waited, and had lanes, within its time
 partial AS MATERIALIZED (
 	SELECT x.id, x.app_id, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began,
-		coalesce(x.run_ended, 4611686018427387903) AS ended, k.rank
+		coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL), 4611686018427387903) AS ended, k.rank
 	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'),
 -- rank: of the execution that waited; NULL: unknown
