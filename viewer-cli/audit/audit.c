@@ -168,12 +168,20 @@ char *bsv_audit_unseen_outcomes(const struct bsv_input *input)
 	return condition ? bsv_text("(SELECT count(*) FROM execution WHERE %s)", condition) : NULL;
 }
 
+const char *bsv_recorded(char to[BSV_RECORDED_TEXT], int64_t n, bool lost)
+{
+	char count[BSV_COUNT_MAX];
+
+	snprintf(to, BSV_RECORDED_TEXT, lost ? "the %s recorded" : "%s", bsv_count(count, (uint64_t)n));
+	return to;
+}
+
 char *bsv_audit_at_least(const struct bsv_missed *m)
 {
-	char missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX], unknown[BSV_COUNT_MAX], unseen[BSV_COUNT_MAX];
+	char missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT], unknown[BSV_COUNT_MAX], unseen[BSV_COUNT_MAX];
 
 	bsv_count(missed, (uint64_t)m->missed);
-	bsv_count(all, (uint64_t)(m->deadlines + m->unknown));
+	bsv_recorded(all, m->deadlines + m->unknown, m->lost);
 	bsv_count(unknown, (uint64_t)m->unknown);
 	bsv_count(unseen, (uint64_t)m->unseen);
 	if (!m->unknown)

@@ -73,7 +73,12 @@ struct bsv_missed {
 	int64_t deadlines, missed;
 	int64_t unknown; /* executions that may have had a deadline */
 	int64_t unseen;  /* number of deadlines that may or may not have been met */
+	bool lost;       /* whether executions may have been lost: then the deadlines are those that were recorded */
 };
+
+/* "330", or, if executions may have been lost, "the 330 recorded". Returns @to. */
+enum { BSV_RECORDED_TEXT = 64 };
+const char *bsv_recorded(char to[BSV_RECORDED_TEXT], int64_t n, bool lost);
 
 /* The sentence for people where unknown or unseen is not 0. Owned by the caller; NULL: no memory. */
 char *bsv_audit_at_least(const struct bsv_missed *m);

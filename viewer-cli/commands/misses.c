@@ -40,9 +40,9 @@ struct counted {
 };
 
 /* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
-static struct bsv_missed victims_total(struct bsv_rows *victims, size_t n_deadlines)
+static struct bsv_missed victims_total(struct bsv_rows *victims, size_t n_deadlines, bool lost)
 {
-	struct bsv_missed ret = { 0 };
+	struct bsv_missed ret = { .lost = lost };
 
 	while (victims && bsv_rows_step(victims, NULL) > 0) {
 		ret.deadlines += bsv_rows_get(victims, n_deadlines, 0);
@@ -81,12 +81,12 @@ static int64_t blamed_total(struct bsv_rows *culprits)
 /* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
 static const char *misses_text(struct bsv_auditing *a, const struct bsv_missed *t)
 {
-	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
 
 	if (t->unknown || t->unseen)
 		return bsv_audit_keep(a, bsv_audit_at_least(t));
 	bsv_count(missed, (uint64_t)t->missed);
-	bsv_count(all, (uint64_t)t->deadlines);
+	bsv_recorded(all, t->deadlines, t->lost);
 	if (!t->missed)
 		return bsv_audit_text(a, "none of %s deadlines was missed", all);
 	return bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
@@ -207,7 +207,9 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
-	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
+	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3,
+	                                               a->input.coverage.losses > 0),
+				*t = &totals;
 	struct bsv_rows *without = rows_or_null(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
 	const bool none = picks_none(a, t, q->kinds);
 	const char *first = headline_of(a, t, &found, none);

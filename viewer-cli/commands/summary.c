@@ -542,26 +542,26 @@ static char *missed_how(const struct bsv_rows *who)
 }
 
 /* "704 of 1 036 deadlines were missed (68 %)". Owned by the caller; NULL: no memory. */
-static char *missed_text(const struct bsv_rows *who)
+static char *missed_text(const struct bsv_rows *who, bool lost)
 {
 	int64_t deadlines = bsv_rows_get(who, WHO_DEADLINES, 0), missed = bsv_rows_get(who, WHO_MISSED, 0);
 	int64_t unknown = bsv_rows_get(who, WHO_UNKNOWN, 0), unseen = bsv_rows_get(who, WHO_UNSEEN, 0);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
+	char a[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT], percent[BSV_PERCENT_TEXT];
 
+	bsv_recorded(all, deadlines, lost);
 	if (!deadlines && !missed && !unknown)
 		return strdup("no execution had a deadline");
 	if (unknown || unseen)
-		return bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen });
+		return bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen, lost });
 	if (!missed)
-		return bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
-	return bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed),
-	                bsv_count(b, (uint64_t)deadlines), missed == 1 ? "was" : "were",
-	                bsv_percent(percent, missed, deadlines));
+		return bsv_text(lost ? "none of %s deadlines was missed" : "none of %s was missed", all);
+	return bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed), all,
+	                missed == 1 ? "was" : "were", bsv_percent(percent, missed, deadlines));
 }
 
 static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
 {
-	bsv_scoped_text *text = missed_text(who), *how = missed_how(who);
+	bsv_scoped_text *text = missed_text(who, h->s->input.coverage.losses > 0), *how = missed_how(who);
 	bsv_scoped_text *doing = doings_text(&h->s->findings);
 	const char *by = text_of(who, WHO_MISSED_BY);
 
@@ -579,7 +579,8 @@ static int add_missed(struct summary *s, const struct bsv_rows *who, struct bsa_
 	static const struct bsv_column columns[] = {
 		{ "what", "text", NULL }, { "who", "text", NULL }, { "doing", "text", NULL }, { "how", "text", NULL }
 	};
-	bsv_scoped_text *what = missed_text(who), *how = missed_how(who), *doing = doings_text(&s->findings);
+	bsv_scoped_text *what = missed_text(who, s->input.coverage.losses > 0), *how = missed_how(who),
+			*doing = doings_text(&s->findings);
 	struct bsv_rows *rows = what && how && doing ? bsv_rows_new(columns, 4) : NULL;
 
 	if (!rows)
