@@ -32,6 +32,20 @@ static inline void nnb__fetch_to_write(const void *p)
 #endif
 }
 
+/*
+ * Another cpu is about to read the cache line at @p, which this thread has written: move it to a cache that both share. Where a cpu has no
+ * CLDEMOTE, these bytes do nothing.
+ */
+static inline void nnb__hand_over(const void *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile(".byte 0x0f, 0x1c, 0x07" ::"D"(p)
+	                 : "memory"); /* cldemote (%rdi): assemblers want to be told which cpu it is */
+#else
+	(void)p;
+#endif
+}
+
 /* CLOCK_MONOTONIC in ns. */
 uint64_t nnb__now(void);
 

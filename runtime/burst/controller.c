@@ -326,6 +326,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		return r;
 	}
 	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure, &call->terms);
+	nnb__fmq_hands_over(&tx);
 	b->sent++;
 	nnb__call_writes(t);
 	nnb__fmq_writes_for(b->request, t->exec);

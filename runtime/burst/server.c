@@ -175,6 +175,7 @@ static void result_send(struct nnb_burst_server *s, struct nnb_result *result)
 			return;
 	}
 	nnb_packet_result_build(&tx, result);
+	nnb__fmq_hands_over(&tx);
 	nnb__trace_replies(&s->trace);
 	nnb__fmq_writes_for(s->result, s->trace.exec);
 	nnb_fmq_commit_write_and_wake(s->result, n);

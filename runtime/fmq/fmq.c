@@ -317,6 +317,21 @@ void nnb__fmq_expects_write(const struct nnb_fmq *q)
 	fetch_to_write(q->ring, bytes - first);
 }
 
+static void hand_over(const unsigned char *from, size_t bytes)
+{
+	const unsigned char *end = from + (bytes < EXPECTED_MAX ? bytes : EXPECTED_MAX);
+
+	for (from -= (uintptr_t)from % CACHE_LINE; from < end; from += CACHE_LINE)
+		nnb__hand_over(from);
+}
+
+void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx)
+{
+	hand_over(tx->first.base, tx->first.n * tx->elem_size);
+	if (tx->second.n)
+		hand_over(tx->second.base, tx->second.n * tx->elem_size);
+}
+
 int nnb_fmq_begin_write(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
 {
 	int r = open_tx(q, NNB_FMQ_WRITER, n, may_write(q, n), ret);

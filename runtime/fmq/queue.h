@@ -98,6 +98,12 @@ static inline void nnb__fmq_writes_for(struct nnb_fmq *q, uint64_t exec)
  */
 void nnb__fmq_expects_write(const struct nnb_fmq *q);
 
+/*
+ * For the thread that writes: @tx is filled, and is committed next. The peer finds its lines in a shared cache when it finds the counter
+ * moved; otherwise it would wait for one way of the lines more.
+ */
+void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx);
+
 /* The service tells the client through the queue what traces call the burst. The peer can write any number there. */
 static inline void nnb__fmq_tell_stream(struct nnb_fmq *q, uint32_t stream)
 {
