@@ -281,7 +281,8 @@ FROM (SELECT cause, count(*) AS n FROM miss_cause WHERE is_primary GROUP BY 1) c
 FULL JOIN (SELECT cause, sum(n) AS n FROM miss_blame GROUP BY 1) b USING (cause) WHERE c.n IS NOT b.n
 UNION ALL
 SELECT 'an app is not blamed for its own misses as for those of others', app_id, blamed FROM miss_blame
-WHERE blamed_app_id = app_id OR blamed IS NULL OR (blamed_app_id IS NOT NULL AND blamed NOT IN ('app', 'several'))
+WHERE blamed_app_id = app_id OR blamed IS NULL OR (blamed_app_id IS NOT NULL AND blamed NOT IN ('app', 'held', 'several', 'unknown'))
+   OR (mostly IS NOT NULL AND blamed NOT IN ('several', 'unknown'))
 UNION ALL
 SELECT 'a late start is of a miss, and after a call of the same app, or none', l.execution_id, l.after_id FROM late_start l
 LEFT JOIN execution e ON e.id = l.execution_id LEFT JOIN execution a ON a.id = l.after_id

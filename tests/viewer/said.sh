@@ -49,15 +49,25 @@ sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 1 WHERE blamed = 32 AND
 holds 'whose doing: 写真帳 7 (1 sure, 6 likely)' "$burstscope" summary --format json camera.db
 holds 'a replay without waiting for 写真帳 meets 1 of them, and cannot tell of the others, most of whose delay it was' "$burstscope" summary --format json camera.db
 # A replay that misses a deadline without the app speaks against it, and what nothing proves is taken back.
-sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 0; UPDATE stored_miss_blame SET blamed = 34 WHERE blamed = 32 AND cause = 5'
+sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 0; UPDATE stored_miss_blame SET blamed = 34, mostly = 32 WHERE blamed = 32 AND cause = 5'
 lacks 'whose doing: 写真帳' "$burstscope" summary --format json camera.db
-holds 'with any one of them gone, a replay misses the deadline all the same; the largest part of its delay: 写真帳 1' "$burstscope" summary --format json camera.db
-holds 'a replay cannot tell for which cause; the largest part of their delay: 写真帳 6' "$burstscope" summary --format json camera.db
+holds 'whichever of its causes is taken away, a replay misses it, too; the largest part of its delay: waiting for 写真帳 1' "$burstscope" summary --format json camera.db
+holds 'a replay cannot tell whose doing that was; the largest part of their delay: waiting for 写真帳 6' "$burstscope" summary --format json camera.db
 lacks "own thread (sure)" "$burstscope" summary --format json camera.db
-holds 'several causes together 1, a replay cannot tell 6' "$burstscope" summary --format json camera.db
-sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed_app_id = NULL, blamed_model_id = NULL, blamed = 32 WHERE blamed IN (32, 34)'
+holds 'no single doer 1 (waiting for 写真帳 1), not known 6 (waiting for 写真帳 6)' "$burstscope" summary --format json camera.db
+sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed_app_id = NULL, blamed_model_id = NULL, mostly = NULL, blamed = 32 WHERE blamed IN (32, 34)'
 holds 'waiting while another app held the lane' "$burstscope" summary --format json camera.db
-holds 'whose doing: an app that the trace does not tell 7 (likely)' "$burstscope" summary --format json camera.db
+holds 'whose doing: an app that is not known 7 (likely)' "$burstscope" summary --format json camera.db
+holds 'which of the other apps held the lane, no event tells' "$burstscope" summary --format json camera.db
+cp camera.db held.db
+# A run that held the lane without a cpu is the machine's doing. Of three apps, several others are the other two, unless a fourth may have been lost.
+sqlite3 held.db 'UPDATE stored_miss_blame SET blamed = 39 WHERE blamed = 32 AND cause = 4; UPDATE stored_miss_blame SET blamed = 40 WHERE blamed = 32'
+holds 'whose doing: the machine 9 (likely)' "$burstscope" summary --format json held.db
+holds '4 waited for a run that held the lane, but had no cpu' "$burstscope" summary --format json held.db
+holds 'several other apps together 3 (likely)' "$burstscope" summary --format json held.db
+sqlite3 held.db "INSERT INTO app SELECT max(id) + 1, trace_id, max(key) + 1, uid, 'third', 'third' FROM app"
+holds 'third and 写真帳 together 3 (likely)' "$burstscope" summary --format json held.db
+holds 'third and 写真帳 together' "$burstscope" misses --part doers held.db
 # Submitted too late: by the machine, or by its own thread, where the client told how long that waited for a cpu.
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 38, cause = 22, proved = 1 WHERE blamed = 32'
 holds "camera's own thread 7 (sure)" "$burstscope" summary --format json camera.db

@@ -1,6 +1,7 @@
 /* finding.c -- see finding.h. */
 #include "audit/finding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,11 @@ void bsv_findings_fini(struct bsv_findings *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		finding_fini(&f->of[i]);
+	for (size_t i = 0; i < f->n_doings; i++) {
+		free(f->doings[i].name);
+		free(f->doings[i].note);
+	}
+	free(f->doings);
 	free(f->of);
 }
 
@@ -77,6 +83,47 @@ const char *bsv_certainty_name(enum bsv_certainty certainty)
 bool bsv_finding_is_rest(const struct bsv_finding *of)
 {
 	return !strcmp(of->finding, "others") || !strcmp(of->finding, "several") || !strcmp(of->finding, "untold");
+}
+
+void bsv_findings_rest_last(struct bsv_findings *f)
+{
+	for (size_t i = 1; i < f->n; i++)
+		for (size_t k = i; k > 0 && bsv_finding_is_rest(&f->of[k - 1]) && !bsv_finding_is_rest(&f->of[k]);
+		     k--) {
+			struct bsv_finding swapped = f->of[k];
+
+			f->of[k] = f->of[k - 1];
+			f->of[k - 1] = swapped;
+		}
+}
+
+char *bsv_finding_next(const struct bsv_finding *of)
+{
+	const int64_t around = 20000000, second = 1000000000;
+	int64_t from = of->first_at > around ? of->first_at - around : 0;
+
+	if (of->first_at == BSV_WHEN_UNKNOWN)
+		return bsv_text("burstscope %s", of->see);
+	return bsv_text("burstscope timeline --from %.3fs --to %.3fs", (double)from / (double)second,
+	                (double)(of->first_at + 10 * around) / (double)second);
+}
+
+char *bsv_finding_fails(const struct bsv_finding *of)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} verdicts[] = { { BSV_FAILS_DEADLINES, "deadlines" },
+		         { BSV_FAILS_FAIRNESS, "fairness" },
+		         { BSV_FAILS_PRIORITY, "priority" },
+		         { BSV_FAILS_STARVATION, "starvation" } };
+	char text[64] = "";
+
+	for (size_t i = 0; i < sizeof(verdicts) / sizeof(*verdicts); i++)
+		if (of->fails & verdicts[i].bit)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? ", " : "",
+			         verdicts[i].name);
+	return strdup(text);
 }
 
 char *bsv_finding_certainty(const struct bsv_finding *of)
@@ -137,14 +184,15 @@ static bool proves_misses(const struct bsv_finding *into, const struct bsv_findi
 	       into->who && of->who && names_app(into->who, of->who);
 }
 
-/* Name who suffers by @of with those who suffer by @into, unless it does so to itself. False: no memory. */
+/* Name who suffers by @of with those who suffer by @into; who does so to itself alone is told apart. False: no memory. */
 static bool victim_join(struct bsv_finding *into, const struct bsv_finding *of)
 {
+	bool own = of->blame != into->blame;
 	char *both;
 
-	if (!of->who || !into->who || of->blame != into->blame || names_app(into->who, of->who))
+	if (!of->who || !into->who || names_app(into->who, of->who) || (own && !is_own_starvation(of, into)))
 		return true;
-	both = bsv_text("%s, %s", into->who, of->who);
+	both = bsv_text("%s, %s%s", into->who, of->who, own ? " (by itself)" : "");
 	if (!both)
 		return false;
 	free(into->who);
@@ -158,6 +206,7 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 	char *what = of->what, *evidence = of->evidence, *proof = of->proof;
 
 	of->what = of->evidence = of->proof = NULL;
+	into->fails |= of->fails;
 	if (of->advice && of->blame == into->blame)
 		into->advice = of->advice;
 	if (proves_misses(into, of)) {

@@ -21,6 +21,9 @@ int bsv_found_rows(struct bsv_rows **ret, struct bsv_input *input, const char *t
  */
 int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err);
 
+/* Move what no finding tells behind all findings; otherwise keep the order. */
+void bsv_findings_rest_last(struct bsv_findings *f);
+
 /* Advice against the finding @cause; NULL: none is known. */
 const char *bsv_finding_advice(const struct bsv_findings *f, const char *cause, const char *path);
 

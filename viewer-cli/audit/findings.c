@@ -51,60 +51,121 @@ static char *text_copy(const char *text)
 
 /* ---- starvation ---- */
 
-static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, struct bsa_err *err)
+/* What one app and model starved by, in percent of all its waits that were too long. */
+struct starved {
+	double held;     /* the app that held the lane for most of it */
+	double idle;     /* at least: the lane was empty */
+	double unrun;    /* at least: the run on the lane had no cpu */
+	double unknown;  /* at least: it is not known who held the lane */
+	const char *hog; /* NULL: none is known */
+	bool own;        /* that app is its own */
+};
+
+static bool is_starved_by_machine(const struct starved *s)
 {
-	char *victim = bsv_full_name(text_named(rows, "app"), text_named(rows, "model"));
-	const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
-	int64_t first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN);
-	int64_t last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN);
+	return s->idle + s->unrun >= 50;
+}
+
+/* Who held it for less is not to blame. */
+static bool is_starved_by_holder(const struct starved *s)
+{
+	return !is_starved_by_machine(s) && s->hog && s->held >= 50;
+}
+
+/* "; hog held the lane 77 % of that time". Owned by the caller; NULL: no memory. */
+static char *starved_text(const struct starved *s)
+{
+	const char *hog = s->own ? "work of its own app" : s->hog;
+
+	if (is_starved_by_machine(s) && s->unrun < 1)
+		return bsv_text("; the lane was empty for %.0f %% of that time", s->idle);
+	if (is_starved_by_machine(s))
+		return bsv_text("; %s held the lane %.0f %% of that time, but the run had no cpu for %.0f %%",
+		                hog ? hog : "a run", s->held, s->unrun);
+	if (is_starved_by_holder(s))
+		return bsv_text("; %s held the lane %.0f %% of that time", hog, s->held);
+	if (s->unknown >= 50)
+		return bsv_text("; it is not known who held the lane for %.0f %% of that time", s->unknown);
+	return s->hog ? bsv_text("; no app held the lane for half of that time: %s longest, %.0f %%", hog, s->held)
+	              : strdup("");
+}
+
+/* "noisy's mlp waited for a lane up to 663.8 ms at a time, too long in 20 waits of 20 executions, 4.990 s summed over executions". Owned by the caller. */
+static char *waits_text(const struct bsv_rows *rows, const char *victim)
+{
 	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
 	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
 	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT];
-	double percent = hog ? bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real : 0;
-	bool own = app && hog && !strcmp(app, hog),
-	     mostly = hog && percent >= 50; /* who held it for less is not to blame */
-	bsv_scoped_text *held =
-		mostly ? bsv_text("; %s held the lane %.0f %% of that time", own ? "work of its own app" : hog, percent)
-		: hog  ? strdup("; for most of that time no app held the lane")
-		       : strdup("");
-	bsv_scoped_text *waits =
-		episodes == 1 ? strdup(", too long in 1 wait")
-			      : bsv_text(" at a time, too long in %s waits of %s %s, %s %s", bsv_count(times, episodes),
-	                                 bsv_count(of, executions), bsv_plural(executions, "execution", "executions"),
-	                                 bsv_duration(all, get_named(rows, "starved_ns", 0)),
-	                                 executions == 1 ? "in all" : "summed over executions");
-	char *what = NULL;
 
-	if (held && waits)
-		what = bsv_text("%s waited for a lane up to %s%s%s", victim ? victim : "an unknown app",
-		                bsv_duration(most, get_named(rows, "max_ns", 0)), waits, held);
+	bsv_duration(most, get_named(rows, "max_ns", 0));
+	if (episodes == 1)
+		return bsv_text("%s waited for a lane up to %s, too long in 1 wait", victim, most);
+	return bsv_text("%s waited for a lane up to %s at a time, too long in %s waits of %s %s, %s %s", victim, most,
+	                bsv_count(times, episodes), bsv_count(of, executions),
+	                bsv_plural(executions, "execution", "executions"),
+	                bsv_duration(all, get_named(rows, "starved_ns", 0)),
+	                executions == 1 ? "in all" : "summed over executions");
+}
+
+static int read_starved(struct starved *ret, const struct bsv_rows *rows, struct bsv_input *input, struct bsa_err *err)
+{
+	const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
+	int64_t all = get_named(rows, "starved_ns", 0);
+	double percent = all > 0 ? 100 / (double)all : 0;
+	struct bsv_starved_by by;
+	int r = bsv_starved_by(&by, input, app, text_named(rows, "model"), err);
+
+	*ret = (struct starved){ .held = hog ? bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real : 0,
+		                 .idle = percent * (double)by.idle_ns,
+		                 .unrun = percent * (double)by.unrun_ns,
+		                 .unknown = percent * (double)by.unknown_ns,
+		                 .hog = hog,
+		                 .own = app && hog && !strcmp(app, hog) };
+	return r;
+}
+
+static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, const struct starved *by, bool fails,
+                       struct bsa_err *err)
+{
+	bool machine = is_starved_by_machine(by), holder = is_starved_by_holder(by);
+	char *victim = bsv_full_name(text_named(rows, "app"), text_named(rows, "model"));
+	bsv_scoped_text *held = starved_text(by), *waits = waits_text(rows, victim ? victim : "an unknown app");
+
 	return bsv_finding_add(
 		f,
 		(struct bsv_finding){
 			.finding = strdup("starvation"),
-			.what = what,
+			.what = held && waits ? bsv_text("%s%s", waits, held) : NULL,
 			.who = victim,
-			.culprit = mostly ? text_copy(hog) : NULL,
-			.doer = !mostly ? NULL
-	                        : own   ? bsv_text("%s itself", app)
-	                                : text_copy(hog),
-			.certainty = !mostly         ? BSV_CLAIMS_NOTHING
-	                             : percent >= 90 ? BSV_SURE
-	                                             : BSV_LIKELY,
+			.culprit = holder ? text_copy(by->hog) : NULL,
+			.doer = machine   ? strdup("the machine")
+	                        : !holder ? NULL
+	                        : by->own ? bsv_text("%s itself", by->hog)
+	                                  : text_copy(by->hog),
+			.certainty = holder && by->held >= 90 ? BSV_SURE
+	                             : holder || machine      ? BSV_LIKELY
+	                                                      : BSV_CLAIMS_NOTHING,
 			.misses = -1,
-			.first_at = first_at,
-			.last_at = last_at,
+			.first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN),
+			.last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN),
 			.lost_ns = get_named(rows, "starved_ns", -1),
 			.see = "starvation",
-			.advice = mostly ? bsv_finding_advice(f, own ? "queued_behind" : "starvation", NULL) : NULL,
-			.blame = !mostly ? BSV_BLAMES_NO_APP
-	                         : own   ? BSV_BLAMES_OWN
-	                                 : BSV_BLAMES_HOLDER,
-			.blamed = mostly ? text_copy(hog) : NULL },
+			.fails = fails ? BSV_FAILS_STARVATION : 0,
+			.advice = machine  ? bsv_finding_advice(f, "machine", NULL)
+	                          : holder ? bsv_finding_advice(f, by->own ? "queued_behind" : "starvation", NULL)
+	                                   : NULL,
+			.blame = machine   ? BSV_BLAMES_MACHINE
+	                         : !holder ? BSV_BLAMES_NO_APP
+	                         : by->own ? BSV_BLAMES_OWN
+	                                   : BSV_BLAMES_HOLDER,
+			.blamed = machine  ? strdup("the machine")
+	                          : holder ? text_copy(by->hog)
+	                                   : NULL },
 		err);
 }
 
-static int add_starvation(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
+                          struct bsa_err *err)
 {
 	const struct bsv_quantity threshold = { .given = false };
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
@@ -113,8 +174,13 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, struc
 	int r = episodes ? bsv_found_rows(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err),
 	    n = 0;
 
-	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
-		r = add_starved(f, rows, err);
+	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
+		struct starved by;
+
+		r = read_starved(&by, rows, input, err);
+		if (r >= 0)
+			r = add_starved(f, rows, &by, bsv_judged(j) == BSV_FAIL, err);
+	}
 	return r;
 }
 
@@ -153,6 +219,7 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	                                             .last_at = last_at,
 	                                             .lost_ns = get_named(rows, "held_ns", -1),
 	                                             .see = "priority",
+	                                             .fails = BSV_FAILS_PRIORITY,
 	                                             .advice = bsv_finding_advice(f, "inversion", NULL),
 	                                             .blame = BSV_BLAMES_ORDER,
 	                                             .blamed = text_copy(app) },
@@ -176,33 +243,38 @@ static struct bsv_finding finding_of_rule(const struct bsv_findings *f, const st
 		                     .advice = bsv_finding_advice(f, finding, NULL) };
 }
 
-/* Name the app whose most urgent work was passed over in the most choices, and with @choices say in how many; without such an app @of stays as it is. */
+/*
+ * Name the app whose most urgent work was passed over in the most choices, and with @choices say in how many those of each of the first apps were right;
+ * without such an app @of stays as it is.
+ */
 static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_input *input, struct bsa_err *err)
 {
 	const struct bsv_hole holes[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
 	char honoured[BSV_COUNT_MAX], of_n[BSV_COUNT_MAX];
 	bsv_scoped_rows *rows = NULL;
-	bsv_scoped_text *said = NULL, *its = NULL;
-	int64_t n = 0, first = 0;
+	bsv_scoped_text *each = NULL, *said = NULL;
+	int64_t most = -1;
+	size_t n_apps = 0;
 	int r = bsv_found_rows(&rows, input, bsv_sql_priority_choices, holes, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		int64_t n_here = get_named(rows, "n_choices", 0), first_here = get_named(rows, "n_honoured", 0);
+		int64_t n = get_named(rows, "n_choices", 0), first = get_named(rows, "n_honoured", 0);
+		const char *app = text_named(rows, "app");
 
-		if (of->who && n_here - first_here <= n - first)
-			continue;
-		n = n_here;
-		first = first_here;
-		free(of->who);
-		of->who = text_copy(text_named(rows, "app"));
+		if (app && n - first > most) {
+			most = n - first;
+			free(of->who);
+			of->who = strdup(app);
+		}
+		if (n_apps++ < BSV_FOUND_OF_A_KIND &&
+		    !bsv_text_join(&each, bsv_text("%s %s of %s", app ? app : "an unknown app",
+		                                   bsv_count(honoured, (uint64_t)first), bsv_count(of_n, (uint64_t)n))))
+			return bsv_no_memory(err);
 	}
-	if (r < 0 || !of->who || !choices)
+	if (r < 0 || !of->who || !choices || n_apps < 2)
 		return r;
-	its = bsv_text(" in %s of %s", bsv_count(honoured, (uint64_t)first), bsv_count(of_n, (uint64_t)n));
-	if (!its || strstr(of->what, its)) /* no other app had a choice */
-		return its ? r : bsv_no_memory(err);
 	said = of->what;
-	of->what = bsv_text("%s; %s's%s", said, of->who, its);
+	of->what = said && each ? bsv_text("%s; by app: %s", said, each) : NULL;
 	return r;
 }
 
@@ -230,6 +302,7 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 			struct bsv_finding of = finding_of_rule(f, &j->rules[i], "inversion", "priority");
 
 			r = name_passed_over(&of, !strcmp(j->rules[i].name, "honoured_percent"), input, err);
+			of.fails = BSV_FAILS_PRIORITY;
 			of.blame = BSV_BLAMES_ORDER;
 			of.blamed = text_copy(of.who);
 			of.doer = of.who ? bsv_text("%s itself", of.who) : NULL;
@@ -269,6 +342,7 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	of.culprit = *j->by ? text_copy(j->by) : NULL;
 	of.doer = text_copy(of.culprit);
 	of.saves = j->of_deadlines;
+	of.fails = BSV_FAILS_FAIRNESS;
 	of.blame = BSV_BLAMES_HOLDER;
 	of.blamed = text_copy(of.culprit);
 	r = of.who ? read_behind(&of, input, err) : bsv_no_memory(err);
@@ -428,10 +502,11 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	if (r >= 0)
 		r = add_inversions(ret, input, &judgements[BSV_PRIORITY], err);
 	if (r >= 0)
-		r = add_starvation(ret, input, err);
+		r = add_starvation(ret, input, &judgements[BSV_STARVATION], err);
 	if (r >= 0)
 		r = add_unfair(ret, input, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)
 		r = add_habits(ret, input, err);
+	bsv_findings_rest_last(ret);
 	return r >= 0 ? add_overhead(ret, input, err) : r;
 }

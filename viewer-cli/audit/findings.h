@@ -20,7 +20,8 @@ enum bsv_blame {
 	BSV_BLAMES_NO_APP,
 	BSV_BLAMES_HOLDER, /* another app held the lane while the victims waited */
 	BSV_BLAMES_OWN,    /* the victims waited for work of their own app that was not less urgent */
-	BSV_BLAMES_ORDER   /* the victims waited for less urgent work of their own app */
+	BSV_BLAMES_ORDER,  /* the victims waited for less urgent work of their own app */
+	BSV_BLAMES_MACHINE /* a thread or a run that the victims needed was not run in time */
 };
 
 /* How far the recording proves that the named cause made the difference. */
@@ -29,6 +30,9 @@ enum bsv_certainty {
 	BSV_LIKELY, /* the cause took most of the time, and a replay without it cannot tell of all of it; none only speaks against it */
 	BSV_SURE /* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
 };
+
+/* The verdicts that fail for a finding; bits. */
+enum { BSV_FAILS_DEADLINES = 1, BSV_FAILS_FAIRNESS = 2, BSV_FAILS_PRIORITY = 4, BSV_FAILS_STARVATION = 8 };
 
 struct bsv_finding {
 	char *finding; /* name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation, burst_per_call; or what no finding tells: others, several, untold */
@@ -48,12 +52,24 @@ struct bsv_finding {
 	const char *see;    /* command that shows details */
 	const char *advice; /* advice; NULL: none is known */
 	enum bsv_blame blame;
-	char *blamed; /* name of the app; NULL: none is blamed */
+	char *blamed;   /* name of the app; NULL: none is blamed */
+	unsigned fails; /* BSV_FAILS_ */
+};
+
+/* Missed deadlines by doer. */
+struct bsv_doing {
+	char *name; /* "noisy", "camera itself", "the machine", "no single doer" */
+	char *note; /* of those without a doer: what took the largest part of the delay; NULL: of others */
+	int64_t n, sure;
+	bool claims;  /* is it claimed whose doing they were, for certain or likely? */
+	bool is_rest; /* nobody is named for them */
 };
 
 struct bsv_findings {
 	struct bsv_finding *of;
 	size_t n;
+	struct bsv_doing *doings; /* they have all missed deadlines, once each */
+	size_t n_doings;
 	struct bsv_settings settings; /* settings of the services, so that no advice repeats a setting */
 	bool shares_known;            /* what each app had of its share is known throughout */
 };
@@ -63,6 +79,15 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
                       struct bsa_err *err);
 
 void bsv_findings_fini(struct bsv_findings *f);
+
+/*
+ * Where to look when nothing is known that may help: "burstscope timeline --from 1.5s --to 1.6s", without the name of the recording. Owned by the caller;
+ * NULL: no memory.
+ */
+char *bsv_finding_next(const struct bsv_finding *of);
+
+/* "deadlines, starvation": the verdicts that fail for it; "": none. Owned by the caller; NULL: no memory. */
+char *bsv_finding_fails(const struct bsv_finding *of);
 
 /* "from 53.84 ms to 4.974 s of the recording"; "": unknown. Owned by the caller; NULL: no memory. */
 char *bsv_finding_when(const struct bsv_finding *of);

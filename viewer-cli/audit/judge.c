@@ -240,6 +240,35 @@ static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int
 	                     err);
 }
 
+int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const char *app, const char *model,
+                   struct bsa_err *err)
+{
+	const struct bsv_quantity threshold = { .given = false };
+	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
+	bsv_scoped_text *name = app ? bsv_quoted(app) : strdup("NULL"),
+			*of = model ? bsv_quoted(model) : strdup("NULL");
+	const struct bsv_hole holes[] = { { "episodes", episodes }, { "app", name }, { "model", of }, { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	int r;
+
+	*ret = (struct bsv_starved_by){ .idle_ns = 0 };
+	if (!episodes || !name || !of)
+		return bsv_no_memory(err);
+	for (r = bsv_audit_row(&rows, input, bsv_sql_starvation_longest, holes, err); r > 0;
+	     r = bsv_rows_step(rows, err)) {
+		bsv_scoped_rows *unheld = NULL;
+
+		r = read_unheld(&unheld, input, bsv_rows_get(rows, 0, 0), bsv_rows_get(rows, 1, 0),
+		                bsv_rows_get(rows, 2, 0), err);
+		if (r < 0)
+			return r;
+		ret->idle_ns += bsv_rows_get(unheld, 0, 0);
+		ret->unknown_ns += bsv_rows_get(unheld, 1, 0);
+		ret->unrun_ns += bsv_rows_get(unheld, 2, 0);
+	}
+	return r;
+}
+
 /* The import's own threshold depends on the usual run of a model, which is certain only where every run was recorded. */
 static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                             struct bsa_err *err)
@@ -279,6 +308,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .holder_ns = bsv_rows_get(rows, 7, 0),
 	                                                    .idle_ns = unheld ? bsv_rows_get(unheld, 0, 0) : 0,
 	                                                    .unknown_ns = unheld ? bsv_rows_get(unheld, 1, 0) : 0,
+	                                                    .unrun_ns = unheld ? bsv_rows_get(unheld, 2, 0) : 0,
 	                                                    .recorded = bsv_rows_get(rows, 10, 0),
 	                                                    .sight = sight_read(rows, 11) },
 	                    bounds);

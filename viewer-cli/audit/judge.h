@@ -14,6 +14,17 @@ extern const char bsv_off_core_of_holder[];
  */
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold);
 
+/* Sums over the longest waits of an app and model that starved. */
+struct bsv_starved_by {
+	int64_t idle_ns;    /* the lane was empty */
+	int64_t unknown_ns; /* it is unknown who held the lane */
+	int64_t unrun_ns;   /* at least so long the run that held the lane was on no cpu */
+};
+
+/* By the names of the app and the model; NULL: an unknown one. */
+int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const char *app, const char *model,
+                   struct bsa_err *err);
+
 /* SQL, for a WITH: the waits that may be hidden from @input, as reports/hidden.sql defines them. Owned by the caller; NULL: no memory. */
 char *bsv_judge_hidden(const struct bsv_input *input);
 

@@ -12,8 +12,15 @@
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
+#include "base/vector.h"
 
-enum { VICTIMS_MAX = 4 /* as in summary_misses.sql */, NAME_MOST = 60 /* bytes of a name in a budget */ };
+enum {
+	VICTIMS_MAX = 4 /* as in summary_misses.sql */,
+	CAUSES_NAMED = 3,
+	NAME_MOST = 60 /* bytes of a name in a budget */
+};
+
+#define OTHERS_NAMED "6" /* of those that are no findings of their own */
 
 /* Columns of summary_misses.sql. */
 enum miss_column {
@@ -28,9 +35,11 @@ enum miss_column {
 	MISS_FOLLOWED,
 	MISS_STOOD,
 	MISS_WAITED,
+	MISS_HELD,
 	MISS_HOGGED,
 	MISS_OUTRANKED,
-	MISS_AGAINST,
+	MISS_DOER,
+	MISS_MOST,
 	MISS_CAUSES,
 	MISS_MOSTLY,
 	MISS_NAMELESS,
@@ -51,11 +60,13 @@ enum miss_column {
 /* One finding while its rows are read. */
 struct missed {
 	int64_t nth, n, proved, late_ns, first_at, last_at;
-	int64_t persistent, followed, stood, waited, hogged, outranked, against, by_model;
+	int64_t persistent, followed, stood, waited, held, hogged, outranked, by_model;
+	int64_t most;           /* of the sum of all smaller ones: the most that one of these has */
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
-	char *kind;             /* as miss_blame.blamed */
+	char *kind;             /* as in miss_doers.sql */
+	char *doer;             /* name of the doer, as everywhere; "not known" and the like where nobody is named */
 	char *causes;           /* "crowded_out 30,hogged 4": the primary causes, the most frequent first */
-	/* Of misses without a doer: "noisy 5, the machine 1", whose work took the largest part of the delay; and the primary causes of the others. */
+	/* Of misses without a doer: "waiting for noisy 5, the machine 1", the largest part of the delay; and the primary causes of the others. */
 	char *mostly, *nameless;
 	char *most_by, *app, *model;
 	char *victim; /* app of the first victim; NULL: unknown */
@@ -67,6 +78,7 @@ struct missed {
 static void missed_fini(struct missed *m)
 {
 	free(m->kind);
+	free(m->doer);
 	free(m->causes);
 	free(m->mostly);
 	free(m->nameless);
@@ -171,22 +183,32 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 
 /* ---- causes ---- */
 
-/* "no cpu for its thread 31, its run lost the cpu 4" of "machine_busy 31,off_core 4". Owned by the caller; NULL: no memory. */
+/*
+ * "no cpu for its thread 31, its run lost the cpu 4" of "machine_busy 31,off_core 4": the most frequent, and then "other causes 3". Owned by the caller; NULL:
+ * no memory.
+ */
 static char *causes_text(const char *causes)
 {
 	char *text = NULL, cause[32], number[BSV_COUNT_MAX];
-	size_t bytes;
+	size_t bytes, named = 0;
 	FILE *to = open_memstream(&text, &bytes);
-	uint64_t n;
+	uint64_t n, others = 0;
 	int length;
 
 	if (!to)
 		return NULL;
 	for (const char *at = causes; at && sscanf(at, "%31[^ ] %lu%n", cause, &n, &length) == 2;) {
-		fprintf(to, "%s%s %s", at == causes ? "" : ", ", bsv_cause_brief(cause), bsv_count(number, n));
-		at += length;
-		at = *at == ',' ? at + 1 : NULL;
+		bool last = at[length] != ',';
+
+		at = last ? NULL : at + length + 1;
+		if (named < CAUSES_NAMED || (!others && last)) {
+			fprintf(to, "%s%s %s", named++ ? ", " : "", bsv_cause_brief(cause), bsv_count(number, n));
+			continue;
+		}
+		others += n;
 	}
+	if (others)
+		fprintf(to, ", other causes %s", bsv_count(number, others));
 	if (fclose(to)) {
 		free(text);
 		return NULL;
@@ -213,6 +235,8 @@ static char *reason_text(const struct missed *m, bool shares_known)
 		phrase = has_one_cause(m) && m->most_by ? bsv_cause_of_miss(m->most_by, shares_known) : NULL;
 		return bsv_cause_with_culprit(phrase ? phrase : "waiting while @ held the lane", by);
 	}
+	if (is_kind(m, "apps"))
+		return strdup("waiting for work of several apps that was queued before");
 	if (is_kind(m, "machine"))
 		return strdup(m->waited == m->n ? "submitted too late because its thread waited for a cpu"
 		                                : "because the machine ran a thread late or slowly");
@@ -291,42 +315,44 @@ static char *beyond_text(const struct missed *m, bool shares_known)
 	                bsv_count(n, (uint64_t)m->hogged));
 }
 
-/* What the machine did. Owned by the caller; NULL: no memory. */
+/* What the machine did, in parts that add up to the misses. Owned by the caller; NULL: no memory. */
 static char *machine_text(const struct missed *m)
 {
-	bsv_scoped_text *causes = is_kind(m, "machine") ? causes_text(m->causes) : NULL;
-	char n[BSV_COUNT_MAX], waited[BSV_COUNT_MAX];
+	bsv_scoped_text *causes = is_kind(m, "machine") && m->causes ? causes_text(m->causes) : strdup("");
+	char *text = NULL, n[BSV_COUNT_MAX];
 
-	if (!is_kind(m, "machine"))
-		return strdup("");
-	return bsv_text("the largest delay of each: %s%s%s%s%s%s%s", causes ? causes : "unknown", m->stood ? "; " : "",
-	                m->stood ? bsv_count(n, (uint64_t)m->stood) : "",
-	                m->stood ? " were submitted too late because all apps stood still" : "", m->waited ? "; " : "",
-	                m->waited ? bsv_count(waited, (uint64_t)m->waited) : "",
-	                m->waited ? " were submitted too late because their threads waited for a cpu" : "");
+	if (!causes || !is_kind(m, "machine"))
+		return causes ? strdup("") : NULL;
+	if (m->held && !bsv_text_join(&text, bsv_text("%s waited for a run that held the lane, but had no cpu",
+	                                              bsv_count(n, (uint64_t)m->held))))
+		return NULL;
+	if (m->stood &&
+	    !bsv_text_join(&text, bsv_text("%s %s submitted too late because all apps stood still",
+	                                   bsv_count(n, (uint64_t)m->stood), m->stood == 1 ? "was" : "were")))
+		return NULL;
+	if (m->waited &&
+	    !bsv_text_join(&text, bsv_text("%s %s submitted too late because %s waited for a cpu",
+	                                   bsv_count(n, (uint64_t)m->waited), m->waited == 1 ? "was" : "were",
+	                                   m->waited == 1 ? "its thread" : "their threads")))
+		return NULL;
+	if (*causes &&
+	    !bsv_text_join(&text, bsv_text("the largest delay of %s: %s",
+	                                   m->held || m->stood || m->waited ? "the others" : "each", causes)))
+		return NULL;
+	return text ? text : strdup("");
 }
 
-/* Misses of the same kind that are told apart: those that only followed from others, and those that speak against the doer. Owned by the caller. */
-static char *around_text(const struct missed *m)
+/* Those that only followed from others. Owned by the caller; NULL: no memory. */
+static char *followed_text(const struct missed *m)
 {
-	bool by_app = is_kind(m, "app") && m->app, one = m->followed == 1;
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
-	bsv_scoped_text *followed =
-		m->followed
-			? bsv_text("%s of them %s submitted too late: %s thread was still in the call before, which "
-	                           "missed its deadline for the same reason",
-	                           bsv_count(a, (uint64_t)m->followed), one ? "was" : "were", one ? "its" : "their")
-			: strdup("");
-	char *against = m->against
-	                        ? bsv_text("%s%s was the largest part of the delay of %s more, but a replay without it "
-	                                   "misses %s all the same",
-	                                   by_app ? "waiting for " : "", by_app ? m->app : "the same",
-	                                   bsv_count(b, (uint64_t)m->against), m->against == 1 ? "that one" : "those")
-	                        : strdup("");
-	char *both = followed ? strdup(followed) : NULL;
+	char a[BSV_COUNT_MAX];
+	bool one = m->followed == 1;
 
-	bsv_text_join(&both, against);
-	return both;
+	if (!m->followed)
+		return strdup("");
+	return bsv_text("%s of them %s submitted too late: %s thread was still in the call before, which missed its "
+	                "deadline for the same reason",
+	                bsv_count(a, (uint64_t)m->followed), one ? "was" : "were", one ? "its" : "their");
 }
 
 static char *special_text(const struct missed *m)
@@ -340,9 +366,7 @@ static char *special_text(const struct missed *m)
 		return bsv_text("%s behind work of a higher priority: its own could be raised",
 		                bsv_count(n, (uint64_t)m->outranked));
 	if (is_kind(m, "app") && !m->app)
-		return strdup(
-			"they were refused for work of several apps that was queued before them, or who held the lane "
-			"was not recorded");
+		return strdup("which of the other apps held the lane, no event tells");
 	return strdup("");
 }
 
@@ -352,28 +376,27 @@ static enum bsv_blame blame_of(const struct missed *m)
 {
 	if (is_kind(m, "app"))
 		return BSV_BLAMES_HOLDER;
+	if (is_kind(m, "machine"))
+		return BSV_BLAMES_MACHINE;
 	if (is_kind(m, "queued_behind"))
 		return BSV_BLAMES_OWN;
 	return is_kind(m, "inversion") ? BSV_BLAMES_ORDER : BSV_BLAMES_NO_APP;
 }
 
-/* "gallery", "camera itself", "camera's own thread or what delayed it (not recorded)", "camera's own thread", "the machine". Owned by the caller; NULL: unknown. */
+/* Owned by the caller; NULL: unknown, or no app, service or machine. */
 static char *missed_doer(const struct missed *m)
 {
-	const char *one = m->victims == 1 ? m->victim : NULL;
+	if (is_kind(m, "cold") || is_kind(m, "queue_full") || is_kind(m, "dependency"))
+		return NULL;
+	return m->doer ? strdup(m->doer) : NULL;
+}
 
-	if (is_kind(m, "app"))
-		return strdup(m->app ? m->app : "an app that the trace does not tell");
-	if (is_kind(m, "machine") || is_kind(m, "service"))
-		return bsv_text("the %s", m->kind);
-	if (is_kind(m, "submitted_late"))
-		return one ? bsv_text("%s's own thread or what delayed it (not recorded)", one)
-		           : strdup("the apps' own threads or what delayed them (not recorded)");
-	if (is_kind(m, "thread"))
-		return one ? bsv_text("%s's own thread", one) : strdup("the apps' own threads");
-	if (is_own(m) || is_short(m) || is_kind(m, "client"))
-		return one ? bsv_text("%s itself", one) : strdup("the apps themselves");
-	return NULL;
+/* Is it claimed whose doing they were? What was submitted too late came late for certain, but what delayed it is not recorded. */
+static bool is_claimed(const struct missed *m)
+{
+	bsv_scoped_text *doer = missed_doer(m);
+
+	return doer && !is_kind(m, "submitted_late") && !is_kind(m, "several") && !is_kind(m, "unknown");
 }
 
 /* Where the culprit was beyond its share in some of the misses, what helps against that; otherwise what helps against the most frequent cause. */
@@ -381,6 +404,8 @@ static const char *missed_advice(const struct bsv_findings *f, const struct miss
 {
 	const char *shares = is_kind(m, "app") && m->hogged ? bsv_finding_advice(f, "hogged", NULL) : NULL;
 
+	if (is_kind(m, "apps"))
+		return bsv_finding_advice(f, "crowded_out", NULL);
 	if (shares || !is_kind(m, "app"))
 		return shares ? shares : bsv_finding_advice(f, m->kind, NULL);
 	return bsv_finding_advice(f, m->most_by ? m->most_by : "crowded_out", NULL);
@@ -392,16 +417,16 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	int64_t others = m->victims - VICTIMS_MAX;
 	char rest[2 * BSV_COUNT_MAX + 16] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	char *evidence = NULL, *doer = missed_doer(m);
-	const char *kind = is_kind(m, "app") ? (m->most_by ? m->most_by : "crowded_out")
-	                   : is_late(m)      ? "submitted_late"
-	                                     : m->kind;
-	bool blames = blame_of(m) != BSV_BLAMES_NO_APP && m->app;
-	bool claims = doer &&
-	              !is_kind(m, "submitted_late"); /* it came late for certain, but what delayed it is not recorded */
+	const char *kind = is_kind(m, "app") && m->most_by           ? m->most_by
+	                   : is_kind(m, "app") || is_kind(m, "apps") ? "crowded_out"
+	                   : is_late(m)                              ? "submitted_late"
+	                                                             : m->kind;
+	bool machine = is_kind(m, "machine"), blames = !machine && blame_of(m) != BSV_BLAMES_NO_APP && m->app;
+	bool claims = is_claimed(m);
 	bool whole = reason && m->missed && bsv_text_join(&evidence, machine_text(m)) &&
 	             bsv_text_join(&evidence, beyond_text(m, f->shares_known)) &&
 	             bsv_text_join(&evidence, mostly_text(m)) && bsv_text_join(&evidence, special_text(m)) &&
-	             bsv_text_join(&evidence, around_text(m));
+	             bsv_text_join(&evidence, followed_text(m));
 
 	if (others > 0)
 		snprintf(rest, sizeof(rest), ", and %s %s %s,", bsv_count(n, (uint64_t)others),
@@ -426,9 +451,12 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	                                             .last_at = m->last_at,
 	                                             .lost_ns = m->late_ns,
 	                                             .see = "misses",
+	                                             .fails = BSV_FAILS_DEADLINES,
 	                                             .advice = missed_advice(f, m),
-	                                             .blame = blames ? blame_of(m) : BSV_BLAMES_NO_APP,
-	                                             .blamed = blames ? strdup(m->app) : NULL },
+	                                             .blame = blames || machine ? blame_of(m) : BSV_BLAMES_NO_APP,
+	                                             .blamed = blames    ? strdup(m->app)
+	                                                       : machine ? strdup(m->doer)
+	                                                                 : NULL },
 	                       err);
 }
 
@@ -444,12 +472,14 @@ static void missed_begin(struct missed *m, const struct bsv_rows *rows)
 		              .followed = bsv_rows_get(rows, MISS_FOLLOWED, 0),
 		              .stood = bsv_rows_get(rows, MISS_STOOD, 0),
 		              .waited = bsv_rows_get(rows, MISS_WAITED, 0),
+		              .held = bsv_rows_get(rows, MISS_HELD, 0),
 		              .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
 		              .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
-		              .against = bsv_rows_get(rows, MISS_AGAINST, 0),
 		              .by_model = bsv_rows_get(rows, MISS_N_BY_MODEL, 0),
 		              .victims = bsv_rows_get(rows, MISS_VICTIMS, 0),
 		              .kind = text_copy(rows, MISS_KIND),
+		              .most = bsv_rows_get(rows, MISS_MOST, 0),
+		              .doer = text_copy(rows, MISS_DOER),
 		              .causes = text_copy(rows, MISS_CAUSES),
 		              .mostly = text_copy(rows, MISS_MOSTLY),
 		              .nameless = text_copy(rows, MISS_NAMELESS),
@@ -477,7 +507,7 @@ static int rest_add(struct bsv_findings *f, const char *finding, const struct mi
 	                       err);
 }
 
-/* "background 5, waiting for another app 1": whose work, or what, took the largest part of the delay of each. Owned by the caller. */
+/* "waiting for background 5, submitted too late 1": what took the largest part of the delay of each. Owned by the caller. */
 static char *largest_text(const struct missed *m)
 {
 	bsv_scoped_text *nameless = causes_text(m->nameless);
@@ -487,111 +517,196 @@ static char *largest_text(const struct missed *m)
 	return bsv_text("%s%s%s", m->mostly ? m->mostly : "", m->mostly && *nameless ? ", " : "", nameless);
 }
 
+/* Was too little recorded of all of them? */
+static bool is_unseen(const struct missed *m)
+{
+	return has_one_cause(m) && !strncmp(m->causes, "unknown ", 8);
+}
+
 /* Those that nobody alone decided, or of which nothing can be told. */
-static int undecided_add(struct bsv_findings *f, const struct missed *m, struct bsa_err *err)
+static int undecided_add(struct bsv_findings *f, const struct missed *m, const char *largest, struct bsa_err *err)
 {
-	bool several = is_kind(m, "several"), unseen = has_one_cause(m) && !strncmp(m->causes, "unknown ", 8);
-	bsv_scoped_text *largest = largest_text(m);
-	char n[BSV_COUNT_MAX];
+	bool several = is_kind(m, "several");
 	const char *had = bsv_plural((uint64_t)m->n, "deadline was", "deadlines were");
+	const char *it = m->n == 1 ? "it" : "them", *its = m->n == 1 ? "its" : "their";
+	char n[BSV_COUNT_MAX];
 
-	if (unseen)
+	bsv_count(n, (uint64_t)m->n);
+	if (is_unseen(m))
 		return rest_add(f, "untold", m,
-		                bsv_text("%s %s missed for unknown reasons, because too little was recorded",
-		                         bsv_count(n, (uint64_t)m->n), had),
+		                bsv_text("%s %s missed for unknown reasons, because too little was recorded", n, had),
 		                bsv_finding_advice(f, "unknown", NULL), err);
-	return rest_add(f, several ? "several" : "untold", m,
-	                largest ? bsv_text("%s %s %s; the largest part of %s delay: %s", bsv_count(n, (uint64_t)m->n),
-	                                   had,
-	                                   several ? "missed for several causes together: with any one of "
-	                                             "them gone, a replay misses the deadline all the same"
-	                                           : "missed, and a replay cannot tell for which cause",
-	                                   m->n == 1 ? "its" : "their", largest)
-	                        : NULL,
+	if (several)
+		return rest_add(f, "several", m,
+		                bsv_text("%s %s missed without a single doer: whichever of %s causes is taken away, a "
+		                         "replay misses %s, too; the largest part of %s delay: %s",
+		                         n, had, its, it, its, largest),
+		                NULL, err);
+	return rest_add(f, "untold", m,
+	                bsv_text("%s %s missed, and a replay cannot tell whose doing that was; the largest part of %s "
+	                         "delay: %s",
+	                         n, had, its, largest),
 	                NULL, err);
 }
 
-/* "another app", "the machine": who is behind a kind of misses. */
-static const char *kind_brief(const char *kind)
+/* ---- all doers ---- */
+
+/* What stands behind the name of a doer in a list: what it did, where the name does not say that. NULL: nothing. */
+static const char *doer_did(const struct missed *m)
 {
-	if (!strcmp(kind, "app"))
-		return "other apps";
-	if (!strcmp(kind, "machine"))
-		return "the machine";
-	return !strcmp(kind, "service") ? "the service" : bsv_cause_brief(kind);
+	if (is_kind(m, "apps"))
+		return "their work was queued before";
+	if (is_late(m))
+		return NULL;
+	return is_own(m) || is_short(m) || is_kind(m, "client") ? bsv_cause_brief(m->kind) : NULL;
 }
 
-/* Add one kind of small findings to the sum of all of them. False: no memory. */
-static bool others_join(struct missed *sum, char **said, const struct missed *m)
+/* Sums over the doers whose misses are no findings of their own. */
+struct adding {
+	struct missed others;
+	char *said;            /* "gallery itself (too little time) 3, the service 2" */
+	int64_t unnamed, most; /* misses of those that are not in @said; the most that one of these has */
+};
+
+/* False: no memory. */
+static bool others_join(struct adding *a, const struct missed *m)
 {
 	char n[BSV_COUNT_MAX];
-	bsv_scoped_text *before = *said;
+	bsv_scoped_text *before = a->said;
+	const char *did = doer_did(m);
 
-	*said = bsv_text("%s%s%s %s", before ? before : "", before ? ", " : "",
-	                 kind_brief(m->kind ? m->kind : "unknown"), bsv_count(n, (uint64_t)m->n));
-	sum->n += m->n;
-	sum->proved += m->proved;
-	return *said;
+	a->others.n += m->n;
+	a->others.proved += m->proved;
+	if (is_kind(m, "others")) {
+		a->said = before ? strdup(before) : NULL;
+		a->unnamed = m->n;
+		a->most = m->most;
+		return a->said;
+	}
+	a->said = bsv_text("%s%s%s%s%s%s %s", before ? before : "", before ? ", " : "", m->doer ? m->doer : "not known",
+	                   did ? " (" : "", did ? did : "", did ? ")" : "", bsv_count(n, (uint64_t)m->n));
+	return a->said;
 }
 
-static int others_add(struct bsv_findings *f, const struct missed *sum, const char *said, struct bsa_err *err)
+/* Count the misses of @m for the doer @name, which is taken. False: no memory. */
+static bool doing_add(struct bsv_findings *f, char *name, const struct missed *m, const char *note)
 {
-	char n[BSV_COUNT_MAX];
+	bool claims = is_claimed(m), rest = is_kind(m, "several") || is_kind(m, "unknown");
+	size_t i = 0;
 
-	if (!sum->n)
+	while (name && i < f->n_doings && strcmp(f->doings[i].name, name))
+		i++;
+	if (name && i == f->n_doings && bsv_array_grow(&f->doings, f->n_doings, sizeof(*f->doings)))
+		f->doings[f->n_doings++] = (struct bsv_doing){
+			.name = name, .note = note ? strdup(note) : NULL, .claims = claims, .is_rest = rest
+		};
+	else
+		free(name);
+	if (!name || i == f->n_doings)
+		return false;
+	f->doings[i].n += m->n;
+	f->doings[i].sure += claims ? m->proved : 0;
+	return true;
+}
+
+static bool doing_add_unnamed(struct bsv_findings *f, const struct adding *a)
+{
+	const struct missed unnamed = { .n = a->unnamed };
+
+	if (!a->unnamed)
+		return true;
+	if (!doing_add(f, strdup("smaller ones"), &unnamed, NULL))
+		return false;
+	f->doings[f->n_doings - 1].is_rest = true;
+	return true;
+}
+
+/* All that are no findings of their own are known. Does so once. */
+static int others_add(struct bsv_findings *f, struct adding *a, struct bsa_err *err)
+{
+	struct missed others = a->others;
+	bsv_scoped_text *rest = NULL;
+	char n[BSV_COUNT_MAX], most[BSV_COUNT_MAX];
+
+	a->others.n = 0;
+	if (!others.n)
 		return 0;
-	return rest_add(f, "others", sum,
-	                bsv_text("%s %s missed for other causes: %s", bsv_count(n, (uint64_t)sum->n),
-	                         bsv_plural((uint64_t)sum->n, "deadline was", "deadlines were"), said),
+	rest = a->unnamed ? bsv_text(", smaller ones %s (each %s or fewer)", bsv_count(n, (uint64_t)a->unnamed),
+	                             bsv_count(most, (uint64_t)a->most))
+	                  : strdup("");
+	if (!rest || !doing_add_unnamed(f, a))
+		return bsv_no_memory(err);
+	return rest_add(f, "others", &others,
+	                bsv_text("%s %s missed for smaller causes, each with less than a tenth of all: %s%s",
+	                         bsv_count(n, (uint64_t)others.n),
+	                         bsv_plural((uint64_t)others.n, "deadline was", "deadlines were"), a->said, rest),
 	                NULL, err);
 }
 
-/* ---- all of them ---- */
-
-/* The rows of a finding are complete. What is in no finding comes behind the small ones, which are added up first. */
-static int missed_end(struct bsv_findings *f, struct missed *m, struct missed *others, char **said, struct bsa_err *err)
+/* The rows of a finding are complete. What has no doer comes last. */
+static int missed_end(struct bsv_findings *f, struct missed *m, struct adding *a, struct bsa_err *err)
 {
+	bool named = !is_kind(m, "others");
+	bsv_scoped_text *largest = NULL;
 	int r = 0;
 
 	if (!m->n)
 		return 0;
+	largest = m->nth < 0 && !is_unseen(m) ? largest_text(m) : NULL;
+	if (m->nth < 0)
+		r = others_add(f, a, err);
+	if (r < 0)
+		return r;
+	if ((m->nth < 0 && !is_unseen(m) && !largest) ||
+	    (named && !doing_add(f, m->doer ? strdup(m->doer) : NULL, m, largest)))
+		return bsv_no_memory(err);
 	if (m->nth > 0)
 		return missed_finish(f, m, err);
 	if (!m->nth)
-		return others_join(others, said, m) ? 0 : bsv_no_memory(err);
-	r = others_add(f, others, *said, err);
-	others->n = 0;
-	return r < 0 ? r : undecided_add(f, m, err);
+		return others_join(a, m) ? 0 : bsv_no_memory(err);
+	return undecided_add(f, m, largest, err);
+}
+
+char *bsv_missed_doers(const struct bsv_judgement *fairness)
+{
+	bool by = bsv_judged(fairness) == BSV_FAIL && fairness->of_deadlines && *fairness->by;
+	bsv_scoped_text *fair_by = by ? bsv_quoted(fairness->by) : strdup("''");
+
+	return fair_by ? bsv_fill(bsv_sql_miss_doers,
+	                          (const struct bsv_hole[]){ { "fair_by", fair_by }, { NULL, NULL } })
+	               : NULL;
 }
 
 /* The holes of summary_misses.sql; owned by the caller. */
 static int missed_rows(struct bsv_rows **ret, struct bsv_input *input, const struct bsv_judgement *fairness,
                        struct bsa_err *err)
 {
-	bool by = bsv_judged(fairness) == BSV_FAIL && fairness->of_deadlines && *fairness->by;
 	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input), *unseen = bsv_audit_unseen_outcomes(input);
-	bsv_scoped_text *fair_by = by ? bsv_quoted(fairness->by) : strdup("''");
-	const struct bsv_hole holes[] = {
-		{ "n_unknown", unknown }, { "n_unseen", unseen }, { "fair_by", fair_by }, { NULL, NULL }
-	};
+	bsv_scoped_text *doers = bsv_missed_doers(fairness);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown },    { "n_unseen", unseen },
+		                          { "doers", doers },          { "doer", bsv_sql_miss_doer_name },
+		                          { "n_named", OTHERS_NAMED }, { NULL, NULL } };
 
-	return fair_by ? bsv_found_rows(ret, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
+	return doers ? bsv_found_rows(ret, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
+}
+
+/* Is the row of the same finding as @m? What is no finding has a row each. */
+static bool is_same(const struct missed *m, const struct bsv_rows *rows)
+{
+	return m->n && m->nth > 0 && bsv_rows_get(rows, MISS_NTH, 0) == m->nth;
 }
 
 int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *fairness,
                    struct bsa_err *err)
 {
 	__attribute__((cleanup(missed_fini))) struct missed m = { .nth = 0 };
-	struct missed others = { .nth = 0 };
+	struct adding adding = { .said = NULL };
 	bsv_scoped_rows *rows = NULL;
-	bsv_scoped_text *said = NULL;
 	int r = missed_rows(&rows, input, fairness, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		const char *kind = bsv_rows_cell(rows, MISS_KIND).text;
-
-		if (!m.n || bsv_rows_get(rows, MISS_NTH, 0) != m.nth || !kind || !is_kind(&m, kind)) {
-			r = missed_end(f, &m, &others, &said, err);
+		if (!is_same(&m, rows)) {
+			r = missed_end(f, &m, &adding, err);
 			missed_fini(&m);
 			missed_begin(&m, rows);
 		}
@@ -599,6 +714,9 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct
 			r = bsv_no_memory(err);
 	}
 	if (r >= 0)
-		r = missed_end(f, &m, &others, &said, err);
-	return r >= 0 ? others_add(f, &others, said, err) : r;
+		r = missed_end(f, &m, &adding, err);
+	if (r >= 0)
+		r = others_add(f, &adding, err);
+	free(adding.said);
+	return r;
 }

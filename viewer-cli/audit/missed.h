@@ -8,4 +8,10 @@
 int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *fairness,
                    struct bsa_err *err);
 
+/*
+ * SQL, for a WITH: missed deadlines by the doers that are named for them (miss_doers.sql), the same for everything that names one. Owned by the caller;
+ * NULL: no memory.
+ */
+char *bsv_missed_doers(const struct bsv_judgement *fairness);
+
 #endif

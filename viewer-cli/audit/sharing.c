@@ -217,13 +217,14 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 	if (w->figure == DEADLINES)
 		rule_explain(j,
 		             "%.*s's executions left the lane in time for %" PRId64 " of %" PRId64
-		             " deadlines; under fair sharing for at least %" PRId64 " (limit: 25 %% more)%s",
+		             " deadlines; under fair sharing for at least %" PRId64 ", and %" PRId64
+		             " might still be late (fails if 25 %% more had been in time)%s",
 		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), w->is, of->due, w->ideal,
-		             taker_text(by, w));
+		             of->due - w->ideal, taker_text(by, w));
 	else if (!w->figure)
 		rule_explain(j,
 		             "%.*s got %.2g %% of what fair sharing would have given it, in %s in which it had work "
-		             "(limit: 50 "
+		             "(fails below 50 "
 		             "%%)%s",
 		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), 100 * bsv_sharing_got(of),
 		             bsv_duration(is, of->work_ns), taker_text(by, w));
@@ -231,7 +232,7 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 		rule_explain(
 			j,
 			"%.*s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
-			"(limit: 25 %% and %s more)%s",
+			"(fails if they took 25 %% and %s more than that)%s",
 			bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), bsv_duration(is, w->is), w->figure,
 			bsv_duration_beside(ideal, w->ideal, w->is),
 			bsv_duration_beside(least, STEPS * w->app->step_ns, w->is), taker_text(by, w));

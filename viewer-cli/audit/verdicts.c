@@ -235,7 +235,12 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 	double percent = f->max_gap_ns > 0 ? 100 / (double)f->max_gap_ns : 0;
 
 	*to = 0;
-	if (f->holder && 2 * f->holder_ns > f->max_gap_ns)
+	if (2 * f->unrun_ns > f->max_gap_ns)
+		snprintf(to, HELD_TEXT,
+		         "; the lane was held mostly by %.*s, but the run had no cpu for %.0f %% of that time",
+		         f->holder ? bsv_cut(f->holder, NAME_MOST) : NAME_MOST, f->holder ? f->holder : "an app",
+		         percent * (double)f->unrun_ns);
+	else if (f->holder && 2 * f->holder_ns > f->max_gap_ns)
 		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.*s", bsv_cut(f->holder, NAME_MOST), f->holder);
 	else if (f->unknown_ns > f->idle_ns && f->unknown_ns >= f->holder_ns)
 		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
@@ -411,10 +416,15 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		return;
 	if (fails_anyway(f, bound)) {
 		v->outcome = BSV_FAIL;
-		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices%s", honoured,
-		             choices,
-		             f->choices < CHOICES_MIN ? ", which fails even if it went first in all others of 100"
-		                                      : "");
+		if (f->choices < CHOICES_MIN)
+			rule_explain(
+				j, rule,
+				"the most urgent work of an app went first in %lld of the %lld choices that were seen; "
+				"a pass needs %d choices, but %lld that were wrong already fail (limit %.4g %%)",
+				honoured, choices, CHOICES_MIN, choices - honoured, bound);
+		else
+			rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices",
+			             honoured, choices);
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
@@ -430,10 +440,9 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		             "not all was recorded: an app may have come and gone with work of several priorities");
 	} else if (f->choices < CHOICES_MIN) {
 		rule_explain(j, rule,
-		             "there were %lld choices between priorities, %lld of them honoured; a pass needs %d, a "
-		             "fail can "
-		             "need fewer",
-		             choices, honoured, CHOICES_MIN);
+		             "the most urgent work of an app went first in %lld of the %lld choices that were seen; a "
+		             "pass needs %d",
+		             honoured, choices, CHOICES_MIN);
 	} else if (passes_anyway(f, bound)) {
 		v->outcome = BSV_PASS;
 		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,

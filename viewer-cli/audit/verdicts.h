@@ -93,6 +93,7 @@ struct bsv_starvation_facts {
 	const char *victim,
 		*holder; /* of the longest wait: who waited, and the app that held the lane longest meanwhile; printable; NULL: unknown */
 	int64_t holder_ns, idle_ns, unknown_ns; /* of max_gap_ns: the holder had the lane; nobody had it; unknown */
+	int64_t unrun_ns; /* of max_gap_ns: at least so long the run that had the lane was on no cpu */
 	struct bsv_sight sight;
 };
 

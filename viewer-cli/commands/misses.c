@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "audit/missed.h"
 #include "base/causes.h"
 #include "base/command.h"
 #include "base/say.h"
@@ -202,6 +203,38 @@ static struct bsv_rows *rows_or_null(struct bsv_rows *rows)
 	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
 }
 
+/*
+ * SQL, for a WITH: the doers as burstscope summary names them. The verdict on fairness matters where an app may have to be cleared alone. Owned by the
+ * caller; NULL: no memory, or an error.
+ */
+static char *doers_sql(struct bsv_auditing *a)
+{
+	static const char may_clear[] =
+		"SELECT EXISTS (SELECT 1 FROM miss_blame WHERE blamed = 'several' AND mostly = 'app')";
+	struct bsv_judgement fairness = { .n = 0 };
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, a->input.db, may_clear, NULL);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, NULL);
+	if (r > 0 && bsv_rows_get(rows, 0, 0))
+		r = bsv_judge(&fairness, BSV_FAIRNESS, &a->input, NULL, NULL);
+	return r < 0 ? NULL : bsv_missed_doers(&fairness);
+}
+
+/* Whose doing the misses were. Only sums over the whole recording are stored. */
+static void add_doers(struct bsv_auditing *a, const struct bsv_missed *t)
+{
+	const char *doers = a->input.picks ? NULL : bsv_audit_keep(a, doers_sql(a));
+
+	if (!doers)
+		return;
+	bsv_audit_part(
+		a, "doers", "whose doing the misses were", bsv_sql_misses_doers,
+		(const struct bsv_hole[]){ { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
+	hide_unless_missed(a, t);
+}
+
 static void add_parts(struct bsv_auditing *a, enum by by, const struct questions *q, struct counted *ret)
 {
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
@@ -217,11 +250,14 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
+	if (by == BY_CAUSE)
+		add_doers(a, t);
 	bsv_audit_part_of(a, by == BY_APP ? "apps" : "models", by == BY_CAUSE ? "deadlines by app and model" : first,
 	                  bsv_sql_misses_victims, q->victims, found.victims);
 	if (by == BY_CAUSE && !t->deadlines && !t->unknown)
 		bsv_answer_hide(a->answer);
-	bsv_audit_part_of(a, "culprits", "misses by culprit", bsv_sql_misses_culprits, q->culprits, found.culprits);
+	bsv_audit_part_of(a, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
+	                  found.culprits);
 	hide_unless_missed(a, t);
 	if (without)
 		bsv_audit_part_of(a, "without", "replays without a culprit; model empty: without the whole app",
@@ -268,12 +304,11 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 		"added up over the misses, so "
 		"executions that waited at the same time count once each.");
 	if (counted->blamed < t->missed)
-		bsv_answer_note(
-			a->answer,
-			"Misses by culprit has %s of %s misses. The others have a cause without a culprit, or no "
-			"single execution is known to have held the lane; where only one app can have held it, "
-			"burstscope summary counts them for that app, too.",
-			bsv_count(blamed, (uint64_t)counted->blamed), bsv_count(all, (uint64_t)t->missed));
+		bsv_answer_note(a->answer,
+		                "Misses by who held the lane has %s of %s misses. The others have a cause without a "
+		                "culprit, or "
+		                "no single execution is known to have held the lane.",
+		                bsv_count(blamed, (uint64_t)counted->blamed), bsv_count(all, (uint64_t)t->missed));
 	bsv_answer_note(a->answer, "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                           "misses --part ledgers");
 }
@@ -310,7 +345,8 @@ const struct bsv_command bsv_misses = {
 		    "  burstscope misses --by app recording.db\n"
 		    "  burstscope misses --where \"app = 'camera'\" --from 2s --to 5s\n"
 		    "  burstscope misses --part worst --format csv >worst.csv\n",
-	.more = "Parts: causes, models (or apps), culprits, without, worst, ledgers, totals. The cause that costs "
+	.more = "Parts: causes, doers, models (or apps), culprits, without, worst, ledgers, totals. The cause that "
+		"costs "
 		"most\n"
 		"deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
 		"Late: answered after the deadline; aborted: stopped at the deadline; predicted: stopped before it.\n"

@@ -241,6 +241,16 @@ static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
 		bsv_rows_int(rows, value);
 }
 
+/* Where nothing is known that may help: where to look next; "": a cost, or what no finding tells. Owned by the caller; NULL: no memory. */
+static char *next_text(const struct bsv_finding *f)
+{
+	bool has_next = !f->advice && !bsv_finding_is_rest(f) && strcmp(f->see, "overhead") != 0;
+	bsv_scoped_text *command = has_next ? bsv_finding_next(f) : strdup("");
+
+	return !command || !*command ? command ? strdup("") : NULL
+	                             : bsv_text("not known; look at what happened then: %s", command);
+}
+
 /* People get what is wrong, its evidence and the remedy in one cell. */
 static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 {
@@ -251,16 +261,23 @@ static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 	                                 ? bsv_text(". Certainty: %s%s%s", certainty ? certainty : "",
 	                                            certainty && f->proof ? ", " : "", f->proof ? f->proof : "")
 	                                 : strdup("");
-	bool helps = f->advice || (f->doer && strcmp(f->see, "overhead") != 0);
-	bsv_scoped_text *all = when && proof ? bsv_text("%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when,
-	                                                *when ? ")" : "", more ? "; " : "", more ? f->evidence : "",
-	                                                proof, helps ? ". What may help: " : "",
-	                                                f->advice ? f->advice
-	                                                : helps   ? "nothing known"
-	                                                          : "")
-	                                     : NULL;
+	bsv_scoped_text *fails = bsv_finding_fails(f), *next = next_text(f);
+	const char *helps = f->advice ? f->advice : next && *next ? next : NULL;
+	bsv_scoped_text *all =
+		when && proof && fails && next
+			? bsv_text("%s%s%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when, *when ? ")" : "",
+	                           more ? "; " : "", more ? f->evidence : "", proof, *fails ? ". Fails: " : "", fails,
+	                           helps ? ". What may help: " : "", helps ? helps : "")
+			: NULL;
 
 	bsv_rows_text(rows, all ? all : f->what);
+}
+
+/* Free @text; NULL and "" are nothing. */
+static void add_said(struct bsv_rows *rows, char *text)
+{
+	bsv_rows_text(rows, text && *text ? text : NULL);
+	free(text);
 }
 
 static int add_diagnosis(struct summary *s, struct bsa_err *err)
@@ -271,7 +288,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		{ "see", "text", NULL },        { "advice", "text", NULL },   { "evidence", "text", NULL },
 		{ "first_at", "time", "ns" },   { "last_at", "time", "ns" },  { "doer", "text", NULL },
 		{ "certainty", "label", NULL }, { "proof", "text", NULL },    { "misses", "count", NULL },
-		{ "sure", "count", NULL },
+		{ "sure", "count", NULL },      { "fails", "text", NULL },    { "next", "text", NULL },
 	};
 	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : sizeof(columns) / sizeof(*columns));
 
@@ -303,8 +320,14 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		bsv_rows_text(rows, f->proof);
 		add_known(rows, f->misses, 0);
 		add_known(rows, f->misses >= 0 ? f->sure : -1, 0);
+		add_said(rows, bsv_finding_fails(f));
+		add_said(rows, next_text(f));
 	}
-	bsv_answer_rows(s->answer, "diagnosis", s->people ? "diagnosis, the most important first" : "diagnosis", rows);
+	bsv_answer_rows(s->answer, "diagnosis",
+	                s->people && s->findings.n && s->findings.of[0].misses >= 0
+	                        ? "diagnosis, missed deadlines first"
+	                        : "diagnosis",
+	                rows);
 	return 0;
 }
 
@@ -424,67 +447,20 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 
 /* ---- missed deadlines ---- */
 
-/* Misses that one doer is blamed for, by one finding or several. */
-struct doing {
-	char *name;
-	int64_t n, sure;
-	bool claims;  /* is it claimed whose doing they were, for certain or likely? */
-	bool is_rest; /* nobody is blamed for them */
-};
-
-/* "noisy", "camera itself", "the machine", "several causes together"; owned by the caller. */
-static char *doer_text(const struct bsv_finding *f)
-{
-	if (!strcmp(f->finding, "several"))
-		return strdup("several causes together");
-	if (!strcmp(f->finding, "untold"))
-		return strdup("a replay cannot tell");
-	if (!strcmp(f->finding, "others"))
-		return strdup("other causes");
-	return strdup(f->doer ? f->doer : bsv_cause_brief(f->finding));
-}
-
-/* By number, the largest first; those that nobody is blamed for are last, in the order of the findings. */
-static void doings_sort(struct doing *all, size_t n)
+/* By number, the largest first; those that nobody is named for are last, in their order. */
+static void doings_sort(struct bsv_doing *all, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		for (size_t k = i; k > 0 && !all[k].is_rest && (all[k - 1].is_rest || all[k - 1].n < all[k].n); k--) {
-			struct doing swapped = all[k];
+			struct bsv_doing swapped = all[k];
 
 			all[k] = all[k - 1];
 			all[k - 1] = swapped;
 		}
 }
 
-/* Misses by doer, sorted as above; @ret has room for all findings. */
-static size_t doings_collect(struct doing *ret, const struct bsv_findings *findings)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < findings->n; i++) {
-		const struct bsv_finding *f = &findings->of[i];
-		char *name = f->misses >= 0 ? doer_text(f) : NULL;
-		size_t k = 0;
-
-		if (!name)
-			continue;
-		while (k < n && strcmp(ret[k].name, name))
-			k++;
-		if (k == n)
-			ret[n++] = (struct doing){ name, f->misses, f->sure, f->certainty != BSV_CLAIMS_NOTHING,
-				                   bsv_finding_is_rest(f) };
-		else {
-			free(name);
-			ret[k].n += f->misses;
-			ret[k].sure += f->sure;
-		}
-	}
-	doings_sort(ret, n);
-	return n;
-}
-
 /* Print " (sure)", " (12 sure, 59 likely)", " (likely)"; nothing where nobody is blamed. */
-static void say_certainty(FILE *to, const struct doing *d)
+static void say_certainty(FILE *to, const struct bsv_doing *d)
 {
 	char n[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
 
@@ -497,35 +473,35 @@ static void say_certainty(FILE *to, const struct doing *d)
 		        bsv_count(others, (uint64_t)(d->n - d->sure)));
 }
 
-/* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), several causes together 10": they add up to all misses. Owned by the caller; NULL: no memory. */
+/* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), no single doer 10 (...)": they add up to all misses. Owned by the caller; NULL: no memory. */
 static char *doings_text(const struct bsv_findings *findings)
 {
-	struct doing *all = calloc(findings->n + 1, sizeof(*all));
-	size_t n = all ? doings_collect(all, findings) : 0;
 	char count[BSV_COUNT_MAX];
 	struct sentence line;
-	bool begun = all && sentence_begin(&line);
 
-	for (size_t i = 0; i < n; i++) {
-		if (begun) {
-			fprintf(line.to, "%s%s %s", i ? ", " : "", all[i].name, bsv_count(count, (uint64_t)all[i].n));
-			say_certainty(line.to, &all[i]);
-		}
-		free(all[i].name);
+	doings_sort(findings->doings, findings->n_doings);
+	if (!sentence_begin(&line))
+		return NULL;
+	for (size_t i = 0; i < findings->n_doings; i++) {
+		const struct bsv_doing *d = &findings->doings[i];
+
+		fprintf(line.to, "%s%s %s", i ? ", " : "", d->name, bsv_count(count, (uint64_t)d->n));
+		say_certainty(line.to, d);
+		if (d->note)
+			fprintf(line.to, " (%s)", d->note);
 	}
-	free(all);
-	return begun ? sentence_end(&line) : NULL;
+	return sentence_end(&line);
 }
 
-/* "12 refused or given up before the deadline, 74 given up at the deadline, 9 answered late"; "": none was missed. Owned by the caller. */
+/* "12 refused or stopped by the service before the deadline, 9 answered after the deadline"; "": none was missed. Owned by the caller. */
 static char *missed_how(const struct bsv_rows *who)
 {
 	static const struct {
 		enum who_column column;
 		const char *says;
-	} kinds[] = { { WHO_REFUSED, "refused or given up before the deadline" },
-		      { WHO_GIVEN_UP, "given up at the deadline" },
-		      { WHO_LATE, "answered late" } };
+	} kinds[] = { { WHO_REFUSED, "refused or stopped by the service before the deadline" },
+		      { WHO_GIVEN_UP, "stopped by the service at the deadline" },
+		      { WHO_LATE, "answered after the deadline" } };
 	char n[BSV_COUNT_MAX];
 	struct sentence line;
 	const char *before = "";
@@ -573,15 +549,27 @@ static int headline_misses(struct headlines *h, const struct bsv_rows *who, stru
 	                    "misses", err);
 }
 
+/* "the machine: 123": who is named for the most missed deadlines; "": nobody. Owned by the caller. */
+static char *mostly_text(const struct bsv_findings *f)
+{
+	char n[BSV_COUNT_MAX];
+
+	if (!f->n_doings || f->doings[0].is_rest)
+		return strdup("");
+	return bsv_text("%s: %s", f->doings[0].name, bsv_count(n, (uint64_t)f->doings[0].n));
+}
+
 /* For programs: the sentence about missed deadlines in its parts. */
 static int add_missed(struct summary *s, const struct bsv_rows *who, struct bsa_err *err)
 {
-	static const struct bsv_column columns[] = {
-		{ "what", "text", NULL }, { "who", "text", NULL }, { "doing", "text", NULL }, { "how", "text", NULL }
-	};
+	static const struct bsv_column columns[] = { { "what", "text", NULL },
+		                                     { "who", "text", NULL },
+		                                     { "doing", "text", NULL },
+		                                     { "how", "text", NULL },
+		                                     { "mostly", "text", NULL } };
 	bsv_scoped_text *what = missed_text(who, s->input.coverage.losses > 0), *how = missed_how(who),
 			*doing = doings_text(&s->findings);
-	struct bsv_rows *rows = what && how && doing ? bsv_rows_new(columns, 4) : NULL;
+	struct bsv_rows *rows = what && how && doing ? bsv_rows_new(columns, 5) : NULL;
 
 	if (!rows)
 		return bsv_no_memory(err);
@@ -590,6 +578,7 @@ static int add_missed(struct summary *s, const struct bsv_rows *who, struct bsa_
 		bsv_rows_text(rows, text_of(who, WHO_MISSED_BY));
 		bsv_rows_text(rows, doing);
 		bsv_rows_text(rows, how);
+		add_said(rows, mostly_text(&s->findings));
 	}
 	bsv_answer_rows(s->answer, "missed", "missed", rows);
 	return 0;
@@ -769,8 +758,8 @@ const struct bsv_command bsv_summary = {
 		    "  burstscope summary bursts.db\n"
 		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
 		    "  burstscope summary --verdict bursts.db\n",
-	.more = "The first part, diagnosis, lists the problems, the most important first: missed deadlines by their\n"
-		"doers, then inversions, starvation, apps that got less than their share, and last the "
+	.more = "The first part, diagnosis, lists the problems: missed deadlines by their doers, the most frequent\n"
+		"first, then inversions, starvation, apps that got less than their share, and last the "
 		"main\n"
 		"cause of overhead. What one app does to others is one finding. --verdict is the worst verdict of\n"
 		"fairness, priority and starvation.\n",

@@ -1,5 +1,8 @@
--- verdict_starvation_unheld: one row: for how long no execution held the lane during one wait, and for how long it is unknown which one did. Its execution is a
--- constant, because SQLite looks up waits of a constant alone, and otherwise reads all of them.
-@with@
-SELECT sum(ended - began) FILTER (WHERE occupancy = 'idle') AS idle_ns, sum(ended - began) FILTER (WHERE occupancy = 'unknown') AS unknown_ns
-FROM wait WHERE execution_id = @id@ AND began >= @wait_began@ AND ended <= @wait_ended@
+-- verdict_starvation_unheld: one row: for how long no execution held the lane during one wait, for how long it is unknown which one did, and for how long at least the runs
+-- that held it were on no cpu. Its execution is a constant, because SQLite looks up waits of a constant alone, and otherwise reads all of them.
+@with@,
+held AS (
+  SELECT occupancy, blocker_id, sum(ended - began) AS ns FROM wait WHERE execution_id = @id@ AND began >= @wait_began@ AND ended <= @wait_ended@ GROUP BY 1, 2)
+SELECT sum(w.ns) FILTER (WHERE w.occupancy = 'idle') AS idle_ns, sum(w.ns) FILTER (WHERE w.occupancy = 'unknown') AS unknown_ns,
+  sum(max(w.ns - h.cpu_ns, 0)) FILTER (WHERE w.occupancy = 'held') AS unrun_ns
+FROM held w LEFT JOIN involved h ON h.execution_id = w.blocker_id

@@ -55,14 +55,17 @@ FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.exec
 WHERE c.is_primary GROUP BY x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority;
 
 -- Whose doing each miss was (docs/figures.md, Whose doing). A doer is all causes that go away with it: the waits while another app held the lane; those
--- for work of the same app; all that the machine does.
+-- for work of the same app; all that the machine does. unrun: of a wait, for how long at least the run that was waited for was on no cpu.
 CREATE TEMP TABLE doer AS
 WITH only_two AS MATERIALIZED ( -- of two apps the other one is the other
 	SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM stored_loss) HAVING count(*) = 2),
 each AS (
-	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id,
+	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id, max(c.late_ns - h.cpu_ns, 0) AS unrun,
 		CASE WHEN ((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:redo@)) >> c.cause & 1 THEN
-				iif(c.culprit_app_id = x.app_id, @blamed:queued_behind@, @blamed:app@)
+				CASE WHEN c.culprit_app_id = x.app_id THEN @blamed:queued_behind@
+					WHEN c.culprit_app_id IS NULL AND EXISTS (SELECT 1 FROM stored_refusal r WHERE r.execution_id = c.execution_id
+						AND r.queue_cause = @cause:crowded_out@ AND r.queue_cause = c.cause AND r.queue_app_id IS NULL) THEN @blamed:apps@
+					ELSE @blamed:app@ END
 			WHEN ((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> c.cause & 1 THEN
 				@blamed:machine@
 			WHEN ((1 << @cause:too_big@) | (1 << @cause:too_tight@) | (1 << @cause:submitted_late@)) >> c.cause & 1 THEN -1
@@ -72,11 +75,13 @@ each AS (
 			nullif(coalesce(c.culprit_app_id, -- its own app may have waited longest in the queue that other apps were in, too
 				(SELECT nullif(r.queue_app_id, x.app_id) FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause),
 				(SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))), x.app_id) END AS blamed_app_id
-	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id),
+	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id),
+marked AS ( -- the work of several apps was queued before it: of which app, is not known
+	SELECT execution_id, part, late_ns, saved, is_primary, cause, culprit_execution_id, unrun, blamed, iif(blamed = @blamed:apps@, NULL, blamed_app_id) AS blamed_app_id FROM each),
 doers AS MATERIALIZED ( -- cause and culprit_execution_id are of the row with the longest part
-	SELECT execution_id, blamed, blamed_app_id, max(part) AS longest, total(part) AS part, total(late_ns) AS late, sum(saved IS 1) AS met, sum(part > 0) AS n_parts,
+	SELECT execution_id, blamed, blamed_app_id, max(part) AS longest, total(part) AS part, total(unrun) AS unrun, total(late_ns) AS late, sum(saved IS 1) AS met, sum(part > 0) AS n_parts,
 		sum(part > 0 AND saved IS NULL) AS n_open, sum(is_primary) AS is_primary, total(iif(is_primary, cause, 0)) AS primary_cause, cause, culprit_execution_id
-	FROM each GROUP BY 1, 2, 3),
+	FROM marked GROUP BY 1, 2, 3),
 whole AS MATERIALIZED ( -- replays without all rows of a cause
 	SELECT execution_id, iif(((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> cause & 1,
 		@blamed:machine@, cause) AS blamed, max(met) AS met
@@ -85,7 +90,7 @@ whole AS MATERIALIZED ( -- replays without all rows of a cause
 -- without one execution of an app the lane is held by its next one.
 asked AS (
 	SELECT d.*, CASE WHEN d.blamed IN (-1, @blamed:unknown@) OR d.part <= 0 THEN NULL WHEN a.met IS NOT NULL THEN a.met
-		WHEN d.met OR w.met IS 1 THEN 1 WHEN d.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN NULL
+		WHEN d.met OR w.met IS 1 THEN 1 WHEN d.blamed IN (@blamed:app@, @blamed:apps@, @blamed:queued_behind@, @blamed:inversion@) THEN NULL
 		WHEN d.n_parts = 1 AND d.n_open = 0 OR w.met = 0 AND d.blamed <> @blamed:machine@ THEN 0 END AS says
 	FROM doers d
 		LEFT JOIN stored_miss_without a ON d.blamed = @blamed:app@ AND a.execution_id = d.execution_id AND a.app_id = d.blamed_app_id AND a.model_id IS NULL
@@ -96,7 +101,8 @@ told AS (
 	FROM asked WINDOW miss AS (PARTITION BY execution_id)),
 placed AS (
 	SELECT a.*, x.status IS @status:MISSED_DEADLINE_PERSISTENT@ AS persistent, a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AS is_most,
-		CASE WHEN a.says = 1 AND a.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
+		a.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) AND a.unrun > 0 AND 2 * a.unrun >= a.parts AND a.unrun >= a.lateness AS is_held,
+		CASE WHEN a.says = 1 AND a.blamed IN (@blamed:app@, @blamed:apps@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
 			WHEN a.says = 1 AND a.blamed = @blamed:machine@ THEN 2
 			WHEN a.says = 1 THEN 3
 			WHEN a.blamed = -1 AND (a.is_primary AND a.n_other = 0 OR a.cause = @cause:too_big@ AND a.part > 0 AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@) THEN 4
@@ -107,8 +113,9 @@ placed AS (
 chosen AS ( -- the other columns are of the first by place, and then by part
 	SELECT *, min(place * 1e19 - part) FROM placed GROUP BY execution_id)
 SELECT c.execution_id, c.first_cause AS cause, c.persistent,
-	CASE c.place WHEN 5 THEN @blamed:several@ WHEN 7 THEN @blamed:unknown@ ELSE iif(c.blamed = -1, c.cause, c.blamed) END AS blamed,
-	iif(c.place IN (1, 6) OR c.place = 5 AND c.is_most, c.blamed_app_id, NULL) AS blamed_app_id, iif(c.place IN (1, 6), h.model_id, NULL) AS blamed_model_id,
+	CASE c.place WHEN 5 THEN @blamed:several@ WHEN 7 THEN @blamed:unknown@ ELSE CASE WHEN c.place = 6 AND c.is_held THEN @blamed:held@ WHEN c.blamed = -1 THEN c.cause ELSE c.blamed END END AS blamed,
+	iif(c.place = 5 AND c.is_most OR c.place = 7 AND c.part > 0, CASE WHEN c.is_held THEN @blamed:held@ WHEN c.blamed = -1 THEN c.cause ELSE c.blamed END, NULL) AS mostly,
+	iif(c.place IN (1, 6) OR c.place IN (5, 7) AND c.part > 0, c.blamed_app_id, NULL) AS blamed_app_id, iif(c.place IN (1, 6), h.model_id, NULL) AS blamed_model_id,
 	iif(c.place IN (1, 6), h.priority, NULL) AS blamed_priority, c.place <= 4 AS proved, 0 AS followed
 FROM chosen c LEFT JOIN stored_involved h ON c.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) AND h.execution_id = c.culprit_execution_id;
 
@@ -127,7 +134,7 @@ WITH RECURSIVE chain(execution_id, first_id) AS (
 SELECT c.execution_id, d.blamed, d.blamed_app_id, d.blamed_model_id, d.blamed_priority FROM chain c CROSS JOIN doer d ON d.execution_id = c.first_id;
 
 UPDATE doer SET blamed = iif(i.blamed IN (@blamed:several@, @blamed:unknown@), @blamed:late@, i.blamed),
-	blamed_app_id = iif(i.blamed = @blamed:several@, NULL, i.blamed_app_id), blamed_model_id = i.blamed_model_id, blamed_priority = i.blamed_priority, proved = 0, followed = 1
+	mostly = NULL, blamed_app_id = iif(i.blamed IN (@blamed:several@, @blamed:unknown@), NULL, i.blamed_app_id), blamed_model_id = i.blamed_model_id, blamed_priority = i.blamed_priority, proved = 0, followed = 1
 FROM inherited i WHERE i.execution_id = doer.execution_id AND i.blamed <> @blamed:submitted_late@;
 UPDATE doer SET blamed = @blamed:stood@, proved = 0
 WHERE blamed = @blamed:submitted_late@ AND execution_id IN (SELECT execution_id FROM stored_late_start WHERE stood_ns IS NOT NULL);
@@ -144,11 +151,11 @@ UPDATE doer SET blamed = w.blamed, proved = iif(w.blamed = @blamed:waited@, w.is
 WHERE w.blamed IS NOT NULL AND doer.blamed = @blamed:submitted_late@ AND doer.execution_id = w.execution_id;
 
 INSERT INTO stored_miss_blame
-SELECT x.app_id, x.model_id, x.priority, d.cause, d.blamed, d.blamed_app_id, d.blamed_model_id, d.blamed_priority, d.proved, d.followed, count(*), sum(d.persistent),
+SELECT x.app_id, x.model_id, x.priority, d.cause, d.blamed, d.mostly, d.blamed_app_id, d.blamed_model_id, d.blamed_priority, d.proved, d.followed, count(*), sum(d.persistent),
 	CAST(total(c.late_ns) AS INTEGER), min(nullif(b.base, 0)), max(nullif(b.base, 0))
 FROM doer d CROSS JOIN stored_involved x ON x.execution_id = d.execution_id JOIN stored_miss_cause c ON c.execution_id = d.execution_id AND c.is_primary
 	LEFT JOIN stored_execution b ON b.id = d.execution_id
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11;
 
 DROP TABLE inherited;
 DROP TABLE follower;

@@ -3,6 +3,7 @@
 /** @type {Record<string, Record<string, string>>} by command and column */
 const ofCommands = {
 	misses: { n_misses: 'missed deadlines of which it is the primary cause, the one with the largest part of the lateness', n_persistent: 'the answer was MISSED_DEADLINE_PERSISTENT, so that another try is of no use', n_saved: 'deadlines that a replay without it meets, whatever the primary cause', saved: 'a replay without its primary cause meets the deadline (1) or misses it all the same (0)',
+		n_of_doer: 'all misses of this doer', n_sure: 'a replay without it meets the deadline, or too little time was left anyway', n_likely: 'it took most of the delay, and a replay cannot tell',
 		n_met: 'deadlines that a replay without it meets', n_unsure: 'of those with this primary cause, a replay cannot tell; empty where the cause is certain by its definition: too little time was left at the submission', lost_ns: 'lateness that it caused, added up', worst_ns: 'the most in one execution', n_late: 'answered after the deadline', n_aborted: 'given up at the deadline',
 		n_predicted: 'refused or given up before the deadline', n_unknown: 'not known whether there was a deadline', n_unseen: 'not known whether the deadline was met', most_by: 'the most frequent primary cause', n_victims: 'apps whose deadlines were missed',
 		late_ns: 'what took longer than usual', budget_ns: 'where the time up to the deadline went', cause_ns: 'lateness by the primary cause' },
@@ -19,7 +20,7 @@ const ofCommands = {
 };
 
 /** @type {Record<string, Record<string, string>>} where a part of an answer means something else by a column */
-const ofParts = { ledgers: { n_misses: 'missed deadlines in which it has a part' }, models: { n_persistent: 'those whose answer was MISSED_DEADLINE_PERSISTENT, so that another try is of no use', worst_ns: 'the greatest lateness' }, without: { n_misses: 'missed deadlines in which it has a part, primary or not, replayed without it', n_unsure: 'a replay cannot tell' } };
+const ofParts = { doers: { n_misses: 'those of them with this primary cause' }, ledgers: { n_misses: 'missed deadlines in which it has a part' }, models: { n_persistent: 'those whose answer was MISSED_DEADLINE_PERSISTENT, so that another try is of no use', worst_ns: 'the greatest lateness' }, without: { n_misses: 'missed deadlines in which it has a part, primary or not, replayed without it', n_unsure: 'a replay cannot tell' } };
 
 /** @param {string} command @param {string} part @param {string} column @returns {string | undefined} */
 function meaningOf(command, part, column) {

@@ -35,12 +35,12 @@ function resultOf(row) {
 		return row.result === 'pass' ? ['pass', 'pass'] : row.result === 'fail' || row.result === 'FAIL' ? ['FAIL', 'fail'] : row.result === NOTHING ? [NOTHING, 'idle'] : [row.result ?? 'cannot tell', 'unsure'];
 	if (/^no execution/.test(row.what))
 		return [NOTHING, 'idle'];
-	return /^none of/.test(row.what) ? ['none missed', 'pass'] : /^at least 0 /.test(row.what) ? ['cannot tell', 'unsure'] : ['missed', 'fail'];
+	return /^none of/.test(row.what) ? ['none missed', 'pass'] : /^at least 0 /.test(row.what) ? ['cannot tell', 'unsure'] : ['FAIL', 'fail'];
 }
 
 /** @param {string} audit */
 function titleOf(audit) {
-	return audit === 'misses' ? 'Deadlines' : audit[0].toUpperCase() + audit.slice(1);
+	return audit === 'misses' || audit === 'deadlines' ? 'Deadlines' : audit[0].toUpperCase() + audit.slice(1);
 }
 
 /** Deadlines and the three verdicts, in the order of the page. @param {any} summary @returns {any[]} */
@@ -48,14 +48,21 @@ function auditedOf(summary) {
 	return audited.flatMap((name) => partOf(summary, 'audits').filter((/** @type {any} */ row) => row.audit === name));
 }
 
-/** Deadlines and the three verdicts, in a line. Where something is wrong, a verdict that passes needs no sentence, and the deadlines have theirs above. @param {any} summary @param {boolean} wrong */
+/** What stands below the name of an audit; of missed deadlines, who missed most of them is above. @param {any} row @param {any} summary */
+function briefOf(row, summary) {
+	const [missed] = partOf(summary, 'missed');
+
+	return row.audit === 'misses' && missed ? `${missed.what}${missed.mostly ? `; most by ${missed.mostly}` : ''}` : row.what;
+}
+
+/** Deadlines and the three verdicts, in a line. Where something is wrong, a verdict that passes needs no sentence. @param {any} summary @param {boolean} wrong */
 function auditsOf(summary, wrong) {
 	const rows = auditedOf(summary);
 
 	return make('ul', { class: 'verdicts audits', 'aria-label': 'audits' }, ...rows.map((row) => {
-		const [word, colour] = resultOf(row), name = titleOf(row.audit), brief = wrong && (['pass', 'idle'].includes(colour) || (row.audit === 'misses' && colour === 'fail'));
+		const [word, colour] = resultOf(row), name = titleOf(row.audit), brief = wrong && ['pass', 'idle'].includes(colour);
 
-		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), ...(brief ? [] : [make('br'), make('span', { class: 'note' }, sentence(row.what))]));
+		return make('li', { class: `verdict ${colour}`, title: sentence(row.what) }, make('strong', {}, `${name}: ${word}`), ...(brief ? [] : [make('br'), make('span', { class: 'note' }, sentence(briefOf(row, summary)))]));
 	}));
 }
 
@@ -81,7 +88,7 @@ function doerOf(row) {
 /** Who, whose doing, how certain that is, when, what may help, and where there is more. @param {any} row of a finding @param {string} prefix of links */
 function factsOf(row, prefix) {
 	const when = whenOf(row, prefix), cost = isCost(row);
-	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doerOf(row)], ['How certain', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice ?? (cost ? null : 'nothing known')]]));
+	const line = make('p', { class: 'facts' }, ...factSpans([[cost ? 'Where' : 'Who suffers', row.who], ['Whose doing', doerOf(row)], ['How certain', row.proof], [cost ? 'What may make it quicker' : 'What may help', row.advice ?? row.next]]), ...(row.fails ? [make('span', {}, make('strong', {}, 'Fails: '), row.fails.split(', ').map(titleOf).join(', '))] : []));
 
 	if (when)
 		line.append(when);
@@ -97,12 +104,25 @@ function withCauses(text, causes) {
 	return text.split(/\b/).map((word) => (meaning.has(word) ? make('abbr', { title: meaning.get(word) ?? '' }, word) : word));
 }
 
+const EVIDENCE_SHOWN = 260, EVIDENCE_LONG = 400; // characters; what more there is would push the next finding off the screen
+
+/** What else is known of a finding: what is longer than a few lines is folded. @param {string} evidence clauses */
+function evidenceOf(evidence) {
+	const clauses = sentence(evidence).split('; ');
+	let n = evidence.length <= EVIDENCE_LONG ? clauses.length : 1;
+
+	while (n < clauses.length && clauses.slice(0, n + 1).join('; ').length <= EVIDENCE_SHOWN)
+		n++;
+	return [make('p', { class: 'evidence' }, 'Also seen: ', `${clauses.slice(0, n).join('; ')}.`),
+		...(n < clauses.length ? [make('details', { class: 'evidence' }, make('summary', {}, `${clauses.length - n} more`), make('span', {}, `${clauses.slice(n).join('; ')}.`))] : [])];
+}
+
 /** @param {any} row of a finding @param {any} about @param {string} prefix of links */
 function findingOf(row, about, prefix) {
 	if (isRest(row))
 		return make('li', { class: 'rest' }, make('p', { class: 'what' }, ...withCauses(sentence(row.what), about.causes)), ...(row.advice ? [make('p', { class: 'facts' }, ...factSpans([['What may help', row.advice]]))] : []));
 	return make('li', {}, make('p', { class: 'what' }, sentence(row.what)), factsOf(row, prefix),
-		...(row.evidence ? [make('p', { class: 'evidence' }, 'Also seen: ', `${sentence(row.evidence)}.`)] : []));
+		...(row.evidence ? evidenceOf(row.evidence) : []));
 }
 
 /** What costs most time, where nothing need be wrong. @param {any[]} rows @param {boolean} wrong are there findings? @param {string} prefix of links */
@@ -117,8 +137,9 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
 	[/\((sure|likely|[\d\s]+ sure, [\d\s]+ likely)\)/, 'the certainty of whose doing it is: sure where a replay without it meets the deadline, or where too little time was left anyway; likely where it was most of the delay, and a replay cannot tell'],
-	[/\bthe machine\b/, 'the machine is to blame where a thread had work and was not run in time'],
-	[/\bseveral causes together\b/, 'several causes together: with any one of them gone, a replay misses the deadline all the same'],
+	[/\bthe machine\b/, 'the machine is named where a thread or a run had work and was not given a cpu in time'],
+	[/\bno single doer\b/, 'no single doer: whichever of its causes is taken away, a replay misses the deadline, too; the largest part of the delay is in parentheses'],
+	[/\bnnburstd\b/, 'nnburstd is the service that runs the models of all apps'],
 	[/\bsummed over executions\b/, 'what is summed over executions can be longer than the recording, as several wait at a time'],
 	[/\boverhead\b/, 'overhead is all time from the app\'s call to its answer but the model\'s own run'],
 	[/\bslots?\b/, 'a slot is a number by which a burst names memory that the service has mapped'],
@@ -149,7 +170,7 @@ function headlineOfAll(summary) {
 	const fails = failed.length ? `${wrong ? '; ' : ''}${failed.length === 1 ? 'one verdict fails' : `${failed.length} verdicts fail`}: ${failed.join(', ')}` : '';
 
 	if (wrong)
-		return `${wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong, the most important first`}${fails}`;
+		return `${wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong${summary.rows[0].misses === undefined || summary.rows[0].misses === null ? '' : ', missed deadlines first'}`}${fails}`;
 	if (fails)
 		return sentence(fails);
 	if (!judged.every((/** @type {any} */ row) => ['pass', 'idle'].includes(resultOf(row)[1]) && !/at least|unknown|cannot/.test(row.what)))
