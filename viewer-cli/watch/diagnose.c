@@ -164,7 +164,7 @@ static char *budget_of(const struct bsv_rows *row, const char *cause)
 
 	if (strcmp(cause, "too_big") || budget < 0 || run < 0)
 		return strdup("");
-	return bsv_text(": it runs %s, and has %s", bsv_duration(a, run), bsv_duration(b, budget));
+	return bsv_text(": its run takes %s, and its budget is %s", bsv_duration(a, run), bsv_duration(b, budget));
 }
 
 /* "camera's mobilenet missed 3 deadlines, waiting for ..." */
@@ -179,7 +179,7 @@ static char *miss_sentence(const struct bsv_rows *row, const char *victim, const
 	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
 	bsv_scoped_text *budget = budget_of(row, cause);
 	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
-	bsv_scoped_text *persistent = gone ? bsv_text("; %s answered as persistent", bsv_count(b, gone)) : strdup("");
+	bsv_scoped_text *persistent = gone ? bsv_text("; %s refused as impossible (persistent)", bsv_count(b, gone)) : strdup("");
 
 	if (!why || !budget || !by || !persistent)
 		return NULL;

@@ -136,7 +136,7 @@ const meanings = /** @type {[RegExp, string][]} */ ([[/\bexecutions?\b/, 'an exe
 	[/\bbursts?\b/, 'a burst is a channel that an app keeps, to execute one model again and again'],
 	[/\b(its|their) share\b/, 'the share of an app is an equal part of the lanes\' time, for each app that has work'],
 	[/\breplays?\b/, 'a replay computes from the recording what would have happened without something'],
-	[/\((sure|likely|[\d\s]+ sure, [\d\s]+ likely)\)/, 'the certainty of whose doing it is: sure where a replay without it meets the deadline, or where too little time was left anyway; likely where it was most of the delay, and a replay cannot tell'],
+	[/\((sure|likely|[\d\s]+ sure, [\d\s]+ likely)\)/, 'the certainty of whose doing it is: sure where a replay without it meets the deadline, where too little time was left anyway, or where it was observed as it is; likely where it was most of the delay, and a replay cannot tell'],
 	[/\bthe machine\b/, 'the machine is named where a thread or a run had work and was not given a cpu in time'],
 	[/\bno single doer\b/, 'no single doer: whichever of its causes is taken away, a replay misses the deadline, too; the largest part of the delay is in parentheses'],
 	[/\bnnburstd\b/, 'nnburstd is the service that runs the models of all apps'],
