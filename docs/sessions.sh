@@ -19,10 +19,10 @@ stop_service()
 	service=
 }
 
-# What the lines of a page would start in the background, and end.
+# What the lines of a page would start in the background, and end. A reader's shell has the service until a line ends it.
 nnburstd()
 {
-	stop_service
+	[[ ! $service ]] || { echo "$each: starts a service before it has ended the last one" >&2; exit 1; }
 	command nnburstd --socket "$NNBURST_SOCKET" "$@" </dev/null >/dev/null 2>&1 &
 	service=$!
 	until [[ -S $NNBURST_SOCKET ]]; do sleep 0.05; done
