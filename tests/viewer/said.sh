@@ -54,7 +54,7 @@ lacks 'whose doing: 写真帳' "$burstscope" summary --format json camera.db
 holds 'whichever of its causes is taken away, a replay misses it, too; the largest part of its delay: waiting for 写真帳 1' "$burstscope" summary --format json camera.db
 holds 'a replay cannot tell whose doing that was; the largest part of their delay: waiting for 写真帳 6' "$burstscope" summary --format json camera.db
 lacks "own thread (sure)" "$burstscope" summary --format json camera.db
-holds 'no single doer 1 (waiting for 写真帳 1), not known 6 (waiting for 写真帳 6)' "$burstscope" summary --format json camera.db
+holds 'no single doer 1 (longest delay: waiting for 写真帳 1), not known 6 (longest delay: waiting for 写真帳 6)' "$burstscope" summary --format json camera.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed_app_id = NULL, blamed_model_id = NULL, mostly = NULL, blamed = 32 WHERE blamed IN (32, 34)'
 holds 'waiting while another app held the lane' "$burstscope" summary --format json camera.db
 holds 'whose doing: an app that is not known 7 (likely)' "$burstscope" summary --format json camera.db

@@ -261,10 +261,16 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 		int64_t n = get_named(rows, "n_choices", 0), first = get_named(rows, "n_honoured", 0);
 		const char *app = text_named(rows, "app");
 
-		if (app && n - first > most) {
-			most = n - first;
-			free(of->who);
-			of->who = strdup(app);
+		if (app && (!of->blamed || (n > first && n_apps < BSV_FOUND_OF_A_KIND))) {
+			bsv_scoped_text *before = of->who, *doers = of->doer;
+
+			if (!of->blamed || n - first > most) {
+				free(of->blamed);
+				of->blamed = strdup(app);
+				most = n - first;
+			}
+			of->who = before ? bsv_text("%s, %s", before, app) : strdup(app);
+			of->doer = doers ? bsv_text("%s, %s itself", doers, app) : bsv_text("%s itself", app);
 		}
 		if (n_apps++ < BSV_FOUND_OF_A_KIND &&
 		    !bsv_text_join(&each, bsv_text("%s %s of %s", app ? app : "an unknown app",
@@ -304,8 +310,6 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 			r = name_passed_over(&of, !strcmp(j->rules[i].name, "honoured_percent"), input, err);
 			of.fails = BSV_FAILS_PRIORITY;
 			of.blame = BSV_BLAMES_ORDER;
-			of.blamed = text_copy(of.who);
-			of.doer = of.who ? bsv_text("%s itself", of.who) : NULL;
 			n = bsv_finding_add(f, of, err);
 			r = n < 0 ? n : r;
 		}

@@ -360,7 +360,7 @@ static char *special_text(const struct missed *m)
 	char n[BSV_COUNT_MAX];
 
 	if (is_kind(m, "too_big") && m->persistent)
-		return bsv_text("%s refused as impossible (persistent): another try is of no use",
+		return bsv_text("%s answered as impossible (persistent): another try is of no use",
 		                bsv_count(n, (uint64_t)m->persistent));
 	if (is_kind(m, "queued_behind") && m->outranked)
 		return bsv_text("%s behind work of a higher priority: its own could be raised",

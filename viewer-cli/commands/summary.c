@@ -488,7 +488,7 @@ static char *doings_text(const struct bsv_findings *findings)
 		fprintf(line.to, "%s%s %s", i ? ", " : "", d->name, bsv_count(count, (uint64_t)d->n));
 		say_certainty(line.to, d);
 		if (d->note)
-			fprintf(line.to, " (%s)", d->note);
+			fprintf(line.to, " (longest delay: %s)", d->note);
 	}
 	return sentence_end(&line);
 }

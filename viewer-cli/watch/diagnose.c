@@ -179,7 +179,8 @@ static char *miss_sentence(const struct bsv_rows *row, const char *victim, const
 	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
 	bsv_scoped_text *budget = budget_of(row, cause);
 	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
-	bsv_scoped_text *persistent = gone ? bsv_text("; %s refused as impossible (persistent)", bsv_count(b, gone)) : strdup("");
+	bsv_scoped_text *persistent =
+		gone ? bsv_text("; %s answered as impossible (persistent)", bsv_count(b, gone)) : strdup("");
 
 	if (!why || !budget || !by || !persistent)
 		return NULL;

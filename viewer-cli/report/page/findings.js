@@ -50,9 +50,12 @@ function auditedOf(summary) {
 
 /** What stands below the name of an audit; of missed deadlines, who missed most of them is above. @param {any} row @param {any} summary */
 function briefOf(row, summary) {
-	const [missed] = partOf(summary, 'missed');
+	const [missed] = partOf(summary, 'missed'), audit = row.audit === 'misses' ? 'deadlines' : row.audit;
+	const numbered = /** @type {{r: any, n: number}[]} */ (summary.rows ?? []).filter((/** @type {any} */ r) => !isCost(r) && !isRest(r)).map((/** @type {any} */ r, /** @type {number} */ i) => ({ r, n: i + 1 }));
+	const by = numbered.filter(({ r }) => r.doer && r.fails?.split(', ').includes(audit)).map(({ r, n }) => `${n} (${r.doer})`);
+	const see = by.length && row.audit !== 'misses' ? `; below: ${by.join(', ')}` : '';
 
-	return row.audit === 'misses' && missed ? `${missed.what}${missed.mostly ? `; most by ${missed.mostly}` : ''}` : row.what;
+	return row.audit === 'misses' && missed ? `${missed.what}${missed.mostly ? `; most by ${missed.mostly}` : ''}` : row.what + see;
 }
 
 /** Deadlines and the three verdicts, in a line. Where something is wrong, a verdict that passes needs no sentence. @param {any} summary @param {boolean} wrong */
