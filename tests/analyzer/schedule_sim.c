@@ -985,7 +985,7 @@ static void make_service(struct world *w, uint32_t i)
 	nnb__policy_init(&sv->policy, kind, preempt, s->lanes);
 	TELL(w, tick(w), service_state, .pid = 100 + i, .instance = s->instance,
 	     .policy = s->native ? 4 : (uint8_t)kind, .preempt_mode = (uint8_t)preempt, .lanes = (uint8_t)s->lanes,
-	     .spin_us = 50, .contract = 1);
+	     .spin_us = 50, .contract = 1, .deadlines = (uint8_t)sv->deadlines);
 }
 
 static void make_stream(struct world *w, uint32_t app, uint32_t conn, uint8_t path, uint32_t model)
