@@ -308,6 +308,14 @@ static uint64_t answered_at(const struct bsa_exec *x)
 	return BSA_NEVER;
 }
 
+/* The earliest recorded time at which the service of @x was there. */
+static uint64_t served_since(const struct bsa_exec *x)
+{
+	uint64_t first = bsa_exec_first_seen(x), opened = x->stream->fact.opened; /* BSA_NEVER: unknown */
+
+	return opened < first ? opened : first;
+}
+
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->off)
@@ -318,7 +326,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 		report_late_wait(f, x);
 	f->facts.execution(f->facts.ctx, &x->fact);
 	if (!x->numbered && answered_at(x) != BSA_NEVER)
-		bsa_numbers_answered(f, x->sched.instance, answered_at(x));
+		bsa_numbers_answered(f, x->sched.instance, served_since(x), answered_at(x));
 	count_in_stream(x->stream, x);
 	bsa_stream_over(f, x->stream, (uint32_t)x->fact.exec);
 	exec_free(f, x);

@@ -22,9 +22,10 @@ struct summary {
 };
 
 struct bsa_numbered {
-	bool numbers; /* the service numbers its executions, as far as is known */
-	bool born;    /* the recording has it from its beginning */
-	bool based;   /* all that became ready up to number @base is known */
+	bool numbers;   /* the service numbers its executions, as far as is known */
+	bool born;      /* the recording has it from its beginning */
+	bool based;     /* all that became ready up to number @base is known */
+	uint64_t began; /* when this service began: executions of the one before may be reported later */
 	uint32_t base;
 	uint64_t after; /* an execution with a number above @base became ready after this time */
 	uint64_t
@@ -89,6 +90,7 @@ void bsa_numbers_begin(struct bsa_fold *f, uint16_t instance, bool again)
 	s->n_seen = s->most = 0;
 	s->most_at = 0;
 	s->n_answered = 0;
+	s->began = f->now;
 }
 
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since)
@@ -106,13 +108,13 @@ void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, u
 		s->most_at = since;
 }
 
-void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t at)
+void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t since, uint64_t at)
 {
 	struct bsa_numbered *s = f->numbers.services[instance & (BSA_INSTANCES - 1)];
 	size_t room;
 	uint64_t *more;
 
-	if (!s || !s->numbers || !f->losses.n || s->n_answered == ANSWERED_MAX)
+	if (!s || !s->numbers || since < s->began || !f->losses.n || s->n_answered == ANSWERED_MAX)
 		return;
 	if (s->n_answered == s->room_answered) {
 		room = s->room_answered ? 2 * s->room_answered : 8;

@@ -50,8 +50,11 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 /* An event shows that @x became ready, and that @n_ready executions had by then, some of them after @since. @n_ready 0: no number. */
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since);
 
-/* An execution of service @instance that was answered well, and so had become ready before @at, is over: no event told its number. */
-void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t at);
+/*
+ * An execution of service @instance that was answered well, and so had become ready before @at, is over: no event told its number. It,
+ * or its stream, was there since @since: a service that began later did not number it.
+ */
+void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t since, uint64_t at);
 
 /* At the end: the number of executions that became ready without a recorded event; BSA_NEVER: unknown. */
 uint64_t bsa_numbers_unseen(const struct bsa_fold *f);

@@ -110,12 +110,46 @@ static void a_preemption_that_was_seen_in_full_hides_no_lane(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* A client's summary of an execution that was answered at 1800; the loss has the service's summary of it. */
+#define ANSWERED                                                              \
+	"1850 loss ended=1900 events=1\n"                                     \
+	"1950 exec_client exec=17:1 model=2 path=sync status=none began=1500" \
+	" at=1,300,301,0\n"
+/* The second execution of this service is lost whole. */
+#define ONE_LOST \
+	HOLE SERVED("30102", "18:1", "30000", "1", "1", "1") SERVED("31102", "18:2", "31000", "3", "3", "3") LATER
+#define RESTART(at) at " service_state pid=10 lanes=1\n"
+
+static void an_answer_of_the_service_before_stands_for_no_number_of_the_next(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "an answer stands for the number that no event told",
+		  HERE FIRST ANSWERED SERVED("30102", "18:1", "30000", "3", "3", "3") LATER, "left unseen=0",
+		  SUMMARIES },
+		{ "a number without an answer is of an execution that nobody saw",
+		  HERE FIRST ANSWERED SERVED("30102", "18:1", "30000", "4", "4", "4") LATER, "left unseen=1",
+		  SUMMARIES },
+		{ "the service that answered ends before the answered execution is reported",
+		  HERE FIRST ANSWERED RESTART("3000") ONE_LOST, "left unseen=1", SUMMARIES },
+		{ "its client reads the answer when the next service is there",
+		  HERE FIRST RESTART("1700") ANSWERED ONE_LOST, "left unseen=1", SUMMARIES },
+		{ "nothing but the return is recorded, and the stream is of the service before",
+		  HERE FIRST
+		  "1850 loss ended=1900 events=1\n" RESTART("3000") "3100 exec_return exec=4:9 status=none\n" ONE_LOST,
+		  "left unseen=1", SUMMARIES },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hole_hides_the_executions_whose_numbers_are_missing),
 		cmocka_unit_test(without_all_numbers_a_horizon_before_the_hole_is_unknown),
 		cmocka_unit_test(a_preemption_that_was_seen_in_full_hides_no_lane),
+		cmocka_unit_test(an_answer_of_the_service_before_stands_for_no_number_of_the_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
