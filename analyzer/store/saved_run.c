@@ -7,6 +7,8 @@
  *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
  * LATE     Of a miss that was submitted too late the call before in its stream is looked at, whether all apps stood still, and whether it would
  *          have met its deadline if its thread had not waited for a cpu before: late_start.
+ * MODELS   An app may prepare a model more than once. These instances share a name, and to a reader they are one model: a replay without
+ *          a model leaves out all of them, and the first of them, which has the smallest id, stands for them.
  * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for fences, the
  *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls. Nor are those of services beyond the
  *          first SERVICES_MOST, by trace and instance.
@@ -82,6 +84,8 @@ struct kept {
 	uint32_t asked;      /* the number of its question, from 1; 0: none */
 	int64_t first, last; /* of its events; where some may not be there: INT64_MIN and INT64_MAX */
 	bool bad, idle, handed;
+	uint32_t
+		named; /* the first instance of its model: the smallest id of those of its app, in its trace, with its name */
 	int64_t queue, preempted, preemptions;
 };
 
@@ -274,19 +278,22 @@ enum column {
 	FLOOR,
 	STEP,
 	USUAL,
+	NAMED,
 	FIRST
 };
 
 static const char executions_sql[] =
+	"WITH instance AS MATERIALIZED (SELECT id, step_ns, estimate_ns, iif(name = '' OR app_id IS NULL, id, "
+	"min(id) OVER (PARTITION BY app_id, name)) AS named FROM stored_model WHERE trace_id = ?1) "
 	"SELECT x.id, x.flags, x.app_id, x.model_id, x.stream_id, coalesce(x.submitted, x.request_read), x.decoded, "
 	"x.enqueued, x.dispatched, coalesce(x.run_ended, d.missed_at), "
 	"CASE WHEN x.path = ?4 AND x.signalled IS NOT NULL THEN x.signalled "
 	"ELSE coalesce(x.returned, x.result_written, x.signalled, x.run_ended, d.missed_at) END, "
 	"x.queue_ns, x.run_ns, x.preempted_ns, x.preemptions, x.redo_ns, x.fence_ns, x.deadline, x.floor_ns, "
-	"m.step_ns, m.estimate_ns, "
+	"m.step_ns, m.estimate_ns, m.named, "
 	"coalesce(x.enqueued, d.missed_at, x.submitted, x.request_written, x.request_read, x.decoded, x.dispatched, "
 	"x.run_ended, x.result_written, x.returned) AS first "
-	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
+	"FROM stored_unpacked x LEFT JOIN instance m ON m.id = x.model_id "
 	"LEFT JOIN stored_missed d ON d.execution_id = x.id "
 	"WHERE x.trace_id = ?1 AND first IS NOT NULL AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) ORDER BY first, x.id";
@@ -432,6 +439,7 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		            .asked = asked_of(v, (uint64_t)column_integer(q, ID)),
 		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
 		            .gap_from = INT64_MAX,
+		            .named = (uint32_t)column_integer(q, NAMED),
 		            .idle = b.idle,
 		            .queue = is_length(q, QUEUE) ? column_integer(q, QUEUE) : 0,
 		            .preempted = is_length(q, PREEMPTED) ? column_integer(q, PREEMPTED) : 0,
@@ -602,6 +610,7 @@ static bool take_window(struct saved *v, const struct waiting *w)
 		take_call_of(w, k, &v->window[v->world.n++]);
 		if (!take_rest(v, &v->window[v->world.n - 1]) && i == w->call)
 			return false;
+		v->window[v->world.n - 1].model = k->named; /* take_rest() needs the instance, and replays the name */
 	}
 	v->world.calls = v->window;
 	return w->call < end;
@@ -719,7 +728,7 @@ static void answer_app(struct question *q, uint32_t app, uint32_t model)
 	    .model_id = sql_id(model), .earlier_ns = NOTHING, .met = null_or(answer_question(q, &change)));
 }
 
-/* The model of execution @id of the window; 0: it is not there. */
+/* The first instance of the model of execution @id of the window; 0: it is not there. */
 static uint32_t model_of(const struct question *q, uint64_t id)
 {
 	for (size_t i = 0; i < q->v->world.n; i++)
@@ -728,7 +737,7 @@ static uint32_t model_of(const struct question *q, uint64_t id)
 	return 0;
 }
 
-/* Each app that is to blame for some of it, and each model of such an app. */
+/* Each app that is to blame for some of it, and each model of such an app, whatever the number of its instances. */
 static void answer_apps(struct question *q)
 {
 	uint64_t seen[CULPRITS_MOST];

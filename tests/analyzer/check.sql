@@ -219,6 +219,9 @@ LEFT JOIN execution e ON e.id = w.execution_id
 WHERE e.miss IS NULL OR (w.cause IS NOT NULL) + (w.app_id IS NOT NULL) + (w.earlier_ns IS NOT NULL) != 1
    OR (w.model_id IS NOT NULL AND w.app_id IS NULL) OR w.app_id = e.app_id
 UNION ALL
+SELECT 'a replay without a model is without all models of its name', w.execution_id, m.name FROM miss_without w JOIN model m ON m.id = w.model_id
+WHERE m.name <> '' AND m.app_id IS NOT NULL GROUP BY w.execution_id, w.app_id, m.trace_id, m.app_id, m.name HAVING count(*) > 1
+UNION ALL
 SELECT 'a cause of one culprit is replayed once', w.execution_id, w.cause FROM miss_without w
 WHERE w.cause IS NOT NULL AND (SELECT count(*) FROM miss_cause m WHERE m.execution_id = w.execution_id AND m.cause = w.cause AND m.late_ns > 0) < 2
 UNION ALL

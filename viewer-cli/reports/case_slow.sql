@@ -13,7 +13,7 @@ holders AS (
 	SELECT a.name AS culprit, m.name AS culprit_model
 	FROM meant x JOIN wait t ON t.execution_id = x.id JOIN execution h ON h.id = t.blocker_id
 		LEFT JOIN called a ON a.id = h.app_id LEFT JOIN models m ON m.id = h.model_id
-	GROUP BY h.app_id, h.model_id ORDER BY sum(t.ended - t.began) DESC LIMIT 1)
+	GROUP BY h.app_id, m.name ORDER BY sum(t.ended - t.began) DESC, h.app_id, m.name LIMIT 1)
 SELECT l.phase, CAST(round(100.0 * l.ns / (SELECT sum(e2e_ns) FROM meant)) AS INTEGER) AS percent, (SELECT culprit FROM holders) AS culprit,
 	(SELECT culprit_model FROM holders) AS culprit_model
 FROM largest l
