@@ -659,6 +659,7 @@ static const struct {
 	{ 37, CUT_EARLY_SERVICE },  /* an execution without a summary has a share, too */
 	{ 868, CUT_EARLY_SERVICE }, /* the client says that one is over of which the service's summary never came */
 	{ 618, CUT_NOTHING },       /* the service told other rules for deadlines than it kept */
+	{ 668, CUT_OUTSIDE },       /* ideal sharing with a step that was not recorded */
 };
 
 static void play_all(void)

@@ -41,7 +41,7 @@ struct finding {
 	double slower;     /* percent; of deadlines: so many more would have been met */
 	double near;       /* closeness to the limit; 1: at the limit */
 	bool failed;
-	bool unknown; /* the limit is: it is slower by more than the percentage, and the steps are not known */
+	bool unknown; /* the ideal is unknown; or the limit is: it is slower by more than the percentage, and the steps are not known */
 };
 
 /* An app that would fail if what was refused took no lane under ideal sharing either. */
@@ -164,6 +164,10 @@ static void judge_without_refused(struct doubt *ret, const struct bsv_sharing_ap
 
 static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 {
+	if (a->unseen) { /* the replay assumed whole runs, or 1 ms: the true ideal may be more or less */
+		worst->unknown |= is_judged_by_work(a) || is_judged_by_deadlines(a) || is_judged_by_responses(a);
+		return;
+	}
 	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
 		keep_worse(worst, &(struct finding){ .app = a,
 		                                     .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
@@ -451,6 +455,7 @@ static int read_steps(struct bsv_sharing_facts *f, const struct bsv_input *input
 			if (f->apps[i].of.trace == trace && f->apps[i].of.instance == instance) {
 				f->apps[i].step_ns = bsv_rows_get(rows, 3, 0) ? -1 : bsv_rows_get(rows, 2, -1);
 				f->apps[i].native = bsv_rows_get(rows, 4, 0);
+				f->apps[i].unseen = bsv_rows_get(rows, 5, 0);
 				played = true;
 			}
 		f->services++;

@@ -17,6 +17,7 @@ struct bsv_sharing_app {
 		*taker; /* owned; taker: the other app that this app waited for longest, or that had the lane when it was refused; NULL: none */
 	int64_t given_up; /* executions that were refused or given up: the lane time that they needed is unknown */
 	int64_t step_ns;  /* longest step of the models of its service that had a lane; -1: unknown */
+	bool unseen; /* ideal sharing depends on the step or the estimate of a model of its service, and these were not recorded */
 	bool native; /* whether the service has no lanes: then only the work that the app got is judged, not its responses */
 };
 
