@@ -694,16 +694,16 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 {
 	const struct sim *s = j->s;
 	const struct sim_exec *x = &s->execs[exec];
-	uint64_t run = run_of(s, exec);
+	uint64_t run = run_of(s, exec), began = s->events[0].event.at; /* as of the trace: runs are drawn by it */
 	bool given_up = x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED,
 	     refused = x->at[BSA_ENQUEUED] == NEVER;
 
 	if (refused && !given_up)
 		return false;
-	*ret = (struct bsa_sharing_call){ .ready = x->at[refused ? BSA_RUN_ENDED : BSA_ENQUEUED] - s->began,
+	*ret = (struct bsa_sharing_call){ .ready = x->at[refused ? BSA_RUN_ENDED : BSA_ENQUEUED] - began,
 		                          .response = run,
 		                          .run = run - x->redo,
-		                          .deadline = x->deadline ? x->deadline - min_of(x->deadline, s->began) : NEVER,
+		                          .deadline = x->deadline ? x->deadline - min_of(x->deadline, began) : NEVER,
 		                          .step = step_truth(j, x->model),
 		                          .usual = s->models[x->model].estimate_ns,
 		                          .stream = x->stream,
