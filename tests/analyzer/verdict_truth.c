@@ -447,8 +447,45 @@ static uint32_t index_of(const struct judge *j, uint64_t id)
 	return (uint32_t)id - 1;
 }
 
+/* The last time before @at at which an execution entered or left that lane; 0: none did. */
+static uint64_t last_step(const struct judge *j, uint32_t service, uint32_t lane, uint64_t at)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < j->s->n_slices; i++) {
+		const struct sim_slice *l = &j->s->slices[i];
+		uint64_t step = l->ended < at ? l->ended : l->began;
+
+		if (l->service == service && l->lane == lane && step < at)
+			last = max_of(last, step);
+	}
+	return last;
+}
+
+/*
+ * The longest that a lost preemption may have taken, as far as recordings tell: it ended in a hole, and began when nobody's step on the lane was
+ * recorded any more. NEVER: no bound.
+ */
+static uint64_t longest_unseen_stop(const struct judge *j)
+{
+	uint64_t first = NEVER, last = 0, since, back = j->c->forms == SIM_FULL ? 0 : j->horizon;
+
+	for (size_t i = 0; i < j->c->n_holes; i++) {
+		first = min_of(first, j->c->holes[i].from);
+		last = max_of(last, j->c->holes[i].until);
+	}
+	if (first == NEVER)
+		return 0;
+	since = first;
+	for (uint32_t i = 0; i < j->s->n_services; i++)
+		for (uint32_t lane = 0; lane < j->s->services[i].lanes; lane++)
+			since = min_of(since, last_step(j, i, lane, first));
+	return !since || since < j->c->from || since < back ? NEVER : last - since + back;
+}
+
 static void judge_inversion(struct truth_verdict *ret, const struct judge *j)
 {
+	uint64_t unseen = longest_unseen_stop(j);
 	double worst = -1e300;
 
 	ret->kept = true;
@@ -473,7 +510,8 @@ static void judge_inversion(struct truth_verdict *ret, const struct judge *j)
 		                 (is_recorded(j, h->at[BSA_SUBMITTED], h->over_at) ? off : 0));
 		ret->broken |= dur > most;
 		ret->kept &= dur <= least;
-		if (dur > most && j->set_up && is_clean(j, holder) && is_clean(j, victim))
+		if (dur > most && dur > (double)unseen + (double)(MS + off) && j->set_up && is_clean(j, holder) &&
+		    is_clean(j, victim))
 			ret->shown = true;
 		if (dur - most > worst) {
 			worst = dur - most;

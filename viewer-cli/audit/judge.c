@@ -452,6 +452,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	                  (const struct bsv_hole[]){ { "hidden", hides },
 	                                             { "work", work.parts },
 	                                             { "stretches", bsv_sql_stretches },
+	                                             { "unseen_stops", bsv_sql_unseen_stops },
 	                                             { "choices", bsv_sql_choices },
 	                                             { "off_core", bsv_off_core_of_holder },
 	                                             { "sure", limit.given ? "1" : "0" },

@@ -48,8 +48,9 @@ static void add_parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, b
 {
 	const struct bsv_hole pairs[] = {
 		{ "stretches", bsv_sql_stretches },
+		{ "unseen_stops", bsv_sql_unseen_stops },
 		{ "bound", bounds->inversion.given ? bsv_audit_text(a, "%" PRId64, bounds->inversion.value)
-		                                   : "(coalesce(stretch_ns, 0) + 1000000)" },
+		                                   : "(most_ns + 1000000)" },
 		{ "off_core", bsv_off_core_of_holder },
 		{ "allowed", bounds->inversion.given ? "0" : "off_core_ns" },
 		{ NULL, NULL },

@@ -1,10 +1,17 @@
 -- verdict_priority: one row: the facts of the priority verdict (docs/figures.md): all inversions, and the inversion furthest above its bound.
 @with@, @hidden@,
 stretches AS MATERIALIZED (@stretches@),
-each AS MATERIALIZED (
-	SELECT 1 AS n, i.dur_ns, i.victim_id, i.holder_id, ifnull(s.stretch_ns, 0) + @off_core@ AS stretch_ns,
-		@sure@ OR ifnull(s.known AND h.run_ns IS NOT NULL AND (h.complete OR h.cpu_ns IS NOT NULL), 0) AS sure
+unseen_stops AS MATERIALIZED (@unseen_stops@),
+-- most_ns: the most that the holder's stretch can have been. Where a loss leaves room between both, the inversion is no proof
+limited AS MATERIALIZED (
+	SELECT i.dur_ns, i.victim_id, i.holder_id, ifnull(s.stretch_ns, 0) + @off_core@ AS stretch_ns, max(ifnull(s.stretch_ns, 0), ifnull(t.ns, 0)) + @off_core@ AS most_ns,
+		ifnull(s.known AND h.run_ns IS NOT NULL AND (h.complete OR h.cpu_ns IS NOT NULL), 0) AS known
 	FROM inversion i @only_victims@ LEFT JOIN involved h ON h.execution_id = i.holder_id LEFT JOIN stretches s ON s.model_id = h.model_id
+		LEFT JOIN unseen_stops t ON t.model_id = h.model_id),
+each AS MATERIALIZED (
+	SELECT 1 AS n, dur_ns, victim_id, holder_id, iif(dur_ns > most_ns + 1000000, most_ns, stretch_ns) AS stretch_ns,
+		@sure@ OR known AND (dur_ns > most_ns + 1000000 OR dur_ns <= stretch_ns + 1000000) AS sure
+	FROM limited
 	UNION ALL -- whose limits are not known
 	SELECT i.n, i.longest_ns, NULL, NULL, NULL, @sure@ FROM lesser_inversion i @only_victims@),
 inversions AS (
