@@ -9,7 +9,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-int nnb__sealed_new(const char *name, uint64_t bytes)
+static int sealed_make(const char *name, uint64_t bytes, int seals)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int r = 0;
@@ -18,13 +18,23 @@ int nnb__sealed_new(const char *name, uint64_t bytes)
 		return -errno;
 	if (ftruncate(fd, (off_t)bytes) < 0)
 		r = -errno;
-	else if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	else if (fcntl(fd, F_ADD_SEALS, seals) < 0)
 		r = -EPERM;
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
 	return fd;
+}
+
+int nnb__sealed_new(const char *name, uint64_t bytes)
+{
+	return sealed_make(name, bytes, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+int nnb__sealed_new_for_more(const char *name, uint64_t bytes)
+{
+	return sealed_make(name, bytes, F_SEAL_SHRINK | F_SEAL_GROW);
 }
 
 int nnb__sealed_bytes(int fd, uint64_t *ret)

@@ -7,6 +7,9 @@
 /* A zeroed memfd of @bytes, sealed against shrinking, growing and further seals. An owned fd, or -errno. */
 int nnb__sealed_new(const char *name, uint64_t bytes);
 
+/* Like it, but whoever gets the fd may add seals. */
+int nnb__sealed_new_for_more(const char *name, uint64_t bytes);
+
 /*
  * 0 and the size of a file that no process can truncate; -EPERM: a process could, or a page of it may be missing; -EBADF.
  */

@@ -758,7 +758,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	x->runner.seat.keeps = place->lanes != NULL; /* between executions, too: executor_free gives it up */
-	x->runner.seat.answers_first = true;         /* writing a result waits for no client: executor_answered */
+	x->runner.seat.answers_first = true;         /* executor_answered comes before a result that may wait */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = executor_missing,

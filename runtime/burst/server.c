@@ -7,6 +7,8 @@
  *           ended; the thread checks stopping before it answers (B-32: no stray result).
  * PROGRESS  The thread sleeps only for requests, or in the callback. It never waits for room: a client that has not read its
  *           last result gets none (B-16).
+ *           A store into the result queue may wait for a client that takes pages out of its file. Where the server cannot seal the
+ *           file, the executor wakes the thread that got its lane first, and the client is answered then (answers_first).
  * CRASH     If a client dies, the thread stays asleep; the part of the service that detects the death frees the server.
  * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). Impossible counters are answered
  *           once; if they are still impossible at the next check, the thread ends (B-15).
@@ -38,6 +40,7 @@ struct nnb_burst_server {
 	struct nnb_fmq *request, *result;
 	pthread_t thread;
 	bool joined;
+	bool answers_first; /* sending a result waits for no client; constant while the thread runs */
 	atomic_bool stopping;
 	_Atomic uint32_t out; /* the thread is about to end */
 	_Atomic uint64_t requests, malformed, lookups, misses, fetches;
@@ -201,6 +204,8 @@ static void request_serve(struct nnb_burst_server *s)
 	else
 		result.timing = NNB_NO_TIMING;
 	nnb__trace_refused(&s->trace, result.status);
+	if (__builtin_expect(!s->answers_first, 0))
+		s->executor.answered(s->executor.arg);
 	result_send(s, &result);
 	s->executor.answered(s->executor.arg);
 }
@@ -327,6 +332,7 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 	nnb__fmq_is_of_burst(s->request, NBT_queue_request);
 	nnb__fmq_is_of_burst(s->result, NBT_queue_result);
 	s->result->flag.wakes_most = READERS_WOKEN_MOST;
+	s->answers_first = c->answers_first && nnb__fmq_keep_pages(s->result);
 	server_number(s, c);
 	if (pthread_create(&s->thread, NULL, server_thread, s)) {
 		nnb_because(reason, "no thread for a burst");

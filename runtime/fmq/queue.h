@@ -104,6 +104,13 @@ void nnb__fmq_expects_write(const struct nnb_fmq *q);
  */
 void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx);
 
+/*
+ * Seal the files of @q, so that no process can punch holes into them any more: while one does, a store into the hole waits for it, and so for
+ * a thread of the peer. No process can map them for writing any more, either. False: a file is not sealed against growing, so it may not be
+ * the queue's alone, or it takes no more seals.
+ */
+bool nnb__fmq_keep_pages(const struct nnb_fmq *q);
+
 /* The service tells the client through the queue what traces call the burst. The peer can write any number there. */
 static inline void nnb__fmq_tell_stream(struct nnb_fmq *q, uint32_t stream)
 {

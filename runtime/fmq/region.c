@@ -151,6 +151,19 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	return 0;
 }
 
+bool nnb__fmq_keep_pages(const struct nnb_fmq *q)
+{
+	for (unsigned i = 0; i < q->desc.n_fds; i++) {
+		int seals = fcntl(q->desc.fds[i], F_GET_SEALS);
+
+		if (seals < 0 || !(seals & F_SEAL_GROW))
+			return false;
+		if (!(seals & F_SEAL_FUTURE_WRITE) && fcntl(q->desc.fds[i], F_ADD_SEALS, F_SEAL_FUTURE_WRITE) < 0)
+			return false;
+	}
+	return true;
+}
+
 static void *grantor_address(const struct nnb_fmq *q, unsigned grantor)
 {
 	const struct nnb_fmq_grantor *g = &q->desc.grantors[grantor];
@@ -340,7 +353,7 @@ int nnb_fmq_new(struct nnb_fmq **ret, const struct nnb_fmq_config *config)
 			return r;
 		d.fds[1] = config->ring_fd;
 	}
-	d.fds[0] = nnb__sealed_new(NNB_FMQ_MEMFD_NAME, lay_out(&d, config, ring_bytes));
+	d.fds[0] = nnb__sealed_new_for_more(NNB_FMQ_MEMFD_NAME, lay_out(&d, config, ring_bytes));
 	if (d.fds[0] < 0)
 		return d.fds[0];
 	r = nnb_fmq_attach(ret, &d, &how);

@@ -182,7 +182,8 @@ static enum nnb_status burst_start(struct nnb__burst *b, const struct nnb_fmq_de
 		                             .model = b->model->id,
 		                             .app = b->connection->app->key,
 		                             .priority = nnb_prepared_how(b->model->prepared)->priority,
-		                             .taken = packet_taken };
+		                             .taken = packet_taken,
+		                             .answers_first = true };
 	enum nnb_status status;
 
 	if (b->model->low_power && c.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */

@@ -489,6 +489,7 @@ struct peer {
 	struct nnb_fmq *request, *result;
 	struct nnb_burst_server *server;
 	struct nnb_memory memories[SLOTS_MAX]; /* by slot; all zeroes: none. Borrowed */
+	bool answers_first;
 	_Atomic uint32_t calls;
 };
 
@@ -531,7 +532,8 @@ static inline enum nnb_status peer_serve(struct peer *p, const struct nnb_burst_
 		                             .executor = *executor,
 		                             .extended = true,
 		                             .n_outputs_max = n_outputs,
-		                             .window_ns = NNB_FMQ_WINDOW_NONE };
+		                             .window_ns = NNB_FMQ_WINDOW_NONE,
+		                             .answers_first = p->answers_first };
 
 	nnb_fmq_describe(p->request, &request);
 	nnb_fmq_describe(p->result, &result);

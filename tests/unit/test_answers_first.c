@@ -1,9 +1,10 @@
 /*
  * test_answers_first.c -- a burst's thread answers its client before it wakes the thread that gets its lane: a woken thread may take the
- * waker's cpu, and the answer would wait behind it.
+ * waker's cpu, and the answer would wait behind it. Where the client can make the answer wait, the lane's next thread is first.
  *
  * Nothing depends on time: a wake looks for the answer in the result queue, which the client does not read meanwhile.
  */
+#include <fcntl.h>
 #include <linux/futex.h>
 
 #include "unit/burst_helpers.h"
@@ -89,7 +90,42 @@ struct fixture {
 	uint32_t n;
 };
 
-static void begin(struct fixture *f, bool cached)
+struct kind {
+	const char *name;
+	bool cached;
+	bool own_ring; /* the client brings the ring's file, which may be larger and have other uses: it must not be sealed */
+	bool first; /* the answer */
+};
+
+static struct nnb_fmq *result_queue(bool own_ring)
+{
+	enum { ELEMENT = sizeof(struct nnb_result_datum) };
+	struct nnb_fmq_config c = { .elem_size = ELEMENT,
+		                    .capacity = NNB_BURST_CAPACITY,
+		                    .flavour = NNB_FMQ_SYNCHRONIZED,
+		                    .event_flag = true,
+		                    .ring_fd_bytes = NNB_BURST_CAPACITY * ELEMENT };
+	struct nnb_fmq *q;
+
+	if (!own_ring)
+		return burst_queue(ELEMENT, NNB_BURST_CAPACITY);
+	c.ring_fd = new_file(c.ring_fd_bytes, 0);
+	assert_int_equal(nnb_fmq_new(&q, &c), 0);
+	close(c.ring_fd);
+	return q;
+}
+
+/* Whether a process can take a page out of the ring. */
+static bool can_punch(const struct nnb_fmq *q)
+{
+	struct nnb_fmq_desc d;
+
+	nnb_fmq_describe(q, &d);
+	return !fallocate(d.fds[d.grantors[NNB_FMQ_RING].fd_index], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+	                  4096);
+}
+
+static void begin(struct fixture *f, const struct kind *kind)
 {
 	struct nnb__burst_place place = { .lanes = &f->lanes, .app = &f->app };
 	struct nnb_burst_executor executor;
@@ -101,12 +137,14 @@ static void begin(struct fixture *f, bool cached)
 	f->pool = new_pool();
 	sum_init(&f->sum, f->pool, f->pool);
 	f->peer = (struct peer){ .request = burst_queue(sizeof(struct nnb_request_datum), NNB_BURST_CAPACITY),
-		                 .result = burst_queue(sizeof(struct nnb_result_datum), NNB_BURST_CAPACITY) };
+		                 .result = result_queue(kind->own_ring),
+		                 .answers_first = true };
 	f->peer.memories[0] = f->peer.memories[1] = *nnb_pool_memory(f->pool);
 	f->datums = datums_of(&f->sum.call, false, &f->n);
-	assert_int_equal(nnb__burst_executor(&executor, f->prepared, cached, &place), 0);
+	assert_int_equal(nnb__burst_executor(&executor, f->prepared, kind->cached, &place), 0);
 	if (peer_serve(&f->peer, &executor, 1, &reason))
 		fail_msg("%s", reason.text);
+	assert_int_equal(can_punch(f->peer.result), kind->own_ring); /* what is answered first can wait for nobody */
 	watched.result = f->peer.result;
 	watched.wakes = watched.answered = 0;
 	watched.most_woken = 0;
@@ -137,10 +175,10 @@ static void the_answer_is_there_before_the_next_one_is_woken(void **state)
 {
 	struct nnb__seat holder;
 	struct waiter next = { .got = 1 };
-	bool cached = *(const bool *)*state;
+	const struct kind *kind = *state;
 	struct fixture f;
 
-	begin(&f, cached);
+	begin(&f, kind);
 	for (unsigned i = 1; i <= 3; i++) {
 		nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
 		nnb__seat_init(&next.seat, &f.lanes, &f.others, 1, NULL);
@@ -154,7 +192,7 @@ static void the_answer_is_there_before_the_next_one_is_woken(void **state)
 		pthread_join(next.thread, NULL); /* it may have got its lane without sleeping */
 		while (watched.wakes < i)
 			nap();
-		assert_int_equal(watched.answered, cached ? i : 0); /* unmapping the pools would delay the next one */
+		assert_int_equal(watched.answered, kind->first ? i : 0);
 		assert_int_equal(next.got, 0);
 		expect_answer(&f);
 		nnb__lanes_give(&next.seat);
@@ -170,7 +208,7 @@ static void a_server_that_stops_wakes_the_next_one(void **state)
 	struct waiter next = { .got = 1 };
 	struct fixture f;
 
-	begin(&f, *(const bool *)*state);
+	begin(&f, *state);
 	nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
 	nnb__seat_init(&next.seat, &f.lanes, &f.others, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
@@ -199,7 +237,7 @@ static void an_answer_wakes_few_threads(void **state)
 	struct fixture f;
 	pthread_t reader;
 
-	begin(&f, *(const bool *)*state);
+	begin(&f, *state);
 	nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
 	peer_send(&f.peer, f.datums, f.n);
@@ -215,15 +253,18 @@ static void an_answer_wakes_few_threads(void **state)
 
 int main(void)
 {
-	static bool cached[] = { true, false };
+	static struct kind kinds[] = {
+		{ "cached", true, false, true },
+		{ "plain", false, false, false }, /* unmapping the pools would delay the next one */
+		{ "cached, a ring of the client's own", true, true, false },
+	};
 
-	for (size_t i = 0; i < N_OF(cached); i++) {
-		add_test(the_answer_is_there_before_the_next_one_is_woken, NULL, NULL, &cached[i],
-		         "the answer first, %s", cached[i] ? "cached" : "plain");
-		add_test(an_answer_wakes_few_threads, NULL, NULL, &cached[i], "few are woken, %s",
-		         cached[i] ? "cached" : "plain");
-		add_test(a_server_that_stops_wakes_the_next_one, NULL, NULL, &cached[i], "a server that stops, %s",
-		         cached[i] ? "cached" : "plain");
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		add_test(the_answer_is_there_before_the_next_one_is_woken, NULL, NULL, &kinds[i],
+		         "the answer first, %s", kinds[i].name);
+		add_test(an_answer_wakes_few_threads, NULL, NULL, &kinds[i], "few are woken, %s", kinds[i].name);
+		add_test(a_server_that_stops_wakes_the_next_one, NULL, NULL, &kinds[i], "a server that stops, %s",
+		         kinds[i].name);
 	}
 	alarm(WATCHDOG_S);
 	return _cmocka_run_group_tests("answers", tests, n_tests, NULL, NULL);

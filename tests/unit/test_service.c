@@ -3,6 +3,8 @@
  *
  * Every test has a service of its own, which is back at what it held at first when the test is over.
  */
+#include <dirent.h>
+#include <limits.h>
 #include <semaphore.h>
 #include <sys/stat.h>
 
@@ -928,6 +930,45 @@ static void slots_are_warm_after_the_first_request(void **state)
 	io_fini(&io);
 }
 
+/* The number of files of queues that this process has, and that nobody can punch holes into. */
+static unsigned queues_kept(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	char to[PATH_MAX];
+	struct dirent *e;
+	unsigned n = 0;
+
+	assert_non_null(fds);
+	while ((e = readdir(fds))) {
+		ssize_t length = readlinkat(dirfd(fds), e->d_name, to, sizeof(to) - 1);
+
+		to[length < 0 ? 0 : length] = 0;
+		n += strstr(to, "/memfd:nnb-fmq") == to && fcntl(atoi(e->d_name), F_GET_SEALS) & F_SEAL_FUTURE_WRITE;
+	}
+	closedir(fds);
+	return n;
+}
+
+/* Otherwise the service would wait for it with the lane of another app. */
+static void a_client_takes_no_page_out_of_its_results(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *remote;
+	struct nnb_burst *burst;
+	struct io io;
+
+	f->client = app_open(&f->s);
+	remote = app_prepare(f->client, f->adds);
+	assert_int_equal(queues_kept(), 0);
+	burst = app_burst(remote);
+	assert_int_equal(queues_kept(), 1);
+	io_init(&io, N);
+	expect_burst(burst, &io, NNB_ADD);
+	nnb_burst_free(burst);
+	nnb_remote_release(remote);
+	io_fini(&io);
+}
+
 static void a_pool_is_known_to_each_burst_by_itself(void **state)
 {
 	struct fixture *f = *state;
@@ -1714,6 +1755,7 @@ static void add_execution_tests(void)
 static void add_burst_tests(void)
 {
 	TEST(slots_are_warm_after_the_first_request, "S-8: slots are warm after the first request");
+	TEST(a_client_takes_no_page_out_of_its_results, "a client takes no page out of its results");
 	TEST(a_pool_is_known_to_each_burst_by_itself, "a pool is known to each burst by itself");
 	TEST(the_device_is_fast_while_there_is_a_burst, "B-2: the device is fast while there is a burst");
 	TEST(closing_a_burst_releases_all_it_held, "S-14: closing a burst releases all it held");

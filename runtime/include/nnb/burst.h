@@ -192,7 +192,10 @@ struct nnb_burst_executor {
 	/* The number of the burst in traces; called before the other functions. May be NULL. */
 	void (*set_stream)(void *arg, uint32_t stream);
 
-	/* The result of the current execution has been sent, or is not needed: do what would have delayed it. May be NULL. */
+	/*
+	 * The result of the current execution has been sent, or is not needed, or sending it may wait for the client: do what would have
+	 * delayed it. May be called again for the same execution. May be NULL.
+	 */
 	void (*answered)(void *arg);
 };
 
@@ -217,6 +220,11 @@ struct nnb_burst_server_config {
 	bool plain; /* for traces: the executor keeps no mapping between requests */
 	/* Called with the callback's arg when a request was read, before its event is emitted, if a trace session is active. May be NULL. */
 	void (*taken)(void *arg);
+	/*
+	 * Send a result before the executor's answered is called, if that cannot wait for the client. The server seals the result queue's files
+	 * (F_SEAL_FUTURE_WRITE), if they are not sealed against further seals and are sealed against growing.
+	 */
+	bool answers_first;
 };
 
 /*
