@@ -148,7 +148,7 @@ static void whoever_else_suffers_is_named(void **state)
 		      { "camera's frames", "camera", "camera's frames", BSV_BLAMES_HOLDER },
 		      { "pad, camera's frames", "camera's faces", "pad, camera's frames", BSV_BLAMES_HOLDER },
 		      { "camera's frames", "cam", "camera's frames, cam", BSV_BLAMES_HOLDER },
-		      { "camera's frames", "hog's own", "camera's frames", BSV_BLAMES_OWN } };
+		      { "camera's frames", "hog's own", "camera's frames, hog's own (by itself)", BSV_BLAMES_OWN } };
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
