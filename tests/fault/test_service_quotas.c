@@ -58,14 +58,24 @@ struct packet {
 static struct packet caught; /* the last call that asked for a fence */
 static bool catches;
 
+static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
+
+/*
+ * Not at the first message: a thread of lttng-ust may send that with a lock that the thread in dlopen waits for, and dlsym would wait for
+ * dlopen.
+ */
+__attribute__((constructor)) static void find_sendmsg(void)
+{
+	real_sendmsg = (ssize_t(*)(int, const struct msghdr *, int))(uintptr_t)dlsym(RTLD_NEXT, "sendmsg");
+}
+
 /* In the place of the C library's: the library's messages go through here. */
 __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct msghdr *msg, int flags)
 {
-	static ssize_t (*real)(int, const struct msghdr *, int);
 	uint16_t type = 0;
 
-	if (!real)
-		real = (ssize_t(*)(int, const struct msghdr *, int))(uintptr_t)dlsym(RTLD_NEXT, "sendmsg");
+	if (!real_sendmsg)
+		find_sendmsg();
 	if (catches && msg->msg_iovlen && msg->msg_iov[0].iov_len >= 16)
 		memcpy(&type, (const uint8_t *)msg->msg_iov[0].iov_base + 4, sizeof(type));
 	if (type == EXECUTE_FENCED) {
@@ -80,7 +90,7 @@ __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct ms
 		must(caught.control_bytes <= sizeof(caught.control));
 		memcpy(&caught.control, msg->msg_control, caught.control_bytes);
 	}
-	return real(sock, msg, flags);
+	return real_sendmsg(sock, msg, flags);
 }
 
 /* The caught call once more, with a fence of its own. False: the service takes nothing more of it. */
