@@ -389,6 +389,8 @@ struct bsa_left_out {
 		parts; /* shares, and windows of apps, that were reported before their end: there may be others of the same */
 	uint64_t
 		unseen; /* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
+	uint64_t
+		untold; /* choices that are not told, or not for certain, because a loss hides since when the lane was free, or who waited: an upper bound */
 };
 
 struct bsa_facts {

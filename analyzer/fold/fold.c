@@ -318,6 +318,7 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.forgotten += theirs.forgotten;
 	mine.pairs += theirs.pairs;
 	mine.parts += theirs.parts;
+	mine.untold += theirs.untold;
 	mine.unseen = bsa_numbers_unseen(f);
 	return mine;
 }

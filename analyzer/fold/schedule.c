@@ -691,6 +691,9 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	assert(!x->prev && !x->next);
+	if (!found &&
+	    (bsa_waits_may_have_rival(d, x) || ((given == BSA_NEVER || d->finding) && bsa_waits_have_rival(x))))
+		d->left->untold++;
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
 	bsa_shares_running(x->tenant, 1);
 	if (!ready) {

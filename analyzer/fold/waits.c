@@ -11,6 +11,7 @@ enum {
 	PAIRS_FEW = 4096,    /* always room for so many pairs; */
 	PAIRS_MAX = 1 << 18, /* beyond that, up to this number, ... */
 	WAITS_OF_A_PAIR = 4, /* ... one pair for each so many waits */
+	DOUBTFUL_MAX = 64,   /* doubtful executions that are looked at, one by one */
 	BYPASSED_MAX = 512   /* apps that wait at the same time: with more, bypasses are not counted */
 };
 
@@ -327,6 +328,29 @@ void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 		d->facts->chosen(d->facts->ctx, &chosen);
 		return;
 	}
+}
+
+static bool is_rival(const struct bsa_scheduled *x, unsigned level)
+{
+	return level != x->level || level == BSA_LEVEL_UNKNOWN;
+}
+
+bool bsa_waits_have_rival(const struct bsa_scheduled *x)
+{
+	for (unsigned p = 0; p < BSA_LEVELS; p++)
+		if (x->tenant->levels[p].head && is_rival(x, p))
+			return true;
+	return false;
+}
+
+bool bsa_waits_may_have_rival(const struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	unsigned n = 0;
+
+	for (const struct bsa_scheduled *y = d->doubtful; y; y = y->next)
+		if (n++ == DOUBTFUL_MAX || (y->app == x->app && is_rival(x, y->level)))
+			return true;
+	return false;
 }
 
 /* ---- the holders of the lane during a wait ---- */

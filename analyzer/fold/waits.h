@@ -34,6 +34,12 @@ void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x);
 /* @x was chosen at @at among the ready executions of its app; @others other lanes were available for better ones. */
 void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others);
 
+/* Does an execution wait of the app of @x, which does not wait itself, whose priority is, or may be, another one than that of @x? */
+bool bsa_waits_have_rival(const struct bsa_scheduled *x);
+
+/* Is there one among the doubtful executions? Of many, one may always be. */
+bool bsa_waits_may_have_rival(const struct bsa_device *d, const struct bsa_scheduled *x);
+
 /* The cause (enum bsa_cause) of a wait of @t at @level while @s holds the lane. */
 uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct bsa_stretch *s);
 

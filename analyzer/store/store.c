@@ -307,6 +307,7 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.forgotten += left_out->forgotten;
 	s->left_out.pairs += left_out->pairs;
 	s->left_out.parts += left_out->parts;
+	s->left_out.untold += left_out->untold;
 	if (s->left_out.unseen != BSA_NEVER)
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
@@ -393,6 +394,7 @@ static int write_meta(struct bsa_store *s)
 		{ "joined_inversions", s->inverted.joined },
 		{ "unseen_unknown", s->left_out.unseen == BSA_NEVER },
 		{ "unseen_executions", s->left_out.unseen == BSA_NEVER ? 0 : s->left_out.unseen },
+		{ "untold_choices", s->left_out.untold },
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 

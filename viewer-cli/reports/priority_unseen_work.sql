@@ -16,6 +16,8 @@ lost_work AS MATERIALIZED (
 unseen_work AS MATERIALIZED (
 	SELECT (SELECT count(*) FROM picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND (p.queue_ns IS NULL OR p.run_ns IS NULL) AND p.app_id IN (SELECT app_id FROM apps_with_more))
 		+ (SELECT n FROM lost_work)
+		-- choices of executions that are known
+		+ (SELECT ifnull(max(value), 1000000000000000) FROM meta WHERE key = 'untold_choices')
 		+ (SELECT count(DISTINCT h.execution_id) FROM hidden_waits h JOIN execution x ON x.id = h.execution_id WHERE (x.quality NOT IN ('gap', 'tail') OR x.queue_ns IS NOT NULL AND x.run_ns IS NOT NULL)) AS n,
 		(SELECT min(n, 1000000000000000) FROM strange_work) AS strange
 	WHERE (SELECT strange_ns OR max(ifnull(hole_ns, 0), ifnull(wait_ns, 0)) > 0 FROM sight))
