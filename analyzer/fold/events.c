@@ -667,7 +667,7 @@ static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
 }
 
 /* False: too late for the schedule to hear of it. */
-static bool is_in_time(struct bsa_fold *f, const struct bsa_exec *x, const struct news *n)
+static bool is_in_time(struct bsa_fold *f, const struct bsa_exec *x, struct news *n)
 {
 	uint64_t first = first_of(x, n);
 
@@ -677,6 +677,11 @@ static bool is_in_time(struct bsa_fold *f, const struct bsa_exec *x, const struc
 		f->latest_summary = f->now - first;
 	if (first > f->known)
 		return true;
+	if (x->found_queued && n->enqueued &&
+	    first_of(x, &(struct news){ false, n->dispatched, n->ended }) > f->known) {
+		n->enqueued = false; /* the schedule has had @x in its queue since exec_state told of it */
+		return true;
+	}
 	f->left_out.late++;
 	return false;
 }
@@ -777,6 +782,24 @@ static uint64_t found_since(struct bsa_fold *f, uint64_t ready)
 	return 0;
 }
 
+/*
+ * With summaries, the schedule has not yet taken what was since f->known, so @x is listed as waiting since its wait began, or since then. If
+ * its summary comes in time, the schedule ignores this step. A wait that began before f->known is longer than the horizon: ask for more.
+ */
+static void found_queued(struct bsa_fold *f, struct bsa_exec *x)
+{
+	uint64_t since = x->sched.found_since, at = f->now;
+
+	if (f->options.horizon_ns && since) {
+		x->found_queued = true;
+		if (f->now - since > f->latest_summary)
+			f->latest_summary = f->now - since;
+		if (f->known < f->now)
+			at = since > f->known ? since : f->known + 1;
+	}
+	bsa_exec_step(f, x, BSA_STEP_FOUND_READY, at, BSA_LANE_NONE);
+}
+
 void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
@@ -790,11 +813,13 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	x->found_waiting = x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED);
 	if (x->found_waiting)
 		x->sched.found_since = found_since(f, e->ready_ns);
-	/* With summaries, the one that is to come says more. Steps that were seen already are newer than what is told here. */
-	if (f->options.horizon_ns || x->scheduled || has_ended(x))
+	/* Steps that were seen already are newer than what is told here. */
+	if (x->scheduled || has_ended(x))
 		return;
 	if (e->phase == BSA_STATE_QUEUED)
-		bsa_exec_step(f, x, BSA_STEP_FOUND_READY, f->now, BSA_LANE_NONE);
+		found_queued(f, x);
+	else if (f->options.horizon_ns) /* the lane's holder is known from summaries alone */
+		return;
 	else if (e->phase == BSA_STATE_PREEMPTED)
 		bsa_exec_step(f, x, BSA_STEP_FOUND_STOPPED, f->now, BSA_LANE_NONE);
 	else if (e->phase == BSA_STATE_RUNNING && (e->lane < LANES_MAX || e->lane == BSA_LANE_NATIVE))

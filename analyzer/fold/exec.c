@@ -411,6 +411,8 @@ static void report_over(struct bsa_fold *f, const struct bsa_exec *x)
 /* No further event of @x is expected: report it when the schedule has taken its last step. */
 static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
+	if (x->found_queued && !x->has_service && !x->has_client)
+		x->fact.at[BSA_ENQUEUED] = x->sched.found_since;
 	if (f->facts.over)
 		report_over(f, x);
 	if (x->placed)

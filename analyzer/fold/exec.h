@@ -54,6 +54,7 @@ struct bsa_exec {
 	bool broken;        /* a preemption, or its end, was not recorded */
 	bool late_start;    /* first seen in exec_state */
 	bool found_waiting; /* late_start: the execution was ready, or preempted, at that time */
+	bool found_queued;  /* with summaries: exec_state told since when it was queued, and the schedule has that */
 	bool placed;        /* the schedule has it, without its end */
 	bool scheduled;     /* the schedule had it at some time */
 	bool end_noted;     /* the schedule has its end */

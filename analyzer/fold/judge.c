@@ -398,6 +398,12 @@ static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 	       is_lost(f, last, last + f->options.horizon_ns);
 }
 
+/* Its service told in the recording that it was queued, and since when, and no summary of it came until the end. */
+static bool is_found_open(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
+{
+	return x->found_queued && first != BSA_NEVER && !x->has_service && !x->has_client && is_open(f, x);
+}
+
 static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first, bool all)
 {
 	bool certain = all && is_counted(x);
@@ -409,6 +415,8 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		                                                                                : BSA_QUALITY_COMPLETE;
 	if (is_older(f, first))
 		return BSA_QUALITY_HEAD;
+	if (is_found_open(f, x, first))
+		return BSA_QUALITY_OPEN;
 	if (!has_boundary(x, first_of(x)))
 		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) ||
 		                       is_start_lost(f, x, first) || is_half_lost(f, x) || is_all_lost(f, x, first)

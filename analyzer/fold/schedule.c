@@ -1026,6 +1026,14 @@ static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struc
 	return 0;
 }
 
+/* The service told of @x as under way, and a summary that came later has told more: the schedule knows the state of @x. */
+static bool is_summed(const struct bsa_schedule *s, const struct bsa_scheduled *x, enum bsa_step step)
+{
+	if (step == BSA_STEP_READY) /* the two times of one wait may differ a little */
+		return s->horizon_ns && x->found_since && x->state == BSA_SCHEDULED_READY;
+	return s->horizon_ns && (x->state != BSA_SCHEDULED_OFF || x->stretches) && step == BSA_STEP_FOUND_READY;
+}
+
 static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
 	struct bsa_device *d = x->device ? x->device : device_of(s, x->instance);
@@ -1039,6 +1047,8 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		end_instant(d);
 	if (!late)
 		bsa_shares_advance(d, at); /* sets d->now */
+	if (is_summed(s, x, step))
+		return 0;
 	if (is_absurd(x, step, lane))
 		return take_absurd(s, d, x, step);
 	if (has_lane(step) && lane < BSA_LANES_MAX && note_lane(d, lane) < 0)
