@@ -490,6 +490,80 @@ static void a_choice_beside_a_loss_is_not_taken_for_none(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/*
+ * Tracers start and stop programs one after the other: at both ends of a recording the service alone tells of executions, and
+ * more than it tells of may have passed before it read their requests.
+ */
+static void executions_without_their_beginning_may_break_a_rule(void **state)
+{
+#define SEEN "1ms 1:1 x90 every=1ms lane=0\n"
+#define SERVED(more) SEEN "100ms 1:91 x10 every=5ms lane=0 side=service " more "\n"
+#define CAME SEEN "100ms 1:91 side=service lane=0 run=3s\nstop 2900ms\n"
+#define FETCHED SEEN "100ms slot_fetch stream=2 exec=2:1 slots=1 took_ns=5us\n"
+	static const struct {
+		const char *rule, *calls;
+		unsigned forms;
+		enum bsv_outcome outcome;
+		int64_t n;
+	} rows[] = {
+		/* clang-format off */
+		{ "p95 e2e <= 1ms",                 SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= 1ms",                 SERVED(""),           TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
+		{ "p95 overhead <= 900us",          SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		{ "p95 overhead share <= 90 %",     SERVED(""),           TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
+		{ "p95 send <= 900us",              SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		/* even if all of them took longer */
+		{ "p90 e2e <= 1ms",                 SERVED(""),           TIMELINE_FULL,    BSV_PASS,        90 },
+		/* the service tells of the run, and of more than the latency that is allowed */
+		{ "p95 run <= 900us",               SERVED(""),           TIMELINE_FULL,    BSV_PASS,        100 },
+		{ "p95 run <= 900us",               SERVED("run=2ms"),    TIMELINE_COMPACT, BSV_FAIL,        100 },
+		{ "p95 e2e <= 1ms",                 SERVED("queue=2ms"),  TIMELINE_FULL,    BSV_FAIL,        100 },
+		{ "p95 overhead <= 900us",          SERVED("queue=2ms"),  TIMELINE_COMPACT, BSV_FAIL,        100 },
+		{ "p95 overhead share <= 90 %",     SERVED("queue=2ms"),  TIMELINE_FULL,    BSV_FAIL,        100 },
+		/* refused or given up */
+		{ "p95 e2e <= 1ms",                 SERVED("dies=queue"), TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		/* not answered until the recording ended, which a latency of 10 s would have been, too */
+		{ "p100 e2e <= 1ms",                CAME,                 TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		{ "p100 e2e <= 10s",                CAME,                 TIMELINE_FULL,    BSV_PASS,        90 },
+		/* all that is known of it is that it came */
+		{ "p100 e2e <= 1s",                 FETCHED,              TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
+		{ "p100 queue <= 1s",               FETCHED,              TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= baseline + 200 %",    SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= baseline + 200 %",    SERVED("queue=2ms"),  TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		{ "p95 run <= baseline + 200 %",    SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
+		/* clang-format on */
+	};
+	const char *path = *state;
+	char *whole = strdup(stored_beside(path, "whole.db"));
+	struct bsv_input baseline;
+	unsigned wrong = 0;
+
+	situation_make(whole, situations[0].service, situations[0].calls, "", TIMELINE_FULL);
+	baseline = database_open(whole, 0, 0);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct bsv_slo slo = { .n = 0 };
+		struct bsv_slo_result result;
+		struct bsa_err err = { "" };
+		struct bsv_input input;
+
+		situation_make(path, SERVICE, rows[i].calls, "", rows[i].forms);
+		input = database_open(path, 0, 0);
+		if (bsv_slo_parse(&slo, rows[i].rule, strlen(rows[i].rule), &err) < 0 ||
+		    bsv_slo_measure(&result, &slo.rules[0], &input, &baseline, &err) < 0)
+			fail_msg("%s: %s", rows[i].rule, err.text);
+		if (result.outcome != rows[i].outcome || result.n != rows[i].n) {
+			print_error("row %zu: %s: %s, n %" PRId64 ": %s\n", i, rows[i].rule,
+			            bsv_outcome_name(result.outcome), result.n, result.why);
+			wrong++;
+		}
+		bsv_slo_fini(&slo);
+		bsv_input_close(&input);
+	}
+	bsv_input_close(&baseline);
+	free(whole);
+	assert_int_equal(wrong, 0);
+}
+
 /* The reason of one rule about the recording of @calls. */
 static const char *reason(const char *path, const char *rule, const char *calls, const char *missing, unsigned forms)
 {
@@ -609,6 +683,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_preemption_that_was_lost_may_excuse_an_inversion, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_choice_beside_a_loss_is_not_taken_for_none, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(executions_without_their_beginning_may_break_a_rule, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_nothing_recorded_tells_of_them,
 		                                stored_setup, stored_teardown),

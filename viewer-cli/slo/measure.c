@@ -39,26 +39,32 @@ static char *selection_sql(const struct bsv_slo_selection *of)
 	return text;
 }
 
-/* The SQL expression of the value whose percentile @rule asks for. */
-static const char *value_sql(const struct bsv_slo_rule *rule, char to[32])
+/* The least that the latency of an execution can be whose submission was not recorded: what was seen of it. */
+#define SEEN_NS                                                                                                   \
+	"ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, " \
+	"run_ended)) - request_read)"
+
+/* The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The caller owns it; NULL: no memory. */
+static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
 {
 	if (rule->kind == BSV_SLO_OVERHEAD)
-		return "100.0 * (e2e_ns - (run_ns - ifnull(redo_ns, 0))) / nullif(e2e_ns, 0)";
+		return bsv_text("100.0 * (%s - (run_ns - ifnull(redo_ns, 0))) / nullif(%s, 0)", e2e, e2e);
 	if (rule->phase == BSV_OVERHEAD)
-		return "e2e_ns - (run_ns - ifnull(redo_ns, 0))";
-	snprintf(to, 32, "%s_ns", bsv_phase_names[rule->phase]);
-	return to;
+		return bsv_text("%s - (run_ns - ifnull(redo_ns, 0))", e2e);
+	return rule->phase == BSV_E2E ? bsv_text("%s", e2e) : bsv_text("%s_ns", bsv_phase_names[rule->phase]);
 }
 
 /* @template, filled with the parts of @rule. @bound: ns or percent. The caller owns the text; NULL: no memory. */
 static char *template_fill(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input,
                            double bound)
 {
-	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_audit_outcome_unknown(input);
+	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_audit_outcome_unknown(input),
+			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, SEEN_NS);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
-	char of[32], percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
+	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
 	const struct bsv_hole holes[] = { { "with", input->with },
-		                          { "value", value_sql(rule, of) },
+		                          { "value", value },
+		                          { "least", least },
 		                          { "percent", percent },
 		                          { "bound", limit },
 		                          { "began", began },
@@ -72,7 +78,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		                          { "to_the_end", to_the_end ? "1" : "0" },
 		                          { NULL, NULL } };
 
-	if (!selection || !outcome)
+	if (!selection || !outcome || !value || !least)
 		return NULL;
 	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
 	snprintf(limit, sizeof(limit), "%.17g", bound);
@@ -288,6 +294,13 @@ static struct bsv_sample sequence_sample(const struct sequence *s, double percen
 		                    bsv_sequence_effect(s->in_order, s->n, bsv_percentile(s->sorted, s->n, percent)) };
 }
 
+/* Only complete executions are compared: the others that were judged are unknown here. */
+static void keep_sequence(struct bsv_slo_counts *c, const struct sequence *s)
+{
+	c->unknown += c->n - (int64_t)s->n;
+	c->n = (int64_t)s->n;
+}
+
 static int measure_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
                             struct bsv_input *baseline, struct bsa_err *err)
 {
@@ -306,6 +319,8 @@ static int measure_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 		r = read_sequence(&now, rule, input, (size_t)c.n, err);
 	if (r < 0)
 		return r;
+	keep_sequence(&base, &then);
+	keep_sequence(&c, &now);
 	if (now.n && then.n) {
 		struct bsv_sample a = sequence_sample(&then, rule->percent), b = sequence_sample(&now, rule->percent);
 
