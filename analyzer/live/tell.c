@@ -77,6 +77,22 @@ static uint64_t open_since(const struct bsa_execution *x)
 	return x->at[BSA_REQUEST_READ] != BSA_NEVER ? x->at[BSA_REQUEST_READ] : x->at[BSA_ENQUEUED];
 }
 
+/* What the service saw of the latency of @x, whose submission was not recorded. The rule is that of slo_percentile.sql. */
+static uint64_t seen_of(const struct bsa_execution *x)
+{
+	uint64_t end = x->at[BSA_RUN_ENDED], began = x->at[BSA_REQUEST_READ];
+
+	if (x->quality != BSA_QUALITY_HEAD || began == BSA_NEVER || end == BSA_NEVER)
+		return BSA_LIVE_UNKNOWN;
+	if (x->path == BSA_PATH_FENCED)
+		end = x->at[BSA_SIGNALLED] != BSA_NEVER ? x->at[BSA_SIGNALLED] : end;
+	else if (x->at[BSA_RETURNED] != BSA_NEVER)
+		end = x->at[BSA_RETURNED];
+	else if (x->at[BSA_RESULT_WRITTEN] != BSA_NEVER)
+		end = x->at[BSA_RESULT_WRITTEN];
+	return end >= began ? end - began : 0;
+}
+
 void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *rows, const struct bsa_execution *x,
                         unsigned cause, uint64_t until)
 {
@@ -102,6 +118,7 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.run_ns = x->run,
 		.redo_ns = x->redo,
 		.overhead_ns = useful ? x->e2e - (x->run - x->redo) : BSA_LIVE_UNKNOWN,
+		.seen_ns = seen_of(x),
 		.preemptions = count_or_unknown(x->preemptions),
 		.slot_lookups = count_or_unknown(x->lookups),
 		.slot_misses = count_or_unknown(x->misses),

@@ -184,7 +184,15 @@ static void end_world(struct world *w)
 	free(w->verdicts);
 }
 
-static void compare_world(uint64_t seed, unsigned forms)
+/* The recording of the clients stopped at @at, before that of the service. */
+static bool is_stopped(const struct sim_event *e, uint64_t at)
+{
+	unsigned kind = e->event.kind;
+
+	return e->event.at >= at && (kind == BSA_exec_submit || kind == BSA_exec_return || kind == BSA_exec_client);
+}
+
+static void compare_world(uint64_t seed, unsigned forms, bool clients_stop)
 {
 	const struct sim_terms terms = { .seed = seed, .executions = 400 };
 	const struct ctf_options how = { .packet = 16, .cpus = 2 };
@@ -192,6 +200,7 @@ static void compare_world(uint64_t seed, unsigned forms)
 	struct ctf_writer *writer = ctf_writer_new(whole, &how);
 	static struct world w;
 	struct bsv_input input;
+	uint64_t stopped = UINT64_MAX;
 	int64_t offset;
 	char doing[64];
 	struct sim s;
@@ -200,8 +209,10 @@ static void compare_world(uint64_t seed, unsigned forms)
 	memset(&w, 0, sizeof(w));
 	snprintf(doing, sizeof(doing), "world %" PRIu64 ", %s", seed, forms == SIM_FULL ? "full" : "compact");
 	sim_play(&s, &terms);
+	if (clients_stop)
+		stopped = s.events[s.n_events / 2].event.at;
 	for (size_t i = 0; i < s.n_events; i++)
-		if (s.events[i].forms & forms)
+		if (s.events[i].forms & forms && !is_stopped(&s.events[i], stopped))
 			ctf_writer_record(writer, s.events[i].cpu, &s.events[i].event);
 	ctf_writer_free(writer);
 	sim_free(&s);
@@ -225,9 +236,11 @@ static void each_window_is_judged_as_check_judges_that_time(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		compare_world(seed, SIM_FULL);
-		compare_world(seed, SIM_COMPACT);
+		compare_world(seed, SIM_FULL, false);
+		compare_world(seed, SIM_COMPACT, false);
 	}
+	compare_world(1, SIM_FULL, true);
+	compare_world(1, SIM_COMPACT, true);
 	/* or the worlds would show nothing */
 	assert_true(outcomes[BSV_PASS] > 50 && outcomes[BSV_FAIL] > 50 && outcomes[BSV_CANNOT_TELL] > 50);
 	assert_true(judged_again > 100);
@@ -316,6 +329,60 @@ static void a_window_that_began_before_the_recording_is_not_judged(void **state)
 	assert_int_equal(o.n_of[BSV_FAIL], 1);
 	assert_true(o.last.from == 10050 * MS && o.last.to == 11050 * MS);
 	end_one(&o);
+}
+
+/* LTTng starts and stops programs one after the other: meanwhile the service alone tells of executions. */
+static void executions_without_their_beginning_may_break_a_rule(void **state)
+{
+	static const struct {
+		const char *rule, *status;
+		uint64_t seen_ms, open_since_ms; /* 0: unknown */
+		enum bsv_outcome outcome;
+		int64_t n;
+	} rows[] = {
+		{ "p95 e2e <= 5ms", "NONE", 1, 0, BSV_CANNOT_TELL, 90 },
+		{ "p90 e2e <= 5ms", "NONE", 1, 0, BSV_PASS, 90 }, /* even if all of them took longer */
+		{ "p95 e2e <= 5ms", "NONE", 6, 0, BSV_FAIL, 100 },
+		{ "p95 overhead <= 5ms", "NONE", 1, 0, BSV_CANNOT_TELL, 90 },
+		{ "p95 overhead <= 5ms", "NONE", 8, 0, BSV_FAIL, 100 },
+		{ "p95 queue <= 5ms", "NONE", 1, 0, BSV_PASS, 100 }, /* the service tells of it */
+		{ "p95 queue <= 5ms", "NONE", 0, 0, BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= 5ms", "MISSED_DEADLINE", 1, 0, BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= 5ms", NULL, 0, 0, BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= 5ms", NULL, 0, 10900, BSV_CANNOT_TELL, 90 },
+		{ "p95 e2e <= 5ms", NULL, 0, 11048, BSV_PASS, 90 }, /* it had the rest of the bound */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct one o;
+
+		begin_one(&o, rows[i].rule);
+		run_some(&o, "a", 10050, 10950, 10, 1);
+		for (uint64_t k = 0; k < 10; k++) {
+			struct bsa_live_execution x = {
+				.app = "a",
+				.model = "net",
+				.path = "burst",
+				.status = rows[i].status,
+				.quality = "head",
+				.sides = "both",
+				.began = (10960 + k) * MS,
+				.open_since = rows[i].open_since_ms ? rows[i].open_since_ms * MS : BSA_LIVE_UNKNOWN,
+				.e2e_ns = BSA_LIVE_UNKNOWN,
+				.seen_ns = rows[i].seen_ms ? rows[i].seen_ms * MS : BSA_LIVE_UNKNOWN,
+				.run_ns = 1 * MS,
+				.redo_ns = BSA_LIVE_UNKNOWN,
+			};
+
+			bsv_sliding_execution(o.sliding, &x, 11050 * MS);
+		}
+		until(&o, 11150);
+		if (o.n != 1 || o.last.result.outcome != rows[i].outcome || o.last.result.n != rows[i].n)
+			fail_msg("row %zu: %s: %s (n %" PRId64 ")", i, rows[i].rule, o.last.result.why,
+			         o.last.result.n);
+		end_one(&o);
+	}
 }
 
 static void fewer_executions_than_a_rule_needs_are_no_verdict(void **state)
@@ -456,6 +523,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test_setup(each_window_is_judged_as_check_judges_that_time, folder_begin),
 		cmocka_unit_test(a_window_that_began_before_the_recording_is_not_judged),
+		cmocka_unit_test(executions_without_their_beginning_may_break_a_rule),
 		cmocka_unit_test(fewer_executions_than_a_rule_needs_are_no_verdict),
 		cmocka_unit_test(a_window_in_which_events_were_lost_is_no_verdict),
 		cmocka_unit_test(many_losses_hide_no_less_than_a_few),

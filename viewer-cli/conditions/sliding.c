@@ -113,26 +113,40 @@ static bool has_gaps(const struct bsa_live_execution *x)
 
 static bool is_overdue(const struct bsv_slo_rule *rule, const struct bsa_live_execution *x, uint64_t until)
 {
-	if (!text_is(x->quality, "open") || rule->kind != BSV_SLO_TIME || x->open_since > until)
+	if (rule->kind != BSV_SLO_TIME || x->open_since > until)
 		return false;
 	return (double)(until - x->open_since) > rule->bound;
 }
 
+/* The rules are those of slo_percentile.sql. */
 static void count_time(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, const struct bsa_live_execution *x,
                        uint64_t until)
 {
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
-	bool well = text_is(x->status, "NONE"), answered = x->complete && well;
+	bool well = text_is(x->status, "NONE"), head = text_is(x->quality, "head");
 	bool client = text_is(x->sides, "client"), service = text_is(x->sides, "service");
-	double value = value_of(rule, x);
-	bool known = !isnan(value);
-	bool no_client = (answered && service && to_the_end && known && value <= rule->bound) ||
-	                 (x->complete && service && well && !known);
+	bool seen_in_part = head && x->e2e_ns == BSA_LIVE_UNKNOWN, in_part = to_the_end && (service || seen_in_part);
+	bool told = x->complete ||
+	            (head && (x->seen_ns != BSA_LIVE_UNKNOWN || (to_the_end && x->e2e_ns != BSA_LIVE_UNKNOWN)));
+	bool answered = told && well;
+	struct bsa_live_execution seen = *x;
+	double value;
+	bool known, too_short, no_client;
 
-	c->n += answered && known && !no_client;
+	if (seen_in_part)
+		seen.e2e_ns = x->seen_ns;
+	value = value_of(rule, &seen);
+	known = !isnan(value);
+	too_short = answered && in_part && known && value <= rule->bound;
+	no_client = (too_short && !head) || (x->complete && service && well && !known);
+	c->n += answered && known && !no_client && !too_short;
 	c->over += answered && known && value > rule->bound;
-	c->given_up += x->complete && x->status && !well;
-	c->unknown += has_gaps(x) || is_overdue(rule, x, until);
+	c->given_up += (x->complete || head) && x->status && !well;
+	c->unknown += has_gaps(x) || (text_is(x->quality, "open") && is_overdue(rule, x, until));
+	if (head && !x->status)
+		c->unknown += x->open_since == BSA_LIVE_UNKNOWN || is_overdue(rule, x, until);
+	else if (head && well)
+		c->unknown += !told || !known || too_short;
 	c->no_client += no_client;
 	c->no_service += x->complete && client && (!x->status || (well && !known));
 }

@@ -51,6 +51,8 @@ struct bsa_live_execution {
 	int cold;             /* burst: 1 or 0; -1: unknown, or not a burst */
 	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
 	uint64_t e2e_ns, run_ns, redo_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
+	uint64_t
+		seen_ns; /* quality head: the service saw so much of its latency; BSA_LIVE_UNKNOWN: not to the end of its run */
 	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
 	bool complete, deadline, missed, outcome_unknown, deadline_unknown;
 };
