@@ -48,11 +48,11 @@ struct packet {
 	size_t bytes;
 	uint8_t body[PACKET];
 	size_t control_bytes;
+	int fd; /* the last one: the execution's own fence */
 	union {
 		struct cmsghdr align;
 		uint8_t bytes[512];
 	} control;
-	int fd; /* the last one: the execution's own fence */
 };
 
 static struct packet caught; /* the last call that asked for a fence */
