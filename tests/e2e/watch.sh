@@ -106,7 +106,7 @@ if ((EUID == 0)); then
 	grep -q "^<12>.* burstscope: impossible.s mobilenet-640 missed .* because its run alone is longer than its budget.* \[$PWD/others/" logged || wrong "the system's log: $(<logged)"
 	umount -R "$tmp/dev"
 fi
-awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* answered as persistent" out' 'a miss that is too big'
+awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* because its run alone is longer than its budget.* answered as impossible (persistent)" out' 'a miss that is too big'
 awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
 
 "$load" --quiet --socket "$tmp/socket" --duration 20s audio >load.out 2>&1 &
