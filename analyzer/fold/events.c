@@ -813,7 +813,7 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	x->found_waiting = x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED);
 	if (x->found_waiting)
 		x->sched.found_since = found_since(f, e->ready_ns);
-	/* Steps that were seen already are newer than what is told here. */
+	/* Events of this execution that the fold has seen already are newer than the state that exec_state gives. */
 	if (x->scheduled || has_ended(x))
 		return;
 	if (e->phase == BSA_STATE_QUEUED)

@@ -7,7 +7,7 @@
 /* A zeroed memfd of @bytes, sealed against shrinking, growing and further seals. An owned fd, or -errno. */
 int nnb__sealed_new(const char *name, uint64_t bytes);
 
-/* Like it, but whoever gets the fd may add seals. */
+/* The same, without F_SEAL_SEAL: each process that has the fd may add seals. */
 int nnb__sealed_new_for_more(const char *name, uint64_t bytes);
 
 /*

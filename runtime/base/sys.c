@@ -81,7 +81,7 @@ static void open_schedstat(void)
 	schedstat = fd < 0 ? -1 : fd + 1;
 }
 
-/* The next number of the file: @*at goes behind it. UINT64_MAX: there is none. */
+/* Return the next number of the file and move @*at behind it; UINT64_MAX if the file has no more numbers. */
 static uint64_t next_number(char **at)
 {
 	char *text = *at;

@@ -463,7 +463,7 @@ static uint64_t last_step(const struct judge *j, uint32_t service, uint32_t lane
 }
 
 /*
- * The longest that a lost preemption may have taken, as far as recordings tell: it ended in a hole, and began when nobody's step on the lane was
+ * The longest that a lost preemption may have taken, as far as recordings tell: it ended in a hole, and began when no execution's step on the lane was
  * recorded any more. NEVER: no bound.
  */
 static uint64_t longest_unseen_stop(const struct judge *j)

@@ -6,7 +6,7 @@
  * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster.
  * What an import says of missed deadlines, "met without that app", is held against the recording without it, too.
  * The recordings are kept in $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how
- * long it records at most. $NNB_WHATIF_EACH: each error is told.
+ * long it records at most. $NNB_WHATIF_EACH: print each error.
  */
 #include "bench.h"
 

@@ -152,7 +152,7 @@ recorded late "$small" ''
 quietly lttng --no-sessiond start stopped
 quietly lttng --no-sessiond snapshot record --session ring
 await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
-quietly "$service" --status --socket "$tmp/socket" # whoever connects has the service tell of itself: no session is empty, however late it began
+quietly "$service" --status --socket "$tmp/socket" # each connection makes the service emit its state, so that no session is empty, however late it began
 stop_service
 for name in both service apps stopped files ring late; do end_session "$name"; done
 

@@ -126,7 +126,7 @@ lock=$tmp/.lttng/burstscope.lock
 mv "$lock" "$lock.kept"
 mkdir "$lock"
 begins lonely
-grep -q 'it ends with this command, even while other burstscope commands use it' lonely.said || wrong "who is told of a lock that cannot be had? $(<lonely.said)"
+grep -q 'it ends with this command, even while other burstscope commands use it' lonely.said || wrong "record did not say that it cannot open the lock: $(<lonely.said)"
 emits 10
 ends lonely
 nothing_left

@@ -144,7 +144,7 @@ static void begin(struct fixture *f, const struct kind *kind)
 	assert_int_equal(nnb__burst_executor(&executor, f->prepared, kind->cached, &place), 0);
 	if (peer_serve(&f->peer, &executor, 1, &reason))
 		fail_msg("%s", reason.text);
-	assert_int_equal(can_punch(f->peer.result), kind->own_ring); /* what is answered first can wait for nobody */
+	assert_int_equal(can_punch(f->peer.result), kind->own_ring); /* answering first must not wait for clients */
 	watched.result = f->peer.result;
 	watched.wakes = watched.answered = 0;
 	watched.most_woken = 0;

@@ -1,6 +1,6 @@
 /*
  * test_call_delay.c -- how long an app's thread had no cpu before it submitted: held against the kernel's own count of the thread. What is not
- * known is 0 turns: the first call of a thread, and of a session; and calls before which nobody recorded.
+ * known is 0 turns: the first call of a thread, and of a session; and calls whose call before was not recorded.
  */
 #include "unit/fmq_helpers.h"
 
@@ -184,7 +184,7 @@ static void the_first_call_of_a_session_does_not_know(void **state)
 {
 	(void)state;
 	call(true);
-	session++; /* calls that nobody recorded may be between the two */
+	session++; /* calls between the two sessions are not recorded */
 	assert_int_equal(call(true), 0);
 	assert_int_not_equal(call(true), 0);
 }
@@ -198,7 +198,7 @@ static void a_thread_without_deadlines_is_not_asked(void **state)
 	assert_int_not_equal(call(false), 0);
 }
 
-/* The thread that is told of the answer did not submit. */
+/* The thread that receives the answer did not submit the call. */
 static void *ends_it(void *arg)
 {
 	nnb__call_end(arg, NNB_STATUS_NONE);
