@@ -74,9 +74,10 @@ static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t durat
 		x->fact.duration = duration;
 }
 
+/* All three, or none: a client may say anything, also what stands for an unknown time. */
 static void said_submit_delay(struct bsa_exec *x, uint64_t delay, uint64_t gap, uint32_t turns)
 {
-	if (!turns || x->fact.submit_turns)
+	if (!turns || delay == BSA_NEVER || gap == BSA_NEVER || x->fact.submit_turns)
 		return;
 	x->fact.submit_delay = delay;
 	x->fact.submit_gap = gap;
