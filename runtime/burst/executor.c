@@ -1,29 +1,30 @@
 /*
- * executor.c -- executes the requests of one burst, a client's queue of executions of one model: it has the prepared model, and the memory
- * that the client sent for each slot.
+ * executor.c -- executes the requests of one burst, a client's queue of executions of one model. A request names its memories by slots,
+ * numbers that the client chose; the executor keeps the memory of each slot, and the prepared model.
  *
- * CALLS     For each request: admit; missing; where slots are missing, add and missing again, or forgo; execute. The numbers S-9, P-13 and
- *           the like are rules of docs/hal-rules.md.
- * LAYOUT    Entries by slot. What an entry owns depends on its memory:
- *           - the cached executor maps it once; the entry owns the mapping, its fds are closed, though the struct has their numbers;
+ * CALLS     For each request: admit; missing; where slots are missing, add, and missing again; then execute, and answered when the result
+ *           was sent. Forgo ends a request whose memories never came. The numbers S-9, P-13 and the like are rules of docs/hal-rules.md.
+ * LAYOUT    Entries by slot. What an entry owns depends on the executor and on its memory:
+ *           - the cached executor maps it once; the entry owns the mapping; its fds are closed, and their numbers in the struct are stale;
  *           - the plain executor maps it for each execution; the entry owns the fds;
  *           - a hardware buffer that the driver opens is never mapped; the entry owns the fds, which the driver uses;
- *           - a driver's buffer is a token, and nothing is owned. Each request looks the buffer up, because it may have been
- *             freed, or may be in use by another execution.
+ *           - a driver's buffer is a token, and nothing is owned. Each execution looks the buffer up (driver/buffer.c), because it may
+ *             have been freed, or may be in use by another execution.
  * CONCURRENCY  Any thread may call remove, cancel and emit_all; only the server's thread calls the rest: set_stream before any other thread
- *           knows the executor, and free when none uses it any more. The lock guards the entries and the binding: what the last
- *           request uses, which is kept, because the next request is likely to be the same. While the state is BUSY, the server's
- *           thread uses the binding without the lock. A thread that removes an entry, bound or not, sets STALE meanwhile, and the
- *           server's thread releases the binding when the execution ends; if the state is IDLE, the remover releases it at once.
- *           So the mapping, fds and budget of a removed entry stay until then.
- *           The budget may be given back under the lock, so the budget's locks are taken after this lock. A thread that calls
- *           emit_all may hold locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; the thread that
- *           changes the entries by slot holds both.
+ *           knows the executor, and free when none uses it any more. The lock guards the entries and the binding.
+ *           The binding is what the last request uses; it is kept, because the next request is likely to be the same. While the state
+ *           is BUSY, the server's thread uses the binding without the lock. A thread that removes an entry, bound or not, sets STALE.
+ *           If the state was BUSY, the server's thread then releases the binding when the execution ends, and the mapping, fds and
+ *           budget of the removed entry stay until it has; if the state was IDLE, the remover releases the binding at once.
+ *           The executor calls the budget's functions under the lock, so the budget's locks are taken after this lock. A thread that
+ *           calls emit_all may hold locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; a thread that
+ *           changes `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change, so any thread may read them.
  * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
  *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
  *           (3) a remover sets STALE, acquire  => if it found IDLE, the server's thread has used the binding for the last time
- *           (4) the thread that released the binding stores IDLE, release  => the server's thread never takes a half-released
- *               binding: it finds STALE, and waits for the lock
+ *           (4) a thread that holds the lock, and has released the binding or made a new one, stores IDLE (or BUSY, if it is the
+ *               server's thread and will execute), release  => when (1) succeeds, the release is complete; while it is under way, the
+ *               state has STALE, so (1) fails, and the server's thread waits for the lock
  * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client may use.
  */
 #include "burst/executor.h"
@@ -47,7 +48,7 @@ struct entry {
 	struct nnb_memory memory;
 	struct nnb_mapping *mapping; /* NULL: plain, a token, or for the driver to open */
 	uint64_t since, took_ns;     /* when the entry was added; duration of the mapping */
-	bool leaving; /* removed, but bound: its fds are open, and its place is used, until the binding is released */
+	bool leaving; /* removed while BUSY: its fds are open, and its place is used, until the binding is released */
 };
 
 enum { IDLE = 0, BUSY = 1, STALE = 2 };
@@ -67,24 +68,22 @@ struct executor {
 	struct nnb__runner runner; /* the server's thread's */
 
 	/* the binding of the last request */
-	atomic_uint state; /* bits BUSY and STALE, see ORDERING */
-	uint32_t
-		owed_pools; /* of removed entries: what is to be given back to the budget when the binding is released */
+	atomic_uint state;   /* bits BUSY and STALE, see ORDERING */
+	uint32_t owed_pools; /* of removed entries, given back to the budget when the binding is released */
 	uint64_t owed_bytes;
 	int32_t *slots;
 	struct nnb_memory *pools;
 	struct nnb_mapping **bound;
 	uint32_t n_bound, room_bound;
-	uint64_t bound_for; /* plain: the execution for which the pools were mapped, as the events say */
-	uint32_t
-		n_others; /* when slots were missing: so many of slots[] are the others, sorted, and nothing is bound */
+	uint64_t bound_for; /* plain: the number of the execution for which the pools were mapped, for the events */
+	uint32_t n_known; /* when slots were missing: slots[0..n_known) are the known ones, sorted, and n_bound is 0 */
 
 	/* owned by the server's thread */
 	const struct nnb_packet_request *asked; /* the current request; NULL: none yet */
 	struct nnb_execution *execution;        /* begun once, then reused */
 	struct nnb__burst_context context;      /* the driver's context of the burst */
-	bool repeats;     /* the execution is begun, and a request equal to the last need only restart it ... */
-	uint64_t changes; /* ... that is, one with the same number of changes (struct nnb_packet_request) */
+	bool repeats;     /* a request with the same `changes` as the last need only restart the execution */
+	uint64_t changes; /* of the last request (struct nnb_packet_request) */
 };
 
 /* ---- entries; under the lock ---- */
@@ -97,7 +96,7 @@ static int entries_grow(struct executor *x)
 		return 0;
 	if (!NNB__RESERVE(x->entries, room, x->n + 1, 8) || !NNB__RESERVE(x->unused, unused_room, x->n + 1, 8))
 		return -ENOMEM;
-	x->room = unused_room; /* where the second fails, room stays that of the smaller list */
+	x->room = unused_room; /* if the second fails, x->room stays as it was, so that it is true of both lists */
 	return 0;
 }
 
@@ -174,7 +173,7 @@ static bool binding_release(struct executor *x, uint64_t bytes)
 	return true;
 }
 
-/* Emit that the entry is mapped. A token counts as mapped; the plain executor has mappings only during executions. */
+/* Emit that the entry is mapped. A token counts as mapped. An entry without a mapping emits nothing: it is mapped for each execution. */
 static void emit_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
 {
 	if (e->mapping || is_token(&e->memory))
@@ -182,8 +181,8 @@ static void emit_entry(const struct executor *x, int32_t slot, const struct entr
 }
 
 /*
- * Remove the entry of a slot and give the caller what it owned, to drop. Fds that the current execution may use are not given: they
- * stay in the entry until its end.
+ * Remove the entry of a slot. @ret is what it owned: the caller calls entry_drop. Fds that the current execution may use stay in the
+ * entry until that execution ends, and @ret has none.
  */
 static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
 {
@@ -237,8 +236,8 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 }
 
 /*
- * Map memory for the next execution, in the plain executor. The lock is held meanwhile, so that the entry stays; only remove waits for it,
- * and closing, which may take long, needs no lock. NULL: the memory cannot be mapped.
+ * Map memory for the next execution, in the plain executor. The lock is held meanwhile, so that no other thread removes the entry; only
+ * such a thread waits for it. NULL: the memory cannot be mapped.
  */
 static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const struct nnb_memory *memory)
 {
@@ -284,9 +283,9 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 
 	binding_clear(x);
 	x->repeats = false;
-	x->n_others = 0;
+	x->n_known = 0;
 	if (!room_to_bind(x, n))
-		return 0; /* nothing is bound, so execution_begin answers that there is no memory */
+		return 0; /* n_bound is 0, so execution_begin answers that there is no memory */
 	for (uint32_t k = 0; k < n; k++) {
 		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
 			missing[n_missing++] = slots[k];
@@ -296,10 +295,10 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 	if (!n_missing)
 		return 0;
 	binding_clear(x);
-	for (uint32_t k = 0; k < n; k++) /* nothing is bound, so x->slots can hold those that are not missing */
+	for (uint32_t k = 0; k < n; k++) /* n_bound is 0, so x->slots is free for the known ones */
 		if (nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
 			x->slots[found++] = slots[k];
-	x->n_others = sort_and_unique(x->slots, found);
+	x->n_known = sort_and_unique(x->slots, found);
 	return n_missing;
 }
 
@@ -313,7 +312,7 @@ static inline bool binding_is_for(const struct executor *x, const int32_t *slots
 	return true;
 }
 
-/* Take the binding of the last request, unless it is STALE, or still BUSY because a request was given up after missing. */
+/* Take the binding of the last request, unless it is STALE, or still BUSY because the server called missing and then did not execute. */
 static inline bool take_binding(struct executor *x)
 {
 	unsigned idle = IDLE;
@@ -348,7 +347,10 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
 	return NNB_STATUS_GENERAL_FAILURE;
 }
 
-/* Add an entry in place of the slot's earlier one, which is removed in any case. Owns @memory from now on, also on failure. */
+/*
+ * Add an entry in place of the slot's earlier one. If the memory exceeds the budget or cannot be mapped, the earlier one stays; if there
+ * is no room for the entry, it is removed all the same. Owns @memory from now on, also on failure.
+ */
 static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
 	struct entry e = { .memory = *memory, .since = nnb__now() }, old;
@@ -391,13 +393,13 @@ static uint64_t saturating_add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Add up the pools and bytes of the request's slots that are not missing. */
-static void known_slots_use(struct executor *x, uint32_t *pools, uint64_t *bytes)
+/* Add the pools and bytes of the request's known slots to *@pools and *@bytes. */
+static void known_slots_sum(struct executor *x, uint32_t *pools, uint64_t *bytes)
 {
 	uint32_t i;
 
 	pthread_mutex_lock(&x->lock);
-	for (uint32_t k = 0; k < x->n_others; k++)
+	for (uint32_t k = 0; k < x->n_known; k++)
 		if (nnb__map_get(&x->by_slot, (uint32_t)x->slots[k], &i)) {
 			const struct nnb_memory *memory = &x->entries[i].memory;
 
@@ -441,17 +443,20 @@ static bool known_pools(struct executor *x, const struct nnb_packet_request *p, 
 	return n == p->n_slots;
 }
 
-/* Check the request with the memories of its known slots, and with @memories for its missing ones. Maps nothing. */
+/*
+ * Check the request with the memories of its known slots, and with @memories for its missing ones: @slots, sorted. Maps nothing. Without
+ * memory for the check no error counts as found.
+ */
 static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint32_t n,
                                   const struct nnb_memory *memories, struct nnb_reason *reason)
 {
 	const struct nnb_packet_request *p = x->asked;
 	struct nnb_memory *pools = p ? calloc((size_t)p->n_slots + 1, sizeof(*pools)) : NULL;
-	enum nnb_status wrong = NNB_STATUS_NONE;
 	struct nnb_request request;
+	enum nnb_status wrong;
 
 	if (!pools)
-		return wrong;
+		return NNB_STATUS_NONE;
 	known_pools(x, p, NBT_look_again, pools);
 	for (uint32_t k = 0; k < p->n_slots; k++) {
 		const int32_t *slot = bsearch(&p->slots[k], slots, n, sizeof(*slots), nnb__by_slot);
@@ -467,8 +472,8 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 }
 
 /*
- * Rules S-9, S-11. If the request is invalid, that status takes precedence over memory that cannot be mapped, as in an execution
- * without a burst.
+ * Rules S-9, S-11. @slots: as missing wrote them. If the request is invalid, that status takes precedence over GENERAL_FAILURE, memory that
+ * cannot be mapped, as in an execution without a burst.
  */
 static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
                                     struct nnb_reason *reason)
@@ -482,9 +487,9 @@ static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n,
 	for (uint32_t i = 0; i < n; i++)
 		bytes = saturating_add(bytes, memories[i].size);
 	bytes = saturating_add(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
-	known_slots_use(x, &pools, &bytes);
+	known_slots_sum(x, &pools, &bytes);
 	for (uint32_t i = 0; i < n; i++) {
-		/* tokens also after a failure: request_fail must find their buffers, to make them uninitialised */
+		/* Tokens also after a failure: forgo comes next, and must find their buffers, to make them uninitialised. */
 		if (status && !is_token(&memories[i])) {
 			nnb_memory_close(&memories[i]);
 			continue;
@@ -532,7 +537,7 @@ static void executor_emit_all(void *arg)
 
 /* ---- executing ---- */
 
-/* Check the buffers of a request that is valid otherwise; if they are, too, make those of its outputs uninitialised. */
+/* Check the buffers of a request that is valid otherwise. If they are valid as well, make the buffers of its outputs uninitialised. */
 static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request *request, struct nnb_reason *reason)
 {
 	enum nnb_status wrong = nnb__buffers_check(x->prepared, request, false, reason);
@@ -555,14 +560,14 @@ static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_
 	if (pools && known_pools(x, p, NBT_look_refused, pools))
 		request.pools = pools;
 	wrong = nnb__prepared_check(x->prepared, &request, reason);
-	request.pools = pools;
+	request.pools = pools; /* those of unknown slots are all zero, and so no buffers */
 	if (!wrong && pools)
 		wrong = fail_buffers(x, &request, reason);
 	free(pools);
 	return wrong;
 }
 
-/* The server will not execute the request, because it has not got the memory of all slots. */
+/* The server will not execute the request, because the memory of some slots did not come. */
 static void executor_forgo(void *arg, const struct nnb_packet_request *p)
 {
 	request_fail(arg, p, NULL);
@@ -571,7 +576,7 @@ static void executor_forgo(void *arg, const struct nnb_packet_request *p)
 static void request_set(struct executor *x, const struct nnb_packet_request *p)
 {
 	x->asked = p;
-	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold; /* that one emits no events */
+	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untraced; /* emits no events */
 }
 
 static enum nnb_status executor_admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
@@ -625,7 +630,10 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 	return status;
 }
 
-/* The budget has no room for the buffers now. Return PERSISTENT if it could never have room for them and the pools. */
+/*
+ * If @status is TRANSIENT, the budget has no room for the driver's buffers of the execution now. Return PERSISTENT if it could never have
+ * room for them and the request's pools together, and @status else.
+ */
 static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
 {
 	uint64_t bytes;
@@ -646,6 +654,7 @@ static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_stat
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
+/* The lane of the last execution may already be another one's, whose thread sleeps: wake that thread. */
 static void executor_answered(void *arg)
 {
 	struct executor *x = arg;
@@ -660,10 +669,12 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	struct executor *x = arg;
 	unsigned busy;
 
-	if (__builtin_expect(x->asked != p, 0)) /* executor_admit has set it, unless the server calls none */
+	if (__builtin_expect(x->asked != p, 0)) /* executor_admit has set it, unless the server does not call admit */
 		request_set(x, p);
 	result->timing = NNB_NO_TIMING;
-	if (x->repeats && x->changes == p->changes) { /* result->shapes, the same array each time, has them still */
+	if (x->repeats &&
+	    x->changes ==
+	            p->changes) { /* result->shapes is the server's one array, and has the shapes of the last time */
 		assert(x->execution);
 		result->status = nnb_execution_restart(x->execution);
 	} else {
@@ -690,7 +701,8 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
 	                                            memory_order_relaxed))
 		return;
-	executor_answered(x); /* no lane must be idle while pools are unmapped: the app chooses their size */
+	executor_answered(
+		x); /* before unmapping, which takes as long as the app's pools are large, and leaves the lane idle */
 	pthread_mutex_lock(&x->lock);
 	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread clears BUSY */
 	binding_clear(x);
@@ -757,8 +769,9 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->budget = place->budget;
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
-	x->runner.seat.keeps = place->lanes != NULL; /* between executions, too: executor_free gives it up */
-	x->runner.seat.answers_first = true;         /* executor_answered comes before a result that may wait */
+	x->runner.seat.keeps = place->lanes != NULL; /* its lane, between executions; executor_free releases it */
+	x->runner.seat.answers_first =
+		true; /* the server calls answered; before sending, if that may wait for the client */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = executor_missing,

@@ -73,8 +73,8 @@ void nnb__runner_init(struct nnb__runner *r, struct nnb__lanes *lanes, struct nn
 	r->times = times;
 	r->deadlines = lanes ? lanes->deadlines : NNB_DEADLINES_ABORT;
 	nnb__seat_init(&r->seat, lanes, app, priority, cancelled);
-	r->untold = (struct nnb__trace){ 0 };
-	r->seat.trace = &r->untold;
+	r->untraced = (struct nnb__trace){ 0 };
+	r->seat.trace = &r->untraced;
 	r->trials = NULL;
 }
 
@@ -550,8 +550,8 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	uint64_t began, until;
 	enum nnb_status status;
 
-	if (r->seat.trace == &r->untold) /* a runner may run again */
-		nnb__trace_begin(&r->untold, 0);
+	if (r->seat.trace == &r->untraced) /* a runner may run again */
+		nnb__trace_begin(&r->untraced, 0);
 	r->seat.job.deadline_ns = terms->deadline_ns ? nnb__ordered_by(deadline, nnb__now()) : NNB__NEVER;
 	r->seat.job.floor_ns = least_left(r, 0);
 	until = nnb__waits_until(r->deadlines, deadline, r->seat.job.floor_ns);

@@ -14,7 +14,7 @@ struct nnb__runner {
 	struct nnb__seat seat;    /* seat.lanes NULL: run without lanes */
 	struct nnb__times *times; /* the model's times; NULL: unknown */
 	enum nnb_deadlines deadlines;
-	struct nnb__trace untold; /* seat.trace points here while there is no other trace */
+	struct nnb__trace untraced; /* seat.trace points here while there is no other trace */
 	atomic_uint *trials; /* counter of trial runs in the stream of seat.trace, for nnb__seed; NULL: no events */
 };
 
