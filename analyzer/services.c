@@ -12,7 +12,8 @@ enum {
 	INSTANCE_SHIFT = 20,
 	EXEC_INSTANCE_SHIFT = 32 + INSTANCE_SHIFT,
 	CONNECTIONS_MAX = 65536, /* limit of remembered services */
-	ASKED_MAX = 16
+	ASKED_MAX = 16,
+	AT_RUN_ENDED = 4 /* of exec_service's `at` (docs/events.md) */
 };
 static const uint64_t silence_ns = 1000000; /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
 static const uint64_t summary_ns =
@@ -24,16 +25,31 @@ struct identity {
 	uint64_t began;
 };
 
+/* An execution that was submitted after the service was heard. */
+struct asked {
+	uint64_t exec, began;
+	bool serial; /* of a burst, whose requests the service serves one after the other */
+};
+
+/* A burst with an answer about an execution that was submitted after the service was heard. */
+struct answered {
+	uint32_t stream;
+	uint64_t at;
+};
+
 struct service {
-	struct identity now, before; /* before: the one that had the instance until @now began */
-	uint64_t told;               /* when @now told of itself last */
-	uint32_t connections;        /* open */
-	uint32_t trace;              /* time of its latest event */
-	uint64_t heard;              /* the latest end of an execution that it told of; 0: none */
-	bool summed;                 /* by a summary */
-	uint64_t answered;           /* the latest answer about an execution that was submitted after that; 0: none */
-	uint64_t asked[ASKED_MAX];   /* executions submitted after that, the first ones */
-	unsigned n_asked;
+	struct identity now, before;   /* before: the one that had the instance until @now began */
+	uint64_t told;                 /* when @now told of itself last */
+	uint32_t connections;          /* open */
+	uint32_t trace;                /* time of its latest event */
+	uint64_t heard;                /* the latest end of an execution that it told of; 0: none */
+	uint64_t ended;                /* the latest exec_end; 0: none */
+	bool summed;                   /* heard was a summary, and the service emits no exec_end */
+	uint64_t answered;             /* the latest answer about an execution that was submitted after that; 0: none */
+	bool proven;                   /* since then it emitted an event that was not recorded */
+	struct asked asked[ASKED_MAX]; /* the first ones */
+	struct answered bursts[ASKED_MAX]; /* the first ones */
+	unsigned n_asked, n_bursts;
 };
 
 struct services {
@@ -150,18 +166,50 @@ static void service_heard(struct services *all, const struct bsa_event *e, uint6
 	s->heard =
 		e->at > s->heard ? e->at : s->heard; /* where a recording is read as it grows, an event may come late */
 	s->trace = e->trace;
-	s->summed = e->kind == BSA_exec_service;
+	s->summed = false;
 	s->answered = 0;
-	s->n_asked = 0;
+	s->proven = false;
+	s->n_asked = s->n_bursts = 0;
+}
+
+static void execution_ended(struct services *all, const struct bsa_event *e, uint64_t exec)
+{
+	service_heard(all, e, exec);
+	all->of[exec >> EXEC_INSTANCE_SHIFT].ended = e->at;
+}
+
+/* Whoever emits exec_end, too, emits it before the answer: then nothing is to come after the answer that matters. */
+static void service_summed_up(struct services *all, const struct bsa_event *e, const struct bsa_exec_service *summary)
+{
+	struct service *s = &all->of[summary->exec >> EXEC_INSTANCE_SHIFT];
+	uint64_t took = summary->at[AT_RUN_ENDED];
+
+	service_heard(all, e, summary->exec);
+	s->summed = took == BSA_NEVER || s->ended < summary->began + took;
+}
+
+/*
+ * A service serves the requests of a burst one after the other, and emits the summary of one before it takes the next. So a second
+ * answer proves that the first summary was emitted, after the service was heard.
+ */
+static void burst_answered(struct service *s, uint32_t stream, uint64_t began, uint64_t at)
+{
+	for (unsigned i = 0; i < s->n_bursts; i++)
+		if (s->bursts[i].stream == stream) {
+			s->proven |= began > s->bursts[i].at;
+			return;
+		}
+	if (s->n_bursts < ASKED_MAX)
+		s->bursts[s->n_bursts++] = (struct answered){ stream, at };
 }
 
 /* A fenced execution is answered when it is launched, so its answer does not say that it has ended. */
-static void execution_asked(struct services *all, const struct bsa_exec_submit *e)
+static void execution_asked(struct services *all, uint64_t at, const struct bsa_exec_submit *e)
 {
 	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
 
 	if (s->n_asked < ASKED_MAX && e->path != BSA_PATH_FENCED)
-		s->asked[s->n_asked++] = e->exec;
+		s->asked[s->n_asked++] = (struct asked){ e->exec, at, e->path == BSA_PATH_BURST };
 }
 
 static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
@@ -169,18 +217,32 @@ static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
 	for (unsigned i = 0; i < s->n_asked; i++)
-		if (s->asked[i] == exec || s->answered) {
+		if (s->asked[i].exec == exec) {
 			s->answered = at;
+			if (s->asked[i].serial)
+				burst_answered(s, (uint32_t)(exec >> 32), s->asked[i].began, at);
+			s->asked[i] = s->asked[--s->n_asked];
 			return;
 		}
+	if (s->answered)
+		s->answered = at;
 }
 
 static void summed_up(struct services *all, uint64_t at, const struct bsa_exec_client *e)
 {
 	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
 
-	if (s->heard && e->began > s->heard && e->path != BSA_PATH_FENCED)
-		s->answered = at;
+	if (!s->heard || e->began <= s->heard || e->path == BSA_PATH_FENCED)
+		return;
+	s->answered = at;
+	if (e->path == BSA_PATH_BURST)
+		burst_answered(s, (uint32_t)(e->exec >> 32), e->began, at);
+}
+
+/* How long after the service was heard an answer may be, while all that the service emitted was recorded. */
+static uint64_t silence_allowed(const struct service *s)
+{
+	return s->summed && !s->proven ? summary_ns : silence_ns;
 }
 
 bool services_silence(const struct services *all, uint32_t *from, struct silence *ret)
@@ -188,7 +250,7 @@ bool services_silence(const struct services *all, uint32_t *from, struct silence
 	for (; *from < INSTANCES; ++*from) {
 		const struct service *s = &all->of[*from];
 
-		if (!s->heard || s->answered < s->heard + (s->summed ? summary_ns : silence_ns))
+		if (!s->heard || s->answered < s->heard + silence_allowed(s))
 			continue;
 		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace };
 		++*from;
@@ -201,13 +263,13 @@ int services_event(struct services *s, const struct bsa_event *e, struct bsa_err
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_exec_submit:
-		execution_asked(s, BSA_OF(e, exec_submit));
+		execution_asked(s, e->at, BSA_OF(e, exec_submit));
 		return 0;
 	case BSA_exec_end: /* every answer of status NONE has one */
-		service_heard(s, e, BSA_OF(e, exec_end)->exec);
+		execution_ended(s, e, BSA_OF(e, exec_end)->exec);
 		return 0;
 	case BSA_exec_service:
-		service_heard(s, e, BSA_OF(e, exec_service)->exec);
+		service_summed_up(s, e, BSA_OF(e, exec_service));
 		return 0;
 	case BSA_exec_return:
 		if (BSA_OF(e, exec_return)->status == BSA_STATUS_NONE)

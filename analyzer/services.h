@@ -6,7 +6,8 @@
  *               first service had no client any more when the second one began.
  * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to an execution that it
  *               submitted after the last event of the service, the service still ran, and was not recorded any more. The answer about a
- *               fenced execution proves nothing, because its run comes after it.
+ *               fenced execution proves nothing, because its run comes after it. A service that emits nothing but summaries emits each
+ *               after the answer, so there one answer proves little; two of one burst prove that a summary lies between them.
  */
 #ifndef BSA_SERVICES_H
 #define BSA_SERVICES_H

@@ -208,6 +208,50 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	            NULL),
 	      NULL, false);
 	has_losses("none"); /* the service may be about to emit its summary */
+#define SUMMED "1 service_state pid=9 lanes=1 instance=1\n1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n"
+#define ANSWER(began, at, exec, path) #at " exec_client exec=" exec " path=" path " began=" #began "\n"
+	/* the service emits a summary before it takes the next request of the burst */
+	takes(trace("twice",
+	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1600000, 3000000, "0x100003:3", "burst"),
+	            NULL),
+	      NULL, false);
+	has_losses("tail 1 9 1500 3000000");
+	takes(trace("twice_at_once",
+	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1400000, 3000000, "0x100003:3", "burst"),
+	            NULL),
+	      NULL, false);
+	has_losses("none"); /* perhaps the second one of these was answered first */
+	takes(trace("two_bursts",
+	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1600000, 3000000, "0x100004:1", "burst"),
+	            NULL),
+	      NULL, false);
+	has_losses("none"); /* two threads, each about to emit its summary */
+	takes(trace("two_calls",
+	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "async") ANSWER(1600000, 3000000, "0x100003:3", "async"),
+	            NULL),
+	      NULL, false);
+	has_losses("none"); /* of one connection several executions may be under way */
+	takes(trace("full_clients",
+	            SUMMED "2000 exec_submit exec=0x100003:2 path=burst\n1500000 exec_return exec=0x100003:2\n"
+	                   "1600000 exec_submit exec=0x100003:3 path=burst\n3000000 exec_return exec=0x100003:3\n",
+	            NULL),
+	      NULL, false);
+	has_losses("tail 1 9 1500 3000000");
+	/* exec_end comes before the answer */
+	takes(trace("both",
+	            "1 service_state pid=9 lanes=1 instance=1\n1400 exec_end exec=0x100003:1 lane=0\n"
+	            "1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n" ANSWER(2000, 3000000, "0x100003:2",
+	                                                                                   "burst"),
+	            NULL),
+	      NULL, false);
+	has_losses("tail 1 9 1500 3000000");
+	takes(trace("full_at_first",
+	            "1 service_state pid=9 lanes=1 instance=1\n900 exec_end exec=0x100003:1 lane=0\n"
+	            "1500 exec_service exec=0x100003:2 began=1030 at=-,-,-,-,370\n" ANSWER(2000, 3000000, "0x100003:3",
+	                                                                                   "burst"),
+	            NULL),
+	      NULL, false);
+	has_losses("none");
 	/* It hangs, or is slow to wake an app, or does not take the request: nothing says that more happened than was recorded. */
 	takes(trace("hangs", FIRST ASKS, NULL), NULL, false);
 	has_losses("none");
