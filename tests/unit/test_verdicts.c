@@ -116,6 +116,40 @@ static void a_bound_that_is_given_holds_instead(void **state)
 	assert_null(strstr(j.rules[0].why, "100")); /* it is not by that */
 }
 
+static void a_lag_without_an_upper_bound_may_be_of_any_length(void **state)
+{
+	const struct bsv_bounds bounds = { .lag = { true, MS(3) } };
+	struct bsv_fairness_facts f = { LAG(2, 1, MS(1), MS(1)), SEEN };
+	struct bsv_judgement j;
+
+	(void)state;
+	f.most_lag_ns = INT64_C(1) << 62; /* as the database says it of a lag without an upper bound */
+	bsv_rule_fairness(&j, &f, &bounds);
+	is("it is not known", j.rules[0].outcome, BSV_CANNOT_TELL);
+	assert_string_equal(
+		j.rules[0].why,
+		"not all was recorded: an app may have been behind its share by a time of any length; limit 3.000 ms");
+}
+
+/* The limit that is shown is the one that a pass needs, even if losses let a fail need more. */
+static void the_limit_of_a_pass_is_the_least(void **state)
+{
+	const struct bsv_fairness_facts f = { .apps = 2,
+		                              .most_apps = 2,
+		                              .lanes = 1,
+		                              .max_lag_ns = MS(1),
+		                              .most_lag_ns = MS(1),
+		                              .stretch_ns = MS(2),
+		                              .most_stretch = INT64_MAX / 2,
+		                              LOST() };
+	struct bsv_judgement j;
+
+	(void)state;
+	bsv_rule_fairness(&j, &f, NULL);
+	is("within it", j.rules[0].outcome, BSV_PASS);
+	assert_true(j.rules[0].bound == 6e6);
+}
+
 static void a_bound_of_nothing_is_one(void **state)
 {
 	const struct bsv_bounds bounds = { .lag = { true, 0 } };
@@ -588,6 +622,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fairness_is_judged_by_the_largest_lag),
+		cmocka_unit_test(a_lag_without_an_upper_bound_may_be_of_any_length),
+		cmocka_unit_test(the_limit_of_a_pass_is_the_least),
 		cmocka_unit_test(fairness_is_judged_by_ideal_sharing),
 		cmocka_unit_test(what_ideal_sharing_cannot_judge),
 		cmocka_unit_test(a_bound_that_is_given_holds_instead),

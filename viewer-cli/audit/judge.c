@@ -65,7 +65,7 @@ char *bsv_judge_hidden(const struct bsv_input *input)
 
 /* ---- fairness: each service by itself ---- */
 
-enum { FAIRNESS_HOLES = 11 };
+enum { FAIRNESS_HOLES = 12 };
 
 /* The events of one service: of the only one in the recording (all), or of one among several. */
 struct one_service {
@@ -127,6 +127,7 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 		{ "models", of->models },
 		{ "executions", of->executions },
 		{ "preempted", of->preempted },
+		{ "unseen_stops", bsv_sql_unseen_stops },
 		{ NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;

@@ -170,8 +170,10 @@ static void explain_may_be_unfair(struct bsv_judgement *j, const struct bsv_fair
 		             "an app had work under way when the recording began; how far behind its share it was then "
 		             "is not "
 		             "known");
-	else if (lag > 9e18)
-		rule_explain(j, 0, "not all was recorded: an app may have been behind its share by any time; limit %s",
+	else if (lag >= (double)BSV_UNBOUNDED)
+		rule_explain(j, 0,
+		             "not all was recorded: an app may have been behind its share by a time of any length; "
+		             "limit %s",
 		             most);
 	else
 		rule_explain(j, 0, "not all was recorded: an app may have been up to %s behind its share; limit %s",
@@ -187,12 +189,13 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 	struct bsv_verdict *v;
 
 	ret->n = 0;
-	v = rule_add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? most : (double)NAN);
+	v = rule_add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? least : (double)NAN);
 	v->outcome = BSV_CANNOT_TELL;
 	if (explains_blind(ret, 0, &f->sight))
 		return;
 	if (known && v->figure > most && f->apps > 1) {
 		v->outcome = BSV_FAIL;
+		v->bound = most;
 		explain_unfair(ret, f, most, given);
 	} else if (explains_native(ret, 0, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
@@ -211,7 +214,7 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		explain_may_be_unfair(ret, f, least, lag);
 	} else {
 		v->outcome = BSV_PASS;
-		v->bound = known ? most : least;
+		v->bound = least;
 		rule_explain(ret, 0, "no app was more than %s behind its share; limit %s%s",
 		             bsv_duration(figure, bsv_whole(lag)), known ? "" : "at least ",
 		             bsv_duration(limit, bsv_whole(least)));

@@ -54,7 +54,9 @@ others AS MATERIALIZED (
 stretch AS MATERIALIZED (
 	SELECT iif(w.whole_runs, max(ifnull((SELECT max(max_ns) FROM answered), 0), ifnull(r.ns, 0)),
 			max(ifnull(l.had_ns, 0), ifnull((SELECT max(s.stopped - s.asked) FROM preemption s @preempted@), 0))) AS ns,
-		CASE WHEN NOT EXISTS (SELECT 1 FROM loss) THEN 0 WHEN w.whole_runs THEN r.most_ns ELSE l.ns END AS more_ns,
+		CASE WHEN NOT EXISTS (SELECT 1 FROM loss) THEN 0
+			-- a preemption that was lost may have taken as long as nobody is known to have had the lane; so may a run
+			ELSE max(ifnull(iif(w.whole_runs, r.most_ns, l.ns), 0), ifnull((SELECT max(t.ns) FROM (@unseen_stops@) t JOIN model d ON d.id = t.model_id WHERE d.app_id @apps@), 0)) END AS more_ns,
 		u.rules OR NOT w.whole_runs AND (l.had_unknown OR l.unknown AND EXISTS (SELECT 1 FROM loss) OR u.model) AS unknown, u.rules AS no_rules, w.lanes
 	FROM rules w CROSS JOIN runs r CROSS JOIN longest_steps l CROSS JOIN unknowns u)
 SELECT
