@@ -50,8 +50,11 @@ struct runs {
 	uint32_t n_kept;
 };
 
+enum { DEADLINES_UNKNOWN = -1 };
+
 struct service {
-	int64_t trace, instance, policy, preempt, lanes, deadlines;
+	int64_t trace, instance, policy, preempt, lanes,
+		deadlines;    /* DEADLINES_UNKNOWN: what the service does at a deadline was not recorded */
 	int64_t began, ended; /* begin and end of the service's trace; no execution was ready before */
 	bool only;            /* the only service of its trace: then executions of unknown streams are its own */
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
@@ -69,7 +72,8 @@ struct reading {
 	sqlite3_stmt *executions, *stored, *sorted, *handed, *stops, *models,
 		*runs;          /* executions: as they were stored, or sorted */
 	struct in_order *order; /* owned */
-	bool disorder;          /* executions were not stored in an order that a window can mend */
+	bool undecided; /* an execution was not answered, and what the service does at its deadline is not known */
+	bool disorder;  /* executions were not stored in an order that a window can mend */
 	int64_t from, to;
 	int64_t *apps; /* owned; ids in their order: the number of one is its place and 1, and 0 an unknown one's */
 	uint32_t n_apps;
@@ -347,6 +351,7 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	if (c->given_up)
 		take_need(r, c);
 	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
+	r->undecided |= r->service->deadlines == DEADLINES_UNKNOWN && c->deadline != UINT64_MAX && !c->answered;
 	if (c->refused)
 		return true;
 	if (r->service->policy == LABEL_policy_native) {
@@ -393,7 +398,7 @@ static void ask_again(struct reading *r)
 	r->order->n = r->order->n_free = 0;
 	r->order->latest = 0;
 	r->code = SQLITE_ROW;
-	r->disorder = false;
+	r->disorder = r->undecided = false;
 	sqlite3_reset(r->executions);
 	sqlite3_bind_int64(r->executions, 1, service->trace);
 	sqlite3_bind_int64(r->executions, 2, service->instance);
@@ -648,7 +653,9 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
 	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
 		                             .preempt = (uint32_t)r->service->preempt,
-		                             .deadlines = (uint32_t)r->service->deadlines,
+		                             .deadlines = (uint32_t)(r->service->deadlines == DEADLINES_UNKNOWN
+		                                                             ? LABEL_deadlines_advise
+		                                                             : r->service->deadlines),
 		                             .n_apps = r->n_apps + 1,
 		                             .stall = r->service->stall,
 		                             .next = next_call,
@@ -663,7 +670,7 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 		ask_again(r);
 		switch (bsa_sharing_run(&sharing, apps)) {
 		case BSA_SHARING_DONE:
-			code = tell_apps(r, apps, tell, ctx);
+			code = r->undecided ? SQLITE_OK : tell_apps(r, apps, tell, ctx);
 			break;
 		case BSA_SHARING_NO_MEMORY:
 			code = SQLITE_NOMEM;
@@ -684,7 +691,8 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DEADLINES, DIFFERENT, BESIDE, TRACE_BEGAN, TRACE_ENDED };
 
 static const char services_sql[] =
-	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), coalesce(min(deadlines), ?3), "
+	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), iif(count(deadlines) = count(*), "
+        "min(deadlines), ?3), "
 	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes) "
 	"OR max(deadlines) <> min(deadlines), "
 	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1, "
@@ -709,7 +717,7 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 		code = SQLITE_OK;
 		if (!sqlite3_column_int64(services, DIFFERENT) && service.lanes >= 1 && service.lanes <= LANES_MOST &&
 		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save &&
-		    service.deadlines >= LABEL_deadlines_abort && service.deadlines <= LABEL_deadlines_advise) {
+		    service.deadlines >= DEADLINES_UNKNOWN && service.deadlines <= LABEL_deadlines_advise) {
 			/* Executions that waited while very many others ended make it sort them all. */
 			r->service = &service;
 			r->executions = r->stored;
@@ -760,8 +768,7 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 	if (!code && r.n_apps <= APPS_MOST) {
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);
-		sqlite3_bind_int64(services, 3,
-		                   LABEL_deadlines_refuse); /* unknown: under advise, nothing is given up anyway */
+		sqlite3_bind_int64(services, 3, DEADLINES_UNKNOWN);
 		code = play_all(&r, services, tell, ctx);
 	}
 	sqlite3_finalize(r.stored);
