@@ -240,7 +240,7 @@ static const char *table(struct bsv_rows *rows, int width, bool raw)
 	FILE *to = fmemopen(text, sizeof(text), "w");
 	struct bsa_err err = { "" };
 
-	assert_int_equal(bsv_render_table(to, rows, &screen, raw, &err), 0);
+	assert_int_equal(bsv_render_table(to, rows, &screen, raw, "--part rows --format csv", &err), 0);
 	assert_int_equal(fclose(to), 0);
 	bsv_rows_free(rows);
 	return text;
@@ -368,7 +368,7 @@ static void what_has_no_room_is_named(void **state)
 
 	(void)state;
 	s = table(some(), 30, false);
-	assert_non_null(strstr(s, "(no room for size MiB, share\n  %; --format csv has all)\n"));
+	assert_non_null(strstr(s, "(no room for size MiB, share\n  %; --part rows --format csv has all)\n"));
 	assert_null(strstr(s, "0.004"));
 }
 

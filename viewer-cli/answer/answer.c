@@ -316,12 +316,22 @@ static void print_beyond(FILE *to, const struct bsv_screen *s, struct bsv_rows *
 		        bsv_count(count, n), bsv_plural(n, "row", "rows"), bsv_paint_off(s, BSV_FAINT));
 }
 
+enum { WHOLE_TEXT = 64 };
+
+/* The options that print all columns of a part: CSV has the first part, unless another one is named. */
+static const char *whole_part(char to[WHOLE_TEXT], const struct part *part, bool by_itself)
+{
+	snprintf(to, WHOLE_TEXT, by_itself ? "--format csv" : "--part %s --format csv", part->name);
+	return to;
+}
+
 static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *parts, size_t n, bool named,
                        struct bsa_err *err)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < n; i++) {
+		char whole[WHOLE_TEXT];
 		int r;
 
 		if (parts[i].hidden && !named)
@@ -331,7 +341,7 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 		first = false;
 		if (parts[i].title)
 			print_text(to, s, BSV_TITLE, parts[i].title, 2);
-		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, err);
+		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, whole_part(whole, &parts[i], i == 0), err);
 		if (r < 0)
 			return r;
 		print_beyond(to, s, parts[i].rows);

@@ -28,8 +28,9 @@ struct table {
 	struct bsv_rows *rows;
 	const struct bsv_screen *screen;
 	bool raw;
-	size_t n, shown; /* columns, and how many of them fit */
-	size_t n_at;     /* the column with the number of samples; n: there is none */
+	const char *whole; /* options that print all columns */
+	size_t n, shown;   /* columns, and how many of them fit */
+	size_t n_at;       /* the column with the number of samples; n: there is none */
 	struct column *columns;
 	struct bsv_extent durations; /* the range over all columns */
 	struct bsv_cell *cells;
@@ -416,7 +417,7 @@ static bool print_next(struct table *t)
 	return print_row(t, t->row);
 }
 
-/* "(no room for p99 ms, max ms; --format csv has all)" */
+/* "(no room for p99 ms, max ms; --part phases --format csv has all)" */
 static void say_left_out(const struct table *t)
 {
 	char *text = NULL;
@@ -428,7 +429,7 @@ static void say_left_out(const struct table *t)
 	fputs("(no room for", to);
 	for (size_t i = t->shown; i < t->n; i++)
 		fprintf(to, "%s %s", i > t->shown ? "," : "", t->columns[i].head);
-	fputs("; --format csv has all)", to);
+	fprintf(to, "; %s has all)", t->whole);
 	if (!fclose(to))
 		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, text, 2);
 	free(text);
@@ -462,10 +463,11 @@ static bool table_init(struct table *t)
 	return t->columns && t->cells && t->row && t->line;
 }
 
-int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err)
+int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, const char *whole,
+                     struct bsa_err *err)
 {
 	__attribute__((cleanup(table_fini))) struct table t = {
-		.to = to, .rows = rows, .screen = screen, .raw = raw, .n = bsv_rows_columns(rows)
+		.to = to, .rows = rows, .screen = screen, .raw = raw, .whole = whole, .n = bsv_rows_columns(rows)
 	};
 	bool fine = table_init(&t);
 	int r = 1;
