@@ -190,17 +190,17 @@ static struct questions questions_make(struct bsv_auditing *a, enum by by)
 	return ret;
 }
 
-/* Hide the latest part if no deadline was missed. */
-static void hide_unless_missed(struct bsv_auditing *a, const struct bsv_missed *t)
+/* Hide the latest part if it is empty: --part must find it all the same. */
+static void hide_if_empty(struct bsv_auditing *a, bool empty)
 {
-	if (!t->missed)
+	if (empty)
 		bsv_answer_hide(a->answer);
 }
 
-/* Free @rows and return NULL if there are no rows. */
-static struct bsv_rows *rows_or_null(struct bsv_rows *rows)
+/* Hide the latest part if no deadline was missed. */
+static void hide_unless_missed(struct bsv_auditing *a, const struct bsv_missed *t)
 {
-	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
+	hide_if_empty(a, !t->missed);
 }
 
 /*
@@ -243,7 +243,8 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3,
 	                                               a->input.coverage.losses > 0),
 				*t = &totals;
-	struct bsv_rows *without = rows_or_null(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
+	struct bsv_rows *without = bsv_audit_rows(a, bsv_sql_misses_without, NULL);
+	const bool no_replays = !without || bsv_rows_step(without, NULL) <= 0;
 	const bool none = picks_none(a, t, q->kinds);
 	const char *first = headline_of(a, t, &found, none);
 	const int64_t blamed = blamed_total(found.culprits);
@@ -259,9 +260,9 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	bsv_audit_part_of(a, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
 	                  found.culprits);
 	hide_unless_missed(a, t);
-	if (without)
-		bsv_audit_part_of(a, "without", "replays without a culprit; model empty: without the whole app",
-		                  bsv_sql_misses_without, NULL, without);
+	bsv_audit_part_of(a, "without", "replays without a culprit; model empty: without the whole app",
+	                  bsv_sql_misses_without, NULL, without);
+	hide_if_empty(a, no_replays);
 	bsv_audit_part(a, "worst", "misses, the most late first; executions submitted after their deadline are last",
 	               bsv_sql_misses_worst, q->worst);
 	hide_unless_missed(a, t);
@@ -272,12 +273,6 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
 	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
 	*ret = (struct counted){ .missed = totals, .blamed = blamed, .none = none };
-}
-
-/* Deadlines of preparing models; NULL: there were none. Not with conditions on executions, which pick no preparations. */
-static struct bsv_rows *preparation_rows(struct bsv_auditing *a)
-{
-	return a->input.picks ? NULL : rows_or_null(bsv_audit_rows(a, bsv_sql_preparations, NULL));
 }
 
 static void add_notes(struct bsv_auditing *a, const struct counted *counted)
@@ -318,21 +313,28 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	cleanup_auditing a = { 0 };
 	struct questions questions;
-	struct bsv_rows *prepared;
+	struct bsv_rows *prepared = NULL; /* deadlines of preparing models; conditions on executions pick none */
 	struct counted counted;
+	bool none;
 	int r = bsv_auditing_open(&a, call, err);
 
 	if (r < 0)
 		return r;
-	prepared = preparation_rows(&a);
-	r = prepared ? 0 : bsv_input_needs_executions(&a.input, err);
-	if (r < 0)
+	if (!a.input.picks)
+		prepared = bsv_audit_rows(&a, bsv_sql_preparations, NULL);
+	none = !prepared || bsv_rows_step(prepared, NULL) <= 0;
+	r = none ? bsv_input_needs_executions(&a.input, err) : 0;
+	if (r < 0) {
+		bsv_rows_free(prepared);
 		return r;
+	}
 	questions = questions_make(&a, (enum by)o->by);
 	add_parts(&a, (enum by)o->by, &questions, &counted);
-	if (prepared)
+	if (!a.input.picks) {
 		bsv_audit_part_of(&a, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
 		                  prepared);
+		hide_if_empty(&a, none);
+	}
 	add_notes(&a, &counted);
 	return bsv_answer_print(a.answer, false, err);
 }
@@ -346,13 +348,12 @@ const struct bsv_command bsv_misses = {
 		    "  burstscope misses --where \"app = 'camera'\" --from 2s --to 5s\n"
 		    "  burstscope misses --part worst --format csv >worst.csv\n",
 	.more = "Parts: causes, doers, models (or apps), culprits, without, worst, ledgers, totals. The cause that "
-		"costs "
-		"most\n"
-		"deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
-		"Late: answered after the deadline; aborted: stopped at the deadline; predicted: stopped before it.\n"
+		"costs most deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
+		"Late: answered after the deadline; aborted: stopped at the deadline; predicted: stopped before "
+		"it.\n"
 		"Persistent: another try cannot succeed.\n"
-		"A recording contains only deadlines that apps passed to the service. Where models had to be prepared\n"
-		"by a deadline, there is also the part preparations.\n",
+		"A recording contains only deadlines that apps passed to the service. Where models had to be "
+		"prepared by a deadline, there is also the part preparations.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

@@ -328,6 +328,8 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 	                        ? "diagnosis, missed deadlines first"
 	                        : "diagnosis",
 	                rows);
+	if (!s->findings.n)
+		bsv_answer_hide(s->answer);
 	return 0;
 }
 
@@ -676,7 +678,7 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 
 	if (r >= 0 && s->people)
 		r = add_trust(s, err);
-	if (r >= 0 && (s->findings.n || !s->people))
+	if (r >= 0)
 		r = add_diagnosis(s, err);
 	if (r < 0)
 		return r;
@@ -758,10 +760,9 @@ const struct bsv_command bsv_summary = {
 		    "  burstscope summary bursts.db\n"
 		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
 		    "  burstscope summary --verdict bursts.db\n",
-	.more = "The first part, diagnosis, lists the problems: missed deadlines by their doers, the most frequent\n"
-		"first, then inversions, starvation, apps that got less than their share, and last the "
-		"main\n"
-		"cause of overhead. What one app does to others is one finding. --verdict is the worst verdict of\n"
+	.more = "The first part, diagnosis, lists the problems: missed deadlines by their doers, the most frequent "
+		"first, then inversions, starvation, apps that got less than their share, and last the main cause "
+		"of overhead. What one app does to others is one finding. --verdict is the worst verdict of "
 		"fairness, priority and starvation.\n",
 	.min = 0,
 	.max = 1,

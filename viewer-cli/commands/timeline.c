@@ -556,8 +556,7 @@ static void add_parts(struct asked *a)
 	bsv_answer_sql(a->answer, "waits", "executions ready and not on a lane", range_sql(a, bsv_sql_timeline_waits));
 	bsv_answer_sql(a->answer, "marks", "misses, deadlines, preemptions", range_sql(a, bsv_sql_timeline_marks));
 	bsv_answer_sql(a->answer, "losses", "losses of events", range_sql(a, bsv_sql_timeline_losses));
-	if (has_row(a, "SELECT 1 FROM cpu_state LIMIT 1"))
-		bsv_answer_sql(a->answer, "cpus", "what cpus did", range_sql(a, bsv_sql_timeline_cpus));
+	bsv_answer_sql(a->answer, "cpus", "what cpus did", range_sql(a, bsv_sql_timeline_cpus));
 	if (a->input.executions > (int64_t)limit)
 		bsv_answer_note(a->answer, "at most %u rows of each part; change that with --limit", limit);
 }
@@ -594,18 +593,16 @@ const struct bsv_command bsv_timeline = {
 		    "  burstscope timeline --around worst bursts.db         # around the most late miss\n"
 		    "  burstscope timeline --around 1.5s --span 10ms        # around a time\n"
 		    "  burstscope timeline --from 1s --to 1.2s --by model --width 160 bursts.db\n",
-	.more = "Each lane has two rows: the app that held it longest in each column, a letter for each app; and how\n"
-		"much of the column it was held, in eighths. Below them: for each app or model, the number of\n"
+	.more = "Each lane has two rows: the app that held it longest in each column, a letter for each app; and "
+		"how much of the column it was held, in eighths. Below them: for each app or model, the number of "
 		"executions that were ready and waiting; and marks of deadlines (|), missed deadlines (!), "
-		"preemptions\n"
-		"(^), and lost events (?). A question mark on a lane means that its holder is unknown: events were "
-		"lost,\n"
-		"or the end of an execution was not recorded. A service with policy native has no lanes.\n"
+		"preemptions (^), and lost events (?). A question mark on a lane means that its holder is unknown: "
+		"events were lost, or the end of an execution was not recorded. A service with policy native has "
+		"no lanes.\n"
 		"If the kernel was recorded, too, a row for each cpu: how much of the column it ran threads.\n"
 		"\n"
-		"--format json or csv prints the stretches, not the drawing: the first 10000 of each part, or as many "
-		"as\n"
-		"--limit allows.\n",
+		"--format json or csv prints the stretches, not the drawing: the first 10000 of each part, or as "
+		"many as --limit allows.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
