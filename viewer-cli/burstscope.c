@@ -33,26 +33,32 @@ static const struct {
 	{ &bsv_sql, "read and export rows" },
 };
 
+enum { NAMES = 11 }; /* columns of the longest name of a command */
+
 static void print_usage(FILE *to)
 {
+	static const char *const last[] = {
+		"INPUT is a database, or the directory of a trace, which is imported first; by default the newest "
+		"recording in the working directory. burstscope COMMAND --help shows the use of a command; burstscope "
+		"--version prints the version.",
+		"Exit status: 0 done or passed, 1 a verdict that was asked for failed, 2 wrong usage, 3 a verdict that "
+		"cannot tell (losses, or too few samples), 4 unreadable or wrong input, 5 the environment does not "
+		"allow it, 130 stopped, 141 the reader closed the output.",
+	};
+	const struct bsv_screen screen = bsv_options_screen();
+
 	fputs("usage: burstscope COMMAND [OPTION...] [INPUT]\n", to);
 	for (size_t i = 0; i < N_COMMANDS; i++) {
 		for (size_t j = 0; j < sizeof(groups) / sizeof(*groups); j++)
 			if (groups[j].first == bsv_commands[i])
 				fprintf(to, "\n%s\n", groups[j].title);
-		fprintf(to, "  %-11s  %s\n", bsv_commands[i]->name, bsv_commands[i]->says);
+		fprintf(to, "  %-*s  ", NAMES, bsv_commands[i]->name);
+		bsv_print_painted(to, &screen, BSV_PLAIN, "", bsv_commands[i]->says, NAMES + 4, NAMES + 4);
 	}
-	fputs("\nINPUT is a database, or the directory of a trace, which is imported first; by default the newest "
-	      "recording in\n"
-	      "the working directory. burstscope COMMAND --help shows the use of a command; burstscope --version\n"
-	      "prints the version.\n\n"
-	      "Exit status: 0 done or passed, 1 a verdict that was asked for failed, 2 wrong usage, 3 a verdict that "
-	      "cannot tell "
-	      "(losses,\n"
-	      "or too few samples), 4 unreadable or wrong input, 5 the environment does not allow it, 130 stopped, 141 "
-	      "the reader\n"
-	      "closed the output.\n",
-	      to);
+	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++) {
+		fputc('\n', to);
+		bsv_print_wrapped(to, &screen, BSV_PLAIN, last[i], 0);
+	}
 }
 
 static const struct bsv_command *command_find(const char *name)

@@ -11,6 +11,7 @@
 
 #include "apps.h"
 #include "load.h"
+#include "options/narrow.h"
 #include "options/nearest.h"
 #include "options/options.h"
 #include "own_run.h"
@@ -180,7 +181,9 @@ static int print_list(void)
 	char *dir = shipped_dir();
 	struct dirent **entries;
 	int n = shipped_names(dir, &entries);
+	struct narrow narrow;
 
+	narrow_begin(&narrow);
 	for (int i = 0; i < n; i++) {
 		struct load_scenario *s;
 		struct nnb_reason why = { "" };
@@ -189,7 +192,7 @@ static int print_list(void)
 		if (asprintf(&path, "%s/%s.json", dir, entries[i]->d_name) < 0)
 			abort();
 		if (load_scenario_read(&s, path, NULL, NULL, &why) == 0) {
-			printf("%-20s %s\n", entries[i]->d_name, s->about);
+			printf("%-20s  %s\n", entries[i]->d_name, s->about);
 			load_scenario_free(s);
 		} else {
 			print_error(path, why.text);
@@ -198,6 +201,8 @@ static int print_list(void)
 	}
 	free_names(entries, n);
 	free(dir);
+	if (!narrow_end(&narrow))
+		return LOAD_ENVIRONMENT;
 	if (n > 0)
 		return options_written(&program);
 	print_error("", "the scenarios of this program are not where they were installed");

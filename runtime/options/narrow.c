@@ -50,15 +50,31 @@ static const char *line_break(struct line line, size_t width)
 	return last ? last : line.end;
 }
 
+/* Where the lines below @line begin: below its text, if a name stands before that, as in a list. */
+static size_t line_indent(struct line line, size_t width)
+{
+	const char *name = line.at, *text;
+
+	while (name < line.end && *name != ' ')
+		name++;
+	for (text = name; text < line.end && *text == ' ';)
+		text++;
+	if (name == line.at || text - name < 2 || text_width(line.at, text) > width / 3)
+		return INDENT;
+	return text_width(line.at, text);
+}
+
 static void print_wrapped(FILE *to, struct line line, size_t width)
 {
-	for (size_t room = width; text_width(line.at, line.end) > room; room = width - INDENT) {
+	const size_t indent = line_indent(line, width);
+
+	for (size_t room = width; text_width(line.at, line.end) > room; room = width - indent) {
 		const char *stop = line_break(line, room);
 
 		if (stop == line.end)
 			break;
 		print_whole(to, (struct line){ line.at, stop });
-		fprintf(to, "%*s", INDENT, "");
+		fprintf(to, "%*s", (int)indent, "");
 		line.at = stop + strspn(stop, " ");
 	}
 	print_whole(to, line);

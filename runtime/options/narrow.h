@@ -3,7 +3,7 @@
  *
  * A table is printed as lines whose cells are separated by NARROW_CELL instead of a blank. Where the terminal is narrower than the table, the table
  * is printed in parts below each other: each has the first cell of every line, and as many of the other columns as there is room for. Other lines
- * are broken between words. In a file or a pipe every line stays whole.
+ * are broken between words; the text behind a name and two blanks goes on below itself. In a file or a pipe every line stays whole.
  */
 #ifndef NNB_OPTIONS_NARROW_H
 #define NNB_OPTIONS_NARROW_H

@@ -52,6 +52,11 @@ for program in "$service" "$load" "$fmq" "$conformance"; do
 	. <("$program" --completion bash)
 done
 
+# So does the list of scenarios, on a terminal of that width; in a pipe a scenario is a line.
+long=$(script -qec "stty cols 80; '$load' --list" /dev/null </dev/null | tr -d '\r' | awk 'length > 80')
+[[ ! $long ]] || wrong "nnburst-load --list is wider than 80 columns: $long"
+[[ ! $("$load" --list | grep '^ ') ]] || wrong 'nnburst-load --list breaks lines in a pipe'
+
 # What cannot be written is said.
 for line in "$service --help" "$load --version" "$load --list" "$fmq show $$" "$conformance --completion bash"; do
 	status=0

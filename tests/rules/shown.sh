@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shown.sh BURSTSCOPE TREE -- each command line of burstscope that the documents, the pages and --help show is one that it takes: the command
-# is there, and so are its options, and they take what they are given. It is tried with --help, and so does nothing.
+# is there, and so are its options, and they take what they are given. It is tried with --help, and so does nothing. All help fits 80 columns.
 . "$(dirname "$0")/rule.sh"
 
 program=$(realpath "$1") tree=$(realpath "$2")
@@ -55,14 +55,26 @@ of_help()
 	while IFS= read -r line; do
 		line=${line#  }
 		try "burstscope $1 --help" "${line%%  *}"
-	done < <("$program" "$1" --help | sed -n '/^usage/q; /^  burstscope /p')
+	done < <("$program" "$1" --help | sed -n ':a; /\\$/ { N; s/\\\n *//; ba }; /^usage/q; /^  burstscope /p')
+}
+
+# fits ARGUMENT...: what these print has no line that a usual terminal breaks.
+fits()
+{
+	local line
+
+	while IFS= read -r line; do
+		broken "burstscope $* prints a line of ${#line} columns: $line"
+	done < <(COLUMNS=80 "$program" "$@" | awk 'length > 80')
 }
 
 shopt -s nullglob
 for page in "$tree"/README.md "$tree"/docs/*.md "$tree"/docs/man/*.[0-9]*; do
 	of_file "$page"
 done
+fits --help
 while read -r command; do
 	of_help "$command"
+	fits "$command" --help
 done < <("$program" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p')
 judged "$shown command lines"

@@ -280,8 +280,8 @@ const struct bsv_command bsv_cases = {
 		    "  burstscope cases --by day --format csv /var/lib/burstscope\n"
 		    "  burstscope cases --open last\n",
 	.more = "DIR is where burstscope watch keeps them: " USUAL_DIRECTORY
-		" by default. The name of a case is the time of its\n"
-		"capture, in UTC; n_again counts how often the same cause occurred again within the cooldown. The\n"
+		" by default. The name of a case is the time of its "
+		"capture, in UTC; n_again counts how often the same cause occurred again within the cooldown. The "
 		"newest case is first.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

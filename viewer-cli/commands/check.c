@@ -342,7 +342,8 @@ const struct bsv_command bsv_check = {
 	.says = "judge a recording by rules: pass, fail, or inconclusive",
 	.examples = "  burstscope check --slo camera.slo trace.db\n"
 		    "  burstscope check --slo camera.slo --baseline main.db --format junit trace.db >report.xml\n",
-	.more = "A rule is a line: p99 e2e of app=camera path=burst <= 5ms. burstscope-slo(5) describes all rules.\n"
+	.more = "A rule is a line: p99 e2e of app=camera path=burst <= 5ms. burstscope-slo(5) describes all "
+		"rules.\n"
 		"Exit status: 0 all rules passed, 1 a rule failed, 3 no rule failed and one is inconclusive.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

@@ -444,8 +444,8 @@ const struct bsv_command bsv_demo = {
 	.says = "record and analyse a workload of our own",
 	.examples = "  burstscope demo\n"
 		    "  burstscope demo --for 10s -o shown\n",
-	.more = "The demo starts nnburstd and the apps of the scenario demo (nnburst-load(1)), records them, and\n"
-		"analyses the recording with several commands, each of which it prints. Then it does the same with\n"
+	.more = "The demo starts nnburstd and the apps of the scenario demo (nnburst-load(1)), records them, and "
+		"analyses the recording with several commands, each of which it prints. Then it does the same with "
 		"another policy. The recordings are kept; all programs that it started are stopped.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

@@ -682,8 +682,8 @@ const struct bsv_command bsv_diff = {
 	.examples = "  burstscope diff before.db after.db\n"
 		    "  burstscope diff --verdict a1.db a2.db a3.db -- b1.db b2.db b3.db || echo worse\n"
 		    "  burstscope diff --where \"app = 'camera'\" --part phases before.db after.db\n",
-	.more = "Compares latency (p10, p50, p99) by app, model, path, and cold or warm; and misses and answers by\n"
-		"app, model and path. With --verdict the command fails if any of these is worse, and cannot tell\n"
+	.more = "Compares latency (p10, p50, p99) by app, model, path, and cold or warm; and misses and answers by "
+		"app, model and path. With --verdict the command fails if any of these is worse, and cannot tell "
 		"where a loss may hide executions. Write options before the --.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

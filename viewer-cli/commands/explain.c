@@ -371,19 +371,19 @@ const struct bsv_command bsv_explain = {
 	.name = "explain",
 	.operands = "EXEC [INPUT]",
 	.says = "explain one execution: where its time went, and what delayed it",
-	.examples = "  burstscope explain worst                           # the most late miss of the newest "
-		    "recording\n"
-		    "  burstscope explain 4711 bursts.db                  # by execution.id\n"
+	.examples = "  burstscope explain worst                    # of the newest recording\n"
+		    "  burstscope explain 4711 bursts.db           # by execution.id\n"
 		    "  burstscope explain slowest --where \"app = 'camera'\"\n"
-		    "  burstscope explain 0x2fc00004/17 bursts.db -v      # by stream and place; both ledgers\n",
+		    "  burstscope explain 0x2fc00004/17 bursts.db  # by stream and place\n"
+		    "  burstscope explain worst -v                 # with both ledgers\n",
 	.more = "EXEC is an execution.id; STREAM/SEQ, as in the trace; worst, the most late miss; or slowest, the "
-		"longest\n"
-		"from end to end. worst and slowest choose among the executions that --where, --from and --to pick.\n"
+		"longest from end to end. worst and slowest choose among the executions that --where, --from and "
+		"--to pick.\n"
 		"\n"
-		"The late ledger shows how much each cause contributed to the lateness; its rows add up to the\n"
-		"lateness. Typical times are medians over warm executions of the same model and path that found a\n"
-		"free lane. -v also shows where the time up to the deadline went: the budget ledger, whose rows add\n"
-		"up to the budget.\n",
+		"The late ledger shows how much each cause contributed to the lateness; its rows add up to the "
+		"lateness. Typical times are medians over warm executions of the same model and path that found a "
+		"free lane. -v also shows where the time up to the deadline went: the budget ledger, whose rows "
+		"add up to the budget.\n",
 	.min = 1,
 	.max = 2,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN,

@@ -330,8 +330,8 @@ const struct bsv_command bsv_export = {
 		    "  burstscope export --to rules --slo camera.slo -o bursts.rules.yml\n"
 		    "  burstscope export --format csv -o executions.csv bursts.db\n"
 		    "  burstscope export --relation wait --where \"miss IS NOT NULL\" | jq .rows[0]\n",
-	.more = "Times and durations of rows are in ns. -o writes FILE completely or not at all. Open FILE.pftrace in\n"
-		"ui.perfetto.dev, which reads it in the browser and sends it nowhere.\n",
+	.more = "Times and durations of rows are in ns. -o writes FILE completely or not at all. Open FILE.pftrace "
+		"in ui.perfetto.dev, which reads it in the browser and sends it nowhere.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

@@ -90,15 +90,16 @@ const struct bsv_command bsv_exporter = {
 	.examples = "  burstscope exporter\n"
 		    "  burstscope exporter --listen 127.0.0.1:9000 --slo camera.slo\n"
 		    "  curl http://127.0.0.1:9464/metrics\n",
-	.more = "The metrics are those of burstscope export --to openmetrics (docs/metrics.md), counted from 0 while\n"
-		"the exporter runs. A missed deadline counts for the cause found at once, by the times that were\n"
-		"typical until then. /metrics has OpenMetrics or the older text format, as the client asks; /healthz\n"
-		"is 200 while the exporter records, and 503 while it cannot.\n"
-		"All clients that reach the port can read the names of apps and models: the exporter warns of an\n"
+	.more = "The metrics are those of burstscope export --to openmetrics (docs/metrics.md), counted from 0 "
+		"while the exporter runs. A missed deadline counts for the cause found at once, by the times that "
+		"were typical until then. /metrics has OpenMetrics or the older text format, as the client asks; "
+		"/healthz is 200 while the exporter records, and 503 while it cannot.\n"
+		"All clients that reach the port can read the names of apps and models: the exporter warns of an "
 		"address that other machines can reach.\n"
-		"Without SESSION the exporter records into a ring of files in memory, which it removes at its end.\n"
-		"SESSION is a running session of LTTng; with --url it is one of another host. The exporter ends when\n"
-		"the session does. The status is 0, or 5 if the exporter cannot start or listen.\n",
+		"Without SESSION the exporter records into a ring of files in memory, which it removes at its "
+		"end.\n"
+		"SESSION is a running session of LTTng; with --url it is one of another host. The exporter ends "
+		"when the session does. The status is 0, or 5 if the exporter cannot start or listen.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

@@ -198,10 +198,9 @@ const struct bsv_command bsv_fairness = {
 	.examples = "  burstscope fairness\n"
 		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
 		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
-	.more = "Parts: sharing, deadlines, apps, jain, interference, windows. The verdict passes if no app was much "
-		"slower, or\n"
-		"got much less, than under fair sharing of the same arrivals; with --bound, if no app was further\n"
-		"behind its share than that: see docs/figures.md, Verdicts.\n",
+	.more = "Parts: sharing, deadlines, apps, jain, interference, windows. The verdict passes if no app was "
+		"much slower, or got much less, than under fair sharing of the same arrivals; with --bound, if no "
+		"app was further behind its share than that: see docs/figures.md, Verdicts.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

@@ -100,8 +100,7 @@ const struct bsv_command bsv_import = {
 		    "  burstscope import -o all.db host1 host2   two traces, one database\n"
 		    "  burstscope import --append -o all.db third\n",
 	.more = "TRACE is a directory that LTTng recorded, or a directory above such directories. The database "
-		"appears\n"
-		"when it is complete; after Ctrl-C everything is as it was before.\n",
+		"appears when it is complete; after Ctrl-C everything is as it was before.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 1,

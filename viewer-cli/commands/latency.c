@@ -195,10 +195,9 @@ const struct bsv_command bsv_latency = {
 	.examples = "  burstscope latency\n"
 		    "  burstscope latency --by app,priority bursts.db\n"
 		    "  burstscope latency --phase queue --histogram --where \"app = 'camera'\"\n",
-	.more = "Percentiles are exact, over executions that are complete and were answered; cold and warm executions "
-		"of\n"
-		"a burst are in different groups. Phases: prepare, send, decode, fence, slots, queue, run, preempted,\n"
-		"reply, return, finish, signal.\n",
+	.more = "Percentiles are exact, over executions that are complete and were answered; cold and warm "
+		"executions of a burst are in different groups. Phases: prepare, send, decode, fence, slots, "
+		"queue, run, preempted, reply, return, finish, signal.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

@@ -53,8 +53,9 @@ const struct bsv_command bsv_memory = {
 	.says = "mapped pools, and buffers kept by the driver",
 	.examples = "  burstscope memory\n"
 		    "  burstscope memory --from 2s --part pools recording.db\n",
-	.more = "Parts: pools, peak, buffers, rejects, exhausted. Pools of owner exec were mapped for one execution,\n"
-		"those of owner stream for the slots of a burst; the longer a pool lives, the less it costs.\n",
+	.more = "Parts: pools, peak, buffers, rejects, exhausted. Pools of owner exec were mapped for one "
+		"execution, those of owner stream for the slots of a burst; the longer a pool lives, the less it "
+		"costs.\n",
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,

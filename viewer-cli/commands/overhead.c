@@ -226,11 +226,11 @@ const struct bsv_command bsv_overhead = {
 	.examples = "  burstscope overhead\n"
 		    "  burstscope overhead --by app,priority bursts.db\n"
 		    "  burstscope overhead --part causes --where \"app = 'camera' AND NOT cold\" bursts.db\n",
-	.more = "Overhead is the time from end to end less the useful time on a lane, without work done again. A cold\n"
-		"execution met slots that the service did not know. The causes are those of misses, here with all the\n"
-		"time that they took. --where, --from and --to pick the executions to count. The part around has the\n"
-		"time of apps beside executions: connecting, and making and freeing bursts and pools; the service's\n"
-		"work for a burst is part of the client's time.\n",
+	.more = "Overhead is the time from end to end less the useful time on a lane, without work done again. A "
+		"cold execution met slots that the service did not know. The causes are those of misses, here with "
+		"all the time that they took. --where, --from and --to pick the executions to count. The part "
+		"around has the time of apps beside executions: connecting, and making and freeing bursts and "
+		"pools; the service's work for a burst is part of the client's time.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

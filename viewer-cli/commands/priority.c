@@ -96,8 +96,7 @@ const struct bsv_command bsv_priority = {
 		    "  burstscope priority --verdict --bound 5ms --honoured 99.9 recording.db\n"
 		    "  burstscope priority --where \"app = 'camera'\" --part worst\n",
 	.more = "Parts: inversions, choices, worst. Priority orders the models of one app; for shares between apps "
-		"see\n"
-		"burstscope fairness. A wait shorter than the holder's time between two checkpoints is not an "
+		"see burstscope fairness. A wait shorter than the holder's time between two checkpoints is not an "
 		"inversion.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

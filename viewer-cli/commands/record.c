@@ -389,16 +389,15 @@ const struct bsv_command bsv_record = {
 		    "  burstscope record -- nnburst-load audio    while a program runs\n"
 		    "  burstscope record --detail compact -o night --for 8h\n",
 	.more = "Records the events of all programs that emit them: as root those of all users, otherwise those of "
-		"the\n"
-		"user. nnburstd may run already, or be started later. If no session daemon of LTTng runs, record "
-		"starts\n"
-		"one, which ends with the last command that uses it. Ctrl-C stops the recording and keeps it.\n"
+		"the user. nnburstd may run already, or be started later. If no session daemon of LTTng runs, "
+		"record starts one, which ends with the last command that uses it. Ctrl-C stops the recording and "
+		"keeps it.\n"
 		"A recording of up to 256 MiB is imported at once, into DIR.db beside DIR, unless that exists; "
-		"another\n"
-		"Ctrl-C leaves the import to the first command that reads the recording. DIR/burstscope.record keeps\n"
-		"the settings, for burstscope doctor DIR.\n"
-		"The status is 0 after a recording, with any status of CMD, which is printed; 2 if CMD cannot be run;\n"
-		"and 5 if nothing was recorded, not all of it could be written, or --min-free stopped the recording.\n",
+		"another Ctrl-C leaves the import to the first command that reads the recording. "
+		"DIR/burstscope.record keeps the settings, for burstscope doctor DIR.\n"
+		"The status is 0 after a recording, with any status of CMD, which is printed; 2 if CMD cannot be "
+		"run; and 5 if nothing was recorded, not all of it could be written, or --min-free stopped the "
+		"recording.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

@@ -74,8 +74,7 @@ const struct bsv_command bsv_report_command = {
 		    "  burstscope report -o slow.html --from 2s --to 3s --open bursts.db\n"
 		    "  burstscope report -o change.html --compare after.db before.db\n",
 	.more = "The page needs no network and no server, and can be sent as a file. Its tables are the answers of "
-		"the\n"
-		"commands, with the first 500 rows of each part.\n",
+		"the commands, with the first 500 rows of each part.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

@@ -85,7 +85,8 @@ const struct bsv_command bsv_schema = {
 	.examples = "  burstscope schema\n"
 		    "  burstscope schema execution\n"
 		    "  burstscope schema --format csv bursts.db\n",
-	.more = "A time is in ns on one clock for all of a database; a column whose name ends in _ns is a duration.\n"
+	.more = "A time is in ns on one clock for all of a database; a column whose name ends in _ns is a "
+		"duration.\n"
 		"Without DB: the tables of a database made by this version.\n",
 	.max = 2,
 	.asks = BSV_ASK_FORMAT,

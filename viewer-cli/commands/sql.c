@@ -188,12 +188,13 @@ const struct bsv_command bsv_sql = {
 	.name = "sql",
 	.operands = "[INPUT] QUERY",
 	.says = "query a database in SQL",
-	.examples = "  burstscope sql 'SELECT path, count(*), percentile(e2e_ns, 99) FROM execution GROUP BY path'\n"
+	.examples = "  burstscope sql 'SELECT path, percentile(e2e_ns, 99) FROM execution GROUP BY path'\n"
 		    "  burstscope sql --format csv bursts.db 'SELECT * FROM miss_cause' >causes.csv\n"
 		    "  burstscope sql --list\n"
 		    "  burstscope sql --limit 10 --where \"app = 'camera'\" slowest\n",
 	.more = "QUERY is one statement that only reads, or the name of one. burstscope schema shows the tables.\n"
-		"Beside SQLite's functions there are percentile(value, p), which is exact, jain(x) and duration(ns).\n",
+		"Beside SQLite's functions there are percentile(value, p), which is exact, jain(x) and "
+		"duration(ns).\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 2,

@@ -60,10 +60,9 @@ const struct bsv_command bsv_starvation = {
 	.examples = "  burstscope starvation\n"
 		    "  burstscope starvation --verdict --threshold 50ms recording.db\n"
 		    "  burstscope starvation --part episodes --format csv >episodes.csv\n",
-	.more = "Parts: victims, culprits, episodes. Bypassed counts executions that were ready later and got a lane\n"
-		"first: all of other apps, and those of the same app without a higher priority. The culprit is the "
-		"app\n"
-		"that held the lane for longest.\n",
+	.more = "Parts: victims, culprits, episodes. Bypassed counts executions that were ready later and got a "
+		"lane first: all of other apps, and those of the same app without a higher priority. The culprit "
+		"is the app that held the lane for longest.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

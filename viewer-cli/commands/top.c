@@ -112,15 +112,15 @@ const struct bsv_command bsv_top = {
 		    "  burstscope top --format json --for 10s\n"
 		    "  burstscope top --detail full --app camera\n"
 		    "  burstscope top --url net://192.0.2.2/host/phone/far\n",
-	.more = "A row for each app and model, over the last five seconds: executions per second, the 50th and 99th\n"
-		"percentile of their latency, the app's part of its fair share, lanes held and executions waiting on\n"
-		"average, missed deadlines, missed slots, and their course. Above the table: causes of missed\n"
-		"deadlines, the delay of the figures, and losses. Keys: q ends, o changes the order, a shows one app\n"
-		"after the other, c shows all causes, p pauses and continues, s saves the last 30 s as a recording.\n"
-		"Without SESSION top records into a ring of files in memory, which it removes at its end. SESSION is "
-		"a\n"
-		"running session of LTTng. With --url top reads a session of another host, which lttng create --live\n"
-		"made there. The last line is a summary. The status is 0, or 5 if top cannot start.\n",
+	.more = "A row for each app and model, over the last five seconds: executions per second, the 50th and "
+		"99th percentile of their latency, the app's part of its fair share, lanes held and executions "
+		"waiting on average, missed deadlines, missed slots, and their course. Above the table: causes of "
+		"missed deadlines, the delay of the figures, and losses. Keys: q ends, o changes the order, a "
+		"shows one app after the other, c shows all causes, p pauses and continues, s saves the last 30 s "
+		"as a recording.\n"
+		"Without SESSION top records into a ring of files in memory, which it removes at its end. SESSION "
+		"is a running session of LTTng. With --url top reads a session of another host, which lttng create "
+		"--live made there. The last line is a summary. The status is 0, or 5 if top cannot start.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

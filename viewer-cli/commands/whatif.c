@@ -415,14 +415,10 @@ const struct bsv_command bsv_whatif = {
 		    "  burstscope whatif --speed mobilenet-640=2x --deadline camera=20ms --format json\n"
 		    "  burstscope whatif --search --lanes-up-to 2\n"
 		    "  burstscope whatif --advise recording.db\n",
-	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with --advise "
-		"advice. Several changes can be combined; without a change, the output shows "
-		"how well the "
-		"replay\n"
-		"reproduces the recording. If the recording is not sufficient (events were lost, the service was not "
-		"recorded, its "
-		"policy was native), the "
-		"verdict is: cannot tell.\n",
+	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with "
+		"--advise advice. Several changes can be combined; without a change, the output shows how well the "
+		"replay reproduces the recording. If the recording is not sufficient (events were lost, the "
+		"service was not recorded, its policy was native), the verdict is: cannot tell.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

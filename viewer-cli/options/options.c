@@ -338,7 +338,7 @@ void bsv_options_each(const struct bsv_command *command, void (*tell)(void *ctx,
 		tell(ctx, t.of[i]);
 }
 
-enum { LEFT_MAX = 80, LEFT_USUAL = 30 };
+enum { LEFT_MAX = 80, LEFT_USUAL = 30, USUAL_COLUMNS = 80 };
 
 /* "-o, --output DB" */
 static int left_of(const struct bsv_option *o, char to[LEFT_MAX])
@@ -351,19 +351,69 @@ static int left_of(const struct bsv_option *o, char to[LEFT_MAX])
 	                o->argument ? o->argument : "");
 }
 
+/* Where to break the @n letters of the command line at @s: at the last blank before @room that is not quoted, as a shell sees it. 0: nowhere. */
+static size_t command_break(const char *s, size_t n, size_t room)
+{
+	size_t ret = 0;
+	char quote = 0;
+
+	for (size_t i = 0; i < n && i <= room; i++) {
+		if (quote)
+			quote = s[i] == quote ? 0 : quote;
+		else if (s[i] == '\'' || s[i] == '"')
+			quote = s[i];
+		else if (s[i] == ' ' && i && s[i - 1] != ' ')
+			ret = i;
+	}
+	return ret;
+}
+
+/* Print the examples, so that they can be copied: a line that is too long goes on behind a backslash. */
+static void examples_print(const char *s, size_t width)
+{
+	static const char continued[] = " \\", next[] = "      ";
+
+	while (*s) {
+		size_t n = strcspn(s, "\n"), used = 0, at;
+
+		while (used + n > width && (at = command_break(s, n, width - used - strlen(continued))) > 0) {
+			printf("%.*s%s\n%s", (int)at, s, continued, next);
+			used = strlen(next);
+			s += at + 1;
+			n -= at + 1;
+		}
+		printf("%.*s\n", (int)n, s);
+		s += n + (s[n] == '\n');
+	}
+}
+
+struct bsv_screen bsv_options_screen(void)
+{
+	struct bsv_screen ret = bsv_screen_get(BSV_COLOR_NEVER);
+
+	if (!ret.width)
+		ret.width = USUAL_COLUMNS;
+	return ret;
+}
+
 void bsv_options_help(const struct bsv_command *command)
 {
+	const struct bsv_screen screen = bsv_options_screen();
 	struct table t = { .shorts = "" };
 	struct bsv_call call;
-	struct bsv_screen screen;
 	char left[LEFT_MAX];
-	int widest;
+	int widest = 0;
 
 	table_fill(&t, command, NULL, &call);
-	printf("burstscope %s -- %s\n\n%s\nusage: burstscope %s [OPTION...] %s\n\n", command->name, command->says,
-	       command->examples, command->name, command->operands);
-	screen = bsv_screen_get(BSV_COLOR_NEVER);
-	widest = 0;
+	printf("burstscope %s -- ", command->name);
+	bsv_print_painted(stdout, &screen, BSV_PLAIN, "", command->says,
+	                  (int)strlen("burstscope  -- ") + (int)strlen(command->name), 2);
+	putchar('\n');
+	examples_print(command->examples, (size_t)screen.width);
+	printf("\nusage: burstscope %s ", command->name);
+	bsv_print_painted(stdout, &screen, BSV_PLAIN, "[OPTION...] ", command->operands,
+	                  (int)strlen("usage: burstscope  ") + (int)strlen(command->name), 7);
+	putchar('\n');
 	for (int i = 0; i < t.n; i++) {
 		int width = left_of(t.of[i], left);
 
@@ -376,6 +426,15 @@ void bsv_options_help(const struct bsv_command *command)
 			printf("  %-*s  ", widest, left);
 		bsv_print_painted(stdout, &screen, BSV_PLAIN, "", t.of[i]->says, widest + 4, widest + 4);
 	}
-	if (command->more)
-		printf("\n%s", command->more);
+	if (command->more) {
+		putchar('\n');
+		for (const char *s = command->more; *s;) {
+			size_t n = strcspn(s, "\n");
+			char *line = strndup(s, n);
+
+			bsv_print_wrapped(stdout, &screen, BSV_PLAIN, line ? line : "", 0);
+			free(line);
+			s += n + (s[n] == '\n');
+		}
+	}
 }

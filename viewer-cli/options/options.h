@@ -5,6 +5,7 @@
 #define BSV_OPTIONS_H
 
 #include "base/command.h"
+#include "base/screen.h"
 
 /*
  * @argv begins with the command's name; @ret borrows it and changes its order. @own has room for the command's options. Returns 0, or
@@ -16,6 +17,9 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 /* Call @tell with each option of @command, in the order of its help. */
 void bsv_options_each(const struct bsv_command *command, void (*tell)(void *ctx, const struct bsv_option *o),
                       void *ctx);
+
+/* The screen for help, which is for people: where the output has no width, that of a usual terminal. */
+struct bsv_screen bsv_options_screen(void);
 
 /* Print the help of @command, examples first. */
 void bsv_options_help(const struct bsv_command *command);
