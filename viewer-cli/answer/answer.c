@@ -395,6 +395,8 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 	        ",\"coverage\":{\"traces\":%" PRId64 ",\"events\":%" PRId64 ",\"lost_events\":%" PRId64
 	        ",\"lost_packets\":%" PRId64 ",\"losses\":%" PRId64 ",\"cut\":%" PRId64,
 	        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
+	if (c->services > 1)
+		fprintf(to, ",\"services\":%" PRId64, c->services);
 	if (c->service_alone)
 		fprintf(to, ",\"service_alone\":%" PRId64, c->service_alone);
 	if (c->client_alone)

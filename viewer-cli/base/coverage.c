@@ -40,6 +40,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.joined_causes = bsa_query_get_int(q, 18),
 		.joined_inversions = bsa_query_get_int(q, 19),
 		.unreadable = bsa_query_get_int(q, 20),
+		.services = bsa_query_get_int(q, 21),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -161,6 +162,9 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");
 	n = strlen(to);
+	if (c->services > 1)
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; " BSV_SERVICES,
+		                      bsv_count(a, (uint64_t)c->services));
 	sides_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);
 	refused_text(c, to + n, BSV_COVERAGE_TEXT - n);

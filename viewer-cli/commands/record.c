@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/coverage.h"
 #include "base/say.h"
+#include "base/screen.h"
 #include "input/apart.h"
 #include "record/options.h"
 #include "record/record.h"
@@ -213,6 +215,20 @@ static bool import_recording(struct run *run, const struct bsv_recorded *done, s
 	return imported;
 }
 
+/* Did several services run at once? Then each answer would judge them together. */
+static void print_services(const struct run *run)
+{
+	struct bsv_coverage coverage = { .services = 1 };
+	struct bsa_db *db = NULL;
+	char path[PATH_MAX], count[BSV_COUNT_MAX];
+
+	if (name_beside(run, ".db", path) && bsa_db_open(&db, path, NULL) >= 0)
+		bsv_coverage_read(&coverage, db, NULL);
+	bsa_db_close(db);
+	if (coverage.services > 1)
+		bsv_notice(BSV_SERVICES, bsv_count(count, (uint64_t)coverage.services));
+}
+
 static void print_result(const struct run *run, const struct bsv_recorded *done, const struct bsa_imported *imported)
 {
 	char events[BSV_COUNT_MAX], executions[BSV_COUNT_MAX], size[BSV_BYTES_TEXT];
@@ -225,6 +241,8 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 		        bsv_plural(imported->executions, "execution", "executions"));
 	fputc('\n', stderr);
 	bsv_recording_tell_lost(&run->recording, done);
+	if (imported)
+		print_services(run);
 	fputs("next: burstscope summary ", stderr);
 	bsv_print_word(run->recording.name, stderr);
 	fputc('\n', stderr);
