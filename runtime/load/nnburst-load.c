@@ -237,9 +237,15 @@ static char *shipped_scenario(const char *name)
 
 /* ---- running ---- */
 
-/* Validate the models as the apps will read them. @own: the scenario is generated, so errors do not mention a place in it. */
-static int check_models(const struct load_scenario *s, uint64_t seed, bool own, struct nnb_reason *reason)
+/*
+ * Validate the models as the apps will read them. Where --model names one, the scenario is generated, so errors do not mention a place in it. Before a
+ * recording nothing is printed of a valid model, because the recorded run prints that.
+ */
+static int check_models(const struct options *o, const struct load_scenario *s, uint64_t seed,
+                        struct nnb_reason *reason)
 {
+	const bool own = o->model;
+
 	for (uint32_t i = 0; i < s->n_apps; i++)
 		for (uint32_t k = 0; k < s->apps[i].n_streams; k++) {
 			const struct load_stream *stream = &s->apps[i].streams[k];
@@ -249,7 +255,7 @@ static int check_models(const struct load_scenario *s, uint64_t seed, bool own, 
 
 			if (load_work_new(&work, stream, s->dir, seed, &why))
 				key = "model";
-			else if (own && why.text[0]) /* reports the memory of constants */
+			else if (own && !o->record && why.text[0]) /* reports the memory of constants */
 				fprintf(stderr, "nnburst-load: %s\n", why.text);
 			if (!key && load_work_keep(work, stream, &why))
 				key = "state_pairs";
@@ -336,7 +342,7 @@ static int session_run(const struct options *o, const char *path, const struct l
 		                        .progress = !o->quiet && isatty(STDERR_FILENO) };
 	struct load_service service = { .pid = 0 };
 	struct nnb_reason why = { "" };
-	int status = check_models(scenario, session.seed, o->model, &why);
+	int status = check_models(o, scenario, session.seed, &why);
 
 	if (status) {
 		print_error(o->model ? "" : path, why.text);
@@ -398,16 +404,23 @@ static int run_model(const struct options *o)
 	return status;
 }
 
-/* Record a run of the model: start this program again under burstscope, without --record. */
-static int record_model(const struct options *o)
+/* Is the model one that can be run? Found out before anything is recorded. */
+static int check_model(const struct options *o)
 {
-	char seed[32], duration[LOAD_TIME_TEXT], *argv[16] = { "--quiet", "--model", (char *)o->model };
-	int n = 3;
+	struct options checked = *o;
+
+	checked.check = true;
+	return run_model(&checked);
+}
+
+/* Record a run of the model with the service at @socket: start this program again under burstscope, without --record. */
+static int record_run(const struct options *o, const char *socket)
+{
+	char seed[32], duration[LOAD_TIME_TEXT];
+	char *argv[16] = { "--quiet", "--model", (char *)o->model, "--socket", (char *)socket };
+	int n = 5;
 
 	snprintf(seed, sizeof(seed), "%" PRId64, o->seed);
-	argv[n++] = o->socket ? "--socket" : "--service";
-	if (o->socket)
-		argv[n++] = (char *)o->socket;
 	if (o->seed >= 0) {
 		argv[n++] = "--seed";
 		argv[n++] = seed;
@@ -417,7 +430,27 @@ static int record_model(const struct options *o)
 		argv[n++] = load_time_text(duration, o->duration_ns);
 	}
 	assert((size_t)n < sizeof(argv) / sizeof(argv[0])); /* the last one stays NULL */
-	return load_record(o->model, o->into, o->socket, argv);
+	return load_record(o->model, o->into, socket, argv);
+}
+
+/* The service is started here, and not by the recorded run: so the recording is of that service alone. */
+static int record_model(const struct options *o)
+{
+	struct load_service service = { .pid = 0 };
+	struct nnb_reason why = { "" };
+	int status = check_model(o);
+
+	if (status)
+		return status;
+	if (o->socket)
+		return record_run(o, o->socket);
+	if (load_service_start(&service, &why)) {
+		print_error("", why.text);
+		return LOAD_ENVIRONMENT;
+	}
+	status = record_run(o, service.socket);
+	load_service_stop(&service);
+	return status;
 }
 
 int main(int argc, char **argv)

@@ -142,7 +142,7 @@ ends 0 -- "$many" "$provider" 10
 [[ -d $(echo burstscope-2*[0-9]) ]] || wrong 'no directory of its own making'
 refuses 5 'nothing was recorded' -q -o nothing -- true
 start_service "$service"
-"$load" --quiet --socket "$tmp/socket" --duration 20s transport >/dev/null 2>&1 &
+"$load" --quiet --socket "$tmp/socket" --duration 60s transport >/dev/null 2>&1 &
 loading=$!
 until "$service" --status --socket "$tmp/socket" | grep -q '^bursts *[1-9]'; do sleep 0.05; done
 ends 0 -v --for 500ms -o busy
@@ -164,11 +164,7 @@ says 'not all of it is in stopped; burstscope doctor stopped shows what is missi
 status=0
 "$burstscope" doctor stopped >"$tmp/out" 2>"$tmp/said" || status=$?
 ((status == 1)) && grep -q FAIL "$tmp/out" || wrong "doctor ends with $status: $(<"$tmp/out") $(<"$tmp/said")"
-kill "$loading"
-await_end "$loading" 'the load ends' 2>/dev/null || true
-stop_service || wrong 'nnburstd does not end well'
-
-# A model of one's own, with a service for as long as it takes: what its bursts cost, and all of it at hand.
+# A model of one's own, with a service for as long as it takes, beside another one: what its bursts cost, and all of it at hand.
 out=$("$load" --model mlp --record=mine --duration 1s --seed 3 2>"$tmp/said") || wrong "--record: $(<"$tmp/said")"
 said=$(<"$tmp/said")
 says 'nnburst-load ended with 0'
@@ -176,8 +172,16 @@ says 'recorded mine:'
 [[ $out == *'one app that runs one model by bursts'*'overhead: time of executions beyond their useful run'*'app  mlp    burst  warm'* ]] ||
 	wrong "--record does not say what a burst costs: $out"
 [[ -d mine/ust && -e mine.db ]] || wrong '--record keeps nothing'
+[[ $out$said != *'services are judged together'* ]] || wrong "--record records another service, too: $out$said"
 runs=$("$burstscope" sql -q --format csv mine.db 'SELECT count(*) > 10, count(DISTINCT app_id) FROM execution' | tail -1)
 [[ $runs == 1,1 ]] || wrong "of one app: $runs"
+! "$load" --model no.tflite --record=none 2>"$tmp/said" || wrong '--record of no model ends with 0'
+[[ $(<"$tmp/said") == 'nnburst-load: no.tflite: No such file or directory' && ! -e none ]] || wrong "--record of no model: $(<"$tmp/said")"
+ends 0 -o both -- "$load" --quiet --service --model mlp --duration 300ms
+says '2 services are judged together (burstscope record --service SOCKET records one)'
+kill "$loading"
+await_end "$loading" 'the load ends' 2>/dev/null || true
+stop_service || wrong 'nnburstd does not end well'
 
 # ---- what it loses ----
 
