@@ -34,6 +34,20 @@ sessions() { lttng --no-sessiond list 2>/dev/null | grep -c 'burstscope-' || tru
 
 # ---- recorders ----
 
+# remove DIRECTORY: of a killed recorder, whose session goes on: the consumer daemon may create a file in it meanwhile.
+remove()
+{
+	local tries=0
+
+	until rm -rf "$1" 2>"$tmp/said"; do
+		if ((++tries == 100)); then
+			wrong "$1 cannot be removed: $(<"$tmp/said")"
+			return
+		fi
+		after_ms 50
+	done
+}
+
 # readable RECORDING: of one that was killed there is a database, or one line that says why not.
 readable()
 {
@@ -45,7 +59,8 @@ readable()
 	4) [[ $(wc -l <"$tmp/said") == 1 ]] || wrong "import $1: $(<"$tmp/said")" ;;
 	*) wrong "import of a recording that was killed ends with $status: $(<"$tmp/said")" ;;
 	esac
-	rm -rf "$1" killed.db*
+	remove "$1"
+	rm -f killed.db*
 }
 
 # records: one that is left alone has all of its 33 events, and no session is left of those that were killed.
