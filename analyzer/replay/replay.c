@@ -276,23 +276,35 @@ static void call_answer(struct play *p, struct live *l)
 
 /* ---- lanes ---- */
 
-/* Each time it is another one, or a call that once takes longer than others ask for its lane would never come to run. */
-static uint64_t wake_of(struct live *l)
+enum bsa_replay_hand bsa_replay_hand(bool room, bool first, uint64_t waited)
 {
-	if (!l->outcome.preemptions || !l->call.wakes)
+	if (!room)
+		return BSA_REPLAY_HAND_ENDED;
+	if (!first)
+		return BSA_REPLAY_HAND_BACK;
+	return waited < NNB__POLL_NS ? BSA_REPLAY_HAND_POLLED : BSA_REPLAY_HAND_SLEPT;
+}
+
+/* Ask the source each time: a call that once takes longer than others ask for its lane would otherwise never come to run. */
+static uint64_t wake_of(const struct play *p, const struct live *l, bool room)
+{
+	uint32_t times = l->outcome.preemptions;
+
+	if (!p->source->hand)
 		return l->call.wake_ns;
-	return l->call.wakes[l->call.next_wake++ % l->call.n_wakes];
+	return p->source->hand(p->source->arg, &l->call, bsa_replay_hand(room, !times, p->now - l->outcome.ready),
+	                       times, p->now);
 }
 
 /* The policy gave a lane to this call, which takes a while to wake up. */
-static void handed_over(struct play *p, struct nnb__policy_job *job)
+static void handed_over(struct play *p, struct nnb__policy_job *job, bool room)
 {
 	struct live *l = (struct live *)job;
 
 	if (!l)
 		return;
 	l->state = BEGINS;
-	event_expect(p, l, p->now + wake_of(l));
+	event_expect(p, l, p->now + wake_of(p, l, room));
 }
 
 static void report_held(struct play *p, const struct live *l, uint32_t lane)
@@ -323,7 +335,7 @@ static uint64_t time_for(const struct play *p, bool leave)
 
 static void lane_leave(struct play *p, struct live *l)
 {
-	handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)));
+	handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)), false);
 	look_again_at_all(p);
 	answers_soon(p, l);
 }
@@ -364,7 +376,7 @@ static void may_leave(struct play *p, struct live *l)
 			}
 			l->state = WAITS;
 			event_expect(p, l, too_late(p, l, l->done));
-			handed_over(p, next);
+			handed_over(p, next, true);
 		}
 	}
 	look_again_at_all(p);

@@ -4,7 +4,7 @@
  * Who gets a lane, who makes room, who is admitted and who is given up is asked of runtime/policy, which the service asks.
  * Here is only what happens in between: time. It knows no database, draws nothing, and plays the same for the same calls.
  * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after
- *           it had a free lane, or wake_ns after it was handed one. It looks at the clock and at the policy between two steps,
+ *           it had a free lane, or wake_ns, or as long as the source says, after it was handed one. It looks at the clock and at the policy between two steps,
  *           never within one. It leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was
  *           refused or given up.
  * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
@@ -19,6 +19,15 @@
 #define BSA_REPLAY_NEVER UINT64_MAX
 
 enum { BSA_REPLAY_LANES_MAX = 64 };
+
+/* How a call gets a lane that another call leaves. */
+enum bsa_replay_hand {
+	BSA_REPLAY_HAND_ENDED,  /* the other call has ended */
+	BSA_REPLAY_HAND_POLLED, /* the other call made room for a call that waits no longer than its thread polls */
+	BSA_REPLAY_HAND_SLEPT,  /* the other call made room for a call whose thread sleeps, and that never ran */
+	BSA_REPLAY_HAND_BACK,   /* the other call made room for a call that had made room itself */
+	BSA_REPLAY_HANDS
+};
 
 /* As in the database: numbers of the event contract. */
 struct bsa_replay_rules {
@@ -39,14 +48,11 @@ struct bsa_replay_call {
 		least_ns; /* where the replay has what is recorded: that the service expected it to take of a lane; 0: unknown */
 	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */
 	uint32_t n_steps;
-	/* How long it takes to wake up when it is handed a lane again, after it made room: in turn, from @next_wake. Borrowed likewise. NULL: wake_ns */
-	const uint64_t *wakes;
-	uint32_t n_wakes, next_wake;
 	uint32_t app, model, priority, chain;
-	uint32_t tag; /* the source's */
-	bool apart;   /* the next call of its chain does not wait for its answer */
-	bool stays;   /* the call may not be made to start over */
-	bool advised; /* the call is neither refused nor given up for its deadline, whatever the rules say */
+	uint32_t tag, place; /* the source's */
+	bool apart;          /* the next call of its chain does not wait for its answer */
+	bool stays;          /* the call may not be made to start over */
+	bool advised;        /* the call is neither refused nor given up for its deadline, whatever the rules say */
 };
 
 enum bsa_replay_fate { BSA_REPLAY_ANSWERED, BSA_REPLAY_REFUSED, BSA_REPLAY_GAVE_UP, BSA_REPLAY_ABORTED };
@@ -69,6 +75,9 @@ struct bsa_replay_source {
 	void (*done)(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *outcome);
 	/* The call held @lane. NULL: not wanted. */
 	void (*held)(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended);
+	/* How long after @now the call runs, which is handed a lane for the @times-th time, from 0. NULL: wake_ns. */
+	uint64_t (*hand)(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how, uint32_t times,
+	                 uint64_t now);
 	void *arg;
 };
 
@@ -79,6 +88,9 @@ struct bsa_replay {
 	const struct bsa_replay_model *models; /* n_models; recorded: of no interest */
 	struct bsa_replay_app *ret_apps;       /* n_apps; NULL: of no interest */
 };
+
+/* @room: the other call made room. @first: this call never ran; it waited for @waited until the other call left the lane. */
+enum bsa_replay_hand bsa_replay_hand(bool room, bool first, uint64_t waited);
 
 /* False: there is no memory for it. */
 bool bsa_replay_run(const struct bsa_replay *replay, const struct bsa_replay_source *source);

@@ -9,6 +9,9 @@
 
 #include "policy/policy.h"
 
+/* The thread of an execution for which a lane is asked to yield polls for this long before it sleeps: most drivers yield within as much (test_looks). */
+#define NNB__POLL_NS UINT64_C(40000)
+
 enum nnb__admission {
 	NNB__ADMITTED,
 	NNB__PASSED,   /* the deadline has passed */

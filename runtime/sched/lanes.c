@@ -34,11 +34,10 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "policy/terms.h"
 
 enum { ON_LANE = 1, LOOK = 2 }; /* of a turn: a flag; the increment that makes a waiter check again */
 enum { POLLS = 8 };             /* polls of a turn for each reading of the clock */
-#define POLL_NS \
-	UINT64_C(40000) /* a holder that is asked to yield does so within as much, as most drivers ask (test_looks) */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
 
 /* ---- the kernel's scheduler, for NNB_POLICY_NATIVE ---- */
@@ -185,7 +184,7 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bo
 
 	trace_wait(s, since);
 	if (near)
-		poll_turn(s, since + POLL_NS < until ? since + POLL_NS : until);
+		poll_turn(s, since + NNB__POLL_NS < until ? since + NNB__POLL_NS : until);
 	while (!((turn = atomic_load_explicit(&s->turn, memory_order_acquire)) & ON_LANE)) { /* (2) */
 		bool cancelled = seat_is_cancelled(s);
 

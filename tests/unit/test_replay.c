@@ -288,7 +288,9 @@ struct by_hand {
 	struct bsa_replay_outcome outcomes[4];
 	bool begun[4];
 	bool twice; /* the last call is of the first chain, too */
-	unsigned asked;
+	bool hands; /* the source says how long a hand-over takes: hand_by_hand */
+	unsigned asked, n_handed;
+	enum bsa_replay_hand handed[8]; /* the first ones */
 };
 
 static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
@@ -312,11 +314,37 @@ static void done_by_hand(void *arg, const struct bsa_replay_call *call, const st
 	((struct by_hand *)arg)->outcomes[call->tag] = *o;
 }
 
+enum {
+	POLLED = 1,
+	SLEPT = 10,
+	BACK = 100,
+	ENDED = 1000
+}; /* what a hand-over takes, and as many ns as there were before */
+
+static uint64_t hand_by_hand(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how, uint32_t times,
+                             uint64_t now)
+{
+	static const uint64_t takes[BSA_REPLAY_HANDS] = { [BSA_REPLAY_HAND_POLLED] = POLLED,
+		                                          [BSA_REPLAY_HAND_SLEPT] = SLEPT,
+		                                          [BSA_REPLAY_HAND_BACK] = BACK,
+		                                          [BSA_REPLAY_HAND_ENDED] = ENDED };
+	struct by_hand *h = arg;
+
+	(void)call;
+	(void)now;
+	if (h->n_handed < sizeof(h->handed) / sizeof(*h->handed))
+		h->handed[h->n_handed] = how;
+	h->n_handed++;
+	return takes[how] + times;
+}
+
 static void play_by_hand(struct by_hand *h, uint32_t n, struct bsa_replay_rules rules,
                          const struct bsa_replay_model *models)
 {
 	struct bsa_replay r = { .rules = rules, .n_apps = n, .n_models = n, .n_chains = n, .models = models };
-	struct bsa_replay_source source = { .next = next_by_hand, .done = done_by_hand, .arg = h };
+	struct bsa_replay_source source = {
+		.next = next_by_hand, .done = done_by_hand, .hand = h->hands ? hand_by_hand : NULL, .arg = h
+	};
 
 	assert_true(bsa_replay_run(&r, &source));
 }
@@ -364,34 +392,54 @@ static void what_is_asked_at_a_checkpoint_leaves_at_that_one(void **state)
 	assert_int_equal(h.outcomes[2].began, 650); /* 600 + 50 */
 }
 
+static struct bsa_replay_call urgent_at(uint64_t at)
+{
+	return (struct bsa_replay_call){
+		.at = at, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSA_REPLAY_NEVER
+	};
+}
+
 static void each_time_that_it_is_handed_a_lane_again_it_wakes_up_anew(void **state)
 {
-	static const uint64_t wakes[2] = { 5, 40 };
-	struct by_hand h = { .calls = { { .run_ns = 900,
-		                          .step_ns = 300,
-		                          .deadline = BSA_REPLAY_NEVER,
-		                          .wake_ns = 1000,
-		                          .wakes = wakes,
-		                          .n_wakes = 2,
-		                          .next_wake = 1 },
-		                        { .at = 100,
-		                          .run_ns = 50,
-		                          .app = 1,
-		                          .model = 1,
-		                          .priority = 2,
-		                          .deadline = BSA_REPLAY_NEVER },
-		                        { .at = 601,
-		                          .run_ns = 50,
-		                          .app = 1,
-		                          .model = 1,
-		                          .priority = 2,
-		                          .deadline = BSA_REPLAY_NEVER } } };
+	struct by_hand h = { .calls = { { .run_ns = 900, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
+		                        urgent_at(100),
+		                        urgent_at(601 + POLLED + 50 + ENDED + 1 - 300) },
+		             .hands = true };
 
 	(void)state;
 	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { 0 } });
 	assert_int_equal(h.outcomes[0].preemptions, 2);
-	assert_int_equal(h.outcomes[2].began, 690); /* 350 + 40 + 300 */
-	assert_int_equal(h.outcomes[0].ended, 690 + 50 + 5 + 300);
+	assert_int_equal(h.outcomes[1].began, 300 + POLLED);
+	assert_int_equal(h.outcomes[2].began, 300 + POLLED + 50 + ENDED + 1 + 300 + POLLED);
+	assert_int_equal(h.outcomes[0].ended, h.outcomes[2].ended + ENDED + 2 + 300);
+}
+
+static void a_call_that_waits_longer_than_its_thread_polls_sleeps(void **state)
+{
+	(void)state;
+	for (unsigned sleeps = 0; sleeps < 2; sleeps++) {
+		struct by_hand h = { .calls = { { .run_ns = 400000, .step_ns = 300000, .deadline = BSA_REPLAY_NEVER },
+			                        urgent_at(260001 - sleeps) },
+			             .hands = true };
+
+		play_by_hand(&h, 2, by_priority, (struct bsa_replay_model[2]){ { 0 } });
+		assert_int_equal(h.outcomes[1].began, 300000 + (sleeps ? SLEPT : POLLED));
+	}
+}
+
+static void a_call_that_made_room_may_get_its_lane_back_from_one_that_makes_room(void **state)
+{
+	const struct bsa_replay_rules fair = { NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
+	struct bsa_replay_call longest = { .run_ns = 20000000, .step_ns = 10000, .deadline = BSA_REPLAY_NEVER };
+	struct by_hand h = { .calls = { longest, longest }, .hands = true };
+
+	(void)state;
+	h.calls[1].app = h.calls[1].model = 1;
+	play_by_hand(&h, 2, fair, (struct bsa_replay_model[2]){ { 0 } });
+	assert_true(h.outcomes[0].preemptions > 1 && h.outcomes[1].preemptions > 1);
+	assert_int_equal(h.handed[0], BSA_REPLAY_HAND_SLEPT);
+	assert_int_equal(h.handed[1], BSA_REPLAY_HAND_BACK);
+	assert_int_equal(h.handed[2], BSA_REPLAY_HAND_BACK);
 }
 
 static void between_checkpoints_nobody_leaves(void **state)
@@ -526,6 +574,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(steps_of_one_length_are_checkpoints_too),
 		cmocka_unit_test(what_is_asked_at_a_checkpoint_leaves_at_that_one),
 		cmocka_unit_test(each_time_that_it_is_handed_a_lane_again_it_wakes_up_anew),
+		cmocka_unit_test(a_call_that_waits_longer_than_its_thread_polls_sleeps),
+		cmocka_unit_test(a_call_that_made_room_may_get_its_lane_back_from_one_that_makes_room),
 		cmocka_unit_test(between_checkpoints_nobody_leaves),
 		cmocka_unit_test(only_a_whole_run_in_one_stretch_teaches),
 		cmocka_unit_test(what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model),

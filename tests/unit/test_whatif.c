@@ -336,37 +336,87 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 	bsv_past_fini(&p);
 }
 
-/* Each of B's calls makes room for a frame once, and gets the lane again 20 ms late: on an idle machine that takes no time. */
+/* @n times that were recorded, all of @ns. */
+static void times(struct bsv_past_times *t, unsigned n, uint64_t ns)
+{
+	for (unsigned i = 0; i < n; i++) {
+		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
+		t->ns[i] = ns;
+	}
+	for (unsigned part = 1; part <= BSV_PARTS; part++)
+		t->first[part] = n;
+}
+
+/* Each of B's calls is asked to make room for a frame once, @early before it does. */
+static void frames_that_are_made_room_for(struct bsv_past *p, uint64_t early)
+{
+	begin(p, 2);
+	p->length = 41 * 100 * MS;
+	for (unsigned i = 0; i < 40; i++) {
+		uint64_t at = (i + 1) * 100 * MS;
+
+		call(p, B, at, 6 * MS, at + 47 * MS, 0);
+		call(p, A, at + 2 * MS - early, MS, at + 24 * MS, 0);
+		p->calls[p->n_calls - 1].priority = 2;
+	}
+	p->models[B].step_ns = MS;
+	assert_true(bsv_past_chains(p));
+}
+
+/* B's call gets the lane back 40 ms late: on an idle machine that takes no time. */
 static void a_lane_that_is_handed_over_again_depends_on_the_load_too(void **state)
 {
 	struct bsv_whatif_change change = { .rules = by_priority };
 	struct bsv_group_figures figures[2];
 	uint64_t recorded = 0, least = UINT64_MAX;
 	struct bsv_past p;
-	struct bsv_past_times *t = &p.hands;
 
 	(void)state;
-	begin(&p, 2);
-	p.length = 41 * 100 * MS;
-	for (unsigned i = 0; i < 40; i++) {
-		call(&p, B, (i + 1) * 100 * MS, 6 * MS, (i + 1) * 100 * MS + 47 * MS, 0);
-		call(&p, A, (i + 1) * 100 * MS + 2 * MS, MS, (i + 1) * 100 * MS + 24 * MS, 0);
-		p.calls[p.n_calls - 1].priority = 2;
-		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
-		t->ns[i] = 20 * MS;
-	}
-	for (unsigned part = 1; part <= BSV_PARTS; part++)
-		t->first[part] = t->n;
-	p.models[B].step_ns = MS;
-	assert_true(bsv_past_chains(&p));
+	frames_that_are_made_room_for(&p, 0);
+	times(&p.hands[BSA_REPLAY_HAND_ENDED], 40, 40 * MS);
 	for (unsigned seed = 0; seed < BSV_DRAWS; seed++) {
 		assert_true(bsv_draw(&p, &change, seed, figures));
 		recorded = seed ? recorded : figures[B].p50_ns;
 		least = figures[B].p50_ns < least ? figures[B].p50_ns : least;
 	}
-	assert_true(recorded > 46 * MS && recorded < 48 * MS); /* 6 and 1 to run, and twice 20 */
+	assert_true(recorded > 46 * MS && recorded < 48 * MS); /* 6 and 1 to run, and 40 */
 	assert_true(least < 9 * MS);
 	bsv_past_fini(&p);
+}
+
+/* What the hand-over adds to a frame that runs for 1 ms and asked for the lane @early before it was left. */
+static uint64_t hand_over_to_a_frame(struct bsv_past *p, uint64_t early)
+{
+	struct bsv_whatif_change change = { .rules = by_priority };
+	struct bsv_group_figures figures[2];
+
+	assert_true(bsv_draw(p, &change, 0, figures));
+	return figures[A].p50_ns - MS - early - US; /* B began US after it was submitted */
+}
+
+static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void **state)
+{
+	struct bsv_past polls, sleeps;
+
+	(void)state;
+	frames_that_are_made_room_for(&polls, 20 * US);
+	frames_that_are_made_room_for(&sleeps, 500 * US);
+	times(&polls.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
+	times(&polls.begins, 40, US);
+	times(&sleeps.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
+	times(&sleeps.begins, 40, US);
+	/* nothing made room in the recording: a thread that polls is as fast as on a free lane */
+	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), US);
+	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 60 * US);
+	times(&polls.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
+	times(&sleeps.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
+	times(&sleeps.hands[BSA_REPLAY_HAND_BACK], 40, 30 * US);
+	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), 2 * US);
+	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 30 * US);
+	times(&sleeps.hands[BSA_REPLAY_HAND_SLEPT], 40, 20 * US);
+	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US);
+	bsv_past_fini(&polls);
+	bsv_past_fini(&sleeps);
 }
 
 /* ---- certainty ---- */
@@ -654,6 +704,7 @@ int main(void)
 		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
 		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
 		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
+		cmocka_unit_test(a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded),
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),

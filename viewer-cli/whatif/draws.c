@@ -17,6 +17,7 @@ enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = BSV_SEEDS - 1 };
 enum { SILENT_OF = 3 /* replays: in one of them a thread of a single call submits no other; in the others at once */ };
+enum { RUN_DRAW = 1, OTHER_DRAW, BEGIN_DRAW, HAND_DRAWS /* and those behind it */ };
 enum { LOAD_ORDER = 7 /* the order of loads over the seeds: not that of the moods of the first models */ };
 #define MOOD 0.15
 #define LOAD_MOST 3.0
@@ -36,7 +37,6 @@ struct draw {
 	struct cursor *cursors;
 	struct bsv_blocked *blocked; /* by group */
 	struct bsv_group_figures *figures;
-	uint64_t *hands; /* owned: past->hands.ns under this load; NULL: there are none, or no memory */
 	uint64_t seed, block_ns;
 	double load;
 	bool failed;
@@ -105,7 +105,8 @@ static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t cha
 	const struct bsv_past *p = d->past;
 	const struct bsv_past_chain *c = &p->chains[chain];
 	const struct bsv_past_model *m = &p->models[c->model];
-	int64_t first = d->seed ? i + (int64_t)(draw_number(d, chain, (uint64_t)i, 1) % (2 * NEAR + 1)) - NEAR : i;
+	int64_t first =
+		d->seed ? i + (int64_t)(draw_number(d, chain, (uint64_t)i, RUN_DRAW) % (2 * NEAR + 1)) - NEAR : i;
 	const char *name = p->groups[m->group].model_name;
 
 	for (int64_t k = 0; k < LOOKS && k <= (int64_t)c->n; k++) {
@@ -114,7 +115,7 @@ static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t cha
 		if (call_at(d, c, at)->whole)
 			return call_at(d, c, at);
 	}
-	for (size_t k = 0, from = draw_number(d, chain, (uint64_t)i, 2) % p->n_calls; k < p->n_calls; k++) {
+	for (size_t k = 0, from = draw_number(d, chain, (uint64_t)i, OTHER_DRAW) % p->n_calls; k < p->n_calls; k++) {
 		const struct bsv_past_call *other = &p->calls[(from + k) % p->n_calls];
 
 		if (other->whole && !other->trial && !strcmp(p->groups[p->models[other->model].group].model_name, name))
@@ -194,19 +195,42 @@ static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum w
 	return ns == BSA_REPLAY_NEVER ? 0 : ns;
 }
 
-/* How long it takes to get a lane: one that is free, or is handed over. */
-static void fill_hands(const struct draw *d, uint32_t chain, uint64_t place, uint64_t at, struct bsa_replay_call *ret)
+/* One of @t near @at, under this load; 0: there are none. */
+static uint64_t time_near(const struct draw *d, const struct bsv_past_times *t, uint64_t at, uint64_t number)
 {
-	const struct bsv_past_times *begins = &d->past->begins, *hands = &d->past->hands;
+	return t->n ? under_load(d, t->ns[one_near(d, t, at, number)]) : 0;
+}
 
-	if (begins->n)
-		ret->begin_ns = under_load(d, begins->ns[one_near(d, begins, at, draw_number(d, chain, place, 4))]);
-	if (!hands->n)
-		return;
-	ret->next_wake = (uint32_t)one_near(d, hands, at, draw_number(d, chain, place, 3));
-	ret->wakes = d->hands;
-	ret->n_wakes = (uint32_t)hands->n;
-	ret->wake_ns = d->hands[ret->next_wake++];
+/*
+ * The times that were recorded of such hand-overs. If there are few, those of the most similar ones: a thread that polls begins as soon as one that finds
+ * a lane free.
+ */
+static const struct bsv_past_times *hands_of(const struct bsv_past *p, enum bsa_replay_hand how)
+{
+	static const enum bsa_replay_hand similar[][BSA_REPLAY_HANDS] = {
+		[BSA_REPLAY_HAND_ENDED] = { BSA_REPLAY_HAND_ENDED, BSA_REPLAY_HAND_BACK, BSA_REPLAY_HAND_SLEPT,
+		                            BSA_REPLAY_HAND_ENDED },
+		[BSA_REPLAY_HAND_SLEPT] = { BSA_REPLAY_HAND_SLEPT, BSA_REPLAY_HAND_BACK, BSA_REPLAY_HAND_ENDED,
+		                            BSA_REPLAY_HAND_SLEPT },
+		[BSA_REPLAY_HAND_BACK] = { BSA_REPLAY_HAND_BACK, BSA_REPLAY_HAND_SLEPT, BSA_REPLAY_HAND_ENDED,
+		                           BSA_REPLAY_HAND_BACK }
+	};
+	unsigned i = 0;
+
+	if (how == BSA_REPLAY_HAND_POLLED)
+		return p->hands[how].n >= NEAR || !p->begins.n ? &p->hands[how] : &p->begins;
+	while (i + 1 < BSA_REPLAY_HANDS && p->hands[similar[how][i]].n < NEAR)
+		i++;
+	return &p->hands[similar[how][i]];
+}
+
+static uint64_t hand_over(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how, uint32_t times,
+                          uint64_t now)
+{
+	const struct draw *d = arg;
+
+	return time_near(d, hands_of(d->past, how), now,
+	                 draw_number(d, call->chain, call->place, HAND_DRAWS + (uint64_t)times));
 }
 
 /* @at: about when. */
@@ -227,10 +251,11 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 		.app = m->app,
 		.model = c->trial ? (uint32_t)d->past->n_models : c->model, /* nothing is known of a trial */
 		.priority = change->priority ? (uint32_t)change->priority - 1 : c->priority,
-		.tag = (uint32_t)(c - d->past->calls)
+		.tag = (uint32_t)(c - d->past->calls),
+		.place = (uint32_t)place
 	};
 	ret->step_ns = step_of(d, m, ret->run_ns);
-	fill_hands(d, chain, place, at, ret);
+	ret->begin_ns = time_near(d, &d->past->begins, at, draw_number(d, chain, place, BEGIN_DRAW));
 }
 
 static void set_deadline(const struct draw *d, const struct bsv_past_chain *chain, const struct bsv_past_call *c,
@@ -449,17 +474,6 @@ static struct bsa_replay_model *known_models(const struct draw *d)
 	return models;
 }
 
-/* Owned by the caller. NULL: there are none, or no memory. */
-static uint64_t *hands_under_load(const struct draw *d)
-{
-	const struct bsv_past_times *hands = &d->past->hands;
-	uint64_t *ret = hands->n ? malloc(hands->n * sizeof(*ret)) : NULL;
-
-	for (size_t i = 0; ret && i < hands->n; i++)
-		ret[i] = under_load(d, hands->ns[i]);
-	return ret;
-}
-
 /* @ret_blocked: by group, for the caller to free; also after a failure. */
 static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
                          struct bsv_group_figures *ret, struct bsv_blocked **ret_blocked)
@@ -478,19 +492,18 @@ static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_ch
 		                     .n_models = (uint32_t)past->n_models + 1,
 		                     .n_chains = (uint32_t)past->n_chains,
 		                     .models = models };
-	struct bsa_replay_source source = { .next = next_call, .done = call_done, .held = lane_held, .arg = &d };
+	struct bsa_replay_source source = {
+		.next = next_call, .done = call_done, .held = lane_held, .hand = hand_over, .arg = &d
+	};
 	bool played;
 
 	assert(seed < BSV_SEEDS);
-	d.hands = hands_under_load(&d);
 	replay.rules.deadlines %= 3; /* unknown: there are none */
 	memset(ret, 0, past->n_groups * sizeof(*ret));
-	played = d.cursors && d.blocked && models && (d.hands || !past->hands.n) && bsa_replay_run(&replay, &source) &&
-	         !d.failed;
+	played = d.cursors && d.blocked && models && bsa_replay_run(&replay, &source) && !d.failed;
 	for (size_t i = 0; d.blocked && i < past->n_groups; i++)
 		conclude_group(&d.blocked[i], &ret[i]);
 	free(models);
-	free(d.hands);
 	free(d.cursors);
 	*ret_blocked = d.blocked;
 	return played;

@@ -417,24 +417,29 @@ static void end_times(struct bsv_past_times *t, unsigned last)
 static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	unsigned last[2] = { 0 };
+	unsigned last[BSA_REPLAY_HANDS + 1] = { 0 };
 	int r = prepare_query(
 		&q, db, NULL,
-		"SELECT began - max(left, enqueued), enqueued < left, began FROM (SELECT s.began, e.enqueued, "
-		"coalesce(lag(s.ended) OVER (PARTITION BY s.instance, s.lane ORDER BY s.began), 0) AS left "
-		"FROM lane_slice s JOIN execution e ON e.id = s.execution_id) WHERE enqueued IS NOT NULL ORDER BY "
+		"SELECT began - max(left, enqueued), enqueued < left, began, left < over, began = dispatched, left - "
+		"enqueued FROM (SELECT s.began, e.enqueued, e.dispatched, coalesce(lag(s.ended) OVER same, 0) AS left, "
+		"lag(e.run_ended) OVER same AS over FROM lane_slice s JOIN execution e ON e.id = s.execution_id "
+		"WINDOW same AS (PARTITION BY s.instance, s.lane ORDER BY s.began)) WHERE enqueued IS NOT NULL ORDER "
+	        "BY "
 		"began",
 		err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		bool handed = bsa_query_get_int(q, 1);
-		unsigned part = bsv_past_part(p, ns_since_begin(q, 2, began));
+		unsigned part = bsv_past_part(p, ns_since_begin(q, 2, began)), kind = BSA_REPLAY_HANDS;
 
-		if (!put_time(handed ? &p->hands : &p->begins, column_length(q, 0), part, &last[handed]))
+		if (handed)
+			kind = bsa_replay_hand(bsa_query_get_int(q, 3), bsa_query_get_int(q, 4), column_length(q, 5));
+		if (!put_time(handed ? &p->hands[kind] : &p->begins, column_length(q, 0), part, &last[kind]))
 			r = no_memory(err);
 	}
-	end_times(&p->begins, last[0]);
-	end_times(&p->hands, last[1]);
+	for (unsigned kind = 0; kind < BSA_REPLAY_HANDS; kind++)
+		end_times(&p->hands[kind], last[kind]);
+	end_times(&p->begins, last[BSA_REPLAY_HANDS]);
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
 }
@@ -523,7 +528,8 @@ void bsv_past_fini(struct bsv_past *p)
 	free(p->models);
 	free(p->calls);
 	free(p->chains);
-	free(p->hands.ns);
+	for (unsigned kind = 0; kind < BSA_REPLAY_HANDS; kind++)
+		free(p->hands[kind].ns);
 	free(p->begins.ns);
 	*p = (struct bsv_past){ 0 };
 }

@@ -82,8 +82,9 @@ struct bsv_past {
 	struct bsv_past_chain *chains;
 	char **apps; /* their names */
 	int64_t *app_ids;
-	struct bsv_past_times hands;  /* from the release of a lane until the next waiting execution ran on it */
-	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
+	struct bsv_past_times
+		hands[BSA_REPLAY_HANDS]; /* from the release of a lane until the next waiting execution ran on it */
+	struct bsv_past_times begins;    /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t room_calls, room_chains;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
