@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # fold.sh -- for mutate.sh: the fold, and the test that holds it against simulated schedules.
 fold=analyzer/fold
-mutated=("$fold"/{lanes,schedule,waits,shares,judge,events}.c)
+mutated=("$fold"/{lanes,refusals,schedule,waits,shares,judge,events}.c)
 others=("$fold"/{blame,device,exec,fold,losses,overhead,pending,pools,steps,table,valid,voices,world}.c runtime/policy/policy.c
 	tests/analyzer/{collect,schedule_again,schedule_sim,schedule_truth}.c)
 tests=(tests/unit/test_fold_schedules.c)

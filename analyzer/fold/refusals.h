@@ -1,0 +1,27 @@
+/*
+ * refusals.h -- executions that were refused before they were ready: which lanes they would have met, and when one was free for them.
+ */
+#ifndef BSA_FOLD_REFUSALS_H
+#define BSA_FOLD_REFUSALS_H
+
+#include "fold/device.h"
+
+/*
+ * @x was refused at @at. Keep that until it is known when a lane was free for it; where too many are kept, or the step is too @late for the
+ * schedule to know the lanes of that time, report it at once. 0 or -ENOMEM.
+ */
+int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late);
+
+/* A lane became free at @at: set that for the refusals that do not have the time of a free lane yet. */
+void bsa_refusals_lane_free(struct bsa_device *d, uint64_t at);
+
+/*
+ * All steps of d->now are taken. If a lane is idle and no execution waits, report the refusals: from now on a refused execution could have
+ * had that lane.
+ */
+void bsa_refusals_end_instant(struct bsa_device *d);
+
+/* Report all refusals: when a lane was free for them is not known. */
+void bsa_refusals_report(struct bsa_device *d);
+
+#endif
