@@ -316,6 +316,31 @@ static uint64_t served_since(const struct bsa_exec *x)
 	return opened < first ? opened : first;
 }
 
+/* @x has no recorded beginning. Where the service told all since it took the request, in the recording: when was the app recorded? */
+static void count_headless(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+	struct bsa_stream_known *s = x->stream;
+
+	if (at[BSA_REQUEST_READ] == BSA_NEVER || at[BSA_REQUEST_READ] < f->began || at[BSA_ENQUEUED] == BSA_NEVER) {
+		f->left_out.inside += s->fact.opened != BSA_NEVER && s->fact.opened >= f->began;
+	} else if (s->client_at >= at[BSA_REQUEST_READ]) {
+		f->left_out.not_yet++;
+	} else {
+		f->left_out.no_more++;
+		s->n_no_more++;
+	}
+}
+
+/* The client of @s is recorded at this time: so it was not recorded yet when those executions began that seemed to be later than its last event. */
+static void note_client(struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	f->left_out.no_more -= s->n_no_more;
+	f->left_out.not_yet += s->n_no_more;
+	s->n_no_more = 0;
+	s->client_at = f->now;
+}
+
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->off)
@@ -325,6 +350,8 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	if (x->late && !x->scheduled)
 		report_late_wait(f, x);
 	f->facts.execution(f->facts.ctx, &x->fact);
+	if (x->fact.quality == BSA_QUALITY_HEAD)
+		count_headless(f, x);
 	if (!x->numbered && answered_at(x) != BSA_NEVER)
 		bsa_numbers_answered(f, x->sched.instance, served_since(x), answered_at(x));
 	count_in_stream(x->stream, x);
@@ -956,8 +983,11 @@ static void note_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
 {
 	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
 
-	if (s)
-		s->heard |= side;
+	if (!s)
+		return;
+	s->heard |= side;
+	if (side & BSA_HEARD_CLIENT)
+		note_client(f, s);
 }
 
 /* @side of @x is recorded. If each user has buffers of its own, client and service are in different traces: the service's one counts. */
@@ -967,6 +997,8 @@ static void note_side(struct bsa_fold *f, struct bsa_exec *x, uint8_t side)
 
 	if (side & BSA_HEARD_SERVICE)
 		x->fact.trace = x->sched.trace = s->fact.trace = f->trace;
+	if (side & BSA_HEARD_CLIENT)
+		note_client(f, s);
 	x->heard |= side;
 	s->heard |= side;
 	if (s->connection)

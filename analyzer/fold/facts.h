@@ -391,6 +391,9 @@ struct bsa_left_out {
 		unseen; /* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
 	uint64_t
 		untold; /* choices that are not told, or not for certain, because a loss hides since when the lane was free, or who waited: an upper bound */
+	uint64_t not_yet,
+		no_more; /* executions without their beginning, of which the service told all since it took the request: their app was not recorded yet, or not any more */
+	uint64_t inside; /* others without their beginning, of streams that were opened in the recording */
 };
 
 struct bsa_facts {

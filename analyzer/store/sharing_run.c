@@ -692,7 +692,7 @@ enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DEADLINES, DIFFERENT, BESIDE, TR
 
 static const char services_sql[] =
 	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), iif(count(deadlines) = count(*), "
-        "min(deadlines), ?3), "
+	"min(deadlines), ?3), "
 	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes) "
 	"OR max(deadlines) <> min(deadlines), "
 	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1, "

@@ -308,6 +308,9 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.pairs += left_out->pairs;
 	s->left_out.parts += left_out->parts;
 	s->left_out.untold += left_out->untold;
+	s->left_out.not_yet += left_out->not_yet;
+	s->left_out.no_more += left_out->no_more;
+	s->left_out.inside += left_out->inside;
 	if (s->left_out.unseen != BSA_NEVER)
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
@@ -395,6 +398,9 @@ static int write_meta(struct bsa_store *s)
 		{ "unseen_unknown", s->left_out.unseen == BSA_NEVER },
 		{ "unseen_executions", s->left_out.unseen == BSA_NEVER ? 0 : s->left_out.unseen },
 		{ "untold_choices", s->left_out.untold },
+		{ "app_not_yet", s->left_out.not_yet },
+		{ "app_no_more", s->left_out.no_more },
+		{ "began_inside", s->left_out.inside },
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 

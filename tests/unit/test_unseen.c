@@ -76,6 +76,11 @@ int __wrap_fsync(int fd)
 	"2s        1:61 x60  every=2ms deadline=900us lane=0 " more "\n"  \
 	"2s+500us  2:61 x60  every=2ms deadline=900us lane=1 " more "\n"
 #define EVERYTHING SERVICE, CALLS("")
+#define STOPPED                                                              \
+	"1ms       1:1   x60  every=2ms deadline=900us lane=0\n"             \
+	"1ms+500us 2:1   x60  every=2ms deadline=900us lane=1\n"             \
+	"2s        1:61 x60  every=2ms deadline=900us lane=0 side=service\n" \
+	"2s+500us  2:61 x60  every=2ms deadline=900us lane=1 side=service\n"
 
 static const struct {
 	const char *story, *service, *calls, *missing;
@@ -98,6 +103,7 @@ static const struct {
 	{ "the clients alone",                   SERVICE, CALLS("side=client"), "",                                                TIMELINE_FULL,    0, 0,      "P???PP??????PPP" },
 	{ "the service alone, compact",          SERVICE, CALLS("side=service"), "",                                               TIMELINE_COMPACT, 0, 0,      "?P????PPPPPPPP?" },
 	{ "the service alone",                   SERVICE, CALLS("side=service"), "",                                               TIMELINE_FULL,    0, 0,      "?P????PPPPPPPP?" },
+	{ "the apps are recorded until 1 s",     SERVICE, STOPPED, "",                                                             TIMELINE_FULL,    0, 0,      "PPPP??P?PPPPPP?" },
 	{ "a native service",                    NATIVE, CALLS(""), "",                                                            TIMELINE_FULL,    0, 0,      "PPPPPPP?????PPP" },
 	{ "recorded from the middle on",         EVERYTHING, "start 60ms\n",                                                      TIMELINE_FULL,    0, 0,      "PPPPPPPPPPPPPPP" },
 	{ "recorded until the middle",           EVERYTHING, "stop 2s+60ms\n",                                                    TIMELINE_COMPACT, 0, 0,      "PPPPPPPPPPPPPPP" },

@@ -305,8 +305,8 @@ static const char *reason_unknown(const struct bsv_sharing_facts *f)
 	if (!f->sight.service)
 		return "the service was not recorded";
 	if (f->hidden)
-		return "not all was recorded, or executions began before the recording: what some of them waited for "
-		       "is not known";
+		return "not all was recorded, or the beginning of executions was not: what some of them waited for is "
+		       "not known";
 	if (f->played < f->services)
 		return "a service cannot be replayed: its rules were not recorded or changed, or too many executions "
 		       "were "

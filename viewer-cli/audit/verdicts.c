@@ -167,9 +167,8 @@ static void explain_may_be_unfair(struct bsv_judgement *j, const struct bsv_fair
 	bsv_duration(most, bsv_whole(bound));
 	if (f->begun)
 		rule_explain(j, 0,
-		             "an app had work under way when the recording began; how far behind its share it was then "
-		             "is not "
-		             "known");
+		             "the beginning of an app's work was not recorded; how far behind its share the app was "
+		             "then is not known");
 	else if (lag >= (double)BSV_UNBOUNDED)
 		rule_explain(j, 0,
 		             "not all was recorded: an app may have been behind its share by a time of any length; "

@@ -97,6 +97,9 @@ enum trust_column {
 	LOST_PACKETS,
 	EXECUTIONS,
 	HEAD,
+	INSIDE,
+	NOT_YET,
+	NO_MORE,
 	TAIL,
 	GAP,
 	OPEN,
@@ -164,7 +167,13 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 
 static void say_executions(FILE *to, const struct bsv_rows *t)
 {
-	const char *why[] = { "began before the recording", "without their end", "next to a loss", "still under way" };
+	const char *why[] = { "began before the recording",
+		              "began in the recording, it is not known when",
+		              "began when their app was not recorded yet",
+		              "ended when their app was not recorded any more",
+		              "without their end",
+		              "next to a loss",
+		              "still under way" };
 	int64_t all = bsv_rows_get(t, EXECUTIONS, 0), whole = all;
 	char text[BSV_COUNT_MAX];
 	bool first = true;

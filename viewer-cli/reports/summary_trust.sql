@@ -16,9 +16,13 @@ executions AS (
     ifnull(sum(n) FILTER (WHERE quality = 'open'), 0) AS n_open, ifnull(sum(n) FILTER (WHERE sides = 'both'), 0) AS n_both,
     ifnull(sum(n) FILTER (WHERE sides = 'service'), 0) AS n_service, ifnull(sum(n) FILTER (WHERE sides = 'client'), 0) AS n_client
   FROM execution_count),
+-- of those without their beginning: they began in the recording, and while their app was not recorded
+apart AS (
+  SELECT ifnull(sum(value) FILTER (WHERE key = 'app_not_yet'), 0) AS n_not_yet, ifnull(sum(value) FILTER (WHERE key = 'app_no_more'), 0) AS n_no_more,
+    ifnull(sum(value) FILTER (WHERE key = 'began_inside'), 0) AS n_inside FROM meta),
 left_out AS (SELECT ifnull(sum(value), 0) AS n_left_out FROM meta WHERE substr(key, 1, 9) = 'left_out_')
 SELECT t.n_traces, t.hosts, t.sessions, r.rules, t.span_ns, t.n_events, (SELECT count(*) FROM stream) AS n_streams,
-  (SELECT count(*) FROM loss WHERE cause <> 'unusable') AS n_losses, t.lost_events, t.lost_packets, e.n_executions, e.n_head, e.n_tail, e.n_gap, e.n_open,
+  (SELECT count(*) FROM loss WHERE cause <> 'unusable') AS n_losses, t.lost_events, t.lost_packets, e.n_executions, e.n_head - a.n_not_yet - a.n_no_more - a.n_inside AS n_head, a.n_inside, a.n_not_yet, a.n_no_more, e.n_tail, e.n_gap, e.n_open,
   e.n_both, e.n_service, e.n_client, CASE WHEN e.n_executions > 0 THEN 100.0 * (e.n_tail + e.n_gap) / e.n_executions END AS touched_percent,
   t.clocks, t.n_offsets, t.n_unusable, t.n_cut, l.n_left_out, (SELECT count(*) FROM loss WHERE cause = 'unchecked') AS n_unchecked
-FROM traces t, rules r, executions e, left_out l
+FROM traces t, rules r, executions e, apart a, left_out l

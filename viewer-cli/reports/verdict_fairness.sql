@@ -70,8 +70,10 @@ SELECT
 	(SELECT a.name FROM apps a WHERE a.id = f.app_id) AS app,
 	iif(t.no_rules, NULL, t.ns) AS stretch_ns, -- at least, also where S of a model is not known
 	iif(t.unknown, NULL, max(t.ns, ifnull(t.more_ns, 0))) AS most_stretch_ns,
-	-- an app that had something ready when the recording began was behind or ahead by an unknown time, until it had nothing left
-	EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head' AND c.app_id @apps@ AND c.sides <> 'client' AND NOT EXISTS (
+	-- an app that had something ready when the recording began was behind or ahead by an unknown time, until it had nothing left. Of the others without
+	-- their beginning, the service told all
+	(SELECT sum(n) FROM execution_count WHERE quality = 'head' AND sides <> 'client') > (SELECT ifnull(sum(value), 0) FROM meta WHERE key IN ('app_not_yet', 'app_no_more'))
+	AND EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head' AND c.app_id @apps@ AND c.sides <> 'client' AND NOT EXISTS (
 		SELECT 1 FROM (SELECT count(*) AS n, min(window_began) AS first FROM app_lag l WHERE l.app_id = c.app_id AND l.window_began < @from@)
 		WHERE first IS NULL AND @from@ > @began@ + 100000000 OR n * 100000000 < @from@ - 100000000 - first)) AS begun,
 	iif(o.are_able, 0, s.stranger_ns) AS stranger_ns, t.no_rules, o.others,
