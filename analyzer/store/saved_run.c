@@ -71,7 +71,8 @@ struct asked {
 		gap; /* how long its thread waited for a cpu since its call before, and how long ago that was; NOTHING: unknown */
 	int64_t lead;    /* submitted earlier by less, it would have been too late, too */
 	int64_t planned; /* when it should have been submitted; NOTHING: unknown, or not looked for */
-	int64_t held; /* for how long after that its thread had not returned from its call before; NOTHING: unknown */
+	int64_t held;   /* for how long after that its thread had not returned from its call before; NOTHING: unknown */
+	int64_t silent; /* at most so long no other call had an event, since its thread's call before; NOTHING: unknown */
 	int64_t asked_lead; /* by how much earlier a replay was asked; 0: it was not */
 	int met;            /* what the replay says; -1: nothing */
 };
@@ -222,6 +223,7 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 		             .gap = x->submit_turns ? sql_ns(x->submit_gap) : NOTHING,
 		             .planned = NOTHING,
 		             .held = NOTHING,
+		             .silent = NOTHING,
 		             .met = -1 };
 	if (!a->rows) {
 		no_memory(v);
@@ -805,6 +807,12 @@ static bool is_late_by_itself(const struct asked *a)
 	return a->delay != NOTHING && a->held != NOTHING && a->delay + a->held < a->lead;
 }
 
+/* Would it have been too late even if the machine had stood still for as long as nothing else happened, and had not? */
+static bool is_late_without_machine(const struct asked *a)
+{
+	return is_late_by_itself(a) && a->silent != NOTHING && a->silent < a->lead - a->delay - a->held;
+}
+
 /* Would it have met its deadline if its thread had not waited for a cpu? */
 static void answer_wait(struct question *q)
 {
@@ -919,7 +927,7 @@ static void look_before(struct saved *v, size_t number)
 	a->has_start = true;
 	ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned,
 	    .after_id = sql_id(before->call.id), .stood_ns = NOTHING, .delay_ns = NOTHING, .lead_ns = NOTHING,
-	    .met = NOTHING);
+	    .met = NOTHING, .by_itself = NOTHING);
 }
 
 struct quiet {
@@ -972,6 +980,78 @@ static int64_t stood_with(struct saved *v, const struct kept *x, const struct ke
 	return q.to - q.from >= least && !is_in_hole(v, q.from, q.to, true) ? q.to - q.from : 0;
 }
 
+enum { CELLS = 64 };
+
+/* The first and the last event of the others in each part of a time. */
+struct events {
+	int64_t from, to;
+	struct {
+		int64_t first, last; /* first INT64_MAX: none */
+	} cells[CELLS];
+};
+
+static void event_take(struct events *e, int64_t at)
+{
+	size_t i;
+
+	if (at < e->from || at >= e->to)
+		return;
+	i = (size_t)((double)(at - e->from) / (double)(e->to - e->from) * CELLS);
+	i = i < CELLS ? i : CELLS - 1;
+	e->cells[i].first = at < e->cells[i].first ? at : e->cells[i].first;
+	e->cells[i].last = at > e->cells[i].last ? at : e->cells[i].last;
+}
+
+static void events_of(struct events *e, const struct kept *k)
+{
+	event_take(e, k->first);
+	event_take(e, k->last);
+	if (k->bad)
+		return;
+	event_take(e, (int64_t)k->call.submitted);
+	event_take(e, (int64_t)(k->call.submitted + k->call.send));
+	event_take(e, ready_of(k));
+	event_take(e, k->dispatched);
+	event_take(e, (int64_t)k->call.ended);
+	event_take(e, (int64_t)k->call.answered);
+}
+
+/* The longest time without an event; where two events of a cell may be further apart, the length of a cell. */
+static int64_t longest_silence(const struct events *e)
+{
+	int64_t last = e->from, longest = 0, cell = (e->to - e->from) / CELLS + 1;
+
+	for (size_t i = 0; i < CELLS; i++) {
+		if (e->cells[i].first == INT64_MAX)
+			continue;
+		longest = later_of(longest, e->cells[i].first - last);
+		longest = later_of(longest, e->cells[i].last > e->cells[i].first ? cell : 0);
+		last = e->cells[i].last;
+	}
+	return later_of(longest, e->to - last);
+}
+
+/*
+ * For how long may the whole machine have stood still while the thread of late call @number was on its way, as a virtual cpu does, or a timer that is late?
+ * Nobody's run-queue delay has that time; but where another call has an event, it was over.
+ */
+static void listen(struct saved *v, size_t number, size_t first, size_t end)
+{
+	const struct kept *x = kept_at(v, number);
+	struct asked *a = &v->asked[x->asked - 1];
+	struct events e = { .to = (int64_t)x->call.submitted };
+
+	if (a->gap == NOTHING || a->gap <= 0)
+		return;
+	e.from = e.to - a->gap;
+	for (size_t i = 0; i < CELLS; i++)
+		e.cells[i].first = INT64_MAX;
+	for (size_t i = first; i < end; i++)
+		if (i != number)
+			events_of(&e, kept_at(v, i));
+	a->silent = longest_silence(&e);
+}
+
 /* Did all apps stand still when call @number should have been submitted? Then the machine made it late. */
 static void look_around(struct saved *v, size_t number)
 {
@@ -982,13 +1062,14 @@ static void look_around(struct saved *v, size_t number)
 	if (planned == NOTHING || (before && is_held_up(x, before, planned)))
 		return;
 	end = end - number > BUSY_MOST ? number + BUSY_MOST : end;
+	listen(v, number, first, end);
 	for (size_t i = first; i < end && !stood; i++)
 		stood = stood_with(v, x, kept_at(v, i), first, end);
 	if (!stood)
 		return;
 	v->asked[x->asked - 1].has_start = true;
 	ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned, .after_id = NOTHING,
-	    .stood_ns = stood, .delay_ns = NOTHING, .lead_ns = NOTHING, .met = NOTHING);
+	    .stood_ns = stood, .delay_ns = NOTHING, .lead_ns = NOTHING, .met = NOTHING, .by_itself = NOTHING);
 }
 
 /* How long the threads waited for a cpu, of misses that nothing above explains, and what follows from that. */
@@ -1001,7 +1082,8 @@ static void tell_waits(struct saved *v)
 			continue;
 		ROW(v->s, late_start, .execution_id = sql_id(a->id), .planned = a->planned, .after_id = NOTHING,
 		    .stood_ns = NOTHING, .delay_ns = a->delay, .lead_ns = a->asked_lead ? a->asked_lead : NOTHING,
-		    .met = is_late_by_itself(a) ? 0 : null_or(a->met));
+		    .met = is_late_by_itself(a) ? 0 : null_or(a->met),
+		    .by_itself = is_late_by_itself(a) ? is_late_without_machine(a) : NOTHING);
 	}
 }
 

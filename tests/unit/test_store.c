@@ -110,7 +110,7 @@ static void what_the_contract_names_is_there(void **state)
 		"SELECT app_id, model_id, priority, cause, culprit_app_id, culprit_model_id, culprit_priority, n, "
 		"executions_known, persistent, late_ns, saved, unsure, saved_without_app, unsure_without_app FROM "
 		"primary_miss",
-		"SELECT execution_id, planned, after_id, stood_ns, delay_ns, lead_ns, met FROM late_start",
+		"SELECT execution_id, planned, after_id, stood_ns, delay_ns, lead_ns, met, by_itself FROM late_start",
 		"SELECT app_id, model_id, priority, cause, blamed, blamed_app_id, blamed_model_id, blamed_priority, "
 		"proved, followed, n, persistent, late_ns, first, last FROM miss_blame",
 		"SELECT app_id, model, cause, n, p50_ns FROM short_budget",

@@ -140,12 +140,13 @@ UPDATE doer SET blamed = @blamed:stood@, proved = 0
 WHERE blamed = @blamed:submitted_late@ AND execution_id IN (SELECT execution_id FROM stored_late_start WHERE stood_ns IS NOT NULL);
 
 -- A thread that waited for a cpu is late by the machine's doing, and by its own where it would have been too late without that, too. All of a wait is right before
--- the submission if the thread came on a cpu only once meanwhile; otherwise it may have slept until a time of its own in between.
-UPDATE doer SET blamed = w.blamed, proved = iif(w.blamed = @blamed:waited@, w.is_all, doer.proved) FROM (
-	SELECT l.execution_id, m.submit_turns <= 2 AND l.met IS 1 AS is_all,
+-- the submission if the thread came on a cpu only once meanwhile; otherwise it may have slept until a time of its own in between. Even if it did not, it may have gone
+-- to sleep until a time that the wait had used up, so a wait is never proved. Nor is the thread, where the whole machine may have stood still.
+UPDATE doer SET blamed = w.blamed, proved = w.blamed = @blamed:thread@ AND doer.proved AND w.by_itself FROM (
+	SELECT l.execution_id, l.by_itself IS 1 AS by_itself,
 		CASE WHEN l.met = 1 OR l.met IS NULL AND c.late_ns > 0 AND l.delay_ns >= c.late_ns THEN @blamed:waited@
 			WHEN l.met = 0 AND l.lead_ns IS NULL THEN @blamed:thread@ END AS blamed
-	FROM stored_late_start l CROSS JOIN stored_missed m ON m.execution_id = l.execution_id
+	FROM stored_late_start l
 		JOIN stored_miss_cause c ON c.execution_id = l.execution_id AND c.is_primary AND c.cause = @cause:submitted_late@
 	WHERE l.delay_ns IS NOT NULL) w
 WHERE w.blamed IS NOT NULL AND doer.blamed = @blamed:submitted_late@ AND doer.execution_id = w.execution_id;
