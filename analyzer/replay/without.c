@@ -1,6 +1,7 @@
 /* without.c -- see without.h. */
 #include "replay/without.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ enum {
 	BEST_OPEN,
 	ALL_WAYS
 };
+
+static_assert(BSA_WITHOUT_PAUSE_NS == NNB__KEPT_NS, "a window begins where the policy owes nothing");
 
 #define ERROR_APART_NS 200000 /* errors of ways that differ by less say nothing of the ways */
 #define ABSURD (UINT64_C(1) << 62)

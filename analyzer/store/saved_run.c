@@ -80,7 +80,8 @@ struct asked {
 struct kept {
 	struct bsa_without_call call;
 	int64_t dispatched,
-		gap_from;    /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
+		gap_from; /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
+	int64_t even_from; /* since the last long pause of all apps, which began then, no call has waited; INT64_MAX: unknown */
 	int64_t over, until; /* upper bound of the end of its lane time or wait; the same over all earlier calls */
 	uint32_t asked;      /* the number of its question, from 1; 0: none */
 	int64_t first, last; /* of its events; where some may not be there: INT64_MIN and INT64_MAX */
@@ -108,8 +109,9 @@ struct usual {
 struct waiting {
 	size_t call, first; /* indices in kept, counted from the first call ever */
 	int64_t begins, horizon;
-	int64_t waited_from; /* busy: before the first that waited when it begins was ready */
-	bool busy;           /* calls were there when it begins */
+	int64_t observed_from; /* nothing may be lost since then */
+	int64_t waited_from;   /* busy: before the first that waited when it begins was ready */
+	bool busy;             /* calls were there when it begins */
 };
 
 struct saved {
@@ -123,6 +125,8 @@ struct saved {
 	struct waiting *waiting;
 	size_t n_waiting;
 	int64_t until;                        /* lanes are busy */
+	int64_t began;                        /* of the recording */
+	int64_t even_from;                    /* as of the last call */
 	int64_t last;                         /* the last answer */
 	struct usual usual[MODELS_MOST], any; /* any: of all models; its runs are of no interest */
 	size_t n_usual;
@@ -441,6 +445,7 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		            .asked = asked_of(v, (uint64_t)column_integer(q, ID)),
 		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
 		            .gap_from = INT64_MAX,
+		            .even_from = INT64_MAX,
 		            .named = (uint32_t)column_integer(q, NAMED),
 		            .idle = b.idle,
 		            .queue = is_length(q, QUEUE) ? column_integer(q, QUEUE) : 0,
@@ -594,7 +599,7 @@ static bool take_window(struct saved *v, const struct waiting *w)
 	v->world.answered_before = answered_before(v, w);
 	v->world.begins = (uint64_t)w->begins;
 	v->world.horizon = (uint64_t)w->horizon;
-	if (is_in_hole(v, w->begins, w->horizon, false))
+	if (is_in_hole(v, w->observed_from, w->horizon, false))
 		return false;
 	for (size_t i = w->first; i < end; i++) {
 		struct kept *k = kept_at(v, i);
@@ -1119,14 +1124,28 @@ static void make_room(struct saved *v)
 	v->base = first;
 }
 
+/* The lanes were idle before @k: does nothing earlier matter to the policy? *ret_since: if nothing is lost since then (without.h). */
+static bool may_begin_at(const struct saved *v, const struct kept *k, int64_t *ret_since)
+{
+	*ret_since = k->gap_from + 1;
+	if (v->world.policy != LABEL_policy_fair)
+		return true;
+	if (k->even_from < *ret_since)
+		*ret_since = k->even_from;
+	return k->even_from != INT64_MAX;
+}
+
 /* Find where the window of call @number begins: an instant before @at at which all lanes were idle. False: no such instant is kept. */
 static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
 {
 	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {
 		const struct kept *k = kept_at(v, i);
+		int64_t since;
 
-		if (k->gap_from < at) {
-			*ret = (struct waiting){ .call = number, .first = i, .begins = k->gap_from + 1 };
+		if (k->gap_from < at && may_begin_at(v, k, &since)) {
+			*ret = (struct waiting){
+				.call = number, .first = i, .begins = k->gap_from + 1, .observed_from = since
+			};
 			return true;
 		}
 	}
@@ -1159,7 +1178,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 
 	if (v->world.policy == LABEL_policy_fair)
 		return false;
-	w.begins = w.waited_from = before_culprits(v, number, base, lead);
+	w.begins = w.observed_from = w.waited_from = before_culprits(v, number, base, lead);
 	if (kept_at(v, base)->until >= w.begins)
 		return false;
 	for (size_t i = number; i-- > base;) {
@@ -1240,6 +1259,15 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 	}
 }
 
+static int64_t recording_began(struct saved *v, int64_t trace)
+{
+	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, "SELECT coalesce(began, 0) FROM trace WHERE id = ?1");
+
+	if (q)
+		sqlite3_bind_int64(q, 1, trace);
+	return q && bsa_store_step(v->s, q) ? column_integer(q, 0) : 0;
+}
+
 static void learn_whole_runs(struct saved *v, int64_t trace)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
@@ -1299,6 +1327,20 @@ static void learn_budgets(struct saved *v)
 	}
 }
 
+/* @k becomes ready at @ready, or was refused, which no policy knows of. */
+static void take_gap(struct saved *v, struct kept *k, int64_t ready)
+{
+	int64_t from = v->until > v->began ? v->until : v->began;
+
+	k->gap_from = ready > v->until ? v->until : INT64_MAX;
+	if (k->gap_from == INT64_MAX)
+		v->even_from = INT64_MAX;
+	else if (ready - from > BSA_WITHOUT_PAUSE_NS)
+		v->even_from = from + 1;
+	k->even_from = v->even_from;
+	v->until = k->over > v->until ? k->over : v->until;
+}
+
 static void replay_service(struct saved *v, int64_t trace, int64_t instance, bool only)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, executions_sql);
@@ -1311,6 +1353,8 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 		return;
 	v->n_kept = v->n_waiting = v->base = 0;
 	v->until = v->last = 0;
+	v->began = recording_began(v, trace);
+	v->even_from = INT64_MAX;
 	sqlite3_bind_int64(q, 1, trace);
 	sqlite3_bind_int64(q, 2, instance);
 	sqlite3_bind_int64(q, 3, only);
@@ -1329,10 +1373,8 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 		replay_until(v, ready);
 		k->over = over;
 		k->until = v->until;
-		if (!is_null(q, ENQUEUED) || k->bad) {
-			k->gap_from = ready > v->until ? v->until : INT64_MAX;
-			v->until = over > v->until ? over : v->until;
-		}
+		if (!is_null(q, ENQUEUED) || k->bad)
+			take_gap(v, k, ready);
 		v->n_kept++;
 		if (!k->bad && (int64_t)k->call.answered > v->last)
 			v->last = (int64_t)k->call.answered;

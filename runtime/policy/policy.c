@@ -13,17 +13,40 @@ static bool app_is_idle(const struct nnb__policy_app *a)
 	return !a->waiting && !a->running;
 }
 
-/* The app has no job any more. What it is owed now, it is owed when it comes back, up to a limit, and unless all become idle. */
-static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a)
+/* The app has no job any more. What it is owed now, it is owed when it comes back, up to a limit, and unless all pause for long. */
+static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
 {
 	if (a->claim > NNB__KEPT_NS)
 		a->claim = NNB__KEPT_NS;
 	*a->from = a->next;
 	if (a->next)
 		a->next->from = a->from;
-	a->left_in = p->idles;
+	a->left_in = p->pauses;
 	if (!p->apps)
-		p->idles++;
+		p->paused_at = now;
+}
+
+/* An app comes, and no other one has a job: after a long pause no app is owed anything. */
+static void pause_end(struct nnb__policy *p, uint64_t now)
+{
+	if (!p->owes || now < p->paused_at + NNB__KEPT_NS)
+		return;
+	p->owes = false;
+	p->pauses++;
+}
+
+static void app_come(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
+{
+	if (!p->apps)
+		pause_end(p, now);
+	a->lag = 0;
+	if (a->left_in != p->pauses)
+		a->claim = 0;
+	a->next = p->apps;
+	a->from = &p->apps;
+	if (a->next)
+		a->next->from = &a->next;
+	p->apps = a;
 }
 
 /* Share the lanes, max-min: an app that can use less than an equal share gets what it can use, and leaves the rest to others. */
@@ -65,6 +88,7 @@ void nnb__policy_account(struct nnb__policy *p, uint64_t now)
 	if (!p->waiting || dt <= 0)
 		return; /* while no job waits, every app has all it can use */
 	p->accounted = now;
+	p->owes = p->kind == NNB_POLICY_FAIR;
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next) {
 		missed = (a->rate - a->running) * dt;
 		a->received += a->running * dt;
@@ -310,16 +334,8 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	struct nnb__policy_app *a = job->app;
 
 	nnb__policy_account(p, now);
-	if (app_is_idle(a)) {
-		a->lag = 0;
-		if (a->left_in != p->idles)
-			a->claim = 0;
-		a->next = p->apps;
-		a->from = &p->apps;
-		if (a->next)
-			a->next->from = &a->next;
-		p->apps = a;
-	}
+	if (app_is_idle(a))
+		app_come(p, a, now);
 	job->arrival = ++p->arrivals;
 	job->begun = false;
 	if (p->free) { /* a lane is free, so no job waits */
@@ -350,7 +366,7 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 		}
 		queue_insert(p, job, now);
 	} else if (app_is_idle(app)) {
-		app_leave(p, app);
+		app_leave(p, app, now);
 	}
 	if (p->waiting) {
 		share_lanes(p);
@@ -367,7 +383,7 @@ void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint
 	nnb__policy_account(p, now);
 	queue_remove(p, job);
 	if (app_is_idle(job->app))
-		app_leave(p, job->app);
+		app_leave(p, job->app, now);
 	if (p->waiting)
 		share_lanes(p);
 	plan_yields(p, now);

@@ -52,7 +52,8 @@ enum {
 };
 
 #define NNB__QUANTUM_NS UINT64_C(500000)
-#define NNB__KEPT_NS (2 * NNB__QUANTUM_NS) /* the claim that an app without a job keeps at most */
+/* The claim that an app without a job keeps at most; and how long all apps are without a job until claims become 0. */
+#define NNB__KEPT_NS (2 * NNB__QUANTUM_NS)
 #define NNB__CLAIM_MAX_NS 1e9
 #define NNB__NEVER UINT64_MAX
 
@@ -81,7 +82,7 @@ struct nnb__policy_app {
 	double rate;                          /* lanes it is entitled to */
 	double lag;                           /* ns */
 	double claim;                         /* ns: what it is owed, for decisions; an idle app keeps it */
-	uint64_t left_in;                     /* idle: the policy's idles, when it became so */
+	uint64_t left_in;                     /* idle: the policy's pauses, when it became so */
 	double received, entitled;            /* ns, total, while a job waited */
 	double max_lag;                       /* ns, maximum so far */
 	uint64_t preemptions, restarts;
@@ -99,7 +100,9 @@ struct nnb__policy {
 	uint64_t free;                     /* free lanes, one bit each */
 	uint32_t waiting;                  /* number of jobs */
 	uint64_t arrivals;
-	uint64_t idles;     /* how often the last app became idle: claims from before are 0 */
+	bool owes;          /* with claims: a job has waited since all claims were 0 */
+	uint64_t pauses;    /* how often all claims became 0: those from before are 0 */
+	uint64_t paused_at; /* no app has a job: since then */
 	uint64_t accounted; /* the accounts are complete up to this time */
 };
 
@@ -109,7 +112,7 @@ void nnb__policy_init(struct nnb__policy *p, enum nnb_policy kind, enum nnb_pree
 /* Whether the next nnb__policy_ready (or with @leave the next nnb__policy_leave) needs the time. */
 static inline bool nnb__policy_wants_time(const struct nnb__policy *p, bool leave)
 {
-	return p->waiting || (!leave && !p->free);
+	return p->waiting || p->owes || (!leave && !p->free);
 }
 
 /* @job is ready. True: it is on job->lane; false: it waits. */

@@ -259,11 +259,16 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 
 /* ---- lanes that are kept ---- */
 
-/* Publish whether lanes are wanted, for threads that keep a lane; then unlock. */
+/*
+ * Publish whether lanes are wanted, for threads that keep a lane; then unlock. While apps are owed lane time, the policy must know
+ * when each lane is idle, so no lane is kept then either.
+ */
 static void lanes_unlock(struct nnb__lanes *l)
 {
-	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != l->policy.waiting, 0))
-		atomic_store_explicit(&l->wanted, l->policy.waiting, memory_order_seq_cst); /* (5) */
+	uint32_t wanted = l->policy.waiting + l->policy.owes;
+
+	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != wanted, 0))
+		atomic_store_explicit(&l->wanted, wanted, memory_order_seq_cst); /* (5) */
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -299,7 +304,7 @@ static void lanes_reclaim(struct nnb__lanes *l)
 		if (!s || !lane_take_kept(s))
 			continue;
 		/* under the lock, so that the seat cannot be freed before it is woken */
-		seat_wake(lane_leave(s, false, l->policy.waiting ? nnb__now() : 0));
+		seat_wake(lane_leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0));
 	}
 }
 

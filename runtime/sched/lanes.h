@@ -20,8 +20,8 @@ struct nnb__lanes {
 	pthread_mutex_t lock; /* guards the policy, its jobs and its apps */
 	struct nnb__policy policy;
 	_Atomic uint32_t
-		wanted;     /* 0: no seat waits, and no thread under the lock needs a lane: a seat may keep its own */
-	uint32_t announced; /* number of seats that have announced themselves: nnb__lanes_announce */
+		wanted; /* 0: no seat waits, no thread under the lock needs a lane, and no app is owed any: a seat may keep its own */
+	uint32_t announced;                /* number of seats that have announced themselves: nnb__lanes_announce */
 	struct nnb__trace_numbers numbers; /* numbers of executions that asked for a lane */
 };
 

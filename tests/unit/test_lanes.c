@@ -572,6 +572,43 @@ static void no_lane_is_kept_while_somebody_waits(void **state)
 	nnb__lanes_fini(&l);
 }
 
+/* The policy has to know for how long all apps pause, and of a lane that is kept it does not know when it became idle. */
+static void no_lane_is_kept_while_an_app_is_owed_lane_time(void **state)
+{
+	struct nnb__lane_app apps[3] = { 0 };
+	struct nnb__seat keeper, busy;
+	struct nnb__lanes l;
+	struct waiter w;
+
+	(void)state;
+	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2);
+	nnb__seat_init(&keeper, &l, &apps[0], 1, NULL);
+	nnb__seat_init(&busy, &l, &apps[2], 1, NULL);
+	keeper.keeps = busy.keeps = true;
+	assert_int_equal(nnb__lanes_take(&busy, NNB__NEVER), 0);
+	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+	start(&w, &l, &apps[1], 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	nnb__lanes_give(&keeper);
+	pthread_join(w.thread, NULL);
+	nnb__lanes_give(&w.seat);
+	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+	nnb__lanes_give(&keeper);
+	assert_int_equal(atomic_load(&keeper.kept), 0);
+	nnb__lanes_give(&busy); /* it has had its lane since before any app was owed anything */
+	assert_int_equal(atomic_load(&busy.kept), 0);
+	for (uint64_t end = nnb__now() + NNB__KEPT_NS; nnb__now() <= end;)
+		nap();
+	for (int i = 0; i < 2; i++) { /* the first one ends the pause */
+		assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+		nnb__lanes_give(&keeper);
+		assert_int_equal(atomic_load(&keeper.kept), i);
+	}
+	nnb__lanes_release(&keeper);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 /* ---- everything at once ---- */
 
 static const struct game {
@@ -778,6 +815,7 @@ int main(void)
 		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
 		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),
 		cmocka_unit_test(no_lane_is_kept_while_somebody_waits),
+		cmocka_unit_test(no_lane_is_kept_while_an_app_is_owed_lane_time),
 	};
 	struct CMUnitTest tests[N_OF(alone) + N_OF(games)];
 	size_t n = N_OF(alone);

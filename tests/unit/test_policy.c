@@ -372,10 +372,11 @@ static void an_app_that_comes_back_is_owed_two_quanta_at_most(void **state)
 	assert_true(apps[1].claim == (double)KEPT);
 }
 
-/* When the device has nothing to do, all are even. */
-static void nobody_is_owed_anything_once_all_are_idle(void **state)
+/* When the device has had nothing to do for a while, all are even; and not before, or pauses of one app would cost others what they are owed. */
+static void no_app_is_owed_anything_once_all_have_paused_for_long(void **state)
 {
 	struct nnb__policy_job *first, *second;
+	double owed;
 
 	(void)state;
 	begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
@@ -385,12 +386,77 @@ static void nobody_is_owed_anything_once_all_are_idle(void **state)
 	nnb__policy_cancel(&policy, &jobs[2], 30000); /* goes first, and the last one does not */
 	assert_ptr_equal(done(first, 30000), second);
 	assert_true(apps[2].claim > 9999 && apps[1].claim > 9999);
+	owed = apps[2].claim;
 	assert_null(done(second, 40000));
-	first = ready(0, LOW, NEVER, 50000);
-	ready(1, LOW, NEVER, 50000);
-	ready(2, LOW, NEVER, 50000);
+	assert_true(nnb__policy_wants_time(&policy, false)); /* or the policy could not tell how long they pause */
+	first = ready(0, LOW, NEVER, 40000 + KEPT - 1);
+	assert_true(nnb__policy_wants_time(&policy, true));
+	assert_null(done(first, 40000 + KEPT));
+	first = ready(2, LOW, NEVER, 40000 + 2 * KEPT - 1);
+	assert_true(apps[2].claim == owed);
+	assert_null(done(first, 40000 + 2 * KEPT));
+	first = ready(0, LOW, NEVER, 40000 + 3 * KEPT);
+	assert_false(nnb__policy_wants_time(&policy, true));
+	ready(1, LOW, NEVER, 40000 + 3 * KEPT);
+	ready(2, LOW, NEVER, 40000 + 3 * KEPT);
 	assert_true(apps[0].claim == 0 && apps[1].claim == 0 && apps[2].claim == 0);
-	assert_false(yields(first, 50010));
+	assert_false(yields(first, 40000 + 3 * KEPT + 10));
+}
+
+/* ---- who pauses in another app's pauses ---- */
+
+struct pauser {
+	const char *name;
+	uint64_t on, off;      /* the victim executes for @on, and comes again @off after its answer */
+	uint64_t pause;        /* of the attacker between two executions of 1 ms */
+	double share, wait_ns; /* of the victim, while it is there: at least; on average, at most */
+};
+
+/*
+ * While both have no job the lane is idle, and a claim that ended then would be taken away by pauses. Of three parts of the time the first
+ * victim waits for one, runs for one and is away for one.
+ */
+static const struct pauser pausers[] = {
+	{ "an attacker that never pauses takes no claim away", 20000, 20000, 0, .3, 35000 },
+	{ "an attacker that pauses in its victim's pauses takes no claim away", 20000, 20000, 25000, .3, 35000 },
+	{ "an attacker that pauses for longer takes no claim away", 20000, 200000, 300000, .07, 35000 },
+	{ "an attacker that pauses for a millisecond leaves its victim the lane meanwhile", 20000, 20000, 1100000, .3,
+	  35000 },
+	{ "a claim that ends in a pause of a millisecond costs its victim no more than that", 20000, 1200000, 1250000,
+	  .005, 1000000 },
+};
+
+static void no_pause_takes_a_claim_away(void **state)
+{
+	enum { FIRST = 9, STEP = 10000 }; /* the first ones wait until the claim is as large as a quantum */
+	static struct sim_schedule s;
+	static struct sim_result r;
+	const struct pauser *t = *state;
+	double ran = 0, waited = 0, share;
+	int n = 0;
+
+	s = (struct sim_schedule){
+		.kind = NNB_POLICY_FAIR, .preempt = NNB_PREEMPT_SAVE, .lanes = 1, .apps = 2, .jobs = SIM_JOBS
+	};
+	for (int i = 0; i < SIM_JOBS; i++)
+		s.job[i] = (struct sim_job){ .app = i % 2,
+			                     .after = i < 2 ? -1 : i - 2,
+			                     .delay_ns = i % 2   ? t->off
+			                                 : i < 2 ? 0
+			                                         : t->pause,
+			                     .steps = (uint32_t)((i % 2 ? t->on : MS) / STEP),
+			                     .step_ns = STEP };
+	if (!sim_run(&s, &r))
+		fail_msg("%s", r.wrong);
+	for (int i = FIRST; i < SIM_JOBS; i += 2) {
+		n++;
+		ran += (double)r.job[i].ran;
+		waited += (double)(r.job[i].over - r.job[i].came - r.job[i].ran);
+	}
+	share = ran / (double)(r.job[SIM_JOBS - 1].over - r.job[FIRST].came);
+	print_message("%s: %.3f of the lane, %.0f ns of waiting\n", t->name, share, waited / n);
+	assert_true(share >= t->share);
+	assert_true(waited <= t->wait_ns * n);
 }
 
 /* App 0 has been ahead for an hour when nobody was the worse for it: app 1 can not make it pay for that. */
@@ -735,7 +801,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lag_begins_anew_after_doing_nothing),
 		cmocka_unit_test(an_app_that_comes_back_has_what_it_was_owed),
 		cmocka_unit_test(an_app_that_comes_back_is_owed_two_quanta_at_most),
-		cmocka_unit_test(nobody_is_owed_anything_once_all_are_idle),
+		cmocka_unit_test(no_app_is_owed_anything_once_all_have_paused_for_long),
 		cmocka_unit_test(nobody_starves_for_what_it_once_had),
 		cmocka_unit_test(a_claim_ends_at_a_second),
 		cmocka_unit_test(a_free_lane_is_not_waited_for),
@@ -744,7 +810,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_may_be_made_to_leave_is_not_waited_for),
 		cmocka_unit_test(every_decision_is_right_in_any_world),
 	};
-	struct CMUnitTest tests[N_OF(by_hand) + N_OF(entitled) + N_OF(hunts)];
+	struct CMUnitTest tests[N_OF(by_hand) + N_OF(entitled) + N_OF(hunts) + N_OF(pausers)];
 	size_t n = N_OF(by_hand);
 	struct sim_result sum = { .events = 0 };
 
@@ -759,5 +825,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < N_OF(hunts); i++)
 		tests[n++] = (struct CMUnitTest){ hunts[i].name, no_lag_exceeds_its_bound_though_somebody_tries, NULL,
 			                          NULL, (void *)&hunts[i] };
+	for (size_t i = 0; i < N_OF(pausers); i++)
+		tests[n++] = (struct CMUnitTest){ pausers[i].name, no_pause_takes_a_claim_away, NULL, NULL,
+			                          (void *)&pausers[i] };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

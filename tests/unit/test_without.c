@@ -242,12 +242,11 @@ static int by_readiness(const void *a, const void *b)
 	return s < t ? -1 : s > t;
 }
 
-/* The last instant up to the coming of @x at which nothing was ready or running. */
-static uint64_t last_idle(const struct calls *w, const struct sim_result *r, uint32_t x, uint64_t until)
+/* The last instant up to @until at which nothing was ready or running. */
+static uint64_t idle_before(const struct calls *w, const struct sim_result *r, uint64_t until)
 {
 	uint64_t at = until;
 
-	(void)x;
 	for (bool moved = true; moved;) {
 		moved = false;
 		for (uint32_t i = 0; i < w->schedule.jobs; i++)
@@ -259,13 +258,61 @@ static uint64_t last_idle(const struct calls *w, const struct sim_result *r, uin
 	return at;
 }
 
+/* When the last job was over before @at, at which nothing is there; 0: there was none. */
+static uint64_t over_before(const struct calls *w, const struct sim_result *r, uint64_t at)
+{
+	uint64_t over = 0;
+
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		if (r->job[i].came && r->job[i].over < at && r->job[i].over > over)
+			over = r->job[i].over;
+	return over;
+}
+
+static uint64_t coming_after(const struct calls *w, const struct sim_result *r, uint64_t at)
+{
+	uint64_t came = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		if (r->job[i].came > at && r->job[i].came < came)
+			came = r->job[i].came;
+	return came;
+}
+
+static bool has_waited(const struct sim_done *d)
+{
+	return d->began != d->came || d->stretches != 1;
+}
+
+/* Under `fair`: is no app owed anything at @at, at which nothing is there? policy.h: after a long pause of all, and until one waits. */
+static bool is_even(const struct calls *w, const struct sim_result *r, uint64_t at)
+{
+	for (uint64_t over; (over = over_before(w, r, at)) && coming_after(w, r, at) - over < BSA_WITHOUT_PAUSE_NS;) {
+		at = idle_before(w, r, over);
+		for (uint32_t i = 0; i < w->schedule.jobs; i++)
+			if (r->job[i].came > at && r->job[i].came <= over && has_waited(&r->job[i]))
+				return false;
+	}
+	return true;
+}
+
+/* Where a window may begin: the last instant up to @until at which nothing earlier matters. */
+static uint64_t last_beginning(const struct calls *w, const struct sim_result *r, uint64_t until)
+{
+	uint64_t at = idle_before(w, r, until);
+
+	while (w->schedule.kind == NNB_POLICY_FAIR && !is_even(w, r, at))
+		at = idle_before(w, r, over_before(w, r, at));
+	return at;
+}
+
 static void take_window(const struct calls *w, const struct sim_result *r, uint32_t x,
                         struct bsa_without_call calls[SIM_JOBS], struct bsa_without_world *ret)
 {
 	uint64_t submitted = r->job[x].came - way_of(&w->call[x]), lead = chance(2) * chance(2000 * US);
 	uint64_t end = r->job[x].over > submitted + w->call[x].budget ? r->job[x].over : submitted + w->call[x].budget;
 
-	ret->begins = last_idle(w, r, x, submitted > lead ? submitted - lead : 0);
+	ret->begins = last_beginning(w, r, submitted > lead ? submitted - lead : 0);
 	ret->horizon = chance(3) ? BSA_WITHOUT_UNKNOWN : end + chance(2000 * US);
 	ret->n = 0;
 	for (uint32_t i = 0; i < w->schedule.jobs; i++)
