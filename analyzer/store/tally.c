@@ -127,6 +127,7 @@ struct block {
 /* An execution, and by how much it is the worst. */
 struct worst {
 	int64_t id, ns; /* id 0: none */
+	bool passed;    /* submitted after its deadline: any other is worse */
 };
 
 struct tally {
@@ -232,10 +233,22 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	return 0;
 }
 
-static void keep_worst(struct worst *w, int64_t id, int64_t ns)
+static bool is_worse(const struct worst *a, const struct worst *b)
 {
-	if (!w->id || ns > w->ns || (ns == w->ns && id < w->id))
-		*w = (struct worst){ id, ns };
+	if (!b->id || a->passed != b->passed)
+		return !b->id || b->passed;
+	return a->ns > b->ns || (a->ns == b->ns && a->id < b->id);
+}
+
+static void keep_worst(struct worst *w, struct worst other)
+{
+	if (is_worse(&other, w))
+		*w = other;
+}
+
+static bool deadline_had_passed(const struct bsa_execution *x)
+{
+	return x->deadline && x->at[BSA_SUBMITTED] != BSA_NEVER && x->deadline < x->at[BSA_SUBMITTED];
 }
 
 int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
@@ -245,9 +258,9 @@ int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t 
 	if (x->path == BSA_PATH_PREPARE)
 		return add_to_block(t, id, at);
 	if (x->miss != BSA_MISS_NONE && sql_lateness(x->lateness) != NOTHING)
-		keep_worst(&t->latest, id, sql_lateness(x->lateness));
+		keep_worst(&t->latest, (struct worst){ id, sql_lateness(x->lateness), deadline_had_passed(x) });
 	if (x->e2e != BSA_NEVER)
-		keep_worst(&t->slowest, id, sql_ns(x->e2e));
+		keep_worst(&t->slowest, (struct worst){ id, sql_ns(x->e2e), false });
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
 }
 
@@ -302,8 +315,10 @@ int bsa_tally_write(struct bsa_store *s)
 	bsa_batches_flush(s);
 	write_worst(
 		s, &t->latest,
-		"REPLACE INTO meta SELECT 'latest_miss', execution_id FROM stored_missed WHERE execution_id IN (?1, "
-		"(SELECT value FROM meta WHERE key = 'latest_miss')) ORDER BY lateness_ns DESC, execution_id LIMIT 1");
+		"REPLACE INTO meta SELECT 'latest_miss', m.execution_id FROM stored_missed m JOIN stored_unpacked x ON "
+		"x.id = m.execution_id WHERE m.execution_id IN (?1, (SELECT value FROM meta WHERE key = "
+		"'latest_miss')) "
+		"ORDER BY coalesce(x.deadline < x.submitted, 0), m.lateness_ns DESC, m.execution_id LIMIT 1");
 	write_worst(
 		s, &t->slowest,
 		"REPLACE INTO meta SELECT 'slowest', id FROM stored_unpacked WHERE id IN (?1, (SELECT value FROM meta "

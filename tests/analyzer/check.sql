@@ -118,7 +118,7 @@ WHERE b.first_id IS NULL
    OR b.ended < max(ifnull(e.returned, 0), ifnull(e.signalled, 0), ifnull(e.run_ended, 0), ifnull(e.result_written, 0))
 UNION ALL
 SELECT 'the latest miss is known', value, NULL FROM meta WHERE key = 'latest_miss'
-   AND value IS NOT (SELECT id FROM execution WHERE miss IS NOT NULL ORDER BY lateness_ns DESC, id LIMIT 1)
+   AND value IS NOT (SELECT id FROM execution WHERE miss IS NOT NULL AND lateness_ns IS NOT NULL ORDER BY coalesce(deadline < submitted, 0), lateness_ns DESC, id LIMIT 1)
 UNION ALL
 SELECT 'the slowest execution is known', value, NULL FROM meta WHERE key = 'slowest'
    AND value IS NOT (SELECT id FROM execution WHERE e2e_ns IS NOT NULL ORDER BY e2e_ns DESC, id LIMIT 1)

@@ -392,7 +392,7 @@ static void executions_are_found_by_time(void **state)
 	            "1000|1020|2000000|2020450\n1030|2040|2030000|3040450\n2050|3000|3050000|4611686018427387904\n");
 }
 
-/* Of equals the first; and of two imports the worst. */
+/* Of equals the first; and of two imports the worst. What was submitted after its deadline is not, however late. */
 static void the_worst_are_known(void **state)
 {
 	static const struct {
@@ -412,6 +412,7 @@ static void the_worst_are_known(void **state)
 		ONE(x.miss = BSA_MISS_LATE, x.lateness = -5, x.e2e = (uint64_t)imports[i].slow);
 		ONE(x.miss = BSA_MISS_LATE, x.lateness = imports[i].late);
 		ONE(x.miss = BSA_MISS_LATE, x.lateness = imports[i].late, x.e2e = (uint64_t)imports[i].slow);
+		ONE(x.miss = BSA_MISS_LATE, x.lateness = 5000, x.at[BSA_SUBMITTED] = 50, x.deadline = 40);
 		stored_finish(s);
 		assert_rows(path,
 		            "SELECT (SELECT value FROM meta WHERE key = 'latest_miss'), (SELECT value FROM meta WHERE "

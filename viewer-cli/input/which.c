@@ -122,9 +122,10 @@ static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, st
 	if (n)
 		return n < 0 ? n : 0;
 	n = ids_read(found, input,
-	             bsv_text("%s SELECT id FROM picked WHERE %s ORDER BY %s DESC, id LIMIT 1", input->with,
-	                      worst ? "miss IS NOT NULL AND lateness_ns IS NOT NULL" : "e2e_ns IS NOT NULL",
-	                      worst ? "lateness_ns" : "e2e_ns"),
+	             bsv_text("%s SELECT id FROM picked WHERE %s DESC, id LIMIT 1", input->with,
+	                      worst ? "miss IS NOT NULL AND lateness_ns IS NOT NULL ORDER BY coalesce(deadline < "
+	                              "submitted, 0), lateness_ns"
+	                            : "e2e_ns IS NOT NULL ORDER BY e2e_ns"),
 	             err);
 	if (n < 0)
 		return n;
