@@ -16,6 +16,12 @@ enum { APPLICATION_ID = 0x62757273 }; /* "burs" */
 /* Where executions go that were told long after later ones, when those are in pages already; a table like stored_execution. */
 #define LATE_EXECUTIONS "late_execution"
 
+/* The last possible wait of an execution of which nothing is known; it has no row yet. */
+struct stranger {
+	bool waits;
+	int64_t began, ended; /* NOTHING: before the recording, after it */
+};
+
 struct bsa_store {
 	struct store_file file;
 	sqlite3 *db;
@@ -38,6 +44,7 @@ struct bsa_store {
 	struct tally *tally;
 	struct crowd *crowd;
 	struct inverted inverted;
+	struct stranger stranger;
 	struct pages *
 		pages; /* rows of stored_execution; NULL if the table had rows already, or after the pages were attached */
 	struct window *window;

@@ -203,10 +203,39 @@ static void on_occupied(void *ctx, const struct bsa_occupied *o)
 	bsa_crowd_occupied(ctx, o);
 }
 
+static bool covers(int64_t began, int64_t ended, int64_t other_began, int64_t other_ended)
+{
+	return (began == NOTHING || (other_began != NOTHING && began <= other_began)) &&
+	       (ended == NOTHING || (other_ended != NOTHING && ended >= other_ended));
+}
+
+static void write_stranger(struct bsa_store *s)
+{
+	if (s->stranger.waits)
+		ROW(s, possible_wait, .execution_id = NOTHING, .app_id = NOTHING, .model_id = NOTHING,
+		    .began = s->stranger.began, .ended = s->stranger.ended);
+	s->stranger.waits = false;
+}
+
+/* Whoever may have waited in a part of a time may have waited in all of it: a row within another one says nothing. Each event of an
+ * execution that was evicted brings such a time, from the beginning of the recording on. */
+static void add_stranger(struct bsa_store *s, int64_t began, int64_t ended)
+{
+	if (s->stranger.waits && covers(s->stranger.began, s->stranger.ended, began, ended))
+		return;
+	if (s->stranger.waits && !covers(began, ended, s->stranger.began, s->stranger.ended))
+		write_stranger(s);
+	s->stranger = (struct stranger){ true, began, ended };
+}
+
 static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 {
 	struct bsa_store *s = ctx;
 
+	if (!w->execution && !w->app && !w->model) {
+		add_stranger(s, sql_time(s->offset, w->began), sql_time(s->offset, w->ended));
+		return;
+	}
 	ROW(s, possible_wait, .execution_id = sql_id(w->execution), .app_id = sql_id(w->app),
 	    .model_id = sql_id(w->model), .began = sql_time(s->offset, w->began),
 	    .ended = sql_time(s->offset, w->ended));
@@ -423,6 +452,11 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.lost = on_lost,
 		.spanned = on_spanned,
 	};
+}
+
+void bsa_rows_finish(struct bsa_store *s)
+{
+	write_stranger(s);
 }
 
 /* ---- traces ---- */

@@ -7,4 +7,7 @@
 /* Every byte that is no UTF-8 becomes a '?', for readers that insist. */
 void bsa_rows_clean(char *text);
 
+/* Write the rows of facts that a later fact could still have changed. */
+void bsa_rows_finish(struct bsa_store *s);
+
 #endif

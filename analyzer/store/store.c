@@ -12,6 +12,7 @@
 #include "store/own.h"
 #include "store/pages.h"
 #include "store/pool_stat.h"
+#include "store/rows.h"
 #include "store/schema.h"
 #include "store/sharing_run.h"
 #include "store/sort.h"
@@ -509,6 +510,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	bsa_window_empty(s);
 	bsa_crowd_finish(s);
 	bsa_inverted_finish(s);
+	bsa_rows_finish(s);
 	bsa_batches_flush(s);
 	bsa_store_run(s, bsa_sql_names);
 	bsa_stats_run(s);

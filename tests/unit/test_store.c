@@ -1054,6 +1054,26 @@ static void shares_and_windows_in_parts_become_whole(void **state)
 	assert_rows(path, "SELECT value FROM meta WHERE key = 'share_parts'", "5\n");
 }
 
+/* As many of them as events may be within each other; the one around the others says it all. */
+static void possible_waits_of_nobody_within_others_have_no_row(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint64_t i = 0; i < 3; i++) /* each around the one before */
+		FACT(possible_wait, bsa_possible_wait, { .began = BSA_NEVER, .ended = 10 + i });
+	FACT(possible_wait, bsa_possible_wait, { .began = 3, .ended = 5 }); /* within it */
+	FACT(possible_wait, bsa_possible_wait, { .began = 3, .ended = 5, .app = 1 });
+	FACT(possible_wait, bsa_possible_wait, { .execution = 8, .began = 3, .ended = 5, .app = 1, .model = 2 });
+	FACT(possible_wait, bsa_possible_wait, { .began = 11, .ended = 20 }); /* neither */
+	FACT(possible_wait, bsa_possible_wait, { .began = 11, .ended = BSA_NEVER });
+	FACT(possible_wait, bsa_possible_wait, { .began = 12, .ended = BSA_NEVER });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM possible_wait ORDER BY execution_id, app_id, began",
+	            "-|-|-|-|1000012\n-|-|-|1000011|-\n-|1|-|1000003|1000005\n8|1|2|1000003|1000005\n");
+}
+
 /* The names of numbers are one for each number that the fold has. */
 static void every_number_has_a_name(void **state)
 {
@@ -1753,6 +1773,7 @@ int main(void)
 		T(sizes_that_do_not_fit_together_are_cut),
 		T(between_apps),
 		T(shares_and_windows_in_parts_become_whole),
+		T(possible_waits_of_nobody_within_others_have_no_row),
 		T(every_number_has_a_name),
 		T(order_does_not_matter),
 		T(ideal_sharing_needs_no_order_of_ids),
