@@ -16,7 +16,7 @@ referred AS MATERIALIZED (
 -- work that an app had, or may have had: what is unknown is any
 work AS (
 	SELECT app_id, priority FROM referred
-	UNION SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM strangers)),
+	UNION ALL SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM strangers)),
 apps_with_more AS MATERIALIZED (
-	SELECT w.app_id, max(ifnull(k.rank, 2)) AS most FROM work w LEFT JOIN ranks k ON k.priority = w.priority
-	GROUP BY w.app_id HAVING count(DISTINCT w.priority) > 1 OR count(*) > count(w.priority))
+	SELECT app_id, max(CASE priority WHEN 'low' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END) AS most FROM work
+	GROUP BY app_id HAVING min(priority) <> max(priority) OR count(*) > count(priority))

@@ -1,9 +1,11 @@
--- priority_work_rows: one row: the rows of referred and of apps_with_more as SQL; NULL: there are none. many: there are too many to be written so.
+-- priority_work_rows: one row: the rows of referred and of apps_with_more as SQL; NULL: there are none. many: there are too many to be written so. Of many,
+-- none of them in apps_with_more, only the rows of referred without an app: those with an app then matter together with rows of apps_with_more alone.
 @with@, @hidden@,
 ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
 @work@,
-few AS MATERIALIZED (SELECT (SELECT count(*) FROM had) <= @most@ AND (SELECT count(*) FROM (SELECT 1 FROM model LIMIT @most@ + 1)) <= @most@ AS are)
-SELECT NOT f.are AS many,
-	CASE WHEN f.are THEN (SELECT group_concat('(' || quote(app_id) || ', ' || quote(priority) || ')', ', ') FROM referred) END AS referred,
+few AS MATERIALIZED (SELECT (SELECT count(*) FROM had) <= @most@ AND (SELECT count(*) FROM (SELECT 1 FROM model LIMIT @most@ + 1)) <= @most@ AS are, EXISTS (SELECT 1 FROM apps_with_more) AS any_more)
+SELECT NOT f.are AND f.any_more AS many,
+	CASE WHEN f.are OR NOT f.any_more THEN (
+		SELECT group_concat('(' || quote(app_id) || ', ' || quote(priority) || ')', ', ') FROM referred WHERE f.are OR app_id IS NULL) END AS referred,
 	CASE WHEN f.are THEN (SELECT group_concat('(' || quote(app_id) || ', ' || most || ')', ', ') FROM apps_with_more) END AS apps_with_more
 FROM few f

@@ -1,11 +1,12 @@
 -- summary_who: one row: number of executions by app and by status, and deadlines.
 @with@,
-by_app AS (SELECT a.name, sum(c.n) AS n FROM execution_count c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id ORDER BY n DESC, a.name),
+counted AS MATERIALIZED (SELECT app_id, status, miss, quality, path, sides, n, deadlines FROM execution_count),
+by_app AS (SELECT a.name, sum(c.n) AS n FROM counted c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id ORDER BY n DESC, a.name),
 missed AS (
   SELECT a.name, sum(c.n) FILTER (WHERE c.miss IS NOT NULL) AS missed, sum(c.deadlines) AS of_them, count(*) OVER () AS n_apps
-  FROM execution_count c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id HAVING missed > 0 ORDER BY missed DESC, a.name),
+  FROM counted c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id HAVING missed > 0 ORDER BY missed DESC, a.name),
 by_status AS (
-  SELECT coalesce(status, iif(quality = 'open', 'not answered', 'unknown')) AS answer, sum(n) AS n FROM execution_count GROUP BY 1 ORDER BY n DESC, 1)
+  SELECT coalesce(status, iif(quality = 'open', 'not answered', 'unknown')) AS answer, sum(n) AS n FROM counted GROUP BY 1 ORDER BY n DESC, 1)
 SELECT (SELECT count(*) FROM by_app) AS n_apps,
   (SELECT group_concat(ifnull(name, 'unknown') || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM (SELECT * FROM by_app LIMIT 4)) AS apps,
   (SELECT group_concat(answer || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM by_status) AS statuses,
@@ -16,4 +17,4 @@ SELECT (SELECT count(*) FROM by_app) AS n_apps,
   (SELECT group_concat(ifnull(name, 'unknown') || ' ' || replace(printf('%,d', missed), ',', ' ') ||
       iif(of_them >= missed AND @n_unknown@ + @n_unseen@ = 0, replace(printf(' of %,d', of_them), ',', ' '), ''), ', ') ||
     iif(max(n_apps) > 4, replace(printf(', and %,d apps more', max(n_apps) - 4), ',', ' '), '') FROM (SELECT * FROM missed LIMIT 4)) AS missed_by
-FROM execution_count
+FROM counted

@@ -6,11 +6,13 @@ least AS MATERIALIZED (SELECT @limit_least@ AS ns),
 unseen_of_any AS MATERIALIZED (
 	SELECT h.began, h.ended FROM holes h WHERE (SELECT executions FROM hides) AND EXISTS (SELECT 1 FROM apps_with_more)
 	UNION ALL SELECT ifnull(h.began, -4611686018427387903), h.ended FROM hidden_waits h WHERE h.app_id IS NULL AND EXISTS (SELECT 1 FROM apps_with_more)),
+-- the joins below go through the large tables and look for the app of each row: SQLite would make an index of the large table for a single app
+any_more AS MATERIALIZED (SELECT 1 FROM apps_with_more LIMIT 1),
 -- executions of which not all was recorded: each waited, and had lanes, within its time
 partial AS MATERIALIZED (
 	SELECT x.id, x.app_id, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began,
 		coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL), 4611686018427387903) AS ended, k.rank
-	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id LEFT JOIN ranks k ON k.priority = x.priority
+	FROM any_more CROSS JOIN execution x CROSS JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'),
 -- rank: of the execution that waited; NULL: unknown
 unseen AS MATERIALIZED (
@@ -18,7 +20,7 @@ unseen AS MATERIALIZED (
 	FROM partial x JOIN holes h ON x.began < h.ended AND x.ended > h.began
 	UNION ALL
 	SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended, h.execution_id, k.rank
-	FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id LEFT JOIN execution x ON x.id = h.execution_id
+	FROM any_more CROSS JOIN hidden_waits h CROSS JOIN apps_with_more a ON a.app_id = h.app_id LEFT JOIN execution x ON x.id = h.execution_id
 		LEFT JOIN ranks k ON k.priority = x.priority),
 unseen_lanes AS MATERIALIZED (
 	SELECT began, ended,
@@ -44,19 +46,19 @@ unseen_holders AS (
 lanes_unknown AS MATERIALIZED (SELECT 1 FROM hidden_lanes WHERE execution_id IS NULL AND EXISTS (SELECT 1 FROM service_rules WHERE lanes > 1) LIMIT 1),
 long_slices AS MATERIALIZED (
 	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
-	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
+	FROM any_more CROSS JOIN lane_slice l CROSS JOIN execution h ON h.id = l.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
 	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM lanes_unknown) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
 		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
 	UNION ALL -- the import tells no inversion of these
 	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1), h.id
-	FROM unseen_holders u JOIN execution h ON h.id = u.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
+	FROM unseen_holders u CROSS JOIN execution h ON h.id = u.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
 	WHERE ifnull(k.rank < a.most, 1) AND u.ended - u.began > @limit@),
 waiting AS (
 	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, iif(x.path <> 'fenced', x.result_written, NULL), 4611686018427387903) AS ended,
 		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank, x.id AS execution_id
-	FROM execution x JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
+	FROM any_more CROSS JOIN execution x CROSS JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices WHERE NOT measured)) AND x.sides IS NOT 'client'),
 -- what may have waited: for ns at most
 waited AS MATERIALIZED (
