@@ -121,7 +121,7 @@ async function tablesAgree(name, wanted) {
 async function runsAgree(name, wanted) {
 	const ids = [...new Set(wanted.runs.map(({ x }) => Number(x)))];
 
-	equal(`${name}: stretches of what was preempted`, await b.value(`(${JSON.stringify(ids)}).map((id) => burstscope.timeline.runsOf(burstscope.world.indexOf(id), 0, Infinity).sort(([x], [y]) => x - y))`),
+	equal(`${name}: stretches of what was preempted`, await b.value(`burstscope.timeline.show(0, burstscope.world.length), (${JSON.stringify(ids)}).map((id) => burstscope.timeline.runsOf(burstscope.world.indexOf(id), 0, Infinity).sort(([x], [y]) => x - y))`),
 		ids.map((id) => wanted.runs.filter(({ x }) => Number(x) === id).map(({ began, ended }) => [Number(began), Number(ended)])));
 	stretches += wanted.runs.length - ids.length;
 }

@@ -308,9 +308,8 @@ static const char *reason_unknown(const struct bsv_sharing_facts *f)
 		return "not all was recorded, or the beginning of executions was not: what some of them waited for is "
 		       "not known";
 	if (f->played < f->services)
-		return "a service cannot be replayed: its rules were not recorded or changed, or too many executions "
-		       "were "
-		       "ready at a time, or there are too many apps";
+		return "a service cannot be replayed: its rules, as what it does at a deadline, were not recorded, or "
+		       "changed, or too many executions were ready at a time, or there are too many apps";
 	return NULL;
 }
 
