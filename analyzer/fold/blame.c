@@ -736,6 +736,7 @@ struct ahead {
 	uint32_t app;
 	uint8_t cause, queue_cause;
 	bool refusable; /* it had no lane yet, so refusing it was the service's choice */
+	bool queued;    /* when it was refused, others were waiting */
 };
 
 static uint8_t known_cause(uint8_t cause)
@@ -755,15 +756,16 @@ static struct ahead look_ahead(const struct ledger *l)
 			               r->holder_app,
 			               known_cause(r->holder_cause),
 			               known_cause(r->queue_cause),
-			               true };
+			               true,
+			               r->queue || r->queue_cause == BSA_CROWDED_OUT };
 	if (l->last > BSA_QUEUE)
 		return (struct ahead){ .refusable = false };
 	if (l->last == BSA_QUEUE && w && w->occupancy == BSA_HELD && w->ended >= l->end)
 		return (struct ahead){ BSA_NEVER,         BSA_NEVER, w->blocker, w->blocker_app, known_cause(w->cause),
-			               BSA_CAUSE_UNKNOWN, true };
+			               BSA_CAUSE_UNKNOWN, true,      false };
 	if (l->last == BSA_QUEUE && (l->x->idle || (w && w->occupancy == BSA_IDLE)))
-		return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_HANDOVER, BSA_CAUSE_UNKNOWN, true };
-	return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, BSA_CAUSE_UNKNOWN, true };
+		return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_HANDOVER, BSA_CAUSE_UNKNOWN, true, false };
+	return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, BSA_CAUSE_UNKNOWN, true, false };
 }
 
 /* The service meant that it would not do even with all lanes free, and nothing speaks against that. */
@@ -772,13 +774,16 @@ static bool is_hopeless(const struct ledger *l, int64_t spare)
 	return l->x->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT && (spare < 0 || !l->typical[BSA_RUN]);
 }
 
-/* Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that are queued for it. */
+/*
+ * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that are queued for it. Where nothing is known of
+ * the lanes, but others waited, these are what is known to have been ahead.
+ */
 static void charge_ahead(struct ledger *l, const struct ahead *ahead, int64_t wait)
 {
 	int64_t held;
 
 	if (ahead->lane_free == BSA_NEVER || !time_difference(ahead->lane_free, l->end, &held))
-		held = wait;
+		held = !ahead->holder && ahead->queued ? 0 : wait;
 	held = smaller_ns(not_below_zero(held), wait);
 	add_row(l, ahead->cause, ahead->holder, ahead->app, (struct amount){ held, 0 });
 	charge_cause(l, ahead->queue_cause, (struct amount){ wait - held, 0 });

@@ -72,13 +72,6 @@ struct bsa_tenant {
 	unsigned __int128 received, window_received; /* ns */
 };
 
-/* Refusals for which it is unknown yet when a lane was free. */
-struct bsa_refusals {
-	struct bsa_refused *all; /* owned */
-	size_t n, room;
-	size_t n_lane_free; /* for the first n_lane_free of them, the time at which a lane was free is known */
-};
-
 /* Windows since the first hole, reported at the end, because later events may lower the bounds of their lags. */
 struct bsa_held_lags {
 	struct bsa_lag *all; /* owned */
@@ -112,6 +105,7 @@ struct bsa_device {
 	uint64_t now;   /* time of the last step */
 	uint64_t ended; /* end of this service's recording; 0: at the end of the whole recording */
 	bool native;
+	bool summed;      /* summaries may be missing: who was on a lane that seems idle tells perhaps nothing */
 	bool finding;     /* executions under way at the begin of the recording are not all reported yet */
 	unsigned n_lanes; /* as reported, or at least as seen */
 	bool lanes_told;  /* the service reported the number; otherwise an execution may be on a lane not seen yet */
@@ -131,7 +125,10 @@ struct bsa_device {
 	size_t n_waiting;                /* number of executions, the doubtful ones included */
 	struct bsa_scheduled *doubtful;  /* they waited when events were lost, and may no longer wait */
 	struct bsa_scheduled *on_native; /* executions under the native policy, without a lane */
-	struct bsa_refusals refusals;
+	struct bsa_refusals
+		refusals;   /* those for which it is unknown yet when a lane was free, and no execution waited */
+	size_t n_lane_free; /* for so many of them, the first ones, the time at which a lane was free is known */
+	size_t n_unproven;  /* number of the unproven refusals of all lanes */
 	struct bsa_held_lags held_lags;
 
 	bool in_loss, dirty;

@@ -240,7 +240,7 @@ struct bsa_deadline_missed {
 	uint8_t kind, stage;
 };
 
-/* An execution refused before it was ready, with the lanes that it would have met. Reported when a lane was free for it, or at the end. */
+/* An execution refused before it was ready, with the lanes that it would have met. Reported when it is certain that a lane was free for it, or at the end. */
 struct bsa_refused {
 	uint64_t execution, at; /* at: time of the refusal */
 	uint64_t lane_free;     /* first time after the refusal at which any lane was free; BSA_NEVER: not seen */
@@ -438,6 +438,11 @@ struct bsa_facts {
 	 * what was received, and what apps were entitled to, is.
 	 */
 	void (*window)(void *ctx, const struct bsa_lag *);
+	/*
+	 * NULL: not wanted. What will be told as @refused, as soon as a lane seems to be free for it, though it may prove not to have been, so
+	 * that it is told otherwise then.
+	 */
+	void (*refused_so_far)(void *ctx, const struct bsa_refused *);
 };
 
 #endif

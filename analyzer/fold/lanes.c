@@ -40,6 +40,7 @@ void bsa_lane_fini(struct bsa_device *d, struct bsa_lane *l)
 	assert(*d->history >= l->n);
 	*d->history -= l->n;
 	free(l->ring);
+	free(l->unproven.all);
 	*l = (struct bsa_lane){ 0 };
 }
 

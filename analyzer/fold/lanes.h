@@ -31,6 +31,18 @@ struct bsa_stretch {
 	bool hogging;
 };
 
+/* An execution that was refused. */
+struct bsa_refusal {
+	struct bsa_refused told;
+	uint8_t idle_lane; /* a lane that seemed idle at told.queue_free, or else at told.lane_free, and may prove not to have been; otherwise BSA_LANE_NONE */
+};
+
+/* In the order of their times. */
+struct bsa_refusals {
+	struct bsa_refusal *all; /* owned */
+	size_t n, room;
+};
+
 struct bsa_lane {
 	struct bsa_scheduled *holder; /* borrowed; NULL: none, or unknown */
 	uint64_t since;               /* begin of this holder's time, or of the time without a holder */
@@ -45,6 +57,9 @@ struct bsa_lane {
 	bool hogging;           /* its holder had received more than its share when it entered */
 	bool truncated;         /* stretches that a wait may need were forgotten, for want of room */
 	bool over;              /* the recording is over: report no facts from now on */
+	struct bsa_refusals
+		unproven; /* they would have had the lane, if it proves to have been idle since its last step */
+	bool claimed;     /* by one of the device's refusals, too, as a lane that was free */
 
 	struct bsa_stretch *ring; /* owned; a power of 2 */
 	size_t room, first, n;

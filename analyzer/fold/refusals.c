@@ -9,19 +9,16 @@
 
 enum { REFUSALS_MAX = 1 << 16 };
 
-/* Keep a refusal until it is known when a lane was free. Where too many are kept, report it at once. 0 or -ENOMEM. */
-static int refusal_keep(struct bsa_device *d, const struct bsa_refused *refused)
+/* 0; -ENOMEM; or 1: there are too many. */
+static int refusals_add(struct bsa_refusals *r, const struct bsa_refusal *refusal)
 {
-	struct bsa_refusals *r = &d->refusals;
+	struct bsa_refusal *more;
+	size_t room;
 
+	if (r->n == REFUSALS_MAX)
+		return 1;
 	if (r->n == r->room) {
-		size_t room = r->room ? 2 * r->room : 16;
-		struct bsa_refused *more;
-
-		if (r->n == REFUSALS_MAX) {
-			d->facts->refused(d->facts->ctx, refused);
-			return 0;
-		}
+		room = r->room ? 2 * r->room : 16;
 		more = realloc(r->all, room * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
@@ -29,18 +26,90 @@ static int refusal_keep(struct bsa_device *d, const struct bsa_refused *refused)
 		r->room = room;
 	}
 	assert(r->n < r->room);
-	r->all[r->n++] = *refused;
+	r->all[r->n++] = *refusal;
 	return 0;
+}
+
+static void refusal_report_so_far(const struct bsa_device *d, const struct bsa_refusal *r)
+{
+	if (d->facts->refused_so_far)
+		d->facts->refused_so_far(d->facts->ctx, &r->told);
+}
+
+static void refusal_report(const struct bsa_device *d, const struct bsa_refusal *r)
+{
+	d->facts->refused(d->facts->ctx, &r->told);
 }
 
 void bsa_refusals_lane_free(struct bsa_device *d, uint64_t at)
 {
-	struct bsa_refusals *r = &d->refusals;
+	assert(d->n_lane_free <= d->refusals.n);
+	for (; d->n_lane_free < d->refusals.n; d->n_lane_free++)
+		if (d->refusals.all[d->n_lane_free].told.lane_free == BSA_NEVER)
+			d->refusals.all[d->n_lane_free].told.lane_free = at;
+}
 
-	assert(r->n_lane_free <= r->n);
-	for (; r->n_lane_free < r->n; r->n_lane_free++)
-		if (r->all[r->n_lane_free].lane_free == BSA_NEVER)
-			r->all[r->n_lane_free].lane_free = at;
+/* ---- idle lanes that are to be proven ---- */
+
+/* Whether the refusal takes lane @number, which has had no holder since, for one that was free at once. */
+static bool claims_lane(const struct bsa_device *d, const struct bsa_refusal *r, unsigned number)
+{
+	return r->idle_lane == number && r->told.lane_free == r->told.at && r->told.at >= d->lanes[number].since;
+}
+
+/* Until @until it was certain that lane @number was idle. */
+static void refusal_settle(const struct bsa_device *d, struct bsa_refusal *r, unsigned number, uint64_t until)
+{
+	bool claims = claims_lane(d, r, number);
+
+	r->idle_lane = BSA_LANE_NONE;
+	if (claims && r->told.lane_free > until) { /* then the execution on lane 0 need not be what was ahead */
+		r->told.lane_free = BSA_NEVER;
+		r->told.holder = r->told.holder_app = 0;
+		r->told.holder_cause = BSA_CAUSE_UNKNOWN;
+	}
+	if (r->told.queue_free == BSA_NEVER || r->told.queue_free <= until)
+		return;
+	r->told.queue_free = BSA_NEVER;
+	if (r->told.queue_cause == BSA_QUEUED_BEHIND && !r->told.queue) /* none was seen to wait */
+		r->told.queue_cause = BSA_CAUSE_UNKNOWN;
+}
+
+void bsa_refusals_settle(struct bsa_device *d, unsigned number, uint64_t until)
+{
+	struct bsa_lane *l = &d->lanes[number];
+	struct bsa_refusals *r = &l->unproven;
+
+	for (size_t i = d->refusals.n; l->claimed && i-- && d->refusals.all[i].told.at >= l->since;)
+		if (d->refusals.all[i].idle_lane == number)
+			refusal_settle(d, &d->refusals.all[i], number, until);
+	l->claimed = false;
+	for (size_t i = 0; i < r->n; i++) {
+		refusal_settle(d, &r->all[i], number, until);
+		refusal_report(d, &r->all[i]);
+	}
+	assert(d->n_unproven >= r->n);
+	d->n_unproven -= r->n;
+	r->n = 0;
+}
+
+/*
+ * Keep the refusal until its idle lane is proven. Where there is no room, those of this lane are reported now: if summaries are recorded,
+ * nothing is known of the lane then.
+ */
+static void refusal_keep_unproven(struct bsa_device *d, struct bsa_refusal *r)
+{
+	unsigned lane = r->idle_lane;
+	uint64_t until = d->summed ? 0 : BSA_NEVER;
+
+	if (d->n_unproven == REFUSALS_MAX)
+		bsa_refusals_settle(d, lane, until);
+	if (d->n_unproven < REFUSALS_MAX && !refusals_add(&d->lanes[lane].unproven, r)) {
+		d->n_unproven++;
+		return;
+	}
+	refusal_settle(d, r, lane, until);
+	refusal_report(d, r);
 }
 
 /* Whether it is known of each lane which execution holds it now, or that it is idle. */
@@ -60,37 +129,53 @@ static bool queue_is_known(const struct bsa_device *d, uint64_t since)
 	return since >= d->unseen_until && !bsa_device_lost(d, since, d->now);
 }
 
-/* @queue_free: a lane is idle, and no execution waits. Only where the queue is known since the refusal, this is the first such time. */
-static void report_refusals(struct bsa_device *d, bool queue_free)
+/* A lane that is idle at @at; BSA_LANE_NONE: none is for certain. */
+static uint8_t idle_lane(const struct bsa_device *d, uint64_t at)
 {
-	struct bsa_refusals *r = &d->refusals;
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
+		if (bsa_lane_is_idle(d, &d->lanes[i], at))
+			return (uint8_t)i;
+	return BSA_LANE_NONE;
+}
 
-	queue_free = queue_free && lanes_are_known(d);
-	for (size_t i = 0; i < r->n; i++) {
-		if (queue_free && queue_is_known(d, r->all[i].at))
-			r->all[i].queue_free = d->now;
-		d->facts->refused(d->facts->ctx, &r->all[i]);
+/* @idle: a lane that is idle, while no execution waits. Only where the queue is known since the refusal, this is the first such time. */
+static void report_refusals(struct bsa_device *d, uint8_t idle)
+{
+	bool queue_free = idle != BSA_LANE_NONE && lanes_are_known(d);
+
+	for (size_t i = 0; i < d->refusals.n; i++) {
+		struct bsa_refusal *r = &d->refusals.all[i];
+		bool claims = r->idle_lane != BSA_LANE_NONE && claims_lane(d, r, r->idle_lane);
+
+		if (queue_free && queue_is_known(d, r->told.at)) {
+			r->told.queue_free = d->now;
+			if (!claims)
+				r->idle_lane = idle;
+			claims = true;
+		}
+		refusal_report_so_far(d, r);
+		if (claims)
+			refusal_keep_unproven(d, r);
+		else
+			refusal_report(d, r);
 	}
-	r->n = r->n_lane_free = 0;
+	d->refusals.n = d->n_lane_free = 0;
 }
 
 void bsa_refusals_report(struct bsa_device *d)
 {
-	report_refusals(d, false);
-}
-
-static bool any_is_idle(const struct bsa_device *d, uint64_t at)
-{
-	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
-		if (bsa_lane_is_idle(d, &d->lanes[i], at))
-			return true;
-	return false;
+	report_refusals(d, BSA_LANE_NONE);
 }
 
 void bsa_refusals_end_instant(struct bsa_device *d)
 {
-	if (d->refusals.n && !d->n_waiting && any_is_idle(d, d->now))
-		report_refusals(d, true);
+	uint8_t idle;
+
+	if (!d->refusals.n || d->n_waiting)
+		return;
+	idle = idle_lane(d, d->now);
+	if (idle != BSA_LANE_NONE)
+		report_refusals(d, idle);
 }
 
 /* What a refused execution of @own would have had to wait for besides the lane: another app, or, where only its own or none waits, its own. */
@@ -140,34 +225,51 @@ static void note_queue(const struct bsa_device *d, const struct bsa_tenant *own,
 	ret->queue_app = ahead->app;
 }
 
+/* The execution on lane 0: struct bsa_refused has one holder. */
+static void note_holder(const struct bsa_device *d, const struct bsa_tenant *t, const struct bsa_scheduled *x,
+                        uint64_t at, struct bsa_refused *ret)
+{
+	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
+	struct bsa_stretch holding;
+
+	if (!l || !bsa_lane_is_held(d, l, at))
+		return;
+	holding = (struct bsa_stretch){ .tenant = l->holder->tenant, .level = l->holder->level, .hogging = l->hogging };
+	ret->holder = l->holder->id;
+	ret->holder_app = l->holder->tenant->app;
+	ret->holder_cause =
+		bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &holding);
+}
+
 int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late)
 {
-	struct bsa_refused refused = { .execution = x->id,
-		                       .at = at,
-		                       .lane_free = BSA_NEVER,
-		                       .queue_free = BSA_NEVER,
-		                       .holder_cause = BSA_CAUSE_UNKNOWN };
-	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL; /* bsa_refused has one holder: that of lane 0 */
-	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
+	struct bsa_refusal r = { .told = { .execution = x->id,
+		                           .at = at,
+		                           .lane_free = BSA_NEVER,
+		                           .queue_free = BSA_NEVER,
+		                           .holder_cause = BSA_CAUSE_UNKNOWN },
+		                 .idle_lane = BSA_LANE_NONE };
+	const struct bsa_tenant *t = bsa_device_tenant(d, x->app);
+	uint8_t idle = late ? BSA_LANE_NONE : idle_lane(d, at);
+	int added = 1;
 
 	if (!t)
 		return -ENOMEM;
-	if (!late && l && bsa_lane_is_held(d, l, at)) {
-		struct bsa_stretch holding = { .tenant = l->holder->tenant,
-			                       .level = l->holder->level,
-			                       .hogging = l->hogging };
-
-		refused.holder = l->holder->id;
-		refused.holder_app = l->holder->tenant->app;
-		refused.holder_cause =
-			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &holding);
+	if (!late)
+		note_holder(d, t, x, at, &r.told);
+	note_queue(d, t, &r.told);
+	if (idle != BSA_LANE_NONE) {
+		r.told.lane_free = at;
+		r.idle_lane = idle;
+		d->lanes[idle].claimed = true;
 	}
-	note_queue(d, t, &refused);
-	if (late) {
-		d->facts->refused(d->facts->ctx, &refused);
-		return 0;
-	}
-	if (any_is_idle(d, at))
-		refused.lane_free = at;
-	return refusal_keep(d, &refused);
+	if (!late)
+		added = refusals_add(&d->refusals, &r);
+	if (added == 1)
+		refusal_report_so_far(d, &r);
+	if (added == 1 && r.idle_lane != BSA_LANE_NONE)
+		refusal_keep_unproven(d, &r);
+	else if (added == 1)
+		refusal_report(d, &r);
+	return added < 0 ? added : 0;
 }

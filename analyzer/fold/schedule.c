@@ -113,6 +113,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->held = &s->held;
 	(*d)->quiet_rows = &s->quiet_rows;
 	(*d)->began = &s->began;
+	(*d)->summed = s->horizon_ns != 0;
 	(*d)->unsummed = &s->unsummed;
 	(*d)->unsummed_since = &s->unsummed_since;
 	(*d)->window_ns = s->window_ns;
@@ -302,13 +303,28 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
+ * The lane, which has no holder, was certainly idle from its last step until then: until the first hole, or where there is none until
+ * @otherwise.
+ */
+static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l, uint64_t otherwise)
+{
+	const struct bsa_span *hole = bsa_losses_from(d->unsure, l->since);
+
+	if (!hole || hole->began > d->now)
+		return otherwise;
+	return hole->began ? hole->began - 1 : 0;
+}
+
+/*
  * Who held the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that held it
  * last, and leaves it; NULL: unknown.
  */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
-	struct bsa_scheduled *was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed, last);
+	struct bsa_scheduled *was;
 
+	bsa_refusals_settle(d, number, idle_until(d, &d->lanes[number], 0));
+	was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed, last);
 	if (was)
 		lose_holder(d, was);
 	if (freed)
@@ -529,6 +545,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	if (!found &&
 	    (bsa_waits_may_have_rival(d, x) || ((given == BSA_NEVER || d->finding) && bsa_waits_have_rival(x))))
 		d->left->untold++;
+	bsa_refusals_settle(d, lane, idle_until(d, l, BSA_NEVER));
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
 	bsa_shares_running(x->tenant, 1);
 	if (!ready) {
@@ -1144,6 +1161,11 @@ static void finish_waiting(struct bsa_device *d)
 	assert(!d->n_waiting);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * @at: end of the service's recording; 0: unknown. @end: of the whole recording, until which an execution without a summary may hold a lane
  * if @unsummed.
@@ -1153,6 +1175,10 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 	bsa_refusals_end_instant(d);
 	if (at > d->now)
 		bsa_shares_advance(d, at);
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		bsa_refusals_settle(
+			d, i,
+			earlier(idle_until(d, &d->lanes[i], BSA_NEVER), unsummed ? *d->unsummed_since : BSA_NEVER));
 	bsa_refusals_report(d);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		bsa_lane_end(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
@@ -1162,7 +1188,7 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 	while (d->on_native)
 		lose_track(d, d->on_native);
 	finish_waiting(d);
-	assert(!d->on_native && !d->refusals.n);
+	assert(!d->on_native && !d->refusals.n && !d->n_unproven);
 	bsa_shares_finish(d);
 }
 

@@ -141,12 +141,20 @@ static void on_preemption(void *ctx, const struct bsa_preemption *p)
 		note_failure(l, bsa_misses_preemption(l->misses, p));
 }
 
-static void on_refused(void *ctx, const struct bsa_refused *r)
+static void on_refused_so_far(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_live *l = ctx;
 
 	if (!l->options.tells_only)
 		note_failure(l, bsa_misses_refused(l->misses, r));
+}
+
+static void on_refused(void *ctx, const struct bsa_refused *r)
+{
+	struct bsa_live *l = ctx;
+
+	if (!l->options.tells_only)
+		bsa_misses_refused_proven(l->misses, r);
 }
 
 static void on_window(void *ctx, const struct bsa_lag *lag)
@@ -262,6 +270,7 @@ static struct bsa_facts facts_of(struct bsa_live *l)
 		               .slice = on_slice,
 		               .preemption = on_preemption,
 		               .refused = on_refused,
+		               .refused_so_far = on_refused_so_far,
 		               .window = on_window,
 		               .share = on_share,
 		               .lag = on_lag,

@@ -180,6 +180,15 @@ int bsa_misses_refused(struct bsa_misses *m, const struct bsa_refused *r)
 	return 0;
 }
 
+/* Its miss may have been reported, with a cause; bsa_misses_again reports the other one. */
+void bsa_misses_refused_proven(struct bsa_misses *m, const struct bsa_refused *r)
+{
+	struct kept *k = bsa_table_find(&m->kept, r->execution);
+
+	if (k)
+		k->refused = *r;
+}
+
 int bsa_misses_model(struct bsa_misses *m, const struct bsa_model *model)
 {
 	return bsa_usual_estimate(m->usual, model->id, model->estimate_ns == BSA_NEVER ? 0 : model->estimate_ns);

@@ -23,7 +23,8 @@ struct bsa_misses *bsa_misses_free(struct bsa_misses *m); /* NULL is fine; retur
 int bsa_misses_wait(struct bsa_misses *m, const struct bsa_wait *w);
 int bsa_misses_preemption(struct bsa_misses *m, const struct bsa_preemption *p);
 int bsa_misses_slice(struct bsa_misses *m, const struct bsa_slice *s);
-int bsa_misses_refused(struct bsa_misses *m, const struct bsa_refused *r);
+int bsa_misses_refused(struct bsa_misses *m, const struct bsa_refused *r); /* as it seems so far */
+void bsa_misses_refused_proven(struct bsa_misses *m, const struct bsa_refused *r);
 int bsa_misses_model(struct bsa_misses *m, const struct bsa_model *model);
 void bsa_misses_rules(struct bsa_misses *m, const struct bsa_rules *r);
 

@@ -223,7 +223,7 @@ static const struct story {
 	  "over 1: lane -1, uncertain, ran 0, waited 5, bypassed 0;"
 	  "over 2: lane 0, idle, ran 8, waited 6, bypassed 0" },
 	{ "refused while a lane is free", "refused", 0, 0,
-	  "x 1 app 2 low; 0 lanes 2 idle; 5 ready 1; 5 dispatch 1 0; 10 refused 2; 10 end 2 255; 20 end 1 0",
+	  "x 1 app 2 low; 0 lanes 2 idle; 5 ready 1; 5 dispatch 1 0; 10 refused 2; 10 end 2 255; 20 end 1 0; 30 over 0",
 	  "refused 2: free 10, crowded_out by 1 of app 2" },
 	{ "refused while all are held: the first to be free", "refused", 0, 0,
 	  "x 1 app 1 low; x 3 app 1 high; 0 lanes 2 idle; 5 ready 1; 5 dispatch 1 0; 6 ready 2; 6 dispatch 2 1; "
