@@ -197,6 +197,7 @@ static void read_recorded(struct bsa_input *input)
 		return;
 	recorded = bsa_recorded(input->info.path, input->info.session);
 	input->until = recorded.until;
+	input->recorded_streams = recorded.streams;
 	input->info.until = recorded.until;
 	input->info.boottime_known = recorded.boottime_known;
 	input->info.boottime = recorded.boottime;

@@ -37,10 +37,11 @@ struct bsa_input {
 	struct bsa_input_stream *streams; /* in the order of their ranks */
 	size_t n_streams;
 	struct bsa_files files;
-	uint64_t frequency; /* frequency of the trace's clock; 0: it has none */
-	uint64_t ended;     /* where files are cut: until when there was more, in its clock's cycles */
-	uint64_t until;     /* the recording's end, in cycles of the trace's clock; 0: unknown */
-	uint32_t pid;       /* the process of all its events; 0: unknown, or several */
+	uint64_t frequency;        /* frequency of the trace's clock; 0: it has none */
+	uint64_t ended;            /* where files are cut: until when there was more, in its clock's cycles */
+	uint32_t recorded_streams; /* how many each channel of it had when the recording ended; 0: unknown */
+	uint64_t until;            /* the recording's end, in cycles of the trace's clock; 0: unknown */
+	uint32_t pid;              /* the process of all its events; 0: unknown, or several */
 	uint64_t unknown_fields;
 	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */
 	bool cut;                  /* parts that the trace's metadata or index names are missing */

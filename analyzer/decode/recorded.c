@@ -13,7 +13,11 @@
 
 #define NAME "burstscope.record"
 
-enum { ABOVE = 6, LINES = 32 }; /* LTTng's directories are four below the session's, six if it was rotated */
+enum {
+	ABOVE = 6,
+	LINES = 32,
+	STREAMS_MAX = 1 << 12
+}; /* LTTng's directories are four below the session's, six if it was rotated */
 
 static void read_scope(const char *line, struct bsa_scoped *ret)
 {
@@ -38,6 +42,9 @@ static bool read_lines(FILE *f, const char *session, struct bsa_recorded *ret)
 			is = !strcmp(line + 8, session);
 		else if (!strncmp(line, "ended ", 6) && sscanf(line + 6, "%" SCNu64, &ret->until) != 1)
 			ret->until = 0;
+		else if (!strncmp(line, "streams ", 8) &&
+		         (sscanf(line + 8, "%" SCNu32, &ret->streams) != 1 || ret->streams > STREAMS_MAX))
+			ret->streams = 0;
 		else if (!strncmp(line, "boottime ", 9))
 			ret->boottime_known = sscanf(line + 9, "%" SCNd64, &ret->boottime) == 1 && ret->boottime >= 0 &&
 			                      ret->boottime < INT64_C(1) << 62;

@@ -5,6 +5,7 @@
  *
  *   session NAME    of LTTng, whose traces this is about
  *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends later
+ *   streams N       how many streams each channel of each buffer had at the end, one for each cpu; 0: not known
  *   scope_app, scope_pid, scope_service
  *                   what the recording was limited to: an app by its name or uid, a process, the pid of a service (record/scope.h of the viewer)
  *   boottime NS     by how much CLOCK_BOOTTIME was ahead of that clock, from the beginning to the end; below 0: not always the same
@@ -20,6 +21,7 @@ struct bsa_recorded {
 	uint64_t until; /* in ns of that clock; 0: unknown */
 	bool boottime_known;
 	int64_t boottime;
+	uint32_t streams; /* of each channel and buffer; 0: unknown */
 	struct bsa_scoped scope;
 };
 

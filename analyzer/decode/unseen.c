@@ -223,7 +223,7 @@ static bool is_first_of_class(const struct recording *r, const struct stream *s)
 	return true;
 }
 
-/* The machine has all cpus up to the highest one that any stream of the recording is of. */
+/* The machine has all cpus up to the highest one that any stream of the recording is of, or was when the recorder stopped. */
 static void find_missing(struct recording *r)
 {
 	uint32_t n_cpus = 0;
@@ -231,6 +231,9 @@ static void find_missing(struct recording *r)
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		if (s->cpu < CPUS_MAX && s->cpu >= n_cpus)
 			n_cpus = s->cpu + 1;
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		if (r->inputs->list[s->input].recorded_streams > n_cpus)
+			n_cpus = r->inputs->list[s->input].recorded_streams;
 	for (size_t i = 0; i < r->n_streams; i++) {
 		const struct stream s = r->streams[i];
 		struct covered trace;

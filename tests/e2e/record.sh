@@ -120,6 +120,16 @@ says 'next: burstscope summary some'
 [[ $("$burstscope" sql -q --format csv some.db 'SELECT sum(events) FROM trace' | tail -1) == 3003 ]] || wrong 'not in the database'
 [[ $("$burstscope" sql -q --format csv some.db 'SELECT boottime_ns >= 0 FROM trace' | tail -1) == 1 ]] || wrong 'no CLOCK_BOOTTIME in the database'
 grep -qxE 'boottime [0-9]{20}' some/burstscope.record || wrong 'no CLOCK_BOOTTIME in the recording'
+# The stream of the last cpu, and its index: the recorder has counted the streams.
+streams=(some/ust/uid/0/*/bursts_*)
+grep -qxE "streams 0*${#streams[@]}" some/burstscope.record || wrong "not ${#streams[@]} streams: $(grep streams some/burstscope.record)"
+if ((${#streams[@]} > 1)); then
+	cp -r some fewer
+	rm fewer/ust/uid/0/*/bursts_$((${#streams[@]} - 1)) fewer/ust/uid/0/*/index/bursts_$((${#streams[@]} - 1)).idx
+	"$burstscope" import -q fewer -o fewer.db >/dev/null 2>&1 || true
+	lost=$("$burstscope" sql -q --format csv fewer.db "SELECT count(*) FROM loss WHERE cause = 'stream' AND cpu = $((${#streams[@]} - 1))" | tail -1)
+	[[ $lost == 1 ]] || wrong "the stream of the last cpu is gone, and so many losses say so: $lost"
+fi
 ends 0 --detail compact -o compact -- "$many" "$provider" 1000
 [[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
 mkdir empty

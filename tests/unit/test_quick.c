@@ -905,6 +905,39 @@ static void who_recorded_a_trace_says_how_long_the_machine_had_slept(void **stat
 	}
 }
 
+/* Its recorder counted the streams when it stopped. Without that nothing tells that the stream of the last cpu is gone together with its index. */
+static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
+{
+	static const struct {
+		const char *says, *wants;
+	} rows[] = {
+		{ "session name with \"escapes\"\nstreams 00000000000000000002\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nstreams 00000000000000000003\n", "stream 10-300 2, tail 200-300 0" },
+		{ "session name with \"escapes\"\nstreams 00000000000000000001\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nstreams 00000000000000000000\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nstreams 4097\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nstreams -1\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nstreams many\n", "tail 200-300 0" },
+		{ "session another\nstreams 3\n", "tail 200-300 0" },
+	};
+	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
+	char losses[256];
+
+	(void)state;
+	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
+	write_packets(folder_at("ust/trace"), packets);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		save(folder_at("burstscope.record"), rows[i].says, strlen(rows[i].says));
+		losses_of(losses, sizeof(losses), folder_at("ust"));
+		if (strcmp(losses, rows[i].wants))
+			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].says, rows[i].wants, losses);
+	}
+	save(folder_at("burstscope.record"), rows[0].says, strlen(rows[0].says));
+	assert_int_equal(unlink(folder_at("ust/trace/channel_1")), 0);
+	losses_of(losses, sizeof(losses), folder_at("ust"));
+	assert_string_equal(losses, "stream 10-200 1");
+}
+
 /* Its recorder knows until when it recorded: streams that end before are not all there, and neither is one of no packet. */
 static void who_recorded_a_trace_says_until_when(void **state)
 {
@@ -1166,6 +1199,7 @@ int main(void)
 		T(a_packet_is_read_once_of_however_many_files),
 		T(a_file_of_headers_is_read_in_the_time_of_any_other),
 		T(who_recorded_a_trace_says_until_when),
+		T(who_recorded_a_trace_says_how_many_streams_it_has),
 		T(who_recorded_a_trace_says_how_long_the_machine_had_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),

@@ -210,6 +210,27 @@ static void an_index_that_is_none_says_nothing_and_does_no_harm(void **state)
 	bsv_packets_fini(&p);
 }
 
+static void streams_are_counted_by_the_names_of_their_indices(void **state)
+{
+	static const char *const folders[] = { "ust", "ust/uid", "kernel" };
+	static const struct packet none = { 0 };
+	char path[sizeof(directory) + 16];
+
+	(void)state;
+	assert_int_equal(bsv_streams_each(directory), 0);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	put_index("kernel/bursts_9.idx", 0xC1F1DCC1, 72, &none, 1);
+	assert_int_equal(bsv_streams_each(directory), 0);
+	put_index("ust/uid/bursts_0.idx", 0xC1F1DCC1, 72, &none, 1);
+	put_index("ust/uid/bursts_3_7.idx", 0xC1F1DCC1, 72, &none, 1); /* its eighth file */
+	put("ust/uid/bursts_5", "", 0);
+	put("ust/uid/bursts_4294967295.idx", "", 0);
+	assert_int_equal(bsv_streams_each(directory), 4);
+}
+
 static void a_directory_that_is_not_there_cannot_be_read(void **state)
 {
 	struct bsa_err err;
@@ -674,6 +695,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(as_many_packets_as_there_are_sub_buffers_part_two_losses,
 		                                make_directory, remove_directory),
 		cmocka_unit_test_setup_teardown(an_index_that_is_none_says_nothing_and_does_no_harm, make_directory,
+		                                remove_directory),
+		cmocka_unit_test_setup_teardown(streams_are_counted_by_the_names_of_their_indices, make_directory,
 		                                remove_directory),
 		cmocka_unit_test_setup_teardown(metadata_without_an_end_is_counted, make_directory, remove_directory),
 		cmocka_unit_test(a_directory_that_is_not_there_cannot_be_read),

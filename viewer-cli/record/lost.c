@@ -32,9 +32,9 @@ void bsv_settings_write(const char *directory, const struct bsv_settings_kept *k
 		return;
 	n = snprintf(text, sizeof(text),
 	             "session %s\nbegan %020" PRIu64 "\nended %020" PRIu64 "\ndetail %s\nbuffer %020" PRIu64
-	             "\nboottime %020" PRId64 "\n",
+	             "\nboottime %020" PRId64 "\nstreams %020u\n",
 	             kept->session, kept->began, kept->ended, bsv_detail_name(kept->detail), kept->buffer,
-	             kept->boottime < 0 ? -1 : kept->boottime);
+	             kept->boottime < 0 ? -1 : kept->boottime, kept->ended ? bsv_streams_each(directory) : 0);
 	if (*kept->scope->app && n < (int)sizeof(text))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "scope_app %s\n", kept->scope->app);
 	if (kept->scope->pid && n < (int)sizeof(text))

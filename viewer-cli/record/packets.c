@@ -19,7 +19,15 @@
 #include "bsa/metadata.h"
 #include "bsa/regular.h"
 
-enum { MAGIC = (int)0xC1F1DCC1, LEAST_ROW = 48, MOST_ROW = 4096, HEAD_BYTES = 84, TELLING_BYTES = 2048, PIECES = 16 };
+enum {
+	MAGIC = (int)0xC1F1DCC1,
+	LEAST_ROW = 48,
+	MOST_ROW = 4096,
+	HEAD_BYTES = 84,
+	TELLING_BYTES = 2048,
+	PIECES = 16,
+	CPUS_MOST = 1 << 12
+};
 
 struct head {
 	uint32_t magic, major, minor, row_bytes;
@@ -191,6 +199,18 @@ static int take_file(struct bsv_packets *p, const FTSENT *e)
 	return is_index(e->fts_name) ? add_stream(p, e->fts_accpath, e->fts_name) : 0;
 }
 
+/* LTTng names the index of a stream CHANNEL_CPU.idx, or CHANNEL_CPU_FILE.idx. The channel of burstscope has no '_' in its name. */
+static int take_number(struct bsv_packets *p, const FTSENT *e)
+{
+	bool of_programs = strstr(e->fts_path, "/ust/") && is_index(e->fts_name);
+	const char *cpu = of_programs ? strchr(e->fts_name, '_') : NULL;
+	unsigned long n = cpu ? strtoul(cpu + 1, NULL, 10) + 1 : 0;
+
+	if (n > p->n && n <= CPUS_MOST)
+		p->n = n;
+	return 0;
+}
+
 static int one_size(struct bsv_packets *p, const FTSENT *e)
 {
 	p->files_bytes += (uint64_t)e->fts_statp->st_size;
@@ -231,6 +251,13 @@ size_t bsv_packets_short(const struct bsv_packets *p, uint64_t until, uint64_t *
 			*ret_whole = s->ended;
 	}
 	return n;
+}
+
+unsigned bsv_streams_each(const char *directory)
+{
+	struct bsv_packets p = { 0 };
+
+	return walk_files(directory, take_number, &p) < 0 ? 0 : (unsigned)p.n;
 }
 
 uint64_t bsv_directory_bytes(const char *directory)

@@ -35,6 +35,12 @@ void bsv_packets_fini(struct bsv_packets *p);
  * when all of them are. */
 size_t bsv_packets_short(const struct bsv_packets *p, uint64_t until, uint64_t *ret_whole);
 
+/*
+ * How many streams each channel of each buffer below @directory has, one for each cpu, by the names of their files: none may be missing. 0: there
+ * are none.
+ */
+unsigned bsv_streams_each(const char *directory);
+
 /* How large the files below @directory are by now. */
 uint64_t bsv_directory_bytes(const char *directory);
 
