@@ -25,11 +25,14 @@ struct live {
 	struct bsa_replay_call call;
 	struct bsa_replay_outcome outcome;
 	enum state state;
-	uint64_t event;       /* the one that it waits for; another one is over */
-	uint64_t since, done; /* at the time @since, @done ns of run_ns were done */
-	uint64_t until;       /* when it is too late to begin */
-	uint64_t on_since;    /* on its lane */
-	uint32_t step;        /* the one under way, where they are listed */
+	uint64_t event;           /* the one that it waits for; another one is over */
+	uint64_t since, done;     /* at the time @since, @done ns of run_ns were done */
+	uint64_t until;           /* when it is too late to begin */
+	uint64_t on_since;        /* on its lane */
+	uint64_t stop_ns;         /* where the source says so: how long after it is asked to make room it stops */
+	uint64_t asked;           /* when it was asked to make room; 0: it is not */
+	enum bsa_replay_hand how; /* it came to its lane */
+	uint32_t step;            /* the one under way, where they are listed */
 	bool broken;
 	struct live *next; /* the next unused struct */
 };
@@ -198,19 +201,40 @@ static void comes_to(struct live *l, uint64_t done, uint64_t now)
 	l->since = now;
 }
 
+/*
+ * @yield_at: when the policy wants the call's lane; 0: at once. While it wants the lane, it may plan for later and later times: what counts is when it
+ * first did. The call goes on for 1 ns, at least, after it was asked in vain.
+ */
+static uint64_t stops_at(const struct play *p, struct live *l, uint64_t yield_at)
+{
+	uint64_t stop;
+
+	if (yield_at > p->now)
+		l->asked = 0;
+	else if (!l->asked)
+		l->asked = yield_at ? yield_at : p->now;
+	if (yield_at == NNB__NEVER)
+		return NNB__NEVER;
+	stop = (l->asked ? l->asked : yield_at) + l->stop_ns;
+	return stop > l->since ? stop : l->since + 1;
+}
+
 /* Set the time at which the call on @lane is checked next. Called whenever the policy has planned again. */
 static void look_again(struct play *p, uint32_t lane)
 {
-	const struct live *l = p->lanes[lane].on;
-	uint64_t matters, late;
+	struct live *l = p->lanes[lane].on;
+	uint64_t matters, late, at, stop = NNB__NEVER;
 
 	if (!l)
 		return;
 	matters = p->policy.yield_at[lane];
 	late = too_late(p, l, l->done); /* the further it has come, the later */
-	matters = late < matters ? late : matters;
+	if (p->source->stop)
+		stop = stops_at(p, l, matters);
+	matters = p->source->stop || late < matters ? late : matters;
 	matters = matters < p->now ? p->now : matters;
-	p->lanes[lane].at = l->since + (matters == NNB__NEVER ? l->call.run_ns : checkpoint_from(l, matters)) - l->done;
+	at = l->since + (matters == NNB__NEVER ? l->call.run_ns : checkpoint_from(l, matters)) - l->done;
+	p->lanes[lane].at = stop < at ? stop : at;
 }
 
 static void look_again_at_all(struct play *p)
@@ -251,12 +275,18 @@ static void call_end(struct play *p, struct live *l, enum bsa_replay_fate fate)
 	l->outcome.missed = fate != BSA_REPLAY_ANSWERED;
 }
 
+static uint64_t answer_of(const struct play *p, const struct live *l)
+{
+	if (l->outcome.fate != BSA_REPLAY_ANSWERED)
+		return l->call.fail_ns;
+	return p->source->answer ? p->source->answer(p->source->arg, &l->call, l->how) : l->call.answer_ns;
+}
+
 /* The call's fate is decided; its caller gets the answer a while later. */
 static void answers_soon(struct play *p, struct live *l)
 {
 	l->state = ANSWERS;
-	event_expect(p, l,
-	             l->outcome.ended + (l->outcome.fate == BSA_REPLAY_ANSWERED ? l->call.answer_ns : l->call.fail_ns));
+	event_expect(p, l, l->outcome.ended + answer_of(p, l));
 }
 
 static void call_answer(struct play *p, struct live *l)
@@ -286,14 +316,11 @@ enum bsa_replay_hand bsa_replay_hand(bool room, bool first, uint64_t waited)
 }
 
 /* Ask the source each time: a call that once takes longer than others ask for its lane would otherwise never come to run. */
-static uint64_t wake_of(const struct play *p, const struct live *l, bool room)
+static uint64_t wake_of(const struct play *p, const struct live *l)
 {
-	uint32_t times = l->outcome.preemptions;
-
 	if (!p->source->hand)
 		return l->call.wake_ns;
-	return p->source->hand(p->source->arg, &l->call, bsa_replay_hand(room, !times, p->now - l->outcome.ready),
-	                       times, p->now);
+	return p->source->hand(p->source->arg, &l->call, l->how, l->outcome.preemptions, p->now);
 }
 
 /* The policy gave a lane to this call, which takes a while to wake up. */
@@ -304,7 +331,8 @@ static void handed_over(struct play *p, struct nnb__policy_job *job, bool room)
 	if (!l)
 		return;
 	l->state = BEGINS;
-	event_expect(p, l, p->now + wake_of(p, l, room));
+	l->how = bsa_replay_hand(room, !l->outcome.preemptions, p->now - l->outcome.ready);
+	event_expect(p, l, p->now + wake_of(p, l));
 }
 
 static void report_held(struct play *p, const struct live *l, uint32_t lane)
@@ -345,6 +373,9 @@ static void lane_begin(struct play *p, struct live *l)
 	uint32_t lane = (uint32_t)l->job.lane;
 
 	l->on_since = l->since = p->now;
+	l->asked = 0;
+	if (p->source->stop)
+		l->stop_ns = p->source->stop(p->source->arg, &l->call, l->outcome.preemptions, p->now);
 	l->state = RUNS;
 	if (l->outcome.began == BSA_REPLAY_NEVER) {
 		l->outcome.began = p->now;
@@ -446,6 +477,7 @@ static void call_enter(struct play *p, struct live *l)
 	l->until = nnb__waits_until(deadlines_of(p, l), l->call.deadline, l->job.floor_ns);
 	if (nnb__policy_ready(&p->policy, &l->job, time_for(p, false))) {
 		l->state = BEGINS;
+		l->how = BSA_REPLAY_HAND_NONE;
 		event_expect(p, l, p->now + l->call.begin_ns);
 		return;
 	}

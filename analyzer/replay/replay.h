@@ -5,7 +5,7 @@
  * Here is only what happens in between: time. It knows no database, draws nothing, and plays the same for the same calls.
  * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after
  *           it had a free lane, or wake_ns, or as long as the source says, after it was handed one. It looks at the clock and at the policy between two steps,
- *           never within one. It leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was
+ *           never within one, unless the source says how long it takes to stop. It leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was
  *           refused or given up.
  * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
  * CONCURRENCY  None: a replay is its caller's.
@@ -26,7 +26,8 @@ enum bsa_replay_hand {
 	BSA_REPLAY_HAND_POLLED, /* the other call made room for a call that waits no longer than its thread polls */
 	BSA_REPLAY_HAND_SLEPT,  /* the other call made room for a call whose thread sleeps, and that never ran */
 	BSA_REPLAY_HAND_BACK,   /* the other call made room for a call that had made room itself */
-	BSA_REPLAY_HANDS
+	BSA_REPLAY_HANDS,
+	BSA_REPLAY_HAND_NONE = BSA_REPLAY_HANDS /* the lane was free */
 };
 
 /* As in the database: numbers of the event contract. */
@@ -49,10 +50,10 @@ struct bsa_replay_call {
 	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */
 	uint32_t n_steps;
 	uint32_t app, model, priority, chain;
-	uint32_t tag, place; /* the source's */
-	bool apart;          /* the next call of its chain does not wait for its answer */
-	bool stays;          /* the call may not be made to start over */
-	bool advised;        /* the call is neither refused nor given up for its deadline, whatever the rules say */
+	uint32_t tag, place, nth; /* the source's */
+	bool apart;               /* the next call of its chain does not wait for its answer */
+	bool stays;               /* the call may not be made to start over */
+	bool advised; /* the call is neither refused nor given up for its deadline, whatever the rules say */
 };
 
 enum bsa_replay_fate { BSA_REPLAY_ANSWERED, BSA_REPLAY_REFUSED, BSA_REPLAY_GAVE_UP, BSA_REPLAY_ABORTED };
@@ -78,6 +79,10 @@ struct bsa_replay_source {
 	/* How long after @now the call runs, which is handed a lane for the @times-th time, from 0. NULL: wake_ns. */
 	uint64_t (*hand)(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how, uint32_t times,
 	                 uint64_t now);
+	/* How long after it is asked to make room the call stops; asked for each time on a lane. NULL: it stops at its next checkpoint. */
+	uint64_t (*stop)(void *arg, const struct bsa_replay_call *call, uint32_t times, uint64_t now);
+	/* How long after its end the call is answered, which came to its lane like this. NULL: answer_ns. */
+	uint64_t (*answer)(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how);
 	void *arg;
 };
 

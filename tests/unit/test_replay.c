@@ -287,8 +287,10 @@ struct by_hand {
 	struct bsa_replay_call calls[4];
 	struct bsa_replay_outcome outcomes[4];
 	bool begun[4];
-	bool twice; /* the last call is of the first chain, too */
-	bool hands; /* the source says how long a hand-over takes: hand_by_hand */
+	bool twice;       /* the last call is of the first chain, too */
+	bool hands;       /* the source says how long a hand-over takes: hand_by_hand */
+	uint64_t stop_ns; /* the source says that a call stops this long after it is asked; 0: it does not */
+	bool answers;     /* the source says how long an answer takes: answer_by_hand */
 	unsigned asked, n_handed;
 	enum bsa_replay_hand handed[8]; /* the first ones */
 };
@@ -338,14 +340,31 @@ static uint64_t hand_by_hand(void *arg, const struct bsa_replay_call *call, enum
 	return takes[how] + times;
 }
 
+static uint64_t stop_by_hand(void *arg, const struct bsa_replay_call *call, uint32_t times, uint64_t now)
+{
+	(void)call;
+	(void)times;
+	(void)now;
+	return ((struct by_hand *)arg)->stop_ns;
+}
+
+static uint64_t answer_by_hand(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how)
+{
+	(void)arg;
+	(void)call;
+	return 5000 + (uint64_t)how;
+}
+
 static void play_by_hand(struct by_hand *h, uint32_t n, struct bsa_replay_rules rules,
                          const struct bsa_replay_model *models)
 {
 	struct bsa_replay r = { .rules = rules, .n_apps = n, .n_models = n, .n_chains = n, .models = models };
-	struct bsa_replay_source source = {
-		.next = next_by_hand, .done = done_by_hand, .hand = h->hands ? hand_by_hand : NULL, .arg = h
-	};
-
+	struct bsa_replay_source source = { .next = next_by_hand,
+		                            .done = done_by_hand,
+		                            .hand = h->hands ? hand_by_hand : NULL,
+		                            .stop = h->stop_ns ? stop_by_hand : NULL,
+		                            .answer = h->answers ? answer_by_hand : NULL,
+		                            .arg = h };
 	assert_true(bsa_replay_run(&r, &source));
 }
 
@@ -440,6 +459,57 @@ static void a_call_that_made_room_may_get_its_lane_back_from_one_that_makes_room
 	assert_int_equal(h.handed[0], BSA_REPLAY_HAND_SLEPT);
 	assert_int_equal(h.handed[1], BSA_REPLAY_HAND_BACK);
 	assert_int_equal(h.handed[2], BSA_REPLAY_HAND_BACK);
+}
+
+static void who_is_asked_to_make_room_stops_as_late_as_the_source_says(void **state)
+{
+	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
+		                        urgent_at(100),
+		                        urgent_at(110), /* it comes meanwhile, and postpones nothing */
+		                        urgent_at(1080) },
+		             .stop_ns = 20 };
+
+	(void)state;
+	h.calls[2].app = 2;
+	h.calls[3].app = 3;
+	play_by_hand(&h, 4, by_priority, (struct bsa_replay_model[4]){ { 0 } });
+	assert_int_equal(h.outcomes[1].began, 120);
+	assert_int_equal(h.outcomes[2].began, 170);
+	assert_int_equal(h.outcomes[0].ended, 1100); /* before it would stop a second time */
+	assert_int_equal(h.outcomes[0].preemptions, 1);
+	assert_int_equal(h.outcomes[3].began, 1100);
+}
+
+/* Under fair the policy plans for later: from there it is as long. */
+static void who_is_asked_for_later_stops_after_that(void **state)
+{
+	const struct bsa_replay_rules fair = { NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
+	struct bsa_replay_call longest = { .run_ns = 9000000, .step_ns = 10, .deadline = BSA_REPLAY_NEVER };
+	struct by_hand steps = { .calls = { longest, longest } },
+		       stops = { .calls = { longest, longest }, .stop_ns = 777 };
+
+	(void)state;
+	steps.calls[1].app = steps.calls[1].model = stops.calls[1].app = stops.calls[1].model = 1;
+	play_by_hand(&steps, 2, fair, (struct bsa_replay_model[2]){ { 0 } });
+	play_by_hand(&stops, 2, fair, (struct bsa_replay_model[2]){ { 0 } });
+	assert_true(steps.outcomes[1].began > 10000 && steps.outcomes[1].preemptions > 1);
+	assert_in_range(stops.outcomes[1].began, steps.outcomes[1].began + 777 - 10, steps.outcomes[1].began + 777);
+	assert_true(stops.outcomes[1].preemptions > 1);
+}
+
+static void an_answer_depends_on_how_the_call_came_to_its_lane(void **state)
+{
+	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
+		                        urgent_at(100) },
+		             .answers = true };
+
+	(void)state;
+	play_by_hand(&h, 2, by_priority, (struct bsa_replay_model[2]){ { 0 } });
+	assert_int_equal(h.outcomes[1].answered, h.outcomes[1].ended + 5000 + BSA_REPLAY_HAND_POLLED);
+	assert_int_equal(h.outcomes[0].answered, h.outcomes[0].ended + 5000 + BSA_REPLAY_HAND_ENDED);
+	h = (struct by_hand){ .calls = { urgent_at(100) }, .answers = true };
+	play_by_hand(&h, 1, by_priority, (struct bsa_replay_model[1]){ { 0 } });
+	assert_int_equal(h.outcomes[0].answered, 150 + 5000 + BSA_REPLAY_HAND_NONE);
 }
 
 static void between_checkpoints_nobody_leaves(void **state)
@@ -575,6 +645,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_asked_at_a_checkpoint_leaves_at_that_one),
 		cmocka_unit_test(each_time_that_it_is_handed_a_lane_again_it_wakes_up_anew),
 		cmocka_unit_test(a_call_that_waits_longer_than_its_thread_polls_sleeps),
+		cmocka_unit_test(who_is_asked_to_make_room_stops_as_late_as_the_source_says),
+		cmocka_unit_test(who_is_asked_for_later_stops_after_that),
+		cmocka_unit_test(an_answer_depends_on_how_the_call_came_to_its_lane),
 		cmocka_unit_test(a_call_that_made_room_may_get_its_lane_back_from_one_that_makes_room),
 		cmocka_unit_test(between_checkpoints_nobody_leaves),
 		cmocka_unit_test(only_a_whole_run_in_one_stretch_teaches),

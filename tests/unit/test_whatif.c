@@ -407,16 +407,45 @@ static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void 
 	times(&sleeps.begins, 40, US);
 	/* nothing made room in the recording: a thread that polls is as fast as on a free lane */
 	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), US);
-	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 60 * US);
+	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 24 * US);
 	times(&polls.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
 	times(&sleeps.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
-	times(&sleeps.hands[BSA_REPLAY_HAND_BACK], 40, 30 * US);
 	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), 2 * US);
-	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 30 * US);
 	times(&sleeps.hands[BSA_REPLAY_HAND_SLEPT], 40, 20 * US);
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US);
+	times(&sleeps.stops, 40, 700 * US);
+	/* B stops 700 us after it is asked, rather than at the end of a step, 500 us and the US of B's beginning after that */
+	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US + 200 * US - US);
 	bsv_past_fini(&polls);
 	bsv_past_fini(&sleeps);
+}
+
+/* In the recording half of A's calls found a lane free. In the replay all of them do, or none, because B's calls are before them. */
+static void an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_alike(void **state)
+{
+	const uint64_t on_free = 7 * US, woken = 45 * US;
+	struct bsv_group_figures figures[2];
+	struct bsv_past p;
+
+	(void)state;
+	for (unsigned waits = 0; waits < 2; waits++) {
+		begin(&p, 2);
+		p.length = 41 * 100 * MS;
+		for (unsigned i = 0; i < 40; i++) {
+			uint64_t at = (i + 1) * 100 * MS;
+
+			if (waits)
+				call(&p, B, at - MS, 2 * MS, at + MS, 0);
+			call(&p, A, at, MS, at + 2 * MS, 0);
+			p.calls[p.n_calls - 1].how = i % 2 ? BSA_REPLAY_HAND_ENDED : BSA_REPLAY_HAND_NONE;
+			p.calls[p.n_calls - 1].answer_ns = i % 2 ? woken : on_free;
+		}
+		assert_true(bsv_past_chains(&p));
+		assert_true(bsv_draw(&p, NULL, 0, figures));
+		assert_int_equal(figures[A].p50_ns, waits ? 2 * MS + woken : MS + on_free);
+		assert_int_equal(figures[A].p99_ns, figures[A].p50_ns);
+		bsv_past_fini(&p);
+	}
 }
 
 /* ---- certainty ---- */
@@ -705,6 +734,7 @@ int main(void)
 		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
 		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
 		cmocka_unit_test(a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded),
+		cmocka_unit_test(an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_alike),
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),

@@ -263,6 +263,8 @@ static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 	chain->budget_ns = BSA_REPLAY_NEVER;
 	for (size_t i = 0; i < chain->n; i++)
 		chain->fails |= !p->calls[chain->calls[i]].served;
+	for (size_t i = 0; i < chain->n; i++)
+		chain->hows[p->calls[chain->calls[i]].how] += p->calls[chain->calls[i]].served;
 	chain->ends = end_of(p, chain);
 	if (done && deadlines_tell(p, chain, scratch, &chain->budget_ns)) {
 		take_dues(p, chain);

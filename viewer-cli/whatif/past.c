@@ -390,6 +390,8 @@ static void sum_up(struct bsv_past *p, size_t *ret_ran)
 
 /* ---- hand-overs ---- */
 
+enum { TIES_MOST = 64 };
+
 unsigned bsv_past_part(const struct bsv_past *p, uint64_t at)
 {
 	uint64_t part = at / (p->length / BSV_PARTS + 1);
@@ -414,6 +416,25 @@ static void end_times(struct bsv_past_times *t, unsigned last)
 		t->first[++last] = (uint32_t)t->n;
 }
 
+/* Set how the execution of @m that was submitted at @at came to its lane. The last way that is set counts. Of executions submitted at one time, look at few. */
+static void set_how(struct bsv_past *p, const struct bsv_past_model *m, uint64_t at, enum bsa_replay_hand how)
+{
+	size_t least = 0, most = p->n_calls;
+
+	while (least < most) {
+		size_t mid = least + (most - least) / 2;
+
+		if (p->calls[mid].submitted < at)
+			least = mid + 1;
+		else
+			most = mid;
+	}
+	most = least + TIES_MOST < p->n_calls ? least + TIES_MOST : p->n_calls;
+	for (; m && least < most && p->calls[least].submitted == at; least++)
+		if (p->calls[least].model == (uint32_t)(m - p->models))
+			p->calls[least].how = how;
+}
+
 static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
@@ -421,21 +442,26 @@ static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 	int r = prepare_query(
 		&q, db, NULL,
 		"SELECT began - max(left, enqueued), enqueued < left, began, left < over, began = dispatched, left - "
-		"enqueued FROM (SELECT s.began, e.enqueued, e.dispatched, coalesce(lag(s.ended) OVER same, 0) AS left, "
+		"enqueued, model_id, came FROM (SELECT s.began, e.enqueued, e.dispatched, e.model_id, "
+		"coalesce(e.submitted, e.request_read, e.enqueued, e.dispatched) AS came, coalesce(lag(s.ended) OVER "
+		"same, 0) AS left, "
 		"lag(e.run_ended) OVER same AS over FROM lane_slice s JOIN execution e ON e.id = s.execution_id "
 		"WINDOW same AS (PARTITION BY s.instance, s.lane ORDER BY s.began)) WHERE enqueued IS NOT NULL ORDER "
-	        "BY "
+		"BY "
 		"began",
 		err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		bool handed = bsa_query_get_int(q, 1);
-		unsigned part = bsv_past_part(p, ns_since_begin(q, 2, began)), kind = BSA_REPLAY_HANDS;
+		unsigned part = bsv_past_part(p, ns_since_begin(q, 2, began));
+		enum bsa_replay_hand kind = BSA_REPLAY_HAND_NONE;
 
 		if (handed)
 			kind = bsa_replay_hand(bsa_query_get_int(q, 3), bsa_query_get_int(q, 4), column_length(q, 5));
 		if (!put_time(handed ? &p->hands[kind] : &p->begins, column_length(q, 0), part, &last[kind]))
 			r = no_memory(err);
+		if (!is_null(q, 6))
+			set_how(p, model_of(p, bsa_query_get_int(q, 6)), ns_since_begin(q, 7, began), kind);
 	}
 	for (unsigned kind = 0; kind < BSA_REPLAY_HANDS; kind++)
 		end_times(&p->hands[kind], last[kind]);
@@ -462,6 +488,23 @@ static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err
 		if (m && bsa_query_get_int(q, 1) >= FEW / 2 && !is_null(q, 2))
 			m->look_ns = 2 * column_length(q, 2) + 1;
 	}
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+static int read_stops(struct bsv_past *p, struct bsa_db *db, int64_t began, struct bsa_err *err)
+{
+	struct bsa_query *q = NULL;
+	unsigned last = 0;
+	int r = prepare_query(&q, db, NULL,
+	                      "SELECT stopped - asked, stopped FROM preemption WHERE asked IS NOT NULL AND stopped >= "
+	                      "asked AND mode = 'save' ORDER BY stopped",
+	                      err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
+		if (!put_time(&p->stops, column_length(q, 0), bsv_past_part(p, ns_since_begin(q, 1, began)), &last))
+			r = no_memory(err);
+	end_times(&p->stops, last);
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
 }
@@ -496,6 +539,8 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 		r = read_hands(ret, db, began, err);
 	if (r >= 0 && !*cannot)
 		r = read_looks(ret, db, err);
+	if (r >= 0 && !*cannot)
+		r = read_stops(ret, db, began, err);
 	if (r < 0 || *cannot)
 		return r;
 	sum_up(ret, &ran);
@@ -531,5 +576,6 @@ void bsv_past_fini(struct bsv_past *p)
 	for (unsigned kind = 0; kind < BSA_REPLAY_HANDS; kind++)
 		free(p->hands[kind].ns);
 	free(p->begins.ns);
+	free(p->stops.ns);
 	*p = (struct bsv_past){ 0 };
 }

@@ -30,6 +30,7 @@ struct bsv_past_call { /* there are millions of them */
 	bool missed : 1;   /* its deadline */
 	bool trial : 1;    /* a trial run of the service; no app submitted it */
 	bool imagined : 1; /* the call was due while its thread waited, and was left out */
+	unsigned how : 3;  /* enum bsa_replay_hand: how it came to the lane on which it ended */
 };
 
 /* A model that an app prepared. */
@@ -61,7 +62,8 @@ struct bsv_past_chain {
 	uint32_t beside; /* another one of its group and path, from 1; 0: none */
 	bool single; /* its thread waited for one answer, and submitted nothing else: whether it would is not known */
 	bool fails;  /* a call of the chain was not served */
-	bool skips;  /* calls that are due while the thread waits are left out, except for the latest */
+	uint32_t hows[BSA_REPLAY_HANDS + 1]; /* how many calls that were served came to their lanes in each way */
+	bool skips;         /* calls that are due while the thread waits are left out, except for the latest */
 	uint64_t budget_ns; /* from due to deadline, of an open loop; BSA_REPLAY_NEVER: each call has its own */
 	uint64_t ends;      /* the recording tells of it until then */
 };
@@ -84,7 +86,9 @@ struct bsv_past {
 	int64_t *app_ids;
 	struct bsv_past_times
 		hands[BSA_REPLAY_HANDS]; /* from the release of a lane until the next waiting execution ran on it */
-	struct bsv_past_times begins;    /* from when who found a lane free was ready until it ran there */
+	struct bsv_past_times
+		stops; /* from when an execution was asked to make room until it stopped, where its state is saved */
+	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t room_calls, room_chains;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
