@@ -87,7 +87,7 @@ SELECT 'hole missing', * FROM (SELECT ifnull(u.began, (SELECT min(ifnull(b.began
 	EXCEPT SELECT began, ended, name FROM lost WHERE cats = 'hole');
 SELECT 'holes', count(*) FROM d.unknown_lane HAVING count(*) <> (SELECT count(*) FROM lost WHERE cats = 'hole');
 
--- counters: at each time the last value that was told is the number of intervals that it is in
+-- counters: at each time the last values that were told, of all services together, are the number of intervals that it is in
 CREATE TEMP TABLE told AS SELECT at + o.ns AS at, t.name, value, row_number() OVER (PARTITION BY c.track, c.at ORDER BY c.n DESC) AS nth, t.parent
 	FROM counter c JOIN track t ON t.uuid = c.track, off o;
 CREATE TEMP TABLE queued AS SELECT enqueued AS began, enqueued + queue_ns AS ended FROM x WHERE queue_ns > 0
@@ -95,8 +95,11 @@ CREATE TEMP TABLE queued AS SELECT enqueued AS began, enqueued + queue_ns AS end
 	UNION ALL SELECT p.stopped, max(w.ended) FROM d.preemption p JOIN d.wait w ON w.execution_id = p.execution_id AND w.kind = 'preempted' AND w.ended > p.stopped
 		WHERE p.resumed IS NULL GROUP BY p.execution_id, p.stopped;
 CREATE TEMP TABLE held AS SELECT began, ended FROM d.lane_slice;
-SELECT 'queue length', at, value FROM told WHERE name = 'queue length' AND nth = 1 AND value <> (SELECT count(*) FROM queued q WHERE q.began <= at AND q.ended > at);
-SELECT 'lanes held', at, value FROM told WHERE name = 'lanes held' AND nth = 1 AND value <> (SELECT count(*) FROM held h WHERE h.began <= at AND h.ended > at);
+-- a change of one counter is a change of the sum by so much
+CREATE TEMP TABLE summed AS SELECT name, at, sum(change) OVER (PARTITION BY name ORDER BY at RANGE UNBOUNDED PRECEDING) AS value
+	FROM (SELECT name, at, value - lag(value, 1, 0) OVER (PARTITION BY name, parent ORDER BY at) AS change FROM told WHERE nth = 1 AND name IN ('queue length', 'lanes held'));
+SELECT 'queue length', at, value FROM summed WHERE name = 'queue length' AND value <> (SELECT count(*) FROM queued q WHERE q.began <= at AND q.ended > at);
+SELECT 'lanes held', at, value FROM summed WHERE name = 'lanes held' AND value <> (SELECT count(*) FROM held h WHERE h.began <= at AND h.ended > at);
 SELECT 'a change of the queue is missing', began FROM (SELECT began FROM queued UNION SELECT ended FROM queued) WHERE began NOT IN (SELECT at FROM told WHERE name = 'queue length');
 SELECT 'a change of lanes is missing', began FROM (SELECT began FROM held UNION SELECT ended FROM held) WHERE began NOT IN (SELECT at FROM told WHERE name = 'lanes held');
 -- the lag of a window, which begins with the recording at the earliest; 0 after the last of windows that follow each other
