@@ -126,7 +126,7 @@ void service_spawn(struct service *s, const char *const *options)
 	s->pid = fork();
 	if (!s->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent)
+		if (getppid() == parent || getpid() == 1) /* the first of a pid namespace does not see its parent */
 			become_service(s, (char **)(uintptr_t)argv);
 		_exit(1);
 	}

@@ -189,12 +189,25 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_capabilities(m, &capabilities);
 }
 
+/* Wait until the client speaks. False: its process has ended meanwhile. */
+static bool client_speaks(const struct nnb__connection *c)
+{
+	/* the process: another one can hold the client's end of the life line, and the pid can be another's by now */
+	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
+	int r;
+
+	do
+		r = poll(fds, 2, PATIENCE_NS / 1000000);
+	while (r < 0 && errno == EINTR);
+	return r <= 0 || !fds[0].revents;
+}
+
 /* Receive the client's hello: version, HAL, name, and the socket for events. 0 or -errno. */
 static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32_t *version)
 {
 	int r;
 
-	in->until = nnb__now() + PATIENCE_NS;
+	in->until = nnb__now() + (client_speaks(c) ? PATIENCE_NS : 0);
 	r = nnb__message_receive(c->life, in);
 	if (r)
 		return r;
@@ -368,7 +381,8 @@ static void connection_free(struct nnb__connection *c)
 static void *connection_run(void *arg)
 {
 	struct nnb__connection *c = arg;
-	struct nnb__message in = { .budget = nnb__budget_of(c->app) }, out = { 0 };
+	/* each message to a life line is one packet: only who tears one waits for its rest, with no eye on the client's process */
+	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
 	int r = client_greet(c, &in, &out);
 
 	while (!r)

@@ -435,17 +435,49 @@ static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__conne
 }
 
 /*
- * A pidfd of the client's process, or -1. The socket has it since Linux 6.5; on older kernels another process may have the pid by now, if
- * the client has ended.
+ * A pidfd of the client's process; -1 where the machine has none. The socket has it since Linux 6.5; on older kernels another process may
+ * have the pid by now, if the client has ended. 0, or -errno: the process has ended, as far as is known.
  */
-static int peer_process(int sock, pid_t pid)
+static int peer_process(int sock, pid_t pid, int *ret)
 {
-	int process = -1;
-	socklen_t size = sizeof(process);
+	socklen_t size = sizeof(*ret);
+	struct pollfd ended = { .events = POLLIN };
 
-	if (!getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &process, &size))
-		return process;
-	return errno == ENOPROTOOPT ? pidfd_open(pid, 0) : -1;
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, ret, &size)) {
+		*ret = -1;
+		if (errno != ENOPROTOOPT)
+			return -errno;
+		*ret = pidfd_open(pid, 0);
+		if (*ret < 0)
+			return errno == ESRCH ? -ESRCH : 0;
+	}
+	ended.fd = *ret;
+	return poll(&ended, 1, 0) > 0 ? -ESRCH : 0;
+}
+
+/*
+ * May a process be this client? Its socket can outlive it in another process, and its pid can be another's then: no connection begins for
+ * a process that has ended. Where apps are processes, the service must see them: all that it cannot see have the pid 0.
+ */
+static enum nnb_status identity_check(struct nnb__connection *c, pid_t pid, struct nnb_reason *reason)
+{
+	bool by_pid = c->service->config.identity == NNB_APP_PID;
+	int r = peer_process(c->life, pid, &c->process);
+
+	if (r) {
+		nnb_because(reason, "the process that connected cannot be watched: %s", strerror(-r));
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	if (by_pid && c->uid != geteuid()) {
+		nnb_because(reason, "this service is user %u's own", geteuid());
+		return NNB_STATUS_DEVICE_UNAVAILABLE;
+	}
+	if (by_pid && pid <= 0) {
+		nnb_because(reason, "this service takes each process for an app, and the client's is in a pid "
+		                    "namespace that it does not see");
+		return NNB_STATUS_DEVICE_UNAVAILABLE;
+	}
+	return NNB_STATUS_NONE;
 }
 
 enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reason *reason)
@@ -458,14 +490,11 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reas
 
 	if (getsockopt(c->life, SOL_SOCKET, SO_PEERCRED, &who, &size))
 		status = NNB_STATUS_GENERAL_FAILURE;
-	c->process = peer_process(c->life, who.pid);
 	c->pid = (uint32_t)who.pid;
 	c->uid = who.uid;
 	c->sees_all = who.uid == 0 || who.uid == geteuid();
-	if (!status && by_pid && who.uid != geteuid()) {
-		nnb_because(reason, "this service is user %u's own", geteuid());
-		status = NNB_STATUS_DEVICE_UNAVAILABLE;
-	}
+	if (!status)
+		status = identity_check(c, who.pid, reason);
 	pthread_mutex_lock(&s->lock);
 	if (!status)
 		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);

@@ -1,0 +1,215 @@
+/*
+ * test_service_pids.c -- where each process is an app: no process gets another one's identity, or its places, by its pid.
+ *
+ * A process that connects and ends leaves its end of the connection to another one, and its pid to whoever comes next. The test makes
+ * a process with a given pid (clone3, set_tid), as root or in a user namespace. It is skipped (77) where it may do neither.
+ */
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "service_helpers.h"
+
+enum { LIMIT = 2, SKIPPED = 77 };
+#define GIVEN_BACK_MS "5000" /* a connection that says nothing is given up after 10 s */
+
+struct header {
+	uint32_t magic;
+	uint16_t type, flags;
+	uint32_t bytes, n_fds;
+};
+
+enum { MAGIC = 0x43424e4e, HELLO = 1 };
+
+/* Returns the child's pid, or 0 in the child. @pid: 0, or the one that the child must have. */
+static pid_t fork_as(pid_t pid)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD };
+
+	if (pid) {
+		args.set_tid = (uint64_t)(uintptr_t)&pid;
+		args.set_tid_size = 1;
+	}
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static int exit_status(pid_t child)
+{
+	int status;
+
+	assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* What a process that is gone has said. */
+enum said { NOTHING, HALF, N_SAID };
+
+/* A child connects @socks, says something, and ends. Returns its pid, which is free again; this process has its ends of the connections. */
+static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum said said)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct header h = { MAGIC, HELLO, 0, 64, 2 };
+	pid_t child;
+
+	strcpy(at.sun_path, s->socket);
+	for (int i = 0; i < LIMIT; i++)
+		assert_true((socks[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) >= 0);
+	child = fork_as(0);
+	if (!child) {
+		for (int i = 0; i < LIMIT; i++)
+			if (connect(socks[i], (const struct sockaddr *)&at, sizeof(at)) ||
+			    (said == HALF && send(socks[i], &h, sizeof(h), MSG_NOSIGNAL) != sizeof(h)))
+				_exit(1);
+		_exit(0);
+	}
+	assert_int_equal(exit_status(child), 0);
+	return child;
+}
+
+static void close_all(const int socks[LIMIT])
+{
+	for (int i = 0; i < LIMIT; i++)
+		close(socks[i]);
+}
+
+/* This program again, with a pid of a process that is gone: be let in as often as an app may. */
+static int connect_as_heir(const char *socket_path, const char *most_ms)
+{
+	struct nnb_client *clients[LIMIT];
+	struct nnb_client_config config = { .socket = socket_path, .name = "heir" };
+	uint64_t until = now_ns() + (uint64_t)atoi(most_ms) * 1000000;
+	int r;
+
+	for (int i = 0; i < LIMIT; i++) {
+		struct nnb_reason why = { "" };
+
+		while ((r = nnb_client_open(&clients[i], &config, &why)) && now_ns() < until)
+			breathe();
+		if (r) {
+			fprintf(stderr, "connection %d of pid %d: %s\n", i, (int)getpid(), why.text);
+			return 1;
+		}
+	}
+	for (int i = 0; i < LIMIT; i++)
+		nnb_client_close(clients[i]);
+	return 0;
+}
+
+static pid_t start_heir(const struct service *s, pid_t pid, const char *most_ms)
+{
+	pid_t heir = fork_as(pid);
+
+	if (!heir) {
+		execl("/proc/self/exe", "test_service_pids", "--heir", s->socket, most_ms, NULL);
+		_exit(1);
+	}
+	assert_int_equal(heir, pid);
+	return heir;
+}
+
+/* ---- */
+
+static int set_up(void **state)
+{
+	struct service *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	service_init(s);
+	service_start(s, OPTIONS("--app-identity", "pid", "--limit", "connections=2"));
+	*state = s;
+	return 0;
+}
+
+/* The service sees no process but its own. */
+static int set_up_blind(void **state)
+{
+	int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC), r;
+
+	assert_true(own >= 0 && unshare(CLONE_NEWPID) == 0);
+	r = set_up(state);
+	assert_int_equal(setns(own, CLONE_NEWPID), 0);
+	close(own);
+	return r;
+}
+
+static int tear_down(void **state)
+{
+	service_fini(*state);
+	free(*state);
+	return 0;
+}
+
+/* The service has not looked at the connections of the process that is gone when the one with its pid comes. */
+static void who_ended_before_it_was_let_in_takes_no_place(void **state)
+{
+	const struct service *s = *state;
+	int socks[LIMIT];
+	pid_t pid, heir;
+
+	assert_int_equal(kill(s->pid, SIGSTOP), 0);
+	pid = connect_and_die(s, socks, NOTHING);
+	heir = start_heir(s, pid, "0");
+	assert_int_equal(kill(s->pid, SIGCONT), 0);
+	assert_int_equal(exit_status(heir), 0);
+	close_all(socks);
+}
+
+/* The service has let them in, and waits for what they say. */
+static void who_ended_before_it_spoke_gives_its_places_back(void **state)
+{
+	const struct service *s = *state;
+	int socks[LIMIT];
+
+	for (enum said said = NOTHING; said < N_SAID; said++) {
+		pid_t pid = connect_and_die(s, socks, said);
+
+		assert_int_equal(exit_status(start_heir(s, pid, GIVEN_BACK_MS)), 0);
+		close_all(socks);
+	}
+}
+
+/* All processes that a service does not see have the pid 0 there, and were one app. */
+static void no_process_is_an_app_that_the_service_does_not_see(void **state)
+{
+	const struct service *s = *state;
+	struct nnb_client *client;
+	struct nnb_reason why = { "" };
+	struct nnb_client_config config = { .socket = s->socket, .name = "outside" };
+	assert_true(nnb_client_open(&client, &config, &why) < 0);
+	assert_non_null(strstr(why.text, "pid namespace"));
+}
+
+/* Whether a process with a pid of its choice can be made. */
+static bool may_choose_pids(void)
+{
+	pid_t child = fork_as(0), again;
+
+	if (!child)
+		_exit(0);
+	exit_status(child);
+	again = fork_as(child);
+	if (!again)
+		_exit(0);
+	return again > 0 && exit_status(again) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "--heir"))
+		return connect_as_heir(argv[2], argv[3]);
+	if (!may_choose_pids()) {
+		fprintf(stderr, "no process with a pid of its choice can be made here\n");
+		return SKIPPED;
+	}
+	add_test(who_ended_before_it_was_let_in_takes_no_place, set_up, tear_down, NULL,
+	         "who ended before it was let in takes no place");
+	add_test(who_ended_before_it_spoke_gives_its_places_back, set_up, tear_down, NULL,
+	         "who ended before it spoke gives its places back");
+	add_test(no_process_is_an_app_that_the_service_does_not_see, set_up_blind, tear_down, NULL,
+	         "no process is an app that the service does not see");
+	return _cmocka_run_group_tests("service: pids", tests, n_tests, NULL, NULL);
+}
