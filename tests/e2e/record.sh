@@ -81,6 +81,12 @@ refuses 2 "$tmp/said is no program that can be run" -- "$tmp/said"
 refuses 2 'its name is too long' -o "$(printf '%04000d' 1)" -- true
 refuses 5 'cannot be made' -o no/such/directory -- true
 mkdir full && touch full/file
+mkdir -m 1777 anybodys
+refuses 5 'anybodys can be written by all users' -o anybodys -- true
+if ((EUID == 0)); then
+	mkdir theirs && chown 1234 theirs
+	refuses 5 'theirs belongs to another user' -o theirs -- true
+fi
 start_sessiond
 refuses 2 'full is not empty' -o full -- true
 refuses 5 '--kernel: the session daemon has no kernel tracer (' -q --kernel -o new -- true

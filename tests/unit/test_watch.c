@@ -531,6 +531,23 @@ static void a_second_watcher_of_a_directory_is_refused(void **state)
 	assert_int_equal(bsv_store_open(&p->store, p->directory, &err), 0);
 }
 
+/* Who can read a file can lock it: another user would keep every watch away. The lock of an older build could be read by all. */
+static void no_other_user_can_lock_the_store(void **state)
+{
+	struct place *p = *state;
+	char lock[PATH_MAX];
+	struct stat st;
+
+	snprintf(lock, sizeof(lock), "%s/.burstscope-watch", p->directory);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stat(lock, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+		bsv_store_close(&p->store);
+		assert_int_equal(chmod(lock, 0644), 0);
+		assert_int_equal(bsv_store_open(&p->store, p->directory, NULL), 0);
+	}
+}
+
 /* ---- what is known ---- */
 
 static struct bsv_case a_case_of(char *const *findings, size_t n)
@@ -635,6 +652,7 @@ int main(void)
 		cmocka_unit_test(no_app_of_a_user_hides_another_one_of_that_user),
 		IN_PLACE(two_cases_of_one_millisecond_have_two_names),
 		IN_PLACE(a_second_watcher_of_a_directory_is_refused),
+		IN_PLACE(no_other_user_can_lock_the_store),
 		cmocka_unit_test(the_same_cause_is_new_again_when_the_cooldown_is_over),
 		IN_PLACE(what_was_caught_before_a_watcher_was_killed_is_known_to_the_next),
 		IN_PLACE(a_cause_is_new_again_when_its_case_is_removed),

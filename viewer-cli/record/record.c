@@ -20,6 +20,7 @@
 #include "bsa/import.h"
 #include "record/keeper.h"
 #include "record/lost.h"
+#include "record/owner.h"
 #include "record/probe.h"
 #include "record/programs.h"
 #include "record/scratch.h"
@@ -139,6 +140,9 @@ static int make_directory(struct bsv_recording *r, struct bsa_err *err)
 		                strerror(-empty));
 	if (!empty)
 		return bsa_fail(err, BSA_E_USAGE, "%s is not empty; say with -o which directory to make", r->name);
+	/* another user could put a link there, behind which root's consumer daemon would write */
+	if (bsv_check_owner(r->directory, r->name, err) < 0)
+		return BSA_E_ENV;
 	if (access(r->directory, W_OK | X_OK))
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", r->name, strerror(errno));
 	return 0;

@@ -18,6 +18,7 @@
 
 #include "base/scoped.h"
 #include "base/template.h"
+#include "record/owner.h"
 #include "record/packets.h"
 
 #define LOCK ".burstscope-watch"
@@ -30,7 +31,12 @@ static int lock_it(struct bsv_store *s, struct bsa_err *err)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "%s/" LOCK, s->directory);
-	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	/* who can read a file can lock it, and keep every watch away from the directory */
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock >= 0 && fchmod(s->lock, 0600)) {
+		close(s->lock);
+		s->lock = -1;
+	}
 	if (s->lock < 0)
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", s->directory, strerror(errno));
 	if (flock(s->lock, LOCK_EX | LOCK_NB)) {
@@ -49,28 +55,6 @@ static int lock_it(struct bsv_store *s, struct bsa_err *err)
 	return 0;
 }
 
-/* Another user who can write there could replace a case by a link to a file of this user. */
-static int check_owner(const char *directory, struct bsa_err *err)
-{
-	struct stat st;
-
-	if (stat(directory, &st))
-		return bsa_fail(err, BSA_E_ENV, "%s: %s", directory, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return bsa_fail(err, BSA_E_ENV, "%s is not a directory", directory);
-	if (st.st_uid != geteuid())
-		return bsa_fail(err, BSA_E_ENV,
-		                "%s belongs to another user, who could replace what is written there; give -o a "
-		                "directory of your own",
-		                directory);
-	if (st.st_mode & S_IWOTH)
-		return bsa_fail(err, BSA_E_ENV,
-		                "%s can be written by all users, who could replace what is written there; give -o "
-		                "another directory",
-		                directory);
-	return 0;
-}
-
 int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err *err)
 {
 	*ret = (struct bsv_store){ .lock = -1 };
@@ -80,7 +64,8 @@ int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err 
 		return bsa_fail(err, BSA_E_ENV, "%s: %s", directory, strerror(errno));
 	if (strlen(ret->directory) > PATH_MAX - 512)
 		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", directory);
-	if (check_owner(ret->directory, err) < 0)
+	/* another user who can write there could replace a case by a link to a file of this user */
+	if (bsv_check_owner(ret->directory, ret->directory, err) < 0)
 		return BSA_E_ENV;
 	return lock_it(ret, err);
 }
