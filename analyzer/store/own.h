@@ -34,6 +34,7 @@ struct bsa_store {
 	struct bsa_store_counts counts;
 	struct bsa_left_out left_out;
 	int64_t service_uid, rival_uid;       /* NOTHING: unknown */
+	uint64_t timeless;                    /* executions of which no event has a time */
 	uint64_t after_end;                   /* events later than the end of their recording */
 	uint64_t missed, joined_causes;       /* causes: misses of which culprits were added up */
 	uint64_t saved_asked, saved_replayed; /* misses of the sample; those that were replayed without their causes */

@@ -163,6 +163,15 @@ static void on_spanned(void *ctx, const struct bsa_spanned *p)
 
 /* ---- executions ---- */
 
+/* Of its queues, slots or waits alone something was recorded. */
+static bool is_timeless(const struct bsa_execution *x)
+{
+	for (size_t i = 0; i < BSA_BOUNDARIES; i++)
+		if (x->at[i] != BSA_NEVER)
+			return false;
+	return x->missed_at == BSA_NEVER;
+}
+
 static void on_execution(void *ctx, const struct bsa_execution *x)
 {
 	struct bsa_store *s = ctx;
@@ -177,6 +186,7 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 	if (x->quality <= BSA_QUALITY_OPEN)
 		s->counts.quality[x->quality]++;
 	s->missed += x->miss != BSA_MISS_NONE;
+	s->timeless += x->quality != BSA_QUALITY_COMPLETE && is_timeless(x);
 	bsa_execution_store(s, x);
 	/* an execution that was refused or given up does not show what an answer costs */
 	if (x->quality == BSA_QUALITY_COMPLETE && x->status == BSA_STATUS_NONE && bsa_spill_add(s->spill, x))

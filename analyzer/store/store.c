@@ -402,6 +402,7 @@ static int write_meta(struct bsa_store *s)
 		{ "app_not_yet", s->left_out.not_yet },
 		{ "app_no_more", s->left_out.no_more },
 		{ "began_inside", s->left_out.inside },
+		{ "timeless", s->timeless },
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 

@@ -254,12 +254,27 @@ static void the_ends_of_buffers_are_called_that(void **state)
 	}
 }
 
+static void executions_that_do_not_count_are_counted(void **state)
+{
+	struct bsv_coverage c = { .traces = 1, .events = 9, .headless = 139, .timeless = 1, .rival_uid = -1 };
+	char text[BSV_COVERAGE_TEXT];
+
+	(void)state;
+	assert_string_equal(bsv_coverage_text(&c, text),
+	                    "1 trace, 9 events, no event was lost; the beginning of 139 executions was not recorded");
+	c.timed = true; /* no time of the recording has it */
+	assert_string_equal(bsv_coverage_text(&c, text),
+	                    "1 trace, 9 events, no event was lost; the beginning of 139 executions was not recorded; 1 "
+	                    "execution without any recorded time is left out");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_in_memory_come_back),
 		cmocka_unit_test(a_spreadsheet_has_nothing_to_compute),
 		cmocka_unit_test(no_rows_at_all_are_no_mistake),
+		cmocka_unit_test(executions_that_do_not_count_are_counted),
 		cmocka_unit_test_setup_teardown(columns_are_sorted_by_their_names, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(a_query_that_fails_says_so_before_its_first_row, stored_setup,
 		                                stored_teardown),

@@ -41,6 +41,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.joined_inversions = bsa_query_get_int(q, 19),
 		.unreadable = bsa_query_get_int(q, 20),
 		.services = bsa_query_get_int(q, 21),
+		.headless = bsa_query_get_int(q, 22),
+		.timeless = bsa_query_get_int(q, 23),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -127,6 +129,23 @@ static void sides_text(const struct bsv_coverage *c, char *to, size_t bytes)
 	}
 }
 
+/* Count the executions whose beginning was not recorded, and those of which no time was, which no range of times has. */
+static void beginnings_text(const struct bsv_coverage *c, char *to, size_t bytes)
+{
+	char a[BSV_COUNT_MAX];
+	size_t n = 0;
+
+	*to = 0;
+	if (c->headless)
+		n = (size_t)snprintf(to, bytes, "; the beginning of %s %s was not recorded",
+		                     bsv_count(a, (uint64_t)c->headless),
+		                     bsv_plural((uint64_t)c->headless, "execution", "executions"));
+	if (c->timed && c->timeless)
+		snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->timeless),
+		         bsv_plural((uint64_t)c->timeless, "execution without any recorded time is left out",
+		                    "executions without any recorded time are left out"));
+}
+
 /* Count the rows that the import added up because there were too many. */
 static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
@@ -166,6 +185,8 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; " BSV_SERVICES,
 		                      bsv_count(a, (uint64_t)c->services));
 	sides_text(c, to + n, BSV_COVERAGE_TEXT - n);
+	n = strlen(to);
+	beginnings_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);
 	refused_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);

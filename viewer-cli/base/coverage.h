@@ -15,6 +15,9 @@ struct bsv_coverage {
 	int64_t service_uid,
 		rival_uid; /* uid whose service events count, and uid with an equal claim to be the service's; -1: none */
 	int64_t service_alone, client_alone; /* number of executions seen from that side only */
+	int64_t headless;                    /* number of executions without their beginning */
+	int64_t timeless; /* number of executions without any recorded time; @timed: --from or --to leaves them out */
+	bool timed;
 	/* sums of the import, for rows that were too many to be kept apart: */
 	int64_t joined_executions; /* number of executions counted without app and model */
 	int64_t joined_waits;      /* number of stretches of waiting charged to no app */

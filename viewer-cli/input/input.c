@@ -201,6 +201,7 @@ static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call
 
 	input->from = from->given ? time_later(input->began, from->value) : INT64_MIN;
 	input->to = to->given ? time_later(input->began, to->value) : INT64_MAX;
+	input->coverage.timed = from->given || to->given;
 	if (from->given && to->given && from->value >= to->value)
 		return bsa_fail(err, BSA_E_USAGE, "--from %s is not before --to %s", bsv_duration(a, from->value),
 		                bsv_duration(b, to->value));

@@ -20,5 +20,7 @@ SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_eve
 			SELECT min(opened) AS began, max(max(ifnull(closed, 9223372036854775807))) OVER (
 				ORDER BY min(opened) ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ended_before
 			FROM stream WHERE executions > 0 AND number IS NOT NULL AND opened IS NOT NULL GROUP BY trace_id, number >> 20))
-	END AS services
+	END AS services,
+	(SELECT ifnull(sum(n), 0) FROM execution_count WHERE quality = 'head') AS headless,
+	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'timeless') AS timeless
 FROM trace

@@ -359,20 +359,23 @@ void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	int64_t executions = k->executions + k->lost_executions;
 	double of_events = percent_of(k->events, k->events + k->lost_events);
 	double of_executions = executions ? percent_of(k->executions, executions) : 100;
+	char seen[160];
+	int n = snprintf(seen, sizeof(seen),
+	                 "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
+	                 k->lost_events, k->lost_executions, executions);
 
+	if (k->headless)
+		snprintf(seen + n, sizeof(seen) - (size_t)n, "; %" PRId64 " without their beginning do not count",
+		         k->headless);
 	memset(ret, 0, sizeof(*ret));
 	ret->class = "percent";
 	ret->n = executions;
 	ret->bound = rule->bound;
 	ret->figure = of_events < of_executions ? of_events : of_executions;
 	if (ret->figure < rule->bound)
-		result_end(ret, BSV_FAIL,
-		           "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
-		           k->lost_events, k->lost_executions, executions);
+		result_end(ret, BSV_FAIL, "%s", seen);
 	else if (!k->lost_known)
 		result_end(ret, BSV_CANNOT_TELL, "events were lost, and LTTng did not count them");
 	else
-		result_end(ret, BSV_PASS,
-		           "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
-		           k->lost_events, k->lost_executions, executions);
+		result_end(ret, BSV_PASS, "%s", seen);
 }

@@ -67,10 +67,11 @@ void bsv_slo_streaks_fini(struct bsv_slo_streaks *s);
 void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
                            const struct bsv_slo_streaks *s);
 
-/* Recorded and lost events and executions; lost_known: the number of lost events is known. */
+/* Recorded and lost events and executions. */
 struct bsv_slo_kept {
 	int64_t events, lost_events, executions, lost_executions;
-	bool lost_known;
+	bool lost_known;  /* the number of lost events is known */
+	int64_t headless; /* executions without their beginning, which are neither */
 };
 
 void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_kept *k);

@@ -392,6 +392,7 @@ static int measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 		                      .lost_events = c->lost_events,
 		                      .executions = bsv_rows_get(rows, 0, 0),
 		                      .lost_executions = bsv_rows_get(rows, 1, 0),
+		                      .headless = bsv_rows_get(rows, 2, 0),
 		                      .lost_known = !c->lost_packets && (!c->losses || c->lost_events) };
 	bsv_slo_judge_coverage(ret, rule, &kept);
 	return 0;
