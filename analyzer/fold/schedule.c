@@ -498,6 +498,16 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 }
 
 /* DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. */
+/*
+ * May the holder of lane @l have left it, and no event tells? With summaries alone the end of an execution is in its own, and there is none of an execution that
+ * began when none was asked for: before the recording, or while the session was stopped. Of such a one RESUME is an event. A step of it that is still to
+ * come says that it was there.
+ */
+static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *l)
+{
+	return s->horizon_ns && l->holder->resumed && l->holder->steps_left == l->holder->forgotten;
+}
+
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
                       uint8_t lane)
 {
@@ -523,7 +533,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		x->stretches++;
 	}
 	l = lane == BSA_LANE_NATIVE ? NULL : &d->lanes[lane];
-	absurd |= l && l->holder && !is_hidden(d, l->holder, l->since, d->now);
+	absurd |= l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l);
 	d->left->absurd += absurd;
 	if (!l)
 		return enter_native(s, d, x, resumed);
@@ -561,6 +571,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		bsa_shares_may_be_handed(d, may_be_given);
 	}
 	x->tenant->on[x->level]++;
+	x->resumed = resumed;
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
 	x->lane = lane;
@@ -1036,6 +1047,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 	if (note_step(s, &noted, rank_of(x, step, at)) < 0)
 		return -ENOMEM;
 	x->steps_left++;
+	x->forgotten |= step == BSA_STEP_FORGET || step == BSA_STEP_CUT;
 	return 0;
 }
 
