@@ -174,6 +174,75 @@ static void frames_that_were_left_out_are_put_in_again(void **state)
 }
 
 /* B's two calls wait for nearly all of it: under other rules there would have been many more. */
+static uint64_t jitter_of(uint64_t frame, uint64_t spread)
+{
+	frame *= UINT64_C(0x9e3779b97f4a7c15);
+	frame ^= frame >> 29;
+	frame *= UINT64_C(0xbf58476d1ce4e5b9);
+	return (frame >> 48) * (spread >> 16);
+}
+
+/*
+ * Frames each 20 ms, late by up to @spread, of which each answer takes @least to twice that: the thread takes the last one that is due. Returns how many it
+ * leaves out before the last call.
+ */
+static unsigned uneven_frames(struct bsv_past *p, unsigned n, uint64_t spread, uint64_t least)
+{
+	uint64_t now = 0, state = 1;
+	unsigned left_out = 0, frame = 0;
+
+	begin(p, 1);
+	for (unsigned i = 0; i < n; i++, frame++) {
+		uint64_t due[2];
+
+		for (;; frame++) {
+			for (unsigned k = 0; k < 2; k++)
+				due[k] = (frame + k) * 20 * MS + 100 * MS + jitter_of(frame + k, spread);
+			if (due[1] > now)
+				break;
+			left_out++;
+		}
+		state = state * UINT64_C(6364136223846793005) + 1;
+		now = due[0] > now ? due[0] : now;
+		call(p, A, now, MS, now + least + (state >> 33) % least, due[0] + 100 * MS);
+		now += least + (state >> 33) % least;
+	}
+	p->length = now + MS;
+	assert_true(bsv_past_chains(p));
+	return left_out;
+}
+
+static unsigned imagined_in(const struct bsv_past *p)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < p->n_calls; i++)
+		n += p->calls[i].imagined;
+	return n;
+}
+
+static void frames_at_uneven_times_that_were_left_out_are_put_in_again(void **state)
+{
+	struct bsv_past p;
+	unsigned left_out;
+
+	(void)state;
+	for (unsigned spread = 5; spread <= 15; spread += 5) {
+		left_out = uneven_frames(&p, 120, spread * MS, 16 * MS);
+		assert_int_equal(p.chains[0].loop, BSV_LOOP_OPEN);
+		assert_true(left_out > 10);
+		assert_in_range(imagined_in(&p), left_out,
+		                left_out + 1); /* one may be due while the last call is not answered */
+		for (size_t i = 1; i < p.chains[0].n; i++)
+			assert_true(p.calls[p.chains[0].calls[i]].due > p.calls[p.chains[0].calls[i - 1]].due);
+		bsv_past_fini(&p);
+	}
+	/* no period can be told from so few */
+	uneven_frames(&p, 40, 15 * MS, 16 * MS);
+	assert_int_equal(imagined_in(&p), 0);
+	bsv_past_fini(&p);
+}
+
 static void a_thread_that_waited_to_the_end_would_have_gone_on(void **state)
 {
 	struct bsv_past p;
@@ -724,6 +793,7 @@ int main(void)
 		cmocka_unit_test(who_asks_at_even_times_is_an_open_one),
 		cmocka_unit_test(calls_beside_each_other_are_of_several_threads),
 		cmocka_unit_test(frames_that_were_left_out_are_put_in_again),
+		cmocka_unit_test(frames_at_uneven_times_that_were_left_out_are_put_in_again),
 		cmocka_unit_test(a_thread_that_waited_to_the_end_would_have_gone_on),
 		cmocka_unit_test(one_call_that_waited_is_made_to_many_in_some_replays_only),
 		cmocka_unit_test(who_saves_makes_room_when_the_driver_asks),

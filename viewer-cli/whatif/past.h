@@ -97,6 +97,7 @@ struct bsv_past {
 		delay_ns; /* of whole runs: their length, and the part in which threads were ready to run and had no cpu */
 	uint64_t length;
 	uint64_t last_submitted; /* the last submission of any app */
+	size_t n_fitted;         /* chains whose period was searched by trial */
 	size_t n_starved; /* chains of few calls, whose threads waited for most of the recording: what else they would submit is not known */
 };
 
