@@ -9,7 +9,9 @@
  * TRUST     A peer may send any file as a fence, and poll(2) or write(2) on it may block or do harm: so the code first asks the
  *           kernel for the type of the file. A peer that reads its fence or writes to it spoils its own answers. A peer can
  *           make a write to the fence block, between the check of the flags and the write: then a signal interrupts the write,
- *           and the code checks the flags again (service/fenced.c).
+ *           and the code checks the flags again (service/fenced.c). No write can be told not to block by other means: the flags
+ *           belong to the open file, which the peer has too; an eventfd refuses RWF_NOWAIT for writes (EOPNOTSUPP), and cannot
+ *           be opened a second time (ENXIO). So who signals holds nothing that others wait for.
  */
 #include <assert.h>
 #include <errno.h>
