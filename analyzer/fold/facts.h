@@ -317,11 +317,16 @@ struct bsa_share {
 };
 
 /* With bsa_fold_options.tenants_max, a window of an app may be reported in parts, of which some may be of no time at all. */
+enum { BSA_LAG_PARTS = 720720 };
+
 struct bsa_lag {
 	uint64_t window_began, received, entitled;
 	int64_t lag;  /* largest lag in the window: lower bound */
 	int64_t most; /* upper bound */
+	/* what these are beyond the rounded number, in parts of a ns: up to half of BSA_LAG_PARTS, of either sign */
+	int32_t entitled_part, lag_part, most_part;
 	uint32_t app;
+	bool in_parts; /* other facts of the same window and app may be other parts of it */
 };
 
 /* Executions of @app waited because @by held a lane. */

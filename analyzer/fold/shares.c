@@ -33,6 +33,16 @@ static int64_t round_parts(bsa_parts parts)
 	return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
+static_assert((int)BSA_PARTS == BSA_LAG_PARTS, "facts give lags in these parts");
+
+/* What is lost where @parts are rounded to @ns. */
+static int32_t part_beyond(bsa_parts parts, bsa_parts ns)
+{
+	bsa_parts beyond = parts - ns * BSA_PARTS;
+
+	return beyond > BSA_PARTS || beyond < -BSA_PARTS ? 0 : (int32_t)beyond; /* the ns were bounded */
+}
+
 static uint64_t bound_ns(unsigned __int128 ns)
 {
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
@@ -487,6 +497,10 @@ static void report_window_of(struct bsa_tenant *t, bool part)
 		lag.entitled = rounded_up_from_half(t->window_entitled);
 		lag.lag = round_parts(t->window_lag);
 		lag.most = round_parts(t->window_most);
+		lag.entitled_part = part_beyond(t->window_entitled, (bsa_parts)lag.entitled);
+		lag.lag_part = part_beyond(t->window_lag, lag.lag);
+		lag.most_part = part_beyond(t->window_most, lag.most);
+		lag.in_parts = part;
 		if (t->device->facts->window)
 			t->device->facts->window(t->device->facts->ctx, &lag);
 		report_lag(t->device, &lag, !holes);

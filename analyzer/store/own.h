@@ -44,6 +44,7 @@ struct bsa_store {
 	struct spill *spill;
 	struct tally *tally;
 	struct crowd *crowd;
+	struct lags *lags;
 	struct inverted inverted;
 	struct stranger stranger;
 	struct pages *

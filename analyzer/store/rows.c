@@ -3,6 +3,7 @@
 
 #include "store/crowd.h"
 #include "store/execution.h"
+#include "store/lags.h"
 #include "store/numbers.h"
 #include "store/own.h"
 #include "store/spill.h"
@@ -367,11 +368,7 @@ static void on_share(void *ctx, const struct bsa_share *h)
 
 static void on_lag(void *ctx, const struct bsa_lag *l)
 {
-	struct bsa_store *s = ctx;
-
-	ROW(s, lag, .window_began = sql_time(s->offset, l->window_began), .app_id = sql_id(l->app),
-	    .received_ns = sql_ns(l->received), .entitled_ns = sql_ns(l->entitled), .lag_ns = sql_in_range(l->lag),
-	    .most_ns = sql_in_range(l->most));
+	bsa_lags_add(ctx, l);
 }
 
 static void on_interfered(void *ctx, const struct bsa_interfered *i)

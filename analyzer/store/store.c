@@ -8,6 +8,7 @@
 #include "store/crowd.h"
 #include "store/execution.h"
 #include "store/header.h"
+#include "store/lags.h"
 #include "store/numbers.h"
 #include "store/own.h"
 #include "store/pages.h"
@@ -234,7 +235,9 @@ int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *option
 		s->spill = bsa_spill_new(&s->file);
 		s->tally = bsa_tally_new();
 		s->crowd = bsa_crowd_new();
-		r = s->spill && s->tally && s->crowd ? begin_writing(s) : bsa_store_fail(s, BSA_E_ENV, "no memory");
+		s->lags = bsa_lags_new();
+		r = s->spill && s->tally && s->crowd && s->lags ? begin_writing(s)
+		                                                : bsa_store_fail(s, BSA_E_ENV, "no memory");
 		bsa_store_check(s, err);
 	}
 	if (r) {
@@ -255,6 +258,7 @@ struct bsa_store *bsa_store_free(struct bsa_store *s)
 	bsa_spill_free(s->spill);
 	bsa_tally_free(s->tally);
 	bsa_crowd_free(s->crowd);
+	bsa_lags_free(s->lags);
 	bsa_pages_free(s->pages);
 	bsa_window_free(s->window);
 	bsa_sort_free(s->by_seq);
@@ -295,6 +299,7 @@ void bsa_store_clock(struct bsa_store *s, int64_t offset)
 	/* The rows in the batches have their times added already. */
 	bsa_crowd_finish(s);
 	bsa_inverted_finish(s);
+	bsa_lags_finish(s);
 	s->offset = sql_clamped(offset);
 }
 
@@ -511,6 +516,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	bsa_window_empty(s);
 	bsa_crowd_finish(s);
 	bsa_inverted_finish(s);
+	bsa_lags_finish(s);
 	bsa_rows_finish(s);
 	bsa_batches_flush(s);
 	bsa_store_run(s, bsa_sql_names);

@@ -416,13 +416,9 @@ static void years(FILE *to, unsigned n)
 	fprintf(to, "4000000000000000000 exec_end exec=%u:1 lane=0 status=none\n", STREAM);
 }
 
-/* Many apps in many windows. */
-static void windows_apps(FILE *to, unsigned n)
+/* @apps apps wait through as many windows. */
+static void wait_through_windows(FILE *to, unsigned apps)
 {
-	unsigned apps = 1;
-
-	while (apps * apps < n)
-		apps++;
 	begin(to, 1);
 	for (unsigned i = 0; i < apps; i++)
 		app(to, i);
@@ -432,6 +428,22 @@ static void windows_apps(FILE *to, unsigned n)
 		dispatch(to, i, 1, 0);
 		fprintf(to, "+100ms exec_end exec=%u:1 lane=0 status=none\n", STREAM + i);
 	}
+}
+
+/* Many apps in many windows. */
+static void windows_apps(FILE *to, unsigned n)
+{
+	unsigned apps = 1;
+
+	while (apps * apps < n)
+		apps++;
+	wait_through_windows(to, apps);
+}
+
+/* The same, of which app_lag has more rows than the trace has events. */
+static void windows_square(FILE *to, unsigned n)
+{
+	wait_through_windows(to, n / 32);
 }
 
 /* ---- memory ---- */
@@ -581,6 +593,9 @@ const struct flood floods[] = {
 	{ .name = "windows", .write = windows },
 	{ .name = "years", .write = years },
 	{ .name = "windows_apps", .write = windows_apps },
+	{ .name = "windows_square",
+	  .write = windows_square,
+	  .known = "fairness takes 7 s of 3 000 apps in as many windows" },
 	{ .name = "pools", .write = pools },
 	{ .name = "pools_unmapped", .write = pools_unmapped },
 	{ .name = "pools_unknown", .write = pools_unknown },

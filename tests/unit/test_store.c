@@ -2,6 +2,7 @@
 #include "analyzer/stored.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -1032,17 +1033,25 @@ static void shares_and_windows_in_parts_become_whole(void **state)
 		FACT(share, bsa_share,
 		     { .app = 2, .received = 7, .max_lag = 0, .max_lag_at = BSA_NEVER, .most_lag = i ? 5 : INT64_MAX });
 		FACT(lag, bsa_lag,
-		     { .window_began = 0, .received = 1, .entitled = 2, .lag = -5 + (int64_t)i, .most = 7, .app = 3 });
+		     { .window_began = 0,
+		       .received = 1,
+		       .entitled = 2,
+		       .lag = -5 + (int64_t)i,
+		       .most = 7,
+		       .app = 3,
+		       .in_parts = true });
 		FACT(lag, bsa_lag,
 		     { .window_began = 100,
 		       .received = 3,
 		       .lag = i ? 6 : INT64_MIN,
 		       .most = 7 + (int64_t)i,
-		       .app = 3 });
-		FACT(lag, bsa_lag, { .window_began = 0, .lag = 1, .most = 7, .app = 4 });
+		       .app = 3,
+		       .in_parts = true });
+		FACT(lag, bsa_lag, { .window_began = 0, .lag = 1, .most = 7, .app = 4, .in_parts = true });
 	}
-	FACT(lag, bsa_lag, { .window_began = 100, .entitled = 3, .lag = 1, .most = INT64_MAX, .app = 4 });
-	FACT(lag, bsa_lag, { .window_began = 100, .entitled = 3, .lag = 1, .most = 7, .app = 4 });
+	FACT(lag, bsa_lag,
+	     { .window_began = 100, .entitled = 3, .lag = 1, .most = INT64_MAX, .app = 4, .in_parts = true });
+	FACT(lag, bsa_lag, { .window_began = 100, .entitled = 3, .lag = 1, .most = 7, .app = 4, .in_parts = true });
 	bsa_store_left_out(s, &(struct bsa_left_out){ .parts = 5 });
 	stored_finish(s);
 	assert_rows(path,
@@ -1052,6 +1061,57 @@ static void shares_and_windows_in_parts_become_whole(void **state)
 	assert_rows(path, "SELECT * FROM app_lag ORDER BY 1, 2",
 	            "1000000|3|3|6|-3|7\n1000100|3|9|0|6|9\n1000100|4|0|6|1|-\n");
 	assert_rows(path, "SELECT value FROM meta WHERE key = 'share_parts'", "5\n");
+}
+
+/* What an exact number of parts is told as. */
+static int64_t whole_and_part(int64_t parts, int32_t *ret_part)
+{
+	int64_t whole = (parts + BSA_LAG_PARTS / 2) / BSA_LAG_PARTS;
+
+	*ret_part = (int32_t)(parts - whole * BSA_LAG_PARTS);
+	return whole;
+}
+
+static void add_row(char **to, uint64_t window, const struct bsa_lag *l)
+{
+	char low[24] = "-";
+
+	if (l->lag != INT64_MIN)
+		snprintf(low, sizeof(low), "%" PRId64, l->lag);
+	*to += sprintf(*to, "%" PRIu64 "|%u|%" PRIu64 "|%" PRIu64 "|%s|%" PRId64 "\n", window + 1000000, l->app,
+	               l->received, l->entitled, low, l->most);
+}
+
+/* Three apps wait through fifty windows. The second one receives something in one of them, and of the third one the lag becomes unknown. */
+static void windows_of_apps_that_wait_are_stored_once(void **state)
+{
+	enum { WINDOWS = 50, APPS = 3, THIRD = BSA_LAG_PARTS / 3, SEVENTH = BSA_LAG_PARTS / 7 };
+	static char rows[WINDOWS * APPS * 100];
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	char *end = rows;
+
+	for (uint64_t w = 0; w < WINDOWS; w++)
+		for (uint32_t app = 1; app <= APPS; app++) {
+			int64_t exact =
+				(int64_t)(w + 1) * (33333 * (int64_t)BSA_LAG_PARTS + THIRD) + (int64_t)app * SEVENTH;
+			struct bsa_lag l = {
+				.window_began = 100 * w, .entitled = 33333, .entitled_part = THIRD, .app = app
+			};
+
+			l.received = app == 2 && w == 20 ? 5 : 0;
+			l.lag = l.most = whole_and_part(exact, &l.lag_part);
+			l.most_part = l.lag_part;
+			if (app == 3 && w >= 30)
+				l.lag = INT64_MIN;
+			facts.lag(facts.ctx, &l);
+			add_row(&end, 100 * w, &l);
+		}
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM app_lag ORDER BY window_began, app_id", rows);
+	assert_rows(path, "SELECT (SELECT count(*) FROM stored_lag), (SELECT count(*) FROM stored_lag_run)", "1|5\n");
+	assert_rows(path, "SELECT count(DISTINCT window_began) = 50, count(*) < 60 FROM stored_lag_window", "1|1\n");
 }
 
 /* As many of them as events may be within each other; the one around the others says it all. */
@@ -1453,7 +1513,7 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	TELL_OF_NOTHING(inverted, bsa_inverted, )
 	TELL_OF_NOTHING(starved, bsa_starved, )
 	TELL_OF_NOTHING(share, bsa_share, )
-	TELL_OF_NOTHING(lag, bsa_lag, )
+	TELL_OF_NOTHING(lag, bsa_lag, fact.in_parts = false)
 	TELL_OF_NOTHING(interfered, bsa_interfered, )
 	TELL_OF_NOTHING(chosen, bsa_chosen, fact.honoured = false)
 	TELL_OF_NOTHING(fmq_op, bsa_fmq_op, )
@@ -1489,6 +1549,8 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 		if (!strcmp(written[i], "stored_wait_run") || !strcmp(written[i], "stored_occupancy") ||
 		    !strcmp(written[i], "lesser_inversion"))
 			continue; /* are of waits of many stretches: test_crowd and test_joined have them */
+		if (!strcmp(written[i], "stored_lag_run") || !strcmp(written[i], "stored_lag_window"))
+			continue; /* are of several windows: windows_of_apps_that_wait_are_stored_once */
 		if (!strcmp(written[i], "app_sharing") || !strcmp(written[i], "stored_miss_without") ||
 		    !strcmp(written[i], "stored_late_start"))
 			continue; /* services whose rules change are not replayed: cases_fairness and cases_saved have others */
@@ -1774,6 +1836,7 @@ int main(void)
 		T(between_apps),
 		T(shares_and_windows_in_parts_become_whole),
 		T(possible_waits_of_nobody_within_others_have_no_row),
+		T(windows_of_apps_that_wait_are_stored_once),
 		T(every_number_has_a_name),
 		T(order_does_not_matter),
 		T(ideal_sharing_needs_no_order_of_ids),

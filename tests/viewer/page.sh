@@ -171,7 +171,7 @@ done | "$trace_from_text" -e full -s clients clients
 "$burstscope" report -o clients.html clients.db
 
 cp camera.db empty.db
-sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE FROM stored_wait_run; DELETE FROM stored_slice; DELETE FROM app_lag;
+sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE FROM stored_wait_run; DELETE FROM stored_slice; DELETE FROM stored_lag; DELETE FROM stored_lag_run;
 	DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM trace' 2>said || wrong "$(<said)"
 "$burstscope" report -o empty.html empty.db || wrong 'an empty database has no page'
 

@@ -141,7 +141,7 @@ has 'nothing that a terminal obeys' "SELECT count(*) FROM (SELECT name FROM trac
 # ---- nothing, and much ----
 cp camera.db empty.db
 sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE FROM stored_wait_run; DELETE FROM stored_slice; DELETE FROM stored_loss;
-	DELETE FROM app_lag; DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM app;
+	DELETE FROM stored_lag; DELETE FROM stored_lag_run; DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM app;
 	DELETE FROM stored_process; DELETE FROM stored_stream; DELETE FROM stored_model; DELETE FROM trace' 2>said || wrong "$(<said)"
 "$burstscope" export --to perfetto -o empty.pftrace empty.db && read_back empty.pftrace || wrong 'an empty database'
 has 'nothing' 'SELECT count(*) FROM event' 0

@@ -9,6 +9,14 @@ CREATE VIEW app_share AS SELECT
 	max_lag_at, most_lag_ns
 FROM stored_share;
 
+-- Apps that wait through many windows have one row for all of them (lags.h).
+CREATE VIEW app_lag AS
+SELECT window_began, app_id, received_ns, entitled_ns, lag_ns, most_ns FROM stored_lag
+UNION ALL
+SELECT w.window_began, r.app_id, 0, w.entitled_ns, r.lag_ns + w.sum_ns + (r.lag_part + w.sum_part + 360360) / 720720,
+	r.most_ns + w.sum_ns + (r.most_part + w.sum_part + 360360) / 720720
+FROM stored_lag_run r CROSS JOIN stored_lag_window w ON w.id BETWEEN r.first_id AND r.last_id;
+
 CREATE VIEW phase_stat AS SELECT @columns phase_stat@ FROM stored_phase_stat;
 
 CREATE VIEW overhead_cause AS SELECT @columns overhead_cause@ FROM stored_overhead;
