@@ -667,8 +667,32 @@ static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
 	                       : BSA_NEVER;
 }
 
+/* Whether the schedule has heard of what is too late of a summary, because exec_state told of it, and the rest is in time. */
+static bool is_found_before(const struct bsa_fold *f, const struct bsa_exec *x, struct news *n)
+{
+	struct news rest = { false, n->dispatched && !x->found_on, n->ended };
+
+	if ((!x->found_queued && !x->found_on) || !x->scheduled || !n->enqueued || first_of(x, &rest) <= f->known)
+		return false;
+	*n = rest;
+	return true;
+}
+
+/* Its summary is late: the length of its wait is certain, but not the holders. The wait may be starvation. */
+static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+
+	if (x->scheduled && !x->found_on)
+		return;
+	x->late = true;
+	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_DISPATCHED] != BSA_NEVER &&
+	    bsa_schedule_report_possible(f->schedule, &x->sched, at[BSA_ENQUEUED], at[BSA_DISPATCHED]))
+		f->failed = -ENOMEM;
+}
+
 /* False: too late for the schedule to hear of it. */
-static bool is_in_time(struct bsa_fold *f, const struct bsa_exec *x, struct news *n)
+static bool is_in_time(struct bsa_fold *f, struct bsa_exec *x, struct news *n)
 {
 	uint64_t first = first_of(x, n);
 
@@ -678,9 +702,9 @@ static bool is_in_time(struct bsa_fold *f, const struct bsa_exec *x, struct news
 		f->latest_summary = f->now - first;
 	if (first > f->known)
 		return true;
-	if (x->found_queued && n->enqueued &&
-	    first_of(x, &(struct news){ false, n->dispatched, n->ended }) > f->known) {
-		n->enqueued = false; /* the schedule has had @x in its queue since exec_state told of it */
+	if (is_found_before(f, x, n)) {
+		if (x->found_on)
+			told_too_late(f, x); /* the schedule has not had its wait before that */
 		return true;
 	}
 	f->left_out.late++;
@@ -717,19 +741,6 @@ static void written_late(struct bsa_fold *f, const struct bsa_exec *x)
 
 	if (over != BSA_NEVER && over <= f->now && f->now - over > f->latest_written)
 		f->latest_written = f->now - over;
-}
-
-/* Its summary is late: the length of its wait is certain, but not the holders. The wait may be starvation. */
-static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
-{
-	const uint64_t *at = x->fact.at;
-
-	if (x->scheduled)
-		return;
-	x->late = true;
-	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_DISPATCHED] != BSA_NEVER &&
-	    bsa_schedule_report_possible(f->schedule, &x->sched, at[BSA_ENQUEUED], at[BSA_DISPATCHED]))
-		f->failed = -ENOMEM;
 }
 
 void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
@@ -787,18 +798,18 @@ static uint64_t found_since(struct bsa_fold *f, uint64_t ready)
  * With summaries, the schedule has not yet taken what was since f->known, so @x is listed as waiting since its wait began, or since then. If
  * its summary comes in time, the schedule ignores this step. A wait that began before f->known is longer than the horizon: ask for more.
  */
-static void found_queued(struct bsa_fold *f, struct bsa_exec *x)
+static void found_waiting(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step)
 {
 	uint64_t since = x->sched.found_since, at = f->now;
 
 	if (f->options.horizon_ns && since) {
-		x->found_queued = true;
+		x->found_queued = step == BSA_STEP_FOUND_READY;
 		if (f->now - since > f->latest_summary)
 			f->latest_summary = f->now - since;
 		if (f->known < f->now)
 			at = since > f->known ? since : f->known + 1;
 	}
-	bsa_exec_step(f, x, BSA_STEP_FOUND_READY, at, BSA_LANE_NONE);
+	bsa_exec_step(f, x, step, at, BSA_LANE_NONE);
 }
 
 void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
@@ -817,12 +828,11 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	/* Events of this execution that the fold has seen already are newer than the state that exec_state gives. */
 	if (x->scheduled || has_ended(x))
 		return;
+	x->found_on = f->options.horizon_ns && (e->phase == BSA_STATE_PREEMPTED || e->phase == BSA_STATE_RUNNING);
 	if (e->phase == BSA_STATE_QUEUED)
-		found_queued(f, x);
-	else if (f->options.horizon_ns) /* the lane's holder is known from summaries alone */
-		return;
+		found_waiting(f, x, BSA_STEP_FOUND_READY);
 	else if (e->phase == BSA_STATE_PREEMPTED)
-		bsa_exec_step(f, x, BSA_STEP_FOUND_STOPPED, f->now, BSA_LANE_NONE);
+		found_waiting(f, x, BSA_STEP_FOUND_STOPPED);
 	else if (e->phase == BSA_STATE_RUNNING && (e->lane < LANES_MAX || e->lane == BSA_LANE_NATIVE))
 		bsa_exec_step(f, x, BSA_STEP_FOUND_ON, f->now, e->lane);
 }

@@ -347,7 +347,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 	report_misses(f, x);
 	bsa_exec_judge(f, x);
-	if (x->late && !x->scheduled)
+	if (x->late && (!x->scheduled || x->found_on))
 		report_late_wait(f, x);
 	f->facts.execution(f->facts.ctx, &x->fact);
 	if (x->fact.quality == BSA_QUALITY_HEAD)
@@ -717,7 +717,7 @@ static void doubt_the_end(struct bsa_fold *f)
 
 		if (is_unserved(f, x))
 			doubt_unserved(f, x);
-		if (is_unsummed(f, x) && !x->scheduled && ready < f->now)
+		if (is_unsummed(f, x) && (!x->scheduled || x->found_on) && ready < f->now)
 			may_have_waited(f, x, ready > f->began ? ready : BSA_NEVER);
 	}
 	if (after > f->now)

@@ -709,6 +709,13 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 		return 0;
 	}
 	x->uncertain = true;
+	if (s->horizon_ns && lane != BSA_LANE_NATIVE) {
+		if (d->lanes[lane].holder) { /* @x has left it, or has not had it: no summary says which */
+			x->stretches++;
+			return 0;
+		}
+		doubt_lane(d, lane, false, x); /* @x has been there for a time that is not known */
+	}
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	t = x->tenant;
@@ -894,7 +901,8 @@ static bool is_summed(const struct bsa_schedule *s, const struct bsa_scheduled *
 {
 	if (step == BSA_STEP_READY) /* the two times of one wait may differ a little */
 		return s->horizon_ns && x->found_since && x->state == BSA_SCHEDULED_READY;
-	return s->horizon_ns && (x->state != BSA_SCHEDULED_OFF || x->stretches) && step == BSA_STEP_FOUND_READY;
+	return s->horizon_ns && (x->state != BSA_SCHEDULED_OFF || x->stretches) &&
+	       (step == BSA_STEP_FOUND_READY || step == BSA_STEP_FOUND_STOPPED || step == BSA_STEP_FOUND_ON);
 }
 
 static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
