@@ -377,7 +377,7 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 	} else if (!f->inversions && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
-		rule_explain(j, rule, "no app had work of more than one priority");
+		rule_explain(j, rule, "no app had work of more than one priority that became ready");
 	} else if (f->mixed && !f->inversions && !f->choices && !f->sight.losses) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
@@ -432,7 +432,7 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
-		rule_explain(j, rule, "no app had work of more than one priority");
+		rule_explain(j, rule, "no app had work of more than one priority that became ready");
 	} else if (f->mixed && !f->choices && !f->hidden_choices && !f->strange_choices && !f->together) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
