@@ -45,6 +45,16 @@ stop_service()
 	await_end "$pid" 'nnburstd ends'
 }
 
+# goes_on PROGRAM: the service has been asked by bursts 20 times more.
+goes_on()
+{
+	local before
+
+	requests() { "$1" --status --socket "$tmp/socket" | sed -nE 's/^so far: ([0-9]+) burst requests.*/\1/p'; }
+	before=$(requests "$1")
+	awaits "((\$(requests '$1') >= ${before:-0} + 20))" 'the service is asked 20 times more'
+}
+
 # scenario NAME TEXT: a file of that name.
 scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
 

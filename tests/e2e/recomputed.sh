@@ -146,7 +146,7 @@ recorded ring '--subbuf-size=4k --num-subbuf=4 --overwrite' '' --snapshot
 start_service "$service" --lanes 2 --policy edf --preempt restart
 "$load" --quiet --socket "$tmp/socket" "$tmp/mixed.json" >"$tmp/report" 2>&1 &
 load_pid=$!
-sleep 0.2
+goes_on "$service"
 quietly lttng --no-sessiond stop stopped
 recorded late "$small" ''
 quietly lttng --no-sessiond start stopped

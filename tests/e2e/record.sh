@@ -168,10 +168,10 @@ says 'LTTng counted no lost events'
 # another program stops the session for a while: what LTTng does not count as lost, the import finds, and all say the same of it
 in_background "$tmp/bg" -o stopped
 name=$(lttng --no-sessiond list | grep -o 'burstscope-record-[0-9-]*' | head -1)
-sleep 0.2
+goes_on "$service"
 quietly lttng --no-sessiond stop "$name"
 quietly lttng --no-sessiond start "$name"
-sleep 0.2
+goes_on "$service"
 kill -INT "$recorder"
 ended 5 "$tmp/bg"
 says 'LOST: 1 interval was not recorded'
