@@ -508,6 +508,31 @@ static void a_failure_names_who_waited_first(void **state)
 	                                    "held a lane; limit 2.000 ms");
 }
 
+/* Without a loss it is not said that not all was recorded, beside "no event was lost". */
+static void what_may_be_hidden_is_named(void **state)
+{
+	const struct bsv_priority_facts lost = { .hidden_ns = MS(9), MIXED, LOST(.partly = 3) };
+	const struct bsv_priority_facts begun = { .hidden_ns = MS(9),
+		                                  MIXED,
+		                                  .sight = { .service = true, .partly = 3 } };
+	const struct bsv_starvation_facts one = { .sight = { .service = true, .partly = 1, .wait_ns = MS(200) } };
+	struct bsv_judgement j;
+
+	(void)state;
+	bsv_rule_priority(&j, &lost, NULL);
+	assert_string_equal(j.rules[0].why,
+	                    "not all was recorded: urgent work may have waited for its own app's less urgent "
+	                    "work, for a time of up to 9.000 ms; limit 1.000 ms");
+	bsv_rule_priority(&j, &begun, NULL);
+	assert_string_equal(j.rules[0].why,
+	                    "3 executions were not recorded from beginning to end: urgent work may have waited "
+	                    "for its own app's less urgent work, for a time of up to 9.000 ms; limit 1.000 ms");
+	bsv_rule_starvation(&j, &one, NULL);
+	assert_string_equal(j.rules[0].why,
+	                    "1 execution was not recorded from beginning to end: there may have been a wait of up "
+	                    "to 200.0 ms; limit 100 ms");
+}
+
 /* "Mostly" is more than half of the wait. */
 static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void **state)
 {
@@ -632,6 +657,7 @@ int main(void)
 		cmocka_unit_test(a_threshold_that_is_given_is_named),
 		cmocka_unit_test(priority_is_judged_by_inversions_and_choices),
 		cmocka_unit_test(a_failure_names_who_waited_first),
+		cmocka_unit_test(what_may_be_hidden_is_named),
 		cmocka_unit_test(a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only),
 		cmocka_unit_test(bounds_of_priority_can_be_given),
 		cmocka_unit_test(a_pass_of_nothing_is_told_from_a_pass),

@@ -245,12 +245,16 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
 	snprintf(to, 2 * BSV_SCALED_TEXT, "%s%s%s", number, *scale.unit ? " " : "", scale.unit);
 }
 
-/* "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns. */
+/*
+ * "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns. Where nothing can be told, the figure is only that of
+ * what was seen, and the reason has the numbers that count.
+ */
 static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
 {
 	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_said(v->name), *said, *shown;
-	bool idle = v->outcome == BSV_PASS && v->idle, has_figure = v->figure == v->figure && !idle;
-	bool has_bound = v->bound == v->bound && !idle; /* NaN: no figure, or no bound */
+	bool bare = v->outcome == BSV_PASS ? v->idle : v->outcome == BSV_CANNOT_TELL && v->why;
+	bool has_figure = v->figure == v->figure && !bare;
+	bool has_bound = v->bound == v->bound && !bare; /* NaN: no figure, or no bound */
 
 	figure_print(seen, v->class, v->figure);
 	figure_print(bound, v->class, v->bound);

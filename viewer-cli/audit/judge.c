@@ -13,10 +13,11 @@
 #include "base/template.h"
 
 /* Columns of a query of facts, from column @i on: how much of the time was observed. */
-#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions, s.strange_ns"
+#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions, s.strange_ns, s.partly"
 
 /* The same for app_share, whose most_lag_ns already includes all hidden waits of known apps. Windows of app_lag do not include them. */
-#define SIGHT_OF_LAGS "s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions, s.strange_ns"
+#define SIGHT_OF_LAGS \
+	"s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions, s.strange_ns, s.partly"
 
 static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 {
@@ -27,7 +28,8 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 		                   .wait_ns = bsv_rows_get(rows, i + 4, 0),
 		                   .lane_ns = bsv_rows_get(rows, i + 5, 0),
 		                   .nothing = !bsv_rows_get(rows, i + 6, 0),
-		                   .strange_ns = bsv_rows_get(rows, i + 7, 0) };
+		                   .strange_ns = bsv_rows_get(rows, i + 7, 0),
+		                   .partly = bsv_rows_get(rows, i + 8, 0) };
 }
 
 /*

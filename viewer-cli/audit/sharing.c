@@ -297,16 +297,22 @@ static void explain_doubt(struct bsv_judgement *j, const struct doubt *d)
 			bsv_cut(app_name(d->app), NAME_MOST), app_name(d->app), is, ideal, without);
 }
 
-/* The reason why no verdict is possible, whatever the figures; NULL: a verdict is possible. */
-static const char *reason_unknown(const struct bsv_sharing_facts *f)
+enum { UNKNOWN_TEXT = BSV_UNSEEN_TEXT + 64 };
+
+/* The reason why no verdict is possible, whatever the figures, which may be in @to; NULL: a verdict is possible. */
+static const char *reason_unknown(char to[UNKNOWN_TEXT], const struct bsv_sharing_facts *f)
 {
+	char unseen[BSV_UNSEEN_TEXT];
+
 	if (f->sight.nothing)
 		return "no execution fits";
 	if (!f->sight.service)
 		return "the service was not recorded";
-	if (f->hidden)
-		return "not all was recorded, or the beginning of executions was not: what some of them waited for is "
-		       "not known";
+	if (f->hidden) {
+		snprintf(to, UNKNOWN_TEXT, "%s: what executions waited for is not wholly known",
+		         bsv_unseen_text(unseen, &f->sight));
+		return to;
+	}
 	if (f->played < f->services)
 		return "a service cannot be replayed: its rules, as what it does at a deadline, were not recorded, or "
 		       "changed, or too many executions were ready at a time, or there are too many apps";
@@ -336,7 +342,8 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	struct finding worst = { .app = NULL };
 	struct doubt doubt = { .app = NULL };
 	struct bsv_verdict *v = &ret->rules[0];
-	const char *cannot = reason_unknown(f);
+	char unknown[UNKNOWN_TEXT];
+	const char *cannot = reason_unknown(unknown, f);
 	const struct bsv_sharing_app *given_up = NULL;
 	size_t left_out = 0, sharing = 0;
 	bool any = false;
@@ -541,7 +548,10 @@ static int read_sight(struct bsv_sharing_facts *f, const struct bsv_input *input
 
 	if (r <= 0)
 		return r;
-	f->sight = (struct bsv_sight){ .service = bsv_rows_get(rows, 0, 0), .nothing = !bsv_rows_get(rows, 1, 0) };
+	f->sight = (struct bsv_sight){ .service = bsv_rows_get(rows, 0, 0),
+		                       .nothing = !bsv_rows_get(rows, 1, 0),
+		                       .losses = bsv_rows_get(rows, 3, 0),
+		                       .partly = bsv_rows_get(rows, 4, 0) };
 	f->hidden = bsv_rows_get(rows, 2, 0);
 	return 0;
 }

@@ -73,6 +73,19 @@ static const char *length_text(char to[BSV_DURATION_TEXT + 16], int64_t ns)
 	return to;
 }
 
+const char *bsv_unseen_text(char to[BSV_UNSEEN_TEXT], const struct bsv_sight *s)
+{
+	char n[BSV_COUNT_MAX];
+
+	if (s->losses || s->partly <= 0)
+		snprintf(to, BSV_UNSEEN_TEXT, "not all was recorded");
+	else
+		snprintf(to, BSV_UNSEEN_TEXT, "%s %s not recorded from beginning to end",
+		         bsv_count(n, (uint64_t)s->partly),
+		         bsv_plural((uint64_t)s->partly, "execution was", "executions were"));
+	return to;
+}
+
 static int64_t longer_of(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -162,7 +175,7 @@ static double most_lag(const struct bsv_fairness_facts *f)
 
 static void explain_may_be_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, double lag)
 {
-	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], unseen[BSV_UNSEEN_TEXT];
 
 	bsv_duration(most, bsv_whole(bound));
 	if (f->begun)
@@ -170,13 +183,11 @@ static void explain_may_be_unfair(struct bsv_judgement *j, const struct bsv_fair
 		             "the beginning of an app's work was not recorded; how far behind its share the app was "
 		             "then is not known");
 	else if (lag >= (double)BSV_UNBOUNDED)
-		rule_explain(j, 0,
-		             "not all was recorded: an app may have been behind its share by a time of any length; "
-		             "limit %s",
-		             most);
+		rule_explain(j, 0, "%s: an app may have been behind its share by a time of any length; limit %s",
+		             bsv_unseen_text(unseen, &f->sight), most);
 	else
-		rule_explain(j, 0, "not all was recorded: an app may have been up to %s behind its share; limit %s",
-		             bsv_duration(figure, bsv_whole(lag)), most);
+		rule_explain(j, 0, "%s: an app may have been up to %s behind its share; limit %s",
+		             bsv_unseen_text(unseen, &f->sight), bsv_duration(figure, bsv_whole(lag)), most);
 }
 
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds)
@@ -263,7 +274,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	int64_t hidden = longer_of(f->native_ns, longer_of(f->sight.hole_ns, f->sight.wait_ns));
 	const char *victim = f->victim ? f->victim : "work that was ready";
 	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16], held[HELD_TEXT];
-	char certain[2 * BSV_COUNT_MAX + 64] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
+	char unseen[BSV_UNSEEN_TEXT], certain[2 * BSV_COUNT_MAX + 64] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
@@ -290,7 +301,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		rule_explain(ret, 0, "policy native has no lanes: there may have been a wait %s; limit %s",
 		             length_text(length, hidden), limit_text(most, bounds));
 	} else if (hidden > limit) {
-		rule_explain(ret, 0, "not all was recorded: there may have been a wait %s; limit %s",
+		rule_explain(ret, 0, "%s: there may have been a wait %s; limit %s", bsv_unseen_text(unseen, &f->sight),
 		             length_text(length, hidden), limit_text(most, bounds));
 	} else {
 		v->outcome = BSV_PASS;
@@ -317,6 +328,7 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
                                     double least)
 {
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
+	char unseen[BSV_UNSEEN_TEXT];
 
 	if (f->unsure_ns > least)
 		rule_explain(j, rule,
@@ -332,10 +344,10 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
 		             bsv_duration(figure, f->joined_ns));
 	else
 		rule_explain(j, rule,
-		             "not all was recorded: urgent work may have waited for its own app's less urgent work, "
-		             "for a time "
-		             "%s; limit %s",
-		             length_text(length, f->hidden_ns), bsv_duration(most, bsv_whole(least)));
+		             "%s: urgent work may have waited for its own app's less urgent work, for a time %s; "
+		             "limit %s",
+		             bsv_unseen_text(unseen, &f->sight), length_text(length, f->hidden_ns),
+		             bsv_duration(most, bsv_whole(least)));
 }
 
 static void explain_strangers_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,

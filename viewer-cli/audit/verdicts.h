@@ -69,7 +69,16 @@ struct bsv_sight {
 	int64_t wait_ns; /* longest wait, parts of which may have been recorded */
 	int64_t lane_ns; /* longest time for which the holder of one lane is unknown */
 	int64_t strange_ns; /* longest time for which work of an app or a model may have waited of which no event was recorded */
+	int64_t partly; /* number of executions that were not recorded whole, with or without a loss */
 };
+
+enum { BSV_UNSEEN_TEXT = 96 };
+
+/*
+ * What something may be hidden by, in @to, which is returned. Without a loss it is by executions that began before the recording, had not ended when it
+ * did, or were seen from one side.
+ */
+const char *bsv_unseen_text(char to[BSV_UNSEEN_TEXT], const struct bsv_sight *s);
 
 struct bsv_fairness_facts {
 	int64_t apps, most_apps; /* most apps with an execution ready or on a lane in one window: at least, at most */

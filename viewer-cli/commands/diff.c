@@ -12,11 +12,14 @@
 #include "answer/answer.h"
 #include "audit/changes.h"
 #include "base/command.h"
+#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "input/samples.h"
 #include "input/settings.h"
 #include "render/render.h"
+
+enum { WHY_TEXT = 160 };
 
 enum { NAME_MAX_WIDTH = 40, MODELS_MOST = 64, LEAST = 3, MARGIN = 25, BUSIER = 3 /* percent of the time on lanes */ };
 
@@ -67,8 +70,8 @@ struct work {
 	struct bsv_comparison found;
 	struct bsv_changes changes;
 	struct bsv_terms terms;
-	int busier;       /* which machine was busier: 1: B's; -1: A's; 0: neither */
-	char why[4][160]; /* reasons of the verdicts */
+	int busier;            /* which machine was busier: 1: B's; -1: A's; 0: neither */
+	char why[4][WHY_TEXT]; /* reasons of the verdicts */
 };
 
 static void side_fini(struct side *s)
@@ -479,9 +482,12 @@ static struct bsv_rows *settings_rows(const struct work *w, size_t *ret_n)
 /* ---- verdicts ---- */
 
 /* Judge one kind of tests, without those that had too few executions. */
-static void add_verdict(struct bsv_answer *answer, const char *name, const struct bsv_changes_count *n, char why[160])
+static void add_verdict(struct bsv_answer *answer, const char *name, const struct bsv_changes_count *n,
+                        char why[WHY_TEXT])
 {
 	struct bsv_verdict v = { .name = name, .class = "count", .figure = (double)n->worse };
+	const size_t made = n->worse + n->better + n->same + n->unsure;
+	int used = 0;
 
 	if (n->worse)
 		v.outcome = BSV_FAIL;
@@ -489,14 +495,15 @@ static void add_verdict(struct bsv_answer *answer, const char *name, const struc
 		v.outcome = BSV_CANNOT_TELL;
 	else
 		v.outcome = n->same || n->better ? BSV_PASS : BSV_CANNOT_TELL;
+	if (made)
+		used = snprintf(why, WHY_TEXT, "%zu of %zu %s worse", n->worse, made,
+		                bsv_plural(made, "comparison", "comparisons"));
 	if (n->unsure)
-		snprintf(why, 160, "%zu of %zu are uncertain", n->unsure, n->unsure + n->worse + n->better + n->same);
-	else if (!n->worse && n->few)
-		snprintf(why, 160, "%zu of %zu not judged: too few executions in A", n->few,
-		         n->few + n->better + n->same);
-	else
-		*why = 0;
-	v.why = *why ? why : NULL;
+		used += snprintf(why + used, WHY_TEXT - (size_t)used, ", %zu uncertain", n->unsure);
+	if (n->few)
+		snprintf(why + used, WHY_TEXT - (size_t)used, "%s%zu not made: too few executions in A",
+		         used ? "; " : "", n->few);
+	v.why = why;
 	bsv_answer_verdict(answer, &v);
 }
 

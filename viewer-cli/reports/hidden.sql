@@ -59,7 +59,8 @@ strange AS MATERIALIZED (
 			WHERE u.key = 'unseen_unknown' AND u.value = 0 AND n.key = 'unseen_executions' AND n.value < @strange_executions@)
 		AS work),
 sight AS MATERIALIZED (
-	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,
+	SELECT (SELECT ifnull(sum(n), 0) FROM execution_count WHERE quality <> 'complete' OR sides = 'client') AS partly,
+		EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,
 		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,
 		(SELECT max(ended - began) FROM holes) AS hole_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits) AS wait_ns,
