@@ -85,6 +85,8 @@ void nnb__client_unref(struct nnb_client *c)
 	nnb__client_free(c);
 }
 
+#define SYSTEM_SOCKET "/run/nnburst/socket"
+
 /* Where the service is: what the caller or the user says, the user's own, the system's. */
 static int find_socket(const char *asked, struct sockaddr_un *ret)
 {
@@ -103,8 +105,18 @@ static int find_socket(const char *asked, struct sockaddr_un *ret)
 		if (n > 0 && (size_t)n < sizeof(ret->sun_path) && !access(ret->sun_path, F_OK))
 			return 0;
 	}
-	strcpy(ret->sun_path, "/run/nnburst/socket");
+	strcpy(ret->sun_path, SYSTEM_SOCKET);
 	return 0;
+}
+
+/* Name each place that was looked at: nnburstd of a user listens at the first one. */
+static void no_service(const char *asked, const struct sockaddr_un *at, struct nnb_reason *reason)
+{
+	const char *own = getenv("XDG_RUNTIME_DIR");
+	bool both = !asked && own && !secure_getenv("NNBURST_SOCKET") && !strcmp(at->sun_path, SYSTEM_SOCKET);
+
+	nnb_because(reason, "%s%s%s: no service there: is nnburstd running?", both ? own : "",
+	            both ? "/nnburst/socket, " : "", asked ? asked : at->sun_path);
 }
 
 static int service_connect(struct nnb_client *c, const char *asked, struct nnb_reason *reason)
@@ -117,10 +129,10 @@ static int service_connect(struct nnb_client *c, const char *asked, struct nnb_r
 		if (c->life < 0 || connect(c->life, (struct sockaddr *)&at, sizeof(at)))
 			r = -errno;
 	}
-	if (r)
-		nnb_because(reason, "%s: %s", asked ? asked : at.sun_path,
-		            r == -ENOENT || r == -ECONNREFUSED ? "no service there: is nnburstd running?"
-		                                               : strerror(-r));
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		no_service(asked, &at, reason);
+	else if (r)
+		nnb_because(reason, "%s: %s", asked ? asked : at.sun_path, strerror(-r));
 	return r;
 }
 
