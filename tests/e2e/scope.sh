@@ -105,8 +105,7 @@ is "$(tail -n 1 top.out | sed 's/"models":.*//' | grep -o '"executions":[0-9]*')
 grep -Eq '^in all, of 1 of [23] apps: [1-9]' top.out || wrong "top of one app sums up: $(tail -n 1 top.out)"
 "$burstscope" top --once --interval 50ms --pid 4194304 >top.out 2>err || wrong "top of no process ends with $?: $(<err)" # above what a pid can be
 said=$(<err)
-says 'scope pid=4194304: LTTng leaves out'
-says '; no process 4194304 is running here'
+says 'no process 4194304 is running here; scope pid=4194304: LTTng leaves out'
 grep -q '^no process 4194304 is running here' top.out || wrong "top of no process shows: $(<top.out)"
 for scope in "--app there" "--pid $there"; do
 	forget

@@ -310,8 +310,9 @@ static int record_all(struct run *run, const struct bsv_call *call, struct bsv_r
 		return bsv_recording_written(&run->recording, ret, err);
 	if (r >= 0 && !ret->bytes)
 		return bsa_fail(err, BSA_E_ENV,
-		                "nothing was recorded: no program emitted events; check that the command works without "
-		                "burstscope record, and run burstscope doctor");
+		                "nothing was recorded: no program emitted events%s; %srun burstscope doctor",
+		                bsv_scope_is_set(&run->recording.options.scope) ? " that were asked for" : "",
+		                call->n_operands ? "check that the command works without burstscope record, and " : "");
 	return r;
 }
 

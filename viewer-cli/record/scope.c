@@ -134,9 +134,11 @@ const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 
 const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 {
-	char text[BSV_SCOPE_TEXT], lttng[192] = "";
+	char text[BSV_SCOPE_TEXT], lttng[192] = "", nobody[48] = "";
 	size_t n = 0;
 
+	if (bsv_scope_is_of_nobody(s))
+		snprintf(nobody, sizeof(nobody), "no process %" PRIu32 " is running here; ", s->pid);
 	if (s->service)
 		n += (size_t)snprintf(lttng, sizeof(lttng), "services other than pid %" PRIu32, s->service);
 	if (s->pid)
@@ -145,23 +147,20 @@ const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 		snprintf(lttng + n, sizeof(lttng) - n, "%sapps of other users than %s", n ? ", and of " : "", s->app);
 	if (s->service && !*s->app && !s->pid)
 		snprintf(to, BSV_SCOPE_TEXT,
-		         "scope %s: LTTng leaves out what %s emit; what their apps emit is recorded, and left out "
+		         "%sscope %s: LTTng leaves out what %s emit; what their apps emit is recorded, and left out "
 		         "by the import",
-		         bsv_scope_text(s, text), lttng);
+		         nobody, bsv_scope_text(s, text), lttng);
 	else if (*lttng)
 		snprintf(to, BSV_SCOPE_TEXT,
-		         "scope %s: LTTng leaves out what %s emit; the service's events about other executions are "
+		         "%sscope %s: LTTng leaves out what %s emit; the service's events about other executions are "
 		         "recorded, and left out when the recording is read",
-		         bsv_scope_text(s, text), lttng);
+		         nobody, bsv_scope_text(s, text), lttng);
 	else
 		snprintf(to, BSV_SCOPE_TEXT,
-		         "scope %s: LTTng records all apps, because no event of an app has its name; the others are "
+		         "%sscope %s: LTTng records all apps, because no event of an app has its name; the others are "
 		         "left "
 		         "out when the recording is read",
-		         bsv_scope_text(s, text));
-	n = strlen(to);
-	if (bsv_scope_is_of_nobody(s))
-		snprintf(to + n, BSV_SCOPE_TEXT - n, "; no process %" PRIu32 " is running here", s->pid);
+		         nobody, bsv_scope_text(s, text));
 	return to;
 }
 
