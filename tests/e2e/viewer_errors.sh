@@ -192,6 +192,7 @@ done <<'END'
 2|no relation 'exection'; did you mean 'execution'?|schema exection
 4|missing.db|schema missing.db
 4|text.db is not a database of burstscope|schema text.db execution
+4|text.db is not a database of burstscope|schema execution text.db
 2|unexpected operand|schema a b c
 2|no relation 'wiat'; did you mean 'wait'?|export --relation wiat good.db
 2|have no execution_id|export --relation app --from 1ms good.db
@@ -246,6 +247,9 @@ done <<'END'
 2|--lanes-up-to: '65' is not a number from 1 to 64|whatif --search --lanes-up-to 65 good.db
 2|--search tries policies, preemption, deadline modes and lanes itself|whatif --search --policy edf good.db
 2|--advise tries single changes|whatif --advise --step 1ms good.db
+2|--without: '' is not valid; write APP or APP/MODEL|whatif --without '' good.db
+2|--rate: '' is not valid; write APP=VALUE or APP/MODEL=VALUE|whatif --rate '' good.db
+2|--phase: no 'bogus'; there are e2e, overhead,|latency --phase bogus good.db
 2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db
 2|--without: there is no 'somebody' in the recording|whatif --without somebody --without nobody good.db
 2|that is not a factor from 0.001x to 1000x|whatif --rate camera=2000x good.db

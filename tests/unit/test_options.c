@@ -18,7 +18,7 @@ struct own {
 	bool flag;
 	const char *text;
 	unsigned number;
-	int colour;
+	int colour, shade;
 	struct bsv_quantity time, size;
 };
 
@@ -41,6 +41,12 @@ static const struct bsv_option options[] = {
 	  .argument = "red|green",
 	  .says = "x",
 	  .offset = offsetof(struct own, colour),
+	  .choices = colours },
+	{ .name = "shade",
+	  .kind = BSV_CHOICE,
+	  .argument = "SHADE",
+	  .says = "x",
+	  .offset = offsetof(struct own, shade),
 	  .choices = colours },
 	{ .name = "time", .kind = BSV_DURATION, .argument = "TIME", .says = "x", .offset = offsetof(struct own, time) },
 	{ .name = "size", .kind = BSV_SIZE, .argument = "SIZE", .says = "x", .offset = offsetof(struct own, size) },
@@ -118,6 +124,7 @@ static void what_cannot_be_is_said(void **state)
 		{ "a --number 99999999999999999999", "is not a number" },
 		{ "a --colour gren", "no 'gren'; did you mean 'green'?" },
 		{ "a --colour violet", "no 'violet'; write red|green" },
+		{ "a --shade violet", "no 'violet'; there are red, green" },
 		{ "a --time 5", "'5' is not a time; write 1.5s" },
 		{ "a --time 0x5s", "'0x5s' is not a time; write 1.5s" },
 		{ "a --time -5s", "'-5s' is not a time; write 1.5s" },

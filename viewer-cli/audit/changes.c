@@ -115,7 +115,7 @@ const char *bsv_changes_headline(struct bsv_changes *c)
 		return "Changes: cannot tell: too few executions";
 	if (!all.worse && !all.better && !all.unsure)
 		return text_keep(c, bsv_text("Changes: none; %zu %s, not distinguishable", all.same,
-		                             bsv_plural(all.same, "test", "tests")));
+		                             bsv_plural(all.same, "comparison", "comparisons")));
 	return text_keep(c, bsv_text("Changes: %zu worse, %zu better, %zu not distinguishable, %zu cannot tell",
 	                             all.worse, all.better, all.same, all.unsure));
 }

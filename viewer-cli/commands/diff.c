@@ -243,17 +243,30 @@ static bool differ_in_sides(const struct bsv_samples *a, const struct bsv_sample
 	return false;
 }
 
+static bool is_same_recording(const struct recording *a, const struct recording *b)
+{
+	return *a->uuids ? !strcmp(a->uuids, b->uuids) : !strcmp(a->input.path, b->input.path);
+}
+
 /* A recording that counts twice would make its side look more certain than it is. */
 static int check_duplicates(const struct side *s, struct bsa_err *err)
 {
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t j = 0; j < i; j++)
-			if (*s->of[i].uuids ? !strcmp(s->of[i].uuids, s->of[j].uuids)
-			                    : !strcmp(s->of[i].input.path, s->of[j].input.path))
+			if (is_same_recording(&s->of[i], &s->of[j]))
 				return bsa_fail(err, BSA_E_USAGE,
 				                "%s and %s are the same recording; name it once for %s",
 				                s->of[j].input.path, s->of[i].input.path, s->name);
 	return 0;
+}
+
+/* A recording on both sides is no mistake to refuse, but changes nothing. */
+static void note_same(struct bsv_answer *answer, const struct work *w)
+{
+	for (size_t i = 0; i < w->a.n; i++)
+		for (size_t j = 0; j < w->b.n; j++)
+			if (is_same_recording(&w->a.of[i], &w->b.of[j]))
+				bsv_answer_note(answer, "%s is a recording of A, and of B, too", w->b.of[j].input.path);
 }
 
 static int check_comparable(const struct work *w, struct bsa_err *err)
@@ -558,6 +571,7 @@ static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_
 
 	bsv_answer_rows(answer, "changes", bsv_changes_headline(&w->changes), bsv_changes_tests(&w->changes));
 	add_descriptions(answer, w);
+	note_same(answer, w);
 	note_side(answer, &w->a);
 	note_side(answer, &w->b);
 	note_rule(answer, w);

@@ -58,13 +58,15 @@ static int schema_run(const struct bsv_call *call, struct bsa_err *err)
 	static const struct bsv_column columns[] = { { "column", "text", NULL },
 		                                     { "unit", "label", NULL },
 		                                     { "about", "text", NULL } };
+	/* in either order, as explain takes them */
+	bool last = call->n_operands > 1 && !is_file(call->operands[0]) && is_file(call->operands[1]);
 	bool of_file = call->n_operands > 1 || (call->n_operands && is_file(call->operands[0]));
-	const char *relation = call->n_operands > of_file ? call->operands[of_file] : NULL;
+	const char *relation = call->n_operands > of_file ? call->operands[of_file && !last] : NULL;
 	__attribute__((cleanup(db_fini))) struct bsa_db *db = NULL;
 	bsv_scoped_text *title = NULL;
 	bsv_scoped_answer *a = NULL;
 	struct told told = { 0 };
-	int r = of_file ? bsa_db_open(&db, call->operands[0], err) : 0;
+	int r = of_file ? bsa_db_open(&db, call->operands[last], err) : 0;
 
 	if (r >= 0 && relation)
 		r = bsv_relation_check(db, relation, err);

@@ -177,7 +177,8 @@ static int read_quantity(const struct bsv_option *o, const char *text, bool (*re
 static int read_choice(const struct bsv_option *o, const char *text, int *ret, struct bsa_err *err)
 {
 	const char *nearest;
-	size_t n = 0;
+	char words[256] = "";
+	size_t n = 0, used = 0;
 
 	for (; o->choices[n]; n++)
 		if (!strcmp(text, o->choices[n])) {
@@ -187,7 +188,12 @@ static int read_choice(const struct bsv_option *o, const char *text, int *ret, s
 	nearest = bsv_nearest(text, o->choices, n, sizeof(*o->choices));
 	if (nearest)
 		return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; did you mean '%s'?", o->name, text, nearest);
-	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; write %s", o->name, text, o->argument);
+	if (strchr(o->argument, '|'))
+		return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; write %s", o->name, text, o->argument);
+	for (size_t i = 0; i < n; i++) /* the usage has a word for them, because they are many */
+		used += (size_t)snprintf(words + used, used < sizeof(words) ? sizeof(words) - used : 0, "%s%s",
+		                         i ? ", " : "", o->choices[i]);
+	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; there are %s", o->name, text, words);
 }
 
 static int read_text(const struct bsv_option *o, const char *text, struct bsv_texts *ret, struct bsa_err *err)

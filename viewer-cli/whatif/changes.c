@@ -86,7 +86,7 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 {
 	int r = 0;
 
-	while (r >= 0 && list && *list) {
+	do { /* an empty list names nobody: a script's variable may be unset */
 		size_t n = strcspn(list, ","), equals = 0;
 		struct one one = { .option = option };
 
@@ -95,14 +95,15 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 		if (!strcmp(option, "without"))
 			equals = n;
 		if (!equals || equals >= sizeof(one.who) || (equals < n && n - equals > sizeof(one.value)))
-			return bsa_fail(err, BSA_E_USAGE, "--%s %.*s: APP or APP/MODEL, then = and what it is to be",
-			                option, (int)n, list);
+			return bsa_fail(err, BSA_E_USAGE, "--%s: '%.*s' is not valid; write %s", option, (int)n, list,
+			                strcmp(option, "without") ? "APP=VALUE or APP/MODEL=VALUE"
+			                                          : "APP or APP/MODEL");
 		memcpy(one.who, list, equals);
 		if (equals < n)
 			memcpy(one.value, list + equals + 1, n - equals - 1);
 		r = set_one(ret, p, &one, set, cannot, err);
 		list += n + (list[n] == ',');
-	}
+	} while (r >= 0 && *list);
 	return r;
 }
 
