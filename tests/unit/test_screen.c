@@ -368,8 +368,24 @@ static void what_has_no_room_is_named(void **state)
 
 	(void)state;
 	s = table(some(), 30, false);
-	assert_non_null(strstr(s, "(no room for size MiB, share\n  %; --part rows --format csv has all)\n"));
+	assert_non_null(strstr(s, "(no room for size MiB, share\n  %; --part rows --format csv\n  has all)\n"));
 	assert_null(strstr(s, "0.004"));
+}
+
+/* A narrow screen has room for a sentence, too: in more lines. */
+static void a_sentence_stays_on_a_narrow_screen(void **state)
+{
+	static const struct bsv_column sentences[] = { { "finding", "label", NULL }, { "what", "text", NULL } };
+	struct bsv_rows *r = bsv_rows_new(sentences, 2);
+
+	(void)state;
+	assert_non_null(r);
+	bsv_rows_text(r, "a_word_of_12");
+	bsv_rows_text(r, "well-behaved missed 60 of 65 deadlines");
+	assert_string_equal(table(r, 30, false), "finding       what\n"
+	                                         "a_word_of_12  well-behaved\n"
+	                                         "              missed 60 of 65\n"
+	                                         "              deadlines\n");
 }
 
 static void a_table_of_nothing_says_so(void **state)
@@ -543,6 +559,7 @@ int main(void)
 		cmocka_unit_test(raw_means_as_it_is),
 		cmocka_unit_test(no_line_is_wider_than_the_screen),
 		cmocka_unit_test(what_has_no_room_is_named),
+		cmocka_unit_test(a_sentence_stays_on_a_narrow_screen),
 		cmocka_unit_test(a_table_of_nothing_says_so),
 		cmocka_unit_test(what_is_not_zero_does_not_look_like_it),
 		cmocka_unit_test(numbers_that_are_absurd_are_printed),

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/screen.h"
+
 enum { REDRAW_NS = 100000000, WIDTH = 78 };
 
 const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n)
@@ -55,6 +57,14 @@ bool bsv_progress_due(struct bsv_progress *p)
 	return true;
 }
 
+/* A line as wide as the terminal would go on in the next one, which is not drawn over. */
+static int progress_width(void)
+{
+	int columns = bsv_terminal_width(stderr);
+
+	return columns && columns <= WIDTH ? columns - 1 : WIDTH;
+}
+
 void bsv_progress_draw(struct bsv_progress *p, const char *format, ...)
 {
 	char line[WIDTH + 1];
@@ -65,7 +75,7 @@ void bsv_progress_draw(struct bsv_progress *p, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fprintf(stderr, "\r%-*s\r", WIDTH,
+	fprintf(stderr, "\r%-*.*s\r", progress_width(), progress_width(),
 	        line); /* what the terminal shows of a key, such as ^C, then is in this line */
 	p->shown = true;
 }
@@ -73,6 +83,6 @@ void bsv_progress_draw(struct bsv_progress *p, const char *format, ...)
 void bsv_progress_fini(struct bsv_progress *p)
 {
 	if (p->shown)
-		fprintf(stderr, "\r%*s\r", WIDTH, "");
+		fprintf(stderr, "\r%*s\r", progress_width(), "");
 	p->shown = false;
 }

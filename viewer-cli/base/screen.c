@@ -303,12 +303,17 @@ void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, con
 	wrapped_print(to, screen, BSV_PLAIN, s, used + bsv_width(word), indent);
 }
 
+int bsv_terminal_width(FILE *to)
+{
+	int n = width_of_terminal(fileno(to));
+
+	return n && width_of_environment() ? width_of_environment() : n;
+}
+
 void bsv_print_line(FILE *to, const char *line)
 {
-	struct bsv_screen screen = { .width = width_of_terminal(fileno(to)) };
+	struct bsv_screen screen = { .width = bsv_terminal_width(to) };
 
-	if (screen.width && width_of_environment())
-		screen.width = width_of_environment();
 	bsv_print_wrapped(to, &screen, BSV_PLAIN, line, 2);
 }
 

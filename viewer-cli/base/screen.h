@@ -60,6 +60,9 @@ void bsv_print_wrapped(FILE *to, const struct bsv_screen *screen, int paint, con
 void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, const char *word, const char *s, int used,
                        int indent);
 
+/* The columns of the terminal that @to is; 0: it is none. */
+int bsv_terminal_width(FILE *to);
+
 /*
  * Print one line. Where @to is a terminal, it becomes as many lines as it needs, broken between words; all but the first are indented. In a file
  * or a pipe it stays one line, because programs read it.

@@ -10,7 +10,7 @@
 #include "render/render.h"
 #include "render/scale.h"
 
-enum { FIRST_ROWS = 1000, GAP = 2, SHORT_TEXT = 12, SENTENCE = 24, MARKED_BELOW = 100 };
+enum { FIRST_ROWS = 1000, GAP = 2, SHORT_TEXT = 12, SENTENCE = 24, NARROW_SCREEN = 48, MARKED_BELOW = 100 };
 
 struct column {
 	char *head;
@@ -18,6 +18,7 @@ struct column {
 	struct bsv_extent extent;
 	bool right, text, marked, id;
 	int content, head_word; /* as wide as what is in it; as the longest word of its head */
+	int sentence;           /* the least width in which a sentence goes on in the next line */
 	int natural, width;     /* natural: with all of its head in a line */
 	size_t samples;         /* percentiles of fewer samples are marked */
 };
@@ -145,6 +146,7 @@ static bool measure_columns(struct table *t)
 		c->head = head_of(of, &c->scale, t->raw);
 		if (!c->head)
 			return false;
+		c->sentence = t->screen->width && t->screen->width < NARROW_SCREEN ? SHORT_TEXT : SENTENCE;
 		c->head_word = longest_word(c->head);
 		c->id = of->class && !strcmp(of->class, "id");
 		c->right |= !t->raw && has_numbers(of->class) && !c->text;
@@ -209,7 +211,7 @@ static int least_width(const struct column *c)
 	if (c->id) /* to be typed: half of it is of no use */
 		return least_whole(c);
 
-	int least = larger_of(c->content > SENTENCE ? SENTENCE : SHORT_TEXT, c->head_word);
+	int least = larger_of(c->content > c->sentence ? c->sentence : SHORT_TEXT, c->head_word);
 
 	return c->text && c->content > least ? least : least_whole(c);
 }
@@ -311,7 +313,7 @@ static void print_end(struct table *t)
 
 static bool column_wraps(const struct column *c)
 {
-	return c->text && !c->right && c->width < c->natural && c->width >= SENTENCE;
+	return c->text && !c->right && c->width < c->natural && c->width >= c->sentence;
 }
 
 /* The cells of a row, owned, in as many lines as the longest sentence takes; what went is taken off their beginnings. */
