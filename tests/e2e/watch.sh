@@ -66,7 +66,7 @@ watches "$burstscope" --on miss --on error --on death --before 2s --after 200ms 
 	--exec 'printf "%s\n" "$BURSTSCOPE_FINDING" >>hooks; test -s "$BURSTSCOPE_CASE/report.html" || echo no page >>hooks'
 said=$(<err)
 says "nothing is written until one fires: miss, error, death"
-grep -Eq '^(the buffers last about [0-9.]+ |how long the buffers last is not known, because nothing was emitted)' err || wrong "not said how long the buffers last: $said"
+grep -Eq '^(the buffers last about [0-9.]+ |how long the buffers last is not known, because no program emitted events)' err || wrong "not said how long the buffers last: $said"
 refuses 5 'another burstscope watch' --on miss -o cases
 said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
 # It writes to a journal, which takes the rank of a line from its beginning; and to the system's log, which is a socket of a /dev of its own.

@@ -434,12 +434,17 @@ static void the_sum_breaks_between_words_on_a_narrow_screen(void **state)
 
 	(void)state;
 	f.state.sum.by_cause[CROWDED_OUT] = 7;
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		if (!strcmp(bsa_live_cause(k), "unknown")) /* it says least, so it is last */
+			f.state.sum.by_cause[k] = 9;
 	strcpy(f.why, "it began anew");
 	v.figures = &f;
 	v.screen.width = 42;
 	bsv_view_sum(&v, to);
 	fclose(to);
-	assert_string_equal(text, "in all: 1 101 executions, 10 missed:\n  crowded_out 7; not exact: it began anew\n");
+	assert_string_equal(
+		text,
+		"in all: 1 101 executions, 10 missed:\n  crowded_out 7, unknown 9; not exact: it\n  began anew\n");
 }
 
 static void the_sum_is_of_what_is_shown(void **state)

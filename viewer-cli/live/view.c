@@ -346,6 +346,15 @@ static bool any_cause(const uint64_t by_cause[BSA_LIVE_CAUSES])
 	return any;
 }
 
+/* Is cause @k to be said before @than? What is unknown says least, however often it is. */
+static bool cause_precedes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned k, unsigned than)
+{
+	const bool is_unknown = !strcmp(bsa_live_cause(k), "unknown"),
+		   was_unknown = !strcmp(bsa_live_cause(than), "unknown");
+
+	return is_unknown != was_unknown ? was_unknown : by_cause[k] > by_cause[than];
+}
+
 /* The @most_shown most frequent ones. */
 static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_shown, FILE *to)
 {
@@ -355,7 +364,7 @@ static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_s
 		unsigned most = BSA_LIVE_CAUSES;
 
 		for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
-			if (!shown[k] && by_cause[k] && (most == BSA_LIVE_CAUSES || by_cause[k] > by_cause[most]))
+			if (!shown[k] && by_cause[k] && (most == BSA_LIVE_CAUSES || cause_precedes(by_cause, k, most)))
 				most = k;
 		if (most == BSA_LIVE_CAUSES)
 			return;

@@ -145,18 +145,26 @@ static size_t cases_captured(const struct watching *w)
 	return w->n_queue + w->saving + (w->maker > 0);
 }
 
+/* Say why the watch does not end at once, and what ends it. */
+static void say_pending(struct watching *w, const char *now)
+{
+	size_t pending = cases_captured(w) + (w->armed && w->next.n_fired);
+	char n[BSV_COUNT_MAX];
+
+	if (pending)
+		print_notice(w, "%s %s pending: watch ends when that is done; %s ends it at once",
+		             bsv_count(n, pending), bsv_plural(pending, "case is", "cases are"), now);
+}
+
 static void take_signal(struct watching *w, int ms)
 {
 	bool typed = false;
 	int signal = bsv_signals_next(&w->signals, ms, &typed);
-	size_t pending = cases_captured(w) + (w->armed && w->next.n_fired);
-	char n[BSV_COUNT_MAX];
 
 	if (!signal || signal == SIGCHLD)
 		return;
-	if (!w->stopping && pending)
-		print_notice(w, "%s %s pending: watch ends when that is done; a second Ctrl-C ends it at once",
-		             bsv_count(n, pending), bsv_plural(pending, "case is", "cases are"));
+	if (!w->stopping)
+		say_pending(w, "a second Ctrl-C");
 	w->at_once = w->stopping;
 	w->stopping = true;
 	w->due = now_signed(); /* make a case now of what has fired so far */
@@ -972,8 +980,8 @@ static void say_held(const struct watching *w)
 	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], c[BSV_BYTES_TEXT], d[BSV_DURATION_TEXT];
 
 	if (!r->rate)
-		bsv_notice("how long the buffers last is not known, because nothing was emitted when they were made; "
-		           "--buffer makes them larger");
+		bsv_notice("how long the buffers last is not known, because no program emitted events when they were "
+		           "made: start the programs first, or give a --buffer");
 	else if (held >= asked)
 		bsv_notice("the buffers last about %s at the rate of the beginning", bsv_duration(a, (int64_t)held));
 	else if (bsv_size_holds(larger, r->rate) >= asked)
@@ -1038,8 +1046,9 @@ static void say_counts(const struct watching *w)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
 
-	print_notice(w, "in all: %s %s, %s repetitions counted, %s not caught%s%s%s%s", bsv_count(a, w->n_cases),
-	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again), bsv_count(c, w->n_lost),
+	print_notice(w, "in all: %s %s, %s %s counted, %s not caught%s%s%s%s", bsv_count(a, w->n_cases),
+	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again),
+	             bsv_plural(w->n_again, "repetition", "repetitions"), bsv_count(c, w->n_lost),
 	             w->n_left ? "; " : "", w->n_left ? bsv_count(d, w->n_left) : "",
 	             w->n_left ? " more had begun at the end, and " : "",
 	             w->n_left ? bsv_plural(w->n_left, "was dropped", "were dropped") : "");
@@ -1137,8 +1146,10 @@ static void watch_loop(struct watching *w)
 {
 	while (!is_over(w)) {
 		take_signal(w, TICK_MS);
-		if (w->o->duration >= 0 && now_signed() - w->began >= w->o->duration)
+		if (!w->stopping && w->o->duration >= 0 && now_signed() - w->began >= w->o->duration) {
+			say_pending(w, "Ctrl-C");
 			w->stopping = true;
+		}
 		watch_step(w);
 	}
 	if (w->at_once && !has_enough(w))
