@@ -197,10 +197,10 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	char times[BSV_COUNT_MAX], all[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], of[BSV_DURATION_TEXT],
 		bound[BSV_DURATION_TEXT];
 	/* each holder has a limit of its own, so the longest wait need not be the worst */
-	bsv_scoped_text *up_to =
-		longest > worst ? bsv_text(", up to %s; each wait has its own limit, and the one furthest beyond it",
-	                                   bsv_duration(most, longest))
-				: strdup("; the worst");
+	bsv_scoped_text *up_to = longest > worst ? bsv_text(", up to %s; each wait has its own limit, and the one that "
+	                                                    "is furthest beyond it lasted",
+	                                                    bsv_duration(most, longest))
+	                                         : strdup("; the worst lasted");
 	char *what = bsv_text(
 		"%s waited %s %s while its app's less urgent %s held a lane: %s summed over executions%s %s, limit %s",
 		victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),

@@ -54,6 +54,14 @@ static void add_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t idea
 	}
 }
 
+/* Only then it matters for whom the app waited, beside itself. */
+static bool is_worse_off(const struct bsa_shared *of)
+{
+	double got = bsv_sharing_got(of);
+
+	return got < 1 || (of->n && (of->mean_ns > of->ideal_mean_ns || of->p95_ns > of->ideal_p95_ns));
+}
+
 static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 {
 	static const struct bsv_column columns[] = {
@@ -81,7 +89,7 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 			bsv_rows_real(rows, round(1000 * got) / 10);
 		else
 			bsv_rows_null(rows);
-		bsv_rows_text(rows, f->apps[i].taker);
+		bsv_rows_text(rows, is_worse_off(of) ? f->apps[i].taker : NULL);
 	}
 	return rows;
 }

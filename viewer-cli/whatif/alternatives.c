@@ -327,6 +327,6 @@ void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_a
 	bsv_answer_note(answer,
 	                "Small is an option of the service or a priority; middle is a model with shorter steps; "
 	                "large is work that is not done, or faster. Of changes that save nine tenths of the "
-	                "most, the smallest is first. Misses of whose work is taken away do not count.");
+	                "most, the smallest is first. Misses of an app whose work is taken away do not count.");
 	note_draws(a, answer);
 }
