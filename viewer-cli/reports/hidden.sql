@@ -23,11 +23,12 @@ possible AS MATERIALIZED (
 	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible_wait p CROSS JOIN reach r
 	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1)
 		AND NOT (p.execution_id IS NULL AND p.app_id IS NULL AND (SELECT are FROM all_known))),
--- then those of which not all is known may have waited in their own times, instead of anybody in the times of the losses
+-- In that case only executions with missing events may have waited, each between its own first and last event: waits of nobody known are left out.
+-- A client may give a call up while the service still has it, so only the return of a call that was answered well is an end.
 stand_ins AS MATERIALIZED (
 	SELECT x.id AS execution_id, x.app_id, x.model_id, max(x.began, a.began) AS began, min(x.ended, a.ended) AS ended
 	FROM (SELECT min(ifnull(began, @began@)) AS began, max(ended) AS ended FROM possible_wait WHERE execution_id IS NULL AND app_id IS NULL) a CROSS JOIN (SELECT id, app_id, model_id, coalesce(enqueued, decoded, request_read, request_written, submitted, @began@) AS began,
-			coalesce(run_ended, signalled, iif(path <> 'fenced', coalesce(result_written, result_read, returned), NULL), @ended@) AS ended
+			coalesce(run_ended, signalled, iif(path <> 'fenced', coalesce(result_written, result_read, iif(status = 'NONE', returned, NULL)), NULL), @ended@) AS ended
 		FROM (SELECT 1 FROM all_known WHERE are AND EXISTS (SELECT 1 FROM execution_count WHERE quality <> 'complete')
 			AND EXISTS (SELECT 1 FROM possible_wait WHERE execution_id IS NULL AND app_id IS NULL)) CROSS JOIN execution
 		WHERE NOT complete AND sides <> 'client') x CROSS JOIN reach r

@@ -24,7 +24,7 @@ runs AS MATERIALIZED (
 	SELECT max(ifnull(run_ns, had_ns)) AS ns, max(ifnull(run_ns, ifnull(max(ifnull(ended - began, 9223372036854775807), had_ns), 0))) AS most_ns FROM (
 		SELECT x.run_ns, (SELECT sum(l.ended - l.began) FROM lane_slice l WHERE l.execution_id = x.id) AS had_ns,
 			coalesce(x.dispatched, x.enqueued, x.decoded, x.request_read, x.submitted) AS began,
-			coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL)) AS ended
+			coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, iif(x.status = 'NONE', x.returned, NULL)), NULL)) AS ended
 		FROM rules w CROSS JOIN execution x WHERE w.whole_runs AND (NOT x.complete OR x.status IS NOT 'NONE') AND x.sides IS NOT 'client' AND @executions@)),
 -- of models that had a lane, and of all
 longest_steps AS MATERIALIZED (

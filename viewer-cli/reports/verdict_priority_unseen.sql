@@ -11,7 +11,7 @@ any_more AS MATERIALIZED (SELECT 1 FROM apps_with_more LIMIT 1),
 -- executions of which not all was recorded: each waited, and had lanes, within its time
 partial AS MATERIALIZED (
 	SELECT x.id, x.app_id, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began,
-		coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL), 4611686018427387903) AS ended, k.rank
+		coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, iif(x.status = 'NONE', x.returned, NULL)), NULL), 4611686018427387903) AS ended, k.rank
 	FROM any_more CROSS JOIN execution x CROSS JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'),
 -- rank: of the execution that waited; NULL: unknown

@@ -8,7 +8,7 @@ waited AS MATERIALIZED (SELECT e.gap_ns, e.app_id, e.model, e.top_culprit_app_id
 -- the answer to its launch may be written before it runs, and ends nothing.
 ran AS MATERIALIZED (
 	SELECT x.model_id, iif(x.status = 'NONE', ifnull(x.run_ns, 0), 0) AS least_ns, iif(x.status = 'NONE' AND x.run_ns IS NOT NULL, x.run_ns,
-		ifnull(coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL))
+		ifnull(coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, iif(x.status = 'NONE', x.returned, NULL)), NULL))
 			- coalesce(x.dispatched, x.enqueued, x.decoded, x.request_read, x.submitted), 9223372036854775807)) AS most_ns
 	FROM execution x
 	WHERE NOT @sure@ AND x.model_id IN (SELECT model_id FROM waited) AND ifnull(x.status, 'NONE') = 'NONE'
