@@ -81,7 +81,7 @@ holds 'submitted too late because its thread waited for a cpu' "$burstscope" sum
 id=$(sqlite3 camera.db 'UPDATE stored_miss_cause SET cause = 22 WHERE is_primary; UPDATE stored_missed SET submit_delay_ns = 5000000, submit_gap_ns = 8000000, submit_turns = 2;
 	SELECT min(execution_id) FROM stored_missed')
 holds 'its thread waited for a cpu for 5.000 ms of the 8.000 ms since its call before' "$burstscope" explain "$id" camera.db
-sqlite3 camera.db "INSERT INTO stored_late_start SELECT $id, NULL, NULL, NULL, 5000000, 4000000, 1"
+sqlite3 camera.db "INSERT INTO stored_late_start SELECT $id, NULL, NULL, NULL, 5000000, 4000000, 1, NULL"
 holds 'submitted 4.000 ms earlier, without that: met' "$burstscope" explain "$id" camera.db
 sqlite3 camera.db 'UPDATE stored_late_start SET lead_ns = NULL, met = 0'
 holds 'without that it would have been submitted too late, too' "$burstscope" explain "$id" camera.db
