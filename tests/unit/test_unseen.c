@@ -725,9 +725,61 @@ static void a_preemption_that_was_lost_may_excuse_a_lag(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/*
+ * With --preempt none no execution is asked to leave its lane, and the limit of an inversion is what it is otherwise: the longest stretch between two
+ * checkpoints of the holder's model, which was measured when it was prepared, and 1 ms. The urgent work waits for 4.5 ms.
+ */
+static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_same(void **state)
+{
+	static const struct {
+		unsigned step_us;
+		const char *mode;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		{ 3500, "none", BSV_PASS }, { 3499, "none", BSV_FAIL }, { 10, "none", BSV_FAIL },
+		{ 3500, "save", BSV_PASS }, { 3499, "save", BSV_FAIL },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct bsv_judgement judgement = { 0 };
+		struct bsa_err err = { "" };
+		struct bsv_input input;
+		char *text = NULL, *script;
+
+		assert_true(asprintf(&text,
+		                     "0 service_state pid=100 policy=fair preempt_mode=%s lanes=1 contract=1\n"
+		                     "0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
+		                     "0 model_prepare model=1 conn=1 name=urgent priority=high ops=10 "
+		                     "estimate_ns=100us step_ns=10us\n"
+		                     "0 model_prepare model=3 conn=1 name=lazy priority=low ops=10 estimate_ns=100us "
+		                     "step_ns=%uus\n"
+		                     "0 stream_open stream=1 conn=1 path=burst model=1\n"
+		                     "0 stream_open stream=3 conn=1 path=burst model=3\n"
+		                     "1ms 1:1 x5 every=1ms\n2s 3:1 run=5ms\n2s+500us 1:6 queue=4600us\n4s 1:7\n",
+		                     rows[i].mode, rows[i].step_us) > 0);
+		script = timeline(text, TIMELINE_FULL);
+		unlink(*state);
+		database_make(*state, script);
+		free(script);
+		free(text);
+		input = database_open(*state, 0, 0);
+		if (bsv_judge(&judgement, BSV_PRIORITY, &input, NULL, &err) < 0)
+			fail_msg("%s", err.text);
+		if (judgement.rules[0].outcome != rows[i].outcome)
+			fail_msg("%u us, %s: %s, %.0f of %.0f ns: %s", rows[i].step_us, rows[i].mode,
+			         bsv_outcome_name(judgement.rules[0].outcome), judgement.rules[0].figure,
+			         judgement.rules[0].bound, judgement.rules[0].why);
+		assert_int_equal(judgement.rules[0].bound, 1000000 + 1000 * rows[i].step_us);
+		bsv_input_close(&input);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			without_preemption_the_limit_is_the_holders_longest_stretch_all_the_same, stored_setup,
+			stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_what_was_not_recorded, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(a_loss_takes_away_what_it_may_have_hidden_alone, stored_setup,
 		                                stored_teardown),
