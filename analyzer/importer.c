@@ -303,7 +303,6 @@ static void tell_silence(struct bsa_importer *im)
 	}
 }
 
-/* Store the service's user, when it is decided. */
 /* Keep what the first pass found out about the users of the group; of groups that are too many, nothing is kept. */
 static void users_keep(struct bsa_importer *im, const struct users_decided *decided)
 {

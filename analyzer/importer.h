@@ -48,7 +48,7 @@ struct bsa_importer_counts {
 	uint64_t holes;     /* times that were not recorded, and not counted as lost */
 	uint64_t impostors; /* events of users who are not those that the events say */
 	uint64_t unusable;  /* events that cannot be, or with a number that cannot be: bsa_left_out */
-	uint64_t after_end; /* events that were left out because the recording was over */
+	uint64_t after_end; /* events later than the end of their recording, which were left out */
 };
 
 struct bsa_importer;
@@ -97,8 +97,8 @@ bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret);
 bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret);
 
 /*
- * After the last record, and before finish: when a recording was ended, LTTng stopped the service before its clients. What came between says
- * nothing about the service, and is no loss of the recording either: the traces are to be imported again, with .ends.
+ * After the last record, and before finish: when a recording was ended, LTTng stopped the service before its clients. Events after that end
+ * are not part of the recording. The caller must import again with .ends.
  */
 bool bsa_importer_wants_ends(const struct bsa_importer *im);
 

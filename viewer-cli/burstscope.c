@@ -130,7 +130,7 @@ static int command_run(const struct bsv_command *command, int argc, char **argv)
 
 /*
  * Whoever starts us may have closed standard descriptors. The first files to be opened would get their numbers, and be written to as output, and
- * replaced in the programs that we start. What is opened here fails as a closed descriptor does.
+ * replaced in the programs that we start. Reads and writes of these descriptors fail, as those of closed ones do.
  */
 static void fill_standard_descriptors(void)
 {

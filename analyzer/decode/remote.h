@@ -14,7 +14,7 @@
  * LOST      If the relay goes, the thread asks for the same session again each second. The time in between is a loss.
  * TRUST     The relay, and what it sends, may be anything; libbabeltrace2 decodes it.
  *
- * One thread calls.
+ * Only one thread may call these functions.
  */
 #ifndef BSA_DECODE_REMOTE_H
 #define BSA_DECODE_REMOTE_H

@@ -36,7 +36,7 @@ struct bsa_blamed {
 	int64_t budget_ns, late_ns;
 	/* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part. */
 	int64_t part[BSA_PARTS];
-	int64_t lead_ns; /* of BSA_SUBMITTED_LATE: submitted earlier by less than this, it would have been too late, too */
+	int64_t lead_ns; /* of BSA_SUBMITTED_LATE: the least time by which it must be submitted earlier to meet its deadline */
 	uint8_t cause;
 	/* 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can tell (docs/figures.md) */
 	int8_t saved;

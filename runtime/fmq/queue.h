@@ -94,7 +94,7 @@ static inline void nnb__fmq_writes_for(struct nnb_fmq *q, uint64_t exec)
 
 /*
  * For the thread that writes, which is about to compute a message like the last one: fetch the lines that this will be written to.
- * The peer has them since it read the lap before, so the stores would wait for them, and the peer for the stores.
+ * The peer's cache owns them since it read the previous lap. Without the fetch, our stores wait for the lines, and the peer waits for our stores.
  */
 void nnb__fmq_expects_write(const struct nnb_fmq *q);
 

@@ -47,7 +47,7 @@ struct nnb__seat {
 	bool keeps;
 	/*
 	 * The thread sends an answer before it wakes the thread of the seat that gets its lane: after each execution it calls
-	 * nnb__lanes_wake. Before an answer that can wait for another process, it calls that first: until then, the lane is idle.
+	 * nnb__lanes_wake. Where sending the answer may block on another process, it calls that first, because the lane is idle until then.
 	 */
 	bool answers_first;
 	struct nnb__seat *heir;      /* the seat that got the lane, until nnb__lanes_wake; owned by the seat's thread */

@@ -150,7 +150,8 @@ static __thread struct {
 } before;
 
 /*
- * Ask the kernel, which takes half a microsecond or more, so only threads with deadlines are asked. @ret_since: what the thread had since it was
+ * Ask the kernel, which takes half a microsecond or more, so a thread is asked for calls with deadlines, and, once it has been
+ * asked, for all its calls while that LTTng session lasts. @ret_since: what the thread had since it was
  * last asked; at: how long ago that was. False: the thread was not asked, or it is not known since when.
  */
 static bool thread_ask(bool has_deadline, struct thread_count *ret_since)
@@ -164,7 +165,9 @@ static bool thread_ask(bool has_deadline, struct thread_count *ret_since)
 		return false;
 	before.session = session;
 	before.count = now;
-	ret_since->at = nnb__now() - last.at; /* from before the one reading to after the other: no delay is longer */
+	ret_since->at =
+		nnb__now() -
+		last.at; /* the interval encloses both readings, so the delay is never longer than the interval */
 	ret_since->stat.delay_ns = now.stat.delay_ns - last.stat.delay_ns;
 	ret_since->stat.turns = now.stat.turns - last.stat.turns;
 	return known && !now.stat.is_first && now.stat.delay_ns >= last.stat.delay_ns;

@@ -29,10 +29,16 @@ static char *whole_input(void)
 	size_t room = 0;
 	ssize_t n = getdelim(&text, &room, 0, stdin);
 
+	if (n > 0 && !text[n - 1]) {
+		fputs("trace_from_text: the input has a NUL byte\n", stderr);
+		exit(4);
+	}
 	if (n >= 0)
 		return text;
-	if (ferror(stdin) || !text)
+	if (ferror(stdin) || !text) {
+		fputs("trace_from_text: the input cannot be read\n", stderr);
 		exit(5);
+	}
 	*text = 0; /* nothing at all is a trace, too */
 	return text;
 }

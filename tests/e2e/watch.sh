@@ -55,7 +55,7 @@ if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	may_not 'lttng-sessiond does not start: ' watch --on miss -o "$tmp/theirs/own/cases"
 	may_not 'lttng-sessiond does not start: ' watch --on 'miss ratio <= 1 %' -o "$tmp/theirs/own/cases"
 	may_not 'lttng-sessiond does not start: ' top --once
-	may_not 'without the name of a session a session of its own is made' top somebodys
+	may_not 'leave out the name of the session to record in a new one' top somebodys
 	chmod 755 "$tmp"
 fi
 

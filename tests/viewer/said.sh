@@ -72,7 +72,7 @@ holds 'third and 写真帳 together' "$burstscope" misses --part doers held.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 38, cause = 22, proved = 1 WHERE blamed = 32'
 # That time is all that is known of the thread: another process may have stopped it, or kept it waiting.
 holds "camera's own thread or what it waited for 7 (sure)" "$burstscope" summary --format json camera.db
-holds 'without the time in which its thread waited for a cpu there was too little time, too' "$burstscope" summary --format json camera.db
+holds 'even without the wait of its thread for a cpu, it was submitted too late' "$burstscope" summary --format json camera.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 37 WHERE blamed = 38'
 holds '7 were submitted too late because their threads waited for a cpu' "$burstscope" summary --format json camera.db
 holds 'the machine 12 (7 sure, 5 likely)' "$burstscope" summary --format json camera.db

@@ -253,8 +253,8 @@ static char *reason_text(const struct missed *m, bool shares_known)
 /* Why no other cause can have decided: there was too little time at the submission. Owned by the caller. */
 static char *short_text(const struct missed *m)
 {
-	const char *late = is_kind(m, "thread")           ? "; without the time in which its thread waited for a "
-	                                                    "cpu there was too little time, too"
+	const char *late = is_kind(m, "thread")           ? "; even without the wait of its thread for a cpu, it "
+	                                                    "was submitted too late"
 	                   : is_kind(m, "submitted_late") ? "; why the thread came late is not recorded"
 	                                                  : "";
 	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];

@@ -98,7 +98,7 @@ struct bsv_command {
 	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
 	bool whole; /* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
-	bool lasts; /* the command goes on until it is stopped: a signal that asks for that is an end as any other, of status 0 */
+	bool lasts; /* SIGINT, SIGTERM and SIGHUP end the command normally, with status 0 */
 	int (*run)(const struct bsv_call *call, struct bsa_err *err);
 };
 

@@ -237,9 +237,9 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	if (r->daemon.pid)
 		print_notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
 	if (r->daemon.pid && r->daemon.shared < 0)
-		print_notice(r, "lttng-sessiond: it ends with this command, even while other burstscope commands use "
-		                "it, because "
-		                "burstscope.lock beside its sockets cannot be opened; is that a file of this user?");
+		print_notice(
+			r, "lttng-sessiond: it ends with this command, even while other burstscope commands use it, "
+			   "because burstscope.lock beside its sockets cannot be opened; is that a file of this user?");
 	stale = bsv_keeper_sweep(r->lttng);
 	bsv_scratch_sweep(); /* also those whose sessions died with their daemon */
 	if (stale)

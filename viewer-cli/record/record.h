@@ -80,7 +80,7 @@ struct bsv_recorded {
 /* The result of a recording that was stopped. */
 int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err);
 
-/* What the import found out: what was not recorded is decided there alone, for burstscope doctor, too. */
+/* Add the holes that the import found. Only the import decides what was not recorded, and burstscope doctor uses the same. */
 struct bsa_imported;
 void bsv_recording_imported(struct bsv_recorded *done, const struct bsa_imported *imported);
 

@@ -74,9 +74,10 @@ static int find_service(const char *path, uint32_t *ret, struct bsa_err *err)
 	if (fd == -EPROTOTYPE)
 		fd = connect_to(&to, SOCK_STREAM);
 	if (fd < 0)
-		return bsa_fail(err, BSA_E_ENV,
-		                "--service %s: no service listens there: %s; write the path that nnburstd --socket has",
-		                path, strerror(-fd));
+		return bsa_fail(
+			err, BSA_E_ENV,
+			"--service %s: no service listens there: %s; give the path that nnburstd --socket was given",
+			path, strerror(-fd));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length))
 		peer.pid = 0;
 	close(fd);

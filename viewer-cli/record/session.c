@@ -151,7 +151,7 @@ int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[P
 	if (n < 0)
 		return bsa_fail(
 			err, BSA_E_ENV,
-			"no session daemon answers: %s; without the name of a session a session of its own is made",
+			"no session daemon answers: %s; leave out the name of the session to record in a new one",
 			lttng->strerror(n));
 	if (found < 0)
 		return bsa_fail(err, BSA_E_ENV, "there is no session %s; `lttng list` has those that there are", name);

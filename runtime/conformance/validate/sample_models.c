@@ -797,13 +797,16 @@ static void build_one(struct nnb_model *m, enum nnb_op op, const struct piece *p
 	uint32_t n_inputs = 0, n_outputs = 0, n_given = 0;
 
 	for (const struct piece *p = pieces; p->role != END; p++) {
+		abort_unless(n_inputs < INPUTS_MAX);
 		inputs[n_inputs] = add_piece(m, p);
 		if (p->role == GIVEN)
 			given[n_given++] = inputs[n_inputs];
 		n_inputs++;
 	}
-	for (const struct nnb_operand *o = outs; o->rank || o->type; o++)
+	for (const struct nnb_operand *o = outs; o->rank || o->type; o++) {
+		abort_unless(n_outputs < INPUTS_MAX);
 		outputs[n_outputs++] = operand_add(m, o);
+	}
 	abort_unless(nnb_model_operation(m, op, inputs, n_inputs, outputs, n_outputs) >= 0);
 	abort_unless(nnb_model_finish(m, given, n_given, outputs, n_outputs) == 0);
 }
@@ -858,7 +861,7 @@ static void build_graph(struct nnb_model *m)
 	abort_unless(nnb_model_finish(m, &x, 1, (uint32_t[]){ z, y }, 2) == 0);
 }
 
-/* A constant of 128 bytes stays in the model, one of 129 bytes does not (P-1). */
+/* A constant of 128 bytes stays in the model, a larger one, here of 256 bytes, does not (P-1). */
 static void build_constants(struct nnb_model *m)
 {
 	uint32_t x = ADD(m, F(8, 4)), none = int_constant(m, 0), y = ADD(m, F(8, 4));

@@ -193,8 +193,8 @@ struct nnb_burst_executor {
 	void (*set_stream)(void *arg, uint32_t stream);
 
 	/*
-	 * The result of the current execution has been sent, or is not needed, or sending it may wait for the client: do what would have
-	 * delayed it. May be called again for the same execution. May be NULL.
+	 * The server has sent the result of the current execution, or sends none, or sending it may wait for the client. The executor does
+	 * now what it put off, e.g. it wakes the next execution. May be called again for the same execution. May be NULL.
 	 */
 	void (*answered)(void *arg);
 };
