@@ -80,7 +80,7 @@ sed 's/ x5 every=1ms/ x1/' "$before" | database few -e full -h here
 # ---- the same ----
 
 ends 0 before before --verdict
-prints "Changes: none; 9 tests, not distinguishable"
+prints "Changes: none; 9 comparisons, not distinguishable"
 hides 'Settings that differ'
 hides 'recorded on other machines'
 ends 0 before compact --verdict
@@ -170,7 +170,7 @@ row 'camera/tracker burst misses fewer 60 of 60 0 of 60'
 { cat "$after"; echo 'lose 100000us 101000us 1:40'; } | database holed_after -e full -h here
 ends 3 before holed --verdict
 row 'camera/tracker burst warm p50 cannot tell'
-prints 'cannot tell: slower 0'
+prints 'cannot tell: slower: 0 of 4 comparisons worse, 4 uncertain'
 ends 3 holed before --verdict
 ends 1 before holed_after --verdict
 prints 'FAIL: slower'
