@@ -4,14 +4,15 @@
  * TERMS     A lane is a place of a service where one execution runs at a time; a step of the lane is an event at which an execution enters
  *           or leaves it. A stretch is the time between two steps: held by an execution, idle, or unknown. The history has the
  *           stretches that were held or unknown; a gap between them was idle. A hole is a time for which events may be missing
- *           (schedule.c). A lane is doubtful, until its next step, if its present holder, or that it has none, may be wrong.
- *           Closings say how a stretch ended: DOUBTED if the steps contradict each other. A hand-over is the time for which a
- *           lane is idle while an execution is ready for it.
- * INVARIANT Nothing is known before `known_from`; the history begins at `dropped_until`, because no present wait needs what was before.
- *           Everything from the later of both until `since` is in the history, and `since` until now is the current stretch.
- * MEMORY    A lane keeps at most BSA_HISTORY_OF_LANE stretches, and all lanes together BSA_HISTORY_OF_ALL, and one more each. What does not
- *           fit is unknown from then on.
- * CONCURRENCY  One thread uses a device and its lanes. The functions of struct bsa_facts must not call them.
+ *           (schedule.c). A lane is doubtful, until its next step, if its present holder, or that it has none, may be wrong for
+ *           another reason than a hole since its last step. A closing says how a stretch ended (enum closing). A hand-over is the
+ *           time for which a lane is idle while an execution is ready for it. An end is heard if an END names the lane.
+ * INVARIANT Before `known_from` the holder is unknown. Before `dropped_until` the history was known, but was dropped, because no wait needs
+ *           it. It is complete from the later of both until `since`; `since` until now is the current stretch, which is not in it.
+ * MEMORY    A lane keeps at most BSA_HISTORY_OF_LANE stretches, and all lanes together BSA_HISTORY_OF_ALL, plus one for each lane. A
+ *           stretch that is dropped for want of room counts as unknown.
+ * CONCURRENCY  One thread uses the devices of a schedule, which share the count of stretches, and their lanes. The functions of struct
+ *           bsa_facts must not call this module.
  */
 #include "fold/lanes.h"
 
@@ -26,7 +27,7 @@ static struct bsa_stretch *nth_stretch(const struct bsa_lane *l, size_t i)
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
 
-/* Drop the @n oldest stretches. The caller says from when on the history is known, or kept. */
+/* Drop the @n oldest stretches. The caller sets `known_from` if they are forgotten, or `dropped_until` if no wait needs them. */
 static void history_drop(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
 	assert(n <= l->n && n <= *d->history);
@@ -83,8 +84,8 @@ static bool history_grow(struct bsa_lane *l)
 }
 
 /*
- * Make room for one more stretch: drop what no wait needs, or grow. If that fails, forget a quarter of the history; where all lanes together
- * have too many, forget all of this lane's. False: the lane has no room at all, for want of memory, and no history.
+ * Make room for one more stretch. Where all lanes together have too many, forget all of this lane's. Else drop what no wait needs, or grow;
+ * if that fails, forget a quarter of the history. False: for want of memory the lane has no room at all, and no history.
  */
 static bool history_make_room(struct bsa_device *d, struct bsa_lane *l)
 {
@@ -117,7 +118,7 @@ static void report_occupied(const struct bsa_device *d, const struct bsa_lane *l
 
 static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
-	if (!d->n_waiting) { /* for a wait that is reported later, and began earlier, this time is unknown */
+	if (!d->n_waiting) { /* the wait that ends here has been reported; a wait that is found later sees this time as unknown */
 		history_drop(d, l, l->n);
 		l->dropped_until = s->ended;
 		return;
@@ -138,13 +139,16 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 		report_occupied(d, l, s);
 }
 
-/* A lane without a holder: an execution without any event may have been there in each hole, also in one that only a lost summary makes. */
+/* A lane without a holder: an execution of which no event is left may have been there in each time of `unsure`. */
 static bool absence_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	return l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 
-/* A lane with a holder: only lost events can hide that it left, and none can, if its summary counted how often it was preempted. */
+/*
+ * A lane with a holder: only lost events can hide that it left, so `lost` decides. Not even they can if it is counted: its summary has the
+ * number of its preemptions, and all of them were recorded.
+ */
 static bool holder_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	return !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
@@ -185,9 +189,9 @@ enum closing {
 
 /*
  * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle then; or if an execution of the highest
- * priority held it, because that time matters to no verdict: it inverts nothing. It ends with the last hole, if the lane is FREE
- * at @at, because leaving it after the hole would have been recorded. If the lane is DOUBTED, or the recording ENDS, it is all of
- * the time.
+ * priority held it, because no wait for that is an inversion, so its time matters to no verdict. It ends with the last hole, or
+ * with the end that was heard after it, if the lane is FREE at @at, because leaving it after the hole would have been recorded. If
+ * the lane is DOUBTED, or the recording ENDS, it is all of the time.
  */
 static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                           uint64_t *began, uint64_t *ended)
@@ -221,10 +225,11 @@ static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane
 }
 
 /*
- * If the lane's holder was certain until a hole began, and no execution entered the lane between the last hole and @at: any execution may
- * have held it within the holes, the former holder until the last hole, and only @last_id from the first hole to @at. Report these
- * three. If @closing is FREE, the last execution is the one whose end was heard after the hole. Returns false, and reports nothing,
- * if this is not the case.
+ * If the lane's holder was certain until a hole began, and no execution entered the lane between the last hole and @at, report three times:
+ * - from the first hole to the end of the last, any execution may have held the lane;
+ * - from `since` to the end of the last hole, the former holder;
+ * - from the first hole to @at, the execution @last_id; if @closing is FREE, the one whose end was heard after the hole, until then.
+ * Otherwise return false, and report nothing.
  */
 static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                                uint64_t last_id)
@@ -319,13 +324,15 @@ void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_schedul
 	close_stretch(d, l, at, FREE, 0);
 	l->holder = x;
 	l->hogging = hogging;
-	l->doubtful = x->uncertain && !x->stretches; /* that it is on this lane may be wrong */
+	l->doubtful =
+		x->uncertain && !x->stretches; /* the service told of it as under way, and its lane may be wrong */
 }
 
 void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
                         bool certain)
 {
-	/* If another end was heard since the last hole, and no step of the lane between, neither of the two was certainly the last. */
+	/* Two ends were heard since the last hole, and no step of the lane between: an END does not say when its execution left the lane,
+	 * so neither was certainly the last. */
 	bool another = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
 
 	l->heard = at;
@@ -368,7 +375,7 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 		return at;
 	if (d->none_waited && d->none_waited < at)
 		at = d->none_waited;
-	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++) { /* the service uses no others */
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++) { /* the service has no more lanes */
 		const struct bsa_lane *l = &d->lanes[i];
 
 		if (bsa_lane_is_idle(d, l, at) && l->since >= hole && l->since < proof)
@@ -440,7 +447,8 @@ struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_
 	return w;
 }
 
-/* The next stretch; the one behind it may be of the same kind. Of an idle one only the times and the occupancy are set. */
+/* The next stretch. The one after it may have the same occupancy. Of an idle one, and of an unknown one before the history, only the times
+ * and the occupancy are set. */
 static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
 	const struct bsa_stretch *stored = w->next < w->l->n ? nth_stretch(w->l, w->next) : NULL;

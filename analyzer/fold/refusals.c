@@ -121,7 +121,10 @@ static bool lanes_are_known(const struct bsa_device *d)
 	return d->lanes_told;
 }
 
-/* Whether it is known which executions have waited, and which have held lanes, at all times from @since until now; the lanes are known now. */
+/*
+ * Whether it is known which executions have waited, and which have held lanes, at all times from @since until now. The lanes must be known
+ * now. If events were lost before @since, an execution may wait unseen, unless an idle lane proves that none waited at @since.
+ */
 static bool queue_is_known(const struct bsa_device *d, uint64_t since)
 {
 	if (bsa_device_lost(d, *d->began, d->now) && bsa_lanes_ready_until(d, d->proof_hole, since) >= since)
@@ -138,7 +141,7 @@ static uint8_t idle_lane(const struct bsa_device *d, uint64_t at)
 	return BSA_LANE_NONE;
 }
 
-/* @idle: a lane that is idle, while no execution waits. Only where the queue is known since the refusal, this is the first such time. */
+/* @idle: a lane that is idle while no execution waits. Where the queue is not known since the refusal, it may have been free earlier. */
 static void report_refusals(struct bsa_device *d, uint8_t idle)
 {
 	bool queue_free = idle != BSA_LANE_NONE && lanes_are_known(d);
@@ -178,7 +181,7 @@ void bsa_refusals_end_instant(struct bsa_device *d)
 		report_refusals(d, idle);
 }
 
-/* What a refused execution of @own would have had to wait for besides the lane: another app, or, where only its own or none waits, its own. */
+/* The cause of a refused execution's wait in the queue: CROWDED_OUT if another app than @own waits, else QUEUED_BEHIND. */
 static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenant *own)
 {
 	for (size_t i = 0; i < d->n_waiting_tenants; i++)
@@ -187,7 +190,7 @@ static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenan
 	return BSA_QUEUED_BEHIND;
 }
 
-/* The only other app of which executions wait, or its own if no other does. NULL: none waits, or those of several apps. */
+/* The only app other than @own that waits, or @own if no other does, even if @own does not wait either. NULL: several others wait. */
 static const struct bsa_tenant *tenant_ahead(const struct bsa_device *d, const struct bsa_tenant *own)
 {
 	const struct bsa_tenant *other = NULL;

@@ -17,14 +17,13 @@ void bsa_refusals_lane_free(struct bsa_device *d, uint64_t at);
 
 /*
  * All steps of d->now are taken. If a lane is idle and no execution waits, report the refusals: from now on a refused execution could have
- * had that lane. The report comes once that is certain: when
- * the next execution enters the lane, or the recording ends.
+ * had that lane. The report comes once that is certain: when the next execution enters the lane, or the recording ends.
  */
 void bsa_refusals_end_instant(struct bsa_device *d);
 
 /*
- * The time without a holder of lane @number ends, or the recording does. Until @until the lane was certainly idle: what refusals say of it
- * behind that is not known.
+ * Lane @number gets a holder, or the recording ends. Until @until the lane was certainly idle: a later time at which a refusal calls it free
+ * is not known.
  */
 void bsa_refusals_settle(struct bsa_device *d, unsigned number, uint64_t until);
 

@@ -4,18 +4,21 @@
  *
  * TERMS     A device is one service, and an instance its number; a lane is one place of it where an execution runs. Under the native policy
  *           executions run without lanes. A step is a change of an execution's state, with its time (schedule.h). A tenant is an
- *           app that waits for lanes, or holds them; its lag is what it has been given less than its share; a pair is two apps of
- *           which one waited while the other held the lane. A hand-over is the time in which an idle lane is on its way to an
- *           execution that is ready. A summary is the one event of an execution in compact detail; the horizon is how late it may
- *           come.
- * HOLES     A hole is a time for which events may be missing: in `lost` they certainly are; `unsure` has these times, and the ones whose
- *           lanes a lost summary may concern, so it is never smaller. A wait, or a change of lanes, is hidden if a hole may have
+ *           app that waits for lanes, or holds them; its lag is its fair share of lane time minus the lane time that it got; a pair is
+ *           two apps of which one waited while the other held the lane. A hand-over is the time from the moment when a lane is
+ *           idle and an execution is ready, to the moment when that execution is on the lane; meanwhile the lane is on its way to
+ *           it. A refusal: the service rejected an execution at once, and did not let it wait. Where the trace has compact detail,
+ *           an execution has one event, its summary, which comes after all that it reports, by less than the horizon.
+ * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost; `unsure` has the times of
+ *           which a lost event or a lost summary may tell. A wait, or a change of lanes, counts as hidden if a hole may have
  *           taken its events; the wait is then reported as possible. A waiting execution is doubtful from the hole on until its
- *           next step. BSA_NEVER as the begin of a wait says that it began before the recording.
+ *           next step, and in the list of the doubtful ones. BSA_NEVER as the begin of a wait says that it began before the
+ *           recording.
  * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that does not fit, because a hole
- *           hid one or because the trace is wrong, leads there, too, and what lies between is reported as uncertain. The steps FOUND_*
- *           begin with the state in which the recording found the execution. READY and STOPPED are in a list of waiting
- *           executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are in neither.
+ *           hid one or because the trace is wrong, leads to the same state as one that fits, and what lies between is reported as
+ *           uncertain. The steps FOUND_* begin with the state in which the recording found the execution. READY and STOPPED are
+ *           in a list of waiting executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are
+ *           in no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go on.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
@@ -34,7 +37,8 @@ enum {
 	DEVICES = 4096,
 	STREAM_INSTANCE_SHIFT = 20, /* the lowest bit of the instance in a stream's number */
 	QUIET_ROWS =
-		1 << 13, /* at first, so many shares may be reported for windows without events; each step adds one */
+		1
+		<< 13, /* shares that may be reported for windows without events, so that silence cannot fill a disk; a step adds one */
 	MS_NS = 1000000
 };
 
@@ -56,9 +60,9 @@ struct bsa_schedule {
 	struct bsa_losses lost, unsure; /* see HOLES */
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
-	size_t history, held;                /* stretches, and windows' lags, that all devices keep */
-	int64_t quiet_rows;                  /* shares that may still be reported for windows without events */
-	bool unsummed;                       /* when the recording ends, executions without any event may hold lanes */
+	size_t history, held; /* how many stretches, and lags of windows, all devices together keep */
+	int64_t quiet_rows;   /* shares that may still be reported for windows without events */
+	bool unsummed; /* when the recording ended, summaries were still to come: their executions may hold lanes */
 	uint64_t unsummed_since;             /* if unsummed: they may have held them since then */
 	struct bsa_device *devices[DEVICES]; /* owned */
 };
@@ -168,7 +172,10 @@ static void wait_end(struct bsa_device *d, struct bsa_scheduled *x)
 	bsa_shares_ready(x->tenant, -1);
 }
 
-/* Whether a hole may hide that @x entered or left a lane between @from and @at: not if its summary counted as many stops as were recorded. */
+/*
+ * Whether a hole may hide that @x entered or left a lane between @from and @at. @x->counted: its summary has the number of its stops, and
+ * all of them were recorded, so nothing is hidden.
+ */
 static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t at)
 {
 	return !x->counted && bsa_device_lost(d, from, at);
@@ -177,8 +184,9 @@ static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x,
 /* ---- waits that a hole may hide ---- */
 
 /*
- * Duration of the possible wait from @from to @to, within the recording. 0: it lies within one hole, for which bsa_schedule_add_loss or
- * bsa_schedule_add_hole reported a possible wait already.
+ * Duration of the possible wait from @from to @to, within the recording. 0: it is empty; or it lies within one hole. Then nothing more need
+ * be reported of it: bsa_schedule_add_loss or bsa_schedule_add_hole reported a possible wait there, or, in full detail, the hole itself is
+ * reported as a loss.
  */
 static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
@@ -192,7 +200,7 @@ static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_
 
 /*
  * Report that @x may have waited from @from to @to. Its app's lag needs no change: @x was in a list, so the app counted as waiting, or the
- * caller adds the time by bsa_shares_appears. The other apps' lags may be too high, because they would have shared with it.
+ * caller adds the time by bsa_shares_appears. If it did wait, the other apps' shares were smaller, so their lags seem too high.
  */
 static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
 {
@@ -220,8 +228,8 @@ static int may_have_waited_unlisted(struct bsa_device *d, const struct bsa_sched
 }
 
 /*
- * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. If none_waits ended
- * its wait, a lane may have been on its way to @x, so that it still waited: then the begin of that wait.
+ * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. none_waits only proves
+ * that @x was not in the queue; it may have left the queue and not be on its lane yet, so then its wait may go on: the begin of that wait.
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -235,7 +243,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 	return from > *d->began ? from : BSA_NEVER;
 }
 
-/* The latest time of a step that was not recorded: the end of the last hole. */
+/* The latest time of a step that was not recorded: the end of the last hole, or now if there is none. */
 static uint64_t hidden_until(const struct bsa_device *d)
 {
 	uint64_t hole = bsa_losses_end(d->unsure, d->now);
@@ -289,7 +297,7 @@ static void tenant_leaves_lane(struct bsa_device *d, const struct bsa_scheduled 
 	bsa_shares_running(t, -1);
 }
 
-/* The lane of @x was closed by the caller: @x is OFF, and how long it was on the lane is uncertain. */
+/* The caller has ended the lane's stretch, which @x held: @x is OFF, and how long it was on the lane is uncertain. */
 static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	assert(x->state == BSA_SCHEDULED_ON && !x->on_native && x->lane >= 0);
@@ -316,8 +324,8 @@ static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l,
 }
 
 /*
- * Who held the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that held it
- * last, and leaves it; NULL: unknown.
+ * Who held the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that leaves the
+ * lane now, and so was the last to hold it; NULL: unknown.
  */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
@@ -338,7 +346,7 @@ static void vacate_lane(struct bsa_device *d, unsigned number)
 
 	if (was)
 		lose_holder(d, was);
-	bsa_refusals_report(d);
+	bsa_refusals_report(d); /* the lane was free at a time that is not known */
 }
 
 /* An event names @lane, so the service has it. 0 or -ENOMEM. */
@@ -352,8 +360,8 @@ static int note_lane(struct bsa_device *d, uint8_t lane)
 }
 
 /*
- * Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. What is unknown counts as
- * a stretch, so that later ones are not taken for its first.
+ * Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. It may have been on a lane
+ * in the unknown time, so that counts as a stretch, and a later stretch is not taken for its first.
  */
 static void lose_track_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
 {
@@ -388,7 +396,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 
 	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
 	hidden = is_hidden(d, x, x->slice_began, d->now);
-	if (hidden) /* the wait may have begun as early as in a hole that only a lost summary makes */
+	if (hidden) /* by `unsure`: the wait may have begun in a time of which a lost summary would tell */
 		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
 		                stops || x->on_lane_to_its_end ? hidden_until(d) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
@@ -398,7 +406,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 		x->lane_ns += d->now - x->slice_began;
 	else
 		x->uncertain = true;
-	/* Otherwise its only stretch is that between its times in the report of the whole execution, so a slice would repeat it. */
+	/* No slice for an execution with one stretch, from its first time on a lane to its end: the report of the execution has that. */
 	if (stops || x->uncertain || x->stretches > 1) {
 		if (x->idle)
 			bsa_waits_report_idle(d, x, lane);
@@ -440,7 +448,7 @@ static int take_ready(struct bsa_device *d, struct bsa_scheduled *x)
 	return wait_begin(d, x, BSA_SCHEDULED_READY, d->now);
 }
 
-/* The time at which the service gave the lane @l to @x: as soon as both the lane was idle and @x was ready. */
+/* The earliest time at which the service can have given the lane @l to @x: the lane was idle, and @x was ready. */
 static uint64_t given_at(const struct bsa_lane *l, const struct bsa_scheduled *x)
 {
 	return l->since > x->ready_since ? l->since : x->ready_since;
@@ -466,11 +474,12 @@ static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct
 	if (!x->on_native && d->n_waiting > 1) {
 		if (given != BSA_NEVER && !d->finding)
 			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
-		/* One that was ready before the recording was ready before all others, and bypasses none. */
+		/* BSA_OPEN_START: it was ready before the recording, and so before all others that are known, and bypasses none. */
 		if (!was_stopped && !resumed && !(x->open & BSA_OPEN_START))
 			bsa_waits_bypass(d, x);
 	}
 	wait_end(d, x);
+	/* A READY execution has one dispatch, which is this, so a hole hides nothing; a STOPPED one may have been resumed and stopped in it. */
 	if (was_stopped != resumed || (was_stopped && hidden)) {
 		may_have_waited(d, x, x->ready_since, d->now);
 		if (!hidden)
@@ -493,30 +502,31 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
 	x->stretches++;
-	x->tenant = NULL; /* a tenant is for lanes */
+	x->tenant = NULL; /* join_tenant was for its device and level: tenants share lanes, and there are none */
 	return r;
 }
 
-/* DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. */
 /*
- * May the holder of lane @l have left it, and no event tells? With summaries alone the end of an execution is in its own, and there is none of an execution that
- * began when none was asked for: before the recording, or while the session was stopped. Of such a one RESUME is an event. A step of it that is still to
- * come says that it was there.
+ * Whether the holder of lane @l may have left it without an event. In compact detail the end of an execution is in its summary, and an
+ * execution that began while nothing was recorded has none: it is known by its RESUME. If a step of it is still to come, it was there.
  */
 static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *l)
 {
 	return s->horizon_ns && l->holder->resumed && l->holder->steps_left == l->holder->forgotten;
 }
 
+/*
+ * DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. The times of the lane and of the wait are taken before
+ * the lane's holder is vacated, because that begins a new stretch of the lane.
+ */
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
                       uint8_t lane)
 {
 	bool resumed = step == BSA_STEP_RESUME, found = step == BSA_STEP_FOUND_ON, absurd = false, ready;
-	uint64_t since =
-		found ? d->now : hidden_from(d, x); /* if it did not seem to wait: it may have waited since then */
-	uint64_t idle_since = d->now;               /* the lane was certainly idle since then, or is not idle */
-	uint64_t given = BSA_NEVER;                 /* the lane was certainly on its way to @x since then */
-	uint64_t may_be_given = d->now;             /* the lane may have been on its way to @x since then */
+	uint64_t since = found ? d->now : hidden_from(d, x); /* if it is in no list: it may have waited since then */
+	uint64_t idle_since = d->now;   /* the lane was certainly idle since then, or is not idle */
+	uint64_t given = BSA_NEVER;     /* the lane was certainly on its way to @x since then */
+	uint64_t may_be_given = d->now; /* the lane may have been on its way to @x since then */
 	struct bsa_lane *l;
 	int r = 0;
 
@@ -552,6 +562,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	assert(!x->prev && !x->next);
+	/* Count the choices that cannot be judged: others may have waited, and when the lane was given to @x is not known. */
 	if (!found &&
 	    (bsa_waits_may_have_rival(d, x) || ((given == BSA_NEVER || d->finding) && bsa_waits_have_rival(x))))
 		d->left->untold++;
@@ -630,8 +641,7 @@ static int take_end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct
 
 	wait_end(d, x);
 	x->on_native = d->native;
-	if (l && s->unsummed &&
-	    !l->holder) /* an execution whose summary had not come when the recording ended may hold it */
+	if (l && s->unsummed && !l->holder) /* an execution whose summary was still to come may hold it */
 		l = NULL;
 	r = bsa_waits_report(d, &s->pairs, x, d->now, 0, l, false);
 	if (x->idle && x->ready_since != d->now && !d->native) {
@@ -690,7 +700,7 @@ static int take_found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enu
 		return 0;
 	}
 	x->lane = -1;
-	x->stretches = state == BSA_SCHEDULED_STOPPED;
+	x->stretches = state == BSA_SCHEDULED_STOPPED; /* it has been on a lane */
 	if (wait_begin(d, x, state, since) < 0)
 		return -ENOMEM;
 	x->open = x->found_since ? 0 : BSA_OPEN_START;
@@ -763,7 +773,7 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 	return *d->unsummed ? d->now : bsa_lanes_ready_until(d, hole, d->now);
 }
 
-/* @x is in no list, and may have waited from a hole until @until. What it waited before none_waits ended its wait was reported then. */
+/* @x is in no list, and may have waited from a hole until @until. If none_waits ended its wait, the time until then was reported then. */
 static int report_hidden_wait(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
 {
 	if (x->state != BSA_SCHEDULED_OFF || !x->stretches || (x->none_waited_at && until <= x->none_waited_at))
@@ -822,7 +832,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	d->left->late += !x->was_late; /* counts executions, not steps */
 	x->was_late = true;
 	if (step == BSA_STEP_REFUSED)
-		return bsa_refusals_take(d, x, d->now, true);
+		return bsa_refusals_take(d, x, d->now, true); /* reported at once, without lane and queue */
 	if (step == BSA_STEP_READY)
 		return 0;
 	lose_track(d, x);
@@ -896,7 +906,10 @@ static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struc
 	return 0;
 }
 
-/* The service told of @x as under way, and a summary that came later has told more: the schedule knows the state of @x. */
+/*
+ * Whether a summary has already told what this step tells: FOUND_* of an execution of which there was a step, or READY of one that the
+ * service reported as queued.
+ */
 static bool is_summed(const struct bsa_schedule *s, const struct bsa_scheduled *x, enum bsa_step step)
 {
 	if (step == BSA_STEP_READY) /* the two times of one wait may differ a little */
@@ -935,8 +948,8 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 /* ---- steps in the order of their times ---- */
 
 /*
- * What the service says of itself, or the end of what it says of executions under way (FINDING, FOUND). A lane whose state is known keeps
- * it, because the service reports its lanes and policy again at each change.
+ * What the service says of itself; or it begins (FINDING), or has ended (FOUND), to report the executions under way. The service reports its
+ * lanes and policy again at each change, so RULES_IDLE and FOUND concern only lanes of which nothing is known yet.
  */
 static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
 {
@@ -1024,7 +1037,7 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 		s->left.absurd++;
 		return 0;
 	}
-	noted.lane = (uint8_t)lanes; /* their number, where x is NULL */
+	noted.lane = (uint8_t)lanes; /* where x is NULL, the number of lanes */
 	noted.step = (native ? RULES_NATIVE : 0) | (idle ? RULES_IDLE : 0);
 	if (!s->horizon_ns)
 		return take_rules(s, instance, at, lanes, noted.step);
@@ -1070,7 +1083,7 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
 
 int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full)
 {
-	/* A summary comes less than a horizon after what it reports, so one lost in the hole may be of a wait so long before. */
+	/* A summary comes less than a horizon after what it reports, so one lost in the hole may tell of times a horizon before it. */
 	uint64_t most_late = s->horizon_ns && !full ? s->horizon_ns - 1 : 0,
 		 from = most_late < began ? began - most_late : 0;
 
@@ -1148,8 +1161,8 @@ void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream 
 	assert(hole->began <= from);
 	if (from <= s->began)
 		from = BSA_NEVER;
-	/* If it still waits, it got no lane, so its app lags no less than it seems. If it is over, it may have had a lane: other apps'
-	 * lags may be smaller than they seem. */
+	/* If it still waits, it got no lane, and its app's lag is at least as reported. If it is over, it may have had a lane, and other
+	 * apps' lags may be too high. */
 	if (d && over)
 		bsa_shares_uncounted(d, from == BSA_NEVER ? to - s->began : to - from);
 	s->facts.possible_wait(
@@ -1187,8 +1200,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /*
- * @at: end of the service's recording; 0: unknown. @end: of the whole recording, until which an execution without a summary may hold a lane
- * if @unsummed.
+ * @at: the end of the service's recording; 0: unknown. @end: the end of the whole recording; if @unsummed, an execution without a summary
+ * may hold a lane until then.
  */
 static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
