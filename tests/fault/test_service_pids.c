@@ -39,7 +39,7 @@ static pid_t fork_as(pid_t pid)
 
 static int exit_status(pid_t child)
 {
-	int status;
+	int status = 0;
 
 	assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
 	return WEXITSTATUS(status);
