@@ -28,6 +28,8 @@ static_assert(BSA_WITHOUT_PAUSE_NS == NNB__KEPT_NS, "a window begins where the p
 #define ERROR_APART_NS 200000 /* errors of ways that differ by less say nothing of the ways */
 #define ABSURD (UINT64_C(1) << 62)
 #define NONE UINT32_MAX
+#define LENGTHS 1023 /* lengths between two bounds: 0 is the least, LENGTHS the most */
+#define OF_THE_WAY -1
 
 /* A call in the replay under way. */
 struct played {
@@ -51,7 +53,15 @@ struct bsa_without {
 	bool is_way[ALL_WAYS];
 	uint64_t margin[ALL_WAYS];
 	unsigned best; /* the way with the least error */
+	/* The victim was given up: of shorter or longer lengths than these the replay is not as recorded. OF_THE_WAY: ways have them. */
+	int shortest, longest;
 	uint64_t n_played;
+};
+
+/* How a way is played. */
+struct how {
+	int length;    /* of what the victim was given up before: 0 to LENGTHS; OF_THE_WAY */
+	bool is_short; /* hand-overs to calls that find a lane idle are as short as they can be */
 };
 
 /* One replay. */
@@ -61,8 +71,8 @@ struct play {
 	uint64_t step;      /* the longest of those who made room: just where they could is not known */
 	uint32_t *at;       /* by chain: the next call; NONE */
 	unsigned way, draw; /* draw: of its steps, and of what is left of runs */
-	bool is_short;      /* hand-overs to calls that find a lane idle are as short as they can be */
-	bool found_idle;    /* such a one, which can be shorter or longer, is in the replay */
+	struct how how;
+	bool found_idle; /* such a one, which can be shorter or longer, is in the replay */
 	uint64_t
 		unknown_from; /* a call that is not in the window could be ready from here on; 0: the victim cannot come so early */
 };
@@ -116,14 +126,24 @@ static bool is_closed(const struct play *p, const struct bsa_without_call *c)
 	return p->way < WAYS ? p->way & CLOSED : draw_for(p, c->stream) & 1;
 }
 
+/* The length of what is left of @c in this replay: 0 to LENGTHS. */
+static int length_of(const struct play *p, const struct bsa_without_call *c)
+{
+	if (p->how.length != OF_THE_WAY && c == &p->w->world.calls[p->w->world.victim])
+		return p->how.length;
+	if (p->draw < WAYS)
+		return p->draw & MOST ? LENGTHS : 0;
+	return (int)(draw_for(p, c->id) % (LENGTHS + 1));
+}
+
 /* A length between @least and @most, of which only these bounds are known. */
 static uint64_t open_length(const struct play *p, const struct bsa_without_call *c, uint64_t least, uint64_t most)
 {
+	int length = length_of(p, c);
+
 	if (most == BSA_WITHOUT_UNKNOWN)
 		return least;
-	if (p->draw < WAYS)
-		return p->draw & MOST ? most : least;
-	return least + (uint64_t)((double)(most - least) * (double)(draw_for(p, c->id) % 1024) / 1023);
+	return length == LENGTHS ? most : least + (uint64_t)((double)(most - least) * (double)length / LENGTHS);
 }
 
 /* 0 or 1 ns: if a change makes two things happen at once, their order is unknown. */
@@ -255,7 +275,7 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
 		                         .ready_ns = c->ready + tie_break(p, c),
-		                         .begin_ns = c->hand - (p->is_short ? c->hand_less : 0),
+		                         .begin_ns = c->hand - (p->how.is_short ? c->hand_less : 0),
 		                         .wake_ns = c->hand,
 		                         .run_ns = open_length(p, c, c->run, c->run_most),
 		                         .answer_ns = open_length(p, c, c->answer, c->answer_most),
@@ -451,13 +471,13 @@ static void find_bounds(const struct play *p, struct known *ret)
 	ret->late = w->bounds[w->world.victim].ret_late;
 }
 
-static bool play_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, bool is_short,
+static bool play_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct how how,
                      struct known *ret)
 {
 	struct play p = { .w = w,
 		          .change = change,
 		          .way = way,
-		          .is_short = is_short,
+		          .how = how,
 		          .draw = way < BEST_CLOSED ? way : w->best,
 		          .unknown_from = BSA_WITHOUT_UNKNOWN };
 	const struct bsa_replay replay = { .rules = { w->world.policy, w->world.preempt, w->world.deadlines,
@@ -529,9 +549,69 @@ static unsigned open_questions(const struct bsa_without *w)
 	return open;
 }
 
+static const struct bsa_without_change nothing;
+static const struct how as_the_way = { .length = OF_THE_WAY };
+
+/* Is the replay of the best way as recorded if what was left of the victim has this length? False: no memory. */
+static bool fits_length(struct bsa_without *w, int length, uint64_t error_most, bool *ret)
+{
+	const struct how how = { .length = length };
+	struct known known;
+
+	if (!play_way(w, &nothing, w->best, how, &known))
+		return false;
+	*ret = error_of(w) <= error_most;
+	return true;
+}
+
+/* Bisect: the replay is as recorded with length @fits. *ret: the first length towards @end with which it is not, or @end. False: no memory. */
+static bool find_length(struct bsa_without *w, int fits, int end, uint64_t error_most, int *ret)
+{
+	bool is_fit;
+
+	if (!fits_length(w, end, error_most, &is_fit))
+		return false;
+	while (!is_fit && (fits - end > 1 || end - fits > 1)) {
+		int middle = (fits + end) / 2;
+		bool also;
+
+		if (!fits_length(w, middle, error_most, &also))
+			return false;
+		fits = also ? middle : fits;
+		end = also ? end : middle;
+	}
+	*ret = end;
+	return true;
+}
+
+/* Whether one of the ways that count has the least, or the most, that was left of the victim. */
+static bool is_tried(const struct bsa_without *w, unsigned most)
+{
+	for (unsigned way = 0; way < WAYS; way++)
+		if (w->is_way[way] && (way & MOST) == most)
+			return true;
+	return false;
+}
+
+/*
+ * A victim that was given up at a checkpoint was so because of what was left of it, so that only some lengths of that are as recorded. The
+ * ways have a few of these alone: find the bounds of all.
+ */
+static bool find_lengths(struct bsa_without *w, uint64_t error_most)
+{
+	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
+	const struct play best = { .w = w, .draw = w->best, .how = as_the_way };
+	int fits = length_of(&best, victim);
+
+	w->shortest = w->longest = OF_THE_WAY;
+	if (victim->served || (victim->run == victim->run_most && victim->answer == victim->answer_most))
+		return true;
+	return (is_tried(w, 0) || find_length(w, fits, 0, error_most, &w->shortest)) &&
+	       (is_tried(w, MOST) || find_length(w, fits, LENGTHS, error_most, &w->longest));
+}
+
 static bool find_ways(struct bsa_without *w, bool *ret_any)
 {
-	static const struct bsa_without_change nothing;
 	unsigned open = open_questions(w);
 	struct known known;
 	uint64_t best = ABSURD;
@@ -540,7 +620,7 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 		w->margin[way] = ABSURD;
 		if (way < WAYS ? way & ~open : !open)
 			continue;
-		if (!play_way(w, &nothing, way, false, &known))
+		if (!play_way(w, &nothing, way, as_the_way, &known))
 			return false;
 		w->margin[way] = error_of(w);
 		if (w->margin[way] >= best)
@@ -551,7 +631,7 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 	for (unsigned way = 0; way < ALL_WAYS; way++)
 		w->is_way[way] = w->margin[way] < ABSURD && w->margin[way] <= 2 * best + ERROR_APART_NS;
 	*ret_any = best < ABSURD;
-	return true;
+	return best == ABSURD || find_lengths(w, 2 * best + ERROR_APART_NS);
 }
 
 /* ---- streams ---- */
@@ -647,25 +727,44 @@ static int verdict_of(const struct bsa_without *w, unsigned way, struct known kn
 	return (uint64_t)-late_by >= margin + known.late ? 1 : -1;
 }
 
+/* A victim that was given up waited for calls that make room at checkpoints: the longest of their steps. */
+static uint64_t step_awaited(const struct bsa_without *w)
+{
+	const struct played *victim = &w->played[w->world.victim];
+	uint64_t most = 0;
+
+	if (w->world.policy == NNB_POLICY_FIFO || w->world.preempt == NNB_PREEMPT_NONE || victim->served)
+		return 0;
+	for (size_t i = 0; i < w->world.n; i++) {
+		const struct played *x = &w->played[i];
+
+		if (i != w->world.victim && x->is_done && x->began <= victim->ended && x->ended >= victim->ready)
+			most = later_of(most, x->call.step_ns);
+	}
+	return most;
+}
+
 /*
  * The verdict of one way. A victim that is given up has no answer that could be compared with the margin: it is given the margin as a longer
  * deadline, and must be given up all the same. *ret_found_idle is left as it is, or set.
  */
-static bool ask_hand(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, bool is_short,
+static bool ask_hand(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct how how,
                      int *ret, bool *ret_found_idle)
 {
 	const struct played *victim = &w->played[w->world.victim];
 	struct bsa_without_change longer = *change;
 	struct known known;
+	uint64_t margin;
 
-	if (!play_way(w, change, way, is_short, &known))
+	if (!play_way(w, change, way, how, &known))
 		return false;
 	*ret_found_idle |= known.found_idle;
 	*ret = verdict_of(w, way, known);
-	if (*ret || victim->served || !w->margin[way])
+	margin = w->margin[way] + later_of(known.margin, step_awaited(w));
+	if (*ret || victim->served || !margin)
 		return true;
-	longer.later += (int64_t)w->margin[way];
-	if (!play_way(w, &longer, way, is_short, &known))
+	longer.later += (int64_t)margin;
+	if (!play_way(w, &longer, way, how, &known))
 		return false;
 	*ret_found_idle |= known.found_idle;
 	*ret = victim->is_done && !victim->served ? 0 : -1;
@@ -673,16 +772,18 @@ static bool ask_hand(struct bsa_without *w, const struct bsa_without_change *cha
 }
 
 /* The same, once more with short hand-overs where a call found a lane idle that it waited for as recorded. */
-static bool ask_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, int *ret)
+static bool ask_way(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, int length, int *ret)
 {
+	struct how how = { .length = length };
 	bool found_idle = false;
 	int also;
 
-	if (!ask_hand(w, change, way, false, ret, &found_idle))
+	if (!ask_hand(w, change, way, how, ret, &found_idle))
 		return false;
 	if (*ret < 0 || !found_idle)
 		return true;
-	if (!ask_hand(w, change, way, true, &also, &found_idle))
+	how.is_short = true;
+	if (!ask_hand(w, change, way, how, &also, &found_idle))
 		return false;
 	*ret = also == *ret ? also : -1;
 	return true;
@@ -711,20 +812,36 @@ static bool may_reach_back(const struct bsa_without *w, const struct bsa_without
 	return false;
 }
 
-bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
+/* All ways, with this length of what was left of the victim, have to agree. *ret: -1: they do not. */
+static bool ask_ways(struct bsa_without *w, const struct bsa_without_change *change, int length, int *ret)
 {
 	int said = -2, says;
 
-	if (!is_within(w, change)) {
-		*ret = -1;
-		return true;
-	}
 	for (unsigned way = 0; way < ALL_WAYS && said != -1; way++) {
 		if (!w->is_way[way])
 			continue;
-		if (!ask_way(w, change, way, &says))
+		if (!ask_way(w, change, way, length, &says))
 			return false;
 		said = said == -2 || said == says ? says : -1;
+	}
+	*ret = said < 0 ? -1 : said;
+	return true;
+}
+
+bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
+{
+	int said, also, length;
+
+	*ret = -1;
+	if (!is_within(w, change))
+		return true;
+	if (!ask_ways(w, change, OF_THE_WAY, &said))
+		return false;
+	length = said ? w->longest : w->shortest;
+	if (said >= 0 && length != OF_THE_WAY) {
+		if (!ask_ways(w, change, length, &also))
+			return false;
+		said = also == said ? said : -1;
 	}
 	*ret = said < 0 || (!said && may_reach_back(w, change)) ? -1 : said;
 	return true;

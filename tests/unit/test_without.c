@@ -469,27 +469,38 @@ static void what_is_said_is_what_happens_in_the_world_without_it(void **state)
 /* ---- hand-overs that followed a wait ---- */
 
 /* Under fifo with one lane: calls of apps 0, 1, 2 and so on, each from a thread of its own. The last one is the victim. */
-static int said_without_app_0(const struct bsa_without_call *calls, uint32_t n)
+static struct bsa_without_world world_of(const struct bsa_without_call *calls, uint32_t n)
 {
-	const struct bsa_without_world world = { .policy = NNB_POLICY_FIFO,
-		                                 .preempt = NNB_PREEMPT_NONE,
-		                                 .deadlines = NNB_DEADLINES_ADVISE,
-		                                 .lanes = 1,
-		                                 .n_apps = n,
-		                                 .one_model = true,
-		                                 .calls = calls,
-		                                 .n = n,
-		                                 .victim = n - 1,
-		                                 .horizon = BSA_WITHOUT_UNKNOWN };
+	return (struct bsa_without_world){ .policy = NNB_POLICY_FIFO,
+		                           .preempt = NNB_PREEMPT_NONE,
+		                           .deadlines = NNB_DEADLINES_ADVISE,
+		                           .lanes = 1,
+		                           .n_apps = n,
+		                           .one_model = true,
+		                           .calls = calls,
+		                           .n = n,
+		                           .victim = n - 1,
+		                           .horizon = BSA_WITHOUT_UNKNOWN };
+}
+
+static int said_without_app_0_of(const struct bsa_without_world *world)
+{
 	const struct bsa_without_change change = { .without_app = true, .app = 0 };
 	struct bsa_without *without;
 	int said;
 
-	assert_true(bsa_without_new(&without, &world));
+	assert_true(bsa_without_new(&without, world));
 	assert_non_null(without);
 	assert_true(bsa_without_ask(without, &change, &said));
 	bsa_without_free(without);
 	return said;
+}
+
+static int said_without_app_0(const struct bsa_without_call *calls, uint32_t n)
+{
+	const struct bsa_without_world world = world_of(calls, n);
+
+	return said_without_app_0_of(&world);
 }
 
 /* Call @app is ready at @at and ends at @ended. */
@@ -550,12 +561,84 @@ static void a_hand_over_after_a_wait_that_stays_is_as_recorded(void **state)
 	assert_int_equal(said_without_app_0(calls, 3), 0);
 }
 
+/* ---- a victim that was given up while it ran: what was left is known between bounds ---- */
+
+/*
+ * The first has the lane until 4 ms. The victim waits for it, runs for 5 ms to @most, and is given up at its @steps-th checkpoint, each of them 1 ms later. Without
+ * the first it begins at 1.5 ms. @least: the service's estimate.
+ */
+static int said_of_a_run_given_up(unsigned steps, uint64_t least, uint64_t deadline, uint64_t most)
+{
+	uint64_t ran = steps * UINT64_C(1000);
+	struct bsa_without_call calls[2] = { call_of(0, 1000, 0, 3000, 4000), call_of(1, 1500, 0, 5000, 4000 + ran) };
+	struct bsa_without_world world = world_of(calls, 2);
+
+	world.deadlines = NNB_DEADLINES_ABORT;
+	calls[1].run_most = most * US;
+	calls[1].ran = ran * US;
+	calls[1].step = 1000 * US;
+	calls[1].least = least * US;
+	calls[1].deadline = deadline * US;
+	calls[1].served = false;
+	return said_without_app_0_of(&world);
+}
+
+static void the_shortest_run_that_explains_why_it_was_given_up_decides_too(void **state)
+{
+	(void)state;
+	/* 7.8 ms or more is given up so soon, 5 ms is not; up to 9.6 ms would meet the deadline without the first, which no way may have tried */
+	assert_int_equal(said_of_a_run_given_up(1, 7000, 11100, 120000), -1);
+	/* 10 ms or more is given up so soon, and misses the deadline without the first, too */
+	assert_int_equal(said_of_a_run_given_up(1, 7000, 11300, 30000), 0);
+	/* any is given up then: the shortest ends at 6.5 ms */
+	assert_int_equal(said_of_a_run_given_up(1, 0, 4900, 120000), 0);
+}
+
+static void so_does_the_longest(void **state)
+{
+	(void)state;
+	/* 8.3 to 9.9 ms explain it, and 9.8 ms or more would be too long */
+	assert_int_equal(said_of_a_run_given_up(2, 7000, 11300, 12000), -1);
+	/* 7.4 to 7.7 ms, and all meet the deadline without the first */
+	assert_int_equal(said_of_a_run_given_up(2, 7000, 11100, 9000), 1);
+}
+
+/*
+ * Under priority. The first, which is urgent, has the lane until 2 ms, then the second, with a checkpoint every @step at most, and the urgent victim waits from
+ * 2.3 to 2.9 ms. Without the first the second runs from 1.1 ms: the replay has checkpoints at 2.1 and 3.1 ms.
+ */
+static int said_of_a_wait_given_up(uint64_t step)
+{
+	struct bsa_without_call calls[3] = { call_of(0, 1000, 0, 1000, 2000), call_of(1, 1100, 0, 3000, 5000),
+		                             call_of(2, 2300, 0, 40, 2900) };
+	struct bsa_without_world world = world_of(calls, 3);
+
+	world.policy = NNB_POLICY_PRIORITY;
+	world.preempt = NNB_PREEMPT_RESTART;
+	world.deadlines = NNB_DEADLINES_ABORT;
+	calls[0].priority = calls[2].priority = 2;
+	calls[1].step = step * US;
+	calls[2].deadline = 2900 * US;
+	calls[2].served = false;
+	return said_without_app_0_of(&world);
+}
+
+static void a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(said_of_a_wait_given_up(1000), -1); /* it may come at 2.85 ms */
+	assert_int_equal(said_of_a_wait_given_up(0), 0);     /* the second makes no room */
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hand_over_after_a_wait_for_what_is_left_out_decides_nothing),
 		cmocka_unit_test(nor_does_that_of_a_call_ahead),
 		cmocka_unit_test(a_hand_over_after_a_wait_that_stays_is_as_recorded),
+		cmocka_unit_test(the_shortest_run_that_explains_why_it_was_given_up_decides_too),
+		cmocka_unit_test(so_does_the_longest),
+		cmocka_unit_test(a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_nothing),
 		cmocka_unit_test(what_is_said_is_what_happens_in_the_world_without_it),
 	};
 
