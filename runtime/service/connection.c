@@ -23,9 +23,10 @@
 #include "base/sys.h"
 #include "service/service.h"
 
-/* limit of the time for the hello, for the rest of a message, and for an event or an answer on the life line to have room */
+/* limit of the time for the hello, for the rest of a message on a channel, and for an event to have room */
 #define PATIENCE_NS UINT64_C(10000000000)
-#define HURRY_NS UINT64_C(250000000) /* interval of the interrupts of threads that block at the end */
+/* limit of the time for the rest of a message on the life line; and interval of the interrupts of threads that block at the end */
+#define HURRY_NS UINT64_C(250000000)
 
 /* ---- channels ---- */
 
@@ -189,25 +190,34 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_capabilities(m, &capabilities);
 }
 
-/* Wait until the client speaks. False: its process has ended meanwhile. */
-static bool client_speaks(const struct nnb__connection *c)
+/*
+ * Wait until the life line has something to receive. 0; -ECONNRESET: the client's process has ended; -ETIMEDOUT; another -errno.
+ * @timeout_ms: below 0: no limit.
+ */
+static int life_wait(const struct nnb__connection *c, int timeout_ms)
 {
-	/* the process: another one can hold the client's end of the life line, and the pid can be another's by now */
+	/* the process, too: another process can hold the client's end of the life line, or that end can be in a queue */
 	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
 	int r;
 
 	do
-		r = poll(fds, 2, PATIENCE_NS / 1000000);
+		r = poll(fds, 2, timeout_ms);
 	while (r < 0 && errno == EINTR);
-	return r <= 0 || !fds[0].revents;
+	if (r < 0)
+		return -errno;
+	if (!r)
+		return -ETIMEDOUT;
+	return fds[0].revents ? -ECONNRESET : 0;
 }
 
 /* Receive the client's hello: version, HAL, name, and the socket for events. 0 or -errno. */
 static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32_t *version)
 {
-	int r;
+	int r = life_wait(c, PATIENCE_NS / 1000000);
 
-	in->until = nnb__now() + (client_speaks(c) ? PATIENCE_NS : 0);
+	if (r && r != -ECONNRESET)
+		return r;
+	in->until = nnb__now() + (r ? 0 : HURRY_NS); /* a process that has ended may have sent its hello before */
 	r = nnb__message_receive(c->life, in);
 	if (r)
 		return r;
@@ -220,10 +230,13 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 	return in->type == NNB__HELLO && nnb__message_taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
 }
 
-/* Send an answer on the life line. 0 or -errno. */
+/*
+ * Send an answer on the life line. 0 or -errno. Does not wait for room: a client receives each answer before it sends the next message.
+ * So the connection of a client that receives no answers ends; a wait here would not see that the client's process ends.
+ */
 static int life_answer(struct nnb__connection *c, struct nnb__message *out)
 {
-	out->until = nnb__now() + PATIENCE_NS;
+	out->until = nnb__now();
 	return nnb__send_without_fds(c->life, out);
 }
 
@@ -267,18 +280,16 @@ static bool has_said_goodbye(const struct nnb__connection *c, struct nnb__messag
 /* Serve one message of the life line, or see the end of the client's process. 0, or why the connection ends. */
 static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
-	/* the process: if the client's end of the life line is in a queue, the life line outlives the process */
-	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
 	struct nnb_reason why = { "" };
 	int r, sock;
 
 	nnb__message_begin(in, 0); /* ends the charge for the last message */
-	while (poll(fds, 2, -1) < 0)
-		if (errno != EINTR)
-			return -errno;
-	if (fds[0].revents)
-		return has_said_goodbye(c, in) ? -ESHUTDOWN : -ECONNRESET;
-	in->until = nnb__now() + PATIENCE_NS; /* another process may have taken what poll saw */
+	r = life_wait(c, -1);
+	if (r == -ECONNRESET && has_said_goodbye(c, in))
+		return -ESHUTDOWN;
+	if (r)
+		return r;
+	in->until = nnb__now() + HURRY_NS;
 	r = nnb__message_receive(c->life, in);
 	if (r == -EDQUOT)
 		return answer_refused(c, in, out);
@@ -381,7 +392,8 @@ static void connection_free(struct nnb__connection *c)
 static void *connection_run(void *arg)
 {
 	struct nnb__connection *c = arg;
-	/* each message to a life line is one packet: only who tears one waits for its rest, with no eye on the client's process */
+	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for the rest, and does not
+	 * watch the client's process meanwhile. */
 	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
 	int r = client_greet(c, &in, &out);
 

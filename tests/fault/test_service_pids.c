@@ -23,7 +23,7 @@ struct header {
 	uint32_t bytes, n_fds;
 };
 
-enum { MAGIC = 0x43424e4e, HELLO = 1 };
+enum { MAGIC = 0x43424e4e, HELLO = 1, CHANNEL = 2, PROTOCOL = 8 };
 
 /* Returns the child's pid, or 0 in the child. @pid: 0, or the one that the child must have. */
 static pid_t fork_as(pid_t pid)
@@ -45,8 +45,48 @@ static int exit_status(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* What a process that is gone has said. */
-enum said { NOTHING, HALF, N_SAID };
+/* What a process that is gone has said. UNREAD: calls, until the answers, of which it has read none, fill its socket. */
+enum said { NOTHING, HALF, UNREAD, N_SAID };
+
+/* Send @bytes of a message, with one fd. False: it cannot be sent. */
+static bool send_with_fd(int sock, const void *bytes, size_t n, int fd)
+{
+	struct iovec iov = { (void *)(uintptr_t)bytes, n };
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+	};
+
+	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) >= 0;
+}
+
+/* Say hello on @sock, and then ask for channels until the service hangs up or takes no more; take no answer from the socket. */
+static bool read_nothing(int sock)
+{
+	const struct {
+		struct header h;
+		uint32_t version, hal, name_bytes;
+	} hello = { { MAGIC, HELLO, 0, 12, 1 }, PROTOCOL, 0, 0 };
+	const struct header call = { MAGIC, CHANNEL, 0, 0, 1 };
+	const struct timeval patience = { .tv_usec = 300000 };
+	struct {
+		struct header h;
+		uint32_t status;
+	} answer;
+	int pair[2];
+	bool sent = !setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) &&
+	            !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) &&
+	            send_with_fd(sock, &hello, sizeof(hello), pair[0]) &&
+	            recv(sock, &answer, sizeof(answer), MSG_PEEK) == sizeof(answer) && !answer.status;
+
+	while (sent && send_with_fd(sock, &call, sizeof(call), pair[0]))
+		;
+	return sent && (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET);
+}
 
 /* A child connects @socks, says something, and ends. Returns its pid, which is free again; this process has its ends of the connections. */
 static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum said said)
@@ -62,7 +102,8 @@ static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum sai
 	if (!child) {
 		for (int i = 0; i < LIMIT; i++)
 			if (connect(socks[i], (const struct sockaddr *)&at, sizeof(at)) ||
-			    (said == HALF && send(socks[i], &h, sizeof(h), MSG_NOSIGNAL) != sizeof(h)))
+			    (said == HALF && send(socks[i], &h, sizeof(h), MSG_NOSIGNAL) != sizeof(h)) ||
+			    (said == UNREAD && !read_nothing(socks[i])))
 				_exit(1);
 		_exit(0);
 	}
