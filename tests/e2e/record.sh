@@ -83,6 +83,10 @@ refuses 5 'cannot be made' -o no/such/directory -- true
 mkdir full && touch full/file
 mkdir -m 1777 anybodys
 refuses 5 'anybodys can be written by all users' -o anybodys -- true
+mkdir shared && chmod 2775 shared
+if ((EUID == 0 || $(id -g) != EUID)); then
+	refuses 5 'shared can be written by its group' -o shared -- true
+fi
 if ((EUID == 0)); then
 	mkdir theirs && chown 1234 theirs
 	refuses 5 'theirs belongs to another user' -o theirs -- true
@@ -118,7 +122,10 @@ grep -q 'Sub-buffer size:  32768 bytes' it.txt || wrong "300K is not rounded to 
 
 # ---- what it records ----
 
+umask 0
 ends 0 -o some -- "$many" "$provider" 1000
+umask 022
+[[ $(stat -c %a some) == 755 ]] || wrong "umask 0: others can write into the recording: $(stat -c %A some)"
 [[ $(events) == 3003 ]] || wrong "of 3003 events: $said"
 says 'LTTng counted no lost events'
 says 'next: burstscope summary some'

@@ -23,6 +23,10 @@ refuses 2 '--before: write 100ms to 1h' --on miss --before 1ms
 refuses 5 'cannot be made' --on miss -o no/such/directory
 mkdir -m 1777 anybodys
 refuses 5 'can be written by all users' --on miss -o anybodys
+if ((EUID == 0 || $(id -g) != EUID)); then
+	mkdir shared.cases && chmod 2775 shared.cases
+	refuses 5 'can be written by its group' --on miss -o shared.cases
+fi
 if ((EUID == 0)); then
 	mkdir theirs.cases && chown 1234 theirs.cases
 	refuses 5 'belongs to another user' --on miss -o theirs.cases

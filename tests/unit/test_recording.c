@@ -22,6 +22,7 @@
 
 #include "record/daemon.h"
 #include "record/keeper.h"
+#include "record/owner.h"
 #include "record/packets.h"
 #include "record/room.h"
 #include "record/scratch.h"
@@ -683,6 +684,46 @@ static void the_library_of_lttng_prints_nothing(void **state)
 	assert_string_equal(text, "");
 }
 
+/* In a process of its own: 0, what bsv_check_owner says to a directory of @uid, @gid and @mode, asked by @uid. */
+static int owner_answer(uid_t uid, gid_t gid, mode_t mode)
+{
+	struct bsa_err err = { 0 };
+	int status = -1;
+	pid_t pid;
+
+	assert_int_equal(chown(directory, uid, gid), 0);
+	assert_int_equal(chmod(directory, mode), 0); /* chown takes S_ISGID away */
+	pid = fork();
+	if (!pid)
+		_exit(seteuid(uid) ? 99 : -bsv_check_owner(directory, "it", &err));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(chown(directory, geteuid(), getegid()), 0);
+	return -WEXITSTATUS(status);
+}
+
+static void a_group_may_write_only_if_it_is_the_users_alone(void **state)
+{
+	static const struct {
+		uid_t uid;
+		gid_t gid;
+		mode_t mode;
+		int answer;
+	} rows[] = {
+		{ 1234, 1234, 0755, 0 },         { 1234, 1234, 0775, 0 },          { 1234, 1234, 02775, 0 },
+		{ 1234, 77, 02755, 0 },          { 1234, 77, 0775, BSA_E_ENV },    { 1234, 77, 02775, BSA_E_ENV },
+		{ 1234, 1234, 0777, BSA_E_ENV }, { 1234, 1234, 01777, BSA_E_ENV }, { 0, 0, 0755, 0 },
+		{ 0, 0, 0775, BSA_E_ENV },       { 0, 77, 02775, BSA_E_ENV },
+	};
+
+	(void)state;
+	if (geteuid())
+		skip();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (owner_answer(rows[i].uid, rows[i].gid, rows[i].mode) != rows[i].answer)
+			fail_msg("%u:%u %o: not %d", rows[i].uid, rows[i].gid, rows[i].mode, rows[i].answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -692,6 +733,8 @@ int main(void)
 		cmocka_unit_test(advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more),
 		cmocka_unit_test_setup_teardown(an_index_says_how_much_was_written_when_and_what_was_lost_in_a_row,
 		                                make_directory, remove_directory),
+		cmocka_unit_test_setup_teardown(a_group_may_write_only_if_it_is_the_users_alone, make_directory,
+		                                remove_directory),
 		cmocka_unit_test_setup_teardown(as_many_packets_as_there_are_sub_buffers_part_two_losses,
 		                                make_directory, remove_directory),
 		cmocka_unit_test_setup_teardown(an_index_that_is_none_says_nothing_and_does_no_harm, make_directory,

@@ -392,7 +392,7 @@ static int make_places(struct demo *d, const char *output, struct bsa_err *err)
 	d->directory = output ? strdup(output) : bsv_stamped("burstscope-demo");
 	if (!d->directory)
 		return bsv_no_memory(err);
-	if (mkdir(d->directory, 0777))
+	if (mkdir(d->directory, 0755))
 		return bsa_fail(err, errno == EEXIST ? BSA_E_USAGE : BSA_E_ENV,
 		                "cannot make %s: %s; name another directory with -o", d->directory, strerror(errno));
 	snprintf(d->scratch, sizeof(d->scratch), "/tmp/burstscope-demo-XXXXXX");

@@ -128,11 +128,8 @@ static int make_directory(struct bsv_recording *r, struct bsa_err *err)
 {
 	int empty;
 
-	if (!mkdir(r->directory, 0777)) {
-		r->made = true;
-		return 0;
-	}
-	if (errno != EEXIST)
+	r->made = !mkdir(r->directory, 0755); /* even if the umask is 0, only this user may write there */
+	if (!r->made && errno != EEXIST)
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be made: %s", r->name, strerror(errno));
 	empty = is_empty(r->directory);
 	if (empty < 0)
