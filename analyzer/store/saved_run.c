@@ -75,6 +75,7 @@ struct asked {
 	int64_t silent; /* at most so long no other call had an event, since its thread's call before; NOTHING: unknown */
 	int64_t asked_lead; /* by how much earlier a replay was asked; 0: it was not */
 	int met;            /* what the replay says; -1: nothing */
+	uint8_t outcome;    /* LABEL_replay_ */
 };
 
 struct kept {
@@ -228,7 +229,8 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 		             .planned = NOTHING,
 		             .held = NOTHING,
 		             .silent = NOTHING,
-		             .met = -1 };
+		             .met = -1,
+		             .outcome = LABEL_replay_service };
 	if (!a->rows) {
 		no_memory(v);
 		return;
@@ -590,8 +592,8 @@ static uint64_t answered_before(const struct saved *v, const struct waiting *w)
 	return ret;
 }
 
-/* False: it is not replayed. */
-static bool take_window(struct saved *v, const struct waiting *w)
+/* Fill the world. Returns LABEL_replay_replayed, or why it is not replayed. */
+static uint8_t take_window(struct saved *v, const struct waiting *w)
 {
 	size_t end = v->base + v->n_kept;
 
@@ -600,7 +602,7 @@ static bool take_window(struct saved *v, const struct waiting *w)
 	v->world.begins = (uint64_t)w->begins;
 	v->world.horizon = (uint64_t)w->horizon;
 	if (is_in_hole(v, w->observed_from, w->horizon, false))
-		return false;
+		return LABEL_replay_lost;
 	for (size_t i = w->first; i < end; i++) {
 		struct kept *k = kept_at(v, i);
 
@@ -608,19 +610,21 @@ static bool take_window(struct saved *v, const struct waiting *w)
 			break;
 		if (w->busy && ready_of(k) < w->begins && !is_there(k, w->begins))
 			continue;
-		if (k->bad || v->world.n == BSA_WITHOUT_CALLS_MOST)
-			return false;
+		if (k->bad)
+			return LABEL_replay_others;
+		if (v->world.n == BSA_WITHOUT_CALLS_MOST)
+			return LABEL_replay_many;
 		if (!k->handed)
 			find_hand(v, k);
 		if (i == w->call)
 			v->world.victim = v->world.n;
 		take_call_of(w, k, &v->window[v->world.n++]);
 		if (!take_rest(v, &v->window[v->world.n - 1]) && i == w->call)
-			return false;
+			return LABEL_replay_rest;
 		v->window[v->world.n - 1].model = k->named; /* take_rest() needs the instance, and replays the name */
 	}
 	v->world.calls = v->window;
-	return w->call < end;
+	return LABEL_replay_replayed;
 }
 
 struct question {
@@ -636,6 +640,8 @@ static int answer_question(struct question *q, const struct bsa_without_change *
 	uint64_t before = bsa_without_played(q->without);
 	int ret = -1;
 
+	if (q->v->played > q->v->allowed)
+		q->asked->outcome = LABEL_replay_budget;
 	if (q->v->played > q->v->allowed || q->v->s->code)
 		return -1;
 	if (!bsa_without_ask(q->without, change, &ret))
@@ -841,13 +847,15 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	struct question q = { .v = v, .asked = &v->asked[kept_at(v, w->call)->asked - 1] };
 
 	v->allowed += v->each;
-	if (v->s->code || v->played > v->allowed || !take_window(v, w) || v->s->code)
+	q.asked->outcome = v->played > v->allowed ? LABEL_replay_budget : take_window(v, w);
+	if (q.asked->outcome != LABEL_replay_replayed || v->s->code)
 		return;
 	if (!bsa_without_new(&without, &v->world)) {
 		no_memory(v);
 		return;
 	}
 	if (!without) {
+		q.asked->outcome = LABEL_replay_differs;
 		v->played += v->world.n;
 		return;
 	}
@@ -1077,6 +1085,12 @@ static void look_around(struct saved *v, size_t number)
 	    .stood_ns = stood, .delay_ns = NOTHING, .lead_ns = NOTHING, .met = NOTHING, .by_itself = NOTHING);
 }
 
+static void tell_outcomes(struct saved *v)
+{
+	for (size_t i = 0; i < v->n && !v->s->code; i++)
+		ROW(v->s, miss_replay, .execution_id = sql_id(v->asked[i].id), .outcome = v->asked[i].outcome);
+}
+
 /* How long the threads waited for a cpu, of misses that nothing above explains, and what follows from that. */
 static void tell_waits(struct saved *v)
 {
@@ -1200,7 +1214,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 static void ask_about(struct saved *v, size_t number)
 {
 	const struct kept *k = kept_at(v, number);
-	const struct asked *a = &v->asked[k->asked - 1];
+	struct asked *a = &v->asked[k->asked - 1];
 	uint64_t last = k->call.deadline > k->call.answered ? k->call.deadline : k->call.answered;
 	uint64_t lead = earlier_by(a, &k->call, 2), wait = a->submitted_late && a->delay > 0 ? (uint64_t)a->delay : 0;
 	int64_t submitted = (int64_t)k->call.submitted;
@@ -1209,13 +1223,16 @@ static void ask_about(struct saved *v, size_t number)
 
 	lead = lead > wait ? lead : wait;
 	lead = lead < (uint64_t)LEAD_MOST ? lead : (uint64_t)LEAD_MOST;
+	a->outcome = LABEL_replay_incomplete;
 	if (k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN)
 		return;
+	a->outcome = LABEL_replay_start;
 	idle = find_beginning(v, number, submitted - (int64_t)lead, &w) || find_beginning(v, number, submitted, &w);
 	if ((!idle || number - w.first > IDLE_FAR) && find_busy(v, number, (int64_t)lead, &busy))
 		w = busy;
 	else if (!idle)
 		return;
+	a->outcome = LABEL_replay_many; /* unless it is replayed before its window has to make room */
 	w.horizon = (int64_t)(last + (last - (uint64_t)w.begins) + AHEAD_NS);
 	v->waiting[v->n_waiting++] = w;
 }
@@ -1451,6 +1468,7 @@ int bsa_saved_run(struct saved *v)
 			replay_service(v, column_integer(services, 0), column_integer(services, 1),
 			               column_integer(services, 7));
 	tell_waits(v);
+	tell_outcomes(v);
 	bsa_batches_flush(v->s);
 	return v->s->code;
 }

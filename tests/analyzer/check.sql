@@ -287,6 +287,11 @@ SELECT 'an app is not blamed for its own misses as for those of others', app_id,
 WHERE blamed_app_id = app_id OR blamed IS NULL OR (blamed_app_id IS NOT NULL AND blamed NOT IN ('app', 'held', 'several', 'unknown'))
    OR (mostly IS NOT NULL AND blamed NOT IN ('several', 'unknown'))
 UNION ALL
+SELECT 'a miss is replayed or not once, for a reason, and only a replay answers', ifnull(r.execution_id, w.execution_id), r.outcome
+FROM (SELECT execution_id, max(outcome) AS outcome, count(*) AS n, count(outcome) AS named FROM miss_replay GROUP BY 1) r
+	FULL JOIN (SELECT DISTINCT execution_id FROM miss_without) w USING (execution_id) LEFT JOIN execution e ON e.id = r.execution_id
+WHERE r.n IS NOT 1 OR r.named IS NOT 1 OR e.miss IS NULL OR (w.execution_id IS NOT NULL AND r.outcome NOT IN ('replayed', 'budget'))
+UNION ALL
 SELECT 'a late start is of a miss, and after a call of the same app, or none', l.execution_id, l.after_id FROM late_start l
 LEFT JOIN execution e ON e.id = l.execution_id LEFT JOIN execution a ON a.id = l.after_id
 WHERE e.miss IS NULL OR (l.after_id IS NOT NULL) + (l.stood_ns IS NOT NULL) + (l.delay_ns IS NOT NULL) <> 1 OR l.stood_ns <= 0 OR l.lead_ns <= 0

@@ -83,7 +83,7 @@ for trace in "$here"/*.trace; do
 done
 
 for db in *.db; do
-	for part in causes models culprits worst ledgers totals; do
+	for part in causes models culprits undecided worst ledgers totals; do
 		counted "$db" misses --part "$part"
 	done
 	counted "$db" misses --by app
@@ -110,6 +110,10 @@ for db in *.db; do
 		FROM miss_cause c LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
 		GROUP BY c.execution_id, c.cause HAVING ifnull(sum(c.late_ns), 1) > 0)" \
 		misses --part causes
+	same "$db" "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) FROM (SELECT max(c.is_primary) AND c.cause NOT IN ('too_big', 'too_tight', 'submitted_late')
+			AND iif(w.execution_id IS NULL, max(c.saved) IS NOT 1 AND count(c.saved) < count(*), w.met IS NULL) AS unsure
+		FROM miss_cause c LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause GROUP BY c.execution_id, c.cause) WHERE unsure" \
+		misses --part undecided
 	same "$db" "SELECT count(*) FILTER (WHERE saved) = SELECT count(*) FROM (SELECT c.saved FROM miss_cause c JOIN execution x ON x.id = c.execution_id
 		WHERE c.is_primary AND x.lateness_ns IS NOT NULL ORDER BY ifnull(x.deadline < x.submitted, 0), x.lateness_ns DESC, x.id LIMIT 10) WHERE saved" \
 		misses --part worst

@@ -13,7 +13,7 @@ struct bsv_auditing {
 	struct bsv_answer *answer;
 	const struct bsv_call *call;
 	char *texts[16]; /* texts that the answer borrows */
-	struct bsv_rows *rows[5];
+	struct bsv_rows *rows[6];
 	size_t n_texts, n_rows;
 };
 

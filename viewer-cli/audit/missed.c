@@ -57,6 +57,78 @@ enum miss_column {
 	MISS_USUAL_BUDGET
 };
 
+/* Reasons of misses_undecided.sql, for "300 because ...". */
+static const struct {
+	const char *reason, *says;
+} undecided[] = {
+	{ "replayed", "their replays do not tell" },
+	{ "service", "their service is not replayed (it was native, its rules changed or were not recorded, or it is "
+	             "beyond the first sixteen)" },
+	{ "incomplete", "they were not recorded whole, or waited for a fence" },
+	{ "start", "no instant is known at which a replay can begin" },
+	{ "lost", "events of that time may have been lost" },
+	{ "others", "another execution of that time was not recorded whole, or waited for a fence" },
+	{ "many", "too many executions would have to be replayed" },
+	{ "rest", "it is not known what was left of their runs" },
+	{ "differs", "no replay misses the deadline as recorded" },
+	{ "budget", "all replays together took as long as they may" },
+	{ "cause", "a replay cannot leave out their cause" },
+	{ "sample", "they are not in the sample that is replayed, or their deadline is not known" },
+};
+
+static const char *undecided_says(const char *reason)
+{
+	for (size_t i = 0; reason && i < sizeof(undecided) / sizeof(*undecided); i++)
+		if (!strcmp(undecided[i].reason, reason))
+			return undecided[i].says;
+	return "of a reason that this version does not know";
+}
+
+char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed)
+{
+	bsv_scoped_text *reasons = NULL;
+	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+	int64_t sum = 0;
+
+	if (rows)
+		bsv_rows_again(rows);
+	while (rows && bsv_rows_step(rows, NULL) > 0) {
+		char *more;
+
+		sum += bsv_rows_get(rows, 1, 0);
+		more = bsv_text("%s%s%s because %s", reasons ? reasons : "", reasons ? ", " : "",
+		                bsv_count(n, (uint64_t)bsv_rows_get(rows, 1, 0)),
+		                undecided_says(bsv_rows_cell(rows, 0).text));
+		free(reasons);
+		reasons = more;
+	}
+	if (rows)
+		bsv_rows_again(rows);
+	if (!reasons)
+		return NULL;
+	return bsv_text(
+		"Of %s missed %s, replays leave undecided whether %s would have been met without the cause: %s.",
+		bsv_count(all, (uint64_t)missed), missed == 1 ? "deadline" : "deadlines", bsv_count(n, (uint64_t)sum),
+		reasons);
+}
+
+int bsv_missed_undecided_rows(struct bsv_rows **ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	static const struct bsv_hole whole[] = { { "stats", "stats AS (SELECT * FROM miss_stat)" }, { NULL, NULL } };
+
+	return bsv_audit_row(ret, input, bsv_sql_misses_undecided, whole, err);
+}
+
+char *bsv_missed_undecided_whole(struct bsv_rows *rows, const struct bsv_input *input)
+{
+	bsv_scoped_rows *total = NULL;
+
+	if (bsv_rows_query(&total, input->db, "SELECT ifnull(sum(misses), 0) AS n_misses FROM miss_stat", NULL) < 0 ||
+	    bsv_rows_step(total, NULL) <= 0)
+		return NULL;
+	return bsv_missed_undecided(rows, bsv_rows_get(total, 0, 0));
+}
+
 /* One finding while its rows are read. */
 struct missed {
 	int64_t nth, n, proved, late_ns, first_at, last_at;

@@ -14,4 +14,14 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct
  */
 char *bsv_missed_doers(const struct bsv_judgement *fairness);
 
+/*
+ * A sentence for people: how many of @missed misses no replay decides, and why. @rows: of misses_undecided.sql, which begin again before and after. Owned by the caller; NULL: a
+ * replay decides all, or no memory.
+ */
+char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed);
+
+/* The same for a whole recording. *ret: the rows, owned by the caller. Negative: an error. */
+int bsv_missed_undecided_rows(struct bsv_rows **ret, const struct bsv_input *input, struct bsa_err *err);
+char *bsv_missed_undecided_whole(struct bsv_rows *rows, const struct bsv_input *input);
+
 #endif

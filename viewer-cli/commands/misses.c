@@ -36,8 +36,9 @@ struct found {
 
 struct counted {
 	struct bsv_missed missed;
-	int64_t blamed; /* missed deadlines that have a culprit in the table of culprits */
-	bool none;      /* no execution was picked */
+	const char *undecided; /* NULL: replays decide all */
+	int64_t blamed;        /* missed deadlines that have a culprit in the table of culprits */
+	bool none;             /* no execution was picked */
 };
 
 /* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
@@ -67,16 +68,28 @@ static const char *main_culprit(struct bsv_auditing *a, struct bsv_rows *rows, c
 	return "";
 }
 
-/* The misses in the table of culprits: those of which one execution is known to be the culprit. */
-static int64_t blamed_total(struct bsv_rows *culprits)
+/* The sum of the counts in @column. */
+static int64_t rows_total(struct bsv_rows *rows, size_t column)
 {
 	int64_t ret = 0;
 
-	if (culprits)
-		bsv_rows_again(culprits);
-	while (culprits && bsv_rows_step(culprits, NULL) > 0)
-		ret += bsv_rows_get(culprits, 3, 0);
+	if (rows)
+		bsv_rows_again(rows);
+	while (rows && bsv_rows_step(rows, NULL) > 0)
+		ret += bsv_rows_get(rows, column, 0);
 	return ret;
+}
+
+/* The title of the part without. */
+static const char *without_title(struct bsv_auditing *a, int64_t undecided, int64_t missed)
+{
+	static const char title[] = "replays without a culprit; model empty: without the whole app";
+	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+
+	if (!undecided)
+		return title;
+	return bsv_audit_text(a, "%s; %s of %s misses are undecided (--part undecided)", title,
+	                      bsv_count(n, (uint64_t)undecided), bsv_count(all, (uint64_t)missed));
 }
 
 /* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
@@ -247,7 +260,9 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	const bool no_replays = !without || bsv_rows_step(without, NULL) <= 0;
 	const bool none = picks_none(a, t, q->kinds);
 	const char *first = headline_of(a, t, &found, none);
-	const int64_t blamed = blamed_total(found.culprits);
+	const int64_t blamed = rows_total(found.culprits, 3);
+	struct bsv_rows *undecided = bsv_audit_rows(a, bsv_sql_misses_undecided, q->causes);
+	const char *why = bsv_audit_keep(a, bsv_missed_undecided(undecided, t->missed));
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
@@ -260,9 +275,12 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	bsv_audit_part_of(a, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
 	                  found.culprits);
 	hide_unless_missed(a, t);
-	bsv_audit_part_of(a, "without", "replays without a culprit; model empty: without the whole app",
-	                  bsv_sql_misses_without, NULL, without);
+	bsv_audit_part_of(a, "without", without_title(a, rows_total(undecided, 1), t->missed), bsv_sql_misses_without,
+	                  NULL, without);
 	hide_if_empty(a, no_replays);
+	bsv_audit_part_of(a, "undecided", "misses that no replay decides, and why", bsv_sql_misses_undecided, q->causes,
+	                  undecided);
+	bsv_answer_hide(a->answer); /* a note tells people */
 	bsv_audit_part(a, "worst", "misses, the most late first; executions submitted after their deadline are last",
 	               bsv_sql_misses_worst, q->worst);
 	hide_unless_missed(a, t);
@@ -272,7 +290,7 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	}
 	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
 	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
-	*ret = (struct counted){ .missed = totals, .blamed = blamed, .none = none };
+	*ret = (struct counted){ .missed = totals, .undecided = why, .blamed = blamed, .none = none };
 }
 
 static void add_notes(struct bsv_auditing *a, const struct counted *counted)
@@ -298,6 +316,8 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 		"typical one, "
 		"added up over the misses, so "
 		"executions that waited at the same time count once each.");
+	if (counted->undecided)
+		bsv_answer_note(a->answer, "%s", counted->undecided);
 	if (counted->blamed < t->missed)
 		bsv_answer_note(a->answer,
 		                "Misses by who held the lane has %s of %s misses. The others have a cause without a "
@@ -347,7 +367,8 @@ const struct bsv_command bsv_misses = {
 		    "  burstscope misses --by app recording.db\n"
 		    "  burstscope misses --where \"app = 'camera'\" --from 2s --to 5s\n"
 		    "  burstscope misses --part worst --format csv >worst.csv\n",
-	.more = "Parts: causes, doers, models (or apps), culprits, without, worst, ledgers, totals. The cause that "
+	.more = "Parts: causes, doers, models (or apps), culprits, without, undecided, worst, ledgers, totals. The "
+		"cause that "
 		"costs most deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
 		"Late: answered after the deadline; aborted: stopped at the deadline; predicted: stopped before "
 		"it.\n"

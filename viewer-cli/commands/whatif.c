@@ -1,5 +1,6 @@
 /* whatif.c -- burstscope whatif: replays the recorded arrivals under other rules. */
 #include "answer/answer.h"
+#include "audit/missed.h"
 #include "base/command.h"
 #include "base/scoped.h"
 #include "whatif/alternatives.h"
@@ -368,8 +369,23 @@ static void add_parts(struct bsv_answer *a, const struct replays *t)
 	add_part(a, t, "shares", "shares of the time on lanes, replayed and predicted", shares_rows(t));
 }
 
-static int print_answer(struct bsv_answer *a, const struct replays *t, const struct options *o, struct bsa_err *err)
+/* How many of the recorded misses no replay without their cause decides, and why. @rows become the answer's. */
+static void add_undecided(struct bsv_answer *a, const struct bsv_input *input, struct bsv_rows *rows)
 {
+	bsv_scoped_text *why = bsv_missed_undecided_whole(rows, input);
+
+	if (why)
+		bsv_answer_note(a, "%s", why);
+	bsv_answer_rows(a, "undecided", "misses that no replay decides, and why", rows);
+	bsv_answer_hide(a);
+}
+
+static int print_answer(struct bsv_answer *a, const struct replays *t, const struct options *o,
+                        const struct bsv_input *input, struct bsa_err *err)
+{
+	struct bsv_rows *undecided = NULL;
+	int r = 0;
+
 	const struct bsv_verdict unsure = {
 		.name = "replay", .figure = NAN, .bound = NAN, .outcome = BSV_CANNOT_TELL, .why = t->cannot
 	};
@@ -378,12 +394,18 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 		bsv_alternatives_tell_search(&t->alternatives, a, t->cannot != NULL);
 	else if (o->advise)
 		bsv_alternatives_tell_advice(&t->alternatives, a, t->cannot != NULL);
-	else
+	else {
+		r = bsv_missed_undecided_rows(&undecided, input, err);
+		if (r < 0)
+			return r;
 		add_parts(a, t);
+	}
 	if (t->cannot)
 		bsv_answer_verdict(a, &unsure);
 	else if (!o->search && !o->advise)
 		add_notes(a, t);
+	if (undecided)
+		add_undecided(a, input, undecided);
 	return bsv_answer_print(a, t->cannot != NULL, err);
 }
 
@@ -400,7 +422,7 @@ static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 		r = replays_read(&t, call->options, call->common.quiet, &input, err);
 	if (r >= 0) {
 		a = bsv_answer_new(call, &input);
-		r = print_answer(a, &t, call->options, err);
+		r = print_answer(a, &t, call->options, &input, err);
 	}
 	replays_fini(&t);
 	return r;
@@ -415,7 +437,7 @@ const struct bsv_command bsv_whatif = {
 		    "  burstscope whatif --speed mobilenet-640=2x --deadline camera=20ms --format json\n"
 		    "  burstscope whatif --search --lanes-up-to 2\n"
 		    "  burstscope whatif --advise recording.db\n",
-	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with "
+	.more = "Parts: replay, misses, latency, shares, undecided; with --search front, sureness, alternatives; with "
 		"--advise advice. Several changes can be combined; without a change, the output shows how well the "
 		"replay reproduces the recording. If the recording is not sufficient (events were lost, the "
 		"service was not recorded, its policy was native), the verdict is: cannot tell.\n",

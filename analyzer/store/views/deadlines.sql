@@ -1,5 +1,5 @@
--- preemption, deadline_miss, refusal, resource_exhausted, miss_cause, miss_without: one row per event; of miss_cause per execution, cause and culprit, of
--- miss_without per execution and replay. The other views are sums of these.
+-- preemption, deadline_miss, refusal, resource_exhausted, miss_cause, miss_without, miss_replay: one row per event; of miss_cause per execution, cause and culprit, of
+-- miss_without per execution and replay, of miss_replay per execution. The other views are sums of these.
 CREATE VIEW preemption AS SELECT @columns preemption@ FROM stored_preemption;
 
 CREATE VIEW deadline_miss AS SELECT @columns deadline_miss@ FROM stored_deadline_miss;
@@ -16,6 +16,8 @@ FROM stored_exhausted e;
 CREATE VIEW miss_cause AS SELECT @columns miss_cause@ FROM stored_miss_cause;
 
 CREATE VIEW miss_without AS SELECT @columns miss_without@ FROM stored_miss_without;
+
+CREATE VIEW miss_replay AS SELECT @columns miss_replay@ FROM stored_miss_replay;
 
 CREATE VIEW late_start AS SELECT @columns late_start@ FROM stored_late_start;
 

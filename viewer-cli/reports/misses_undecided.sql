@@ -1,0 +1,16 @@
+-- misses_undecided: why no replay decides whether misses would have been met without their primary cause: one row per reason. Its n_misses add up to n_unsure of
+-- misses_causes. reason: outcome of miss_replay; replayed: the replays of it do not tell; cause: a replay cannot leave out such a cause; sample: it is not in the
+-- sample that is replayed, or its deadline is not known.
+@with@, @stats@,
+unsure AS (
+	SELECT r.execution_id, iif(c.cause IN ('dependency', 'bad_estimate', 'unknown'), 'cause', r.outcome) AS reason
+	FROM miss_replay r CROSS JOIN picked p ON p.id = r.execution_id CROSS JOIN miss_cause c ON c.execution_id = r.execution_id
+		LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
+	WHERE c.cause NOT IN ('too_big', 'too_tight', 'submitted_late')
+	GROUP BY r.execution_id, c.cause
+	HAVING max(c.is_primary) AND CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END),
+sampled AS (SELECT reason, count(*) AS n FROM unsure GROUP BY reason)
+SELECT reason, n AS n_misses FROM (
+	SELECT reason, n FROM sampled UNION ALL
+	SELECT 'sample', CAST((SELECT total(unsure) FROM stats WHERE cause NOT IN ('too_big', 'too_tight', 'submitted_late')) - (SELECT total(n) FROM sampled) AS INTEGER))
+WHERE n > 0 ORDER BY n_misses DESC, reason
