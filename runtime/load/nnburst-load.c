@@ -438,18 +438,20 @@ static int record_model(const struct options *o)
 {
 	struct load_service service = { .pid = 0 };
 	struct nnb_reason why = { "" };
+	sigset_t before;
 	int status = check_model(o);
 
 	if (status)
 		return status;
-	if (o->socket)
-		return record_run(o, o->socket);
-	if (load_service_start(&service, &why)) {
+	load_signals_hold(&before);
+	if (!o->socket && load_service_start(&service, &why)) {
 		print_error("", why.text);
-		return LOAD_ENVIRONMENT;
+		status = LOAD_ENVIRONMENT;
+	} else {
+		status = record_run(o, o->socket ? o->socket : service.socket);
 	}
-	status = record_run(o, service.socket);
 	load_service_stop(&service);
+	load_signals_release(&before);
 	return status;
 }
 

@@ -96,11 +96,55 @@ static char *place_of(const char *program, char to[PATH_MAX])
 	return to;
 }
 
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP }; /* signals that end a run early */
+
+enum { N_ENDING = sizeof(ending) / sizeof(ending[0]) };
+
+/* All that load_signals_hold may hold: the ending signals, and those of children. */
+static void holdable_signals(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGCHLD);
+	for (int i = 0; i < N_ENDING; i++)
+		sigaddset(ret, ending[i]);
+}
+
+void load_signals_hold(sigset_t *ret_before)
+{
+	struct sigaction action;
+	sigset_t held;
+
+	holdable_signals(&held);
+	for (int i = 0; i < N_ENDING; i++)
+		if (!sigaction(ending[i], NULL, &action) && action.sa_handler == SIG_IGN)
+			sigdelset(&held, ending[i]); /* nohup: a blocked signal is kept even if it is ignored */
+	signal(SIGCHLD, SIG_DFL);                    /* where it is ignored, the statuses of children are lost */
+	sigprocmask(SIG_BLOCK, &held, ret_before);
+}
+
+void load_signals_release(const sigset_t *before)
+{
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* Whether an ending signal has come that was not passed on. */
+static bool is_stopped(void)
+{
+	sigset_t pending;
+	bool stopped = false;
+
+	sigpending(&pending);
+	for (int i = 0; i < N_ENDING; i++)
+		stopped |= sigismember(&pending, ending[i]) == 1;
+	return stopped;
+}
+
 /* Start it. -errno: it cannot be run, or there is no memory. @dies_with_us: by SIGTERM. */
-static pid_t service_start(const char *program, char *const *argv, bool dies_with_us)
+static pid_t program_start(const char *program, char *const *argv, bool dies_with_us)
 {
 	char path[PATH_MAX];
 	pid_t parent = getpid(), pid = fork();
+	sigset_t held;
 
 	if (pid < 0)
 		return -errno;
@@ -108,6 +152,8 @@ static pid_t service_start(const char *program, char *const *argv, bool dies_wit
 		return pid;
 	if (dies_with_us && (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent || setpgid(0, 0)))
 		_exit(LOAD_ENVIRONMENT); /* in a group of its own, Ctrl-C is for the apps first */
+	holdable_signals(&held);
+	sigprocmask(SIG_UNBLOCK, &held, NULL);
 	execvp(place_of(program, path), argv);
 	fprintf(stderr, "nnburst-load: %s: %s\n", program, strerror(errno));
 	_exit(LOAD_ENVIRONMENT);
@@ -129,7 +175,7 @@ int load_service_start(struct load_service *s, struct nnb_reason *reason)
 		return r;
 	}
 	snprintf(s->socket, sizeof(s->socket), "%s/socket", s->dir);
-	s->pid = service_start("nnburstd", argv, true);
+	s->pid = program_start("nnburstd", argv, true);
 	for (int i = 0; s->pid > 0 && stat(s->socket, &st) && i < PATIENCE_LOOKS; i++) {
 		if (waitpid(s->pid, NULL, WNOHANG))
 			s->pid = 0;
@@ -149,6 +195,10 @@ void load_service_stop(struct load_service *s)
 		waitpid(s->pid, NULL, 0);
 	}
 	if (s->dir[0]) {
+		char lock[sizeof(s->socket) + sizeof(".lock")];
+
+		snprintf(lock, sizeof(lock), "%s.lock", s->socket);
+		unlink(lock); /* nnburstd leaves its lock, for the next service at the same socket */
 		unlink(s->socket);
 		rmdir(s->dir);
 	}
@@ -171,15 +221,26 @@ static void be_found(void)
 	}
 }
 
-/* Run it to its end. Its status; one that was killed, or cannot be run, is a wrong environment. */
+/*
+ * Run the program to its end, with the ending signals held. They are passed on to it, except those from the terminal (SI_KERNEL): the
+ * terminal sends them to the program, too. Returns the program's status; LOAD_ENVIRONMENT if it was killed, cannot be run, or was not run
+ * because a signal came before.
+ */
 static int run_command(const char *program, char *const *argv)
 {
-	pid_t pid = service_start(program, argv, false);
+	pid_t pid = is_stopped() ? 0 : program_start(program, argv, false), ended = 0;
 	int status = 0;
+	sigset_t held;
 
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LOAD_ENVIRONMENT;
+	holdable_signals(&held);
+	while (pid > 0 && !ended) {
+		siginfo_t info;
+
+		ended = waitpid(pid, &status, WNOHANG);
+		if (!ended && sigwaitinfo(&held, &info) > 0 && info.si_signo != SIGCHLD && info.si_code != SI_KERNEL)
+			kill(pid, info.si_signo);
+	}
+	return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LOAD_ENVIRONMENT;
 }
 
 /* Whether @path is there, and is not an empty directory. */
@@ -211,10 +272,8 @@ int load_record(const char *model, const char *into, const char *socket, char *c
 		return LOAD_USAGE;
 	}
 	words[n++] = base;
-	if (socket) {
-		words[n++] = "--service";
-		words[n++] = (char *)socket;
-	}
+	words[n++] = "--service";
+	words[n++] = (char *)socket;
 	words[n++] = "--";
 	words[n++] = "nnburst-load";
 	while (*argv && n < WORDS_MAX - 1)

@@ -4,6 +4,7 @@
 #ifndef LOAD_OWN_RUN_H
 #define LOAD_OWN_RUN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -27,8 +28,15 @@ int load_service_start(struct load_service *service, struct nnb_reason *reason);
 void load_service_stop(struct load_service *service);
 
 /*
- * Have burstscope record "nnburst-load ARGV...", into @into or a name after the model, and say what the bursts cost. @socket: record the
- * service there alone; NULL: the run has a service of its own. Returns what this process is to end with.
+ * Hold SIGINT, SIGTERM and SIGHUP, except those that are ignored, until they are released: so this process outlives the programs that it
+ * has started, and removes what they leave. @ret_before: for load_signals_release, which delivers a signal that no program was given.
+ */
+void load_signals_hold(sigset_t *ret_before);
+void load_signals_release(const sigset_t *before);
+
+/*
+ * Have burstscope record "nnburst-load ARGV...", into @into or a name after the model, and say what the bursts cost. @socket: of the service
+ * to be recorded; others are not. The signals are held; one of them ends the recording early. Returns what this process is to end with.
  */
 int load_record(const char *model, const char *into, const char *socket, char *const *argv);
 

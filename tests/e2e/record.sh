@@ -198,6 +198,46 @@ says 'recorded mine:'
 [[ $out$said != *'services are judged together'* ]] || wrong "--record records another service, too: $out$said"
 runs=$("$burstscope" sql -q --format csv mine.db 'SELECT count(*) > 10, count(DISTINCT app_id) FROM execution' | tail -1)
 [[ $runs == 1,1 ]] || wrong "of one app: $runs"
+# Ended early, by a signal to it alone and by Ctrl-C: the service outlives the recorded run, which ends well, and leaves no directory.
+# own_service DIRECTORY: where the service is whose recording goes there; once bursts have been recorded.
+own_service()
+{
+	until grep -qs '^recording into' "$1.said"; do
+		kill -0 "$early" 2>/dev/null || { wrong "--record=$1 ends early: $(<"$1.said")"; return; }
+		sleep 0.05
+	done
+	place=$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | sed -nE "/^$1\$/,\$ s|^(/tmp/nnburst-load\..*)/socket\$|\1|p" | head -1) || true
+	[[ -d $place ]] || { wrong "--record=$1 has no service of its own"; return; }
+	requests() { "$service" --status --socket "$place/socket" | sed -nE 's/^so far: ([0-9]+) burst requests.*/\1/p'; }
+	awaits '(($(requests) + 0 >= 20))' 'the bursts of a model of one'"'"'s own'
+}
+# early_end DIRECTORY STATUS: what was asked to end did.
+early_end()
+{
+	(($2 == 0)) || wrong "--record=$1, ended early, ends with $2: $(<"$1.said")"
+	said=$(<"$1.said")
+	says 'nnburst-load ended with 0'
+	says "recorded $1:"
+	[[ $said == *'overhead: time of executions beyond their useful run'* ]] || wrong "--record=$1, ended early, does not say what a burst costs: $said"
+	[[ ! -e $place ]] || wrong "--record=$1 leaves $place: $(ls "$place")"
+}
+env --default-signal=INT,TERM,HUP "$load" --model mlp --record=asked --duration 60s >asked.said 2>&1 &
+early=$! status=0
+own_service asked
+kill -TERM "$early"
+await_end "$early" 'what is asked to end does' || status=$?
+early_end asked "$status"
+if command -v script >/dev/null; then
+	mkfifo keys
+	env --default-signal=INT,TERM,HUP script -qec "'$load' --model mlp --record=typed --duration 60s" /dev/null <keys >typed.said 2>&1 &
+	early=$! status=0
+	exec 7>keys
+	own_service typed
+	printf '\003' >&7
+	await_end "$early" 'what is typed to end does' || status=$?
+	exec 7>&-
+	early_end typed "$status"
+fi
 ! "$load" --model no.tflite --record=none 2>"$tmp/said" || wrong '--record of no model ends with 0'
 [[ $(<"$tmp/said") == 'nnburst-load: no.tflite: No such file or directory' && ! -e none ]] || wrong "--record of no model: $(<"$tmp/said")"
 ends 0 -o both -- "$load" --quiet --service --model mlp --duration 300ms
