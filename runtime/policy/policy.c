@@ -13,7 +13,17 @@ static bool app_is_idle(const struct nnb__policy_app *a)
 	return !a->waiting && !a->running;
 }
 
-/* The app has no job any more. What it is owed now, it is owed when it comes back, up to a limit, and unless all pause for long. */
+/* From @since on, no app but @a has had a job. */
+static void alone_begin(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t since)
+{
+	a->alone = ++p->alones;
+	p->alone_at = since;
+}
+
+/*
+ * The app has no job any more. The app keeps its claim, up to NNB__KEPT_NS, until all apps pause for that long, or one app is alone for
+ * NNB__ALONE_NS.
+ */
 static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
 {
 	if (a->claim > NNB__KEPT_NS)
@@ -24,21 +34,30 @@ static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t
 	a->left_in = p->pauses;
 	if (!p->apps)
 		p->paused_at = now;
+	else if (!p->apps->next)
+		alone_begin(p, p->apps, now);
 }
 
-/* An app comes, and no other one has a job: after a long pause no app is owed anything. */
-static void pause_end(struct nnb__policy *p, uint64_t now)
+/*
+ * A job of @a comes, and no other app has one: all claims end if no app has had a job for long, or none but @a for very long. In the
+ * second case, @a keeps its claim while it has a lag: no lag exceeds the claim.
+ */
+static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
 {
-	if (!p->owes || now < p->paused_at + NNB__KEPT_NS)
+	bool all_paused = !p->apps && now >= p->paused_at + NNB__KEPT_NS, alone;
+
+	if (a->alone != p->alones)
+		alone_begin(p, a, p->paused_at);
+	alone = now >= p->alone_at + NNB__ALONE_NS && (!p->apps || a->lag <= 0);
+	if (!p->owes || (!all_paused && !alone))
 		return;
+	a->claim = 0;
 	p->owes = false;
 	p->pauses++;
 }
 
-static void app_come(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
+static void app_come(struct nnb__policy *p, struct nnb__policy_app *a)
 {
-	if (!p->apps)
-		pause_end(p, now);
 	a->lag = 0;
 	if (a->left_in != p->pauses)
 		a->claim = 0;
@@ -334,8 +353,10 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	struct nnb__policy_app *a = job->app;
 
 	nnb__policy_account(p, now);
+	if (!p->apps || (p->apps == a && !a->next))
+		claims_end(p, a, now);
 	if (app_is_idle(a))
-		app_come(p, a, now);
+		app_come(p, a);
 	job->arrival = ++p->arrivals;
 	job->begun = false;
 	if (p->free) { /* a lane is free, so no job waits */

@@ -14,15 +14,17 @@
  *           NNB_POLICY_FAIR decides by claims. An app's claim is the sum of the same differences, but at least 0 (otherwise an
  *           app that once used idle lanes would starve for it later), and at most a second. An app without a job keeps its
  *           claim, but no more than H = NNB__KEPT_NS of it: an app that executes, waits for the answer and executes again is
- *           without a job each time, and would wait for a quantum each time if its claim began at 0 again. When no app has a
- *           job, all claims become 0, so that nothing earlier matters: a replay may begin there.
+ *           without a job each time, and would wait for a quantum each time if its claim began at 0 again. When no app has had
+ *           a job for H, all claims become 0, so that nothing earlier matters: a replay may begin there. All claims also become
+ *           0 when a job comes and no app but its own has had a job for NNB__ALONE_NS, so that the policy does not want the time
+ *           for ever beside an app that never pauses; but not while that app has jobs and a lag above 0.
  *           A free lane goes to the app with the largest need: its claim a quantum from now. A running job yields at its next
  *           checkpoint once another app needs the lane a quantum more than the job's app would need it without the lane.
  * BOUND     On one lane no claim, and so no lag, exceeds H + (S + Q) (1 + 1/2 + ... + 1/(n-1)): S the longest stretch between
  *           two checkpoints, Q the quantum, n the largest number of apps with a job at the same time. For four apps this is
  *           at most 2 S + 1 ms + H = 2 S + 2 ms.
  *           As long as no claim reaches a second, a lag is no more than the claim: both change by the same, the lag starts at
- *           0, and the claim at 0 or more.
+ *           0, and the claim at 0 or more. An app with jobs and a lag above 0 keeps its claim.
  *           Proof: the excess of an app is its claim minus H, but at least 0. An app that gets a job begins with an excess of
  *           0, because it kept no more than H. Two excesses differ by no more than the claims do. Let A(k) be the mean of the k
  *           largest excesses. While one app runs for a stretch, the others gain S/n each at most. When the
@@ -55,6 +57,11 @@ enum {
 /* The claim that an app without a job keeps at most; and how long all apps are without a job until claims become 0. */
 #define NNB__KEPT_NS (2 * NNB__QUANTUM_NS)
 #define NNB__CLAIM_MAX_NS 1e9
+/*
+ * How long one app is alone until claims become 0. Far longer than the usual interval between two jobs of an app: an app with a job every
+ * 33 ms would wait for a quantum each time beside an app that never pauses.
+ */
+#define NNB__ALONE_NS UINT64_C(1000000000)
 #define NNB__NEVER UINT64_MAX
 
 struct nnb__policy_job {
@@ -83,6 +90,7 @@ struct nnb__policy_app {
 	double lag;                           /* ns */
 	double claim;                         /* ns: what it is owed, for decisions; an idle app keeps it */
 	uint64_t left_in;                     /* idle: the policy's pauses, when it became so */
+	uint64_t alone;                       /* the policy's alones, when it was alone last */
 	double received, entitled;            /* ns, total, while a job waited */
 	double max_lag;                       /* ns, maximum so far */
 	uint64_t preemptions, restarts;
@@ -103,6 +111,8 @@ struct nnb__policy {
 	bool owes;          /* with claims: a job has waited since all claims were 0 */
 	uint64_t pauses;    /* how often all claims became 0: those from before are 0 */
 	uint64_t paused_at; /* no app has a job: since then */
+	uint64_t alones;    /* how often another app became the only one with a job */
+	uint64_t alone_at;  /* at most one app has a job: since then, no other one has had one */
 	uint64_t accounted; /* the accounts are complete up to this time */
 };
 

@@ -12,6 +12,8 @@
 #define CLAIM_MAX 1e9
 #define KEPT 1e6 /* of the claim of an app that has no job; and how long all are without one until claims end, in ns */
 
+#define ALONE UINT64_C(1000000000) /* no app but one has had a job for so long: claims end, in ns */
+
 enum state { ABSENT, WAITING, RUNNING, OVER };
 
 struct job {
@@ -30,6 +32,7 @@ struct app {
 	uint32_t waiting, running;
 	double rate, lag, claim, received, entitled, max_lag;
 	uint64_t hungry_since; /* NEVER: it is not */
+	uint64_t had_job;      /* until when it had a job last */
 };
 
 struct world {
@@ -166,12 +169,22 @@ static bool is_idle(const struct world *w)
 	return true;
 }
 
+/* Whether no app but @a has a job, or has had one for ALONE. */
+static bool is_alone(const struct world *w, const struct app *a)
+{
+	for (const struct app *b = w->app; b < w->app + w->s->apps; b++)
+		if (b != a && (b->waiting || b->running || w->now - b->had_job < ALONE))
+			return false;
+	return true;
+}
+
 static void count(struct world *w, struct job *j, int waiting, int running)
 {
 	struct app *a = app_of(w, j);
-	bool was_idle = !a->waiting && !a->running;
+	bool was_idle = !a->waiting && !a->running, comes = waiting + running > 0;
 
-	if (is_idle(w) && w->now - w->idle_since >= (uint64_t)KEPT)
+	if ((is_idle(w) && w->now - w->idle_since >= (uint64_t)KEPT) ||
+	    (comes && is_alone(w, a) && (was_idle || a->lag <= 0)))
 		for (uint32_t i = 0; i < w->s->apps; i++)
 			w->app[i].claim = 0;
 	if (was_idle)
@@ -179,6 +192,7 @@ static void count(struct world *w, struct job *j, int waiting, int running)
 	a->waiting += (uint32_t)waiting;
 	a->running += (uint32_t)running;
 	w->waiting += (uint32_t)waiting;
+	a->had_job = w->now;
 	if (!a->waiting && !a->running)
 		a->claim = fmin(a->claim, KEPT);
 	if (is_idle(w))

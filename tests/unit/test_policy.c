@@ -21,7 +21,8 @@
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MS UINT64_C(1000000)
 #define QUANTUM NNB__QUANTUM_NS
-#define KEPT MS /* the claim that an app without a job keeps */
+#define KEPT MS           /* the claim that an app without a job keeps */
+#define ALONE (1000 * MS) /* without jobs of any other app */
 #define NEVER NNB__NEVER
 enum { LOW, MEDIUM, HIGH };
 
@@ -403,6 +404,73 @@ static void no_app_is_owed_anything_once_all_have_paused_for_long(void **state)
 	assert_false(yields(first, 40000 + 3 * KEPT + 10));
 }
 
+/* One app executes back to back, without a pause in which claims would end: it must not read the clock for ever. */
+static void no_app_is_owed_anything_once_one_has_been_alone_for_very_long(void **state)
+{
+	struct nnb__policy_job *first, *second;
+
+	(void)state;
+	begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	first = ready(0, LOW, NEVER, 0);
+	second = ready(1, LOW, NEVER, 0);
+	assert_ptr_equal(done(first, 30000), second);
+	assert_null(done(second, 40000));
+	for (uint64_t now = 40000; now < 40000 + ALONE; now += KEPT / 2) {
+		n_jobs = 1;
+		assert_true(nnb__policy_wants_time(&policy, false));
+		assert_null(done(ready(0, LOW, NEVER, now), now + KEPT / 4));
+		assert_true(apps[1].claim > 9999);
+	}
+	first = ready(2, LOW, NEVER, 40000 + ALONE); /* another one, which has not been alone for long */
+	assert_true(nnb__policy_wants_time(&policy, true));
+	assert_null(done(first, 40000 + ALONE));
+	first = ready(0, LOW, NEVER, 40000 + ALONE);
+	assert_true(nnb__policy_wants_time(&policy, true));
+	assert_null(done(first, 40000 + ALONE));
+	for (uint64_t now = 40000 + ALONE; now < 40000 + 2 * ALONE; now += KEPT / 2) {
+		n_jobs = 1;
+		assert_true(nnb__policy_wants_time(&policy, false));
+		assert_null(done(ready(0, LOW, NEVER, now), now + KEPT / 4));
+	}
+	first = ready(0, LOW, NEVER, 40000 + 2 * ALONE);
+	assert_false(nnb__policy_wants_time(&policy, true));
+	ready(1, LOW, NEVER, 40000 + 2 * ALONE);
+	assert_true(apps[0].claim == 0 && apps[1].claim == 0);
+	assert_false(yields(first, 40000 + 2 * ALONE + 10));
+}
+
+/* The same of an app that always has a job; but one that has received less than the other while it had jobs is still owed that. */
+static void an_app_that_is_alone_with_a_lag_is_owed_it(void **state)
+{
+	struct nnb__policy_job *first, *second, *third;
+
+	(void)state;
+	for (int lags = 0; lags < 2; lags++) {
+		begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2);
+		apps[1].claim = lags ? 0 : 100000; /* from before, without a lag */
+		first = ready(1, LOW, NEVER, 0);
+		second = ready(1, LOW, NEVER, 0);
+		third = ready(0, LOW, NEVER, 0);
+		if (lags) {
+			assert_ptr_equal(done(first, 30000), third);
+			assert_null(done(second, 30000));
+			first = third;
+			second = ready(0, LOW, NEVER, 30000);
+		} else {
+			nnb__policy_cancel(&policy, third, 30000);
+		}
+		for (uint64_t now = 30000; now <= 30000 + ALONE; now += KEPT / 2) {
+			assert_true(nnb__policy_wants_time(&policy, true));
+			assert_null(done(first, now));
+			n_jobs = (size_t)(first - jobs);
+			first = second;
+			second = ready(!lags, LOW, NEVER, now);
+		}
+		assert_int_equal(nnb__policy_wants_time(&policy, true), lags);
+		assert_true(apps[1].claim == 0 && (!lags || apps[0].claim == 30000));
+	}
+}
+
 /* ---- who pauses in another app's pauses ---- */
 
 struct pauser {
@@ -422,6 +490,7 @@ static const struct pauser pausers[] = {
 	{ "an attacker that pauses for longer takes no claim away", 20000, 200000, 300000, .07, 35000 },
 	{ "an attacker that pauses for a millisecond leaves its victim the lane meanwhile", 20000, 20000, 1100000, .3,
 	  35000 },
+	{ "a victim that is away for longer than a claim is kept has it still", 20000, 1200000, 0, .012, 35000 },
 	{ "a claim that ends in a pause of a millisecond costs its victim no more than that", 20000, 1200000, 1250000,
 	  .005, 1000000 },
 };
@@ -802,6 +871,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_app_that_comes_back_has_what_it_was_owed),
 		cmocka_unit_test(an_app_that_comes_back_is_owed_two_quanta_at_most),
 		cmocka_unit_test(no_app_is_owed_anything_once_all_have_paused_for_long),
+		cmocka_unit_test(no_app_is_owed_anything_once_one_has_been_alone_for_very_long),
+		cmocka_unit_test(an_app_that_is_alone_with_a_lag_is_owed_it),
 		cmocka_unit_test(nobody_starves_for_what_it_once_had),
 		cmocka_unit_test(a_claim_ends_at_a_second),
 		cmocka_unit_test(a_free_lane_is_not_waited_for),
