@@ -215,7 +215,8 @@ static bool optional(const char *name)
 	return !strcmp(name, "parts") || !strcmp(name, "verdict") || !strcmp(name, "notes") ||
 	       !strcmp(name, "unusable_events") || !strcmp(name, "impostor_events") ||
 	       !strcmp(name, "unreadable_traces") || !strcmp(name, "service_alone") || !strcmp(name, "services") ||
-	       !strcmp(name, "client_alone") || !strcmp(name, "service_uids") || !strncmp(name, "joined_", 7);
+	       !strcmp(name, "client_alone") || !strcmp(name, "headless") || !strcmp(name, "timeless") ||
+	       !strcmp(name, "service_uids") || !strncmp(name, "joined_", 7);
 }
 
 static void mutate(json_t *whole, json_t *at);

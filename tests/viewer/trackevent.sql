@@ -14,6 +14,8 @@ CREATE TEMP TABLE x AS SELECT *, min(ifnull(submitted, 1 << 62), ifnull(request_
 	max(ifnull(submitted, 0), ifnull(request_written, 0), ifnull(request_read, 0), ifnull(decoded, 0), ifnull(fenced, 0),
 		ifnull(enqueued, 0), ifnull(dispatched, 0), ifnull(run_ended, 0), ifnull(result_written, 0), ifnull(result_read, 0),
 		ifnull(returned, 0), ifnull(signalled, 0)) AS last FROM d.execution;
+-- an execution without any recorded boundary is drawn at its miss or its deadline, or else where the recording begins
+UPDATE x SET (first, last) = (SELECT ifnull(coalesce(missed_at, deadline), o.began), ifnull(coalesce(missed_at, deadline), o.began) FROM off o) WHERE first = 1 << 62;
 CREATE TEMP TABLE w AS SELECT * FROM d.wait;
 
 -- executions

@@ -405,6 +405,10 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 		fprintf(to, ",\"service_alone\":%" PRId64, c->service_alone);
 	if (c->client_alone)
 		fprintf(to, ",\"client_alone\":%" PRId64, c->client_alone);
+	if (c->headless)
+		fprintf(to, ",\"headless\":%" PRId64, c->headless);
+	if (c->timed && c->timeless)
+		fprintf(to, ",\"timeless\":%" PRId64, c->timeless);
 	if (c->unusable)
 		fprintf(to, ",\"unusable_events\":%" PRId64, c->unusable);
 	if (c->unreadable)

@@ -233,10 +233,11 @@ void bsv_groups_remark(struct bsv_answer *a, const struct bsv_groups *g, const s
 		                g->by & BSV_BY_BURST ? "executions of bursts are" : "executions are", why);
 	if (taken->of_service)
 		bsv_answer_note(
-			a,
-			"%s were seen from the service alone: from when it had the request until it wrote the result",
-			bsv_count(n, (uint64_t)taken->of_service));
+			a, "%s %s seen from the service alone: from when it had the request until it wrote the result",
+			bsv_count(n, (uint64_t)taken->of_service),
+			bsv_plural((uint64_t)taken->of_service, "was", "were"));
 	if (taken->of_client)
-		bsv_answer_note(a, "%s were seen from the client alone: what the service did meanwhile is unknown",
-		                bsv_count(n, (uint64_t)taken->of_client));
+		bsv_answer_note(a, "%s %s seen from the client alone: what the service did meanwhile is unknown",
+		                bsv_count(n, (uint64_t)taken->of_client),
+		                bsv_plural((uint64_t)taken->of_client, "was", "were"));
 }
