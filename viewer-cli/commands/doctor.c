@@ -365,8 +365,8 @@ const struct bsv_command bsv_doctor = {
 	.name = "doctor",
 	.operands = "[INPUT]",
 	.says = "check this installation, or find out what a recording lost",
-	.examples = "  burstscope doctor              this installation\n"
-		    "  burstscope doctor bursts.db    what a recording lost, and how to avoid that\n",
+	.examples = "  burstscope doctor              # this installation\n"
+		    "  burstscope doctor bursts.db    # what a recording lost, and how to avoid that\n",
 	.more = "The status is 1 if there is a problem, or if the recording lost anything.\n",
 	.min = 0,
 	.max = 1,

@@ -96,8 +96,8 @@ const struct bsv_command bsv_import = {
 	.name = "import",
 	.operands = "TRACE...",
 	.says = "import traces into a database",
-	.examples = "  burstscope import bursts                  bursts.db, beside the trace\n"
-		    "  burstscope import -o all.db host1 host2   two traces, one database\n"
+	.examples = "  burstscope import bursts                  # bursts.db, beside the trace\n"
+		    "  burstscope import -o all.db host1 host2   # two traces, one database\n"
 		    "  burstscope import --append -o all.db third\n",
 	.more = "TRACE is a directory that LTTng recorded, or a directory above such directories. The database "
 		"appears when it is complete; after Ctrl-C everything is as it was before.\n",

@@ -403,9 +403,9 @@ const struct bsv_command bsv_record = {
 	.name = "record",
 	.operands = "[-- CMD...]",
 	.says = "record a workload with LTTng",
-	.examples = "  burstscope record                          running programs, until Ctrl-C\n"
-		    "  burstscope record --for 10s                for ten seconds\n"
-		    "  burstscope record -- nnburst-load audio    while a program runs\n"
+	.examples = "  burstscope record                          # running programs, until Ctrl-C\n"
+		    "  burstscope record --for 10s                # for ten seconds\n"
+		    "  burstscope record -- nnburst-load audio    # while a program runs\n"
 		    "  burstscope record --detail compact -o night --for 8h\n",
 	.more = "Records the events of all programs that emit them: as root those of all users, otherwise those of "
 		"the user. nnburstd may run already, or be started later. If no session daemon of LTTng runs, "

@@ -589,9 +589,9 @@ const struct bsv_command bsv_timeline = {
 	.name = "timeline",
 	.operands = "[INPUT]",
 	.says = "lanes and queues over time, as text",
-	.examples = "  burstscope timeline                                  # all of the newest recording\n"
-		    "  burstscope timeline --around worst bursts.db         # around the most late miss\n"
-		    "  burstscope timeline --around 1.5s --span 10ms        # around a time\n"
+	.examples = "  burstscope timeline                           # all of the newest recording\n"
+		    "  burstscope timeline --around worst bursts.db  # around the most late miss\n"
+		    "  burstscope timeline --around 1.5s --span 10ms # around a time\n"
 		    "  burstscope timeline --from 1s --to 1.2s --by model --width 160 bursts.db\n",
 	.more = "Each lane has two rows: the app that held it longest in each column, a letter for each app; and "
 		"how much of the column it was held, in eighths. Below them: for each app or model, the number of "

@@ -357,38 +357,95 @@ static int left_of(const struct bsv_option *o, char to[LEFT_MAX])
 	                o->argument ? o->argument : "");
 }
 
+/* A position in a command line, as a shell reads it: inside which quotes, or outside. */
+struct shell_place {
+	char quote;
+	bool blank; /* after a blank outside of quotes, or at the beginning */
+};
+
+static void shell_place_pass(struct shell_place *p, char c)
+{
+	if (p->quote)
+		p->quote = c == p->quote ? 0 : p->quote;
+	else if (c == '\'' || c == '"')
+		p->quote = c;
+	p->blank = !p->quote && c == ' ';
+}
+
+/* Return the length of the command at the beginning of the @n letters at @s, without the blanks before a comment. @ret_comment: where the comment begins, or @n. */
+static size_t command_length(const char *s, size_t n, size_t *ret_comment)
+{
+	struct shell_place place = { .blank = true };
+	size_t comment = 0, ret;
+
+	while (comment < n && !(place.blank && s[comment] == '#'))
+		shell_place_pass(&place, s[comment++]);
+	for (ret = comment; ret && s[ret - 1] == ' ';)
+		ret--;
+	*ret_comment = comment;
+	return ret;
+}
+
 /* Where to break the @n letters of the command line at @s: at the last blank before @room that is not quoted, as a shell sees it. 0: nowhere. */
 static size_t command_break(const char *s, size_t n, size_t room)
 {
+	struct shell_place place = { .blank = true };
 	size_t ret = 0;
-	char quote = 0;
 
 	for (size_t i = 0; i < n && i <= room; i++) {
-		if (quote)
-			quote = s[i] == quote ? 0 : quote;
-		else if (s[i] == '\'' || s[i] == '"')
-			quote = s[i];
-		else if (s[i] == ' ' && i && s[i - 1] != ' ')
+		bool word_ends = i && !place.blank;
+
+		shell_place_pass(&place, s[i]);
+		if (place.blank && word_ends)
 			ret = i;
 	}
 	return ret;
 }
 
-/* Print the examples, so that they can be copied: a line that is too long goes on behind a backslash. */
+static const char example_indent[] = "      ";
+
+/* Print a command line of @length letters that is wider than @width. */
+static void example_command_print(const char *s, size_t length, size_t width)
+{
+	static const char continued[] = " \\";
+	size_t used = 0, at;
+
+	while (used + length > width && (at = command_break(s, length, width - used - strlen(continued))) > 0) {
+		printf("%.*s%s\n%s", (int)at, s, continued, example_indent);
+		used = strlen(example_indent);
+		s += at + 1;
+		length -= at + 1;
+	}
+	printf("%.*s\n", (int)length, s);
+}
+
+/* Print the comment at @s, up to the end of its line. A backslash would not continue it, so each of its lines begins with a #. */
+static void example_comment_print(const char *s, size_t width)
+{
+	static const char hash[] = "# ";
+	const size_t taken = strlen(example_indent) + strlen(hash);
+	const int room = width > 2 * taken ? (int)(width - taken) : (int)taken;
+
+	for (s += strspn(s, "# "); *s && *s != '\n'; s += strspn(s, " ")) {
+		size_t n = bsv_line(s, room);
+
+		printf("%s%s%.*s\n", example_indent, hash, (int)n, s);
+		s += n;
+	}
+}
+
+/* Print the examples, so that they can be copied: a command that is too long goes on behind a backslash, and its comment is below it. */
 static void examples_print(const char *s, size_t width)
 {
-	static const char continued[] = " \\", next[] = "      ";
-
 	while (*s) {
-		size_t n = strcspn(s, "\n"), used = 0, at;
+		size_t n = strcspn(s, "\n"), comment, length = command_length(s, n, &comment);
 
-		while (used + n > width && (at = command_break(s, n, width - used - strlen(continued))) > 0) {
-			printf("%.*s%s\n%s", (int)at, s, continued, next);
-			used = strlen(next);
-			s += at + 1;
-			n -= at + 1;
+		if (n <= width) {
+			printf("%.*s\n", (int)n, s);
+		} else {
+			example_command_print(s, length, width);
+			example_comment_print(s + comment, width);
 		}
-		printf("%.*s\n", (int)n, s);
 		s += n + (s[n] == '\n');
 	}
 }
