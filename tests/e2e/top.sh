@@ -33,6 +33,18 @@ fi
 "$burstscope" top --once >out 2>err || wrong "top without a service ends with $?: $(<err)"
 grep -q '^no service has been heard: is nnburstd running?' out || wrong "top without a service: $(<out)"
 
+# ---- Ctrl-Z stops it without a screen, too ----
+state_of() { sed 's/.*) //; s/ .*//' "/proc/$1/stat"; }
+"$burstscope" top --format json --interval 100ms >printed 2>err &
+stopped=$!
+awaits '[[ -s printed ]]' 'top prints figures'
+kill -TSTP "$stopped"
+awaits '[[ $(state_of "$stopped") == T ]]' 'top is stopped by SIGTSTP'
+kill -CONT "$stopped"
+awaits '[[ $(state_of "$stopped") != T ]]' 'top goes on'
+kill -TERM "$stopped"
+await_end "$stopped" 'top ends' || wrong "top ends with $? after it was stopped"
+
 # ---- a session of somebody else's, in full detail: exactly what an import has ----
 live_session()
 {

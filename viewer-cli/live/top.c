@@ -582,10 +582,12 @@ static void heed_signal(struct top *t, int signal)
 {
 	if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
 		t->stopping = true;
-	if (signal == SIGTSTP && t->screen) {
-		bsv_terminal_give();
+	if (signal == SIGTSTP) {
+		if (t->screen)
+			bsv_terminal_give();
 		raise(SIGSTOP);
-		bsv_terminal_take();
+		if (t->screen)
+			bsv_terminal_take();
 	}
 	t->redraw = true;
 }
