@@ -67,7 +67,8 @@ struct top {
 	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
 	bool held_back; /* as bsv_session_find says of the session of another user of LTTng */
-	int failed;     /* enum bsa_code: the reason why it cannot continue */
+	int failed;     /* enum bsa_code: it cannot continue, because of @failure */
+	struct bsa_err failure;
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
 	unsigned crashes;
 };
@@ -179,7 +180,7 @@ static int begin_reading(struct top *t, struct bsa_err *err)
 static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 {
 	if (++t->crashes > CRASHES_MOST)
-		return r;
+		return bsa_wrap(err, r, "the process that reads the recording crashes again and again");
 	print_message(t, "%.100s: it begins anew", err->text);
 	bsv_reader_close(&t->reader);
 	memset(&t->figures, 0, sizeof(t->figures));
@@ -270,13 +271,12 @@ static struct bsv_http_page metrics_page(struct top *t, const char *accept)
 	struct bsv_http_page page = { .status = 200,
 		                      .type = openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
 		                                          : "text/plain; version=0.0.4; charset=utf-8" };
-	struct bsa_err err = { "" };
 	int r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, &page.body,
-	                           &page.bytes, &err);
+	                           &page.bytes, &t->failure);
 
 	if (r >= 0)
 		return page;
-	t->failed = begin_reading_again(t, r, &err);
+	t->failed = begin_reading_again(t, r, &t->failure);
 	return page_of_sentence(503, "the recording cannot be read just now\n");
 }
 
@@ -381,11 +381,10 @@ static int ask_of_relay(struct top *t, struct bsa_err *err)
 
 static void look_after_relay(struct top *t)
 {
-	struct bsa_err err = { "" };
-	int r = ask_of_relay(t, &err);
+	int r = ask_of_relay(t, &t->failure);
 
 	if (r < 0)
-		t->failed = begin_reading_again(t, r, &err);
+		t->failed = begin_reading_again(t, r, &t->failure);
 	else
 		relay_changed(t, t->figures_of_relay.state.source);
 }
@@ -680,8 +679,10 @@ static int top_loop(struct top *t, struct bsa_err *err)
 		t->stopping |= t->ended && !t->screen;
 		if (r >= 0 && !t->http && (!t->stopping || (t->o->once && !t->screen)))
 			r = top_show(t, err);
-		if (r >= 0 && t->failed < 0)
-			r = bsa_fail(err, t->failed, "the process that reads the recording crashes again and again");
+		if (r >= 0 && t->failed < 0) {
+			*err = t->failure;
+			r = t->failed;
+		}
 	}
 	return r;
 }
