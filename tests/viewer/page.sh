@@ -135,7 +135,11 @@ grep -q data-pack there.html || wrong 'a page that is there is not replaced'
 # ---- pages ----
 for i in 1 2 3 4 5; do
 	echo "${i}000000 exec_service exec=2:$i model=7 app=20 priority=low path=sync lane=0 status=none began=${i}00000 at=10,20,30,40,50,60,0,0,0,-"
-done | "$trace_from_text" -e full -s service service
+done >service.text
+# of two misses whose time of submission is unknown, the service read the later one after its deadline
+echo '6000000 exec_service exec=2:6 model=7 app=20 priority=low path=sync lane=0 status=none began=600000 at=10,20,30,40,50,60,0,0,0,- deadline_ns=590000
+7000000 exec_service exec=2:7 model=7 app=20 priority=low path=sync lane=0 status=none began=700000 at=10,20,30,40,50,60,0,0,0,- deadline_ns=700030' |
+	cat service.text - | "$trace_from_text" -e full -s service service
 "$burstscope" import -q -o service.db service
 for name in camera unfair lossy native whatif habit service; do
 	"$burstscope" report -o "$name.html" "$name.db"

@@ -7,7 +7,7 @@ SELECT id, app_id, miss AS miss_word, first - @began@ AS began, lane, dispatched
 	e2e_ns, prepare_ns, send_ns, decode_ns, fence_ns, slots_ns, queue_ns, run_ns, preempted_ns,
 	reply_ns, return_ns, finish_ns, signal_ns, lateness_ns, preemptions, cold,
 	priority AS priority_word, path AS path_word, status AS status_word,
-	quality AS quality_word, sides AS sides_word
+	quality AS quality_word, sides AS sides_word, coalesce(deadline < submitted, 0) AS submitted_late
 FROM (SELECT *, coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended,
 	result_written, result_read, returned, signalled, missed_at, deadline, @began@) AS first FROM picked)
 ORDER BY id

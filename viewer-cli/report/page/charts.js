@@ -310,8 +310,8 @@ export function interferenceMatrix(answer) {
 /** Of whose deadlines were missed, and by whom: from the answer of burstscope misses. @param {any} world @param {number} most */
 export function worstOf(world, most) {
 	const { executions } = world, late = (/** @type {number} */ i) => executions.lateness_ns.get(i);
-	const passed = (/** @type {number} */ i) => (executions.deadline.get(i) < 0 ? 1 : 0); // submitted after its deadline: last, as burstscope misses has them
-	const rows = world.missedInOrder().filter((/** @type {number} */ i) => Number.isFinite(late(i))).sort((/** @type {number} */ a, /** @type {number} */ b) => passed(a) - passed(b) || late(b) - late(a)).slice(0, most)
+	const passed = (/** @type {number} */ i) => executions.submitted_late.get(i); // these are last, as burstscope misses has them
+	const rows = world.missedInOrder().filter((/** @type {number} */ i) => Number.isFinite(late(i))).sort((/** @type {number} */ a, /** @type {number} */ b) => passed(a) - passed(b) || late(b) - late(a) || executions.id.get(a) - executions.id.get(b)).slice(0, most)
 		.map((/** @type {number} */ i) => ({ id: executions.id.get(i), app: world.appName(executions.app_id.get(i)), model: world.modelName(executions.model_id.get(i)),
 			miss: world.word(executions.miss_word, i), late_ns: late(i), cause: world.causeOf(executions.id.get(i)), began: time(executions.began.get(i)) }));
 
