@@ -178,7 +178,7 @@ static void execution_ended(struct services *all, const struct bsa_event *e, uin
 	all->of[exec >> EXEC_INSTANCE_SHIFT].ended = e->at;
 }
 
-/* Whoever emits exec_end, too, emits it before the answer: then nothing is to come after the answer that matters. */
+/* A service that emits exec_end emits it before the answer. Then no event after the answer is needed to prove that the service was recorded. */
 static void service_summed_up(struct services *all, const struct bsa_event *e, const struct bsa_exec_service *summary)
 {
 	struct service *s = &all->of[summary->exec >> EXEC_INSTANCE_SHIFT];

@@ -98,7 +98,7 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 /* Bytes of streams read so far, and in all: for who shows progress. */
 void bsa_decode_progress(const struct bsa_decode *d, uint64_t *ret_done, uint64_t *ret_all);
 
-/* bsa_decode_next answers BSA_E_STOPPED from soon on. Async-signal-safe. */
+/* Soon after this call, bsa_decode_next returns BSA_E_STOPPED. Async-signal-safe. */
 void bsa_decode_stop(struct bsa_decode *d);
 
 #endif

@@ -13,8 +13,8 @@ struct bsa_places {
 };
 
 /*
- * 0; BSA_E_INPUT: a path is not there, cannot be read, has no trace below it, or leads to what another one led to. Links
- * are followed. What is below a trace is the trace's.
+ * 0; BSA_E_INPUT: a path is not there, cannot be read, has no trace below it, or leads to what another one led to;
+ * BSA_E_ENV: there is no memory. Links are followed. What is below a trace is the trace's.
  */
 int bsa_discover(struct bsa_places *ret, const char *const *paths, size_t n_paths, struct bsa_err *err);
 

@@ -127,7 +127,7 @@ struct bsa_device {
 	struct bsa_scheduled *on_native; /* executions under the native policy, without a lane */
 	struct bsa_refusals
 		refusals;   /* those for which it is unknown yet when a lane was free, and no execution waited */
-	size_t n_lane_free; /* for so many of them, the first ones, the time at which a lane was free is known */
+	size_t n_lane_free; /* so many of them, the first ones, have had their first free lane, and take no later one, even if that lane proves not to have been free */
 	size_t n_unproven;  /* number of the unproven refusals of all lanes */
 	struct bsa_held_lags held_lags;
 

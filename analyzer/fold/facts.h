@@ -444,8 +444,8 @@ struct bsa_facts {
 	 */
 	void (*window)(void *ctx, const struct bsa_lag *);
 	/*
-	 * NULL: not wanted. What will be told as @refused, as soon as a lane seems to be free for it, though it may prove not to have been, so
-	 * that it is told otherwise then.
+	 * NULL: not wanted. An early report of a refusal, when a lane seems to be free for it. The later @refused is final, and may differ because
+	 * the lane proves not to have been free.
 	 */
 	void (*refused_so_far)(void *ctx, const struct bsa_refused *);
 };

@@ -22,8 +22,7 @@ void bsa_refusals_lane_free(struct bsa_device *d, uint64_t at);
 void bsa_refusals_end_instant(struct bsa_device *d);
 
 /*
- * Lane @number gets a holder, or the recording ends. Until @until the lane was certainly idle: a later time at which a refusal calls it free
- * is not known.
+ * Lane @number gets a holder, or the recording ends. The lane was certainly idle until @until. Clear what refusals claim about later times.
  */
 void bsa_refusals_settle(struct bsa_device *d, unsigned number, uint64_t until);
 

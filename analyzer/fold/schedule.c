@@ -311,8 +311,8 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * The lane, which has no holder, was certainly idle from its last step until then: until the first hole, or where there is none until
- * @otherwise.
+ * The lane, which has no holder, was certainly idle from its last step until the time that this returns: the start of the first hole, or @otherwise
+ * if there is no hole.
  */
 static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l, uint64_t otherwise)
 {

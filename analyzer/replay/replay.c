@@ -202,8 +202,8 @@ static void comes_to(struct live *l, uint64_t done, uint64_t now)
 }
 
 /*
- * @yield_at: when the policy wants the call's lane; 0: at once. While it wants the lane, it may plan for later and later times: what counts is when it
- * first did. The call goes on for 1 ns, at least, after it was asked in vain.
+ * @yield_at: when the policy wants the call's lane; 0: at once. The policy may move yield_at while the request stands: count from the first request. The
+ * call goes on for 1 ns, at least, after it was asked in vain.
  */
 static uint64_t stops_at(const struct play *p, struct live *l, uint64_t yield_at)
 {

@@ -1,9 +1,9 @@
 /*
  * without.h -- would a missed deadline have been met without a cause, an execution, an app? Recorded executions are replayed without it.
  *
- * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. Nothing earlier matters to the policy
- *             there; nor to fair, if all lanes were idle for BSA_WITHOUT_PAUSE_NS before the next call, or no execution has waited since
- *             such a pause. Or, under other policies than fair, with calls that were there before:
+ * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. No policy but fair depends on
+ *             earlier events. Fair does not either, if all lanes were idle for BSA_WITHOUT_PAUSE_NS before the next call, or no execution has
+ *             waited since such a pause. Or, under other policies than fair, with calls that were there before:
  *             they stay as they were, so that an app is then only said to have cost the deadline. The window ends at the horizon.
  * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while after the answer before,
  *             where an execution can leave its lane, how long the rest of an execution would have taken that was given up. Each way to

@@ -1046,7 +1046,7 @@ static int64_t longest_silence(const struct events *e)
 
 /*
  * For how long may the whole machine have stood still while the thread of late call @number was on its way, as a virtual cpu does, or a timer that is late?
- * Nobody's run-queue delay has that time; but where another call has an event, it was over.
+ * No run-queue delay includes that time. An event of another call proves that the machine ran at that instant.
  */
 static void listen(struct saved *v, size_t number, size_t first, size_t end)
 {

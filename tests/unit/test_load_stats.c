@@ -43,7 +43,8 @@ static void percentiles_are_of_the_nearest_rank(void **state)
 			struct load_distribution *d = distribution();
 			uint64_t got;
 
-			for (unsigned k = 0; k < ranks[i].n; k++) /* in no order: 7 is prime to most */
+			for (unsigned k = 0; k < ranks[i].n;
+			     k++) /* in no order: 1009 is prime, and no n is a multiple of it */
 				load_distribution_add(d, firsts[f] + (uint64_t)k * 1009 % ranks[i].n);
 			got = load_percentile(d, ranks[i].permille);
 			if (got != firsts[f] + ranks[i].rank - 1)

@@ -209,9 +209,10 @@ struct hands {
 };
 
 /*
- * The times that were recorded of such hand-overs. If there are few, a thread that polls begins as soon as one that finds a lane free. And a thread that is
- * woken by one that makes room, and falls asleep then, runs sooner than one that is woken by a thread that goes on: in recordings of closed loops and of
- * overload under fair, after 35 to 46 percent of the time, in the mean, or after 66 to 76 percent if it had made room itself.
+ * The times that were recorded of such hand-overs. If there are few, a thread that polls begins as soon as one that finds a lane free, and the
+ * times of another kind of hand-over stand for those of this one: a thread starts sooner if its waker goes to sleep (a preempted execution) than if its waker
+ * keeps running (an ended one). In recordings of closed loops and of overload under fair, it took 35 to 46 percent of the time, in the mean, or 66 to 76
+ * percent if the thread had made room itself.
  */
 static struct hands hands_of(const struct bsv_past *p, enum bsa_replay_hand how)
 {

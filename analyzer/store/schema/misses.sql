@@ -140,8 +140,9 @@ UPDATE doer SET blamed = @blamed:stood@, proved = 0
 WHERE blamed = @blamed:submitted_late@ AND execution_id IN (SELECT execution_id FROM stored_late_start WHERE stood_ns IS NOT NULL);
 
 -- A thread that waited for a cpu is late by the machine's doing, and by its own where it would have been too late without that, too. All of a wait is right before
--- the submission if the thread came on a cpu only once meanwhile; otherwise it may have slept until a time of its own in between. Even if it did not, it may have gone
--- to sleep until a time that the wait had used up, so a wait is never proved. Nor is the thread, where the whole machine may have stood still.
+-- the submission if the thread came on a cpu only once meanwhile; otherwise it may have slept until a time of its own in between. Even if it did not, it may have
+-- called for a sleep until a planned time that the wait had already passed. So a wait is never certain, only likely. Nor is the thread certain where the whole
+-- machine may have stood still.
 UPDATE doer SET blamed = w.blamed, proved = w.blamed = @blamed:thread@ AND doer.proved AND w.by_itself FROM (
 	SELECT l.execution_id, l.by_itself IS 1 AS by_itself,
 		CASE WHEN l.met = 1 OR l.met IS NULL AND c.late_ns > 0 AND l.delay_ns >= c.late_ns THEN @blamed:waited@
