@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scope.sh BURSTSCOPE SERVICE LOAD EVENTS.md -- record, top and watch of one app, one user, one process or one service of several: what LTTng leaves out is
+# scope.sh BURSTSCOPE SERVICE LOAD EVENTS.md -- record, top and watch of one app, one user, one process or one service of several: what LTTng does not record is
 # not in the trace, what is left out when it is read is in no answer, and each command says which is which.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 events=$4 json_schema= schema=
@@ -46,7 +46,7 @@ is "$(answered all)" 'elsewhere here there '
 
 # ---- by LTTng: a process, a user ----
 records pid --pid "$here"
-says "scope pid=$here: LTTng leaves out what apps other than pid $here emit; the service's events about other executions are recorded, and left out when the recording is read"
+says "scope pid=$here: LTTng does not record what apps other than pid $here emit; the service's events about other executions are recorded, and left out when the recording is read"
 is "$(clients pid)" here
 is "$(services pid)" '"elsewhere,here,there"'
 is "$(answered pid)" 'here '
@@ -57,7 +57,7 @@ for whole in summary fairness memory timeline; do
 	says "scope: pid=$here; other executions were not asked for when this was recorded, and $whole shows them, too"
 done
 records nobody --app 4242
-says 'scope app=4242: LTTng leaves out what apps of other users than 4242 emit'
+says 'scope app=4242: LTTng does not record what apps of other users than 4242 emit'
 is "$(clients nobody)" ''
 is "$(answered nobody)" ''
 
@@ -71,7 +71,7 @@ is "$(answered compact)" 'there '
 
 # ---- both: a service ----
 records service --service "$tmp/socket"
-says "scope service=$daemon: LTTng leaves out what services other than pid $daemon emit"
+says "scope service=$daemon: LTTng does not record what services other than pid $daemon emit"
 is "$(services service)" '"here,there"'
 is "$(answered service)" 'here there '
 # A client of this service may be told to record before the service is: then nothing says whose app it is, but for which service it is.
@@ -96,7 +96,7 @@ is "$(grep -- --exclude= <<<"$said" | sed 's/.*--exclude=//' | tr ',' '\n' | sor
 # ---- top and watch ----
 "$burstscope" top --format json --for 2s --pid "$there" >top.out 2>err || wrong "top ends with $?: $(<err)"
 said=$(<err)
-says "scope pid=$there: LTTng leaves out"
+says "scope pid=$there: LTTng does not record"
 is "$(tail -n 2 top.out | grep -o '"app":"[a-z]*"' | sort -u | tr '\n' ' ')" '"app":"there" '
 # The total is of what is shown.
 is "$(tail -n 1 top.out | sed 's/"models":.*//' | grep -o '"executions":[0-9]*')" \
@@ -105,7 +105,7 @@ is "$(tail -n 1 top.out | sed 's/"models":.*//' | grep -o '"executions":[0-9]*')
 grep -Eq '^in all, of 1 of [23] apps: [1-9]' top.out || wrong "top of one app sums up: $(tail -n 1 top.out)"
 "$burstscope" top --once --interval 50ms --pid 4194304 >top.out 2>err || wrong "top of no process ends with $?: $(<err)" # above what a pid can be
 said=$(<err)
-says 'no process 4194304 is running here; scope pid=4194304: LTTng leaves out'
+says 'no process 4194304 is running here; scope pid=4194304: LTTng does not record'
 grep -q '^no process 4194304 is running here' top.out || wrong "top of no process shows: $(<top.out)"
 for scope in "--app there" "--pid $there"; do
 	forget

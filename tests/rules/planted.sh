@@ -66,6 +66,29 @@ words)
 	a fragment/a.h 'struct s {' '	int n; /* of the lanes */' '};'
 	objects 'fragment/a.h:2: opens with a pronoun, or goes on' "$here/words.sh" "$tmp" fragment
 	;;
+terms)
+	a viewer-cli/a.c '/* a foreign key, left out by LTTng */' 'const char *a = "1 foreign event";' 'const char *b = "3 packets are left out";'
+	a analyzer/a.c 'const char *a = "left_out_late";'
+	a docs/database.md '| `key` | text | counts; left_out_ and what an import left out: late (summaries); joined_ |' '| `unsure` | count | misses of which the replay without the cause cannot decide |'
+	a README.md 'A rule is *inconclusive* where it cannot be told.'
+	"$here/terms.sh" "$tmp" >/dev/null || broken 'terms objects to the terms as the glossary has them'
+	plant()
+	{
+		a "$2" "${@:3}"
+		objects "$2:1 $1" "$here/terms.sh" "$tmp"
+		rm "$tmp/$2"
+	}
+	plant 'foreign is' viewer-cli/b.c 'const char *b = "a foreign "' '	"process holds the socket";'
+	plant 'foreign is' docs/b.md 'A foreign entry is refused.'
+	plant 'left out is' viewer-cli/b.c 'const char *b = "%s: LTTng leaves "' '	"out what " PRIu32 " emits";'
+	plant 'left out is' docs/b.1.in 'Events of other providers are' 'left out.'
+	plant 'left out is' analyzer/b.def 'REL_BATCH(miss_without, "what its replay left out: an app")'
+	plant 'unsure is' analyzer/b.sql 'SELECT quality = '"'gap'"' AS unsure' 'FROM execution;'
+	plant 'unsure is' analyzer/b.def 'REL_INT(unsure, "count", "inversions of which the limit is not known") REL_SAME(cause)'
+	plant 'inconclusive is' docs/b.md 'The comparison of two recordings is inconclusive.'
+	a analyzer/a.c 'const char *a = "left_out_late", *b = "left_out_evicted";'
+	objects 'docs/database.md does not explain left_out_evicted' "$here/terms.sh" "$tmp"
+	;;
 hal)
 	a docs/hal-rules.md '| F-1 | A queue. | test_x |' '| F-2 | Another. | test_x |' '| F-3 | No test. |  |'
 	a tests/unit/test_x.c '/* F-1, Q-7 */'

@@ -31,7 +31,7 @@ enum {
 	AT,
 	HAD_DEADLINE,
 	MISSED,
-	UNSURE,
+	MISS_UNKNOWN,
 	QUALITY,
 	REFERENCE,
 	DELAY
@@ -276,7 +276,7 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 {
 	const char *status = bsa_query_get_string(q, STATUS, NULL), *quality = bsa_query_get_string(q, QUALITY, NULL);
 	bool answered = status && !strcmp(status, "NONE"), missed = bsa_query_get_int(q, MISSED) != 0;
-	bool unsure = bsa_query_get_int(q, UNSURE) != 0;
+	bool unsure = bsa_query_get_int(q, MISS_UNKNOWN) != 0;
 	int64_t at = bsa_query_get_int(q, AT), e2e = bsa_query_get_int(q, E2E);
 	unsigned ending = 0;
 

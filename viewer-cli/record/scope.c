@@ -148,13 +148,13 @@ const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 		snprintf(lttng + n, sizeof(lttng) - n, "%sapps of other users than %s", n ? ", and of " : "", s->app);
 	if (s->service && !*s->app && !s->pid)
 		snprintf(to, BSV_SCOPE_TEXT,
-		         "%sscope %s: LTTng leaves out what %s emit; what their apps emit is recorded, and left out "
-		         "by the import",
+		         "%sscope %s: LTTng does not record what %s emit; "
+		         "what their apps emit is recorded, and left out by the import",
 		         nobody, bsv_scope_text(s, text), lttng);
 	else if (*lttng)
 		snprintf(to, BSV_SCOPE_TEXT,
-		         "%sscope %s: LTTng leaves out what %s emit; the service's events about other executions are "
-		         "recorded, and left out when the recording is read",
+		         "%sscope %s: LTTng does not record what %s emit; the service's events "
+		         "about other executions are recorded, and left out when the recording is read",
 		         nobody, bsv_scope_text(s, text), lttng);
 	else
 		snprintf(to, BSV_SCOPE_TEXT,

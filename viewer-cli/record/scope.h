@@ -1,7 +1,7 @@
 /*
  * scope.h -- what is recorded of all that LTTng could record: the executions of one app, of one process, of one service.
  *
- * TWO PLACES  LTTng leaves out what an event itself tells: who emitted it (a pid, a uid). The service's events about all apps are recorded,
+ * TWO PLACES  LTTng filters by what an event itself tells: who emitted it (a pid, a uid). The service's events about all apps are recorded,
  *             because lanes and waits cannot be explained without them: the executions of other apps are left out when the recording is read
  *             (input/input.c). So is everything that only a name tells, because names are in the service's events alone.
  */
@@ -52,7 +52,7 @@ bool bsv_scope_is_of_nobody(const struct bsv_scope *s);
 /* "app=camera pid=77", as it was asked for; in @to, which is returned. */
 const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
-/* A sentence that says what LTTng leaves out, and what is left out later. */
+/* A sentence that says what LTTng does not record, and what is left out later. */
 const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
 /*

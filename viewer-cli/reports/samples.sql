@@ -1,4 +1,4 @@
--- samples: one row per picked execution, with its phases and its ending. unsure: whether it missed a deadline was not recorded. Leaves out trial runs
+-- samples: one row per picked execution, with its phases and its ending. miss_unknown: whether it missed a deadline was not recorded. Leaves out trial runs
 -- of models; a comparison also leaves out incomplete executions.
 @with@
 SELECT app_id, model_id, path, cold, sides, complete, status, request_spun_ns IS NOT NULL AS full,
@@ -9,6 +9,6 @@ SELECT app_id, model_id, path, cold, sides, complete, status, request_spun_ns IS
 	deadline IS NOT NULL OR miss IS NOT NULL AS had_deadline, miss IS NOT NULL AS missed,
 	miss IS NULL AND (deadline IS NOT NULL AND quality IN ('gap', 'tail') OR deadline IS NOT NULL AND quality = 'open' AND deadline < @ended@
 		OR deadline IS NOT NULL AND complete AND path = 'fenced' AND status IS NULL
-		OR @deadline_unknown@) AS unsure,
+		OR @deadline_unknown@) AS miss_unknown,
 	quality, reference_ns, run_delay_ns
 FROM picked WHERE path IS NOT 'prepare' ORDER BY id

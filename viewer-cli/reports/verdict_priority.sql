@@ -15,7 +15,7 @@ each AS MATERIALIZED (
 	UNION ALL -- whose limits are not known
 	SELECT i.n, i.longest_ns, NULL, NULL, NULL, @sure@ FROM lesser_inversion i @only_victims@),
 inversions AS (
-	SELECT ifnull(sum(n), 0) AS n, max(dur_ns) FILTER (WHERE NOT sure AND dur_ns > stretch_ns + 1000000) AS unsure_ns,
+	SELECT ifnull(sum(n), 0) AS n, max(dur_ns) FILTER (WHERE NOT sure AND dur_ns > stretch_ns + 1000000) AS possible_ns,
 		max(dur_ns) FILTER (WHERE NOT sure AND stretch_ns IS NULL) AS joined_ns
 	FROM each),
 worst AS MATERIALIZED (SELECT dur_ns, stretch_ns, victim_id, holder_id FROM each WHERE sure ORDER BY @excess@ DESC, dur_ns DESC LIMIT 1),
@@ -28,7 +28,7 @@ less_urgent AS (
 	WHERE ifnull(k.rank < a.most, 1)
 	UNION ALL SELECT 0 FROM apps_with_more a JOIN referred r ON r.app_id IS a.app_id AND r.priority IS NULL),
 @unseen@
-SELECT i.n AS n_inversions, w.dur_ns, w.stretch_ns, i.unsure_ns, (SELECT min(ns) FROM less_urgent) AS least_ns,
+SELECT i.n AS n_inversions, w.dur_ns, w.stretch_ns, i.possible_ns, (SELECT min(ns) FROM less_urgent) AS least_ns,
 	(SELECT max(ns) FROM inverted_unseen) AS hidden_ns,
 	c.n AS n_choices, c.honoured AS n_honoured,
 	2 * (SELECT n FROM unseen_work) AS n_hidden_choices,

@@ -28,7 +28,7 @@ judged AS MATERIALIZED (
 	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id),
 worst AS (SELECT app_id, model, top_culprit_app_id, top_culprit_ns, execution_id, began, gap_ns FROM judged WHERE sure ORDER BY gap_ns DESC, app_id, model LIMIT 1)
 SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE j.sure) AS max_gap_ns,
-	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS unsure_ns,
+	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS possible_ns,
 	CASE WHEN s.native THEN (
 		SELECT max(ifnull(p.run_ended - coalesce(p.enqueued, p.decoded, p.request_read) - ifnull(p.cpu_ns, 0), 9223372036854775807))
 		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = (p.exec >> 52 & 4095)) END AS native_ns,
