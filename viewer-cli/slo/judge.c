@@ -94,6 +94,12 @@ static int64_t count_unseen(const struct bsv_slo_counts *c, bool *ret_any)
 	return c->unknown + c->given_up + c->no_client + c->no_service + (c->vanished > 0 ? c->vanished : 0);
 }
 
+/* Does @rule allow not even one execution above its bound, however many executions there are? Then one that was seen breaks the rule, whatever was lost. */
+static bool allows_none(const struct bsv_slo_rule *rule)
+{
+	return rule->kind == BSV_SLO_MISSES ? rule->bound <= 0 : rule->percent >= 100;
+}
+
 static void result_begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -165,7 +171,7 @@ void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_r
 			           rule->percent, needed, c->n);
 		return;
 	}
-	if (c->over > allowed_above(c->n + u, rule->percent) && !any)
+	if (c->over > allowed_above(c->n + u, rule->percent) && (!any || allows_none(rule)))
 		result_end(ret, BSV_FAIL, "%s", seen);
 	else if (!any && c->n >= needed && c->over + u <= allowed_above(c->n + u, rule->percent))
 		result_end(ret, BSV_PASS, "%s", seen);
@@ -199,6 +205,10 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 			           c->perhaps, c->executions);
 		else
 			result_end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
+		return;
+	}
+	if (c->over && allows_none(rule)) {
+		result_end(ret, BSV_FAIL, "%s", seen);
 		return;
 	}
 	if (c->n + untold < needed) {
