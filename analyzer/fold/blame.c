@@ -294,6 +294,14 @@ static bool given_up(const struct bsa_execution *x)
 	return x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED;
 }
 
+/* The time of its deadline_miss event, unless its thread lost the cpu after it had given the execution up, and emitted the event after the deadline. */
+static uint64_t given_up_at(const struct bsa_execution *x)
+{
+	bool told_late = x->miss == BSA_MISS_PREDICTED && x->lateness <= 0 && x->missed_at > x->deadline;
+
+	return told_late ? x->deadline + (uint64_t)x->lateness : x->missed_at;
+}
+
 /* From when to when; false: that cannot be told. */
 static bool find_span(struct ledger *l)
 {
@@ -308,7 +316,7 @@ static bool find_span(struct ledger *l)
 		return false;
 	if (!is_between(-(int64_t)ABSURD, x->lateness, (int64_t)ABSURD))
 		return false;
-	l->end = given_up(x) && x->missed_at != BSA_NEVER ? x->missed_at : x->deadline + (uint64_t)x->lateness;
+	l->end = given_up(x) && x->missed_at != BSA_NEVER ? given_up_at(x) : x->deadline + (uint64_t)x->lateness;
 	if (!time_difference(l->end, l->start, &elapsed) || elapsed < 0)
 		return false;
 	l->cut = l->end < x->deadline ? l->end : x->deadline;

@@ -442,9 +442,12 @@ static int8_t cold_of(const struct bsa_fold *f, const struct bsa_exec *x)
 
 /* ---- deadlines ---- */
 
+/* @at: when it was given up, or the time of the event: its thread may have lost the cpu between giving up and emitting it. */
 static void set_unfinished_miss(struct bsa_execution *fact, uint64_t at, int64_t lateness)
 {
-	fact->miss = at < fact->deadline ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED;
+	bool ahead = lateness < 0 && lateness != BSA_LATENESS_UNKNOWN;
+
+	fact->miss = at < fact->deadline || ahead ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED;
 	fact->lateness = lateness;
 }
 

@@ -316,7 +316,7 @@ static void assert_bounds(const struct bsa_missed *m, const struct bsa_blamed *r
 
 	if (x->miss != BSA_MISS_PREDICTED || x->lateness > 0)
 		return;
-	if (most < 0 || (x->missed_at != NO && x->missed_at > x->deadline))
+	if (most < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].cause >= BSA_QUEUED_BEHIND && rows[i].cause <= BSA_CAUSE_PREEMPTED && rows[i].late_ns > 0)

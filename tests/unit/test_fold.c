@@ -229,6 +229,17 @@ static void a_miss_is_predicted_aborted_or_late(void **state)
 		                        "1390 deadline_miss exec=3:1 kind=transient stage=queue deadline_ns=2000 "
 		                        "over_ns=120\n" SAYS_NO("3:1", "missed_deadline_transient", "result"),
 		  "execution id=3:1 miss=predicted lateness=120 missed_at=1390" },
+		{ "predicted: given up before its deadline, but the thread lost its cpu before it emitted the event",
+		  HERE ASKED("3:1", "burst",
+		             "request") "1060 sched_enqueue exec=3:1 model=2 app=20 priority=low deadline_ns=2000\n"
+		                        "1065 sched_dispatch exec=3:1 lane=0\n"
+		                        "2094 deadline_miss exec=3:1 kind=transient stage=running deadline_ns=2000 "
+		                        "over_ns=-428\n"
+		                        "2100 exec_end exec=3:1 lane=0 status=missed_deadline_transient\n"
+		                        "2120 fmq_write exec=3:1 queue=result\n"
+		                        "2130 fmq_read exec=3:1 queue=result\n"
+		                        "2140 exec_return exec=3:1 status=missed_deadline_transient\n",
+		  "execution id=3:1 miss=predicted lateness=-428 missed_at=2094 status=5" },
 		{ "aborted: given up after its deadline",
 		  HERE ASKED("3:1", "burst",
 		             "request") "1060 sched_enqueue exec=3:1 model=2 app=20 priority=low deadline_ns=2000\n"
