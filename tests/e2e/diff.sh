@@ -180,7 +180,14 @@ prints 'FAIL: slower'
 sed '/^[0-9]*us 1:/d' "$before" | database gone -e full -h here
 ends 3 before gone --verdict
 row 'camera/tracker burst warm p50 only in A'
+row 'camera/tracker burst warm p10 only in A'
+[[ $out =~ ([0-9]+)' cannot tell' ]]
+rows=$(sed -n '1,/^$/p' <<<"$out" | grep -cE 'only in A|too few in B|  cannot tell')
+((BASH_REMATCH[1] == rows)) || wrong "the headline counts ${BASH_REMATCH[1]} that cannot be told, the table has $rows: $out"
+hides 'only in B'
 ends 0 gone before --verdict
+row 'camera/tracker burst warm p50 only in B'
+prints ', 1 group only in B'
 { sed '/^[0-9]*us 1:\([6-9]\|[0-9][0-9]\)/d' "$before"; echo '30000us 1:6 run=1s'; echo 'stop 900ms'; } | database hung -e full -h here
 ends 3 before hung --verdict
 

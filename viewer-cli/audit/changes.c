@@ -103,6 +103,7 @@ const char *bsv_changes_headline(struct bsv_changes *c)
 {
 	const struct bsv_changes_count *of[] = { &c->latency, &c->misses, &c->answers, &c->failures };
 	struct bsv_changes_count all = { 0 };
+	char new[48] = "";
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
 		all.worse += of[i]->worse;
@@ -111,13 +112,16 @@ const char *bsv_changes_headline(struct bsv_changes *c)
 		all.unsure += of[i]->unsure;
 		all.few += of[i]->few;
 	}
+	if (c->only_in_b)
+		snprintf(new, sizeof(new), ", %zu %s only in B", c->only_in_b,
+		         bsv_plural(c->only_in_b, "group", "groups"));
 	if (!c->found->tests && !all.unsure)
-		return "Changes: cannot tell: too few executions";
+		return text_keep(c, bsv_text("Changes: cannot tell: too few executions%s", new));
 	if (!all.worse && !all.better && !all.unsure)
-		return text_keep(c, bsv_text("Changes: none; %zu %s, not distinguishable", all.same,
-		                             bsv_plural(all.same, "comparison", "comparisons")));
-	return text_keep(c, bsv_text("Changes: %zu worse, %zu better, %zu not distinguishable, %zu cannot tell",
-	                             all.worse, all.better, all.same, all.unsure));
+		return text_keep(c, bsv_text("Changes: none; %zu %s, not distinguishable%s", all.same,
+		                             bsv_plural(all.same, "comparison", "comparisons"), new));
+	return text_keep(c, bsv_text("Changes: %zu worse, %zu better, %zu not distinguishable, %zu cannot tell%s",
+	                             all.worse, all.better, all.same, all.unsure, new));
 }
 
 const char *bsv_changes_mean(struct bsv_changes *c)
@@ -320,7 +324,7 @@ static void add_test(const struct bsv_changes *c, struct bsv_rows *rows, const c
 	if (c->people) {
 		bsv_rows_text(rows, a);
 		bsv_rows_text(rows, b);
-		add_real(rows, 100 * of->by);
+		add_real(rows, of->verdict == BSV_VANISHED ? NAN : 100 * of->by); /* of too few executions: chance */
 		bsv_rows_text(rows, phases);
 	}
 	if (!c->people)
@@ -351,9 +355,9 @@ static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows
 		char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
 		const char *verdict = verdict_text(of, "slower", "faster");
 
-		if (c->people && (!is_for_people(of) || (!p->tested && i != BSV_P50)))
+		if (c->people && (p->a ? !is_for_people(of) : i != BSV_P50)) /* as changes_count counts it */
 			continue;
-		if (!p->a || (!p->b && of->verdict != BSV_TOO_FEW)) /* as changes_count counts it */
+		if (!p->a || (!p->b && of->verdict != BSV_TOO_FEW))
 			verdict = p->a ? "only in A" : "only in B";
 		add_group(c, rows, p);
 		add_test(c, rows, measures[i], verdict, of, duration_or_none(a, of->a), duration_or_none(b, of->b),
@@ -582,9 +586,11 @@ static void count_one(struct bsv_changes_count *to, const struct bsv_change *of,
 	}
 }
 
-/* Groups that are only in B cannot be compared, and are not counted. */
+/* Groups that are only in B cannot be compared: they are counted as groups, not as tests, and no verdict depends on them. */
 static void changes_count(struct bsv_changes *c)
 {
+	for (size_t i = 0; i < c->found->n; i++)
+		c->only_in_b += !c->found->pairs[i].a;
 	for (size_t i = 0; i < c->found->n; i++)
 		for (int k = 0; c->found->pairs[i].a && k < BSV_LATENCIES; k++)
 			count_one(&c->latency, &c->found->pairs[i].latency[k], 1);

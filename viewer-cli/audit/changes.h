@@ -19,6 +19,7 @@ struct bsv_changes {
 	struct bsv_pair **order; /* pairs, the most important first: those in both recordings, then the others */
 	bool people;             /* whether the rows are for people, who get only the notable ones */
 	struct bsv_changes_count latency, misses, answers, failures;
+	size_t only_in_b; /* groups */
 	/* memory that rows and answers borrow */
 	struct bsv_column columns[4][BSV_CHANGES_COLUMNS];
 	char *texts[BSV_CHANGES_TEXTS];

@@ -415,7 +415,8 @@ static void note_rule(struct bsv_answer *answer, const struct work *w)
 		answer,
 		"Changed: significant among %zu tests (Holm: one false change in 20 comparisons), by %g %% of a "
 		"latency or half a point of a share at least, and of p10 and p50 with an effect of %g or more. "
-		"Phases attribute: they are not tested",
+		"by, low and high: of a share (misses, answers, failures) in percentage points. Phases "
+		"attribute: they are not tested",
 		w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
 }
 
