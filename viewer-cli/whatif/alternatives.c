@@ -282,9 +282,31 @@ static struct bsv_rows *advice_rows(const struct bsv_alternatives *a)
 	return rows;
 }
 
-static uint64_t missed_now(const struct bsv_alternatives *a)
+/* Misses in the replays under the recorded rules. No change saves more than these, neither in the middle nor at the ends of its interval. */
+static struct bsv_spread replayed_misses(const struct bsv_alternatives *a)
 {
-	return a->trials.n ? a->trials.all[0].draws[0].missed : 0;
+	double values[BSV_TRIAL_DRAWS] = { 0 };
+
+	for (unsigned i = 0; a->trials.n && i < a->trials.draws; i++)
+		values[i] = (double)a->trials.all[0].draws[i].missed;
+	return bsv_spread_of(values, a->trials.draws ? a->trials.draws : 1);
+}
+
+static size_t recorded_misses(const struct bsv_past *past)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < past->n_groups; i++)
+		n += past->groups[i].n_missed;
+	return n;
+}
+
+/* "641 misses", or "641 misses (500 to 702)" where the replays differ. Owned by the caller; NULL: no memory. */
+static char *spread_text(struct bsv_spread s, const char *unit)
+{
+	if (s.low == s.high)
+		return bsv_text("%.0f%s", s.median, unit);
+	return bsv_text("%.0f%s (%.0f to %.0f)", s.median, unit, s.low, s.high);
 }
 
 /* The apps that pay for a change, in words. Owned by the caller. */
@@ -303,17 +325,25 @@ static void note_advice(const struct bsv_alternatives *a, struct bsv_answer *ans
 {
 	const struct bsv_advice *first = a->advices.all;
 	bsv_scoped_text *price = a->advices.n ? price_of(a, first) : NULL;
+	bsv_scoped_text *saved = a->advices.n ? spread_text(first->saved, "") : NULL;
+	const struct bsv_spread replayed = replayed_misses(a);
+	bsv_scoped_text *all = spread_text(replayed, replayed.median == 1 ? " miss" : " misses");
+	size_t recorded = recorded_misses(a->past);
 
-	if (!missed_now(a))
+	if (replayed.high == 0)
 		bsv_answer_note(answer,
 		                "No deadline is missed in the replay of what was recorded: there is nothing to save.");
 	else if (!a->advices.n)
-		bsv_answer_note(answer, "None of the changes saves any of the %" PRIu64 " misses in all replays.",
-		                missed_now(a));
+		bsv_answer_note(answer,
+		                "None of the changes saves any of the %s that the replays have under the recorded "
+		                "rules, in all replays; %zu %s recorded.",
+		                all ? all : "", recorded, bsv_plural(recorded, "was", "were"));
 	else
-		bsv_answer_note(answer, "Advice: %s%s. It saves %.0f of %" PRIu64 " misses, %.0f to %.0f; %s.",
+		bsv_answer_note(answer,
+		                "Advice: %s%s. It saves %s of the %s that the replays have under the recorded rules; "
+		                "%zu %s recorded; %s.",
 		                *first->service ? "nnburstd " : "", *first->service ? first->service : first->option,
-		                first->saved.median, missed_now(a), first->saved.low, first->saved.high,
+		                saved ? saved : "", all ? all : "", recorded, bsv_plural(recorded, "was", "were"),
 		                price ? price : "");
 }
 
