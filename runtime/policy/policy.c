@@ -39,7 +39,7 @@ static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t
 }
 
 /*
- * A job of @a comes, and no other app has one: all claims end if no app has had a job for long, or none but @a for very long. In the
+ * With claims: a job of @a comes, and no other app has one. All claims end if no app has had a job for long, or none but @a for very long. In the
  * second case, @a keeps its claim while it has a lag: no lag exceeds the claim.
  */
 static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
@@ -49,7 +49,7 @@ static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_
 	if (a->alone != p->alones)
 		alone_begin(p, a, p->paused_at);
 	alone = now >= p->alone_at + NNB__ALONE_NS && (!p->apps || a->lag <= 0);
-	if (!p->owes || (!all_paused && !alone))
+	if (!all_paused && !alone)
 		return;
 	a->claim = 0;
 	p->owes = false;
@@ -353,7 +353,7 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	struct nnb__policy_app *a = job->app;
 
 	nnb__policy_account(p, now);
-	if (!p->apps || (p->apps == a && !a->next))
+	if (p->owes && (!p->apps || (p->apps == a && !a->next)))
 		claims_end(p, a, now);
 	if (app_is_idle(a))
 		app_come(p, a);
