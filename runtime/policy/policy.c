@@ -39,8 +39,8 @@ static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t
 }
 
 /*
- * With claims: a job of @a comes, and no other app has one. All claims end if no app has had a job for long, or none but @a for very long. In the
- * second case, @a keeps its claim while it has a lag: no lag exceeds the claim.
+ * With claims: a job of @a comes, and no other app has one. All claims end if no app has had a job for long, or none but @a for very
+ * long. In the second case, @a keeps its claim while it has a lag: no lag exceeds the claim.
  */
 static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
 {
@@ -52,7 +52,7 @@ static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_
 	if (!all_paused && !alone)
 		return;
 	a->claim = 0;
-	p->owes = false;
+	p->claims_kept = false;
 	p->pauses++;
 }
 
@@ -107,7 +107,7 @@ void nnb__policy_account(struct nnb__policy *p, uint64_t now)
 	if (!p->waiting || dt <= 0)
 		return; /* while no job waits, every app has all it can use */
 	p->accounted = now;
-	p->owes = p->kind == NNB_POLICY_FAIR;
+	p->claims_kept = p->kind == NNB_POLICY_FAIR;
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next) {
 		missed = (a->rate - a->running) * dt;
 		a->received += a->running * dt;
@@ -353,7 +353,7 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	struct nnb__policy_app *a = job->app;
 
 	nnb__policy_account(p, now);
-	if (p->owes && (!p->apps || (p->apps == a && !a->next)))
+	if (p->claims_kept && (!p->apps || (p->apps == a && !a->next)))
 		claims_end(p, a, now);
 	if (app_is_idle(a))
 		app_come(p, a);

@@ -108,7 +108,7 @@ struct nnb__policy {
 	uint64_t free;                     /* free lanes, one bit each */
 	uint32_t waiting;                  /* number of jobs */
 	uint64_t arrivals;
-	bool owes;          /* with claims: a job has waited since all claims were 0 */
+	bool claims_kept;   /* with claims: a job has waited since all claims were 0 */
 	uint64_t pauses;    /* how often all claims became 0: those from before are 0 */
 	uint64_t paused_at; /* no app has a job: since then */
 	uint64_t alones;    /* how often another app became the only one with a job */
@@ -122,7 +122,7 @@ void nnb__policy_init(struct nnb__policy *p, enum nnb_policy kind, enum nnb_pree
 /* Whether the next nnb__policy_ready (or with @leave the next nnb__policy_leave) needs the time. */
 static inline bool nnb__policy_wants_time(const struct nnb__policy *p, bool leave)
 {
-	return p->waiting || p->owes || (!leave && !p->free);
+	return p->waiting || p->claims_kept || (!leave && !p->free);
 }
 
 /* @job is ready. True: it is on job->lane; false: it waits. */

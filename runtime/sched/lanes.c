@@ -265,7 +265,7 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
  */
 static void lanes_unlock(struct nnb__lanes *l)
 {
-	uint32_t wanted = l->policy.waiting + l->policy.owes;
+	uint32_t wanted = l->policy.waiting + l->policy.claims_kept;
 
 	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != wanted, 0))
 		atomic_store_explicit(&l->wanted, wanted, memory_order_seq_cst); /* (5) */
