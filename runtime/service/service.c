@@ -434,9 +434,16 @@ static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__conne
 	return status;
 }
 
+/* Whether a call failed because the service or the machine has no file or memory left, for now. */
+static bool lacks_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 /*
  * A pidfd of the client's process; -1 where the machine has none. The socket has it since Linux 6.5; on older kernels another process may
- * have the pid by now, if the client has ended. 0, or -errno: the process has ended, as far as is known.
+ * have the pid by now, if the client has ended. 0, or -errno: there is no room (lacks_room); otherwise the process has ended, as far as is
+ * known.
  */
 static int peer_process(int sock, pid_t pid, int *ret)
 {
@@ -449,7 +456,7 @@ static int peer_process(int sock, pid_t pid, int *ret)
 			return -errno;
 		*ret = pidfd_open(pid, 0);
 		if (*ret < 0)
-			return errno == ESRCH ? -ESRCH : 0;
+			return errno == ESRCH || lacks_room(errno) ? -errno : 0;
 	}
 	ended.fd = *ret;
 	return poll(&ended, 1, 0) > 0 ? -ESRCH : 0;
@@ -466,7 +473,7 @@ static enum nnb_status identity_check(struct nnb__connection *c, pid_t pid, stru
 
 	if (r) {
 		nnb_because(reason, "the process that connected cannot be watched: %s", strerror(-r));
-		return NNB_STATUS_GENERAL_FAILURE;
+		return lacks_room(-r) ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
 	}
 	if (by_pid && c->uid != geteuid()) {
 		nnb_because(reason, "this service is user %u's own", geteuid());

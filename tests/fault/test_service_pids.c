@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -224,6 +225,46 @@ static void no_process_is_an_app_that_the_service_does_not_see(void **state)
 	assert_non_null(strstr(why.text, "pid namespace"));
 }
 
+/* The lowest number that no file of the service has. */
+static rlim_t lowest_free_fd(const struct service *s)
+{
+	char path[64];
+	rlim_t fd = 0;
+
+	do
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)s->pid, (int)fd++);
+	while (!access(path, F_OK) || errno != ENOENT);
+	return fd - 1;
+}
+
+/* The service has a file left for the connection, and none to watch its process: that is no fault of the client, which can come again. */
+static void who_cannot_be_watched_for_want_of_files_can_come_again(void **state)
+{
+	const struct service *s = *state;
+	struct nnb_client *client = NULL;
+	struct nnb_client_config config = { .socket = s->socket, .name = "again" };
+	struct rlimit before, one_more;
+	int r = 0;
+
+	for (int i = 0; i < 100 && !r;
+	     i++) { /* a connection of before may still be closing: then there is a file more */
+		struct nnb_reason why = { "" };
+
+		nnb_client_close(client);
+		breathe();
+		assert_int_equal(prlimit(s->pid, RLIMIT_NOFILE, NULL, &before), 0);
+		one_more = (struct rlimit){ lowest_free_fd(s) + 1, before.rlim_max };
+		assert_int_equal(prlimit(s->pid, RLIMIT_NOFILE, &one_more, NULL), 0);
+		r = nnb_client_open(&client, &config, &why);
+		assert_int_equal(prlimit(s->pid, RLIMIT_NOFILE, &before, NULL), 0);
+		if (r)
+			assert_non_null(strstr(why.text, "cannot be watched: Too many open files"));
+	}
+	assert_int_equal(r, -EAGAIN);
+	assert_int_equal(nnb_client_open(&client, &config, NULL), 0);
+	nnb_client_close(client);
+}
+
 /* Whether a process with a pid of its choice can be made. */
 static bool may_choose_pids(void)
 {
@@ -252,5 +293,7 @@ int main(int argc, char **argv)
 	         "who ended before it spoke gives its places back");
 	add_test(no_process_is_an_app_that_the_service_does_not_see, set_up_blind, tear_down, NULL,
 	         "no process is an app that the service does not see");
+	add_test(who_cannot_be_watched_for_want_of_files_can_come_again, set_up, tear_down, NULL,
+	         "who cannot be watched for want of files can come again");
 	return _cmocka_run_group_tests("service: pids", tests, n_tests, NULL, NULL);
 }
