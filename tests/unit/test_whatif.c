@@ -489,6 +489,22 @@ static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void 
 	bsv_past_fini(&sleeps);
 }
 
+/* No kind of hand-over was recorded ten times, and the kind that the replay needs was not recorded at all. */
+static void a_few_hand_overs_of_another_kind_are_better_than_none(void **state)
+{
+	struct bsv_past p;
+
+	(void)state;
+	frames_that_are_made_room_for(&p, 500 * US);
+	times(&p.begins, 40, US);
+	times(&p.hands[BSA_REPLAY_HAND_ENDED], 9, 60 * US);
+	times(&p.hands[BSA_REPLAY_HAND_BACK], 2, 7 * US);
+	assert_int_equal(hand_over_to_a_frame(&p, 500 * US), 24 * US);
+	times(&p.hands[BSA_REPLAY_HAND_SLEPT], 1, 20 * US);
+	assert_int_equal(hand_over_to_a_frame(&p, 500 * US), 20 * US);
+	bsv_past_fini(&p);
+}
+
 /* In the recording half of A's calls found a lane free. In the replay all of them do, or none, because B's calls are before them. */
 static void an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_alike(void **state)
 {
@@ -804,6 +820,7 @@ int main(void)
 		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
 		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
 		cmocka_unit_test(a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded),
+		cmocka_unit_test(a_few_hand_overs_of_another_kind_are_better_than_none),
 		cmocka_unit_test(an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_alike),
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),

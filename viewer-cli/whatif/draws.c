@@ -222,11 +222,17 @@ static struct hands hands_of(const struct bsv_past *p, enum bsa_replay_hand how)
 	static const enum bsa_replay_hand others[] = { BSA_REPLAY_HAND_ENDED, BSA_REPLAY_HAND_BACK,
 		                                       BSA_REPLAY_HAND_SLEPT };
 
+	enum bsa_replay_hand most = BSA_REPLAY_HAND_ENDED;
+
 	if (how == BSA_REPLAY_HAND_POLLED)
 		return (struct hands){ p->hands[how].n >= NEAR || !p->begins.n ? &p->hands[how] : &p->begins, 1 };
-	for (unsigned i = 0; p->hands[how].n < FEWEST_HANDS && i < sizeof(others) / sizeof(*others); i++)
+	for (unsigned i = 0; p->hands[how].n < FEWEST_HANDS && i < sizeof(others) / sizeof(*others); i++) {
 		if (p->hands[others[i]].n >= FEWEST_HANDS)
 			return (struct hands){ &p->hands[others[i]], part[how] / part[others[i]] };
+		most = p->hands[others[i]].n > p->hands[most].n ? others[i] : most;
+	}
+	if (!p->hands[how].n) /* a few of another kind tell more than none */
+		return (struct hands){ &p->hands[most], part[how] / part[most] };
 	return (struct hands){ &p->hands[how], 1 };
 }
 
