@@ -4,13 +4,14 @@
 --
 -- A boundary that was not recorded is NULL, and so is every figure that needs it.
 CREATE TABLE row(ts INTEGER, name TEXT, cpu INTEGER, exec TEXT, lane TEXT, status TEXT, path TEXT, deadline_ns TEXT, hit TEXT, look TEXT,
-	queue TEXT, other TEXT, app TEXT, stream TEXT);
+	queue TEXT, other TEXT, app TEXT, stream TEXT, priority TEXT);
 .mode tabs
 .import rows row
 
 CREATE TABLE event AS
 SELECT ts, name, cpu, nullif(nullif(exec, ''), '0') AS exec, nullif(lane, '') AS lane, upper(nullif(status, '')) AS status, nullif(path, '') AS path,
-       nullif(CAST(deadline_ns AS INTEGER), 0) AS deadline, hit, look, queue, other, nullif(app, '') AS app, stream
+       nullif(CAST(deadline_ns AS INTEGER), 0) AS deadline, hit, look, queue, other, nullif(app, '') AS app, stream,
+       instr('low medium high', nullif(priority, '')) AS priority -- a higher priority is a larger number
 FROM row ORDER BY row.rowid;
 DROP TABLE row;
 CREATE INDEX event_of ON event(exec, ts);
@@ -53,6 +54,7 @@ WITH boundary AS (
 	       -- The service's deadline is the earlier one of the app's deadline and the duration.
 	       coalesce(min(deadline) FILTER (WHERE name IN ('sched_enqueue', 'deadline_miss')), min(deadline)) AS deadline,
 	       min(app) FILTER (WHERE name = 'sched_enqueue') AS app,
+	       min(priority) FILTER (WHERE name = 'sched_enqueue') AS priority,
 	       count(*) FILTER (WHERE name = 'slot_lookup' AND look = 'first') AS lookups,
 	       count(*) FILTER (WHERE name = 'slot_lookup' AND look = 'first' AND hit = '0') AS misses,
 	       count(*) FILTER (WHERE name = 'sched_preempt') AS preemptions

@@ -2,7 +2,7 @@
 # with tabs between the columns. Numbers stay text, because numbers of awk have 53 bits.
 BEGIN {
 	OFS = "\t"
-	n = split("exec lane status path deadline_ns hit look queue other app stream", columns, " ")
+	n = split("exec lane status path deadline_ns hit look queue other app stream priority", columns, " ")
 }
 
 match($3, /^nnburst:[a-z_]+:$/) {
