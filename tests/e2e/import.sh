@@ -65,9 +65,29 @@ refuses "unexpected operand 'c'" sql a b c
 
 # ---- a trace ----
 
-scenario some '{"executions": 100, "apps": [
-	{"name": "a", "streams": [{"name": "burst", "model": "mlp"}, {"name": "sync", "model": "mlp", "path": "sync"}]},
-	{"name": "b", "streams": [{"name": "hopeless", "model": "keyword", "deadline": "1ns"}]}]}'
+# net FILE N: a model named net that adds N times.
+net()
+{
+	local i lifetime operands='' operations=''
+
+	for ((i = 0; i <= $2; i++)); do
+		lifetime=$((i == 0 ? 0 : i == $2 ? 1 : 2))
+		lifetime=$(cut -d ' ' -f $((lifetime + 1)) <<<'MODEL_INPUT MODEL_OUTPUT TEMPORARY_VARIABLE')
+		operands+="{\"type\": \"TENSOR_FLOAT32\", \"dims\": [2, 3], \"lifetime\": \"$lifetime\"}, "
+		((i == $2)) || operations+="${operations:+, }{\"type\": \"ADD\", \"inputs\": [$i, $(($2 + 1)), $(($2 + 2))], \"outputs\": [$((i + 1))]}"
+	done
+	operands+='{"type": "TENSOR_FLOAT32", "dims": [3], "lifetime": "CONSTANT_COPY", "value": [0.5, -2.5, 1]}, '
+	operands+='{"type": "INT32", "dims": [], "lifetime": "CONSTANT_COPY", "value": [1]}'
+	echo "{\"name\": \"net\", \"hal\": \"V1_0\", \"operands\": [$operands], \"operations\": [$operations], \"inputs\": [0], \"outputs\": [$2]}" >"$1"
+}
+net "$tmp/short.json" 1
+net "$tmp/long.json" 2
+scenario some '{"executions": 40, "apps": [
+	{"name": "a", "streams": [{"name": "burst", "model": "mlp"}, {"name": "sync", "model": "mlp", "path": "sync"},
+		{"name": "short", "model": "./short.json"}, {"name": "long", "model": "./long.json"},
+		{"name": "short, late", "model": "./short.json", "deadline": "1ns"}, {"name": "long, late", "model": "./long.json", "deadline": "1ns"}]},
+	{"name": "b", "streams": [{"name": "hopeless", "model": "keyword", "deadline": "1ns"}, {"name": "short", "model": "./short.json"}]},
+	{"name": "c", "streams": [{"name": "long", "model": "./long.json"}]}]}'
 start_sessiond
 session one DEBUG_FUNCTION
 start_service "$service"
@@ -116,7 +136,7 @@ done
 # ---- questions ----
 
 db=$tmp/beside.db
-n=300
+n=360
 ends 0 sql "$db" "SELECT count(*) AS n, NULL AS none, 1.5 AS x FROM execution WHERE path <> 'prepare'"
 [[ $out == *$'none    x\n'*"$n"*$' 1.5\n'* ]] || wrong "a table: $out"
 prints $'\ncoverage: 1 trace, '
@@ -142,6 +162,38 @@ ends 0 sql -q "$db" 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
 [[ ! $said ]] || wrong "quiet, and it says: $said"
 ends 0 sql -q "$db" 'SELECT percentile(e2e_ns, 50) > 0 AS p, duration(1250000) AS d FROM execution'
 prints '1.25'
+
+# ---- different models of one name ----
+
+# models COMMAND...: the models named net in that answer, with their apps.
+models()
+{
+	"$burstscope" "$@" -q --format csv "$db" >"$tmp/csv"
+	sqlite3 :memory: ".import --csv '$tmp/csv' answer" "SELECT group_concat(it, '; ') FROM (SELECT DISTINCT app || ': ' || model AS it FROM answer WHERE model LIKE 'net%' ORDER BY 1)"
+}
+
+two='a: net (1 operations, 16 bytes); a: net (2 operations, 16 bytes)'
+for command in 'latency --part latency' 'overhead --part overhead' 'whatif --policy fifo --part misses'; do
+	got=$(models $command)
+	[[ $got == "$two; b: net; c: net" ]] || wrong "$command has these models: $got"
+done
+got=$(models misses --part models)
+[[ $got == "$two" ]] || wrong "misses has these models: $got"
+"$burstscope" summary -q --format csv --part diagnosis "$db" >"$tmp/csv"
+! grep "a's net" "$tmp/csv" | grep -v "a's net (" || wrong 'summary does not say which of two models it means'
+"$burstscope" report -q -o "$tmp/page.html" "$db"
+for command in latency overhead misses; do
+	got=$(sed -n "/data-answer=\"$command\"/,/<.script>/p" "$tmp/page.html" | grep -oE '"app":"a","model":"net[^"]*"' | LC_ALL=C sort -u | tr -d '\n')
+	[[ $got == '"app":"a","model":"net (1 operations, 16 bytes)""app":"a","model":"net (2 operations, 16 bytes)"' ]] ||
+		wrong "the page's $command has these models: $got"
+done
+for command in latency overhead; do
+	# Models of two apps that their apps do not tell apart are said to be several.
+	ends 0 "$command" --by model "$db"
+	prints 'Apps have different models of one name, which are added up: net. --by app,model tells them apart.'
+	ends 0 "$command" --by model --where "app <> 'c'" "$db"
+	[[ $out != *'different models of one name'* ]] || wrong "$command: one model is said to be several"
+done
 
 ends 2 sql "$db" 'DELETE FROM app'
 ends 2 sql "$db" 'SELEC 1'

@@ -24,7 +24,7 @@ static const struct {
 	{ "burst", "printf('0x%08x', b.number) AS burst", "NULL AS burst", "NULL" },
 };
 
-enum { SLOW = 300000 /* so many executions take a second to read */ };
+enum { SLOW = 300000 /* so many executions take a second to read */, NAMES = 3 /* models_alike.sql */ };
 
 enum { N_WORDS = sizeof(words) / sizeof(*words), APP_MODEL = BSV_BY_APP | BSV_BY_MODEL };
 
@@ -240,4 +240,32 @@ void bsv_groups_remark(struct bsv_answer *a, const struct bsv_groups *g, const s
 		bsv_answer_note(a, "%s %s seen from the client alone: what the service did meanwhile is unknown",
 		                bsv_count(n, (uint64_t)taken->of_client),
 		                bsv_plural((uint64_t)taken->of_client, "was", "were"));
+}
+
+int bsv_groups_warn(struct bsv_answer *a, const struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	char *sql, n[BSV_COUNT_MAX], more[BSV_COUNT_MAX + 16] = "";
+	int64_t many;
+	int r;
+
+	/* A stored group is of one app alone. */
+	if ((g->by & APP_MODEL) != BSV_BY_MODEL || g->stored)
+		return 0;
+	sql = bsv_groups_sql(g, input, NULL, bsv_sql_models_alike, "", "");
+	r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+	free(sql);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r < 0)
+		return r;
+	many = bsv_rows_get(rows, 1, 0);
+	if (many > NAMES)
+		snprintf(more, sizeof(more), " and %s more", bsv_count(n, (uint64_t)(many - NAMES)));
+	if (many)
+		bsv_answer_note(a,
+		                "Apps have different models of one name, which are added up: %s%s. "
+		                "--by app,model tells them apart.",
+		                bsv_rows_cell(rows, 0).text, more);
+	return 0;
 }

@@ -51,4 +51,7 @@ int bsv_groups_taken(struct bsv_taken *ret, const struct bsv_groups *g, struct b
 /* Add notes about executions that are in no group, or were recorded on one side only. */
 void bsv_groups_remark(struct bsv_answer *a, const struct bsv_groups *g, const struct bsv_taken *taken);
 
+/* Add a note if a group adds up different models: apps may have models of one name, and groups by model alone are of all apps. */
+int bsv_groups_warn(struct bsv_answer *a, const struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err);
+
 #endif

@@ -162,9 +162,10 @@ static int add_parts(struct latency *l, struct bsa_err *err)
 	    (o->histogram || is_asked(l, "histogram") ||
 	     (l->groups.n <= FEW_GROUPS && l->groups.answered <= FEW_SAMPLES && !(l->groups.by & BSV_BY_BURST))))
 		r = add_histogram(l, err);
-	if (r >= 0)
-		bsv_groups_remark(l->answer, &l->groups, &l->taken);
-	return r;
+	if (r < 0)
+		return r;
+	bsv_groups_remark(l->answer, &l->groups, &l->taken);
+	return bsv_groups_warn(l->answer, &l->groups, &l->input, err);
 }
 
 static int latency_run(const struct bsv_call *call, struct bsa_err *err)

@@ -197,7 +197,8 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	bsv_groups_remark(o->answer, &o->groups, &taken);
-	return add_remedy(o, err);
+	r = bsv_groups_warn(o->answer, &o->groups, &o->input, err);
+	return r < 0 ? r : add_remedy(o, err);
 }
 
 static int overhead_run(const struct bsv_call *call, struct bsa_err *err)
