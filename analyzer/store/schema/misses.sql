@@ -11,6 +11,24 @@ UPDATE stored_deadline_miss SET model_id = k.model_id FROM (
 	WHERE d.execution_id IS NULL AND d.model_id IS NULL) k
 WHERE stored_deadline_miss.rowid = k.miss;
 
+-- Where a run held the lane, and was on no cpu for as much of the wait as the execution is late, the wait is the machine's as well as that run's. A replay without
+-- the run is a replay without what stopped it, too: a service that stands still stops every run. So such a replay proves nothing (docs/figures.md, Saved).
+CREATE TEMP VIEW unrun AS -- for how long at least the run that was waited for was on no cpu; NULL: unknown, or no wait
+SELECT c.execution_id, c.nth, c.cause, c.culprit_app_id AS app_id, h.model_id,
+	iif(((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:queued_behind@) | (1 << @cause:inversion@)) >> c.cause & 1,
+		max(c.late_ns - h.cpu_ns, 0), NULL) AS ns
+FROM stored_miss_cause c LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id;
+CREATE TEMP TABLE delay AS -- delays of a miss added up, and its lateness
+SELECT execution_id, total(max(late_ns, 0)) AS parts, total(late_ns) AS lateness FROM stored_miss_cause GROUP BY 1;
+CREATE UNIQUE INDEX temp.delay_of ON delay(execution_id);
+
+UPDATE stored_miss_cause SET saved = NULL WHERE saved = 1 AND (execution_id, nth) IN (
+	SELECT u.execution_id, u.nth FROM unrun u CROSS JOIN delay d USING (execution_id) WHERE u.ns > 0 AND 2 * u.ns >= d.parts AND u.ns >= d.lateness);
+UPDATE stored_miss_without SET met = NULL WHERE met = 1 AND rowid IN (
+	SELECT w.rowid FROM stored_miss_without w JOIN unrun u USING (execution_id) JOIN delay d USING (execution_id) LEFT JOIN stored_model m ON m.id = w.model_id
+	WHERE w.met = 1 AND (w.cause = u.cause OR w.app_id = u.app_id AND (w.model_id IS NULL OR EXISTS (SELECT 1 FROM stored_model o WHERE o.id = u.model_id AND o.name = m.name)))
+	GROUP BY w.rowid HAVING sum(u.ns) > 0 AND 2 * sum(u.ns) >= max(d.parts) AND sum(u.ns) >= max(d.lateness));
+
 -- Sums over misses; filled after the load. The part of a cause is the sum over all its culprits (docs/figures.md).
 DELETE FROM stored_miss_stat;
 DELETE FROM stored_culprit_stat;
@@ -60,7 +78,7 @@ CREATE TEMP TABLE doer AS
 WITH only_two AS MATERIALIZED ( -- of two apps the other one is the other
 	SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM stored_loss) HAVING count(*) = 2),
 each AS (
-	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id, max(c.late_ns - h.cpu_ns, 0) AS unrun,
+	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id, u.ns AS unrun,
 		CASE WHEN ((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:redo@)) >> c.cause & 1 THEN
 				CASE WHEN c.culprit_app_id = x.app_id THEN @blamed:queued_behind@
 					WHEN c.culprit_app_id IS NULL AND EXISTS (SELECT 1 FROM stored_refusal r WHERE r.execution_id = c.execution_id
@@ -75,7 +93,7 @@ each AS (
 			nullif(coalesce(c.culprit_app_id, -- its own app may have waited longest in the queue that other apps were in, too
 				(SELECT nullif(r.queue_app_id, x.app_id) FROM stored_refusal r WHERE r.execution_id = c.execution_id AND r.queue_cause = c.cause),
 				(SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))), x.app_id) END AS blamed_app_id
-	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id),
+	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id LEFT JOIN unrun u ON u.execution_id = c.execution_id AND u.nth = c.nth),
 marked AS ( -- the work of several apps was queued before it: of which app, is not known
 	SELECT execution_id, part, late_ns, saved, is_primary, cause, culprit_execution_id, unrun, blamed, iif(blamed = @blamed:apps@, NULL, blamed_app_id) AS blamed_app_id FROM each),
 doers AS MATERIALIZED ( -- cause and culprit_execution_id are of the row with the longest part
@@ -163,6 +181,8 @@ DROP TABLE inherited;
 DROP TABLE follower;
 DROP TABLE doer;
 DROP VIEW whole_cause;
+DROP VIEW unrun;
+DROP TABLE delay;
 
 INSERT INTO stored_short_budget
 WITH budgets AS (
