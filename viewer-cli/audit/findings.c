@@ -488,8 +488,9 @@ static int read_shares_known(struct bsv_findings *f, const struct bsv_input *inp
 	return r < 0 ? r : 0;
 }
 
-int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
-                      struct bsa_err *err)
+/* The findings about missed deadlines, which others are merged into. */
+static int findings_begin(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *fairness,
+                          struct bsa_err *err)
 {
 	int r;
 
@@ -497,8 +498,14 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	r = bsv_settings_read(&ret->settings, input, err);
 	if (r >= 0)
 		r = read_shares_known(ret, input, err);
-	if (r >= 0)
-		r = bsv_missed_add(ret, input, &judgements[BSV_FAIRNESS], err);
+	return r < 0 ? r : bsv_missed_add(ret, input, fairness, err);
+}
+
+int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
+                      struct bsa_err *err)
+{
+	int r = findings_begin(ret, input, &judgements[BSV_FAIRNESS], err);
+
 	if (r >= 0)
 		r = add_preparations(ret, input, err);
 	if (r >= 0)
@@ -511,4 +518,23 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 		r = add_habits(ret, input, err);
 	bsv_findings_rest_last(ret);
 	return r >= 0 ? add_overhead(ret, input, err) : r;
+}
+
+int bsv_findings_holder_advice(const char **ret, struct bsv_input *input, const char *holder, struct bsa_err *err)
+{
+	__attribute__((cleanup(bsv_findings_fini))) struct bsv_findings f = { .n = 0 };
+	struct bsv_judgement fairness;
+	int r = bsv_judge(&fairness, BSV_FAIRNESS, input, NULL, err);
+
+	*ret = NULL;
+	if (r >= 0)
+		r = findings_begin(&f, input, &fairness, err);
+	if (r >= 0) /* which verdict fails for it does not change its advice */
+		r = add_starvation(&f, input, &(struct bsv_judgement){ .n = 0 }, err);
+	if (r >= 0)
+		r = add_unfair(&f, input, &fairness, err);
+	for (size_t i = 0; i < f.n && r >= 0; i++)
+		if (f.of[i].blame == BSV_BLAMES_HOLDER && f.of[i].blamed && !strcmp(f.of[i].blamed, holder))
+			*ret = f.of[i].advice;
+	return r < 0 ? r : 0;
 }

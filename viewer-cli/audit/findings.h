@@ -81,6 +81,12 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 void bsv_findings_fini(struct bsv_findings *f);
 
 /*
+ * The advice of the finding that blames the app @holder for what it does to others, without the findings that do not blame a holder. *ret is static; NULL:
+ * no such finding, or no advice is known.
+ */
+int bsv_findings_holder_advice(const char **ret, struct bsv_input *input, const char *holder, struct bsa_err *err);
+
+/*
  * Where to look when nothing is known that may help: "burstscope timeline --from 1.5s --to 1.6s", without the name of the recording. Owned by the caller;
  * NULL: no memory.
  */

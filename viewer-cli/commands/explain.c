@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "audit/advice.h"
+#include "audit/findings.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/vector.h"
@@ -290,6 +290,34 @@ static int draw_explained(FILE *to, const struct bsv_screen *screen, void *ctx, 
 	return bsv_explained_draw(&((struct asked *)ctx)->kept.x, to, screen, err);
 }
 
+/* Did another app hold the lane? Then its finding in summary has more misses than this one, and may show that it is beyond its share. */
+static bool is_held_by_another(const struct bsv_explained *x, const struct bsv_explained_cause *cause)
+{
+	static const char *const causes[] = { "crowded_out", "hogged", "preempted", "redo" };
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (!strcmp(cause->cause, causes[i]))
+			return x->who.app && cause->culprit.app && strcmp(x->who.app, cause->culprit.app) != 0;
+	return false;
+}
+
+/* What summary advises against the culprit is the advice here, too; otherwise the advice is about the cause alone. */
+static int cause_advice(struct asked *a, const struct bsv_explained_cause *cause, const struct bsv_settings *settings,
+                        struct bsa_err *err)
+{
+	struct bsv_explained *x = &a->kept.x;
+	const char *found = NULL, *own = bsv_advice(&(struct bsv_advised){ cause->cause, x->path, x->who.priority,
+		                                                           cause->culprit.priority },
+	                                            settings);
+	int r = 0;
+
+	if (settings->known && !settings->fair && is_held_by_another(x, cause))
+		r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
+	x->advised_by_finding = found && (!own || strcmp(found, own) != 0);
+	x->advice = found ? found : own;
+	return r;
+}
+
 static int read_advice(struct asked *a, struct bsa_err *err)
 {
 	struct bsv_settings settings = { .known = false };
@@ -298,9 +326,7 @@ static int read_advice(struct asked *a, struct bsa_err *err)
 
 	for (size_t i = 0; i < x->n_causes && r >= 0; i++)
 		if (x->causes[i].primary)
-			x->advice = bsv_advice(&(struct bsv_advised){ x->causes[i].cause, x->path, x->who.priority,
-			                                              x->causes[i].culprit.priority },
-			                       &settings);
+			r = cause_advice(a, &x->causes[i], &settings, err);
 	return r;
 }
 
@@ -314,7 +340,7 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 		if (r < 0)
 			return r;
 	}
-	if (k->x.n_causes) {
+	if (k->x.n_causes && call->asked.format == BSV_TABLE) { /* the drawing alone has it */
 		int r = read_advice(a, err);
 
 		if (r < 0)

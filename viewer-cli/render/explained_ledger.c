@@ -296,7 +296,8 @@ static void draw_why(const struct bsv_drawing *d)
 	draw_saved(d);
 	draw_without(d);
 	if (x->advice) {
-		bsv_explained_say(d, BSV_PLAIN, "what may help:");
+		bsv_explained_say(d, BSV_PLAIN,
+		                  x->advised_by_finding ? "what may help (burstscope summary says why):" : "what may help:");
 		bsv_explained_say(d, BSV_PLAIN, "  %s", x->advice);
 	}
 }
