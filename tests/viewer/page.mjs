@@ -228,6 +228,7 @@ async function figures(names = ['camera', 'unfair', 'lossy', 'native', 'whatif',
 		const wanted = JSON.parse(readFileSync(`${name}.wanted`, 'utf8'));
 
 		await open(name);
+		equal(`${name}: how far to trust it, as the commands say`, await b.value("document.querySelector('#findings .trust').textContent.replace(/^Trust: /, '').replace(/\\. [^.]* executions\\.$/, '')"), readFileSync(`${name}.coverage`, 'utf8').trim());
 		await tablesAgree(name, wanted);
 		await packsAgree(name, wanted);
 		await linksAgree(name, wanted);

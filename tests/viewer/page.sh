@@ -47,6 +47,8 @@ sqlite3 native.db "
 		UNION ALL SELECT 1, o, o + (e - o) / 4, 0, 79, 'a', NULL FROM t UNION ALL SELECT 1, o + (e - o) / 4, o + (e - o) / 2, 0, 80, 'b', NULL FROM t
 		UNION ALL SELECT 1, o, o + 1000, 2, NULL, 'timer', NULL FROM t"
 
+sqlite3 habit.db 'UPDATE trace SET impostor_events = 2102'
+
 # ---- mistakes ----
 says 2 '*-o FILE.html*' "$burstscope" report --open camera.db
 says 2 '*at least 1M*' "$burstscope" report --max-size 10k -o page.html camera.db
@@ -144,7 +146,9 @@ echo '6000000 exec_service exec=2:6 model=7 app=20 priority=low path=sync lane=0
 for name in camera unfair lossy native whatif habit service; do
 	"$burstscope" report -o "$name.html" "$name.db"
 	node "$here/page.mjs" dump "$name.db" "$burstscope" >"$name.wanted"
+	"$burstscope" summary "$name.db" | sed -n 's/^coverage: //p' >"$name.coverage"
 done
+[[ $(<habit.coverage) == *"2 102 events claim another user's uid and are left out"* ]] || wrong "a recording with impostors: $(<habit.coverage)"
 "$burstscope" report camera.db >piped.html
 cmp camera.html piped.html || wrong 'a pipe has something else'
 looked=$((looked + 1))

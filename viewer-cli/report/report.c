@@ -157,6 +157,8 @@ static void write_causes(FILE *to)
 
 static void write_about(struct writing *w)
 {
+	char coverage[BSV_COVERAGE_TEXT];
+
 	fputs("<script type=\"application/json\" id=\"about\">{\"version\":", w->to);
 	bsv_page_text(w->to, BURSTSCOPE_VERSION);
 	fputs(",\"title\":", w->to);
@@ -164,6 +166,8 @@ static void write_about(struct writing *w)
 	fputs(",\"database\":", w->to);
 	bsv_page_text(w->to, w->input->known_as);
 	write_causes(w->to);
+	fputs(",\"coverage\":", w->to);
+	bsv_page_text(w->to, bsv_coverage_text(&w->input->coverage, coverage));
 	if (w->asked->other) {
 		fputs(",\"other\":", w->to);
 		bsv_page_text(w->to, w->asked->other->path);

@@ -21,11 +21,10 @@ function isCost(row) {
 
 /** @param {any} summary @param {any} about */
 function trustOf(summary, about) {
-	const c = summary.coverage ?? {}, [trust] = partOf(summary, 'trust'), lost = c.lost_events || c.lost_packets || c.losses || c.cut;
-	const said = lost ? `not all was recorded: ${count(c.lost_events ?? 0)} events and ${count(c.lost_packets ?? 0)} packets lost, ${count(c.losses ?? 0)} intervals` : 'no event was lost';
+	const c = summary.coverage ?? {}, [trust] = partOf(summary, 'trust'), lost = c.lost_events || c.lost_packets || c.losses || c.cut || c.unreadable_traces || c.service_uids;
 
-	return make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '), said,
-		`. ${count(c.events ?? 0)} events${trust ? ` of ${count(trust.n_executions)} executions` : ''}.`,
+	return make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '), about.coverage,
+		`.${trust ? ` ${count(trust.n_executions)} executions.` : ''}`,
 		about.part && about.asked ? ' The timeline and charts show the part that was asked for (--where, --from, --to, or the time of a case); these findings are about the whole recording.' : '');
 }
 
