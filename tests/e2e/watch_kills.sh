@@ -44,10 +44,20 @@ killed
 mkdir cases/20200101-000000-000.half
 watches "$burstscope" --on death --before 1s --after 100ms --cooldown 0s
 said=$(<err)
-[[ $said =~ 'a watcher before this one was killed: '([1-9])' case'.*' finished, 1 with too little in it removed' ]] || wrong "not said that half cases are finished: $said"
+[[ $said =~ 'a watcher before this one ended early: '([1-9])' case'.*' finished, 1 with too little in it removed' ]] || wrong "not said that half cases are finished: $said"
 (($(kept) == 1 + BASH_REMATCH[1])) || wrong "a case that was half made is not finished: $(ls cases)"
 stopped 0
 whole
+
+# ---- a half case with a cause that a whole one has: a repetition within the cooldown, as it would have been ----
+
+n_kept=$(kept)
+cp -r "cases/$first" cases/20200101-000000-001.half
+watches "$burstscope" --on death --before 1s --after 100ms --cooldown 1h
+[[ $(<err) == *'ended early: 0 cases were finished, 1 repetition was counted, because the same cause was kept within --cooldown'* ]] ||
+	wrong "not said that a half case is a repetition: $(<err)"
+(($(kept) == n_kept)) && grep -q '"again": *1' cases/*/case.json || wrong "a repetition is kept, or not counted: $(ls cases)"
+stopped 0
 
 # ---- asked to stop while a case is being made, and asked again ----
 

@@ -901,56 +901,89 @@ static void reap_makers(struct watching *w)
 
 /* ---- the beginning: what one before us left ---- */
 
-static bool finish_half(struct watching *w, char path[PATH_MAX])
+enum half { HALF_EMPTY, HALF_FINISHED, HALF_REPEATED };
+
+/* Keep or count the case, whose diagnosis is there, as the watcher that caught it would have. */
+static enum half judge_half(struct watching *w, struct bsv_case *c, char path[PATH_MAX])
+{
+	struct bsa_err err = { "" };
+	size_t place;
+
+	name_cause(c);
+	place = bsv_known_find_new(&w->known, c);
+	if (c->n_causes && place == c->n_causes) {
+		count_again(w, c, bsv_known_case(&w->known, c));
+		return HALF_REPEATED;
+	}
+	if (!c->why)
+		c->why = strdup("its watcher was ended before it was finished; the next one did that");
+	put_first(c, place, path);
+	if (bsv_case_write(c, path, &err) < 0 || bsv_store_finish(&w->store, path, &err) < 0)
+		return HALF_EMPTY;
+	bsv_known_add(&w->known, c);
+	tell_case(w, c, path);
+	return HALF_FINISHED;
+}
+
+static enum half finish_half(struct watching *w, char path[PATH_MAX])
 {
 	struct bsa_err err = { "" };
 	struct bsv_case c;
 	char trace[PATH_MAX + 8], database[PATH_MAX + 16];
+	enum half half = HALF_EMPTY;
 	int status;
 	pid_t pid;
-	bool ok;
 
 	snprintf(trace, sizeof(trace), "%s/trace", path);
 	snprintf(database, sizeof(database), "%s/trace.db", path);
 	if (access(trace, F_OK) && access(database, F_OK))
-		return false;
+		return HALF_EMPTY;
 	pid = bsv_maker_start(path, &err);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || bsv_maker_result(status, path) == BSV_MADE_NOTHING)
-		return false;
-	ok = bsv_case_read(&c, path, &err) >= 0 && !strcmp(c.state ? c.state : "", "explained");
-	if (ok && !c.why)
-		c.why = strdup("its watcher was ended before it was finished; the next one did that");
-	if (ok)
-		ok = bsv_case_write(&c, path, &err) >= 0 && bsv_store_finish(&w->store, path, &err) >= 0;
-	if (ok)
-		tell_case(w, &c, path);
+		return HALF_EMPTY;
+	if (bsv_case_read(&c, path, &err) >= 0 && !strcmp(c.state ? c.state : "", "explained"))
+		half = judge_half(w, &c, path);
 	bsv_case_fini(&c);
-	return ok;
+	return half;
 }
 
+static void say_cleaned_up(const struct watching *w, const unsigned n[])
+{
+	bsv_scoped_text *repeated = n[HALF_REPEATED]
+		? bsv_text(", %u %s counted, because the same cause was kept within --cooldown", n[HALF_REPEATED],
+	                   bsv_plural(n[HALF_REPEATED], "repetition was", "repetitions were"))
+		: strdup("");
+	bsv_scoped_text *removed = n[HALF_EMPTY] ? bsv_text(", %u with too little in %s removed", n[HALF_EMPTY],
+	                                                    bsv_plural(n[HALF_EMPTY], "it", "them"))
+	                                         : strdup("");
+
+	print_notice(w, "a watcher before this one ended early: %u %s finished%s%s", n[HALF_FINISHED],
+	             bsv_plural(n[HALF_FINISHED], "case was", "cases were"), repeated ? repeated : "",
+	             removed ? removed : "");
+}
+
+/* The causes of whole cases are known by now. */
 static void clean_up(struct watching *w)
 {
-	unsigned finished = 0, removed = 0;
+	unsigned halves[] = { [HALF_EMPTY] = 0, [HALF_FINISHED] = 0, [HALF_REPEATED] = 0 };
 	char **names, path[PATH_MAX];
 	size_t n;
 
 	if (bsv_store_list(w->store.directory, true, &names, &n, NULL) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
+		enum half half;
+
 		snprintf(path, sizeof(path), "%s", names[i]);
-		if (finish_half(w, path)) {
-			finished++;
-			continue;
-		}
-		bsv_remove_tree(path);
-		removed++;
+		half = finish_half(w, path);
+		halves[half]++;
+		if (half != HALF_FINISHED)
+			bsv_remove_tree(path);
 	}
 	bsv_store_list_free(names, n);
 	if (n)
-		print_notice(w,
-		             "a watcher before this one was killed: %u %s finished, %u with too little in %s removed",
-		             finished, bsv_plural(finished, "case was", "cases were"), removed,
-		             bsv_plural(removed, "it", "them"));
+		say_cleaned_up(w, halves);
+	w->n_again = w->repeats = 0; /* those of the watcher before */
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 }
 
@@ -1190,8 +1223,8 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 	w.watchdog = (int64_t)bsv_manager_watchdog();
 	collect_rules(&w);
 	bsv_signals_hold(&w.signals);
-	clean_up(&w);
 	bsv_known_read(&w.known, &w.store, clock_realtime());
+	clean_up(&w);
 	r = options->url ? arm_relay(&w, err) : arm_conditions(&w, options->quiet, err);
 	w.began = now_signed();
 	if (r >= 0) {
