@@ -33,6 +33,12 @@ fi
 "$burstscope" top --once >out 2>err || wrong "top without a service ends with $?: $(<err)"
 grep -q '^no service has been heard: is nnburstd running?' out || wrong "top without a service: $(<out)"
 
+# ---- a reader that closes the output ends it as it ends the other commands, and its session is removed ----
+status=0
+"$burstscope" top 2>err | head -n 1 >out || status=$?
+((status == 141)) && [[ $(<err) != *'cannot write'* ]] || wrong "top whose reader has ended: status $status, $(<err)"
+[[ $(lttng --no-sessiond list) != *burstscope* ]] || wrong "top whose reader has ended leaves $(lttng --no-sessiond list)"
+
 # ---- Ctrl-Z stops it without a screen, too ----
 state_of() { sed 's/.*) //; s/ .*//' "/proc/$1/stat"; }
 "$burstscope" top --format json --interval 100ms >printed 2>err &

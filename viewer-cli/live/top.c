@@ -66,6 +66,7 @@ struct top {
 	bool help;   /* the keys and the columns are explained */
 	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
+	bool reader_gone; /* who read the standard output has closed it */
 	bool held_back; /* as bsv_session_find says of the session of another user of LTTng */
 	int failed;     /* enum bsa_code: it cannot continue, because of @failure */
 	struct bsa_err failure;
@@ -514,8 +515,10 @@ static int top_print(struct top *t, bool final, struct bsa_err *err)
 		r = bsv_view_print(&v, stdout, err);
 	if (!t->o->json && !final)
 		putchar('\n');
-	if (r >= 0 && (fflush(stdout) || ferror(stdout)))
+	if (r >= 0 && (fflush(stdout) || ferror(stdout))) {
+		t->reader_gone = errno == EPIPE;
 		return bsa_fail(err, BSA_E_ENV, "cannot write: %s", strerror(errno));
+	}
 	return r;
 }
 
@@ -597,7 +600,8 @@ static void wait_for_something(struct top *t)
 		t->http ? ALIVE_MS * MS : t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now_signed();
 	struct pollfd p[] = { { .fd = t->signal_fd, .events = POLLIN },
 		              { .fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN },
-		              { .fd = t->http ? bsv_http_fd(t->http) : -1, .events = POLLIN } };
+		              { .fd = t->http ? bsv_http_fd(t->http) : -1, .events = POLLIN },
+		              { .fd = t->http || t->screen ? -1 : STDOUT_FILENO } }; /* its errors */
 	struct signalfd_siginfo info;
 	int key, ms, ready;
 
@@ -606,15 +610,15 @@ static void wait_for_something(struct top *t)
 	if (t->o->duration >= 0 && t->began + t->o->duration - now_signed() < left)
 		left = t->began + t->o->duration - now_signed();
 	ms = left > 0 ? (int)(left / MS) + 1 : 0;
-	ready = poll(p, 3, t->http ? bsv_http_patience(t->http, ms) : ms);
+	ready = poll(p, sizeof(p) / sizeof(*p), t->http ? bsv_http_patience(t->http, ms) : ms);
 	if (t->http)
 		bsv_http_run(t->http);
 	if (ready <= 0)
 		return;
 	if (p[0].revents && read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		heed_signal(t, (int)info.ssi_signo);
-	if (p[1].revents & (POLLHUP | POLLERR))
-		t->stopping = true; /* the terminal has gone */
+	if ((p[1].revents & (POLLHUP | POLLERR)) || (p[3].revents & POLLERR))
+		t->stopping = true; /* the terminal has gone, or who reads the output */
 	while (p[1].revents && (key = bsv_terminal_key()))
 		heed_key(t, key);
 }
@@ -737,5 +741,7 @@ int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 	leave_session(&t);
 	give_back_signals(&t);
 	free(t.rows);
+	if (t.reader_gone)
+		raise(SIGPIPE); /* held back until the session was removed; it ends this command as it ends the others */
 	return r;
 }
