@@ -187,13 +187,15 @@ bool bsa_relay_answers(const bt_component_class_source *source, const char *url)
 {
 	struct wanted wanted;
 	const bt_value *list;
+	bool answers;
 
 	if (!url_split(&wanted, url))
 		return false;
 	list = list_sessions(source, wanted.relay, NULL);
+	answers = list; /* a pointer that was given back cannot be looked at */
 	bt_value_put_ref(list);
 	free(wanted.relay);
-	return list;
+	return answers;
 }
 
 void bsa_relay_session_fini(struct bsa_relay_session *s)

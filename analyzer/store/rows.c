@@ -214,7 +214,7 @@ static void on_occupied(void *ctx, const struct bsa_occupied *o)
 	bsa_crowd_occupied(ctx, o);
 }
 
-static bool covers(int64_t began, int64_t ended, int64_t other_began, int64_t other_ended)
+static bool span_covers(int64_t began, int64_t ended, int64_t other_began, int64_t other_ended)
 {
 	return (began == NOTHING || (other_began != NOTHING && began <= other_began)) &&
 	       (ended == NOTHING || (other_ended != NOTHING && ended >= other_ended));
@@ -232,9 +232,9 @@ static void write_stranger(struct bsa_store *s)
  * execution that was evicted brings such a time, from the beginning of the recording on. */
 static void add_stranger(struct bsa_store *s, int64_t began, int64_t ended)
 {
-	if (s->stranger.waits && covers(s->stranger.began, s->stranger.ended, began, ended))
+	if (s->stranger.waits && span_covers(s->stranger.began, s->stranger.ended, began, ended))
 		return;
-	if (s->stranger.waits && !covers(began, ended, s->stranger.began, s->stranger.ended))
+	if (s->stranger.waits && !span_covers(began, ended, s->stranger.began, s->stranger.ended))
 		write_stranger(s);
 	s->stranger = (struct stranger){ true, began, ended };
 }

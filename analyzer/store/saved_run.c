@@ -1048,7 +1048,7 @@ static int64_t longest_silence(const struct events *e)
  * For how long may the whole machine have stood still while the thread of late call @number was on its way, as a virtual cpu does, or a timer that is late?
  * No run-queue delay includes that time. An event of another call proves that the machine ran at that instant.
  */
-static void listen(struct saved *v, size_t number, size_t first, size_t end)
+static void silence_measure(struct saved *v, size_t number, size_t first, size_t end)
 {
 	const struct kept *x = kept_at(v, number);
 	struct asked *a = &v->asked[x->asked - 1];
@@ -1075,7 +1075,7 @@ static void look_around(struct saved *v, size_t number)
 	if (planned == NOTHING || (before && is_held_up(x, before, planned)))
 		return;
 	end = end - number > BUSY_MOST ? number + BUSY_MOST : end;
-	listen(v, number, first, end);
+	silence_measure(v, number, first, end);
 	for (size_t i = first; i < end && !stood; i++)
 		stood = stood_with(v, x, kept_at(v, i), first, end);
 	if (!stood)

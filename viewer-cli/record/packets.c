@@ -200,7 +200,7 @@ static int take_file(struct bsv_packets *p, const FTSENT *e)
 }
 
 /* LTTng names the index of a stream CHANNEL_CPU.idx, or CHANNEL_CPU_FILE.idx. The channel of burstscope has no '_' in its name. */
-static int take_number(struct bsv_packets *p, const FTSENT *e)
+static int stream_number_note(struct bsv_packets *p, const FTSENT *e)
 {
 	bool of_programs = strstr(e->fts_path, "/ust/") && is_index(e->fts_name);
 	const char *cpu = of_programs ? strchr(e->fts_name, '_') : NULL;
@@ -211,7 +211,7 @@ static int take_number(struct bsv_packets *p, const FTSENT *e)
 	return 0;
 }
 
-static int one_size(struct bsv_packets *p, const FTSENT *e)
+static int file_size_add(struct bsv_packets *p, const FTSENT *e)
 {
 	p->files_bytes += (uint64_t)e->fts_statp->st_size;
 	return 0;
@@ -257,14 +257,14 @@ unsigned bsv_streams_each(const char *directory)
 {
 	struct bsv_packets p = { 0 };
 
-	return walk_files(directory, take_number, &p) < 0 ? 0 : (unsigned)p.n;
+	return walk_files(directory, stream_number_note, &p) < 0 ? 0 : (unsigned)p.n;
 }
 
 uint64_t bsv_directory_bytes(const char *directory)
 {
 	struct bsv_packets p = { .streams = NULL };
 
-	walk_files(directory, one_size, &p);
+	walk_files(directory, file_size_add, &p);
 	return p.files_bytes;
 }
 
