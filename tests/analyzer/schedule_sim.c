@@ -288,7 +288,7 @@ static void missed(struct world *w, const struct live *l, uint64_t at, uint8_t k
 	x->stage = stage;
 	if (kind != MISS_LATE) {
 		x->over = over;
-		x->miss = at < x->deadline ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED;
+		x->miss = over < 0 ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED; /* it was given up before it says so */
 	}
 	if (x->at[BSA_ENQUEUED] == NEVER)
 		service_of(w, l)->refusals[service_of(w, l)->n_refusals++ % REFUSALS] = at;
