@@ -410,11 +410,13 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 
 	if (first != BSA_NEVER && !certain && is_lost(f, first, bsa_exec_last_seen(x)))
 		return BSA_QUALITY_GAP;
-	if (all)
-		return x->fact.sides != BSA_SIDES_CLIENT && x->fact.phase[BSA_RUN] == BSA_NEVER ? BSA_QUALITY_GAP
-		                                                                                : BSA_QUALITY_COMPLETE;
+	if (all && (x->fact.sides == BSA_SIDES_CLIENT || x->fact.phase[BSA_RUN] != BSA_NEVER))
+		return BSA_QUALITY_COMPLETE;
+	/* Summaries may tell all its times, and not when it was off its lane before the recording. */
 	if (is_older(f, first))
 		return BSA_QUALITY_HEAD;
+	if (all)
+		return BSA_QUALITY_GAP;
 	if (is_found_open(f, x, first))
 		return BSA_QUALITY_OPEN;
 	if (!has_boundary(x, first_of(x)))

@@ -352,6 +352,26 @@ static void summaries_are_believed_as_far_as_they_can_be_true(void **state)
 		  "1 wait\nwait execution=4:1 began=1060 ended=1065 lane=255 occupancy=2\n"
 		  "left late=1 stragglers=0",
 		  HORIZON },
+		{ "it was preempted before the recording began: that is its beginning, not a gap",
+		  "1200 service_state pid=9 lanes=1\n"
+		  "1201 client_connect conn=1 pid=20 uid=1000 app=20 name=camera\n"
+		  "1202 model_prepare model=2 conn=1 name=net priority=high\n"
+		  "1203 stream_open stream=4 conn=1 path=sync\n" SERVICE("4:1", "sync", "0", "none",
+		                                                         "10,-,30,35,370,380", "0,- preemptions=2")
+		          CLIENT("4:1", "sync", "none"),
+		  "execution id=4:1 run=- preempted=- queue=5 preemptions=2 quality=head e2e=460\n"
+		  "no slice",
+		  HORIZON },
+		{ "but where a loss may hide its preemption, it is a gap",
+		  "1200 service_state pid=9 lanes=1\n"
+		  "1201 client_connect conn=1 pid=20 uid=1000 app=20 name=camera\n"
+		  "1202 model_prepare model=2 conn=1 name=net priority=high\n"
+		  "1203 stream_open stream=4 conn=1 path=sync\n"
+		  "1250 loss ended=1300\n" SERVICE("4:1", "sync", "0", "none", "10,-,30,35,370,380",
+		                                   "0,- preemptions=2") CLIENT("4:1", "sync", "none"),
+		  "execution id=4:1 run=- preempted=- queue=5 preemptions=2 quality=gap e2e=460\n"
+		  "no slice",
+		  HORIZON },
 	};
 	struct folded f;
 
