@@ -455,9 +455,37 @@ static void who_needs_no_colour_sees_none(void **state)
 	free(s);
 }
 
+static void who_failed_met_no_deadline(void **state)
+{
+	static const struct {
+		const char *status, *says;
+	} rows[] = {
+		{ "NONE", "met its deadline, with 9.000 us to spare" },
+		{ "DEAD_OBJECT", "it failed: whether it would have met its deadline is unknown" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct sample *s = sample_new();
+		char *text;
+
+		s->x.began = s->x.submitted = s->x.ended = s->x.e2e = 0;
+		add_phase(s, "prepare", 1000);
+		s->x.deadline = 10000;
+		s->x.status = rows[i].status;
+		text = drawn(&s->x, 120, false);
+		if (!strstr(text, rows[i].says))
+			fail_msg("%s: %s", rows[i].status, text);
+		assert_int_equal(!strstr(text, "met its deadline, with"), i);
+		free(text);
+		free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_failed_met_no_deadline),
 		cmocka_unit_test(the_printed_rows_sum_to_the_printed_lateness),
 		cmocka_unit_test(a_ledger_that_does_not_sum_is_said_to_be_wrong),
 		cmocka_unit_test(each_stretch_covers_what_it_lasts),

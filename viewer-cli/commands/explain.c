@@ -307,7 +307,7 @@ static int cause_advice(struct asked *a, const struct bsv_explained_cause *cause
 {
 	struct bsv_explained *x = &a->kept.x;
 	const char *found = NULL, *own = bsv_advice(&(struct bsv_advised){ cause->cause, x->path, x->who.priority,
-		                                                           cause->culprit.priority },
+	                                                                   cause->culprit.priority },
 	                                            settings);
 	int r = 0;
 

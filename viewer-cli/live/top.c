@@ -67,8 +67,8 @@ struct top {
 	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
 	bool reader_gone; /* who read the standard output has closed it */
-	bool held_back; /* as bsv_session_find says of the session of another user of LTTng */
-	int failed;     /* enum bsa_code: it cannot continue, because of @failure */
+	bool held_back;   /* as bsv_session_find says of the session of another user of LTTng */
+	int failed;       /* enum bsa_code: it cannot continue, because of @failure */
 	struct bsa_err failure;
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
 	unsigned crashes;

@@ -124,6 +124,8 @@ static void draw_deadline(const struct bsv_drawing *d)
 			                  budget);
 	} else if (!bsv_known(x->deadline))
 		bsv_explained_say(d, BSV_PLAIN, "it had no deadline that the service knew of");
+	else if (x->status && !bsv_is(x->status, "NONE"))
+		bsv_explained_say(d, BSV_UNSURE_PAINT, "it failed: whether it would have met its deadline is unknown");
 	else if (bsv_known(x->e2e) && bsv_known(x->ended) && x->ended <= x->deadline)
 		bsv_explained_say(d, BSV_GOOD, "met its deadline, with %s to spare",
 		                  bsv_duration(spare, bsv_minus(x->deadline, x->ended)));

@@ -297,7 +297,8 @@ static void draw_why(const struct bsv_drawing *d)
 	draw_without(d);
 	if (x->advice) {
 		bsv_explained_say(d, BSV_PLAIN,
-		                  x->advised_by_finding ? "what may help (burstscope summary says why):" : "what may help:");
+		                  x->advised_by_finding ? "what may help (burstscope summary says why):"
+		                                        : "what may help:");
 		bsv_explained_say(d, BSV_PLAIN, "  %s", x->advice);
 	}
 }

@@ -949,10 +949,11 @@ static enum half finish_half(struct watching *w, char path[PATH_MAX])
 
 static void say_cleaned_up(const struct watching *w, const unsigned n[])
 {
-	bsv_scoped_text *repeated = n[HALF_REPEATED]
-		? bsv_text(", %u %s counted, because the same cause was kept within --cooldown", n[HALF_REPEATED],
-	                   bsv_plural(n[HALF_REPEATED], "repetition was", "repetitions were"))
-		: strdup("");
+	bsv_scoped_text *repeated =
+		n[HALF_REPEATED]
+			? bsv_text(", %u %s counted, because the same cause was kept within --cooldown",
+	                           n[HALF_REPEATED], bsv_plural(n[HALF_REPEATED], "repetition was", "repetitions were"))
+			: strdup("");
 	bsv_scoped_text *removed = n[HALF_EMPTY] ? bsv_text(", %u with too little in %s removed", n[HALF_EMPTY],
 	                                                    bsv_plural(n[HALF_EMPTY], "it", "them"))
 	                                         : strdup("");
