@@ -651,9 +651,18 @@ static int add_headlines(struct summary *s, const struct bsv_rows *who, struct b
 
 /* ---- commands to run next ---- */
 
+/* Does a finding before the @nth name the same command? */
+static bool is_named_before(const struct bsv_findings *f, size_t nth)
+{
+	for (size_t i = 0; i < nth; i++)
+		if (!strcmp(f->of[i].see, f->of[nth].see))
+			return true;
+	return false;
+}
+
 static void add_next(struct summary *s, int64_t missed)
 {
-	const char *last = NULL, *first = "next:", *then = s->people ? "     " : first;
+	const char *first = "next:", *then = s->people ? "     " : first;
 	size_t n = 0;
 
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0) && !s->findings.n) {
@@ -662,13 +671,10 @@ static void add_next(struct summary *s, int64_t missed)
 			"The recording contains nothing to analyse: burstscope doctor shows what a recording needs.");
 		return;
 	}
-	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++) {
-		const char *see = s->findings.of[i].see;
-
-		if (!last || strcmp(last, see))
-			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, see, s->operand);
-		last = see;
-	}
+	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++)
+		if (!is_named_before(&s->findings, i))
+			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, s->findings.of[i].see,
+			                s->operand);
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0))
 		return;
 	bsv_answer_note(s->answer, "%s burstscope explain %s%s", n ? then : first, missed ? "worst" : "slowest",
