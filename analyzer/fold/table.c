@@ -71,3 +71,12 @@ struct bsa_entry *bsa_table_any(const struct bsa_table *t, size_t *from)
 			return t->chains[*from];
 	return NULL;
 }
+
+uint64_t bsa_mixed_text(uint64_t number, const char *text)
+{
+	uint64_t v = bsa_mixed(number);
+
+	for (; *text; text++)
+		v = (v ^ (unsigned char)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
+	return bsa_mixed(v);
+}

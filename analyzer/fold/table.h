@@ -48,6 +48,9 @@ static inline uint64_t bsa_mixed(uint64_t v)
 	return v ^ v >> 32;
 }
 
+/* A number for @text, and for @number besides: what has the same number can still differ. */
+uint64_t bsa_mixed_text(uint64_t number, const char *text);
+
 enum { BSA_TABLE_NEAR_BITS = 12 };
 
 static inline struct bsa_entry **bsa_table_chain(const struct bsa_table *t, uint64_t number)

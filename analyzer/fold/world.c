@@ -306,11 +306,17 @@ static void app_give(struct bsa_fold *f, struct bsa_app_known *a)
 
 /* ---- their processes ---- */
 
+static uint64_t process_number(const struct bsa_client_connect *e)
+{
+	return bsa_mixed_text(in_instance(instance_of(e->conn), e->pid) ^ bsa_mixed(e->uid), e->name);
+}
+
 static struct bsa_process_known *process_find(const struct bsa_fold *f, const struct bsa_client_connect *e)
 {
-	struct bsa_process_known *p = bsa_table_find(&f->world.processes, in_instance(instance_of(e->conn), e->pid));
+	struct bsa_process_known *p = bsa_table_find(&f->world.processes, process_number(e));
 
-	while (p && (p->uid != e->uid || strncmp(p->fact.name, e->name, BSA_TEXT) != 0))
+	while (p && (p->instance != instance_of(e->conn) || p->fact.pid != e->pid || p->uid != e->uid ||
+	             strncmp(p->fact.name, e->name, BSA_TEXT) != 0))
 		p = bsa_table_next(p);
 	return p;
 }
@@ -321,12 +327,13 @@ static struct bsa_process_known *process_connects(struct bsa_fold *f, const stru
 
 	if (p || !(p = bsa_fold_alloc(f, sizeof(*p))))
 		return p;
+	p->instance = instance_of(e->conn);
 	p->uid = e->uid;
 	p->fact = (struct bsa_process){
 		.id = ++f->last.process, .trace = f->trace, .pid = e->pid, .app = app, .role = BSA_ROLE_CLIENT
 	};
 	memcpy(p->fact.name, e->name, BSA_TEXT - 1);
-	bsa_table_add(&f->world.processes, &p->entry, in_instance(instance_of(e->conn), e->pid));
+	bsa_table_add(&f->world.processes, &p->entry, process_number(e));
 	f->facts.process(f->facts.ctx, &p->fact);
 	return p;
 }

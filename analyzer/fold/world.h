@@ -47,9 +47,10 @@ struct bsa_app_known {
 
 /* Exists while it has connections. */
 struct bsa_process_known {
-	struct bsa_entry entry; /* instance << 32 | pid */
+	struct bsa_entry
+		entry; /* of the instance, pid, uid and name: who forges events may give one pid any number of names */
 	struct bsa_process fact;
-	uint32_t uid, connections;
+	uint32_t instance, uid, connections;
 };
 
 struct bsa_connection {

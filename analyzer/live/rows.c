@@ -21,6 +21,7 @@ enum {
 	PAIRS_MAX = 4096,      /* limit; beyond it, the pairs not seen for the longest are added up in one */
 	SLOTTED_MAX = 512,     /* limit of pairs with slots: the others have only sums */
 	NAMES_MAX = 4096,      /* apps, and models */
+	TWINS_MAX = 64,        /* models of one app and name that a new one is compared with */
 	LAG_SLOTS = SLOTS * 5, /* slots of 100 ms */
 	LAG_NS = 100000000,
 	FINE = 32,         /* buckets of an octave */
@@ -50,6 +51,8 @@ struct name {
 	struct bsa_link link;   /* the oldest first */
 	uint32_t key, uid;      /* for an app: the service's key of it, and its user; BSA_LIVE_NOBODY: unknown */
 	char text[BSA_TEXT];
+	struct bsa_entry named;     /* for a model in bsa_rows.named: of its app and name */
+	bool is_named;              /* whether it is there */
 	struct bsa_model model;     /* for a model; operations 0: its properties are unknown */
 	char shown[BSA_LIVE_MODEL]; /* likewise */
 };
@@ -74,6 +77,7 @@ struct bsa_rows {
 	struct bsa_table pairs, shares;
 	struct bsa_link by_seen, by_share;
 	struct names apps, models;
+	struct bsa_table named; /* models whose properties are known, TWINS_MAX of one app and name at most */
 	size_t n_slotted;
 	uint64_t until, began;
 	uint64_t share_dropped; /* the highest number of an app whose reported share was dropped */
@@ -97,8 +101,8 @@ struct bsa_rows *bsa_rows_new(void)
 	bsa_list_init(&r->by_seen);
 	bsa_list_init(&r->by_share);
 	r->began = BSA_NEVER;
-	return names_init(&r->apps) && names_init(&r->models) && !bsa_table_init(&r->pairs) &&
-	                       !bsa_table_init(&r->shares)
+	return names_init(&r->apps) && names_init(&r->models) && !bsa_table_init(&r->named) &&
+	                       !bsa_table_init(&r->pairs) && !bsa_table_init(&r->shares)
 	               ? r
 	               : bsa_rows_free(r);
 }
@@ -145,6 +149,7 @@ struct bsa_rows *bsa_rows_free(struct bsa_rows *r)
 		drop_share(r, BSA_LINKED(l, struct share, link));
 	names_fini(&r->apps);
 	names_fini(&r->models);
+	bsa_table_fini(&r->named);
 	bsa_table_fini(&r->pairs);
 	bsa_table_fini(&r->shares);
 	free(r);
@@ -153,12 +158,20 @@ struct bsa_rows *bsa_rows_free(struct bsa_rows *r)
 
 /* ---- names ---- */
 
-static int name_it(struct names *names, uint32_t id, uint32_t key, uint32_t uid, const char *text)
+static void leave_named(struct bsa_rows *r, struct name *n)
+{
+	if (n->is_named)
+		bsa_table_remove(&r->named, &n->named);
+	n->is_named = false;
+}
+
+static int name_it(struct bsa_rows *r, struct names *names, uint32_t id, uint32_t key, uint32_t uid, const char *text)
 {
 	struct name *n = bsa_table_find(&names->table, id);
 
 	if (!n && names->table.n == NAMES_MAX) { /* the oldest one is used again */
 		n = BSA_LINKED(bsa_list_first(&names->list), struct name, link);
+		leave_named(r, n);
 		bsa_table_remove(&names->table, &n->entry);
 		bsa_list_remove(&n->link);
 		bsa_table_add(&names->table, &n->entry, id);
@@ -179,7 +192,7 @@ static int name_it(struct names *names, uint32_t id, uint32_t key, uint32_t uid,
 
 int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a)
 {
-	return name_it(&r->apps, a->id, a->key, a->uid_known ? a->uid : BSA_LIVE_NOBODY, a->name);
+	return name_it(r, &r->apps, a->id, a->key, a->uid_known ? a->uid : BSA_LIVE_NOBODY, a->name);
 }
 
 static bool is_same_model(const struct bsa_model *a, const struct bsa_model *b)
@@ -188,32 +201,56 @@ static bool is_same_model(const struct bsa_model *a, const struct bsa_model *b)
 	       (a->digest == b->digest || !a->digest || !b->digest);
 }
 
-/*
- * Different models of one app that share a name get distinct names, as in a database (schema/names.sql). But there all of them are known
- * first; here the first one keeps its name, because it was told already.
- */
-static void tell_model_apart(const struct names *models, struct name *n)
-{
-	const struct bsa_model *is = &n->model;
-	bool any = false, digest = false;
-	char what[16] = "";
+/* What the models of the same app and name are, compared with a new one. */
+struct twins {
+	unsigned n;
+	const struct name *same; /* the oldest one that is the same model; NULL: there is none */
+	bool alike;              /* one differs in nothing but its digest */
+};
 
-	for (const struct bsa_link *l = models->list.next; l != &models->list; l = l->next) {
-		const struct name *other = BSA_LINKED(l, const struct name, link);
+static uint64_t named_number(const struct bsa_model *m)
+{
+	return bsa_mixed_text(m->app, m->name);
+}
+
+static struct twins twins_of(const struct bsa_rows *r, const struct bsa_model *is)
+{
+	struct twins t = { 0 };
+
+	for (struct bsa_entry *e = bsa_table_find(&r->named, named_number(is)); e; e = bsa_table_next(e)) {
+		const struct name *other = BSA_LINKED(e, struct name, named);
 		const struct bsa_model *m = &other->model;
 
-		if (other == n || !m->operations || m->app != is->app || strcmp(m->name, is->name) != 0)
+		if (m->app != is->app || strcmp(m->name, is->name) != 0)
 			continue;
-		if (is_same_model(m, is)) {
-			memcpy(n->shown, other->shown, sizeof(n->shown));
-			return;
-		}
-		any = true;
-		digest |= m->operations == is->operations && m->const_bytes == is->const_bytes;
+		t.n++;
+		t.alike |= m->operations == is->operations && m->const_bytes == is->const_bytes;
+		if (is_same_model(m, is) && (!t.same || other->entry.number < t.same->entry.number))
+			t.same = other;
 	}
-	if (!any)
+	return t;
+}
+
+/*
+ * Different models of one app that share a name get distinct names, as in a database (schema/names.sql). But there all of them are known
+ * first; here the first one keeps its name, because it was told already. From TWINS_MAX models of one name on, the others are not compared
+ * with each other, so that the time does not grow with the square of their number: their digest is always shown.
+ */
+static void tell_model_apart(struct bsa_rows *r, struct name *n)
+{
+	const struct bsa_model *is = &n->model;
+	struct twins twins = twins_of(r, is);
+	char what[16] = "";
+
+	if (twins.n < TWINS_MAX) {
+		bsa_table_add(&r->named, &n->named, named_number(is));
+		n->is_named = true;
+	}
+	if (twins.same)
+		memcpy(n->shown, twins.same->shown, sizeof(n->shown));
+	if (twins.same || !twins.n)
 		return;
-	if (digest)
+	if (twins.alike || twins.n == TWINS_MAX)
 		snprintf(what, sizeof(what), ", %08" PRIx32, is->digest);
 	snprintf(n->shown, sizeof(n->shown), "%.63s (%u operations, %" PRIu64 " bytes%s)", is->name, is->operations,
 	         is->const_bytes, what);
@@ -221,18 +258,19 @@ static void tell_model_apart(const struct names *models, struct name *n)
 
 int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
 {
-	int failed = name_it(&r->models, m->id, 0, BSA_LIVE_NOBODY, m->name);
+	int failed = name_it(r, &r->models, m->id, 0, BSA_LIVE_NOBODY, m->name);
 	struct name *n = failed ? NULL : bsa_table_find(&r->models.table, m->id);
 
 	if (!n)
 		return failed;
+	leave_named(r, n);
 	n->model = *m;
 	if (!*m->name && m->number) /* as in a database (schema/names.sql) */
 		snprintf(n->shown, sizeof(n->shown), "model %" PRIu32, m->number);
 	else
 		snprintf(n->shown, sizeof(n->shown), "%s", n->text);
 	if (*m->name && m->operations)
-		tell_model_apart(&r->models, n);
+		tell_model_apart(r, n);
 	return 0;
 }
 

@@ -69,6 +69,14 @@ static void processes(FILE *to, unsigned n)
 		fprintf(to, "+1 client_connect conn=%u pid=%u uid=1 app=1 name=p%u\n", CONN + i, i + 1, i);
 }
 
+/* The same, all with one pid: no kernel says so, but who forges events does. */
+static void processes_named(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 client_connect conn=%u pid=7 uid=1 app=1 name=p%u\n", CONN + i, i);
+}
+
 /* Connections of which only streams speak. */
 static void connections(FILE *to, unsigned n)
 {
@@ -122,6 +130,18 @@ static void models(FILE *to, unsigned n)
 	app(to, 0);
 	for (unsigned i = 0; i < n; i++)
 		fprintf(to, "+1 model_prepare model=%u conn=%u name=n%u\n", MODEL + 1 + i, CONN, i);
+}
+
+/* What each consists of is known, so that models of one name can be told apart. */
+static void models_named(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to,
+		        "+1 model_prepare model=%u conn=%u name=n%u ops=3 const_bytes=64 digest=%u\n"
+		        "+1 model_release model=%u\n",
+		        MODEL + 1 + i, CONN, i, i, MODEL + 1 + i);
 }
 
 static void models_released(FILE *to, unsigned n)
@@ -562,6 +582,7 @@ const struct flood floods[] = {
 	{ .name = "apps", .write = apps },
 	{ .name = "apps_stay", .write = apps_stay },
 	{ .name = "processes", .write = processes },
+	{ .name = "processes_named", .write = processes_named },
 	{ .name = "connections", .write = connections },
 	{ .name = "services", .write = services },
 	{ .name = "rules", .write = rules },
@@ -569,6 +590,7 @@ const struct flood floods[] = {
 	{ .name = "streams_closed", .write = streams_closed },
 	{ .name = "streams_unseen", .write = streams_unseen, .known = "a database of 5 times the trace" },
 	{ .name = "models", .write = models },
+	{ .name = "models_named", .write = models_named },
 	{ .name = "models_released", .write = models_released },
 	{ .name = "models_refused", .write = models_refused },
 	{ .name = "apps_run", .write = apps_run },

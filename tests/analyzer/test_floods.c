@@ -8,7 +8,7 @@
  *
  * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s for each answer: of cpu time, because
  * burstscope has one thread, and what else the machine does is no fault of it. $NNB_FLOOD_MS is another bar for answers: one that finds what
- * grows with the square, on a machine that is busy, or in a build that is slow.
+ * grows with the square, on a machine that is busy, or in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +39,7 @@ struct ran {
 
 static const char *burstscope;
 static double most_ms = MOST_MS; /* of an answer */
+static double most_import_ms;    /* 0: any */
 static off_t empty;              /* bytes of a database of nothing */
 static char dir[PATH], trace[PATH], db[PATH];
 
@@ -170,7 +171,8 @@ static bool import(const struct flood *f, unsigned n)
 	ran = run(args, trace);
 	of_db = bytes_below(db);
 	drop_all(trace);
-	good = ran.kib <= MOST_KIB && of_db <= 2 * of_trace + (1 << 20) + empty && (ran.status == 0 || ran.status == 3);
+	good = ran.kib <= MOST_KIB && of_db <= 2 * of_trace + (1 << 20) + empty &&
+	       (ran.status == 0 || ran.status == 3) && (most_import_ms <= 0 || ran.cpu_ms <= most_import_ms);
 	printf("%-18s %7u %9.2f %9.2f %6.2f %7.1f %8.2f %3d", f->name, n, (double)of_trace / (1 << 20),
 	       (double)of_db / (1 << 20), (double)of_db / (double)of_trace, (double)ran.kib / 1024, ran.ms / 1e3,
 	       ran.status);
@@ -222,7 +224,8 @@ static bool flood(const struct flood *f, unsigned n, bool asked)
 
 int main(int argc, char **argv)
 {
-	const char *given = getenv("NNB_FLOOD"), *ms = getenv("NNB_FLOOD_MS"), *tmp = getenv("TMPDIR");
+	const char *given = getenv("NNB_FLOOD"), *ms = getenv("NNB_FLOOD_MS"),
+		   *import_ms = getenv("NNB_FLOOD_IMPORT_MS"), *tmp = getenv("TMPDIR");
 	unsigned n = given ? (unsigned)atoi(given) : FEW;
 	int failed = 0;
 
@@ -230,6 +233,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (ms)
 		most_ms = atof(ms);
+	if (import_ms)
+		most_import_ms = atof(import_ms);
 	burstscope = argv[1];
 	snprintf(dir, sizeof(dir), "%s/floods.XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))

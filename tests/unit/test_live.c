@@ -523,6 +523,53 @@ static void different_models_of_one_name_have_rows_of_their_own(void **state)
 	remove_trace(whole);
 }
 
+/*
+ * Of more than 64 models of one app and name, those beyond are not compared with each other: each has its digest behind its name, though its number of
+ * operations tells it apart. The model that is there twice is found again among the first.
+ */
+static void many_models_of_one_name_are_told_apart_without_comparing_all(void **state)
+{
+	static const char *const wanted[] = { "net", "net (64 operations, 8 bytes)",
+		                              "net (65 operations, 8 bytes, 00000041)",
+		                              "net (66 operations, 8 bytes, 00000042)" };
+	enum { MODELS = 66, FIRST_AGAIN = MODELS + 1 };
+	const struct ctf_options how = { .packet = 16 };
+	const char *whole = folder_at("whole");
+	struct ctf_writer *w = ctf_writer_new(whole, &how);
+	struct bsa_live_row rows[MODELS + 1];
+	struct bsa_err err = { "" };
+	struct bsa_live *l;
+	unsigned found[N_OF(wanted)] = { 0 };
+	char line[256];
+
+	(void)state;
+	ctf_writer_script(w, "2 client_connect conn=1 pid=20 uid=1 app=20 name=camera\n", 1);
+	for (unsigned m = 1; m <= FIRST_AGAIN; m++) {
+		unsigned is = m == FIRST_AGAIN ? 1 : m;
+
+		snprintf(line, sizeof(line),
+		         "%u model_prepare model=%u conn=1 name=net ops=%u const_bytes=8 digest=%u\n"
+		         "%u stream_open stream=%u conn=1 path=sync model=%u\n"
+		         "%u exec_submit exec=%u:1 model=%u path=sync\n%u exec_return exec=%u:1\n",
+		         10 * m, m, is, is, 10 * m + 1, m, m, 10 * m + 2, m, m, 10 * m + 3, m);
+		ctf_writer_script(w, line, 1);
+	}
+	ctf_writer_free(w);
+	l = follow(whole);
+	look(l);
+	assert_int_equal(bsa_live_finish(l, &err), 0);
+	assert_int_equal(bsa_live_rows(l, true, rows, N_OF(rows)), MODELS);
+	for (size_t k = 0; k < MODELS; k++)
+		for (size_t i = 0; i < N_OF(wanted); i++)
+			if (!strcmp(rows[k].model, wanted[i]))
+				found[i] += (unsigned)rows[k].sum.executions;
+	assert_int_equal(found[0], 2);
+	for (size_t i = 1; i < N_OF(wanted); i++)
+		assert_int_equal(found[i], 1);
+	bsa_live_free(l);
+	remove_trace(whole);
+}
+
 /* ---- metadata ---- */
 
 /* An app that comes, runs a model of its own once, and goes. */
@@ -625,6 +672,7 @@ int main(void)
 		cmocka_unit_test_setup(losses_are_those_of_an_import, folder_begin),
 		cmocka_unit_test_setup(records_that_come_late_make_no_miss_of_an_execution_in_time, folder_begin),
 		cmocka_unit_test_setup(different_models_of_one_name_have_rows_of_their_own, folder_begin),
+		cmocka_unit_test_setup(many_models_of_one_name_are_told_apart_without_comparing_all, folder_begin),
 		cmocka_unit_test_setup(what_cannot_be_read_without_metadata_is_not_exact, folder_begin),
 		cmocka_unit_test_setup(what_has_ended_leaves, folder_begin),
 	};
