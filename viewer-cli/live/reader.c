@@ -19,7 +19,13 @@
 #include "input/apart.h"
 #include "input/shared.h"
 
-enum { PATIENCE_MS = 60000, NOT_STARTED = 127, NUMBER_TEXT = 24, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
+enum {
+	PATIENCE_MS = 60000,
+	METRICS_MS = 5000,
+	NOT_STARTED = 127,
+	NUMBER_TEXT = 24,
+	BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1
+};
 static const rlim_t most_memory = 1 << 30;
 static const uint64_t conditions_patience = UINT64_C(15000000000), save_patience = UINT64_C(60000000000);
 
@@ -206,15 +212,11 @@ static int read_metrics(const struct bsv_reader *r, const struct bsv_figures *re
 }
 
 /* @ret_metrics NULL: there are to be none. */
-static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
-                      char **ret_metrics, struct bsa_err *err)
+static int read_answer(const struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows,
+                       char **ret_metrics, struct bsa_err *err)
 {
-	size_t n = strlen(words);
-	int k;
+	int k = read_all(r, ret, sizeof(*ret), err);
 
-	if (!r->pid || write(r->to, words, n) != (ssize_t)n)
-		return reader_gone(err);
-	k = read_all(r, ret, sizeof(*ret), err);
 	if (k < 0)
 		return k;
 	if (ret->magic != BSV_FIGURES_MAGIC || ret->n_rows > (rows ? BSV_FIGURES_ROWS : 0) ||
@@ -229,17 +231,54 @@ static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figure
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
 }
 
+static int put_words(const struct bsv_reader *r, const char *words, struct bsa_err *err)
+{
+	size_t n = strlen(words);
+
+	return r->pid && write(r->to, words, n) == (ssize_t)n ? 0 : reader_gone(err);
+}
+
+/* Metrics: 0 or a code, and then *ret is NULL. */
+static int take_metrics(struct bsv_reader *r, char **ret, size_t *ret_bytes, struct bsa_err *err)
+{
+	struct bsv_figures figures;
+	int k;
+
+	r->counting = false;
+	*ret = NULL;
+	k = read_answer(r, &figures, NULL, ret, err);
+	if (k < 0) {
+		free(*ret);
+		*ret = NULL;
+	}
+	*ret_bytes = k < 0 ? 0 : figures.metrics_bytes;
+	return k;
+}
+
+static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
+                      struct bsa_err *err)
+{
+	char *late = NULL;
+	size_t bytes;
+	int k = r->counting ? take_metrics(r, &late, &bytes, err) : 0;
+
+	free(late);
+	if (k >= 0)
+		k = put_words(r, words, err);
+	return k < 0 ? k : read_answer(r, ret, rows, NULL, err);
+}
+
 int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err)
 {
 	static const char *const words[] = { "look\n", "all\n", "finish\n" };
 
-	return ask_reader(r, words[which], ret, rows, NULL, err);
+	return ask_reader(r, words[which], ret, rows, err);
 }
 
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
 {
-	return ask_reader(r, "state\n", ret, NULL, NULL, err);
+	return ask_reader(r, "state\n", ret, NULL, err);
 }
 
 /* ---- without waiting ---- */
@@ -317,20 +356,53 @@ int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *
 	return k > 0 && answer->code ? bsa_fail(err, BSA_E_INPUT, "%s", answer->err.text) : k;
 }
 
-int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,
+/* Whether an answer, or the end of the process, is there within @ms, and before @interrupt is readable. */
+static bool answer_comes(const struct bsv_reader *r, int interrupt, int ms)
+{
+	struct pollfd p[] = { { .fd = r->from, .events = POLLIN }, { .fd = interrupt, .events = POLLIN } };
+
+	return poll(p, 2, ms) > 0 && p[0].revents;
+}
+
+static uint64_t counting_ms(const struct bsv_reader *r)
+{
+	return (bsv_now() - r->counting_since) / 1000000;
+}
+
+bool bsv_reader_is_counting(const struct bsv_reader *r)
+{
+	return r->counting && counting_ms(r) < PATIENCE_MS && !answer_comes(r, -1, 0);
+}
+
+int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err)
 {
-	struct bsv_figures figures;
+	uint64_t waited;
+	bool usable;
 	int k;
 
 	*ret = NULL;
-	k = ask_reader(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", &figures, NULL, ret, err);
-	if (k < 0) {
-		free(*ret);
-		*ret = NULL;
+	*ret_bytes = 0;
+	if (!r->counting) {
+		k = put_words(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", err);
+		if (k < 0)
+			return k;
+		r->counting = true;
+		r->counting_form = form;
+		r->counting_since = bsv_now();
 	}
-	*ret_bytes = k < 0 ? 0 : figures.metrics_bytes;
-	return k;
+	waited = counting_ms(r);
+	usable = r->counting_form == form && waited < PATIENCE_MS;
+	if (!answer_comes(r, interrupt, waited < METRICS_MS ? (int)(METRICS_MS - waited) : 0)) {
+		if (waited < PATIENCE_MS)
+			return 0;
+		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
+	}
+	k = take_metrics(r, ret, ret_bytes, err);
+	if (k < 0 || usable)
+		return k < 0 ? k : 1;
+	free(*ret); /* it is of a scrape in another form, or too long ago */
+	return bsv_reader_metrics(r, form, interrupt, ret, ret_bytes, err);
 }
 
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
@@ -340,5 +412,5 @@ int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figu
 
 	if (snprintf(words, sizeof(words), "move %s\n", directory) >= (int)sizeof(words) || strchr(directory, '\n'))
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be followed", directory);
-	return ask_reader(r, words, ret, rows, NULL, err);
+	return ask_reader(r, words, ret, rows, err);
 }

@@ -17,6 +17,10 @@ struct bsv_reader {
 	bool asked;
 	uint64_t asked_at, patience;
 	size_t n_got;
+	/* of bsv_reader_metrics: a question is open since counting_since (CLOCK_MONOTONIC) */
+	bool counting;
+	enum bsv_metrics_form counting_form;
+	uint64_t counting_since;
 };
 
 /* @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION], which is not waited for. */
@@ -62,9 +66,16 @@ int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, stru
  */
 int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *answer, struct bsa_err *err);
 
-/* The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. As bsv_reader_ask. */
-int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,
+/*
+ * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for an answer, and no longer than until @interrupt (-1: none)
+ * is readable. 1: they are there. 0: ask again later; an answer that comes meanwhile is then returned at once, unless it was asked for a minute
+ * before or in another form. BSA_E_ENV: as bsv_reader_ask, or there was no answer for a minute.
+ */
+int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err);
+
+/* Whether an answer of bsv_reader_metrics may still come: until then, each other question waits for it. */
+bool bsv_reader_is_counting(const struct bsv_reader *r);
 
 /* Go on in another directory. As bsv_reader_ask. */
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,

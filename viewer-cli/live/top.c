@@ -7,7 +7,8 @@
  * RELAY    A session of another host is read by that process, which also finds the relay again when it has gone; here its state is shown.
  * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and removed at
  *          the end. CRASH: the directory has the name of a probe's, and the session an own name: the next recording removes both.
- * METRICS  Fetched from that process whenever a client scrapes. A process that crashed counts from 0 again, which Prometheus understands.
+ * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and answers 503 at once while that answer is open; a
+ *          signal ends the wait. So a process that is busy, or stopped, keeps neither other clients nor the end waiting. A process that crashed counts from 0 again, which Prometheus understands.
  * SIGNALS  Blocked, and read from a descriptor beside the keys. SIGTSTP restores the terminal first.
  */
 #include "live/top.h"
@@ -272,11 +273,13 @@ static struct bsv_http_page metrics_page(struct top *t, const char *accept)
 	struct bsv_http_page page = { .status = 200,
 		                      .type = openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
 		                                          : "text/plain; version=0.0.4; charset=utf-8" };
-	int r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, &page.body,
-	                           &page.bytes, &t->failure);
+	int r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, t->signal_fd,
+	                           &page.body, &page.bytes, &t->failure);
 
-	if (r >= 0)
+	if (r > 0)
 		return page;
+	if (!r)
+		return page_of_sentence(503, "the process that reads the recording is busy: ask again later\n");
 	t->failed = begin_reading_again(t, r, &t->failure);
 	return page_of_sentence(503, "the recording cannot be read just now\n");
 }
@@ -382,11 +385,11 @@ static int ask_of_relay(struct top *t, struct bsa_err *err)
 
 static void look_after_relay(struct top *t)
 {
-	int r = ask_of_relay(t, &t->failure);
+	int r = bsv_reader_is_counting(&t->reader) ? 1 : ask_of_relay(t, &t->failure);
 
 	if (r < 0)
 		t->failed = begin_reading_again(t, r, &t->failure);
-	else
+	else if (!r)
 		relay_changed(t, t->figures_of_relay.state.source);
 }
 

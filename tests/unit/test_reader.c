@@ -1,0 +1,169 @@
+/* test_reader.c -- what the exporter does while the process that reads the recording is busy: pipes whose other ends the test has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "live/reader.h"
+
+struct busy {
+	struct bsv_reader reader;
+	int asked, answers; /* the process's ends */
+	int interrupt[2];   /* readable: a signal is there, so that no test waits */
+};
+
+static void busy_begin(struct busy *b)
+{
+	int to[2], from[2];
+
+	memset(b, 0, sizeof(*b));
+	assert_int_equal(pipe(to), 0);
+	assert_int_equal(pipe(from), 0);
+	assert_int_equal(pipe(b->interrupt), 0);
+	assert_int_equal(write(b->interrupt[1], "x", 1), 1);
+	b->reader.pid = getpid(); /* never ended: bsv_reader_close is not called */
+	b->reader.to = to[1];
+	b->reader.from = from[0];
+	b->asked = to[0];
+	b->answers = from[1];
+}
+
+static void busy_end(struct busy *b)
+{
+	const int fds[] = { b->reader.to, b->reader.from, b->asked, b->answers, b->interrupt[0], b->interrupt[1] };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		close(fds[i]);
+}
+
+static void busy_answers(const struct busy *b, const char *metrics)
+{
+	struct bsv_figures figures;
+
+	memset(&figures, 0, sizeof(figures));
+	figures.magic = BSV_FIGURES_MAGIC;
+	figures.metrics_bytes = (uint32_t)strlen(metrics);
+	assert_int_equal(write(b->answers, &figures, sizeof(figures)), sizeof(figures));
+	assert_int_equal(write(b->answers, metrics, strlen(metrics)), strlen(metrics));
+}
+
+static void busy_was_asked(const struct busy *b, const char *words)
+{
+	char got[64];
+	ssize_t n = read(b->asked, got, sizeof(got) - 1);
+
+	assert_true(n > 0);
+	got[n] = 0;
+	assert_string_equal(got, words);
+}
+
+static void scrape(struct busy *b, enum bsv_metrics_form form, const char *wanted)
+{
+	struct bsa_err err = { "" };
+	char *text = NULL;
+	size_t bytes = 0;
+	int r = bsv_reader_metrics(&b->reader, form, b->interrupt[0], &text, &bytes, &err);
+
+	assert_int_equal(r, wanted ? 1 : 0);
+	assert_int_equal(bytes, wanted ? strlen(wanted) : 0);
+	if (wanted)
+		assert_memory_equal(text, wanted, bytes);
+	free(text);
+}
+
+static void a_signal_ends_the_wait_and_the_question_stays_open(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	assert_true(bsv_reader_is_counting(&b.reader));
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "openmetrics\n"); /* once */
+	busy_end(&b);
+}
+
+static void an_answer_that_came_late_is_that_of_the_next_scrape(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_answers(&b, "one 1");
+	assert_false(bsv_reader_is_counting(&b.reader));
+	scrape(&b, BSV_OPENMETRICS, "one 1");
+	busy_was_asked(&b, "openmetrics\n");
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "openmetrics\n");
+	busy_end(&b);
+}
+
+static void an_answer_in_another_form_is_dropped_and_asked_for_again(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "openmetrics\n");
+	busy_answers(&b, "one 1");
+	scrape(&b, BSV_PROMETHEUS_TEXT, NULL);
+	busy_was_asked(&b, "text\n");
+	busy_answers(&b, "two 2");
+	scrape(&b, BSV_PROMETHEUS_TEXT, "two 2");
+	busy_end(&b);
+}
+
+static void another_question_gets_its_own_answer(void **state)
+{
+	struct bsv_figures figures;
+	struct bsa_err err = { "" };
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_answers(&b, "one 1");
+	busy_answers(&b, "");
+	assert_int_equal(bsv_reader_state(&b.reader, &figures, &err), 0);
+	busy_was_asked(&b, "openmetrics\nstate\n");
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_end(&b);
+}
+
+static void a_process_that_is_silent_for_a_minute_has_failed(void **state)
+{
+	struct bsa_err err = { "" };
+	struct busy b;
+	char *text;
+	size_t bytes;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	b.reader.counting_since -= UINT64_C(61000000000);
+	assert_int_equal(bsv_reader_metrics(&b.reader, BSV_OPENMETRICS, -1, &text, &bytes, &err), BSA_E_ENV);
+	assert_null(text);
+	busy_end(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(a_signal_ends_the_wait_and_the_question_stays_open),
+		cmocka_unit_test(an_answer_that_came_late_is_that_of_the_next_scrape),
+		cmocka_unit_test(an_answer_in_another_form_is_dropped_and_asked_for_again),
+		cmocka_unit_test(another_question_gets_its_own_answer),
+		cmocka_unit_test(a_process_that_is_silent_for_a_minute_has_failed),
+	};
+
+	return cmocka_run_group_tests(all, NULL, NULL);
+}
