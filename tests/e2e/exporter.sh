@@ -104,8 +104,13 @@ sessiond=
 awaits 'grep -q "a session was made anew" err' 'it records again, with a session daemon of its own'
 (($(exported) == executions)) || wrong "$(exported) executions are counted, not the $executions of before"
 [[ $(curl -s "$url/healthz") == ok ]] || wrong "it is not healthy: $(curl -s "$url/healthz")"
+reading=$(pgrep -P "$exporter" -f burstscope-importer) || wrong 'no process reads for the exporter'
+kill -STOP "$reading" # as one that is busy: a scrape waits for it, for 5 s at most
+curl -s --max-time 1 "$url/metrics" >out && wrong "a process that is stopped answers: $(<out)"
+began=$SECONDS
 kill "$exporter"
 exporter_ended 0
+((SECONDS - began < 30)) || wrong "it ends $((SECONDS - began)) s after the signal, beside a process that is stopped"
 ! lttng --no-sessiond list >out 2>&1 || wrong "the session daemon that it started is left: $(<out)"
 start_sessiond
 
