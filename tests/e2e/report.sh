@@ -18,6 +18,7 @@ cd "$tmp"
 "$burstscope" import -q -o states.db states
 "$burstscope" report -o states.html states.db || wrong 'there is no page'
 node "$page" dump states.db "$burstscope" >states.wanted
+"$burstscope" summary states.db | sed -n 's/^coverage: //p' >states.coverage
 node "$page" look "$burstscope" states || wrong 'the page is not what the commands answer'
 # The page has nothing to show where the recording has none.
 "$burstscope" memory --format json states.db >memory
