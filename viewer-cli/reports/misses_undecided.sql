@@ -3,12 +3,13 @@
 -- sample that is replayed, or its deadline is not known.
 @with@, @stats@,
 unsure AS (
-	SELECT r.execution_id, iif(c.cause IN ('dependency', 'bad_estimate', 'unknown'), 'cause', r.outcome) AS reason
-	FROM miss_replay r CROSS JOIN picked p ON p.id = r.execution_id CROSS JOIN miss_cause c ON c.execution_id = r.execution_id
+	SELECT iif(c.cause IN ('dependency', 'bad_estimate', 'unknown'), 'cause', r.outcome) AS reason
+	FROM miss_replay r CROSS JOIN miss_cause c ON c.execution_id = r.execution_id AND c.is_primary
 		LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
+		CROSS JOIN picked p ON p.id = c.execution_id -- last: most are decided
 	WHERE c.cause NOT IN ('too_big', 'too_tight', 'submitted_late')
-	GROUP BY r.execution_id, c.cause
-	HAVING max(c.is_primary) AND CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END),
+		AND CASE WHEN w.execution_id IS NULL THEN (SELECT max(d.saved) IS NOT 1 AND count(d.saved) < count(*) FROM miss_cause d
+			WHERE d.execution_id = c.execution_id AND d.cause = c.cause) ELSE w.met IS NULL END),
 sampled AS (SELECT reason, count(*) AS n FROM unsure GROUP BY reason)
 SELECT reason, n AS n_misses FROM (
 	SELECT reason, n FROM sampled UNION ALL
