@@ -243,7 +243,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 	return from > *d->began ? from : BSA_NEVER;
 }
 
-/* The latest time of a step that was not recorded: the end of the last hole, or now if there is none. */
+/* The latest time of a step that was not recorded: the end of the last hole, or now without a hole. */
 static uint64_t hidden_until(const struct bsa_device *d)
 {
 	uint64_t hole = bsa_losses_end(d->unsure, d->now);

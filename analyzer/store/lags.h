@@ -21,7 +21,7 @@ struct lags;
 struct lags *bsa_lags_new(void);
 void bsa_lags_free(struct lags *l);
 
-/* The next window of an app. Windows of an app are told in their order. */
+/* The next window of an app. The fold reports the windows of an app in their order. */
 void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag);
 
 /* There are no more of this clock. */

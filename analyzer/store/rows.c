@@ -228,7 +228,7 @@ static void write_stranger(struct bsa_store *s)
 	s->stranger.waits = false;
 }
 
-/* Whoever may have waited in a part of a time may have waited in all of it: a row within another one says nothing. Each event of an
+/* An execution that may have waited in a part of a time may have waited in all of it, so a row within another row adds nothing. Each event of an
  * execution that was evicted brings such a time, from the beginning of the recording on. */
 static void add_stranger(struct bsa_store *s, int64_t began, int64_t ended)
 {

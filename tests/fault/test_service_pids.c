@@ -1,7 +1,7 @@
 /*
  * test_service_pids.c -- where each process is an app: no process gets another one's identity, or its places, by its pid.
  *
- * A process that connects and ends leaves its end of the connection to another one, and its pid to whoever comes next. The test makes
+ * A process that connects and ends leaves its end of the connection to another process, and its pid to the process that comes next. The test makes
  * a process with a given pid (clone3, set_tid), as root or in a user namespace. It is skipped (77) where it may do neither.
  */
 #include <linux/sched.h>

@@ -1064,7 +1064,7 @@ static void shares_and_windows_in_parts_become_whole(void **state)
 	assert_rows(path, "SELECT value FROM meta WHERE key = 'share_parts'", "5\n");
 }
 
-/* What an exact number of parts is told as. */
+/* The text for an exact number of parts. */
 static int64_t whole_and_part(int64_t parts, int32_t *ret_part)
 {
 	int64_t whole = (parts + BSA_LAG_PARTS / 2) / BSA_LAG_PARTS;

@@ -60,7 +60,7 @@ void bsv_print_wrapped(FILE *to, const struct bsv_screen *screen, int paint, con
 void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, const char *word, const char *s, int used,
                        int indent);
 
-/* The columns of the terminal that @to is; 0: it is none. */
+/* The columns of the terminal @to; 0: @to is not a terminal. */
 int bsv_terminal_width(FILE *to);
 
 /*

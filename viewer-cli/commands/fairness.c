@@ -54,7 +54,7 @@ static void add_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t idea
 	}
 }
 
-/* Only then it matters for whom the app waited, beside itself. */
+/* Only then the answer names the app for which this app waited, beside itself. */
 static bool is_worse_off(const struct bsa_shared *of)
 {
 	double got = bsv_sharing_got(of);

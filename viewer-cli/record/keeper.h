@@ -35,7 +35,7 @@ void bsv_keeper_begin(int fd, const struct bsv_lttng *lttng);
 /* End the sessions, and remove the triggers, of each burstscope of this pid namespace that has ended. Returns how many sessions there were. */
 unsigned bsv_keeper_sweep(const struct bsv_lttng *lttng);
 
-/* Stop using the daemon, and close @fd. If nobody else uses a daemon that a burstscope started, wait for its end. */
+/* Stop using the daemon, and close @fd. If no other process uses a daemon that a burstscope started, wait for its end. */
 void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng);
 
 #endif

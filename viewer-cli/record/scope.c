@@ -135,11 +135,11 @@ const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 
 const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 {
-	char text[BSV_SCOPE_TEXT], lttng[192] = "", nobody[48] = "";
+	char text[BSV_SCOPE_TEXT], lttng[192] = "", gone[48] = "";
 	size_t n = 0;
 
 	if (bsv_scope_is_of_nobody(s))
-		snprintf(nobody, sizeof(nobody), "no process %" PRIu32 " is running here; ", s->pid);
+		snprintf(gone, sizeof(gone), "no process %" PRIu32 " is running here; ", s->pid);
 	if (s->service)
 		n += (size_t)snprintf(lttng, sizeof(lttng), "services other than pid %" PRIu32, s->service);
 	if (s->pid)
@@ -150,18 +150,18 @@ const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 		snprintf(to, BSV_SCOPE_TEXT,
 		         "%sscope %s: LTTng does not record what %s emit; "
 		         "what their apps emit is recorded, and left out by the import",
-		         nobody, bsv_scope_text(s, text), lttng);
+		         gone, bsv_scope_text(s, text), lttng);
 	else if (*lttng)
 		snprintf(to, BSV_SCOPE_TEXT,
 		         "%sscope %s: LTTng does not record what %s emit; the service's events "
 		         "about other executions are recorded, and left out when the recording is read",
-		         nobody, bsv_scope_text(s, text), lttng);
+		         gone, bsv_scope_text(s, text), lttng);
 	else
 		snprintf(to, BSV_SCOPE_TEXT,
 		         "%sscope %s: LTTng records all apps, because no event of an app has its name; the others are "
 		         "left "
 		         "out when the recording is read",
-		         nobody, bsv_scope_text(s, text));
+		         gone, bsv_scope_text(s, text));
 	return to;
 }
 
