@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,8 +24,13 @@
 #include <unistd.h>
 
 #include "record/keeper.h"
+#include "record/programs.h"
 
-enum { LOOK_MS = 20, PATIENCE_S = 30, ENDS_S = 10 /* time for another daemon to end, or to begin */ };
+enum {
+	LOOK_MS = 20,
+	PATIENCE_S = 30,
+	ENDS_S = 10 /* time for another daemon to end, with its consumer daemons, or to begin */
+};
 
 /* As lttng-sessiond says it, too. */
 static const char another_runs[] = "A session daemon is already running.";
@@ -185,6 +191,19 @@ static void close_output(struct bsv_daemon *d)
 	d->output = -1;
 }
 
+/*
+ * A session daemon that is killed leaves its consumer daemons, which end a moment later and then remove their sockets by name. The daemon
+ * that is started here gives its own consumer daemons the same names. If it started before that moment, it could lose their sockets, and then
+ * LTTng can make no channel.
+ */
+static void await_orphans(uint64_t until)
+{
+	char directory[PATH_MAX];
+
+	while (bsv_keeper_directory(directory) && bsv_programs_consume(directory) && now_ms() < until)
+		look_again_soon();
+}
+
 /* Start one unless there is one. */
 static int have_one(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
 {
@@ -192,6 +211,7 @@ static int have_one(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool ke
 	int r = 1;
 
 	while (r > 0 && lttng->session_daemon_alive() != 1) {
+		await_orphans(until);
 		r = start_own(d, lttng, kernel, now_ms() < until, err);
 		if (r > 0) {
 			close_output(d);

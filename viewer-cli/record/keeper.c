@@ -57,8 +57,7 @@ static void wait_ms(int ms)
 
 /* ---- the file ---- */
 
-/* The directory that lttng-sessiond would choose. False: the user has no home. */
-static bool daemon_directory(char ret[PATH_MAX])
+bool bsv_keeper_directory(char ret[PATH_MAX])
 {
 	const char *own = getenv("LTTNG_HOME"), *home = own && *own ? own : getenv("HOME");
 	int n = getuid() ? snprintf(ret, PATH_MAX, "%s/.lttng", home ? home : "")
@@ -80,7 +79,7 @@ static int open_file(void)
 	char directory[PATH_MAX], path[PATH_MAX + 20];
 	int fd;
 
-	if (!daemon_directory(directory))
+	if (!bsv_keeper_directory(directory))
 		return -1;
 	mkdir(directory, getuid() ? 0700 : 0755); /* only the first daemon of a user makes it */
 	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);

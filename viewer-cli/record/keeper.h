@@ -11,7 +11,11 @@
 
 #include "record/control.h"
 
+#include <limits.h>
 #include <stdbool.h>
+
+/* The directory where a session daemon of this user has its sockets. False: the user has no home. */
+bool bsv_keeper_directory(char ret[PATH_MAX]);
 
 /*
  * Share the daemon: while the descriptor is open, no keeper ends it. Waits while a keeper ends one. Negative: there is no such file of

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROVIDER "/nnburst/tracepoints.so"
@@ -88,6 +89,44 @@ unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST])
 	if (proc)
 		closedir(proc);
 	return n;
+}
+
+/* Is @directory/... one of the arguments of the process? */
+static bool works_in(const char *pid, const char *directory)
+{
+	size_t length = strlen(directory), size = 0;
+	char path[64], *argument = NULL;
+	bool works = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
+	f = fopen(path, "re");
+	while (f && !works && getdelim(&argument, &size, '\0', f) > 0)
+		works = !strncmp(argument, directory, length) && argument[length] == '/';
+	free(argument);
+	if (f)
+		fclose(f);
+	return works;
+}
+
+bool bsv_programs_consume(const char *directory)
+{
+	DIR *proc = opendir("/proc");
+	char name[32];
+	struct dirent *e;
+	struct stat owner;
+	bool consumes = false;
+
+	while (proc && !consumes && (e = readdir(proc))) {
+		if (!isdigit((unsigned char)*e->d_name) || !sees_the_same(e->d_name) ||
+		    fstatat(dirfd(proc), e->d_name, &owner, 0) || owner.st_uid != geteuid())
+			continue;
+		name_of(e->d_name, name);
+		consumes = !strcmp(name, "lttng-consumerd") && works_in(e->d_name, directory);
+	}
+	if (proc)
+		closedir(proc);
+	return consumes;
 }
 
 /* How many events with our names the daemon has met; 0 and *ret NULL: none. *ret is owned by the caller. */

@@ -1,5 +1,6 @@
 /*
- * programs.h -- the programs that run already, and have the provider of events loaded: they have to meet the session daemon first.
+ * programs.h -- the programs that run already: those that have the provider of events loaded, which have to meet the session daemon first,
+ * and the consumer daemons, which write traces for session daemons.
  */
 #ifndef BSV_PROGRAMS_H
 #define BSV_PROGRAMS_H
@@ -24,5 +25,8 @@ unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const stru
 
 /* Is @pid one that the daemon has met? */
 bool bsv_program_is_met(const struct bsv_lttng *lttng, pid_t pid);
+
+/* Does a consumer daemon of this user run that has its sockets in @directory, or below it? */
+bool bsv_programs_consume(const char *directory);
 
 #endif
