@@ -229,7 +229,8 @@ await_end "$early" 'what is asked to end does' || status=$?
 early_end asked "$status"
 if command -v script >/dev/null; then
 	mkfifo keys
-	env --default-signal=INT,TERM,HUP script -qec "'$load' --model mlp --record=typed --duration 60s" /dev/null <keys >typed.said 2>&1 &
+	# exec: a shell between them would end by the Ctrl-C, too
+	env --default-signal=INT,TERM,HUP script -qec "exec '$load' --model mlp --record=typed --duration 60s" /dev/null <keys >typed.said 2>&1 &
 	early=$! status=0
 	exec 7>keys
 	own_service typed
@@ -296,6 +297,17 @@ says 'ended 1 session of burstscope record, whose process was killed'
 
 in_background "$tmp/bg" -o orphan
 quietly "$many" "$provider" 100
+# consumers: the pids of the consumer daemons here, which remove their sockets by name when they end
+consumers()
+{
+	local pid
+	for pid in $(pgrep -x lttng-consumerd); do
+		[[ $(readlink "/proc/$pid/ns/mnt") != "$(readlink /proc/self/ns/mnt)" ]] || echo "$pid"
+	done
+}
+orphans=$(consumers)
+[[ $orphans ]] || wrong 'there is no consumer daemon'
+kill -STOP $orphans # as if the machine were busy
 kill -9 "$sessiond"
 await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 sessiond=
@@ -309,16 +321,19 @@ rm -f /var/run/lttng/*sock* 2>/dev/null || true
 gone() { ! lttng --no-sessiond list >/dev/null 2>&1; }
 
 gone || wrong 'there is a session daemon'
-LTTNG_SESSIOND_PATH=/bin/false refuses 5 '/bin/false does not start' -q -o new -- true
-LTTNG_SESSIOND_PATH=/no/such refuses 5 '/no/such does not start' -q -o new -- true
-# one that says how it is started, and loads no modules here
-printf '#!/bin/sh\necho "$@" >"%s/asked"\nexec lttng-sessiond --no-kernel\n' "$tmp" >"$tmp/lttng-sessiond"
+# one that says how it is started and whether the consumer daemons of the one before are there still, and loads no modules here
+printf '#!/bin/sh\necho "$@" >"%s/asked"\ngrep -qs consumerd %s && : >"%s/beside"\nexec lttng-sessiond --no-kernel\n' \
+	"$tmp" "$(printf '/proc/%s/cmdline ' $orphans)" "$tmp" >"$tmp/lttng-sessiond"
 chmod +x "$tmp/lttng-sessiond"
+(sleep 0.3; kill -CONT $orphans) &
 LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond ends 0 -o own -- "$many" "$provider" 1000
 says 'lttng-sessiond: none was there'
 [[ $(events) == 3003 ]] || wrong "with a daemon of its own, of 3003 events: $said"
 gone || wrong 'the session daemon that it started is left'
 [[ $(<"$tmp/asked") == --no-kernel ]] || wrong "without --kernel the session daemon is started with: $(<"$tmp/asked")"
+[[ ! -e $tmp/beside ]] || wrong 'a session daemon was started beside the consumer daemons of one that was killed'
+LTTNG_SESSIOND_PATH=/bin/false refuses 5 '/bin/false does not start' -q -o new -- true
+LTTNG_SESSIOND_PATH=/no/such refuses 5 '/no/such does not start' -q -o new -- true
 LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond refuses 5 '--kernel: the session daemon has no kernel tracer (' -q --kernel -o new -- true
 [[ $(<"$tmp/asked") == '' ]] || wrong "with --kernel the session daemon is started with: $(<"$tmp/asked")"
 gone || wrong 'the session daemon that was to record the kernel is left'
