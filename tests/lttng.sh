@@ -31,10 +31,26 @@ if ((EUID == 0)); then
 	mount -t tmpfs own /var/run/lttng && mount -t tmpfs own /dev/shm || { echo "skipped: nothing may be mounted"; exit 77; }
 fi
 
+# consumers: the pids of the consumer daemons here, which write for the session daemon.
+consumers()
+{
+	local pid
+	for pid in $(pgrep -x lttng-consumerd); do
+		if ((EUID == 0)); then
+			[[ $(readlink "/proc/$pid/ns/mnt") != "$(readlink /proc/self/ns/mnt)" ]] || echo "$pid"
+		else
+			! grep -qsF "$LTTNG_HOME" "/proc/$pid/cmdline" || echo "$pid"
+		fi
+	done
+}
+
 start_sessiond()
 {
 	local tries=0
 
+	# The consumer daemons of one that was killed remove their sockets by name when they end, and these of the next have the same names.
+	while [[ $(consumers) ]] && ((++tries < 200)); do sleep 0.05; done
+	tries=0
 	lttng-sessiond --no-kernel >"$tmp/sessiond.log" 2>&1 &
 	sessiond=$!
 	until timeout 10 lttng --no-sessiond list >/dev/null 2>&1; do

@@ -297,14 +297,6 @@ says 'ended 1 session of burstscope record, whose process was killed'
 
 in_background "$tmp/bg" -o orphan
 quietly "$many" "$provider" 100
-# consumers: the pids of the consumer daemons here, which remove their sockets by name when they end
-consumers()
-{
-	local pid
-	for pid in $(pgrep -x lttng-consumerd); do
-		[[ $(readlink "/proc/$pid/ns/mnt") != "$(readlink /proc/self/ns/mnt)" ]] || echo "$pid"
-	done
-}
 orphans=$(consumers)
 [[ $orphans ]] || wrong 'there is no consumer daemon'
 kill -STOP $orphans # as if the machine were busy
