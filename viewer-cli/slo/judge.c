@@ -253,23 +253,11 @@ static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
 	return to;
 }
 
-static void end_by_interval(struct bsv_slo_result *ret, const struct bsv_slo_counts *c,
-                            const struct bsv_slo_counts *base, struct bsv_interval beyond)
-{
-	char most[BSV_DURATION_TEXT + 1], low[BSV_DURATION_TEXT + 1], high[BSV_DURATION_TEXT + 1];
-	enum bsv_outcome outcome = beyond.high <= 0 ? BSV_PASS : beyond.low > 0 ? BSV_FAIL : BSV_CANNOT_TELL;
-
-	result_end(ret, outcome,
-	           "%s is allowed, and it is beyond that by %s to %s in 95 of 100 cases (%" PRId64 " against %" PRId64
-	           " executions)%s",
-	           signed_duration(most, ret->bound) + 1, signed_duration(low, beyond.low),
-	           signed_duration(high, beyond.high), c->n, base->n,
-	           outcome == BSV_CANNOT_TELL ? ": that may be either" : "");
-}
-
 void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
                             const struct bsv_slo_counts *base, struct bsv_interval beyond, double most)
 {
+	char allowed[BSV_DURATION_TEXT + 1], low[BSV_DURATION_TEXT + 1], high[BSV_DURATION_TEXT + 1];
+	enum bsv_outcome outcome = beyond.high <= 0 ? BSV_PASS : beyond.low > 0 ? BSV_FAIL : BSV_CANNOT_TELL;
 	int64_t needed = fewest_needed(rule);
 	bool any, any_base;
 	int64_t u = count_unseen(c, &any), u_base = count_unseen(base, &any_base);
@@ -292,7 +280,12 @@ void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 		           "known in "
 		           "full");
 	else
-		end_by_interval(ret, c, base, beyond);
+		result_end(ret, outcome,
+		           "%s is allowed, and it is beyond that by %s to %s in 95 of 100 cases (%" PRId64
+		           " against %" PRId64 " executions)%s",
+		           signed_duration(allowed, most) + 1, signed_duration(low, beyond.low),
+		           signed_duration(high, beyond.high), c->n, base->n,
+		           outcome == BSV_CANNOT_TELL ? ": that may be either" : "");
 }
 
 /* ---- streaks ---- */

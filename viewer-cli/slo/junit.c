@@ -30,11 +30,12 @@ static int is_xml_char(long c)
 	       (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
 }
 
-static void write_text(FILE *to, const char *s)
+static void write_attribute(FILE *to, const char *name, const char *value)
 {
-	while (*s) {
+	fprintf(to, " %s=\"", name);
+	while (*value) {
 		long c;
-		size_t n = code_point((const unsigned char *)s, &c);
+		size_t n = code_point((const unsigned char *)value, &c);
 
 		switch (c) {
 		case '&':
@@ -55,18 +56,12 @@ static void write_text(FILE *to, const char *s)
 			break;
 		default:
 			if (is_xml_char(c))
-				fwrite(s, 1, n, to);
+				fwrite(value, 1, n, to);
 			else
 				fputs("\xef\xbf\xbd", to);
 		}
-		s += n;
+		value += n;
 	}
-}
-
-static void write_attribute(FILE *to, const char *name, const char *value)
-{
-	fprintf(to, " %s=\"", name);
-	write_text(to, value);
 	fputc('"', to);
 }
 
@@ -74,26 +69,6 @@ static void write_property(FILE *to, const char *name, double value)
 {
 	if (value == value) /* NaN: unknown */
 		fprintf(to, "        <property name=\"%s\" value=\"%.15g\"/>\n", name, value);
-}
-
-static void write_test_case(FILE *to, const char *file, const struct bsv_slo_rule *rule, const struct bsv_slo_result *r)
-{
-	fputs("    <testcase", to);
-	write_attribute(to, "classname", file);
-	write_attribute(to, "name", rule->text);
-	fprintf(to, " line=\"%u\" time=\"0\">\n      <properties>\n", rule->line);
-	write_property(to, "figure", r->figure);
-	write_property(to, "bound", r->bound);
-	if (r->n >= 0)
-		write_property(to, "n", (double)r->n);
-	fputs("      </properties>\n", to);
-	if (r->outcome != BSV_PASS) {
-		fprintf(to, "      <%s type=\"%s\"", r->outcome == BSV_FAIL ? "failure" : "error",
-		        bsv_slo_word(r->outcome));
-		write_attribute(to, "message", r->why);
-		fputs("/>\n", to);
-	}
-	fputs("    </testcase>\n", to);
 }
 
 void bsv_slo_junit(FILE *to, const char *file, const char *input, const char *coverage, const struct bsv_slo *slo,
@@ -115,7 +90,26 @@ void bsv_slo_junit(FILE *to, const char *file, const char *input, const char *co
 	fputs(">\n    <properties>\n      <property name=\"coverage\"", to);
 	write_attribute(to, "value", coverage);
 	fputs("/>\n    </properties>\n", to);
-	for (size_t i = 0; i < slo->n; i++)
-		write_test_case(to, file, &slo->rules[i], &results[i]);
+	for (size_t i = 0; i < slo->n; i++) {
+		const struct bsv_slo_rule *rule = &slo->rules[i];
+		const struct bsv_slo_result *r = &results[i];
+
+		fputs("    <testcase", to);
+		write_attribute(to, "classname", file);
+		write_attribute(to, "name", rule->text);
+		fprintf(to, " line=\"%u\" time=\"0\">\n      <properties>\n", rule->line);
+		write_property(to, "figure", r->figure);
+		write_property(to, "bound", r->bound);
+		if (r->n >= 0)
+			write_property(to, "n", (double)r->n);
+		fputs("      </properties>\n", to);
+		if (r->outcome != BSV_PASS) {
+			fprintf(to, "      <%s type=\"%s\"", r->outcome == BSV_FAIL ? "failure" : "error",
+			        bsv_slo_word(r->outcome));
+			write_attribute(to, "message", r->why);
+			fputs("/>\n", to);
+		}
+		fputs("    </testcase>\n", to);
+	}
 	fputs("  </testsuite>\n</testsuites>\n", to);
 }

@@ -134,14 +134,6 @@ static int first_row(struct bsv_rows **ret, const char *template, const struct b
 
 /* ---- counts ---- */
 
-/* @a + @b, at most @most. */
-static int64_t sum_within(int64_t a, int64_t b, int64_t most)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) || sum > most ? most : sum;
-}
-
 /*
  * Set the bounds of executions that losses hide entirely. Each lost at least one event, so the number of lost events is a bound, where it is known.
  * The numbers in streams and of services give a lower one; but an execution of a stream that nothing was recorded of is in no stream's sequence.
@@ -151,7 +143,7 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 {
 	const struct bsv_coverage *lost = &input->coverage;
 	bsv_scoped_rows *rows = NULL;
-	int64_t most, holes;
+	int64_t most, holes, sum;
 	int r;
 
 	if (!lost->losses && !lost->lost_events && !lost->lost_packets)
@@ -165,7 +157,10 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 	c->strangers = bsv_rows_get(rows, 4, -1);
 	if (c->strangers < 0 || (most >= 0 && c->strangers > most))
 		c->strangers = most;
-	c->vanished = most < 0 || c->open_ended || !c->executions ? most : sum_within(holes, c->strangers, most);
+	c->vanished = most;
+	if (most >= 0 && !c->open_ended && c->executions && !__builtin_add_overflow(holes, c->strangers, &sum) &&
+	    sum < most)
+		c->vanished = sum;
 	return 0;
 }
 
@@ -216,14 +211,6 @@ static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *ru
 	return read_vanished(ret, rule, input, err);
 }
 
-/* Add one execution, and before it the @gap executions that its sequence number shows to be missing. */
-static void streaks_add_gap(struct bsv_slo_streaks *s, uint64_t gap, int64_t state)
-{
-	for (uint64_t i = 0; i < gap && i < s->length; i++)
-		bsv_slo_streaks_add(s, BSV_SLO_UNKNOWN);
-	bsv_slo_streaks_add(s, (enum bsv_slo_state)state);
-}
-
 static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
                            struct bsa_err *err)
 {
@@ -239,11 +226,14 @@ static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 		r = first_row(&rows, bsv_sql_slo_streaks, rule, input, 0, err);
 	for (; r > 0; r = bsv_rows_step(rows, err)) {
 		int64_t at = bsv_rows_get(rows, 0, 0), now = bsv_rows_get(rows, 1, 0);
+		uint64_t gap = at == stream && now > seq ? (uint64_t)now - (uint64_t)seq - 1 : 0;
 
 		if (at != stream)
 			bsv_slo_streaks_stream(&s);
-		streaks_add_gap(&s, at == stream && now > seq ? (uint64_t)now - (uint64_t)seq - 1 : 0,
-		                bsv_rows_get(rows, 2, 0));
+		/* The sequence number shows that so many executions are missing before this one. */
+		for (uint64_t i = 0; i < gap && i < s.length; i++)
+			bsv_slo_streaks_add(&s, BSV_SLO_UNKNOWN);
+		bsv_slo_streaks_add(&s, (enum bsv_slo_state)bsv_rows_get(rows, 2, 0));
 		stream = at;
 		seq = now;
 	}
@@ -423,21 +413,6 @@ static int explain_missing_name(struct bsv_slo_result *ret, struct bsv_input *in
 	return r;
 }
 
-/* @rule selects no execution: explain why in @ret->why. */
-static int explain_no_execution(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
-                                struct bsa_err *err)
-{
-	int r = 0;
-
-	ret->outcome = BSV_CANNOT_TELL;
-	snprintf(ret->why, sizeof(ret->why), "the recording has no such execution");
-	if (rule->of.model)
-		r = explain_missing_name(ret, input, "model", rule->of.model, err);
-	if (r >= 0 && rule->of.app)
-		r = explain_missing_name(ret, input, "app", rule->of.app, err);
-	return r;
-}
-
 int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
                     struct bsv_input *baseline, struct bsa_err *err)
 {
@@ -470,7 +445,15 @@ int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
 		else
 			bsv_slo_judge_percentile(ret, rule, &c);
 	}
-	if (r >= 0 && !c.executions && rule->kind != BSV_SLO_EXECUTIONS)
-		r = explain_no_execution(ret, rule, input, err);
+	if (r < 0 || c.executions || rule->kind == BSV_SLO_EXECUTIONS)
+		return r < 0 ? r : 0;
+
+	/* The rule selects no execution. */
+	ret->outcome = BSV_CANNOT_TELL;
+	snprintf(ret->why, sizeof(ret->why), "the recording has no such execution");
+	if (rule->of.model)
+		r = explain_missing_name(ret, input, "model", rule->of.model, err);
+	if (r >= 0 && rule->of.app)
+		r = explain_missing_name(ret, input, "app", rule->of.app, err);
 	return r < 0 ? r : 0;
 }

@@ -217,14 +217,6 @@ static bool percentile_parse(const char *word, double *ret)
 
 /* ---- selections ---- */
 
-static int name_set(char **ret, const struct line *l, const char *key, const char *value)
-{
-	if (*ret)
-		return bsa_fail(l->err, BSA_E_INPUT, "%s is given twice", key);
-	*ret = strdup(value);
-	return *ret ? 0 : bsv_no_memory(l->err);
-}
-
 static int word_check(struct line *l, const char *const *words, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)
@@ -239,20 +231,27 @@ static int key_value_read(struct line *l, struct bsv_slo_selection *of)
 	static const char *const paths[] = { "burst", "sync", "fenced", "async" };
 	static const char *const priorities[] = { "low", "medium", "high" };
 	char **const values[] = { &of->app, &of->model, &of->path, &of->priority };
+	size_t i = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < 4; i++)
-		if (word_take(l, keys[i])) {
-			r = word_require(l, "=");
-			if (r >= 0 &&
-			    (l->at >= l->n || (!l->quoted[l->at] && mark_length(l->words[l->at], l->words[l->at] + 1))))
-				r = fail_expected(l, "a name");
-			if (r >= 0 && i == 2)
-				r = word_check(l, paths, 4, "burst, sync, fenced or async");
-			if (r >= 0 && i == 3)
-				r = word_check(l, priorities, 3, "low, medium or high");
-			return r < 0 ? r : name_set(values[i], l, keys[i], l->words[l->at++]);
-		}
+	while (i < 4 && !word_take(l, keys[i]))
+		i++;
+	if (i < 4) {
+		r = word_require(l, "=");
+		if (r >= 0 &&
+		    (l->at >= l->n || (!l->quoted[l->at] && mark_length(l->words[l->at], l->words[l->at] + 1))))
+			r = fail_expected(l, "a name");
+		if (r >= 0 && i == 2)
+			r = word_check(l, paths, 4, "burst, sync, fenced or async");
+		if (r >= 0 && i == 3)
+			r = word_check(l, priorities, 3, "low, medium or high");
+		if (r < 0)
+			return r;
+		if (*values[i])
+			return bsa_fail(l->err, BSA_E_INPUT, "%s is given twice", keys[i]);
+		*values[i] = strdup(l->words[l->at++]);
+		return *values[i] ? 0 : bsv_no_memory(l->err);
+	}
 	if (word_is(l, "cold") || word_is(l, "warm")) {
 		if (of->cold >= 0)
 			return bsa_fail(l->err, BSA_E_INPUT, "give cold or warm, once");
@@ -319,24 +318,16 @@ static int baseline_read(struct line *l, struct bsv_slo_rule *ret)
 	return 0;
 }
 
-static int phase_read(struct line *l, struct bsv_slo_rule *ret)
-{
-	for (int i = 0; i < BSV_PHASES; i++)
-		if (word_take(l, bsv_phase_names[i])) {
-			ret->phase = i;
-			return 0;
-		}
-	return fail_none_of(l, bsv_phase_names, BSV_PHASES, "e2e, overhead, overhead share, or a phase");
-}
-
 static int read_percentile(struct line *l, struct bsv_slo_rule *ret)
 {
-	int r;
+	int phase = 0, r;
 
 	percentile_parse(l->words[l->at++], &ret->percent);
-	r = phase_read(l, ret);
-	if (r < 0)
-		return r;
+	while (phase < BSV_PHASES && !word_take(l, bsv_phase_names[phase]))
+		phase++;
+	if (phase == BSV_PHASES)
+		return fail_none_of(l, bsv_phase_names, BSV_PHASES, "e2e, overhead, overhead share, or a phase");
+	ret->phase = phase;
 	if (ret->phase == BSV_OVERHEAD && word_take(l, "share")) {
 		ret->kind = BSV_SLO_OVERHEAD;
 		r = relation_read(l, ret, "<=");
