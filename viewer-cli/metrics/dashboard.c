@@ -10,9 +10,31 @@ static const char *first_labels(const struct bsv_metric_info *m)
 	return *m->labels ? m->labels : "instance";
 }
 
-/* The query of a panel: the 99th percentile, the rate per second, or the value. */
-static void expression(FILE *to, const struct bsv_metric_info *m)
+/* A counter of seconds that is shown as a rate is a share of the time. */
+static const char *grafana_unit(const struct bsv_metric_info *m)
 {
+	if (m->type == BSV_COUNTER)
+		return m->unit == BSV_UNIT_SECONDS ? "percentunit" : m->unit == BSV_UNIT_BYTES ? "Bps" : "cps";
+	return m->unit == BSV_UNIT_SECONDS ? "s" : "none";
+}
+
+static void panel(FILE *to, const struct bsv_metric_info *m, unsigned n)
+{
+	static const char *const what[] = { ", per second", "", ", 99th percentile" };
+	const char *label = first_labels(m);
+
+	fprintf(to, "    {\"id\": %u, \"type\": \"timeseries\", \"title\": \"%s%s\",\n     \"description\": ", n + 1,
+	        m->name, what[m->type]);
+	bsv_metrics_quoted(to, m->help);
+	fprintf(to,
+	        ",\n     \"datasource\": {\"type\": \"prometheus\", \"uid\": \"${datasource}\"},\n"
+	        "     \"gridPos\": {\"x\": %u, \"y\": %u, \"w\": %d, \"h\": %d},\n"
+	        "     \"fieldConfig\": {\"defaults\": {\"unit\": \"%s\", \"min\": 0}, \"overrides\": []},\n"
+	        "     \"targets\": [{\"refId\": \"A\", \"expr\": \"",
+	        n % PANELS_PER_ROW * PANEL_WIDTH, n / PANELS_PER_ROW * PANEL_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT,
+	        grafana_unit(m));
+
+	/* The query: the 99th percentile, the rate per second, or the value. */
 	switch (m->type) {
 	case BSV_HISTOGRAM:
 		fprintf(to, "histogram_quantile(0.99, sum by (le,%s) (rate(%s_bucket[$__rate_interval])))", m->labels,
@@ -25,46 +47,15 @@ static void expression(FILE *to, const struct bsv_metric_info *m)
 		fprintf(to, "max by (%s) (%s)", first_labels(m), m->name);
 		break;
 	}
-}
 
-/* "{{app}} {{model}}" */
-static void legend(FILE *to, const struct bsv_metric_info *m)
-{
-	const char *label = first_labels(m);
-
-	while (*label) {
-		int n = (int)strcspn(label, ",");
-
-		fprintf(to, "{{%.*s}}%s", n, label, label[n] ? " " : "");
-		label += n + (label[n] == ',');
-	}
-}
-
-/* A counter of seconds that is shown as a rate is a share of the time. */
-static const char *grafana_unit(const struct bsv_metric_info *m)
-{
-	if (m->type == BSV_COUNTER)
-		return m->unit == BSV_UNIT_SECONDS ? "percentunit" : m->unit == BSV_UNIT_BYTES ? "Bps" : "cps";
-	return m->unit == BSV_UNIT_SECONDS ? "s" : "none";
-}
-
-static void panel(FILE *to, const struct bsv_metric_info *m, unsigned n)
-{
-	static const char *const what[] = { ", per second", "", ", 99th percentile" };
-
-	fprintf(to, "    {\"id\": %u, \"type\": \"timeseries\", \"title\": \"%s%s\",\n     \"description\": ", n + 1,
-	        m->name, what[m->type]);
-	bsv_metrics_quoted(to, m->help);
-	fprintf(to,
-	        ",\n     \"datasource\": {\"type\": \"prometheus\", \"uid\": \"${datasource}\"},\n"
-	        "     \"gridPos\": {\"x\": %u, \"y\": %u, \"w\": %d, \"h\": %d},\n"
-	        "     \"fieldConfig\": {\"defaults\": {\"unit\": \"%s\", \"min\": 0}, \"overrides\": []},\n"
-	        "     \"targets\": [{\"refId\": \"A\", \"expr\": \"",
-	        n % PANELS_PER_ROW * PANEL_WIDTH, n / PANELS_PER_ROW * PANEL_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT,
-	        grafana_unit(m));
-	expression(to, m);
+	/* "{{app}} {{model}}" */
 	fputs("\", \"legendFormat\": \"", to);
-	legend(to, m);
+	while (*label) {
+		int length = (int)strcspn(label, ",");
+
+		fprintf(to, "{{%.*s}}%s", length, label, label[length] ? " " : "");
+		label += length + (label[length] == ',');
+	}
 	fputs("\"}]}", to);
 }
 

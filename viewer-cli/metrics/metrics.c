@@ -265,17 +265,6 @@ static struct bsv_metric_set *set_new(struct bsv_metrics *m, enum bsv_metric id,
 	return NULL;
 }
 
-static bool family_begin(struct family *f, unsigned most)
-{
-	f->room = most + 1;
-	f->table_size = 4;
-	while (f->table_size < 2 * f->room)
-		f->table_size *= 2;
-	f->sets = calloc(f->room, sizeof(*f->sets));
-	f->table = calloc(f->table_size, sizeof(*f->table));
-	return f->sets && f->table;
-}
-
 /* ---- users ---- */
 
 /* NULL: the user has no set. */
@@ -337,31 +326,12 @@ static void count_other(struct bsv_metrics *m, enum bsv_metric id)
 		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_OTHER, name), 1);
 }
 
-static struct bsv_metric_set *other_set(struct bsv_metrics *m, enum bsv_metric id, size_t n)
-{
-	struct family *f = &m->families[id];
-	cleaned values = { { 0 } };
-
-	for (size_t i = 0; i < n; i++)
-		strcpy(values[i], other);
-	if (!f->other)
-		f->other = family_add(m, id, values, n);
-	if (f->other)
-		f->other->is_other = true;
-	return f->other;
-}
-
 /* ---- idle sets ---- */
 
 /* Has a scraper read the set since its last use? `other` is always in use. */
 static bool was_scraped(const struct bsv_metrics *m, const struct bsv_metric_set *s)
 {
 	return !s->is_other && s->scrapes < m->scrapes;
-}
-
-static bool is_idle(const struct bsv_metrics *m, const struct bsv_metric_set *s)
-{
-	return was_scraped(m, s) && m->now - s->used >= BSV_METRIC_IDLE_NS;
 }
 
 static size_t free_place(const struct family *f, cleaned values, size_t n)
@@ -399,7 +369,7 @@ static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 	for (size_t i = 0; i < f->n; i++) {
 		struct bsv_metric_set *s = f->sets[i];
 
-		if (is_idle(m, s)) {
+		if (was_scraped(m, s) && m->now - s->used >= BSV_METRIC_IDLE_NS) {
 			holder_drops(f, s->user);
 			set_free(s);
 			continue;
@@ -416,31 +386,24 @@ static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 	return dropped;
 }
 
-/* The set of @user that was not used for the longest time. */
-static size_t oldest_of(const struct family *f, uint32_t user)
-{
-	size_t oldest = f->n;
-
-	for (size_t i = 0; i < f->n; i++)
-		if (f->sets[i]->user == user && !f->sets[i]->is_other &&
-		    (oldest == f->n || f->sets[i]->used < f->sets[oldest]->used))
-			oldest = i;
-	return oldest;
-}
-
 /* Drop a set of the user with the most, if the current user still has fewer with one more. Returns how many were dropped. */
 static size_t drop_of_most(struct bsv_metrics *m, enum bsv_metric id)
 {
 	struct family *f = &m->families[id];
 	const struct holder *mine = holder_find(f, m->user), *most = NULL;
-	size_t at;
+	size_t at = f->n;
 
 	for (size_t i = 0; i < f->n_holders; i++)
 		if (!most || f->holders[i].n > most->n)
 			most = &f->holders[i];
 	if (!most || (mine ? mine->n : 0) + 1 >= most->n)
 		return 0;
-	at = oldest_of(f, most->user);
+
+	/* The set that was not used for the longest time. */
+	for (size_t i = 0; i < f->n; i++)
+		if (f->sets[i]->user == most->user && !f->sets[i]->is_other &&
+		    (at == f->n || f->sets[i]->used < f->sets[at]->used))
+			at = i;
 	if (at == f->n)
 		return 0;
 	holder_drops(f, most->user);
@@ -501,15 +464,30 @@ struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id
 
 	for (size_t i = 0; i < n; i++)
 		clean(own[i], values[i]);
-	if (!f->table && !family_begin(f, bsv_metric_infos[id].most)) {
-		m->no_memory = true;
-		return NULL;
+	if (!f->table) {
+		f->room = bsv_metric_infos[id].most + 1;
+		f->table_size = 4;
+		while (f->table_size < 2 * f->room)
+			f->table_size *= 2;
+		f->sets = calloc(f->room, sizeof(*f->sets));
+		f->table = calloc(f->table_size, sizeof(*f->table));
+		if (!f->sets || !f->table) {
+			m->no_memory = true;
+			return NULL;
+		}
 	}
 	for (at = hash_of(own, n) & (f->table_size - 1); f->table[at]; at = (at + 1) & (f->table_size - 1))
 		if (is_set(f->sets[f->table[at] - 1], own, n))
 			return set_used(m, f->sets[f->table[at] - 1]);
-	if (!has_place(m, id))
-		return other_set(m, id, n);
+	if (!has_place(m, id)) {
+		for (size_t i = 0; i < n; i++)
+			strcpy(own[i], other);
+		if (!f->other)
+			f->other = family_add(m, id, own, n);
+		if (f->other)
+			f->other->is_other = true;
+		return f->other;
+	}
 	s = family_add(m, id, own, n);
 	if (!s)
 		return NULL;
@@ -598,28 +576,21 @@ static void print_value(FILE *to, const struct bsv_metric_set *s)
 		fprintf(to, "%" PRId64, s->value);
 }
 
-static void print_histogram(FILE *to, const struct bsv_metric_set *s)
-{
-	const char *name = bsv_metric_infos[s->id].name;
-	const struct bsv_buckets *b = &s->owner->buckets;
-	uint64_t n = 0;
-
-	for (size_t i = 0; i <= b->n; i++) {
-		n += s->buckets[i];
-		fprintf(to, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, s->labels, *s->labels ? "," : "",
-		        i < b->n ? s->owner->bounds[i] : "+Inf", n);
-	}
-	fprintf(to, "%s_count{%s} %" PRIu64 "\n%s_sum{%s} ", name, s->labels, s->n, name, s->labels);
-	print_value(to, s);
-	fputc('\n', to);
-}
-
 static void print_set(FILE *to, const struct bsv_metric_set *s, enum bsv_metrics_form form)
 {
 	const struct bsv_metric_info *m = &bsv_metric_infos[s->id];
+	const struct bsv_buckets *b = &s->owner->buckets;
+	uint64_t n = 0;
 
 	if (m->type == BSV_HISTOGRAM) {
-		print_histogram(to, s);
+		for (size_t i = 0; i <= b->n; i++) {
+			n += s->buckets[i];
+			fprintf(to, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", m->name, s->labels, *s->labels ? "," : "",
+			        i < b->n ? s->owner->bounds[i] : "+Inf", n);
+		}
+		fprintf(to, "%s_count{%s} %" PRIu64 "\n%s_sum{%s} ", m->name, s->labels, s->n, m->name, s->labels);
+		print_value(to, s);
+		fputc('\n', to);
 		return;
 	}
 	fprintf(to, "%s%s", m->name, bsv_metric_suffix(m));
@@ -636,25 +607,22 @@ static void print_set(FILE *to, const struct bsv_metric_set *s, enum bsv_metrics
 	fputc('\n', to);
 }
 
-static void print_head(FILE *to, const struct bsv_metric_info *m, enum bsv_metrics_form form)
+int bsv_metrics_print(const struct bsv_metrics *m, enum bsv_metrics_form form, FILE *to)
 {
 	static const char *const types[] = { "counter", "gauge", "histogram" };
 	static const char *const units[] = { NULL, "seconds", "bytes" };
-	const char *suffix = form == BSV_OPENMETRICS ? "" : bsv_metric_suffix(m);
 
-	fprintf(to, "# HELP %s%s %s\n# TYPE %s%s %s\n", m->name, suffix, m->help, m->name, suffix, types[m->type]);
-	if (form == BSV_OPENMETRICS && units[m->unit])
-		fprintf(to, "# UNIT %s %s\n", m->name, units[m->unit]);
-}
-
-int bsv_metrics_print(const struct bsv_metrics *m, enum bsv_metrics_form form, FILE *to)
-{
 	for (size_t i = 0; i < BSV_METRICS; i++) {
 		const struct family *f = &m->families[i];
+		const struct bsv_metric_info *info = &bsv_metric_infos[i];
+		const char *suffix = form == BSV_OPENMETRICS ? "" : bsv_metric_suffix(info);
 
 		if (!f->n)
 			continue;
-		print_head(to, &bsv_metric_infos[i], form);
+		fprintf(to, "# HELP %s%s %s\n# TYPE %s%s %s\n", info->name, suffix, info->help, info->name, suffix,
+		        types[info->type]);
+		if (form == BSV_OPENMETRICS && units[info->unit])
+			fprintf(to, "# UNIT %s %s\n", info->name, units[info->unit]);
 		for (size_t j = 0; j < f->n; j++)
 			print_set(to, f->sets[j], form);
 	}

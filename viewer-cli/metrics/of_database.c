@@ -37,16 +37,6 @@ static void names_fini(struct names *names)
 	free(names->ids);
 }
 
-static bool names_add(struct names *names, int64_t id, const char *name)
-{
-	if (!bsv_array_grow(&names->ids, names->n, sizeof(*names->ids)) ||
-	    !bsv_array_grow(&names->names, names->n, sizeof(*names->names)))
-		return false;
-	names->ids[names->n] = id;
-	names->names[names->n] = strdup(name ? name : "");
-	return names->names[names->n++] != NULL;
-}
-
 /* @relation: apps or models. */
 static int names_read(const struct filling *f, struct names *ret, const char *relation)
 {
@@ -54,9 +44,17 @@ static int names_read(const struct filling *f, struct names *ret, const char *re
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
 
-	while (r >= 0 && (r = bsv_rows_step(rows, f->err)) > 0)
-		if (!names_add(ret, bsv_rows_get(rows, 0, 0), bsv_rows_cell(rows, 1).text))
+	while (r >= 0 && (r = bsv_rows_step(rows, f->err)) > 0) {
+		const char *name = bsv_rows_cell(rows, 1).text;
+
+		if (!bsv_array_grow(&ret->ids, ret->n, sizeof(*ret->ids)) ||
+		    !bsv_array_grow(&ret->names, ret->n, sizeof(*ret->names)))
 			return bsv_no_memory(f->err);
+		ret->ids[ret->n] = bsv_rows_get(rows, 0, 0);
+		ret->names[ret->n] = strdup(name ? name : "");
+		if (!ret->names[ret->n++])
+			return bsv_no_memory(f->err);
+	}
 	return r;
 }
 
@@ -152,28 +150,19 @@ enum {
 static const char *const phases[] = { "prepare",   "send",  "decode", "fence",  "slots",  "queue",   "run",
 	                              "preempted", "reply", "return", "finish", "signal", "overhead" };
 
-static void take_durations(const struct filling *f, const struct bsv_rows *rows)
-{
-	struct bsv_metrics *m = f->m;
-	const char *who[] = { app_at(f, rows, X_APP), model_at(f, rows, X_MODEL), text_at(rows, X_PATH) };
-	int64_t ns;
-
-	if (known(rows, X_E2E, &ns))
-		bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_DURATION, who), ns);
-	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
-		if (known(rows, X_PHASES + i, &ns))
-			bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_PHASE, (const char *[]){ who[1], phases[i] }),
-			                   ns);
-}
-
 static void take_execution(const struct filling *f, const struct bsv_rows *rows)
 {
 	struct bsv_metrics *m = f->m;
-	const char *who[] = { app_at(f, rows, X_APP), model_at(f, rows, X_MODEL) };
-	int64_t lookups, misses, preemptions;
+	const char *who[] = { app_at(f, rows, X_APP), model_at(f, rows, X_MODEL), text_at(rows, X_PATH) };
+	bool fine = bsv_rows_get(rows, X_FINE, 0);
+	int64_t ns, lookups, misses, preemptions;
 
-	if (bsv_rows_get(rows, X_FINE, 0))
-		take_durations(f, rows);
+	if (fine && known(rows, X_E2E, &ns))
+		bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_DURATION, who), ns);
+	for (size_t i = 0; fine && i < sizeof(phases) / sizeof(*phases); i++)
+		if (known(rows, X_PHASES + i, &ns))
+			bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_PHASE, (const char *[]){ who[1], phases[i] }),
+			                   ns);
 	if (!bsv_rows_get(rows, X_COMPLETE, 0))
 		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_INCOMPLETE, who), 1);
 	if (bsv_rows_get(rows, X_DEADLINE, 0))
@@ -231,18 +220,6 @@ static void take_misses(const struct filling *f, const struct bsv_rows *rows)
 	bsv_metric_add(s, bsv_rows_get(rows, 3, 0));
 	if (known(rows, 4, &late) && known(rows, 6, &at))
 		bsv_metric_exemplar(s, bsv_rows_get(rows, 5, 0), late, at);
-}
-
-static int fill_misses(const struct filling *f)
-{
-	return each_row(f,
-	                bsv_text("%sSELECT p.app_id, p.model_id, c.cause, count(*) AS n, max(p.lateness_ns), p.id, "
-	                         "p.deadline + p.lateness_ns "
-	                         "FROM picked p LEFT JOIN miss_cause c ON c.execution_id = p.id AND c.is_primary "
-	                         "WHERE p.miss IS NOT NULL AND p.path IS NOT 'prepare' GROUP BY 1, 2, 3 ORDER BY n "
-	                         "DESC, 1, 2, 3",
-	                         f->input->with),
-	                take_misses);
 }
 
 /* ---- what is about all of it ---- */
@@ -330,6 +307,14 @@ int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, stru
 	if (r >= 0)
 		r = fill_executions(&f);
 	if (r >= 0)
-		r = fill_misses(&f);
+		r = each_row(
+			&f,
+			bsv_text("%sSELECT p.app_id, p.model_id, c.cause, count(*) AS n, max(p.lateness_ns), p.id, "
+		                 "p.deadline + p.lateness_ns "
+		                 "FROM picked p LEFT JOIN miss_cause c ON c.execution_id = p.id AND c.is_primary "
+		                 "WHERE p.miss IS NOT NULL AND p.path IS NOT 'prepare' GROUP BY 1, 2, 3 ORDER BY n "
+		                 "DESC, 1, 2, 3",
+		                 f.input->with),
+			take_misses);
 	return r < 0 || input->picks ? r : fill_whole(&f);
 }

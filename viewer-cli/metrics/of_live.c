@@ -53,14 +53,6 @@ static size_t place_of(uint64_t ns)
 	return octave * FINE + (size_t)(ns >> octave);
 }
 
-/* The shortest length that has this place. */
-static uint64_t length_at(size_t place)
-{
-	size_t octave = place / FINE;
-
-	return octave < 2 ? place : (uint64_t)(place - (octave - 1) * FINE) << (octave - 1);
-}
-
 static void add_run(struct bsv_metrics_of_live *f, uint32_t model, uint64_t ns)
 {
 	struct runs **r = &f->of_models[model % MODELS_MAX];
@@ -80,13 +72,15 @@ static uint64_t median_run(const struct bsv_metrics_of_live *f, uint32_t model)
 {
 	const struct runs *r = f->of_models[model % MODELS_MAX];
 	uint64_t seen = 0;
-	size_t i = 0;
+	size_t i = 0, octave;
 
 	if (!r || r->model != model)
 		return 0;
 	while ((seen += r->by_length[i]) * 2 < r->n)
 		i++;
-	return length_at(i);
+	octave = i / FINE;
+	/* the shortest length that has this place */
+	return octave < 2 ? i : (uint64_t)(i - (octave - 1) * FINE) << (octave - 1);
 }
 
 /* ---- what is told ---- */

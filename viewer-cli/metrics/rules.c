@@ -78,14 +78,6 @@ static bool spends_budget(const struct bsv_slo_rule *r)
 	return r->kind == BSV_SLO_TIME || r->kind == BSV_SLO_MISSES || r->kind == BSV_SLO_COVERAGE;
 }
 
-/* The share that may be bad. */
-static double budget(const struct bsv_slo_rule *r)
-{
-	if (r->kind == BSV_SLO_TIME || r->kind == BSV_SLO_COVERAGE)
-		return (100 - (r->kind == BSV_SLO_TIME ? r->percent : r->bound)) / 100;
-	return r->bound / 100;
-}
-
 bool bsv_metrics_buckets(struct bsv_buckets *ret, const struct bsv_slo *slo)
 {
 	bsv_buckets_init(ret);
@@ -183,8 +175,13 @@ static void burnt(const struct writing *w, unsigned seconds, double most)
 
 static void alert_burn(const struct writing *w)
 {
+	const struct bsv_slo_rule *r = w->rule;
+	double bad_percent = r->kind == BSV_SLO_TIME       ? 100 - r->percent
+	                     : r->kind == BSV_SLO_COVERAGE ? 100 - r->bound
+	                                                   : r->bound;
+
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
-		double most = pairs[i].burn * budget(w->rule);
+		double most = pairs[i].burn * (bad_percent / 100);
 
 		if (most >= 1) {
 			fprintf(w->to, "      # the budget of line %u cannot be spent %g times as fast as it comes\n",
