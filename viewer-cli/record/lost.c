@@ -109,26 +109,6 @@ struct advising {
 	bool guessed;  /* how large buffers were */
 };
 
-/* Add the losses of one buffer of @trace, and the size that would have lost nothing. */
-static void add_advice(struct advising *a, int64_t trace_id, const struct bsv_stream *s, uint64_t buffer, double each)
-{
-	struct bsv_advice advice = bsv_advise(buffer, s->rate, bsv_bytes_of(s->lost_most, each));
-
-	bsv_rows_int(a->rows, trace_id);
-	bsv_rows_int(a->rows, s->cpu);
-	bsv_rows_int(a->rows, (int64_t)buffer);
-	bsv_rows_int(a->rows, (int64_t)advice.size);
-	bsv_rows_int(a->rows, (int64_t)s->lost);
-	bsv_rows_int(a->rows, (int64_t)s->lost_most);
-	bsv_rows_int(a->rows, (int64_t)advice.rate);
-	bsv_rows_int(a->rows, (int64_t)advice.held_ns);
-	bsv_rows_int(a->rows, (int64_t)advice.stall_ns);
-	if (advice.size > a->worst.size) {
-		a->worst = advice;
-		a->worst_buffer = buffer;
-	}
-}
-
 static void advise_on(struct advising *a, int64_t trace_id, const char *trace, int64_t events)
 {
 	uint64_t buffer = settings_buffer(trace), bytes = 0;
@@ -142,12 +122,29 @@ static void advise_on(struct advising *a, int64_t trace_id, const char *trace, i
 	for (size_t i = 0; i < p.n; i++)
 		bytes += p.streams[i].bytes;
 	each = events > 0 ? (double)bytes / (double)events : bsv_event_bytes(BSV_DETAIL_FULL);
-	for (size_t i = 0; i < p.n; i++)
-		if (p.streams[i].lost) {
-			a->guessed |= !buffer;
-			add_advice(a, trace_id, &p.streams[i], buffer ? buffer : USUAL_PIECES * p.streams[i].largest,
-			           each);
+	for (size_t i = 0; i < p.n; i++) {
+		const struct bsv_stream *s = &p.streams[i];
+		uint64_t had = buffer ? buffer : USUAL_PIECES * s->largest;
+		struct bsv_advice advice; /* the size that would have lost nothing */
+
+		if (!s->lost)
+			continue;
+		a->guessed |= !buffer;
+		advice = bsv_advise(had, s->rate, bsv_bytes_of(s->lost_most, each));
+		bsv_rows_int(a->rows, trace_id);
+		bsv_rows_int(a->rows, s->cpu);
+		bsv_rows_int(a->rows, (int64_t)had);
+		bsv_rows_int(a->rows, (int64_t)advice.size);
+		bsv_rows_int(a->rows, (int64_t)s->lost);
+		bsv_rows_int(a->rows, (int64_t)s->lost_most);
+		bsv_rows_int(a->rows, (int64_t)advice.rate);
+		bsv_rows_int(a->rows, (int64_t)advice.held_ns);
+		bsv_rows_int(a->rows, (int64_t)advice.stall_ns);
+		if (advice.size > a->worst.size) {
+			a->worst = advice;
+			a->worst_buffer = had;
 		}
+	}
 	bsv_packets_fini(&p);
 }
 
@@ -197,28 +194,15 @@ static void say_advice(struct bsv_answer *answer, const struct advising *a)
 
 /* ---- the answer ---- */
 
-static void add_verdict(struct bsv_answer *answer, const struct bsv_coverage *c)
-{
-	bool lost = c->lost_events || c->lost_packets || c->losses;
-	const char *uncounted = c->lost_packets
-	                                ? "packets were lost, and how many events they held is unknown"
-	                                : "intervals were not recorded, and how many events they held is unknown";
-
-	bsv_answer_verdict(answer, &(struct bsv_verdict){ .name = "lost_events",
-	                                                  .class = "count",
-	                                                  .figure = (double)c->lost_events,
-	                                                  .bound = 0,
-	                                                  .outcome = lost ? BSV_FAIL : BSV_PASS,
-	                                                  .why = !lost            ? "no event was lost"
-	                                                         : c->lost_events ? NULL
-	                                                                          : uncounted });
-}
-
 int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 {
 	bsv_scoped_input input = { .db = NULL };
 	bsv_scoped_answer *answer = NULL;
 	struct advising a = { .rows = bsv_rows_new(columns, N_COLUMNS) };
+	struct bsv_verdict lost = {
+		.name = "lost_events", .class = "count", .outcome = BSV_PASS, .why = "no event was lost"
+	};
+	const struct bsv_coverage *c = &input.coverage;
 	char began[32];
 	int r = a.rows ? bsv_input_open(&input, call->operands[0], call, err) : bsv_no_memory(err);
 
@@ -242,6 +226,15 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	if (!a.worst.size)
 		bsv_answer_hide(answer);
 	say_advice(answer, &a);
-	add_verdict(answer, &input.coverage);
+	if (c->lost_events || c->lost_packets || c->losses)
+		lost.outcome = BSV_FAIL;
+	if (c->lost_packets)
+		lost.why = "packets were lost, and how many events they held is unknown";
+	else if (lost.outcome == BSV_FAIL)
+		lost.why = "intervals were not recorded, and how many events they held is unknown";
+	if (c->lost_events)
+		lost.why = NULL;
+	lost.figure = (double)c->lost_events;
+	bsv_answer_verdict(answer, &lost);
 	return bsv_answer_print(answer, true, err);
 }

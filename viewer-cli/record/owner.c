@@ -7,15 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Whether users of the directory's group can write there, other than its owner. A group whose number is the user's is taken for the group that useradd
- * makes for that user alone, as pam_umask does; but not if the user is root, whose group may have other members.
- */
-static bool group_may_write(const struct stat *st)
-{
-	return (st->st_mode & S_IWGRP) && (!geteuid() || st->st_gid != geteuid());
-}
-
 int bsv_check_owner(const char *directory, const char *name, struct bsa_err *err)
 {
 	struct stat st;
@@ -34,7 +25,11 @@ int bsv_check_owner(const char *directory, const char *name, struct bsa_err *err
 		                "%s can be written by all users, who could replace what is written there; give -o "
 		                "another directory",
 		                name);
-	if (group_may_write(&st))
+	/*
+	 * A group whose number is the user's is taken for the group that useradd makes for that user alone, as pam_umask does; but not if the user is root,
+	 * whose group may have other members.
+	 */
+	if ((st.st_mode & S_IWGRP) && (!geteuid() || st.st_gid != geteuid()))
 		return bsa_fail(
 			err, BSA_E_ENV,
 			"%s can be written by its group, who could replace what is written there; take that right "

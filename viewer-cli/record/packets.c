@@ -37,23 +37,28 @@ struct row {
 	uint64_t offset, packet_bits, content_bits, began, ended, lost;
 };
 
-/* Bytes per second of @r. */
-static uint64_t rate_of(const struct row *r)
-{
-	uint64_t bytes = r->content_bits / 8, ns = r->ended > r->began ? r->ended - r->began : 1;
-	double rate = (double)bytes / (double)ns * 1e9;
-
-	return rate < 0x1p62 ? (uint64_t)rate : 0;
-}
-
 /* Losses in a row: between two of them fewer packets came through than there are sub-buffers, which so were never empty. */
 struct run {
 	uint64_t lost;
 	unsigned since; /* packets that lost nothing */
 };
 
-static void add_run(struct bsv_stream *s, const struct row *r, struct run *run)
+static void add_row(struct bsv_stream *s, const struct row *r, struct run *run)
 {
+	uint64_t bytes = r->content_bits / 8, ns = r->ended > r->began ? r->ended - r->began : 1;
+	double rate = (double)bytes / (double)ns * 1e9; /* a second */
+
+	if (!s->packets || r->began < s->began)
+		s->began = r->began;
+	if (r->ended > s->ended)
+		s->ended = r->ended;
+	if (bytes > HEAD_BYTES)
+		s->bytes += bytes - HEAD_BYTES;
+	s->packets++;
+	if (r->packet_bits / 8 > s->largest)
+		s->largest = r->packet_bits / 8;
+	if (bytes >= TELLING_BYTES && rate < 0x1p62 && (uint64_t)rate > s->rate)
+		s->rate = (uint64_t)rate;
 	if (r->lost > s->lost) {
 		run->lost += r->lost - s->lost;
 		run->since = 0;
@@ -65,42 +70,14 @@ static void add_run(struct bsv_stream *s, const struct row *r, struct run *run)
 		s->lost_most = run->lost;
 }
 
-static void add_row(struct bsv_stream *s, const struct row *r)
-{
-	uint64_t rate = rate_of(r);
-
-	if (!s->packets || r->began < s->began)
-		s->began = r->began;
-	if (r->ended > s->ended)
-		s->ended = r->ended;
-	if (r->content_bits / 8 > HEAD_BYTES)
-		s->bytes += r->content_bits / 8 - HEAD_BYTES;
-	s->packets++;
-	if (r->packet_bits / 8 > s->largest)
-		s->largest = r->packet_bits / 8;
-	if (r->content_bits / 8 >= TELLING_BYTES && rate > s->rate)
-		s->rate = rate;
-}
-
-static bool next_row(FILE *f, uint32_t bytes, struct row *ret)
+/* How many bytes of packets are listed. */
+static uint64_t read_rows(FILE *f, struct bsv_stream *s)
 {
 	union {
 		unsigned char raw[MOST_ROW];
 		uint64_t number[LEAST_ROW / 8];
 	} u;
-
-	if (fread(u.raw, bytes, 1, f) != 1)
-		return false;
-	*ret = (struct row){ be64toh(u.number[0]), be64toh(u.number[1]), be64toh(u.number[2]),
-		             be64toh(u.number[3]), be64toh(u.number[4]), be64toh(u.number[5]) };
-	return true;
-}
-
-/* How many bytes of packets are listed. */
-static uint64_t read_rows(FILE *f, struct bsv_stream *s)
-{
 	struct head h;
-	struct row r;
 	uint32_t bytes;
 	struct run run = { 0 };
 	uint64_t listed = 0;
@@ -110,9 +87,11 @@ static uint64_t read_rows(FILE *f, struct bsv_stream *s)
 	bytes = be32toh(h.row_bytes);
 	if (bytes < LEAST_ROW || bytes > MOST_ROW)
 		return 0;
-	while (next_row(f, bytes, &r)) {
-		add_row(s, &r);
-		add_run(s, &r, &run);
+	while (fread(u.raw, bytes, 1, f) == 1) {
+		struct row r = { be64toh(u.number[0]), be64toh(u.number[1]), be64toh(u.number[2]),
+			         be64toh(u.number[3]), be64toh(u.number[4]), be64toh(u.number[5]) };
+
+		add_row(s, &r, &run);
 		listed += r.packet_bits / 8;
 	}
 	return listed;
@@ -181,21 +160,15 @@ static int walk_files(const char *directory, int (*tell)(struct bsv_packets *, c
 	return r;
 }
 
-/* Whether the trace of the metadata file @e cannot be read. */
-static bool is_unreadable(const FTSENT *e)
-{
-	char *directory = strndup(e->fts_accpath, strlen(e->fts_accpath) - strlen(e->fts_name));
-	bool is = directory && bsa_metadata_whole(directory, NULL) < 0;
-
-	free(directory);
-	return is;
-}
-
 static int take_file(struct bsv_packets *p, const FTSENT *e)
 {
 	p->files_bytes += (uint64_t)e->fts_statp->st_size;
-	if (!strcmp(e->fts_name, "metadata"))
-		p->cut_metadata += is_unreadable(e);
+	if (!strcmp(e->fts_name, "metadata")) {
+		char *directory = strndup(e->fts_accpath, strlen(e->fts_accpath) - strlen(e->fts_name));
+
+		p->cut_metadata += directory && bsa_metadata_whole(directory, NULL) < 0;
+		free(directory);
+	}
 	return is_index(e->fts_name) ? add_stream(p, e->fts_accpath, e->fts_name) : 0;
 }
 

@@ -88,54 +88,22 @@ char *bsv_stamped(const char *prefix)
 	return name;
 }
 
-/* Its name is made absolute without there being one. */
-static int name_directory(struct bsv_recording *r, struct bsa_err *err)
-{
-	const struct bsv_recording_options *o = &r->options;
-	char here[PATH_MAX];
-
-	if (o->directory && !*o->directory)
-		return bsa_fail(err, BSA_E_USAGE, "--output: a directory has a name");
-	r->name = o->directory ? strdup(o->directory) : bsv_stamped("burstscope");
-	if (!r->name)
-		return bsv_no_memory(err);
-	if (*r->name != '/' && !getcwd(here, sizeof(here)))
-		return bsa_fail(err, BSA_E_ENV, "the working directory cannot be told: %s", strerror(errno));
-	if (asprintf(&r->directory, "%s%s%s", *r->name == '/' ? "" : here, *r->name == '/' ? "" : "/", r->name) < 0) {
-		r->directory = NULL;
-		return bsv_no_memory(err);
-	}
-	if (strlen(r->directory) > PATH_MAX - 512) /* leaves room for the names that LTTng adds below it */
-		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", r->name);
-	return 0;
-}
-
-/* 1: the directory is empty; 0: it is not; negative: it cannot be read. */
-static int is_empty(const char *directory)
-{
-	DIR *d = opendir(directory);
-	int n = 0;
-
-	if (!d)
-		return -errno;
-	while (n < 3 && readdir(d))
-		n++;
-	closedir(d);
-	return n < 3;
-}
-
 static int make_directory(struct bsv_recording *r, struct bsa_err *err)
 {
-	int empty;
+	unsigned n = 0;
+	DIR *d;
 
 	r->made = !mkdir(r->directory, 0755); /* even if the umask is 0, only this user may write there */
 	if (!r->made && errno != EEXIST)
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be made: %s", r->name, strerror(errno));
-	empty = is_empty(r->directory);
-	if (empty < 0)
+	d = opendir(r->directory);
+	if (!d)
 		return bsa_fail(err, BSA_E_USAGE, "%s: %s; say with -o which directory to make", r->name,
-		                strerror(-empty));
-	if (!empty)
+		                strerror(errno));
+	while (n < 3 && readdir(d))
+		n++;
+	closedir(d);
+	if (n == 3) /* an entry beside . and .. */
 		return bsa_fail(err, BSA_E_USAGE, "%s is not empty; say with -o which directory to make", r->name);
 	/* another user could put a link there, behind which root's consumer daemon would write */
 	if (bsv_check_owner(r->directory, r->name, err) < 0)
@@ -164,23 +132,6 @@ static void choose_buffers(struct bsv_recording *r, uint64_t rate)
 	r->session.buffers = bsv_buffers_of(size);
 }
 
-static int round_buffers(struct bsv_recording *r, struct bsa_err *err)
-{
-	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT], c[BSV_BYTES_TEXT];
-
-	if (r->options.buffer > BSV_BUFFER_MOST)
-		return bsa_fail(err, BSA_E_USAGE, "--buffer: more than %s is more than LTTng takes",
-		                bsv_size_option(a, BSV_BUFFER_MOST));
-	r->session.buffers = bsv_buffers_of(r->options.buffer);
-	if (bsv_buffers_size(r->session.buffers) != r->options.buffer)
-		print_notice(r,
-		             "buffers: %s for each cpu, which is %" PRIu64
-		             " of %s: the next size above %s that LTTng takes",
-		             bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
-		             bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, r->options.buffer));
-	return 0;
-}
-
 /* There must be memory for one set of buffers, otherwise LTTng records nothing and reports no error. */
 static int check_room(const struct bsv_recording *r, struct bsa_err *err)
 {
@@ -199,12 +150,25 @@ static int check_room(const struct bsv_recording *r, struct bsa_err *err)
 
 int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_options *options, struct bsa_err *err)
 {
-	int k;
+	char here[PATH_MAX], a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT], c[BSV_BYTES_TEXT];
 
 	*r = (struct bsv_recording){ .options = *options, .machine = bsv_machine_look() };
-	k = name_directory(r, err);
-	if (k < 0)
-		return k;
+
+	/* The name of the directory is made absolute before the directory exists. */
+	if (options->directory && !*options->directory)
+		return bsa_fail(err, BSA_E_USAGE, "--output: a directory has a name");
+	r->name = options->directory ? strdup(options->directory) : bsv_stamped("burstscope");
+	if (!r->name)
+		return bsv_no_memory(err);
+	if (*r->name != '/' && !getcwd(here, sizeof(here)))
+		return bsa_fail(err, BSA_E_ENV, "the working directory cannot be told: %s", strerror(errno));
+	if (asprintf(&r->directory, "%s%s%s", *r->name == '/' ? "" : here, *r->name == '/' ? "" : "/", r->name) < 0) {
+		r->directory = NULL;
+		return bsv_no_memory(err);
+	}
+	if (strlen(r->directory) > PATH_MAX - 512) /* leaves room for the names that LTTng adds below it */
+		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", r->name);
+
 	bsv_session_name(r->session.name);
 	r->session.directory = r->directory;
 	r->session.detail = options->detail;
@@ -212,11 +176,21 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 	r->session.live = options->live;
 	r->session.scope = options->scope;
 	r->session.kernel = options->kernel;
+
+	if (options->buffer > BSV_BUFFER_MOST)
+		return bsa_fail(err, BSA_E_USAGE, "--buffer: more than %s is more than LTTng takes",
+		                bsv_size_option(a, BSV_BUFFER_MOST));
 	if (options->buffer)
-		k = round_buffers(r, err);
+		r->session.buffers = bsv_buffers_of(options->buffer);
 	else
 		choose_buffers(r, 0);
-	return k < 0 ? k : check_room(r, err);
+	if (options->buffer && bsv_buffers_size(r->session.buffers) != options->buffer)
+		print_notice(r,
+		             "buffers: %s for each cpu, which is %" PRIu64
+		             " of %s: the next size above %s that LTTng takes",
+		             bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
+		             bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, options->buffer));
+	return check_room(r, err);
 }
 
 /* ---- beginning ---- */
@@ -279,20 +253,6 @@ static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err 
 	return 0;
 }
 
-/* A workload that runs already can be asked how much it writes. */
-static void ask_workload(struct bsv_recording *r)
-{
-	char a[BSV_BYTES_TEXT];
-
-	if (r->options.live.timer_us || (r->options.buffer && !r->options.snapshot)) /* there is no time for a probe */
-		return;
-	r->rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
-	if (r->options.verbose)
-		print_notice(r, "buffers: what runs already writes %s a second on one cpu", bsv_bytes(a, r->rate));
-	if (!r->options.buffer)
-		choose_buffers(r, r->rate);
-}
-
 /* CLOCK_BOOTTIME less CLOCK_MONOTONIC: of some readings the one that took the least time, half of which it may be wrong by. */
 static int64_t boottime_now(void)
 {
@@ -314,23 +274,19 @@ static int64_t boottime_now(void)
 	return ret < 0 ? 0 : ret;
 }
 
-/* A machine that slept meanwhile has another difference afterwards: then none is said. */
-static int64_t boottime_of(const struct bsv_recording *r)
+void bsv_recording_note(const struct bsv_recording *r, const char *directory)
 {
 	enum { SAME_NS = 1000000 };
 	int64_t now = r->ended ? boottime_now() : r->boottime;
+	/* A machine that slept meanwhile has another difference afterwards: then none is said. */
+	int64_t boottime = now - r->boottime > SAME_NS ? -1 : r->boottime;
 
-	return now - r->boottime > SAME_NS ? -1 : r->boottime;
-}
-
-void bsv_recording_note(const struct bsv_recording *r, const char *directory)
-{
 	bsv_settings_write(directory, &(struct bsv_settings_kept){ .session = r->session.name,
 	                                                           .detail = r->options.detail,
 	                                                           .buffer = bsv_buffers_size(r->session.buffers),
 	                                                           .began = r->began,
 	                                                           .ended = r->ended,
-	                                                           .boottime = boottime_of(r),
+	                                                           .boottime = boottime,
 	                                                           .scope = &r->options.scope });
 }
 
@@ -339,21 +295,14 @@ static void keep_settings(const struct bsv_recording *r)
 	bsv_recording_note(r, r->directory);
 }
 
-/* The space needed to write the contents of the buffers when the recording stops. */
-static uint64_t least_room(const struct bsv_recording *r)
-{
-	uint64_t held = bsv_buffers_size(r->session.buffers) * r->machine.cpus;
-
-	if (r->options.min_free != UINT64_MAX)
-		return r->options.min_free;
-	return held > BSV_ROOM_USUAL ? held : BSV_ROOM_USUAL;
-}
-
 static int check_disk(struct bsv_recording *r, struct bsa_err *err)
 {
-	uint64_t least = least_room(r), is = bsv_room_free(r->directory);
+	uint64_t held = bsv_buffers_size(r->session.buffers) * r->machine.cpus;
+	uint64_t least = r->options.min_free, is = bsv_room_free(r->directory);
 	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
 
+	if (least == UINT64_MAX) /* what it takes to write the contents of the buffers when the recording stops */
+		least = held > BSV_ROOM_USUAL ? held : BSV_ROOM_USUAL;
 	bsv_room_begin(&r->room, least, is, bsv_now());
 	if (least && is <= least)
 		return bsa_fail(err, BSA_E_ENV,
@@ -400,11 +349,17 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 		k = bsv_session_check_kernel(r->lttng, err);
 	if (k >= 0)
 		k = meet_programs(r, &r->programs, err);
-	if (k >= 0) {
-		if (r->programs)
-			ask_workload(r);
-		k = check_room(r, err);
+	/* A workload that runs already can be asked how much it writes, unless there is no time for a probe. */
+	if (k >= 0 && r->programs && !r->options.live.timer_us && (!r->options.buffer || r->options.snapshot)) {
+		r->rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
+		if (r->options.verbose)
+			print_notice(r, "buffers: what runs already writes %s a second on one cpu",
+			             bsv_bytes(a, r->rate));
+		if (!r->options.buffer)
+			choose_buffers(r, r->rate);
 	}
+	if (k >= 0)
+		k = check_room(r, err);
 	if (k >= 0 && !r->options.snapshot)
 		k = check_disk(r, err);
 	if (k >= 0)
@@ -446,18 +401,6 @@ int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 	return k;
 }
 
-/* Remove the directories of LTTng if no events were written. */
-static void remove_empty(const struct bsv_recording *r)
-{
-	char below[PATH_MAX];
-
-	snprintf(below, sizeof(below), "%s/ust", r->directory);
-	bsv_remove_tree(below);
-	bsv_settings_remove(r->directory);
-	if (r->made)
-		rmdir(r->directory);
-}
-
 static bool has_events(const struct bsv_recording *r)
 {
 	struct bsv_packets p;
@@ -475,31 +418,29 @@ static bool has_events(const struct bsv_recording *r)
 
 void bsv_recording_close(struct bsv_recording *r)
 {
+	char below[PATH_MAX];
+
 	if (r->session.made && bsv_session_stop(&r->session, NULL) < 0)
 		r->cut = true;
 	bsv_daemon_close(&r->daemon);
-	if (r->entered && !has_events(r))
-		remove_empty(r);
+	if (r->entered && !has_events(r)) {
+		/* LTTng made its directories, and wrote no events. */
+		snprintf(below, sizeof(below), "%s/ust", r->directory);
+		bsv_remove_tree(below);
+		bsv_settings_remove(r->directory);
+		if (r->made)
+			rmdir(r->directory);
+	}
 	bsv_probe_close(&r->probed);
 	free(r->name);
 	free(r->directory);
 	*r = (struct bsv_recording){ .directory = NULL };
 }
 
-/* The buffer that lost most in a row: what it would have taken is enough for all. NULL: none lost any. */
-static const struct bsv_stream *worst_of(const struct bsv_packets *p)
-{
-	const struct bsv_stream *worst = NULL;
-
-	for (size_t i = 0; i < p->n; i++)
-		if (p->streams[i].lost_most > (worst ? worst->lost_most : 0))
-			worst = &p->streams[i];
-	return worst;
-}
-
 int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err)
 {
-	const struct bsv_stream *worst;
+	const struct bsv_stream *worst =
+		NULL; /* the buffer that lost most in a row: what it would have taken is enough for all */
 	struct bsv_packets p;
 	uint64_t whole;
 	int k = bsv_packets_read(&p, r->directory, err);
@@ -517,7 +458,9 @@ int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, stru
 		ret->bytes += p.streams[i].bytes;
 	ret->n_short = bsv_packets_short(&p, r->ended, &whole);
 	ret->whole_ns = whole > r->began ? whole - r->began : 0;
-	worst = worst_of(&p);
+	for (size_t i = 0; i < p.n; i++)
+		if (p.streams[i].lost_most > (worst ? worst->lost_most : 0))
+			worst = &p.streams[i];
 	if (worst) {
 		ret->cpu = worst->cpu;
 		ret->lost_most = worst->lost_most;
@@ -541,11 +484,6 @@ void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *do
 		                          bsv_bytes_of(done->lost_most, each));
 }
 
-static bool is_written(const struct bsv_recorded *done)
-{
-	return !done->n_short && !done->cut_metadata && !done->holes && done->end == LTTNG_OK;
-}
-
 int bsv_recording_written(const struct bsv_recording *r, const struct bsv_recorded *done, struct bsa_err *err)
 {
 	const char *why =
@@ -564,11 +502,12 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 	return 0;
 }
 
-/* Report what LTTng could not write: LTTng only writes that to its log, and does not count it. */
-static void tell_unwritten(const struct bsv_recorded *done)
+void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done)
 {
-	char a[BSV_COUNT_MAX];
+	const struct bsv_advice *advice = &done->advice;
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT];
 
+	/* LTTng only writes to its log what it could not write, and does not count it. */
 	if (done->cut_metadata)
 		fputs("LOST: everything, because the metadata is cut off, and without it the rest cannot be read\n",
 		      stderr);
@@ -581,16 +520,9 @@ static void tell_unwritten(const struct bsv_recorded *done)
 		        bsv_count(a, done->holes), bsv_plural(done->holes, "interval was", "intervals were"));
 	else if (done->end != LTTNG_OK)
 		fputs("LOST: perhaps some of its end, for LTTng could not end the session\n", stderr);
-}
 
-void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done)
-{
-	const struct bsv_advice *advice = &done->advice;
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT];
-
-	tell_unwritten(done);
 	if (!done->lost_events && !done->lost_packets) {
-		if (is_written(done))
+		if (!done->n_short && !done->cut_metadata && !done->holes && done->end == LTTNG_OK)
 			fputs("LTTng counted no lost events\n", stderr);
 		return;
 	}

@@ -89,19 +89,15 @@ static int find_service(const char *path, uint32_t *ret, struct bsa_err *err)
 	return 0;
 }
 
-/* UINT32_MAX: there is no such process. */
-static uint32_t user_of(uint32_t pid)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
-	return stat(path, &st) ? UINT32_MAX : st.st_uid;
-}
-
 int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err)
 {
-	*ret = (struct bsv_scope){ .pid = pid, .pid_uid = pid ? user_of(pid) : UINT32_MAX };
+	char process[32];
+	struct stat st;
+
+	*ret = (struct bsv_scope){ .pid = pid, .pid_uid = UINT32_MAX };
+	snprintf(process, sizeof(process), "/proc/%" PRIu32, pid);
+	if (pid && !stat(process, &st))
+		ret->pid_uid = st.st_uid;
 	if (app && (!*app || strlen(app) >= sizeof(ret->app)))
 		return bsa_fail(err, BSA_E_USAGE, "--app: write a name of 1 to 63 bytes, or a uid");
 	for (const char *c = app; c && *c; c++)
@@ -180,49 +176,34 @@ bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, u
 
 /* ---- LTTng's part ---- */
 
-/* What holds of events of the clients that are meant; "": of all. */
-static void client_filter(const struct bsv_scope *s, char to[64])
-{
-	*to = 0;
-	if (s->pid)
-		snprintf(to, 64, "$ctx.vpid == %" PRIu32, s->pid);
-	else if (is_uid(s->app))
-		snprintf(to, 64, "$ctx.vuid == %lu", strtoul(s->app, NULL, 10));
-}
-
-static void service_filter(const struct bsv_scope *s, char to[64])
-{
-	*to = 0;
-	if (s->service)
-		snprintf(to, 64, "$ctx.vpid == %" PRIu32, s->service);
-}
-
-static void filter_sided(const char *by_service, const char *service, const char *client, char to[BSV_SCOPE_FILTER])
-{
-	if (!by_service)
-		snprintf(to, BSV_SCOPE_FILTER, "%s", client);
-	else if (*service && *client)
-		snprintf(to, BSV_SCOPE_FILTER, "((%s) && %s) || (!(%s) && %s)", by_service, service, by_service,
-		         client);
-	else if (*service)
-		snprintf(to, BSV_SCOPE_FILTER, "!(%s) || %s", by_service, service);
-	else if (*client)
-		snprintf(to, BSV_SCOPE_FILTER, "(%s) || %s", by_service, client);
-}
-
 bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER])
 {
-	char service[64], client[64], own[BSV_SCOPE_FILTER] = "";
+	char service[64] = "", client[64] = ""; /* what holds of events of the service, of the clients; "": of all */
+	char own[BSV_SCOPE_FILTER] = "";
+	const char *by_service;
 	size_t i = 0;
 
-	service_filter(s, service);
-	client_filter(s, client);
+	if (s->service)
+		snprintf(service, sizeof(service), "$ctx.vpid == %" PRIu32, s->service);
+	if (s->pid)
+		snprintf(client, sizeof(client), "$ctx.vpid == %" PRIu32, s->pid);
+	else if (is_uid(s->app))
+		snprintf(client, sizeof(client), "$ctx.vuid == %lu", strtoul(s->app, NULL, 10));
+
 	while (i < BSV_SCOPE_SIDED && strcmp(name, sided[i].name) != 0)
 		i++;
-	if (i < BSV_SCOPE_SIDED)
-		filter_sided(sided[i].by_service, service, client, own);
-	else if (strcmp(name, unfiltered) != 0)
+	by_service = i < BSV_SCOPE_SIDED ? sided[i].by_service : NULL;
+	if (i < BSV_SCOPE_SIDED && !by_service)
+		snprintf(own, sizeof(own), "%s", client);
+	else if (by_service && *service && *client)
+		snprintf(own, sizeof(own), "((%s) && %s) || (!(%s) && %s)", by_service, service, by_service, client);
+	else if (by_service && *service)
+		snprintf(own, sizeof(own), "!(%s) || %s", by_service, service);
+	else if (by_service && *client)
+		snprintf(own, sizeof(own), "(%s) || %s", by_service, client);
+	else if (!by_service && strcmp(name, unfiltered) != 0)
 		snprintf(own, sizeof(own), "%s", service);
+
 	if (*own && also)
 		snprintf(to, BSV_SCOPE_FILTER, "(%.150s) && (%.90s)", own, also);
 	else

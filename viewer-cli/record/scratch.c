@@ -95,28 +95,22 @@ static bool is_left(const char *place, const char *name, char path[PATH_MAX])
 	return snprintf(path, PATH_MAX, "%s/%s", place, name) < PATH_MAX && bsv_scratch_is_own(path);
 }
 
-static unsigned sweep_place(const char *place)
+unsigned bsv_scratch_sweep(void)
 {
-	DIR *d = opendir(place);
 	char path[PATH_MAX];
 	unsigned gone = 0;
 
-	for (struct dirent *entry; d && (entry = readdir(d));) {
-		if (!is_left(place, entry->d_name, path))
-			continue;
-		bsv_remove_tree(path);
-		gone++;
+	for (unsigned i = 0; bsv_scratch_place(i); i++) {
+		DIR *d = opendir(bsv_scratch_place(i));
+
+		for (struct dirent *entry; d && (entry = readdir(d));) {
+			if (!is_left(bsv_scratch_place(i), entry->d_name, path))
+				continue;
+			bsv_remove_tree(path);
+			gone++;
+		}
+		if (d)
+			closedir(d);
 	}
-	if (d)
-		closedir(d);
-	return gone;
-}
-
-unsigned bsv_scratch_sweep(void)
-{
-	unsigned gone = 0;
-
-	for (unsigned i = 0; bsv_scratch_place(i); i++)
-		gone += sweep_place(bsv_scratch_place(i));
 	return gone;
 }

@@ -82,31 +82,26 @@ bool bsv_session_is_stale(const char *name)
 	return space && space == bsv_pid_namespace() && !bsv_process_runs(pid, began);
 }
 
-/* A session whose end LTTng cannot write, e.g. because the disk is full, ends all the same, and nobody waits for it any longer. */
-static bool end_stale(const struct bsv_lttng *lttng, const char *name)
-{
-	struct lttng_destruction_handle *handle = NULL;
-
-	if (lttng->destroy_session_ext(name, &handle) != LTTNG_OK)
-		return false;
-	lttng->destruction_handle_wait_for_completion(handle, BSV_SESSION_LIMIT_MS);
-	lttng->destruction_handle_destroy(handle);
-	return true;
-}
-
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 {
 	struct lttng_session *sessions = NULL;
 	int n = lttng->list_sessions(&sessions);
 	unsigned gone = 0;
 
-	for (int i = 0; i < n; i++)
-		if (bsv_session_is_stale(sessions[i].name) && end_stale(lttng, sessions[i].name)) {
-			gone++;
-			/* Sessions of other users, whose directories are theirs, may be called anything. */
-			if (bsv_scratch_is_own(sessions[i].path))
-				bsv_remove_tree(sessions[i].path);
-		}
+	for (int i = 0; i < n; i++) {
+		struct lttng_destruction_handle *handle = NULL;
+
+		if (!bsv_session_is_stale(sessions[i].name) ||
+		    lttng->destroy_session_ext(sessions[i].name, &handle) != LTTNG_OK)
+			continue;
+		/* A session whose end LTTng cannot write, e.g. because the disk is full, ends all the same, and nobody waits for it any longer. */
+		lttng->destruction_handle_wait_for_completion(handle, BSV_SESSION_LIMIT_MS);
+		lttng->destruction_handle_destroy(handle);
+		gone++;
+		/* Sessions of other users, whose directories are theirs, may be called anything. */
+		if (bsv_scratch_is_own(sessions[i].path))
+			bsv_remove_tree(sessions[i].path);
+	}
 	free(sessions);
 	return gone;
 }
@@ -223,20 +218,6 @@ static int session_failed(const struct bsv_session *s, const char *what, int cod
 	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, s->lttng->strerror(code < 0 ? code : -code));
 }
 
-static int make_session(struct bsv_session *s, struct bsa_err *err)
-{
-	struct lttng_session_descriptor *d = s->snapshot
-	                                             ? s->lttng->session_descriptor_snapshot_create(s->name)
-	                                             : s->lttng->session_descriptor_local_create(s->name, s->directory);
-	int r = d ? (int)s->lttng->create_session_ext(d) : LTTNG_ERR_INVALID;
-
-	s->lttng->session_descriptor_destroy(d);
-	if (r != LTTNG_OK)
-		return session_failed(s, "make a session", r, err);
-	s->made = true;
-	return 0;
-}
-
 static int add_channel(struct bsv_session *s, struct lttng_handle *handle, bool metadata, struct bsa_err *err)
 {
 	struct lttng_channel *channel = s->lttng->channel_create(&handle->domain);
@@ -283,16 +264,6 @@ static int add_event(struct bsv_session *s, struct lttng_handle *handle, const c
 	return r < 0 ? session_failed(s, "record events", r, err) : 0;
 }
 
-/* With a scope, what clients emit, too, has filters of its own. */
-static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const struct rule *rule, struct bsa_err *err)
-{
-	int r = add_event(s, handle, rule->name, rule->level, err);
-
-	for (size_t i = 0; r >= 0 && i < BSV_SCOPE_SIDED && bsv_scope_is_set(&s->scope) && rule->level >= 0; i++)
-		r = add_event(s, handle, bsv_scope_sided(i), rule->level, err);
-	return r;
-}
-
 /* The scheduling of all threads: whom a thread waited for may be anybody. */
 static int add_kernel(struct bsv_session *s, struct bsa_err *err)
 {
@@ -333,25 +304,36 @@ static int fill_in(struct bsv_session *s, struct bsa_err *err)
 	r = s->live.timer_us ? add_channel(s, handle, true, err) : 0;
 	if (r >= 0)
 		r = add_channel(s, handle, false, err);
-	for (const struct rule *rule = details[s->detail].rules; r >= 0 && rule->name; rule++)
-		r = add_rule(s, handle, rule, err);
+	for (const struct rule *rule = details[s->detail].rules; r >= 0 && rule->name; rule++) {
+		/* With a scope, what clients emit, too, has filters of its own. */
+		r = add_event(s, handle, rule->name, rule->level, err);
+		for (size_t i = 0; r >= 0 && i < BSV_SCOPE_SIDED && bsv_scope_is_set(&s->scope) && rule->level >= 0;
+		     i++)
+			r = add_event(s, handle, bsv_scope_sided(i), rule->level, err);
+	}
 	s->lttng->destroy_handle(handle);
 	return r >= 0 && s->kernel ? add_kernel(s, err) : r;
 }
 
 int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
 {
-	int r = make_session(s, err);
+	struct lttng_session_descriptor *d = s->snapshot
+	                                             ? s->lttng->session_descriptor_snapshot_create(s->name)
+	                                             : s->lttng->session_descriptor_local_create(s->name, s->directory);
+	int r = d ? (int)s->lttng->create_session_ext(d) : LTTNG_ERR_INVALID;
 
-	if (r >= 0)
-		r = fill_in(s, err);
+	s->lttng->session_descriptor_destroy(d);
+	if (r != LTTNG_OK)
+		return session_failed(s, "make a session", r, err);
+	s->made = true;
+	r = fill_in(s, err);
 	if (r >= 0) {
 		r = s->lttng->start_tracing(s->name);
 		s->started = r >= 0;
 		if (r < 0)
 			r = session_failed(s, "start", r, err);
 	}
-	if (r < 0 && s->made) {
+	if (r < 0) {
 		s->lttng->destroy_session(s->name);
 		s->made = false;
 	}
@@ -360,23 +342,18 @@ int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
 
 /* ---- while it is there ---- */
 
-static void look_at(struct bsv_session *s, struct lttng_channel *channel)
-{
-	uint64_t n;
-
-	if (!s->lttng->channel_get_discarded_event_count(channel, &n))
-		s->lost_events += n;
-	if (!s->lttng->channel_get_lost_packet_count(channel, &n))
-		s->lost_packets += n;
-}
-
 static int look_at_channels(struct bsv_session *s, struct lttng_handle *handle)
 {
 	struct lttng_channel *channels = NULL;
 	int n = handle ? s->lttng->list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
+	uint64_t lost;
 
-	for (int i = 0; i < n; i++)
-		look_at(s, &channels[i]);
+	for (int i = 0; i < n; i++) {
+		if (!s->lttng->channel_get_discarded_event_count(&channels[i], &lost))
+			s->lost_events += lost;
+		if (!s->lttng->channel_get_lost_packet_count(&channels[i], &lost))
+			s->lost_packets += lost;
+	}
 	free(channels);
 	s->lttng->destroy_handle(handle);
 	return n;
@@ -545,13 +522,6 @@ static void print_event(const struct bsv_session *s, const char *name, int level
 	fputc('\n', to);
 }
 
-static void print_rule(const struct bsv_session *s, const struct rule *rule, FILE *to)
-{
-	print_event(s, rule->name, rule->level, to);
-	for (size_t i = 0; i < BSV_SCOPE_SIDED && bsv_scope_is_set(&s->scope) && rule->level >= 0; i++)
-		print_event(s, bsv_scope_sided(i), rule->level, to);
-}
-
 void bsv_session_print_start(const struct bsv_session *s, FILE *to)
 {
 	fprintf(to, "lttng create %s --output=", s->name);
@@ -560,8 +530,11 @@ void bsv_session_print_start(const struct bsv_session *s, FILE *to)
 	        "\nlttng enable-channel --userspace --session=%s --buffers-uid --discard --subbuf-size=%" PRIu64
 	        " --num-subbuf=%" PRIu64 " " CHANNEL "\n",
 	        s->name, s->buffers.each, s->buffers.n);
-	for (const struct rule *rule = details[s->detail].rules; rule->name; rule++)
-		print_rule(s, rule, to);
+	for (const struct rule *rule = details[s->detail].rules; rule->name; rule++) {
+		print_event(s, rule->name, rule->level, to);
+		for (size_t i = 0; i < BSV_SCOPE_SIDED && bsv_scope_is_set(&s->scope) && rule->level >= 0; i++)
+			print_event(s, bsv_scope_sided(i), rule->level, to);
+	}
 	if (s->kernel)
 		fprintf(to,
 		        "lttng enable-channel --kernel --session=%s --discard --subbuf-size=%d --num-subbuf=%d " CHANNEL

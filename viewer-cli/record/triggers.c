@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int trigger_failed(const struct bsv_lttng *lttng, const char *what, int code, struct bsa_err *err)
-{
-	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, lttng->strerror(code < 0 ? code : -code));
-}
-
 /* ---- one trigger ---- */
 
 /* NULL: no memory, or LTTng does not take the filter. */
@@ -31,18 +26,6 @@ static struct lttng_event_rule *make_event_rule(const struct bsv_lttng *lttng, c
 	return NULL;
 }
 
-static bool add_capture(const struct bsv_lttng *lttng, struct lttng_condition *condition, const char *field)
-{
-	struct lttng_event_expr *expr = lttng->event_expr_event_payload_field_create(field);
-
-	if (!expr)
-		return false;
-	if (lttng->condition_event_rule_matches_append_capture_descriptor(condition, expr) == LTTNG_CONDITION_STATUS_OK)
-		return true; /* the condition owns it now */
-	lttng->event_expr_destroy(expr);
-	return false;
-}
-
 static struct lttng_condition *make_condition(const struct bsv_lttng *lttng, const struct bsv_rule *rule)
 {
 	struct lttng_event_rule *event_rule = make_event_rule(lttng, rule);
@@ -50,8 +33,14 @@ static struct lttng_condition *make_condition(const struct bsv_lttng *lttng, con
 	bool ok = condition;
 
 	lttng->event_rule_destroy(event_rule); /* the condition has a reference of its own */
-	for (size_t i = 0; ok && i < BSV_CAPTURES && rule->captures[i]; i++)
-		ok = add_capture(lttng, condition, rule->captures[i]);
+	for (size_t i = 0; ok && i < BSV_CAPTURES && rule->captures[i]; i++) {
+		struct lttng_event_expr *expr = lttng->event_expr_event_payload_field_create(rule->captures[i]);
+
+		ok = expr && lttng->condition_event_rule_matches_append_capture_descriptor(condition, expr) ==
+		                     LTTNG_CONDITION_STATUS_OK;
+		if (expr && !ok) /* otherwise the condition owns it now */
+			lttng->event_expr_destroy(expr);
+	}
 	if (ok)
 		return condition;
 	lttng->condition_destroy(condition);
@@ -93,7 +82,9 @@ static int add_trigger(struct bsv_triggers *t, const struct bsv_rule *rule, stru
 	}
 	t->lttng->action_destroy(action); /* the trigger has references of its own */
 	t->lttng->condition_destroy(condition);
-	return r == LTTNG_OK ? 0 : trigger_failed(t->lttng, "set a trigger", r, err);
+	if (r == LTTNG_OK)
+		return 0;
+	return bsa_fail(err, BSA_E_ENV, "LTTng cannot set a trigger: %s", t->lttng->strerror(r < 0 ? r : -r));
 }
 
 int bsv_triggers_open(struct bsv_triggers *ret, const struct bsv_lttng *lttng, const char *name,

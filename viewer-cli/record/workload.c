@@ -84,24 +84,19 @@ int bsv_workload_find(const char *name, struct bsa_err *err)
 	return 0;
 }
 
-static void set_apart(const struct bsv_workload *w, pid_t parent)
+static _Noreturn void be_command(const struct bsv_workload *w, pid_t parent, const char *const *argv,
+                                 const struct bsv_signals *s, int failed)
 {
-	int null = w->silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+	int null = w->silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1, why;
 
 	if (null >= 0)
 		dup2(null, STDOUT_FILENO);
-	if (!w->apart)
-		return;
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(1);
-	setsid();
-}
-
-static _Noreturn void be_command(const char *const *argv, const struct bsv_signals *s, int failed)
-{
-	int why;
-
+	if (w->apart) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(1);
+		setsid();
+	}
 	restore_signals(s);
 	execvp(*argv, (char *const *)argv);
 	why = errno;
@@ -119,10 +114,8 @@ int bsv_workload_start(struct bsv_workload *w, const char *const *argv, const st
 	if (pipe2(failed, O_CLOEXEC))
 		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
 	w->pid = fork();
-	if (!w->pid) {
-		set_apart(w, parent);
-		be_command(argv, s, failed[1]);
-	}
+	if (!w->pid)
+		be_command(w, parent, argv, s, failed[1]);
 	why = w->pid < 0 ? errno : 0;
 	close(failed[1]);
 	while (!why && read(failed[0], &why, sizeof(why)) < 0 && errno == EINTR)
