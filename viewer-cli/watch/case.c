@@ -167,28 +167,6 @@ static json_t *large_number(int64_t n)
 	return json_sprintf("%" PRId64, n);
 }
 
-/* Numbers beyond 2^53 are strings, as in all our JSON. */
-static json_t *fired_to_json(const struct bsv_case_fired *f)
-{
-	json_t *execs = json_array();
-	char text[24];
-
-	for (size_t i = 0; i < f->n_execs; i++) {
-		snprintf(text, sizeof(text), "0x%" PRIx64, f->execs[i]);
-		json_array_append_new(execs, json_string(text));
-	}
-	return json_pack("{s:s, s:I, s:o, s:o, s:o}", "on", f->on, "events", (json_int_t)f->n, "execs", execs,
-	                 "from_ns", large_number(f->from), "to_ns", large_number(f->to));
-}
-
-static json_t *cause_to_json(const struct bsv_case_cause *c)
-{
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "condition", text_or_null(c->condition), "finding",
-	                 text_or_null(c->finding), "app", text_or_null(c->app), "user",
-	                 c->has_user ? json_integer(c->user) : json_null(), "model", text_or_null(c->model), "culprit",
-	                 text_or_null(c->culprit), "what", text_or_null(c->what), "n", (json_int_t)c->n);
-}
-
 static json_t *time_or_null(int64_t realtime)
 {
 	char text[BSV_CASE_TIME];
@@ -199,11 +177,32 @@ static json_t *time_or_null(int64_t realtime)
 static json_t *case_to_json(const struct bsv_case *c)
 {
 	json_t *ret = json_object(), *fired = json_array(), *causes = json_array();
+	char text[24];
 
-	for (size_t i = 0; i < c->n_fired; i++)
-		json_array_append_new(fired, fired_to_json(&c->fired[i]));
-	for (size_t i = 0; i < c->n_causes; i++)
-		json_array_append_new(causes, cause_to_json(&c->causes[i]));
+	/* Numbers beyond 2^53 are strings, as in all our JSON. */
+	for (size_t i = 0; i < c->n_fired; i++) {
+		const struct bsv_case_fired *f = &c->fired[i];
+		json_t *execs = json_array();
+
+		for (size_t j = 0; j < f->n_execs; j++) {
+			snprintf(text, sizeof(text), "0x%" PRIx64, f->execs[j]);
+			json_array_append_new(execs, json_string(text));
+		}
+		json_array_append_new(fired, json_pack("{s:s, s:I, s:o, s:o, s:o}", "on", f->on, "events",
+		                                       (json_int_t)f->n, "execs", execs, "from_ns",
+		                                       large_number(f->from), "to_ns", large_number(f->to)));
+	}
+	for (size_t i = 0; i < c->n_causes; i++) {
+		const struct bsv_case_cause *cause = &c->causes[i];
+
+		json_array_append_new(causes,
+		                      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "condition",
+		                                text_or_null(cause->condition), "finding", text_or_null(cause->finding),
+		                                "app", text_or_null(cause->app), "user",
+		                                cause->has_user ? json_integer(cause->user) : json_null(), "model",
+		                                text_or_null(cause->model), "culprit", text_or_null(cause->culprit),
+		                                "what", text_or_null(cause->what), "n", (json_int_t)cause->n));
+	}
 	json_object_set_new(ret, "burstscope_case", json_integer(FORMAT));
 	json_object_set_new(ret, "name", text_or_null(c->name));
 	json_object_set_new(ret, "state", text_or_null(c->state));
@@ -291,31 +290,6 @@ static void read_fired(struct bsv_case *ret, const json_t *list)
 	}
 }
 
-static struct bsv_case_cause read_cause(const json_t *of)
-{
-	int64_t user = member_number(of, "user", -1); /* cases of older watchers have none */
-	bool has_user = user >= 0 && user <= UINT32_MAX;
-
-	return (struct bsv_case_cause){ .condition = member_text(of, "condition"),
-		                        .finding = member_text(of, "finding"),
-		                        .app = member_text(of, "app"),
-		                        .has_user = has_user,
-		                        .user = has_user ? (uint32_t)user : 0,
-		                        .model = member_text(of, "model"),
-		                        .culprit = member_text(of, "culprit"),
-		                        .what = member_text(of, "what"),
-		                        .n = (uint64_t)member_number(of, "n", 0) };
-}
-
-static void read_causes(struct bsv_case *ret, const json_t *list)
-{
-	const json_t *of;
-	size_t i;
-
-	json_array_foreach(list, i, of) if (ret->n_causes < BSV_CASE_CAUSES && json_is_object(of))
-		ret->causes[ret->n_causes++] = read_cause(of);
-}
-
 static json_t *load_case_json(const char *directory)
 {
 	char path[PATH_MAX], *text;
@@ -341,6 +315,8 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 {
 	json_t *json = load_case_json(directory);
 	const char *name = strrchr(directory, '/');
+	const json_t *of;
+	size_t i;
 
 	if (!json_is_object(json) || member_number(json, "burstscope_case", 0) != FORMAT) {
 		json_decref(json);
@@ -362,7 +338,23 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 	if (strstr(ret->name, BSV_CASE_HALF))
 		*strstr(ret->name, BSV_CASE_HALF) = 0;
 	read_fired(ret, json_object_get(json, "fired"));
-	read_causes(ret, json_object_get(json, "causes"));
+	json_array_foreach(json_object_get(json, "causes"), i, of)
+	{
+		int64_t user = member_number(of, "user", -1); /* cases of older watchers have none */
+		bool has_user = user >= 0 && user <= UINT32_MAX;
+
+		if (ret->n_causes == BSV_CASE_CAUSES || !json_is_object(of))
+			continue;
+		ret->causes[ret->n_causes++] = (struct bsv_case_cause){ .condition = member_text(of, "condition"),
+			                                                .finding = member_text(of, "finding"),
+			                                                .app = member_text(of, "app"),
+			                                                .has_user = has_user,
+			                                                .user = has_user ? (uint32_t)user : 0,
+			                                                .model = member_text(of, "model"),
+			                                                .culprit = member_text(of, "culprit"),
+			                                                .what = member_text(of, "what"),
+			                                                .n = (uint64_t)member_number(of, "n", 0) };
+	}
 	json_decref(json);
 	return 0;
 }

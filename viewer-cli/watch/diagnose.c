@@ -106,21 +106,6 @@ static char *condition_as_sql(const struct bsv_diagnosing *d)
 	return and_is(all, "status", c->status);
 }
 
-static char *only_app_and_model(const struct bsv_diagnosing *d)
-{
-	const struct bsv_condition *c = d->condition;
-	char *all = and_is(and_is(in_scope(d, "a.name"), "a.name", c->app), "d.kind", c->kind);
-
-	return *c->cause || *c->culprit ? (free(all), strdup("0")) : and_is(all, "m.name", c->model);
-}
-
-static char *only_app(const struct bsv_diagnosing *d)
-{
-	char *all = d->input.scope ? bsv_text("s.id IN (%s)", d->input.scope) : strdup("1");
-
-	return and_is(all, "coalesce(nullif(a.name, ''), q.name)", d->condition->app);
-}
-
 int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const char *template, char *only,
                        struct bsa_err *err)
 {
@@ -157,16 +142,6 @@ void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row
 	bsv_diagnosing_add(d, cause);
 }
 
-static char *budget_of(const struct bsv_rows *row, const char *cause)
-{
-	int64_t budget = bsv_diagnosing_number(row, "budget_ns", -1), run = bsv_diagnosing_number(row, "run_ns", -1);
-	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
-
-	if (strcmp(cause, "too_big") || budget < 0 || run < 0)
-		return strdup("");
-	return bsv_text(": its run takes %s, and its budget is %s", bsv_duration(a, run), bsv_duration(b, budget));
-}
-
 /* "camera's mobilenet missed 3 deadlines, waiting for ..." */
 static char *miss_sentence(const struct bsv_rows *row, const char *victim, const char *culprit)
 {
@@ -174,10 +149,16 @@ static char *miss_sentence(const struct bsv_rows *row, const char *victim, const
 	const char *cause = bsv_diagnosing_text(row, "cause"), *phrase = bsv_cause_of_miss(cause, false);
 	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1),
 		 gone = (uint64_t)bsv_diagnosing_number(row, "n_persistent", 0);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], late[BSV_DURATION_TEXT];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+	char late[BSV_DURATION_TEXT], run[BSV_DURATION_TEXT], allowed[BSV_DURATION_TEXT];
 	int64_t worst = bsv_diagnosing_number(row, "worst_ns", -1);
 	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
-	bsv_scoped_text *budget = budget_of(row, cause);
+	int64_t budget_ns = bsv_diagnosing_number(row, "budget_ns", -1);
+	int64_t run_ns = bsv_diagnosing_number(row, "run_ns", -1);
+	bsv_scoped_text *budget = !strcmp(cause, "too_big") && budget_ns >= 0 && run_ns >= 0
+	                                  ? bsv_text(": its run takes %s, and its budget is %s",
+	                                             bsv_duration(run, run_ns), bsv_duration(allowed, budget_ns))
+	                                  : strdup("");
 	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
 	bsv_scoped_text *persistent =
 		gone ? bsv_text("; %s answered as impossible (persistent)", bsv_count(b, gone)) : strdup("");
@@ -290,18 +271,28 @@ int bsv_diagnose_misses(struct bsv_diagnosing *d, char *only, struct bsa_err *er
 static int find_causes(struct bsv_diagnosing *d, struct bsa_err *err)
 {
 	const struct bsv_condition *c = d->condition;
+	char *only;
 	int r;
 
 	switch (c->watched) {
 	case BSV_WATCH_MISS:
 		r = bsv_diagnose_misses(d, condition_as_sql(d), err);
-		return r < 0 ? r
-		             : bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only_app_and_model(d),
-		                                      add_late_model, err);
+		if (r < 0)
+			return r;
+		only = and_is(and_is(in_scope(d, "a.name"), "a.name", c->app), "d.kind", c->kind);
+		if (*c->cause || *c->culprit) {
+			free(only);
+			only = strdup("0");
+		} else {
+			only = and_is(only, "m.name", c->model);
+		}
+		return bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only, add_late_model, err);
 	case BSV_WATCH_ERROR:
 		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(d), add_error, err);
 	case BSV_WATCH_DEATH:
-		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only_app(d), add_death, err);
+		only = d->input.scope ? bsv_text("s.id IN (%s)", d->input.scope) : strdup("1");
+		only = and_is(only, "coalesce(nullif(a.name, ''), q.name)", c->app);
+		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only, add_death, err);
 	case BSV_WATCH_STARVATION:
 		return bsv_diagnose_starvation(d, condition_as_sql(d), err);
 	case BSV_WATCH_INVERSION:
@@ -347,19 +338,6 @@ static char *unexplained_sentence(const struct bsv_case_fired *fired)
 
 	return bsv_text("%s fired %s %s, and the recording does not hold what it was about", fired->on,
 	                bsv_count(n, fired->n), bsv_plural(fired->n, "time", "times"));
-}
-
-static void sum_up(struct bsv_case *c, bool met)
-{
-	free(c->summary);
-	free(c->state);
-	c->state = strdup(c->n_causes ? "explained" : "unexplained");
-	if (c->n_causes && c->causes[0].what)
-		c->summary = strdup(c->causes[0].what);
-	else
-		c->summary = unexplained_sentence(&c->fired[0]);
-	if (!c->n_causes && !met)
-		c->why = strdup("it was none that the conditions mean");
 }
 
 /* One of the conditions that fired, if it is of the kind that is asked for now. */
@@ -428,8 +406,17 @@ int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct
 		r = add_unexplained(&d, &c->fired[i], err);
 	if (r >= 0)
 		r = find_held(&d, err);
-	if (r >= 0)
-		sum_up(c, *ret_met);
+	if (r >= 0) {
+		free(c->summary);
+		free(c->state);
+		c->state = strdup(c->n_causes ? "explained" : "unexplained");
+		if (c->n_causes && c->causes[0].what)
+			c->summary = strdup(c->causes[0].what);
+		else
+			c->summary = unexplained_sentence(&c->fired[0]);
+		if (!c->n_causes && !*ret_met)
+			c->why = strdup("it was none that the conditions mean");
+	}
 	bsv_input_close(&d.input);
 	return r < 0 ? r : 0;
 }

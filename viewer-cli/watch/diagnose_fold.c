@@ -146,24 +146,14 @@ static char *only_named(const struct window *w)
 	return by_app && by_model ? bsv_text("1%s%s", by_app, by_model) : NULL;
 }
 
-static char *slow_sentence(const struct bsv_rows *row, const char *holder)
-{
-	const char *phase = bsv_diagnosing_text(row, "phase");
-	int64_t percent = bsv_diagnosing_number(row, "percent", 0);
-
-	if (holder && !strcmp(phase, "queue"))
-		return bsv_text("%" PRId64 " %% of their time is %s, mostly while %s had the lane", percent, phase,
-		                holder);
-	return bsv_text("%" PRId64 " %% of their time is %s", percent, phase);
-}
-
 /* Where the time went, and who had the lane most of the time that they waited for it. */
 static int find_slow(struct verdict *ret, struct window *w, struct bsa_err *err)
 {
 	bsv_scoped_text *only = only_named(w), *holder = NULL;
 	const struct bsv_hole holes[] = { { "only", only }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	const char *by;
+	const char *by, *phase;
+	int64_t percent;
 	int r = only ? bsv_audit_row(&rows, &w->input, bsv_sql_case_slow, holes, err) : bsv_no_memory(err);
 
 	if (r <= 0 || !bsv_diagnosing_text(rows, "phase"))
@@ -172,7 +162,13 @@ static int find_slow(struct verdict *ret, struct window *w, struct bsa_err *err)
 	holder = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(rows, "culprit_model")) : NULL;
 	ret->finding = strdup(bsv_diagnosing_text(rows, "phase"));
 	ret->culprit = by && !strcmp(ret->finding ? ret->finding : "", "queue") ? strdup(by) : NULL;
-	ret->why = slow_sentence(rows, holder);
+	phase = bsv_diagnosing_text(rows, "phase");
+	percent = bsv_diagnosing_number(rows, "percent", 0);
+	if (holder && !strcmp(phase, "queue"))
+		ret->why = bsv_text("%" PRId64 " %% of their time is %s, mostly while %s had the lane", percent, phase,
+		                    holder);
+	else
+		ret->why = bsv_text("%" PRId64 " %% of their time is %s", percent, phase);
 	return r;
 }
 
@@ -199,47 +195,33 @@ static int find_missed(struct verdict *ret, const struct bsv_diagnosing *d, cons
 	return r;
 }
 
-static char *rule_sentence(const struct bsv_diagnosing *d, const struct window *w, const struct verdict *v)
+static void add_failed_rule(struct bsv_diagnosing *d, const struct window *w, const struct verdict *v)
 {
-	char length[BSV_DURATION_TEXT], figure[BSV_DURATION_TEXT] = "";
+	const struct bsv_slo_selection *of = &w->slo.rules[0].of;
+	char length[BSV_DURATION_TEXT], figure[BSV_DURATION_TEXT] = "", *what;
 	const struct bsv_slo_result *r = &w->result;
+	const char *more = v->why ? v->why : "", *before_more = v->why ? "; " : "";
 
 	bsv_duration(length, w->length);
-	if (r->outcome != BSV_FAIL || !w->whole)
-		return bsv_text("%s failed over %s, as was seen while it was recorded; the case %s: %s%s%s",
-		                d->condition->text, length,
-		                w->whole ? "alone cannot tell" : "does not hold all of that time", r->why,
-		                v->why ? "; " : "", v->why ? v->why : "");
 	if (r->figure == r->figure && r->class && !strcmp(r->class, "duration"))
 		bsv_duration(figure, bsv_whole(r->figure));
 	else if (r->figure == r->figure)
 		snprintf(figure, sizeof(figure), "%.4g%s", r->figure,
 		         r->class && !strcmp(r->class, "percent") ? " %" : "");
-	return bsv_text("%s fails over %s: %s%s%s%s%s", d->condition->text, length, figure, *figure ? "; " : "", r->why,
-	                v->why ? "; " : "", v->why ? v->why : "");
-}
-
-static void add_failed_rule(struct bsv_diagnosing *d, const struct window *w, const struct verdict *v)
-{
-	const struct bsv_slo_selection *of = &w->slo.rules[0].of;
-
+	if (r->outcome != BSV_FAIL || !w->whole)
+		what = bsv_text("%s failed over %s, as was seen while it was recorded; the case %s: %s%s%s",
+		                d->condition->text, length,
+		                w->whole ? "alone cannot tell" : "does not hold all of that time", r->why, before_more,
+		                more);
+	else
+		what = bsv_text("%s fails over %s: %s%s%s%s%s", d->condition->text, length, figure, *figure ? "; " : "",
+		                r->why, before_more, more);
 	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = strdup(v->finding ? v->finding : "rule"),
 	                                               .app = of->app ? strdup(of->app) : NULL,
 	                                               .model = of->model ? strdup(of->model) : NULL,
 	                                               .culprit = v->culprit ? strdup(v->culprit) : NULL,
-	                                               .what = rule_sentence(d, w, v),
+	                                               .what = what,
 	                                               .n = w->result.n > 0 ? (uint64_t)w->result.n : 0 });
-}
-
-/*
- * Run this even if the case cannot decide the rule, because events were lost after that time: the fold has seen it fail, and the known executions
- * show where the time went.
- */
-static int find_verdict(struct verdict *ret, const struct bsv_diagnosing *d, struct window *w, struct bsa_err *err)
-{
-	if (!w->whole || w->slo.rules[0].kind == BSV_SLO_EXECUTIONS)
-		return 0;
-	return w->slo.rules[0].kind == BSV_SLO_MISSES ? find_missed(ret, d, w, err) : find_slow(ret, w, err);
 }
 
 int bsv_diagnose_rule(struct bsv_diagnosing *d, struct bsa_err *err)
@@ -258,7 +240,14 @@ int bsv_diagnose_rule(struct bsv_diagnosing *d, struct bsa_err *err)
 		r = bsv_slo_measure(&w.result, w.slo.rules, &w.input, NULL, err);
 	if (r < 0 || (w.whole && w.result.outcome == BSV_PASS))
 		return r;
-	r = find_verdict(&v, d, &w, err);
+	/*
+	 * Even if the case cannot decide the rule, because events were lost after that time: the fold has seen it fail, and the known executions show
+	 * where the time went.
+	 */
+	if (w.whole && w.slo.rules[0].kind == BSV_SLO_MISSES)
+		r = find_missed(&v, d, &w, err);
+	else if (w.whole && w.slo.rules[0].kind != BSV_SLO_EXECUTIONS)
+		r = find_slow(&v, &w, err);
 	if (r >= 0)
 		add_failed_rule(d, &w, &v);
 	return r;

@@ -71,26 +71,25 @@ const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c)
 	return found ? found->name : NULL;
 }
 
-static void add_one(struct bsv_known *k, const struct bsv_case_cause *cause, const char *name, int64_t until)
-{
-	struct bsv_known_cause *to = &k->causes[k->n_causes++ % BSV_KNOWN_MOST];
-
-	forget_cause(to);
-	*to = (struct bsv_known_cause){ .cause = { .condition = copy_text(cause->condition),
-		                                   .finding = copy_text(cause->finding),
-		                                   .app = copy_text(cause->app),
-		                                   .has_user = cause->has_user,
-		                                   .user = cause->user,
-		                                   .culprit = copy_text(cause->culprit) },
-		                        .until = until };
-	strcpy(to->name, name);
-}
-
 void bsv_known_add(struct bsv_known *k, const struct bsv_case *c)
 {
-	for (size_t i = 0; k->cooldown && i < c->n_causes; i++)
-		if (!find_cause(k, &c->causes[i], c->caught))
-			add_one(k, &c->causes[i], c->name, c->caught + k->cooldown);
+	for (size_t i = 0; k->cooldown && i < c->n_causes; i++) {
+		const struct bsv_case_cause *cause = &c->causes[i];
+		struct bsv_known_cause *to = &k->causes[k->n_causes % BSV_KNOWN_MOST];
+
+		if (find_cause(k, cause, c->caught))
+			continue;
+		k->n_causes++;
+		forget_cause(to);
+		*to = (struct bsv_known_cause){ .cause = { .condition = copy_text(cause->condition),
+			                                   .finding = copy_text(cause->finding),
+			                                   .app = copy_text(cause->app),
+			                                   .has_user = cause->has_user,
+			                                   .user = cause->user,
+			                                   .culprit = copy_text(cause->culprit) },
+			                        .until = c->caught + k->cooldown };
+		strcpy(to->name, c->name);
+	}
 }
 
 void bsv_known_forget_removed(struct bsv_known *k, const struct bsv_store *store, const struct bsv_case *c)

@@ -32,14 +32,6 @@ static int path_in(const char *directory, const char *name, char ret[PATH_MAX], 
 	return 0;
 }
 
-static int import_trace(const char *directory, const char *database, struct bsa_err *err)
-{
-	const struct bsa_import_options wanted = { .traces = &directory, .n_traces = 1, .output = database };
-	struct bsa_imported imported;
-
-	return bsv_import_apart(&wanted, &imported, err);
-}
-
 /* The path of the database when the case is finished: of NAME.half/trace.db, NAME/trace.db. */
 static int final_path(const char *directory, const char *name, char ret[PATH_MAX], struct bsa_err *err)
 {
@@ -85,6 +77,8 @@ static void not_explained(struct bsv_case *c, const char *why)
 static int make_case(struct bsv_case *c, const char *directory)
 {
 	char database[PATH_MAX], known_as[PATH_MAX], page[PATH_MAX];
+	const struct bsa_import_options wanted = { .traces = &directory, .n_traces = 1, .output = database };
+	struct bsa_imported imported;
 	struct bsa_err err = { "" };
 	bool met = true;
 	int r = path_in(directory, "trace.db", database, &err);
@@ -95,7 +89,7 @@ static int make_case(struct bsv_case *c, const char *directory)
 		r = final_path(directory, "trace.db", known_as, &err);
 	if (r >= 0 &&
 	    access(database, F_OK)) /* of a session at a relay daemon there is no trace, but a database at once */
-		r = import_trace(directory, database, &err);
+		r = bsv_import_apart(&wanted, &imported, &err);
 	if (r >= 0)
 		r = bsv_diagnose(c, database, &met, &err);
 	if (r >= 0 && !met)
@@ -108,13 +102,21 @@ static int make_case(struct bsv_case *c, const char *directory)
 	return bsv_case_write(c, directory, &err) < 0 ? NOT_EXPLAINED : MADE;
 }
 
-static _Noreturn void be_maker(const char *directory, pid_t parent)
+pid_t bsv_maker_start(const char *directory, struct bsa_err *err)
 {
-	struct bsv_case c;
-	struct bsa_err err;
-	sigset_t none;
+	pid_t parent = getpid(), pid;
 	int status = NOT_EXPLAINED;
+	struct bsv_case c;
+	sigset_t none;
 
+	fflush(NULL); /* otherwise the child would write our buffered output again */
+	pid = fork();
+	if (pid < 0)
+		return bsa_fail(err, BSA_E_ENV, "no process to make a case: %s", strerror(errno));
+	if (pid > 0)
+		return pid;
+
+	/* the maker */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(NOT_EXPLAINED);
@@ -122,24 +124,11 @@ static _Noreturn void be_maker(const char *directory, pid_t parent)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	if (bsv_case_read(&c, directory, &err) >= 0) {
+	if (bsv_case_read(&c, directory, err) >= 0) {
 		status = make_case(&c, directory);
 		bsv_case_fini(&c);
 	}
 	_exit(status);
-}
-
-pid_t bsv_maker_start(const char *directory, struct bsa_err *err)
-{
-	pid_t parent = getpid(), pid;
-
-	fflush(NULL); /* otherwise the child would write our buffered output again */
-	pid = fork();
-	if (pid < 0)
-		return bsa_fail(err, BSA_E_ENV, "no process to make a case: %s", strerror(errno));
-	if (!pid)
-		be_maker(directory, parent);
-	return pid;
 }
 
 enum bsv_made bsv_maker_result(int status, const char *directory)

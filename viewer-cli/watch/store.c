@@ -25,38 +25,11 @@
 
 /* ---- the directory ---- */
 
-static int lock_it(struct bsv_store *s, struct bsa_err *err)
+int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err *err)
 {
 	char path[PATH_MAX + sizeof(LOCK)], pid[32] = "";
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "%s/" LOCK, s->directory);
-	/* who can read a file can lock it, and keep every watch away from the directory */
-	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (s->lock >= 0 && fchmod(s->lock, 0600)) {
-		close(s->lock);
-		s->lock = -1;
-	}
-	if (s->lock < 0)
-		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", s->directory, strerror(errno));
-	if (flock(s->lock, LOCK_EX | LOCK_NB)) {
-		n = read(s->lock, pid, sizeof(pid) - 1);
-		pid[n > 0 ? strspn(pid, "0123456789") : 0] = 0;
-		close(s->lock);
-		return bsa_fail(
-			err, BSA_E_ENV,
-			"%s: another burstscope watch (pid %s) keeps its cases there; give -o another directory",
-			s->directory, *pid ? pid : "unknown");
-	}
-	n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-	if (ftruncate(s->lock, 0) || pwrite(s->lock, pid, (size_t)n, 0) < 0)
-		errno = 0; /* the store is locked, only the owner's process id is unknown */
-	s->is_open = true;
-	return 0;
-}
-
-int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err *err)
-{
 	*ret = (struct bsv_store){ .lock = -1 };
 	if (mkdir(directory, 0750) && errno != EEXIST)
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be made: %s", directory, strerror(errno));
@@ -67,7 +40,30 @@ int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err 
 	/* another user who can write there could replace a case by a link to a file of this user */
 	if (bsv_check_owner(ret->directory, ret->directory, err) < 0)
 		return BSA_E_ENV;
-	return lock_it(ret, err);
+
+	snprintf(path, sizeof(path), "%s/" LOCK, ret->directory);
+	/* who can read a file can lock it, and keep every watch away from the directory */
+	ret->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (ret->lock >= 0 && fchmod(ret->lock, 0600)) {
+		close(ret->lock);
+		ret->lock = -1;
+	}
+	if (ret->lock < 0)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", ret->directory, strerror(errno));
+	if (flock(ret->lock, LOCK_EX | LOCK_NB)) {
+		n = read(ret->lock, pid, sizeof(pid) - 1);
+		pid[n > 0 ? strspn(pid, "0123456789") : 0] = 0;
+		close(ret->lock);
+		return bsa_fail(
+			err, BSA_E_ENV,
+			"%s: another burstscope watch (pid %s) keeps its cases there; give -o another directory",
+			ret->directory, *pid ? pid : "unknown");
+	}
+	n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+	if (ftruncate(ret->lock, 0) || pwrite(ret->lock, pid, (size_t)n, 0) < 0)
+		errno = 0; /* the store is locked, only the owner's process id is unknown */
+	ret->is_open = true;
+	return 0;
 }
 
 void bsv_store_close(struct bsv_store *s)
@@ -172,15 +168,6 @@ int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n,
 	return 0;
 }
 
-static void remove_case(const char *path)
-{
-	char file[PATH_MAX];
-
-	if (snprintf(file, sizeof(file), "%s/case.json", path) < (int)sizeof(file))
-		unlink(file);
-	bsv_remove_tree(path);
-}
-
 /* ---- the case to remove ---- */
 
 /* What the cases of one user take, or those of one app of a user. */
@@ -280,21 +267,6 @@ static uint64_t share_size(const struct share *s, bool by_bytes)
 	return by_bytes ? s->bytes : s->n;
 }
 
-/* What each user would have if all had as much, of the cases that are left. */
-static uint64_t equal_share(const struct kept *each, size_t n, bool by_bytes)
-{
-	uint64_t users = 0, all = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!each[i].removed)
-			all += by_bytes ? each[i].bytes : 1;
-		for (size_t j = 0; j < each[i].n_owners; j++)
-			users += each[i].owners[j].of_user == &each[i].owners[j].user_share &&
-			         each[i].owners[j].user_share.n;
-	}
-	return users ? all / users : all;
-}
-
 struct rank {
 	bool spared;              /* one of its users has no more than an equal share */
 	uint64_t of_user, of_app; /* what its user with the most has, and of that user its app with the fewest */
@@ -332,9 +304,19 @@ static bool rank_goes_first(const struct rank *a, const struct rank *b)
  */
 static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 {
-	uint64_t equal = equal_share(each, n, by_bytes);
 	struct rank rank, first = { false, 0, 0 };
+	uint64_t users = 0, equal = 0; /* what each user would have if all had as much, of the cases that are left */
 	struct kept *ret = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!each[i].removed)
+			equal += by_bytes ? each[i].bytes : 1;
+		for (size_t j = 0; j < each[i].n_owners; j++)
+			users += each[i].owners[j].of_user == &each[i].owners[j].user_share &&
+			         each[i].owners[j].user_share.n;
+	}
+	if (users)
+		equal /= users;
 
 	for (size_t i = 0; i + 1 < n; i++) {
 		rank = kept_rank(&each[i], equal, by_bytes);
@@ -346,21 +328,9 @@ static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 	return ret;
 }
 
-static void kept_remove(struct kept *k)
-{
-	remove_case(k->path);
-	k->removed = true;
-	kept_count(k, false);
-}
-
-static void kept_fini(struct kept *k)
-{
-	for (size_t i = 0; i < k->n_owners; i++)
-		free(k->owners[i].app);
-}
-
 unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
 {
+	char path[PATH_MAX];
 	struct kept *each, *next;
 	unsigned removed = 0;
 	uint64_t all = 0;
@@ -379,12 +349,17 @@ unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
 	}
 	while (each && (n - removed > keep || (bytes && all > bytes)) &&
 	       (next = kept_to_remove(each, n, n - removed <= keep))) {
-		kept_remove(next);
+		if (snprintf(path, sizeof(path), "%s/case.json", next->path) < (int)sizeof(path))
+			unlink(path);
+		bsv_remove_tree(next->path);
+		next->removed = true;
+		kept_count(next, false);
 		all -= next->bytes;
 		removed++;
 	}
 	for (size_t i = 0; each && i < n; i++)
-		kept_fini(&each[i]);
+		for (size_t j = 0; j < each[i].n_owners; j++)
+			free(each[i].owners[j].app);
 	free(each);
 	bsv_store_list_free(names, n);
 	return removed;

@@ -170,35 +170,12 @@ static void take_signal(struct watching *w, int ms)
 	w->due = now_signed(); /* make a case now of what has fired so far */
 }
 
-static void collect_rules(struct watching *w)
-{
-	for (size_t i = 0; i < w->o->n_conditions; i++) {
-		size_t n =
-			bsv_condition_rules(&w->o->conditions[i], w->o->detail, &w->rules[w->n_rules], w->filters[i]);
-
-		for (size_t j = 0; j < n; j++, w->n_rules++) {
-			struct bsv_rule *rule = &w->rules[w->n_rules];
-			char *filter = w->scoped[w->n_rules];
-
-			w->condition_of[w->n_rules] = (unsigned)i;
-			rule->filter =
-				bsv_scope_filter(&w->o->scope, rule->event, rule->filter, filter) ? filter : NULL;
-		}
-		w->folds |= w->o->conditions[i].decided == BSV_BY_FOLD;
-	}
-}
-
-static struct bsv_watching watching_of(const struct watching *w)
-{
-	return (struct bsv_watching){ .conditions = w->o->conditions,
-		                      .n_conditions = w->o->n_conditions,
-		                      .window_ns = (uint64_t)w->o->window,
-		                      .keep_bytes = w->o->url ? w->o->ring : 0 };
-}
-
 static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
 {
-	const struct bsv_watching watching = watching_of(w);
+	const struct bsv_watching watching = { .conditions = w->o->conditions,
+		                               .n_conditions = w->o->n_conditions,
+		                               .window_ns = (uint64_t)w->o->window,
+		                               .keep_bytes = w->o->url ? w->o->ring : 0 };
 	bool compact =
 		w->o->detail == BSV_DETAIL_COMPACT && !w->o->url; /* of another host's session the traces say it */
 
@@ -214,25 +191,6 @@ static void disarm_conditions(struct watching *w)
 	bsv_recording_close(&w->recording);
 	bsv_streamed_end(&w->streamed);
 	w->armed = false;
-}
-
-static int arm_session(struct watching *w, bool quiet, struct bsa_err *err)
-{
-	struct bsv_recording_options wanted = { .directory = w->folds ? w->streamed.directory : w->store.directory,
-		                                .detail = w->o->detail,
-		                                .buffer = w->o->buffer,
-		                                .quiet = quiet || w->folds,
-		                                .verbose = w->o->verbose,
-		                                .scope = w->o->scope,
-		                                .snapshot = !w->folds };
-	int r;
-
-	if (w->folds)
-		wanted.live = bsv_ring_session(w->o->ring, BSV_STREAMED_TIMER_US);
-	else
-		wanted.hold_ns = (uint64_t)(w->o->before + w->o->after);
-	r = bsv_recording_plan(&w->recording, &wanted, err);
-	return r < 0 ? r : bsv_recording_start(&w->recording, err);
 }
 
 /* Until the relay has answered. BSA_E_ENV: it does not, or has no such session. */
@@ -270,10 +228,23 @@ static int arm_relay(struct watching *w, struct bsa_err *err)
 
 static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 {
+	struct bsv_recording_options wanted = { .directory = w->folds ? w->streamed.directory : w->store.directory,
+		                                .detail = w->o->detail,
+		                                .buffer = w->o->buffer,
+		                                .quiet = quiet || w->folds,
+		                                .verbose = w->o->verbose,
+		                                .scope = w->o->scope,
+		                                .snapshot = !w->folds };
 	int r = w->folds ? bsv_ring_make(w->streamed.directory, w->o->ring, err) : 0;
 
+	if (w->folds)
+		wanted.live = bsv_ring_session(w->o->ring, BSV_STREAMED_TIMER_US);
+	else
+		wanted.hold_ns = (uint64_t)(w->o->before + w->o->after);
 	if (r >= 0)
-		r = arm_session(w, quiet, err);
+		r = bsv_recording_plan(&w->recording, &wanted, err);
+	if (r >= 0)
+		r = bsv_recording_start(&w->recording, err);
 	if (r >= 0 && w->n_rules)
 		r = bsv_triggers_open(&w->triggers, w->recording.lttng, w->recording.session.name, w->rules, w->n_rules,
 		                      err);
@@ -325,17 +296,6 @@ static void arm_again(struct watching *w)
 
 /* ---- conditions that fire ---- */
 
-static struct bsv_case_fired *fired_of(struct bsv_case *c, const char *on)
-{
-	for (size_t i = 0; i < c->n_fired; i++)
-		if (!strcmp(c->fired[i].on, on))
-			return &c->fired[i];
-	if (c->n_fired == BSV_CONDITIONS_MOST)
-		return NULL;
-	strcpy(c->fired[c->n_fired].on, on);
-	return &c->fired[c->n_fired++];
-}
-
 static void begin_case(struct watching *w, const char *on)
 {
 	char after[BSV_DURATION_TEXT];
@@ -359,78 +319,44 @@ static void begin_case(struct watching *w, const char *on)
 		w->retold_at = now_signed();
 }
 
-/* Something new has fired: of what it is about, too, there is to be an end, and its beginning must not be written over. */
-static void hurry_case(struct watching *w)
+/* @n times; @key is what makes it another one than those before. NULL: it belongs to no case. */
+static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condition, uint64_t n, uint64_t key)
 {
-	int64_t soon = now_signed() + w->o->after, least = w->snapshot_at + w->o->before / 2;
+	const char *on = w->o->conditions[condition].text;
+	struct bsv_case *c = &w->next;
+	struct bsv_case_fired *f;
+	int64_t at = clock_realtime(), soon, least;
+	size_t i = 0;
 
+	if (!c->n_fired && w->stopping)
+		return NULL; /* otherwise the loop would not end */
+	if (!c->n_fired)
+		begin_case(w, on);
+
+	while (i < c->n_fired && strcmp(c->fired[i].on, on) != 0)
+		i++;
+	if (i == BSV_CONDITIONS_MOST)
+		return NULL;
+	f = &c->fired[i];
+	if (i == c->n_fired) {
+		strcpy(f->on, on);
+		c->n_fired++;
+	}
+	f->n += n;
+	if (bsv_known_event_seen(&w->known, condition, key, at))
+		return f;
+	bsv_known_event_add(&w->known, condition, key, at);
+
+	/* Something new has fired: of what it is about, too, there is to be an end, and its beginning must not be written over. */
+	soon = now_signed() + w->o->after;
+	least = w->snapshot_at + w->o->before / 2;
 	if (now_signed() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
 		w->due = soon;
 		w->extended = true;
 	}
 	if (w->rest_until > (soon > least ? soon : least))
 		w->rest_until = soon > least ? soon : least;
-}
-
-/* @n times; @key is what makes it another one than those before. NULL: it belongs to no case. */
-static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condition, uint64_t n, uint64_t key)
-{
-	struct bsv_case_fired *f;
-	int64_t at = clock_realtime();
-
-	if (!w->next.n_fired && w->stopping)
-		return NULL; /* otherwise the loop would not end */
-	if (!w->next.n_fired)
-		begin_case(w, w->o->conditions[condition].text);
-	f = fired_of(&w->next, w->o->conditions[condition].text);
-	if (!f)
-		return NULL;
-	f->n += n;
-	if (bsv_known_event_seen(&w->known, condition, key, at))
-		return f;
-	bsv_known_event_add(&w->known, condition, key, at);
-	hurry_case(w);
 	return f;
-}
-
-static void take_notification(struct watching *w, const struct bsv_notified *n)
-{
-	unsigned condition = w->condition_of[n->rule];
-
-	bool execution = !strcmp(w->rules[n->rule].captures[0], "exec");
-	struct bsv_case_fired *f = fire_condition(w, condition, 1, n->values[execution ? 1 : 0]);
-
-	if (f && execution && n->values[0] && f->n_execs < BSV_CASE_EXECS)
-		f->execs[f->n_execs++] = n->values[0];
-}
-
-/* A window that was not seen whole is no window in which the rule held. */
-static void tell_unseen(struct watching *w)
-{
-	const struct bsa_live_state *s = &w->streamed.figures.state;
-	uint64_t unseen = bsv_streamed_unseen(&w->streamed);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
-
-	if (unseen <= w->unseen || now_signed() - w->unseen_at < unseen_every)
-		return;
-	print_notice(
-		w,
-		"cannot tell whether a rule held in %s %s: events of that time were lost (%s events and %s packets so "
-		"far)",
-		bsv_count(a, unseen - w->unseen), bsv_plural(unseen - w->unseen, "window", "windows"),
-		bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
-	w->unseen = unseen;
-	w->unseen_at = now_signed();
-}
-
-static void take_folded(struct watching *w, const struct bsv_streamed_fired *fired)
-{
-	struct bsv_case_fired *f = fire_condition(w, fired->condition, fired->n, 0);
-
-	if (!f || f->to)
-		return;
-	f->from = fired->from ? (int64_t)fired->from : 0;
-	f->to = fired->from ? (int64_t)fired->to : 0;
 }
 
 static void say_not_caught(struct watching *w, const char *on, const char *why)
@@ -485,17 +411,6 @@ static void tell_relay(struct watching *w)
 	w->source = source;
 }
 
-static void end_saving(struct watching *w, const char *failed)
-{
-	w->saving = false;
-	if (!failed) {
-		w->n_queue++;
-		return;
-	}
-	bsv_remove_tree(w->queue[w->n_queue].path);
-	say_not_caught(w, w->saved_on, failed);
-}
-
 static void ask_to_save(struct watching *w)
 {
 	char path[PATH_MAX + 16];
@@ -504,23 +419,31 @@ static void ask_to_save(struct watching *w)
 
 	snprintf(path, sizeof(path), "%s/trace.db", w->queue[w->n_queue].path);
 	r = bsv_streamed_save(&w->streamed, path, &err);
-	if (r)
-		end_saving(w, r < 0 ? err.text : NULL);
+	w->saving = !r;
+	if (r > 0)
+		w->n_queue++;
+	if (r < 0) {
+		bsv_remove_tree(w->queue[w->n_queue].path);
+		say_not_caught(w, w->saved_on, err.text);
+	}
 	if (r == BSA_E_ENV)
 		lost_reader(w, err.text);
 }
 
 static void ask_reader(struct watching *w)
 {
+	const struct bsa_live_state *s = &w->streamed.figures.state;
 	struct bsv_streamed_fired fired;
+	struct bsv_case_fired *f;
 	struct bsa_err err = { "" };
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+	uint64_t unseen;
 	int r;
 
 	if (w->saving) {
 		ask_to_save(w);
 		return;
 	}
-
 	if (!w->streamed.reader.asked && now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
 		return;
 	if (!w->streamed.reader.asked)
@@ -530,9 +453,25 @@ static void ask_reader(struct watching *w)
 		lost_reader(w, err.text);
 	if (r <= 0)
 		return; /* it is asked again at the next step */
-	while (bsv_streamed_next(&w->streamed, &fired))
-		take_folded(w, &fired);
-	tell_unseen(w);
+	while (bsv_streamed_next(&w->streamed, &fired)) {
+		f = fire_condition(w, fired.condition, fired.n, 0);
+		if (!f || f->to)
+			continue;
+		f->from = fired.from ? (int64_t)fired.from : 0;
+		f->to = fired.from ? (int64_t)fired.to : 0;
+	}
+
+	/* A window that was not seen whole is no window in which the rule held. */
+	unseen = bsv_streamed_unseen(&w->streamed);
+	if (unseen > w->unseen && now_signed() - w->unseen_at >= unseen_every) {
+		print_notice(w,
+		             "cannot tell whether a rule held in %s %s: events of that time were lost (%s events and "
+		             "%s packets so far)",
+		             bsv_count(a, unseen - w->unseen), bsv_plural(unseen - w->unseen, "window", "windows"),
+		             bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
+		w->unseen = unseen;
+		w->unseen_at = now_signed();
+	}
 	if (w->o->url)
 		tell_relay(w);
 }
@@ -545,8 +484,13 @@ static void take_notifications(struct watching *w)
 
 	if (w->folds)
 		ask_reader(w);
-	for (unsigned i = 0; w->n_rules && i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++)
-		take_notification(w, &n);
+	for (unsigned i = 0; w->n_rules && i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++) {
+		bool execution = !strcmp(w->rules[n.rule].captures[0], "exec");
+		struct bsv_case_fired *f = fire_condition(w, w->condition_of[n.rule], 1, n.values[execution ? 1 : 0]);
+
+		if (f && execution && n.values[0] && f->n_execs < BSV_CASE_EXECS)
+			f->execs[f->n_execs++] = n.values[0];
+	}
 	if (r >= 0 && !w->o->url && now_signed() - w->looked_at >= SECOND) {
 		w->looked_at = now_signed();
 		r = bsv_daemon_alive(&w->recording.daemon, w->recording.lttng)
@@ -559,79 +503,66 @@ static void take_notifications(struct watching *w)
 
 /* ---- a snapshot ---- */
 
-/* Whether there is room for the buffers of two users and a database of the same size. */
-static bool has_room(const struct watching *w)
-{
-	uint64_t held = w->o->url  ? w->o->ring
-	                : w->folds ? bsv_directory_bytes(w->streamed.directory)
-	                           : bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
-	uint64_t is = bsv_room_free(w->store.directory);
-
-	return is > w->o->min_free && is - w->o->min_free > 2 * held;
-}
-
-/* LTTng adds when, and a number, to the name that it was given. */
-static bool name_trace(const char *path)
-{
-	char from[PATH_MAX + 300], to[PATH_MAX + 8];
-	struct dirent *entry;
-	DIR *d = opendir(path);
-	bool done = false;
-
-	while (d && !done && (entry = readdir(d))) {
-		if (strncmp(entry->d_name, "trace-", 6))
-			continue;
-		snprintf(from, sizeof(from), "%s/%s", path, entry->d_name);
-		snprintf(to, sizeof(to), "%s/trace", path);
-		done = !rename(from, to);
-	}
-	if (d)
-		closedir(d);
-	return done;
-}
-
-/* Copy the trace files of the time around the condition; whole files, so they begin earlier. */
-static int copy_ring(const struct watching *w, const char *path, struct bsa_err *err)
-{
-	unsigned seconds = (unsigned)((now_signed() - w->fired_at + w->o->before) / SECOND) + 2;
-	char to[PATH_MAX + 8];
-	size_t bytes;
-
-	snprintf(to, sizeof(to), "%s/trace", path);
-	return bsv_live_save(w->streamed.directory, to, seconds, &bytes, err);
-}
-
 static int take_buffers(struct watching *w, const char *path, struct bsa_err *err)
 {
 	int r = bsv_session_snapshot(&w->recording.session, path, err);
-	char trace[PATH_MAX + 8];
+	char from[PATH_MAX + 300], trace[PATH_MAX + 8];
+	struct dirent *entry;
+	bool found = false;
+	DIR *d;
 
 	w->dead = r < 0;
+	if (r < 0)
+		return r;
 
-	if (r >= 0 && !name_trace(path))
-		return bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", path);
+	/* LTTng adds when, and a number, to the name that it was given. */
 	snprintf(trace, sizeof(trace), "%s/trace", path);
-	if (r >= 0 && bsv_scope_is_set(&w->o->scope))
+	d = opendir(path);
+	while (d && !found && (entry = readdir(d))) {
+		if (strncmp(entry->d_name, "trace-", 6))
+			continue;
+		snprintf(from, sizeof(from), "%s/%s", path, entry->d_name);
+		found = !rename(from, trace);
+	}
+	if (d)
+		closedir(d);
+	if (!found)
+		return bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", path);
+	if (bsv_scope_is_set(&w->o->scope))
 		bsv_recording_note(&w->recording, trace);
 	return r;
 }
 
 static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 {
-	int r = has_room(w) ? 0
-	                    : bsa_fail(err, BSA_E_ENV, "%s: there is too little room for a case there (--min-free)",
-	                               w->store.directory);
+	/* There must be room for the buffers of two users and a database of the same size. */
+	uint64_t held = w->o->url  ? w->o->ring
+	                : w->folds ? bsv_directory_bytes(w->streamed.directory)
+	                           : bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
+	uint64_t is = bsv_room_free(w->store.directory);
+	char trace[PATH_MAX + 8];
+	size_t bytes;
+	int r;
 
-	if (r >= 0)
-		r = bsv_store_begin(&w->store, &w->next, ret->path, err);
+	if (is <= w->o->min_free || is - w->o->min_free <= 2 * held)
+		return bsa_fail(err, BSA_E_ENV, "%s: there is too little room for a case there (--min-free)",
+		                w->store.directory);
+	r = bsv_store_begin(&w->store, &w->next, ret->path, err);
 	if (r < 0)
 		return r;
 	if (w->next.after <
 	    now_signed() - w->fired_at) /* there was a rest, and what fired meanwhile belongs to it, too */
 		w->next.after = now_signed() - w->fired_at;
 	r = bsv_case_write(&w->next, ret->path, err);
-	if (r >= 0 && !w->o->url) /* otherwise it is saved: ask_to_save */
-		r = w->folds ? copy_ring(w, ret->path, err) : take_buffers(w, ret->path, err);
+	if (r >= 0 && w->folds && !w->o->url) { /* a relay's session is saved: ask_to_save */
+		/* Copy the trace files of the time around the condition; whole files, so they begin earlier. */
+		unsigned seconds = (unsigned)((now_signed() - w->fired_at + w->o->before) / SECOND) + 2;
+
+		snprintf(trace, sizeof(trace), "%s/trace", ret->path);
+		r = bsv_live_save(w->streamed.directory, trace, seconds, &bytes, err);
+	} else if (r >= 0 && !w->o->url) {
+		r = take_buffers(w, ret->path, err);
+	}
 	if (r < 0)
 		bsv_remove_tree(ret->path);
 	ret->at = now_signed();
@@ -653,7 +584,6 @@ static bool is_due(const struct watching *w)
 static void take_snapshot(struct watching *w)
 {
 	struct bsa_err err = { "" };
-
 	int r = take_into(w, &w->queue[w->n_queue], &err);
 
 	if (r < 0)
@@ -686,22 +616,9 @@ static void save_pending(struct watching *w)
 
 /* ---- what becomes of it ---- */
 
-/*
- * For the hook: as it is printed, so that names of apps bring no control characters into it; and no name makes an option of it.
- */
-static void set_summary(const struct bsv_case *c)
-{
-	bsv_scoped_text *line = bsv_case_line(c);
-	char *shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
-
-	if (shown && *shown == '-')
-		*shown = '?';
-	setenv("BURSTSCOPE_SUMMARY", shown ? shown : "", 1);
-	free(shown);
-}
-
 static void run_hook(struct watching *w, const struct bsv_case *c, const char *path)
 {
+	bsv_scoped_text *line = NULL, *shown = NULL;
 	size_t free_one = 0;
 
 	while (free_one < HOOKS_MOST && w->hooks[free_one])
@@ -719,7 +636,12 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	bsv_signals_release(&w->signals);
 	setpgid(0, 0);
 	setenv("BURSTSCOPE_CASE", path, 1);
-	set_summary(c);
+	/* The hook gets it as it is printed, so that names of apps bring no control characters into it; and no name makes an option of it. */
+	line = bsv_case_line(c);
+	shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
+	if (shown && *shown == '-')
+		*shown = '?';
+	setenv("BURSTSCOPE_SUMMARY", shown ? shown : "", 1);
 	setenv("BURSTSCOPE_FINDING", c->n_causes && c->causes[0].finding ? c->causes[0].finding : "", 1);
 	execl("/bin/sh", "sh", "-c", w->o->exec, (char *)NULL);
 	_exit(127);
@@ -801,29 +723,10 @@ static void advise_buffers(struct watching *w, const struct bsv_case *c)
 	             wanted > 0 && wanted < 4e9 ? bsv_size_option(d, (uint64_t)wanted) : "");
 }
 
-/* @again: it was kept a short while ago, too, and removed since. */
-static void keep_case(struct watching *w, struct bsv_case *c, bool again, char path[PATH_MAX])
-{
-	struct bsa_err err = { "" };
-
-	if (bsv_store_finish(&w->store, path, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
-		return;
-	}
-	w->n_cases++;
-	w->repeats = again ? w->repeats + 1 : 0; /* more causes than cases fit must not keep a core busy either */
-	bsv_known_add(&w->known, c);
-	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
-	tell_case(w, c, path);
-	advise_buffers(w, c);
-	if (w->o->exec)
-		run_hook(w, c, path);
-	tell_manager(w);
-}
-
 /* Keep it, or count it, if it is nothing new. */
 static void judge_case(struct watching *w, char path[PATH_MAX])
 {
+	struct bsa_err err = { "" };
 	struct bsv_case c;
 	size_t place;
 	bool again;
@@ -833,12 +736,26 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 		return;
 	}
 	name_cause(&c);
-	again = bsv_known_find_new(&w->known, &c) == c.n_causes;
+	again = bsv_known_find_new(&w->known, &c) == c.n_causes; /* a case with its cause was kept a short while ago */
 	bsv_known_forget_removed(&w->known, &w->store, &c);
 	place = bsv_known_find_new(&w->known, &c);
 	if (place < c.n_causes) {
 		put_first(&c, place, path);
-		keep_case(w, &c, again, path);
+		if (bsv_store_finish(&w->store, path, &err) < 0) {
+			fprintf(stderr, "%s\n", err.text);
+			bsv_case_fini(&c);
+			return;
+		}
+		w->n_cases++;
+		w->repeats =
+			again ? w->repeats + 1 : 0; /* more causes than cases fit must not keep a core busy either */
+		bsv_known_add(&w->known, &c);
+		bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
+		tell_case(w, &c, path);
+		advise_buffers(w, &c);
+		if (w->o->exec)
+			run_hook(w, &c, path);
+		tell_manager(w);
 	} else {
 		count_again(w, &c, bsv_known_case(&w->known, &c));
 		bsv_remove_tree(path);
@@ -847,45 +764,9 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 	bsv_case_fini(&c);
 }
 
-static void rest_after_case(struct watching *w)
-{
-	int64_t least = SHARE * (now_signed() - w->making_since), most = w->o->before / 2;
-
-	if (w->repeats && w->known.cooldown / 4 > most)
-		for (unsigned i = 0; i < w->repeats && most < w->known.cooldown / 4; i++)
-			most *= 2;
-	if (w->repeats)
-		least = most;
-	w->rest_until = w->making.at + (least < most ? least : most);
-}
-
-static void end_making(struct watching *w, int status)
-{
-	w->maker = 0;
-	if (bsv_maker_result(status, w->making.path) == BSV_MADE_NOTHING)
-		bsv_remove_tree(w->making.path);
-	else
-		judge_case(w, w->making.path);
-	rest_after_case(w);
-}
-
-static void start_making(struct watching *w)
-{
-	struct bsa_err err = { "" };
-
-	w->making = w->queue[0];
-	w->n_queue--;
-	memmove(&w->queue[0], &w->queue[1], w->n_queue * sizeof(w->queue[0]));
-	w->making_since = now_signed();
-	w->maker = bsv_maker_start(w->making.path, &err);
-	if (w->maker > 0)
-		return;
-	w->maker = 0;
-	print_notice(w, "%s; the case is finished at the next start", err.text);
-}
-
 static void reap_makers(struct watching *w)
 {
+	int64_t least, most;
 	int status;
 
 	for (size_t i = 0; i < HOOKS_MOST; i++)
@@ -895,8 +776,22 @@ static void reap_makers(struct watching *w)
 		return;
 	if (now_signed() - w->making_since > maker_patience)
 		kill(w->maker, SIGKILL);
-	if (waitpid(w->maker, &status, WNOHANG) == w->maker)
-		end_making(w, status);
+	if (waitpid(w->maker, &status, WNOHANG) != w->maker)
+		return;
+	w->maker = 0;
+	if (bsv_maker_result(status, w->making.path) == BSV_MADE_NOTHING)
+		bsv_remove_tree(w->making.path);
+	else
+		judge_case(w, w->making.path);
+
+	/* the rest after the case */
+	least = SHARE * (now_signed() - w->making_since);
+	most = w->o->before / 2;
+	for (unsigned i = 0; i < w->repeats && most < w->known.cooldown / 4; i++)
+		most *= 2;
+	if (w->repeats)
+		least = most;
+	w->rest_until = w->making.at + (least < most ? least : most);
 }
 
 /* ---- the beginning: what one before us left ---- */
@@ -947,22 +842,6 @@ static enum half finish_half(struct watching *w, char path[PATH_MAX])
 	return half;
 }
 
-static void say_cleaned_up(const struct watching *w, const unsigned n[])
-{
-	bsv_scoped_text *repeated =
-		n[HALF_REPEATED]
-			? bsv_text(", %u %s counted, because the same cause was kept within --cooldown",
-	                           n[HALF_REPEATED], bsv_plural(n[HALF_REPEATED], "repetition was", "repetitions were"))
-			: strdup("");
-	bsv_scoped_text *removed = n[HALF_EMPTY] ? bsv_text(", %u with too little in %s removed", n[HALF_EMPTY],
-	                                                    bsv_plural(n[HALF_EMPTY], "it", "them"))
-	                                         : strdup("");
-
-	print_notice(w, "a watcher before this one ended early: %u %s finished%s%s", n[HALF_FINISHED],
-	             bsv_plural(n[HALF_FINISHED], "case was", "cases were"), repeated ? repeated : "",
-	             removed ? removed : "");
-}
-
 /* The causes of whole cases are known by now. */
 static void clean_up(struct watching *w)
 {
@@ -982,8 +861,20 @@ static void clean_up(struct watching *w)
 			bsv_remove_tree(path);
 	}
 	bsv_store_list_free(names, n);
-	if (n)
-		say_cleaned_up(w, halves);
+	if (n) {
+		unsigned again = halves[HALF_REPEATED], empty = halves[HALF_EMPTY], finished = halves[HALF_FINISHED];
+		bsv_scoped_text *repeated =
+			again ? bsv_text(", %u %s counted, because the same cause was kept within --cooldown", again,
+		                         bsv_plural(again, "repetition was", "repetitions were"))
+			      : strdup("");
+		bsv_scoped_text *removed =
+			empty ? bsv_text(", %u with too little in %s removed", empty, bsv_plural(empty, "it", "them"))
+			      : strdup("");
+
+		print_notice(w, "a watcher before this one ended early: %u %s finished%s%s", finished,
+		             bsv_plural(finished, "case was", "cases were"), repeated ? repeated : "",
+		             removed ? removed : "");
+	}
 	w->n_again = w->repeats = 0; /* those of the watcher before */
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 }
@@ -1062,30 +953,13 @@ static void say_begun(const struct watching *w)
 	           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
 	           bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
 	           w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
-}
 
-/* A watcher that can see nothing must not look like a service that does nothing wrong. */
-static void say_nobody(const struct watching *w)
-{
-	if (w->o->url || w->recording.programs)
-		return;
-	if (geteuid())
+	/* A watcher that can see nothing must not look like a service that does nothing wrong. */
+	if (!w->recording.programs && geteuid())
 		bsv_notice("no program of this user that emits events is running; only root can watch other users' "
 		           "programs");
-	else
+	else if (!w->recording.programs)
 		bsv_notice("no program that emits events is running; those that start later are watched");
-}
-
-static void say_counts(const struct watching *w)
-{
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
-
-	print_notice(w, "in all: %s %s, %s %s counted, %s not caught%s%s%s%s", bsv_count(a, w->n_cases),
-	             bsv_plural(w->n_cases, "case", "cases"), bsv_count(b, w->n_again),
-	             bsv_plural(w->n_again, "repetition", "repetitions"), bsv_count(c, w->n_lost),
-	             w->n_left ? "; " : "", w->n_left ? bsv_count(d, w->n_left) : "",
-	             w->n_left ? " more had begun at the end, and " : "",
-	             w->n_left ? bsv_plural(w->n_left, "was dropped", "were dropped") : "");
 }
 
 /* Report how the rules were judged, so that silence does not look like a rule that held. */
@@ -1113,39 +987,38 @@ static void say_judged(const struct watching *w)
 	}
 }
 
-/* Not more often than the buffers are written over, and not more often than once a second. */
-static void report_again(struct watching *w)
-{
-	int64_t every = w->o->before / 2 > SECOND ? w->o->before / 2 : SECOND;
-
-	if (w->folds || now_signed() - w->retold_at < every)
-		return;
-	w->retold_at = now_signed();
-	bsv_session_retell(&w->recording.session, NULL);
-}
-
-static void keep_manager_alive(struct watching *w)
-{
-	if (!w->watchdog || now_signed() - w->notified_at < w->watchdog)
-		return;
-	w->notified_at = now_signed();
-	bsv_manager_notify("WATCHDOG=1");
-}
-
 static void watch_step(struct watching *w)
 {
+	/* Not more often than the buffers are written over, and not more often than once a second. */
+	const int64_t retell_every = w->o->before / 2 > SECOND ? w->o->before / 2 : SECOND;
+	struct bsa_err err = { "" };
+
 	if (w->armed)
 		take_notifications(w);
 	else if (!w->stopping) /* making a session may take seconds, in which no signal is taken */
 		arm_again(w);
-	if (w->armed)
-		report_again(w);
+	if (w->armed && !w->folds && now_signed() - w->retold_at >= retell_every) {
+		w->retold_at = now_signed();
+		bsv_session_retell(&w->recording.session, NULL);
+	}
 	if (is_due(w))
 		take_snapshot(w);
-	if (!w->maker && w->n_queue)
-		start_making(w);
+	if (!w->maker && w->n_queue) {
+		w->making = w->queue[0];
+		w->n_queue--;
+		memmove(&w->queue[0], &w->queue[1], w->n_queue * sizeof(w->queue[0]));
+		w->making_since = now_signed();
+		w->maker = bsv_maker_start(w->making.path, &err);
+		if (w->maker <= 0) {
+			w->maker = 0;
+			print_notice(w, "%s; the case is finished at the next start", err.text);
+		}
+	}
 	reap_makers(w);
-	keep_manager_alive(w);
+	if (w->watchdog && now_signed() - w->notified_at >= w->watchdog) {
+		w->notified_at = now_signed();
+		bsv_manager_notify("WATCHDOG=1");
+	}
 }
 
 static bool is_over(const struct watching *w)
@@ -1155,29 +1028,11 @@ static bool is_over(const struct watching *w)
 	return w->at_once || (w->stopping && !w->maker && !w->n_queue && !w->saving && (!w->next.n_fired || !w->armed));
 }
 
-/* The cases that a second signal leaves. */
-static void say_unfinished(const struct watching *w)
-{
-	size_t n = cases_captured(w);
-	char text[BSV_COUNT_MAX];
-
-	if (n)
-		print_notice(w, "%s %s unfinished; the next watcher finishes what is in %s", bsv_count(text, n),
-		             bsv_plural(n, "case is", "cases are"), w->store.directory);
-}
-
-/* What has begun and is not finished when it ends. */
-static void count_pending(struct watching *w)
-{
-	if (has_enough(w))
-		w->n_left = cases_captured(w) + (w->next.n_fired > 0);
-	else if (w->next.n_fired)
-		say_not_caught(w, w->next.fired[0].on, "watch was ended before its time was over");
-	bsv_case_fini(&w->next);
-}
-
 static void watch_loop(struct watching *w)
 {
+	char text[BSV_COUNT_MAX];
+	size_t n;
+
 	while (!is_over(w)) {
 		take_signal(w, TICK_MS);
 		if (!w->stopping && w->o->duration >= 0 && now_signed() - w->began >= w->o->duration) {
@@ -1186,9 +1041,17 @@ static void watch_loop(struct watching *w)
 		}
 		watch_step(w);
 	}
-	if (w->at_once && !has_enough(w))
-		say_unfinished(w);
-	count_pending(w);
+
+	/* The cases that a second signal leaves, and what has begun and is not finished when the watch ends. */
+	n = cases_captured(w);
+	if (w->at_once && !has_enough(w) && n)
+		print_notice(w, "%s %s unfinished; the next watcher finishes what is in %s", bsv_count(text, n),
+		             bsv_plural(n, "case is", "cases are"), w->store.directory);
+	if (has_enough(w))
+		w->n_left = n + (w->next.n_fired > 0);
+	else if (w->next.n_fired)
+		say_not_caught(w, w->next.fired[0].on, "watch was ended before its time was over");
+	bsv_case_fini(&w->next);
 	if (!w->maker)
 		return;
 	kill(w->maker, SIGKILL);
@@ -1196,13 +1059,6 @@ static void watch_loop(struct watching *w)
 	w->maker = 0;
 	if (has_enough(w)) /* otherwise the next watcher finishes it */
 		bsv_remove_tree(w->making.path);
-}
-
-/* Snapshots that were taken while the last case that was asked for was made. */
-static void forget_queue(struct watching *w)
-{
-	for (size_t i = 0; has_enough(w) && i < w->n_queue + w->saving; i++)
-		bsv_remove_tree(w->queue[i].path);
 }
 
 static void watching_fini(struct watching *w)
@@ -1217,29 +1073,50 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 {
 	__attribute__((cleanup(watching_fini))) struct watching w = { .o = options,
 		                                                      .known.cooldown = options->cooldown };
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
 	int r = bsv_store_open(&w.store, options->directory, err);
 
 	if (r < 0)
 		return r;
 	w.watchdog = (int64_t)bsv_manager_watchdog();
-	collect_rules(&w);
+
+	/* the triggers of all conditions */
+	for (size_t i = 0; i < w.o->n_conditions; i++) {
+		size_t n = bsv_condition_rules(&w.o->conditions[i], w.o->detail, &w.rules[w.n_rules], w.filters[i]);
+
+		for (size_t j = 0; j < n; j++, w.n_rules++) {
+			struct bsv_rule *rule = &w.rules[w.n_rules];
+			char *filter = w.scoped[w.n_rules];
+
+			w.condition_of[w.n_rules] = (unsigned)i;
+			rule->filter = bsv_scope_filter(&w.o->scope, rule->event, rule->filter, filter) ? filter : NULL;
+		}
+		w.folds |= w.o->conditions[i].decided == BSV_BY_FOLD;
+	}
+
 	bsv_signals_hold(&w.signals);
 	bsv_known_read(&w.known, &w.store, clock_realtime());
 	clean_up(&w);
 	r = options->url ? arm_relay(&w, err) : arm_conditions(&w, options->quiet, err);
 	w.began = now_signed();
 	if (r >= 0) {
-		if (!options->quiet) {
+		if (!options->quiet)
 			say_begun(&w);
-			say_nobody(&w);
-		}
 		bsv_manager_notify("READY=1");
 		tell_manager(&w);
 		watch_loop(&w);
-		forget_queue(&w);
+
+		/* Snapshots that were taken while the last case that was asked for was made. */
+		for (size_t i = 0; has_enough(&w) && i < w.n_queue + w.saving; i++)
+			bsv_remove_tree(w.queue[i].path);
 		bsv_manager_notify("STOPPING=1");
 		say_judged(&w);
-		say_counts(&w);
+		print_notice(&w, "in all: %s %s, %s %s counted, %s not caught%s%s%s%s", bsv_count(a, w.n_cases),
+		             bsv_plural(w.n_cases, "case", "cases"), bsv_count(b, w.n_again),
+		             bsv_plural(w.n_again, "repetition", "repetitions"), bsv_count(c, w.n_lost),
+		             w.n_left ? "; " : "", w.n_left ? bsv_count(d, w.n_left) : "",
+		             w.n_left ? " more had begun at the end, and " : "",
+		             w.n_left ? bsv_plural(w.n_left, "was dropped", "were dropped") : "");
 		disarm_conditions(&w);
 	}
 	bsv_signals_release(&w.signals);
