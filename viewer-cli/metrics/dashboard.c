@@ -10,19 +10,13 @@ static const char *first_labels(const struct bsv_metric_info *m)
 	return *m->labels ? m->labels : "instance";
 }
 
-/* A counter of seconds that is shown as a rate is a share of the time. */
-static const char *grafana_unit(const struct bsv_metric_info *m)
-{
-	if (m->type == BSV_COUNTER)
-		return m->unit == BSV_UNIT_SECONDS ? "percentunit" : m->unit == BSV_UNIT_BYTES ? "Bps" : "cps";
-	return m->unit == BSV_UNIT_SECONDS ? "s" : "none";
-}
-
 static void panel(FILE *to, const struct bsv_metric_info *m, unsigned n)
 {
 	static const char *const what[] = { ", per second", "", ", 99th percentile" };
-	const char *label = first_labels(m);
+	const char *label = first_labels(m), *unit = m->unit == BSV_UNIT_SECONDS ? "s" : "none";
 
+	if (m->type == BSV_COUNTER) /* a counter of seconds that is shown as a rate is a share of the time */
+		unit = m->unit == BSV_UNIT_SECONDS ? "percentunit" : m->unit == BSV_UNIT_BYTES ? "Bps" : "cps";
 	fprintf(to, "    {\"id\": %u, \"type\": \"timeseries\", \"title\": \"%s%s\",\n     \"description\": ", n + 1,
 	        m->name, what[m->type]);
 	bsv_metrics_quoted(to, m->help);
@@ -31,8 +25,7 @@ static void panel(FILE *to, const struct bsv_metric_info *m, unsigned n)
 	        "     \"gridPos\": {\"x\": %u, \"y\": %u, \"w\": %d, \"h\": %d},\n"
 	        "     \"fieldConfig\": {\"defaults\": {\"unit\": \"%s\", \"min\": 0}, \"overrides\": []},\n"
 	        "     \"targets\": [{\"refId\": \"A\", \"expr\": \"",
-	        n % PANELS_PER_ROW * PANEL_WIDTH, n / PANELS_PER_ROW * PANEL_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT,
-	        grafana_unit(m));
+	        n % PANELS_PER_ROW * PANEL_WIDTH, n / PANELS_PER_ROW * PANEL_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, unit);
 
 	/* The query: the 99th percentile, the rate per second, or the value. */
 	switch (m->type) {

@@ -276,21 +276,6 @@ static struct holder *holder_find(const struct family *f, uint32_t user)
 	return NULL;
 }
 
-/* One more set of @user. False: no memory. */
-static bool holder_adds(struct family *f, uint32_t user)
-{
-	struct holder *h = holder_find(f, user);
-
-	if (!h) {
-		if (!bsv_array_grow(&f->holders, f->n_holders, sizeof(*f->holders)))
-			return false;
-		h = &f->holders[f->n_holders++];
-		*h = (struct holder){ .user = user };
-	}
-	h->n++;
-	return true;
-}
-
 static void holder_drops(struct family *f, uint32_t user)
 {
 	struct holder *h = holder_find(f, user);
@@ -304,8 +289,13 @@ static struct bsv_metric_set *family_add(struct bsv_metrics *m, enum bsv_metric 
 {
 	struct family *f = &m->families[id];
 	struct bsv_metric_set *s = set_new(m, id, values, n);
+	struct holder *h = holder_find(f, m->user);
 
-	if (s && !holder_adds(f, m->user)) {
+	if (s && !h && bsv_array_grow(&f->holders, f->n_holders, sizeof(*f->holders))) {
+		h = &f->holders[f->n_holders++];
+		*h = (struct holder){ .user = m->user };
+	}
+	if (s && !h) {
 		set_free(s);
 		s = NULL;
 	}
@@ -313,6 +303,7 @@ static struct bsv_metric_set *family_add(struct bsv_metrics *m, enum bsv_metric 
 		m->no_memory = true;
 		return NULL;
 	}
+	h->n++;
 	s->user = m->user;
 	f->sets[f->n++] = s;
 	return s;

@@ -267,12 +267,18 @@ static void take_events(const struct filling *f, const struct bsv_rows *rows)
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_HELD_BACK, NULL), 0);
 }
 
-static int fill_whole(const struct filling *f)
+static void filling_fini(struct filling *f)
+{
+	names_fini(&f->apps);
+	names_fini(&f->models);
+}
+
+int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, struct bsa_err *err)
 {
 	static const struct {
 		const char *sql;
 		takes_row *take;
-	} parts[] = {
+	} of_whole[] = {
 		{ "SELECT s.app_id, s.received_ns, s.entitled_ns, s.max_lag_ns FROM app_share s "
 		  "ORDER BY s.received_ns DESC, s.app_id",
 		  take_share },
@@ -282,21 +288,6 @@ static int fill_whole(const struct filling *f)
 		{ "SELECT owner, kind, n, bytes FROM pool_stat ORDER BY n DESC, 1, 2", take_pools },
 		{ "SELECT sum(events), sum(lost_events), sum(lost_packets) FROM trace", take_events },
 	};
-	int r = 0;
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && r >= 0; i++)
-		r = each_row(f, bsv_text("%s%s", f->input->with, parts[i].sql), parts[i].take);
-	return r;
-}
-
-static void filling_fini(struct filling *f)
-{
-	names_fini(&f->apps);
-	names_fini(&f->models);
-}
-
-int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, struct bsa_err *err)
-{
 	__attribute__((cleanup(filling_fini))) struct filling f = { .m = m, .input = input, .err = err };
 	const char *version[] = { BURSTSCOPE_VERSION };
 	int r = names_read(&f, &f.apps, "apps");
@@ -316,5 +307,7 @@ int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, stru
 		                 "DESC, 1, 2, 3",
 		                 f.input->with),
 			take_misses);
-	return r < 0 || input->picks ? r : fill_whole(&f);
+	for (size_t i = 0; r >= 0 && !input->picks && i < sizeof(of_whole) / sizeof(*of_whole); i++)
+		r = each_row(&f, bsv_text("%s%s", input->with, of_whole[i].sql), of_whole[i].take);
+	return r;
 }

@@ -42,20 +42,11 @@ struct bsv_metrics_of_live *bsv_metrics_of_live_free(struct bsv_metrics_of_live 
 
 /* ---- how long a model usually runs ---- */
 
-static size_t place_of(uint64_t ns)
-{
-	unsigned octave = 0;
-
-	while (ns >> octave >= 2 * FINE)
-		octave++;
-	if (octave >= OCTAVES - 1)
-		return OCTAVES * FINE - 1;
-	return octave * FINE + (size_t)(ns >> octave);
-}
-
 static void add_run(struct bsv_metrics_of_live *f, uint32_t model, uint64_t ns)
 {
 	struct runs **r = &f->of_models[model % MODELS_MAX];
+	unsigned octave = 0;
+	size_t place = OCTAVES * FINE - 1;
 
 	if (!model)
 		return;
@@ -63,60 +54,39 @@ static void add_run(struct bsv_metrics_of_live *f, uint32_t model, uint64_t ns)
 		return;
 	if ((*r)->model != model)
 		**r = (struct runs){ .model = model };
+	while (ns >> octave >= 2 * FINE)
+		octave++;
+	if (octave < OCTAVES - 1)
+		place = octave * FINE + (size_t)(ns >> octave);
 	(*r)->n++;
-	(*r)->by_length[place_of(ns)]++;
-}
-
-/* 0: not known. */
-static uint64_t median_run(const struct bsv_metrics_of_live *f, uint32_t model)
-{
-	const struct runs *r = f->of_models[model % MODELS_MAX];
-	uint64_t seen = 0;
-	size_t i = 0, octave;
-
-	if (!r || r->model != model)
-		return 0;
-	while ((seen += r->by_length[i]) * 2 < r->n)
-		i++;
-	octave = i / FINE;
-	/* the shortest length that has this place */
-	return octave < 2 ? i : (uint64_t)(i - (octave - 1) * FINE) << (octave - 1);
+	(*r)->by_length[place]++;
 }
 
 /* ---- what is told ---- */
-
-static void take_durations(struct bsv_metrics_of_live *f, const struct bsa_live_execution *x)
-{
-	bool client_seen =
-		!x->sides || strcmp(x->sides, "service") != 0; /* otherwise, e2e is the service's part alone */
-
-	if (client_seen && x->e2e_ns != BSA_LIVE_UNKNOWN)
-		bsv_metric_observe(
-			bsv_metrics_set(f->m, BSV_METRIC_DURATION, (const char *[]){ x->app, x->model, x->path }),
-			(int64_t)x->e2e_ns);
-	for (unsigned i = 0; i < BSA_LIVE_PHASES; i++)
-		if (x->phase_ns[i] != BSA_LIVE_UNKNOWN)
-			bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE,
-			                                   (const char *[]){ x->model, bsa_live_phase(i) }),
-			                   (int64_t)x->phase_ns[i]);
-	if (client_seen && x->overhead_ns != BSA_LIVE_UNKNOWN)
-		bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE, (const char *[]){ x->model, "overhead" }),
-		                   (int64_t)x->overhead_ns);
-	if (x->run_ns != BSA_LIVE_UNKNOWN)
-		add_run(f, x->model_id, x->run_ns);
-}
 
 static void take_execution(void *ctx, const struct bsa_live_execution *x)
 {
 	struct bsv_metrics_of_live *f = ctx;
 	const char *who[] = { x->app, x->model, x->path, x->status };
 	bool fine = x->complete && x->status && !strcmp(x->status, "NONE");
+	/* otherwise, e2e is the service's part alone */
+	bool client_seen = !x->sides || strcmp(x->sides, "service") != 0;
 
 	bsv_metrics_for(f->m, x->uid);
 	bsv_metrics_set(f->m, BSV_METRIC_DURATION, who);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_EXECUTIONS, who), 1);
-	if (fine)
-		take_durations(f, x);
+	if (fine && client_seen && x->e2e_ns != BSA_LIVE_UNKNOWN)
+		bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_DURATION, who), (int64_t)x->e2e_ns);
+	for (unsigned i = 0; fine && i < BSA_LIVE_PHASES; i++)
+		if (x->phase_ns[i] != BSA_LIVE_UNKNOWN)
+			bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE,
+			                                   (const char *[]){ x->model, bsa_live_phase(i) }),
+			                   (int64_t)x->phase_ns[i]);
+	if (fine && client_seen && x->overhead_ns != BSA_LIVE_UNKNOWN)
+		bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE, (const char *[]){ x->model, "overhead" }),
+		                   (int64_t)x->overhead_ns);
+	if (fine && x->run_ns != BSA_LIVE_UNKNOWN)
+		add_run(f, x->model_id, x->run_ns);
 	if (!x->complete)
 		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_INCOMPLETE, who), 1);
 	if (x->deadline)
@@ -156,8 +126,18 @@ static void take_lag(void *ctx, const char *app, uint32_t uid, int64_t lag_ns)
 static void take_starved(void *ctx, const struct bsa_live_starved *s)
 {
 	struct bsv_metrics_of_live *f = ctx;
+	const struct runs *r = f->of_models[s->model_id % MODELS_MAX];
+	uint64_t seen = 0, median = 0; /* 0: not known */
+	size_t i = 0, octave;
 
-	if (s->gap_ns / MEDIANS_STARVED < median_run(f, s->model_id))
+	if (r && r->model == s->model_id) {
+		while ((seen += r->by_length[i]) * 2 < r->n)
+			i++;
+		octave = i / FINE;
+		/* the shortest length that has this place */
+		median = octave < 2 ? i : (uint64_t)(i - (octave - 1) * FINE) << (octave - 1);
+	}
+	if (s->gap_ns / MEDIANS_STARVED < median)
 		return;
 	bsv_metrics_for(f->m, s->uid);
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVATIONS, &s->app), 1);

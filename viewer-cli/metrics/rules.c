@@ -73,11 +73,6 @@ static const char *untold(const struct bsv_slo_rule *r)
 	}
 }
 
-static bool spends_budget(const struct bsv_slo_rule *r)
-{
-	return r->kind == BSV_SLO_TIME || r->kind == BSV_SLO_MISSES || r->kind == BSV_SLO_COVERAGE;
-}
-
 bool bsv_metrics_buckets(struct bsv_buckets *ret, const struct bsv_slo *slo)
 {
 	bsv_buckets_init(ret);
@@ -254,7 +249,8 @@ void bsv_metrics_rules(FILE *to, const struct bsv_slo *slo, const char *file, un
 		if (why)
 			continue;
 		fprintf(to, "  - name: burstscope_slo_line_%u\n    rules:\n", w.rule->line);
-		if (spends_budget(w.rule)) {
+		if (w.rule->kind == BSV_SLO_TIME || w.rule->kind == BSV_SLO_MISSES ||
+		    w.rule->kind == BSV_SLO_COVERAGE) { /* the rule has a budget */
 			for (size_t j = 0; j < sizeof(windows_s) / sizeof(*windows_s); j++) {
 				fputs("      - record: ", w.to);
 				recorded_name(&w, windows_s[j]);

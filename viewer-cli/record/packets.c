@@ -43,33 +43,6 @@ struct run {
 	unsigned since; /* packets that lost nothing */
 };
 
-static void add_row(struct bsv_stream *s, const struct row *r, struct run *run)
-{
-	uint64_t bytes = r->content_bits / 8, ns = r->ended > r->began ? r->ended - r->began : 1;
-	double rate = (double)bytes / (double)ns * 1e9; /* a second */
-
-	if (!s->packets || r->began < s->began)
-		s->began = r->began;
-	if (r->ended > s->ended)
-		s->ended = r->ended;
-	if (bytes > HEAD_BYTES)
-		s->bytes += bytes - HEAD_BYTES;
-	s->packets++;
-	if (r->packet_bits / 8 > s->largest)
-		s->largest = r->packet_bits / 8;
-	if (bytes >= TELLING_BYTES && rate < 0x1p62 && (uint64_t)rate > s->rate)
-		s->rate = (uint64_t)rate;
-	if (r->lost > s->lost) {
-		run->lost += r->lost - s->lost;
-		run->since = 0;
-		s->lost = r->lost;
-	} else if (++run->since >= PIECES) {
-		run->lost = 0;
-	}
-	if (run->lost > s->lost_most)
-		s->lost_most = run->lost;
-}
-
 /* How many bytes of packets are listed. */
 static uint64_t read_rows(FILE *f, struct bsv_stream *s)
 {
@@ -90,31 +63,41 @@ static uint64_t read_rows(FILE *f, struct bsv_stream *s)
 	while (fread(u.raw, bytes, 1, f) == 1) {
 		struct row r = { be64toh(u.number[0]), be64toh(u.number[1]), be64toh(u.number[2]),
 			         be64toh(u.number[3]), be64toh(u.number[4]), be64toh(u.number[5]) };
+		uint64_t content = r.content_bits / 8, ns = r.ended > r.began ? r.ended - r.began : 1;
+		double rate = (double)content / (double)ns * 1e9; /* a second */
 
-		add_row(s, &r, &run);
+		if (!s->packets || r.began < s->began)
+			s->began = r.began;
+		if (r.ended > s->ended)
+			s->ended = r.ended;
+		if (content > HEAD_BYTES)
+			s->bytes += content - HEAD_BYTES;
+		s->packets++;
+		if (r.packet_bits / 8 > s->largest)
+			s->largest = r.packet_bits / 8;
+		if (content >= TELLING_BYTES && rate < 0x1p62 && (uint64_t)rate > s->rate)
+			s->rate = (uint64_t)rate;
+		if (r.lost > s->lost) {
+			run.lost += r.lost - s->lost;
+			run.since = 0;
+			s->lost = r.lost;
+		} else if (++run.since >= PIECES) {
+			run.lost = 0;
+		}
+		if (run.lost > s->lost_most)
+			s->lost_most = run.lost;
 		listed += r.packet_bits / 8;
 	}
 	return listed;
-}
-
-/* Whether the file of which @path is the index, in index/ below it, has fewer bytes than the index has. None has none. */
-static bool is_cut(const char *path, const char *name, uint64_t listed)
-{
-	char *stream = NULL;
-	struct stat st;
-	bool cut;
-
-	if (asprintf(&stream, "%.*s../%.*s", (int)(strlen(path) - strlen(name)), path, (int)strlen(name) - 4, name) < 0)
-		return false;
-	cut = listed > 0 && (stat(stream, &st) || (uint64_t)st.st_size < listed);
-	free(stream);
-	return cut;
 }
 
 static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 {
 	struct bsv_stream *more = realloc(p->streams, (p->n + 1) * sizeof(*more));
 	const char *cpu = strrchr(name, '_');
+	char *packets = NULL;
+	uint64_t listed;
+	struct stat st;
 	FILE *f;
 	int fd;
 
@@ -129,9 +112,16 @@ static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 		return fd < 0 ? fd : -ENOMEM;
 	}
 	more[p->n] = (struct bsv_stream){ .cpu = cpu ? (uint32_t)strtoul(cpu + 1, NULL, 10) : 0 };
-	more[p->n].cut = is_cut(path, name, read_rows(f, &more[p->n]));
-	p->n++;
+	listed = read_rows(f, &more[p->n]);
 	fclose(f);
+
+	/* The file of packets, beside the directory of this index, may have fewer bytes than the index lists. */
+	if (asprintf(&packets, "%.*s../%.*s", (int)(strlen(path) - strlen(name)), path, (int)strlen(name) - 4, name) >=
+	    0) {
+		more[p->n].cut = listed > 0 && (stat(packets, &st) || (uint64_t)st.st_size < listed);
+		free(packets);
+	}
+	p->n++;
 	return 0;
 }
 

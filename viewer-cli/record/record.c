@@ -401,30 +401,24 @@ int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 	return k;
 }
 
-static bool has_events(const struct bsv_recording *r)
-{
-	struct bsv_packets p;
-	uint64_t bytes = 0;
-
-	if (bsv_packets_read(&p, r->directory, NULL) < 0)
-		return true; /* for all we know */
-	for (size_t i = 0; i < p.n; i++)
-		bytes += p.streams[i].bytes;
-	if (r->cut)
-		bytes = p.files_bytes;
-	bsv_packets_fini(&p);
-	return bytes > 0;
-}
-
 void bsv_recording_close(struct bsv_recording *r)
 {
+	bool empty = false; /* for all we know */
+	struct bsv_packets p;
 	char below[PATH_MAX];
 
 	if (r->session.made && bsv_session_stop(&r->session, NULL) < 0)
 		r->cut = true;
 	bsv_daemon_close(&r->daemon);
-	if (r->entered && !has_events(r)) {
-		/* LTTng made its directories, and wrote no events. */
+	if (r->entered && bsv_packets_read(&p, r->directory, NULL) >= 0) {
+		empty = true;
+		for (size_t i = 0; i < p.n; i++)
+			empty &= !p.streams[i].bytes;
+		if (r->cut)
+			empty = !p.files_bytes;
+		bsv_packets_fini(&p);
+	}
+	if (empty) { /* LTTng made its directories, and wrote no events */
 		snprintf(below, sizeof(below), "%s/ust", r->directory);
 		bsv_remove_tree(below);
 		bsv_settings_remove(r->directory);

@@ -20,26 +20,6 @@
 
 enum { LOOK_MS = 20, LOOKS = 250 };
 
-/* Report whether the provider was loaded, then wait to be killed. */
-static _Noreturn void be_program(pid_t parent, const char *provider, int says)
-{
-	const char *why = "";
-	void *object;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	object = dlopen(provider, RTLD_NOW | RTLD_LOCAL);
-	if (!object)
-		why = dlerror();
-	else if (!dlsym(object, "nbt_provider"))
-		why = "it is no provider of events";
-	if (write(says, why, strlen(why) + 1) < 0)
-		_exit(1);
-	for (;;)
-		pause();
-}
-
 static int look_for_provider(const struct bsv_lttng *lttng, const char *provider, pid_t pid, int says,
                              struct bsa_err *err)
 {
@@ -63,13 +43,28 @@ static int look_for_provider(const struct bsv_lttng *lttng, const char *provider
 int bsv_registers(const struct bsv_lttng *lttng, const char *provider, struct bsa_err *err)
 {
 	pid_t parent = getpid(), pid;
+	const char *why = "";
+	void *object;
 	int says[2], r;
 
 	if (pipe2(says, O_CLOEXEC))
 		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
 	pid = fork();
-	if (!pid)
-		be_program(parent, provider, says[1]);
+	if (!pid) {
+		/* Report whether the provider was loaded, then wait to be killed. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		object = dlopen(provider, RTLD_NOW | RTLD_LOCAL);
+		if (!object)
+			why = dlerror();
+		else if (!dlsym(object, "nbt_provider"))
+			why = "it is no provider of events";
+		if (write(says[1], why, strlen(why) + 1) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
 	close(says[1]);
 	r = pid < 0 ? bsa_fail(err, BSA_E_ENV, "no process: %s", strerror(errno))
 	            : look_for_provider(lttng, provider, pid, says[0], err);

@@ -59,40 +59,14 @@ static int connect_to(const struct sockaddr_un *to, int type)
 	return -error;
 }
 
-/* The process that listens on @path, as the kernel knows it. */
-static int find_service(const char *path, uint32_t *ret, struct bsa_err *err)
+int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct ucred peer = { .pid = 0 };
 	socklen_t length = sizeof(peer);
-	int fd;
-
-	if (!*path || strlen(path) >= sizeof(to.sun_path))
-		return bsa_fail(err, BSA_E_USAGE, "--service: '%.80s' is not the path of a socket", path);
-	strcpy(to.sun_path, path);
-	fd = connect_to(&to, SOCK_SEQPACKET);
-	if (fd == -EPROTOTYPE)
-		fd = connect_to(&to, SOCK_STREAM);
-	if (fd < 0)
-		return bsa_fail(
-			err, BSA_E_ENV,
-			"--service %s: no service listens there: %s; give the path that nnburstd --socket was given",
-			path, strerror(-fd));
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length))
-		peer.pid = 0;
-	close(fd);
-	if (peer.pid <= 1)
-		return bsa_fail(err, BSA_E_ENV,
-		                "--service %s: another process made the socket than serves it; use --app or --pid",
-		                path);
-	*ret = (uint32_t)peer.pid;
-	return 0;
-}
-
-int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err)
-{
 	char process[32];
 	struct stat st;
+	int fd;
 
 	*ret = (struct bsv_scope){ .pid = pid, .pid_uid = UINT32_MAX };
 	snprintf(process, sizeof(process), "/proc/%" PRIu32, pid);
@@ -107,7 +81,30 @@ int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, 
 		return bsa_fail(err, BSA_E_USAGE, "--app: %s is too large for a uid", app);
 	if (app)
 		strcpy(ret->app, app);
-	return service ? find_service(service, &ret->service, err) : 0;
+	if (!service)
+		return 0;
+
+	/* The service is the process that listens on the socket, as the kernel knows it. */
+	if (!*service || strlen(service) >= sizeof(to.sun_path))
+		return bsa_fail(err, BSA_E_USAGE, "--service: '%.80s' is not the path of a socket", service);
+	strcpy(to.sun_path, service);
+	fd = connect_to(&to, SOCK_SEQPACKET);
+	if (fd == -EPROTOTYPE)
+		fd = connect_to(&to, SOCK_STREAM);
+	if (fd < 0)
+		return bsa_fail(
+			err, BSA_E_ENV,
+			"--service %s: no service listens there: %s; give the path that nnburstd --socket was given",
+			service, strerror(-fd));
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+		peer.pid = 0;
+	close(fd);
+	if (peer.pid <= 1)
+		return bsa_fail(err, BSA_E_ENV,
+		                "--service %s: another process made the socket than serves it; use --app or --pid",
+		                service);
+	ret->service = (uint32_t)peer.pid;
+	return 0;
 }
 
 bool bsv_scope_is_of_nobody(const struct bsv_scope *s)

@@ -294,14 +294,23 @@ static int add_kernel(struct bsv_session *s, struct bsa_err *err)
 	return r < 0 ? session_failed(s, "record the kernel", r, err) : 0;
 }
 
-static int fill_in(struct bsv_session *s, struct bsa_err *err)
+int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
 {
-	struct lttng_handle *handle = handle_of(s);
-	int r;
+	struct lttng_session_descriptor *d = s->snapshot
+	                                             ? s->lttng->session_descriptor_snapshot_create(s->name)
+	                                             : s->lttng->session_descriptor_local_create(s->name, s->directory);
+	struct lttng_handle *handle;
+	int r = d ? (int)s->lttng->create_session_ext(d) : LTTNG_ERR_INVALID;
 
-	if (!handle)
-		return session_failed(s, "make a session", LTTNG_ERR_NOMEM, err);
-	r = s->live.timer_us ? add_channel(s, handle, true, err) : 0;
+	s->lttng->session_descriptor_destroy(d);
+	if (r != LTTNG_OK)
+		return session_failed(s, "make a session", r, err);
+	s->made = true;
+
+	handle = handle_of(s);
+	r = handle ? 0 : session_failed(s, "make a session", LTTNG_ERR_NOMEM, err);
+	if (r >= 0 && s->live.timer_us)
+		r = add_channel(s, handle, true, err);
 	if (r >= 0)
 		r = add_channel(s, handle, false, err);
 	for (const struct rule *rule = details[s->detail].rules; r >= 0 && rule->name; rule++) {
@@ -312,21 +321,9 @@ static int fill_in(struct bsv_session *s, struct bsa_err *err)
 			r = add_event(s, handle, bsv_scope_sided(i), rule->level, err);
 	}
 	s->lttng->destroy_handle(handle);
-	return r >= 0 && s->kernel ? add_kernel(s, err) : r;
-}
+	if (r >= 0 && s->kernel)
+		r = add_kernel(s, err);
 
-int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
-{
-	struct lttng_session_descriptor *d = s->snapshot
-	                                             ? s->lttng->session_descriptor_snapshot_create(s->name)
-	                                             : s->lttng->session_descriptor_local_create(s->name, s->directory);
-	int r = d ? (int)s->lttng->create_session_ext(d) : LTTNG_ERR_INVALID;
-
-	s->lttng->session_descriptor_destroy(d);
-	if (r != LTTNG_OK)
-		return session_failed(s, "make a session", r, err);
-	s->made = true;
-	r = fill_in(s, err);
 	if (r >= 0) {
 		r = s->lttng->start_tracing(s->name);
 		s->started = r >= 0;

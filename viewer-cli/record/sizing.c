@@ -40,28 +40,23 @@ struct bsv_buffers bsv_buffers_of(uint64_t size)
 	return (struct bsv_buffers){ .each = each, .n = whole / each };
 }
 
-/* Memory that is available without taking it from other processes. */
-static uint64_t memory_available(void)
-{
-	FILE *f = fopen("/proc/meminfo", "re");
-	uint64_t kib = 0;
-	char line[128];
-
-	if (!f)
-		return UINT64_MAX;
-	while (!kib && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
-			kib = 0;
-	fclose(f);
-	return kib ? kib * 1024 : UINT64_MAX;
-}
-
 struct bsv_machine bsv_machine_look(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct statvfs shm;
-	struct bsv_machine m = { .cpus = cpus > 0 ? (unsigned)cpus : 1, .memory = memory_available() };
+	struct bsv_machine m = { .cpus = cpus > 0 ? (unsigned)cpus : 1, .memory = UINT64_MAX };
+	FILE *f = fopen("/proc/meminfo", "re");
+	uint64_t kib = 0;
+	char line[128];
 
+	/* memory that is available without taking it from other processes */
+	while (f && !kib && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
+			kib = 0;
+	if (f)
+		fclose(f);
+	if (kib)
+		m.memory = kib * 1024;
 	if (!statvfs("/dev/shm", &shm))
 		m.shm = (uint64_t)shm.f_bavail * shm.f_frsize;
 	return m;

@@ -12,27 +12,20 @@
 /* ---- one trigger ---- */
 
 /* NULL: no memory, or LTTng does not take the filter. */
-static struct lttng_event_rule *make_event_rule(const struct bsv_lttng *lttng, const struct bsv_rule *rule)
-{
-	struct lttng_event_rule *made = lttng->event_rule_user_tracepoint_create();
-	bool ok = made &&
-	          lttng->event_rule_user_tracepoint_set_name_pattern(made, rule->event) == LTTNG_EVENT_RULE_STATUS_OK;
-
-	if (ok && rule->filter)
-		ok = lttng->event_rule_user_tracepoint_set_filter(made, rule->filter) == LTTNG_EVENT_RULE_STATUS_OK;
-	if (ok)
-		return made;
-	lttng->event_rule_destroy(made);
-	return NULL;
-}
-
 static struct lttng_condition *make_condition(const struct bsv_lttng *lttng, const struct bsv_rule *rule)
 {
-	struct lttng_event_rule *event_rule = make_event_rule(lttng, rule);
-	struct lttng_condition *condition = event_rule ? lttng->condition_event_rule_matches_create(event_rule) : NULL;
-	bool ok = condition;
+	struct lttng_event_rule *event_rule = lttng->event_rule_user_tracepoint_create();
+	struct lttng_condition *condition = NULL;
+	bool ok = event_rule && lttng->event_rule_user_tracepoint_set_name_pattern(event_rule, rule->event) ==
+	                                LTTNG_EVENT_RULE_STATUS_OK;
 
+	if (ok && rule->filter)
+		ok = lttng->event_rule_user_tracepoint_set_filter(event_rule, rule->filter) ==
+		     LTTNG_EVENT_RULE_STATUS_OK;
+	if (ok)
+		condition = lttng->condition_event_rule_matches_create(event_rule);
 	lttng->event_rule_destroy(event_rule); /* the condition has a reference of its own */
+	ok = condition;
 	for (size_t i = 0; ok && i < BSV_CAPTURES && rule->captures[i]; i++) {
 		struct lttng_event_expr *expr = lttng->event_expr_event_payload_field_create(rule->captures[i]);
 
@@ -47,28 +40,18 @@ static struct lttng_condition *make_condition(const struct bsv_lttng *lttng, con
 	return NULL;
 }
 
-/* lttng list-triggers (2.13) aborts at an action that is in no list. */
-static struct lttng_action *make_action(const struct bsv_lttng *lttng)
-{
-	struct lttng_action *list = lttng->action_list_create(), *notify = lttng->action_notify_create();
-	bool ok = list && notify && lttng->action_list_add_action(list, notify) == LTTNG_ACTION_STATUS_OK;
-
-	lttng->action_destroy(notify); /* the list has a reference of its own */
-	if (ok)
-		return list;
-	lttng->action_destroy(list);
-	return NULL;
-}
-
 /* Register the trigger under a unique name. */
 static int add_trigger(struct bsv_triggers *t, const struct bsv_rule *rule, struct bsa_err *err)
 {
 	struct lttng_condition *condition = make_condition(t->lttng, rule);
-	struct lttng_action *action = make_action(t->lttng);
-	struct lttng_trigger *trigger = condition && action ? t->lttng->trigger_create(condition, action) : NULL;
+	/* lttng list-triggers (2.13) aborts at an action that is in no list */
+	struct lttng_action *list = t->lttng->action_list_create(), *notify = t->lttng->action_notify_create();
+	struct lttng_trigger *trigger = NULL;
 	char name[BSV_SESSION_NAME + 16];
 	int r = LTTNG_ERR_NOMEM;
 
+	if (condition && list && notify && t->lttng->action_list_add_action(list, notify) == LTTNG_ACTION_STATUS_OK)
+		trigger = t->lttng->trigger_create(condition, list);
 	snprintf(name, sizeof(name), "%s:%zu", t->prefix, t->n);
 	if (trigger)
 		r = (int)t->lttng->register_trigger_with_name(trigger, name);
@@ -80,7 +63,8 @@ static int add_trigger(struct bsv_triggers *t, const struct bsv_rule *rule, stru
 	} else {
 		t->lttng->trigger_destroy(trigger);
 	}
-	t->lttng->action_destroy(action); /* the trigger has references of its own */
+	t->lttng->action_destroy(notify); /* the list holds the action, and the trigger the list */
+	t->lttng->action_destroy(list);
 	t->lttng->condition_destroy(condition);
 	if (r == LTTNG_OK)
 		return 0;
@@ -135,27 +119,15 @@ static void read_captures(const struct bsv_lttng *lttng, const struct lttng_eval
 			lttng->event_field_value_unsigned_int_get_value(one, &ret[i]);
 }
 
-/* Find the trigger that a notification belongs to. False: it is not one of ours. */
-static bool find_rule(const struct bsv_triggers *t, struct lttng_notification *n, unsigned *ret)
-{
-	const struct lttng_trigger *trigger = t->lttng->notification_get_trigger(n);
-	size_t length = strlen(t->prefix);
-	const char *name = NULL;
-	unsigned long rule;
-
-	if (!trigger || t->lttng->trigger_get_name(trigger, &name) != LTTNG_TRIGGER_STATUS_OK || !name ||
-	    strncmp(name, t->prefix, length) || name[length] != ':')
-		return false;
-	rule = strtoul(name + length + 1, NULL, 10);
-	*ret = (unsigned)rule;
-	return rule < t->n;
-}
-
 int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct bsa_err *err)
 {
 	const struct bsv_lttng *lttng = t->lttng;
+	const struct lttng_trigger *trigger;
 	struct lttng_notification *n = NULL;
-	bool pending = false, ours;
+	const char *name = NULL;
+	const size_t length = strlen(t->prefix);
+	unsigned long rule;
+	bool pending = false, ours = false;
 	int status = (int)lttng->notification_channel_has_pending_notification(t->channel, &pending);
 
 	if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_INTERRUPTED || (!status && !pending))
@@ -167,7 +139,15 @@ int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct b
 		return 0;
 	if (status != LTTNG_NOTIFICATION_CHANNEL_STATUS_OK)
 		return bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
-	ours = find_rule(t, n, &ret->rule);
+
+	/* Find the trigger that the notification belongs to, by its name. */
+	trigger = lttng->notification_get_trigger(n);
+	if (trigger && lttng->trigger_get_name(trigger, &name) == LTTNG_TRIGGER_STATUS_OK && name &&
+	    !strncmp(name, t->prefix, length) && name[length] == ':') {
+		rule = strtoul(name + length + 1, NULL, 10);
+		ret->rule = (unsigned)rule;
+		ours = rule < t->n;
+	}
 	if (ours)
 		read_captures(lttng, lttng->notification_get_evaluation(n), ret->values);
 	lttng->notification_destroy(n);

@@ -84,38 +84,30 @@ int bsv_workload_find(const char *name, struct bsa_err *err)
 	return 0;
 }
 
-static _Noreturn void be_command(const struct bsv_workload *w, pid_t parent, const char *const *argv,
-                                 const struct bsv_signals *s, int failed)
-{
-	int null = w->silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1, why;
-
-	if (null >= 0)
-		dup2(null, STDOUT_FILENO);
-	if (w->apart) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != parent)
-			_exit(1);
-		setsid();
-	}
-	restore_signals(s);
-	execvp(*argv, (char *const *)argv);
-	why = errno;
-	if (write(failed, &why, sizeof(why)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
 int bsv_workload_start(struct bsv_workload *w, const char *const *argv, const struct bsv_signals *s,
                        struct bsa_err *err)
 {
 	pid_t parent = getpid();
-	int failed[2], why = 0;
+	int failed[2], null, why = 0;
 
 	if (pipe2(failed, O_CLOEXEC))
 		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
 	w->pid = fork();
-	if (!w->pid)
-		be_command(w, parent, argv, s, failed[1]);
+	if (!w->pid) {
+		null = w->silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+		if (null >= 0)
+			dup2(null, STDOUT_FILENO);
+		if (w->apart) {
+			prctl(PR_SET_PDEATHSIG, SIGTERM);
+			if (getppid() != parent)
+				_exit(1);
+			setsid();
+		}
+		restore_signals(s);
+		execvp(*argv, (char *const *)argv);
+		why = errno;
+		_exit(write(failed[1], &why, sizeof(why)) < 0 ? 126 : 127);
+	}
 	why = w->pid < 0 ? errno : 0;
 	close(failed[1]);
 	while (!why && read(failed[0], &why, sizeof(why)) < 0 && errno == EINTR)

@@ -92,29 +92,22 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 	return bsv_fill(template, holes);
 }
 
-static const char *template_of(const struct bsv_slo_rule *rule)
+char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input)
 {
 	switch (rule->kind) {
 	case BSV_SLO_TIME:
 	case BSV_SLO_OVERHEAD:
 	case BSV_SLO_EXECUTIONS:
-		return bsv_sql_slo_percentile;
+		return template_fill(bsv_sql_slo_percentile, rule, input, rule->bound);
 	case BSV_SLO_MISSES:
-		return bsv_sql_slo_misses;
+		return template_fill(bsv_sql_slo_misses, rule, input, rule->bound);
 	case BSV_SLO_STREAK:
-		return bsv_sql_slo_streaks;
+		return template_fill(bsv_sql_slo_streaks, rule, input, rule->bound);
 	case BSV_SLO_COVERAGE:
-		return bsv_sql_slo_coverage;
+		return template_fill(bsv_sql_slo_coverage, rule, input, rule->bound);
 	default:
-		return NULL;
+		return strdup("");
 	}
-}
-
-char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input)
-{
-	const char *template = template_of(rule);
-
-	return template ? template_fill(template, rule, input, rule->bound) : strdup("");
 }
 
 /* Run @template, and step to its first row. The caller owns *ret. */

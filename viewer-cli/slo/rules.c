@@ -459,31 +459,6 @@ bool bsv_slo_begins_with(const char *word)
 	return i < N_RULES || percentile_parse(word, &percent);
 }
 
-static int read_rule(struct line *l, struct bsv_slo_rule *ret)
-{
-	const char *words[N_RULES + 1];
-	double none;
-	int r;
-
-	if (!l->quoted[0] && percentile_parse(l->words[0], &none)) {
-		r = read_percentile(l, ret);
-	} else {
-		size_t i = 0;
-
-		for (; i < N_RULES && !word_is(l, rules[i].word); i++)
-			words[i] = rules[i].word;
-		if (i == N_RULES)
-			return fail_none_of(
-				l, words, N_RULES,
-				"p50, p99 or the like, 'miss ratio', 'at most', starvation, fairness, priority, "
-				"coverage or "
-				"executions");
-		l->at++;
-		r = rules[i].read(l, ret);
-	}
-	return r < 0 || l->at == l->n ? r : fail_expected(l, "the end of the line");
-}
-
 /* The words joined by single spaces, without spaces around =. The caller owns the text; NULL: no memory. */
 static char *rule_text(const struct line *l)
 {
@@ -518,6 +493,9 @@ static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned
 {
 	struct line l = { .err = err };
 	struct bsv_slo_rule rule = { .line = number_of_line, .of = { .cold = -1 } }, *more;
+	const char *words[N_RULES + 1];
+	double percent;
+	size_t i = 0;
 	int r;
 
 	if (end - s > LINE_MAX_BYTES)
@@ -529,7 +507,23 @@ static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned
 		return r;
 	if (to->n == RULES_MAX)
 		return bsa_fail(err, BSA_E_INPUT, "there are more than %d rules", RULES_MAX);
-	r = read_rule(&l, &rule);
+
+	/* The first word tells the kind of the rule. */
+	for (; i < N_RULES && !word_is(&l, rules[i].word); i++)
+		words[i] = rules[i].word;
+	if (!l.quoted[0] && percentile_parse(l.words[0], &percent)) {
+		r = read_percentile(&l, &rule);
+	} else if (i < N_RULES) {
+		l.at++;
+		r = rules[i].read(&l, &rule);
+	} else {
+		r = fail_none_of(&l, words, N_RULES,
+		                 "p50, p99 or the like, 'miss ratio', 'at most', starvation, fairness, priority, "
+		                 "coverage or executions");
+	}
+	if (r >= 0 && l.at != l.n)
+		r = fail_expected(&l, "the end of the line");
+
 	if (r >= 0) {
 		rule.text = rule_text(&l);
 		more = rule.text ? realloc(to->rules, (to->n + 1) * sizeof(*more)) : NULL;

@@ -142,45 +142,37 @@ void bsv_diagnosing_add_row(struct bsv_diagnosing *d, const struct bsv_rows *row
 	bsv_diagnosing_add(d, cause);
 }
 
-/* "camera's mobilenet missed 3 deadlines, waiting for ..." */
-static char *miss_sentence(const struct bsv_rows *row, const char *victim, const char *culprit)
+static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 {
 	/* the trace of a case has the last seconds alone, so what apps had of their shares is not known */
 	const char *cause = bsv_diagnosing_text(row, "cause"), *phrase = bsv_cause_of_miss(cause, false);
+	const char *by = bsv_diagnosing_text(row, "culprit");
 	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1),
 		 gone = (uint64_t)bsv_diagnosing_number(row, "n_persistent", 0);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
-	char late[BSV_DURATION_TEXT], run[BSV_DURATION_TEXT], allowed[BSV_DURATION_TEXT];
-	int64_t worst = bsv_diagnosing_number(row, "worst_ns", -1);
-	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
+	int64_t worst_ns = bsv_diagnosing_number(row, "worst_ns", -1);
 	int64_t budget_ns = bsv_diagnosing_number(row, "budget_ns", -1);
 	int64_t run_ns = bsv_diagnosing_number(row, "run_ns", -1);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], *what = NULL;
+	char worst[BSV_DURATION_TEXT], run[BSV_DURATION_TEXT], allowed[BSV_DURATION_TEXT];
+	bsv_scoped_text *victim =
+		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
+	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
+	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *late = worst_ns > 0 ? bsv_text(" by up to %s", bsv_duration(worst, worst_ns)) : strdup("");
 	bsv_scoped_text *budget = !strcmp(cause, "too_big") && budget_ns >= 0 && run_ns >= 0
 	                                  ? bsv_text(": its run takes %s, and its budget is %s",
 	                                             bsv_duration(run, run_ns), bsv_duration(allowed, budget_ns))
 	                                  : strdup("");
-	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
 	bsv_scoped_text *persistent =
 		gone ? bsv_text("; %s answered as impossible (persistent)", bsv_count(b, gone)) : strdup("");
 
-	if (!why || !budget || !by || !persistent)
-		return NULL;
-	return bsv_text("%s missed %s %s%s, %s%s%s", victim, bsv_count(a, n), bsv_plural(n, "deadline", "deadlines"),
-	                by, why, budget, persistent);
-}
-
-static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
-{
-	const char *by = bsv_diagnosing_text(row, "culprit");
-	bsv_scoped_text *victim =
-		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
-	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
-
-	bsv_diagnosing_add_row(d, row,
-	                       (struct bsv_case_cause){ .finding = copy_text(bsv_diagnosing_text(row, "cause")),
-	                                                .culprit = copy_text(by),
-	                                                .what = victim ? miss_sentence(row, victim, culprit) : NULL,
-	                                                .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
+	/* "camera's mobilenet missed 3 deadlines, waiting for ..." */
+	if (victim && why && late && budget && persistent)
+		what = bsv_text("%s missed %s %s%s, %s%s%s", victim, bsv_count(a, n),
+		                bsv_plural(n, "deadline", "deadlines"), late, why, budget, persistent);
+	bsv_diagnosing_add_row(
+		d, row,
+		(struct bsv_case_cause){ .finding = copy_text(cause), .culprit = copy_text(by), .what = what, .n = n });
 }
 
 static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
@@ -268,41 +260,6 @@ int bsv_diagnose_misses(struct bsv_diagnosing *d, char *only, struct bsa_err *er
 	return bsv_diagnosing_add_all(d, bsv_sql_case_misses, only, add_miss, err);
 }
 
-static int find_causes(struct bsv_diagnosing *d, struct bsa_err *err)
-{
-	const struct bsv_condition *c = d->condition;
-	char *only;
-	int r;
-
-	switch (c->watched) {
-	case BSV_WATCH_MISS:
-		r = bsv_diagnose_misses(d, condition_as_sql(d), err);
-		if (r < 0)
-			return r;
-		only = and_is(and_is(in_scope(d, "a.name"), "a.name", c->app), "d.kind", c->kind);
-		if (*c->cause || *c->culprit) {
-			free(only);
-			only = strdup("0");
-		} else {
-			only = and_is(only, "m.name", c->model);
-		}
-		return bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only, add_late_model, err);
-	case BSV_WATCH_ERROR:
-		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(d), add_error, err);
-	case BSV_WATCH_DEATH:
-		only = d->input.scope ? bsv_text("s.id IN (%s)", d->input.scope) : strdup("1");
-		only = and_is(only, "coalesce(nullif(a.name, ''), q.name)", c->app);
-		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only, add_death, err);
-	case BSV_WATCH_STARVATION:
-		return bsv_diagnose_starvation(d, condition_as_sql(d), err);
-	case BSV_WATCH_INVERSION:
-		return bsv_diagnose_inversion(d, condition_as_sql(d), err);
-	case BSV_WATCH_RULE:
-		return bsv_diagnose_rule(d, err);
-	}
-	return 0;
-}
-
 /* ---- all of it ---- */
 
 /* LTTng has written down by how much its clock, CLOCK_MONOTONIC, is behind that of the database. */
@@ -345,25 +302,49 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
                           bool *ret_met, struct bsa_err *err)
 {
 	struct bsv_condition condition;
+	const struct bsv_condition *c = &condition;
 	size_t before = d->c->n_causes;
+	char *only;
 	int r = bsv_condition_read(&condition, fired->on, err);
 
-	if (r < 0 || condition.watched != watched)
+	if (r < 0 || c->watched != watched)
 		return r;
-	d->condition = &condition;
+	d->condition = c;
 	d->fired = fired;
-	r = find_causes(d, err);
-	*ret_met =
-		*ret_met || d->c->n_causes > before || (!bsv_condition_needs_database(&condition) && !d->input.scope);
+	switch (c->watched) {
+	case BSV_WATCH_MISS:
+		r = bsv_diagnose_misses(d, condition_as_sql(d), err);
+		if (r < 0)
+			return r;
+		only = and_is(and_is(in_scope(d, "a.name"), "a.name", c->app), "d.kind", c->kind);
+		if (*c->cause || *c->culprit) {
+			free(only);
+			only = strdup("0");
+		} else {
+			only = and_is(only, "m.name", c->model);
+		}
+		r = bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only, add_late_model, err);
+		break;
+	case BSV_WATCH_ERROR:
+		r = bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(d), add_error, err);
+		break;
+	case BSV_WATCH_DEATH:
+		only = d->input.scope ? bsv_text("s.id IN (%s)", d->input.scope) : strdup("1");
+		only = and_is(only, "coalesce(nullif(a.name, ''), q.name)", c->app);
+		r = bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only, add_death, err);
+		break;
+	case BSV_WATCH_STARVATION:
+		r = bsv_diagnose_starvation(d, condition_as_sql(d), err);
+		break;
+	case BSV_WATCH_INVERSION:
+		r = bsv_diagnose_inversion(d, condition_as_sql(d), err);
+		break;
+	case BSV_WATCH_RULE:
+		r = bsv_diagnose_rule(d, err);
+		break;
+	}
+	*ret_met = *ret_met || d->c->n_causes > before || (!bsv_condition_needs_database(c) && !d->input.scope);
 	return r;
-}
-
-static bool has_cause_of(const struct bsv_case *c, const struct bsv_case_fired *fired)
-{
-	for (size_t i = 0; i < c->n_causes; i++)
-		if (c->causes[i].condition && !strcmp(c->causes[i].condition, fired->on))
-			return true;
-	return false;
 }
 
 /*
@@ -375,9 +356,11 @@ static int add_unexplained(struct bsv_diagnosing *d, const struct bsv_case_fired
 	struct bsv_condition condition;
 	int r = bsv_condition_read(&condition, fired->on, err);
 
-	if (r < 0 || bsv_condition_needs_database(&condition) || d->input.scope || has_cause_of(d->c, fired) ||
-	    d->c->n_causes == BSV_CASE_CAUSES)
+	if (r < 0 || bsv_condition_needs_database(&condition) || d->input.scope || d->c->n_causes == BSV_CASE_CAUSES)
 		return r;
+	for (size_t i = 0; i < d->c->n_causes; i++)
+		if (d->c->causes[i].condition && !strcmp(d->c->causes[i].condition, fired->on))
+			return r;
 	d->condition = &condition;
 	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = strdup("unexplained"),
 	                                               .what = unexplained_sentence(fired),

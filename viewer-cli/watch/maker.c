@@ -32,16 +32,6 @@ static int path_in(const char *directory, const char *name, char ret[PATH_MAX], 
 	return 0;
 }
 
-/* The path of the database when the case is finished: of NAME.half/trace.db, NAME/trace.db. */
-static int final_path(const char *directory, const char *name, char ret[PATH_MAX], struct bsa_err *err)
-{
-	const size_t n = strlen(directory), half = strlen(BSV_CASE_HALF);
-	bool is_half = n > half && !strcmp(directory + n - half, BSV_CASE_HALF);
-	bsv_scoped_text *final = strndup(directory, is_half ? n - half : n);
-
-	return final ? path_in(final, name, ret, err) : bsv_no_memory(err);
-}
-
 /*
  * The timeline and the charts of the page are about the time of the case: of a quiet cpu the buffers may hold what happened hours ago. Its
  * commands name the database by @known_as, because a reader copies them when the case is finished.
@@ -79,6 +69,9 @@ static int make_case(struct bsv_case *c, const char *directory)
 	char database[PATH_MAX], known_as[PATH_MAX], page[PATH_MAX];
 	const struct bsa_import_options wanted = { .traces = &directory, .n_traces = 1, .output = database };
 	struct bsa_imported imported;
+	const size_t n = strlen(directory), half = strlen(BSV_CASE_HALF);
+	bool is_half = n > half && !strcmp(directory + n - half, BSV_CASE_HALF);
+	bsv_scoped_text *final = strndup(directory, is_half ? n - half : n); /* as it is called when it is finished */
 	struct bsa_err err = { "" };
 	bool met = true;
 	int r = path_in(directory, "trace.db", database, &err);
@@ -86,7 +79,7 @@ static int make_case(struct bsv_case *c, const char *directory)
 	if (r >= 0)
 		r = path_in(directory, "report.html", page, &err);
 	if (r >= 0)
-		r = final_path(directory, "trace.db", known_as, &err);
+		r = final ? path_in(final, "trace.db", known_as, &err) : bsv_no_memory(&err);
 	if (r >= 0 &&
 	    access(database, F_OK)) /* of a session at a relay daemon there is no trace, but a database at once */
 		r = bsv_import_apart(&wanted, &imported, &err);

@@ -272,23 +272,6 @@ struct rank {
 	uint64_t of_user, of_app; /* what its user with the most has, and of that user its app with the fewest */
 };
 
-static struct rank kept_rank(const struct kept *k, uint64_t equal, bool by_bytes)
-{
-	struct rank ret = { false, 0, 0 };
-
-	for (size_t i = 0; i < k->n_owners; i++) {
-		uint64_t user = share_size(k->owners[i].of_user, by_bytes),
-			 app = share_size(k->owners[i].of_app, by_bytes);
-
-		ret.spared = ret.spared || user <= equal;
-		if (user > ret.of_user || (user == ret.of_user && app < ret.of_app)) {
-			ret.of_user = user;
-			ret.of_app = app;
-		}
-	}
-	return ret;
-}
-
 static bool rank_goes_first(const struct rank *a, const struct rank *b)
 {
 	if (a->spared != b->spared)
@@ -304,7 +287,7 @@ static bool rank_goes_first(const struct rank *a, const struct rank *b)
  */
 static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 {
-	struct rank rank, first = { false, 0, 0 };
+	struct rank first = { false, 0, 0 };
 	uint64_t users = 0, equal = 0; /* what each user would have if all had as much, of the cases that are left */
 	struct kept *ret = NULL;
 
@@ -319,7 +302,18 @@ static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 		equal /= users;
 
 	for (size_t i = 0; i + 1 < n; i++) {
-		rank = kept_rank(&each[i], equal, by_bytes);
+		struct rank rank = { false, 0, 0 };
+
+		for (size_t j = 0; j < each[i].n_owners; j++) {
+			uint64_t user = share_size(each[i].owners[j].of_user, by_bytes),
+				 app = share_size(each[i].owners[j].of_app, by_bytes);
+
+			rank.spared = rank.spared || user <= equal;
+			if (user > rank.of_user || (user == rank.of_user && app < rank.of_app)) {
+				rank.of_user = user;
+				rank.of_app = app;
+			}
+		}
 		if (!each[i].removed && (!ret || rank_goes_first(&rank, &first))) {
 			ret = &each[i];
 			first = rank;

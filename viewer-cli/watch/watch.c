@@ -194,32 +194,23 @@ static void disarm_conditions(struct watching *w)
 }
 
 /* Until the relay has answered. BSA_E_ENV: it does not, or has no such session. */
-static int await_relay(struct watching *w, struct bsa_err *err)
-{
-	const int64_t until = now_signed() + relay_patience;
-	int r;
-
-	while ((r = bsv_reader_state(&w->streamed.reader, &w->streamed.figures, err)) >= 0 &&
-	       w->streamed.figures.state.source == BSA_LIVE_CONNECTING) {
-		if (now_signed() > until)
-			return bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", w->o->url,
-			                (int)(relay_patience / SECOND));
-		take_signal(w, TICK_MS);
-		if (w->stopping)
-			return 0;
-	}
-	return r;
-}
-
 static int arm_relay(struct watching *w, struct bsa_err *err)
 {
+	int64_t until;
 	int r;
 
 	w->streamed.remote = true;
 	snprintf(w->streamed.directory, sizeof(w->streamed.directory), "%s", w->o->url);
 	r = begin_reading(w, false, err);
-	if (r >= 0)
-		r = await_relay(w, err);
+	until = now_signed() + relay_patience;
+	while (r >= 0 && !w->stopping && (r = bsv_reader_state(&w->streamed.reader, &w->streamed.figures, err)) >= 0 &&
+	       w->streamed.figures.state.source == BSA_LIVE_CONNECTING) {
+		if (now_signed() > until)
+			r = bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", w->o->url,
+			             (int)(relay_patience / SECOND));
+		else
+			take_signal(w, TICK_MS);
+	}
 	w->armed = r >= 0;
 	if (!w->armed)
 		disarm_conditions(w);
@@ -258,11 +249,18 @@ static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 	return w->armed ? 0 : r;
 }
 
-static void save_pending(struct watching *w);
+static void take_snapshot(struct watching *w);
+static void say_not_caught(struct watching *w, const char *on, const char *why);
 
 static void lost_daemon(struct watching *w, const char *why)
 {
-	save_pending(w);
+	/* The session daemon has gone, and its buffers with it; the files of a ring are there until the session is made again. */
+	if (w->next.n_fired && w->folds && w->n_queue < QUEUE_MOST) {
+		take_snapshot(w);
+	} else if (w->next.n_fired) {
+		say_not_caught(w, w->next.fired[0].on, "LTTng's daemons ended before its time was over");
+		bsv_case_fini(&w->next);
+	}
 	disarm_conditions(w);
 	w->gone_at = now_signed();
 	w->retry = retry_least;
@@ -599,19 +597,6 @@ static void take_snapshot(struct watching *w)
 		lost_daemon(w, "LTTng takes no snapshot, and if lttng-consumerd has gone, not before lttng-sessiond is "
 		               "started again");
 	w->dead = false;
-}
-
-/* The session daemon has gone, and its buffers with it; the files of a ring are there until the session is made again. */
-static void save_pending(struct watching *w)
-{
-	if (!w->next.n_fired)
-		return;
-	if (w->folds && w->n_queue < QUEUE_MOST) {
-		take_snapshot(w);
-		return;
-	}
-	say_not_caught(w, w->next.fired[0].on, "LTTng's daemons ended before its time was over");
-	bsv_case_fini(&w->next);
 }
 
 /* ---- what becomes of it ---- */
