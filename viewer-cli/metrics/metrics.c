@@ -223,32 +223,13 @@ static bool is_set(const struct bsv_metric_set *s, cleaned values, size_t n)
 }
 
 /* NULL: no memory. */
-static char *labels_text(const struct bsv_metric_set *s)
-{
-	const char *label = bsv_metric_infos[s->id].labels;
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
-
-	if (!to)
-		return NULL;
-	for (size_t i = 0; *label; i++) {
-		int n = (int)strcspn(label, ",");
-
-		fprintf(to, "%s%.*s=", i ? "," : "", n, label);
-		bsv_metrics_quoted(to, s->values[i]);
-		label += n + (label[n] == ',');
-	}
-	if (!fclose(to))
-		return text;
-	free(text);
-	return NULL;
-}
-
 static struct bsv_metric_set *set_new(struct bsv_metrics *m, enum bsv_metric id, cleaned values, size_t n)
 {
 	struct bsv_metric_set *s = calloc(1, sizeof(*s));
+	const char *label = bsv_metric_infos[id].labels;
 	bool whole = s;
+	size_t bytes;
+	FILE *to;
 
 	if (!s)
 		return NULL;
@@ -256,7 +237,15 @@ static struct bsv_metric_set *set_new(struct bsv_metrics *m, enum bsv_metric id,
 	s->id = id;
 	for (size_t i = 0; i < n; i++)
 		whole &= (s->values[i] = strdup(values[i])) != NULL;
-	whole = whole && (s->labels = labels_text(s));
+	to = whole ? open_memstream(&s->labels, &bytes) : NULL;
+	for (size_t i = 0; to && *label; i++) {
+		int length = (int)strcspn(label, ",");
+
+		fprintf(to, "%s%.*s=", i ? "," : "", length, label);
+		bsv_metrics_quoted(to, s->values[i]);
+		label += length + (label[length] == ',');
+	}
+	whole = to && !fclose(to);
 	if (bsv_metric_infos[id].type == BSV_HISTOGRAM)
 		whole &= (s->buckets = calloc(m->buckets.n + 1, sizeof(*s->buckets))) != NULL;
 	if (whole)

@@ -145,19 +145,6 @@ static bool found_another(const struct bsv_daemon *d)
 }
 
 /* 0; or, when ours has ended since there is another one, 1. */
-static int wait_for(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool patient, struct bsa_err *err)
-{
-	for (int i = 0; i < PATIENCE_S * 1000 / LOOK_MS; i++) {
-		if (!own_runs(d))
-			return patient && found_another(d) ? 1 : not_started(d, "does not start", err);
-		if (lttng->session_daemon_alive() == 1)
-			return 0;
-		look_again_soon();
-	}
-	return not_started(d, "starts, and does not answer", err);
-}
-
-/* As wait_for, of one that is started now. */
 static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool kernel, bool patient,
                      struct bsa_err *err)
 {
@@ -173,7 +160,14 @@ static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool k
 	}
 	if (!d->pid)
 		be_daemon(parent, d, kernel);
-	return wait_for(d, lttng, patient, err);
+	for (int i = 0; i < PATIENCE_S * 1000 / LOOK_MS; i++) {
+		if (!own_runs(d))
+			return patient && found_another(d) ? 1 : not_started(d, "does not start", err);
+		if (lttng->session_daemon_alive() == 1)
+			return 0;
+		look_again_soon();
+	}
+	return not_started(d, "starts, and does not answer", err);
 }
 
 static uint64_t now_ms(void)
@@ -204,40 +198,35 @@ static void await_orphans(uint64_t until)
 		look_again_soon();
 }
 
-/* Start one unless there is one. */
-static int have_one(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
-{
-	uint64_t until = now_ms() + ENDS_S * 1000;
-	int r = 1;
-
-	while (r > 0 && lttng->session_daemon_alive() != 1) {
-		await_orphans(until);
-		r = start_own(d, lttng, kernel, now_ms() < until, err);
-		if (r > 0) {
-			close_output(d);
-			look_again_soon();
-		}
-	}
-	return r < 0 ? r : 0;
-}
-
 int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
 {
-	int r;
+	uint64_t until;
+	int r = 1;
 
 	if (left && waitpid(left, NULL, WNOHANG))
 		left = 0;
 	*ret = (struct bsv_daemon){ .output = -1, .lttng = lttng, .shared = bsv_keeper_share() };
 	if (ret->shared >= 0)
 		bsv_keeper_begin_start(ret->shared);
-	r = have_one(ret, lttng, kernel, err);
+
+	/* Start a daemon unless there is one. */
+	until = now_ms() + ENDS_S * 1000;
+	while (r > 0 && lttng->session_daemon_alive() != 1) {
+		await_orphans(until);
+		r = start_own(ret, lttng, kernel, now_ms() < until, err);
+		if (r > 0) {
+			close_output(ret);
+			look_again_soon();
+		}
+	}
+
 	if (ret->shared >= 0) {
 		bsv_keeper_end_start(ret->shared);
 		bsv_keeper_look(ret->shared, lttng);
 	}
 	if (r < 0)
 		bsv_daemon_close(ret);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng)

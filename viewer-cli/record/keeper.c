@@ -66,39 +66,6 @@ bool bsv_keeper_directory(char ret[PATH_MAX])
 	return n < PATH_MAX && (!getuid() || (home && *home == '/'));
 }
 
-/* Another user, who may write to the directory, could name any process of this user as the daemon to be ended. */
-static bool is_own_file(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid();
-}
-
-static int open_file(void)
-{
-	char directory[PATH_MAX], path[PATH_MAX + 20];
-	int fd;
-
-	if (!bsv_keeper_directory(directory))
-		return -1;
-	mkdir(directory, getuid() ? 0700 : 0755); /* only the first daemon of a user makes it */
-	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* it may be a pipe */
-	if (fd < 0 || is_own_file(fd))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-/* A descriptor of its own for the same file. */
-static int open_again(int fd)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, O_RDWR | O_CLOEXEC);
-}
-
 static struct noted read_noted(int fd)
 {
 	struct noted n = { 0 };
@@ -262,24 +229,29 @@ static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 	lock_now(fd, KEEPER, F_UNLCK);
 }
 
-static void close_all_but(int fd)
+void bsv_keeper_begin(int fd, const struct bsv_lttng *lttng)
 {
-	dup2(fd, 3);
-	fcntl(3, F_SETFD, FD_CLOEXEC);
-	if (close_range(4, ~0U, 0))
-		for (int i = 4; i < 1024; i++)
-			close(i);
-}
-
-/* Become the keeper: a process without a terminal that keeps no file, pipe or directory of its parent open. */
-static _Noreturn void be_keeper(int shared, const struct bsv_lttng *lttng)
-{
-	int null = open("/dev/null", O_RDWR), fd = open_again(shared);
+	int null, own;
+	char path[40];
 	sigset_t none;
+	pid_t pid;
 
-	if (null < 0) /* a container may lack /dev/null */
+	if (locked_by_others(fd, KEEPER) != F_UNLCK)
+		return;
+	fflush(NULL);
+	pid = fork();
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (pid)
+		return;
+
+	/* Become the keeper: a process without a terminal that keeps no file, pipe or directory of its parent open. */
+	null = open("/dev/null", O_RDWR);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	own = open(path, O_RDWR | O_CLOEXEC); /* a descriptor of its own for the same file */
+	if (null < 0)                         /* a container may lack /dev/null */
 		null = memfd_create("nothing", MFD_CLOEXEC);
-	if (null < 0 || fd < 0 || setsid() < 0 || fork())
+	if (null < 0 || own < 0 || setsid() < 0 || fork())
 		_exit(0); /* so that init is the parent of the keeper */
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
@@ -289,34 +261,37 @@ static _Noreturn void be_keeper(int shared, const struct bsv_lttng *lttng)
 	prctl(PR_SET_NAME, "burstscope-keep");
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		dup2(null, i);
-	close_all_but(fd);
+	dup2(own, 3);
+	fcntl(3, F_SETFD, FD_CLOEXEC);
+	if (close_range(4, ~0U, 0))
+		for (int i = 4; i < 1024; i++)
+			close(i);
 	if (!chdir("/"))
 		keep_daemon(3, lttng);
 	_exit(0);
-}
-
-void bsv_keeper_begin(int fd, const struct bsv_lttng *lttng)
-{
-	pid_t pid;
-
-	if (locked_by_others(fd, KEEPER) != F_UNLCK)
-		return;
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		be_keeper(fd, lttng);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 }
 
 /* ---- those who use it ---- */
 
 int bsv_keeper_share(void)
 {
-	int fd = open_file();
+	char directory[PATH_MAX], path[PATH_MAX + 20];
+	struct stat st;
+	int fd;
 
-	if (fd >= 0)
-		lock_soon(fd, USERS, F_RDLCK);
+	if (!bsv_keeper_directory(directory))
+		return -1;
+	mkdir(directory, getuid() ? 0700 : 0755); /* only the first daemon of a user makes it */
+	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* it may be a pipe */
+	if (fd < 0)
+		return fd;
+	/* Another user, who may write to the directory, could name any process of this user as the daemon to be ended. */
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+		close(fd);
+		return -1;
+	}
+	lock_soon(fd, USERS, F_RDLCK);
 	return fd;
 }
 
@@ -330,16 +305,6 @@ bool bsv_keeper_look(int fd, const struct bsv_lttng *lttng)
 	return true;
 }
 
-/* No keeper could be started: do its work here, once. */
-static void keep_self(int fd, const struct noted *n, const struct bsv_lttng *lttng)
-{
-	if (locked_by_others(fd, KEEPER) != F_UNLCK || !lock_now(fd, USERS, F_WRLCK))
-		return;
-	if (daemon_use(lttng) == UNUSED)
-		end_daemon(n);
-	lock_now(fd, USERS, F_UNLCK);
-}
-
 void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
 {
 	bool ours = bsv_keeper_look(fd, lttng);
@@ -351,8 +316,12 @@ void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
 			break;
 		if (i % (ASK_MS / LOOK_MS) == 0 && daemon_use(lttng) == USED)
 			break;
-		if (i == ASK_MS / LOOK_MS) /* by now a keeper that was started holds its lock */
-			keep_self(fd, &n, lttng);
+		/* By now a keeper that was started holds its lock. If none could be started: do its work here, once. */
+		if (i == ASK_MS / LOOK_MS && locked_by_others(fd, KEEPER) == F_UNLCK && lock_now(fd, USERS, F_WRLCK)) {
+			if (daemon_use(lttng) == UNUSED)
+				end_daemon(&n);
+			lock_now(fd, USERS, F_UNLCK);
+		}
 		wait_ms(LOOK_MS);
 	}
 	close(fd);

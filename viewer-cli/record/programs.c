@@ -40,23 +40,10 @@ static bool has_provider(const char *pid)
 	return has;
 }
 
-/* The name of the file that it runs, for a program that was started by a link of that name, as /proc/self/exe. */
-static void file_name_of(const char *pid, char ret[32])
+static void name_of(const char *pid, char ret[32])
 {
 	char path[64], file[PATH_MAX], *name;
 	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
-	n = readlink(path, file, sizeof(file) - 1);
-	file[n > 0 ? n : 0] = 0;
-	name = strrchr(file, '/');
-	if (name)
-		snprintf(ret, 32, "%.*s", (int)strcspn(name + 1, " "), name + 1);
-}
-
-static void name_of(const char *pid, char ret[32])
-{
-	char path[64];
 	FILE *f;
 
 	*ret = 0;
@@ -67,8 +54,15 @@ static void name_of(const char *pid, char ret[32])
 	if (f)
 		fclose(f);
 	ret[strcspn(ret, "\n")] = 0;
-	if (!strcmp(ret, "exe"))
-		file_name_of(pid, ret);
+	if (!strcmp(ret, "exe")) {
+		/* the program was started by a link of that name, as /proc/self/exe: take the name of the file that it runs */
+		snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
+		n = readlink(path, file, sizeof(file) - 1);
+		file[n > 0 ? n : 0] = 0;
+		name = strrchr(file, '/');
+		if (name)
+			snprintf(ret, 32, "%.*s", (int)strcspn(name + 1, " "), name + 1);
+	}
 	for (char *at = ret; *at; at++)
 		if (!isprint((unsigned char)*at))
 			*at = '?';

@@ -220,25 +220,19 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	return bsv_session_check_consumer(r->lttng, err);
 }
 
-/* Whether a signal asks us to stop. Signals are blocked meanwhile. */
-static bool is_stopped(void)
-{
-	sigset_t pending;
-
-	return !sigpending(&pending) && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-	                                 sigismember(&pending, SIGHUP) == 1);
-}
-
 /* Programs that lost a daemon look for the next one every five seconds. @ret: how many there are, whether met or not. */
 static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
 	struct bsv_program programs[BSV_PROGRAMS_MOST];
 	unsigned n = bsv_programs_find(programs), unmet;
+	sigset_t pending; /* signals are blocked meanwhile */
 
 	*ret = n;
 	for (int i = 0; (unmet = bsv_programs_unmet(programs, n, r->lttng)) && i < MEET_MS / LOOK_MS; i++) {
-		if (is_stopped())
+		if (!sigpending(&pending) &&
+		    (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		     sigismember(&pending, SIGHUP) == 1))
 			return bsa_fail(err, BSA_E_STOPPED, "stopped before anything was recorded");
 		if (i == SOON_MS / LOOK_MS)
 			print_notice(r, "waiting for %s (pid %ld)%s to find the session daemon", programs[0].name,

@@ -621,7 +621,7 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	bsv_signals_release(&w->signals);
 	setpgid(0, 0);
 	setenv("BURSTSCOPE_CASE", path, 1);
-	/* The hook gets it as it is printed, so that names of apps bring no control characters into it; and no name makes an option of it. */
+	/* The hook gets the summary as it is printed: names of apps bring no control characters into it, and no name makes an option of it. */
 	line = bsv_case_line(c);
 	shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
 	if (shown && *shown == '-')
@@ -732,8 +732,8 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 			return;
 		}
 		w->n_cases++;
-		w->repeats =
-			again ? w->repeats + 1 : 0; /* more causes than cases fit must not keep a core busy either */
+		/* more causes than cases fit must not keep a core busy either */
+		w->repeats = again ? w->repeats + 1 : 0;
 		bsv_known_add(&w->known, &c);
 		bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 		tell_case(w, &c, path);
