@@ -46,28 +46,24 @@ static void unknown_from(struct search *s, uint64_t at)
 
 /* ---- submission ---- */
 
-/* A call comes at its own time, unless its thread still waits then to submit the one before it. */
-static void bound_own_time(struct search *s, const struct bsa_bounds_call *c, const struct bsa_bounds_call *before)
-{
-	const struct bsa_bounds_call *answered;
-	uint64_t at = before->at;
-
-	if (before->comes == BSA_COMES_NOT_LESS) {
-		answered = &s->calls[before->before];
-		at = later_of(at, sum_of(answered->answered, answered->ret_late));
-	}
-	if (at > c->at)
-		unknown_from(s, c->at);
-}
-
 /* Of calls that are submitted beside each other the first decides. The call before it was answered, and has its bounds. */
 static void bound_submission(struct search *s, struct bsa_bounds_call *c)
 {
-	const struct bsa_bounds_call *first = c, *before;
+	const struct bsa_bounds_call *first = c, *before, *awaited;
 	struct range answered;
+	uint64_t at;
 
-	if (c->comes == BSA_COMES_AT && c->before != BSA_BOUNDS_FIRST)
-		bound_own_time(s, c, &s->calls[c->before]);
+	/* A call comes at its own time, unless its thread still waits then to submit the one before it. */
+	if (c->comes == BSA_COMES_AT && c->before != BSA_BOUNDS_FIRST) {
+		before = &s->calls[c->before];
+		at = before->at;
+		if (before->comes == BSA_COMES_NOT_LESS) {
+			awaited = &s->calls[before->before];
+			at = later_of(at, sum_of(awaited->answered, awaited->ret_late));
+		}
+		if (at > c->at)
+			unknown_from(s, c->at);
+	}
 
 	while (first->comes == BSA_COMES_BESIDE)
 		first = &s->calls[first->before];
@@ -95,14 +91,6 @@ static struct range moved(const struct bsa_bounds_call *c, uint64_t at)
 
 /* ---- admission ---- */
 
-/* Whether @x may have asked for the lane at that time, or may not. */
-static bool is_perhaps_before(const struct bsa_bounds_call *x, struct range looked)
-{
-	struct range ready = range_around(x->ready, x->ret_at_early, x->ret_at_late);
-
-	return !is_exact(ready) && ready.least <= looked.most && ready.most >= looked.least;
-}
-
 /*
  * Whether the service decides the same about call number @nth of the order wherever in its bounds everything is. It adds up what it
  * expects those to take that are there, so that what it adds up is never more than the sum over all that can be.
@@ -119,6 +107,7 @@ static bool is_admission_certain(const struct search *s, size_t nth)
 		return true;
 	for (size_t i = nth; i--;) {
 		const struct bsa_bounds_call *x = &s->calls[s->order[i]];
+		struct range ready = range_around(x->ready, x->ret_at_early, x->ret_at_late);
 
 		if (x->taken || x->ready == BSA_BOUNDS_NEVER)
 			continue;
@@ -127,7 +116,9 @@ static bool is_admission_certain(const struct search *s, size_t nth)
 				break; /* all before it had ended, too */
 			continue;
 		}
-		exact &= !x->ret_end_early && !x->ret_end_late && !is_perhaps_before(x, looked);
+		exact &= !x->ret_end_early && !x->ret_end_late;
+		if (!is_exact(ready) && ready.least <= looked.most && ready.most >= looked.least)
+			exact = false; /* it may have asked for the lane at that time, or may not */
 		needs = sum_of(needs, x->least);
 	}
 	return exact || (c->ready != BSA_BOUNDS_NEVER && sum_of(looked.most, needs) <= deadline.least);
@@ -144,9 +135,8 @@ static void end_between(struct bsa_bounds_call *c, struct range ended, uint64_t 
 }
 
 /* The call gets the lane in the replay, and runs to its end. */
-static void bound_served(struct search *s, struct bsa_bounds_call *c, struct range given)
+static void bound_served(struct search *s, struct bsa_bounds_call *c, struct range given, struct range until)
 {
-	struct range until = moved(c, c->until);
 	uint64_t at = c->began - c->hand;
 	struct range ended =
 		range_around(c->ended, rest_of(at, given.least) + c->run_less, rest_of(given.most, at) + c->run_more);
@@ -160,64 +150,48 @@ static void bound_served(struct search *s, struct bsa_bounds_call *c, struct ran
 	end_between(c, ended, c->answer_less, c->answer_more);
 }
 
-/*
- * The call gets the lane, and is given up: at a checkpoint, or because it was too late when it began. What the service expects of the rest
- * of its run depends on how long the whole is.
- */
-static void bound_aborted(struct search *s, struct bsa_bounds_call *c, struct range given)
-{
-	bool certain = is_exact(given) && is_exact(moved(c, c->until));
-
-	certain &= c->as_recorded ||
-	           ((!c->least || (!c->run_less && !c->run_more)) && c->ended - c->began <= c->run_least);
-	if (!certain)
-		unknown_from(s, given.least);
-	s->lane = (struct range){ c->ended, c->ended };
-	end_between(c, s->lane, 0, 0);
-}
-
-/* The call is given up while it waits, or at once where it asks for a lane too late. */
-static void bound_wait(struct search *s, struct bsa_bounds_call *c, struct range ready, struct range given)
-{
-	struct range until = moved(c, c->until);
-
-	if (is_exact(given) && is_exact(until) ? given.least < until.least : given.least <= until.most)
-		unknown_from(s, given.least);
-	end_between(c, (struct range){ later_of(until.least, ready.least), later_of(until.most, ready.most) }, 0, 0);
-}
-
-/* The one before it may ask for the lane later. At the same time, too, each of them may be first. */
-static void bound_order(struct search *s, struct range ready)
-{
-	if (is_exact(ready) ? ready.least <= s->asked_about : ready.least <= s->asked)
-		unknown_from(s, ready.least);
-	s->asked = later_of(s->asked, ready.most);
-	if (!is_exact(ready))
-		s->asked_about = later_of(s->asked_about, ready.most);
-}
-
 static void bound_call(struct search *s, size_t nth)
 {
 	struct bsa_bounds_call *c = &s->calls[s->order[nth]];
-	struct range ready, given;
+	struct range ready, given, until;
+	bool certain;
 
 	bound_submission(s, c);
 	if (!c->taken && !is_admission_certain(s, nth))
 		unknown_from(s, rest_of(c->looked, c->ret_at_early));
 	ready = range_around(bsa_bounds_asks(c), c->ret_at_early, c->ret_at_late);
-	if (!c->taken)
-		bound_order(s, ready);
+
+	/* The one before it may ask for the lane later. At the same time, too, each of them may be first. */
+	if (!c->taken) {
+		if (is_exact(ready) ? ready.least <= s->asked_about : ready.least <= s->asked)
+			unknown_from(s, ready.least);
+		s->asked = later_of(s->asked, ready.most);
+		if (!is_exact(ready))
+			s->asked_about = later_of(s->asked_about, ready.most);
+	}
 	if (c->taken || c->ready == BSA_BOUNDS_NEVER) {
 		end_between(c, ready, 0, 0);
 		return;
 	}
+
 	given = (struct range){ later_of(s->lane.least, ready.least), later_of(s->lane.most, ready.most) };
-	if (c->began == BSA_BOUNDS_NEVER)
-		bound_wait(s, c, ready, given);
-	else if (c->served)
-		bound_served(s, c, given);
-	else
-		bound_aborted(s, c, given);
+	until = moved(c, c->until);
+	if (c->began == BSA_BOUNDS_NEVER) { /* given up while it waits, or at once where it asks for a lane too late */
+		if (is_exact(given) && is_exact(until) ? given.least < until.least : given.least <= until.most)
+			unknown_from(s, given.least);
+		end_between(c, (struct range){ later_of(until.least, ready.least), later_of(until.most, ready.most) },
+		            0, 0);
+	} else if (c->served) {
+		bound_served(s, c, given, until);
+	} else { /* given up at a checkpoint, or because it was too late when it began */
+		/* What the service expects of the rest of its run depends on how long the whole is. */
+		certain = c->as_recorded ||
+		          ((!c->least || (!c->run_less && !c->run_more)) && c->ended - c->began <= c->run_least);
+		if (!certain || !is_exact(given) || !is_exact(until))
+			unknown_from(s, given.least);
+		s->lane = (struct range){ c->ended, c->ended };
+		end_between(c, s->lane, 0, 0);
+	}
 }
 
 uint64_t bsa_bounds_asks(const struct bsa_bounds_call *call)

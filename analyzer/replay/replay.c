@@ -110,14 +110,6 @@ static struct event take_first(struct play *p)
 	return first;
 }
 
-/* Returns the first event that is still valid; NULL: no events. */
-static const struct event *first_event(struct play *p)
-{
-	while (p->n && p->heap[0].whose->event != p->heap[0].order)
-		take_first(p);
-	return p->n ? &p->heap[0] : NULL;
-}
-
 static struct live *live_new(struct play *p)
 {
 	struct live *l, *block, **blocks;
@@ -150,14 +142,6 @@ static uint64_t least_of(const struct play *p, const struct live *l)
 	return p->terms->recorded ? l->call.least_ns : nnb__estimate_least(&p->models[l->call.model]);
 }
 
-/* The least part of a whole run that is left after @done. */
-static uint64_t least_left(const struct play *p, const struct live *l, uint64_t done)
-{
-	uint64_t least = least_of(p, l), run = l->call.run_ns;
-
-	return done && run ? nnb__estimate_rest(least, (float)((double)(run - done) / (double)run)) : least;
-}
-
 static enum nnb_deadlines deadlines_of(const struct play *p, const struct live *l)
 {
 	return l->call.advised ? NNB_DEADLINES_ADVISE : (enum nnb_deadlines)p->terms->rules.deadlines;
@@ -165,9 +149,14 @@ static enum nnb_deadlines deadlines_of(const struct play *p, const struct live *
 
 static uint64_t too_late(const struct play *p, const struct live *l, uint64_t done)
 {
-	uint64_t bound = nnb__given_up_for(deadlines_of(p, l), l->call.deadline);
+	uint64_t bound = nnb__given_up_for(deadlines_of(p, l), l->call.deadline), run = l->call.run_ns, left;
 
-	return bound == NNB__NEVER ? NNB__NEVER : nnb__too_late(bound, least_left(p, l, done));
+	if (bound == NNB__NEVER)
+		return NNB__NEVER;
+	left = least_of(p, l); /* the least part of a whole run that is left after @done */
+	if (done && run)
+		left = nnb__estimate_rest(left, (float)((double)(run - done) / (double)run));
+	return nnb__too_late(bound, left);
 }
 
 /* How much is done at the first checkpoint behind l->done that comes at @least or later; run_ns: there is none. */
@@ -190,35 +179,6 @@ static uint64_t checkpoint_from(const struct live *l, uint64_t least)
 	return k * l->call.step_ns < l->call.run_ns ? k * l->call.step_ns : l->call.run_ns;
 }
 
-/* The call reaches a checkpoint. */
-static void comes_to(struct live *l, uint64_t done, uint64_t now)
-{
-	uint64_t at = l->done;
-
-	while (l->call.steps && at < done)
-		at += l->call.steps[l->step++];
-	l->done = done;
-	l->since = now;
-}
-
-/*
- * @yield_at: when the policy wants the call's lane; 0: at once. The policy may move yield_at while the request stands: count from the first request. The
- * call goes on for 1 ns, at least, after it was asked in vain.
- */
-static uint64_t stops_at(const struct play *p, struct live *l, uint64_t yield_at)
-{
-	uint64_t stop;
-
-	if (yield_at > p->now)
-		l->asked = 0;
-	else if (!l->asked)
-		l->asked = yield_at ? yield_at : p->now;
-	if (yield_at == NNB__NEVER)
-		return NNB__NEVER;
-	stop = (l->asked ? l->asked : yield_at) + l->stop_ns;
-	return stop > l->since ? stop : l->since + 1;
-}
-
 /* Set the time at which the call on @lane is checked next. Called whenever the policy has planned again. */
 static void look_again(struct play *p, uint32_t lane)
 {
@@ -227,10 +187,24 @@ static void look_again(struct play *p, uint32_t lane)
 
 	if (!l)
 		return;
-	matters = p->policy.yield_at[lane];
-	late = too_late(p, l, l->done); /* the further it has come, the later */
-	if (p->source->stop)
-		stop = stops_at(p, l, matters);
+	matters = p->policy.yield_at[lane]; /* when the policy wants the call's lane; 0: at once */
+	late = too_late(p, l, l->done);     /* the further it has come, the later */
+
+	/*
+	 * The policy may move yield_at while the request stands: count from the first request. The call goes on for 1 ns, at least, after it
+	 * was asked in vain.
+	 */
+	if (p->source->stop) {
+		if (matters > p->now)
+			l->asked = 0;
+		else if (!l->asked)
+			l->asked = matters ? matters : p->now;
+		if (matters != NNB__NEVER) {
+			stop = (l->asked ? l->asked : matters) + l->stop_ns;
+			stop = stop > l->since ? stop : l->since + 1;
+		}
+	}
+
 	matters = p->source->stop || late < matters ? late : matters;
 	matters = matters < p->now ? p->now : matters;
 	at = l->since + (matters == NNB__NEVER ? l->call.run_ns : checkpoint_from(l, matters)) - l->done;
@@ -275,33 +249,17 @@ static void call_end(struct play *p, struct live *l, enum bsa_replay_fate fate)
 	l->outcome.missed = fate != BSA_REPLAY_ANSWERED;
 }
 
-static uint64_t answer_of(const struct play *p, const struct live *l)
-{
-	if (l->outcome.fate != BSA_REPLAY_ANSWERED)
-		return l->call.fail_ns;
-	return p->source->answer ? p->source->answer(p->source->arg, &l->call, l->how) : l->call.answer_ns;
-}
-
 /* The call's fate is decided; its caller gets the answer a while later. */
 static void answers_soon(struct play *p, struct live *l)
 {
+	uint64_t answer = l->call.answer_ns;
+
+	if (l->outcome.fate != BSA_REPLAY_ANSWERED)
+		answer = l->call.fail_ns;
+	else if (p->source->answer)
+		answer = p->source->answer(p->source->arg, &l->call, l->how);
 	l->state = ANSWERS;
-	event_expect(p, l, l->outcome.ended + answer_of(p, l));
-}
-
-static void call_answer(struct play *p, struct live *l)
-{
-	uint32_t chain = l->call.chain;
-	bool apart = l->call.apart;
-
-	l->outcome.answered = p->now;
-	l->outcome.missed |= l->call.deadline != BSA_REPLAY_NEVER && p->now > l->call.deadline;
-	p->source->done(p->source->arg, &l->call, &l->outcome);
-	l->event = 0;
-	l->next = p->unused;
-	p->unused = l;
-	if (!apart)
-		submit_next(p, chain);
+	event_expect(p, l, l->outcome.ended + answer);
 }
 
 /* ---- lanes ---- */
@@ -315,24 +273,21 @@ enum bsa_replay_hand bsa_replay_hand(bool room, bool first, uint64_t waited)
 	return waited < NNB__POLL_NS ? BSA_REPLAY_HAND_POLLED : BSA_REPLAY_HAND_SLEPT;
 }
 
-/* Ask the source each time: a call that once takes longer than others ask for its lane would otherwise never come to run. */
-static uint64_t wake_of(const struct play *p, const struct live *l)
-{
-	if (!p->source->hand)
-		return l->call.wake_ns;
-	return p->source->hand(p->source->arg, &l->call, l->how, l->outcome.preemptions, p->now);
-}
-
 /* The policy gave a lane to this call, which takes a while to wake up. */
 static void handed_over(struct play *p, struct nnb__policy_job *job, bool room)
 {
 	struct live *l = (struct live *)job;
+	uint64_t wake;
 
 	if (!l)
 		return;
 	l->state = BEGINS;
 	l->how = bsa_replay_hand(room, !l->outcome.preemptions, p->now - l->outcome.ready);
-	event_expect(p, l, p->now + wake_of(p, l));
+	/* Ask the source each time: a call that once takes longer than others ask for its lane would otherwise never come to run. */
+	wake = l->call.wake_ns;
+	if (p->source->hand)
+		wake = p->source->hand(p->source->arg, &l->call, l->how, l->outcome.preemptions, p->now);
+	event_expect(p, l, p->now + wake);
 }
 
 static void report_held(struct play *p, const struct live *l, uint32_t lane)
@@ -359,13 +314,6 @@ static void ends_on_lane(struct play *p, struct live *l, enum bsa_replay_fate fa
 static uint64_t time_for(const struct play *p, bool leave)
 {
 	return nnb__policy_wants_time(&p->policy, leave) ? p->now : 0;
-}
-
-static void lane_leave(struct play *p, struct live *l)
-{
-	handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)), false);
-	look_again_at_all(p);
-	answers_soon(p, l);
 }
 
 static void lane_begin(struct play *p, struct live *l)
@@ -417,8 +365,12 @@ static void may_leave(struct play *p, struct live *l)
 static void goes_on(struct play *p, uint32_t lane)
 {
 	struct live *l = p->lanes[lane].on;
+	uint64_t at = l->done, done = l->done + (p->now - l->since);
 
-	comes_to(l, l->done + (p->now - l->since), p->now);
+	while (l->call.steps && at < done)
+		at += l->call.steps[l->step++];
+	l->done = done;
+	l->since = p->now;
 	if (l->done >= l->call.run_ns) {
 		ends_on_lane(p, l, BSA_REPLAY_ANSWERED);
 		return;
@@ -436,13 +388,6 @@ static void goes_on(struct play *p, uint32_t lane)
 }
 
 /* ---- its beginning ---- */
-
-static void call_submit(struct play *p, struct live *l)
-{
-	submit_next(p, l->call.chain);
-	l->state = COMES;
-	event_expect(p, l, p->now + l->call.send_ns);
-}
 
 static void call_arrive(struct play *p, struct live *l)
 {
@@ -486,21 +431,18 @@ static void call_enter(struct play *p, struct live *l)
 	look_again_at_all(p);
 }
 
-static void gives_up(struct play *p, struct live *l)
-{
-	nnb__policy_cancel(&p->policy, &l->job, p->now);
-	look_again_at_all(p);
-	call_end(p, l, l->outcome.began == BSA_REPLAY_NEVER ? BSA_REPLAY_GAVE_UP : BSA_REPLAY_ABORTED);
-	answers_soon(p, l);
-}
-
 /* ---- the whole ---- */
 
 static void event_happen(struct play *p, struct live *l)
 {
+	uint32_t chain = l->call.chain;
+	bool apart = l->call.apart;
+
 	switch (l->state) {
 	case SUBMITS:
-		call_submit(p, l);
+		submit_next(p, chain);
+		l->state = COMES;
+		event_expect(p, l, p->now + l->call.send_ns);
 		break;
 	case COMES:
 		call_arrive(p, l);
@@ -509,16 +451,28 @@ static void event_happen(struct play *p, struct live *l)
 		call_enter(p, l);
 		break;
 	case WAITS:
-		gives_up(p, l);
+		nnb__policy_cancel(&p->policy, &l->job, p->now);
+		look_again_at_all(p);
+		call_end(p, l, l->outcome.began == BSA_REPLAY_NEVER ? BSA_REPLAY_GAVE_UP : BSA_REPLAY_ABORTED);
+		answers_soon(p, l);
 		break;
 	case BEGINS:
 		lane_begin(p, l);
 		break;
 	case GIVES:
-		lane_leave(p, l);
+		handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)), false);
+		look_again_at_all(p);
+		answers_soon(p, l);
 		break;
 	case ANSWERS:
-		call_answer(p, l);
+		l->outcome.answered = p->now;
+		l->outcome.missed |= l->call.deadline != BSA_REPLAY_NEVER && p->now > l->call.deadline;
+		p->source->done(p->source->arg, &l->call, &l->outcome);
+		l->event = 0;
+		l->next = p->unused;
+		p->unused = l;
+		if (!apart)
+			submit_next(p, chain);
 		break;
 	case RUNS:
 		break;
@@ -528,10 +482,12 @@ static void event_happen(struct play *p, struct live *l)
 /* False: nothing more does. */
 static bool next_thing(struct play *p)
 {
-	const struct event *e = first_event(p);
-	uint64_t first = e ? e->at : NNB__NEVER;
+	uint64_t first;
 	uint32_t lane = BSA_REPLAY_LANES_MAX;
 
+	while (p->n && p->heap[0].whose->event != p->heap[0].order) /* another event has taken its place */
+		take_first(p);
+	first = p->n ? p->heap[0].at : NNB__NEVER;
 	for (uint32_t i = 0; i < p->terms->rules.lanes; i++)
 		if (p->lanes[i].on && p->lanes[i].at < first) {
 			first = p->lanes[i].at;

@@ -104,32 +104,11 @@ static bool was_given_up(const struct bsa_sharing_call *c)
 	return c->given_up || c->refused;
 }
 
-/* A step of its model takes longer where the run did. */
-static uint64_t step_of(const struct bsa_sharing_call *c, uint64_t work)
-{
-	double slower = c->usual && work > c->usual ? (double)work / (double)c->usual : 1;
-	double step = (double)c->step * slower;
-
-	if (!c->step || step >= (double)work)
-		return work;
-	return work / STEPS_MOST > (uint64_t)step ? work / STEPS_MOST + 1 : (uint64_t)step;
-}
-
 /* Add @ns to the call's steps, in @pieces of one length at equal distances. */
 static void add_pieces(struct call *call, uint64_t ns, uint64_t pieces)
 {
 	for (uint64_t i = 0; i < pieces; i++)
 		call->steps[(i + 1) * call->n_steps / (pieces + 1)] += ns / pieces + (i < ns % pieces);
-}
-
-/* The longest hand-over comes before the first step: most calls have no other one. */
-static void add_hands(struct call *call, uint64_t hand)
-{
-	const struct bsa_sharing_call *c = &call->is;
-	uint64_t longest = c->n_hands > 1 ? at_most(c->hand_most, hand) : hand;
-
-	call->steps[0] += longest;
-	add_pieces(call, hand - longest, c->n_hands > 1 ? c->n_hands - 1 : 0);
 }
 
 /* For how long it needs a lane. */
@@ -146,31 +125,20 @@ static uint64_t budget_of(const struct bsa_sharing_call *c)
 	return c->deadline > c->ready ? c->deadline - c->ready : 0;
 }
 
-/* If it were ready at @at. */
-static uint64_t deadline_from(const struct bsa_sharing_call *c, uint64_t at)
-{
-	uint64_t budget = budget_of(c);
-
-	return c->deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - at ? BSA_REPLAY_NEVER : at + budget;
-}
-
-/*
- * What was refused, and would not have met its deadline on a free lane either: a fair service refuses it, too. With the most lane time, it must be so with the least,
- * because otherwise it may have taken a lane.
- */
-static bool is_refused_here(const struct bsa_sharing_call *c, enum needs needs)
-{
-	return c->refused && (needs == WITHOUT || need_of(c, needs == MOST ? LEAST : needs) > budget_of(c));
-}
-
 /* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
 static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 {
 	const struct bsa_sharing_call *c = &call->is;
 	uint64_t run = need_of(c, needs), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
-	uint64_t work = run - off, step = step_of(c, work), left = work;
-	uint32_t n = step ? (uint32_t)(work / step + (work % step != 0)) : 1;
+	uint64_t work = run - off, step = work, left = work, longest;
+	/* A step of its model takes longer where the run did. */
+	double slower = c->usual && work > c->usual ? (double)work / (double)c->usual : 1;
+	double usual_step = (double)c->step * slower;
+	uint32_t n;
 
+	if (c->step && usual_step < (double)work)
+		step = work / STEPS_MOST > (uint64_t)usual_step ? work / STEPS_MOST + 1 : (uint64_t)usual_step;
+	n = step ? (uint32_t)(work / step + (work % step != 0)) : 1;
 	n = n ? n : 1;
 	call->steps = calloc(n, sizeof(*call->steps));
 	if (!call->steps)
@@ -182,7 +150,10 @@ static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 	}
 	call->n_steps = n;
 	call->run = hand + run;
-	add_hands(call, hand);
+	/* The longest hand-over comes before the first step: most calls have no other one. */
+	longest = c->n_hands > 1 ? at_most(c->hand_most, hand) : hand;
+	call->steps[0] += longest;
+	add_pieces(call, hand - longest, c->n_hands > 1 ? c->n_hands - 1 : 0);
 	add_pieces(call, off, stall ? at_most(off / stall + (off % stall != 0), n) : needs == LEAST ? n : 1);
 	return true;
 }
@@ -240,28 +211,19 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 	return c->ready > now ? c->ready : now;
 }
 
-/*
- * The number of the next call of the chain; @now: when the answer before came, in the replay. A thread that waited for it then was not refused what it would have
- * asked for meanwhile.
- */
-static uint32_t next_of(const struct play *p, const struct chain *chain, uint64_t now)
-{
-	uint32_t i = chain->next;
-
-	while (i != NONE && chain->before != NONE && p->calls[i].is.refused && p->calls[i].is.ready < now)
-		i = p->calls[i].next;
-	return i;
-}
-
 static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct play *p = arg;
 	struct chain *chain = &p->chains[number];
 	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
 	const struct call *after;
+	uint64_t budget;
 	bool refused;
 
-	chain->next = next_of(p, chain, now);
+	/* A thread that waited for the answer before, until now in the replay, was not refused what it would have asked for meanwhile. */
+	while (before && chain->next != NONE && p->calls[chain->next].is.refused &&
+	       p->calls[chain->next].is.ready < now)
+		chain->next = p->calls[chain->next].next;
 	if (chain->next == NONE || p->code)
 		return false;
 	c = &p->calls[chain->next];
@@ -270,7 +232,13 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		play_fail(p, BSA_SHARING_NO_MEMORY);
 		return false;
 	}
-	refused = is_refused_here(&c->is, p->needs);
+	/*
+	 * What was refused, and would not have met its deadline on a free lane either: a fair service refuses it, too. With the most lane time, it
+	 * must be so with the least, because otherwise it may have taken a lane.
+	 */
+	budget = budget_of(&c->is);
+	refused =
+		c->is.refused && (p->needs == WITHOUT || need_of(&c->is, p->needs == MOST ? LEAST : p->needs) > budget);
 	p->refused_runs |= c->is.refused && !refused;
 	p->total += refused ? 0 : c->run;
 	if (p->total > LONGEST_NS || ++p->under_way > READY_MOST) { /* more than there can have been */
@@ -281,74 +249,56 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	chain->before = chain->next;
 	chain->next = c->next;
 	/* In a stream with times of its own the next call comes as well where this one waits longer in the replay than until it was given up. */
-	*ret = (struct bsa_replay_call){ .at = chain->at,
-		                         .deadline = deadline_from(&c->is, chain->at),
-		                         .run_ns = c->run,
-		                         .least_ns = refused ? BSA_REPLAY_NEVER : 0,
-		                         .advised = c->is.answered,
-		                         .steps = c->steps,
-		                         .n_steps = c->n_steps,
-		                         .app = c->is.app,
-		                         .priority = c->is.priority,
-		                         .tag = (uint32_t)(c - p->calls),
-		                         .apart = after && (after->is.ready < end_of(&c->is) ||
-		                                            (chain->is_open && !c->is.answered && !c->is.refused)) };
+	*ret = (struct bsa_replay_call){
+		.at = chain->at,
+		.deadline = c->is.deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - chain->at ? BSA_REPLAY_NEVER
+		                                                                                   : chain->at + budget,
+		.run_ns = c->run,
+		.least_ns = refused ? BSA_REPLAY_NEVER : 0,
+		.advised = c->is.answered,
+		.steps = c->steps,
+		.n_steps = c->n_steps,
+		.app = c->is.app,
+		.priority = c->is.priority,
+		.tag = (uint32_t)(c - p->calls),
+		.apart = after &&
+		         (after->is.ready < end_of(&c->is) || (chain->is_open && !c->is.answered && !c->is.refused))
+	};
 	return true;
 }
 
 /* ---- responses ---- */
 
-static void keep_half(struct responses *r)
-{
-	for (size_t i = 0; i < r->n / 2; i++) {
-		r->is[i] = r->is[2 * i];
-		r->ideal[i] = r->ideal[2 * i];
-		r->without[i] = r->without[2 * i];
-	}
-	r->n /= 2;
-	r->every = r->every ? 2 * r->every : 2;
-}
-
-static bool make_room(struct responses *r)
-{
-	size_t room = r->room ? 2 * r->room : 16;
-	uint64_t **arrays[] = { &r->is, &r->ideal, &r->without }, *more;
-
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
-		more = reallocarray(*arrays[i], room, sizeof(*more));
-		if (!more)
-			return false;
-		*arrays[i] = more;
-	}
-	r->room = room;
-	return true;
-}
-
+/* False: no memory. */
 static bool add_response(struct responses *r, uint64_t is, uint64_t ideal, uint64_t without)
 {
-	if (r->n == KEPT)
-		keep_half(r);
+	if (r->n == KEPT) { /* keep every second one */
+		for (size_t i = 0; i < r->n / 2; i++) {
+			r->is[i] = r->is[2 * i];
+			r->ideal[i] = r->ideal[2 * i];
+			r->without[i] = r->without[2 * i];
+		}
+		r->n /= 2;
+		r->every = r->every ? 2 * r->every : 2;
+	}
 	if (r->seen++ % (r->every ? r->every : 1))
 		return true;
-	if (r->n == r->room && !make_room(r))
-		return false;
+	if (r->n == r->room) {
+		uint64_t **arrays[] = { &r->is, &r->ideal, &r->without }, *more;
+		size_t room = r->room ? 2 * r->room : 16;
+
+		for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
+			more = reallocarray(*arrays[i], room, sizeof(*more));
+			if (!more)
+				return false;
+			*arrays[i] = more;
+		}
+		r->room = room;
+	}
 	r->is[r->n] = is;
 	r->without[r->n] = without;
 	r->ideal[r->n++] = ideal;
 	return true;
-}
-
-static void add_work(struct bsa_sharing_app *app, struct account *a, const struct bsa_sharing_call *c)
-{
-	uint64_t ends = end_of(c);
-
-	if (c->refused)
-		return;
-	app->received_ns += c->run;
-	if (ends <= a->until)
-		return;
-	app->work_ns += ends - (c->ready > a->until ? c->ready : a->until);
-	a->until = ends;
 }
 
 /* ---- deadlines ---- */
@@ -362,16 +312,6 @@ static bool is_due(const struct bsa_sharing_call *c)
 static bool is_met(const struct bsa_sharing_call *c)
 {
 	return c->answered && end_of(c) <= c->deadline;
-}
-
-/* It took @ns to be off its last lane in the replay, and has as long as it had after it was ready. */
-static uint8_t punctual_of(const struct bsa_sharing_call *c, uint64_t ns)
-{
-	uint64_t budget = budget_of(c);
-
-	if (ns > budget)
-		return LATE;
-	return ns / 4 <= budget - ns ? IN_TIME_WITH_A_QUARTER_TO_SPARE : IN_TIME;
 }
 
 /* Add what became of the deadlines of the part, in all replays of it. */
@@ -400,6 +340,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 {
 	struct play *p = arg;
 	struct call *c = &p->calls[call->tag];
+	uint64_t budget = budget_of(&c->is); /* it has as long as it had after it was ready */
 	uint64_t ideal = o->ended - call->at;
 
 	assert(p->under_way > 0 && c->steps); /* a call ends once */
@@ -410,8 +351,10 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 		c->usual = (struct stay){ call->at, o->ended };
 	if (p->needs == WITHOUT)
 		c->without = (struct stay){ call->at, o->ended };
+	else if (o->fate != BSA_REPLAY_ANSWERED || ideal > budget)
+		c->punctual[p->needs] = LATE;
 	else
-		c->punctual[p->needs] = o->fate == BSA_REPLAY_ANSWERED ? punctual_of(&c->is, ideal) : LATE;
+		c->punctual[p->needs] = ideal / 4 <= budget - ideal ? IN_TIME_WITH_A_QUARTER_TO_SPARE : IN_TIME;
 }
 
 /* ---- parts ---- */
@@ -433,20 +376,6 @@ static struct chain *chain_of(struct play *p, uint64_t stream)
 		}
 		return &p->chains[*slot - 1];
 	}
-}
-
-static void call_append(struct play *p, const struct bsa_sharing_call *c)
-{
-	struct chain *chain = chain_of(p, c->stream);
-
-	p->calls[p->n] = (struct call){ .is = *c, .next = NONE };
-	if (chain->last == NONE)
-		chain->first = p->n;
-	else
-		p->calls[chain->last].next = p->n;
-	chain->last = p->n++;
-	p->missed |= is_due(c) && !is_met(c);
-	p->unknown |= was_given_up(c) && !c->need_most;
 }
 
 /* Add the responses of the part, which is over. */
@@ -552,16 +481,6 @@ static bool play_other_needs(struct play *p, enum needs needs)
 	return false;
 }
 
-/* Where none of what was refused takes a lane, or not all can be replayed, the replay of usual lane times stands for it. */
-static void play_without_refused(struct play *p)
-{
-	p->any_refused_runs |= p->refused_runs;
-	if (p->refused_runs && play_other_needs(p, WITHOUT))
-		return;
-	for (uint32_t i = 0; i < p->n; i++)
-		p->calls[i].without = p->calls[i].usual;
-}
-
 static void play_part(struct play *p)
 {
 	bool played[NEEDS] = { true };
@@ -571,7 +490,13 @@ static void play_part(struct play *p)
 	play_calls(p, USUAL);
 	for (int needs = LEAST; needs < NEEDS; needs++)
 		played[needs] = p->missed && play_other_needs(p, needs);
-	play_without_refused(p);
+
+	/* Where none of what was refused takes a lane, or not all can be replayed, the replay of usual lane times stands for it. */
+	p->any_refused_runs |= p->refused_runs;
+	if (!p->refused_runs || !play_other_needs(p, WITHOUT))
+		for (uint32_t i = 0; i < p->n; i++)
+			p->calls[i].without = p->calls[i].usual;
+
 	if (!p->code) {
 		add_responses(p);
 		add_deadlines(p, played);
@@ -586,7 +511,10 @@ static void play_part(struct play *p)
 static void play_all(struct play *p)
 {
 	struct bsa_sharing_call c;
-	uint64_t until = 0; /* some call was ready until then */
+	struct bsa_sharing_app *app;
+	struct account *a;
+	struct chain *chain;
+	uint64_t ends, until = 0; /* some call was ready until then */
 	int r;
 
 	while (!p->code && (r = p->terms->next(p->terms->arg, &c)) != 0) {
@@ -598,11 +526,29 @@ static void play_all(struct play *p)
 		c.response = at_most(c.response, LONGEST_NS);
 		if (p->n == PART_MOST || (p->n >= PART_LEAST && c.ready > until))
 			play_part(p);
-		call_append(p, &c);
-		p->apps[c.app].played++;
-		if (c.asked)
-			add_work(&p->apps[c.app], &p->accounts[c.app], &c);
-		until = end_of(&c) > until ? end_of(&c) : until;
+
+		/* Append the call to its stream. */
+		chain = chain_of(p, c.stream);
+		p->calls[p->n] = (struct call){ .is = c, .next = NONE };
+		if (chain->last == NONE)
+			chain->first = p->n;
+		else
+			p->calls[chain->last].next = p->n;
+		chain->last = p->n++;
+		p->missed |= is_due(&c) && !is_met(&c);
+		p->unknown |= was_given_up(&c) && !c.need_most;
+
+		/* Add its work to that of its app. */
+		app = &p->apps[c.app];
+		a = &p->accounts[c.app];
+		ends = end_of(&c);
+		app->played++;
+		app->received_ns += c.asked && !c.refused ? c.run : 0;
+		if (c.asked && !c.refused && ends > a->until) {
+			app->work_ns += ends - (c.ready > a->until ? c.ready : a->until);
+			a->until = ends;
+		}
+		until = ends > until ? ends : until;
 	}
 	if (!p->code && p->n)
 		play_part(p);
@@ -619,10 +565,10 @@ static uint64_t percentile_95(uint64_t *ns, size_t n)
 }
 
 /*
- * The least number k for which chance puts k or more of @n executions beyond the true p95 in 1 of 100 recordings or fewer, if each of them is beyond it
- * with a chance of 5 %, whatever the others are.
+ * @ns is sorted. Returns the value with k larger ones, where k is the least number for which chance puts more than k of @n executions beyond the true p95
+ * in 1 of 100 recordings or fewer, if each of them is beyond it with a chance of 5 %, whatever the others are. 0: there are not so many values.
  */
-static size_t beyond_p95(size_t n)
+static uint64_t least_percentile_95(const uint64_t *ns, size_t n)
 {
 	double p = (double)n * log(0.95), fewer = 0; /* p: logarithm, because it may be too small for a double */
 	size_t k = 0;
@@ -631,15 +577,7 @@ static size_t beyond_p95(size_t n)
 		p += log((double)(n - k) / (double)(k + 1) * (0.05 / 0.95));
 		k++;
 	}
-	return k + 1;
-}
-
-/* @ns is sorted. */
-static uint64_t least_percentile_95(const uint64_t *ns, size_t n)
-{
-	size_t beyond = beyond_p95(n);
-
-	return beyond <= n ? ns[n - beyond] : 0;
+	return k < n ? ns[n - k - 1] : 0;
 }
 
 static void conclude_apps(struct play *p)
@@ -661,21 +599,6 @@ static void conclude_apps(struct play *p)
 	}
 }
 
-static void play_fini(struct play *p)
-{
-	for (uint32_t i = 0; p->accounts && i < p->terms->n_apps; i++) {
-		free(p->accounts[i].responses.is);
-		free(p->accounts[i].responses.ideal);
-		free(p->accounts[i].responses.without);
-	}
-	free(p->accounts);
-	free(p->calls);
-	free(p->chains);
-	free(p->slots);
-	free(p->gaps);
-	free(p->thinks);
-}
-
 int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *ret)
 {
 	struct play p = { .terms = sharing,
@@ -694,6 +617,16 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 		play_fail(&p, BSA_SHARING_NO_MEMORY);
 	if (!p.code)
 		conclude_apps(&p);
-	play_fini(&p);
+	for (uint32_t i = 0; p.accounts && i < sharing->n_apps; i++) {
+		free(p.accounts[i].responses.is);
+		free(p.accounts[i].responses.ideal);
+		free(p.accounts[i].responses.without);
+	}
+	free(p.accounts);
+	free(p.calls);
+	free(p.chains);
+	free(p.slots);
+	free(p.gaps);
+	free(p.thinks);
 	return p.code;
 }

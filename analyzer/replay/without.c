@@ -146,12 +146,6 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 	return length == LENGTHS ? most : least + (uint64_t)((double)(most - least) * (double)length / LENGTHS);
 }
 
-/* 0 or 1 ns: if a change makes two things happen at once, their order is unknown. */
-static uint64_t tie_break(const struct play *p, const struct bsa_without_call *c)
-{
-	return p->way >= WAYS && p->way < BEST_CLOSED ? draw_for(p, c->id ^ UINT64_C(0x5bd1e995)) & 1 : 0;
-}
-
 /* ---- when a call comes ---- */
 
 static uint64_t later_of(uint64_t a, uint64_t b)
@@ -194,20 +188,16 @@ static uint64_t comes_at(struct play *p, uint32_t i, uint64_t answered)
 	return answered + (c->submitted - before->answered);
 }
 
-/* Each call that comes later in the stream of @c is taken away, too. */
-static bool is_stream_taken(const struct play *p, const struct bsa_without_call *c)
-{
-	return is_without_app(p, c) && (!p->change->without_model || p->w->world.one_model);
-}
-
 /* The stream of call @i, the last one of it in the window, goes on: what comes then is ready behind the horizon, less what @i is early. */
 static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
 	uint64_t horizon = p->w->world.horizon, at = horizon, beside;
 
-	if (horizon == BSA_WITHOUT_UNKNOWN || is_stream_taken(p, c))
+	if (horizon == BSA_WITHOUT_UNKNOWN)
 		return;
+	if (is_without_app(p, c) && (!p->change->without_model || p->w->world.one_model))
+		return; /* each call that comes later in the stream is taken away, too */
 	if (is_closed(p, c)) {
 		at = answered + (horizon > c->answered ? horizon - c->answered : 0);
 		beside = p->w->played[i].at + (horizon > c->submitted ? horizon - c->submitted : 0);
@@ -217,19 +207,12 @@ static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 		p->unknown_from = at;
 }
 
-/* The thread of the victim has the answer of a call that is not in the window: it may have waited for it. */
-static uint64_t free_from(const struct play *p)
-{
-	const struct bsa_without_world *world = &p->w->world;
-
-	return world->answered_before <= world->calls[world->victim].submitted ? world->answered_before : 0;
-}
-
 /* @now: its thread cannot submit it before. */
 static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsa_without_change *change = p->change;
-	uint64_t way = ns_without(ret->send_ns + ret->ready_ns, change->before);
+	const struct bsa_without_world *world = &p->w->world;
+	uint64_t way = ns_without(ret->send_ns + ret->ready_ns, change->before), before = world->answered_before;
 
 	ret->send_ns = ret->send_ns < way ? ret->send_ns : way;
 	ret->ready_ns = way - ret->send_ns;
@@ -240,47 +223,48 @@ static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *re
 	if (ret->deadline != BSA_REPLAY_NEVER)
 		ret->deadline = ns_without(ret->deadline, -change->later);
 	ret->at = ns_without(ret->at, (int64_t)change->earlier);
-	if (change->earlier && ret->at < later_of(now, free_from(p)))
+
+	/* The thread of the victim has the answer of a call that is not in the window: it may have waited for it. */
+	before = before <= world->calls[world->victim].submitted ? before : 0;
+	if (change->earlier && ret->at < later_of(now, before))
 		p->unknown_from = 0;
-}
-
-/* For a call that was given up while it waited: the time from the latest end of its wait to the answer. */
-static uint64_t fail_of(const struct bsa_without *w, const struct bsa_without_call *c)
-{
-	uint64_t ready = c->submitted + c->send + c->ready, until;
-
-	if (!c->waited || c->deadline == BSA_WITHOUT_UNKNOWN)
-		return c->fail;
-	until = later_of(nnb__waits_until((enum nnb_deadlines)w->world.deadlines, c->deadline, c->least), ready);
-	return c->answered > until ? c->answered - until : c->fail;
-}
-
-/* The length of a step: a call that was given up while it ran was at a checkpoint then. */
-static uint64_t step_of(const struct play *p, const struct bsa_without_call *c)
-{
-	uint64_t finer = p->draw < WAYS ? (p->draw & FINE ? FINER : 1) : 1 + draw_for(p, ~c->id) % FINER;
-	uint64_t step = c->step && finer > 1 ? c->step / finer + 1 : c->step, n;
-
-	if (!c->ran || !step)
-		return c->ran ? c->ran : step;
-	n = (c->ran + step - 1) / step;
-	return (c->ran + n - 1) / n;
 }
 
 static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
 	uint32_t after = p->w->next[i];
+	uint64_t until, n, fail = c->fail, together = 0;
+	uint64_t finer = p->draw < WAYS ? (p->draw & FINE ? FINER : 1) : 1 + draw_for(p, ~c->id) % FINER;
+	uint64_t step = c->step && finer > 1 ? c->step / finer + 1 : c->step;
+
+	/* 0 or 1 ns: if a change makes two things happen at once, their order is unknown. */
+	if (p->way >= WAYS && p->way < BEST_CLOSED)
+		together = draw_for(p, c->id ^ UINT64_C(0x5bd1e995)) & 1;
+
+	/* A call that was given up while it waited fails so long after the latest end of its wait. */
+	if (c->waited && c->deadline != BSA_WITHOUT_UNKNOWN) {
+		until = later_of(nnb__waits_until((enum nnb_deadlines)p->w->world.deadlines, c->deadline, c->least),
+		                 c->submitted + c->send + c->ready);
+		fail = c->answered > until ? c->answered - until : fail;
+	}
+
+	/* A call that was given up while it ran was at a checkpoint then, at the end of a step. */
+	if (c->ran && step) {
+		n = (c->ran + step - 1) / step;
+		step = (c->ran + n - 1) / n;
+	} else if (c->ran)
+		step = c->ran;
 
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
-		                         .ready_ns = c->ready + tie_break(p, c),
+		                         .ready_ns = c->ready + together,
 		                         .begin_ns = c->hand - (p->how.is_short ? c->hand_less : 0),
 		                         .wake_ns = c->hand,
 		                         .run_ns = open_length(p, c, c->run, c->run_most),
 		                         .answer_ns = open_length(p, c, c->answer, c->answer_most),
-		                         .fail_ns = fail_of(p->w, c),
-		                         .step_ns = step_of(p, c),
+		                         .fail_ns = fail,
+		                         .step_ns = step,
 		                         .deadline =
 		                                 c->deadline == BSA_WITHOUT_UNKNOWN ? BSA_REPLAY_NEVER : c->deadline,
 		                         .least_ns = c->least,
@@ -324,26 +308,16 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay
 	return false;
 }
 
-/* Another policy gives lanes to others as soon as one takes a little longer. */
-static bool is_bounded(const struct bsa_without *w, const struct bsa_without_call *c)
-{
-	return c->run_most != BSA_WITHOUT_UNKNOWN && w->world.policy == NNB_POLICY_FIFO && w->world.lanes == 1;
-}
-
-/* The hand-over of a call that has begun: where it found a lane idle it waited for nothing else. */
-static uint64_t hand_of(const struct bsa_replay_call *call, uint64_t ready, uint64_t began)
-{
-	return ready == BSA_REPLAY_NEVER || began == BSA_REPLAY_NEVER ? call->wake_ns
-	                                                              : earlier_of(call->wake_ns, began - ready);
-}
-
 static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct play *p = arg;
 	const struct bsa_without_call *c = &p->w->world.calls[call->tag];
+	/* Another policy gives lanes to others as soon as one takes a little longer. */
+	bool is_bounded =
+		c->run_most != BSA_WITHOUT_UNKNOWN && p->w->world.policy == NNB_POLICY_FIFO && p->w->world.lanes == 1;
 
 	/* The call ran for longer than was recorded: the length of the rest, and everything after it, is unknown. */
-	if (call->tag != p->w->world.victim && !c->served && !is_bounded(p->w, c) && o->fate == BSA_REPLAY_ANSWERED &&
+	if (call->tag != p->w->world.victim && !c->served && !is_bounded && o->fate == BSA_REPLAY_ANSWERED &&
 	    o->ended < p->unknown_from)
 		p->unknown_from = o->ended;
 	if (o->preemptions && c->step > p->step)
@@ -369,18 +343,6 @@ struct known {
 	bool found_idle;      /* a call found a lane idle that it waited for as recorded */
 };
 
-static enum bsa_bounds_comes comes_of(const struct play *p, uint32_t i)
-{
-	const struct bsa_without_call *c = &p->w->world.calls[i];
-	bool closed = is_closed(p, c);
-
-	if (p->w->before[i] == NONE)
-		return BSA_COMES_AT;
-	if (is_beside(&p->w->world.calls[p->w->before[i]], c))
-		return closed ? BSA_COMES_BESIDE : BSA_COMES_AT;
-	return closed ? BSA_COMES_AFTER : BSA_COMES_NOT_LESS;
-}
-
 /* Its run was given up: how long it takes is known between bounds. */
 static bool has_open_end(const struct bsa_without *w, uint32_t i)
 {
@@ -405,11 +367,22 @@ static void bounds_fill(const struct play *p, uint32_t i, struct bsa_bounds_call
 	const struct played *x = &w->played[i];
 	const struct bsa_replay_call *call = &x->call;
 	enum nnb_deadlines deadlines = (enum nnb_deadlines)w->world.deadlines;
+	bool closed = is_closed(p, c);
+	enum bsa_bounds_comes comes = BSA_COMES_AT;
+	uint64_t hand = call->wake_ns;
 
-	*ret = (struct bsa_bounds_call){ .comes = comes_of(p, i),
+	if (w->before[i] != NONE && is_beside(&w->world.calls[w->before[i]], c))
+		comes = closed ? BSA_COMES_BESIDE : BSA_COMES_AT;
+	else if (w->before[i] != NONE)
+		comes = closed ? BSA_COMES_AFTER : BSA_COMES_NOT_LESS;
+
+	if (x->ready != BSA_REPLAY_NEVER && x->began != BSA_REPLAY_NEVER)
+		hand = earlier_of(hand, x->began - x->ready); /* a call that found a lane idle waited for no more */
+
+	*ret = (struct bsa_bounds_call){ .comes = comes,
 		                         .before = w->before[i],
 		                         .taken = !x->is_done,
-		                         .moves = is_closed(p, c),
+		                         .moves = closed,
 		                         .served = x->served,
 		                         .at = x->at,
 		                         .looked = x->at + call->send_ns,
@@ -417,7 +390,7 @@ static void bounds_fill(const struct play *p, uint32_t i, struct bsa_bounds_call
 		                         .began = x->began,
 		                         .ended = x->is_done ? x->ended : x->at,
 		                         .answered = x->answered,
-		                         .hand = hand_of(call, x->ready, x->began),
+		                         .hand = hand,
 		                         .as_recorded = is_as_recorded(p, i),
 		                         .run_least = c->served ? call->run_ns : c->run,
 		                         .until = nnb__waits_until(deadlines, call->deadline, c->least),
@@ -503,19 +476,15 @@ static bool play_way(struct bsa_without *w, const struct bsa_without_change *cha
 
 /* ---- as it was ---- */
 
-static bool is_missed(const struct played *x)
-{
-	return !x->served || (int64_t)x->late_by > 0;
-}
-
 /* The largest error up to the end of the victim; ABSURD: it is another course of things. */
 static uint64_t error_of(const struct bsa_without *w)
 {
 	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
+	const struct played *played = &w->played[w->world.victim];
 	uint64_t most = 0, error;
 
-	if (!is_missed(&w->played[w->world.victim]))
-		return ABSURD;
+	if (played->served && (int64_t)played->late_by <= 0)
+		return ABSURD; /* it did not miss its deadline */
 	for (size_t i = 0; i < w->world.n; i++) {
 		const struct bsa_without_call *c = &w->world.calls[i];
 		const struct played *x = &w->played[i];
@@ -527,26 +496,8 @@ static uint64_t error_of(const struct bsa_without *w)
 		error = c->served ? distance_of(x->ended, c->ended) : distance_of(x->answered, c->answered);
 		most = error > most ? error : most;
 	}
-	error = distance_of(w->played[w->world.victim].answered, victim->answered);
+	error = distance_of(played->answered, victim->answered);
 	return error > most ? error : most;
-}
-
-/* The set of unknowns that have to be tried both ways. */
-static unsigned open_questions(const struct bsa_without *w)
-{
-	unsigned open = 0;
-
-	if (w->world.policy != NNB_POLICY_FIFO && w->world.preempt != NNB_PREEMPT_NONE)
-		open |= FINE;
-	if (w->world.horizon != BSA_WITHOUT_UNKNOWN) /* calls after the horizon may follow any call */
-		open |= CLOSED;
-	for (size_t i = 0; i < w->world.n; i++) {
-		const struct bsa_without_call *c = &w->world.calls[i];
-
-		open |= w->before[i] != NONE ? CLOSED : 0;
-		open |= c->run != c->run_most || c->answer != c->answer_most ? MOST : 0;
-	}
-	return open;
 }
 
 static const struct bsa_without_change nothing;
@@ -612,9 +563,20 @@ static bool find_lengths(struct bsa_without *w, uint64_t error_most)
 
 static bool find_ways(struct bsa_without *w, bool *ret_any)
 {
-	unsigned open = open_questions(w);
+	unsigned open = 0; /* the set of unknowns that have to be tried both ways */
 	struct known known;
 	uint64_t best = ABSURD;
+
+	if (w->world.policy != NNB_POLICY_FIFO && w->world.preempt != NNB_PREEMPT_NONE)
+		open |= FINE;
+	if (w->world.horizon != BSA_WITHOUT_UNKNOWN) /* calls after the horizon may follow any call */
+		open |= CLOSED;
+	for (size_t i = 0; i < w->world.n; i++) {
+		const struct bsa_without_call *c = &w->world.calls[i];
+
+		open |= w->before[i] != NONE ? CLOSED : 0;
+		open |= c->run != c->run_most || c->answer != c->answer_most ? MOST : 0;
+	}
 
 	for (unsigned way = 0; way < ALL_WAYS; way++) {
 		w->margin[way] = ABSURD;
@@ -803,15 +765,6 @@ static bool is_within(const struct bsa_without *w, const struct bsa_without_chan
 	return true;
 }
 
-/* An app that had been there before may have cost it what the replay begins with. */
-static bool may_reach_back(const struct bsa_without *w, const struct bsa_without_change *change)
-{
-	for (size_t i = 0; change->without_app && i < w->world.n; i++)
-		if (w->world.calls[i].before)
-			return true;
-	return false;
-}
-
 /* All ways, with this length of what was left of the victim, have to agree. *ret: -1: they do not. */
 static bool ask_ways(struct bsa_without *w, const struct bsa_without_change *change, int length, int *ret)
 {
@@ -831,6 +784,7 @@ static bool ask_ways(struct bsa_without *w, const struct bsa_without_change *cha
 bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
 {
 	int said, also, length;
+	bool reaches_back = false;
 
 	*ret = -1;
 	if (!is_within(w, change))
@@ -843,7 +797,11 @@ bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *cha
 			return false;
 		said = also == said ? said : -1;
 	}
-	*ret = said < 0 || (!said && may_reach_back(w, change)) ? -1 : said;
+
+	/* An app that had been there before may have cost the victim what the replay begins with. */
+	for (size_t i = 0; change->without_app && i < w->world.n; i++)
+		reaches_back |= w->world.calls[i].before;
+	*ret = said < 0 || (!said && reaches_back) ? -1 : said;
 	return true;
 }
 
