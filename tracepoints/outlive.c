@@ -17,22 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
-}
-
 __attribute__((visibility("default"))) ssize_t writev(int fd, const struct iovec *iov, int n)
 {
 	sigset_t sigpipe, before, pending;
+	struct stat st;
 	ssize_t done;
 	int error;
 
 	sigemptyset(&sigpipe);
 	sigaddset(&sigpipe, SIGPIPE);
-	if (!is_pipe(fd) || sigpending(&pending) || pthread_sigmask(SIG_BLOCK, &sigpipe, &before))
+	if (fstat(fd, &st) || !S_ISFIFO(st.st_mode) || sigpending(&pending) ||
+	    pthread_sigmask(SIG_BLOCK, &sigpipe, &before))
 		return syscall(SYS_writev, fd, iov, n);
 	done = syscall(SYS_writev, fd, iov, n);
 	error = errno;
