@@ -138,31 +138,27 @@ static const struct {
 #include "store/relations.def"
 };
 
-static int batch_init(struct bsa_store *s, enum batch_of of)
-{
-	struct batch *b = &s->batches[of];
-	char sql[128], name[64];
-
-	b->table = all[of].table;
-	b->columns = all[of].columns;
-	b->room = all[of].room;
-	b->rows = malloc((size_t)b->room * b->columns * sizeof(*b->rows));
-	if (!b->rows)
-		return bsa_store_fail(s, BSA_E_ENV, "no memory");
-	snprintf(name, sizeof(name), "batch_%s", b->table);
-	if (sqlite3_create_module(s->db, name, &module, b) != SQLITE_OK)
-		return bsa_store_sql_failed(s);
-	/* REPLACE: a row that is written again replaces the earlier one. */
-	snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
-	         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, name);
-	b->insert = bsa_store_prepare(s, sql);
-	return s->code;
-}
-
 int bsa_batches_init(struct bsa_store *s)
 {
-	for (unsigned of = 0; of < BATCHES && !s->code; of++)
-		batch_init(s, of);
+	char sql[128], name[64];
+
+	for (unsigned of = 0; of < BATCHES && !s->code; of++) {
+		struct batch *b = &s->batches[of];
+
+		b->table = all[of].table;
+		b->columns = all[of].columns;
+		b->room = all[of].room;
+		b->rows = malloc((size_t)b->room * b->columns * sizeof(*b->rows));
+		if (!b->rows)
+			return bsa_store_fail(s, BSA_E_ENV, "no memory");
+		snprintf(name, sizeof(name), "batch_%s", b->table);
+		if (sqlite3_create_module(s->db, name, &module, b) != SQLITE_OK)
+			return bsa_store_sql_failed(s);
+		/* REPLACE: a row that is written again replaces the earlier one. */
+		snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
+		         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, name);
+		b->insert = bsa_store_prepare(s, sql);
+	}
 	return s->code;
 }
 
@@ -184,28 +180,20 @@ void bsa_batches_fini(struct bsa_store *s)
 	memset(s->batches, 0, sizeof(s->batches));
 }
 
-/* Ids are given as SQLite would. */
-static int flush_to_pages(struct bsa_store *s, struct batch *b)
-{
-	for (unsigned i = 0; i < b->n && !s->code; i++) {
-		int64_t *row = b->rows + (size_t)i * b->columns;
-
-		row[0] = bsa_pages_last(b->pages) + 1;
-		if (bsa_pages_row(b->pages, row))
-			bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
-			               bsa_pages_error(b->pages));
-	}
-	return s->code;
-}
-
 static int batch_flush(struct bsa_store *s, struct batch *b)
 {
 	if (s->code || !b->n)
 		return s->code;
-	if (b->pages)
-		flush_to_pages(s, b);
-	else
+	if (!b->pages)
 		bsa_store_do(s, b->insert);
+	for (unsigned i = 0; b->pages && i < b->n && !s->code; i++) {
+		int64_t *row = b->rows + (size_t)i * b->columns;
+
+		row[0] = bsa_pages_last(b->pages) + 1; /* ids are given as SQLite would */
+		if (bsa_pages_row(b->pages, row))
+			bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
+			               bsa_pages_error(b->pages));
+	}
 	b->n = 0;
 	return s->code;
 }

@@ -195,30 +195,25 @@ static sqlite3_stmt *ask_about(struct run *r, enum question question, uint64_t i
 	return r->q[question];
 }
 
-/* All ones mean unknown. */
-static void read_flags(int64_t flags, struct bsa_execution *x)
-{
-	struct bits_execution b = unpack_execution(flags);
-
-	x->path = b.path == ALL_execution_path ? BSA_PATH_UNKNOWN : (uint8_t)b.path;
-	x->priority = b.priority == ALL_execution_priority ? 255 : (uint8_t)b.priority;
-	x->status = b.status == ALL_execution_status ? BSA_STATUS_UNKNOWN : (uint8_t)b.status;
-	x->miss = (uint8_t)b.miss;
-	x->quality = (uint8_t)b.quality;
-	x->sides = (uint8_t)b.sides;
-	x->cold = b.cold > 1 ? -1 : (int8_t)b.cold;
-	x->lane = b.lane == ALL_execution_lane ? -1 : (int16_t)b.lane;
-	x->idle = b.idle;
-	x->fence_free = b.fence_free;
-}
-
 static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 {
 	struct missed_row m;
+	struct bits_execution b;
 
 	read_row(q, &m, sizeof(m));
+	b = unpack_execution(m.flags); /* all ones mean unknown */
 	*x = (struct bsa_execution){
 		.id = id_of(m.id),
+		.path = b.path == ALL_execution_path ? BSA_PATH_UNKNOWN : (uint8_t)b.path,
+		.priority = b.priority == ALL_execution_priority ? 255 : (uint8_t)b.priority,
+		.status = b.status == ALL_execution_status ? BSA_STATUS_UNKNOWN : (uint8_t)b.status,
+		.miss = (uint8_t)b.miss,
+		.quality = (uint8_t)b.quality,
+		.sides = (uint8_t)b.sides,
+		.cold = b.cold > 1 ? -1 : (int8_t)b.cold,
+		.lane = b.lane == ALL_execution_lane ? -1 : (int16_t)b.lane,
+		.idle = b.idle,
+		.fence_free = b.fence_free,
 		.at = {
 			[BSA_SUBMITTED] = time_of(m.submitted),
 			[BSA_REQUEST_WRITTEN] = time_of(m.request_written),
@@ -272,7 +267,6 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 		.estimate = ns_of(m.estimate_ns),
 		.duration = m.duration_ns == NOTHING ? 0 : ns_of(m.duration_ns),
 	};
-	read_flags(m.flags, x);
 }
 
 static int64_t number_of(sqlite3_stmt *q, int column)
@@ -443,7 +437,7 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 	return ret;
 }
 
-static struct bsa_typical read_phases(struct run *r, const struct bsa_execution *x)
+static struct bsa_typical read_typical(struct run *r, const struct bsa_execution *x)
 {
 	sqlite3_stmt *q = ask_about(r, TYPICAL, x->model);
 	struct bsa_typical ret = { .budget = BSA_NEVER };
@@ -459,30 +453,15 @@ static struct bsa_typical read_phases(struct run *r, const struct bsa_execution 
 		ret.phase[row.phase] = id_of(row.p50_ns);
 		ret.least[row.phase] = id_of(row.least_ns);
 	}
-	if (ret.n >= BSA_TYPICAL_MIN)
-		return ret;
-	ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate
-	                                                             : only_number(r, ask_about(r, ESTIMATE, x->model));
-	return ret;
-}
-
-static struct bsa_typical read_typical(struct run *r, const struct bsa_execution *x)
-{
-	struct bsa_typical ret = read_phases(r, x);
-
+	if (ret.n < BSA_TYPICAL_MIN && x->estimate && x->estimate != BSA_NEVER)
+		ret.phase[BSA_RUN] = x->estimate;
+	else if (ret.n < BSA_TYPICAL_MIN)
+		ret.phase[BSA_RUN] = only_number(r, ask_about(r, ESTIMATE, x->model));
 	ret.budget = usual_budget(r, x, &ret);
 	return ret;
 }
 
 /* ---- into the table ---- */
-
-/* A preemptor that was not recorded on the lane is known by its number only. */
-static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
-{
-	if (b->culprit_app || !b->culprit)
-		return b->culprit_app;
-	return (uint32_t)only_number(r, ask_about(r, HOLDER, b->culprit));
-}
 
 /*
  * A miss that came about behind many others has a culprit for each. Where misses have too many, the culprits of each cause that took the least
@@ -520,8 +499,13 @@ static size_t join_least(struct run *r, size_t n)
 static void insert_causes(struct run *r, const struct bsa_execution *x, const struct bsa_refused *refused, size_t n)
 {
 	n = join_least(r, n);
-	for (size_t i = 0; i < n; i++)
-		r->blamed[i].culprit_app = app_of(r, &r->blamed[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct bsa_blamed *b = &r->blamed[i];
+
+		/* A preemptor that was not recorded on the lane is known by its number only. */
+		if (!b->culprit_app && b->culprit)
+			b->culprit_app = (uint32_t)only_number(r, ask_about(r, HOLDER, b->culprit));
+	}
 	if (x->lateness != BSA_LATENESS_UNKNOWN)
 		bsa_saved_ask(r->saved, x, refused, r->blamed, n);
 	r->n_misses++;
@@ -559,48 +543,22 @@ static int read_blockers(struct run *r)
 	return BLOCKERS_ONLY;
 }
 
-static void read_rules(struct run *r)
-{
-	sqlite3_stmt *q = r->q[RULES];
-
-	if (bsa_store_step(r->s, q)) {
-		r->rules_known = sqlite3_column_int64(q, 0) > 0 && !sqlite3_column_int64(q, 3);
-		r->never_stops = sqlite3_column_int64(q, 1);
-		r->one_lane = sqlite3_column_int64(q, 2) == 1;
-		r->restarts = sqlite3_column_int64(q, 4);
-	}
-	sqlite3_reset(q);
-}
-
-/* If the rules are unknown, or events were lost, any execution may have been asked. */
-static int who_was_asked(struct run *r)
-{
-	if (!r->rules_known || (!r->never_stops && (!r->one_lane || only_number(r, r->q[LOSSES]))))
-		return ANY_ASKED;
-	return r->never_stops ? NONE_ASKED : read_blockers(r);
-}
-
 static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
 {
 	uint64_t i = x->id - r->s->first_execution;
 
 	if (x->miss != BSA_MISS_LATE || x->quality != BSA_QUALITY_COMPLETE || x->preemptions)
 		return false;
-	if (r->asked == NOT_READ)
-		r->asked = who_was_asked(r);
+	/* If the rules are unknown, or events were lost, any execution may have been asked. */
+	if (r->asked == NOT_READ) {
+		if (!r->rules_known || (!r->never_stops && (!r->one_lane || only_number(r, r->q[LOSSES]))))
+			r->asked = ANY_ASKED;
+		else
+			r->asked = r->never_stops ? NONE_ASKED : read_blockers(r);
+	}
 	if (r->asked != BLOCKERS_ONLY)
 		return r->asked == NONE_ASKED;
 	return i >= r->n_blockers || !(r->blockers[i / 8] >> i % 8 & 1);
-}
-
-/* The miss has too many waits to read them: all of its lateness has one cause, unknown. */
-static void blame_unread(struct run *r, const struct bsa_execution *x)
-{
-	if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
-		return;
-	bsa_blame_unknown(x, r->blamed);
-	insert_causes(r, x, NULL, 1);
-	r->s->joined_causes++;
 }
 
 static void blame_miss(struct run *r, const struct bsa_execution *x)
@@ -621,8 +579,12 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	bool unread = r->n_waits + m.n_waits > WAITS_FREE && m.n_waits > WAITS_FEW;
 
 	r->n_waits += m.n_waits;
-	if (unread) {
-		blame_unread(r, x);
+	if (unread) { /* it has too many waits to read them: all of its lateness has one cause, unknown */
+		if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
+			return;
+		bsa_blame_unknown(x, r->blamed);
+		insert_causes(r, x, NULL, 1);
+		r->s->joined_causes++;
 		return;
 	}
 	if (r->s->code || !room_for(r, (void **)&r->blamed, &r->blamed_room, most, sizeof(*r->blamed)))
@@ -637,6 +599,7 @@ int bsa_blame_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(run_fini))) struct run r = { .s = s };
 	struct bsa_execution x;
+	sqlite3_stmt *rules;
 
 	for (unsigned i = 0; i < QUESTIONS && !s->code; i++)
 		r.q[i] = bsa_store_prepare(s, sql[i]);
@@ -645,7 +608,16 @@ int bsa_blame_run(struct bsa_store *s)
 	r.saved = bsa_saved_new(s, s->missed);
 	if (!r.saved)
 		return s->code;
-	read_rules(&r);
+
+	rules = r.q[RULES];
+	if (bsa_store_step(s, rules)) {
+		r.rules_known = sqlite3_column_int64(rules, 0) > 0 && !sqlite3_column_int64(rules, 3);
+		r.never_stops = sqlite3_column_int64(rules, 1);
+		r.one_lane = sqlite3_column_int64(rules, 2) == 1;
+		r.restarts = sqlite3_column_int64(rules, 4);
+	}
+	sqlite3_reset(rules);
+
 	sqlite3_bind_int64(r.q[MISSED], 1, sql_id(s->first_execution));
 	while (bsa_store_step(s, r.q[MISSED])) {
 		read_execution(r.q[MISSED], &x);

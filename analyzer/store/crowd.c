@@ -98,20 +98,6 @@ static int64_t id_of(const struct lane *l, int64_t sequence)
 	return (int64_t)l->number << SEQUENCE_BITS | sequence;
 }
 
-static void write_stretch(struct bsa_store *s, const struct lane *l, int64_t sequence)
-{
-	struct stretch *t = stretch_at(l, (size_t)(sequence - l->sequence));
-	int64_t began = sql_time(s->offset, t->began);
-
-	if (t->written)
-		return;
-	t->written = true;
-	STATEMENT_ROW(s, occupancy, .id = id_of(l, sequence), .began = began,
-	              .dur_ns = sql_minus(sql_time(s->offset, t->ended), began), .occupancy = t->occupancy,
-	              .blocker_id = sql_id(t->blocker), .blocker_app_id = sql_id(t->app), .level = t->level,
-	              .hogging = t->hogging);
-}
-
 static void end_run(struct bsa_store *s)
 {
 	struct crowd *c = s->crowd;
@@ -122,8 +108,18 @@ static void end_run(struct bsa_store *s)
 		return;
 	assert(c->lane->sequence <= c->from && c->from <= c->to); /* the lane still keeps all stretches of the run */
 	c->running = false;
-	for (int64_t i = c->from; i <= c->to; i++)
-		write_stretch(s, c->lane, i);
+	for (int64_t i = c->from; i <= c->to; i++) {
+		struct stretch *t = stretch_at(c->lane, (size_t)(i - c->lane->sequence));
+		int64_t from = sql_time(s->offset, t->began);
+
+		if (t->written)
+			continue;
+		t->written = true;
+		STATEMENT_ROW(s, occupancy, .id = id_of(c->lane, i), .began = from,
+		              .dur_ns = sql_minus(sql_time(s->offset, t->ended), from), .occupancy = t->occupancy,
+		              .blocker_id = sql_id(t->blocker), .blocker_app_id = sql_id(t->app), .level = t->level,
+		              .hogging = t->hogging);
+	}
 	ROW(s, wait_run, .id = NOTHING, .execution_id = sql_id(w->execution), .began = began,
 	    .dur_ns = sql_minus(sql_time(s->offset, w->ended), began), .first_id = id_of(c->lane, c->from),
 	    .last_id = id_of(c->lane, c->to), .app_id = sql_id(w->app),
@@ -170,46 +166,34 @@ static void lane_forget(struct crowd *c, struct lane *l, size_t n)
 	c->kept -= n;
 }
 
-/* The lane that keeps the most stretches; @l if several lanes do and @l is one of them. */
-static struct lane *fullest_lane(struct crowd *c, struct lane *l)
-{
-	for (size_t i = 0; i < c->n_lanes; i++)
-		if (c->lanes[i].n > l->n)
-			l = &c->lanes[i];
-	return l;
-}
-
-static bool make_room(struct crowd *c, struct lane *l)
-{
-	size_t room = l->room ? 2 * l->room : 64;
-	struct stretch *more;
-
-	if (c->kept >= CROWD_KEPT) {
-		struct lane *most = fullest_lane(c, l);
-
-		lane_forget(c, most, (most->n + 1) / 2);
-	}
-	if (l->n < l->room)
-		return true;
-	more = c->kept < CROWD_KEPT ? malloc(room * sizeof(*more)) : NULL;
-	if (!more)
-		return false;
-	for (size_t i = 0; i < l->n; i++)
-		more[i] = *stretch_at(l, i);
-	free(l->ring);
-	l->ring = more;
-	l->room = room;
-	l->first = 0;
-	return true;
-}
-
 static void lane_append(struct crowd *c, struct lane *l, const struct stretch *t)
 {
+	struct lane *most = l;
+	struct stretch *more;
+	size_t room;
+
 	if (l->n && stretch_at(l, l->n - 1)->ended != t->began)
 		lane_forget(c, l, l->n); /* a new list */
-	if (!make_room(c, l)) {
-		lane_forget(c, l, l->n);
-		return;
+
+	if (c->kept >= CROWD_KEPT) { /* forget half of the lane that keeps the most stretches: of @l if several do */
+		for (size_t i = 0; i < c->n_lanes; i++)
+			if (c->lanes[i].n > most->n)
+				most = &c->lanes[i];
+		lane_forget(c, most, (most->n + 1) / 2);
+	}
+	if (l->n == l->room) {
+		room = l->room ? 2 * l->room : 64;
+		more = c->kept < CROWD_KEPT ? malloc(room * sizeof(*more)) : NULL;
+		if (!more) {
+			lane_forget(c, l, l->n);
+			return;
+		}
+		for (size_t i = 0; i < l->n; i++)
+			more[i] = *stretch_at(l, i);
+		free(l->ring);
+		l->ring = more;
+		l->room = room;
+		l->first = 0;
 	}
 	l->n++;
 	c->kept++;
@@ -254,21 +238,6 @@ static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w, int64
 
 /* ---- waits ---- */
 
-static bool goes_on(const struct bsa_wait *last, const struct bsa_wait *w)
-{
-	return last->execution == w->execution && last->ended == w->began && last->kind == w->kind &&
-	       last->lane == w->lane && last->open == w->open;
-}
-
-/* True: @sequence follows the last stretch of the run, and the wait covers both without a hole. */
-static bool continues_run(const struct crowd *c, const struct bsa_wait *w, int64_t sequence)
-{
-	const struct lane *l = c->lane;
-
-	return c->running && c->run.ended == w->began && sequence == c->to + 1 &&
-	       stretch_at(l, (size_t)(sequence - l->sequence))->began == w->began;
-}
-
 /* A stretch of a wait that has many. */
 static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
 {
@@ -276,7 +245,9 @@ static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
 	struct lane *l = lane_of(s, w->instance, w->lane, false);
 	int64_t sequence = l ? sequence_of(l, w, c->to + 1) : -1;
 
-	if (!continues_run(c, w, sequence))
+	/* @sequence follows the last stretch of the run where the wait covers both without a hole. */
+	if (!c->running || c->run.ended != w->began || sequence != c->to + 1 ||
+	    stretch_at(c->lane, (size_t)(sequence - c->lane->sequence))->began != w->began)
 		end_run(s);
 	if (sequence < 0) {
 		write_wait(s, w);
@@ -321,9 +292,11 @@ void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
 void bsa_crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
 {
 	struct crowd *c = s->crowd;
+	const struct bsa_wait *last = &c->last;
 
-	if (c->n_few && !goes_on(&c->last, w))
-		end_wait(s);
+	if (c->n_few && (last->execution != w->execution || last->ended != w->began || last->kind != w->kind ||
+	                 last->lane != w->lane || last->open != w->open))
+		end_wait(s); /* @w does not go on with it */
 	c->last = *w;
 	if (c->n_few < CROWD_FEW) {
 		c->few[c->n_few++] = *w;

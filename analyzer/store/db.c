@@ -83,18 +83,6 @@ static int statement_allowed(void *ctx, int action, const char *a, const char *b
 	}
 }
 
-static int check_file(const char *path, struct bsa_err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* O_NONBLOCK: a pipe may have no writer */
-
-	if (fd < 0)
-		return bsa_fail(err, errno == ENOENT || errno == ENOTDIR ? BSA_E_INPUT : BSA_E_ENV,
-		                "cannot read %s: %s", path, strerror(errno));
-	r = bsa_header_refuse(bsa_header_look(fd), path, err);
-	close(fd);
-	return r;
-}
-
 /*
  * SQLite would count the memory in use, under a lock at each allocation: a sixth of the instructions of a short query, whose statements
  * cost more to compile than to run. No one asks for the count. Without effect if the process has used SQLite before.
@@ -108,10 +96,16 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct bsa_db *db;
-	int r = check_file(path, err);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* O_NONBLOCK: a pipe may have no writer */
 
+	if (fd < 0)
+		return bsa_fail(err, errno == ENOENT || errno == ENOTDIR ? BSA_E_INPUT : BSA_E_ENV,
+		                "cannot read %s: %s", path, strerror(errno));
+	r = bsa_header_refuse(bsa_header_look(fd), path, err);
+	close(fd);
 	if (r)
 		return r;
+
 	pthread_once(&once, count_no_memory);
 	db = calloc(1, sizeof(*db));
 	if (!db)

@@ -186,17 +186,6 @@ static struct field field_named(const char *name)
 	return found;
 }
 
-/* The column that has the unit and the sentence of @c: @c, or the column that it shows. */
-static const struct column *source_of(const struct relation *r, const struct column *c)
-{
-	const struct relation *table = find_table(c->table ? c->table : r->of ? r->of : "");
-	const struct column *source = c->source ? find_column(table, c->source) : c;
-
-	if (!source)
-		embed_fail("%s.%s: its table has no column %s", r->name, c->name, c->source);
-	return source;
-}
-
 /* ---- writing ---- */
 
 static void write_value(FILE *out, const char *labels, const char *expression)
@@ -240,17 +229,6 @@ static void write_field(FILE *out, const struct field *f, const char *alias)
 		fprintf(out, "NULLIF(%s, %u)", bits, (1U << f->field->bits) - 1);
 }
 
-static void write_quoted(FILE *out, const char *text)
-{
-	fputc('\'', out);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputc('\'', out);
-		fputc(*text, out);
-	}
-	fputc('\'', out);
-}
-
 static void write_tables(FILE *out)
 {
 	for (size_t i = 0; i < N_OF(relations); i++) {
@@ -278,8 +256,13 @@ static void write_description(FILE *out, const char *relation, const char *colum
 	static const char *between = "INSERT INTO schema_doc VALUES\n";
 
 	fprintf(out, "%s('%s', '%s', '%s', ", between, relation, column, unit);
-	write_quoted(out, about);
-	fputc(')', out);
+	fputc('\'', out);
+	for (; *about; about++) {
+		if (*about == '\'')
+			fputc('\'', out);
+		fputc(*about, out);
+	}
+	fputs("')", out);
 	between = ",\n";
 }
 
@@ -297,8 +280,12 @@ static void write_descriptions(FILE *out)
 			embed_fail("view %s has no sentence", r->name);
 		write_description(out, r->sql, "", "", r->about ? r->about : of->about);
 		for (const struct column *c = r->columns; c->name; c++) {
-			const struct column *source = source_of(r, c);
+			/* The column that has the unit and the sentence of @c: @c, or the column that it shows. */
+			const struct relation *table = find_table(c->table ? c->table : r->of ? r->of : "");
+			const struct column *source = c->source ? find_column(table, c->source) : c;
 
+			if (!source)
+				embed_fail("%s.%s: its table has no column %s", r->name, c->name, c->source);
 			if (strcmp(c->name, END_OF_TABLE))
 				write_description(out, r->sql, c->name, source->unit, source->about);
 		}
@@ -376,34 +363,6 @@ static void write_columns(FILE *out, char *words)
 		embed_fail("%s: no columns", name);
 }
 
-/* WORD.FIELD and ALIAS in @words. */
-static void write_field_named(FILE *out, char *words, bool as_value)
-{
-	char *name = strtok(words, " "), *alias = strtok(NULL, " ");
-	char dotted[64] = "";
-	struct field f;
-
-	f = field_named(name ? name : "");
-	if (alias)
-		snprintf(dotted, sizeof(dotted), "%s.", alias);
-	if (as_value)
-		write_field(out, &f, dotted);
-	else
-		write_bits(out, &f, dotted);
-}
-
-static void write_number(FILE *out, const char *labels, const char *name)
-{
-	const struct labels *l = find_labels(labels);
-	const struct name *n = l ? l->names : NULL;
-
-	while (n && n->name && strcmp(n->name, name))
-		n++;
-	if (!n || !n->name)
-		embed_fail("no label is called %s:%s", labels, name);
-	fprintf(out, "%u", n->number);
-}
-
 /* @text stood between two @. */
 static void write_template(FILE *out, char *text)
 {
@@ -412,9 +371,16 @@ static void write_template(FILE *out, char *text)
 
 	if (after)
 		*rest++ = 0;
-	if (after == ':')
-		write_number(out, text, rest);
-	else if (!strcmp(text, "tables"))
+	if (after == ':') { /* LABELS:NAME */
+		const struct labels *l = find_labels(text);
+		const struct name *n = l ? l->names : NULL;
+
+		while (n && n->name && strcmp(n->name, rest))
+			n++;
+		if (!n || !n->name)
+			embed_fail("no label is called %s:%s", text, rest);
+		fprintf(out, "%u", n->number);
+	} else if (!strcmp(text, "tables"))
 		write_tables(out);
 	else if (!strcmp(text, "descriptions"))
 		write_descriptions(out);
@@ -427,47 +393,35 @@ static void write_template(FILE *out, char *text)
 			embed_fail("no labels are called %s", rest);
 		for (const struct name *n = l->names; n->name; n++)
 			fprintf(out, "%s(%u, '%s')", n == l->names ? "" : ", ", n->number, n->name);
-	} else if (!strcmp(text, "bits") || !strcmp(text, "value"))
-		write_field_named(out, rest, !strcmp(text, "value"));
-	else
+	} else if (!strcmp(text, "bits") || !strcmp(text, "value")) { /* WORD.FIELD and ALIAS */
+		char *name = strtok(rest, " "), *alias = strtok(NULL, " ");
+		char dotted[64] = "";
+		struct field f = field_named(name ? name : "");
+
+		if (alias)
+			snprintf(dotted, sizeof(dotted), "%s.", alias);
+		if (!strcmp(text, "value"))
+			write_field(out, &f, dotted);
+		else
+			write_bits(out, &f, dotted);
+	} else
 		write_value(out, text, rest);
 }
 
 /* ---- files ---- */
 
-static char *read_file(const char *path)
+static void expand_file(FILE *out, const char *path)
 {
 	FILE *f = fopen(path, "r");
-	char *text = NULL;
+	char *text = NULL, *at, *end;
 	size_t room = 0;
 
 	file = path;
 	if (!f || getdelim(&text, &room, 0, f) < 0)
 		embed_fail("%s", strerror(errno));
 	fclose(f);
-	return text;
-}
 
-/* A C string literal; each line of @text is a line of it. */
-static void write_string(FILE *out, const char *name, const char *text)
-{
-	fprintf(out, "const char bsa_sql_%s[] =\n\t\"", name);
-	for (; *text; text++) {
-		if (*text == '\n') {
-			fputs(text[1] ? "\\n\"\n\t\"" : "\\n", out);
-			continue;
-		}
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-	fputs("\";\n", out);
-}
-
-static void expand_file(FILE *out, const char *path)
-{
-	char *text = read_file(path), *at = text, *end;
-
+	at = text;
 	for (char *begin; (begin = strchr(at, '@')); at = end + 1) {
 		end = strchr(begin + 1, '@');
 		if (!end)
@@ -499,7 +453,19 @@ int main(int argc, char **argv)
 		while (++i < argc && strcmp(argv[i], "--"))
 			expand_file(sql, argv[i]);
 		fclose(sql);
-		write_string(out, name, text);
+
+		/* A C string literal; each line of @text is a line of it. */
+		fprintf(out, "const char bsa_sql_%s[] =\n\t\"", name);
+		for (const char *at = text; *at; at++) {
+			if (*at == '\n') {
+				fputs(at[1] ? "\\n\"\n\t\"" : "\\n", out);
+				continue;
+			}
+			if (*at == '"' || *at == '\\')
+				fputc('\\', out);
+			fputc(*at, out);
+		}
+		fputs("\";\n", out);
 		free(text);
 	}
 	if (fclose(out))

@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t flags_of(const struct bsa_execution *x, bool plain)
-{
-	return PACK(execution, .path = x->path, .priority = x->priority, .fallback = x->fallback, .status = x->status,
-	            .miss = x->miss, .quality = x->quality, .sides = x->sides, .cold = x->cold, .lane = x->lane,
-	            .idle = x->idle, .plain = plain, .fence_free = x->fence_free);
-}
-
 /* Phases and the whole as the views make them of the boundaries of a plain one. */
 static bool is_plain(const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES], const int64_t phase[BSA_PHASES])
 {
@@ -41,23 +34,6 @@ static bool is_plain(const struct bsa_execution *x, const int64_t at[BSA_BOUNDAR
 	       phase[BSA_FINISH] == (fenced ? 0 : sql_minus(at[BSA_RETURNED], at[BSA_RESULT_READ])) &&
 	       phase[BSA_SIGNAL] == (fenced ? sql_minus(at[BSA_SIGNALLED], at[BSA_RUN_ENDED]) : 0) &&
 	       sql_ns(x->e2e) == sql_minus(end, start);
-}
-
-static int64_t first_known(const int64_t at[BSA_BOUNDARIES])
-{
-	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
-		if (at[i] != NOTHING)
-			return at[i];
-	return 0;
-}
-
-static void store_phases(struct bsa_store *s, const struct bsa_execution *x, const int64_t phase[BSA_PHASES])
-{
-	ROW(s, phases, .execution_id = sql_id(x->id), .prepare_ns = phase[BSA_PREPARE], .send_ns = phase[BSA_SEND],
-	    .decode_ns = phase[BSA_DECODE], .fence_ns = phase[BSA_FENCE], .slots_ns = phase[BSA_SLOTS],
-	    .queue_ns = phase[BSA_QUEUE], .run_ns = phase[BSA_RUN], .preempted_ns = phase[BSA_PREEMPTED],
-	    .reply_ns = phase[BSA_REPLY], .return_ns = phase[BSA_RETURN], .finish_ns = phase[BSA_FINISH],
-	    .signal_ns = phase[BSA_SIGNAL], .e2e_ns = sql_ns(x->e2e));
 }
 
 /* ---- the window ---- */
@@ -88,18 +64,11 @@ struct window *bsa_window_free(struct window *w)
 	return NULL;
 }
 
-static void put_aside(struct bsa_store *s, const struct row_execution *row)
-{
-	struct row_execution *late = bsa_batch_row(s, BATCH_execution);
-
-	if (late)
-		*late = *row;
-}
-
 /* The first @n rows. */
 static void let_go(struct bsa_store *s, unsigned n)
 {
 	struct window *w = s->window;
+	struct row_execution *late;
 	uint16_t gone[WINDOW];
 
 	assert(n <= w->n && w->n <= WINDOW);
@@ -117,8 +86,11 @@ static void let_go(struct bsa_store *s, unsigned n)
 			                      (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
 				bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s",
 				               s->file.output, strerror(errno));
-		} else
-			put_aside(s, row);
+		} else {
+			late = bsa_batch_row(s, BATCH_execution);
+			if (late)
+				*late = *row;
+		}
 	}
 	memcpy(gone, w->order, n * sizeof(*gone));
 	memmove(w->order, w->order + n, (w->n - n) * sizeof(*gone));
@@ -153,12 +125,19 @@ static struct row_execution *window_row(struct bsa_store *s, int64_t id)
 static void fill_row(const struct bsa_store *s, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES],
                      int64_t preempted, bool plain, struct row_execution *row)
 {
-	int64_t base = first_known(at);
+	int64_t flags =
+		PACK(execution, .path = x->path, .priority = x->priority, .fallback = x->fallback, .status = x->status,
+	             .miss = x->miss, .quality = x->quality, .sides = x->sides, .cold = x->cold, .lane = x->lane,
+	             .idle = x->idle, .plain = plain, .fence_free = x->fence_free);
+	int64_t base = NOTHING;
 
-	FILL_ROW(row, execution, .id = sql_id(x->id), .flags = flags_of(x, plain), .base = base,
-	         .trace_id = sql_id(x->trace), .stream_id = sql_id(x->stream), .seq = (int64_t)(x->exec & UINT32_MAX),
-	         .app_id = sql_id(x->app), .model_id = sql_id(x->model),
-	         .submitted = sql_minus(at[BSA_SUBMITTED], base),
+	for (unsigned i = 0; i < BSA_BOUNDARIES && base == NOTHING; i++) /* the first one known */
+		base = at[i];
+	base = base == NOTHING ? 0 : base;
+
+	FILL_ROW(row, execution, .id = sql_id(x->id), .flags = flags, .base = base, .trace_id = sql_id(x->trace),
+	         .stream_id = sql_id(x->stream), .seq = (int64_t)(x->exec & UINT32_MAX), .app_id = sql_id(x->app),
+	         .model_id = sql_id(x->model), .submitted = sql_minus(at[BSA_SUBMITTED], base),
 	         .request_written = sql_minus(at[BSA_REQUEST_WRITTEN], base),
 	         .request_read = sql_minus(at[BSA_REQUEST_READ], base), .decoded = sql_minus(at[BSA_DECODED], base),
 	         .fenced = sql_minus(at[BSA_FENCED], base), .enqueued = sql_minus(at[BSA_ENQUEUED], base),
@@ -196,7 +175,11 @@ void bsa_execution_store(struct bsa_store *s, const struct bsa_execution *x)
 		return;
 	fill_row(s, x, at, phase[BSA_PREEMPTED], plain, row);
 	if (!plain)
-		store_phases(s, x, phase);
+		ROW(s, phases, .execution_id = sql_id(x->id), .prepare_ns = phase[BSA_PREPARE],
+		    .send_ns = phase[BSA_SEND], .decode_ns = phase[BSA_DECODE], .fence_ns = phase[BSA_FENCE],
+		    .slots_ns = phase[BSA_SLOTS], .queue_ns = phase[BSA_QUEUE], .run_ns = phase[BSA_RUN],
+		    .preempted_ns = phase[BSA_PREEMPTED], .reply_ns = phase[BSA_REPLY], .return_ns = phase[BSA_RETURN],
+		    .finish_ns = phase[BSA_FINISH], .signal_ns = phase[BSA_SIGNAL], .e2e_ns = sql_ns(x->e2e));
 	if (x->duration && x->path == BSA_PATH_FENCED)
 		ROW(s, duration, .execution_id = sql_id(x->id), .duration_ns = sql_ns(x->duration));
 	if (x->miss != BSA_MISS_NONE)

@@ -89,21 +89,6 @@ static int look_at_old(struct store_file *f, bool append, struct bsa_err *err)
 	return bsa_header_refuse(is, f->output, err);
 }
 
-/* Two that append to one file would lose what one of them adds. */
-static int lock_old(struct store_file *f, struct bsa_err *err)
-{
-	struct stat mine, there;
-
-	if (f->old_fd < 0)
-		return 0;
-	if (flock(f->old_fd, LOCK_EX | LOCK_NB))
-		return bsa_fail(err, BSA_E_ENV, "another import into %s is under way", f->output);
-	if (fstat(f->old_fd, &mine) || stat(f->output, &there) || mine.st_ino != there.st_ino ||
-	    mine.st_dev != there.st_dev)
-		return bsa_fail(err, BSA_E_ENV, "another import into %s has just ended; try again", f->output);
-	return 0;
-}
-
 /* ---- what others left ---- */
 
 /* .NAME.PID-..., or 0. */
@@ -214,13 +199,22 @@ static int copy_old(struct store_file *f, struct bsa_err *err)
 
 int bsa_store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err)
 {
+	struct stat mine, there;
 	int r;
 
 	*f = (struct store_file){ .fd = -1, .directory_fd = -1, .old_fd = -1 };
-	if ((r = set_names(f, output, err)) || (r = look_at_old(f, append, err)) || (r = lock_old(f, err)) ||
-	    (r = make_new(f, err)))
+	if ((r = set_names(f, output, err)) || (r = look_at_old(f, append, err)))
 		return r;
-	return copy_old(f, err);
+
+	/* Two that append to one file would lose what one of them adds. */
+	if (f->old_fd >= 0 && flock(f->old_fd, LOCK_EX | LOCK_NB))
+		return bsa_fail(err, BSA_E_ENV, "another import into %s is under way", f->output);
+	if (f->old_fd >= 0 && (fstat(f->old_fd, &mine) || stat(f->output, &there) || mine.st_ino != there.st_ino ||
+	                       mine.st_dev != there.st_dev))
+		return bsa_fail(err, BSA_E_ENV, "another import into %s has just ended; try again", f->output);
+
+	r = make_new(f, err);
+	return r ? r : copy_old(f, err);
 }
 
 int bsa_store_file_publish(struct store_file *f, struct bsa_err *err)

@@ -23,29 +23,12 @@ struct values {
 	} * v;
 };
 
-static int values_grow(struct values *w)
-{
-	size_t room = w->room ? 2 * w->room : 64;
-	union value *bigger = sqlite3_realloc64(w->v, room * sizeof(*bigger));
-
-	if (!bigger)
-		return -1;
-	w->v = bigger;
-	w->room = room;
-	return 0;
-}
-
-static void become_real(struct values *w)
-{
-	for (size_t i = 0; !w->real && i < w->n; i++)
-		w->v[i].d = (double)w->v[i].i;
-	w->real = 1;
-}
-
 static void percentile_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct values *w = sqlite3_aggregate_context(ctx, sizeof(*w));
 	int type = sqlite3_value_numeric_type(argv[0]), p_type = sqlite3_value_numeric_type(argv[1]);
+	union value *bigger;
+	size_t room;
 
 	(void)argc;
 	if (!w || type == SQLITE_NULL)
@@ -62,35 +45,25 @@ static void percentile_step(sqlite3_context *ctx, int argc, sqlite3_value **argv
 		sqlite3_result_error(ctx, "percentile(value, p): the value is no number", -1);
 		return;
 	}
-	if (w->n == w->room && values_grow(w)) {
-		sqlite3_result_error_nomem(ctx);
-		return;
+	if (w->n == w->room) {
+		room = w->room ? 2 * w->room : 64;
+		bigger = sqlite3_realloc64(w->v, room * sizeof(*bigger));
+		if (!bigger) {
+			sqlite3_result_error_nomem(ctx);
+			return;
+		}
+		w->v = bigger;
+		w->room = room;
 	}
-	if (type == SQLITE_FLOAT)
-		become_real(w);
+	if (type == SQLITE_FLOAT) {
+		for (size_t i = 0; !w->real && i < w->n; i++)
+			w->v[i].d = (double)w->v[i].i;
+		w->real = 1;
+	}
 	if (w->real)
 		w->v[w->n++].d = sqlite3_value_double(argv[0]);
 	else
 		w->v[w->n++].i = sqlite3_value_int64(argv[0]);
-}
-
-/* An order that both kinds of number have as integers: of reals, by their bits. */
-static uint64_t key_of(const struct values *w, size_t i)
-{
-	uint64_t bits = (uint64_t)w->v[i].i;
-
-	if (!w->real || !(bits >> 63))
-		return bits ^ UINT64_C(1) << 63;
-	return ~bits;
-}
-
-static uint64_t *keys_of(struct values *w)
-{
-	uint64_t *keys = (uint64_t *)w->v;
-
-	for (size_t i = 0; i < w->n; i++)
-		keys[i] = key_of(w, i);
-	return keys;
 }
 
 static void swap_values(uint64_t *a, uint64_t *b)
@@ -141,11 +114,18 @@ static void percentile_final(sqlite3_context *ctx)
 {
 	struct values *w = sqlite3_aggregate_context(ctx, 0);
 	double rank;
-	uint64_t key;
+	uint64_t key, *keys;
 
 	if (w && w->n) {
+		/* An order that both kinds of number have as integers: of reals, by their bits. */
+		keys = (uint64_t *)w->v;
+		for (size_t i = 0; i < w->n; i++) {
+			uint64_t bits = (uint64_t)w->v[i].i;
+
+			keys[i] = w->real && bits >> 63 ? ~bits : bits ^ UINT64_C(1) << 63;
+		}
 		rank = ceil(w->p / 100 * (double)w->n - 1e-9); /* 99.9 % of 1000 are 999 */
-		key = select_rank(keys_of(w), w->n, rank < 1 ? 0 : rank > (double)w->n ? w->n - 1 : (size_t)rank - 1);
+		key = select_rank(keys, w->n, rank < 1 ? 0 : rank > (double)w->n ? w->n - 1 : (size_t)rank - 1);
 		if (w->real) {
 			union value v = { .i = (int64_t)(key >> 63 ? key ^ UINT64_C(1) << 63 : ~key) };
 
@@ -192,15 +172,6 @@ static void jain_final(sqlite3_context *ctx)
 
 #define ROUNDS_UP 0.99995 /* part of a power of ten from which on four digits round up to it */
 
-static int decimals_of(double size)
-{
-	int decimals = 3;
-
-	for (double most = 10 * ROUNDS_UP; decimals > 0 && size >= most; most *= 10)
-		decimals--;
-	return decimals;
-}
-
 static void duration_sql(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	static const struct {
@@ -210,6 +181,7 @@ static void duration_sql(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	int type = sqlite3_value_numeric_type(argv[0]);
 	double ns = sqlite3_value_double(argv[0]);
 	char text[64];
+	int decimals = 3;
 	size_t i = 0;
 
 	(void)argc;
@@ -217,10 +189,11 @@ static void duration_sql(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 		return;
 	while (i < 3 && fabs(ns) < ROUNDS_UP * units[i].ns)
 		i++;
-	if (i < 3)
-		snprintf(text, sizeof(text), "%.*f %s", decimals_of(fabs(ns) / units[i].ns), ns / units[i].ns,
-		         units[i].unit);
-	else
+	if (i < 3) {
+		for (double most = 10 * ROUNDS_UP; decimals > 0 && fabs(ns) / units[i].ns >= most; most *= 10)
+			decimals--;
+		snprintf(text, sizeof(text), "%.*f %s", decimals, ns / units[i].ns, units[i].unit);
+	} else
 		snprintf(text, sizeof(text), "%.0f ns", ns);
 	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 }

@@ -29,24 +29,6 @@ static void add_up(struct inverted *v, const struct bsa_inverted *i)
 	v->joined++;
 }
 
-/* Keep @i if it is among the largest. The inversion that has no place then is added to the sum. */
-static void keep_largest(struct inverted *v, const struct bsa_inverted *i)
-{
-	size_t at = v->n_kept;
-
-	while (at && excess_of(i) > excess_of(&v->kept[at - 1]))
-		at--;
-	if (at == INVERTED_KEPT) {
-		add_up(v, i);
-		return;
-	}
-	if (v->n_kept == INVERTED_KEPT)
-		add_up(v, &v->kept[--v->n_kept]);
-	for (size_t k = v->n_kept++; k > at; k--)
-		v->kept[k] = v->kept[k - 1];
-	v->kept[at] = *i;
-}
-
 void bsa_inverted_finish(struct bsa_store *s)
 {
 	struct inverted *v = &s->inverted;
@@ -63,11 +45,26 @@ void bsa_inverted_finish(struct bsa_store *s)
 void bsa_inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
 {
 	struct inverted *v = &s->inverted;
+	size_t at;
 
 	if (v->n_kept && v->kept[0].victim != i->victim)
 		bsa_inverted_finish(s);
-	if (s->inverted.rows < INVERTED_FREE + INVERTED_OF_AN_EXECUTION * s->counts.executions && !v->n_kept)
+	if (s->inverted.rows < INVERTED_FREE + INVERTED_OF_AN_EXECUTION * s->counts.executions && !v->n_kept) {
 		write_row(s, i);
-	else
-		keep_largest(v, i);
+		return;
+	}
+
+	/* Keep @i if it is among the largest. The inversion that has no place then is added to the sum. */
+	at = v->n_kept;
+	while (at && excess_of(i) > excess_of(&v->kept[at - 1]))
+		at--;
+	if (at == INVERTED_KEPT) {
+		add_up(v, i);
+		return;
+	}
+	if (v->n_kept == INVERTED_KEPT)
+		add_up(v, &v->kept[--v->n_kept]);
+	for (size_t k = v->n_kept++; k > at; k--)
+		v->kept[k] = v->kept[k - 1];
+	v->kept[at] = *i;
 }

@@ -78,13 +78,6 @@ static struct exact exact_of(int64_t ns, int64_t part)
 	return (struct exact){ ns, (int32_t)part };
 }
 
-static struct exact exact_sum(struct exact a, struct exact b)
-{
-	int32_t part = a.part + b.part;
-
-	return (struct exact){ a.ns + b.ns + part / BSA_LAG_PARTS, part % BSA_LAG_PARTS };
-}
-
 static struct exact exact_less(struct exact a, struct exact b)
 {
 	return exact_of(a.ns - b.ns, a.part - b.part);
@@ -145,9 +138,13 @@ static int64_t first_number(struct bsa_store *s, struct lags *l)
 
 static struct link link_after(const struct chain *c, int64_t window, struct exact entitled)
 {
-	return (struct link){
-		.id = c->head.id + 1, .window = window, .entitled = entitled, .sum = exact_sum(c->head.sum, entitled)
-	};
+	int64_t ns = c->head.sum.ns + entitled.ns;
+	int32_t part = c->head.sum.part + entitled.part;
+
+	return (struct link){ .id = c->head.id + 1,
+		              .window = window,
+		              .entitled = entitled,
+		              .sum = { ns + part / BSA_LAG_PARTS, part % BSA_LAG_PARTS } };
 }
 
 static void chain_append(struct chain *c, struct link at)
@@ -216,38 +213,35 @@ static bool run_goes_on(struct bsa_store *s, struct run *r, const struct bsa_lag
 	return true;
 }
 
-static void begin_run(struct bsa_store *s, struct run *r, const struct bsa_lag *lag, int64_t window,
-                      struct exact entitled)
-{
-	struct chain *c = chain_for(s, s->lags, window, entitled);
-	int64_t low = sql_in_range(lag->lag), most = sql_in_range(lag->most);
-	struct exact unknown = { .ns = NOTHING };
-
-	c->used = ++s->lags->n;
-	*r = (struct run){ .first = c->head.id,
-		           .last = c->head.id,
-		           .row = *lag,
-		           .window = window,
-		           .lag = low == NOTHING ? unknown : exact_less(exact_of(low, lag->lag_part), c->head.sum),
-		           .most = most == NOTHING ? unknown : exact_less(exact_of(most, lag->most_part), c->head.sum),
-		           .app = lag->app,
-		           .generation = c->generation,
-		           .chain = (uint8_t)(c - s->lags->chains) };
-}
-
 void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 {
 	struct run *r = &s->lags->slots[lag->app % SLOTS];
-	int64_t window = sql_time(s->offset, lag->window_began);
+	int64_t window = sql_time(s->offset, lag->window_began), low = sql_in_range(lag->lag),
+		most = sql_in_range(lag->most);
+	struct exact unknown = { .ns = NOTHING };
+	struct chain *c;
 
 	if (lag->app && !lag->received && !lag->in_parts && window != NOTHING && lag->entitled < (uint64_t)SUM_MOST &&
-	    is_small(sql_in_range(lag->lag)) && is_small(sql_in_range(lag->most))) {
+	    is_small(low) && is_small(most)) {
 		struct exact entitled = exact_of((int64_t)lag->entitled, lag->entitled_part);
 
 		if (run_goes_on(s, r, lag, window, entitled))
 			return;
 		end_run(s, r);
-		begin_run(s, r, lag, window, entitled);
+
+		c = chain_for(s, s->lags, window, entitled);
+		c->used = ++s->lags->n;
+		*r = (struct run){
+			.first = c->head.id,
+			.last = c->head.id,
+			.row = *lag,
+			.window = window,
+			.lag = low == NOTHING ? unknown : exact_less(exact_of(low, lag->lag_part), c->head.sum),
+			.most = most == NOTHING ? unknown : exact_less(exact_of(most, lag->most_part), c->head.sum),
+			.app = lag->app,
+			.generation = c->generation,
+			.chain = (uint8_t)(c - s->lags->chains),
+		};
 		return;
 	}
 	if (r->app == lag->app)

@@ -395,20 +395,9 @@ static int put_pages(struct pages *p, int fd, uint32_t next)
 	return write_all(p, fd, h, sizeof(h), PAGES_AT);
 }
 
-static int attach_leaves(struct pages *p, int fd, uint32_t first)
-{
-	uint64_t before = p->n_leaves; /* number of leaves before the pending page */
-
-	if (first < PENDING_PAGE && first + p->n_leaves > PENDING_PAGE)
-		before = PENDING_PAGE - first;
-	if (copy_bytes(p, 0, fd, page_offset(first), before * PAGE_BYTES))
-		return -1;
-	return copy_bytes(p, before * PAGE_BYTES, fd, page_offset(page_at(first, before)),
-	                  (p->n_leaves - before) * PAGE_BYTES);
-}
-
 int bsa_pages_attach(struct pages *p, int fd, uint32_t root)
 {
+	uint64_t before; /* number of leaves before the pending page */
 	uint32_t first, next;
 	struct child *children;
 	int r;
@@ -425,8 +414,13 @@ int bsa_pages_attach(struct pages *p, int fd, uint32_t root)
 	for (size_t i = 0; i < p->n_leaves; i++)
 		children[i] = (struct child){ { p->lasts[i] }, page_at(first, i) };
 	next = page_after(children[p->n_leaves - 1].page);
-	r = write_full(p) || attach_leaves(p, fd, first) || write_inner(p, fd, root, children, p->n_leaves, 0, &next) ||
-	    put_pages(p, fd, next);
+	before = p->n_leaves;
+	if (first < PENDING_PAGE && first + p->n_leaves > PENDING_PAGE)
+		before = PENDING_PAGE - first;
+	r = write_full(p) || copy_bytes(p, 0, fd, page_offset(first), before * PAGE_BYTES) ||
+	    copy_bytes(p, before * PAGE_BYTES, fd, page_offset(page_at(first, before)),
+	               (p->n_leaves - before) * PAGE_BYTES) ||
+	    write_inner(p, fd, root, children, p->n_leaves, 0, &next) || put_pages(p, fd, next);
 	free(children);
 	return r ? -1 : 0;
 }

@@ -88,17 +88,6 @@ static void rank_value(struct pool_stat *t, struct sort *sort, struct ranked *of
 	sort_value(t, sort, key_of(value), group);
 }
 
-static size_t group_of(sqlite3_stmt *q)
-{
-	int64_t owner = column_or_null(q, COLUMN_OWNER), kind = column_or_null(q, COLUMN_KIND);
-
-	if (owner < 0 || owner >= OWNERS)
-		owner = OWNERS - 1;
-	if (kind < 0 || kind >= KINDS)
-		kind = KINDS - 1;
-	return (size_t)(owner * KINDS + kind);
-}
-
 /* ---- all of them ---- */
 
 /* The nearest rank, as percentile() of queries has it. */
@@ -196,32 +185,35 @@ static void write_peak(struct pool_stat *t)
 		STATEMENT_ROW(t->s, pool_peak, .bytes = at_most(peak.bytes), .pools = peak.pools, .at = peak.at);
 }
 
-static int pool_stat_init(struct pool_stat *t, struct bsa_store *s)
-{
-	t->s = s;
-	t->took = bsa_sort_new(&s->file);
-	t->lived = bsa_sort_new(&s->file);
-	t->steps = bsa_sort_new(&s->file);
-	if (!t->took || !t->lived || !t->steps)
-		return bsa_store_fail(s, BSA_E_ENV, "no memory");
-	return bsa_store_run(s, "DELETE FROM stored_pool_stat; DELETE FROM pool_peak");
-}
-
 int bsa_pool_stat_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(pool_stat_fini))) struct pool_stat t = { 0 };
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
-	if (s->code || pool_stat_init(&t, s))
+	if (s->code)
 		return s->code;
+	t.s = s;
+	t.took = bsa_sort_new(&s->file);
+	t.lived = bsa_sort_new(&s->file);
+	t.steps = bsa_sort_new(&s->file);
+	if (!t.took || !t.lived || !t.steps)
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
+	if (bsa_store_run(s, "DELETE FROM stored_pool_stat; DELETE FROM pool_peak"))
+		return s->code;
+
 	q = bsa_store_prepare(s, "SELECT " COLUMNS " FROM stored_mapping WHERE mapped IS NOT NULL");
 	while (q && bsa_store_step(s, q)) {
 		int64_t bytes = column_or_null(q, COLUMN_BYTES), took = column_or_null(q, COLUMN_TOOK);
 		int64_t mapped = column_or_null(q, COLUMN_MAPPED), unmapped = column_or_null(q, COLUMN_UNMAPPED);
+		int64_t owner = column_or_null(q, COLUMN_OWNER), kind = column_or_null(q, COLUMN_KIND);
 		bool worked = column_or_null(q, COLUMN_STATUS) == LABEL_status_NONE;
-		size_t at = group_of(q);
-		struct pool_group *g = &t.groups[at];
+		struct pool_group *g;
+		size_t at;
 
+		owner = owner < 0 || owner >= OWNERS ? OWNERS - 1 : owner;
+		kind = kind < 0 || kind >= KINDS ? KINDS - 1 : kind;
+		at = (size_t)(owner * KINDS + kind);
+		g = &t.groups[at];
 		g->n++;
 		g->failed += !worked;
 		g->never_unmapped += worked && unmapped == NOTHING;

@@ -228,28 +228,26 @@ static void write_stranger(struct bsa_store *s)
 	s->stranger.waits = false;
 }
 
-/* An execution that may have waited in a part of a time may have waited in all of it, so a row within another row adds nothing. Each event of an
- * execution that was evicted brings such a time, from the beginning of the recording on. */
-static void add_stranger(struct bsa_store *s, int64_t began, int64_t ended)
+static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 {
+	struct bsa_store *s = ctx;
+	int64_t began = sql_time(s->offset, w->began), ended = sql_time(s->offset, w->ended);
+
+	if (w->execution || w->app || w->model) {
+		ROW(s, possible_wait, .execution_id = sql_id(w->execution), .app_id = sql_id(w->app),
+		    .model_id = sql_id(w->model), .began = began, .ended = ended);
+		return;
+	}
+
+	/*
+	 * An execution that may have waited in a part of a time may have waited in all of it, so a row within another row adds nothing. Each event
+	 * of an execution that was evicted brings such a time, from the beginning of the recording on.
+	 */
 	if (s->stranger.waits && span_covers(s->stranger.began, s->stranger.ended, began, ended))
 		return;
 	if (s->stranger.waits && !span_covers(began, ended, s->stranger.began, s->stranger.ended))
 		write_stranger(s);
 	s->stranger = (struct stranger){ true, began, ended };
-}
-
-static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
-{
-	struct bsa_store *s = ctx;
-
-	if (!w->execution && !w->app && !w->model) {
-		add_stranger(s, sql_time(s->offset, w->began), sql_time(s->offset, w->ended));
-		return;
-	}
-	ROW(s, possible_wait, .execution_id = sql_id(w->execution), .app_id = sql_id(w->app),
-	    .model_id = sql_id(w->model), .began = sql_time(s->offset, w->began),
-	    .ended = sql_time(s->offset, w->ended));
 }
 
 static void on_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)

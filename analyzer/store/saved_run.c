@@ -195,30 +195,21 @@ static struct asked_row asked_row(const struct bsa_blamed *b)
 	return r;
 }
 
-static bool more_asked(struct saved *v)
-{
-	struct asked *more;
-
-	if (v->n < v->room)
-		return true;
-	more = reallocarray(v->asked, v->room ? 2 * v->room : 16, sizeof(*more));
-	if (!more)
-		return false;
-	v->asked = more;
-	v->room = v->room ? 2 * v->room : 16;
-	return true;
-}
-
 void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_refused *refused,
                    const struct bsa_blamed *rows, size_t n)
 {
-	struct asked *a;
+	struct asked *a, *more;
 
 	if (v->seen++ % (v->every ? v->every : 1) || !x->deadline || v->s->code)
 		return;
-	if (!more_asked(v)) {
-		no_memory(v);
-		return;
+	if (v->n == v->room) {
+		more = reallocarray(v->asked, v->room ? 2 * v->room : 16, sizeof(*more));
+		if (!more) {
+			no_memory(v);
+			return;
+		}
+		v->asked = more;
+		v->room = v->room ? 2 * v->room : 16;
 	}
 	a = &v->asked[v->n];
 	*a = (struct asked){ .id = x->id,
@@ -253,13 +244,6 @@ static int by_id(const void *a, const void *b)
 	const struct asked *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static uint32_t asked_of(const struct saved *v, uint64_t id)
-{
-	struct asked key = { .id = id }, *found = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
-
-	return found ? (uint32_t)(found - v->asked) + 1 : 0;
 }
 
 /* ---- executions ---- */
@@ -347,15 +331,6 @@ static bool is_time(sqlite3_stmt *q, int column)
 	return !is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < MOST / 2;
 }
 
-/* Calls of one thread are those of a burst, or of an app and a model where there is none. */
-static uint64_t stream_of(sqlite3_stmt *q, const struct bits_execution *b)
-{
-	if (!is_null(q, STREAM))
-		return (uint64_t)column_integer(q, STREAM);
-	return UINT64_C(1) << 63 | (uint64_t)column_integer(q, APP) << 34 | (uint64_t)column_integer(q, MODEL) << 3 |
-	       ((uint64_t)b->path & 7);
-}
-
 static struct usual *usual_of(struct saved *v, uint32_t model)
 {
 	for (size_t i = 0; i < v->n_usual; i++)
@@ -376,24 +351,12 @@ static void learn_usual(struct usual *u, uint64_t run, uint64_t answer)
 	u->answer_most = answer > u->answer_most ? answer : u->answer_most;
 }
 
-/* A step takes longer where the run did. */
-static uint64_t step_of(const struct saved *v, sqlite3_stmt *q, uint64_t run)
-{
-	uint64_t step = is_length(q, STEP) ? (uint64_t)column_integer(q, STEP) : 0;
-	uint64_t usual = is_length(q, USUAL) ? (uint64_t)column_integer(q, USUAL) : 0;
-
-	if (!step && v->world.preempt == LABEL_preempt_save)
-		step = LOOK_NS;
-	if (usual && run > usual)
-		step = (uint64_t)((double)step * ((double)run / (double)usual));
-	return step;
-}
-
 static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	struct bsa_without_call *c = &k->call;
 	int64_t ready = is_null(q, ENQUEUED) ? column_integer(q, ENDED) : column_integer(q, ENQUEUED);
 	int64_t looked = is_null(q, DECODED) ? ready : column_integer(q, DECODED);
+	uint64_t usual = is_length(q, USUAL) ? (uint64_t)column_integer(q, USUAL) : 0;
 
 	if (is_null(q, ENQUEUED)) /* refused */
 		looked = ready;
@@ -403,7 +366,11 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	c->run = is_length(q, RUN) ? (uint64_t)column_integer(q, RUN) : 0;
 	if (is_length(q, REDO))
 		c->run -= (uint64_t)column_integer(q, REDO) < c->run ? (uint64_t)column_integer(q, REDO) : c->run;
-	c->step = step_of(v, q, c->run);
+	c->step = is_length(q, STEP) ? (uint64_t)column_integer(q, STEP) : 0;
+	if (!c->step && v->world.preempt == LABEL_preempt_save)
+		c->step = LOOK_NS;
+	if (usual && c->run > usual) /* a step takes longer where the run did */
+		c->step = (uint64_t)((double)c->step * ((double)c->run / (double)usual));
 	c->ended = (uint64_t)column_integer(q, ENDED);
 	c->answered = (uint64_t)column_integer(q, ANSWERED);
 	c->answer = c->answer_most = c->fail = duration_between(column_integer(q, ENDED), column_integer(q, ANSWERED));
@@ -414,28 +381,22 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	k->bad |= c->submitted + c->send + c->ready != (uint64_t)ready || c->answered < c->ended;
 }
 
-/* A trial run when a model is prepared is whole, but was not submitted: it has fewer times. */
-static void take_extent(sqlite3_stmt *q, bool whole, struct kept *k)
-{
-	static const int times[] = { SUBMITTED, DECODED, ENQUEUED, DISPATCHED, ENDED, ANSWERED };
-
-	k->first = whole ? column_integer(q, FIRST) : INT64_MIN;
-	k->last = whole ? column_integer(q, FIRST) : INT64_MAX;
-	for (size_t i = 0; whole && i < sizeof(times) / sizeof(*times); i++) {
-		int64_t at = is_null(q, times[i]) ? k->first : column_integer(q, times[i]);
-
-		k->first = at < k->first ? at : k->first;
-		k->last = at > k->last ? at : k->last;
-	}
-}
-
 static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
+	static const int times[] = { SUBMITTED, DECODED, ENQUEUED, DISPATCHED, ENDED, ANSWERED };
 	struct bits_execution b = unpack_execution(column_integer(q, FLAGS));
-	bool refused = is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE;
+	bool refused = is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE, whole = b.quality == BSA_QUALITY_COMPLETE;
+	struct asked key = { .id = (uint64_t)column_integer(q, ID) };
+	const struct asked *asked = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
+	uint64_t stream = (uint64_t)column_integer(q, STREAM);
+
+	/* Calls of one thread are those of a burst, or of an app and a model where there is none. */
+	if (is_null(q, STREAM))
+		stream = UINT64_C(1) << 63 | (uint64_t)column_integer(q, APP) << 34 |
+		         (uint64_t)column_integer(q, MODEL) << 3 | ((uint64_t)b.path & 7);
 
 	*k = (struct kept){ .call = { .id = (uint64_t)column_integer(q, ID),
-		                      .stream = stream_of(q, &b),
+		                      .stream = stream,
 		                      .app = (uint32_t)column_integer(q, APP),
 		                      .model = (uint32_t)column_integer(q, MODEL),
 		                      .priority = (uint32_t)b.priority,
@@ -444,7 +405,7 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		                                                       : (uint64_t)column_integer(q, DEADLINE),
 		                      .least = is_length(q, FLOOR) ? (uint64_t)column_integer(q, FLOOR) : 0,
 		                      .submitted = (uint64_t)column_integer(q, FIRST) },
-		            .asked = asked_of(v, (uint64_t)column_integer(q, ID)),
+		            .asked = asked ? (uint32_t)(asked - v->asked) + 1 : 0,
 		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
 		            .gap_from = INT64_MAX,
 		            .even_from = INT64_MAX,
@@ -455,13 +416,22 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		            .preemptions = is_length(q, PREEMPTIONS) ? column_integer(q, PREEMPTIONS) : 0 };
 	k->call.waits = b.path == LABEL_path_burst && !is_null(q, STREAM);
 	k->call.waited = !k->call.served && !is_null(q, ENQUEUED) && is_null(q, DISPATCHED);
-	k->bad = b.quality != BSA_QUALITY_COMPLETE || b.priority == ALL_execution_priority || is_null(q, APP) ||
-	         !is_time(q, SUBMITTED) || !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
+	k->bad = !whole || b.priority == ALL_execution_priority || is_null(q, APP) || !is_time(q, SUBMITTED) ||
+	         !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
 	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
 	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
 	         (is_length(q, FENCE) && column_integer(q, FENCE) && !b.fence_free) ||
 	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
-	take_extent(q, b.quality == BSA_QUALITY_COMPLETE, k);
+
+	/* A trial run when a model is prepared is whole, but was not submitted: it has fewer times. */
+	k->first = whole ? column_integer(q, FIRST) : INT64_MIN;
+	k->last = whole ? column_integer(q, FIRST) : INT64_MAX;
+	for (size_t i = 0; whole && i < sizeof(times) / sizeof(*times); i++) {
+		int64_t at = is_null(q, times[i]) ? k->first : column_integer(q, times[i]);
+
+		k->first = at < k->first ? at : k->first;
+		k->last = at > k->last ? at : k->last;
+	}
 	if (!k->bad)
 		take_times(v, q, k);
 }
@@ -539,22 +509,6 @@ static bool find_usual(struct saved *v, const struct bsa_without_call *c, struct
 	return true;
 }
 
-/* The call was given up: take the rest of its run from other calls of its model. */
-static bool take_rest(struct saved *v, struct bsa_without_call *c)
-{
-	struct usual u;
-
-	if (c->served)
-		return true;
-	if (!find_usual(v, c, &u))
-		return false;
-	c->run = c->run > u.run_least ? c->run : u.run_least;
-	c->run_most = c->run > u.run_most ? c->run : u.run_most;
-	c->answer = u.answer_least;
-	c->answer_most = u.answer_most;
-	return true;
-}
-
 /*
  * The replay begins while calls were there: who waited comes when it did, and who ran comes before them, is given a lane at once, and
  * has it until it left it.
@@ -596,6 +550,8 @@ static uint64_t answered_before(const struct saved *v, const struct waiting *w)
 static uint8_t take_window(struct saved *v, const struct waiting *w)
 {
 	size_t end = v->base + v->n_kept;
+	struct bsa_without_call *c;
+	struct usual u;
 
 	v->world.n = 0;
 	v->world.answered_before = answered_before(v, w);
@@ -618,10 +574,16 @@ static uint8_t take_window(struct saved *v, const struct waiting *w)
 			find_hand(v, k);
 		if (i == w->call)
 			v->world.victim = v->world.n;
-		take_call_of(w, k, &v->window[v->world.n++]);
-		if (!take_rest(v, &v->window[v->world.n - 1]) && i == w->call)
+		c = &v->window[v->world.n++];
+		take_call_of(w, k, c);
+		if (!c->served && find_usual(v, c, &u)) { /* given up: others of its model have the rest of its run */
+			c->run = c->run > u.run_least ? c->run : u.run_least;
+			c->run_most = c->run > u.run_most ? c->run : u.run_most;
+			c->answer = u.answer_least;
+			c->answer_most = u.answer_most;
+		} else if (!c->served && i == w->call)
 			return LABEL_replay_rest;
-		v->window[v->world.n - 1].model = k->named; /* take_rest() needs the instance, and replays the name */
+		c->model = k->named; /* find_usual() needs the instance, and replays the name */
 	}
 	v->world.calls = v->window;
 	return LABEL_replay_replayed;
@@ -670,17 +632,6 @@ static bool is_asked(const struct asked_row *r)
 	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY;
 }
 
-/* The number of the row for the queue that a refused execution would have waited in. asked->n: no row, or its culprit is known already. */
-static size_t row_of_queue(const struct asked *a)
-{
-	size_t i = 0;
-
-	while (i < a->n &&
-	       (a->rows[i].cause != a->queue_cause || a->rows[i].culprit || a->rows[i].app || a->rows[i].late <= 0))
-		i++;
-	return a->queue ? i : a->n;
-}
-
 /*
  * The execution that had waited longest when the missed one was refused is a culprit only if the deadline would have been met without it, or
  * without its app; and not if it is of the same app while other apps waited, too, which is what the cause says.
@@ -690,10 +641,13 @@ static void name_queue(struct question *q)
 	struct asked *a = q->asked;
 	struct bsa_without_change alone = { .executions = &a->queue, .n_executions = 1 };
 	struct bsa_without_change app = { .without_app = true, .app = a->queue_app };
-	size_t nth = row_of_queue(a);
 	bool own = a->queue_app == q->victim->app;
+	size_t nth = 0; /* the row for the queue that a refused execution would have waited in */
 
-	if (nth == a->n || (own && a->queue_cause == BSA_CROWDED_OUT) ||
+	while (nth < a->n && (a->rows[nth].cause != a->queue_cause || a->rows[nth].culprit || a->rows[nth].app ||
+	                      a->rows[nth].late <= 0))
+		nth++;
+	if (!a->queue || nth == a->n || (own && a->queue_cause == BSA_CROWDED_OUT) ||
 	    (answer_question(q, &alone) != 1 && (own || answer_question(q, &app) != 1)))
 		return;
 	a->rows[nth].culprit = a->queue;
@@ -804,24 +758,10 @@ static void answer_earlier(struct question *q)
 	}
 }
 
-/* How much earlier @a would have been submitted if its thread had not waited for a cpu: a thread does not submit before it planned to. */
-static int64_t lead_without_wait(const struct asked *a, int64_t submitted)
-{
-	bool is_after = a->planned != NOTHING && submitted > a->planned;
-
-	return is_after && submitted - a->planned < a->delay ? submitted - a->planned : a->delay;
-}
-
 /* Would it have been too late, too, if its thread had not waited for a cpu, and had returned from its call before in time? */
 static bool is_late_by_itself(const struct asked *a)
 {
 	return a->delay != NOTHING && a->held != NOTHING && a->delay + a->held < a->lead;
-}
-
-/* Would it have been too late even if the machine had stood still for as long as nothing else happened, and had not? */
-static bool is_late_without_machine(const struct asked *a)
-{
-	return is_late_by_itself(a) && a->silent != NOTHING && a->silent < a->lead - a->delay - a->held;
 }
 
 /* Would it have met its deadline if its thread had not waited for a cpu? */
@@ -829,11 +769,14 @@ static void answer_wait(struct question *q)
 {
 	struct asked *a = q->asked;
 	struct bsa_without_change change = { 0 };
-	int64_t lead;
+	int64_t submitted = (int64_t)q->victim->submitted, lead;
 
 	if (!a->submitted_late || a->has_start || a->delay == NOTHING || is_late_by_itself(a))
 		return;
-	lead = lead_without_wait(a, (int64_t)q->victim->submitted);
+	/* It would have been submitted so much earlier; but a thread does not submit before it planned to. */
+	lead = a->delay;
+	if (a->planned != NOTHING && submitted > a->planned && submitted - a->planned < lead)
+		lead = submitted - a->planned;
 	if (lead <= 0 || lead >= LEAD_MOST)
 		return;
 	change.earlier = (uint64_t)lead;
@@ -955,24 +898,6 @@ static void quiet_until(struct quiet *q, int64_t event)
 		q->to = event;
 }
 
-/* Of a call that is not replayed anything may have happened while it was under way. */
-static void quiet_beside(struct quiet *q, const struct kept *k)
-{
-	if (k->bad) {
-		quiet_until(q, k->first);
-		quiet_until(q, k->last);
-		if (k->first <= q->at && k->last > q->at)
-			q->from = q->to = q->at;
-		return;
-	}
-	quiet_until(q, (int64_t)k->call.submitted);
-	quiet_until(q, (int64_t)(k->call.submitted + k->call.send));
-	quiet_until(q, ready_of(k));
-	quiet_until(q, k->dispatched);
-	quiet_until(q, (int64_t)k->call.ended);
-	quiet_until(q, (int64_t)k->call.answered);
-}
-
 /*
  * How long call @x and the late call @other of another app both should have been submitted, and were not, and nothing happened in any app.
  * 0: less than half of the delay of @x. As much as that of the time in which both are late has the middle of that time in it.
@@ -988,8 +913,23 @@ static int64_t stood_with(struct saved *v, const struct kept *x, const struct ke
 	least = later_of(STOOD_LEAST, (submitted - planned + 1) / 2);
 	q.to = submitted < (int64_t)other->call.submitted ? submitted : (int64_t)other->call.submitted;
 	q.at = q.from + (q.to - q.from) / 2;
-	for (size_t i = first; i < end && q.to - q.from >= least; i++)
-		quiet_beside(&q, kept_at(v, i));
+	for (size_t i = first; i < end && q.to - q.from >= least; i++) {
+		const struct kept *k = kept_at(v, i);
+
+		if (k->bad) { /* anything may have happened while it was under way, because it is not replayed */
+			quiet_until(&q, k->first);
+			quiet_until(&q, k->last);
+			if (k->first <= q.at && k->last > q.at)
+				q.from = q.to = q.at;
+			continue;
+		}
+		quiet_until(&q, (int64_t)k->call.submitted);
+		quiet_until(&q, (int64_t)(k->call.submitted + k->call.send));
+		quiet_until(&q, ready_of(k));
+		quiet_until(&q, k->dispatched);
+		quiet_until(&q, (int64_t)k->call.ended);
+		quiet_until(&q, (int64_t)k->call.answered);
+	}
 	return q.to - q.from >= least && !is_in_hole(v, q.from, q.to, true) ? q.to - q.from : 0;
 }
 
@@ -1015,35 +955,6 @@ static void event_take(struct events *e, int64_t at)
 	e->cells[i].last = at > e->cells[i].last ? at : e->cells[i].last;
 }
 
-static void events_of(struct events *e, const struct kept *k)
-{
-	event_take(e, k->first);
-	event_take(e, k->last);
-	if (k->bad)
-		return;
-	event_take(e, (int64_t)k->call.submitted);
-	event_take(e, (int64_t)(k->call.submitted + k->call.send));
-	event_take(e, ready_of(k));
-	event_take(e, k->dispatched);
-	event_take(e, (int64_t)k->call.ended);
-	event_take(e, (int64_t)k->call.answered);
-}
-
-/* The longest time without an event; where two events of a cell may be further apart, the length of a cell. */
-static int64_t longest_silence(const struct events *e)
-{
-	int64_t last = e->from, longest = 0, cell = (e->to - e->from) / CELLS + 1;
-
-	for (size_t i = 0; i < CELLS; i++) {
-		if (e->cells[i].first == INT64_MAX)
-			continue;
-		longest = later_of(longest, e->cells[i].first - last);
-		longest = later_of(longest, e->cells[i].last > e->cells[i].first ? cell : 0);
-		last = e->cells[i].last;
-	}
-	return later_of(longest, e->to - last);
-}
-
 /*
  * For how long may the whole machine have stood still while the thread of late call @number was on its way, as a virtual cpu does, or a timer that is late?
  * No run-queue delay includes that time. An event of another call proves that the machine ran at that instant.
@@ -1053,16 +964,41 @@ static void silence_measure(struct saved *v, size_t number, size_t first, size_t
 	const struct kept *x = kept_at(v, number);
 	struct asked *a = &v->asked[x->asked - 1];
 	struct events e = { .to = (int64_t)x->call.submitted };
+	int64_t last, longest = 0, cell;
 
 	if (a->gap == NOTHING || a->gap <= 0)
 		return;
 	e.from = e.to - a->gap;
 	for (size_t i = 0; i < CELLS; i++)
 		e.cells[i].first = INT64_MAX;
-	for (size_t i = first; i < end; i++)
-		if (i != number)
-			events_of(&e, kept_at(v, i));
-	a->silent = longest_silence(&e);
+	for (size_t i = first; i < end; i++) {
+		const struct kept *k = kept_at(v, i);
+
+		if (i == number)
+			continue;
+		event_take(&e, k->first);
+		event_take(&e, k->last);
+		if (k->bad)
+			continue;
+		event_take(&e, (int64_t)k->call.submitted);
+		event_take(&e, (int64_t)(k->call.submitted + k->call.send));
+		event_take(&e, ready_of(k));
+		event_take(&e, k->dispatched);
+		event_take(&e, (int64_t)k->call.ended);
+		event_take(&e, (int64_t)k->call.answered);
+	}
+
+	/* The longest time without an event; where two events of a cell may be further apart, the length of a cell. */
+	last = e.from;
+	cell = (e.to - e.from) / CELLS + 1;
+	for (size_t i = 0; i < CELLS; i++) {
+		if (e.cells[i].first == INT64_MAX)
+			continue;
+		longest = later_of(longest, e.cells[i].first - last);
+		longest = later_of(longest, e.cells[i].last > e.cells[i].first ? cell : 0);
+		last = e.cells[i].last;
+	}
+	a->silent = later_of(longest, e.to - last);
 }
 
 /* Did all apps stand still when call @number should have been submitted? Then the machine made it late. */
@@ -1083,27 +1019,6 @@ static void look_around(struct saved *v, size_t number)
 	v->asked[x->asked - 1].has_start = true;
 	ROW(v->s, late_start, .execution_id = sql_id(x->call.id), .planned = planned, .after_id = NOTHING,
 	    .stood_ns = stood, .delay_ns = NOTHING, .lead_ns = NOTHING, .met = NOTHING, .by_itself = NOTHING);
-}
-
-static void tell_outcomes(struct saved *v)
-{
-	for (size_t i = 0; i < v->n && !v->s->code; i++)
-		ROW(v->s, miss_replay, .execution_id = sql_id(v->asked[i].id), .outcome = v->asked[i].outcome);
-}
-
-/* How long the threads waited for a cpu, of misses that nothing above explains, and what follows from that. */
-static void tell_waits(struct saved *v)
-{
-	for (size_t i = 0; i < v->n && !v->s->code; i++) {
-		const struct asked *a = &v->asked[i];
-
-		if (!a->submitted_late || a->has_start || a->delay == NOTHING)
-			continue;
-		ROW(v->s, late_start, .execution_id = sql_id(a->id), .planned = a->planned, .after_id = NOTHING,
-		    .stood_ns = NOTHING, .delay_ns = a->delay, .lead_ns = a->asked_lead ? a->asked_lead : NOTHING,
-		    .met = is_late_by_itself(a) ? 0 : null_or(a->met),
-		    .by_itself = is_late_by_itself(a) ? is_late_without_machine(a) : NOTHING);
-	}
 }
 
 /* ---- one service ---- */
@@ -1138,47 +1053,26 @@ static void make_room(struct saved *v)
 	v->base = first;
 }
 
-/* The lanes were idle before @k: does nothing earlier matter to the policy? *ret_since: if nothing is lost since then (without.h). */
-static bool may_begin_at(const struct saved *v, const struct kept *k, int64_t *ret_since)
-{
-	*ret_since = k->gap_from + 1;
-	if (v->world.policy != LABEL_policy_fair)
-		return true;
-	if (k->even_from < *ret_since)
-		*ret_since = k->even_from;
-	return k->even_from != INT64_MAX;
-}
-
 /* Find where the window of call @number begins: an instant before @at at which all lanes were idle. False: no such instant is kept. */
 static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
 {
 	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {
 		const struct kept *k = kept_at(v, i);
+		bool fair = v->world.policy == LABEL_policy_fair;
 		int64_t since;
 
-		if (k->gap_from < at && may_begin_at(v, k, &since)) {
-			*ret = (struct waiting){
-				.call = number, .first = i, .begins = k->gap_from + 1, .observed_from = since
-			};
-			return true;
-		}
+		if (k->gap_from >= at || (fair && k->even_from == INT64_MAX))
+			continue;
+		/* If nothing is lost since then, nothing earlier matters to the policy (without.h). */
+		since = k->gap_from + 1;
+		if (fair && k->even_from < since)
+			since = k->even_from;
+		*ret = (struct waiting){
+			.call = number, .first = i, .begins = k->gap_from + 1, .observed_from = since
+		};
+		return true;
 	}
 	return false;
-}
-
-/* The last instant at which the victim and all who were there when it came were not yet, and as long before that as it took itself. */
-static int64_t before_culprits(const struct saved *v, size_t number, size_t base, int64_t lead)
-{
-	const struct kept *x = kept_at(v, number);
-	int64_t from = (int64_t)x->call.submitted - lead, took = (int64_t)x->call.answered - (int64_t)x->call.submitted;
-
-	for (size_t i = number; i-- > base;) {
-		const struct kept *k = kept_at(v, i);
-
-		if (!k->bad && is_there(k, ready_of(x)) && ready_of(k) < from)
-			from = ready_of(k);
-	}
-	return from - took;
 }
 
 /*
@@ -1189,10 +1083,20 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 {
 	size_t base = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base;
 	struct waiting w = { .call = number, .first = number, .busy = true };
+	const struct kept *x = kept_at(v, number);
+	int64_t from = (int64_t)x->call.submitted - lead, took = (int64_t)x->call.answered - (int64_t)x->call.submitted;
 
 	if (v->world.policy == LABEL_policy_fair)
 		return false;
-	w.begins = w.observed_from = w.waited_from = before_culprits(v, number, base, lead);
+
+	/* The last instant at which the victim and all who were there when it came were not yet, and as long before that as it took itself. */
+	for (size_t i = number; i-- > base;) {
+		const struct kept *k = kept_at(v, i);
+
+		if (!k->bad && is_there(k, ready_of(x)) && ready_of(k) < from)
+			from = ready_of(k);
+	}
+	w.begins = w.observed_from = w.waited_from = from - took;
 	if (kept_at(v, base)->until >= w.begins)
 		return false;
 	for (size_t i = number; i-- > base;) {
@@ -1237,19 +1141,6 @@ static void ask_about(struct saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
-/* An execution that was refused does not report what the service expected it to take at least: as much as the one of its model before it. */
-static void take_floor(struct saved *v, struct bsa_without_call *c)
-{
-	struct usual *u = usual_of(v, c->model);
-
-	if (!u)
-		return;
-	if (c->least)
-		u->floor = c->least;
-	else
-		c->least = u->floor;
-}
-
 static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
@@ -1285,19 +1176,25 @@ static int64_t recording_began(struct saved *v, int64_t trace)
 	return q && bsa_store_step(v->s, q) ? column_integer(q, 0) : 0;
 }
 
-static void learn_whole_runs(struct saved *v, int64_t trace)
+static void learn_models(struct saved *v, int64_t trace)
 {
+	/* The service's estimates from when models were prepared. */
+	cleanup_stmt sqlite3_stmt *trials =
+		bsa_store_prepare(v->s, "SELECT id, estimate_ns FROM stored_model WHERE trace_id = ?1");
+	/* How long before their deadlines executions are submitted; known where one was submitted too late. */
+	cleanup_stmt sqlite3_stmt *budgets =
+		bsa_store_prepare(v->s, "SELECT model_id, max(p50_ns) FROM stored_usual_budget GROUP BY model_id");
+	/* Whole runs, and the answers to them. */
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
 		v->s, "SELECT flags, model_id, run_ns - coalesce(redo_ns, 0), "
 		      "CASE WHEN path = ?2 AND signalled IS NOT NULL THEN signalled "
 		      "ELSE coalesce(returned, result_written, signalled) END - run_ended FROM stored_unpacked "
 		      "WHERE trace_id = ?1 AND model_id IS NOT NULL AND run_ns IS NOT NULL AND run_ended IS NOT NULL");
-
 	struct usual *u;
 
 	v->n_usual = 0;
 	v->any = (struct usual){ .run_least = UINT64_MAX, .answer_least = UINT64_MAX };
-	if (!q)
+	if (!q || !trials || !budgets)
 		return;
 	sqlite3_bind_int64(q, 1, trace);
 	sqlite3_bind_int64(q, 2, LABEL_path_fenced);
@@ -1312,35 +1209,18 @@ static void learn_whole_runs(struct saved *v, int64_t trace)
 			learn_usual(u, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
 		learn_usual(&v->any, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
 	}
-}
 
-/* The service's estimates from when models were prepared. */
-static void learn_trials(struct saved *v, int64_t trace)
-{
-	cleanup_stmt sqlite3_stmt *q =
-		bsa_store_prepare(v->s, "SELECT id, estimate_ns FROM stored_model WHERE trace_id = ?1");
-	struct usual *u;
-
-	if (q)
-		sqlite3_bind_int64(q, 1, trace);
-	while (q && bsa_store_step(v->s, q)) {
-		u = is_length(q, 1) ? usual_of(v, (uint32_t)column_integer(q, 0)) : NULL;
+	sqlite3_bind_int64(trials, 1, trace);
+	while (bsa_store_step(v->s, trials)) {
+		u = is_length(trials, 1) ? usual_of(v, (uint32_t)column_integer(trials, 0)) : NULL;
 		if (u)
-			u->trial = (uint64_t)column_integer(q, 1);
+			u->trial = (uint64_t)column_integer(trials, 1);
 	}
-}
 
-/* How long before their deadlines executions are submitted; known where one was submitted too late. */
-static void learn_budgets(struct saved *v)
-{
-	cleanup_stmt sqlite3_stmt *q =
-		bsa_store_prepare(v->s, "SELECT model_id, max(p50_ns) FROM stored_usual_budget GROUP BY model_id");
-	struct usual *u;
-
-	while (q && bsa_store_step(v->s, q)) {
-		u = is_length(q, 1) ? usual_of(v, (uint32_t)column_integer(q, 0)) : NULL;
+	while (bsa_store_step(v->s, budgets)) {
+		u = is_length(budgets, 1) ? usual_of(v, (uint32_t)column_integer(budgets, 0)) : NULL;
 		if (u)
-			u->budget = column_integer(q, 1);
+			u->budget = column_integer(budgets, 1);
 	}
 }
 
@@ -1363,9 +1243,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, executions_sql);
 
 	read_holes(v, trace, instance);
-	learn_whole_runs(v, trace);
-	learn_trials(v, trace);
-	learn_budgets(v);
+	learn_models(v, trace);
 	if (!q || v->s->code)
 		return;
 	v->n_kept = v->n_waiting = v->base = 0;
@@ -1378,13 +1256,21 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	sqlite3_bind_int64(q, 4, LABEL_path_fenced);
 	while (bsa_store_step(v->s, q)) {
 		struct kept *k;
+		struct usual *u;
 		int64_t ready, over;
 
 		if (v->n_kept == KEPT_MOST)
 			make_room(v);
 		k = &v->kept[v->n_kept];
 		take_call(v, q, k);
-		take_floor(v, &k->call);
+
+		/* A refused one does not report what the service expected it to take at least: as much as the one of its model before it. */
+		u = usual_of(v, k->call.model);
+		if (u && k->call.least)
+			u->floor = k->call.least;
+		else if (u)
+			k->call.least = u->floor;
+
 		ready = column_integer(q, FIRST);
 		over = is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
 		replay_until(v, ready);
@@ -1423,28 +1309,11 @@ static bool take_rules(struct saved *v, sqlite3_stmt *q)
 	v->world.lanes = (uint32_t)column_integer(q, 4);
 	v->world.deadlines = (uint32_t)column_integer(q, 5);
 	v->world.n_apps = (uint32_t)column_integer(q, 8) + 1;
-	v->world.one_model = true; /* as stream_of() makes them */
+	v->world.one_model = true; /* of a stream, as take_call() makes them */
 	return !column_integer(q, 6) && column_integer(q, 2) >= 0 && column_integer(q, 2) < LABEL_policy_native &&
 	       column_integer(q, 3) >= 0 && column_integer(q, 3) <= LABEL_preempt_save && column_integer(q, 4) >= 1 &&
 	       column_integer(q, 4) <= LANES_MOST && column_integer(q, 5) >= 0 &&
 	       column_integer(q, 5) <= LABEL_deadlines_advise && column_integer(q, 8) < APPS_MOST;
-}
-
-static bool saved_prepare(struct saved *v)
-{
-	v->kept = calloc(KEPT_MOST, sizeof(*v->kept));
-	v->waiting = calloc(KEPT_MOST, sizeof(*v->waiting));
-	v->holes = calloc(HOLES_MOST, sizeof(*v->holes));
-	v->window = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->window));
-	v->ids = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->ids));
-	if (!v->kept || !v->waiting || !v->holes || !v->window || !v->ids) {
-		no_memory(v);
-		return false;
-	}
-	v->handed = bsa_store_prepare(v->s, handed_sql);
-	v->update = bsa_store_prepare(v->s, update_sql);
-	v->name = bsa_store_prepare(v->s, name_sql);
-	return !v->s->code;
 }
 
 int bsa_saved_run(struct saved *v)
@@ -1452,8 +1321,23 @@ int bsa_saved_run(struct saved *v)
 	cleanup_stmt sqlite3_stmt *services = NULL;
 
 	v->s->saved_asked = v->n;
-	if (!v->n || v->s->code || !saved_prepare(v))
+	if (!v->n || v->s->code)
 		return v->s->code;
+	v->kept = calloc(KEPT_MOST, sizeof(*v->kept));
+	v->waiting = calloc(KEPT_MOST, sizeof(*v->waiting));
+	v->holes = calloc(HOLES_MOST, sizeof(*v->holes));
+	v->window = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->window));
+	v->ids = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->ids));
+	if (!v->kept || !v->waiting || !v->holes || !v->window || !v->ids) {
+		no_memory(v);
+		return v->s->code;
+	}
+	v->handed = bsa_store_prepare(v->s, handed_sql);
+	v->update = bsa_store_prepare(v->s, update_sql);
+	v->name = bsa_store_prepare(v->s, name_sql);
+	if (v->s->code)
+		return v->s->code;
+
 	bsa_batches_flush(v->s);
 	qsort(v->asked, v->n, sizeof(*v->asked), by_id);
 	v->allowed = CALLS_FREE / 2;
@@ -1467,8 +1351,24 @@ int bsa_saved_run(struct saved *v)
 		if (take_rules(v, services))
 			replay_service(v, column_integer(services, 0), column_integer(services, 1),
 			               column_integer(services, 7));
-	tell_waits(v);
-	tell_outcomes(v);
+
+	/* How long the threads waited for a cpu, of misses that nothing above explains, and what follows from that. */
+	for (size_t i = 0; i < v->n && !v->s->code; i++) {
+		const struct asked *a = &v->asked[i];
+		bool by_itself = is_late_by_itself(a);
+		int64_t without_machine = NOTHING;
+
+		if (!a->submitted_late || a->has_start || a->delay == NOTHING)
+			continue;
+		/* Would it have been too late even if the machine had stood still for as long as nothing else happened, and had not? */
+		if (by_itself)
+			without_machine = a->silent != NOTHING && a->silent < a->lead - a->delay - a->held;
+		ROW(v->s, late_start, .execution_id = sql_id(a->id), .planned = a->planned, .after_id = NOTHING,
+		    .stood_ns = NOTHING, .delay_ns = a->delay, .lead_ns = a->asked_lead ? a->asked_lead : NOTHING,
+		    .met = by_itself ? 0 : null_or(a->met), .by_itself = without_machine);
+	}
+	for (size_t i = 0; i < v->n && !v->s->code; i++)
+		ROW(v->s, miss_replay, .execution_id = sql_id(v->asked[i].id), .outcome = v->asked[i].outcome);
 	bsa_batches_flush(v->s);
 	return v->s->code;
 }

@@ -17,16 +17,6 @@ enum { OBJECTS_MAX = 2000 };
 
 static const char meta_table[] = "CREATE TABLE meta(";
 
-/* How many tables and views this build makes. */
-static unsigned count_ours(void)
-{
-	unsigned n = 0;
-
-	for (const char *at = bsa_sql_schema; (at = strstr(at, "CREATE ")); at++)
-		n += at == bsa_sql_schema || at[-1] == '\n';
-	return n;
-}
-
 /* A statement of this build that is @sql, at @from or behind it: its end. NULL: none. */
 static const char *statement_from(const char *from, const char *sql)
 {
@@ -88,6 +78,7 @@ static bool is_of_another_build(sqlite3 *sql)
 int bsa_schema_check(sqlite3 *sql, const char *path, struct bsa_err *err)
 {
 	struct seen seen;
+	unsigned ours = 0; /* the number of tables and views that this build makes */
 	int r = schema_look(sql, &seen);
 
 	if (r)
@@ -95,7 +86,9 @@ int bsa_schema_check(sqlite3 *sql, const char *path, struct bsa_err *err)
 		                path, sqlite3_errmsg(sql));
 	if (seen.meta && is_of_another_build(sql))
 		return bsa_header_refuse(HEADER_OTHER_BUILD, path, err);
-	if (seen.too_many || seen.n != count_ours())
+	for (const char *at = bsa_sql_schema; (at = strstr(at, "CREATE ")); at++)
+		ours += at == bsa_sql_schema || at[-1] == '\n';
+	if (seen.too_many || seen.n != ours)
 		return bsa_fail(err, BSA_E_INPUT,
 		                "the tables and views of %s are not those of an import: import the trace again", path);
 	return 0;

@@ -64,14 +64,6 @@ static unsigned bucket_of(uint64_t v)
 	return (shift << SUB_BITS) + (unsigned)(v >> shift);
 }
 
-static uint64_t bucket_from(unsigned bucket, unsigned *ret_bits)
-{
-	unsigned shift = bucket < 1 << (SUB_BITS + 1) ? 0 : (bucket >> SUB_BITS) - 1;
-
-	*ret_bits = shift;
-	return (uint64_t)(bucket - (shift << SUB_BITS)) << shift;
-}
-
 /* ---- few values ---- */
 
 static int by_value(const void *a, const void *b)
@@ -181,18 +173,6 @@ static unsigned bucket_of_rank(const uint32_t *counts, uint64_t *rank)
 	return i;
 }
 
-/* Narrow the range of each rank by the counts of the first pass. */
-static void aim_targets(struct selection *s, struct figure *f, const uint32_t *first, const unsigned *permille)
-{
-	for (unsigned k = 0; k < s->n_ranks; k++) {
-		struct target *t = &f->targets[k];
-
-		*t = (struct target){ .rank = rank_of(f->ret->n, permille[k]) };
-		if (f->ret->n)
-			t->from = bucket_from(bucket_of_rank(first, &t->rank), &t->bits);
-	}
-}
-
 /* Give those that are more than one value counters. false: all are one value. */
 static bool give_counters(struct selection *s, unsigned f)
 {
@@ -215,19 +195,6 @@ static bool give_counters(struct selection *s, unsigned f)
 	return any;
 }
 
-static void narrow_targets(struct selection *s, unsigned f)
-{
-	for (unsigned k = 0; k < s->n_ranks; k++) {
-		struct target *t = &s->figures[f].targets[k];
-		unsigned shift = t->bits > FINER_BITS ? t->bits - FINER_BITS : 0;
-
-		if (!t->bits)
-			continue;
-		t->from += (uint64_t)bucket_of_rank(t->counts, &t->rank) << shift;
-		t->bits = shift;
-	}
-}
-
 static int walk_groups(struct spill *spill, const struct group *const *groups, size_t n_groups,
                        void (*take)(void *ctx, const uint64_t *values, size_t n), struct selection *s)
 {
@@ -245,8 +212,22 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 	memset(s->first, 0, sizeof(s->first));
 	if (walk_groups(spill, groups, n_groups, take_first, s))
 		return -1;
+
+	/* Narrow the range of each rank by the counts of the first pass. */
 	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
-		aim_targets(s, &s->figures[f], s->first[f], permille);
+		for (unsigned k = 0; k < s->n_ranks; k++) {
+			struct target *t = &s->figures[f].targets[k];
+			uint64_t n = s->figures[f].ret->n;
+			unsigned bucket;
+
+			*t = (struct target){ .rank = rank_of(n, permille[k]) };
+			if (!n)
+				continue;
+			bucket = bucket_of_rank(s->first[f], &t->rank); /* of a range as bucket_of() says */
+			t->bits = bucket < 1 << (SUB_BITS + 1) ? 0 : (bucket >> SUB_BITS) - 1;
+			t->from = (uint64_t)(bucket - (t->bits << SUB_BITS)) << t->bits;
+		}
+
 	while (more) {
 		more = false;
 		for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
@@ -254,7 +235,15 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 		if (more && walk_groups(spill, groups, n_groups, take_finer, s))
 			return -1;
 		for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
-			narrow_targets(s, f);
+			for (unsigned k = 0; k < s->n_ranks; k++) {
+				struct target *t = &s->figures[f].targets[k];
+				unsigned shift = t->bits > FINER_BITS ? t->bits - FINER_BITS : 0;
+
+				if (!t->bits)
+					continue;
+				t->from += (uint64_t)bucket_of_rank(t->counts, &t->rank) << shift;
+				t->bits = shift;
+			}
 	}
 	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		for (unsigned k = 0; k < s->n_ranks; k++)

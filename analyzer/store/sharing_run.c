@@ -110,16 +110,6 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint32_t app_number(const struct reading *r, sqlite3_stmt *q, int column)
-{
-	int64_t id = sqlite3_column_int64(q, column), *found;
-
-	if (sqlite3_column_type(q, column) == SQLITE_NULL || !r->n_apps)
-		return 0;
-	found = bsearch(&id, r->apps, r->n_apps, sizeof(id), by_id);
-	return found ? (uint32_t)(found - r->apps) + 1 : 0;
-}
-
 /* ---- executions ---- */
 
 enum {
@@ -277,25 +267,12 @@ static struct runs *runs_of(const struct service *service, int64_t model)
 	return service->n_runs ? bsearch(&key, service->runs, service->n_runs, sizeof(key), runs_by_model) : NULL;
 }
 
-/*
- * A whole run that was no shorter than @had, another one for each execution, by when it was @ready; 0: none was. Executions are given up rather where they need long, so all of them
- * together needed no less than such runs do.
- */
-static uint64_t another_run(const struct runs *runs, uint64_t had, uint64_t ready)
-{
-	uint32_t shorter = 0, rest;
-
-	while (shorter < runs->n_kept && runs->kept[shorter] < had)
-		shorter++;
-	rest = runs->n_kept - shorter;
-	return rest ? runs->kept[shorter + (ready * UINT64_C(0x9e3779b97f4a7c15) >> 32) % rest] : 0;
-}
-
 /* Bounds of the lane time that an execution needed which was refused or given up: docs/figures.md, "Verdicts". */
 static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 {
 	const struct runs *runs =
 		is_null(r->executions, MODEL) ? NULL : runs_of(r->service, sqlite3_column_int64(r->executions, MODEL));
+	uint32_t shorter = 0, rest;
 
 	if (!runs || (runs->n < RUNS_LEAST && !runs->estimate))
 		return;
@@ -303,7 +280,15 @@ static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 		c->need_least = runs->estimate / TRIAL_FACTOR;
 		c->need_most = TRIAL_FACTOR * runs->estimate + TRIAL_MORE_NS;
 	} else {
-		c->need_least = another_run(runs, c->run, c->ready);
+		/*
+		 * A whole run that was no shorter than its own, another one for each execution, by when it was ready; 0: none was. Executions are
+		 * given up rather where they need long, so all of them together needed no less than such runs do.
+		 */
+		while (shorter < runs->n_kept && runs->kept[shorter] < c->run)
+			shorter++;
+		rest = runs->n_kept - shorter;
+		if (rest)
+			c->need_least = runs->kept[shorter + (c->ready * UINT64_C(0x9e3779b97f4a7c15) >> 32) % rest];
 		c->need_most = runs->n < RUNS_MANY ? 2 * runs->most : runs->most;
 	}
 	if (runs->most > c->need_most)
@@ -320,27 +305,24 @@ static uint64_t since_began(const struct service *service, sqlite3_stmt *q, int 
 	return at > service->began ? (uint64_t)at - (uint64_t)service->began : 0;
 }
 
-/* An execution that was neither ready nor refused for its deadline takes no part. */
-static bool is_part(sqlite3_stmt *q, const struct bits_execution *b)
-{
-	return sqlite3_column_int(q, WAS_READY) || b->miss == BSA_MISS_PREDICTED || b->miss == BSA_MISS_ABORTED;
-}
-
 static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 {
 	sqlite3_stmt *q = r->executions;
 	struct bits_execution b = unpack_execution(sqlite3_column_int64(q, FLAGS));
-	int64_t began = sqlite3_column_int64(q, BEGAN);
+	int64_t began = sqlite3_column_int64(q, BEGAN), app_id = sqlite3_column_int64(q, APP), *app = NULL;
 
-	if (!is_part(q, &b))
+	/* An execution that was neither ready nor refused for its deadline takes no part. */
+	if (!sqlite3_column_int(q, WAS_READY) && b.miss != BSA_MISS_PREDICTED && b.miss != BSA_MISS_ABORTED)
 		return false;
 
+	if (!is_null(q, APP) && r->n_apps)
+		app = bsearch(&app_id, r->apps, r->n_apps, sizeof(app_id), by_id);
 	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX
 		                                                         : since_began(r->service, q, DEADLINE),
 		                        .step = step_of(r),
 		                        .usual = column_length(q, USUAL),
 		                        .stream = column_length(q, STREAM),
-		                        .app = app_number(r, q, APP),
+		                        .app = app ? (uint32_t)(app - r->apps) + 1 : 0,
 		                        .priority = (uint32_t)b.priority,
 		                        .given_up = b.miss == BSA_MISS_PREDICTED || b.miss == BSA_MISS_ABORTED,
 		                        .refused = !sqlite3_column_int(q, WAS_READY),
@@ -529,22 +511,7 @@ static const char models_sql[] = "SELECT id, estimate_ns FROM stored_model WHERE
 static const char runs_sql[] = "SELECT flags, model_id, run_ns - coalesce(redo_ns, 0) FROM stored_unpacked "
 			       "WHERE trace_id = ?1 AND model_id IS NOT NULL AND run_ns > 0";
 
-static int read_models(struct reading *r, struct service *service)
-{
-	size_t room = 0;
-	int code;
-
-	sqlite3_reset(r->models);
-	sqlite3_bind_int64(r->models, 1, service->trace);
-	while ((code = sqlite3_step(r->models)) == SQLITE_ROW) {
-		if (!BSA_RESERVE(service->runs, room, service->n_runs + 1, 16))
-			return SQLITE_NOMEM;
-		service->runs[service->n_runs++] = (struct runs){ .model = sqlite3_column_int64(r->models, 0),
-			                                          .estimate = column_length(r->models, 1) };
-	}
-	return code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
+/* False: no memory. */
 static bool keep_run(struct runs *runs, uint64_t ns)
 {
 	if (!runs->kept && !(runs->kept = calloc(RUNS_KEPT, sizeof(*runs->kept))))
@@ -562,16 +529,6 @@ static bool keep_run(struct runs *runs, uint64_t ns)
 	return true;
 }
 
-/* False: no memory. */
-static bool learn_run(struct runs *runs, const struct bits_execution *b, uint64_t ns)
-{
-	ns = ns < (uint64_t)INT64_MAX / 2 ? ns : (uint64_t)INT64_MAX / 2;
-	if (b->status == BSA_STATUS_NONE)
-		return keep_run(runs, ns);
-	runs->given_up_most = ns > runs->given_up_most ? ns : runs->given_up_most;
-	return true;
-}
-
 static int by_length(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -579,27 +536,36 @@ static int by_length(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void free_runs(struct service *service)
-{
-	for (size_t i = 0; i < service->n_runs; i++)
-		free(service->runs[i].kept);
-	free(service->runs);
-}
-
 /* Read how long the executions of each model had a lane, if a deadline was missed. */
 static int read_runs(struct reading *r, struct service *service)
 {
-	int code = read_models(r, service);
+	size_t room = 0;
+	int code;
 
-	if (code || !service->n_runs)
-		return code;
+	sqlite3_reset(r->models);
+	sqlite3_bind_int64(r->models, 1, service->trace);
+	while ((code = sqlite3_step(r->models)) == SQLITE_ROW) {
+		if (!BSA_RESERVE(service->runs, room, service->n_runs + 1, 16))
+			return SQLITE_NOMEM;
+		service->runs[service->n_runs++] = (struct runs){ .model = sqlite3_column_int64(r->models, 0),
+			                                          .estimate = column_length(r->models, 1) };
+	}
+	if (code != SQLITE_DONE || !service->n_runs)
+		return code == SQLITE_DONE ? SQLITE_OK : code;
+
 	sqlite3_reset(r->runs);
 	sqlite3_bind_int64(r->runs, 1, service->trace);
 	while ((code = sqlite3_step(r->runs)) == SQLITE_ROW) {
 		struct bits_execution b = unpack_execution(sqlite3_column_int64(r->runs, 0));
 		struct runs *runs = runs_of(service, sqlite3_column_int64(r->runs, 1));
+		uint64_t ns = column_length(r->runs, 2);
 
-		if (runs && b.quality == BSA_QUALITY_COMPLETE && !learn_run(runs, &b, column_length(r->runs, 2)))
+		if (!runs || b.quality != BSA_QUALITY_COMPLETE)
+			continue;
+		ns = ns < (uint64_t)INT64_MAX / 2 ? ns : (uint64_t)INT64_MAX / 2;
+		if (b.status != BSA_STATUS_NONE)
+			runs->given_up_most = ns > runs->given_up_most ? ns : runs->given_up_most;
+		else if (!keep_run(runs, ns))
 			return SQLITE_NOMEM;
 	}
 	for (size_t i = 0; i < service->n_runs; i++)
@@ -732,39 +698,34 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 				code = play_service(r, tell, ctx);
 			}
 			free(service.stops);
-			free_runs(&service);
+			for (size_t i = 0; i < service.n_runs; i++)
+				free(service.runs[i].kept);
+			free(service.runs);
 		}
 	}
 	return code == SQLITE_DONE ? 0 : code;
-}
-
-static int prepare_statements(struct reading *r, int64_t trace)
-{
-	char sorted[sizeof(stored_sql) + sizeof(sorted_sql)];
-	int code = sqlite3_prepare_v2(r->sql, stored_sql, -1, &r->stored, NULL);
-
-	snprintf(sorted, sizeof(sorted), "%s%s", stored_sql, sorted_sql);
-	if (!code)
-		code = sqlite3_prepare_v2(r->sql, sorted, -1, &r->sorted, NULL);
-	if (!code)
-		code = sqlite3_prepare_v2(r->sql, handed_sql, -1, &r->handed, NULL);
-	if (!code)
-		code = sqlite3_prepare_v2(r->sql, stops_sql, -1, &r->stops, NULL);
-	if (!code)
-		code = sqlite3_prepare_v2(r->sql, models_sql, -1, &r->models, NULL);
-	if (!code)
-		code = sqlite3_prepare_v2(r->sql, runs_sql, -1, &r->runs, NULL);
-	return code ? code : read_apps(r, trace);
 }
 
 int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
 	struct reading r = { .sql = sql, .from = from, .to = to, .order = calloc(1, sizeof(*r.order)) };
-	int code = r.order ? sqlite3_prepare_v2(sql, services_sql, -1, &services, NULL) : SQLITE_NOMEM;
+	char sorted[sizeof(stored_sql) + sizeof(sorted_sql)];
+	const struct {
+		const char *sql;
+		sqlite3_stmt **ret;
+	} statements[] = {
+		{ services_sql, &services }, { stored_sql, &r.stored }, { sorted, &r.sorted },
+		{ handed_sql, &r.handed },   { stops_sql, &r.stops },   { models_sql, &r.models },
+		{ runs_sql, &r.runs },
+	};
+	int code = r.order ? SQLITE_OK : SQLITE_NOMEM;
 
+	snprintf(sorted, sizeof(sorted), "%s%s", stored_sql, sorted_sql);
+	for (size_t i = 0; i < sizeof(statements) / sizeof(*statements) && !code; i++)
+		code = sqlite3_prepare_v2(sql, statements[i].sql, -1, statements[i].ret, NULL);
 	if (!code)
-		code = prepare_statements(&r, trace);
+		code = read_apps(&r, trace);
 	if (!code && r.n_apps <= APPS_MOST) {
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);

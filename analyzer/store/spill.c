@@ -102,12 +102,6 @@ struct spill *bsa_spill_free(struct spill *s)
 
 /* ---- groups ---- */
 
-static bool group_equal(const struct group *a, const struct group *b)
-{
-	return a->app == b->app && a->model == b->model && a->priority == b->priority && a->path == b->path &&
-	       a->cold == b->cold && a->quiet == b->quiet;
-}
-
 static uint32_t *slot_of(const struct spill *s, const struct group *key)
 {
 	uint64_t h = ((uint64_t)key->app << 32 | key->model) * UINT64_C(0x9e3779b97f4a7c15);
@@ -116,31 +110,22 @@ static uint32_t *slot_of(const struct spill *s, const struct group *key)
 	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
 	for (size_t i = h >> 20;; i++) {
 		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
+		const struct group *g;
 
-		if (!*slot || group_equal(&s->groups[*slot - 1], key))
+		if (!*slot)
+			return slot;
+		g = &s->groups[*slot - 1];
+		if (g->app == key->app && g->model == key->model && g->priority == key->priority &&
+		    g->path == key->path && g->cold == key->cold && g->quiet == key->quiet)
 			return slot;
 	}
-}
-
-static bool grow_slots(struct spill *s)
-{
-	uint32_t *bigger = calloc(2 * s->n_slots, sizeof(*bigger));
-
-	if (!bigger)
-		return false;
-	free(s->slots);
-	s->slots = bigger;
-	s->n_slots *= 2;
-	for (size_t i = 0; i < s->n_groups; i++)
-		*slot_of(s, &s->groups[i]) = (uint32_t)(i + 1);
-	return true;
 }
 
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
 	struct group other = { .priority = 255, .path = key->path, .cold = -1 }; /* no app, no model */
-	uint32_t *slot = slot_of(s, key);
+	uint32_t *slot = slot_of(s, key), *bigger;
 
 	if (!*slot && s->n_groups >= GROUPS_FEW &&
 	    (s->n_groups >= GROUPS_MAX || s->n_groups >= s->n_rows / EXECUTIONS_OF_EACH)) {
@@ -153,8 +138,14 @@ static struct group *group_of(struct spill *s, const struct group *key)
 	if (!BSA_RESERVE(s->groups, s->groups_room, s->n_groups + 1, 16))
 		return NULL;
 	if (2 * (s->n_groups + 1) > s->n_slots) {
-		if (!grow_slots(s))
+		bigger = calloc(2 * s->n_slots, sizeof(*bigger));
+		if (!bigger)
 			return NULL;
+		free(s->slots);
+		s->slots = bigger;
+		s->n_slots *= 2;
+		for (size_t i = 0; i < s->n_groups; i++)
+			*slot_of(s, &s->groups[i]) = (uint32_t)(i + 1);
 		slot = slot_of(s, key);
 	}
 	s->groups[s->n_groups] = *key;
@@ -226,28 +217,20 @@ static int write_all_chunks(struct spill *s)
 	return 0;
 }
 
-static struct chunk *chunk_of(struct spill *s, struct group *g, bool wide)
-{
-	struct chunk **c = wide ? &g->wide : &g->narrow;
-
-	if (*c)
-		return *c;
-	if (s->chunks + 1 + wide > CHUNKS_MAX && write_all_chunks(s))
-		return NULL;
-	*c = malloc(bytes_of(wide));
-	if (!*c)
-		return spill_fail(s, strerror(ENOMEM)), NULL;
-	(*c)->head = (struct head){ .wide = wide };
-	s->chunks += 1 + wide;
-	return *c;
-}
-
 static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGURES], bool wide)
 {
-	struct chunk *c = chunk_of(s, g, wide);
+	struct chunk **of = wide ? &g->wide : &g->narrow, *c;
 
-	if (!c)
-		return -1;
+	if (!*of) {
+		if (s->chunks + 1 + wide > CHUNKS_MAX && write_all_chunks(s))
+			return -1;
+		*of = malloc(bytes_of(wide));
+		if (!*of)
+			return spill_fail(s, strerror(ENOMEM));
+		(*of)->head = (struct head){ .wide = wide };
+		s->chunks += 1 + wide;
+	}
+	c = *of;
 	if (wide)
 		memcpy(c->wide + (size_t)c->head.n * FIGURES, values, FIGURES * sizeof(*values));
 	else
@@ -256,26 +239,6 @@ static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGUR
 	g->n++;
 	s->n_rows++;
 	return ++c->head.n == ROWS ? write_chunk(s, g, c) : 0;
-}
-
-static uint64_t slowdown_of(const struct bsa_execution *x)
-{
-	unsigned __int128 e2e = x->e2e;
-
-	if (x->e2e == BSA_NEVER || x->run == BSA_NEVER || !x->run)
-		return BSA_NEVER;
-	e2e = e2e * 10000 / x->run;
-	return e2e < BSA_NEVER ? (uint64_t)e2e : BSA_NEVER - 1;
-}
-
-static void add_costs(struct group *g, const uint64_t by_cause[BSA_CAUSES])
-{
-	for (unsigned i = 0; i < BSA_CAUSES; i++) {
-		struct cost *c = &g->costs[i];
-
-		c->n += by_cause[i] > 0;
-		c->ns = by_cause[i] > UINT64_MAX - c->ns ? UINT64_MAX : c->ns + by_cause[i];
-	}
 }
 
 int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
@@ -290,6 +253,7 @@ int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 		.quiet = x->idle && !x->preemptions && !x->redo && x->cold <= 0,
 	};
 	struct group *g = group_of(s, &key);
+	unsigned __int128 slowdown;
 	bool wide = false;
 
 	if (!g)
@@ -297,8 +261,17 @@ int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 	memcpy(values, x->phase, sizeof(x->phase));
 	values[FIGURE_E2E] = x->e2e;
 	values[FIGURE_OVERHEAD] = bsa_overhead(x, by_cause);
-	values[FIGURE_SLOWDOWN] = slowdown_of(x);
-	add_costs(g, by_cause);
+	values[FIGURE_SLOWDOWN] = BSA_NEVER;
+	if (x->e2e != BSA_NEVER && x->run != BSA_NEVER && x->run) {
+		slowdown = (unsigned __int128)x->e2e * 10000 / x->run;
+		values[FIGURE_SLOWDOWN] = slowdown < BSA_NEVER ? (uint64_t)slowdown : BSA_NEVER - 1;
+	}
+	for (unsigned i = 0; i < BSA_CAUSES; i++) {
+		struct cost *c = &g->costs[i];
+
+		c->n += by_cause[i] > 0;
+		c->ns = by_cause[i] > UINT64_MAX - c->ns ? UINT64_MAX : c->ns + by_cause[i];
+	}
 	for (unsigned i = 0; i < BSA_PHASES; i++)
 		if (!g->n || x->phase[i] < g->least[i])
 			g->least[i] = x->phase[i];

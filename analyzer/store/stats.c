@@ -36,27 +36,6 @@ static void stats_fini(struct stats *t)
 	free(t->together);
 }
 
-static int stats_init(struct stats *t, struct bsa_store *s)
-{
-	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, "SELECT name FROM stored_model WHERE id = ?");
-	const struct group *groups = bsa_spill_groups(s->spill, &t->n);
-
-	t->s = s;
-	t->selection = bsa_selection_new();
-	t->groups = calloc(t->n + 1, sizeof(*t->groups));
-	t->together = calloc(t->n + 1, sizeof(*t->together));
-	if (!t->selection || !t->groups || !t->together)
-		return bsa_store_fail(s, BSA_E_ENV, "no memory");
-	for (size_t i = 0; i < t->n && q; i++) {
-		t->groups[i].group = &groups[i];
-		sqlite3_bind_int64(q, 1, groups[i].model);
-		if (bsa_store_step(s, q))
-			strncpy(t->groups[i].model, (const char *)sqlite3_column_text(q, 0), BSA_TEXT - 1);
-		sqlite3_reset(q);
-	}
-	return s->code;
-}
-
 /* Percentiles over t->together. */
 static int read_percentiles(struct stats *t, size_t n, uint32_t figures, const unsigned *permille, unsigned n_ranks,
                             struct selected ret[FIGURES])
@@ -157,35 +136,30 @@ static int phase_stat(struct stats *t)
 
 /* ---- overhead_cause ---- */
 
-/* The costs of t->together. Values out of range are cut as in phase_stat. */
-static void insert_costs(struct stats *t, const struct named *of, size_t n_groups)
-{
-	unsigned __int128 left = (unsigned __int128)MOST;
-
-	for (unsigned cause = 0; cause < BSA_CAUSES; cause++) {
-		unsigned __int128 sum = 0;
-		uint64_t n = 0;
-
-		for (size_t i = 0; i < n_groups; i++) {
-			sum += t->together[i]->costs[cause].ns;
-			n += t->together[i]->costs[cause].n;
-		}
-		if (!n)
-			continue;
-		sum = sum < left ? sum : left;
-		left -= sum;
-		STATEMENT_ROW(t->s, overhead, .app_id = sql_id(of->group->app), .model = of->model,
-		              .priority = sql_label(of->group->priority), .path = sql_label(of->group->path),
-		              .cold = cold_of(of), .cause = cause, .n = sql_count(n), .sum_ns = (int64_t)sum);
-	}
-}
-
-/* Groups are sorted by what is shown. */
+/* Groups are sorted by what is shown. Values out of range are cut as in phase_stat. */
 static int overhead_cause(struct stats *t)
 {
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
+		const struct named *of = &t->groups[from];
+		unsigned __int128 left = (unsigned __int128)MOST;
+
 		to = count_together(t, from);
-		insert_costs(t, &t->groups[from], to - from);
+		for (unsigned cause = 0; cause < BSA_CAUSES; cause++) {
+			unsigned __int128 sum = 0;
+			uint64_t n = 0;
+
+			for (size_t i = 0; i < to - from; i++) {
+				sum += t->together[i]->costs[cause].ns;
+				n += t->together[i]->costs[cause].n;
+			}
+			if (!n)
+				continue;
+			sum = sum < left ? sum : left;
+			left -= sum;
+			STATEMENT_ROW(t->s, overhead, .app_id = sql_id(of->group->app), .model = of->model,
+			              .priority = sql_label(of->group->priority), .path = sql_label(of->group->path),
+			              .cold = cold_of(of), .cause = cause, .n = sql_count(n), .sum_ns = (int64_t)sum);
+		}
 	}
 	return t->s->code;
 }
@@ -239,22 +213,6 @@ static uint64_t estimate_of(struct stats *t, uint32_t model)
 	return bsa_store_step(t->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
 }
 
-/* @p50 BSA_NEVER: unknown. */
-static void insert_typical(struct stats *t, const struct group *of, unsigned phase, uint64_t n, uint64_t p50,
-                           uint64_t least)
-{
-	STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = phase, .n = sql_count(n),
-	              .p50_ns = sql_ns(p50), .estimated = n < BSA_TYPICAL_MIN, .least_ns = sql_ns(least));
-}
-
-/* Without enough executions to compare with, only the run has an estimate. */
-static uint64_t estimate_or_unknown(struct stats *t, uint32_t model, unsigned phase)
-{
-	uint64_t estimate = phase == BSA_RUN ? estimate_of(t, model) : 0;
-
-	return estimate ? estimate : BSA_NEVER;
-}
-
 static int write_typical(struct stats *t)
 {
 	static const unsigned permille[] = { 500 };
@@ -266,7 +224,7 @@ static int write_typical(struct stats *t)
 		const struct group *of = t->groups[from].group;
 		uint64_t least[BSA_PHASES];
 		size_t n_quiet = 0;
-		uint64_t n = 0;
+		uint64_t n = 0, estimate = 0;
 
 		memset(least, 0xff, sizeof(least)); /* BSA_NEVER */
 
@@ -282,36 +240,34 @@ static int write_typical(struct stats *t)
 		}
 		if (n >= BSA_TYPICAL_MIN && read_percentiles(t, n_quiet, PHASES_ONLY, permille, 1, v))
 			break;
-		for (unsigned f = 0; f < BSA_PHASES; f++)
-			insert_typical(t, of, f, n,
-			               n < BSA_TYPICAL_MIN ? estimate_or_unknown(t, of->model, f)
-			               : v[f].n            ? v[f].rank[0]
-			                                   : BSA_NEVER,
-			               least[f]);
+		if (n < BSA_TYPICAL_MIN)
+			estimate = estimate_of(t, of->model);
+		for (unsigned f = 0; f < BSA_PHASES; f++) {
+			uint64_t p50 = BSA_NEVER;
+
+			/* Without enough executions to compare with, only the run has an estimate. */
+			if (n < BSA_TYPICAL_MIN && f == BSA_RUN && estimate)
+				p50 = estimate;
+			else if (n >= BSA_TYPICAL_MIN && v[f].n)
+				p50 = v[f].rank[0];
+			STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = f,
+			              .n = sql_count(n), .p50_ns = sql_ns(p50), .estimated = n < BSA_TYPICAL_MIN,
+			              .least_ns = sql_ns(least[f]));
+		}
 	}
 	return t->s->code;
 }
 
 /* ---- starvation ---- */
 
-/* Groups are sorted by model. NOTHING: it has no complete execution whose run is known. */
-static int64_t median_run(struct stats *t, uint32_t model)
+/* Groups are sorted by model. */
+static int write_starvation(struct stats *t)
 {
 	static const unsigned permille[] = { 500 };
 	struct selected v[FIGURES];
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (t->groups[i].group->model == model)
-			t->together[n++] = t->groups[i].group;
-	if (!n || read_percentiles(t, n, 1U << BSA_RUN, permille, 1, v) || !v[BSA_RUN].n)
-		return NOTHING;
-	return sql_ns(v[BSA_RUN].rank[0]);
-}
-
-static int write_starvation(struct stats *t)
-{
 	struct bsa_store *s = t->s;
+	int64_t median;
+	size_t n;
 	cleanup_stmt sqlite3_stmt *models = bsa_store_prepare(
 		s, "SELECT DISTINCT model_id FROM stored_starvation WHERE execution_id >= ? AND model_id IS NOT NULL");
 	cleanup_stmt sqlite3_stmt *remove = bsa_store_prepare(
@@ -322,8 +278,14 @@ static int write_starvation(struct stats *t)
 	sqlite3_bind_int64(models, 1, sql_id(s->first_execution));
 	while (bsa_store_step(s, models)) {
 		uint32_t model = (uint32_t)sqlite3_column_int64(models, 0);
-		int64_t median = median_run(t, model);
 
+		n = 0;
+		for (size_t i = 0; i < t->n; i++)
+			if (t->groups[i].group->model == model)
+				t->together[n++] = t->groups[i].group;
+		if (!n || read_percentiles(t, n, 1U << BSA_RUN, permille, 1, v) || !v[BSA_RUN].n)
+			continue; /* the model has no complete execution whose run is known */
+		median = sql_ns(v[BSA_RUN].rank[0]);
 		if (median == NOTHING)
 			continue;
 		sqlite3_bind_int64(remove, 1, model);
@@ -336,10 +298,27 @@ static int write_starvation(struct stats *t)
 
 int bsa_stats_run(struct bsa_store *s)
 {
-	__attribute__((cleanup(stats_fini))) struct stats t = { 0 };
+	__attribute__((cleanup(stats_fini))) struct stats t = { .s = s };
+	cleanup_stmt sqlite3_stmt *q = NULL;
+	const struct group *groups;
 
-	if (s->code || stats_init(&t, s) || phase_stat(&t) || overhead_cause(&t) || write_slowdown(&t) ||
-	    write_typical(&t))
+	if (s->code)
+		return s->code;
+	q = bsa_store_prepare(s, "SELECT name FROM stored_model WHERE id = ?");
+	groups = bsa_spill_groups(s->spill, &t.n);
+	t.selection = bsa_selection_new();
+	t.groups = calloc(t.n + 1, sizeof(*t.groups));
+	t.together = calloc(t.n + 1, sizeof(*t.together));
+	if (!t.selection || !t.groups || !t.together)
+		return bsa_store_fail(s, BSA_E_ENV, "no memory");
+	for (size_t i = 0; i < t.n && q; i++) {
+		t.groups[i].group = &groups[i];
+		sqlite3_bind_int64(q, 1, groups[i].model);
+		if (bsa_store_step(s, q))
+			strncpy(t.groups[i].model, (const char *)sqlite3_column_text(q, 0), BSA_TEXT - 1);
+		sqlite3_reset(q);
+	}
+	if (s->code || phase_stat(&t) || overhead_cause(&t) || write_slowdown(&t) || write_typical(&t))
 		return s->code;
 	return write_starvation(&t);
 }

@@ -145,26 +145,6 @@ static int open_db(struct bsa_store *s)
 	return bsa_store_run(s, "BEGIN");
 }
 
-static int make_schema(struct bsa_store *s)
-{
-	char sql[256];
-
-	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
-	         BSA_SCHEMA_VERSION);
-	bsa_store_run(s, sql);
-	bsa_store_run(s, bsa_sql_schema);
-	snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES('schema_version', %d), ('schema_digest', %" PRId64 ")",
-	         BSA_SCHEMA_VERSION, bsa_header_schema_digest());
-	return bsa_store_run(s, sql);
-}
-
-static int check_schema(struct bsa_store *s)
-{
-	if (!s->code)
-		s->code = bsa_schema_check(s->db, s->file.output, &s->err);
-	return s->code;
-}
-
 /* Pages go into an empty table only; what comes too late for them waits in one like it. */
 static int begin_pages(struct bsa_store *s)
 {
@@ -182,27 +162,29 @@ static int begin_pages(struct bsa_store *s)
 	return s->code;
 }
 
-static void look_at_users(struct bsa_store *s)
-{
-	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(s, "SELECT u.value, r.value FROM meta u, meta r WHERE u.key = "
-	                                                    "'service_uid' AND r.key = 'service_rival_uid'");
-
-	if (!q || !bsa_store_step(s, q))
-		return;
-	s->service_uid = sqlite3_column_int64(q, 0);
-	s->rival_uid = sqlite3_column_int64(q, 1);
-}
-
 static int begin_writing(struct bsa_store *s)
 {
+	cleanup_stmt sqlite3_stmt *users = NULL;
+	char sql[256];
 	bool there;
 
 	open_db(s);
 	there = select_number(s, "SELECT count(*) FROM sqlite_schema") > 0;
-	if (there && !check_schema(s))
+	if (there && !s->code)
+		s->code = bsa_schema_check(s->db, s->file.output, &s->err);
+	if (there && !s->code)
 		bsa_store_run(s, bsa_sql_no_indices);
-	else if (!there && !s->code && !make_schema(s))
-		begin_pages(s);
+	if (!there && !s->code) {
+		snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
+		         BSA_SCHEMA_VERSION);
+		bsa_store_run(s, sql);
+		bsa_store_run(s, bsa_sql_schema);
+		snprintf(sql, sizeof(sql),
+		         "INSERT INTO meta VALUES('schema_version', %d), ('schema_digest', %" PRId64 ")",
+		         BSA_SCHEMA_VERSION, bsa_header_schema_digest());
+		if (!bsa_store_run(s, sql))
+			begin_pages(s);
+	}
 	s->before = s->last_trace = (uint32_t)select_number(s, "SELECT max(id) FROM trace");
 	s->last = (struct bsa_fold_ids){
 		.execution = (uint64_t)select_number(s, "SELECT max(id) FROM stored_execution"),
@@ -213,7 +195,12 @@ static int begin_writing(struct bsa_store *s)
 		.stream = (uint32_t)select_number(s, "SELECT max(id) FROM stored_stream"),
 		.buffer = (uint32_t)select_number(s, "SELECT max(id) FROM stored_buffer"),
 	};
-	look_at_users(s);
+	users = bsa_store_prepare(s, "SELECT u.value, r.value FROM meta u, meta r WHERE u.key = 'service_uid' AND "
+	                             "r.key = 'service_rival_uid'");
+	if (users && bsa_store_step(s, users)) {
+		s->service_uid = sqlite3_column_int64(users, 0);
+		s->rival_uid = sqlite3_column_int64(users, 1);
+	}
 	s->first_execution = s->last.execution + 1;
 	bsa_batches_init(s);
 	bsa_statements_init(s);
@@ -482,18 +469,6 @@ static uint32_t root_of(struct bsa_store *s, const char *name)
 	return bsa_store_step(s, q) ? (uint32_t)sqlite3_column_int64(q, 0) : 0;
 }
 
-static int attach_tables(struct bsa_store *s, uint32_t table, uint32_t by_seq, const uint32_t roots[BATCHES])
-{
-	if (bsa_batches_attach(s, roots))
-		return s->code;
-	if (bsa_pages_attach(s->pages, s->file.fd, table) ||
-	    bsa_pages_index(s->pages, s->file.fd, by_seq, 3, bsa_sort_n(s->by_seq), next_by_seq, s->by_seq))
-		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(s->pages));
-	s->pages = bsa_pages_free(s->pages);
-	s->by_seq = bsa_sort_free(s->by_seq);
-	return s->code;
-}
-
 /* While the database is closed, attach its pages. Then move the late executions into the table. */
 static int attach_pages(struct bsa_store *s)
 {
@@ -501,7 +476,14 @@ static int attach_pages(struct bsa_store *s)
 
 	for (unsigned of = 0; of < BATCHES; of++)
 		roots[of] = root_of(s, bsa_batch_table(of));
-	if (bsa_store_run(s, "COMMIT") || close_db(s) || attach_tables(s, table, by_seq, roots) || open_db(s))
+	if (bsa_store_run(s, "COMMIT") || close_db(s) || bsa_batches_attach(s, roots))
+		return s->code;
+	if (bsa_pages_attach(s->pages, s->file.fd, table) ||
+	    bsa_pages_index(s->pages, s->file.fd, by_seq, 3, bsa_sort_n(s->by_seq), next_by_seq, s->by_seq))
+		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(s->pages));
+	s->pages = bsa_pages_free(s->pages);
+	s->by_seq = bsa_sort_free(s->by_seq);
+	if (open_db(s))
 		return s->code;
 	bsa_store_run(s,
 	              "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);

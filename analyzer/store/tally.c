@@ -30,42 +30,21 @@ static void *item_at(const struct set *s, size_t i)
 	return s->items + i * s->item;
 }
 
-/* Keys are whole words. */
-static uint64_t hash_of(const void *key, size_t n)
+static uint32_t *slot_of(const struct set *s, const void *key)
 {
 	uint64_t h = 0, word;
 
-	for (size_t i = 0; i < n; i += sizeof(word)) {
+	for (size_t i = 0; i < s->key; i += sizeof(word)) { /* keys are whole words */
 		memcpy(&word, (const char *)key + i, sizeof(word));
 		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 		h ^= h >> 32;
 	}
-	return h;
-}
-
-static uint32_t *slot_of(const struct set *s, const void *key)
-{
-	for (uint64_t i = hash_of(key, s->key);; i++) {
+	for (uint64_t i = h;; i++) {
 		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
 
 		if (!*slot || !memcmp(item_at(s, *slot - 1), key, s->key))
 			return slot;
 	}
-}
-
-static int grow_slots(struct set *s)
-{
-	size_t n = s->n_slots ? 2 * s->n_slots : FIRST_SLOTS;
-	uint32_t *bigger = calloc(n, sizeof(*bigger));
-
-	if (!bigger)
-		return -1;
-	free(s->slots);
-	s->slots = bigger;
-	s->n_slots = n;
-	for (size_t i = 0; i < s->n; i++)
-		*slot_of(s, item_at(s, i)) = (uint32_t)(i + 1);
-	return 0;
 }
 
 static bool set_has(struct set *s, const void *like)
@@ -76,12 +55,22 @@ static bool set_has(struct set *s, const void *like)
 /* Find the item with the key of @like; a missing item is made as a copy of @like. NULL: no memory. */
 static void *set_find(struct set *s, const void *like)
 {
-	uint32_t *slot;
+	uint32_t *slot, *slots;
 
 	if (s->n && !memcmp(item_at(s, s->last), like, s->key))
 		return item_at(s, s->last);
-	if (2 * (s->n + 1) > s->n_slots && grow_slots(s))
-		return NULL;
+	if (2 * (s->n + 1) > s->n_slots) {
+		size_t n = s->n_slots ? 2 * s->n_slots : FIRST_SLOTS;
+
+		slots = calloc(n, sizeof(*slots));
+		if (!slots)
+			return NULL;
+		free(s->slots);
+		s->slots = slots;
+		s->n_slots = n;
+		for (size_t i = 0; i < s->n; i++)
+			*slot_of(s, item_at(s, i)) = (uint32_t)(i + 1);
+	}
 	slot = slot_of(s, like);
 	if (*slot) {
 		s->last = *slot - 1;
@@ -164,12 +153,6 @@ static void add_known(int64_t *sum, int64_t n)
 	*sum = *sum == NOTHING ? n : *sum + n;
 }
 
-/* May a kind more be counted by itself? */
-static bool is_full(const struct tally *t)
-{
-	return t->kinds.n >= KINDS_FEW && (t->kinds.n >= KINDS_MAX || t->kinds.n >= t->executions / EXECUTIONS_OF_EACH);
-}
-
 static int add_kind(struct tally *t, const struct bsa_execution *x)
 {
 	struct kind like = {
@@ -187,10 +170,11 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		.misses = NOTHING,
 	};
 	struct kind *k;
-	bool known;
+	bool known, full;
 
 	t->executions++;
-	if (is_full(t) && !set_has(&t->kinds, &like)) {
+	full = t->kinds.n >= KINDS_FEW && (t->kinds.n >= KINDS_MAX || t->kinds.n >= t->executions / EXECUTIONS_OF_EACH);
+	if (full && !set_has(&t->kinds, &like)) {
 		like.app = like.model = 0;
 		t->joined++;
 	}
@@ -233,32 +217,25 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	return 0;
 }
 
-static bool is_worse(const struct worst *a, const struct worst *b)
-{
-	if (!b->id || a->passed != b->passed)
-		return !b->id || b->passed;
-	return a->ns > b->ns || (a->ns == b->ns && a->id < b->id);
-}
-
 static void keep_worst(struct worst *w, struct worst other)
 {
-	if (is_worse(&other, w))
-		*w = other;
-}
+	bool worse = other.ns > w->ns || (other.ns == w->ns && other.id < w->id);
 
-static bool deadline_had_passed(const struct bsa_execution *x)
-{
-	return x->deadline && x->at[BSA_SUBMITTED] != BSA_NEVER && x->deadline < x->at[BSA_SUBMITTED];
+	if (!w->id || other.passed != w->passed)
+		worse = !w->id || w->passed;
+	if (worse)
+		*w = other;
 }
 
 int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
 {
 	int64_t id = sql_id(x->id);
+	bool passed = x->deadline && x->at[BSA_SUBMITTED] != BSA_NEVER && x->deadline < x->at[BSA_SUBMITTED];
 
 	if (x->path == BSA_PATH_PREPARE)
 		return add_to_block(t, id, at);
 	if (x->miss != BSA_MISS_NONE && sql_lateness(x->lateness) != NOTHING)
-		keep_worst(&t->latest, (struct worst){ id, sql_lateness(x->lateness), deadline_had_passed(x) });
+		keep_worst(&t->latest, (struct worst){ id, sql_lateness(x->lateness), passed });
 	if (x->e2e != BSA_NEVER)
 		keep_worst(&t->slowest, (struct worst){ id, sql_ns(x->e2e), false });
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
