@@ -165,30 +165,6 @@ static int add_pool(const struct nnb__constants *c, uint32_t *ret)
 	return 0;
 }
 
-static int inline_value(struct nnb__constants *c, const struct nnb__place *at, const json_t *list,
-                        struct nnb_operand *o)
-{
-	bool copy = o->lifetime == NNB_CONSTANT_COPY;
-	struct nnb__heap *heap = copy ? &c->values : &c->references;
-	struct nnb_location l = { 0 };
-	size_t bytes;
-	int s = nnb__list_bytes(c->reason, at, list, o, false, &bytes);
-
-	if (s < 0 || !bytes)
-		return s;
-	s = heap_extend(c, at, heap, bytes, copy ? nnb_type_info(o->type)->bytes : POOL_ALIGNMENT, &l.offset);
-	if (s == 0)
-		s = nnb__list_convert(c->reason, at, list, o->type, heap->data + l.offset);
-	if (s == 0 && !copy && c->reference_pool == NNB__NO_POOL)
-		s = add_pool(c, &c->reference_pool);
-	if (s < 0)
-		return s;
-	l.pool = copy ? 0 : c->reference_pool;
-	l.length = (uint32_t)bytes;
-	o->location = l;
-	return 0;
-}
-
 int nnb__constants_scales(struct nnb__constants *c, const struct nnb__place *at, const json_t *list,
                           struct nnb_operand *o)
 {
@@ -398,13 +374,32 @@ int nnb__constants_place(struct nnb__constants *c)
 int nnb__constants_add(struct nnb__constants *c, const struct nnb__place *at, const json_t *value,
                        struct nnb_operand *operand)
 {
+	bool copy = operand->lifetime == NNB_CONSTANT_COPY;
+	struct nnb__heap *heap = copy ? &c->values : &c->references;
+	struct nnb_location l = { 0 };
+	size_t bytes;
+	int s;
+
 	if (!value)
 		return nnb__json_wrong(c->reason, at, -EINVAL, "missing");
 	if (json_is_object(value))
 		return side_value(c, at, value, operand);
-	if (json_is_array(value))
-		return inline_value(c, at, value, operand);
-	return nnb__json_wrong(c->reason, at, -EINVAL, "neither a list nor the place in a file");
+	if (!json_is_array(value))
+		return nnb__json_wrong(c->reason, at, -EINVAL, "neither a list nor the place in a file");
+	s = nnb__list_bytes(c->reason, at, value, operand, false, &bytes);
+	if (s < 0 || !bytes)
+		return s;
+	s = heap_extend(c, at, heap, bytes, copy ? nnb_type_info(operand->type)->bytes : POOL_ALIGNMENT, &l.offset);
+	if (s == 0)
+		s = nnb__list_convert(c->reason, at, value, operand->type, heap->data + l.offset);
+	if (s == 0 && !copy && c->reference_pool == NNB__NO_POOL)
+		s = add_pool(c, &c->reference_pool);
+	if (s < 0)
+		return s;
+	l.pool = copy ? 0 : c->reference_pool;
+	l.length = (uint32_t)bytes;
+	operand->location = l;
+	return 0;
 }
 
 void nnb__constants_init(struct nnb__constants *c, const char *dir, struct nnb_reason *reason)

@@ -101,46 +101,24 @@ static struct nnb_model subgraph_of(const struct nnb_model *m, const struct nnb_
 	return nnb_model_view(m, m->operands[op->inputs[k]].location.offset);
 }
 
-static int check_branch(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k,
-                        struct nnb_reason *reason)
-{
-	const struct nnb_model branch = subgraph_of(m, op, k);
-	int r = takes_so_many("inputs", branch.n_inputs, op->n_inputs - 3, reason);
-
-	if (!r)
-		r = takes_so_many("outputs", branch.n_outputs, op->n_outputs, reason);
-	if (!r)
-		r = all_ends_match(m, op->inputs + 3, &branch, branch.inputs, branch.n_inputs, "input", reason);
-	if (!r)
-		r = all_ends_match(m, op->outputs, &branch, branch.outputs, branch.n_outputs, "output", reason);
-	return r;
-}
-
 int nnb__check_if(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	int r = is_condition(&m->operands[op->inputs[0]], reason);
 
 	for (uint32_t k = 1; !r && k <= 2; k++) {
-		r = check_branch(m, op, k, reason);
+		const struct nnb_model branch = subgraph_of(m, op, k);
+
+		r = takes_so_many("inputs", branch.n_inputs, op->n_inputs - 3, reason);
+		if (!r)
+			r = takes_so_many("outputs", branch.n_outputs, op->n_outputs, reason);
+		if (!r)
+			r = all_ends_match(m, op->inputs + 3, &branch, branch.inputs, branch.n_inputs, "input", reason);
+		if (!r)
+			r = all_ends_match(m, op->outputs, &branch, branch.outputs, branch.n_outputs, "output", reason);
 		if (r)
 			nnb__within(reason, "subgraph %u, if %s", m->operands[op->inputs[k]].location.offset,
 			            k == 1 ? "true" : "false");
 	}
-	return r;
-}
-
-static int check_loop_condition(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
-{
-	const struct nnb_model condition = subgraph_of(m, op, 0);
-	int r = takes_so_many("inputs", condition.n_inputs, op->n_inputs - 2, reason);
-
-	if (!r)
-		r = takes_so_many("outputs", condition.n_outputs, 1, reason);
-	if (!r)
-		r = is_condition(&condition.operands[condition.outputs[0]], reason);
-	if (!r)
-		r = all_ends_match(m, op->inputs + 2, &condition, condition.inputs, condition.n_inputs, "input",
-		                   reason);
 	return r;
 }
 
@@ -165,8 +143,16 @@ static int check_body(const struct nnb_model *m, const struct nnb_operation *op,
 
 int nnb__check_while(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	int r = check_loop_condition(m, op, reason);
+	const struct nnb_model condition = subgraph_of(m, op, 0);
+	int r = takes_so_many("inputs", condition.n_inputs, op->n_inputs - 2, reason);
 
+	if (!r)
+		r = takes_so_many("outputs", condition.n_outputs, 1, reason);
+	if (!r)
+		r = is_condition(&condition.operands[condition.outputs[0]], reason);
+	if (!r)
+		r = all_ends_match(m, op->inputs + 2, &condition, condition.inputs, condition.n_inputs, "input",
+		                   reason);
 	if (r) {
 		nnb__within(reason, "subgraph %u, the condition", m->operands[op->inputs[0]].location.offset);
 		return r;

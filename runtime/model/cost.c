@@ -128,25 +128,6 @@ static uint64_t sum_depth(const struct place *p)
 	return channels ? shape_elements(place_input(p, 1)) / channels : 0;
 }
 
-/* The number of neighbours per element. Without a constant radius, all elements of the row. */
-static uint64_t neighbour_count(const struct place *p)
-{
-	const int32_t *radius = p->graph->constants[p->op->inputs[1]];
-	uint64_t all = last_of(place_input(p, 0)), n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
-
-	return saturating_plus(n < all ? n : all, POW_ELEMENTS);
-}
-
-/* Each row of the second input is hashed once for each bit of each hash of the first. */
-static uint64_t hashed_bytes(const struct place *p)
-{
-	const struct nnb_shape *rows = place_input(p, 1);
-	uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
-
-	return saturating_times(saturating_times(shape_elements(place_input(p, 0)), n),
-	                        saturating_plus(saturating_times(row, sizeof(float)), ROW_ELEMENTS));
-}
-
 static uint64_t weight_products(const struct place *p)
 {
 	uint64_t n = 0;
@@ -284,13 +265,25 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 		return saturating_times(output_elements(p), window_cells(p));
 	case PRODUCTS:
 		return saturating_times(output_elements(p), sum_depth(p));
-	case NEIGHBOURS:
-		return saturating_times(output_elements(p), neighbour_count(p));
+	case NEIGHBOURS: {
+		/* without a constant radius, all elements of the row are neighbours */
+		const int32_t *radius = p->graph->constants[p->op->inputs[1]];
+		uint64_t all = last_of(place_input(p, 0));
+		uint64_t n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
+
+		return saturating_times(output_elements(p), saturating_plus(n < all ? n : all, POW_ELEMENTS));
+	}
 	case ROWS:
 		return saturating_plus(output_elements(p),
 		                       saturating_times(shape_elements(place_input(p, 0)), ROW_ELEMENTS));
-	case HASHES:
-		return hashed_bytes(p);
+	case HASHES: {
+		/* each row of the second input is hashed once for each bit of each hash of the first */
+		const struct nnb_shape *rows = place_input(p, 1);
+		uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
+
+		return saturating_times(saturating_times(shape_elements(place_input(p, 0)), n),
+		                        saturating_plus(saturating_times(row, sizeof(float)), ROW_ELEMENTS));
+	}
 	case WEIGHTS:
 		return weight_products(p);
 	default:
@@ -358,34 +351,11 @@ static bool is_plain(const struct place *p)
 
 /* ---- totals ---- */
 
-static bool is_known(const struct place *p)
-{
-	for (uint32_t k = 0; k < p->op->n_inputs; k++)
-		if (!place_input(p, k)->known && !place_input(p, k)->omitted)
-			return false;
-	for (uint32_t k = 0; k < p->op->n_outputs; k++)
-		if (!p->shapes[p->op->outputs[k]].known)
-			return false;
-	return true;
-}
-
 static bool is_bytes(uint32_t type)
 {
 	const struct nnb_type_info *info = nnb_type_info(type);
 
 	return (info->quantized || info->by_channel) && info->bytes == 1;
-}
-
-/* The cost of the slower branch of an IF, or of one iteration of a WHILE. @ns: the cost of each subgraph. */
-static uint64_t control_cost(const struct nnb_model *m, const struct nnb_operation *op, const uint64_t *ns)
-{
-	uint32_t first = op->type == NNB_IF ? 1 : 0;
-	uint64_t a = ns[m->operands[op->inputs[first]].location.offset];
-	uint64_t b = ns[m->operands[op->inputs[first + 1]].location.offset];
-
-	if (op->type == NNB_WHILE)
-		return saturating_plus(saturating_plus(a, b), EACH_NS);
-	return saturating_plus(a > b ? a : b, EACH_NS);
 }
 
 static const uint64_t *referenced_ns(const struct nnb_graph *g)
@@ -430,12 +400,26 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	bool quant;
 	uint64_t n, ps;
 
-	if (nnb__is_control(p.op->type))
-		return control_cost(g->model, p.op, referenced_ns(g));
+	if (nnb__is_control(p.op->type)) {
+		/* the cost of the slower branch of an IF, or of one iteration of a WHILE */
+		const struct nnb_operand *operands = g->model->operands;
+		const uint64_t *ns = referenced_ns(g);
+		uint32_t first = p.op->type == NNB_IF ? 1 : 0;
+		uint64_t a = ns[operands[p.op->inputs[first]].location.offset];
+		uint64_t b = ns[operands[p.op->inputs[first + 1]].location.offset];
+
+		if (p.op->type == NNB_WHILE)
+			return saturating_plus(saturating_plus(a, b), EACH_NS);
+		return saturating_plus(a > b ? a : b, EACH_NS);
+	}
 	if (!cost)
 		return EACH_NS; /* the cost of a vendor's operation is not known */
-	if (!is_known(&p))
-		return 0;
+	for (uint32_t k = 0; k < p.op->n_inputs; k++)
+		if (!place_input(&p, k)->known && !place_input(&p, k)->omitted)
+			return 0;
+	for (uint32_t k = 0; k < p.op->n_outputs; k++)
+		if (!p.shapes[p.op->outputs[k]].known)
+			return 0;
 	quant = is_bytes(operand_in(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
 	n = work_count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];

@@ -107,30 +107,20 @@ static enum nnb_status check_copies(const struct nnb_model *m, struct nnb_reason
 	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
-static enum nnb_status copies_new(struct nnb__graph *g, struct nnb_reason *reason)
+static enum nnb_status look_at_constants(struct nnb__graph *g, struct nnb_reason *reason)
 {
-	const struct nnb_model *m = g->model;
 	uint64_t need = NNB_MAPPING_SLACK;
+	uint8_t *copy;
 
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (wants_copy(&m->operands[i]))
-			need += aligned_up(m->operands[i].location.length);
-	g->copies = aligned_alloc(ALIGNMENT, aligned_up(need));
-	if (!g->copies) {
+	for (uint32_t i = 0; i < g->model->n_operands; i++)
+		if (wants_copy(&g->model->operands[i]))
+			need += aligned_up(g->model->operands[i].location.length);
+	copy = g->copies = aligned_alloc(ALIGNMENT, aligned_up(need));
+	if (!copy) {
 		nnb_because(reason, "no memory for the constants");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	memset((uint8_t *)g->copies + need - NNB_MAPPING_SLACK, 0, NNB_MAPPING_SLACK);
-	return NNB_STATUS_NONE;
-}
-
-static enum nnb_status look_at_constants(struct nnb__graph *g, struct nnb_reason *reason)
-{
-	enum nnb_status status = copies_new(g, reason);
-	uint8_t *copy = g->copies;
-
-	if (status)
-		return status;
+	memset(copy + need - NNB_MAPPING_SLACK, 0, NNB_MAPPING_SLACK);
 	for (uint32_t i = 0; i < g->model->n_operands; i++) {
 		const struct nnb_operand *o = &g->model->operands[i];
 		const uint8_t *from = is_constant(o) ? stored_at(g, o) : NULL;
@@ -186,16 +176,6 @@ static bool shape_combine(struct nnb_shape *declared, const struct nnb_shape *in
 	return true;
 }
 
-/* Allocate shapes for as many outputs as any operation of the model has. */
-static struct nnb_shape *outputs_new(const struct nnb_model *m)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < m->n_operations; i++)
-		most = m->operations[i].n_outputs > most ? m->operations[i].n_outputs : most;
-	return calloc(most + (size_t)1, sizeof(struct nnb_shape));
-}
-
 /* Infer one operation. @out has room for its outputs. */
 static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_shape *shapes, struct nnb_shape *out)
 {
@@ -219,8 +199,13 @@ static enum nnb_status infer_shapes(const struct nnb__graph *g, struct nnb_shape
 {
 	const struct nnb_model *m = g->model;
 	enum nnb_status status = NNB_STATUS_NONE;
-	struct nnb_shape *out = outputs_new(m);
+	struct nnb_shape *out;
+	uint32_t most = 0;
 
+	/* Allocate shapes for as many outputs as any operation of the model has. */
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		most = m->operations[i].n_outputs > most ? m->operations[i].n_outputs : most;
+	out = calloc(most + (size_t)1, sizeof(struct nnb_shape));
 	if (!out)
 		return no_memory(reason);
 	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
@@ -384,19 +369,6 @@ static bool room_for_part(struct nnb__graph *g)
 	return g->value_decides && g->may_omit && g->constants && g->shapes && g->last_reader;
 }
 
-/* Allocate the arrays that only the main graph has. */
-static bool room_for_all(struct nnb__graph *g)
-{
-	const struct nnb_model *m = g->model;
-
-	g->mappings = calloc(m->n_pools + (size_t)1, sizeof(struct nnb_mapping *));
-	g->map_ns = calloc(m->n_pools + (size_t)1, sizeof(*g->map_ns));
-	g->referenced = calloc(m->n_referenced + (size_t)1, sizeof(struct nnb__graph *));
-	g->referenced_seen = calloc(m->n_referenced + (size_t)1, sizeof(struct nnb_graph *));
-	g->referenced_ns = calloc(m->n_referenced + (size_t)1, sizeof(*g->referenced_ns));
-	return g->mappings && g->map_ns && g->referenced && g->referenced_seen && g->referenced_ns;
-}
-
 /* Analyse the main graph or a subgraph. Its arrays are allocated and the pools are mapped. */
 static enum nnb_status look_at_part(struct nnb__graph *g, struct nnb_reason *reason)
 {
@@ -421,14 +393,6 @@ static enum nnb_status look_at_part(struct nnb__graph *g, struct nnb_reason *rea
 	return look_at_deciders(g) || nnb__may_omit(g->model, g->may_omit) ? no_memory(reason) : NNB_STATUS_NONE;
 }
 
-static bool all_mapped(const struct nnb__graph *g)
-{
-	for (uint32_t i = 0; i < g->model->n_operands; i++)
-		if (is_constant(&g->model->operands[i]) && !g->constants[i])
-			return false;
-	return true;
-}
-
 static enum nnb_status look_at_referenced(struct nnb__graph *g, struct nnb_reason *reason)
 {
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -448,7 +412,9 @@ static enum nnb_status look_at_referenced(struct nnb__graph *g, struct nnb_reaso
 			nnb__within(reason, "subgraph %u", i);
 		part->seen.referenced = g->referenced_seen;
 		g->referenced_seen[i] = &part->seen;
-		g->referenced_mapped &= all_mapped(part);
+		for (uint32_t k = 0; k < part->model->n_operands; k++)
+			if (is_constant(&part->model->operands[k]) && !part->constants[k])
+				g->referenced_mapped = false;
 	}
 	if (!status)
 		nnb__referenced_costs(&g->seen, g->referenced_ns);
@@ -466,7 +432,15 @@ enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *
 	if (!g)
 		return no_memory(reason);
 	g->model = model;
-	if (!room_for_part(g) || !room_for_all(g))
+	if (!room_for_part(g))
+		return no_memory(reason);
+	/* the arrays that only the main graph has */
+	g->mappings = calloc(model->n_pools + (size_t)1, sizeof(struct nnb_mapping *));
+	g->map_ns = calloc(model->n_pools + (size_t)1, sizeof(*g->map_ns));
+	g->referenced = calloc(model->n_referenced + (size_t)1, sizeof(struct nnb__graph *));
+	g->referenced_seen = calloc(model->n_referenced + (size_t)1, sizeof(struct nnb_graph *));
+	g->referenced_ns = calloc(model->n_referenced + (size_t)1, sizeof(*g->referenced_ns));
+	if (!g->mappings || !g->map_ns || !g->referenced || !g->referenced_seen || !g->referenced_ns)
 		return no_memory(reason);
 	map_pools(g);
 	status = check_copies(model, reason);

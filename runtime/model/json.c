@@ -21,14 +21,6 @@ static size_t print_place(char *to, size_t room, const struct nnb__place *at)
 	return n + (size_t)snprintf(end, left, "[%zu]", at->index);
 }
 
-/* Replace all but printable ASCII: words of an untrusted file reach terminals and logs. */
-static void make_printable(char *text)
-{
-	for (; *text; text++)
-		if (*text < 0x20 || *text > 0x7e)
-			*text = '?';
-}
-
 int nnb__json_wrong(struct nnb_reason *reason, const struct nnb__place *at, int error, const char *format, ...)
 {
 	char text[sizeof(reason->text)];
@@ -38,7 +30,10 @@ int nnb__json_wrong(struct nnb_reason *reason, const struct nnb__place *at, int 
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	make_printable(text);
+	/* Replace all but printable ASCII: words of an untrusted file reach terminals and logs. */
+	for (char *c = text; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			*c = '?';
 	if (at)
 		print_place(where, sizeof(where), at);
 	nnb_because(reason, "%s%s%s", where, at ? ": " : "", text);

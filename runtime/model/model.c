@@ -37,8 +37,11 @@ static void free_operations(struct nnb_operation *operations, uint32_t n)
 	free(operations);
 }
 
-static void free_referenced(struct nnb_model *m)
+struct nnb_model *nnb_model_free(struct nnb_model *m)
 {
+	if (!m)
+		return NULL;
+	free_operations(m->operations, m->n_operations);
 	for (uint32_t i = 0; m->referenced && i < m->n_referenced; i++) {
 		struct nnb_subgraph *g = &m->referenced[i];
 
@@ -48,14 +51,6 @@ static void free_referenced(struct nnb_model *m)
 		free(g->outputs);
 	}
 	free(m->referenced);
-}
-
-struct nnb_model *nnb_model_free(struct nnb_model *m)
-{
-	if (!m)
-		return NULL;
-	free_operations(m->operations, m->n_operations);
-	free_referenced(m);
 	for (uint32_t i = 0; m->pools && i < m->n_pools; i++)
 		nnb_memory_close(&m->pools[i]);
 	free(m->operands);
@@ -241,17 +236,6 @@ int nnb_model_operation(struct nnb_model *m, enum nnb_op type, const uint32_t *i
 
 /* ---- finishing ---- */
 
-static uint64_t waiting_bytes(const struct nnb_model *m)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (m->operands[i].lifetime == NNB_CONSTANT_REFERENCE && m->operands[i].location.pool == WAITING)
-			bytes += (m->operands[i].location.length + REFERENCE_ALIGNMENT - 1) &
-			         ~(uint64_t)(REFERENCE_ALIGNMENT - 1);
-	return bytes; /* no constant of a subgraph waits: subgraphs are finished already */
-}
-
 /* Move the waiting constants to @to, the memory of pool @pool. */
 static void move_waiting(struct nnb_model *m, uint8_t *to, uint32_t pool)
 {
@@ -335,11 +319,16 @@ static void close_gaps(struct nnb_model *m)
 /* Create one pool for all waiting constants. */
 static int make_pool(struct nnb_model *m)
 {
-	uint64_t bytes = waiting_bytes(m);
+	uint64_t bytes = 0;
 	struct nnb_mapping *mapping;
 	struct nnb_memory pool;
 	int r;
 
+	/* no constant of a subgraph waits: subgraphs are finished already */
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (m->operands[i].lifetime == NNB_CONSTANT_REFERENCE && m->operands[i].location.pool == WAITING)
+			bytes += (m->operands[i].location.length + REFERENCE_ALIGNMENT - 1) &
+			         ~(uint64_t)(REFERENCE_ALIGNMENT - 1);
 	if (!bytes)
 		return 0;
 	r = nnb_memory_ashmem(&pool, bytes);
@@ -448,20 +437,6 @@ static bool copy_referenced(struct nnb_model *to, const struct nnb_model *m)
 	return true;
 }
 
-static int copy_pools(struct nnb_model *to, const struct nnb_model *m)
-{
-	to->pools = calloc(m->n_pools + (size_t)1, sizeof(*to->pools));
-	if (!to->pools)
-		return -ENOMEM;
-	for (; to->n_pools < m->n_pools; to->n_pools++) {
-		int r = nnb_memory_dup(&to->pools[to->n_pools], &m->pools[to->n_pools]);
-
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
 int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *m)
 {
 	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *to = calloc(1, sizeof(*to));
@@ -483,9 +458,14 @@ int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *m)
 	    !copy_operations(&to->operations, &to->n_operations, m->operations, m->n_operations) ||
 	    !copy_referenced(to, m))
 		return nnb__patience_ask() ? -ENOMEM : -ECANCELED;
-	r = copy_pools(to, m);
-	if (r)
-		return r;
+	to->pools = calloc(m->n_pools + (size_t)1, sizeof(*to->pools));
+	if (!to->pools)
+		return -ENOMEM;
+	for (; to->n_pools < m->n_pools; to->n_pools++) {
+		r = nnb_memory_dup(&to->pools[to->n_pools], &m->pools[to->n_pools]);
+		if (r)
+			return r;
+	}
 	*ret = to;
 	to = NULL;
 	return 0;
@@ -502,23 +482,6 @@ int nnb_model_subgraph(struct nnb_model *m, uint32_t index, uint32_t referenced)
 	return 0;
 }
 
-/*
- * Relocate the values of @o, an operand of @from, to the model's values. @pools: the number of pools before @from's
- * were added.
- */
-static int take_in(struct nnb_model *m, const struct nnb_model *from, struct nnb_operand *o, uint32_t pools)
-{
-	int r = 0;
-
-	if (o->lifetime == NNB_CONSTANT_REFERENCE)
-		o->location.pool += pools;
-	if (o->lifetime == NNB_CONSTANT_COPY)
-		r = add_value(m, from->values + o->location.offset, o->location.length, &o->location.offset);
-	if (!r && o->n_scales)
-		r = add_value(m, from->values + o->scales_at, scale_bytes(o), &o->scales_at);
-	return r;
-}
-
 static int take_all_in(struct nnb_model *m, const struct nnb_model *from, struct nnb_subgraph *copy)
 {
 	uint32_t pools = m->n_pools;
@@ -526,9 +489,21 @@ static int take_all_in(struct nnb_model *m, const struct nnb_model *from, struct
 
 	for (uint32_t i = 0; r >= 0 && i < from->n_pools; i++)
 		r = nnb_model_pool(m, &from->pools[i]);
-	for (uint32_t i = 0; r >= 0 && i < copy->n_operands; i++)
-		r = take_in(m, from, &copy->operands[i], pools);
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	r = 0;
+	for (uint32_t i = 0; !r && i < copy->n_operands; i++) {
+		struct nnb_operand *o = &copy->operands[i];
+
+		/* relocate the values of the operand, which was @from's, to the model's values */
+		if (o->lifetime == NNB_CONSTANT_REFERENCE)
+			o->location.pool += pools;
+		if (o->lifetime == NNB_CONSTANT_COPY)
+			r = add_value(m, from->values + o->location.offset, o->location.length, &o->location.offset);
+		if (!r && o->n_scales)
+			r = add_value(m, from->values + o->scales_at, scale_bytes(o), &o->scales_at);
+	}
+	return r;
 }
 
 int nnb_model_refer(struct nnb_model *m, const struct nnb_model *graph)

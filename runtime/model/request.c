@@ -124,26 +124,19 @@ static enum nnb_status check_argument(const struct nnb_operand *o, const struct 
 
 /* ---- the request ---- */
 
-static enum nnb_status check_counts(const struct nnb_model *m, const struct nnb_request *r, struct nnb_reason *reason)
-{
-	if (r->n_inputs != m->n_inputs || r->n_outputs != m->n_outputs) /* R1 */
-		return REFUSED(reason, "%u inputs and %u outputs, where the model has %u and %u", r->n_inputs,
-		               r->n_outputs, m->n_inputs, m->n_outputs);
-	if ((r->n_inputs && !r->inputs) || (r->n_outputs && !r->outputs))
-		return REFUSED(reason, "a list is missing");
-	return NNB_STATUS_NONE;
-}
-
 /* Check a request. @pools NULL: skip the checks that need the pools. */
 static enum nnb_status request_check(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r,
                                      bool fenced, struct nnb_reason *reason)
 {
 	bool zero_ok = m->hal >= NNB_HAL_1_2 && !fenced;
-	enum nnb_status status = check_counts(m, r, reason);
+	enum nnb_status status = NNB_STATUS_NONE;
 	uint32_t i;
 
-	if (status)
-		return status;
+	if (r->n_inputs != m->n_inputs || r->n_outputs != m->n_outputs) /* R1 */
+		return REFUSED(reason, "%u inputs and %u outputs, where the model has %u and %u", r->n_inputs,
+		               r->n_outputs, m->n_inputs, m->n_outputs);
+	if ((r->n_inputs && !r->inputs) || (r->n_outputs && !r->outputs))
+		return REFUSED(reason, "a list is missing");
 	for (i = 0; !status && r->pools && i < r->n_pools; i++)
 		status = check_pool(&r->pools[i], reason);
 	if (status) {
@@ -184,20 +177,14 @@ enum nnb_status nnb__request_validate_unplaced(const struct nnb_model *m, const 
 	return request_check(m, may_omit, &unplaced, false, reason);
 }
 
-static uint32_t most_inputs(const struct nnb_model *m)
+int nnb__may_omit(const struct nnb_model *m, bool *may_omit)
 {
+	bool *needed = calloc(m->n_operands, sizeof(*needed)), *optional;
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < m->n_operations; i++)
 		most = m->operations[i].n_inputs > most ? m->operations[i].n_inputs : most;
-	return most;
-}
-
-int nnb__may_omit(const struct nnb_model *m, bool *may_omit)
-{
-	bool *needed = calloc(m->n_operands, sizeof(*needed)),
-	     *optional = calloc(most_inputs(m) + 1, sizeof(*optional));
-
+	optional = calloc(most + 1, sizeof(*optional));
 	for (uint32_t i = 0; needed && optional && i < m->n_operations; i++) {
 		nnb__op_optional(m, &m->operations[i], optional);
 		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)

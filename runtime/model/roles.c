@@ -63,12 +63,6 @@ static bool is_repeated(const struct nnb_model *const *models, const struct nnb_
 	return false;
 }
 
-static bool same_values(const struct nnb_operand *a, const struct nnb_operand *b)
-{
-	return a->type == b->type && memcmp(&a->scale, &b->scale, sizeof(a->scale)) == 0 &&
-	       a->zero_point == b->zero_point;
-}
-
 /* Combine one list of roles. *first: the operand of the first role of all. */
 static enum nnb_status combine_list(struct nnb__buffer_kind *kind, const struct nnb_operand **first,
                                     const struct nnb_model *const *models, uint32_t n_models,
@@ -83,7 +77,9 @@ static enum nnb_status combine_list(struct nnb__buffer_kind *kind, const struct 
 
 		if (!status && is_repeated(models, roles, i))
 			status = REFUSED(reason, "this role is listed twice");
-		if (!status && *first && !same_values(o, *first))
+		if (!status && *first &&
+		    (o->type != (*first)->type || memcmp(&o->scale, &(*first)->scale, sizeof(o->scale)) != 0 ||
+		     o->zero_point != (*first)->zero_point))
 			status = REFUSED(reason, "its type, scale or zero point is not that of the first");
 		if (!status && !nnb__kind_combine(kind, o->rank, o->dims))
 			status = REFUSED(reason, "its dimensions contradict those of others");

@@ -542,15 +542,6 @@ static shape_fn *const shape_fns[] = {
 	[NNB_RANK] = nnb__shape_rank,
 };
 
-/* Is the shape of every tensor that the operation reads known, or the tensor omitted? */
-static bool inputs_known(const view *v)
-{
-	for (uint32_t k = 0; k < v->op->n_inputs; k++)
-		if (!nnb__in(v, k)->known && !nnb__in(v, k)->omitted)
-			return false;
-	return true;
-}
-
 /* ---- layouts ---- */
 
 bool nnb_op_has_layout(uint32_t op)
@@ -614,8 +605,10 @@ int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 	view seen;
 
 	memset(ret, 0, v->op->n_outputs * sizeof(*ret));
-	if (!inputs_known(v))
-		return 0;
+	/* Is the shape of every tensor that the operation reads known, or the tensor omitted? */
+	for (uint32_t k = 0; k < v->op->n_inputs; k++)
+		if (!nnb__in(v, k)->known && !nnb__in(v, k)->omitted)
+			return 0;
 	/* Convert the image to channels last, then infer: every function above expects that layout. */
 	r = nnb__op_image(v, &image, &seen);
 	assert(v->op->type < sizeof(shape_fns) / sizeof(shape_fns[0]) && shape_fns[v->op->type]);

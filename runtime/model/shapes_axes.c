@@ -53,23 +53,11 @@ static int reduced_axes(const view *v, uint32_t *ret)
 	return 0;
 }
 
-/* MEAN has an INT32 flag, the other reductions a BOOL. */
-static int keeps_dims(const view *v, bool *ret)
-{
-	int32_t keep;
-
-	if (v->op->type != NNB_MEAN)
-		return flag_of(v, 2, ret);
-	if (!nnb__in_i32(v, 2, &keep))
-		return -ENODATA;
-	*ret = keep > 0;
-	return 0;
-}
-
 int nnb__shape_reduce(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0);
 	struct nnb_shape out = { .known = true };
+	int32_t flag = 0;
 	uint32_t axes;
 	bool keep;
 	int r;
@@ -77,8 +65,15 @@ int nnb__shape_reduce(const view *v, struct nnb_shape *ret)
 	if (rank_between(v, 0, 1, NNB_RANK_MAX))
 		return -EINVAL;
 	r = reduced_axes(v, &axes);
-	if (!r)
-		r = keeps_dims(v, &keep);
+	if (r)
+		return r;
+	/* MEAN has an INT32 flag, the other reductions a BOOL. */
+	if (v->op->type != NNB_MEAN)
+		r = flag_of(v, 2, &keep);
+	else if (!nnb__in_i32(v, 2, &flag))
+		r = -ENODATA;
+	else
+		keep = flag > 0;
 	if (r)
 		return r;
 	for (uint32_t d = 0; d < in->rank; d++)

@@ -337,14 +337,6 @@ struct nnb_slice nnb_slice_of(uint32_t extent, int32_t begin, int32_t end, int32
 		                              (step > 0 ? step : -step)) };
 }
 
-static int masks_of(const view *v, int32_t ret[3])
-{
-	for (uint32_t i = 0; i < 3; i++)
-		if (!nnb__in_i32(v, 4 + i, &ret[i]))
-			return -ENODATA;
-	return 0;
-}
-
 int nnb__shape_strided_slice(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0);
@@ -357,8 +349,9 @@ int nnb__shape_strided_slice(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	for (uint32_t i = 0; !r && i < 3; i++)
 		r = list_of(v, 1 + i, in->rank, &lists[i]);
-	if (!r)
-		r = masks_of(v, masks);
+	for (uint32_t i = 0; !r && i < 3; i++)
+		if (!nnb__in_i32(v, 4 + i, &masks[i]))
+			r = -ENODATA;
 	if (r)
 		return r;
 	for (uint32_t d = 0; d < in->rank; d++) {

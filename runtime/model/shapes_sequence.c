@@ -25,28 +25,10 @@ static int inputs_go_together(const view *v, bool given, uint32_t k, uint32_t n,
 	return 0;
 }
 
-/* Inputs that belong together must be omitted together. */
-static int cell_kind(const view *v, const struct nnb_cell_places *p, const struct cell *c)
-{
-	bool coupled = !is_given(v, p->weights), peeps = is_given(v, p->peepholes + 2);
-	bool norms = is_given(v, p->norms + 3), aux = p->aux && is_given(v, p->aux + 3);
-
-	if (inputs_go_together(v, !coupled, p->recurrent, 1, "input gate") ||
-	    inputs_go_together(v, !coupled, p->biases, 1, "input gate") ||
-	    inputs_go_together(v, peeps, p->peepholes + 1, 2, "peephole connections") ||
-	    inputs_go_together(v, peeps && !coupled, p->peepholes, 1, "peephole connections") ||
-	    inputs_go_together(v, norms, p->norms + 1, 3, "layer normalisation") ||
-	    inputs_go_together(v, norms && !coupled, p->norms, 1, "layer normalisation") ||
-	    (p->aux && (inputs_go_together(v, aux, p->aux + 1, 3, "auxiliary weights") ||
-	                inputs_go_together(v, aux && !coupled, p->aux, 1, "auxiliary weights"))))
-		return -EINVAL;
-	if (!is_given(v, p->projection) && (is_given(v, p->projection_bias) || c->cells != c->outputs))
-		return REFUSE(v, "the weights of the projection are missing");
-	return 0;
-}
-
 static int cell_is(const view *v, const struct nnb_cell_places *p, struct cell *c, uint32_t batch)
 {
+	bool coupled, peeps, norms, aux;
+
 	if (rank_between(v, p->weights + 3, 2, 2) || rank_between(v, p->recurrent + 3, 2, 2))
 		return -EINVAL;
 	c->cells = nnb__in(v, p->weights + 3)->dims[0];
@@ -62,7 +44,23 @@ static int cell_is(const view *v, const struct nnb_cell_places *p, struct cell *
 	    dims_are_if_given(v, p->projection_bias, DIMS(c->outputs)) ||
 	    dims_are(v, p->state, DIMS(batch, c->outputs)) || dims_are(v, p->cells, DIMS(batch, c->cells)))
 		return -EINVAL;
-	return cell_kind(v, p, c);
+	/* Inputs that belong together must be omitted together. */
+	coupled = !is_given(v, p->weights);
+	peeps = is_given(v, p->peepholes + 2);
+	norms = is_given(v, p->norms + 3);
+	aux = p->aux && is_given(v, p->aux + 3);
+	if (inputs_go_together(v, !coupled, p->recurrent, 1, "input gate") ||
+	    inputs_go_together(v, !coupled, p->biases, 1, "input gate") ||
+	    inputs_go_together(v, peeps, p->peepholes + 1, 2, "peephole connections") ||
+	    inputs_go_together(v, peeps && !coupled, p->peepholes, 1, "peephole connections") ||
+	    inputs_go_together(v, norms, p->norms + 1, 3, "layer normalisation") ||
+	    inputs_go_together(v, norms && !coupled, p->norms, 1, "layer normalisation") ||
+	    (p->aux && (inputs_go_together(v, aux, p->aux + 1, 3, "auxiliary weights") ||
+	                inputs_go_together(v, aux && !coupled, p->aux, 1, "auxiliary weights"))))
+		return -EINVAL;
+	if (!is_given(v, p->projection) && (is_given(v, p->projection_bias) || c->cells != c->outputs))
+		return REFUSE(v, "the weights of the projection are missing");
+	return 0;
 }
 
 /* [time, batch, width] or [batch, time, width] */

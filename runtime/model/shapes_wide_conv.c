@@ -161,23 +161,31 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 	return 0;
 }
 
-/* Infer the output. @groups: each filter reads the channels of one of so many groups. */
-static int shape_convolved(const view *v, int32_t groups, bool nchw, struct nnb_shape *ret)
+int nnb__shape_wide_conv(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *filter = nnb__in(v, 1);
-	struct image_axes at = image_axes(nchw);
+	struct image_axes at;
 	struct nnb_window w;
+	struct scalars s;
 	uint32_t h, width;
 	int r;
 
+	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 4, 4) || dims_are(v, 2, DIMS(filter->dims[0])))
+		return -EINVAL;
+	r = scalars_of(v, &s);
+	if (!r)
+		r = wide_scalars_judge(v, &s);
+	if (r)
+		return r;
+	at = image_axes(s.nchw);
 	if (!filter->dims[1] || !filter->dims[2] || !filter->dims[0] || filter->dims[1] > INT32_MAX ||
 	    filter->dims[2] > INT32_MAX)
 		return REFUSE(v, "the filter is %u by %u", filter->dims[1], filter->dims[2]);
 	if (!in->dims[at.h] || !in->dims[at.w])
 		return REFUSE(v, "an image is %u by %u", in->dims[at.h], in->dims[at.w]);
-	if ((uint64_t)filter->dims[3] * (uint32_t)groups != in->dims[at.c] || filter->dims[0] % (uint32_t)groups)
+	if ((uint64_t)filter->dims[3] * (uint32_t)s.groups != in->dims[at.c] || filter->dims[0] % (uint32_t)s.groups)
 		return REFUSE(v, "%u channels do not become %u in %d groups of %u", in->dims[at.c], filter->dims[0],
-		              groups, filter->dims[3]);
+		              s.groups, filter->dims[3]);
 	r = nnb__wide_window(v, &w, &h, &width);
 	if (r)
 		return r;
@@ -186,17 +194,4 @@ static int shape_convolved(const view *v, int32_t groups, bool nchw, struct nnb_
 	ret->dims[at.w] = width;
 	ret->dims[at.c] = filter->dims[0];
 	return 0;
-}
-
-int nnb__shape_wide_conv(const view *v, struct nnb_shape *ret)
-{
-	struct scalars s;
-	int r;
-
-	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 4, 4) || dims_are(v, 2, DIMS(nnb__in(v, 1)->dims[0])))
-		return -EINVAL;
-	r = scalars_of(v, &s);
-	if (!r)
-		r = wide_scalars_judge(v, &s);
-	return r ? r : shape_convolved(v, s.groups, s.nchw, ret);
 }

@@ -138,32 +138,24 @@ static int above_product(const struct nnb_model *m, const struct nnb_operation *
 	return -EINVAL;
 }
 
-/*
- * Scales by channel must belong to the dimension of the output channels. The sums then have no scale of their own.
- */
-static int sums_by_channel(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
-{
-	uint32_t dim = op->type == NNB_DEPTHWISE_CONV_2D ? 3 : 0;
-
-	if (input_of(m, op, 1)->channel_dim != dim) {
-		nnb_because(reason, "the weights' channels lie in dimension %u, not %u",
-		            input_of(m, op, 1)->channel_dim, dim);
-		return -EINVAL;
-	}
-	if (input_of(m, op, 2)->scale == 0)
-		return 0;
-	nnb_because(reason, "the bias has scale %g, and the weights have one for each channel",
-	            (double)input_of(m, op, 2)->scale);
-	return -EINVAL;
-}
-
 static int sums_products(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	double product = (double)input_of(m, op, 0)->scale * (double)input_of(m, op, 1)->scale,
+	const struct nnb_operand *weights = input_of(m, op, 1);
+	double product = (double)input_of(m, op, 0)->scale * (double)weights->scale,
 	       bias = (double)input_of(m, op, 2)->scale;
+	uint32_t dim = op->type == NNB_DEPTHWISE_CONV_2D ? 3 : 0;
 
-	if (input_of(m, op, 1)->n_scales)
-		return sums_by_channel(m, op, reason);
+	/* Scales by channel must belong to the dimension of the output channels. The sums then have no scale of their own. */
+	if (weights->n_scales && weights->channel_dim != dim) {
+		nnb_because(reason, "the weights' channels lie in dimension %u, not %u", weights->channel_dim, dim);
+		return -EINVAL;
+	}
+	if (weights->n_scales && bias != 0) {
+		nnb_because(reason, "the bias has scale %g, and the weights have one for each channel", bias);
+		return -EINVAL;
+	}
+	if (weights->n_scales)
+		return 0;
 	if (is_quant(input_of(m, op, 0)) && !(fabs(product - bias) <= 1e-6 * fmin(product, bias))) {
 		nnb_because(reason, "the bias's scale %g is not the product of the inputs' scales, %g", bias, product);
 		return -EINVAL;
@@ -551,16 +543,6 @@ static int match_operands(struct match *match, const char *form, const uint32_t 
 	return 0;
 }
 
-static int match_form(const struct nnb_model *m, const struct nnb_operation *op, const struct signature *form,
-                      struct nnb_reason *reason)
-{
-	struct match match = { .model = m, .form = form };
-
-	if (match_operands(&match, form->inputs, op->inputs, op->n_inputs, "input", reason))
-		return -EINVAL;
-	return match_operands(&match, form->outputs, op->outputs, op->n_outputs, "output", reason);
-}
-
 /*
  * The form of the operation; NULL: none matches, and the reason is that of the last form with the same number of operands.
  */
@@ -572,6 +554,7 @@ static const struct signature *form_of(const struct nnb_model *m, const struct n
 
 	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
 		const struct signature *s = &signatures[i];
+		struct match match = { .model = m, .form = s };
 
 		if (s->op != op->type || s->since > m->hal || !form_takes(s->inputs, op->n_inputs))
 			continue;
@@ -579,7 +562,8 @@ static const struct signature *form_of(const struct nnb_model *m, const struct n
 		if (!form_takes(s->outputs, op->n_outputs))
 			continue;
 		counts_fit = true;
-		if (!match_form(m, op, s, &why))
+		if (!match_operands(&match, s->inputs, op->inputs, op->n_inputs, "input", &why) &&
+		    !match_operands(&match, s->outputs, op->outputs, op->n_outputs, "output", &why))
 			return s;
 	}
 	if (!inputs_fit)

@@ -57,22 +57,6 @@ static enum nnb_status check_graph_frame(const struct nnb_model *m, struct nnb_r
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status check_frame(const struct nnb_model *m, struct nnb_reason *reason)
-{
-	if (!memchr(m->name, '\0', sizeof(m->name)))
-		return REFUSED(reason, "the name does not end");
-	if (m->hal < NNB_HAL_1_0 || m->hal > NNB_HAL_1_3)
-		return REFUSED(reason, "there is no HAL version %#x", m->hal);
-	if (check_graph_frame(m, reason) || check_count("pools", m->n_pools, m->pools, reason) ||
-	    check_count("subgraphs", m->n_referenced, m->referenced, reason))
-		return NNB_STATUS_INVALID_ARGUMENT;
-	if (m->n_referenced && m->hal < NNB_HAL_1_3)
-		return REFUSED(reason, "subgraphs are for HAL 1.3 and later");
-	if (m->n_values && !m->values)
-		return REFUSED(reason, "there are no values");
-	return NNB_STATUS_NONE;
-}
-
 /* Check that a model may have this kind of pool (P table, R8). */
 static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reason *reason)
 {
@@ -235,21 +219,6 @@ static enum nnb_status check_lists(const struct nnb_model *m, struct notes *note
 
 /* ---- operations ---- */
 
-static enum nnb_status check_indexes(const struct nnb_model *m, const struct nnb_operation *op,
-                                     struct nnb_reason *reason)
-{
-	if (check_count("inputs", op->n_inputs, op->inputs, reason) ||
-	    check_count("outputs", op->n_outputs, op->outputs, reason))
-		return NNB_STATUS_INVALID_ARGUMENT;
-	for (uint32_t k = 0; k < op->n_inputs; k++)
-		if (op->inputs[k] >= m->n_operands)
-			return REFUSED(reason, "input %u: there is no operand %u", k, op->inputs[k]);
-	for (uint32_t k = 0; k < op->n_outputs; k++)
-		if (op->outputs[k] >= m->n_operands)
-			return REFUSED(reason, "output %u: there is no operand %u", k, op->outputs[k]);
-	return NNB_STATUS_NONE;
-}
-
 /* O-11: an operand is read only after it is written, is written once, and only if it may be written. */
 static enum nnb_status check_flow(const struct nnb_model *m, const struct nnb_operation *op, struct notes *notes,
                                   struct nnb_reason *reason)
@@ -284,39 +253,23 @@ static enum nnb_status check_operation(const struct nnb_model *m, const struct n
 	if (nnb_op_hal(op->type) > m->hal)
 		return REFUSED(reason, "it is for HAL %u.%u and later", nnb_op_hal(op->type) >> 4,
 		               nnb_op_hal(op->type) & 15);
-	status = check_indexes(m, op, reason);
-	if (!status)
-		status = check_flow(m, op, notes, reason);
+	if (check_count("inputs", op->n_inputs, op->inputs, reason) ||
+	    check_count("outputs", op->n_outputs, op->outputs, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	for (uint32_t k = 0; k < op->n_inputs; k++)
+		if (op->inputs[k] >= m->n_operands)
+			return REFUSED(reason, "input %u: there is no operand %u", k, op->inputs[k]);
+	for (uint32_t k = 0; k < op->n_outputs; k++)
+		if (op->outputs[k] >= m->n_operands)
+			return REFUSED(reason, "output %u: there is no operand %u", k, op->outputs[k]);
+	status = check_flow(m, op, notes, reason);
 	/* the vendor and its apps agree on the operands of an OEM operation */
 	if (!status && op->type != NNB_OEM_OPERATION && nnb__op_check(m, op, reason))
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	return status;
 }
 
-/* After all operations: each operand that must be written was written, and is read as often as it states (O-13). */
-static enum nnb_status check_notes(const struct nnb_model *m, const struct notes *notes, struct nnb_reason *reason)
-{
-	for (uint32_t o = 0; o < m->n_operands; o++) {
-		if (is_written_by_operations(&m->operands[o]) && !notes[o].written)
-			return REFUSED(reason, "operand %u is never written", o);
-		if (m->operands[o].consumers != notes[o].reads)
-			return REFUSED(reason, "operand %u has %u consumers and not %u", o, notes[o].reads,
-			               m->operands[o].consumers);
-	}
-	return NNB_STATUS_NONE;
-}
-
 /* ---- the model ---- */
-
-static enum nnb_status check_pools(const struct nnb_model *m, struct nnb_reason *reason)
-{
-	for (uint32_t i = 0; i < m->n_pools; i++)
-		if (check_pool(&m->pools[i], reason)) {
-			nnb__within(reason, "pool %u", i);
-			return NNB_STATUS_INVALID_ARGUMENT;
-		}
-	return NNB_STATUS_NONE;
-}
 
 static enum nnb_status check_operands(const struct nnb_model *m, struct nnb_reason *reason)
 {
@@ -344,7 +297,17 @@ static enum nnb_status check_operations(const struct nnb_model *m, struct notes 
 		if (status)
 			nnb__within(reason, "operation %u (%s)", i, name ? name : "?");
 	}
-	return status ? status : check_notes(m, notes, reason);
+	if (status)
+		return status;
+	/* After all operations: each operand that must be written was written, and is read as often as it states (O-13). */
+	for (uint32_t o = 0; o < m->n_operands; o++) {
+		if (is_written_by_operations(&m->operands[o]) && !notes[o].written)
+			return REFUSED(reason, "operand %u is never written", o);
+		if (m->operands[o].consumers != notes[o].reads)
+			return REFUSED(reason, "operand %u has %u consumers and not %u", o, notes[o].reads,
+			               m->operands[o].consumers);
+	}
+	return NNB_STATUS_NONE;
 }
 
 typedef enum nnb_status notes_fn(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason);
@@ -462,10 +425,26 @@ static enum nnb_status check_nesting(const struct nnb_model *m, struct nnb_reaso
 
 enum nnb_status nnb_model_validate(const struct nnb_model *m, struct nnb_reason *reason)
 {
-	enum nnb_status status = check_frame(m, reason);
+	enum nnb_status status;
 
-	if (!status)
-		status = check_pools(m, reason);
+	if (!memchr(m->name, '\0', sizeof(m->name)))
+		status = REFUSED(reason, "the name does not end");
+	else if (m->hal < NNB_HAL_1_0 || m->hal > NNB_HAL_1_3)
+		status = REFUSED(reason, "there is no HAL version %#x", m->hal);
+	else if (check_graph_frame(m, reason) || check_count("pools", m->n_pools, m->pools, reason) ||
+	         check_count("subgraphs", m->n_referenced, m->referenced, reason))
+		status = NNB_STATUS_INVALID_ARGUMENT;
+	else if (m->n_referenced && m->hal < NNB_HAL_1_3)
+		status = REFUSED(reason, "subgraphs are for HAL 1.3 and later");
+	else if (m->n_values && !m->values)
+		status = REFUSED(reason, "there are no values");
+	else
+		status = NNB_STATUS_NONE;
+	for (uint32_t i = 0; !status && i < m->n_pools; i++) {
+		status = check_pool(&m->pools[i], reason);
+		if (status)
+			nnb__within(reason, "pool %u", i);
+	}
 	if (!status)
 		status = check_each_part(m, check_graph_frame, reason);
 	if (!status)

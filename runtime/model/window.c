@@ -19,22 +19,19 @@ static bool is_pool(uint32_t op)
 	return op == NNB_AVERAGE_POOL_2D || op == NNB_L2_POOL_2D || op == NNB_MAX_POOL_2D;
 }
 
-/* The index of the layout among the inputs, where scalars begin at @k. The operation may have no such input. */
-static uint32_t layout_at(const struct nnb__op_view *v, uint32_t k)
-{
-	while (k < v->op->n_inputs && nnb__in_type(v, k) == NNB_INT32)
-		k++;
-	return k;
-}
-
 /* Read all scalars. False: the value of one is not known. */
 static bool read_scalars(const struct nnb__op_view *v, struct scalars *s)
 {
 	bool pool = is_pool(v->op->type), depthwise = v->op->type == NNB_DEPTHWISE_CONV_2D;
-	uint32_t k = pool ? 1 : 3, layout = layout_at(v, k);
-	bool explicit = layout - k == 6u + (pool ? 3 : depthwise ? 2 : 1);
+	uint32_t k = pool ? 1 : 3, layout = k;
 	int32_t *order[10];
 	uint32_t n = 0;
+	bool explicit;
+
+	/* The index of the layout among the inputs, where scalars begin at @k. The operation may have no such input. */
+	while (layout < v->op->n_inputs && nnb__in_type(v, layout) == NNB_INT32)
+		layout++;
+	explicit = layout - k == 6u + (pool ? 3 : depthwise ? 2 : 1);
 
 	*s = (struct scalars){ .multiplier = 1, .dilation_w = 1, .dilation_h = 1 };
 	for (int i = 0; explicit && i < 4; i++)

@@ -103,22 +103,6 @@ static void put_counts(struct writer *w, const struct counts *c)
 	put_u32(w, c->n_indexes);
 }
 
-static void put_header(struct writer *w, const struct header *h)
-{
-	writer_put(w, magic, sizeof(magic));
-	put_u32(w, ORDER);
-	put_u32(w, VERSION);
-	put_u32(w, 0);
-	writer_put(w, &h->bytes, sizeof(h->bytes));
-	put_u32(w, h->hal);
-	put_u32(w, h->relaxed);
-	put_counts(w, &h->main);
-	put_u32(w, h->n_pools);
-	put_u32(w, h->n_referenced);
-	put_u32(w, h->n_values);
-	put_name(w, h->name, sizeof(h->name));
-}
-
 static void put_operand(struct writer *w, const struct nnb_operand *o)
 {
 	uint32_t dims[NNB_RANK_MAX] = { 0 };
@@ -170,34 +154,6 @@ static bool graph_lists_are_there(const struct nnb_model *m)
 	return there;
 }
 
-/* Does this graph have a wire form: is every count one that the decoder accepts? */
-static bool graph_expressible(const struct nnb_model *m)
-{
-	if (m->n_operands > NNB_OPERANDS_MAX || m->n_operations > NNB_OPERANDS_MAX || m->n_inputs > NNB_OPERANDS_MAX ||
-	    m->n_outputs > NNB_OPERANDS_MAX || !graph_lists_are_there(m))
-		return false;
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (m->operands[i].rank > NNB_RANK_MAX)
-			return false;
-	for (uint32_t i = 0; i < m->n_operations; i++)
-		if (m->operations[i].n_inputs > NNB_OPERANDS_MAX || m->operations[i].n_outputs > NNB_OPERANDS_MAX)
-			return false;
-	return true;
-}
-
-static bool model_expressible(const struct nnb_model *m)
-{
-	if (m->n_pools > NNB_OPERANDS_MAX || m->n_referenced > NNB_OPERANDS_MAX ||
-	    !name_ends(m->name, sizeof(m->name)) || (!m->pools && m->n_pools) || (!m->values && m->n_values) ||
-	    (!m->referenced && m->n_referenced))
-		return false;
-	for (uint32_t i = 0; i < m->n_pools; i++)
-		if (m->pools[i].n_fds > NNB_MEMORY_FDS || m->pools[i].n_ints > NNB_MEMORY_INTS ||
-		    !name_ends(m->pools[i].name, sizeof(m->pools[i].name)))
-			return false;
-	return true;
-}
-
 /* The bytes that a graph with these counts needs. No count exceeds 2^32, so the sum does not wrap. */
 static uint64_t graph_bytes(const struct counts *c)
 {
@@ -219,8 +175,16 @@ static int count_graph(const struct nnb_model *m, struct counts *ret)
 {
 	uint64_t indexes = 0;
 
-	if (!graph_expressible(m))
+	/* Does this graph have a wire form: is every count one that the decoder accepts? */
+	if (m->n_operands > NNB_OPERANDS_MAX || m->n_operations > NNB_OPERANDS_MAX || m->n_inputs > NNB_OPERANDS_MAX ||
+	    m->n_outputs > NNB_OPERANDS_MAX || !graph_lists_are_there(m))
 		return -EINVAL;
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (m->operands[i].rank > NNB_RANK_MAX)
+			return -EINVAL;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		if (m->operations[i].n_inputs > NNB_OPERANDS_MAX || m->operations[i].n_outputs > NNB_OPERANDS_MAX)
+			return -EINVAL;
 	for (uint32_t i = 0; i < m->n_operations; i++)
 		indexes += (uint64_t)m->operations[i].n_inputs + m->operations[i].n_outputs;
 	if (indexes > UINT32_MAX)
@@ -240,8 +204,17 @@ static int count_referenced(const struct nnb_model *m, uint32_t index, struct co
 static int header_describe(const struct nnb_model *m, struct header *ret)
 {
 	struct counts counts;
-	int r = model_expressible(m) ? count_graph(m, &counts) : -EINVAL;
+	int r;
 
+	if (m->n_pools > NNB_OPERANDS_MAX || m->n_referenced > NNB_OPERANDS_MAX ||
+	    !name_ends(m->name, sizeof(m->name)) || (!m->pools && m->n_pools) || (!m->values && m->n_values) ||
+	    (!m->referenced && m->n_referenced))
+		return -EINVAL;
+	for (uint32_t i = 0; i < m->n_pools; i++)
+		if (m->pools[i].n_fds > NNB_MEMORY_FDS || m->pools[i].n_ints > NNB_MEMORY_INTS ||
+		    !name_ends(m->pools[i].name, sizeof(m->pools[i].name)))
+			return -EINVAL;
+	r = count_graph(m, &counts);
 	if (r)
 		return r;
 	*ret = (struct header){
@@ -278,22 +251,6 @@ static void put_graph(struct writer *w, const struct nnb_model *m)
 	put_u32s(w, m->outputs, m->n_outputs);
 }
 
-static void put_graphs(struct writer *w, const struct nnb_model *m)
-{
-	for (uint32_t i = 0; i < m->n_referenced; i++) {
-		struct counts counts = { 0 };
-
-		count_referenced(m, i, &counts); /* cannot fail: header_describe has counted this subgraph before */
-		put_counts(w, &counts);
-	}
-	put_graph(w, m);
-	for (uint32_t i = 0; i < m->n_referenced; i++) {
-		const struct nnb_model view = nnb_model_view(m, i);
-
-		put_graph(w, &view);
-	}
-}
-
 int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_bytes)
 {
 	struct writer w;
@@ -307,8 +264,32 @@ int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_b
 	if (!form)
 		return -ENOMEM;
 	w = (struct writer){ form, h.bytes };
-	put_header(&w, &h);
-	put_graphs(&w, model);
+	/* the header */
+	writer_put(&w, magic, sizeof(magic));
+	put_u32(&w, ORDER);
+	put_u32(&w, VERSION);
+	put_u32(&w, 0);
+	writer_put(&w, &h.bytes, sizeof(h.bytes));
+	put_u32(&w, h.hal);
+	put_u32(&w, h.relaxed);
+	put_counts(&w, &h.main);
+	put_u32(&w, h.n_pools);
+	put_u32(&w, h.n_referenced);
+	put_u32(&w, h.n_values);
+	put_name(&w, h.name, sizeof(h.name));
+	/* the graphs */
+	for (uint32_t i = 0; i < model->n_referenced; i++) {
+		struct counts counts = { 0 };
+
+		count_referenced(model, i, &counts); /* cannot fail: header_describe has counted this subgraph before */
+		put_counts(&w, &counts);
+	}
+	put_graph(&w, model);
+	for (uint32_t i = 0; i < model->n_referenced; i++) {
+		const struct nnb_model view = nnb_model_view(model, i);
+
+		put_graph(&w, &view);
+	}
 	for (uint32_t i = 0; i < model->n_pools; i++)
 		put_pool(&w, &model->pools[i]);
 	assert(w.left == model->n_values);
@@ -513,19 +494,6 @@ static int get_operand(struct reader *r, struct nnb_operand *o, uint32_t index)
 	return 0;
 }
 
-static int get_operands(struct reader *r, struct nnb_subgraph *m, uint32_t n)
-{
-	int s = 0;
-
-	m->operands = n ? calloc(n, sizeof(*m->operands)) : NULL;
-	if (n && !m->operands)
-		return -ENOMEM;
-	m->n_operands = n;
-	for (uint32_t i = 0; i < n && s == 0; i++)
-		s = nnb__patient(NNB__OPERAND_UNITS) ? get_operand(r, &m->operands[i], i) : -ECANCELED;
-	return s;
-}
-
 /*
  * Read the records of the operations, which precede all their lists, and then the lists. @indexes: the total length of the
  * lists.
@@ -592,58 +560,22 @@ static int get_pool(struct reader *r, struct nnb_memory *ret, uint32_t index)
 	return 0;
 }
 
-static int get_pools(struct reader *r, struct nnb_model *m, uint32_t n)
+static int get_graph(struct reader *r, struct nnb_subgraph *m, const struct counts *c)
 {
 	int s = 0;
 
-	m->pools = n ? calloc(n, sizeof(*m->pools)) : NULL;
-	if (n && !m->pools)
+	m->operands = c->n_operands ? calloc(c->n_operands, sizeof(*m->operands)) : NULL;
+	if (c->n_operands && !m->operands)
 		return -ENOMEM;
-	m->n_pools = n;
-	for (uint32_t i = 0; i < n && s == 0; i++)
-		s = get_pool(r, &m->pools[i], i);
-	return s;
-}
-
-static int get_values(struct reader *r, struct nnb_model *m, uint32_t n)
-{
-	m->values = n ? malloc(n) : NULL;
-	if (n && !m->values)
-		return -ENOMEM;
-	m->n_values = n;
-	if (!nnb__patient_copy(m->values, r->at, n))
-		return -ECANCELED;
-	r->at += n;
-	r->left -= n;
-	return 0;
-}
-
-static int get_graph(struct reader *r, struct nnb_subgraph *m, const struct counts *c)
-{
-	int s = get_operands(r, m, c->n_operands);
-
+	m->n_operands = c->n_operands;
+	for (uint32_t i = 0; i < m->n_operands && s == 0; i++)
+		s = nnb__patient(NNB__OPERAND_UNITS) ? get_operand(r, &m->operands[i], i) : -ECANCELED;
 	if (s == 0)
 		s = get_operations(r, m, c->n_operations, c->n_indexes);
 	if (s == 0)
 		s = get_u32s(r, &m->inputs, &m->n_inputs, c->n_inputs);
 	if (s == 0)
 		s = get_u32s(r, &m->outputs, &m->n_outputs, c->n_outputs);
-	return s;
-}
-
-static int get_main(struct reader *r, struct nnb_model *m, const struct counts *c)
-{
-	struct nnb_subgraph graph = { 0 };
-	int s = get_graph(r, &graph, c);
-
-	m->n_operands = graph.n_operands;
-	m->n_operations = graph.n_operations;
-	m->n_inputs = graph.n_inputs;
-	m->n_outputs = graph.n_outputs;
-	m->operands = graph.operands;
-	m->operations = graph.operations;
-	m->inputs = graph.inputs;
-	m->outputs = graph.outputs;
 	return s;
 }
 
@@ -672,21 +604,44 @@ static int get_body(struct reader *r, struct nnb_model *m, const struct header *
 {
 	struct reader table = *r;
 	size_t bytes = (size_t)h->n_referenced * COUNTS_BYTES;
+	struct nnb_subgraph graph = { 0 };
 	int s;
 
 	m->hal = h->hal;
 	m->relaxed = h->relaxed;
 	r->at += bytes;
 	r->left -= bytes;
-	s = get_main(r, m, &h->main);
+	s = get_graph(r, &graph, &h->main);
+	m->n_operands = graph.n_operands;
+	m->n_operations = graph.n_operations;
+	m->n_inputs = graph.n_inputs;
+	m->n_outputs = graph.n_outputs;
+	m->operands = graph.operands;
+	m->operations = graph.operations;
+	m->inputs = graph.inputs;
+	m->outputs = graph.outputs;
 	if (s == 0)
 		s = get_referenced(r, table, m, h->n_referenced);
-	if (s == 0)
-		s = get_pools(r, m, h->n_pools);
-	if (s == 0)
-		s = get_values(r, m, h->n_values);
-	assert(s < 0 || !r->left);
-	return s;
+	if (s < 0)
+		return s;
+	m->pools = h->n_pools ? calloc(h->n_pools, sizeof(*m->pools)) : NULL;
+	if (h->n_pools && !m->pools)
+		return -ENOMEM;
+	m->n_pools = h->n_pools;
+	for (uint32_t i = 0; i < m->n_pools && s == 0; i++)
+		s = get_pool(r, &m->pools[i], i);
+	if (s < 0)
+		return s;
+	m->values = h->n_values ? malloc(h->n_values) : NULL;
+	if (h->n_values && !m->values)
+		return -ENOMEM;
+	m->n_values = h->n_values;
+	if (!nnb__patient_copy(m->values, r->at, m->n_values))
+		return -ECANCELED;
+	r->at += m->n_values;
+	r->left -= m->n_values;
+	assert(!r->left);
+	return 0;
 }
 
 int nnb_model_decode(struct nnb_model **ret, const uint8_t *bytes, size_t n, struct nnb_reason *reason)

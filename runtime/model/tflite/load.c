@@ -97,22 +97,6 @@ static const struct {
 	{ 17, "INT4", 0 },
 };
 
-static const char *type_name(uint8_t is)
-{
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i].is == is)
-			return types[i].name;
-	return "another";
-}
-
-static uint32_t type_of(uint8_t is)
-{
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i].is == is)
-			return types[i].type;
-	return 0;
-}
-
 static bool tensor_exists(struct nnb__loading *l, int64_t tensor)
 {
 	if (tensor >= 0 && tensor < l->tensors.n)
@@ -197,16 +181,19 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 {
 	struct nnb__flat_table t = table_of(l, tensor);
 	uint8_t type = nnb__flat_u8(&l->flat, t, TENSOR_TYPE, TFLITE_FLOAT32);
+	size_t known = 0, n = sizeof(types) / sizeof(types[0]);
 	char name[LINE];
 
-	*ret = (struct nnb_operand){ .type = type_of(type) };
+	while (known < n && types[known].is != type)
+		known++;
+	*ret = (struct nnb_operand){ .type = known < n ? types[known].type : 0 };
 	if (!l->error && nnb__flat_has(&l->flat, t, TENSOR_SPARSITY))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is sparse", name_of(l, tensor, name));
 	if (type == TFLITE_INT64) /* only constants are accepted with this type */
 		ret->type = NNB_TENSOR_INT32;
 	if (!l->error && (!ret->type || !nnb_type_info(ret->type)))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type %s, which is not supported",
-		                  name_of(l, tensor, name), type_name(type));
+		                  name_of(l, tensor, name), known < n ? types[known].name : "another");
 	if (!l->error)
 		read_shape(l, t, tensor, ret);
 	if (!l->error)

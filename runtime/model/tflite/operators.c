@@ -243,39 +243,6 @@ static bool is_float32(struct nnb__loading *l, int64_t tensor)
 	return nnb__flat_u8(&l->flat, t, TENSOR_TYPE, TFLITE_FLOAT32) == TFLITE_FLOAT32;
 }
 
-static void mark_outputs(struct nnb__loading *l)
-{
-	if (!nnb__tflite_charge_list(l, l->outputs.n))
-		return;
-	for (uint32_t i = 0; i < l->outputs.n; i++) {
-		int64_t tensor = nnb__flat_i32_of(&l->flat, l->outputs, i);
-
-		if (tensor >= 0 && tensor < l->tensors.n)
-			l->tensor[tensor].is_output = true;
-	}
-}
-
-/* Find the tensors that are float16 constants converted to float32. */
-static void find_halves(struct nnb__loading *l)
-{
-	mark_outputs(l);
-	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
-		struct nnb__flat_table o = operator_at(l, i);
-		struct nnb__flat_vector in = nnb__flat_vector(&l->flat, o, OPERATOR_INPUTS, sizeof(int32_t));
-		struct nnb__flat_vector out = nnb__flat_vector(&l->flat, o, OPERATOR_OUTPUTS, sizeof(int32_t));
-		int64_t from, to;
-
-		if (in.n != 1 || out.n != 1 || code_of(l, code_table_of(l, o)) != TFLITE_DEQUANTIZE)
-			continue;
-		from = nnb__flat_i32_of(&l->flat, in, 0);
-		to = nnb__flat_i32_of(&l->flat, out, 0);
-		if (from >= 0 && from < l->tensors.n && to >= 0 && to < l->tensors.n && !l->tensor[to].is_output &&
-		    is_half_constant(l, from) && is_float32(l, to))
-			l->tensor[to].half = (uint32_t)from;
-	}
-	nnb__tflite_check_form(l);
-}
-
 static void take_operator(struct nnb__loading *l, uint32_t i)
 {
 	struct nnb__flat_table o = operator_at(l, i);
@@ -326,6 +293,7 @@ void nnb__tflite_mark_run(struct nnb__loading *l, bool *runs)
 void nnb__tflite_operators(struct nnb__loading *l)
 {
 	struct refused refused = { .n = 0 };
+	bool charged;
 
 	/* Check that each operator has a row. */
 	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
@@ -346,7 +314,29 @@ void nnb__tflite_operators(struct nnb__loading *l)
 		nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are; these are not: %s",
 		                  l->operators.n - refused.n, l->operators.n, kinds);
 	}
-	find_halves(l);
+	/* Find the tensors that are float16 constants converted to float32; outputs stay as they are. */
+	charged = nnb__tflite_charge_list(l, l->outputs.n);
+	for (uint32_t i = 0; charged && i < l->outputs.n; i++) {
+		int64_t tensor = nnb__flat_i32_of(&l->flat, l->outputs, i);
+
+		if (tensor >= 0 && tensor < l->tensors.n)
+			l->tensor[tensor].is_output = true;
+	}
+	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {
+		struct nnb__flat_table o = operator_at(l, i);
+		struct nnb__flat_vector in = nnb__flat_vector(&l->flat, o, OPERATOR_INPUTS, sizeof(int32_t));
+		struct nnb__flat_vector out = nnb__flat_vector(&l->flat, o, OPERATOR_OUTPUTS, sizeof(int32_t));
+		int64_t from, to;
+
+		if (in.n != 1 || out.n != 1 || code_of(l, code_table_of(l, o)) != TFLITE_DEQUANTIZE)
+			continue;
+		from = nnb__flat_i32_of(&l->flat, in, 0);
+		to = nnb__flat_i32_of(&l->flat, out, 0);
+		if (from >= 0 && from < l->tensors.n && to >= 0 && to < l->tensors.n && !l->tensor[to].is_output &&
+		    is_half_constant(l, from) && is_float32(l, to))
+			l->tensor[to].half = (uint32_t)from;
+	}
+	nnb__tflite_check_form(l);
 	for (uint32_t i = 0; !l->error && i < l->operators.n; i++)
 		take_operator(l, i);
 }

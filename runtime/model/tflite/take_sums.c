@@ -3,23 +3,19 @@
 
 /* ---- sums of products ---- */
 
-static bool is_constant(const struct nnb__loading *l, uint32_t operand)
-{
-	uint32_t lifetime = l->model->operands[operand].lifetime;
-
-	return lifetime == NNB_CONSTANT_COPY || lifetime == NNB_CONSTANT_REFERENCE;
-}
-
 /* The operand of tensor @tensor as a bias of that scale. A constant that is the bias of operators with other scales has an operand for each. */
 static uint32_t bias_scaled(struct nnb__loading *l, int64_t tensor, float scale)
 {
 	uint32_t bias = nnb__tflite_operand(l, tensor);
 	struct nnb__tensor *t;
+	uint32_t lifetime;
 
 	if (l->error || l->model->operands[bias].type != NNB_TENSOR_INT32)
 		return bias;
 	t = &l->tensor[tensor];
-	if (t->bias_scale && t->bias_scale != scale && is_constant(l, bias)) {
+	lifetime = l->model->operands[bias].lifetime;
+	if (t->bias_scale && t->bias_scale != scale &&
+	    (lifetime == NNB_CONSTANT_COPY || lifetime == NNB_CONSTANT_REFERENCE)) {
 		t->operand = NNB__NOWHERE;
 		bias = nnb__tflite_operand(l, tensor);
 	}

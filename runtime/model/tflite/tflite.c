@@ -69,39 +69,12 @@ static void open_graph(struct nnb__loading *l, uint32_t graph)
 		nnb__tflite_charge_list(l, l->tensors.n + l->operators.n);
 }
 
-static bool make_tensors(struct nnb__loading *l)
-{
-	free(l->tensor);
-	l->tensor = malloc((l->tensors.n + (size_t)1) * sizeof(*l->tensor));
-	for (uint32_t i = 0; l->tensor && i < l->tensors.n; i++)
-		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE, 0, false };
-	if (!l->tensor)
-		nnb__tflite_keep_error(l, -ENOMEM);
-	return !l->error;
-}
-
 static bool is_listed(const uint32_t *list, uint32_t n, uint32_t operand)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (list[i] == operand)
 			return true;
 	return false;
-}
-
-/* The operands of the graph's inputs; the caller frees the list. */
-static uint32_t *inputs_of(struct nnb__loading *l)
-{
-	struct nnb__flat_vector tensors = l->inputs;
-	uint32_t *list = nnb__tflite_charge_list(l, tensors.n) ? malloc((tensors.n + (size_t)1) * sizeof(*list)) : NULL;
-
-	for (uint32_t i = 0; list && i < tensors.n; i++) {
-		list[i] = nnb__tflite_operand(l, nnb__flat_i32_of(&l->flat, tensors, i));
-		if (!l->error && l->model->operands[list[i]].lifetime != NNB_TEMPORARY)
-			nnb__tflite_wrong(l, -EINVAL, "input %u is a constant", i);
-	}
-	if (!list)
-		nnb__tflite_keep_error(l, -ENOMEM);
-	return list;
 }
 
 /* Add an operation that copies @operand. Returns the copy. */
@@ -146,10 +119,28 @@ static uint32_t *outputs_of(struct nnb__loading *l, const uint32_t *inputs)
 static void read_graph(struct nnb__loading *l)
 {
 	uint32_t *inputs, *outputs = NULL;
+	struct nnb__flat_vector tensors;
 
-	if (l->error || !make_tensors(l))
+	if (l->error)
 		return;
-	inputs = inputs_of(l);
+	free(l->tensor);
+	l->tensor = malloc((l->tensors.n + (size_t)1) * sizeof(*l->tensor));
+	for (uint32_t i = 0; l->tensor && i < l->tensors.n; i++)
+		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE, 0, false };
+	if (!l->tensor) {
+		nnb__tflite_keep_error(l, -ENOMEM);
+		return;
+	}
+	/* the operands of the graph's inputs */
+	tensors = l->inputs;
+	inputs = nnb__tflite_charge_list(l, tensors.n) ? malloc((tensors.n + (size_t)1) * sizeof(*inputs)) : NULL;
+	for (uint32_t i = 0; inputs && i < tensors.n; i++) {
+		inputs[i] = nnb__tflite_operand(l, nnb__flat_i32_of(&l->flat, tensors, i));
+		if (!l->error && l->model->operands[inputs[i]].lifetime != NNB_TEMPORARY)
+			nnb__tflite_wrong(l, -EINVAL, "input %u is a constant", i);
+	}
+	if (!inputs)
+		nnb__tflite_keep_error(l, -ENOMEM);
 	nnb__tflite_operators(l);
 	if (!l->error)
 		outputs = outputs_of(l, inputs);
@@ -242,19 +233,6 @@ static int model_load(struct nnb_model **ret, const struct nnb_memory *file, con
 
 /* ---- files ---- */
 
-/* The model's name: "my" for "my.tflite", cut off if it is too long. */
-static void name_after(char to[NNB_NAME_MAX], const char *base)
-{
-	size_t n = strlen(base);
-
-	if (n > 7 && strcmp(base + n - 7, ".tflite") == 0)
-		n -= 7;
-	snprintf(to, NNB_NAME_MAX, "%.*s", (int)(n < NNB_NAME_MAX ? n : NNB_NAME_MAX - 1), base);
-	for (; *to; to++)
-		if (*to < 0x20 || *to > 0x7e)
-			*to = '?';
-}
-
 /* Open the file as a pool, which keeps its own descriptor. */
 static int open_file(struct nnb_memory *ret, const char *path, struct nnb_reason *reason)
 {
@@ -283,11 +261,18 @@ static int open_file(struct nnb_memory *ret, const char *path, struct nnb_reason
 int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_reason *reason)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t n = strlen(base);
 	char name[NNB_NAME_MAX];
 	struct nnb_memory file;
 	int r = open_file(&file, path, reason);
 
-	name_after(name, base);
+	/* The model's name: "my" for "my.tflite", cut off if it is too long. */
+	if (n > 7 && strcmp(base + n - 7, ".tflite") == 0)
+		n -= 7;
+	snprintf(name, sizeof(name), "%.*s", (int)(n < NNB_NAME_MAX ? n : NNB_NAME_MAX - 1), base);
+	for (char *c = name; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			*c = '?';
 	if (!r) {
 		r = model_load(ret, &file, name, reason);
 		nnb_memory_close(&file);
