@@ -81,17 +81,6 @@ static struct nnb_buffer *buffer_find(struct nnb__buffers *all, uint64_t token)
 	return b;
 }
 
-static void buffer_delist(struct nnb__buffers *all, struct nnb_buffer *b)
-{
-	struct nnb_buffer **at = list_of(all, b->token);
-
-	while (*at != b) {
-		assert(*at); /* the buffer is in its list */
-		at = &(*at)->next;
-	}
-	*at = b->next;
-}
-
 /* M-4 */
 static int buffer_enlist(struct nnb__buffers *all, struct nnb_buffer *b)
 {
@@ -267,32 +256,23 @@ static enum nnb_status no_memory(struct nnb_reason *reason)
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-/* Combine all of its roles into one kind. */
-static enum nnb_status find_kind(struct nnb__buffer_kind *ret, const struct nnb_device *d,
-                                 struct nnb_prepared *const *models, uint32_t n_models,
-                                 const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
-{
-	const struct nnb_model **known = calloc((size_t)n_models + 1, sizeof(struct nnb_model *));
-	enum nnb_status status;
-
-	if (!known)
-		return no_memory(reason);
-	for (uint32_t i = 0; i < n_models; i++)
-		known[i] = models[i] && models[i]->device == d ? models[i]->model : NULL;
-	status = nnb__roles_combine(ret, known, n_models, desc, reason);
-	free(known);
-	return status;
-}
-
 enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, struct nnb_prepared *const *models,
                                 uint32_t n_models, const struct nnb_buffer_desc *desc,
                                 const struct nnb__buffer_keeper *keeper, struct nnb_reason *reason)
 {
+	const struct nnb_model **known = calloc((size_t)n_models + 1, sizeof(struct nnb_model *));
 	struct nnb__buffer_kind kind;
-	enum nnb_status status = find_kind(&kind, d, models, n_models, desc, reason);
+	enum nnb_status status;
 	struct nnb_buffer *b;
 	int r = 0;
 
+	if (!known)
+		return no_memory(reason);
+	/* Combine all of its roles into one kind. */
+	for (uint32_t i = 0; i < n_models; i++)
+		known[i] = models[i] && models[i]->device == d ? models[i]->model : NULL;
+	status = nnb__roles_combine(&kind, known, n_models, desc, reason);
+	free(known);
 	if (status)
 		return status;
 	if (!d->driver->buffer_new)
@@ -349,7 +329,13 @@ struct nnb_buffer *nnb_buffer_unref(struct nnb_buffer *b)
 	pthread_mutex_lock(&all->lock);
 	assert(b->refs > 0);
 	if (--b->refs == 0) {
-		buffer_delist(all, b);
+		struct nnb_buffer **at = list_of(all, b->token);
+
+		while (*at != b) {
+			assert(*at); /* the buffer is in its list */
+			at = &(*at)->next;
+		}
+		*at = b->next;
 		unused = is_unused(b);
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -601,24 +587,6 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 	return status;
 }
 
-/* M-32, with a lease. */
-static enum nnb_status copy_out(const struct nnb_buffer *b, const struct nnb_memory *to, uint64_t bytes,
-                                struct nnb_reason *reason)
-{
-	struct nnb_mapping *m;
-	enum nnb_status status;
-	uint32_t mark;
-
-	status = nnb__copy_target(&m, bytes, to, reason);
-	if (status)
-		return status;
-	mark = nnb_mapping_mark(m);
-	get_bytes(b, nnb_mapping_data(m), bytes);
-	status = nnb__copy_finish(m, true, mark, reason);
-	nnb_mapping_unref(m);
-	return status;
-}
-
 /* M-32: check that the whole contents may be copied to @to. *bytes: their size; 0: unknown. @take: with NONE, the caller gets a lease. */
 static enum nnb_status copy_out_check(struct nnb_buffer *b, const struct nnb_memory *to, bool take, uint64_t *bytes,
                                       struct nnb_reason *reason)
@@ -651,12 +619,21 @@ enum nnb_status nnb__buffer_not_read(struct nnb_buffer *b, const struct nnb_memo
 
 enum nnb_status nnb_buffer_copy_to(struct nnb_buffer *b, const struct nnb_memory *to, struct nnb_reason *reason)
 {
+	struct nnb_mapping *m;
 	uint64_t bytes;
 	enum nnb_status status = copy_out_check(b, to, true, &bytes, reason);
+	uint32_t mark;
 
 	if (status)
 		return status;
-	status = copy_out(b, to, bytes, reason);
+	/* M-32, with a lease */
+	status = nnb__copy_target(&m, bytes, to, reason);
+	if (!status) {
+		mark = nnb_mapping_mark(m);
+		get_bytes(b, nnb_mapping_data(m), bytes);
+		status = nnb__copy_finish(m, true, mark, reason);
+		nnb_mapping_unref(m);
+	}
 	give_read(b);
 	return status;
 }
@@ -707,17 +684,6 @@ static bool is_named_before(const struct walk *w, uint32_t output, uint64_t toke
 		if (is_kept(w, &r->outputs[i], &other) && other == token)
 			return true;
 	return false;
-}
-
-/* Whether the search would take so many steps that other threads would wait too long for the lock. */
-static bool takes_too_long(const struct walk *w)
-{
-	const struct nnb_request *r = w->request;
-	uint64_t kept = 0, token;
-
-	for (uint32_t i = 0; i < r->n_outputs; i++)
-		kept += is_kept(w, &r->outputs[i], &token);
-	return kept * ((uint64_t)r->n_inputs + r->n_outputs) > LOOKS_MAX;
 }
 
 static bool kind_agrees(const struct nnb__buffer_kind *kind, uint32_t rank, const uint32_t *dims,
@@ -847,8 +813,12 @@ static enum nnb_status look_at_all(const struct walk *w, struct nnb__buffer_use 
 {
 	const struct nnb_request *r = w->request;
 	enum nnb_status status = NNB_STATUS_NONE;
+	uint64_t kept = 0, token;
 
-	if (takes_too_long(w))
+	/* Would the search take so many steps that other threads would wait too long for the lock? */
+	for (uint32_t i = 0; i < r->n_outputs; i++)
+		kept += is_kept(w, &r->outputs[i], &token);
+	if (kept * ((uint64_t)r->n_inputs + r->n_outputs) > LOOKS_MAX)
 		return REFUSED(reason, "too many arguments lie in buffers");
 	for (uint32_t i = 0; !status && i < r->n_inputs; i++)
 		status = look_at(w, false, i, ret, n, reason);

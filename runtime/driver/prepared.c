@@ -175,15 +175,6 @@ static void haste_begin(struct haste *h, uint64_t deadline, const struct nnb_loo
 	h->outer = nnb__patience_begin(haste_goes_on, h);
 }
 
-/* Refuse the preparation if earlier preparations of this kind of model took longer than its deadline allows. */
-static enum nnb_status in_past(struct haste *h, struct nnb_device *d, uint64_t kind)
-{
-	if (h->ended || !h->budget || !nnb__past_refuses(&d->past, kind, h->budget))
-		return h->ended;
-	return haste_stop(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
-	                  "to prepare such a model has taken longer than until the deadline");
-}
-
 /* Restore the thread's callback. Returns @status or, if the preparation was given up, the status of that, with its reason. */
 static enum nnb_status haste_end(const struct haste *h, enum nnb_status status, struct nnb_reason *reason)
 {
@@ -221,7 +212,11 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 	uint64_t kind = nnb__past_kind(model);
 	enum nnb_status status;
 
-	if (in_past(haste, d, kind)) {
+	/* Refuse the preparation if earlier preparations of this kind of model took longer than its deadline allows. */
+	if (!haste->ended && haste->budget && nnb__past_refuses(&d->past, kind, haste->budget))
+		haste_stop(haste, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		           "to prepare such a model has taken longer than until the deadline");
+	if (haste->ended) {
 		if (p)
 			p->model = NULL;
 		return haste->ended;
@@ -266,8 +261,11 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status check_how(const struct nnb_prepare *how, struct nnb_reason *reason)
+static enum nnb_status check_all(const struct nnb_model *model, const struct nnb_prepare *how, struct haste *haste,
+                                 struct nnb_reason *reason)
 {
+	enum nnb_status status;
+
 	if (how->preference > PREFERENCE_MAX) {
 		nnb_because(reason, "%u is no execution preference", how->preference);
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -276,16 +274,7 @@ static enum nnb_status check_how(const struct nnb_prepare *how, struct nnb_reaso
 		nnb_because(reason, "%u is no priority", how->priority);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
-	return NNB_STATUS_NONE;
-}
-
-static enum nnb_status check_all(const struct nnb_model *model, const struct nnb_prepare *how, struct haste *haste,
-                                 struct nnb_reason *reason)
-{
-	enum nnb_status status = check_how(how, reason);
-
-	if (!status)
-		status = nnb_model_validate(model, reason);
+	status = nnb_model_validate(model, reason);
 	return status ? status : in_time(haste, false);
 }
 

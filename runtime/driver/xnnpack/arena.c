@@ -88,31 +88,27 @@ static size_t temporaries_place(struct temporary *t, struct temporary **placed, 
 	return end;
 }
 
-static size_t line_up(struct temporary *t, uint32_t n)
-{
-	size_t end = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		t[i].offset = end;
-		end += t[i].bytes; /* 2^20 of 2^35 bytes at most */
-	}
-	return end;
-}
-
 int nnbx_arena_plan(const struct nnb_graph *g, const struct nnb_shape *shapes, size_t *offsets, size_t *ret_bytes)
 {
 	const struct nnb_model *m = g->model;
 	struct temporary *t = calloc(m->n_operands, sizeof(*t));
 	struct temporary **placed = calloc(m->n_operands, sizeof(*placed));
 	int64_t n = -ENOMEM;
+	size_t end = 0;
 
 	if (t && placed)
 		n = temporaries_collect(g, shapes, t);
 	if (nnbx_work.stopped)
 		n = -ECANCELED;
 	if (n >= 0) {
-		*ret_bytes = NNB_MAPPING_SLACK +
-		             (n <= SHARING_MAX ? temporaries_place(t, placed, (uint32_t)n) : line_up(t, (uint32_t)n));
+		if (n <= SHARING_MAX)
+			end = temporaries_place(t, placed, (uint32_t)n);
+		else
+			for (uint32_t i = 0; i < (uint32_t)n; i++) {
+				t[i].offset = end;
+				end += t[i].bytes; /* 2^20 of 2^35 bytes at most */
+			}
+		*ret_bytes = NNB_MAPPING_SLACK + end;
 		for (uint32_t i = 0; i < m->n_operands; i++)
 			offsets[i] = SIZE_MAX;
 		for (uint32_t i = 0; i < (uint32_t)n; i++)

@@ -30,22 +30,6 @@ bool nnbx_loop_is_over(const struct loose *l)
 	return l->loops && own_time() >= l->loop_end;
 }
 
-static void loop_begin(struct loose *l)
-{
-	uint64_t now = own_time();
-
-	nnbx_work.is_timed = true;
-	if (!l->loops++)
-		l->loop_end = saturated_sum(now, l->run.loops ? l->run.loops->timeout_ns : UINT64_MAX);
-}
-
-static void loop_finish(struct loose *l)
-{
-	assert(l->loops > 0);
-	l->loops--;
-	nnbx_work.is_timed = l->loops;
-}
-
 /* ---- what goes from frame to frame ---- */
 
 /* A value: of a frame that outlives it, or owned, and then of @taken bytes. */
@@ -142,45 +126,13 @@ static void values_borrow(const struct frame *f, const struct nnb_operation *op,
 		ret[k - first] = (struct value){ f->found[op->inputs[k]], f->at[op->inputs[k]], 0 };
 }
 
-/* Memory for the values of an operation. */
-static enum nnb_status values_new(struct frame *f, const struct nnb_operation *op, struct value **ret)
-{
-	uint64_t bytes = op->n_inputs * sizeof(**ret);
-	enum nnb_status status = nnbx_charge(&f->run->main.graph->account, bytes);
-
-	if (status)
-		return status;
-	*ret = calloc(1, bytes);
-	if (*ret)
-		return NNB_STATUS_NONE;
-	nnbx_give_back(&f->run->main.graph->account, bytes);
-	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-}
-
 /* ---- IF ---- */
-
-static enum nnb_status branch_run(struct frame *f, const struct nnb_operation *op, struct frame *branch,
-                                  const struct value *inputs)
-{
-	enum nnb_status status = frame_run_with(branch, inputs);
-
-	if (status)
-		return status;
-	for (uint32_t k = 0; k < op->n_outputs; k++) { /* all, so that the shape of each is reported */
-		struct value v = value_taken(branch, k);
-		enum nnb_status put = value_put(f, op->outputs[k], &v);
-
-		status = status ? status : put;
-		value_give(f, &v);
-	}
-	return status;
-}
 
 static enum nnb_status if_run(struct frame *f, const struct nnb_operation *op, struct value *inputs)
 {
 	struct frame branch = { 0 };
 	enum nnb_status status;
-	bool truth;
+	bool truth, ran;
 
 	status = truth_of(f, op->inputs[0], &truth);
 	if (status)
@@ -188,7 +140,15 @@ static enum nnb_status if_run(struct frame *f, const struct nnb_operation *op, s
 	values_borrow(f, op, 3, inputs);
 	status = nnbx_frame_init(&branch, f, subgraph_at(f, op, truth ? 1 : 2));
 	if (!status)
-		status = branch_run(f, op, &branch, inputs);
+		status = frame_run_with(&branch, inputs);
+	ran = !status;
+	for (uint32_t k = 0; ran && k < op->n_outputs; k++) { /* all, so that the shape of each is reported */
+		struct value v = value_taken(&branch, k);
+		enum nnb_status put = value_put(f, op->outputs[k], &v);
+
+		status = status ? status : put;
+		value_give(f, &v);
+	}
 	nnbx_frame_fini(&branch);
 	return status;
 }
@@ -251,9 +211,13 @@ static enum nnb_status while_run(struct frame *f, const struct nnb_operation *op
 {
 	struct while_loop w = { .outer = f, .op = op, .state = state };
 	enum nnb_status status;
+	uint64_t now;
 
 	values_borrow(f, op, 2, state);
-	loop_begin(f->run);
+	now = own_time();
+	nnbx_work.is_timed = true;
+	if (!f->run->loops++)
+		f->run->loop_end = saturated_sum(now, f->run->run.loops ? f->run->run.loops->timeout_ns : UINT64_MAX);
 	status = nnbx_frame_init(&w.condition, f, subgraph_at(f, op, 0));
 	if (!status)
 		status = nnbx_frame_init(&w.body, f, subgraph_at(f, op, 1));
@@ -261,7 +225,9 @@ static enum nnb_status while_run(struct frame *f, const struct nnb_operation *op
 		status = loop_run(&w);
 	nnbx_frame_fini(&w.condition);
 	nnbx_frame_fini(&w.body);
-	loop_finish(f->run);
+	assert(f->run->loops > 0);
+	f->run->loops--;
+	nnbx_work.is_timed = f->run->loops;
 	return status;
 }
 
@@ -270,15 +236,21 @@ static enum nnb_status while_run(struct frame *f, const struct nnb_operation *op
 enum nnb_status nnbx_control(struct frame *f, uint32_t index)
 {
 	const struct nnb_operation *op = &f->graph->model->operations[index];
+	uint64_t bytes = op->n_inputs * sizeof(struct value);
+	enum nnb_status status = nnbx_charge(&f->run->main.graph->account, bytes);
 	struct value *values;
-	enum nnb_status status = values_new(f, op, &values);
 
 	if (status)
 		return status;
+	values = calloc(1, bytes);
+	if (!values) {
+		nnbx_give_back(&f->run->main.graph->account, bytes);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
 	status = op->type == NNB_IF ? if_run(f, op, values) : while_run(f, op, values);
 	for (uint32_t k = 0; k < op->n_inputs; k++)
 		value_give(f, &values[k]);
 	free(values);
-	nnbx_give_back(&f->run->main.graph->account, op->n_inputs * sizeof(*values));
+	nnbx_give_back(&f->run->main.graph->account, bytes);
 	return status;
 }

@@ -261,24 +261,6 @@ static void xnnpack_release(void *prepared)
 	free(p);
 }
 
-/* The bytes of the largest input or output. */
-static size_t largest_argument(const struct nnb_graph *g)
-{
-	const struct nnb_model *m = g->model;
-	uint64_t most = 1, bytes;
-
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		uint32_t lifetime = m->operands[i].lifetime;
-
-		if (lifetime != NNB_MODEL_INPUT && lifetime != NNB_MODEL_OUTPUT)
-			continue;
-		if (!nnb_operand_bytes(m->operands[i].type, g->shapes[i].rank, g->shapes[i].dims, &bytes) &&
-		    bytes > most)
-			most = bytes;
-	}
-	return most;
-}
-
 /*
  * Set a frame's operators up for arguments that are not there yet. XNNPACK computes addresses within an input and
  * tells them from that of its own zeroes, so the input must be an address range where nothing else is.
@@ -286,10 +268,20 @@ static size_t largest_argument(const struct nnb_graph *g)
 static enum nnb_status set_up_for_nothing(struct plan_frame *f)
 {
 	const struct nnb_model *m = f->plans->graph->model;
-	size_t bytes = largest_argument(f->plans->graph);
-	void *nowhere = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const struct nnb_shape *shapes = f->plans->graph->shapes;
+	uint64_t most = 1, bytes; /* of the largest input or output */
 	enum nnb_status status;
+	void *nowhere;
 
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+
+		if (o->lifetime != NNB_MODEL_INPUT && o->lifetime != NNB_MODEL_OUTPUT)
+			continue;
+		if (!nnb_operand_bytes(o->type, shapes[i].rank, shapes[i].dims, &bytes) && bytes > most)
+			most = bytes;
+	}
+	nowhere = mmap(NULL, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (nowhere == MAP_FAILED)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	for (uint32_t i = 0; i < m->n_inputs; i++)
@@ -297,7 +289,7 @@ static enum nnb_status set_up_for_nothing(struct plan_frame *f)
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		f->at[m->outputs[i]] = nowhere;
 	status = nnbx_set_take(f);
-	munmap(nowhere, bytes);
+	munmap(nowhere, most);
 	return status;
 }
 

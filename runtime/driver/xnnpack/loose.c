@@ -213,21 +213,6 @@ static void *alloc_cleared(size_t n, size_t each)
 	return at;
 }
 
-/* Allocate the arrays. False: no memory; nnbx_frame_fini frees what was allocated. */
-static bool frame_allocate(struct frame *f)
-{
-	const struct nnb_model *m = f->graph->model;
-
-	f->at = malloc((m->n_operands + (size_t)1) * sizeof(*f->at));
-	f->bytes = alloc_cleared(m->n_operands, sizeof(*f->bytes));
-	f->output_of = malloc((m->n_operands + (size_t)1) * sizeof(*f->output_of));
-	if (!f->is_main) {
-		f->found = malloc((m->n_operands + (size_t)1) * sizeof(*f->found)); /* nnbx_frame_clear fills it */
-		f->steps = alloc_cleared(m->n_operations, sizeof(*f->steps));
-	}
-	return f->at && f->bytes && f->output_of && f->found && (f->is_main || f->steps);
-}
-
 static enum nnb_status frame_make(struct frame *f)
 {
 	const struct nnb_model *m = f->graph->model;
@@ -237,7 +222,14 @@ static enum nnb_status frame_make(struct frame *f)
 	if (status)
 		return status;
 	f->own = array_bytes(f);
-	if (!frame_allocate(f)) {
+	f->at = malloc((m->n_operands + (size_t)1) * sizeof(*f->at));
+	f->bytes = alloc_cleared(m->n_operands, sizeof(*f->bytes));
+	f->output_of = malloc((m->n_operands + (size_t)1) * sizeof(*f->output_of));
+	if (!f->is_main) {
+		f->found = malloc((m->n_operands + (size_t)1) * sizeof(*f->found)); /* nnbx_frame_clear fills it */
+		f->steps = alloc_cleared(m->n_operations, sizeof(*f->steps));
+	}
+	if (!f->at || !f->bytes || !f->output_of || !f->found || (!f->is_main && !f->steps)) {
 		nnbx_frame_fini(f);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -468,26 +460,21 @@ bool nnbx_frame_clear(struct frame *f)
 	return !nnbx_work.stopped;
 }
 
-/* Does @shape match the declared shape of the operand? */
-static bool is_declared(const struct nnb_operand *o, const struct nnb_shape *shape)
-{
-	if (shape->omitted || (o->rank && o->rank != shape->rank))
-		return false;
-	for (uint32_t d = 0; d < o->rank; d++)
-		if (o->dims[d] && o->dims[d] != shape->dims[d])
-			return false;
-	return true;
-}
-
 enum nnb_status nnbx_frame_input(struct frame *f, uint32_t input, const struct nnb_shape *shape, void *at)
 {
 	uint32_t operand;
 	enum nnb_status status;
+	const struct nnb_operand *o;
 
 	assert(input < f->graph->model->n_inputs);
 	operand = f->graph->model->inputs[input];
-	if (!is_declared(&f->graph->model->operands[operand], shape))
+	/* Does @shape match the declared shape of the operand? */
+	o = &f->graph->model->operands[operand];
+	if (shape->omitted || (o->rank && o->rank != shape->rank))
 		return NNB_STATUS_GENERAL_FAILURE;
+	for (uint32_t d = 0; d < o->rank; d++)
+		if (o->dims[d] && o->dims[d] != shape->dims[d])
+			return NNB_STATUS_GENERAL_FAILURE;
 	f->found[operand] = *shape;
 	f->at[operand] = at;
 	if (!f->graph->value_decides[input])

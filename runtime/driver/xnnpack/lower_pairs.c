@@ -111,16 +111,6 @@ static enum xnn_status setup_pairs(xnn_operator_t xnn, const struct site *s)
 
 enum { PAIRS_PART = NNBX_TILE_WORK / 32 }; /* elements */
 
-static enum xnn_status setup_pairs_part(xnn_operator_t xnn, const struct site *s, const struct nnbx_pairing *p,
-                                        size_t at, size_t n)
-{
-	size_t elem = kind_of(s) == REALS ? sizeof(float) : 1;
-	size_t a = p->a_step[0] ? n : 1, b = p->b_step[0] ? n : 1;
-
-	return setup_of(s)(xnn, 1, &a, 1, &b, (const char *)in_at(s, 0) + at * p->a_step[0] * elem,
-	                   (const char *)in_at(s, 1) + at * p->b_step[0] * elem, (char *)out_at(s, 0) + at * elem);
-}
-
 static bool pairing_of(const struct site *s, struct nnbx_pairing *ret)
 {
 	const struct nnb_shape *a = in_shape(s, 0), *b = in_shape(s, 1);
@@ -137,11 +127,18 @@ static enum xnn_status run_pairs_in_parts(xnn_operator_t xnn, const struct site 
 	if (!pairing_of(s, &p))
 		return xnn_status_invalid_parameter;
 	for (size_t at = 0, n; !status && at < p.dims[0]; at += n) {
+		size_t elem, a, b;
+
 		n = p.dims[0] - at < PAIRS_PART ? p.dims[0] - at : PAIRS_PART;
 		if (!nnbx_worked(n))
 			break;
 		nnbx_work.tile = 0; /* the check was made */
-		status = setup_pairs_part(xnn, s, &p, at, n);
+		elem = kind_of(s) == REALS ? sizeof(float) : 1;
+		a = p.a_step[0] ? n : 1;
+		b = p.b_step[0] ? n : 1;
+		status = setup_of(s)(xnn, 1, &a, 1, &b, (const char *)in_at(s, 0) + at * p.a_step[0] * elem,
+		                     (const char *)in_at(s, 1) + at * p.b_step[0] * elem,
+		                     (char *)out_at(s, 0) + at * elem);
 		if (!status)
 			status = xnn_run_operator(xnn, NULL);
 	}

@@ -41,23 +41,6 @@ enum nnb_status nnbx_run_quantized_16bit_lstm(const struct site *s)
 	return NNB_STATUS_NONE;
 }
 
-static struct nnbx_quantized_gate gate_of(const struct site *s, const struct nnb_cell_places *p, uint32_t i)
-{
-	static const uint32_t peephole[] = { 0, 1, 3, 2 }; /* the cell has none */
-	struct nnbx_quantized_gate g = { .weights = tensor_given(s, p->weights + i),
-		                         .recurrent = tensor_given(s, p->recurrent + i),
-		                         .bias = tensor_given(s, p->biases + i),
-		                         .norm = tensor_given(s, p->norms + i),
-		                         .scale = real_in(s, NNB_QUANTIZED_SCALES + i) };
-
-	if (i != 2)
-		g.peephole = tensor_given(s, p->peepholes + peephole[i]);
-	/* behind a normalisation, 1024ths of its weights; otherwise the products of inputs and weights */
-	g.bias_scale =
-		g.norm.at ? (double)g.norm.scale / 1024 : (double)in_operand(s, 0)->scale * (double)g.weights.scale;
-	return g;
-}
-
 enum nnb_status nnbx_run_quantized_lstm(const struct site *s)
 {
 	static const struct nnb_cell_places places = NNB_QUANTIZED_CELL;
@@ -75,8 +58,21 @@ enum nnb_status nnbx_run_quantized_lstm(const struct site *s)
 		                         .out = tensor_out(s, 2) };
 
 	p.projection_bias_scale = p.hidden_scale * (double)p.projection.scale;
-	for (uint32_t i = 0; i < 4; i++)
-		p.gates[i] = gate_of(s, &places, i);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const uint32_t peephole[] = { 0, 1, 3, 2 }; /* the cell has none */
+		struct nnbx_quantized_gate g = { .weights = tensor_given(s, places.weights + i),
+			                         .recurrent = tensor_given(s, places.recurrent + i),
+			                         .bias = tensor_given(s, places.biases + i),
+			                         .norm = tensor_given(s, places.norms + i),
+			                         .scale = real_in(s, NNB_QUANTIZED_SCALES + i) };
+
+		if (i != 2)
+			g.peephole = tensor_given(s, places.peepholes + peephole[i]);
+		/* behind a normalisation, 1024ths of its weights; otherwise the products of inputs and weights */
+		g.bias_scale = g.norm.at ? (double)g.norm.scale / 1024
+		                         : (double)in_operand(s, 0)->scale * (double)g.weights.scale;
+		p.gates[i] = g;
+	}
 	nnbx_quantized_lstm(&p, s->scratch);
 	return NNB_STATUS_NONE;
 }

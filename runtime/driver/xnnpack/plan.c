@@ -267,17 +267,6 @@ static struct plan *plan_find(struct plans *p, const struct nnb_shape *shapes)
 	return NULL;
 }
 
-static uint64_t plan_kept(const struct plan *plan)
-{
-	uint64_t bytes = 0;
-
-	for (const struct plan_frame *f = plan->frames; f; f = f->next)
-		bytes += f->bytes;
-	for (const struct set *set = plan->sets; set; set = set->next)
-		bytes += set_bytes(set);
-	return bytes;
-}
-
 /* Remove the least recently used plan from the list, if there are too many plans, or too much memory is kept for them. */
 static struct plan *plan_surplus(struct plans *p)
 {
@@ -292,7 +281,10 @@ static struct plan *plan_surplus(struct plans *p)
 		if (at == &p->first)
 			continue;
 		oldest = at;
-		kept += plan_kept(*at);
+		for (const struct plan_frame *f = (*at)->frames; f; f = f->next)
+			kept += f->bytes;
+		for (const struct set *set = (*at)->sets; set; set = set->next)
+			kept += set_bytes(set);
 	}
 	if (!oldest || (idle <= PLANS_MAX && kept <= KEPT_MAX))
 		return NULL;

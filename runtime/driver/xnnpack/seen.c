@@ -161,19 +161,6 @@ static void convert_in(const struct site *s, const struct otherwise *o, const vo
 		nnbx_flip(o->elements, from, to);
 }
 
-static void convert_out(const struct site *s, const struct otherwise *o, void *from, void *to)
-{
-	struct image image = image_of(&s->out_image);
-	void *converted = o->turned ? from : to;
-
-	if (o->how == HALF)
-		nnbx_float_to_half(o->elements, from, converted);
-	else if (o->how == SIGNED)
-		nnbx_flip(o->elements, from, converted);
-	if (o->turned)
-		nnbx_transpose(image.batch, image.cells, image.channels, o->elem, from, to);
-}
-
 /* ---- making and unmaking ---- */
 
 static void *seen_allocate(size_t bytes)
@@ -294,7 +281,18 @@ void nnbx_seen_store(const struct seen *seen, const struct site *s)
 	for (uint32_t i = 0; i < seen->n; i++) {
 		const struct otherwise *o = &seen->of[i];
 
-		if (o->position >= s->op->n_inputs)
-			convert_out(s, o, seen->at[o->position], s->at[operand_at(s->op, o->position)]);
+		if (o->position >= s->op->n_inputs) {
+			void *from = seen->at[o->position];
+			void *to = s->at[operand_at(s->op, o->position)];
+			struct image image = image_of(&s->out_image);
+			void *converted = o->turned ? from : to;
+
+			if (o->how == HALF)
+				nnbx_float_to_half(o->elements, from, converted);
+			else if (o->how == SIGNED)
+				nnbx_flip(o->elements, from, converted);
+			if (o->turned)
+				nnbx_transpose(image.batch, image.cells, image.channels, o->elem, from, to);
+		}
 	}
 }

@@ -27,22 +27,15 @@ struct nnbx_scaler nnbx_scaler(double factor)
 	return s;
 }
 
-/* x / 2^bits, halves away from zero. */
-static int64_t round_shift(int64_t x, int bits)
-{
-	int64_t half = bits ? 1LL << (bits - 1) : 0;
-
-	return (x < 0 ? x - half : x + half) / (1LL << bits);
-}
-
 int32_t nnbx_rescale(struct nnbx_scaler s, int64_t x)
 {
-	int left = s.exponent > 0 ? s.exponent : 0;
+	int left = s.exponent > 0 ? s.exponent : 0, right = left - s.exponent;
+	int64_t half = right ? 1LL << (right - 1) : 0;
 	int64_t doubled = saturate_32(saturate_32(x) * (1LL << left)) * s.mantissa;
 
-	/* This first rounding has its halves upwards. */
+	/* The first rounding has its halves upwards, the second away from zero. */
 	doubled = (doubled + (doubled < 0 ? 1 - (1LL << 30) : 1LL << 30)) / (1LL << 31);
-	return (int32_t)round_shift(doubled, left - s.exponent);
+	return (int32_t)((doubled < 0 ? doubled - half : doubled + half) / (1LL << right));
 }
 
 void nnbx_quant_range(struct nnbx_quant out, uint32_t fused, uint8_t *min, uint8_t *max)

@@ -60,16 +60,6 @@ static size_t class_at(const double *sums, size_t n, double x)
 	return begin;
 }
 
-/* SplitMix64: each step gives 64 bits that pass the usual tests. */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 void nnbx_random_multinomial(const struct nnbx_tensor *logits, const int32_t seeds[2], double *scratch,
                              const struct nnbx_tensor *out)
 {
@@ -80,8 +70,13 @@ void nnbx_random_multinomial(const struct nnbx_tensor *logits, const int32_t see
 	for (size_t b = 0; n && b < batch && nnbx_worked(1); b++) {
 		logits_cumulate(logits, b * n, n, scratch);
 		for (size_t i = 0; i < samples && nnbx_worked(100); i++) {
-			double x = (double)(random_next(&state) >> 11) * 0x1p-53;
+			/* SplitMix64: each step gives 64 bits that pass the usual tests. */
+			uint64_t z = state += 0x9e3779b97f4a7c15;
+			double x;
 
+			z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+			z = (z ^ z >> 27) * 0x94d049bb133111eb;
+			x = (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 			*to++ = (int32_t)class_at(scratch, n, x * scratch[n - 1]);
 		}
 	}
@@ -102,20 +97,6 @@ static size_t nearest_index(const struct nnbx_nearest *how, size_t i, double sca
 
 enum { PIXEL_UNITS = 60 }; /* units of look.h for finding a pixel and copying one with few channels */
 
-static void resize_row(const struct nnbx_nearest *how, const struct nnbx_image *from, const struct nnbx_image *to,
-                       size_t elem, const char *in, char *out)
-{
-	for (size_t x = 0; x < to->w && nnbx_worked(PIXEL_UNITS); x++) {
-		struct nnbx_move m = { .rank = 1,
-			               .dims = { to->c },
-			               .in_step = { (ptrdiff_t)from->step_c },
-			               .out_step = { (ptrdiff_t)to->step_c } };
-
-		nnbx_move(&m, elem, in + nearest_index(how, x, how->scale_w, from->w) * from->step_w * elem,
-		          out + x * to->step_w * elem);
-	}
-}
-
 void nnbx_resize_nearest(const struct nnbx_nearest *how, const struct nnbx_tensor *in, const struct nnbx_tensor *out)
 {
 	struct nnbx_image from = nnbx_image(in->dims, how->nchw), to = nnbx_image(out->dims, how->nchw);
@@ -124,8 +105,17 @@ void nnbx_resize_nearest(const struct nnbx_nearest *how, const struct nnbx_tenso
 	for (size_t b = 0; b < to.batch && nnbx_worked(1); b++)
 		for (size_t y = 0; y < to.h && nnbx_worked(1); y++) {
 			size_t at = b * from.step_batch + nearest_index(how, y, how->scale_h, from.h) * from.step_h;
+			const char *in_row = (const char *)in->at + at * elem;
+			char *out_row = (char *)out->at + (b * to.step_batch + y * to.step_h) * elem;
 
-			resize_row(how, &from, &to, elem, (const char *)in->at + at * elem,
-			           (char *)out->at + (b * to.step_batch + y * to.step_h) * elem);
+			for (size_t x = 0; x < to.w && nnbx_worked(PIXEL_UNITS); x++) {
+				struct nnbx_move m = { .rank = 1,
+					               .dims = { to.c },
+					               .in_step = { (ptrdiff_t)from.step_c },
+					               .out_step = { (ptrdiff_t)to.step_c } };
+
+				at = nearest_index(how, x, how->scale_w, from.w) * from.step_w;
+				nnbx_move(&m, elem, in_row + at * elem, out_row + x * to.step_w * elem);
+			}
 		}
 }

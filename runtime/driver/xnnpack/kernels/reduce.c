@@ -347,32 +347,28 @@ struct nnbx_image nnbx_image(const uint32_t dims[4], bool nchw)
 	return image;
 }
 
-/* One channel of one image. What the HAL calls its deviation is not from the mean, but from 0. */
-static void normalize_one(const struct nnbx_tensor *in, const struct nnbx_image *m, size_t first, double gamma,
-                          double beta, double epsilon, const struct nnbx_tensor *out)
-{
-	size_t n = m->h * m->w;
-	double sum = 0, squares = 0, mean;
-
-	for (size_t i = 0; i < n && nnbx_worked(5); i++) {
-		double x = nnbx_load_one(in, first + i * m->step_w); /* rows follow each other in both layouts */
-
-		sum += x;
-		squares += x * x;
-	}
-	mean = sum / (double)n;
-	gamma /= sqrt(squares / (double)n + epsilon);
-	for (size_t i = 0; i < n && nnbx_worked(10); i++)
-		nnbx_store_one(out, first + i * m->step_w,
-		               (nnbx_load_one(in, first + i * m->step_w) - mean) * gamma + beta);
-}
-
 void nnbx_instance_normalization(const struct nnbx_tensor *in, bool nchw, double gamma, double beta, double epsilon,
                                  const struct nnbx_tensor *out)
 {
 	struct nnbx_image m = nnbx_image(in->dims, nchw);
+	size_t n = m.h * m.w;
 
 	for (size_t b = 0; b < m.batch && nnbx_worked(1); b++)
-		for (size_t c = 0; c < m.c && nnbx_worked(50); c++)
-			normalize_one(in, &m, b * m.step_batch + c * m.step_c, gamma, beta, epsilon, out);
+		for (size_t c = 0; c < m.c && nnbx_worked(50); c++) {
+			size_t first = b * m.step_batch + c * m.step_c;
+			double sum = 0, squares = 0, mean, scale;
+
+			for (size_t i = 0; i < n && nnbx_worked(5); i++) {
+				/* rows follow each other in both layouts */
+				double x = nnbx_load_one(in, first + i * m.step_w);
+
+				sum += x;
+				squares += x * x;
+			}
+			mean = sum / (double)n;
+			scale = gamma / sqrt(squares / (double)n + epsilon);
+			for (size_t i = 0; i < n && nnbx_worked(10); i++)
+				nnbx_store_one(out, first + i * m.step_w,
+				               (nnbx_load_one(in, first + i * m.step_w) - mean) * scale + beta);
+		}
 }
