@@ -56,18 +56,6 @@ static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_
 	p->pauses++;
 }
 
-static void app_come(struct nnb__policy *p, struct nnb__policy_app *a)
-{
-	a->lag = 0;
-	if (a->left_in != p->pauses)
-		a->claim = 0;
-	a->next = p->apps;
-	a->from = &p->apps;
-	if (a->next)
-		a->next->from = &a->next;
-	p->apps = a;
-}
-
 /* Share the lanes, max-min: an app that can use less than an equal share gets what it can use, and leaves the rest to others. */
 static void share_lanes(struct nnb__policy *p)
 {
@@ -95,11 +83,6 @@ static void share_lanes(struct nnb__policy *p)
 			a->rate = left / n;
 }
 
-static double clamp(double least, double x, double most)
-{
-	return x < least ? least : x > most ? most : x;
-}
-
 void nnb__policy_account(struct nnb__policy *p, uint64_t now)
 {
 	double dt = now > p->accounted ? (double)(now - p->accounted) : 0, missed;
@@ -109,11 +92,14 @@ void nnb__policy_account(struct nnb__policy *p, uint64_t now)
 	p->accounted = now;
 	p->claims_kept = p->kind == NNB_POLICY_FAIR;
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next) {
+		double x;
+
 		missed = (a->rate - a->running) * dt;
 		a->received += a->running * dt;
 		a->entitled += a->rate * dt;
 		a->lag += missed;
-		a->claim = clamp(0, a->claim + missed, NNB__CLAIM_MAX_NS);
+		x = a->claim + missed;
+		a->claim = x < 0 ? 0 : x > NNB__CLAIM_MAX_NS ? NNB__CLAIM_MAX_NS : x;
 		if (a->lag > a->max_lag)
 			a->max_lag = a->lag;
 	}
@@ -355,8 +341,16 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	nnb__policy_account(p, now);
 	if (p->claims_kept && (!p->apps || (p->apps == a && !a->next)))
 		claims_end(p, a, now);
-	if (app_is_idle(a))
-		app_come(p, a);
+	if (app_is_idle(a)) {
+		a->lag = 0;
+		if (a->left_in != p->pauses)
+			a->claim = 0;
+		a->next = p->apps;
+		a->from = &p->apps;
+		if (a->next)
+			a->next->from = &a->next;
+		p->apps = a;
+	}
 	job->arrival = ++p->arrivals;
 	job->begun = false;
 	if (p->free) { /* a lane is free, so no job waits */

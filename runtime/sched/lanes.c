@@ -49,25 +49,6 @@ static int set_nice(int nice)
 	return setpriority(PRIO_PROCESS, (id_t)gettid(), nice) < 0 ? -errno : 0;
 }
 
-/* A burst's thread runs one model, so its nice value is set once. */
-static void kernel_set_priority(uint32_t priority)
-{
-	static _Thread_local int current = INT_MAX; /* INT_MAX: inherited, so unknown */
-
-	assert(priority < sizeof(nice_of) / sizeof(*nice_of));
-	if (nice_of[priority] != current && !set_nice(nice_of[priority]))
-		current = nice_of[priority];
-}
-
-static int kernel_probe_nice(void)
-{
-	errno = 0;
-	int before = getpriority(PRIO_PROCESS, (id_t)gettid());
-	int r = set_nice(NICE_HIGH);
-
-	return r ? -EPERM : set_nice(before);
-}
-
 /* ---- the policy ---- */
 
 static struct nnb__seat *seat_of_job(struct nnb__policy_job *job)
@@ -201,18 +182,6 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bo
 
 /* ---- leaving ---- */
 
-/* Emit the preemption before @next can run, so that the events are in order. */
-static void trace_preempted(struct nnb__seat *s, const struct nnb__seat *next, uint64_t now)
-{
-	uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
-
-	if (!s->trace || !next->trace)
-		return;
-	nnb__trace_waits(s->trace, now);
-	nnb__trace_preempted(s->trace, next->trace->exec, s->next_op, s->lanes->policy.preempt == NNB_PREEMPT_RESTART,
-	                     now > asked ? now - asked : 0, s->redo_ns);
-}
-
 /* Count an execution that begins. */
 static void count_execution(struct nnb__seat *s)
 {
@@ -245,8 +214,13 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 	if (!next)
 		return NULL;
 	other = seat_of_job(next);
-	if (again && other != s)
-		trace_preempted(s, other, now);
+	if (again && other != s && s->trace && other->trace) {
+		uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
+
+		nnb__trace_waits(s->trace, now);
+		nnb__trace_preempted(s->trace, other->trace->exec, s->next_op, p->preempt == NNB_PREEMPT_RESTART,
+		                     now > asked ? now - asked : 0, s->redo_ns);
+	}
 	if (other != s) /* forget a request to yield from its last time on a lane */
 		atomic_store_explicit(&other->yield_at, NNB__NEVER, memory_order_relaxed);
 	publish_yields(s->lanes);
@@ -317,11 +291,16 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	bool on_lane, kept, near = false;
 
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0)) {
+		/* A burst's thread runs one model, so its nice value is set once. */
+		static _Thread_local int current = INT_MAX; /* INT_MAX: inherited, so unknown */
+
 		pthread_mutex_lock(&l->lock);
 		count_execution(s);
 		flush_app_count(s);
 		pthread_mutex_unlock(&l->lock);
-		kernel_set_priority(s->job.priority);
+		assert(s->job.priority < sizeof(nice_of) / sizeof(*nice_of));
+		if (nice_of[s->job.priority] != current && !set_nice(nice_of[s->job.priority]))
+			current = nice_of[s->job.priority];
 		return 0;
 	}
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
@@ -502,8 +481,14 @@ int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt
 {
 	cpu_set_t cpus;
 
-	if (kind == NNB_POLICY_NATIVE && kernel_probe_nice())
-		return -EPERM;
+	if (kind == NNB_POLICY_NATIVE) { /* may this process set nice values? */
+		int before;
+
+		errno = 0;
+		before = getpriority(PRIO_PROCESS, (id_t)gettid());
+		if (set_nice(NICE_HIGH) || set_nice(before))
+			return -EPERM;
+	}
 	if (!lanes)
 		lanes = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (uint32_t)CPU_COUNT(&cpus);
 	l->kind = kind;

@@ -115,25 +115,6 @@ static enum nnb_status deadline_missed(const struct nnb__runner *r, uint64_t dea
 	return status;
 }
 
-/* The status for @admission: NONE, or a deadline missed before the execution begins. */
-static enum nnb_status admission_status(const struct nnb__runner *r, uint64_t deadline_ns,
-                                        enum nnb__admission admission, struct nnb_reason *reason)
-{
-	switch (admission) {
-	case NNB__PASSED:
-		return deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission,
-		                       "the deadline has passed", reason);
-	case NNB__TOO_LONG:
-		return deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission,
-		                       "the model takes longer than until the deadline, even alone", reason);
-	case NNB__TOO_FULL:
-		return deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, NBT_stage_admission,
-		                       "the queue before it lasts past the deadline", reason);
-	default:
-		return NNB_STATUS_NONE;
-	}
-}
-
 enum nnb_status nnb__admit(struct nnb__runner *r, const struct nnb_terms *terms, struct nnb_reason *reason)
 {
 	uint64_t now, floor;
@@ -149,7 +130,20 @@ enum nnb_status nnb__admit(struct nnb__runner *r, const struct nnb_terms *terms,
 		admission =
 			nnb__admission(r->deadlines, terms->deadline_ns, now, floor, nnb__lanes_wait(&r->seat, now));
 	}
-	return admission_status(r, terms->deadline_ns, admission, reason);
+	switch (admission) {
+	case NNB__PASSED:
+		return deadline_missed(r, terms->deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		                       NBT_stage_admission, "the deadline has passed", reason);
+	case NNB__TOO_LONG:
+		return deadline_missed(r, terms->deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		                       NBT_stage_admission,
+		                       "the model takes longer than until the deadline, even alone", reason);
+	case NNB__TOO_FULL:
+		return deadline_missed(r, terms->deadline_ns, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, NBT_stage_admission,
+		                       "the queue before it lasts past the deadline", reason);
+	default:
+		return NNB_STATUS_NONE;
+	}
 }
 
 /* The time after which running from operation @op cannot meet the deadline. */
@@ -459,28 +453,6 @@ static enum nnb_status run_observed(struct run *run, bool *on_lane, struct nnb_r
 	return status;
 }
 
-static void trace_enqueued(struct nnb__runner *r)
-{
-	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue);
-	uint32_t ahead = counts ? nnb__lanes_announce(&r->seat) : 0;
-	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
-
-	nnb__trace_delayed(r->seat.trace, NNB__DELAY_DECODE);
-	nnb__trace_enqueued(r->seat.trace, estimate, r->seat.job.floor_ns, ahead);
-}
-
-/* Returns the thread's cpu time if the model runs long enough to afford reading it (docs/events.md). */
-static uint64_t trace_dispatched(struct nnb__runner *r)
-{
-	struct nnb__trace *t = r->seat.trace;
-	bool asked = t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
-	bool is_long = r->times && nnb__times_is_long(r->times);
-
-	nnb__trace_dispatched(t, r->seat.job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)r->seat.job.lane);
-	nnb__trace_reads_delay(t, is_long);
-	return asked && is_long ? nnb__cpu_now() : NNB__NEVER_REACHED;
-}
-
 static void trace_ended(struct run *run, enum nnb_status status, bool on_lane, uint64_t cpu)
 {
 	struct nnb__trace *t = run->runner->seat.trace;
@@ -502,17 +474,25 @@ static void trace_ended(struct run *run, enum nnb_status status, bool on_lane, u
 static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *began, struct nnb_reason *reason)
 {
 	struct nnb__runner *r = run->runner;
-	bool on_lane = true;
+	struct nnb__trace *t = r->seat.trace;
+	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue), on_lane = true, asked, is_long;
+	uint32_t ahead = counts ? nnb__lanes_announce(&r->seat) : 0;
+	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0, cpu;
 	enum nnb_status status;
-	uint64_t cpu;
 
-	trace_enqueued(r);
+	nnb__trace_delayed(t, NNB__DELAY_DECODE);
+	nnb__trace_enqueued(t, estimate, r->seat.job.floor_ns, ahead);
 	if (r->seat.lanes) {
 		status = wait_status(run, nnb__lanes_take(&r->seat, until), reason);
 		if (status)
 			return status;
 	}
-	cpu = trace_dispatched(r);
+	/* read the thread's cpu time if the model runs long enough to afford that (docs/events.md) */
+	asked = t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
+	is_long = r->times && nnb__times_is_long(r->times);
+	nnb__trace_dispatched(t, r->seat.job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)r->seat.job.lane);
+	nnb__trace_reads_delay(t, is_long);
+	cpu = asked && is_long ? nnb__cpu_now() : NNB__NEVER_REACHED;
 	*began = run->timed ? nnb__now() : 0;
 	run->last = r->seat.lanes && r->seat.job.since && !run->op_ns ? r->seat.job.since : *began;
 	if (run->timed && *began >= until)

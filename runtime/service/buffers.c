@@ -133,19 +133,6 @@ static bool get_wish(struct nnb__message *in, struct wish *w)
 	return true;
 }
 
-static enum nnb_status find_models(struct nnb__connection *c, struct wish *w, struct nnb_reason *why)
-{
-	for (uint32_t i = 0; i < w->n_ids; i++) {
-		w->models[i] = nnb__model_get(c, w->ids[i]);
-		if (!w->models[i]) {
-			nnb_because(why, "there is no model %u", w->ids[i]);
-			return NNB_STATUS_INVALID_ARGUMENT;
-		}
-		w->prepared[i] = w->models[i]->prepared;
-	}
-	return NNB_STATUS_NONE;
-}
-
 /* The bytes of all models of the call, which must exist while the buffer is made. */
 static uint64_t models_bytes(const struct wish *w)
 {
@@ -207,11 +194,17 @@ static enum nnb_status device_buffer_new(struct nnb__connection *c, struct wish 
 		.budget = { .take = budget_take, .give = budget_give, .ever = budget_ever, .arg = b },
 		.gone = buffer_freed,
 	};
-	enum nnb_status status = find_models(c, w, why);
 	struct nnb_reason wrong = { "" };
+	enum nnb_status status;
 
-	if (status)
-		return status;
+	for (uint32_t i = 0; i < w->n_ids; i++) {
+		w->models[i] = nnb__model_get(c, w->ids[i]);
+		if (!w->models[i]) {
+			nnb_because(why, "there is no model %u", w->ids[i]);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+		w->prepared[i] = w->models[i]->prepared;
+	}
 	status = nnb__app_take(b->app, NNB__BUFFERS, 1, why);
 	if (status && check_roles(w, &wrong)) {
 		*why = wrong;
@@ -228,27 +221,6 @@ static enum nnb_status device_buffer_new(struct nnb__connection *c, struct wish 
 	return status;
 }
 
-/* Put the buffer into the connection's table; from then on another call may free it at any time. */
-static enum nnb_status keep_buffer(struct nnb__connection *c, struct nnb__buffer *b, uint32_t *id,
-                                   struct nnb_reason *why)
-{
-	struct nnb_buffer *kept = b->kept;
-	int r = -EEXIST; /* another buffer has the id, because ids repeat */
-
-	pthread_mutex_lock(&c->lock);
-	*id = b->id;
-	if (!nnb__table_get(&c->buffers, b->id))
-		r = nnb__table_put(&c->buffers, b->id, b);
-	b->since = nnb__now();
-	allocation_emit(b, r ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_NONE, 0);
-	pthread_mutex_unlock(&c->lock);
-	if (!r)
-		return NNB_STATUS_NONE;
-	nnb_buffer_unref(kept);
-	nnb_because(why, "no memory for a buffer");
-	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-}
-
 static enum nnb_status no_memory(struct nnb_reason *why)
 {
 	nnb_because(why, "no memory for a buffer");
@@ -260,6 +232,8 @@ static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, ui
 {
 	struct nnb__buffer *b = calloc(1, sizeof(*b));
 	enum nnb_status status;
+	struct nnb_buffer *kept;
+	int r;
 
 	if (!b)
 		return no_memory(why);
@@ -274,7 +248,21 @@ static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, ui
 		return status;
 	}
 	*token = nnb__buffer_token(b->kept);
-	return keep_buffer(c, b, id, why);
+	/* Put the buffer into the connection's table; from then on another call may free it at any time. */
+	kept = b->kept;
+	r = -EEXIST; /* another buffer has the id, because ids repeat */
+	pthread_mutex_lock(&c->lock);
+	*id = b->id;
+	if (!nnb__table_get(&c->buffers, b->id))
+		r = nnb__table_put(&c->buffers, b->id, b);
+	b->since = nnb__now();
+	allocation_emit(b, r ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_NONE, 0);
+	pthread_mutex_unlock(&c->lock);
+	if (!r)
+		return NNB_STATUS_NONE;
+	nnb_buffer_unref(kept);
+	nnb_because(why, "no memory for a buffer");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
 void nnb__call_buffer(struct nnb__channel *ch)

@@ -161,26 +161,6 @@ static void call_free_memory(struct nnb__channel *ch)
 
 /* ---- counts ---- */
 
-static void add_live_bursts(struct nnb__connection *c, struct nnb_service_counts *ret)
-{
-	struct nnb_burst_counts counts;
-
-	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < c->bursts.n; i++) {
-		const struct nnb__burst *b = c->bursts.items[i];
-
-		if (!b)
-			continue;
-		assert(b->server);
-		nnb_burst_server_counts(b->server, &counts);
-		ret->burst_requests += counts.requests;
-		ret->burst_malformed += counts.malformed;
-		ret->slot_lookups += counts.lookups;
-		ret->slot_misses += counts.misses;
-	}
-	pthread_mutex_unlock(&c->lock);
-}
-
 static struct nnb_holdings holdings_of(const uint64_t held[NNB__N_RESOURCES])
 {
 	return (struct nnb_holdings){ .connections = held[NNB__CONNECTIONS],
@@ -235,8 +215,24 @@ static void call_counts(struct nnb__channel *ch)
 	n.mappings = budget_of(ch->connection->app, NNB__MAPPINGS);
 	n.memory = budget_of(ch->connection->app, NNB__MEMORY);
 	n.threads = budget_of(ch->connection->app, NNB__TASKS);
-	for (struct nnb__connection *c = s->connections; c; c = c->next)
-		add_live_bursts(c, &n);
+	for (struct nnb__connection *c = s->connections; c; c = c->next) {
+		struct nnb_burst_counts counts;
+
+		pthread_mutex_lock(&c->lock);
+		for (uint32_t i = 0; i < c->bursts.n; i++) {
+			const struct nnb__burst *b = c->bursts.items[i];
+
+			if (!b)
+				continue;
+			assert(b->server);
+			nnb_burst_server_counts(b->server, &counts);
+			n.burst_requests += counts.requests;
+			n.burst_malformed += counts.malformed;
+			n.slot_lookups += counts.lookups;
+			n.slot_misses += counts.misses;
+		}
+		pthread_mutex_unlock(&c->lock);
+	}
 	pthread_mutex_unlock(&s->lock);
 	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
 	nnb__put_counts(&ch->out, &n);

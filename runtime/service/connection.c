@@ -168,28 +168,6 @@ void nnb__event_send(struct nnb__connection *c, struct nnb__message *m)
 
 /* ---- the life line ---- */
 
-static void put_info(struct nnb__message *m, const struct nnb__connection *c)
-{
-	struct nnb_device *device = c->service->config.device;
-	struct nnb_capabilities capabilities;
-
-	nnb__put_u32(m, (uint32_t)getpid());
-	nnb__put_u32(m, c->service->instance);
-	nnb__put_u32(m, c->id);
-	nnb__put_u32(m, c->app->key);
-	nnb__put_u32(m, c->service->config.policy);
-	nnb__put_u32(m, c->service->config.preempt);
-	nnb__put_u32(m, c->service->config.deadlines);
-	nnb__put_u32(m, c->service->config.lanes);
-	nnb__put_u32(m, c->streams[NBT_path_sync]);
-	nnb__put_u32(m, c->streams[NBT_path_fenced]);
-	nnb__put_u32(m, c->streams[NBT_path_async]);
-	nnb__put_text(m, nnb_device_name(device));
-	nnb__put_text(m, nnb_device_version(device));
-	nnb_device_capabilities(device, &capabilities);
-	nnb__put_capabilities(m, &capabilities);
-}
-
 /*
  * Wait until the life line has something to receive. 0; -ECONNRESET: the client's process has ended; -ETIMEDOUT; another -errno.
  * @timeout_ms: below 0: no limit.
@@ -252,6 +230,8 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 	struct nnb_reason why = { "" };
 	uint32_t version;
 	int r = hear_hello(c, in, &version);
+	struct nnb_device *device;
+	struct nnb_capabilities capabilities;
 
 	nnb__service_news(c->service);
 	nnb__tell_connect(c); /* emit the connection, even if it is refused */
@@ -266,15 +246,23 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 		return -EBADMSG;
 	}
 	nnb__answer_begin(out, NNB_STATUS_NONE, NULL);
-	put_info(out, c);
+	device = c->service->config.device;
+	nnb__put_u32(out, (uint32_t)getpid());
+	nnb__put_u32(out, c->service->instance);
+	nnb__put_u32(out, c->id);
+	nnb__put_u32(out, c->app->key);
+	nnb__put_u32(out, c->service->config.policy);
+	nnb__put_u32(out, c->service->config.preempt);
+	nnb__put_u32(out, c->service->config.deadlines);
+	nnb__put_u32(out, c->service->config.lanes);
+	nnb__put_u32(out, c->streams[NBT_path_sync]);
+	nnb__put_u32(out, c->streams[NBT_path_fenced]);
+	nnb__put_u32(out, c->streams[NBT_path_async]);
+	nnb__put_text(out, nnb_device_name(device));
+	nnb__put_text(out, nnb_device_version(device));
+	nnb_device_capabilities(device, &capabilities);
+	nnb__put_capabilities(out, &capabilities);
 	return life_answer(c, out);
-}
-
-/* The client's process has ended: the goodbye that it sent before is in the life line still, if the service had no time to read it. */
-static bool has_said_goodbye(const struct nnb__connection *c, struct nnb__message *in)
-{
-	in->until = nnb__now(); /* nothing more comes */
-	return !nnb__message_receive(c->life, in) && in->type == NNB__BYE && nnb__message_taken(in);
 }
 
 /* Serve one message of the life line, or see the end of the client's process. 0, or why the connection ends. */
@@ -285,8 +273,12 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 
 	nnb__message_begin(in, 0); /* ends the charge for the last message */
 	r = life_wait(c, -1);
-	if (r == -ECONNRESET && has_said_goodbye(c, in))
-		return -ESHUTDOWN;
+	if (r == -ECONNRESET) {
+		/* The client's process has ended: the goodbye that it sent before is in the life line still, if the service had no time to read it. */
+		in->until = nnb__now(); /* nothing more comes */
+		if (!nnb__message_receive(c->life, in) && in->type == NNB__BYE && nnb__message_taken(in))
+			return -ESHUTDOWN;
+	}
 	if (r)
 		return r;
 	in->until = nnb__now() + HURRY_NS;
@@ -308,16 +300,6 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 }
 
 /* ---- the end ---- */
-
-/* Why the connection ends, after serving its life line has returned @r. */
-static enum nbt_reason reason_of(const struct nnb__connection *c, int r)
-{
-	if (r == -ESHUTDOWN)
-		return NBT_reason_client;
-	if (atomic_load_explicit(&c->service->stopping, memory_order_relaxed))
-		return NBT_reason_shutdown;
-	return r == -ECONNRESET || r == -EPIPE ? NBT_reason_peer_death : NBT_reason_protocol;
-}
 
 static void connection_hang_up(struct nnb__connection *c)
 {
@@ -349,27 +331,6 @@ static void connection_hang_up(struct nnb__connection *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* The connection's thread is alone here: no other thread changes anything any more. */
-static void objects_drop(struct nnb__connection *c)
-{
-	struct nnb__table bursts = c->bursts, buffers = c->buffers, models = c->models;
-
-	assert(!c->channels && !c->jobs && !c->trials && !c->signalling);
-	pthread_mutex_lock(&c->lock); /* a thread that counts objects reads the tables of all connections */
-	c->bursts = c->buffers = c->models = (struct nnb__table){ 0 };
-	pthread_mutex_unlock(&c->lock);
-	for (uint32_t i = 0; i < bursts.n; i++)
-		if (bursts.items[i])
-			nnb__burst_unref(bursts.items[i]);
-	nnb__buffers_drop(&buffers); /* no execution uses them any more */
-	for (uint32_t i = 0; i < models.n; i++)
-		if (models.items[i])
-			nnb__model_unref(models.items[i]);
-	nnb__table_fini(&bursts);
-	nnb__table_fini(&buffers);
-	nnb__table_fini(&models);
-}
-
 static void close_sockets(struct nnb__connection *c)
 {
 	int life = nnb__connection_retire(c);
@@ -392,6 +353,7 @@ static void connection_free(struct nnb__connection *c)
 static void *connection_run(void *arg)
 {
 	struct nnb__connection *c = arg;
+	struct nnb__table bursts, buffers, models;
 	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for the rest, and does not
 	 * watch the client's process meanwhile. */
 	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
@@ -399,12 +361,35 @@ static void *connection_run(void *arg)
 
 	while (!r)
 		r = serve_life(c, &in, &out);
-	c->reason = reason_of(c, r);
+	/* Why the connection ends, after serving its life line has returned @r. */
+	if (r == -ESHUTDOWN)
+		c->reason = NBT_reason_client;
+	else if (atomic_load_explicit(&c->service->stopping, memory_order_relaxed))
+		c->reason = NBT_reason_shutdown;
+	else
+		c->reason = r == -ECONNRESET || r == -EPIPE ? NBT_reason_peer_death : NBT_reason_protocol;
 	nnb__service_news(c->service);
 	nnb__message_fini(&in);
 	nnb__message_fini(&out);
 	connection_hang_up(c);
-	objects_drop(c);
+	/* The connection's thread is alone here: no other thread changes anything any more. */
+	bursts = c->bursts;
+	buffers = c->buffers;
+	models = c->models;
+	assert(!c->channels && !c->jobs && !c->trials && !c->signalling);
+	pthread_mutex_lock(&c->lock); /* a thread that counts objects reads the tables of all connections */
+	c->bursts = c->buffers = c->models = (struct nnb__table){ 0 };
+	pthread_mutex_unlock(&c->lock);
+	for (uint32_t i = 0; i < bursts.n; i++)
+		if (bursts.items[i])
+			nnb__burst_unref(bursts.items[i]);
+	nnb__buffers_drop(&buffers); /* no execution uses them any more */
+	for (uint32_t i = 0; i < models.n; i++)
+		if (models.items[i])
+			nnb__model_unref(models.items[i]);
+	nnb__table_fini(&bursts);
+	nnb__table_fini(&buffers);
+	nnb__table_fini(&models);
 	close_sockets(c);
 	nnb__connection_leave(c); /* the service may be gone from here on */
 	connection_free(c);
@@ -420,16 +405,6 @@ static void refusal_send(struct nnb__connection *c, enum nnb_status status, cons
 	nnb__answer_begin(&out, status, why);
 	nnb__send_without_fds(c->life, &out);
 	nnb__message_fini(&out);
-}
-
-/* Send the refusal, and disconnect. The sweeper closes the socket, because that may block. */
-static void connection_refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
-{
-	refusal_send(c, status, why);
-	nnb__sweeper_close(&c->service->sweeper, c->life, c->uid);
-	if (c->process >= 0)
-		close(c->process);
-	connection_free(c);
 }
 
 void nnb__connection_start(struct nnb_service *s, int sock)
@@ -452,7 +427,12 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 		c->streams[path] = nnb__new_id(s);
 	status = nnb__connection_enter(c, &why);
 	if (status) {
-		connection_refuse(c, status, &why);
+		/* Send the refusal, and disconnect. The sweeper closes the socket, because that may block. */
+		refusal_send(c, status, &why);
+		nnb__sweeper_close(&c->service->sweeper, c->life, c->uid);
+		if (c->process >= 0)
+			close(c->process);
+		connection_free(c);
 		return;
 	}
 	if (start_thread(connection_run, c)) {

@@ -189,33 +189,11 @@ void nnb__job_malformed(struct nnb__channel *ch, struct nnb__job *j)
 	job_refuse(ch, j, NNB_STATUS_INVALID_ARGUMENT, &why);
 }
 
-/* Charge for the memory of the request, which is read next, and of its result. */
-static enum nnb_status charge_for_call(struct nnb__job *j, const struct nnb__message *in, uint32_t most,
-                                       struct nnb_reason *why)
-{
-	uint64_t bytes = nnb__charged_of(nnb__request_bytes(in, most));
-	enum nnb_status status = bytes ? nnb__app_take(j->connection->app, NNB__BYTES, bytes, why) : NNB_STATUS_NONE;
-
-	j->call_bytes = status ? 0 : bytes;
-	return status;
-}
-
 void nnb__job_decoded(struct nnb__job *j, enum nnb_status status)
 {
 	const struct nnb_request *r = &j->request.request;
 
 	nnb__trace_decoded(&j->trace, r->n_inputs + r->n_outputs, r->n_pools, j->terms.deadline_ns, status);
-}
-
-/* The call's number: the client's one, if it can be taken. */
-static uint32_t call_number(struct nnb__connection *c, enum nbt_path path, uint32_t asked)
-{
-	uint32_t number;
-
-	pthread_mutex_lock(&c->lock);
-	number = nnb__number_take(&c->numbers[path], asked);
-	pthread_mutex_unlock(&c->lock);
-	return number;
 }
 
 bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
@@ -225,8 +203,9 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 	struct nnb_reason why = { "" };
 	const struct nnb_model *m;
 	enum nnb_status status;
-	uint32_t most;
+	uint32_t most, number;
 	uint8_t priority;
+	uint64_t bytes;
 
 	*j = (struct nnb__job){ .connection = ch->connection, .model = nnb__call_model(ch) };
 	if (!j->model)
@@ -234,7 +213,12 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 	priority = (uint8_t)nnb_prepared_how(j->model->prepared)->priority;
 	j->trace.who = (struct nnb__trace_who){ c->streams[path], j->model->id, c->app->key, priority, (uint8_t)path };
 	j->trace.is_long = nnb__times_is_long(&j->model->times);
-	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], call_number(c, path, nnb__get_u32(&ch->in))));
+	/* The call's number: the client's one, if it can be taken. */
+	number = nnb__get_u32(&ch->in);
+	pthread_mutex_lock(&c->lock);
+	number = nnb__number_take(&c->numbers[path], number);
+	pthread_mutex_unlock(&c->lock);
+	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], number));
 	if (nnb__trace_asks(&j->trace))
 		nnb__trace_taken(&j->trace, NBT_queue_call_request, 1, 1, &unknown);
 	m = nnb_prepared_model(j->model->prepared);
@@ -244,7 +228,10 @@ bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j
 		ch->in.failed = true; /* an older HAL has no terms */
 	j->began = j->measure ? nnb__now() : 0;
 	most = m->n_inputs + m->n_outputs + ARGUMENTS_MORE;
-	status = charge_for_call(j, &ch->in, most, &why);
+	/* Charge for the memory of the request, which is read next, and of its result. */
+	bytes = nnb__charged_of(nnb__request_bytes(&ch->in, most));
+	status = bytes ? nnb__app_take(j->connection->app, NNB__BYTES, bytes, &why) : NNB_STATUS_NONE;
+	j->call_bytes = status ? 0 : bytes;
 	if (status) {
 		job_refuse(ch, j, status, &why);
 		return false;
@@ -273,28 +260,9 @@ static bool is_refusal(enum nnb_status status)
 	return status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE;
 }
 
-/* Execute while the caller waits for the answer. */
-static void execute_now(struct nnb__job *j, struct nnb_reason *why)
-{
-	enum nnb_status status = NNB_STATUS_NONE, missed;
-
-	j->result.timing = NNB_NO_TIMING;
-	/* a valid request that cannot be executed makes its outputs in buffers uninitialised */
-	if (j->terms.deadline_ns || has_tokens(j))
-		status = job_check(j, why);
-	nnb__job_decoded(j, status);
-	missed = status ? status : nnb__job_admit(j, why);
-	if (!missed) {
-		nnb__job_execute(j, why);
-		return;
-	}
-	if (!is_refusal(status))
-		nnb__job_fail(j);
-	j->result.status = missed;
-}
-
 void nnb__call_execute(struct nnb__channel *ch)
 {
+	enum nnb_status status = NNB_STATUS_NONE, missed;
 	struct nnb_reason why = { "" };
 	struct nnb__job j;
 
@@ -308,7 +276,21 @@ void nnb__call_execute(struct nnb__channel *ch)
 	pthread_mutex_lock(&ch->connection->lock);
 	job_enlist(&j);
 	pthread_mutex_unlock(&ch->connection->lock);
-	execute_now(&j, &why);
+
+	j.result.timing = NNB_NO_TIMING;
+	/* a valid request that cannot be executed makes its outputs in buffers uninitialised */
+	if (j.terms.deadline_ns || has_tokens(&j))
+		status = job_check(&j, &why);
+	nnb__job_decoded(&j, status);
+	missed = status ? status : nnb__job_admit(&j, &why);
+	if (!missed) {
+		nnb__job_execute(&j, &why);
+	} else {
+		if (!is_refusal(status))
+			nnb__job_fail(&j);
+		j.result.status = missed;
+	}
+
 	pthread_mutex_lock(&ch->connection->lock);
 	job_delist(&j);
 	pthread_mutex_unlock(&ch->connection->lock);

@@ -111,24 +111,6 @@ static enum nnb_status fenced_check(struct nnb__job *j, struct nnb_reason *why)
 
 /* ---- its thread ---- */
 
-/* The status for the end @r of the wait. */
-static enum nnb_status wait_status(struct nnb__job *j, int r)
-{
-	switch (r) {
-	case NNB_FENCE_SIGNALLED:
-		return NNB_STATUS_NONE;
-	case NNB_FENCE_PENDING:
-		atomic_fetch_add_explicit(&j->connection->app->lane_app.missed_transient, 1, memory_order_relaxed);
-		nnb__trace_missed(&j->trace, NBT_miss_transient, NBT_stage_queue, 0,
-		                  (int64_t)(j->fenced->ready - j->terms.deadline_ns));
-		return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
-	case -ENOMEM:
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	default:
-		return NNB_STATUS_GENERAL_FAILURE;
-	}
-}
-
 /* */
 static enum nnb_status wait_for_fences(struct nnb__job *j)
 {
@@ -144,21 +126,24 @@ static enum nnb_status wait_for_fences(struct nnb__job *j)
 		r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);
 	while (r == -EINTR);
 	f->ready = nnb__now();
-	status = wait_status(j, r);
+	switch (r) {
+	case NNB_FENCE_SIGNALLED:
+		status = NNB_STATUS_NONE;
+		break;
+	case NNB_FENCE_PENDING:
+		atomic_fetch_add_explicit(&j->connection->app->lane_app.missed_transient, 1, memory_order_relaxed);
+		nnb__trace_missed(&j->trace, NBT_miss_transient, NBT_stage_queue, 0,
+		                  (int64_t)(f->ready - j->terms.deadline_ns));
+		status = NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+		break;
+	case -ENOMEM:
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		break;
+	default:
+		status = NNB_STATUS_GENERAL_FAILURE;
+	}
 	nnb__trace_fenced(&j->trace, f->n, from ? f->ready - from : 0, status);
 	return status;
-}
-
-/* */
-static void fenced_execute(struct nnb__job *j)
-{
-	const struct nnb__fenced *f = j->fenced;
-	uint64_t until = f->duration_ns ? nnb__add_ns(f->ready, f->duration_ns) : UINT64_MAX;
-
-	if (f->duration_ns && (!j->terms.deadline_ns || until < j->terms.deadline_ns))
-		j->terms.deadline_ns = until;
-	nnb__trace_deadline(&j->trace, j->terms.deadline_ns);
-	nnb__job_execute(j, NULL);
 }
 
 /* Emit a deadline missed by a successful execution: its signal comes after its deadline. */
@@ -179,20 +164,6 @@ static void put_timing(struct nnb__message *m, const struct nnb__job *j, uint64_
 
 	nnb__put_u64(m, measured ? j->result.timing.on_device_ns : UINT64_MAX);
 	nnb__put_u64(m, measured ? now - since : UINT64_MAX);
-}
-
-static void completion_send(struct nnb__job *j)
-{
-	struct nnb__connection *c = j->connection;
-	struct nnb__message m = { 0 };
-	uint64_t now = nnb__now();
-
-	nnb__message_begin(&m, NNB__FENCED);
-	nnb__put_u64(&m, j->serial);
-	nnb__put_u32(&m, j->result.status);
-	put_timing(&m, j, j->began, now);
-	put_timing(&m, j, j->fenced->ready, now);
-	nnb__event_send(c, &m);
 }
 
 /*
@@ -231,6 +202,8 @@ static void *execute_behind_fences(void *arg)
 {
 	struct nnb__job *j = arg;
 	struct nnb__fenced *f = j->fenced;
+	struct nnb__message m = { 0 };
+	uint64_t now;
 
 	j->result.timing = NNB_NO_TIMING;
 	j->result.status = wait_for_fences(j);
@@ -239,13 +212,26 @@ static void *execute_behind_fences(void *arg)
 		f->wait_for[i] = -1;
 	}
 	nnb__app_give(j->connection->app, NNB__POOLS, f->n);
-	if (j->result.status)
+	if (j->result.status) {
 		nnb__job_fail(j);
-	else
-		fenced_execute(j);
+	} else {
+		/* */
+		uint64_t until = f->duration_ns ? nnb__add_ns(f->ready, f->duration_ns) : UINT64_MAX;
+
+		if (f->duration_ns && (!j->terms.deadline_ns || until < j->terms.deadline_ns))
+			j->terms.deadline_ns = until;
+		nnb__trace_deadline(&j->trace, j->terms.deadline_ns);
+		nnb__job_execute(j, NULL);
+	}
 	nnb__job_forget(j);
 	nnb__app_give(j->connection->app, NNB__ASYNC, 1);
-	completion_send(j);
+	now = nnb__now();
+	nnb__message_begin(&m, NNB__FENCED);
+	nnb__put_u64(&m, j->serial);
+	nnb__put_u32(&m, j->result.status);
+	put_timing(&m, j, j->began, now);
+	put_timing(&m, j, j->fenced->ready, now);
+	nnb__event_send(j->connection, &m);
 	nnb__trace_refused(&j->trace, j->result.status);
 	late_signal_emit(j);
 	nnb__trace_at(&j->trace, NNB__AT_RESULT_WRITTEN);

@@ -202,21 +202,6 @@ static uint64_t weight_of_structs(const struct nnb_model *m)
 	return bytes;
 }
 
-static void weigh_operand(const struct nnb_operand *o, struct weight *w)
-{
-	uint64_t *part = &w->beside, n;
-
-	if (o->rank > NNB_RANK_MAX)
-		return; /* not valid: it will be refused */
-	if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
-		n = UINT64_MAX;
-	if (o->lifetime == NNB_TEMPORARY)
-		part = &w->temporaries;
-	else if (o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE)
-		part = &w->constants;
-	*part = nnb__saturating_sum(*part, n);
-}
-
 static struct weight weight_of(const struct nnb_model *m)
 {
 	struct weight w = { .beside = nnb__saturating_sum(nnb__pools_bytes(m->pools, m->n_pools),
@@ -224,8 +209,20 @@ static struct weight weight_of(const struct nnb_model *m)
 	struct nnb__operands all;
 
 	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
-		for (uint32_t i = 0; i < all.n; i++)
-			weigh_operand(&all.at[i], &w);
+		for (uint32_t i = 0; i < all.n; i++) {
+			const struct nnb_operand *o = &all.at[i];
+			uint64_t *is = &w.beside, n;
+
+			if (o->rank > NNB_RANK_MAX)
+				continue; /* not valid: it will be refused */
+			if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
+				n = UINT64_MAX;
+			if (o->lifetime == NNB_TEMPORARY)
+				is = &w.temporaries;
+			else if (o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE)
+				is = &w.constants;
+			*is = nnb__saturating_sum(*is, n);
+		}
 	return w;
 }
 
@@ -374,14 +371,6 @@ static void get_cache(struct nnb__message *in, struct cache *ret)
 	ret->cache.data_files = ret->fds + n_model;
 	ret->cache.n_model_files = n_model;
 	ret->cache.n_data_files = n_data;
-}
-
-static void cache_fini(struct cache *cache)
-{
-	for (uint32_t i = 0; i < cache->n; i++)
-		if (cache->fds[i] >= 0)
-			nnb__close(cache->fds[i]);
-	free(cache->fds);
 }
 
 /* Measure the model by trial runs, which wait for a lane and hold it like executions of the app, for a limited time. */
@@ -566,15 +555,6 @@ static enum nnb_status make_model(struct nnb__channel *ch, struct nnb_model **is
 	return status;
 }
 
-/* The deadline that is passed to the preparation. With NNB_DEADLINES_REFUSE, a deadline that has not passed yet has no further effect. */
-static uint64_t deadline_in_force(const struct nnb_service *s, uint64_t deadline_ns)
-{
-	if (s->config.deadlines == NNB_DEADLINES_ADVISE ||
-	    (s->config.deadlines == NNB_DEADLINES_REFUSE && deadline_ns > nnb__now()))
-		return 0;
-	return deadline_ns;
-}
-
 static void prepare_one(struct nnb__channel *ch, bool from_cache)
 {
 	struct nnb__patience before = nnb__patience_begin(client_waits, ch->connection);
@@ -587,6 +567,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	struct cache cache;
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint32_t id = 0, pools = 0;
+	enum nnb_deadlines deadlines = ch->connection->service->config.deadlines;
 
 	if (!from_cache) {
 		how.preference = nnb__get_u32(in);
@@ -602,7 +583,9 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		nnb_because(&why, "there are no priorities and no deadlines before HAL 1.3");
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	}
-	how.deadline_ns = deadline_in_force(ch->connection->service, how.deadline_ns);
+	/* With NNB_DEADLINES_REFUSE, a deadline that has not passed yet has no effect on the preparation. */
+	if (deadlines == NNB_DEADLINES_ADVISE || (deadlines == NNB_DEADLINES_REFUSE && how.deadline_ns > nnb__now()))
+		how.deadline_ns = 0;
 	if (!status)
 		status = call_enters_desk(ch, how.deadline_ns, &why);
 	if (!status && !from_cache)
@@ -623,7 +606,10 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		nnb__put_u32(&ch->out, how.preference);
 	}
 	ch->made_model = id;
-	cache_fini(&cache);
+	for (uint32_t i = 0; i < cache.n; i++)
+		if (cache.fds[i] >= 0)
+			nnb__close(cache.fds[i]);
+	free(cache.fds);
 	nnb_model_free(m);
 	if (status)
 		nnb__app_give(app, NNB__POOLS, pools); /* now that they are closed */

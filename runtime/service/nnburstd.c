@@ -231,16 +231,6 @@ static const struct program program = {
 	.n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
 };
 
-/* Returns OPTIONS_READ, or the exit status of the program. */
-static int read_options(struct options *o, int argc, char **argv)
-{
-	int first, status = options_read(&program, o, argc, argv, &first);
-
-	if (status == OPTIONS_READ && first < argc)
-		return options_wrong(&program, "unexpected argument '%s'", argv[first]);
-	return status;
-}
-
 /* ---- the place of the socket ---- */
 
 /* The path to listen on; makes its default directory. Owned; NULL: an error was printed. */
@@ -371,28 +361,6 @@ static void print_limit(uint64_t n)
 		printf("\v%14" PRIu64, n);
 }
 
-/* Print the limits of the machine, and their use. */
-static void print_budgets(const struct nnb_service_counts *n)
-{
-	const struct {
-		const char *what;
-		const struct nnb_budget *is;
-	} rows[] = { { "descriptors", &n->descriptors },
-		     { "mappings", &n->mappings },
-		     { "memory", &n->memory },
-		     { "threads", &n->threads } };
-
-	printf("\n%-14s\v%14s\v%14s\v%14s\v%14s\v%14s\n", "of the machine", "all apps", "this app", "an app's limit",
-	       "guaranteed", "the machine's");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		printf("%-14s\v%14" PRIu64 "\v%14" PRIu64, rows[i].what, rows[i].is->all, rows[i].is->app);
-		print_limit(rows[i].is->most);
-		print_limit(rows[i].is->guaranteed);
-		print_limit(rows[i].is->limit);
-		putchar('\n');
-	}
-}
-
 /* Print the limits of the machine as OpenMetrics: gauges, by resource. */
 static void print_metrics(const struct nnb_service_counts *n)
 {
@@ -437,6 +405,13 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 		{ "bytes", n->all.bytes, n->app.bytes, n->limit.bytes },
 		{ "async", n->all.executions_under_way, n->app.executions_under_way, n->limit.executions_under_way },
 	};
+	const struct {
+		const char *what;
+		const struct nnb_budget *is;
+	} budgets[] = { { "descriptors", &n->descriptors },
+		        { "mappings", &n->mappings },
+		        { "memory", &n->memory },
+		        { "threads", &n->threads } };
 
 	printf("process %u, instance %u, driver %s, %s\n", info->pid, info->instance, info->driver,
 	       n->performance_held ? "kept fast by bursts" : "at rest");
@@ -446,7 +421,17 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		printf("%-12s\v%14" PRIu64 "\v%14" PRIu64 "\v%14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
 		       rows[i].limit);
-	print_budgets(n);
+	printf("\n%-14s\v%14s\v%14s\v%14s\v%14s\v%14s\n", "of the machine", "all apps", "this app", "an app's limit",
+	       "guaranteed", "the machine's");
+	for (size_t i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
+		const struct nnb_budget *b = budgets[i].is;
+
+		printf("%-14s\v%14" PRIu64 "\v%14" PRIu64, budgets[i].what, b->all, b->app);
+		print_limit(b->most);
+		print_limit(b->guaranteed);
+		print_limit(b->limit);
+		putchar('\n');
+	}
 	printf("\nso far: %" PRIu64 " burst requests (%" PRIu64 " malformed), %" PRIu64 " slot lookups (%" PRIu64
 	       " missed),\n%" PRIu64 " synchronous, %" PRIu64 " asynchronous and %" PRIu64
 	       " fenced executions, %" PRIu64 " refusals\n",
@@ -515,11 +500,13 @@ int main(int argc, char **argv)
 		                         .preempt = NNB_PREEMPT_SAVE },
 		             .driver = "xnnpack" };
 	const sigset_t ends = ending_signals();
-	int status = read_options(&o, argc, argv);
+	int first, status = options_read(&program, &o, argc, argv, &first);
 	struct rlimit files;
 	char *path;
 
-	if (status >= 0)
+	if (status == OPTIONS_READ && first < argc)
+		status = options_wrong(&program, "unexpected argument '%s'", argv[first]);
+	if (status != OPTIONS_READ)
 		return status;
 	if (o.status || o.metrics)
 		return tell_status(&o);

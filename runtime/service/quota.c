@@ -133,27 +133,18 @@ static bool cgroup_rise(char *dir)
 	return strlen(dir) >= sizeof("/sys/fs/cgroup") - 1;
 }
 
-/* The least memory.max of this process's cgroup and of those above it. */
-static uint64_t cgroup_memory(void)
-{
-	uint64_t least = UINT64_MAX, n;
-	char dir[3100];
-
-	if (!own_cgroup(dir, sizeof(dir)))
-		return least;
-	do {
-		n = number_in_cgroup(dir, "memory.max");
-		least = n < least ? n : least;
-	} while (cgroup_rise(dir));
-	return least;
-}
-
 uint64_t nnb__machine_memory(void)
 {
-	uint64_t least = limit_of(RLIMIT_AS), n = cgroup_memory();
+	uint64_t least = limit_of(RLIMIT_AS), n;
 	struct sysinfo info;
+	char dir[3100];
 
-	least = n < least ? n : least;
+	/* The least memory.max of this process's cgroup and of those above it. */
+	if (own_cgroup(dir, sizeof(dir)))
+		do {
+			n = number_in_cgroup(dir, "memory.max");
+			least = n < least ? n : least;
+		} while (cgroup_rise(dir));
 	if (sysinfo(&info))
 		return least;
 	n = (uint64_t)info.totalram * info.mem_unit;
@@ -184,15 +175,6 @@ static bool process_threads(const char *pid, unsigned *uid, uint64_t *threads)
 	return has_uid && has_threads;
 }
 
-static uint64_t own_threads(void)
-{
-	uint64_t n = 1;
-	unsigned uid;
-
-	process_threads("self", &uid, &n);
-	return n;
-}
-
 /* The threads of all processes of this user. */
 static uint64_t user_threads(void)
 {
@@ -206,19 +188,6 @@ static uint64_t user_threads(void)
 	if (proc)
 		closedir(proc);
 	return sum;
-}
-
-/* The threads of the machine. */
-static uint64_t all_threads(void)
-{
-	FILE *f = fopen("/proc/loadavg", "re");
-	unsigned long long n = 0;
-
-	if (f && fscanf(f, "%*f %*f %*f %*u/%llu", &n) != 1)
-		n = 0;
-	if (f)
-		fclose(f);
-	return n;
 }
 
 /* What @limit leaves to this process, which has @own of the @used threads. */
@@ -239,8 +208,18 @@ static void keep_least(uint64_t n, const char *name, uint64_t *least, const char
 
 uint64_t nnb__machine_threads(const char **name)
 {
-	uint64_t own = own_threads(), all = all_threads(), least = UINT64_MAX;
+	FILE *f = fopen("/proc/loadavg", "re");
+	uint64_t own = 1, least = UINT64_MAX;
+	unsigned long long all = 0; /* the threads of the machine */
 	char dir[3100];
+	unsigned uid;
+
+	if (f && fscanf(f, "%*f %*f %*f %*u/%llu", &all) != 1)
+		all = 0;
+	if (f)
+		fclose(f);
+
+	process_threads("self", &uid, &own);
 
 	*name = "kernel.threads-max";
 	keep_least(left_of(number_in("/proc/sys/kernel/threads-max"), all, own), "kernel.threads-max", &least, name);

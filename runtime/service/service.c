@@ -396,23 +396,6 @@ uint32_t nnb__apps_counts(struct nnb_service *s, struct nnb__app *only, struct n
 	return n;
 }
 
-/* The id of a connection identifies the owner of buffers, so no other connection may have it, even after ids repeat. */
-static void connection_enlist(struct nnb_service *s, struct nnb__connection *c)
-{
-	const struct nnb__connection *other;
-
-	do {
-		c->id = nnb__new_id(s);
-		for (other = s->connections; other && other->id != c->id; other = other->next)
-			;
-	} while (other);
-	c->next = s->connections;
-	c->from = &s->connections;
-	if (c->next)
-		c->next->from = &c->next;
-	s->connections = c;
-}
-
 /* Charge the app for a connection. The lock is held. */
 static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__connection *c, uint32_t key,
                                         struct nnb_reason *reason)
@@ -505,8 +488,21 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reas
 	pthread_mutex_lock(&s->lock);
 	if (!status)
 		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
-	if (!status)
-		connection_enlist(s, c);
+	if (!status) {
+		/* The id of a connection identifies the owner of buffers, so no other connection may have it, even after ids repeat. */
+		const struct nnb__connection *other;
+
+		do {
+			c->id = nnb__new_id(s);
+			for (other = s->connections; other && other->id != c->id; other = other->next)
+				;
+		} while (other);
+		c->next = s->connections;
+		c->from = &s->connections;
+		if (c->next)
+			c->next->from = &c->next;
+		s->connections = c;
+	}
 	pthread_mutex_unlock(&s->lock);
 	if (status)
 		nnb__service_count(s, NNB__REFUSED, 1);
@@ -551,23 +547,6 @@ static int socket_error(struct nnb_reason *reason, const char *what, const char 
 	return -error;
 }
 
-/* Lock the lock file: only its holder may replace the socket. */
-static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
-{
-	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (s->lock_fd < 0)
-		return socket_error(reason, "cannot open", s->lock_path);
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK)
-			return socket_error(reason, "cannot lock", s->lock_path);
-		nnb_because(reason, "%s: another instance serves it", s->socket);
-		close(s->lock_fd);
-		s->lock_fd = -1;
-		return -EADDRINUSE;
-	}
-	return 0;
-}
-
 /* Make the socket under another name, and rename it when it listens, so that a client that finds it can connect. */
 static int socket_listen(struct nnb_service *s, const char *name, struct nnb_reason *reason)
 {
@@ -599,10 +578,23 @@ static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 {
 	char *name = NULL;
 	struct stat st;
-	int r = lock_socket(s, reason);
+	int r = 0;
+
+	/* Lock the lock file: only its holder may replace the socket. */
+	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock_fd < 0)
+		return socket_error(reason, "cannot open", s->lock_path);
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK)
+			return socket_error(reason, "cannot lock", s->lock_path);
+		nnb_because(reason, "%s: another instance serves it", s->socket);
+		close(s->lock_fd);
+		s->lock_fd = -1;
+		return -EADDRINUSE;
+	}
 
 	/* the socket of a dead instance may be replaced, anything else may not */
-	if (!r && !lstat(s->socket, &st) && !S_ISSOCK(st.st_mode)) {
+	if (!lstat(s->socket, &st) && !S_ISSOCK(st.st_mode)) {
 		nnb_because(reason, "%s exists and is not a socket", s->socket);
 		r = -EEXIST;
 	}
@@ -615,15 +607,6 @@ static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 }
 
 /* ---- life ---- */
-
-/* Half of the cpus that this process may use, and at least one. */
-static uint32_t half_of_cpus(void)
-{
-	cpu_set_t cpus;
-	int n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
-
-	return n > 1 ? (uint32_t)n / 2 : 1;
-}
 
 static void config_apply(struct nnb_service *s, const struct nnb_service_config *c)
 {
@@ -645,8 +628,14 @@ static void config_apply(struct nnb_service *s, const struct nnb_service_config 
 	s->config = *c;
 	if (!s->config.connections)
 		s->config.connections = CONNECTIONS;
-	if (!s->config.limits.preparations)
-		s->config.limits.preparations = half_of_cpus();
+	if (!s->config.limits.preparations) {
+		cpu_set_t cpus;
+		int n;
+
+		/* Half of the cpus that this process may use, and at least one. */
+		n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+		s->config.limits.preparations = n > 1 ? (uint32_t)n / 2 : 1;
+	}
 	if (!s->config.callback_ns)
 		s->config.callback_ns = CALLBACK_NS;
 	if (!s->config.memory)
@@ -712,28 +701,13 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	return 0;
 }
 
-/* Disconnect all clients, and wait until their connections have ended. -EBUSY: some have not. */
-static int clients_disconnect(struct nnb_service *s, uint64_t until)
-{
-	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
-	int r = 0;
-
-	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
-	pthread_mutex_lock(&s->lock);
-	for (struct nnb__connection *c = s->connections; c; c = c->next)
-		shutdown(c->life, SHUT_RDWR);
-	while (s->connections && !r)
-		r = pthread_cond_clockwait(&s->fewer, &s->lock, CLOCK_MONOTONIC, &at);
-	r = s->connections ? -EBUSY : 0;
-	pthread_mutex_unlock(&s->lock);
-	return r;
-}
-
 int nnb_service_run(struct nnb_service *s)
 {
 	struct pollfd fds[2] = { { .fd = s->stop_fd, .events = POLLIN }, { .fd = s->listener, .events = POLLIN } };
+	struct timespec at;
 	uint64_t until;
-	int r = nnb__sweeper_start(&s->sweeper), left;
+	int r = nnb__sweeper_start(&s->sweeper), waited = 0;
+	bool left;
 
 	while (!r && !fds[0].revents) {
 		int sock;
@@ -755,7 +729,16 @@ int nnb_service_run(struct nnb_service *s)
 	shutdown(s->listener, SHUT_RDWR);
 	nnb__sweeper_end(&s->sweeper, s->listener);
 	s->listener = -1;
-	left = clients_disconnect(s, until);
+	/* disconnect all clients, and wait until their connections have ended */
+	at = (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
+	pthread_mutex_lock(&s->lock);
+	for (struct nnb__connection *c = s->connections; c; c = c->next)
+		shutdown(c->life, SHUT_RDWR);
+	while (s->connections && !waited)
+		waited = pthread_cond_clockwait(&s->fewer, &s->lock, CLOCK_MONOTONIC, &at);
+	left = s->connections;
+	pthread_mutex_unlock(&s->lock);
 	if (!nnb__sweeper_wait(&s->sweeper, until) || left) {
 		unlink(s->socket);
 		return -EBUSY;

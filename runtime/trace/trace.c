@@ -68,15 +68,6 @@ void nnb__trace_tell_delays(struct nnb__trace *t)
 	t->reads_delay = false;
 }
 
-/* An execution that ends with a later number sees all executions that became ready before @t ended: acquire and release of one counter. */
-static void number_end(struct nnb__trace *t)
-{
-	t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
-	t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
-	assert((int32_t)(t->n_ready - t->nth_over) >= 0); /* what is over was ready first; both may wrap */
-	t->numbers = NULL;
-}
-
 void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
 {
 	assert(!t->ended);
@@ -86,8 +77,16 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 	t->status = (uint8_t)status;
 	t->ops = (uint16_t)ops_run;
 	t->at[NNB__CPU] = cpu_ns;
-	if (t->numbers)
-		number_end(t);
+	if (t->numbers) {
+		/*
+		 * An execution that ends with a later number sees all executions that became ready before @t ended: acquire
+		 * and release of one counter.
+		 */
+		t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
+		t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
+		assert((int32_t)(t->n_ready - t->nth_over) >= 0); /* what is over was ready first; both may wrap */
+		t->numbers = NULL;
+	}
 	NNB__SAY(t, exec_end, .lane = t->lane, .status = (uint8_t)status, .ops_run = (uint16_t)ops_run,
 	         .cpu_ns = cpu_ns, .redo_ns = t->redo_ns, .nth_over = t->nth_over, .n_ready = t->n_ready);
 }
@@ -173,34 +172,22 @@ static bool thread_ask(bool has_deadline, struct thread_count *ret_since)
 	return known && !now.stat.is_first && now.stat.delay_ns >= last.stat.delay_ns;
 }
 
-static void thread_submits(struct nnb__call_trace *t)
-{
-	struct thread_count since = { 0 };
-	bool known = thread_ask(t->deadline_ns != 0, &since);
-
-	t->delay_ns = known ? since.stat.delay_ns : 0;
-	t->gap_ns = known ? since.at : 0;
-	t->turns = known ? (uint32_t)since.stat.turns + 1 : 0;
-}
-
-/* Before the app has the answer, so that no delay is left out. */
-static void thread_answered(const struct nnb__call_trace *t)
-{
-	struct thread_count unused;
-
-	thread_ask(t->deadline_ns != 0, &unused);
-}
-
 /* ---- the client's side ---- */
 
 void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked)
 {
+	struct thread_count since = { 0 };
+	bool known;
+
 	t->model = asked->model;
 	t->path = (uint8_t)asked->path;
 	t->fallback = asked->fallback;
 	t->deadline_ns = asked->deadline_ns;
 	t->duration_ns = asked->duration_ns;
-	thread_submits(t);
+	known = thread_ask(t->deadline_ns != 0, &since);
+	t->delay_ns = known ? since.stat.delay_ns : 0;
+	t->gap_ns = known ? since.at : 0;
+	t->turns = known ? (uint32_t)since.stat.turns + 1 : 0;
 	if (t->compact) {
 		memset(t->at, 0xff, sizeof(t->at));
 		t->began = nnb__now();
@@ -228,11 +215,13 @@ void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t i
 void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 {
 	struct nbt_exec_client e;
+	struct thread_count unused;
 	/* a fenced call returns when it is launched, so the deadline does not apply to it */
 	bool bound = t->deadline_ns && t->path != NBT_path_fenced;
 	uint64_t now;
 
-	thread_answered(t);
+	/* Before the app has the answer, so that no delay is left out. */
+	thread_ask(t->deadline_ns != 0, &unused);
 	now = t->compact || bound ? nnb__now() : 0;
 	if (t->compact)
 		t->at[NNB__AT_RETURNED] = now - t->began;

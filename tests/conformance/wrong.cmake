@@ -29,13 +29,13 @@ nnb_wrong(accepts-any-length request R7 model/request.c "bytes && length != byte
 nnb_wrong(malformed-is-none burst B-18 burst/server.c
   "struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing" "struct nnb_result result = { .status = NNB_STATUS_NONE, .timing")
 nnb_wrong(past-is-transient deadline Q-16 sched/run.c
-  "NNB__PASSED:\n\t\treturn deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT"
-  "NNB__PASSED:\n\t\treturn deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_TRANSIENT")
+  "NNB__PASSED:\n\t\treturn deadline_missed(r, terms->deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT"
+  "NNB__PASSED:\n\t\treturn deadline_missed(r, terms->deadline_ns, NNB_STATUS_MISSED_DEADLINE_TRANSIENT")
 nnb_wrong(never-initialised memory M-22 driver/buffer.c "b->initialised = true;" "b->initialised = false;")
 nnb_wrong(always-initialised memory M-32 driver/buffer.c "return b->initialised ? NNB_STATUS_NONE"
   "return b->device ? NNB_STATUS_NONE")
 nnb_wrong(any-role memory M-20 driver/buffer.c "if (!has_role(b, w->prepared, output, index))" "if (0)")
-nnb_wrong(signals-early fence Q-34 service/fenced.c "\telse\n\t\tfenced_execute(j);" "\telse {\n\t\tnnb_fence_signal(j->fenced->fence, false);\n\t\tfenced_execute(j);\n\t}")
+nnb_wrong(signals-early fence Q-34 service/fenced.c "\t\tnnb__job_execute(j, NULL);" "\t\tnnb_fence_signal(j->fenced->fence, false);\n\t\tnnb__job_execute(j, NULL);")
 nnb_wrong(does-not-wait fence Q-32 service/fenced.c "r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);"
   "r = c->life + until ? NNB_FENCE_SIGNALLED : 0;")
 
