@@ -96,19 +96,6 @@ static int make_works(struct app *a)
 	return LOAD_DONE;
 }
 
-static int become_user(struct app *a)
-{
-	uid_t uid = (uid_t)a->app->uid;
-
-	if (a->app->nice && setpriority(PRIO_PROCESS, 0, (int)a->app->nice))
-		return app_broken(a, LOAD_ENVIRONMENT, "nice", strerror(errno));
-	if (a->app->uid >= 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
-		return app_broken(a, LOAD_ENVIRONMENT, "uid", strerror(errno));
-	/* the kernel clears this setting when the user changes */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return LOAD_DONE;
-}
-
 static int connect_to_service(struct app *a)
 {
 	const struct load_orders *o = &a->board->orders;
@@ -173,13 +160,22 @@ static bool ask_of_us(struct app *a, struct nnb_app_counts *ret)
 static int get_ready(struct app *a)
 {
 	int status = read_orders(a);
+	uid_t uid;
 
 	if (!status)
 		status = make_works(a);
-	if (!status)
-		status = become_user(a);
-	if (!status)
-		status = connect_to_service(a);
+	if (status)
+		return status;
+
+	/* become the app's user */
+	uid = (uid_t)a->app->uid;
+	if (a->app->nice && setpriority(PRIO_PROCESS, 0, (int)a->app->nice))
+		return app_broken(a, LOAD_ENVIRONMENT, "nice", strerror(errno));
+	if (a->app->uid >= 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+		return app_broken(a, LOAD_ENVIRONMENT, "uid", strerror(errno));
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the kernel clears this setting when the user changes */
+
+	status = connect_to_service(a);
 	if (!status)
 		status = app_prepare(a);
 	if (status)

@@ -48,22 +48,6 @@ static int memory_of(const char *name, const void *bytes, size_t n, size_t size)
 	return -1;
 }
 
-static void give_orders(const struct load_session *s, uint32_t app, struct load_orders *o)
-{
-	*o = (struct load_orders){ .app = app,
-		                   .seed = s->seed,
-		                   .duration_ns = s->duration_ns,
-		                   .timeout_ns = s->scenario->timeout_ns,
-		                   .executions = s->scenario->executions,
-		                   .scenario_bytes = s->text_bytes,
-		                   .board_bytes = load_board_bytes(&s->scenario->apps[app], s->log_room),
-		                   .log_room = s->log_room };
-	strcpy(o->name, s->scenario->name);
-	strcpy(o->dir, s->scenario->dir);
-	if (s->socket)
-		snprintf(o->socket, sizeof(o->socket), "%s", s->socket);
-}
-
 /* Runs in the new process, which is still a copy of the parent. */
 static void __attribute__((noreturn)) become_app(const struct load_fds *fds, const sigset_t *signals)
 {
@@ -85,10 +69,20 @@ static int app_start(struct load_session *s, uint32_t app, int scenario, const s
 {
 	struct load_process *p = &s->processes[app];
 	struct load_fds fds = { .scenario = scenario, .board = -1 };
-	struct load_orders orders;
+	struct load_orders orders = { .app = app,
+		                      .seed = s->seed,
+		                      .duration_ns = s->duration_ns,
+		                      .timeout_ns = s->scenario->timeout_ns,
+		                      .executions = s->scenario->executions,
+		                      .scenario_bytes = s->text_bytes,
+		                      .board_bytes = load_board_bytes(&s->scenario->apps[app], s->log_room),
+		                      .log_room = s->log_room };
 	int sock[2];
 
-	give_orders(s, app, &orders);
+	strcpy(orders.name, s->scenario->name);
+	strcpy(orders.dir, s->scenario->dir);
+	if (s->socket)
+		snprintf(orders.socket, sizeof(orders.socket), "%s", s->socket);
 	fds.board = memory_of("nnburst-load-board", &orders, sizeof(orders), orders.board_bytes);
 	if (fds.board < 0)
 		return -errno;
@@ -273,23 +267,11 @@ static int start_all(struct load_session *s, const sigset_t *signals, struct nnb
 	return LOAD_ENVIRONMENT;
 }
 
-static void catch_interrupts(sigset_t *ret_before)
-{
-	struct sigaction action = { .sa_handler = on_interrupt };
-	sigset_t ours;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ours, ret_before);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
 int load_session_run(struct load_session *s, struct nnb_reason *reason)
 {
 	uint64_t patience = s->scenario->timeout_ns + PATIENCE;
-	sigset_t signals;
+	struct sigaction action = { .sa_handler = on_interrupt };
+	sigset_t ours, signals;
 	int status;
 
 	s->processes = calloc(s->scenario->n_apps, sizeof(*s->processes));
@@ -297,7 +279,12 @@ int load_session_run(struct load_session *s, struct nnb_reason *reason)
 		nnb_because(reason, "no memory");
 		return LOAD_ENVIRONMENT;
 	}
-	catch_interrupts(&signals);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ours, &signals);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 	status = start_all(s, &signals, reason);
 	if (!status) {
 		wait_for_all(s, true, load_now() + patience, &signals);

@@ -15,12 +15,6 @@ static uint32_t keep_error(struct builder *b, int index)
 	return 0;
 }
 
-static float random_number(struct builder *b)
-{
-	b->random = b->random * 6364136223846793005u + 1442695040888963407u;
-	return (float)(b->random >> 40) / (1 << 23) - 1;
-}
-
 static uint32_t add_operand(struct builder *b, const struct nnb_operand *o)
 {
 	return b->error ? 0 : keep_error(b, nnb_model_operand(b->model, o));
@@ -82,8 +76,10 @@ uint32_t builder_weights(struct builder *b, uint32_t rank, const uint32_t *dims,
 		keep_error(b, -ENOMEM);
 		return 0;
 	}
-	for (size_t i = 0; i < n; i++)
-		values[i] = scale * random_number(b);
+	for (size_t i = 0; i < n; i++) {
+		b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+		values[i] = scale * ((float)(b->random >> 40) / (1 << 23) - 1);
+	}
 	index = add_constant(b, &o, values, n * sizeof(*values));
 	free(values);
 	return index;

@@ -293,21 +293,6 @@ static int print_report(const struct options *o, const struct load_session *sess
 	return status;
 }
 
-/* Closes @log. */
-static int write_log(const struct options *o, const struct load_session *session, FILE *log)
-{
-	uint64_t dropped = load_session_log(session, log);
-	bool failed = ferror(log);
-
-	failed |= fclose(log) != 0;
-	if (failed)
-		print_error(o->log, "cannot be written");
-	else if (dropped)
-		fprintf(stderr, "nnburst-load: %s: %" PRIu64 " executions are not in it: it has %d of a thread\n",
-		        o->log, dropped, LOAD_LOG_ROOM);
-	return failed ? LOAD_ENVIRONMENT : LOAD_DONE;
-}
-
 static int run_session(const struct options *o, struct load_session *session)
 {
 	struct nnb_reason why = { "" };
@@ -320,8 +305,19 @@ static int run_session(const struct options *o, struct load_session *session)
 	}
 	session->log_room = log ? LOAD_LOG_ROOM : 0;
 	status = load_session_run(session, &why);
-	if (log)
-		logged = write_log(o, session, log);
+	if (log) {
+		uint64_t dropped = load_session_log(session, log);
+		bool failed = ferror(log);
+
+		failed |= fclose(log) != 0;
+		if (failed)
+			print_error(o->log, "cannot be written");
+		else if (dropped)
+			fprintf(stderr,
+			        "nnburst-load: %s: %" PRIu64 " executions are not in it: it has %d of a thread\n",
+			        o->log, dropped, LOAD_LOG_ROOM);
+		logged = failed ? LOAD_ENVIRONMENT : LOAD_DONE;
+	}
 	if (status)
 		print_error("", why.text);
 	else
@@ -404,15 +400,6 @@ static int run_model(const struct options *o)
 	return status;
 }
 
-/* Is the model one that can be run? Found out before anything is recorded. */
-static int check_model(const struct options *o)
-{
-	struct options checked = *o;
-
-	checked.check = true;
-	return run_model(&checked);
-}
-
 /* Record a run of the model with the service at @socket: start this program again under burstscope, without --record. */
 static int record_run(const struct options *o, const char *socket)
 {
@@ -439,8 +426,12 @@ static int record_model(const struct options *o)
 	struct load_service service = { .pid = 0 };
 	struct nnb_reason why = { "" };
 	sigset_t before;
-	int status = check_model(o);
+	struct options checked = *o;
+	int status;
 
+	/* Is the model one that can be run? Found out before anything is recorded. */
+	checked.check = true;
+	status = run_model(&checked);
 	if (status)
 		return status;
 	load_signals_hold(&before);

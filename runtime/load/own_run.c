@@ -207,20 +207,6 @@ void load_service_stop(struct load_service *s)
 
 /* ---- a recording ---- */
 
-/* Add this program's directory to PATH, because the recorder starts it by its name. */
-static void be_found(void)
-{
-	char self[PATH_MAX], *slash, *path;
-	const char *before = getenv("PATH");
-
-	place_of("nnburst-load", self);
-	slash = strrchr(self, '/');
-	if (slash && asprintf(&path, "%.*s:%s", (int)(slash - self), self, before ? before : "") >= 0) {
-		setenv("PATH", path, 1);
-		free(path);
-	}
-}
-
 /*
  * Run the program to its end, with the ending signals held. They are passed on to it, except those from the terminal (SI_KERNEL): the
  * terminal sends them to the program, too. Returns the program's status; LOAD_ENVIRONMENT if it was killed, cannot be run, or was not run
@@ -262,6 +248,8 @@ int load_record(const char *model, const char *into, const char *socket, char *c
 	char base[PATH_MAX], *words[WORDS_MAX] = { "burstscope", "record", "-o" };
 	char *const asked[] = { "burstscope", "overhead", "--no-pager", base, NULL };
 	int n = 3, status;
+	char self[PATH_MAX], *slash, *path;
+	const char *before;
 
 	base_of(base, model);
 	if (into)
@@ -278,7 +266,14 @@ int load_record(const char *model, const char *into, const char *socket, char *c
 	words[n++] = "nnburst-load";
 	while (*argv && n < WORDS_MAX - 1)
 		words[n++] = *argv++;
-	be_found();
+	/* Add this program's directory to PATH, because the recorder starts it by its name. */
+	before = getenv("PATH");
+	place_of("nnburst-load", self);
+	slash = strrchr(self, '/');
+	if (slash && asprintf(&path, "%.*s:%s", (int)(slash - self), self, before ? before : "") >= 0) {
+		setenv("PATH", path, 1);
+		free(path);
+	}
 	fflush(stdout);
 	status = run_command("burstscope", words);
 	if (!status) {

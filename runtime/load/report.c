@@ -131,22 +131,6 @@ const char *load_deadlines_name(uint32_t deadlines)
 	return name_of(names, sizeof(names) / sizeof(names[0]), deadlines);
 }
 
-/* The counts between two queries. */
-static struct nnb_app_counts counts_since(const struct nnb_app_counts *before, const struct nnb_app_counts *after)
-{
-	struct nnb_app_counts c = *after;
-
-	c.executions -= before->executions;
-	c.preemptions -= before->preemptions;
-	c.restarts -= before->restarts;
-	c.missed_transient -= before->missed_transient;
-	c.missed_persistent -= before->missed_persistent;
-	c.late -= before->late;
-	c.received_ns -= before->received_ns;
-	c.entitled_ns -= before->entitled_ns;
-	return c;
-}
-
 /* Several apps of the scenario may be one app for the service: count from before the first began until the last disconnected. */
 struct load_received load_report_received(const struct load_report *r, uint32_t app)
 {
@@ -169,7 +153,16 @@ struct load_received load_report_received(const struct load_report *r, uint32_t 
 	}
 	if (!found.n_apps)
 		return found;
-	found.counts = counts_since(&first->before, &last->after);
+	/* the counts between two queries */
+	found.counts = last->after;
+	found.counts.executions -= first->before.executions;
+	found.counts.preemptions -= first->before.preemptions;
+	found.counts.restarts -= first->before.restarts;
+	found.counts.missed_transient -= first->before.missed_transient;
+	found.counts.missed_persistent -= first->before.missed_persistent;
+	found.counts.late -= first->before.late;
+	found.counts.received_ns -= first->before.received_ns;
+	found.counts.entitled_ns -= first->before.entitled_ns;
 	if (found.counts.entitled_ns)
 		found.ratio = (double)found.counts.received_ns / (double)found.counts.entitled_ns;
 	return found;

@@ -79,16 +79,6 @@ static json_t *histogram_json(const struct load_distribution *d)
 	return list;
 }
 
-static json_t *statuses_json(const struct load_figures *f)
-{
-	json_t *o = json_checked(json_object());
-
-	for (int i = 0; i < LOAD_STATUSES; i++)
-		if (f->statuses[i] || !i)
-			set_number(o, nnb_status_name((enum nnb_status)i), f->statuses[i]);
-	return o;
-}
-
 static json_t *misses_json(const struct load_row *row)
 {
 	json_t *o;
@@ -152,7 +142,7 @@ static json_t *stream_json(const struct load_row *row)
 {
 	const struct load_stream *s = row->stream;
 	struct load_figures *f = row->figures;
-	json_t *o = json_checked(json_object());
+	json_t *o = json_checked(json_object()), *statuses = json_checked(json_object());
 	bool burst;
 
 	add_plan(o, row);
@@ -162,7 +152,10 @@ static json_t *stream_json(const struct load_row *row)
 	set_if(o, "ended_ns", f->ended);
 	json_set(o, "e2e", times_json(row->all));
 	json_set(o, "histogram", histogram_json(row->all));
-	json_set(o, "statuses", statuses_json(f));
+	for (int i = 0; i < LOAD_STATUSES; i++)
+		if (f->statuses[i] || !i)
+			set_number(statuses, nnb_status_name((enum nnb_status)i), f->statuses[i]);
+	json_set(o, "statuses", statuses);
 	json_set(o, "misses", misses_json(row));
 	set_number(o, "retries", f->retries);
 	set_number(o, "recovered", f->recovered);
@@ -183,22 +176,6 @@ static json_t *stream_json(const struct load_row *row)
 	json_set(o, "in_driver", s->measure ? times_json(&f->in_driver) : json_null());
 	set_number(o, "wrong", f->wrong);
 	return o;
-}
-
-static json_t *streams_of(const struct load_report *r, const struct load_app *app)
-{
-	json_t *list = json_checked(json_array());
-
-	for (uint32_t i = 0; i < r->n_rows; i++)
-		if (r->rows[i].app == app && json_array_append_new(list, stream_json(&r->rows[i])))
-			abort();
-	return list;
-}
-
-static uint64_t cpu_ns(const struct rusage *u)
-{
-	return ((uint64_t)u->ru_utime.tv_sec + (uint64_t)u->ru_stime.tv_sec) * 1000000000u +
-	       ((uint64_t)u->ru_utime.tv_usec + (uint64_t)u->ru_stime.tv_usec) * 1000;
 }
 
 static json_t *lane_time(const struct load_report *r, uint32_t app)
@@ -225,24 +202,13 @@ static json_t *lane_time(const struct load_report *r, uint32_t app)
 	return o;
 }
 
-static json_t *fairness_json(const struct load_report *r)
-{
-	struct load_fairness f = load_report_fairness(r);
-	json_t *o = json_checked(json_object());
-
-	set_number(o, "apps", f.n_apps);
-	json_set(o, "jain", f.jain > 0 ? json_real(f.jain) : json_null());
-	json_set(o, "max_lag_ns", json_integer(f.max_lag_ns));
-	set_if(o, "bound_ns", f.bound_ns);
-	return o;
-}
-
 static json_t *app_json(const struct load_report *r, uint32_t i)
 {
 	const struct load_app *a = &r->session->scenario->apps[i];
 	const struct load_process *p = &r->session->processes[i];
+	const struct timeval *user = &p->usage.ru_utime, *system = &p->usage.ru_stime;
 	struct load_share share = load_report_share(r, a);
-	json_t *o = json_checked(json_object());
+	json_t *o = json_checked(json_object()), *streams = json_checked(json_array());
 	bool signalled = WIFSIGNALED(p->wait_status);
 
 	set_text(o, "name", a->name);
@@ -254,48 +220,29 @@ static json_t *app_json(const struct load_report *r, uint32_t i)
 	set_number(o, "connection", p->board->service.connection);
 	json_set(o, "done", json_boolean(load_process_fine(p)));
 	json_set(o, "signal", signalled ? json_integer(WTERMSIG(p->wait_status)) : json_null());
-	set_number(o, "cpu_ns", cpu_ns(&p->usage));
+	set_number(o, "cpu_ns",
+	           ((uint64_t)user->tv_sec + (uint64_t)system->tv_sec) * 1000000000u +
+	                   ((uint64_t)user->tv_usec + (uint64_t)system->tv_usec) * 1000);
 	set_number(o, "executions", share.executions);
 	json_set(o, "share_of_executions", json_real(share.of_executions));
 	json_set(o, "device_ns", r->device_known ? json_integer((json_int_t)share.device_ns) : json_null());
 	json_set(o, "share_of_device", r->device_known ? json_real(share.of_device) : json_null());
 	json_set(o, "lane_time", lane_time(r, i));
-	json_set(o, "streams", streams_of(r, a));
-	return o;
-}
-
-static json_t *scenario_json(const struct load_session *s)
-{
-	json_t *o = json_checked(json_object());
-
-	set_text(o, "name", s->scenario->name);
-	set_text(o, "about", s->scenario->about);
-	set_number(o, "seed", s->seed);
-	set_number(o, "duration_ns", s->duration_ns);
-	set_if(o, "executions", (uint64_t)s->scenario->executions);
-	return o;
-}
-
-static json_t *service_json(const struct nnb_service_info *info)
-{
-	json_t *o = json_checked(json_object());
-
-	set_number(o, "pid", info->pid);
-	set_number(o, "instance", info->instance);
-	set_text(o, "driver", info->driver);
-	set_text(o, "version", info->version);
-	set_text(o, "policy", load_policy_name(info->policy));
-	set_text(o, "preempt", load_preempt_name(info->preempt));
-	set_text(o, "deadlines", load_deadlines_name(info->deadlines));
-	set_number(o, "lanes", info->lanes);
+	for (uint32_t k = 0; k < r->n_rows; k++)
+		if (r->rows[k].app == a && json_array_append_new(streams, stream_json(&r->rows[k])))
+			abort();
+	json_set(o, "streams", streams);
 	return o;
 }
 
 int load_report_json(const struct load_report *r)
 {
 	const struct load_session *s = r->session;
+	const struct nnb_service_info *info = &s->processes[0].board->service;
+	struct load_fairness f = load_report_fairness(r);
 	json_t *o = json_checked(json_object()), *apps = json_checked(json_array()),
-	       *problems = json_checked(json_array());
+	       *problems = json_checked(json_array()), *scenario = json_checked(json_object()),
+	       *service = json_checked(json_object()), *fairness = json_checked(json_object());
 	int status;
 
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
@@ -304,15 +251,35 @@ int load_report_json(const struct load_report *r)
 	for (uint32_t i = 0; i < r->n_problems; i++)
 		if (json_array_append_new(problems, json_checked(json_string(r->problems[i].text))))
 			abort();
+	set_text(scenario, "name", s->scenario->name);
+	set_text(scenario, "about", s->scenario->about);
+	set_number(scenario, "seed", s->seed);
+	set_number(scenario, "duration_ns", s->duration_ns);
+	set_if(scenario, "executions", (uint64_t)s->scenario->executions);
+
+	set_number(service, "pid", info->pid);
+	set_number(service, "instance", info->instance);
+	set_text(service, "driver", info->driver);
+	set_text(service, "version", info->version);
+	set_text(service, "policy", load_policy_name(info->policy));
+	set_text(service, "preempt", load_preempt_name(info->preempt));
+	set_text(service, "deadlines", load_deadlines_name(info->deadlines));
+	set_number(service, "lanes", info->lanes);
+
+	set_number(fairness, "apps", f.n_apps);
+	json_set(fairness, "jain", f.jain > 0 ? json_real(f.jain) : json_null());
+	json_set(fairness, "max_lag_ns", json_integer(f.max_lag_ns));
+	set_if(fairness, "bound_ns", f.bound_ns);
+
 	set_number(o, "schema_version", SCHEMA_VERSION);
 	set_text(o, "command", "nnburst-load");
-	json_set(o, "scenario", scenario_json(s));
-	json_set(o, "service", service_json(&s->processes[0].board->service));
+	json_set(o, "scenario", scenario);
+	json_set(o, "service", service);
 	set_number(o, "began_ns", s->began);
 	set_number(o, "ended_ns", s->ended);
 	json_set(o, "interrupted", json_boolean(s->interrupted));
 	set_number(o, "executions", r->executions);
-	json_set(o, "fairness", fairness_json(r));
+	json_set(o, "fairness", fairness);
 	json_set(o, "apps", apps);
 	json_set(o, "problems", problems);
 	status = json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));

@@ -35,19 +35,6 @@ static void text_percentile(struct load_distribution *d, unsigned permille, int 
 		printf("\v%*s", width, "-");
 }
 
-static void print_heading(const struct load_report *r)
-{
-	const struct load_session *s = r->session;
-	const struct nnb_service_info *service = &s->processes[0].board->service;
-
-	printf("%s%s%s\n", s->scenario->name, s->scenario->about[0] ? ": " : "", s->scenario->about);
-	printf("%.2f s%s, seed %" PRIu64 ", driver %s, %ld cpus\n", (double)(s->ended - s->began) / 1e9,
-	       s->interrupted ? " (interrupted)" : "", s->seed, service->driver, sysconf(_SC_NPROCESSORS_ONLN));
-	printf("policy %s, preempt %s, deadlines %s, %" PRIu32 " %s\n", load_policy_name(service->policy),
-	       load_preempt_name(service->preempt), load_deadlines_name(service->deadlines), service->lanes,
-	       service->lanes == 1 ? "lane" : "lanes");
-}
-
 /* ---- the tables ---- */
 
 static void print_latencies(const struct load_report *r)
@@ -168,26 +155,6 @@ static void print_states(const struct load_report *r)
 	}
 }
 
-static void print_timings(const struct load_report *r)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < r->n_rows; i++) {
-		const struct load_row *row = &r->rows[i];
-		struct load_figures *f = row->figures;
-
-		if (!f->on_device.n)
-			continue;
-		if (!any)
-			printf("\n" WHO "\v%14s\v%14s\v%14s\v%14s\n", "app", "stream", "device p50 us", "device p99 us",
-			       "driver p50 us", "driver p99 us");
-		any = true;
-		printf(WHO "\v%14.1f\v%14.1f\v%14.1f\v%14.1f\n", WHOSE(row),
-		       text_us(load_percentile(&f->on_device, 500)), text_us(load_percentile(&f->on_device, 990)),
-		       text_us(load_percentile(&f->in_driver, 500)), text_us(load_percentile(&f->in_driver, 990)));
-	}
-}
-
 static void print_shares(const struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;
@@ -258,22 +225,6 @@ static void print_fairness(const struct load_report *r)
 	putchar('\n');
 }
 
-static void print_statuses(const struct load_report *r)
-{
-	for (uint32_t i = 0; i < r->n_rows; i++) {
-		const struct load_figures *f = r->rows[i].figures;
-
-		if (r->rows[i].outcome->prepared)
-			printf("\n%s/%s: not prepared: %s\n", WHOSE(&r->rows[i]),
-			       nnb_status_name(r->rows[i].outcome->prepared));
-		for (int k = 1; k < LOAD_STATUSES; k++)
-			if (f->statuses[k] && !load_expected((enum nnb_status)k, false))
-				printf("\n%s/%s: %" PRIu64 " of %" PRIu64 " executions ended with %s\n",
-				       WHOSE(&r->rows[i]), f->statuses[k], (uint64_t)f->executions,
-				       nnb_status_name((enum nnb_status)k));
-	}
-}
-
 /* A line for each doubling from the shortest to the longest. */
 static void print_histogram(const struct load_row *row)
 {
@@ -300,20 +251,54 @@ static void print_histogram(const struct load_row *row)
 
 int load_report_table(const struct load_report *r)
 {
+	const struct load_session *s = r->session;
+	const struct nnb_service_info *service = &s->processes[0].board->service;
 	struct narrow n;
+	bool any = false;
 
 	narrow_begin(&n);
-	print_heading(r);
+	printf("%s%s%s\n", s->scenario->name, s->scenario->about[0] ? ": " : "", s->scenario->about);
+	printf("%.2f s%s, seed %" PRIu64 ", driver %s, %ld cpus\n", (double)(s->ended - s->began) / 1e9,
+	       s->interrupted ? " (interrupted)" : "", s->seed, service->driver, sysconf(_SC_NPROCESSORS_ONLN));
+	printf("policy %s, preempt %s, deadlines %s, %" PRIu32 " %s\n", load_policy_name(service->policy),
+	       load_preempt_name(service->preempt), load_deadlines_name(service->deadlines), service->lanes,
+	       service->lanes == 1 ? "lane" : "lanes");
 	print_latencies(r);
 	print_deadlines(r);
 	print_refusals(r);
 	print_bursts(r);
 	print_states(r);
-	print_timings(r);
+	/* the timings that the service measured */
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		struct load_figures *f = row->figures;
+
+		if (!f->on_device.n)
+			continue;
+		if (!any)
+			printf("\n" WHO "\v%14s\v%14s\v%14s\v%14s\n", "app", "stream", "device p50 us", "device p99 us",
+			       "driver p50 us", "driver p99 us");
+		any = true;
+		printf(WHO "\v%14.1f\v%14.1f\v%14.1f\v%14.1f\n", WHOSE(row),
+		       text_us(load_percentile(&f->on_device, 500)), text_us(load_percentile(&f->on_device, 990)),
+		       text_us(load_percentile(&f->in_driver, 500)), text_us(load_percentile(&f->in_driver, 990)));
+	}
 	print_shares(r);
 	print_received(r);
 	print_fairness(r);
-	print_statuses(r);
+	/* what was not prepared, and executions that failed */
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_figures *f = r->rows[i].figures;
+
+		if (r->rows[i].outcome->prepared)
+			printf("\n%s/%s: not prepared: %s\n", WHOSE(&r->rows[i]),
+			       nnb_status_name(r->rows[i].outcome->prepared));
+		for (int k = 1; k < LOAD_STATUSES; k++)
+			if (f->statuses[k] && !load_expected((enum nnb_status)k, false))
+				printf("\n%s/%s: %" PRIu64 " of %" PRIu64 " executions ended with %s\n",
+				       WHOSE(&r->rows[i]), f->statuses[k], (uint64_t)f->executions,
+				       nnb_status_name((enum nnb_status)k));
+	}
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].all->n)
 			print_histogram(&r->rows[i]);

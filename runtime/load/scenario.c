@@ -587,22 +587,6 @@ static int read_apps(struct nnb_reason *reason, const json_t *root, struct load_
 	return 0;
 }
 
-static int read_root(struct nnb_reason *reason, const json_t *root, struct load_scenario *s)
-{
-	int r;
-
-	if (!json_is_object(root))
-		return fail_at(reason, NULL, "not an object");
-	r = read_object(reason, NULL, root, scenario_keys, N_OF(scenario_keys), s);
-	if (!r)
-		r = read_apps(reason, root, s);
-	if (!r && !s->duration_ns && !s->executions)
-		return fail_at(reason, &(struct place){ NULL, "duration", 0 }, "missing, and so is 'executions'");
-	if (!s->duration_ns)
-		s->duration_ns = LOAD_DURATION_MAX;
-	return r;
-}
-
 int load_scenario_parse(struct load_scenario **ret, const char *text, size_t bytes, const char *name, const char *dir,
                         struct nnb_reason *reason)
 {
@@ -620,7 +604,14 @@ int load_scenario_parse(struct load_scenario **ret, const char *text, size_t byt
 	root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	if (!root)
 		return fail_at(reason, NULL, "line %d, column %d: %s", error.line, error.column, error.text);
-	r = read_root(reason, root, s);
+	r = json_is_object(root) ? read_object(reason, NULL, root, scenario_keys, N_OF(scenario_keys), s)
+	                         : fail_at(reason, NULL, "not an object");
+	if (!r)
+		r = read_apps(reason, root, s);
+	if (!r && !s->duration_ns && !s->executions)
+		r = fail_at(reason, &(struct place){ NULL, "duration", 0 }, "missing, and so is 'executions'");
+	if (!s->duration_ns)
+		s->duration_ns = LOAD_DURATION_MAX;
 	json_decref(root);
 	if (!r) {
 		*ret = s;

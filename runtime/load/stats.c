@@ -208,22 +208,6 @@ void load_figures_add(struct load_figures *f, const struct load_execution *e)
 	atomic_fetch_add_explicit(&f->executions, 1, memory_order_relaxed);
 }
 
-/* Keep the longer sequence, and the marks of both. False: they differ. */
-static bool merge_sequences(struct load_sequence *into, const struct load_sequence *from)
-{
-	bool agrees = load_sequence_agrees(into, from);
-
-	if (from->steps > into->steps) {
-		into->steps = from->steps;
-		into->digest = from->digest;
-		into->state = from->state;
-	}
-	for (unsigned i = 0; i < LOAD_MARKS; i++)
-		if (!into->marks[i])
-			into->marks[i] = from->marks[i];
-	return agrees;
-}
-
 void load_figures_merge(struct load_figures *into, const struct load_figures *from)
 {
 	into->executions += from->executions;
@@ -250,7 +234,16 @@ void load_figures_merge(struct load_figures *into, const struct load_figures *fr
 		into->wrong++;
 	if (!into->digest)
 		into->digest = from->digest;
-	into->wrong += !merge_sequences(&into->sequence, &from->sequence);
+	/* keep the longer sequence, and the marks of both */
+	into->wrong += !load_sequence_agrees(&into->sequence, &from->sequence);
+	if (from->sequence.steps > into->sequence.steps) {
+		into->sequence.steps = from->sequence.steps;
+		into->sequence.digest = from->sequence.digest;
+		into->sequence.state = from->sequence.state;
+	}
+	for (unsigned i = 0; i < LOAD_MARKS; i++)
+		if (!into->sequence.marks[i])
+			into->sequence.marks[i] = from->sequence.marks[i];
 	into->state_buffers += from->state_buffers;
 	into->state_fallen += from->state_fallen;
 	into->state_resets += from->state_resets;

@@ -93,19 +93,15 @@ static void give_up_status(const struct worker *w, const char *what, enum nnb_st
 
 /* ---- the schedule ---- */
 
-/* The jitter of a frame depends on the seed and the frame only, not on skipped frames. */
-static uint64_t jitter_of(const struct worker *w, uint64_t frame)
+/* When a frame is due. Its jitter depends on the seed and the frame only, not on skipped frames. */
+static uint64_t due_of(const struct worker *w, uint64_t frame)
 {
 	uint64_t x = w->thread->seed + frame * 0x9e3779b97f4a7c15u;
 
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return w->stream->jitter_ns ? (x ^ (x >> 31)) % w->stream->jitter_ns : 0;
-}
-
-static uint64_t due_of(const struct worker *w, uint64_t frame)
-{
-	return w->base + frame * w->stream->period_ns + jitter_of(w, frame);
+	x = w->stream->jitter_ns ? (x ^ (x >> 31)) % w->stream->jitter_ns : 0;
+	return w->base + frame * w->stream->period_ns + x;
 }
 
 /* The number of frames that are due before @when. */
@@ -120,11 +116,20 @@ static uint64_t frames_before(const struct worker *w, uint64_t when)
 	return due_of(w, n) < when ? n + 1 : n;
 }
 
-/* Take the last of the due frames, or wait for the next one. False: no frame is left. */
-static bool next_frame(struct worker *w, uint64_t *ret_due)
+/* Wait for the time of the next execution. *ret_due: 0 in a closed loop. False: the stream has ended. */
+static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
 {
-	uint64_t now = load_now(), n = frames_before(w, now + 1), due;
+	uint64_t now, n, due;
 
+	*ret_due = 0;
+	if (!w->stream->period_ns) {
+		if (!first && w->stream->think_ns && !wait_until(w, load_now() + w->stream->think_ns))
+			return false;
+		return run_continues(w) && load_now() < w->end;
+	}
+	/* take the last of the due frames, or wait for the next one */
+	now = load_now();
+	n = frames_before(w, now + 1);
 	if (now >= w->end)
 		return false;
 	if (n > w->frame + 1) { /* n - 1 is the last that is due */
@@ -137,17 +142,6 @@ static bool next_frame(struct worker *w, uint64_t *ret_due)
 	w->frame++;
 	*ret_due = due;
 	return true;
-}
-
-/* Wait for the time of the next execution. *ret_due: 0 in a closed loop. False: the stream has ended. */
-static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
-{
-	*ret_due = 0;
-	if (w->stream->period_ns)
-		return next_frame(w, ret_due);
-	if (!first && w->stream->think_ns && !wait_until(w, load_now() + w->stream->think_ns))
-		return false;
-	return run_continues(w) && load_now() < w->end;
 }
 
 /* ---- burst, state and pools ---- */
@@ -289,39 +283,38 @@ static void on_done(void *arg, const struct nnb_result *result)
 	pthread_mutex_unlock(&t->lock);
 }
 
-static bool wait_for(struct ticket *t, uint64_t timeout_ns)
+static enum nnb_status execute_async(struct worker *w, const struct nnb_call *call, struct nnb_answer *answer,
+                                     struct nnb_reason *reason)
 {
-	uint64_t until = load_now() + timeout_ns;
-	struct timespec at = { .tv_sec = (time_t)(until / LOAD_S), .tv_nsec = (long)(until % LOAD_S) };
+	struct ticket *t;
+	struct timespec at;
+	uint64_t until;
 	bool done;
 	int r = 0;
 
+	if (!w->ticket)
+		w->ticket = ticket_new();
+	t = w->ticket;
+	if (!t)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	t->done = false;
+	nnb_remote_execute_async(w->line->remote, call, on_done, t, reason);
+	until = load_now() + call->timeout_ns;
+	at = (struct timespec){ .tv_sec = (time_t)(until / LOAD_S), .tv_nsec = (long)(until % LOAD_S) };
 	pthread_mutex_lock(&t->lock);
 	while (!t->done && !r)
 		r = pthread_cond_timedwait(&t->cond, &t->lock, &at);
 	done = t->done;
 	pthread_mutex_unlock(&t->lock);
-	return done;
-}
-
-static enum nnb_status execute_async(struct worker *w, const struct nnb_call *call, struct nnb_answer *answer,
-                                     struct nnb_reason *reason)
-{
-	if (!w->ticket)
-		w->ticket = ticket_new();
-	if (!w->ticket)
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	w->ticket->done = false;
-	nnb_remote_execute_async(w->line->remote, call, on_done, w->ticket, reason);
-	if (!wait_for(w->ticket, call->timeout_ns)) {
+	if (!done) {
 		nnb_because(reason, "the callback was not called in time");
 		ticket_abandon(w);
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
-	answer->timing = w->ticket->timing;
-	answer->exec = w->ticket->exec;
-	w->told = w->ticket->told;
-	return w->ticket->status;
+	answer->timing = t->timing;
+	answer->exec = t->exec;
+	w->told = t->told;
+	return t->status;
 }
 
 /* ---- fenced ---- */

@@ -15,33 +15,24 @@ enum { ALIGNMENT = 64, ROOM = 1 << 20, SPOILT = 0xa5 };
 
 /* ---- the model ---- */
 
-static int read_file(struct load_work *w, const char *dir, const char *model, struct nnb_reason *reason)
-{
-	int r;
-
-	if ((model[0] == '/' ? asprintf(&w->name, "%s", model) : asprintf(&w->name, "%s/%s", dir, model)) < 0) {
-		w->name = NULL;
-		return -ENOMEM;
-	}
-	if (load_is_tflite(model))
-		return nnb_model_load_tflite(&w->model, w->name, reason);
-	r = nnb_model_file_read(&w->file, w->name, reason);
-	if (!r)
-		w->model = w->file->model;
-	return r;
-}
-
 static int find_model(struct load_work *w, const char *dir, const char *model, uint64_t seed, struct nnb_reason *reason)
 {
 	struct nnb_reason why = { "" };
 	enum nnb_status status;
 	int r;
 
-	if (load_is_file(model)) {
-		r = read_file(w, dir, model, reason);
-	} else {
+	if (!load_is_file(model)) {
 		w->name = strdup(model);
 		r = w->name ? load_zoo_new(&w->model, model, seed) : -ENOMEM;
+	} else if ((model[0] == '/' ? asprintf(&w->name, "%s", model) : asprintf(&w->name, "%s/%s", dir, model)) < 0) {
+		w->name = NULL;
+		r = -ENOMEM;
+	} else if (load_is_tflite(model)) {
+		r = nnb_model_load_tflite(&w->model, w->name, reason);
+	} else {
+		r = nnb_model_file_read(&w->file, w->name, reason);
+		if (!r)
+			w->model = w->file->model;
 	}
 	if (r)
 		return r;
@@ -89,36 +80,18 @@ static void fill_input(void *to, size_t bytes, uint32_t type, uint64_t seed, uin
 	}
 }
 
-static int make_input(struct load_work *w, uint32_t i, uint64_t seed, struct nnb_reason *reason)
-{
-	const struct nnb_model *m = w->model;
-	size_t bytes = bytes_of(m, m->inputs[i]);
-
-	if (!bytes) {
-		nnb_because(reason, "input %u has an extent that is not known, and there is no example", i);
-		return -EINVAL;
-	}
-	w->inputs[i] = calloc(1, bytes);
-	if (!w->inputs[i])
-		return -ENOMEM;
-	w->input_bytes[i] = bytes;
-	fill_input(w->inputs[i], bytes, m->operands[m->inputs[i]].type, seed, i);
-	return 0;
-}
-
 /* Take the inputs of the first example, or random ones of the model's types. */
 static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = w->model;
 	const struct nnb_example *x = w->file && w->file->n_examples ? &w->file->examples[0] : NULL;
-	int r = 0;
 
 	w->inputs = calloc(m->n_inputs + 1, sizeof(*w->inputs));
 	w->input_bytes = calloc(m->n_inputs + 1, sizeof(*w->input_bytes));
 	w->output_bytes = calloc(m->n_outputs + 1, sizeof(*w->output_bytes));
 	if (!w->inputs || !w->input_bytes || !w->output_bytes)
 		return -ENOMEM;
-	for (uint32_t i = 0; x && !r && i < m->n_inputs; i++) {
+	for (uint32_t i = 0; x && i < m->n_inputs; i++) {
 		if (!x->inputs[i])
 			continue;
 		w->inputs[i] = malloc(x->input_bytes[i] + 1);
@@ -127,14 +100,25 @@ static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *
 		memcpy(w->inputs[i], x->inputs[i], x->input_bytes[i]);
 		w->input_bytes[i] = x->input_bytes[i];
 	}
-	for (uint32_t i = 0; !x && !r && i < m->n_inputs; i++)
-		r = make_input(w, i, seed, reason);
+	for (uint32_t i = 0; !x && i < m->n_inputs; i++) {
+		size_t bytes = bytes_of(m, m->inputs[i]);
+
+		if (!bytes) {
+			nnb_because(reason, "input %u has an extent that is not known, and there is no example", i);
+			return -EINVAL;
+		}
+		w->inputs[i] = calloc(1, bytes);
+		if (!w->inputs[i])
+			return -ENOMEM;
+		w->input_bytes[i] = bytes;
+		fill_input(w->inputs[i], bytes, m->operands[m->inputs[i]].type, seed, i);
+	}
 	for (uint32_t i = 0; i < m->n_outputs; i++) {
 		w->output_bytes[i] = x && x->output_bytes[i] ? x->output_bytes[i] : bytes_of(m, m->outputs[i]);
 		if (!w->output_bytes[i])
 			w->output_bytes[i] = ROOM;
 	}
-	return r;
+	return 0;
 }
 
 int load_work_new(struct load_work **ret, const struct load_stream *stream, const char *dir, uint64_t seed,
@@ -158,48 +142,45 @@ int load_work_new(struct load_work **ret, const struct load_stream *stream, cons
 
 /* ---- state ---- */
 
-static int keep_pair(struct load_work *w, struct load_pair p, struct nnb_reason *reason)
-{
-	const struct nnb_model *m = w->model;
-	const struct nnb_operand *from, *to;
-	size_t bytes;
-	bool same;
-
-	if (p.output >= m->n_outputs || p.input >= m->n_inputs) {
-		nnb_because(reason, "output %u to input %u: the model has %u and %u", p.output, p.input, m->n_outputs,
-		            m->n_inputs);
-		return -EINVAL;
-	}
-	bytes = bytes_of(m, m->inputs[p.input]);
-	from = &m->operands[m->outputs[p.output]];
-	to = &m->operands[m->inputs[p.input]];
-	same = from->type == to->type && from->rank == to->rank &&
-	       !memcmp(from->dims, to->dims, from->rank * sizeof(from->dims[0])) && from->scale == to->scale &&
-	       from->zero_point == to->zero_point;
-	if (!bytes || !same) {
-		nnb_because(reason, "output %u to input %u: %s", p.output, p.input,
-		            bytes ? "they are not of one type and shape" : "an extent is not known");
-		return -EINVAL;
-	}
-	free(w->inputs[p.input]); /* an example may have one of another size, or none */
-	w->inputs[p.input] = calloc(1, bytes);
-	w->input_bytes[p.input] = w->output_bytes[p.output] = bytes;
-	return w->inputs[p.input] ? 0 : -ENOMEM;
-}
-
 int load_work_keep(struct load_work *w, const struct load_stream *stream, struct nnb_reason *reason)
 {
+	const struct nnb_model *m = w->model;
 	uint32_t size;
-	int r = 0;
 
 	if (!stream->state)
 		return 0;
 	w->state = load_is_file(stream->model) ? stream->state_pairs : load_zoo_find(stream->model, &size)->state;
-	for (uint32_t i = 0; !r && i < w->state.n; i++)
-		r = keep_pair(w, w->state.list[i], reason);
-	if (r == -ENOMEM)
-		nnb_because(reason, "no memory");
-	return r;
+	for (uint32_t i = 0; i < w->state.n; i++) {
+		const struct load_pair p = w->state.list[i];
+		const struct nnb_operand *from, *to;
+		size_t bytes;
+		bool same;
+
+		if (p.output >= m->n_outputs || p.input >= m->n_inputs) {
+			nnb_because(reason, "output %u to input %u: the model has %u and %u", p.output, p.input,
+			            m->n_outputs, m->n_inputs);
+			return -EINVAL;
+		}
+		bytes = bytes_of(m, m->inputs[p.input]);
+		from = &m->operands[m->outputs[p.output]];
+		to = &m->operands[m->inputs[p.input]];
+		same = from->type == to->type && from->rank == to->rank &&
+		       !memcmp(from->dims, to->dims, from->rank * sizeof(from->dims[0])) && from->scale == to->scale &&
+		       from->zero_point == to->zero_point;
+		if (!bytes || !same) {
+			nnb_because(reason, "output %u to input %u: %s", p.output, p.input,
+			            bytes ? "they are not of one type and shape" : "an extent is not known");
+			return -EINVAL;
+		}
+		free(w->inputs[p.input]); /* an example may have one of another size, or none */
+		w->inputs[p.input] = calloc(1, bytes);
+		w->input_bytes[p.input] = w->output_bytes[p.output] = bytes;
+		if (!w->inputs[p.input]) {
+			nnb_because(reason, "no memory");
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 bool load_is_state_input(const struct load_work *w, uint32_t input)

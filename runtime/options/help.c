@@ -38,41 +38,12 @@ static size_t left_of(const struct option_row *row, char ret[LEFT_ROOM])
 	                        options_value(row, value));
 }
 
-static size_t left_width(const struct program *p)
-{
-	const struct option_row *row;
-	char left[LEFT_ROOM];
-	size_t widest = 0;
-
-	for (size_t i = 0; (row = options_row(p, i)); i++) {
-		size_t width = left_of(row, left);
-
-		if (width > widest && width <= LEFT_MOST)
-			widest = width;
-	}
-	return widest;
-}
-
-static void rows_print(const struct program *p)
-{
-	size_t widest = left_width(p), indent = widest + 4;
-	const struct option_row *row;
-	char left[LEFT_ROOM];
-
-	for (size_t i = 0; (row = options_row(p, i)); i++) {
-		size_t width = left_of(row, left);
-
-		if (width > widest)
-			printf("  %s\n%*s", left, (int)indent, "");
-		else
-			printf("  %-*s  ", (int)widest, left);
-		print_wrapped(row->says, indent, indent);
-	}
-}
-
 void options_help(const struct program *p)
 {
 	const char *lead = "usage:";
+	size_t widest = 0, indent;
+	const struct option_row *row;
+	char left[LEFT_ROOM];
 
 	for (const char *line = p->usage; *line;) {
 		size_t n = strcspn(line, "\n");
@@ -84,7 +55,23 @@ void options_help(const struct program *p)
 	putchar('\n');
 	print_wrapped(p->about, 0, 0);
 	putchar('\n');
-	rows_print(p);
+	/* the options, with what each does beside it, or below it if it is wide */
+	for (size_t i = 0; (row = options_row(p, i)); i++) {
+		size_t width = left_of(row, left);
+
+		if (width > widest && width <= LEFT_MOST)
+			widest = width;
+	}
+	indent = widest + 4;
+	for (size_t i = 0; (row = options_row(p, i)); i++) {
+		size_t width = left_of(row, left);
+
+		if (width > widest)
+			printf("  %s\n%*s", left, (int)indent, "");
+		else
+			printf("  %-*s  ", (int)widest, left);
+		print_wrapped(row->says, indent, indent);
+	}
 	printf("\nExit status: ");
 	print_wrapped(p->statuses, strlen("Exit status: "), strlen("Exit status: "));
 	printf("See %s.\n", p->manual);

@@ -32,24 +32,18 @@ static size_t word_distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Did the user type only the beginning? */
-static bool is_beginning(const char *each, const char *word)
-{
-	size_t n = strlen(word);
-
-	return n >= SHORTEST && strncmp(each, word, n) == 0;
-}
-
 const char *nearest_word(const char *word, const void *words, size_t n, size_t stride)
 {
-	size_t least = strlen(word) / 2 + 1;
+	size_t length = strlen(word), least = length / 2 + 1;
 	const char *nearest = NULL;
 
 	if (least > FAR)
 		least = FAR;
 	for (size_t i = 0; i < n; i++) {
 		const char *each = *(const char *const *)((const char *)words + i * stride);
-		size_t distance = is_beginning(each, word) ? 1 : word_distance(word, each);
+		bool begins =
+			length >= SHORTEST && strncmp(each, word, length) == 0; /* the user typed only the beginning */
+		size_t distance = begins ? 1 : word_distance(word, each);
 
 		if (distance < least) {
 			least = distance;

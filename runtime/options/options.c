@@ -140,13 +140,6 @@ static int own_take(const struct program *p, size_t which, const char *text)
 	return options_written(p);
 }
 
-static int argument_of(const struct option_row *row)
-{
-	if (row->kind == OPTION_SWITCH)
-		return no_argument;
-	return row->bare ? optional_argument : required_argument;
-}
-
 int options_read(const struct program *p, void *own, int argc, char **argv, int *first)
 {
 	struct option longs[OPTIONS_MOST + 1] = { { 0 } };
@@ -155,9 +148,13 @@ int options_read(const struct program *p, void *own, int argc, char **argv, int 
 	size_t n = 0;
 
 	for (; (row = options_row(p, n)); n++) {
+		int argument = row->kind == OPTION_SWITCH ? no_argument
+		               : row->bare                ? optional_argument
+		                                          : required_argument;
+
 		assert(n < OPTIONS_MOST);
 		assert(!row->bare || row->kind == OPTION_TEXT); /* the only kind that can be without a value */
-		longs[n] = (struct option){ row->name, argument_of(row), NULL, FIRST + (int)n };
+		longs[n] = (struct option){ row->name, argument, NULL, FIRST + (int)n };
 	}
 	opterr = 0;
 	while (status == OPTIONS_READ && (c = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {

@@ -71,25 +71,6 @@ static bool has_operands(const struct program *p)
 
 /* ---- bash ---- */
 
-static void bash_value(const struct option_row *row)
-{
-	unsigned offers = offers_of(row);
-
-	printf("\t--%s)\n", row->name);
-	if (row->offers)
-		printf("\t\tcompopt -o nospace\n");
-	if (offers & WORDS) {
-		printf("\t\tmapfile -t COMPREPLY < <(compgen -W '");
-		words_print(row);
-		printf("' -- \"$cur\")\n");
-	}
-	if (offers & (FILES | DIRECTORIES))
-		printf("\t\tcompopt -o filenames\n"
-		       "\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -%c -- \"$cur\")\n",
-		       offers & FILES ? 'f' : 'd');
-	printf("\t\t;;\n");
-}
-
 void options_bash(const struct program *p)
 {
 	const struct option_row *row;
@@ -101,8 +82,23 @@ void options_bash(const struct program *p)
 	printf("()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n\n\tCOMPREPLY=()\n"
 	       "\t[[ $cur != = && $prev != = ]] || return # bash takes = for a word of its own\n\tcase $prev in\n");
 	for (size_t i = 0; (row = options_row(p, i)); i++)
-		if (row->kind != OPTION_SWITCH && !row->bare)
-			bash_value(row);
+		if (row->kind != OPTION_SWITCH && !row->bare) {
+			unsigned offers = offers_of(row);
+
+			printf("\t--%s)\n", row->name);
+			if (row->offers)
+				printf("\t\tcompopt -o nospace\n");
+			if (offers & WORDS) {
+				printf("\t\tmapfile -t COMPREPLY < <(compgen -W '");
+				words_print(row);
+				printf("' -- \"$cur\")\n");
+			}
+			if (offers & (FILES | DIRECTORIES))
+				printf("\t\tcompopt -o filenames\n"
+				       "\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -%c -- \"$cur\")\n",
+				       offers & FILES ? 'f' : 'd');
+			printf("\t\t;;\n");
+		}
 	printf("\t*)\n");
 	if (has_operands(p)) {
 		printf("\t\tif [[ $cur != -* ]]; then\n");
@@ -141,27 +137,6 @@ static void zsh_text(const char *text)
 			printf("%s%c", strchr("[]:\\", *text) ? "\\" : "", *text);
 }
 
-static void zsh_value(const struct option_row *row)
-{
-	unsigned offers = offers_of(row);
-	char value[OPTIONS_VALUE_ROOM];
-
-	printf("%s:", row->bare ? ":" : "");
-	zsh_text(options_value(row, value));
-	printf(offers ? ":{" : ": ");
-	if (offers & WORDS) {
-		printf("compadd -- ");
-		words_print(row);
-		printf("; ");
-	}
-	if (offers & FILES)
-		printf("_files; ");
-	if (offers & DIRECTORIES)
-		printf("_directories; ");
-	if (offers)
-		putchar('}');
-}
-
 void options_zsh(const struct program *p)
 {
 	const struct option_row *row;
@@ -187,8 +162,25 @@ void options_zsh(const struct program *p)
 		       row->bare ? "=-" : "");
 		zsh_text(row->says);
 		putchar(']');
-		if (row->kind != OPTION_SWITCH)
-			zsh_value(row);
+		if (row->kind != OPTION_SWITCH) {
+			unsigned offers = offers_of(row);
+			char value[OPTIONS_VALUE_ROOM];
+
+			printf("%s:", row->bare ? ":" : "");
+			zsh_text(options_value(row, value));
+			printf(offers ? ":{" : ": ");
+			if (offers & WORDS) {
+				printf("compadd -- ");
+				words_print(row);
+				printf("; ");
+			}
+			if (offers & FILES)
+				printf("_files; ");
+			if (offers & DIRECTORIES)
+				printf("_directories; ");
+			if (offers)
+				putchar('}');
+		}
 		putchar('\'');
 	}
 	if (has_operands(p)) {
