@@ -67,20 +67,6 @@ static void make_schedstat_key(void)
 		!pthread_atfork(NULL, NULL, forget_schedstat) && !pthread_key_create(&schedstat_key, close_schedstat);
 }
 
-static void open_schedstat(void)
-{
-	int fd = -1;
-
-	pthread_once(&schedstat_once, make_schedstat_key);
-	if (schedstat_closes)
-		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && pthread_setspecific(schedstat_key, (void *)(intptr_t)(fd + 1))) {
-		close(fd);
-		fd = -1;
-	}
-	schedstat = fd < 0 ? -1 : fd + 1;
-}
-
 /* Return the next number of the file and move @*at behind it; UINT64_MAX if the file has no more numbers. */
 static uint64_t next_number(char **at)
 {
@@ -100,8 +86,18 @@ bool nnb__cpu_stat(struct nnb__cpu_stat *ret)
 	uint64_t delay, turns;
 	ssize_t n;
 
-	if (is_first)
-		open_schedstat();
+	if (is_first) {
+		int fd = -1;
+
+		pthread_once(&schedstat_once, make_schedstat_key);
+		if (schedstat_closes)
+			fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && pthread_setspecific(schedstat_key, (void *)(intptr_t)(fd + 1))) {
+			close(fd);
+			fd = -1;
+		}
+		schedstat = fd < 0 ? -1 : fd + 1;
+	}
 	n = schedstat < 0 ? 0 : pread(schedstat - 1, text, sizeof(text) - 1, 0);
 	if (n <= 0)
 		return false;

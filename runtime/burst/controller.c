@@ -79,28 +79,6 @@ static void burst_unref(struct nnb_burst *b)
 	free(b);
 }
 
-static void burst_enlist(struct nnb_burst *b)
-{
-	pthread_mutex_lock(&bursts_lock);
-	b->next = bursts;
-	b->from = &bursts;
-	if (bursts)
-		bursts->from = &b->next;
-	bursts = b;
-	pthread_mutex_unlock(&bursts_lock);
-}
-
-static void burst_delist(struct nnb_burst *b)
-{
-	pthread_mutex_lock(&bursts_lock);
-	assert(*b->from == b);
-	*b->from = b->next;
-	if (b->next)
-		b->next->from = b->from;
-	nnb__slots_forget(&b->slots); /* a pool that goes now does not find us any more, so we must not know it */
-	pthread_mutex_unlock(&bursts_lock);
-}
-
 static enum nnb_status burst_memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
 {
 	struct nnb_burst *b = arg;
@@ -119,20 +97,6 @@ static int make_queue(struct nnb_fmq **ret, size_t elem_size, uint32_t capacity,
 	};
 
 	return c.capacity > NNB_BURST_CAPACITY_MAX ? -EINVAL : nnb_fmq_new(ret, &c);
-}
-
-static int burst_make_queues(struct nnb_burst *b, const struct nnb_burst_config *c)
-{
-	int r = make_queue(&b->request, sizeof(struct nnb_request_datum), c->request_capacity, c->window_ns);
-
-	if (!r)
-		r = make_queue(&b->result, sizeof(struct nnb_result_datum), c->result_capacity, c->window_ns);
-	if (r)
-		return r;
-	b->room = (uint32_t)nnb_fmq_capacity(b->request);
-	b->by_pool = calloc(b->room, sizeof(*b->by_pool));
-	b->pools = calloc(b->room, sizeof(*b->pools));
-	return b->by_pool && b->pools ? 0 : -ENOMEM;
 }
 
 /* The burst's number in traces: from the service, from its server through the queue, or from this process. */
@@ -174,7 +138,17 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 	atomic_init(&b->holders, 1);
 	b->service = *service;
 	nnb__slots_init(&b->slots);
-	r = burst_make_queues(b, config ? config : &usual);
+	if (!config)
+		config = &usual;
+	r = make_queue(&b->request, sizeof(struct nnb_request_datum), config->request_capacity, config->window_ns);
+	if (!r)
+		r = make_queue(&b->result, sizeof(struct nnb_result_datum), config->result_capacity, config->window_ns);
+	if (!r) {
+		b->room = (uint32_t)nnb_fmq_capacity(b->request);
+		b->by_pool = calloc(b->room, sizeof(*b->by_pool));
+		b->pools = calloc(b->room, sizeof(*b->pools));
+		r = b->by_pool && b->pools ? 0 : -ENOMEM;
+	}
 	if (r) {
 		nnb_because(reason, "no queues for a burst: error %d", -r);
 		if (r == -EINVAL)
@@ -191,7 +165,13 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 	}
 	b->configured = true;
 	burst_number(b);
-	burst_enlist(b);
+	pthread_mutex_lock(&bursts_lock);
+	b->next = bursts;
+	b->from = &bursts;
+	if (bursts)
+		bursts->from = &b->next;
+	bursts = b;
+	pthread_mutex_unlock(&bursts_lock);
 	*ret = b;
 	return NNB_STATUS_NONE;
 }
@@ -221,7 +201,13 @@ struct nnb_burst *nnb_burst_free(struct nnb_burst *b)
 	if (!b)
 		return NULL;
 	stream = b->stream;
-	burst_delist(b);
+	pthread_mutex_lock(&bursts_lock);
+	assert(*b->from == b);
+	*b->from = b->next;
+	if (b->next)
+		b->next->from = b->from;
+	nnb__slots_forget(&b->slots); /* a pool that goes now does not find us any more, so we must not know it */
+	pthread_mutex_unlock(&bursts_lock);
 	burst_unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
 	nnb__span_end(began, NBT_span_kind_burst_free, NBT_owner_stream, stream, 0, NNB_STATUS_NONE);
 	return NULL;

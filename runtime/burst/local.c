@@ -61,32 +61,6 @@ static void close_server(void *context)
 
 /* ---- what the queues cannot carry: a call on the caller's thread. It has no messages: where they would be, traces are told of 0 items ---- */
 
-/* The number of the next call. */
-static uint64_t call_number(struct local *l)
-{
-	if (!l->calls.stream) {
-		l->calls = (struct nnb__own){ .stream = nnb__own_number(), .path = NBT_path_sync };
-		nnb__own_begin(&l->calls);
-	}
-	nnb__own_news(&l->calls);
-	return nnb__exec_of(l->calls.stream, ++l->n_calls);
-}
-
-static void call_begin(const struct local *l, uint64_t exec, const struct nnb_call *call, struct nnb__trace *t)
-{
-	static const struct nnb_fmq_waited nothing;
-
-	*t = (struct nnb__trace){ .who = { .stream = l->calls.stream,
-		                           .app = (uint32_t)getpid(),
-		                           .priority = (uint8_t)nnb_prepared_how(l->prepared)->priority,
-		                           .path = NBT_path_sync } };
-	nnb__trace_begin(t, exec);
-	if (nnb__trace_asks(t))
-		nnb__trace_taken(t, NBT_queue_call_request, 0, 0, &nothing);
-	nnb__trace_decoded(t, call->n_inputs + call->n_outputs, call->n_pools, call->terms.deadline_ns,
-	                   NNB_STATUS_NONE);
-}
-
 static enum nnb_status execution_run(struct nnb_prepared *p, const struct nnb_request *request,
                                      const struct nnb_terms *terms, struct nnb__trace *t,
                                      struct nnb_output_shape *shapes, struct nnb_reason *reason)
@@ -127,6 +101,7 @@ static enum nnb_status run_call(struct local *l, const struct nnb_call *call, st
 static enum nnb_status local_execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
                                      struct nnb_reason *reason)
 {
+	static const struct nnb_fmq_waited nothing;
 	struct local *l = arg;
 	struct nnb_memory *pools = calloc((size_t)call->n_pools + 1, sizeof(*pools));
 	struct nnb__call_trace asked;
@@ -137,10 +112,27 @@ static enum nnb_status local_execute(void *arg, const struct nnb_call *call, str
 		nnb_because(reason, "no memory for the request");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	NNB__CALL_BEGIN(&asked, call_number(l), .path = NBT_path_sync, .deadline_ns = call->terms.deadline_ns,
-	                .pools = call->n_pools, .measure = call->measure, .fallback = true);
+	/* the calls' stream begins with the first call */
+	if (!l->calls.stream) {
+		l->calls = (struct nnb__own){ .stream = nnb__own_number(), .path = NBT_path_sync };
+		nnb__own_begin(&l->calls);
+	}
+	nnb__own_news(&l->calls);
+	NNB__CALL_BEGIN(&asked, nnb__exec_of(l->calls.stream, ++l->n_calls), .path = NBT_path_sync,
+	                .deadline_ns = call->terms.deadline_ns, .pools = call->n_pools, .measure = call->measure,
+	                .fallback = true);
 	nnb__call_asks(&asked, NBT_queue_call_request, 0, 0, 0);
-	call_begin(l, asked.exec, call, &t);
+
+	t = (struct nnb__trace){ .who = { .stream = l->calls.stream,
+		                          .app = (uint32_t)getpid(),
+		                          .priority = (uint8_t)nnb_prepared_how(l->prepared)->priority,
+		                          .path = NBT_path_sync } };
+	nnb__trace_begin(&t, asked.exec);
+	if (nnb__trace_asks(&t))
+		nnb__trace_taken(&t, NBT_queue_call_request, 0, 0, &nothing);
+	nnb__trace_decoded(&t, call->n_inputs + call->n_outputs, call->n_pools, call->terms.deadline_ns,
+	                   NNB_STATUS_NONE);
+
 	status = run_call(l, call, pools, &t, answer, reason);
 	nnb__call_hears(&asked, NBT_queue_call_result, 0, 0, NULL);
 	if (answer)

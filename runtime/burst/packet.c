@@ -211,18 +211,6 @@ static int parse_arguments(struct reader *r, struct nnb_argument *to, uint32_t n
 	return 0;
 }
 
-static int parse_slots(struct reader *r, int32_t *to, uint32_t n, struct nnb_reason *reason)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct nnb_request_datum *d = take_request(r, NNB_REQUEST_SLOT);
-
-		if (!d)
-			return MALFORMED(reason, "slot %u is missing", i);
-		to[i] = d->slot;
-	}
-	return 0;
-}
-
 /* Parse the end of a request: nothing, or in an extended burst perhaps terms. */
 static int parse_terms(struct reader *from, struct nnb_terms *to, bool extended, struct nnb_reason *reason)
 {
@@ -259,10 +247,15 @@ static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_rea
 	r = parse_arguments(&from, ret->inputs, ret->n_inputs, NNB_REQUEST_INPUT, reason);
 	if (!r)
 		r = parse_arguments(&from, ret->outputs, ret->n_outputs, NNB_REQUEST_OUTPUT, reason);
-	if (!r)
-		r = parse_slots(&from, ret->slots, ret->n_slots, reason);
 	if (r)
 		return r;
+	for (uint32_t i = 0; i < ret->n_slots; i++) {
+		const struct nnb_request_datum *d = take_request(&from, NNB_REQUEST_SLOT);
+
+		if (!d)
+			return MALFORMED(reason, "slot %u is missing", i);
+		ret->slots[i] = d->slot;
+	}
 	last = take_request(&from, NNB_REQUEST_MEASURE);
 	if (!last)
 		return MALFORMED(reason, "the datum MEASURE is missing");
@@ -348,22 +341,6 @@ static uint64_t us_of_ns(uint64_t ns)
 	return ns == UINT64_MAX ? ns : ns / 1000 + (ns % 1000 != 0);
 }
 
-static void put_shape(struct cursor *c, const struct nnb_output_shape *s)
-{
-	struct nnb_result_datum *d = new_result(c, NNB_RESULT_OPERAND);
-
-	d->operand.sufficient = s->sufficient;
-	memset(d->operand.zero, 0, sizeof(d->operand.zero));
-	assert(s->rank <= NNB_RANK_MAX);
-	d->operand.rank = s->rank;
-	d->words[1] = 0;
-	for (uint32_t k = 0; k < s->rank; k++) {
-		d = new_result(c, NNB_RESULT_DIMENSION);
-		d->words[0] = d->words[1] = 0;
-		d->dimension = s->dims[k];
-	}
-}
-
 void nnb_packet_result_build(const struct nnb_fmq_tx *tx, const struct nnb_result *r)
 {
 	struct cursor c = cursor_of(tx);
@@ -373,8 +350,21 @@ void nnb_packet_result_build(const struct nnb_fmq_tx *tx, const struct nnb_resul
 	d->packet.status = r->status;
 	d->packet.n_operands = r->n_shapes;
 	d->packet.zero = 0;
-	for (uint32_t i = 0; i < r->n_shapes; i++)
-		put_shape(&c, &r->shapes[i]);
+	for (uint32_t i = 0; i < r->n_shapes; i++) {
+		const struct nnb_output_shape *s = &r->shapes[i];
+
+		d = new_result(&c, NNB_RESULT_OPERAND);
+		d->operand.sufficient = s->sufficient;
+		memset(d->operand.zero, 0, sizeof(d->operand.zero));
+		assert(s->rank <= NNB_RANK_MAX);
+		d->operand.rank = s->rank;
+		d->words[1] = 0;
+		for (uint32_t k = 0; k < s->rank; k++) {
+			d = new_result(&c, NNB_RESULT_DIMENSION);
+			d->words[0] = d->words[1] = 0;
+			d->dimension = s->dims[k];
+		}
+	}
 	d = new_result(&c, NNB_RESULT_TIMING);
 	d->timing.on_device_us = us_of_ns(r->timing.on_device_ns);
 	d->timing.in_driver_us = us_of_ns(r->timing.in_driver_ns);

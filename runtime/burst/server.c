@@ -285,26 +285,6 @@ static int queue_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, s
 	return r;
 }
 
-/* Set the number of the burst in traces, from the service or from this process, and pass it to the client and the executor. */
-static void server_number(struct nnb_burst_server *s, const struct nnb_burst_server_config *c)
-{
-	if (!c->stream) {
-		s->own = (struct nnb__own){ .stream = nnb__own_number(),
-			                    .path = NBT_path_burst,
-			                    .request_capacity = (uint32_t)nnb_fmq_capacity(s->request),
-			                    .result_capacity = (uint32_t)nnb_fmq_capacity(s->result),
-			                    .spin_us = nnb__fmq_window_us(s->request),
-			                    .client_spin_us = nnb__fmq_maker_window_us(s->result),
-			                    .cache = c->plain ? NBT_cache_none : NBT_cache_slots };
-		s->trace.who.stream = s->own.stream;
-		s->trace.who.app = (uint32_t)getpid(); /* as nnb__own_begin says */
-		nnb__own_begin(&s->own);
-	}
-	nnb__fmq_tell_stream(s->request, s->trace.who.stream);
-	if (s->executor.set_stream)
-		s->executor.set_stream(s->executor.arg, s->trace.who.stream);
-}
-
 static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb_burst_server_config *c,
                                     struct nnb_reason *reason)
 {
@@ -333,7 +313,22 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 	nnb__fmq_is_of_burst(s->result, NBT_queue_result);
 	s->result->flag.wakes_most = READERS_WOKEN_MOST;
 	s->answers_first = c->answers_first && nnb__fmq_keep_pages(s->result);
-	server_number(s, c);
+	/* Set the number of the burst in traces, from the service or from this process, and pass it to the client and the executor. */
+	if (!c->stream) {
+		s->own = (struct nnb__own){ .stream = nnb__own_number(),
+			                    .path = NBT_path_burst,
+			                    .request_capacity = (uint32_t)nnb_fmq_capacity(s->request),
+			                    .result_capacity = (uint32_t)nnb_fmq_capacity(s->result),
+			                    .spin_us = nnb__fmq_window_us(s->request),
+			                    .client_spin_us = nnb__fmq_maker_window_us(s->result),
+			                    .cache = c->plain ? NBT_cache_none : NBT_cache_slots };
+		s->trace.who.stream = s->own.stream;
+		s->trace.who.app = (uint32_t)getpid(); /* as nnb__own_begin says */
+		nnb__own_begin(&s->own);
+	}
+	nnb__fmq_tell_stream(s->request, s->trace.who.stream);
+	if (s->executor.set_stream)
+		s->executor.set_stream(s->executor.arg, s->trace.who.stream);
 	if (pthread_create(&s->thread, NULL, server_thread, s)) {
 		nnb_because(reason, "no thread for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

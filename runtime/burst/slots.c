@@ -29,23 +29,16 @@ void nnb__slots_fini(struct nnb__slots *s)
 	pthread_mutex_destroy(&s->lock);
 }
 
-static int slots_grow(struct nnb__slots *s)
-{
-	uint32_t room = s->room, both = s->room;
-
-	if (s->n_freed)
-		return 0;
-	if (!NNB__RESERVE(s->by_slot, room, s->n + 1, 16) || !NNB__RESERVE(s->freed, both, s->n + 1, 16))
-		return -ENOMEM;
-	s->room = both;
-	return 0;
-}
-
 static int slot_assign(struct nnb__slots *s, const struct nnb_pool *pool, uint32_t *ret)
 {
 	uint32_t slot = s->n_freed ? (uint32_t)s->freed[s->n_freed - 1] : s->n;
+	uint32_t room = s->room, both = s->room;
 
-	if (slots_grow(s) || nnb__map_put(&s->by_pool, pool->id, slot))
+	if (!s->n_freed &&
+	    (!NNB__RESERVE(s->by_slot, room, s->n + 1, 16) || !NNB__RESERVE(s->freed, both, s->n + 1, 16)))
+		return -ENOMEM;
+	s->room = both;
+	if (nnb__map_put(&s->by_pool, pool->id, slot))
 		return -ENOMEM;
 	if (s->n_freed)
 		s->n_freed--;

@@ -89,32 +89,23 @@ static enum nnb_status buffer_allocate(struct nnb_remote_buffer *b, struct nnb_r
 
 /* ---- falling back ---- */
 
-static enum nnb_status kind_from_models(struct nnb__buffer_kind *ret, struct nnb_remote *const *models,
-                                        uint32_t n_models, const struct nnb_buffer_desc *desc,
-                                        struct nnb_reason *reason)
-{
-	const struct nnb_model **known = calloc((size_t)n_models + 1, sizeof(struct nnb_model *));
-	enum nnb_status status;
-
-	if (!known)
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	for (uint32_t i = 0; i < n_models; i++)
-		known[i] = models[i] ? models[i]->model : NULL;
-	status = nnb__roles_combine(ret, known, n_models, desc, reason);
-	free(known);
-	return status;
-}
-
 /* @refused: what the service says. It stays that, where there can be no memory in its place. */
 static enum nnb_status buffer_fall_back(struct nnb_remote_buffer *b, struct nnb_remote *const *models,
                                         uint32_t n_models, const struct nnb_buffer_desc *desc, enum nnb_status refused,
                                         struct nnb_reason *reason)
 {
+	const struct nnb_model **known = calloc((size_t)n_models + 1, sizeof(struct nnb_model *));
 	struct nnb_reason wrong = { "" };
-	enum nnb_status status = kind_from_models(&b->kind, models, n_models, desc, &wrong);
+	enum nnb_status status;
 
-	if (status ==
-	    NNB_STATUS_INVALID_ARGUMENT) { /* an error that the service did not report, because it refused for another reason */
+	if (!known)
+		return refused;
+	for (uint32_t i = 0; i < n_models; i++)
+		known[i] = models[i] ? models[i]->model : NULL;
+	status = nnb__roles_combine(&b->kind, known, n_models, desc, &wrong);
+	free(known);
+	/* an error that the service did not report, because it refused for another reason */
+	if (status == NNB_STATUS_INVALID_ARGUMENT) {
 		if (reason)
 			*reason = wrong;
 		return status;

@@ -119,41 +119,6 @@ static void no_service(const char *asked, const struct sockaddr_un *at, struct n
 	            both ? "/nnburst/socket, " : "", asked ? asked : at->sun_path);
 }
 
-static int service_connect(struct nnb_client *c, const char *asked, struct nnb_reason *reason)
-{
-	struct sockaddr_un at;
-	int r = find_socket(asked, &at);
-
-	if (!r) {
-		c->life = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-		if (c->life < 0 || connect(c->life, (struct sockaddr *)&at, sizeof(at)))
-			r = -errno;
-	}
-	if (r == -ENOENT || r == -ECONNREFUSED)
-		no_service(asked, &at, reason);
-	else if (r)
-		nnb_because(reason, "%s: %s", asked ? asked : at.sun_path, strerror(-r));
-	return r;
-}
-
-static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
-{
-	ret->pid = nnb__get_u32(m);
-	ret->instance = nnb__get_u32(m);
-	ret->connection = nnb__get_u32(m);
-	ret->app = nnb__get_u32(m);
-	ret->policy = nnb__get_u32(m);
-	ret->preempt = nnb__get_u32(m);
-	ret->deadlines = nnb__get_u32(m);
-	ret->lanes = nnb__get_u32(m);
-	ret->sync_stream = nnb__get_u32(m);
-	ret->fenced_stream = nnb__get_u32(m);
-	ret->async_stream = nnb__get_u32(m);
-	nnb__get_text(m, ret->driver, sizeof(ret->driver));
-	nnb__get_text(m, ret->version, sizeof(ret->version));
-	nnb__get_capabilities(m, &ret->capabilities);
-}
-
 static int errno_of(enum nnb_status status)
 {
 	switch (status) {
@@ -199,8 +164,22 @@ static int service_greet(struct nnb_client *c, const char *name, struct nnb_reas
 		nnb_because(reason, "the service does not answer: %s", strerror(-r));
 	} else {
 		r = errno_of(nnb__answer_status(&m, reason));
-		if (!r)
-			get_info(&m, &c->info);
+		if (!r) {
+			c->info.pid = nnb__get_u32(&m);
+			c->info.instance = nnb__get_u32(&m);
+			c->info.connection = nnb__get_u32(&m);
+			c->info.app = nnb__get_u32(&m);
+			c->info.policy = nnb__get_u32(&m);
+			c->info.preempt = nnb__get_u32(&m);
+			c->info.deadlines = nnb__get_u32(&m);
+			c->info.lanes = nnb__get_u32(&m);
+			c->info.sync_stream = nnb__get_u32(&m);
+			c->info.fenced_stream = nnb__get_u32(&m);
+			c->info.async_stream = nnb__get_u32(&m);
+			nnb__get_text(&m, c->info.driver, sizeof(c->info.driver));
+			nnb__get_text(&m, c->info.version, sizeof(c->info.version));
+			nnb__get_capabilities(&m, &c->info.capabilities);
+		}
 		if (!r && !nnb__message_taken(&m)) {
 			r = -EPROTO;
 			nnb_because(reason, "the service's answer is malformed");
@@ -235,6 +214,7 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 {
 	static const struct nnb_client_config usual;
 	struct nnb_client *c = calloc(1, sizeof(*c));
+	struct sockaddr_un at;
 	uint64_t began;
 	int r;
 
@@ -252,7 +232,16 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 	pthread_mutex_init(&c->life_lock, NULL);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->unused, NULL);
-	r = service_connect(c, config->socket, reason);
+	r = find_socket(config->socket, &at);
+	if (!r) {
+		c->life = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		if (c->life < 0 || connect(c->life, (struct sockaddr *)&at, sizeof(at)))
+			r = -errno;
+	}
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		no_service(config->socket, &at, reason);
+	else if (r)
+		nnb_because(reason, "%s: %s", config->socket ? config->socket : at.sun_path, strerror(-r));
 	if (!r)
 		r = service_greet(c, config->name ? config->name : program_invocation_short_name, reason);
 	if (!r) {

@@ -79,23 +79,18 @@ struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *f)
 
 /* ---- the list ---- */
 
-static bool fenced_is_over(struct nnb_fenced *f)
-{
-	bool over;
-
-	pthread_mutex_lock(&f->lock);
-	over = f->told && f->fence >= 0 && nnb_fence_state(f->fence) != NNB_FENCE_PENDING;
-	pthread_mutex_unlock(&f->lock);
-	return over;
-}
-
 /* Drop the executions whose result has arrived and whose fence is signalled. The client's lock is held. */
 static void fenced_sweep(struct nnb_client *c)
 {
 	struct nnb_fenced **at = &c->fenced, *f;
 
 	while ((f = *at)) {
-		if (!fenced_is_over(f)) {
+		bool over;
+
+		pthread_mutex_lock(&f->lock);
+		over = f->told && f->fence >= 0 && nnb_fence_state(f->fence) != NNB_FENCE_PENDING;
+		pthread_mutex_unlock(&f->lock);
+		if (!over) {
 			at = &f->next;
 			continue;
 		}
@@ -227,22 +222,6 @@ void nnb__fenced_forget(struct nnb_client *c)
 
 /* ---- launching ---- */
 
-static void put_fenced_call(struct nnb__message *m, const struct nnb_remote *remote, uint32_t number,
-                            const struct nnb_call *call, const struct nnb_fenced_how *how, uint64_t serial, int fence)
-{
-	nnb__put_u32(m, remote->id);
-	nnb__put_u32(m, number);
-	nnb__put_u32(m, call->measure);
-	nnb__put_terms(m, &call->terms);
-	nnb__put_request(m, call);
-	nnb__put_u64(m, how->duration_ns);
-	nnb__put_u32(m, how->n_wait_for);
-	for (uint32_t i = 0; i < how->n_wait_for; i++)
-		nnb__put_fd(m, how->wait_for[i]);
-	nnb__put_fd(m, fence);
-	nnb__put_u64(m, serial);
-}
-
 /* The execution is under way; this takes @own, a duplicate of the user's fence. */
 static void fenced_set_fence(struct nnb_fenced *f, int own)
 {
@@ -280,17 +259,6 @@ static enum nnb_status fenced_launch(struct nnb_client *c, struct nnb__channel *
 	return status;
 }
 
-static enum nnb_status call_check(const struct nnb_call *call, const struct nnb_fenced_how *how,
-                                  struct nnb_reason *reason)
-{
-	if (!nnb__call_packable(call, reason))
-		return NNB_STATUS_INVALID_ARGUMENT;
-	if (how->wait_for || !how->n_wait_for)
-		return NNB_STATUS_NONE;
-	nnb_because(reason, "the list of fences is missing");
-	return NNB_STATUS_INVALID_ARGUMENT;
-}
-
 enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struct nnb_call *call,
                                           const struct nnb_fenced_how *how, struct nnb_fenced **ret, int *ret_fence,
                                           struct nnb_reason *reason)
@@ -306,9 +274,12 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 
 	if (!how)
 		how = &at_once;
-	status = call_check(call, how, reason);
-	if (status)
-		return status;
+	if (!nnb__call_packable(call, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	if (!how->wait_for && how->n_wait_for) {
+		nnb_because(reason, "the list of fences is missing");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
 	f = fenced_new(remote, call);
 	if (!f)
 		return nnb__status_exhausted(c, reason);
@@ -320,7 +291,17 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 	f->exec = trace.exec;
 	status = nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason);
 	if (!status && fenced_enlist(c, f)) {
-		put_fenced_call(&ch->out, remote, number, call, how, f->serial, fence);
+		nnb__put_u32(&ch->out, remote->id);
+		nnb__put_u32(&ch->out, number);
+		nnb__put_u32(&ch->out, call->measure);
+		nnb__put_terms(&ch->out, &call->terms);
+		nnb__put_request(&ch->out, call);
+		nnb__put_u64(&ch->out, how->duration_ns);
+		nnb__put_u32(&ch->out, how->n_wait_for);
+		for (uint32_t i = 0; i < how->n_wait_for; i++)
+			nnb__put_fd(&ch->out, how->wait_for[i]);
+		nnb__put_fd(&ch->out, fence);
+		nnb__put_u64(&ch->out, f->serial);
 		status = fenced_launch(c, ch, call->timeout_ns, f, &trace, fence, reason);
 	} else if (!status) {
 		nnb__channel_give(c, ch);

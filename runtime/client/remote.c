@@ -74,19 +74,6 @@ static void put_cache(struct nnb__message *m, const struct nnb_cache *cache)
 		nnb__put_fd(m, cache->data_files[i]);
 }
 
-/* The app has the model, and wanted it by @deadline_ns. */
-static void emit_late(uint32_t id, uint64_t deadline_ns)
-{
-	uint64_t now;
-
-	if (!deadline_ns || !nbt_on(NBT_EVENT_deadline_miss))
-		return;
-	now = nnb__now();
-	if (now > deadline_ns)
-		NBT(deadline_miss, .model = id, .kind = NBT_miss_late, .stage = NBT_stage_returned,
-		    .deadline_ns = deadline_ns, .over_ns = (int64_t)(now - deadline_ns));
-}
-
 /* Call, and make what the answer says of it. The channel goes back. */
 static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel *ch, const struct nnb_model *model,
                                       uint64_t deadline_ns, struct nnb_remote **ret, struct nnb_reason *reason)
@@ -115,7 +102,14 @@ static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel 
 		return nnb__status_exhausted(c, reason);
 	}
 	*ret = remote;
-	emit_late(remote->id, deadline_ns);
+	if (deadline_ns && nbt_on(NBT_EVENT_deadline_miss)) {
+		/* The app has the model, and wanted it by @deadline_ns. */
+		uint64_t now = nnb__now();
+
+		if (now > deadline_ns)
+			NBT(deadline_miss, .model = remote->id, .kind = NBT_miss_late, .stage = NBT_stage_returned,
+			    .deadline_ns = deadline_ns, .over_ns = (int64_t)(now - deadline_ns));
+	}
 	return NNB_STATUS_NONE;
 }
 
@@ -222,43 +216,35 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, ui
 	nnb__put_request(m, call);
 }
 
-/* Call, and be told the result. */
-static void remote_call(struct nnb_remote *remote, const struct nnb_call *call, uint32_t number,
-                        struct nnb__call_trace *t, struct nnb_result *result, struct nnb_reason *reason)
-{
-	struct nnb__channel *ch;
-	int r;
-
-	result->status = nnb__channel_take(remote->client, NNB__EXECUTE, call->timeout_ns, &ch, reason);
-	if (result->status)
-		return;
-	put_call(&ch->out, remote, number, call);
-	nnb__call_asks(t, NBT_queue_call_request, 1, 0, 0);
-	r = nnb__channel_exchange(remote->client, ch, call->timeout_ns);
-	if (!r)
-		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
-	result->status = r ? nnb__status_lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
-	if (!r && ch->in.at < ch->in.bytes) {
-		nnb__get_result(&ch->in, result, call->n_outputs);
-		if (ch->in.failed)
-			nnb__no_answer(reason);
-	}
-	nnb__channel_give(remote->client, ch);
-}
-
 enum nnb_status nnb__remote_execute(struct nnb_remote *remote, const struct nnb_call *call, bool fallback,
                                     struct nnb_answer *answer, struct nnb_reason *reason)
 {
 	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = answer ? answer->shapes : NULL };
 	struct nnb__call_trace trace;
+	struct nnb__channel *ch;
 	enum nnb_status status;
 	uint32_t number;
+	int r;
 
 	nnb__answer_none(answer);
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
 	number = nnb__call_submit(remote, NBT_path_sync, call, 0, fallback, &trace);
-	remote_call(remote, call, number, &trace, &result, reason);
+	result.status = nnb__channel_take(remote->client, NNB__EXECUTE, call->timeout_ns, &ch, reason);
+	if (!result.status) {
+		put_call(&ch->out, remote, number, call);
+		nnb__call_asks(&trace, NBT_queue_call_request, 1, 0, 0);
+		r = nnb__channel_exchange(remote->client, ch, call->timeout_ns);
+		if (!r)
+			nnb__call_hears(&trace, NBT_queue_call_result, 1, 1, NULL);
+		result.status = r ? nnb__status_lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
+		if (!r && ch->in.at < ch->in.bytes) {
+			nnb__get_result(&ch->in, &result, call->n_outputs);
+			if (ch->in.failed)
+				nnb__no_answer(reason);
+		}
+		nnb__channel_give(remote->client, ch);
+	}
 	status = nnb__answer_from_result(remote->model, call, &result, answer, reason);
 	if (answer)
 		answer->exec = trace.exec;

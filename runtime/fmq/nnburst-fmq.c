@@ -161,19 +161,6 @@ static int measure_one(uint64_t window, int mine, int other, uint64_t *ret_ns, s
 	return r;
 }
 
-/* @n cpus of @set, at most two. */
-static int first_cpus(int cpu[2])
-{
-	cpu_set_t set;
-	int n = 0;
-
-	sched_getaffinity(0, sizeof(set), &set);
-	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
-		if (CPU_ISSET(i, &set))
-			cpu[n++] = i;
-	return n;
-}
-
 static int measure_all(void)
 {
 	static const struct {
@@ -184,11 +171,17 @@ static int measure_all(void)
 		{ "sleeping", NNB_FMQ_WINDOW_NONE },
 		{ "default", NNB_FMQ_WINDOW_AUTO },
 	};
-	int cpu[2] = { 0, 0 };
-	int n_cpus = first_cpus(cpu);
+	int cpu[2] = { 0, 0 }, n_cpus = 0;
+	cpu_set_t set;
 	struct nnb_fmq_waited waited;
 	uint64_t ns = 0;
 	int r;
+
+	/* the first cpus that this process may use, at most two */
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int i = 0; i < CPU_SETSIZE && n_cpus < 2; i++)
+		if (CPU_ISSET(i, &set))
+			cpu[n_cpus++] = i;
 
 	printf("waking a sleeper on another cpu    %8.2f us\n", (double)nnb_fmq_wake_cost() / 1e3);
 	printf("so a queue polls for               %8.2f us before it sleeps, unless told otherwise\n\n",

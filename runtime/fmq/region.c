@@ -60,13 +60,6 @@ static int seal_ring(int fd, uint64_t bytes)
 
 /* ---- attaching ---- */
 
-/* Is this grantor possible, in a file of @bytes? */
-static bool lies_inside(const struct nnb_fmq_grantor *g, uint64_t bytes)
-{
-	return g->offset <= INT_MAX && g->offset % ALIGNMENT == 0 && g->extent <= extent_max() &&
-	       g->offset + g->extent <= bytes;
-}
-
 static uint64_t least_extent(unsigned grantor)
 {
 	switch (grantor) {
@@ -132,7 +125,9 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 
 		if (grantor->fd_index != i)
 			continue;
-		if (!lies_inside(grantor, bytes))
+		/* Is this grantor possible, in a file of @bytes? */
+		if (!(grantor->offset <= INT_MAX && grantor->offset % ALIGNMENT == 0 &&
+		      grantor->extent <= extent_max() && grantor->offset + grantor->extent <= bytes))
 			return -EINVAL;
 		if (grantor->offset + grantor->extent > end)
 			end = grantor->offset + grantor->extent;

@@ -84,34 +84,20 @@ static int file_bytes(int fd, uint64_t *ret)
 	return 0;
 }
 
-static bool is_dma_buf(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && fs.f_type == DMA_BUF_MAGIC;
-}
-
-/* stat does not tell the size of a dma-buf. */
-static int dma_buf_bytes(int fd, uint64_t *ret)
-{
-	off_t end = lseek(fd, 0, SEEK_END);
-
-	if (end < 0)
-		return -errno;
-	*ret = (uint64_t)end;
-	return 0;
-}
-
 /* Does the file of @m hold its bytes? */
 static int file_holds(const struct nnb_mapping *m, int fd)
 {
 	uint64_t bytes, offset = m->offset, size = m->size;
 	int r;
 
-	if (m->dma_buf)
-		r = dma_buf_bytes(fd, &bytes);
-	else
+	if (m->dma_buf) {
+		off_t end = lseek(fd, 0, SEEK_END); /* stat does not tell the size of a dma-buf */
+
+		r = end < 0 ? -errno : 0;
+		bytes = (uint64_t)end;
+	} else {
 		r = m->kind == NNB_MEMORY_MMAP_FD ? file_bytes(fd, &bytes) : nnb__sealed_bytes(fd, &bytes);
+	}
 
 	if (r < 0)
 		return r;
@@ -167,24 +153,21 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	return 0;
 }
 
-/*
- * Unmap the pages of @m. To map or unmap anything, in any thread of the process, the kernel waits until a munmap has given all its
- * pages back, which takes 150 us a MiB: so they are given back part by part before.
- */
-static void unmap_pages(const struct nnb_mapping *m)
-{
-	for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
-		madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART, MADV_DONTNEED);
-	munmap(m->data, m->bytes + page_bytes());
-}
-
 /* Free @m, which may be incomplete. */
 static void mapping_discard(struct nnb_mapping *m)
 {
 	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
-	if (m->bytes)
-		unmap_pages(m);
+	if (m->bytes) {
+		/*
+		 * To map or unmap anything, in any thread of the process, the kernel waits until a munmap has given all its pages
+		 * back, which takes 150 us a MiB: so they are given back part by part before.
+		 */
+		for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
+			madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART,
+			        MADV_DONTNEED);
+		munmap(m->data, m->bytes + page_bytes());
+	}
 	if (m->fd >= 0)
 		close(m->fd);
 	pthread_mutex_destroy(&m->mending);
@@ -195,6 +178,7 @@ static void mapping_discard(struct nnb_mapping *m)
 static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
 	int fd = memory->fds[0];
+	struct statfs fs;
 	struct stat st;
 	uint64_t bytes;
 	int r;
@@ -202,7 +186,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	assert(memory->n_fds == 1);
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
-	m->dma_buf = m->kind != NNB_MEMORY_ASHMEM && is_dma_buf(fd);
+	m->dma_buf = m->kind != NNB_MEMORY_ASHMEM && fstatfs(fd, &fs) == 0 && fs.f_type == DMA_BUF_MAGIC;
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);

@@ -209,29 +209,24 @@ static void restore_default(int sig)
 	sigaction(sig, &by_default, NULL);
 }
 
-/* Call the previous handler as the kernel would. */
-static void call_previous(int sig, siginfo_t *info, void *context)
-{
-	sigset_t blocked = previous.sa_mask;
-
-	if (!(previous.sa_flags & SA_NODEFER))
-		sigaddset(&blocked, sig);
-	if (previous.sa_flags & SA_RESETHAND)
-		restore_default(sig);
-	pthread_sigmask(SIG_BLOCK, &blocked, NULL); /* until we return */
-	if (previous.sa_flags & SA_SIGINFO)
-		previous.sa_sigaction(sig, info, context);
-	else
-		previous.sa_handler(sig);
-}
-
 /* The fault is in no watched mapping. It repeats after the handler has returned, and is then fatal. A signal that was sent does not repeat. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	bool again = info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
 
 	if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-		call_previous(sig, info, context);
+		/* call the previous handler as the kernel would */
+		sigset_t blocked = previous.sa_mask;
+
+		if (!(previous.sa_flags & SA_NODEFER))
+			sigaddset(&blocked, sig);
+		if (previous.sa_flags & SA_RESETHAND)
+			restore_default(sig);
+		pthread_sigmask(SIG_BLOCK, &blocked, NULL); /* until we return */
+		if (previous.sa_flags & SA_SIGINFO)
+			previous.sa_sigaction(sig, info, context);
+		else
+			previous.sa_handler(sig);
 		return;
 	}
 	if (previous.sa_handler == SIG_IGN && !again)
