@@ -14,15 +14,6 @@ struct tolerance {
 	double absolute, relative;
 };
 
-static struct tolerance tolerance_of(const struct nnb_model *m, uint32_t type)
-{
-	if (type == NNB_TENSOR_FLOAT32 || type == NNB_FLOAT32)
-		return m->relaxed ? (struct tolerance){ 5e-3, 5e-3 } : (struct tolerance){ 1e-5, 5e-6 };
-	if (type == NNB_TENSOR_FLOAT16 || type == NNB_FLOAT16)
-		return (struct tolerance){ 5 * HALF_EPSILON, 5 * HALF_EPSILON };
-	return (struct tolerance){ nnb_type_info(type)->quantized || nnb_type_info(type)->by_channel, 0 };
-}
-
 static double element_value(uint32_t type, const void *data, size_t i)
 {
 	switch (type) {
@@ -50,12 +41,6 @@ static double element_value(uint32_t type, const void *data, size_t i)
 	}
 }
 
-static bool is_near(double got, double want, struct tolerance t)
-{
-	/* An infinity matches itself alone; a NaN never matches. */
-	return got == want || (isfinite(want) && fabs(got - want) <= t.absolute + t.relative * fabs(want));
-}
-
 size_t compare_output(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
                       struct nnb_reason *reason)
 {
@@ -67,11 +52,17 @@ size_t compare_output(const struct nnb_model *m, uint32_t output, const void *go
 	type = m->operands[m->outputs[output]].type;
 	assert(bytes % nnb_type_info(type)->bytes == 0);
 	n = bytes / nnb_type_info(type)->bytes;
-	t = tolerance_of(m, type);
+	if (type == NNB_TENSOR_FLOAT32 || type == NNB_FLOAT32)
+		t = m->relaxed ? (struct tolerance){ 5e-3, 5e-3 } : (struct tolerance){ 1e-5, 5e-6 };
+	else if (type == NNB_TENSOR_FLOAT16 || type == NNB_FLOAT16)
+		t = (struct tolerance){ 5 * HALF_EPSILON, 5 * HALF_EPSILON };
+	else
+		t = (struct tolerance){ nnb_type_info(type)->quantized || nnb_type_info(type)->by_channel, 0 };
 	for (size_t i = 0; i < n; i++) {
 		double g = element_value(type, got, i), w = element_value(type, want, i);
 
-		if (is_near(g, w, t))
+		/* An infinity matches itself alone; a NaN never matches. */
+		if (g == w || (isfinite(w) && fabs(g - w) <= t.absolute + t.relative * fabs(w)))
 			continue;
 		if (off++ == 0)
 			snprintf(reason->text, sizeof(reason->text), "output %u[%zu] is %.9g, not %.9g", output, i, g,

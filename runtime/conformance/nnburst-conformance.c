@@ -116,22 +116,6 @@ static enum nnb_status buffers_allocate(struct session *s, struct target *t, str
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status target_prepare(struct session *s, const struct nnb_model *m, struct target *ret,
-                                      struct nnb_reason *reason)
-{
-	enum nnb_status status;
-
-	if (s->client)
-		status = nnb_remote_prepare(s->client, m, NULL, NULL, &ret->remote, reason);
-	else
-		status = prepare_here(s, m, &ret->prepared, reason);
-	if (!status && s->ways.paths & BY_BURST)
-		status = nnb_remote_burst(ret->remote, NULL, &ret->burst, reason);
-	if (!status && s->ways.memories[DEVICE])
-		status = buffers_allocate(s, ret, reason);
-	return status;
-}
-
 static enum verdict run_model(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
 {
 	__attribute__((cleanup(target_free))) struct target target = { 0 };
@@ -146,8 +130,16 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 		snprintf(reason->text, sizeof(reason->text), "the file holds no example");
 		return SKIPPED;
 	}
-	if (!status)
-		status = target_prepare(s, file->model, &target, reason);
+	if (!status) {
+		if (s->client)
+			status = nnb_remote_prepare(s->client, file->model, NULL, NULL, &target.remote, reason);
+		else
+			status = prepare_here(s, file->model, &target.prepared, reason);
+		if (!status && s->ways.paths & BY_BURST)
+			status = nnb_remote_burst(target.remote, NULL, &target.burst, reason);
+		if (!status && s->ways.memories[DEVICE])
+			status = buffers_allocate(s, &target, reason);
+	}
 	if (file->expect_failure && (status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE))
 		return PASSED;
 	target.fails = file->expect_failure;
@@ -202,28 +194,21 @@ static unsigned count_ways(const struct ways *w)
 	return (unsigned)__builtin_popcount(w->paths) * ((unsigned)w->memories[SHARED] + w->memories[DEVICE]);
 }
 
-static int read_file(struct nnb_model_file **ret, const char *path, struct nnb_reason *reason)
-{
-	struct nnb_model *model;
-	int r;
-
-	if (!has_ending(path, ".tflite"))
-		return nnb_model_file_read(ret, path, reason);
-	r = nnb_model_load_tflite(&model, path, reason);
-	return r ? r : random_inputs(ret, model, reason);
-}
-
 static void run_file(struct session *s, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct nnb_model_file *file = NULL;
 	struct nnb_reason reason = { "" };
+	bool tflite = has_ending(path, ".tflite");
+	struct nnb_model *model;
 	enum verdict verdict;
-	int r = read_file(&file, path, &reason);
+	int r = tflite ? nnb_model_load_tflite(&model, path, &reason) : nnb_model_file_read(&file, path, &reason);
 
+	if (tflite && !r)
+		r = random_inputs(&file, model, &reason);
 	if (r)
 		verdict = r == -ENOTSUP ? SKIPPED : FAILED;
-	else if (has_ending(path, ".tflite")) {
+	else if (tflite) {
 		unsigned asked = s->ways.paths;
 
 		/*
@@ -279,22 +264,6 @@ static int run_directory(struct session *s, const char *dir)
 	}
 	free(entries);
 	return DONE;
-}
-
-/* Run all model files of a directory, or one file. */
-static int run_all(struct session *s, const char *path)
-{
-	struct stat st;
-
-	if (!stat(path, &st) && S_ISREG(st.st_mode) && (has_ending(path, ".json") || has_ending(path, ".tflite")))
-		run_file(s, path);
-	else if (run_directory(s, path))
-		return INPUT;
-	printf("%u passed, %u failed, %u skipped", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
-	if (s->ways.memories[DEVICE])
-		printf("; %" PRIu64 " of %" PRIu64 " arguments in device memory", s->ways.kept, s->ways.arguments);
-	putchar('\n');
-	return s->count[FAILED] ? DIFFERED : DONE;
 }
 
 /* @driver: NULL: xnnpack. */
@@ -417,25 +386,6 @@ static const char *contradiction_of(const struct options *o)
 	return NULL;
 }
 
-/* Returns OPTIONS_READ, or the exit status of the program. */
-static int read_options(struct options *o, int argc, char **argv, const char **path)
-{
-	int first, status = options_read(&program, o, argc, argv, &first);
-	const char *contradiction;
-
-	if (status != OPTIONS_READ)
-		return status;
-	contradiction = contradiction_of(o);
-	if (contradiction)
-		return options_wrong(&program, "%s", contradiction);
-	if (!o->validates && first == argc)
-		return options_wrong(&program, "expected MODELS, a directory or a file");
-	if (argc - first > !o->validates)
-		return options_wrong(&program, "unexpected argument '%s'", argv[first + !o->validates]);
-	*path = argv[first];
-	return OPTIONS_READ;
-}
-
 /* ---- the two things that it does ---- */
 
 /* Validate the service if the user has named one, otherwise the driver. */
@@ -455,8 +405,10 @@ static int run_validation(struct session *s, const struct options *o)
 	return ends[validate_subject(&validation)];
 }
 
+/* Run all model files of a directory, or one file. */
 static int run_models(struct session *s, const struct options *o, const char *path)
 {
+	struct stat st;
 	int status;
 
 	memcpy(s->ways.memories, memory_sets[o->memory == NOT_GIVEN ? 0 : o->memory], sizeof(s->ways.memories));
@@ -469,19 +421,36 @@ static int run_models(struct session *s, const struct options *o, const char *pa
 		s->ways.paths = AT_ONE_GO | (o->preempt == NOT_GIVEN ? 0 : preemption_bits[o->preempt]);
 		status = open_device(s, o->driver);
 	}
-	return status ? status : run_all(s, path);
+	if (status)
+		return status;
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && (has_ending(path, ".json") || has_ending(path, ".tflite")))
+		run_file(s, path);
+	else if (run_directory(s, path))
+		return INPUT;
+	printf("%u passed, %u failed, %u skipped", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
+	if (s->ways.memories[DEVICE])
+		printf("; %" PRIu64 " of %" PRIu64 " arguments in device memory", s->ways.kept, s->ways.arguments);
+	putchar('\n');
+	return s->count[FAILED] ? DIFFERED : DONE;
 }
 
 int main(int argc, char **argv)
 {
 	struct options options = { .path = NOT_GIVEN, .preempt = NOT_GIVEN, .memory = NOT_GIVEN };
 	struct session session = { .device = NULL };
-	const char *path = NULL;
-	int status = read_options(&options, argc, argv, &path);
+	int first, status = options_read(&program, &options, argc, argv, &first);
+	const char *contradiction;
 
 	if (status != OPTIONS_READ)
 		return status;
-	status = options.validates ? run_validation(&session, &options) : run_models(&session, &options, path);
+	contradiction = contradiction_of(&options);
+	if (contradiction)
+		return options_wrong(&program, "%s", contradiction);
+	if (!options.validates && first == argc)
+		return options_wrong(&program, "expected MODELS, a directory or a file");
+	if (argc - first > !options.validates)
+		return options_wrong(&program, "unexpected argument '%s'", argv[first + !options.validates]);
+	status = options.validates ? run_validation(&session, &options) : run_models(&session, &options, argv[first]);
 	nnb_device_unref(session.device);
 	nnb_client_close(session.client);
 	return options_written(&program) ? ENVIRONMENT : status;

@@ -7,24 +7,20 @@
 
 #include "nnb/half.h"
 
-static uint32_t random_bits(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*state >> 33);
-}
-
 /*
  * Write one random element: reals from -1 to 1; any quantised value; integers of one digit, because they may be
  * indexes.
  */
 static void put_random(void *to, uint32_t type, uint64_t *state)
 {
-	uint32_t bits = random_bits(state);
+	uint64_t next = *state * 6364136223846793005u + 1442695040888963407u;
+	uint32_t bits = (uint32_t)(next >> 33);
 	float real = (float)(bits & 0xffff) / 32768 - 1;
 	uint16_t half = nnb_float_to_half(real);
 	uint8_t truth = bits & 1;
 	int32_t digit = (int32_t)(bits % 10);
 
+	*state = next;
 	switch (type) {
 	case NNB_TENSOR_FLOAT32:
 	case NNB_FLOAT32:

@@ -179,22 +179,6 @@ static enum nnb_status run_with_stops(const struct target *t, const struct nnb_r
 	return status;
 }
 
-/* The other execution's inputs: those of @a in reverse order of elements. */
-static void turn_inputs(const struct arrangement *a, const struct nnb_model *m, struct nnb_pool *to)
-{
-	const struct nnb_argument *inputs = a->placings[SHARED].inputs;
-	const char *from = nnb_pool_data(a->pools[0]);
-
-	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		const struct nnb_location *at = &inputs[i].location;
-		size_t bytes = nnb_type_info(m->operands[m->inputs[i]].type)->bytes, n = at->length / bytes;
-		char *turned = (char *)nnb_pool_data(to) + at->offset;
-
-		for (size_t k = 0; !inputs[i].no_value && k < n; k++)
-			memcpy(turned + k * bytes, from + at->offset + (n - 1 - k) * bytes, bytes);
-	}
-}
-
 /* Execute while another execution, with arguments in shared memory, preempts this one. */
 static enum nnb_status execute_preempted(const struct target *t, const struct arrangement *a, const struct placing *p,
                                          bool over, struct nnb_reason *reason)
@@ -206,7 +190,19 @@ static enum nnb_status execute_preempted(const struct target *t, const struct ar
 
 	if (!nnb_pool_new(&others[0], nnb_pool_size(a->pools[0])) &&
 	    !nnb_pool_new(&others[1], nnb_pool_size(a->pools[1]))) {
-		turn_inputs(a, model_of(t), others[0]);
+		const struct nnb_model *m = model_of(t);
+
+		/* The other execution's inputs: those of @a in reverse order of elements. */
+		for (uint32_t i = 0; i < m->n_inputs; i++) {
+			const struct nnb_argument *input = &a->placings[SHARED].inputs[i];
+			size_t bytes = nnb_type_info(m->operands[m->inputs[i]].type)->bytes;
+			size_t n = input->location.length / bytes;
+			const char *from = (const char *)nnb_pool_data(a->pools[0]) + input->location.offset;
+			char *to = (char *)nnb_pool_data(others[0]) + input->location.offset;
+
+			for (size_t k = 0; !input->no_value && k < n; k++)
+				memcpy(to + k * bytes, from + (n - 1 - k) * bytes, bytes);
+		}
 		for (int i = 0; i < 2; i++)
 			memories[i] = *nnb_pool_memory(others[i]);
 		other.pools = memories;
@@ -286,18 +282,6 @@ static bool is_as_large(const struct nnb_model *m, const struct nnb_example *x, 
 		return true;
 	snprintf(reason->text, sizeof(reason->text), "output %u has %" PRIu64 " elements, not %" PRIu64, i, got, want);
 	return false;
-}
-
-static bool compare_outputs(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a,
-                            struct nnb_reason *reason)
-{
-	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (x->outputs[i] && !is_as_large(m, x, a, i, reason))
-			return false;
-	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (x->outputs[i] && compare_output(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
-			return false;
-	return true;
 }
 
 static const char *name_of(unsigned path, unsigned memory, char ret[32])
@@ -389,10 +373,14 @@ static enum nnb_status fill_device(const struct target *t, const struct arrangem
 	return status;
 }
 
-static enum nnb_status execute_in(const struct target *t, unsigned path, unsigned memory, struct arrangement *a,
-                                  struct nnb_reason *reason)
+/* ---- all ways ---- */
+
+static bool run_way(const struct target *t, unsigned path, unsigned memory, const struct nnb_example *x,
+                    struct arrangement *a, struct nnb_reason *reason)
 {
 	enum nnb_status status = memory == DEVICE ? fill_device(t, a, reason) : NNB_STATUS_NONE;
+	const struct nnb_model *m = model_of(t);
+	char name[32];
 
 	if (!status)
 		status = execute_path(t, path, a, &a->placings[memory], reason);
@@ -400,23 +388,11 @@ static enum nnb_status execute_in(const struct target *t, unsigned path, unsigne
 		const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
 
 		/* Copy the outputs to their place in shared memory. */
-		status = NNB_STATUS_NONE;
 		for (uint32_t i = 0; !status && i < p->call.n_outputs; i++)
 			if (is_kept(&p->outputs[i]))
 				status = kept_read(&t->memory.outputs[i], output_at(a, i),
 				                   shared->outputs[i].location.length, reason);
 	}
-	return status;
-}
-
-/* ---- all ways ---- */
-
-static bool run_way(const struct target *t, unsigned path, unsigned memory, const struct nnb_example *x,
-                    struct arrangement *a, struct nnb_reason *reason)
-{
-	enum nnb_status status = execute_in(t, path, memory, a, reason);
-	char name[32];
-
 	if (t->fails) {
 		if (!status)
 			snprintf(reason->text, sizeof(reason->text), "by %s it succeeds, but must fail",
@@ -429,7 +405,13 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 		snprintf(reason->text, sizeof(reason->text), "%s: %.200s", nnb_status_name(status), why.text);
 		return false;
 	}
-	return compare_outputs(model_of(t), x, a, reason) && compare_ways(a, name_of(path, memory, name), reason);
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		if (x->outputs[i] && !is_as_large(m, x, a, i, reason))
+			return false;
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		if (x->outputs[i] && compare_output(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
+			return false;
+	return compare_ways(a, name_of(path, memory, name), reason);
 }
 
 /* A fenced execution requires that all dimensions of its outputs are known before (R5). */

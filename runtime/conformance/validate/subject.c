@@ -59,28 +59,25 @@ const struct nnb_model *prepared_model(const struct prepared *p)
 	return p->there ? nnb_remote_model(p->there) : nnb_prepared_model(p->here);
 }
 
-static enum nnb_status execute_here(struct nnb_prepared *p, const struct nnb_call *call, struct nnb_reason *reason)
+enum nnb_status prepared_execute(const struct prepared *p, const struct nnb_call *call, struct nnb_reason *reason)
 {
-	struct nnb_memory *memories = calloc(call->n_pools + (size_t)1, sizeof(*memories));
+	struct nnb_memory *memories;
 	struct nnb_request request = { .inputs = call->inputs,
 		                       .outputs = call->outputs,
 		                       .n_inputs = call->n_inputs,
 		                       .n_outputs = call->n_outputs,
-		                       .n_pools = call->n_pools,
-		                       .pools = memories };
+		                       .n_pools = call->n_pools };
 	enum nnb_status status;
 
+	if (p->there)
+		return nnb_remote_execute(p->there, call, NULL, reason);
+	request.pools = memories = calloc(call->n_pools + (size_t)1, sizeof(*memories));
 	abort_unless(memories);
 	for (uint32_t i = 0; i < call->n_pools; i++)
 		memories[i] = *nnb_pool_memory(call->pools[i]);
-	status = nnb_execute(p, &request, NULL, reason);
+	status = nnb_execute(p->here, &request, NULL, reason);
 	free(memories);
 	return status;
-}
-
-enum nnb_status prepared_execute(const struct prepared *p, const struct nnb_call *call, struct nnb_reason *reason)
-{
-	return p->there ? nnb_remote_execute(p->there, call, NULL, reason) : execute_here(p->here, call, reason);
 }
 
 /* ---- jobs ---- */
@@ -103,23 +100,6 @@ static bool job_place(struct nnb_argument *args, uint32_t pool, const struct nnb
 	return true;
 }
 
-/* Fill the inputs with small numbers, which are valid as indexes and as hash keys. */
-static void job_fill(const struct job *j, const struct nnb_model *m)
-{
-	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		const struct nnb_operand *o = &m->operands[m->inputs[i]];
-		const struct nnb_location *l = &j->args[i].location;
-		char *at = (char *)nnb_pool_data(j->pools[0]) + l->offset;
-
-		for (uint32_t k = 0; o->type == NNB_TENSOR_FLOAT32 && k < l->length / 4; k++)
-			((float *)at)[k] = (float)(k % 7) / 4 - 0.5f;
-		for (uint32_t k = 0; o->type == NNB_TENSOR_QUANT8_ASYMM && k < l->length; k++)
-			at[k] = (char)(k * 37);
-		if (m->operations[0].type == NNB_RESHAPE && o->type == NNB_TENSOR_INT32)
-			memcpy(at, m->operands[m->outputs[0]].dims, l->length);
-	}
-}
-
 bool job_init(struct job *j, const struct nnb_model *m)
 {
 	uint64_t in = 0, out = 0;
@@ -139,7 +119,19 @@ bool job_init(struct job *j, const struct nnb_model *m)
 		job_fini(j);
 		return false;
 	}
-	job_fill(j, m);
+	/* Fill the inputs with small numbers, which are valid as indexes and as hash keys. */
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		const struct nnb_operand *o = &m->operands[m->inputs[i]];
+		const struct nnb_location *l = &j->args[i].location;
+		char *at = (char *)nnb_pool_data(j->pools[0]) + l->offset;
+
+		for (uint32_t k = 0; o->type == NNB_TENSOR_FLOAT32 && k < l->length / 4; k++)
+			((float *)at)[k] = (float)(k % 7) / 4 - 0.5f;
+		for (uint32_t k = 0; o->type == NNB_TENSOR_QUANT8_ASYMM && k < l->length; k++)
+			at[k] = (char)(k * 37);
+		if (m->operations[0].type == NNB_RESHAPE && o->type == NNB_TENSOR_INT32)
+			memcpy(at, m->operands[m->outputs[0]].dims, l->length);
+	}
 	return true;
 }
 

@@ -146,14 +146,6 @@ struct ending {
 	uint64_t undue;        /* how long the same work took right after it, without a deadline; 0: not measured */
 };
 
-/* The duration of the work without a deadline; 0: it failed. */
-static uint64_t undue_ns(ends *end, void *arg)
-{
-	struct instant began = instant_now();
-
-	return end(arg, 0) ? 0 : undelayed_since(began);
-}
-
 /* The shortest of several durations without a deadline, or of fewer where they are long. */
 static enum nnb_status alone_ns(ends *end, void *arg, uint64_t *ret)
 {
@@ -194,16 +186,6 @@ static bool is_refused(const struct ending *e)
 	return is_missed(e->status) && e->took < e->budget;
 }
 
-static void end_within(ends *end, void *arg, uint64_t budget, struct ending *ret)
-{
-	struct instant began = instant_now();
-
-	ret->budget = budget;
-	ret->status = end(arg, began.ns + budget);
-	ret->took = undelayed_since(began);
-	ret->undue = 0;
-}
-
 /*
  * Judge calls whose deadline is after a quarter of the work. A driver that ignores deadlines is late each time; a busy machine is not. A call
  * counts only if a driver that ignores deadlines would have been late by clearly more than is tolerated: it takes as long as without a
@@ -215,12 +197,18 @@ static bool judge_endings(const struct scene *s, ends *end, void *arg, uint64_t 
 	struct ending e = { 0 };
 
 	for (int i = 0; i < 2 * TRIES && kept < AGREEING && late < TRIES && refused < AGREEING; i++) {
+		struct instant began;
 		uint64_t undue;
 
 		if (alone < SHORTEST_NS)
 			return false;
-		end_within(end, arg, alone / 4, &e);
-		undue = undue_ns(end, arg);
+		e = (struct ending){ .budget = alone / 4 };
+		began = instant_now();
+		e.status = end(arg, began.ns + e.budget);
+		e.took = undelayed_since(began);
+		/* the duration of the work without a deadline; 0: it failed */
+		began = instant_now();
+		undue = end(arg, 0) ? 0 : undelayed_since(began);
 		if (undue && undue < alone) /* the threads of a service were delayed each time before */
 			alone = undue;
 		e.undue = is_kept(&e) ? 0 : undue;
@@ -275,16 +263,6 @@ static bool wants_none(struct checks *c, enum nnb_status status, const char *wha
 	return !status || wants_status(c, status, NNB_STATUS_NONE, what, NULL);
 }
 
-/* Prepare layers of constant weights, which take long if the driver packs them. True: there is nothing left to try. */
-static bool preparation_judged(const struct scene *s, const struct nnb_model *m, uint64_t *alone)
-{
-	struct preparation a = { s->subject, m };
-	enum nnb_status status = alone_ns(end_preparation, &a, alone);
-
-	return !wants_none(s->checks, status, "to prepare without a deadline") ||
-	       judge_endings(s, end_preparation, &a, *alone);
-}
-
 /* Larger and larger models, the last one of 64 MiB of weights, until preparing one of them takes long enough. */
 static void long_preparation(const struct scene *s)
 {
@@ -293,13 +271,19 @@ static void long_preparation(const struct scene *s)
 	uint64_t alone = 0;
 
 	for (size_t i = 0; !judged && i < sizeof(widths) / sizeof(widths[0]); i++) {
-		struct nnb_model *m = layers_model(widths[i], 16);
+		struct nnb_model *m =
+			layers_model(widths[i], 16); /* takes long to prepare if the driver packs weights */
+		struct preparation a;
+		enum nnb_status status;
 
 		if (!subject_takes(s->subject, m)) {
 			nnb_model_free(m);
 			m = chain_model(LENGTH, 1);
 		}
-		judged = preparation_judged(s, m, &alone);
+		a = (struct preparation){ s->subject, m };
+		status = alone_ns(end_preparation, &a, &alone);
+		judged = !wants_none(s->checks, status, "to prepare without a deadline") ||
+		         judge_endings(s, end_preparation, &a, alone);
 		nnb_model_free(m);
 	}
 	if (!judged)

@@ -18,11 +18,6 @@ struct scene {
 	struct job job;
 };
 
-static float *job_inputs(const struct scene *s)
-{
-	return nnb_pool_data(s->job.pools[0]);
-}
-
 static float *job_outputs(const struct scene *s)
 {
 	return nnb_pool_data(s->job.pools[1]);
@@ -46,8 +41,10 @@ static bool is_untouched(const struct scene *s)
 /* Compare from the end: the last elements are written last. */
 static bool is_computed(const struct scene *s)
 {
+	const float *inputs = nnb_pool_data(s->job.pools[0]);
+
 	for (uint32_t i = LENGTH; i-- > 0;)
-		if (job_outputs(s)[i] != chain_expected(job_inputs(s)[i], CHAIN))
+		if (job_outputs(s)[i] != chain_expected(inputs[i], CHAIN))
 			return false;
 	return true;
 }
@@ -111,12 +108,6 @@ static void signalled_when_done(const struct scene *s)
 	}
 }
 
-/* Poll the fence twice, some time apart: an execution that has started at once would be over by the second time. */
-static bool stays_pending(int fence)
-{
-	return nnb_fence_state(fence) == NNB_FENCE_PENDING && nnb_fence_wait(&fence, 1, 20000000) == NNB_FENCE_PENDING;
-}
-
 static void begins_after_fences(const struct scene *s)
 {
 	int first[2] = { pending_fence(), pending_fence() }, fence;
@@ -128,7 +119,11 @@ static void begins_after_fences(const struct scene *s)
 	if (wants_status(s->checks, fenced_launch(s, &how, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE,
 	                 "a launch", &reason)) {
 		nnb_fence_signal(first[0], false);
-		checks_row(s->checks, stays_pending(fence), "its fence does not wait for the fences before it");
+		/* Poll the fence twice, some time apart: an execution that has started at once would be over by the second time. */
+		checks_row(s->checks,
+		           nnb_fence_state(fence) == NNB_FENCE_PENDING &&
+		                   nnb_fence_wait(&fence, 1, 20000000) == NNB_FENCE_PENDING,
+		           "its fence does not wait for the fences before it");
 		checks_row(s->checks, is_untouched(s), "it writes outputs while a fence before it is pending");
 		wants_status(s->checks, nnb_fenced_info(fenced, NULL, NULL, NULL), NNB_STATUS_GENERAL_FAILURE,
 		             "the info of an execution in progress", NULL);

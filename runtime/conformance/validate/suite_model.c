@@ -42,20 +42,6 @@ static void expect_refused(const struct nnb_model *m, const char *what, void *ar
 	prepared_free(&p);
 }
 
-static void check_mutation(struct asker *a, size_t kind)
-{
-	if (!checks_wants(a->checks, SUITE, mutation_rule(kind)))
-		return;
-	checks_begin(a->checks, SUITE, mutation_rule(kind), mutation_name(kind));
-	for (size_t i = 0; i < sample_count(); i++) {
-		struct nnb_model *m = sample_new(i);
-
-		mutate_model_as(kind, m, expect_refused, a);
-		nnb_model_free(m);
-	}
-	checks_end(a->checks);
-}
-
 /* Split "O-11: an operation writes an input" into the rule's id and the rest. A name without an id stays whole. */
 static const char *split_rule(const char *name, char id[16])
 {
@@ -110,8 +96,18 @@ void suite_model(const struct subject *s, struct checks *c)
 	size_t n;
 	const struct model_rule *rules = model_rules(&n);
 
-	for (size_t kind = 0; kind < mutation_count(); kind++)
-		check_mutation(&a, kind);
+	for (size_t kind = 0; kind < mutation_count(); kind++) {
+		if (!checks_wants(c, SUITE, mutation_rule(kind)))
+			continue;
+		checks_begin(c, SUITE, mutation_rule(kind), mutation_name(kind));
+		for (size_t i = 0; i < sample_count(); i++) {
+			struct nnb_model *m = sample_new(i);
+
+			mutate_model_as(kind, m, expect_refused, &a);
+			nnb_model_free(m);
+		}
+		checks_end(c);
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct model_rule *rule = &rules[i];
 		char id[16];

@@ -108,29 +108,22 @@ static const struct spoil spoils[] = {
 	{ "R7", "an argument without bytes", no_bytes, false },
 };
 
-static void bench_init(struct bench *b, const struct job *j)
-{
-	const struct nnb_call *call = &j->call;
-
-	*b = (struct bench){ .inputs = calloc(call->n_inputs + (size_t)1, sizeof(*b->inputs)),
-		             .outputs = calloc(call->n_outputs + (size_t)1, sizeof(*b->outputs)),
-		             .call = *call };
-	abort_unless(b->inputs && b->outputs);
-	memcpy(b->inputs, call->inputs, call->n_inputs * sizeof(*b->inputs));
-	memcpy(b->outputs, call->outputs, call->n_outputs * sizeof(*b->outputs));
-	b->call.inputs = b->inputs;
-	b->call.outputs = b->outputs;
-}
-
 static void expect_refused(struct checks *c, const struct prepared *p, const struct job *j, const struct spoil *spoil,
                            bool output, uint32_t i)
 {
+	const struct nnb_call *call = &j->call;
+	struct bench b = { .inputs = calloc(call->n_inputs + (size_t)1, sizeof(*b.inputs)),
+		           .outputs = calloc(call->n_outputs + (size_t)1, sizeof(*b.outputs)),
+		           .call = *call };
 	struct nnb_reason reason = { "" };
 	struct nnb_argument *arg;
 	enum nnb_status status;
-	struct bench b;
 
-	bench_init(&b, j);
+	abort_unless(b.inputs && b.outputs);
+	memcpy(b.inputs, call->inputs, call->n_inputs * sizeof(*b.inputs));
+	memcpy(b.outputs, call->outputs, call->n_outputs * sizeof(*b.outputs));
+	b.call.inputs = b.inputs;
+	b.call.outputs = b.outputs;
 	arg = output ? &b.outputs[i] : &b.inputs[i];
 	if (!arg->no_value) {
 		spoil->run(&b, arg);
@@ -179,13 +172,15 @@ static void check_spoil(const struct subject *s, struct checks *c, const struct 
 	checks_end(c);
 }
 
-/* After all refused requests, execute a valid one. */
-static void check_right(const struct subject *s, struct checks *c)
+void suite_request(const struct subject *s, struct checks *c)
 {
 	struct nnb_reason reason = { "" };
 	struct prepared p;
 	struct job j;
 
+	for (size_t i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++)
+		check_spoil(s, c, &spoils[i]);
+	/* After all refused requests, execute a valid one. */
 	if (!checks_wants(c, SUITE, "R1"))
 		return;
 	checks_begin(c, SUITE, "R1", "a valid request is executed");
@@ -198,11 +193,4 @@ static void check_right(const struct subject *s, struct checks *c)
 	}
 	checks_skip(c, "no sample model is supported");
 	checks_end(c);
-}
-
-void suite_request(const struct subject *s, struct checks *c)
-{
-	for (size_t i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++)
-		check_spoil(s, c, &spoils[i]);
-	check_right(s, c);
 }
