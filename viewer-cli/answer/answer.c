@@ -165,38 +165,26 @@ static const struct bsv_verdict *worst_rule(const struct bsv_answer *a)
 
 /* ---- which parts ---- */
 
-static struct part *part_find(struct bsv_answer *a, const char *name)
-{
-	for (size_t i = 0; i < a->n_parts; i++)
-		if (!strcmp(a->parts[i].name, name))
-			return &a->parts[i];
-	return NULL;
-}
-
-static int part_missing(const struct bsv_answer *a, const char *name, struct bsa_err *err)
-{
-	const char *nearest = bsv_nearest(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]));
-	char there[256] = "";
-
-	if (nearest)
-		return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; did you mean '%s'?", name, nearest);
-	for (size_t i = 0; i < a->n_parts; i++)
-		snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s%s", i ? ", " : "", a->parts[i].name);
-	return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; there are %s", name, there);
-}
-
-/* The parts to be printed, [*ret, *ret + n). */
+/* Choose the parts to be printed, [*ret, *ret + n). */
 static int parts_choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, struct bsa_err *err)
 {
-	const char *name = a->call->asked.part;
+	const char *name = a->call->asked.part, *nearest;
+	char there[256] = "";
 
 	*ret = a->parts;
 	*ret_n = a->call->asked.format == BSV_CSV && a->n_parts ? 1 : a->n_parts;
 	if (!name)
 		return 0;
-	*ret = part_find(a, name);
 	*ret_n = 1;
-	return *ret ? 0 : part_missing(a, name, err);
+	for (*ret = a->parts; *ret < a->parts + a->n_parts; ++*ret)
+		if (!strcmp((*ret)->name, name))
+			return 0;
+	nearest = bsv_nearest(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]));
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; did you mean '%s'?", name, nearest);
+	for (size_t i = 0; i < a->n_parts; i++)
+		snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s%s", i ? ", " : "", a->parts[i].name);
+	return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; there are %s", name, there);
 }
 
 static int parts_query(struct bsv_answer *a, struct part *parts, size_t n, struct bsa_err *err)
@@ -309,33 +297,14 @@ static void print_text(FILE *to, const struct bsv_screen *s, int paint, const ch
 	free(shown);
 }
 
-/* Counting rows that are not printed must not take longer than printing would. */
-static void print_beyond(FILE *to, const struct bsv_screen *s, struct bsv_rows *rows)
-{
-	size_t n = bsv_rows_beyond(rows, BEYOND_MOST);
-	char count[BSV_COUNT_MAX];
-
-	if (n)
-		fprintf(to, "%s(%s%s more %s)%s\n", bsv_paint_on(s, BSV_FAINT), n == BEYOND_MOST ? "at least " : "",
-		        bsv_count(count, n), bsv_plural(n, "row", "rows"), bsv_paint_off(s, BSV_FAINT));
-}
-
-enum { WHOLE_TEXT = 64 };
-
-/* The options that print all columns of a part: CSV has the first part, unless another one is named. */
-static const char *whole_part(char to[WHOLE_TEXT], const struct part *part, bool by_itself)
-{
-	snprintf(to, WHOLE_TEXT, by_itself ? "--format csv" : "--part %s --format csv", part->name);
-	return to;
-}
-
 static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *parts, size_t n, bool named,
                        struct bsa_err *err)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < n; i++) {
-		char whole[WHOLE_TEXT];
+		char whole[64], count[BSV_COUNT_MAX];
+		size_t beyond;
 		int r;
 
 		if (parts[i].hidden && !named)
@@ -345,10 +314,17 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 		first = false;
 		if (parts[i].title)
 			print_text(to, s, BSV_TITLE, parts[i].title, 2);
-		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, whole_part(whole, &parts[i], i == 0), err);
+		/* The options that print all columns of a part: CSV has the first part, unless another one is named. */
+		snprintf(whole, sizeof(whole), i == 0 ? "--format csv" : "--part %s --format csv", parts[i].name);
+		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, whole, err);
 		if (r < 0)
 			return r;
-		print_beyond(to, s, parts[i].rows);
+		/* Counting rows that are not printed must not take longer than printing would. */
+		beyond = bsv_rows_beyond(parts[i].rows, BEYOND_MOST);
+		if (beyond)
+			fprintf(to, "%s(%s%s more %s)%s\n", bsv_paint_on(s, BSV_FAINT),
+			        beyond == BEYOND_MOST ? "at least " : "", bsv_count(count, beyond),
+			        bsv_plural(beyond, "row", "rows"), bsv_paint_off(s, BSV_FAINT));
 	}
 	return 0;
 }
@@ -468,36 +444,6 @@ static void json_verdict(FILE *to, const struct bsv_answer *a)
 	fputs("]}", to);
 }
 
-static void json_notes(FILE *to, const struct bsv_answer *a)
-{
-	if (!a->n_notes)
-		return;
-	fputs(",\n\"notes\":[", to);
-	for (size_t i = 0; i < a->n_notes; i++) {
-		fputs(i ? "," : "", to);
-		bsv_json_text(to, a->notes[i], strlen(a->notes[i]));
-	}
-	fputc(']', to);
-}
-
-static int json_parts(FILE *to, const struct part *parts, size_t n, const int64_t *start, struct bsa_err *err)
-{
-	int r = 0;
-
-	fputs(",\n\"parts\":[", to);
-	for (size_t i = 0; i < n && r >= 0; i++) {
-		fputs(i ? ",\n{" : "{", to);
-		bsv_json_field(to, "name", parts[i].name);
-		fputc(',', to);
-		bsv_json_field(to, "title", parts[i].title);
-		fputc(',', to);
-		r = bsv_render_json(to, parts[i].rows, start, err);
-		fputc('}', to);
-	}
-	fputc(']', to);
-	return r;
-}
-
 static int print_json(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n, struct bsa_err *err)
 {
 	const int64_t *start = a->input ? &a->input->began : NULL;
@@ -513,11 +459,21 @@ static int print_json(FILE *to, const struct bsv_answer *a, const struct part *p
 		r = bsv_render_json(to, parts[0].rows, start, err);
 	else
 		fputs("\"columns\":[],\"rows\":[]", to);
-	if (r >= 0 && n > 1)
-		r = json_parts(to, parts + 1, n - 1, start, err);
-	if (r >= 0) {
+	for (size_t i = 1; i < n && r >= 0; i++) {
+		fputs(i > 1 ? ",\n{" : ",\n\"parts\":[{", to);
+		bsv_json_field(to, "name", parts[i].name);
+		fputc(',', to);
+		bsv_json_field(to, "title", parts[i].title);
+		fputc(',', to);
+		r = bsv_render_json(to, parts[i].rows, start, err);
+		fputs(r < 0 || i + 1 == n ? "}]" : "}", to);
+	}
+	if (r >= 0)
 		json_verdict(to, a);
-		json_notes(to, a);
+	for (size_t i = 0; i < a->n_notes && r >= 0; i++) {
+		fputs(i ? "," : ",\n\"notes\":[", to);
+		bsv_json_text(to, a->notes[i], strlen(a->notes[i]));
+		fputs(i + 1 == a->n_notes ? "]" : "", to);
 	}
 	fputs("}\n", to);
 	return r;
@@ -544,26 +500,15 @@ static void show_sql(const struct bsv_answer *a, const struct part *parts, size_
 	}
 }
 
-static int exit_status(const struct bsv_answer *a, bool judged)
+int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 {
 	static const int statuses[] = {
 		[BSV_PASS] = BSV_DONE, [BSV_FAIL] = BSV_FAILED, [BSV_CANNOT_TELL] = BSV_UNSURE
 	};
-	const struct bsv_verdict *v = judged || a->call->asked.verdict ? worst_rule(a) : NULL;
-
-	return v ? statuses[v->outcome] : BSV_DONE;
-}
-
-static unsigned csv_flags(const struct bsv_answer *a, FILE *to)
-{
-	return (to == stdout && isatty(STDOUT_FILENO) ? BSV_CSV_ESCAPED : 0) |
-	       (a->call->asked.csv_safe ? BSV_CSV_SAFE : 0);
-}
-
-int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
-{
 	FILE *to = a && a->to ? a->to : stdout;
+	const struct bsv_verdict *v;
 	struct part *parts;
+	unsigned flags;
 	size_t n;
 	int r;
 
@@ -584,10 +529,15 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		r = print_json(to, a, parts, n, err);
 		break;
 	case BSV_CSV:
-		r = n ? bsv_render_csv(to, parts[0].rows, csv_flags(a, to), err) : 0;
+		flags = to == stdout && isatty(STDOUT_FILENO) ? BSV_CSV_ESCAPED : 0;
+		flags |= a->call->asked.csv_safe ? BSV_CSV_SAFE : 0;
+		r = n ? bsv_render_csv(to, parts[0].rows, flags, err) : 0;
 		break;
 	default:
 		r = page_table(a, parts, n, err);
 	}
-	return r < 0 ? r : exit_status(a, judged);
+	if (r < 0)
+		return r;
+	v = judged || a->call->asked.verdict ? worst_rule(a) : NULL;
+	return v ? statuses[v->outcome] : BSV_DONE;
 }

@@ -81,16 +81,6 @@ static void add_keys(struct bsv_rows *to, struct group *group)
 	group->first = false;
 }
 
-static void add_cell(struct bsv_rows *to, struct bsv_cell cell)
-{
-	if (cell.type == BSA_INT)
-		bsv_rows_int(to, cell.integer);
-	else if (cell.type == BSA_REAL)
-		bsv_rows_real(to, cell.real);
-	else
-		bsv_rows_text(to, cell.text);
-}
-
 /* ---- shares ---- */
 
 static struct bsv_column bar_column(void)
@@ -151,8 +141,16 @@ static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, 
 			continue;
 		}
 		add_keys(to, &group);
-		for (size_t i = keys; i < n; i++)
-			add_cell(to, bsv_rows_cell(from, i));
+		for (size_t i = keys; i < n; i++) {
+			struct bsv_cell cell = bsv_rows_cell(from, i);
+
+			if (cell.type == BSA_INT)
+				bsv_rows_int(to, cell.integer);
+			else if (cell.type == BSA_REAL)
+				bsv_rows_real(to, cell.real);
+			else
+				bsv_rows_text(to, cell.text);
+		}
 		bsv_rows_text(to, draw_bar(bar, percent, screen));
 	}
 	add_rest(to, &group, n, &rest, screen);
@@ -204,16 +202,6 @@ struct buckets {
 	size_t used;
 };
 
-/* The number of eighths that make one row, so that at most @most rows are needed. */
-static int bucket_width(const struct buckets *b, size_t most)
-{
-	int width = 1;
-
-	while ((size_t)(b->eighth[b->used - 1] / width - b->eighth[0] / width) + 1 > most)
-		width *= 2;
-	return width;
-}
-
 static void add_bucket(struct bsv_rows *to, struct group *group, int64_t from, int64_t n, const struct buckets *b,
                        int64_t highest, const struct bsv_screen *screen)
 {
@@ -235,7 +223,9 @@ static void buckets_print(struct bsv_rows *to, struct group *group, struct bucke
 	if (b->total < SHAPELESS)
 		*b = (struct buckets){ .used = 0 };
 	if (b->used) {
-		width = bucket_width(b, most);
+		/* So many eighths make one row that at most @most rows are needed. */
+		while ((size_t)(b->eighth[b->used - 1] / width - b->eighth[0] / width) + 1 > most)
+			width *= 2;
 		first = b->eighth[0] / width;
 		n = b->eighth[b->used - 1] / width - first + 1;
 		for (size_t i = 0; i < b->used; i++) {
@@ -254,22 +244,12 @@ static void buckets_print(struct bsv_rows *to, struct group *group, struct bucke
 	*b = (struct buckets){ .used = 0 };
 }
 
-static void buckets_add(struct buckets *b, int64_t from, int64_t n)
-{
-	b->total += n;
-	if (from <= 0) {
-		b->zeros += n;
-	} else if (b->used < EIGHTHS_MAX) {
-		b->eighth[b->used] = (int)floor(8 * log2((double)from));
-		b->n[b->used++] = n;
-	}
-}
-
 static int read_histogram(struct bsv_rows *to, struct bsv_rows *from, size_t keys, size_t most,
                           const struct bsv_screen *screen, struct bsa_err *err)
 {
 	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
 	struct buckets b = { .used = 0 };
+	int64_t begins, n;
 	int r;
 
 	while ((r = bsv_rows_step(from, err)) > 0) {
@@ -277,7 +257,15 @@ static int read_histogram(struct bsv_rows *to, struct bsv_rows *from, size_t key
 			buckets_print(to, &group, &b, most, screen);
 			group_begin(&group, from);
 		}
-		buckets_add(&b, bsv_rows_get(from, keys, 0), bsv_rows_get(from, keys + 2, 0));
+		begins = bsv_rows_get(from, keys, 0);
+		n = bsv_rows_get(from, keys + 2, 0);
+		b.total += n;
+		if (begins <= 0) {
+			b.zeros += n;
+		} else if (b.used < EIGHTHS_MAX) {
+			b.eighth[b.used] = (int)floor(8 * log2((double)begins));
+			b.n[b.used++] = n;
+		}
 	}
 	buckets_print(to, &group, &b, most, screen);
 	return r;

@@ -24,16 +24,6 @@ static const char *pager_command(void)
 	return !*ret || !strcmp(ret, "cat") || !term || !strcmp(term, "dumb") ? NULL : ret;
 }
 
-static _Noreturn void pager_exec(const char *run, int from)
-{
-	dup2(from, STDIN_FILENO);
-	/* less: end where it fits on one page, do not fold lines, let colours through, and leave the page on the screen */
-	setenv("LESS", "FRSX", 0);
-	setenv("LV", "-c", 0);
-	execl("/bin/sh", "sh", "-c", run, (char *)NULL);
-	_exit(127);
-}
-
 static bool pager_exists(const char *run)
 {
 	char test[512];
@@ -55,8 +45,14 @@ void bsv_pager_begin(struct bsv_pager *p, bool wanted)
 		return;
 	fflush(stdout);
 	p->pid = fork();
-	if (p->pid == 0)
-		pager_exec(run, fds[0]);
+	if (p->pid == 0) {
+		dup2(fds[0], STDIN_FILENO);
+		/* less: end where it fits on one page, do not fold lines, let colours through, and leave the page on the screen */
+		setenv("LESS", "FRSX", 0);
+		setenv("LV", "-c", 0);
+		execl("/bin/sh", "sh", "-c", run, (char *)NULL);
+		_exit(127);
+	}
 	close(fds[0]);
 	p->to = p->pid > 0 ? fdopen(fds[1], "w") : NULL;
 	if (!p->to) {
