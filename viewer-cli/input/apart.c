@@ -80,37 +80,6 @@ static const char **arguments_of(const struct bsa_import_options *o, const char 
 	return argv;
 }
 
-/* ---- the child ---- */
-
-/* Take signals from the parent only, die with it, limit the memory, and drop what the library prints. */
-static void child_prepare(pid_t parent)
-{
-	struct rlimit limit;
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	if (BSV_LIMIT_MEMORY && !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur > most_memory) {
-		limit.rlim_cur = most_memory;
-		setrlimit(RLIMIT_DATA, &limit);
-	}
-	if (null >= 0)
-		dup2(null, STDERR_FILENO); /* an abort() of the library prints there */
-}
-
-/* Run the importer, which inherits these two descriptors. */
-static _Noreturn void child_exec(const char *importer, const char *const *argv, int memory, int gone)
-{
-	fcntl(memory, F_SETFD, 0);
-	fcntl(gone, F_SETFD, 0);
-	execv(importer, (char *const *)argv);
-	_exit(NOT_STARTED);
-}
-
 /* ---- the parent ---- */
 
 static void on_signal(int signal)
@@ -123,44 +92,6 @@ static void on_signal(int signal)
 
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 enum { N_CAUGHT = sizeof(caught) / sizeof(*caught) };
-
-/* A signal that was ignored from the start stays ignored: nohup, and background jobs of a script. */
-static void catch_signals(struct sigaction before[N_CAUGHT])
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND };
-
-	for (size_t i = 0; i < N_CAUGHT; i++)
-		if (!sigaction(caught[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
-			sigaction(caught[i], &sa, NULL);
-}
-
-/* Restore the handlers that catch_signals replaced. */
-static void restore_signals(const struct sigaction before[N_CAUGHT])
-{
-	for (size_t i = 0; i < N_CAUGHT; i++)
-		sigaction(caught[i], &before[i], NULL);
-}
-
-static void importer_watch(const struct bsa_import_options *options, const struct bsv_shared *s, int gone)
-{
-	struct pollfd p = { .fd = gone, .events = POLLIN };
-	int r;
-
-	do {
-		struct bsa_import_progress progress = {
-			.bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed),
-			.all_bytes = atomic_load_explicit(&s->all_bytes, memory_order_relaxed),
-			.events = atomic_load_explicit(&s->events, memory_order_relaxed),
-			.finishing = atomic_load_explicit(&s->finishing, memory_order_relaxed) != 0,
-		};
-
-		if (progress.bytes > progress.all_bytes)
-			progress.bytes = progress.all_bytes;
-		if (options->progress)
-			options->progress(options->progress_ctx, &progress);
-		r = poll(&p, 1, options->progress ? LOOK_MS : -1);
-	} while (!r || (r < 0 && errno == EINTR));
-}
 
 static int importer_crashed(const struct bsa_import_options *options, int status, struct bsa_err *err)
 {
@@ -191,31 +122,41 @@ static bool is_result(const struct bsv_shared *report, const struct bsa_import_o
 	return !stat(options->output, &st) && S_ISREG(st.st_mode); /* a success must have made the file */
 }
 
-/* Copy the report, which no process can change then, and check it. False: there is no valid report. */
-static bool report_read(int memory, int status, const struct bsa_import_options *options, struct bsv_shared *ret)
-{
-	if (pread(memory, ret, sizeof(*ret), 0) != (ssize_t)sizeof(*ret) || ret->said != 1)
-		return false;
-	ret->err.text[sizeof(ret->err.text) - 1] = '\0';
-	return WIFEXITED(status) && !WEXITSTATUS(status) && is_result(ret, options);
-}
-
 static int importer_wait(const struct bsa_import_options *options, const struct bsv_shared *s, int memory, int gone,
                          struct bsa_imported *ret, struct bsa_err *err)
 {
 	struct bsv_shared report;
 	pid_t pid = child;
-	int status = 0, ended = pidfd_open(pid, 0);
+	int status = 0, r, ended = pidfd_open(pid, 0);
+	struct pollfd p = { .fd = ended < 0 ? gone : ended, .events = POLLIN };
 
 	if (interrupted) /* the signal arrived before child was set */
 		kill(pid, SIGUSR1);
-	importer_watch(options, s, ended < 0 ? gone : ended);
+	do {
+		struct bsa_import_progress progress = {
+			.bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed),
+			.all_bytes = atomic_load_explicit(&s->all_bytes, memory_order_relaxed),
+			.events = atomic_load_explicit(&s->events, memory_order_relaxed),
+			.finishing = atomic_load_explicit(&s->finishing, memory_order_relaxed) != 0,
+		};
+
+		if (progress.bytes > progress.all_bytes)
+			progress.bytes = progress.all_bytes;
+		if (options->progress)
+			options->progress(options->progress_ctx, &progress);
+		r = poll(&p, 1, options->progress ? LOOK_MS : -1);
+	} while (!r || (r < 0 && errno == EINTR));
 	if (ended >= 0)
 		close(ended);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
-	if (!report_read(memory, status, options, &report))
+
+	/* Copy the report, which no process can change then, and check it. */
+	if (pread(memory, &report, sizeof(report), 0) != (ssize_t)sizeof(report) || report.said != 1)
+		return importer_crashed(options, status, err);
+	report.err.text[sizeof(report.err.text) - 1] = '\0';
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || !is_result(&report, options))
 		return importer_crashed(options, status, err);
 	if (!report.code)
 		*ret = report.imported;
@@ -255,8 +196,28 @@ static pid_t importer_start(const char *importer, const char *const *argv, int m
 	sigprocmask(SIG_BLOCK, &stop, &before);
 	pid = fork();
 	if (!pid) {
-		child_prepare(parent);
-		child_exec(importer, argv, memory, gone);
+		struct rlimit limit;
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		/* Take signals from the parent only, die with it, limit the memory, and drop what the library prints. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
+		if (BSV_LIMIT_MEMORY && !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur > most_memory) {
+			limit.rlim_cur = most_memory;
+			setrlimit(RLIMIT_DATA, &limit);
+		}
+		if (null >= 0)
+			dup2(null, STDERR_FILENO); /* an abort() of the library prints there */
+
+		/* Run the importer, which inherits these two descriptors. */
+		fcntl(memory, F_SETFD, 0);
+		fcntl(gone, F_SETFD, 0);
+		execv(importer, (char *const *)argv);
+		_exit(NOT_STARTED);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid;
@@ -266,8 +227,8 @@ static int import_with(const struct bsa_import_options *options, const char *imp
                        struct bsa_imported *ret, struct bsa_err *err)
 {
 	char fd[NUMBER_MAX], threads[NUMBER_MAX], flags[3] = "", service[NUMBER_MAX] = "-";
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND }, before[N_CAUGHT];
 	const char **argv;
-	struct sigaction before[N_CAUGHT];
 	size_t n = 0;
 	int gone[2], r;
 	pid_t pid;
@@ -287,12 +248,16 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 	}
 	assert(!child); /* the handler knows one importer */
 	interrupted = 0;
-	catch_signals(before);
+	/* A signal that was ignored from the start stays ignored: nohup, and background jobs of a script. */
+	for (size_t i = 0; i < N_CAUGHT; i++)
+		if (!sigaction(caught[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
+			sigaction(caught[i], &sa, NULL);
 	pid = importer_start(importer, argv, memory, gone[1]);
 	child = pid > 0 ? pid : 0;
 	close(gone[1]);
 	r = pid < 0 ? process_failed(err) : importer_wait(options, s, memory, gone[0], ret, err);
-	restore_signals(before);
+	for (size_t i = 0; i < N_CAUGHT; i++)
+		sigaction(caught[i], &before[i], NULL); /* the handlers of before */
 	close(gone[0]);
 	free(argv);
 	return r;

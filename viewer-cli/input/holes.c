@@ -8,53 +8,41 @@
 #include "base/template.h"
 #include "base/vector.h"
 
-static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
+int bsv_holes_read(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, bsv_sql_holes_losses, err);
+	bsv_scoped_rows *losses = NULL, *presences = NULL;
+	int r = bsv_rows_query(&losses, input->db, bsv_sql_holes_losses, err);
 
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		const char *app = bsv_rows_cell(rows, 2).type == BSA_NULL ? NULL : bsv_rows_cell(rows, 2).text;
+	*ret = (struct bsv_holes){ .began = input->began, .ended = input->ended };
+	while (r >= 0 && (r = bsv_rows_step(losses, err)) > 0) {
+		const char *app = bsv_rows_cell(losses, 2).type == BSA_NULL ? NULL : bsv_rows_cell(losses, 2).text;
 		struct bsv_hole_seen *h;
 
 		if (!bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
 			return bsv_no_memory(err);
 		h = &ret->of[ret->n++];
-		*h = (struct bsv_hole_seen){ bsv_rows_get(rows, 0, input->began), bsv_rows_get(rows, 1, input->ended),
-			                     app ? strdup(app) : NULL };
+		*h = (struct bsv_hole_seen){ bsv_rows_get(losses, 0, input->began),
+			                     bsv_rows_get(losses, 1, input->ended), app ? strdup(app) : NULL };
 		if (app && !h->app)
 			return bsv_no_memory(err);
 	}
-	return r;
-}
+	if (r < 0 || !ret->n)
+		return r;
 
-static int read_presences(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, bsv_sql_holes_presences, err);
-
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		const char *app = bsv_rows_cell(rows, 0).text;
+	r = bsv_rows_query(&presences, input->db, bsv_sql_holes_presences, err);
+	while (r >= 0 && (r = bsv_rows_step(presences, err)) > 0) {
+		const char *app = bsv_rows_cell(presences, 0).text;
 		struct bsv_presence *p;
 
 		if (!bsv_array_grow(&ret->apps, ret->n_apps, sizeof(*ret->apps)))
 			return bsv_no_memory(err);
 		p = &ret->apps[ret->n_apps++];
-		*p = (struct bsv_presence){ strdup(app ? app : ""), bsv_rows_get(rows, 1, input->began),
-			                    bsv_rows_get(rows, 2, input->ended) };
+		*p = (struct bsv_presence){ strdup(app ? app : ""), bsv_rows_get(presences, 1, input->began),
+			                    bsv_rows_get(presences, 2, input->ended) };
 		if (!p->app)
 			return bsv_no_memory(err);
 	}
 	return r;
-}
-
-int bsv_holes_read(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	int r;
-
-	*ret = (struct bsv_holes){ .began = input->began, .ended = input->ended };
-	r = read_losses(ret, input, err);
-	return r < 0 || !ret->n ? r : read_presences(ret, input, err);
 }
 
 void bsv_holes_fini(struct bsv_holes *h)

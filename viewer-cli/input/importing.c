@@ -38,10 +38,15 @@ static void draw_progress(void *ctx, const struct bsa_import_progress *p)
 }
 
 /* How far the database is to be trusted. */
-static void write_trust(FILE *to, const struct bsa_imported *done)
+static void print_trust(const struct bsa_imported *done)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+	char *text = NULL;
+	size_t n = 0;
+	FILE *to = open_memstream(&text, &n);
 
+	if (!to)
+		return;
 	if (done->lost_events || done->lost_packets)
 		fprintf(to, "trust: %s events and %s packets were lost, which touches %" PRIu64 " executions",
 		        bsv_count(a, done->lost_events), bsv_count(b, done->lost_packets), done->touched_by_loss);
@@ -80,17 +85,6 @@ static void write_trust(FILE *to, const struct bsa_imported *done)
 		fprintf(to, "; %s %s another user's uid and %s left out (trace.impostor_events)",
 		        bsv_count(a, done->impostors), bsv_plural(done->impostors, "event claims", "events claim"),
 		        bsv_plural(done->impostors, "is", "are"));
-}
-
-static void print_trust(const struct bsa_imported *done)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *to = open_memstream(&text, &n);
-
-	if (!to)
-		return;
-	write_trust(to, done);
 	fclose(to);
 	bsv_print_line(stderr, text);
 	free(text);

@@ -83,19 +83,11 @@ static bool can_be_made(const char *path)
 	return !access(directory, W_OK);
 }
 
-static int import_trace(const char *trace, const char *path, const struct bsv_call *call, struct bsa_err *err)
-{
-	struct bsa_import_options options = { .traces = &trace, .n_traces = 1, .output = path };
-
-	if (!call->common.quiet)
-		print_notice(bsv_text("%s is a trace: importing it into %s, once", trace, path));
-	return bsv_importing(&options, call, err);
-}
-
 /* Find the database of the trace directory @trace, or make it. */
 static int trace_database(const char *trace, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
 {
 	int64_t changed = bsv_recording_changed(trace);
+	struct bsa_import_options options = { .traces = &trace, .n_traces = 1, .output = ret };
 	char whole[PATH_MAX];
 	enum made made;
 	int r;
@@ -113,7 +105,11 @@ static int trace_database(const char *trace, char ret[PATH_MAX], const struct bs
 			return r;
 		made = database_state(ret, whole, changed);
 	}
-	return made == MADE ? 0 : import_trace(trace, ret, call, err);
+	if (made == MADE)
+		return 0;
+	if (!call->common.quiet)
+		print_notice(bsv_text("%s is a trace: importing it into %s, once", trace, ret));
+	return bsv_importing(&options, call, err);
 }
 
 /* ---- the database ---- */
@@ -260,31 +256,24 @@ static void names_fini(struct names *names)
 	free(names->names);
 }
 
-static void read_names(struct names *names, struct bsa_db *db, const char *sql)
-{
-	bsv_scoped_rows *r = NULL;
-
-	if (bsv_rows_query(&r, db, sql, NULL) < 0)
-		return;
-	names->names = calloc(bsv_rows_columns(r), sizeof(*names->names));
-	for (size_t i = 0; names->names && i < bsv_rows_columns(r); i++) {
-		char *name = strdup(bsv_rows_column(r, i)->name);
-
-		if (name)
-			names->names[names->n++] = name;
-	}
-}
-
 /* Report what is wrong with --where; @why is SQLite's message. */
 static int where_failed(struct bsa_db *db, const char *all, const char *why, struct bsa_err *err)
 {
 	static const char no_column[] = "no such column: ";
 	__attribute__((cleanup(names_fini))) struct names names = { 0 };
+	bsv_scoped_rows *r = NULL;
 	const char *nearest = NULL, *name = why + strlen(no_column);
 
 	if (strncmp(why, no_column, strlen(no_column)))
 		return bsa_fail(err, BSA_E_USAGE, "--where is not a condition on executions: %s", why);
-	read_names(&names, db, all);
+	if (bsv_rows_query(&r, db, all, NULL) >= 0)
+		names.names = calloc(bsv_rows_columns(r), sizeof(*names.names));
+	for (size_t i = 0; names.names && i < bsv_rows_columns(r); i++) {
+		char *column = strdup(bsv_rows_column(r, i)->name);
+
+		if (column)
+			names.names[names.n++] = column;
+	}
 	if (names.n)
 		nearest = bsv_nearest(name, (const char *const *)names.names, names.n, sizeof(*names.names));
 	if (nearest)
@@ -347,18 +336,6 @@ static const char with_groups[] =
 	"execution_count AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
 	"    FROM main.execution_count s) WHERE (%s))\n";
 
-/* Models without a name are one group in the database, but have different names for people. */
-static int has_nameless_models(struct bsa_db *db, bool *ret, struct bsa_err *err)
-{
-	bsv_scoped_rows *r = NULL;
-	int came = bsv_rows_query(&r, db, "SELECT 1 FROM execution_count WHERE model = '' LIMIT 1", err);
-
-	if (came >= 0)
-		came = bsv_rows_step(r, err);
-	*ret = came > 0;
-	return came;
-}
-
 static bool can_be_prepared(struct bsa_db *db, const char *sql)
 {
 	struct bsa_query *q = NULL;
@@ -376,9 +353,13 @@ static bool can_be_prepared(struct bsa_db *db, const char *sql)
 static int make_with_groups(struct bsv_input *input, const char *where, struct bsa_err *err)
 {
 	bsv_scoped_text *seen = NULL, *all = NULL, *tried = NULL;
-	bool nameless;
-	int r = has_nameless_models(input->db, &nameless, err);
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, "SELECT 1 FROM execution_count WHERE model = '' LIMIT 1", err);
+	bool nameless; /* models without a name are one group in the database, but have different names for people */
 
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	nameless = r > 0;
 	if (r < 0 || strchr(where, '"') || strcasestr(where, "random"))
 		return r < 0 ? r : 0;
 	seen = bsv_text(with_group, with_names, nameless ? "" : ", model", where);

@@ -28,17 +28,12 @@ static bool own_directory(char ret[PATH_MAX])
 	return true;
 }
 
-static bool is_file(const char *path, int mode)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, mode);
-}
-
 /* The real path of @path, if it is a file with @mode. */
 static bool place_take(const char *path, int mode, char ret[PATH_MAX])
 {
-	return is_file(path, mode) && realpath(path, ret);
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, mode) && realpath(path, ret);
 }
 
 bool bsv_place_in_path(const char *name, char ret[PATH_MAX])

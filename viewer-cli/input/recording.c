@@ -105,20 +105,11 @@ enum bsv_case_place bsv_recording_case(const char *path, char ret[PATH_MAX])
 
 /* ---- the newest recording ---- */
 
-static bool is_ours(const char *path)
-{
-	struct bsa_db *db;
-
-	if (bsa_db_open(&db, path, NULL) < 0)
-		return false;
-	bsa_db_close(db);
-	return true;
-}
-
 /* The time at which @name was changed, if it is a recording newer than @than; otherwise 0. */
 static int64_t newer_recording(const char *name, int64_t than)
 {
 	size_t n = strlen(name);
+	struct bsa_db *db;
 	struct stat st;
 	int64_t at;
 
@@ -129,7 +120,11 @@ static int64_t newer_recording(const char *name, int64_t than)
 		return at > than ? at : 0;
 	}
 	at = ns_of(st.st_mtim);
-	return S_ISREG(st.st_mode) && n > 3 && !strcmp(name + n - 3, ".db") && at > than && is_ours(name) ? at : 0;
+	if (!S_ISREG(st.st_mode) || n <= 3 || strcmp(name + n - 3, ".db") || at <= than ||
+	    bsa_db_open(&db, name, NULL) < 0) /* it is no database of ours */
+		return 0;
+	bsa_db_close(db);
+	return at;
 }
 
 int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)

@@ -174,98 +174,80 @@ static int names_read(struct names *ret, struct bsa_db *db, const char *sql, str
 
 /* ---- groups ---- */
 
-static int group_add(struct reading *r, const struct bsv_group *like)
-{
-	struct bsv_samples *to = r->to;
-	struct bsv_group *g;
-
-	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)) ||
-	    !bsv_array_grow(&r->rooms, to->n, sizeof(*r->rooms)))
-		return -1;
-	g = &to->groups[to->n];
-	*g = (struct bsv_group){ strdup(like->app),   strdup(like->model), strdup(like->path),
-		                 strdup(like->sides), like->cold,          .n = 0 };
-	r->rooms[to->n++] = 0;
-	return g->app && g->model && g->path && g->sides ? 0 : -1;
-}
-
 /* The index of the group that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t group_of(struct reading *r, const struct bsv_group *like)
 {
 	struct place *wanted = malloc(sizeof(*wanted)), **found;
+	struct bsv_samples *to = r->to;
+	struct bsv_group *g;
 
 	if (!wanted)
 		return SIZE_MAX;
-	*wanted = (struct place){ *like, r->to->n };
+	*wanted = (struct place){ *like, to->n };
 	found = tsearch(wanted, &r->places, place_order);
 	if (!found || *found != wanted) {
 		free(wanted);
 		return found ? (*found)->at : SIZE_MAX;
 	}
-	if (group_add(r, like) < 0)
+
+	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)) ||
+	    !bsv_array_grow(&r->rooms, to->n, sizeof(*r->rooms)))
 		return SIZE_MAX;
-	wanted->group = r->to->groups[wanted->at];
+	g = &to->groups[to->n];
+	*g = (struct bsv_group){ strdup(like->app),   strdup(like->model), strdup(like->path),
+		                 strdup(like->sides), like->cold,          .n = 0 };
+	r->rooms[to->n++] = 0;
+	if (!g->app || !g->model || !g->path || !g->sides)
+		return SIZE_MAX;
+	wanted->group = *g;
 	return wanted->at;
 }
 
 /* ---- tallies ---- */
 
-static int tally_add(struct reading *r, const struct bsv_tally *like)
-{
-	struct bsv_samples *to = r->to;
-	size_t n = to->n_tallies;
-	struct bsv_tally *t;
-
-	if (!bsv_array_grow(&to->tallies, n, sizeof(*to->tallies)) ||
-	    !bsv_array_grow(&r->fillings, n, sizeof(*r->fillings)))
-		return -1;
-	t = &to->tallies[to->n_tallies];
-	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0 };
-	r->fillings[to->n_tallies++] = (struct filling){ 0 };
-	return t->app && t->model && t->path ? 0 : -1;
-}
-
 /* The index of the tally that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 {
 	struct tally_place *wanted = malloc(sizeof(*wanted)), **found;
+	struct bsv_samples *to = r->to;
+	size_t n = to->n_tallies;
+	struct bsv_tally *t;
 
 	if (!wanted)
 		return SIZE_MAX;
-	*wanted = (struct tally_place){ *like, r->to->n_tallies };
+	*wanted = (struct tally_place){ *like, n };
 	found = tsearch(wanted, &r->tallied, tally_place_order);
 	if (!found || *found != wanted) {
 		free(wanted);
 		return found ? (*found)->at : SIZE_MAX;
 	}
-	if (tally_add(r, like) < 0)
+
+	if (!bsv_array_grow(&to->tallies, n, sizeof(*to->tallies)) ||
+	    !bsv_array_grow(&r->fillings, n, sizeof(*r->fillings)))
 		return SIZE_MAX;
-	wanted->tally = r->to->tallies[wanted->at];
+	t = &to->tallies[n];
+	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0 };
+	r->fillings[to->n_tallies++] = (struct filling){ 0 };
+	if (!t->app || !t->model || !t->path)
+		return SIZE_MAX;
+	wanted->tally = *t;
 	return wanted->at;
-}
-
-static int tally_room(struct bsv_tally *t, struct filling *f)
-{
-	size_t more = f->room ? 2 * f->room : 64;
-	int64_t *at;
-	uint8_t *endings;
-
-	if (t->n < f->room)
-		return 0;
-	at = realloc(t->at, more * sizeof(*at));
-	t->at = at ? at : t->at;
-	endings = at ? realloc(t->endings, more * sizeof(*endings)) : NULL;
-	if (!endings)
-		return -1;
-	t->endings = endings;
-	f->room = more;
-	return 0;
 }
 
 static int tally_ending(struct bsv_tally *t, struct filling *f, int64_t at, unsigned ending)
 {
-	if (tally_room(t, f) < 0)
-		return -1;
+	if (t->n >= f->room) {
+		size_t more = f->room ? 2 * f->room : 64;
+		int64_t *all_at = realloc(t->at, more * sizeof(*all_at));
+		uint8_t *endings;
+
+		t->at = all_at ? all_at : t->at;
+		endings = all_at ? realloc(t->endings, more * sizeof(*endings)) : NULL;
+		if (!endings)
+			return -1;
+		t->endings = endings;
+		f->room = more;
+	}
 	assert(t->n < f->room);
 	t->at[t->n] = at;
 	t->endings[t->n++] = (uint8_t)ending;
@@ -298,19 +280,6 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 	if (answered && e2e > f->longest_ns)
 		f->longest_ns = e2e;
 	return tally_ending(t, f, at, ending);
-}
-
-/* An execution that has been under way for much longer than any that was answered counts as unanswered. */
-static int tally_hung(struct bsv_tally *t, struct filling *f, int64_t ended)
-{
-	for (size_t i = 0; i < f->n_open; i++) {
-		double ns = (double)ended - (double)f->open_at[i];
-
-		if (ns > HUNG_NS && ns > HUNG_TIMES * (double)f->longest_ns &&
-		    tally_ending(t, f, f->open_at[i], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
-			return -1;
-	}
-	return 0;
 }
 
 static char first_letter(const struct bsa_query *q, size_t column)
@@ -509,29 +478,21 @@ static int tallies_set_hidden(struct reading *r, struct bsv_input *input, struct
 
 	for (size_t i = 0; s >= 0 && i < to->n_tallies; i++) {
 		struct bsv_tally *t = &to->tallies[i];
-		size_t heads = r->fillings[i].heads > HEADS_USUAL ? r->fillings[i].heads : 0;
-		double gone = t->n ? (double)(r->fillings[i].gone + heads) / (double)t->n : 0;
+		struct filling *f = &r->fillings[i];
+		size_t heads = f->heads > HEADS_USUAL ? f->heads : 0;
+		double gone = t->n ? (double)(f->gone + heads) / (double)t->n : 0;
 
 		t->hidden = fmax(bsv_holes_share(&holes, t->app, &t->touched), fmin(gone, 1));
-		if (tally_hung(t, &r->fillings[i], input->ended) < 0)
-			return bsv_no_memory(err);
+		/* An execution that has been under way for much longer than any that was answered counts as unanswered. */
+		for (size_t k = 0; k < f->n_open; k++) {
+			double ns = (double)input->ended - (double)f->open_at[k];
+
+			if (ns > HUNG_NS && ns > HUNG_TIMES * (double)f->longest_ns &&
+			    tally_ending(t, f, f->open_at[k], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
+				return bsv_no_memory(err);
+		}
 	}
 	return s;
-}
-
-/* A group is part of a tally: what may hide executions of the tally may hide executions of the group. */
-static void groups_set_hidden(struct reading *r)
-{
-	for (size_t i = 0; i < r->to->n; i++) {
-		struct bsv_group *g = &r->to->groups[i];
-		struct tally_place like = { .tally = { .app = g->app, .model = g->model, .path = g->path } }, **found;
-
-		found = tfind(&like, &r->tallied, tally_place_order);
-		if (!found)
-			continue;
-		g->touched = r->to->tallies[(*found)->at].touched;
-		g->hidden = r->to->tallies[(*found)->at].hidden;
-	}
 }
 
 char *bsv_samples_sql(const struct bsv_input *input)
@@ -561,7 +522,17 @@ int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bs
 		r = read_rows(&reading, input->db, sql, err);
 	if (r >= 0)
 		r = tallies_set_hidden(&reading, input, err);
-	groups_set_hidden(&reading);
+	/* A group is part of a tally: what may hide executions of the tally may hide executions of the group. */
+	for (size_t i = 0; i < ret->n; i++) {
+		struct bsv_group *g = &ret->groups[i];
+		struct tally_place like = { .tally = { .app = g->app, .model = g->model, .path = g->path } }, **found;
+
+		found = tfind(&like, &reading.tallied, tally_place_order);
+		if (!found)
+			continue;
+		g->touched = ret->tallies[(*found)->at].touched;
+		g->hidden = ret->tallies[(*found)->at].hidden;
+	}
 	if (ret->n)
 		qsort(ret->groups, ret->n, sizeof(*ret->groups), group_order);
 	if (ret->n_tallies > 1)

@@ -130,19 +130,14 @@ static struct range setting_range(const struct bsv_settings *s, const char *name
 	return ret;
 }
 
-static bool is_measured(const char *name)
-{
-	const char *end = strstr(name, "spin_us");
-
-	return end && !strcmp(end, "spin_us");
-}
-
 bool bsv_settings_differ(const struct bsv_settings *a, const struct bsv_settings *b, const char *name)
 {
 	bsv_scoped_text *in_a = bsv_settings_values(a, name), *in_b = bsv_settings_values(b, name);
 	struct range x = setting_range(a, name), y = setting_range(b, name);
+	const char *end = strstr(name, "spin_us");
+	bool is_measured = end && !strcmp(end, "spin_us");
 
-	if (!in_a || !in_b || !is_measured(name))
+	if (!in_a || !in_b || !is_measured)
 		return strcmp(in_a ? in_a : "", in_b ? in_b : "");
 	return x.least > 2 * y.most || y.least > 2 * x.most;
 }

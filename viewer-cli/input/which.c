@@ -63,62 +63,20 @@ static int ids_read(int64_t ret[2], struct bsv_input *input, char *sql, struct b
 	return r < 0 ? r : n;
 }
 
-static int id_find(int64_t *ret, struct bsv_input *input, uint64_t id, struct bsa_err *err)
-{
-	int64_t found[2];
-	int n = ids_read(found, input, bsv_text("SELECT id FROM execution WHERE id = %" PRIu64, id), err);
-
-	if (n < 0)
-		return n;
-	if (!n)
-		return bsa_fail(err, BSA_E_USAGE, "there is no execution %" PRIu64 " in %s", id, input->path);
-	*ret = found[0];
-	return 0;
-}
-
-static int place_find(int64_t *ret, struct bsv_input *input, const char *name, uint64_t stream, uint64_t seq,
-                      struct bsa_err *err)
-{
-	int64_t found[2];
-	int n = ids_read(
-		found, input,
-		bsv_text("SELECT x.id FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number = %" PRIu64
-	                 " AND x.seq = %" PRIu64 " ORDER BY x.id",
-	                 stream, seq),
-		err);
-
-	if (n < 0)
-		return n;
-	if (!n)
-		return bsa_fail(err, BSA_E_USAGE, "there is no execution %s in %s", name, input->path);
-	if (n > 1)
-		return bsa_fail(err, BSA_E_USAGE,
-		                "several executions are called %s in %s: name %" PRId64 ", or %" PRId64, name,
-		                input->path, found[0], found[1]);
-	*ret = found[0];
-	return 0;
-}
-
-/* meta may name the execution, for all executions. */
-static int stored_find(int64_t *ret, struct bsv_input *input, const char *key, struct bsa_err *err)
-{
-	int64_t found[2];
-	int n;
-
-	if (input->picks)
-		return 0;
-	n = ids_read(found, input, bsv_text("SELECT value FROM meta WHERE key = '%s' AND value IS NOT NULL", key), err);
-	if (n > 0)
-		*ret = found[0];
-	return n;
-}
-
 static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, struct bsa_err *err)
 {
 	bool worst = !strcmp(name, "worst");
 	int64_t found[2];
-	int n = stored_find(ret, input, worst ? "latest_miss" : "slowest", err);
+	int n = 0;
 
+	/* meta may name the execution, for all executions. */
+	if (!input->picks)
+		n = ids_read(found, input,
+		             bsv_text("SELECT value FROM meta WHERE key = '%s' AND value IS NOT NULL",
+		                      worst ? "latest_miss" : "slowest"),
+		             err);
+	if (n > 0)
+		*ret = found[0];
 	if (n)
 		return n < 0 ? n : 0;
 	n = ids_read(found, input,
@@ -141,13 +99,34 @@ static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, st
 
 int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct bsa_err *err)
 {
-	uint64_t a, b;
+	uint64_t id, stream, seq;
+	int64_t found[2];
+	int n;
 
 	if (!strcmp(name, "worst") || !strcmp(name, "slowest"))
 		return rank_find(ret_id, input, name, err);
-	if (is_id(name, &a))
-		return id_find(ret_id, input, a, err);
-	if (is_place(name, &a, &b))
-		return place_find(ret_id, input, name, a, b, err);
-	return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest", name);
+	if (is_id(name, &id)) {
+		n = ids_read(found, input, bsv_text("SELECT id FROM execution WHERE id = %" PRIu64, id), err);
+		if (!n)
+			return bsa_fail(err, BSA_E_USAGE, "there is no execution %" PRIu64 " in %s", id, input->path);
+	} else if (is_place(name, &stream, &seq)) {
+		n = ids_read(found, input,
+		             bsv_text("SELECT x.id FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number "
+		                      "= %" PRIu64 " AND x.seq = %" PRIu64 " ORDER BY x.id",
+		                      stream, seq),
+		             err);
+		if (!n)
+			return bsa_fail(err, BSA_E_USAGE, "there is no execution %s in %s", name, input->path);
+		if (n > 1)
+			return bsa_fail(err, BSA_E_USAGE,
+			                "several executions are called %s in %s: name %" PRId64 ", or %" PRId64, name,
+			                input->path, found[0], found[1]);
+	} else {
+		return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest",
+		                name);
+	}
+	if (n < 0)
+		return n;
+	*ret_id = found[0];
+	return 0;
 }
