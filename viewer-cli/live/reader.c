@@ -29,51 +29,6 @@ enum {
 static const rlim_t most_memory = 1 << 30;
 static const uint64_t conditions_patience = UINT64_C(15000000000), save_patience = UINT64_C(60000000000);
 
-static _Noreturn void become_reader(pid_t parent, int in, int out, const char *const *argv, const char *program)
-{
-	const int left[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct rlimit limit;
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
-		signal(left[i], SIG_IGN); /* the terminal sends them to both; it ends with its input */
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (BSV_LIMIT_MEMORY && !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur > most_memory) {
-		limit.rlim_cur = most_memory;
-		setrlimit(RLIMIT_DATA, &limit);
-	}
-	dup2(in, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	if (null >= 0)
-		dup2(null, STDERR_FILENO);
-	execv(program, (char *const *)argv);
-	_exit(NOT_STARTED);
-}
-
-static void close_both(int p[2])
-{
-	close(p[0]);
-	close(p[1]);
-}
-
-/* As figures.h has them. */
-static const char *write_buckets(char to[BUCKETS_TEXT], const struct bsv_buckets *buckets)
-{
-	size_t n = 0;
-
-	if (!buckets)
-		return "-";
-	*to = 0;
-	for (size_t i = 0; i < buckets->n; i++)
-		n += (size_t)snprintf(to + n, BUCKETS_TEXT - n, "%" PRId64 ",", buckets->bounds[i]);
-	return to;
-}
-
 /* A process that is started with @argv. */
 static int start_reader(struct bsv_reader *ret, const char *const *argv, struct bsa_err *err)
 {
@@ -86,12 +41,35 @@ static int start_reader(struct bsv_reader *ret, const char *const *argv, struct 
 	if (pipe2(to, O_CLOEXEC))
 		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
 	if (pipe2(from, O_CLOEXEC)) {
-		close_both(to);
+		close(to[0]);
+		close(to[1]);
 		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
 	}
 	*ret = (struct bsv_reader){ .pid = fork(), .to = to[1], .from = from[0] };
-	if (!ret->pid)
-		become_reader(parent, to[0], from[1], argv, program);
+	if (!ret->pid) { /* the child becomes the reader */
+		const int left[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		struct rlimit limit;
+		sigset_t none;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+			signal(left[i], SIG_IGN); /* the terminal sends them to both; it ends with its input */
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		if (BSV_LIMIT_MEMORY && !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur > most_memory) {
+			limit.rlim_cur = most_memory;
+			setrlimit(RLIMIT_DATA, &limit);
+		}
+		dup2(to[0], STDIN_FILENO);
+		dup2(from[1], STDOUT_FILENO);
+		if (null >= 0)
+			dup2(null, STDERR_FILENO);
+		execv(program, (char *const *)argv);
+		_exit(NOT_STARTED);
+	}
 	close(to[0]);
 	close(from[1]);
 	if (ret->pid > 0)
@@ -106,17 +84,14 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
                     const struct bsv_buckets *buckets, bool held_back, struct bsa_err *err)
 {
 	char settle[NUMBER_TEXT], bounds[BUCKETS_TEXT];
-	const char *const argv[] = { BSV_IMPORTER,
-		                     BSV_FOLLOW,
-		                     BURSTSCOPE_VERSION,
-		                     directory,
-		                     settle,
-		                     compact ? "1" : "0",
-		                     write_buckets(bounds, buckets),
-		                     held_back ? "1" : "0",
-		                     NULL };
+	size_t n = 0;
+	const char *const argv[] = { BSV_IMPORTER,        BSV_FOLLOW, BURSTSCOPE_VERSION,    directory, settle,
+		                     compact ? "1" : "0", bounds,     held_back ? "1" : "0", NULL };
 
 	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
+	strcpy(bounds, buckets ? "" : "-"); /* as figures.h has them */
+	for (size_t i = 0; buckets && i < buckets->n; i++)
+		n += (size_t)snprintf(bounds + n, sizeof(bounds) - n, "%" PRId64 ",", buckets->bounds[i]);
 	return start_reader(ret, argv, err);
 }
 
@@ -194,24 +169,7 @@ static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
 	}
 }
 
-/* *ret_metrics: of malloc, @ret->metrics_bytes of it. */
-static int read_metrics(const struct bsv_reader *r, const struct bsv_figures *ret, char **ret_metrics,
-                        struct bsa_err *err)
-{
-	int k;
-
-	*ret_metrics = malloc(ret->metrics_bytes + 1);
-	if (!*ret_metrics)
-		return bsa_fail(err, BSA_E_ENV, "no memory for metrics");
-	k = read_all(r, *ret_metrics, ret->metrics_bytes, err);
-	if (k >= 0)
-		return 0;
-	free(*ret_metrics);
-	*ret_metrics = NULL;
-	return k;
-}
-
-/* @ret_metrics NULL: there are to be none. */
+/* @ret_metrics NULL: there are to be none. *ret_metrics: of malloc, @ret->metrics_bytes of it. */
 static int read_answer(const struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows,
                        char **ret_metrics, struct bsa_err *err)
 {
@@ -226,8 +184,17 @@ static int read_answer(const struct bsv_reader *r, struct bsv_figures *ret, stru
 	if (k < 0)
 		return k;
 	end_texts(ret, rows);
-	if (ret_metrics && (k = read_metrics(r, ret, ret_metrics, err)) < 0)
-		return k;
+	if (ret_metrics) {
+		*ret_metrics = malloc(ret->metrics_bytes + 1);
+		if (!*ret_metrics)
+			return bsa_fail(err, BSA_E_ENV, "no memory for metrics");
+		k = read_all(r, *ret_metrics, ret->metrics_bytes, err);
+		if (k < 0) {
+			free(*ret_metrics);
+			*ret_metrics = NULL;
+			return k;
+		}
+	}
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
 }
 
@@ -283,19 +250,6 @@ int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_e
 
 /* ---- without waiting ---- */
 
-static int put_question(struct bsv_reader *r, const char *words, uint64_t patience, struct bsa_err *err)
-{
-	size_t n = strlen(words);
-
-	if (write(r->to, words, n) != (ssize_t)n)
-		return reader_gone(err);
-	r->asked = true;
-	r->asked_at = bsv_now();
-	r->patience = patience;
-	r->n_got = 0;
-	return 0;
-}
-
 /* Read as much of the answer as is there. 1: all of it; 0: not yet. */
 static int take_answer(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err)
 {
@@ -322,12 +276,19 @@ static int take_answer(struct bsv_reader *r, struct bsv_figures *answer, struct 
 static int question(struct bsv_reader *r, const char *words, uint64_t patience, struct bsv_figures *answer,
                     struct bsa_err *err)
 {
+	size_t n = strlen(words);
 	int k;
 
 	if (!r->pid)
 		return reader_gone(err);
-	if (!r->asked && (k = put_question(r, words, patience, err)) < 0)
-		return k;
+	if (!r->asked) {
+		if (write(r->to, words, n) != (ssize_t)n)
+			return reader_gone(err);
+		r->asked = true;
+		r->asked_at = bsv_now();
+		r->patience = patience;
+		r->n_got = 0;
+	}
 	k = take_answer(r, answer, err);
 	if (k <= 0)
 		return k;

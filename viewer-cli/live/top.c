@@ -135,27 +135,18 @@ static int own_session(struct top *t, struct bsa_err *err)
 	return r;
 }
 
-static int find_session(struct top *t, struct bsa_err *err)
-{
-	const struct bsv_lttng *lttng;
-	int r = bsv_lttng_load(&lttng, err);
-
-	return r < 0 ? r : bsv_session_find(lttng, t->o->session, t->directory, &t->held_back, err);
-}
-
-static void warn_of_no_timer(const struct top *t)
-{
-	if (t->held_back)
-		fprintf(stderr,
-		        "burstscope: session %s: LTTng holds events back until a packet is full: not every channel has "
-		        "a switch timer (lttng enable-channel --switch-timer)\n",
-		        t->o->session);
-}
-
 static int top_begin(struct top *t, struct bsa_err *err)
 {
-	int r = is_own(t) ? own_session(t, err) : t->o->session ? find_session(t, err) : 0;
+	const struct bsv_lttng *lttng;
+	int r = 0;
 
+	if (is_own(t)) {
+		r = own_session(t, err);
+	} else if (t->o->session) {
+		r = bsv_lttng_load(&lttng, err);
+		if (r >= 0)
+			r = bsv_session_find(lttng, t->o->session, t->directory, &t->held_back, err);
+	}
 	if (r < 0)
 		return r;
 	if (t->o->url)
@@ -198,45 +189,6 @@ static bool is_new_app(const struct top *t, uint32_t row)
 	return true;
 }
 
-static bool is_meant(const struct top *t, const struct bsa_live_row *row)
-{
-	return bsv_scope_means(&t->o->scope, row->app, row->key, row->uid) && (!*t->app || !strcmp(t->app, row->app));
-}
-
-/* Of rows of the whole time: the sum of those that are shown, and how many apps they are of. */
-static void sum_up_part(struct top *t)
-{
-	t->part = (struct bsv_view_part){ .apps = 0 };
-	for (uint32_t i = 0; i < t->figures.n_rows; i++) {
-		bool is_new = is_new_app(t, i), meant = is_meant(t, &t->rows[i]);
-
-		t->part.of_apps += is_new;
-		t->part.apps += is_new && meant;
-		if (meant)
-			bsa_live_sum_add(&t->part.sum, &t->rows[i].sum);
-	}
-	if (t->figures.n_rows == BSV_FIGURES_ROWS && !*t->figures.why)
-		snprintf(t->figures.why, sizeof(t->figures.why),
-		         "there were too many apps and models to keep all apart");
-}
-
-/* Executions, or time on lanes, in the last seconds. */
-static bool is_active(const struct bsa_live_row *row)
-{
-	return row->executions || row->run_ns || row->queue_ns;
-}
-
-static void leave_out_rows(struct top *t, bool idle)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < t->figures.n_rows; i++)
-		if (bsv_scope_means(&t->o->scope, t->rows[i].app, t->rows[i].key, t->rows[i].uid) &&
-		    (!idle || is_active(&t->rows[i])))
-			t->rows[n++] = t->rows[i];
-	t->figures.n_rows = n;
-}
-
 static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 {
 	bool scoped = bsv_scope_is_set(&t->o->scope);
@@ -249,10 +201,37 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 	if (r >= 0 && t->held_back && !*t->figures.why)
 		snprintf(t->figures.why, sizeof(t->figures.why),
 		         "without a switch timer LTTng keeps events in memory until a packet is full");
-	if (r >= 0 && (scoped || (finish && *t->app)))
-		sum_up_part(t);
-	if (r >= 0 && scoped)
-		leave_out_rows(t, !finish);
+	if (r >= 0 && (scoped || (finish && *t->app))) {
+		/* Of rows of the whole time: the sum of those that are shown, and how many apps they are of. */
+		t->part = (struct bsv_view_part){ .apps = 0 };
+		for (uint32_t i = 0; i < t->figures.n_rows; i++) {
+			const struct bsa_live_row *row = &t->rows[i];
+			bool is_new = is_new_app(t, i),
+			     is_meant = bsv_scope_means(&t->o->scope, row->app, row->key, row->uid) &&
+			                (!*t->app || !strcmp(t->app, row->app));
+
+			t->part.of_apps += is_new;
+			t->part.apps += is_new && is_meant;
+			if (is_meant)
+				bsa_live_sum_add(&t->part.sum, &row->sum);
+		}
+		if (t->figures.n_rows == BSV_FIGURES_ROWS && !*t->figures.why)
+			snprintf(t->figures.why, sizeof(t->figures.why),
+			         "there were too many apps and models to keep all apart");
+	}
+	if (r >= 0 && scoped) {
+		/* Keep the rows of the scope that were active, with executions or time on lanes, in the last seconds. */
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < t->figures.n_rows; i++) {
+			const struct bsa_live_row *row = &t->rows[i];
+
+			if (bsv_scope_means(&t->o->scope, row->app, row->key, row->uid) &&
+			    (finish || row->executions || row->run_ns || row->queue_ns))
+				t->rows[n++] = *row;
+		}
+		t->figures.n_rows = n;
+	}
 	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
 }
 
@@ -301,18 +280,6 @@ static struct bsv_http_page page_asked(void *context, const char *path, const ch
 	return page_of_sentence(404, "there are /metrics and /healthz\n");
 }
 
-static int begin_serving(struct top *t, struct bsa_err *err)
-{
-	int r = bsv_http_open(&t->http, t->o->listen, page_asked, t, err);
-
-	if (r < 0)
-		return r;
-	if (bsv_http_is_public(t->http))
-		print_message(t, "%s: other machines can read the names of apps and models, and what they do",
-		              bsv_http_where(t->http));
-	return 0;
-}
-
 /* ---- the session daemon, and sessions of others ---- */
 
 static void begin_again(struct top *t)
@@ -358,22 +325,6 @@ static void look_after_other(struct top *t)
 	print_message(t, "session %s has ended", t->o->session);
 }
 
-/* The relay has gone, or is there again, as @source says. */
-static void relay_changed(struct top *t, uint32_t source)
-{
-	if (source == BSA_LIVE_LOST && !t->lost) {
-		t->lost_at = now_signed();
-		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
-	}
-	if (source == BSA_LIVE_READING && t->lost)
-		print_message(t, "the relay is there again: nothing was read for %.1f s",
-		              (double)(now_signed() - t->lost_at) / 1e9);
-	t->lost = source == BSA_LIVE_LOST;
-	if (source == BSA_LIVE_ENDED && !t->ended)
-		print_message(t, "%.140s has ended", t->figures_of_relay.session);
-	t->ended = source == BSA_LIVE_ENDED;
-}
-
 static int ask_of_relay(struct top *t, struct bsa_err *err)
 {
 	int r = bsv_reader_state(&t->reader, &t->figures_of_relay, err);
@@ -386,11 +337,24 @@ static int ask_of_relay(struct top *t, struct bsa_err *err)
 static void look_after_relay(struct top *t)
 {
 	int r = bsv_reader_is_counting(&t->reader) ? 1 : ask_of_relay(t, &t->failure);
+	uint32_t source = t->figures_of_relay.state.source;
 
 	if (r < 0)
 		t->failed = begin_reading_again(t, r, &t->failure);
-	else if (!r)
-		relay_changed(t, t->figures_of_relay.state.source);
+	if (r)
+		return;
+	/* The relay has gone, or is there again, as @source says. */
+	if (source == BSA_LIVE_LOST && !t->lost) {
+		t->lost_at = now_signed();
+		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
+	}
+	if (source == BSA_LIVE_READING && t->lost)
+		print_message(t, "the relay is there again: nothing was read for %.1f s",
+		              (double)(now_signed() - t->lost_at) / 1e9);
+	t->lost = source == BSA_LIVE_LOST;
+	if (source == BSA_LIVE_ENDED && !t->ended)
+		print_message(t, "%.140s has ended", t->figures_of_relay.session);
+	t->ended = source == BSA_LIVE_ENDED;
 }
 
 static void look_after_session(struct top *t)
@@ -410,25 +374,18 @@ static void look_after_session(struct top *t)
 		look_after_own(t);
 }
 
-/* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
-static void forget_lost(struct top *t)
-{
-	if (t->lost && *t->directory && is_own(t))
-		leave_session(t);
-}
-
 /* ---- the last seconds, kept ---- */
 
 static void ask_to_save(struct top *t)
 {
-	/*
-	 * The ring may have overwritten the events that name objects: let services repeat them. Not earlier, because the repetition makes a
-	 * hole of a time in which nothing happened.
-	 */
 	if (t->o->url) {
 		print_message(t, "nothing to save here: the trace is at the relay");
 		return;
 	}
+	/*
+	 * The ring may have overwritten the events that name objects: let services repeat them. Not earlier, because the repetition makes a
+	 * hole of a time in which nothing happened.
+	 */
 	if (is_own(t) && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
 	t->save_after = now_signed();
@@ -525,18 +482,13 @@ static int top_print(struct top *t, bool final, struct bsa_err *err)
 	return r;
 }
 
-static bool is_due(const struct top *t)
-{
-	int64_t every = t->screen ? DRAW_MS * MS : t->o->interval;
-
-	return t->redraw || now_signed() >= t->drawn_at + every;
-}
-
 static int top_show(struct top *t, struct bsa_err *err)
 {
+	int64_t every = t->screen ? DRAW_MS * MS : t->o->interval;
 	int r = 0;
 
-	if (!is_due(t) || (!t->screen && now_signed() < t->drawn_at + t->o->interval))
+	if (!(t->redraw || now_signed() >= t->drawn_at + every) ||
+	    (!t->screen && now_signed() < t->drawn_at + t->o->interval))
 		return 0;
 	if (!t->paused)
 		r = top_ask(t, false, err);
@@ -560,27 +512,6 @@ static void next_app(struct top *t)
 	const char *next = bsv_view_next_app(&v, v.app);
 
 	snprintf(t->app, sizeof(t->app), "%s", next ? next : "");
-}
-
-static void heed_key(struct top *t, int key)
-{
-	if (key != 'c') /* which may be typed to read all of it */
-		*t->message = 0;
-	t->redraw = true;
-	if (key == 'q' || key == 'Q')
-		t->stopping = true;
-	else if (key == 'o')
-		t->sort = (t->sort + 1) % BSV_VIEW_SORTS;
-	else if (key == 'a')
-		next_app(t);
-	else if (key == 'p' || key == ' ')
-		t->paused = !t->paused;
-	else if (key == 'c')
-		t->causes = !t->causes;
-	else if (key == 's')
-		ask_to_save(t);
-	else if (key == '?' || key == 'h')
-		t->help = !t->help;
 }
 
 static void heed_signal(struct top *t, int signal)
@@ -622,30 +553,25 @@ static void wait_for_something(struct top *t)
 		heed_signal(t, (int)info.ssi_signo);
 	if ((p[1].revents & (POLLHUP | POLLERR)) || (p[3].revents & POLLERR))
 		t->stopping = true; /* the terminal has gone, or who reads the output */
-	while (p[1].revents && (key = bsv_terminal_key()))
-		heed_key(t, key);
-}
-
-static void hold_signals(struct top *t)
-{
-	sigset_t all;
-
-	bsv_signals_hold(&t->signals);
-	all = t->signals.held;
-	sigdelset(&all, SIGCHLD);
-	sigaddset(&all, SIGWINCH);
-	sigaddset(&all, SIGQUIT);
-	sigaddset(&all, SIGTSTP);
-	sigprocmask(SIG_BLOCK, &all, &t->before);
-	t->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static void give_back_signals(struct top *t)
-{
-	if (t->signal_fd >= 0)
-		close(t->signal_fd);
-	sigprocmask(SIG_SETMASK, &t->before, NULL);
-	bsv_signals_release(&t->signals);
+	while (p[1].revents && (key = bsv_terminal_key())) {
+		if (key != 'c') /* which may be typed to read all of it */
+			*t->message = 0;
+		t->redraw = true;
+		if (key == 'q' || key == 'Q')
+			t->stopping = true;
+		else if (key == 'o')
+			t->sort = (t->sort + 1) % BSV_VIEW_SORTS;
+		else if (key == 'a')
+			next_app(t);
+		else if (key == 'p' || key == ' ')
+			t->paused = !t->paused;
+		else if (key == 'c')
+			t->causes = !t->causes;
+		else if (key == 's')
+			ask_to_save(t);
+		else if (key == '?' || key == 'h')
+			t->help = !t->help;
+	}
 }
 
 /* ---- all of it ---- */
@@ -681,7 +607,9 @@ static int top_loop(struct top *t, struct bsa_err *err)
 	while (r >= 0 && !t->stopping) {
 		wait_for_something(t);
 		look_after_session(t);
-		forget_lost(t);
+		/* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
+		if (t->lost && *t->directory && is_own(t))
+			leave_session(t);
 		t->stopping |= t->o->duration >= 0 && now_signed() >= t->began + t->o->duration;
 		t->stopping |= t->ended && !t->screen;
 		if (r >= 0 && !t->http && (!t->stopping || (t->o->once && !t->screen)))
@@ -694,22 +622,16 @@ static int top_loop(struct top *t, struct bsa_err *err)
 	return r;
 }
 
-/* The sums, of all that was recorded. */
-static int top_finish(struct top *t, struct bsa_err *err)
-{
-	int r = !is_own(t) || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
-
-	if (t->http)
-		return r;
-	if (r >= 0)
-		r = top_ask(t, true, err);
-	return r < 0 ? r : top_print(t, true, err);
-}
-
 static int top_run(struct top *t, struct bsa_err *err)
 {
-	int r = t->o->listen ? begin_serving(t, err) : 0;
+	int r = 0;
 
+	if (t->o->listen) {
+		r = bsv_http_open(&t->http, t->o->listen, page_asked, t, err);
+		if (r >= 0 && bsv_http_is_public(t->http))
+			print_message(t, "%s: other machines can read the names of apps and models, and what they do",
+			              bsv_http_where(t->http));
+	}
 	if (r >= 0)
 		r = top_begin(t, err);
 	if (r >= 0)
@@ -720,29 +642,53 @@ static int top_run(struct top *t, struct bsa_err *err)
 		return r;
 	if (t->http)
 		fprintf(stderr, "burstscope: exporter: http://%s/metrics, of %s\n", bsv_http_where(t->http), t->source);
-	warn_of_no_timer(t);
+	if (t->held_back)
+		fprintf(stderr,
+		        "burstscope: session %s: LTTng holds events back until a packet is full: not every channel has "
+		        "a switch timer (lttng enable-channel --switch-timer)\n",
+		        t->o->session);
 	if (bsv_scope_is_of_nobody(&t->o->scope) && !t->o->url)
 		print_message(t, "no process %" PRIu32 " is running here", t->o->scope.pid);
 	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
 	r = top_loop(t, err);
 	bsv_terminal_give();
-	return r < 0 ? r : top_finish(t, err);
+	if (r < 0)
+		return r;
+
+	/* The sums, of all that was recorded. */
+	r = !is_own(t) || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
+	if (t->http)
+		return r;
+	if (r >= 0)
+		r = top_ask(t, true, err);
+	return r < 0 ? r : top_print(t, true, err);
 }
 
 int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 {
 	struct top t = { .o = options, .signal_fd = -1 };
+	sigset_t all;
 	int r;
 
 	t.rows = calloc(BSV_FIGURES_ROWS, sizeof(*t.rows));
 	if (!t.rows)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
-	hold_signals(&t);
+	bsv_signals_hold(&t.signals);
+	all = t.signals.held;
+	sigdelset(&all, SIGCHLD);
+	sigaddset(&all, SIGWINCH);
+	sigaddset(&all, SIGQUIT);
+	sigaddset(&all, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &all, &t.before);
+	t.signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	r = top_run(&t, err);
 	bsv_http_free(t.http);
 	bsv_reader_close(&t.reader);
 	leave_session(&t);
-	give_back_signals(&t);
+	if (t.signal_fd >= 0)
+		close(t.signal_fd);
+	sigprocmask(SIG_SETMASK, &t.before, NULL);
+	bsv_signals_release(&t.signals);
 	free(t.rows);
 	if (t.reader_gone)
 		raise(SIGPIPE); /* held back until the session was removed; it ends this command as it ends the others */

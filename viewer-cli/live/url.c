@@ -15,12 +15,20 @@ static bool is_session(const char *path)
 	return name && !path[host + 1 + name];
 }
 
-static int check_url(const char *url, struct bsa_err *err)
+int bsv_live_options_check(const char *url, bool beside, struct bsa_err *err)
 {
 	static const char before[] = "/host/";
 	size_t scheme = strlen(BSV_URL), relay = 0;
-	bool right = !strncmp(url, BSV_URL, scheme) && strlen(url) < URL_MOST && !strpbrk(url, "\n\r ");
+	bool right;
 
+	if (!url)
+		return 0;
+	if (beside)
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--url: the session runs on another host; leave out SESSION, --detail, --buffer, --ring, "
+			"--service and --pid");
+	right = !strncmp(url, BSV_URL, scheme) && strlen(url) < URL_MOST && !strpbrk(url, "\n\r ");
 	if (right) {
 		relay = strcspn(url + scheme, "/");
 		url += scheme + relay;
@@ -31,14 +39,4 @@ static int check_url(const char *url, struct bsa_err *err)
 	             : bsa_fail(err, BSA_E_USAGE,
 	                        "--url: write net://RELAY or net://RELAY/host/HOST/SESSION, where RELAY is a host with "
 	                        "lttng-relayd");
-}
-
-int bsv_live_options_check(const char *url, bool beside, struct bsa_err *err)
-{
-	if (url && beside)
-		return bsa_fail(
-			err, BSA_E_USAGE,
-			"--url: the session runs on another host; leave out SESSION, --detail, --buffer, --ring, "
-			"--service and --pid");
-	return url ? check_url(url, err) : 0;
 }

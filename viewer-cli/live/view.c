@@ -33,13 +33,6 @@ static uint64_t p99_of(const struct bsa_live_row *r)
 	return r->p99_ns == BSA_LIVE_UNKNOWN ? 0 : r->p99_ns;
 }
 
-static int by_name(const struct bsa_live_row *x, const struct bsa_live_row *y)
-{
-	int d = strcmp(x->app, y->app);
-
-	return d ? d : strcmp(x->model, y->model);
-}
-
 static int compare_descending(double x, double y)
 {
 	return (x < y) - (x > y);
@@ -67,22 +60,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	default:
 		break;
 	}
-	return d ? d : by_name(x, y);
-}
-
-/* Those that are to be shown, in their order: owned by the caller; NULL: no memory. */
-static const struct bsa_live_row **sorted_rows(const struct bsv_view *v, size_t *ret_n)
-{
-	const struct bsa_live_row **list = calloc(v->figures->n_rows + (size_t)1, sizeof(*list));
-	enum bsv_view_sort sort = v->sort;
-
-	*ret_n = 0;
-	for (uint32_t i = 0; list && i < v->figures->n_rows; i++)
-		if (!v->app || !strcmp(v->app, v->rows[i].app))
-			list[(*ret_n)++] = &v->rows[i];
-	if (list)
-		qsort_r(list, *ret_n, sizeof(*list), compare_rows, &sort);
-	return list;
+	d = d ? d : strcmp(x->app, y->app);
+	return d ? d : strcmp(x->model, y->model);
 }
 
 const char *bsv_view_next_app(const struct bsv_view *v, const char *app)
@@ -247,15 +226,6 @@ struct out {
 	int lines, width, columns; /* columns: as many of them, from the left, as there is room for */
 };
 
-static int columns_that_fit(int width)
-{
-	int n = 0;
-
-	for (int right = -1; n < COLUMNS && (right += columns[n].width + 1) <= width; n++)
-		;
-	return n;
-}
-
 static bool has_room(const struct out *o)
 {
 	return !o->v->height || o->lines < o->v->height;
@@ -317,33 +287,6 @@ static void put_cell(struct out *o, int column, const char *text, int paint)
 	if (columns[column].left)
 		fprintf(o->to, "%*s", blanks > 0 ? blanks : 0, "");
 	fputc(' ', o->to);
-}
-
-static void print_row(struct out *o, const struct bsa_live_row *r)
-{
-	char text[CELL];
-
-	for (int c = 0; c < o->columns; c++) {
-		cell_text(o->v, r, c, width_of(o, c), text);
-		put_cell(o, c, text, c == MISS && r->missed ? BSV_BAD : BSV_PLAIN);
-	}
-	end_line(o);
-}
-
-static void print_heads(struct out *o)
-{
-	for (int c = 0; c < o->columns; c++)
-		put_cell(o, c, columns[c].name, BSV_TITLE);
-	end_line(o);
-}
-
-static bool any_cause(const uint64_t by_cause[BSA_LIVE_CAUSES])
-{
-	bool any = false;
-
-	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
-		any |= by_cause[k] > 0;
-	return any;
 }
 
 /* Is cause @k to be said before @than? What is unknown says least, however often it is. */
@@ -447,7 +390,7 @@ static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all
 }
 
 /* How long "the last seconds" are: less than all of them in the beginning. */
-static const char *window_text(const struct bsv_view *v, char to[CELL])
+static void window_text(const struct bsv_view *v, char to[CELL])
 {
 	enum { TENTHS = 10 };
 	uint64_t tenths = v->figures->state.window_ns / (second / TENTHS);
@@ -456,24 +399,6 @@ static const char *window_text(const struct bsv_view *v, char to[CELL])
 		snprintf(to, CELL, "%" PRIu64 ".%" PRIu64 " s", tenths / TENTHS, tenths % TENTHS);
 	else
 		snprintf(to, CELL, "%d s", BSA_LIVE_SECONDS);
-	return to;
-}
-
-/* The line about misses while none was seen. */
-static void make_no_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
-{
-	char window[CELL];
-
-	window_text(v, window);
-	if (nothing_known(v, all) && v->held_back)
-		fprintf(to, "misses in the last %s unknown: LTTng holds back events (no switch timer)", window);
-	else if (nothing_known(v, all))
-		fputs("misses unknown: no event has arrived yet", to);
-	else if (v->held_back)
-		fprintf(to, "none of %" PRIu64 " executions seen missed a deadline; LTTng holds back newer ones",
-		        all->executions);
-	else
-		fprintf(to, "no deadline missed in the last %s", window);
 }
 
 static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
@@ -481,13 +406,23 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 	uint64_t explained = 0;
 	char window[CELL];
 
-	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
-		explained += all->by_cause[k];
+	window_text(v, window);
 	if (!all->missed) {
-		make_no_misses(v, all, to);
+		if (nothing_known(v, all) && v->held_back)
+			fprintf(to, "misses in the last %s unknown: LTTng holds back events (no switch timer)", window);
+		else if (nothing_known(v, all))
+			fputs("misses unknown: no event has arrived yet", to);
+		else if (v->held_back)
+			fprintf(to,
+			        "none of %" PRIu64 " executions seen missed a deadline; LTTng holds back newer ones",
+			        all->executions);
+		else
+			fprintf(to, "no deadline missed in the last %s", window);
 		return;
 	}
-	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %s:", all->missed, all->executions, window_text(v, window));
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		explained += all->by_cause[k];
+	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %s:", all->missed, all->executions, window);
 	say_causes(all->by_cause, v->causes ? BSA_LIVE_CAUSES : CAUSES_SHOWN, to);
 	if (explained < all->missed)
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
@@ -533,21 +468,26 @@ static const char *const help[] = {
 	"man burstscope-top says more.",
 };
 
-static void print_help(struct out *o, int keys)
-{
-	for (size_t i = 0; i < sizeof(help) / sizeof(*help) && (!o->v->height || o->lines < o->v->height - keys); i++)
-		put_line(o, BSV_PLAIN, help[i]);
-}
-
 /* The rows, or why there are none, above @keys lines. */
 static void print_rows(struct out *o, const struct bsa_live_row *const *list, size_t n, int keys)
 {
 	const struct bsa_live_row all = all_of(list, n);
 
-	if (has_room(o))
-		print_heads(o);
-	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++)
-		print_row(o, list[i]);
+	if (has_room(o)) {
+		for (int c = 0; c < o->columns; c++)
+			put_cell(o, c, columns[c].name, BSV_TITLE);
+		end_line(o);
+	}
+	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++) {
+		const struct bsa_live_row *r = list[i];
+		char text[CELL];
+
+		for (int c = 0; c < o->columns; c++) {
+			cell_text(o->v, r, c, width_of(o, c), text);
+			put_cell(o, c, text, c == MISS && r->missed ? BSV_BAD : BSV_PLAIN);
+		}
+		end_line(o);
+	}
 	if (!n && (!o->v->height || o->lines < o->v->height - keys))
 		put_line(o, BSV_FAINT,
 		         nothing_known(o->v, &all) ? "(no execution of the last seconds has been seen)"
@@ -556,38 +496,41 @@ static void print_rows(struct out *o, const struct bsa_live_row *const *list, si
 		put_line(o, BSV_UNSURE_PAINT, o->v->unheard);
 }
 
-static void print_all(struct out *o, const struct bsa_live_row *const *list, size_t n)
+int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
 {
-	const struct bsa_live_row all = all_of(list, n);
-	int keys = o->v->keys ? 1 : 0;
+	const int width = v->screen.width ? v->screen.width : BSV_VIEW_WHOLE;
+	const int keys = v->keys ? 1 : 0;
+	const struct bsa_live_row **list = calloc(v->figures->n_rows + (size_t)1, sizeof(*list));
+	enum bsv_view_sort sort = v->sort;
+	struct out o = { v, to, 0, width, 0 };
+	struct bsa_live_row all;
+	size_t n = 0;
 
-	line_of(o, BSV_TITLE, false, make_first, &all);
-	line_of(o, BSV_PLAIN, false, make_totals, &all);
-	line_of(o, all.missed ? BSV_BAD : BSV_PLAIN, o->v->causes, make_misses, &all);
-	line_of(o, BSV_UNSURE_PAINT, o->v->causes, make_doubts, &all);
-	if (o->v->help)
-		print_help(o, keys);
-	else
-		print_rows(o, list, n, keys);
+	if (!list)
+		return bsv_no_memory(err);
+	for (uint32_t i = 0; i < v->figures->n_rows; i++)
+		if (!v->app || !strcmp(v->app, v->rows[i].app))
+			list[n++] = &v->rows[i];
+	qsort_r(list, n, sizeof(*list), compare_rows, &sort);
+	all = all_of(list, n);
+	for (int right = -1; o.columns < COLUMNS && (right += columns[o.columns].width + 1) <= width; o.columns++)
+		;
+	line_of(&o, BSV_TITLE, false, make_first, &all);
+	line_of(&o, BSV_PLAIN, false, make_totals, &all);
+	line_of(&o, all.missed ? BSV_BAD : BSV_PLAIN, v->causes, make_misses, &all);
+	line_of(&o, BSV_UNSURE_PAINT, v->causes, make_doubts, &all);
+	for (size_t i = 0; v->help && i < sizeof(help) / sizeof(*help) && (!v->height || o.lines < v->height - keys);
+	     i++)
+		put_line(&o, BSV_PLAIN, help[i]);
+	if (!v->help)
+		print_rows(&o, list, n, keys);
 	if (keys) {
 		char text[CELL * 2];
 
 		snprintf(text, sizeof(text), "q quit  ? help  o order: %s  a next app  c causes  p pause  s save 30 s",
-		         bsv_view_sort_name(o->v->sort));
-		put_line(o, BSV_FAINT, text);
+		         bsv_view_sort_name(v->sort));
+		put_line(&o, BSV_FAINT, text);
 	}
-}
-
-int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
-{
-	const int width = v->screen.width ? v->screen.width : BSV_VIEW_WHOLE;
-	struct out o = { v, to, 0, width, columns_that_fit(width) };
-	size_t n;
-	const struct bsa_live_row **list = sorted_rows(v, &n);
-
-	if (!list)
-		return bsv_no_memory(err);
-	print_all(&o, list, n);
 	free(list);
 	return 0;
 }
@@ -597,34 +540,31 @@ static const struct bsa_live_sum *sum_of(const struct bsv_view *v)
 	return v->part ? &v->part->sum : &v->figures->state.sum;
 }
 
-static void make_sum(const struct bsv_view *v, FILE *to)
-{
-	const struct bsa_live_sum *sum = sum_of(v);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
-
-	fputs("in all", to);
-	if (v->part)
-		fprintf(to, ", of %s of %s %s", bsv_count(a, v->part->apps), bsv_count(b, v->part->of_apps),
-		        bsv_plural(v->part->of_apps, "app", "apps"));
-	fprintf(to, ": %s %s, %s missed", bsv_count(a, sum->executions),
-	        bsv_plural(sum->executions, "execution", "executions"), bsv_count(b, sum->missed));
-	if (any_cause(sum->by_cause)) {
-		fputc(':', to);
-		say_causes(sum->by_cause, CAUSES_SHOWN, to);
-	}
-	fputs(*v->figures->why ? "; not exact: " : "; exact", to);
-	fputs(v->figures->why, to);
-}
-
 void bsv_view_sum(const struct bsv_view *v, FILE *to)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
+	const struct bsa_live_sum *sum = sum_of(v);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+	bool any_cause = false;
 
 	if (!f)
 		return;
-	make_sum(v, f);
+	fputs("in all", f);
+	if (v->part)
+		fprintf(f, ", of %s of %s %s", bsv_count(a, v->part->apps), bsv_count(b, v->part->of_apps),
+		        bsv_plural(v->part->of_apps, "app", "apps"));
+	fprintf(f, ": %s %s, %s missed", bsv_count(a, sum->executions),
+	        bsv_plural(sum->executions, "execution", "executions"), bsv_count(b, sum->missed));
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		any_cause |= sum->by_cause[k] > 0;
+	if (any_cause) {
+		fputc(':', f);
+		say_causes(sum->by_cause, CAUSES_SHOWN, f);
+	}
+	fputs(*v->figures->why ? "; not exact: " : "; exact", f);
+	fputs(v->figures->why, f);
 	fclose(f);
 	bsv_print_wrapped(to, &v->screen, BSV_PLAIN, text, 2);
 	free(text);
@@ -697,33 +637,20 @@ static void json_sum(const struct bsa_live_sum *s, FILE *to)
 	fputc('}', to);
 }
 
-static void json_row(const struct bsv_view *v, const struct bsa_live_row *r, FILE *to)
-{
-	fputs("{\"app\":", to);
-	json_text(r->app, to);
-	fputs(",\"model\":", to);
-	json_text(r->model, to);
-	fputc(',', to);
-	json_number("executions", r->executions, to);
-	json_number("answered", r->answered, to);
-	json_number("missed", r->missed, to);
-	json_number("slot_misses", r->slot_misses, to);
-	fprintf(to, "\"per_second\":%.3f,\"lanes\":%.4f,\"waiting\":%.4f,", rate_of(v, r->executions),
-	        part_of_window(v, r->run_ns), part_of_window(v, r->queue_ns));
-	json_number("p50_ns", r->p50_ns, to);
-	json_number("p99_ns", r->p99_ns, to);
-	json_number("received_ns", r->received_ns, to);
-	json_number("entitled_ns", r->entitled_ns, to);
-	json_causes(r->by_cause, to);
-	fputc(',', to);
-	json_sum(&r->sum, to);
-	fputc('}', to);
-}
-
-static void json_state(const struct bsv_view *v, FILE *to)
+void bsv_view_json(const struct bsv_view *v, bool final, FILE *to)
 {
 	const struct bsa_live_state *s = &v->figures->state;
+	bool any = false;
 
+	fprintf(to, "{\"final\":%s,\"source\":", final ? "true" : "false");
+	json_text(v->source, to);
+	fputs(",\"message\":", to);
+	if (v->message)
+		json_text(v->message, to);
+	else
+		fputs("null", to);
+	fputc(',', to);
+	json_digits("at_ns", v->now, to);
 	json_digits("until_ns", s->until && !v->held_back ? s->until : BSA_LIVE_UNKNOWN, to);
 	json_number("lag_ns", lag_of(v), to);
 	json_number("counted_p50_ns", s->counted_p50_ns, to);
@@ -745,30 +672,34 @@ static void json_state(const struct bsv_view *v, FILE *to)
 	else
 		fputs("null", to);
 	fputc(',', to);
-}
-
-void bsv_view_json(const struct bsv_view *v, bool final, FILE *to)
-{
-	bool any = false;
-
-	fprintf(to, "{\"final\":%s,\"source\":", final ? "true" : "false");
-	json_text(v->source, to);
-	fputs(",\"message\":", to);
-	if (v->message)
-		json_text(v->message, to);
-	else
-		fputs("null", to);
-	fputc(',', to);
-	json_digits("at_ns", v->now, to);
-	json_state(v, to);
 	json_sum(sum_of(v), to);
 	fputs(",\"models\":[", to);
 	for (uint32_t i = 0; i < v->figures->n_rows; i++) {
-		if (v->app && strcmp(v->app, v->rows[i].app) != 0)
+		const struct bsa_live_row *r = &v->rows[i];
+
+		if (v->app && strcmp(v->app, r->app) != 0)
 			continue;
 		if (any)
 			fputc(',', to);
-		json_row(v, &v->rows[i], to);
+		fputs("{\"app\":", to);
+		json_text(r->app, to);
+		fputs(",\"model\":", to);
+		json_text(r->model, to);
+		fputc(',', to);
+		json_number("executions", r->executions, to);
+		json_number("answered", r->answered, to);
+		json_number("missed", r->missed, to);
+		json_number("slot_misses", r->slot_misses, to);
+		fprintf(to, "\"per_second\":%.3f,\"lanes\":%.4f,\"waiting\":%.4f,", rate_of(v, r->executions),
+		        part_of_window(v, r->run_ns), part_of_window(v, r->queue_ns));
+		json_number("p50_ns", r->p50_ns, to);
+		json_number("p99_ns", r->p99_ns, to);
+		json_number("received_ns", r->received_ns, to);
+		json_number("entitled_ns", r->entitled_ns, to);
+		json_causes(r->by_cause, to);
+		fputc(',', to);
+		json_sum(&r->sum, to);
+		fputc('}', to);
 		any = true;
 	}
 	fputs("]}\n", to);
