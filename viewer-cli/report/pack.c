@@ -123,18 +123,6 @@ void bsv_base64(FILE *to, const unsigned char *bytes, size_t n)
 	fwrite(line, 1, filled, to);
 }
 
-static unsigned width_of(const uint64_t *codes, size_t n)
-{
-	uint64_t all = 0;
-	unsigned width = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all |= codes[i];
-	for (; all; all >>= 8)
-		width++;
-	return width;
-}
-
 /* The planes of one column; how many bytes they have. */
 static size_t shuffle_planes(unsigned char *to, const uint64_t *codes, size_t n, unsigned width)
 {
@@ -168,8 +156,14 @@ static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 	b->filled = 0;
 	for (size_t c = 0; c < p->n_columns; c++) {
 		const uint64_t *codes = p->codes + c * PACK_ROWS;
+		uint64_t all = 0;
+		unsigned width = 0;
 
-		b->widths[c] = width_of(codes, p->n);
+		for (size_t i = 0; i < p->n; i++)
+			all |= codes[i];
+		for (; all; all >>= 8)
+			width++;
+		b->widths[c] = width;
 		b->filled += shuffle_planes(b->planes + b->filled, codes, p->n, b->widths[c]);
 	}
 	if (!writer_join(p))

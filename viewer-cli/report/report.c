@@ -41,16 +41,6 @@ static void write_hash(FILE *to, const char *hex)
 	fputs("'", to);
 }
 
-/* As text of HTML. */
-static void write_text(FILE *to, const char *text)
-{
-	for (; *text; text++)
-		if (strchr("<>&\"'", *text))
-			fprintf(to, "&#%d;", *text);
-		else
-			fputc(*text, to);
-}
-
 /* The directory of a recording tells a reader of the page nothing, and its maker's name to strangers. */
 static const char *title_of(const struct writing *w)
 {
@@ -72,7 +62,11 @@ static void write_head(struct writing *w)
 	      "name=\"color-scheme\" "
 	      "content=\"light dark\">\n<title>",
 	      w->to);
-	write_text(w->to, title_of(w));
+	for (const char *at = title_of(w); *at; at++) /* as text of HTML */
+		if (strchr("<>&\"'", *at))
+			fprintf(w->to, "&#%d;", *at);
+		else
+			fputc(*at, w->to);
 	fputs(" - burstscope</title>\n<style>", w->to);
 	fwrite(bsv_page_style, 1, bsv_page_style_size, w->to);
 	fputs("</style>\n</head>\n", w->to);
@@ -87,13 +81,6 @@ static void write_json(FILE *to, const char *json, size_t n)
 			fputs("\\u003c", to);
 		else
 			fputc(json[i], to);
-}
-
-static void write_failure(FILE *to, const char *why)
-{
-	fputs("{\"error\":", to);
-	bsv_page_text(to, why);
-	fputs("}", to);
 }
 
 /* Write the answers of the commands. A command that fails reports why in its place. */
@@ -111,10 +98,13 @@ static int write_answers(struct writing *w)
 
 		if (closed && r != BSV_REPORT_NO_MORE) {
 			fprintf(w->to, "<script type=\"application/json\" data-answer=\"%s\">", name);
-			if (r < 0)
-				write_failure(w->to, why.text);
-			else
+			if (r < 0) {
+				fputs("{\"error\":", w->to);
+				bsv_page_text(w->to, why.text);
+				fputs("}", w->to);
+			} else {
 				write_json(w->to, json, n);
+			}
 			fputs("</script>\n", w->to);
 		}
 		free(json);
@@ -139,25 +129,10 @@ static int append_file(FILE *to, FILE *from, struct bsa_err *err)
 	return ferror(from) ? bsa_fail(err, BSA_E_ENV, "a temporary file cannot be read") : 0;
 }
 
-/* [["too_big","what it means"],...] */
-static void write_causes(FILE *to)
-{
-	const char *name;
-
-	fputs(",\"causes\":[", to);
-	for (size_t i = 0; (name = bsv_cause_name(i)); i++) {
-		fputs(i ? ",[" : "[", to);
-		bsv_page_text(to, name);
-		fputc(',', to);
-		bsv_page_text(to, bsv_cause_says(name));
-		fputc(']', to);
-	}
-	fputc(']', to);
-}
-
 static void write_about(struct writing *w)
 {
 	char coverage[BSV_COVERAGE_TEXT];
+	const char *name;
 
 	fputs("<script type=\"application/json\" id=\"about\">{\"version\":", w->to);
 	bsv_page_text(w->to, BURSTSCOPE_VERSION);
@@ -165,8 +140,16 @@ static void write_about(struct writing *w)
 	bsv_page_text(w->to, title_of(w));
 	fputs(",\"database\":", w->to);
 	bsv_page_text(w->to, w->input->known_as);
-	write_causes(w->to);
-	fputs(",\"coverage\":", w->to);
+	/* [["too_big","what it means"],...] */
+	fputs(",\"causes\":[", w->to);
+	for (size_t i = 0; (name = bsv_cause_name(i)); i++) {
+		fputs(i ? ",[" : "[", w->to);
+		bsv_page_text(w->to, name);
+		fputc(',', w->to);
+		bsv_page_text(w->to, bsv_cause_says(name));
+		fputc(']', w->to);
+	}
+	fputs("],\"coverage\":", w->to);
 	bsv_page_text(w->to, bsv_coverage_text(&w->input->coverage, coverage));
 	if (w->asked->other) {
 		fputs(",\"other\":", w->to);

@@ -111,18 +111,6 @@ static int64_t cell_value(struct labels *l, const struct bsa_query *q, size_t co
 	}
 }
 
-/* [["name", is it a delta column?],...]; the numbers of columns called ..._word are places of labels. */
-static void write_columns(FILE *to, const char *name, const char *suffix, const struct reading *r)
-{
-	fprintf(to, "<script type=\"application/json\" data-columns=\"%s%s\">[", name, suffix);
-	for (size_t c = 0; c < r->n; c++) {
-		fputs(c ? ",[" : "[", to);
-		bsv_page_text(to, r->columns[c].name);
-		fprintf(to, ",%d]", r->columns[c].delta);
-	}
-	fputs("]</script>\n", to);
-}
-
 /* @deltas: names of columns that are never NULL, with a space around each. */
 static bool is_delta(const char *deltas, const char *name)
 {
@@ -130,11 +118,6 @@ static bool is_delta(const char *deltas, const char *name)
 	size_t n = strlen(name);
 
 	return at && at > deltas && at[-1] == ' ' && at[n] == ' ';
-}
-
-static bool is_named(const struct named *named, int64_t id)
-{
-	return id >= 0 && (size_t)id / 8 < named->n && (named->of[id / 8] >> id % 8 & 1);
 }
 
 static int name_id(struct named *named, int64_t id, struct bsa_err *err)
@@ -156,28 +139,11 @@ static int name_id(struct named *named, int64_t id, struct bsa_err *err)
 	return 0;
 }
 
-static int name_ids_of_row(const struct reading *r, struct bsa_err *err)
-{
-	int result = 0;
-
-	for (size_t c = 0; result >= 0 && c < r->n; c++)
-		if (r->names[c])
-			result = name_id(r->names[c], r->values[c], err);
-	return result;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
 
 	return n >= m && !strcmp(text + n - m, end);
-}
-
-static struct named *names_of_column(struct world *w, const char *column)
-{
-	if (ends_with(column, "app_id"))
-		return &w->named_apps;
-	return ends_with(column, "model_id") ? &w->named_models : NULL;
 }
 
 /* Is the row for the page? */
@@ -193,11 +159,13 @@ static int pack_rows(struct world *w, struct reading *r, struct bsa_query *q, ke
 			if (r->columns[c].delta && r->values[c] == BSV_PACK_NULL)
 				r->values[c] = 0;
 		}
-		if (!keeps || keeps(w, r->values)) {
-			result = name_ids_of_row(r, w->err);
-			if (result >= 0)
-				result = bsv_pack_row(r->pack, r->values, w->err);
-		}
+		if (keeps && !keeps(w, r->values))
+			continue;
+		for (size_t c = 0; result >= 0 && c < r->n; c++)
+			if (r->names[c])
+				result = name_id(r->names[c], r->values[c], w->err);
+		if (result >= 0)
+			result = bsv_pack_row(r->pack, r->values, w->err);
 		if (result < 0)
 			return result;
 	}
@@ -229,10 +197,22 @@ static int pack_report(struct world *w, const char *name, const char *template, 
 	r.n = bsa_query_columns(q);
 	assert(r.n <= COLUMNS_MOST);
 	for (size_t c = 0; c < r.n; c++) {
-		r.columns[c] = (struct bsv_pack_column){ bsa_query_name(q, c), is_delta(deltas, bsa_query_name(q, c)) };
-		r.names[c] = names_of_column(w, bsa_query_name(q, c));
+		const char *column = bsa_query_name(q, c);
+
+		r.columns[c] = (struct bsv_pack_column){ column, is_delta(deltas, column) };
+		if (ends_with(column, "app_id"))
+			r.names[c] = &w->named_apps;
+		else
+			r.names[c] = ends_with(column, "model_id") ? &w->named_models : NULL;
 	}
-	write_columns(w->packs, name, w->suffix, &r);
+	/* [["name", is it a delta column?],...]; the numbers of columns called ..._word are places of labels. */
+	fprintf(w->packs, "<script type=\"application/json\" data-columns=\"%s%s\">[", name, w->suffix);
+	for (size_t c = 0; c < r.n; c++) {
+		fputs(c ? ",[" : "[", w->packs);
+		bsv_page_text(w->packs, r.columns[c].name);
+		fprintf(w->packs, ",%d]", r.columns[c].delta);
+	}
+	fputs("]</script>\n", w->packs);
 	r.pack = bsv_pack_new(w->packs, name, r.columns, r.n);
 	result = r.pack ? pack_rows(w, &r, q, keeps) : bsv_no_memory(w->err);
 	bsv_pack_free(r.pack);
@@ -289,22 +269,16 @@ enum {
 enum { SLICE_EXECUTION = 2, SLICE_BEGAN, SLICE_DURATION };
 enum { HELD_EXECUTION, HELD_BEGAN, HELD_DURATION };
 
-static size_t place_of_app(const struct overview *o, int32_t app)
-{
-	size_t i = 0;
-
-	while (i < o->n_apps && o->app_ids[i] != app)
-		i++;
-	return i < o->n_apps ? i : BSV_OVERVIEW_APPS - 1;
-}
-
 /* Adds a stretch of a lane to the bins that it is in. */
 static void add_held(struct world *w, int64_t id, int64_t began, int64_t ended)
 {
 	struct overview *o = &w->overview;
 	bool known = id >= 0 && (size_t)id < w->n_ids;
-	size_t app = place_of_app(o, known ? w->apps[id] : -1);
+	size_t app = 0;
 
+	while (app < o->n_apps && o->app_ids[app] != (known ? w->apps[id] : -1))
+		app++;
+	app = app < o->n_apps ? app : BSV_OVERVIEW_APPS - 1;
 	began = began > 0 ? began : 0;
 	ended = ended < o->length ? ended : o->length;
 	for (size_t bin = bin_of(o, began); began < ended; bin++) {
@@ -427,10 +401,11 @@ static int write_names(struct world *w, const char *relation, const struct named
 	fprintf(w->first, ",\"%s\":[", relation);
 	for (; r >= 0 && (r = bsa_query_step(q, w->err)) > 0; all++) {
 		const char *name = bsa_query_get_string(q, 1, NULL);
+		int64_t id = bsa_query_get_int(q, 0);
 
-		if (!is_named(named, bsa_query_get_int(q, 0)))
+		if (id < 0 || (size_t)id / 8 >= named->n || !(named->of[id / 8] >> id % 8 & 1))
 			continue;
-		fprintf(w->first, "%s[%" PRId64 ",", any ? "," : "", bsa_query_get_int(q, 0));
+		fprintf(w->first, "%s[%" PRId64 ",", any ? "," : "", id);
 		bsv_page_text(w->first, name ? name : "");
 		fputc(']', w->first);
 		any = true;
@@ -474,16 +449,6 @@ static int write_first(struct world *w)
 	return r;
 }
 
-static void write_labels(struct world *w)
-{
-	fprintf(w->packs, "<script type=\"application/json\" id=\"labels%s\">[", w->suffix);
-	for (size_t i = 0; i < w->labels.n; i++) {
-		fputs(i ? "," : "", w->packs);
-		bsv_page_text(w->packs, w->labels.of[i]);
-	}
-	fputs("]</script>\n", w->packs);
-}
-
 /* ---- all of it ---- */
 
 static int count_ids(struct world *w, int64_t bytes)
@@ -519,18 +484,6 @@ static int count_ids(struct world *w, int64_t bytes)
 	return r;
 }
 
-static int write_world(struct world *w, int64_t bytes)
-{
-	int r = count_ids(w, bytes);
-
-	if (r >= 0)
-		r = keep_involved(w);
-	if (r >= 0)
-		r = write_packs(w);
-	write_labels(w);
-	return r < 0 ? r : write_first(w);
-}
-
 int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, const char *suffix, int64_t bytes, FILE *first,
                     FILE *packs, struct bsa_err *err)
 {
@@ -542,7 +495,19 @@ int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, const char *
 		return bsv_no_memory(err);
 	*w = (struct world){ .input = input, .suffix = suffix, .first = first, .packs = packs, .err = err };
 	w->overview.length = length > 0 ? length : 1;
-	r = write_world(w, bytes);
+	r = count_ids(w, bytes);
+	if (r >= 0)
+		r = keep_involved(w);
+	if (r >= 0)
+		r = write_packs(w);
+	fprintf(packs, "<script type=\"application/json\" id=\"labels%s\">[", suffix);
+	for (size_t i = 0; i < w->labels.n; i++) {
+		fputs(i ? "," : "", packs);
+		bsv_page_text(packs, w->labels.of[i]);
+	}
+	fputs("]</script>\n", packs);
+	if (r >= 0)
+		r = write_first(w);
 	*ret = w->shown;
 	for (size_t i = 0; i < w->labels.n; i++)
 		free(w->labels.of[i]);
