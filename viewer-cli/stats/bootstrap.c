@@ -13,20 +13,14 @@ enum {
 	SEQUENCE_MIN = 32 /* fewest samples that are cut into blocks */
 };
 
-/* splitmix64: small, and good enough for drawing ranks. */
-static uint64_t random_next(uint64_t *state)
+/* A number above 0 and below 1, by splitmix64: small, and good enough for drawing ranks. */
+static double random_uniform(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
-/* A number above 0 and below 1. */
-static double random_uniform(uint64_t *state)
-{
-	return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
+	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* Normal distribution by the polar method; the second number of each pair is dropped. */

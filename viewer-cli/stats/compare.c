@@ -224,47 +224,29 @@ static struct bsv_series series_of(const struct bsv_times *t, int64_t *sorted, i
 	return (struct bsv_series){ t->ns, t->at, sorted, t->n };
 }
 
-/* Most executions need a known cpu time, and none may be hidden: the hidden ones may differ systematically. */
-static bool can_compute(const struct bsv_group *g, const struct bsv_times *references)
-{
-	return g->cpu.n >= BSV_COMPARED_MIN && 10 * g->cpu.n >= 9 * g->n && references->n >= BSV_REFERENCES_MIN &&
-	       !g->touched && g->hidden <= 0;
-}
-
 /* Returns 1; 0: this recording allows no estimate; -1: no memory. */
 static int compute_sight(struct work *w, struct computed *c, const struct entry *e)
 {
 	const struct bsv_times *references = &(e->in_b ? w->b : w->a)->of[e->recording]->references;
+	const struct bsv_group *g = e->group;
+	struct bsv_computing of = { .delay = g->delay, .run = g->run };
 	int64_t *sorted;
-	struct bsv_computing of = { .delay = e->group->delay, .run = e->group->run };
 	bool told;
 
-	if (!can_compute(e->group, references) || c->n == 2 * BSV_RECORDINGS_MOST)
+	/* Most executions need a known cpu time, and none may be hidden: the hidden ones may differ systematically. */
+	if (g->cpu.n < BSV_COMPARED_MIN || 10 * g->cpu.n < 9 * g->n || references->n < BSV_REFERENCES_MIN ||
+	    g->touched || g->hidden > 0 || c->n == 2 * BSV_RECORDINGS_MOST)
 		return 0;
 	sorted = malloc(2 * references->n * sizeof(*sorted));
 	if (!sorted)
 		return -1;
-	of.cpu = series_of(&e->group->cpu, w->pool_a, w->scratch);
+	of.cpu = series_of(&g->cpu, w->pool_a, w->scratch);
 	of.references = series_of(references, sorted, sorted + references->n);
 	told = bsv_computed_of(&c->of[c->n], &of);
 	free(sorted);
 	c->n_a += told && !e->in_b;
 	c->n += told;
 	return told;
-}
-
-/* The mean influences over both sides, and the distance of B's mean from A's. */
-static void compute_influences(const struct computed *c, double ret_at[BSV_INFLUENCES],
-                               double ret_apart[BSV_INFLUENCES])
-{
-	for (int i = 0; i < BSV_INFLUENCES; i++) {
-		double a = 0, b = 0;
-
-		for (size_t k = 0; k < c->n; k++)
-			*(k < c->n_a ? &a : &b) += c->of[k].all.influence[i];
-		ret_at[i] = (a + b) / (double)c->n;
-		ret_apart[i] = b / (double)(c->n - c->n_a) - a / (double)c->n_a;
-	}
 }
 
 static void compute_test(struct work *w, struct bsv_change *change, struct computed *c)
@@ -275,7 +257,15 @@ static void compute_test(struct work *w, struct bsv_change *change, struct compu
 	struct sightings s = { .n_a = c->n_a, .n_b = n_b };
 	struct test *t = &w->tests[w->n_tests];
 
-	compute_influences(c, at, apart);
+	/* The mean influences over both sides, and the distance of B's mean from A's. */
+	for (int i = 0; i < BSV_INFLUENCES; i++) {
+		double a = 0, b = 0;
+
+		for (size_t k = 0; k < c->n; k++)
+			*(k < c->n_a ? &a : &b) += c->of[k].all.influence[i];
+		at[i] = (a + b) / (double)c->n;
+		apart[i] = b / (double)(c->n - c->n_a) - a / (double)c->n_a;
+	}
 	for (size_t i = 0; i < c->n; i++)
 		*(i < c->n_a ? &s.a[i] : &s.b[i - c->n_a]) = bsv_computed_at(&c->of[i], &slopes, at);
 	change->a = exp(mean_of(s.a, s.n_a));
@@ -356,20 +346,6 @@ static void share_test(struct work *w, struct bsv_change *c, const struct sighti
 	                         .from = mean_of(s->a, s->n_a) });
 }
 
-static void count_endings(struct bsv_ending_pair *p, const struct entry *e)
-{
-	for (size_t i = 0; i < e->tally->n; i++) {
-		unsigned ending = e->tally->endings[i];
-
-		*(e->in_b ? &p->ended_b : &p->ended_a) += !!(ending & BSV_ENDED);
-		*(e->in_b ? &p->answered_b : &p->answered_a) += !!(ending & BSV_ANSWERED);
-		*(e->in_b ? &p->deadlines_b : &p->deadlines_a) += !!(ending & BSV_HAD_DEADLINE);
-		*(e->in_b ? &p->missed_b : &p->missed_a) += !!(ending & BSV_MISSED);
-		*(e->in_b ? &p->due_b : &p->due_a) += !!(ending & BSV_DUE);
-		*(e->in_b ? &p->failed_b : &p->failed_a) += !!(ending & BSV_UNANSWERED);
-	}
-}
-
 /* Executions per second between the first and the last one, over all recordings of a side. */
 static double per_second(const struct entry *entries, size_t n, bool in_b)
 {
@@ -397,8 +373,18 @@ static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct
 
 	for (size_t i = 0; i < n; i++) {
 		const struct bsv_tally *t = entries[i].tally;
+		bool in_b = entries[i].in_b;
 
-		count_endings(p, &entries[i]);
+		for (size_t k = 0; k < t->n; k++) {
+			unsigned ending = t->endings[k];
+
+			*(in_b ? &p->ended_b : &p->ended_a) += !!(ending & BSV_ENDED);
+			*(in_b ? &p->answered_b : &p->answered_a) += !!(ending & BSV_ANSWERED);
+			*(in_b ? &p->deadlines_b : &p->deadlines_a) += !!(ending & BSV_HAD_DEADLINE);
+			*(in_b ? &p->missed_b : &p->missed_a) += !!(ending & BSV_MISSED);
+			*(in_b ? &p->due_b : &p->due_a) += !!(ending & BSV_DUE);
+			*(in_b ? &p->failed_b : &p->failed_a) += !!(ending & BSV_UNANSWERED);
+		}
 		share_sight(&misses, &entries[i], BSV_MISSED, BSV_HAD_DEADLINE, t->unsure);
 		share_sight(&answers, &entries[i], BSV_ANSWERED, BSV_ENDED, t->unsure_ended);
 		share_sight(&failures, &entries[i], BSV_UNANSWERED, BSV_DUE, t->unsure_ended);
@@ -474,17 +460,6 @@ static void pair_parts(struct work *w, struct bsv_pair *p, const struct entry *e
 		parts_near(entries[i].in_b ? b : a, entries[i].group, bsv_tested_percent[near], w->pool_a, w->scratch);
 	for (int phase = 0; phase < BSV_PHASES; phase++)
 		p->parts[phase] = (double)(b[phase] / p->of_b - a[phase] / p->of_a);
-}
-
-static void pair_effects(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
-{
-	for (int phase = 0; phase < BSV_PHASES; phase++) {
-		pool_phase(w->pool_a, entries, n, false, phase, w->scratch);
-		pool_phase(w->pool_b, entries, n, true, phase, w->scratch);
-		p->cliff[phase] = bsv_cliff(w->pool_a, p->n_a, w->pool_b, p->n_b);
-		p->p50_a[phase] = bsv_percentile(w->pool_a, p->n_a, 50);
-		p->p50_b[phase] = bsv_percentile(w->pool_b, p->n_b, 50);
-	}
 }
 
 /* ---- all tests together ---- */
@@ -565,49 +540,42 @@ static void test_judge(const struct test *t, double level, double alike_level)
 		c->verdict = BSV_HIDDEN;
 }
 
-/*
- * Cpu time at one speed of the machine is the only test in which small changes show. The other tests are of latencies, which resemble each other, and of
- * shares, which small changes do not move. So the tests of cpu time together may err as often as all other tests together.
- */
-static void weights_fill(const struct work *w, double *weights)
-{
-	size_t computing = 0;
-
-	for (size_t i = 0; i < w->n_tests; i++)
-		computing += w->tests[i].computing;
-	for (size_t i = 0; i < w->n_tests; i++)
-		weights[i] = 1 / (double)(w->tests[i].computing ? computing : w->n_tests - computing);
-}
-
-/* @levels and @alike_levels have room for all tests; @p and @weights, too. */
-static void levels_fill(const struct work *w, double *levels, double *alike_levels, double *p, double *weights,
-                        size_t *order)
-{
-	weights_fill(w, weights);
-	for (size_t i = 0; i < w->n_tests; i++)
-		p[i] = w->tests[i].change->p;
-	bsv_holm(p, weights, w->n_tests, BSV_ALPHA, levels, order);
-	for (size_t i = 0; i < w->n_tests; i++)
-		p[i] = w->tests[i].alike_p;
-	bsv_holm(p, weights, w->n_tests, BSV_ALPHA, alike_levels, order);
-}
-
 static int judge_all(struct work *w)
 {
-	size_t n = w->n_tests + 1;
-	double *numbers = malloc(4 * n * sizeof(*numbers));
-	size_t *order = malloc(n * sizeof(*order));
-	int r = numbers && order ? 0 : -1;
+	size_t n = w->n_tests, computing = 0;
+	double *levels = malloc(4 * (n + 1) * sizeof(*levels)), *alike_levels, *p, *weights;
+	size_t *order = malloc((n + 1) * sizeof(*order));
 
-	if (r >= 0) {
-		levels_fill(w, numbers, numbers + n, numbers + 2 * n, numbers + 3 * n, order);
-		for (size_t i = 0; i < w->n_tests; i++)
-			test_judge(&w->tests[i], numbers[i], numbers[n + i]);
+	w->c->tests = n;
+	if (!levels || !order) {
+		free(levels);
+		free(order);
+		return -1;
 	}
-	w->c->tests = w->n_tests;
-	free(numbers);
+	alike_levels = levels + n; /* alike_levels: the levels for alike_p */
+	p = levels + 2 * n;
+	weights = levels + 3 * n;
+
+	/*
+	 * Cpu time at one speed of the machine is the only test in which small changes show. The other tests are of latencies, which resemble each other, and of
+	 * shares, which small changes do not move. So the tests of cpu time together may err as often as all other tests together.
+	 */
+	for (size_t i = 0; i < n; i++)
+		computing += w->tests[i].computing;
+	for (size_t i = 0; i < n; i++)
+		weights[i] = 1 / (double)(w->tests[i].computing ? computing : n - computing);
+	for (size_t i = 0; i < n; i++)
+		p[i] = w->tests[i].change->p;
+	bsv_holm(p, weights, n, BSV_ALPHA, levels, order);
+	for (size_t i = 0; i < n; i++)
+		p[i] = w->tests[i].alike_p;
+	bsv_holm(p, weights, n, BSV_ALPHA, alike_levels, order);
+
+	for (size_t i = 0; i < n; i++)
+		test_judge(&w->tests[i], levels[i], alike_levels[i]);
+	free(levels);
 	free(order);
-	return r;
+	return 0;
 }
 
 /* ---- mix and speed ---- */
@@ -669,11 +637,6 @@ static int entry_order(const void *x, const void *y)
 	return r ? r : (a->recording > b->recording) - (a->recording < b->recording);
 }
 
-static bool entry_same(const struct entry *a, const struct entry *b)
-{
-	return !(a->group ? bsv_group_compare(a->group, b->group) : bsv_tally_compare(a->tally, b->tally));
-}
-
 static size_t entries_fill(struct entry *to, const struct bsv_side *s, bool in_b, bool tallies)
 {
 	size_t n = 0;
@@ -713,7 +676,8 @@ static size_t run_of(const struct entry *e, size_t n)
 {
 	size_t ret = 1;
 
-	while (ret < n && entry_same(&e[0], &e[ret]))
+	while (ret < n &&
+	       !(e->group ? bsv_group_compare(e->group, e[ret].group) : bsv_tally_compare(e->tally, e[ret].tally)))
 		ret++;
 	return ret;
 }
@@ -736,26 +700,6 @@ static void pair_fill(struct bsv_pair *p, const struct entry *e, size_t n, size_
 	p->mean_b = p->n_b ? (double)(sum_b / p->n_b) : 0;
 }
 
-static int work_alloc(struct work *w, const struct entry *e, size_t n, size_t runs)
-{
-	size_t most = 1;
-
-	for (size_t i = 0; i < n;) {
-		size_t run = run_of(e + i, n - i), all = 0;
-
-		for (size_t k = i; k < i + run; k++)
-			all += e[k].group->n;
-		most = all > most ? all : most;
-		i += run;
-	}
-	w->pool_a = malloc(most * sizeof(*w->pool_a));
-	w->pool_b = malloc(most * sizeof(*w->pool_b));
-	w->scratch = malloc(most * sizeof(*w->scratch));
-	w->tests = calloc(runs + 1, sizeof(*w->tests));
-	w->tests_room = runs;
-	return w->pool_a && w->pool_b && w->scratch && w->tests ? 0 : -1;
-}
-
 static int compare_groups(struct work *w, const struct entry *e, size_t n, size_t all_a, size_t all_b)
 {
 	for (size_t i = 0; i < n;) {
@@ -765,8 +709,13 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 		pair_fill(p, e + i, run, all_a, all_b);
 		p->tested = p->a && p->b;
 		w->c->common += p->tested;
-		if (p->tested)
-			pair_effects(w, p, e + i, run);
+		for (int phase = 0; p->tested && phase < BSV_PHASES; phase++) {
+			pool_phase(w->pool_a, e + i, run, false, phase, w->scratch);
+			pool_phase(w->pool_b, e + i, run, true, phase, w->scratch);
+			p->cliff[phase] = bsv_cliff(w->pool_a, p->n_a, w->pool_b, p->n_b);
+			p->p50_a[phase] = bsv_percentile(w->pool_a, p->n_a, 50);
+			p->p50_b[phase] = bsv_percentile(w->pool_b, p->n_b, 50);
+		}
 		if (latency_tests(w, p, e + i, run) < 0 || compute_tests(w, p, e + i, run) < 0)
 			return -1;
 		i += run;
@@ -801,18 +750,24 @@ static enum bsv_tested to_attribute(const struct bsv_pair *p)
 	return BSV_P50;
 }
 
-static void attribute_all(struct work *w, const struct entry *e, size_t n)
+static int work_alloc(struct work *w, const struct entry *groups, size_t n_groups, size_t n_tallies)
 {
-	size_t at = 0;
+	size_t runs = (BSV_LATENCIES + 1) * n_groups + 3 * n_tallies, most = 1;
 
-	for (size_t i = 0; i < n; at++) {
-		size_t run = run_of(e + i, n - i);
-		struct bsv_pair *p = &w->c->pairs[at];
+	for (size_t i = 0; i < n_groups;) {
+		size_t run = run_of(groups + i, n_groups - i), all = 0;
 
-		if (p->tested)
-			pair_parts(w, p, e + i, run, to_attribute(p));
+		for (size_t k = i; k < i + run; k++)
+			all += groups[k].group->n;
+		most = all > most ? all : most;
 		i += run;
 	}
+	w->pool_a = malloc(most * sizeof(*w->pool_a));
+	w->pool_b = malloc(most * sizeof(*w->pool_b));
+	w->scratch = malloc(most * sizeof(*w->scratch));
+	w->tests = calloc(runs + 1, sizeof(*w->tests));
+	w->tests_room = runs;
+	return w->pool_a && w->pool_b && w->scratch && w->tests ? 0 : -1;
 }
 
 static int compare_all(struct work *w, const struct bsv_side *a, const struct bsv_side *b)
@@ -827,17 +782,22 @@ static int compare_all(struct work *w, const struct bsv_side *a, const struct bs
 	if (!w->c->pairs || !w->c->endings)
 		r = -1;
 	if (r >= 0)
-		r = work_alloc(w, groups, n_groups, (BSV_LATENCIES + 1) * n_groups + 3 * n_tallies);
+		r = work_alloc(w, groups, n_groups, n_tallies);
 	if (r >= 0)
 		r = compare_groups(w, groups, n_groups, executions_of(a), executions_of(b));
 	if (r >= 0) {
 		compare_endings(w, tallies, n_tallies);
 		r = judge_all(w);
 	}
-	if (r >= 0) {
-		attribute_all(w, groups, n_groups);
-		mix_and_speed(w->c);
+	for (size_t i = 0, at = 0, run; r >= 0 && i < n_groups; i += run, at++) {
+		struct bsv_pair *p = &w->c->pairs[at];
+
+		run = run_of(groups + i, n_groups - i);
+		if (p->tested)
+			pair_parts(w, p, groups + i, run, to_attribute(p));
 	}
+	if (r >= 0)
+		mix_and_speed(w->c);
 	free(groups);
 	free(tallies);
 	return r;

@@ -21,17 +21,6 @@ struct span {
 	double from, length;
 };
 
-static struct span span_of(const struct bsv_series *s)
-{
-	int64_t first = s->at[0], last = s->at[0];
-
-	for (size_t i = 1; i < s->n; i++) {
-		first = s->at[i] < first ? s->at[i] : first;
-		last = s->at[i] > last ? s->at[i] : last;
-	}
-	return (struct span){ (double)first, (double)last - (double)first + 1 };
-}
-
 static unsigned block_of(const struct span *span, int64_t at)
 {
 	double place = ((double)at - span->from) / span->length * BSV_COMPUTE_BLOCKS;
@@ -61,28 +50,32 @@ static struct sums sums_of(const struct bsv_series *s, const struct span *span)
 	return ret;
 }
 
-static double run_share(double delay, double run)
-{
-	return run > 0 ? fmin(fmax(delay / run, 0), 1) : 0;
-}
-
 static struct bsv_computed_block block_mean(const struct sums all[4], unsigned k)
 {
-	return (struct bsv_computed_block){ .cpu = all[0].sum[k] / (double)all[0].n[k],
-		                            .influence = { [BSV_SPEED] = all[1].sum[k] / (double)all[1].n[k],
-		                                           [BSV_CROWD] = run_share(all[2].sum[k], all[3].sum[k]) },
-		                            .weight = (double)all[0].n[k] };
+	double delay = all[2].sum[k], run = all[3].sum[k], crowd = run > 0 ? fmin(fmax(delay / run, 0), 1) : 0;
+
+	return (struct bsv_computed_block){
+		.cpu = all[0].sum[k] / (double)all[0].n[k],
+		.influence = { [BSV_SPEED] = all[1].sum[k] / (double)all[1].n[k], [BSV_CROWD] = crowd },
+		.weight = (double)all[0].n[k]
+	};
 }
 
 bool bsv_computed_of(struct bsv_computed *ret, const struct bsv_computing *of)
 {
 	struct sums all[4] = { 0 }; /* cpu, reference, delay, run */
+	int64_t first, last;
 	struct span span;
 
 	*ret = (struct bsv_computed){ .n = 0 };
 	if (of->cpu.n < BSV_REFERENCES_MIN || of->references.n < BSV_REFERENCES_MIN)
 		return false;
-	span = span_of(&of->cpu);
+	first = last = of->cpu.at[0];
+	for (size_t i = 1; i < of->cpu.n; i++) {
+		first = of->cpu.at[i] < first ? of->cpu.at[i] : first;
+		last = of->cpu.at[i] > last ? of->cpu.at[i] : last;
+	}
+	span = (struct span){ (double)first, (double)last - (double)first + 1 };
 	all[0] = sums_of(&of->cpu, &span);
 	all[1] = sums_of(&of->references, &span);
 	for (size_t i = 0; i < of->cpu.n; i++) {
@@ -139,32 +132,30 @@ static void products_add(struct products *p, const struct bsv_computed *c)
 	p->blocks += c->n;
 }
 
-/* Invert p->xx for the influences that vary: rows and columns of the others are 0. */
-static void products_invert(double ret[BSV_INFLUENCES][BSV_INFLUENCES], const struct products *p)
-{
-	double a = p->xx[0][0], b = p->xx[0][1], d = p->xx[1][1], det = a * d - b * b;
-
-	memset(ret, 0, sizeof(double[BSV_INFLUENCES][BSV_INFLUENCES]));
-	if (a > HARDLY && d > HARDLY && det > 1e-6 * a * d) {
-		ret[0][0] = d / det;
-		ret[1][1] = a / det;
-		ret[0][1] = ret[1][0] = -b / det;
-	} else if (a > HARDLY) {
-		ret[0][0] = 1 / a;
-	} else if (d > HARDLY) {
-		ret[1][1] = 1 / d;
-	}
-}
-
 struct bsv_slopes bsv_computed_slopes(const struct bsv_computed *of, size_t n)
 {
 	struct products p = { .blocks = 0 };
 	struct bsv_slopes ret = { .slope = { 0 } };
-	double rest, variance;
+	double a, b, d, det, rest, variance;
 
 	for (size_t i = 0; i < n; i++)
 		products_add(&p, &of[i]);
-	products_invert(ret.covariance, &p);
+
+	/* Invert p.xx for the influences that vary: rows and columns of the others are 0. */
+	a = p.xx[0][0];
+	b = p.xx[0][1];
+	d = p.xx[1][1];
+	det = a * d - b * b;
+	if (a > HARDLY && d > HARDLY && det > 1e-6 * a * d) {
+		ret.covariance[0][0] = d / det;
+		ret.covariance[1][1] = a / det;
+		ret.covariance[0][1] = ret.covariance[1][0] = -b / det;
+	} else if (a > HARDLY) {
+		ret.covariance[0][0] = 1 / a;
+	} else if (d > HARDLY) {
+		ret.covariance[1][1] = 1 / d;
+	}
+
 	rest = p.yy;
 	for (int i = 0; i < BSV_INFLUENCES; i++) {
 		for (int j = 0; j < BSV_INFLUENCES; j++)

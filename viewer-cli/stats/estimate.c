@@ -17,16 +17,6 @@ enum {
 	CELLS_MAX = 1024  /* number of values that a drawn percentile can have */
 };
 
-/* splitmix64 */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 /* ---- blocks of time ---- */
 
 /* The time range of the samples, as doubles, because a hostile recording may contain any time. */
@@ -61,12 +51,17 @@ static unsigned blocks_for(size_t n, unsigned wanted)
 	return most < 2 ? 2 : most < wanted ? (unsigned)most : wanted;
 }
 
-/* Draw blocks with replacement: how often each of @blocks is drawn. */
+/* Draw blocks with replacement, by splitmix64: how often each of @blocks is drawn. */
 static void blocks_draw(unsigned *times, unsigned blocks, uint64_t *state)
 {
 	memset(times, 0, blocks * sizeof(*times));
-	for (unsigned i = 0; i < blocks; i++)
-		times[random_next(state) % blocks]++;
+	for (unsigned i = 0; i < blocks; i++) {
+		uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+		z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+		z = (z ^ z >> 27) * 0x94d049bb133111eb;
+		times[(z ^ z >> 31) % blocks]++;
+	}
 }
 
 /* Sums over the draws, so that no draw needs to be kept. */
