@@ -45,23 +45,6 @@ static struct bsv_advice *add_trial(struct maker *m, enum bsv_size size)
 	return &m->ret->all[m->ret->n - 1];
 }
 
-/* Changes of groups that change nothing, owned by the advices. */
-static struct bsv_group_change *unchanged_groups(struct maker *m)
-{
-	struct bsv_group_change *groups = calloc(m->past->n_groups + 1, sizeof(*groups));
-
-	if (!groups || !bsv_past_more((void **)&m->ret->groups, sizeof(*m->ret->groups), &m->ret->n_groups,
-	                              &m->ret->room_groups)) {
-		free(groups);
-		m->failed = true;
-		return NULL;
-	}
-	m->ret->groups[m->ret->n_groups - 1] = groups;
-	for (size_t i = 0; i < m->past->n_groups; i++)
-		groups[i] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
-	return groups;
-}
-
 static struct bsv_whatif_change *change_of(const struct maker *m, const struct bsv_advice *a)
 {
 	return &m->trials->all[a->trial].change;
@@ -87,9 +70,9 @@ static void try_rules(struct maker *m, const char *option, const char *service, 
 	}
 }
 
-static void try_lanes(struct maker *m, unsigned up_to)
+static void try_lanes(struct maker *m, unsigned lanes_up_to)
 {
-	for (uint32_t lanes = 1; lanes <= up_to; lanes++) {
+	for (uint32_t lanes = 1; lanes <= lanes_up_to; lanes++) {
 		struct bsv_advice *a = lanes == m->now.lanes ? NULL : add_trial(m, BSV_SMALL);
 
 		if (!a)
@@ -185,10 +168,17 @@ static void try_group(struct maker *m, const struct kind *k, size_t i)
 {
 	const struct bsv_past_group *g = &m->past->groups[i];
 	struct bsv_advice *a = add_trial(m, k->size);
-	struct bsv_group_change *groups = a ? unchanged_groups(m) : NULL;
+	struct bsv_group_change *groups = a ? calloc(m->past->n_groups + 1, sizeof(*groups)) : NULL;
 
-	if (!groups)
+	if (!groups || !bsv_past_more((void **)&m->ret->groups, sizeof(*m->ret->groups), &m->ret->n_groups,
+	                              &m->ret->room_groups)) {
+		free(groups);
+		m->failed = true;
 		return;
+	}
+	m->ret->groups[m->ret->n_groups - 1] = groups; /* owned by the advices */
+	for (size_t all = 0; all < m->past->n_groups; all++)
+		groups[all] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
 	k->set(&groups[i], g);
 	change_of(m, a)->groups = groups;
 	a->app = k->takes ? g->app : UINT32_MAX;
@@ -212,19 +202,6 @@ static void try_groups(struct maker *m)
 		}
 }
 
-static void count_groups(struct maker *m)
-{
-	for (size_t i = 0; i < m->past->n_calls; i++) {
-		const struct bsv_past_call *c = &m->past->calls[i];
-		uint32_t g = m->past->models[c->model].group;
-
-		if (c->trial || c->imagined)
-			continue;
-		m->missed[g] += c->missed;
-		m->busy[g] += c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns;
-	}
-}
-
 bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsa_replay_rules *now,
                      unsigned lanes_up_to)
 {
@@ -238,7 +215,15 @@ bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct
 	*ret = (struct bsv_advices){ 0 };
 	m.failed = !m.busy || !m.missed || !bsv_trials_add(t, *now);
 	if (!m.failed) {
-		count_groups(&m);
+		for (size_t i = 0; i < m.past->n_calls; i++) {
+			const struct bsv_past_call *c = &m.past->calls[i];
+			uint32_t g = m.past->models[c->model].group;
+
+			if (c->trial || c->imagined)
+				continue;
+			m.missed[g] += c->missed;
+			m.busy[g] += c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns;
+		}
 		try_rules(&m, "policy", "policy", policies, BSV_POLICIES, offsetof(struct bsa_replay_rules, policy));
 		try_rules(&m, "preempt", "preempt", preempts, BSV_PREEMPTS, offsetof(struct bsa_replay_rules, preempt));
 		try_rules(&m, "deadline-mode", "deadline", deadlines, BSV_DEADLINE_MODES,
@@ -268,37 +253,27 @@ static double missed_of(const struct bsv_trials *t, const struct bsv_trial *x, u
 	return (double)x->missed[draw * t->past->n_apps + app];
 }
 
-/* More misses of @app, draw by draw. */
-static struct bsv_spread more_misses(const struct bsv_trials *t, const struct bsv_trial *x, uint32_t app)
-{
-	double values[BSV_TRIAL_DRAWS];
-
-	for (unsigned i = 0; i < t->draws; i++)
-		values[i] = missed_of(t, x, i, app) - missed_of(t, &t->all[0], i, app);
-	return bsv_spread_of(values, t->draws);
-}
-
-static struct bsv_spread longer_waits(const struct bsv_trials *t, const struct bsv_trial *x, uint32_t app)
-{
-	double values[BSV_TRIAL_DRAWS];
-
-	for (unsigned i = 0; i < t->draws; i++)
-		values[i] = x->waits[i * t->past->n_apps + app] / t->all[0].waits[i * t->past->n_apps + app];
-	return bsv_spread_of(values, t->draws);
-}
-
 static void judge_advice(struct bsv_advice *a, const struct bsv_trials *t)
 {
 	const struct bsv_trial *x = &t->all[a->trial];
 	double values[BSV_TRIAL_DRAWS] = { 0 }, most = 0, longest = 1.1;
 
 	for (uint32_t app = 0; app < t->past->n_apps; app++) {
-		struct bsv_spread more = more_misses(t, x, app), longer = longer_waits(t, x, app);
+		double more_misses[BSV_TRIAL_DRAWS], longer_waits[BSV_TRIAL_DRAWS];
+		struct bsv_spread more, longer;
 
-		for (unsigned i = 0; i < t->draws && app != a->app; i++)
-			values[i] += missed_of(t, &t->all[0], i, app) - missed_of(t, x, i, app);
 		if (app == a->app)
 			continue;
+		for (unsigned i = 0; i < t->draws; i++) {
+			double now = missed_of(t, &t->all[0], i, app), then = missed_of(t, x, i, app);
+			size_t at = i * t->past->n_apps + app;
+
+			values[i] += now - then;
+			more_misses[i] = then - now;
+			longer_waits[i] = x->waits[at] / t->all[0].waits[at];
+		}
+		more = bsv_spread_of(more_misses, t->draws);
+		longer = bsv_spread_of(longer_waits, t->draws);
 		if (more.low > 0 ? more.median > most : most == 0 && longer.low > 1 && longer.median > longest) {
 			a->payer = app;
 			a->payer_missed = more;

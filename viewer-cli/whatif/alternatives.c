@@ -109,14 +109,6 @@ static void put_spread(struct bsv_rows *rows, struct bsv_spread s, double parts)
 #define TENTHS 10
 #define HUNDREDTHS 100
 
-static void put_command(struct bsv_rows *rows, const struct bsa_replay_rules *r)
-{
-	bsv_scoped_text *line = bsv_text("nnburstd --policy %s --preempt %s --deadline %s --lanes %u",
-	                                 policies[r->policy], preempts[r->preempt], deadlines[r->deadlines], r->lanes);
-
-	bsv_rows_text(rows, line);
-}
-
 /* Fewer misses than under the recorded rules, in all replays? */
 static const char *effect_of(const struct bsv_trials *t, const struct bsv_trial *now, const struct bsv_trial *x)
 {
@@ -149,8 +141,12 @@ static struct bsv_rows *front_rows(const struct bsv_alternatives *a)
 
 	for (size_t i = 0; rows && i < a->n_front; i++) {
 		const struct bsv_goals *g = &a->goals[a->front[i]];
+		const struct bsa_replay_rules *r = &a->trials.all[a->front[i]].change.rules;
+		bsv_scoped_text *line =
+			bsv_text("nnburstd --policy %s --preempt %s --deadline %s --lanes %u", policies[r->policy],
+		                 preempts[r->preempt], deadlines[r->deadlines], r->lanes);
 
-		put_command(rows, &a->trials.all[a->front[i]].change.rules);
+		bsv_rows_text(rows, line);
 		put_number(rows, g->missed_percent.median, TENTHS);
 		put_number(rows, g->urgent_ns.median, WHOLE);
 		put_number(rows, g->slowest.median, HUNDREDTHS);
@@ -282,25 +278,6 @@ static struct bsv_rows *advice_rows(const struct bsv_alternatives *a)
 	return rows;
 }
 
-/* Misses in the replays under the recorded rules. No change saves more than these, neither in the middle nor at the ends of its interval. */
-static struct bsv_spread replayed_misses(const struct bsv_alternatives *a)
-{
-	double values[BSV_TRIAL_DRAWS] = { 0 };
-
-	for (unsigned i = 0; a->trials.n && i < a->trials.draws; i++)
-		values[i] = (double)a->trials.all[0].draws[i].missed;
-	return bsv_spread_of(values, a->trials.draws ? a->trials.draws : 1);
-}
-
-static size_t recorded_misses(const struct bsv_past *past)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < past->n_groups; i++)
-		n += past->groups[i].n_missed;
-	return n;
-}
-
 /* "641 misses", or "641 misses (500 to 702)" where the replays differ. Owned by the caller; NULL: no memory. */
 static char *spread_text(struct bsv_spread s, const char *unit)
 {
@@ -321,19 +298,31 @@ static char *price_of(const struct bsv_alternatives *a, const struct bsv_advice 
 	return bsv_text("%s pays most for it, and waits %.1f times as long", app, x->payer_waits.median);
 }
 
-static void note_advice(const struct bsv_alternatives *a, struct bsv_answer *answer)
+void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
-	const struct bsv_advice *first = a->advices.all;
-	bsv_scoped_text *price = a->advices.n ? price_of(a, first) : NULL;
-	bsv_scoped_text *saved = a->advices.n ? spread_text(first->saved, "") : NULL;
-	const struct bsv_spread replayed = replayed_misses(a);
-	bsv_scoped_text *all = spread_text(replayed, replayed.median == 1 ? " miss" : " misses");
-	size_t recorded = recorded_misses(a->past);
+	const struct bsv_advice *first = a->advices.n ? a->advices.all : NULL;
+	bsv_scoped_text *price = NULL, *saved = NULL, *all = NULL;
+	double values[BSV_TRIAL_DRAWS] = { 0 };
+	struct bsv_spread replayed;
+	size_t recorded = 0;
 
+	add_part(answer, "advice", "single changes that save misses in all replays, the advice first", advice_rows(a),
+	         empty);
+	if (empty)
+		return;
+	price = first ? price_of(a, first) : NULL;
+	saved = first ? spread_text(first->saved, "") : NULL;
+	/* Misses in the replays under the recorded rules. No change saves more than these, neither in the middle nor at the ends of its interval. */
+	for (unsigned i = 0; a->trials.n && i < a->trials.draws; i++)
+		values[i] = (double)a->trials.all[0].draws[i].missed;
+	replayed = bsv_spread_of(values, a->trials.draws ? a->trials.draws : 1);
+	all = spread_text(replayed, replayed.median == 1 ? " miss" : " misses");
+	for (size_t i = 0; i < a->past->n_groups; i++)
+		recorded += a->past->groups[i].n_missed;
 	if (replayed.high == 0)
 		bsv_answer_note(answer,
 		                "No deadline is missed in the replay of what was recorded: there is nothing to save.");
-	else if (!a->advices.n)
+	else if (!first)
 		bsv_answer_note(answer,
 		                "None of the changes saves any of the %s that the replays have under the recorded "
 		                "rules, in all replays; %zu %s recorded.",
@@ -345,15 +334,6 @@ static void note_advice(const struct bsv_alternatives *a, struct bsv_answer *ans
 		                *first->service ? "nnburstd " : "", *first->service ? first->service : first->option,
 		                saved ? saved : "", all ? all : "", recorded, bsv_plural(recorded, "was", "were"),
 		                price ? price : "");
-}
-
-void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
-{
-	add_part(answer, "advice", "single changes that save misses in all replays, the advice first", advice_rows(a),
-	         empty);
-	if (empty)
-		return;
-	note_advice(a, answer);
 	bsv_answer_note(answer,
 	                "Small is an option of the service or a priority; middle is a model with shorter steps; "
 	                "large is work that is not done, or faster. Of changes that save nine tenths of the "

@@ -136,25 +136,6 @@ static bool is_closed(const struct bsv_past *p, const struct bsv_past_chain *cha
 	return thinks < gaps;
 }
 
-/* The time between two calls that are due, from those of which the first was answered before any other could be; 0: not known. */
-static uint64_t period_of(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
-{
-	uint64_t least, sum = 0, n = 0;
-
-	for (size_t i = 1; i < chain->n; i++)
-		scratch[i - 1] = p->calls[chain->calls[i]].due - p->calls[chain->calls[i - 1]].due;
-	least = sort_values(scratch, chain->n - 1)[(chain->n - 1) / 20];
-	for (size_t i = 1; i < chain->n; i++) {
-		const struct bsv_past_call *a = &p->calls[chain->calls[i - 1]], *b = &p->calls[chain->calls[i]];
-
-		if (a->answered < a->due + least) {
-			sum += b->due - a->due;
-			n++;
-		}
-	}
-	return n >= ENOUGH ? sum / n : 0;
-}
-
 /* Put in a call like @like that was due at @due. */
 static bool imagine_call(struct bsv_past *p, struct bsv_past_chain *to, uint32_t like, uint64_t due)
 {
@@ -294,16 +275,23 @@ static bool imagine_calls(struct bsv_past *p, struct bsv_past_chain *to, uint32_
 	return true;
 }
 
-/* Between two calls they are evenly spread; behind the last one they go on until the chain ends. */
-static bool imagine_behind(struct bsv_past *p, struct bsv_past_chain *to, const struct bsv_past_chain *chain, size_t i,
-                           uint64_t every)
+/* The time between two calls that are due, from those of which the first was answered before any other could be; 0: not known. */
+static uint64_t period_of(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
 {
-	uint32_t a = chain->calls[i], b = i + 1 < chain->n ? chain->calls[i + 1] : a;
-	uint64_t gap = p->calls[b].due - p->calls[a].due, n = (gap + every / 2) / every;
+	uint64_t least, sum = 0, n = 0;
 
-	if (a == b)
-		return imagine_calls(p, to, a, a, every, chain->ends);
-	return n < 2 || imagine_calls(p, to, a, b, gap / n, p->calls[b].due - gap / n / 2);
+	for (size_t i = 1; i < chain->n; i++)
+		scratch[i - 1] = p->calls[chain->calls[i]].due - p->calls[chain->calls[i - 1]].due;
+	least = sort_values(scratch, chain->n - 1)[(chain->n - 1) / 20];
+	for (size_t i = 1; i < chain->n; i++) {
+		const struct bsv_past_call *a = &p->calls[chain->calls[i - 1]], *b = &p->calls[chain->calls[i]];
+
+		if (a->answered < a->due + least) {
+			sum += b->due - a->due;
+			n++;
+		}
+	}
+	return n >= ENOUGH ? sum / n : 0;
 }
 
 static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64_t *scratch)
@@ -320,10 +308,16 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 	if (!every && frames.period_ns <= 0)
 		return true;
 	for (size_t i = 0; done && i < chain->n; i++) {
-		done = append_call(&full, chain->calls[i]);
-		if (done && every)
-			done = imagine_behind(p, &full, chain, i, every);
-		else if (done)
+		uint32_t a = chain->calls[i], b = i + 1 < chain->n ? chain->calls[i + 1] : a;
+		uint64_t gap = p->calls[b].due - p->calls[a].due, n = every ? (gap + every / 2) / every : 0;
+
+		/* Between two calls those put in are evenly spread; behind the last one they go on until the chain ends. */
+		done = append_call(&full, a);
+		if (done && every && a == b)
+			done = imagine_calls(p, &full, a, a, every, chain->ends);
+		else if (done && n >= 2)
+			done = imagine_calls(p, &full, a, b, gap / n, p->calls[b].due - gap / n / 2);
+		else if (done && !every)
 			done = imagine_frames(p, &full, chain, i, &frames);
 	}
 	free(chain->calls);
@@ -349,39 +343,21 @@ static void take_dues(struct bsv_past *p, const struct bsv_past_chain *chain)
 }
 
 /*
- * Until when its thread would have submitted more: it was there at least until its last answer, and none goes on behind the last
- * submission of all. Whose last call waited for the rest of the recording would have had many more under other rules.
- */
-static uint64_t end_of(const struct bsv_past *p, const struct bsv_past_chain *chain)
-{
-	const struct bsv_past_call *last = &p->calls[chain->calls[chain->n - 1]];
-	uint64_t answered = last->answered < p->last_submitted ? last->answered : p->last_submitted;
-
-	return chain->loop == BSV_LOOP_APART || answered < last->submitted ? last->submitted : answered;
-}
-
-/* Its thread waited for answers, mostly. */
-static bool waited_mostly(const struct bsv_past *p, const struct bsv_past_chain *chain)
-{
-	uint64_t waited = 0, first = p->calls[chain->calls[0]].submitted;
-
-	for (size_t i = 0; i < chain->n; i++) {
-		const struct bsv_past_call *c = &p->calls[chain->calls[i]];
-		uint64_t until = c->answered < p->last_submitted ? c->answered : p->last_submitted;
-
-		waited += until > c->submitted ? until - c->submitted : 0;
-	}
-	return p->last_submitted > first && waited > (p->last_submitted - first) / 2;
-}
-
-/*
  * With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer;
  * a single call does not tell how soon.
  */
 static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 {
-	bool waited = waited_mostly(p, chain);
+	uint64_t waited_ns = 0, first = p->calls[chain->calls[0]].submitted;
+	bool waited;
 
+	for (size_t i = 0; i < chain->n; i++) {
+		const struct bsv_past_call *c = &p->calls[chain->calls[i]];
+		uint64_t until = c->answered < p->last_submitted ? c->answered : p->last_submitted;
+
+		waited_ns += until > c->submitted ? until - c->submitted : 0;
+	}
+	waited = p->last_submitted > first && waited_ns > (p->last_submitted - first) / 2;
 	p->n_starved += waited;
 	chain->single = waited && chain->n < 2;
 	if (!waited)
@@ -392,13 +368,21 @@ static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 {
 	uint64_t *scratch = malloc((chain->n + 1) * sizeof(*scratch));
 	bool done = scratch != NULL;
+	const struct bsv_past_call *last;
+	uint64_t answered;
 
 	chain->budget_ns = BSA_REPLAY_NEVER;
 	for (size_t i = 0; i < chain->n; i++)
 		chain->fails |= !p->calls[chain->calls[i]].served;
 	for (size_t i = 0; i < chain->n; i++)
 		chain->hows[p->calls[chain->calls[i]].how] += p->calls[chain->calls[i]].served;
-	chain->ends = end_of(p, chain);
+	/*
+	 * Until when its thread would have submitted more: it was there at least until its last answer, and none goes on behind the last
+	 * submission of all. Whose last call waited for the rest of the recording would have had many more under other rules.
+	 */
+	last = &p->calls[chain->calls[chain->n - 1]];
+	answered = last->answered < p->last_submitted ? last->answered : p->last_submitted;
+	chain->ends = chain->loop == BSV_LOOP_APART || answered < last->submitted ? last->submitted : answered;
 	if (done && deadlines_tell(p, chain, scratch, &chain->budget_ns)) {
 		take_dues(p, chain);
 		if (chain->loop != BSV_LOOP_APART) {

@@ -62,24 +62,6 @@ static int value_unreadable(const struct one *one, const char *wanted, struct bs
 	return bsa_fail(err, BSA_E_USAGE, "--%s %s=%s: that is not %s", one->option, one->who, one->value, wanted);
 }
 
-static int set_one(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct one *one, setter set,
-                   const char **cannot, struct bsa_err *err)
-{
-	bool by_model = !strcmp(one->option, "speed"), any = false;
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < p->n_groups; i++)
-		if (is_meant(&p->groups[i], one->who, by_model)) {
-			any = true;
-			r = set(&ret->groups[i], &p->groups[i], one, cannot, err);
-		}
-	if (!any)
-		r = bsa_fail(err, BSA_E_USAGE,
-		             "--%s: there is no '%s' in the recording: burstscope latency names apps and models",
-		             one->option, one->who);
-	return r;
-}
-
 /* Each of a list with commas. */
 static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, const char *option, const char *list,
                    setter set, const char **cannot, struct bsa_err *err)
@@ -89,6 +71,7 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 	do { /* an empty list names nobody: a script's variable may be unset */
 		size_t n = strcspn(list, ","), equals = 0;
 		struct one one = { .option = option };
+		bool by_model = !strcmp(option, "speed"), any = false;
 
 		for (size_t i = 0; i < n; i++)
 			equals = list[i] == '=' ? i : equals;
@@ -101,7 +84,16 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 		memcpy(one.who, list, equals);
 		if (equals < n)
 			memcpy(one.value, list + equals + 1, n - equals - 1);
-		r = set_one(ret, p, &one, set, cannot, err);
+		for (size_t i = 0; r >= 0 && i < p->n_groups; i++)
+			if (is_meant(&p->groups[i], one.who, by_model)) {
+				any = true;
+				r = set(&ret->groups[i], &p->groups[i], &one, cannot, err);
+			}
+		if (!any)
+			r = bsa_fail(
+				err, BSA_E_USAGE,
+				"--%s: there is no '%s' in the recording: burstscope latency names apps and models",
+				one.option, one.who);
 		list += n + (list[n] == ',');
 	} while (r >= 0 && *list);
 	return r;
@@ -192,21 +184,6 @@ static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g
 	return 0;
 }
 
-static void set_rules(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_said *said)
-{
-	ret->rules = p->rules;
-	ret->rules.deadlines %= 3; /* unknown: there are no deadlines */
-	ret->step_ns = said->step_ns;
-	if (said->policy)
-		ret->rules.policy = (uint32_t)said->policy - 1;
-	if (said->preempt)
-		ret->rules.preempt = (uint32_t)said->preempt - 1;
-	if (said->deadlines)
-		ret->rules.deadlines = (uint32_t)said->deadlines - 1;
-	if (said->lanes)
-		ret->rules.lanes = said->lanes;
-}
-
 int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_said *said,
                     const char **cannot, struct bsa_err *err)
 {
@@ -224,7 +201,17 @@ int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, con
 		return bsa_fail(err, BSA_E_ENV, "out of memory");
 	for (size_t i = 0; i < p->n_groups; i++)
 		ret->groups[i] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
-	set_rules(ret, p, said);
+	ret->rules = p->rules;
+	ret->rules.deadlines %= 3; /* unknown: there are no deadlines */
+	ret->step_ns = said->step_ns;
+	if (said->policy)
+		ret->rules.policy = (uint32_t)said->policy - 1;
+	if (said->preempt)
+		ret->rules.preempt = (uint32_t)said->preempt - 1;
+	if (said->deadlines)
+		ret->rules.deadlines = (uint32_t)said->deadlines - 1;
+	if (said->lanes)
+		ret->rules.lanes = said->lanes;
 	for (size_t i = 0; r >= 0 && i < sizeof(changes) / sizeof(*changes); i++)
 		for (size_t k = 0; r >= 0 && k < changes[i].lists.n; k++)
 			r = set_all(ret, p, changes[i].option, changes[i].lists.of[k], changes[i].set, cannot, err);

@@ -145,38 +145,6 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
 }
 
-/* Between two checkpoints; where what is computed is kept, between two looks of the driver. */
-static uint64_t step_of(const struct draw *d, const struct bsv_past_model *m, uint64_t run_ns)
-{
-	uint32_t preempt = d->change ? d->change->rules.preempt : d->past->rules.preempt;
-	uint64_t step = m->step_ns ? m->step_ns : m->operations > 0 ? run_ns / (uint64_t)m->operations + 1 : 0;
-	uint64_t look = m->look_ns ? m->look_ns : LOOK_NS;
-
-	if (d->change && d->change->groups && m->step_ns)
-		step = (uint64_t)((double)step / d->change->groups[m->group].speed);
-	if (preempt == SAVE && (!step || look < step))
-		step = look;
-	if (d->change && d->change->step_ns && (!step || d->change->step_ns < step))
-		step = d->change->step_ns;
-	return step;
-}
-
-static uint64_t known_or(uint64_t ns, uint64_t otherwise)
-{
-	return ns == BSA_REPLAY_NEVER ? otherwise : ns;
-}
-
-/* One of the recorded times near @at: a machine that is busy for a while gives lanes on late in that while. @t is not empty. */
-static size_t one_near(const struct draw *d, const struct bsv_past_times *t, uint64_t at, uint64_t number)
-{
-	unsigned part = bsv_past_part(d->past, at);
-	size_t from = t->first[part], to = t->first[part + 1];
-
-	from = from > NEAR ? from - NEAR : 0;
-	to = to + NEAR < t->n ? to + NEAR : t->n;
-	return from + number % (to - from);
-}
-
 enum way { READY, ANSWER, FAIL };
 
 static uint64_t way_of(const struct bsv_past_call *c, enum way way)
@@ -196,10 +164,17 @@ static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum w
 	return ns == BSA_REPLAY_NEVER ? 0 : ns;
 }
 
-/* One of @t near @at, under this load; 0: there are none. */
+/* One of @t near @at, under this load: a machine that is busy for a while gives lanes on late in that while. 0: there are none. */
 static uint64_t time_near(const struct draw *d, const struct bsv_past_times *t, uint64_t at, uint64_t number)
 {
-	return t->n ? under_load(d, t->ns[one_near(d, t, at, number)]) : 0;
+	unsigned part = bsv_past_part(d->past, at);
+	size_t from = t->first[part], to = t->first[part + 1];
+
+	if (!t->n)
+		return 0;
+	from = from > NEAR ? from - NEAR : 0;
+	to = to + NEAR < t->n ? to + NEAR : t->n;
+	return under_load(d, t->ns[from + number % (to - from)]);
 }
 
 /* Recorded times, and the part of them that a hand-over takes. */
@@ -295,10 +270,12 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i);
 	const struct bsv_past_model *m = &d->past->models[c->model];
 	const struct bsv_group_change *change = change_of(d, c->model);
+	uint32_t preempt = d->change ? d->change->rules.preempt : d->past->rules.preempt;
+	uint64_t step, look = m->look_ns ? m->look_ns : LOOK_NS;
 
 	*ret = (struct bsa_replay_call){
 		.deadline = BSA_REPLAY_NEVER,
-		.send_ns = under_load(d, known_or(c->send_ns, 0)),
+		.send_ns = under_load(d, c->send_ns == BSA_REPLAY_NEVER ? 0 : c->send_ns),
 		.ready_ns = under_load(d, way_near(d, chain, i, READY)),
 		.answer_ns = under_load(d, way_near(d, chain, i, ANSWER)),
 		.fail_ns = d->past->chains[chain].fails ? under_load(d, way_near(d, chain, i, FAIL)) : 0,
@@ -310,7 +287,15 @@ static void fill_call(struct draw *d, uint32_t chain, int64_t i, uint64_t place,
 		.place = (uint32_t)place,
 		.nth = (uint32_t)i
 	};
-	ret->step_ns = step_of(d, m, ret->run_ns);
+	/* Between two checkpoints; where what is computed is kept, between two looks of the driver. */
+	step = m->step_ns ? m->step_ns : m->operations > 0 ? ret->run_ns / (uint64_t)m->operations + 1 : 0;
+	if (d->change && d->change->groups && m->step_ns)
+		step = (uint64_t)((double)step / d->change->groups[m->group].speed);
+	if (preempt == SAVE && (!step || look < step))
+		step = look;
+	if (d->change && d->change->step_ns && (!step || d->change->step_ns < step))
+		step = d->change->step_ns;
+	ret->step_ns = step;
 	ret->begin_ns = time_near(d, &d->past->begins, at, draw_number(d, chain, place, BEGIN_DRAW));
 }
 
@@ -485,17 +470,10 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t mean_of(const struct bsv_blocked *b)
+static void conclude_group(struct bsv_blocked *b, struct bsv_group_figures *ret)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < b->n_latencies; i++)
-		sum += (double)(b->latencies[i] >> BSV_BLOCK_BITS);
-	return (uint64_t)(sum / (double)b->n_latencies);
-}
-
-static void conclude_group(struct bsv_blocked *b, struct bsv_group_figures *ret)
-{
 	ret->served = b->n_latencies;
 	ret->p50_ns = ret->p99_ns = ret->mean_ns = BSA_REPLAY_NEVER;
 	if (!b->n_latencies)
@@ -503,7 +481,9 @@ static void conclude_group(struct bsv_blocked *b, struct bsv_group_figures *ret)
 	qsort(b->latencies, b->n_latencies, sizeof(*b->latencies), by_number);
 	ret->p50_ns = bsv_blocked_percentile(b, 50);
 	ret->p99_ns = bsv_blocked_percentile(b, 99);
-	ret->mean_ns = mean_of(b);
+	for (size_t i = 0; i < b->n_latencies; i++)
+		sum += (double)(b->latencies[i] >> BSV_BLOCK_BITS);
+	ret->mean_ns = (uint64_t)(sum / (double)b->n_latencies);
 }
 
 static void blocked_free(struct bsv_blocked *blocked, size_t n)
@@ -604,11 +584,16 @@ bool bsv_draw_noise(const struct bsv_past *past, const struct bsv_whatif_change 
 	return done;
 }
 
-static bool block_recorded(const struct bsv_past *past, struct bsv_group_figures *ret, struct bsv_blocked *blocked)
+bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret, struct bsv_noise *ret_noise)
 {
-	bool all = true;
+	struct bsv_blocked *blocked = calloc(past->n_groups + 1, sizeof(*blocked));
+	bool done;
 
-	for (size_t i = 0; all && i < past->n_calls; i++) {
+	if (ret_noise)
+		*ret_noise = (struct bsv_noise){ .groups = NULL };
+	memset(ret, 0, past->n_groups * sizeof(*ret));
+	done = blocked != NULL;
+	for (size_t i = 0; done && i < past->n_calls; i++) {
 		const struct bsv_past_call *c = &past->calls[i];
 		uint32_t group = past->models[c->model].group;
 		unsigned block = block_of(block_length(past), c->submitted);
@@ -626,20 +611,8 @@ static bool block_recorded(const struct bsv_past *past, struct bsv_group_figures
 		blocked[group].n[block]++;
 		blocked[group].missed[block] += c->missed;
 		if (c->served)
-			all = bsv_blocked_add(&blocked[group], block, c->answered - c->submitted);
+			done = bsv_blocked_add(&blocked[group], block, c->answered - c->submitted);
 	}
-	return all;
-}
-
-bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret, struct bsv_noise *ret_noise)
-{
-	struct bsv_blocked *blocked = calloc(past->n_groups + 1, sizeof(*blocked));
-	bool done;
-
-	if (ret_noise)
-		*ret_noise = (struct bsv_noise){ .groups = NULL };
-	memset(ret, 0, past->n_groups * sizeof(*ret));
-	done = blocked && block_recorded(past, ret, blocked);
 	for (size_t i = 0; blocked && i < past->n_groups; i++)
 		conclude_group(&blocked[i], &ret[i]);
 	done = done && (!ret_noise || estimate_noise(past, blocked, ret_noise));

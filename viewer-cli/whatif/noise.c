@@ -60,30 +60,20 @@ uint64_t bsv_blocked_percentile(const struct bsv_blocked *b, unsigned percent)
 
 /* ---- one replicate ---- */
 
-static unsigned random_below(uint64_t *state, unsigned n)
-{
-	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (unsigned)((*state >> 33) % n);
-}
-
 /* Draw blocks with replacement; @weights counts how often each is in the replicate. If @blocks < BSV_BLOCKS, neighbours form one block. */
 static void draw_blocks(unsigned weights[BSV_BLOCKS], unsigned blocks, uint64_t *state)
 {
 	unsigned together = BSV_BLOCKS / blocks;
 
 	memset(weights, 0, BSV_BLOCKS * sizeof(*weights));
-	for (unsigned i = 0; i < blocks; i++)
-		for (unsigned k = 0, first = random_below(state, blocks) * together; k < together; k++)
+	for (unsigned i = 0; i < blocks; i++) {
+		unsigned first;
+
+		*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		first = (unsigned)((*state >> 33) % blocks) * together;
+		for (unsigned k = 0; k < together; k++)
 			weights[first + k]++;
-}
-
-static double sum_of(const uint64_t *of, const unsigned *weights)
-{
-	double sum = 0;
-
-	for (unsigned i = 0; i < BSV_BLOCKS; i++)
-		sum += (double)of[i] * weights[i];
-	return sum;
+	}
 }
 
 static void replicate_group(struct group_values *v, const struct bsv_blocked *b, const unsigned *weights)
@@ -114,22 +104,6 @@ static void replicate_group(struct group_values *v, const struct bsv_blocked *b,
 	}
 }
 
-static void replicate_shares(struct values *shares, double *sums, const struct bsv_blocked *groups,
-                             const uint32_t *apps, size_t n_groups, size_t n_apps, const unsigned *weights)
-{
-	double all = 0;
-
-	memset(sums, 0, n_apps * sizeof(*sums));
-	for (size_t i = 0; i < n_groups; i++) {
-		double sum = sum_of(groups[i].lane_ns, weights);
-
-		sums[apps[i]] += sum;
-		all += sum;
-	}
-	for (size_t i = 0; i < n_apps && all > 0; i++)
-		values_add(&shares[i], 100 * sums[i] / all);
-}
-
 /* ---- all of them ---- */
 
 static void replicate_all(struct bsv_noise *ret, const struct bsv_blocked *groups, const uint32_t *apps,
@@ -142,10 +116,24 @@ static void replicate_all(struct bsv_noise *ret, const struct bsv_blocked *group
 	memset(of_groups, 0, n_groups * sizeof(*of_groups));
 	memset(of_apps, 0, n_apps * sizeof(*of_apps));
 	for (int k = 0; k < REPLICATES; k++) {
+		double all = 0;
+
 		draw_blocks(weights, blocks, &state);
 		for (size_t i = 0; i < n_groups; i++)
 			replicate_group(&of_groups[i], &groups[i], weights);
-		replicate_shares(of_apps, sums, groups, apps, n_groups, n_apps, weights);
+
+		/* The apps' shares of the lanes' time. */
+		memset(sums, 0, n_apps * sizeof(*sums));
+		for (size_t i = 0; i < n_groups; i++) {
+			double sum = 0;
+
+			for (unsigned b = 0; b < BSV_BLOCKS; b++)
+				sum += (double)groups[i].lane_ns[b] * weights[b];
+			sums[apps[i]] += sum;
+			all += sum;
+		}
+		for (size_t i = 0; i < n_apps && all > 0; i++)
+			values_add(&of_apps[i], 100 * sums[i] / all);
 	}
 	for (size_t i = 0; i < n_groups; i++) {
 		widen(&ret->groups[i].missed, &of_groups[i].missed);

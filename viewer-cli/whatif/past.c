@@ -277,11 +277,6 @@ enum column {
 static const char *const paths[] = { "burst", "sync", "fenced", "async", "prepare" };
 enum { PATH_FENCED = 2, PATH_TRIAL = 4 };
 
-static uint8_t part_of_255(uint64_t ns, uint64_t of)
-{
-	return ns >= of ? UINT8_MAX : (uint8_t)((double)ns / (double)of * UINT8_MAX);
-}
-
 static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_t began)
 {
 	static const char *const priorities[] = { "low", "medium", "high" };
@@ -313,14 +308,11 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 	if (c->run_ns != BSA_REPLAY_NEVER)
 		c->run_ns -= redo < c->run_ns ? redo : 0;
 	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
-	if (c->whole && c->run_ns && !is_null(q, RUN_DELAY_NS))
-		c->delayed = part_of_255(column_length(q, RUN_DELAY_NS), column_length(q, RUN_NS));
-}
+	if (c->whole && c->run_ns && !is_null(q, RUN_DELAY_NS)) {
+		uint64_t ns = column_length(q, RUN_DELAY_NS), of = column_length(q, RUN_NS);
 
-/* The floor, estimated from the shortest recorded run: a quarter less, or half less while no execution had confirmed the floor. */
-static uint64_t floor_of(const struct bsv_past_model *m, uint64_t least)
-{
-	return m->confirmed ? least + least / 3 : 2 * least;
+		c->delayed = ns >= of ? UINT8_MAX : (uint8_t)((double)ns / (double)of * UINT8_MAX);
+	}
 }
 
 static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size_t *ret_incomplete, struct bsa_err *err)
@@ -339,8 +331,12 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 			continue;
 		}
 		c.model = (uint32_t)(m - p->models);
-		if (!c.trial && !is_null(q, FLOOR_NS) && column_length(q, FLOOR_NS) && !m->floor_ns)
-			m->floor_ns = floor_of(m, column_length(q, FLOOR_NS));
+		if (!c.trial && !is_null(q, FLOOR_NS) && column_length(q, FLOOR_NS) && !m->floor_ns) {
+			uint64_t least = column_length(q, FLOOR_NS);
+
+			/* The floor, estimated from the shortest recorded run: a quarter less, or half less while no execution had confirmed the floor. */
+			m->floor_ns = m->confirmed ? least + least / 3 : 2 * least;
+		}
 		p->length = c.answered > p->length ? c.answered : p->length;
 		if (!bsv_past_more((void **)&p->calls, sizeof(c), &p->n_calls, &p->room_calls))
 			r = no_memory(err);

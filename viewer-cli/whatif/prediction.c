@@ -117,18 +117,6 @@ static double error_of(const struct bsv_prediction *p, size_t i, enum bsv_figure
 	return is_latency(figure) ? fabs(log1p(got) - log1p(is)) : fabs(got - is);
 }
 
-/* Where too few calls of the group were served in the recording: the largest error of the other groups. NAN: no group has one. */
-static double error_or_others(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
-{
-	double error = error_of(p, i, figure);
-
-	if (!isnan(error) || figure == BSV_FIGURE_SHARE)
-		return error;
-	for (size_t k = 0; k < p->past->n_groups; k++)
-		error = fmax(error, error_of(p, k, figure)); /* fmax leaves out NAN */
-	return error;
-}
-
 static struct bsv_range range_of(const struct bsv_noise *noise, size_t i, enum bsv_figure figure)
 {
 	switch (figure) {
@@ -143,46 +131,33 @@ static struct bsv_range range_of(const struct bsv_noise *noise, size_t i, enum b
 	}
 }
 
-/*
- * Even if none of so many calls missed its deadline, or each did, the share of misses is only known to a few points: three in as many calls. Calls
- * without a deadline cannot miss it.
- */
-static struct bsv_range count_bounds(const struct bsv_group_figures *f)
-{
-	double seen = f->due ? 1 - pow(RARE, 1 / (double)f->due) : 0,
-	       due = f->n ? 100 * (double)f->due / (double)f->n : 0;
-
-	return (struct bsv_range){ .low = due * (1 - seen), .high = due * seen };
-}
-
 /* Both ends of @r are no closer to what they enclose than the number of calls in @f allows. */
 static struct bsv_range range_at_least(struct bsv_range r, enum bsv_figure figure, const struct bsv_group_figures *f)
 {
 	struct bsv_range least;
+	double seen, due;
 
 	if (figure != BSV_FIGURE_MISSED)
 		return r;
-	least = count_bounds(f);
+	/*
+	 * Even if none of so many calls missed its deadline, or each did, the share of misses is only known to a few points: three in as many calls. Calls
+	 * without a deadline cannot miss it.
+	 */
+	seen = f->due ? 1 - pow(RARE, 1 / (double)f->due) : 0;
+	due = f->n ? 100 * (double)f->due / (double)f->n : 0;
+	least = (struct bsv_range){ .low = due * (1 - seen), .high = due * seen };
 	return (struct bsv_range){ fmin(r.low, least.low), fmax(r.high, least.high) };
-}
-
-/* The recorded figure, and what a block bootstrap over time makes of it. NAN: too few calls were served. */
-static struct bsv_range recorded_range(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
-{
-	double is = bsv_prediction_recorded(p, i, figure);
-	struct bsv_range r = range_of(&p->recorded_noise, i, figure);
-
-	if (isnan(is))
-		return (struct bsv_range){ NAN, NAN };
-	return range_at_least((struct bsv_range){ fmin(is, r.low), fmax(is, r.high) }, figure, &p->recorded[i]);
 }
 
 struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
 	struct bsv_spread s = replays_of(p, 1, i, figure);
 	struct bsv_range all = { s.low, s.high };
-	double by = error_or_others(p, i, figure);
+	double by = error_of(p, i, figure);
 
+	/* Where too few calls of the group were served in the recording: the largest error of the other groups. NAN: no group has one. */
+	for (size_t k = 0, n = isnan(by) && figure != BSV_FIGURE_SHARE ? p->past->n_groups : 0; k < n; k++)
+		by = fmax(by, error_of(p, k, figure)); /* fmax leaves out NAN */
 	if (isnan(s.median) || isnan(by))
 		return (struct bsv_spread){ NAN, s.median, NAN };
 	for (int k = 0; k < BSV_DRAWS; k++) {
@@ -197,23 +172,23 @@ struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t
 	return (struct bsv_spread){ fmax(all.low - by, 0), s.median, fmin(all.high + by, 100) };
 }
 
-/* Do all replays have the very figure that they have without the change? */
-static bool is_same(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
-{
-	for (unsigned k = 0; k < BSV_DRAWS; k++)
-		if (draw_figure(p, 1, k, i, figure) != draw_figure(p, 0, k, i, figure))
-			return false;
-	return true;
-}
-
 const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
 	struct bsv_spread after = bsv_prediction_interval(p, i, figure);
-	struct bsv_range before = recorded_range(p, i, figure);
+	struct bsv_range before = { NAN, NAN }, r = range_of(&p->recorded_noise, i, figure);
+	double is = bsv_prediction_recorded(p, i, figure);
+	bool same = true;
 
+	/* The recorded figure, and what a block bootstrap over time makes of it. NAN: too few calls were served. */
+	if (!isnan(is))
+		before = range_at_least((struct bsv_range){ fmin(is, r.low), fmax(is, r.high) }, figure,
+		                        &p->recorded[i]);
 	if (isnan(after.median) || isnan(bsv_prediction_replayed(p, i, figure).median))
 		return NULL;
-	if (is_same(p, i, figure))
+	/* Do all replays have the very figure that they have without the change? */
+	for (unsigned k = 0; k < BSV_DRAWS; k++)
+		same &= draw_figure(p, 1, k, i, figure) == draw_figure(p, 0, k, i, figure);
+	if (same)
 		return "same";
 	if (after.high < before.low)
 		return "less";

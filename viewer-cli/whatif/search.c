@@ -50,17 +50,6 @@ struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_t
 	return ret;
 }
 
-/* In steps, so that what is as good is equal, and better is an order. */
-static void steps_of(const struct bsv_goals *g, double ret[GOALS])
-{
-	ret[0] = round(g->missed_percent.median * 10);
-	ret[1] = round(log(g->urgent_ns.median + 1) / log(1.02));
-	ret[2] = round(g->slowest.median * 20);
-	for (int i = 0; i < GOALS; i++)
-		if (isnan(ret[i]))
-			ret[i] = INFINITY;
-}
-
 /* Nowhere worse, and somewhere better. */
 static bool is_better(const double *a, const double *b)
 {
@@ -72,12 +61,6 @@ static bool is_better(const double *a, const double *b)
 		better |= a[i] < b[i];
 	}
 	return better;
-}
-
-static int rules_distance(const struct bsa_replay_rules *a, const struct bsa_replay_rules *b)
-{
-	return (a->policy != b->policy) + (a->preempt != b->preempt) + (a->deadlines != b->deadlines) +
-	       2 * (a->lanes != b->lanes);
 }
 
 struct ranked {
@@ -113,9 +96,18 @@ size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goal
 	size_t n = 0;
 
 	for (size_t i = 0; all && i < t->n; i++) {
+		const struct bsa_replay_rules *a = &t->all[i].change.rules;
+		double *steps = all[i].steps;
+
 		all[i].which = i;
-		all[i].distance = rules_distance(&t->all[i].change.rules, now);
-		steps_of(&goals[i], all[i].steps);
+		all[i].distance = (a->policy != now->policy) + (a->preempt != now->preempt) +
+		                  (a->deadlines != now->deadlines) + 2 * (a->lanes != now->lanes);
+		/* In steps, so that what is as good is equal, and better is an order. */
+		steps[0] = round(goals[i].missed_percent.median * 10);
+		steps[1] = round(log(goals[i].urgent_ns.median + 1) / log(1.02));
+		steps[2] = round(goals[i].slowest.median * 20);
+		for (int k = 0; k < GOALS; k++)
+			steps[k] = isnan(steps[k]) ? INFINITY : steps[k];
 	}
 	if (all)
 		qsort(all, t->n, sizeof(*all), by_rank);

@@ -21,19 +21,10 @@ static_assert((int)BSV_TRIAL_DRAWS <= (int)BSV_SEEDS, "each replay has a seed of
 
 /* ---- whose is the hurry ---- */
 
-static bool has_deadlines(const struct bsv_past *p, bool *ret)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < p->n_calls; i++)
-		if (p->calls[i].deadline != BSA_REPLAY_NEVER && !p->calls[i].trial)
-			any = ret[p->models[p->calls[i].model].group] = true;
-	return any;
-}
-
 bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *p)
 {
 	uint32_t most = 0, least = UINT32_MAX;
+	bool any;
 
 	*t = (struct bsv_trials){ .past = p,
 		                  .draws = BSV_TRIAL_DRAWS,
@@ -46,13 +37,15 @@ bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *p)
 		most = p->calls[i].priority > most ? p->calls[i].priority : most;
 		least = p->calls[i].priority < least ? p->calls[i].priority : least;
 	}
-	if (most > least)
-		for (size_t i = 0; i < p->n_calls; i++)
-			t->urgent[p->models[p->calls[i].model].group] |=
-				p->calls[i].priority == most && !p->calls[i].trial;
-	else if (!has_deadlines(p, t->urgent))
-		for (size_t i = 0; i < p->n_groups; i++)
-			t->urgent[i] = true;
+	any = most > least;
+	for (size_t i = 0; i < p->n_calls; i++) {
+		const struct bsv_past_call *c = &p->calls[i];
+
+		if (!c->trial && (most > least ? c->priority == most : c->deadline != BSA_REPLAY_NEVER))
+			any = t->urgent[p->models[c->model].group] = true;
+	}
+	for (size_t i = 0; !any && i < p->n_groups; i++)
+		t->urgent[i] = true;
 	return true;
 }
 
@@ -86,37 +79,31 @@ struct work {
 	void *ctx;
 };
 
-static void sum_up(const struct bsv_trials *t, struct bsv_trial *x, unsigned draw, const struct bsv_group_figures *f)
+static bool replay_trial(struct bsv_trials *t, size_t which, struct bsv_group_figures *figures)
 {
+	struct bsv_trial *x = &t->all[which / t->draws];
+	unsigned draw = (unsigned)(which % t->draws);
 	const struct bsv_past *p = t->past;
 	struct bsv_trial_draw *d = &x->draws[draw];
 	double *waits = x->waits + draw * p->n_apps;
 	uint64_t *missed = x->missed + draw * p->n_apps, *n = x->n + draw * p->n_apps;
 
+	if (!bsv_draw(p, &x->change, draw, figures))
+		return false;
 	*d = (struct bsv_trial_draw){ .urgent_p99_ns = NAN };
 	for (size_t i = 0; i < p->n_groups; i++) {
 		uint32_t app = p->groups[i].app;
 
-		d->n += f[i].n;
-		d->missed += f[i].missed;
-		n[app] += f[i].n;
-		missed[app] += f[i].missed;
-		waits[app] += f[i].waited_ns;
-		if (t->urgent[i] && f[i].served >= FEWER && !((double)f[i].p99_ns <= d->urgent_p99_ns))
-			d->urgent_p99_ns = (double)f[i].p99_ns;
+		d->n += figures[i].n;
+		d->missed += figures[i].missed;
+		n[app] += figures[i].n;
+		missed[app] += figures[i].missed;
+		waits[app] += figures[i].waited_ns;
+		if (t->urgent[i] && figures[i].served >= FEWER && !((double)figures[i].p99_ns <= d->urgent_p99_ns))
+			d->urgent_p99_ns = (double)figures[i].p99_ns;
 	}
 	for (size_t i = 0; i < p->n_apps; i++)
 		waits[i] = n[i] < FEW ? NAN : waits[i] / (double)n[i];
-}
-
-static bool replay_trial(struct bsv_trials *t, size_t which, struct bsv_group_figures *figures)
-{
-	struct bsv_trial *x = &t->all[which / t->draws];
-	unsigned draw = (unsigned)(which % t->draws);
-
-	if (!bsv_draw(t->past, &x->change, draw, figures))
-		return false;
-	sum_up(t, x, draw, figures);
 	return true;
 }
 
@@ -143,20 +130,6 @@ static void *worker_thread(void *arg)
 	return NULL;
 }
 
-static bool make_room(struct bsv_trials *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		size_t n = t->draws * t->past->n_apps + 1;
-
-		t->all[i].waits = calloc(n, sizeof(double));
-		t->all[i].missed = calloc(n, sizeof(uint64_t));
-		t->all[i].n = calloc(n, sizeof(uint64_t));
-		if (!t->all[i].waits || !t->all[i].missed || !t->all[i].n)
-			return false;
-	}
-	return true;
-}
-
 bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t done, size_t of), void *ctx)
 {
 	struct work w = { .trials = t, .progress = progress, .ctx = ctx };
@@ -166,8 +139,15 @@ bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t don
 	unsigned n = 0;
 
 	t->draws = draws >= BSV_TRIAL_DRAWS ? BSV_TRIAL_DRAWS : draws < DRAWS_LEAST ? DRAWS_LEAST : (unsigned)draws;
-	if (!make_room(t))
-		return false;
+	for (size_t i = 0; i < t->n; i++) {
+		size_t room = t->draws * t->past->n_apps + 1;
+
+		t->all[i].waits = calloc(room, sizeof(double));
+		t->all[i].missed = calloc(room, sizeof(uint64_t));
+		t->all[i].n = calloc(room, sizeof(uint64_t));
+		if (!t->all[i].waits || !t->all[i].missed || !t->all[i].n)
+			return false;
+	}
 	while (n + 1 < cpus && n < THREADS_MOST && !pthread_create(&threads[n], NULL, worker_thread, &w))
 		n++;
 	work_off(&w, true);
@@ -212,32 +192,25 @@ struct bsv_spread bsv_trial_urgent(const struct bsv_trials *t, const struct bsv_
 	return bsv_spread_of(values, t->draws);
 }
 
-/* In one draw. NAN: no app has enough executions in both. */
-static double slowest_of(const struct bsv_trials *t, const struct bsv_trial *x, const struct bsv_trial *ideal,
-                         unsigned draw, uint32_t *ret_app)
-{
-	const double *waits = x->waits + draw * t->past->n_apps, *fair = ideal->waits + draw * t->past->n_apps;
-	double most = NAN;
-
-	for (size_t i = 0; i < t->past->n_apps; i++) {
-		double times = fair[i] > 0 ? waits[i] / fair[i] : NAN;
-
-		if (isnan(times) || times <= most)
-			continue;
-		most = times;
-		*ret_app = (uint32_t)i;
-	}
-	return most;
-}
-
 struct bsv_spread bsv_trial_slowest(const struct bsv_trials *t, const struct bsv_trial *x,
                                     const struct bsv_trial *ideal, uint32_t *ret_app)
 {
 	double values[BSV_TRIAL_DRAWS];
 	uint32_t app = 0;
 
-	for (unsigned i = t->draws; i-- > 0;) /* the last one is draw 0, which draws nothing */
-		values[i] = slowest_of(t, x, ideal, i, &app);
+	for (unsigned i = t->draws; i-- > 0;) { /* the last one is draw 0, which draws nothing */
+		const double *waits = x->waits + i * t->past->n_apps, *fair = ideal->waits + i * t->past->n_apps;
+
+		values[i] = NAN; /* no app has enough executions in both */
+		for (size_t k = 0; k < t->past->n_apps; k++) {
+			double times = fair[k] > 0 ? waits[k] / fair[k] : NAN;
+
+			if (isnan(times) || times <= values[i])
+				continue;
+			values[i] = times;
+			app = (uint32_t)k;
+		}
+	}
 	if (ret_app)
 		*ret_app = app;
 	return bsv_spread_of(values, t->draws);
