@@ -31,18 +31,6 @@ static void remove_unfinished(int number)
 	raise(number); /* SA_RESETHAND: this ends the process when the handler returns */
 }
 
-/* Remove the unfinished file if a signal ends the process. */
-static void watch_signals(const char *path)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction way = { .sa_handler = remove_unfinished, .sa_flags = SA_RESETHAND }, before;
-
-	snprintf(unfinished, sizeof(unfinished), "%s", path);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &way, NULL);
-}
-
 static void output_fini(struct output *o)
 {
 	if (o->to)
@@ -53,6 +41,8 @@ static void output_fini(struct output *o)
 
 static int output_open(struct output *o, const char *name, struct bsa_err *err)
 {
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	struct sigaction way = { .sa_handler = remove_unfinished, .sa_flags = SA_RESETHAND }, before;
 	mode_t mask = umask(0);
 	int fd;
 
@@ -66,7 +56,11 @@ static int output_open(struct output *o, const char *name, struct bsa_err *err)
 		*o->path = 0;
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
 	}
-	watch_signals(o->path);
+	/* Remove the unfinished file if a signal ends the process. */
+	snprintf(unfinished, sizeof(unfinished), "%s", o->path);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &way, NULL);
 	fchmod(fd, 0666 & ~mask);
 	o->to = fdopen(fd, "w");
 	if (!o->to)
