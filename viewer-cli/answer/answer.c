@@ -187,22 +187,6 @@ static int parts_choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, 
 	return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; there are %s", name, there);
 }
 
-static int parts_query(struct bsv_answer *a, struct part *parts, size_t n, struct bsa_err *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct part *p = &parts[i];
-		int r = p->sql ? bsv_rows_query(&p->rows, a->input->db, p->sql, err) : 0;
-
-		if (r < 0)
-			return r;
-		bsv_rows_limit(p->rows, a->call->asked.limit ? a->call->asked.limit : a->call->most);
-		r = bsv_rows_peek(p->rows, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 /* ---- for people ---- */
 
 static const char *const outcomes[] = { [BSV_PASS] = "pass", [BSV_FAIL] = "FAIL", [BSV_CANNOT_TELL] = "cannot tell" };
@@ -276,18 +260,6 @@ static void print_verdict(FILE *to, const struct bsv_screen *s, const struct bsv
 	}
 }
 
-static void print_coverage(FILE *to, const struct bsv_screen *s, const struct bsv_answer *a)
-{
-	char text[BSV_COVERAGE_TEXT], line[BSV_COVERAGE_TEXT + 16];
-
-	if (!a->input || a->call->common.quiet)
-		return;
-	snprintf(line, sizeof(line), "coverage: %s", bsv_coverage_text(&a->input->coverage, text));
-	fputc('\n', to);
-	bsv_print_wrapped(to, s, a->input->coverage.losses || a->input->coverage.cut ? BSV_UNSURE_PAINT : BSV_FAINT,
-	                  line, 2);
-}
-
 /* The text may contain names, which other users chose. */
 static void print_text(FILE *to, const struct bsv_screen *s, int paint, const char *text, int indent)
 {
@@ -332,6 +304,7 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 static int print_table(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n,
                        const struct bsv_screen *s, struct bsa_err *err)
 {
+	char text[BSV_COVERAGE_TEXT], line[BSV_COVERAGE_TEXT + 16];
 	bool named = a->call->asked.part;
 	int r = a->draw && !named ? a->draw(to, s, a->draw_ctx, err) : print_parts(to, s, parts, n, named, err);
 
@@ -343,7 +316,13 @@ static int print_table(FILE *to, const struct bsv_answer *a, const struct part *
 		fputs(i ? "" : "\n", to);
 		print_text(to, s, BSV_PLAIN, a->notes[i], 2);
 	}
-	print_coverage(to, s, a);
+	if (a->input && !a->call->common.quiet) {
+		snprintf(line, sizeof(line), "coverage: %s", bsv_coverage_text(&a->input->coverage, text));
+		fputc('\n', to);
+		bsv_print_wrapped(to, s,
+		                  a->input->coverage.losses || a->input->coverage.cut ? BSV_UNSURE_PAINT : BSV_FAINT,
+		                  line, 2);
+	}
 	return 0;
 }
 
@@ -427,26 +406,10 @@ static void json_rule(FILE *to, const struct bsv_verdict *v)
 	fprintf(to, ",\"judged\":%s", v->outcome == BSV_CANNOT_TELL || v->idle ? "false" : "true");
 }
 
-static void json_verdict(FILE *to, const struct bsv_answer *a)
-{
-	const struct bsv_verdict *v = worst_rule(a);
-
-	if (!v)
-		return;
-	fputs(",\n\"verdict\":{", to);
-	json_rule(to, v);
-	fputs(",\"rules\":[", to);
-	for (size_t i = 0; i < a->n_rules; i++) {
-		fputs(i ? ",{" : "{", to);
-		json_rule(to, &a->rules[i]);
-		fputc('}', to);
-	}
-	fputs("]}", to);
-}
-
 static int print_json(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n, struct bsa_err *err)
 {
 	const int64_t *start = a->input ? &a->input->began : NULL;
+	const struct bsv_verdict *v = worst_rule(a);
 	int r = 0;
 
 	fprintf(to, "{\"schema_version\":%d,", BSV_ANSWER_VERSION);
@@ -468,8 +431,17 @@ static int print_json(FILE *to, const struct bsv_answer *a, const struct part *p
 		r = bsv_render_json(to, parts[i].rows, start, err);
 		fputs(r < 0 || i + 1 == n ? "}]" : "}", to);
 	}
-	if (r >= 0)
-		json_verdict(to, a);
+	if (r >= 0 && v) {
+		fputs(",\n\"verdict\":{", to);
+		json_rule(to, v);
+		fputs(",\"rules\":[", to);
+		for (size_t i = 0; i < a->n_rules; i++) {
+			fputs(i ? ",{" : "{", to);
+			json_rule(to, &a->rules[i]);
+			fputc('}', to);
+		}
+		fputs("]}", to);
+	}
 	for (size_t i = 0; i < a->n_notes && r >= 0; i++) {
 		fputs(i ? "," : ",\n\"notes\":[", to);
 		bsv_json_text(to, a->notes[i], strlen(a->notes[i]));
@@ -521,9 +493,17 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		show_sql(a, parts, n);
 		return BSV_DONE;
 	}
-	r = parts_query(a, parts, n, err);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < n; i++) {
+		struct part *p = &parts[i];
+
+		r = p->sql ? bsv_rows_query(&p->rows, a->input->db, p->sql, err) : 0;
+		if (r < 0)
+			return r;
+		bsv_rows_limit(p->rows, a->call->asked.limit ? a->call->asked.limit : a->call->most);
+		r = bsv_rows_peek(p->rows, err);
+		if (r < 0)
+			return r;
+	}
 	switch (a->call->asked.format) {
 	case BSV_JSON:
 		r = print_json(to, a, parts, n, err);

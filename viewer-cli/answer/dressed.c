@@ -118,45 +118,6 @@ static void add_rest(struct bsv_rows *to, struct group *group, size_t columns, s
 	*rest = (struct rest){ .little = 0 };
 }
 
-/* The last column is the percentage. */
-static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, double least,
-                       const struct bsv_screen *screen, struct bsa_err *err)
-{
-	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
-	size_t n = bsv_rows_columns(from);
-	char bar[4 * BAR + 1];
-	struct rest rest = { .little = 0 };
-	int r;
-
-	while ((r = bsv_rows_step(from, err)) > 0) {
-		double percent = bsv_rows_cell(from, n - 1).real;
-
-		if (group_changes(&group, from)) {
-			add_rest(to, &group, n, &rest, screen);
-			group_begin(&group, from);
-		}
-		rest.said += percent;
-		if (percent < least) {
-			rest.little += percent;
-			continue;
-		}
-		add_keys(to, &group);
-		for (size_t i = keys; i < n; i++) {
-			struct bsv_cell cell = bsv_rows_cell(from, i);
-
-			if (cell.type == BSA_INT)
-				bsv_rows_int(to, cell.integer);
-			else if (cell.type == BSA_REAL)
-				bsv_rows_real(to, cell.real);
-			else
-				bsv_rows_text(to, cell.text);
-		}
-		bsv_rows_text(to, draw_bar(bar, percent, screen));
-	}
-	add_rest(to, &group, n, &rest, screen);
-	return r;
-}
-
 /* Query @sql, and copy its columns; one column more still fits. */
 static int columns_query(struct bsv_dressed *d, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
@@ -173,6 +134,9 @@ static int columns_query(struct bsv_dressed *d, struct bsa_db *db, const char *s
 int bsv_dressed_shares(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_db *db, const char *sql, size_t keys,
                        double least, const struct bsv_screen *screen, struct bsa_err *err)
 {
+	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
+	struct rest rest = { .little = 0 };
+	char bar[4 * BAR + 1];
 	struct bsv_rows *rows;
 	int r = columns_query(d, db, sql, err);
 	size_t n;
@@ -184,7 +148,32 @@ int bsv_dressed_shares(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_
 	rows = bsv_rows_new(d->columns, n + 1);
 	if (!rows)
 		return bsv_no_memory(err);
-	r = read_shares(rows, d->from, keys, least, screen, err);
+	while ((r = bsv_rows_step(d->from, err)) > 0) {
+		double percent = bsv_rows_cell(d->from, n - 1).real; /* the last column */
+
+		if (group_changes(&group, d->from)) {
+			add_rest(rows, &group, n, &rest, screen);
+			group_begin(&group, d->from);
+		}
+		rest.said += percent;
+		if (percent < least) {
+			rest.little += percent;
+			continue;
+		}
+		add_keys(rows, &group);
+		for (size_t i = keys; i < n; i++) {
+			struct bsv_cell cell = bsv_rows_cell(d->from, i);
+
+			if (cell.type == BSA_INT)
+				bsv_rows_int(rows, cell.integer);
+			else if (cell.type == BSA_REAL)
+				bsv_rows_real(rows, cell.real);
+			else
+				bsv_rows_text(rows, cell.text);
+		}
+		bsv_rows_text(rows, draw_bar(bar, percent, screen));
+	}
+	add_rest(rows, &group, n, &rest, screen);
 	if (r < 0) {
 		bsv_rows_free(rows);
 		return r;
@@ -244,38 +233,14 @@ static void buckets_print(struct bsv_rows *to, struct group *group, struct bucke
 	*b = (struct buckets){ .used = 0 };
 }
 
-static int read_histogram(struct bsv_rows *to, struct bsv_rows *from, size_t keys, size_t most,
-                          const struct bsv_screen *screen, struct bsa_err *err)
-{
-	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
-	struct buckets b = { .used = 0 };
-	int64_t begins, n;
-	int r;
-
-	while ((r = bsv_rows_step(from, err)) > 0) {
-		if (group_changes(&group, from)) {
-			buckets_print(to, &group, &b, most, screen);
-			group_begin(&group, from);
-		}
-		begins = bsv_rows_get(from, keys, 0);
-		n = bsv_rows_get(from, keys + 2, 0);
-		b.total += n;
-		if (begins <= 0) {
-			b.zeros += n;
-		} else if (b.used < EIGHTHS_MAX) {
-			b.eighth[b.used] = (int)floor(8 * log2((double)begins));
-			b.n[b.used++] = n;
-		}
-	}
-	buckets_print(to, &group, &b, most, screen);
-	return r;
-}
-
 int bsv_dressed_histogram(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_db *db, const char *sql, size_t keys,
                           size_t most, const struct bsv_screen *screen, struct bsa_err *err)
 {
+	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
+	struct buckets b = { .used = 0 };
 	struct bsv_rows *rows;
 	int r = columns_query(d, db, sql, err);
+	int64_t from, n;
 
 	if (r < 0)
 		return r;
@@ -285,7 +250,22 @@ int bsv_dressed_histogram(struct bsv_rows **ret, struct bsv_dressed *d, struct b
 	rows = bsv_rows_new(d->columns, keys + 4);
 	if (!rows)
 		return bsv_no_memory(err);
-	r = read_histogram(rows, d->from, keys, most, screen, err);
+	while ((r = bsv_rows_step(d->from, err)) > 0) {
+		if (group_changes(&group, d->from)) {
+			buckets_print(rows, &group, &b, most, screen);
+			group_begin(&group, d->from);
+		}
+		from = bsv_rows_get(d->from, keys, 0);
+		n = bsv_rows_get(d->from, keys + 2, 0);
+		b.total += n;
+		if (from <= 0) {
+			b.zeros += n;
+		} else if (b.used < EIGHTHS_MAX) {
+			b.eighth[b.used] = (int)floor(8 * log2((double)from));
+			b.n[b.used++] = n;
+		}
+	}
+	buckets_print(rows, &group, &b, most, screen);
 	if (r < 0) {
 		bsv_rows_free(rows);
 		return r;

@@ -16,14 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *pager_command(void)
-{
-	const char *ours = getenv("BURSTSCOPE_PAGER"), *all = getenv("PAGER"), *term = getenv("TERM");
-	const char *ret = ours ? ours : all && *all ? all : "less";
-
-	return !*ret || !strcmp(ret, "cat") || !term || !strcmp(term, "dumb") ? NULL : ret;
-}
-
 static bool pager_exists(const char *run)
 {
 	char test[512];
@@ -37,11 +29,14 @@ static bool pager_exists(const char *run)
 
 void bsv_pager_begin(struct bsv_pager *p, bool wanted)
 {
-	const char *run = wanted && isatty(STDOUT_FILENO) ? pager_command() : NULL;
+	const char *ours = getenv("BURSTSCOPE_PAGER"), *all = getenv("PAGER"), *term = getenv("TERM");
+	const char *run = ours ? ours : all && *all ? all : "less";
 	int fds[2];
 
 	*p = (struct bsv_pager){ .to = stdout };
-	if (!run || !pager_exists(run) || pipe2(fds, O_CLOEXEC))
+	if (!wanted || !isatty(STDOUT_FILENO) || !*run || !strcmp(run, "cat") || !term || !strcmp(term, "dumb"))
+		return;
+	if (!pager_exists(run) || pipe2(fds, O_CLOEXEC))
 		return;
 	fflush(stdout);
 	p->pid = fork();
