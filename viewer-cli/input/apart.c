@@ -35,7 +35,7 @@
 #include "input/places.h"
 #include "input/shared.h"
 
-enum { LOOK_MS = 50, ARGS_BEFORE_TRACES = 7, NUMBER_MAX = 16, NOT_STARTED = 127 };
+enum { LOOK_MS = 50, NUMBER_MAX = 16, NOT_STARTED = 127 };
 static const rlim_t most_memory =
 	1 << 30; /* an import needs some tens of MiB; a corrupt trace may ask for any amount */
 
@@ -58,26 +58,6 @@ int bsv_importer_find(char ret[PATH_MAX], struct bsa_err *err)
 			return 0;
 	return bsa_fail(err, BSA_E_ENV, "%s is neither in %s nor in %s%s; install burstscope again", BSV_IMPORTER, own,
 	                own, BSV_LIBEXEC);
-}
-
-/* The arguments of the importer, in the order of shared.h. Owned; the strings are borrowed. NULL: no memory. */
-static const char **arguments_of(const struct bsa_import_options *o, const char *fd, const char *flags,
-                                 const char *threads, const char *service)
-{
-	const char **argv = calloc(ARGS_BEFORE_TRACES + o->n_traces + 1, sizeof(*argv));
-	size_t n = 0;
-
-	if (!argv)
-		return NULL;
-	argv[n++] = BSV_IMPORTER;
-	argv[n++] = BURSTSCOPE_VERSION;
-	argv[n++] = fd;
-	argv[n++] = flags;
-	argv[n++] = threads;
-	argv[n++] = service;
-	argv[n++] = o->output;
-	memcpy(argv + n, o->traces, o->n_traces * sizeof(*argv));
-	return argv;
 }
 
 /* ---- the parent ---- */
@@ -113,19 +93,12 @@ static int importer_crashed(const struct bsa_import_options *options, int status
 
 /* ---- the importer's report ---- */
 
-static bool is_result(const struct bsv_shared *report, const struct bsa_import_options *options)
-{
-	struct stat st;
-
-	if (report->code)
-		return report->code <= BSA_E_USAGE && report->code >= BSA_E_STOPPED;
-	return !stat(options->output, &st) && S_ISREG(st.st_mode); /* a success must have made the file */
-}
-
 static int importer_wait(const struct bsa_import_options *options, const struct bsv_shared *s, int memory, int gone,
                          struct bsa_imported *ret, struct bsa_err *err)
 {
 	struct bsv_shared report;
+	struct stat st;
+	bool valid;
 	pid_t pid = child;
 	int status = 0, r, ended = pidfd_open(pid, 0);
 	struct pollfd p = { .fd = ended < 0 ? gone : ended, .events = POLLIN };
@@ -156,7 +129,10 @@ static int importer_wait(const struct bsa_import_options *options, const struct 
 	if (pread(memory, &report, sizeof(report), 0) != (ssize_t)sizeof(report) || report.said != 1)
 		return importer_crashed(options, status, err);
 	report.err.text[sizeof(report.err.text) - 1] = '\0';
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || !is_result(&report, options))
+	valid = report.code
+	                ? report.code <= BSA_E_USAGE && report.code >= BSA_E_STOPPED
+	                : !stat(options->output, &st) && S_ISREG(st.st_mode); /* a success must have made the file */
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || !valid)
 		return importer_crashed(options, status, err);
 	if (!report.code)
 		*ret = report.imported;
@@ -168,21 +144,6 @@ static int importer_wait(const struct bsa_import_options *options, const struct 
 static int process_failed(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "cannot start a process for the import: %s", strerror(errno));
-}
-
-/* Create the shared memory and its file. NULL: see errno. */
-static struct bsv_shared *shared_create(int *ret_fd)
-{
-	int fd = memfd_create(BSV_IMPORTER, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	void *s = MAP_FAILED;
-
-	if (fd >= 0 && !ftruncate(fd, sizeof(struct bsv_shared)) &&
-	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		s = mmap(NULL, sizeof(struct bsv_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (s == MAP_FAILED && fd >= 0)
-		close(fd);
-	*ret_fd = fd;
-	return s == MAP_FAILED ? NULL : s;
 }
 
 /* Start the importer; -1: no process. SIGUSR1 stays blocked until the importer handles it. */
@@ -228,6 +189,9 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 {
 	char fd[NUMBER_MAX], threads[NUMBER_MAX], flags[3] = "", service[NUMBER_MAX] = "-";
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND }, before[N_CAUGHT];
+	/* the arguments of the importer before the traces, in the order of shared.h */
+	const char *const first[] = { BSV_IMPORTER, BURSTSCOPE_VERSION, fd, flags, threads, service, options->output };
+	const size_t n_first = sizeof(first) / sizeof(*first);
 	const char **argv;
 	size_t n = 0;
 	int gone[2], r;
@@ -241,11 +205,13 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 		flags[n++] = BSV_FLAG_KEEP;
 	if (options->service_uid)
 		snprintf(service, sizeof(service), "%" PRIu32, *options->service_uid);
-	argv = arguments_of(options, fd, flags, threads, service);
+	argv = calloc(n_first + options->n_traces + 1, sizeof(*argv));
 	if (!argv || pipe2(gone, O_CLOEXEC)) {
 		free(argv);
 		return process_failed(err);
 	}
+	memcpy(argv, first, sizeof(first));
+	memcpy(argv + n_first, options->traces, options->n_traces * sizeof(*argv));
 	assert(!child); /* the handler knows one importer */
 	interrupted = 0;
 	/* A signal that was ignored from the start stays ignored: nohup, and background jobs of a script. */
@@ -266,16 +232,23 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 int bsv_import_apart(const struct bsa_import_options *options, struct bsa_imported *ret, struct bsa_err *err)
 {
 	char importer[PATH_MAX];
-	struct bsv_shared *s;
+	void *s = MAP_FAILED;
 	int memory, r = bsv_importer_find(importer, err);
 
 	if (r < 0)
 		return r;
-	s = shared_create(&memory);
-	if (!s)
-		return process_failed(err);
+	memory = memfd_create(BSV_IMPORTER, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (memory >= 0 && !ftruncate(memory, sizeof(struct bsv_shared)) &&
+	    !fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		s = mmap(NULL, sizeof(struct bsv_shared), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	if (s == MAP_FAILED) {
+		r = process_failed(err);
+		if (memory >= 0)
+			close(memory);
+		return r;
+	}
 	r = import_with(options, importer, s, memory, ret, err);
-	munmap(s, sizeof(*s));
+	munmap(s, sizeof(struct bsv_shared));
 	close(memory);
 	return r;
 }

@@ -149,23 +149,6 @@ static int database_find(const char *name, char ret[PATH_MAX], const struct bsv_
 	return 0;
 }
 
-static int read_times(struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_rows *r = NULL;
-	int came = bsv_rows_query(&r, input->db, bsv_sql_input_times, err);
-
-	if (came >= 0)
-		came = bsv_rows_step(r, err);
-	if (came < 0)
-		return came;
-	input->began = bsv_rows_get(r, 0, 0);
-	input->ended = bsv_rows_get(r, 1, 0);
-	input->executions = bsv_rows_get(r, 2, 0);
-	input->unsure_deadlines = bsv_rows_get(r, 3, 0);
-	input->unsure_outcomes = bsv_rows_get(r, 4, 0);
-	return 0;
-}
-
 /* ---- picked executions ---- */
 
 /* The sum, limited to INT64_MAX, because a database may contain any number as its start. @by is not negative. */
@@ -226,21 +209,6 @@ static const char with_picked[] =
 #define BEGAN                                                                                                   \
 	"coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, " \
 	"result_written, result_read, returned, signalled, missed_at)"
-
-static char *time_condition(const struct bsv_input *input, const struct bsv_call *call)
-{
-	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
-	char after[64] = "", before[64] = "";
-
-	if (!from->given && !to->given)
-		return strdup("");
-	if (from->given)
-		snprintf(after, sizeof(after), " >= %" PRId64, input->from);
-	if (to->given)
-		snprintf(before, sizeof(before), " < %" PRId64, input->to);
-	return bsv_text("%s%s%s%s%s", from->given ? BEGAN : "", after, from->given && to->given ? " AND " : "",
-	                to->given ? BEGAN : "", before);
-}
 
 /* ---- --where ---- */
 
@@ -403,16 +371,6 @@ static char *scoped_streams(const char *app, int64_t pid, int64_t service)
 	               : NULL;
 }
 
-/* The note on a recording of one service, from which the import left out at least @others executions of other services. */
-static char *service_text(int64_t service, int64_t others)
-{
-	if (!others)
-		return bsv_text("scope: service=%" PRId64 "; no execution of another service was recorded", service);
-	return bsv_text("scope: service=%" PRId64 "; the import left out the executions of other services, %" PRId64
-	                " at least",
-	                service, others);
-}
-
 static char *scope_text(const struct bsv_command *command, const char *app, int64_t pid, int64_t service)
 {
 	char of_pid[40] = "", of_service[40] = "";
@@ -446,9 +404,17 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 	input->scope = scoped_streams(app, pid, service);
 	if (!input->scope)
 		return bsv_no_memory(err);
-	if (!call->common.quiet)
-		print_notice(!app && pid < 0 && others >= 0 ? service_text(service, others)
-		                                            : scope_text(call->command, app, pid, service));
+	if (call->common.quiet)
+		return 0;
+	if (app || pid >= 0 || others < 0)
+		print_notice(scope_text(call->command, app, pid, service));
+	else if (!others)
+		print_notice(
+			bsv_text("scope: service=%" PRId64 "; no execution of another service was recorded", service));
+	else
+		print_notice(bsv_text("scope: service=%" PRId64
+		                      "; the import left out the executions of other services, %" PRId64 " at least",
+		                      service, others));
 	return 0;
 }
 
@@ -486,12 +452,20 @@ static bool split_where(const struct bsv_input *input, const char *checked, cons
 
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
+	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
 	const char *where = call->asked.where;
-	bsv_scoped_text *time = time_condition(input, call), *all = bsv_text(with_picked, "", "", "", ""), *some = NULL,
-			*checked = NULL, *apps = NULL, *rest = NULL;
+	bsv_scoped_text *time = NULL, *all = bsv_text(with_picked, "", "", "", ""), *some = NULL, *checked = NULL,
+			*apps = NULL, *rest = NULL;
+	char after[64] = "", before[64] = "";
 	bool any;
 	int r;
 
+	if (from->given)
+		snprintf(after, sizeof(after), " >= %" PRId64, input->from);
+	if (to->given)
+		snprintf(before, sizeof(before), " < %" PRId64, input->to);
+	time = bsv_text("%s%s%s%s%s", from->given ? BEGAN : "", after, from->given && to->given ? " AND " : "",
+	                to->given ? BEGAN : "", before);
 	checked = all ? bsv_text("%s%sSELECT * FROM picked", with_names, all) : NULL;
 	if (!time || !checked)
 		return bsv_no_memory(err);
@@ -522,37 +496,44 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 
 /* ---- open and close ---- */
 
-static int input_read(struct bsv_input *input, const char *name, const struct bsv_call *call, struct bsa_err *err)
-{
-	char path[PATH_MAX];
-	int r = database_find(name, path, call, err);
-
-	if (r < 0)
-		return r;
-	input->path = strdup(path);
-	input->known_as = strdup(call->known_as ? call->known_as : path);
-	r = input->path && input->known_as ? bsa_db_open(&input->db, path, err) : bsv_no_memory(err);
-	if (r >= 0)
-		bsa_db_own_queries(input->db, true);
-	if (r >= 0)
-		r = bsv_coverage_read(&input->coverage, input->db, err);
-	if (r >= 0)
-		r = read_times(input, err);
-	if (r >= 0)
-		r = read_scope(input, call, err);
-	if (r >= 0 && call->command->asks & BSV_ASK_WHERE && !(call->command->asks & BSV_ASK_ANY))
-		r = bsv_input_needs_executions(input, err);
-	if (r >= 0)
-		r = read_from_and_to(input, call, err);
-	return r < 0 ? r : make_with(input, call, err);
-}
-
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err)
 {
+	char path[PATH_MAX];
 	int r;
 
 	*ret = (struct bsv_input){ 0 };
-	r = input_read(ret, name, call, err);
+	r = database_find(name, path, call, err);
+	if (r < 0)
+		return r;
+	ret->path = strdup(path);
+	ret->known_as = strdup(call->known_as ? call->known_as : path);
+	r = ret->path && ret->known_as ? bsa_db_open(&ret->db, path, err) : bsv_no_memory(err);
+	if (r >= 0)
+		bsa_db_own_queries(ret->db, true);
+	if (r >= 0)
+		r = bsv_coverage_read(&ret->coverage, ret->db, err);
+	if (r >= 0) {
+		bsv_scoped_rows *times = NULL;
+
+		r = bsv_rows_query(&times, ret->db, bsv_sql_input_times, err);
+		if (r >= 0)
+			r = bsv_rows_step(times, err);
+		if (r >= 0) {
+			ret->began = bsv_rows_get(times, 0, 0);
+			ret->ended = bsv_rows_get(times, 1, 0);
+			ret->executions = bsv_rows_get(times, 2, 0);
+			ret->unsure_deadlines = bsv_rows_get(times, 3, 0);
+			ret->unsure_outcomes = bsv_rows_get(times, 4, 0);
+		}
+	}
+	if (r >= 0)
+		r = read_scope(ret, call, err);
+	if (r >= 0 && call->command->asks & BSV_ASK_WHERE && !(call->command->asks & BSV_ASK_ANY))
+		r = bsv_input_needs_executions(ret, err);
+	if (r >= 0)
+		r = read_from_and_to(ret, call, err);
+	if (r >= 0)
+		r = make_with(ret, call, err);
 	if (r < 0)
 		bsv_input_close(ret);
 	return r;

@@ -105,28 +105,6 @@ enum bsv_case_place bsv_recording_case(const char *path, char ret[PATH_MAX])
 
 /* ---- the newest recording ---- */
 
-/* The time at which @name was changed, if it is a recording newer than @than; otherwise 0. */
-static int64_t newer_recording(const char *name, int64_t than)
-{
-	size_t n = strlen(name);
-	struct bsa_db *db;
-	struct stat st;
-	int64_t at;
-
-	if (name[0] == '.' || stat(name, &st))
-		return 0;
-	if (S_ISDIR(st.st_mode)) {
-		at = bsv_recording_changed(name);
-		return at > than ? at : 0;
-	}
-	at = ns_of(st.st_mtim);
-	if (!S_ISREG(st.st_mode) || n <= 3 || strcmp(name + n - 3, ".db") || at <= than ||
-	    bsa_db_open(&db, name, NULL) < 0) /* it is no database of ours */
-		return 0;
-	bsa_db_close(db);
-	return at;
-}
-
 int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 {
 	DIR *dir = opendir(".");
@@ -136,12 +114,24 @@ int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 	if (!dir)
 		return bsa_fail(err, BSA_E_ENV, "the working directory cannot be read: %s", strerror(errno));
 	while ((e = readdir(dir))) {
-		int64_t at = newer_recording(e->d_name, newest);
+		size_t n = strlen(e->d_name);
+		struct bsa_db *db;
+		struct stat st;
+		int64_t at;
 
-		if (at) {
-			newest = at;
-			snprintf(ret, PATH_MAX, "%s", e->d_name);
+		if (e->d_name[0] == '.' || stat(e->d_name, &st))
+			continue;
+		at = S_ISDIR(st.st_mode) ? bsv_recording_changed(e->d_name) : ns_of(st.st_mtim);
+		if (at <= newest)
+			continue;
+		if (!S_ISDIR(st.st_mode)) {
+			if (!S_ISREG(st.st_mode) || n <= 3 || strcmp(e->d_name + n - 3, ".db") ||
+			    bsa_db_open(&db, e->d_name, NULL) < 0) /* it is no database of ours */
+				continue;
+			bsa_db_close(db);
 		}
+		newest = at;
+		snprintf(ret, PATH_MAX, "%s", e->d_name);
 	}
 	closedir(dir);
 	return newest ? 0

@@ -42,18 +42,6 @@ static int settings_put(struct bsv_settings *s, const char *name, char *value, s
 	return 0;
 }
 
-static char *cell_text(struct bsv_cell cell)
-{
-	switch (cell.type) {
-	case BSA_INT:
-		return bsv_text("%lld", (long long)cell.integer);
-	case BSA_REAL:
-		return bsv_text("%g", cell.real);
-	default:
-		return strdup(cell.text ? cell.text : "");
-	}
-}
-
 /* The setting that a column of service_rules stands for; NULL: the column is an id or a time. */
 static const char *rule_name(const char *column)
 {
@@ -80,9 +68,14 @@ static int settings_read(struct bsv_settings *ret, const struct bsv_input *input
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
 		for (size_t i = 0; r >= 0 && i < bsv_rows_columns(rows); i++) {
 			const char *name = name_of(bsv_rows_column(rows, i)->name);
+			struct bsv_cell cell = bsv_rows_cell(rows, i);
 
-			if (name && bsv_rows_cell(rows, i).type != BSA_NULL)
-				r = settings_put(ret, name, cell_text(bsv_rows_cell(rows, i)), err);
+			if (name && cell.type != BSA_NULL)
+				r = settings_put(ret, name,
+				                 cell.type == BSA_INT    ? bsv_text("%lld", (long long)cell.integer)
+				                 : cell.type == BSA_REAL ? bsv_text("%g", cell.real)
+				                                         : strdup(cell.text ? cell.text : ""),
+				                 err);
 		}
 	return r;
 }
