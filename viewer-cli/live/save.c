@@ -71,37 +71,31 @@ static int copy_file(struct saving *s, const char *from, const char *to)
 	return r;
 }
 
-static int copy_directory(struct saving *s, const char *from, const char *to, int depth);
-
-static int copy_entry(struct saving *s, const char *from, const char *to, const char *name, int depth)
-{
-	char source[PATH_MAX], target[PATH_MAX];
-	struct stat st;
-
-	if (snprintf(source, sizeof(source), "%s/%s", from, name) >= (int)sizeof(source) ||
-	    snprintf(target, sizeof(target), "%s/%s", to, name) >= (int)sizeof(target) || lstat(source, &st))
-		return 0;
-	if (S_ISDIR(st.st_mode) && strcmp(name, "index") != 0 && depth < DEPTH_MAX)
-		return copy_directory(s, source, target, depth + 1);
-	/* A buffer that had nothing to write is there, too: otherwise it would seem to be missing. */
-	if (!S_ISREG(st.st_mode) || (st.st_mtime < s->since && st.st_size && strcmp(name, "metadata") != 0))
-		return 0;
-	return copy_file(s, source, target);
-}
-
 static int copy_directory(struct saving *s, const char *from, const char *to, int depth)
 {
+	char source[PATH_MAX], target[PATH_MAX];
 	DIR *d = opendir(from);
 	const struct dirent *e;
+	struct stat st;
 	int r = 0;
 
 	if (!d)
 		return save_failed(s, from);
 	if (mkdir(to, 0777))
 		r = save_failed(s, to);
-	while (r == 0 && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = copy_entry(s, from, to, e->d_name, depth);
+	while (r == 0 && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    snprintf(source, sizeof(source), "%s/%s", from, e->d_name) >= (int)sizeof(source) ||
+		    snprintf(target, sizeof(target), "%s/%s", to, e->d_name) >= (int)sizeof(target) ||
+		    lstat(source, &st))
+			continue;
+		if (S_ISDIR(st.st_mode) && strcmp(e->d_name, "index") != 0 && depth < DEPTH_MAX)
+			r = copy_directory(s, source, target, depth + 1);
+		/* A buffer that had nothing to write is there, too: otherwise it would seem to be missing. */
+		else if (S_ISREG(st.st_mode) &&
+		         (st.st_mtime >= s->since || !st.st_size || !strcmp(e->d_name, "metadata")))
+			r = copy_file(s, source, target);
+	}
 	closedir(d);
 	return r;
 }

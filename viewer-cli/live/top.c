@@ -114,34 +114,28 @@ static void leave_session(struct top *t)
 	*t->directory = 0;
 }
 
-static int own_session(struct top *t, struct bsa_err *err)
-{
-	int r = bsv_ring_make(t->directory, ring_of(t), err);
-	struct bsv_recording_options wanted = {
-		.directory = t->directory,
-		.detail = t->o->detail,
-		.buffer = t->o->buffer,
-		.live = bsv_ring_session(ring_of(t), TIMER_US),
-		.scope = t->o->scope,
-		.quiet = true,
-	};
-
-	if (r >= 0)
-		r = bsv_recording_plan(&t->recording, &wanted, err);
-	if (r >= 0)
-		r = bsv_recording_start(&t->recording, err);
-	if (r < 0)
-		leave_session(t);
-	return r;
-}
-
 static int top_begin(struct top *t, struct bsa_err *err)
 {
 	const struct bsv_lttng *lttng;
 	int r = 0;
 
 	if (is_own(t)) {
-		r = own_session(t, err);
+		struct bsv_recording_options wanted = {
+			.directory = t->directory,
+			.detail = t->o->detail,
+			.buffer = t->o->buffer,
+			.live = bsv_ring_session(ring_of(t), TIMER_US),
+			.scope = t->o->scope,
+			.quiet = true,
+		};
+
+		r = bsv_ring_make(t->directory, ring_of(t), err);
+		if (r >= 0)
+			r = bsv_recording_plan(&t->recording, &wanted, err);
+		if (r >= 0)
+			r = bsv_recording_start(&t->recording, err);
+		if (r < 0)
+			leave_session(t);
 	} else if (t->o->session) {
 		r = bsv_lttng_load(&lttng, err);
 		if (r >= 0)
@@ -246,29 +240,25 @@ static struct bsv_http_page page_of_sentence(int status, const char *text)
 	};
 }
 
-static struct bsv_http_page metrics_page(struct top *t, const char *accept)
+static struct bsv_http_page page_asked(void *context, const char *path, const char *accept)
 {
+	struct top *t = context;
 	bool openmetrics = strstr(accept, "application/openmetrics-text");
 	struct bsv_http_page page = { .status = 200,
 		                      .type = openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
 		                                          : "text/plain; version=0.0.4; charset=utf-8" };
-	int r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, t->signal_fd,
-	                           &page.body, &page.bytes, &t->failure);
+	int r;
 
-	if (r > 0)
-		return page;
-	if (!r)
-		return page_of_sentence(503, "the process that reads the recording is busy: ask again later\n");
-	t->failed = begin_reading_again(t, r, &t->failure);
-	return page_of_sentence(503, "the recording cannot be read just now\n");
-}
-
-static struct bsv_http_page page_asked(void *context, const char *path, const char *accept)
-{
-	struct top *t = context;
-
-	if (!strcmp(path, "/metrics"))
-		return metrics_page(t, accept);
+	if (!strcmp(path, "/metrics")) {
+		r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, t->signal_fd,
+		                       &page.body, &page.bytes, &t->failure);
+		if (r > 0)
+			return page;
+		if (!r)
+			return page_of_sentence(503, "the process that reads the recording is busy: ask again later\n");
+		t->failed = begin_reading_again(t, r, &t->failure);
+		return page_of_sentence(503, "the recording cannot be read just now\n");
+	}
 	if (!strcmp(path, "/healthz") && t->lost && t->o->url)
 		return page_of_sentence(503, "nothing is read: the relay has gone\n");
 	if (!strcmp(path, "/healthz") && t->lost)
@@ -297,32 +287,6 @@ static void begin_again(struct top *t)
 	t->lost = false;
 	print_message(t, "a session was made anew: nothing was recorded for %.1f s",
 	              (double)(now_signed() - t->lost_at) / 1e9);
-}
-
-static void look_after_own(struct top *t)
-{
-	struct bsa_err err = { "" };
-
-	if (!bsv_daemon_alive(&t->recording.daemon, t->recording.lttng))
-		bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
-	else if (bsv_session_check(&t->recording.session, &err) >= 0)
-		return;
-	t->lost = true;
-	t->lost_at = t->try_at = now_signed();
-	print_message(t, "nothing is recorded: %.130s", err.text);
-}
-
-static void look_after_other(struct top *t)
-{
-	char path[PATH_MAX];
-	const struct bsv_lttng *lttng;
-	struct bsa_err err = { "" };
-
-	if (bsv_lttng_load(&lttng, &err) >= 0 && bsv_session_find(lttng, t->o->session, path, &t->held_back, &err) >= 0)
-		return;
-	t->ended = true;
-	t->held_back = false; /* the end of a session writes what was in memory */
-	print_message(t, "session %s has ended", t->o->session);
 }
 
 static int ask_of_relay(struct top *t, struct bsa_err *err)
@@ -359,6 +323,10 @@ static void look_after_relay(struct top *t)
 
 static void look_after_session(struct top *t)
 {
+	char path[PATH_MAX];
+	const struct bsv_lttng *lttng;
+	struct bsa_err err = { "" };
+
 	if (t->lost && is_own(t)) {
 		begin_again(t);
 		return;
@@ -366,12 +334,26 @@ static void look_after_session(struct top *t)
 	if (t->ended || now_signed() < t->alive_at)
 		return;
 	t->alive_at = now_signed() + ALIVE_MS * MS;
-	if (t->o->url)
+	if (t->o->url) {
 		look_after_relay(t);
-	else if (t->o->session)
-		look_after_other(t);
-	else
-		look_after_own(t);
+		return;
+	}
+	if (t->o->session) {
+		if (bsv_lttng_load(&lttng, &err) >= 0 &&
+		    bsv_session_find(lttng, t->o->session, path, &t->held_back, &err) >= 0)
+			return;
+		t->ended = true;
+		t->held_back = false; /* the end of a session writes what was in memory */
+		print_message(t, "session %s has ended", t->o->session);
+		return;
+	}
+	if (!bsv_daemon_alive(&t->recording.daemon, t->recording.lttng))
+		bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
+	else if (bsv_session_check(&t->recording.session, &err) >= 0)
+		return;
+	t->lost = true;
+	t->lost_at = t->try_at = now_signed();
+	print_message(t, "nothing is recorded: %.130s", err.text);
 }
 
 /* ---- the last seconds, kept ---- */
@@ -442,26 +424,6 @@ static struct bsv_view view_of(const struct top *t)
 		                  .held_back = t->held_back };
 }
 
-static int top_draw(struct top *t, struct bsa_err *err)
-{
-	struct bsv_view v = view_of(t);
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-	int r;
-
-	if (!f)
-		return bsa_fail(err, BSA_E_ENV, "no memory");
-	bsv_terminal_size(&v.screen.width, &v.height);
-	v.keys = true;
-	r = bsv_view_print(&v, f, err);
-	fclose(f);
-	if (r >= 0)
-		bsv_terminal_show(text, n);
-	free(text);
-	return r;
-}
-
 static int top_print(struct top *t, bool final, struct bsa_err *err)
 {
 	struct bsv_view v = view_of(t);
@@ -485,6 +447,10 @@ static int top_print(struct top *t, bool final, struct bsa_err *err)
 static int top_show(struct top *t, struct bsa_err *err)
 {
 	int64_t every = t->screen ? DRAW_MS * MS : t->o->interval;
+	struct bsv_view v;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f;
 	int r = 0;
 
 	if (!(t->redraw || now_signed() >= t->drawn_at + every) ||
@@ -498,10 +464,23 @@ static int top_show(struct top *t, struct bsa_err *err)
 		top_save(t);
 	if (r < 0)
 		return r;
-	if (t->screen)
-		return top_draw(t, err);
-	t->stopping |= t->o->once;
-	return top_print(t, false, err);
+	if (!t->screen) {
+		t->stopping |= t->o->once;
+		return top_print(t, false, err);
+	}
+
+	v = view_of(t);
+	f = open_memstream(&text, &n);
+	if (!f)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	bsv_terminal_size(&v.screen.width, &v.height);
+	v.keys = true;
+	r = bsv_view_print(&v, f, err);
+	fclose(f);
+	if (r >= 0)
+		bsv_terminal_show(text, n);
+	free(text);
+	return r;
 }
 
 /* ---- keys and signals ---- */
@@ -597,31 +576,6 @@ static int await_relay(struct top *t, struct bsa_err *err)
 	return r;
 }
 
-static int top_loop(struct top *t, struct bsa_err *err)
-{
-	int r = 0;
-
-	t->began = t->drawn_at = now_signed();
-	if (t->screen)
-		t->drawn_at = 0;
-	while (r >= 0 && !t->stopping) {
-		wait_for_something(t);
-		look_after_session(t);
-		/* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
-		if (t->lost && *t->directory && is_own(t))
-			leave_session(t);
-		t->stopping |= t->o->duration >= 0 && now_signed() >= t->began + t->o->duration;
-		t->stopping |= t->ended && !t->screen;
-		if (r >= 0 && !t->http && (!t->stopping || (t->o->once && !t->screen)))
-			r = top_show(t, err);
-		if (r >= 0 && t->failed < 0) {
-			*err = t->failure;
-			r = t->failed;
-		}
-	}
-	return r;
-}
-
 static int top_run(struct top *t, struct bsa_err *err)
 {
 	int r = 0;
@@ -650,7 +604,24 @@ static int top_run(struct top *t, struct bsa_err *err)
 	if (bsv_scope_is_of_nobody(&t->o->scope) && !t->o->url)
 		print_message(t, "no process %" PRIu32 " is running here", t->o->scope.pid);
 	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
-	r = top_loop(t, err);
+	t->began = now_signed();
+	t->drawn_at = t->screen ? 0 : t->began;
+	r = 0;
+	while (r >= 0 && !t->stopping) {
+		wait_for_something(t);
+		look_after_session(t);
+		/* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
+		if (t->lost && *t->directory && is_own(t))
+			leave_session(t);
+		t->stopping |= t->o->duration >= 0 && now_signed() >= t->began + t->o->duration;
+		t->stopping |= t->ended && !t->screen;
+		if (!t->http && (!t->stopping || (t->o->once && !t->screen)))
+			r = top_show(t, err);
+		if (r >= 0 && t->failed < 0) {
+			*err = t->failure;
+			r = t->failed;
+		}
+	}
 	bsv_terminal_give();
 	if (r < 0)
 		return r;

@@ -237,23 +237,6 @@ static void end_line(struct out *o)
 	o->lines++;
 }
 
-/* In as many lines as it needs, where it is not more than the screen has. */
-static void put_lines(struct out *o, int paint, const char *text)
-{
-	char *shown = bsv_printable(text, strlen(text), 0);
-
-	for (const char *at = shown; at && *at && has_room(o);) {
-		size_t n = bsv_line(at, at == shown ? o->width : o->width - INDENT);
-
-		fprintf(o->to, "%*s%s%.*s%s", at == shown ? 0 : INDENT, "", bsv_paint_on(&o->v->screen, paint), (int)n,
-		        at, bsv_paint_off(&o->v->screen, paint));
-		end_line(o);
-		at += n;
-		at += strspn(at, " ");
-	}
-	free(shown);
-}
-
 /* Cut to the screen. */
 static void put_line(struct out *o, int paint, const char *text)
 {
@@ -316,12 +299,12 @@ static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_s
 	}
 }
 
-/* The output of @make as one line, or @whole, as the lines that it needs. */
+/* The output of @make as one line, or @whole, as the lines that it needs, where these are not more than the screen has. */
 static void line_of(struct out *o, int paint, bool whole,
                     void (*make)(const struct bsv_view *, const struct bsa_live_row *, FILE *),
                     const struct bsa_live_row *all)
 {
-	char *text = NULL;
+	char *text = NULL, *shown;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 
@@ -329,10 +312,19 @@ static void line_of(struct out *o, int paint, bool whole,
 		return;
 	make(o->v, all, f);
 	fclose(f);
-	if (whole)
-		put_lines(o, paint, text);
-	else
+	if (!whole)
 		put_line(o, paint, text);
+	shown = whole ? bsv_printable(text, strlen(text), 0) : NULL;
+	for (const char *at = shown; at && *at && has_room(o);) {
+		size_t bytes = bsv_line(at, at == shown ? o->width : o->width - INDENT);
+
+		fprintf(o->to, "%*s%s%.*s%s", at == shown ? 0 : INDENT, "", bsv_paint_on(&o->v->screen, paint),
+		        (int)bytes, at, bsv_paint_off(&o->v->screen, paint));
+		end_line(o);
+		at += bytes;
+		at += strspn(at, " ");
+	}
+	free(shown);
 	free(text);
 }
 
@@ -389,24 +381,17 @@ static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all
 		fputs(unknown ? "no loss seen yet" : "no event lost", to);
 }
 
-/* How long "the last seconds" are: less than all of them in the beginning. */
-static void window_text(const struct bsv_view *v, char to[CELL])
-{
-	enum { TENTHS = 10 };
-	uint64_t tenths = v->figures->state.window_ns / (second / TENTHS);
-
-	if (tenths && tenths < BSA_LIVE_SECONDS * TENTHS - TENTHS / 2)
-		snprintf(to, CELL, "%" PRIu64 ".%" PRIu64 " s", tenths / TENTHS, tenths % TENTHS);
-	else
-		snprintf(to, CELL, "%d s", BSA_LIVE_SECONDS);
-}
-
 static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
-	uint64_t explained = 0;
+	enum { TENTHS = 10 };
+	uint64_t explained = 0, tenths = v->figures->state.window_ns / (second / TENTHS);
 	char window[CELL];
 
-	window_text(v, window);
+	/* How long "the last seconds" are: less than all of them in the beginning. */
+	if (tenths && tenths < BSA_LIVE_SECONDS * TENTHS - TENTHS / 2)
+		snprintf(window, sizeof(window), "%" PRIu64 ".%" PRIu64 " s", tenths / TENTHS, tenths % TENTHS);
+	else
+		snprintf(window, sizeof(window), "%d s", BSA_LIVE_SECONDS);
 	if (!all->missed) {
 		if (nothing_known(v, all) && v->held_back)
 			fprintf(to, "misses in the last %s unknown: LTTng holds back events (no switch timer)", window);
