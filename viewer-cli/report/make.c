@@ -127,13 +127,6 @@ static bool is_precious(const char *name)
 	return precious;
 }
 
-static bool are_one_file(const char *a, const char *b)
-{
-	struct stat one, other;
-
-	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 /* In words, which part of the recording @call asks for. Owned by the caller; NULL: all of it, or no memory. */
 static char *part_asked(const struct bsv_call *call)
 {
@@ -161,7 +154,7 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 		other.known_as = NULL;
 		r = bsv_input_open(&m.other, wanted->compare, &other, err);
 	}
-	if (r >= 0 && wanted->compare && are_one_file(m.input.path, m.other.path))
+	if (r >= 0 && wanted->compare && bsv_output_is(m.input.path, m.other.path))
 		r = bsa_fail(
 			err, BSA_E_USAGE,
 			"--compare %s: the page would be about that recording, too; name INPUT, which it is compared "

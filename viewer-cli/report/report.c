@@ -162,38 +162,33 @@ static void write_about(struct writing *w)
 	fprintf(w->to, ",\"part\":%s}</script>\n", w->input->picks ? "true" : "false");
 }
 
-static int write_all(struct writing *w)
-{
-	struct bsv_shown shown;
-	int64_t bytes = w->asked->other ? w->asked->bytes / 2 : w->asked->bytes;
-	int r = bsv_world_write(&shown, w->input, "", bytes, w->first, w->packs, w->err);
-
-	*w->asked->ret_executions = shown.all;
-	if (r >= 0 && w->asked->other)
-		r = bsv_world_write(&shown, w->asked->other, "2", bytes, w->first, w->packs, w->err);
-	if (r < 0)
-		return r;
-	write_head(w);
-	write_about(w);
-	r = append_file(w->to, w->first, w->err);
-	if (r >= 0)
-		r = write_answers(w);
-	if (r < 0)
-		return r;
-	fputs("<script>", w->to);
-	fwrite(bsv_page_script, 1, bsv_page_script_size, w->to);
-	fputs("</script>\n", w->to);
-	r = append_file(w->to, w->packs, w->err);
-	fputs("</body>\n</html>\n", w->to);
-	return r;
-}
-
 int bsv_report_write(struct bsv_input *input, const struct bsv_report_asked *asked, FILE *to, struct bsa_err *err)
 {
 	scoped_file *first = tmpfile(), *packs = tmpfile();
 	struct writing w = { .input = input, .asked = asked, .to = to, .first = first, .packs = packs, .err = err };
+	int64_t bytes = asked->other ? asked->bytes / 2 : asked->bytes;
+	struct bsv_shown shown;
+	int r;
 
 	if (!first || !packs)
 		return bsa_fail(err, BSA_E_ENV, "no temporary file can be made in %s: %s", P_tmpdir, strerror(errno));
-	return write_all(&w);
+	r = bsv_world_write(&shown, input, "", bytes, first, packs, err);
+	*asked->ret_executions = shown.all;
+	if (r >= 0 && asked->other)
+		r = bsv_world_write(&shown, asked->other, "2", bytes, first, packs, err);
+	if (r < 0)
+		return r;
+	write_head(&w);
+	write_about(&w);
+	r = append_file(to, first, err);
+	if (r >= 0)
+		r = write_answers(&w);
+	if (r < 0)
+		return r;
+	fputs("<script>", to);
+	fwrite(bsv_page_script, 1, bsv_page_script_size, to);
+	fputs("</script>\n", to);
+	r = append_file(to, packs, err);
+	fputs("</body>\n</html>\n", to);
+	return r;
 }
