@@ -125,23 +125,11 @@ static double log_of(int64_t ns)
 	return log(ns < 1 ? 1 : (double)ns);
 }
 
-/* The limits of the percentile: all hidden executions were faster, or all slower, than those recorded. */
-static void latency_bounds(struct sighting *ret, const int64_t *sorted, size_t n, double hidden, double percent)
-{
-	double gone = hidden >= 1 ? INFINITY : (double)n * hidden / (1 - hidden);
-	double rank = percent / 100 * ((double)n + gone);
-
-	ret->low = ret->high = ret->seen.value;
-	if (gone <= 0)
-		return;
-	ret->high = rank <= (double)n ? log_of(sorted[(size_t)fmax(ceil(rank), 1) - 1]) : INFINITY;
-	ret->low = rank - gone >= 1 ? log_of(sorted[(size_t)ceil(rank - gone) - 1]) : -INFINITY;
-}
-
 static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], const struct entry *e)
 {
 	const struct bsv_group *g = e->group;
 	struct bsv_series s = { g->ns[BSV_E2E], g->at, w->pool_a, g->n };
+	double n = (double)g->n, gone = g->hidden >= 1 ? INFINITY : n * g->hidden / (1 - g->hidden);
 	struct bsv_blocks *b;
 
 	if (g->ns[BSV_E2E])
@@ -155,7 +143,14 @@ static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], con
 	for (int i = 0; i < BSV_LATENCIES; i++) {
 		struct sighting one = { .seen = bsv_blocks_percentile(b, bsv_tested_percent[i]) };
 
-		latency_bounds(&one, w->pool_a, g->n, g->hidden, bsv_tested_percent[i]);
+		/* The limits of the percentile: all hidden executions were faster, or all slower, than those recorded. */
+		one.low = one.high = one.seen.value;
+		if (gone > 0) {
+			double rank = bsv_tested_percent[i] / 100 * (n + gone);
+
+			one.high = rank <= n ? log_of(w->pool_a[(size_t)fmax(ceil(rank), 1) - 1]) : INFINITY;
+			one.low = rank - gone >= 1 ? log_of(w->pool_a[(size_t)ceil(rank - gone) - 1]) : -INFINITY;
+		}
 		sightings_add(&to[i], e->in_b, &one);
 		to[i].touched |= g->touched;
 	}
@@ -374,7 +369,9 @@ static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct
 	for (size_t i = 0; i < n; i++) {
 		const struct bsv_tally *t = entries[i].tally;
 		bool in_b = entries[i].in_b;
+		const struct bsv_tally **first = in_b ? &p->b : &p->a;
 
+		*first = *first ? *first : t;
 		for (size_t k = 0; k < t->n; k++) {
 			unsigned ending = t->endings[k];
 
@@ -451,13 +448,19 @@ static void parts_near(long double sums[BSV_PHASES], const struct bsv_group *g, 
 }
 
 /* Every recording has the same weight, whatever its number of executions. */
-static void pair_parts(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n, enum bsv_tested near)
+static void pair_parts(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
 {
+	static const enum bsv_tested first[] = { BSV_P50, BSV_P10, BSV_P99 };
 	long double a[BSV_PHASES] = { 0 }, b[BSV_PHASES] = { 0 };
+	size_t k = 0;
 
-	p->near = near;
+	/* The percentile to attribute: one that changed, the median first; if none changed, the median. */
+	while (k < BSV_LATENCIES && p->latency[first[k]].verdict != BSV_CHANGED)
+		k++;
+	p->near = k < BSV_LATENCIES ? first[k] : BSV_P50;
 	for (size_t i = 0; i < n; i++)
-		parts_near(entries[i].in_b ? b : a, entries[i].group, bsv_tested_percent[near], w->pool_a, w->scratch);
+		parts_near(entries[i].in_b ? b : a, entries[i].group, bsv_tested_percent[p->near], w->pool_a,
+		           w->scratch);
 	for (int phase = 0; phase < BSV_PHASES; phase++)
 		p->parts[phase] = (double)(b[phase] / p->of_b - a[phase] / p->of_a);
 }
@@ -475,21 +478,13 @@ static double change_of(const struct test *t, double contrast)
 	return sin(angle) * sin(angle) - a * a;
 }
 
-static bool is_significant(const struct test *t, double by, double level)
+/* Would the contrast @by be significant beyond @margin? */
+static bool is_significant(const struct test *t, double by, double margin, double level)
 {
 	struct bsv_contrast c = t->contrast;
 
 	c.by = by;
-	return isinf(by) || bsv_contrast_p(&c, margin_of(t, by)) <= level;
-}
-
-/* Would the contrast @by be significant if both machines were equally busy? */
-static bool may_be_significant(const struct test *t, double by, double alike_level)
-{
-	struct bsv_contrast c = t->contrast;
-
-	c.by = by;
-	return isinf(by) || bsv_contrast_p(&c, t->margin) <= alike_level;
+	return isinf(by) || bsv_contrast_p(&c, margin) <= level;
 }
 
 /*
@@ -501,8 +496,8 @@ static bool may_have_changed(const struct test *t, double alike_level)
 	if (t->negligible)
 		return false;
 	return (t->alike_p <= alike_level && fabs(t->change->by) >= t->least) ||
-	       (t->high_by > t->contrast.by && may_be_significant(t, t->high_by, alike_level)) ||
-	       (t->low_by < t->contrast.by && may_be_significant(t, t->low_by, alike_level));
+	       (t->high_by > t->contrast.by && is_significant(t, t->high_by, t->margin, alike_level)) ||
+	       (t->low_by < t->contrast.by && is_significant(t, t->low_by, t->margin, alike_level));
 }
 
 /*
@@ -534,7 +529,7 @@ static void test_judge(const struct test *t, double level, double alike_level)
 	/* A share of none or of all is moved inwards a little where intervals are computed, so the observed value can lie at their edge. */
 	c->low = fmin(change_of(t, t->contrast.by - reach - fmax(t->busier, 0)), c->by);
 	c->high = fmax(change_of(t, t->contrast.by + reach + fmax(-t->busier, 0)), c->by);
-	if (changed && least * t->contrast.by > 0 && is_significant(t, least, level))
+	if (changed && least * t->contrast.by > 0 && is_significant(t, least, margin_of(t, least), level))
 		c->verdict = BSV_CHANGED;
 	else if (changed || t->touched || may_have_changed(t, alike_level) || is_blind(t, level))
 		c->verdict = BSV_HIDDEN;
@@ -682,31 +677,26 @@ static size_t run_of(const struct entry *e, size_t n)
 	return ret;
 }
 
-static void pair_fill(struct bsv_pair *p, const struct entry *e, size_t n, size_t all_a, size_t all_b)
-{
-	long double sum_a = 0, sum_b = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct bsv_group **first = e[i].in_b ? &p->b : &p->a;
-
-		*first = *first ? *first : e[i].group;
-		*(e[i].in_b ? &p->n_b : &p->n_a) += e[i].group->n;
-		++*(e[i].in_b ? &p->of_b : &p->of_a);
-		*(e[i].in_b ? &sum_b : &sum_a) += (long double)e[i].group->sum[BSV_E2E];
-	}
-	p->share_a = all_a ? (double)p->n_a / (double)all_a : 0;
-	p->share_b = all_b ? (double)p->n_b / (double)all_b : 0;
-	p->mean_a = p->n_a ? (double)(sum_a / p->n_a) : 0;
-	p->mean_b = p->n_b ? (double)(sum_b / p->n_b) : 0;
-}
-
 static int compare_groups(struct work *w, const struct entry *e, size_t n, size_t all_a, size_t all_b)
 {
 	for (size_t i = 0; i < n;) {
 		struct bsv_pair *p = &w->c->pairs[w->c->n++];
 		size_t run = run_of(e + i, n - i);
+		long double sum_a = 0, sum_b = 0;
 
-		pair_fill(p, e + i, run, all_a, all_b);
+		for (size_t k = i; k < i + run; k++) {
+			const struct bsv_group **first = e[k].in_b ? &p->b : &p->a;
+
+			*first = *first ? *first : e[k].group;
+			*(e[k].in_b ? &p->n_b : &p->n_a) += e[k].group->n;
+			++*(e[k].in_b ? &p->of_b : &p->of_a);
+			*(e[k].in_b ? &sum_b : &sum_a) += (long double)e[k].group->sum[BSV_E2E];
+		}
+		p->share_a = all_a ? (double)p->n_a / (double)all_a : 0;
+		p->share_b = all_b ? (double)p->n_b / (double)all_b : 0;
+		p->mean_a = p->n_a ? (double)(sum_a / p->n_a) : 0;
+		p->mean_b = p->n_b ? (double)(sum_b / p->n_b) : 0;
+
 		p->tested = p->a && p->b;
 		w->c->common += p->tested;
 		for (int phase = 0; p->tested && phase < BSV_PHASES; phase++) {
@@ -721,33 +711,6 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 		i += run;
 	}
 	return 0;
-}
-
-static void compare_endings(struct work *w, const struct entry *e, size_t n)
-{
-	for (size_t i = 0; i < n;) {
-		struct bsv_ending_pair *p = &w->c->endings[w->c->n_endings++];
-		size_t run = run_of(e + i, n - i);
-
-		for (size_t k = i; k < i + run; k++) {
-			const struct bsv_tally **first = e[k].in_b ? &p->b : &p->a;
-
-			*first = *first ? *first : e[k].tally;
-		}
-		ending_tests(w, p, e + i, run);
-		i += run;
-	}
-}
-
-/* The percentile to attribute: one that changed, the median first; if none changed, the median. */
-static enum bsv_tested to_attribute(const struct bsv_pair *p)
-{
-	static const enum bsv_tested first[] = { BSV_P50, BSV_P10, BSV_P99 };
-
-	for (size_t i = 0; i < BSV_LATENCIES; i++)
-		if (p->latency[first[i]].verdict == BSV_CHANGED)
-			return first[i];
-	return BSV_P50;
 }
 
 static int work_alloc(struct work *w, const struct entry *groups, size_t n_groups, size_t n_tallies)
@@ -770,47 +733,35 @@ static int work_alloc(struct work *w, const struct entry *groups, size_t n_group
 	return w->pool_a && w->pool_b && w->scratch && w->tests ? 0 : -1;
 }
 
-static int compare_all(struct work *w, const struct bsv_side *a, const struct bsv_side *b)
-{
-	size_t n_groups = 0, n_tallies = 0;
-	struct entry *groups = entries_new(a, b, false, &n_groups), *tallies = entries_new(a, b, true, &n_tallies);
-	int r = groups && tallies ? 0 : -1;
-
-	w->c->pairs = calloc(n_groups + 1, sizeof(*w->c->pairs));
-	w->c->endings = calloc(n_tallies + 1, sizeof(*w->c->endings));
-	w->c->single = a->n == 1 && b->n == 1;
-	if (!w->c->pairs || !w->c->endings)
-		r = -1;
-	if (r >= 0)
-		r = work_alloc(w, groups, n_groups, n_tallies);
-	if (r >= 0)
-		r = compare_groups(w, groups, n_groups, executions_of(a), executions_of(b));
-	if (r >= 0) {
-		compare_endings(w, tallies, n_tallies);
-		r = judge_all(w);
-	}
-	for (size_t i = 0, at = 0, run; r >= 0 && i < n_groups; i += run, at++) {
-		struct bsv_pair *p = &w->c->pairs[at];
-
-		run = run_of(groups + i, n_groups - i);
-		if (p->tested)
-			pair_parts(w, p, groups + i, run, to_attribute(p));
-	}
-	if (r >= 0)
-		mix_and_speed(w->c);
-	free(groups);
-	free(tallies);
-	return r;
-}
-
 int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const struct bsv_side *b,
                 const struct bsv_terms *terms, struct bsa_err *err)
 {
 	struct work w = { .c = ret, .terms = terms, .a = a, .b = b };
+	size_t n_groups = 0, n_tallies = 0;
+	struct entry *groups = entries_new(a, b, false, &n_groups), *tallies = entries_new(a, b, true, &n_tallies);
 	int r;
 
-	*ret = (struct bsv_comparison){ 0 };
-	r = compare_all(&w, a, b);
+	*ret = (struct bsv_comparison){ .pairs = calloc(n_groups + 1, sizeof(*ret->pairs)),
+		                        .endings = calloc(n_tallies + 1, sizeof(*ret->endings)),
+		                        .single = a->n == 1 && b->n == 1 };
+	r = groups && tallies && ret->pairs && ret->endings ? work_alloc(&w, groups, n_groups, n_tallies) : -1;
+	if (r >= 0)
+		r = compare_groups(&w, groups, n_groups, executions_of(a), executions_of(b));
+	for (size_t i = 0, run; r >= 0 && i < n_tallies; i += run) {
+		run = run_of(tallies + i, n_tallies - i);
+		ending_tests(&w, &ret->endings[ret->n_endings++], tallies + i, run);
+	}
+	if (r >= 0)
+		r = judge_all(&w);
+	for (size_t i = 0, at = 0, run; r >= 0 && i < n_groups; i += run, at++) {
+		run = run_of(groups + i, n_groups - i);
+		if (ret->pairs[at].tested)
+			pair_parts(&w, &ret->pairs[at], groups + i, run);
+	}
+	if (r >= 0)
+		mix_and_speed(ret);
+	free(groups);
+	free(tallies);
 	free(w.pool_a);
 	free(w.pool_b);
 	free(w.scratch);
