@@ -83,20 +83,6 @@ static void try_lanes(struct maker *m, unsigned lanes_up_to)
 	}
 }
 
-static void try_steps(struct maker *m)
-{
-	struct bsv_advice *a;
-	bool any = false;
-
-	for (size_t i = 0; i < m->past->n_models; i++)
-		any |= m->past->models[i].step_ns > 1000000;
-	a = any ? add_trial(m, BSV_MIDDLE) : NULL;
-	if (!a)
-		return;
-	change_of(m, a)->step_ns = 1000000;
-	snprintf(a->option, sizeof(a->option), "--step 1ms");
-}
-
 /* For which groups a change is tried. */
 typedef bool (*setter)(struct bsv_group_change *c, const struct bsv_past_group *g);
 
@@ -211,6 +197,8 @@ bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct
 		           .now = *now,
 		           .busy = calloc(t->past->n_groups + 1, sizeof(uint64_t)),
 		           .missed = calloc(t->past->n_groups + 1, sizeof(uint64_t)) };
+	struct bsv_advice *steps;
+	bool long_steps = false;
 
 	*ret = (struct bsv_advices){ 0 };
 	m.failed = !m.busy || !m.missed || !bsv_trials_add(t, *now);
@@ -229,7 +217,16 @@ bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct
 		try_rules(&m, "deadline-mode", "deadline", deadlines, BSV_DEADLINE_MODES,
 		          offsetof(struct bsa_replay_rules, deadlines));
 		try_lanes(&m, lanes_up_to);
-		try_steps(&m);
+
+		/* Steps of 1 ms, if those of any model are longer. */
+		for (size_t i = 0; i < m.past->n_models; i++)
+			long_steps |= m.past->models[i].step_ns > 1000000;
+		steps = long_steps ? add_trial(&m, BSV_MIDDLE) : NULL;
+		if (steps) {
+			change_of(&m, steps)->step_ns = 1000000;
+			snprintf(steps->option, sizeof(steps->option), "--step 1ms");
+		}
+
 		try_groups(&m);
 	}
 	free(m.busy);

@@ -58,33 +58,25 @@ static bool append_call(struct bsv_past_chain *chain, uint32_t call)
 	return true;
 }
 
-/* The chain of the call's group and path whose thread became free last; NULL: none is free. Launches and trials run beside others. */
-static struct bsv_past_chain *chain_for(const struct bsv_past *p, const struct bsv_past_call *c, bool apart)
-{
-	uint32_t next = p->groups[p->models[c->model].group].chains[c->path];
-	struct bsv_past_chain *best = NULL;
-	uint64_t latest = 0;
-
-	for (unsigned looks = 0; next && looks < BESIDE_MOST; looks++) {
-		struct bsv_past_chain *chain = &p->chains[next - 1];
-		uint64_t answered = p->calls[chain->calls[chain->n - 1]].answered;
-
-		if ((apart || answered <= c->submitted) && (!best || answered > latest)) {
-			best = chain;
-			latest = answered;
-		}
-		next = chain->beside;
-	}
-	return best;
-}
-
 static bool put_in_chain(struct bsv_past *p, uint32_t i)
 {
 	const struct bsv_past_call *c = &p->calls[i];
-	bool apart = c->trial || c->path == PATH_FENCED;
-	struct bsv_past_chain *chain = chain_for(p, c, apart);
-	uint32_t *newest = &p->groups[p->models[c->model].group].chains[c->path];
+	bool apart = c->trial || c->path == PATH_FENCED; /* launches and trials run beside others */
+	uint32_t *newest = &p->groups[p->models[c->model].group].chains[c->path], next = *newest;
+	struct bsv_past_chain *chain = NULL;
+	uint64_t latest = 0;
 
+	/* The chain of the call's group and path whose thread became free last; NULL: none is free. */
+	for (unsigned looks = 0; next && looks < BESIDE_MOST; looks++) {
+		struct bsv_past_chain *other = &p->chains[next - 1];
+		uint64_t answered = p->calls[other->calls[other->n - 1]].answered;
+
+		if ((apart || answered <= c->submitted) && (!chain || answered > latest)) {
+			chain = other;
+			latest = answered;
+		}
+		next = other->beside;
+	}
 	if (chain) {
 		if (p->calls[chain->calls[chain->n - 1]].answered > c->submitted)
 			chain->loop = BSV_LOOP_APART;
@@ -328,20 +320,6 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 	return done;
 }
 
-/* Dues never go back: what was tried again was due when the first attempt was. */
-static void take_dues(struct bsv_past *p, const struct bsv_past_chain *chain)
-{
-	uint64_t last = 0;
-
-	for (size_t i = 0; i < chain->n; i++) {
-		struct bsv_past_call *c = &p->calls[chain->calls[i]];
-
-		c->due = c->deadline > chain->budget_ns ? c->deadline - chain->budget_ns : 0;
-		c->due = c->due < last ? last : c->due;
-		last = c->due;
-	}
-}
-
 /*
  * With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer;
  * a single call does not tell how soon.
@@ -369,7 +347,7 @@ static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 	uint64_t *scratch = malloc((chain->n + 1) * sizeof(*scratch));
 	bool done = scratch != NULL;
 	const struct bsv_past_call *last;
-	uint64_t answered;
+	uint64_t answered, due = 0;
 
 	chain->budget_ns = BSA_REPLAY_NEVER;
 	for (size_t i = 0; i < chain->n; i++)
@@ -384,7 +362,14 @@ static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 	answered = last->answered < p->last_submitted ? last->answered : p->last_submitted;
 	chain->ends = chain->loop == BSV_LOOP_APART || answered < last->submitted ? last->submitted : answered;
 	if (done && deadlines_tell(p, chain, scratch, &chain->budget_ns)) {
-		take_dues(p, chain);
+		/* Dues never go back: what was tried again was due when the first attempt was. */
+		for (size_t i = 0; i < chain->n; i++) {
+			struct bsv_past_call *c = &p->calls[chain->calls[i]];
+
+			c->due = c->deadline > chain->budget_ns ? c->deadline - chain->budget_ns : 0;
+			c->due = c->due < due ? due : c->due;
+			due = c->due;
+		}
 		if (chain->loop != BSV_LOOP_APART) {
 			chain->loop = BSV_LOOP_OPEN;
 			done = imagine_all(p, chain, scratch);

@@ -56,25 +56,6 @@ static uint64_t draw_number(const struct draw *d, uint64_t chain, uint64_t place
 	return x ^ x >> 31;
 }
 
-/* Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so the median stays the same. */
-static double mood_of(const struct draw *d, uint32_t group)
-{
-	uint64_t order = 1 + (uint64_t)group * 3 % MOODS, rank;
-
-	if (!d->seed)
-		return 1;
-	rank = d->seed * order % (MOODS + 1);
-	return 1 + MOOD * (2 * (double)(rank - 1) / (MOODS - 1) - 1);
-}
-
-/* The factor of all waits for a cpu, the same for all models: 0 to LOAD_MOST. */
-static double load_of(uint64_t seed)
-{
-	double rank = seed ? 2 * (double)(seed * LOAD_ORDER % (MOODS + 1) - 1) / (MOODS - 1) - 1 : 0;
-
-	return rank > 0 ? 1 + rank * (LOAD_MOST - 1) : 1 + rank;
-}
-
 /* A wake-up or a way that took @ns: the load scales the part beyond what an idle machine needs. */
 static uint64_t under_load(const struct draw *d, uint64_t ns)
 {
@@ -131,8 +112,12 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	const struct bsv_past_model *m = &d->past->models[c->model];
 	const struct bsv_group_change *change = change_of(d, c->model);
 	uint64_t known = c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns, ns = known;
-	double run, delayed = c->delayed;
+	uint64_t order = 1 + (uint64_t)m->group * 3 % MOODS, rank = d->seed * order % (MOODS + 1);
+	double run, delayed = c->delayed, mood = 1;
 
+	/* Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so the median stays the same. */
+	if (d->seed)
+		mood += MOOD * (2 * (double)(rank - 1) / (MOODS - 1) - 1);
 	if (!c->whole || c->imagined || d->seed) {
 		other = whole_near(d, chain, i);
 		ns = other ? other->run_ns : m->estimate_ns ? m->estimate_ns : m->floor_ns;
@@ -140,8 +125,7 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 		if (!c->whole && !c->imagined && ns < known) /* the execution was given up after this time */
 			ns = known + known / 8;
 	}
-	run = (double)ns * (1 + delayed / UINT8_MAX * (d->load - 1)) * mood_of(d, m->group) / change->speed +
-	      (double)change->run_ns;
+	run = (double)ns * (1 + delayed / UINT8_MAX * (d->load - 1)) * mood / change->speed + (double)change->run_ns;
 	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
 }
 
@@ -389,23 +373,16 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 	return true;
 }
 
-/* Where times are absurd, a chain could go on for years, or come again and again at one time. */
-static bool has_gone_on(const struct draw *d, const struct bsv_past_chain *chain, size_t drawn)
-{
-	double rate = change_of(d, chain->model)->rate;
-	double most = (double)chain->n * (rate > 1 ? rate : 1) + 1;
-
-	if (chain->loop == BSV_LOOP_CLOSED)
-		most = most * CALLS_TIMES + CALLS_MOST;
-	return (double)drawn >= most;
-}
-
 static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct draw *d = arg;
 	const struct bsv_past_chain *c = &d->past->chains[chain];
+	double rate = change_of(d, c->model)->rate, most = (double)c->n * (rate > 1 ? rate : 1) + 1;
 
-	if (change_of(d, c->model)->without || has_gone_on(d, c, d->cursors[chain].drawn) ||
+	/* Where times are absurd, a chain could go on for years, or come again and again at one time. */
+	if (c->loop == BSV_LOOP_CLOSED)
+		most = most * CALLS_TIMES + CALLS_MOST;
+	if (change_of(d, c->model)->without || (double)d->cursors[chain].drawn >= most ||
 	    !(c->loop == BSV_LOOP_CLOSED ? next_closed : next_open)(d, chain, now, ret))
 		return false;
 	d->cursors[chain].drawn++;
@@ -514,6 +491,7 @@ static struct bsa_replay_model *known_models(const struct draw *d)
 static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
                          struct bsv_group_figures *ret, struct bsv_blocked **ret_blocked)
 {
+	double rank = seed ? 2 * (double)(seed * LOAD_ORDER % (MOODS + 1) - 1) / (MOODS - 1) - 1 : 0;
 	struct draw d = { .past = past,
 		          .change = change,
 		          .cursors = calloc(past->n_chains + 1, sizeof(*d.cursors)),
@@ -521,7 +499,8 @@ static bool draw_blocked(const struct bsv_past *past, const struct bsv_whatif_ch
 		          .figures = ret,
 		          .seed = seed,
 		          .block_ns = block_length(past),
-		          .load = load_of(seed) };
+		          /* the factor of all waits for a cpu, the same for all models: 0 to LOAD_MOST */
+		          .load = rank > 0 ? 1 + rank * (LOAD_MOST - 1) : 1 + rank };
 	struct bsa_replay_model *models = known_models(&d);
 	struct bsa_replay replay = { .rules = change ? change->rules : past->rules,
 		                     .n_apps = (uint32_t)past->n_apps,

@@ -507,18 +507,11 @@ static int read_stops(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 
 /* ---- all of it ---- */
 
-static bool has_deadlines(const struct bsv_past *p)
-{
-	for (size_t i = 0; i < p->n_calls; i++)
-		if (p->calls[i].deadline != BSA_REPLAY_NEVER)
-			return true;
-	return false;
-}
-
 int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int64_t began, const char **cannot,
                   struct bsa_err *err)
 {
 	size_t incomplete = 0, ran = 0;
+	bool any_deadline = false;
 	int r;
 
 	*ret = (struct bsv_past){ 0 };
@@ -540,7 +533,9 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 	if (r < 0 || *cannot)
 		return r;
 	sum_up(ret, &ran);
-	if (ret->rules.deadlines == 3 && has_deadlines(ret))
+	for (size_t i = 0; i < ret->n_calls; i++)
+		any_deadline |= ret->calls[i].deadline != BSA_REPLAY_NEVER;
+	if (ret->rules.deadlines == 3 && any_deadline)
 		*cannot = "the recording does not say what a deadline was worth to the service: it is too old";
 	else if (ret->length > LENGTH_MOST_NS)
 		*cannot = "its times are absurd: it would have gone on for more than 100 days";

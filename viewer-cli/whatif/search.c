@@ -81,14 +81,6 @@ static int by_rank(const void *a, const void *b)
 	return x->which < y->which ? -1 : x->which > y->which;
 }
 
-static bool is_dominated(const struct ranked *all, size_t n, const struct ranked *x)
-{
-	for (size_t i = 0; i < n; i++)
-		if (is_better(all[i].steps, x->steps))
-			return true;
-	return false;
-}
-
 size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsa_replay_rules *now,
                         size_t *ret)
 {
@@ -111,10 +103,14 @@ size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goal
 	}
 	if (all)
 		qsort(all, t->n, sizeof(*all), by_rank);
-	for (size_t i = 0; all && i < t->n; i++)
-		if ((!i || memcmp(all[i].steps, all[i - 1].steps, sizeof(all->steps)) != 0) &&
-		    !is_dominated(all, t->n, &all[i]))
+	for (size_t i = 0; all && i < t->n; i++) {
+		bool front = !i || memcmp(all[i].steps, all[i - 1].steps, sizeof(all->steps)) != 0;
+
+		for (size_t k = 0; front && k < t->n; k++)
+			front = !is_better(all[k].steps, all[i].steps);
+		if (front)
 			ret[n++] = all[i].which;
+	}
 	free(all);
 	return n;
 }
