@@ -390,39 +390,33 @@ static void find_ends(struct telling *t)
 		t->began = at;
 }
 
-static void execution_args(struct telling *t, struct bsv_args *args)
-{
-	const char *quality = text_of(t->q, QUALITY), *sides = text_of(t->q, SIDES);
-	int64_t value;
-
-	bsv_arg_int(args, "id", t->id);
-	bsv_arg_int(args, "seq", bsa_query_get_int(t->q, SEQ));
-	bsv_arg_text(args, "priority", text_of(t->q, PRIORITY), 0);
-	bsv_arg_text(args, "status", text_of(t->q, STATUS), 0);
-	if (quality && strcmp(quality, "complete"))
-		bsv_arg_text(args, "quality", quality, 0);
-	if (sides && strcmp(sides, "both"))
-		bsv_arg_text(args, "sides", sides, 0);
-	if (column_known(t->q, COLD, &value) && value)
-		bsv_arg_int(args, "cold", value);
-	if (column_known(t->q, FALLBACK, &value) && value)
-		bsv_arg_int(args, "fallback", value);
-	if (column_known(t->q, REDO, &value) && value)
-		bsv_arg_int(args, "redo_ns", value);
-	if (column_known(t->q, CPU, &value))
-		bsv_arg_int(args, "cpu_ns", value);
-}
-
 static void tell_execution(struct telling *t)
 {
 	struct bsv_sink *s = t->w->sink;
 	struct bsv_sink_event e;
+	const char *quality = text_of(t->q, QUALITY), *sides = text_of(t->q, SIDES);
 	struct bsv_args args = { 0 };
-	int64_t model;
+	int64_t model, value;
 
 	t->told = t->began;
 	t->answered = false;
-	execution_args(t, &args);
+	bsv_arg_int(&args, "id", t->id);
+	bsv_arg_int(&args, "seq", bsa_query_get_int(t->q, SEQ));
+	bsv_arg_text(&args, "priority", text_of(t->q, PRIORITY), 0);
+	bsv_arg_text(&args, "status", text_of(t->q, STATUS), 0);
+	if (quality && strcmp(quality, "complete"))
+		bsv_arg_text(&args, "quality", quality, 0);
+	if (sides && strcmp(sides, "both"))
+		bsv_arg_text(&args, "sides", sides, 0);
+	if (column_known(t->q, COLD, &value) && value)
+		bsv_arg_int(&args, "cold", value);
+	if (column_known(t->q, FALLBACK, &value) && value)
+		bsv_arg_int(&args, "fallback", value);
+	if (column_known(t->q, REDO, &value) && value)
+		bsv_arg_int(&args, "redo_ns", value);
+	if (column_known(t->q, CPU, &value))
+		bsv_arg_int(&args, "cpu_ns", value);
+
 	e = event_of(t, text_of(t->q, PATH), BSV_CAT_EXECUTION, t->began, t->ended);
 	e.name = bsv_named_text(&t->w->models, column_known(t->q, MODEL, &model) ? model : -1);
 	if (!e.name.text)
@@ -541,42 +535,34 @@ static int open_beside(struct telling *t, struct beside *b, const char *sql)
 	return bsa_query_new(&b->q, t->w->input->db, sql, t->err);
 }
 
-static int open_all(struct telling *t)
+int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
-	struct bsa_db *db = t->w->input->db;
-	bsv_scoped_text *sql = bsv_text("%sSELECT %s FROM picked%s ORDER BY id", t->w->input->with, columns,
-	                                t->detail == BSV_EXPORT_LANES ? " WHERE miss IS NOT NULL" : "");
-	int r = sql ? bsa_query_new(&t->q, db, sql, t->err) : bsv_no_memory(t->err);
+	struct telling t = { .w = w, .detail = detail, .err = err };
+	bsv_scoped_text *sql = bsv_text("%sSELECT %s FROM picked%s ORDER BY id", w->input->with, columns,
+	                                detail == BSV_EXPORT_LANES ? " WHERE miss IS NOT NULL" : "");
+	int r = sql ? bsa_query_new(&t.q, w->input->db, sql, err) : bsv_no_memory(err);
 
 	if (r >= 0)
 		r = open_beside(
-			t, &t->waits,
+			&t, &t.waits,
 			"SELECT execution_id, began, ended, kind, lane, occupancy, blocker_id, blocker_app_id, cause, "
 			"open "
 			"FROM wait WHERE execution_id BETWEEN :from AND :to ORDER BY execution_id, began, ended");
 	if (r >= 0)
-		r = open_beside(t, &t->preemptions,
+		r = open_beside(&t, &t.preemptions,
 		                "SELECT execution_id, stopped, resumed FROM preemption WHERE execution_id BETWEEN "
 		                ":from AND :to "
 		                "ORDER BY execution_id, stopped");
 	if (r >= 0)
-		r = open_beside(t, &t->causes,
+		r = open_beside(&t, &t.causes,
 		                "SELECT execution_id, cause, sum(late_ns), max(is_primary), max(iif(is_primary, "
 		                "culprit_execution_id, "
 		                "NULL)), max(iif(is_primary, culprit_app_id, NULL)) FROM miss_cause WHERE execution_id "
 		                "BETWEEN :from "
 		                "AND :to GROUP BY execution_id, cause ORDER BY execution_id, 4 DESC, cause");
 	if (r >= 0)
-		r = bsa_query_new(&t->last_wait, db, "SELECT max(ended), min(began) FROM wait WHERE execution_id = :id",
-		                  t->err);
-	return r;
-}
-
-int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
-{
-	struct telling t = { .w = w, .detail = detail, .err = err };
-	int r = open_all(&t);
-
+		r = bsa_query_new(&t.last_wait, w->input->db,
+		                  "SELECT max(ended), min(began) FROM wait WHERE execution_id = :id", err);
 	while (r >= 0 && !t.failed && !w->sink->failed && (r = bsa_query_step(t.q, err)) > 0) {
 		tell_row(&t);
 		if (w->no_memory)

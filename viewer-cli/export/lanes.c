@@ -260,30 +260,13 @@ static void write_all(struct lane_writer *t)
 		}
 }
 
-static int open_all(struct lane_writer *t, struct bsa_err *err)
+int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
-	struct bsv_input *input = t->w->input;
 	bsv_scoped_text *sql =
 		bsv_text("%sSELECT s.began, s.ended, s.lane, s.execution_id, x.stream_id, x.app_id, x.model_id "
 	                 "FROM lane_slice s CROSS JOIN picked x ON x.id = s.execution_id ORDER BY s.began, "
 	                 "s.ended, s.lane",
-	                 input->with);
-	int r = sql ? bsa_query_new(&t->lanes, input->db, sql, err) : bsv_no_memory(err);
-
-	if (r >= 0 && t->counters)
-		r = bsa_query_new(
-			&t->queue, input->db,
-			"SELECT stream_id, enqueued AS began, enqueued + queue_ns AS ended FROM execution "
-			"WHERE queue_ns > 0 AND enqueued IS NOT NULL UNION ALL "
-			"SELECT (SELECT x.stream_id FROM execution x WHERE x.id = p.execution_id), p.stopped, "
-			"p.back FROM (SELECT execution_id, stopped, coalesce(resumed, " GIVEN_UP ") AS back "
-			"FROM preemption) p WHERE p.back > p.stopped ORDER BY 2",
-			err);
-	return r;
-}
-
-int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
-{
+	                 w->input->with);
 	struct lane_writer t = { .w = w, .err = err };
 	int r;
 
@@ -291,7 +274,17 @@ int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct
 	t.counters = detail != BSV_EXPORT_LANES && !w->input->picks;
 	t.sequence.keys[0] = calloc(w->apps.n / 8 + 1, 1);
 	t.sequence.keys[1] = calloc(w->models.n / 8 + 1, 1);
-	r = t.sequence.keys[0] && t.sequence.keys[1] ? open_all(&t, err) : bsv_no_memory(err);
+	r = sql && t.sequence.keys[0] && t.sequence.keys[1] ? bsa_query_new(&t.lanes, w->input->db, sql, err)
+	                                                    : bsv_no_memory(err);
+	if (r >= 0 && t.counters)
+		r = bsa_query_new(
+			&t.queue, w->input->db,
+			"SELECT stream_id, enqueued AS began, enqueued + queue_ns AS ended FROM execution "
+			"WHERE queue_ns > 0 AND enqueued IS NOT NULL UNION ALL "
+			"SELECT (SELECT x.stream_id FROM execution x WHERE x.id = p.execution_id), p.stopped, "
+			"p.back FROM (SELECT execution_id, stopped, coalesce(resumed, " GIVEN_UP ") AS back "
+			"FROM preemption) p WHERE p.back > p.stopped ORDER BY 2",
+			err);
 	if (r >= 0)
 		write_all(&t);
 	bsa_query_free(t.lanes);

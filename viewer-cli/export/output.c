@@ -68,18 +68,6 @@ static int output_open(struct output *o, const char *name, struct bsa_err *err)
 	return o->to ? 0 : bsv_no_memory(err);
 }
 
-static int output_done(struct output *o, const char *name, struct bsa_err *err)
-{
-	bool fine = !fflush(o->to) && !ferror(o->to) && !fsync(fileno(o->to));
-
-	fine = !fclose(o->to) && fine;
-	o->to = NULL;
-	if (!fine || rename(o->path, name))
-		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
-	*o->path = 0;
-	return 0;
-}
-
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -108,19 +96,6 @@ static int output_is_special(const char *name, struct stat *target, struct bsa_e
 
 enum { READER_MS = 2000, LOOK_MS = 20 };
 
-/* Opens @name to write; a pipe that no program reads yet has a while to get its reader, so that both may be started together. -1: errno. */
-static int special_fd(const char *name)
-{
-	int fd;
-
-	for (int ms = 0;; ms += LOOK_MS) {
-		fd = open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd >= 0 || errno != ENXIO || ms >= READER_MS)
-			return fd;
-		nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
-	}
-}
-
 /*
  * Open @target, a device or a pipe. A user who can write to its directory may have replaced it meanwhile by a link to a file of this user. So opening
  * truncates nothing, and the open file must be @target. The open does not block, because a pipe without a reader would block it forever. If the
@@ -129,8 +104,15 @@ static int special_fd(const char *name)
 static int special_open(struct output *o, const char *name, const struct stat *target, struct bsa_err *err)
 {
 	struct stat st;
-	int fd = special_fd(name);
+	int fd;
 
+	/* A pipe that no program reads yet has a while to get its reader, so that both may be started together. */
+	for (int ms = 0;; ms += LOOK_MS) {
+		fd = open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd >= 0 || errno != ENXIO || ms >= READER_MS)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
+	}
 	if (fd < 0 && errno == ENXIO && !stat(name, &st) && S_ISFIFO(st.st_mode))
 		return bsa_fail(err, BSA_E_ENV, "%s is a pipe that no program reads; start its reader first", name);
 	if (fd < 0)
@@ -159,6 +141,7 @@ int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa
 {
 	__attribute__((cleanup(output_fini))) struct output o = { 0 };
 	struct stat target;
+	bool fine;
 	int r = output_is_special(name, &target, err);
 
 	if (r < 0)
@@ -166,9 +149,17 @@ int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa
 	r = r ? special_open(&o, name, &target, err) : output_open(&o, name, err);
 	if (r >= 0)
 		r = writes(ctx, o.to, err);
-	if (r >= 0 && *o.path)
-		r = output_done(&o, name, err);
-	else if (r >= 0 && (fflush(o.to) || ferror(o.to)))
-		r = bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	if (r < 0)
+		return r;
+	fine = !fflush(o.to) && !ferror(o.to);
+	if (*o.path) {
+		fine = fine && !fsync(fileno(o.to));
+		fine = !fclose(o.to) && fine;
+		o.to = NULL;
+		fine = fine && !rename(o.path, name);
+	}
+	if (!fine)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	*o.path = 0;
 	return r;
 }

@@ -224,20 +224,6 @@ static void sequence_begin(struct perfetto *p, struct bsv_sequence *q)
 	packet_done(p, packet);
 }
 
-static void put_time(struct perfetto *p, struct bsv_sequence *q, int64_t told)
-{
-	int64_t at = on_clock(p, told);
-
-	if (!q->any_order && at >= q->last) {
-		bsv_proto_varint(&p->out, TIMESTAMP, (uint64_t)(at - q->last));
-		q->last = at;
-		return;
-	}
-	bsv_proto_varint(&p->out, TIMESTAMP, (uint64_t)at);
-	if (!q->any_order)
-		bsv_proto_varint(&p->out, TIMESTAMP_CLOCK_ID, builtin_clock(p));
-}
-
 /* ---- texts ---- */
 
 static void intern_text(struct perfetto *p, unsigned of, uint64_t iid, const char *text)
@@ -275,26 +261,23 @@ static unsigned intern_word(struct perfetto *p, unsigned of, const char *text)
 	}
 }
 
-/* Was this key told on the sequence? It is from now on. */
-static bool key_known(struct bsv_sequence *q, bool arg, uint32_t key)
-{
-	uint8_t *keys = q->keys[arg];
-	uint32_t at = key - BSV_KEYS;
-	bool known = keys ? keys[at / 8] >> at % 8 & 1 : q->key[arg] == key;
-
-	if (keys)
-		keys[at / 8] |= (uint8_t)(1 << at % 8);
-	q->key[arg] = key;
-	return known;
-}
-
 /* The iid of @text in index @of of InternedData, or 0: write it as it is. */
 static uint64_t iid_of(struct perfetto *p, struct bsv_sequence *q, unsigned of, const struct bsv_sink_text *text)
 {
 	unsigned at;
 
 	if (text->key) {
-		if (!key_known(q, of == INTERNED_STRING, text->key))
+		uint8_t *keys = q->keys[of == INTERNED_STRING];
+		uint32_t *latest = &q->key[of == INTERNED_STRING];
+		bool known;
+
+		/* Was this key told on the sequence? It is from now on. */
+		at = text->key - BSV_KEYS;
+		known = keys ? keys[at / 8] >> at % 8 & 1 : *latest == text->key;
+		if (keys)
+			keys[at / 8] |= (uint8_t)(1 << at % 8);
+		*latest = text->key;
+		if (!known)
 			intern_text(p, of, text->key, text->text);
 		return text->key;
 	}
@@ -372,6 +355,7 @@ static void put_event(struct bsv_sink *s, struct bsv_sequence *q, const struct b
                       int64_t at)
 {
 	struct perfetto *p = perfetto_of(s);
+	int64_t on;
 	size_t packet;
 
 	if (!q->id)
@@ -379,7 +363,15 @@ static void put_event(struct bsv_sink *s, struct bsv_sequence *q, const struct b
 	p->event.n = p->interned.n = 0;
 	fill_event(p, q, e, type);
 	packet = bsv_proto_open(&p->out, TRACE_PACKET);
-	put_time(p, q, at);
+	on = on_clock(p, at);
+	if (!q->any_order && on >= q->last) {
+		bsv_proto_varint(&p->out, TIMESTAMP, (uint64_t)(on - q->last));
+		q->last = on;
+	} else {
+		bsv_proto_varint(&p->out, TIMESTAMP, (uint64_t)on);
+		if (!q->any_order)
+			bsv_proto_varint(&p->out, TIMESTAMP_CLOCK_ID, builtin_clock(p));
+	}
 	bsv_proto_varint(&p->out, SEQUENCE_ID, q->id);
 	bsv_proto_varint(&p->out, SEQUENCE_FLAGS, NEEDS_STATE);
 	if (p->interned.n)
@@ -469,30 +461,24 @@ static void perfetto_free(struct bsv_sink *s)
 	free(p);
 }
 
-/* Numbers that tracks of another recording hardly have, and that take five bytes. */
-static uint64_t uuids_of(const char *uuid)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *uuid; uuid++)
-		hash = (hash ^ (unsigned char)*uuid) * 16777619u;
-	return ((uint64_t)(hash >> 18) + 1) << 20;
-}
-
 struct bsv_sink *bsv_perfetto_new(FILE *to, const struct bsv_clocks *clocks, bool compress)
 {
 	enum { BEFORE = 1 << 20 }; /* ns: sequences begin so much earlier, each at a time of its own */
 	struct perfetto *p = calloc(1, sizeof(*p));
+	uint32_t hash = 2166136261u;
 	int64_t began;
 
 	if (!p)
 		return NULL;
+	for (const char *at = clocks->uuid; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 16777619u;
 	*p = (struct perfetto){
 		.sink = { put_track, slice_begin, slice_end, put_instant, put_counter, perfetto_finish, perfetto_free,
 		          false },
 		.to = to,
 		.clocks = *clocks,
-		.uuids = uuids_of(clocks->uuid),
+		/* numbers that tracks of another recording hardly have, and that take five bytes */
+		.uuids = ((uint64_t)(hash >> 18) + 1) << 20,
 		.about = { .any_order = true },
 	};
 	began = on_clock(p, clocks->began);

@@ -7,15 +7,6 @@
 
 #include "base/scoped.h"
 
-static int tell_all(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
-{
-	int r = bsv_tell_lanes(w, detail, err);
-
-	if (r >= 0)
-		r = bsv_tell_executions(w, detail, err);
-	return r < 0 ? r : bsv_tell_beside(w, detail, err);
-}
-
 /* The database is read once from begin to end, so a small cache is enough. */
 enum { MEMORY_KIB = 8192 };
 
@@ -29,8 +20,12 @@ int bsv_export_trace(struct bsv_input *input, const struct bsv_trace_asked *aske
 	if (r >= 0) {
 		w.sink = asked->format == BSV_PERFETTO ? bsv_perfetto_new(to, &w.clocks, asked->compress)
 		                                       : bsv_chrome_new(to, &w.clocks);
-		r = w.sink ? tell_all(&w, asked->detail, err) : bsv_no_memory(err);
+		r = w.sink ? bsv_tell_lanes(&w, asked->detail, err) : bsv_no_memory(err);
 	}
+	if (r >= 0)
+		r = bsv_tell_executions(&w, asked->detail, err);
+	if (r >= 0)
+		r = bsv_tell_beside(&w, asked->detail, err);
 	if (r >= 0)
 		r = w.sink->finish(w.sink, err);
 	if (w.sink)

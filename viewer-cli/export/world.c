@@ -68,19 +68,6 @@ static bool add_process(struct bsv_world *w, const struct bsv_rows *r)
 	return true;
 }
 
-static size_t service_at(struct bsv_world *w, int64_t trace, int64_t instance)
-{
-	for (size_t i = w->n_services; i > 0; i--)
-		if (w->services[i - 1].trace == trace && w->services[i - 1].instance == instance)
-			return i - 1;
-	if (!bsv_array_grow(&w->services, w->n_services, sizeof(*w->services))) {
-		w->no_memory = true;
-		return 0;
-	}
-	w->services[w->n_services] = (struct bsv_service_of){ .trace = trace, .instance = instance };
-	return w->n_services++;
-}
-
 /* The owner of @id among @n that are in the order of their ids; NULL: none. */
 static struct bsv_owner *owner_of(struct bsv_owner *owners, size_t n, int64_t id)
 {
@@ -104,7 +91,9 @@ static bool add_stream(struct bsv_world *w, const struct bsv_rows *r)
 {
 	struct bsv_stream_of *s;
 	const char *path = bsv_rows_cell(r, 3).text;
-	int64_t number = bsv_rows_get(r, 2, 0);
+	int64_t number = bsv_rows_get(r, 2, 0), trace = bsv_rows_get(r, 1, 0);
+	int64_t instance = number >> INSTANCE_SHIFT & INSTANCE_MASK;
+	size_t service = w->n_services;
 
 	if (!bsv_array_grow(&w->streams, w->n_streams, sizeof(*s)))
 		return false;
@@ -114,7 +103,15 @@ static bool add_stream(struct bsv_world *w, const struct bsv_rows *r)
 	s->owner = owner_of(w->processes, w->n_processes, bsv_rows_get(r, 4, -1));
 	if (!s->owner)
 		s->owner = bsv_world_app(w, bsv_rows_get(r, 5, -1));
-	s->service = service_at(w, bsv_rows_get(r, 1, 0), number >> INSTANCE_SHIFT & INSTANCE_MASK);
+	while (service && (w->services[service - 1].trace != trace || w->services[service - 1].instance != instance))
+		service--;
+	if (!service) {
+		if (!bsv_array_grow(&w->services, w->n_services, sizeof(*w->services)))
+			return false;
+		w->services[w->n_services] = (struct bsv_service_of){ .trace = trace, .instance = instance };
+		service = ++w->n_services;
+	}
+	s->service = service - 1;
 	return !w->no_memory;
 }
 
@@ -133,15 +130,6 @@ static bool read_clock(struct bsv_world *w, const struct bsv_rows *r)
 	return true;
 }
 
-static bool make_owners(struct bsv_world *w)
-{
-	w->owners = calloc(w->apps.n + 1, sizeof(*w->owners));
-	for (size_t i = 0; w->owners && i <= w->apps.n; i++)
-		w->owners[i] = (struct bsv_owner){ .id = i < w->apps.n ? w->apps.ids[i] : -1,
-			                           .app = i < w->apps.n ? w->apps.ids[i] : -1 };
-	return w->owners;
-}
-
 int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err *err)
 {
 	int r;
@@ -155,12 +143,16 @@ int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err 
 	                    "iif(max(boottime_ns) - min(boottime_ns) < 1000000 AND count(boottime_ns) = count(*), "
 	                    "min(boottime_ns), NULL) FROM trace"),
 	             read_clock, err);
-	if (r >= 0) {
+	if (r >= 0)
 		r = each_row(w, bsv_text("%sSELECT id, name FROM apps ORDER BY id", w->input->with), add_app, err);
-		if (r >= 0)
-			r = each_row(w, bsv_text("%sSELECT id, name FROM models ORDER BY id", w->input->with),
-			             add_model, err);
-		r = r >= 0 && !make_owners(w) ? bsv_no_memory(err) : r;
+	if (r >= 0)
+		r = each_row(w, bsv_text("%sSELECT id, name FROM models ORDER BY id", w->input->with), add_model, err);
+	if (r >= 0) {
+		w->owners = calloc(w->apps.n + 1, sizeof(*w->owners));
+		for (size_t i = 0; w->owners && i <= w->apps.n; i++)
+			w->owners[i] = (struct bsv_owner){ .id = i < w->apps.n ? w->apps.ids[i] : -1,
+				                           .app = i < w->apps.n ? w->apps.ids[i] : -1 };
+		r = w->owners ? r : bsv_no_memory(err);
 	}
 	if (r >= 0)
 		r = each_row(w,
