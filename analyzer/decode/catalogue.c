@@ -89,12 +89,6 @@ static bool is_needed(enum bsa_kind kind, const char *name)
 	return !strcmp(name, names[0]) || (names[1] && !strcmp(name, names[1]));
 }
 
-static bool unknown_is_all_ones(const struct bsa_column *column)
-{
-	return column->shape == BSA_SHAPE_ARRAY || !strcmp(column->name, "cpu_ns") || !strcmp(column->name, "lane") ||
-	       !strcmp(column->name, "deadlines") || !strcmp(column->name, "client_spin_us");
-}
-
 static void layout_fill(enum bsa_kind kind, const char *name, size_t bytes, const struct bsa_column *columns,
                         uint16_t n)
 {
@@ -105,10 +99,15 @@ static void layout_fill(enum bsa_kind kind, const char *name, size_t bytes, cons
 	layout->bytes = (uint16_t)((sizeof(struct bsa_event) + bytes + 7) / 8 * 8);
 	assert(n <= BSA_COLUMNS_MAX);
 	for (uint16_t i = 0; i < n; i++) {
-		if (is_needed(kind, columns[i].name))
+		const struct bsa_column *column = &columns[i];
+
+		if (is_needed(kind, column->name))
 			layout->needed |= UINT32_C(1) << i;
-		if (unknown_is_all_ones(&columns[i]))
-			memset((char *)blank + columns[i].at, 0xff, (size_t)columns[i].bytes * columns[i].n);
+		/* An unknown value is 0, except for these: all ones. */
+		if (column->shape == BSA_SHAPE_ARRAY || !strcmp(column->name, "cpu_ns") ||
+		    !strcmp(column->name, "lane") || !strcmp(column->name, "deadlines") ||
+		    !strcmp(column->name, "client_spin_us"))
+			memset((char *)blank + column->at, 0xff, (size_t)column->bytes * column->n);
 	}
 	assert(layout->needed);
 	blank->kind = (uint16_t)kind;

@@ -208,36 +208,7 @@ static int allow_files(size_t streams, struct bsa_err *err)
 		streams, (unsigned long long)limit.rlim_max);
 }
 
-/* One quick reader is faster than the fold, so more readers do not pay. */
-static void make_readers(struct bsa_decode *d)
-{
-	size_t streams = streams_of_group(d, false), most;
-
-	d->n_quick = streams_of_group(d, true) ? 1 : 0;
-	most = d->threads > d->n_quick ? d->threads - d->n_quick : 1;
-	d->n_readers = d->n_quick + (unsigned)(streams < most ? streams : most);
-	if (!d->n_readers)
-		d->n_readers = 1;
-	share_out(d, true, 0, d->n_quick);
-	share_out(d, false, d->n_quick, d->n_readers);
-}
-
 /* ---- records ---- */
-
-static int fill_own(struct reader *reader, struct bsa_err *err)
-{
-	int r = 1;
-
-	reader->own->bytes = 0;
-	while (r > 0 && !reader->own->bytes && !reader->over) {
-		r = reader_fill(reader, reader->own, err);
-		reader->over = r == 0;
-	}
-	if (r < 0)
-		return r;
-	reader->batch = reader->own;
-	return reader->own->bytes > 0;
-}
 
 /* The reader's next batch that is not empty: 1; 0: there is none. */
 static int next_batch(struct reader *reader, struct bsa_err *err)
@@ -247,8 +218,15 @@ static int next_batch(struct reader *reader, struct bsa_err *err)
 	reader->at = 0;
 	if (atomic_load_explicit(&reader->d->stop, memory_order_relaxed))
 		return bsa_fail(err, BSA_E_STOPPED, "stopped");
-	if (reader->own)
-		return fill_own(reader, err);
+	if (reader->own) {
+		reader->own->bytes = 0;
+		for (r = 1; r > 0 && !reader->own->bytes && !reader->over; reader->over = r == 0)
+			r = reader_fill(reader, reader->own, err);
+		if (r < 0)
+			return r;
+		reader->batch = reader->own;
+		return reader->own->bytes > 0;
+	}
 	do {
 		if (reader->batch)
 			bsa_ring_pop(&reader->ring);
@@ -261,13 +239,6 @@ static int next_batch(struct reader *reader, struct bsa_err *err)
 static const struct bsa_queued *reader_head(const struct reader *reader)
 {
 	return (const struct bsa_queued *)((const char *)reader->batch->data + reader->at);
-}
-
-/* Step over the reader's first record. 1: the reader has another one. */
-static int reader_pass(struct reader *reader, struct bsa_err *err)
-{
-	reader->at += offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
-	return __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
 }
 
 /* The next time of this group that was not seen. False: there is none. */
@@ -283,24 +254,6 @@ static bool next_unseen(struct bsa_decode *d)
 		next->loss
 	};
 	return true;
-}
-
-static int first_heads(struct bsa_decode *d, struct bsa_err *err)
-{
-	if (next_unseen(d))
-		bsa_merge_add(&d->merge, (struct bsa_head){ .at = d->unseen.event.at, .rank = 0, .who = READERS_MAX });
-	for (unsigned i = 0; i < d->n_readers; i++) {
-		struct reader *reader = &d->readers[i];
-		int r = next_batch(reader, err);
-
-		if (r < 0)
-			return r;
-		if (r)
-			bsa_merge_add(&d->merge, (struct bsa_head){ .at = reader_head(reader)->event.at,
-			                                            .rank = reader_head(reader)->rank,
-			                                            .who = i });
-	}
-	return 0;
 }
 
 /* Past what was handed out last. */
@@ -319,7 +272,9 @@ static int move_on(struct bsa_decode *d, struct bsa_err *err)
 		return 0;
 	}
 	reader = &d->readers[who];
-	r = reader_pass(reader, err);
+	/* Step over the reader's first record. */
+	reader->at += offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
+	r = __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
 	if (r < 0)
 		return r;
 	if (r)
@@ -364,6 +319,7 @@ static int collect_ties(struct bsa_decode *d, struct bsa_err *err)
 /* To the first record of the next group: 0; what went wrong stays so. */
 static int next_group(struct bsa_decode *d, struct bsa_err *err)
 {
+	size_t streams, most;
 	int r;
 
 	if (d->reading) {
@@ -376,14 +332,39 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 		if (d->inputs.list[d->end].info.clock_group != d->inputs.list[d->first].info.clock_group)
 			break;
 	r = allow_files(streams_of_group(d, true) + streams_of_group(d, false), err);
-	make_readers(d);
+	/* One quick reader is faster than the fold, so more readers do not pay. */
+	streams = streams_of_group(d, false);
+	d->n_quick = streams_of_group(d, true) ? 1 : 0;
+	most = d->threads > d->n_quick ? d->threads - d->n_quick : 1;
+	d->n_readers = d->n_quick + (unsigned)(streams < most ? streams : most);
+	if (!d->n_readers)
+		d->n_readers = 1;
+	share_out(d, true, 0, d->n_quick);
+	share_out(d, false, d->n_quick, d->n_readers);
+
 	d->reading = true;
 	for (unsigned i = 0; r == 0 && i < d->n_readers; i++)
 		r = reader_start(d, i, err);
 	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++)
 		r = start_thread(&d->readers[i], err);
 	d->merge = (struct bsa_merge){ .heap = d->heads };
-	return r ? r : first_heads(d, err);
+	if (r)
+		return r;
+
+	if (next_unseen(d))
+		bsa_merge_add(&d->merge, (struct bsa_head){ .at = d->unseen.event.at, .rank = 0, .who = READERS_MAX });
+	for (unsigned i = 0; i < d->n_readers; i++) {
+		struct reader *reader = &d->readers[i];
+
+		r = next_batch(reader, err);
+		if (r < 0)
+			return r;
+		if (r)
+			bsa_merge_add(&d->merge, (struct bsa_head){ .at = reader_head(reader)->event.at,
+			                                            .rank = reader_head(reader)->rank,
+			                                            .who = i });
+	}
+	return 0;
 }
 
 /* No record follows the end, and the first error is returned from then on. */
@@ -438,31 +419,6 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 
 /* ---- all of it ---- */
 
-static unsigned threads_that_pay(void)
-{
-	cpu_set_t cpus;
-	int n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
-
-	return n < 1 ? 1 : n > READERS_MAX ? READERS_MAX : (unsigned)n;
-}
-
-static int find_source(struct bsa_decode *d, struct bsa_err *err)
-{
-	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &d->plugin) ==
-	    BT_PLUGIN_FIND_STATUS_OK)
-		d->source = bt_plugin_borrow_source_component_class_by_name_const(d->plugin, "fs");
-	if (d->source) {
-		const char *path = bt_plugin_get_path(d->plugin);
-		void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
-
-		/* Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions: they leak, given bad metadata. */
-		if (plugin)
-			dlclose(plugin);
-		return 0;
-	}
-	return bsa_bt_failed(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads traces");
-}
-
 static int make_room(struct bsa_decode *d, struct bsa_err *err)
 {
 	d->ties = bsa_ties_new();
@@ -495,8 +451,19 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 
 	if (r == 0)
 		r = bsa_discover(&places, paths, n_paths, err);
-	if (r == 0)
-		r = find_source(d, err);
+	if (r == 0 && bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &d->plugin) ==
+	                      BT_PLUGIN_FIND_STATUS_OK)
+		d->source = bt_plugin_borrow_source_component_class_by_name_const(d->plugin, "fs");
+	if (r == 0 && d->source) {
+		const char *path = bt_plugin_get_path(d->plugin);
+		void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+
+		/* Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions: they leak, given bad metadata. */
+		if (plugin)
+			dlclose(plugin);
+	} else if (r == 0) {
+		r = bsa_bt_failed(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads traces");
+	}
 	if (r == 0)
 		r = bsa_inputs_open(&d->inputs, &places, d->source, &wanted, err);
 	if (r == 0)
@@ -506,7 +473,13 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 		bsa_decode_free(d);
 		return r;
 	}
-	d->threads = wanted.threads ? wanted.threads : threads_that_pay();
+	d->threads = wanted.threads;
+	if (!d->threads) {
+		cpu_set_t cpus;
+		int n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+
+		d->threads = n < 1 ? 1 : (unsigned)n;
+	}
 	if (d->threads > READERS_MAX)
 		d->threads = READERS_MAX;
 	*ret = d;

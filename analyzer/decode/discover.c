@@ -40,21 +40,6 @@ static int no_memory(struct search *s)
 	return bsa_fail(s->err, BSA_E_ENV, "there is no memory left to look for traces");
 }
 
-static int add_place(struct search *s, const char *path)
-{
-	struct bsa_places *places = s->places;
-	char **paths = reallocarray(places->paths, places->n + 1, sizeof(*paths));
-
-	if (!paths)
-		return no_memory(s);
-	places->paths = paths;
-	paths[places->n] = strdup(path);
-	if (!paths[places->n])
-		return no_memory(s);
-	places->n++;
-	return 0;
-}
-
 /* 1: the directory is new; 0: the same path led to it before. */
 static int enter_directory(struct search *s, const char *path, const struct stat *st)
 {
@@ -121,6 +106,7 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 /* @depth 0: a path of the user, which must be a directory. */
 static int look_at(struct search *s, const char *path, unsigned depth)
 {
+	struct bsa_places *places = s->places;
 	struct stat st;
 	int r;
 
@@ -134,8 +120,20 @@ static int look_at(struct search *s, const char *path, unsigned depth)
 	if (r <= 0)
 		return r;
 	r = is_trace(s, path);
-	if (r)
-		return r < 0 ? r : add_place(s, path);
+	if (r < 0)
+		return r;
+	if (r) {
+		char **paths = reallocarray(places->paths, places->n + 1, sizeof(*paths));
+
+		if (!paths)
+			return no_memory(s);
+		places->paths = paths;
+		paths[places->n] = strdup(path);
+		if (!paths[places->n])
+			return no_memory(s);
+		places->n++;
+		return 0;
+	}
 	if (depth == DEPTH_MAX)
 		return bsa_fail(s->err, BSA_E_INPUT, "%s: directories are nested more than %d deep", path, DEPTH_MAX);
 	return look_below(s, path, depth + 1);

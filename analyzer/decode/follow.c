@@ -190,27 +190,6 @@ static bool write_file(const char *directory, const char *name, const void *byte
 	return done;
 }
 
-static uint8_t *read_some(int fd, size_t n, size_t *ret)
-{
-	uint8_t *bytes = malloc(n + 1);
-	ssize_t got = 0;
-
-	*ret = 0;
-	while (bytes && *ret < n && (got = pread(fd, bytes + *ret, n - *ret, (off_t)*ret)) > 0)
-		*ret += (size_t)got;
-	return bytes;
-}
-
-/* A stream without events, of a header that is there. Returns its size. */
-static size_t empty_packet(uint8_t packet[HEADER_MAX], enum bsa_headers kind)
-{
-	const uint64_t bits = headers[kind].empty * 8;
-
-	memcpy(packet + headers[kind].content, &bits, sizeof(bits));
-	memcpy(packet + headers[kind].bytes, &bits, sizeof(bits));
-	return headers[kind].empty;
-}
-
 /* The kind of headers that belongs to this metadata. Packets of metadata have zeroes between their texts. */
 static enum bsa_headers headers_of(const uint8_t *metadata, size_t n)
 {
@@ -260,32 +239,27 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *metadata, size_t n, uint8_t *header,
                        struct bsa_err *err)
 {
+	enum bsa_headers kind = headers_of(metadata, n);
+	const size_t empty = headers[kind].empty;
+	const uint64_t bits = empty * 8;
 	char *copy = NULL;
-	size_t header_bytes;
 	int r = bsa_scratch_make(&f->scratch, err);
 
 	if (r)
 		return r;
 	if (asprintf(&copy, "%s/%llu", f->scratch.path, (unsigned long long)f->serial++) < 0)
 		return no_memory(err);
-	t->by_lttng = headers_of(metadata, n) == BSA_HEADERS_LTTNG;
-	header_bytes = empty_packet(header, headers_of(metadata, n));
-	if (mkdir(copy, 0700) || !write_file(copy, "metadata", metadata, n) ||
-	    !write_file(copy, "s", header, header_bytes))
+	t->by_lttng = kind == BSA_HEADERS_LTTNG;
+
+	/* Make a stream without events of the header that is there. */
+	memcpy(header + headers[kind].content, &bits, sizeof(bits));
+	memcpy(header + headers[kind].bytes, &bits, sizeof(bits));
+	if (mkdir(copy, 0700) || !write_file(copy, "metadata", metadata, n) || !write_file(copy, "s", header, empty))
 		r = bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", copy, strerror(errno));
 	else
 		r = look_at_copy(f, t, copy, err);
 	free(copy);
 	return r;
-}
-
-/* The header of any packet of the trace. False: no packet has been written yet. */
-static bool any_header(const struct trace *t, uint8_t header[HEADER_MAX])
-{
-	for (size_t i = 0; i < t->n_files; i++)
-		if (t->files[i].fd >= 0 && pread(t->files[i].fd, header, HEADER_MAX, 0) == HEADER_MAX)
-			return true;
-	return false;
 }
 
 /* Make a recipe if the metadata has grown. 1: there is a new one; 0; BSA_E_ENV. */
@@ -295,12 +269,19 @@ static int renew_recipe(struct bsa_follow *f, struct trace *t, struct bsa_err *e
 	uint8_t header[HEADER_MAX], *bytes = NULL;
 	struct stat st;
 	size_t n = 0;
+	ssize_t got;
 	int fd = asprintf(&path, "%s/metadata", t->path) < 0 ? -ENOMEM : bsa_open_regular(path), r = 0;
 
 	free(path);
-	t->metadata_grown = !any_header(t, header); /* not to be read before there is one */
+	/* Not to be read before there is the header of a packet: of any one of the trace. */
+	t->metadata_grown = true;
+	for (size_t i = 0; t->metadata_grown && i < t->n_files; i++)
+		t->metadata_grown = t->files[i].fd < 0 || pread(t->files[i].fd, header, HEADER_MAX, 0) != HEADER_MAX;
 	if (fd >= 0 && !t->metadata_grown && !fstat(fd, &st) && (uint64_t)st.st_size > t->metadata_bytes) {
-		bytes = read_some(fd, (size_t)st.st_size, &n);
+		bytes = malloc((size_t)st.st_size + 1);
+		while (bytes && n < (size_t)st.st_size &&
+		       (got = pread(fd, bytes + n, (size_t)st.st_size - n, (off_t)n)) > 0)
+			n += (size_t)got;
 		n = bytes ? whole_metadata(bytes, n) : 0;
 		if (n > t->metadata_bytes)
 			r = make_recipe(f, t, bytes, n, header, err);
@@ -327,21 +308,6 @@ static void file_close(struct file *file)
 	file->fd = -1;
 }
 
-static int add_file(struct trace *t, const char *name, int fd, const struct stat *st, struct bsa_err *err)
-{
-	struct file *files = one_more(t->files, t->n_files, sizeof(*files));
-
-	if (files)
-		t->files = files;
-	if (!files || t->n_files == FILES_MAX || !(files[t->n_files].name = strdup(name))) {
-		close(fd);
-		return no_memory(err);
-	}
-	name = files[t->n_files].name;
-	files[t->n_files++] = (struct file){ .name = (char *)name, .dev = st->st_dev, .ino = st->st_ino, .fd = fd };
-	return 0;
-}
-
 /* Is this file in the list? One that was given up, or that is shorter than what was read of it, is being written anew. */
 static bool has_file(struct trace *t, const char *name, const struct stat *st)
 {
@@ -356,13 +322,12 @@ static bool has_file(struct trace *t, const char *name, const struct stat *st)
 	return false;
 }
 
-static int see_file(struct bsa_follow *f, struct trace *t, int directory, const char *name, struct bsa_err *err)
+static int see_file(struct trace *t, int directory, const char *name, struct bsa_err *err)
 {
+	struct file *files;
 	struct stat st;
 	char *path = NULL;
 	int fd;
-
-	(void)f;
 	if (!strcmp(name, "metadata") || fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) ||
 	    has_file(t, name, &st))
 		return 0;
@@ -375,7 +340,16 @@ static int see_file(struct bsa_follow *f, struct trace *t, int directory, const 
 			close(fd);
 		return 0;
 	}
-	return add_file(t, name, fd, &st, err);
+	files = one_more(t->files, t->n_files, sizeof(*files));
+	if (files)
+		t->files = files;
+	if (!files || t->n_files == FILES_MAX || !(files[t->n_files].name = strdup(name))) {
+		close(fd);
+		return no_memory(err);
+	}
+	name = files[t->n_files].name;
+	files[t->n_files++] = (struct file){ .name = (char *)name, .dev = st.st_dev, .ino = st.st_ino, .fd = fd };
+	return 0;
 }
 
 /* ---- which directories have changed ---- */
@@ -421,16 +395,6 @@ static void hear_changes(struct bsa_follow *f)
 		}
 }
 
-/* True: the directory has to be read. */
-static bool is_stirred(const struct bsa_follow *f, struct place *p)
-{
-	if (f->now != BSA_NEVER && p->watch >= 0 && !p->stirred && ++p->unread < WATCHED_LOOKS)
-		return false;
-	p->unread = 0;
-	p->stirred = false;
-	return true;
-}
-
 static int add_place(struct bsa_follow *f, const char *path, int depth, struct bsa_err *err)
 {
 	struct place *places;
@@ -470,25 +434,7 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	return 0;
 }
 
-/* A directory: those in it, or the files of a trace. */
-static int see_entry(struct bsa_follow *f, size_t place, int directory, const struct dirent *e, struct bsa_err *err)
-{
-	char *path = NULL;
-	struct stat st;
-	int r;
-
-	if (f->places[place].is_trace)
-		return see_file(f, &f->traces[f->places[place].trace], directory, e->d_name, err);
-	if (e->d_name[0] == '.' || f->places[place].depth == DEPTH_MAX ||
-	    fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
-		return 0;
-	if (asprintf(&path, "%s/%s", f->places[place].path, e->d_name) < 0)
-		return no_memory(err);
-	r = add_place(f, path, f->places[place].depth + 1, err);
-	free(path);
-	return r;
-}
-
+/* Read a directory: those in it, or the files of a trace. */
 static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
 	int fd = open(f->places[place].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
@@ -503,8 +449,23 @@ static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	}
 	if (!f->places[place].is_trace && !fstatat(fd, "metadata", &st, 0) && S_ISREG(st.st_mode))
 		r = add_trace(f, place, err);
-	while (r == 0 && (e = readdir(d)))
-		r = see_entry(f, place, fd, e, err);
+	while (r == 0 && (e = readdir(d))) {
+		char *path = NULL;
+
+		if (f->places[place].is_trace) {
+			r = see_file(&f->traces[f->places[place].trace], fd, e->d_name, err);
+			continue;
+		}
+		if (e->d_name[0] == '.' || f->places[place].depth == DEPTH_MAX ||
+		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+			continue;
+		if (asprintf(&path, "%s/%s", f->places[place].path, e->d_name) < 0) {
+			r = no_memory(err);
+			break;
+		}
+		r = add_place(f, path, f->places[place].depth + 1, err);
+		free(path);
+	}
 	closedir(d);
 	return r;
 }
@@ -529,8 +490,10 @@ static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	struct place *p = &f->places[place];
 
 	if (p->watch >= 0) {
-		if (!is_stirred(f, p))
+		if (f->now != BSA_NEVER && !p->stirred && ++p->unread < WATCHED_LOOKS)
 			return 0;
+		p->unread = 0;
+		p->stirred = false;
 	} else {
 		/* Trace files may be overwritten, which does not change the time of a trace's directory. */
 		if (!p->is_trace && !has_changed(f, p))
@@ -592,50 +555,26 @@ static int header_at(const struct trace *t, const struct file *file, uint64_t at
 	return n < (ssize_t)sizeof(bytes) ? 0 : -1;
 }
 
-/* Find the stream of the file. 0; BSA_E_ENV. */
-static int know_file(struct bsa_follow *f, size_t trace, struct file *file, struct bsa_err *err)
-{
-	struct bsa_packet_head head;
-	struct stream *s;
-
-	if (file->known || file->fd < 0 || header_at(&f->traces[trace], file, 0, &head) <= 0)
-		return 0;
-	s = stream_of(f, trace, &head, err);
-	if (!s)
-		return BSA_E_ENV;
-	file->known = true;
-	file->stream = (size_t)(s - f->streams);
-	file->first = head.number;
-	return 0;
-}
-
 /* ---- times that no packet covers ---- */
-
-static int make_room_for_cover(struct bsa_follow *f, struct bsa_err *err)
-{
-	assert(f->first_cover <= f->n_covers);
-	if (f->first_cover > f->n_covers / 2) {
-		f->n_covers -= f->first_cover;
-		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*f->covers));
-		f->first_cover = 0;
-	}
-	return BSA_RESERVE(f->covers, f->covers_room, f->n_covers + 1, 64) ? 0 : no_memory(err);
-}
 
 /* Note the time that a packet covers. Packets arrive nearly in the order of their begins. */
 static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
 {
 	struct cover c = { head->began, head->ended, trace };
 	size_t i;
-	int r;
 
 	if (!f->traces[trace].by_lttng || head->content <= headers[BSA_HEADERS_LTTNG].empty)
 		return 0;
 	if (c.began < f->first_began)
 		f->first_began = c.began;
-	r = make_room_for_cover(f, err);
-	if (r)
-		return r;
+	assert(f->first_cover <= f->n_covers);
+	if (f->first_cover > f->n_covers / 2) {
+		f->n_covers -= f->first_cover;
+		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*f->covers));
+		f->first_cover = 0;
+	}
+	if (!BSA_RESERVE(f->covers, f->covers_room, f->n_covers + 1, 64))
+		return no_memory(err);
 	for (i = f->n_covers++; i > f->first_cover && f->covers[i - 1].began > c.began; i--)
 		f->covers[i] = f->covers[i - 1];
 	f->covers[i] = c;
@@ -822,17 +761,6 @@ static uint64_t rank_of(const struct bsa_follow *f, const struct stream *s)
 	return before << 40 | (s->class & 0xff) << 32 | (s->instance & 0xffffffff);
 }
 
-static void queue_stream(struct bsa_follow *f, size_t i)
-{
-	struct stream *s = &f->streams[i];
-
-	if (s->queued)
-		return;
-	advance_stream(f, s);
-	if (s->queued)
-		bsa_merge_add(&f->merge, (struct bsa_head){ .at = s->at, .rank = rank_of(f, s), .who = i });
-}
-
 /* ---- until when nothing earlier can come ---- */
 
 /* True: packets of the trace cannot be read yet, so records of any time since the last look may follow. */
@@ -910,8 +838,22 @@ static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err
 	if (r < 0 || !recipe_of(t))
 		return r < 0 ? r : 0;
 	r = 0;
-	for (size_t i = 0; r == 0 && i < t->n_files; i++)
-		r = know_file(f, trace, &t->files[i], err);
+	for (size_t i = 0; r == 0 && i < t->n_files; i++) {
+		struct file *file = &t->files[i];
+		struct bsa_packet_head head;
+		const struct stream *s;
+
+		if (file->known || file->fd < 0 || header_at(t, file, 0, &head) <= 0)
+			continue;
+		s = stream_of(f, trace, &head, err);
+		if (!s) {
+			r = BSA_E_ENV;
+			break;
+		}
+		file->known = true;
+		file->stream = (size_t)(s - f->streams);
+		file->first = head.number;
+	}
 	/* Files that are done with, and of which a later one has the name, are not needed. */
 	kept = 0;
 	for (size_t i = 0; i < t->n_files; i++) {
@@ -950,7 +892,11 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 
 		if (s->file != SIZE_MAX && t->files[s->file].fd >= 0 && !bsa_flow_broken(s->flow))
 			grow_stream(f, s, &t->files[s->file]);
-		queue_stream(f, i);
+		if (s->queued)
+			continue;
+		advance_stream(f, s);
+		if (s->queued)
+			bsa_merge_add(&f->merge, (struct bsa_head){ .at = s->at, .rank = rank_of(f, s), .who = i });
 	}
 	set_until(f);
 	return 0;
@@ -1079,29 +1025,27 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 	return 0;
 }
 
-static void trace_fini(struct trace *t)
-{
-	for (size_t i = 0; i < t->n_files; i++) {
-		file_close(&t->files[i]);
-		free(t->files[i].name);
-	}
-	for (size_t i = 0; i < t->n_recipes; i++)
-		bsa_recipe_free(t->recipes[i]);
-	bsa_input_fini(&t->input);
-	free(t->recipes);
-	free(t->files);
-	free(t->counts);
-	free(t->path);
-}
-
 struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 {
 	if (!f)
 		return NULL;
 	for (size_t i = 0; i < f->n_streams; i++)
 		bsa_flow_free(f->streams[i].flow);
-	for (size_t i = 0; i < f->n_traces; i++)
-		trace_fini(&f->traces[i]);
+	for (size_t i = 0; i < f->n_traces; i++) {
+		struct trace *t = &f->traces[i];
+
+		for (size_t k = 0; k < t->n_files; k++) {
+			file_close(&t->files[k]);
+			free(t->files[k].name);
+		}
+		for (size_t k = 0; k < t->n_recipes; k++)
+			bsa_recipe_free(t->recipes[k]);
+		bsa_input_fini(&t->input);
+		free(t->recipes);
+		free(t->files);
+		free(t->counts);
+		free(t->path);
+	}
 	for (size_t i = 0; i < f->n_places; i++)
 		free(f->places[i].path);
 	free(f->places);
@@ -1138,22 +1082,17 @@ struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i)
 		                     .cut = atomic_load(&c->cut) };
 }
 
-static size_t filled_files(const struct trace *t)
-{
-	size_t ret = 0;
-	struct stat st;
-
-	for (size_t i = 0; i < t->n_files; i++)
-		ret += t->files[i].fd >= 0 && !fstat(t->files[i].fd, &st) && st.st_size > 0;
-	return ret;
-}
-
 struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
 {
 	struct bsa_followed all = f->followed;
+	struct stat st;
 
 	all.streams = f->n_streams;
-	for (size_t i = 0; i < f->n_traces; i++)
-		all.unread += recipe_of(&f->traces[i]) ? 0 : filled_files(&f->traces[i]);
+	for (size_t i = 0; i < f->n_traces; i++) {
+		const struct trace *t = &f->traces[i];
+
+		for (size_t k = 0; !recipe_of(t) && k < t->n_files; k++)
+			all.unread += t->files[k].fd >= 0 && !fstat(t->files[k].fd, &st) && st.st_size > 0;
+	}
 	return all;
 }

@@ -33,104 +33,81 @@ struct bsa_graph {
 
 /* ---- the sink ---- */
 
-/* The packet after a loss identifies the loss's cpu. */
-static void look_ahead(struct port *port)
+/* To the next message that yields a record, or to the cut: 1; 0: no more messages; -1: no memory. */
+static int port_advance(struct port *port, uint64_t *ret_at)
 {
-	if (port->tap.plan || port->tap.cpu != UINT32_MAX || port->at + 1 >= port->n)
-		return;
-	if (bt_message_get_type(port->messages[port->at + 1]) == BT_MESSAGE_TYPE_PACKET_BEGINNING)
-		bsa_tap_packet(&port->tap, port->messages[port->at + 1]);
-}
+	bt_message_iterator_next_status status;
 
-/* Get more messages of the port: 1; 0: the stream has ended, or is cut; -1: no memory. A stream that ends within an event is cut. */
-static int port_refill(struct port *port)
-{
-	port->n = port->at = 0;
-	switch (bt_message_iterator_next(port->iterator, &port->messages, &port->n)) {
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-		return 1;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR:
-		return -1;
-	default:
+	while (port->iterator) {
+		for (; port->at < port->n; port->at++) {
+			int r = bsa_tap_look(&port->tap, port->messages[port->at], ret_at);
+
+			if (__builtin_expect(r == 0, 0)) {
+				bt_message_put_ref(port->messages[port->at]);
+				continue;
+			}
+			/* The packet after a loss identifies the loss's cpu. */
+			if (!port->tap.plan && port->tap.cpu == UINT32_MAX && port->at + 1 < port->n &&
+			    bt_message_get_type(port->messages[port->at + 1]) == BT_MESSAGE_TYPE_PACKET_BEGINNING)
+				bsa_tap_packet(&port->tap, port->messages[port->at + 1]);
+			return r;
+		}
+
+		port->n = port->at = 0;
+		status = bt_message_iterator_next(port->iterator, &port->messages, &port->n);
+		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+			continue;
+		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR)
+			return -1;
+
+		/* The stream has ended, or is cut: a stream that ends within an event. */
 		if (bsa_bt_forget()) {
 			atomic_store_explicit(&port->tap.counts->cut, true, memory_order_relaxed);
 			port->cut = true;
 		}
+		bt_message_iterator_put_ref(port->iterator);
+		port->iterator = NULL;
+		port->n = 0;
+		bsa_tap_end(&port->tap);
+		return port->cut && bsa_tap_cut(&port->tap, ret_at);
 	}
-	bt_message_iterator_put_ref(port->iterator);
-	port->iterator = NULL;
-	port->n = 0;
-	bsa_tap_end(&port->tap);
 	return 0;
-}
-
-/* To the next message that yields a record, or to the cut: 1; 0: no more messages; -1: no memory. */
-static int port_advance(struct port *port, uint64_t *ret_at)
-{
-	int r = port->iterator ? 1 : 0;
-
-	while (r > 0) {
-		for (; port->at < port->n; port->at++) {
-			r = bsa_tap_look(&port->tap, port->messages[port->at], ret_at);
-			if (__builtin_expect(r != 0, 1)) {
-				look_ahead(port);
-				return r;
-			}
-			bt_message_put_ref(port->messages[port->at]);
-		}
-		r = port_refill(port);
-		if (r == 0)
-			return port->cut && bsa_tap_cut(&port->tap, ret_at);
-	}
-	return r;
-}
-
-static bool begin_ports(struct bsa_graph *g)
-{
-	uint64_t at;
-
-	for (size_t i = 0; i < g->n_ports; i++) {
-		int r = port_advance(&g->ports[i], &at);
-
-		if (r < 0)
-			return false;
-		if (r > 0)
-			bsa_merge_add(&g->merge, (struct bsa_head){ .at = at, .rank = g->ports[i].rank, .who = i });
-	}
-	g->begun = true;
-	return true;
-}
-
-/* Append the earliest record of all streams to the batch. */
-static bool emit_first(struct bsa_graph *g)
-{
-	struct port *port = &g->ports[g->merge.heap[0].who];
-	struct bsa_queued *queued = (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes);
-	const bt_message *message = port->at < port->n ? port->messages[port->at] : NULL;
-	uint64_t at;
-	int r;
-
-	queued->rank = port->rank;
-	bsa_tap_write(&port->tap, message, &queued->event);
-	g->batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
-	if (message)
-		bt_message_put_ref(port->messages[port->at++]);
-	r = port_advance(port, &at);
-	if (r > 0)
-		bsa_merge_move(&g->merge, at, port->rank);
-	else
-		bsa_merge_drop(&g->merge);
-	return r >= 0;
 }
 
 static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
 {
 	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 	const size_t full = sizeof(g->batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
+	uint64_t at;
+	int r;
 
-	g->no_memory = !g->begun && !begin_ports(g);
-	while (!g->no_memory && g->merge.n && g->batch->bytes <= full)
-		g->no_memory = !emit_first(g);
+	g->no_memory = false;
+	for (size_t i = 0; !g->begun && !g->no_memory && i < g->n_ports; i++) {
+		r = port_advance(&g->ports[i], &at);
+		if (r > 0)
+			bsa_merge_add(&g->merge, (struct bsa_head){ .at = at, .rank = g->ports[i].rank, .who = i });
+		g->no_memory = r < 0;
+	}
+	g->begun = !g->no_memory;
+
+	/* Append the earliest record of all streams to the batch. */
+	while (!g->no_memory && g->merge.n && g->batch->bytes <= full) {
+		struct port *port = &g->ports[g->merge.heap[0].who];
+		struct bsa_queued *queued = (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes);
+		const bt_message *message = port->at < port->n ? port->messages[port->at] : NULL;
+
+		queued->rank = port->rank;
+		bsa_tap_write(&port->tap, message, &queued->event);
+		g->batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
+		if (message)
+			bt_message_put_ref(port->messages[port->at++]);
+		r = port_advance(port, &at);
+		if (r > 0)
+			bsa_merge_move(&g->merge, at, port->rank);
+		else
+			bsa_merge_drop(&g->merge);
+		g->no_memory = r < 0;
+	}
 	if (g->no_memory)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
 	return g->merge.n ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK
@@ -181,31 +158,6 @@ static size_t count_ports(const struct bsa_inputs *inputs, size_t first, size_t 
 	return n;
 }
 
-static bool add_sink(struct bsa_graph *g)
-{
-	g->class = bt_component_class_sink_create("records", sink_consume);
-	return g->class &&
-	       bt_component_class_sink_set_initialize_method(g->class, sink_initialize) ==
-	               BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK &&
-	       bt_component_class_sink_set_graph_is_configured_method(g->class, sink_configured) ==
-	               BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK &&
-	       bt_graph_add_sink_component_with_initialize_method_data(g->graph, g->class, "records", NULL, g,
-	                                                               BT_LOGGING_LEVEL_NONE,
-	                                                               &g->sink) == BT_GRAPH_ADD_COMPONENT_STATUS_OK;
-}
-
-/* The stream of an input that is read at a source's port, by this reader. */
-static const struct bsa_input_stream *stream_at(const struct bsa_input *input, const bt_port_output *port,
-                                                unsigned reader)
-{
-	const char *name = bt_port_get_name(bt_port_output_as_port_const(port));
-
-	for (size_t i = 0; i < input->n_streams; i++)
-		if (input->streams[i].reader == reader && !strcmp(input->streams[i].port, name))
-			return &input->streams[i];
-	return NULL;
-}
-
 static bool connect_input(struct bsa_graph *g, const struct bsa_input *input, uint32_t trace, unsigned reader,
                           const bt_component_class_source *source, struct bsa_counts *counts, size_t *n)
 {
@@ -214,9 +166,12 @@ static bool connect_input(struct bsa_graph *g, const struct bsa_input *input, ui
 
 	for (uint64_t i = 0; i < n_ports; i++) {
 		const bt_port_output *port = bt_component_source_borrow_output_port_by_index_const(component, i);
-		const struct bsa_input_stream *stream = stream_at(input, port, reader);
+		const char *name = bt_port_get_name(bt_port_output_as_port_const(port));
+		const struct bsa_input_stream *stream = input->streams, *end = stream + input->n_streams;
 
-		if (!stream)
+		while (stream < end && (stream->reader != reader || strcmp(stream->port, name) != 0))
+			stream++;
+		if (stream == end)
 			continue;
 		assert(*n < g->n_ports);
 		g->ports[*n].rank = stream->rank;
@@ -249,7 +204,15 @@ int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_
 	g->ports = calloc(g->n_ports + 1, sizeof(*g->ports));
 	g->merge.heap = calloc(g->n_ports + 1, sizeof(*g->merge.heap));
 	g->graph = bt_graph_create(0);
-	if (!g->ports || !g->merge.heap || !g->graph || !add_sink(g)) {
+	g->class = g->graph ? bt_component_class_sink_create("records", sink_consume) : NULL;
+	if (!g->ports || !g->merge.heap || !g->graph || !g->class ||
+	    bt_component_class_sink_set_initialize_method(g->class, sink_initialize) !=
+	            BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK ||
+	    bt_component_class_sink_set_graph_is_configured_method(g->class, sink_configured) !=
+	            BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK ||
+	    bt_graph_add_sink_component_with_initialize_method_data(g->graph, g->class, "records", NULL, g,
+	                                                            BT_LOGGING_LEVEL_NONE,
+	                                                            &g->sink) != BT_GRAPH_ADD_COMPONENT_STATUS_OK) {
 		bsa_graph_free(g);
 		bsa_bt_forget();
 		return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");

@@ -20,13 +20,6 @@ static uint64_t head_number(const uint8_t *bytes, struct bsa_spot spot, uint64_t
 	return value;
 }
 
-static bool makes_sense(const struct bsa_packet_head *head, uint64_t packet_bits, uint64_t content_bits)
-{
-	return packet_bits % 8 == 0 && content_bits % 8 == 0 && packet_bits <= bits_max &&
-	       content_bits <= packet_bits && head->content >= head->stream->head && head->began <= head->ended &&
-	       head->ended != UINT64_MAX;
-}
-
 bool bsa_packet_head_read(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const uint8_t *bytes, size_t n)
 {
 	const struct bsa_recipe_stream *stream;
@@ -51,8 +44,10 @@ bool bsa_packet_head_read(struct bsa_packet_head *ret, const struct bsa_recipe *
 		                         .discarded = head_number(bytes, stream->discarded, BSA_NEVER),
 		                         .number = head_number(bytes, stream->number, BSA_NEVER),
 		                         .cpu = cpu < UINT32_MAX ? (uint32_t)cpu : UINT32_MAX };
-	if (!makes_sense(&head, packet_bits, content_bits) ||
-	    (stream->discarded.bytes && head.discarded == BSA_NEVER) ||
+	if (packet_bits % 8 || content_bits % 8 || packet_bits > bits_max || content_bits > packet_bits ||
+	    head.content < stream->head || head.began > head.ended || head.ended == UINT64_MAX)
+		return false;
+	if ((stream->discarded.bytes && head.discarded == BSA_NEVER) ||
 	    (stream->number.bytes && head.number == BSA_NEVER))
 		return false;
 	*ret = head;

@@ -21,9 +21,10 @@ static int no_memory(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 }
 
-/* The parameter of the source: an array of the input's directories. */
-static bt_value *source_directories(const struct bsa_input *input)
+const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph *graph,
+                                         const bt_component_class_source *source)
 {
+	const bt_component_source *component = NULL;
 	bt_value *params = bt_value_map_create(), *list = NULL;
 	bool done = params && bt_value_map_insert_empty_array_entry(params, "inputs", &list) ==
 	                              BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK;
@@ -31,21 +32,9 @@ static bt_value *source_directories(const struct bsa_input *input)
 	for (size_t i = 0; done && i < input->n_directories; i++)
 		done = bt_value_array_append_string_element(list, input->directories[i]) ==
 		       BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK;
-	if (done)
-		return params;
-	bt_value_put_ref(params);
-	return NULL;
-}
-
-const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph *graph,
-                                         const bt_component_class_source *source)
-{
-	const bt_component_source *component = NULL;
-	bt_value *params = source_directories(input);
-
 	/* components of a graph differ by name, and directories do */
-	if (params && bt_graph_add_source_component(graph, source, input->directories[0], params, BT_LOGGING_LEVEL_NONE,
-	                                            &component) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+	if (done && bt_graph_add_source_component(graph, source, input->directories[0], params, BT_LOGGING_LEVEL_NONE,
+	                                          &component) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
 		component = NULL;
 	bt_value_put_ref(params);
 	return component;
@@ -174,41 +163,12 @@ static bool has_plain_files(struct bsa_input *input, const struct bsa_files *fil
 	return true;
 }
 
-/* Choose the decoder: the quick one if it can read the trace and all is in order, otherwise babeltrace2. */
-static int choose_decoder(struct bsa_input *input, const struct bsa_files *files, enum bsa_decoder decoder,
-                          struct bsa_err *err)
-{
-	bool left_out = files->repeated || files->doubtful;
-
-	if (decoder == BSA_DECODER_BABELTRACE2 || files->cut || left_out || input->n_directories != 1 ||
-	    !input->n_streams || (input->recipe && !has_plain_files(input, files)))
-		input->recipe = bsa_recipe_free(input->recipe);
-	if (decoder == BSA_DECODER_QUICK && !input->recipe)
-		return bsa_fail(err, BSA_E_INPUT, "%s can only be read by babeltrace2", input->info.path);
-	return 1;
-}
-
-/* Read the notes of the recorder. A recorder that notes no clock uses LTTng's. */
-static void read_recorded(struct bsa_input *input)
-{
-	struct bsa_recorded recorded;
-
-	if (!input->files.by_lttng || input->frequency != 1000000000 || strcmp(input->info.clock, "monotonic") != 0)
-		return;
-	recorded = bsa_recorded(input->info.path, input->info.session);
-	input->until = recorded.until;
-	input->recorded_streams = recorded.streams;
-	input->info.until = recorded.until;
-	input->info.boottime_known = recorded.boottime_known;
-	input->info.boottime = recorded.boottime;
-	input->info.scope = recorded.scope;
-}
-
 /* 1; 0: it is not ours. */
 static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                     enum bsa_decoder decoder, struct bsa_err *err)
 {
 	struct bsa_files *files = &input->files;
+	bool left_out;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
@@ -218,14 +178,31 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	if (r == 0)
 		r = bsa_look(input, source, err);
 	input->cut = files->cut;
-	if (r > 0)
-		read_recorded(input);
-	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
-	if (r > 0) {
-		measure_streams(input, files);
-		r = choose_decoder(input, files, decoder, err);
+
+	/* Read the notes of the recorder. A recorder that notes no clock uses LTTng's. */
+	if (r > 0 && files->by_lttng && input->frequency == 1000000000 && !strcmp(input->info.clock, "monotonic")) {
+		struct bsa_recorded recorded = bsa_recorded(input->info.path, input->info.session);
+
+		input->until = recorded.until;
+		input->recorded_streams = recorded.streams;
+		input->info.until = recorded.until;
+		input->info.boottime_known = recorded.boottime_known;
+		input->info.boottime = recorded.boottime;
+		input->info.scope = recorded.scope;
 	}
-	return r;
+	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
+	if (r <= 0)
+		return r;
+	measure_streams(input, files);
+
+	/* The quick decoder reads the trace if it can and all is in order, otherwise babeltrace2. */
+	left_out = files->repeated || files->doubtful;
+	if (decoder == BSA_DECODER_BABELTRACE2 || files->cut || left_out || input->n_directories != 1 ||
+	    !input->n_streams || (input->recipe && !has_plain_files(input, files)))
+		input->recipe = bsa_recipe_free(input->recipe);
+	if (decoder == BSA_DECODER_QUICK && !input->recipe)
+		return bsa_fail(err, BSA_E_INPUT, "%s can only be read by babeltrace2", input->info.path);
+	return 1;
 }
 
 /* The user who owns the buffers of an LTTng directory; UINT32_MAX: unknown. */
@@ -243,24 +220,6 @@ static uint32_t user_of(const char *path)
 	return uid < UINT32_MAX && !errno && (*end == '/' || !*end) ? (uint32_t)uid : UINT32_MAX;
 }
 
-/* The trace stays in the list without a stream: only its user is known. */
-static int leave_out(struct bsa_input *input, uint32_t uid, struct bsa_err *err)
-{
-	struct bsa_trace info = { .path = strdup(input->info.path),
-		                  .uuid = strdup(""),
-		                  .host = strdup(""),
-		                  .session = strdup(""),
-		                  .clock = strdup(""),
-		                  .clock_uuid = strdup(""),
-		                  .uid = uid,
-		                  .unreadable = true };
-
-	bsa_input_fini(input);
-	input->info = info;
-	return info.path && info.uuid && info.host && info.session && info.clock && info.clock_uuid ? 1
-	                                                                                            : no_memory(err);
-}
-
 /*
  * Like open_one(). When there are other inputs, a child process first tries to read the buffers of a process, or of a user other than root:
  * that user's processes wrote them, and nothing in them may keep the import from reading the other inputs.
@@ -273,9 +232,26 @@ static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const
 	bool trusted = uid == UINT32_MAX ? !strstr(input->info.path, "/ust/pid/") : !uid;
 	int r = inputs->n > 1 && !trusted ? bsa_trial(input->directories, input->n_directories, err) : 0;
 
+	struct bsa_trace info;
+
 	if (r == 0)
 		return open_one(inputs, input, source, decoder, err);
-	return r == BSA_E_INPUT ? leave_out(input, uid, err) : r;
+	if (r != BSA_E_INPUT)
+		return r;
+
+	/* The trace stays in the list without a stream: only its user is known. */
+	info = (struct bsa_trace){ .path = strdup(input->info.path),
+		                   .uuid = strdup(""),
+		                   .host = strdup(""),
+		                   .session = strdup(""),
+		                   .clock = strdup(""),
+		                   .clock_uuid = strdup(""),
+		                   .uid = uid,
+		                   .unreadable = true };
+	bsa_input_fini(input);
+	input->info = info;
+	return info.path && info.uuid && info.host && info.session && info.clock && info.clock_uuid ? 1
+	                                                                                            : no_memory(err);
 }
 
 /* A trace without events of our provider is left out. */
@@ -309,12 +285,6 @@ static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *
 	return 0;
 }
 
-/* Times of one clock of one host can be compared. A trace without a clock UUID is comparable with no other trace. */
-static bool one_clock(const struct bsa_trace *a, const struct bsa_trace *b)
-{
-	return *a->clock_uuid && !strcmp(a->clock_uuid, b->clock_uuid) && !strcmp(a->host, b->host);
-}
-
 /* Move the traces of one clock next to each other, to the place of the first one. */
 static void group_by_clock(struct bsa_inputs *inputs)
 {
@@ -328,7 +298,9 @@ static void group_by_clock(struct bsa_inputs *inputs)
 		for (size_t i = done, start = done; i < inputs->n; i++) {
 			struct bsa_input input = inputs->list[i];
 
-			if (i > start && !one_clock(&first, &input.info))
+			/* Times of one clock of one host can be compared. A trace without a clock UUID is comparable with no other trace. */
+			if (i > start && (!*first.clock_uuid || strcmp(first.clock_uuid, input.info.clock_uuid) != 0 ||
+			                  strcmp(first.host, input.info.host) != 0))
 				continue;
 			memmove(&inputs->list[done + 1], &inputs->list[done], (i - done) * sizeof(input));
 			input.info.clock_group = group;

@@ -20,15 +20,6 @@ struct reading {
 
 /* ---- where ---- */
 
-static bool is_kernel(const char *directory)
-{
-	char *text = bsa_metadata_text(directory);
-	bool is = text && strstr(text, "name = \"sched_switch\"");
-
-	free(text);
-	return is;
-}
-
 char **bsa_kernel_find(const char *const *paths, size_t n_paths, size_t *ret_n)
 {
 	struct bsa_places places;
@@ -41,7 +32,11 @@ char **bsa_kernel_find(const char *const *paths, size_t n_paths, size_t *ret_n)
 		return NULL;
 	found = calloc(places.n + 1, sizeof(*found));
 	for (size_t i = 0; found && i < places.n; i++) {
-		if (!is_kernel(places.paths[i]))
+		char *text = bsa_metadata_text(places.paths[i]);
+		bool is_kernel = text && strstr(text, "name = \"sched_switch\"");
+
+		free(text);
+		if (!is_kernel)
 			continue;
 		found[n] = strdup(places.paths[i]);
 		n += found[n] != NULL;
@@ -131,35 +126,16 @@ static bool fill_event(struct bsa_kernel_event *e, const char *name, const bt_fi
 	return true;
 }
 
-static bool cpu_of(const bt_event *event, uint32_t *ret)
-{
-	const bt_packet *packet = bt_event_borrow_packet_const(event);
-	int64_t cpu;
-
-	if (!packet || !read_number(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu) || cpu < 0)
-		return false;
-	*ret = (uint32_t)cpu;
-	return true;
-}
-
-static void uuid_of(const bt_clock_class *clock, char ret[BSA_UUID_TEXT])
-{
-	bt_uuid uuid = bt_clock_class_get_uuid(clock);
-
-	*ret = 0;
-	if (uuid)
-		bsa_uuid_text(ret, uuid);
-}
-
 /* Is the clock of these events the one that the trace must have? */
 static bool is_clock(struct reading *r, const bt_stream *stream)
 {
 	const bt_clock_class *clock =
 		bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
+	bt_uuid bytes = clock ? bt_clock_class_get_uuid(clock) : NULL;
 	char uuid[BSA_UUID_TEXT] = "";
 
-	if (clock)
-		uuid_of(clock, uuid);
+	if (bytes)
+		bsa_uuid_text(uuid, bytes);
 	r->other_clock |= !clock || bt_clock_class_get_frequency(clock) != 1000000000 ||
 	                  (*r->clock_uuid && strcmp(uuid, r->clock_uuid) != 0);
 	return !r->other_clock;
@@ -169,10 +145,15 @@ static void take_event(struct reading *r, const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+	const bt_packet *packet = bt_event_borrow_packet_const(event);
 	struct bsa_kernel_event e = { .kind = BSA_KERNEL_LOST };
+	int64_t cpu;
 
-	if (!name || !is_clock(r, bt_event_borrow_stream_const(event)) || !cpu_of(event, &e.cpu) ||
-	    !fill_event(&e, name, bt_event_borrow_payload_field_const(event)))
+	if (!name || !is_clock(r, bt_event_borrow_stream_const(event)) || !packet ||
+	    !read_number(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu) || cpu < 0)
+		return;
+	e.cpu = (uint32_t)cpu;
+	if (!fill_event(&e, name, bt_event_borrow_payload_field_const(event)))
 		return;
 	e.at = bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message));
 	r->enough = !r->each(r->ctx, &e);
@@ -188,39 +169,32 @@ static void take_loss(struct reading *r, const bt_clock_snapshot *from, const bt
 }
 
 /* A loss without a time may be of any time: the trace covers nothing after the records before it. */
-static void take_lost_events(struct reading *r, const bt_message *message)
-{
-	const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
-
-	if (!bt_stream_class_discarded_events_have_default_clock_snapshots(bt_stream_borrow_class_const(stream)))
-		r->enough = true;
-	else if (is_clock(r, stream))
-		take_loss(r, bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
-		          bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
-}
-
-static void take_lost_packets(struct reading *r, const bt_message *message)
-{
-	const bt_stream *stream = bt_message_discarded_packets_borrow_stream_const(message);
-
-	if (!bt_stream_class_discarded_packets_have_default_clock_snapshots(bt_stream_borrow_class_const(stream)))
-		r->enough = true;
-	else if (is_clock(r, stream))
-		take_loss(r, bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message),
-		          bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
-}
-
 static void take_message(struct reading *r, const bt_message *message)
 {
+	const bt_stream *stream;
+
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
 		take_event(r, message);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		take_lost_events(r, message);
+		stream = bt_message_discarded_events_borrow_stream_const(message);
+		if (!bt_stream_class_discarded_events_have_default_clock_snapshots(
+			    bt_stream_borrow_class_const(stream)))
+			r->enough = true;
+		else if (is_clock(r, stream))
+			take_loss(r, bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
+			          bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		take_lost_packets(r, message);
+		stream = bt_message_discarded_packets_borrow_stream_const(message);
+		if (!bt_stream_class_discarded_packets_have_default_clock_snapshots(
+			    bt_stream_borrow_class_const(stream)))
+			r->enough = true;
+		else if (is_clock(r, stream))
+			take_loss(r,
+			          bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message),
+			          bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
 		break;
 	default:
 		break;
@@ -260,18 +234,6 @@ static bt_graph_simple_sink_component_consume_func_status sink_take(bt_message_i
 	                                   : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-static bt_value *source_parameters(const char *directory)
-{
-	bt_value *params = bt_value_map_create(), *inputs = NULL;
-
-	if (params &&
-	    bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) == BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
-	    bt_value_array_append_string_element(inputs, directory) == BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK)
-		return params;
-	bt_value_put_ref(params);
-	return NULL;
-}
-
 static bool connect_all(bt_graph *graph, const bt_component_source *source, const bt_component_filter *muxer,
                         const bt_component_sink *sink)
 {
@@ -308,6 +270,7 @@ static bool build_graph(struct parts *p, struct reading *r, const char *director
 	const bt_component_source *source;
 	const bt_component_filter *muxer;
 	const bt_component_sink *sink;
+	bt_value *inputs = NULL;
 
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->ctf) != BT_PLUGIN_FIND_STATUS_OK ||
 	    bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->utils) !=
@@ -316,8 +279,11 @@ static bool build_graph(struct parts *p, struct reading *r, const char *director
 	source_class = bt_plugin_borrow_source_component_class_by_name_const(p->ctf, "fs");
 	muxer_class = bt_plugin_borrow_filter_component_class_by_name_const(p->utils, "muxer");
 	p->graph = bt_graph_create(0);
-	p->params = source_parameters(directory);
+	p->params = bt_value_map_create();
 	return source_class && muxer_class && p->graph && p->params &&
+	       bt_value_map_insert_empty_array_entry(p->params, "inputs", &inputs) ==
+	               BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
+	       bt_value_array_append_string_element(inputs, directory) == BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK &&
 	       bt_graph_add_source_component(p->graph, source_class, "source", p->params, BT_LOGGING_LEVEL_NONE,
 	                                     &source) == BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
 	       bt_graph_add_filter_component(p->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) ==

@@ -44,14 +44,6 @@ static const char *uuid_text(struct look *look, bt_uuid uuid)
 	return keep_text(look, text);
 }
 
-static uint32_t pid_of(const bt_trace *trace)
-{
-	const bt_value *pid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
-	int64_t value = pid && bt_value_is_signed_integer(pid) ? bt_value_integer_signed_get(pid) : 0;
-
-	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
-}
-
 /* LTTng writes the uid, from the kernel's credentials. Per-process buffers have no uid. */
 static uint32_t uid_of(const bt_trace *trace)
 {
@@ -83,44 +75,41 @@ static void look_at_clock(struct look *look, const bt_clock_class *clock)
 		info->clock_offset = 0;
 }
 
-static void look_at_classes(struct look *look, const bt_trace_class *traces)
+static void look_at_stream(struct look *look, const bt_stream *stream)
 {
-	for (uint64_t i = 0; i < bt_trace_class_get_stream_class_count(traces); i++) {
-		const bt_stream_class *streams = bt_trace_class_borrow_stream_class_by_index_const(traces, i);
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+	const bt_trace_class *class = bt_trace_borrow_class_const(trace);
+	struct bsa_input *input = look->input;
+	struct bsa_trace *info = &input->info;
+	const bt_value *pid;
+	int64_t value;
+	char *text;
+
+	look->seen = true;
+	for (uint64_t i = 0; i < bt_trace_class_get_stream_class_count(class); i++) {
+		const bt_stream_class *streams = bt_trace_class_borrow_stream_class_by_index_const(class, i);
 
 		for (uint64_t k = 0; k < bt_stream_class_get_event_class_count(streams); k++) {
 			struct bsa_plan plan;
 
 			bsa_plan_make(&plan, bt_stream_class_borrow_event_class_by_index_const(streams, k));
 			look->ours |= plan.kind != BSA_N_KINDS;
-			look->input->unknown_fields += plan.unknown;
-			look->input->info.compact |= plan.kind == BSA_exec_client || plan.kind == BSA_exec_service;
+			input->unknown_fields += plan.unknown;
+			info->compact |= plan.kind == BSA_exec_client || plan.kind == BSA_exec_service;
 		}
 	}
-}
-
-/* Make the recipe for quick.c. Where another program reads the trace and this is its plugin, the directory is unknown: no recipe. */
-static void look_for_recipe(struct look *look, const bt_trace_class *class)
-{
-	char *text = look->input->n_directories ? bsa_metadata_tsdl(look->input->directories[0]) : NULL;
-
-	if (text)
-		look->input->recipe = bsa_recipe_make(text, class);
-	free(text);
-}
-
-static void look_at_stream(struct look *look, const bt_stream *stream)
-{
-	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
-	struct bsa_trace *info = &look->input->info;
-
-	look->seen = true;
-	look_at_classes(look, bt_trace_borrow_class_const(trace));
 	if (!look->ours)
 		return;
-	look_for_recipe(look, bt_trace_borrow_class_const(trace));
+
+	/* Make the recipe for quick.c. Where another program reads the trace and this is its plugin, the directory is unknown: no recipe. */
+	text = input->n_directories ? bsa_metadata_tsdl(input->directories[0]) : NULL;
+	if (text)
+		input->recipe = bsa_recipe_make(text, class);
+	free(text);
 	look_at_clock(look, bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)));
-	look->input->pid = pid_of(trace);
+	pid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
+	value = pid && bt_value_is_signed_integer(pid) ? bt_value_integer_signed_get(pid) : 0;
+	input->pid = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 	info->uid = uid_of(trace);
 	info->uuid = uuid_text(look, bt_trace_get_uuid(trace));
 	info->host = environment_text(look, trace, "hostname");
@@ -164,14 +153,6 @@ static bool look_at_port(struct look *look, bt_graph *graph, const bt_port_outpu
 	       bt_graph_run_once(graph) == BT_GRAPH_RUN_ONCE_STATUS_END && look->seen;
 }
 
-static bool same_stream(const char *port, const struct bsa_input *input)
-{
-	for (size_t i = 0; i < input->n_streams; i++)
-		if (!strcmp(input->streams[i].port, port))
-			return true;
-	return false;
-}
-
 static int by_port(const void *a, const void *b)
 {
 	return strverscmp(((const struct bsa_input_stream *)a)->port, ((const struct bsa_input_stream *)b)->port);
@@ -188,8 +169,11 @@ static bool list_streams(struct bsa_input *input, const bt_component_source *com
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_port_output *port = bt_component_source_borrow_output_port_by_index_const(component, i);
 		const char *name = bt_port_get_name(bt_port_output_as_port_const(port));
+		size_t k = 0;
 
-		if (same_stream(name, input))
+		while (k < input->n_streams && strcmp(input->streams[k].port, name) != 0)
+			k++;
+		if (k < input->n_streams)
 			continue;
 		input->streams[input->n_streams].port = strdup(name);
 		if (!input->streams[input->n_streams].port)

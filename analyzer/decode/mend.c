@@ -44,15 +44,6 @@ static bool has_packets(const char *path, const char *name)
 	return has_index(path, name, INDEX_HEADER + 1);
 }
 
-/* LTTng opened it, and has not written a packet of it: it does so when the session is stopped at the latest. */
-static bool is_unwritten(const char *path, const char *name)
-{
-	struct stat st;
-
-	return name[0] != '.' && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size && has_index(path, name, 0) &&
-	       !has_packets(path, name);
-}
-
 /* As babeltrace2 sees it: all files are streams, but hidden ones, the metadata, and those that were always empty. */
 static bool is_stream(const char *path, const char *name)
 {
@@ -63,14 +54,9 @@ static bool is_stream(const char *path, const char *name)
 	return st.st_size > 0 || has_packets(path, name);
 }
 
-static bool stretch_continues(const struct bsa_stretch *stretch, const struct bsa_packet *p, bool empty)
-{
-	return !empty && !stretch->empty && p->began <= stretch->ended && p->began >= stretch->began;
-}
-
 static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_t *ret_n)
 {
-	struct bsa_stretch *list = calloc(packets->n + 1, sizeof(*list)), *less;
+	struct bsa_stretch *list = calloc(packets->n + 1, sizeof(*list)), *last = NULL, *less;
 	size_t n = 0;
 
 	for (size_t i = 0; list && i < packets->n; i++) {
@@ -78,10 +64,12 @@ static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_
 		uint64_t ended = p->ended ? p->ended : p->began;
 		bool empty = p->began == p->ended && p->content_bits == packets->empty;
 
-		if (n && stretch_continues(&list[n - 1], p, empty))
-			list[n - 1].ended = ended > list[n - 1].ended ? ended : list[n - 1].ended;
-		else
-			list[n++] = (struct bsa_stretch){ p->began, ended, p->number, empty };
+		if (last && !empty && !last->empty && p->began <= last->ended && p->began >= last->began) {
+			last->ended = ended > last->ended ? ended : last->ended;
+			continue;
+		}
+		last = &list[n++];
+		*last = (struct bsa_stretch){ p->began, ended, p->number, empty };
 	}
 	*ret_n = n;
 	less = list ? reallocarray(list, n + 1, sizeof(*list)) : NULL;
@@ -139,32 +127,7 @@ static enum bsa_headers headers_of(const char *directory)
 	return headers;
 }
 
-/* The index file @entry has packets, so its stream must exist: no other file shows what was lost with a missing stream. */
-static int check_indexed(const char *directory, const char *entry, struct bsa_err *err)
-{
-	size_t n = strlen(entry);
-	char name[NAME_MAX + 1];
-	struct stat st;
-	char *path;
-	int r = 0;
-
-	if (n <= 4 || n > NAME_MAX || strcmp(entry + n - 4, ".idx"))
-		return 0;
-	snprintf(name, sizeof(name), "%.*s", (int)(n - 4), entry);
-	path = path_join(directory, name);
-	if (!path)
-		return no_memory(err);
-	if (has_packets(path, name)) {
-		if (stat(path, &st))
-			r = bsa_fail(err, BSA_E_INPUT,
-			             "%s is missing: its index is there, so this is not all of the trace", path);
-		else if (!S_ISREG(st.st_mode))
-			r = bsa_fail(err, BSA_E_INPUT, "%s is no regular file, as each stream is", path);
-	}
-	free(path);
-	return r;
-}
-
+/* The stream of each index file that has packets must exist: no other file shows what was lost with a missing stream. */
 static int check_index(const char *directory, struct bsa_err *err)
 {
 	char *path = path_join(directory, "index");
@@ -172,8 +135,26 @@ static int check_index(const char *directory, struct bsa_err *err)
 	struct dirent *entry;
 	int r = path ? 0 : no_memory(err);
 
-	while (r == 0 && dir && (entry = readdir(dir)))
-		r = check_indexed(directory, entry->d_name, err);
+	while (r == 0 && dir && (entry = readdir(dir))) {
+		size_t n = strlen(entry->d_name);
+		char name[NAME_MAX + 1], *stream;
+		struct stat st;
+		bool must_exist;
+
+		if (n <= 4 || n > NAME_MAX || strcmp(entry->d_name + n - 4, ".idx"))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(n - 4), entry->d_name);
+		stream = path_join(directory, name);
+		must_exist = stream && has_packets(stream, name);
+		if (!stream)
+			r = no_memory(err);
+		else if (must_exist && stat(stream, &st))
+			r = bsa_fail(err, BSA_E_INPUT,
+			             "%s is missing: its index is there, so this is not all of the trace", stream);
+		else if (must_exist && !S_ISREG(st.st_mode))
+			r = bsa_fail(err, BSA_E_INPUT, "%s is no regular file, as each stream is", stream);
+		free(stream);
+	}
 	if (dir)
 		closedir(dir);
 	free(path);
@@ -204,6 +185,7 @@ static int for_streams(const char *directory, each *one, void *data, struct bsa_
 	return r;
 }
 
+/* LTTng has opened such a file, and not written a packet of it: it does so when the session is stopped at the latest. */
 static int count_unwritten(const char *directory, struct bsa_files *files, struct bsa_err *err)
 {
 	DIR *dir = opendir(directory);
@@ -213,12 +195,15 @@ static int count_unwritten(const char *directory, struct bsa_files *files, struc
 	if (!dir)
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
 	while (r == 0 && (entry = readdir(dir))) {
-		char *path = path_join(directory, entry->d_name);
+		const char *name = entry->d_name;
+		char *path = path_join(directory, name);
+		struct stat st;
 
 		if (!path)
 			r = no_memory(err);
 		else
-			files->unwritten += is_unwritten(path, entry->d_name);
+			files->unwritten += name[0] != '.' && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+			                    has_index(path, name, 0) && !has_packets(path, name);
 		free(path);
 	}
 	closedir(dir);
@@ -244,20 +229,6 @@ static bool is_beside(const struct bsa_file *file, const struct bsa_packets *pac
 	       !are_apart(&file->last, &packets->list[0]) && !are_apart(&packets->list[packets->n - 1], &file->first);
 }
 
-/* Without what @file has: 0; -errno. */
-static int leave_out(struct bsa_packets *packets, const char *path, const struct bsa_file *file,
-                     enum bsa_headers headers, size_t directory)
-{
-	struct bsa_packets other;
-	int r = bsa_packets_read(&other, file->path, headers);
-
-	if (r)
-		return r;
-	r = bsa_packets_leave_out(packets, path, &other, file->path, file->directory != directory);
-	bsa_packets_fini(&other);
-	return r;
-}
-
 /* The packets of a stream file, without what files of that stream have that were looked at before: the first @n. 0; -errno, E2BIG
  * being that there are too many of them. */
 static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_headers headers, struct bsa_files *files,
@@ -268,11 +239,18 @@ static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_heade
 
 	if (r)
 		return r;
-	for (size_t i = 0; r == 0 && i < n && packets.n; i++)
-		if (is_beside(&files->list[i], &packets, headers, files->directories))
-			r = ++files->compared > COMPARED_MAX
-			            ? -E2BIG
-			            : leave_out(&packets, path, &files->list[i], headers, files->directories);
+	for (size_t i = 0; r == 0 && i < n && packets.n; i++) {
+		const struct bsa_file *file = &files->list[i];
+		struct bsa_packets other;
+
+		if (!is_beside(file, &packets, headers, files->directories))
+			continue;
+		r = ++files->compared > COMPARED_MAX ? -E2BIG : bsa_packets_read(&other, file->path, headers);
+		if (r)
+			break;
+		r = bsa_packets_leave_out(&packets, path, &other, file->path, file->directory != files->directories);
+		bsa_packets_fini(&other);
+	}
 	if (r)
 		bsa_packets_fini(&packets);
 	else
@@ -359,21 +337,6 @@ static int link_to(const char *path, const char *directory, const char *name, st
 	return r;
 }
 
-static int write_index(const struct bsa_packets *packets, const char *directory, const char *name, struct bsa_err *err)
-{
-	char *path = NULL;
-	int r;
-
-	if (asprintf(&path, "%s/index/%s.idx", directory, name) < 0)
-		return no_memory(err);
-	r = bsa_packets_write_index(packets, path);
-	errno = -r;
-	if (r)
-		r = not_copied(path, err);
-	free(path);
-	return r;
-}
-
 struct copy {
 	const char *directory;
 	struct bsa_files *files;
@@ -385,6 +348,7 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 	const struct copy *c = data;
 	const char *directory = c->directory;
 	struct bsa_packets packets;
+	char *index = NULL;
 	size_t before = 0;
 	int r;
 
@@ -395,8 +359,14 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 		return not_read(path, r, err);
 	if (packets.n)
 		r = link_to(path, directory, name, err);
-	if (r == 0 && packets.n)
-		r = write_index(&packets, directory, name, err);
+	if (r == 0 && packets.n) {
+		if (asprintf(&index, "%s/index/%s.idx", directory, name) < 0)
+			index = NULL;
+		errno = index ? -bsa_packets_write_index(&packets, index) : ENOMEM;
+		if (errno)
+			r = index ? not_copied(index, err) : no_memory(err);
+		free(index);
+	}
 	bsa_packets_fini(&packets);
 	return r;
 }

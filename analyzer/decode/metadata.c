@@ -186,18 +186,9 @@ char *bsa_metadata_value(const char *text, const char *name)
 	return strdup("");
 }
 
-/* In text, the trace's own uuid stands before what packets look like; others are of clocks. */
-static void uuid_in_text(char ret[BSA_UUID_TEXT], const char *text)
-{
-	const char *trace = strstr(text, "trace {"), *header = trace ? strstr(trace, "packet.header") : NULL;
-	const char *uuid = trace ? strstr(trace, "uuid = \"") : NULL;
-
-	if (uuid && (!header || uuid < header))
-		snprintf(ret, BSA_UUID_TEXT, "%.36s", uuid + strlen("uuid = \""));
-}
-
 void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory)
 {
+	const char *trace, *header, *uuid;
 	size_t n = 0;
 	char *bytes = read_metadata(directory, &n);
 	uint32_t magic = 0;
@@ -206,10 +197,16 @@ void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory)
 	if (!bytes)
 		return;
 	memcpy(&magic, bytes, n < sizeof(magic) ? n : sizeof(magic));
-	if (n >= 20 && (magic == PACKET_MAGIC || magic == __builtin_bswap32(PACKET_MAGIC)))
+	if (n >= 20 && (magic == PACKET_MAGIC || magic == __builtin_bswap32(PACKET_MAGIC))) {
 		bsa_uuid_text(ret, (const uint8_t *)bytes + 4);
-	else
-		uuid_in_text(ret, bytes);
+	} else {
+		/* In text, the trace's own uuid stands before what packets look like; others are of clocks. */
+		trace = strstr(bytes, "trace {");
+		header = trace ? strstr(trace, "packet.header") : NULL;
+		uuid = trace ? strstr(trace, "uuid = \"") : NULL;
+		if (uuid && (!header || uuid < header))
+			snprintf(ret, BSA_UUID_TEXT, "%.36s", uuid + strlen("uuid = \""));
+	}
 	free(bytes);
 	for (char *p = ret; *p; p++)
 		*p = (char)tolower((unsigned char)*p);

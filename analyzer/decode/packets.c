@@ -116,32 +116,27 @@ static const struct bsa_packet *find_packet(const struct bsa_packets *file, uint
 	return file->n ? bsearch(&number, file->list, file->n, sizeof(*file->list), by_number) : NULL;
 }
 
-/* 1; 0; -errno. */
-static int same_bytes(int fd, uint64_t at, int other_fd, uint64_t other_at, uint64_t n)
+/* 1; 0; -errno. What may stand behind their content is nothing. */
+static int same_packet(int fd, const struct bsa_packet *p, int other_fd, const struct bsa_packet *other)
 {
+	uint64_t at = p->offset, other_at = other->offset, n = p->content_bits / 8;
 	uint8_t a[4096], b[sizeof(a)];
 
+	if (p->content_bits != other->content_bits || p->began != other->began || p->ended != other->ended)
+		return 0;
 	while (n) {
 		size_t some = n < sizeof(a) ? (size_t)n : sizeof(a);
-		ssize_t got = pread(fd, a, some, (off_t)at), other = pread(other_fd, b, some, (off_t)other_at);
+		ssize_t got = pread(fd, a, some, (off_t)at), got_other = pread(other_fd, b, some, (off_t)other_at);
 
-		if (got < 0 || other < 0)
+		if (got < 0 || got_other < 0)
 			return -errno;
-		if (got != other || got == 0 || memcmp(a, b, (size_t)got) != 0)
+		if (got != got_other || got == 0 || memcmp(a, b, (size_t)got) != 0)
 			return 0;
 		at += (uint64_t)got;
 		other_at += (uint64_t)got;
 		n -= (uint64_t)got;
 	}
 	return 1;
-}
-
-/* 1; 0; -errno. What may stand behind their content is nothing. */
-static int same_packet(int fd, const struct bsa_packet *p, int other_fd, const struct bsa_packet *other)
-{
-	if (p->content_bits != other->content_bits || p->began != other->began || p->ended != other->ended)
-		return 0;
-	return same_bytes(fd, p->offset, other_fd, other->offset, p->content_bits / 8);
 }
 
 static void doubt_packet(struct bsa_packets *file, const struct bsa_packet *p)
@@ -253,29 +248,10 @@ static int find_next(struct walk *w, uint64_t from, uint64_t until, const struct
 	return 0;
 }
 
-/* Remove the packet before: only a part of it is in the file. */
-static void take_back(struct walk *w)
-{
-	struct bsa_packets *file = w->file;
-
-	if (file->n && file->list[file->n - 1].offset == w->before)
-		file->n--;
-	file->uneven = true;
-}
-
-/* The rest of a file belongs to the last packet, if that can be read so far. Otherwise it belongs to no packet, and is put to the one before. */
-static int place_rest(struct walk *w, struct bsa_packet *packet)
-{
-	w->file->cut = true;
-	w->offset = w->file->bytes;
-	if (packet && w->file->bytes - packet->offset >= w->layout->end)
-		return place_packet(w, packet);
-	return 0;
-}
-
 /* At w->offset there is no packet, or one that goes on behind the end of the file: on to the next one. */
 static int pass_over(struct walk *w, struct bsa_packet *packet)
 {
+	struct bsa_packets *file = w->file;
 	struct bsa_packet before = { 0 };
 	uint64_t next = 0;
 	bool whole;
@@ -283,39 +259,22 @@ static int pass_over(struct walk *w, struct bsa_packet *packet)
 
 	if (!packet && w->within && (r = header_at(w, w->before, &before, &whole)) > 0)
 		r = find_next(w, w->before + w->layout->end, w->offset, &before, &next);
-	if (r > 0)
-		take_back(w);
+	if (r > 0 && file->n && file->list[file->n - 1].offset == w->before)
+		file->n--; /* only a part of the packet before is in the file */
 	if (r == 0)
-		r = find_next(w, w->offset + (packet ? w->layout->end : 1), w->file->bytes, packet, &next);
-	if (r <= 0)
-		return r < 0 ? r : place_rest(w, packet);
-	w->file->uneven = true;
+		r = find_next(w, w->offset + (packet ? w->layout->end : 1), file->bytes, packet, &next);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		/* The rest of a file belongs to the last packet, if that can be read so far. Otherwise it belongs to no packet, and is put to the one before. */
+		file->cut = true;
+		w->offset = file->bytes;
+		return packet && file->bytes - packet->offset >= w->layout->end ? place_packet(w, packet) : 0;
+	}
+	file->uneven = true;
 	w->within = false;
 	w->offset = next;
 	return 0;
-}
-
-static int walk_file(struct walk *w)
-{
-	int r = 0;
-
-	while (r == 0 && w->offset < w->file->bytes) {
-		struct bsa_packet packet;
-		bool whole = false;
-		int is = header_at(w, w->offset, &packet, &whole);
-
-		if (is < 0)
-			return is;
-		if (!is || !whole) {
-			r = pass_over(w, is ? &packet : NULL);
-			continue;
-		}
-		r = place_packet(w, &packet);
-		w->before = w->offset;
-		w->within = true;
-		w->offset += packet.bytes;
-	}
-	return r;
 }
 
 /* Give every byte of the file to a packet: gaps belong to the packet before. */
@@ -336,7 +295,24 @@ static void settle_bytes(struct bsa_packets *file)
 static int read_packets(struct bsa_packets *file, int fd, const struct layout *layout)
 {
 	struct walk w = { .file = file, .layout = layout, .fd = fd };
-	int r = pread(fd, w.alike, ALIKE, 0) < 0 ? -errno : walk_file(&w);
+	int r = pread(fd, w.alike, ALIKE, 0) < 0 ? -errno : 0;
+
+	while (r == 0 && w.offset < file->bytes) {
+		struct bsa_packet packet;
+		bool whole = false;
+
+		r = header_at(&w, w.offset, &packet, &whole);
+		if (r < 0)
+			break;
+		if (!r || !whole) {
+			r = pass_over(&w, r ? &packet : NULL);
+			continue;
+		}
+		r = place_packet(&w, &packet);
+		w.before = w.offset;
+		w.within = true;
+		w.offset += packet.bytes;
+	}
 
 	file->cut |= w.late;
 	settle_bytes(file);
@@ -353,32 +329,16 @@ enum bsa_headers bsa_packets_headers(const char *metadata)
 	return strstr(metadata, " packet_seq_num;") ? BSA_HEADERS_SINK : BSA_HEADERS_UNNUMBERED;
 }
 
-/* Whether the first header is one. */
-static bool is_one(int fd, const struct layout *layout)
-{
-	struct bsa_packets file = { 0 };
-	uint8_t header[HEADER] = { 0 };
-	struct bsa_packet packet;
-
-	return pread(fd, header, sizeof(header), 0) >= (ssize_t)layout->end &&
-	       parse_header(&file, &packet, layout, header);
-}
-
-/* Whether the file is no stream: a note or a database beside the streams does not mean that a stream was cut. */
-static bool is_stray(int fd)
-{
-	uint8_t header[4] = { 0 };
-	bool swapped;
-
-	return pread(fd, header, sizeof(header), 0) == 4 && !is_packet(header, &swapped);
-}
-
 int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers headers)
 {
 	int fd = bsa_open_regular(path), r = 0;
-	struct bsa_packets file = { 0 };
+	struct bsa_packets file = { 0 }, first = { 0 };
 	const struct layout *layout = &layouts[headers];
+	uint8_t header[HEADER] = { 0 };
+	struct bsa_packet packet;
 	struct stat st;
+	bool swapped;
+	ssize_t n;
 
 	if (fd < 0)
 		return fd;
@@ -389,8 +349,10 @@ int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers
 	}
 	file.bytes = (uint64_t)st.st_size;
 	file.empty = layout->end * 8;
-	file.known = is_one(fd, layout);
-	file.stray = !file.known && is_stray(fd);
+	n = pread(fd, header, sizeof(header), 0);
+	file.known = n >= (ssize_t)layout->end && parse_header(&first, &packet, layout, header);
+	/* A file that is no stream, a note or a database beside the streams, does not mean that a stream was cut. */
+	file.stray = !file.known && n >= 4 && !is_packet(header, &swapped);
 	file.cut = !file.known && !file.stray;
 	if (file.known)
 		r = read_packets(&file, fd, layout);
@@ -427,22 +389,6 @@ static bool fits_among(const struct bsa_packets *other, const struct bsa_packet 
 	       (low == other->n || packet_follows(p, &other->list[low]));
 }
 
-/* 1: the packet stays; 0: the packet is left out; -errno. */
-static int packet_stays(struct bsa_packets *packets, int fd, const struct bsa_packet *p,
-                        const struct bsa_packets *other, int other_fd, bool may_repeat)
-{
-	const struct bsa_packet *twin = find_packet(other, p->number);
-	int r = twin ? same_packet(fd, p, other_fd, twin) : fits_among(other, p);
-
-	if (r < 0)
-		return r;
-	if (!r)
-		doubt_packet(packets, p);
-	else if (twin && !may_repeat)
-		packets->repeated++;
-	return r && (!twin || may_repeat);
-}
-
 int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const struct bsa_packets *other,
                           const char *other_path, bool may_repeat)
 {
@@ -450,10 +396,14 @@ int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const s
 	size_t kept = 0;
 
 	for (size_t i = 0; r >= 0 && i < packets->n; i++) {
-		const struct bsa_packet p = packets->list[i];
+		const struct bsa_packet p = packets->list[i], *twin = find_packet(other, p.number);
 
-		r = packet_stays(packets, fd, &p, other, other_fd, may_repeat);
-		if (r > 0)
+		r = twin ? same_packet(fd, &p, other_fd, twin) : fits_among(other, &p);
+		if (r == 0)
+			doubt_packet(packets, &p);
+		else if (r > 0 && twin && !may_repeat)
+			packets->repeated++;
+		else if (r > 0)
 			packets->list[kept++] = p;
 	}
 	if (fd >= 0)

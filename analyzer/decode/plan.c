@@ -55,45 +55,13 @@ static bool step_fits(struct bsa_step *ret, const struct bsa_column *column, con
 	return true;
 }
 
-static int column_named(const struct bsa_layout *layout, const char *name)
-{
-	for (int i = 0; i < layout->n_columns; i++)
-		if (!strcmp(layout->columns[i].name, name))
-			return i;
-	return -1;
-}
-
-static void plan_fields(struct bsa_plan *plan, const bt_field_class *payload)
-{
-	const struct bsa_layout *layout = bsa_layout(plan->kind);
-	uint64_t n = payload ? bt_field_class_structure_get_member_count(payload) : 0;
-	uint32_t seen = 0;
-
-	for (uint64_t i = 0; i < n; i++) {
-		const bt_field_class_structure_member *member =
-			bt_field_class_structure_borrow_member_by_index_const(payload, i);
-		int at = column_named(layout, bt_field_class_structure_member_get_name(member));
-		const struct bsa_column *column = &layout->columns[at < 0 ? 0 : at];
-		struct bsa_step step = { .member = i,
-			                 .at = column->at,
-			                 .bytes = column->bytes,
-			                 .n = column->n,
-			                 .to_signed = column->shape == BSA_SHAPE_SIGNED };
-
-		if (at < 0) {
-			plan->unknown++;
-		} else if (!(seen & UINT32_C(1) << at) &&
-		           step_fits(&step, column, bt_field_class_structure_member_borrow_field_class_const(member))) {
-			seen |= UINT32_C(1) << at;
-			plan->steps[plan->n_steps++] = step;
-		}
-	}
-	plan->usable = (seen & layout->needed) == layout->needed;
-}
-
 void bsa_plan_make(struct bsa_plan *ret, const bt_event_class *class)
 {
 	const char *name = bt_event_class_get_name(class);
+	const struct bsa_layout *layout;
+	const bt_field_class *payload;
+	uint64_t n;
+	uint32_t seen = 0;
 
 	*ret = (struct bsa_plan){ .class = class, .kind = BSA_N_KINDS };
 	if (!name || strncmp(name, provider, strlen(provider)))
@@ -102,24 +70,37 @@ void bsa_plan_make(struct bsa_plan *ret, const bt_event_class *class)
 	if (ret->kind == BSA_N_KINDS)
 		return;
 	ret->blank = bsa_blank(ret->kind);
-	plan_fields(ret, bt_event_class_borrow_payload_field_class_const(class));
-}
 
-static void store_number(void *at, uint8_t bytes, uint64_t value)
-{
-	switch (bytes) { /* the host's order, whatever that is */
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)at = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)at = value;
+	layout = bsa_layout(ret->kind);
+	payload = bt_event_class_borrow_payload_field_class_const(class);
+	n = payload ? bt_field_class_structure_get_member_count(payload) : 0;
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field_class_structure_member *member =
+			bt_field_class_structure_borrow_member_by_index_const(payload, i);
+		const char *field = bt_field_class_structure_member_get_name(member);
+		const struct bsa_column *column;
+		struct bsa_step step;
+		int at = 0;
+
+		while (at < layout->n_columns && strcmp(layout->columns[at].name, field) != 0)
+			at++;
+		if (at == layout->n_columns) {
+			ret->unknown++;
+			continue;
+		}
+		column = &layout->columns[at];
+		step = (struct bsa_step){ .member = i,
+			                  .at = column->at,
+			                  .bytes = column->bytes,
+			                  .n = column->n,
+			                  .to_signed = column->shape == BSA_SHAPE_SIGNED };
+		if (!(seen & UINT32_C(1) << at) &&
+		    step_fits(&step, column, bt_field_class_structure_member_borrow_field_class_const(member))) {
+			seen |= UINT32_C(1) << at;
+			ret->steps[ret->n_steps++] = step;
+		}
 	}
+	ret->usable = (seen & layout->needed) == layout->needed;
 }
 
 void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bool from_signed)
@@ -135,7 +116,19 @@ void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bo
 	} else if (value > max) {
 		value = max;
 	}
-	store_number(at, bytes, value);
+	switch (bytes) { /* the host's order, whatever that is */
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case 2:
+		*(uint16_t *)at = (uint16_t)value;
+		break;
+	case 4:
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)at = value;
+	}
 }
 
 static void put_fitting(void *at, uint8_t bytes, bool to_signed, const bt_field *field, bool from_signed)
@@ -146,27 +139,11 @@ static void put_fitting(void *at, uint8_t bytes, bool to_signed, const bt_field 
 	bsa_put_fitting(at, bytes, to_signed, u, from_signed);
 }
 
-static void put_array(void *at, const struct bsa_step *step, const bt_field *field)
-{
-	uint64_t n = bt_field_array_get_length(field);
-
-	for (uint64_t i = 0; i < n && i < step->n; i++)
-		put_fitting((char *)at + i * step->bytes, step->bytes, false,
-		            bt_field_array_borrow_element_field_by_index_const(field, i), step->from_signed);
-}
-
-static void put_text(char *at, const struct bsa_step *step, const bt_field *field)
-{
-	uint64_t n = bt_field_string_get_length(field);
-
-	memcpy(at, bt_field_string_get_value(field), n < step->bytes ? n : step->bytes - 1u);
-}
-
 void bsa_plan_read(const struct bsa_plan *plan, const bt_event *event, struct bsa_event *ret)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	const struct bsa_step *step = plan->steps, *end = step + plan->n_steps;
-	uint64_t *words = (uint64_t *)ret;
+	uint64_t *words = (uint64_t *)ret, n;
 
 	for (unsigned i = 0; i < ((const struct bsa_event *)plan->blank)->size / 8u; i++)
 		words[i] = plan->blank[i];
@@ -191,10 +168,15 @@ void bsa_plan_read(const struct bsa_plan *plan, const bt_event *event, struct bs
 			put_fitting(at, step->bytes, step->to_signed, field, step->from_signed);
 			break;
 		case BSA_OP_ARRAY:
-			put_array(at, step, field);
+			n = bt_field_array_get_length(field);
+			for (uint64_t i = 0; i < n && i < step->n; i++)
+				put_fitting((char *)at + i * step->bytes, step->bytes, false,
+				            bt_field_array_borrow_element_field_by_index_const(field, i),
+				            step->from_signed);
 			break;
 		case BSA_OP_TEXT:
-			put_text(at, step, field);
+			n = bt_field_string_get_length(field);
+			memcpy(at, bt_field_string_get_value(field), n < step->bytes ? n : step->bytes - 1u);
 			break;
 		}
 	}

@@ -193,28 +193,6 @@ static int tell_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_
 	return 1;
 }
 
-/* Before the first packet it is not known how many, nor since when. */
-static int tell_lost_events(struct flow *f)
-{
-	uint64_t n = f->after ? f->head.discarded - f->lost_most : 1;
-
-	f->lost_events = false;
-	f->lost_most = f->head.discarded;
-	bsa_count(&f->counts->lost_events, n);
-	return tell_loss(f, f->after ? f->before.ended : f->head.began, f->head.ended,
-	                 (struct bsa_loss){ .events = f->after ? n : BSA_NEVER, .cause = BSA_LOSS_EVENTS });
-}
-
-static int tell_lost_packets(struct flow *f)
-{
-	uint64_t n = f->head.number - f->before.number - 1;
-
-	f->lost_packets = false;
-	bsa_count(&f->counts->lost_packets, n);
-	return tell_loss(f, f->before.ended, f->head.began,
-	                 (struct bsa_loss){ .events = BSA_NEVER, .packets = n, .cause = BSA_LOSS_PACKETS });
-}
-
 /* As much further as a count can go on from the other one: LTTng-UST's of lost events now and then go back for a packet. */
 static bool goes_beyond(uint64_t count, uint64_t other)
 {
@@ -264,15 +242,6 @@ static int flow_end(struct flow *f, bool cut)
 	if (cut)
 		atomic_store_explicit(&f->counts->cut, true, memory_order_relaxed);
 	return f->code;
-}
-
-static bool end_packet(struct flow *f)
-{
-	tell_bytes(f, f->head.bytes);
-	f->before = f->head;
-	f->after = true;
-	f->within = false;
-	return flow_skip(f, f->packet_end - offset_of(f));
 }
 
 /* ---- an event, piece by piece ---- */
@@ -337,25 +306,6 @@ static bool take_string(struct flow *f, const struct bsa_part *part, char *recor
 		record += n < room ? n : room;
 		room -= n < room ? n : room;
 		f->at += n + (zero ? 1 : 0);
-	}
-	return true;
-}
-
-static bool take_parts(struct flow *f, const struct bsa_recipe_event *event)
-{
-	char *record = (char *)f->ready;
-
-	if (event->blank)
-		memcpy(record, event->blank, ((const struct bsa_event *)event->blank)->size);
-	f->count = 0;
-	for (size_t i = 0; i < event->n_parts; i++) {
-		const struct bsa_part *part = &event->parts[i];
-		bool taken = part->kind == BSA_PART_STRING    ? take_string(f, part, record)
-		             : part->kind == BSA_PART_LETTERS ? take_letters(f, part, record)
-		                                              : take_numbers(f, part, record);
-
-		if (!taken)
-			return false;
 	}
 	return true;
 }
@@ -429,6 +379,7 @@ static int next_event_slowly(struct flow *f)
 {
 	const struct bsa_recipe_event *event;
 	struct bsa_event *record = (struct bsa_event *)f->ready;
+	char *bytes = (char *)f->ready;
 	uint64_t id, clock;
 	size_t n;
 
@@ -442,8 +393,19 @@ static int next_event_slowly(struct flow *f)
 	event = &f->stream->events[id];
 	f->clock = clock;
 	f->at += n;
-	if (!take_parts(f, event))
-		return flow_end(f, true);
+
+	if (event->blank)
+		memcpy(bytes, event->blank, ((const struct bsa_event *)event->blank)->size);
+	f->count = 0;
+	for (size_t i = 0; i < event->n_parts; i++) {
+		const struct bsa_part *part = &event->parts[i];
+		bool taken = part->kind == BSA_PART_STRING    ? take_string(f, part, bytes)
+		             : part->kind == BSA_PART_LETTERS ? take_letters(f, part, bytes)
+		                                              : take_numbers(f, part, bytes);
+
+		if (!taken)
+			return flow_end(f, true);
+	}
 	set_limit(f);
 	if (!counts_for_something(f, event))
 		return 2;
@@ -456,7 +418,7 @@ static int next_event_slowly(struct flow *f)
 /* 1: a record; 2: none yet; 0: there are no more; negative: it went wrong. BSA_FLOW_UNKNOWN, if it grows. */
 static int next_slowly(struct flow *f)
 {
-	uint64_t offset = offset_of(f);
+	uint64_t offset = offset_of(f), n;
 	int r;
 
 	if (!f->within) {
@@ -464,14 +426,33 @@ static int next_slowly(struct flow *f)
 			return f->grows || f->broken ? 0 : flow_end(f, false);
 		return begin_packet(f) ? 2 : f->code;
 	}
-	if (f->lost_events || f->lost_packets) {
-		r = f->lost_events ? tell_lost_events(f) : tell_lost_packets(f);
+	if (f->lost_events) {
+		/* Before the first packet it is not known how many, nor since when. */
+		n = f->after ? f->head.discarded - f->lost_most : 1;
+		f->lost_events = false;
+		f->lost_most = f->head.discarded;
+		bsa_count(&f->counts->lost_events, n);
+		r = tell_loss(f, f->after ? f->before.ended : f->head.began, f->head.ended,
+		              (struct bsa_loss){ .events = f->after ? n : BSA_NEVER, .cause = BSA_LOSS_EVENTS });
+		return r ? r : 2;
+	}
+	if (f->lost_packets) {
+		n = f->head.number - f->before.number - 1;
+		f->lost_packets = false;
+		bsa_count(&f->counts->lost_packets, n);
+		r = tell_loss(f, f->before.ended, f->head.began,
+		              (struct bsa_loss){ .events = BSA_NEVER, .packets = n, .cause = BSA_LOSS_PACKETS });
 		return r ? r : 2;
 	}
 	if (f->stream->cpu.bytes)
 		f->cpu = f->head.cpu;
-	if (offset == f->content_end)
-		return end_packet(f) ? 2 : flow_end(f, true);
+	if (offset == f->content_end) {
+		tell_bytes(f, f->head.bytes);
+		f->before = f->head;
+		f->after = true;
+		f->within = false;
+		return flow_skip(f, f->packet_end - offset) ? 2 : flow_end(f, true);
+	}
 	if (offset > f->content_end)
 		return flow_end(f, true);
 	return next_event_slowly(f);
@@ -682,51 +663,40 @@ static int flow_error(const struct flow *f, struct bsa_err *err)
 	return bsa_fail(err, f->code, "%s has changed while it was read", f->path);
 }
 
-static int begin_flows(struct bsa_quick *q, struct bsa_err *err)
+int bsa_quick_fill(struct bsa_quick *q, struct bsa_batch *batch, struct bsa_err *err)
 {
-	q->begun = true;
-	for (size_t i = 0; i < q->n_flows; i++) {
-		struct flow *f = &q->flows[i];
-		int r = flow_advance(f);
+	const size_t full = sizeof(batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
+	bool begun = q->begun;
+	int r = 0;
 
+	q->begun = true;
+	for (size_t i = 0; !begun && i < q->n_flows; i++) {
+		struct flow *f = &q->flows[i];
+
+		r = flow_advance(f);
 		if (r < 0)
 			return flow_error(f, err);
 		if (r)
 			bsa_merge_add(&q->merge, (struct bsa_head){ .at = f->last, .rank = f->rank, .who = i });
 	}
-	return 0;
-}
 
-/* Append the earliest record of all streams to the batch. */
-static inline int emit_first(struct bsa_quick *q, struct bsa_batch *batch)
-{
-	struct flow *f = &q->flows[q->merge.heap[0].who];
-	struct bsa_queued *queued = (struct bsa_queued *)((char *)batch->data + batch->bytes);
-	int r;
+	/* Append the earliest record of all streams to the batch. */
+	while (r >= 0 && q->merge.n && batch->bytes <= full) {
+		struct flow *f = &q->flows[q->merge.heap[0].who];
+		struct bsa_queued *queued = (struct bsa_queued *)((char *)batch->data + batch->bytes);
 
-	queued->rank = f->rank;
-	if (__builtin_expect(f->event != NULL, 1))
-		write_event(f, &queued->event);
-	else
-		memcpy(&queued->event, f->ready, ((const struct bsa_event *)f->ready)->size);
-	batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
-	r = flow_advance(f);
-	if (__builtin_expect(r > 0, 1))
-		bsa_merge_move(&q->merge, f->last, f->rank);
-	else if (r == 0)
-		bsa_merge_drop(&q->merge);
-	return r;
-}
-
-int bsa_quick_fill(struct bsa_quick *q, struct bsa_batch *batch, struct bsa_err *err)
-{
-	const size_t full = sizeof(batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
-	int r = q->begun ? 0 : begin_flows(q, err);
-
-	if (r < 0)
-		return r;
-	while (r >= 0 && q->merge.n && batch->bytes <= full)
-		r = emit_first(q, batch);
+		queued->rank = f->rank;
+		if (__builtin_expect(f->event != NULL, 1))
+			write_event(f, &queued->event);
+		else
+			memcpy(&queued->event, f->ready, ((const struct bsa_event *)f->ready)->size);
+		batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
+		r = flow_advance(f);
+		if (__builtin_expect(r > 0, 1))
+			bsa_merge_move(&q->merge, f->last, f->rank);
+		else if (r == 0)
+			bsa_merge_drop(&q->merge);
+	}
 	for (size_t i = 0; i < q->n_flows; i++)
 		count_tally(&q->flows[i]);
 	if (r < 0)
@@ -737,16 +707,6 @@ int bsa_quick_fill(struct bsa_quick *q, struct bsa_batch *batch, struct bsa_err 
 static bool is_mine(const struct bsa_input *input, size_t stream, unsigned reader)
 {
 	return input->recipe && input->streams[stream].reader == reader;
-}
-
-static size_t count_flows(const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader)
-{
-	size_t n = 0;
-
-	for (size_t i = first; i < end; i++)
-		for (size_t k = 0; k < inputs->list[i].n_streams; k++)
-			n += is_mine(&inputs->list[i], k, reader);
-	return n;
 }
 
 static int open_flow(struct flow *f, struct bsa_err *err)
@@ -770,9 +730,12 @@ int bsa_quick_new(struct bsa_quick **ret, const struct bsa_inputs *inputs, size_
                   struct bsa_counts *counts, struct bsa_err *err)
 {
 	struct bsa_quick *q = calloc(1, sizeof(*q));
-	size_t n = count_flows(inputs, first, end, reader);
+	size_t n = 0;
 	int r = 0;
 
+	for (size_t i = first; i < end; i++)
+		for (size_t k = 0; k < inputs->list[i].n_streams; k++)
+			n += is_mine(&inputs->list[i], k, reader);
 	if (q) {
 		q->flows = calloc(n + 1, sizeof(*q->flows));
 		q->merge.heap = calloc(n + 1, sizeof(*q->merge.heap));

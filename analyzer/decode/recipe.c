@@ -111,28 +111,12 @@ static bool find_spots(const struct bsa_tsdl_type *structure, uint32_t *at, cons
 	return true;
 }
 
-static bool uuid_bytes(uint8_t ret[16], const char *text)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t n = 0;
-
-	for (const char *p = text; *p; p++) {
-		const char *digit = memchr(digits, *p, 16);
-
-		if (*p == '-')
-			continue;
-		if (!digit || n == 32)
-			return false;
-		ret[n / 2] = (uint8_t)(ret[n / 2] << 4 | (digit - digits));
-		n++;
-	}
-	return n == 32;
-}
-
 /* Where the trace's uuid stands. */
 static bool find_uuid(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl)
 {
+	static const char digits[] = "0123456789abcdef";
 	uint32_t at = 0;
+	size_t n = 0;
 
 	for (const struct bsa_tsdl_field *field = tsdl->packet_header->fields; field; field = field->next) {
 		const struct bsa_tsdl_type *type = field->type;
@@ -147,7 +131,17 @@ static bool find_uuid(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl)
 	}
 	if (!*tsdl->uuid)
 		return !recipe->has_uuid;
-	return uuid_bytes(recipe->uuid, tsdl->uuid);
+	for (const char *p = tsdl->uuid; *p; p++) {
+		const char *digit = memchr(digits, *p, 16);
+
+		if (*p == '-')
+			continue;
+		if (!digit || n == 32)
+			return false;
+		recipe->uuid[n / 2] = (uint8_t)(recipe->uuid[n / 2] << 4 | (digit - digits));
+		n++;
+	}
+	return n == 32;
 }
 
 static bool read_packet_header(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, uint32_t *ret_bytes)
@@ -266,13 +260,21 @@ static const struct bsa_step *step_of(const struct bsa_plan *plan, uint64_t memb
 	return NULL;
 }
 
-static uint8_t how_to_copy(const struct bsa_part *part)
+/* How so many bytes are copied as they are. */
+static enum bsa_copy plain_copy(uint64_t bytes)
 {
-	if (part->from != part->bytes || part->from_signed != part->to_signed)
-		return BSA_COPY_FITTING;
-	if (part->room != 1)
+	switch (bytes) {
+	case 8:
+		return BSA_COPY_8;
+	case 4:
+		return BSA_COPY_4;
+	case 2:
+		return BSA_COPY_2;
+	case 1:
+		return BSA_COPY_1;
+	default:
 		return BSA_COPY_MANY;
-	return part->from == 8 ? BSA_COPY_8 : part->from == 4 ? BSA_COPY_4 : part->from == 2 ? BSA_COPY_2 : BSA_COPY_1;
+	}
 }
 
 /* Add the work of the plan's step to the part. */
@@ -286,21 +288,10 @@ static void part_want(struct bsa_part *part, const struct bsa_step *step)
 	part->room = array ? step->n : 1;
 	part->from_signed = step->from_signed;
 	part->to_signed = !array && step->to_signed;
-	part->copy = how_to_copy(part);
-}
-
-static void cook_number(struct cook *cook, const struct bsa_tsdl_type *type, const struct bsa_step *step)
-{
-	struct bsa_part *part;
-
-	if (type->is_clock || !whole_bytes(type)) {
-		cook->failed = true;
-		return;
-	}
-	part = add_part(cook, (struct bsa_part){ .kind = BSA_PART_NUMBERS, .n = 1, .from = (uint8_t)(type->bits / 8) });
-	if (part && step)
-		part_want(part, step);
-	cook->where += type->bits / 8;
+	if (part->from != part->bytes || part->from_signed != part->to_signed)
+		part->copy = BSA_COPY_FITTING;
+	else
+		part->copy = part->room == 1 ? plain_copy(part->from) : BSA_COPY_MANY;
 }
 
 /* Arrays, and sequences whose length stands right before them. */
@@ -333,15 +324,6 @@ static void cook_many(struct cook *cook, const struct bsa_tsdl_type *type, const
 	cook->where += type->length * (element->bits / 8);
 }
 
-static void cook_string(struct cook *cook, const struct bsa_step *step)
-{
-	struct bsa_part *part = add_part(cook, (struct bsa_part){ .kind = BSA_PART_STRING, .n = 1 });
-
-	if (part && step)
-		part_want(part, step);
-	cook->event->fixed = false;
-}
-
 /* @planned: it is the payload, whose fields the plan knows. */
 static void cook_structure(struct cook *cook, const struct bsa_tsdl_type *structure, bool planned)
 {
@@ -353,18 +335,31 @@ static void cook_structure(struct cook *cook, const struct bsa_tsdl_type *struct
 	for (const struct bsa_tsdl_field *field = structure ? structure->fields : NULL; field && !cook->failed;
 	     before = field, field = field->next, member++) {
 		const struct bsa_step *step = planned ? step_of(cook->plan, member) : NULL;
+		struct bsa_part *part;
 
 		switch (field->type->kind) {
 		case BSA_TSDL_INTEGER:
 		case BSA_TSDL_REAL:
-			cook_number(cook, field->type, step);
+			if (field->type->is_clock || !whole_bytes(field->type)) {
+				cook->failed = true;
+				break;
+			}
+			part = add_part(cook, (struct bsa_part){ .kind = BSA_PART_NUMBERS,
+			                                         .n = 1,
+			                                         .from = (uint8_t)(field->type->bits / 8) });
+			if (part && step)
+				part_want(part, step);
+			cook->where += field->type->bits / 8;
 			break;
 		case BSA_TSDL_ARRAY:
 		case BSA_TSDL_SEQUENCE:
 			cook_many(cook, field->type, before, step);
 			break;
 		case BSA_TSDL_STRING:
-			cook_string(cook, step);
+			part = add_part(cook, (struct bsa_part){ .kind = BSA_PART_STRING, .n = 1 });
+			if (part && step)
+				part_want(part, step);
+			cook->event->fixed = false;
 			break;
 		case BSA_TSDL_STRUCT:
 			cook_structure(cook, field->type, false);
@@ -374,23 +369,6 @@ static void cook_structure(struct cook *cook, const struct bsa_tsdl_type *struct
 		}
 		if (cook->where > BYTES_MAX)
 			cook->failed = true;
-	}
-}
-
-/* How a part of so many bytes, all of which are copied as they are, is copied. */
-static enum bsa_copy copy_of(uint64_t bytes)
-{
-	switch (bytes) {
-	case 8:
-		return BSA_COPY_8;
-	case 4:
-		return BSA_COPY_4;
-	case 2:
-		return BSA_COPY_2;
-	case 1:
-		return BSA_COPY_1;
-	default:
-		return BSA_COPY_MANY;
 	}
 }
 
@@ -404,26 +382,7 @@ static bool join_copies(struct bsa_part *a, const struct bsa_part *b)
 		return false;
 	a->n = n + b->n * b->bytes;
 	a->from = a->bytes = 1;
-	a->copy = copy_of(a->n);
-	return true;
-}
-
-static bool pick_copies(struct bsa_recipe_event *event)
-{
-	event->copies = calloc(event->n_parts + 1, sizeof(*event->copies));
-	if (!event->copies)
-		return false;
-	for (size_t i = 0; i < event->n_parts; i++) {
-		if (!event->parts[i].wanted)
-			continue;
-		event->copies[event->n_copies] = event->parts[i];
-		if (event->copies[event->n_copies].n > event->parts[i].room)
-			event->copies[event->n_copies].n = event->parts[i].room;
-		if (event->fixed && event->n_copies &&
-		    join_copies(&event->copies[event->n_copies - 1], &event->copies[event->n_copies]))
-			continue;
-		event->n_copies++;
-	}
+	a->copy = plain_copy(a->n);
 	return true;
 }
 
@@ -448,32 +407,42 @@ static bool cook_event(struct bsa_recipe_stream *stream, const struct bsa_tsdl_s
 	cook_structure(&cook, from->context, false);
 	cook_structure(&cook, from->payload, true);
 	event->bytes = (uint32_t)cook.where;
-	return !cook.failed && pick_copies(event);
+	if (cook.failed)
+		return false;
+
+	event->copies = calloc(event->n_parts + 1, sizeof(*event->copies));
+	if (!event->copies)
+		return false;
+	for (size_t i = 0; i < event->n_parts; i++) {
+		struct bsa_part *copy = &event->copies[event->n_copies];
+
+		if (!event->parts[i].wanted)
+			continue;
+		*copy = event->parts[i];
+		if (copy->n > copy->room)
+			copy->n = copy->room;
+		if (event->fixed && event->n_copies && join_copies(copy - 1, copy))
+			continue;
+		event->n_copies++;
+	}
+	return true;
 }
 
 /* ---- all of it ---- */
 
-static size_t count_events(const struct bsa_tsdl *tsdl, uint64_t stream, uint64_t *ret_max)
-{
-	size_t n = 0;
-
-	*ret_max = 0;
-	for (const struct bsa_tsdl_event *event = tsdl->events; event; event = event->next) {
-		if (event->stream != stream)
-			continue;
-		n++;
-		if (event->id > *ret_max)
-			*ret_max = event->id;
-	}
-	return n;
-}
-
 static bool cook_events(struct bsa_recipe_stream *stream, const struct bsa_tsdl *tsdl,
                         const struct bsa_tsdl_stream *from, const bt_stream_class *class)
 {
-	uint64_t max;
-	size_t n = count_events(tsdl, from->id, &max);
+	uint64_t max = 0;
+	size_t n = 0;
 
+	for (const struct bsa_tsdl_event *event = tsdl->events; event; event = event->next) {
+		if (event->stream != from->id)
+			continue;
+		n++;
+		if (event->id > max)
+			max = event->id;
+	}
 	if (n != bt_stream_class_get_event_class_count(class) || max > ID_MAX)
 		return false;
 	stream->n_events = max + 1;
@@ -531,22 +500,17 @@ static bool cook_stream(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, 
 	       cook_events(stream, tsdl, from, class);
 }
 
-/* babeltrace2 corrects known errors of older versions and other tracers: such traces have no recipe. */
-static bool writes_well(const struct bsa_tsdl *tsdl)
-{
-	if (!strcmp(tsdl->tracer, "lttng-ust"))
-		return tsdl->tracer_major == 2 && tsdl->tracer_minor >= 11;
-	return !*tsdl->tracer;
-}
-
 static bool cook_all(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, const bt_trace_class *class)
 {
+	bool by_lttng = !strcmp(tsdl->tracer, "lttng-ust");
 	size_t n = 0;
 
 	for (const struct bsa_tsdl_stream *stream = tsdl->streams; stream; stream = stream->next)
 		n++;
-	if (!n || n != bt_trace_class_get_stream_class_count(class) || !*tsdl->clock || !tsdl->frequency ||
-	    !writes_well(tsdl))
+	if (!n || n != bt_trace_class_get_stream_class_count(class) || !*tsdl->clock || !tsdl->frequency)
+		return false;
+	/* babeltrace2 corrects known errors of older versions and other tracers: such traces have no recipe. */
+	if (by_lttng ? tsdl->tracer_major != 2 || tsdl->tracer_minor < 11 : *tsdl->tracer != 0)
 		return false;
 	recipe->frequency = tsdl->frequency;
 	recipe->streams = calloc(n, sizeof(*recipe->streams));

@@ -19,45 +19,11 @@ enum {
 	STREAMS_MAX = 1 << 12
 }; /* LTTng's directories are four below the session's, six if it was rotated */
 
-static void read_scope(const char *line, struct bsa_scoped *ret)
-{
-	if (!strncmp(line, "app ", 4) && strlen(line + 4) < sizeof(ret->app))
-		memcpy(ret->app, line + 4, strlen(line + 4) + 1);
-	else if (!strncmp(line, "pid ", 4) && sscanf(line + 4, "%" SCNu32, &ret->pid) != 1)
-		ret->pid = 0;
-	else if (!strncmp(line, "service ", 8) && sscanf(line + 8, "%" SCNu32, &ret->service) != 1)
-		ret->service = 0;
-}
-
 /* True: the file is about this session, and *ret has its content. */
-static bool read_lines(FILE *f, const char *session, struct bsa_recorded *ret)
-{
-	char line[512];
-	bool is = false;
-
-	*ret = (struct bsa_recorded){ 0 };
-	for (int i = 0; i < LINES && fgets(line, sizeof(line), f); i++) {
-		line[strcspn(line, "\n")] = 0;
-		if (!strncmp(line, "session ", 8))
-			is = !strcmp(line + 8, session);
-		else if (!strncmp(line, "ended ", 6) && sscanf(line + 6, "%" SCNu64, &ret->until) != 1)
-			ret->until = 0;
-		else if (!strncmp(line, "streams ", 8) &&
-		         (sscanf(line + 8, "%" SCNu32, &ret->streams) != 1 || ret->streams > STREAMS_MAX))
-			ret->streams = 0;
-		else if (!strncmp(line, "boottime ", 9))
-			ret->boottime_known = sscanf(line + 9, "%" SCNd64, &ret->boottime) == 1 && ret->boottime >= 0 &&
-			                      ret->boottime < INT64_C(1) << 62;
-		else if (!strncmp(line, "scope_", 6))
-			read_scope(line + 6, &ret->scope);
-	}
-	return is;
-}
-
 static bool read_file(const char *directory, const char *session, struct bsa_recorded *ret)
 {
-	char path[PATH_MAX + sizeof(NAME) + 1];
-	bool is;
+	char path[PATH_MAX + sizeof(NAME) + 1], line[512];
+	bool is = false;
 	FILE *f;
 	int fd;
 
@@ -69,7 +35,28 @@ static bool read_file(const char *directory, const char *session, struct bsa_rec
 			close(fd);
 		return false;
 	}
-	is = read_lines(f, session, ret);
+	*ret = (struct bsa_recorded){ 0 };
+	for (int i = 0; i < LINES && fgets(line, sizeof(line), f); i++) {
+		struct bsa_scoped *scope = &ret->scope;
+
+		line[strcspn(line, "\n")] = 0;
+		if (!strncmp(line, "session ", 8))
+			is = !strcmp(line + 8, session);
+		else if (!strncmp(line, "ended ", 6) && sscanf(line + 6, "%" SCNu64, &ret->until) != 1)
+			ret->until = 0;
+		else if (!strncmp(line, "streams ", 8) &&
+		         (sscanf(line + 8, "%" SCNu32, &ret->streams) != 1 || ret->streams > STREAMS_MAX))
+			ret->streams = 0;
+		else if (!strncmp(line, "boottime ", 9))
+			ret->boottime_known = sscanf(line + 9, "%" SCNd64, &ret->boottime) == 1 && ret->boottime >= 0 &&
+			                      ret->boottime < INT64_C(1) << 62;
+		else if (!strncmp(line, "scope_app ", 10) && strlen(line + 10) < sizeof(scope->app))
+			memcpy(scope->app, line + 10, strlen(line + 10) + 1);
+		else if (!strncmp(line, "scope_pid ", 10) && sscanf(line + 10, "%" SCNu32, &scope->pid) != 1)
+			scope->pid = 0;
+		else if (!strncmp(line, "scope_service ", 14) && sscanf(line + 14, "%" SCNu32, &scope->service) != 1)
+			scope->service = 0;
+	}
 	fclose(f);
 	return is;
 }

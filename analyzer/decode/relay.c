@@ -97,30 +97,23 @@ static bool is_wanted(const bt_value *session, const struct wanted *wanted)
 	return !*wanted->path || !strcmp(path, wanted->path);
 }
 
-/* Append " /host/HOST/SESSION" of each live session. */
-static void names_of(const bt_value *list, char ret[NAMES_SHOWN])
+/* The message lists "/host/HOST/SESSION" of each live session. */
+static int fail_to_choose(const bt_value *list, size_t n, const struct wanted *wanted, struct bsa_err *err)
 {
-	size_t n = 0;
+	char names[NAMES_SHOWN] = "";
+	size_t length = 0;
 
-	*ret = 0;
-	for (uint64_t i = 0; i < bt_value_array_get_length(list) && n < NAMES_SHOWN - 1; i++) {
+	for (uint64_t i = 0; i < bt_value_array_get_length(list) && length < NAMES_SHOWN - 1; i++) {
 		const bt_value *session = bt_value_array_borrow_element_by_index_const(list, i);
 
 		if (!is_wanted(session, &(struct wanted){ .path = "" }))
 			continue;
-		n += (size_t)snprintf(ret + n, NAMES_SHOWN - n, "%s/host/%s/%s", n ? ", " : "",
-		                      text_entry(session, "target-hostname"), text_entry(session, "session-name"));
+		length += (size_t)snprintf(names + length, NAMES_SHOWN - length, "%s/host/%s/%s", length ? ", " : "",
+		                           text_entry(session, "target-hostname"), text_entry(session, "session-name"));
 	}
-	for (char *c = ret; *c; c++)
+	for (char *c = names; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
-}
-
-static int fail_to_choose(const bt_value *list, size_t n, const struct wanted *wanted, struct bsa_err *err)
-{
-	char names[NAMES_SHOWN];
-
-	names_of(list, names);
 	if (n)
 		return bsa_fail(err, BSA_E_ENV, "%s has several live sessions; append one of these to the URL: %s",
 		                wanted->relay, names);
@@ -148,36 +141,28 @@ static int keep_session(struct bsa_relay_session *ret, const bt_value *session, 
 	return 0;
 }
 
-/* Sessions of one name, as each kind of consumer daemon has one, are one entry of the list. */
-static int choose_session(struct bsa_relay_session *ret, const bt_value *list, const struct wanted *wanted,
-                          struct bsa_err *err)
-{
-	const bt_value *chosen = NULL;
-	size_t n = 0;
-
-	for (uint64_t i = 0; i < bt_value_array_get_length(list); i++) {
-		const bt_value *session = bt_value_array_borrow_element_by_index_const(list, i);
-
-		if (!is_wanted(session, wanted))
-			continue;
-		chosen = session;
-		n++;
-	}
-	return n == 1 ? keep_session(ret, chosen, wanted->relay, err) : fail_to_choose(list, n, wanted, err);
-}
-
 int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_source *source, const char *url,
                    struct bsa_err *err)
 {
 	struct wanted wanted;
-	const bt_value *list;
+	const bt_value *list, *chosen = NULL;
+	size_t n = 0;
 	int r = BSA_E_ENV;
 
 	if (!url_split(&wanted, url))
 		return no_memory(err);
 	list = list_sessions(source, wanted.relay, err);
+	/* Sessions of one name, as each kind of consumer daemon has one, are one entry of the list. */
+	for (uint64_t i = 0; list && i < bt_value_array_get_length(list); i++) {
+		const bt_value *session = bt_value_array_borrow_element_by_index_const(list, i);
+
+		if (!is_wanted(session, &wanted))
+			continue;
+		chosen = session;
+		n++;
+	}
 	if (list)
-		r = choose_session(ret, list, &wanted, err);
+		r = n == 1 ? keep_session(ret, chosen, wanted.relay, err) : fail_to_choose(list, n, &wanted, err);
 	bt_value_put_ref(list);
 	free(wanted.relay);
 	return r;

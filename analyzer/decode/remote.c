@@ -207,18 +207,27 @@ static struct trace *trace_of(struct bsa_remote *r, const bt_stream *stream)
 	return t;
 }
 
-static struct stream *add_stream(struct bsa_remote *r, const bt_stream *stream)
+/* The stream, which is new if none of its messages came before. NULL: no memory. */
+static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
 {
 	struct reading *g = &r->reading;
-	struct stream **list = reallocarray(g->streams, g->n_streams + 1, sizeof(struct stream *));
-	struct stream *s = list ? calloc(1, sizeof(*s)) : NULL;
 
+	struct stream **list, *s;
+
+	if (g->last && g->last->stream == stream)
+		return g->last;
+	for (size_t i = 0; i < g->n_streams; i++)
+		if (g->streams[i]->stream == stream)
+			return g->last = g->streams[i];
+
+	list = reallocarray(g->streams, g->n_streams + 1, sizeof(struct stream *));
+	s = list ? calloc(1, sizeof(*s)) : NULL;
 	if (list)
 		g->streams = list;
 	if (!s || !(s->trace = trace_of(r, stream))) {
 		free(s);
 		g->no_memory = true;
-		return NULL;
+		return g->last = NULL;
 	}
 	s->stream = stream;
 	bt_stream_get_ref(stream);
@@ -231,19 +240,7 @@ static struct stream *add_stream(struct bsa_remote *r, const bt_stream *stream)
 	bsa_tap_init(&s->tap);
 	list[g->n_streams++] = s;
 	atomic_store(&r->n_streams, g->n_streams);
-	return s;
-}
-
-static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
-{
-	struct reading *g = &r->reading;
-
-	if (g->last && g->last->stream == stream)
-		return g->last;
-	for (size_t i = 0; i < g->n_streams; i++)
-		if (g->streams[i]->stream == stream)
-			return g->last = g->streams[i];
-	return g->last = add_stream(r, stream);
+	return g->last = s;
 }
 
 /* ---- times that no packet covers ---- */
@@ -257,29 +254,21 @@ static uint64_t ns_of(const bt_clock_snapshot *snapshot)
 	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
 }
 
-/* The first packets may hold less than there was: events of other streams before the reading began. */
-static void tell_begin(struct bsa_remote *r, const struct stream *s)
-{
-	struct reading *g = &r->reading;
-
-	if (!g->late_by)
-		return;
-	push_loss(r, s->trace->number, s->began,
-	          &(struct bsa_loss){ .ended = s->began + g->late_by,
-	                              .events = BSA_NEVER,
-	                              .packets = BSA_NEVER,
-	                              .cpu = UINT32_MAX,
-	                              .pid = s->trace->input.pid,
-	                              .cause = BSA_LOSS_HEAD });
-	g->late_by = 0;
-}
-
 /* The first event of a packet: from its begin on, the time is covered. */
 static void cover_begin(struct bsa_remote *r, struct stream *s)
 {
 	struct reading *g = &r->reading;
 
-	tell_begin(r, s);
+	/* The first packets may hold less than there was: events of other streams before the reading began. */
+	if (g->late_by)
+		push_loss(r, s->trace->number, s->began,
+		          &(struct bsa_loss){ .ended = s->began + g->late_by,
+		                              .events = BSA_NEVER,
+		                              .packets = BSA_NEVER,
+		                              .cpu = UINT32_MAX,
+		                              .pid = s->trace->input.pid,
+		                              .cause = BSA_LOSS_HEAD });
+	g->late_by = 0;
 	if (!g->open && g->covered_by && s->began > g->covered)
 		push_loss(r, g->covered_by, g->covered,
 		          &(struct bsa_loss){ .ended = s->began,
@@ -327,12 +316,6 @@ static const bt_stream *stream_of(const bt_message *message)
 	}
 }
 
-/* LTTng's streams have a clock; a source without one is none of LTTng's. */
-static bool is_clocked(const struct stream *s)
-{
-	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(s->stream));
-}
-
 static void take_message(struct bsa_remote *r, const bt_message *message)
 {
 	const bt_stream *stream = stream_of(message);
@@ -344,7 +327,9 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
 		r->reading.now = ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
 	s = stream ? find_stream(r, stream) : NULL;
-	if (!s || !s->trace->number || !is_clocked(s))
+	/* LTTng's streams have a clock; a source without one is none of LTTng's. */
+	if (!s || !s->trace->number ||
+	    !bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(s->stream)))
 		return;
 	is = bsa_tap_look(&s->tap, message, &at);
 	r->reading.no_memory |= is < 0;
@@ -405,30 +390,22 @@ static bt_graph_simple_sink_component_consume_func_status sink_consumes(bt_messa
 
 /* ---- the graph ---- */
 
-static bt_value *source_parameters(const char *url)
-{
-	bt_value *map = bt_value_map_create(), *inputs = NULL;
-
-	if (map &&
-	    bt_value_map_insert_empty_array_entry(map, "inputs", &inputs) == BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
-	    bt_value_array_append_string_element(inputs, url) == BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK &&
-	    bt_value_map_insert_string_entry(map, "session-not-found-action", "end") ==
-	            BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK)
-		return map;
-	bt_value_put_ref(map);
-	return NULL;
-}
-
 static bool graph_make(struct bsa_remote *r)
 {
 	struct reading *g = &r->reading;
-	bt_value *params = source_parameters(r->session.url);
+	bt_value *params = bt_value_map_create(), *inputs = NULL;
 	const bt_component_source *source = NULL;
 	const bt_component_sink *sink = NULL;
 	bool made;
 
 	g->graph = bt_graph_create(0);
 	made = params && g->graph &&
+	       bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ==
+	               BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
+	       bt_value_array_append_string_element(inputs, r->session.url) ==
+	               BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK &&
+	       bt_value_map_insert_string_entry(params, "session-not-found-action", "end") ==
+	               BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
 	       bt_graph_add_source_component(g->graph, g->source, "relay", params, BT_LOGGING_LEVEL_NONE, &source) ==
 	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
 	       bt_graph_add_simple_sink_component(g->graph, "records", sink_begins, sink_consumes, NULL, r, &sink) ==
@@ -871,21 +848,6 @@ bool bsa_remote_missed(const struct bsa_remote *r)
 	return atomic_load(&r->missed);
 }
 
-/* LTTng's clock has the number of the boot as its uuid. */
-static bool is_of_this_boot(const struct bsa_trace *trace)
-{
-	char id[64] = "";
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (!f)
-		return false;
-	if (!fgets(id, sizeof(id), f))
-		*id = 0;
-	fclose(f);
-	id[strcspn(id, "\n")] = 0;
-	return *id && !strcmp(id, trace->clock_uuid);
-}
-
 bool bsa_remote_lead(struct bsa_remote *r, int64_t *ret)
 {
 	const struct trace *t = published_trace(r, 0);
@@ -893,7 +855,16 @@ bool bsa_remote_lead(struct bsa_remote *r, int64_t *ret)
 	if (!t)
 		return false;
 	if (!r->is_here && !r->is_elsewhere) {
-		r->is_here = is_of_this_boot(&t->input.info);
+		char id[64] = "";
+		FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+		/* LTTng's clock has the number of the boot as its uuid. */
+		if (f && !fgets(id, sizeof(id), f))
+			*id = 0;
+		if (f)
+			fclose(f);
+		id[strcspn(id, "\n")] = 0;
+		r->is_here = *id && !strcmp(id, t->input.info.clock_uuid);
 		r->is_elsewhere = !r->is_here;
 	}
 	*ret = r->is_here ? 0 : clock_ns(CLOCK_REALTIME) - t->input.info.clock_offset - clock_ns(CLOCK_MONOTONIC);

@@ -89,42 +89,24 @@ static int tap_event(struct bsa_tap *tap, const bt_message *message, uint64_t *r
 	return 1;
 }
 
-/* LTTng-UST's counts of lost events now and then go back for a packet: what is lost is what goes beyond the most so far. */
-static uint64_t more_lost(struct bsa_tap *tap, uint64_t n)
-{
-	uint64_t more;
-
-	tap->lost += n;
-	more = tap->lost - tap->lost_most;
-	if (more == 0 || more > INT64_MAX)
-		return 0;
-	tap->lost_most = tap->lost;
-	return more;
-}
-
-/* How many, and count them. False: none, after all. */
-static bool how_many_lost(struct bsa_tap *tap, const bt_message *message, bool packets)
-{
-	uint64_t n = 0;
-	bool counted = packets ? bt_message_discarded_packets_get_count(message, &n)
-	                       : bt_message_discarded_events_get_count(message, &n);
-
-	if (counted && !packets)
-		n = more_lost(tap, n);
-	if (counted && (n == 0 || n > INT64_MAX))
-		return false;
-	tap->n_lost = counted ? n : BSA_NEVER;
-	bsa_count(packets ? &tap->counts->lost_packets : &tap->counts->lost_events, counted ? n : 1);
-	return true;
-}
-
 static int tap_loss(struct bsa_tap *tap, const bt_message *message, bool packets, uint64_t *ret_at)
 {
 	bool timed = packets ? tap->lost_packets_timed : tap->lost_events_timed;
-	uint64_t at = tap->last;
+	uint64_t at = tap->last, n = 0;
+	bool counted = packets ? bt_message_discarded_packets_get_count(message, &n)
+	                       : bt_message_discarded_events_get_count(message, &n);
 
-	if (!how_many_lost(tap, message, packets))
+	/* LTTng-UST's counts of lost events now and then go back for a packet: what is lost is what goes beyond the most so far. */
+	if (counted && !packets) {
+		tap->lost += n;
+		n = tap->lost - tap->lost_most;
+	}
+	if (counted && (n == 0 || n > INT64_MAX))
 		return 0;
+	if (counted && !packets)
+		tap->lost_most = tap->lost;
+	tap->n_lost = counted ? n : BSA_NEVER;
+	bsa_count(packets ? &tap->counts->lost_packets : &tap->counts->lost_events, counted ? n : 1);
 	if (timed)
 		at = snapshot_ns(
 			tap,

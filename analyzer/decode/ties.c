@@ -110,8 +110,8 @@ static bool is_result(uint8_t queue)
 	return queue == BSA_QUEUE_RESULT || queue == BSA_QUEUE_CALL_RESULT;
 }
 
-/* The step of an event of an execution. STEP_OTHER: the event concerns no execution. */
-static enum step step_of_execution(const struct bsa_event *e, uint64_t *ret_exec)
+/* The step of an event; *ret_exec: the execution that it concerns, if any. */
+static enum step step_of(const struct bsa_event *e, uint64_t *ret_exec)
 {
 #define STEP(kind, step)                           \
 	case BSA_##kind:                           \
@@ -142,16 +142,6 @@ static enum step step_of_execution(const struct bsa_event *e, uint64_t *ret_exec
 		STEP(exec_service, STEP_SUMMARY)
 		STEP(exec_return, STEP_RETURN)
 		STEP(exec_client, STEP_CLIENT_SUMMARY)
-	default:
-		return STEP_OTHER;
-	}
-#undef STEP
-}
-
-/* The step of an event of a connection, stream or model. */
-static enum step step_of_thing(const struct bsa_event *e)
-{
-	switch ((enum bsa_kind)e->kind) {
 	case BSA_loss:
 		return STEP_LOSS;
 	case BSA_service_state:
@@ -171,6 +161,7 @@ static enum step step_of_thing(const struct bsa_event *e)
 	default:
 		return STEP_OTHER;
 	}
+#undef STEP
 }
 
 static struct named life_made(uint32_t number)
@@ -251,22 +242,18 @@ static bool lane_move_of(const struct bsa_event *e, uint32_t *ret_lane, bool *re
 
 /* ---- lanes ---- */
 
-static int lane_of(struct bsa_ties *t, uint32_t instance, uint32_t number)
+static int tenure_of(struct bsa_ties *t, const struct tie *tie, uint32_t number)
 {
+	struct tenure *x = t->tenures;
+	uint32_t instance = (uint32_t)(tie->exec >> INSTANCE_SHIFT);
 	size_t i = 0;
+	int lane;
 
 	while (i < t->n_lanes && (t->lanes[i].instance != instance || t->lanes[i].number != number))
 		i++;
 	if (i == t->n_lanes)
 		t->lanes[t->n_lanes++] = (struct lane){ .instance = instance, .number = number };
-	return (int)i;
-}
-
-static int tenure_of(struct bsa_ties *t, const struct tie *tie, uint32_t number)
-{
-	int lane = lane_of(t, (uint32_t)(tie->exec >> INSTANCE_SHIFT), number);
-	struct tenure *x = t->tenures;
-
+	lane = (int)i;
 	while (x < t->tenures + t->n_tenures && (x->exec != tie->exec || x->lane != lane))
 		x++;
 	if (x == t->tenures + t->n_tenures) {
@@ -315,9 +302,7 @@ static void look_at(struct bsa_ties *t, size_t i)
 	struct tie *tie = &t->ties[i];
 	uint32_t lane;
 
-	tie->step = (uint8_t)step_of_execution(tie->event, &tie->exec);
-	if (tie->step == STEP_OTHER)
-		tie->step = (uint8_t)step_of_thing(tie->event);
+	tie->step = (uint8_t)step_of(tie->event, &tie->exec);
 	name_things(tie);
 	tie->number = tie->exec            ? tie->exec
 	              : tie->stream.number ? tie->stream.number
@@ -334,11 +319,6 @@ static void look_at(struct bsa_ties *t, size_t i)
 
 /* ---- one after the other ---- */
 
-static bool is_head(const struct bsa_ties *t, const struct tie *tie)
-{
-	return !tie->done && (tie->previous < 0 || t->ties[tie->previous].done);
-}
-
 static bool is_before(const struct tie *a, const struct tie *b)
 {
 	if (a->step != b->step)
@@ -354,7 +334,7 @@ static struct tie *choose_tie(struct bsa_ties *t)
 	struct tie *ret = NULL, *first = NULL;
 
 	for (struct tie *tie = t->ties; tie < t->ties + t->n; tie++) {
-		if (!is_head(t, tie))
+		if (tie->done || (tie->previous >= 0 && !t->ties[tie->previous].done))
 			continue;
 		if (!first || tie->rank < first->rank)
 			first = tie;

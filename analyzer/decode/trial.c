@@ -52,20 +52,6 @@ static int child_ended(pid_t child)
 	return r > 0;
 }
 
-/* The result of the child. @directory names the trace. */
-static int child_result(int status, const char *directory, struct bsa_err *said, struct bsa_err *err)
-{
-	if (WIFSIGNALED(status))
-		return bsa_fail(err, BSA_E_INPUT,
-		                "%s cannot be read: the library that reads traces has crashed on it (%s)", directory,
-		                strsignal(WTERMSIG(status)));
-	if (WEXITSTATUS(status) == CAN_BE_READ)
-		return 0;
-	said->text[sizeof(said->text) - 1] = '\0';
-	return bsa_fail(err, WEXITSTATUS(status) == NO_MEANS ? BSA_E_ENV : BSA_E_INPUT, "%s",
-	                *said->text ? said->text : "a trace cannot be read");
-}
-
 int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *err)
 {
 	struct bsa_err *said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -84,8 +70,15 @@ int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *er
 	}
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (r == 0)
-		r = child_result(status, directories[0], said, err);
+	if (r == 0 && WIFSIGNALED(status)) {
+		r = bsa_fail(err, BSA_E_INPUT,
+		             "%s cannot be read: the library that reads traces has crashed on it (%s)", directories[0],
+		             strsignal(WTERMSIG(status)));
+	} else if (r == 0 && WEXITSTATUS(status) != CAN_BE_READ) {
+		said->text[sizeof(said->text) - 1] = '\0';
+		r = bsa_fail(err, WEXITSTATUS(status) == NO_MEANS ? BSA_E_ENV : BSA_E_INPUT, "%s",
+		             *said->text ? said->text : "a trace cannot be read");
+	}
 	if (said != MAP_FAILED)
 		munmap(said, sizeof(*said));
 	return r;

@@ -307,38 +307,6 @@ static void want_encoding(struct parser *p, struct bsa_tsdl_type *made)
 		parser_fail(p);
 }
 
-static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
-{
-	const char *name = want_word(p);
-
-	want_sign(p, '=');
-	if (!strcmp(name, "size"))
-		made->bits = want_small(p, 64);
-	else if (!strcmp(name, "align"))
-		made->align = want_small(p, 64);
-	else if (!strcmp(name, "signed"))
-		made->is_signed = want_truth(p);
-	else if (!strcmp(name, "byte_order"))
-		want_byte_order(p);
-	else if (!strcmp(name, "map")) {
-		if (!ate_word(p, "clock"))
-			parser_fail(p);
-		want_sign(p, '.');
-		if (strcmp(want_word(p), p->tsdl->clock))
-			parser_fail(p);
-		want_sign(p, '.');
-		if (!ate_word(p, "value"))
-			parser_fail(p);
-		made->is_clock = true;
-	} else if (!strcmp(name, "encoding"))
-		want_encoding(p, made);
-	else if (strcmp(name, "base"))
-		parser_fail(p);
-	else if (p->token == WORD || p->token == NUMBER)
-		next_token(p);
-	want_sign(p, ';');
-}
-
 static const struct bsa_tsdl_type *parse_integer(struct parser *p)
 {
 	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
@@ -347,8 +315,36 @@ static const struct bsa_tsdl_type *parse_integer(struct parser *p)
 		return NULL;
 	made->align = 0;
 	want_sign(p, '{');
-	while (!p->failed && !is_sign(p, '}'))
-		integer_property(p, made);
+	while (!p->failed && !is_sign(p, '}')) {
+		const char *name = want_word(p);
+
+		want_sign(p, '=');
+		if (!strcmp(name, "size"))
+			made->bits = want_small(p, 64);
+		else if (!strcmp(name, "align"))
+			made->align = want_small(p, 64);
+		else if (!strcmp(name, "signed"))
+			made->is_signed = want_truth(p);
+		else if (!strcmp(name, "byte_order"))
+			want_byte_order(p);
+		else if (!strcmp(name, "map")) {
+			if (!ate_word(p, "clock"))
+				parser_fail(p);
+			want_sign(p, '.');
+			if (strcmp(want_word(p), p->tsdl->clock))
+				parser_fail(p);
+			want_sign(p, '.');
+			if (!ate_word(p, "value"))
+				parser_fail(p);
+			made->is_clock = true;
+		} else if (!strcmp(name, "encoding"))
+			want_encoding(p, made);
+		else if (strcmp(name, "base"))
+			parser_fail(p);
+		else if (p->token == WORD || p->token == NUMBER)
+			next_token(p);
+		want_sign(p, ';');
+	}
 	want_sign(p, '}');
 	if (!made->bits)
 		parser_fail(p);
@@ -420,14 +416,27 @@ static uint64_t want_signed(struct parser *p)
 	return number;
 }
 
-static void parse_labels(struct parser *p, const struct bsa_tsdl_label **end)
+static const struct bsa_tsdl_type *parse_enumeration(struct parser *p)
 {
+	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
+	const struct bsa_tsdl_label **end;
+	const struct bsa_tsdl_type *of;
+
+	want_sign(p, ':');
+	of = parse_type(p);
+	if (!made || !of || of->kind != BSA_TSDL_INTEGER || of->is_clock) {
+		parser_fail(p);
+		return NULL;
+	}
+	*made = *of;
+	want_sign(p, '{');
+	end = &made->labels;
 	while (!p->failed && !is_sign(p, '}')) {
 		struct bsa_tsdl_label *label = parser_alloc(p, sizeof(*label));
 
 		if (!label || (p->token != WORD && p->token != TEXT)) {
 			parser_fail(p);
-			return;
+			break;
 		}
 		label->name = p->text;
 		next_token(p);
@@ -442,22 +451,6 @@ static void parse_labels(struct parser *p, const struct bsa_tsdl_label **end)
 		if (!is_sign(p, '}'))
 			want_sign(p, ',');
 	}
-}
-
-static const struct bsa_tsdl_type *parse_enumeration(struct parser *p)
-{
-	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
-	const struct bsa_tsdl_type *of;
-
-	want_sign(p, ':');
-	of = parse_type(p);
-	if (!made || !of || of->kind != BSA_TSDL_INTEGER || of->is_clock) {
-		parser_fail(p);
-		return NULL;
-	}
-	*made = *of;
-	want_sign(p, '{');
-	parse_labels(p, &made->labels);
 	want_sign(p, '}');
 	return made;
 }
@@ -657,16 +650,6 @@ static const struct bsa_tsdl_type *want_structure(struct parser *p)
 
 /* ---- what there is in metadata ---- */
 
-static void parse_typealias(struct parser *p)
-{
-	const struct bsa_tsdl_type *of = parse_type(p);
-
-	if (p->token != ASSIGN)
-		parser_fail(p);
-	next_token(p);
-	name_type(p, alias_name(p), of, false);
-}
-
 static void trace_entry(struct parser *p)
 {
 	if (ate_path(p, "packet", "header")) {
@@ -735,26 +718,6 @@ static void clock_entry(struct parser *p)
 	parser_fail(p);
 }
 
-static void stream_entry(struct parser *p, struct bsa_tsdl_stream *stream)
-{
-	if (ate_word(p, "id")) {
-		want_sign(p, '=');
-		stream->id = want_number(p);
-	} else if (ate_path(p, "packet", "context")) {
-		stream->packet_context = want_structure(p);
-	} else if (ate_word(p, "event")) {
-		want_sign(p, '.');
-		if (ate_word(p, "header"))
-			stream->event_header = want_structure(p);
-		else if (ate_word(p, "context"))
-			stream->event_context = want_structure(p);
-		else
-			parser_fail(p);
-	} else {
-		parser_fail(p);
-	}
-}
-
 static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
 {
 	const char *name;
@@ -799,7 +762,22 @@ static void parse_stream(struct parser *p)
 	}
 	want_sign(p, '{');
 	while (!p->failed && !is_sign(p, '}')) {
-		stream_entry(p, made);
+		if (ate_word(p, "id")) {
+			want_sign(p, '=');
+			made->id = want_number(p);
+		} else if (ate_path(p, "packet", "context")) {
+			made->packet_context = want_structure(p);
+		} else if (ate_word(p, "event")) {
+			want_sign(p, '.');
+			if (ate_word(p, "header"))
+				made->event_header = want_structure(p);
+			else if (ate_word(p, "context"))
+				made->event_context = want_structure(p);
+			else
+				parser_fail(p);
+		} else {
+			parser_fail(p);
+		}
 		want_sign(p, ';');
 	}
 	*p->streams = made;
@@ -853,12 +831,18 @@ static void parse_item(struct parser *p)
 		parse_event(p);
 	} else {
 		braces = false;
-		if (ate_word(p, "typealias"))
-			parse_typealias(p);
-		else if (ate_word(p, "struct"))
+		if (ate_word(p, "typealias")) {
+			const struct bsa_tsdl_type *of = parse_type(p);
+
+			if (p->token != ASSIGN)
+				parser_fail(p);
+			next_token(p);
+			name_type(p, alias_name(p), of, false);
+		} else if (ate_word(p, "struct")) {
 			parse_structure(p);
-		else
+		} else {
 			parser_fail(p);
+		}
 	}
 	if (braces)
 		want_sign(p, '}');

@@ -144,11 +144,11 @@ static bool trace_bounds(const struct recording *r, size_t input, struct covered
 	return ret->began != UINT64_MAX;
 }
 
-/* The begin of the first trace that was recorded together with @trace: session names are used again, so a name alone does not tell. */
-static uint64_t recording_began(const struct recording *r, const struct covered *trace)
+static void find_heads(struct recording *r, const struct covered *trace)
 {
 	uint64_t began = trace->began;
 
+	/* The begin of the first trace that was recorded together with @trace: session names are used again, so a name alone does not tell. */
 	for (size_t i = 0; i < r->inputs->n; i++) {
 		struct covered other;
 
@@ -156,13 +156,6 @@ static uint64_t recording_began(const struct recording *r, const struct covered 
 		    other.began < began)
 			began = other.began;
 	}
-	return began;
-}
-
-static void find_heads(struct recording *r, const struct covered *trace)
-{
-	uint64_t began = recording_began(r, trace);
-
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		if (s->input == trace->input && s->stretches[0].number)
 			add_unseen(r, s->input, began, s->stretches[0].began,
@@ -193,14 +186,6 @@ static void find_tails(struct recording *r, const struct covered *trace)
 
 enum { CPUS_MAX = 1 << 16 };
 
-static bool has_cpu(const struct recording *r, size_t input, uint64_t class, uint32_t cpu)
-{
-	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
-		if (s->input == input && s->class == class && s->cpu == cpu)
-			return true;
-	return false;
-}
-
 /* Those that have a file, even if nothing can be read in it. */
 static size_t count_streams(const struct recording *r, size_t input, uint64_t class)
 {
@@ -213,14 +198,6 @@ static size_t count_streams(const struct recording *r, size_t input, uint64_t cl
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		n += s->input == input && s->class == class;
 	return n;
-}
-
-static bool is_first_of_class(const struct recording *r, const struct stream *s)
-{
-	for (const struct stream *other = r->streams; other < s; other++)
-		if (other->input == s->input && other->class == s->class)
-			return false;
-	return true;
 }
 
 /* The machine has all cpus up to the highest one that any stream of the recording is of, or was when the recorder stopped. */
@@ -237,14 +214,22 @@ static void find_missing(struct recording *r)
 	for (size_t i = 0; i < r->n_streams; i++) {
 		const struct stream s = r->streams[i];
 		struct covered trace;
+		size_t first = 0, k;
 
-		if (!is_first_of_class(r, &r->streams[i]) || count_streams(r, s.input, s.class) >= n_cpus)
+		while (r->streams[first].input != s.input || r->streams[first].class != s.class)
+			first++;
+		if (first < i || count_streams(r, s.input, s.class) >= n_cpus)
 			continue;
 		trace_bounds(r, s.input, &trace);
-		for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-			if (!has_cpu(r, s.input, s.class, cpu))
+		for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+			for (k = first; k < r->n_streams; k++)
+				if (r->streams[k].input == s.input && r->streams[k].class == s.class &&
+				    r->streams[k].cpu == cpu)
+					break;
+			if (k == r->n_streams)
 				add_unseen(r, s.input, trace.began, trace.ended,
 				           (struct bsa_loss){ .cause = BSA_LOSS_STREAM, .cpu = cpu });
+		}
 	}
 }
 
@@ -307,22 +292,6 @@ static void find_gaps(struct recording *r)
 
 /* ---- doubts ---- */
 
-/* All of a trace's time. Its files are not sorted by stream here. */
-static struct covered time_of(const struct bsa_files *files)
-{
-	struct covered all = { .began = UINT64_MAX };
-
-	for (size_t i = 0; i < files->n; i++) {
-		const struct bsa_file *file = &files->list[i];
-
-		if (!file->packets)
-			continue;
-		all.began = file->first.began < all.began ? file->first.began : all.began;
-		all.ended = file->last.ended > all.ended ? file->last.ended : all.ended;
-	}
-	return all;
-}
-
 /* If packets contradict each other, some are left out, although they may have been the true ones. False: no memory. */
 static bool find_doubts(struct bsa_inputs *inputs)
 {
@@ -330,8 +299,17 @@ static bool find_doubts(struct bsa_inputs *inputs)
 
 	for (size_t i = 0; i < inputs->n; i++) {
 		const struct bsa_files *files = &inputs->list[i].files;
-		struct covered all = time_of(files);
+		struct covered all = { .began = UINT64_MAX };
 
+		/* All of the trace's time. Its files are not sorted by stream here. */
+		for (size_t k = 0; k < files->n; k++) {
+			const struct bsa_file *file = &files->list[k];
+
+			if (!file->packets)
+				continue;
+			all.began = file->first.began < all.began ? file->first.began : all.began;
+			all.ended = file->last.ended > all.ended ? file->last.ended : all.ended;
+		}
 		for (size_t k = 0; inputs->list[i].frequency && k < files->n; k++) {
 			const struct bsa_file *file = &files->list[k];
 			uint64_t began = file->doubtful_began, ended = file->doubtful_ended;
@@ -388,14 +366,6 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 	return !r.no_memory;
 }
 
-static bool is_first_of_recording(const struct bsa_inputs *inputs, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (one_recording(&inputs->list[k].info, &inputs->list[i].info))
-			return false;
-	return true;
-}
-
 /* From input @first on those of one clock. Between two recordings of one service nothing was recorded, either. */
 static bool find_in_group(struct bsa_inputs *inputs, size_t first, size_t end)
 {
@@ -404,7 +374,11 @@ static bool find_in_group(struct bsa_inputs *inputs, size_t first, size_t end)
 	size_t n = 0;
 
 	for (size_t i = first; i < end && !r.no_memory; i++) {
-		if (!is_first_of_recording(inputs, i))
+		size_t k = 0;
+
+		while (k < i && !one_recording(&inputs->list[k].info, &inputs->list[i].info))
+			k++;
+		if (k < i) /* not the first input of its recording */
 			continue;
 		r.no_memory = !find_of(inputs, i, &recordings[n]);
 		n += recordings[n].ended > 0;
