@@ -69,41 +69,34 @@ static bool is_there(const char *path, int lock)
 	       now.st_dev == locked.st_dev;
 }
 
-/* 1: another importer removed the directory before this one locked it. */
-static int make_one(struct bsa_scratch *scratch, struct bsa_err *err)
-{
-	char *made = NULL;
-	int lock;
-
-	if (asprintf(&made, "%s/" PREFIX "XXXXXX", temporary_place()) < 0)
-		return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
-	if (!mkdtemp(made)) {
-		int r = bsa_fail(err, BSA_E_ENV, "%s cannot be made, to read a trace that is not whole: %s", made,
-		                 strerror(errno));
-
-		free(made);
-		return r;
-	}
-	lock = lock_directory(made);
-	if (lock >= 0 && is_there(made, lock)) {
-		*scratch = (struct bsa_scratch){ .path = made, .lock = lock };
-		return 0;
-	}
-	if (lock >= 0)
-		close(lock);
-	free(made);
-	return 1;
-}
-
 int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
 {
-	int r = scratch->path ? 0 : 1;
+	if (scratch->path)
+		return 0;
+	for (int i = 0; i < TRIES; i++) {
+		char *made = NULL;
+		int lock;
 
-	for (int i = 0; r > 0 && i < TRIES; i++)
-		r = make_one(scratch, err);
-	return r > 0 ? bsa_fail(err, BSA_E_ENV, "%s: another program removes each new folder at once",
-	                        temporary_place())
-	             : r;
+		if (asprintf(&made, "%s/" PREFIX "XXXXXX", temporary_place()) < 0)
+			return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
+		if (!mkdtemp(made)) {
+			int r = bsa_fail(err, BSA_E_ENV, "%s cannot be made, to read a trace that is not whole: %s",
+			                 made, strerror(errno));
+
+			free(made);
+			return r;
+		}
+		lock = lock_directory(made);
+		if (lock >= 0 && is_there(made, lock)) {
+			*scratch = (struct bsa_scratch){ .path = made, .lock = lock };
+			return 0;
+		}
+		/* Another importer removed the directory before this one locked it. */
+		if (lock >= 0)
+			close(lock);
+		free(made);
+	}
+	return bsa_fail(err, BSA_E_ENV, "%s: another program removes each new folder at once", temporary_place());
 }
 
 void bsa_scratch_remove(struct bsa_scratch *scratch)
@@ -116,29 +109,25 @@ void bsa_scratch_remove(struct bsa_scratch *scratch)
 	*scratch = (struct bsa_scratch){ 0 };
 }
 
-static void clean_one(const char *name)
-{
-	char *path = NULL;
-	int lock;
-
-	if (asprintf(&path, "%s/%s", temporary_place(), name) < 0)
-		return;
-	lock = lock_directory(path);
-	if (lock >= 0) {
-		remove_tree(path);
-		close(lock);
-	}
-	free(path);
-}
-
 void bsa_scratch_clean(void)
 {
 	DIR *directory = opendir(temporary_place());
 	const struct dirent *entry;
 
-	while (directory && (entry = readdir(directory)))
-		if (!strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1))
-			clean_one(entry->d_name);
+	while (directory && (entry = readdir(directory))) {
+		char *path = NULL;
+		int lock;
+
+		if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+		    asprintf(&path, "%s/%s", temporary_place(), entry->d_name) < 0)
+			continue;
+		lock = lock_directory(path);
+		if (lock >= 0) {
+			remove_tree(path);
+			close(lock);
+		}
+		free(path);
+	}
 	if (directory)
 		closedir(directory);
 }

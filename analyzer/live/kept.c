@@ -137,32 +137,21 @@ static int connections_end(struct bsa_kept *k, uint32_t numbers, unsigned bits)
 	return 0;
 }
 
-/* A service; where another one has taken its number, nothing is left of the first one. */
-static int service_learn(struct bsa_kept *k, const struct bsa_event *e)
-{
-	uint32_t instance = BSA_OF(e, service_state)->instance;
-	const struct thing *t = bsa_table_find(&k->world, thing_key(BSA_service_state, instance));
-
-	if (t && BSA_OF((const struct bsa_event *)t->record, service_state)->pid != BSA_OF(e, service_state)->pid)
-		connections_end(k, instance, INSTANCE_SHIFT);
-	return thing_learn(k, e, instance);
-}
-
-static int loss_learn(struct bsa_kept *k, const struct bsa_event *e)
-{
-	if (k->lost.event.size && k->lost.loss.ended >= BSA_OF(e, loss)->ended)
-		return 0;
-	k->lost.event = *e;
-	k->lost.loss = *BSA_OF(e, loss);
-	return 0;
-}
-
 /* The record @e falls out. 0 or -ENOMEM. */
 static int world_learn(struct bsa_kept *k, const struct bsa_event *e)
 {
+	const struct thing *t;
+	uint32_t instance;
+
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_service_state:
-		return service_learn(k, e);
+		instance = BSA_OF(e, service_state)->instance;
+		t = bsa_table_find(&k->world, thing_key(BSA_service_state, instance));
+		/* Where another service has taken the number, nothing is left of the first one. */
+		if (t &&
+		    BSA_OF((const struct bsa_event *)t->record, service_state)->pid != BSA_OF(e, service_state)->pid)
+			connections_end(k, instance, INSTANCE_SHIFT);
+		return thing_learn(k, e, instance);
 	case BSA_client_connect:
 		return thing_learn(k, e, BSA_OF(e, client_connect)->conn);
 	case BSA_client_disconnect:
@@ -180,7 +169,11 @@ static int world_learn(struct bsa_kept *k, const struct bsa_event *e)
 	case BSA_buffer_free:
 		return thing_end(k, BSA_buffer_allocate, BSA_OF(e, buffer_free)->buffer);
 	case BSA_loss:
-		return loss_learn(k, e);
+		if (k->lost.event.size && k->lost.loss.ended >= BSA_OF(e, loss)->ended)
+			return 0;
+		k->lost.event = *e;
+		k->lost.loss = *BSA_OF(e, loss);
+		return 0;
 	default:
 		return 0;
 	}
@@ -193,24 +186,19 @@ static const struct bsa_event *record_at(const struct chunk *c, size_t at)
 	return (const struct bsa_event *)((const char *)c->data + at);
 }
 
-static int oldest_drop(struct bsa_kept *k)
-{
-	struct chunk *c = k->first;
-	int r = 0;
-
-	for (size_t at = 0; !r && at < c->bytes; at += record_at(c, at)->size)
-		r = world_learn(k, record_at(c, at));
-	k->first = c->next;
-	free(c);
-	k->n--;
-	return r;
-}
-
 static int chunk_add(struct bsa_kept *k)
 {
-	int r = k->n == k->most ? oldest_drop(k) : 0;
-	struct chunk *c = r ? NULL : malloc(sizeof(*c));
+	struct chunk *oldest = k->n == k->most ? k->first : NULL, *c;
+	int r = 0;
 
+	if (oldest) {
+		for (size_t at = 0; !r && at < oldest->bytes; at += record_at(oldest, at)->size)
+			r = world_learn(k, record_at(oldest, at));
+		k->first = oldest->next;
+		free(oldest);
+		k->n--;
+	}
+	c = r ? NULL : malloc(sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	c->next = NULL;
@@ -257,15 +245,6 @@ static void pass_fini(struct pass *p)
 	free(p->decoded);
 }
 
-/* After a relay has gone and come back, the traces of a session are others, and may be the same ones: a database has each once. */
-static uint32_t number_of_same(const struct pass *p, const struct bsa_trace *const *traces, size_t i)
-{
-	for (size_t j = 0; *traces[i]->uuid && j < i; j++)
-		if (!strcmp(traces[i]->uuid, traces[j]->uuid))
-			return p->numbers[j];
-	return 0;
-}
-
 static int traces_begin(struct pass *p, const struct bsa_trace *const *traces, size_t n, struct bsa_err *err)
 {
 	int r = 0;
@@ -276,7 +255,10 @@ static int traces_begin(struct pass *p, const struct bsa_trace *const *traces, s
 	if (!p->numbers || !p->decoded)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		p->numbers[i] = number_of_same(p, traces, i);
+		/* After a relay has gone and come back, the traces of a session are others, and may be the same ones: a database has each once. */
+		for (size_t j = 0; *traces[i]->uuid && !p->numbers[i] && j < i; j++)
+			if (!strcmp(traces[i]->uuid, traces[j]->uuid))
+				p->numbers[i] = p->numbers[j];
 		if (p->numbers[i])
 			continue;
 		r = bsa_importer_trace(p->importer, traces[i], err);
@@ -308,11 +290,6 @@ static int record_import(struct pass *p, const struct bsa_event *e, uint64_t at,
 	return bsa_importer_event(p->importer, to, err);
 }
 
-static uint64_t since_when(uint64_t since, uint64_t at)
-{
-	return since ? since : at;
-}
-
 /* Import the record of an object that existed before, with the time @at. */
 static int thing_import(struct pass *p, const struct thing *t, uint64_t at, struct bsa_err *err)
 {
@@ -323,7 +300,7 @@ static int thing_import(struct pass *p, const struct thing *t, uint64_t at, stru
 #define SAID_AGAIN(kind)                                                  \
 	case BSA_##kind: {                                                \
 		struct bsa_##kind *fields = (struct bsa_##kind *)(e + 1); \
-		fields->since = since_when(fields->since, e->at);         \
+		fields->since = fields->since ? fields->since : e->at;    \
 		break;                                                    \
 	}
 	switch ((enum bsa_kind)e->kind) {

@@ -52,15 +52,6 @@ static int no_memory(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
 }
 
-/* The clock of the trace, which is LTTng's. */
-static uint64_t trace_clock_ns(const struct bsa_live *l)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + (uint64_t)l->state.clock_lead_ns;
-}
-
 /* ---- facts ---- */
 
 static void note_failure(struct bsa_live *l, int failed)
@@ -96,12 +87,17 @@ static void on_rules(void *ctx, const struct bsa_rules *r)
 static void on_over(void *ctx, const struct bsa_execution *x)
 {
 	struct bsa_live *l = ctx;
+	struct timespec t;
+	uint64_t now;
 
 	if (l->options.tells_only)
 		return;
 	note_failure(l, bsa_rows_over(l->rows, x));
-	if (x->path != BSA_PATH_PREPARE)
-		bsa_rows_counted(l->rows, l->event_at, trace_clock_ns(l));
+	if (x->path == BSA_PATH_PREPARE)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &t); /* the clock of the trace, which is LTTng's */
+	now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + (uint64_t)l->state.clock_lead_ns;
+	bsa_rows_counted(l->rows, l->event_at, now);
 }
 
 static void on_execution(void *ctx, const struct bsa_execution *x)
@@ -286,18 +282,6 @@ static struct bsa_facts facts_of(struct bsa_live *l)
 
 /* ---- one fold after the other ---- */
 
-static int know_traces(struct bsa_live *l, struct bsa_err *err)
-{
-	const struct bsa_trace *t;
-
-	while ((t = bsa_growing_trace(&l->growing, l->n_traces)) && t->path) {
-		if (users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
-			return no_memory(err);
-		l->options.compact |= t->compact;
-	}
-	return 0;
-}
-
 static int begin_fold(struct bsa_live *l, struct bsa_err *err)
 {
 	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0,
@@ -382,36 +366,37 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 static int take_all(struct bsa_live *l, struct bsa_err *err)
 {
 	const struct bsa_event *e;
-	int r = know_traces(l, err); /* a record's trace is known before the look that the record comes with */
+	const struct bsa_trace *t;
+	int r;
 
-	if (r < 0)
-		return r;
+	/* A record's trace is known before the look that the record comes with. */
+	while ((t = bsa_growing_trace(&l->growing, l->n_traces)) && t->path) {
+		if (users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
+			return no_memory(err);
+		l->options.compact |= t->compact;
+	}
 	while ((r = bsa_growing_next(&l->growing, &e, err)) > 0)
 		if ((r = take_record(l, e, err)) < 0)
 			return r;
 	return r;
 }
 
-static void look_at_relay(struct bsa_live *l)
+int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 {
 	static const enum bsa_live_source sources[] = { [BSA_REMOTE_CONNECTING] = BSA_LIVE_CONNECTING,
 		                                        [BSA_REMOTE_READING] = BSA_LIVE_READING,
 		                                        [BSA_REMOTE_LOST] = BSA_LIVE_LOST,
 		                                        [BSA_REMOTE_ENDED] = BSA_LIVE_ENDED,
 		                                        [BSA_REMOTE_FAILED] = BSA_LIVE_LOST };
-
-	l->state.source = sources[bsa_remote_state(l->growing.remote)];
-	l->state.missed = bsa_remote_missed(l->growing.remote) || l->state.source == BSA_LIVE_CONNECTING;
-	(void)bsa_remote_lead(l->growing.remote, &l->state.clock_lead_ns); /* not known before the first record: 0 */
-}
-
-int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
-{
 	const struct bsa_followed before = bsa_growing_followed(&l->growing);
+	struct bsa_remote *remote = l->growing.remote;
 	int r;
 
-	if (l->growing.remote) /* first, so that what the state promises has been taken */
-		look_at_relay(l);
+	if (remote) { /* first, so that what the state promises has been taken */
+		l->state.source = sources[bsa_remote_state(remote)];
+		l->state.missed = bsa_remote_missed(remote) || l->state.source == BSA_LIVE_CONNECTING;
+		(void)bsa_remote_lead(remote, &l->state.clock_lead_ns); /* not known before the first record: 0 */
+	}
 	r = bsa_growing_look(&l->growing, now, err);
 	if (r >= 0)
 		r = take_all(l, err);

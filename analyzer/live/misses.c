@@ -230,20 +230,6 @@ static void facts_sort(struct facts *t, size_t bytes, int (*compare)(const void 
 		qsort(t->all, t->n, bytes, compare);
 }
 
-static bool room_for_rows(struct bsa_misses *m, size_t n)
-{
-	struct bsa_blamed *more;
-
-	if (n <= m->blamed_room)
-		return true;
-	more = reallocarray(m->blamed, 2 * n, sizeof(*more));
-	if (!more)
-		return false;
-	m->blamed = more;
-	m->blamed_room = 2 * n;
-	return true;
-}
-
 /* The primary cause of a miss, by what is usual so far. BSA_CAUSES: no memory. */
 static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exactly)
 {
@@ -262,8 +248,14 @@ static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exac
 	};
 	size_t most = BSA_CAUSES + missed.n_waits + missed.n_preemptions, n;
 
-	if (!room_for_rows(m, most))
-		return BSA_CAUSES;
+	if (most > m->blamed_room) {
+		struct bsa_blamed *more = reallocarray(m->blamed, 2 * most, sizeof(*more));
+
+		if (!more)
+			return BSA_CAUSES;
+		m->blamed = more;
+		m->blamed_room = 2 * most;
+	}
 	n = bsa_blame(&missed, m->blamed, most);
 	for (size_t i = 0; i < n; i++)
 		if (m->blamed[i].is_primary)
@@ -271,10 +263,20 @@ static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exac
 	return BSA_CAUSES;
 }
 
-static int keep_miss(struct bsa_misses *m, const struct bsa_execution *x, unsigned *ret)
+int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, unsigned *ret)
 {
-	struct kept *k = kept_of(m, x->id);
+	struct kept *k;
+	int r = bsa_usual_add(m->usual, x);
 
+	*ret = BSA_CAUSES;
+	if (r || x->miss == BSA_MISS_NONE) {
+		k = bsa_table_find(&m->kept, x->id);
+		if (k)
+			kept_drop(m, k);
+		return r;
+	}
+
+	k = kept_of(m, x->id);
 	if (!k || !(k->execution = malloc(sizeof(*x))))
 		return -ENOMEM;
 	*k->execution = *x;
@@ -287,20 +289,6 @@ static int keep_miss(struct bsa_misses *m, const struct bsa_execution *x, unsign
 	bsa_list_add(&m->missed, &k->link);
 	*ret = k->cause = blame_miss(m, k, false);
 	return 0;
-}
-
-int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, unsigned *ret)
-{
-	struct kept *k;
-	int r = bsa_usual_add(m->usual, x);
-
-	*ret = BSA_CAUSES;
-	if (!r && x->miss != BSA_MISS_NONE)
-		return keep_miss(m, x, ret);
-	k = bsa_table_find(&m->kept, x->id);
-	if (k)
-		kept_drop(m, k);
-	return r;
 }
 
 void bsa_misses_again(struct bsa_misses *m,

@@ -195,12 +195,6 @@ int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a)
 	return name_it(r, &r->apps, a->id, a->key, a->uid_known ? a->uid : BSA_LIVE_NOBODY, a->name);
 }
 
-static bool is_same_model(const struct bsa_model *a, const struct bsa_model *b)
-{
-	return a->operations == b->operations && a->const_bytes == b->const_bytes &&
-	       (a->digest == b->digest || !a->digest || !b->digest);
-}
-
 /* What the models of the same app and name are, compared with a new one. */
 struct twins {
 	unsigned n;
@@ -220,12 +214,14 @@ static struct twins twins_of(const struct bsa_rows *r, const struct bsa_model *i
 	for (struct bsa_entry *e = bsa_table_find(&r->named, named_number(is)); e; e = bsa_table_next(e)) {
 		const struct name *other = BSA_LINKED(e, struct name, named);
 		const struct bsa_model *m = &other->model;
+		bool alike = m->operations == is->operations && m->const_bytes == is->const_bytes;
 
 		if (m->app != is->app || strcmp(m->name, is->name) != 0)
 			continue;
 		t.n++;
-		t.alike |= m->operations == is->operations && m->const_bytes == is->const_bytes;
-		if (is_same_model(m, is) && (!t.same || other->entry.number < t.same->entry.number))
+		t.alike |= alike;
+		if (alike && (m->digest == is->digest || !m->digest || !is->digest) &&
+		    (!t.same || other->entry.number < t.same->entry.number))
 			t.same = other;
 	}
 	return t;
@@ -377,22 +373,9 @@ static uint64_t end_of(const struct bsa_execution *x)
 	return end;
 }
 
-static void occupy_lanes(struct bsa_rows *r, struct pair *p, const struct bsa_execution *x)
-{
-	const uint64_t *at = x->at;
-
-	if (at[BSA_DISPATCHED] == BSA_NEVER)
-		return;
-	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_ENQUEUED] < at[BSA_DISPATCHED])
-		spread_over_slots(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
-	if (x->run == BSA_NEVER || at[BSA_RUN_ENDED] == BSA_NEVER || x->run > at[BSA_RUN_ENDED])
-		return;
-	/* For a preempted execution, the times of its runs are unknown, but not their sum. */
-	spread_over_slots(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
-}
-
 int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
 {
+	const uint64_t *at = x->at;
 	struct pair *p;
 	struct slot *s;
 	uint64_t end = end_of(x);
@@ -413,7 +396,13 @@ int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
 		s->answered++;
 		s->took[bucket_of(x->e2e)]++;
 	}
-	occupy_lanes(r, p, x);
+	if (at[BSA_DISPATCHED] == BSA_NEVER)
+		return 0;
+	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_ENQUEUED] < at[BSA_DISPATCHED])
+		spread_over_slots(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
+	/* For a preempted execution, the times of its runs are unknown, but not their sum. */
+	if (x->run != BSA_NEVER && at[BSA_RUN_ENDED] != BSA_NEVER && x->run <= at[BSA_RUN_ENDED])
+		spread_over_slots(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
 	return 0;
 }
 
@@ -617,18 +606,6 @@ uint64_t bsa_rows_counted_rank(const struct bsa_rows *r, unsigned permille)
 	return rank_of(r->counted, r->n_counted, permille);
 }
 
-static void add_share(const struct bsa_rows *r, struct bsa_live_row *row)
-{
-	const struct share *s = bsa_table_find(&r->shares, row->app_id);
-
-	for (unsigned i = 0; s && i < LAG_SLOTS; i++) {
-		if (!s->windows[i].number || s->windows[i].number + LAG_SLOTS <= r->lagged)
-			continue;
-		row->received_ns += s->windows[i].received;
-		row->entitled_ns += s->windows[i].entitled;
-	}
-}
-
 /* Models that are prepared again, as by the next process of an app, have the same row. */
 static bool is_of(const struct bsa_rows *r, const struct pair *p, const struct bsa_live_row *row)
 {
@@ -639,6 +616,7 @@ static bool is_of(const struct bsa_rows *r, const struct pair *p, const struct b
 static void make_row(const struct bsa_rows *r, const struct pair *first, struct bsa_live_row *row)
 {
 	uint64_t took[BUCKETS] = { 0 };
+	const struct share *share;
 	const struct name *app;
 
 	*row = (struct bsa_live_row){ .app_id = 0 };
@@ -676,7 +654,13 @@ static void make_row(const struct bsa_rows *r, const struct pair *first, struct 
 	}
 	row->p50_ns = rank_of(took, row->answered, 500);
 	row->p99_ns = rank_of(took, row->answered, 990);
-	add_share(r, row);
+	share = bsa_table_find(&r->shares, row->app_id);
+	for (unsigned i = 0; share && i < LAG_SLOTS; i++) {
+		if (!share->windows[i].number || share->windows[i].number + LAG_SLOTS <= r->lagged)
+			continue;
+		row->received_ns += share->windows[i].received;
+		row->entitled_ns += share->windows[i].entitled;
+	}
 }
 
 static bool has_row(const struct bsa_rows *r, const struct pair *p, const struct bsa_live_row *rows, size_t n)
@@ -685,23 +669,6 @@ static bool has_row(const struct bsa_rows *r, const struct pair *p, const struct
 		if (is_of(r, p, &rows[i]))
 			return true;
 	return false;
-}
-
-/* Apps that share a name are distinguished by the service's number of the app. */
-static void tell_apart(const struct bsa_rows *r, struct bsa_live_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct name *app = bsa_table_find(&r->apps.table, rows[i].app_id);
-		bool same = false;
-
-		for (size_t k = 0; app && k < n && !same; k++) {
-			const struct name *other = bsa_table_find(&r->apps.table, rows[k].app_id);
-
-			same = other && other != app && *app->text && !strcmp(app->text, other->text);
-		}
-		if (same)
-			snprintf(rows[i].app, sizeof(rows[i].app), "%s (%u)", app->text, app->key);
-	}
 }
 
 size_t bsa_rows_get(const struct bsa_rows *r, bool all, struct bsa_live_row *ret, size_t max)
@@ -714,6 +681,19 @@ size_t bsa_rows_get(const struct bsa_rows *r, bool all, struct bsa_live_row *ret
 		if ((all || p->slots) && !has_row(r, p, ret, n))
 			make_row(r, p, &ret[n++]);
 	}
-	tell_apart(r, ret, n);
+
+	/* Apps that share a name are distinguished by the service's number of the app. */
+	for (size_t i = 0; i < n; i++) {
+		const struct name *app = bsa_table_find(&r->apps.table, ret[i].app_id);
+		bool same = false;
+
+		for (size_t k = 0; app && k < n && !same; k++) {
+			const struct name *other = bsa_table_find(&r->apps.table, ret[k].app_id);
+
+			same = other && other != app && *app->text && !strcmp(app->text, other->text);
+		}
+		if (same)
+			snprintf(ret[i].app, sizeof(ret[i].app), "%s (%u)", app->text, app->key);
+	}
 	return n;
 }

@@ -171,12 +171,6 @@ static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x
 	return g;
 }
 
-/* Whether @x got an idle lane and kept it. The condition is that of store/spill.c. */
-static bool is_quiet(const struct bsa_execution *x)
-{
-	return x->idle && !x->preemptions && !x->redo && x->cold <= 0;
-}
-
 /* The budget, mapped so that unsigned order equals signed order. */
 static bool budget_of(const struct bsa_execution *x, uint64_t *ret)
 {
@@ -186,18 +180,6 @@ static bool budget_of(const struct bsa_execution *x, uint64_t *ret)
 		return false;
 	*ret = (x->deadline - start) ^ UINT64_C(1) << 63;
 	return *ret != BSA_NEVER;
-}
-
-static int add_answered(struct bsa_usual *u, struct group *g, const struct bsa_execution *x)
-{
-	g->any = true;
-	for (unsigned i = 0; i < BSA_PHASES; i++)
-		if (x->phase[i] < g->least[i])
-			g->least[i] = x->phase[i];
-	if (!is_quiet(x))
-		return 0;
-	g->n_quiet++;
-	return keep_row(u, &g->quiet, &u->n_quiet, x->phase);
 }
 
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
@@ -213,8 +195,17 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 	g = group_of(u, x);
 	if (!g)
 		return u->inexact ? 0 : -ENOMEM;
-	if (answered)
-		r = add_answered(u, g, x);
+	if (answered) {
+		g->any = true;
+		for (unsigned i = 0; i < BSA_PHASES; i++)
+			if (x->phase[i] < g->least[i])
+				g->least[i] = x->phase[i];
+	}
+	/* @x got an idle lane and kept it. The condition is that of store/spill.c. */
+	if (answered && x->idle && !x->preemptions && !x->redo && x->cold <= 0) {
+		g->n_quiet++;
+		r = keep_row(u, &g->quiet, &u->n_quiet, x->phase);
+	}
 	if (budgeted && !r) {
 		g->n_budgets++;
 		r = keep_row(u, &g->budgets, &u->n_budgets, &budget);

@@ -61,23 +61,6 @@ static int no_memory(struct sink *sink)
 
 /* ---- traces and streams ---- */
 
-/* All records are folded as they come, so they have to be of one clock. */
-static int of_one_clock(struct sink *sink, const struct bsa_trace *info)
-{
-	for (size_t i = 0; i < sink->n_traces; i++) {
-		const struct bsa_trace *first = &sink->traces[i]->input.info;
-
-		if (!sink->traces[i]->number)
-			continue;
-		if (*info->clock_uuid && !strcmp(first->clock_uuid, info->clock_uuid) &&
-		    !strcmp(first->host, info->host))
-			return 0;
-		return bsa_fail(&sink->err, BSA_E_INPUT,
-		                "traces of several clocks: `burstscope import` puts them into one database");
-	}
-	return 0;
-}
-
 static int tell_of(struct sink *sink, struct trace *trace)
 {
 	struct bsa_trace *info = &trace->input.info;
@@ -89,25 +72,40 @@ static int tell_of(struct sink *sink, struct trace *trace)
 	info->path = strdup(path);
 	if (!info->path)
 		return no_memory(sink);
-	for (size_t i = 0; i < sink->n_traces; i++)
-		if (sink->traces[i]->number) {
-			info->clock_offset = sink->traces[i]->input.info.clock_offset;
-			break;
-		}
-	r = of_one_clock(sink, info);
-	if (r == 0)
-		r = bsa_importer_trace(sink->importer, info, &sink->err);
+	for (size_t i = 0; i < sink->n_traces; i++) {
+		const struct bsa_trace *first = &sink->traces[i]->input.info;
+
+		if (!sink->traces[i]->number)
+			continue;
+		info->clock_offset = first->clock_offset;
+		/* All records are folded as they come, so they have to be of one clock. */
+		if (!*info->clock_uuid || strcmp(first->clock_uuid, info->clock_uuid) != 0 ||
+		    strcmp(first->host, info->host) != 0)
+			return bsa_fail(&sink->err, BSA_E_INPUT,
+			                "traces of several clocks: `burstscope import` puts them into one database");
+		break;
+	}
+	r = bsa_importer_trace(sink->importer, info, &sink->err);
 	if (r == 0)
 		trace->number = ++sink->numbers;
 	return r;
 }
 
-static int add_trace(struct sink *sink, const bt_stream *stream, struct trace **ret)
+/* The trace of the stream, which is new if no other stream of it came before. */
+static int find_trace(struct sink *sink, const bt_stream *stream, struct trace **ret)
 {
-	struct trace **list = reallocarray(sink->traces, sink->n_traces + 1, sizeof(*list));
-	struct trace *trace = list ? calloc(1, sizeof(*trace)) : NULL;
+	const bt_trace *of = bt_stream_borrow_trace_const(stream);
+	struct trace **list, *trace;
 	int r;
 
+	for (size_t i = 0; i < sink->n_traces; i++)
+		if (sink->traces[i]->trace == of) {
+			*ret = sink->traces[i];
+			return 0;
+		}
+
+	list = reallocarray(sink->traces, sink->n_traces + 1, sizeof(*list));
+	trace = list ? calloc(1, sizeof(*trace)) : NULL;
 	if (list)
 		sink->traces = list;
 	if (!trace)
@@ -115,25 +113,13 @@ static int add_trace(struct sink *sink, const bt_stream *stream, struct trace **
 	list[sink->n_traces++] = trace;
 	atomic_init(&trace->counts.began, BSA_NEVER);
 	atomic_init(&trace->counts.ended, BSA_NEVER);
-	trace->trace = bt_stream_borrow_trace_const(stream);
-	bt_trace_get_ref(trace->trace);
+	trace->trace = of;
+	bt_trace_get_ref(of);
 	r = bsa_look_at_stream(&trace->input, stream, &sink->err);
 	if (r > 0)
 		r = tell_of(sink, trace);
 	*ret = trace;
 	return r;
-}
-
-static int find_trace(struct sink *sink, const bt_stream *stream, struct trace **ret)
-{
-	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
-
-	for (size_t i = 0; i < sink->n_traces; i++)
-		if (sink->traces[i]->trace == trace) {
-			*ret = sink->traces[i];
-			return 0;
-		}
-	return add_trace(sink, stream, ret);
 }
 
 static int add_stream(struct sink *sink, const bt_stream *stream)
@@ -207,27 +193,12 @@ static int tell_ties(struct sink *sink)
 	return r;
 }
 
-static int push_record(struct sink *sink, const struct stream *stream, const bt_message *message)
-{
-	uint64_t record[BSA_RECORD_MAX / 8];
-	struct bsa_event *event = (struct bsa_event *)record;
-	int r = 0;
-
-	bsa_tap_write(&stream->tap, message, event);
-	if (event->at < sink->now)
-		event->at = sink->now;
-	if (event->at != sink->now || bsa_ties_count(sink->ties) == BSA_TIES_MAX)
-		r = tell_ties(sink);
-	sink->now = event->at;
-	bsa_ties_add(sink->ties, stream->rank, event);
-	return r;
-}
-
 static int take_message(struct sink *sink, const bt_message *message)
 {
 	const bt_stream *stream = stream_of(message);
 	struct stream *found;
-	uint64_t at;
+	uint64_t at, record[BSA_RECORD_MAX / 8];
+	struct bsa_event *event = (struct bsa_event *)record;
 	int r;
 
 	if (!stream)
@@ -241,23 +212,18 @@ static int take_message(struct sink *sink, const bt_message *message)
 	if (!found || !found->trace->number)
 		return 0;
 	r = bsa_tap_look(&found->tap, message, &at);
-	if (r < 0)
-		return no_memory(sink);
-	return r ? push_record(sink, found, message) : 0;
-}
+	if (r <= 0)
+		return r ? no_memory(sink) : 0;
 
-static struct bsa_decoded decoded_of(const struct trace *trace)
-{
-	const struct bsa_counts *c = &trace->counts;
-
-	return (struct bsa_decoded){ .events = c->events,
-		                     .foreign = c->foreign,
-		                     .unusable = c->unusable,
-		                     .unknown_fields = trace->input.unknown_fields,
-		                     .lost_events = c->lost_events,
-		                     .lost_packets = c->lost_packets,
-		                     .began = c->began,
-		                     .ended = c->ended };
+	r = 0;
+	bsa_tap_write(&found->tap, message, event);
+	if (event->at < sink->now)
+		event->at = sink->now;
+	if (event->at != sink->now || bsa_ties_count(sink->ties) == BSA_TIES_MAX)
+		r = tell_ties(sink);
+	sink->now = event->at;
+	bsa_ties_add(sink->ties, found->rank, event);
+	return r;
 }
 
 static int finish_import(struct sink *sink)
@@ -270,7 +236,15 @@ static int finish_import(struct sink *sink)
 		                "there are no nnburst events; lttng enable-event -u 'nnburst:*' records them");
 	r = tell_ties(sink);
 	for (size_t i = 0; r == 0 && i < sink->n_traces; i++) {
-		struct bsa_decoded decoded = decoded_of(sink->traces[i]);
+		const struct bsa_counts *c = &sink->traces[i]->counts;
+		struct bsa_decoded decoded = { .events = c->events,
+			                       .foreign = c->foreign,
+			                       .unusable = c->unusable,
+			                       .unknown_fields = sink->traces[i]->input.unknown_fields,
+			                       .lost_events = c->lost_events,
+			                       .lost_packets = c->lost_packets,
+			                       .began = c->began,
+			                       .ended = c->ended };
 
 		if (sink->traces[i]->number)
 			r = bsa_importer_decoded(sink->importer, sink->traces[i]->number, &decoded, &sink->err);
