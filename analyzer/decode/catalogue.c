@@ -80,20 +80,12 @@ static const char *const needed[BSA_N_KINDS][2] = {
 static struct bsa_layout layouts[BSA_loss];
 static uint64_t blanks[BSA_loss][BSA_RECORD_MAX / 8];
 
-static bool is_needed(enum bsa_kind kind, const char *name)
-{
-	const char *const *names = needed[kind];
-
-	if (!names[0])
-		return !strcmp(name, "exec");
-	return !strcmp(name, names[0]) || (names[1] && !strcmp(name, names[1]));
-}
-
 static void layout_fill(enum bsa_kind kind, const char *name, size_t bytes, const struct bsa_column *columns,
                         uint16_t n)
 {
 	struct bsa_layout *layout = &layouts[kind];
 	struct bsa_event *blank = (struct bsa_event *)blanks[kind];
+	const char *first = needed[kind][0] ? needed[kind][0] : "exec", *second = needed[kind][1];
 
 	*layout = (struct bsa_layout){ .name = name, .columns = columns, .n_columns = n };
 	layout->bytes = (uint16_t)((sizeof(struct bsa_event) + bytes + 7) / 8 * 8);
@@ -101,7 +93,7 @@ static void layout_fill(enum bsa_kind kind, const char *name, size_t bytes, cons
 	for (uint16_t i = 0; i < n; i++) {
 		const struct bsa_column *column = &columns[i];
 
-		if (is_needed(kind, column->name))
+		if (!strcmp(column->name, first) || (second && !strcmp(column->name, second)))
 			layout->needed |= UINT32_C(1) << i;
 		/* An unknown value is 0, except for these: all ones. */
 		if (column->shape == BSA_SHAPE_ARRAY || !strcmp(column->name, "cpu_ns") ||

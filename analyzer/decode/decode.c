@@ -116,16 +116,6 @@ static int reader_start(struct bsa_decode *d, unsigned i, struct bsa_err *err)
 	return bsa_ring_init(&reader->ring, err);
 }
 
-static int start_thread(struct reader *reader, struct bsa_err *err)
-{
-	int r = pthread_create(&reader->thread, NULL, reader_thread, reader);
-
-	if (r)
-		return bsa_fail(err, BSA_E_ENV, "a thread to read traces cannot be started: %s", strerror(r));
-	reader->running = true;
-	return 0;
-}
-
 static void stop_readers(struct bsa_decode *d)
 {
 	for (unsigned i = 0; i < d->n_readers; i++) {
@@ -219,9 +209,12 @@ static int next_batch(struct reader *reader, struct bsa_err *err)
 	if (atomic_load_explicit(&reader->d->stop, memory_order_relaxed))
 		return bsa_fail(err, BSA_E_STOPPED, "stopped");
 	if (reader->own) {
+		r = 1;
 		reader->own->bytes = 0;
-		for (r = 1; r > 0 && !reader->own->bytes && !reader->over; reader->over = r == 0)
+		while (r > 0 && !reader->own->bytes && !reader->over) {
 			r = reader_fill(reader, reader->own, err);
+			reader->over = r == 0;
+		}
 		if (r < 0)
 			return r;
 		reader->batch = reader->own;
@@ -272,6 +265,7 @@ static int move_on(struct bsa_decode *d, struct bsa_err *err)
 		return 0;
 	}
 	reader = &d->readers[who];
+
 	/* Step over the reader's first record. */
 	reader->at += offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
 	r = __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
@@ -298,24 +292,6 @@ static bool may_tie(const struct bsa_decode *d)
 	return at >= reader->batch->bytes || next->event.at == heads[0].at;
 }
 
-/* Collect all records of the earliest time; at least one. Records of unseen times were returned before: their rank is the lowest. */
-static int collect_ties(struct bsa_decode *d, struct bsa_err *err)
-{
-	const struct bsa_head *heads = d->merge.heap;
-	uint64_t at = heads[0].at;
-	int r;
-
-	do {
-		const struct bsa_queued *first = reader_head(&d->readers[heads[0].who]);
-
-		bsa_ties_add(d->ties, first->rank, &first->event);
-		r = move_on(d, err);
-	} while (r == 0 && d->merge.n && heads[0].at == at && heads[0].who != READERS_MAX &&
-	         bsa_ties_count(d->ties) < BSA_TIES_MAX);
-	d->tied = r == 0;
-	return r;
-}
-
 /* To the first record of the next group: 0; what went wrong stays so. */
 static int next_group(struct bsa_decode *d, struct bsa_err *err)
 {
@@ -332,6 +308,7 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 		if (d->inputs.list[d->end].info.clock_group != d->inputs.list[d->first].info.clock_group)
 			break;
 	r = allow_files(streams_of_group(d, true) + streams_of_group(d, false), err);
+
 	/* One quick reader is faster than the fold, so more readers do not pay. */
 	streams = streams_of_group(d, false);
 	d->n_quick = streams_of_group(d, true) ? 1 : 0;
@@ -345,8 +322,13 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 	d->reading = true;
 	for (unsigned i = 0; r == 0 && i < d->n_readers; i++)
 		r = reader_start(d, i, err);
-	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++)
-		r = start_thread(&d->readers[i], err);
+	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++) {
+		int failed = pthread_create(&d->readers[i].thread, NULL, reader_thread, &d->readers[i]);
+
+		if (failed)
+			r = bsa_fail(err, BSA_E_ENV, "a thread to read traces cannot be started: %s", strerror(failed));
+		d->readers[i].running = !failed;
+	}
 	d->merge = (struct bsa_merge){ .heap = d->heads };
 	if (r)
 		return r;
@@ -384,6 +366,8 @@ static int decode_end(struct bsa_decode *d, int r, struct bsa_err *err)
 
 int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct bsa_err *err)
 {
+	const struct bsa_head *heads;
+	uint64_t at;
 	int r = 0;
 
 	if (__builtin_expect(d->tied, 0)) {
@@ -402,16 +386,26 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 	}
 	if (__builtin_expect(r < 0, 0))
 		return decode_end(d, r, err);
-	if (__builtin_expect(d->merge.heap[0].who == READERS_MAX, 0)) {
+	heads = d->merge.heap;
+	if (__builtin_expect(heads[0].who == READERS_MAX, 0)) {
 		*ret = &d->unseen.event;
 	} else if (__builtin_expect(may_tie(d), 0)) {
-		r = collect_ties(d, err);
+		/* Collect all records of the earliest time; at least one. Records of unseen times were returned before: their rank is the lowest. */
+		at = heads[0].at;
+		do {
+			const struct bsa_queued *first = reader_head(&d->readers[heads[0].who]);
+
+			bsa_ties_add(d->ties, first->rank, &first->event);
+			r = move_on(d, err);
+		} while (r == 0 && d->merge.n && heads[0].at == at && heads[0].who != READERS_MAX &&
+		         bsa_ties_count(d->ties) < BSA_TIES_MAX);
+		d->tied = r == 0;
 		if (r < 0)
 			return decode_end(d, r, err);
 		*ret = bsa_ties_next(d->ties);
 		return 1;
 	} else {
-		*ret = &reader_head(&d->readers[d->merge.heap[0].who])->event;
+		*ret = &reader_head(&d->readers[heads[0].who])->event;
 	}
 	d->taken = true;
 	return 1;

@@ -61,25 +61,6 @@ static int enter_directory(struct search *s, const char *path, const struct stat
 	return bsa_fail(s->err, BSA_E_INPUT, "%s is given twice: %s leads there, too", path, s->paths[(*found)->given]);
 }
 
-/* 1: it is one; 0; or an error. */
-static int is_trace(struct search *s, const char *path)
-{
-	char *metadata = NULL;
-	struct stat st;
-	int r;
-
-	if (asprintf(&metadata, "%s/metadata", path) < 0)
-		return no_memory(s);
-	if (!stat(metadata, &st))
-		r = S_ISREG(st.st_mode);
-	else if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
-		r = 0;
-	else
-		r = bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
-	free(metadata);
-	return r;
-}
-
 static int look_at(struct search *s, const char *path, unsigned depth);
 
 static int look_below(struct search *s, const char *path, unsigned depth)
@@ -107,8 +88,9 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 static int look_at(struct search *s, const char *path, unsigned depth)
 {
 	struct bsa_places *places = s->places;
+	char *metadata = NULL;
 	struct stat st;
-	int r;
+	int r, failed;
 
 	if (stat(path, &st)) /* below the user's path there may be links that lead nowhere */
 		return depth && (errno == ENOENT || errno == ELOOP)
@@ -119,10 +101,15 @@ static int look_at(struct search *s, const char *path, unsigned depth)
 	r = enter_directory(s, path, &st);
 	if (r <= 0)
 		return r;
-	r = is_trace(s, path);
-	if (r < 0)
-		return r;
-	if (r) {
+
+	/* A directory with a regular file named metadata is a trace. */
+	if (asprintf(&metadata, "%s/metadata", path) < 0)
+		return no_memory(s);
+	failed = stat(metadata, &st) ? errno : 0;
+	free(metadata);
+	if (failed && failed != ENOENT && failed != ENOTDIR && failed != ELOOP)
+		return bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(failed));
+	if (!failed && S_ISREG(st.st_mode)) {
 		char **paths = reallocarray(places->paths, places->n + 1, sizeof(*paths));
 
 		if (!paths)

@@ -190,22 +190,6 @@ static bool write_file(const char *directory, const char *name, const void *byte
 	return done;
 }
 
-/* The kind of headers that belongs to this metadata. Packets of metadata have zeroes between their texts. */
-static enum bsa_headers headers_of(const uint8_t *metadata, size_t n)
-{
-	char *text = malloc(n + 1);
-	enum bsa_headers kind = BSA_HEADERS_LTTNG;
-
-	for (size_t i = 0; text && i < n; i++)
-		text[i] = metadata[i] ? (char)metadata[i] : ' ';
-	if (text) {
-		text[n] = 0;
-		kind = bsa_packets_headers(text);
-	}
-	free(text);
-	return kind;
-}
-
 /* Set the trace from what bsa_look reads of the copy. 0: not yet; 1; BSA_E_ENV. */
 static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy, struct bsa_err *err)
 {
@@ -239,22 +223,33 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *metadata, size_t n, uint8_t *header,
                        struct bsa_err *err)
 {
-	enum bsa_headers kind = headers_of(metadata, n);
-	const size_t empty = headers[kind].empty;
-	const uint64_t bits = empty * 8;
-	char *copy = NULL;
+	enum bsa_headers kind = BSA_HEADERS_LTTNG;
+	char *copy = NULL, *text;
+	uint64_t bits;
 	int r = bsa_scratch_make(&f->scratch, err);
 
 	if (r)
 		return r;
 	if (asprintf(&copy, "%s/%llu", f->scratch.path, (unsigned long long)f->serial++) < 0)
 		return no_memory(err);
+
+	/* The kind of headers that belongs to this metadata. Packets of metadata have zeroes between their texts. */
+	text = malloc(n + 1);
+	for (size_t i = 0; text && i < n; i++)
+		text[i] = metadata[i] ? (char)metadata[i] : ' ';
+	if (text) {
+		text[n] = 0;
+		kind = bsa_packets_headers(text);
+	}
+	free(text);
 	t->by_lttng = kind == BSA_HEADERS_LTTNG;
 
 	/* Make a stream without events of the header that is there. */
+	bits = headers[kind].empty * UINT64_C(8);
 	memcpy(header + headers[kind].content, &bits, sizeof(bits));
 	memcpy(header + headers[kind].bytes, &bits, sizeof(bits));
-	if (mkdir(copy, 0700) || !write_file(copy, "metadata", metadata, n) || !write_file(copy, "s", header, empty))
+	if (mkdir(copy, 0700) || !write_file(copy, "metadata", metadata, n) ||
+	    !write_file(copy, "s", header, headers[kind].empty))
 		r = bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", copy, strerror(errno));
 	else
 		r = look_at_copy(f, t, copy, err);
@@ -273,7 +268,8 @@ static int renew_recipe(struct bsa_follow *f, struct trace *t, struct bsa_err *e
 	int fd = asprintf(&path, "%s/metadata", t->path) < 0 ? -ENOMEM : bsa_open_regular(path), r = 0;
 
 	free(path);
-	/* Not to be read before there is the header of a packet: of any one of the trace. */
+
+	/* Any packet of the trace has the header that is needed; before there is a packet, the metadata is not read. */
 	t->metadata_grown = true;
 	for (size_t i = 0; t->metadata_grown && i < t->n_files; i++)
 		t->metadata_grown = t->files[i].fd < 0 || pread(t->files[i].fd, header, HEADER_MAX, 0) != HEADER_MAX;
@@ -308,28 +304,23 @@ static void file_close(struct file *file)
 	file->fd = -1;
 }
 
-/* Is this file in the list? One that was given up, or that is shorter than what was read of it, is being written anew. */
-static bool has_file(struct trace *t, const char *name, const struct stat *st)
-{
-	for (size_t i = t->n_files; i-- > 0;) {
-		struct file *file = &t->files[i];
-
-		if (strcmp(file->name, name) != 0)
-			continue;
-		return !file->given_up && file->dev == st->st_dev && file->ino == st->st_ino &&
-		       (file->fd >= 0 || (uint64_t)st->st_size >= file->end);
-	}
-	return false;
-}
-
 static int see_file(struct trace *t, int directory, const char *name, struct bsa_err *err)
 {
-	struct file *files;
+	struct file *files, *same;
 	struct stat st;
 	char *path = NULL;
+	size_t i = t->n_files;
 	int fd;
-	if (!strcmp(name, "metadata") || fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) ||
-	    has_file(t, name, &st))
+
+	if (!strcmp(name, "metadata") || fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode))
+		return 0;
+
+	/* A file in the list that was given up, or that is shorter than what was read of it, is being written anew. */
+	while (i > 0 && strcmp(t->files[i - 1].name, name) != 0)
+		i--;
+	same = i ? &t->files[i - 1] : NULL;
+	if (same && !same->given_up && same->dev == st.st_dev && same->ino == st.st_ino &&
+	    (same->fd >= 0 || (uint64_t)st.st_size >= same->end))
 		return 0;
 	if (asprintf(&path, "%s/%s", t->path, name) < 0)
 		return no_memory(err);
@@ -340,6 +331,7 @@ static int see_file(struct trace *t, int directory, const char *name, struct bsa
 			close(fd);
 		return 0;
 	}
+
 	files = one_more(t->files, t->n_files, sizeof(*files));
 	if (files)
 		t->files = files;
@@ -434,7 +426,7 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	return 0;
 }
 
-/* Read a directory: those in it, or the files of a trace. */
+/* Read a directory: the directories in it, or the files of a trace. */
 static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
 	int fd = open(f->places[place].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
@@ -470,24 +462,10 @@ static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	return r;
 }
 
-/* True: the directory changed since the last read, according to its modification time. */
-static bool has_changed(struct bsa_follow *f, struct place *p)
-{
-	struct stat st;
-
-	if (f->now != BSA_NEVER && ++p->unread < UNREAD_LOOKS &&
-	    (stat(p->path, &st) ||
-	     (st.st_mtim.tv_sec == p->changed.tv_sec && st.st_mtim.tv_nsec == p->changed.tv_nsec)))
-		return false;
-	p->unread = 0;
-	if (!stat(p->path, &st))
-		p->changed = st.st_mtim;
-	return true;
-}
-
 static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
 	struct place *p = &f->places[place];
+	struct stat st;
 
 	if (p->watch >= 0) {
 		if (f->now != BSA_NEVER && !p->stirred && ++p->unread < WATCHED_LOOKS)
@@ -496,8 +474,15 @@ static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		p->stirred = false;
 	} else {
 		/* Trace files may be overwritten, which does not change the time of a trace's directory. */
-		if (!p->is_trace && !has_changed(f, p))
-			return 0;
+		if (!p->is_trace) {
+			if (f->now != BSA_NEVER && ++p->unread < UNREAD_LOOKS &&
+			    (stat(p->path, &st) ||
+			     (st.st_mtim.tv_sec == p->changed.tv_sec && st.st_mtim.tv_nsec == p->changed.tv_nsec)))
+				return 0;
+			p->unread = 0;
+			if (!stat(p->path, &st))
+				p->changed = st.st_mtim;
+		}
 		watch_place(f, p); /* the directory may exist by now */
 	}
 	if (p->is_trace)
@@ -581,20 +566,6 @@ static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_pac
 	return 0;
 }
 
-static int begin_late(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
-{
-	struct head *heads;
-
-	if (!f->traces[trace].by_lttng || !head->number)
-		return 0;
-	heads = one_more(f->heads, f->n_heads, sizeof(*heads));
-	if (!heads)
-		return no_memory(err);
-	f->heads = heads;
-	heads[f->n_heads++] = (struct head){ head->began, head->cpu, trace };
-	return 0;
-}
-
 static void tell_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *e = (struct bsa_event *)f->record;
@@ -675,32 +646,22 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 		f->followed.bytes += head.bytes;
 		/* that gap was reported as a loss */
 		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began;
-		if (!s->any && begin_late(f, s->trace, &head, NULL))
-			f->followed.broken++;
+		if (!s->any && t->by_lttng && head.number) {
+			struct head *heads = one_more(f->heads, f->n_heads, sizeof(*heads));
+
+			if (heads) {
+				f->heads = heads;
+				heads[f->n_heads++] = (struct head){ head.began, head.cpu, s->trace };
+			} else {
+				f->followed.broken++;
+			}
+		}
 		if (cover_packet(f, s->trace, &head, NULL))
 			f->followed.broken++;
 		s->head = head;
 		s->any = true;
 		bsa_flow_grow(s->flow, file->end);
 	}
-}
-
-/* The stream's next file: SIZE_MAX: it has no next file. */
-static size_t next_file(const struct bsa_follow *f, const struct stream *s)
-{
-	const struct trace *t = &f->traces[s->trace];
-	size_t next = SIZE_MAX;
-
-	for (size_t i = 0; i < t->n_files; i++) {
-		const struct file *file = &t->files[i];
-
-		if (!file->known || file->fd < 0 || i == s->file || &f->streams[file->stream] != s ||
-		    (s->any && file->first <= s->head.number))
-			continue;
-		if (next == SIZE_MAX || file->first < t->files[next].first)
-			next = i;
-	}
-	return next;
 }
 
 static void leave_file(struct trace *t, struct stream *s)
@@ -730,7 +691,18 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 			return;
 		if (s->file != SIZE_MAX && t->files[s->file].given_up)
 			leave_file(t, s);
-		next = next_file(f, s);
+
+		/* The next file is the one whose first packet has the lowest number beyond the last packet that was read. */
+		next = SIZE_MAX;
+		for (size_t i = 0; i < t->n_files; i++) {
+			const struct file *file = &t->files[i];
+
+			if (!file->known || file->fd < 0 || i == s->file || &f->streams[file->stream] != s ||
+			    (s->any && file->first <= s->head.number))
+				continue;
+			if (next == SIZE_MAX || file->first < t->files[next].first)
+				next = i;
+		}
 		if (next == SIZE_MAX)
 			return;
 		if (s->file != SIZE_MAX) { /* packets written since the last call */
@@ -763,46 +735,33 @@ static uint64_t rank_of(const struct bsa_follow *f, const struct stream *s)
 
 /* ---- until when nothing earlier can come ---- */
 
-/* True: packets of the trace cannot be read yet, so records of any time since the last look may follow. */
-static bool trace_waits(struct bsa_follow *f, struct trace *t)
-{
-	bool unread = false;
-
-	for (size_t i = 0; i < t->n_files; i++) {
-		struct stat st;
-
-		unread |= t->files[i].fd >= 0 && !t->files[i].known && !fstat(t->files[i].fd, &st) && st.st_size > 0;
-	}
-	if (!unread || recipe_of(t)) {
-		t->waits_since = 0;
-		return false;
-	}
-	if (!t->waits_since)
-		t->waits_since = f->now;
-	return f->now - t->waits_since < stall_ns;
-}
-
-/* A file without a packet may get one that begins before the others' last ones: LTTng makes those of all cpus at once. */
-static bool has_unknown(const struct bsa_follow *f)
-{
-	for (size_t i = 0; i < f->n_traces; i++)
-		for (size_t k = 0; k < f->traces[i].n_files; k++)
-			if (f->traces[i].files[k].fd >= 0 && !f->traces[i].files[k].known)
-				return true;
-	return false;
-}
-
 static void set_until(struct bsa_follow *f)
 {
 	uint64_t settled = f->now > f->settle_ns ? f->now - f->settle_ns : 0, until = BSA_NEVER;
+	bool has_unknown = false;
+	struct stat st;
 
 	if (f->now == BSA_NEVER) {
 		f->until = BSA_NEVER;
 		return;
 	}
-	for (size_t i = 0; i < f->n_traces; i++)
-		if (trace_waits(f, &f->traces[i]))
+	for (size_t i = 0; i < f->n_traces; i++) {
+		struct trace *t = &f->traces[i];
+		bool unread = false;
+
+		for (size_t k = 0; k < t->n_files; k++)
+			unread |= t->files[k].fd >= 0 && !t->files[k].known && !fstat(t->files[k].fd, &st) &&
+			          st.st_size > 0;
+		if (!unread || recipe_of(t)) {
+			t->waits_since = 0;
+			continue;
+		}
+		if (!t->waits_since)
+			t->waits_since = f->now;
+		/* Packets of the trace cannot be read yet, so records of any time since the last look may follow. */
+		if (f->now - t->waits_since < stall_ns)
 			return;
+	}
 	for (size_t i = 0; i < f->n_streams; i++) {
 		const struct stream *s = &f->streams[i];
 		uint64_t seen = s->any && s->head.ended > settled ? s->head.ended : settled;
@@ -812,7 +771,12 @@ static void set_until(struct bsa_follow *f)
 		if (seen < until)
 			until = seen;
 	}
-	if (until > settled && (!f->n_streams || has_unknown(f)))
+
+	/* A file without a packet may get one that begins before the others' last ones: LTTng makes those of all cpus at once. */
+	for (size_t i = 0; i < f->n_traces; i++)
+		for (size_t k = 0; k < f->traces[i].n_files; k++)
+			has_unknown |= f->traces[i].files[k].fd >= 0 && !f->traces[i].files[k].known;
+	if (until > settled && (!f->n_streams || has_unknown))
 		until = settled;
 	if (until > f->until)
 		f->until = until;

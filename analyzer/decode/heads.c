@@ -62,29 +62,24 @@ bool bsa_packet_head_follows(const struct bsa_packet_head *head, const struct bs
 
 /* ---- a file ---- */
 
-static bool walk_file(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, int fd, uint64_t bytes)
+bool bsa_heads_are_plain(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const char *path)
 {
-	struct bsa_packet_head head, last = { 0 };
+	struct bsa_packet_head head = { 0 }, last = { 0 };
 	uint8_t start[BSA_HEAD_MAX];
+	int fd = bsa_open_regular(path);
+	struct stat st;
+	bool plain = fd >= 0 && !fstat(fd, &st) && st.st_size > 0;
+	uint64_t bytes = plain ? (uint64_t)st.st_size : 0;
 
-	for (uint64_t offset = 0; offset < bytes; offset += head.bytes) {
+	for (uint64_t offset = 0; plain && offset < bytes; offset += head.bytes) {
 		ssize_t n = pread(fd, start, sizeof(start), (off_t)offset);
 
-		if (n < 0 || !bsa_packet_head_read(&head, recipe, start, (size_t)n) || head.bytes > bytes - offset ||
-		    (offset && !bsa_packet_head_follows(&last, &head)))
-			return false;
-		if (!offset)
+		plain = n >= 0 && bsa_packet_head_read(&head, recipe, start, (size_t)n) &&
+		        head.bytes <= bytes - offset && (!offset || bsa_packet_head_follows(&last, &head));
+		if (plain && !offset)
 			*ret = head;
 		last = head;
 	}
-	return bytes;
-}
-
-bool bsa_heads_are_plain(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const char *path)
-{
-	int fd = bsa_open_regular(path);
-	struct stat st;
-	bool plain = fd >= 0 && !fstat(fd, &st) && walk_file(ret, recipe, fd, (uint64_t)st.st_size);
 
 	if (fd >= 0)
 		close(fd);

@@ -121,25 +121,6 @@ static bool is_at(const struct bsa_input_stream *stream, uint64_t stream_class, 
 	return length >= n && !strcmp(stream->port + length - n, end);
 }
 
-/* The sizes of streams serve only to share streams out among threads evenly, and to report progress. */
-static void measure_streams(struct bsa_input *input, const struct bsa_files *files)
-{
-	for (size_t i = 0; i < files->n; i++) {
-		const struct bsa_file *file = &files->list[i];
-
-		input->info.bytes += file->bytes;
-		for (size_t k = 0; file->known && k < input->n_streams; k++) {
-			struct bsa_input_stream *stream = &input->streams[k];
-
-			if (!is_at(stream, file->stream_class, file->stream))
-				continue;
-			stream->bytes += file->bytes;
-			stream->packets += file->packets;
-			stream->cut |= file->cut;
-		}
-	}
-}
-
 /* Each stream in one file, and each file a plain one. */
 static bool has_plain_files(struct bsa_input *input, const struct bsa_files *files)
 {
@@ -193,7 +174,22 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
 	if (r <= 0)
 		return r;
-	measure_streams(input, files);
+
+	/* The sizes of streams serve only to share streams out among threads evenly, and to report progress. */
+	for (size_t i = 0; i < files->n; i++) {
+		const struct bsa_file *file = &files->list[i];
+
+		input->info.bytes += file->bytes;
+		for (size_t k = 0; file->known && k < input->n_streams; k++) {
+			struct bsa_input_stream *stream = &input->streams[k];
+
+			if (!is_at(stream, file->stream_class, file->stream))
+				continue;
+			stream->bytes += file->bytes;
+			stream->packets += file->packets;
+			stream->cut |= file->cut;
+		}
+	}
 
 	/* The quick decoder reads the trace if it can and all is in order, otherwise babeltrace2. */
 	left_out = files->repeated || files->doubtful;
@@ -231,7 +227,6 @@ static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const
 	/* LTTng does not record which user owns the buffers of one process. */
 	bool trusted = uid == UINT32_MAX ? !strstr(input->info.path, "/ust/pid/") : !uid;
 	int r = inputs->n > 1 && !trusted ? bsa_trial(input->directories, input->n_directories, err) : 0;
-
 	struct bsa_trace info;
 
 	if (r == 0)

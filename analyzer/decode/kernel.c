@@ -141,24 +141,6 @@ static bool is_clock(struct reading *r, const bt_stream *stream)
 	return !r->other_clock;
 }
 
-static void take_event(struct reading *r, const bt_message *message)
-{
-	const bt_event *event = bt_message_event_borrow_event_const(message);
-	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
-	const bt_packet *packet = bt_event_borrow_packet_const(event);
-	struct bsa_kernel_event e = { .kind = BSA_KERNEL_LOST };
-	int64_t cpu;
-
-	if (!name || !is_clock(r, bt_event_borrow_stream_const(event)) || !packet ||
-	    !read_number(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu) || cpu < 0)
-		return;
-	e.cpu = (uint32_t)cpu;
-	if (!fill_event(&e, name, bt_event_borrow_payload_field_const(event)))
-		return;
-	e.at = bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message));
-	r->enough = !r->each(r->ctx, &e);
-}
-
 static void take_loss(struct reading *r, const bt_clock_snapshot *from, const bt_clock_snapshot *to)
 {
 	const struct bsa_kernel_event e = { .kind = BSA_KERNEL_LOST,
@@ -171,11 +153,26 @@ static void take_loss(struct reading *r, const bt_clock_snapshot *from, const bt
 /* A loss without a time may be of any time: the trace covers nothing after the records before it. */
 static void take_message(struct reading *r, const bt_message *message)
 {
+	struct bsa_kernel_event e = { .kind = BSA_KERNEL_LOST };
 	const bt_stream *stream;
+	const bt_event *event;
+	const bt_packet *packet;
+	const char *name;
+	int64_t cpu;
 
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		take_event(r, message);
+		event = bt_message_event_borrow_event_const(message);
+		packet = bt_event_borrow_packet_const(event);
+		name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+		if (!name || !is_clock(r, bt_event_borrow_stream_const(event)) || !packet ||
+		    !read_number(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu) || cpu < 0)
+			break;
+		e.cpu = (uint32_t)cpu;
+		if (!fill_event(&e, name, bt_event_borrow_payload_field_const(event)))
+			break;
+		e.at = bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message));
+		r->enough = !r->each(r->ctx, &e);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		stream = bt_message_discarded_events_borrow_stream_const(message);
@@ -234,21 +231,6 @@ static bt_graph_simple_sink_component_consume_func_status sink_take(bt_message_i
 	                                   : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-static bool connect_all(bt_graph *graph, const bt_component_source *source, const bt_component_filter *muxer,
-                        const bt_component_sink *sink)
-{
-	uint64_t n = bt_component_source_get_output_port_count(source);
-
-	for (uint64_t i = 0; i < n; i++)
-		if (bt_graph_connect_ports(graph, bt_component_source_borrow_output_port_by_index_const(source, i),
-		                           bt_component_filter_borrow_input_port_by_index_const(muxer, i),
-		                           NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
-			return false;
-	return bt_graph_connect_ports(graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-	                              bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-	                              NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
-}
-
 struct parts {
 	bt_graph *graph;
 	const bt_plugin *ctf, *utils;
@@ -271,6 +253,7 @@ static bool build_graph(struct parts *p, struct reading *r, const char *director
 	const bt_component_filter *muxer;
 	const bt_component_sink *sink;
 	bt_value *inputs = NULL;
+	uint64_t n;
 
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->ctf) != BT_PLUGIN_FIND_STATUS_OK ||
 	    bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->utils) !=
@@ -280,17 +263,27 @@ static bool build_graph(struct parts *p, struct reading *r, const char *director
 	muxer_class = bt_plugin_borrow_filter_component_class_by_name_const(p->utils, "muxer");
 	p->graph = bt_graph_create(0);
 	p->params = bt_value_map_create();
-	return source_class && muxer_class && p->graph && p->params &&
-	       bt_value_map_insert_empty_array_entry(p->params, "inputs", &inputs) ==
-	               BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
-	       bt_value_array_append_string_element(inputs, directory) == BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK &&
-	       bt_graph_add_source_component(p->graph, source_class, "source", p->params, BT_LOGGING_LEVEL_NONE,
-	                                     &source) == BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       bt_graph_add_filter_component(p->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) ==
-	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       bt_graph_add_simple_sink_component(p->graph, "sink", sink_begin, sink_take, NULL, r, &sink) ==
-	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       connect_all(p->graph, source, muxer, sink);
+	if (!source_class || !muxer_class || !p->graph || !p->params ||
+	    bt_value_map_insert_empty_array_entry(p->params, "inputs", &inputs) !=
+	            BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK ||
+	    bt_value_array_append_string_element(inputs, directory) != BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
+	    bt_graph_add_source_component(p->graph, source_class, "source", p->params, BT_LOGGING_LEVEL_NONE,
+	                                  &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK ||
+	    bt_graph_add_filter_component(p->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) !=
+	            BT_GRAPH_ADD_COMPONENT_STATUS_OK ||
+	    bt_graph_add_simple_sink_component(p->graph, "sink", sink_begin, sink_take, NULL, r, &sink) !=
+	            BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+		return false;
+
+	n = bt_component_source_get_output_port_count(source);
+	for (uint64_t i = 0; i < n; i++)
+		if (bt_graph_connect_ports(p->graph, bt_component_source_borrow_output_port_by_index_const(source, i),
+		                           bt_component_filter_borrow_input_port_by_index_const(muxer, i),
+		                           NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
+			return false;
+	return bt_graph_connect_ports(p->graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+	                              bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+	                              NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
 }
 
 int bsa_kernel_read(const char *directory, const char *clock_uuid,

@@ -44,19 +44,6 @@ static const char *uuid_text(struct look *look, bt_uuid uuid)
 	return keep_text(look, text);
 }
 
-/* LTTng writes the uid, from the kernel's credentials. Per-process buffers have no uid. */
-static uint32_t uid_of(const bt_trace *trace)
-{
-	const bt_value *scheme =
-		bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_buffering_scheme");
-	const bt_value *uid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_buffering_id");
-	int64_t value = uid && bt_value_is_signed_integer(uid) ? bt_value_integer_signed_get(uid) : -1;
-
-	if (!scheme || !bt_value_is_string(scheme) || strcmp(bt_value_string_get(scheme), "uid"))
-		return UINT32_MAX;
-	return value >= 0 && value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-}
-
 static void look_at_clock(struct look *look, const bt_clock_class *clock)
 {
 	struct bsa_trace *info = &look->input->info;
@@ -81,7 +68,7 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	const bt_trace_class *class = bt_trace_borrow_class_const(trace);
 	struct bsa_input *input = look->input;
 	struct bsa_trace *info = &input->info;
-	const bt_value *pid;
+	const bt_value *pid, *uid, *scheme;
 	int64_t value;
 	char *text;
 
@@ -106,11 +93,21 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	if (text)
 		input->recipe = bsa_recipe_make(text, class);
 	free(text);
+
 	look_at_clock(look, bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)));
 	pid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
 	value = pid && bt_value_is_signed_integer(pid) ? bt_value_integer_signed_get(pid) : 0;
 	input->pid = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
-	info->uid = uid_of(trace);
+
+	/* LTTng writes the uid, from the kernel's credentials. Per-process buffers have no uid. */
+	scheme = bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_buffering_scheme");
+	uid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_buffering_id");
+	value = uid && bt_value_is_signed_integer(uid) ? bt_value_integer_signed_get(uid) : -1;
+	info->uid = UINT32_MAX;
+	if (scheme && bt_value_is_string(scheme) && !strcmp(bt_value_string_get(scheme), "uid") && value >= 0 &&
+	    value < UINT32_MAX)
+		info->uid = (uint32_t)value;
+
 	info->uuid = uuid_text(look, bt_trace_get_uuid(trace));
 	info->host = environment_text(look, trace, "hostname");
 	info->session = environment_text(look, trace,
@@ -140,17 +137,6 @@ static bt_graph_simple_sink_component_consume_func_status look_on(bt_message_ite
 		bt_message_put_ref(messages[i]);
 	}
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
-}
-
-static bool look_at_port(struct look *look, bt_graph *graph, const bt_port_output *port)
-{
-	const bt_component_sink *sink = NULL;
-
-	return bt_graph_add_simple_sink_component(graph, "look", look_begins, look_on, NULL, look, &sink) ==
-	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       bt_graph_connect_ports(graph, port, bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) ==
-	               BT_GRAPH_CONNECT_PORTS_STATUS_OK &&
-	       bt_graph_run_once(graph) == BT_GRAPH_RUN_ONCE_STATUS_END && look->seen;
 }
 
 static int by_port(const void *a, const void *b)
@@ -190,6 +176,7 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	struct bsa_input *input = look->input;
 	bt_graph *graph = bt_graph_create(0);
 	const bt_component_source *component = graph ? bsa_input_add(input, graph, source) : NULL;
+	const bt_component_sink *sink = NULL;
 	int r = 0;
 
 	if (!component)
@@ -197,45 +184,46 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	else if (!input->streams && !list_streams(input, component))
 		r = bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 	else if (i < input->n_streams &&
-	         !look_at_port(look, graph, bt_component_source_borrow_output_port_by_index_const(component, i)))
+	         (bt_graph_add_simple_sink_component(graph, "look", look_begins, look_on, NULL, look, &sink) !=
+	                  BT_GRAPH_ADD_COMPONENT_STATUS_OK ||
+	          bt_graph_connect_ports(graph, bt_component_source_borrow_output_port_by_index_const(component, i),
+	                                 bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+	                                 NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK ||
+	          bt_graph_run_once(graph) != BT_GRAPH_RUN_ONCE_STATUS_END || !look->seen))
 		r = bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
 	bt_graph_put_ref(graph);
 	return r;
 }
 
-/* The trace has no stream with events, so only the text of its metadata says whether it is ours. */
-static int look_at_text(struct look *look, struct bsa_err *err)
-{
-	struct bsa_trace *info = &look->input->info;
-	char *text = bsa_metadata_text(look->input->directories[0]);
-
-	if (!text)
-		return bsa_fail(err, BSA_E_INPUT, "%s: its metadata cannot be read", info->path);
-	look->ours = strstr(text, "\"nnburst:");
-	info->uid = UINT32_MAX; /* without a stream there are no events */
-	if (look->ours) {
-		info->uuid = bsa_metadata_value(text, "uuid");
-		info->host = bsa_metadata_value(text, "hostname");
-		info->session = bsa_metadata_value(text, "trace_name");
-		info->clock = keep_text(look, NULL);
-		info->clock_uuid = keep_text(look, NULL);
-		look->no_memory |= !info->uuid || !info->host || !info->session;
-	}
-	free(text);
-	return 0;
-}
-
 int bsa_look(struct bsa_input *input, const bt_component_class_source *source, struct bsa_err *err)
 {
 	struct look look = { .input = input };
+	struct bsa_trace *info = &input->info;
+	char *text = NULL;
 	size_t i = 0;
 	int r;
 
 	do
 		r = look_by(&look, source, i++, err);
 	while (input->streams && !look.seen && i < input->n_streams);
-	if (r == 0 && !look.seen)
-		r = look_at_text(&look, err);
+
+	/* Where the trace has no stream with events, only the text of its metadata says whether it is ours. */
+	if (r == 0 && !look.seen) {
+		text = bsa_metadata_text(input->directories[0]);
+		if (!text)
+			return bsa_fail(err, BSA_E_INPUT, "%s: its metadata cannot be read", info->path);
+		look.ours = strstr(text, "\"nnburst:");
+		info->uid = UINT32_MAX; /* without a stream there are no events */
+	}
+	if (text && look.ours) {
+		info->uuid = bsa_metadata_value(text, "uuid");
+		info->host = bsa_metadata_value(text, "hostname");
+		info->session = bsa_metadata_value(text, "trace_name");
+		info->clock = keep_text(&look, NULL);
+		info->clock_uuid = keep_text(&look, NULL);
+		look.no_memory |= !info->uuid || !info->host || !info->session;
+	}
+	free(text);
 	if (r == 0 && look.no_memory)
 		r = bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 	return r ? r : look.ours;

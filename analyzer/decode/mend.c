@@ -185,31 +185,6 @@ static int for_streams(const char *directory, each *one, void *data, struct bsa_
 	return r;
 }
 
-/* LTTng has opened such a file, and not written a packet of it: it does so when the session is stopped at the latest. */
-static int count_unwritten(const char *directory, struct bsa_files *files, struct bsa_err *err)
-{
-	DIR *dir = opendir(directory);
-	struct dirent *entry;
-	int r = 0;
-
-	if (!dir)
-		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
-	while (r == 0 && (entry = readdir(dir))) {
-		const char *name = entry->d_name;
-		char *path = path_join(directory, name);
-		struct stat st;
-
-		if (!path)
-			r = no_memory(err);
-		else
-			files->unwritten += name[0] != '.' && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size &&
-			                    has_index(path, name, 0) && !has_packets(path, name);
-		free(path);
-	}
-	closedir(dir);
-	return r;
-}
-
 /* Whether all that one has of the stream comes before all that the other one has. */
 static bool are_apart(const struct bsa_packet *last, const struct bsa_packet *first)
 {
@@ -218,16 +193,6 @@ static bool are_apart(const struct bsa_packet *last, const struct bsa_packet *fi
 
 /* Snapshots overlap, but not each with all others: more pairs would only take time. */
 enum { COMPARED_MAX = 100000 };
-
-/* Whether what one file has of a stream bears on what the other one has: of babeltrace2's only within a directory, for it numbers
- * the packets of each anew. */
-static bool is_beside(const struct bsa_file *file, const struct bsa_packets *packets, enum bsa_headers headers,
-                      size_t directory)
-{
-	return file->packets && file->stream_class == packets->stream_class && file->stream == packets->stream &&
-	       (file->directory == directory || headers == BSA_HEADERS_LTTNG) &&
-	       !are_apart(&file->last, &packets->list[0]) && !are_apart(&packets->list[packets->n - 1], &file->first);
-}
 
 /* The packets of a stream file, without what files of that stream have that were looked at before: the first @n. 0; -errno, E2BIG
  * being that there are too many of them. */
@@ -243,7 +208,13 @@ static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_heade
 		const struct bsa_file *file = &files->list[i];
 		struct bsa_packets other;
 
-		if (!is_beside(file, &packets, headers, files->directories))
+		/*
+		 * Whether what one file has of a stream bears on what the other one has: of babeltrace2's only within a directory, for it
+		 * numbers the packets of each anew.
+		 */
+		if (!file->packets || file->stream_class != packets.stream_class || file->stream != packets.stream ||
+		    (file->directory != files->directories && headers != BSA_HEADERS_LTTNG) ||
+		    are_apart(&file->last, &packets.list[0]) || are_apart(&packets.list[packets.n - 1], &file->first))
 			continue;
 		r = ++files->compared > COMPARED_MAX ? -E2BIG : bsa_packets_read(&other, file->path, headers);
 		if (r)
@@ -267,43 +238,40 @@ static int not_read(const char *path, int r, struct bsa_err *err)
 	return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
 }
 
-/* LTTng's index of the file may show that the file is incomplete. An index that contradicts the file is ignored. */
-static void compare_with_index(struct bsa_files *files, struct bsa_packets *packets, const char *path, const char *name)
-{
-	uint64_t ended = 0;
-	char *index = NULL;
-	enum bsa_index is;
-
-	if (asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) < 0)
-		return;
-	is = bsa_packets_compare_index(packets, index, &ended);
-	free(index);
-	if (packets->cut || packets->uneven || is == BSA_INDEX_NONE || is == BSA_INDEX_SAME)
-		return; /* an index of our own is written, or need not be */
-	if (is == BSA_INDEX_AHEAD) {
-		packets->cut = true;
-		if (ended > packets->ended)
-			packets->ended = ended;
-	}
-	files->wrong_indices += is == BSA_INDEX_WRONG;
-	packets->uneven = true;
-}
-
 static int look_at(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
 	struct bsa_files *files = data;
 	struct bsa_packets packets;
+	enum bsa_index is = BSA_INDEX_NONE;
+	uint64_t ended = 0;
+	char *index = NULL;
 	int r = read_stream(&packets, path, headers, files, files->n);
 
-	if (r == 0) {
-		if (packets.known)
-			compare_with_index(files, &packets, path, name);
-		files->stray |= packets.stray;
-		files->cut |= packets.stray && has_index(path, name, 0);
-		if (!packets.stray)
-			r = add_file(files, path, &packets);
-		bsa_packets_fini(&packets);
+	if (r)
+		return not_read(path, r, err);
+
+	/*
+	 * LTTng's index of the file may show that the file is incomplete. An index that contradicts the file is ignored. Of a file that is
+	 * cut or uneven, an index of our own is written.
+	 */
+	if (packets.known &&
+	    asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) >= 0) {
+		is = bsa_packets_compare_index(&packets, index, &ended);
+		free(index);
 	}
+	if (!packets.cut && !packets.uneven && is != BSA_INDEX_NONE && is != BSA_INDEX_SAME) {
+		packets.cut = is == BSA_INDEX_AHEAD;
+		if (is == BSA_INDEX_AHEAD && ended > packets.ended)
+			packets.ended = ended;
+		files->wrong_indices += is == BSA_INDEX_WRONG;
+		packets.uneven = true;
+	}
+
+	files->stray |= packets.stray;
+	files->cut |= packets.stray && has_index(path, name, 0);
+	if (!packets.stray)
+		r = add_file(files, path, &packets);
+	bsa_packets_fini(&packets);
 	return r ? not_read(path, r, err) : 0;
 }
 
@@ -362,8 +330,9 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 	if (r == 0 && packets.n) {
 		if (asprintf(&index, "%s/index/%s.idx", directory, name) < 0)
 			index = NULL;
-		errno = index ? -bsa_packets_write_index(&packets, index) : ENOMEM;
-		if (errno)
+		r = index ? bsa_packets_write_index(&packets, index) : -ENOMEM;
+		errno = -r;
+		if (r)
 			r = index ? not_copied(index, err) : no_memory(err);
 		free(index);
 	}
@@ -398,13 +367,32 @@ static int copy_trace(char **directory, struct bsa_files *files, const char *scr
 int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scratch, struct bsa_err *err)
 {
 	bool cut = files->cut, stray = files->stray, uneven = files->uneven;
+	struct dirent *entry;
+	DIR *dir = NULL;
 	int r;
 
 	files->cut = files->stray = files->uneven = false;
 	files->by_lttng = headers_of(*directory) == BSA_HEADERS_LTTNG;
 	r = for_streams(*directory, look_at, files, err);
-	if (r == 0)
-		r = count_unwritten(*directory, files, err);
+
+	/* Count the files that LTTng opened and has not written a packet of: it does so when the session is stopped at the latest. */
+	if (r == 0 && !(dir = opendir(*directory)))
+		r = bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", *directory, strerror(errno));
+	while (r == 0 && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		char *path = path_join(*directory, name);
+		struct stat st;
+
+		if (!path)
+			r = no_memory(err);
+		else
+			files->unwritten += name[0] != '.' && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+			                    has_index(path, name, 0) && !has_packets(path, name);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+
 	if (r == 0 && (files->cut || files->stray || files->uneven))
 		r = bsa_scratch_make(scratch, err);
 	if (r == 0 && (files->cut || files->stray || files->uneven))

@@ -19,33 +19,10 @@ void bsa_uuid_text(char ret[BSA_UUID_TEXT], const uint8_t uuid[16])
 		p += sprintf(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
-static char *whole_file(FILE *f, size_t *ret_n)
-{
-	char *bytes = NULL;
-	size_t n = 0, room = 0, got = 1;
-
-	while (got) {
-		if (room - n < 2) {
-			char *more = room < TEXT_MAX ? realloc(bytes, room ? room * 2 : 64 << 10) : NULL;
-
-			if (!more) {
-				free(bytes);
-				return NULL;
-			}
-			bytes = more;
-			room = room ? room * 2 : 64 << 10;
-		}
-		got = fread(bytes + n, 1, room - n - 1, f);
-		n += got;
-	}
-	bytes[n] = 0;
-	*ret_n = n;
-	return bytes;
-}
-
 static char *read_metadata(const char *directory, size_t *ret_n)
 {
 	char *path = NULL, *bytes = NULL;
+	size_t n = 0, room = 0, got = 1;
 	FILE *f;
 	int fd;
 
@@ -54,12 +31,30 @@ static char *read_metadata(const char *directory, size_t *ret_n)
 	fd = bsa_open_regular(path);
 	free(path);
 	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (f) {
-		bytes = whole_file(f, ret_n);
-		fclose(f);
-	} else if (fd >= 0) {
-		close(fd);
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
 	}
+
+	while (got) {
+		if (room - n < 2) {
+			char *more = room < TEXT_MAX ? realloc(bytes, room ? room * 2 : 64 << 10) : NULL;
+
+			if (!more) {
+				free(bytes);
+				fclose(f);
+				return NULL;
+			}
+			bytes = more;
+			room = room ? room * 2 : 64 << 10;
+		}
+		got = fread(bytes + n, 1, room - n - 1, f);
+		n += got;
+	}
+	fclose(f);
+	bytes[n] = 0;
+	*ret_n = n;
 	return bytes;
 }
 

@@ -351,6 +351,7 @@ int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers
 	file.empty = layout->end * 8;
 	n = pread(fd, header, sizeof(header), 0);
 	file.known = n >= (ssize_t)layout->end && parse_header(&first, &packet, layout, header);
+
 	/* A file that is no stream, a note or a database beside the streams, does not mean that a stream was cut. */
 	file.stray = !file.known && n >= 4 && !is_packet(header, &swapped);
 	file.cut = !file.known && !file.stray;
@@ -430,22 +431,31 @@ static bool next_row(FILE *f, uint64_t ret[INDEX_ROW])
 	return true;
 }
 
-static bool row_is(const uint64_t row[INDEX_ROW], const struct bsa_packets *packets, const struct bsa_packet *p)
-{
-	return row[0] == p->offset && row[1] == p->bytes * 8 && row[2] == p->content_bits && row[3] == p->began &&
-	       (row[4] == p->ended || row[4] == end_of(p)) && row[5] == p->discarded &&
-	       row[6] == packets->stream_class && row[7] == packets->stream && row[8] == p->number;
-}
-
-/* Rows of packets that the file does not have could be true only if they go on where it ends. */
-static enum bsa_index read_ahead(FILE *f, const struct bsa_packets *packets, uint64_t row[INDEX_ROW],
-                                 uint64_t *ret_ended)
+static enum bsa_index compare_index(FILE *f, const struct bsa_packets *packets, uint64_t *ret_ended)
 {
 	struct bsa_packet before = { 0 };
+	uint64_t row[INDEX_ROW];
+	uint32_t header[4];
 	bool any = packets->n;
 
-	if (any)
-		before = packets->list[packets->n - 1];
+	if (fread(header, sizeof(header), 1, f) != 1 || be32toh(header[0]) != INDEX_MAGIC ||
+	    be32toh(header[3]) != sizeof(row))
+		return BSA_INDEX_WRONG;
+	for (size_t i = 0; i < packets->n; i++) {
+		const struct bsa_packet *p = &packets->list[i];
+
+		if (!next_row(f, row))
+			return BSA_INDEX_BEHIND;
+		if (row[0] != p->offset || row[1] != p->bytes * 8 || row[2] != p->content_bits || row[3] != p->began ||
+		    (row[4] != p->ended && row[4] != end_of(p)) || row[5] != p->discarded ||
+		    row[6] != packets->stream_class || row[7] != packets->stream || row[8] != p->number)
+			return BSA_INDEX_WRONG;
+		before = *p;
+	}
+	if (!next_row(f, row))
+		return BSA_INDEX_SAME;
+
+	/* Rows of packets that the file does not have could be true only if they go on where it ends. */
 	do {
 		struct bsa_packet p = {
 			.offset = row[0], .bytes = row[1] / 8, .began = row[3], .ended = row[4], .number = row[8]
@@ -460,23 +470,6 @@ static enum bsa_index read_ahead(FILE *f, const struct bsa_packets *packets, uin
 		any = true;
 	} while (next_row(f, row));
 	return BSA_INDEX_AHEAD;
-}
-
-static enum bsa_index compare_index(FILE *f, const struct bsa_packets *packets, uint64_t *ret_ended)
-{
-	uint64_t row[INDEX_ROW];
-	uint32_t header[4];
-
-	if (fread(header, sizeof(header), 1, f) != 1 || be32toh(header[0]) != INDEX_MAGIC ||
-	    be32toh(header[3]) != sizeof(row))
-		return BSA_INDEX_WRONG;
-	for (size_t i = 0; i < packets->n; i++) {
-		if (!next_row(f, row))
-			return BSA_INDEX_BEHIND;
-		if (!row_is(row, packets, &packets->list[i]))
-			return BSA_INDEX_WRONG;
-	}
-	return next_row(f, row) ? read_ahead(f, packets, row, ret_ended) : BSA_INDEX_SAME;
 }
 
 enum bsa_index bsa_packets_compare_index(const struct bsa_packets *packets, const char *path, uint64_t *ret_ended)

@@ -12,25 +12,6 @@ static bool class_is(const bt_field_class *class, bt_field_class_type type)
 	return bt_field_class_type_is(bt_field_class_get_type(class), type);
 }
 
-static enum bsa_op number_op(const struct bsa_column *column, const bt_field_class *class)
-{
-	uint64_t bits = bt_field_class_integer_get_field_value_range(class);
-
-	if (!class_is(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) || column->shape != BSA_SHAPE_UNSIGNED ||
-	    bits > column->bytes * UINT64_C(8))
-		return BSA_OP_NUMBER;
-	switch (column->bytes) {
-	case 1:
-		return BSA_OP_U8;
-	case 2:
-		return BSA_OP_U16;
-	case 4:
-		return BSA_OP_U32;
-	default:
-		return BSA_OP_U64;
-	}
-}
-
 /* True: a field of this class can fill the column; *ret is the step that copies it. */
 static bool step_fits(struct bsa_step *ret, const struct bsa_column *column, const bt_field_class *class)
 {
@@ -47,7 +28,13 @@ static bool step_fits(struct bsa_step *ret, const struct bsa_column *column, con
 	if (!class_is(class, BT_FIELD_CLASS_TYPE_INTEGER))
 		return false;
 	ret->from_signed = class_is(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
-	ret->op = (uint8_t)(array ? BSA_OP_ARRAY : number_op(column, class));
+	ret->op = array ? BSA_OP_ARRAY : BSA_OP_NUMBER;
+	if (!array && !ret->from_signed && column->shape == BSA_SHAPE_UNSIGNED &&
+	    bt_field_class_integer_get_field_value_range(class) <= column->bytes * UINT64_C(8))
+		ret->op = column->bytes == 1   ? BSA_OP_U8
+		          : column->bytes == 2 ? BSA_OP_U16
+		          : column->bytes == 4 ? BSA_OP_U32
+		                               : BSA_OP_U64;
 	if (column->shape == BSA_SHAPE_TEXT) { /* letter by letter, the last place being for the zero */
 		ret->n = (uint8_t)(column->bytes - 1);
 		ret->bytes = 1;
@@ -191,28 +178,23 @@ static struct bsa_plan **plan_slot(struct bsa_plan **slots, size_t room, const b
 	return &slots[i];
 }
 
-static bool plans_grow(struct bsa_plans *plans)
-{
-	size_t room = plans->room ? plans->room * 2 : 256;
-	struct bsa_plan **slots = calloc(room, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < plans->room; i++)
-		if (plans->slots[i])
-			*plan_slot(slots, room, plans->slots[i]->class) = plans->slots[i];
-	free(plans->slots);
-	plans->slots = slots;
-	plans->room = room;
-	return true;
-}
-
 const struct bsa_plan *bsa_plans_add(struct bsa_plans *plans, const bt_event_class *class)
 {
 	struct bsa_plan **place;
 
-	if (plans->n * 4 >= plans->room && !plans_grow(plans))
-		return NULL;
+	if (plans->n * 4 >= plans->room) {
+		size_t room = plans->room ? plans->room * 2 : 256;
+		struct bsa_plan **slots = calloc(room, sizeof(*slots));
+
+		if (!slots)
+			return NULL;
+		for (size_t i = 0; i < plans->room; i++)
+			if (plans->slots[i])
+				*plan_slot(slots, room, plans->slots[i]->class) = plans->slots[i];
+		free(plans->slots);
+		plans->slots = slots;
+		plans->room = room;
+	}
 	place = plan_slot(plans->slots, plans->room, class);
 	if (*place)
 		return *place;

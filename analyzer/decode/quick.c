@@ -496,24 +496,11 @@ static int flow_advance(struct flow *f)
 	return r;
 }
 
-static void copy_fitting(const struct bsa_part *part, const uint8_t *from, char *to)
-{
-	unsigned unused = 64 - part->from * 8u;
-
-	for (uint64_t i = 0; i < part->n; i++) {
-		uint64_t value = 0;
-
-		memcpy(&value, from + i * part->from, part->from);
-		if (part->from_signed)
-			value = (uint64_t)((int64_t)(value << unused) >> unused);
-		bsa_put_fitting(to + i * part->bytes, part->bytes, part->to_signed, value, part->from_signed);
-	}
-}
-
 static inline void write_event(const struct flow *f, struct bsa_event *ret)
 {
 	const struct bsa_recipe_event *event = f->event;
 	const struct bsa_part *part = event->copies, *end = part + event->n_copies;
+	unsigned unused;
 
 	memcpy(ret, event->blank, ((const struct bsa_event *)event->blank)->size);
 	for (; part < end; part++) {
@@ -537,7 +524,15 @@ static inline void write_event(const struct flow *f, struct bsa_event *ret)
 			memcpy(to, from, part->n * part->bytes);
 			break;
 		case BSA_COPY_FITTING:
-			copy_fitting(part, from, to);
+			unused = 64 - part->from * 8u;
+			for (uint64_t i = 0; i < part->n; i++) {
+				uint64_t value = 0;
+
+				memcpy(&value, from + i * part->from, part->from);
+				value = part->from_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
+				bsa_put_fitting(to + i * part->bytes, part->bytes, part->to_signed, value,
+				                part->from_signed);
+			}
 			break;
 		}
 	}

@@ -144,35 +144,6 @@ static bool find_uuid(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl)
 	return n == 32;
 }
 
-static bool read_packet_header(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, uint32_t *ret_bytes)
-{
-	const struct wanted wanted[] = { { "magic", &recipe->magic, false },
-		                         { "stream_id", &recipe->stream, false },
-		                         { "stream_instance_id", &recipe->instance, false } };
-
-	*ret_bytes = 0;
-	return find_spots(tsdl->packet_header, ret_bytes, wanted, 3) && recipe->magic.bytes == 4 &&
-	       recipe->stream.bytes && recipe->instance.bytes && find_uuid(recipe, tsdl);
-}
-
-static bool read_packet_context(struct bsa_recipe_stream *stream, const struct bsa_tsdl_type *context)
-{
-	const struct wanted wanted[] = {
-		{ "packet_size", &stream->packet_bits, false },
-		{ "content_size", &stream->content_bits, false },
-		{ "timestamp_begin", &stream->began, true },
-		{ "timestamp_end", &stream->ended, true },
-		{ "events_discarded", &stream->discarded, false },
-		{ "packet_seq_num", &stream->number, false },
-		{ "cpu_id", &stream->cpu, false },
-	};
-
-	return find_spots(context, &stream->head, wanted, sizeof(wanted) / sizeof(wanted[0])) &&
-	       stream->packet_bits.bytes && stream->content_bits.bytes && stream->began.bytes == 8 &&
-	       stream->ended.bytes == 8 && (!stream->discarded.bytes || stream->discarded.bytes == 8) &&
-	       (!stream->number.bytes || stream->number.bytes == 8);
-}
-
 /* ---- what stands before an event ---- */
 
 static bool is_number(const struct bsa_tsdl_field *field, const char *name, unsigned bits, bool clock)
@@ -372,20 +343,6 @@ static void cook_structure(struct cook *cook, const struct bsa_tsdl_type *struct
 	}
 }
 
-/* Make one copy of @a and @b if what they copy stands side by side in both trace and record. */
-static bool join_copies(struct bsa_part *a, const struct bsa_part *b)
-{
-	uint64_t n = a->n * a->bytes;
-
-	if (a->copy == BSA_COPY_FITTING || b->copy == BSA_COPY_FITTING || a->where + n != b->where ||
-	    a->at + n != b->at)
-		return false;
-	a->n = n + b->n * b->bytes;
-	a->from = a->bytes = 1;
-	a->copy = plain_copy(a->n);
-	return true;
-}
-
 static bool cook_event(struct bsa_recipe_stream *stream, const struct bsa_tsdl_stream *of,
                        const struct bsa_tsdl_event *from, const bt_event_class *class)
 {
@@ -415,14 +372,22 @@ static bool cook_event(struct bsa_recipe_stream *stream, const struct bsa_tsdl_s
 		return false;
 	for (size_t i = 0; i < event->n_parts; i++) {
 		struct bsa_part *copy = &event->copies[event->n_copies];
+		struct bsa_part *before = event->n_copies ? copy - 1 : NULL;
+		uint64_t bytes = before ? before->n * before->bytes : 0;
 
 		if (!event->parts[i].wanted)
 			continue;
 		*copy = event->parts[i];
 		if (copy->n > copy->room)
 			copy->n = copy->room;
-		if (event->fixed && event->n_copies && join_copies(copy - 1, copy))
+		/* One copy does where what two copy stands side by side in both trace and record. */
+		if (event->fixed && before && before->copy != BSA_COPY_FITTING && copy->copy != BSA_COPY_FITTING &&
+		    before->where + bytes == copy->where && before->at + bytes == copy->at) {
+			before->n = bytes + copy->n * copy->bytes;
+			before->from = before->bytes = 1;
+			before->copy = plain_copy(before->n);
 			continue;
+		}
 		event->n_copies++;
 	}
 	return true;
@@ -485,6 +450,18 @@ static bool cook_stream(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, 
                         const bt_stream_class *class)
 {
 	struct bsa_recipe_stream *stream = &recipe->streams[recipe->n_streams];
+	const struct wanted header[] = { { "magic", &recipe->magic, false },
+		                         { "stream_id", &recipe->stream, false },
+		                         { "stream_instance_id", &recipe->instance, false } };
+	const struct wanted context[] = {
+		{ "packet_size", &stream->packet_bits, false },
+		{ "content_size", &stream->content_bits, false },
+		{ "timestamp_begin", &stream->began, true },
+		{ "timestamp_end", &stream->ended, true },
+		{ "events_discarded", &stream->discarded, false },
+		{ "packet_seq_num", &stream->number, false },
+		{ "cpu_id", &stream->cpu, false },
+	};
 	const bt_clock_class *clock = class ? bt_stream_class_borrow_default_clock_class_const(class) : NULL;
 	const char *name = clock ? bt_clock_class_get_name(clock) : NULL;
 
@@ -493,8 +470,16 @@ static bool cook_stream(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, 
 		return false;
 	*stream = (struct bsa_recipe_stream){ .id = from->id };
 	recipe->n_streams++;
-	return read_packet_header(recipe, tsdl, &stream->head) && read_packet_context(stream, from->packet_context) &&
-	       packets_agree(stream, class) && read_event_header(stream, from->event_header) &&
+
+	if (!find_spots(tsdl->packet_header, &stream->head, header, sizeof(header) / sizeof(header[0])) ||
+	    recipe->magic.bytes != 4 || !recipe->stream.bytes || !recipe->instance.bytes || !find_uuid(recipe, tsdl))
+		return false;
+	if (!find_spots(from->packet_context, &stream->head, context, sizeof(context) / sizeof(context[0])) ||
+	    !stream->packet_bits.bytes || !stream->content_bits.bytes || stream->began.bytes != 8 ||
+	    stream->ended.bytes != 8 || (stream->discarded.bytes && stream->discarded.bytes != 8) ||
+	    (stream->number.bytes && stream->number.bytes != 8))
+		return false;
+	return packets_agree(stream, class) && read_event_header(stream, from->event_header) &&
 	       structures_agree(from->event_context,
 	                        bt_stream_class_borrow_event_common_context_field_class_const(class)) &&
 	       cook_events(stream, tsdl, from, class);
@@ -509,6 +494,7 @@ static bool cook_all(struct bsa_recipe *recipe, const struct bsa_tsdl *tsdl, con
 		n++;
 	if (!n || n != bt_trace_class_get_stream_class_count(class) || !*tsdl->clock || !tsdl->frequency)
 		return false;
+
 	/* babeltrace2 corrects known errors of older versions and other tracers: such traces have no recipe. */
 	if (by_lttng ? tsdl->tracer_major != 2 || tsdl->tracer_minor < 11 : *tsdl->tracer != 0)
 		return false;

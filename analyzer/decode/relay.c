@@ -122,28 +122,10 @@ static int fail_to_choose(const bt_value *list, size_t n, const struct wanted *w
 	return bsa_fail(err, BSA_E_ENV, "%s has no live session %s; it has %s", wanted->relay, wanted->path, names);
 }
 
-static int keep_session(struct bsa_relay_session *ret, const bt_value *session, const char *relay, struct bsa_err *err)
-{
-	struct bsa_relay_session s = { .host = printable_copy(text_entry(session, "target-hostname")),
-		                       .name = printable_copy(text_entry(session, "session-name")),
-		                       .timer_ns = number_entry(session, "timer-us") * 1000,
-		                       .streams = number_entry(session, "stream-count"),
-		                       .viewers = number_entry(session, "client-count") };
-
-	if (asprintf(&s.url, "%s/host/%s/%s", relay, text_entry(session, "target-hostname"),
-	             text_entry(session, "session-name")) < 0)
-		s.url = NULL;
-	if (!s.url || !s.host || !s.name) {
-		bsa_relay_session_fini(&s);
-		return no_memory(err);
-	}
-	*ret = s;
-	return 0;
-}
-
 int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_source *source, const char *url,
                    struct bsa_err *err)
 {
+	struct bsa_relay_session s;
 	struct wanted wanted;
 	const bt_value *list, *chosen = NULL;
 	size_t n = 0;
@@ -152,6 +134,7 @@ int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_sourc
 	if (!url_split(&wanted, url))
 		return no_memory(err);
 	list = list_sessions(source, wanted.relay, err);
+
 	/* Sessions of one name, as each kind of consumer daemon has one, are one entry of the list. */
 	for (uint64_t i = 0; list && i < bt_value_array_get_length(list); i++) {
 		const bt_value *session = bt_value_array_borrow_element_by_index_const(list, i);
@@ -161,8 +144,23 @@ int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_sourc
 		chosen = session;
 		n++;
 	}
-	if (list)
-		r = n == 1 ? keep_session(ret, chosen, wanted.relay, err) : fail_to_choose(list, n, &wanted, err);
+	if (list && n != 1)
+		r = fail_to_choose(list, n, &wanted, err);
+	if (list && n == 1) {
+		s = (struct bsa_relay_session){ .host = printable_copy(text_entry(chosen, "target-hostname")),
+			                        .name = printable_copy(text_entry(chosen, "session-name")),
+			                        .timer_ns = number_entry(chosen, "timer-us") * 1000,
+			                        .streams = number_entry(chosen, "stream-count"),
+			                        .viewers = number_entry(chosen, "client-count") };
+		if (asprintf(&s.url, "%s/host/%s/%s", wanted.relay, text_entry(chosen, "target-hostname"),
+		             text_entry(chosen, "session-name")) < 0)
+			s.url = NULL;
+		r = s.url && s.host && s.name ? 0 : no_memory(err);
+		if (r)
+			bsa_relay_session_fini(&s);
+		else
+			*ret = s;
+	}
 	bt_value_put_ref(list);
 	free(wanted.relay);
 	return r;

@@ -296,29 +296,9 @@ static void cover_end(struct reading *g, struct stream *s, uint64_t at)
 
 /* ---- messages ---- */
 
-static const bt_stream *stream_of(const bt_message *message)
-{
-	switch (bt_message_get_type(message)) {
-	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		return bt_message_stream_beginning_borrow_stream_const(message);
-	case BT_MESSAGE_TYPE_EVENT:
-		return bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message));
-	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		return bt_packet_borrow_stream_const(bt_message_packet_beginning_borrow_packet_const(message));
-	case BT_MESSAGE_TYPE_PACKET_END:
-		return bt_packet_borrow_stream_const(bt_message_packet_end_borrow_packet_const(message));
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return bt_message_discarded_events_borrow_stream_const(message);
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return bt_message_discarded_packets_borrow_stream_const(message);
-	default:
-		return NULL;
-	}
-}
-
 static void take_message(struct bsa_remote *r, const bt_message *message)
 {
-	const bt_stream *stream = stream_of(message);
+	const bt_stream *stream = bsa_tap_stream(message);
 	struct stream *s;
 	uint64_t at;
 	int is;
@@ -327,6 +307,7 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
 		r->reading.now = ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
 	s = stream ? find_stream(r, stream) : NULL;
+
 	/* LTTng's streams have a clock; a source without one is none of LTTng's. */
 	if (!s || !s->trace->number ||
 	    !bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(s->stream)))
@@ -632,29 +613,14 @@ static void *read_remote(void *arg)
 	return NULL;
 }
 
-static int start_thread(struct bsa_remote *r, struct bsa_err *err)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int failed;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	r->references++;
-	failed = pthread_create(&thread, &attributes, read_remote, r);
-	pthread_attr_destroy(&attributes);
-	if (!failed)
-		return 0;
-	r->references--;
-	return bsa_fail(err, BSA_E_ENV, "no thread to read a session: %s", strerror(failed));
-}
-
 /* ---- the caller ---- */
 
 int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *err)
 {
 	struct bsa_remote *r = calloc(1, sizeof(*r));
 	pthread_condattr_t clock;
+	pthread_attr_t attributes;
+	pthread_t thread;
 	int failed;
 
 	if (!r)
@@ -678,8 +644,17 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 		                   : bsa_fail(err, BSA_E_ENV,
 		                              "babeltrace2's plugin ctf has no lttng-live here, which reads relays");
 	}
-	if (!failed)
-		failed = start_thread(r, err);
+	if (!failed) {
+		int no_thread;
+
+		pthread_attr_init(&attributes);
+		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+		r->references++;
+		no_thread = pthread_create(&thread, &attributes, read_remote, r);
+		pthread_attr_destroy(&attributes);
+		if (no_thread)
+			failed = bsa_fail(err, BSA_E_ENV, "no thread to read a session: %s", strerror(no_thread));
+	}
 	if (failed)
 		return remote_free(r), failed;
 	*ret = r;

@@ -27,23 +27,6 @@ static uint64_t snapshot_ns(const struct bsa_tap *tap, const bt_clock_snapshot *
 	return ns_of(tap, bt_clock_snapshot_get_value(snapshot));
 }
 
-static void stream_beginning(struct bsa_tap *tap, const bt_stream *stream)
-{
-	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
-	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
-
-	tap->clocked = clock;
-	if (!clock)
-		return;
-	tap->frequency = bt_clock_class_get_frequency(clock);
-	tap->packets_timed = bt_stream_class_supports_packets(class) &&
-	                     bt_stream_class_packets_have_beginning_default_clock_snapshot(class);
-	tap->lost_events_timed = bt_stream_class_supports_discarded_events(class) &&
-	                         bt_stream_class_discarded_events_have_default_clock_snapshots(class);
-	tap->lost_packets_timed = bt_stream_class_supports_discarded_packets(class) &&
-	                          bt_stream_class_discarded_packets_have_default_clock_snapshots(class);
-}
-
 void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
 {
 	const bt_field *context =
@@ -134,13 +117,49 @@ void bsa_tap_end(struct bsa_tap *tap)
 	count_bytes(tap, tap->bytes);
 }
 
+const bt_stream *bsa_tap_stream(const bt_message *message)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		return bt_message_stream_beginning_borrow_stream_const(message);
+	case BT_MESSAGE_TYPE_STREAM_END:
+		return bt_message_stream_end_borrow_stream_const(message);
+	case BT_MESSAGE_TYPE_EVENT:
+		return bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message));
+	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+		return bt_packet_borrow_stream_const(bt_message_packet_beginning_borrow_packet_const(message));
+	case BT_MESSAGE_TYPE_PACKET_END:
+		return bt_packet_borrow_stream_const(bt_message_packet_end_borrow_packet_const(message));
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		return bt_message_discarded_events_borrow_stream_const(message);
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		return bt_message_discarded_packets_borrow_stream_const(message);
+	default:
+		return NULL;
+	}
+}
+
 int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
 {
+	const bt_stream_class *class;
+	const bt_clock_class *clock;
+
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
 		return tap_event(tap, message, ret_at);
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		stream_beginning(tap, bt_message_stream_beginning_borrow_stream_const(message));
+		class = bt_stream_borrow_class_const(bt_message_stream_beginning_borrow_stream_const(message));
+		clock = bt_stream_class_borrow_default_clock_class_const(class);
+		tap->clocked = clock;
+		if (!clock)
+			return 0;
+		tap->frequency = bt_clock_class_get_frequency(clock);
+		tap->packets_timed = bt_stream_class_supports_packets(class) &&
+		                     bt_stream_class_packets_have_beginning_default_clock_snapshot(class);
+		tap->lost_events_timed = bt_stream_class_supports_discarded_events(class) &&
+		                         bt_stream_class_discarded_events_have_default_clock_snapshots(class);
+		tap->lost_packets_timed = bt_stream_class_supports_discarded_packets(class) &&
+		                          bt_stream_class_discarded_packets_have_default_clock_snapshots(class);
 		return 0;
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
 		bsa_tap_packet(tap, message);

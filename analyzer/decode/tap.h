@@ -31,6 +31,9 @@ struct bsa_tap {
 /* Before the first message: what is given is there. */
 void bsa_tap_init(struct bsa_tap *tap);
 
+/* The stream that a message is of, borrowed from it. NULL: it is of no stream. */
+const bt_stream *bsa_tap_stream(const bt_message *message);
+
 /* 1: a record comes of it; 0: none does; -1: no memory. */
 int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at);
 

@@ -217,29 +217,6 @@ static void name_things(struct tie *t)
 	}
 }
 
-/* True: with this record an execution enters or leaves lane *ret_lane. */
-static bool lane_move_of(const struct bsa_event *e, uint32_t *ret_lane, bool *ret_enters)
-{
-	*ret_enters = e->kind == BSA_sched_dispatch || e->kind == BSA_sched_resume;
-	switch ((enum bsa_kind)e->kind) {
-	case BSA_sched_dispatch:
-		*ret_lane = BSA_OF(e, sched_dispatch)->lane;
-		break;
-	case BSA_sched_resume:
-		*ret_lane = BSA_OF(e, sched_resume)->lane;
-		break;
-	case BSA_sched_preempt:
-		*ret_lane = BSA_OF(e, sched_preempt)->lane;
-		break;
-	case BSA_exec_end:
-		*ret_lane = BSA_OF(e, exec_end)->lane;
-		break;
-	default:
-		return false;
-	}
-	return *ret_lane < BSA_LANE_NATIVE; /* that one many hold at once */
-}
-
 /* ---- lanes ---- */
 
 static int tenure_of(struct bsa_ties *t, const struct tie *tie, uint32_t number)
@@ -300,17 +277,36 @@ static bool is_cause(const struct tie *cause, const struct tie *effect)
 static void look_at(struct bsa_ties *t, size_t i)
 {
 	struct tie *tie = &t->ties[i];
-	uint32_t lane;
+	const struct bsa_event *e = tie->event;
+	uint32_t lane = BSA_LANE_NATIVE;
 
-	tie->step = (uint8_t)step_of(tie->event, &tie->exec);
+	tie->step = (uint8_t)step_of(e, &tie->exec);
 	name_things(tie);
 	tie->number = tie->exec            ? tie->exec
 	              : tie->stream.number ? tie->stream.number
 	              : tie->model.number  ? tie->model.number
 	                                   : tie->connection.number;
-	tie->tenure = NO_LANE;
-	if (lane_move_of(tie->event, &lane, &tie->enters))
-		tie->tenure = tenure_of(t, tie, lane);
+
+	/* With this record the execution enters or leaves a lane; many hold the native one at once. */
+	tie->enters = e->kind == BSA_sched_dispatch || e->kind == BSA_sched_resume;
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_sched_dispatch:
+		lane = BSA_OF(e, sched_dispatch)->lane;
+		break;
+	case BSA_sched_resume:
+		lane = BSA_OF(e, sched_resume)->lane;
+		break;
+	case BSA_sched_preempt:
+		lane = BSA_OF(e, sched_preempt)->lane;
+		break;
+	case BSA_exec_end:
+		lane = BSA_OF(e, exec_end)->lane;
+		break;
+	default:
+		break;
+	}
+	tie->tenure = lane < BSA_LANE_NATIVE ? tenure_of(t, tie, lane) : NO_LANE;
+
 	tie->previous = -1;
 	for (size_t k = i; k-- > 0 && tie->previous < 0;)
 		if (t->ties[k].rank == tie->rank)

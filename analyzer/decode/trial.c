@@ -41,32 +41,28 @@ static _Noreturn void read_all(char *const *directories, size_t n, pid_t parent,
 	_exit(r == 0 ? CAN_BE_READ : r == BSA_E_INPUT ? CANNOT_BE_READ : NO_MEANS);
 }
 
-/* Wait for the child's end. 0: a signal arrived first. */
-static int child_ended(pid_t child)
-{
-	struct pollfd at = { .fd = pidfd_open(child, 0), .events = POLLIN };
-	int r = at.fd < 0 ? 1 : poll(&at, 1, -1);
-
-	if (at.fd >= 0)
-		close(at.fd);
-	return r > 0;
-}
-
 int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *err)
 {
 	struct bsa_err *said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t parent = getpid(), child = said == MAP_FAILED ? -1 : fork();
-	int status = 0, r;
+	struct pollfd end = { .events = POLLIN };
+	bool ended;
+	int status = 0, r = 0;
 
 	if (!child)
 		read_all(directories, n_directories, parent, said);
 	if (child < 0) {
 		r = bsa_fail(err, BSA_E_ENV, "no process to try a trace in: %s", strerror(errno));
-	} else if (!child_ended(child)) {
-		kill(child, SIGKILL);
-		r = bsa_fail(err, BSA_E_STOPPED, "stopped");
 	} else {
-		r = 0;
+		/* Wait for the child's end, or for a signal. */
+		end.fd = pidfd_open(child, 0);
+		ended = end.fd < 0 || poll(&end, 1, -1) > 0;
+		if (end.fd >= 0)
+			close(end.fd);
+		if (!ended) {
+			kill(child, SIGKILL);
+			r = bsa_fail(err, BSA_E_STOPPED, "stopped");
+		}
 	}
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

@@ -123,27 +123,10 @@ static void read_text(struct parser *p)
 	p->at++;
 }
 
-static void read_number(struct parser *p)
-{
-	char *end;
-
-	p->negative = *p->at == '-';
-	p->at += p->negative;
-	if (!isdigit((unsigned char)*p->at)) {
-		parser_fail(p);
-		return;
-	}
-	errno = 0;
-	p->number = strtoull(p->at, &end, 0);
-	p->at = end;
-	p->token = NUMBER;
-	if (errno || isalnum((unsigned char)*end) || *end == '_')
-		parser_fail(p);
-}
-
 static void next_token(struct parser *p)
 {
 	const char *from;
+	char *end;
 
 	skip_blanks(p);
 	if (p->failed)
@@ -159,7 +142,18 @@ static void next_token(struct parser *p)
 	} else if (*from == '"') {
 		read_text(p);
 	} else if (isdigit((unsigned char)*from) || *from == '-') {
-		read_number(p);
+		p->negative = *from == '-';
+		p->at += p->negative;
+		if (!isdigit((unsigned char)*p->at)) {
+			parser_fail(p);
+			return;
+		}
+		errno = 0;
+		p->number = strtoull(p->at, &end, 0);
+		p->at = end;
+		p->token = NUMBER;
+		if (errno || isalnum((unsigned char)*end) || *end == '_')
+			parser_fail(p);
 	} else if (!strncmp(from, ":=", 2)) {
 		p->token = ASSIGN;
 		p->at += 2;
@@ -455,38 +449,6 @@ static const struct bsa_tsdl_type *parse_enumeration(struct parser *p)
 	return made;
 }
 
-/* An array: the length in brackets behind a field's name. */
-static const struct bsa_tsdl_type *parse_array(struct parser *p, const struct bsa_tsdl_type *of)
-{
-	struct bsa_tsdl_type *made;
-
-	if (!is_sign(p, '['))
-		return of;
-	next_token(p);
-	made = new_type(p, p->token == NUMBER ? BSA_TSDL_ARRAY : BSA_TSDL_SEQUENCE);
-	if (!made)
-		return NULL;
-	if (p->token == NUMBER)
-		made->length = want_number(p);
-	else
-		made->by = want_word(p);
-	want_sign(p, ']');
-	if (is_sign(p, '['))
-		parser_fail(p);
-	made->element = of;
-	made->align = of->align;
-	made->is_text = of->kind == BSA_TSDL_INTEGER && of->is_text && of->bits == 8 && of->align == 8 && !of->is_clock;
-	return made;
-}
-
-static bool has_field(const struct bsa_tsdl_type *structure, const char *name)
-{
-	for (const struct bsa_tsdl_field *field = structure->fields; field; field = field->next)
-		if (!strcmp(bsa_tsdl_name(field->name), bsa_tsdl_name(name)))
-			return true;
-	return false;
-}
-
 /* Between braces. */
 static void parse_fields(struct parser *p, struct bsa_tsdl_type *made)
 {
@@ -497,15 +459,36 @@ static void parse_fields(struct parser *p, struct bsa_tsdl_type *made)
 	while (!p->failed && !is_sign(p, '}')) {
 		struct bsa_tsdl_field *field = parser_alloc(p, sizeof(*field));
 		const struct bsa_tsdl_type *of = parse_type(p);
+		struct bsa_tsdl_type *array = NULL;
 
 		if (!field || !of) {
 			parser_fail(p);
 			return;
 		}
 		field->name = want_word(p);
-		field->type = parse_array(p, of);
+		field->type = of;
+		if (ate_sign(p, '['))
+			array = new_type(p, p->token == NUMBER ? BSA_TSDL_ARRAY : BSA_TSDL_SEQUENCE);
+		if (array) {
+			if (p->token == NUMBER)
+				array->length = want_number(p);
+			else
+				array->by = want_word(p);
+			want_sign(p, ']');
+			if (is_sign(p, '['))
+				parser_fail(p);
+			array->element = of;
+			array->align = of->align;
+			array->is_text = of->kind == BSA_TSDL_INTEGER && of->is_text && of->bits == 8 &&
+			                 of->align == 8 && !of->is_clock;
+			field->type = array;
+		}
 		want_sign(p, ';');
-		if (p->failed || ++n > FIELDS_MAX || has_field(made, field->name)) {
+
+		for (const struct bsa_tsdl_field *other = made->fields; other && !p->failed; other = other->next)
+			if (!strcmp(bsa_tsdl_name(other->name), bsa_tsdl_name(field->name)))
+				parser_fail(p);
+		if (p->failed || ++n > FIELDS_MAX) {
 			parser_fail(p);
 			return;
 		}
@@ -718,40 +701,6 @@ static void clock_entry(struct parser *p)
 	parser_fail(p);
 }
 
-static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
-{
-	const char *name;
-
-	if (ate_path(p, "model", "emf")) {
-		want_sign(p, '.');
-		if (!ate_word(p, "uri"))
-			parser_fail(p);
-		want_sign(p, '=');
-		want_text(p);
-		return;
-	}
-	name = want_word(p);
-	if (!strcmp(name, "fields")) {
-		event->payload = want_structure(p);
-		return;
-	}
-	if (!strcmp(name, "context")) {
-		event->context = want_structure(p);
-		return;
-	}
-	want_sign(p, '=');
-	if (!strcmp(name, "name"))
-		event->name = want_text(p);
-	else if (!strcmp(name, "id"))
-		event->id = want_number(p);
-	else if (!strcmp(name, "stream_id"))
-		event->stream = want_number(p);
-	else if (!strcmp(name, "loglevel"))
-		want_number(p);
-	else
-		parser_fail(p);
-}
-
 static void parse_stream(struct parser *p)
 {
 	struct bsa_tsdl_stream *made = parser_alloc(p, sizeof(*made));
@@ -794,7 +743,32 @@ static void parse_event(struct parser *p)
 	}
 	want_sign(p, '{');
 	while (!p->failed && !is_sign(p, '}')) {
-		event_entry(p, made);
+		const char *name;
+
+		if (ate_path(p, "model", "emf")) {
+			want_sign(p, '.');
+			if (!ate_word(p, "uri"))
+				parser_fail(p);
+			want_sign(p, '=');
+			want_text(p);
+		} else if (ate_word(p, "fields")) {
+			made->payload = want_structure(p);
+		} else if (ate_word(p, "context")) {
+			made->context = want_structure(p);
+		} else {
+			name = want_word(p);
+			want_sign(p, '=');
+			if (!strcmp(name, "name"))
+				made->name = want_text(p);
+			else if (!strcmp(name, "id"))
+				made->id = want_number(p);
+			else if (!strcmp(name, "stream_id"))
+				made->stream = want_number(p);
+			else if (!strcmp(name, "loglevel"))
+				want_number(p);
+			else
+				parser_fail(p);
+		}
 		want_sign(p, ';');
 	}
 	if (!made->name)

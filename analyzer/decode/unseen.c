@@ -34,28 +34,30 @@ struct covered {
 
 /* ---- streams ---- */
 
-static struct stream *stream_of(struct recording *r, size_t input, const struct bsa_file *file)
-{
-	struct stream *more, *s;
-
-	for (s = r->streams; s < r->streams + r->n_streams; s++)
-		if (s->input == input && s->class == file->stream_class && s->instance == file->stream)
-			return s;
-	more = reallocarray(r->streams, r->n_streams + 1, sizeof(*more));
-	if (!more)
-		return NULL;
-	r->streams = more;
-	s = &more[r->n_streams++];
-	*s = (struct stream){ .input = input, .class = file->stream_class, .instance = file->stream, .cpu = file->cpu };
-	return s;
-}
-
 static void add_file(struct recording *r, size_t input, const struct bsa_file *file)
 {
-	struct stream *s = stream_of(r, input, file);
-	struct bsa_stretch *more = s ? reallocarray(s->stretches, s->n + file->n_stretches, sizeof(*more)) : NULL;
-	uint64_t *joints = s ? reallocarray(s->joints, s->n_joints + 1, sizeof(*joints)) : NULL;
+	struct stream *streams, *s = r->streams;
+	struct bsa_stretch *more;
+	uint64_t *joints;
 
+	while (s < r->streams + r->n_streams &&
+	       (s->input != input || s->class != file->stream_class || s->instance != file->stream))
+		s++;
+	if (s == r->streams + r->n_streams) {
+		streams = reallocarray(r->streams, r->n_streams + 1, sizeof(*streams));
+		if (!streams) {
+			r->no_memory = true;
+			return;
+		}
+		r->streams = streams;
+		s = &streams[r->n_streams++];
+		*s = (struct stream){
+			.input = input, .class = file->stream_class, .instance = file->stream, .cpu = file->cpu
+		};
+	}
+
+	more = reallocarray(s->stretches, s->n + file->n_stretches, sizeof(*more));
+	joints = reallocarray(s->joints, s->n_joints + 1, sizeof(*joints));
 	if (more)
 		s->stretches = more;
 	if (joints)
@@ -186,20 +188,6 @@ static void find_tails(struct recording *r, const struct covered *trace)
 
 enum { CPUS_MAX = 1 << 16 };
 
-/* Those that have a file, even if nothing can be read in it. */
-static size_t count_streams(const struct recording *r, size_t input, uint64_t class)
-{
-	const struct bsa_files *files = &r->inputs->list[input].files;
-	size_t n = files->unwritten;
-
-	for (size_t i = 0; i < files->n; i++)
-		n += !files->list[i].known;
-
-	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
-		n += s->input == input && s->class == class;
-	return n;
-}
-
 /* The machine has all cpus up to the highest one that any stream of the recording is of, or was when the recorder stopped. */
 static void find_missing(struct recording *r)
 {
@@ -213,19 +201,28 @@ static void find_missing(struct recording *r)
 			n_cpus = r->inputs->list[s->input].recorded_streams;
 	for (size_t i = 0; i < r->n_streams; i++) {
 		const struct stream s = r->streams[i];
+		const struct bsa_files *files = &r->inputs->list[s.input].files;
 		struct covered trace;
-		size_t first = 0, k;
+		size_t first = 0, k, n = files->unwritten;
 
 		while (r->streams[first].input != s.input || r->streams[first].class != s.class)
 			first++;
-		if (first < i || count_streams(r, s.input, s.class) >= n_cpus)
+		if (first < i)
+			continue;
+
+		/* Count the class's streams that have a file, even if nothing can be read in it. */
+		for (k = 0; k < files->n; k++)
+			n += !files->list[k].known;
+		for (k = 0; k < r->n_streams; k++)
+			n += r->streams[k].input == s.input && r->streams[k].class == s.class;
+		if (n >= n_cpus)
 			continue;
 		trace_bounds(r, s.input, &trace);
 		for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
-			for (k = first; k < r->n_streams; k++)
-				if (r->streams[k].input == s.input && r->streams[k].class == s.class &&
-				    r->streams[k].cpu == cpu)
-					break;
+			k = first;
+			while (k < r->n_streams && (r->streams[k].input != s.input || r->streams[k].class != s.class ||
+			                            r->streams[k].cpu != cpu))
+				k++;
 			if (k == r->n_streams)
 				add_unseen(r, s.input, trace.began, trace.ended,
 				           (struct bsa_loss){ .cause = BSA_LOSS_STREAM, .cpu = cpu });
@@ -366,29 +363,6 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 	return !r.no_memory;
 }
 
-/* From input @first on those of one clock. Between two recordings of one service nothing was recorded, either. */
-static bool find_in_group(struct bsa_inputs *inputs, size_t first, size_t end)
-{
-	struct covered *recordings = calloc(end - first, sizeof(*recordings));
-	struct recording r = { .inputs = inputs, .no_memory = !recordings };
-	size_t n = 0;
-
-	for (size_t i = first; i < end && !r.no_memory; i++) {
-		size_t k = 0;
-
-		while (k < i && !one_recording(&inputs->list[k].info, &inputs->list[i].info))
-			k++;
-		if (k < i) /* not the first input of its recording */
-			continue;
-		r.no_memory = !find_of(inputs, i, &recordings[n]);
-		n += recordings[n].ended > 0;
-	}
-	if (!r.no_memory)
-		find_gaps_between(&r, recordings, n);
-	free(recordings);
-	return !r.no_memory;
-}
-
 static int by_group_and_time(const void *a, const void *b)
 {
 	const struct bsa_unseen *l = a, *r = b;
@@ -407,10 +381,31 @@ bool bsa_unseen_find(struct bsa_inputs *inputs)
 	size_t first = 0, end;
 
 	for (; first < inputs->n; first = end) {
+		struct recording r = { .inputs = inputs };
+		struct covered *recordings;
+		size_t n = 0;
+
 		for (end = first + 1; end < inputs->n; end++)
 			if (inputs->list[end].info.clock_group != inputs->list[first].info.clock_group)
 				break;
-		if (!find_in_group(inputs, first, end))
+
+		recordings = calloc(end - first, sizeof(*recordings));
+		r.no_memory = !recordings;
+		for (size_t i = first; i < end && !r.no_memory; i++) {
+			size_t k = 0;
+
+			while (k < i && !one_recording(&inputs->list[k].info, &inputs->list[i].info))
+				k++;
+			if (k < i) /* not the first input of its recording */
+				continue;
+			r.no_memory = !find_of(inputs, i, &recordings[n]);
+			n += recordings[n].ended > 0;
+		}
+		/* Between two recordings of one service nothing was recorded, either. */
+		if (!r.no_memory)
+			find_gaps_between(&r, recordings, n);
+		free(recordings);
+		if (r.no_memory)
 			return false;
 	}
 	if (!find_doubts(inputs))
