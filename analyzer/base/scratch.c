@@ -60,20 +60,12 @@ static int lock_directory(const char *path)
 	return -1;
 }
 
-/* Is what @lock has locked still what the path leads to? */
-static bool is_there(const char *path, int lock)
-{
-	struct stat now, locked;
-
-	return !lstat(path, &now) && !fstat(lock, &locked) && now.st_ino == locked.st_ino &&
-	       now.st_dev == locked.st_dev;
-}
-
 int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
 {
 	if (scratch->path)
 		return 0;
 	for (int i = 0; i < TRIES; i++) {
+		struct stat now, locked;
 		char *made = NULL;
 		int lock;
 
@@ -87,11 +79,12 @@ int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
 			return r;
 		}
 		lock = lock_directory(made);
-		if (lock >= 0 && is_there(made, lock)) {
+		if (lock >= 0 && !lstat(made, &now) && !fstat(lock, &locked) && now.st_ino == locked.st_ino &&
+		    now.st_dev == locked.st_dev) {
 			*scratch = (struct bsa_scratch){ .path = made, .lock = lock };
 			return 0;
 		}
-		/* Another importer removed the directory before this one locked it. */
+		/* Another importer removed the directory before this one locked it: the path leads to no directory, or to another one. */
 		if (lock >= 0)
 			close(lock);
 		free(made);

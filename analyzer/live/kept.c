@@ -186,39 +186,30 @@ static const struct bsa_event *record_at(const struct chunk *c, size_t at)
 	return (const struct bsa_event *)((const char *)c->data + at);
 }
 
-static int chunk_add(struct bsa_kept *k)
-{
-	struct chunk *oldest = k->n == k->most ? k->first : NULL, *c;
-	int r = 0;
-
-	if (oldest) {
-		for (size_t at = 0; !r && at < oldest->bytes; at += record_at(oldest, at)->size)
-			r = world_learn(k, record_at(oldest, at));
-		k->first = oldest->next;
-		free(oldest);
-		k->n--;
-	}
-	c = r ? NULL : malloc(sizeof(*c));
-	if (!c)
-		return -ENOMEM;
-	c->next = NULL;
-	c->bytes = 0;
-	if (k->first)
-		k->last->next = c;
-	else
-		k->first = c;
-	k->last = c;
-	k->n++;
-	return 0;
-}
-
 int bsa_kept_add(struct bsa_kept *k, const struct bsa_event *e)
 {
 	if (!k->first || k->last->bytes + e->size > CHUNK) {
-		int r = chunk_add(k);
+		struct chunk *oldest = k->n == k->most ? k->first : NULL, *c;
+		int r = 0;
 
-		if (r)
-			return r;
+		if (oldest) {
+			for (size_t at = 0; !r && at < oldest->bytes; at += record_at(oldest, at)->size)
+				r = world_learn(k, record_at(oldest, at));
+			k->first = oldest->next;
+			free(oldest);
+			k->n--;
+		}
+		c = r ? NULL : malloc(sizeof(*c));
+		if (!c)
+			return -ENOMEM;
+		c->next = NULL;
+		c->bytes = 0;
+		if (k->first)
+			k->last->next = c;
+		else
+			k->first = c;
+		k->last = c;
+		k->n++;
 	}
 	memcpy((char *)k->last->data + k->last->bytes, e, e->size);
 	k->last->bytes += e->size;
@@ -243,29 +234,6 @@ static void pass_fini(struct pass *p)
 	p->importer = bsa_importer_free(p->importer);
 	free(p->numbers);
 	free(p->decoded);
-}
-
-static int traces_begin(struct pass *p, const struct bsa_trace *const *traces, size_t n, struct bsa_err *err)
-{
-	int r = 0;
-
-	p->n_numbers = n;
-	p->numbers = calloc(n + 1, sizeof(*p->numbers));
-	p->decoded = calloc(n + 1, sizeof(*p->decoded));
-	if (!p->numbers || !p->decoded)
-		return bsa_fail(err, BSA_E_ENV, "no memory");
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		/* After a relay has gone and come back, the traces of a session are others, and may be the same ones: a database has each once. */
-		for (size_t j = 0; *traces[i]->uuid && !p->numbers[i] && j < i; j++)
-			if (!strcmp(traces[i]->uuid, traces[j]->uuid))
-				p->numbers[i] = p->numbers[j];
-		if (p->numbers[i])
-			continue;
-		r = bsa_importer_trace(p->importer, traces[i], err);
-		p->decoded[p->n] = (struct bsa_decoded){ .began = BSA_NEVER, .ended = BSA_NEVER };
-		p->numbers[i] = ++p->n;
-	}
-	return r;
 }
 
 /* The record @e as one of @at. */
@@ -316,48 +284,50 @@ static int thing_import(struct pass *p, const struct thing *t, uint64_t at, stru
 	return record_import(p, e, at, err);
 }
 
-/* Services first, then their clients, and so on: the order of their kinds. */
-static int world_import(struct pass *p, uint64_t at, struct bsa_err *err)
+static int pass_run(struct pass *p, const struct bsa_trace *const *traces, size_t n_traces,
+                    const struct bsa_importer_options *options, struct bsa_err *err)
 {
 	static const enum bsa_kind kinds[] = { BSA_service_state, BSA_client_connect, BSA_model_prepare,
 		                               BSA_stream_open, BSA_buffer_allocate };
-	int r = 0;
+	uint64_t began = record_at(p->k->first, 0)->at;
+	int r = bsa_importer_new(&p->importer, options, err);
 
+	if (r < 0)
+		return r;
+	p->n_numbers = n_traces;
+	p->numbers = calloc(n_traces + 1, sizeof(*p->numbers));
+	p->decoded = calloc(n_traces + 1, sizeof(*p->decoded));
+	if (!p->numbers || !p->decoded)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	for (size_t i = 0; r >= 0 && i < n_traces; i++) {
+		/* After a relay has gone and come back, the traces of a session are others, and may be the same ones: a database has each once. */
+		for (size_t j = 0; *traces[i]->uuid && !p->numbers[i] && j < i; j++)
+			if (!strcmp(traces[i]->uuid, traces[j]->uuid))
+				p->numbers[i] = p->numbers[j];
+		if (p->numbers[i])
+			continue;
+		r = bsa_importer_trace(p->importer, traces[i], err);
+		p->decoded[p->n] = (struct bsa_decoded){ .began = BSA_NEVER, .ended = BSA_NEVER };
+		p->numbers[i] = ++p->n;
+	}
+
+	/* The world before the first record: services first, then their clients, and so on, in the order of their kinds. */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		for (const struct bsa_link *l = p->k->things.next; r >= 0 && l != &p->k->things; l = l->next) {
 			const struct thing *t = BSA_LINKED(l, const struct thing, link);
 
 			if (((const struct bsa_event *)t->record)->kind == kinds[i])
-				r = thing_import(p, t, at, err);
+				r = thing_import(p, t, began, err);
 		}
-	if (r >= 0 && p->k->lost.event.size && p->k->lost.loss.ended > at)
-		r = record_import(p, &p->k->lost.event, at, err);
-	return r;
-}
+	if (r >= 0 && p->k->lost.event.size && p->k->lost.loss.ended > began)
+		r = record_import(p, &p->k->lost.event, began, err);
 
-static int pass_run(struct pass *p, const struct bsa_trace *const *traces, size_t n_traces,
-                    const struct bsa_importer_options *options, struct bsa_err *err)
-{
-	int r = bsa_importer_new(&p->importer, options, err);
-
-	if (r >= 0)
-		r = traces_begin(p, traces, n_traces, err);
-	if (r >= 0)
-		r = world_import(p, record_at(p->k->first, 0)->at, err);
 	for (const struct chunk *c = p->k->first; r >= 0 && c; c = c->next)
 		for (size_t at = 0; r >= 0 && at < c->bytes; at += record_at(c, at)->size)
 			r = record_import(p, record_at(c, at), record_at(c, at)->at, err);
 	for (uint32_t i = 0; r >= 0 && i < p->n; i++)
 		r = bsa_importer_decoded(p->importer, i + 1, &p->decoded[i], err);
 	return r;
-}
-
-/* As in import.c: what the first pass has found out. */
-static bool wants_again(const struct pass *p, struct bsa_importer_options *options, struct bsa_importer_users *users)
-{
-	options->horizon_ns = bsa_importer_wants_horizon(p->importer);
-	options->users = bsa_importer_wants_users(p->importer, users) ? users : NULL;
-	return options->horizon_ns || options->users;
 }
 
 int bsa_kept_import(const struct bsa_kept *k, const struct bsa_trace *const *traces, size_t n_traces,
@@ -371,7 +341,12 @@ int bsa_kept_import(const struct bsa_kept *k, const struct bsa_trace *const *tra
 		__attribute__((cleanup(pass_fini))) struct pass p = { .k = k };
 
 		r = pass_run(&p, traces, n_traces, &options, err);
-		again = r >= 0 && first && wants_again(&p, &options, &users);
+		again = r >= 0 && first;
+		if (again) { /* as in import.c: what the first pass has found out */
+			options.horizon_ns = bsa_importer_wants_horizon(p.importer);
+			options.users = bsa_importer_wants_users(p.importer, &users) ? &users : NULL;
+			again = options.horizon_ns || options.users;
+		}
 		if (r >= 0 && !again)
 			r = bsa_importer_finish(p.importer, err);
 	}

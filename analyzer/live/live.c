@@ -375,6 +375,7 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 			return no_memory(err);
 		l->options.compact |= t->compact;
 	}
+
 	while ((r = bsa_growing_next(&l->growing, &e, err)) > 0)
 		if ((r = take_record(l, e, err)) < 0)
 			return r;

@@ -195,36 +195,9 @@ int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a)
 	return name_it(r, &r->apps, a->id, a->key, a->uid_known ? a->uid : BSA_LIVE_NOBODY, a->name);
 }
 
-/* What the models of the same app and name are, compared with a new one. */
-struct twins {
-	unsigned n;
-	const struct name *same; /* the oldest one that is the same model; NULL: there is none */
-	bool alike;              /* one differs in nothing but its digest */
-};
-
 static uint64_t named_number(const struct bsa_model *m)
 {
 	return bsa_mixed_text(m->app, m->name);
-}
-
-static struct twins twins_of(const struct bsa_rows *r, const struct bsa_model *is)
-{
-	struct twins t = { 0 };
-
-	for (struct bsa_entry *e = bsa_table_find(&r->named, named_number(is)); e; e = bsa_table_next(e)) {
-		const struct name *other = BSA_LINKED(e, struct name, named);
-		const struct bsa_model *m = &other->model;
-		bool alike = m->operations == is->operations && m->const_bytes == is->const_bytes;
-
-		if (m->app != is->app || strcmp(m->name, is->name) != 0)
-			continue;
-		t.n++;
-		t.alike |= alike;
-		if (alike && (m->digest == is->digest || !m->digest || !is->digest) &&
-		    (!t.same || other->entry.number < t.same->entry.number))
-			t.same = other;
-	}
-	return t;
 }
 
 /*
@@ -235,18 +208,34 @@ static struct twins twins_of(const struct bsa_rows *r, const struct bsa_model *i
 static void tell_model_apart(struct bsa_rows *r, struct name *n)
 {
 	const struct bsa_model *is = &n->model;
-	struct twins twins = twins_of(r, is);
+	const struct name *same = NULL; /* the oldest one that is the same model */
+	bool any_alike = false;         /* one differs in nothing but its digest */
+	unsigned n_twins = 0;           /* models of the same app and name */
 	char what[16] = "";
 
-	if (twins.n < TWINS_MAX) {
+	for (struct bsa_entry *e = bsa_table_find(&r->named, named_number(is)); e; e = bsa_table_next(e)) {
+		const struct name *other = BSA_LINKED(e, struct name, named);
+		const struct bsa_model *m = &other->model;
+		bool alike = m->operations == is->operations && m->const_bytes == is->const_bytes;
+
+		if (m->app != is->app || strcmp(m->name, is->name) != 0)
+			continue;
+		n_twins++;
+		any_alike |= alike;
+		if (alike && (m->digest == is->digest || !m->digest || !is->digest) &&
+		    (!same || other->entry.number < same->entry.number))
+			same = other;
+	}
+
+	if (n_twins < TWINS_MAX) {
 		bsa_table_add(&r->named, &n->named, named_number(is));
 		n->is_named = true;
 	}
-	if (twins.same)
-		memcpy(n->shown, twins.same->shown, sizeof(n->shown));
-	if (twins.same || !twins.n)
+	if (same)
+		memcpy(n->shown, same->shown, sizeof(n->shown));
+	if (same || !n_twins)
 		return;
-	if (twins.alike || twins.n == TWINS_MAX)
+	if (any_alike || n_twins == TWINS_MAX)
 		snprintf(what, sizeof(what), ", %08" PRIx32, is->digest);
 	snprintf(n->shown, sizeof(n->shown), "%.63s (%u operations, %" PRIu64 " bytes%s)", is->name, is->operations,
 	         is->const_bytes, what);
@@ -396,10 +385,12 @@ int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
 		s->answered++;
 		s->took[bucket_of(x->e2e)]++;
 	}
+
 	if (at[BSA_DISPATCHED] == BSA_NEVER)
 		return 0;
 	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_ENQUEUED] < at[BSA_DISPATCHED])
 		spread_over_slots(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
+
 	/* For a preempted execution, the times of its runs are unknown, but not their sum. */
 	if (x->run != BSA_NEVER && at[BSA_RUN_ENDED] != BSA_NEVER && x->run <= at[BSA_RUN_ENDED])
 		spread_over_slots(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
@@ -654,6 +645,7 @@ static void make_row(const struct bsa_rows *r, const struct pair *first, struct 
 	}
 	row->p50_ns = rank_of(took, row->answered, 500);
 	row->p99_ns = rank_of(took, row->answered, 990);
+
 	share = bsa_table_find(&r->shares, row->app_id);
 	for (unsigned i = 0; share && i < LAG_SLOTS; i++) {
 		if (!share->windows[i].number || share->windows[i].number + LAG_SLOTS <= r->lagged)
@@ -663,22 +655,19 @@ static void make_row(const struct bsa_rows *r, const struct pair *first, struct 
 	}
 }
 
-static bool has_row(const struct bsa_rows *r, const struct pair *p, const struct bsa_live_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (is_of(r, p, &rows[i]))
-			return true;
-	return false;
-}
-
 size_t bsa_rows_get(const struct bsa_rows *r, bool all, struct bsa_live_row *ret, size_t max)
 {
 	size_t n = 0;
 
 	for (const struct bsa_link *l = r->by_seen.prev; l != &r->by_seen && n < max; l = l->prev) {
 		const struct pair *p = BSA_LINKED(l, struct pair, link);
+		size_t k = 0;
 
-		if ((all || p->slots) && !has_row(r, p, ret, n))
+		if (!all && !p->slots)
+			continue;
+		while (k < n && !is_of(r, p, &ret[k]))
+			k++;
+		if (k == n)
 			make_row(r, p, &ret[n++]);
 	}
 

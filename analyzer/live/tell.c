@@ -48,26 +48,9 @@ static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
 	return true;
 }
 
-/* It was not recorded whether @x had a deadline. The rule is that of deadline_unknown.sql. */
-static bool deadline_is_unknown(const struct bsa_execution *x)
-{
-	return !x->deadline && x->at[BSA_SUBMITTED] == BSA_NEVER && x->sides != BSA_SIDES_CLIENT &&
-	       x->path != BSA_PATH_PREPARE && (x->at[BSA_ENQUEUED] == BSA_NEVER || x->request.spun == BSA_NEVER) &&
-	       (x->sides == BSA_SIDES_SERVICE || x->quality == BSA_QUALITY_GAP || x->quality == BSA_QUALITY_TAIL);
-}
-
 static uint64_t count_or_unknown(uint32_t n)
 {
 	return n == BSA_COUNT_UNKNOWN ? BSA_LIVE_UNKNOWN : n;
-}
-
-/* The time by which `--from` and `--to` of a command pick @x (input.c). */
-static uint64_t first_known(const struct bsa_execution *x)
-{
-	for (size_t i = 0; i < BSA_BOUNDARIES; i++)
-		if (x->at[i] != BSA_NEVER)
-			return x->at[i];
-	return x->missed_at;
 }
 
 static uint64_t open_since(const struct bsa_execution *x)
@@ -97,6 +80,11 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
                         unsigned cause, uint64_t until)
 {
 	char app[BSA_ROWS_APP_TEXT];
+	/* It was not recorded whether @x had a deadline. The rule is that of deadline_unknown.sql. */
+	bool deadline_unknown =
+		!x->deadline && x->at[BSA_SUBMITTED] == BSA_NEVER && x->sides != BSA_SIDES_CLIENT &&
+		x->path != BSA_PATH_PREPARE && (x->at[BSA_ENQUEUED] == BSA_NEVER || x->request.spun == BSA_NEVER) &&
+		(x->sides == BSA_SIDES_SERVICE || x->quality == BSA_QUALITY_GAP || x->quality == BSA_QUALITY_TAIL);
 	bool useful = x->e2e != BSA_NEVER && x->run != BSA_NEVER && x->redo != BSA_NEVER && x->run >= x->redo &&
 	              x->e2e >= x->run - x->redo;
 	struct bsa_live_execution t = {
@@ -109,7 +97,7 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.quality = bsa_live_label(BSA_LABELS_quality, x->quality),
 		.sides = bsa_live_label(BSA_LABELS_sides, x->sides),
 		.model_id = x->model,
-		.began = first_known(x),
+		.began = x->missed_at,
 		.open_since = open_since(x),
 		.uid = bsa_rows_app_user(rows, x->app),
 		.deadline_at = x->deadline,
@@ -126,8 +114,15 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.deadline = x->deadline != 0,
 		.missed = x->miss != BSA_MISS_NONE,
 		.outcome_unknown = outcome_is_unknown(x, until),
-		.deadline_unknown = deadline_is_unknown(x),
+		.deadline_unknown = deadline_unknown,
 	};
+	unsigned known = 0;
+
+	/* An execution begins with the first boundary that it passes: `--from` and `--to` of a command pick @x by that time (input.c). */
+	while (known < BSA_BOUNDARIES && x->at[known] == BSA_NEVER)
+		known++;
+	if (known < BSA_BOUNDARIES)
+		t.began = x->at[known];
 
 	for (unsigned i = 0; i < BSA_PHASES; i++) {
 		t.phase_ns[i] = has_phase(x->path, i) ? x->phase[i] : BSA_LIVE_UNKNOWN;

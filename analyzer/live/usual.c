@@ -171,22 +171,13 @@ static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x
 	return g;
 }
 
-/* The budget, mapped so that unsigned order equals signed order. */
-static bool budget_of(const struct bsa_execution *x, uint64_t *ret)
-{
-	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
-
-	if (!x->model || !x->deadline || start == BSA_NEVER)
-		return false;
-	*ret = (x->deadline - start) ^ UINT64_C(1) << 63;
-	return *ret != BSA_NEVER;
-}
-
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 {
 	bool answered = x->quality == BSA_QUALITY_COMPLETE && x->status == BSA_STATUS_NONE;
-	uint64_t budget = 0;
-	bool budgeted = budget_of(x, &budget);
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
+	/* The budget, mapped so that unsigned order equals signed order. */
+	uint64_t budget = (x->deadline - start) ^ UINT64_C(1) << 63;
+	bool budgeted = x->model && x->deadline && start != BSA_NEVER && budget != BSA_NEVER;
 	struct group *g;
 	int r = 0;
 
@@ -201,6 +192,7 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 			if (x->phase[i] < g->least[i])
 				g->least[i] = x->phase[i];
 	}
+
 	/* @x got an idle lane and kept it. The condition is that of store/spill.c. */
 	if (answered && x->idle && !x->preemptions && !x->redo && x->cold <= 0) {
 		g->n_quiet++;
@@ -264,22 +256,12 @@ static bool is_old(uint64_t was, uint64_t is, bool exactly)
 	return exactly || was < BSA_TYPICAL_MIN ? is != was : is - was > was / GROWN_BY;
 }
 
-/* The usual budget explains a miss only if that of @x is shorter than executions of the model ever took. The rule is that of store/blame_run.c. */
-static bool is_short(const struct bsa_execution *x, const struct bsa_typical *t)
-{
-	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
-	uint64_t most = t->phase[BSA_RUN];
-
-	for (unsigned i = 0; i < BSA_PHASES; i++)
-		most += t->least[i] < BSA_NEVER / 2 / BSA_PHASES ? t->least[i] : 0;
-	return x->deadline && start != BSA_NEVER && x->deadline > start && x->deadline - start < most;
-}
-
 struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution *x, bool exactly)
 {
 	struct group *g = bsa_table_find(&u->groups, key_of(x));
 	const struct estimate *e = bsa_table_find(&u->estimates, x->model);
 	struct bsa_typical ret = { .budget = BSA_NEVER };
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED], most;
 
 	if (g && (is_old(g->last_quiet, g->n_quiet, exactly) || is_old(g->last_budgets, g->n_budgets, exactly)))
 		group_look(u, g);
@@ -289,7 +271,12 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 		ret.least[i] = known_or_0(g->least[i]);
 	if (ret.n < BSA_TYPICAL_MIN)
 		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : e ? e->ns : 0;
-	if (!is_short(x, &ret))
+
+	/* The usual budget explains a miss only if that of @x is shorter than executions of the model ever took. The rule is that of store/blame_run.c. */
+	most = ret.phase[BSA_RUN];
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		most += ret.least[i] < BSA_NEVER / 2 / BSA_PHASES ? ret.least[i] : 0;
+	if (!x->deadline || start == BSA_NEVER || x->deadline <= start || x->deadline - start >= most)
 		ret.budget = BSA_NEVER;
 	return ret;
 }

@@ -148,38 +148,6 @@ static int add_stream(struct sink *sink, const bt_stream *stream)
 	return 0;
 }
 
-static struct stream *find_stream(struct sink *sink, const bt_stream *stream)
-{
-	if (sink->last && sink->last->stream == stream)
-		return sink->last;
-	for (size_t i = 0; i < sink->n_streams; i++)
-		if (sink->streams[i]->stream == stream)
-			return sink->last = sink->streams[i];
-	return NULL;
-}
-
-static const bt_stream *stream_of(const bt_message *message)
-{
-	switch (bt_message_get_type(message)) {
-	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		return bt_message_stream_beginning_borrow_stream_const(message);
-	case BT_MESSAGE_TYPE_STREAM_END:
-		return bt_message_stream_end_borrow_stream_const(message);
-	case BT_MESSAGE_TYPE_EVENT:
-		return bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message));
-	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		return bt_packet_borrow_stream_const(bt_message_packet_beginning_borrow_packet_const(message));
-	case BT_MESSAGE_TYPE_PACKET_END:
-		return bt_packet_borrow_stream_const(bt_message_packet_end_borrow_packet_const(message));
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return bt_message_discarded_events_borrow_stream_const(message);
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return bt_message_discarded_packets_borrow_stream_const(message);
-	default:
-		return NULL;
-	}
-}
-
 /* ---- records ---- */
 
 static int tell_ties(struct sink *sink)
@@ -195,7 +163,7 @@ static int tell_ties(struct sink *sink)
 
 static int take_message(struct sink *sink, const bt_message *message)
 {
-	const bt_stream *stream = stream_of(message);
+	const bt_stream *stream = bsa_tap_stream(message);
 	struct stream *found;
 	uint64_t at, record[BSA_RECORD_MAX / 8];
 	struct bsa_event *event = (struct bsa_event *)record;
@@ -208,7 +176,10 @@ static int take_message(struct sink *sink, const bt_message *message)
 		if (r < 0)
 			return r;
 	}
-	found = find_stream(sink, stream);
+	found = sink->last && sink->last->stream == stream ? sink->last : NULL;
+	for (size_t i = 0; !found && i < sink->n_streams; i++)
+		if (sink->streams[i]->stream == stream)
+			found = sink->last = sink->streams[i];
 	if (!found || !found->trace->number)
 		return 0;
 	r = bsa_tap_look(&found->tap, message, &at);
@@ -356,38 +327,29 @@ static bt_value_map_foreach_entry_const_func_status read_parameter(const char *k
 	         : BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
 }
 
-static int open_sink(struct sink *sink, const bt_value *params)
-{
-	struct parameters p = { .err = { "" } };
-	int r = 0;
-
-	if (params)
-		(void)bt_value_map_foreach_entry_const(params, read_parameter, &p);
-	if (!*p.err.text && !p.options.output)
-		parameter_wrong(&p, "output", "is missing: the database to make");
-	if (*p.err.text) {
-		sink->err = p.err;
-		return BSA_E_USAGE;
-	}
-	sink->ties = bsa_ties_new();
-	if (!sink->ties)
-		return no_memory(sink);
-	p.options.unchecked = true;
-	r = bsa_importer_new(&sink->importer, &p.options, &sink->err);
-	return r;
-}
-
 static bt_component_class_initialize_method_status sink_initialize(bt_self_component_sink *self,
                                                                    bt_self_component_sink_configuration *configuration,
                                                                    const bt_value *params, void *data)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
+	struct parameters p = { .err = { "" } };
+	int r;
 
 	(void)configuration;
 	(void)data;
 	if (!sink)
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
-	if (open_sink(sink, params) < 0) {
+	if (params)
+		(void)bt_value_map_foreach_entry_const(params, read_parameter, &p);
+	if (!*p.err.text && !p.options.output)
+		parameter_wrong(&p, "output", "is missing: the database to make");
+	sink->err = p.err;
+	sink->ties = bsa_ties_new();
+	p.options.unchecked = true;
+	r = *p.err.text  ? BSA_E_USAGE
+	    : sink->ties ? bsa_importer_new(&sink->importer, &p.options, &sink->err)
+	                 : no_memory(sink);
+	if (r < 0) {
 		append_cause(self, &sink->err);
 		sink_free(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
