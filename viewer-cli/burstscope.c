@@ -128,23 +128,18 @@ static int command_run(const struct bsv_command *command, int argc, char **argv)
 	return bsa_exit_status(r);
 }
 
-/*
- * Whoever starts us may have closed standard descriptors. The first files to be opened would get their numbers, and be written to as output, and
- * replaced in the programs that we start. Reads and writes of these descriptors fail, as those of closed ones do.
- */
-static void fill_standard_descriptors(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-			return;
-}
-
 int main(int argc, char **argv)
 {
 	const struct bsv_command *command;
 	const char *name = argc > 1 ? argv[1] : "";
 
-	fill_standard_descriptors();
+	/*
+	 * Whoever starts us may have closed standard descriptors. The first files to be opened would get their numbers, and be written to as output, and
+	 * replaced in the programs that we start. Reads and writes of these descriptors fail, as those of closed ones do.
+	 */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			break;
 	signal(SIGPIPE, SIG_DFL); /* a reader that closes our output ends us, silently, with 141 */
 	signal(SIGXFSZ, SIG_IGN); /* reaching the limit of file sizes is reported by write() */
 	if (!strcmp(name, "--version")) {

@@ -49,27 +49,23 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 	return 0;
 }
 
-/* The ends of ring buffers, as in each case of burstscope watch: no sign that a file is damaged or that something was lost in between. */
-static const char *edges_text(const char *causes)
+/* Describe the losses, as far as they are known. */
+static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
+	/* The ends of ring buffers, as in each case of burstscope watch: no sign that a file is damaged or that something was lost in between. */
 	static const char *const edges[][2] = {
 		{ "head", ": some buffers begin later than others" },
 		{ "tail", ": some buffers end earlier than others" },
 		{ "head, tail", ": some buffers begin later, or end earlier, than others" },
 	};
-
-	for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++)
-		if (!strcmp(causes, edges[i][0]))
-			return edges[i][1];
-	return "";
-}
-
-/* Describe the losses, as far as they are known. */
-static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
-{
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
 	int64_t counted = c->losses - c->uncounted - c->unchecked - c->unusable_losses;
+	const char *edge = "";
 	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++)
+		if (!strcmp(c->causes, edges[i][0]))
+			edge = edges[i][1];
 
 	snprintf(to, bytes, "%s", c->unchecked ? "" : "no event was lost");
 	if (counted > 0 || c->lost_events || c->lost_packets)
@@ -80,7 +76,7 @@ static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		n += (size_t)snprintf(to + n, bytes - n, "%s%s %s not recorded (%s%s)", n ? "; " : "",
 		                      bsv_count(d, (uint64_t)c->uncounted),
 		                      bsv_plural((uint64_t)c->uncounted, "interval was", "intervals were"), c->causes,
-		                      edges_text(c->causes));
+		                      edge);
 	if (c->unchecked)
 		snprintf(to + n, bytes - n, "%sunknown whether all was recorded: " BSV_UNCHECKED, n ? "; " : "");
 }
@@ -112,40 +108,6 @@ static void refused_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		         c->service_uid, c->rival_uid);
 }
 
-/* Count the executions that were recorded on one side only. */
-static void sides_text(const struct bsv_coverage *c, char *to, size_t bytes)
-{
-	const int64_t counts[] = { c->service_alone, c->client_alone };
-	char a[BSV_COUNT_MAX];
-
-	*to = 0;
-	for (size_t i = 0; i < 2; i++) {
-		size_t n = strlen(to);
-
-		if (counts[i])
-			snprintf(to + n, bytes - n, "; %s %s seen from the %s alone", bsv_count(a, (uint64_t)counts[i]),
-			         bsv_plural((uint64_t)counts[i], "execution was", "executions were"),
-			         i ? "client" : "service");
-	}
-}
-
-/* Count the executions whose beginning was not recorded, and those of which no time was, which no range of times has. */
-static void beginnings_text(const struct bsv_coverage *c, char *to, size_t bytes)
-{
-	char a[BSV_COUNT_MAX];
-	size_t n = 0;
-
-	*to = 0;
-	if (c->headless)
-		n = (size_t)snprintf(to, bytes, "; the beginning of %s %s was not recorded",
-		                     bsv_count(a, (uint64_t)c->headless),
-		                     bsv_plural((uint64_t)c->headless, "execution", "executions"));
-	if (c->timed && c->timeless)
-		snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->timeless),
-		         bsv_plural((uint64_t)c->timeless, "execution without any recorded time is left out",
-		                    "executions without any recorded time are left out"));
-}
-
 /* Count the rows that the import added up because there were too many. */
 static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
@@ -173,6 +135,7 @@ static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
+	const int64_t alone[] = { c->service_alone, c->client_alone };
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
 	size_t n;
 
@@ -184,9 +147,22 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	if (c->services > 1)
 		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; " BSV_SERVICES,
 		                      bsv_count(a, (uint64_t)c->services));
-	sides_text(c, to + n, BSV_COVERAGE_TEXT - n);
-	n = strlen(to);
-	beginnings_text(c, to + n, BSV_COVERAGE_TEXT - n);
+	for (size_t i = 0; i < 2; i++) {
+		if (alone[i])
+			snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s seen from the %s alone",
+			         bsv_count(a, (uint64_t)alone[i]),
+			         bsv_plural((uint64_t)alone[i], "execution was", "executions were"),
+			         i ? "client" : "service");
+		n = strlen(to);
+	}
+	if (c->headless)
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; the beginning of %s %s was not recorded",
+		                      bsv_count(a, (uint64_t)c->headless),
+		                      bsv_plural((uint64_t)c->headless, "execution", "executions"));
+	if (c->timed && c->timeless) /* no range of times has them */
+		snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s", bsv_count(a, (uint64_t)c->timeless),
+		         bsv_plural((uint64_t)c->timeless, "execution without any recorded time is left out",
+		                    "executions without any recorded time are left out"));
 	n = strlen(to);
 	refused_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);

@@ -29,22 +29,16 @@ static unsigned word_distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Did the user type only the beginning? */
-static bool is_beginning(const char *each, const char *word)
-{
-	size_t n = strlen(word);
-
-	return n >= SHORTEST && !strncmp(each, word, n);
-}
-
 const char *bsv_nearest(const char *word, const char *const *words, size_t n, size_t stride)
 {
 	const char *nearest = NULL;
-	unsigned at = smaller_of(FAR, (unsigned)strlen(word) / 2 + 1);
+	const size_t length = strlen(word);
+	unsigned at = smaller_of(FAR, (unsigned)length / 2 + 1);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *each = *(const char *const *)((const char *)words + i * stride);
-		unsigned d = is_beginning(each, word) ? 1 : word_distance(word, each);
+		bool is_beginning = length >= SHORTEST && !strncmp(each, word, length); /* all that the user typed */
+		unsigned d = is_beginning ? 1 : word_distance(word, each);
 
 		if (d < at) {
 			at = d;

@@ -27,24 +27,6 @@ struct bsv_rows {
 
 /* ---- columns ---- */
 
-static bool ends_with(const char *name, const char *with)
-{
-	size_t n = strlen(name), m = strlen(with);
-
-	return n > m && !strcmp(name + n - m, with);
-}
-
-static void column_set_unit(struct bsv_column *c, const char *unit)
-{
-	if (!strcmp(unit, "ns")) {
-		c->class = "duration";
-		c->unit = "ns";
-	} else if (*unit) {
-		c->class = unit;
-		c->unit = !strcmp(unit, "time") ? "ns" : !strcmp(unit, "bytes") ? unit : NULL;
-	}
-}
-
 static struct bsv_column column_of_name(struct bsa_db *db, const char *name)
 {
 	static const struct {
@@ -73,22 +55,35 @@ static struct bsv_column column_of_name(struct bsa_db *db, const char *name)
 		{ "typical_estimated", "0/1" },
 	};
 	struct bsv_column c = { .name = name };
+	const size_t length = strlen(name);
+	const char *unit;
 
-	for (size_t i = 0; i < sizeof(ends_of) / sizeof(*ends_of); i++)
-		if (ends_with(name, ends_of[i].end)) {
+	for (size_t i = 0; i < sizeof(ends_of) / sizeof(*ends_of); i++) {
+		size_t n = strlen(ends_of[i].end);
+
+		if (length > n && !strcmp(name + length - n, ends_of[i].end)) {
 			c.class = ends_of[i].class;
 			c.unit = ends_of[i].unit;
 			return c;
 		}
+	}
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
 		if (!strcmp(name, answers[i].name)) {
 			c.class = answers[i].class;
 			return c;
 		}
-	if (!strncmp(name, "n_", 2))
+	if (!strncmp(name, "n_", 2)) {
 		c.class = "count";
-	else
-		column_set_unit(&c, bsa_db_unit(db, name));
+		return c;
+	}
+	unit = bsa_db_unit(db, name);
+	if (!strcmp(unit, "ns")) {
+		c.class = "duration";
+		c.unit = "ns";
+	} else if (*unit) {
+		c.class = unit;
+		c.unit = !strcmp(unit, "time") ? "ns" : !strcmp(unit, "bytes") ? unit : NULL;
+	}
 	return c;
 }
 

@@ -49,25 +49,17 @@ static int width_of_terminal(int fd)
 	return 80;
 }
 
-static int width_of_output(void)
-{
-	int n = width_of_environment();
-
-	return n ? n : width_of_terminal(STDOUT_FILENO);
-}
-
-static bool has_color(int color)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (color != BSV_COLOR_AUTO)
-		return color == BSV_COLOR_ALWAYS;
-	return !(no && *no) && term && *term && strcmp(term, "dumb") && isatty(STDOUT_FILENO);
-}
-
 struct bsv_screen bsv_screen_get(int color)
 {
-	return (struct bsv_screen){ .width = width_of_output(), .color = has_color(color), .unicode = has_unicode() };
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool is_colored = color == BSV_COLOR_ALWAYS;
+	int width = width_of_environment();
+
+	if (!width)
+		width = width_of_terminal(STDOUT_FILENO);
+	if (color == BSV_COLOR_AUTO)
+		is_colored = !(no && *no) && term && *term && strcmp(term, "dumb") && isatty(STDOUT_FILENO);
+	return (struct bsv_screen){ .width = width, .color = is_colored, .unicode = has_unicode() };
 }
 
 static const char *const paints[] = {
@@ -345,16 +337,6 @@ struct duration_unit {
 
 #define ROUNDS_UP 0.99995 /* part of a power of ten from which on four digits round up to it */
 
-/* Decimals that leave four digits, no more than three. */
-static int four_digits(double size)
-{
-	int decimals = 3;
-
-	for (double most = 10 * ROUNDS_UP; decimals > 0 && size >= most; most *= 10)
-		decimals--;
-	return decimals;
-}
-
 /* The largest unit of which @ns is one or more, with four digits; NULL: ns. */
 static const struct duration_unit *unit_of(int64_t ns)
 {
@@ -369,12 +351,16 @@ static const struct duration_unit *unit_of(int64_t ns)
 
 static const char *duration_print(char to[BSV_DURATION_TEXT], int64_t ns, const struct duration_unit *unit)
 {
-	double value = unit ? (double)ns / unit->of : 0;
+	double value = unit ? (double)ns / unit->of : 0, size = value < 0 ? -value : value;
+	int decimals = 3;
 
-	if (!unit)
-		snprintf(to, BSV_DURATION_TEXT, "%" PRId64 " ns", ns);
+	/* Decimals that leave four digits, no more than three. */
+	for (double most = 10 * ROUNDS_UP; decimals > 0 && size >= most; most *= 10)
+		decimals--;
+	if (unit)
+		snprintf(to, BSV_DURATION_TEXT, "%.*f %s", decimals, value, unit->name);
 	else
-		snprintf(to, BSV_DURATION_TEXT, "%.*f %s", four_digits(value < 0 ? -value : value), value, unit->name);
+		snprintf(to, BSV_DURATION_TEXT, "%" PRId64 " ns", ns);
 	return to;
 }
 

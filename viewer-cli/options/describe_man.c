@@ -27,24 +27,16 @@ static void print_line(FILE *to, const char *s)
 	fputc('\n', to);
 }
 
-/* Print lines unchanged. */
-static void print_literal(FILE *to, const char *s)
+static void print_head(FILE *to, const struct bsv_command *c)
 {
-	fputs(".Bd -literal -compact\n", to);
-	while (*s) {
-		size_t n = strcspn(s, "\n");
-
-		print_text(to, s, n);
-		fputc('\n', to);
-		s += n + (s[n] == '\n');
-	}
-	fputs(".Ed\n", to);
-}
-
-/* "[INPUT] QUERY..." */
-static void print_operands(FILE *to, const char *s)
-{
-	while (*s) {
+	fputs(".Dt BURSTSCOPE-", to);
+	for (const char *s = c->name; *s; s++)
+		fputc(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s, to);
+	fprintf(to, " 1\n.Os burstscope\n.Sh NAME\n.Nm burstscope-%s\n.Nd ", c->name);
+	print_line(to, c->says);
+	fprintf(to, ".Sh SYNOPSIS\n.Nm burstscope\n.Cm %s\n.Op Ar option ...\n", c->name);
+	/* "[INPUT] QUERY..." */
+	for (const char *s = c->operands; *s;) {
 		size_t n = strcspn(s, " ]");
 
 		if (*s == ' ') {
@@ -66,17 +58,6 @@ static void print_operands(FILE *to, const char *s)
 			s += n;
 		}
 	}
-}
-
-static void print_head(FILE *to, const struct bsv_command *c)
-{
-	fputs(".Dt BURSTSCOPE-", to);
-	for (const char *s = c->name; *s; s++)
-		fputc(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s, to);
-	fprintf(to, " 1\n.Os burstscope\n.Sh NAME\n.Nm burstscope-%s\n.Nd ", c->name);
-	print_line(to, c->says);
-	fprintf(to, ".Sh SYNOPSIS\n.Nm burstscope\n.Cm %s\n.Op Ar option ...\n", c->name);
-	print_operands(to, c->operands);
 }
 
 /* Print the .It of an option: its names, its argument and its purpose. */
@@ -130,8 +111,17 @@ static void man_options(FILE *to, const struct bsv_command *c)
 
 static void print_examples(FILE *to, const struct bsv_command *c)
 {
-	fputs(".Sh EXAMPLES\n", to);
-	print_literal(to, c->examples);
+	const char *s = c->examples;
+
+	fputs(".Sh EXAMPLES\n.Bd -literal -compact\n", to);
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+
+		print_text(to, s, n);
+		fputc('\n', to);
+		s += n + (s[n] == '\n');
+	}
+	fputs(".Ed\n", to);
 }
 
 static void print_status(FILE *to, const struct bsv_command *c)
@@ -154,16 +144,6 @@ static void print_status(FILE *to, const struct bsv_command *c)
 	fputs(".El\n.Pp\nAn error is one line on standard error; standard output is then empty.\n", to);
 }
 
-static void print_commands(FILE *to)
-{
-	fputs(".Bl -tag -compact -width burstscope-preemptions\n", to);
-	for (const struct bsv_command *const *c = bsv_commands; *c; c++) {
-		fprintf(to, ".It Xr burstscope-%s 1\n", (*c)->name);
-		print_line(to, (*c)->says);
-	}
-	fputs(".El\n", to);
-}
-
 /* Replace @mark, the text between two @. False: no such mark. */
 static bool mark_fill(FILE *to, const char *mark)
 {
@@ -176,7 +156,12 @@ static bool mark_fill(FILE *to, const char *mark)
 		      { "status ", print_status } };
 
 	if (!strcmp(mark, "commands")) {
-		print_commands(to);
+		fputs(".Bl -tag -compact -width burstscope-preemptions\n", to);
+		for (const struct bsv_command *const *c = bsv_commands; *c; c++) {
+			fprintf(to, ".It Xr burstscope-%s 1\n", (*c)->name);
+			print_line(to, (*c)->says);
+		}
+		fputs(".El\n", to);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {

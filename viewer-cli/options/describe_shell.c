@@ -77,24 +77,6 @@ static void bash_name(void *ctx, const struct bsv_option *o)
 	fprintf(b->to, "--%s ", o->name);
 }
 
-static void bash_operands(FILE *to, const struct bsv_command *c)
-{
-	static const struct {
-		enum bsv_word word;
-		const char *action;
-	} known[] = {
-		{ BSV_DIRECTORY, "_burstscope_directories" }, { BSV_FILE, "_burstscope_files" },
-		{ BSV_EXECUTION, "_burstscope_executions" },  { BSV_RELATION, "_burstscope_relations" },
-		{ BSV_QUERY, "_burstscope_queries" },
-	};
-
-	fprintf(to, "\t%s) ", c->name);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (bsv_command_takes(c, known[i].word))
-			fprintf(to, "%s \"$cur\"; ", known[i].action);
-	fputs(";;\n", to);
-}
-
 static const char bash_begin[] =
 	"# bash completion for burstscope(1), made from its tables of commands and options\n"
 	"_burstscope_words() { mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W \"$2\" -- \"$1\"); }\n"
@@ -168,6 +150,14 @@ static void bash_program(FILE *to)
 
 void bsv_describe_bash(FILE *to)
 {
+	static const struct {
+		enum bsv_word word;
+		const char *action;
+	} operands[] = {
+		{ BSV_DIRECTORY, "_burstscope_directories" }, { BSV_FILE, "_burstscope_files" },
+		{ BSV_EXECUTION, "_burstscope_executions" },  { BSV_RELATION, "_burstscope_relations" },
+		{ BSV_QUERY, "_burstscope_queries" },
+	};
 	struct bash b = { .to = to };
 
 	fputs(bash_begin, to);
@@ -193,8 +183,13 @@ void bsv_describe_bash(FILE *to)
 	      to);
 	print_commands(to);
 	fputs("' ;;\n", to);
-	for (const struct bsv_command *const *c = bsv_commands; *c; c++)
-		bash_operands(to, *c);
+	for (const struct bsv_command *const *c = bsv_commands; *c; c++) {
+		fprintf(to, "\t%s) ", (*c)->name);
+		for (size_t i = 0; i < sizeof(operands) / sizeof(*operands); i++)
+			if (bsv_command_takes(*c, operands[i].word))
+				fprintf(to, "%s \"$cur\"; ", operands[i].action);
+		fputs(";;\n", to);
+	}
 	fputs("\tesac\n}\ncomplete -F _burstscope burstscope\n", to);
 }
 

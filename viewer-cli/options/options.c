@@ -150,20 +150,6 @@ static int table_index(const struct table *t, int c)
 	return -1;
 }
 
-static int read_number(const struct bsv_option *o, const char *text, unsigned *ret, struct bsa_err *err)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || *end || value < o->least || value > o->most)
-		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a number from %u to %u", o->name, text, o->least,
-		                o->most);
-	*ret = (unsigned)value;
-	return 0;
-}
-
 /* @what and @such_as are for the error: "'5x' is not a time; write 1.5s". */
 static int read_quantity(const struct bsv_option *o, const char *text, bool (*read)(const char *text, int64_t *ret),
                          const char *what, const char *such_as, struct bsv_quantity *ret, struct bsa_err *err)
@@ -196,17 +182,12 @@ static int read_choice(const struct bsv_option *o, const char *text, int *ret, s
 	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; there are %s", o->name, text, words);
 }
 
-static int read_text(const struct bsv_option *o, const char *text, struct bsv_texts *ret, struct bsa_err *err)
-{
-	if (ret->n == BSV_TEXTS_MOST)
-		return bsa_fail(err, BSA_E_USAGE, "--%s: at most %d times", o->name, BSV_TEXTS_MOST);
-	ret->of[ret->n++] = text;
-	return 0;
-}
-
 static int option_set(const struct bsv_option *o, void *base, const char *text, struct bsa_err *err)
 {
 	void *to = (char *)base + o->offset;
+	struct bsv_texts *texts = to;
+	unsigned long value;
+	char *end;
 
 	switch (o->kind) {
 	case BSV_SWITCH:
@@ -216,9 +197,18 @@ static int option_set(const struct bsv_option *o, void *base, const char *text, 
 		*(const char **)to = text;
 		return 0;
 	case BSV_TEXTS:
-		return read_text(o, text, to, err);
+		if (texts->n == BSV_TEXTS_MOST)
+			return bsa_fail(err, BSA_E_USAGE, "--%s: at most %d times", o->name, BSV_TEXTS_MOST);
+		texts->of[texts->n++] = text;
+		return 0;
 	case BSV_NUMBER:
-		return read_number(o, text, to, err);
+		errno = 0;
+		value = strtoul(text, &end, 10);
+		if (errno || *text < '0' || *text > '9' || *end || value < o->least || value > o->most)
+			return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a number from %u to %u", o->name, text,
+			                o->least, o->most);
+		*(unsigned *)to = (unsigned)value;
+		return 0;
 	case BSV_CHOICE:
 		return read_choice(o, text, to, err);
 	case BSV_DURATION:
@@ -265,26 +255,6 @@ static int option_refused(const struct table *t, const char *command, const char
 	return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; see burstscope %s --help", name, command);
 }
 
-/* SQL may begin with a comment, "-- purpose", which is not an option. */
-static void pass_over_remarks(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		while (!strncmp(argv[i], "-- ", 3) && strchr(argv[i], '\n'))
-			argv[i] = strchr(argv[i], '\n') + 1;
-}
-
-/*
- * How many words of the line follow a `--`, which ends getopt's work. getopt reorders the words: @before is the original line, and @dashes the word at
- * which getopt stopped.
- */
-static size_t after_dashes(char *const *before, int argc, const char *dashes)
-{
-	for (int i = 1; i < argc; i++)
-		if (before[i] == dashes)
-			return strcmp(dashes, "--") ? 0 : (size_t)(argc - i - 1);
-	return 0;
-}
-
 static void free_words(char ***words)
 {
 	free(*words);
@@ -295,7 +265,8 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 {
 	struct table t = { .shorts = ":" };
 	__attribute__((cleanup(free_words))) char **before = malloc(((size_t)argc + 1) * sizeof(*before));
-	int c, r;
+	const char *dashes;
+	int c, r, at = 1;
 
 	assert(command->options_size <= BSV_OPTIONS_MAX);
 	memset(own, 0, command->options_size);
@@ -303,7 +274,10 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	if (!before)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	table_fill(&t, command, own, ret);
-	pass_over_remarks(argc, argv);
+	/* SQL may begin with a comment, "-- purpose", which is not an option. */
+	for (int i = 1; i < argc; i++)
+		while (!strncmp(argv[i], "-- ", 3) && strchr(argv[i], '\n'))
+			argv[i] = strchr(argv[i], '\n') + 1;
 	memcpy(before, argv, (size_t)argc * sizeof(*before));
 	optind = 0; /* restart getopt, which may have been used before */
 	opterr = 0;
@@ -322,7 +296,14 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	}
 	ret->operands = (const char *const *)argv + optind;
 	ret->n_operands = (size_t)(argc - optind);
-	ret->n_before = ret->n_operands - after_dashes(before, argc, argv[optind - 1]);
+	ret->n_before = ret->n_operands;
+
+	/* A `--` ends getopt's work: find the word at which getopt stopped in the original line, because getopt reorders the words. */
+	dashes = argv[optind - 1];
+	while (at < argc && before[at] != dashes)
+		at++;
+	if (at < argc && !strcmp(dashes, "--"))
+		ret->n_before -= (size_t)(argc - at - 1);
 	if (ret->common.help)
 		return 0;
 	if (ret->n_operands < command->min)
@@ -372,20 +353,6 @@ static void shell_place_pass(struct shell_place *p, char c)
 	p->blank = !p->quote && c == ' ';
 }
 
-/* Return the length of the command at the beginning of the @n letters at @s, without the blanks before a comment. @ret_comment: where the comment begins, or @n. */
-static size_t command_length(const char *s, size_t n, size_t *ret_comment)
-{
-	struct shell_place place = { .blank = true };
-	size_t comment = 0, ret;
-
-	while (comment < n && !(place.blank && s[comment] == '#'))
-		shell_place_pass(&place, s[comment++]);
-	for (ret = comment; ret && s[ret - 1] == ' ';)
-		ret--;
-	*ret_comment = comment;
-	return ret;
-}
-
 /* Where to break the @n letters of the command line at @s: at the last blank before @room that is not quoted, as a shell sees it. 0: nowhere. */
 static size_t command_break(const char *s, size_t n, size_t room)
 {
@@ -402,51 +369,44 @@ static size_t command_break(const char *s, size_t n, size_t room)
 	return ret;
 }
 
-static const char example_indent[] = "      ";
-
-/* Print a command line of @length letters that is wider than @width. */
-static void example_command_print(const char *s, size_t length, size_t width)
-{
-	static const char continued[] = " \\";
-	size_t used = 0, at;
-
-	while (used + length > width && (at = command_break(s, length, width - used - strlen(continued))) > 0) {
-		printf("%.*s%s\n%s", (int)at, s, continued, example_indent);
-		used = strlen(example_indent);
-		s += at + 1;
-		length -= at + 1;
-	}
-	printf("%.*s\n", (int)length, s);
-}
-
-/* Print the comment at @s, up to the end of its line. A backslash would not continue it, so each of its lines begins with a #. */
-static void example_comment_print(const char *s, size_t width)
-{
-	static const char hash[] = "# ";
-	const size_t taken = strlen(example_indent) + strlen(hash);
-	const int room = width > 2 * taken ? (int)(width - taken) : (int)taken;
-
-	for (s += strspn(s, "# "); *s && *s != '\n'; s += strspn(s, " ")) {
-		size_t n = bsv_line(s, room);
-
-		printf("%s%s%.*s\n", example_indent, hash, (int)n, s);
-		s += n;
-	}
-}
-
 /* Print the examples, so that they can be copied: a command that is too long goes on behind a backslash, and its comment is below it. */
 static void examples_print(const char *s, size_t width)
 {
-	while (*s) {
-		size_t n = strcspn(s, "\n"), comment, length = command_length(s, n, &comment);
+	static const char indent[] = "      ", continued[] = " \\", hash[] = "# ";
+	const size_t taken = strlen(indent) + strlen(hash);
+	const int room = width > 2 * taken ? (int)(width - taken) : (int)taken;
 
-		if (n <= width) {
-			printf("%.*s\n", (int)n, s);
-		} else {
-			example_command_print(s, length, width);
-			example_comment_print(s + comment, width);
+	for (const char *end; *s; s = end + (*end == '\n')) {
+		struct shell_place place = { .blank = true };
+		const char *comment = s;
+		size_t length, used = 0, at;
+
+		end = s + strcspn(s, "\n");
+		if ((size_t)(end - s) <= width) {
+			printf("%.*s\n", (int)(end - s), s);
+			continue;
 		}
-		s += n + (s[n] == '\n');
+
+		/* the command ends before its comment, and before the blanks between them */
+		while (comment < end && !(place.blank && *comment == '#'))
+			shell_place_pass(&place, *comment++);
+		for (length = (size_t)(comment - s); length && s[length - 1] == ' ';)
+			length--;
+		while (used + length > width && (at = command_break(s, length, width - used - strlen(continued))) > 0) {
+			printf("%.*s%s\n%s", (int)at, s, continued, indent);
+			used = strlen(indent);
+			s += at + 1;
+			length -= at + 1;
+		}
+		printf("%.*s\n", (int)length, s);
+
+		/* A backslash would not continue a comment, so each of its lines begins with a #. */
+		for (s = comment + strspn(comment, "# "); *s && *s != '\n'; s += strspn(s, " ")) {
+			size_t n = bsv_line(s, room);
+
+			printf("%s%s%.*s\n", indent, hash, (int)n, s);
+			s += n;
+		}
 	}
 }
 
