@@ -122,19 +122,6 @@ static struct bsv_rows *rows_of_all(const struct cases *c)
 
 /* ---- one row a group ---- */
 
-/* The name of the group that @c belongs to; owned by the caller. NULL: unknown, none, or no memory. */
-static char *case_group(const struct bsv_case *c, enum by by)
-{
-	const struct bsv_case_cause *cause = primary_cause(c);
-	const char *text = by == BY_CAUSE ? cause->finding : by == BY_APP ? cause->app : cause->culprit;
-	char time[BSV_CASE_TIME];
-
-	if (by != BY_DAY && by != BY_HOUR)
-		return text ? strdup(text) : NULL;
-	bsv_case_time(time, c->caught);
-	return by == BY_DAY ? strndup(time, strlen("2026-11-23")) : bsv_text("%.13s:00Z", time);
-}
-
 struct group {
 	char *name;
 	uint64_t cases, again;
@@ -157,22 +144,6 @@ static int name_order(const void *a, const void *b)
 	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
 }
 
-static void group_count(struct group *groups, size_t *n, const struct bsv_case *c, char *name)
-{
-	size_t i = 0;
-
-	while (i < *n && (groups[i].name && name ? strcmp(groups[i].name, name) : groups[i].name != name))
-		i++;
-	if (i == *n) {
-		groups[(*n)++] = (struct group){ .name = name, .first = c };
-		name = NULL;
-	}
-	free(name);
-	groups[i].cases++;
-	groups[i].again += c->again;
-	groups[i].last = c;
-}
-
 static struct bsv_rows *rows_of_groups(const struct cases *c, enum by by)
 {
 	static struct bsv_column columns[] = { { NULL, "text", NULL },
@@ -186,8 +157,32 @@ static struct bsv_rows *rows_of_groups(const struct cases *c, enum by by)
 
 	columns[0].name = groupings[by];
 	rows = groups ? bsv_rows_new(columns, 5) : NULL;
-	for (size_t i = 0; groups && i < c->n; i++)
-		group_count(groups, &n, &c->of[i], case_group(&c->of[i], by));
+	for (size_t i = 0; groups && i < c->n; i++) {
+		const struct bsv_case_cause *cause = primary_cause(&c->of[i]);
+		const char *text = by == BY_CAUSE ? cause->finding : by == BY_APP ? cause->app : cause->culprit;
+		struct group *g = groups;
+		char time[BSV_CASE_TIME], *name; /* NULL: unknown, none, or no memory */
+
+		bsv_case_time(time, c->of[i].caught);
+		if (by == BY_DAY)
+			name = strndup(time, strlen("2026-11-23"));
+		else if (by == BY_HOUR)
+			name = bsv_text("%.13s:00Z", time);
+		else
+			name = text ? strdup(text) : NULL;
+
+		while (g < groups + n && (g->name && name ? strcmp(g->name, name) : g->name != name))
+			g++;
+		if (g == groups + n) {
+			*g = (struct group){ .name = name, .first = &c->of[i] };
+			name = NULL;
+			n++;
+		}
+		free(name);
+		g->cases++;
+		g->again += c->of[i].again;
+		g->last = &c->of[i];
+	}
 	if (n)
 		qsort(groups, n, sizeof(*groups), by == BY_DAY || by == BY_HOUR ? name_order : frequency_order);
 	for (size_t i = 0; i < n; i++) {
@@ -234,28 +229,13 @@ static int page_open(const struct cases *c, const char *directory, const char *w
 	return r < 0 ? r : BSV_DONE;
 }
 
-static void add_notes(struct bsv_answer *a, const struct cases *c, const char *directory)
-{
-	char n[BSV_COUNT_MAX];
-
-	if (c->half)
-		bsv_answer_note(
-			a, "%s %s unfinished: a watcher is at work, or was killed, and then the next one finishes %s",
-			bsv_count(n, c->half), bsv_plural(c->half, "case is", "cases are"),
-			bsv_plural(c->half, "it", "them"));
-	if (c->unreadable)
-		bsv_answer_note(a, "%s %s no readable case.json", bsv_count(n, c->unreadable),
-		                bsv_plural(c->unreadable, "case has", "cases have"));
-	if (c->n)
-		bsv_answer_note(a, "next: burstscope summary %s/%s", directory, c->of[c->n - 1].name);
-}
-
 static int cases_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const char *directory = call->n_operands ? call->operands[0] : USUAL_DIRECTORY;
 	__attribute__((cleanup(cases_fini))) struct cases c = { .n = 0 };
 	bsv_scoped_answer *a = NULL;
+	char n[BSV_COUNT_MAX];
 	int r = read_cases(&c, directory, err);
 
 	if (r >= 0 && o->open)
@@ -267,7 +247,16 @@ static int cases_run(const struct bsv_call *call, struct bsa_err *err)
 		bsv_answer_rows(a, "groups", NULL, rows_of_groups(&c, (enum by)o->by));
 	else
 		bsv_answer_rows(a, "cases", NULL, rows_of_all(&c));
-	add_notes(a, &c, directory);
+	if (c.half)
+		bsv_answer_note(
+			a, "%s %s unfinished: a watcher is at work, or was killed, and then the next one finishes %s",
+			bsv_count(n, c.half), bsv_plural(c.half, "case is", "cases are"),
+			bsv_plural(c.half, "it", "them"));
+	if (c.unreadable)
+		bsv_answer_note(a, "%s %s no readable case.json", bsv_count(n, c.unreadable),
+		                bsv_plural(c.unreadable, "case has", "cases have"));
+	if (c.n)
+		bsv_answer_note(a, "next: burstscope summary %s/%s", directory, c.of[c.n - 1].name);
 	return bsv_answer_print(a, false, err);
 }
 

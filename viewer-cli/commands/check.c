@@ -93,32 +93,6 @@ static const char *result_unit(const struct bsv_slo_result *r)
 	return !strcmp(class, "duration") ? "ns" : !strcmp(class, "percent") ? "%" : NULL;
 }
 
-/* "4.2 ms", "3 %", "12"; NULL: unknown. */
-static const char *quantity_text(char to[BSV_DURATION_TEXT], const struct bsv_slo_result *r, double value)
-{
-	const char *u = result_unit(r);
-
-	if (value != value)
-		return NULL;
-	if (u && !strcmp(u, "ns"))
-		return bsv_duration(to, bsv_whole(value));
-	snprintf(to, BSV_DURATION_TEXT, u ? "%.4g %s" : "%.15g", value, u);
-	return to;
-}
-
-/* What a figure of the rule is of, where neither its unit nor the rule says it; "": nothing. */
-static const char *figure_noun(const struct bsv_slo_rule *rule, double figure)
-{
-	switch (rule->kind) {
-	case BSV_SLO_STARVATION:
-		return figure == 1 ? " wait" : " waits";
-	case BSV_SLO_STREAK:
-		return figure == 1 ? " miss" : " misses";
-	default:
-		return "";
-	}
-}
-
 static void add_number(struct bsv_rows *rows, double value)
 {
 	if (value != value)
@@ -127,14 +101,6 @@ static void add_number(struct bsv_rows *rows, double value)
 		bsv_rows_int(rows, (int64_t)value);
 	else
 		bsv_rows_real(rows, value);
-}
-
-static void add_count(struct bsv_rows *rows, int64_t n)
-{
-	if (n < 0)
-		bsv_rows_null(rows);
-	else
-		bsv_rows_int(rows, n);
 }
 
 static struct bsv_rows *number_rows(const struct work *w)
@@ -150,7 +116,10 @@ static struct bsv_rows *number_rows(const struct work *w)
 		add_number(rows, r->figure);
 		add_number(rows, r->bound);
 		bsv_rows_text(rows, result_unit(r));
-		add_count(rows, r->n);
+		if (r->n < 0)
+			bsv_rows_null(rows);
+		else
+			bsv_rows_int(rows, r->n);
 		bsv_rows_text(rows, r->why);
 	}
 	return rows;
@@ -163,13 +132,24 @@ static struct bsv_rows *word_rows(const struct work *w)
 
 	for (size_t i = 0; rows && i < w->slo.n; i++) {
 		const struct bsv_slo_result *r = &w->results[i];
-		const char *figure = quantity_text(text, r, r->figure);
+		const char *unit = result_unit(r), *noun = "";
+		bool is_known = r->figure == r->figure;
 
-		snprintf(measured, sizeof(measured), "%s%s", figure ? figure : "",
-		         figure_noun(&w->slo.rules[i], r->figure));
+		/* "4.2 ms", "3 %", "12" */
+		if (unit && !strcmp(unit, "ns"))
+			bsv_duration(text, bsv_whole(r->figure));
+		else
+			snprintf(text, sizeof(text), unit ? "%.4g %s" : "%.15g", r->figure, unit);
+
+		/* what the figure is of, where neither its unit nor the rule says it */
+		if (w->slo.rules[i].kind == BSV_SLO_STARVATION)
+			noun = r->figure == 1 ? " wait" : " waits";
+		else if (w->slo.rules[i].kind == BSV_SLO_STREAK)
+			noun = r->figure == 1 ? " miss" : " misses";
+		snprintf(measured, sizeof(measured), "%s%s", text, noun);
 		bsv_rows_text(rows, bsv_slo_result_word(r));
 		bsv_rows_text(rows, w->slo.rules[i].text);
-		bsv_rows_text(rows, figure && !r->idle ? measured : NULL);
+		bsv_rows_text(rows, is_known && !r->idle ? measured : NULL);
 		bsv_rows_text(rows, r->why);
 	}
 	return rows;
@@ -180,16 +160,6 @@ static struct bsv_rows *word_rows(const struct work *w)
 static int exit_status(const struct work *w)
 {
 	return w->failed ? BSV_FAILED : w->unsure ? BSV_UNSURE : BSV_DONE;
-}
-
-/* "5 of 9 rules failed". Owned by the caller; NULL: no memory. */
-static char *verdict_text(const struct work *w)
-{
-	if (w->failed)
-		return bsv_text("%zu of %zu rules failed", w->failed, w->slo.n);
-	if (w->unsure)
-		return bsv_text("no rule failed, and %zu of %zu are inconclusive", w->unsure, w->slo.n);
-	return strdup("no rule failed, and none is inconclusive");
 }
 
 /* A table already shows the results in rows, and gets one verdict; programs get a verdict for each rule. @why is borrowed until it is printed. */
@@ -244,33 +214,25 @@ static int print_answer(const struct bsv_call *call, const struct options *o, st
 	                 : w->failed                ? "FAIL"
 	                                            : "INCONCLUSIVE",
 	                 w->slo.n - w->failed - w->unsure - w->idle, w->slo.n, w->failed, w->unsure, idle ? idle : "");
-	why = verdict_text(w);
+
+	if (w->failed)
+		why = bsv_text("%zu of %zu rules failed", w->failed, w->slo.n);
+	else if (w->unsure)
+		why = bsv_text("no rule failed, and %zu of %zu are inconclusive", w->unsure, w->slo.n);
+	else
+		why = strdup("no rule failed, and none is inconclusive");
 	answer = bsv_answer_new(&as_asked, &w->input);
 	bsv_answer_rows(answer, "rules", NULL, number_rows(w));
-	if (format == BSV_TABLE)
+	if (format == BSV_TABLE) {
 		bsv_answer_hide(answer);
-	if (format == BSV_TABLE)
 		bsv_answer_rows(answer, "results", title, word_rows(w));
+	}
 	if (w->baseline.path)
 		bsv_answer_note(answer, "the baseline is %s", w->baseline.path);
 	add_verdicts(answer, w, why, format != BSV_TABLE);
 	r = bsv_answer_print(answer, true, err);
 	bsv_answer_free(answer);
 	return r < 0 ? r : exit_status(w);
-}
-
-static int print_sql(const struct work *w, struct bsa_err *err)
-{
-	for (size_t i = 0; i < w->slo.n; i++) {
-		const struct bsv_slo_rule *rule = &w->slo.rules[i];
-		bsv_scoped_text *sql = bsv_slo_sql(rule, &w->input);
-
-		if (!sql)
-			return bsv_no_memory(err);
-		printf("%s-- line %u: %s\n%s", i ? "\n" : "", rule->line, rule->text,
-		       *sql ? sql : "-- see --show-sql of burstscope fairness, priority and starvation\n");
-	}
-	return BSV_DONE;
 }
 
 static int measure_all(struct work *w, struct bsa_err *err)
@@ -290,49 +252,47 @@ static int measure_all(struct work *w, struct bsa_err *err)
 	return 0;
 }
 
-static int needs_baseline(const struct bsv_slo *slo, const char *path, const char *baseline, struct bsa_err *err)
-{
-	for (size_t i = 0; !baseline && i < slo->n; i++)
-		if (slo->rules[i].baseline)
-			return bsa_fail(err, BSA_E_USAGE,
-			                "%s: line %u needs a baseline; add --baseline INPUT, or take the line out",
-			                path, slo->rules[i].line);
-	return 0;
-}
-
-/* The page begins with the answer of this command without --report. */
-static int make_report(const struct bsv_call *call, const struct options *o, const char *database, struct bsa_err *err)
-{
-	struct options same = *o;
-	const struct bsv_call again = { .command = call->command, .options = &same };
-	const struct bsv_report_wanted wanted = { .output = o->report, .first = &again };
-
-	same.report = NULL;
-	same.format = BSV_JSON;
-	return bsv_report_make(call, database, &wanted, err);
-}
-
 static int check_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
+	struct options same = *o;
+	const struct bsv_call again = { .command = call->command, .options = &same };
+	const struct bsv_report_wanted wanted = { .output = o->report, .first = &again };
 	__attribute__((cleanup(work_fini))) struct work w = { .failed = 0 };
 	int r;
 
 	if (!o->slo)
 		return bsa_fail(err, BSA_E_USAGE, "--slo FILE is missing; burstscope-slo(5) describes the file");
 	r = bsv_slo_read(&w.slo, o->slo, err);
-	if (r >= 0)
-		r = needs_baseline(&w.slo, o->slo, o->baseline, err);
+	for (size_t i = 0; r >= 0 && !o->baseline && i < w.slo.n; i++)
+		if (w.slo.rules[i].baseline)
+			return bsa_fail(err, BSA_E_USAGE,
+			                "%s: line %u needs a baseline; add --baseline INPUT, or take the line out",
+			                o->slo, w.slo.rules[i].line);
 	if (r >= 0)
 		r = bsv_input_open(&w.input, call->operands[0], call, err);
 	if (r >= 0 && o->baseline)
 		r = bsv_input_open(&w.baseline, o->baseline, call, err);
-	if (r >= 0 && call->asked.show_sql)
-		return print_sql(&w, err);
+	if (r >= 0 && call->asked.show_sql) {
+		for (size_t i = 0; i < w.slo.n; i++) {
+			const struct bsv_slo_rule *rule = &w.slo.rules[i];
+			bsv_scoped_text *sql = bsv_slo_sql(rule, &w.input);
+
+			if (!sql)
+				return bsv_no_memory(err);
+			printf("%s-- line %u: %s\n%s", i ? "\n" : "", rule->line, rule->text,
+			       *sql ? sql : "-- see --show-sql of burstscope fairness, priority and starvation\n");
+		}
+		return BSV_DONE;
+	}
 	if (r >= 0)
 		r = measure_all(&w, err);
-	if (r >= 0 && o->report)
-		r = make_report(call, o, w.input.path, err);
+	if (r >= 0 && o->report) {
+		/* The page begins with the answer of this command without --report. */
+		same.report = NULL;
+		same.format = BSV_JSON;
+		r = bsv_report_make(call, w.input.path, &wanted, err);
+	}
 	return r < 0 ? r : print_answer(call, o, &w, err);
 }
 

@@ -91,23 +91,6 @@ static void service_stop(struct demo *d)
 
 /* ---- programs ---- */
 
-/* Wait until the program ends. BSA_E_STOPPED: a signal arrived. */
-static int program_wait(struct demo *d, struct bsv_workload *w, struct bsa_err *err)
-{
-	while (!bsv_workload_ended(w)) {
-		bool typed;
-		int signal = bsv_signals_next(&d->signals, 1000, &typed);
-
-		if (!signal || signal == SIGCHLD)
-			continue;
-		if (!typed)
-			kill(w->pid, signal);
-		bsv_workload_stop(w, &d->signals);
-		return bsa_fail(err, BSA_E_STOPPED, "stopped; the files so far are in %s", d->directory);
-	}
-	return 0;
-}
-
 /* Print the command line, with @say in place of the program's path, and run it. @most: the largest exit status that is not an error. */
 static int program_run(struct demo *d, const char *say, const char *program, const char *const *words, int most,
                        bool silent, struct bsa_err *err)
@@ -128,10 +111,21 @@ static int program_run(struct demo *d, const char *say, const char *program, con
 	puts(bsv_paint_off(&d->screen, BSV_TITLE));
 	fflush(stdout);
 	r = bsv_workload_start(&w, argv, &d->signals, err);
-	if (r >= 0)
-		r = program_wait(d, &w, err);
 	if (r < 0)
 		return r;
+
+	/* Wait until the program ends, or a signal arrives. */
+	while (!bsv_workload_ended(&w)) {
+		bool typed;
+		int signal = bsv_signals_next(&d->signals, 1000, &typed);
+
+		if (!signal || signal == SIGCHLD)
+			continue;
+		if (!typed)
+			kill(w.pid, signal);
+		bsv_workload_stop(&w, &d->signals);
+		return bsa_fail(err, BSA_E_STOPPED, "stopped; the files so far are in %s", d->directory);
+	}
 	if (!WIFEXITED(w.status) || WEXITSTATUS(w.status) > most)
 		return bsa_fail(err, BSA_E_ENV, "%s %s", say, bsv_workload_text(&w, text));
 	return 0;
@@ -150,24 +144,6 @@ static char *kept_path(const struct demo *d, const char *name, const char *endin
 	return bsv_text("%s/%s%s", d->directory, name, ending);
 }
 
-/* Printed as the one burstscope command that does the same. */
-static int run_load(struct demo *d, const char *trace, struct bsa_err *err)
-{
-	const char *const words[] = { "--quiet", "--socket", d->socket, "--duration", d->duration, SCENARIO, NULL };
-	char *as = bsv_text("burstscope record -o %s -- nnburst-load", trace);
-	int r = as ? program_run(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
-
-	free(as);
-	return r;
-}
-
-static int run_import(struct demo *d, const char *trace, const char *db, struct bsa_err *err)
-{
-	const char *const words[] = { "import", "-o", db, trace, NULL };
-
-	return program_run(d, "burstscope", d->self, words, BSV_DONE, false, err);
-}
-
 static int record_into(struct demo *d, const char *trace, const char *policy, struct bsa_err *err)
 {
 	const struct bsv_recording_options wanted = { .directory = trace,
@@ -175,6 +151,8 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 		                                      .quiet = d->call->common.quiet };
 	struct bsv_recording recording = { .directory = NULL };
 	struct bsv_recorded done = { .bytes = 0 };
+	const char *const words[] = { "--quiet", "--socket", d->socket, "--duration", d->duration, SCENARIO, NULL };
+	bsv_scoped_text *as = bsv_text("burstscope record -o %s -- nnburst-load", trace);
 	int r = bsv_recording_plan(&recording, &wanted, err);
 
 	printf("\n%s$ nnburstd --socket %s --app-identity pid --lanes 1 --policy %s --deadline advise &%s\n",
@@ -185,7 +163,8 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 	if (r >= 0)
 		r = service_start(d, policy, err);
 	if (r >= 0)
-		r = run_load(d, trace, err);
+		/* printed as the one burstscope command that does the same */
+		r = as ? program_run(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
 	service_stop(d);
 	if (r >= 0)
 		r = bsv_recording_stop(&recording, err);
@@ -206,14 +185,14 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 
 static int record_one(struct demo *d, const char *policy, char **ret_db, struct bsa_err *err)
 {
-	char *trace = kept_path(d, policy, "");
-	int r;
+	bsv_scoped_text *trace = kept_path(d, policy, ""), *db = kept_path(d, policy, ".db");
+	const char *const words[] = { "import", "-o", db, trace, NULL };
+	int r = trace && db ? record_into(d, trace, policy, err) : bsv_no_memory(err);
 
-	*ret_db = kept_path(d, policy, ".db");
-	r = trace && *ret_db ? record_into(d, trace, policy, err) : bsv_no_memory(err);
 	if (r >= 0)
-		r = run_import(d, trace, *ret_db, err);
-	free(trace);
+		r = program_run(d, "burstscope", d->self, words, BSV_DONE, false, err);
+	*ret_db = db;
+	db = NULL;
 	return r;
 }
 
@@ -225,81 +204,24 @@ static void print_paragraph(const struct demo *d, const char *text)
 	bsv_print_wrapped(stdout, &d->screen, BSV_PLAIN, text, 0);
 }
 
-/* The most late miss with the most frequent cause; 0: no deadline was missed. */
-static int example_miss(int64_t *ret, const char *path, struct bsa_err *err)
+/* Explain the most late miss with the most frequent cause; the slowest execution if no deadline was missed. */
+static int explain_miss(struct demo *d, const char *path, struct bsa_err *err)
 {
+	char id[32] = "slowest";
 	struct bsa_db *db;
 	struct bsv_rows *rows = NULL;
 	int r = bsa_db_open(&db, path, err);
 
-	*ret = 0;
 	if (r < 0)
 		return r;
 	r = bsv_rows_query(&rows, db, bsv_sql_demo_miss, err);
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
-	if (r > 0)
-		*ret = bsv_rows_get(rows, 0, 0);
+	if (r > 0 && bsv_rows_get(rows, 0, 0))
+		snprintf(id, sizeof(id), "%" PRId64, bsv_rows_get(rows, 0, 0));
 	bsv_rows_free(rows);
 	bsa_db_close(db);
-	return r < 0 ? r : 0;
-}
-
-static int explain_miss(struct demo *d, const char *db, struct bsa_err *err)
-{
-	char id[32];
-	int64_t miss;
-	int r = example_miss(&miss, db, err);
-
-	if (r < 0)
-		return r;
-	snprintf(id, sizeof(id), "%" PRId64, miss);
-	return burstscope_run(d, "explain", miss ? id : "slowest", db, err);
-}
-
-static int show_fifo(struct demo *d, char **ret_db, struct bsa_err *err)
-{
-	int r;
-
-	print_paragraph(
-		d, "A camera, whose frames must be done within 10 ms, shares a device with a background app and with a "
-		   "greedy app. The service serves requests in the order of arrival.");
-	r = record_one(d, "fifo", ret_db, err);
-	if (r >= 0)
-		r = burstscope_run(d, "summary", NULL, *ret_db, err);
-	if (r >= 0)
-		r = burstscope_run(d, "overhead", NULL, *ret_db, err);
-	if (r >= 0)
-		r = burstscope_run(d, "misses", NULL, *ret_db, err);
-	if (r >= 0)
-		r = explain_miss(d, *ret_db, err);
-	if (r >= 0)
-		r = burstscope_run(d, "fairness", NULL, *ret_db, err);
-	return r;
-}
-
-static int show_fair(struct demo *d, char **ret_db, struct bsa_err *err)
-{
-	int r;
-
-	print_paragraph(d, "The same workload, with a service that gives each app its share:");
-	r = record_one(d, "fair", ret_db, err);
-	if (r >= 0)
-		r = burstscope_run(d, "misses", NULL, *ret_db, err);
-	if (r >= 0)
-		r = burstscope_run(d, "fairness", NULL, *ret_db, err);
-	return r;
-}
-
-/* Make a page that compares both recordings. */
-static int make_page(struct demo *d, const char *fifo, const char *fair_db, struct bsa_err *err)
-{
-	char *output = kept_path(d, "demo", ".html");
-	const char *const words[] = { "report", "--compare", fair_db, "-o", output, fifo, NULL };
-	int r = output ? program_run(d, "burstscope", d->self, words, BSV_DONE, false, err) : bsv_no_memory(err);
-
-	free(output);
-	return r;
+	return r < 0 ? r : burstscope_run(d, "explain", id, path, err);
 }
 
 /* Figures that are compared in the last paragraph. */
@@ -343,49 +265,54 @@ static int print_outcome(const struct demo *d, const char *fifo, const char *fai
 	return 0;
 }
 
-static void print_next(const struct demo *d, const char *fifo, const char *fair)
-{
-	printf("\nThe recordings are in %s. Open demo.html there in a browser. Commands to try next:\n"
-	       "  burstscope diff %s %s\n"
-	       "  burstscope timeline %s\n"
-	       "  burstscope latency --by app %s\n"
-	       "  burstscope sql --list\n"
-	       "  burstscope record -- YOUR PROGRAM\n",
-	       d->directory, fifo, fair, fifo, fifo);
-}
-
 static int show_all(struct demo *d, struct bsa_err *err)
 {
-	char *fifo = NULL, *other = NULL;
-	int r = show_fifo(d, &fifo, err);
+	bsv_scoped_text *fifo = NULL, *fair = NULL, *page = kept_path(d, "demo", ".html");
+	int r;
+
+	print_paragraph(
+		d, "A camera, whose frames must be done within 10 ms, shares a device with a background app and with a "
+		   "greedy app. The service serves requests in the order of arrival.");
+	r = record_one(d, "fifo", &fifo, err);
+	if (r >= 0)
+		r = burstscope_run(d, "summary", NULL, fifo, err);
+	if (r >= 0)
+		r = burstscope_run(d, "overhead", NULL, fifo, err);
+	if (r >= 0)
+		r = burstscope_run(d, "misses", NULL, fifo, err);
+	if (r >= 0)
+		r = explain_miss(d, fifo, err);
+	if (r >= 0)
+		r = burstscope_run(d, "fairness", NULL, fifo, err);
+	if (r >= 0) {
+		print_paragraph(d, "The same workload, with a service that gives each app its share:");
+		r = record_one(d, "fair", &fair, err);
+	}
+	if (r >= 0)
+		r = burstscope_run(d, "misses", NULL, fair, err);
+	if (r >= 0)
+		r = burstscope_run(d, "fairness", NULL, fair, err);
 
 	if (r >= 0)
-		r = show_fair(d, &other, err);
+		r = print_outcome(d, fifo, fair, err);
+	if (r >= 0) {
+		/* a page that compares both recordings */
+		const char *const words[] = { "report", "--compare", fair, "-o", page, fifo, NULL };
+
+		r = page ? program_run(d, "burstscope", d->self, words, BSV_DONE, false, err) : bsv_no_memory(err);
+	}
 	if (r >= 0)
-		r = print_outcome(d, fifo, other, err);
-	if (r >= 0)
-		r = make_page(d, fifo, other, err);
-	if (r >= 0)
-		print_next(d, fifo, other);
-	free(fifo);
-	free(other);
+		printf("\nThe recordings are in %s. Open demo.html there in a browser. Commands to try next:\n"
+		       "  burstscope diff %s %s\n"
+		       "  burstscope timeline %s\n"
+		       "  burstscope latency --by app %s\n"
+		       "  burstscope sql --list\n"
+		       "  burstscope record -- YOUR PROGRAM\n",
+		       d->directory, fifo, fair, fifo, fifo);
 	return r;
 }
 
 /* ---- setup and cleanup ---- */
-
-static int find_programs(struct demo *d, struct bsa_err *err)
-{
-	if (!bsv_place_self(d->self))
-		return bsa_fail(err, BSA_E_ENV, "/proc/self/exe: %s", strerror(errno));
-	if (!bsv_place_program("nnburstd", d->service))
-		return bsa_fail(err, BSA_E_ENV,
-		                "no nnburstd beside burstscope, nor in $PATH; install all of burstscope");
-	if (!bsv_place_program("nnburst-load", d->load))
-		return bsa_fail(err, BSA_E_ENV,
-		                "no nnburst-load beside burstscope, nor in $PATH; install all of burstscope");
-	return 0;
-}
 
 static int make_places(struct demo *d, const char *output, struct bsa_err *err)
 {
@@ -404,25 +331,21 @@ static int make_places(struct demo *d, const char *output, struct bsa_err *err)
 	return 0;
 }
 
-static void demo_fini(struct demo *d)
-{
-	service_stop(d);
-	if (*d->scratch)
-		bsv_remove_tree(d->scratch);
-	if (d->directory)
-		rmdir(d->directory); /* succeeds only if it is empty */
-	free(d->directory);
-}
-
 static int demo_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	int64_t ns = o->duration.given ? o->duration.value : DEFAULT_S * INT64_C(1000000000);
 	struct demo d = { .call = call, .screen = bsv_screen_get(call->asked.color) };
-	int r = find_programs(&d, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	if (!bsv_place_self(d.self))
+		return bsa_fail(err, BSA_E_ENV, "/proc/self/exe: %s", strerror(errno));
+	if (!bsv_place_program("nnburstd", d.service))
+		return bsa_fail(err, BSA_E_ENV,
+		                "no nnburstd beside burstscope, nor in $PATH; install all of burstscope");
+	if (!bsv_place_program("nnburst-load", d.load))
+		return bsa_fail(err, BSA_E_ENV,
+		                "no nnburst-load beside burstscope, nor in $PATH; install all of burstscope");
 	if (ns < 1000000 || ns > 3600 * INT64_C(1000000000))
 		return bsa_fail(err, BSA_E_USAGE, "--for: write a time from 1ms to 1h");
 	if (ns % 1000000000)
@@ -433,7 +356,12 @@ static int demo_run(const struct bsv_call *call, struct bsa_err *err)
 	r = make_places(&d, o->output, err);
 	if (r >= 0)
 		r = show_all(&d, err);
-	demo_fini(&d);
+	service_stop(&d);
+	if (*d.scratch)
+		bsv_remove_tree(d.scratch);
+	if (d.directory)
+		rmdir(d.directory); /* succeeds only if it is empty */
+	free(d.directory);
 	bsv_signals_release(&d.signals);
 	return r < 0 ? r : BSV_DONE;
 }

@@ -118,17 +118,41 @@ static int query_text(char **ret, struct bsa_db *db, const char *sql, struct bsa
 	return r;
 }
 
-/* Read the models by name; at most MODELS_MOST. */
-static int read_models(struct side *side, const struct recording *one, struct bsa_err *err)
+static int read_recording(struct side *side, struct recording *one, struct bsa_err *err)
 {
-	static const char sql[] =
+	static const char models[] =
 		"SELECT name, group_concat(says, ' or ') FROM (SELECT DISTINCT name, operations || ' operations and ' "
-		"|| "
-		"const_bytes || ' bytes of constants' AS says FROM model WHERE number IS NOT NULL ORDER BY 1, 2) "
+		"|| const_bytes || ' bytes of constants' AS says FROM model WHERE number IS NOT NULL ORDER BY 1, 2) "
 		"WHERE says IS NOT NULL GROUP BY name ORDER BY name";
+	bsv_scoped_text *hosts = NULL, *before = NULL;
 	bsv_scoped_query *q = NULL;
-	int r = bsa_query_new(&q, one->input.db, sql, err);
+	int r = bsv_samples_read(&one->samples, &one->input, err);
 
+	if (r >= 0)
+		r = bsv_settings_add(&side->settings, &one->input, err);
+	if (r >= 0)
+		r = query_text(&hosts, one->input.db,
+		               "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)",
+		               err);
+	if (r < 0)
+		return r;
+
+	/* Add the machine to the list, once. */
+	if (!side->hosts || !strstr(side->hosts, hosts)) {
+		before = side->hosts;
+		side->hosts = bsv_text("%s%s%s", before ? before : "", before ? ", " : "", hosts);
+		if (!side->hosts)
+			return bsv_no_memory(err);
+	}
+
+	r = query_text(&one->uuids, one->input.db,
+	               "SELECT group_concat(uuid, ',') FROM (SELECT uuid FROM trace WHERE uuid IS NOT NULL ORDER BY 1)",
+	               err);
+	if (r < 0 || one != side->of)
+		return r;
+
+	/* Read the models by name; at most MODELS_MOST. */
+	r = bsa_query_new(&q, one->input.db, models, err);
 	while (r >= 0 && side->n_models < MODELS_MOST && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 0, NULL), *is = bsa_query_get_string(q, 1, NULL);
 		struct model *m = &side->models[side->n_models++];
@@ -138,42 +162,6 @@ static int read_models(struct side *side, const struct recording *one, struct bs
 		if (!m->name || !m->is)
 			return bsv_no_memory(err);
 	}
-	return r;
-}
-
-/* Add the machine to the list, once. */
-static int read_hosts(struct side *side, const struct recording *one, struct bsa_err *err)
-{
-	bsv_scoped_text *before = side->hosts, *hosts = NULL;
-	int r = query_text(&hosts, one->input.db,
-	                   "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)", err);
-
-	side->hosts = NULL;
-	if (r < 0)
-		return r;
-	if (before && strstr(before, hosts))
-		side->hosts = strdup(before);
-	else
-		side->hosts = bsv_text("%s%s%s", before ? before : "", before ? ", " : "", hosts);
-	return side->hosts ? 0 : bsv_no_memory(err);
-}
-
-static int read_recording(struct side *side, struct recording *one, struct bsa_err *err)
-{
-	int r = bsv_samples_read(&one->samples, &one->input, err);
-
-	if (r >= 0)
-		r = bsv_settings_add(&side->settings, &one->input, err);
-	if (r >= 0)
-		r = read_hosts(side, one, err);
-	if (r >= 0)
-		r = query_text(
-			&one->uuids, one->input.db,
-			"SELECT group_concat(uuid, ',') FROM (SELECT uuid FROM trace WHERE uuid IS NOT NULL ORDER "
-			"BY 1)",
-			err);
-	if (r >= 0 && one == side->of)
-		r = read_models(side, one, err);
 	return r;
 }
 
@@ -260,15 +248,6 @@ static int check_duplicates(const struct side *s, struct bsa_err *err)
 	return 0;
 }
 
-/* A recording on both sides is no mistake to refuse, but changes nothing. */
-static void note_same(struct bsv_answer *answer, const struct work *w)
-{
-	for (size_t i = 0; i < w->a.n; i++)
-		for (size_t j = 0; j < w->b.n; j++)
-			if (is_same_recording(&w->a.of[i], &w->b.of[j]))
-				bsv_answer_note(answer, "%s is a recording of A, and of B, too", w->b.of[j].input.path);
-}
-
 static int check_comparable(const struct work *w, struct bsa_err *err)
 {
 	const struct bsv_samples *a = &w->a.of[0].samples, *b = &w->b.of[0].samples;
@@ -329,51 +308,36 @@ static double off_cpu_mean(const struct side *s, double *ret_squares)
 	return mean;
 }
 
-/*
- * 1: B's machine was busier with other work than A's; -1: A's was; 0: both alike, or unknown. With several recordings on a side the difference must exceed
- * that between recordings of the same side, which the error of each test already contains.
- */
-static int busier_machine(const struct work *w)
+static int compare_sides(struct work *w, struct bsa_err *err)
 {
+	const struct bsv_samples *of_a[BSV_RECORDINGS_MOST], *of_b[BSV_RECORDINGS_MOST];
 	double squares_a, squares_b, a = off_cpu_mean(&w->a, &squares_a), b = off_cpu_mean(&w->b, &squares_b);
-	size_t n = w->a.n + w->b.n;
+	double least = BUSIER;
 
-	if (a < 0 || b < 0 || fabs(a - b) < BUSIER)
-		return 0;
-	if (n > 2) {
-		double each = (squares_a + squares_b) / (double)(n - 2);
+	/*
+	 * Which machine was busier with other work? With several recordings on a side the difference must exceed that between recordings of the same side,
+	 * which the error of each test already contains.
+	 */
+	if (w->a.n + w->b.n > 2) {
+		double each = (squares_a + squares_b) / (double)(w->a.n + w->b.n - 2);
 
-		if (fabs(a - b) < 2 * sqrt(each / (double)w->a.n + each / (double)w->b.n))
-			return 0;
+		least = fmax(least, 2 * sqrt(each / (double)w->a.n + each / (double)w->b.n));
 	}
-	return b > a ? 1 : -1;
-}
+	if (a >= 0 && b >= 0 && fabs(a - b) >= least)
+		w->busier = b > a ? 1 : -1;
 
-/* The factor by which time on lanes was longer in B because it was off the cpu. */
-static double slower_machine(const struct work *w)
-{
-	double squares, a = fmin(off_cpu_mean(&w->a, &squares), 95), b = fmin(off_cpu_mean(&w->b, &squares), 95);
+	/* The factor by which time on lanes was longer in B because it was off the cpu. */
+	w->terms.slower = w->busier ? (100 - fmin(a, 95)) / (100 - fmin(b, 95)) : 1;
 
-	return w->busier ? (100 - a) / (100 - b) : 1;
+	for (size_t i = 0; i < w->a.n; i++)
+		of_a[i] = &w->a.of[i].samples;
+	for (size_t i = 0; i < w->b.n; i++)
+		of_b[i] = &w->b.of[i].samples;
+	return bsv_compare(&w->found, &(struct bsv_side){ of_a, w->a.n }, &(struct bsv_side){ of_b, w->b.n }, &w->terms,
+	                   err);
 }
 
 /* ---- notes ---- */
-
-/* Note models that have the same name in A and B and differ. */
-static void note_models(struct bsv_answer *answer, const struct work *w)
-{
-	for (size_t i = 0; i < w->a.n_models; i++)
-		for (size_t j = 0; j < w->b.n_models; j++) {
-			const struct model *a = &w->a.models[i], *b = &w->b.models[j];
-			bsv_scoped_text *name = NULL;
-
-			if (strcmp(a->name, b->name) || !strcmp(a->is, b->is))
-				continue;
-			name = bsv_printable(a->name, strlen(a->name), NAME_MAX_WIDTH);
-			bsv_answer_note(answer, "%s is not the same model: in A it has %s, in B %s", name ? name : "",
-			                a->is, b->is);
-		}
-}
 
 /* "A is a.db (1 trace, no event was lost)", or "A is 3 recordings; one of them is a1.db: ...". */
 static void note_side(struct bsv_answer *answer, const struct side *s)
@@ -394,53 +358,69 @@ static void note_side(struct bsv_answer *answer, const struct side *s)
 		                s->of[worst].input.path, bsv_coverage_text(&s->of[worst].input.coverage, text));
 }
 
-static void note_rule(struct bsv_answer *answer, const struct work *w)
+static void note_method(struct bsv_answer *answer, const struct work *w)
 {
-	if (!w->found.tests)
-		return;
-	if (w->found.single)
+	if (w->found.tests) {
+		if (w->found.single)
+			bsv_answer_note(answer,
+			                "One recording of each side: assumed that the machine alone moves p10 and p50 "
+			                "by up to %.3g "
+			                "%%, "
+			                "p99 by up to %.3g times, and misses from none to %.2g %% (--margin); errors "
+			                "are a block "
+			                "bootstrap's over time. Several recordings on each side (diff A1 A2 A3 -- B1 "
+			                "B2 B3) need no "
+			                "assumption",
+			                100 * bsv_margin(BSV_P50, &w->terms, true),
+			                1 + bsv_margin(BSV_P99, &w->terms, true),
+			                100 * pow(sin(fmin(w->terms.margin / 100, 1.57)), 2));
+		else
+			bsv_answer_note(answer,
+			                "The recording is the unit: errors are those between %zu and %zu recordings",
+			                w->a.n, w->b.n);
 		bsv_answer_note(
 			answer,
-			"One recording of each side: assumed that the machine alone moves p10 and p50 by up to %.3g "
-			"%%, "
-			"p99 by up to %.3g times, and misses from none to %.2g %% (--margin); errors are a block "
-			"bootstrap's over time. Several recordings on each side (diff A1 A2 A3 -- B1 B2 B3) need no "
-			"assumption",
-			100 * bsv_margin(BSV_P50, &w->terms, true), 1 + bsv_margin(BSV_P99, &w->terms, true),
-			100 * pow(sin(fmin(w->terms.margin / 100, 1.57)), 2));
-	else
-		bsv_answer_note(answer, "The recording is the unit: errors are those between %zu and %zu recordings",
-		                w->a.n, w->b.n);
-	bsv_answer_note(
-		answer,
-		"Changed: significant among %zu tests (Holm: one false change in 20 comparisons), by %g %% of a "
-		"latency or half a point of a share at least, and of p10 and p50 with an effect of %g or more. "
-		"by, low and high: of a share (misses, answers, failures) in percentage points. Phases "
-		"attribute: they are not tested",
-		w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
+			"Changed: significant among %zu tests (Holm: one false change in 20 comparisons), by %g %% of "
+			"a "
+			"latency or half a point of a share at least, and of p10 and p50 with an effect of %g or more. "
+			"by, low and high: of a share (misses, answers, failures) in percentage points. Phases "
+			"attribute: they are not tested",
+			w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
+	}
+	if (w->found.referenced) {
+		bsv_answer_note(answer, "cpu: the cpu time of a run (geometric mean), converted to the mean speed and "
+		                        "load of the machine over "
+		                        "all recordings. The time of a computation that is always the same "
+		                        "(reference_ns) measures the speed, "
+		                        "and "
+		                        "run_delay_ns the load. Assumed: the change between A and B affects neither, "
+		                        "and runs depend on both "
+		                        "between recordings as they do within.");
+		if (w->found.single)
+			bsv_answer_note(
+				answer,
+				"cpu: assumed that the machine alone still moves it by up to %.3g %% (--margin)",
+				100 * bsv_compute_margin(&w->terms, true));
+	}
 }
 
-static void note_reference(struct bsv_answer *answer, const struct work *w)
-{
-	if (!w->found.referenced)
-		return;
-	bsv_answer_note(
-		answer,
-		"cpu: the cpu time of a run (geometric mean), converted to the mean speed and load of the machine over "
-		"all recordings. The time of a computation that is always the same (reference_ns) measures the speed, "
-		"and "
-		"run_delay_ns the load. Assumed: the change between A and B affects neither, and runs depend on both "
-		"between recordings as they do within.");
-	if (w->found.single)
-		bsv_answer_note(answer,
-		                "cpu: assumed that the machine alone still moves it by up to %.3g %% (--margin)",
-		                100 * bsv_compute_margin(&w->terms, true));
-}
-
-static void note_machine(struct bsv_answer *answer, const struct work *w)
+/* Note what else differs between the sides, and may explain a change. */
+static void note_differences(struct bsv_answer *answer, const struct work *w)
 {
 	double squares;
 
+	/* models that have the same name in A and B and differ */
+	for (size_t i = 0; i < w->a.n_models; i++)
+		for (size_t j = 0; j < w->b.n_models; j++) {
+			const struct model *a = &w->a.models[i], *b = &w->b.models[j];
+			bsv_scoped_text *name = NULL;
+
+			if (strcmp(a->name, b->name) || !strcmp(a->is, b->is))
+				continue;
+			name = bsv_printable(a->name, strlen(a->name), NAME_MAX_WIDTH);
+			bsv_answer_note(answer, "%s is not the same model: in A it has %s, in B %s", name ? name : "",
+			                a->is, b->is);
+		}
 	if (strcmp(w->a.hosts, w->b.hosts)) {
 		bsv_scoped_text *a = bsv_printable(w->a.hosts, strlen(w->a.hosts), 0);
 		bsv_scoped_text *b = bsv_printable(w->b.hosts, strlen(w->b.hosts), 0);
@@ -521,29 +501,18 @@ static void add_verdict(struct bsv_answer *answer, const char *name, const struc
 	bsv_answer_verdict(answer, &v);
 }
 
-static void add_verdicts(struct bsv_answer *answer, struct work *w)
-{
-	static const char *const names[] = { "slower", "more_misses", "fewer_answers", "more_failures" };
-	const struct bsv_changes *c = &w->changes;
-	const struct bsv_changes_count *counts[] = { &c->latency, &c->misses, &c->answers, &c->failures };
-
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		const struct bsv_changes_count *n = counts[i];
-
-		if (n->worse + n->better + n->same + n->unsure +
-		    n->few) /* without deadlines there are no misses to judge */
-			add_verdict(answer, names[i], n, w->why[i]);
-	}
-}
-
 /* ---- the answer ---- */
 
-static void add_descriptions(struct bsv_answer *answer, struct work *w)
+static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_err *err)
 {
+	static const char *const names[] = { "slower", "more_misses", "fewer_answers", "more_failures" };
 	struct bsv_changes *c = &w->changes;
+	const struct bsv_changes_count *counts[] = { &c->latency, &c->misses, &c->answers, &c->failures };
+	bsv_scoped_answer *answer = bsv_answer_new(call, &w->b.of[0].input);
 	struct bsv_rows *rows;
 	size_t n;
 
+	bsv_answer_rows(answer, "changes", bsv_changes_headline(c), bsv_changes_tests(c));
 	bsv_answer_rows(answer, "groups", "Latency by group", bsv_changes_groups(c));
 	rows = bsv_changes_endings(c, &n);
 	bsv_answer_rows(answer, "endings", "Deadlines and answers", rows);
@@ -563,36 +532,25 @@ static void add_descriptions(struct bsv_answer *answer, struct work *w)
 	bsv_answer_rows(answer, "settings", "Settings that differ", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer);
-}
 
-static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_err *err)
-{
-	struct bsv_answer *answer = bsv_answer_new(call, &w->b.of[0].input);
-	int r;
-
-	bsv_answer_rows(answer, "changes", bsv_changes_headline(&w->changes), bsv_changes_tests(&w->changes));
-	add_descriptions(answer, w);
-	note_same(answer, w);
+	/* A recording on both sides is no mistake to refuse, but changes nothing. */
+	for (size_t i = 0; i < w->a.n; i++)
+		for (size_t j = 0; j < w->b.n; j++)
+			if (is_same_recording(&w->a.of[i], &w->b.of[j]))
+				bsv_answer_note(answer, "%s is a recording of A, and of B, too", w->b.of[j].input.path);
 	note_side(answer, &w->a);
 	note_side(answer, &w->b);
-	note_rule(answer, w);
-	note_reference(answer, w);
-	note_models(answer, w);
-	note_machine(answer, w);
-	add_verdicts(answer, w);
-	r = bsv_answer_print(answer, false, err);
-	bsv_answer_free(answer);
-	return r;
-}
+	note_method(answer, w);
+	note_differences(answer, w);
 
-static int print_sql(const struct work *w, struct bsa_err *err)
-{
-	bsv_scoped_text *sql = bsv_samples_sql(&w->a.of[0].input);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		const struct bsv_changes_count *made = counts[i];
 
-	if (!sql)
-		return bsv_no_memory(err);
-	printf("%s", sql);
-	return BSV_DONE;
+		/* without deadlines there are no misses to judge */
+		if (made->worse + made->better + made->same + made->unsure + made->few)
+			add_verdict(answer, names[i], made, w->why[i]);
+	}
+	return bsv_answer_print(answer, false, err);
 }
 
 /* ---- the command line ---- */
@@ -612,25 +570,6 @@ static int read_percent(double *ret, const char *name, const char *text, double 
 	return 0;
 }
 
-/* Find the operands of side A: all before a `--`; of two operands without a `--`, the first. */
-static int split_operands(const struct bsv_call *call, size_t *ret_a, struct bsa_err *err)
-{
-	size_t n = call->n_operands;
-
-	*ret_a = call->n_before;
-	if (call->n_before == n || !call->n_before) {
-		if (n > 2)
-			return bsa_fail(err, BSA_E_USAGE,
-			                "unexpected operand '%s'; separate several recordings of A and B by --: diff "
-			                "A1 A2 -- B1 B2",
-			                call->operands[2]);
-		*ret_a = 1;
-	}
-	if (*ret_a > BSV_RECORDINGS_MOST || n - *ret_a > BSV_RECORDINGS_MOST)
-		return bsa_fail(err, BSA_E_USAGE, "more than %d recordings of one side", BSV_RECORDINGS_MOST);
-	return 0;
-}
-
 static int open_side(struct side *s, const char *const *names, size_t n, const struct bsv_call *call,
                      struct bsa_err *err)
 {
@@ -644,44 +583,42 @@ static int open_side(struct side *s, const char *const *names, size_t n, const s
 	return r;
 }
 
-static int compare_sides(struct work *w, struct bsa_err *err)
-{
-	const struct bsv_samples *a[BSV_RECORDINGS_MOST], *b[BSV_RECORDINGS_MOST];
-
-	for (size_t i = 0; i < w->a.n; i++)
-		a[i] = &w->a.of[i].samples;
-	for (size_t i = 0; i < w->b.n; i++)
-		b[i] = &w->b.of[i].samples;
-	w->busier = busier_machine(w);
-	w->terms.slower = slower_machine(w);
-	return bsv_compare(&w->found, &(struct bsv_side){ a, w->a.n }, &(struct bsv_side){ b, w->b.n }, &w->terms, err);
-}
-
-static int open_both(struct work *w, const struct bsv_call *call, struct bsa_err *err)
-{
-	size_t n_a;
-	int r = split_operands(call, &n_a, err);
-
-	if (r >= 0)
-		r = open_side(&w->a, call->operands, n_a, call, err);
-	if (r >= 0)
-		r = open_side(&w->b, call->operands + n_a, call->n_operands - n_a, call, err);
-	return r;
-}
-
 static int diff_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	__attribute__((cleanup(work_fini))) struct work w = { .a.name = "A", .b.name = "B" };
 	bool people = call->asked.format == BSV_TABLE && !call->asked.part && !call->common.verbose;
+	size_t n = call->n_operands, n_a = call->n_before;
+	bsv_scoped_text *sql = NULL;
 	int r = read_percent(&w.terms.least, "least", o->least, LEAST, err);
 
 	if (r >= 0)
 		r = read_percent(&w.terms.margin, "margin", o->margin, MARGIN, err);
+	if (r < 0)
+		return r;
+
+	/* The operands of side A: all before a `--`; of two operands without a `--`, the first. */
+	if (call->n_before == n || !call->n_before) {
+		if (n > 2)
+			return bsa_fail(err, BSA_E_USAGE,
+			                "unexpected operand '%s'; separate several recordings of A and B by --: diff "
+			                "A1 A2 -- B1 B2",
+			                call->operands[2]);
+		n_a = 1;
+	}
+	if (n_a > BSV_RECORDINGS_MOST || n - n_a > BSV_RECORDINGS_MOST)
+		return bsa_fail(err, BSA_E_USAGE, "more than %d recordings of one side", BSV_RECORDINGS_MOST);
+	r = open_side(&w.a, call->operands, n_a, call, err);
 	if (r >= 0)
-		r = open_both(&w, call, err);
-	if (r >= 0 && call->asked.show_sql)
-		return print_sql(&w, err);
+		r = open_side(&w.b, call->operands + n_a, n - n_a, call, err);
+	if (r >= 0 && call->asked.show_sql) {
+		sql = bsv_samples_sql(&w.a.of[0].input);
+		if (!sql)
+			return bsv_no_memory(err);
+		printf("%s", sql);
+		return BSV_DONE;
+	}
+
 	if (r >= 0)
 		r = read_both(&w, err);
 	if (r >= 0)

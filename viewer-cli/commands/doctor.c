@@ -53,28 +53,11 @@ add_check(struct checks *c, const char *check, enum result result, const char *r
 
 /* ---- programs ---- */
 
-/* The first line that @program prints for --version. */
-static bool program_version(const char *program, char ret[TEXT])
-{
-	char command[PATH_MAX + 32];
-	FILE *f;
-
-	if (strchr(program, '\''))
-		return false;
-	snprintf(command, sizeof(command), "'%s' --version 2>/dev/null", program);
-	f = popen(command, "re");
-	if (!f)
-		return false;
-	if (!fgets(ret, TEXT, f))
-		*ret = 0;
-	ret[strcspn(ret, "\n")] = 0;
-	return !pclose(f) && *ret;
-}
-
 static void check_sessiond(struct checks *c)
 {
 	const char *asked = getenv("LTTNG_SESSIOND_PATH");
-	char path[PATH_MAX], version[TEXT];
+	char path[PATH_MAX], version[TEXT] = "", command[PATH_MAX + 64];
+	FILE *f = NULL;
 
 	if (!bsv_place_program(asked && *asked ? asked : "lttng-sessiond", path) &&
 	    !(asked && !access(asked, X_OK) && snprintf(path, sizeof(path), "%s", asked) < (int)sizeof(path))) {
@@ -82,7 +65,14 @@ static void check_sessiond(struct checks *c)
 		          asked && *asked ? ", nor at $LTTNG_SESSIOND_PATH" : "");
 		return;
 	}
-	if (!program_version(path, version))
+	if (!strchr(path, '\'')) {
+		snprintf(command, sizeof(command), "'%s' --version 2>/dev/null", path);
+		f = popen(command, "re");
+	}
+	if (f && !fgets(version, sizeof(version), f))
+		*version = 0;
+	version[strcspn(version, "\n")] = 0;
+	if (!f || pclose(f) || !*version)
 		add_check(c, "lttng-sessiond", PROBLEM, "install lttng-tools again", "%s cannot be run", path);
 	else
 		add_check(c, "lttng-sessiond", OK, NULL, "%.40s: %s", version, path);
@@ -131,30 +121,10 @@ static void check_importer(struct checks *c)
 
 /* ---- LTTng ---- */
 
-static void check_registers(struct checks *c, const struct bsv_lttng *lttng, const char *provider)
-{
-	struct bsa_err err;
-
-	if (bsv_registers(lttng, provider, &err) < 0)
-		add_check(c, "events", PROBLEM,
-		          "check that LTTng-UST and lttng-tools fit together, and LTTNG_UST_* in the environment", "%s",
-		          err.text);
-	else
-		add_check(c, "events", OK, NULL, "a program that loads the provider can be recorded");
-}
-
-/* The conditions under which programs load the provider, see nbt(3). */
-static bool is_trusted(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && (!st.st_uid || st.st_uid == geteuid()) &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
-
 static const char *find_provider(struct checks *c, char path[PATH_MAX])
 {
 	const char *asked = secure_getenv("NNBURST_TRACEPOINTS");
+	struct stat st;
 
 	if (asked && !*asked) {
 		add_check(c, "provider", WARNING, "unset it",
@@ -171,7 +141,9 @@ static const char *find_provider(struct checks *c, char path[PATH_MAX])
 		          "no nnburst/tracepoints.so near burstscope");
 		return NULL;
 	}
-	if (!is_trusted(path)) {
+	/* The conditions under which programs load the provider, see nbt(3). */
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != geteuid()) ||
+	    st.st_mode & (S_IWGRP | S_IWOTH)) {
 		add_check(c, "provider", PROBLEM, "chown it to root, and chmod go-w",
 		          "%s: users other than its owner and root can change it, so programs do not load it", path);
 		return NULL;
@@ -192,53 +164,15 @@ static bool user_is_in_group(const char *name)
 	return false;
 }
 
-static void check_rights(struct checks *c)
-{
-	bool roots = !access("/var/run/lttng/client-lttng-sessiond", F_OK);
-
-	if (!geteuid())
-		add_check(c, "rights", OK, NULL, "root: can record programs of all users");
-	else if (roots && user_is_in_group("tracing"))
-		add_check(c, "rights", OK, NULL,
-		          "member of group tracing: uses root's session daemon for programs of this user");
-	else
-		add_check(c, "rights", OK, NULL,
-		          "can record programs of this user; only root can record those of others");
-}
-
-/* Make, start and stop a session at once: a test of its buffers and of the consumer daemon. */
-static void check_session(struct checks *c, const struct bsv_lttng *lttng)
-{
-	struct bsv_session s = { .lttng = lttng, .buffers = bsv_buffers_of(1) };
-	char directory[PATH_MAX];
-	struct bsa_err err;
-	int r;
-
-	if (!bsv_scratch_make("/tmp", directory)) {
-		add_check(c, "recording", WARNING, "make /tmp writable",
-		          "/tmp cannot be written, so recording was not tried");
-		return;
-	}
-	bsv_session_name(s.name);
-	s.directory = directory;
-	r = bsv_session_start(&s, &err);
-	if (r >= 0)
-		r = bsv_session_stop(&s, &err);
-	bsv_remove_tree(directory);
-	if (r < 0)
-		add_check(c, "recording", PROBLEM, "see the output of lttng-sessiond --verbose, and /dev/shm", "%s",
-		          err.text);
-	else
-		add_check(c, "recording", OK, NULL, "a session was made, started and stopped");
-}
-
 static void check_lttng(struct checks *c)
 {
 	struct bsv_daemon daemon = { .output = -1 };
 	const struct bsv_lttng *lttng;
+	struct bsv_session s = { .buffers = bsv_buffers_of(1) };
 	struct bsa_err err;
-	char path[PATH_MAX];
+	char path[PATH_MAX], directory[PATH_MAX];
 	const char *provider = find_provider(c, path);
+	int r;
 
 	if (bsv_lttng_load(&lttng, &err) < 0) {
 		add_check(c, "liblttng-ctl", PROBLEM, "install lttng-tools", "%s", err.text);
@@ -251,19 +185,56 @@ static void check_lttng(struct checks *c)
 		return;
 	}
 	add_check(c, "session daemon", OK, NULL, daemon.pid ? "not running; record starts it" : "running, and answers");
-	if (provider)
-		check_registers(c, lttng, provider);
-	check_session(c, lttng);
+	if (provider && bsv_registers(lttng, provider, &err) < 0)
+		add_check(c, "events", PROBLEM,
+		          "check that LTTng-UST and lttng-tools fit together, and LTTNG_UST_* in the environment", "%s",
+		          err.text);
+	else if (provider)
+		add_check(c, "events", OK, NULL, "a program that loads the provider can be recorded");
+	/* Make, start and stop a session at once: a test of its buffers and of the consumer daemon. */
+	if (!bsv_scratch_make("/tmp", directory)) {
+		add_check(c, "recording", WARNING, "make /tmp writable",
+		          "/tmp cannot be written, so recording was not tried");
+		bsv_daemon_close(&daemon);
+		return;
+	}
+	bsv_session_name(s.name);
+	s.directory = directory;
+	s.lttng = lttng;
+	r = bsv_session_start(&s, &err);
+	if (r >= 0)
+		r = bsv_session_stop(&s, &err);
+	bsv_remove_tree(directory);
+	if (r < 0)
+		add_check(c, "recording", PROBLEM, "see the output of lttng-sessiond --verbose, and /dev/shm", "%s",
+		          err.text);
+	else
+		add_check(c, "recording", OK, NULL, "a session was made, started and stopped");
 	bsv_daemon_close(&daemon);
 }
 
 /* ---- the machine ---- */
 
-static void check_room(struct checks *c)
+/* The rights of the user, the buffers of LTTng, the clock, and the place for recordings. */
+static void check_machine(struct checks *c)
 {
+	const bool has_roots_daemon = !access("/var/run/lttng/client-lttng-sessiond", F_OK);
 	struct bsv_machine m = bsv_machine_look();
 	uint64_t want = bsv_size_for(BSV_DETAIL_FULL, 0), room = bsv_room(&m, 2) / 2;
-	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
+	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT], source[64] = "unknown";
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	struct timespec began, ended;
+	struct statvfs fs;
+	double ns;
+
+	if (!geteuid())
+		add_check(c, "rights", OK, NULL, "root: can record programs of all users");
+	else if (has_roots_daemon && user_is_in_group("tracing"))
+		add_check(c, "rights", OK, NULL,
+		          "member of group tracing: uses root's session daemon for programs of this user");
+	else
+		add_check(c, "rights", OK, NULL,
+		          "can record programs of this user; only root can record those of others");
 
 	bsv_bytes(a, m.shm);
 	bsv_bytes(b, want);
@@ -273,36 +244,22 @@ static void check_room(struct checks *c)
 		add_check(c, "/dev/shm", bsv_room(&m, 1) < 64 << 10 ? PROBLEM : WARNING,
 		          "mount -o remount,size=1G /dev/shm; in a container: --shm-size",
 		          "%s free, and %s for each of %u cpus does not fit well", a, b, m.cpus);
-}
-
-static void check_clock(struct checks *c)
-{
-	char source[64] = "unknown";
-	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-	struct timespec t, end;
-	double ns;
 
 	if (f) {
 		if (fgets(source, sizeof(source), f))
 			source[strcspn(source, "\n")] = 0;
 		fclose(f);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_MONOTONIC, &began);
 	for (int i = 0; i < CLOCK_READS; i++)
-		clock_gettime(CLOCK_MONOTONIC, &end);
-	ns = ((double)(end.tv_sec - t.tv_sec) * 1e9 + (double)(end.tv_nsec - t.tv_nsec)) / CLOCK_READS;
+		clock_gettime(CLOCK_MONOTONIC, &ended);
+	ns = ((double)(ended.tv_sec - began.tv_sec) * 1e9 + (double)(ended.tv_nsec - began.tv_nsec)) / CLOCK_READS;
 	if (ns < SLOW_CLOCK_NS)
 		add_check(c, "clock", OK, NULL, "%s: %.0f ns to read it", source, ns);
 	else
 		add_check(c, "clock", WARNING,
 		          "select another clocksource of the kernel (tsc), or record with --detail compact",
 		          "%s takes %.0f ns to read, and each event does", source, ns);
-}
-
-static void check_directory(struct checks *c)
-{
-	char a[BSV_BYTES_TEXT];
-	struct statvfs fs;
 
 	if (access(".", W_OK | X_OK) || statvfs(".", &fs)) {
 		add_check(c, "working directory", WARNING, "change to another directory, or name one with -o",
@@ -317,31 +274,29 @@ static void check_directory(struct checks *c)
 		add_check(c, "working directory", OK, NULL, "%s free", a);
 }
 
-static void run_checks(struct checks *c)
-{
-	check_lttng(c);
-	check_sessiond(c);
-	check_rights(c);
-	check_room(c);
-	check_clock(c);
-	check_directory(c);
-	check_importer(c);
-	check_program(c, "nnburstd", "not needed to record a service of your own");
-	check_program(c, "nnburst-load", "not needed to record an app of your own");
-}
+/* ---- the command ---- */
 
-static int check_installation(const struct bsv_call *call, struct bsa_err *err)
+static int doctor_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = { { "check", "text", NULL },
 		                                     { "result", "text", NULL },
 		                                     { "detail", "text", NULL },
 		                                     { "remedy", "text", NULL } };
-	bsv_scoped_answer *a = bsv_answer_new(call, NULL);
-	struct checks c = { .rows = bsv_rows_new(columns, 4) };
+	struct checks c = { .rows = NULL };
+	bsv_scoped_answer *a = NULL;
 
+	if (call->n_operands)
+		return bsv_doctor_recording(call, err);
+	a = bsv_answer_new(call, NULL);
+	c.rows = bsv_rows_new(columns, 4);
 	if (!c.rows)
 		return bsv_no_memory(err);
-	run_checks(&c);
+	check_lttng(&c);
+	check_sessiond(&c);
+	check_machine(&c);
+	check_importer(&c);
+	check_program(&c, "nnburstd", "not needed to record a service of your own");
+	check_program(&c, "nnburst-load", "not needed to record an app of your own");
 	bsv_answer_rows(a, "checks", NULL, c.rows);
 	bsv_answer_verdict(a, &(struct bsv_verdict){ .name = "problems",
 	                                             .class = "count",
@@ -352,13 +307,6 @@ static int check_installation(const struct bsv_call *call, struct bsa_err *err)
 	                                                    : c.warnings ? "recording is possible; see the warnings"
 	                                                                 : "the installation is complete" });
 	return bsv_answer_print(a, true, err);
-}
-
-/* ---- a recording ---- */
-
-static int doctor_run(const struct bsv_call *call, struct bsa_err *err)
-{
-	return call->n_operands ? bsv_doctor_recording(call, err) : check_installation(call, err);
 }
 
 const struct bsv_command bsv_doctor = {

@@ -62,14 +62,6 @@ static int64_t named_integer(const struct bsv_rows *rows, const char *name)
 	return c.type == BSA_INT ? c.integer : BSV_UNKNOWN;
 }
 
-/* Returns 0 for NULL. */
-static int64_t named_id(const struct bsv_rows *rows, const char *name)
-{
-	int64_t v = named_integer(rows, name);
-
-	return v == BSV_UNKNOWN ? 0 : v;
-}
-
 /* Keep @own until the end of the command. NULL: no memory, or @own was NULL. */
 static const char *text_keep(struct kept *k, char *own)
 {
@@ -91,13 +83,15 @@ static const char *named_text(struct kept *k, const struct bsv_rows *rows, const
 static struct bsv_who named_who(struct kept *k, const struct bsv_rows *rows, const char *prefix)
 {
 	char id_name[32], app[32], model[32], priority[32];
+	int64_t id;
 
 	snprintf(id_name, sizeof(id_name), "%s%s", prefix,
 	         !strcmp(prefix, "by_") || !strcmp(prefix, "culprit_") ? "execution_id" : "id");
 	snprintf(app, sizeof(app), "%sapp", prefix);
 	snprintf(model, sizeof(model), "%smodel", prefix);
 	snprintf(priority, sizeof(priority), "%spriority", prefix);
-	return (struct bsv_who){ .id = named_id(rows, id_name),
+	id = named_integer(rows, id_name);
+	return (struct bsv_who){ .id = id == BSV_UNKNOWN ? 0 : id,
 		                 .app = named_text(k, rows, app),
 		                 .model = named_text(k, rows, model),
 		                 .priority = named_text(k, rows, priority) };
@@ -251,18 +245,6 @@ static char *part_sql(const struct asked *a, const struct part *part)
 	return bsv_fill(part->sql, holes);
 }
 
-static int read_part(struct asked *a, const struct part *part, struct bsa_err *err)
-{
-	bsv_scoped_text *sql = part_sql(a, part);
-	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
-
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
-		if (!part->take(&a->kept, rows))
-			return bsv_no_memory(err);
-	return r;
-}
-
 /* ---- for people ---- */
 
 /* Quote @path for a shell. */
@@ -301,32 +283,28 @@ static bool is_held_by_another(const struct bsv_explained *x, const struct bsv_e
 	return false;
 }
 
-/* What summary advises against the culprit is the advice here, too; otherwise the advice is about the cause alone. */
-static int cause_advice(struct asked *a, const struct bsv_explained_cause *cause, const struct bsv_settings *settings,
-                        struct bsa_err *err)
-{
-	struct bsv_explained *x = &a->kept.x;
-	const char *found = NULL, *own = bsv_advice(&(struct bsv_advised){ cause->cause, x->path, x->who.priority,
-	                                                                   cause->culprit.priority },
-	                                            settings);
-	int r = 0;
-
-	if (settings->known && !settings->fair && is_held_by_another(x, cause))
-		r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
-	x->advised_by_finding = found && (!own || strcmp(found, own) != 0);
-	x->advice = found ? found : own;
-	return r;
-}
-
 static int read_advice(struct asked *a, struct bsa_err *err)
 {
 	struct bsv_settings settings = { .known = false };
 	struct bsv_explained *x = &a->kept.x;
 	int r = bsv_settings_read(&settings, &a->input, err);
 
-	for (size_t i = 0; i < x->n_causes && r >= 0; i++)
-		if (x->causes[i].primary)
-			r = cause_advice(a, &x->causes[i], &settings, err);
+	for (size_t i = 0; i < x->n_causes && r >= 0; i++) {
+		const struct bsv_explained_cause *cause = &x->causes[i];
+		const char *found = NULL, *own;
+
+		if (!cause->primary)
+			continue;
+		own = bsv_advice(
+			&(struct bsv_advised){ cause->cause, x->path, x->who.priority, cause->culprit.priority },
+			&settings);
+
+		/* What summary advises against the culprit is the advice here, too; otherwise the advice is about the cause alone. */
+		if (settings.known && !settings.fair && is_held_by_another(x, cause))
+			r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
+		x->advised_by_finding = found && (!own || strcmp(found, own) != 0);
+		x->advice = found ? found : own;
+	}
 	return r;
 }
 
@@ -335,8 +313,13 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 	struct kept *k = &a->kept;
 
 	for (size_t i = 0; i < N_PARTS; i++) {
-		int r = read_part(a, &parts[i], err);
+		bsv_scoped_text *sql = part_sql(a, &parts[i]);
+		bsv_scoped_rows *rows = NULL;
+		int r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
 
+		while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+			if (!parts[i].take(k, rows))
+				return bsv_no_memory(err);
 		if (r < 0)
 			return r;
 	}
@@ -356,28 +339,20 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 
 /* ---- the command ---- */
 
-/* Read EXEC and INPUT, in either order. */
-static int read_operands(const struct bsv_call *call, const char **exec, const char **input, struct bsa_err *err)
-{
-	const char *const *o = call->operands;
-	bool swapped = call->n_operands == 2 && !bsv_is_which(o[0]) && bsv_is_which(o[1]);
-
-	*exec = o[swapped];
-	*input = call->n_operands == 2 ? o[!swapped] : NULL;
-	if (bsv_is_which(*exec))
-		return 0;
-	return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest", *exec);
-}
-
 static int explain_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	__attribute__((cleanup(asked_fini))) struct asked a = { .id = 0 };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
-	const char *exec, *input;
-	int r = read_operands(call, &exec, &input, err);
+	/* EXEC and INPUT, in either order */
+	const char *const *o = call->operands;
+	bool swapped = call->n_operands == 2 && !bsv_is_which(o[0]) && bsv_is_which(o[1]);
+	const char *exec = o[swapped], *input = call->n_operands == 2 ? o[!swapped] : NULL;
+	int r;
 
-	if (r >= 0)
-		r = bsv_input_open(&a.input, input, call, err);
+	if (!bsv_is_which(exec))
+		return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest",
+		                exec);
+	r = bsv_input_open(&a.input, input, call, err);
 	if (r >= 0)
 		r = bsv_which(&a.id, &a.input, exec, err);
 	if (r < 0)

@@ -86,28 +86,6 @@ static const struct bsv_option options[] = {
 
 /* ---- rows to export ---- */
 
-/* Owned by the caller. */
-static char *rows_sql(const struct bsv_input *input, const char *relation)
-{
-	if (!relation || !strcmp(relation, "execution"))
-		return bsv_text("%sSELECT * FROM picked ORDER BY id", input->with);
-	if (input->picks)
-		return bsv_text("%sSELECT * FROM %s WHERE execution_id IN (SELECT id FROM picked)", input->with,
-		                relation);
-	return bsv_text("SELECT * FROM %s", relation);
-}
-
-static int check_relation(const struct bsv_input *input, const char *relation, struct bsa_err *err)
-{
-	int r = relation ? bsv_relation_check(input->db, relation, err) : 0;
-
-	if (r < 0 || !relation || !input->picks || !strcmp(relation, "execution") ||
-	    bsv_relation_has(input->db, relation, "execution_id"))
-		return r;
-	return bsa_fail(err, BSA_E_USAGE,
-	                "--where, --from and --to pick executions, but rows of %s have no execution_id", relation);
-}
-
 static int print_rows(void *ctx, FILE *to, struct bsa_err *err)
 {
 	bsv_answer_to(ctx, to);
@@ -131,45 +109,6 @@ static int write_trace(void *ctx, FILE *to, struct bsa_err *err)
 	if (r == BSA_E_ENV && ferror(to))
 		return bsa_fail(err, r, "%s cannot be written: %s", t->name, why.text);
 	return r < 0 ? bsa_fail(err, r, "%s", why.text) : 0;
-}
-
-/* Refuse options for rows with a trace, and options for a trace with rows. */
-static int check_target(const struct bsv_call *call, struct bsa_err *err)
-{
-	const struct options *o = call->options;
-
-	if (o->output && !*o->output)
-		return bsa_fail(err, BSA_E_USAGE, "-o: the name of the file is empty");
-	if (o->to != TO_PERFETTO && o->to != TO_CHROME && (o->detail || o->compress))
-		return bsa_fail(err, BSA_E_USAGE, "--%s needs a trace: add --to perfetto",
-		                o->detail ? "detail" : "compress");
-	if (o->to == TO_ROWS)
-		return 0;
-	if (o->relation || o->format || o->csv_safe || call->asked.limit)
-		return bsa_fail(err, BSA_E_USAGE, "--%s applies to rows only; leave it out with --to %s",
-		                o->relation   ? "relation"
-		                : o->format   ? "format"
-		                : o->csv_safe ? "csv-safe"
-		                              : "limit",
-		                targets[o->to]);
-	if (o->compress && o->to != TO_PERFETTO)
-		return bsa_fail(err, BSA_E_USAGE, "--compress needs --to perfetto; compress JSON with gzip");
-	if (o->to == TO_PERFETTO && !o->output && isatty(STDOUT_FILENO))
-		return bsa_fail(err, BSA_E_USAGE, "a trace for Perfetto is binary: add -o FILE.pftrace");
-	return 0;
-}
-
-static int export_trace(struct bsv_input *input, const struct options *o, struct bsa_err *err)
-{
-	static const enum bsv_detail_of_export detail[] = { BSV_EXPORT_ALL, BSV_EXPORT_EXECUTIONS, BSV_EXPORT_LANES };
-	struct traced t = { .input = input,
-		            .asked = { .format = o->to == TO_PERFETTO ? BSV_PERFETTO : BSV_CHROME,
-		                       .detail = detail[o->detail],
-		                       .compress = o->compress },
-		            .name = o->output ? o->output : "the standard output" };
-	int r = o->output ? bsv_output_write(o->output, write_trace, &t, err) : write_trace(&t, stdout, err);
-
-	return r;
 }
 
 /* ---- metrics ---- */
@@ -213,31 +152,25 @@ static int write_metrics(void *ctx, FILE *to, struct bsa_err *err)
 	return 0;
 }
 
-static int metrics_collect(struct measured *m, struct bsa_err *err)
-{
-	struct bsv_buckets buckets;
-	int r = m->o->slo ? bsv_slo_read(&m->slo, m->o->slo, err) : 0;
-
-	if (r < 0)
-		return r;
-	if (!bsv_metrics_buckets(&buckets, &m->slo))
-		return bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
-		                m->o->slo, BSV_BUCKETS_MAX);
-	m->untold = bsv_metrics_untold(&m->slo);
-	if (!m->input)
-		return 0;
-	m->metrics = bsv_metrics_new(&buckets);
-	return m->metrics ? bsv_metrics_of_database(m->metrics, m->input, err) : bsv_no_memory(err);
-}
-
 /* @input is NULL for rules and dashboards, which need no recording. */
 static int export_metrics(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	__attribute__((
 		cleanup(measured_fini))) struct measured m = { .input = input, .o = o, .quiet = call->common.quiet };
-	int r = metrics_collect(&m, err);
+	struct bsv_buckets buckets;
+	int r = o->slo ? bsv_slo_read(&m.slo, o->slo, err) : 0;
 
+	if (r < 0)
+		return r;
+	if (!bsv_metrics_buckets(&buckets, &m.slo))
+		return bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
+		                o->slo, BSV_BUCKETS_MAX);
+	m.untold = bsv_metrics_untold(&m.slo);
+	if (input) {
+		m.metrics = bsv_metrics_new(&buckets);
+		r = m.metrics ? bsv_metrics_of_database(m.metrics, input, err) : bsv_no_memory(err);
+	}
 	if (r < 0)
 		return r;
 	return o->output ? bsv_output_write(o->output, write_metrics, &m, err) : write_metrics(&m, stdout, err);
@@ -248,9 +181,53 @@ static bool is_generated(const struct options *o)
 	return o->to == TO_RULES || o->to == TO_GRAFANA;
 }
 
-static int check_metrics(const struct bsv_call *call, struct bsa_err *err)
+/* ---- rows ---- */
+
+static int export_rows(const struct bsv_call *call, struct bsv_input *input, struct bsa_err *err)
+{
+	static const int forms[] = { BSV_JSON, BSV_CSV };
+	const struct options *o = call->options;
+	bsv_scoped_answer *a = NULL;
+	struct bsv_call as = *call;
+	char *sql;
+
+	if (!o->relation || !strcmp(o->relation, "execution"))
+		sql = bsv_text("%sSELECT * FROM picked ORDER BY id", input->with);
+	else if (input->picks)
+		sql = bsv_text("%sSELECT * FROM %s WHERE execution_id IN (SELECT id FROM picked)", input->with,
+		               o->relation);
+	else
+		sql = bsv_text("SELECT * FROM %s", o->relation);
+	as.asked.format = forms[o->format];
+	as.asked.csv_safe = o->csv_safe;
+	a = bsv_answer_new(&as, input);
+	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, sql);
+	return o->output ? bsv_output_write(o->output, print_rows, a, err) : bsv_answer_print(a, false, err);
+}
+
+/* ---- the command ---- */
+
+/* Refuse options for rows with a trace or metrics, and the other way round. */
+static int check_options(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
+
+	if (o->output && !*o->output)
+		return bsa_fail(err, BSA_E_USAGE, "-o: the name of the file is empty");
+	if (o->to != TO_PERFETTO && o->to != TO_CHROME && (o->detail || o->compress))
+		return bsa_fail(err, BSA_E_USAGE, "--%s needs a trace: add --to perfetto",
+		                o->detail ? "detail" : "compress");
+	if (o->to != TO_ROWS && (o->relation || o->format || o->csv_safe || call->asked.limit))
+		return bsa_fail(err, BSA_E_USAGE, "--%s applies to rows only; leave it out with --to %s",
+		                o->relation   ? "relation"
+		                : o->format   ? "format"
+		                : o->csv_safe ? "csv-safe"
+		                              : "limit",
+		                targets[o->to]);
+	if (o->compress && o->to != TO_PERFETTO)
+		return bsa_fail(err, BSA_E_USAGE, "--compress needs --to perfetto; compress JSON with gzip");
+	if (o->to == TO_PERFETTO && !o->output && isatty(STDOUT_FILENO))
+		return bsa_fail(err, BSA_E_USAGE, "a trace for Perfetto is binary: add -o FILE.pftrace");
 
 	if (o->slo && (o->to < TO_OPENMETRICS || o->to == TO_GRAFANA))
 		return bsa_fail(err, BSA_E_USAGE, "--slo needs metrics or rules: add --to openmetrics or --to rules");
@@ -266,59 +243,50 @@ static int check_metrics(const struct bsv_call *call, struct bsa_err *err)
 	return 0;
 }
 
-/* ---- rows ---- */
-
-static int export_rows(const struct bsv_call *call, struct bsv_input *input, struct bsa_err *err)
-{
-	static const int forms[] = { BSV_JSON, BSV_CSV };
-	const struct options *o = call->options;
-	bsv_scoped_answer *a = NULL;
-	struct bsv_call as = *call;
-
-	as.asked.format = forms[o->format];
-	as.asked.csv_safe = o->csv_safe;
-	a = bsv_answer_new(&as, input);
-	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, rows_sql(input, o->relation));
-	return o->output ? bsv_output_write(o->output, print_rows, a, err) : bsv_answer_print(a, false, err);
-}
-
-/* An empty result may be a typing error in --where: say that it is empty. */
-static int note_nothing_picked(const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_text *sql = bsv_text("%sSELECT 1 FROM picked LIMIT 1", input->with);
-	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
-
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	if (!r)
-		fputs("no execution was picked: see --where, --from and --to TIME\n", stderr);
-	return r;
-}
-
 static int export_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
+	static const enum bsv_detail_of_export detail[] = { BSV_EXPORT_ALL, BSV_EXPORT_EXECUTIONS, BSV_EXPORT_LANES };
 	bsv_scoped_input input = { 0 };
-	int r = check_target(call, err);
+	struct traced t = { .input = &input, .name = o->output ? o->output : "the standard output" };
+	bsv_scoped_text *sql = NULL;
+	bsv_scoped_rows *rows = NULL;
+	int r = check_options(call, err);
 
-	if (r >= 0)
-		r = check_metrics(call, err);
 	if (r >= 0 && is_generated(o))
 		return export_metrics(NULL, call, err);
 	if (r >= 0)
 		r = bsv_input_open(&input, call->operands[0], call, err);
-	if (r >= 0)
-		r = check_relation(&input, o->relation, err);
+	if (r >= 0 && o->relation)
+		r = bsv_relation_check(input.db, o->relation, err);
+	if (r >= 0 && o->relation && input.picks && strcmp(o->relation, "execution") &&
+	    !bsv_relation_has(input.db, o->relation, "execution_id"))
+		r = bsa_fail(err, BSA_E_USAGE,
+		             "--where, --from and --to pick executions, but rows of %s have no execution_id",
+		             o->relation);
 	if (r >= 0 && o->output && bsv_output_is(o->output, input.path))
 		r = bsa_fail(err, BSA_E_USAGE, "-o %s would overwrite the input", o->output);
-	if (r >= 0 && input.picks && !call->common.quiet)
-		r = note_nothing_picked(&input, err);
+
+	/* An empty result may be a typing error in --where: say that it is empty. */
+	if (r >= 0 && input.picks && !call->common.quiet) {
+		sql = bsv_text("%sSELECT 1 FROM picked LIMIT 1", input.with);
+		r = sql ? bsv_rows_query(&rows, input.db, sql, err) : bsv_no_memory(err);
+		if (r >= 0)
+			r = bsv_rows_step(rows, err);
+		if (!r)
+			fputs("no execution was picked: see --where, --from and --to TIME\n", stderr);
+		rows = bsv_rows_free(rows);
+	}
 	if (r < 0)
 		return r;
 	if (o->to == TO_ROWS)
 		return export_rows(call, &input, err);
-	return o->to >= TO_OPENMETRICS ? export_metrics(&input, call, err) : export_trace(&input, o, err);
+	if (o->to >= TO_OPENMETRICS)
+		return export_metrics(&input, call, err);
+	t.asked = (struct bsv_trace_asked){ .format = o->to == TO_PERFETTO ? BSV_PERFETTO : BSV_CHROME,
+		                            .detail = detail[o->detail],
+		                            .compress = o->compress };
+	return o->output ? bsv_output_write(o->output, write_trace, &t, err) : write_trace(&t, stdout, err);
 }
 
 const struct bsv_command bsv_export = {

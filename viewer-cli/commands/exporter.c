@@ -35,28 +35,6 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-/* In detail compact the lag of an app is certain at the end of a recording only. */
-static bool needs_full(const struct bsv_slo *slo)
-{
-	for (size_t i = 0; i < slo->n; i++)
-		if (slo->rules[i].kind == BSV_SLO_FAIRNESS && slo->rules[i].bounded)
-			return true;
-	return false;
-}
-
-static int read_buckets(const char *slo_file, struct bsv_buckets *ret, bool *ret_needs_full, struct bsa_err *err)
-{
-	struct bsv_slo slo = { 0 };
-	int r = slo_file ? bsv_slo_read(&slo, slo_file, err) : 0;
-
-	if (r >= 0 && !bsv_metrics_buckets(ret, &slo))
-		r = bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
-		             slo_file, BSV_BUCKETS_MAX);
-	*ret_needs_full = needs_full(&slo);
-	bsv_slo_fini(&slo);
-	return r;
-}
-
 static int exporter_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -69,11 +47,20 @@ static int exporter_run(const struct bsv_call *call, struct bsa_err *err)
 		.settle = settle,
 		.listen = o->listen ? o->listen : USUAL_PLACE,
 	};
+	struct bsv_slo slo = { 0 };
 	bool lags = false;
 	int r = bsv_live_options_check(o->url, wanted.session || o->detail || o->buffer.given, err);
 
-	if (r >= 0)
-		r = read_buckets(o->slo, &wanted.buckets, &lags, err);
+	if (r >= 0 && o->slo)
+		r = bsv_slo_read(&slo, o->slo, err);
+	if (r >= 0 && !bsv_metrics_buckets(&wanted.buckets, &slo))
+		r = bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
+		             o->slo, BSV_BUCKETS_MAX);
+
+	/* In detail compact the lag of an app is certain at the end of a recording only. */
+	for (size_t i = 0; i < slo.n; i++)
+		lags = lags || (slo.rules[i].kind == BSV_SLO_FAIRNESS && slo.rules[i].bounded);
+	bsv_slo_fini(&slo);
 	if (r >= 0 && lags && wanted.detail != BSV_DETAIL_FULL && !wanted.session && !o->url && !call->common.quiet)
 		fputs("--slo has a rule about lag, and no metric of lag is served in detail compact: add --detail "
 		      "full\n",

@@ -30,17 +30,6 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-static int read_window(const struct options *o, int64_t *ret, struct bsa_err *err)
-{
-	char text[BSV_DURATION_TEXT];
-
-	*ret = o->window.given ? o->window.value : WINDOW_NS;
-	if (*ret > 0 && *ret % WINDOW_NS == 0)
-		return 0;
-	return bsa_fail(err, BSA_E_USAGE, "--window %s: write a multiple of 100 ms, the length of the recorded windows",
-	                bsv_duration(text, *ret));
-}
-
 /* ---- comparison with ideal fair sharing ---- */
 
 static void add_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t ideal)
@@ -52,14 +41,6 @@ static void add_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t idea
 		bsv_rows_null(rows);
 		bsv_rows_null(rows);
 	}
-}
-
-/* Only then the answer names the app for which this app waited, beside itself. */
-static bool is_worse_off(const struct bsa_shared *of)
-{
-	double got = bsv_sharing_got(of);
-
-	return got < 1 || (of->n && (of->mean_ns > of->ideal_mean_ns || of->p95_ns > of->ideal_p95_ns));
 }
 
 static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
@@ -76,6 +57,8 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 	for (size_t i = 0; rows && i < f->n; i++) {
 		const struct bsa_shared *of = &f->apps[i].of;
 		double got = bsv_sharing_got(of);
+		bool is_worse_off =
+			got < 1 || (of->n && (of->mean_ns > of->ideal_mean_ns || of->p95_ns > of->ideal_p95_ns));
 
 		if (!of->n && !of->work_ns &&
 		    !of->due) /* no work in the asked time: the app was replayed for the others only */
@@ -89,7 +72,8 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 			bsv_rows_real(rows, round(1000 * got) / 10);
 		else
 			bsv_rows_null(rows);
-		bsv_rows_text(rows, is_worse_off(of) ? f->apps[i].taker : NULL);
+		bsv_rows_text(rows,
+		              is_worse_off ? f->apps[i].taker : NULL); /* the app for which it waited, beside itself */
 	}
 	return rows;
 }
@@ -121,8 +105,14 @@ static struct bsv_rows *deadline_rows(const struct bsv_sharing_facts *f)
 
 /* ---- parts ---- */
 
-static void add_share_parts(struct bsv_auditing *a, const char *window, char *shares, char *cut)
+static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
 {
+	bool timed = bsv_input_is_timed(&a->input);
+	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
+	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
+	char *shares = bsv_audit_keep(
+		a, bsv_audit_fill(&a->input, timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL));
+	char *cut = bsv_audit_keep(a, bsv_audit_fill(&a->input, bsv_sql_fairness_windows_cut, hole));
 	const struct bsv_hole of_apps[] = { { "shares", shares },
 		                            { "slow", a->input.picks ? bsv_sql_fairness_slowdown_picked
 		                                                     : bsv_sql_fairness_slowdown },
@@ -132,29 +122,15 @@ static void add_share_parts(struct bsv_auditing *a, const char *window, char *sh
 	};
 	const struct bsv_hole of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
 
+	bsv_answer_rows(a->answer, "sharing", "response times and work by app, real and under fair sharing",
+	                sharing_rows(sharing));
+	bsv_answer_rows(a->answer, "deadlines", "deadlines by app, real and under fair sharing",
+	                deadline_rows(sharing));
 	bsv_audit_part(a, "apps", "lane time by app", bsv_sql_fairness_apps, of_apps);
 	bsv_audit_part(a, "jain", "fairness over time, by window", bsv_sql_fairness_jain, of_windows);
 	bsv_audit_part(a, "interference", "waits for a lane, by app and holder", bsv_sql_fairness_interference,
 	               of_pairs);
 	bsv_audit_hidden(a, "windows", "lane time by window and app", bsv_sql_fairness_windows, of_windows);
-}
-
-static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
-{
-	bool timed = bsv_input_is_timed(&a->input);
-	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
-	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
-
-	bsv_answer_rows(a->answer, "sharing", "response times and work by app, real and under fair sharing",
-	                sharing_rows(sharing));
-	bsv_answer_rows(a->answer, "deadlines", "deadlines by app, real and under fair sharing",
-	                deadline_rows(sharing));
-	add_share_parts(
-		a, window,
-		bsv_audit_keep(a,
-	                       bsv_audit_fill(&a->input,
-	                                      timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL)),
-		bsv_audit_keep(a, bsv_audit_fill(&a->input, bsv_sql_fairness_windows_cut, hole)));
 	bsv_answer_note(
 		a->answer,
 		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "
@@ -181,11 +157,15 @@ static int fairness_run(const struct bsv_call *call, struct bsa_err *err)
 	struct bsv_judgement judgement = { 0 };
 	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts sharing = { .n = 0 };
 	cleanup_auditing a = { 0 };
-	int64_t window_ns;
-	int r = read_window(o, &window_ns, err);
+	int64_t window_ns = o->window.given ? o->window.value : WINDOW_NS;
+	char text[BSV_DURATION_TEXT];
+	int r;
 
-	if (r >= 0)
-		r = bsv_auditing_open(&a, call, err);
+	if (window_ns <= 0 || window_ns % WINDOW_NS)
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--window %s: write a multiple of 100 ms, the length of the recorded windows",
+		                bsv_duration(text, window_ns));
+	r = bsv_auditing_open(&a, call, err);
 	if (r >= 0)
 		r = bsv_sharing_read(&sharing, &a.input, err);
 	if (r >= 0 && o->bound.given)

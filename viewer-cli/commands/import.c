@@ -42,26 +42,6 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-/* A number, or the name of a user of this machine. */
-static int read_user(const char *text, uint32_t *ret, struct bsa_err *err)
-{
-	const struct passwd *user;
-	char *end;
-	unsigned long number;
-
-	errno = 0;
-	number = strtoul(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && number < UINT32_MAX) {
-		*ret = (uint32_t)number;
-		return 0;
-	}
-	user = getpwnam(text);
-	if (!user)
-		return bsa_fail(err, BSA_E_USAGE, "--service-user %s: no such user on this machine; write a uid", text);
-	*ret = user->pw_uid;
-	return 0;
-}
-
 static int import_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -74,13 +54,25 @@ static int import_run(const struct bsv_call *call, struct bsa_err *err)
 		.threads = o->threads,
 	};
 	char beside[PATH_MAX];
+	const char *const user = o->service_user;
+	const struct passwd *known;
+	unsigned long number;
 	uint32_t service_uid;
+	char *end;
 	int r;
 
-	if (o->service_user) {
-		r = read_user(o->service_user, &service_uid, err);
-		if (r < 0)
-			return r;
+	if (user) { /* a number, or the name of a user of this machine */
+		errno = 0;
+		number = strtoul(user, &end, 10);
+		if (*user >= '0' && *user <= '9' && !*end && !errno && number < UINT32_MAX) {
+			service_uid = (uint32_t)number;
+		} else {
+			known = getpwnam(user);
+			if (!known)
+				return bsa_fail(err, BSA_E_USAGE,
+				                "--service-user %s: no such user on this machine; write a uid", user);
+			service_uid = known->pw_uid;
+		}
 		import.service_uid = &service_uid;
 	}
 	if (!import.output) {

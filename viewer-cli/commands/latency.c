@@ -147,27 +147,6 @@ static bool has_phases(struct latency *l)
 	return false;
 }
 
-static int add_parts(struct latency *l, struct bsa_err *err)
-{
-	const struct options *o = l->call->options;
-	int r;
-
-	bsv_answer_sql(l->answer, "latency", l->title,
-	               bsv_groups_sql(&l->groups, &l->input, bsv_sql_latency_stored, bsv_sql_latency_picked, l->phase,
-	                              l->value));
-	r = bsv_groups_taken(&l->taken, &l->groups, &l->input, err);
-	if (r >= 0 && has_phases(l))
-		r = add_phases(l, err);
-	if (r >= 0 &&
-	    (o->histogram || is_asked(l, "histogram") ||
-	     (l->groups.n <= FEW_GROUPS && l->groups.answered <= FEW_SAMPLES && !(l->groups.by & BSV_BY_BURST))))
-		r = add_histogram(l, err);
-	if (r < 0)
-		return r;
-	bsv_groups_remark(l->answer, &l->groups, &l->taken);
-	return bsv_groups_warn(l->answer, &l->groups, &l->input, err);
-}
-
 static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -185,7 +164,19 @@ static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 		return bsv_no_memory(err);
 	l.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
 	l.screen = bsv_screen_get(call->asked.color);
-	r = add_parts(&l, err);
+	bsv_answer_sql(
+		l.answer, "latency", l.title,
+		bsv_groups_sql(&l.groups, &l.input, bsv_sql_latency_stored, bsv_sql_latency_picked, l.phase, l.value));
+	r = bsv_groups_taken(&l.taken, &l.groups, &l.input, err);
+	if (r >= 0 && has_phases(&l))
+		r = add_phases(&l, err);
+	if (r >= 0 && (o->histogram || is_asked(&l, "histogram") ||
+	               (l.groups.n <= FEW_GROUPS && l.groups.answered <= FEW_SAMPLES && !(l.groups.by & BSV_BY_BURST))))
+		r = add_histogram(&l, err);
+	if (r < 0)
+		return r;
+	bsv_groups_remark(l.answer, &l.groups, &l.taken);
+	r = bsv_groups_warn(l.answer, &l.groups, &l.input, err);
 	return r < 0 ? r : bsv_answer_print(l.answer, false, err);
 }
 

@@ -3,25 +3,15 @@
 #include "base/command.h"
 #include "base/scoped.h"
 
-/* Does the query return any row? */
-static int has_rows(const struct bsv_auditing *a, const char *template, bool *ret, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r = bsv_audit_row(&rows, &a->input, template, NULL, err);
-
-	*ret = r > 0;
-	return r;
-}
-
 /* Most recordings have no such rows: then a table does not show the part. */
 static int add_optional_part(struct bsv_auditing *a, const char *name, const char *title, const char *template,
                              struct bsa_err *err)
 {
-	bool any;
-	int r = has_rows(a, template, &any, err);
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_audit_row(&rows, &a->input, template, NULL, err);
 
 	bsv_audit_part(a, name, title, template, NULL);
-	if (!any)
+	if (r <= 0)
 		bsv_answer_hide(a->answer);
 	return r;
 }

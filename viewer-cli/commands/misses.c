@@ -41,20 +41,6 @@ struct counted {
 	bool none;             /* no execution was picked */
 };
 
-/* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
-static struct bsv_missed victims_total(struct bsv_rows *victims, size_t n_deadlines, bool lost)
-{
-	struct bsv_missed ret = { .lost = lost };
-
-	while (victims && bsv_rows_step(victims, NULL) > 0) {
-		ret.deadlines += bsv_rows_get(victims, n_deadlines, 0);
-		ret.missed += bsv_rows_get(victims, n_deadlines + 1, 0);
-		ret.unknown += bsv_rows_get(victims, bsv_rows_columns(victims) - 2, 0);
-		ret.unseen += bsv_rows_get(victims, bsv_rows_columns(victims) - 1, 0);
-	}
-	return ret;
-}
-
 /* The app that held the lanes in most misses of @cause; "": none, or unknown. */
 static const char *main_culprit(struct bsv_auditing *a, struct bsv_rows *rows, const char *cause)
 {
@@ -80,33 +66,6 @@ static int64_t rows_total(struct bsv_rows *rows, size_t column)
 	return ret;
 }
 
-/* The title of the part without. */
-static const char *without_title(struct bsv_auditing *a, int64_t undecided, int64_t missed)
-{
-	static const char title[] = "replays without a culprit; model empty: without the whole app";
-	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
-
-	if (!undecided)
-		return title;
-	return bsv_audit_text(a, "%s; %s of %s misses are undecided (--part undecided)", title,
-	                      bsv_count(n, (uint64_t)undecided), bsv_count(all, (uint64_t)missed));
-}
-
-/* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
-static const char *misses_text(struct bsv_auditing *a, const struct bsv_missed *t)
-{
-	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
-
-	if (t->unknown || t->unseen)
-		return bsv_audit_keep(a, bsv_audit_at_least(t));
-	bsv_count(missed, (uint64_t)t->missed);
-	bsv_recorded(all, t->deadlines, t->lost);
-	if (!t->missed)
-		return bsv_audit_text(a, "none of %s deadlines was missed", all);
-	return bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
-	                      bsv_percent(percent, t->missed, t->deadlines));
-}
-
 /* Do --where, --from and --to leave no execution? Then nothing is known of deadlines. */
 static bool picks_none(struct bsv_auditing *a, const struct bsv_missed *t, const struct bsv_hole *kinds)
 {
@@ -121,12 +80,24 @@ static bool picks_none(struct bsv_auditing *a, const struct bsv_missed *t, const
 static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found, bool none)
 {
 	char misses[BSV_COUNT_MAX];
-	const char *cause = "", *first = misses_text(a, t);
+	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
+	const char *cause = "", *first;
 
 	if (none)
 		return "no execution fits";
 	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
+
+	/* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
+	bsv_count(missed, (uint64_t)t->missed);
+	bsv_recorded(all, t->deadlines, t->lost);
+	if (t->unknown || t->unseen)
+		first = bsv_audit_keep(a, bsv_audit_at_least(t));
+	else if (!t->missed)
+		first = bsv_audit_text(a, "none of %s deadlines was missed", all);
+	else
+		first = bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
+		                       bsv_percent(percent, t->missed, t->deadlines));
 	if (!t->missed)
 		return first;
 	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
@@ -146,27 +117,6 @@ enum { VICTIMS_HOLES = 8 };
 struct questions {
 	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
 };
-
-/* Fill the holes for victims by app and model, or by app alone. */
-static void victims_holes(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, const char *why, bool models)
-{
-	const struct bsv_hole by_model[VICTIMS_HOLES] = {
-		{ "kinds", kinds },
-		{ "why", why },
-		{ "group", "app, model and priority" },
-		{ "keys", "app_id, model, priority" },
-		{ "names", "CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority," },
-		{ "same_w", "w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority" },
-		{ "order", "h.model, h.priority," },
-	};
-	const struct bsv_hole by_app[VICTIMS_HOLES] = {
-		{ "kinds", kinds },   { "why", why },  { "group", "app" },
-		{ "keys", "app_id" }, { "names", "" }, { "same_w", "w.app_id IS h.app_id" },
-		{ "order", "" },
-	};
-
-	memcpy(ret, models ? by_model : by_app, sizeof(by_model));
-}
 
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
 static const char *fill_unknown(struct bsv_auditing *a, const char *sql)
@@ -198,8 +148,22 @@ static struct questions questions_make(struct bsv_auditing *a, enum by by)
 	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? "app_id" : "app_id, model, priority" },
 		                         { NULL, NULL } };
 	const char *why = bsv_audit_keep(a, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
+	const struct bsv_hole by_model[VICTIMS_HOLES] = {
+		{ "kinds", had },
+		{ "why", why },
+		{ "group", "app, model and priority" },
+		{ "keys", "app_id, model, priority" },
+		{ "names", "CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority," },
+		{ "same_w", "w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority" },
+		{ "order", "h.model, h.priority," },
+	};
+	const struct bsv_hole by_app[VICTIMS_HOLES] = {
+		{ "kinds", had },     { "why", why },  { "group", "app" },
+		{ "keys", "app_id" }, { "names", "" }, { "same_w", "w.app_id IS h.app_id" },
+		{ "order", "" },
+	};
 
-	victims_holes(ret.victims, had, why, by != BY_APP);
+	memcpy(ret.victims, by == BY_APP ? by_app : by_model, sizeof(by_model));
 	return ret;
 }
 
@@ -216,30 +180,26 @@ static void hide_unless_missed(struct bsv_auditing *a, const struct bsv_missed *
 	hide_if_empty(a, !t->missed);
 }
 
-/*
- * SQL, for a WITH: the doers as burstscope summary names them. The verdict on fairness matters where an app may have to be cleared alone. Owned by the
- * caller; NULL: no memory, or an error.
- */
-static char *doers_sql(struct bsv_auditing *a)
+/* Whose doing the misses were, as burstscope summary names the doers. Only sums over the whole recording are stored. */
+static void add_doers(struct bsv_auditing *a, const struct bsv_missed *t)
 {
 	static const char may_clear[] =
 		"SELECT EXISTS (SELECT 1 FROM miss_blame WHERE blamed = 'several' AND mostly = 'app')";
 	struct bsv_judgement fairness = { .n = 0 };
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, a->input.db, may_clear, NULL);
+	const char *doers;
+	int r;
 
+	if (a->input.picks)
+		return;
+
+	/* The verdict on fairness matters where an app may have to be cleared alone. */
+	r = bsv_rows_query(&rows, a->input.db, may_clear, NULL);
 	if (r >= 0)
 		r = bsv_rows_step(rows, NULL);
 	if (r > 0 && bsv_rows_get(rows, 0, 0))
 		r = bsv_judge(&fairness, BSV_FAIRNESS, &a->input, NULL, NULL);
-	return r < 0 ? NULL : bsv_missed_doers(&fairness);
-}
-
-/* Whose doing the misses were. Only sums over the whole recording are stored. */
-static void add_doers(struct bsv_auditing *a, const struct bsv_missed *t)
-{
-	const char *doers = a->input.picks ? NULL : bsv_audit_keep(a, doers_sql(a));
-
+	doers = r < 0 ? NULL : bsv_audit_keep(a, bsv_missed_doers(&fairness));
 	if (!doers)
 		return;
 	bsv_audit_part(
@@ -253,16 +213,32 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
-	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3,
-	                                               a->input.coverage.losses > 0),
-				*t = &totals;
-	struct bsv_rows *without = bsv_audit_rows(a, bsv_sql_misses_without, NULL);
+	struct bsv_rows *without = bsv_audit_rows(a, bsv_sql_misses_without, NULL), *undecided;
 	const bool no_replays = !without || bsv_rows_step(without, NULL) <= 0;
-	const bool none = picks_none(a, t, q->kinds);
-	const char *first = headline_of(a, t, &found, none);
-	const int64_t blamed = rows_total(found.culprits, 3);
-	struct bsv_rows *undecided = bsv_audit_rows(a, bsv_sql_misses_undecided, q->causes);
-	const char *why = bsv_audit_keep(a, bsv_missed_undecided(undecided, t->missed));
+	const char *first, *title = "replays without a culprit; model empty: without the whole app";
+	struct bsv_missed *t = &ret->missed;
+	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+	int64_t n_undecided;
+
+	/* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
+	*ret = (struct counted){ .missed.lost = a->input.coverage.losses > 0 };
+	while (found.victims && bsv_rows_step(found.victims, NULL) > 0) {
+		const size_t n_deadlines = by == BY_APP ? 1 : 3, n_columns = bsv_rows_columns(found.victims);
+
+		t->deadlines += bsv_rows_get(found.victims, n_deadlines, 0);
+		t->missed += bsv_rows_get(found.victims, n_deadlines + 1, 0);
+		t->unknown += bsv_rows_get(found.victims, n_columns - 2, 0);
+		t->unseen += bsv_rows_get(found.victims, n_columns - 1, 0);
+	}
+	ret->none = picks_none(a, t, q->kinds);
+	first = headline_of(a, t, &found, ret->none);
+	ret->blamed = rows_total(found.culprits, 3);
+	undecided = bsv_audit_rows(a, bsv_sql_misses_undecided, q->causes);
+	ret->undecided = bsv_audit_keep(a, bsv_missed_undecided(undecided, t->missed));
+	n_undecided = rows_total(undecided, 1);
+	if (n_undecided)
+		title = bsv_audit_text(a, "%s; %s of %s misses are undecided (--part undecided)", title,
+		                       bsv_count(n, (uint64_t)n_undecided), bsv_count(all, (uint64_t)t->missed));
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
@@ -275,8 +251,7 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	bsv_audit_part_of(a, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
 	                  found.culprits);
 	hide_unless_missed(a, t);
-	bsv_audit_part_of(a, "without", without_title(a, rows_total(undecided, 1), t->missed), bsv_sql_misses_without,
-	                  NULL, without);
+	bsv_audit_part_of(a, "without", title, bsv_sql_misses_without, NULL, without);
 	hide_if_empty(a, no_replays);
 	bsv_audit_part_of(a, "undecided", "misses that no replay decides, and why", bsv_sql_misses_undecided, q->causes,
 	                  undecided);
@@ -290,7 +265,6 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	}
 	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
 	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
-	*ret = (struct counted){ .missed = totals, .undecided = why, .blamed = blamed, .none = none };
 }
 
 static void add_notes(struct bsv_auditing *a, const struct counted *counted)

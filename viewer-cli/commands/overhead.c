@@ -47,11 +47,6 @@ static void overhead_fini(struct overhead *o)
 	bsv_input_close(&o->input);
 }
 
-static char *overhead_sql(const struct overhead *o, const char *stored, const char *picked)
-{
-	return bsv_groups_sql(&o->groups, &o->input, stored, picked, "overhead", OVERHEAD);
-}
-
 /* An empty table is for programs only. @rows is owned here. */
 static int add_nonempty(struct overhead *o, const char *name, const char *title, struct bsv_rows *rows,
                         struct bsa_err *err)
@@ -65,26 +60,19 @@ static int add_nonempty(struct overhead *o, const char *name, const char *title,
 	return r < 0 ? r : 0;
 }
 
-static int add_cold(struct overhead *o, struct bsa_err *err)
+/* Add the rows of the query @own, which is freed; an empty table is for programs only. */
+static int add_query(struct overhead *o, const char *name, const char *title, char *own, struct bsa_err *err)
 {
-	static const char title[] = "medians of cold and warm executions, with the causes of the difference";
-	struct bsv_groups groups = o->groups;
 	struct bsv_rows *rows;
-	char *text;
 	int r;
 
-	groups.stored = groups.paired;
-	text = bsv_groups_sql(&groups, &o->input, bsv_sql_overhead_cold_stored, bsv_sql_overhead_cold_picked,
-	                      "overhead", OVERHEAD);
 	if (!o->people) {
-		bsv_answer_sql(o->answer, "cold", title, text);
+		bsv_answer_sql(o->answer, name, title, own);
 		return 0;
 	}
-	r = text ? bsv_rows_query(&rows, o->input.db, text, err) : bsv_no_memory(err);
-	free(text);
-	if (r < 0)
-		return r;
-	return add_nonempty(o, "cold", title, rows, err);
+	r = own ? bsv_rows_query(&rows, o->input.db, own, err) : bsv_no_memory(err);
+	free(own);
+	return r < 0 ? r : add_nonempty(o, name, title, rows, err);
 }
 
 enum { PATH_OF_MOST = 6 }; /* a column of overhead_causes_stored.sql */
@@ -112,90 +100,65 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	return 0;
 }
 
-/* The length of the asked time, ns. */
-static int64_t asked_length(const struct bsv_input *input)
-{
-	int64_t from = input->from > input->began ? input->from : input->began;
-	int64_t to = input->to < input->ended ? input->to : input->ended;
-
-	return to > from ? to - from : 1;
-}
-
 /* Add what apps did around their executions; with many connections and bursts that takes as much time again. */
 static int add_around(struct overhead *o, struct bsa_err *err)
 {
-	static const char title[] = "time around executions: connections, bursts, pools";
-	bsv_scoped_text *length = bsv_text("%" PRId64, asked_length(&o->input));
+	const struct bsv_input *input = &o->input;
+	int64_t from = input->from > input->began ? input->from : input->began;
+	int64_t to = input->to < input->ended ? input->to : input->ended;
+	bsv_scoped_text *length = bsv_text("%" PRId64, to > from ? to - from : 1);
 	const struct bsv_hole holes[] = { { "length", length }, { NULL, NULL } };
-	char *text = length ? bsv_audit_fill(&o->input, bsv_sql_overhead_around, holes) : NULL;
-	struct bsv_rows *rows;
-	int r;
 
-	if (!o->people) {
-		bsv_answer_sql(o->answer, "around", title, text);
-		return 0;
-	}
-	r = text ? bsv_rows_query(&rows, o->input.db, text, err) : bsv_no_memory(err);
-	free(text);
-	return r < 0 ? r : add_nonempty(o, "around", title, rows, err);
-}
-
-/* Note an app that makes a burst for each call. */
-static int add_habit(struct overhead *o, struct bsa_err *err)
-{
-	struct bsv_habit habit;
-	int r = o->input.picks ? 0 : bsv_habit_read(&habit, &o->input, err);
-
-	if (r <= 0)
-		return r;
-	bsv_answer_note(o->answer, "%s. Against that: %s.", habit.says, bsv_habit_remedy);
-	bsv_habit_fini(&habit);
-	return 0;
-}
-
-/* Add the causes, unless that takes long and --part did not ask for it. */
-static void add_causes(struct overhead *o, bool any, bool slow)
-{
-	struct bsv_groups causes = o->groups;
-
-	if (!any && !o->all)
-		return;
-	if (slow && !o->all) {
-		bsv_answer_note(o->answer, "for causes of so many executions: --part causes");
-		return;
-	}
-	causes.stored = bsv_input_with_groups(&o->input) &&
-	                !(causes.by & BSV_BY_BURST); /* stored sums of groups can be added up */
-	bsv_answer_sql(o->answer, "causes", "overhead by cause, with the app that had most of it",
-	               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
-	                              bsv_sql_overhead_causes_picked, "overhead", OVERHEAD));
+	return add_query(o, "around", "time around executions: connections, bursts, pools",
+	                 length ? bsv_audit_fill(input, bsv_sql_overhead_around, holes) : NULL, err);
 }
 
 static int add_parts(struct overhead *o, struct bsa_err *err)
 {
+	struct bsv_groups causes = o->groups, cold = o->groups;
 	struct bsv_taken taken;
+	struct bsv_habit habit;
 	struct bsv_rows *gain;
 	int r = bsv_groups_taken(&taken, &o->groups, &o->input, err);
 
 	if (r < 0)
 		return r;
 	bsv_answer_sql(o->answer, "overhead", "overhead: time of executions beyond their useful run",
-	               overhead_sql(o, bsv_sql_overhead_stored, bsv_sql_overhead_picked));
-	add_causes(o, taken.n, taken.slow && o->input.picks);
-	r = add_cold(o, err);
+	               bsv_groups_sql(&o->groups, &o->input, bsv_sql_overhead_stored, bsv_sql_overhead_picked,
+	                              "overhead", OVERHEAD));
+
+	/* Add the causes, unless that takes long and --part did not ask for it. Stored sums of groups can be added up. */
+	causes.stored = bsv_input_with_groups(&o->input) && !(causes.by & BSV_BY_BURST);
+	if (taken.n && taken.slow && o->input.picks && !o->all)
+		bsv_answer_note(o->answer, "for causes of so many executions: --part causes");
+	else if (taken.n || o->all)
+		bsv_answer_sql(o->answer, "causes", "overhead by cause, with the app that had most of it",
+		               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
+		                              bsv_sql_overhead_causes_picked, "overhead", OVERHEAD));
+
+	cold.stored = cold.paired;
+	r = add_query(o, "cold", "medians of cold and warm executions, with the causes of the difference",
+	              bsv_groups_sql(&cold, &o->input, bsv_sql_overhead_cold_stored, bsv_sql_overhead_cold_picked,
+	                             "overhead", OVERHEAD),
+	              err);
 	if (r >= 0)
 		r = bsv_gain(&gain, &o->input, err);
 	if (r < 0)
 		return r;
 	r = add_nonempty(o, "gain", "time saved by a burst against calls, difference of medians with 95 % intervals",
 	                 gain, err);
-	if (r < 0)
-		return r;
-	r = add_around(o, err);
 	if (r >= 0)
-		r = add_habit(o, err);
+		r = add_around(o, err);
+
+	/* Note an app that makes a burst for each call. */
+	if (r >= 0)
+		r = o->input.picks ? 0 : bsv_habit_read(&habit, &o->input, err);
 	if (r < 0)
 		return r;
+	if (r > 0) {
+		bsv_answer_note(o->answer, "%s. Against that: %s.", habit.says, bsv_habit_remedy);
+		bsv_habit_fini(&habit);
+	}
 	bsv_groups_remark(o->answer, &o->groups, &taken);
 	r = bsv_groups_warn(o->answer, &o->groups, &o->input, err);
 	return r < 0 ? r : add_remedy(o, err);

@@ -28,22 +28,6 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-static int read_bounds(const struct options *o, struct bsv_bounds *ret, struct bsa_err *err)
-{
-	char *end;
-
-	*ret = (struct bsv_bounds){ .inversion = o->bound, .honoured_given = o->honoured };
-	if (!o->honoured)
-		return 0;
-	ret->honoured = strtod(o->honoured, &end);
-	if (*end == '%')
-		end++;
-	if (*o->honoured < '0' || *o->honoured > '9' || *end || !(ret->honoured <= 100))
-		return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is not a percentage; write 99 or 99.9",
-		                o->honoured);
-	return 0;
-}
-
 static void add_parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, bool any)
 {
 	const struct bsv_hole pairs[] = {
@@ -72,11 +56,20 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_judgement judgement = { 0 };
 	cleanup_auditing a = { 0 };
-	struct bsv_bounds bounds;
-	int r = read_bounds(call->options, &bounds, err);
+	const struct options *o = call->options;
+	struct bsv_bounds bounds = { .inversion = o->bound, .honoured_given = o->honoured };
+	char *end;
+	int r;
 
-	if (r >= 0)
-		r = bsv_auditing_open(&a, call, err);
+	if (o->honoured) {
+		bounds.honoured = strtod(o->honoured, &end);
+		if (*end == '%')
+			end++;
+		if (*o->honoured < '0' || *o->honoured > '9' || *end || !(bounds.honoured <= 100))
+			return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is not a percentage; write 99 or 99.9",
+			                o->honoured);
+	}
+	r = bsv_auditing_open(&a, call, err);
 	if (r >= 0)
 		r = bsv_judge(&judgement, BSV_PRIORITY, &a.input, &bounds, err);
 	if (r < 0)

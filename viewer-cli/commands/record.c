@@ -114,29 +114,12 @@ static void draw_progress(struct run *run)
 		                  size, run->workload.pid || run->for_ns >= 0 ? "" : "  Ctrl-C stops");
 }
 
-/* Handle a signal. True: it ends the recording. */
-static bool signal_handle(struct run *run, int signal, bool typed)
-{
-	if (signal == SIGCHLD)
-		return bsv_workload_ended(&run->workload);
-	if (run->workload.pid && !typed)
-		kill(run->workload.pid, signal);
-	return true;
-}
-
-static int recording_check(struct run *run, struct bsa_err *err)
-{
-	if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
-		return bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
-	return bsv_session_check(&run->recording.session, err);
-}
-
 /* Wait for the end of the recording. BSA_E_ENV: the session daemon is gone. */
 static int recording_wait(struct run *run, struct bsa_err *err)
 {
 	for (unsigned tick = 0;; tick++) {
 		int64_t left = run->for_ns < 0 ? INT64_MAX : run->for_ns - (int64_t)(bsv_now() - run->recording.began);
-		int ms = left / 1000000 < TICK_MS ? (int)(left / 1000000) : TICK_MS, signal;
+		int ms = left / 1000000 < TICK_MS ? (int)(left / 1000000) : TICK_MS, signal, r;
 		bool typed = false;
 
 		if (left <= 0) {
@@ -145,14 +128,23 @@ static int recording_wait(struct run *run, struct bsa_err *err)
 			return 0;
 		}
 		signal = bsv_signals_next(&run->signals, ms ? ms : 1, &typed);
-		if (signal && signal_handle(run, signal, typed))
+		if (signal == SIGCHLD && bsv_workload_ended(&run->workload))
 			return 0;
+		if (signal && signal != SIGCHLD) {
+			if (run->workload.pid && !typed)
+				kill(run->workload.pid, signal);
+			return 0;
+		}
 		run->full = !bsv_recording_has_room(&run->recording);
 		if (run->full)
 			return 0;
 		if (tick % TICKS_A_LOOK)
 			continue;
-		if (recording_check(run, err) < 0)
+		if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
+			r = bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
+		else
+			r = bsv_session_check(&run->recording.session, err);
+		if (r < 0)
 			return bsa_wrap(err, BSA_E_ENV, "the files written so far are in %s", run->recording.directory);
 		draw_progress(run);
 	}
@@ -164,19 +156,6 @@ static void draw_import(void *ctx, const struct bsa_import_progress *p)
 
 	if (bsv_progress_due(line))
 		bsv_progress_draw(line, "counting: %.2f M events", (double)p->events / 1e6);
-}
-
-/* A database needs up to twice the room of the recording, in the same directory. */
-static bool has_room_for_database(const struct run *run, const struct bsv_recorded *done)
-{
-	uint64_t is = bsv_room_free(run->recording.directory), least = run->recording.room.least;
-
-	if (is > least && is - least > 2 * done->files_bytes)
-		return true;
-	fputs("not imported, because there is too little room beside it: name another place with burstscope import "
-	      "-o\n",
-	      stderr);
-	return false;
 }
 
 /* DIR.db or DIR.html. False: the name is too long. */
@@ -198,11 +177,22 @@ static bool import_recording(struct run *run, const struct bsv_recorded *done, s
 	const struct bsa_import_options wanted = {
 		.traces = &trace, .n_traces = 1, .output = output, .progress = draw_import, .progress_ctx = &run->line
 	};
+	uint64_t is, least = run->recording.room.least;
 	struct bsa_err err;
 	bool imported;
 
-	if (done->files_bytes > IMPORT_AT_ONCE || done->cut_metadata || !has_room_for_database(run, done) ||
-	    !name_beside(run, ".db", output))
+	if (done->files_bytes > IMPORT_AT_ONCE || done->cut_metadata)
+		return false;
+
+	/* A database needs up to twice the room of the recording, in the same directory. */
+	is = bsv_room_free(trace);
+	if (is <= least || is - least <= 2 * done->files_bytes) {
+		fputs("not imported, because there is too little room beside it: name another place with burstscope "
+		      "import -o\n",
+		      stderr);
+		return false;
+	}
+	if (!name_beside(run, ".db", output))
 		return false;
 	if (!access(output, F_OK)) {
 		fprintf(stderr, "not imported, because %s exists already; burstscope import replaces it\n", output);
@@ -213,20 +203,6 @@ static bool import_recording(struct run *run, const struct bsv_recorded *done, s
 	if (!imported)
 		fprintf(stderr, "not imported: %s\n", err.text);
 	return imported;
-}
-
-/* Did several services run at once? Then each answer would judge them together. */
-static void print_services(const struct run *run)
-{
-	struct bsv_coverage coverage = { .services = 1 };
-	struct bsa_db *db = NULL;
-	char path[PATH_MAX], count[BSV_COUNT_MAX];
-
-	if (name_beside(run, ".db", path) && bsa_db_open(&db, path, NULL) >= 0)
-		bsv_coverage_read(&coverage, db, NULL);
-	bsa_db_close(db);
-	if (coverage.services > 1)
-		bsv_notice(BSV_SERVICES, bsv_count(count, (uint64_t)coverage.services));
 }
 
 static void print_result(const struct run *run, const struct bsv_recorded *done, const struct bsa_imported *imported)
@@ -241,23 +217,44 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 		        bsv_plural(imported->executions, "execution", "executions"));
 	fputc('\n', stderr);
 	bsv_recording_tell_lost(&run->recording, done);
-	if (imported)
-		print_services(run);
+	if (imported) {
+		/* Did several services run at once? Then each answer would judge them together. */
+		struct bsv_coverage coverage = { .services = 1 };
+		struct bsa_db *db = NULL;
+		char path[PATH_MAX], count[BSV_COUNT_MAX];
+
+		if (name_beside(run, ".db", path) && bsa_db_open(&db, path, NULL) >= 0)
+			bsv_coverage_read(&coverage, db, NULL);
+		bsa_db_close(db);
+		if (coverage.services > 1)
+			bsv_notice(BSV_SERVICES, bsv_count(count, (uint64_t)coverage.services));
+	}
 	fputs("next: burstscope summary ", stderr);
 	bsv_print_word(run->recording.name, stderr);
 	fputc('\n', stderr);
 }
 
 /* A failure to make the page does not make the recording a failure. */
-static void make_page(const struct run *run, const struct bsv_call *call)
+static void make_page(const struct run *run, const struct bsv_call *call, bool is_imported)
 {
 	char database[PATH_MAX], page[PATH_MAX];
 	const struct bsv_report_wanted wanted = { .output = page };
 	struct bsv_call about = *call;
 	struct bsa_err why;
 	const char *named;
+	bool has_name = name_beside(run, ".html", page);
 
-	if (!name_beside(run, ".db", database) || !name_beside(run, ".html", page))
+	if (!is_imported) {
+		/* There may be a page of an earlier recording, which must not be taken for this one's. */
+		fputs("no page was made, because the recording is not imported", stderr);
+		if (has_name && !access(page, F_OK))
+			fprintf(stderr, "; %s is of an earlier one", page);
+		fprintf(stderr, "; later: burstscope report -o PAGE.html ");
+		bsv_print_word(run->recording.name, stderr);
+		fputc('\n', stderr);
+		return;
+	}
+	if (!has_name || !name_beside(run, ".db", database))
 		return;
 	/* as the user named it: its directories are nobody's business who reads the page */
 	named = database + (strlen(run->recording.directory) - strlen(run->recording.name));
@@ -266,21 +263,6 @@ static void make_page(const struct run *run, const struct bsv_call *call)
 		fprintf(stderr, "no page was made: %s\n", why.text);
 	else if (!call->common.quiet)
 		fprintf(stderr, "the page is %s\n", page + (named - database));
-}
-
-/* There may be a page of an earlier recording, which must not be taken for this one's. */
-static void tell_no_page(const struct run *run)
-{
-	const char *name = run->recording.name;
-	char page[PATH_MAX];
-	bool is_there = name_beside(run, ".html", page) && !access(page, F_OK);
-
-	fputs("no page was made, because the recording is not imported", stderr);
-	if (is_there)
-		fprintf(stderr, "; %s is of an earlier one", page);
-	fprintf(stderr, "; later: burstscope report -o PAGE.html ");
-	bsv_print_word(name, stderr);
-	fputc('\n', stderr);
 }
 
 static int record_all(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
@@ -316,30 +298,10 @@ static int record_all(struct run *run, const struct bsv_call *call, struct bsv_r
 	return r;
 }
 
-/* The recording is complete up to here, unless something was lost before; but it is shorter than the user asked for. */
-static int stopped_full(const struct run *run, const struct bsv_recorded *done, struct bsa_err *err)
-{
-	bool whole = !done->lost_events && !done->lost_packets;
-	char size[BSV_BYTES_TEXT];
-
-	return bsa_fail(err, BSA_E_ENV, "stopped after %.2f s, because less than %s was free (--min-free)%s%s%s",
-	                (double)(run->recording.ended - run->recording.began) / 1e9,
-	                bsv_size_option(size, run->recording.room.least), whole ? "; " : "",
-	                whole ? run->recording.name : "", whole ? " is complete up to then" : "");
-}
-
 static void recording_fini(struct run *run)
 {
 	bsv_progress_fini(&run->line);
 	bsv_recording_close(&run->recording);
-}
-
-/* Was a page named where the command is? */
-static bool names_page(const char *word)
-{
-	size_t n = strlen(word);
-
-	return n > 5 && !strcmp(word + n - 5, ".html") && access(word, X_OK);
 }
 
 static int record_run(const struct bsv_call *call, struct bsa_err *err)
@@ -356,16 +318,19 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	};
 	struct bsa_imported imported;
 	struct bsv_recorded done;
-	bool is_imported;
+	const char *program = call->n_operands ? call->operands[0] : "";
+	size_t length = strlen(program);
+	char size[BSV_BYTES_TEXT];
+	bool is_imported, is_whole;
 	__attribute__((cleanup(recording_fini))) struct run run = { .for_ns = o->duration.given ? o->duration.value
 		                                                                                : -1 };
 	int r;
 
 	if (o->report && o->no_import)
 		return bsa_fail(err, BSA_E_USAGE, "--report needs the database: leave out --no-import");
-	if (o->report && call->n_operands && names_page(call->operands[0]))
+	if (o->report && length > 5 && !strcmp(program + length - 5, ".html") && access(program, X_OK))
 		return bsa_fail(err, BSA_E_USAGE, "--report takes no file, as %s: the page of -o DIR is DIR.html",
-		                call->operands[0]);
+		                program);
 	if ((o->buffer.given && !o->buffer.value) || (o->duration.given && !o->duration.value))
 		return bsa_fail(err, BSA_E_USAGE, "--%s: 0 is out of range", o->buffer.given ? "buffer" : "for");
 	r = call->n_operands ? bsv_workload_find(call->operands[0], err) : 0;
@@ -391,12 +356,18 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_recording_advise(&run.recording, &done, is_imported ? imported.events : 0);
 	if (!call->common.quiet)
 		print_result(&run, &done, is_imported ? &imported : NULL);
-	if (o->report && is_imported)
-		make_page(&run, call);
-	else if (o->report)
-		tell_no_page(&run);
+	if (o->report)
+		make_page(&run, call, is_imported);
 	r = bsv_recording_written(&run.recording, &done, err);
-	return r < 0 ? r : run.full ? stopped_full(&run, &done, err) : BSV_DONE;
+	if (r < 0 || !run.full)
+		return r < 0 ? r : BSV_DONE;
+
+	/* The recording is complete up to here, unless something was lost before; but it is shorter than the user asked for. */
+	is_whole = !done.lost_events && !done.lost_packets;
+	return bsa_fail(err, BSA_E_ENV, "stopped after %.2f s, because less than %s was free (--min-free)%s%s%s",
+	                (double)(run.recording.ended - run.recording.began) / 1e9,
+	                bsv_size_option(size, run.recording.room.least), is_whole ? "; " : "",
+	                is_whole ? run.recording.name : "", is_whole ? " is complete up to then" : "");
 }
 
 const struct bsv_command bsv_record = {

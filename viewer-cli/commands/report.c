@@ -40,9 +40,13 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-static int check_options(const struct bsv_call *call, struct bsa_err *err)
+static int report_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
+	const struct bsv_report_wanted wanted = {
+		.output = o->output, .title = o->title, .compare = o->compare, .bytes = o->max_size.value
+	};
+	int r;
 
 	if (!o->output && o->open)
 		return bsa_fail(err, BSA_E_USAGE, "--open needs a file: add -o FILE.html");
@@ -50,19 +54,7 @@ static int check_options(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "a page cannot be printed on a terminal: add -o FILE.html");
 	if (o->max_size.given && o->max_size.value < LEAST_BYTES)
 		return bsa_fail(err, BSA_E_USAGE, "--max-size: write at least 1M");
-	return 0;
-}
-
-static int report_run(const struct bsv_call *call, struct bsa_err *err)
-{
-	const struct options *o = call->options;
-	const struct bsv_report_wanted wanted = {
-		.output = o->output, .title = o->title, .compare = o->compare, .bytes = o->max_size.value
-	};
-	int r = check_options(call, err);
-
-	if (r >= 0)
-		r = bsv_report_make(call, call->operands[0], &wanted, err);
+	r = bsv_report_make(call, call->operands[0], &wanted, err);
 	return r >= 0 && o->open ? bsv_browser_open(o->output, err) : r;
 }
 

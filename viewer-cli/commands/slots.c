@@ -4,31 +4,27 @@
 #include "base/scoped.h"
 #include "base/template.h"
 
-/*
- * Are the stored sums sufficient? Not if an execution may know an app or a model that its burst does not, if a model has no name to be counted by, or if
- * two groups would need a common median.
- */
-static int is_stored(const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r;
-
-	if (input->picks)
-		return 0;
-	r = bsv_rows_query(&rows, input->db, bsv_sql_slots_is_stored, err);
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	return r <= 0 ? r : bsv_rows_get(rows, 0, 0) != 0;
-}
-
 static int slots_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	cleanup_auditing a = { 0 };
 	struct bsv_hole each[] = { { "each", bsv_sql_slots_each_picked }, { NULL, NULL } };
-	int r = bsv_auditing_open(&a, call, err), stored = r < 0 ? r : is_stored(&a.input, err);
+	struct bsv_rows *rows = NULL;
+	bool stored = false;
+	int r = bsv_auditing_open(&a, call, err);
 
-	if (stored < 0)
-		return stored;
+	/*
+	 * Are the stored sums sufficient? Not if an execution may know an app or a model that its burst does not, if a model has no name to be counted by,
+	 * or if two groups would need a common median.
+	 */
+	if (r >= 0 && !a.input.picks) {
+		r = bsv_rows_query(&rows, a.input.db, bsv_sql_slots_is_stored, err);
+		if (r >= 0)
+			r = bsv_rows_step(rows, err);
+		stored = r > 0 && bsv_rows_get(rows, 0, 0);
+		bsv_rows_free(rows);
+	}
+	if (r < 0)
+		return r;
 	if (stored)
 		each[0].text = bsv_sql_slots_each;
 	bsv_audit_part(&a, "models", "slots looked up by bursts", stored ? bsv_sql_slots_stored : bsv_sql_slots, NULL);

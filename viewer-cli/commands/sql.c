@@ -111,77 +111,56 @@ static int print_list(const struct bsv_call *call, struct bsa_err *err)
 
 /* ---- run a query ---- */
 
-static bool is_word(const char *query)
-{
-	return !query[strspn(query, "abcdefghijklmnopqrstuvwxyz_0123456789-./ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
-}
-
-/* The query that a name stands for; owned by the caller. */
-static char *report_sql(const struct bsv_report *report, const struct bsv_input *input)
-{
-	char began[32];
-	const struct bsv_hole holes[] = { { "with", input->with },
-		                          { "began", began },
-		                          { "only_preempted", "" },
-		                          { "only_victims", "" },
-		                          { NULL, NULL } };
-
-	snprintf(began, sizeof(began), "%" PRId64, input->began);
-	return bsv_fill(report->text, holes);
-}
-
-static int check_query(const struct bsv_call *call, const char *query, const struct bsv_report *report,
-                       struct bsa_err *err)
-{
-	const struct bsv_asked *asked = &call->asked;
-
-	if (!query)
-		return bsa_fail(err, BSA_E_USAGE, "expected [INPUT] QUERY; see burstscope sql --help");
-	if (!report && is_word(query))
-		return report_missing(query, call->n_operands > 1 ? call->operands[0] : NULL, err);
-	if (!report && (asked->where || asked->from.given || asked->to.given))
-		return bsa_fail(
-			err, BSA_E_USAGE,
-			"--where, --from and --to need a query with a name; write the condition into the query");
-	return 0;
-}
-
-/* Name the relation that may have been meant, if the query failed because of an unknown one. */
-static int query_failed(struct bsa_db *db, int code, struct bsa_err *err)
-{
-	static const char no_table[] = "no such table: ";
-	char name[sizeof(err->text)];
-
-	if (code != BSA_E_USAGE || strncmp(err->text, no_table, strlen(no_table)))
-		return code;
-	snprintf(name, sizeof(name), "%s", err->text + strlen(no_table));
-	return bsv_relation_check(db, name, err) < 0 ? BSA_E_USAGE : code;
-}
-
 static int sql_run(const struct bsv_call *call, struct bsa_err *err)
 {
+	static const char no_table[] = "no such table: ";
 	const struct options *o = call->options;
 	const char *query = call->n_operands ? call->operands[call->n_operands - 1] : NULL;
 	const struct bsv_report *report = query ? report_find(query) : NULL;
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
+	const struct bsv_asked *asked = &call->asked;
+	const char *operand = call->n_operands > 1 ? call->operands[0] : NULL;
+	char began[32], name[sizeof(err->text)];
 	int r;
 
 	if (o->list)
 		return print_list(call, err);
-	r = check_query(call, query, report, err);
-	if (r >= 0)
-		r = bsv_input_open(&input, call->n_operands > 1 ? call->operands[0] : NULL, call, err);
+	if (!query)
+		return bsa_fail(err, BSA_E_USAGE, "expected [INPUT] QUERY; see burstscope sql --help");
+	if (!report && !query[strspn(query, "abcdefghijklmnopqrstuvwxyz_0123456789-./ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
+		return report_missing(query, operand, err);
+	if (!report && (asked->where || asked->from.given || asked->to.given))
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--where, --from and --to need a query with a name; write the condition into the query");
+	r = bsv_input_open(&input, operand, call, err);
 	if (r < 0)
 		return r;
 	if (!report)
 		bsa_db_own_queries(input.db, false);
 	a = bsv_answer_new(call, &input);
-	bsv_answer_sql(a, "rows", NULL, report ? report_sql(report, &input) : strdup(query));
-	if (!report)
+	if (report) {
+		const struct bsv_hole holes[] = { { "with", input.with },
+			                          { "began", began },
+			                          { "only_preempted", "" },
+			                          { "only_victims", "" },
+			                          { NULL, NULL } };
+
+		snprintf(began, sizeof(began), "%" PRId64, input.began);
+		bsv_answer_sql(a, "rows", NULL, bsv_fill(report->text, holes));
+	} else {
+		bsv_answer_sql(a, "rows", NULL, strdup(query));
 		bsv_answer_raw(a);
+	}
 	r = bsv_answer_print(a, false, err);
-	return r < 0 ? query_failed(input.db, r, err) : r;
+	if (r != BSA_E_USAGE || strncmp(err->text, no_table, strlen(no_table)))
+		return r;
+
+	/* Name the relation that may have been meant, because the query failed for an unknown one. */
+	snprintf(name, sizeof(name), "%s", err->text + strlen(no_table));
+	bsv_relation_check(input.db, name, err);
+	return BSA_E_USAGE;
 }
 
 const struct bsv_command bsv_sql = {

@@ -18,34 +18,31 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-static void add_parts(struct bsv_auditing *a, const struct options *o, bool any)
-{
-	char *episodes = bsv_audit_keep(a, bsv_starvation_episodes(&a->input, &o->threshold));
-	const struct bsv_hole holes[] = { { "episodes", episodes }, { NULL, NULL } };
-
-	bsv_audit_part(a, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
-	bsv_audit_part(a, "culprits", "starvation by culprit, the app that held the lane longest",
-	               bsv_sql_starvation_culprits, holes);
-	if (!any)
-		bsv_answer_hide(a->answer);
-	bsv_audit_part(a, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
-	if (!any)
-		bsv_answer_hide(a->answer);
-}
-
 static int starvation_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const struct bsv_bounds bounds = { .threshold = o->threshold };
 	struct bsv_judgement judgement = { 0 };
 	cleanup_auditing a = { 0 };
+	struct bsv_hole holes[] = { { "episodes", NULL }, { NULL, NULL } };
+	bool any;
 	int r = bsv_auditing_open(&a, call, err);
 
 	if (r >= 0)
 		r = bsv_judge(&judgement, BSV_STARVATION, &a.input, &bounds, err);
 	if (r < 0)
 		return r;
-	add_parts(&a, o, judgement.rules[0].figure > 0);
+	any = judgement.rules[0].figure > 0;
+	holes[0].text = bsv_audit_keep(&a, bsv_starvation_episodes(&a.input, &o->threshold));
+
+	bsv_audit_part(&a, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
+	bsv_audit_part(&a, "culprits", "starvation by culprit, the app that held the lane longest",
+	               bsv_sql_starvation_culprits, holes);
+	if (!any)
+		bsv_answer_hide(a.answer);
+	bsv_audit_part(&a, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
+	if (!any)
+		bsv_answer_hide(a.answer);
 	if (judgement.rules[0].outcome == BSV_FAIL)
 		bsv_answer_note(a.answer, "One execution in detail: burstscope explain ID; the lanes at that time: "
 		                          "burstscope timeline --from TIME");

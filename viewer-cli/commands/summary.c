@@ -127,22 +127,6 @@ static void say_recording(FILE *to, const struct bsv_rows *t)
 	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "the rules of the service were not recorded");
 }
 
-static void say_losses(FILE *to, const struct bsv_rows *t, int64_t losses)
-{
-	if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
-		fputs("; NOT RECORDED: ", to);
-		say_count(to, losses, "interval", "intervals");
-	} else {
-		fputs("; LOST ", to);
-		say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
-		fputs(" and ", to);
-		say_count(to, bsv_rows_get(t, LOST_PACKETS, 0), "packet", "packets");
-		fputs(" in ", to);
-		say_count(to, losses, "interval", "intervals");
-	}
-	fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
-}
-
 static void say_events(FILE *to, const struct bsv_rows *t)
 {
 	int64_t unchecked = bsv_rows_get(t, UNCHECKED, 0), losses = bsv_rows_get(t, LOSSES, 0) - unchecked;
@@ -150,10 +134,21 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 	say_count(to, bsv_rows_get(t, EVENTS, 0), "event", "events");
 	fputs(" of ", to);
 	say_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
-	if (losses > 0)
-		say_losses(to, t, losses);
-	else if (!unchecked)
+	if (losses > 0) {
+		if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
+			fputs("; NOT RECORDED: ", to);
+		} else {
+			fputs("; LOST ", to);
+			say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
+			fputs(" and ", to);
+			say_count(to, bsv_rows_get(t, LOST_PACKETS, 0), "packet", "packets");
+			fputs(" in ", to);
+		}
+		say_count(to, losses, "interval", "intervals");
+		fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
+	} else if (!unchecked) {
 		fputs("; no event was lost", to);
+	}
 	if (unchecked)
 		fputs("; UNKNOWN whether all was recorded: " BSV_UNCHECKED, to);
 	if (bsv_rows_get(t, CUT, 0))
@@ -382,20 +377,6 @@ static int add_headline(struct headlines *h, const char *audit, const char *resu
 	return 0;
 }
 
-static int headline_executions(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
-{
-	int64_t more = bsv_rows_get(who, WHO_APPS, 0) - MOST_NAMED;
-	struct sentence line;
-
-	if (!sentence_begin(&line))
-		return bsv_no_memory(err);
-	fprintf(line.to, "by app: %s", text_of(who, WHO_APP_NAMES) ? text_of(who, WHO_APP_NAMES) : "none");
-	if (more > 0)
-		fprintf(line.to, ", and %" PRId64 " more", more);
-	fprintf(line.to, "; by answer: %s", text_of(who, WHO_STATUSES) ? text_of(who, WHO_STATUSES) : "none");
-	return add_headline(h, "executions", NULL, sentence_end(&line), "latency", err);
-}
-
 static int headline_latency(struct headlines *h, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
@@ -458,46 +439,34 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 
 /* ---- missed deadlines ---- */
 
-/* By number, the largest first; those that nobody is named for are last, in their order. */
-static void doings_sort(struct bsv_doing *all, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k > 0 && !all[k].is_rest && (all[k - 1].is_rest || all[k - 1].n < all[k].n); k--) {
-			struct bsv_doing swapped = all[k];
-
-			all[k] = all[k - 1];
-			all[k - 1] = swapped;
-		}
-}
-
-/* Print " (sure)", " (12 sure, 59 likely)", " (likely)"; nothing where nobody is blamed. */
-static void say_certainty(FILE *to, const struct bsv_doing *d)
-{
-	char n[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
-
-	if (!d->claims)
-		return;
-	if (d->sure == d->n || !d->sure)
-		fputs(d->sure ? " (sure)" : " (likely)", to);
-	else
-		fprintf(to, " (%s sure, %s likely)", bsv_count(n, (uint64_t)d->sure),
-		        bsv_count(others, (uint64_t)(d->n - d->sure)));
-}
-
 /* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), no single doer 10 (...)": they add up to all misses. Owned by the caller; NULL: no memory. */
 static char *doings_text(const struct bsv_findings *findings)
 {
-	char count[BSV_COUNT_MAX];
+	char count[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
 	struct sentence line;
 
-	doings_sort(findings->doings, findings->n_doings);
+	/* By number, the largest first; those that nobody is named for are last, in their order. */
+	for (size_t i = 1; i < findings->n_doings; i++)
+		for (size_t k = i;
+		     k > 0 && !findings->doings[k].is_rest &&
+		     (findings->doings[k - 1].is_rest || findings->doings[k - 1].n < findings->doings[k].n);
+		     k--) {
+			struct bsv_doing swapped = findings->doings[k];
+
+			findings->doings[k] = findings->doings[k - 1];
+			findings->doings[k - 1] = swapped;
+		}
 	if (!sentence_begin(&line))
 		return NULL;
 	for (size_t i = 0; i < findings->n_doings; i++) {
 		const struct bsv_doing *d = &findings->doings[i];
 
 		fprintf(line.to, "%s%s %s", i ? ", " : "", d->name, bsv_count(count, (uint64_t)d->n));
-		say_certainty(line.to, d);
+		if (d->claims && (d->sure == d->n || !d->sure))
+			fputs(d->sure ? " (sure)" : " (likely)", line.to);
+		else if (d->claims)
+			fprintf(line.to, " (%s sure, %s likely)", bsv_count(count, (uint64_t)d->sure),
+			        bsv_count(others, (uint64_t)(d->n - d->sure)));
 		if (d->note)
 			fprintf(line.to, " (longest delay: %s)", d->note);
 	}
@@ -546,55 +515,6 @@ static char *missed_text(const struct bsv_rows *who, bool lost)
 	                missed == 1 ? "was" : "were", bsv_percent(percent, missed, deadlines));
 }
 
-static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
-{
-	bsv_scoped_text *text = missed_text(who, h->s->input.coverage.losses > 0), *how = missed_how(who);
-	bsv_scoped_text *doing = doings_text(&h->s->findings);
-	const char *by = text_of(who, WHO_MISSED_BY);
-
-	if (!text || !how || !doing)
-		return bsv_no_memory(err);
-	return add_headline(h, "misses", NULL,
-	                    bsv_text("%s%s%s%s%s%s%s", text, by ? "; who missed: " : "", by ? by : "",
-	                             *doing ? "; whose doing: " : "", doing, *how ? "; how: " : "", how),
-	                    "misses", err);
-}
-
-/* "the machine: 123": who is named for the most missed deadlines; "": nobody. Owned by the caller. */
-static char *mostly_text(const struct bsv_findings *f)
-{
-	char n[BSV_COUNT_MAX];
-
-	if (!f->n_doings || f->doings[0].is_rest)
-		return strdup("");
-	return bsv_text("%s: %s", f->doings[0].name, bsv_count(n, (uint64_t)f->doings[0].n));
-}
-
-/* For programs: the sentence about missed deadlines in its parts. */
-static int add_missed(struct summary *s, const struct bsv_rows *who, struct bsa_err *err)
-{
-	static const struct bsv_column columns[] = { { "what", "text", NULL },
-		                                     { "who", "text", NULL },
-		                                     { "doing", "text", NULL },
-		                                     { "how", "text", NULL },
-		                                     { "mostly", "text", NULL } };
-	bsv_scoped_text *what = missed_text(who, s->input.coverage.losses > 0), *how = missed_how(who),
-			*doing = doings_text(&s->findings);
-	struct bsv_rows *rows = what && how && doing ? bsv_rows_new(columns, 5) : NULL;
-
-	if (!rows)
-		return bsv_no_memory(err);
-	if (bsv_rows_get(who, WHO_MISSED, 0)) {
-		bsv_rows_text(rows, what);
-		bsv_rows_text(rows, text_of(who, WHO_MISSED_BY));
-		bsv_rows_text(rows, doing);
-		bsv_rows_text(rows, how);
-		add_said(rows, mostly_text(&s->findings));
-	}
-	bsv_answer_rows(s->answer, "missed", "missed", rows);
-	return 0;
-}
-
 /* The sentence of the worst rule; if all rules passed, the sentences of all. */
 static int headline_verdict(struct headlines *h, enum bsv_audit audit, const char *name, struct bsa_err *err)
 {
@@ -616,49 +536,51 @@ static int headline_verdict(struct headlines *h, enum bsv_audit audit, const cha
 	return add_headline(h, name, result, sentence_end(&line), name, err);
 }
 
-static int fill_headlines(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
-{
-	int r = headline_executions(h, who, err);
-
-	if (r >= 0)
-		r = headline_latency(h, err);
-	if (r >= 0)
-		r = headline_overhead(h, err);
-	if (r >= 0)
-		r = headline_misses(h, who, err);
-	if (r >= 0)
-		r = headline_verdict(h, BSV_STARVATION, "starvation", err);
-	if (r >= 0)
-		r = headline_verdict(h, BSV_PRIORITY, "priority", err);
-	return r >= 0 ? headline_verdict(h, BSV_FAIRNESS, "fairness", err) : r;
-}
-
 static int add_headlines(struct summary *s, const struct bsv_rows *who, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = { { "audit", "label", NULL },
 		                                     { "result", "label", NULL },
 		                                     { "what", "text", NULL },
 		                                     { "see", "text", NULL } };
-	struct headlines h = { .s = s, .rows = bsv_rows_new(columns, s->people ? 3 : 4) };
-	int r = h.rows ? fill_headlines(&h, who, err) : bsv_no_memory(err);
+	int64_t more = bsv_rows_get(who, WHO_APPS, 0) - MOST_NAMED;
+	const char *by = text_of(who, WHO_MISSED_BY);
+	bsv_scoped_text *missed = missed_text(who, s->input.coverage.losses > 0), *how = missed_how(who);
+	bsv_scoped_text *doing = doings_text(&s->findings);
+	bsv_scoped_rows *rows = bsv_rows_new(columns, s->people ? 3 : 4);
+	struct headlines h = { .s = s, .rows = rows };
+	struct sentence line;
+	int r;
 
+	if (!missed || !how || !doing || !rows || !sentence_begin(&line))
+		return bsv_no_memory(err);
+	fprintf(line.to, "by app: %s", text_of(who, WHO_APP_NAMES) ? text_of(who, WHO_APP_NAMES) : "none");
+	if (more > 0)
+		fprintf(line.to, ", and %" PRId64 " more", more);
+	fprintf(line.to, "; by answer: %s", text_of(who, WHO_STATUSES) ? text_of(who, WHO_STATUSES) : "none");
+	r = add_headline(&h, "executions", NULL, sentence_end(&line), "latency", err);
+	if (r >= 0)
+		r = headline_latency(&h, err);
+	if (r >= 0)
+		r = headline_overhead(&h, err);
+	if (r >= 0)
+		r = add_headline(&h, "misses", NULL,
+		                 bsv_text("%s%s%s%s%s%s%s", missed, by ? "; who missed: " : "", by ? by : "",
+		                          *doing ? "; whose doing: " : "", doing, *how ? "; how: " : "", how),
+		                 "misses", err);
+	if (r >= 0)
+		r = headline_verdict(&h, BSV_STARVATION, "starvation", err);
+	if (r >= 0)
+		r = headline_verdict(&h, BSV_PRIORITY, "priority", err);
+	if (r >= 0)
+		r = headline_verdict(&h, BSV_FAIRNESS, "fairness", err);
 	if (r < 0)
-		bsv_rows_free(h.rows);
-	else
-		bsv_answer_rows(s->answer, "audits", s->people ? "headline of every report" : "audits", h.rows);
-	return r < 0 ? r : 0;
+		return r;
+	bsv_answer_rows(s->answer, "audits", s->people ? "headline of every report" : "audits", rows);
+	rows = NULL; /* the answer owns the rows now */
+	return 0;
 }
 
 /* ---- commands to run next ---- */
-
-/* Does a finding before the @nth name the same command? */
-static bool is_named_before(const struct bsv_findings *f, size_t nth)
-{
-	for (size_t i = 0; i < nth; i++)
-		if (!strcmp(f->of[i].see, f->of[nth].see))
-			return true;
-	return false;
-}
 
 static void add_next(struct summary *s, int64_t missed)
 {
@@ -671,10 +593,15 @@ static void add_next(struct summary *s, int64_t missed)
 			"The recording contains nothing to analyse: burstscope doctor shows what a recording needs.");
 		return;
 	}
-	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++)
-		if (!is_named_before(&s->findings, i))
-			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, s->findings.of[i].see,
-			                s->operand);
+	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++) {
+		const char *see = s->findings.of[i].see;
+		size_t same = 0; /* the first finding that names the same command */
+
+		while (strcmp(s->findings.of[same].see, see))
+			same++;
+		if (same == i)
+			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, see, s->operand);
+	}
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0))
 		return;
 	bsv_answer_note(s->answer, "%s burstscope explain %s%s", n ? then : first, missed ? "worst" : "slowest",
@@ -685,10 +612,16 @@ static void add_next(struct summary *s, int64_t missed)
 
 static int add_parts(struct summary *s, struct bsa_err *err)
 {
+	static const struct bsv_column missed[] = { { "what", "text", NULL },
+		                                    { "who", "text", NULL },
+		                                    { "doing", "text", NULL },
+		                                    { "how", "text", NULL },
+		                                    { "mostly", "text", NULL } };
 	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(&s->input);
 	bsv_scoped_text *unseen = bsv_audit_unseen_outcomes(&s->input);
 	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
 	bsv_scoped_rows *who = NULL;
+	char n[BSV_COUNT_MAX];
 	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, holes, err);
 
 	if (r >= 0 && s->people)
@@ -704,8 +637,25 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 	}
 	if (bsv_rows_get(s->trust, EXECUTIONS, 0) || s->findings.n || !s->people)
 		r = add_headlines(s, who, err);
-	if (r >= 0 && !s->people)
-		r = add_missed(s, who, err);
+	if (r >= 0 && !s->people) {
+		/* For programs: the sentence about missed deadlines in its parts. */
+		bsv_scoped_text *what = missed_text(who, s->input.coverage.losses > 0), *how = missed_how(who);
+		bsv_scoped_text *doing = doings_text(&s->findings);
+		struct bsv_rows *rows = what && how && doing ? bsv_rows_new(missed, 5) : NULL;
+		const struct bsv_doing *most = s->findings.doings; /* who is named for the most missed deadlines */
+		bool is_named = s->findings.n_doings && !most->is_rest;
+
+		if (rows && bsv_rows_get(who, WHO_MISSED, 0)) {
+			bsv_rows_text(rows, what);
+			bsv_rows_text(rows, text_of(who, WHO_MISSED_BY));
+			bsv_rows_text(rows, doing);
+			bsv_rows_text(rows, how);
+			add_said(rows,
+			         is_named ? bsv_text("%s: %s", most->name, bsv_count(n, (uint64_t)most->n)) : NULL);
+		}
+		bsv_answer_rows(s->answer, "missed", "missed", rows);
+		r = rows ? 0 : bsv_no_memory(err);
+	}
 	add_next(s, bsv_rows_get(who, WHO_MISSED, 0));
 	return r;
 }
@@ -732,17 +682,6 @@ static char *shell_word(const char *name)
 	return sentence_end(&word);
 }
 
-static int read_verdicts(struct summary *s, struct bsa_err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < N_AUDITS && r >= 0; i++)
-		r = bsv_judge(&s->judgements[i], (enum bsv_audit)i, &s->input, NULL, err);
-	if (r >= 0)
-		r = bsv_findings_read(&s->findings, &s->input, s->judgements, err);
-	return r < 0 ? r : bsv_audit_row(&s->trust, &s->input, bsv_sql_summary_trust, NULL, err);
-}
-
 static int summary_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	__attribute__((cleanup(summary_fini))) struct summary s = { .call = call };
@@ -755,7 +694,12 @@ static int summary_run(const struct bsv_call *call, struct bsa_err *err)
 	s.operand = shell_word(call->known_as ? call->known_as : call->operands[0]);
 	if (!s.answer || !s.operand)
 		return bsv_no_memory(err);
-	r = read_verdicts(&s, err);
+	for (size_t i = 0; i < N_AUDITS && r >= 0; i++)
+		r = bsv_judge(&s.judgements[i], (enum bsv_audit)i, &s.input, NULL, err);
+	if (r >= 0)
+		r = bsv_findings_read(&s.findings, &s.input, s.judgements, err);
+	if (r >= 0)
+		r = bsv_audit_row(&s.trust, &s.input, bsv_sql_summary_trust, NULL, err);
 	if (r >= 0)
 		r = add_parts(&s, err);
 	if (r < 0)

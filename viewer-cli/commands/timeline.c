@@ -195,23 +195,21 @@ static int64_t absolute_time(const struct asked *a, int64_t relative)
 	return ret;
 }
 
-/* SQL: executions under way between a->from and a->to. The whole recording needs no condition. */
-static char *range_condition(const struct asked *a)
-{
-	if (a->from <= 0 && a->to >= recording_length(a))
-		return strdup("1");
-	return bsv_text(
-		"id BETWEEN %" PRId64 " AND %" PRId64 "\n"
-		"\tAND coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, "
-		"run_ended, result_written, result_read, returned, signalled) < %" PRId64 "\n"
-		"\tAND coalesce(signalled, returned, result_read, result_written, run_ended, dispatched, enqueued, "
-		"fenced, decoded, request_read, request_written, submitted) >= %" PRId64,
-		a->first, a->last, absolute_time(a, a->to), absolute_time(a, a->from));
-}
-
 static char *range_sql(const struct asked *a, const char *template)
 {
-	bsv_scoped_text *within = range_condition(a);
+	/* Executions under way between a->from and a->to. The whole recording needs no condition. */
+	bsv_scoped_text *within =
+		a->from <= 0 && a->to >= recording_length(a)
+			? strdup("1")
+			: bsv_text(
+				  "id BETWEEN %" PRId64 " AND %" PRId64 "\n"
+				  "\tAND coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, "
+				  "dispatched, run_ended, result_written, result_read, returned, signalled) < %" PRId64
+				  "\n"
+				  "\tAND coalesce(signalled, returned, result_read, result_written, run_ended, "
+				  "dispatched, enqueued, fenced, decoded, request_read, request_written, submitted) >= "
+				  "%" PRId64,
+				  a->first, a->last, absolute_time(a, a->to), absolute_time(a, a->from));
 	char began[32], ended[32], from[32], to[32], first[32], last[32], limit[32];
 	struct bsv_hole holes[] = { { "with", a->input.with },
 		                    { "began", began },
@@ -276,19 +274,7 @@ static int64_t relative_time(const struct asked *a, int64_t at)
 	return ret;
 }
 
-/* Draw each stretch of an execution that was on lanes several times. */
-static void add_stretches(struct asked *a, int64_t id, int64_t app)
-{
-	struct bsa_query *q = a->stretches;
-
-	bsa_query_again(q);
-	bsa_query_int(q, ":id", id);
-	while (bsa_query_step(q, NULL) > 0)
-		bsv_timeline_held(a->timeline, bsa_query_get_int(q, 0), bsa_query_get_int(q, 1), app,
-		                  relative_time(a, bsa_query_get_int(q, 2)), relative_time(a, bsa_query_get_int(q, 3)));
-}
-
-/* The service of stream @id, numbered as in add_lanes. */
+/* The service of stream @id, numbered as in add_all. */
 static int64_t service_of(struct asked *a, int64_t id)
 {
 	size_t i = (uint64_t)id % STREAMS;
@@ -330,8 +316,15 @@ static void add_execution(struct asked *a, const struct bsa_query *q)
 			bsv_timeline_held(a->timeline, service_of(a, stream), lane, app, began, ended);
 		}
 	} else if (had_lane && query_int(q, ID, &at)) {
+		/* Draw each stretch of an execution that was on lanes several times. */
 		query_int(q, APP, &app);
-		add_stretches(a, at, app);
+		bsa_query_again(a->stretches);
+		bsa_query_int(a->stretches, ":id", at);
+		while (bsa_query_step(a->stretches, NULL) > 0)
+			bsv_timeline_held(a->timeline, bsa_query_get_int(a->stretches, 0),
+			                  bsa_query_get_int(a->stretches, 1), app,
+			                  relative_time(a, bsa_query_get_int(a->stretches, 2)),
+			                  relative_time(a, bsa_query_get_int(a->stretches, 3)));
 	}
 	if ((had_lane || query_int(q, READY, &began)) && query_int(q, UNTIL, &at) && query_int(q, STREAM, &stream))
 		add_open(a, service_of(a, stream), began, at);
@@ -341,28 +334,23 @@ static void add_execution(struct asked *a, const struct bsa_query *q)
 		bsv_timeline_mark(a->timeline, BSV_MARK_MISSED, at);
 }
 
-static void add_drawn(struct asked *a, const struct bsa_query *q)
-{
-	int64_t what = bsa_query_get_int(q, WHAT), ready, not_ready, who, at;
-
-	if (query_int(q, READY, &ready) && query_int(q, NOT_READY, &not_ready))
-		bsv_timeline_waited(a->timeline, query_int(q, WHO, &who) ? who : 0, ready, not_ready);
-	if (what == AN_EXECUTION)
-		add_execution(a, q);
-	else if (what == A_PREEMPTION && query_int(q, BEGAN, &at))
-		bsv_timeline_mark(a->timeline, BSV_MARK_STOPPED, at);
-}
-
 /* Each column of a million rows is read once. */
 static int add_all_drawn(struct asked *a, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = range_sql(a, bsv_sql_timeline_drawn);
-	struct bsa_query *q = NULL;
+	bsv_scoped_query *q = NULL;
 	int r = sql ? bsa_query_new(&q, a->input.db, sql, err) : bsv_no_memory(err);
 
-	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
-		add_drawn(a, q);
-	bsa_query_free(q);
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		int64_t what = bsa_query_get_int(q, WHAT), ready, not_ready, who, at;
+
+		if (query_int(q, READY, &ready) && query_int(q, NOT_READY, &not_ready))
+			bsv_timeline_waited(a->timeline, query_int(q, WHO, &who) ? who : 0, ready, not_ready);
+		if (what == AN_EXECUTION)
+			add_execution(a, q);
+		else if (what == A_PREEMPTION && query_int(q, BEGAN, &at))
+			bsv_timeline_mark(a->timeline, BSV_MARK_STOPPED, at);
+	}
 	return r;
 }
 
@@ -390,52 +378,6 @@ static void add_focus_row(struct asked *a, const struct bsv_rows *r)
 	snprintf(name, sizeof(name), "exec %" PRId64, a->focus);
 	bsv_timeline_focus(a->timeline, name, states[bsv_rows_get(r, 0, 0)], bsv_rows_get(r, 1, 0),
 	                   bsv_rows_get(r, 2, 0));
-}
-
-/* Add every lane of the services' rules. Without rules, drawn executions add the lanes that they held. */
-static int add_lanes(struct asked *a, struct bsa_err *err)
-{
-	return rows_each(
-		a,
-		bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
-	                 "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
-	                 "ON lane < lanes WHERE at < %" PRId64 " AND policy <> 'native' ORDER BY 1, 2",
-	                 absolute_time(a, a->to)),
-		add_lane, err);
-}
-
-static int add_focus(struct asked *a, struct bsa_err *err)
-{
-	int64_t began, ended;
-	int r;
-
-	if (!a->focus)
-		return 0;
-	r = execution_time(a, a->focus, &began, &ended, err);
-	if (r < 0)
-		return r;
-	return rows_each(a,
-	                 bsv_text("SELECT 0, %" PRId64 ", %" PRId64 " UNION ALL SELECT 1, began - %" PRId64
-	                          ", ended - %" PRId64 " FROM wait WHERE execution_id = %" PRId64
-	                          " UNION ALL SELECT 2, began - %" PRId64 ", ended - %" PRId64
-	                          " FROM lane_slice WHERE execution_id = %" PRId64,
-	                          began, ended, a->input.began, a->input.began, a->focus, a->input.began,
-	                          a->input.began, a->focus),
-	                 add_focus_row, err);
-}
-
-/* Add losses. The holder of a lane is unknown between two known holders, if events were lost in between (docs/figures.md). */
-static int add_losses(struct asked *a, struct bsa_err *err)
-{
-	int r;
-
-	if (!a->input.coverage.losses)
-		return 0;
-	r = rows_each(a,
-	              bsv_text("SELECT began - %" PRId64 ", ended - %" PRId64 " FROM loss ORDER BY began",
-	                       a->input.began, a->input.began),
-	              add_loss, err);
-	return r < 0 ? r : rows_each(a, range_sql(a, bsv_sql_timeline_unknown), add_unknown, err);
 }
 
 /* The first text that @sql, with @id appended, returns; owned by the caller. NULL: no memory. */
@@ -492,20 +434,19 @@ static void add_cpu(struct asked *a, const struct bsv_rows *r)
 	                 bsv_rows_get(r, 3, 0));
 }
 
-/* Interrupts lie within what else the cpu did. */
-static int add_cpus(struct asked *a, struct bsa_err *err)
-{
-	return rows_each(a,
-	                 bsv_text("SELECT cpu, did = 'thread', began - %" PRId64 ", ended - %" PRId64
-	                          " FROM cpu_state WHERE did <> 'irq' AND began < %" PRId64 " AND ended > %" PRId64
-	                          " ORDER BY cpu, began",
-	                          a->input.began, a->input.began, absolute_time(a, a->to), absolute_time(a, a->from)),
-	                 add_cpu, err);
-}
-
 static int add_all(struct asked *a, struct bsa_err *err)
 {
-	int r = add_lanes(a, err);
+	const int64_t zero = a->input.began;
+	int64_t began, ended;
+
+	/* Add every lane of the services' rules. Without rules, drawn executions add the lanes that they held. */
+	int r = rows_each(
+		a,
+		bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
+	                 "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
+	                 "ON lane < lanes WHERE at < %" PRId64 " AND policy <> 'native' ORDER BY 1, 2",
+	                 absolute_time(a, a->to)),
+		add_lane, err);
 
 	if (r >= 0)
 		r = bsa_query_new(&a->stretches, a->input.db,
@@ -517,13 +458,39 @@ static int add_all(struct asked *a, struct bsa_err *err)
 		                  "SELECT trace_id * 4096 + (number >> 20) FROM stream WHERE id = :id", err);
 	if (r >= 0)
 		r = add_all_drawn(a, err);
-	if (r >= 0)
-		r = add_losses(a, err);
+
+	/* The holder of a lane is unknown between two known holders, if events were lost in between (docs/figures.md). */
+	if (r >= 0 && a->input.coverage.losses) {
+		r = rows_each(a,
+		              bsv_text("SELECT began - %" PRId64 ", ended - %" PRId64 " FROM loss ORDER BY began", zero,
+		                       zero),
+		              add_loss, err);
+		if (r >= 0)
+			r = rows_each(a, range_sql(a, bsv_sql_timeline_unknown), add_unknown, err);
+	}
 	for (size_t i = 0; i < a->n_open; i++)
 		bsv_timeline_open(a->timeline, a->open[i].service, a->open[i].from, a->open[i].until);
+
+	/* Interrupts lie within what else the cpu did. */
 	if (r >= 0)
-		r = add_cpus(a, err);
-	return r < 0 ? r : add_focus(a, err);
+		r = rows_each(a,
+		              bsv_text("SELECT cpu, did = 'thread', began - %" PRId64 ", ended - %" PRId64
+		                       " FROM cpu_state WHERE did <> 'irq' AND began < %" PRId64 " AND ended > %" PRId64
+		                       " ORDER BY cpu, began",
+		                       zero, zero, absolute_time(a, a->to), absolute_time(a, a->from)),
+		              add_cpu, err);
+	if (r < 0 || !a->focus)
+		return r;
+	r = execution_time(a, a->focus, &began, &ended, err);
+	if (r < 0)
+		return r;
+	return rows_each(a,
+	                 bsv_text("SELECT 0, %" PRId64 ", %" PRId64 " UNION ALL SELECT 1, began - %" PRId64
+	                          ", ended - %" PRId64 " FROM wait WHERE execution_id = %" PRId64
+	                          " UNION ALL SELECT 2, began - %" PRId64 ", ended - %" PRId64
+	                          " FROM lane_slice WHERE execution_id = %" PRId64,
+	                          began, ended, zero, zero, a->focus, zero, zero, a->focus),
+	                 add_focus_row, err);
 }
 
 static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err)
@@ -548,21 +515,9 @@ static bool has_row(const struct asked *a, const char *sql)
 	return bsv_rows_query(&rows, a->input.db, sql, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0;
 }
 
-static void add_parts(struct asked *a)
-{
-	unsigned limit = a->call->asked.limit ? a->call->asked.limit : ROWS_MOST;
-
-	bsv_answer_sql(a->answer, "slices", "holders of lanes", range_sql(a, bsv_sql_timeline_slices));
-	bsv_answer_sql(a->answer, "waits", "executions ready and not on a lane", range_sql(a, bsv_sql_timeline_waits));
-	bsv_answer_sql(a->answer, "marks", "misses, deadlines, preemptions", range_sql(a, bsv_sql_timeline_marks));
-	bsv_answer_sql(a->answer, "losses", "losses of events", range_sql(a, bsv_sql_timeline_losses));
-	bsv_answer_sql(a->answer, "cpus", "what cpus did", range_sql(a, bsv_sql_timeline_cpus));
-	if (a->input.executions > (int64_t)limit)
-		bsv_answer_note(a->answer, "at most %u rows of each part; change that with --limit", limit);
-}
-
 static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 {
+	unsigned limit = call->asked.limit ? call->asked.limit : ROWS_MOST;
 	__attribute__((cleanup(asked_fini))) struct asked a = { .call = call, .options = call->options };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
 	int r = bsv_input_open(&a.input, call->operands[0], call, err);
@@ -578,10 +533,17 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 	a.answer = bsv_answer_new(call, &a.input);
 	if (has_row(&a, "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1"))
 		bsv_answer_note(a.answer, "policy native has no lanes: when its executions ran was not recorded");
-	if (drawn)
+	if (drawn) {
 		bsv_answer_draw(a.answer, timeline_draw, &a);
-	else
-		add_parts(&a);
+		return bsv_answer_print(a.answer, false, err);
+	}
+	bsv_answer_sql(a.answer, "slices", "holders of lanes", range_sql(&a, bsv_sql_timeline_slices));
+	bsv_answer_sql(a.answer, "waits", "executions ready and not on a lane", range_sql(&a, bsv_sql_timeline_waits));
+	bsv_answer_sql(a.answer, "marks", "misses, deadlines, preemptions", range_sql(&a, bsv_sql_timeline_marks));
+	bsv_answer_sql(a.answer, "losses", "losses of events", range_sql(&a, bsv_sql_timeline_losses));
+	bsv_answer_sql(a.answer, "cpus", "what cpus did", range_sql(&a, bsv_sql_timeline_cpus));
+	if (a.input.executions > (int64_t)limit)
+		bsv_answer_note(a.answer, "at most %u rows of each part; change that with --limit", limit);
 	return bsv_answer_print(a.answer, false, err);
 }
 

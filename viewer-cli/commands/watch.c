@@ -109,57 +109,33 @@ static int64_t time_or(const struct bsv_quantity *given, int64_t otherwise)
 	return given->given ? given->value : otherwise;
 }
 
+/* Read the conditions, and refuse what cannot be asked for, or known, of another host. */
 static int read_conditions(const struct options *o, struct bsv_condition ret[BSV_CONDITIONS_MOST], struct bsa_err *err)
 {
-	int r = o->on.n ? 0
-	                : bsa_fail(
-				  err, BSA_E_USAGE,
-				  "--on is missing: write miss, error, death, or another condition of burstscope watch "
-				  "--help");
+	int r = 0;
 
+	if (!o->on.n)
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--on is missing: write miss, error, death, or another condition of burstscope watch --help");
 	for (size_t i = 0; r >= 0 && i < o->on.n; i++) {
 		r = bsv_condition_read(&ret[i], o->on.of[i], err);
 		for (size_t j = 0; r >= 0 && j < i; j++)
 			if (!strcmp(ret[j].text, ret[i].text))
 				r = bsa_fail(err, BSA_E_USAGE, "--on %s is there twice", ret[i].text);
 	}
-	return r;
-}
-
-/* The buffers must still hold the window in which a rule failed when the failure is noticed. */
-static int plan_times(struct bsv_watch_options *wanted, const struct options *o, struct bsa_err *err)
-{
-	int64_t least = 0, needs;
-
-	for (size_t i = 0; i < wanted->n_conditions; i++) {
-		needs = wanted->conditions[i].decided == BSV_BY_FOLD ? noticed_after : 0;
-		needs += wanted->conditions[i].watched == BSV_WATCH_RULE ? wanted->window : 0;
-		least = least < needs ? needs : least;
-	}
-	if (wanted->before < least_before || wanted->before > 3600 * SECOND || wanted->after > 3600 * SECOND)
-		return bsa_fail(err, BSA_E_USAGE, "--before: write 100ms to 1h; --after: write up to 1h");
-	if (wanted->window < least_window || wanted->window > most_window)
-		return bsa_fail(err, BSA_E_USAGE, "--window: write 1s to 10m");
-	if (wanted->before < least)
-		wanted->before = least;
-	return bsv_option_ring(&wanted->ring, &o->ring, err);
-}
-
-/* What cannot be asked for, or known, of another host. */
-static int check_url(const struct bsv_watch_options *wanted, const struct options *o, struct bsa_err *err)
-{
-	int r = bsv_live_options_check(o->url, false, err);
-
+	if (r >= 0)
+		r = bsv_live_options_check(o->url, false, err);
 	if (r >= 0 && o->url && (o->detail || o->buffer.given || o->service || o->app || o->pid))
 		r = bsa_fail(err, BSA_E_USAGE,
 		             "--url: the session runs on another host; leave out --detail, --buffer, --service, --app "
 		             "and --pid");
-	for (size_t i = 0; r >= 0 && o->url && i < wanted->n_conditions; i++)
-		if (wanted->conditions[i].decided == BSV_BY_EVENT)
+	for (size_t i = 0; r >= 0 && o->url && i < o->on.n; i++)
+		if (ret[i].decided == BSV_BY_EVENT)
 			r = bsa_fail(err, BSA_E_USAGE,
 			             "--on %s: the LTTng of the host that records decides that; with --url write "
 			             "starvation>TIME, inversion>TIME or a rule, as 'miss ratio <= 1 %%'",
-			             wanted->conditions[i].text);
+			             ret[i].text);
 	return r;
 }
 
@@ -188,15 +164,31 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 		.quiet = call->common.quiet,
 		.verbose = call->common.verbose,
 	};
-	int r = o->duration.given && !o->duration.value ? bsa_fail(err, BSA_E_USAGE, "--for: 0 is out of range")
-	                                                : read_conditions(o, conditions, err);
+	int64_t least = 0;
+	int r;
 
-	if (r >= 0)
-		r = check_url(&wanted, o, err);
+	if (o->duration.given && !o->duration.value)
+		return bsa_fail(err, BSA_E_USAGE, "--for: 0 is out of range");
+	r = read_conditions(o, conditions, err);
 	if (r >= 0)
 		r = bsv_scope_read(&wanted.scope, o->service, o->app, o->pid, err);
-	if (r >= 0)
-		r = plan_times(&wanted, o, err);
+	if (r < 0)
+		return r;
+	if (wanted.before < least_before || wanted.before > 3600 * SECOND || wanted.after > 3600 * SECOND)
+		return bsa_fail(err, BSA_E_USAGE, "--before: write 100ms to 1h; --after: write up to 1h");
+	if (wanted.window < least_window || wanted.window > most_window)
+		return bsa_fail(err, BSA_E_USAGE, "--window: write 1s to 10m");
+
+	/* The buffers must still hold the window in which a rule failed when the failure is noticed. */
+	for (size_t i = 0; i < wanted.n_conditions; i++) {
+		int64_t needs = conditions[i].decided == BSV_BY_FOLD ? noticed_after : 0;
+
+		needs += conditions[i].watched == BSV_WATCH_RULE ? wanted.window : 0;
+		least = least < needs ? needs : least;
+	}
+	if (wanted.before < least)
+		wanted.before = least;
+	r = bsv_option_ring(&wanted.ring, &o->ring, err);
 	if (r >= 0 && !*wanted.directory)
 		r = bsa_fail(err, BSA_E_USAGE, "--output: the name of the directory is empty");
 	if (r >= 0)

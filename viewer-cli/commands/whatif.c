@@ -94,14 +94,6 @@ struct replays {
 	const char *cannot;
 };
 
-static void replays_fini(struct replays *t)
-{
-	bsv_prediction_fini(&t->prediction);
-	bsv_alternatives_fini(&t->alternatives);
-	bsv_whatif_fini(&t->change);
-	bsv_past_fini(&t->past);
-}
-
 /* ---- replays ---- */
 
 static struct bsv_lists lists_of(const struct bsv_texts *texts)
@@ -109,59 +101,20 @@ static struct bsv_lists lists_of(const struct bsv_texts *texts)
 	return (struct bsv_lists){ .of = texts->of, .n = texts->n };
 }
 
-static struct bsv_said said_options(const struct options *o)
-{
-	return (struct bsv_said){ .policy = o->policy,
-		                  .preempt = o->preempt,
-		                  .deadlines = o->deadlines,
-		                  .lanes = o->lanes,
-		                  .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
-		                  .priority = lists_of(&o->priority),
-		                  .deadline = lists_of(&o->deadline),
-		                  .speed = lists_of(&o->speed),
-		                  .rate = lists_of(&o->rate),
-		                  .without = lists_of(&o->without),
-		                  .submit = lists_of(&o->submit) };
-}
-
-static int replay_asked(struct replays *t, const struct options *o, bool quiet, struct bsa_err *err)
-{
-	t->alternatives = (struct bsv_alternatives){
-		.past = &t->past, .base = &t->change, .lanes_up_to = o->lanes_up_to, .quiet = quiet
-	};
-	if (o->search)
-		return bsv_alternatives_search(&t->alternatives, err);
-	if (o->advise)
-		return bsv_alternatives_advise(&t->alternatives, err);
-	return bsv_predict(&t->prediction, &t->past, &t->change) ? 0 : bsv_no_memory(err);
-}
-
-/* --search and --advise choose rules themselves, and --advise makes a single change. */
-static int check_options(const struct options *o, struct bsa_err *err)
-{
-	const char *which = o->search ? "search" : "advise";
-	bool rules = o->policy || o->preempt || o->deadlines || o->lanes;
-	bool changes = o->priority.n || o->deadline.n || o->speed.n || o->rate.n || o->without.n || o->submit.n ||
-	               o->step.given;
-
-	if (o->search && o->advise)
-		return bsa_fail(err, BSA_E_USAGE, "--search and --advise exclude each other: leave one out");
-	if (o->lanes_up_to && !o->search && !o->advise)
-		return bsa_fail(err, BSA_E_USAGE, "--lanes-up-to needs --search or --advise");
-	if ((o->search || o->advise) && rules)
-		return bsa_fail(
-			err, BSA_E_USAGE,
-			"--%s tries policies, preemption, deadline modes and lanes itself: leave these options out",
-			which);
-	if (o->advise && changes)
-		return bsa_fail(err, BSA_E_USAGE, "--advise tries single changes: leave other changes out");
-	return 0;
-}
-
 static int replays_read(struct replays *t, const struct options *o, bool quiet, struct bsv_input *input,
                         struct bsa_err *err)
 {
-	const struct bsv_said said = said_options(o);
+	const struct bsv_said said = { .policy = o->policy,
+		                       .preempt = o->preempt,
+		                       .deadlines = o->deadlines,
+		                       .lanes = o->lanes,
+		                       .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
+		                       .priority = lists_of(&o->priority),
+		                       .deadline = lists_of(&o->deadline),
+		                       .speed = lists_of(&o->speed),
+		                       .rate = lists_of(&o->rate),
+		                       .without = lists_of(&o->without),
+		                       .submit = lists_of(&o->submit) };
 	int r;
 
 	bsa_db_own_queries(input->db, true);
@@ -170,7 +123,17 @@ static int replays_read(struct replays *t, const struct options *o, bool quiet, 
 		r = bsv_whatif_read(&t->change, &t->past, &said, &t->cannot, err);
 	if (r >= 0 && !t->cannot && said.deadline.n && t->past.rules.deadlines == 3 && !said.deadlines)
 		t->cannot = "the recording does not contain the service's treatment of deadlines: add --deadline-mode";
-	return r < 0 || t->cannot ? r : replay_asked(t, o, quiet, err);
+	if (r < 0 || t->cannot)
+		return r;
+
+	t->alternatives = (struct bsv_alternatives){
+		.past = &t->past, .base = &t->change, .lanes_up_to = o->lanes_up_to, .quiet = quiet
+	};
+	if (o->search)
+		return bsv_alternatives_search(&t->alternatives, err);
+	if (o->advise)
+		return bsv_alternatives_advise(&t->alternatives, err);
+	return bsv_predict(&t->prediction, &t->past, &t->change) ? 0 : bsv_no_memory(err);
 }
 
 /* ---- answers ---- */
@@ -191,13 +154,6 @@ static void add_names(struct bsv_rows *rows, const struct bsv_past_group *g)
 	bsv_rows_text(rows, g->model_name);
 }
 
-static const char *arrivals_name(const struct bsv_past_group *g)
-{
-	if (g->apart)
-		return "launched";
-	return g->open && g->closed ? "open and closed" : g->open ? "open" : "closed";
-}
-
 static struct bsv_rows *reproduced_rows(const struct replays *t)
 {
 	static const struct bsv_column columns[] = { { "app", "text", NULL },
@@ -213,11 +169,16 @@ static struct bsv_rows *reproduced_rows(const struct replays *t)
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++) {
-		if (!t->past.groups[i].n)
+		const struct bsv_past_group *g = &t->past.groups[i];
+
+		if (!g->n)
 			continue;
-		add_names(rows, &t->past.groups[i]);
-		bsv_rows_text(rows, arrivals_name(&t->past.groups[i]));
-		bsv_rows_int(rows, (int64_t)t->past.groups[i].n);
+		add_names(rows, g);
+		bsv_rows_text(rows, g->apart               ? "launched"
+		                    : g->open && g->closed ? "open and closed"
+		                    : g->open              ? "open"
+		                                           : "closed");
+		bsv_rows_int(rows, (int64_t)g->n);
 		for (enum bsv_figure f = BSV_FIGURE_MISSED; f <= BSV_FIGURE_P99; f++) {
 			add_figure(rows, bsv_prediction_recorded(&t->prediction, i, f), f != BSV_FIGURE_MISSED);
 			add_figure(rows, bsv_prediction_replayed(&t->prediction, i, f).median, f != BSV_FIGURE_MISSED);
@@ -361,34 +322,14 @@ static void add_part(struct bsv_answer *a, const struct replays *t, const char *
 		bsv_answer_hide(a);
 }
 
-static void add_parts(struct bsv_answer *a, const struct replays *t)
-{
-	add_part(a, t, "replay", "recorded figures, and their replay", reproduced_rows(t));
-	add_part(a, t, "misses", "missed deadlines, replayed and predicted", misses_rows(t));
-	add_part(a, t, "latency", "latency from submission to answer, replayed and predicted", latencies_rows(t));
-	add_part(a, t, "shares", "shares of the time on lanes, replayed and predicted", shares_rows(t));
-}
-
-/* How many of the recorded misses no replay without their cause decides, and why. @rows become the answer's. */
-static void add_undecided(struct bsv_answer *a, const struct bsv_input *input, struct bsv_rows *rows)
-{
-	bsv_scoped_text *why = bsv_missed_undecided_whole(rows, input);
-
-	if (why)
-		bsv_answer_note(a, "%s", why);
-	bsv_answer_rows(a, "undecided", "misses that no replay decides, and why", rows);
-	bsv_answer_hide(a);
-}
-
 static int print_answer(struct bsv_answer *a, const struct replays *t, const struct options *o,
                         const struct bsv_input *input, struct bsa_err *err)
 {
-	struct bsv_rows *undecided = NULL;
-	int r = 0;
-
 	const struct bsv_verdict unsure = {
 		.name = "replay", .figure = NAN, .bound = NAN, .outcome = BSV_CANNOT_TELL, .why = t->cannot
 	};
+	struct bsv_rows *undecided = NULL;
+	int r = 0;
 
 	if (o->search)
 		bsv_alternatives_tell_search(&t->alternatives, a, t->cannot != NULL);
@@ -398,14 +339,25 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 		r = bsv_missed_undecided_rows(&undecided, input, err);
 		if (r < 0)
 			return r;
-		add_parts(a, t);
+		add_part(a, t, "replay", "recorded figures, and their replay", reproduced_rows(t));
+		add_part(a, t, "misses", "missed deadlines, replayed and predicted", misses_rows(t));
+		add_part(a, t, "latency", "latency from submission to answer, replayed and predicted",
+		         latencies_rows(t));
+		add_part(a, t, "shares", "shares of the time on lanes, replayed and predicted", shares_rows(t));
 	}
 	if (t->cannot)
 		bsv_answer_verdict(a, &unsure);
 	else if (!o->search && !o->advise)
 		add_notes(a, t);
-	if (undecided)
-		add_undecided(a, input, undecided);
+	if (undecided) {
+		/* How many of the recorded misses no replay without their cause decides, and why. */
+		bsv_scoped_text *why = bsv_missed_undecided_whole(undecided, input);
+
+		if (why)
+			bsv_answer_note(a, "%s", why);
+		bsv_answer_rows(a, "undecided", "misses that no replay decides, and why", undecided);
+		bsv_answer_hide(a);
+	}
 	return bsv_answer_print(a, t->cannot != NULL, err);
 }
 
@@ -414,17 +366,37 @@ static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
 	struct replays t = { 0 };
-	int r = check_options(call->options, err);
+	const struct options *o = call->options;
+	const char *which = o->search ? "search" : "advise";
+	bool rules = o->policy || o->preempt || o->deadlines || o->lanes;
+	bool changes = o->priority.n || o->deadline.n || o->speed.n || o->rate.n || o->without.n || o->submit.n ||
+	               o->step.given;
+	int r;
 
+	/* --search and --advise choose rules themselves, and --advise makes a single change. */
+	if (o->search && o->advise)
+		return bsa_fail(err, BSA_E_USAGE, "--search and --advise exclude each other: leave one out");
+	if (o->lanes_up_to && !o->search && !o->advise)
+		return bsa_fail(err, BSA_E_USAGE, "--lanes-up-to needs --search or --advise");
+	if ((o->search || o->advise) && rules)
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--%s tries policies, preemption, deadline modes and lanes itself: leave these options out",
+			which);
+	if (o->advise && changes)
+		return bsa_fail(err, BSA_E_USAGE, "--advise tries single changes: leave other changes out");
+
+	r = bsv_input_open(&input, call->n_operands ? call->operands[0] : NULL, call, err);
 	if (r >= 0)
-		r = bsv_input_open(&input, call->n_operands ? call->operands[0] : NULL, call, err);
-	if (r >= 0)
-		r = replays_read(&t, call->options, call->common.quiet, &input, err);
+		r = replays_read(&t, o, call->common.quiet, &input, err);
 	if (r >= 0) {
 		a = bsv_answer_new(call, &input);
-		r = print_answer(a, &t, call->options, &input, err);
+		r = print_answer(a, &t, o, &input, err);
 	}
-	replays_fini(&t);
+	bsv_prediction_fini(&t.prediction);
+	bsv_alternatives_fini(&t.alternatives);
+	bsv_whatif_fini(&t.change);
+	bsv_past_fini(&t.past);
 	return r;
 }
 
