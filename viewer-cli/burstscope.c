@@ -105,33 +105,14 @@ static int command_missing(const char *name)
 	return BSV_USAGE;
 }
 
-static int command_run(const struct bsv_command *command, int argc, char **argv)
-{
-	alignas(max_align_t) char own[BSV_OPTIONS_MAX];
-	struct bsa_err err = { "" };
-	struct bsv_call call;
-	int r = bsv_options_read(command, argc, argv, own, &call, &err);
-
-	if (r >= 0 && call.common.help) {
-		bsv_options_help(command);
-		return output_flush();
-	}
-	if (r >= 0)
-		r = command->run(&call, &err);
-	if (r >= 0 && fflush(stdout))
-		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written: %s", strerror(errno));
-	if (r >= 0 && ferror(stdout))
-		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written");
-	if (r >= 0)
-		return r;
-	print_error(command->name, err.text);
-	return bsa_exit_status(r);
-}
-
 int main(int argc, char **argv)
 {
+	alignas(max_align_t) char own[BSV_OPTIONS_MAX];
 	const struct bsv_command *command;
 	const char *name = argc > 1 ? argv[1] : "";
+	struct bsa_err err = { "" };
+	struct bsv_call call;
+	int r;
 
 	/*
 	 * Whoever starts us may have closed standard descriptors. The first files to be opened would get their numbers, and be written to as output, and
@@ -164,5 +145,21 @@ int main(int argc, char **argv)
 		return output_flush();
 	}
 	command = command_find(name);
-	return command ? command_run(command, argc - 1, argv + 1) : command_missing(name);
+	if (!command)
+		return command_missing(name);
+	r = bsv_options_read(command, argc - 1, argv + 1, own, &call, &err);
+	if (r >= 0 && call.common.help) {
+		bsv_options_help(command);
+		return output_flush();
+	}
+	if (r >= 0)
+		r = command->run(&call, &err);
+	if (r >= 0 && fflush(stdout))
+		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written: %s", strerror(errno));
+	if (r >= 0 && ferror(stdout))
+		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written");
+	if (r >= 0)
+		return r;
+	print_error(command->name, err.text);
+	return bsa_exit_status(r);
 }

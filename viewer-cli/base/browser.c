@@ -15,31 +15,15 @@ enum { OPENER_LOOKS = 75 }; /* 1.5 s */
 
 extern char **environ;
 
-/* xdg-open ends at once if there is no browser; otherwise it may run for as long as the browser does. */
-static int opener_status(pid_t pid)
-{
-	const struct timespec a_while = { .tv_nsec = 20000000 };
-	int status = 0;
-
-	for (int i = 0; i < OPENER_LOOKS; i++) {
-		pid_t ended = waitpid(pid, &status, WNOHANG);
-
-		if (ended == pid)
-			return status;
-		if (ended < 0 && errno != EINTR)
-			return 0;
-		nanosleep(&a_while, NULL);
-	}
-	return 0;
-}
-
 /* The error output of xdg-open is dropped: xdg-open prints an error for each browser that it looks for. */
 int bsv_browser_open(const char *page, struct bsa_err *err)
 {
 	char path[PATH_MAX]; /* an absolute path is no option and no URL */
 	char *const argv[] = { "xdg-open", realpath(page, path) ? path : (char *)page, NULL };
+	const struct timespec a_while = { .tv_nsec = 20000000 };
 	posix_spawn_file_actions_t actions;
-	pid_t pid;
+	pid_t pid, ended = 0;
+	int status = 0;
 	int r = posix_spawn_file_actions_init(&actions);
 
 	if (!r) {
@@ -50,7 +34,14 @@ int bsv_browser_open(const char *page, struct bsa_err *err)
 	}
 	if (r)
 		return bsa_fail(err, BSA_E_ENV, "%s is there, but cannot be opened: xdg-open: %s", page, strerror(r));
-	if (opener_status(pid))
+	/* xdg-open ends at once if there is no browser; otherwise it may run for as long as the browser does. */
+	for (int i = 0; i < OPENER_LOOKS; i++) {
+		ended = waitpid(pid, &status, WNOHANG);
+		if (ended == pid || (ended < 0 && errno != EINTR))
+			break;
+		nanosleep(&a_while, NULL);
+	}
+	if (ended == pid && status)
 		return bsa_fail(err, BSA_E_ENV, "%s is there, but xdg-open finds no browser to open it", page);
 	return 0;
 }

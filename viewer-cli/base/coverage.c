@@ -81,33 +81,6 @@ static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		snprintf(to + n, bytes - n, "%sunknown whether all was recorded: " BSV_UNCHECKED, n ? "; " : "");
 }
 
-/* Describe the events that the import refused: invalid ones, unreadable ones, and those of impostors. */
-static void refused_text(const struct bsv_coverage *c, char *to, size_t bytes)
-{
-	char a[BSV_COUNT_MAX];
-	size_t n = 0;
-
-	*to = 0;
-	if (c->unusable)
-		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
-		                      bsv_plural((uint64_t)c->unusable, "event is invalid", "events are invalid"));
-	if (c->unreadable)
-		n += (size_t)snprintf(
-			to + n, bytes - n, "; files of %s %s unreadable and were left out",
-			bsv_count(a, (uint64_t)c->unreadable),
-			bsv_plural((uint64_t)c->unreadable, "user or process are", "users or processes are"));
-	if (c->impostors)
-		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->impostors),
-		                      bsv_plural((uint64_t)c->impostors,
-		                                 "event claims another user's uid and is left out",
-		                                 "events claim another user's uid and are left out"));
-	if (c->rival_uid >= 0)
-		snprintf(to + n, bytes - n,
-		         "; that uid %" PRId64 " runs the service is NOT PROVEN: uid %" PRId64
-		         " says so, too (burstscope import --service-user)",
-		         c->service_uid, c->rival_uid);
-}
-
 /* Count the rows that the import added up because there were too many. */
 static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
@@ -164,7 +137,26 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 		         bsv_plural((uint64_t)c->timeless, "execution without any recorded time is left out",
 		                    "executions without any recorded time are left out"));
 	n = strlen(to);
-	refused_text(c, to + n, BSV_COVERAGE_TEXT - n);
+
+	/* the events that the import refused: invalid ones, unreadable ones, and those of impostors */
+	if (c->unusable)
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
+		                      bsv_plural((uint64_t)c->unusable, "event is invalid", "events are invalid"));
+	if (c->unreadable)
+		n += (size_t)snprintf(
+			to + n, BSV_COVERAGE_TEXT - n, "; files of %s %s unreadable and were left out",
+			bsv_count(a, (uint64_t)c->unreadable),
+			bsv_plural((uint64_t)c->unreadable, "user or process are", "users or processes are"));
+	if (c->impostors)
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s", bsv_count(a, (uint64_t)c->impostors),
+		                      bsv_plural((uint64_t)c->impostors,
+		                                 "event claims another user's uid and is left out",
+		                                 "events claim another user's uid and are left out"));
+	if (c->rival_uid >= 0)
+		snprintf(to + n, BSV_COVERAGE_TEXT - n,
+		         "; that uid %" PRId64 " runs the service is NOT PROVEN: uid %" PRId64
+		         " says so, too (burstscope import --service-user)",
+		         c->service_uid, c->rival_uid);
 	n = strlen(to);
 	sums_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	return to;

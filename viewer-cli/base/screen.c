@@ -198,22 +198,6 @@ int bsv_width(const char *s)
 	return width;
 }
 
-/* Write the first letter of @s, escaped if it must be, into @to. Returns its width. */
-static int letter_show(const char *s, size_t n, char to[16], size_t *ret_length)
-{
-	uint32_t c;
-	size_t length = bsv_letter(s, n, &c);
-
-	*ret_length = length ? length : 1;
-	if (!length || c < 0x20 || c == 0x7f)
-		return snprintf(to, 16, "\\x%02x", (unsigned char)*s);
-	if (bsv_obeyed(c) || (c > 0x7f && !has_unicode()))
-		return snprintf(to, 16, c > 0xffff ? "\\U%08" PRIx32 : "\\u%04" PRIx32, c);
-	memcpy(to, s, length);
-	to[length] = 0;
-	return width_of(c);
-}
-
 char *bsv_printable(const char *s, size_t bytes, int most)
 {
 	const char *ellipsis = has_unicode() ? "…" : "...";
@@ -224,9 +208,21 @@ char *bsv_printable(const char *s, size_t bytes, int most)
 		return NULL;
 	assert(most >= 0);
 	while (bytes) {
-		size_t length;
-		int w = letter_show(s, bytes, shown, &length);
+		uint32_t c;
+		size_t length = bsv_letter(s, bytes, &c);
+		int w;
 
+		/* the first letter, escaped if it must be */
+		if (!length || c < 0x20 || c == 0x7f) {
+			w = snprintf(shown, sizeof(shown), "\\x%02x", (unsigned char)*s);
+			length = length ? length : 1;
+		} else if (bsv_obeyed(c) || (c > 0x7f && !has_unicode())) {
+			w = snprintf(shown, sizeof(shown), c > 0xffff ? "\\U%08" PRIx32 : "\\u%04" PRIx32, c);
+		} else {
+			memcpy(shown, s, length);
+			shown[length] = 0;
+			w = width_of(c);
+		}
 		if (most && width + w > most) {
 			strcpy(cut, most >= reserve ? ellipsis : "");
 			return ret;

@@ -8,22 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text for the hole ("@name@...") at @at, and the length of the hole; NULL: there is no hole at @at. */
-static const char *hole_at(const char *at, const struct bsv_hole *holes, size_t *ret_length)
-{
-	size_t n = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
-
-	if (n == 0 || at[n + 1] != '@')
-		return NULL;
-	for (; holes->name; holes++)
-		if (strlen(holes->name) == n && !memcmp(holes->name, at + 1, n)) {
-			*ret_length = n + 2;
-			return holes->text;
-		}
-	assert(!"a hole without a text");
-	return NULL;
-}
-
 char *bsv_fill(const char *template, const struct bsv_hole *holes)
 {
 	char *ret = NULL;
@@ -34,12 +18,19 @@ char *bsv_fill(const char *template, const struct bsv_hole *holes)
 	if (!to)
 		return NULL;
 	for (const char *at = template; *at;) {
-		size_t length = 0;
-		const char *text = *at == '@' ? hole_at(at, holes, &length) : NULL;
+		size_t n = *at == '@' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+		const struct bsv_hole *hole = holes;
 
-		if (text) {
-			fputs(text, to);
-			at += length;
+		if (n == 0 || at[n + 1] != '@') { /* no hole, which is "@name@" */
+			fputc(*at++, to);
+			continue;
+		}
+		while (hole->name && (strlen(hole->name) != n || memcmp(hole->name, at + 1, n)))
+			hole++;
+		assert(hole->name && "a hole without a text");
+		if (hole->name && hole->text) {
+			fputs(hole->text, to);
+			at += n + 2;
 		} else {
 			fputc(*at++, to);
 		}

@@ -162,36 +162,6 @@ static int exit_status(const struct work *w)
 	return w->failed ? BSV_FAILED : w->unsure ? BSV_UNSURE : BSV_DONE;
 }
 
-/* A table already shows the results in rows, and gets one verdict; programs get a verdict for each rule. @why is borrowed until it is printed. */
-static void add_verdicts(struct bsv_answer *answer, const struct work *w, const char *why, bool each)
-{
-	const struct bsv_verdict all = {
-		.name = "",
-		.figure = NAN,
-		.bound = NAN,
-		.outcome = w->failed   ? BSV_FAIL
-		           : w->unsure ? BSV_CANNOT_TELL
-		                       : BSV_PASS,
-		.idle = w->idle == w->slo.n,
-		.why = why,
-	};
-
-	if (!each)
-		bsv_answer_verdict(answer, &all);
-	for (size_t i = 0; each && i < w->slo.n; i++) {
-		const struct bsv_slo_result *r = &w->results[i];
-		struct bsv_verdict v = { .name = w->slo.rules[i].text,
-			                 .class = r->class,
-			                 .figure = r->figure,
-			                 .bound = r->bound,
-			                 .outcome = r->outcome,
-			                 .idle = r->idle,
-			                 .why = r->why };
-
-		bsv_answer_verdict(answer, &v);
-	}
-}
-
 static int print_answer(const struct bsv_call *call, const struct options *o, struct work *w, struct bsa_err *err)
 {
 	const int format = o->format;
@@ -229,27 +199,30 @@ static int print_answer(const struct bsv_call *call, const struct options *o, st
 	}
 	if (w->baseline.path)
 		bsv_answer_note(answer, "the baseline is %s", w->baseline.path);
-	add_verdicts(answer, w, why, format != BSV_TABLE);
+	/* A table already shows the results in rows, and gets one verdict; programs get a verdict for each rule. */
+	if (format == BSV_TABLE)
+		bsv_answer_verdict(answer, &(struct bsv_verdict){ .name = "",
+		                                                  .figure = NAN,
+		                                                  .bound = NAN,
+		                                                  .outcome = w->failed   ? BSV_FAIL
+		                                                             : w->unsure ? BSV_CANNOT_TELL
+		                                                                         : BSV_PASS,
+		                                                  .idle = w->idle == w->slo.n,
+		                                                  .why = why });
+	for (size_t i = 0; format != BSV_TABLE && i < w->slo.n; i++) {
+		const struct bsv_slo_result *result = &w->results[i];
+
+		bsv_answer_verdict(answer, &(struct bsv_verdict){ .name = w->slo.rules[i].text,
+		                                                  .class = result->class,
+		                                                  .figure = result->figure,
+		                                                  .bound = result->bound,
+		                                                  .outcome = result->outcome,
+		                                                  .idle = result->idle,
+		                                                  .why = result->why });
+	}
 	r = bsv_answer_print(answer, true, err);
 	bsv_answer_free(answer);
 	return r < 0 ? r : exit_status(w);
-}
-
-static int measure_all(struct work *w, struct bsa_err *err)
-{
-	w->results = calloc(w->slo.n, sizeof(*w->results));
-	if (!w->results)
-		return bsv_no_memory(err);
-	for (size_t i = 0; i < w->slo.n; i++) {
-		int r = bsv_slo_measure(&w->results[i], &w->slo.rules[i], &w->input, &w->baseline, err);
-
-		if (r < 0)
-			return bsa_wrap(err, r, "line %u", w->slo.rules[i].line);
-		w->failed += w->results[i].outcome == BSV_FAIL;
-		w->unsure += w->results[i].outcome == BSV_CANNOT_TELL;
-		w->idle += w->results[i].outcome == BSV_PASS && w->results[i].idle;
-	}
-	return 0;
 }
 
 static int check_run(const struct bsv_call *call, struct bsa_err *err)
@@ -285,9 +258,21 @@ static int check_run(const struct bsv_call *call, struct bsa_err *err)
 		}
 		return BSV_DONE;
 	}
-	if (r >= 0)
-		r = measure_all(&w, err);
-	if (r >= 0 && o->report) {
+	if (r < 0)
+		return r;
+
+	w.results = calloc(w.slo.n, sizeof(*w.results));
+	if (!w.results)
+		return bsv_no_memory(err);
+	for (size_t i = 0; i < w.slo.n; i++) {
+		r = bsv_slo_measure(&w.results[i], &w.slo.rules[i], &w.input, &w.baseline, err);
+		if (r < 0)
+			return bsa_wrap(err, r, "line %u", w.slo.rules[i].line);
+		w.failed += w.results[i].outcome == BSV_FAIL;
+		w.unsure += w.results[i].outcome == BSV_CANNOT_TELL;
+		w.idle += w.results[i].outcome == BSV_PASS && w.results[i].idle;
+	}
+	if (o->report) {
 		/* The page begins with the answer of this command without --report. */
 		same.report = NULL;
 		same.format = BSV_JSON;

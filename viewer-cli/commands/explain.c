@@ -283,13 +283,27 @@ static bool is_held_by_another(const struct bsv_explained *x, const struct bsv_e
 	return false;
 }
 
-static int read_advice(struct asked *a, struct bsa_err *err)
+static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_settings settings = { .known = false };
-	struct bsv_explained *x = &a->kept.x;
-	int r = bsv_settings_read(&settings, &a->input, err);
+	struct kept *k = &a->kept;
+	struct bsv_explained *x = &k->x;
+	int r = 0;
 
-	for (size_t i = 0; i < x->n_causes && r >= 0; i++) {
+	for (size_t i = 0; i < N_PARTS; i++) {
+		bsv_scoped_text *sql = part_sql(a, &parts[i]);
+		bsv_scoped_rows *rows = NULL;
+
+		r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
+		while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+			if (!parts[i].take(k, rows))
+				return bsv_no_memory(err);
+		if (r < 0)
+			return r;
+	}
+	if (x->n_causes && call->asked.format == BSV_TABLE) /* the drawing alone has it */
+		r = bsv_settings_read(&settings, &a->input, err);
+	for (size_t i = 0; i < x->n_causes && call->asked.format == BSV_TABLE && r >= 0; i++) {
 		const struct bsv_explained_cause *cause = &x->causes[i];
 		const char *found = NULL, *own;
 
@@ -305,30 +319,8 @@ static int read_advice(struct asked *a, struct bsa_err *err)
 		x->advised_by_finding = found && (!own || strcmp(found, own) != 0);
 		x->advice = found ? found : own;
 	}
-	return r;
-}
-
-static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err *err)
-{
-	struct kept *k = &a->kept;
-
-	for (size_t i = 0; i < N_PARTS; i++) {
-		bsv_scoped_text *sql = part_sql(a, &parts[i]);
-		bsv_scoped_rows *rows = NULL;
-		int r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
-
-		while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
-			if (!parts[i].take(k, rows))
-				return bsv_no_memory(err);
-		if (r < 0)
-			return r;
-	}
-	if (k->x.n_causes && call->asked.format == BSV_TABLE) { /* the drawing alone has it */
-		int r = read_advice(a, err);
-
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	k->x.input = text_keep(k, shell_quoted(a->input.path));
 	if (!k->x.input)
 		return bsv_no_memory(err);

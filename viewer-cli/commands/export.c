@@ -181,30 +181,6 @@ static bool is_generated(const struct options *o)
 	return o->to == TO_RULES || o->to == TO_GRAFANA;
 }
 
-/* ---- rows ---- */
-
-static int export_rows(const struct bsv_call *call, struct bsv_input *input, struct bsa_err *err)
-{
-	static const int forms[] = { BSV_JSON, BSV_CSV };
-	const struct options *o = call->options;
-	bsv_scoped_answer *a = NULL;
-	struct bsv_call as = *call;
-	char *sql;
-
-	if (!o->relation || !strcmp(o->relation, "execution"))
-		sql = bsv_text("%sSELECT * FROM picked ORDER BY id", input->with);
-	else if (input->picks)
-		sql = bsv_text("%sSELECT * FROM %s WHERE execution_id IN (SELECT id FROM picked)", input->with,
-		               o->relation);
-	else
-		sql = bsv_text("SELECT * FROM %s", o->relation);
-	as.asked.format = forms[o->format];
-	as.asked.csv_safe = o->csv_safe;
-	a = bsv_answer_new(&as, input);
-	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, sql);
-	return o->output ? bsv_output_write(o->output, print_rows, a, err) : bsv_answer_print(a, false, err);
-}
-
 /* ---- the command ---- */
 
 /* Refuse options for rows with a trace or metrics, and the other way round. */
@@ -247,7 +223,11 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	static const enum bsv_detail_of_export detail[] = { BSV_EXPORT_ALL, BSV_EXPORT_EXECUTIONS, BSV_EXPORT_LANES };
+	static const int forms[] = { BSV_JSON, BSV_CSV };
 	bsv_scoped_input input = { 0 };
+	bsv_scoped_answer *a = NULL;
+	struct bsv_call as = *call;
+	char *rows_sql;
 	struct traced t = { .input = &input, .name = o->output ? o->output : "the standard output" };
 	bsv_scoped_text *sql = NULL;
 	bsv_scoped_rows *rows = NULL;
@@ -279,8 +259,20 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 	}
 	if (r < 0)
 		return r;
-	if (o->to == TO_ROWS)
-		return export_rows(call, &input, err);
+	if (o->to == TO_ROWS) {
+		if (!o->relation || !strcmp(o->relation, "execution"))
+			rows_sql = bsv_text("%sSELECT * FROM picked ORDER BY id", input.with);
+		else if (input.picks)
+			rows_sql = bsv_text("%sSELECT * FROM %s WHERE execution_id IN (SELECT id FROM picked)",
+			                    input.with, o->relation);
+		else
+			rows_sql = bsv_text("SELECT * FROM %s", o->relation);
+		as.asked.format = forms[o->format];
+		as.asked.csv_safe = o->csv_safe;
+		a = bsv_answer_new(&as, &input);
+		bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, rows_sql);
+		return o->output ? bsv_output_write(o->output, print_rows, a, err) : bsv_answer_print(a, false, err);
+	}
 	if (o->to >= TO_OPENMETRICS)
 		return export_metrics(&input, call, err);
 	t.asked = (struct bsv_trace_asked){ .format = o->to == TO_PERFETTO ? BSV_PERFETTO : BSV_CHROME,

@@ -133,24 +133,11 @@ static int add_histogram(struct latency *l, struct bsa_err *err)
 	return 0;
 }
 
-/* Is there a table of phases? */
-static bool has_phases(struct latency *l)
-{
-	const struct options *o = l->call->options;
-
-	if (o->phase)
-		return false;
-	if (!l->people || is_asked(l, "phases") ||
-	    (l->groups.n <= MANY_GROUPS && !(l->groups.by & BSV_BY_BURST) && !l->taken.slow))
-		return true;
-	bsv_answer_note(l->answer, "for phases of so many %s: --part phases", l->taken.slow ? "executions" : "groups");
-	return false;
-}
-
 static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	__attribute__((cleanup(latency_fini))) struct latency l = { .call = call, .phase = phases[o->phase] };
+	bool few;
 	int r = bsv_input_open(&l.input, call->operands[0], call, err);
 
 	if (r >= 0)
@@ -168,8 +155,12 @@ static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 		l.answer, "latency", l.title,
 		bsv_groups_sql(&l.groups, &l.input, bsv_sql_latency_stored, bsv_sql_latency_picked, l.phase, l.value));
 	r = bsv_groups_taken(&l.taken, &l.groups, &l.input, err);
-	if (r >= 0 && has_phases(&l))
+	few = l.groups.n <= MANY_GROUPS && !(l.groups.by & BSV_BY_BURST) && !l.taken.slow;
+	if (r >= 0 && !o->phase && (!l.people || is_asked(&l, "phases") || few))
 		r = add_phases(&l, err);
+	else if (r >= 0 && !o->phase)
+		bsv_answer_note(l.answer, "for phases of so many %s: --part phases",
+		                l.taken.slow ? "executions" : "groups");
 	if (r >= 0 && (o->histogram || is_asked(&l, "histogram") ||
 	               (l.groups.n <= FEW_GROUPS && l.groups.answered <= FEW_SAMPLES && !(l.groups.by & BSV_BY_BURST))))
 		r = add_histogram(&l, err);

@@ -66,24 +66,18 @@ static int64_t rows_total(struct bsv_rows *rows, size_t column)
 	return ret;
 }
 
-/* Do --where, --from and --to leave no execution? Then nothing is known of deadlines. */
-static bool picks_none(struct bsv_auditing *a, const struct bsv_missed *t, const struct bsv_hole *kinds)
+/* *ret_none: --where, --from and --to leave no execution, so nothing is known of deadlines. */
+static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found,
+                               const struct bsv_hole *kinds, bool *ret_none)
 {
+	char misses[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
+	const char *cause = "", *first;
 	bsv_scoped_rows *total = NULL;
 
-	if (!a->input.picks || t->deadlines || t->unknown)
-		return false;
-	total = bsv_audit_rows(a, bsv_sql_misses_total, kinds);
-	return total && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
-}
-
-static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found, bool none)
-{
-	char misses[BSV_COUNT_MAX];
-	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
-	const char *cause = "", *first;
-
-	if (none)
+	if (a->input.picks && !t->deadlines && !t->unknown)
+		total = bsv_audit_rows(a, bsv_sql_misses_total, kinds);
+	*ret_none = total && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
+	if (*ret_none)
 		return "no execution fits";
 	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
@@ -100,6 +94,7 @@ static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *
 		                       bsv_percent(percent, t->missed, t->deadlines));
 	if (!t->missed)
 		return first;
+
 	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
 		cause = bsv_rows_cell(found->causes, 0).text;
 	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
@@ -230,8 +225,7 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 		t->unknown += bsv_rows_get(found.victims, n_columns - 2, 0);
 		t->unseen += bsv_rows_get(found.victims, n_columns - 1, 0);
 	}
-	ret->none = picks_none(a, t, q->kinds);
-	first = headline_of(a, t, &found, ret->none);
+	first = headline_of(a, t, &found, q->kinds, &ret->none);
 	ret->blamed = rows_total(found.culprits, 3);
 	undecided = bsv_audit_rows(a, bsv_sql_misses_undecided, q->causes);
 	ret->undecided = bsv_audit_keep(a, bsv_missed_undecided(undecided, t->missed));

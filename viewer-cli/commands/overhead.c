@@ -100,22 +100,13 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	return 0;
 }
 
-/* Add what apps did around their executions; with many connections and bursts that takes as much time again. */
-static int add_around(struct overhead *o, struct bsa_err *err)
-{
-	const struct bsv_input *input = &o->input;
-	int64_t from = input->from > input->began ? input->from : input->began;
-	int64_t to = input->to < input->ended ? input->to : input->ended;
-	bsv_scoped_text *length = bsv_text("%" PRId64, to > from ? to - from : 1);
-	const struct bsv_hole holes[] = { { "length", length }, { NULL, NULL } };
-
-	return add_query(o, "around", "time around executions: connections, bursts, pools",
-	                 length ? bsv_audit_fill(input, bsv_sql_overhead_around, holes) : NULL, err);
-}
-
 static int add_parts(struct overhead *o, struct bsa_err *err)
 {
 	struct bsv_groups causes = o->groups, cold = o->groups;
+	int64_t from = o->input.from > o->input.began ? o->input.from : o->input.began;
+	int64_t to = o->input.to < o->input.ended ? o->input.to : o->input.ended;
+	bsv_scoped_text *length = bsv_text("%" PRId64, to > from ? to - from : 1);
+	const struct bsv_hole holes[] = { { "length", length }, { NULL, NULL } };
 	struct bsv_taken taken;
 	struct bsv_habit habit;
 	struct bsv_rows *gain;
@@ -148,7 +139,9 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	r = add_nonempty(o, "gain", "time saved by a burst against calls, difference of medians with 95 % intervals",
 	                 gain, err);
 	if (r >= 0)
-		r = add_around(o, err);
+		/* What apps did around their executions; with many connections and bursts that takes as much time again. */
+		r = add_query(o, "around", "time around executions: connections, bursts, pools",
+		              length ? bsv_audit_fill(&o->input, bsv_sql_overhead_around, holes) : NULL, err);
 
 	/* Note an app that makes a burst for each call. */
 	if (r >= 0)

@@ -28,36 +28,20 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-static void add_parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, bool any)
-{
-	const struct bsv_hole pairs[] = {
-		{ "stretches", bsv_sql_stretches },
-		{ "unseen_stops", bsv_sql_unseen_stops },
-		{ "bound", bounds->inversion.given ? bsv_audit_text(a, "%" PRId64, bounds->inversion.value)
-		                                   : "(most_ns + 1000000)" },
-		{ "off_core", bsv_off_core_of_holder },
-		{ "allowed", bounds->inversion.given ? "0" : "off_core_ns" },
-		{ NULL, NULL },
-	};
-	const struct bsv_hole choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
-	const struct bsv_hole worst[] = { { "most", bsv_audit_text(a, "%d", WORST) }, { NULL, NULL } };
-
-	bsv_audit_part(a, "inversions",
-	               "inversions: less urgent work of an app on a lane while its more urgent work waited",
-	               bsv_sql_priority_inversions, pairs);
-	bsv_audit_part(a, "choices", "choices between ready work of different priority", bsv_sql_priority_choices,
-	               choices);
-	bsv_audit_part(a, "worst", "longest inversions", bsv_sql_priority_worst, worst);
-	if (!any)
-		bsv_answer_hide(a->answer);
-}
-
 static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_judgement judgement = { 0 };
 	cleanup_auditing a = { 0 };
 	const struct options *o = call->options;
 	struct bsv_bounds bounds = { .inversion = o->bound, .honoured_given = o->honoured };
+	enum { BOUND = 2, ALLOWED = 4 };
+	struct bsv_hole pairs[] = {
+		{ "stretches", bsv_sql_stretches },           { "unseen_stops", bsv_sql_unseen_stops },
+		[BOUND] = { "bound", "(most_ns + 1000000)" }, { "off_core", bsv_off_core_of_holder },
+		[ALLOWED] = { "allowed", "off_core_ns" },     { NULL, NULL },
+	};
+	const struct bsv_hole choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
+	struct bsv_hole worst[] = { { "most", NULL }, { NULL, NULL } };
 	char *end;
 	int r;
 
@@ -74,7 +58,19 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		r = bsv_judge(&judgement, BSV_PRIORITY, &a.input, &bounds, err);
 	if (r < 0)
 		return r;
-	add_parts(&a, &bounds, judgement.rules[0].figure > 0);
+	if (o->bound.given) {
+		pairs[BOUND].text = bsv_audit_text(&a, "%" PRId64, o->bound.value);
+		pairs[ALLOWED].text = "0";
+	}
+	worst[0].text = bsv_audit_text(&a, "%d", WORST);
+	bsv_audit_part(&a, "inversions",
+	               "inversions: less urgent work of an app on a lane while its more urgent work waited",
+	               bsv_sql_priority_inversions, pairs);
+	bsv_audit_part(&a, "choices", "choices between ready work of different priority", bsv_sql_priority_choices,
+	               choices);
+	bsv_audit_part(&a, "worst", "longest inversions", bsv_sql_priority_worst, worst);
+	if (!(judgement.rules[0].figure > 0))
+		bsv_answer_hide(a.answer);
 	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
 		bsv_answer_note(a.answer, "One inversion in detail: burstscope explain VICTIM_ID");
 	bsv_audit_verdicts(&a, &judgement);

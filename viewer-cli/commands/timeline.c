@@ -130,26 +130,39 @@ static int execution_time(const struct asked *a, int64_t id, int64_t *began, int
 	return 0;
 }
 
-/* Set a->from and a->to by --around and --span. */
-static int read_around(struct asked *a, struct bsa_err *err)
+/* Set a->from and a->to by --around and --span, or by --from and --to. */
+static int read_range(struct asked *a, struct bsa_err *err)
 {
+	const struct bsv_asked *asked = &a->call->asked;
 	const struct bsv_quantity *span = &a->options->span;
+	const char *around = a->options->around;
 	int64_t began, ended, all = AROUND_NS;
+	int r;
 
-	if (bsv_duration_read(a->options->around, &began)) {
+	if (around && (asked->from.given || asked->to.given))
+		return bsa_fail(err, BSA_E_USAGE, "--around sets the time: leave out --from and --to");
+	if (span->given && !around)
+		return bsa_fail(err, BSA_E_USAGE, "--span needs --around");
+	if (span->given && !span->value)
+		return bsa_fail(err, BSA_E_USAGE, "--span: 0 is out of range");
+	if (!around) {
+		a->from = asked->from.given ? clamp_between(asked->from.value, 0, recording_length(a) - 1) : 0;
+		a->to = asked->to.given ? clamp_between(asked->to.value, a->from + 1, recording_length(a))
+		                        : recording_length(a);
+		return 0;
+	}
+
+	if (bsv_duration_read(around, &began)) {
 		ended = began;
 		if (began > recording_length(a))
-			return bsa_fail(err, BSA_E_USAGE, "--around %s is after the end of the recording",
-			                a->options->around);
+			return bsa_fail(err, BSA_E_USAGE, "--around %s is after the end of the recording", around);
 	} else {
-		int r;
-
-		if (!bsv_is_which(a->options->around))
+		if (!bsv_is_which(around))
 			return bsa_fail(err, BSA_E_USAGE,
 			                "--around '%s' is neither an execution (its id, STREAM/SEQ, worst or "
 			                "slowest) nor a time such as 1.5s",
-			                a->options->around);
-		r = bsv_which(&a->focus, &a->input, a->options->around, err);
+			                around);
+		r = bsv_which(&a->focus, &a->input, around, err);
 		if (r >= 0)
 			r = execution_time(a, a->focus, &began, &ended, err);
 		if (r < 0)
@@ -162,24 +175,6 @@ static int read_around(struct asked *a, struct bsa_err *err)
 		all = clamp_between(span->value, 1, TIME_MOST / 2);
 	a->from = began + (ended - began) / 2 - all / 2;
 	a->to = a->from + all;
-	return 0;
-}
-
-static int read_range(struct asked *a, struct bsa_err *err)
-{
-	const struct bsv_asked *asked = &a->call->asked;
-
-	if (a->options->around && (asked->from.given || asked->to.given))
-		return bsa_fail(err, BSA_E_USAGE, "--around sets the time: leave out --from and --to");
-	if (a->options->span.given && !a->options->around)
-		return bsa_fail(err, BSA_E_USAGE, "--span needs --around");
-	if (a->options->span.given && !a->options->span.value)
-		return bsa_fail(err, BSA_E_USAGE, "--span: 0 is out of range");
-	if (a->options->around)
-		return read_around(a, err);
-	a->from = asked->from.given ? clamp_between(asked->from.value, 0, recording_length(a) - 1) : 0;
-	a->to = asked->to.given ? clamp_between(asked->to.value, a->from + 1, recording_length(a))
-	                        : recording_length(a);
 	return 0;
 }
 
@@ -288,23 +283,6 @@ static int64_t service_of(struct asked *a, int64_t id)
 	return a->served[i].service;
 }
 
-/* The end of an execution's run is not recorded: it may have held a lane until it was over. */
-static void add_open(struct asked *a, int64_t service, int64_t from, int64_t until)
-{
-	struct open_service *o = a->open;
-
-	while (o < a->open + a->n_open && o->service != service)
-		o++;
-	if (o == a->open + SERVICES)
-		return;
-	if (o == a->open + a->n_open) {
-		*o = (struct open_service){ service, from, until };
-		a->n_open++;
-	}
-	o->from = from < o->from ? from : o->from;
-	o->until = until > o->until ? until : o->until;
-}
-
 static void add_execution(struct asked *a, const struct bsa_query *q)
 {
 	int64_t app = 0, began = 0, ended, stream, lane, at;
@@ -326,8 +304,22 @@ static void add_execution(struct asked *a, const struct bsa_query *q)
 			                  relative_time(a, bsa_query_get_int(a->stretches, 2)),
 			                  relative_time(a, bsa_query_get_int(a->stretches, 3)));
 	}
-	if ((had_lane || query_int(q, READY, &began)) && query_int(q, UNTIL, &at) && query_int(q, STREAM, &stream))
-		add_open(a, service_of(a, stream), began, at);
+	/* The end of an execution's run is not recorded: it may have held a lane until it was over. */
+	if ((had_lane || query_int(q, READY, &began)) && query_int(q, UNTIL, &at) && query_int(q, STREAM, &stream)) {
+		int64_t service = service_of(a, stream);
+		struct open_service *o = a->open;
+
+		while (o < a->open + a->n_open && o->service != service)
+			o++;
+		if (o == a->open + a->n_open && a->n_open < SERVICES) {
+			*o = (struct open_service){ service, began, at };
+			a->n_open++;
+		}
+		if (o < a->open + a->n_open) {
+			o->from = began < o->from ? began : o->from;
+			o->until = at > o->until ? at : o->until;
+		}
+	}
 	if (query_int(q, DEADLINE, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_DEADLINE, at);
 	if (query_int(q, MISSED, &at))
@@ -408,26 +400,6 @@ static char *model_name(void *ctx, int64_t id)
 	               "unknown model", id);
 }
 
-/* Find the executions that may be under way between a->from and a->to: all, in a file without id_block. */
-static int find_ids(struct asked *a, struct bsa_err *err)
-{
-	bsv_scoped_text *sql = bsv_text("SELECT min(first_id), max(last_id) FROM id_block WHERE began < %" PRId64
-	                                " AND ended >= %" PRId64,
-	                                absolute_time(a, a->to), absolute_time(a, a->from));
-	bsv_scoped_rows *rows = NULL;
-
-	if (!sql)
-		return bsv_no_memory(err);
-	a->last = INT64_MAX;
-	if (bsv_rows_query(&rows, a->input.db, sql, NULL) < 0) /* an older database has no id_block */
-		return 0;
-	if (bsv_rows_step(rows, err) > 0) {
-		a->first = bsv_rows_get(rows, 0, 1);
-		a->last = bsv_rows_get(rows, 1, 0);
-	}
-	return 0;
-}
-
 static void add_cpu(struct asked *a, const struct bsv_rows *r)
 {
 	bsv_timeline_cpu(a->timeline, bsv_rows_get(r, 0, 0), bsv_rows_get(r, 1, 0), bsv_rows_get(r, 2, 0),
@@ -438,7 +410,6 @@ static int add_all(struct asked *a, struct bsa_err *err)
 {
 	const int64_t zero = a->input.began;
 	int64_t began, ended;
-
 	/* Add every lane of the services' rules. Without rules, drawn executions add the lanes that they held. */
 	int r = rows_each(
 		a,
@@ -508,30 +479,39 @@ static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, s
 
 /* ---- the command ---- */
 
-static bool has_row(const struct asked *a, const char *sql)
-{
-	bsv_scoped_rows *rows = NULL;
-
-	return bsv_rows_query(&rows, a->input.db, sql, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0;
-}
-
 static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	unsigned limit = call->asked.limit ? call->asked.limit : ROWS_MOST;
 	__attribute__((cleanup(asked_fini))) struct asked a = { .call = call, .options = call->options };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
+	bsv_scoped_text *ids = NULL;
+	bsv_scoped_rows *rows = NULL;
 	int r = bsv_input_open(&a.input, call->operands[0], call, err);
 
 	if (r >= 0)
 		r = bsv_input_needs_executions(&a.input, err);
 	if (r >= 0)
 		r = read_range(&a, err);
-	if (r >= 0)
-		r = find_ids(&a, err);
 	if (r < 0)
 		return r;
+
+	/* Find the executions that may be under way between a.from and a.to: all, in an older database, which has no id_block. */
+	ids = bsv_text("SELECT min(first_id), max(last_id) FROM id_block WHERE began < %" PRId64
+	               " AND ended >= %" PRId64,
+	               absolute_time(&a, a.to), absolute_time(&a, a.from));
+	if (!ids)
+		return bsv_no_memory(err);
+	a.last = INT64_MAX;
+	if (bsv_rows_query(&rows, a.input.db, ids, NULL) >= 0 && bsv_rows_step(rows, err) > 0) {
+		a.first = bsv_rows_get(rows, 0, 1);
+		a.last = bsv_rows_get(rows, 1, 0);
+	}
+	rows = bsv_rows_free(rows);
+
 	a.answer = bsv_answer_new(call, &a.input);
-	if (has_row(&a, "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1"))
+	if (bsv_rows_query(&rows, a.input.db, "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1", NULL) >=
+	            0 &&
+	    bsv_rows_step(rows, NULL) > 0)
 		bsv_answer_note(a.answer, "policy native has no lanes: when its executions ran was not recorded");
 	if (drawn) {
 		bsv_answer_draw(a.answer, timeline_draw, &a);

@@ -120,11 +120,23 @@ static const char bash_begin[] =
 	"\tif ((COMP_CWORD == 1)); then\n"
 	"\t\t_burstscope_words \"$cur\" '";
 
-/* Complete the words after --, where these are a program and its arguments. */
-static void bash_program(FILE *to)
+void bsv_describe_bash(FILE *to)
 {
+	static const struct {
+		enum bsv_word word;
+		const char *action;
+	} operands[] = {
+		{ BSV_DIRECTORY, "_burstscope_directories" }, { BSV_FILE, "_burstscope_files" },
+		{ BSV_EXECUTION, "_burstscope_executions" },  { BSV_RELATION, "_burstscope_relations" },
+		{ BSV_QUERY, "_burstscope_queries" },
+	};
+	struct bash b = { .to = to };
 	const char *comma = "";
 
+	fputs(bash_begin, to);
+	print_commands(to);
+	fputs("help --help --version'\n\t\treturn\n\tfi\n", to);
+	/* Complete the words after --, where these are a program and its arguments. */
 	fputs("\tcase $command in\n\t", to);
 	for (const struct bsv_command *const *c = bsv_commands; *c; c++)
 		if (bsv_command_takes(*c, BSV_PROGRAM)) {
@@ -146,24 +158,6 @@ static void bash_program(FILE *to)
 	      "\t\t;;\n"
 	      "\tesac\n",
 	      to);
-}
-
-void bsv_describe_bash(FILE *to)
-{
-	static const struct {
-		enum bsv_word word;
-		const char *action;
-	} operands[] = {
-		{ BSV_DIRECTORY, "_burstscope_directories" }, { BSV_FILE, "_burstscope_files" },
-		{ BSV_EXECUTION, "_burstscope_executions" },  { BSV_RELATION, "_burstscope_relations" },
-		{ BSV_QUERY, "_burstscope_queries" },
-	};
-	struct bash b = { .to = to };
-
-	fputs(bash_begin, to);
-	print_commands(to);
-	fputs("help --help --version'\n\t\treturn\n\tfi\n", to);
-	bash_program(to);
 	fputs("\t[[ $cur == = ]] && cur=\n"
 	      "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
 	      "\tcase $command/$prev in\n",
@@ -254,27 +248,6 @@ static void zsh_option(void *ctx, const struct bsv_option *o)
 	fputc('\'', to);
 }
 
-static void zsh_command(FILE *to, const struct bsv_command *c)
-{
-	fprintf(to, "\t%s)\n", c->name);
-	if (bsv_command_takes(c, BSV_PROGRAM))
-		fputs("\t\tinteger at=${words[(i)--]}\n"
-		      "\t\tif ((at < CURRENT)); then\n"
-		      "\t\t\tshift at words\n"
-		      "\t\t\t((CURRENT -= at))\n"
-		      "\t\t\t_normal\n"
-		      "\t\t\treturn\n"
-		      "\t\tfi\n",
-		      to);
-	fputs("\t\t_arguments -s -S", to);
-	bsv_options_each(c, zsh_option, to);
-	fputs(" \\\n\t\t\t'*:operand:_burstscope_any", to);
-	for (enum bsv_word word = BSV_FILE; word < BSV_PROGRAM; word++)
-		if (bsv_command_takes(c, word))
-			fprintf(to, " %s", zsh_action(word));
-	fputs("'\n\t\t;;\n", to);
-}
-
 void bsv_describe_zsh(FILE *to)
 {
 	fputs("#compdef burstscope\n"
@@ -318,7 +291,24 @@ void bsv_describe_zsh(FILE *to)
 	      "\tcase $words[1] in\n"
 	      "\thelp) _describe command subcommands ;;\n",
 	      to);
-	for (const struct bsv_command *const *c = bsv_commands; *c; c++)
-		zsh_command(to, *c);
+	for (const struct bsv_command *const *c = bsv_commands; *c; c++) {
+		fprintf(to, "\t%s)\n", (*c)->name);
+		if (bsv_command_takes(*c, BSV_PROGRAM))
+			fputs("\t\tinteger at=${words[(i)--]}\n"
+			      "\t\tif ((at < CURRENT)); then\n"
+			      "\t\t\tshift at words\n"
+			      "\t\t\t((CURRENT -= at))\n"
+			      "\t\t\t_normal\n"
+			      "\t\t\treturn\n"
+			      "\t\tfi\n",
+			      to);
+		fputs("\t\t_arguments -s -S", to);
+		bsv_options_each(*c, zsh_option, to);
+		fputs(" \\\n\t\t\t'*:operand:_burstscope_any", to);
+		for (enum bsv_word word = BSV_FILE; word < BSV_PROGRAM; word++)
+			if (bsv_command_takes(*c, word))
+				fprintf(to, " %s", zsh_action(word));
+		fputs("'\n\t\t;;\n", to);
+	}
 	fputs("\tesac\n\t;;\nesac\n", to);
 }

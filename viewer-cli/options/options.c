@@ -118,23 +118,20 @@ static void table_add(struct table *t, const struct bsv_option *o, void *base)
 	t->base[t->n++] = base;
 }
 
-/* A command may have an option of its own under the name of a shared one. */
-static bool has_own(const struct bsv_command *command, const char *name)
-{
-	for (const struct bsv_option *o = command->options; o && o->name; o++)
-		if (!strcmp(o->name, name))
-			return true;
-	return false;
-}
-
 /* Add all options of @command. Values are stored in @own and @to. */
 static void table_fill(struct table *t, const struct bsv_command *command, void *own, struct bsv_call *to)
 {
 	for (const struct bsv_option *o = command->options; o && o->name; o++)
 		table_add(t, o, own);
-	for (size_t i = 0; i < N_SHARED; i++)
-		if (command->asks & shared[i].asks && !has_own(command, shared[i].option.name))
+	for (size_t i = 0; i < N_SHARED; i++) {
+		/* A command may have an option of its own under the name of a shared one. */
+		const struct bsv_option *same = command->options;
+
+		while (same && same->name && strcmp(same->name, shared[i].option.name))
+			same++;
+		if (command->asks & shared[i].asks && !(same && same->name))
 			table_add(t, &shared[i].option, &to->asked);
+	}
 	for (const struct bsv_option *o = common; o->name; o++)
 		table_add(t, o, &to->common);
 }
