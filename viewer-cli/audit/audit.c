@@ -83,22 +83,6 @@ void bsv_audit_hidden(struct bsv_auditing *a, const char *name, const char *titl
 	bsv_answer_hide(a->answer);
 }
 
-static void copy_row(struct bsv_rows *to, const struct bsv_rows *from)
-{
-	for (size_t i = 0; i < bsv_rows_columns(from); i++) {
-		struct bsv_cell cell = bsv_rows_cell(from, i);
-
-		if (cell.type == BSA_INT)
-			bsv_rows_int(to, cell.integer);
-		else if (cell.type == BSA_REAL)
-			bsv_rows_real(to, cell.real);
-		else if (cell.type == BSA_STRING)
-			bsv_rows_text(to, cell.text);
-		else
-			bsv_rows_null(to);
-	}
-}
-
 struct bsv_rows *bsv_audit_rows(struct bsv_auditing *a, const char *template, const struct bsv_hole *own)
 {
 	struct bsv_rows *query = NULL, *ret = NULL;
@@ -110,7 +94,18 @@ struct bsv_rows *bsv_audit_rows(struct bsv_auditing *a, const char *template, co
 		ret = bsv_rows_new(bsv_rows_column(query, 0), bsv_rows_columns(query));
 	}
 	for (; ret && r > 0; r = bsv_rows_step(query, NULL))
-		copy_row(ret, query);
+		for (size_t i = 0; i < bsv_rows_columns(query); i++) {
+			struct bsv_cell cell = bsv_rows_cell(query, i);
+
+			if (cell.type == BSA_INT)
+				bsv_rows_int(ret, cell.integer);
+			else if (cell.type == BSA_REAL)
+				bsv_rows_real(ret, cell.real);
+			else if (cell.type == BSA_STRING)
+				bsv_rows_text(ret, cell.text);
+			else
+				bsv_rows_null(ret);
+		}
 	return r < 0 ? bsv_rows_free(ret) : ret;
 }
 

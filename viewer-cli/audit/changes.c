@@ -25,26 +25,6 @@ static const char *text_keep(struct bsv_changes *c, char *text)
 
 /* ---- words ---- */
 
-static const char *start_name(const struct bsv_group *g)
-{
-	return g->cold < 0 ? NULL : g->cold ? "cold" : "warm";
-}
-
-/* "noisy/mlp burst warm": app, model, path, start. Owned by the caller. */
-static char *group_name(const char *app, const char *model, const char *path, const char *start)
-{
-	bsv_scoped_text *a = bsv_printable(app, strlen(app), NAME_WIDEST);
-	bsv_scoped_text *m = bsv_printable(model, strlen(model), NAME_WIDEST);
-
-	return bsv_text("%s/%s %s%s%s", a && *a ? a : "?", m && *m ? m : "?", path, start ? " " : "",
-	                start ? start : "");
-}
-
-static const struct bsv_group *group_of(const struct bsv_pair *p)
-{
-	return p->a ? p->a : p->b;
-}
-
 static const struct bsv_tally *tally_of(const struct bsv_ending_pair *p)
 {
 	return p->a ? p->a : p->b;
@@ -60,15 +40,6 @@ static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
 	return to;
 }
 
-/* A phase is named if it is at least a tenth of the change, in the same direction, and differs between the executions of A and of B. */
-static bool phase_matters(const struct bsv_pair *p, int phase)
-{
-	double part = p->parts[phase], all = p->parts[BSV_E2E];
-
-	return part * all > 0 && TENTH * fabs(part) >= fabs(all) && fabs(p->cliff[phase]) >= BSV_NEGLIGIBLE &&
-	       p->cliff[phase] * part > 0;
-}
-
 /* "slots (+21 us), reply (+9 us)", the largest part first. Owned by the caller. */
 static char *phases_text(const struct bsv_pair *p)
 {
@@ -80,10 +51,18 @@ static char *phases_text(const struct bsv_pair *p)
 		char ns[BSV_DURATION_TEXT + 1];
 		int most = 0;
 
-		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++)
-			if (!told[phase] && phase_matters(p, phase) &&
-			    (!most || fabs(p->parts[phase]) > fabs(p->parts[most])))
+		/*
+		 * A phase is named if it is at least a tenth of the change, in the same direction, and differs between the executions of A
+		 * and of B.
+		 */
+		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++) {
+			double part = p->parts[phase], all = p->parts[BSV_E2E];
+			bool matters = part * all > 0 && TENTH * fabs(part) >= fabs(all) &&
+			               fabs(p->cliff[phase]) >= BSV_NEGLIGIBLE && p->cliff[phase] * part > 0;
+
+			if (!told[phase] && matters && (!most || fabs(part) > fabs(p->parts[most])))
 				most = phase;
+		}
 		if (!most || !before) {
 			ret = before ? strdup(before) : NULL;
 			continue;
@@ -137,14 +116,6 @@ const char *bsv_changes_mean(struct bsv_changes *c)
 
 /* ---- cells ---- */
 
-static void add_known(struct bsv_rows *rows, bool known, int64_t value)
-{
-	if (known)
-		bsv_rows_int(rows, value);
-	else
-		bsv_rows_null(rows);
-}
-
 static void add_real(struct bsv_rows *rows, double value)
 {
 	if (isfinite(value))
@@ -155,15 +126,22 @@ static void add_real(struct bsv_rows *rows, double value)
 
 static void add_ns(struct bsv_rows *rows, double ns)
 {
-	add_known(rows, isfinite(ns), isfinite(ns) ? bsv_whole(rint(ns)) : 0);
+	if (isfinite(ns))
+		bsv_rows_int(rows, bsv_whole(rint(ns)));
+	else
+		bsv_rows_null(rows);
 }
 
+/* People see "noisy/mlp burst warm": app, model, path, start. */
 static void add_name(const struct bsv_changes *c, struct bsv_rows *rows, const char *app, const char *model,
                      const char *path, const char *start)
 {
-	bsv_scoped_text *name = group_name(app, model, path, start);
-
 	if (c->people) {
+		bsv_scoped_text *a = bsv_printable(app, strlen(app), NAME_WIDEST);
+		bsv_scoped_text *m = bsv_printable(model, strlen(model), NAME_WIDEST);
+		bsv_scoped_text *name = bsv_text("%s/%s %s%s%s", a && *a ? a : "?", m && *m ? m : "?", path,
+		                                 start ? " " : "", start ? start : "");
+
 		bsv_rows_text(rows, name);
 		return;
 	}
@@ -175,9 +153,9 @@ static void add_name(const struct bsv_changes *c, struct bsv_rows *rows, const c
 
 static void add_group(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
 {
-	const struct bsv_group *g = group_of(p);
+	const struct bsv_group *g = p->a ? p->a : p->b;
 
-	add_name(c, rows, g->app, g->model, g->path, start_name(g));
+	add_name(c, rows, g->app, g->model, g->path, g->cold < 0 ? NULL : g->cold ? "cold" : "warm");
 }
 
 /* ---- columns ---- */
@@ -346,41 +324,6 @@ static const char *duration_or_none(char to[BSV_DURATION_TEXT], double ns)
 	return isfinite(ns) ? bsv_duration(to, bsv_whole(rint(ns))) : "-";
 }
 
-static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
-{
-	for (int i = 0; i < BSV_LATENCIES; i++) {
-		const struct bsv_change *of = &p->latency[i];
-		bool changed = of->verdict == BSV_CHANGED;
-		bsv_scoped_text *from = changed && p->near == (enum bsv_tested)i ? phases_text(p) : NULL;
-		char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
-		const char *verdict = verdict_text(of, "slower", "faster");
-
-		if (c->people && (p->a ? !is_for_people(of) : i != BSV_P50)) /* as changes_count counts it */
-			continue;
-		if (!p->a || (!p->b && of->verdict != BSV_TOO_FEW))
-			verdict = p->a ? "only in A" : "only in B";
-		add_group(c, rows, p);
-		add_test(c, rows, measures[i], verdict, of, duration_or_none(a, of->a), duration_or_none(b, of->b),
-		         from, false);
-	}
-}
-
-/* Cpu time is not a phase but a part of the run, so the run is the source of all of its change. */
-static void add_compute_test(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
-{
-	const struct bsv_change *of = &p->compute;
-	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], ns[BSV_DURATION_TEXT + 1];
-	bsv_scoped_text *from = NULL;
-
-	if (of->verdict == BSV_TOO_FEW || (c->people && !is_for_people(of)))
-		return;
-	if (of->verdict == BSV_CHANGED)
-		from = bsv_text("%s (%s)", bsv_phase_names[BSV_RUN], signed_duration(ns, of->b - of->a));
-	add_group(c, rows, p);
-	add_test(c, rows, "cpu", verdict_text(of, "slower", "faster"), of, duration_or_none(a, of->a),
-	         duration_or_none(b, of->b), from, false);
-}
-
 static void add_share_test(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_ending_pair *p,
                            const char *measure, const struct bsv_change *of, const size_t n[4])
 {
@@ -394,27 +337,54 @@ static void add_share_test(const struct bsv_changes *c, struct bsv_rows *rows, c
 	add_test(c, rows, measure, verdict, of, a, b, NULL, true);
 }
 
-static void add_ending_tests(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_ending_pair *p)
-{
-	if (p->deadlines)
-		add_share_test(c, rows, p, "misses", &p->misses,
-		               (size_t[]){ p->missed_a, p->deadlines_a, p->missed_b, p->deadlines_b });
-	add_share_test(c, rows, p, "answers", &p->answers,
-	               (size_t[]){ p->answered_a, p->ended_a, p->answered_b, p->ended_b });
-	add_share_test(c, rows, p, "failures", &p->failures,
-	               (size_t[]){ p->failed_a, p->due_a, p->failed_b, p->due_b });
-}
-
 struct bsv_rows *bsv_changes_tests(struct bsv_changes *c)
 {
 	struct bsv_rows *rows = c->people ? bsv_rows_new(shown_columns, N_OF(shown_columns))
 	                                  : bsv_rows_new(test_columns, N_OF(test_columns));
 
-	for (size_t i = 0; rows && i < c->found->n_endings; i++)
-		add_ending_tests(c, rows, &c->found->endings[i]);
+	for (size_t i = 0; rows && i < c->found->n_endings; i++) {
+		const struct bsv_ending_pair *p = &c->found->endings[i];
+
+		if (p->deadlines)
+			add_share_test(c, rows, p, "misses", &p->misses,
+			               (size_t[]){ p->missed_a, p->deadlines_a, p->missed_b, p->deadlines_b });
+		add_share_test(c, rows, p, "answers", &p->answers,
+		               (size_t[]){ p->answered_a, p->ended_a, p->answered_b, p->ended_b });
+		add_share_test(c, rows, p, "failures", &p->failures,
+		               (size_t[]){ p->failed_a, p->due_a, p->failed_b, p->due_b });
+	}
 	for (size_t i = 0; rows && i < c->found->n; i++) {
-		add_latency_tests(c, rows, c->order[i]);
-		add_compute_test(c, rows, c->order[i]);
+		const struct bsv_pair *p = c->order[i];
+		const struct bsv_change *of;
+		char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], ns[BSV_DURATION_TEXT + 1];
+		bsv_scoped_text *from = NULL;
+
+		for (int k = 0; k < BSV_LATENCIES; k++) {
+			bool source = p->latency[k].verdict == BSV_CHANGED && p->near == (enum bsv_tested)k;
+			bsv_scoped_text *phases = source ? phases_text(p) : NULL;
+			const char *verdict;
+
+			of = &p->latency[k];
+			verdict = verdict_text(of, "slower", "faster");
+			if (c->people &&
+			    (p->a ? !is_for_people(of) : k != BSV_P50)) /* as bsv_changes_init counts them */
+				continue;
+			if (!p->a || (!p->b && of->verdict != BSV_TOO_FEW))
+				verdict = p->a ? "only in A" : "only in B";
+			add_group(c, rows, p);
+			add_test(c, rows, measures[k], verdict, of, duration_or_none(a, of->a),
+			         duration_or_none(b, of->b), phases, false);
+		}
+
+		/* Cpu time is not a phase but a part of the run, so the run is the source of all of its change. */
+		of = &p->compute;
+		if (of->verdict == BSV_TOO_FEW || (c->people && !is_for_people(of)))
+			continue;
+		if (of->verdict == BSV_CHANGED)
+			from = bsv_text("%s (%s)", bsv_phase_names[BSV_RUN], signed_duration(ns, of->b - of->a));
+		add_group(c, rows, p);
+		add_test(c, rows, "cpu", verdict_text(of, "slower", "faster"), of, duration_or_none(a, of->a),
+		         duration_or_none(b, of->b), from, false);
 	}
 	return rows;
 }
@@ -586,31 +556,6 @@ static void count_one(struct bsv_changes_count *to, const struct bsv_change *of,
 	}
 }
 
-/* Groups that are only in B cannot be compared: they are counted as groups, not as tests, and no verdict depends on them. */
-static void changes_count(struct bsv_changes *c)
-{
-	for (size_t i = 0; i < c->found->n; i++)
-		c->only_in_b += !c->found->pairs[i].a;
-	for (size_t i = 0; i < c->found->n; i++)
-		for (int k = 0; c->found->pairs[i].a && k < BSV_LATENCIES; k++)
-			count_one(&c->latency, &c->found->pairs[i].latency[k], 1);
-	for (size_t i = 0; i < c->found->n; i++)
-		if (c->found->pairs[i].compute.verdict != BSV_TOO_FEW)
-			count_one(&c->latency, &c->found->pairs[i].compute, 1);
-	for (size_t i = 0; i < c->found->n_endings; i++) {
-		const struct bsv_ending_pair *p = &c->found->endings[i];
-
-		if (!p->a)
-			continue;
-		if (p->deadlines)
-			count_one(&c->misses, &p->misses, 1);
-		count_one(&c->answers, &p->answers, -1);
-		if (p->failures.verdict != BSV_TOO_FEW || p->answers.verdict == BSV_TOO_FEW)
-			count_one(&c->failures, &p->failures,
-			          1); /* misses and answers already count these executions otherwise */
-	}
-}
-
 int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found, bool people, struct bsa_err *err)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -623,7 +568,29 @@ int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found
 		ret->order[i] = &found->pairs[i];
 	assert(found->common <= found->n);
 	qsort(ret->order, found->n, sizeof(*ret->order), by_importance);
-	changes_count(ret);
+
+	/* Groups that are only in B cannot be compared: they are counted as groups, not as tests, and no verdict depends on them. */
+	for (size_t i = 0; i < found->n; i++) {
+		const struct bsv_pair *p = &found->pairs[i];
+
+		ret->only_in_b += !p->a;
+		for (int k = 0; p->a && k < BSV_LATENCIES; k++)
+			count_one(&ret->latency, &p->latency[k], 1);
+		if (p->compute.verdict != BSV_TOO_FEW)
+			count_one(&ret->latency, &p->compute, 1);
+	}
+	for (size_t i = 0; i < found->n_endings; i++) {
+		const struct bsv_ending_pair *p = &found->endings[i];
+
+		if (!p->a)
+			continue;
+		if (p->deadlines)
+			count_one(&ret->misses, &p->misses, 1);
+		count_one(&ret->answers, &p->answers, -1);
+		if (p->failures.verdict != BSV_TOO_FEW || p->answers.verdict == BSV_TOO_FEW)
+			count_one(&ret->failures, &p->failures,
+			          1); /* misses and answers already count these executions otherwise */
+	}
 	return 0;
 }
 

@@ -155,16 +155,6 @@ static bool is_own_starvation(const struct bsv_finding *of, const struct bsv_fin
 	       of->blame == BSV_BLAMES_OWN && !strcmp(of->finding, "starvation");
 }
 
-/* The finding that @of is a part of; NULL: none. */
-static struct bsv_finding *finding_with_blame(struct bsv_findings *f, const struct bsv_finding *of)
-{
-	for (size_t i = 0; of->blamed && i < f->n; i++)
-		if ((f->of[i].blame == of->blame || is_own_starvation(of, &f->of[i])) && f->of[i].blamed &&
-		    !strcmp(f->of[i].blamed, of->blamed))
-			return &f->of[i];
-	return NULL;
-}
-
 /* Does @list, "camera's frames, gallery", name the app of @who, "gallery's faces"? */
 static bool names_app(const char *list, const char *who)
 {
@@ -177,48 +167,37 @@ static bool names_app(const char *list, const char *who)
 	return false;
 }
 
-/* Does @of prove what no replay of @into could: that the misses of its only victim could have been met? */
-static bool proves_misses(const struct bsv_finding *into, const struct bsv_finding *of)
-{
-	return of->saves && into->misses > 0 && into->one_victim && into->certainty == BSV_LIKELY && !into->sure &&
-	       into->who && of->who && names_app(into->who, of->who);
-}
-
-/* Name who suffers by @of with those who suffer by @into; who does so to itself alone is told apart. False: no memory. */
-static bool victim_join(struct bsv_finding *into, const struct bsv_finding *of)
-{
-	bool own = of->blame != into->blame;
-	char *both;
-
-	if (!of->who || !into->who || names_app(into->who, of->who) || (own && !is_own_starvation(of, into)))
-		return true;
-	both = bsv_text("%s, %s%s", into->who, of->who, own ? " (by itself)" : "");
-	if (!both)
-		return false;
-	free(into->who);
-	into->who = both;
-	return true;
-}
-
 /* Make @of, which is left without its sentences, evidence of @into. False: no memory. */
 static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 {
 	char *what = of->what, *evidence = of->evidence, *proof = of->proof;
+	bool likely = into->misses > 0 && into->one_victim && into->certainty == BSV_LIKELY && !into->sure;
+	bool own = of->blame != into->blame;
 
 	of->what = of->evidence = of->proof = NULL;
 	into->fails |= of->fails;
 	if (of->advice && of->blame == into->blame)
 		into->advice = of->advice;
-	if (proves_misses(into, of)) {
+
+	/* Does @of prove what no replay of @into could: that the misses of its only victim could have been met? */
+	if (of->saves && likely && into->who && of->who && names_app(into->who, of->who)) {
 		free(evidence);
 		free(proof);
 		return bsv_text_join(&into->proof, what);
 	}
-	if (!victim_join(into, of)) {
-		free(what);
-		free(evidence);
-		free(proof);
-		return false;
+
+	/* Name who suffers by @of with those who suffer by @into; who does so to itself alone is told apart. */
+	if (of->who && into->who && !names_app(into->who, of->who) && (!own || is_own_starvation(of, into))) {
+		char *both = bsv_text("%s, %s%s", into->who, of->who, own ? " (by itself)" : "");
+
+		if (!both) {
+			free(what);
+			free(evidence);
+			free(proof);
+			return false;
+		}
+		free(into->who);
+		into->who = both;
 	}
 	if (!bsv_text_join(&into->evidence, what)) {
 		free(evidence);
@@ -235,8 +214,12 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
 {
 	bool whole = of.finding && of.what;
-	struct bsv_finding *same = whole ? finding_with_blame(f, &of) : NULL;
+	struct bsv_finding *same = NULL; /* the finding that @of is a part of */
 
+	for (size_t i = 0; whole && of.blamed && !same && i < f->n; i++)
+		if ((f->of[i].blame == of.blame || is_own_starvation(&of, &f->of[i])) && f->of[i].blamed &&
+		    !strcmp(f->of[i].blamed, of.blamed))
+			same = &f->of[i];
 	if (whole && !same && bsv_array_grow(&f->of, f->n, sizeof(*f->of))) {
 		f->of[f->n++] = of;
 		return 0;

@@ -90,47 +90,26 @@ static char *starved_text(const struct starved *s)
 	              : strdup("");
 }
 
-/* "noisy's mlp waited for a lane up to 663.8 ms at a time, too long in 20 waits of 20 executions, 4.990 s summed over executions". Owned by the caller. */
-static char *waits_text(const struct bsv_rows *rows, const char *victim)
-{
-	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
-	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
-	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT];
-
-	bsv_duration(most, get_named(rows, "max_ns", 0));
-	if (episodes == 1)
-		return bsv_text("%s waited for a lane up to %s, too long in 1 wait", victim, most);
-	return bsv_text("%s waited for a lane up to %s at a time, too long in %s waits of %s %s, %s %s", victim, most,
-	                bsv_count(times, episodes), bsv_count(of, executions),
-	                bsv_plural(executions, "execution", "executions"),
-	                bsv_duration(all, get_named(rows, "starved_ns", 0)),
-	                executions == 1 ? "in all" : "summed over executions");
-}
-
-static int read_starved(struct starved *ret, const struct bsv_rows *rows, struct bsv_input *input, struct bsa_err *err)
-{
-	const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
-	int64_t all = get_named(rows, "starved_ns", 0);
-	double percent = all > 0 ? 100 / (double)all : 0;
-	struct bsv_starved_by by;
-	int r = bsv_starved_by(&by, input, app, text_named(rows, "model"), err);
-
-	*ret = (struct starved){ .held = hog ? bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real : 0,
-		                 .idle = percent * (double)by.idle_ns,
-		                 .unrun = percent * (double)by.unrun_ns,
-		                 .unknown = percent * (double)by.unknown_ns,
-		                 .hog = hog,
-		                 .own = app && hog && !strcmp(app, hog) };
-	return r;
-}
-
 static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, const struct starved *by, bool fails,
                        struct bsa_err *err)
 {
 	bool machine = is_starved_by_machine(by), holder = is_starved_by_holder(by);
 	char *victim = bsv_full_name(text_named(rows, "app"), text_named(rows, "model"));
-	bsv_scoped_text *held = starved_text(by), *waits = waits_text(rows, victim ? victim : "an unknown app");
+	const char *name = victim ? victim : "an unknown app";
+	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
+	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
+	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT];
+	bsv_scoped_text *held = starved_text(by), *waits = NULL;
 
+	bsv_duration(most, get_named(rows, "max_ns", 0));
+	if (episodes == 1)
+		waits = bsv_text("%s waited for a lane up to %s, too long in 1 wait", name, most);
+	else
+		waits = bsv_text("%s waited for a lane up to %s at a time, too long in %s waits of %s %s, %s %s", name,
+		                 most, bsv_count(times, episodes), bsv_count(of, executions),
+		                 bsv_plural(executions, "execution", "executions"),
+		                 bsv_duration(all, get_named(rows, "starved_ns", 0)),
+		                 executions == 1 ? "in all" : "summed over executions");
 	return bsv_finding_add(
 		f,
 		(struct bsv_finding){
@@ -175,11 +154,23 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 	    n = 0;
 
 	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
-		struct starved by;
+		const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
+		int64_t all = get_named(rows, "starved_ns", 0);
+		double percent = all > 0 ? 100 / (double)all : 0;
+		struct bsv_starved_by by;
+		struct starved starved;
 
-		r = read_starved(&by, rows, input, err);
-		if (r >= 0)
-			r = add_starved(f, rows, &by, bsv_judged(j) == BSV_FAIL, err);
+		r = bsv_starved_by(&by, input, app, text_named(rows, "model"), err);
+		if (r < 0)
+			break;
+		starved = (struct starved){ .idle = percent * (double)by.idle_ns,
+			                    .unrun = percent * (double)by.unrun_ns,
+			                    .unknown = percent * (double)by.unknown_ns,
+			                    .hog = hog,
+			                    .own = app && hog && !strcmp(app, hog) };
+		if (hog)
+			starved.held = bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real;
+		r = add_starved(f, rows, &starved, bsv_judged(j) == BSV_FAIL, err);
 	}
 	return r;
 }
@@ -316,24 +307,11 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 
 /* ---- fairness ---- */
 
-/* From when to when the app that is behind got less than half of its share. */
-static int read_behind(struct bsv_finding *of, struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_text *name = bsv_quoted(of->who);
-	const struct bsv_hole holes[] = { { "name", name }, { NULL, NULL } };
-	bsv_scoped_rows *rows = NULL;
-	int r = name ? bsv_audit_row(&rows, input, bsv_sql_summary_unfair, holes, err) : bsv_no_memory(err);
-
-	if (r > 0) {
-		of->first_at = bsv_rows_get(rows, 0, BSV_WHEN_UNKNOWN);
-		of->last_at = bsv_rows_get(rows, 1, BSV_WHEN_UNKNOWN);
-	}
-	return r;
-}
-
 static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
                       struct bsa_err *err)
 {
+	bsv_scoped_text *name = NULL;
+	bsv_scoped_rows *rows = NULL;
 	struct bsv_finding of;
 	int added, r;
 
@@ -347,7 +325,18 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	of.fails = BSV_FAILS_FAIRNESS;
 	of.blame = BSV_BLAMES_HOLDER;
 	of.blamed = text_copy(of.culprit);
-	r = of.who ? read_behind(&of, input, err) : bsv_no_memory(err);
+
+	/* From when to when the app that is behind got less than half of its share. */
+	name = of.who ? bsv_quoted(of.who) : NULL;
+	if (name)
+		r = bsv_audit_row(&rows, input, bsv_sql_summary_unfair,
+		                  (const struct bsv_hole[]){ { "name", name }, { NULL, NULL } }, err);
+	else
+		r = bsv_no_memory(err);
+	if (r > 0) {
+		of.first_at = bsv_rows_get(rows, 0, BSV_WHEN_UNKNOWN);
+		of.last_at = bsv_rows_get(rows, 1, BSV_WHEN_UNKNOWN);
+	}
 	added = bsv_finding_add(f, of, err);
 	return r < 0 ? r : added;
 }
@@ -408,37 +397,34 @@ enum {
 	PREP_LAST
 };
 
-/* "painter's mobilenet: 3 of 4 preparations missed their deadline (2 late, the worst by 4 ms; 1 refused)"; owned by the caller. */
-static char *preparations_text(const struct bsv_rows *rows, const char *who)
-{
-	int64_t late = bsv_rows_get(rows, PREP_LATE, 0), refused = bsv_rows_get(rows, PREP_REFUSED, 0);
-	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX], a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT];
-	bsv_scoped_text *how_late = late ? bsv_text("%s late, the worst by %s", bsv_count(a, (uint64_t)late),
-	                                            bsv_duration(worst, bsv_rows_get(rows, PREP_WORST, 0)))
-	                                 : strdup("");
-	bsv_scoped_text *how_refused = refused ? bsv_text("%s refused", bsv_count(b, (uint64_t)refused)) : strdup("");
-
-	if (!how_late || !how_refused)
-		return NULL;
-	return bsv_text("%s: %s of %s preparations missed their deadline (%s%s%s)", who,
-	                bsv_count(n, (uint64_t)bsv_rows_get(rows, PREP_MISSED, 0)),
-	                bsv_count(of, (uint64_t)bsv_rows_get(rows, PREP_DEADLINES, 0)), how_late,
-	                late && refused ? "; " : "", how_refused);
-}
-
 static int add_preparations(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_found_rows(&rows, input, bsv_sql_preparations, NULL, err), n = 0;
+	int r = bsv_found_rows(&rows, input, bsv_sql_preparations, NULL, err), n_added = 0;
 
-	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
+	while (r >= 0 && n_added++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
+		int64_t late = bsv_rows_get(rows, PREP_LATE, 0), refused = bsv_rows_get(rows, PREP_REFUSED, 0);
 		bsv_scoped_text *who = bsv_full_name(text_of(rows, PREP_APP), text_of(rows, PREP_MODEL));
+		bsv_scoped_text *how_late = NULL, *how_refused = NULL;
+		char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT], *what = NULL;
 
 		if (!bsv_rows_get(rows, PREP_MISSED, 0))
 			break;
+
+		/* "painter's mobilenet: 3 of 4 preparations missed their deadline (2 late, the worst by 4 ms; 1 refused)" */
+		bsv_duration(worst, bsv_rows_get(rows, PREP_WORST, 0));
+		how_late =
+			late ? bsv_text("%s late, the worst by %s", bsv_count(n, (uint64_t)late), worst) : strdup("");
+		how_refused = refused ? bsv_text("%s refused", bsv_count(n, (uint64_t)refused)) : strdup("");
+		if (how_late && how_refused)
+			what = bsv_text("%s: %s of %s preparations missed their deadline (%s%s%s)",
+			                who ? who : "an unknown app",
+			                bsv_count(n, (uint64_t)bsv_rows_get(rows, PREP_MISSED, 0)),
+			                bsv_count(of, (uint64_t)bsv_rows_get(rows, PREP_DEADLINES, 0)), how_late,
+			                late && refused ? "; " : "", how_refused);
 		r = bsv_finding_add(f,
 		                    (struct bsv_finding){ .finding = strdup("late_preparation"),
-		                                          .what = preparations_text(rows, who ? who : "an unknown app"),
+		                                          .what = what,
 		                                          .who = text_copy(who),
 		                                          .misses = -1,
 		                                          .first_at = bsv_rows_get(rows, PREP_FIRST, BSV_WHEN_UNKNOWN),
@@ -477,27 +463,20 @@ static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bs
 	return r;
 }
 
-static int read_shares_known(struct bsv_findings *f, const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, bsv_sql_shares_may_be_unseen, err);
-
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	f->shares_known = r > 0 && !bsv_rows_get(rows, 0, 1);
-	return r < 0 ? r : 0;
-}
-
 /* The findings about missed deadlines, which others are merged into. */
 static int findings_begin(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *fairness,
                           struct bsa_err *err)
 {
+	bsv_scoped_rows *rows = NULL;
 	int r;
 
 	*ret = (struct bsv_findings){ .n = 0 };
 	r = bsv_settings_read(&ret->settings, input, err);
 	if (r >= 0)
-		r = read_shares_known(ret, input, err);
+		r = bsv_rows_query(&rows, input->db, bsv_sql_shares_may_be_unseen, err);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	ret->shares_known = r > 0 && !bsv_rows_get(rows, 0, 1);
 	return r < 0 ? r : bsv_missed_add(ret, input, fairness, err);
 }
 

@@ -62,76 +62,39 @@ static void gain_fini(struct gain *g)
 	free(g->pairs);
 }
 
-/* ---- pairs ---- */
-
-static int read_pairs(struct gain *g, struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_text *sql =
-		bsv_fill(bsv_sql_gain_pairs, (const struct bsv_hole[]){ { "with", input->with }, { NULL, NULL } });
-	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
-
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		const char *app = bsv_rows_cell(rows, 1).text, *model = bsv_rows_cell(rows, 2).text;
-
-		if (!bsv_array_grow(&g->pairs, g->n, sizeof(*g->pairs)))
-			return bsv_no_memory(err);
-		g->pairs[g->n++] = (struct pair){ .kind = bsv_rows_get(rows, 0, 0),
-			                          .app = app ? strdup(app) : NULL,
-			                          .model = model ? strdup(model) : NULL };
-	}
-	return r;
-}
-
 /* ---- samples ---- */
-
-static bool samples_push(struct samples *s, int64_t value)
-{
-	if (!bsv_array_grow(&s->v, s->n, sizeof(*s->v)))
-		return false;
-	s->v[s->n++] = value;
-	return true;
-}
-
-static struct pair *pair_find(struct gain *g, int64_t kind)
-{
-	for (size_t i = 0; i < g->n; i++)
-		if (g->pairs[i].kind == kind)
-			return &g->pairs[i];
-	return NULL;
-}
-
-static char *samples_sql(const struct gain *g, const struct bsv_input *input)
-{
-	bsv_scoped_text *kinds = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&kinds, &bytes);
-
-	if (!to)
-		return NULL;
-	for (size_t i = 0; i < g->n; i++)
-		fprintf(to, "%s%" PRId64, i ? ", " : "", g->pairs[i].kind);
-	if (fclose(to))
-		return NULL;
-	return bsv_fill(bsv_sql_gain_samples,
-	                (const struct bsv_hole[]){ { "with", input->with }, { "kinds", kinds }, { NULL, NULL } });
-}
 
 static int read_samples(struct gain *g, struct bsv_input *input, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = samples_sql(g, input);
+	bsv_scoped_text *kinds = NULL, *sql = NULL;
 	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+	size_t bytes;
+	FILE *to = open_memstream(&kinds, &bytes);
+	int r;
 
+	for (size_t i = 0; to && i < g->n; i++)
+		fprintf(to, "%s%" PRId64, i ? ", " : "", g->pairs[i].kind);
+	if (to && !fclose(to))
+		sql = bsv_fill(
+			bsv_sql_gain_samples,
+			(const struct bsv_hole[]){ { "with", input->with }, { "kinds", kinds }, { NULL, NULL } });
+	r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		struct pair *p = pair_find(g, bsv_rows_get(rows, 0, 0));
+		int64_t kind = bsv_rows_get(rows, 0, 0);
 		int path = bsv_rows_get(rows, 1, 0) ? SYNC : BURST;
+		size_t i = 0;
 
-		for (size_t phase = 0; p && phase < N_PHASES; phase++) {
+		while (i < g->n && g->pairs[i].kind != kind)
+			i++;
+		for (size_t phase = 0; i < g->n && phase < N_PHASES; phase++) {
+			struct samples *s = &g->pairs[i].of[path][phase];
 			struct bsv_cell cell = bsv_rows_cell(rows, 2 + phase);
 
-			if (cell.type == BSA_INT && !samples_push(&p->of[path][phase], cell.integer))
+			if (cell.type != BSA_INT)
+				continue;
+			if (!bsv_array_grow(&s->v, s->n, sizeof(*s->v)))
 				return bsv_no_memory(err);
+			s->v[s->n++] = cell.integer;
 		}
 	}
 	return r;
@@ -161,25 +124,6 @@ static struct bsv_sample samples_sort(struct samples *s)
 	return ret;
 }
 
-static void add_row(struct bsv_rows *rows, const struct pair *p, size_t phase, const struct bsv_sample *burst,
-                    const struct bsv_sample *sync)
-{
-	struct bsv_interval gain = bsv_sequence_difference(burst, sync, 50, 1);
-
-	if (phase > 0 && gain.low == 0 && gain.high == 0)
-		return; /* no difference */
-	bsv_rows_text(rows, p->app);
-	bsv_rows_text(rows, p->model);
-	bsv_rows_text(rows, phases[phase]);
-	bsv_rows_int(rows, (int64_t)burst->n);
-	bsv_rows_int(rows, (int64_t)sync->n);
-	bsv_rows_int(rows, bsv_percentile(burst->sorted, burst->n, 50));
-	bsv_rows_int(rows, bsv_percentile(sync->sorted, sync->n, 50));
-	bsv_rows_int(rows, bsv_whole(gain.value));
-	bsv_rows_int(rows, bsv_whole(gain.low));
-	bsv_rows_int(rows, bsv_whole(gain.high));
-}
-
 /* A phase that usually takes no time cannot gain any. */
 static bool takes_time(const struct bsv_sample *s)
 {
@@ -189,14 +133,30 @@ static bool takes_time(const struct bsv_sample *s)
 static int add_pair(struct bsv_rows *rows, struct pair *p, struct bsa_err *err)
 {
 	for (size_t phase = 0; phase < N_PHASES; phase++) {
+		struct bsv_interval gain = { 0 };
 		struct bsv_sample burst, sync;
+		bool differs = false;
 
 		if (!p->of[BURST][phase].n || !p->of[SYNC][phase].n)
 			continue;
 		burst = samples_sort(&p->of[BURST][phase]);
 		sync = samples_sort(&p->of[SYNC][phase]);
-		if (burst.sorted && sync.sorted && (takes_time(&burst) || takes_time(&sync)))
-			add_row(rows, p, phase, &burst, &sync);
+		if (burst.sorted && sync.sorted && (takes_time(&burst) || takes_time(&sync))) {
+			gain = bsv_sequence_difference(&burst, &sync, 50, 1);
+			differs = phase == 0 || gain.low != 0 || gain.high != 0;
+		}
+		if (differs) {
+			bsv_rows_text(rows, p->app);
+			bsv_rows_text(rows, p->model);
+			bsv_rows_text(rows, phases[phase]);
+			bsv_rows_int(rows, (int64_t)burst.n);
+			bsv_rows_int(rows, (int64_t)sync.n);
+			bsv_rows_int(rows, bsv_percentile(burst.sorted, burst.n, 50));
+			bsv_rows_int(rows, bsv_percentile(sync.sorted, sync.n, 50));
+			bsv_rows_int(rows, bsv_whole(gain.value));
+			bsv_rows_int(rows, bsv_whole(gain.low));
+			bsv_rows_int(rows, bsv_whole(gain.high));
+		}
 		free((int64_t *)burst.sorted);
 		free((int64_t *)sync.sorted);
 		if (!burst.sorted || !sync.sorted)
@@ -208,11 +168,23 @@ static int add_pair(struct bsv_rows *rows, struct pair *p, struct bsa_err *err)
 int bsv_gain(struct bsv_rows **ret, struct bsv_input *input, struct bsa_err *err)
 {
 	__attribute__((cleanup(gain_fini))) struct gain g = { .n = 0 };
-	bsv_scoped_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
-	int r = read_pairs(&g, input, err);
+	bsv_scoped_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns)), *pairs = NULL;
+	bsv_scoped_text *sql =
+		bsv_fill(bsv_sql_gain_pairs, (const struct bsv_hole[]){ { "with", input->with }, { NULL, NULL } });
+	int r;
 
-	if (!rows)
+	if (!rows || !sql)
 		return bsv_no_memory(err);
+	r = bsv_rows_query(&pairs, input->db, sql, err);
+	while (r >= 0 && (r = bsv_rows_step(pairs, err)) > 0) {
+		const char *app = bsv_rows_cell(pairs, 1).text, *model = bsv_rows_cell(pairs, 2).text;
+
+		if (!bsv_array_grow(&g.pairs, g.n, sizeof(*g.pairs)))
+			return bsv_no_memory(err);
+		g.pairs[g.n++] = (struct pair){ .kind = bsv_rows_get(pairs, 0, 0),
+			                        .app = app ? strdup(app) : NULL,
+			                        .model = model ? strdup(model) : NULL };
+	}
 	if (r >= 0 && g.n)
 		r = read_samples(&g, input, err);
 	for (size_t i = 0; i < g.n && r >= 0; i++)

@@ -28,76 +28,11 @@ enum { SLOW = 300000 /* so many executions take a second to read */, NAMES = 3 /
 
 enum { N_WORDS = sizeof(words) / sizeof(*words), APP_MODEL = BSV_BY_APP | BSV_BY_MODEL };
 
-static int word_missing(const char *word, struct bsa_err *err)
-{
-	const char *const *first = &words[0].word;
-	const char *nearest = bsv_nearest(word, first, N_WORDS, sizeof(words[0]));
-
-	if (nearest)
-		return bsa_fail(err, BSA_E_USAGE, "--by: no '%s'; did you mean '%s'?", word, nearest);
-	return bsa_fail(err, BSA_E_USAGE, "--by: no '%s'; there are app, model, priority, path and burst", word);
-}
-
-/* Words with commas between them. */
-static int read_words(unsigned *ret, const char *by, struct bsa_err *err)
-{
-	*ret = 0;
-	for (const char *at = by;; at++) {
-		size_t n = strcspn(at, ",");
-		char word[32];
-		unsigned i = 0;
-
-		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word) - 1), at);
-		while (i < N_WORDS && strcmp(word, words[i].word))
-			i++;
-		if (i == N_WORDS)
-			return word_missing(word, err);
-		*ret |= 1u << i;
-		at += n;
-		if (!*at)
-			break;
-	}
-	if (*ret & BSV_BY_BURST) /* a burst belongs to one app and one model */
-		*ret |= APP_MODEL;
-	return 0;
-}
-
 static void text_append(char *to, size_t room, const char *separator, const char *text)
 {
 	size_t n = strlen(to);
 
 	snprintf(to + n, room - n, "%s%s", n ? separator : "", text);
-}
-
-/* A number that differs between groups: the app, model or burst times 64, plus the other words. */
-static void fill_key(struct bsv_groups *g)
-{
-	static const char *const who[] = { "0", "ifnull(p.app_id, 0)", "ifnull(k.kind, 0)",
-		                           "ifnull(k.kind, -p.app_id)" };
-
-	snprintf(g->key, sizeof(g->key), "%s * 64", g->by & BSV_BY_BURST ? "p.burst_id" : who[g->by & APP_MODEL]);
-	if (g->by & BSV_BY_PATH)
-		text_append(g->key, sizeof(g->key), " + ",
-		            "CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 12 WHEN 'fenced' THEN 24 ELSE 36 END");
-	if (g->by & BSV_BY_PRIORITY)
-		text_append(g->key, sizeof(g->key), " + ",
-		            "CASE p.priority WHEN 'low' THEN 0 WHEN 'medium' THEN 3 WHEN 'high' THEN 6 ELSE 9 END");
-	text_append(g->key, sizeof(g->key), " + ", "ifnull(p.cold, 2)");
-	snprintf(g->kind, sizeof(g->kind), "%s", g->by & BSV_BY_APP ? "app_id, name" : "name");
-}
-
-static void groups_fill(struct bsv_groups *g)
-{
-	fill_key(g);
-	for (unsigned i = 0; i < N_WORDS; i++)
-		if (g->by & 1u << i) {
-			text_append(g->names, sizeof(g->names), ", ", words[i].name);
-			text_append(g->stored_names, sizeof(g->stored_names), ", ", words[i].stored);
-			text_append(g->order, sizeof(g->order), ", ", words[i].word);
-			g->keys++;
-		}
-	g->keys++; /* start */
-	assert(*g->names && *g->order);
 }
 
 /* A percentile cannot be computed from percentiles: is each group one group of phase_stat? */
@@ -135,14 +70,61 @@ static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, str
 
 int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *input, struct bsa_err *err)
 {
+	static const char *const who[] = { "0", "ifnull(p.app_id, 0)", "ifnull(k.kind, 0)",
+		                           "ifnull(k.kind, -p.app_id)" };
+	struct bsv_groups g = { .by = 0 };
 	int r;
 
-	*ret = (struct bsv_groups){ .by = 0 };
-	r = read_words(&ret->by, by ? by : "app,model,path", err);
-	if (r < 0)
-		return r;
-	groups_fill(ret);
-	return groups_find_stored(ret, input, err);
+	*ret = g;
+
+	/* Words with commas between them. */
+	for (const char *at = by ? by : "app,model,path";; at++) {
+		size_t n = strcspn(at, ",");
+		char word[32];
+		unsigned i = 0;
+
+		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word) - 1), at);
+		while (i < N_WORDS && strcmp(word, words[i].word))
+			i++;
+		if (i == N_WORDS) {
+			const char *nearest = bsv_nearest(word, &words[0].word, N_WORDS, sizeof(words[0]));
+
+			if (nearest)
+				return bsa_fail(err, BSA_E_USAGE, "--by: no '%s'; did you mean '%s'?", word, nearest);
+			return bsa_fail(err, BSA_E_USAGE,
+			                "--by: no '%s'; there are app, model, priority, path and burst", word);
+		}
+		g.by |= 1u << i;
+		at += n;
+		if (!*at)
+			break;
+	}
+	if (g.by & BSV_BY_BURST) /* a burst belongs to one app and one model */
+		g.by |= APP_MODEL;
+
+	/* A number that differs between groups: the app, model or burst times 64, plus the other words. */
+	snprintf(g.key, sizeof(g.key), "%s * 64", g.by & BSV_BY_BURST ? "p.burst_id" : who[g.by & APP_MODEL]);
+	if (g.by & BSV_BY_PATH)
+		text_append(g.key, sizeof(g.key), " + ",
+		            "CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 12 WHEN 'fenced' THEN 24 ELSE 36 END");
+	if (g.by & BSV_BY_PRIORITY)
+		text_append(g.key, sizeof(g.key), " + ",
+		            "CASE p.priority WHEN 'low' THEN 0 WHEN 'medium' THEN 3 WHEN 'high' THEN 6 ELSE 9 END");
+	text_append(g.key, sizeof(g.key), " + ", "ifnull(p.cold, 2)");
+	snprintf(g.kind, sizeof(g.kind), "%s", g.by & BSV_BY_APP ? "app_id, name" : "name");
+
+	for (unsigned i = 0; i < N_WORDS; i++)
+		if (g.by & 1u << i) {
+			text_append(g.names, sizeof(g.names), ", ", words[i].name);
+			text_append(g.stored_names, sizeof(g.stored_names), ", ", words[i].stored);
+			text_append(g.order, sizeof(g.order), ", ", words[i].word);
+			g.keys++;
+		}
+	g.keys++; /* start */
+	assert(*g.names && *g.order);
+	r = groups_find_stored(&g, input, err);
+	*ret = g;
+	return r;
 }
 
 char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,

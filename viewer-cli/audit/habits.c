@@ -32,34 +32,6 @@ void bsv_habit_fini(struct bsv_habit *h)
 	free(h->says);
 }
 
-/* "making and freeing them takes 717 us an execution, on top of the 671 us from end to end". Figures of the service alone are a lower bound. */
-static char *cost_text(const struct bsv_rows *rows)
-{
-	char around[BSV_DURATION_TEXT], e2e[BSV_DURATION_TEXT];
-	int64_t end_to_end = bsv_rows_get(rows, HABIT_E2E, -1);
-	const char *least = bsv_rows_get(rows, HABIT_BY_CLIENT, 0) ? "" : "at least ";
-
-	bsv_duration_beside(around, bsv_rows_get(rows, HABIT_AROUND, 0), end_to_end);
-	if (end_to_end < 0)
-		return bsv_text("making and freeing them takes %s%s an execution", least, around);
-	return bsv_text("making and freeing them takes %s%s an execution, on top of the %s from end to end", least,
-	                around, bsv_duration_beside(e2e, end_to_end, bsv_rows_get(rows, HABIT_AROUND, 0)));
-}
-
-static char *habit_text(const struct bsv_rows *rows)
-{
-	const char *app = bsv_rows_cell(rows, HABIT_APP).text, *model = bsv_rows_cell(rows, HABIT_MODEL).text;
-	bsv_scoped_text *takes = cost_text(rows);
-	char bursts[BSV_COUNT_MAX], executions[BSV_COUNT_MAX];
-
-	if (!takes)
-		return NULL;
-	return bsv_text("%s makes a burst per call%s%s: %s bursts for %s executions; %s", app && *app ? app : "an app",
-	                model ? " of " : "", model ? model : "",
-	                bsv_count(bursts, (uint64_t)bsv_rows_get(rows, HABIT_BURSTS, 0)),
-	                bsv_count(executions, (uint64_t)bsv_rows_get(rows, HABIT_EXECUTIONS, 0)), takes);
-}
-
 static char *text_copy(const char *text)
 {
 	return text ? strdup(text) : NULL;
@@ -68,16 +40,39 @@ static char *text_copy(const char *text)
 int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *beyond = NULL;
+	char bursts[BSV_COUNT_MAX], executions[BSV_COUNT_MAX];
+	char around[BSV_DURATION_TEXT], e2e[BSV_DURATION_TEXT];
+	const char *app, *model, *least;
+	int64_t cost, end_to_end;
 	int r = bsv_audit_row(&rows, input, bsv_sql_overhead_habits, NULL, err);
 
 	*ret = (struct bsv_habit){ .sum_ns = 0 };
 	if (r <= 0)
 		return r;
-	ret->app = text_copy(bsv_rows_cell(rows, HABIT_APP).text);
-	ret->model = text_copy(bsv_rows_cell(rows, HABIT_MODEL).text);
+	app = bsv_rows_cell(rows, HABIT_APP).text;
+	model = bsv_rows_cell(rows, HABIT_MODEL).text;
+	ret->app = text_copy(app);
+	ret->model = text_copy(model);
 	ret->sum_ns = bsv_rows_get(rows, HABIT_SUM, 0);
 	ret->first_at = bsv_rows_get(rows, HABIT_FIRST, BSV_WHEN_UNKNOWN);
 	ret->last_at = bsv_rows_get(rows, HABIT_LAST, BSV_WHEN_UNKNOWN);
-	ret->says = habit_text(rows);
+
+	/* Figures of the service alone are a lower bound. */
+	least = bsv_rows_get(rows, HABIT_BY_CLIENT, 0) ? "" : "at least ";
+	cost = bsv_rows_get(rows, HABIT_AROUND, 0);
+	end_to_end = bsv_rows_get(rows, HABIT_E2E, -1);
+	if (end_to_end < 0)
+		beyond = strdup("");
+	else
+		beyond = bsv_text(", on top of the %s from end to end", bsv_duration_beside(e2e, end_to_end, cost));
+	if (!beyond)
+		return bsv_no_memory(err);
+	ret->says = bsv_text("%s makes a burst per call%s%s: %s bursts for %s executions; making and freeing them "
+	                     "takes %s%s an execution%s",
+	                     app && *app ? app : "an app", model ? " of " : "", model ? model : "",
+	                     bsv_count(bursts, (uint64_t)bsv_rows_get(rows, HABIT_BURSTS, 0)),
+	                     bsv_count(executions, (uint64_t)bsv_rows_get(rows, HABIT_EXECUTIONS, 0)), least,
+	                     bsv_duration_beside(around, cost, end_to_end), beyond);
 	return ret->says ? 1 : bsv_no_memory(err);
 }

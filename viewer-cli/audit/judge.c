@@ -170,16 +170,6 @@ static bool verdict_outweighs(const struct bsv_verdict *a, const struct bsv_verd
 	return a->figure / a->bound > b->figure / b->bound;
 }
 
-static int judge_sharing(struct bsv_judgement *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts facts = { .n = 0 };
-	int r = bsv_sharing_read(&facts, input, err);
-
-	if (r >= 0)
-		bsv_rule_sharing(ret, &facts);
-	return r;
-}
-
 static int judge_lag(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                      struct bsa_err *err)
 {
@@ -318,55 +308,6 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	return 0;
 }
 
-/*
- * May an inversion, or a choice, be missing? Only where something was not recorded, where it is unknown which app had work, or where the import could not
- * measure a model of an app that had work of several priorities.
- */
-static int inversions_may_be_missing(const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, bsv_sql_priority_may_be_unseen, err);
-
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	return r <= 0 ? r : bsv_rows_get(rows, 0, 1) != 0;
-}
-
-/* SQL, for a WITH: inversions and choices that are not stored for @input but may have happened. Owned by the caller; NULL: no memory. */
-static char *unseen_inversions(const struct bsv_input *input, const struct bsv_quantity *limit)
-{
-	static const char own_limit[] = "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000";
-	bsv_scoped_text *limit_of_holder =
-		limit->given ? bsv_text("%" PRId64, limit->value)
-			     : bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)",
-	                                bsv_off_core_of_holder);
-	const struct bsv_hole holes[] = { { "limit", limit_of_holder },
-		                          { "limit_least", limit->given ? limit_of_holder : own_limit },
-		                          { "unseen_work", bsv_sql_priority_unseen_work },
-		                          { NULL, NULL } };
-
-	return bsv_audit_fill(input, bsv_sql_verdict_priority_unseen, holes);
-}
-
-static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
-{
-	return (struct bsv_priority_facts){ .inversions = bsv_rows_get(rows, 0, 0),
-		                            .dur_ns = bsv_rows_get(rows, 1, 0),
-		                            .stretch_ns = bsv_rows_get(rows, 2, 0),
-		                            .unsure_ns = bsv_rows_get(rows, 3, 0),
-		                            .least_ns = bsv_rows_get(rows, 4, 0),
-		                            .hidden_ns = bsv_rows_get(rows, 5, 0),
-		                            .choices = bsv_rows_get(rows, 6, 0),
-		                            .honoured = bsv_rows_get(rows, 7, 0),
-		                            .hidden_choices = bsv_rows_get(rows, 8, 0),
-		                            .mixed = bsv_rows_get(rows, 9, 0),
-		                            .may_be_mixed = bsv_rows_get(rows, 10, 0),
-		                            .joined_ns = bsv_rows_get(rows, 11, 0),
-		                            .holder = bsv_rows_cell(rows, 14).text,
-		                            .strange_choices = bsv_rows_get(rows, 15, 0),
-		                            .sight = sight_read(rows, 16) };
-}
-
 /* The work that apps had, as parts of a WITH. parts: owned; NULL: not read yet. */
 struct work_sql {
 	char *parts; /* referred and apps_with_more */
@@ -378,60 +319,67 @@ static void work_sql_fini(struct work_sql *w)
 	free(w->parts);
 }
 
-static char *work_as_values(const char *referred, const char *apps_with_more)
-{
-	static const char none[] = "SELECT NULL, NULL WHERE 0";
-
-	return bsv_text("referred(app_id, priority) AS MATERIALIZED (%s%s), apps_with_more(app_id, most) AS "
-	                "MATERIALIZED (%s%s)",
-	                referred ? "VALUES " : none, referred ? referred : "", apps_with_more ? "VALUES " : none,
-	                apps_with_more ? apps_with_more : "");
-}
-
 /*
  * SQLite compiles a part of a WITH again wherever another part names it. The verdict names these parts a hundred times, and each scans executions; preparing
  * it took 0.1 s. So this reads their rows first, and the verdict is given the rows, unless there are many.
  */
 static int read_work(struct work_sql *ret, const struct bsv_input *input, const char *hidden, struct bsa_err *err)
 {
+	static const char none[] = "SELECT NULL, NULL WHERE 0";
 	const struct bsv_hole holes[] = {
 		{ "hidden", hidden }, { "work", bsv_sql_priority_work }, { "most", "32" }, { NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;
+	const char *referred, *with_more;
 	int r = bsv_audit_row(&rows, input, bsv_sql_priority_work_rows, holes, err);
 
 	if (r < 0)
 		return r;
-	ret->mixed = bsv_rows_get(rows, 0, 1) || bsv_rows_cell(rows, 2).text;
-	ret->parts = bsv_rows_get(rows, 0, 1)
-	                     ? strdup(bsv_sql_priority_work)
-	                     : work_as_values(bsv_rows_cell(rows, 1).text, bsv_rows_cell(rows, 2).text);
+	referred = bsv_rows_cell(rows, 1).text;
+	with_more = bsv_rows_cell(rows, 2).text;
+	ret->mixed = bsv_rows_get(rows, 0, 1) || with_more;
+	if (bsv_rows_get(rows, 0, 1))
+		ret->parts = strdup(bsv_sql_priority_work);
+	else
+		ret->parts = bsv_text("referred(app_id, priority) AS MATERIALIZED (%s%s), "
+		                      "apps_with_more(app_id, most) AS MATERIALIZED (%s%s)",
+		                      referred ? "VALUES " : none, referred ? referred : "",
+		                      with_more ? "VALUES " : none, with_more ? with_more : "");
 	return ret->parts ? 0 : bsv_no_memory(err);
 }
 
 /* SQL, for a WITH: what the recording does not tell. Without work of several priorities there was no inversion; choices may still be hidden. */
 static char *unseen_parts(const struct bsv_input *input, const struct bsv_quantity *limit, bool may_be, bool mixed)
 {
+	static const char own_limit[] = "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000";
+	bsv_scoped_text *limit_of_holder = NULL;
+
 	if (!may_be)
 		return strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n, strange) AS (SELECT 0, 0)");
-	if (mixed)
-		return unseen_inversions(input, limit);
-	return bsv_text("inverted_unseen(ns) AS (SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL), %s",
-	                bsv_sql_priority_unseen_work);
+	if (!mixed)
+		return bsv_text("inverted_unseen(ns) AS (SELECT 9223372036854775807 FROM referred WHERE app_id IS "
+		                "NULL), %s",
+		                bsv_sql_priority_unseen_work);
+
+	/* Inversions and choices that are not stored but may have happened. */
+	if (limit->given)
+		limit_of_holder = bsv_text("%" PRId64, limit->value);
+	else
+		limit_of_holder = bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)",
+		                           bsv_off_core_of_holder);
+	return bsv_audit_fill(input, bsv_sql_verdict_priority_unseen,
+	                      (const struct bsv_hole[]){ { "limit", limit_of_holder },
+	                                                 { "limit_least", limit->given ? limit_of_holder : own_limit },
+	                                                 { "unseen_work", bsv_sql_priority_unseen_work },
+	                                                 { NULL, NULL } });
 }
 
-/*
- * May there have been a choice, though none was recorded and none is hidden? A choice is told only where it is known when the lane was free, so a loss can
- * keep it from being told even if all is known of the executions.
- */
-static int were_together(const struct bsv_priority_facts *f, const struct bsv_input *input, struct bsa_err *err)
+/* The answer of a query that asks yes or no, yes if it is NULL; negative: an error. */
+static int query_says_yes(const struct bsv_input *input, const char *sql, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r;
+	int r = bsv_rows_query(&rows, input->db, sql, err);
 
-	if (!f->sight.losses || !f->mixed || f->choices || f->hidden_choices || f->strange_choices)
-		return f->sight.losses;
-	r = bsv_rows_query(&rows, input->db, bsv_sql_priority_together, err);
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
 	return r <= 0 ? r : bsv_rows_get(rows, 0, 1) != 0;
@@ -445,9 +393,14 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	bsv_scoped_text *hides = bsv_judge_hidden(input), *unseen = NULL, *victim = NULL;
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_priority_facts facts;
-	int may_be = inversions_may_be_missing(input, err);
-	int r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
+	int may_be, r;
 
+	/*
+	 * May an inversion, or a choice, be missing? Only where something was not recorded, where it is unknown which app had work, or
+	 * where the import could not measure a model of an app that had work of several priorities.
+	 */
+	may_be = query_says_yes(input, bsv_sql_priority_may_be_unseen, err);
+	r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
 	if (r < 0)
 		return r;
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
@@ -466,37 +419,59 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	                  err);
 	if (r <= 0)
 		return r;
-	facts = priority_facts(rows);
-	r = were_together(&facts, input, err);
-	if (r < 0)
-		return r;
-	facts.together = r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 12).text, bsv_rows_cell(rows, 13).text);
-	facts.victim = victim;
-	bsv_rule_priority(ret, &facts, bounds);
-	return 0;
-}
+	facts = (struct bsv_priority_facts){ .inversions = bsv_rows_get(rows, 0, 0),
+		                             .dur_ns = bsv_rows_get(rows, 1, 0),
+		                             .stretch_ns = bsv_rows_get(rows, 2, 0),
+		                             .unsure_ns = bsv_rows_get(rows, 3, 0),
+		                             .least_ns = bsv_rows_get(rows, 4, 0),
+		                             .hidden_ns = bsv_rows_get(rows, 5, 0),
+		                             .choices = bsv_rows_get(rows, 6, 0),
+		                             .honoured = bsv_rows_get(rows, 7, 0),
+		                             .hidden_choices = bsv_rows_get(rows, 8, 0),
+		                             .mixed = bsv_rows_get(rows, 9, 0),
+		                             .may_be_mixed = bsv_rows_get(rows, 10, 0),
+		                             .joined_ns = bsv_rows_get(rows, 11, 0),
+		                             .victim = victim,
+		                             .holder = bsv_rows_cell(rows, 14).text,
+		                             .strange_choices = bsv_rows_get(rows, 15, 0),
+		                             .sight = sight_read(rows, 16) };
 
-static int facts_judge(struct bsv_judgement *ret, enum bsv_audit audit, const struct bsv_input *input,
-                       const struct bsv_bounds *bounds, struct bsa_err *err)
-{
-	switch (audit) {
-	case BSV_FAIRNESS:
-		return bounds && (bounds->lag.given || bounds->by_lag) ? judge_lag(ret, input, bounds, err)
-		                                                       : judge_sharing(ret, input, err);
-	case BSV_STARVATION:
-		return judge_starvation(ret, input, bounds, err);
-	case BSV_PRIORITY:
-		return judge_priority(ret, input, bounds, err);
+	/*
+	 * May there have been a choice, though none was recorded and none is hidden? A choice is told only where it is known when the
+	 * lane was free, so a loss can keep it from being told even if all is known of the executions.
+	 */
+	facts.together = facts.sight.losses;
+	if (facts.sight.losses && facts.mixed && !facts.choices && !facts.hidden_choices && !facts.strange_choices) {
+		r = query_says_yes(input, bsv_sql_priority_together, err);
+		if (r < 0)
+			return r;
+		facts.together = r;
 	}
+	bsv_rule_priority(ret, &facts, bounds);
 	return 0;
 }
 
 int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
               struct bsa_err *err)
 {
-	int r = facts_judge(ret, audit, input, bounds, err);
+	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts sharing = { .n = 0 };
+	bool by_lag = bounds && (bounds->lag.given || bounds->by_lag);
+	int r = 0;
 
+	switch (audit) {
+	case BSV_FAIRNESS:
+		r = by_lag ? judge_lag(ret, input, bounds, err) : bsv_sharing_read(&sharing, input, err);
+		if (r >= 0 && !by_lag)
+			bsv_rule_sharing(ret, &sharing);
+		break;
+	case BSV_STARVATION:
+		r = judge_starvation(ret, input, bounds, err);
+		break;
+	case BSV_PRIORITY:
+		r = judge_priority(ret, input, bounds, err);
+		break;
+	}
 	if (r >= 0 && input->coverage.unchecked)
 		bsv_rules_unchecked(ret);
 	return r;

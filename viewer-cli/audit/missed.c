@@ -76,14 +76,6 @@ static const struct {
 	{ "sample", "they are not in the sample that is replayed, or their deadline is not known" },
 };
 
-static const char *undecided_says(const char *reason)
-{
-	for (size_t i = 0; reason && i < sizeof(undecided) / sizeof(*undecided); i++)
-		if (!strcmp(undecided[i].reason, reason))
-			return undecided[i].says;
-	return "of a reason that this version does not know";
-}
-
 char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed)
 {
 	bsv_scoped_text *reasons = NULL;
@@ -93,12 +85,15 @@ char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed)
 	if (rows)
 		bsv_rows_again(rows);
 	while (rows && bsv_rows_step(rows, NULL) > 0) {
+		const char *reason = bsv_rows_cell(rows, 0).text, *says = "of a reason that this version does not know";
 		char *more;
 
+		for (size_t i = 0; reason && i < sizeof(undecided) / sizeof(*undecided); i++)
+			if (!strcmp(undecided[i].reason, reason))
+				says = undecided[i].says;
 		sum += bsv_rows_get(rows, 1, 0);
 		more = bsv_text("%s%s%s because %s", reasons ? reasons : "", reasons ? ", " : "",
-		                bsv_count(n, (uint64_t)bsv_rows_get(rows, 1, 0)),
-		                undecided_says(bsv_rows_cell(rows, 0).text));
+		                bsv_count(n, (uint64_t)bsv_rows_get(rows, 1, 0)), says);
 		free(reasons);
 		reasons = more;
 	}
@@ -194,62 +189,50 @@ static bool is_own(const struct missed *m)
 
 /* ---- the victims ---- */
 
-/* "missed 3 of 40 deadlines", or "3 of 40" behind another victim: what it missed for this reason. Owned by the caller. */
-static char *victim_text(const struct bsv_rows *rows, const char *name, bool first)
-{
-	int64_t n = bsv_rows_get(rows, MISS_OF_VICTIM, 0), deadlines = bsv_rows_get(rows, MISS_DEADLINES, 0);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], of[BSV_COUNT_MAX + 8] = "";
-
-	bsv_count(a, (uint64_t)n);
-	if (deadlines >= n) /* compact events of the service alone have no deadlines to count */
-		snprintf(of, sizeof(of), " of %s", bsv_count(b, (uint64_t)deadlines));
-	if (!first)
-		return bsv_text("%s %s%s", name, a, of);
-	return bsv_text("%s missed %s%s %s", name, a, of,
-	                bsv_plural((uint64_t)(*of ? deadlines : n), "deadline", "deadlines"));
-}
-
-/* Compare the time that the execution had with the time that it takes, or that others have. */
-static void budget_text(char ret[200], const struct missed *m, const struct bsv_rows *rows, const char *name)
-{
-	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, INT64_MIN), run = bsv_rows_get(rows, MISS_RUN, -1);
-	int64_t usual = bsv_rows_get(rows, MISS_USUAL_BUDGET, -1);
-	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
-
-	*ret = '\0';
-	if (budget == INT64_MIN)
-		return;
-	if (is_late(m) && budget <= 0)
-		snprintf(ret, 200, ": half of them were submitted %s or more after their deadlines%s%s%s",
-		         bsv_duration(a, -budget), usual > 0 ? "; it usually is submitted " : "",
-		         usual > 0 ? bsv_duration(b, usual) : "", usual > 0 ? " before" : "");
-	else if (is_late(m) && usual >= 0)
-		snprintf(ret, 200, ": %s were left, and usually it has %s", bsv_duration_beside(a, budget, usual),
-		         bsv_duration_beside(b, usual, budget));
-	else if (is_kind(m, "too_big") && budget >= 0 && run >= 0)
-		snprintf(ret, 200, ": %s%.*s takes %s, and its budget is %s",
-		         m->victims == 1 ? "its run" : "the run of ", m->victims == 1 ? 0 : bsv_cut(name, NAME_MOST),
-		         name, bsv_duration_beside(a, run, budget), bsv_duration_beside(b, budget, run));
-	else if (is_kind(m, "too_big") && budget >= 0) /* the service refused all, and knows more than the recording */
-		snprintf(ret, 200, ": %s%.*s is %s, and how long its run takes was not recorded",
-		         m->victims == 1 ? "its budget" : "the budget of ",
-		         m->victims == 1 ? 0 : bsv_cut(name, NAME_MOST), name, bsv_duration(b, budget));
-}
-
 static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 {
 	const char *app = bsv_rows_cell(rows, MISS_APP).text, *model = bsv_rows_cell(rows, MISS_MODEL).text;
 	bsv_scoped_text *full = bsv_full_name(app, model), *before = m->missed, *before_who = m->who, *says = NULL;
 	const char *name = full ? full : "an unknown app";
-	bool first = !before, last;
+	int64_t n = bsv_rows_get(rows, MISS_OF_VICTIM, 0), deadlines = bsv_rows_get(rows, MISS_DEADLINES, 0);
+	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, INT64_MIN), run = bsv_rows_get(rows, MISS_RUN, -1);
+	int64_t usual = bsv_rows_get(rows, MISS_USUAL_BUDGET, -1);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], of[BSV_COUNT_MAX + 8] = "";
+	char had[BSV_DURATION_TEXT], takes[BSV_DURATION_TEXT];
+	bool first = !before, last, one = m->victims == 1;
 
-	m->named += bsv_rows_get(rows, MISS_OF_VICTIM, 0);
+	m->named += n;
 	last = m->named == m->n;
-	says = victim_text(rows, name, first);
+
+	/* "missed 3 of 40 deadlines", or "3 of 40" behind another victim: what it missed for this reason. */
+	bsv_count(a, (uint64_t)n);
+	if (deadlines >= n) /* compact events of the service alone have no deadlines to count */
+		snprintf(of, sizeof(of), " of %s", bsv_count(b, (uint64_t)deadlines));
+	says = first ? bsv_text("%s missed %s%s %s", name, a, of,
+	                        bsv_plural((uint64_t)(*of ? deadlines : n), "deadline", "deadlines"))
+	             : bsv_text("%s %s%s", name, a, of);
 	m->who = before_who ? bsv_text("%s, %s", before_who, name) : strdup(name);
 	m->missed = says ? bsv_text("%s%s%s", first ? "" : before, first ? "" : last ? " and " : ", ", says) : NULL;
-	if (first)
-		budget_text(m->budget, m, rows, name);
+	if (!first || budget == INT64_MIN)
+		return m->who && m->missed;
+
+	/* Compare the time that the execution had with the time that it takes, or that others have. */
+	if (is_late(m) && budget <= 0)
+		snprintf(m->budget, sizeof(m->budget),
+		         ": half of them were submitted %s or more after their deadlines%s%s%s",
+		         bsv_duration(had, -budget), usual > 0 ? "; it usually is submitted " : "",
+		         usual > 0 ? bsv_duration(takes, usual) : "", usual > 0 ? " before" : "");
+	else if (is_late(m) && usual >= 0)
+		snprintf(m->budget, sizeof(m->budget), ": %s were left, and usually it has %s",
+		         bsv_duration_beside(had, budget, usual), bsv_duration_beside(takes, usual, budget));
+	else if (is_kind(m, "too_big") && budget >= 0 && run >= 0)
+		snprintf(m->budget, sizeof(m->budget), ": %s%.*s takes %s, and its budget is %s",
+		         one ? "its run" : "the run of ", one ? 0 : bsv_cut(name, NAME_MOST), name,
+		         bsv_duration_beside(takes, run, budget), bsv_duration_beside(had, budget, run));
+	else if (is_kind(m, "too_big") && budget >= 0) /* the service refused all, and knows more than the recording */
+		snprintf(m->budget, sizeof(m->budget), ": %s%.*s is %s, and how long its run takes was not recorded",
+		         one ? "its budget" : "the budget of ", one ? 0 : bsv_cut(name, NAME_MOST), name,
+		         bsv_duration(had, budget));
 	return m->who && m->missed;
 }
 
@@ -322,127 +305,94 @@ static char *reason_text(const struct missed *m, bool shares_known)
 
 /* ---- evidence ---- */
 
-/* Why no other cause can have decided: there was too little time at the submission. Owned by the caller. */
-static char *short_text(const struct missed *m)
-{
-	const char *late = is_kind(m, "thread")           ? "; even without the wait of its thread for a cpu, it "
-	                                                    "was submitted too late"
-	                   : is_kind(m, "submitted_late") ? "; why the thread came late is not recorded"
-	                                                  : "";
-	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
-
-	if (m->proved == m->n)
-		return bsv_text("no replay could meet %s%s", m->n == 1 ? "it" : "them", late);
-	if (m->proved)
-		return bsv_text("no replay could meet %s of %s; of the others a replay cannot tell%s",
-		                bsv_count(n, (uint64_t)m->proved), bsv_count(of, (uint64_t)m->n), late);
-	return bsv_text("%s less time than usual, and a replay cannot tell whether that was all%s",
-	                m->n == 1 ? "it had" : "they had", late);
-}
-
 /*
  * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": what replays say, those without the whole app
  * and those without the execution or the model of it that was waited for. Owned by the caller.
  */
 static char *replayed_text(const struct missed *m)
 {
-	bool by_app = is_kind(m, "app") && m->app;
+	bool by_app = is_kind(m, "app") && m->app, one = m->n == 1;
 	const char *without = by_app                           ? m->app
 	                      : is_kind(m, "machine")          ? "that delay"
 	                      : is_kind(m, "app") || is_own(m) ? "that wait"
 	                                                       : "that";
-	const char *wait = by_app ? "waiting for " : "";
-	char a[BSV_COUNT_MAX];
+	const char *wait = by_app ? "waiting for " : "", *late = "";
+	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 
+	bsv_count(n, (uint64_t)m->proved);
+	bsv_count(of, (uint64_t)m->n);
+
+	/* No other cause can have decided, because there was too little time at the submission. */
+	if (is_kind(m, "thread"))
+		late = "; even without the wait of its thread for a cpu, it was submitted too late";
+	else if (is_kind(m, "submitted_late"))
+		late = "; why the thread came late is not recorded";
+	if (is_short(m) && m->proved == m->n)
+		return bsv_text("no replay could meet %s%s", one ? "it" : "them", late);
+	if (is_short(m) && m->proved)
+		return bsv_text("no replay could meet %s of %s; of the others a replay cannot tell%s", n, of, late);
 	if (is_short(m))
-		return short_text(m);
+		return bsv_text("%s less time than usual, and a replay cannot tell whether that was all%s",
+		                one ? "it had" : "they had", late);
+
 	if (m->proved == m->n)
-		return bsv_text("a replay without %s%s meets %s", wait, without, m->n == 1 ? "it" : "all of them");
+		return bsv_text("a replay without %s%s meets %s", wait, without, one ? "it" : "all of them");
 	if (m->proved)
 		return bsv_text("a replay without %s%s meets %s of them, and cannot tell of the others, most of whose "
 		                "delay it was",
-		                wait, without, bsv_count(a, (uint64_t)m->proved));
+		                wait, without, n);
 	return bsv_text("a replay cannot tell, but %s%s was most of %s delay", wait, by_app ? m->app : "that",
-	                m->n == 1 ? "its" : "their");
-}
-
-/* The work of the culprit that most of the misses waited for, where the sentence does not name it. Owned by the caller. */
-static char *mostly_text(const struct missed *m)
-{
-	char n[BSV_COUNT_MAX];
-
-	if (!is_kind(m, "app") || !m->app || !m->model || m->by_model >= m->n)
-		return strdup("");
-	return bsv_text("at least %s of them for its %s", bsv_count(n, (uint64_t)m->by_model), m->model);
-}
-
-/* In how many of the misses the culprit was already over its share. Where shares are not known throughout, more of them may be. Owned by the caller. */
-static char *beyond_text(const struct missed *m, bool shares_known)
-{
-	char n[BSV_COUNT_MAX];
-
-	if (!is_kind(m, "app") || has_one_cause(m) || !m->hogged)
-		return strdup("");
-	return bsv_text("in %s%s of them the app on the lane was beyond its share", shares_known ? "" : "at least ",
-	                bsv_count(n, (uint64_t)m->hogged));
-}
-
-/* What the machine did, in parts that add up to the misses. Owned by the caller; NULL: no memory. */
-static char *machine_text(const struct missed *m)
-{
-	bsv_scoped_text *causes = is_kind(m, "machine") && m->causes ? causes_text(m->causes) : strdup("");
-	char *text = NULL, n[BSV_COUNT_MAX];
-
-	if (!causes || !is_kind(m, "machine"))
-		return causes ? strdup("") : NULL;
-	if (m->held && !bsv_text_join(&text, bsv_text("%s waited for a run that held the lane, but had no cpu",
-	                                              bsv_count(n, (uint64_t)m->held))))
-		return NULL;
-	if (m->stood &&
-	    !bsv_text_join(&text, bsv_text("%s %s submitted too late because all apps stood still",
-	                                   bsv_count(n, (uint64_t)m->stood), m->stood == 1 ? "was" : "were")))
-		return NULL;
-	if (m->waited &&
-	    !bsv_text_join(&text, bsv_text("%s %s submitted too late because %s waited for a cpu",
-	                                   bsv_count(n, (uint64_t)m->waited), m->waited == 1 ? "was" : "were",
-	                                   m->waited == 1 ? "its thread" : "their threads")))
-		return NULL;
-	if (*causes &&
-	    !bsv_text_join(&text, bsv_text("the largest delay of %s: %s",
-	                                   m->held || m->stood || m->waited ? "the others" : "each", causes)))
-		return NULL;
-	return text ? text : strdup("");
-}
-
-/* Those that only followed from others. Owned by the caller; NULL: no memory. */
-static char *followed_text(const struct missed *m)
-{
-	char a[BSV_COUNT_MAX];
-	bool one = m->followed == 1;
-
-	if (!m->followed)
-		return strdup("");
-	return bsv_text("%s of them %s submitted too late: %s thread was still in the call before, which missed its "
-	                "deadline for the same reason",
-	                bsv_count(a, (uint64_t)m->followed), one ? "was" : "were", one ? "its" : "their");
-}
-
-static char *special_text(const struct missed *m)
-{
-	char n[BSV_COUNT_MAX];
-
-	if (is_kind(m, "too_big") && m->persistent)
-		return bsv_text("%s answered as impossible (persistent): another try is of no use",
-		                bsv_count(n, (uint64_t)m->persistent));
-	if (is_kind(m, "queued_behind") && m->outranked)
-		return bsv_text("%s behind work of a higher priority: its own could be raised",
-		                bsv_count(n, (uint64_t)m->outranked));
-	if (is_kind(m, "app") && !m->app)
-		return strdup("which of the other apps held the lane, no event tells");
-	return strdup("");
+	                one ? "its" : "their");
 }
 
 /* ---- the findings ---- */
+
+/* What else is known of the misses, in sentences; "": nothing. Owned by the caller; NULL: no memory, as after a join that fails. */
+static char *evidence_text(const struct missed *m, bool shares_known)
+{
+	bool machine = is_kind(m, "machine"), app = is_kind(m, "app"), one = m->followed == 1;
+	bsv_scoped_text *causes = machine && m->causes ? causes_text(m->causes) : strdup("");
+	char *text = causes ? strdup("") : NULL, n[BSV_COUNT_MAX];
+
+	/* What the machine did, in parts that add up to the misses. */
+	if (text && machine && m->held)
+		bsv_text_join(&text, bsv_text("%s waited for a run that held the lane, but had no cpu",
+		                              bsv_count(n, (uint64_t)m->held)));
+	if (text && machine && m->stood)
+		bsv_text_join(&text, bsv_text("%s %s submitted too late because all apps stood still",
+		                              bsv_count(n, (uint64_t)m->stood), m->stood == 1 ? "was" : "were"));
+	if (text && machine && m->waited)
+		bsv_text_join(&text, bsv_text("%s %s submitted too late because %s waited for a cpu",
+		                              bsv_count(n, (uint64_t)m->waited), m->waited == 1 ? "was" : "were",
+		                              m->waited == 1 ? "its thread" : "their threads"));
+	if (text && machine && *causes)
+		bsv_text_join(&text, bsv_text("the largest delay of %s: %s",
+		                              m->held || m->stood || m->waited ? "the others" : "each", causes));
+
+	/* In how many the culprit was already over its share. Where shares are not known throughout, more of them may be. */
+	if (text && app && !has_one_cause(m) && m->hogged)
+		bsv_text_join(&text, bsv_text("in %s%s of them the app on the lane was beyond its share",
+		                              shares_known ? "" : "at least ", bsv_count(n, (uint64_t)m->hogged)));
+
+	/* The work of the culprit that most of the misses waited for, where the sentence does not name it. */
+	if (text && app && m->app && m->model && m->by_model < m->n)
+		bsv_text_join(&text, bsv_text("at least %s of them for its %s", bsv_count(n, (uint64_t)m->by_model),
+		                              m->model));
+	if (text && app && !m->app)
+		bsv_text_join(&text, strdup("which of the other apps held the lane, no event tells"));
+	if (text && is_kind(m, "too_big") && m->persistent)
+		bsv_text_join(&text, bsv_text("%s answered as impossible (persistent): another try is of no use",
+		                              bsv_count(n, (uint64_t)m->persistent)));
+	if (text && is_kind(m, "queued_behind") && m->outranked)
+		bsv_text_join(&text, bsv_text("%s behind work of a higher priority: its own could be raised",
+		                              bsv_count(n, (uint64_t)m->outranked)));
+	if (text && m->followed)
+		bsv_text_join(&text, bsv_text("%s of them %s submitted too late: %s thread was still in the call "
+		                              "before, which missed its deadline for the same reason",
+		                              bsv_count(n, (uint64_t)m->followed), one ? "was" : "were",
+		                              one ? "its" : "their"));
+	return text;
+}
 
 static enum bsv_blame blame_of(const struct missed *m)
 {
@@ -471,38 +421,30 @@ static bool is_claimed(const struct missed *m)
 	return doer && !is_kind(m, "submitted_late") && !is_kind(m, "several") && !is_kind(m, "unknown");
 }
 
-/* Where the culprit was beyond its share in some of the misses, what helps against that; otherwise what helps against the most frequent cause. */
-static const char *missed_advice(const struct bsv_findings *f, const struct missed *m)
-{
-	const char *shares = is_kind(m, "app") && m->hogged ? bsv_finding_advice(f, "hogged", NULL) : NULL;
-
-	if (is_kind(m, "apps"))
-		return bsv_finding_advice(f, "crowded_out", NULL);
-	if (shares || !is_kind(m, "app"))
-		return shares ? shares : bsv_finding_advice(f, m->kind, NULL);
-	return bsv_finding_advice(f, m->most_by ? m->most_by : "crowded_out", NULL);
-}
-
 static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_err *err)
 {
 	bsv_scoped_text *reason = reason_text(m, f->shares_known);
 	int64_t others = m->victims - VICTIMS_MAX;
 	char rest[2 * BSV_COUNT_MAX + 16] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
-	char *evidence = NULL, *doer = missed_doer(m);
-	const char *kind = is_kind(m, "app") && m->most_by           ? m->most_by
-	                   : is_kind(m, "app") || is_kind(m, "apps") ? "crowded_out"
-	                   : is_late(m)                              ? "submitted_late"
-	                                                             : m->kind;
-	bool machine = is_kind(m, "machine"), blames = !machine && blame_of(m) != BSV_BLAMES_NO_APP && m->app;
-	bool claims = is_claimed(m);
-	bool whole = reason && m->missed && bsv_text_join(&evidence, machine_text(m)) &&
-	             bsv_text_join(&evidence, beyond_text(m, f->shares_known)) &&
-	             bsv_text_join(&evidence, mostly_text(m)) && bsv_text_join(&evidence, special_text(m)) &&
-	             bsv_text_join(&evidence, followed_text(m));
+	char *evidence = evidence_text(m, f->shares_known), *doer = missed_doer(m);
+	bool app = is_kind(m, "app"), apps = is_kind(m, "apps"), machine = is_kind(m, "machine");
+	const char *kind = app && m->most_by ? m->most_by
+	                   : app || apps     ? "crowded_out"
+	                   : is_late(m)      ? "submitted_late"
+	                                     : m->kind;
+	bool blames = !machine && blame_of(m) != BSV_BLAMES_NO_APP && m->app;
+	bool claims = is_claimed(m), whole = reason && m->missed && evidence;
+	const char *advice = NULL;
 
 	if (others > 0)
 		snprintf(rest, sizeof(rest), ", and %s %s %s,", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "other", "others"), bsv_count(of, (uint64_t)(m->n - m->named)));
+
+	/* Where the culprit was beyond its share in some of the misses, what helps against that; otherwise against the most frequent cause. */
+	if (app && m->hogged)
+		advice = bsv_finding_advice(f, "hogged", NULL);
+	if (!advice)
+		advice = bsv_finding_advice(f, app || apps ? kind : m->kind, NULL);
 	return bsv_finding_add(f,
 	                       (struct bsv_finding){ .finding = strdup(kind ? kind : "unknown"),
 	                                             .what = whole ? bsv_text("%s%s%s %s%s", m->missed, rest,
@@ -524,41 +466,12 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 	                                             .lost_ns = m->late_ns,
 	                                             .see = "misses",
 	                                             .fails = BSV_FAILS_DEADLINES,
-	                                             .advice = missed_advice(f, m),
+	                                             .advice = advice,
 	                                             .blame = blames || machine ? blame_of(m) : BSV_BLAMES_NO_APP,
 	                                             .blamed = blames    ? strdup(m->app)
 	                                                       : machine ? strdup(m->doer)
 	                                                                 : NULL },
 	                       err);
-}
-
-static void missed_begin(struct missed *m, const struct bsv_rows *rows)
-{
-	*m = (struct missed){ .nth = bsv_rows_get(rows, MISS_NTH, 0),
-		              .n = bsv_rows_get(rows, MISS_N, 0),
-		              .proved = bsv_rows_get(rows, MISS_PROVED, 0),
-		              .late_ns = bsv_rows_get(rows, MISS_LATE, -1),
-		              .first_at = bsv_rows_get(rows, MISS_FIRST, BSV_WHEN_UNKNOWN),
-		              .last_at = bsv_rows_get(rows, MISS_LAST, BSV_WHEN_UNKNOWN),
-		              .persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0),
-		              .followed = bsv_rows_get(rows, MISS_FOLLOWED, 0),
-		              .stood = bsv_rows_get(rows, MISS_STOOD, 0),
-		              .waited = bsv_rows_get(rows, MISS_WAITED, 0),
-		              .held = bsv_rows_get(rows, MISS_HELD, 0),
-		              .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
-		              .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
-		              .by_model = bsv_rows_get(rows, MISS_N_BY_MODEL, 0),
-		              .victims = bsv_rows_get(rows, MISS_VICTIMS, 0),
-		              .kind = text_copy(rows, MISS_KIND),
-		              .most = bsv_rows_get(rows, MISS_MOST, 0),
-		              .doer = text_copy(rows, MISS_DOER),
-		              .causes = text_copy(rows, MISS_CAUSES),
-		              .mostly = text_copy(rows, MISS_MOSTLY),
-		              .nameless = text_copy(rows, MISS_NAMELESS),
-		              .most_by = text_copy(rows, MISS_MOST_BY),
-		              .app = text_copy(rows, MISS_BY_APP),
-		              .model = text_copy(rows, MISS_BY_MODEL),
-		              .victim = text_copy(rows, MISS_APP) };
 }
 
 /* ---- misses that are in no finding ---- */
@@ -579,59 +492,13 @@ static int rest_add(struct bsv_findings *f, const char *finding, const struct mi
 	                       err);
 }
 
-/* "waiting for background 5, submitted too late 1": what took the largest part of the delay of each. Owned by the caller. */
-static char *largest_text(const struct missed *m)
-{
-	bsv_scoped_text *nameless = causes_text(m->nameless);
-
-	if (!nameless)
-		return NULL;
-	return bsv_text("%s%s%s", m->mostly ? m->mostly : "", m->mostly && *nameless ? ", " : "", nameless);
-}
-
 /* Was too little recorded of all of them? */
 static bool is_unseen(const struct missed *m)
 {
 	return has_one_cause(m) && !strncmp(m->causes, "unknown ", 8);
 }
 
-/* Those that nobody alone decided, or of which nothing can be told. */
-static int undecided_add(struct bsv_findings *f, const struct missed *m, const char *largest, struct bsa_err *err)
-{
-	bool several = is_kind(m, "several");
-	const char *had = bsv_plural((uint64_t)m->n, "deadline was", "deadlines were");
-	const char *it = m->n == 1 ? "it" : "them", *its = m->n == 1 ? "its" : "their";
-	char n[BSV_COUNT_MAX];
-
-	bsv_count(n, (uint64_t)m->n);
-	if (is_unseen(m))
-		return rest_add(f, "untold", m,
-		                bsv_text("%s %s missed for unknown reasons, because too little was recorded", n, had),
-		                bsv_finding_advice(f, "unknown", NULL), err);
-	if (several)
-		return rest_add(f, "several", m,
-		                bsv_text("%s %s missed without a single doer: whichever of %s causes is taken away, a "
-		                         "replay misses %s, too; the largest part of %s delay: %s",
-		                         n, had, its, it, its, largest),
-		                NULL, err);
-	return rest_add(f, "untold", m,
-	                bsv_text("%s %s missed, and a replay cannot tell whose doing that was; the largest part of %s "
-	                         "delay: %s",
-	                         n, had, its, largest),
-	                NULL, err);
-}
-
 /* ---- all doers ---- */
-
-/* What stands behind the name of a doer in a list: what it did, where the name does not say that. NULL: nothing. */
-static const char *doer_did(const struct missed *m)
-{
-	if (is_kind(m, "apps"))
-		return "their work was queued before";
-	if (is_late(m))
-		return NULL;
-	return is_own(m) || is_short(m) || is_kind(m, "client") ? bsv_cause_brief(m->kind) : NULL;
-}
 
 /* Sums over the doers whose misses are no findings of their own. */
 struct adding {
@@ -645,8 +512,13 @@ static bool others_join(struct adding *a, const struct missed *m)
 {
 	char n[BSV_COUNT_MAX];
 	bsv_scoped_text *before = a->said;
-	const char *did = doer_did(m);
+	const char *did = NULL;
 
+	/* What it did, where the name of the doer does not say that. */
+	if (is_kind(m, "apps"))
+		did = "their work was queued before";
+	else if (!is_late(m) && (is_own(m) || is_short(m) || is_kind(m, "client")))
+		did = bsv_cause_brief(m->kind);
 	a->others.n += m->n;
 	a->others.proved += m->proved;
 	if (is_kind(m, "others")) {
@@ -681,18 +553,6 @@ static bool doing_add(struct bsv_findings *f, char *name, const struct missed *m
 	return true;
 }
 
-static bool doing_add_unnamed(struct bsv_findings *f, const struct adding *a)
-{
-	const struct missed unnamed = { .n = a->unnamed };
-
-	if (!a->unnamed)
-		return true;
-	if (!doing_add(f, strdup("smaller ones"), &unnamed, NULL))
-		return false;
-	f->doings[f->n_doings - 1].is_rest = true;
-	return true;
-}
-
 /* All that are no findings of their own are known. Does so once. */
 static int others_add(struct bsv_findings *f, struct adding *a, struct bsa_err *err)
 {
@@ -706,8 +566,13 @@ static int others_add(struct bsv_findings *f, struct adding *a, struct bsa_err *
 	rest = a->unnamed ? bsv_text(", smaller ones %s (each %s or fewer)", bsv_count(n, (uint64_t)a->unnamed),
 	                             bsv_count(most, (uint64_t)a->most))
 	                  : strdup("");
-	if (!rest || !doing_add_unnamed(f, a))
+	if (!rest)
 		return bsv_no_memory(err);
+	if (a->unnamed) {
+		if (!doing_add(f, strdup("smaller ones"), &(struct missed){ .n = a->unnamed }, NULL))
+			return bsv_no_memory(err);
+		f->doings[f->n_doings - 1].is_rest = true;
+	}
 	return rest_add(f, "others", &others,
 	                bsv_text("%s %s missed for smaller causes, each with less than a tenth of all: %s%s",
 	                         bsv_count(n, (uint64_t)others.n),
@@ -718,25 +583,48 @@ static int others_add(struct bsv_findings *f, struct adding *a, struct bsa_err *
 /* The rows of a finding are complete. What has no doer comes last. */
 static int missed_end(struct bsv_findings *f, struct missed *m, struct adding *a, struct bsa_err *err)
 {
-	bool named = !is_kind(m, "others");
-	bsv_scoped_text *largest = NULL;
+	bool named = !is_kind(m, "others"), untold = m->nth < 0 && !is_unseen(m);
+	const char *had = bsv_plural((uint64_t)m->n, "deadline was", "deadlines were");
+	const char *it = m->n == 1 ? "it" : "them", *its = m->n == 1 ? "its" : "their";
+	bsv_scoped_text *largest = NULL, *nameless = NULL;
+	char n[BSV_COUNT_MAX];
 	int r = 0;
 
 	if (!m->n)
 		return 0;
-	largest = m->nth < 0 && !is_unseen(m) ? largest_text(m) : NULL;
+
+	/* "waiting for background 5, submitted too late 1": what took the largest part of the delay of each. */
+	nameless = untold ? causes_text(m->nameless) : NULL;
+	if (nameless)
+		largest = bsv_text("%s%s%s", m->mostly ? m->mostly : "", m->mostly && *nameless ? ", " : "", nameless);
 	if (m->nth < 0)
 		r = others_add(f, a, err);
 	if (r < 0)
 		return r;
-	if ((m->nth < 0 && !is_unseen(m) && !largest) ||
-	    (named && !doing_add(f, m->doer ? strdup(m->doer) : NULL, m, largest)))
+	if ((untold && !largest) || (named && !doing_add(f, m->doer ? strdup(m->doer) : NULL, m, largest)))
 		return bsv_no_memory(err);
 	if (m->nth > 0)
 		return missed_finish(f, m, err);
 	if (!m->nth)
 		return others_join(a, m) ? 0 : bsv_no_memory(err);
-	return undecided_add(f, m, largest, err);
+
+	/* Those that nobody alone decided, or of which nothing can be told. */
+	bsv_count(n, (uint64_t)m->n);
+	if (is_unseen(m))
+		return rest_add(f, "untold", m,
+		                bsv_text("%s %s missed for unknown reasons, because too little was recorded", n, had),
+		                bsv_finding_advice(f, "unknown", NULL), err);
+	if (is_kind(m, "several"))
+		return rest_add(f, "several", m,
+		                bsv_text("%s %s missed without a single doer: whichever of %s causes is taken away, a "
+		                         "replay misses %s, too; the largest part of %s delay: %s",
+		                         n, had, its, it, its, largest),
+		                NULL, err);
+	return rest_add(f, "untold", m,
+	                bsv_text("%s %s missed, and a replay cannot tell whose doing that was; the largest part of %s "
+	                         "delay: %s",
+	                         n, had, its, largest),
+	                NULL, err);
 }
 
 char *bsv_missed_doers(const struct bsv_judgement *fairness)
@@ -749,38 +637,49 @@ char *bsv_missed_doers(const struct bsv_judgement *fairness)
 	               : NULL;
 }
 
-/* The holes of summary_misses.sql; owned by the caller. */
-static int missed_rows(struct bsv_rows **ret, struct bsv_input *input, const struct bsv_judgement *fairness,
-                       struct bsa_err *err)
-{
-	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input), *unseen = bsv_audit_unseen_outcomes(input);
-	bsv_scoped_text *doers = bsv_missed_doers(fairness);
-	const struct bsv_hole holes[] = { { "n_unknown", unknown },    { "n_unseen", unseen },
-		                          { "doers", doers },          { "doer", bsv_sql_miss_doer_name },
-		                          { "n_named", OTHERS_NAMED }, { NULL, NULL } };
-
-	return doers ? bsv_found_rows(ret, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
-}
-
-/* Is the row of the same finding as @m? What is no finding has a row each. */
-static bool is_same(const struct missed *m, const struct bsv_rows *rows)
-{
-	return m->n && m->nth > 0 && bsv_rows_get(rows, MISS_NTH, 0) == m->nth;
-}
-
 int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *fairness,
                    struct bsa_err *err)
 {
 	__attribute__((cleanup(missed_fini))) struct missed m = { .nth = 0 };
 	struct adding adding = { .said = NULL };
+	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input), *unseen = bsv_audit_unseen_outcomes(input);
+	bsv_scoped_text *doers = bsv_missed_doers(fairness);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown },    { "n_unseen", unseen },
+		                          { "doers", doers },          { "doer", bsv_sql_miss_doer_name },
+		                          { "n_named", OTHERS_NAMED }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = missed_rows(&rows, input, fairness, err);
+	int r = doers ? bsv_found_rows(&rows, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		if (!is_same(&m, rows)) {
+		/* A finding has a row for each victim; what is no finding has one row. */
+		if (!m.n || m.nth <= 0 || bsv_rows_get(rows, MISS_NTH, 0) != m.nth) {
 			r = missed_end(f, &m, &adding, err);
 			missed_fini(&m);
-			missed_begin(&m, rows);
+			m = (struct missed){ .nth = bsv_rows_get(rows, MISS_NTH, 0),
+				             .n = bsv_rows_get(rows, MISS_N, 0),
+				             .proved = bsv_rows_get(rows, MISS_PROVED, 0),
+				             .late_ns = bsv_rows_get(rows, MISS_LATE, -1),
+				             .first_at = bsv_rows_get(rows, MISS_FIRST, BSV_WHEN_UNKNOWN),
+				             .last_at = bsv_rows_get(rows, MISS_LAST, BSV_WHEN_UNKNOWN),
+				             .persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0),
+				             .followed = bsv_rows_get(rows, MISS_FOLLOWED, 0),
+				             .stood = bsv_rows_get(rows, MISS_STOOD, 0),
+				             .waited = bsv_rows_get(rows, MISS_WAITED, 0),
+				             .held = bsv_rows_get(rows, MISS_HELD, 0),
+				             .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
+				             .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
+				             .by_model = bsv_rows_get(rows, MISS_N_BY_MODEL, 0),
+				             .victims = bsv_rows_get(rows, MISS_VICTIMS, 0),
+				             .kind = text_copy(rows, MISS_KIND),
+				             .most = bsv_rows_get(rows, MISS_MOST, 0),
+				             .doer = text_copy(rows, MISS_DOER),
+				             .causes = text_copy(rows, MISS_CAUSES),
+				             .mostly = text_copy(rows, MISS_MOSTLY),
+				             .nameless = text_copy(rows, MISS_NAMELESS),
+				             .most_by = text_copy(rows, MISS_MOST_BY),
+				             .app = text_copy(rows, MISS_BY_APP),
+				             .model = text_copy(rows, MISS_BY_MODEL),
+				             .victim = text_copy(rows, MISS_APP) };
 		}
 		if (r >= 0 && m.nth > 0 && !victim_add(&m, rows))
 			r = bsv_no_memory(err);

@@ -72,16 +72,6 @@ static bool is_much_more(int64_t ideal, int64_t met)
 	return ideal - met >= DEADLINES_MIN && (double)ideal > (1 + SLOWER_PERCENT / 100) * (double)met;
 }
 
-/*
- * Most executions of the app were refused or given up. How long they needed a lane is not known, and with some of the lane times that they may have
- * needed fair sharing would have let many more meet their deadlines, with others not.
- */
-static bool is_mostly_given_up(const struct bsv_sharing_app *a)
-{
-	return a->given_up > a->of.n &&
-	       (a->native || (is_judged_by_deadlines(a) && is_much_more(a->of.ideal_met_most, a->of.met)));
-}
-
 double bsv_sharing_got(const struct bsa_shared *of)
 {
 	if (of->work_ns <= 0)
@@ -124,20 +114,6 @@ static void judge_response(struct finding *worst, const struct bsv_sharing_app *
 	keep_worse(worst, &f);
 }
 
-/* Deadlines that would have been met for certain, whatever was given up needed. */
-static void judge_deadlines(struct finding *worst, const struct bsv_sharing_app *a)
-{
-	struct finding f = { .app = a, .figure = DEADLINES, .is = a->of.met, .ideal = a->of.ideal_met_least };
-
-	if (f.ideal <= f.is)
-		return;
-	f.slower = 100 *
-	           ((double)f.ideal / (double)(f.is ? f.is : 1) - 1); /* so that it is a number: of none, as of one */
-	f.near = fmin(f.slower / SLOWER_PERCENT, (double)(f.ideal - f.is) / DEADLINES_MIN);
-	f.failed = is_much_more(f.ideal, f.is);
-	keep_worse(worst, &f);
-}
-
 /*
  * Judge @a by the ideal without what was refused: how long that would have taken is an estimate, so no app passes because of it. @ret keeps the first app that would
  * fail.
@@ -164,6 +140,8 @@ static void judge_without_refused(struct doubt *ret, const struct bsv_sharing_ap
 
 static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 {
+	struct finding due = { .app = a, .figure = DEADLINES, .is = a->of.met, .ideal = a->of.ideal_met_least };
+
 	if (a->unseen) { /* the replay assumed whole runs, or 1 ms: the true ideal may be more or less */
 		worst->unknown |= is_judged_by_work(a) || is_judged_by_deadlines(a) || is_judged_by_responses(a);
 		return;
@@ -173,8 +151,15 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 		                                     .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
 		                                     .near = LESS_THAN / (bsv_sharing_got(&a->of) + 1e-9),
 		                                     .failed = true });
-	if (is_judged_by_deadlines(a))
-		judge_deadlines(worst, a);
+
+	/* Deadlines that would have been met for certain, whatever was given up needed. */
+	if (is_judged_by_deadlines(a) && due.ideal > due.is) {
+		due.slower = 100 * ((double)due.ideal / (double)(due.is ? due.is : 1) -
+		                    1); /* so that it is a number: of none, as of one */
+		due.near = fmin(due.slower / SLOWER_PERCENT, (double)(due.ideal - due.is) / DEADLINES_MIN);
+		due.failed = is_much_more(due.ideal, due.is);
+		keep_worse(worst, &due);
+	}
 	if (!is_judged_by_responses(a))
 		return;
 	judge_response(worst, a, "on average", a->of.mean_ns, a->of.ideal_mean_ns);
@@ -330,13 +315,6 @@ static bool has_work(const struct bsv_sharing_app *a)
 	return a->of.n || a->of.work_ns || a->of.due;
 }
 
-/* Has the service of app @i another app? */
-static bool has_others(const struct bsv_sharing_facts *f, size_t i)
-{
-	return (i && is_same_service(&f->apps[i].of, &f->apps[i - 1].of)) ||
-	       (i + 1 < f->n && is_same_service(&f->apps[i].of, &f->apps[i + 1].of));
-}
-
 void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *f)
 {
 	struct finding worst = { .app = NULL };
@@ -356,16 +334,25 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		                   .bound = SLOWER_PERCENT,
 		                   .outcome = BSV_CANNOT_TELL };
 	for (size_t i = 0; !cannot && i < f->n; i++) {
-		any |= has_work(&f->apps[i]);
-		if (!has_others(f, i) || !has_work(&f->apps[i]))
+		const struct bsv_sharing_app *a = &f->apps[i];
+		bool has_others = (i && is_same_service(&a->of, &a[-1].of)) ||
+		                  (i + 1 < f->n && is_same_service(&a->of, &a[1].of));
+		bool open = a->native || (is_judged_by_deadlines(a) && is_much_more(a->of.ideal_met_most, a->of.met));
+
+		any |= has_work(a);
+		if (!has_others || !has_work(a))
 			continue;
 		sharing++;
-		judge_app(&worst, &f->apps[i]);
-		judge_without_refused(&doubt, &f->apps[i]);
-		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]) &&
-		            !is_judged_by_deadlines(&f->apps[i]);
-		if (is_mostly_given_up(&f->apps[i]) && (!given_up || f->apps[i].given_up > given_up->given_up))
-			given_up = &f->apps[i];
+		judge_app(&worst, a);
+		judge_without_refused(&doubt, a);
+		left_out += !is_judged_by_responses(a) && !is_judged_by_work(a) && !is_judged_by_deadlines(a);
+
+		/*
+		 * Most executions of the app were refused or given up. How long they needed a lane is not known, and with some of the lane
+		 * times that they may have needed fair sharing would have let many more meet their deadlines, with others not.
+		 */
+		if (open && a->given_up > a->of.n && (!given_up || a->given_up > given_up->given_up))
+			given_up = a;
 	}
 	if (worst.app && isfinite(worst.slower))
 		v->figure = round(10 * worst.slower) / 10;
@@ -447,29 +434,6 @@ static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *inpu
 	return r;
 }
 
-/* Read the longest step of the models of each service. */
-static int read_steps(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, bsv_sql_sharing_steps, err);
-
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		int64_t trace = bsv_rows_get(rows, 0, 0), instance = bsv_rows_get(rows, 1, 0);
-		bool played = false;
-
-		for (size_t i = 0; i < f->n; i++)
-			if (f->apps[i].of.trace == trace && f->apps[i].of.instance == instance) {
-				f->apps[i].step_ns = bsv_rows_get(rows, 3, 0) ? -1 : bsv_rows_get(rows, 2, -1);
-				f->apps[i].native = bsv_rows_get(rows, 4, 0);
-				f->apps[i].unseen = bsv_rows_get(rows, 5, 0);
-				played = true;
-			}
-		f->services++;
-		f->played += played;
-	}
-	return r;
-}
-
 /*
  * Find the app @id of the service whose apps begin at *from, and advance *from to the apps of the next service. NULL: the service has no
  * app @id.
@@ -521,57 +485,65 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 	return r;
 }
 
-static int read_given_up(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
-{
-	bool timed = bsv_input_is_timed(input);
-	bsv_scoped_text *sql =
-		bsv_audit_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
-	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
-
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
-		for (size_t from = 0; from < f->n;) {
-			struct bsv_sharing_app *a = app_of_service(f, &from, bsv_rows_get(rows, 0, -1));
-
-			if (a)
-				a->given_up = bsv_rows_get(rows, 1, 0);
-		}
-	return r;
-}
-
-static int read_sight(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
-{
-	bsv_scoped_text *unseen_sql = bsv_judge_hidden(input);
-	const struct bsv_hole holes[] = { { "hidden", unseen_sql }, { NULL, NULL } };
-	bsv_scoped_rows *rows = NULL;
-	int r = unseen_sql ? bsv_audit_row(&rows, input, bsv_sql_sharing_sight, holes, err) : bsv_no_memory(err);
-
-	if (r <= 0)
-		return r;
-	f->sight = (struct bsv_sight){ .service = bsv_rows_get(rows, 0, 0),
-		                       .nothing = !bsv_rows_get(rows, 1, 0),
-		                       .losses = bsv_rows_get(rows, 3, 0),
-		                       .partly = bsv_rows_get(rows, 4, 0) };
-	f->hidden = bsv_rows_get(rows, 2, 0);
-	return 0;
-}
-
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
+	bool timed = bsv_input_is_timed(input);
+	bsv_scoped_text *unseen_sql = bsv_judge_hidden(input), *given_up_sql = NULL;
+	const struct bsv_hole holes[] = { { "hidden", unseen_sql }, { NULL, NULL } };
+	bsv_scoped_rows *steps = NULL, *given_up = NULL, *sight = NULL;
 	int r;
 
 	*ret = (struct bsv_sharing_facts){ .n = 0 };
-	if (bsv_input_is_timed(input))
+	given_up_sql = bsv_audit_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
+	if (!unseen_sql || !given_up_sql)
+		return bsv_no_memory(err);
+	if (timed)
 		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
 	else
 		r = read_stored(ret, input, err);
+
+	/* The longest step of the models of each service. */
 	if (r >= 0)
-		r = read_steps(ret, input, err);
+		r = bsv_rows_query(&steps, input->db, bsv_sql_sharing_steps, err);
+	while (r >= 0 && (r = bsv_rows_step(steps, err)) > 0) {
+		int64_t trace = bsv_rows_get(steps, 0, 0), instance = bsv_rows_get(steps, 1, 0);
+		bool played = false;
+
+		for (size_t i = 0; i < ret->n; i++)
+			if (ret->apps[i].of.trace == trace && ret->apps[i].of.instance == instance) {
+				ret->apps[i].step_ns = bsv_rows_get(steps, 3, 0) ? -1 : bsv_rows_get(steps, 2, -1);
+				ret->apps[i].native = bsv_rows_get(steps, 4, 0);
+				ret->apps[i].unseen = bsv_rows_get(steps, 5, 0);
+				played = true;
+			}
+		ret->services++;
+		ret->played += played;
+	}
 	if (r >= 0)
 		r = read_names(ret, input, err);
+
+	/* How many executions of each app were given up. */
 	if (r >= 0)
-		r = read_given_up(ret, input, err);
-	return r >= 0 ? read_sight(ret, input, err) : r;
+		r = bsv_rows_query(&given_up, input->db, given_up_sql, err);
+	while (r >= 0 && (r = bsv_rows_step(given_up, err)) > 0)
+		for (size_t from = 0; from < ret->n;) {
+			struct bsv_sharing_app *a = app_of_service(ret, &from, bsv_rows_get(given_up, 0, -1));
+
+			if (a)
+				a->given_up = bsv_rows_get(given_up, 1, 0);
+		}
+
+	/* How much of the time was observed. */
+	if (r >= 0)
+		r = bsv_audit_row(&sight, input, bsv_sql_sharing_sight, holes, err);
+	if (r <= 0)
+		return r;
+	ret->sight = (struct bsv_sight){ .service = bsv_rows_get(sight, 0, 0),
+		                         .nothing = !bsv_rows_get(sight, 1, 0),
+		                         .losses = bsv_rows_get(sight, 3, 0),
+		                         .partly = bsv_rows_get(sight, 4, 0) };
+	ret->hidden = bsv_rows_get(sight, 2, 0);
+	return 0;
 }
 
 void bsv_sharing_fini(struct bsv_sharing_facts *f)

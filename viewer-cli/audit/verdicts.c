@@ -148,56 +148,20 @@ static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
 	return (parts > 2 ? parts : 2) * ((double)stretch_ns + QUANTUM_NS) + KEPT_NS;
 }
 
-static void explain_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, bool given)
-{
-	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], stretch[BSV_DURATION_TEXT];
-	const char *app = f->app ? f->app : "an app";
-
-	bsv_duration(figure, f->max_lag_ns);
-	bsv_duration_beside(most, bsv_whole(bound), f->max_lag_ns);
-	if (given)
-		rule_explain(j, 0, "%s was %s behind its share; limit %s", app, figure, most);
-	else
-		rule_explain(j, 0, "%s was %s behind its share; limit %s, because a lane could not be had for up to %s",
-		             app, figure, most, bsv_duration(stretch, f->most_stretch));
-}
-
-/* An upper bound of any app's lag: of the hidden time on all lanes, half (fold/shares.c, worth_behind). */
-static double most_lag(const struct bsv_fairness_facts *f)
-{
-	int64_t hidden = longer_of(f->sight.hole_ns, f->sight.wait_ns);
-	double lag = (double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden / 2;
-
-	if (hidden >= BSV_UNBOUNDED || f->begun)
-		return (double)INFINITY;
-	return lag > (double)f->most_lag_ns ? lag : (double)f->most_lag_ns;
-}
-
-static void explain_may_be_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, double lag)
-{
-	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], unseen[BSV_UNSEEN_TEXT];
-
-	bsv_duration(most, bsv_whole(bound));
-	if (f->begun)
-		rule_explain(j, 0,
-		             "the beginning of an app's work was not recorded; how far behind its share the app was "
-		             "then is not known");
-	else if (lag >= (double)BSV_UNBOUNDED)
-		rule_explain(j, 0, "%s: an app may have been behind its share by a time of any length; limit %s",
-		             bsv_unseen_text(unseen, &f->sight), most);
-	else
-		rule_explain(j, 0, "%s: an app may have been up to %s behind its share; limit %s",
-		             bsv_unseen_text(unseen, &f->sight), bsv_duration(figure, bsv_whole(lag)), most);
-}
-
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->lag.given, known = given || (f->stretch_ns >= 0 && f->most_stretch >= 0);
 	double least = given ? (double)bounds->lag.value : lag_bound(f->apps, f->lanes, f->stretch_ns);
-	double most = given ? least : lag_bound(f->most_apps, f->lanes, f->most_stretch), lag = most_lag(f);
-	char figure[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT];
+	double most = given ? least : lag_bound(f->most_apps, f->lanes, f->most_stretch);
+	/* An upper bound of any app's lag: of the hidden time on all lanes, half (fold/shares.c, worth_behind). */
+	int64_t hidden = longer_of(f->sight.hole_ns, f->sight.wait_ns);
+	double lag = fmax((double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden / 2, (double)f->most_lag_ns);
+	char figure[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT], stretch[BSV_DURATION_TEXT];
+	char unseen[BSV_UNSEEN_TEXT];
 	struct bsv_verdict *v;
 
+	if (hidden >= BSV_UNBOUNDED || f->begun)
+		lag = (double)INFINITY;
 	ret->n = 0;
 	v = rule_add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? least : (double)NAN);
 	v->outcome = BSV_CANNOT_TELL;
@@ -206,7 +170,11 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 	if (known && v->figure > most && f->apps > 1) {
 		v->outcome = BSV_FAIL;
 		v->bound = most;
-		explain_unfair(ret, f, most, given);
+		rule_explain(ret, 0, "%s was %s behind its share; limit %s%s%s", f->app ? f->app : "an app",
+		             bsv_duration(figure, f->max_lag_ns),
+		             bsv_duration_beside(limit, bsv_whole(most), f->max_lag_ns),
+		             given ? "" : ", because a lane could not be had for up to ",
+		             given ? "" : bsv_duration(stretch, f->most_stretch));
 	} else if (explains_native(ret, 0, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->apps) {
@@ -219,9 +187,20 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		rule_explain(ret, 0, "the limit is not known, because %s not recorded",
 		             f->no_rules ? "the rules of the service were"
 		                         : "how long a model runs between two checkpoints was");
+	} else if (lag > least && f->begun) {
+		v->bound = least;
+		rule_explain(ret, 0,
+		             "the beginning of an app's work was not recorded; how far behind its share the app was "
+		             "then is not known");
+	} else if (lag > least && lag >= (double)BSV_UNBOUNDED) {
+		v->bound = least;
+		rule_explain(ret, 0, "%s: an app may have been behind its share by a time of any length; limit %s",
+		             bsv_unseen_text(unseen, &f->sight), bsv_duration(limit, bsv_whole(least)));
 	} else if (lag > least) {
 		v->bound = least;
-		explain_may_be_unfair(ret, f, least, lag);
+		rule_explain(ret, 0, "%s: an app may have been up to %s behind its share; limit %s",
+		             bsv_unseen_text(unseen, &f->sight), bsv_duration(figure, bsv_whole(lag)),
+		             bsv_duration(limit, bsv_whole(least)));
 	} else {
 		v->outcome = BSV_PASS;
 		v->bound = least;
@@ -314,16 +293,6 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 
 /* ---- priority ---- */
 
-static void explain_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double bound)
-{
-	const char *victim = f->victim ? f->victim : "urgent work", *holder = f->holder ? f->holder : "work";
-	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
-
-	rule_explain(j, rule, "%.*s waited %s while its own app's less urgent %.*s held a lane; limit %s",
-	             bsv_cut(victim, NAME_MOST), victim, bsv_duration(figure, f->dur_ns), bsv_cut(holder, NAME_MOST),
-	             holder, bsv_duration_beside(most, bsv_whole(bound), f->dur_ns));
-}
-
 static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,
                                     double least)
 {
@@ -350,18 +319,6 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
 		             bsv_duration(most, bsv_whole(least)));
 }
 
-static void explain_strangers_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,
-                                       double least)
-{
-	char most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
-
-	rule_explain(j, rule,
-	             "not all was recorded: an app may have come and gone whose urgent work waited for its less urgent "
-	             "work, "
-	             "for a time %s; limit %s",
-	             length_text(length, f->sight.strange_ns), bsv_duration(most, bsv_whole(least)));
-}
-
 static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->inversion.given;
@@ -370,6 +327,8 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 	/* how long a model of an unknown app runs between two checkpoints is unknown: its limit is the allowance alone */
 	double strange_least = given ? bound : SLACK_NS;
 	struct bsv_verdict *v = rule_add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
+	const char *victim = f->victim ? f->victim : "urgent work", *holder = f->holder ? f->holder : "work";
+	char figure[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
 	size_t rule = j->n - 1;
 
 	v->outcome = BSV_CANNOT_TELL;
@@ -379,13 +338,19 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		return;
 	if (f->inversions && v->figure > bound) {
 		v->outcome = BSV_FAIL;
-		explain_inverted(j, rule, f, bound);
+		rule_explain(j, rule, "%.*s waited %s while its own app's less urgent %.*s held a lane; limit %s",
+		             bsv_cut(victim, NAME_MOST), victim, bsv_duration(figure, f->dur_ns),
+		             bsv_cut(holder, NAME_MOST), holder,
+		             bsv_duration_beside(limit, bsv_whole(bound), f->dur_ns));
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (f->unsure_ns > 0 || (double)f->joined_ns > least || (double)f->hidden_ns > least) {
 		explain_may_be_inverted(j, rule, f, least);
 	} else if ((double)f->sight.strange_ns > strange_least) {
-		explain_strangers_inverted(j, rule, f, strange_least);
+		rule_explain(j, rule,
+		             "not all was recorded: an app may have come and gone whose urgent work waited for its "
+		             "less urgent work, for a time %s; limit %s",
+		             length_text(length, f->sight.strange_ns), bsv_duration(limit, bsv_whole(strange_least)));
 	} else if (!f->inversions && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
@@ -401,21 +366,6 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 	}
 }
 
-/* Would the rule fail with fewer than @bound percent even if all hidden choices, and those missing to CHOICES_MIN, were honoured? */
-static bool fails_anyway(const struct bsv_priority_facts *f, double bound)
-{
-	int64_t n = f->choices + f->hidden_choices;
-
-	n = n < CHOICES_MIN ? CHOICES_MIN : n;
-	return (double)(n - (f->choices - f->honoured)) * 100 < bound * (double)n;
-}
-
-/* At least @bound percent, even if none of the hidden choices was honoured? */
-static bool passes_anyway(const struct bsv_priority_facts *f, double bound)
-{
-	return (double)f->honoured * 100 >= bound * (double)(f->choices + f->hidden_choices + f->strange_choices);
-}
-
 static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
 {
 	double bound = bounds && bounds->honoured_given ? bounds->honoured : HONOURED_PERCENT;
@@ -423,12 +373,15 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 	struct bsv_verdict *v = rule_add(j, "honoured_percent", "percent", figure, bound);
 	long long choices = f->choices, honoured = f->honoured;
 	long long hidden = f->hidden_choices + f->strange_choices;
+	int64_t seen = f->choices + f->hidden_choices, n = seen < CHOICES_MIN ? CHOICES_MIN : seen;
+	/* Would the rule fail even if all hidden choices, and those missing to CHOICES_MIN, were honoured? */
+	bool fails_anyway = (double)(n - (f->choices - f->honoured)) * 100 < bound * (double)n;
 	size_t rule = j->n - 1;
 
 	v->outcome = BSV_CANNOT_TELL;
 	if (explains_blind(j, rule, &f->sight))
 		return;
-	if (fails_anyway(f, bound)) {
+	if (fails_anyway) {
 		v->outcome = BSV_FAIL;
 		if (f->choices < CHOICES_MIN)
 			rule_explain(
@@ -457,7 +410,8 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		             "the most urgent work of an app went first in %lld of the %lld choices that were seen; a "
 		             "pass needs %d",
 		             honoured, choices, CHOICES_MIN);
-	} else if (passes_anyway(f, bound)) {
+	} else if ((double)honoured * 100 >= bound * (double)(choices + hidden)) {
+		/* so many even if none of the hidden choices was honoured */
 		v->outcome = BSV_PASS;
 		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
 		             choices);
