@@ -5,24 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A round number of ns that puts marks at least @apart cells from each other. */
-static int64_t step_of(const struct bsv_span *s, int apart)
-{
-	unsigned __int128 least = (unsigned __int128)bsv_span_parts(s) * (unsigned)apart / (unsigned)s->cells + 1;
-	int64_t step = 1;
-
-	while ((unsigned __int128)step < least) {
-		if ((unsigned __int128)step * 2 >= least)
-			return step * 2;
-		if ((unsigned __int128)step * 5 >= least)
-			return step * 5;
-		if (step > INT64_MAX / 10)
-			return INT64_MAX;
-		step *= 10;
-	}
-	return step;
-}
-
 /* "1.25", in @unit, with as many digits as steps of @step need. */
 void bsv_tick_text(char to[BSV_TICK_TEXT], int64_t at, int64_t step, const struct bsv_unit *unit)
 {
@@ -55,8 +37,19 @@ static const struct bsv_unit *tick_unit(int64_t step, int64_t most)
 struct bsv_axis bsv_axis_of(const struct bsv_span *s)
 {
 	enum { APART = 12, LONGEST = 9 };
-	struct bsv_axis a = { .step = step_of(s, APART) };
+	unsigned __int128 least = (unsigned __int128)bsv_span_parts(s) * APART / (unsigned)s->cells + 1;
+	struct bsv_axis a = { .step = 1 };
 	char text[BSV_TICK_TEXT];
+
+	/* A round number of ns that puts ticks at least APART cells from each other. */
+	while ((unsigned __int128)a.step * 5 < least && a.step <= INT64_MAX / 10)
+		a.step *= 10;
+	if ((unsigned __int128)a.step * 5 < least)
+		a.step = INT64_MAX;
+	else if ((unsigned __int128)a.step * 2 < least)
+		a.step *= 5;
+	else if ((unsigned __int128)a.step < least)
+		a.step *= 2;
 
 	a.unit = tick_unit(a.step, s->to > 0 ? s->to : 1);
 	bsv_tick_text(text, s->to, a.step, a.unit);

@@ -209,47 +209,6 @@ static int left_width(const struct bsv_bars *b, const struct layout *l, bool cut
 	return most;
 }
 
-/* Leave out what can be done without, until there is room for @bar columns of bars. */
-static void leave_out(const struct bsv_bars *b, struct layout *l, int bar)
-{
-	for (int dear = COLUMNS_MAX; dear > 0 && l->width - left_width(b, l, true) < bar; dear--)
-		l->without[dear] = true;
-}
-
-static struct layout lay_out(const struct bsv_bars *b, const struct bsv_screen *screen)
-{
-	struct layout l = { .width = bsv_columns(screen), .line = -1 };
-	int wanted = l.width / 4 > BAR_LEAST ? l.width / 4 : BAR_LEAST;
-
-	leave_out(b, &l, wanted);
-	l.left = left_width(b, &l, false);
-	if (l.width - l.left < BAR_ENOUGH) { /* names whole before long bars */
-		l.left = left_width(b, &l, true);
-		if (l.width - l.left > BAR_ENOUGH)
-			l.left = l.width - BAR_ENOUGH;
-	}
-	l.span = (struct bsv_span){ b->from, b->to, l.width - l.left };
-	if (l.span.cells < BAR_LEAST)
-		l.span.cells = 0;
-	if (b->lined && l.span.cells && b->line >= b->from && b->line <= b->to)
-		l.line = bsv_span_cell(&l.span, b->line);
-	return l;
-}
-
-/* How wide column @nth may be: what is too much is cut where it may be. */
-static int allowed_width(const struct bsv_bars *b, const struct layout *l, const struct bsv_bars_column *columns,
-                         size_t nth)
-{
-	int width = column_width(b, columns, nth), over = section_width(b, l, columns, false) - l->left;
-
-	for (size_t i = nth + 1; columns[i].name && over > 0; i++) /* columns on the right are narrowed first */
-		if (columns[i].least && !l->without[columns[i].dear] && column_width(b, columns, i) > columns[i].least)
-			over -= column_width(b, columns, i) - columns[i].least;
-	if (over <= 0 || !columns[nth].least || width <= columns[nth].least)
-		return width;
-	return width - over > columns[nth].least ? width - over : columns[nth].least;
-}
-
 /* ---- lines of text ---- */
 
 /* How many bytes of @s fit into @columns: whole letters. */
@@ -324,11 +283,20 @@ static int print_left(const struct bsv_bars *b, const struct layout *l, const st
 	int at = 0;
 
 	for (size_t i = 0; i < row->n_cells; i++) {
-		int most = allowed_width(b, l, row->columns, i), pad;
+		const struct bsv_bars_column *columns = row->columns;
+		int most = column_width(b, columns, i), over = section_width(b, l, columns, false) - l->left, pad;
 		char *text;
 
-		if (l->without[row->columns[i].dear])
+		if (l->without[columns[i].dear])
 			continue;
+
+		/* What is too much is cut where it may be: columns on the right are narrowed first. */
+		for (size_t k = i + 1; columns[k].name && over > 0; k++)
+			if (columns[k].least && !l->without[columns[k].dear] &&
+			    column_width(b, columns, k) > columns[k].least)
+				over -= column_width(b, columns, k) - columns[k].least;
+		if (over > 0 && columns[i].least && most > columns[i].least)
+			most = most - over > columns[i].least ? most - over : columns[i].least;
 		text = bsv_printable(row->cells[i], strlen(row->cells[i]), most);
 		if (!text)
 			return -1;
@@ -343,65 +311,74 @@ static int print_left(const struct bsv_bars *b, const struct layout *l, const st
 	return 0;
 }
 
-/* The glyph of each cell, NULL where there is none. */
-static int glyphs_of_row(const struct layout *l, const struct row *row, bool unicode, const char **ret)
+static int print_bar(const struct layout *l, const struct row *row, struct line *out)
 {
+	__attribute__((cleanup(free_pointee))) const char **cells = calloc((size_t)l->span.cells, sizeof(*cells));
 	__attribute__((cleanup(free_pointee))) struct bsv_cover *covers =
 		calloc((size_t)l->span.cells, sizeof(*covers));
+	bool unicode = out->screen->unicode;
 
-	if (!covers)
+	if (!cells || !covers)
 		return -1;
+
+	/* The glyph of each cell, NULL where there is none. */
 	for (size_t i = 0; i < row->n; i++)
 		if (!row->stretches[i].glyph)
 			bsv_cover_add(covers, &l->span, row->stretches[i].began, row->stretches[i].ended);
 	for (int i = 0; i < l->span.cells; i++)
-		ret[i] = bsv_bar_glyph(&covers[i], &l->span, unicode);
+		cells[i] = bsv_bar_glyph(&covers[i], &l->span, unicode);
 	for (size_t i = 0; i < row->n; i++)
 		if (row->stretches[i].glyph)
-			ret[bsv_span_cell(&l->span, row->stretches[i].began)] = row->stretches[i].glyph;
-	return 0;
-}
+			cells[bsv_span_cell(&l->span, row->stretches[i].began)] = row->stretches[i].glyph;
 
-static int print_bar(const struct layout *l, const struct row *row, struct line *out)
-{
-	__attribute__((cleanup(free_pointee))) const char **cells = calloc((size_t)l->span.cells, sizeof(*cells));
-
-	if (!cells || glyphs_of_row(l, row, out->screen->unicode, cells))
-		return -1;
 	for (int i = 0; i < l->span.cells; i++)
 		if (cells[i])
 			put_text(out, row->paint, cells[i]);
 		else if (i == l->line)
-			put_text(out, BSV_FAINT, out->screen->unicode ? "┊" : ":");
+			put_text(out, BSV_FAINT, unicode ? "┊" : ":");
 		else
 			owe_blanks(out, 1);
-	return 0;
-}
-
-static int print_row(const struct bsv_bars *b, const struct layout *l, const struct row *row, struct line *out)
-{
-	if (print_left(b, l, row, out))
-		return -1;
-	if (l->span.cells && !row->head && print_bar(l, row, out))
-		return -1;
-	fputc('\n', out->to);
-	out->blanks = 0;
 	return 0;
 }
 
 int bsv_bars_print(struct bsv_bars *b, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
 {
 	struct line out = { to, screen, 0 };
-	struct layout l;
-	int r = 0;
+	struct layout l = { .width = bsv_columns(screen), .line = -1 };
+	int r = 0, wanted = l.width / 4 > BAR_LEAST ? l.width / 4 : BAR_LEAST;
 
 	if (!b || b->failed)
 		return bsv_no_memory(err);
-	l = lay_out(b, screen);
-	for (size_t i = 0; i < b->n && !r; i++)
-		if (b->rows[i].columns)
-			r = print_row(b, &l, &b->rows[i], &out);
-		else
-			bsv_wrap(to, screen, 2, b->rows[i].n_cells ? b->rows[i].cells[0] : "");
+
+	/* Leave out what can be done without, until there is room for the bars. */
+	for (int dear = COLUMNS_MAX; dear > 0 && l.width - left_width(b, &l, true) < wanted; dear--)
+		l.without[dear] = true;
+	l.left = left_width(b, &l, false);
+	if (l.width - l.left < BAR_ENOUGH) { /* names whole before long bars */
+		l.left = left_width(b, &l, true);
+		if (l.width - l.left > BAR_ENOUGH)
+			l.left = l.width - BAR_ENOUGH;
+	}
+	l.span = (struct bsv_span){ b->from, b->to, l.width - l.left };
+	if (l.span.cells < BAR_LEAST)
+		l.span.cells = 0;
+	if (b->lined && l.span.cells && b->line >= b->from && b->line <= b->to)
+		l.line = bsv_span_cell(&l.span, b->line);
+
+	for (size_t i = 0; i < b->n && !r; i++) {
+		const struct row *row = &b->rows[i];
+
+		if (!row->columns) {
+			bsv_wrap(to, screen, 2, row->n_cells ? row->cells[0] : "");
+			continue;
+		}
+		r = print_left(b, &l, row, &out);
+		if (!r && l.span.cells && !row->head)
+			r = print_bar(&l, row, &out);
+		if (r)
+			break;
+		fputc('\n', to);
+		out.blanks = 0;
+	}
 	return r ? bsv_no_memory(err) : 0;
 }

@@ -5,25 +5,20 @@
 #include "base/scoped.h"
 #include "render/render.h"
 
-/* A spreadsheet takes what begins so for a formula; what it does with a quote before it is to show the rest. */
-static bool is_formula(const char *s, size_t n)
+static void print_text(FILE *to, const char *s, size_t n, unsigned how)
 {
 	static const char wide[] =
 		"\357\274"; /* U+FF0B, U+FF0D, U+FF1D and U+FF20 begin so, which some take for + - = @ */
-
-	return n &&
-	       (memchr("=+-@\t\r\n", *s, 7) || (n > 2 && !memcmp(s, wide, 2) && memchr("\213\215\235\240", s[2], 4)));
-}
-
-static void print_text(FILE *to, const char *s, size_t n, unsigned how)
-{
-	bool quoted = n == 0, safe = how & BSV_CSV_SAFE && is_formula(s, n); /* an empty text is not nothing */
+	/* A spreadsheet takes what begins so for a formula; what it does with a quote before it is to show the rest. */
+	bool formula = n && (memchr("=+-@\t\r\n", *s, 7) ||
+	                     (n > 2 && !memcmp(s, wide, 2) && memchr("\213\215\235\240", s[2], 4)));
+	bool quoted = n == 0; /* an empty text is not nothing */
 
 	for (size_t i = 0; i < n; i++)
 		quoted |= s[i] == ',' || s[i] == ';' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
 	if (quoted)
 		fputc('"', to);
-	if (safe)
+	if (formula && how & BSV_CSV_SAFE)
 		fputc('\'', to);
 	if (!quoted) {
 		fwrite(s, 1, n, to);
@@ -37,17 +32,10 @@ static void print_text(FILE *to, const char *s, size_t n, unsigned how)
 	fputc('"', to);
 }
 
-static bool print_escaped(FILE *to, const char *s, size_t n, unsigned how)
-{
-	bsv_scoped_text *shown = bsv_printable(s, n, 0);
-
-	if (shown)
-		print_text(to, shown, strlen(shown), how);
-	return shown;
-}
-
 static bool print_cell(FILE *to, struct bsv_cell c, unsigned how)
 {
+	bsv_scoped_text *shown = NULL;
+
 	switch (c.type) {
 	case BSA_NULL:
 		break;
@@ -59,9 +47,14 @@ static bool print_cell(FILE *to, struct bsv_cell c, unsigned how)
 		break;
 	case BSA_STRING:
 	case BSA_BYTES:
-		if (how & BSV_CSV_ESCAPED)
-			return print_escaped(to, c.text, c.bytes, how);
-		print_text(to, c.text, c.bytes, how);
+		if (!(how & BSV_CSV_ESCAPED)) {
+			print_text(to, c.text, c.bytes, how);
+			break;
+		}
+		shown = bsv_printable(c.text, c.bytes, 0);
+		if (!shown)
+			return false;
+		print_text(to, shown, strlen(shown), how);
 		break;
 	}
 	return true;

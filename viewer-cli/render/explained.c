@@ -64,36 +64,6 @@ void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 
 /* ---- the head ---- */
 
-static void draw_name(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-	char who[BSV_TEXT_MOST], exec[BSV_TEXT_MOST] = "";
-
-	who_text(who, &x->who);
-	if (x->exec)
-		who_name(exec, x->exec);
-	bsv_explained_say(d, BSV_TITLE, "execution %" PRId64 "%s%s%s: %s%s%s%s", x->who.id, *exec ? " (" : "", exec,
-	                  *exec ? ")" : "", *who ? who : "of nobody known", x->path ? ", " : "", x->path ? x->path : "",
-	                  x->cold == 1 ? ", cold" : "");
-}
-
-static void draw_times(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-	char when[BSV_DURATION_TEXT], took[BSV_DURATION_TEXT], lane[64] = "";
-
-	if (x->n_stretches == 1)
-		snprintf(lane, sizeof(lane), ", on lane %" PRId64, x->stretches[0].lane);
-	bsv_explained_say(d, BSV_PLAIN, "%s%s%s; took %s%s; %s%s",
-	                  !bsv_known(x->submitted)      ? "first seen "
-	                  : bsv_is(x->sides, "service") ? "taken "
-	                                                : "submitted ",
-	                  bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
-	                  bsv_known(x->began) ? " into the recording" : "",
-	                  bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "an unknown time", lane,
-	                  x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
-}
-
 static void draw_deadline(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -164,57 +134,58 @@ static void draw_quality(const struct bsv_drawing *d)
 		                  x->losses == 1 ? "interval lies" : "intervals lie");
 }
 
-/* ---- what to ask next ---- */
-
-/* The culprit of the largest row of the ledger that has one, otherwise of the longest wait. */
-static int64_t culprit_of(const struct bsv_explained *x)
+int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
 {
-	int64_t most = 0, ret = 0;
+	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
+	char who[BSV_TEXT_MOST], exec[BSV_TEXT_MOST] = "", lane[64] = "";
+	char when[BSV_DURATION_TEXT], took[BSV_DURATION_TEXT];
+	int64_t most = 0, culprit = 0;
+	int r;
 
+	/* What it was, and when. */
+	who_text(who, &x->who);
+	if (x->exec)
+		who_name(exec, x->exec);
+	bsv_explained_say(&d, BSV_TITLE, "execution %" PRId64 "%s%s%s: %s%s%s%s", x->who.id, *exec ? " (" : "", exec,
+	                  *exec ? ")" : "", *who ? who : "of nobody known", x->path ? ", " : "", x->path ? x->path : "",
+	                  x->cold == 1 ? ", cold" : "");
+	if (x->n_stretches == 1)
+		snprintf(lane, sizeof(lane), ", on lane %" PRId64, x->stretches[0].lane);
+	bsv_explained_say(&d, BSV_PLAIN, "%s%s%s; took %s%s; %s%s",
+	                  !bsv_known(x->submitted)      ? "first seen "
+	                  : bsv_is(x->sides, "service") ? "taken "
+	                                                : "submitted ",
+	                  bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
+	                  bsv_known(x->began) ? " into the recording" : "",
+	                  bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "an unknown time", lane,
+	                  x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
+	draw_deadline(&d);
+	draw_quality(&d);
+
+	/* Where its time went, and why it was late. */
+	fputc('\n', to);
+	r = bsv_explained_bars(x, to, screen, err);
+	if (r >= 0 && x->miss && x->n_causes)
+		r = bsv_explained_ledger(x, to, screen, err);
+	else if (r >= 0 && x->miss)
+		bsv_explained_say(&d, BSV_UNSURE_PAINT, "why it missed its deadline is unknown");
+	if (r < 0)
+		return r;
+
+	/* What to ask next: of the culprit of the largest row of the ledger that has one, otherwise of the longest wait. */
 	for (size_t i = 0; i < x->n_causes; i++)
 		if (x->causes[i].culprit.id > 0 && bsv_known(x->causes[i].late) && x->causes[i].late > most) {
 			most = x->causes[i].late;
-			ret = x->causes[i].culprit.id;
+			culprit = x->causes[i].culprit.id;
 		}
 	for (size_t i = 0; i < x->n_waits && !x->n_causes; i++)
 		if (x->waits[i].blocker.id > 0 && x->waits[i].dur > most) {
 			most = x->waits[i].dur;
-			ret = x->waits[i].blocker.id;
+			culprit = x->waits[i].blocker.id;
 		}
-	return ret;
-}
-
-static void draw_further(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-	int64_t id = culprit_of(x);
-
-	fputs("\nlook further:\n", d->to);
-	if (id)
-		fprintf(d->to, "  burstscope explain %" PRId64 " %s\n", id, x->input);
-	fprintf(d->to, "  burstscope timeline --around %" PRId64 " %s\n", x->who.id, x->input);
-}
-
-int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
-{
-	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
-	int r;
-
-	draw_name(&d);
-	draw_times(&d);
-	draw_deadline(&d);
-	draw_quality(&d);
-	fputc('\n', to);
-	r = bsv_explained_bars(x, to, screen, err);
-	if (r < 0)
-		return r;
-	if (x->miss && x->n_causes) {
-		r = bsv_explained_ledger(x, to, screen, err);
-		if (r < 0)
-			return r;
-	} else if (x->miss) {
-		bsv_explained_say(&d, BSV_UNSURE_PAINT, "why it missed its deadline is unknown");
-	}
-	draw_further(&d);
+	fputs("\nlook further:\n", to);
+	if (culprit)
+		fprintf(to, "  burstscope explain %" PRId64 " %s\n", culprit, x->input);
+	fprintf(to, "  burstscope timeline --around %" PRId64 " %s\n", x->who.id, x->input);
 	return 0;
 }

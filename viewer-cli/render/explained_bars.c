@@ -25,13 +25,6 @@ static void cell_share(const struct bsv_drawing *d, int64_t part)
 	bsv_bars_cell(d->bars, text);
 }
 
-static int phase_paint(const struct bsv_explained_phase *p)
-{
-	if (bsv_is(p->phase, "run"))
-		return BSV_GOOD;
-	return bsv_is(p->phase, "queue") || bsv_is(p->phase, "preempted") ? BSV_BAD : BSV_HUE;
-}
-
 static void add_stretch(const struct bsv_drawing *d, int64_t began, int64_t dur)
 {
 	int64_t ended = bsv_plus(began, dur);
@@ -57,55 +50,6 @@ static void phase_stretches(const struct bsv_drawing *d, const struct bsv_explai
 		return;
 	}
 	add_stretch(d, p->began, p->dur);
-}
-
-static void add_total(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-	int64_t typical = 0;
-
-	for (size_t i = 0; i < x->n_phases; i++)
-		typical = bsv_plus(typical, x->phases[i].typical);
-	bsv_bars_row(d->bars, BSV_FAINT);
-	bsv_bars_cell(d->bars, "end to end");
-	cell_amount(d, 0, false);
-	cell_amount(d, x->e2e, false);
-	cell_share(d, x->e2e);
-	cell_amount(d, typical, false);
-	cell_amount(d, bsv_minus(x->e2e, typical), true);
-}
-
-/* Below the bars: where the deadline was, and where it was taken off its lane. */
-static void add_deadline(const struct bsv_drawing *d, int64_t from, int64_t to)
-{
-	const struct bsv_explained *x = d->x;
-
-	if (!bsv_known(x->deadline))
-		return;
-	bsv_bars_row(d->bars, BSV_BAD);
-	bsv_bars_cell(d->bars, "deadline");
-	cell_amount(d, bsv_minus(x->deadline, from), true);
-	if (x->deadline < from)
-		bsv_bars_mark(d->bars, from, "<");
-	else if (x->deadline > to)
-		bsv_bars_mark(d->bars, to, ">");
-	else
-		bsv_bars_mark(d->bars, x->deadline, d->screen->unicode ? "▲" : "^");
-}
-
-static void add_stops(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-	char n[32];
-
-	if (!x->n_preemptions)
-		return;
-	snprintf(n, sizeof(n), "stopped %zux", x->n_preemptions);
-	bsv_bars_row(d->bars, BSV_BAD);
-	bsv_bars_cell(d->bars, n);
-	for (size_t i = 0; i < x->n_preemptions; i++)
-		if (bsv_known(x->preemptions[i].stopped))
-			bsv_bars_mark(d->bars, x->preemptions[i].stopped, "^");
 }
 
 /* Print the typical durations in words. */
@@ -140,6 +84,8 @@ static void add_typical(const struct bsv_drawing *d)
 static void add_phases(struct bsv_drawing *d, int64_t from, int64_t to)
 {
 	const struct bsv_explained *x = d->x;
+	int64_t typical = 0;
+	char n[32];
 
 	snprintf(d->at, sizeof(d->at), "at %s", d->unit.name);
 	snprintf(d->took, sizeof(d->took), "took %s", d->unit.name);
@@ -157,40 +103,62 @@ static void add_phases(struct bsv_drawing *d, int64_t from, int64_t to)
 	bsv_bars_section(d->bars, NULL, d->phases);
 	for (size_t i = 0; i < x->n_phases; i++) {
 		const struct bsv_explained_phase *p = &x->phases[i];
-		int64_t at = bsv_minus(p->began, d->x->began);
+		bool waits = bsv_is(p->phase, "queue") || bsv_is(p->phase, "preempted");
 
-		bsv_bars_row(d->bars, phase_paint(p));
+		bsv_bars_row(d->bars, bsv_is(p->phase, "run") ? BSV_GOOD : waits ? BSV_BAD : BSV_HUE);
 		bsv_bars_cell(d->bars, p->phase);
-		cell_amount(d, at, false);
+		cell_amount(d, bsv_minus(p->began, x->began), false);
 		cell_amount(d, p->dur, false);
 		cell_share(d, p->dur);
 		cell_amount(d, p->typical, false);
 		cell_amount(d, bsv_minus(p->dur, p->typical), true);
 		phase_stretches(d, p);
+		typical = bsv_plus(typical, p->typical);
 	}
-	add_stops(d);
-	add_total(d);
-	add_deadline(d, from, to);
-	add_typical(d);
+
+	/* Below the bars: where it was taken off its lane, the sum, and where the deadline was. */
+	if (x->n_preemptions) {
+		snprintf(n, sizeof(n), "stopped %zux", x->n_preemptions);
+		bsv_bars_row(d->bars, BSV_BAD);
+		bsv_bars_cell(d->bars, n);
+	}
+	for (size_t i = 0; i < x->n_preemptions; i++)
+		if (bsv_known(x->preemptions[i].stopped))
+			bsv_bars_mark(d->bars, x->preemptions[i].stopped, "^");
+
+	bsv_bars_row(d->bars, BSV_FAINT);
+	bsv_bars_cell(d->bars, "end to end");
+	cell_amount(d, 0, false);
+	cell_amount(d, x->e2e, false);
+	cell_share(d, x->e2e);
+	cell_amount(d, typical, false);
+	cell_amount(d, bsv_minus(x->e2e, typical), true);
+
+	if (!bsv_known(x->deadline))
+		return;
+	bsv_bars_row(d->bars, BSV_BAD);
+	bsv_bars_cell(d->bars, "deadline");
+	cell_amount(d, bsv_minus(x->deadline, from), true);
+	if (x->deadline < from)
+		bsv_bars_mark(d->bars, from, "<");
+	else if (x->deadline > to)
+		bsv_bars_mark(d->bars, to, ">");
+	else
+		bsv_bars_mark(d->bars, x->deadline, d->screen->unicode ? "▲" : "^");
 }
 
 /* ---- lanes: if there were several ---- */
-
-static bool several_lanes(const struct bsv_explained *x)
-{
-	for (size_t i = 1; i < x->n_stretches; i++)
-		if (x->stretches[i].lane != x->stretches[0].lane)
-			return true;
-	return false;
-}
 
 static void add_lanes(struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
 	int64_t latest = -1, next;
+	bool several = false;
 	int n = 0;
 
-	if (!several_lanes(x))
+	for (size_t i = 1; i < x->n_stretches; i++)
+		several |= x->stretches[i].lane != x->stretches[0].lane;
+	if (!several)
 		return;
 	memcpy(d->lanes,
 	       (struct bsv_bars_column[]){ { "on", false, 0, 0 }, { d->took, true, 0, 0 }, { NULL, 0, 0, 0 } },
@@ -240,20 +208,6 @@ struct chosen {
 	size_t ties;
 };
 
-/* Sorts @sizes. */
-static struct chosen choose_largest(int64_t *sizes, size_t n)
-{
-	struct chosen ret = { INT64_MIN, n };
-
-	if (n <= BSV_ROWS_MOST)
-		return ret;
-	qsort(sizes, n, sizeof(*sizes), longest_first);
-	ret = (struct chosen){ sizes[BSV_ROWS_MOST - 1], 0 };
-	for (size_t i = 0; i < BSV_ROWS_MOST; i++)
-		ret.ties += sizes[i] == ret.least;
-	return ret;
-}
-
 static bool is_chosen(struct chosen *c, int64_t size)
 {
 	if (size != c->least)
@@ -262,15 +216,6 @@ static bool is_chosen(struct chosen *c, int64_t size)
 }
 
 /* ---- waits ---- */
-
-static int who_paint(const struct bsv_who *who)
-{
-	unsigned hash = 0;
-
-	for (const char *s = who->app ? who->app : ""; *s; s++)
-		hash = hash * 31 + (unsigned char)*s;
-	return BSV_HUE + (int)(hash % 6);
-}
 
 /* Those that have no row of their own share one. */
 static void add_other_waits(const struct bsv_drawing *d, struct chosen c)
@@ -300,13 +245,18 @@ static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
 {
 	const struct bsv_explained *x = d->x;
 	int64_t *sizes = calloc(x->n_waits + 1, sizeof(*sizes));
-	struct chosen c, again;
+	struct chosen c = { INT64_MIN, x->n_waits }, again;
 
 	if (!sizes)
 		return bsv_no_memory(err);
 	for (size_t i = 0; i < x->n_waits; i++)
 		sizes[i] = x->waits[i].dur;
-	c = choose_largest(sizes, x->n_waits);
+	if (x->n_waits > BSV_ROWS_MOST) {
+		qsort(sizes, x->n_waits, sizeof(*sizes), longest_first);
+		c = (struct chosen){ sizes[BSV_ROWS_MOST - 1], 0 };
+		for (size_t i = 0; i < BSV_ROWS_MOST; i++)
+			c.ties += sizes[i] == c.least;
+	}
 	free(sizes);
 	again = c;
 	if (!x->n_waits)
@@ -325,8 +275,11 @@ static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
 			const struct bsv_explained_wait *w = &x->waits[i];
 			int64_t at = bsv_minus(w->began, d->x->began);
 			char text[BSV_TEXT_MOST];
+			unsigned hash = 0;
 
-			bsv_bars_row(d->bars, bsv_is(w->occupancy, "held") ? who_paint(&w->blocker) : BSV_FAINT);
+			for (const char *s = w->blocker.app ? w->blocker.app : ""; *s; s++) /* an app has one colour */
+				hash = hash * 31 + (unsigned char)*s;
+			bsv_bars_row(d->bars, bsv_is(w->occupancy, "held") ? BSV_HUE + (int)(hash % 6) : BSV_FAINT);
 			bsv_bars_cell(d->bars, w->cause ? w->cause : "unknown");
 			cell_amount(d, at, false);
 			cell_amount(d, w->dur, false);
@@ -382,36 +335,29 @@ static void add_preemptions(struct bsv_drawing *d)
 	}
 }
 
-/* From where to where the bars go: with the deadline, unless it is far away. */
-static void extent_of(const struct bsv_explained *x, int64_t *from, int64_t *to)
-{
-	int64_t length;
-
-	*from = bsv_known(x->began) && x->began < INT64_MAX ? x->began : 0;
-	*to = bsv_known(x->ended) && x->ended > *from ? x->ended : *from + 1;
-	length = bsv_minus(*to, *from);
-	if (!bsv_known(length)) { /* absurd */
-		*to = *from < 0 ? *from + INT64_MAX : INT64_MAX;
-		return;
-	}
-	if (bsv_known(x->deadline) && x->deadline > *to && bsv_minus(x->deadline, *to) < length)
-		*to = x->deadline;
-	if (!bsv_known(bsv_minus(*to, *from)))
-		*to = *from + length;
-}
-
 int bsv_explained_bars(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
 {
 	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
-	int64_t from, until;
+	int64_t from, until, length;
 	int r;
 
-	extent_of(x, &from, &until);
+	/* From where to where the bars go: with the deadline, unless it is far away. */
+	from = bsv_known(x->began) && x->began < INT64_MAX ? x->began : 0;
+	until = bsv_known(x->ended) && x->ended > from ? x->ended : from + 1;
+	length = bsv_minus(until, from);
+	if (!bsv_known(length)) /* absurd */
+		until = from < 0 ? from + INT64_MAX : INT64_MAX;
+	else if (bsv_known(x->deadline) && x->deadline > until && bsv_minus(x->deadline, until) < length)
+		until = x->deadline;
+	if (bsv_known(length) && !bsv_known(bsv_minus(until, from)))
+		until = from + length;
+
 	d.unit = *bsv_unit_for(until - from);
 	d.bars = bsv_bars_new(from, until);
 	if (bsv_known(x->deadline))
 		bsv_bars_line(d.bars, x->deadline);
 	add_phases(&d, from, until);
+	add_typical(&d);
 	add_lanes(&d);
 	r = add_waits(&d, err);
 	add_preemptions(&d);

@@ -8,24 +8,16 @@
 #include "base/template.h"
 #include "render/render.h"
 
-/* The number of bytes of @s that need no escape in a string. */
-static size_t plain_length(const char *s, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
-		i++;
-	return i;
-}
-
 /* Names come from strangers: what is no UTF-8 is shown as U+FFFD, and what a terminal would obey is written as a number. */
 void bsv_json_text(FILE *to, const char *s, size_t n)
 {
 	fputc('"', to);
 	while (n) {
-		size_t run = plain_length(s, n), length;
+		size_t run = 0, length;
 		uint32_t c;
 
+		while (run < n && s[run] >= ' ' && s[run] < 0x7f && s[run] != '"' && s[run] != '\\')
+			run++; /* these need no escape */
 		fwrite(s, 1, run, to);
 		s += run;
 		n -= run;
@@ -92,11 +84,6 @@ static bool is_since_1970(const struct bsv_column *c)
 	return c->class && !strcmp(c->class, "time") && !(n > 3 && !strcmp(c->name + n - 3, "_at"));
 }
 
-static bool is_wide(const struct bsv_column *c)
-{
-	return is_since_1970(c) || !strcmp(c->name, "exec");
-}
-
 static void print_int_cell(FILE *to, int64_t value, bool wide)
 {
 	bool quoted = wide || value > exact_most || value < -exact_most;
@@ -108,38 +95,11 @@ static void print_int_cell(FILE *to, int64_t value, bool wide)
 		fputc('"', to);
 }
 
-static void print_columns(FILE *to, const struct bsv_rows *rows, const struct members *m)
-{
-	fputs("\"columns\":[", to);
-	for (size_t i = 0; i < m->n; i++) {
-		const struct bsv_column *c;
-
-		fputs(i ? "," : "", to);
-		c = bsv_rows_column(rows, m->all[i].column);
-		fputc('{', to);
-		bsv_json_field(to, "name", m->all[i].name);
-		fputc(',', to);
-		bsv_json_field(to, "class", c->class);
-		fputc(',', to);
-		bsv_json_field(to, "unit", c->unit);
-		fputc('}', to);
-	}
-	fputc(']', to);
-}
-
 static void members_fini(struct members *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		free(m->all[i].name);
 	free(m->all);
-}
-
-static bool has_column(const struct bsv_rows *rows, const char *name)
-{
-	for (size_t i = 0; i < bsv_rows_columns(rows); i++)
-		if (!strcmp(bsv_rows_column(rows, i)->name, name))
-			return true;
-	return false;
 }
 
 /* Takes @name; NULL: no memory. */
@@ -158,6 +118,7 @@ static bool members_init(struct members *ret, const struct bsv_rows *rows, const
 	for (size_t i = 0; ret->all && i < n; i++) {
 		const struct bsv_column *c = bsv_rows_column(rows, i);
 		bsv_scoped_text *beside = NULL;
+		bool given = false;
 
 		if (!add_member(ret, i, false, strdup(c->name)))
 			return false;
@@ -166,37 +127,21 @@ static bool members_init(struct members *ret, const struct bsv_rows *rows, const
 		beside = bsv_text("%s%s", c->name, since_start);
 		if (!beside)
 			return false;
-		if (!has_column(rows, beside) && !add_member(ret, i, true, strdup(beside)))
+		for (size_t k = 0; k < n; k++)
+			given |= !strcmp(bsv_rows_column(rows, k)->name, beside);
+		if (!given && !add_member(ret, i, true, strdup(beside)))
 			return false;
 	}
 	return ret->all;
-}
-
-/* The text before each value of a row, each ended by 0. Owned by the caller. */
-static char *member_heads(const struct members *m)
-{
-	char *ret = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&ret, &bytes);
-
-	for (size_t i = 0; to && i < m->n; i++) {
-		fputc(i ? ',' : '{', to);
-		bsv_json_text(to, m->all[i].name, strlen(m->all[i].name));
-		fputc(':', to);
-		fputc(0, to);
-	}
-	if (!to || fclose(to)) {
-		free(ret);
-		return NULL;
-	}
-	return ret;
 }
 
 static void print_row(FILE *to, const struct bsv_rows *rows, const struct members *m, const char *heads,
                       const int64_t *start)
 {
 	for (size_t i = 0; i < m->n; i++, heads += strlen(heads) + 1) {
+		const struct bsv_column *column = bsv_rows_column(rows, m->all[i].column);
 		struct bsv_cell c = bsv_rows_cell(rows, m->all[i].column);
+		bool wide = is_since_1970(column) || !strcmp(column->name, "exec");
 
 		fputs(heads, to);
 		if (m->all[i].since_start) {
@@ -212,7 +157,7 @@ static void print_row(FILE *to, const struct bsv_rows *rows, const struct member
 				fputs("null", to);
 				break;
 			case BSA_INT:
-				print_int_cell(to, c.integer, is_wide(bsv_rows_column(rows, m->all[i].column)));
+				print_int_cell(to, c.integer, wide);
 				break;
 			case BSA_REAL:
 				bsv_json_real(to, c.real);
@@ -230,14 +175,34 @@ static void print_row(FILE *to, const struct bsv_rows *rows, const struct member
 int bsv_render_json(FILE *to, struct bsv_rows *rows, const int64_t *start, struct bsa_err *err)
 {
 	__attribute__((cleanup(members_fini))) struct members m = { 0 };
-	bsv_scoped_text *heads = members_init(&m, rows, start) ? member_heads(&m) : NULL;
-	size_t shown = 0;
+	bsv_scoped_text *heads = NULL;
+	size_t bytes, shown = 0;
+	FILE *head = members_init(&m, rows, start) ? open_memstream(&heads, &bytes) : NULL;
 	int r;
 
-	if (!heads)
+	/* The text before each value of a row, each ended by 0. */
+	for (size_t i = 0; head && i < m.n; i++) {
+		fputc(i ? ',' : '{', head);
+		bsv_json_text(head, m.all[i].name, strlen(m.all[i].name));
+		fputc(':', head);
+		fputc(0, head);
+	}
+	if (!head || fclose(head))
 		return bsv_no_memory(err);
-	print_columns(to, rows, &m);
-	fputs(",\"rows\":[", to);
+
+	fputs("\"columns\":[", to);
+	for (size_t i = 0; i < m.n; i++) {
+		const struct bsv_column *c = bsv_rows_column(rows, m.all[i].column);
+
+		fputs(i ? ",{" : "{", to);
+		bsv_json_field(to, "name", m.all[i].name);
+		fputc(',', to);
+		bsv_json_field(to, "class", c->class);
+		fputc(',', to);
+		bsv_json_field(to, "unit", c->unit);
+		fputc('}', to);
+	}
+	fputs("],\"rows\":[", to);
 	while ((r = bsv_rows_step(rows, err)) > 0 && !ferror(to)) {
 		fputs(shown++ ? ",\n" : "\n", to);
 		print_row(to, rows, &m, heads, start);

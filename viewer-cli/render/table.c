@@ -86,71 +86,41 @@ static char *cell_text(const struct table *t, const struct bsv_cell *row, size_t
 	}
 }
 
-static char *head_of(const struct bsv_column *c, const struct bsv_scale *scale, bool raw)
-{
-	char *head = raw ? bsv_printable(c->name, strlen(c->name), 0) : bsv_said(c->name), *whole;
-
-	if (raw || !head || !*scale->unit)
-		return head;
-	whole = bsv_text("%s %s", head, scale->unit);
-	free(head);
-	return whole;
-}
-
-static bool has_numbers(const char *class)
-{
-	return class && strcmp(class, "text") && strcmp(class, "label");
-}
-
-static int longest_word(const char *head)
-{
-	int longest = 0;
-
-	for (const char *at = head; *at;) {
-		size_t n = strcspn(at, " ");
-		char *word = strndup(at, n);
-		int width = word ? bsv_width(word) : (int)n;
-
-		longest = width > longest ? width : longest;
-		free(word);
-		at += n + strspn(at + n, " ");
-	}
-	return longest;
-}
-
-/* p99 of fewer than 100 is only the longest. */
-static size_t samples_for(const char *name)
-{
-	return strstr(name, "p999") ? 10 * MARKED_BELOW : strstr(name, "p99") ? MARKED_BELOW : 0;
-}
-
-/* Columns that are compared have one unit and as many decimals. */
-static struct bsv_scale column_scale(const struct table *t, size_t column)
-{
-	const struct bsv_column *of = bsv_rows_column(t->rows, column);
-	struct bsv_extent extent = t->columns[column].extent;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (bsv_are_compared(of->name, bsv_rows_column(t->rows, i)->name))
-			bsv_extent_join(&extent, &t->columns[i].extent);
-	return bsv_scale_of(of->class, &extent, &t->durations);
-}
-
 static bool measure_columns(struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct bsv_column *of = bsv_rows_column(t->rows, i);
 		struct column *c = &t->columns[i];
+		struct bsv_extent extent = c->extent;
 
-		c->scale = t->raw ? bsv_scale_none : column_scale(t, i);
-		c->head = head_of(of, &c->scale, t->raw);
+		/* Columns that are compared have one unit and as many decimals. */
+		for (size_t j = 0; j < t->n; j++)
+			if (bsv_are_compared(of->name, bsv_rows_column(t->rows, j)->name))
+				bsv_extent_join(&extent, &t->columns[j].extent);
+		c->scale = t->raw ? bsv_scale_none : bsv_scale_of(of->class, &extent, &t->durations);
+		c->head = t->raw ? bsv_printable(of->name, strlen(of->name), 0) : bsv_said(of->name);
+		if (c->head && !t->raw && *c->scale.unit) {
+			char *said = c->head;
+
+			c->head = bsv_text("%s %s", said, c->scale.unit);
+			free(said);
+		}
 		if (!c->head)
 			return false;
 		c->sentence = t->screen->width && t->screen->width < NARROW_SCREEN ? SHORT_TEXT : SENTENCE;
-		c->head_word = longest_word(c->head);
+		for (const char *at = c->head; *at;) {
+			size_t n = strcspn(at, " ");
+			char *word = strndup(at, n);
+			int width = word ? bsv_width(word) : (int)n;
+
+			c->head_word = width > c->head_word ? width : c->head_word;
+			free(word);
+			at += n + strspn(at + n, " ");
+		}
 		c->id = of->class && !strcmp(of->class, "id");
-		c->right |= !t->raw && has_numbers(of->class) && !c->text;
-		c->samples = samples_for(of->name);
+		c->right |= !t->raw && of->class && strcmp(of->class, "text") && strcmp(of->class, "label") && !c->text;
+		/* p99 of fewer than 100 is only the longest. */
+		c->samples = strstr(of->name, "p999") ? 10 * MARKED_BELOW : strstr(of->name, "p99") ? MARKED_BELOW : 0;
 		for (size_t j = 0; j < t->kept; j += t->n)
 			c->marked |= has_few_samples(t, t->cells + j, i);
 		for (size_t j = 0; j < t->kept; j += t->n) {
@@ -263,8 +233,7 @@ static void fit_columns(struct table *t)
 
 /* ---- printing ---- */
 
-/* Words that judge, where they stand alone. */
-static int paint_of(const struct table *t, size_t column, const char *s)
+static void print_padded(struct table *t, size_t column, const char *s, size_t bytes, int paint)
 {
 	static const struct {
 		const char *word;
@@ -278,24 +247,16 @@ static int paint_of(const struct table *t, size_t column, const char *s)
 		{ "cannot tell", BSV_UNSURE_PAINT },
 	};
 	const char *name = bsv_rows_column(t->rows, column)->name;
-
-	if (strcmp(name, "verdict") && strcmp(name, "result"))
-		return BSV_PLAIN;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcasecmp(s, words[i].word))
-			return words[i].paint;
-	return BSV_PLAIN;
-}
-
-static void print_padded(struct table *t, size_t column, const char *s, size_t bytes, int paint)
-{
+	bool judges = !strcmp(name, "verdict") || !strcmp(name, "result");
 	const struct column *c = &t->columns[column];
 	char *shown = strndup(s, bytes);
 	int pad;
 
 	if (!shown)
 		return;
-	paint = paint ? paint : paint_of(t, column, shown);
+	for (size_t i = 0; judges && !paint && i < sizeof(words) / sizeof(*words); i++)
+		if (!strcasecmp(shown, words[i].word)) /* painted where it stands alone */
+			paint = words[i].paint;
 	pad = c->width - bsv_width(shown);
 	pad = pad > 0 ? pad : 0;
 	if (*shown)
@@ -316,49 +277,39 @@ static bool column_wraps(const struct column *c)
 	return c->text && !c->right && c->width < c->natural && c->width >= c->sentence;
 }
 
-/* The cells of a row, owned, in as many lines as the longest sentence takes; what went is taken off their beginnings. */
-static void print_lines(struct table *t, char **cells, int paint)
+static bool print_row(struct table *t, const struct bsv_cell *row)
 {
-	bool more = true;
+	char **cells = t->line;
+	bool fine = true, more;
 
-	while (more) {
+	for (size_t i = 0; i < t->shown; i++) {
+		const struct column *c = &t->columns[i];
+
+		cells[i] = cell_text(t, row, i);
+		if (cells[i] && c->text && !column_wraps(c) && bsv_width(cells[i]) > c->width) {
+			char *whole = cells[i];
+
+			cells[i] = bsv_printable(whole, strlen(whole), c->width);
+			free(whole);
+		}
+		fine = fine && cells[i];
+	}
+
+	/* As many lines as the longest sentence takes; what was printed is taken off the beginnings of the cells. */
+	for (more = fine; more;) {
 		more = false;
 		for (size_t i = 0; i < t->shown; i++) {
 			size_t n = column_wraps(&t->columns[i]) ? bsv_line(cells[i], t->columns[i].width)
 			                                        : strlen(cells[i]);
 			char *rest = cells[i] + n;
 
-			print_padded(t, i, cells[i], n, paint);
+			print_padded(t, i, cells[i], n, BSV_PLAIN);
 			rest += strspn(rest, " ");
 			more |= *rest != 0;
 			memmove(cells[i], rest, strlen(rest) + 1);
 		}
 		print_end(t);
 	}
-}
-
-static char *cut_text(const struct column *c, char *s)
-{
-	char *ret;
-
-	if (!s || !c->text || column_wraps(c) || bsv_width(s) <= c->width)
-		return s;
-	ret = bsv_printable(s, strlen(s), c->width);
-	free(s);
-	return ret;
-}
-
-static bool print_row(struct table *t, const struct bsv_cell *row)
-{
-	char **cells = t->line;
-	bool fine = true;
-
-	for (size_t i = 0; i < t->shown; i++) {
-		cells[i] = cut_text(&t->columns[i], cell_text(t, row, i));
-		fine = fine && cells[i];
-	}
-	if (fine)
-		print_lines(t, cells, BSV_PLAIN);
 	for (size_t i = 0; i < t->shown; i++)
 		free(cells[i]);
 	return fine;
@@ -402,32 +353,25 @@ static void print_heads(struct table *t)
 	}
 }
 
-static bool print_kept(struct table *t)
+static void print_remarks(const struct table *t)
 {
-	bool fine = true;
-
-	print_heads(t);
-	for (size_t j = 0; fine && j < t->kept; j += t->n)
-		fine = print_row(t, t->cells + j);
-	return fine;
-}
-
-static bool print_next(struct table *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		t->row[i] = bsv_rows_cell(t->rows, i);
-	return print_row(t, t->row);
-}
-
-/* "(no room for p99 ms, max ms; --part phases --format csv has all)" */
-static void say_left_out(const struct table *t)
-{
+	static const char few_samples[] = "* of fewer than 100 (p999: 1000): the longest of them, or nearly";
+	bool marked = false;
 	char *text = NULL;
 	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	FILE *to;
 
+	for (size_t i = 0; i < t->shown; i++)
+		marked |= t->columns[i].marked;
+	if (!t->kept)
+		fputs("(none)\n", t->to);
+	if (marked)
+		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, few_samples, 2);
+	to = t->shown < t->n ? open_memstream(&text, &bytes) : NULL;
 	if (!to)
 		return;
+
+	/* "(no room for p99 ms, max ms; --part phases --format csv has all)" */
 	fputs("(no room for", to);
 	for (size_t i = t->shown; i < t->n; i++)
 		fprintf(to, "%s %s", i > t->shown ? "," : "", t->columns[i].head);
@@ -437,51 +381,39 @@ static void say_left_out(const struct table *t)
 	free(text);
 }
 
-static void print_remarks(const struct table *t)
-{
-	static const char few_samples[] = "* of fewer than 100 (p999: 1000): the longest of them, or nearly";
-	bool marked = false;
-
-	for (size_t i = 0; i < t->shown; i++)
-		marked |= t->columns[i].marked;
-	if (!t->kept)
-		fputs("(none)\n", t->to);
-	if (marked)
-		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, few_samples, 2);
-	if (t->shown < t->n)
-		say_left_out(t);
-}
-
-static bool table_init(struct table *t)
-{
-	t->columns = calloc(t->n + 1, sizeof(*t->columns));
-	t->cells = calloc(t->n * FIRST_ROWS + 1, sizeof(*t->cells));
-	t->row = calloc(t->n + 1, sizeof(*t->row));
-	t->line = calloc(t->n + 1, sizeof(*t->line));
-	t->n_at = t->n;
-	for (size_t i = 0; i < t->n; i++)
-		if (!strcmp(bsv_rows_column(t->rows, i)->name, "n"))
-			t->n_at = i;
-	return t->columns && t->cells && t->row && t->line;
-}
-
 int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, const char *whole,
                      struct bsa_err *err)
 {
 	__attribute__((cleanup(table_fini))) struct table t = {
 		.to = to, .rows = rows, .screen = screen, .raw = raw, .whole = whole, .n = bsv_rows_columns(rows)
 	};
-	bool fine = table_init(&t);
+	bool fine;
 	int r = 1;
 
+	t.columns = calloc(t.n + 1, sizeof(*t.columns));
+	t.cells = calloc(t.n * FIRST_ROWS + 1, sizeof(*t.cells));
+	t.row = calloc(t.n + 1, sizeof(*t.row));
+	t.line = calloc(t.n + 1, sizeof(*t.line));
+	t.n_at = t.n;
+	for (size_t i = 0; i < t.n; i++)
+		if (!strcmp(bsv_rows_column(rows, i)->name, "n"))
+			t.n_at = i;
+	fine = t.columns && t.cells && t.row && t.line;
+
+	/* The first rows decide how wide the columns are. */
 	for (size_t i = 0; fine && i < FIRST_ROWS && (r = bsv_rows_step(rows, err)) > 0; i++)
 		fine = keep_row(&t);
 	if (fine && r >= 0 && (fine = measure_columns(&t))) {
 		fit_columns(&t);
-		fine = print_kept(&t);
+		print_heads(&t);
+		for (size_t i = 0; fine && i < t.kept; i += t.n)
+			fine = print_row(&t, t.cells + i);
 	}
-	while (fine && r > 0 && !ferror(to) && (r = bsv_rows_step(rows, err)) > 0)
-		fine = print_next(&t);
+	while (fine && r > 0 && !ferror(to) && (r = bsv_rows_step(rows, err)) > 0) {
+		for (size_t i = 0; i < t.n; i++)
+			t.row[i] = bsv_rows_cell(rows, i);
+		fine = print_row(&t, t.row);
+	}
 	if (fine && r >= 0)
 		print_remarks(&t);
 	return fine ? r < 0 ? r : 0 : bsv_no_memory(err);

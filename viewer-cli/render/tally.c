@@ -21,29 +21,24 @@ static struct bsv_tallied *find_tallied(const struct bsv_tally *t, uint64_t key)
 	return &t->slots[i];
 }
 
-static bool tally_grow(struct bsv_tally *t)
-{
-	struct bsv_tally larger = { .room = t->room ? 2 * t->room : FIRST_ROOM };
-
-	larger.slots = calloc(larger.room, sizeof(*larger.slots));
-	if (!larger.slots)
-		return false;
-	for (size_t i = 0; i < t->room; i++)
-		if (t->slots[i].value) {
-			*find_tallied(&larger, t->slots[i].key) = t->slots[i];
-			larger.n++;
-		}
-	free(t->slots);
-	*t = larger;
-	return true;
-}
-
 uint64_t *bsv_tally_at(struct bsv_tally *t, uint64_t key)
 {
 	struct bsv_tallied *slot;
 
-	if (t->n * 4 >= t->room * 3 && !tally_grow(t))
-		return NULL;
+	if (t->n * 4 >= t->room * 3) {
+		struct bsv_tally larger = { .room = t->room ? 2 * t->room : FIRST_ROOM };
+
+		larger.slots = calloc(larger.room, sizeof(*larger.slots));
+		if (!larger.slots)
+			return NULL;
+		for (size_t i = 0; i < t->room; i++)
+			if (t->slots[i].value) {
+				*find_tallied(&larger, t->slots[i].key) = t->slots[i];
+				larger.n++;
+			}
+		free(t->slots);
+		*t = larger;
+	}
 	slot = find_tallied(t, key);
 	if (!slot->value) { /* a new one, if something is added to it: counted too often, it is only more room */
 		slot->key = key;

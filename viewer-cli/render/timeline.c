@@ -131,12 +131,6 @@ static bool is_inside(const struct bsv_timeline *t, int64_t began, int64_t ended
 	return !t->failed && began < t->span.to && ended > t->span.from && began < ended;
 }
 
-/* The key of lane_held: lane, cell and app. */
-static uint64_t cell_key(const struct bsv_timeline *t, size_t lane, int cell, uint32_t app)
-{
-	return ((uint64_t)lane * (uint64_t)t->span.cells + (uint64_t)cell) << 32 | app;
-}
-
 /* The parts of a cell that a stretch between two places has. */
 static uint64_t parts_in_cell(const struct bsv_timeline *t, struct bsv_place a, struct bsv_place b, int cell)
 {
@@ -149,7 +143,8 @@ static void add_held(struct bsv_timeline *t, struct bsv_lane *lane, uint32_t app
 
 	lane->told = ended > lane->told ? ended : lane->told;
 	for (int i = a.cell; i <= b.cell && i < t->span.cells; i++) {
-		uint64_t *parts = bsv_tally_at(&t->held, cell_key(t, (size_t)(lane - t->lanes), i, app));
+		uint64_t cell = (uint64_t)(lane - t->lanes) * (uint64_t)t->span.cells + (uint64_t)i;
+		uint64_t *parts = bsv_tally_at(&t->held, cell << 32 | app);
 
 		if (parts)
 			*parts += parts_in_cell(t, a, b, i);
@@ -196,28 +191,24 @@ void bsv_timeline_open(struct bsv_timeline *t, int64_t service, int64_t began, i
 	}
 }
 
-/* The waits of an execution; NULL: no memory. */
-static struct bsv_waiting *waiting_of(struct bsv_timeline *t, int64_t who)
+void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int64_t ended)
 {
-	int64_t number = folk_number(&t->waiting_ones, who);
+	struct bsv_place a, b;
 	struct bsv_waiting *w;
+	int64_t number;
 
+	if (!t || !is_inside(t, began, ended))
+		return;
+	number = folk_number(&t->waiting_ones, who);
 	if (!t->waiting)
 		t->waiting = calloc(BSV_WHO_MOST, sizeof(*t->waiting));
 	w = t->waiting && number >= 0 ? &t->waiting[number] : NULL;
 	if (w && !w->cells)
 		w->cells = per_cell(t, sizeof(*w->cells));
-	t->failed |= !w || !w->cells;
-	return t->failed ? NULL : w;
-}
-
-void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int64_t ended)
-{
-	struct bsv_waiting *w = t && is_inside(t, began, ended) ? waiting_of(t, who) : NULL;
-	struct bsv_place a, b;
-
-	if (!w)
+	if (!w || !w->cells) {
+		t->failed = true;
 		return;
+	}
 	a = bsv_span_place(&t->span, began);
 	b = bsv_span_place(&t->span, ended);
 	for (int i = a.cell; i <= b.cell && i < t->span.cells; i++) {
@@ -228,31 +219,26 @@ void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int
 	}
 }
 
-/* NULL: no memory, or there are too many. */
-static struct bsv_cpu *cpu_of(struct bsv_timeline *t, int64_t cpu)
+void bsv_timeline_cpu(struct bsv_timeline *t, int64_t cpu, bool busy, int64_t began, int64_t ended)
 {
 	size_t i = 0;
 
+	if (!t || !is_inside(t, began, ended))
+		return;
 	while (i < t->n_cpus && t->cpus[i].cpu != cpu)
 		i++;
-	if (i < t->n_cpus)
-		return &t->cpus[i];
 	if (i == BSV_CPUS_MOST) {
 		t->more_cpus++;
-		return NULL;
+		return;
 	}
-	t->cpus[i] =
-		(struct bsv_cpu){ cpu, per_cell(t, sizeof(struct bsv_cover)), per_cell(t, sizeof(struct bsv_cover)) };
-	t->n_cpus++;
-	return t->failed ? NULL : &t->cpus[i];
-}
-
-void bsv_timeline_cpu(struct bsv_timeline *t, int64_t cpu, bool busy, int64_t began, int64_t ended)
-{
-	struct bsv_cpu *c = t && is_inside(t, began, ended) ? cpu_of(t, cpu) : NULL;
-
-	if (c)
-		bsv_cover_add(busy ? c->busy : c->idle, &t->span, began, ended);
+	if (i == t->n_cpus) {
+		t->cpus[i].cpu = cpu;
+		t->cpus[i].busy = per_cell(t, sizeof(*t->cpus[i].busy));
+		t->cpus[i].idle = per_cell(t, sizeof(*t->cpus[i].idle));
+		t->n_cpus++;
+	}
+	if (!t->failed)
+		bsv_cover_add(busy ? t->cpus[i].busy : t->cpus[i].idle, &t->span, began, ended);
 }
 
 void bsv_timeline_mark(struct bsv_timeline *t, enum bsv_mark mark, int64_t at)

@@ -34,22 +34,6 @@ struct sums {
 	size_t n_letters;
 };
 
-static void add_up(const struct bsv_timeline *t, struct sums *s)
-{
-	for (size_t i = 0; i < t->held.room; i++) {
-		struct bsv_tallied e = t->held.slots[i];
-		struct top *top = &s->tops[e.key >> 32];
-		uint32_t app = (uint32_t)e.key;
-
-		if (!e.value)
-			continue;
-		if (app != BSV_UNKNOWN_WHO)
-			s->of_app[app] += e.value;
-		if (e.value > top->parts || (e.value == top->parts && app < top->app))
-			*top = (struct top){ e.value, app };
-	}
-}
-
 /* For qsort_r: numbers by what they have, the most first. */
 static int most_first(const void *a, const void *b, void *amounts)
 {
@@ -89,42 +73,48 @@ static char letter_of(const char *name, bool taken[LETTERS_MOST])
 	return '+';
 }
 
-static char *printable_name(char *own, int most)
-{
-	char *ret = own ? bsv_printable(own, strlen(own), most) : NULL;
-
-	free(own);
-	return ret;
-}
-
-static bool give_letters(const struct bsv_timeline *t, const struct bsv_timeline_names *names, struct sums *s)
+static bool sums_init(const struct bsv_timeline *t, const struct bsv_timeline_names *names, struct sums *s)
 {
 	bool taken[LETTERS_MOST] = { false };
 
-	memset(s->letters, '+', sizeof(s->letters));
-	for (size_t i = 0; i < t->apps.n && s->n_letters < LETTERS_MOST; i++) {
-		uint32_t app = s->order[i];
-
-		if (app == BSV_WHO_MOST - 1 && t->apps.many)
-			continue;
-		s->names[s->n_letters] = printable_name(names->app(names->ctx, t->apps.ids[app]), NAME_MOST);
-		if (!s->names[s->n_letters])
-			return false;
-		s->letters[app] = letter_of(s->names[s->n_letters], taken);
-		s->lettered[s->n_letters++] = app;
-	}
-	return true;
-}
-
-static bool sums_init(const struct bsv_timeline *t, const struct bsv_timeline_names *names, struct sums *s)
-{
 	s->tops = calloc(t->n_lanes * (size_t)t->span.cells + 1, sizeof(*s->tops));
 	s->of_app = calloc(t->apps.n + 1, sizeof(*s->of_app));
 	if (!s->tops || !s->of_app)
 		return false;
-	add_up(t, s);
+	for (size_t i = 0; i < t->held.room; i++) {
+		struct bsv_tallied e = t->held.slots[i];
+		struct top *top = &s->tops[e.key >> 32];
+		uint32_t app = (uint32_t)e.key;
+
+		if (!e.value)
+			continue;
+		if (app != BSV_UNKNOWN_WHO)
+			s->of_app[app] += e.value;
+		if (e.value > top->parts || (e.value == top->parts && app < top->app))
+			*top = (struct top){ e.value, app };
+	}
 	s->order = order_by_amount(s->of_app, t->apps.n);
-	return s->order && give_letters(t, names, s);
+	if (!s->order)
+		return false;
+
+	/* The apps that held lanes longest get letters. */
+	memset(s->letters, '+', sizeof(s->letters));
+	for (size_t i = 0; i < t->apps.n && s->n_letters < LETTERS_MOST; i++) {
+		uint32_t app = s->order[i];
+		char *own, *name;
+
+		if (app == BSV_WHO_MOST - 1 && t->apps.many)
+			continue;
+		own = names->app(names->ctx, t->apps.ids[app]);
+		name = own ? bsv_printable(own, strlen(own), NAME_MOST) : NULL;
+		free(own);
+		if (!name)
+			return false;
+		s->names[s->n_letters] = name;
+		s->letters[app] = letter_of(name, taken);
+		s->lettered[s->n_letters++] = app;
+	}
+	return true;
 }
 
 /* ---- drawing ---- */
@@ -195,42 +185,6 @@ static bool cell_recorded(const struct bsv_timeline *t, int cell)
 	       (cell < b.cell || (cell == b.cell && b.part));
 }
 
-/* Draw the app that held the lane for most of each cell. */
-static void draw_who(const struct drawing *d, const char *name, size_t lane)
-{
-	const struct bsv_timeline *t = d->t;
-	struct cells c = print_label(d, name);
-
-	for (int i = 0; i < t->span.cells; i++) {
-		struct top top = d->sums->tops[lane * (size_t)t->span.cells + (size_t)i];
-		char text[2] = { top.parts && top.app != BSV_UNKNOWN_WHO ? d->sums->letters[top.app] : '?', 0 };
-
-		if (top.parts)
-			put_glyph(&c, top.app == BSV_UNKNOWN_WHO ? BSV_UNSURE_PAINT : app_paint(d, top.app), text);
-		else if (cell_recorded(t, i))
-			put_glyph(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
-		else
-			put_glyph(&c, BSV_PLAIN, " ");
-	}
-	fputc('\n', d->to);
-}
-
-/* How much of each cell was held at all. */
-static void draw_fill(const struct drawing *d, size_t lane)
-{
-	const struct bsv_timeline *t = d->t;
-	struct cells c = print_label(d, "  held");
-
-	for (int i = 0; i < t->span.cells; i++) {
-		struct top top = d->sums->tops[lane * (size_t)t->span.cells + (size_t)i];
-		int eighths = bsv_eighths(t->lanes[lane].covers[i].covered, bsv_span_parts(&t->span));
-
-		put_glyph(&c, top.app != BSV_UNKNOWN_WHO ? app_paint(d, top.app) : BSV_PLAIN,
-		          bsv_height_glyph(eighths, d->screen->unicode));
-	}
-	fputc('\n', d->to);
-}
-
 static int by_lane(const void *a, const void *b, void *timeline)
 {
 	const struct bsv_timeline *t = timeline;
@@ -256,14 +210,40 @@ static void draw_lanes(const struct drawing *d)
 	qsort_r(order, t->n_lanes, sizeof(*order), by_lane, (void *)t);
 	for (size_t i = 0; i < t->n_lanes; i++) {
 		const struct bsv_lane *lane = &t->lanes[order[i]];
+		const struct top *tops = &d->sums->tops[order[i] * (size_t)t->span.cells];
+		struct cells c;
 
+		/* The app that held the lane for most of each cell. */
 		if (several)
 			snprintf(text, sizeof(text), "lane %" PRId64 ":%" PRId64, lane->service, lane->lane);
 		else
 			snprintf(text, sizeof(text), "lane %" PRId64, lane->lane);
-		draw_who(d, text, order[i]);
-		if (t->n_lanes <= FILLS_MOST)
-			draw_fill(d, order[i]);
+		c = print_label(d, text);
+		for (int k = 0; k < t->span.cells; k++) {
+			uint32_t app = tops[k].app;
+
+			if (tops[k].parts && app != BSV_UNKNOWN_WHO)
+				put_glyph(&c, app_paint(d, app), (char[]){ d->sums->letters[app], 0 });
+			else if (tops[k].parts)
+				put_glyph(&c, BSV_UNSURE_PAINT, "?");
+			else if (cell_recorded(t, k))
+				put_glyph(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
+			else
+				put_glyph(&c, BSV_PLAIN, " ");
+		}
+		fputc('\n', d->to);
+		if (t->n_lanes > FILLS_MOST)
+			continue;
+
+		/* How much of each cell was held at all. */
+		c = print_label(d, "  held");
+		for (int k = 0; k < t->span.cells; k++) {
+			int eighths = bsv_eighths(lane->covers[k].covered, bsv_span_parts(&t->span));
+
+			put_glyph(&c, tops[k].app != BSV_UNKNOWN_WHO ? app_paint(d, tops[k].app) : BSV_PLAIN,
+			          bsv_height_glyph(eighths, d->screen->unicode));
+		}
+		fputc('\n', d->to);
 	}
 	if (t->n_lanes > FILLS_MOST)
 		print_line(d, BSV_FAINT, "(of so many lanes it is not shown how much of each cell was held)");
@@ -282,77 +262,58 @@ static bsv_sum largest_of(const struct bsv_waiting *w, int cells, bsv_sum most)
 	return most;
 }
 
-static int height_of(bsv_sum parts, bsv_sum most)
-{
-	bsv_sum eighths = parts * 8 / most;
-
-	return parts && !eighths ? 1 : eighths < 8 ? (int)eighths : 8;
-}
-
 static void draw_waiting_row(const struct drawing *d, const char *name, const struct bsv_waiting *w, bsv_sum most)
 {
 	struct cells c = print_label(d, name);
 
-	for (int i = 0; i < d->t->span.cells; i++)
-		put_glyph(&c, BSV_PLAIN, bsv_height_glyph(height_of(w->cells[i], most), d->screen->unicode));
-	fputc('\n', d->to);
-}
+	for (int i = 0; i < d->t->span.cells; i++) {
+		bsv_sum eighths = w->cells[i] * 8 / most;
+		int height = w->cells[i] && !eighths ? 1 : eighths < 8 ? (int)eighths : 8;
 
-/* All that have no row of their own. */
-static bool join_rest(const struct bsv_timeline *t, const uint32_t *order, size_t from, struct bsv_waiting *rest)
-{
-	rest->cells = calloc((size_t)t->span.cells, sizeof(*rest->cells));
-	for (size_t i = from; rest->cells && i < t->waiting_ones.n; i++)
-		for (int j = 0; j < t->span.cells; j++)
-			rest->cells[j] += t->waiting[order[i]].cells[j];
-	return rest->cells;
-}
-
-static bool draw_waiting_rows(const struct drawing *d, const uint32_t *order, size_t n, const struct bsv_waiting *rest)
-{
-	const struct bsv_timeline *t = d->t;
-	double parts = (double)bsv_span_parts(&t->span);
-	bsv_sum most = 1;
-	char text[64];
-
-	for (size_t i = 0; i < n; i++)
-		most = largest_of(&t->waiting[order[i]], t->span.cells, most);
-	most = largest_of(rest, t->span.cells, most);
-	print_line(d, BSV_PLAIN, "ready and waiting, by %s, on average in each column; %s is %.3g:", d->names->what,
-	           bsv_height_glyph(8, d->screen->unicode), (double)most / parts);
-	for (size_t i = 0; i < n; i++) {
-		bool others = t->waiting_ones.many && order[i] == BSV_WHO_MOST - 1;
-		char *name =
-			others ? strdup("others") : d->names->waiting(d->names->ctx, t->waiting_ones.ids[order[i]]);
-
-		if (!name)
-			return false;
-		draw_waiting_row(d, name, &t->waiting[order[i]], most);
-		free(name);
+		put_glyph(&c, BSV_PLAIN, bsv_height_glyph(height, d->screen->unicode));
 	}
-	snprintf(text, sizeof(text), "%s%zu more", t->waiting_ones.many ? "over " : "", t->waiting_ones.n - n);
-	if (n < t->waiting_ones.n)
-		draw_waiting_row(d, text, rest, most);
-	return true;
+	fputc('\n', d->to);
 }
 
 static bool draw_waiting(const struct drawing *d)
 {
 	const struct bsv_timeline *t = d->t;
-	size_t n = t->waiting_ones.n <= WAITING_MOST ? t->waiting_ones.n : WAITING_MOST;
-	bsv_sum *all = calloc(t->waiting_ones.n + 1, sizeof(*all));
-	struct bsv_waiting rest = { NULL, 0 };
+	size_t n_all = t->waiting_ones.n, n = n_all <= WAITING_MOST ? n_all : WAITING_MOST;
+	bsv_sum *all = calloc(n_all + 1, sizeof(*all)), most = 1;
+	struct bsv_waiting rest = { calloc((size_t)t->span.cells, sizeof(*rest.cells)), 0 };
 	uint32_t *order = NULL;
-	bool fine = all;
+	char text[64];
+	bool fine;
 
-	for (size_t i = 0; fine && i < t->waiting_ones.n; i++)
+	for (size_t i = 0; all && i < n_all; i++)
 		all[i] = t->waiting[i].all;
-	order = fine ? order_by_amount(all, t->waiting_ones.n) : NULL;
-	fine = order && join_rest(t, order, n, &rest);
-	if (fine && !t->waiting_ones.n)
+	order = all ? order_by_amount(all, n_all) : NULL;
+	fine = order && rest.cells;
+	for (size_t i = n; fine && i < n_all; i++) /* those that have no row of their own share one */
+		for (int j = 0; j < t->span.cells; j++)
+			rest.cells[j] += t->waiting[order[i]].cells[j];
+	for (size_t i = 0; fine && i < n; i++)
+		most = largest_of(&t->waiting[order[i]], t->span.cells, most);
+	most = largest_of(&rest, t->span.cells, most);
+	if (fine && !n_all)
 		print_line(d, BSV_FAINT, "no execution was ready and waiting");
 	else if (fine)
-		fine = draw_waiting_rows(d, order, n, &rest);
+		print_line(d, BSV_PLAIN,
+		           "ready and waiting, by %s, on average in each column; %s is %.3g:", d->names->what,
+		           bsv_height_glyph(8, d->screen->unicode), (double)most / (double)bsv_span_parts(&t->span));
+	for (size_t i = 0; fine && i < n; i++) {
+		bool others = t->waiting_ones.many && order[i] == BSV_WHO_MOST - 1;
+		char *name =
+			others ? strdup("others") : d->names->waiting(d->names->ctx, t->waiting_ones.ids[order[i]]);
+
+		if (name)
+			draw_waiting_row(d, name, &t->waiting[order[i]], most);
+		fine = name;
+		free(name);
+	}
+	snprintf(text, sizeof(text), "%s%zu more", t->waiting_ones.many ? "over " : "", n_all - n);
+	if (fine && n < n_all)
+		draw_waiting_row(d, text, &rest, most);
 	free(all);
 	free(order);
 	free(rest.cells);
@@ -426,15 +387,20 @@ static void draw_focus(const struct drawing *d)
 
 /* ---- the axis ---- */
 
-static void draw_numbers(const struct drawing *d, const struct bsv_axis *a, const char *name)
+static void draw_axis(const struct drawing *d)
 {
-	struct cells c = print_label(d, name);
-	char text[BSV_TICK_TEXT];
-	int64_t tick = a->first, at = tick;
+	const struct bsv_axis a = bsv_axis_of(&d->t->span);
+	bool unicode = d->screen->unicode;
+	int64_t tick = a.first, at = tick;
+	char text[BSV_TICK_TEXT], name[TEXT];
+	struct cells c;
 	int cell, i = 0;
 
-	for (; (cell = bsv_axis_next(&d->t->span, a, &tick)) >= 0; at = tick) {
-		bsv_tick_text(text, at, a->step, a->unit);
+	/* The numbers. */
+	snprintf(name, sizeof(name), "%s%s", a.base ? "+ " : "", a.unit->name);
+	c = print_label(d, name);
+	for (; (cell = bsv_axis_next(&d->t->span, &a, &tick)) >= 0; at = tick) {
+		bsv_tick_text(text, at, a.step, a.unit);
 		if (cell < i || cell + (int)strlen(text) > d->t->span.cells)
 			continue;
 		c.owed += cell - i;
@@ -442,38 +408,20 @@ static void draw_numbers(const struct drawing *d, const struct bsv_axis *a, cons
 		i = cell + (int)strlen(text);
 	}
 	fputc('\n', d->to);
-}
 
-static void draw_ticks(const struct drawing *d, const struct bsv_axis *a)
-{
-	bool unicode = d->screen->unicode;
-	struct cells c = print_label(d, "");
-	int64_t tick = a->first;
-	int cell = bsv_axis_next(&d->t->span, a, &tick);
-
-	for (int i = 0; i < d->t->span.cells; i++) {
+	/* The line below them, with a tick for each number. */
+	c = print_label(d, "");
+	tick = a.first;
+	cell = bsv_axis_next(&d->t->span, &a, &tick);
+	for (i = 0; i < d->t->span.cells; i++) {
 		put_glyph(&c, BSV_FAINT, cell == i ? (unicode ? "┬" : "|") : unicode ? "─" : "-");
 		while (cell >= 0 && cell <= i)
-			cell = bsv_axis_next(&d->t->span, a, &tick);
+			cell = bsv_axis_next(&d->t->span, &a, &tick);
 	}
 	fputc('\n', d->to);
 }
 
 /* ---- all of it ---- */
-
-static void draw_title(const struct drawing *d)
-{
-	const struct bsv_span *s = &d->t->span;
-	static const struct bsv_unit second = { "s", 1000000000 };
-	char from[BSV_TICK_TEXT], all[BSV_DURATION_TEXT], one[BSV_DURATION_TEXT];
-	int64_t step = 1, length = s->to - s->from;
-
-	while (step <= length / s->cells / 10)
-		step *= 10;
-	bsv_tick_text(from, s->from, step, &second);
-	print_line(d, BSV_TITLE, "from %s s into the recording on: %s, %s a column", from, bsv_duration(all, length),
-	           bsv_duration(one, length / s->cells));
-}
 
 static void draw_legend(const struct drawing *d)
 {
@@ -504,62 +452,60 @@ static void draw_legend(const struct drawing *d)
 	           bsv_height_glyph(1, d->screen->unicode));
 }
 
-/* How much of each cell the cpu ran threads; ?: the kernel's trace tells nothing of it. */
-static void draw_cpu(const struct drawing *d, const struct bsv_cpu *cpu)
-{
-	const struct bsv_timeline *t = d->t;
-	char text[32];
-	struct cells c;
-
-	snprintf(text, sizeof(text), "cpu %" PRId64, cpu->cpu);
-	c = print_label(d, text);
-	for (int i = 0; i < t->span.cells; i++) {
-		uint64_t busy = cpu->busy[i].covered, idle = cpu->idle[i].covered;
-
-		if (busy)
-			put_glyph(&c, BSV_PLAIN,
-			          bsv_height_glyph(bsv_eighths(busy, bsv_span_parts(&t->span)), d->screen->unicode));
-		else if (idle)
-			put_glyph(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
-		else
-			put_glyph(&c, BSV_UNSURE_PAINT, cell_recorded(t, i) ? "?" : " ");
-	}
-	fputc('\n', d->to);
-}
-
+/* How much of each cell each cpu ran threads; ?: the kernel's trace tells nothing of it. */
 static void draw_cpus(const struct drawing *d)
 {
 	const struct bsv_timeline *t = d->t;
+	bool unicode = d->screen->unicode;
 
-	for (size_t i = 0; i < t->n_cpus; i++)
-		draw_cpu(d, &t->cpus[i]);
+	for (size_t i = 0; i < t->n_cpus; i++) {
+		char text[32];
+		struct cells c;
+
+		snprintf(text, sizeof(text), "cpu %" PRId64, t->cpus[i].cpu);
+		c = print_label(d, text);
+		for (int k = 0; k < t->span.cells; k++) {
+			uint64_t busy = t->cpus[i].busy[k].covered, idle = t->cpus[i].idle[k].covered;
+			int eighths = bsv_eighths(busy, bsv_span_parts(&t->span));
+
+			if (busy)
+				put_glyph(&c, BSV_PLAIN, bsv_height_glyph(eighths, unicode));
+			else if (idle)
+				put_glyph(&c, BSV_FAINT, unicode ? "·" : ".");
+			else
+				put_glyph(&c, BSV_UNSURE_PAINT, cell_recorded(t, k) ? "?" : " ");
+		}
+		fputc('\n', d->to);
+	}
 	if (t->more_cpus)
 		print_line(d, BSV_UNSURE_PAINT, "(there are more than %d cpus: the others are not shown)",
 		           BSV_CPUS_MOST);
 	if (t->n_cpus)
 		print_line(d, BSV_FAINT,
 		           "(cpu: how much of the column it ran threads, of any program; %s idle, ? unknown)",
-		           d->screen->unicode ? "·" : ".");
+		           unicode ? "·" : ".");
 }
 
 int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_names *names, FILE *to,
                       const struct bsv_screen *screen, struct bsa_err *err)
 {
+	static const struct bsv_unit second = { "s", 1000000000 };
 	struct sums *s = calloc(1, sizeof(*s));
 	struct bsv_screen own = *screen;
 	struct drawing d = { t, names, &own, s, to };
 	bool fine = t && !t->failed && s && sums_init(t, names, s);
 
 	if (fine) {
-		struct bsv_axis a;
-		char name[TEXT];
+		char from[BSV_TICK_TEXT], all[BSV_DURATION_TEXT], one[BSV_DURATION_TEXT];
+		int64_t step = 1, length = t->span.to - t->span.from;
 
 		own.width = t->width;
-		draw_title(&d);
-		a = bsv_axis_of(&d.t->span);
-		snprintf(name, sizeof(name), "%s%s", a.base ? "+ " : "", a.unit->name);
-		draw_numbers(&d, &a, name);
-		draw_ticks(&d, &a);
+		while (step <= length / t->span.cells / 10)
+			step *= 10;
+		bsv_tick_text(from, t->span.from, step, &second);
+		print_line(&d, BSV_TITLE, "from %s s into the recording on: %s, %s a column", from,
+		           bsv_duration(all, length), bsv_duration(one, length / t->span.cells));
+		draw_axis(&d);
 		draw_lanes(&d);
 		draw_cpus(&d);
 		draw_focus(&d);
