@@ -101,24 +101,6 @@ static int read_longer(struct bsv_condition *c, const char *text, struct bsa_err
 	return r;
 }
 
-/* A condition's name, and of some of them ">" and a time behind it. @name is changed. */
-static int read_name(struct bsv_condition *c, char *name, struct bsa_err *err)
-{
-	char *more = strchr(name, '>');
-	size_t n = BSV_WATCH_RULE, i;
-
-	if (more)
-		*more = 0;
-	i = place_of(name, watched, n);
-	if (i == n)
-		return unknown_word("condition", name, watched, n, err);
-	c->watched = (enum bsv_watched)i;
-	c->decided = i == BSV_WATCH_STARVATION || i == BSV_WATCH_INVERSION ? BSV_BY_FOLD : BSV_BY_EVENT;
-	if (c->decided == BSV_BY_FOLD)
-		return read_longer(c, more ? more + 1 : NULL, err);
-	return more ? bsa_fail(err, BSA_E_USAGE, "--on %s: %s is not longer or shorter", c->text, name) : 0;
-}
-
 /* ---- rules of check ---- */
 
 int bsv_condition_rule(struct bsv_slo *ret, const struct bsv_condition *c, struct bsa_err *err)
@@ -179,60 +161,50 @@ static int read_rule(struct bsv_condition *c, struct bsa_err *err)
 
 /* ---- what it is narrowed down by ---- */
 
-static int unknown_cause(const char *cause, struct bsa_err *err)
+/* KEY=VALUE; or a kind of miss alone. @word is changed. */
+static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
 {
-	enum { MOST = 64 };
-	const char *names[MOST], *nearest;
-	size_t n = 0;
+	enum { CAUSES_MOST = 64 };
+	char *equals = strchr(word, '=');
+	const char *value = equals ? equals + 1 : word, *name = equals ? word : "kind";
+	const char *names[N_KEYS], *causes[CAUSES_MOST], *nearest;
+	size_t i, n = 0;
 
-	while (n < MOST && (names[n] = bsv_cause_name(n)))
-		n++;
-	nearest = bsv_nearest(cause, names, n, sizeof(*names));
-	return bsa_fail(err, BSA_E_USAGE, "--on: no cause '%s'; %s%s%sburstscope-misses(1) has them all", cause,
-	                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
-}
+	if (equals)
+		*equals = 0;
+	for (i = 0; i < N_KEYS; i++)
+		names[i] = keys[i].name;
+	i = place_of(name, names, N_KEYS);
+	if (i == N_KEYS)
+		return unknown_word("key", name, names, N_KEYS, err);
+	if (!(keys[i].of & 1u << c->watched))
+		return bsa_fail(err, BSA_E_USAGE, "--on: %s has no %s", bsv_condition_name(c), name);
+	if (!*value || strlen(value) >= keys[i].size)
+		return bsa_fail(err, BSA_E_USAGE, "--on: '%s' is no %s", value, name);
+	strcpy((char *)c + keys[i].offset, value);
 
-static int check_value(const struct bsv_condition *c, struct bsa_err *err)
-{
+	/* Some keys have a list of values. */
 	if (*c->kind && place_of(c->kind, misses, 3) == 3)
 		return unknown_word("kind of miss", c->kind, misses, 3, err);
 	if (*c->status && place_of(c->status, statuses, N_STATUSES) == N_STATUSES)
 		return unknown_word("status", c->status, statuses, N_STATUSES, err);
 	if (!strcmp(c->status, statuses[0]))
 		return bsa_fail(err, BSA_E_USAGE, "--on: status NONE is no error");
-	if (*c->cause && !*bsv_cause_says(c->cause))
-		return unknown_cause(c->cause, err);
-	return 0;
-}
-
-/* KEY=VALUE; or a kind of miss alone. @word is changed. */
-static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
-{
-	char *equals = strchr(word, '=');
-	const char *value = equals ? equals + 1 : word, *names[N_KEYS];
-	const char *name = equals ? word : "kind";
-
-	if (equals)
-		*equals = 0;
-	for (size_t i = 0; i < N_KEYS; i++) {
-		names[i] = keys[i].name;
-		if (strcmp(name, keys[i].name))
-			continue;
-		if (!(keys[i].of & 1u << c->watched))
-			return bsa_fail(err, BSA_E_USAGE, "--on: %s has no %s", bsv_condition_name(c), name);
-		if (!*value || strlen(value) >= keys[i].size)
-			return bsa_fail(err, BSA_E_USAGE, "--on: '%s' is no %s", value, name);
-		strcpy((char *)c + keys[i].offset, value);
-		return check_value(c, err);
-	}
-	return unknown_word("key", name, names, N_KEYS, err);
+	if (!*c->cause || *bsv_cause_says(c->cause))
+		return 0;
+	while (n < CAUSES_MOST && (causes[n] = bsv_cause_name(n)))
+		n++;
+	nearest = bsv_nearest(c->cause, causes, n, sizeof(*causes));
+	return bsa_fail(err, BSA_E_USAGE, "--on: no cause '%s'; %s%s%sburstscope-misses(1) has them all", c->cause,
+	                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
 }
 
 int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_err *err)
 {
 	struct bsv_condition c = { .watched = BSV_WATCH_MISS };
-	char words[sizeof(c.text)], *colon, *word, *left;
-	int r;
+	char words[sizeof(c.text)], *colon, *more, *word, *left;
+	size_t i;
+	int r = 0;
 
 	if (strlen(text) >= sizeof(c.text))
 		return bsa_fail(err, BSA_E_USAGE, "--on: that is too long");
@@ -246,7 +218,22 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 	colon = strchr(words, ':');
 	if (colon)
 		*colon = 0;
-	r = read_name(&c, words, err);
+
+	/* A condition's name, and of some of them ">" and a time behind it. */
+	more = strchr(words, '>');
+	if (more)
+		*more = 0;
+	i = place_of(words, watched, BSV_WATCH_RULE);
+	if (i == BSV_WATCH_RULE)
+		return unknown_word("condition", words, watched, BSV_WATCH_RULE, err);
+	c.watched = (enum bsv_watched)i;
+	c.decided = i == BSV_WATCH_STARVATION || i == BSV_WATCH_INVERSION ? BSV_BY_FOLD : BSV_BY_EVENT;
+	if (c.decided == BSV_BY_FOLD)
+		r = read_longer(&c, more ? more + 1 : NULL, err);
+	else if (more)
+		r = bsa_fail(err, BSA_E_USAGE, "--on %s: %s is not longer or shorter", c.text, words);
+
+	/* What it is narrowed down by. */
 	for (word = colon ? strtok_r(colon + 1, ",", &left) : NULL; r >= 0 && word; word = strtok_r(NULL, ",", &left))
 		r = read_key(&c, word, err);
 	if (r >= 0)
@@ -256,26 +243,11 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 
 /* ---- its events ---- */
 
-/* Both sides: a client knows, too, that its service has gone. The events are those that @detail records anyway. */
-static size_t error_rules(const struct bsv_condition *c, enum bsv_detail detail, struct bsv_rule *ret, char filter[64])
-{
-	bool compact = detail == BSV_DETAIL_COMPACT;
-
-	if (*c->status)
-		snprintf(filter, 64, "status == %zu", place_of(c->status, statuses, N_STATUSES));
-	else
-		snprintf(filter, 64, "status != 0 && status != 5 && status != 6");
-	ret[0] = compact ? (struct bsv_rule){ "nnburst:exec_service", filter, { "exec", "model" } }
-	                 : (struct bsv_rule){ "nnburst:exec_end", filter, { "exec", "status" } };
-	ret[1] = compact ? (struct bsv_rule){ "nnburst:exec_client", filter, { "exec", "model" } }
-	                 : (struct bsv_rule){ "nnburst:exec_return", filter, { "exec", "status" } };
-	ret[2] = (struct bsv_rule){ "nnburst:model_prepare", filter, { "model", "status" } };
-	return 3;
-}
-
 size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail,
                            struct bsv_rule ret[BSV_CONDITION_RULES], char filter[64])
 {
+	bool compact = detail == BSV_DETAIL_COMPACT;
+
 	switch (c->watched) {
 	case BSV_WATCH_MISS:
 		if (*c->kind)
@@ -283,7 +255,17 @@ size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail
 		ret[0] = (struct bsv_rule){ "nnburst:deadline_miss", *c->kind ? filter : NULL, { "exec", "model" } };
 		return 1;
 	case BSV_WATCH_ERROR:
-		return error_rules(c, detail, ret, filter);
+		/* Both sides: a client knows, too, that its service has gone. The events are those that @detail records anyway. */
+		if (*c->status)
+			snprintf(filter, 64, "status == %zu", place_of(c->status, statuses, N_STATUSES));
+		else
+			snprintf(filter, 64, "status != 0 && status != 5 && status != 6");
+		ret[0] = compact ? (struct bsv_rule){ "nnburst:exec_service", filter, { "exec", "model" } }
+		                 : (struct bsv_rule){ "nnburst:exec_end", filter, { "exec", "status" } };
+		ret[1] = compact ? (struct bsv_rule){ "nnburst:exec_client", filter, { "exec", "model" } }
+		                 : (struct bsv_rule){ "nnburst:exec_return", filter, { "exec", "status" } };
+		ret[2] = (struct bsv_rule){ "nnburst:model_prepare", filter, { "model", "status" } };
+		return 3;
 	case BSV_WATCH_DEATH:
 		ret[0] = (struct bsv_rule){ "nnburst:client_disconnect", "reason == 1", { "conn" } };
 		return 1;

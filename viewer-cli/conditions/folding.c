@@ -93,32 +93,29 @@ static void take_lost(void *ctx, uint64_t began, uint64_t ended)
 
 /* ---- all of it ---- */
 
-static int hold_condition(struct held *h, const struct bsv_condition *c, uint64_t window_ns, struct bsa_err *err)
-{
-	struct bsv_sliding_options options = {
-		.window_ns = window_ns, .lag_ns = lag_ns, .judged = take_judged, .ctx = h
-	};
-	int r;
-
-	h->condition = *c;
-	if (c->watched != BSV_WATCH_RULE)
-		return 0;
-	r = bsv_condition_rule(&h->slo, c, err);
-	if (r < 0)
-		return r;
-	options.rule = h->slo.rules;
-	h->sliding = bsv_sliding_new(&options);
-	return h->sliding ? 0 : bsa_fail(err, BSA_E_ENV, "no memory for windows");
-}
-
 int bsv_folding_new(struct bsv_folding **ret, const struct bsv_condition *conditions, size_t n, uint64_t window_ns,
                     struct bsa_err *err)
 {
 	struct bsv_folding *f = calloc(1, sizeof(*f));
 	int r = f ? 0 : bsa_fail(err, BSA_E_ENV, "no memory for conditions");
 
-	for (; r >= 0 && f->n < n && f->n < BSV_CONDITIONS_MOST; f->n++)
-		r = hold_condition(&f->of[f->n], &conditions[f->n], window_ns, err);
+	for (; r >= 0 && f->n < n && f->n < BSV_CONDITIONS_MOST; f->n++) {
+		struct held *h = &f->of[f->n];
+		struct bsv_sliding_options options = {
+			.window_ns = window_ns, .lag_ns = lag_ns, .judged = take_judged, .ctx = h
+		};
+
+		h->condition = conditions[f->n];
+		if (h->condition.watched != BSV_WATCH_RULE)
+			continue;
+		r = bsv_condition_rule(&h->slo, &h->condition, err);
+		if (r < 0)
+			continue;
+		options.rule = h->slo.rules;
+		h->sliding = bsv_sliding_new(&options);
+		if (!h->sliding)
+			r = bsa_fail(err, BSA_E_ENV, "no memory for windows");
+	}
 	if (r < 0)
 		f = bsv_folding_free(f);
 	*ret = f;

@@ -166,33 +166,22 @@ static void count_deadline(struct bsv_slo_counts *c, const struct bsa_live_execu
 	c->no_service += one_side && fenced;
 }
 
-/* NULL: it is too old. */
-static struct part *part_of(struct bsv_sliding *s, uint64_t number)
-{
-	struct part *p = &s->parts[number % s->n_parts];
-
-	if (p->number > number || number + s->n_parts <= s->newest)
-		return NULL;
-	if (p->number < number)
-		*p = (struct part){ .number = number };
-	if (s->newest < number)
-		s->newest = number;
-	return p;
-}
-
 void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_execution *x, uint64_t until)
 {
 	const struct bsv_slo_rule *rule = s->options.rule;
 	uint64_t number = x->began / s->step;
-	struct part *p;
+	struct part *p = &s->parts[number % s->n_parts];
 
 	if (!is_meant(&rule->of, x) || x->began == BSA_LIVE_UNKNOWN)
 		return;
-	p = part_of(s, number);
-	if (!p) {
+	if (p->number > number || number + s->n_parts <= s->newest) {
 		s->too_late++;
 		return;
 	}
+	if (p->number < number)
+		*p = (struct part){ .number = number };
+	if (s->newest < number)
+		s->newest = number;
 	p->counts.executions++;
 	if (rule->kind == BSV_SLO_MISSES)
 		count_deadline(&p->counts, x, until);
@@ -215,62 +204,11 @@ void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended)
 	s->lost[s->n_lost++] = (struct span){ began, ended };
 }
 
-static bool is_lost(const struct bsv_sliding *s, uint64_t from, uint64_t to)
-{
-	for (size_t i = 0; i < s->n_lost; i++)
-		if (s->lost[i].began < to && s->lost[i].ended >= from)
-			return true;
-	return false;
-}
-
 /* ---- windows ---- */
-
-static void add_counts(struct bsv_slo_counts *to, const struct bsv_slo_counts *more)
-{
-	to->executions += more->executions;
-	to->n += more->n;
-	to->over += more->over;
-	to->unknown += more->unknown;
-	to->given_up += more->given_up;
-	to->perhaps += more->perhaps;
-	to->no_client += more->no_client;
-	to->no_service += more->no_service;
-}
-
-static void judge_rule(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
-{
-	if (rule->kind == BSV_SLO_EXECUTIONS)
-		bsv_slo_judge_executions(ret, rule, c);
-	else if (rule->kind == BSV_SLO_MISSES)
-		bsv_slo_judge_misses(ret, rule, c);
-	else
-		bsv_slo_judge_percentile(ret, rule, c);
-	if (!c->executions && rule->kind != BSV_SLO_EXECUTIONS) {
-		ret->outcome = BSV_CANNOT_TELL;
-		snprintf(ret->why, sizeof(ret->why), "no execution is of that kind");
-	}
-}
-
-/* The window that ends with part @end - 1. */
-static void judge_window(struct bsv_sliding *s, uint64_t end)
-{
-	struct bsv_slo_counts c = { .figure = NAN };
-	struct bsv_slid slid = { .from = (end - BSV_SLIDING_PARTS) * s->step, .to = end * s->step };
-
-	for (uint64_t i = end - BSV_SLIDING_PARTS; i < end; i++)
-		if (s->parts[i % s->n_parts].number == i)
-			add_counts(&c, &s->parts[i % s->n_parts].counts);
-	slid.lost = is_lost(s, slid.from, slid.to);
-	judge_rule(&slid.result, s->options.rule, &c);
-	if (slid.lost) {
-		slid.result.outcome = BSV_CANNOT_TELL;
-		snprintf(slid.result.why, sizeof(slid.result.why), "events of this time were lost");
-	}
-	s->options.judged(s->options.ctx, &slid);
-}
 
 void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 {
+	const struct bsv_slo_rule *rule = s->options.rule;
 	uint64_t end = until > s->options.lag_ns ? (until - s->options.lag_ns) / s->step : 0, least;
 
 	if (began == BSA_LIVE_UNKNOWN)
@@ -283,8 +221,44 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 		least = s->newest + BSV_SLIDING_PARTS + 1 - s->n_parts;
 	if (s->next < least)
 		s->next = least;
-	for (; s->next <= end; s->next++)
-		judge_window(s, s->next);
+	for (; s->next <= end; s->next++) {
+		/* Judge the window that ends with the part before. */
+		uint64_t first = s->next - BSV_SLIDING_PARTS;
+		struct bsv_slo_counts c = { .figure = NAN };
+		struct bsv_slid slid = { .from = first * s->step, .to = s->next * s->step };
+
+		for (uint64_t i = first; i < s->next; i++) {
+			const struct part *p = &s->parts[i % s->n_parts];
+
+			if (p->number != i)
+				continue;
+			c.executions += p->counts.executions;
+			c.n += p->counts.n;
+			c.over += p->counts.over;
+			c.unknown += p->counts.unknown;
+			c.given_up += p->counts.given_up;
+			c.perhaps += p->counts.perhaps;
+			c.no_client += p->counts.no_client;
+			c.no_service += p->counts.no_service;
+		}
+		for (size_t i = 0; i < s->n_lost; i++)
+			slid.lost |= s->lost[i].began < slid.to && s->lost[i].ended >= slid.from;
+		if (rule->kind == BSV_SLO_EXECUTIONS)
+			bsv_slo_judge_executions(&slid.result, rule, &c);
+		else if (rule->kind == BSV_SLO_MISSES)
+			bsv_slo_judge_misses(&slid.result, rule, &c);
+		else
+			bsv_slo_judge_percentile(&slid.result, rule, &c);
+		if (!c.executions && rule->kind != BSV_SLO_EXECUTIONS) {
+			slid.result.outcome = BSV_CANNOT_TELL;
+			snprintf(slid.result.why, sizeof(slid.result.why), "no execution is of that kind");
+		}
+		if (slid.lost) {
+			slid.result.outcome = BSV_CANNOT_TELL;
+			snprintf(slid.result.why, sizeof(slid.result.why), "events of this time were lost");
+		}
+		s->options.judged(s->options.ctx, &slid);
+	}
 }
 
 uint64_t bsv_sliding_too_late(const struct bsv_sliding *s)

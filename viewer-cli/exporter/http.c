@@ -109,52 +109,6 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 		}
 }
 
-/* Close the connections that had their time, and the oldest ones while there are too many. */
-static void close_old(struct bsv_http *h)
-{
-	uint64_t now = now_ms();
-
-	for (;;) {
-		struct connection *oldest = NULL;
-		size_t open = 0;
-
-		for (size_t i = 0; i < CONNECTIONS; i++) {
-			struct connection *c = &h->connections[i];
-
-			if (c->fd < 0 || c->closed)
-				continue;
-			open++;
-			if (!oldest || c->began < oldest->began)
-				oldest = c;
-		}
-		if (!oldest || (open <= CONNECTIONS - KEPT_FREE && now - oldest->began < SECONDS_MOST * 1000))
-			return;
-		oldest->closed = true;
-		shutdown(oldest->fd, SHUT_RDWR);
-		h->made_room = true;
-	}
-}
-
-static enum MHD_Result answer(struct bsv_http *h, struct MHD_Connection *connection, const struct bsv_http_page *page)
-{
-	struct MHD_Response *response =
-		h->mhd->create_response_from_buffer(page->bytes, page->body, MHD_RESPMEM_MUST_FREE);
-	enum MHD_Result r;
-
-	if (!response) {
-		free(page->body);
-		return MHD_NO;
-	}
-	h->mhd->add_response_header(response, "Content-Type", page->type);
-	h->mhd->add_response_header(response, "X-Content-Type-Options", "nosniff");
-	h->mhd->add_response_header(response, "Connection", "close");
-	if (page->status == 405)
-		h->mhd->add_response_header(response, "Allow", "GET, HEAD");
-	r = h->mhd->queue_response(connection, (unsigned)page->status, response);
-	h->mhd->destroy_response(response);
-	return r;
-}
-
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *url,
                                     const char *method, const char *version, const char *upload, size_t *upload_bytes,
                                     void **place)
@@ -162,6 +116,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
 	struct bsv_http *h = context;
 	const char *accept = h->mhd->lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
 	struct bsv_http_page page = { .status = 405, .type = "text/plain; charset=utf-8", .body = NULL };
+	struct MHD_Response *response;
+	enum MHD_Result r;
 
 	(void)version, (void)upload, (void)upload_bytes, (void)place;
 	if (!strcmp(method, "GET") || !strcmp(method, "HEAD")) {
@@ -170,7 +126,21 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
 		page.body = strdup("only GET and HEAD are answered\n");
 		page.bytes = page.body ? strlen(page.body) : 0;
 	}
-	return page.body ? answer(h, connection, &page) : MHD_NO;
+	if (!page.body)
+		return MHD_NO;
+	response = h->mhd->create_response_from_buffer(page.bytes, page.body, MHD_RESPMEM_MUST_FREE);
+	if (!response) {
+		free(page.body);
+		return MHD_NO;
+	}
+	h->mhd->add_response_header(response, "Content-Type", page.type);
+	h->mhd->add_response_header(response, "X-Content-Type-Options", "nosniff");
+	h->mhd->add_response_header(response, "Connection", "close");
+	if (page.status == 405)
+		h->mhd->add_response_header(response, "Allow", "GET, HEAD");
+	r = h->mhd->queue_response(connection, (unsigned)page.status, response);
+	h->mhd->destroy_response(response);
+	return r;
 }
 
 /* ---- where it listens ---- */
@@ -196,24 +166,6 @@ static bool split(const char *listen, char address[64], char port[6])
 	return strtoul(digits, NULL, 10) <= UINT16_MAX;
 }
 
-static bool is_loopback(const struct sockaddr_storage *a)
-{
-	if (a->ss_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
-}
-
-static int bind_failed(const char *listen, struct bsa_err *err)
-{
-	if (errno == EADDRINUSE)
-		return bsa_fail(err, BSA_E_ENV, "--listen %s: another program listens there", listen);
-	if (errno == EADDRNOTAVAIL)
-		return bsa_fail(err, BSA_E_ENV, "--listen %s: this machine does not have that address", listen);
-	if (errno == EACCES)
-		return bsa_fail(err, BSA_E_ENV, "--listen %s: this user may not listen on that port", listen);
-	return bsa_fail(err, BSA_E_ENV, "--listen %s: %s", listen, strerror(errno));
-}
-
 /* A listening socket, or a code. */
 static int listen_at(const char *listen_to, struct bsa_err *err)
 {
@@ -234,7 +186,11 @@ static int listen_at(const char *listen_to, struct bsa_err *err)
 		if (found->ai_family == AF_INET6)
 			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
 		if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, CONNECTIONS)) {
-			r = bind_failed(listen_to, err);
+			r = bsa_fail(err, BSA_E_ENV, "--listen %s: %s", listen_to,
+			             errno == EADDRINUSE      ? "another program listens there"
+			             : errno == EADDRNOTAVAIL ? "this machine does not have that address"
+			             : errno == EACCES        ? "this user may not listen on that port"
+			                                      : strerror(errno));
 			close(fd);
 		}
 	}
@@ -244,30 +200,10 @@ static int listen_at(const char *listen_to, struct bsa_err *err)
 
 /* ---- the calls ---- */
 
-/* @fd is taken. */
-static int start(struct bsv_http *h, int fd, struct bsa_err *err)
-{
-	const union MHD_DaemonInfo *info;
-
-	h->daemon = h->mhd->start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, take_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
-	                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-	                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS_IDLE,
-	                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-	                                 MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
-	if (!h->daemon) {
-		close(fd);
-		return bsa_fail(err, BSA_E_ENV, LIBRARY " does not start: %s", strerror(errno));
-	}
-	info = h->mhd->get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	if (!info)
-		return bsa_fail(err, BSA_E_ENV, LIBRARY " was built without epoll");
-	h->epoll = info->epoll_fd;
-	return 0;
-}
-
 int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *asked, void *context, struct bsa_err *err)
 {
 	struct bsv_http *h = calloc(1, sizeof(*h));
+	const union MHD_DaemonInfo *info;
 	int fd, r;
 
 	if (!h)
@@ -278,21 +214,41 @@ int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *ask
 		h->connections[i].fd = -1;
 	fd = r = listen_at(listen, err);
 	if (r >= 0) {
-		struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
+		union {
+			struct sockaddr any;
+			struct sockaddr_in v4;
+			struct sockaddr_in6 v6;
+		} a = { .any.sa_family = AF_UNSPEC };
 		socklen_t bytes = sizeof(a);
+		bool v4;
 		char address[INET6_ADDRSTRLEN] = "?", port[6] = "?";
 
 		/* The port that it got; whether that is public. */
-		getsockname(fd, (struct sockaddr *)&a, &bytes);
-		getnameinfo((struct sockaddr *)&a, bytes, address, sizeof(address), port, sizeof(port),
+		getsockname(fd, &a.any, &bytes);
+		getnameinfo(&a.any, bytes, address, sizeof(address), port, sizeof(port),
 		            NI_NUMERICHOST | NI_NUMERICSERV);
-		snprintf(h->where, sizeof(h->where), a.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", address, port);
-		h->public = !is_loopback(&a);
+		v4 = a.any.sa_family == AF_INET;
+		snprintf(h->where, sizeof(h->where), a.any.sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", address, port);
+		h->public = v4 ? ntohl(a.v4.sin_addr.s_addr) >> 24 != 127 : !IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr);
 		r = mhd_load(&h->mhd, err);
-		if (r < 0)
-			close(fd);
+	}
+	if (r >= 0) {
+		h->daemon = h->mhd->start_daemon(
+			MHD_USE_EPOLL, 0, NULL, NULL, take_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+			MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+			(unsigned)SECONDS_IDLE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+			MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
+		if (!h->daemon)
+			r = bsa_fail(err, BSA_E_ENV, LIBRARY " does not start: %s", strerror(errno));
+	}
+	if (fd >= 0 && !h->daemon) /* a daemon owns its listening socket */
+		close(fd);
+	if (r >= 0) {
+		info = h->mhd->get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+		if (info)
+			h->epoll = info->epoll_fd;
 		else
-			r = start(h, fd, err);
+			r = bsa_fail(err, BSA_E_ENV, LIBRARY " was built without epoll");
 	}
 	if (r < 0) {
 		bsv_http_free(h);
@@ -338,8 +294,34 @@ int bsv_http_patience(const struct bsv_http *h, int most)
 
 void bsv_http_run(struct bsv_http *h)
 {
+	struct connection *oldest;
+	uint64_t now;
+
 	h->made_room = false;
 	h->mhd->run(h->daemon);
-	close_old(h);
+
+	/* Close the connections that had their time, and the oldest ones while there are too many. */
+	now = now_ms();
+	do {
+		size_t open = 0;
+
+		oldest = NULL;
+		for (size_t i = 0; i < CONNECTIONS; i++) {
+			struct connection *c = &h->connections[i];
+
+			if (c->fd < 0 || c->closed)
+				continue;
+			open++;
+			if (!oldest || c->began < oldest->began)
+				oldest = c;
+		}
+		if (open <= CONNECTIONS - KEPT_FREE && oldest && now - oldest->began < SECONDS_MOST * 1000)
+			oldest = NULL;
+		if (oldest) {
+			oldest->closed = true;
+			shutdown(oldest->fd, SHUT_RDWR);
+			h->made_room = true;
+		}
+	} while (oldest);
 	h->mhd->run(h->daemon); /* frees the closed ones */
 }

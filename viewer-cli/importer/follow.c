@@ -98,27 +98,22 @@ static void recording_read(struct following *f)
 		bsv_folding_look(f->folding, f->live);
 }
 
-/* Its error is that of this one answer. */
-static bool kept_save(struct following *f, const char *database)
-{
-	const struct bsa_err before = f->figures.err;
-	int32_t code = f->figures.code;
-	bool written;
-
-	f->figures.code = code ? code : bsa_live_save(f->live, database, &f->figures.err);
-	written = write_answer(f, NO_ROWS, NULL, 0);
-	f->figures.code = code;
-	f->figures.err = before;
-	return written;
-}
-
 /* Obey one line. False: burstscope closed the pipe. */
 static bool line_obey(struct following *f, const char *line)
 {
 	bool finish = !strcmp(line, "finish");
 
-	if (!strncmp(line, "save ", 5))
-		return kept_save(f, line + 5);
+	if (!strncmp(line, "save ", 5)) { /* its error is that of this one answer */
+		const struct bsa_err before = f->figures.err;
+		int32_t code = f->figures.code;
+		bool written;
+
+		f->figures.code = code ? code : bsa_live_save(f->live, line + 5, &f->figures.err);
+		written = write_answer(f, NO_ROWS, NULL, 0);
+		f->figures.code = code;
+		f->figures.err = before;
+		return written;
+	}
 
 	if (!f->figures.code && finish)
 		error_keep(f, bsa_live_finish(f->live, &f->figures.err));
@@ -153,16 +148,6 @@ static bool line_obey(struct following *f, const char *line)
 	return write_answer(f, finish || !strcmp(line, "all") ? ALL_ROWS : LAST_ROWS, NULL, 0);
 }
 
-/* How long until a look is worth it, if nothing tells before that the recording has grown: ms. */
-static int look_after(uint64_t settles)
-{
-	uint64_t now = clock_ns();
-
-	if (settles <= now + LOOK_MS * UINT64_C(1000000))
-		return LOOK_MS;
-	return settles < now + QUIET_MS * UINT64_C(1000000) ? (int)((settles - now) / 1000000) + 1 : QUIET_MS;
-}
-
 /* Obey, or wait until the recording has grown, and read it. False: burstscope closed the pipe. */
 static bool following_step(struct following *f)
 {
@@ -170,9 +155,15 @@ static bool following_step(struct following *f)
 	int ms = LOOK_CONDITIONS_MS;
 
 	if (!f->folding && !f->figures.code) {
-		uint64_t settles = bsa_live_next(f->live, &p[1].fd);
+		uint64_t settles = bsa_live_next(f->live, &p[1].fd), now = clock_ns();
 
-		ms = p[1].fd < 0 ? LOOK_MS : look_after(settles);
+		/* How long until a look is worth it, if nothing tells before that the recording has grown. */
+		if (p[1].fd < 0 || settles <= now + LOOK_MS * UINT64_C(1000000))
+			ms = LOOK_MS;
+		else if (settles < now + QUIET_MS * UINT64_C(1000000))
+			ms = (int)((settles - now) / 1000000) + 1;
+		else
+			ms = QUIET_MS;
 	}
 	if (poll(p, 2, ms) > 0 && !p[0].revents)
 		poll(p, 1, TOGETHER_MS);
@@ -200,47 +191,30 @@ static bool following_step(struct following *f)
 	return true;
 }
 
-/* @bounds as in figures.h. False: no memory. */
-static bool metrics_begin(struct following *f, const char *bounds)
-{
-	struct bsv_buckets buckets = { .n = 0 };
-	char *end;
-
-	for (; *bounds && buckets.n < BSV_BUCKETS_MAX; bounds = *end ? end + 1 : end)
-		buckets.bounds[buckets.n++] = strtoll(bounds, &end, 10);
-	f->metrics = bsv_metrics_new(&buckets);
-	f->filling = f->metrics ? bsv_metrics_of_live_new(f->metrics) : NULL;
-	return f->filling;
-}
-
-/* @argv: WINDOW_NS KEEP_BYTES CONDITION... False: a condition is invalid, or no memory. */
-static bool conditions_begin(struct following *f, int argc, char **argv, struct bsa_live_options *options)
-{
-	static struct bsv_condition conditions[BSV_CONDITIONS_MOST];
-	size_t n = 0;
-
-	if (argc < 2 || argc - 2 > BSV_CONDITIONS_MOST)
-		return false;
-	options->keep_bytes = (size_t)strtoull(argv[1], NULL, 10);
-	for (int i = 2; i < argc; i++)
-		if (bsv_condition_read(&conditions[n++], argv[i], NULL) < 0)
-			return false;
-	if (bsv_folding_new(&f->folding, conditions, n, strtoull(argv[0], NULL, 10), NULL) < 0)
-		return false;
-	bsv_folding_options(f->folding, options);
-	return true;
-}
-
 int bsv_follow(int argc, char **argv)
 {
 	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARG_HELD_BACK, ARGS };
+	enum { ARG_WINDOW = ARGS, ARG_KEEP, ARG_CONDITIONS }; /* these only where there are conditions */
 	static struct following f = { .figures.magic = BSV_FIGURES_MAGIC };
+	static struct bsv_condition conditions[BSV_CONDITIONS_MOST];
 	struct bsa_live_options options = { 0 };
+	size_t n = 0;
 
 	if (argc < ARGS || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION))
 		return BSV_IMPORTER_STRANGE;
-	if (argc > ARGS && !conditions_begin(&f, argc - ARGS, argv + ARGS, &options))
-		return BSV_IMPORTER_STRANGE;
+	if (argc > ARGS) {
+		uint64_t window_ns = strtoull(argv[ARG_WINDOW], NULL, 10);
+
+		if (argc < ARG_CONDITIONS || argc - ARG_CONDITIONS > BSV_CONDITIONS_MOST)
+			return BSV_IMPORTER_STRANGE;
+		options.keep_bytes = (size_t)strtoull(argv[ARG_KEEP], NULL, 10);
+		for (int i = ARG_CONDITIONS; i < argc; i++)
+			if (bsv_condition_read(&conditions[n++], argv[i], NULL) < 0)
+				return BSV_IMPORTER_STRANGE;
+		if (bsv_folding_new(&f.folding, conditions, n, window_ns, NULL) < 0)
+			return BSV_IMPORTER_STRANGE;
+		bsv_folding_options(f.folding, &options);
+	}
 	if (!strncmp(argv[ARG_DIRECTORY], BSV_URL, strlen(BSV_URL)))
 		options.url = argv[ARG_DIRECTORY];
 	else
@@ -248,7 +222,14 @@ int bsv_follow(int argc, char **argv)
 	options.settle_ns = strtoull(argv[ARG_SETTLE], NULL, 10);
 	options.compact = *argv[ARG_COMPACT] == '1';
 	if (strcmp(argv[ARG_BUCKETS], "-") != 0) {
-		if (!metrics_begin(&f, argv[ARG_BUCKETS]))
+		struct bsv_buckets buckets = { .n = 0 };
+		char *end;
+
+		for (const char *at = argv[ARG_BUCKETS]; *at && buckets.n < BSV_BUCKETS_MAX; at = *end ? end + 1 : end)
+			buckets.bounds[buckets.n++] = strtoll(at, &end, 10);
+		f.metrics = bsv_metrics_new(&buckets);
+		f.filling = f.metrics ? bsv_metrics_of_live_new(f.metrics) : NULL;
+		if (!f.filling)
 			return BSV_IMPORTER_STRANGE;
 		if (*argv[ARG_HELD_BACK] == '1')
 			bsv_metrics_of_live_held_back(f.filling);

@@ -33,43 +33,35 @@ static void report_progress(void *ctx, const struct bsa_import_progress *p)
 	atomic_store_explicit(&s->finishing, p->finishing, memory_order_relaxed);
 }
 
-/* Handle SIGUSR1, and unblock it: the parent blocked it until now. */
-static void handle_stop(void)
+int main(int argc, char **argv)
 {
+	struct bsa_import_options options = { 0 };
+	struct bsv_shared *s = NULL;
+	uint32_t service_uid;
+	struct stat st;
 	sigset_t stop;
 
+	if (argc > 1 && !strcmp(argv[1], BSV_FOLLOW))
+		return bsv_follow(argc, argv);
+
+	/* Map the memory that burstscope passed, if the descriptor is such memory. */
+	if (argc > ARG_TRACES && !strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION)) {
+		int fd = atoi(argv[ARG_FD]);
+
+		if (fd > STDERR_FILENO && !fstat(fd, &st) && (size_t)st.st_size == sizeof(*s))
+			s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (!s || s == MAP_FAILED) {
+		fputs(BSV_IMPORTER ": burstscope starts this to read traces; see burstscope import --help\n", stderr);
+		return BSV_IMPORTER_STRANGE;
+	}
+
+	/* Handle SIGUSR1, and unblock it: the parent blocked it until now. */
 	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_stop, .sa_flags = SA_RESTART }, NULL);
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGUSR1);
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
-}
 
-/* Map the memory that burstscope passed. NULL: the descriptor is not such memory. */
-static struct bsv_shared *shared_map(const char *number)
-{
-	int fd = atoi(number);
-	struct stat st;
-	void *s;
-
-	if (fd <= STDERR_FILENO || fstat(fd, &st) || (size_t)st.st_size != sizeof(struct bsv_shared))
-		return NULL;
-	s = mmap(NULL, sizeof(struct bsv_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return s == MAP_FAILED ? NULL : s;
-}
-
-int main(int argc, char **argv)
-{
-	struct bsa_import_options options = { 0 };
-	struct bsv_shared *s;
-	uint32_t service_uid;
-
-	if (argc > 1 && !strcmp(argv[1], BSV_FOLLOW))
-		return bsv_follow(argc, argv);
-	if (argc <= ARG_TRACES || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION) || !(s = shared_map(argv[ARG_FD]))) {
-		fputs(BSV_IMPORTER ": burstscope starts this to read traces; see burstscope import --help\n", stderr);
-		return BSV_IMPORTER_STRANGE;
-	}
-	handle_stop();
 	options.append = strchr(argv[ARG_FLAGS], BSV_FLAG_APPEND) != NULL;
 	options.keep_operations = strchr(argv[ARG_FLAGS], BSV_FLAG_KEEP) != NULL;
 	options.threads = (unsigned)strtoul(argv[ARG_THREADS], NULL, 10);
