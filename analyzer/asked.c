@@ -3,21 +3,14 @@
 
 #include <string.h>
 
-/* Instance 0 stands for numbers that no service handed out. A miss without an execution is identified by its model. */
-static unsigned whose(const struct bsa_event *e)
-{
-	unsigned instance = instance_of_event(e);
-
-	if (!instance && e->kind == BSA_deadline_miss)
-		instance = instance_of_number(BSA_OF(e, deadline_miss)->model);
-	return instance ? instance : NO_INSTANCE;
-}
-
 bool asked_event(struct asked *a, uint32_t service, const struct bsa_event *e)
 {
-	unsigned instance = service ? whose(e) : NO_INSTANCE;
+	unsigned instance = service ? instance_of_event(e) : NO_INSTANCE;
 
-	if (instance == NO_INSTANCE)
+	/* Instance 0 stands for numbers that no service handed out. A miss without an execution is identified by its model. */
+	if (!instance && e->kind == BSA_deadline_miss)
+		instance = instance_of_number(BSA_OF(e, deadline_miss)->model);
+	if (!instance || instance == NO_INSTANCE)
 		return true;
 	if (e->kind == BSA_service_state && BSA_OF(e, service_state)->pid == service)
 		a->known = a->is_asked[instance] = true;

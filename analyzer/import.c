@@ -65,19 +65,14 @@ static int fail_stopped(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_STOPPED, "stopped");
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void tell_progress(struct pass *p, bool finishing)
 {
 	struct bsa_import_progress progress = { .events = p->events, .finishing = finishing };
-	uint64_t at = monotonic_ns();
+	struct timespec t;
+	uint64_t at;
 
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	at = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	if (!p->options->progress || (!finishing && at - p->told_at < PROGRESS_NS))
 		return;
 	p->told_at = at;
@@ -107,26 +102,20 @@ static void take_state(void *ctx, const struct machine_state *state)
 	bsa_importer_machine(ctx, state);
 }
 
-/* The clock that all traces have; NULL: they have several, or nothing says that theirs is one. */
-static const char *only_clock(const struct pass *p)
-{
-	const struct bsa_trace *first = bsa_decode_trace(p->decode, 0), *t;
-
-	for (size_t i = 0; (t = bsa_decode_trace(p->decode, i)); i++)
-		if (t->clock_group != first->clock_group)
-			return NULL;
-	return first && *first->clock_uuid ? first->clock_uuid : NULL;
-}
-
 /* A kernel's trace only adds to what is known: one that cannot be read is counted, and no reason to have no database. */
 static int read_machine(struct pass *p, struct bsa_err *err)
 {
-	const char *clock = only_clock(p);
+	const struct bsa_trace *first = bsa_decode_trace(p->decode, 0), *t;
+	const char *clock = first && *first->clock_uuid ? first->clock_uuid : NULL;
 	struct bsa_err why = { "" };
 	size_t n;
 	int r;
 	char **found = bsa_kernel_find(p->options->traces, p->options->n_traces, &n);
 
+	/* All traces must have the clock. NULL: they have several, or nothing says that theirs is one. */
+	for (size_t i = 0; clock && (t = bsa_decode_trace(p->decode, i)); i++)
+		if (t->clock_group != first->clock_group)
+			clock = NULL;
 	for (size_t i = 0; i < n && clock && !p->n_kernels; i++) {
 		machine_free(p->machine);
 		p->machine = machine_new(take_state, p->importer);
@@ -196,13 +185,16 @@ static int all_records(struct pass *p, struct bsa_err *err)
 	return r;
 }
 
-/* Pass the decoder's counts to the importer and to @ret. */
-static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
+static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 {
+	struct bsa_importer_counts counts;
+	int r;
+
+	/* The counts of the decoder. */
 	for (size_t i = 0; bsa_decode_trace(p->decode, i); i++) {
 		struct bsa_decoded d = bsa_decode_decoded(p->decode, i);
-		int r = bsa_importer_decoded(p->importer, (uint32_t)i + 1, &d, err);
 
+		r = bsa_importer_decoded(p->importer, (uint32_t)i + 1, &d, err);
 		if (r < 0)
 			return r;
 		ret->traces++;
@@ -217,16 +209,7 @@ static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 		ret->doubtful += d.doubtful;
 		ret->wrong_indices += d.wrong_indices;
 	}
-	return 0;
-}
 
-static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
-{
-	struct bsa_importer_counts counts;
-	int r = all_decoded(p, ret, err);
-
-	if (r < 0)
-		return r;
 	bsa_importer_kernel(p->importer, p->n_kernels, p->n_left_out, p->machine ? machine_amended(p->machine) : 0);
 	tell_progress(p, true);
 	if (atomic_load(&stop_asked))
@@ -234,6 +217,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 	r = bsa_importer_finish(p->importer, err);
 	if (r < 0)
 		return r;
+
 	counts = bsa_importer_counts(p->importer);
 	ret->executions = counts.executions;
 	ret->incomplete = counts.incomplete;

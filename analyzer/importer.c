@@ -220,22 +220,19 @@ void bsa_importer_kernel(struct bsa_importer *im, uint64_t read, uint64_t left_o
 	bsa_store_kernel(im->store, read, left_out, delays);
 }
 
-/* Can it be stored as it is? The store bounds times (store/numbers.h), and all beyond would be one. */
-static bool is_time(int64_t offset, uint64_t raw)
-{
-	const int64_t most = INT64_C(1) << 62;
-
-	return raw < (uint64_t)most && offset > -most && offset < most && offset + (int64_t)raw < most;
-}
-
 int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
                          struct bsa_err *err)
 {
+	const int64_t most = INT64_C(1) << 62;
 	struct bsa_trace_row *row;
+	int64_t offset;
 
 	assert(number - 1 < im->n_traces);
 	row = &im->traces[number - 1].row;
-	if (decoded->ended != BSA_NEVER && !is_time(row->clock_offset, decoded->ended))
+	/* The store bounds times (store/numbers.h), and all beyond would be one. */
+	offset = row->clock_offset;
+	if (decoded->ended != BSA_NEVER && (decoded->ended >= (uint64_t)most || offset <= -most || offset >= most ||
+	                                    offset + (int64_t)decoded->ended >= most))
 		return bsa_fail(err, BSA_E_INPUT,
 		                "%s: its last event is at %" PRIu64 " ns of a clock that began at %" PRId64
 		                ": times from 2^62 ns on cannot be told apart in a database",
@@ -284,25 +281,6 @@ static bool is_half_ended(const struct bsa_importer *im)
 	return false;
 }
 
-/* The recording of a service ended before that of its clients: a tail that no packet shows. */
-static void tell_silence(struct bsa_importer *im)
-{
-	struct silence silence;
-	uint32_t from = 0;
-
-	while (services_silence(im->services, &from, &silence)) {
-		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = silence.began,
-		                                                  .ended = silence.ended,
-		                                                  .events = BSA_NEVER,
-		                                                  .packets = BSA_NEVER,
-		                                                  .trace = silence.trace + im->before,
-		                                                  .cpu = UINT32_MAX,
-		                                                  .pid = silence.pid,
-		                                                  .cause = BSA_LOSS_TAIL });
-		im->holes++;
-	}
-}
-
 /* Keep what the first pass found out about the users of the group; of groups that are too many, nothing is kept. */
 static void users_keep(struct bsa_importer *im, const struct users_decided *decided)
 {
@@ -314,23 +292,13 @@ static void users_keep(struct bsa_importer *im, const struct users_decided *deci
 	im->again |= decided->again;
 }
 
-static void decide_users(struct bsa_importer *im)
-{
-	struct users_decided decided = users_decided(im->user_check);
-
-	users_keep(im, &decided);
-	if (im->second && im->group < BSA_IMPORTER_GROUPS) {
-		decided.service = im->users.of[im->group].service;
-		decided.rival = im->users.of[im->group].rival;
-	}
-	if (decided.service != USERS_UNKNOWN)
-		bsa_store_service(im->store, decided.service, decided.rival);
-}
-
 /* The fold of the group before, if there was one, tells all that it knows. */
 static int end_group(struct bsa_importer *im, struct bsa_err *err)
 {
 	struct bsa_left_out left_out;
+	struct users_decided decided;
+	struct silence silence;
+	uint32_t from = 0;
 
 	if (!im->fold)
 		return 0;
@@ -339,8 +307,29 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	for (size_t i = 0; i < im->n_traces; i++)
 		im->traces[i].over |= im->traces[i].group == im->group;
 	im->half_ended |= is_half_ended(im);
-	tell_silence(im);
-	decide_users(im);
+
+	/* The recording of a service ended before that of its clients: a tail that no packet shows. */
+	while (services_silence(im->services, &from, &silence)) {
+		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = silence.began,
+		                                                  .ended = silence.ended,
+		                                                  .events = BSA_NEVER,
+		                                                  .packets = BSA_NEVER,
+		                                                  .trace = silence.trace + im->before,
+		                                                  .cpu = UINT32_MAX,
+		                                                  .pid = silence.pid,
+		                                                  .cause = BSA_LOSS_TAIL });
+		im->holes++;
+	}
+
+	decided = users_decided(im->user_check);
+	users_keep(im, &decided);
+	if (im->second && im->group < BSA_IMPORTER_GROUPS) {
+		decided.service = im->users.of[im->group].service;
+		decided.rival = im->users.of[im->group].rival;
+	}
+	if (decided.service != USERS_UNKNOWN)
+		bsa_store_service(im->store, decided.service, decided.rival);
+
 	left_out = bsa_fold_left_out(im->fold);
 	bsa_store_left_out(im->store, &left_out);
 	im->unusable += left_out.unusable + left_out.absurd;
@@ -440,14 +429,6 @@ static int refuse_twice(struct bsa_importer *im, const struct bsa_event *e, stru
 
 /* ---- records ---- */
 
-static const struct bsa_event *renumber_trace(struct bsa_importer *im, const struct bsa_event *e)
-{
-	assert(e->size <= sizeof(im->renumbered));
-	memcpy(&im->renumbered, e, e->size);
-	im->renumbered.event.trace += im->before;
-	return &im->renumbered.event;
-}
-
 /* An impostor must not have a recording refused: as long as it is not certain who is one, a refusal waits. */
 static int refuse_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {
@@ -489,8 +470,12 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 	r = refuse_event(im, e, err);
 	if (r < 0)
 		return r;
-	if (im->before)
-		e = renumber_trace(im, e);
+	if (im->before) {
+		assert(e->size <= sizeof(im->renumbered));
+		memcpy(&im->renumbered, e, e->size);
+		im->renumbered.event.trace += im->before;
+		e = &im->renumbered.event;
+	}
 	if (bsa_fold_event(im->fold, e))
 		return no_memory(err);
 	if (++im->unchecked < EVENTS_PER_CHECK)

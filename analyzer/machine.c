@@ -207,17 +207,6 @@ static bool take_switch(struct machine *m, struct cpu *c, const struct bsa_kerne
 	return true;
 }
 
-static bool take_waking(struct machine *m, const struct bsa_kernel_event *e)
-{
-	struct thread *t = e->tid ? find_thread(m, e->tid, e->at) : NULL;
-
-	if (t && (t->state == WAITS || t->state == UNKNOWN)) {
-		t->state = READY;
-		t->ready_since = e->at;
-	}
-	return t || !e->tid;
-}
-
 static void take_irq(struct machine *m, struct cpu *c, const struct bsa_kernel_event *e)
 {
 	const struct machine_state s = {
@@ -229,13 +218,6 @@ static void take_irq(struct machine *m, struct cpu *c, const struct bsa_kernel_e
 	c->in_irq = e->kind == BSA_KERNEL_IRQ_ENTRY;
 	c->irq_began = e->at;
 	memcpy(c->irq, e->name, sizeof(c->irq));
-}
-
-static void take_frequency(struct machine *m, struct cpu *c, const struct bsa_kernel_event *e)
-{
-	tell_state(m, e->cpu, c, e->at);
-	c->began = e->at;
-	c->khz = e->number;
 }
 
 /* The lost records may be any switches: forget what ran before. */
@@ -261,6 +243,7 @@ bool machine_take(void *ctx, const struct bsa_kernel_event *e)
 {
 	struct machine *m = ctx;
 	struct cpu *c = e->kind == BSA_KERNEL_LOST ? NULL : find_cpu(m, e->cpu);
+	struct thread *t;
 	bool done = true;
 
 	if (e->kind != BSA_KERNEL_LOST && !c)
@@ -272,14 +255,21 @@ bool machine_take(void *ctx, const struct bsa_kernel_event *e)
 		done = take_switch(m, c, e);
 		break;
 	case BSA_KERNEL_WAKING:
-		done = take_waking(m, e);
+		t = e->tid ? find_thread(m, e->tid, e->at) : NULL;
+		if (t && (t->state == WAITS || t->state == UNKNOWN)) {
+			t->state = READY;
+			t->ready_since = e->at;
+		}
+		done = t || !e->tid;
 		break;
 	case BSA_KERNEL_IRQ_ENTRY:
 	case BSA_KERNEL_IRQ_EXIT:
 		take_irq(m, c, e);
 		break;
 	case BSA_KERNEL_FREQUENCY:
-		take_frequency(m, c, e);
+		tell_state(m, e->cpu, c, e->at);
+		c->began = e->at;
+		c->khz = e->number;
 		break;
 	case BSA_KERNEL_LOST:
 		done = take_lost(m, e);
@@ -364,9 +354,15 @@ static bool runs_at(const struct machine *m, uint32_t tid, uint64_t at)
 	return false;
 }
 
-static void first_candidates(const struct machine *m, struct burst *b, uint64_t at)
+/* The burst's thread has emitted an event at this time. */
+static void narrow_down(const struct machine *m, struct burst *b, uint64_t at)
 {
-	for (size_t i = 0; i < m->n_cpus; i++) {
+	unsigned n = 0;
+
+	if (b->hopeless || !is_covered(m, at, at))
+		return;
+	/* At first, all threads that run then are candidates. */
+	for (size_t i = 0; !b->begun && i < m->n_cpus; i++) {
 		uint32_t tid = thread_on(&m->cpus[i], at);
 
 		if (tid == TID_UNKNOWN || b->n_candidates == CANDIDATES) {
@@ -377,20 +373,11 @@ static void first_candidates(const struct machine *m, struct burst *b, uint64_t 
 		if (tid)
 			b->candidates[b->n_candidates++] = tid;
 	}
-	b->begun = b->n_candidates > 0;
-}
-
-/* The burst's thread has emitted an event at this time. */
-static void narrow_down(const struct machine *m, struct burst *b, uint64_t at)
-{
-	unsigned n = 0;
-
-	if (b->hopeless || !is_covered(m, at, at))
-		return;
 	if (!b->begun) {
-		first_candidates(m, b, at);
+		b->begun = b->n_candidates > 0;
 		return;
 	}
+
 	for (unsigned i = 0; i < b->n_candidates; i++)
 		if (runs_at(m, b->candidates[i], at))
 			b->candidates[n++] = b->candidates[i];
@@ -400,19 +387,6 @@ static void narrow_down(const struct machine *m, struct burst *b, uint64_t at)
 }
 
 /* ---- records ---- */
-
-static void begin_burst(struct machine *m, const struct bsa_stream_open *o)
-{
-	struct burst *b;
-
-	if (o->path != 0 || m->n_bursts == BURSTS_MOST || bsa_table_find(&m->bursts, o->stream) ||
-	    !(b = calloc(1, sizeof(*b))))
-		return;
-	b->next = m->all_bursts;
-	m->all_bursts = b;
-	m->n_bursts++;
-	bsa_table_add(&m->bursts, &b->entry, o->stream);
-}
 
 static void begin_run(struct burst *b, uint64_t at)
 {
@@ -461,17 +435,6 @@ static const struct bsa_event *copy_event(struct machine *m, const struct bsa_ev
 		return NULL;
 	memcpy(&m->copy, e, e->size);
 	return &m->copy.event;
-}
-
-static const struct bsa_event *amend_delay(struct machine *m, const struct burst *b, const struct bsa_event *e)
-{
-	uint64_t delays[3];
-	const struct bsa_event *copy = sum_delays(m, b, e->at, delays) ? copy_event(m, e) : NULL;
-
-	if (!copy)
-		return e;
-	memcpy(((struct bsa_exec_delay *)(&m->copy.event + 1))->delays, delays, sizeof(delays));
-	return copy;
 }
 
 /* A summary tells when the first run began and the last one ended; what is between them was told when it happened. */
@@ -530,6 +493,9 @@ static uint64_t exec_of(const struct bsa_event *e)
 
 static const struct bsa_event *follow_execution(struct machine *m, struct burst *b, const struct bsa_event *e)
 {
+	const struct bsa_event *copy;
+	uint64_t delays[3];
+
 	narrow_down(m, b, e->at);
 	switch (e->kind) {
 	case BSA_fmq_read:
@@ -552,7 +518,11 @@ static const struct bsa_event *follow_execution(struct machine *m, struct burst 
 		b->ended_at = e->at;
 		break;
 	case BSA_exec_delay:
-		return amend_delay(m, b, e);
+		copy = sum_delays(m, b, e->at, delays) ? copy_event(m, e) : NULL;
+		if (!copy)
+			break;
+		memcpy(((struct bsa_exec_delay *)(&m->copy.event + 1))->delays, delays, sizeof(delays));
+		return copy;
 	case BSA_exec_service:
 		e = amend_summary(m, b, e);
 		begin_execution(b, 0);
@@ -566,9 +536,14 @@ static const struct bsa_event *follow_execution(struct machine *m, struct burst 
 const struct bsa_event *machine_amend(struct machine *m, const struct bsa_event *e)
 {
 	uint64_t exec = exec_of(e);
-	struct burst *b = exec ? bsa_table_find(&m->bursts, exec >> 32) : NULL;
+	struct burst *b = exec ? bsa_table_find(&m->bursts, exec >> 32) : NULL, *begun;
 
-	if (e->kind == BSA_stream_open)
-		begin_burst(m, BSA_OF(e, stream_open));
+	if (e->kind == BSA_stream_open && BSA_OF(e, stream_open)->path == 0 && m->n_bursts < BURSTS_MOST &&
+	    !bsa_table_find(&m->bursts, BSA_OF(e, stream_open)->stream) && (begun = calloc(1, sizeof(*begun)))) {
+		begun->next = m->all_bursts;
+		m->all_bursts = begun;
+		m->n_bursts++;
+		bsa_table_add(&m->bursts, &begun->entry, BSA_OF(e, stream_open)->stream);
+	}
 	return b ? follow_execution(m, b, e) : e;
 }

@@ -145,18 +145,6 @@ static int client_connected(struct services *all, const struct bsa_client_connec
 	return 0;
 }
 
-static void client_disconnected(struct services *all, uint32_t conn)
-{
-	struct bsa_entry *c = bsa_table_find(&all->connections, conn);
-
-	if (!c)
-		return;
-	bsa_table_remove(&all->connections, c);
-	free(c);
-	all->n--;
-	all->of[conn >> INSTANCE_SHIFT].connections--;
-}
-
 /* ---- silence ---- */
 
 static void service_heard(struct services *all, const struct bsa_event *e, uint64_t exec)
@@ -172,22 +160,6 @@ static void service_heard(struct services *all, const struct bsa_event *e, uint6
 	s->n_asked = s->n_bursts = 0;
 }
 
-static void execution_ended(struct services *all, const struct bsa_event *e, uint64_t exec)
-{
-	service_heard(all, e, exec);
-	all->of[exec >> EXEC_INSTANCE_SHIFT].ended = e->at;
-}
-
-/* A service that emits exec_end emits it before the answer. Then no event after the answer is needed to prove that the service was recorded. */
-static void service_summed_up(struct services *all, const struct bsa_event *e, const struct bsa_exec_service *summary)
-{
-	struct service *s = &all->of[summary->exec >> EXEC_INSTANCE_SHIFT];
-	uint64_t took = summary->at[AT_RUN_ENDED];
-
-	service_heard(all, e, summary->exec);
-	s->summed = took == BSA_NEVER || s->ended < summary->began + took;
-}
-
 /*
  * A service serves the requests of a burst one after the other, and emits the summary of one before it takes the next. So a second
  * answer proves that the first summary was emitted, after the service was heard.
@@ -201,15 +173,6 @@ static void burst_answered(struct service *s, uint32_t stream, uint64_t began, u
 		}
 	if (s->n_bursts < ASKED_MAX)
 		s->bursts[s->n_bursts++] = (struct answered){ stream, at };
-}
-
-/* A fenced execution is answered when it is launched, so its answer does not say that it has ended. */
-static void execution_asked(struct services *all, uint64_t at, const struct bsa_exec_submit *e)
-{
-	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
-
-	if (s->n_asked < ASKED_MAX && e->path != BSA_PATH_FENCED)
-		s->asked[s->n_asked++] = (struct asked){ e->exec, at, e->path == BSA_PATH_BURST };
 }
 
 static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
@@ -228,29 +191,13 @@ static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
 		s->answered = at;
 }
 
-static void summed_up(struct services *all, uint64_t at, const struct bsa_exec_client *e)
-{
-	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
-
-	if (!s->heard || e->began <= s->heard || e->path == BSA_PATH_FENCED)
-		return;
-	s->answered = at;
-	if (e->path == BSA_PATH_BURST)
-		burst_answered(s, (uint32_t)(e->exec >> 32), e->began, at);
-}
-
-/* How long after the service was heard an answer may be, while all that the service emitted was recorded. */
-static uint64_t silence_allowed(const struct service *s)
-{
-	return s->summed && !s->proven ? summary_ns : silence_ns;
-}
-
 bool services_silence(const struct services *all, uint32_t *from, struct silence *ret)
 {
 	for (; *from < INSTANCES; ++*from) {
 		const struct service *s = &all->of[*from];
 
-		if (!s->heard || s->answered < s->heard + silence_allowed(s))
+		/* How long after the service was heard an answer may be, while all that the service emitted was recorded. */
+		if (!s->heard || s->answered < s->heard + (s->summed && !s->proven ? summary_ns : silence_ns))
 			continue;
 		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace };
 		++*from;
@@ -261,30 +208,65 @@ bool services_silence(const struct services *all, uint32_t *from, struct silence
 
 int services_event(struct services *s, const struct bsa_event *e, struct bsa_err *err)
 {
+	const struct bsa_exec_service *summary;
+	struct bsa_entry *connection;
+	uint32_t conn;
+	const struct bsa_exec_client *client;
+	const struct bsa_exec_submit *submit;
+	struct service *of;
+	uint64_t took;
+
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_exec_submit:
-		execution_asked(s, e->at, BSA_OF(e, exec_submit));
+		submit = BSA_OF(e, exec_submit);
+		of = &s->of[submit->exec >> EXEC_INSTANCE_SHIFT];
+		/* A fenced execution is answered when it is launched, so its answer does not say that it has ended. */
+		if (of->n_asked < ASKED_MAX && submit->path != BSA_PATH_FENCED)
+			of->asked[of->n_asked++] =
+				(struct asked){ submit->exec, e->at, submit->path == BSA_PATH_BURST };
 		return 0;
 	case BSA_exec_end: /* every answer of status NONE has one */
-		execution_ended(s, e, BSA_OF(e, exec_end)->exec);
+		service_heard(s, e, BSA_OF(e, exec_end)->exec);
+		s->of[BSA_OF(e, exec_end)->exec >> EXEC_INSTANCE_SHIFT].ended = e->at;
 		return 0;
 	case BSA_exec_service:
-		service_summed_up(s, e, BSA_OF(e, exec_service));
+		summary = BSA_OF(e, exec_service);
+		of = &s->of[summary->exec >> EXEC_INSTANCE_SHIFT];
+		took = summary->at[AT_RUN_ENDED];
+		service_heard(s, e, summary->exec);
+		/*
+		 * A service that emits exec_end emits it before the answer. Then no event after the answer is needed to prove that the
+		 * service was recorded.
+		 */
+		of->summed = took == BSA_NEVER || of->ended < summary->began + took;
 		return 0;
 	case BSA_exec_return:
 		if (BSA_OF(e, exec_return)->status == BSA_STATUS_NONE)
 			execution_answered(s, e->at, BSA_OF(e, exec_return)->exec);
 		return 0;
 	case BSA_exec_client:
-		if (BSA_OF(e, exec_client)->status == BSA_STATUS_NONE)
-			summed_up(s, e->at, BSA_OF(e, exec_client));
+		client = BSA_OF(e, exec_client);
+		of = &s->of[client->exec >> EXEC_INSTANCE_SHIFT];
+		if (client->status != BSA_STATUS_NONE || !of->heard || client->began <= of->heard ||
+		    client->path == BSA_PATH_FENCED)
+			return 0;
+		of->answered = e->at;
+		if (client->path == BSA_PATH_BURST)
+			burst_answered(of, (uint32_t)(client->exec >> 32), client->began, e->at);
 		return 0;
 	case BSA_service_state:
 		return service_told(s, e->at, BSA_OF(e, service_state), err);
 	case BSA_client_connect:
 		return client_connected(s, BSA_OF(e, client_connect), err);
 	case BSA_client_disconnect:
-		client_disconnected(s, BSA_OF(e, client_disconnect)->conn);
+		conn = BSA_OF(e, client_disconnect)->conn;
+		connection = bsa_table_find(&s->connections, conn);
+		if (!connection)
+			return 0;
+		bsa_table_remove(&s->connections, connection);
+		free(connection);
+		s->n--;
+		s->of[conn >> INSTANCE_SHIFT].connections--;
 		return 0;
 	default:
 		return 0;

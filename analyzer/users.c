@@ -131,25 +131,11 @@ int users_trace(struct users *u, uint32_t number, uint32_t uid)
 	return 0;
 }
 
-static uint32_t user_of(const struct users *u, const struct bsa_event *e)
-{
-	return e->trace - 1 < u->n_traces ? u->of_traces[e->trace - 1] : USERS_UNKNOWN;
-}
-
 /* ---- connections and streams ---- */
 
 static uint64_t key_of(uint32_t number, enum peer_kind kind)
 {
 	return (uint64_t)kind << 32 | number;
-}
-
-static void peer_reopen(struct users *u, struct peer *p)
-{
-	if (!p->closed.next)
-		return;
-	bsa_list_remove(&p->closed);
-	p->closed = (struct bsa_link){ 0 };
-	u->n_closed--;
 }
 
 /* ---- who tells of what is another one's ---- */
@@ -178,17 +164,6 @@ static bool is_distrusted(const struct users *u, uint32_t uid)
 	return false;
 }
 
-static void add_claimant(struct users *u, struct guess *g, uint32_t uid)
-{
-	for (unsigned i = 0; i < g->n; i++)
-		if (g->uids[i] == uid)
-			return;
-	if (g->n < CLAIMANTS_MAX)
-		g->uids[g->n++] = uid;
-	else
-		add_forger(u->forgers, &u->n_forgers, uid);
-}
-
 /* A client of @uid tells of what is not announced yet: that counts. 1 or -ENOMEM. */
 static int guess_user(struct users *u, uint64_t key, uint32_t uid)
 {
@@ -205,38 +180,44 @@ static int guess_user(struct users *u, uint64_t key, uint32_t uid)
 		bsa_table_add(&u->guesses, &g->entry, key);
 		u->n_guesses++;
 	}
-	add_claimant(u, g, uid);
-	return 1;
-}
-
-/* The object @key belongs to @uid: other users that named it are forgers. */
-static void check_guess(struct users *u, uint64_t key, uint32_t uid)
-{
-	struct guess *g = u->n_guesses && uid != USERS_UNKNOWN ? bsa_table_find(&u->guesses, key) : NULL;
-
-	if (!g)
-		return;
 	for (unsigned i = 0; i < g->n; i++)
-		if (g->uids[i] != uid)
-			add_forger(u->forgers, &u->n_forgers, g->uids[i]);
-	bsa_table_remove(&u->guesses, &g->entry);
-	free(g);
-	u->n_guesses--;
+		if (g->uids[i] == uid)
+			return 1;
+	if (g->n < CLAIMANTS_MAX)
+		g->uids[g->n++] = uid;
+	else
+		add_forger(u->forgers, &u->n_forgers, uid);
+	return 1;
 }
 
 /* The object belongs to @uid from now on. 1 or -ENOMEM. */
 static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
 {
 	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
+	struct guess *g =
+		u->n_guesses && uid != USERS_UNKNOWN ? bsa_table_find(&u->guesses, key_of(number, kind)) : NULL;
 
-	check_guess(u, key_of(number, kind), uid);
+	/* Other users that named the object are forgers. */
+	for (unsigned i = 0; g && i < g->n; i++)
+		if (g->uids[i] != uid)
+			add_forger(u->forgers, &u->n_forgers, g->uids[i]);
+	if (g) {
+		bsa_table_remove(&u->guesses, &g->entry);
+		free(g);
+		u->n_guesses--;
+	}
+
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return -ENOMEM;
 		bsa_table_add(&u->peers, &p->entry, key_of(number, kind));
 	}
-	peer_reopen(u, p);
+	if (p->closed.next) { /* it is open again */
+		bsa_list_remove(&p->closed);
+		p->closed = (struct bsa_link){ 0 };
+		u->n_closed--;
+	}
 	p->uid = uid;
 	return 1;
 }
@@ -307,19 +288,15 @@ static bool names_only(const struct bsa_event *e, unsigned instance)
 	}
 }
 
-/* Whether the fold treats the event as a loss of the service's. */
-static bool is_unusable(const struct bsa_event *e)
+static bool is_own(const struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	struct bsa_mended room;
 	bool unknown;
 
-	return bsa_valid_is_of_service(e) && !bsa_valid(e, &room, &unknown);
-}
-
-static bool is_own(const struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
-{
-	if (!names_only(e, instance) || is_unusable(e))
+	if (!names_only(e, instance))
 		return false;
+	if (bsa_valid_is_of_service(e) && !bsa_valid(e, &room, &unknown))
+		return false; /* the fold treats it as a loss of the service's */
 	if (e->kind == BSA_service_state || (e->kind == BSA_client_connect && BSA_OF(e, client_connect)->uid != uid))
 		return false;
 	return instance < INSTANCES && !u->served[instance] && u->own[instance] == uid;
@@ -336,19 +313,6 @@ static bool tells_of_itself(struct users *u, const struct bsa_event *e, unsigned
 }
 
 /* ---- the service ---- */
-
-static void claim_user(struct users *u, const struct bsa_event *e, uint32_t uid)
-{
-	unsigned i = 0;
-
-	while (i < u->n_claims && u->claims[i].uid != uid)
-		i++;
-	if (i == CLAIMS_MAX)
-		return;
-	if (i == u->n_claims)
-		u->claims[u->n_claims++] = (struct claim){ uid, false };
-	u->claims[i].strong |= e->kind == BSA_service_state;
-}
 
 /* 1: it is announced; -ENOMEM. */
 static int announce_peer(struct users *u, const struct bsa_event *e)
@@ -380,7 +344,16 @@ static int announce_peer(struct users *u, const struct bsa_event *e)
 
 static int service_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
-	claim_user(u, e, uid);
+	unsigned i = 0;
+
+	/* Remember the claim of @uid. */
+	while (i < u->n_claims && u->claims[i].uid != uid)
+		i++;
+	if (i == u->n_claims && i < CLAIMS_MAX)
+		u->claims[u->n_claims++] = (struct claim){ uid, false };
+	if (i < u->n_claims)
+		u->claims[i].strong |= e->kind == BSA_service_state;
+
 	if (u->assumed == USERS_UNKNOWN)
 		u->assumed = uid;
 	if (uid != u->assumed) {
@@ -434,22 +407,18 @@ static int client_tells(struct users *u, const struct bsa_event *e, unsigned ins
 	return stream ? may_be_of(u, stream, PEER_STREAM, uid, e->at) : 0;
 }
 
-/* Between programs that use queues for something of their own. */
-static bool is_nobodys(const struct bsa_event *e)
-{
-	return e->kind == BSA_loss || (e->kind == BSA_fmq_write && !BSA_OF(e, fmq_write)->exec);
-}
-
 int users_event(struct users *u, const struct bsa_event *e)
 {
-	uint32_t uid = user_of(u, e);
+	uint32_t uid = e->trace - 1 < u->n_traces ? u->of_traces[e->trace - 1] : USERS_UNKNOWN;
 	unsigned instance;
 
 	if (e->kind == BSA_loss) {
 		u->lost_some = true;
 		u->all_told = BSA_NEVER;
 	}
-	if (!u->several || uid == USERS_UNKNOWN || is_nobodys(e))
+	/* Between programs that use queues for something of their own. */
+	if (!u->several || uid == USERS_UNKNOWN || e->kind == BSA_loss ||
+	    (e->kind == BSA_fmq_write && !BSA_OF(e, fmq_write)->exec))
 		return 1;
 	instance = instance_of_event(e);
 	if (uid == u->assumed) /* the service's user may be a client, too */
@@ -469,27 +438,21 @@ void users_last_go(struct users *u)
 	u->last_go = true;
 }
 
-/* The best claim: of root, which can act as any user; or the first with a service_state; or the first. */
-static const struct claim *best_claim(const struct users *u)
+struct users_decided users_decided(const struct users *u)
 {
+	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, { 0 }, u->n_forgers > 0 };
 	const struct claim *best = NULL;
 
-	for (unsigned i = 0; i < u->n_claims; i++) {
+	for (unsigned i = 0; i < USERS_FORGERS; i++)
+		d.forgers[i] = i < u->n_forgers ? u->forgers[i] : USERS_UNKNOWN;
+
+	/* The best claim: of root, which can act as any user; or the first with a service_state; or the first. */
+	for (unsigned i = 0; u->several && u->named == USERS_UNKNOWN && i < u->n_claims; i++) {
 		const struct claim *c = &u->claims[i];
 
 		if (!best || c->uid == 0 || (best->uid != 0 && c->strong && !best->strong))
 			best = c;
 	}
-	return best;
-}
-
-struct users_decided users_decided(const struct users *u)
-{
-	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, { 0 }, u->n_forgers > 0 };
-	const struct claim *best = u->several && u->named == USERS_UNKNOWN ? best_claim(u) : NULL;
-
-	for (unsigned i = 0; i < USERS_FORGERS; i++)
-		d.forgers[i] = i < u->n_forgers ? u->forgers[i] : USERS_UNKNOWN;
 	if (!best)
 		return d;
 	d.service = best->uid;
