@@ -185,54 +185,26 @@ static bool names_cause(const struct bsa_blamed *b)
 	return b->cause != BSA_OWN_RUN && b->cause != BSA_UNUSED;
 }
 
-/* Leave out what says nothing; but of the causes, one always stays. */
-static void drop_empty(struct ledger *l, enum bsa_cause stays)
-{
-	size_t n = 0;
-	bool any = false;
-
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->ret[i].late_ns || l->ret[i].budget_ns)
-			l->ret[n++] = l->ret[i];
-		any |= n && (l->hopeless ? l->ret[n - 1].cause == stays : names_cause(&l->ret[n - 1]));
-	}
-	l->n = n;
-	if (!any)
-		add_row(l, stays, 0, 0, (struct amount){ 0 });
-}
-
-/* No execution of its model was over within the budget; an estimate proves nothing. */
-static bool is_proven_hopeless(const struct ledger *l)
-{
-	return l->budget <= 0 || (l->hopeless && l->m->typical->least[BSA_RUN]);
-}
-
-/* @first: see rank. */
-static int8_t would_save(const struct ledger *l, const struct bsa_blamed *b, enum bsa_cause first)
-{
-	bool late = l->x->miss == BSA_MISS_LATE && l->x->quality == BSA_QUALITY_COMPLETE;
-	bool whole = !b->culprit && !b->culprit_app && b->cause != BSA_CAUSE_UNKNOWN;
-
-	if (!names_cause(b) || b->late_ns <= 0)
-		return 0;
-	if (late && whole && l->alone[b->cause] && !l->entangled[b->cause])
-		return l->alone[b->cause] >= l->x->lateness;
-	return is_proven_hopeless(l) && b->cause != first ? 0 : -1;
-}
-
 /* @first: the primary cause, if the budget was shorter than any execution. */
 static void rank_rows(struct ledger *l, enum bsa_cause first)
 {
-	bool ranked = false;
+	bool late = l->x->miss == BSA_MISS_LATE && l->x->quality == BSA_QUALITY_COMPLETE, ranked = false;
+	/* No execution of its model was over within the budget; an estimate proves nothing. */
+	bool proven_hopeless = l->budget <= 0 || (l->hopeless && l->m->typical->least[BSA_RUN]);
 
 	sort_rows(l->ret, l->n, by_lateness);
 	for (size_t i = 0; i < l->n; i++) {
 		struct bsa_blamed *b = &l->ret[i];
-		bool causes = names_cause(b);
+		bool causes = names_cause(b), whole = !b->culprit && !b->culprit_app && b->cause != BSA_CAUSE_UNKNOWN;
 
 		b->is_primary = l->hopeless ? b->cause == first : causes && !ranked;
-		b->saved = would_save(l, b, first);
 		ranked |= causes;
+		if (!causes || b->late_ns <= 0)
+			b->saved = 0;
+		else if (late && whole && l->alone[b->cause] && !l->entangled[b->cause])
+			b->saved = l->alone[b->cause] >= l->x->lateness;
+		else
+			b->saved = proven_hopeless && b->cause != first ? 0 : -1;
 	}
 }
 
@@ -261,8 +233,13 @@ static bool in_tiling(const struct ledger *l, enum bsa_phase phase)
 	return phase != BSA_SIGNAL;
 }
 
-/* A late one: the end of which phase is @end? */
-static bool find_last(struct ledger *l)
+static bool given_up(const struct bsa_execution *x)
+{
+	return x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED;
+}
+
+/* From when to when; false: that cannot be told. */
+static bool find_span(struct ledger *l)
 {
 	static const struct {
 		enum bsa_boundary end;
@@ -271,40 +248,6 @@ static bool find_last(struct ledger *l)
 		     { BSA_RETURNED, BSA_FINISH },
 		     { BSA_RESULT_WRITTEN, BSA_REPLY },
 		     { BSA_RUN_ENDED, BSA_PREEMPTED } };
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (l->x->at[ends[i].end] == l->end && in_tiling(l, ends[i].last)) {
-			l->last = ends[i].last;
-			return true;
-		}
-	return false;
-}
-
-/* For an execution that was given up: find the phase that it was in. */
-static void find_under_way(struct ledger *l)
-{
-	l->last = l->first;
-	for (int phase = l->first; phase < BSA_PHASES; phase++)
-		if (in_tiling(l, phase) && l->x->at[phase_begins_at(l->x, phase)] < l->end)
-			l->last = phase;
-}
-
-static bool given_up(const struct bsa_execution *x)
-{
-	return x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED;
-}
-
-/* The time of its deadline_miss event, unless its thread lost the cpu after it had given the execution up, and emitted the event after the deadline. */
-static uint64_t given_up_at(const struct bsa_execution *x)
-{
-	bool told_late = x->miss == BSA_MISS_PREDICTED && x->lateness <= 0 && x->missed_at > x->deadline;
-
-	return told_late ? x->deadline + (uint64_t)x->lateness : x->missed_at;
-}
-
-/* From when to when; false: that cannot be told. */
-static bool find_span(struct ledger *l)
-{
 	const struct bsa_execution *x = l->x;
 	bool served = x->sides == BSA_SIDES_SERVICE;
 	int64_t elapsed;
@@ -316,27 +259,34 @@ static bool find_span(struct ledger *l)
 		return false;
 	if (!is_between(-(int64_t)ABSURD, x->lateness, (int64_t)ABSURD))
 		return false;
-	l->end = given_up(x) && x->missed_at != BSA_NEVER ? given_up_at(x) : x->deadline + (uint64_t)x->lateness;
+	l->end = x->deadline + (uint64_t)x->lateness;
+	/*
+	 * It ended at its deadline_miss event, unless its thread lost the cpu after it had given the execution up, and emitted the event
+	 * after the deadline.
+	 */
+	if (given_up(x) && x->missed_at != BSA_NEVER &&
+	    !(x->miss == BSA_MISS_PREDICTED && x->lateness <= 0 && x->missed_at > x->deadline))
+		l->end = x->missed_at;
 	if (!time_difference(l->end, l->start, &elapsed) || elapsed < 0)
 		return false;
 	l->cut = l->end < x->deadline ? l->end : x->deadline;
 	if (l->cut < l->start)
 		l->cut = l->start;
+	for (size_t i = 0; !given_up(x) && i < sizeof(ends) / sizeof(*ends); i++)
+		if (x->at[ends[i].end] == l->end &&
+		    in_tiling(l, ends[i].last)) { /* a late one: its end is that of this phase */
+			l->last = ends[i].last;
+			return true;
+		}
 	if (!given_up(x))
-		return find_last(l);
-	find_under_way(l);
+		return false;
+
+	/* For an execution that was given up: find the phase that it was in. */
+	l->last = l->first;
+	for (int phase = l->first; phase < BSA_PHASES; phase++)
+		if (in_tiling(l, phase) && l->x->at[phase_begins_at(l->x, phase)] < l->end)
+			l->last = phase;
 	return true;
-}
-
-/* How long @phase takes at best: the shortest that was recorded, also of @l itself. */
-static int64_t least_of(const struct ledger *l, enum bsa_phase phase)
-{
-	int64_t least_ns = usable_ns(l->m->typical->least[phase]), own = usable_ns(l->x->phase[phase]);
-	bool is_over = phase < l->last || !given_up(l->x);
-
-	if (phase == BSA_RUN)
-		own = not_below_zero(own - usable_ns(l->x->redo));
-	return is_over && l->x->phase[phase] < ABSURD ? smaller_ns(least_ns, own) : least_ns;
 }
 
 /* How long it takes at best, from start to end, if it need not wait. Where no run was recorded: the run that was estimated. */
@@ -346,9 +296,17 @@ static int64_t least_total(const struct ledger *l)
 
 	if (!l->m->typical->least[BSA_RUN])
 		return l->typical[BSA_RUN];
-	for (int phase = l->first; phase < BSA_PHASES; phase++)
-		if (in_tiling(l, phase) && phase != BSA_QUEUE && phase != BSA_PREEMPTED && phase != BSA_FENCE)
-			sum += least_of(l, phase);
+	for (int phase = l->first; phase < BSA_PHASES; phase++) {
+		int64_t least_ns = usable_ns(l->m->typical->least[phase]), own = usable_ns(l->x->phase[phase]);
+		bool is_over = phase < (int)l->last || !given_up(l->x);
+
+		if (!in_tiling(l, phase) || phase == BSA_QUEUE || phase == BSA_PREEMPTED || phase == BSA_FENCE)
+			continue;
+		/* The shortest that was recorded, also of @l itself. */
+		if (phase == BSA_RUN)
+			own = not_below_zero(own - usable_ns(l->x->redo));
+		sum += is_over && l->x->phase[phase] < ABSURD ? smaller_ns(least_ns, own) : least_ns;
+	}
 	return sum;
 }
 
@@ -417,18 +375,6 @@ static void charge_phase(struct ledger *l, enum bsa_phase phase, struct amount t
 	charge_cause(l, cause, (struct amount){ beyond_typical(l, phase, took.late), took.spent });
 }
 
-/* The giver's time: its own, or of waiting for room. */
-static void charge_giver(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
-                         enum bsa_cause cause)
-{
-	struct amount rest = { beyond_typical(l, phase, took.late), took.spent };
-	struct amount full = smaller_amount((struct amount){ usable_ns(blocked), usable_ns(blocked) },
-	                                    (struct amount){ not_below_zero(rest.late), rest.spent });
-
-	charge_cause(l, BSA_QUEUE_FULL, full);
-	charge_cause(l, cause, amount_less(rest, full));
-}
-
 enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept)
 {
 	if (x->path <= BSA_PATH_ASYNC && x->path != BSA_PATH_BURST)
@@ -438,24 +384,20 @@ enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept)
 	return slept ? BSA_WOKEN_LATE : BSA_POLLED_LATE;
 }
 
-static struct amount overlap_of_wait(const struct ledger *l, const struct bsa_wait *w, uint64_t began)
-{
-	uint64_t from = w->began > began ? w->began : began;
-
-	return from < w->ended ? time_passed(l, from, w->ended - from) : (struct amount){ 0 };
-}
-
 /* Waited for @left, from @began on: give what was held to who held it. Returns how long the lane was idle. */
 static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uint64_t began, struct amount left)
 {
 	struct amount idle = { 0 }, part;
+	uint64_t from;
 
 	for (size_t i = 0; i < l->m->n_waits; i++) {
 		const struct bsa_wait *w = &l->m->waits[i];
 
 		if (w->kind != kind)
 			continue;
-		part = smaller_amount(overlap_of_wait(l, w, began), left);
+		from = w->began > began ? w->began : began;
+		part = from < w->ended ? time_passed(l, from, w->ended - from) : (struct amount){ 0 };
+		part = smaller_amount(part, left);
 		left = amount_less(left, part);
 		if (w->occupancy == BSA_HELD)
 			add_row(l, w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, w->blocker, w->blocker_app,
@@ -471,20 +413,12 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 	return idle;
 }
 
-static void charge_queue(struct ledger *l, struct amount took)
-{
-	struct amount idle = charge_waits(l, BSA_WAIT_QUEUE, l->x->at[BSA_ENQUEUED], took);
-
-	l->charged = BSA_PART_HAND;
-	charge_phase(l, BSA_QUEUE, idle, BSA_HANDOVER);
-}
-
 /*
- * The service's own time, without what it waited for room. @delay is what is left of the time for which its thread was ready and had no
- * cpu, in the phases that the delay was read over: as much of that as there is beyond the typical is due to the machine.
+ * The giver's time: its own, without what it waited for room. @delay is what is left of the time for which its thread was ready and had
+ * no cpu, in the phases that the delay was read over: as much of that as there is beyond the typical is due to the machine.
  */
-static void charge_service(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
-                           struct amount *delay)
+static void charge_giver(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
+                         enum bsa_cause cause, struct amount *delay)
 {
 	struct amount rest = { beyond_typical(l, phase, took.late), took.spent };
 	struct amount full = smaller_amount((struct amount){ usable_ns(blocked), usable_ns(blocked) },
@@ -495,18 +429,8 @@ static void charge_service(struct ledger *l, enum bsa_phase phase, struct amount
 
 	charge_cause(l, BSA_QUEUE_FULL, full);
 	charge_cause(l, BSA_MACHINE_BUSY, busy);
-	charge_cause(l, BSA_SERVICE, amount_less(own, busy));
+	charge_cause(l, cause, amount_less(own, busy));
 	*delay = amount_less(*delay, busy);
-}
-
-/* For how long its thread had no cpu, in each part; 0 where that is unknown. */
-static void find_delays(struct ledger *l)
-{
-	for (int part = 0; part < BSA_DELAYS; part++) {
-		int64_t ns = l->x->delay[part] == BSA_NEVER ? 0 : usable_ns(l->x->delay[part]);
-
-		l->delay[part] = (struct amount){ ns, ns };
-	}
 }
 
 /* ---- running ---- */
@@ -548,12 +472,6 @@ static int64_t on_lanes(const struct ledger *l, uint64_t until, int64_t took)
 	return smaller_ns(usable_ns(run_of(l->x)), not_below_zero(took - off));
 }
 
-/* The time that stretch @i, from 0, repeated: reported when the stretch ends, except for the last one, which has the rest. */
-static int64_t redone_ns(const struct bsa_missed *m, size_t i, int64_t left)
-{
-	return i < m->n_preemptions ? smaller_ns(usable_ns(m->preemptions[i].redo), left) : left;
-}
-
 /* Charge what was done again, of what it ran, to who made it necessary. Returns how much that was. */
 static struct amount charge_redo(struct ledger *l, struct amount run)
 {
@@ -569,7 +487,11 @@ static struct amount charge_redo(struct ledger *l, struct amount run)
 	for (size_t i = 0; i <= m->n_preemptions && left; i++) {
 		const struct bsa_preemption *by = i ? &m->preemptions[i - 1] : m->n_preemptions ? m->preemptions : NULL;
 
-		ns = redone_ns(m, i, left);
+		/*
+		 * The time that stretch @i, from 0, repeated: reported when the stretch ends, except for the last one, which has the
+		 * rest.
+		 */
+		ns = i < m->n_preemptions ? smaller_ns(usable_ns(m->preemptions[i].redo), left) : left;
 		left -= ns;
 		part = placed ? time_passed(l, m->slices[i].began, (uint64_t)ns) : (struct amount){ ns, ns };
 		part = smaller_amount(part, amount_less(room, all));
@@ -579,12 +501,23 @@ static struct amount charge_redo(struct ledger *l, struct amount run)
 	return all;
 }
 
-static void charge_own_run(struct ledger *l, struct amount own)
+/* On lanes and off them: @took in all. */
+static void charge_lanes(struct ledger *l, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
-	int64_t usual = smaller_ns(l->typical[BSA_RUN], own.spent), off;
-	struct amount rest = { beyond_typical(l, BSA_RUN, own.late), own.spent - usual }, out, busy;
+	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
+	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], amount_less(took, run));
+	struct amount own, rest, out, busy;
+	int64_t usual, off;
 
+	l->charged = BSA_PART_HAND;
+	charge_phase(l, BSA_PREEMPTED, idle, BSA_HANDOVER);
+
+	/* Its own run is what is left when the redone work is charged. */
+	l->charged = BSA_PART_RUN;
+	own = amount_less(run, charge_redo(l, run));
+	usual = smaller_ns(l->typical[BSA_RUN], own.spent);
+	rest = (struct amount){ beyond_typical(l, BSA_RUN, own.late), own.spent - usual };
 	charge_cause(l, BSA_OWN_RUN, (struct amount){ 0, usual });
 	if (x->cold == 1) {
 		charge_cause(l, BSA_COLD, rest);
@@ -598,27 +531,16 @@ static void charge_own_run(struct ledger *l, struct amount own)
 	charge_cause(l, BSA_SLOW_COMPUTE, amount_less(rest, out));
 }
 
-/* On lanes and off them: @took in all. */
-static void charge_lanes(struct ledger *l, struct amount took)
-{
-	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
-	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, l->x->at[BSA_DISPATCHED], amount_less(took, run));
-
-	l->charged = BSA_PART_HAND;
-	charge_phase(l, BSA_PREEMPTED, idle, BSA_HANDOVER);
-	l->charged = BSA_PART_RUN;
-	charge_own_run(l, amount_less(run, charge_redo(l, run)));
-}
-
 /* ---- both ledgers ---- */
 
 static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
+	struct amount idle, none = { 0 };
 
 	switch (phase) {
 	case BSA_PREPARE:
-		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT);
+		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT, &none);
 		break;
 	case BSA_SEND:
 		charge_phase(l, phase, took, bsa_taker_cause(x, x->request.slept));
@@ -628,33 +550,35 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		break;
 	case BSA_FENCE:
 		if (x->fence_free) /* then the execution waited for a thread of the service */
-			charge_service(l, phase, took, 0, &(struct amount){ 0 });
+			charge_giver(l, phase, took, 0, BSA_SERVICE, &none);
 		else
 			charge_phase(l, phase, took, BSA_DEPENDENCY);
 		break;
 	case BSA_DECODE:
-		charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_DECODE]);
+		charge_giver(l, phase, took, 0, BSA_SERVICE, &l->delay[BSA_DELAY_DECODE]);
 		break;
 	case BSA_SLOTS:
 		if (x->cold > 0 || x->misses == BSA_COUNT_UNKNOWN)
 			charge_phase(l, phase, took, x->cold > 0 ? BSA_COLD : BSA_CAUSE_UNKNOWN);
 		else
-			charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_DECODE]);
+			charge_giver(l, phase, took, 0, BSA_SERVICE, &l->delay[BSA_DELAY_DECODE]);
 		break;
 	case BSA_QUEUE:
-		charge_queue(l, took);
+		idle = charge_waits(l, BSA_WAIT_QUEUE, x->at[BSA_ENQUEUED], took);
+		l->charged = BSA_PART_HAND;
+		charge_phase(l, BSA_QUEUE, idle, BSA_HANDOVER);
 		break;
 	case BSA_RUN: /* including preempted time */
 		charge_lanes(l, took);
 		break;
 	case BSA_REPLY:
-		charge_service(l, phase, took, x->result.blocked, &l->delay[BSA_DELAY_REPLY]);
+		charge_giver(l, phase, took, x->result.blocked, BSA_SERVICE, &l->delay[BSA_DELAY_REPLY]);
 		break;
 	case BSA_FINISH:
 		charge_phase(l, phase, took, BSA_CLIENT);
 		break;
 	default: /* signal */
-		charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_REPLY]);
+		charge_giver(l, phase, took, 0, BSA_SERVICE, &l->delay[BSA_DELAY_REPLY]);
 	}
 }
 
@@ -671,63 +595,48 @@ static bool is_alone(const struct ledger *l, enum bsa_phase phase)
 	return phase > BSA_PREEMPTED && l->m->typical->n >= BSA_TYPICAL_MIN;
 }
 
-static enum bsa_part part_of(enum bsa_phase phase)
-{
-	if (phase < BSA_QUEUE)
-		return BSA_PART_BEFORE;
-	if (phase <= BSA_PREEMPTED) /* waits are their holders'; what is idle, and what runs, is told apart */
-		return BSA_PARTS;
-	return BSA_PART_AFTER;
-}
-
-/* A phase whose length and beginning are known, and can be. */
-static bool is_seen(const struct ledger *l, enum bsa_phase phase)
-{
-	uint64_t length = l->x->phase[phase], began = l->x->at[phase_begins_at(l->x, phase)];
-
-	if (phase == BSA_RUN)
-		length = length < ABSURD && l->x->phase[BSA_PREEMPTED] < ABSURD ? length + l->x->phase[BSA_PREEMPTED]
-		                                                                : BSA_NEVER;
-	return !length || (length < ABSURD && began != BSA_NEVER && began >= l->start);
-}
-
-static void charge_entered(struct ledger *l, enum bsa_phase phase)
-{
-	int64_t typical = l->typical[phase];
-	uint64_t length = l->x->phase[phase];
-	struct amount took;
-
-	if (phase == BSA_RUN) {
-		typical += l->typical[BSA_PREEMPTED];
-		length += l->x->phase[BSA_PREEMPTED];
-	}
-	if (!is_seen(l, phase)) {
-		l->typical_unseen += typical;
-		return;
-	}
-	took = time_passed(l, l->x->at[phase_begins_at(l->x, phase)], length);
-	l->typical_seen += typical;
-	l->seen.late += took.late;
-	l->seen.spent += took.spent;
-	l->is_alone = is_alone(l, phase);
-	l->charged = part_of(phase);
-	charge_seen(l, phase, took);
-	l->is_alone = false;
-	l->charged = BSA_PARTS;
-}
-
 /* Returns how long the phases after the last one typically take. */
 static int64_t charge_phases(struct ledger *l)
 {
+	const struct bsa_execution *x = l->x;
 	int64_t elapsed = (int64_t)(l->end - l->start), after = 0;
+	uint64_t off = x->phase[BSA_PREEMPTED];
 
 	for (int phase = l->first; phase < BSA_PHASES; phase++) {
+		uint64_t length = x->phase[phase], began = x->at[phase_begins_at(x, phase)];
+		int64_t typical = l->typical[phase];
+		struct amount took;
+
 		if (!in_tiling(l, phase) || phase == BSA_PREEMPTED)
 			continue;
-		if (phase <= (int)l->last)
-			charge_entered(l, phase);
-		else
-			after += l->typical[phase];
+		if (phase > (int)l->last) {
+			after += typical;
+			continue;
+		}
+		if (phase == BSA_RUN) {
+			typical += l->typical[BSA_PREEMPTED];
+			length = length < ABSURD && off < ABSURD ? length + off : BSA_NEVER;
+		}
+		/* Its length or its beginning is unknown, or cannot be. */
+		if (length && (length >= ABSURD || began == BSA_NEVER || began < l->start)) {
+			l->typical_unseen += typical;
+			continue;
+		}
+		took = time_passed(l, began, length);
+		l->typical_seen += typical;
+		l->seen.late += took.late;
+		l->seen.spent += took.spent;
+
+		l->is_alone = is_alone(l, phase);
+		if (phase < BSA_QUEUE)
+			l->charged = BSA_PART_BEFORE;
+		else if (phase > BSA_PREEMPTED)
+			l->charged = BSA_PART_AFTER;
+		else /* waits are their holders'; what is idle, and what runs, is told apart */
+			l->charged = BSA_PARTS;
+		charge_seen(l, phase, took);
+		l->is_alone = false;
+		l->charged = BSA_PARTS;
 	}
 	charge_cause(l, BSA_CAUSE_UNKNOWN,
 	             (struct amount){ elapsed - l->seen.late - l->typical_unseen,
@@ -776,27 +685,6 @@ static struct ahead look_ahead(const struct ledger *l)
 	return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, BSA_CAUSE_UNKNOWN, true, false };
 }
 
-/* The service meant that it would not do even with all lanes free, and nothing speaks against that. */
-static bool is_hopeless(const struct ledger *l, int64_t spare)
-{
-	return l->x->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT && (spare < 0 || !l->typical[BSA_RUN]);
-}
-
-/*
- * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that are queued for it. Where nothing is known of
- * the lanes, but others waited, these are what is known to have been ahead.
- */
-static void charge_ahead(struct ledger *l, const struct ahead *ahead, int64_t wait)
-{
-	int64_t held;
-
-	if (ahead->lane_free == BSA_NEVER || !time_difference(ahead->lane_free, l->end, &held))
-		held = !ahead->holder && ahead->queued ? 0 : wait;
-	held = smaller_ns(not_below_zero(held), wait);
-	add_row(l, ahead->cause, ahead->holder, ahead->app, (struct amount){ held, 0 });
-	charge_cause(l, ahead->queue_cause, (struct amount){ wait - held, 0 });
-}
-
 /*
  * Why the service thought that it would not end in time. @foreseen: how much longer than is typical that would have taken from the
  * end on; not above 0 where the event says only when the service said so. @after: what the phases after the last one typically
@@ -810,6 +698,7 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	int64_t likely = foreseen > 0 ? foreseen : spare;               /* at least what there was no room for */
 	int64_t answer = l->last >= BSA_RUN ? after : after - run;
 	bool known = ahead.queue_free != BSA_NEVER && time_difference(ahead.queue_free, l->end, &wait);
+	int64_t held;
 
 	if (!ahead.refusable)
 		return 0;
@@ -822,9 +711,18 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 		wait = not_below_zero(likely);
 	else /* at its deadline at the latest, the service had given it up: it waits for nothing that comes later */
 		wait = smaller_ns(wait, foreseen > 0 ? foreseen : not_below_zero(spare + run));
-	if (is_hopeless(l, spare))
+	/* The service meant that it would not do even with all lanes free, and nothing speaks against that. */
+	if (l->x->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT && (spare < 0 || !l->typical[BSA_RUN]))
 		wait = 0;
-	charge_ahead(l, &ahead, wait);
+	/*
+	 * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that are queued for it. Where
+	 * nothing is known of the lanes, but others waited, these are what is known to have been ahead.
+	 */
+	if (ahead.lane_free == BSA_NEVER || !time_difference(ahead.lane_free, l->end, &held))
+		held = !ahead.holder && ahead.queued ? 0 : wait;
+	held = smaller_ns(not_below_zero(held), wait);
+	add_row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ held, 0 });
+	charge_cause(l, ahead.queue_cause, (struct amount){ wait - held, 0 });
 	if (l->typical[BSA_RUN] || wait >= likely)
 		return wait;
 	/* Only the service knows the run's estimate: it reports that the run takes too long, but not by how much. */
@@ -865,58 +763,24 @@ void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
 		                    .is_primary = true };
 }
 
-/*
- * The deadline may follow from the duration that the app asked for, which counts from when its fences are signalled: the app cannot change
- * it by submitting earlier. A deadline of the app's own is before that; where fences took long, which one it is remains open.
- */
-static bool deadline_is_of_duration(const struct bsa_execution *x)
-{
-	uint64_t decoded = x->at[BSA_DECODED];
-
-	return x->duration &&
-	       (decoded == BSA_NEVER || (x->deadline >= decoded && x->deadline - decoded >= x->duration));
-}
-
 /* The cause that gets the typical time beyond the budget. */
 static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 {
-	uint64_t usual = l->m->typical->budget;
+	uint64_t usual = l->m->typical->budget, decoded = l->x->at[BSA_DECODED];
+	/*
+	 * The deadline may follow from the duration that the app asked for, which counts from when its fences are signalled: the app
+	 * cannot change it by submitting earlier. A deadline of the app's own is before that; where fences took long, which one it is
+	 * remains open.
+	 */
+	bool is_of_duration =
+		l->x->duration &&
+		(decoded == BSA_NEVER || (l->x->deadline >= decoded && l->x->deadline - decoded >= l->x->duration));
 
 	if (l->budget <= 0)
 		return BSA_SUBMITTED_LATE;
-	if (l->hopeless && !deadline_is_of_duration(l->x) && usual < ABSURD && usable_ns(usual) >= least_total(l))
+	if (l->hopeless && !is_of_duration && usual < ABSURD && usable_ns(usual) >= least_total(l))
 		return BSA_SUBMITTED_LATE;
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
-}
-
-/* By how much earlier it must be submitted so that it can meet its deadline at all. */
-static int64_t lead_of(const struct ledger *l)
-{
-	return l->m->typical->least[BSA_RUN] ? least_total(l) - l->budget : 1 - l->budget;
-}
-
-/* By how much it was late is unknown, as where the client alone saw that it was given up. A deadline that had passed before is the cause all the same. */
-static void blame_without_span(const struct ledger *l, struct bsa_blamed *ret)
-{
-	bool passed = l->x->lateness == BSA_LATENESS_UNKNOWN && is_between(-(int64_t)ABSURD, l->budget, 0);
-
-	bsa_blame_unknown(l->x, ret);
-	if (!passed)
-		return;
-	ret->cause = BSA_SUBMITTED_LATE;
-	ret->budget_ns = l->budget;
-	ret->lead_ns = 1 - l->budget;
-}
-
-static void rows_of_causes(struct ledger *l)
-{
-	for (int cause = 0; cause < BSA_CAUSES; cause++) {
-		if (!l->by_cause[cause].late && !l->by_cause[cause].spent)
-			continue;
-		add_row(l, cause, 0, 0, l->by_cause[cause]);
-		for (int part = 0; part < BSA_PARTS; part++)
-			l->ret[l->n - 1].part[part] = l->part[cause][part];
-	}
 }
 
 size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
@@ -924,26 +788,61 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	struct ledger l = { .m = m, .x = m->execution, .ret = ret, .max = max, .charged = BSA_PARTS };
 	enum bsa_cause too;
 	int64_t excess;
+	size_t n = 0;
+	bool any = false;
 
 	assert(max >= BSA_CAUSES + m->n_waits + m->n_preemptions);
-	find_delays(&l);
+	/* For how long its thread had no cpu, in each part; 0 where that is unknown. */
+	for (int part = 0; part < BSA_DELAYS; part++) {
+		int64_t ns = l.x->delay[part] == BSA_NEVER ? 0 : usable_ns(l.x->delay[part]);
+
+		l.delay[part] = (struct amount){ ns, ns };
+	}
 	if (!find_span(&l)) {
-		blame_without_span(&l, ret);
+		/* By how much it was late is unknown, as where the client alone saw that it was given up. */
+		bsa_blame_unknown(l.x, ret);
+		if (l.x->lateness != BSA_LATENESS_UNKNOWN || !is_between(-(int64_t)ABSURD, l.budget, 0))
+			return 1;
+		/* A deadline that had passed before is the cause all the same. */
+		ret->cause = BSA_SUBMITTED_LATE;
+		ret->budget_ns = l.budget;
+		ret->lead_ns = 1 - l.budget;
 		return 1;
 	}
 	find_typical(&l);
 	excess = charge_all(&l);
 	l.hopeless = l.budget <= 0 || (excess > 0 && least_total(&l) > l.budget);
 	too = cause_of_excess(&l, excess);
+
 	/* A deadline that had passed at the start leaves nothing to give away. */
 	l.charged = BSA_PART_BUDGET;
 	charge_cause(&l, too, (struct amount){ excess, smaller_ns(l.budget, 0) });
-	rows_of_causes(&l);
+
+	/* The rows without a culprit: one of each cause. */
+	for (int cause = 0; cause < BSA_CAUSES; cause++) {
+		if (!l.by_cause[cause].late && !l.by_cause[cause].spent)
+			continue;
+		add_row(&l, cause, 0, 0, l.by_cause[cause]);
+		for (int part = 0; part < BSA_PARTS; part++)
+			l.ret[l.n - 1].part[part] = l.part[cause][part];
+	}
 	merge_rows(&l);
 	name_redo(&l);
-	drop_empty(&l, too);
+	/* Leave out what says nothing; but of the causes, one always stays. */
+	for (size_t i = 0; i < l.n; i++) {
+		if (l.ret[i].late_ns || l.ret[i].budget_ns)
+			l.ret[n++] = l.ret[i];
+		any |= n && (l.hopeless ? l.ret[n - 1].cause == too : names_cause(&l.ret[n - 1]));
+	}
+	l.n = n;
+	if (!any)
+		add_row(&l, too, 0, 0, (struct amount){ 0 });
 	rank_rows(&l, too);
+
+	/* By how much earlier it must be submitted so that it can meet its deadline at all. */
 	for (size_t i = 0; i < l.n; i++)
-		ret[i].lead_ns = ret[i].cause == BSA_SUBMITTED_LATE ? lead_of(&l) : 0;
+		ret[i].lead_ns = ret[i].cause == BSA_SUBMITTED_LATE
+		                         ? (l.m->typical->least[BSA_RUN] ? least_total(&l) - l.budget : 1 - l.budget)
+		                         : 0;
 	return l.n;
 }

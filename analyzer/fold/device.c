@@ -8,21 +8,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Room for all tenants in each list, so that nothing later can fail. */
-static bool lists_grow(struct bsa_device *d, size_t room)
-{
-	struct bsa_tenant ***lists[] = { &d->backlogged, &d->waiting, &d->window };
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-		struct bsa_tenant **more = realloc(*lists[i], room * sizeof(*more));
-
-		if (!more)
-			return false;
-		*lists[i] = more;
-	}
-	return true;
-}
-
 static size_t place_of(size_t room, uint32_t app)
 {
 	return (app * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
@@ -31,10 +16,18 @@ static size_t place_of(size_t room, uint32_t app)
 static bool table_grows(struct bsa_device *d)
 {
 	size_t room = d->table_room ? 2 * d->table_room : 4;
+	struct bsa_tenant ***lists[] = { &d->backlogged, &d->waiting, &d->window };
 	struct bsa_tenant **table;
 
-	if (!lists_grow(d, room))
-		return false;
+	/* Room for all tenants in each list, so that nothing later can fail. */
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		struct bsa_tenant **more = realloc(*lists[i], room * sizeof(*more));
+
+		if (!more)
+			return false;
+		*lists[i] = more;
+	}
+
 	table = calloc(room, sizeof(struct bsa_tenant *));
 	if (!table)
 		return false;
@@ -54,11 +47,6 @@ static bool table_grows(struct bsa_device *d)
 }
 
 /* ---- idle tenants ---- */
-
-static bool tenant_is_droppable(const struct bsa_tenant *t)
-{
-	return t->app && bsa_shares_is_idle(t) && !t->in_window && !t->in_history;
-}
 
 static void mark_history(struct bsa_device *d, bool in_history)
 {
@@ -80,24 +68,12 @@ static void remember_dropped(struct bsa_device *d, const struct bsa_tenant *t)
 	d->dropped_app = t->app > d->dropped_app ? t->app : d->dropped_app;
 }
 
-/* The tenant of an app that may have had a tenant before. */
-static void recall_dropped(const struct bsa_device *d, struct bsa_tenant *t)
-{
-	t->shut = d->dropped;
-	t->shut.opened = t->shut.closed; /* it may have been idle several times before that */
-	t->least_shut = d->dropped.least;
-	t->split = true;
-	t->most_dropped = d->dropped.most;
-	for (int p = 0; p < BSA_LEVELS; p++)
-		t->last_on[p] = d->dropped.closed;
-}
-
 static void drop_idle_of(struct bsa_device *d)
 {
 	mark_history(d, true);
 	for (size_t i = 0; i < d->table_room; i++)
 		for (struct bsa_tenant **at = &d->table[i], *t; (t = *at);) {
-			if (!tenant_is_droppable(t)) {
+			if (!t->app || !bsa_shares_is_idle(t) || t->in_window || t->in_history) {
 				at = &t->chain;
 				continue;
 			}
@@ -128,25 +104,21 @@ static void drop_idle_tenants(const struct bsa_tenants *all, bool in_window)
 	}
 }
 
-/* Dropping visits all tenants, of which those with executions under way stay: so max more are made before the next time. */
-static void make_room(struct bsa_tenants *all)
-{
-	if (!all->max || all->n < all->max || all->n < all->drop_at)
-		return;
-	drop_idle_tenants(all, false);
-	if (all->n >= 2 * all->max)
-		drop_idle_tenants(all, true);
-	all->drop_at = all->n + all->max;
-}
-
 /* ---- tenants by app ---- */
 
 static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 {
+	struct bsa_tenants *all = d->tenants;
 	struct bsa_tenant *t;
 	struct bsa_tenant **to;
 
-	make_room(d->tenants);
+	/* Dropping visits all tenants, of which those with executions under way stay: so max more are made before the next time. */
+	if (all->max && all->n >= all->max && all->n >= all->drop_at) {
+		drop_idle_tenants(all, false);
+		if (all->n >= 2 * all->max)
+			drop_idle_tenants(all, true);
+		all->drop_at = all->n + all->max;
+	}
 	if (d->n_tenants == d->table_room && !table_grows(d))
 		return NULL;
 	t = calloc(1, sizeof(*t));
@@ -158,8 +130,15 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	assert(d->n_tenants < d->table_room);
 	t->chain = *to;
 	*to = t;
-	if (app <= d->dropped_app)
-		recall_dropped(d, t);
+	if (app <= d->dropped_app) { /* the app may have had a tenant before */
+		t->shut = d->dropped;
+		t->shut.opened = t->shut.closed; /* it may have been idle several times before that */
+		t->least_shut = d->dropped.least;
+		t->split = true;
+		t->most_dropped = d->dropped.most;
+		for (int p = 0; p < BSA_LEVELS; p++)
+			t->last_on[p] = d->dropped.closed;
+	}
 	d->n_tenants++;
 	d->tenants->n++;
 	return t;

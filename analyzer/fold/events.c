@@ -7,10 +7,13 @@ enum { LANES_MAX = 64, INSTANCE_SHIFT = 20 + 32 };
 
 /* ---- whose it is ---- */
 
-static void is_of_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number)
+static void said_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, uint8_t by)
 {
-	const struct bsa_model_known *m = bsa_model_of(f, number);
+	const struct bsa_model_known *m;
 
+	if (!number || number == x->model || by < x->said_by)
+		return;
+	m = bsa_model_of(f, number);
 	if (!m)
 		return;
 	x->model = number;
@@ -21,12 +24,6 @@ static void is_of_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number)
 	if (x->fact.priority == 255)
 		x->sched.priority = m->fact.priority;
 	x->model_estimate = m->fact.estimate_ns ? m->fact.estimate_ns : BSA_NEVER;
-}
-
-static void said_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, uint8_t by)
-{
-	if (number && number != x->model && by >= x->said_by)
-		is_of_model(f, x, number);
 }
 
 static void said_all(struct bsa_fold *f, struct bsa_exec *x, uint32_t model, uint32_t app, uint8_t priority, uint8_t by)
@@ -186,19 +183,6 @@ void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
 		bsa_exec_look_over(f, x);
 }
 
-static void report_read(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_read *e)
-{
-	struct bsa_fmq_op op = { .execution = x->fact.id,
-		                 .at = f->at,
-		                 .spun = e->spun_ns,
-		                 .slept = e->slept_ns,
-		                 .items = e->items,
-		                 .used = e->used,
-		                 .queue = e->queue };
-
-	f->facts.fmq_op(f->facts.ctx, &op);
-}
-
 void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 {
 	bool asks = is_request(e->queue);
@@ -218,8 +202,17 @@ void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 	waited = asks ? &x->fact.request : &x->fact.result;
 	waited->spun = e->spun_ns;
 	waited->slept = e->slept_ns;
-	if (f->facts.fmq_op)
-		report_read(f, x, e);
+	if (f->facts.fmq_op) {
+		struct bsa_fmq_op op = { .execution = x->fact.id,
+			                 .at = f->at,
+			                 .spun = e->spun_ns,
+			                 .slept = e->slept_ns,
+			                 .items = e->items,
+			                 .used = e->used,
+			                 .queue = e->queue };
+
+		f->facts.fmq_op(f->facts.ctx, &op);
+	}
 }
 
 void bsa_on_request_decode(struct bsa_fold *f, const struct bsa_request_decode *e)
@@ -282,20 +275,10 @@ static bool has_ended(const struct bsa_exec *x)
 	return x->fact.at[BSA_RUN_ENDED] != BSA_NEVER;
 }
 
-/* The last time that is certain to lie before @x took its number. */
-static uint64_t asked_last(const struct bsa_exec *x)
-{
-	uint64_t last = 0;
-
-	for (int b = BSA_REQUEST_READ; b < BSA_ENQUEUED; b++)
-		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
-			last = x->fact.at[b];
-	return last;
-}
-
 void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+	uint64_t last = 0;
 
 	f->full = f->full_lanes = true;
 	if (!x && !f->n_given_up++)
@@ -307,7 +290,12 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	said_estimate(x, e->estimate_ns);
 	x->fact.floor = e->floor_ns;
 	x->sched.queue_empty = !e->ahead;
-	bsa_numbers_see(f, x, e->nth_ready, asked_last(x));
+
+	/* The last time that is certain to lie before @x took its number. */
+	for (int b = BSA_REQUEST_READ; b < BSA_ENQUEUED; b++)
+		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
+			last = x->fact.at[b];
+	bsa_numbers_see(f, x, e->nth_ready, last);
 	if (!has_ended(x) && !x->scheduled)
 		bsa_exec_step(f, x, BSA_STEP_READY, f->step_at, BSA_LANE_NONE);
 }
@@ -355,23 +343,19 @@ static bool is_placed(const struct bsa_fold *f, const struct bsa_exec *x, uint8_
 	return x->placed || ((!x->late_start || f->options.horizon_ns) && lane < LANES_MAX);
 }
 
-/* The execution that preempted; 0: none, or unknown. It may have had no event yet. */
-static uint64_t id_of_preemptor(struct bsa_fold *f, const struct bsa_sched_preempt *e)
-{
-	const struct bsa_exec *x = NULL;
-
-	if (e->by && e->by != e->exec)
-		x = bsa_table_find(&f->execs.table, e->by);
-	if (!x && e->by && e->by != e->exec)
-		x = bsa_exec_of(f, e->by);
-	return x ? x->fact.id : 0;
-}
-
 void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 {
-	uint64_t by = id_of_preemptor(f, e);
-	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
+	const struct bsa_exec *by = NULL;
+	struct bsa_exec *x;
+	uint64_t by_id;
 
+	/* The execution that preempted may have had no event yet. */
+	if (e->by && e->by != e->exec)
+		by = bsa_table_find(&f->execs.table, e->by);
+	if (!by && e->by && e->by != e->exec)
+		by = bsa_exec_of(f, e->by);
+	by_id = by ? by->fact.id : 0; /* on_lane may free @by, and reuse its memory */
+	x = on_lane(f, e->exec, e->lane);
 	if (!x || !is_running(f, x))
 		return;
 	x->broken |= x->off;
@@ -380,7 +364,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 	if (!x->stops++)
 		x->first_lane = e->lane;
 	x->stop = (struct bsa_preemption){ .execution = x->fact.id,
-		                           .by = by,
+		                           .by = by_id,
 		                           .asked = e->asked_ns <= f->at ? f->at - e->asked_ns : BSA_NEVER,
 		                           .stopped = f->at,
 		                           .resumed = BSA_NEVER,
@@ -403,20 +387,21 @@ static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, 
 	bsa_exec_report_stop(f, x, resumed);
 }
 
-/* A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. So does one of before. */
-static uint64_t resumed_at(const struct bsa_fold *f, const struct bsa_exec *x)
-{
-	return f->at < x->stop.stopped || bsa_losses_touch(&f->losses, x->stop.stopped, f->at) ? BSA_NEVER : f->at;
-}
-
 void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 {
 	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
 
 	if (!x || !is_running(f, x))
 		return;
-	if (x->off)
-		off_until_now(f, x, f->at, resumed_at(f, x));
+
+	/*
+	 * A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. So does one of
+	 * before.
+	 */
+	if (x->off && (f->at < x->stop.stopped || bsa_losses_touch(&f->losses, x->stop.stopped, f->at)))
+		off_until_now(f, x, f->at, BSA_NEVER);
+	else if (x->off)
+		off_until_now(f, x, f->at, f->at);
 	else
 		x->broken = true;
 	x->op_began = f->at;
@@ -486,28 +471,6 @@ void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
 
 /* ---- ends, as they happen ---- */
 
-static uint32_t model_id(struct bsa_fold *f, uint32_t number)
-{
-	const struct bsa_model_known *m = number ? bsa_model_of(f, number) : NULL;
-
-	return m ? m->fact.id : 0;
-}
-
-static void report_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_deadline_miss *e)
-{
-	struct bsa_deadline_missed fact = { .execution = x ? x->fact.id : 0,
-		                            .at = f->at,
-		                            .deadline = e->deadline_ns,
-		                            .estimate = e->estimate_ns ? e->estimate_ns : BSA_NEVER,
-		                            .over = e->over_ns,
-		                            .model = model_id(f, e->model),
-		                            .trace = f->trace,
-		                            .kind = e->kind,
-		                            .stage = e->stage };
-
-	f->facts.deadline_missed(f->facts.ctx, &fact);
-}
-
 void bsa_on_exec_delay(struct bsa_fold *f, const struct bsa_exec_delay *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
@@ -522,10 +485,22 @@ void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 {
 	uint8_t side = e->stage == BSA_STAGE_RETURNED ? 0 : BSA_HEARD_SERVICE; /* both sides emit this stage */
 	struct bsa_exec *x = e->exec ? bsa_exec_heard(f, e->exec, side) : NULL;
+	const struct bsa_model_known *m;
+	struct bsa_deadline_missed fact;
 
 	if (e->exec && !x)
 		return;
-	report_deadline_miss(f, x, e);
+	m = e->model ? bsa_model_of(f, e->model) : NULL;
+	fact = (struct bsa_deadline_missed){ .execution = x ? x->fact.id : 0,
+		                             .at = f->at,
+		                             .deadline = e->deadline_ns,
+		                             .estimate = e->estimate_ns ? e->estimate_ns : BSA_NEVER,
+		                             .over = e->over_ns,
+		                             .model = m ? m->fact.id : 0,
+		                             .trace = f->trace,
+		                             .kind = e->kind,
+		                             .stage = e->stage };
+	f->facts.deadline_missed(f->facts.ctx, &fact);
 	if (!x)
 		return;
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
@@ -643,19 +618,6 @@ struct news {
 	bool enqueued, dispatched, ended;
 };
 
-static void told_boundaries(struct bsa_fold *f, struct bsa_exec *x, const struct bsa_exec_service *e, struct news *ret)
-{
-	uint64_t last = 0;
-
-	fill_boundary(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
-	fill_boundary(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
-	fill_boundary(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
-	ret->enqueued = fill_boundary(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
-	ret->dispatched = fill_boundary(x, BSA_DISPATCHED, told_time(f, e->began, e->at[3], &last));
-	ret->ended = fill_boundary(x, BSA_RUN_ENDED, told_time(f, e->began, e->at[4], &last));
-	x->answered = told_time(f, e->began, e->at[5], &last);
-}
-
 /* When the first of them was; BSA_NEVER: there are none. */
 static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
 {
@@ -665,17 +627,6 @@ static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
 	       : n->dispatched ? at[BSA_DISPATCHED]
 	       : n->ended      ? at[BSA_RUN_ENDED]
 	                       : BSA_NEVER;
-}
-
-/* Whether the schedule has heard of what is too late of a summary, because exec_state told of it, and the rest is in time. */
-static bool is_found_before(const struct bsa_fold *f, const struct bsa_exec *x, struct news *n)
-{
-	struct news rest = { false, n->dispatched && !x->found_on, n->ended };
-
-	if ((!x->found_queued && !x->found_on) || !x->scheduled || !n->enqueued || first_of(x, &rest) <= f->known)
-		return false;
-	*n = rest;
-	return true;
 }
 
 /* Its summary is late: the length of its wait is certain, but not the holders. The wait may be starvation. */
@@ -695,6 +646,7 @@ static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
 static bool is_in_time(struct bsa_fold *f, struct bsa_exec *x, struct news *n)
 {
 	uint64_t first = first_of(x, n);
+	struct news rest;
 
 	if (first == BSA_NEVER)
 		return true;
@@ -702,7 +654,10 @@ static bool is_in_time(struct bsa_fold *f, struct bsa_exec *x, struct news *n)
 		f->latest_summary = f->now - first;
 	if (first > f->known)
 		return true;
-	if (is_found_before(f, x, n)) {
+	/* Has the schedule heard of what is too late of the summary, because exec_state told of it, and is the rest in time? */
+	rest = (struct news){ false, n->dispatched && !x->found_on, n->ended };
+	if ((x->found_queued || x->found_on) && x->scheduled && n->enqueued && first_of(x, &rest) > f->known) {
+		*n = rest;
 		if (x->found_on)
 			told_too_late(f, x); /* the schedule has not had its wait before that */
 		return true;
@@ -727,26 +682,11 @@ static void note_told(struct bsa_fold *f, struct bsa_exec *x, const struct news 
 		bsa_exec_step(f, x, BSA_STEP_END, at[BSA_RUN_ENDED], end_lane);
 }
 
-/* The event that says when @x was ready was not recorded, and not because it was lost. */
-static bool is_only_summed(const struct bsa_fold *f, const struct bsa_exec *x, const struct news *n)
-{
-	uint64_t at = x->fact.at[BSA_ENQUEUED];
-
-	return n->enqueued && at > f->began && !bsa_losses_touch(&f->losses, at, at);
-}
-
-static void written_late(struct bsa_fold *f, const struct bsa_exec *x)
-{
-	uint64_t over = x->answered != BSA_NEVER ? x->answered : x->fact.at[BSA_RUN_ENDED];
-
-	if (over != BSA_NEVER && over <= f->now && f->now - over > f->latest_written)
-		f->latest_written = f->now - over;
-}
-
 void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 	struct news news;
+	uint64_t last = 0, over, ready;
 	uint8_t end_lane;
 
 	if (!x || !is_first(f, x->has_service))
@@ -769,13 +709,28 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 		fill_number(&x->fact.delay[part], e->delays[part]);
 	if (!x->fact.reference)
 		x->fact.reference = e->reference_ns;
-	told_boundaries(f, x, e, &news);
-	written_late(f, x);
-	f->summed_lanes |= is_only_summed(f, x, &news);
+
+	/* The boundaries, in the order in which they come. */
+	fill_boundary(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
+	fill_boundary(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
+	fill_boundary(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
+	news.enqueued = fill_boundary(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
+	news.dispatched = fill_boundary(x, BSA_DISPATCHED, told_time(f, e->began, e->at[3], &last));
+	news.ended = fill_boundary(x, BSA_RUN_ENDED, told_time(f, e->began, e->at[4], &last));
+	x->answered = told_time(f, e->began, e->at[5], &last);
+
+	/* How late the summary was written. */
+	over = x->answered != BSA_NEVER ? x->answered : x->fact.at[BSA_RUN_ENDED];
+	if (over != BSA_NEVER && over <= f->now && f->now - over > f->latest_written)
+		f->latest_written = f->now - over;
+
+	/* The event that says when @x was ready was not recorded, and not because it was lost. */
+	ready = x->fact.at[BSA_ENQUEUED];
+	f->summed_lanes |= news.enqueued && ready > f->began && !bsa_losses_touch(&f->losses, ready, ready);
 	numbered_at(x);
 	end_lane = news.ended ? ended_on(f, x, x->fact.at[BSA_RUN_ENDED], e->status, e->lane) : x->lane;
 	x->sched.counted = x->told_stops == x->stops && !x->broken;
-	if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER)
+	if (ready != BSA_NEVER)
 		bsa_numbers_see(f, x, e->n_ready, x->fact.at[BSA_RUN_ENDED]);
 	bsa_numbers_hear(f, x, e);
 	if (is_in_time(f, x, &news))

@@ -69,21 +69,6 @@ void bsa_execs_fini(struct bsa_fold *f)
 
 /* ---- lookups that missed ---- */
 
-static bool more_misses(struct bsa_fold *f)
-{
-	struct bsa_miss_slab *s = bsa_fold_alloc(f, sizeof(*s));
-
-	if (!s)
-		return false;
-	s->next = f->execs.miss_slabs;
-	f->execs.miss_slabs = s;
-	for (size_t i = 0; i < MISS_SLAB; i++) {
-		s->misses[i].next = f->execs.spare_misses;
-		f->execs.spare_misses = &s->misses[i];
-	}
-	return true;
-}
-
 static void report_miss(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_slot_miss *m)
 {
 	struct bsa_slot_missed fact = {
@@ -101,8 +86,18 @@ void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot)
 		report_miss(f, x, &miss);
 		return;
 	}
-	if (!f->execs.spare_misses && !more_misses(f))
-		return;
+	if (!f->execs.spare_misses) {
+		struct bsa_miss_slab *s = bsa_fold_alloc(f, sizeof(*s));
+
+		if (!s)
+			return;
+		s->next = f->execs.miss_slabs;
+		f->execs.miss_slabs = s;
+		for (size_t i = 0; i < MISS_SLAB; i++) {
+			s->misses[i].next = f->execs.spare_misses;
+			f->execs.spare_misses = &s->misses[i];
+		}
+	}
 	m = f->execs.spare_misses;
 	f->execs.spare_misses = m->next;
 	f->execs.n_misses++;
@@ -131,15 +126,10 @@ static void report_misses(struct bsa_fold *f, struct bsa_exec *x)
 	}
 }
 
-static bool looks_for_slots(const struct bsa_exec *x)
-{
-	return x->fact.at[BSA_ENQUEUED] == BSA_NEVER && x->fact.at[BSA_RUN_ENDED] == BSA_NEVER;
-}
-
 static bool note_mapping(struct bsa_exec *x, int32_t slot, uint64_t took_ns)
 {
-	if (!looks_for_slots(x))
-		return false;
+	if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER || x->fact.at[BSA_RUN_ENDED] != BSA_NEVER)
+		return false; /* it does not look for slots any more */
 	for (struct bsa_slot_miss *m = x->slot_misses; m; m = m->next)
 		if (m->slot == slot && m->map_ns == BSA_NEVER) {
 			m->map_ns = took_ns;
@@ -195,20 +185,15 @@ void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x)
 		may_have_waited(f, x, BSA_NEVER);
 }
 
-/* In a serial stream an execution is over when the next one begins, and in any stream when the stream is closed. */
-static bool is_certainly_over(const struct bsa_exec *x)
+void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
 	const struct bsa_stream_known *s = x->stream;
 
-	return s->closed || (bsa_stream_is_serial(s) && s->newest > (uint32_t)x->fact.exec);
-}
-
-void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane)
-{
 	if (f->losses.n || !x->scheduled)
 		x->sched.ready_after = ready_after(x);
+	/* In a serial stream an execution is over when the next one begins, and in any stream when the stream is closed. */
 	if (step == BSA_STEP_FORGET)
-		x->sched.known_over = is_certainly_over(x);
+		x->sched.known_over = s->closed || (bsa_stream_is_serial(s) && s->newest > (uint32_t)x->fact.exec);
 	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED && step != BSA_STEP_CUT;
 	x->scheduled |= x->placed;
 	x->end_noted |= step == BSA_STEP_END;
@@ -246,55 +231,6 @@ uint64_t bsa_exec_last_seen(const struct bsa_exec *x)
 	return last;
 }
 
-static void count_in_stream(struct bsa_stream_known *s, const struct bsa_exec *x)
-{
-	uint64_t last = bsa_exec_last_seen(x);
-
-	s->fact.executions++;
-	s->fact.cold += x->fact.cold > 0;
-	if (x->fact.at[BSA_SUBMITTED] < s->fact.first)
-		s->fact.first = x->fact.at[BSA_SUBMITTED];
-	if (bsa_stream_is_serial(s) && last > s->quiet_since)
-		s->quiet_since = last;
-}
-
-/* Whether the schedule has taken the last step of @x. */
-static bool is_settled(const struct bsa_exec *x)
-{
-	return bsa_scheduled_idle(&x->sched);
-}
-
-static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
-{
-	struct bsa_execs *xs = &f->execs;
-
-	bsa_table_remove(&xs->table, &x->entry);
-	bsa_list_remove(&x->under_way);
-	if (xs->last == x)
-		xs->last = NULL;
-	x->entry.next = (struct bsa_entry *)xs->spare;
-	xs->spare = x;
-	assert(xs->n && is_settled(x) && !x->slot_misses);
-	xs->n--;
-	bsa_stream_lost_one(f, x->stream, false);
-}
-
-/* Report the wait of an execution whose summary arrived too late for the schedule. */
-static void report_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
-{
-	const uint64_t *at = x->fact.at;
-	struct bsa_wait wait = { .execution = x->fact.id,
-		                 .began = at[BSA_ENQUEUED],
-		                 .ended = at[BSA_ENQUEUED] + x->fact.queue,
-		                 .kind = BSA_WAIT_QUEUE,
-		                 .lane = BSA_LANE_NONE,
-		                 .occupancy = BSA_UNKNOWN,
-		                 .cause = BSA_CAUSE_UNKNOWN };
-
-	if (at[BSA_ENQUEUED] != BSA_NEVER && x->fact.queue && x->fact.queue != BSA_NEVER)
-		f->facts.wait(f->facts.ctx, &wait);
-}
-
 /* When @x was over at the latest, if it was answered well. BSA_NEVER: unknown, or it failed. The answer to a launch ends nothing. */
 static uint64_t answered_at(const struct bsa_exec *x)
 {
@@ -308,12 +244,19 @@ static uint64_t answered_at(const struct bsa_exec *x)
 	return BSA_NEVER;
 }
 
-/* The earliest recorded time at which the service of @x was there. */
-static uint64_t served_since(const struct bsa_exec *x)
+static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 {
-	uint64_t first = bsa_exec_first_seen(x), opened = x->stream->fact.opened; /* BSA_NEVER: unknown */
+	struct bsa_execs *xs = &f->execs;
 
-	return opened < first ? opened : first;
+	bsa_table_remove(&xs->table, &x->entry);
+	bsa_list_remove(&x->under_way);
+	if (xs->last == x)
+		xs->last = NULL;
+	x->entry.next = (struct bsa_entry *)xs->spare;
+	xs->spare = x;
+	assert(xs->n && bsa_scheduled_idle(&x->sched) && !x->slot_misses);
+	xs->n--;
+	bsa_stream_lost_one(f, x->stream, false);
 }
 
 /* @x has no recorded beginning. Where the service told all since it took the request, in the recording: when was the app recorded? */
@@ -343,19 +286,47 @@ static void note_client(struct bsa_fold *f, struct bsa_stream_known *s)
 
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
+	uint64_t last, ready;
+	struct bsa_stream_known *s = x->stream;
+
 	if (x->off)
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 	report_misses(f, x);
 	bsa_exec_judge(f, x);
-	if (x->late && (!x->scheduled || x->found_on))
-		report_late_wait(f, x);
+	ready = x->fact.at[BSA_ENQUEUED];
+	if (x->late && (!x->scheduled || x->found_on) && ready != BSA_NEVER && x->fact.queue &&
+	    x->fact.queue != BSA_NEVER) {
+		/* The summary of @x arrived too late for the schedule, which would otherwise report the wait. */
+		struct bsa_wait wait = { .execution = x->fact.id,
+			                 .began = ready,
+			                 .ended = ready + x->fact.queue,
+			                 .kind = BSA_WAIT_QUEUE,
+			                 .lane = BSA_LANE_NONE,
+			                 .occupancy = BSA_UNKNOWN,
+			                 .cause = BSA_CAUSE_UNKNOWN };
+
+		f->facts.wait(f->facts.ctx, &wait);
+	}
 	f->facts.execution(f->facts.ctx, &x->fact);
 	if (x->fact.quality == BSA_QUALITY_HEAD)
 		count_headless(f, x);
-	if (!x->numbered && answered_at(x) != BSA_NEVER)
-		bsa_numbers_answered(f, x->sched.instance, served_since(x), answered_at(x));
-	count_in_stream(x->stream, x);
-	bsa_stream_over(f, x->stream, (uint32_t)x->fact.exec);
+
+	if (!x->numbered && answered_at(x) != BSA_NEVER) {
+		/* The earliest recorded time at which the service of @x was there. */
+		uint64_t first = bsa_exec_first_seen(x), opened = s->fact.opened; /* BSA_NEVER: unknown */
+
+		bsa_numbers_answered(f, x->sched.instance, opened < first ? opened : first, answered_at(x));
+	}
+
+	/* The stream has one more that is over. */
+	last = bsa_exec_last_seen(x);
+	s->fact.executions++;
+	s->fact.cold += x->fact.cold > 0;
+	if (x->fact.at[BSA_SUBMITTED] < s->fact.first)
+		s->fact.first = x->fact.at[BSA_SUBMITTED];
+	if (bsa_stream_is_serial(s) && last > s->quiet_since)
+		s->quiet_since = last;
+	bsa_stream_over(f, s, (uint32_t)x->fact.exec);
 	exec_free(f, x);
 }
 
@@ -364,14 +335,6 @@ static bool is_silent(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] < f->now &&
 	       !bsa_losses_touch(&f->losses, x->noted_until, f->now);
-}
-
-static void begin_silence(struct bsa_fold *f, struct bsa_exec *x)
-{
-	assert(!x->silent);
-	x->silent = true;
-	f->execs.n_silent++;
-	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]++;
 }
 
 static void end_silence(struct bsa_fold *f, struct bsa_exec *x)
@@ -389,7 +352,10 @@ static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 	bool silent = is_silent(f, x);
 
 	if (!f->finished && silent) {
-		begin_silence(f, x);
+		assert(!x->silent);
+		x->silent = true;
+		f->execs.n_silent++;
+		f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]++;
 	} else if (f->finished && (silent || !bsa_exec_is_passed(x))) {
 		bsa_exec_step(f, x, BSA_STEP_CUT, ended > x->noted_until ? ended : x->noted_until, BSA_LANE_NONE);
 	} else {
@@ -411,37 +377,20 @@ void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance)
 	}
 }
 
-/* At the end, end the silent executions: as far as is known, they were under way at their services' last events. */
-static void cut_silent(struct bsa_fold *f)
-{
-	for (struct bsa_link *l = f->execs.waiting.next; l != &f->execs.waiting && f->execs.n_silent; l = l->next) {
-		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
-
-		if (!x->silent)
-			continue;
-		end_silence(f, x);
-		end_unseen(f, x);
-	}
-}
-
-/* Report @x as far as it is known now. Later more may be known. Contradictions are counted later, once. */
-static void report_over(struct bsa_fold *f, const struct bsa_exec *x)
-{
-	const struct bsa_left_out left_out = f->left_out;
-	struct bsa_exec now = *x;
-
-	bsa_exec_judge(f, &now);
-	f->left_out = left_out;
-	f->facts.over(f->facts.ctx, &now.fact);
-}
-
 /* No further event of @x is expected: report it when the schedule has taken its last step. */
 static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->found_queued && !x->has_service && !x->has_client)
 		x->fact.at[BSA_ENQUEUED] = x->sched.found_since;
-	if (f->facts.over)
-		report_over(f, x);
+	if (f->facts.over) {
+		/* Report @x as far as it is known now. Later more may be known. Contradictions are counted later, once. */
+		const struct bsa_left_out left_out = f->left_out;
+		struct bsa_exec now = *x;
+
+		bsa_exec_judge(f, &now);
+		f->left_out = left_out;
+		f->facts.over(f->facts.ctx, &now.fact);
+	}
 	if (x->placed)
 		end_unseen(f, x);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
@@ -449,7 +398,7 @@ static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 	assert(!x->over);
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
-	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {
+	if (bsa_scheduled_idle(&x->sched) && !bsa_list_first(&f->execs.waiting)) {
 		report_exec(f, x);
 		return;
 	}
@@ -461,8 +410,13 @@ static void report_settled(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 
-	while ((l = bsa_list_first(&f->execs.waiting)) && is_settled(BSA_LINKED(l, struct bsa_exec, under_way)))
-		report_exec(f, BSA_LINKED(l, struct bsa_exec, under_way));
+	while ((l = bsa_list_first(&f->execs.waiting))) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (!bsa_scheduled_idle(&x->sched)) /* the schedule has not taken its last step */
+			break;
+		report_exec(f, x);
+	}
 }
 
 void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s)
@@ -538,16 +492,6 @@ static bool is_launch(const struct bsa_exec *x)
 	return x->fact.path == BSA_PATH_FENCED || bsa_exec_may_be_launch(x);
 }
 
-/*
- * Whether no event of the service of @x will arrive. A session that begins reaches one process after the other: the service of a launch
- * may be heard some time after its client, and then tells of the execution that is under way.
- */
-static bool is_unattended(const struct bsa_fold *f, const struct bsa_exec *x)
-{
-	return !is_heard(x, BSA_HEARD_SERVICE) && !f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
-	       f->now - f->began > ATTACHING_NS;
-}
-
 static bool client_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (!has_boundary(x, BSA_RETURNED))
@@ -555,46 +499,43 @@ static bool client_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 	if (x->returned != BSA_STATUS_NONE)
 		return (has_boundary(x, BSA_RUN_ENDED) && has_boundary(x, BSA_RESULT_WRITTEN)) ||
 		       !is_heard(x, BSA_HEARD_SERVICE);
-	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) || is_unattended(f, x);
-}
-
-/* The earliest time at which @x can have begun. */
-static uint64_t earliest_begin(const struct bsa_exec *x)
-{
-	uint64_t first = bsa_exec_first_seen(x), quiet = x->stream->quiet_since,
-		 near = first > NEARBY_NS ? first - NEARBY_NS : 0;
-
-	return near > quiet ? near : quiet;
+	/*
+	 * A launch is also over if no event of its service will arrive. A session that begins reaches one process after the other: the
+	 * service of a launch may be heard some time after its client, and then tells of the execution that is under way.
+	 */
+	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) ||
+	       (!is_heard(x, BSA_HEARD_SERVICE) && !f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
+	        f->now - f->began > ATTACHING_NS);
 }
 
 bool bsa_exec_lost_before(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t at)
 {
-	uint64_t from = earliest_begin(x);
+	uint64_t first = bsa_exec_first_seen(x), quiet = x->stream->quiet_since,
+		 near = first > NEARBY_NS ? first - NEARBY_NS : 0,
+		 from = near > quiet ? near : quiet; /* the earliest time at which @x can have begun */
 
 	return from <= at && bsa_losses_touch(&f->losses, from, at);
-}
-
-/*
- * Whether no event of the clients of @s will arrive. A client from before the trace may not have had an event yet: it is absent only if
- * its first answer was not read for some time.
- */
-static bool is_alone(const struct bsa_fold *f, struct bsa_stream_known *s)
-{
-	if (s->quiet_since >= f->began)
-		return true;
-	if (!s->answered)
-		s->answered = f->now;
-	return f->now - s->answered > NEARBY_NS;
 }
 
 /* Whether the service's side is complete, and the client's side is not recorded. */
 static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 {
+	struct bsa_stream_known *s = x->stream;
+
 	if (is_heard(x, BSA_HEARD_CLIENT) || x->late_start || !has_boundary(x, BSA_RESULT_WRITTEN))
 		return false;
 	if (is_launch(x) && !has_boundary(x, BSA_SIGNALLED))
 		return false;
-	return is_alone(f, x->stream) && !bsa_exec_lost_before(f, x, f->now);
+	/*
+	 * A client from before the trace may not have had an event yet: it is absent only if its first answer was not read for some time.
+	 */
+	if (s->quiet_since < f->began) {
+		if (!s->answered)
+			s->answered = f->now;
+		if (f->now - s->answered <= NEARBY_NS)
+			return false;
+	}
+	return !bsa_exec_lost_before(f, x, f->now);
 }
 
 /* Whether an end of @x was recorded: its other events follow soon. */
@@ -616,12 +557,12 @@ void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
 		exec_conclude(f, x);
 }
 
-/* With summaries: conclude the executions that end and have had no event for a horizon. */
-static void end_silent(struct bsa_fold *f)
+void bsa_execs_advance(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 
-	while ((l = bsa_list_first(&f->execs.under_way))) {
+	/* With summaries: conclude the executions that end and have had no event for a horizon. */
+	while (f->options.horizon_ns && (l = bsa_list_first(&f->execs.under_way))) {
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 
 		if (f->now - x->last <= f->options.horizon_ns)
@@ -634,12 +575,6 @@ static void end_silent(struct bsa_fold *f)
 		bsa_list_remove(l);
 		bsa_list_add(&f->execs.under_way, l);
 	}
-}
-
-void bsa_execs_advance(struct bsa_fold *f)
-{
-	if (f->options.horizon_ns)
-		end_silent(f);
 	report_settled(f);
 }
 
@@ -681,15 +616,6 @@ static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
 	       ready_after(x) < bsa_voice_ended(f, x->sched.instance);
 }
 
-/* The lane time of @x is unknown; it was over when it returned. */
-static void doubt_unserved(struct bsa_fold *f, const struct bsa_exec *x)
-{
-	uint64_t ready = ready_after(x);
-
-	if (bsa_schedule_set_unsummed(f->schedule, ready, ready, x->fact.at[BSA_RETURNED]))
-		f->failed = -ENOMEM;
-}
-
 /* Executions that became ready later than this may be under way without a summary; BSA_NEVER: none is. */
 static uint64_t first_unsummed(const struct bsa_fold *f)
 {
@@ -713,10 +639,11 @@ static void doubt_the_end(struct bsa_fold *f)
 		return;
 	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
-		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER;
+		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER, from = ready_after(x);
 
-		if (is_unserved(f, x))
-			doubt_unserved(f, x);
+		/* The lane time of @x is unknown; it was over when it returned. */
+		if (is_unserved(f, x) && bsa_schedule_set_unsummed(f->schedule, from, from, x->fact.at[BSA_RETURNED]))
+			f->failed = -ENOMEM;
 		if (is_unsummed(f, x) && (!x->scheduled || x->found_on) && ready < f->now)
 			may_have_waited(f, x, ready > f->began ? ready : BSA_NEVER);
 	}
@@ -726,20 +653,6 @@ static void doubt_the_end(struct bsa_fold *f)
 	for (unsigned i = 0; i < BSA_INSTANCES; i++)
 		if (f->voices.heard[i])
 			doubt_until(f, after, bsa_voice_ended(f, i));
-}
-
-/* The end of the records may find that lanes are unknown from there on. */
-static uint64_t first_doubt(const struct bsa_fold *f)
-{
-	uint64_t after = first_unsummed(f);
-
-	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
-		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
-
-		if (is_unserved(f, x) && ready_after(x) < after)
-			after = ready_after(x);
-	}
-	return after;
 }
 
 void bsa_execs_quiet(struct bsa_fold *f, bool for_long)
@@ -756,7 +669,15 @@ void bsa_execs_quiet(struct bsa_fold *f, bool for_long)
 		if (x->has_service && is_ending(x))
 			exec_conclude(f, x);
 	}
-	after = first_doubt(f);
+
+	/* The end of the records may find that lanes are unknown from there on. */
+	after = first_unsummed(f);
+	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (is_unserved(f, x) && ready_after(x) < after)
+			after = ready_after(x);
+	}
 	if (after <= known && for_long)
 		f->execs.doubts_passed = true;
 	else if (after <= known)
@@ -779,7 +700,16 @@ void bsa_execs_finish(struct bsa_fold *f)
 	                                                  f->given_up_ready, f->now))
 		f->failed = -ENOMEM;
 	doubt_the_end(f);
-	cut_silent(f);
+
+	/* As far as is known, the silent executions were under way at their services' last events. */
+	for (l = f->execs.waiting.next; l != &f->execs.waiting && f->execs.n_silent; l = l->next) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (!x->silent)
+			continue;
+		end_silence(f, x);
+		end_unseen(f, x);
+	}
 	while ((l = bsa_list_first(&f->execs.under_way)))
 		exec_conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
 	if (!f->failed && bsa_schedule_advance(f->schedule, f->now))
@@ -797,23 +727,6 @@ void bsa_execs_finish(struct bsa_fold *f)
 }
 
 /* ---- new executions ---- */
-
-static bool more_execs(struct bsa_fold *f)
-{
-	struct bsa_slab *s = malloc(sizeof(*s)); /* exec_init zeroes each of them */
-
-	if (!s) {
-		f->failed = -ENOMEM;
-		return false;
-	}
-	s->next = f->execs.slabs;
-	f->execs.slabs = s;
-	for (size_t i = SLAB; i-- > 0;) {
-		s->execs[i].entry.next = (struct bsa_entry *)f->execs.spare;
-		f->execs.spare = &s->execs[i];
-	}
-	return true;
-}
 
 /* Take all steps noted up to @until, although earlier ones may still arrive. */
 static void take_all_noted(struct bsa_fold *f, uint64_t until)
@@ -848,18 +761,6 @@ static void make_room(struct bsa_fold *f)
 	f->left_out.evicted++;
 	exec_conclude(f, x);
 	take_all_noted(f, f->now);
-}
-
-/* Conclude the executions of a serial stream that cannot be under way any more. */
-static void pass_old(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *newest)
-{
-	for (;;) {
-		struct bsa_exec *x = BSA_LINKED(bsa_list_first(&s->execs), struct bsa_exec, of_stream);
-
-		if (x == newest || !bsa_exec_is_passed(x))
-			return;
-		exec_conclude(f, x);
-	}
 }
 
 static void exec_init(struct bsa_fold *f, struct bsa_exec *x, uint64_t exec, const struct bsa_stream_known *s)
@@ -929,8 +830,20 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 	s = bsa_stream_of(f, (uint32_t)(exec >> SEQ_BITS));
 	if (!s || f->failed)
 		return NULL;
-	if (!xs->spare && !more_execs(f))
-		return NULL;
+	if (!xs->spare) {
+		struct bsa_slab *slab = malloc(sizeof(*slab)); /* exec_init zeroes each of them */
+
+		if (!slab) {
+			f->failed = -ENOMEM;
+			return NULL;
+		}
+		slab->next = xs->slabs;
+		xs->slabs = slab;
+		for (size_t i = SLAB; i-- > 0;) {
+			slab->execs[i].entry.next = (struct bsa_entry *)xs->spare;
+			xs->spare = &slab->execs[i];
+		}
+	}
 	x = xs->spare;
 	xs->spare = (struct bsa_exec *)x->entry.next;
 	xs->n++;
@@ -943,20 +856,15 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 	number_seen(f, s, (uint32_t)exec);
 	if (bsa_stream_is_serial(s) && f->losses.n && !f->options.horizon_ns)
 		bsa_execs_over(f, s, x);
-	if (!f->options.horizon_ns)
-		pass_old(f, s, x);
+	/* Conclude the executions of a serial stream that cannot be under way any more. */
+	while (!f->options.horizon_ns) {
+		struct bsa_exec *old = BSA_LINKED(bsa_list_first(&s->execs), struct bsa_exec, of_stream);
+
+		if (old == x || !bsa_exec_is_passed(old))
+			break;
+		exec_conclude(f, old);
+	}
 	return x;
-}
-
-/*
- * Whether there is no event of @exec yet, because its number is beyond those of its stream so far. To look for it in the table would touch other
- * executions, which are out of the cache.
- */
-static bool is_first_heard(const struct bsa_fold *f, uint64_t exec)
-{
-	const struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
-
-	return s && !s->renumbered && (uint32_t)exec > s->newest;
 }
 
 struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
@@ -964,7 +872,14 @@ struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
 	struct bsa_exec *x = f->execs.last;
 
 	if (!x || x->fact.exec != exec) {
-		x = is_first_heard(f, exec) ? NULL : bsa_table_find(&f->execs.table, exec);
+		/*
+		 * There is no event of @exec yet if its number is beyond those of its stream so far. To look for it in the table would
+		 * touch other executions, which are out of the cache.
+		 */
+		const struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
+		bool is_first = s && !s->renumbered && (uint32_t)exec > s->newest;
+
+		x = is_first ? NULL : bsa_table_find(&f->execs.table, exec);
 		if (!x)
 			x = exec_new(f, exec);
 		if (!x)
@@ -978,43 +893,29 @@ struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
 	return x;
 }
 
-/* An event of an execution that is not under way any more: its stream's side is recorded. */
-static void note_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
-{
-	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
-
-	if (!s)
-		return;
-	s->heard |= side;
-	if (side & BSA_HEARD_CLIENT)
-		note_client(f, s);
-}
-
-/* @side of @x is recorded. If each user has buffers of its own, client and service are in different traces: the service's one counts. */
-static void note_side(struct bsa_fold *f, struct bsa_exec *x, uint8_t side)
-{
-	struct bsa_stream_known *s = x->stream;
-
-	if (side & BSA_HEARD_SERVICE)
-		x->fact.trace = x->sched.trace = s->fact.trace = f->trace;
-	if (side & BSA_HEARD_CLIENT)
-		note_client(f, s);
-	x->heard |= side;
-	s->heard |= side;
-	if (s->connection)
-		s->connection->heard |= side;
-}
-
 struct bsa_exec *bsa_exec_heard(struct bsa_fold *f, uint64_t exec, uint8_t side)
 {
 	struct bsa_exec *x = bsa_exec_of(f, exec);
+	struct bsa_stream_known *s = x ? x->stream : bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
 
-	if (!x) {
-		note_straggler(f, exec, side);
+	if (!x) { /* its execution is not under way any more, but the side of its stream is recorded */
+		if (s)
+			s->heard |= side;
+		if (s && (side & BSA_HEARD_CLIENT))
+			note_client(f, s);
 		return NULL;
 	}
-	if (!(x->heard & side))
-		note_side(f, x, side);
+	if (!(x->heard & side)) {
+		/* If each user has buffers of its own, client and service are in different traces: the service's one counts. */
+		if (side & BSA_HEARD_SERVICE)
+			x->fact.trace = x->sched.trace = s->fact.trace = f->trace;
+		if (side & BSA_HEARD_CLIENT)
+			note_client(f, s);
+		x->heard |= side;
+		s->heard |= side;
+		if (s->connection)
+			s->connection->heard |= side;
+	}
 	if (f->options.horizon_ns) {
 		x->last = f->now;
 		bsa_list_remove(&x->under_way);

@@ -27,19 +27,10 @@ bool bsa_fold_is_crowded(const struct bsa_fold *f)
 	       BSA_CROWDED;
 }
 
-/* Events of one ns may come in any order: even without summaries no step is taken before that ns is over. */
-static struct bsa_schedule *schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
-{
-	struct bsa_fold_options its = *options;
-
-	if (!its.horizon_ns)
-		its.horizon_ns = 1;
-	return bsa_schedule_new(facts, &its);
-}
-
 struct bsa_fold *bsa_fold_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
 {
 	struct bsa_fold *f = calloc(1, sizeof(*f));
+	struct bsa_fold_options its;
 
 	if (!f)
 		return NULL;
@@ -48,7 +39,11 @@ struct bsa_fold *bsa_fold_new(const struct bsa_facts *facts, const struct bsa_fo
 	f->last = options->last;
 	if (!f->options.under_way_max)
 		f->options.under_way_max = BSA_UNDER_WAY_MAX;
-	f->schedule = schedule_new(facts, options);
+	/* Events of one ns may come in any order: even without summaries no step is taken before that ns is over. */
+	its = *options;
+	if (!its.horizon_ns)
+		its.horizon_ns = 1;
+	f->schedule = bsa_schedule_new(facts, &its);
 	if (!f->schedule || bsa_world_init(&f->world) || bsa_execs_init(&f->execs))
 		return bsa_fold_free(f);
 	return f;
@@ -102,14 +97,6 @@ void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_
 			.ended = ended, .events = BSA_NEVER, .packets = BSA_NEVER, .cpu = UINT32_MAX, .cause = cause });
 }
 
-/* A stop at @at. pending.c has made it as long as no service is heard. */
-static void on_gap(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
-{
-	f->voices.gap_began = at;
-	f->voices.gap_ended = e->ended;
-	on_loss(f, bsa_voices_until(f, at), e);
-}
-
 /* A tail is told by an event behind its beginning. */
 static bool is_late(const struct bsa_event *e)
 {
@@ -161,10 +148,13 @@ static void take_event(struct bsa_fold *f, const struct bsa_event *e)
 		TAKE(buffer_reject)
 		TAKE(buffer_free)
 	case BSA_loss:
-		if (BSA_OF(e, loss)->cause == BSA_LOSS_GAP)
-			on_gap(f, f->now, BSA_OF(e, loss));
-		else
-			on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
+		if (BSA_OF(e, loss)->cause == BSA_LOSS_GAP) { /* pending.c has made it as long as no service is heard */
+			f->voices.gap_began = f->now;
+			f->voices.gap_ended = BSA_OF(e, loss)->ended;
+			on_loss(f, bsa_voices_until(f, f->now), BSA_OF(e, loss));
+			return;
+		}
+		on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
 		return;
 	case BSA_performance_hold: /* concerns the device, and no object here */
 	case BSA_checkpoint:       /* op_end says as much */
@@ -175,44 +165,18 @@ static void take_event(struct bsa_fold *f, const struct bsa_event *e)
 #undef TAKE
 }
 
-/*
- * Its numbers cannot be, so nothing is made of it. What the service tells is as if it had been lost, at this time; what a client tells
- * is of that client's execution alone, and so is what is missing then.
- */
-static void leave_out(struct bsa_fold *f, const struct bsa_event *e)
-{
-	struct bsa_lost fact = { .began = f->now,
-		                 .ended = f->now,
-		                 .events = 1,
-		                 .trace = f->trace,
-		                 .cpu = UINT32_MAX,
-		                 .cause = BSA_LOSS_UNUSABLE };
-
-	f->left_out.unusable++;
-	if (!bsa_valid_is_of_service(e))
-		return;
-	f->facts.lost(f->facts.ctx, &fact);
-	if (bsa_losses_add(&f->losses, f->now, f->now))
-		f->failed = -ENOMEM;
-	bsa_fold_unknown(f, f->now, f->now);
-}
-
-static void begin_recording(struct bsa_fold *f, uint64_t at)
-{
-	f->any = true;
-	f->began = at;
-	bsa_schedule_set_begin(f->schedule, at);
-	if (f->options.horizon_ns && at) /* summaries of executions before the recording went to no session */
-		bsa_fold_unknown(f, 0, at - 1);
-}
-
 /* Everything before @at has been seen. */
 static void advance_to(struct bsa_fold *f, uint64_t at)
 {
 	uint64_t behind = f->options.horizon_ns + 1, known;
 
-	if (!f->any)
-		begin_recording(f, at);
+	if (!f->any) {
+		f->any = true;
+		f->began = at;
+		bsa_schedule_set_begin(f->schedule, at);
+		if (f->options.horizon_ns && at) /* summaries of executions before the recording went to no session */
+			bsa_fold_unknown(f, 0, at - 1);
+	}
 	f->now = at;
 	known = bsa_numbers_advance(f, at > behind ? at - behind : 0);
 	if (known > f->known) {
@@ -226,47 +190,54 @@ static void advance_to(struct bsa_fold *f, uint64_t at)
 		bsa_world_advance(f);
 }
 
-static void note_voice(struct bsa_fold *f, const struct bsa_event *e)
-{
-	unsigned voice = bsa_voice_of(e);
-
-	if (voice != BSA_NO_INSTANCE)
-		bsa_voices_hear(f, voice, e);
-}
-
-/*
- * An event of an earlier time than the one before it, as of a file that a reader of a growing recording got late. What the event tells of its
- * execution was at its own time. But the schedule has gone on without it: if it is of a service, lanes were not as they seemed.
- */
-static void take_back(struct bsa_fold *f, const struct bsa_event *e)
-{
-	bsa_fold_absurd(f);
-	f->at = e->at;
-	f->step_at = e->at > f->known ? e->at : f->now;
-	if (f->step_at != e->at && e->kind != BSA_exec_service && bsa_valid_is_of_service(e))
-		bsa_fold_unknown(f, e->at, f->now);
-}
-
 void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_mended room;
 	bool unknown;
 	const struct bsa_event *valid = bsa_valid(e, &room, &unknown);
+	unsigned voice;
 
 	f->left_out.unusable += unknown;
 	f->trace = e->trace;
 	if (e->at > f->now || !f->any)
 		advance_to(f, e->at);
 	f->at = f->step_at = f->now;
-	if (e->at < f->now && !is_late(e))
-		take_back(f, e);
+	if (e->at < f->now && !is_late(e)) {
+		/*
+		 * An event of an earlier time than the one before it, as of a file that a reader of a growing recording got late. What
+		 * the event tells of its execution was at its own time. But the schedule has gone on without it: if it is of a service,
+		 * lanes were not as they seemed.
+		 */
+		bsa_fold_absurd(f);
+		f->at = e->at;
+		f->step_at = e->at > f->known ? e->at : f->now;
+		if (f->step_at != e->at && e->kind != BSA_exec_service && bsa_valid_is_of_service(e))
+			bsa_fold_unknown(f, e->at, f->now);
+	}
 	if (f->failed)
 		return;
 	if (!valid) {
-		leave_out(f, e);
+		/*
+		 * Its numbers cannot be, so nothing is made of it. What the service tells is as if it had been lost, at this time; what a
+		 * client tells is of that client's execution alone, and so is what is missing then.
+		 */
+		f->left_out.unusable++;
+		if (!bsa_valid_is_of_service(e))
+			return;
+		f->facts.lost(f->facts.ctx, &(struct bsa_lost){ .began = f->now,
+		                                                .ended = f->now,
+		                                                .events = 1,
+		                                                .trace = f->trace,
+		                                                .cpu = UINT32_MAX,
+		                                                .cause = BSA_LOSS_UNUSABLE });
+		if (bsa_losses_add(&f->losses, f->now, f->now))
+			f->failed = -ENOMEM;
+		bsa_fold_unknown(f, f->now, f->now);
 		return;
 	}
-	note_voice(f, valid);
+	voice = bsa_voice_of(valid);
+	if (voice != BSA_NO_INSTANCE)
+		bsa_voices_hear(f, voice, valid);
 	if (!f->failed)
 		take_event(f, valid);
 }

@@ -82,15 +82,6 @@ bool bsa_exec_may_be_launch(const struct bsa_exec *x)
 	       at[BSA_RUN_ENDED] > at[BSA_RESULT_WRITTEN];
 }
 
-static struct tiling tiling_of(const struct bsa_exec *x)
-{
-	if (bsa_exec_is_trial(x))
-		return TILING(tried);
-	if (bsa_exec_launched(x))
-		return TILING(launched);
-	return has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
-}
-
 static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
 {
 	return bsa_losses_touch(&f->losses, began, ended);
@@ -147,22 +138,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* bsa_exec_first_seen, if all boundaries of the tiling are there: it was submitted before those, and before others perhaps not. */
-static uint64_t first_of_whole(const struct bsa_exec *x)
-{
-	const uint64_t *at = x->fact.at;
-
-	return earlier(
-		earlier(earlier(at[BSA_SUBMITTED], at[BSA_FENCED]), earlier(at[BSA_SIGNALLED], at[BSA_RETURNED])),
-		earlier(at[BSA_RESULT_WRITTEN], at[BSA_RESULT_READ]));
-}
-
-/* Whether it ended without having had a lane. */
-static bool never_ran(const struct bsa_exec *x)
-{
-	return has_boundary(x, BSA_RUN_ENDED) && !has_boundary(x, BSA_DISPATCHED) && x->lane == BSA_LANE_NONE;
-}
-
 /*
  * For an execution that never ran: the number of tiles before the first boundary that it did not reach. All tiles if it ran, or if
  * that is unknown.
@@ -173,7 +148,9 @@ static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct
 	uint64_t last = x->fact.at[trial ? BSA_ENQUEUED : BSA_REQUEST_READ];
 	size_t came = trial ? 1 : 2; /* the request was read */
 
-	if (!never_ran(x) || x->late_start || last == BSA_NEVER)
+	/* Whether it ended without having had a lane. */
+	if (!(has_boundary(x, BSA_RUN_ENDED) && !has_boundary(x, BSA_DISPATCHED) && x->lane == BSA_LANE_NONE) ||
+	    x->late_start || last == BSA_NEVER)
 		return t.n;
 	for (size_t i = came; t.tiles[i].boundary != BSA_RUN_ENDED; i++)
 		if (has_boundary(x, t.tiles[i].boundary)) {
@@ -247,49 +224,31 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 	}
 }
 
-/*
- * The service refused to launch the fenced execution: it ended, and its fences were never waited for. Every launch waits for its fences,
- * of which there may be none, before anything else.
- */
-static bool is_refused_launch(const struct bsa_fold *f, const struct bsa_exec *x)
-{
-	const uint64_t *at = x->fact.at;
-
-	return x->fact.path == BSA_PATH_FENCED && !bsa_exec_launched(x) && has_boundary(x, BSA_REQUEST_READ) &&
-	       has_boundary(x, BSA_RUN_ENDED) &&
-	       (x->has_service || !is_lost(f, at[BSA_REQUEST_READ], at[BSA_RUN_ENDED]));
-}
-
 /* Whether it was launched, or answered, is certain. */
 static bool is_of_known_kind(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	if (x->fact.path == BSA_PATH_FENCED)
-		return has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN || is_refused_launch(f, x);
-	return x->fact.path != BSA_PATH_UNKNOWN;
-}
+	/*
+	 * The service refused to launch the fenced execution: it ended, and its fences were never waited for. Every launch waits for its
+	 * fences, of which there may be none, before anything else.
+	 */
+	bool is_refused = x->fact.path == BSA_PATH_FENCED && !bsa_exec_launched(x) &&
+	                  has_boundary(x, BSA_REQUEST_READ) && has_boundary(x, BSA_RUN_ENDED) &&
+	                  (x->has_service || !is_lost(f, x->fact.at[BSA_REQUEST_READ], x->fact.at[BSA_RUN_ENDED]));
 
-/* No step of it was seen that only a launch has, and none that says that it was none. */
-static bool may_be_answered(const struct bsa_fold *f, const struct bsa_exec *x)
-{
-	return x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(f, x) && !bsa_exec_launched(x);
+	if (x->fact.path == BSA_PATH_FENCED)
+		return has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN || is_refused;
+	return x->fact.path != BSA_PATH_UNKNOWN;
 }
 
 static void unset_doubtful(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	static const uint8_t doubtful[] = { BSA_FENCE, BSA_SLOTS, BSA_REPLY, BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
-	bool is_doubtful = bsa_exec_may_be_launch(x) || may_be_answered(f, x);
+	/* No step of it was seen that only a launch has, and none that says that it was none. */
+	bool may_be_answered = x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(f, x) && !bsa_exec_launched(x);
+	bool is_doubtful = bsa_exec_may_be_launch(x) || may_be_answered;
 
 	for (size_t i = 0; is_doubtful && i < sizeof(doubtful) / sizeof(*doubtful); i++)
 		x->fact.phase[doubtful[i]] = BSA_NEVER;
-}
-
-/* Those that its path does not have are 0. */
-static void set_others(const struct bsa_fold *f, struct bsa_exec *x, struct tiling t, bool complete)
-{
-	if (!complete && !is_of_known_kind(f, x))
-		return; /* a launch, perhaps */
-	for (size_t i = 0; i < t.n_lacks; i++)
-		x->fact.phase[t.lacks[i]] = 0;
 }
 
 /* ---- what was not seen ---- */
@@ -333,12 +292,6 @@ static enum bsa_boundary last_of(const struct bsa_exec *x)
 	return x->fact.sides == BSA_SIDES_SERVICE ? BSA_RESULT_WRITTEN : BSA_RETURNED;
 }
 
-/* A boundary of the client's side. */
-static bool is_client(enum bsa_boundary b)
-{
-	return b == BSA_SUBMITTED || b == BSA_REQUEST_WRITTEN || b == BSA_RESULT_READ || b == BSA_RETURNED;
-}
-
 static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 {
 	enum bsa_boundary first = first_of(x), last = last_of(x);
@@ -351,8 +304,10 @@ static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 	for (size_t i = 0; i < t.n; i++) {
 		enum bsa_boundary b = t.tiles[i].boundary;
 
+		/* A boundary of the client's side. */
 		if (!has_boundary(x, b) && !is_skipped(t, came, i) &&
-		    !(x->fact.sides == BSA_SIDES_SERVICE && is_client(b)))
+		    !(x->fact.sides == BSA_SIDES_SERVICE &&
+		      (b == BSA_SUBMITTED || b == BSA_REQUEST_WRITTEN || b == BSA_RESULT_READ || b == BSA_RETURNED)))
 			return false;
 	}
 	return true;
@@ -370,23 +325,20 @@ static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
 	return !is_lost(f, bsa_exec_last_seen(x), f->now);
 }
 
-/* No boundary of it was seen, but it is of a stream that was opened in the recording: a loss hides them. */
-static bool is_all_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
-{
-	uint64_t opened = x->stream->fact.opened;
-
-	return first == BSA_NEVER && !x->late_start && opened != BSA_NEVER && opened >= f->began &&
-	       is_lost(f, opened, f->now);
-}
-
-/* Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the service told of it after a stop. */
+/*
+ * Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the service told of it after a stop.
+ * If no boundary of it was seen, the loss hides all of them.
+ */
 static bool is_start_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
 {
 	uint64_t opened = x->stream->fact.opened, quiet = x->stream->quiet_since,
 		 from = quiet > opened ? quiet : opened;
 
-	return first != BSA_NEVER && opened != BSA_NEVER && opened >= f->began && from <= first &&
-	       is_lost(f, from, first);
+	if (opened == BSA_NEVER || opened < f->began)
+		return false;
+	if (first == BSA_NEVER)
+		return !x->late_start && is_lost(f, opened, f->now);
+	return from <= first && is_lost(f, from, first);
 }
 
 /* One summary of it is there, and events were lost when the other one may have been told. */
@@ -396,12 +348,6 @@ static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 
 	return f->options.horizon_ns && x->has_client != x->has_service && last != BSA_NEVER &&
 	       is_lost(f, last, last + f->options.horizon_ns);
-}
-
-/* Its service told in the recording that it was queued, and since when, and no summary of it came until the end. */
-static bool is_found_open(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
-{
-	return x->found_queued && first != BSA_NEVER && !x->has_service && !x->has_client && is_open(f, x);
 }
 
 static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first, bool all)
@@ -417,11 +363,12 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		return BSA_QUALITY_HEAD;
 	if (all)
 		return BSA_QUALITY_GAP;
-	if (is_found_open(f, x, first))
+	/* Its service told in the recording that it was queued, and since when, and no summary of it came until the end. */
+	if (x->found_queued && first != BSA_NEVER && !x->has_service && !x->has_client && is_open(f, x))
 		return BSA_QUALITY_OPEN;
 	if (!has_boundary(x, first_of(x)))
 		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) ||
-		                       is_start_lost(f, x, first) || is_half_lost(f, x) || is_all_lost(f, x, first)
+		                       is_start_lost(f, x, first) || is_half_lost(f, x)
 		               ? BSA_QUALITY_GAP
 		               : BSA_QUALITY_HEAD;
 	if (!has_boundary(x, last_of(x)))
@@ -477,17 +424,6 @@ static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, u
 	return (int64_t)(ended - x->fact.deadline);
 }
 
-/* An execution without a deadline has this status where a loop took longer than it may. */
-static bool says_missed(const struct bsa_exec *x)
-{
-	const struct bsa_execution *fact = &x->fact;
-
-	if (x->deadline_said && !fact->deadline && !fact->duration)
-		return false;
-	return fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
-	       fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT;
-}
-
 /*
  * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds, it is late. Where the
  * service had answered, or was not recorded so long, the app may have had the answer in time, because its recording may have ended
@@ -510,13 +446,17 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	struct bsa_execution *fact = &x->fact;
 	int64_t told = fact->lateness;
 	uint64_t end = end_of(x), ended = has_boundary(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
+	/* An execution without a deadline has this status where a loop took longer than it may. */
+	bool says_missed = (!x->deadline_said || fact->deadline || fact->duration) &&
+	                   (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
+	                    fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT);
 
 	fact->lateness = 0;
 	if (bsa_exec_is_trial(x))
 		return;
 	if (fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE)
 		set_unfinished_miss(fact, fact->missed_at, told);
-	else if (says_missed(x))
+	else if (says_missed)
 		set_unfinished_miss(fact, ended, lateness_at(f, x, ended));
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;
@@ -529,23 +469,11 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 
 /* ---- all of it ---- */
 
-static uint8_t first_known(uint8_t a, uint8_t b, uint8_t c)
-{
-	return a != BSA_STATUS_UNKNOWN ? a : b != BSA_STATUS_UNKNOWN ? b : c;
-}
-
-/* The status that the app received; the answer to a launch counts only if it failed, or if it certainly was no launch. */
-static uint8_t status_of(const struct bsa_exec *x)
-{
-	bool is_launch = bsa_exec_launched(x) || (bsa_exec_may_be_launch(x) && x->returned == BSA_STATUS_NONE);
-
-	return first_known(is_launch ? x->signalled : x->returned, x->ended, x->served);
-}
-
 static void set_who(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	const struct bsa_model_known *m = NULL;
+	bool is_launch = bsa_exec_launched(x) || (bsa_exec_may_be_launch(x) && x->returned == BSA_STATUS_NONE);
 
 	if (!x->model && x->stream->model)
 		m = bsa_table_find(&f->world.models, x->stream->model);
@@ -557,7 +485,10 @@ static void set_who(struct bsa_fold *f, struct bsa_exec *x)
 		fact->priority = x->model_priority;
 	if (fact->estimate == BSA_NEVER)
 		fact->estimate = x->model_estimate;
-	fact->status = status_of(x);
+	/* The status that the app received; the answer to a launch counts only if it failed, or if it certainly was no launch. */
+	fact->status = is_launch ? x->signalled : x->returned;
+	if (fact->status == BSA_STATUS_UNKNOWN)
+		fact->status = x->ended != BSA_STATUS_UNKNOWN ? x->ended : x->served;
 }
 
 static void set_scheduled(struct bsa_exec *x)
@@ -594,33 +525,6 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 		fact->bypassed = BSA_COUNT_UNKNOWN;
 }
 
-/* Redone work without a recorded preemption: the preemption was lost, so the times on and off lanes are unknown. */
-static void unset_unseen(struct bsa_exec *x)
-{
-	if (x->fact.redo && x->fact.redo != BSA_NEVER && !x->stops && !x->told_stops)
-		x->fact.phase[BSA_RUN] = x->fact.phase[BSA_PREEMPTED] = BSA_NEVER;
-}
-
-static void copy_phases(struct bsa_execution *fact)
-{
-	fact->run = fact->phase[BSA_RUN];
-	fact->queue = fact->phase[BSA_QUEUE];
-	fact->preempted = fact->phase[BSA_PREEMPTED];
-	fact->slots = fact->phase[BSA_SLOTS];
-	if (fact->redo != BSA_NEVER && fact->run != BSA_NEVER && fact->redo > fact->run)
-		fact->redo = BSA_NEVER;
-}
-
-/* The time for trial runs is limited; a deadline is that of the preparation. What gives a trial run one is not so. */
-static void drop_deadline_of_trial(struct bsa_fold *f, struct bsa_exec *x)
-{
-	if (!bsa_exec_is_trial(x) || (!x->fact.deadline && !x->fact.duration && x->fact.missed_at == BSA_NEVER))
-		return;
-	bsa_fold_absurd(f);
-	x->fact.deadline = x->fact.duration = 0;
-	x->fact.missed_at = BSA_NEVER;
-}
-
 /*
  * The schedule placed the execution, and what it could place adds up to something else than the boundaries do: as after a resume on one
  * lane and an end on another.
@@ -648,28 +552,34 @@ static bool is_missed_and_met(const struct bsa_exec *x)
 	       end_of(x) <= fact->deadline;
 }
 
-/* Its events contradict each other. Which of them are right is unknown. */
-static void doubt_contradicted(struct bsa_fold *f, struct bsa_exec *x)
-{
-	if (x->fact.quality != BSA_QUALITY_COMPLETE || (!is_misplaced(x) && !is_missed_and_met(x)))
-		return;
-	bsa_fold_absurd(f);
-	x->fact.quality = BSA_QUALITY_GAP;
-}
-
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	struct tiling t;
 	uint64_t first;
 	size_t came;
-	bool whole, all;
+	bool whole, all, known_kind;
 
 	take_answer(x);
-	drop_deadline_of_trial(f, x);
-	t = tiling_of(x);
+	/* The time for trial runs is limited; a deadline is that of the preparation. What gives a trial run one is not so. */
+	if (bsa_exec_is_trial(x) && (fact->deadline || fact->duration || fact->missed_at != BSA_NEVER)) {
+		bsa_fold_absurd(f);
+		fact->deadline = fact->duration = 0;
+		fact->missed_at = BSA_NEVER;
+	}
+	if (bsa_exec_is_trial(x))
+		t = TILING(tried);
+	else if (bsa_exec_launched(x))
+		t = TILING(launched);
+	else
+		t = has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
 	whole = drop_absurd(f, x, t);
-	first = whole ? first_of_whole(x) : bsa_exec_first_seen(x);
+	if (!whole)
+		first = bsa_exec_first_seen(x);
+	else /* it was submitted before all of its boundaries, and before others perhaps not */
+		first = earlier(earlier(earlier(fact->at[BSA_SUBMITTED], fact->at[BSA_FENCED]),
+		                        earlier(fact->at[BSA_SIGNALLED], fact->at[BSA_RETURNED])),
+		                earlier(fact->at[BSA_RESULT_WRITTEN], fact->at[BSA_RESULT_READ]));
 	came = came_to(f, x, t);
 	fact->sides = sides_of(f, x, first);
 	all = !bsa_exec_may_be_launch(x) && ((whole && fact->sides == BSA_SIDES_BOTH) || has_all(x, t, came));
@@ -678,16 +588,32 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		set_run(f, x);
 	else
 		set_phases(f, x, t, came);
-	set_others(f, x, t, all);
+
+	/* Phases that its path does not have are 0, unless it may be a launch. */
+	known_kind = all || is_of_known_kind(f, x);
+	for (size_t i = 0; known_kind && i < t.n_lacks; i++)
+		fact->phase[t.lacks[i]] = 0;
 	unset_doubtful(f, x);
-	unset_unseen(x);
-	copy_phases(fact);
+	/* Redone work without a recorded preemption: the preemption was lost, so the times on and off lanes are unknown. */
+	if (fact->redo && fact->redo != BSA_NEVER && !x->stops && !x->told_stops)
+		fact->phase[BSA_RUN] = fact->phase[BSA_PREEMPTED] = BSA_NEVER;
+	fact->run = fact->phase[BSA_RUN];
+	fact->queue = fact->phase[BSA_QUEUE];
+	fact->preempted = fact->phase[BSA_PREEMPTED];
+	fact->slots = fact->phase[BSA_SLOTS];
+	if (fact->redo != BSA_NEVER && fact->run != BSA_NEVER && fact->redo > fact->run)
+		fact->redo = BSA_NEVER;
+
 	fact->quality = quality_of(f, x, first, all);
 	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER
 	                                                              : time_between(x, first_of(x), last_of(x));
 	fact->cold = cold_of(f, x);
 	set_miss(f, x);
-	doubt_contradicted(f, x);
+	/* If its events contradict each other, which of them are right is unknown. */
+	if (fact->quality == BSA_QUALITY_COMPLETE && (is_misplaced(x) || is_missed_and_met(x))) {
+		bsa_fold_absurd(f);
+		fact->quality = BSA_QUALITY_GAP;
+	}
 	set_scheduled(x);
 	unset_counts(f, x);
 	if (bsa_exec_is_trial(x)) /* a trial run has no slots */

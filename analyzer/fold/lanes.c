@@ -45,19 +45,6 @@ void bsa_lane_fini(struct bsa_device *d, struct bsa_lane *l)
 	*l = (struct bsa_lane){ 0 };
 }
 
-/* Drop the stretches that no wait needs any more. */
-static void history_drop_unneeded(struct bsa_device *d, struct bsa_lane *l)
-{
-	uint64_t oldest = bsa_waits_oldest(d);
-	size_t n = 0;
-
-	while (n < l->n && nth_stretch(l, n)->ended <= oldest)
-		n++;
-	if (n)
-		l->dropped_until = nth_stretch(l, n - 1)->ended;
-	history_drop(d, l, n);
-}
-
 /* Drop the @n oldest stretches although a wait may need them: the lane's holder of that time is unknown from now on. */
 static void history_forget(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
@@ -89,31 +76,27 @@ static bool history_grow(struct bsa_lane *l)
  */
 static bool history_make_room(struct bsa_device *d, struct bsa_lane *l)
 {
+	uint64_t oldest;
+	size_t n = 0;
+
 	if (l->n && *d->history >= BSA_HISTORY_OF_ALL)
 		history_forget(d, l, l->n);
 	if (l->n < l->room)
 		return true;
-	history_drop_unneeded(d, l);
+
+	/* Drop the stretches that no wait needs any more. */
+	oldest = bsa_waits_oldest(d);
+	while (n < l->n && nth_stretch(l, n)->ended <= oldest)
+		n++;
+	if (n)
+		l->dropped_until = nth_stretch(l, n - 1)->ended;
+	history_drop(d, l, n);
+
 	if (2 * l->n >= l->room && l->room < BSA_HISTORY_OF_LANE && history_grow(l))
 		return true;
 	if (l->n && l->n == l->room)
 		history_forget(d, l, (l->n + 3) / 4);
 	return l->n < l->room;
-}
-
-static void report_occupied(const struct bsa_device *d, const struct bsa_lane *l, const struct bsa_stretch *s)
-{
-	struct bsa_occupied fact = { .began = s->began,
-		                     .ended = s->ended,
-		                     .blocker = s->id,
-		                     .app = s->tenant ? s->tenant->app : 0,
-		                     .instance = d->instance,
-		                     .lane = (uint8_t)(l - d->lanes),
-		                     .occupancy = s->occupancy,
-		                     .level = s->level,
-		                     .hogging = s->hogging };
-
-	d->facts->occupied(d->facts->ctx, &fact);
 }
 
 static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
@@ -135,33 +118,34 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 	l->n++;
 	*nth_stretch(l, l->n - 1) = *s;
 	++*d->history;
-	if (d->facts->occupied)
-		report_occupied(d, l, s);
-}
+	if (d->facts->occupied) {
+		struct bsa_occupied fact = { .began = s->began,
+			                     .ended = s->ended,
+			                     .blocker = s->id,
+			                     .app = s->tenant ? s->tenant->app : 0,
+			                     .instance = d->instance,
+			                     .lane = (uint8_t)(l - d->lanes),
+			                     .occupancy = s->occupancy,
+			                     .level = s->level,
+			                     .hogging = s->hogging };
 
-/* A lane without a holder: an execution of which no event is left may have been there in each time of `unsure`. */
-static bool absence_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
-{
-	return l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
-}
-
-/*
- * A lane with a holder: only lost events can hide that it left, so `lost` decides. Not even they can if it is counted: its summary has the
- * number of its preemptions, and all of them were recorded.
- */
-static bool holder_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
-{
-	return !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
+		d->facts->occupied(d->facts->ctx, &fact);
+	}
 }
 
 bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	return !l->holder && absence_is_certain(d, l, at);
+	/* A lane without a holder: an execution of which no event is left may have been there in each time of `unsure`. */
+	return !l->holder && l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 
 bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	return l->holder && holder_is_certain(d, l, at);
+	/*
+	 * A lane with a holder: only lost events can hide that it left, so `lost` decides. Not even they can if it is counted: its
+	 * summary has the number of its preemptions, and all of them were recorded.
+	 */
+	return l->holder && !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
 }
 
 /* The stretch from the lane's last step until @at. */
@@ -186,29 +170,6 @@ enum closing {
 	FREE, /* no execution holds the lane at the end of the stretch; which one left it, and when, may be unknown */
 	ENDS  /* the recording ends during the stretch */
 };
-
-/*
- * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle then; or if an execution of the highest
- * priority held it, because no wait for that is an inversion, so its time matters to no verdict. It ends with the last hole, or
- * with the end that was heard after it, if the lane is FREE at @at, because leaving it after the hole would have been recorded. If
- * the lane is DOUBTED, or the recording ENDS, it is all of the time.
- */
-static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
-                          uint64_t *began, uint64_t *ended)
-{
-	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
-	uint64_t hole_end = bsa_losses_end(d->unsure, at);
-
-	*began = l->since;
-	*ended = at;
-	if (!first || first->began > at || closing == DOUBTED || closing == ENDS)
-		return;
-	if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
-		*began = first->began;
-	hole_end = hole_end > l->heard ? hole_end : l->heard;
-	if (closing == FREE && hole_end > *began && hole_end < at)
-		*ended = hole_end;
-}
 
 /* @began BSA_NEVER: since before the recording. @execution: the one that may have held the lane; 0: any. */
 static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t began, uint64_t ended,
@@ -261,11 +222,25 @@ static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane
 static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                            uint64_t last_id)
 {
-	uint64_t began, ended;
+	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
+	uint64_t hole_end = bsa_losses_end(d->unsure, at), began = l->since, ended = at;
 
 	if ((closing == FREE || closing == ENDS || last_id) && report_around_hole(d, l, at, closing, last_id))
 		return;
-	doubtful_part(d, l, at, closing, &began, &ended);
+
+	/*
+	 * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle then; or if an execution of
+	 * the highest priority held it, because no wait for that is an inversion, so its time matters to no verdict. It ends with the
+	 * last hole, or with the end that was heard after it, if the lane is FREE at @at, because leaving it after the hole would have
+	 * been recorded. If the lane is DOUBTED, or the recording ENDS, it is all of the time.
+	 */
+	if (first && first->began <= at && closing != DOUBTED && closing != ENDS) {
+		if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
+			began = first->began;
+		hole_end = hole_end > l->heard ? hole_end : l->heard;
+		if (closing == FREE && hole_end > began && hole_end < at)
+			ended = hole_end;
+	}
 	report_one_unknown(d, l, l->known_from == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
 
@@ -273,15 +248,6 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 static uint64_t idle_proves_ns(const struct bsa_device *d)
 {
 	return d->handed ? BSA_IDLE_SLACK_NS + 4 * d->longest_handover : BSA_IDLE_PROVES_NS;
-}
-
-/* @l was certainly idle from its last step to @at. If that was long, no execution was ready: note the first such time since the last hole. */
-static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
-{
-	if (at - l->since < idle_proves_ns(d) || l->since < d->proof_hole)
-		return;
-	if (!d->proof || l->since < d->proof)
-		d->proof = l->since;
 }
 
 /* End the stretch since the lane's last step. Returns whether it is known who held the lane. */
@@ -300,7 +266,10 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at,
 	}
 	if (s.occupancy == BSA_IDLE && d->had_hole) {
 		assert(l->known_from <= l->since);
-		note_idle(d, l, at);
+		/* If it was idle for long, no execution was ready: note the first such time since the last hole. */
+		if (at - l->since >= idle_proves_ns(d) && l->since >= d->proof_hole &&
+		    (!d->proof || l->since < d->proof))
+			d->proof = l->since;
 	}
 	if (l->known_from == BSA_NEVER)
 		l->known_from = at;
@@ -473,27 +442,22 @@ static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 	w->at = ret->ended;
 }
 
-/* Merge adjacent idle or unknown stretches. */
-static void extend_stretch(struct bsa_lane_walk *w, struct bsa_stretch *s)
-{
-	while (w->at < w->to) {
-		struct bsa_lane_walk ahead = *w;
-		struct bsa_stretch more;
-
-		walk_step(&ahead, &more);
-		if (more.occupancy != s->occupancy)
-			return;
-		*w = ahead;
-		s->ended = w->at;
-	}
-}
-
 bool bsa_lane_next(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
 	if (w->at >= w->to)
 		return false;
 	walk_step(w, ret);
-	if (ret->occupancy != BSA_HELD)
-		extend_stretch(w, ret);
+
+	/* Merge adjacent idle or unknown stretches. */
+	while (ret->occupancy != BSA_HELD && w->at < w->to) {
+		struct bsa_lane_walk ahead = *w;
+		struct bsa_stretch more;
+
+		walk_step(&ahead, &more);
+		if (more.occupancy != ret->occupancy)
+			break;
+		*w = ahead;
+		ret->ended = w->at;
+	}
 	return true;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 enum { LOSSES_MAX = 1 << 16 };
 
 void bsa_losses_fini(struct bsa_losses *l)
@@ -57,43 +59,23 @@ uint64_t bsa_losses_end(const struct bsa_losses *l, uint64_t at)
 	return i ? l->spans[i - 1].ended : 0;
 }
 
-/* Merge each two of the older half: more of the distant past becomes unknown than was lost. */
-static void thin_out(struct bsa_losses *l)
-{
-	size_t half = l->n / 2 & ~(size_t)1;
-
-	for (size_t i = 0; i < half / 2; i++)
-		l->spans[i] = (struct bsa_span){ l->spans[2 * i].began, l->spans[2 * i + 1].ended };
-	memmove(l->spans + half / 2, l->spans + half, (l->n - half) * sizeof(*l->spans));
-	assert(half <= l->n);
-	l->n -= half / 2;
-	assert(l->n < LOSSES_MAX);
-}
-
-static int make_room(struct bsa_losses *l)
-{
-	size_t room = l->room ? 2 * l->room : 16;
-	struct bsa_span *more;
-
-	if (l->n == LOSSES_MAX)
-		thin_out(l);
-	if (l->n < l->room)
-		return 0;
-	more = realloc(l->spans, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	l->spans = more;
-	l->room = room;
-	return 0;
-}
-
 int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended)
 {
 	size_t i, over;
-	int r = make_room(l);
 
-	if (r < 0)
-		return r;
+	if (l->n == LOSSES_MAX) {
+		/* Merge each two of the older half: more of the distant past becomes unknown than was lost. */
+		size_t half = l->n / 2 & ~(size_t)1;
+
+		for (i = 0; i < half / 2; i++)
+			l->spans[i] = (struct bsa_span){ l->spans[2 * i].began, l->spans[2 * i + 1].ended };
+		memmove(l->spans + half / 2, l->spans + half, (l->n - half) * sizeof(*l->spans));
+		assert(half <= l->n);
+		l->n -= half / 2;
+		assert(l->n < LOSSES_MAX);
+	}
+	if (!BSA_RESERVE(l->spans, l->room, l->n + 1, 16))
+		return -ENOMEM;
 	assert(l->n < l->room);
 	ended = ended < began ? began : ended;
 	i = number_before(l, began);

@@ -188,16 +188,6 @@ static const struct summary *first_over_after(const struct bsa_numbered *s, uint
 	return first;
 }
 
-/* When @first ended, so many were ready or on lanes: are all of them known? Then all others up to that number are over. */
-static bool knows_all_at(const struct bsa_numbered *s, const struct summary *first)
-{
-	uint32_t there = first->n_ready + s->base - first->over;
-
-	for (size_t i = 0; i < s->n; i++)
-		there -= s->all[i].ready <= first->n_ready && (int32_t)(s->all[i].over - first->over) > 0;
-	return !there;
-}
-
 /*
  * Numbers that are missing since the last hole that was judged are of executions that are over, if all are known that were under way at
  * some time after it; and no hole at @at or later hides one of them, if their summaries are written by then.
@@ -205,26 +195,19 @@ static bool knows_all_at(const struct bsa_numbered *s, const struct summary *fir
 static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_t at)
 {
 	const struct summary *first = s->judged ? first_over_after(s, s->judged) : NULL;
+	uint32_t there;
 
-	if (!first || first->ended + 2 * f->latest_written >= at || !knows_all_at(s, first))
+	if (!first || first->ended + 2 * f->latest_written >= at)
+		return;
+	/* When @first ended, so many were ready or on lanes. If all of them are known, all others up to that number are over. */
+	there = first->n_ready + s->base - first->over;
+	for (size_t i = 0; i < s->n; i++)
+		there -= s->all[i].ready <= first->n_ready && (int32_t)(s->all[i].over - first->over) > 0;
+	if (there)
 		return;
 	s->after = first->ended;
 	s->judged = 0;
 	raise_base(s, first->n_ready, first);
-}
-
-/* If no hole is open, forget the summaries up to the first missing one: they are complete. */
-static void forget_complete(const struct bsa_fold *f, struct bsa_numbered *s)
-{
-	uint64_t after;
-	uint32_t by;
-
-	close_hole(f, s, f->now);
-	sort_by_number(s);
-	by = first_missing(s, &after) - 1;
-	s->after = after;
-	raise_base(s, by, NULL);
-	s->look_at = s->n + SUMMARIES_FEW;
 }
 
 static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
@@ -232,8 +215,18 @@ static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
 	size_t room = s->room ? 2 * s->room : 64;
 	struct summary *more;
 
-	if (s->n >= s->look_at && !f->numbers.n_holes)
-		forget_complete(f, s);
+	if (s->n >= s->look_at && !f->numbers.n_holes) {
+		/* If no hole is open, forget the summaries up to the first missing one: they are complete. */
+		uint64_t after;
+		uint32_t by;
+
+		close_hole(f, s, f->now);
+		sort_by_number(s);
+		by = first_missing(s, &after) - 1;
+		s->after = after;
+		raise_base(s, by, NULL);
+		s->look_at = s->n + SUMMARIES_FEW;
+	}
 	if (s->n < s->room)
 		return true;
 	if (s->n == SUMMARIES_MAX) {
@@ -250,70 +243,48 @@ static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
 	return true;
 }
 
-/* The last recorded time before @x got its number. */
-static uint64_t before_number(const struct bsa_exec *x, const struct bsa_exec_service *e)
-{
-	uint64_t last = e->began;
-
-	for (int b = BSA_REQUEST_READ; b < BSA_ENQUEUED; b++)
-		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
-			last = x->fact.at[b];
-	return last;
-}
-
-/* At a time without an execution under way, all executions before it are known: count from there. */
-static void base_on(struct bsa_numbered *s, const struct bsa_exec_service *e, uint64_t ended)
-{
-	if (e->nth_over != e->n_ready)
-		return;
-	s->based = true;
-	s->base = e->n_ready;
-	s->after = s->since = ended;
-}
-
-/* @x was preempted, and a hole may hide the times: then the lanes are unknown while @x was under way. */
-static void doubt_lanes_of(struct bsa_fold *f, const struct bsa_exec *x)
-{
-	for (size_t i = 0; i < f->numbers.n_holes; i++) {
-		struct bsa_open_hole *h = &f->numbers.holes[i];
-
-		if (x->fact.at[BSA_ENQUEUED] > h->ended || x->fact.at[BSA_RUN_ENDED] < h->began)
-			continue;
-		h->from = x->fact.at[BSA_ENQUEUED] < h->from ? x->fact.at[BSA_ENQUEUED] : h->from;
-		h->until = x->fact.at[BSA_RUN_ENDED] > h->until ? x->fact.at[BSA_RUN_ENDED] : h->until;
-	}
-}
-
-/* Whether @e has a number. 0 means that it has none, unless the numbers wrapped around. */
-static bool has_number(const struct bsa_numbered *s, const struct bsa_exec *x, const struct bsa_exec_service *e)
-{
-	return e->nth_ready || (s->numbers && s->based && s->base > INT32_MAX && x->fact.at[BSA_ENQUEUED] != BSA_NEVER);
-}
-
 void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_exec_service *e)
 {
 	struct bsa_numbered *s = service_of(f, x->sched.instance);
-	uint64_t ended = x->fact.at[BSA_RUN_ENDED];
+	uint64_t ready = x->fact.at[BSA_ENQUEUED], ended = x->fact.at[BSA_RUN_ENDED], last = e->began;
+	/* A hole may hide when @x was preempted: then the lanes are unknown while @x was under way. */
+	bool doubts_lanes = !x->sched.counted && ready != BSA_NEVER && ended != BSA_NEVER;
 
-	if (!x->sched.counted && x->fact.at[BSA_ENQUEUED] != BSA_NEVER && ended != BSA_NEVER)
-		doubt_lanes_of(f, x);
+	for (size_t i = 0; doubts_lanes && i < f->numbers.n_holes; i++) {
+		struct bsa_open_hole *h = &f->numbers.holes[i];
+
+		if (ready > h->ended || ended < h->began)
+			continue;
+		h->from = ready < h->from ? ready : h->from;
+		h->until = ended > h->until ? ended : h->until;
+	}
 	if (!s || ended == BSA_NEVER)
 		return;
-	if (!has_number(s, x, e)) {
-		if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER) {
+	/* 0 means that @e has no number, unless the numbers wrapped around. */
+	if (!e->nth_ready && (!s->numbers || !s->based || s->base <= INT32_MAX || ready == BSA_NEVER)) {
+		if (ready != BSA_NEVER) {
 			forget_all(s);
 			s->numbers = false;
 		}
 		return;
 	}
-	if (!s->based && s->numbers)
-		base_on(s, e, ended);
+	/* At a time without an execution under way, all executions before it are known: count from there. */
+	if (!s->based && s->numbers && e->nth_over == e->n_ready) {
+		s->based = true;
+		s->base = e->n_ready;
+		s->after = s->since = ended;
+	}
 	if (!s->based || e->nth_ready - s->base > INT32_MAX || !make_room(f, s) || !s->based)
 		return;
+
+	/* The last recorded time before @x got its number. */
+	for (int b = BSA_REQUEST_READ; b < BSA_ENQUEUED; b++)
+		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
+			last = x->fact.at[b];
 	s->all[s->n++] = (struct summary){ .ready = e->nth_ready - s->base,
 		                           .over = e->nth_over,
 		                           .n_ready = e->n_ready - s->base,
-		                           .after = before_number(x, e),
+		                           .after = last,
 		                           .ended = ended };
 }
 
@@ -350,30 +321,22 @@ static bool hidden_from(const struct bsa_fold *f, struct bsa_numbered *s, const 
 	return true;
 }
 
-static bool hides_from(struct bsa_fold *f, const struct bsa_open_hole *h, uint64_t *ret)
+static void judge_hole(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
 {
-	bool any = false;
-	uint64_t from;
+	uint64_t from = h->from, of_service = BSA_NEVER, until = h->until > h->ended ? h->until : h->ended;
+	bool known = !hurry, any = false;
 
-	*ret = h->from;
-	for (unsigned i = 0; i < BSA_INSTANCES; i++) {
+	/* From when on the hole may hide executions, of all services. */
+	for (unsigned i = 0; known && i < BSA_INSTANCES; i++) {
 		struct bsa_numbered *s = f->numbers.services[i];
 
 		if (!s && !f->voices.heard[i])
 			continue;
-		if (!s || !hidden_from(f, s, h, &from))
-			return false;
-		*ret = from < *ret ? from : *ret;
+		known = s && hidden_from(f, s, h, &of_service);
+		from = known && of_service < from ? of_service : from;
 		any = true;
 	}
-	return any;
-}
-
-static void judge_hole(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
-{
-	uint64_t from, until = h->until > h->ended ? h->until : h->ended;
-
-	if (hurry || !hides_from(f, h, &from)) {
+	if (!known || !any) {
 		bsa_fold_unknown(f, h->began, h->ended);
 		return;
 	}
@@ -381,16 +344,6 @@ static void judge_hole(struct bsa_fold *f, const struct bsa_open_hole *h, bool h
 		from = BSA_NEVER;
 	if (bsa_schedule_add_hole(f->schedule, h->began, h->ended, from, until))
 		f->failed = -ENOMEM;
-}
-
-static void report_put_off(struct bsa_fold *f)
-{
-	struct bsa_numbers *n = &f->numbers;
-
-	for (size_t i = 0; i < n->n_put_off; i++)
-		bsa_schedule_report_hidden(f->schedule, &n->put_off[i].stream, n->put_off[i].after,
-		                           n->put_off[i].before, n->put_off[i].over);
-	n->n_put_off = 0;
 }
 
 /* Those that ended before @at; with @hurry, as if nothing were known of them. */
@@ -405,8 +358,12 @@ static void judge_until(struct bsa_fold *f, uint64_t at, bool hurry)
 		else
 			n->holes[kept++] = n->holes[i];
 	n->n_holes = kept;
-	if (!kept)
-		report_put_off(f);
+	if (kept)
+		return;
+	for (size_t i = 0; i < n->n_put_off; i++)
+		bsa_schedule_report_hidden(f->schedule, &n->put_off[i].stream, n->put_off[i].after,
+		                           n->put_off[i].before, n->put_off[i].over);
+	n->n_put_off = 0;
 }
 
 void bsa_numbers_judge(struct bsa_fold *f, bool hurry)
@@ -495,16 +452,6 @@ uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
 	return first_missing(s, &after) > last->n_ready ? last->ended : 0;
 }
 
-/* Executions that were answered by @at became ready before that: their numbers are not missing, though no event told them. */
-static uint64_t answered_until(const struct bsa_numbered *s, uint64_t at)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < s->n_answered; i++)
-		n += s->answered[i] <= at;
-	return n;
-}
-
 /* The number of executions of service @instance that became ready without a recorded event so far; BSA_NEVER: unknown. */
 static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
 {
@@ -513,7 +460,12 @@ static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
 
 	if (!s || !s->numbers || !s->born || s->most_at <= bsa_losses_end(&f->losses, f->now))
 		return BSA_NEVER;
-	seen = s->n_seen + answered_until(s, s->most_at);
+	/*
+	 * Executions that were answered by @most_at became ready before that: their numbers are not missing, though no event told them.
+	 */
+	seen = s->n_seen;
+	for (size_t i = 0; i < s->n_answered; i++)
+		seen += s->answered[i] <= s->most_at;
 	return seen > s->most ? BSA_NEVER : s->most - seen;
 }
 

@@ -21,19 +21,11 @@ static void give_time(struct giving *g, enum bsa_cause cause, uint64_t ns)
 	g->left -= part;
 }
 
-/* The time of a writer: waiting for room in the queue, as far as that is known, and the writer's own time. */
-static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum bsa_cause cause)
-{
-	uint64_t full = blocked == BSA_NEVER ? 0 : blocked < took ? blocked : took;
-
-	if (took == BSA_NEVER)
-		return;
-	give_time(g, BSA_QUEUE_FULL, full);
-	give_time(g, cause, took - full);
-}
-
-/* The service's own time, less the time for which its thread was ready without a CPU. @delay: the part of that not yet distributed. */
-static void give_service(struct giving *g, uint64_t took, uint64_t blocked, uint64_t *delay)
+/*
+ * The time of a writer: waiting for room in the queue, as far as that is known; the time for which its thread was ready without a CPU;
+ * and its own time. @delay: the part of the second one that is not yet distributed; BSA_NEVER: unknown.
+ */
+static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum bsa_cause cause, uint64_t *delay)
 {
 	uint64_t full = blocked == BSA_NEVER ? 0 : blocked < took ? blocked : took, busy;
 
@@ -42,22 +34,15 @@ static void give_service(struct giving *g, uint64_t took, uint64_t blocked, uint
 	busy = *delay == BSA_NEVER ? 0 : *delay < took - full ? *delay : took - full;
 	give_time(g, BSA_QUEUE_FULL, full);
 	give_time(g, BSA_MACHINE_BUSY, busy);
-	give_time(g, BSA_SERVICE, took - full - busy);
+	give_time(g, cause, took - full - busy);
 	if (*delay != BSA_NEVER)
 		*delay -= busy;
-}
-
-static void give_waits(struct giving *g, const struct bsa_execution *x)
-{
-	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
-		give_time(g, BSA_QUEUED_BEHIND + i, x->waited[i]);
-	if (x->idle)
-		give_time(g, BSA_HANDOVER, x->phase[BSA_QUEUE]);
 }
 
 uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 {
 	uint64_t run = x->phase[BSA_RUN], all, decode = x->delay[BSA_DELAY_DECODE], reply = x->delay[BSA_DELAY_REPLY];
+	uint64_t none = BSA_NEVER;
 	struct giving g = { .by_cause = ret };
 
 	memset(ret, 0, BSA_CAUSES * sizeof(*ret));
@@ -65,22 +50,25 @@ uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 		return BSA_NEVER;
 	g.left = all = x->e2e - (run - x->redo);
 	give_time(&g, BSA_REDO, x->redo);
-	give_waits(&g, x);
+	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
+		give_time(&g, BSA_QUEUED_BEHIND + i, x->waited[i]);
+	if (x->idle)
+		give_time(&g, BSA_HANDOVER, x->phase[BSA_QUEUE]);
 	if (x->fence_free)
-		give_service(&g, x->phase[BSA_FENCE], 0, &(uint64_t){ BSA_NEVER });
+		give_giver(&g, x->phase[BSA_FENCE], 0, BSA_SERVICE, &none);
 	else
 		give_time(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
 	if (x->cold == 1)
 		give_time(&g, BSA_COLD, x->phase[BSA_SLOTS]);
 	else
-		give_service(&g, x->phase[BSA_SLOTS], 0, &decode);
+		give_giver(&g, x->phase[BSA_SLOTS], 0, BSA_SERVICE, &decode);
 	give_time(&g, bsa_taker_cause(x, x->request.slept), x->phase[BSA_SEND]);
 	give_time(&g, bsa_taker_cause(x, x->result.slept), x->phase[BSA_RETURN]);
-	give_giver(&g, x->phase[BSA_PREPARE], x->request.blocked, BSA_CLIENT);
-	give_service(&g, x->phase[BSA_REPLY], x->result.blocked, &reply);
+	give_giver(&g, x->phase[BSA_PREPARE], x->request.blocked, BSA_CLIENT, &none);
+	give_giver(&g, x->phase[BSA_REPLY], x->result.blocked, BSA_SERVICE, &reply);
 	give_time(&g, BSA_CLIENT, x->phase[BSA_FINISH]);
-	give_service(&g, x->phase[BSA_DECODE], 0, &decode);
-	give_service(&g, x->phase[BSA_SIGNAL], 0, &reply);
+	give_giver(&g, x->phase[BSA_DECODE], 0, BSA_SERVICE, &decode);
+	give_giver(&g, x->phase[BSA_SIGNAL], 0, BSA_SERVICE, &reply);
 	give_time(&g, BSA_CAUSE_UNKNOWN, g.left);
 	return all;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 enum { KEPT_MAX = 4 << 20 };
 
 void bsa_pending_fini(struct bsa_pending *p)
@@ -19,61 +21,39 @@ void bsa_pending_fini(struct bsa_pending *p)
 
 /* ---- heads and tails ---- */
 
-static void put_off(struct bsa_fold *f, const struct bsa_event *e)
-{
-	struct bsa_pending *p = &f->pending;
-
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 16;
-		struct bsa_pending_loss *more = realloc(p->losses, room * sizeof(*more));
-
-		if (!more) {
-			f->failed = -ENOMEM;
-			return;
-		}
-		p->losses = more;
-		p->room = room;
-	}
-	p->losses[p->n++] = (struct bsa_pending_loss){ *e, *BSA_OF(e, loss) };
-}
-
 enum verdict { HIDES, HIDES_NOTHING, UNDECIDED };
-
-static enum verdict verdict_of(const struct bsa_pending_loss *l, const struct bsa_event *e)
-{
-	if (l->loss.cause == BSA_LOSS_HEAD)
-		return e->at < l->loss.ended ? HIDES : HIDES_NOTHING;
-	return e->trace == l->event.trace && e->at > l->event.at ? HIDES : UNDECIDED;
-}
-
-/* Decide the pending heads and tails by the event @e. */
-static void decide_losses(struct bsa_fold *f, const struct bsa_event *e)
-{
-	struct bsa_pending *p = &f->pending;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->n && !f->failed; i++) {
-		const struct bsa_pending_loss l = p->losses[i];
-		enum verdict verdict = verdict_of(&l, e);
-
-		if (verdict == UNDECIDED)
-			p->losses[kept++] = l;
-		else if (verdict == HIDES)
-			bsa_fold_take(f, &l.event);
-	}
-	p->n = kept;
-}
 
 static void pass_on(struct bsa_fold *f, const struct bsa_event *e)
 {
 	uint32_t cause = e->kind == BSA_loss ? BSA_OF(e, loss)->cause : BSA_LOSS_EVENTS;
+	struct bsa_pending *p = &f->pending;
 
 	if (cause == BSA_LOSS_HEAD || (cause == BSA_LOSS_TAIL && !BSA_OF(e, loss)->known)) {
-		put_off(f, e);
+		if (BSA_RESERVE(p->losses, p->room, p->n + 1, 16))
+			p->losses[p->n++] = (struct bsa_pending_loss){ *e, *BSA_OF(e, loss) };
+		else
+			f->failed = -ENOMEM;
 		return;
 	}
-	if (f->pending.n && e->kind != BSA_loss)
-		decide_losses(f, e);
+	if (p->n && e->kind != BSA_loss) {
+		/* Decide the pending heads and tails by the event @e. */
+		size_t kept = 0;
+
+		for (size_t i = 0; i < p->n && !f->failed; i++) {
+			const struct bsa_pending_loss l = p->losses[i];
+			enum verdict verdict;
+
+			if (l.loss.cause == BSA_LOSS_HEAD)
+				verdict = e->at < l.loss.ended ? HIDES : HIDES_NOTHING;
+			else
+				verdict = e->trace == l.event.trace && e->at > l.event.at ? HIDES : UNDECIDED;
+			if (verdict == UNDECIDED)
+				p->losses[kept++] = l;
+			else if (verdict == HIDES)
+				bsa_fold_take(f, &l.event);
+		}
+		p->n = kept;
+	}
 	if (!f->failed)
 		bsa_fold_take(f, e);
 }
@@ -149,21 +129,6 @@ static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_e
 	}
 }
 
-/* Note the last two times at which the service of @e emitted an event, and the gaps before them. */
-static void note_service(struct bsa_pending *p, const struct bsa_event *e)
-{
-	unsigned instance = bsa_voice_of(e);
-	struct bsa_spoken *spoken;
-
-	if (instance == BSA_NO_INSTANCE)
-		return;
-	spoken = p->spoken[instance];
-	if (spoken->gap == p->n_gaps)
-		return;
-	spoken[1] = spoken[0];
-	spoken[0] = (struct bsa_spoken){ p->n_gaps, e->at };
-}
-
 static bool is_gap(const struct bsa_event *e)
 {
 	return e->kind == BSA_loss && BSA_OF(e, loss)->cause == BSA_LOSS_GAP;
@@ -173,16 +138,9 @@ static void keep_back(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_pending *p = &f->pending;
 
-	if (p->kept_room - p->kept_bytes < e->size) {
-		size_t room = p->kept_room ? 2 * p->kept_room : 4096;
-		char *more = realloc(p->kept, room);
-
-		if (!more) {
-			f->failed = -ENOMEM;
-			return;
-		}
-		p->kept = more;
-		p->kept_room = room;
+	if (!BSA_RESERVE(p->kept, p->kept_room, p->kept_bytes + e->size, 4096)) {
+		f->failed = -ENOMEM;
+		return;
 	}
 	assert(p->kept_room - p->kept_bytes >= e->size);
 	memcpy(p->kept + p->kept_bytes, e, e->size);
@@ -246,6 +204,7 @@ static void release_gaps(struct bsa_fold *f, enum verdict verdict)
 bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_pending *p = &f->pending;
+	unsigned instance = bsa_voice_of(e);
 	uint64_t gap;
 
 	p->served |= is_of_service(e);
@@ -261,7 +220,13 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	if (f->failed)
 		return true;
 	gap = gap_without_stop(p, e);
-	note_service(p, e);
+
+	/* Note the last two times at which the service of @e emitted an event, and the gaps before them. */
+	if (instance != BSA_NO_INSTANCE && p->spoken[instance]->gap != p->n_gaps) {
+		p->spoken[instance][1] = p->spoken[instance][0];
+		p->spoken[instance][0] = (struct bsa_spoken){ p->n_gaps, e->at };
+	}
+
 	if (bsa_event_is_told_again(e))
 		release_gaps(f, HIDES);
 	else if (gap > p->n_gaps - p->n_gaps_kept)

@@ -40,29 +40,6 @@ void bsa_mapping_end(struct bsa_fold *f, struct bsa_mapping_open *m, uint64_t at
 	free(m);
 }
 
-/* A mapping begins. Report it now if it cannot be kept until its end. */
-static void begin_mapping(struct bsa_fold *f, const struct bsa_mapping *fact, struct bsa_stream_known *s)
-{
-	struct bsa_mapping_open *m;
-
-	if (fact->status || f->world.mappings.n >= MAPPINGS_MAX) {
-		f->facts.mapping(f->facts.ctx, fact);
-		return;
-	}
-	m = bsa_fold_alloc(f, sizeof(*m));
-	if (!m)
-		return;
-	m->fact = *fact;
-	bsa_table_add(&f->world.mappings, &m->entry, number_of(fact->owner, fact->owner_id, fact->slot));
-	if (s)
-		bsa_list_add(&s->mappings, &m->of_stream);
-}
-
-static bool is_told_again(const struct bsa_mapping_open *m, const struct bsa_pool_map *e)
-{
-	return e->since && m->fact.bytes == e->bytes && m->fact.kind == e->kind;
-}
-
 void bsa_on_pool_map(struct bsa_fold *f, const struct bsa_pool_map *e)
 {
 	bool of_stream = e->owner == OWNER_STREAM && e->owner_id && e->owner_id <= UINT32_MAX;
@@ -71,7 +48,7 @@ void bsa_on_pool_map(struct bsa_fold *f, const struct bsa_pool_map *e)
 	struct bsa_mapping fact;
 
 	if (m && !e->status) {
-		if (is_told_again(m, e))
+		if (e->since && m->fact.bytes == e->bytes && m->fact.kind == e->kind)
 			return;
 		bsa_mapping_end(f, m, e->since ? BSA_NEVER : f->now, UNKNOWN);
 	}
@@ -90,7 +67,17 @@ void bsa_on_pool_map(struct bsa_fold *f, const struct bsa_pool_map *e)
 		                     .kind = e->kind,
 		                     .status = e->status,
 		                     .cause = UNKNOWN };
-	begin_mapping(f, &fact, s);
+	if (e->status || f->world.mappings.n >= MAPPINGS_MAX) { /* it cannot be kept until its end */
+		f->facts.mapping(f->facts.ctx, &fact);
+		return;
+	}
+	m = bsa_fold_alloc(f, sizeof(*m));
+	if (!m)
+		return;
+	m->fact = fact;
+	bsa_table_add(&f->world.mappings, &m->entry, number_of(e->owner, e->owner_id, e->slot));
+	if (s)
+		bsa_list_add(&s->mappings, &m->of_stream);
 }
 
 void bsa_on_pool_unmap(struct bsa_fold *f, const struct bsa_pool_unmap *e)
@@ -222,40 +209,6 @@ void bsa_pools_finish(struct bsa_fold *f)
 
 /* ---- what there was too little of ---- */
 
-/* Keys of apps are each service's own, and the event does not say whose: the one that knows it. */
-static uint32_t app_of_key(const struct bsa_fold *f, uint64_t key)
-{
-	for (const struct bsa_service *s = f->world.all_services; s && key <= UINT32_MAX; s = s->next) {
-		const struct bsa_app_known *a = bsa_table_find(&f->world.apps, s->entry.number << 32 | key);
-
-		if (a)
-			return a->fact.id;
-	}
-	return 0;
-}
-
-static void set_owner(struct bsa_fold *f, struct bsa_exhausted *fact)
-{
-	const struct bsa_model_known *m = NULL;
-	const struct bsa_stream_known *s = NULL;
-	const struct bsa_exec *x = NULL;
-
-	if (fact->owner == OWNER_MODEL && fact->owner_id <= UINT32_MAX)
-		m = bsa_table_find(&f->world.models, fact->owner_id);
-	else if (fact->owner == OWNER_STREAM && fact->owner_id <= UINT32_MAX)
-		s = bsa_table_find(&f->world.streams, fact->owner_id);
-	else if (fact->owner == OWNER_EXEC && fact->owner_id)
-		x = bsa_exec_of(f, fact->owner_id);
-	else if (fact->owner == OWNER_APP)
-		fact->app = app_of_key(f, fact->owner_id);
-	if (x)
-		fact->execution = x->fact.id;
-	if (m || s || x) {
-		fact->model = m ? m->fact.id : s ? s->fact.model : x->fact.model;
-		fact->app = m ? m->fact.app : s ? s->fact.app : x->fact.app;
-	}
-}
-
 void bsa_on_resource_exhausted(struct bsa_fold *f, const struct bsa_resource_exhausted *e)
 {
 	struct bsa_exhausted fact = { .owner_id = e->owner_id,
@@ -266,7 +219,28 @@ void bsa_on_resource_exhausted(struct bsa_fold *f, const struct bsa_resource_exh
 		                      .owner = e->owner,
 		                      .kind = e->kind,
 		                      .resource = e->resource };
+	const struct bsa_model_known *m = NULL;
+	const struct bsa_stream_known *s = NULL;
+	const struct bsa_app_known *a = NULL;
+	const struct bsa_exec *x = NULL;
 
-	set_owner(f, &fact);
+	if (fact.owner == OWNER_MODEL && fact.owner_id <= UINT32_MAX)
+		m = bsa_table_find(&f->world.models, fact.owner_id);
+	else if (fact.owner == OWNER_STREAM && fact.owner_id <= UINT32_MAX)
+		s = bsa_table_find(&f->world.streams, fact.owner_id);
+	else if (fact.owner == OWNER_EXEC && fact.owner_id)
+		x = bsa_exec_of(f, fact.owner_id);
+	/* Keys of apps are each service's own, and the event does not say whose: the one that knows it. */
+	if (fact.owner == OWNER_APP && fact.owner_id <= UINT32_MAX)
+		for (const struct bsa_service *of = f->world.all_services; of && !a; of = of->next)
+			a = bsa_table_find(&f->world.apps, of->entry.number << 32 | fact.owner_id);
+	if (a)
+		fact.app = a->fact.id;
+	if (x)
+		fact.execution = x->fact.id;
+	if (m || s || x) {
+		fact.model = m ? m->fact.id : s ? s->fact.model : x->fact.model;
+		fact.app = m ? m->fact.app : s ? s->fact.app : x->fact.app;
+	}
 	f->facts.exhausted(f->facts.ctx, &fact);
 }

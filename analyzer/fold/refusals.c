@@ -112,15 +112,6 @@ static void refusal_keep_unproven(struct bsa_device *d, struct bsa_refusal *r)
 	refusal_report(d, r);
 }
 
-/* Whether it is known of each lane which execution holds it now, or that it is idle. */
-static bool lanes_are_known(const struct bsa_device *d)
-{
-	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
-		if (!bsa_lane_is_held(d, &d->lanes[i], d->now) && !bsa_lane_is_idle(d, &d->lanes[i], d->now))
-			return false;
-	return d->lanes_told;
-}
-
 /*
  * Whether it is known which executions have waited, and which have held lanes, at all times from @since until now. The lanes must be known
  * now. If events were lost before @since, an execution may wait unseen, unless an idle lane proves that none waited at @since.
@@ -144,8 +135,11 @@ static uint8_t idle_lane(const struct bsa_device *d, uint64_t at)
 /* @idle: a lane that is idle while no execution waits. Where the queue is not known since the refusal, it may have been free earlier. */
 static void report_refusals(struct bsa_device *d, uint8_t idle)
 {
-	bool queue_free = idle != BSA_LANE_NONE && lanes_are_known(d);
+	bool queue_free = idle != BSA_LANE_NONE && d->lanes_told;
 
+	/* It must be known of each lane which execution holds it now, or that it is idle. */
+	for (unsigned i = 0; queue_free && i < d->lanes_room && i < d->n_lanes; i++)
+		queue_free = bsa_lane_is_held(d, &d->lanes[i], d->now) || bsa_lane_is_idle(d, &d->lanes[i], d->now);
 	for (size_t i = 0; i < d->refusals.n; i++) {
 		struct bsa_refusal *r = &d->refusals.all[i];
 		bool claims = r->idle_lane != BSA_LANE_NONE && claims_lane(d, r, r->idle_lane);
@@ -181,67 +175,28 @@ void bsa_refusals_end_instant(struct bsa_device *d)
 		report_refusals(d, idle);
 }
 
-/* The cause of a refused execution's wait in the queue: CROWDED_OUT if another app than @own waits, else QUEUED_BEHIND. */
-static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenant *own)
-{
-	for (size_t i = 0; i < d->n_waiting_tenants; i++)
-		if (d->waiting[i] != own)
-			return BSA_CROWDED_OUT;
-	return BSA_QUEUED_BEHIND;
-}
-
-/* The only app other than @own that waits, or @own if no other does, even if @own does not wait either. NULL: several others wait. */
-static const struct bsa_tenant *tenant_ahead(const struct bsa_device *d, const struct bsa_tenant *own)
-{
-	const struct bsa_tenant *other = NULL;
-
-	for (size_t i = 0; i < d->n_waiting_tenants; i++) {
-		if (d->waiting[i] == own)
-			continue;
-		if (other)
-			return NULL;
-		other = d->waiting[i];
-	}
-	return other ? other : own;
-}
-
-/* NULL: none of its executions waits. */
-static const struct bsa_scheduled *longest_waiting(const struct bsa_tenant *t)
-{
-	const struct bsa_scheduled *ret = NULL;
-
-	for (int i = 0; i < BSA_LEVELS; i++)
-		if (t->levels[i].head && (!ret || t->levels[i].head->ready_since < ret->ready_since))
-			ret = t->levels[i].head;
-	return ret;
-}
-
 static void note_queue(const struct bsa_device *d, const struct bsa_tenant *own, struct bsa_refused *ret)
 {
-	const struct bsa_tenant *ahead = tenant_ahead(d, own);
-	const struct bsa_scheduled *head = ahead ? longest_waiting(ahead) : NULL;
+	const struct bsa_tenant *ahead = own;
+	uint64_t longest = BSA_NEVER;
 
-	ret->queue_cause = cause_of_queue(d, own);
-	if (!head)
-		return;
-	ret->queue = head->id;
-	ret->queue_app = ahead->app;
-}
+	/*
+	 * The only app other than @own that waits, or @own if no other does, even if @own does not wait either. NULL: several others
+	 * wait.
+	 */
+	for (size_t i = 0; ahead && i < d->n_waiting_tenants; i++)
+		if (d->waiting[i] != own)
+			ahead = ahead == own ? d->waiting[i] : NULL;
+	ret->queue_cause = ahead == own ? BSA_QUEUED_BEHIND : BSA_CROWDED_OUT;
+	for (int i = 0; ahead && i < BSA_LEVELS; i++) {
+		const struct bsa_scheduled *head = ahead->levels[i].head;
 
-/* The execution on lane 0: struct bsa_refused has one holder. */
-static void note_holder(const struct bsa_device *d, const struct bsa_tenant *t, const struct bsa_scheduled *x,
-                        uint64_t at, struct bsa_refused *ret)
-{
-	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
-	struct bsa_stretch holding;
-
-	if (!l || !bsa_lane_is_held(d, l, at))
-		return;
-	holding = (struct bsa_stretch){ .tenant = l->holder->tenant, .level = l->holder->level, .hogging = l->hogging };
-	ret->holder = l->holder->id;
-	ret->holder_app = l->holder->tenant->app;
-	ret->holder_cause =
-		bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &holding);
+		if (!head || head->ready_since >= longest)
+			continue;
+		longest = head->ready_since;
+		ret->queue = head->id;
+		ret->queue_app = ahead->app;
+	}
 }
 
 int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late)
@@ -253,13 +208,23 @@ int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 		                           .holder_cause = BSA_CAUSE_UNKNOWN },
 		                 .idle_lane = BSA_LANE_NONE };
 	const struct bsa_tenant *t = bsa_device_tenant(d, x->app);
+	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
 	uint8_t idle = late ? BSA_LANE_NONE : idle_lane(d, at);
 	int added = 1;
 
 	if (!t)
 		return -ENOMEM;
-	if (!late)
-		note_holder(d, t, x, at, &r.told);
+	if (!late && l && bsa_lane_is_held(d, l, at)) {
+		/* The execution on lane 0: struct bsa_refused has one holder. */
+		struct bsa_stretch holding = { .tenant = l->holder->tenant,
+			                       .level = l->holder->level,
+			                       .hogging = l->hogging };
+
+		r.told.holder = l->holder->id;
+		r.told.holder_app = l->holder->tenant->app;
+		r.told.holder_cause =
+			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &holding);
+	}
 	note_queue(d, t, &r.told);
 	if (idle != BSA_LANE_NONE) {
 		r.told.lane_free = at;

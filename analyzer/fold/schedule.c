@@ -251,15 +251,6 @@ static uint64_t hidden_until(const struct bsa_device *d)
 	return hole ? hole : d->now;
 }
 
-static void list_native(struct bsa_device *d, struct bsa_scheduled *x)
-{
-	assert(!x->prev && !x->next);
-	x->next = d->on_native;
-	if (x->next)
-		x->next->prev = x;
-	d->on_native = x;
-}
-
 static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	assert(x->on_native && x->state == BSA_SCHEDULED_ON);
@@ -270,20 +261,6 @@ static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
 	if (x->next)
 		x->next->prev = x->prev;
 	x->prev = x->next = NULL;
-}
-
-static void report_slice(const struct bsa_device *d, struct bsa_scheduled *x, uint64_t at, unsigned lane)
-{
-	struct bsa_slice slice = { .execution = x->id,
-		                   .began = x->slice_began,
-		                   .ended = at,
-		                   .trace = x->trace,
-		                   .instance = x->instance,
-		                   .lane = (uint8_t)lane };
-
-	assert(x->slice_began <= at);
-	x->sliced = true;
-	d->facts->slice(d->facts->ctx, &slice);
 }
 
 /* @x leaves its lane: its tenant holds one lane fewer. */
@@ -349,16 +326,6 @@ static void vacate_lane(struct bsa_device *d, unsigned number)
 	bsa_refusals_report(d); /* the lane was free at a time that is not known */
 }
 
-/* An event names @lane, so the service has it. 0 or -ENOMEM. */
-static int note_lane(struct bsa_device *d, uint8_t lane)
-{
-	if (!bsa_device_lane(d, lane))
-		return -ENOMEM;
-	if (lane >= d->n_lanes)
-		d->n_lanes = lane + 1u;
-	return 0;
-}
-
 /*
  * Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. It may have been on a lane
  * in the unknown time, so that counts as a stretch, and a later stretch is not taken for its first.
@@ -412,8 +379,18 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 			bsa_waits_report_idle(d, x, lane);
 		x->idle = false;
 		x->lane = -1;
-		if (certain)
-			report_slice(d, x, d->now, lane);
+		if (certain) {
+			struct bsa_slice slice = { .execution = x->id,
+				                   .began = x->slice_began,
+				                   .ended = d->now,
+				                   .trace = x->trace,
+				                   .instance = x->instance,
+				                   .lane = (uint8_t)lane };
+
+			assert(x->slice_began <= d->now);
+			x->sliced = true;
+			d->facts->slice(d->facts->ctx, &slice);
+		}
 	}
 	bsa_refusals_lane_free(d, d->now);
 }
@@ -498,7 +475,11 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 	x->on_native = true;
 	x->lane = -1;
 	r = is_waiting(x) ? wait_end_on_lane(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : join_tenant(d, x);
-	list_native(d, x);
+	assert(!x->prev && !x->next);
+	x->next = d->on_native;
+	if (x->next)
+		x->next->prev = x;
+	d->on_native = x;
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
 	x->stretches++;
@@ -653,23 +634,16 @@ static int take_end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct
 	return r;
 }
 
-/* @x ends while it is preempted. The event names the lane that it was on before. */
-static int take_end_stopped(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
-{
-	if (!is_hidden(d, x, x->ready_since, d->now))
-		return take_end_waiting(s, d, x);
-	lose_track(d, x);
-	return 0;
-}
-
 static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
 {
 	int r = 0;
 
 	if (lane < BSA_LANES_MAX)
 		bsa_lane_end_heard(d, &d->lanes[lane], x, d->now, x->on_lane_to_its_end);
-	if (x->state == BSA_SCHEDULED_STOPPED) {
-		r = take_end_stopped(s, d, x);
+	if (x->state == BSA_SCHEDULED_STOPPED && is_hidden(d, x, x->ready_since, d->now)) {
+		lose_track(d, x);
+	} else if (x->state == BSA_SCHEDULED_STOPPED) { /* the event names the lane that it was on before */
+		r = take_end_waiting(s, d, x);
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
 		unlist_native(d, x);
 		x->lane_ns += d->now - x->slice_began;
@@ -735,29 +709,6 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 	return 0;
 }
 
-/* The recording ends at @at, and @x certainly still waits then. Which of several lanes it will get is unknown. */
-static int take_cut_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
-{
-	const struct bsa_lane *only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
-	unsigned number = only ? 0 : BSA_LANE_NONE;
-	int r;
-
-	assert(!x->doubtful && at >= x->ready_since);
-	if (only && s->unsummed && !only->holder) /* as in take_end_waiting */
-		only = NULL;
-
-	wait_end(d, x);
-	x->open |= BSA_OPEN_END;
-	x->on_native = d->native;
-	r = bsa_waits_report(d, &s->pairs, x, at, number, only, false);
-	x->idle = false;
-	x->uncertain = true;
-	x->stretches++;
-	x->lane = -1;
-	set_off(x, BSA_SCHEDULED_OFF);
-	return r;
-}
-
 /*
  * The time until which @x may have waited, if it has had no step since the last hole. If it is known to be over, it ended in the hole at the
  * latest. Otherwise a lane that was idle for long proves that it does not wait any more.
@@ -773,52 +724,51 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 	return *d->unsummed ? d->now : bsa_lanes_ready_until(d, hole, d->now);
 }
 
-/* @x is in no list, and may have waited from a hole until @until. If none_waits ended its wait, the time until then was reported then. */
-static int report_hidden_wait(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
-{
-	if (x->state != BSA_SCHEDULED_OFF || !x->stretches || (x->none_waited_at && until <= x->none_waited_at))
-		return 0;
-	return may_have_waited_unlisted(d, x, hidden_from(d, x), until);
-}
-
-/* The recording ends at d->now while @x is under way. */
-static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
-{
-	uint64_t until;
-
-	if (is_waiting(x) && !x->doubtful)
-		return take_cut_waiting(s, d, x, d->now);
-	if (x->state == BSA_SCHEDULED_ON) {
-		/* finish_device takes it from its lane, after all waits for the lane were reported */
-		if (is_hidden(d, x, x->slice_began, d->now))
-			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), waited_until(d, x));
-		return 0;
-	}
-	until = waited_until(d, x);
-	if (report_hidden_wait(d, x, until) < 0)
-		return -ENOMEM;
-	lose_track_until(d, x, until);
-	return 0;
-}
-
 static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	uint64_t until = waited_until(d, x);
 
-	if (report_hidden_wait(d, x, until) < 0)
+	/* If it is in no list, it may have waited from a hole on. If none_waits ended its wait, the time until then was reported then. */
+	if (x->state == BSA_SCHEDULED_OFF && x->stretches && (!x->none_waited_at || until > x->none_waited_at) &&
+	    may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;
 	if (x->state != BSA_SCHEDULED_OVER)
 		lose_track_until(d, x, until);
 	return 0;
 }
 
-/* A late step makes @lane unknown, because what was reported since @at did not take the step into account. */
-static void doubt_late(struct bsa_device *d, uint8_t lane, uint64_t at, bool freed)
+/* The recording ends at d->now while @x is under way. */
+static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
-	if (at < d->lanes[lane].since)
-		bsa_lane_doubt_past(d, &d->lanes[lane]);
-	else
-		doubt_lane(d, lane, freed, NULL);
+	const struct bsa_lane *only;
+	unsigned number;
+	int r;
+
+	if (is_waiting(x) && !x->doubtful) {
+		/* It certainly still waits then. Which of several lanes it will get is unknown. */
+		assert(d->now >= x->ready_since);
+		only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
+		number = only ? 0 : BSA_LANE_NONE;
+		if (only && s->unsummed && !only->holder) /* as in take_end_waiting */
+			only = NULL;
+		wait_end(d, x);
+		x->open |= BSA_OPEN_END;
+		x->on_native = d->native;
+		r = bsa_waits_report(d, &s->pairs, x, d->now, number, only, false);
+		x->idle = false;
+		x->uncertain = true;
+		x->stretches++;
+		x->lane = -1;
+		set_off(x, BSA_SCHEDULED_OFF);
+		return r;
+	}
+	if (x->state == BSA_SCHEDULED_ON) {
+		/* finish_device takes it from its lane, after all waits for the lane were reported */
+		if (is_hidden(d, x, x->slice_began, d->now))
+			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), waited_until(d, x));
+		return 0;
+	}
+	return take_forget(d, x);
 }
 
 static bool has_lane(enum bsa_step step)
@@ -836,8 +786,11 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	if (step == BSA_STEP_READY)
 		return 0;
 	lose_track(d, x);
-	if (has_lane(step) && lane < BSA_LANES_MAX)
-		doubt_late(d, lane, at, step == BSA_STEP_STOP);
+	/* The late step makes @lane unknown, because what was reported since @at did not take the step into account. */
+	if (has_lane(step) && lane < BSA_LANES_MAX && at < d->lanes[lane].since)
+		bsa_lane_doubt_past(d, &d->lanes[lane]);
+	else if (has_lane(step) && lane < BSA_LANES_MAX)
+		doubt_lane(d, lane, step == BSA_STEP_STOP, NULL);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
 	return 0;
@@ -877,35 +830,6 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 	return r;
 }
 
-static int take_step_of_kind(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
-                             uint8_t lane)
-{
-	switch (step) {
-	case BSA_STEP_READY:
-		return take_ready(d, x);
-	case BSA_STEP_DISPATCH:
-	case BSA_STEP_RESUME:
-		return take_enter(s, d, x, step, lane);
-	case BSA_STEP_STOP:
-		return take_stop(d, x, lane);
-	case BSA_STEP_END:
-		return take_end(s, d, x, lane);
-	case BSA_STEP_REFUSED:
-		return bsa_refusals_take(d, x, d->now, false);
-	case BSA_STEP_FORGET:
-		return take_forget(d, x);
-	case BSA_STEP_FOUND_READY:
-		return take_found_waiting(d, x, BSA_SCHEDULED_READY);
-	case BSA_STEP_FOUND_STOPPED:
-		return take_found_waiting(d, x, BSA_SCHEDULED_STOPPED);
-	case BSA_STEP_FOUND_ON:
-		return take_found_on(s, d, x, lane);
-	case BSA_STEP_CUT:
-		return x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
-	}
-	return 0;
-}
-
 /*
  * Whether a summary has already told what this step tells: FOUND_* of an execution of which there was a step, or READY of one that the
  * service reported as queued.
@@ -922,7 +846,7 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 {
 	struct bsa_device *d = x->device ? x->device : device_of(s, x->instance);
 	bool late;
-	int r;
+	int r = 0;
 
 	if (!d)
 		return -ENOMEM;
@@ -935,11 +859,47 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		return 0;
 	if (is_absurd(x, step, lane))
 		return take_absurd(s, d, x, step);
-	if (has_lane(step) && lane < BSA_LANES_MAX && note_lane(d, lane) < 0)
-		return -ENOMEM;
+	if (has_lane(step) && lane < BSA_LANES_MAX) { /* the event names @lane, so the service has it */
+		if (!bsa_device_lane(d, lane))
+			return -ENOMEM;
+		if (lane >= d->n_lanes)
+			d->n_lanes = lane + 1u;
+	}
 	if (late && step != BSA_STEP_FORGET && step != BSA_STEP_CUT)
 		return take_late(d, x, step, at, lane);
-	r = take_step_of_kind(s, d, x, step, lane);
+	switch (step) {
+	case BSA_STEP_READY:
+		r = take_ready(d, x);
+		break;
+	case BSA_STEP_DISPATCH:
+	case BSA_STEP_RESUME:
+		r = take_enter(s, d, x, step, lane);
+		break;
+	case BSA_STEP_STOP:
+		r = take_stop(d, x, lane);
+		break;
+	case BSA_STEP_END:
+		r = take_end(s, d, x, lane);
+		break;
+	case BSA_STEP_REFUSED:
+		r = bsa_refusals_take(d, x, d->now, false);
+		break;
+	case BSA_STEP_FORGET:
+		r = take_forget(d, x);
+		break;
+	case BSA_STEP_FOUND_READY:
+		r = take_found_waiting(d, x, BSA_SCHEDULED_READY);
+		break;
+	case BSA_STEP_FOUND_STOPPED:
+		r = take_found_waiting(d, x, BSA_SCHEDULED_STOPPED);
+		break;
+	case BSA_STEP_FOUND_ON:
+		r = take_found_on(s, d, x, lane);
+		break;
+	case BSA_STEP_CUT:
+		r = x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
+		break;
+	}
 	x->none_waited_at = 0;
 	x->last_taken = d->now;
 	return r;
@@ -997,26 +957,6 @@ static int take_earliest(struct bsa_schedule *s)
 	return take_step(s, n.x, n.step, n.at, n.lane);
 }
 
-/* The order of steps of one time. A step of @x must not overtake one that was noted earlier, so @x keeps its highest rank. */
-static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64_t at)
-{
-	static const uint8_t ranks[] = {
-		[BSA_STEP_READY] = BSA_RANK_READY,         [BSA_STEP_DISPATCH] = BSA_RANK_ENTER,
-		[BSA_STEP_STOP] = BSA_RANK_LEAVE,          [BSA_STEP_RESUME] = BSA_RANK_ENTER,
-		[BSA_STEP_END] = BSA_RANK_LEAVE,           [BSA_STEP_REFUSED] = BSA_RANK_READY,
-		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
-		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
-		[BSA_STEP_CUT] = BSA_RANK_ENTER,
-	};
-	uint8_t rank = ranks[step];
-
-	if (x->last_noted == at && x->last_rank > rank)
-		rank = x->last_rank;
-	x->last_noted = at;
-	x->last_rank = rank;
-	return rank;
-}
-
 static int note_step(struct bsa_schedule *s, const struct bsa_noted *noted, enum bsa_rank rank)
 {
 	int r = s->steps.n < BSA_STEPS_MAX ? 0 : take_earliest(s);
@@ -1057,7 +997,16 @@ int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at,
 
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
+	static const uint8_t ranks[] = {
+		[BSA_STEP_READY] = BSA_RANK_READY,         [BSA_STEP_DISPATCH] = BSA_RANK_ENTER,
+		[BSA_STEP_STOP] = BSA_RANK_LEAVE,          [BSA_STEP_RESUME] = BSA_RANK_ENTER,
+		[BSA_STEP_END] = BSA_RANK_LEAVE,           [BSA_STEP_REFUSED] = BSA_RANK_READY,
+		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
+		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
+		[BSA_STEP_CUT] = BSA_RANK_ENTER,
+	};
 	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
+	uint8_t rank = ranks[step];
 
 	if (at == BSA_NEVER) {
 		s->left.absurd++;
@@ -1065,7 +1014,15 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 	}
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);
-	if (note_step(s, &noted, rank_of(x, step, at)) < 0)
+	/*
+	 * The rank is the order of steps of one time. A step of @x must not overtake one that was noted earlier, so @x keeps its highest
+	 * rank.
+	 */
+	if (x->last_noted == at && x->last_rank > rank)
+		rank = x->last_rank;
+	x->last_noted = at;
+	x->last_rank = rank;
+	if (note_step(s, &noted, rank) < 0)
 		return -ENOMEM;
 	x->steps_left++;
 	x->forgotten |= step == BSA_STEP_FORGET || step == BSA_STEP_CUT;
@@ -1076,7 +1033,7 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
 {
 	int r = 0;
 
-	while (!r && bsa_steps_due(&s->steps, known))
+	while (!r && s->steps.n && s->steps.at <= known)
 		r = take_earliest(s);
 	return r;
 }
@@ -1177,9 +1134,30 @@ bool bsa_schedule_is_lost(const struct bsa_schedule *s, uint64_t began, uint64_t
 
 /* ---- the end ---- */
 
-/* Take all executions from the lists of those that wait. A tenant that waits has an execution in one of its lists. */
-static void finish_waiting(struct bsa_device *d)
+/*
+ * @at: the end of the service's recording; 0: unknown. @end: the end of the whole recording; if @unsummed, an execution without a summary
+ * may hold a lane until then.
+ */
+static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
+	bsa_refusals_end_instant(d);
+	if (at > d->now)
+		bsa_shares_advance(d, at);
+	for (unsigned i = 0; i < d->lanes_room; i++) {
+		uint64_t idle = idle_until(d, &d->lanes[i], BSA_NEVER);
+
+		bsa_refusals_settle(d, i, unsummed && *d->unsummed_since < idle ? *d->unsummed_since : idle);
+	}
+	bsa_refusals_report(d);
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		bsa_lane_end(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		if (d->lanes[i].holder)
+			lose_track(d, d->lanes[i].holder);
+	while (d->on_native)
+		lose_track(d, d->on_native);
+
+	/* Take all executions from the lists of those that wait. A tenant that waits has an execution in one of its lists. */
 	while (d->n_waiting_tenants)
 		for (int p = 0; p < BSA_LEVELS; p++) {
 			struct bsa_level *level = &d->waiting[0]->levels[p];
@@ -1191,37 +1169,7 @@ static void finish_waiting(struct bsa_device *d)
 		}
 	while (d->doubtful)
 		lose_track(d, d->doubtful);
-	assert(!d->n_waiting);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/*
- * @at: the end of the service's recording; 0: unknown. @end: the end of the whole recording; if @unsummed, an execution without a summary
- * may hold a lane until then.
- */
-static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
-{
-	bsa_refusals_end_instant(d);
-	if (at > d->now)
-		bsa_shares_advance(d, at);
-	for (unsigned i = 0; i < d->lanes_room; i++)
-		bsa_refusals_settle(
-			d, i,
-			earlier(idle_until(d, &d->lanes[i], BSA_NEVER), unsummed ? *d->unsummed_since : BSA_NEVER));
-	bsa_refusals_report(d);
-	for (unsigned i = 0; i < d->lanes_room; i++)
-		bsa_lane_end(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
-	for (unsigned i = 0; i < d->lanes_room; i++)
-		if (d->lanes[i].holder)
-			lose_track(d, d->lanes[i].holder);
-	while (d->on_native)
-		lose_track(d, d->on_native);
-	finish_waiting(d);
-	assert(!d->on_native && !d->refusals.n && !d->n_unproven);
+	assert(!d->n_waiting && !d->on_native && !d->refusals.n && !d->n_unproven);
 	bsa_shares_finish(d);
 }
 

@@ -18,6 +18,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 enum {
 	HELD_MOST = 1 << 16,
 	QUIET_MOST = 1 << 20 /* limit of the rows that may be reported at once for windows without events */
@@ -151,13 +153,6 @@ static void restart_lag(struct bsa_tenant *t)
 	t->clock = t->device->clock;
 }
 
-/* Within this hole @t seemed to become idle. It may have been backlogged all the time, and then its earlier lag goes on. */
-static void carry_lag_through_hole(struct bsa_tenant *t)
-{
-	t->over = t->shut.most > 0 ? t->shut.most : 0;
-	t->under = t->shut.least < 0 ? -t->shut.least : 0;
-}
-
 static void become_backlogged(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
@@ -166,8 +161,13 @@ static void become_backlogged(struct bsa_tenant *t)
 	t->backlogged = true;
 	t->doubtful = false;
 	t->over = t->under = 0;
-	if (d->in_loss && t->shut.closed >= d->hole_began)
-		carry_lag_through_hole(t);
+	if (d->in_loss && t->shut.closed >= d->hole_began) {
+		/*
+		 * Within this hole @t seemed to become idle. It may have been backlogged all the time, and then its earlier lag goes on.
+		 */
+		t->over = t->shut.most > 0 ? t->shut.most : 0;
+		t->under = t->shut.least < 0 ? -t->shut.least : 0;
+	}
 	t->opened = d->now;
 	if (!t->app)
 		d->strangers = d->haunted = true;
@@ -180,17 +180,6 @@ static void become_backlogged(struct bsa_tenant *t)
 	d->dirty = true;
 }
 
-/* @t becomes idle in a hole: between the begin of the hole and now, its lag may have risen. */
-static void may_have_risen(struct bsa_tenant *t)
-{
-	const struct bsa_device *d = t->device;
-	bsa_parts risen = highest_lag(t) + most_rise(d, d->now - d->hole_began);
-
-	note_lag(t);
-	if (risen > t->most_lag)
-		t->most_lag = risen;
-}
-
 static void become_idle(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
@@ -199,8 +188,14 @@ static void become_idle(struct bsa_tenant *t)
 	assert(t->backlogged && t->place < d->n_backlogged && d->backlogged[t->place] == t);
 	last = d->backlogged[--d->n_backlogged];
 	settle_tenant(t);
-	if (d->in_loss)
-		may_have_risen(t);
+	if (d->in_loss) {
+		/* Between the begin of the hole and now, its lag may have risen. */
+		bsa_parts risen = highest_lag(t) + most_rise(d, d->now - d->hole_began);
+
+		note_lag(t);
+		if (risen > t->most_lag)
+			t->most_lag = risen;
+	}
 	t->shut = (struct bsa_shut){
 		.opened = t->opened, .closed = d->now, .most = highest_lag(t), .least = lowest_lag(t)
 	};
@@ -214,20 +209,6 @@ static void become_idle(struct bsa_tenant *t)
 		d->unseen_until = d->now;
 	}
 	d->dirty = true;
-}
-
-/* The tenants that still have no execution become idle, when all time until now is counted. */
-static void close_those_without(struct bsa_device *d)
-{
-	struct bsa_tenant *t = d->closing;
-
-	for (; t; t = t->closes) {
-		assert(t->closing && t->device == d);
-		t->closing = false;
-		if (!t->ready && !t->running)
-			become_idle(t);
-	}
-	d->closing = NULL;
 }
 
 static void note_change(struct bsa_tenant *t)
@@ -443,54 +424,13 @@ static void set_window(struct bsa_device *d, uint64_t at)
 		d->window_ended = BSA_NEVER;
 }
 
-/* False: there is no room. */
-static bool hold_lag(struct bsa_device *d, const struct bsa_lag *lag)
-{
-	struct bsa_held_lags *h = &d->held_lags;
-
-	if (*d->held == HELD_MOST)
-		return false;
-	if (h->n == h->room) {
-		size_t room = h->room ? 2 * h->room : 8;
-		struct bsa_lag *all = realloc(h->all, room * sizeof(*all));
-
-		if (!all)
-			return false;
-		h->all = all;
-		h->room = room;
-	}
-	h->all[h->n++] = *lag;
-	++*d->held;
-	return true;
-}
-
-/* @final: no later step lowers the lag. */
-static void report_lag(struct bsa_device *d, const struct bsa_lag *lag, bool final)
-{
-	struct bsa_lag vague = *lag;
-
-	if (final) {
-		d->facts->lag(d->facts->ctx, lag);
-		return;
-	}
-	if (hold_lag(d, lag))
-		return;
-	vague.lag = LAG_UNKNOWN;
-	d->facts->lag(d->facts->ctx, &vague);
-}
-
-static void report_held_lags(struct bsa_device *d)
-{
-	for (size_t i = 0; i < d->held_lags.n; i++)
-		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);
-	d->held_lags.n = 0;
-}
-
 /* Of a window in parts, each is reported that has a lag, even if no time is counted in it. */
 static void report_window_of(struct bsa_tenant *t, bool part)
 {
-	struct bsa_lag lag = { .app = t->app, .window_began = t->device->window_began };
-	bool holes = t->device->had_hole || (part && t->device->in_loss);
+	struct bsa_device *d = t->device;
+	struct bsa_held_lags *h = &d->held_lags;
+	struct bsa_lag lag = { .app = t->app, .window_began = d->window_began };
+	bool holes = d->had_hole || (part && d->in_loss);
 
 	if (t->app && (t->window_entitled || t->window_received || (part && t->looked))) {
 		lag.received = bound_ns(t->window_received);
@@ -501,9 +441,16 @@ static void report_window_of(struct bsa_tenant *t, bool part)
 		lag.lag_part = part_beyond(t->window_lag, lag.lag);
 		lag.most_part = part_beyond(t->window_most, lag.most);
 		lag.in_parts = part;
-		if (t->device->facts->window)
-			t->device->facts->window(t->device->facts->ctx, &lag);
-		report_lag(t->device, &lag, !holes);
+		if (d->facts->window)
+			d->facts->window(d->facts->ctx, &lag);
+		/* After a hole, a later step may lower the lag: hold it, if there is room. */
+		if (holes && *d->held != HELD_MOST && BSA_RESERVE(h->all, h->room, h->n + 1, 8)) {
+			h->all[h->n++] = lag;
+			++*d->held;
+		} else {
+			lag.lag = holes ? LAG_UNKNOWN : lag.lag;
+			d->facts->lag(d->facts->ctx, &lag);
+		}
 	}
 	t->looked = t->split = false;
 	t->window_entitled = 0;
@@ -560,70 +507,24 @@ static void skip_time(struct bsa_device *d, uint64_t to)
 	d->now = to;
 }
 
-static void run_windows(struct bsa_device *d, uint64_t to)
-{
-	if (!d->n_backlogged) {
-		skip_time(d, to);
-		return;
-	}
-	while (to >= d->window_ended && d->window_ended != BSA_NEVER) {
-		run_time(d, d->window_ended);
-		report_window(d);
-		set_window(d, d->window_ended);
-		if (to >= d->window_ended)
-			*d->quiet_rows -= (int64_t)d->n_backlogged;
-	}
-	if (to > d->now)
-		run_time(d, to);
-}
-
-/* For @ns the lag of @t was not counted. Or @t was idle in that time, and its lag begins at 0 again. */
-static void widen_bounds(struct bsa_tenant *t, uint64_t ns)
-{
-	bsa_parts up = highest_lag(t) > 0 ? highest_lag(t) : 0, down = lowest_lag(t) < 0 ? -lowest_lag(t) : 0;
-
-	t->over = up + most_rise(t->device, ns);
-	t->under = down + most_fall(t->device, ns);
-	t->lag = 0;
-	if (highest_lag(t) > t->most_lag)
-		t->most_lag = highest_lag(t);
-	note_lag(t);
-}
-
-/* Keep the lags from before the first hole. */
-static void keep_sure_lags(struct bsa_device *d)
-{
-	for (size_t i = 0; i < d->table_room; i++)
-		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
-			t->sure_lag = t->max_lag;
-			t->sure_lag_at = t->max_lag_at;
-		}
-}
-
-static int64_t lower_lag(int64_t lag, int64_t by)
-{
-	return lag < LAG_UNKNOWN + by ? LAG_UNKNOWN : lag - by;
-}
-
-/* Lower the lags of the held windows, and the bounds of the lags that are still counted. */
-static void lower_lags(struct bsa_device *d, bsa_parts by)
-{
-	for (size_t i = 0; i < d->held_lags.n; i++)
-		d->held_lags.all[i].lag = lower_lag(d->held_lags.all[i].lag, round_parts(by));
-	for (size_t i = 0; i < d->n_window; i++)
-		d->window[i]->window_lag -= by;
-	for (size_t i = 0; i < d->n_backlogged; i++)
-		d->backlogged[i]->under += by;
-}
-
 /* With one app more, each is entitled to no less than half of what it was. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 {
 	bsa_parts by = most_fall(d, ns) / 2;
+	int64_t ns_less = round_parts(by);
 
 	if (!d->had_hole)
 		return;
-	lower_lags(d, by);
+	/* Lower the lags of the held windows, and the bounds of the lags that are still counted. */
+	for (size_t i = 0; i < d->held_lags.n; i++) {
+		struct bsa_lag *held = &d->held_lags.all[i];
+
+		held->lag = held->lag < LAG_UNKNOWN + ns_less ? LAG_UNKNOWN : held->lag - ns_less;
+	}
+	for (size_t i = 0; i < d->n_window; i++)
+		d->window[i]->window_lag -= by;
+	for (size_t i = 0; i < d->n_backlogged; i++)
+		d->backlogged[i]->under += by;
 	for (size_t i = 0; i < d->table_room; i++)
 		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
 			t->max_lag -= by;
@@ -714,29 +615,27 @@ void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_si
 			d->backlogged[i]->most_lag = highest_lag(d->backlogged[i]);
 }
 
-/*
- * The time since which a lane may be on its way to an execution. Lane time on the way counts when the execution has the lane, and a hole
- * may hide that.
- */
-static uint64_t handing_since(const struct bsa_device *d)
-{
-	uint64_t ready = d->n_waiting ? bsa_waits_oldest(d) : d->now, since = d->now;
-
-	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
-		if (d->lanes[i].since < since &&
-		    bsa_lane_is_idle(d, &d->lanes[i], d->now - 1)) /* now the hole begins */
-			since = d->lanes[i].since;
-	return since > ready ? since : ready;
-}
-
 /* A hole begins: time is not counted until it ends. */
 static void enter_loss(struct bsa_device *d)
 {
+	uint64_t ready, since = d->now;
+
 	if (d->in_loss)
 		return;
 	assert(d->now >= d->counts_from);
 	d->in_loss = true;
-	d->hole_began = handing_since(d);
+
+	/*
+	 * The time since which a lane may be on its way to an execution. Lane time on the way counts when the execution has the lane, and
+	 * a hole may hide that.
+	 */
+	ready = d->n_waiting ? bsa_waits_oldest(d) : d->now;
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
+		if (d->lanes[i].since < since &&
+		    bsa_lane_is_idle(d, &d->lanes[i], d->now - 1)) /* now the hole begins */
+			since = d->lanes[i].since;
+	d->hole_began = since > ready ? since : ready;
+
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		settle_tenant(d->backlogged[i]);
 }
@@ -746,8 +645,12 @@ static void leave_loss(struct bsa_device *d)
 	uint64_t ns = d->now - d->hole_began;
 
 	assert(d->in_loss && d->now >= d->hole_began);
-	if (!d->had_hole)
-		keep_sure_lags(d);
+	/* Keep the lags from before the first hole. */
+	for (size_t i = 0; !d->had_hole && i < d->table_room; i++)
+		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
+			t->sure_lag = t->max_lag;
+			t->sure_lag_at = t->max_lag_at;
+		}
 	d->had_hole = true;
 	d->proof_hole = d->now;
 	d->proof = 0;
@@ -756,21 +659,19 @@ static void leave_loss(struct bsa_device *d)
 	d->haunted = true;
 	d->counts_from = d->now;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
-		widen_bounds(d->backlogged[i], ns);
-		restart_lag(d->backlogged[i]);
-		d->backlogged[i]->doubtful = true;
+		/* For @ns the lag of @t was not counted. Or @t was idle in that time, and its lag begins at 0 again. */
+		struct bsa_tenant *t = d->backlogged[i];
+		bsa_parts up = highest_lag(t) > 0 ? highest_lag(t) : 0, down = lowest_lag(t) < 0 ? -lowest_lag(t) : 0;
+
+		t->over = up + most_rise(d, ns);
+		t->under = down + most_fall(d, ns);
+		t->lag = 0;
+		if (highest_lag(t) > t->most_lag)
+			t->most_lag = highest_lag(t);
+		note_lag(t);
+		restart_lag(t);
+		t->doubtful = true;
 	}
-}
-
-/* How far the lag of @t can rise in @ns, less the time of the lanes that it certainly holds. */
-static bsa_parts most_rise_of(const struct bsa_device *d, const struct bsa_tenant *t, uint64_t ns)
-{
-	bsa_parts by = most_rise(d, ns);
-
-	for (unsigned i = 0; i < d->lanes_room; i++)
-		if (bsa_lane_is_held(d, &d->lanes[i], d->now) && d->lanes[i].holder->tenant == t)
-			by -= (bsa_parts)ns * BSA_PARTS;
-	return by > 0 ? by : 0;
 }
 
 /*
@@ -788,7 +689,13 @@ static void widen_for_unseen(struct bsa_device *d, uint64_t to)
 		settle_tenant(t);
 		t->under += most_fall(d, ns);
 		t->lag_before = t->lag;
-		t->rises = most_rise_of(d, t, ns);
+		/* How far its lag can rise: less the time of the lanes that it certainly holds. */
+		t->rises = most_rise(d, ns);
+		for (unsigned l = 0; l < d->lanes_room; l++)
+			if (bsa_lane_is_held(d, &d->lanes[l], d->now) && d->lanes[l].holder->tenant == t)
+				t->rises -= (bsa_parts)ns * BSA_PARTS;
+		if (t->rises < 0)
+			t->rises = 0;
 		if (to >= d->window_ended)
 			t->over += most_fall(d, ns);
 	}
@@ -836,8 +743,18 @@ static void pass_time(struct bsa_device *d, uint64_t to)
 		enter_loss(d);
 		skip_time(d, to);
 		leave_loss(d);
+	} else if (to > d->now && !d->n_backlogged) {
+		skip_time(d, to);
 	} else if (to > d->now) {
-		run_windows(d, to);
+		while (to >= d->window_ended && d->window_ended != BSA_NEVER) {
+			run_time(d, d->window_ended);
+			report_window(d);
+			set_window(d, d->window_ended);
+			if (to >= d->window_ended)
+				*d->quiet_rows -= (int64_t)d->n_backlogged;
+		}
+		if (to > d->now)
+			run_time(d, to);
 	}
 }
 
@@ -864,8 +781,16 @@ static void pass_losses(struct bsa_device *d, uint64_t to)
 
 void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 {
-	if (to > d->now && d->closing)
-		close_those_without(d);
+	if (to > d->now) {
+		/* The tenants that still have no execution become idle, when all time until now is counted. */
+		for (struct bsa_tenant *t = d->closing; t; t = t->closes) {
+			assert(t->closing && t->device == d);
+			t->closing = false;
+			if (!t->ready && !t->running)
+				become_idle(t);
+		}
+		d->closing = NULL;
+	}
 	if (!d->window_ended)
 		set_window(d, to);
 	if (to > d->now && !d->n_backlogged && to < d->window_ended && !d->unsure->n)
@@ -900,7 +825,9 @@ void bsa_shares_report(const struct bsa_tenant *t, bool end)
 void bsa_shares_finish(struct bsa_device *d)
 {
 	report_window(d);
-	report_held_lags(d);
+	for (size_t i = 0; i < d->held_lags.n; i++)
+		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);
+	d->held_lags.n = 0;
 	for (size_t i = 0; i < d->table_room; i++)
 		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain)
 			bsa_shares_report(t, true);

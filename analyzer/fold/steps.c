@@ -110,19 +110,6 @@ static bool is_earliest(const struct bsa_steps *q, const struct bsa_noted *noted
 	return noted->at != q->at ? noted->at < q->at : noted->order < q->order;
 }
 
-static void find_earliest(struct bsa_steps *q)
-{
-	q->at = q->order = UINT64_MAX;
-	if (q->heap.n)
-		begins_with(q, BSA_RANKS, q->heap.all);
-	for (unsigned i = 0; i < BSA_RANKS; i++) {
-		const struct bsa_noted_array *run = &q->runs[i];
-
-		if (run->n && is_earliest(q, &run->all[run->first]))
-			begins_with(q, i, &run->all[run->first]);
-	}
-}
-
 int bsa_steps_add(struct bsa_steps *q, const struct bsa_noted *noted, enum bsa_rank rank)
 {
 	struct bsa_noted step = *noted;
@@ -167,6 +154,17 @@ void bsa_steps_take(struct bsa_steps *q, struct bsa_noted *ret)
 		run->first = (run->first + 1) & (run->room - 1);
 		run->n--;
 	}
-	if (q->n)
-		find_earliest(q);
+	if (!q->n)
+		return;
+
+	/* Find the earliest of the steps that are left. */
+	q->at = q->order = UINT64_MAX;
+	if (q->heap.n)
+		begins_with(q, BSA_RANKS, q->heap.all);
+	for (unsigned i = 0; i < BSA_RANKS; i++) {
+		const struct bsa_noted_array *run = &q->runs[i];
+
+		if (run->n && is_earliest(q, &run->all[run->first]))
+			begins_with(q, i, &run->all[run->first]);
+	}
 }

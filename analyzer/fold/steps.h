@@ -54,9 +54,4 @@ void bsa_steps_take(struct bsa_steps *q, struct bsa_noted *ret);
  */
 const struct bsa_scheduled *bsa_steps_soon(const struct bsa_steps *q);
 
-static inline bool bsa_steps_due(const struct bsa_steps *q, uint64_t known)
-{
-	return q->n && q->at <= known;
-}
-
 #endif

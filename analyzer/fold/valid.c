@@ -206,25 +206,6 @@ static bool can_be(enum rule rule, uint64_t number)
 	return true;
 }
 
-/* The replacement of an invalid number. The HAL's -1 means no deadline, like 0. */
-static uint64_t instead_of(enum rule rule, uint64_t number)
-{
-	if (rule != RULE_ASKED)
-		return BSA_NEVER;
-	return number == BSA_NEVER ? 0 : BSA_TIME_MOST;
-}
-
-/* A copy of @e in @room with @number in place @i of the field. */
-static const struct bsa_event *with_number(const struct bsa_event *e, const struct field *f, unsigned i,
-                                           uint64_t number, struct bsa_mended *room)
-{
-	assert(e->size <= sizeof(*room) && f->bytes == sizeof(number));
-	if (e != (const struct bsa_event *)room->words)
-		memcpy(room->words, e, e->size);
-	memcpy((char *)room->words + f->at + i * sizeof(number), &number, sizeof(number));
-	return (const struct bsa_event *)room->words;
-}
-
 /* Whether all numbers of a field are surely valid, found out fast. False: can_be decides about each of them. */
 static inline bool is_surely_valid(const struct bsa_event *e, const struct field *f)
 {
@@ -248,12 +229,24 @@ const struct bsa_event *bsa_valid(const struct bsa_event *e, struct bsa_mended *
 		if (__builtin_expect(is_surely_valid(e, f), 1))
 			continue;
 		for (unsigned i = 0; i < f->n; i++) {
-			if (__builtin_expect(can_be((enum rule)f->rule, number_at(e, f, i)), 1))
+			uint64_t number = number_at(e, f, i);
+
+			if (__builtin_expect(can_be((enum rule)f->rule, number), 1))
 				continue;
 			if (f->rule != RULE_ASKED && f->rule != RULE_NS_OR_NEVER)
 				return NULL;
 			*ret_unknown |= f->rule == RULE_NS_OR_NEVER;
-			e = with_number(e, f, i, instead_of((enum rule)f->rule, number_at(e, f, i)), room);
+
+			/* Replace the number, in a copy of the event. The HAL's -1 means no deadline, like 0. */
+			if (f->rule == RULE_ASKED)
+				number = number == BSA_NEVER ? 0 : BSA_TIME_MOST;
+			else
+				number = BSA_NEVER;
+			assert(e->size <= sizeof(*room) && f->bytes == sizeof(number));
+			if (e != (const struct bsa_event *)room->words)
+				memcpy(room->words, e, e->size);
+			memcpy((char *)room->words + f->at + i * sizeof(number), &number, sizeof(number));
+			e = (const struct bsa_event *)room->words;
 		}
 	}
 	return e;

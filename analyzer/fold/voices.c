@@ -20,16 +20,6 @@ static unsigned of_queue(uint64_t exec, bool service)
 	return service ? of_exec(exec) : BSA_NO_INSTANCE;
 }
 
-static bool is_request(uint8_t queue)
-{
-	return queue == BSA_QUEUE_REQUEST || queue == BSA_QUEUE_CALL_REQUEST;
-}
-
-static bool is_result(uint8_t queue)
-{
-	return queue == BSA_QUEUE_RESULT || queue == BSA_QUEUE_CALL_RESULT;
-}
-
 unsigned bsa_voice_of(const struct bsa_event *e)
 {
 #define OF_EXEC(kind)    \
@@ -38,6 +28,8 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 #define OF_NUMBER(kind, number) \
 	case BSA_##kind:        \
 		return of_number(BSA_OF(e, kind)->number);
+
+	uint8_t queue;
 
 	switch ((enum bsa_kind)e->kind) {
 		OF_EXEC(request_decode)
@@ -62,9 +54,13 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 		return BSA_OF(e, service_state)->instance < BSA_INSTANCES ? BSA_OF(e, service_state)->instance
 		                                                          : BSA_NO_INSTANCE;
 	case BSA_fmq_read:
-		return of_queue(BSA_OF(e, fmq_read)->exec, is_request(BSA_OF(e, fmq_read)->queue));
+		queue = BSA_OF(e, fmq_read)->queue;
+		return of_queue(BSA_OF(e, fmq_read)->exec,
+		                queue == BSA_QUEUE_REQUEST || queue == BSA_QUEUE_CALL_REQUEST);
 	case BSA_fmq_write:
-		return of_queue(BSA_OF(e, fmq_write)->exec, is_result(BSA_OF(e, fmq_write)->queue));
+		queue = BSA_OF(e, fmq_write)->queue;
+		return of_queue(BSA_OF(e, fmq_write)->exec,
+		                queue == BSA_QUEUE_RESULT || queue == BSA_QUEUE_CALL_RESULT);
 	default: /* too rare to matter, or from either side */
 		return BSA_NO_INSTANCE;
 	}

@@ -49,14 +49,10 @@ static int pairs_grow(struct bsa_pairs *p)
 	return 0;
 }
 
-static bool may_have_more(const struct bsa_pairs *p)
-{
-	return p->n < PAIRS_FEW || (p->n < PAIRS_MAX && p->n < p->waits / WAITS_OF_A_PAIR);
-}
-
 /* With too many pairs, the time is added to the pair of @app with 0, which stands for any app. */
 static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns)
 {
+	bool may_have_more = p->n < PAIRS_FEW || (p->n < PAIRS_MAX && p->n < p->waits / WAITS_OF_A_PAIR);
 	struct bsa_interfered *pair;
 
 	if (!by || !app)
@@ -64,7 +60,7 @@ static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns
 	if (2 * p->n >= p->room && pairs_grow(p) < 0)
 		return -ENOMEM;
 	pair = find_pair(p->table, p->room, by, app);
-	if (!pair->app && !may_have_more(p)) {
+	if (!pair->app && !may_have_more) {
 		p->joined++;
 		by = 0;
 		pair = find_pair(p->table, p->room, by, app);
@@ -96,37 +92,41 @@ static void list_doubtful(struct bsa_device *d, struct bsa_scheduled *x)
 	d->doubtful = x;
 }
 
-/* Move @x from the tail to before those that became ready later: these waited when the recording began, and were listed first. */
-static void list_in_order(struct bsa_level *level, struct bsa_scheduled *x)
-{
-	struct bsa_scheduled *before = x->prev;
-
-	if (!before || before->ready_since <= x->ready_since)
-		return;
-	level->tail = before;
-	before->next = NULL;
-	while (before && before->ready_since > x->ready_since)
-		before = before->prev;
-	x->prev = before;
-	x->next = before ? before->next : level->head;
-	x->next->prev = x;
-	*(before ? &before->next : &level->head) = x;
-}
-
-static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
+void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	struct bsa_tenant *t = x->tenant;
-	struct bsa_level *level = &t->levels[x->level];
+	struct bsa_scheduled *before;
+	struct bsa_level *level;
 
+	x->pending = 0;
+	d->n_waiting++;
+	if (!x->counted && bsa_device_unsure(d, x->ready_since, x->ready_since)) {
+		list_doubtful(d, x);
+		return;
+	}
+	level = &t->levels[x->level];
 	assert(!x->prev && !x->next && x->level < BSA_LEVELS);
 	x->doubtful = false;
-	x->prev = level->tail;
+	x->prev = before = level->tail;
 	if (x->prev)
 		x->prev->next = x;
 	else
 		level->head = x;
 	level->tail = x;
-	list_in_order(level, x);
+	if (before && before->ready_since > x->ready_since) {
+		/*
+		 * Move @x from the tail to before those that became ready later: these waited when the recording began, and were listed
+		 * first.
+		 */
+		level->tail = before;
+		before->next = NULL;
+		while (before && before->ready_since > x->ready_since)
+			before = before->prev;
+		x->prev = before;
+		x->next = before ? before->next : level->head;
+		x->next->prev = x;
+		*(before ? &before->next : &level->head) = x;
+	}
 	if (!t->n_waiting++) {
 		assert(d->n_waiting_tenants < d->n_tenants);
 		t->waits_place = (uint32_t)d->n_waiting_tenants;
@@ -134,37 +134,22 @@ static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
 	}
 }
 
-void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
+/* Take @x from its level. Its bypasses are in @x->pending afterwards. */
+static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 {
-	x->pending = 0;
-	d->n_waiting++;
-	if (!x->counted && bsa_device_unsure(d, x->ready_since, x->ready_since))
-		list_doubtful(d, x);
-	else
-		list_certain(d, x);
-}
-
-/* How often @x was bypassed, summed up from the end of the level that is nearer. */
-static uint32_t count_bypasses(const struct bsa_level *level, const struct bsa_scheduled *x)
-{
+	struct bsa_tenant *t = x->tenant;
+	struct bsa_level *level = &t->levels[x->level];
 	const struct bsa_scheduled *up = x->prev, *down = x;
-	uint32_t above = 0, below = 0;
+	uint32_t n, above = 0, below = 0;
 
+	/* How often @x was bypassed, summed up from the end of the level that is nearer. */
 	while (up && down) {
 		above += up->pending;
 		up = up->prev;
 		below += down->pending;
 		down = down->next;
 	}
-	return up ? below : level->total - above;
-}
-
-/* Take @x from its level. Its bypasses are in @x->pending afterwards. */
-static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
-{
-	struct bsa_tenant *t = x->tenant;
-	struct bsa_level *level = &t->levels[x->level];
-	uint32_t n = count_bypasses(level, x);
+	n = up ? below : level->total - above;
 
 	assert(t->n_waiting && level->total >= (x->prev ? 0 : x->pending));
 	assert(x->prev ? x->prev->next == x : level->head == x);
@@ -271,16 +256,6 @@ static struct bsa_scheduled *last_before(const struct bsa_level *level, uint64_t
 	}
 }
 
-static void bypass_level(struct bsa_level *level, uint64_t at)
-{
-	struct bsa_scheduled *last = last_before(level, at);
-
-	if (!last)
-		return;
-	last->pending++;
-	level->total++;
-}
-
 void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	if (d->n_waiting_tenants > BYPASSED_MAX) {
@@ -293,22 +268,15 @@ void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
 
 		if (!t->app || (same && x->level == BSA_LEVEL_UNKNOWN))
 			continue;
-		for (int p = same ? x->level : 0; p < BSA_LEVELS - same; p++)
-			bypass_level(&t->levels[p], x->ready_since);
-	}
-}
+		for (int p = same ? x->level : 0; p < BSA_LEVELS - same; p++) {
+			struct bsa_scheduled *last = last_before(&t->levels[p], x->ready_since);
 
-/* The first execution of @level that was ready at @at, after leaving out *skip of them; counts *skip down. */
-static const struct bsa_scheduled *ready_at(const struct bsa_level *level, uint64_t at, unsigned *skip)
-{
-	const struct bsa_scheduled *x = level->head;
-
-	for (; x && x->ready_since <= at; x = x->next) {
-		if (!*skip)
-			return x;
-		--*skip;
+			if (!last)
+				continue;
+			last->pending++;
+			t->levels[p].total++;
+		}
 	}
-	return NULL;
 }
 
 void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others)
@@ -319,9 +287,12 @@ void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 	if (x->level == BSA_LEVEL_UNKNOWN || !x->tenant->app)
 		return;
 	for (int p = BSA_LEVEL_UNKNOWN - 1; p >= 0; p--) {
-		const struct bsa_scheduled *over = p == x->level ? NULL : ready_at(&levels[p], at, &others);
+		const struct bsa_scheduled *over = p == x->level ? NULL : levels[p].head;
 
-		if (!over)
+		/* The first of the level that was ready at @at, after leaving out @others of them. */
+		for (; over && over->ready_since <= at && others; over = over->next)
+			others--;
+		if (!over || over->ready_since > at)
 			continue;
 		chosen.passed_over = over->id;
 		chosen.honoured = p < x->level;
@@ -366,15 +337,6 @@ uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct 
 	return s->level < level ? BSA_INVERSION : BSA_QUEUED_BEHIND;
 }
 
-static uint8_t cause_of(const struct bsa_scheduled *x, const struct bsa_stretch *s, uint8_t kind)
-{
-	if (s->occupancy == BSA_UNKNOWN)
-		return BSA_CAUSE_UNKNOWN;
-	if (s->occupancy == BSA_IDLE)
-		return BSA_HANDOVER;
-	return kind == BSA_WAIT_PREEMPTED ? BSA_CAUSE_PREEMPTED : bsa_waits_cause(x->tenant, x->level, s);
-}
-
 /* A wait that is being reported. */
 struct telling {
 	struct bsa_device *d;
@@ -407,7 +369,13 @@ static int report_part(struct telling *w, const struct bsa_stretch *s)
 		                 .instance = w->d->instance,
 		                 .level = w->x->level };
 
-	part.cause = cause_of(w->x, s, w->kind);
+	if (s->occupancy == BSA_UNKNOWN)
+		part.cause = BSA_CAUSE_UNKNOWN;
+	else if (s->occupancy == BSA_IDLE)
+		part.cause = BSA_HANDOVER;
+	else
+		part.cause = w->kind == BSA_WAIT_PREEMPTED ? BSA_CAUSE_PREEMPTED
+		                                           : bsa_waits_cause(w->x->tenant, w->x->level, s);
 	if (s->occupancy == BSA_HELD) {
 		part.blocker = s->id;
 		part.blocker_app = s->tenant->app;
@@ -421,21 +389,6 @@ static int report_part(struct telling *w, const struct bsa_stretch *s)
 	if (s->occupancy != BSA_HELD)
 		return 0;
 	return pairs_add(w->pairs, s->tenant->app, w->x->tenant->app, s->ended - s->began);
-}
-
-static int report_parts(struct telling *w, const struct bsa_lane *l)
-{
-	struct bsa_stretch s = { .began = w->x->ready_since, .ended = w->at, .occupancy = BSA_UNKNOWN };
-	struct bsa_lane_walk walk;
-	int r = 0;
-
-	if (!l)
-		return s.began < s.ended ? report_part(w, &s) : 0;
-	walk = bsa_lane_walk(w->d, l, w->x->ready_since, w->at);
-	w->d->left->forgotten += walk.truncated;
-	while (!r && bsa_lane_next(&walk, &s))
-		r = report_part(w, &s);
-	return r;
 }
 
 /* Whether an execution of the same app, with lower priority, was on a lane while @x waited. */
@@ -514,24 +467,6 @@ static void report_starved(const struct telling *w)
 	w->d->facts->starved(w->d->facts->ctx, &starved);
 }
 
-static void report_whole(const struct telling *w)
-{
-	if (may_be_inverted(w->x) && !w->x->on_native) {
-		uint64_t until = free_since(w);
-
-		for (unsigned i = 0; i < w->d->lanes_room; i++)
-			report_inversions_on(w, i, until);
-	}
-	if (w->at - w->x->ready_since > w->d->starvation_ns)
-		report_starved(w);
-}
-
-static void forget_blamed(struct telling *w)
-{
-	for (struct bsa_tenant *t = w->blamed; t; t = t->blamed)
-		t->blamed_ns = 0;
-}
-
 /* Whether the lane was idle during the whole wait: such a wait is not reported as a fact. */
 static bool was_idle(const struct telling *w, const struct bsa_lane *l)
 {
@@ -548,24 +483,14 @@ static bool was_idle(const struct telling *w, const struct bsa_lane *l)
 	return bsa_lane_next(&walk, &s) && s.occupancy == BSA_IDLE && s.ended == w->at;
 }
 
-/*
- * The recording began while @x waited, and at that very time the wait, or the recording, ended: no part of the wait was recorded,
- * so no bsa_wait tells of the wait.
- */
-static void report_unrecorded(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at)
-{
-	struct bsa_possible_wait possible = {
-		.execution = x->id, .began = BSA_NEVER, .ended = at, .app = x->tenant->app, .model = x->model
-	};
-
-	if (x->open & BSA_OPEN_START && x->ready_since == at)
-		d->facts->possible_wait(d->facts->ctx, &possible);
-}
-
 int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at,
                      unsigned number, const struct bsa_lane *l, bool entered)
 {
 	struct telling w = { d, x, pairs, NULL, at, number, BSA_WAIT_QUEUE, entered ? l : NULL };
+	struct bsa_possible_wait possible = {
+		.execution = x->id, .began = BSA_NEVER, .ended = at, .app = x->tenant->app, .model = x->model
+	};
+	struct bsa_stretch s = { .began = x->ready_since, .ended = at, .occupancy = BSA_UNKNOWN };
 	int r = 0;
 
 	if (x->state == BSA_SCHEDULED_STOPPED)
@@ -574,11 +499,34 @@ int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_s
 	pairs->waits++;
 	x->ready_ns += at - x->ready_since;
 	x->idle = w.kind == BSA_WAIT_QUEUE && !x->open && was_idle(&w, l);
-	report_unrecorded(d, x, at);
-	if (!x->idle)
-		r = report_parts(&w, l);
-	report_whole(&w);
-	forget_blamed(&w);
+
+	/*
+	 * The recording began while @x waited, and at that very time the wait, or the recording, ended: no part of the wait was recorded,
+	 * so no bsa_wait tells of the wait.
+	 */
+	if (x->open & BSA_OPEN_START && x->ready_since == at)
+		d->facts->possible_wait(d->facts->ctx, &possible);
+	if (!x->idle && !l && s.began < s.ended)
+		r = report_part(&w, &s);
+	if (!x->idle && l) {
+		struct bsa_lane_walk walk = bsa_lane_walk(d, l, x->ready_since, at);
+
+		d->left->forgotten += walk.truncated;
+		while (!r && bsa_lane_next(&walk, &s))
+			r = report_part(&w, &s);
+	}
+
+	/* What concerns the whole wait. */
+	if (may_be_inverted(x) && !x->on_native) {
+		uint64_t until = free_since(&w);
+
+		for (unsigned i = 0; i < d->lanes_room; i++)
+			report_inversions_on(&w, i, until);
+	}
+	if (at - x->ready_since > d->starvation_ns)
+		report_starved(&w);
+	for (struct bsa_tenant *t = w.blamed; t; t = t->blamed)
+		t->blamed_ns = 0;
 	return r;
 }
 

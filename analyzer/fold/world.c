@@ -102,23 +102,16 @@ static void stream_free(struct bsa_stream_known *s)
 	free(s);
 }
 
-static void drop_streams(struct bsa_table *t)
+void bsa_world_fini(struct bsa_world *w)
 {
 	struct bsa_entry *e;
 	size_t from = 0;
 
-	if (!t->chains)
-		return;
-	while ((e = bsa_table_any(t, &from))) {
-		bsa_table_remove(t, e);
+	while (w->streams.chains && (e = bsa_table_any(&w->streams, &from))) {
+		bsa_table_remove(&w->streams, e);
 		stream_free((struct bsa_stream_known *)e);
 	}
-	bsa_table_fini(t);
-}
-
-void bsa_world_fini(struct bsa_world *w)
-{
-	drop_streams(&w->streams);
+	drop_all(&w->streams);
 	drop_all(&w->services);
 	drop_all(&w->apps);
 	drop_all(&w->processes);
@@ -130,15 +123,6 @@ void bsa_world_fini(struct bsa_world *w)
 
 /* ---- services ---- */
 
-static void report_service_process(struct bsa_fold *f, struct bsa_service *s, uint32_t pid)
-{
-	struct bsa_process fact = { .id = ++f->last.process, .trace = f->trace, .pid = pid, .role = BSA_ROLE_SERVICE };
-
-	s->pid = pid;
-	s->rules.process = fact.id;
-	f->facts.process(f->facts.ctx, &fact);
-}
-
 static struct bsa_service *service_new(struct bsa_fold *f, uint16_t instance)
 {
 	struct bsa_service *s = bsa_fold_alloc(f, sizeof(*s));
@@ -149,30 +133,6 @@ static struct bsa_service *service_new(struct bsa_fold *f, uint16_t instance)
 	s->next = f->world.all_services;
 	f->world.all_services = s;
 	return s;
-}
-
-static bool same_rules(const struct bsa_rules *r, const struct bsa_service_state *e)
-{
-	return r->spin_us == e->spin_us && r->policy == e->policy && r->preempt_mode == e->preempt_mode &&
-	       r->lanes == e->lanes && r->deadlines == e->deadlines;
-}
-
-static void set_rules(struct bsa_fold *f, struct bsa_service *s, const struct bsa_service_state *e, bool begins)
-{
-	unsigned lanes = e->lanes > LANES_MAX ? LANES_MAX : e->lanes;
-
-	s->rules = (struct bsa_rules){ .at = bsa_fold_since(f, e->since),
-		                       .trace = f->trace,
-		                       .process = s->rules.process,
-		                       .spin_us = e->spin_us,
-		                       .instance = e->instance,
-		                       .policy = e->policy,
-		                       .preempt_mode = e->preempt_mode,
-		                       .lanes = e->lanes,
-		                       .deadlines = e->deadlines };
-	f->facts.rules(f->facts.ctx, &s->rules);
-	if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == POLICY_NATIVE, begins))
-		f->failed = -ENOMEM;
 }
 
 void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
@@ -190,10 +150,34 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 		s = service_new(f, e->instance);
 	if (!s)
 		return;
-	if (is_new)
-		report_service_process(f, s, e->pid);
-	if (is_new || !same_rules(&s->rules, e))
-		set_rules(f, s, e, is_new && !e->since);
+	if (is_new) {
+		struct bsa_process fact = {
+			.id = ++f->last.process, .trace = f->trace, .pid = e->pid, .role = BSA_ROLE_SERVICE
+		};
+
+		s->pid = e->pid;
+		s->rules.process = fact.id;
+		f->facts.process(f->facts.ctx, &fact);
+	}
+	if (is_new || s->rules.spin_us != e->spin_us || s->rules.policy != e->policy ||
+	    s->rules.preempt_mode != e->preempt_mode || s->rules.lanes != e->lanes ||
+	    s->rules.deadlines != e->deadlines) {
+		unsigned lanes = e->lanes > LANES_MAX ? LANES_MAX : e->lanes;
+
+		s->rules = (struct bsa_rules){ .at = bsa_fold_since(f, e->since),
+			                       .trace = f->trace,
+			                       .process = s->rules.process,
+			                       .spin_us = e->spin_us,
+			                       .instance = e->instance,
+			                       .policy = e->policy,
+			                       .preempt_mode = e->preempt_mode,
+			                       .lanes = e->lanes,
+			                       .deadlines = e->deadlines };
+		f->facts.rules(f->facts.ctx, &s->rules);
+		if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == POLICY_NATIVE,
+		                       is_new && !e->since))
+			f->failed = -ENOMEM;
+	}
 	if (is_new && e->since && !s->finding) {
 		s->finding = true;
 		f->finding++;
@@ -263,18 +247,13 @@ struct bsa_app_known *bsa_app_of(struct bsa_fold *f, uint16_t instance, uint32_t
 	return a;
 }
 
-/* Whether the known app is a former one with the same number. */
-static bool is_another(const struct bsa_app_known *a, const struct bsa_client_connect *e)
-{
-	return !a->connections && a->fact.uid_known &&
-	       (a->fact.uid != e->uid || strncmp(a->fact.name, e->name, BSA_TEXT) != 0);
-}
-
 static struct bsa_app_known *app_connects(struct bsa_fold *f, const struct bsa_client_connect *e)
 {
 	struct bsa_app_known *a = app_find(f, instance_of(e->conn), e->app);
 
-	if (a && is_another(a, e)) {
+	/* The known app may be a former one with the same number. */
+	if (a && !a->connections && a->fact.uid_known &&
+	    (a->fact.uid != e->uid || strncmp(a->fact.name, e->name, BSA_TEXT) != 0)) {
 		app_drop(&f->world, a);
 		a = NULL;
 	}
@@ -311,20 +290,13 @@ static uint64_t process_number(const struct bsa_client_connect *e)
 	return bsa_mixed_text(in_instance(instance_of(e->conn), e->pid) ^ bsa_mixed(e->uid), e->name);
 }
 
-static struct bsa_process_known *process_find(const struct bsa_fold *f, const struct bsa_client_connect *e)
+static struct bsa_process_known *process_connects(struct bsa_fold *f, const struct bsa_client_connect *e, uint32_t app)
 {
 	struct bsa_process_known *p = bsa_table_find(&f->world.processes, process_number(e));
 
 	while (p && (p->instance != instance_of(e->conn) || p->fact.pid != e->pid || p->uid != e->uid ||
 	             strncmp(p->fact.name, e->name, BSA_TEXT) != 0))
 		p = bsa_table_next(p);
-	return p;
-}
-
-static struct bsa_process_known *process_connects(struct bsa_fold *f, const struct bsa_client_connect *e, uint32_t app)
-{
-	struct bsa_process_known *p = process_find(f, e);
-
 	if (p || !(p = bsa_fold_alloc(f, sizeof(*p))))
 		return p;
 	p->instance = instance_of(e->conn);
@@ -336,15 +308,6 @@ static struct bsa_process_known *process_connects(struct bsa_fold *f, const stru
 	bsa_table_add(&f->world.processes, &p->entry, process_number(e));
 	f->facts.process(f->facts.ctx, &p->fact);
 	return p;
-}
-
-static void process_give(struct bsa_fold *f, struct bsa_process_known *p)
-{
-	assert(!p || p->connections);
-	if (!p || --p->connections)
-		return;
-	bsa_table_remove(&f->world.processes, &p->entry);
-	free(p);
 }
 
 /* ---- connections ---- */
@@ -366,20 +329,18 @@ static struct bsa_connection *connection_new(struct bsa_fold *f, uint32_t number
 	return c;
 }
 
-/* NULL if @number is 0, or without memory. */
-static struct bsa_connection *connection_of(struct bsa_fold *f, uint32_t number)
-{
-	struct bsa_connection *c = number ? bsa_table_find(&f->world.connections, number) : NULL;
-
-	return c || !number ? c : connection_new(f, number);
-}
-
 static void connection_end(struct bsa_fold *f, struct bsa_connection *c)
 {
+	struct bsa_process_known *p = c->process;
+
 	leave_line(&c->place);
 	bsa_table_remove(&f->world.connections, &c->entry);
 	app_give(f, c->app);
-	process_give(f, c->process);
+	assert(!p || p->connections);
+	if (p && !--p->connections) {
+		bsa_table_remove(&f->world.processes, &p->entry);
+		free(p);
+	}
 	c->app = NULL;
 	c->process = NULL;
 	c->gone = true;
@@ -387,16 +348,21 @@ static void connection_end(struct bsa_fold *f, struct bsa_connection *c)
 		free(c);
 }
 
-static bool is_same(const struct bsa_connection *c, const struct bsa_client_connect *e)
+void bsa_on_client_connect(struct bsa_fold *f, const struct bsa_client_connect *e)
 {
-	return c->process && c->process->fact.pid == e->pid && c->process->uid == e->uid &&
-	       !strncmp(c->process->fact.name, e->name, BSA_TEXT) && c->app && c->app->fact.key == e->app;
-}
+	struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
+	struct bsa_app_known *app;
 
-static void accept_connection(struct bsa_fold *f, struct bsa_connection *c, const struct bsa_client_connect *e)
-{
-	struct bsa_app_known *app = app_connects(f, e);
-
+	if (c && c->told) {
+		if (e->since && c->process && c->process->fact.pid == e->pid && c->process->uid == e->uid &&
+		    !strncmp(c->process->fact.name, e->name, BSA_TEXT) && c->app && c->app->fact.key == e->app)
+			return;
+		connection_end(f, c);
+		c = NULL;
+	}
+	if (!c)
+		c = connection_new(f, e->conn);
+	app = c ? app_connects(f, e) : NULL;
 	if (!app)
 		return;
 	app_take(app);
@@ -406,22 +372,6 @@ static void accept_connection(struct bsa_fold *f, struct bsa_connection *c, cons
 	if (c->process)
 		c->process->connections++;
 	c->told = true;
-}
-
-void bsa_on_client_connect(struct bsa_fold *f, const struct bsa_client_connect *e)
-{
-	struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
-
-	if (c && c->told) {
-		if (e->since && is_same(c, e))
-			return;
-		connection_end(f, c);
-		c = NULL;
-	}
-	if (!c)
-		c = connection_new(f, e->conn);
-	if (c)
-		accept_connection(f, c, e);
 }
 
 void bsa_on_client_disconnect(struct bsa_fold *f, const struct bsa_client_disconnect *e)
@@ -612,8 +562,10 @@ static void end_mappings(struct bsa_fold *f, struct bsa_stream_known *s)
 		bsa_mapping_end(f, BSA_LINKED(m, struct bsa_mapping_open, of_stream), BSA_NEVER, CAUSE_UNKNOWN);
 }
 
-static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly)
+void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly)
 {
+	assert(s->n_execs);
+	s->n_execs--;
 	if (!s->left || s->n_execs)
 		return;
 	end_mappings(f, s); /* an execution of the stream may have begun a mapping after the stream was closed */
@@ -625,13 +577,6 @@ static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool q
 	assert(f->world.n_many >= (s->over.many != NULL));
 	f->world.n_many -= s->over.many != NULL;
 	stream_free(s);
-}
-
-void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly)
-{
-	assert(s->n_execs);
-	s->n_execs--;
-	drop_if_empty(f, s, quietly);
 }
 
 /* An execution of @s with a number above all recorded ones began later than this. */
@@ -704,25 +649,14 @@ struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number)
 	return s;
 }
 
-/* Another stream has the number of @s: the end of @s was not recorded. */
-static void stream_replace(struct bsa_fold *f, struct bsa_stream_known *s)
-{
-	bsa_table_remove(&f->world.streams, &s->entry);
-	s->replaced = true;
-	stream_leave(f, s);
-}
-
-static bool same_stream(const struct bsa_stream_known *s, const struct bsa_stream_open *e)
-{
-	return s->connection && s->connection->entry.number == e->conn && s->fact.path == e->path &&
-	       s->model == e->model;
-}
-
 static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_stream_open *e)
 {
-	struct bsa_connection *c = connection_of(f, e->conn);
-	struct bsa_model_known *m = e->model ? bsa_model_of(f, e->model) : NULL;
+	struct bsa_connection *c = e->conn ? bsa_table_find(&f->world.connections, e->conn) : NULL;
+	struct bsa_model_known *m;
 
+	if (!c && e->conn)
+		c = connection_new(f, e->conn);
+	m = e->model ? bsa_model_of(f, e->model) : NULL;
 	if (s->connection || !c)
 		return; /* there was no memory for a connection */
 	c->streams++;
@@ -764,9 +698,13 @@ void bsa_on_stream_open(struct bsa_fold *f, const struct bsa_stream_open *e)
 		return;
 	}
 	if (s && s->told) {
-		if (e->since && same_stream(s, e))
+		if (e->since && s->connection && s->connection->entry.number == e->conn && s->fact.path == e->path &&
+		    s->model == e->model)
 			return;
-		stream_replace(f, s);
+		/* Another stream has the number of @s: the end of @s was not recorded. */
+		bsa_table_remove(&f->world.streams, &s->entry);
+		s->replaced = true;
+		stream_leave(f, s);
 		s = stream_new(f, e->stream);
 		if (s)
 			s->renumbered = true;
@@ -795,25 +733,6 @@ void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e)
 
 /* ---- around executions ---- */
 
-static void span_of_stream(const struct bsa_fold *f, uint32_t number, struct bsa_spanned *ret)
-{
-	const struct bsa_stream_known *s = bsa_table_find(&f->world.streams, number);
-
-	if (!s)
-		return;
-	ret->stream = s->fact.id;
-	ret->app = s->fact.app;
-	ret->process = s->fact.process;
-}
-
-static void span_of_connection(const struct bsa_fold *f, uint32_t number, struct bsa_spanned *ret)
-{
-	const struct bsa_connection *c = bsa_table_find(&f->world.connections, number);
-
-	ret->app = app_id(c);
-	ret->process = process_id(c);
-}
-
 void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e)
 {
 	uint64_t ended = bsa_fold_since(f, e->since);
@@ -823,17 +742,22 @@ void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e)
 		                    .trace = f->trace,
 		                    .kind = e->kind,
 		                    .status = e->status };
+	const struct bsa_connection *c = NULL;
+	const struct bsa_stream_known *s = NULL;
 
 	if (e->kind >= BSA_SPAN_KINDS || e->owner_id > UINT32_MAX || e->took_ns > ended) {
 		bsa_fold_absurd(f);
 		return;
 	}
 	if (e->owner == BSA_OWNER_STREAM)
-		span_of_stream(f, (uint32_t)e->owner_id, &fact);
+		s = bsa_table_find(&f->world.streams, (uint32_t)e->owner_id);
 	else if (e->owner == BSA_OWNER_CONNECTION)
-		span_of_connection(f, (uint32_t)e->owner_id, &fact);
+		c = bsa_table_find(&f->world.connections, (uint32_t)e->owner_id);
 	else if (e->owner == BSA_OWNER_PROCESS)
 		fact.pid = (uint32_t)e->owner_id;
+	fact.stream = s ? s->fact.id : 0;
+	fact.app = s ? s->fact.app : app_id(c);
+	fact.process = s ? s->fact.process : process_id(c);
 	f->facts.spanned(f->facts.ctx, &fact);
 }
 
