@@ -364,13 +364,9 @@ static void note_method(struct bsv_answer *answer, const struct work *w)
 		if (w->found.single)
 			bsv_answer_note(answer,
 			                "One recording of each side: assumed that the machine alone moves p10 and p50 "
-			                "by up to %.3g "
-			                "%%, "
-			                "p99 by up to %.3g times, and misses from none to %.2g %% (--margin); errors "
-			                "are a block "
-			                "bootstrap's over time. Several recordings on each side (diff A1 A2 A3 -- B1 "
-			                "B2 B3) need no "
-			                "assumption",
+			                "by up to %.3g %%, p99 by up to %.3g times, and misses from none to %.2g %% "
+			                "(--margin); errors are a block bootstrap's over time. Several recordings on "
+			                "each side (diff A1 A2 A3 -- B1 B2 B3) need no assumption",
 			                100 * bsv_margin(BSV_P50, &w->terms, true),
 			                1 + bsv_margin(BSV_P99, &w->terms, true),
 			                100 * pow(sin(fmin(w->terms.margin / 100, 1.57)), 2));
@@ -378,24 +374,20 @@ static void note_method(struct bsv_answer *answer, const struct work *w)
 			bsv_answer_note(answer,
 			                "The recording is the unit: errors are those between %zu and %zu recordings",
 			                w->a.n, w->b.n);
-		bsv_answer_note(
-			answer,
-			"Changed: significant among %zu tests (Holm: one false change in 20 comparisons), by %g %% of "
-			"a "
-			"latency or half a point of a share at least, and of p10 and p50 with an effect of %g or more. "
-			"by, low and high: of a share (misses, answers, failures) in percentage points. Phases "
-			"attribute: they are not tested",
-			w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
+		bsv_answer_note(answer,
+		                "Changed: significant among %zu tests (Holm: one false change in 20 comparisons), by "
+		                "%g %% of a latency or half a point of a share at least, and of p10 and p50 with an "
+		                "effect of %g or more. by, low and high: of a share (misses, answers, failures) in "
+		                "percentage points. Phases attribute: they are not tested",
+		                w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
 	}
 	if (w->found.referenced) {
-		bsv_answer_note(answer, "cpu: the cpu time of a run (geometric mean), converted to the mean speed and "
-		                        "load of the machine over "
-		                        "all recordings. The time of a computation that is always the same "
-		                        "(reference_ns) measures the speed, "
-		                        "and "
-		                        "run_delay_ns the load. Assumed: the change between A and B affects neither, "
-		                        "and runs depend on both "
-		                        "between recordings as they do within.");
+		bsv_answer_note(
+			answer,
+			"cpu: the cpu time of a run (geometric mean), converted to the mean speed and load of the "
+			"machine over all recordings. The time of a computation that is always the same (reference_ns) "
+			"measures the speed, and run_delay_ns the load. Assumed: the change between A and B affects "
+			"neither, and runs depend on both between recordings as they do within.");
 		if (w->found.single)
 			bsv_answer_note(
 				answer,
@@ -428,13 +420,12 @@ static void note_differences(struct bsv_answer *answer, const struct work *w)
 		bsv_answer_note(answer, "recorded on different machines: A: %s; B: %s", a ? a : "", b ? b : "");
 	}
 	if (w->busier)
-		bsv_answer_note(
-			answer,
-			"the machine was busier in %s: executions on lanes were off the cpu for %.3g %% of that "
-			"time in A, and for %.3g %% in B; that alone can make executions %.3g %% %s. A change counts "
-			"beyond that only; what would be a change without it is uncertain",
-			w->busier > 0 ? "B" : "A", off_cpu_mean(&w->a, &squares), off_cpu_mean(&w->b, &squares),
-			100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
+		bsv_answer_note(answer,
+		                "the machine was busier in %s: executions on lanes were off the cpu for %.3g %% of "
+		                "that time in A, and for %.3g %% in B; that alone can make executions %.3g %% %s. A "
+		                "change counts beyond that only; what would be a change without it is uncertain",
+		                w->busier > 0 ? "B" : "A", off_cpu_mean(&w->a, &squares), off_cpu_mean(&w->b, &squares),
+		                100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
 	if (w->a.of[0].samples.full != w->b.of[0].samples.full)
 		bsv_answer_note(answer,
 		                "%s was recorded in full detail, %s was not: recording more detail takes time itself",

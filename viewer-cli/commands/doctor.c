@@ -191,6 +191,7 @@ static void check_lttng(struct checks *c)
 		          err.text);
 	else if (provider)
 		add_check(c, "events", OK, NULL, "a program that loads the provider can be recorded");
+
 	/* Make, start and stop a session at once: a test of its buffers and of the consumer daemon. */
 	if (!bsv_scratch_make("/tmp", directory)) {
 		add_check(c, "recording", WARNING, "make /tmp writable",

@@ -481,6 +481,7 @@ static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, s
 
 static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 {
+	static const char native[] = "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1";
 	unsigned limit = call->asked.limit ? call->asked.limit : ROWS_MOST;
 	__attribute__((cleanup(asked_fini))) struct asked a = { .call = call, .options = call->options };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
@@ -509,9 +510,7 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 	rows = bsv_rows_free(rows);
 
 	a.answer = bsv_answer_new(call, &a.input);
-	if (bsv_rows_query(&rows, a.input.db, "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1", NULL) >=
-	            0 &&
-	    bsv_rows_step(rows, NULL) > 0)
+	if (bsv_rows_query(&rows, a.input.db, native, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0)
 		bsv_answer_note(a.answer, "policy native has no lanes: when its executions ran was not recorded");
 	if (drawn) {
 		bsv_answer_draw(a.answer, timeline_draw, &a);
