@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # names.sh TREE [FOLDER...] -- names that stand alone in a backtrace, functions that deserve one, claims that are asserted. Judges the
 # rooms together, or FOLDERs alone.
-#
-# NNB_ONCE is the limit of static functions that are called once, in percent of the static functions. The aim is 32: the rule of the build
-# has a higher limit, which may only be lowered.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
@@ -39,7 +36,7 @@ asserted()
 prose=$(prose_of "$tree" "$@")
 report=
 at_most 7 all word 'names of one word'
-at_most "${NNB_ONCE:-32}" static once 'static functions that are called once'
+at_most 32 static once 'static functions that are called once'
 for folder in runtime runtime/service analyzer/fold; do
 	[[ " $* " != *" ${folder%%/*} "* && " $* " != *" $folder "* ]] || asserted "$folder" 50
 done
