@@ -45,7 +45,7 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		at[i] = (float)(i + 1);
 	nnb_fence_signal(fences[0], false);
-	done = nnb_fence_wait(&fences[STEPS], 1, 0); /* the service needs nobody meanwhile */
+	done = nnb_fence_wait(&fences[STEPS], 1, 0); /* the service needs no app meanwhile */
 	printf("%s %g %g %g %g\n", done == NNB_FENCE_SIGNALLED ? "done" : "failed", at[12], at[13], at[14], at[15]);
 	for (int i = 0; i <= STEPS; i++)
 		close(fences[i]);

@@ -1,4 +1,4 @@
-/* beside.c -- see beside.h. */
+/* beside.c -- asks the dynamic linker (dladdr) where this library lies, and makes paths beside it. */
 #include "base/beside.h"
 
 #include <dlfcn.h>

@@ -106,7 +106,7 @@ bool nnb__cpu_stat(struct nnb__cpu_stat *ret)
 		return false;
 	delay = next_number(&at);
 	turns = next_number(&at);
-	if (delay == UINT64_MAX || turns == UINT64_MAX || !turns) /* a kernel that does not count says 0 0 0 */
+	if (delay == UINT64_MAX || turns == UINT64_MAX || !turns) /* a kernel that does not count writes 0 0 0 */
 		return false;
 	*ret = (struct nnb__cpu_stat){ .delay_ns = delay, .turns = turns, .is_first = is_first };
 	return true;

@@ -20,8 +20,8 @@ static inline void nnb__relax(void)
 }
 
 /*
- * Fetch the cache line at @p for writing, without waiting for it. Compilers have only the fetch for reading for x86-64 unless told which
- * cpu it is; cpus without this instruction do nothing.
+ * Fetch the cache line at @p for writing, without waiting for it. Compilers have only the fetch for reading for x86-64 unless an option names
+ * the cpu; cpus without this instruction do nothing.
  */
 static inline void nnb__fetch_to_write(const void *p)
 {
@@ -39,8 +39,9 @@ static inline void nnb__fetch_to_write(const void *p)
 static inline void nnb__hand_over(const void *p)
 {
 #if defined(__x86_64__)
-	__asm__ volatile(".byte 0x0f, 0x1c, 0x07" ::"D"(p)
-	                 : "memory"); /* cldemote (%rdi): assemblers want to be told which cpu it is */
+	__asm__ volatile(
+		".byte 0x0f, 0x1c, 0x07" ::"D"(p)
+		: "memory"); /* cldemote (%rdi): assemblers know the mnemonic only with an option that names the cpu */
 #else
 	(void)p;
 #endif
@@ -54,7 +55,7 @@ uint64_t nnb__cpu_now(void);
 
 /*
  * How long this thread has been ready to run and on no cpu so far, in ns (/proc/thread-self/schedstat); UINT64_MAX: the kernel does not
- * say. It costs 1.3 us, and 10 us the first time that a thread asks.
+ * count. It costs 1.3 us, and 10 us the first time that a thread asks.
  */
 uint64_t nnb__cpu_delay(void);
 
@@ -64,7 +65,7 @@ struct nnb__cpu_stat {
 	bool is_first;     /* this thread has not asked before */
 };
 
-/* False: the kernel does not say. It costs as much as nnb__cpu_delay. */
+/* False: the kernel does not count. A call costs as much as one of nnb__cpu_delay. */
 bool nnb__cpu_stat(struct nnb__cpu_stat *ret);
 
 /* An address that identifies this thread. */

@@ -69,7 +69,7 @@ struct executor {
 
 	/* the binding of the last request */
 	atomic_uint state;   /* bits BUSY and STALE, see ORDERING */
-	uint32_t owed_pools; /* of removed entries, given back to the budget when the binding is released */
+	uint32_t owed_pools; /* the pools of removed entries, given back to the budget when the binding is released */
 	uint64_t owed_bytes;
 	int32_t *slots;
 	struct nnb_memory *pools;
@@ -83,7 +83,7 @@ struct executor {
 	struct nnb_execution *execution;        /* begun once, then reused */
 	struct nnb__burst_context context;      /* the driver's context of the burst */
 	bool repeats;     /* a request with the same `changes` as the last need only restart the execution */
-	uint64_t changes; /* of the last request (struct nnb_packet_request) */
+	uint64_t changes; /* the field of the last request (struct nnb_packet_request) */
 };
 
 /* ---- entries; under the lock ---- */
@@ -142,7 +142,7 @@ static void binding_clear(struct executor *x)
 
 		nnb_mapping_unref(m);
 		if (m && !x->cached)
-			nnb__tell_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
+			nnb__emit_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
 	}
 	for (uint32_t i = 0; x->n_leaving; i++) {
 		assert(i < x->n && x->n_unused < x->n);
@@ -177,7 +177,7 @@ static bool binding_release(struct executor *x, uint64_t bytes)
 static void emit_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
 {
 	if (e->mapping || is_token(&e->memory))
-		nnb__tell_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_NONE, since);
+		nnb__emit_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_NONE, since);
 }
 
 /*
@@ -192,7 +192,7 @@ static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, str
 	pthread_mutex_lock(&x->emit_lock);
 	found = nnb__map_take(&x->by_slot, (uint32_t)slot, &i);
 	if (found && (x->entries[i].mapping || is_token(&x->entries[i].memory)))
-		nnb__tell_pool_unmap(NBT_owner_stream, x->stream, slot, why);
+		nnb__emit_pool_unmap(NBT_owner_stream, x->stream, slot, why);
 	pthread_mutex_unlock(&x->emit_lock);
 	if (!found)
 		return false;
@@ -246,7 +246,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 	int r = nnb_map(&m, memory);
 
 	x->bound_for = x->runner.seat.trace->exec;
-	nnb__tell_pool_map(NBT_owner_exec, x->bound_for, slot, memory, began ? nnb__now() - began : 0,
+	nnb__emit_pool_map(NBT_owner_exec, x->bound_for, slot, memory, began ? nnb__now() - began : 0,
 	                   r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE, 0);
 	return r ? NULL : m;
 }
@@ -343,7 +343,7 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
 	e->took_ns = nnb__now() - began;
 	if (!r)
 		return NNB_STATUS_NONE;
-	nnb__tell_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_GENERAL_FAILURE, 0);
+	nnb__emit_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_GENERAL_FAILURE, 0);
 	return NNB_STATUS_GENERAL_FAILURE;
 }
 
@@ -560,7 +560,7 @@ static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_
 	if (pools && known_pools(x, p, NBT_look_refused, pools))
 		request.pools = pools;
 	wrong = nnb__prepared_check(x->prepared, &request, reason);
-	request.pools = pools; /* those of unknown slots are all zero, and so no buffers */
+	request.pools = pools; /* pools of unknown slots are all zero, so they are no buffers */
 	if (!wrong && pools)
 		wrong = fail_buffers(x, &request, reason);
 	free(pools);
@@ -688,7 +688,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 		if (result->status) {
 			nnb__execution_give_up(x->execution);
 			if (result->status !=
-			    NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) /* this failure tells the client the shapes */
+			    NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) /* this failure returns the shapes to the client */
 				result->n_shapes = 0;
 		}
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {

@@ -59,7 +59,7 @@ static void close_server(void *context)
 	nnb_burst_server_free(context);
 }
 
-/* ---- what the queues cannot carry: a call on the caller's thread. It has no messages: where they would be, traces are told of 0 items ---- */
+/* ---- what the queues cannot carry: a call on the caller's thread. Such a call has no messages: traces show 0 items in their place ---- */
 
 static enum nnb_status execution_run(struct nnb_prepared *p, const struct nnb_request *request,
                                      const struct nnb_terms *terms, struct nnb__trace *t,

@@ -28,7 +28,7 @@ static int pool_of(struct nnb_pool **ret, struct nnb_memory *memory)
 	return 0;
 }
 
-static void tell_made(uint64_t began, uint64_t bytes, int r)
+static void pool_emit_span(uint64_t began, uint64_t bytes, int r)
 {
 	nnb__span_end_own(began, NBT_span_kind_pool_make, bytes, r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE);
 }
@@ -44,7 +44,7 @@ int nnb_pool_new(struct nnb_pool **ret, uint64_t bytes)
 	r = nnb_memory_ashmem(&memory, bytes);
 	if (!r)
 		r = pool_of(ret, &memory);
-	tell_made(began, bytes, r);
+	pool_emit_span(began, bytes, r);
 	return r;
 }
 
@@ -59,7 +59,7 @@ int nnb_pool_from(struct nnb_pool **ret, const struct nnb_memory *memory)
 	r = nnb_memory_dup(&own, memory);
 	if (!r)
 		r = pool_of(ret, &own);
-	tell_made(began, memory->size, r);
+	pool_emit_span(began, memory->size, r);
 	return r;
 }
 

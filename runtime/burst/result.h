@@ -4,7 +4,7 @@
 
 #include "nnb/burst.h"
 
-/* True: the call can be packed as a request. False: it cannot, and @reason says why. */
+/* True: the call can be packed as a request. False: it cannot, and @reason is filled in. */
 bool nnb__call_packable(const struct nnb_call *call, struct nnb_reason *reason);
 
 /* The call as a request without its pools. */

@@ -80,8 +80,8 @@ static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, st
 	counter_add(&s->fetches, 1);
 	asked = nnb__now();
 	status = s->callback.memories(s->callback.arg, s->missing, n, memories);
-	NNB__SAY(&s->trace, slot_fetch, .stream = s->trace.who.stream, .slots = (uint16_t)n,
-	         .took_ns = nnb__now() - asked, .status = (uint8_t)status);
+	NNB__EMIT(&s->trace, slot_fetch, .stream = s->trace.who.stream, .slots = (uint16_t)n,
+	          .took_ns = nnb__now() - asked, .status = (uint8_t)status);
 	if (status) {
 		nnb_because(reason, "the client did not send the memory of its slots");
 		free(memories);
@@ -323,10 +323,10 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 			                    .client_spin_us = nnb__fmq_maker_window_us(s->result),
 			                    .cache = c->plain ? NBT_cache_none : NBT_cache_slots };
 		s->trace.who.stream = s->own.stream;
-		s->trace.who.app = (uint32_t)getpid(); /* as nnb__own_begin says */
+		s->trace.who.app = (uint32_t)getpid(); /* as in nnb__own_begin */
 		nnb__own_begin(&s->own);
 	}
-	nnb__fmq_tell_stream(s->request, s->trace.who.stream);
+	nnb__fmq_set_stream(s->request, s->trace.who.stream);
 	if (s->executor.set_stream)
 		s->executor.set_stream(s->executor.arg, s->trace.who.stream);
 	if (pthread_create(&s->thread, NULL, server_thread, s)) {
@@ -385,11 +385,11 @@ void nnb__burst_server_queues(const struct nnb_burst_server *s, struct nnb__burs
 	ret->client_spin_us = nnb__fmq_maker_window_us(s->result);
 }
 
-void nnb__burst_server_tell(const struct nnb_burst_server *s)
+void nnb__burst_server_emit_state(const struct nnb_burst_server *s)
 {
 	if (s->executor.emit_all)
 		s->executor.emit_all(s->executor.arg);
-	nnb__trace_tell(&s->trace);
+	nnb__trace_emit_state(&s->trace);
 }
 
 void nnb__burst_server_halt(struct nnb_burst_server *s)

@@ -16,6 +16,6 @@ struct nnb__burst_queues {
 void nnb__burst_server_queues(const struct nnb_burst_server *server, struct nnb__burst_queues *ret);
 
 /* A trace session has begun: emit events for the mapped memory and for the execution under way. Any thread. */
-void nnb__burst_server_tell(const struct nnb_burst_server *server);
+void nnb__burst_server_emit_state(const struct nnb_burst_server *server);
 
 #endif

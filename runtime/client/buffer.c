@@ -67,7 +67,7 @@ static enum nnb_status buffer_allocate(struct nnb_remote_buffer *b, struct nnb_r
 	enum nnb_status status = nnb__channel_take(b->client, NNB__BUFFER, 0, &ch, reason);
 	struct nnb_memory memory;
 	uint64_t token;
-	uint8_t told[sizeof(b->id) + sizeof(token)]; /* the buffer's number and its token */
+	uint8_t answer[sizeof(b->id) + sizeof(token)]; /* the buffer's number and its token */
 
 	if (status)
 		return status;
@@ -77,19 +77,19 @@ static enum nnb_status buffer_allocate(struct nnb_remote_buffer *b, struct nnb_r
 		nnb__put_u32(&ch->out, models[i] ? models[i]->id : 0); /* 0: no model, which the service refuses */
 	nnb__put_roles(&ch->out, desc->inputs, desc->n_inputs);
 	nnb__put_roles(&ch->out, desc->outputs, desc->n_outputs);
-	status = nnb__call_for(b->client, ch, told, sizeof(told), reason);
+	status = nnb__call_for(b->client, ch, answer, sizeof(answer), reason);
 	if (status)
 		return status;
 	assert(!b->id && !b->pool && !b->fell_back);
-	memcpy(&b->id, told, sizeof(b->id));
-	memcpy(&token, told + sizeof(b->id), sizeof(token));
+	memcpy(&b->id, answer, sizeof(b->id));
+	memcpy(&token, answer + sizeof(b->id), sizeof(token));
 	nnb_memory_token(&memory, token);
 	return nnb_pool_from(&b->pool, &memory) ? nnb__status_exhausted(b->client, reason) : NNB_STATUS_NONE;
 }
 
 /* ---- falling back ---- */
 
-/* @refused: what the service says. It stays that, where there can be no memory in its place. */
+/* @refused: the status of the service, which this function returns if no memory can stand in for the buffer. */
 static enum nnb_status buffer_fall_back(struct nnb_remote_buffer *b, struct nnb_remote *const *models,
                                         uint32_t n_models, const struct nnb_buffer_desc *desc, enum nnb_status refused,
                                         struct nnb_reason *reason)

@@ -67,7 +67,7 @@ void nnb__client_unref(struct nnb_client *c)
 	assert(had > 0);
 	if (had != 1)
 		return;
-	nnb__message_begin(&bye, NNB__BYE); /* so that the service does not take this client for dead */
+	nnb__message_begin(&bye, NNB__BYE); /* without it, the service would take this client for dead */
 	nnb__message_send(c->life, &bye);
 	nnb__message_fini(&bye);
 	shutdown(c->life, SHUT_RDWR);
@@ -87,7 +87,7 @@ void nnb__client_unref(struct nnb_client *c)
 
 #define SYSTEM_SOCKET "/run/nnburst/socket"
 
-/* Where the service is: what the caller or the user says, the user's own, the system's. */
+/* The path of the service's socket: of the caller or $NNBURST_SOCKET; else the user's own; else the system's. */
 static int find_socket(const char *asked, struct sockaddr_un *ret)
 {
 	const char *own = getenv("XDG_RUNTIME_DIR");
@@ -154,11 +154,11 @@ static int service_greet(struct nnb_client *c, const char *name, struct nnb_reas
 	nnb__put_u32(&m, c->hal);
 	nnb__put_text(&m, name);
 	nnb__put_fd(&m, pair[1]);
-	r = nnb__message_send(c->life, &m); /* one that refuses us has its say all the same */
+	r = nnb__message_send(c->life, &m); /* a service that refuses the connection sends its answer all the same */
 	close(pair[1]);
 	if (!r || r == -EPIPE)
 		r = nnb__message_receive(c->life, &m);
-	if (r == -ECONNRESET) /* hung up on before it read that: what it said is still there */
+	if (r == -ECONNRESET) /* the service closed the socket before it read the message: its answer is still there */
 		r = nnb__message_receive(c->life, &m);
 	if (r) {
 		nnb_because(reason, "the service does not answer: %s", strerror(-r));

@@ -1,8 +1,8 @@
 /*
  * client.h -- inside of a client.
  *
- * channel.c calls the service; events.c hears from it, on a thread; client.c is the connection; remote.c models and
- * executions; fenced.c those with fences; burst.c bursts; buffer.c buffers. client.c says how they are kept apart.
+ * channel.c calls the service; events.c receives its events, on a thread; client.c is the connection; remote.c models and
+ * executions; fenced.c those with fences; burst.c bursts; buffer.c buffers. The head of client.c has the rules of their locks.
  */
 #ifndef NNB_CLIENT_CLIENT_H
 #define NNB_CLIENT_CLIENT_H
@@ -92,8 +92,8 @@ void nnb__client_free(struct nnb_client *client);
 int nnb__client_watch(struct nnb_client *client, int fd, uint64_t tag); /* 0 or -errno */
 
 /*
- * The app asks for an execution by call: tell of it, in @ret. Returns its number, for the message. @duration_ns: of a fenced
- * one; 0: any. @fallback: a burst could not carry it.
+ * The app asks for an execution by call: begin its trace, @ret. Returns its number, for the message. @duration_ns: of a fenced
+ * execution; 0: any. @fallback: a burst could not carry the execution.
  */
 uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call,
                           uint64_t duration_ns, bool fallback, struct nnb__call_trace *ret);
@@ -141,7 +141,7 @@ void *nnb__events_thread(void *client);
 struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nnb_call *call);
 void nnb__pending_drop(struct nnb__pending *pending);
 
-/* From now on it is told, whatever happens. Returns its serial number; 0: the service is gone, it is still the caller's. */
+/* From now on the callback of @pending will be called, in every case. Returns its serial number; 0: the service is gone, the caller still owns @pending. */
 uint64_t nnb__pending_add(struct nnb_client *client, struct nnb__pending *pending);
 
 /* Take the pending execution @serial from the list; the caller owns it. NULL: its callback has been called. */
@@ -152,9 +152,9 @@ void nnb__pending_fail(struct nnb__pending *pending, enum nnb_status status);
 
 /* ---- fenced.c, for the thread ---- */
 
-void nnb__fenced_told(struct nnb_client *client, struct nnb__message *message); /* NNB__FENCED came */
-void nnb__fenced_die(struct nnb_client *client);                                /* nothing will come any more */
-void nnb__fenced_forget(struct nnb_client *client);                             /* there is no thread any more */
+void nnb__fenced_take_result(struct nnb_client *client, struct nnb__message *message); /* NNB__FENCED came */
+void nnb__fenced_die(struct nnb_client *client);                                       /* nothing will come any more */
+void nnb__fenced_forget(struct nnb_client *client);                                    /* there is no thread any more */
 
 /* ---- remote.c ---- */
 

@@ -217,7 +217,7 @@ void *nnb__events_thread(void *arg)
 		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__DONE)
 			on_done(c, &in);
 		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__FENCED)
-			nnb__fenced_told(c, &in);
+			nnb__fenced_take_result(c, &in);
 	}
 	nnb__message_fini(&in);
 	nnb__message_fini(&out);

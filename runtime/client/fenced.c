@@ -26,7 +26,7 @@ struct nnb_fenced {
 	pthread_cond_t over;       /* signalled when the result has arrived */
 	struct nnb_remote *remote; /* a reference, until the result has arrived */
 	int fence;                 /* -1: the service has not answered yet */
-	bool told, alone;          /* told: the result has arrived; alone: no service will signal the fence */
+	bool has_result, alone;    /* alone: no service will signal the fence */
 	enum nnb_status status;
 	struct nnb_timing since_launch, since_fences;
 };
@@ -88,7 +88,7 @@ static void fenced_sweep(struct nnb_client *c)
 		bool over;
 
 		pthread_mutex_lock(&f->lock);
-		over = f->told && f->fence >= 0 && nnb_fence_state(f->fence) != NNB_FENCE_PENDING;
+		over = f->has_result && f->fence >= 0 && nnb_fence_state(f->fence) != NNB_FENCE_PENDING;
 		pthread_mutex_unlock(&f->lock);
 		if (!over) {
 			at = &f->next;
@@ -132,7 +132,7 @@ static void fenced_delist(struct nnb_client *c, const struct nnb_fenced *f)
 		fenced_unref(is);
 }
 
-/* ---- being told ---- */
+/* ---- results that the service reports ---- */
 
 static void fenced_set_result(struct nnb_fenced *f, enum nnb_status status, const struct nnb_timing *since_launch,
                               const struct nnb_timing *since_fences)
@@ -140,13 +140,13 @@ static void fenced_set_result(struct nnb_fenced *f, enum nnb_status status, cons
 	struct nnb_remote *remote;
 
 	pthread_mutex_lock(&f->lock);
-	if (!f->told)
+	if (!f->has_result)
 		f->status = status;
-	if (!f->told && !status && f->measure) { /* */
+	if (!f->has_result && !status && f->measure) { /* */
 		f->since_launch = *since_launch;
 		f->since_fences = *since_fences;
 	}
-	f->told = true;
+	f->has_result = true;
 	remote = f->remote;
 	f->remote = NULL;
 	pthread_cond_broadcast(&f->over);
@@ -163,7 +163,7 @@ static struct nnb_timing get_timing(struct nnb__message *m)
 	return t;
 }
 
-void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
+void nnb__fenced_take_result(struct nnb_client *c, struct nnb__message *m)
 {
 	uint64_t serial = nnb__get_u64(m);
 	uint32_t status = nnb__get_u32(m);
@@ -332,14 +332,14 @@ enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_l
 	enum nnb_status status;
 
 	pthread_mutex_lock(&f->lock);
-	assert(f->fence >= 0 && (f->told || f->remote)); /* the caller has it only after the launch */
+	assert(f->fence >= 0 && (f->has_result || f->remote)); /* the caller has it only after the launch */
 	/* The service sends the result before it signals the fence, so the result is on its way. The events' thread must not wait for it. */
-	if (!f->told && nnb_fence_state(f->fence) != NNB_FENCE_PENDING &&
+	if (!f->has_result && nnb_fence_state(f->fence) != NNB_FENCE_PENDING &&
 	    !pthread_equal(pthread_self(), f->remote->client->thread))
-		while (!f->told)
+		while (!f->has_result)
 			pthread_cond_wait(&f->over, &f->lock);
-	status = f->told ? f->status : NNB_STATUS_GENERAL_FAILURE;
-	if (!f->told)
+	status = f->has_result ? f->status : NNB_STATUS_GENERAL_FAILURE;
+	if (!f->has_result)
 		nnb_because(reason, "the execution has not ended");
 	else if (status)
 		nnb_because(reason, "the execution failed");

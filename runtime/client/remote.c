@@ -74,26 +74,26 @@ static void put_cache(struct nnb__message *m, const struct nnb_cache *cache)
 		nnb__put_fd(m, cache->data_files[i]);
 }
 
-/* Call, and make what the answer says of it. The channel goes back. */
+/* Call the service, and fill in @remote from the answer. The channel goes back. */
 static enum nnb_status remote_prepare(struct nnb_client *c, struct nnb__channel *ch, const struct nnb_model *model,
                                       uint64_t deadline_ns, struct nnb_remote **ret, struct nnb_reason *reason)
 {
 	struct nnb_remote *remote = calloc(1, sizeof(*remote));
 	struct nnb_model bare = *model;
-	uint32_t told[2]; /* its id; the preference it was prepared with */
+	uint32_t answer[2]; /* its id; the preference it was prepared with */
 	enum nnb_status status;
 
 	if (!remote) {
 		nnb__channel_give(c, ch);
 		return nnb__status_exhausted(c, reason);
 	}
-	status = nnb__call_for(c, ch, told, sizeof(told), reason);
+	status = nnb__call_for(c, ch, answer, sizeof(answer), reason);
 	if (status) {
 		free(remote);
 		return status;
 	}
-	remote->id = told[0];
-	remote->low_power = told[1] == 0;
+	remote->id = answer[0];
+	remote->low_power = answer[1] == 0;
 	atomic_init(&remote->refs, 1);
 	remote->client = nnb__client_ref(c);
 	bare.n_pools = 0; /* a copy to look operands up in */

@@ -370,7 +370,7 @@ static const struct program program = {
 	.operand_files = "json|tflite",
 };
 
-/* Which two of the options that were given exclude each other: their names and a reason; NULL: none. */
+/* The names of two given options that exclude each other, and a reason; NULL: there are none. */
 static const char *contradiction_of(const struct options *o)
 {
 	if (o->validates && o->driver && o->socket)

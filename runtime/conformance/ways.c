@@ -30,8 +30,8 @@ struct placing {
 struct arrangement {
 	struct nnb_pool *pools[2];
 	struct placing placings[N_MEMORIES];
-	struct nnb_output_shape *shapes; /* of the last execution's outputs ... */
-	bool has_shapes;                 /* ... if it told them; a fenced or preempted one does not */
+	struct nnb_output_shape *shapes; /* the shapes of the last execution's outputs ... */
+	bool has_shapes;                 /* ... if it returned them; a fenced or preempted execution does not */
 	void *kept;                      /* outputs of the first path, with which all others are compared ... */
 	char kept_of[32];                /* ... and the name of that path */
 };
@@ -268,7 +268,7 @@ static char *output_at(const struct arrangement *a, uint32_t i)
 	return (char *)nnb_pool_data(a->pools[1]) + a->placings[SHARED].outputs[i].location.offset;
 }
 
-/* Whether output @i has as many elements as the example says. A file writes a single 0 for an output without elements. */
+/* Whether output @i has as many elements as in the example. A file writes a single 0 for an output without elements. */
 static bool is_as_large(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a, uint32_t i,
                         struct nnb_reason *reason)
 {

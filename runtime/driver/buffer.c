@@ -492,8 +492,8 @@ static enum nnb_status check_source(struct nnb__buffer_kind *kind, const struct 
 	return status || from->size == kind->bytes ? status : wrong_size(from, kind->bytes, reason);
 }
 
-/* Tell the buffer's keeper that the copy is not allowed. */
-static void tell_no_copy(const struct nnb_buffer *b, enum nbt_reject cause)
+/* Emit, for the buffer's keeper, that the copy is not allowed. */
+static void copy_emit_reject(const struct nnb_buffer *b, enum nbt_reject cause)
 {
 	if (b->keeper.serial)
 		NBT(buffer_reject, .buffer = b->keeper.serial, .cause = cause);
@@ -508,7 +508,7 @@ static enum nnb_status check_source_of(const struct nnb_buffer *b, struct nnb__b
 	*kind = b->kind;
 	status = check_source(kind, from, rank, dims, reason);
 	if (status == NNB_STATUS_INVALID_ARGUMENT)
-		tell_no_copy(b, NBT_reject_dimensions);
+		copy_emit_reject(b, NBT_reject_dimensions);
 	return status;
 }
 
@@ -600,9 +600,9 @@ static enum nnb_status copy_out_check(struct nnb_buffer *b, const struct nnb_mem
 		nnb_operand_bytes(b->kind.type, b->rank, b->dims, bytes);
 	if (*bytes && to->size != *bytes) { /* the size comes first, where there is one */
 		status = wrong_size(to, *bytes, reason);
-		tell_no_copy(b, NBT_reject_dimensions);
+		copy_emit_reject(b, NBT_reject_dimensions);
 	} else if (status && !b->writing) {
-		tell_no_copy(b, NBT_reject_uninitialised);
+		copy_emit_reject(b, NBT_reject_uninitialised);
 	}
 	if (!status && take)
 		read_lease(b);
@@ -737,9 +737,9 @@ static enum nnb_status use_check(const struct walk *w, struct nnb_buffer *b, boo
 	return status;
 }
 
-/* Report why the use was not allowed. A buffer in use is not reported. Under the lock. */
-static void tell_reject(const struct walk *w, uint64_t token, bool output, uint32_t index, bool twice,
-                        enum nnb_status status)
+/* Emit why the use was not allowed. A buffer that is in use has no event. Under the lock. */
+static void use_emit_reject(const struct walk *w, uint64_t token, bool output, uint32_t index, bool twice,
+                            enum nnb_status status)
 {
 	const struct nnb_prepared *p = w->prepared;
 	const struct nnb_buffer *b;
@@ -801,7 +801,7 @@ static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index
 	if (!status && ret)
 		buffer_lease(b, output, index, &ret[(*n)++]);
 	else if (status)
-		tell_reject(w, token, output, index, twice, status);
+		use_emit_reject(w, token, output, index, twice, status);
 	pthread_mutex_unlock(&all->lock);
 	if (status)
 		nnb__within(reason, "%s %u", output ? "output" : "input", index);

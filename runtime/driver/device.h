@@ -13,8 +13,8 @@
 struct nnb_device {
 	atomic_uint refs;
 	const struct nnb_driver *driver;
-	void *handle; /* of the driver's open function */
-	void *object; /* of dlopen */
+	void *handle; /* from the driver's open function */
+	void *object; /* from dlopen */
 	pthread_mutex_t lock;
 	/* users of the fast state. The lock guards it, and orders the driver's calls that switch the state */
 	unsigned holds;

@@ -38,9 +38,9 @@ struct nnb_execution {
 	struct nnb_execution *next_idle;
 	void *run; /* the driver's run; NULL: it has not begun, or has ended */
 	uint32_t next_op;
-	uint32_t n_mappings, room; /* of the request's pools */
+	uint32_t n_mappings, room; /* mappings of the request's pools */
 	bool mapped_here;          /* the execution owns the mappings; otherwise it borrows them */
-	uint64_t told; /* if it owns them: the number of the execution in their events (nnb_request's exec) */
+	uint64_t exec; /* if it owns pools: the number of the execution in their events (nnb_request's exec) */
 	bool files;    /* some pools, of the request or the model, are files: check for tears, and flush outputs */
 	bool accesses; /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
 	bool tokens;   /* some arguments lie in buffers of the device */
@@ -191,7 +191,7 @@ static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory
 	int r = nnb_map(&e->mappings[i], memory);
 
 	if (nbt_on(NBT_EVENT_pool_map))
-		nnb__tell_pool_map(NBT_owner_exec, e->told, (int32_t)i, memory, began ? nnb__now() - began : 0,
+		nnb__emit_pool_map(NBT_owner_exec, e->exec, (int32_t)i, memory, began ? nnb__now() - began : 0,
 		                   r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE, 0);
 	return r;
 }
@@ -203,7 +203,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 	if (!room_for_pools(e, request->n_pools))
 		return no_memory(reason);
 	e->mapped_here = !mappings;
-	e->told = request->exec;
+	e->exec = request->exec;
 	e->files = false;
 	for (uint32_t i = 0; !e->files && i < e->prepared->model->n_pools; i++)
 		e->files = nnb__mapping_is_file(e->prepared->graph->mappings[i]);
@@ -681,7 +681,7 @@ static void execution_unbind(struct nnb_execution *e)
 	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++) {
 		nnb_mapping_unref(e->mappings[i]);
 		if (e->mappings[i])
-			nnb__tell_pool_unmap(NBT_owner_exec, e->told, (int32_t)i, NBT_cause_owner_end);
+			nnb__emit_pool_unmap(NBT_owner_exec, e->exec, (int32_t)i, NBT_cause_owner_end);
 	}
 	e->n_mappings = 0;
 }
@@ -849,7 +849,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 	enum nnb_status status;
 
 	*finished = true;
-	if (!e->run) /* it has finished or failed */
+	if (!e->run) /* the execution has finished or failed */
 		return NNB_STATUS_GENERAL_FAILURE;
 	while (e->next_op < n) {
 		if (checkpoint && e->next_op > first && !checkpoint(arg, e->next_op)) {

@@ -1,4 +1,4 @@
-/* past.c -- see past.h. */
+/* past.c -- a list of kinds, each the SipHash of what the times depend on, with its least CPU time; the kind unused for longest makes room. */
 #include "driver/past.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /*
  * prepared.c -- prepared models: from a model, or from a cache entry.
  *
- * A preparation is given up when its caller says so, or when its deadline has passed: the library checks that (patience.h) in its own
- * loops, and the driver in its own.
+ * The library aborts a preparation when its caller cancels it, or when its deadline has passed: the library checks both (patience.h) in
+ * its own loops, and the driver in its own.
  *
  * CONCURRENCY  A prepared model has a reference count, and holds its device; a thread with a reference may call any function. Its
  *              lock guards the list of idle executions. No lock is held while a model is prepared.
@@ -123,7 +123,7 @@ static enum nnb_status haste_stop(struct haste *h, enum nnb_status status, const
 }
 
 /*
- * NONE if the preparation may continue. A deadline that has passed is a permanent miss if half of the CPU time so far exceeds the time that
+ * Returns NONE if the preparation may continue. A deadline that has passed is a permanent miss if half of the CPU time so far exceeds the time that
  * there was: the preparation would be late even on an idle machine. Otherwise the preparation continues for GRACE_NS of CPU time at most,
  * because its whole CPU time may still show that. Then the miss is transient.
  */

@@ -47,7 +47,7 @@
 
 enum {
 	CACHE_LINE = 64,
-	EXPECTED_MAX = 8 * CACHE_LINE /* of a longer message, the rest arrives while the first part is written */
+	EXPECTED_MAX = 8 * CACHE_LINE /* the rest of a longer message arrives while the first part is written */
 };
 enum { LOOKS = 8 }; /* polls of the peer's counter for each reading of the clock: some 200 ns, the error of spun_ns */
 
@@ -222,7 +222,7 @@ static inline int open_tx(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, i
 	return 0;
 }
 
-/* Tell unsynchronized readers how far the writer is about to overwrite, or a dead predecessor may have. */
+/* Announce to unsynchronized readers how far the writer is about to overwrite, or a dead predecessor may have. */
 static inline void reach_announce(struct nnb_fmq *q, size_t n)
 {
 	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
@@ -251,7 +251,7 @@ static inline int may_read(struct nnb_fmq *q, size_t n)
 #ifndef NBT_OFF
 
 /* About to publish @n elements: every function that writes comes here, so that no write is silent. */
-static __attribute__((noinline, cold)) void tell_write(const struct nnb_fmq *q, size_t n)
+static __attribute__((noinline, cold)) void write_emit(const struct nnb_fmq *q, size_t n)
 {
 	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
 	uint64_t used = q->synchronized ? w->mine - atomic_load_explicit(q->rd, memory_order_relaxed) : 0;
@@ -272,7 +272,7 @@ static void note_blocked(struct nnb_fmq_end *w)
 
 #else
 
-static inline void tell_write(const struct nnb_fmq *q, size_t n)
+static inline void write_emit(const struct nnb_fmq *q, size_t n)
 {
 	(void)q, (void)n;
 }
@@ -294,7 +294,7 @@ static inline void counter_publish(struct nnb_fmq *q, size_t n)
 		return;
 	assert(!q->read_only);
 	if (nbt_on(NBT_EVENT_fmq_write))
-		tell_write(q, n);
+		write_emit(q, n);
 	w->wrote = (uint32_t)(n * q->elem_size);
 	counter_advance(q, w, n * q->elem_size);
 	atomic_store_explicit(q->wr, w->mine, memory_order_release); /* (1) */
@@ -540,7 +540,7 @@ bool nnb_fmq_tx_copy_from(const struct nnb_fmq_tx *tx, void *dst, size_t start, 
 
 /* ---- waiting ---- */
 
-/* Say where this side runs, if that has changed, and return it. */
+/* Publish the cpu that this side runs on, if it has changed. Returns the cpu + 1. */
 static inline uint32_t publish_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
 {
 	struct nnb_fmq_end *e = &q->end[side];

@@ -111,8 +111,8 @@ void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx);
  */
 bool nnb__fmq_keep_pages(const struct nnb_fmq *q);
 
-/* The service tells the client through the queue what traces call the burst. The peer can write any number there. */
-static inline void nnb__fmq_tell_stream(struct nnb_fmq *q, uint32_t stream)
+/* Pass the number that the burst has in traces to the client, through the queue. The peer can write any number there. */
+static inline void nnb__fmq_set_stream(struct nnb_fmq *q, uint32_t stream)
 {
 	if (q->room)
 		atomic_store_explicit(&q->room->stream, stream, memory_order_relaxed);

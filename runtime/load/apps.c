@@ -124,7 +124,7 @@ static void show_progress(const struct load_session *s)
 	        now > s->began ? (double)(now - s->began) / 1e9 : 0.0, (double)s->duration_ns / 1e9, n);
 }
 
-static void tell_all_to_stop(struct load_session *s)
+static void stop_all_apps(struct load_session *s)
 {
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
 		if (s->processes[i].pid && !s->processes[i].gone)
@@ -193,17 +193,17 @@ static bool all_apps(const struct load_session *s, bool ready)
 /* Wait until all apps have ended or, if @ready is true, are ready. An app that takes too long is asked to stop, then killed. */
 static void wait_for_all(struct load_session *s, bool ready, uint64_t until, const sigset_t *signals)
 {
-	bool told = false;
+	bool stopped = false;
 
 	while (!all_apps(s, ready)) {
 		listen_once(s, until, signals);
 		show_progress(s);
-		if (interrupts > 1 || (told && load_now() >= until)) {
+		if (interrupts > 1 || (stopped && load_now() >= until)) {
 			kill_all(s, interrupts <= 1);
 			until = UINT64_MAX;
-		} else if (!told && (interrupts || load_now() >= until)) {
-			tell_all_to_stop(s);
-			told = true;
+		} else if (!stopped && (interrupts || load_now() >= until)) {
+			stop_all_apps(s);
+			stopped = true;
 			until = load_now() + s->scenario->timeout_ns + PATIENCE;
 		}
 	}
@@ -241,7 +241,7 @@ static int session_begin(struct load_session *s, struct nnb_reason *reason)
 		status = LOAD_FAILED;
 	}
 	if (status) {
-		tell_all_to_stop(s);
+		stop_all_apps(s);
 		return status;
 	}
 	s->began = load_now() + HEAD_START;

@@ -1,4 +1,4 @@
-/* apps.h -- the processes that the apps are: started, told when to begin and to stop, and collected. */
+/* apps.h -- the processes of the apps: starts them, has them begin and stop, and collects them. */
 #ifndef LOAD_APPS_H
 #define LOAD_APPS_H
 
@@ -32,8 +32,8 @@ struct load_session {
 };
 
 /*
- * Run all apps from beginning to end. The exit status of what kept them from running, with the reason, or DONE: then
- * what there is to tell is on their boards.
+ * Run all apps from beginning to end. Returns the exit status of what kept them from running, with the reason, or DONE: then
+ * their boards have the results.
  */
 int load_session_run(struct load_session *session, struct nnb_reason *reason);
 void load_session_fini(struct load_session *session);

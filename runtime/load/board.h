@@ -31,7 +31,7 @@ struct load_outcome { /* the outcome of a stream */
 	uint64_t prepare_ns;
 	enum nnb_status prepared; /* a missed deadline: then nothing was executed */
 	uint32_t remote;          /* the service's number of the model */
-	struct nnb_times times;   /* of the service, after the last execution */
+	struct nnb_times times;   /* as the service returned them after the last execution */
 	bool broken;
 	struct nnb_reason reason;                 /* the reason why the stream broke */
 	struct nnb_reason reasons[LOAD_STATUSES]; /* by status: the reason of the first execution with it */

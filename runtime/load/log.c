@@ -1,4 +1,4 @@
-/* log.c -- see log.h. */
+/* log.c -- writes the logged executions as lines with tabs. */
 #include "log.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* nnburst-load -- run apps as a scenario file says, each a process of its own, and tell what they measured. */
+/* nnburst-load -- run the apps of a scenario file, each in a process of its own, and print what they measured. */
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -20,12 +20,12 @@
 
 struct options {
 	const char *socket, *scenario, *log;
-	const char *model; /* NULL: the scenario says which */
+	const char *model; /* NULL: that of the scenario */
 	const char *into;  /* file to record into; NULL: named after the model */
 	bool own_service, record;
 	enum { TABLE, JSON } format;
-	uint64_t duration_ns; /* 0: as the scenario says */
-	int64_t seed;         /* -1: as the scenario says */
+	uint64_t duration_ns; /* 0: that of the scenario */
+	int64_t seed;         /* -1: that of the scenario */
 	bool list, check, quiet;
 };
 

@@ -36,7 +36,7 @@ static void base_of(char to[LOAD_NAME], const char *model)
 
 /* ---- a scenario ---- */
 
-/* The absolute path of a file. Links stay: a model's name says what it is, and may be a link to a file of any name. 0 or -errno. */
+/* The absolute path of a file. Links stay: a model's format is known by its name, which may be a link to a file of any name. 0 or -errno. */
 static int path_of(const char *file, char ret[PATH_MAX])
 {
 	char here[PATH_MAX] = "";

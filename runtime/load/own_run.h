@@ -35,7 +35,7 @@ void load_signals_hold(sigset_t *ret_before);
 void load_signals_release(const sigset_t *before);
 
 /*
- * Have burstscope record "nnburst-load ARGV...", into @into or a name after the model, and say what the bursts cost. @socket: of the service
+ * Have burstscope record "nnburst-load ARGV...", into @into or a name after the model, and print what the bursts cost. @socket: of the service
  * to be recorded; others are not. The signals are held; one of them ends the recording early. Returns what this process is to end with.
  */
 int load_record(const char *model, const char *into, const char *socket, char *const *argv);

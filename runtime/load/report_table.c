@@ -286,7 +286,7 @@ int load_report_table(const struct load_report *r)
 	print_shares(r);
 	print_received(r);
 	print_fairness(r);
-	/* what was not prepared, and executions that failed */
+	/* models that were not prepared, and executions that failed */
 	for (uint32_t i = 0; i < r->n_rows; i++) {
 		const struct load_figures *f = r->rows[i].figures;
 

@@ -430,7 +430,7 @@ static const json_t *read_list(struct nnb_reason *reason, const struct place *at
 	return NULL;
 }
 
-/* Built-in models know which of their outputs are their state; of a file's the scenario says so. */
+/* Built-in models know which of their outputs are their state; for the model of a file, the scenario names them. */
 static int state_agrees(struct nnb_reason *reason, const struct place *at, const struct load_stream *s)
 {
 	struct place state = { at, "state", 0 }, pairs = { at, "state_pairs", 0 };

@@ -42,7 +42,7 @@ struct load_stream {
 	uint64_t period_ns; /* 0: a closed loop */
 	uint64_t think_ns, jitter_ns;
 	uint64_t deadline_ns; /* 0: none */
-	bool told;            /* the service is told of it */
+	bool told;            /* the service gets the deadline */
 	uint64_t prepare_deadline_ns;
 	int64_t retries; /* largest number of retries of a frame */
 	uint64_t retry_after_ns;

@@ -15,7 +15,7 @@ struct load_state {
 	const struct load_work *work;
 	enum load_keeping keeping;
 	struct nnb_remote_buffer *buffers[LOAD_PAIRS_MAX][2]; /* owned */
-	unsigned turn;                                        /* which of the two buffers is read next */
+	unsigned turn;                                        /* index of the buffer that is read next */
 };
 
 /*

@@ -79,13 +79,13 @@ struct load_figures {
 	uint64_t began, ended;               /* first submitted, last returned; 0: none */
 	uint64_t digest;                     /* digest of the outputs; 0: no output */
 	/* for a stream with state */
-	struct load_sequence sequence;        /* of several threads: the longest sequence */
+	struct load_sequence sequence;        /* with several threads: the longest sequence */
 	uint64_t state_buffers, state_fallen; /* made on the device; and of them, shared memory after all */
 	uint64_t state_resets, state_copy_ns; /* begun again from zeroes; copied from outputs to inputs */
 	/* executions with status NONE */
 	struct load_distribution cold, warm;           /* submitted to returned */
 	struct load_distribution from_due;             /* frame due to returned */
-	struct load_distribution on_device, in_driver; /* as the service says */
+	struct load_distribution on_device, in_driver; /* as the service measured */
 	/* all frames that were run, at their first attempt */
 	struct load_distribution start_late; /* due to submitted */
 };
@@ -105,7 +105,7 @@ void load_figures_merge(struct load_figures *into, const struct load_figures *fr
 /* Is this a status that a healthy service may answer, to a stream that tries again or one that does not? */
 bool load_expected(enum nnb_status status, bool retries);
 
-/* Does it say that the same may go well in a moment? */
+/* Whether the same request may succeed in a moment. */
 bool load_transient(enum nnb_status status);
 
 /*

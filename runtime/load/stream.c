@@ -1,4 +1,4 @@
-/* stream.c -- see stream.h. */
+/* stream.c -- one thread of a stream: waits until an execution is due, executes, checks the outputs, tries again, and counts. */
 #include "stream.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ struct ticket {
 	bool done;
 	enum nnb_status status;
 	struct nnb_timing timing;
-	uint64_t exec, told;         /* number in traces; time of the callback */
+	uint64_t exec, called_back;  /* number in traces; time of the callback */
 	struct load_buffers buffers; /* once it is abandoned */
 };
 
@@ -40,13 +40,13 @@ struct worker {
 	struct nnb_burst *burst;
 	uint8_t *reference; /* outputs of the first execution */
 	struct ticket *ticket;
-	uint64_t base, end; /* CLOCK_MONOTONIC: when it begins and ends */
-	uint64_t frame;     /* the next, of a periodic stream */
-	int64_t in_burst;   /* executions on this burst */
-	int64_t on_pools;   /* executions on these pools */
-	bool fresh;         /* the burst has not seen these pools */
-	bool lost;          /* the state */
-	uint64_t told;      /* when the last execution called back; 0: it did not */
+	uint64_t base, end;   /* CLOCK_MONOTONIC: when it begins and ends */
+	uint64_t frame;       /* the next, of a periodic stream */
+	int64_t in_burst;     /* executions on this burst */
+	int64_t on_pools;     /* executions on these pools */
+	bool fresh;           /* the burst has not seen these pools */
+	bool lost;            /* the state */
+	uint64_t called_back; /* when the last execution called back; 0: it did not */
 };
 
 static bool run_continues(const struct worker *w)
@@ -275,7 +275,7 @@ static void on_done(void *arg, const struct nnb_result *result)
 	pthread_mutex_lock(&t->lock);
 	assert(!t->done);
 	t->done = true;
-	t->told = now;
+	t->called_back = now;
 	t->exec = result->exec;
 	t->status = result->status;
 	t->timing = result->timing;
@@ -313,7 +313,7 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 	}
 	answer->timing = t->timing;
 	answer->exec = t->exec;
-	w->told = t->told;
+	w->called_back = t->called_back;
 	return t->status;
 }
 
@@ -428,7 +428,7 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 
 	assert(w->buffers.work && w->state.work);
 	load_buffers_spoil(&w->buffers);
-	w->told = 0;
+	w->called_back = 0;
 	e.submitted = load_now();
 	e.deadline = s->deadline_ns ? (due ? due : e.submitted) + s->deadline_ns : 0;
 	e.status = worker_execute(w, e.deadline, &answer, &why);
@@ -438,7 +438,7 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 		/* a callback's time of the end is more precise than that of a waiting thread */
 		struct load_log_entry entry = { .exec = answer.exec,
 			                        .submitted = e.submitted,
-			                        .returned = w->told ? w->told : e.returned,
+			                        .returned = w->called_back ? w->called_back : e.returned,
 			                        .status = e.status,
 			                        .path = e.fallback ? LOAD_SYNC : s->path };
 

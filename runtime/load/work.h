@@ -1,5 +1,5 @@
 /*
- * work.h -- what a stream executes: its model, its inputs, and the pools for inputs and outputs.
+ * work.h -- the work of a stream: its model, its inputs, and the pools for inputs and outputs.
  */
 #ifndef LOAD_WORK_H
 #define LOAD_WORK_H
@@ -35,7 +35,7 @@ int load_work_keep(struct load_work *work, const struct load_stream *stream, str
 bool load_is_state_input(const struct load_work *work, uint32_t input);
 bool load_is_state_output(const struct load_work *work, uint32_t output);
 
-/* Pools with the inputs in them and room for outputs, and the call that says so. @work is borrowed until fini. */
+/* Pools with the inputs in them and room for outputs, and the call that uses them. @work is borrowed until fini. */
 struct load_buffers {
 	const struct load_work *work;
 	struct nnb_pool **pools; /* followed by room for two pools for each pair, which the caller owns */

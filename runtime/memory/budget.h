@@ -9,7 +9,7 @@
 
 /* Any thread may call these. All zeroes: no limit. */
 struct nnb__budget {
-	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* NONE, RESOURCE_EXHAUSTED_* */
+	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* returns NONE or RESOURCE_EXHAUSTED_* */
 	void (*give)(void *arg, uint32_t pools, uint64_t bytes);
 	/* File descriptors that are about to arrive, in addition to pools. NULL: no limit */
 	enum nnb_status (*take_fds)(void *arg, uint32_t n, struct nnb_reason *reason);

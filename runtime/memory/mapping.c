@@ -54,7 +54,7 @@ struct nnb_mapping {
 	void *data;
 	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
-	/* of an mmap_fd whose file can be truncated, and of a dma-buf; otherwise watch is NULL and fd is -1 */
+	/* for an mmap_fd whose file can be truncated, and for a dma-buf; otherwise watch is NULL and fd is -1 */
 	struct nnb__watch *watch;
 	int fd;
 	bool dma_buf;
@@ -91,7 +91,7 @@ static int file_holds(const struct nnb_mapping *m, int fd)
 	int r;
 
 	if (m->dma_buf) {
-		off_t end = lseek(fd, 0, SEEK_END); /* stat does not tell the size of a dma-buf */
+		off_t end = lseek(fd, 0, SEEK_END); /* stat does not give the size of a dma-buf */
 
 		r = end < 0 ? -errno : 0;
 		bytes = (uint64_t)end;

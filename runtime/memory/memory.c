@@ -1,5 +1,5 @@
 /*
- * memory.c -- memories that are not mapped: making, telling kinds apart, judging, duplicating.
+ * memory.c -- memories that are not mapped: making, distinguishing kinds, judging, duplicating.
  *
  * TRUST     A struct nnb_memory may have come from a stranger, so its counts bound nothing before fds_whole() has seen
  *           them, and its integers are taken for what they claim only after the shape of its kind. The files behind

@@ -1,4 +1,4 @@
-/* digest.h -- a number that tells models apart. */
+/* digest.h -- a number by which models differ. */
 #ifndef NNB_MODEL_DIGEST_H
 #define NNB_MODEL_DIGEST_H
 

@@ -21,7 +21,7 @@
 #include "model/request.h"
 
 enum {
-	ALIGNMENT = 64,       /* of every copy, P-19 */
+	ALIGNMENT = 64,       /* alignment of every copy, P-19 */
 	SHARED_MAX = 1 << 20, /* bytes by which the copies may exceed the model's own data */
 };
 

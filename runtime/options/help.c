@@ -70,7 +70,7 @@ void options_help(const struct program *p)
 			printf("  %s\n%*s", left, (int)indent, "");
 		else
 			printf("  %-*s  ", (int)widest, left);
-		print_wrapped(row->says, indent, indent);
+		print_wrapped(row->text, indent, indent);
 	}
 	printf("\nExit status: ");
 	print_wrapped(p->statuses, strlen("Exit status: "), strlen("Exit status: "));

@@ -1,4 +1,4 @@
-/* narrow.c -- see narrow.h. */
+/* narrow.c -- keeps what a program prints in memory, measures the columns, and prints lines and tables in the width of the terminal. */
 #include "options/narrow.h"
 
 #include <errno.h>

@@ -23,7 +23,7 @@ struct narrow {
 /* @n stays where it is until narrow_end. Keep what is printed to the standard output, until narrow_end. If there is no memory now, the lines are printed as they come. */
 void narrow_begin(struct narrow *n);
 
-/* Print what was kept, as the standard output has room for. False: there was no memory for all of it, as an error line says. */
+/* Print the kept lines, in the width of the standard output. False: there was no memory for all of them; an error line reports it. */
 bool narrow_end(struct narrow *n);
 
 /* Print @text, lines of @bytes in all, in @width columns; 0: any number. Each line ends with a line end. */

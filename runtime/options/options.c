@@ -16,12 +16,12 @@ enum { HELP, VERSION, COMPLETION };
 static const char *const shells[] = { "bash", "zsh", NULL };
 
 const struct option_row options_own[OPTIONS_OWN] = {
-	[HELP] = { .name = "help", .says = "print this text" },
-	[VERSION] = { .name = "version", .says = "print the version" },
+	[HELP] = { .name = "help", .text = "print this text" },
+	[VERSION] = { .name = "version", .text = "print the version" },
 	[COMPLETION] = { .name = "completion",
 	                 .kind = OPTION_CHOICE,
 	                 .choices = shells,
-	                 .says = "print the completion of these options for a shell" },
+	                 .text = "print the completion of these options for a shell" },
 };
 
 const struct option_row *options_row(const struct program *p, size_t i)

@@ -13,7 +13,7 @@ enum option_kind {
 	OPTION_SWITCH, /* bool, becomes true */
 	OPTION_TEXT,   /* const char *, never empty */
 	OPTION_CHOICE, /* unsigned: the index of the word in @choices */
-	OPTION_PARSED  /* whatever @parse makes of it */
+	OPTION_PARSED  /* @parse stores the value */
 };
 
 struct option_row {
@@ -24,14 +24,14 @@ struct option_row {
 	 * completions offer them, files for FILE and PATH, and directories for DIR.
 	 */
 	const char *argument;
-	const char *says;
+	const char *text;           /* a line of the help */
 	size_t offset;              /* in the options of the program */
 	const char *const *choices; /* the words, then NULL */
-	bool bare;                  /* the value may be left out: the text is then NULL, */
-	size_t given;               /* and the bool at this offset tells that the option was there */
+	bool bare;                  /* the value may be left out: the text is then NULL */
+	size_t given;               /* for a bare option: the offset of the bool that notes that the option was given */
 	bool repeats; /* each one counts, so completions go on to offer it; of others the last one counts */
 	bool (*parse)(const char *text, void *at); /* false: @text is not valid */
-	const char *such_as;                       /* what is valid, for the error */
+	const char *such_as;                       /* valid values, for the error */
 	const char *offers;                        /* words that completions offer instead of those of @argument */
 };
 
@@ -39,13 +39,13 @@ struct option_row {
 struct program {
 	const char *name, *manual, *version;
 	const char *usage;    /* one line for each form, without the name */
-	const char *about;    /* what the program does, without line breaks */
+	const char *about;    /* a description of the program, without line breaks */
 	const char *statuses; /* exit statuses, without line breaks */
 	const struct option_row *rows;
 	size_t n_rows;
 	const char *operand_words; /* completions offer these as operands, */
-	const char *operand_list;  /* the first word of each line that this option prints, */
-	const char *operand_files; /* and files with these endings, separated by | */
+	const char *operand_list;  /* an option: the operands are the first words of the lines that it prints */
+	const char *operand_files; /* endings of files that can be operands, too, separated by | */
 };
 
 /*
@@ -68,7 +68,7 @@ enum { OPTIONS_OWN = 3 };
 /* The options that each program has: --help, --version, --completion. */
 extern const struct option_row options_own[OPTIONS_OWN];
 
-/* What the help calls the value of an option: its argument, or its choices separated by |. Returns @ret. */
+/* The name of an option's value in the help: its argument, or its choices separated by |. Returns @ret. */
 enum { OPTIONS_VALUE_ROOM = 64 };
 const char *options_value(const struct option_row *row, char ret[OPTIONS_VALUE_ROOM]);
 

@@ -14,7 +14,7 @@ static bool is_among(const char *word, size_t length, const char *const names[])
 	return false;
 }
 
-/* What the value of an option can be, by the words of its argument. */
+/* The kinds of values that an option can have, by the words of its argument. */
 static unsigned offers_of(const struct option_row *row)
 {
 	static const char *const files[] = { "FILE", "PATH", NULL }, *const directories[] = { "DIR", NULL };
@@ -160,7 +160,7 @@ void options_zsh(const struct program *p)
 
 		printf(" \\\n\t'%s%s--%s%s[", ends ? "(- *)" : "", row->repeats ? "*" : "", row->name,
 		       row->bare ? "=-" : "");
-		zsh_text(row->says);
+		zsh_text(row->text);
 		putchar(']');
 		if (row->kind != OPTION_SWITCH) {
 			unsigned offers = offers_of(row);

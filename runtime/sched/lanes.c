@@ -36,7 +36,7 @@
 #include "base/sys.h"
 #include "policy/terms.h"
 
-enum { ON_LANE = 1, LOOK = 2 }; /* of a turn: a flag; the increment that makes a waiter check again */
+enum { ON_LANE = 1, LOOK = 2 }; /* in the state of a turn: a flag; the increment that makes a waiter check again */
 enum { POLLS = 8 };             /* polls of a turn for each reading of the clock */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
 
@@ -177,7 +177,7 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bo
 	}
 	wait_ended(s, since);
 	atomic_store_explicit(&s->cpu, nnb__cpu(), memory_order_relaxed);
-	return 0; /* it may be too late, or cancelled by now: the runner checks that */
+	return 0; /* the execution may be too late, or cancelled by now: the runner checks both */
 }
 
 /* ---- leaving ---- */

@@ -228,8 +228,8 @@ static void end_redo(struct run *run)
 
 static void trace_op_end(const struct run *run, uint32_t op)
 {
-	NNB__SAY(run->runner->seat.trace, op_end, .op = (uint16_t)op,
-	         .type = nnb__execution_op_type(run->execution, op));
+	NNB__EMIT(run->runner->seat.trace, op_end, .op = (uint16_t)op,
+	          .type = nnb__execution_op_type(run->execution, op));
 }
 
 static bool run_checkpoint(void *arg, uint32_t next)
@@ -242,7 +242,7 @@ static bool run_checkpoint(void *arg, uint32_t next)
 	if (__builtin_expect(run->redo_until && next >= run->redo_until, 0))
 		end_redo(run);
 	on = run_continues(run, next);
-	NNB__SAY(run->runner->seat.trace, checkpoint, .op = (uint16_t)next, .flag = on);
+	NNB__EMIT(run->runner->seat.trace, checkpoint, .op = (uint16_t)next, .flag = on);
 	return on;
 }
 
@@ -394,7 +394,7 @@ static enum nnb_status run_stretches(struct run *run, bool *on_lane, struct nnb_
 
 	*on_lane = true;
 	for (;;) {
-		if (run_is_cancelled(run->runner)) /* it was cancelled while it waited, or since */
+		if (run_is_cancelled(run->runner)) /* the caller cancelled it while it waited, or since */
 			return wait_status(run, -ECANCELED, reason);
 		status = nnb_execution_run(run->execution, run_checkpoint, run, &finished);
 		if (run->inside) {
@@ -432,8 +432,8 @@ static void trace_iteration(void *arg, uint32_t op, uint32_t depth, uint64_t ite
 {
 	const struct run *run = arg;
 
-	NNB__SAY(run->runner->seat.trace, loop_iteration, .op = (uint16_t)op, .depth = (uint8_t)depth,
-	         .iteration = iteration);
+	NNB__EMIT(run->runner->seat.trace, loop_iteration, .op = (uint16_t)op, .depth = (uint8_t)depth,
+	          .iteration = iteration);
 }
 
 static enum nnb_status run_observed(struct run *run, bool *on_lane, struct nnb_reason *reason)

@@ -87,7 +87,7 @@ uint64_t nnb__times_least(const struct nnb__times *t, uint32_t op)
 	return t->left ? nnb__estimate_rest(least, t->left[op]) : 0;
 }
 
-void nnb__times_tell(const struct nnb__times *t, struct nnb_times *ret)
+void nnb__times_get(const struct nnb__times *t, struct nnb_times *ret)
 {
 	ret->floor_ns = atomic_load_explicit(&t->floor_ns, memory_order_relaxed);
 	ret->estimate_ns = atomic_load_explicit(&t->estimate_ns, memory_order_relaxed);

@@ -46,6 +46,6 @@ void nnb__times_stretch(struct nnb__times *times, uint64_t ns);
 /* A lower bound of the time from operation @op to the end (nnb__estimate_least, nnb__estimate_rest). */
 uint64_t nnb__times_least(const struct nnb__times *times, uint32_t op);
 
-void nnb__times_tell(const struct nnb__times *times, struct nnb_times *ret);
+void nnb__times_get(const struct nnb__times *times, struct nnb_times *ret);
 
 #endif

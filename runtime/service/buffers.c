@@ -34,7 +34,7 @@ static void allocation_emit(const struct nnb__buffer *b, enum nnb_status status,
 	    .status = (uint8_t)status, .since = since);
 }
 
-void nnb__buffer_tell(const struct nnb__buffer *b)
+void nnb__buffer_emit_state(const struct nnb__buffer *b)
 {
 	allocation_emit(b, NNB_STATUS_NONE, b->since);
 }

@@ -68,13 +68,13 @@ static void performance_hold(struct nnb_service *s, bool on)
 {
 	pthread_mutex_lock(&s->lock); /* keeps the events in order */
 	if (on && atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed) == 0)
-		nnb__tell_hold(true);
+		nnb__emit_hold(true);
 	if (!on) {
 		unsigned before = atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed);
 
 		assert(before);
 		if (before == 1)
-			nnb__tell_hold(false);
+			nnb__emit_hold(false);
 	}
 	pthread_mutex_unlock(&s->lock);
 }
@@ -153,7 +153,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 		nnb__service_count(s, NNB__SLOT_LOOKUPS, counts.lookups);
 		nnb__service_count(s, NNB__SLOT_MISSES, counts.misses);
 		nnb_burst_server_free(b->server);
-		nnb__tell_burst_end(b, began);
+		nnb__emit_burst_end(b, began);
 		performance_hold(s, false);
 	}
 	nnb__message_fini(&b->message);

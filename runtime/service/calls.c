@@ -68,7 +68,7 @@ static enum nnb_status keep_burst(struct nnb__connection *c, struct nnb__burst *
 	if (!nnb__table_get(&c->bursts, b->id))
 		r = nnb__table_put(&c->bursts, b->id, b);
 	if (!r)
-		nnb__tell_burst(b);
+		nnb__emit_burst(b);
 	pthread_mutex_unlock(&c->lock);
 	if (!r)
 		return NNB_STATUS_NONE;

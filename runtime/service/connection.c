@@ -62,7 +62,7 @@ static int serve_call(struct nnb__channel *ch)
 
 	ch->made_model = ch->made_burst = ch->made_buffer = 0;
 	ch->made_fence = -1;
-	ch->will_tell = false;
+	ch->will_complete = false;
 	if (r == -EDQUOT)
 		nnb__call_answer(ch, ch->in.refused, &ch->in.why);
 	else if (!r)
@@ -79,8 +79,8 @@ static int serve_call(struct nnb__channel *ch)
 	if (r)
 		nnb__call_undo(ch); /* the client will never learn the ids of the new objects */
 	nnb__fenced_answered(ch, !r);
-	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_tell)
-		/* the client waits for a completion event: the end of the socket tells it that none will come */
+	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_complete)
+		/* the client waits for a completion event: the end of the socket shows it that none will come */
 		shutdown(ch->connection->events, SHUT_RDWR);
 	return r;
 }
@@ -158,7 +158,9 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 void nnb__event_send(struct nnb__connection *c, struct nnb__message *m)
 {
 	pthread_mutex_lock(&c->events_lock);
-	m->until = nnb__now() + PATIENCE_NS; /* then the socket ends, and with it the waits of the next senders */
+	m->until =
+		nnb__now() +
+		PATIENCE_NS; /* at this time the service ends the socket, and with it the waits of the next senders */
 	if (nnb__send_without_fds(c->events,
 	                          m)) /* for example without memory: the client must not wait for the event */
 		shutdown(c->events, SHUT_RDWR);
@@ -234,7 +236,7 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 	struct nnb_capabilities capabilities;
 
 	nnb__service_news(c->service);
-	nnb__tell_connect(c); /* emit the connection, even if it is refused */
+	nnb__emit_connect(c); /* emit the connection, even if it is refused */
 	if (r == -EDQUOT)
 		answer_refused(c, in, out);
 	if (r)

@@ -448,7 +448,7 @@ void nnb__call_execute_async(struct nnb__channel *ch)
 		completion_send(&j);
 		nnb__job_fini(&j);
 	}
-	ch->will_tell = true;
+	ch->will_complete = true;
 	nnb__call_answer(ch, status, &why);
 	nnb__put_u32(&ch->out, true);
 }

@@ -235,7 +235,7 @@ static void *execute_behind_fences(void *arg)
 	nnb__trace_refused(&j->trace, j->result.status);
 	late_signal_emit(j);
 	nnb__trace_at(&j->trace, NNB__AT_RESULT_WRITTEN);
-	NNB__SAY(&j->trace, fence_signal, .status = (uint8_t)j->result.status);
+	NNB__EMIT(&j->trace, fence_signal, .status = (uint8_t)j->result.status);
 	nnb__trace_end(&j->trace);
 	signal_fence(j);
 	nnb__job_leave(j);
@@ -305,7 +305,7 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 		nnb__job_answered(&j, NBT_queue_call_result);
 		nnb__job_fini(&j);
 	} else {
-		NNB__SAY(&j.trace, fmq_write, .queue = NBT_queue_call_result, .items = 1);
+		NNB__EMIT(&j.trace, fmq_write, .queue = NBT_queue_call_result, .items = 1);
 	}
 	nnb__call_answer(ch, status, &why);
 }

@@ -52,7 +52,7 @@ void nnb__model_unref(struct nnb__model *m)
 	*m->from = m->next;
 	if (m->next)
 		m->next->from = m->from;
-	nnb__tell_release(m);
+	nnb__emit_release(m);
 	pthread_mutex_unlock(lock);
 	model_discard(m);
 }
@@ -425,7 +425,7 @@ static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *
 		if (m->next)
 			m->next->from = &m->next;
 		s->models = m;
-		nnb__tell_prepare(m);
+		nnb__emit_prepare(m);
 	}
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&s->lock);
@@ -599,7 +599,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	status = rather_invalid(m, status, &why);
 	nnb__patience_end(&before);
 	if (status)
-		nnb__tell_unprepared(&birth, m, how.priority, status);
+		nnb__emit_unprepared(&birth, m, how.priority, status);
 	nnb__call_answer(ch, status, &why);
 	if (!status) {
 		nnb__put_u32(&ch->out, id);
@@ -634,7 +634,7 @@ void nnb__call_times(struct nnb__channel *ch)
 	if (!m)
 		return;
 	if (nnb__message_taken(&ch->in)) {
-		nnb__times_tell(&m->times, &times);
+		nnb__times_get(&m->times, &times);
 		nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
 		nnb__put_times(&ch->out, &times);
 	} else {

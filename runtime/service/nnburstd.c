@@ -460,7 +460,7 @@ static void print_apps(const struct nnb_app_counts *apps, uint32_t shown, uint32
 }
 
 /* Print the status. The connection and the channel of this very query are included in it. */
-static int tell_status(const struct options *o)
+static int print_status(const struct options *o)
 {
 	const struct nnb_client_config config = { .socket = o->socket, .timeout_ns = PATIENCE_NS };
 	struct nnb_reason why = { "" };
@@ -509,7 +509,7 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_READ)
 		return status;
 	if (o.status || o.metrics)
-		return tell_status(&o);
+		return print_status(&o);
 	path = socket_path(&o);
 	if (!path)
 		return ENVIRONMENT;

@@ -1,4 +1,4 @@
-/* numbers.c -- see numbers.h. */
+/* numbers.c -- a ring of bits for the numbers that were taken, which moves on with the highest number. */
 #include "service/numbers.h"
 
 #include <assert.h>

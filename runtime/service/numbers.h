@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 enum {
-	NNB__NUMBERS_AHEAD = 1024,  /* a call may come before so many others */
-	NNB__NUMBERS_BEHIND = 16384 /* and behind fewer than so many; a power of 2 */
+	NNB__NUMBERS_AHEAD = 1024,  /* a call may come before at most so many others */
+	NNB__NUMBERS_BEHIND = 16384 /* a call may come behind fewer than so many others; a power of 2 */
 };
 #define NNB__NUMBER_MOST \
 	UINT32_C(        \
@@ -22,7 +22,7 @@ enum {
 
 /* All 0 at first. */
 struct nnb__numbers {
-	uint32_t highest; /* of those taken from the client */
+	uint32_t highest; /* the highest number taken from the client */
 	uint32_t given;   /* numbers of the service's own so far */
 	uint64_t taken[NNB__NUMBERS_BEHIND /
 	               64]; /* a ring of bits, by number: of the highest one, and of those behind it */

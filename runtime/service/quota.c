@@ -190,7 +190,7 @@ static uint64_t user_threads(void)
 	return sum;
 }
 
-/* What @limit leaves to this process, which has @own of the @used threads. */
+/* The threads that @limit leaves to this process, which has @own of the @used threads. */
 static uint64_t left_of(uint64_t limit, uint64_t used, uint64_t own)
 {
 	uint64_t others = used > own ? used - own : 0;

@@ -68,8 +68,8 @@ static const struct {
 
 static const struct {
 	const char *name;
-	uint8_t told;  /* enum nbt_resource */
-	uint64_t unit; /* units of its quota for each one */
+	uint8_t in_events; /* enum nbt_resource */
+	uint64_t unit;     /* units of its quota for each one */
 } machine[NNB__N_MACHINE] = {
 	[NNB__DESCRIPTORS] = { "file descriptors (RLIMIT_NOFILE)", NBT_resource_descriptors, 1 },
 	[NNB__MAPPINGS] = { "mappings (vm.max_map_count)", NBT_resource_mappings, NNB__MAPPING },
@@ -84,7 +84,7 @@ static const struct {
 struct asked {
 	uint64_t n;
 	const char *name;
-	enum nbt_resource told;
+	enum nbt_resource in_events;
 	bool own; /* the app's own limit is reached; otherwise the limit of all apps */
 	uint64_t held, most;
 	bool forever;
@@ -117,7 +117,7 @@ static bool has_in_limits(struct nnb__app *app, enum nnb__resource resource, str
 	if (!ask->own && s->held[resource] <= most - ask->n)
 		return true;
 	ask->name = resources[resource].name;
-	ask->told = nnb__resource_told(resource);
+	ask->in_events = nnb__resource_in_events(resource);
 	ask->held = ask->own ? app->held[resource] : s->held[resource];
 	ask->most = ask->own ? limit : most;
 	ask->forever = ask->n > limit;
@@ -137,7 +137,7 @@ static bool has_in_machine(struct nnb__app *app, enum nnb__resource resource, en
 	ask->n = (cost + machine[of].unit - 1) / machine[of].unit;
 	ask->own = answer == NNB__QUOTA_OWN;
 	ask->name = of == NNB__TASKS ? app->service->tasks_name : machine[of].name;
-	ask->told = machine[of].told;
+	ask->in_events = machine[of].in_events;
 	ask->held = (ask->own ? app->of_machine[of].units : q->used) / machine[of].unit;
 	ask->most = (ask->own ? q->most : q->limit) / machine[of].unit;
 	ask->forever = cost > q->most;
@@ -192,7 +192,7 @@ bool nnb__app_lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n
 
 static enum nnb_status refusal_report(const struct nnb__app *app, const struct asked *ask, struct nnb_reason *reason)
 {
-	nnb__tell_exhausted(app->service, ask->own ? &app->key : NULL, ask->told, ask->n, ask->most, ask->forever);
+	nnb__emit_exhausted(app->service, ask->own ? &app->key : NULL, ask->in_events, ask->n, ask->most, ask->forever);
 	nnb_because(reason, "%llu more %s: %s %llu of %llu", (unsigned long long)ask->n, ask->name,
 	            ask->own ? "the app has" : "all apps together have", (unsigned long long)ask->held,
 	            (unsigned long long)ask->most);
@@ -530,7 +530,7 @@ void nnb__connection_leave(struct nnb__connection *c)
 	*c->from = c->next;
 	if (c->next)
 		c->next->from = c->from;
-	nnb__tell_disconnect(c);
+	nnb__emit_disconnect(c);
 	resource_give(c->app, NNB__CONNECTIONS, 1);
 	forget_app(s, c->app);
 	pthread_cond_broadcast(&s->fewer);
@@ -671,7 +671,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	nnb__close_arm();
 	nnb__sweeper_init(&s->sweeper);
 	s->listener = s->lock_fd = s->stop_fd = -1;
-	pthread_mutex_init(&s->telling, NULL);
+	pthread_mutex_init(&s->emitting, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	config_apply(s, config);
@@ -696,7 +696,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		nnb_service_close(s);
 		return r;
 	}
-	nnb__tell_service(s);
+	nnb__emit_service(s);
 	*ret = s;
 	return 0;
 }
@@ -772,7 +772,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	nnb__lanes_fini(&s->lanes);
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);
-	pthread_mutex_destroy(&s->telling);
+	pthread_mutex_destroy(&s->emitting);
 	nnb__sweeper_fini(&s->sweeper);
 	free(s->socket);
 	free(s->lock_path);

@@ -4,7 +4,7 @@
  * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps. account.c charges an
  * app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes the sockets of refused clients. connection.c runs a connection and its channels.
  * calls.c, models.c, buffers.c, executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with
- * the line to its client. tell.c emits the events about the service's objects.
+ * the line to its client. emit.c emits the events about the service's objects.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H
@@ -90,8 +90,8 @@ struct nnb_service {
 	atomic_uint holds;                          /* bursts that keep the device fast; changed under the lock */
 	uint64_t since;                             /* time when the service was opened */
 	atomic_bool stopping;
-	_Atomic uint64_t heard;  /* number by nbt_news of the trace sessions that have the existing objects */
-	pthread_mutex_t telling; /* orders threads that emit existing objects. Before the lock */
+	_Atomic uint64_t heard;   /* number by nbt_news of the trace sessions that have the existing objects */
+	pthread_mutex_t emitting; /* orders threads that emit existing objects. Before the lock */
 	struct nnb__sweeper sweeper;
 
 	pthread_mutex_t lock; /* guards the following fields */
@@ -256,7 +256,7 @@ struct nnb__connection {
 	atomic_uint n_trials;              /* trial runs so far */
 	int life, events;
 	int process;                 /* a pidfd of the client; -1: the kernel gave none */
-	uint32_t pid, uid;           /* of the client */
+	uint32_t pid, uid;           /* the client's */
 	uint64_t since;              /* time when the connection was emitted; 0: not yet. Under the service's lock */
 	uint8_t reason;              /* enum nbt_reason: the reason of the end. Set before closing */
 	pthread_mutex_t events_lock; /* one sender at a time */
@@ -269,7 +269,7 @@ struct nnb__connection {
 	struct nnb__fenced *signalling;               /* executions that are about to signal their fences */
 	struct nnb__job *jobs;                        /* executions under way */
 	struct nnb__trial *trials;                    /* trial runs under way */
-	struct nnb__numbers numbers[NNB__CALL_PATHS]; /* of its calls, by path */
+	struct nnb__numbers numbers[NNB__CALL_PATHS]; /* numbers of the calls, by path */
 	struct nnb__table models, bursts, buffers;
 };
 
@@ -283,8 +283,8 @@ struct nnb__channel {
 	uint64_t owed;                                /* bytes charged for the answer, until it is sent */
 	bool at_desk;                                 /* the current call has a place at the app's desk */
 	uint32_t made_model, made_burst, made_buffer; /* ids of the objects that the current call has made; 0: none */
-	int made_fence; /* fence of the execution that the current call has launched; -1: none */
-	bool will_tell; /* the answer promises a completion event */
+	int made_fence;     /* fence of the execution that the current call has launched; -1: none */
+	bool will_complete; /* the answer promises a completion event */
 };
 
 /* Serve the client at the other end of @sock on a thread of its own. Takes ownership of @sock. */
@@ -407,34 +407,34 @@ void nnb__fenced_free(struct nnb__fenced *fenced);
 /* Interrupt threads that block while they signal a fence. The caller holds the connection's lock. */
 void nnb__fenced_hurry(struct nnb__connection *connection);
 
-/* ---- events about objects, other than executions: tell.c ---- */
+/* ---- events about objects, other than executions: emit.c ---- */
 
 /* Emit all existing objects if a session has begun. Call at the beginning of work, without holding a lock. */
 void nnb__service_news(struct nnb_service *service);
 
-void nnb__tell_service(struct nnb_service *service); /* call before the first client is served */
-void nnb__tell_hold(bool on);
+void nnb__emit_service(struct nnb_service *service); /* call before the first client is served */
+void nnb__emit_hold(bool on);
 /* @app: the key of the app whose limit is reached; NULL: a limit of all apps together. */
-void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app, enum nbt_resource resource,
+void nnb__emit_exhausted(const struct nnb_service *service, const uint32_t *app, enum nbt_resource resource,
                          uint64_t asked, uint64_t limit, bool forever);
-enum nbt_resource nnb__resource_told(enum nnb__resource resource);
+enum nbt_resource nnb__resource_in_events(enum nnb__resource resource);
 
-void nnb__tell_connect(struct nnb__connection *connection);
+void nnb__emit_connect(struct nnb__connection *connection);
 /* call when the connection has left the list, under the list's lock */
-void nnb__tell_disconnect(const struct nnb__connection *connection);
+void nnb__emit_disconnect(const struct nnb__connection *connection);
 
-void nnb__tell_prepare(struct nnb__model *model); /* call when the model has entered the list, under the list's lock */
+void nnb__emit_prepare(struct nnb__model *model); /* call when the model has entered the list, under the list's lock */
 /* @model may be NULL: unknown. */
-void nnb__tell_unprepared(const struct nnb__model_birth *birth, const struct nnb_model *model, uint32_t priority,
+void nnb__emit_unprepared(const struct nnb__model_birth *birth, const struct nnb_model *model, uint32_t priority,
                           enum nnb_status status);
-void nnb__tell_release(const struct nnb__model *model);
+void nnb__emit_release(const struct nnb__model *model);
 
-void nnb__tell_burst(struct nnb__burst *burst); /* call when the burst has entered the list, under the list's lock */
-void nnb__tell_burst_end(const struct nnb__burst *burst, uint64_t began); /* @began: by nnb__span_begin */
+void nnb__emit_burst(struct nnb__burst *burst); /* call when the burst has entered the list, under the list's lock */
+void nnb__emit_burst_end(const struct nnb__burst *burst, uint64_t began); /* @began: by nnb__span_begin */
 
 /* In buffers.c: emit an existing buffer once more. The caller holds the connection's lock. */
 struct nnb__buffer;
-void nnb__buffer_tell(const struct nnb__buffer *buffer);
+void nnb__buffer_emit_state(const struct nnb__buffer *buffer);
 
 /* ---- tables ---- */
 

@@ -58,11 +58,11 @@ void nnb__own_begin(struct nnb__own *o)
 {
 	o->since = nnb__now();
 	nbt_news(&o->heard);
-	/* The process is told as what has been there, because another burst may have told of it. The burst is new. */
+	/* The process is emitted as existing, because another burst may have emitted it. The burst is new. */
 	own_emit(o, 0);
 }
 
-void nnb__own_retell(struct nnb__own *o)
+void nnb__own_emit_again(struct nnb__own *o)
 {
 	own_emit(o, o->since);
 }

@@ -28,14 +28,14 @@ uint32_t nnb__own_number(void);
 /* The burst, or its first call, exists: emit the process and the burst. @o is filled in, with its number. */
 void nnb__own_begin(struct nnb__own *o);
 
-void nnb__own_retell(struct nnb__own *o);
+void nnb__own_emit_again(struct nnb__own *o);
 
 /* If a trace session has begun, emit the burst's events again. True: the caller should emit its other state again, too. */
 static inline bool nnb__own_news(struct nnb__own *o)
 {
 	if (!o->stream || !nbt_news(&o->heard))
 		return false;
-	nnb__own_retell(o);
+	nnb__own_emit_again(o);
 	return true;
 }
 

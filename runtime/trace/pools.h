@@ -10,7 +10,7 @@
  * A pool was mapped, or mapping failed. @id: the owner's number; @slot: of a burst, or the index of the owner's pool. @since: 0: mapped
  * now; otherwise the event repeats an earlier one.
  */
-static inline void nnb__tell_pool_map(enum nbt_owner owner, uint64_t id, int32_t slot, const struct nnb_memory *memory,
+static inline void nnb__emit_pool_map(enum nbt_owner owner, uint64_t id, int32_t slot, const struct nnb_memory *memory,
                                       uint64_t took_ns, enum nnb_status status, uint64_t since)
 {
 	_Static_assert((int)NNB_MEMORY_TOKEN == NBT_pool_kind_device, "they go by number");
@@ -24,7 +24,7 @@ static inline void nnb__tell_pool_map(enum nbt_owner owner, uint64_t id, int32_t
 		    .bytes = memory->size, .took_ns = took_ns, .status = (uint8_t)status, .since = since);
 }
 
-static inline void nnb__tell_pool_unmap(enum nbt_owner owner, uint64_t id, int32_t slot, enum nbt_cause cause)
+static inline void nnb__emit_pool_unmap(enum nbt_owner owner, uint64_t id, int32_t slot, enum nbt_cause cause)
 {
 	if (id)
 		NBT(pool_unmap, .owner = owner, .owner_id = id, .slot = slot, .cause = cause);

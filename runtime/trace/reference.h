@@ -5,8 +5,8 @@
  * the same computation is timed again and again can be compared with another one all the same (burstscope-diff(1)).
  *
  * It is made of what networks are made of, each part for what threads of other programs on the same core take: integer operations, for the units of
- * the core; products of floats; and two sweeps over memory. The first one finds in the second-level cache what they left there of that memory, which
- * tells most; the second one finds all of it.
+ * the core; products of floats; and two sweeps over memory. The first sweep finds in the second-level cache what they left there of that memory, which
+ * shows most; the second sweep finds all of it.
  *
  * CONCURRENCY  What was measured is the thread's own. The memory that is swept is all threads'; the first one writes it, and nothing does later.
  */
@@ -18,7 +18,7 @@
 /* Do it, if this thread has not done it for 5 ms: takes 8 us or more. The thread has nothing else to do. */
 void nnb__reference_measure(void);
 
-/* The cpu time of the latest one that this thread has not told of. 0: there was none since. */
+/* The cpu time of the latest measurement that this thread has not emitted. 0: there was none since. */
 uint64_t nnb__reference_take(void);
 
 #endif

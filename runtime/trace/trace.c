@@ -26,8 +26,8 @@ void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items
 		clear_boundaries(t);
 		t->at[NNB__REQUEST_SLEPT] = waited->slept_ns;
 	}
-	NNB__SAY(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
-	         .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
+	NNB__EMIT(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
+	          .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
 }
 
 void nnb__trace_delays_begin(struct nnb__trace *t)
@@ -59,12 +59,12 @@ void nnb__trace_delay_to(struct nnb__trace *t, int part)
 	t->delay_from = now;
 }
 
-void nnb__trace_tell_delays(struct nnb__trace *t)
+void nnb__trace_emit_delays(struct nnb__trace *t)
 {
 	nnb__trace_delayed(t, NNB__DELAY_REPLY);
 	t->reference_ns = nnb__reference_take();
-	NNB__SAY(t, exec_delay, .delays = { t->delays[0], t->delays[1], t->delays[2] },
-	         .reference_ns = t->reference_ns);
+	NNB__EMIT(t, exec_delay, .delays = { t->delays[0], t->delays[1], t->delays[2] },
+	          .reference_ns = t->reference_ns);
 	t->reads_delay = false;
 }
 
@@ -84,11 +84,12 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 		 */
 		t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
 		t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
-		assert((int32_t)(t->n_ready - t->nth_over) >= 0); /* what is over was ready first; both may wrap */
+		assert((int32_t)(t->n_ready - t->nth_over) >=
+		       0); /* each execution is ready before it is over; both counts may wrap */
 		t->numbers = NULL;
 	}
-	NNB__SAY(t, exec_end, .lane = t->lane, .status = (uint8_t)status, .ops_run = (uint16_t)ops_run,
-	         .cpu_ns = cpu_ns, .redo_ns = t->redo_ns, .nth_over = t->nth_over, .n_ready = t->n_ready);
+	NNB__EMIT(t, exec_end, .lane = t->lane, .status = (uint8_t)status, .ops_run = (uint16_t)ops_run,
+	          .cpu_ns = cpu_ns, .redo_ns = t->redo_ns, .nth_over = t->nth_over, .n_ready = t->n_ready);
 }
 
 void nnb__trace_end(struct nnb__trace *t)
@@ -120,7 +121,7 @@ void nnb__trace_end(struct nnb__trace *t)
 	atomic_store_explicit(&t->exec, 0, memory_order_relaxed);
 }
 
-void nnb__trace_tell(const struct nnb__trace *t)
+void nnb__trace_emit_state(const struct nnb__trace *t)
 {
 	uint64_t exec = atomic_load_explicit(&t->exec, memory_order_relaxed);
 	uint8_t phase = atomic_load_explicit(&t->phase, memory_order_relaxed);
@@ -134,7 +135,7 @@ void nnb__trace_tell(const struct nnb__trace *t)
 
 /* ---- how long the app's thread had no cpu before it submitted ---- */
 
-/* What the kernel counted of a thread at some time. */
+/* Counts of the kernel for a thread, at some time. */
 struct thread_count {
 	uint64_t at;
 	struct nnb__cpu_stat stat;
@@ -192,9 +193,10 @@ void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked)
 		memset(t->at, 0xff, sizeof(t->at));
 		t->began = nnb__now();
 	}
-	NNB__SAY(t, exec_submit, .model = asked->model, .path = (uint8_t)asked->path, .deadline_ns = asked->deadline_ns,
-	         .pools = (uint16_t)asked->pools, .measure = asked->measure, .fallback = asked->fallback,
-	         .duration_ns = asked->duration_ns, .delay_ns = t->delay_ns, .gap_ns = t->gap_ns, .turns = t->turns);
+	NNB__EMIT(t, exec_submit, .model = asked->model, .path = (uint8_t)asked->path,
+	          .deadline_ns = asked->deadline_ns, .pools = (uint16_t)asked->pools, .measure = asked->measure,
+	          .fallback = asked->fallback, .duration_ns = asked->duration_ns, .delay_ns = t->delay_ns,
+	          .gap_ns = t->gap_ns, .turns = t->turns);
 }
 
 void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
@@ -208,8 +210,8 @@ void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t i
 		t->at[NNB__AT_RESULT_READ] = nnb__now() - t->began;
 		t->at[NNB__RESULT_SLEPT] = waited->slept_ns;
 	}
-	NNB__SAY(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
-	         .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
+	NNB__EMIT(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
+	          .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
 }
 
 void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
@@ -226,9 +228,9 @@ void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 	if (t->compact)
 		t->at[NNB__AT_RETURNED] = now - t->began;
 	if (bound && !status && now > t->deadline_ns)
-		NNB__SAY(t, deadline_miss, .model = t->model, .kind = NBT_miss_late, .stage = NBT_stage_returned,
-		         .deadline_ns = t->deadline_ns, .over_ns = (int64_t)(now - t->deadline_ns));
-	NNB__SAY(t, exec_return, .status = (uint8_t)status);
+		NNB__EMIT(t, deadline_miss, .model = t->model, .kind = NBT_miss_late, .stage = NBT_stage_returned,
+		          .deadline_ns = t->deadline_ns, .over_ns = (int64_t)(now - t->deadline_ns));
+	NNB__EMIT(t, exec_return, .status = (uint8_t)status);
 	if (!t->compact || !nbt_on(NBT_EVENT_exec_client))
 		return;
 	e = (struct nbt_exec_client){ .exec = t->exec,

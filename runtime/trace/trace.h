@@ -34,7 +34,7 @@ static inline uint64_t nnb__exec_of(uint32_t stream, uint32_t number)
 #define NNB__NEVER_REACHED UINT64_MAX
 
 /* Emit @event for the execution of @t, a struct nnb__trace or nnb__call_trace. */
-#define NNB__SAY(t, event, ...)                                     \
+#define NNB__EMIT(t, event, ...)                                    \
 	do {                                                        \
 		if (nbt_on(NBT_EVENT_##event) && (t)->exec)         \
 			NBT(event, .exec = (t)->exec, __VA_ARGS__); \
@@ -159,8 +159,8 @@ static inline void nnb__trace_decoded(struct nnb__trace *t, uint32_t operands, u
 {
 	nnb__trace_at(t, NNB__AT_DECODED);
 	atomic_store_explicit(&t->deadline_ns, deadline_ns, memory_order_relaxed);
-	NNB__SAY(t, request_decode, .model = t->who.model, .operands = (uint16_t)operands, .pools = (uint16_t)pools,
-	         .status = (uint8_t)status);
+	NNB__EMIT(t, request_decode, .model = t->who.model, .operands = (uint16_t)operands, .pools = (uint16_t)pools,
+	          .status = (uint8_t)status);
 }
 
 /* The deadline has become known, or nearer. */
@@ -172,12 +172,12 @@ static inline void nnb__trace_deadline(struct nnb__trace *t, uint64_t deadline_n
 static inline void nnb__trace_fenced(struct nnb__trace *t, uint32_t fences, uint64_t took_ns, enum nnb_status status)
 {
 	nnb__trace_at(t, NNB__AT_FENCED);
-	NNB__SAY(t, fence_wait, .fences = (uint16_t)fences, .took_ns = took_ns, .status = (uint8_t)status);
+	NNB__EMIT(t, fence_wait, .fences = (uint16_t)fences, .took_ns = took_ns, .status = (uint8_t)status);
 }
 
 static inline void nnb__trace_lookup(const struct nnb__trace *t, int32_t slot, bool hit, enum nbt_look look)
 {
-	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit, .look = look);
+	NNB__EMIT(t, slot_lookup, .slot = slot, .hit = hit, .look = look);
 }
 
 /* The execution is about to become ready for the first time: give it its number among @numbers. */
@@ -195,10 +195,10 @@ static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_n
 {
 	nnb__trace_at(t, NNB__AT_ENQUEUED);
 	atomic_store_explicit(&t->phase, NBT_phase_queued, memory_order_relaxed);
-	NNB__SAY(t, sched_enqueue, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
-	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns,
-	         .ahead = (uint16_t)(ahead < UINT16_MAX ? ahead : UINT16_MAX), .floor_ns = floor_ns,
-	         .nth_ready = t->nth_ready);
+	NNB__EMIT(t, sched_enqueue, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
+	          .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns,
+	          .ahead = (uint16_t)(ahead < UINT16_MAX ? ahead : UINT16_MAX), .floor_ns = floor_ns,
+	          .nth_ready = t->nth_ready);
 }
 
 /* The execution waits for a lane since @since; 0: it no longer waits. */
@@ -212,7 +212,7 @@ static inline void nnb__trace_dispatched(struct nnb__trace *t, uint32_t lane)
 	nnb__trace_at(t, NNB__AT_DISPATCHED);
 	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);
 	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
-	NNB__SAY(t, sched_dispatch, .lane = (uint8_t)lane);
+	NNB__EMIT(t, sched_dispatch, .lane = (uint8_t)lane);
 }
 
 /* Call before another execution can run on the lane. */
@@ -221,8 +221,8 @@ static inline void nnb__trace_preempted(struct nnb__trace *t, uint64_t by, uint3
 {
 	t->preemptions++;
 	t->redo_ns += redo_ns;
-	NNB__SAY(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op,
-	         .mode = restart ? NBT_mode_restart : NBT_mode_save, .asked_ns = asked_ns, .redo_ns = redo_ns);
+	NNB__EMIT(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op,
+	          .mode = restart ? NBT_mode_restart : NBT_mode_save, .asked_ns = asked_ns, .redo_ns = redo_ns);
 	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
 }
 
@@ -230,8 +230,8 @@ static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint3
 {
 	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);
 	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
-	NNB__SAY(t, sched_resume, .lane = (uint8_t)lane, .from_op = (uint16_t)from_op,
-	         .resumed = restart ? NBT_resumed_restart : NBT_resumed_resume);
+	NNB__EMIT(t, sched_resume, .lane = (uint8_t)lane, .from_op = (uint16_t)from_op,
+	          .resumed = restart ? NBT_resumed_restart : NBT_resumed_resume);
 }
 
 /* Call once for every request that was read, before another execution can run on its lane. */
@@ -247,11 +247,11 @@ static inline void nnb__trace_refused(struct nnb__trace *t, enum nnb_status stat
 static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, enum nbt_stage stage,
                                      uint64_t estimate_ns, int64_t over_ns)
 {
-	NNB__SAY(t, deadline_miss, .model = t->who.model, .kind = kind, .stage = stage, .deadline_ns = t->deadline_ns,
-	         .estimate_ns = estimate_ns, .over_ns = over_ns);
+	NNB__EMIT(t, deadline_miss, .model = t->who.model, .kind = kind, .stage = stage, .deadline_ns = t->deadline_ns,
+	          .estimate_ns = estimate_ns, .over_ns = over_ns);
 }
 
-void nnb__trace_tell_delays(struct nnb__trace *t);
+void nnb__trace_emit_delays(struct nnb__trace *t);
 
 /* The thread is about to sleep: measure the reference computation now, if a trace session wants it. */
 static inline void nnb__trace_idle(const struct nnb__trace *t)
@@ -264,7 +264,7 @@ static inline void nnb__trace_idle(const struct nnb__trace *t)
 static inline void nnb__trace_replies(struct nnb__trace *t)
 {
 	if (__builtin_expect(t->reads_delay, 0))
-		nnb__trace_tell_delays(t);
+		nnb__trace_emit_delays(t);
 	nnb__trace_at(t, NNB__AT_RESULT_WRITTEN);
 	t->at[NNB__RESULT_BLOCKED] = 0;
 }
@@ -275,14 +275,14 @@ static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue
 {
 	nnb__trace_replies(t);
 	t->at[NNB__RESULT_BLOCKED] = blocked_ns;
-	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
+	NNB__EMIT(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }
 
 /* The execution is over on this side: emit the compact event. */
 void nnb__trace_end(struct nnb__trace *t);
 
 /* Emit that the execution is under way, for a trace session that has begun. Any thread. */
-void nnb__trace_tell(const struct nnb__trace *t);
+void nnb__trace_emit_state(const struct nnb__trace *t);
 
 /* ---- the client's side ---- */
 
@@ -348,7 +348,7 @@ static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queu
                                   uint64_t blocked_ns)
 {
 	nnb__call_writes(t);
-	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
+	NNB__EMIT(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }
 
 /* The answer was read. @waited may be NULL: not measured. */

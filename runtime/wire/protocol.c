@@ -366,7 +366,7 @@ static bool get_request_size(struct nnb__message *m, uint32_t most, uint32_t n[3
 
 uint64_t nnb__request_bytes(const struct nnb__message *m, uint32_t most)
 {
-	/* of each output, the room of a message can be twice what it holds */
+	/* for each output: the room of a message can be twice the bytes in it */
 	const uint64_t output = sizeof(struct nnb_output_shape) + 2 * (2 + NNB_RANK_MAX) * sizeof(uint32_t);
 	struct nnb__message look = *m;
 	uint32_t n[3];

@@ -179,8 +179,8 @@ bool nnb__is_line(int fd);
 void nnb__socket_hide_sender(int sock);
 
 /*
- * Limit how long nnb__message_receive waits for each packet on @sock, and nnb__message_send for room; 0: no limit. Whoever has a
- * duplicate of @sock can change that: for a socket that the peer has made, see the limits of struct nnb__message.
+ * Limit how long nnb__message_receive waits for each packet on @sock, and nnb__message_send for room; 0: no limit. A process with a
+ * duplicate of @sock can change the limit: for a socket that the peer has made, see the limits of struct nnb__message.
  */
 void nnb__socket_timeout(int sock, uint64_t ns);
 

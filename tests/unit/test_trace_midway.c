@@ -97,7 +97,7 @@ static void an_execution_that_is_not_decoded_has_no_deadline_of_the_one_before(v
 	nnb__trace_begin(&trace, 1);
 	nnb__trace_decoded(&trace, 1, 1, 12345, NNB_STATUS_NONE);
 	nnb__trace_begin(&trace, 2);
-	nnb__trace_tell(&trace);
+	nnb__trace_emit_state(&trace);
 	assert_int_equal(heard[NBT_EVENT_exec_state], 1);
 	assert_int_equal(told_deadline, 0);
 }

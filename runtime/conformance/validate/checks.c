@@ -14,7 +14,7 @@ struct check {
 	char *suite, *rule, *name;
 	unsigned rows, failed;
 	bool skipped;
-	char said[SHOWN][TEXT]; /* texts of the first failed rows, or the reason for skipping */
+	char texts[SHOWN][TEXT]; /* texts of the first failed rows, or the reason for skipping */
 };
 
 struct checks {
@@ -95,7 +95,7 @@ bool checks_row(struct checks *c, bool good, const char *format, ...)
 		return true;
 	if (now->failed < SHOWN) {
 		va_start(args, format);
-		vsnprintf(now->said[now->failed], TEXT, format, args);
+		vsnprintf(now->texts[now->failed], TEXT, format, args);
 		va_end(args);
 	}
 	now->failed++;
@@ -111,7 +111,7 @@ void checks_skip(struct checks *c, const char *format, ...)
 		return;
 	now->skipped = true;
 	va_start(args, format);
-	vsnprintf(now->said[0], TEXT, format, args);
+	vsnprintf(now->texts[0], TEXT, format, args);
 	va_end(args);
 }
 
@@ -135,10 +135,10 @@ void checks_end(struct checks *c)
 	if (is_failed(k)) {
 		printf("FAILED  %s %s: %s: %u of %u rows\n", k->suite, k->rule, k->name, k->failed, k->rows);
 		for (unsigned i = 0; i < k->failed && i < SHOWN; i++)
-			printf("        %s\n", k->said[i]);
+			printf("        %s\n", k->texts[i]);
 	} else if (is_skipped(k)) {
 		printf("skipped %s %s: %s: %s\n", k->suite, k->rule, k->name,
-		       k->skipped ? k->said[0] : "no row was possible");
+		       k->skipped ? k->texts[0] : "no row was possible");
 	} else if (!c->quiet) {
 		printf("passed  %s %s: %s: %u row%s\n", k->suite, k->rule, k->name, k->rows, k->rows == 1 ? "" : "s");
 	}
@@ -201,12 +201,12 @@ static void put_case(FILE *to, const struct check *k, const char *of)
 		put_escaped(to, of);
 		for (unsigned i = 0; i < k->failed && i < SHOWN; i++) {
 			fputc('\n', to);
-			put_escaped(to, k->said[i]);
+			put_escaped(to, k->texts[i]);
 		}
 		fputs("</failure>\n    </testcase>\n", to);
 	} else if (is_skipped(k)) {
 		fputs(">\n      <skipped", to);
-		put_attribute(to, "message", k->skipped ? k->said[0] : "no row was possible");
+		put_attribute(to, "message", k->skipped ? k->texts[0] : "no row was possible");
 		fputs("/>\n    </testcase>\n", to);
 	} else {
 		fputs("/>\n", to);
@@ -243,7 +243,7 @@ int checks_junit(const struct checks *c, const char *of, FILE *to)
 	for (size_t i = 0; i < c->n;)
 		i = put_suite(to, c, i, of);
 	fputs("</testsuites>\n", to);
-	errno = EIO; /* of an error before, whose number is gone */
+	errno = EIO; /* for an earlier error, whose number is lost */
 	r = fflush(to) || ferror(to) ? -errno : 0;
 	return fclose(to) && !r ? -errno : r;
 }

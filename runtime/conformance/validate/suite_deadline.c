@@ -20,7 +20,7 @@
 /* The tolerated lateness of an answer, beyond the time for which other programs kept the calling thread off the cpus. */
 #define GRACE_NS (20 * MS)
 #define SHORTEST_NS (50 * MS) /* a shorter duration cannot be shown to be late */
-#define ENOUGH_NS (500 * MS)  /* of work without a deadline */
+#define ENOUGH_NS (500 * MS)  /* the duration of work without a deadline */
 enum { LENGTH = 16, PAST_NS = 1, TRIES = 5, AGREEING = 3 };
 
 struct scene {

@@ -1,8 +1,8 @@
 /*
- * suite_hooks.c -- what a driver is told besides what to compute, and must not be misled by: the roles of a buffer (M-3), the priority and
+ * suite_hooks.c -- the hints that a driver gets beside the computation, and must not be misled by: the roles of a buffer (M-3), the priority and
  * deadline of a run (Q-3), when a device is to be fast (B-2), and contexts of bursts (B-3).
  *
- * These are hints: a driver may use them or not. Whatever they say, results are right.
+ * A driver may use a hint or not. Its results are right for every value of a hint.
  */
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void expect_by_burst(const struct scene *s, struct nnb_burst *b, struct j
 
 /* ---- M-3: what a buffer is for ---- */
 
-/* Copy to the buffer and back; @what says what its roles are. */
+/* Copy to the buffer and back; @what describes its roles. */
 static void expect_kept(const struct scene *s, const struct buffer *b, float first, const char *what)
 {
 	struct nnb_reason reason = { "" };

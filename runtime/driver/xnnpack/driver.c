@@ -263,13 +263,13 @@ static void xnnpack_release(void *prepared)
 
 /*
  * Set a frame's operators up for arguments that are not there yet. XNNPACK computes addresses within an input and
- * tells them from that of its own zeroes, so the input must be an address range where nothing else is.
+ * compares them with that of its own zeroes, so the input must be an address range where nothing else is.
  */
 static enum nnb_status set_up_for_nothing(struct plan_frame *f)
 {
 	const struct nnb_model *m = f->plans->graph->model;
 	const struct nnb_shape *shapes = f->plans->graph->shapes;
-	uint64_t most = 1, bytes; /* of the largest input or output */
+	uint64_t most = 1, bytes; /* bytes of the largest input or output */
 	enum nnb_status status;
 	void *nowhere;
 

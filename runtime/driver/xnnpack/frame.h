@@ -18,7 +18,7 @@ enum {
 struct kept_step {
 	struct step step;
 	struct nnbx_tally tally;
-	struct nnb_shape *shapes; /* of the inputs and outputs; NULL: it is not set up */
+	struct nnb_shape *shapes; /* shapes of the inputs and outputs; NULL: the frame is not set up */
 	uint64_t shapes_bytes;
 };
 
@@ -65,7 +65,7 @@ void nnbx_frame_give(struct frame *frame, void *at, uint64_t taken);
 /* Bytes of an operand of this shape. */
 uint64_t nnbx_frame_bytes(const struct frame *frame, uint32_t operand, const struct nnb_shape *shape);
 
-/* Room for an operand of the frame whose shape is known: in the frame, or where the caller of the run says. */
+/* Room for an operand of the frame whose shape is known: in the frame, or at the address that the caller of the run gives. */
 enum nnb_status nnbx_frame_place(struct frame *frame, uint32_t operand);
 
 /* Operation @op of the frame is IF or WHILE: run it. Its outputs have places then. */

@@ -130,7 +130,7 @@ static enum nnb_status kept_make(struct frame *f, struct kept_step *k, const str
 	status = nnbx_step_init(&k->step, s);
 	nnbx_tally_end();
 	status = k->tally.refused ? k->tally.refused : status;
-	if (status || nnbx_work.stopped) /* then the result is not complete */
+	if (status || nnbx_work.stopped) /* the result is not complete */
 		kept_free(f, k);
 	return status;
 }
@@ -427,7 +427,8 @@ static enum nnb_status frame_op(struct frame *f, uint32_t index)
 		bool kept =
 			!f->is_main && f->output_of[operand] != NO_OUTPUT; /* a subgraph's output, until it is taken */
 
-		if (f->graph->last_reader[operand] == index && !kept) /* also if no operation reads it */
+		if (f->graph->last_reader[operand] == index &&
+		    !kept) /* this includes an operand that no operation reads */
 			operand_drop(f, operand);
 	}
 	return status;

@@ -18,8 +18,8 @@ enum { NNBX_TILE_WORK = 1 << 20, NNBX_TILE_DEPTH = 1 << 16 };
 typedef enum nnb_status run_fn(const struct site *site);
 
 /*
- * Create the XNNPACK operator for @site, and say in @step how it is set up. What XNNPACK said: anything but success
- * and "no memory" means that it cannot do this one, and the plain kernel will.
+ * Create the XNNPACK operator for @site, and note in @step how it is set up. Returns the status of XNNPACK: anything but success
+ * and "no memory" means that XNNPACK cannot compute this operation, and the plain kernel will.
  */
 typedef enum xnn_status create_fn(struct step *step, const struct site *site);
 

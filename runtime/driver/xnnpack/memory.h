@@ -6,7 +6,7 @@
 
 #include "nnb/driver.h"
 
-/* NONE, or the status of the account. @account may be NULL. */
+/* Returns NONE, or the status of the account. @account may be NULL. */
 enum nnb_status nnbx_charge(const struct nnb_account *account, uint64_t bytes);
 void nnbx_give_back(const struct nnb_account *account, uint64_t bytes);
 

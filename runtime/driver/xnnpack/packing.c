@@ -1,9 +1,9 @@
 /*
- * packing.c -- see packing.h.
+ * packing.c -- looks at the deadline while XNNPACK packs weights, in a handler of SIGSEGV.
  *
  * XNNPACK packs an operator's weights in one call, some GB/s; and it calls nothing of ours meanwhile but the allocator. So a
  * large block that it allocates is without access at first, but for its ends. The first write to each PART of it is a fault.
- * The handler gives access to that part and looks; when the look says no, the handler jumps back to nnbx_packing. XNNPACK clears
+ * The handler gives access to that part and looks; when the look ends the preparation, the handler jumps back to nnbx_packing. XNNPACK clears
  * a block before it packs weights: that is why a part can be inaccessible twice. At the end the whole block has access again,
  * and is one mapping with its neighbours as before. A part takes a millisecond or so to pack, and a fault some us.
  *
@@ -98,8 +98,8 @@ static bool set_part(const struct block *b, uintptr_t part, int prot)
 
 /*
  * A write to @address, in a part that is inaccessible. While parts come one after the other, they are cleared: those that have
- * been become inaccessible again, but for the last, and their next write is a fault, too. The first fault that goes back says that
- * weights are packed. False: neither the part nor the whole can be made accessible, because there are too many mappings.
+ * been become inaccessible again, but for the last, and their next write is a fault, too. The first fault at a lower address
+ * than the one before shows that weights are packed. False: neither the part nor the whole can be made accessible, because there are too many mappings.
  */
 static bool permit_part(struct block *b, uintptr_t address)
 {

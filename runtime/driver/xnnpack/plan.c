@@ -465,7 +465,7 @@ void nnbx_plan_frame_give(struct plan_frame *f)
 
 	nnbx_set_give(f);
 	pthread_mutex_lock(&p->lock);
-	assert(f->plan->runs > 0); /* so that the plan stays */
+	assert(f->plan->runs > 0); /* a run keeps the plan */
 	kept = f->plan->n_frames < KEPT_RUNS;
 	if (kept) {
 		f->next = f->plan->frames;

@@ -1,5 +1,5 @@
 /*
- * plan.h -- what a prepared model keeps for runs whose shapes are known when they begin.
+ * plan.h -- the plans that a prepared model keeps for runs whose shapes are known when they begin.
  *
  * For each set of shapes that it was run with lately, a model keeps a plan: where temporaries lie, and two lists of what runs
  * need, made once and reused. They are frames (the memory of one run, kept from its first operation to its end) and sets

@@ -357,7 +357,7 @@ enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 	struct site seen;
 
 	assert(site->op->type < sizeof(lowerings) / sizeof(lowerings[0]) && lowering->run); /* nnbx_step_claims */
-	/* an operation that counts its rows has to say that there are none */
+	/* an operation that counts its rows has to report 0 rows */
 	*step = (struct step){ .kernel = lowering->run,
 		               .nothing =
 		                       !site->found && has_empty(site, site->op->outputs, site->op->n_outputs, true) };

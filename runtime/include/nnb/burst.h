@@ -143,8 +143,8 @@ NNB_PUBLIC struct nnb_burst *nnb_burst_free(struct nnb_burst *burst);
 /* ---- the service's side ---- */
 
 /*
- * What a server runs (B-31). The server's thread calls its functions; any thread may call remove, cancel and tell, at any
- * time.
+ * The executor of a server (B-31). The server's thread calls its functions; any thread may call remove, cancel and emit_all, at
+ * any time.
  */
 struct nnb_burst_executor {
 	void *arg;
@@ -238,7 +238,7 @@ NNB_PUBLIC enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret,
 /* IBurstContext.freeMemory. From any thread. Does not wait for the current execution, which keeps the memory that it uses. */
 NNB_PUBLIC void nnb_burst_server_free_memory(struct nnb_burst_server *server, int32_t slot);
 
-/* What the server has done so far. From any thread. */
+/* Counts of the server's requests and lookups so far. From any thread. */
 struct nnb_burst_counts {
 	uint64_t requests, malformed, lookups, misses, fetches;
 };

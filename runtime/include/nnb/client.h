@@ -69,7 +69,7 @@ NNB_PUBLIC enum nnb_status nnb_client_apps(struct nnb_client *client, struct nnb
 
 /* ---- models ---- */
 
-/* Which operations the service's device supports: one bool each (nnb_device_supported). */
+/* For each operation, whether the service's device supports it: one bool each (nnb_device_supported). */
 NNB_PUBLIC enum nnb_status nnb_client_supported(struct nnb_client *client, const struct nnb_model *model, bool *ret,
                                                 struct nnb_reason *reason);
 

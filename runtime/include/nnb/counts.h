@@ -10,7 +10,7 @@
 
 #include "nnb/device.h"
 
-/* Who answers, and by which rules. */
+/* The service that answers, and its rules. */
 struct nnb_service_info {
 	uint32_t pid;        /* the service's process */
 	uint32_t instance;   /* number of this run of the service, 1 to 4095; another one after each start */
@@ -23,7 +23,7 @@ struct nnb_service_info {
 	struct nnb_capabilities capabilities;
 };
 
-/* What the service holds and has done, for all apps and for this one. */
+/* Resources that the service holds, and counts of its calls, for all apps and for this one. */
 struct nnb_service_counts {
 	struct nnb_holdings {
 		uint64_t connections, channels, models, bursts, buffers, pools, bytes, executions_under_way;

@@ -1,4 +1,4 @@
-/* defs.h -- what every public header of the runtime needs: visibility and language linkage. */
+/* defs.h -- definitions that every public header of the runtime needs: visibility and language linkage. */
 #ifndef NNB_DEFS_H
 #define NNB_DEFS_H
 

@@ -171,10 +171,10 @@ struct nnb_cell_places {
 	}
 
 enum {
-	NNB_UNIDIRECTIONAL_ACTIVATION = 20, /* then the two clips */
+	NNB_UNIDIRECTIONAL_ACTIVATION = 20, /* the two clips follow */
 	NNB_UNIDIRECTIONAL_TIME_MAJOR = 23,
 	NNB_BOTH_AUX = 39,
-	NNB_BOTH_ACTIVATION = 48, /* then the two clips */
+	NNB_BOTH_ACTIVATION = 48, /* the two clips follow */
 	NNB_BOTH_MERGE = 51,
 	NNB_BOTH_TIME_MAJOR = 52,
 	NNB_BOTH_RNN_MERGE = 14, /* for BIDIRECTIONAL_SEQUENCE_RNN */

@@ -36,7 +36,7 @@ struct nnb_fmq; /* opaque; process memory */
 
 /* Conditions. */
 enum {
-	NNB_FMQ_FULL = 1,  /* too little room for that many elements now */
+	NNB_FMQ_FULL = 1,  /* there is no room for that many elements now */
 	NNB_FMQ_EMPTY,     /* fewer elements than that now */
 	NNB_FMQ_OVERRUN,   /* the writer lapped this unsynchronized reader; all unread elements were dropped */
 	NNB_FMQ_TIMED_OUT, /* the peer did not make room or data before the timeout */

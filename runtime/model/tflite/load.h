@@ -17,8 +17,8 @@ struct nnb__tensor {
 	uint32_t half;
 	/* the operand with the tensor's bytes converted to float32; NNB__NOWHERE: not created yet */
 	uint32_t reals;
-	float bias_scale; /* the scale that an operator has given the operand as its bias; 0: none has */
-	bool is_output;   /* of the subgraph */
+	float bias_scale; /* the scale that an operator has given the operand as its bias; 0: no operator has */
+	bool is_output;   /* the operand is an output of the subgraph */
 };
 
 struct nnb__loading {
@@ -27,7 +27,7 @@ struct nnb__loading {
 	int error; /* 0, or the first -errno */
 	const struct nnb_memory *file;
 	struct nnb__flat_vector codes, buffers, graphs;
-	/* of the subgraph in progress: its index, its model, its lists, and an array of tensors.n */
+	/* the subgraph in progress: its index, its model, its lists, and an array of tensors.n */
 	uint32_t graph;
 	struct nnb_model *model;
 	struct nnb__flat_vector tensors, operators, inputs, outputs;

@@ -64,7 +64,7 @@ enum {
 };
 
 /* Fields of the options. */
-enum { SUM_FUSED = 0 }; /* of ADD, MUL, SUB and DIV */
+enum { SUM_FUSED = 0 }; /* for ADD, MUL, SUB and DIV */
 enum {
 	CONV_PADDING = 0,
 	CONV_STRIDE_W = 1,

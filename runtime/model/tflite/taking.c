@@ -110,7 +110,7 @@ void nnb__add_operation(struct taking *t, uint32_t op, const uint32_t *outputs, 
 	if (t->l->error)
 		return;
 	index = nnb__tflite_keep_error(t->l, nnb_model_operation(t->l->model, op, t->list, t->n, outputs, n_outputs));
-	/* what IF and WHILE run is added to the model later; its validation looks at them */
+	/* the subgraphs of IF and WHILE are added to the model later; its validation checks both operations */
 	if (!t->l->error && op != NNB_IF && op != NNB_WHILE &&
 	    nnb__op_check(t->l->model, &t->l->model->operations[index], &why))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "as %s: %.120s", nnb_op_name(op), why.text);

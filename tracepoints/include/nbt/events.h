@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { NBT_CONTRACT = 1 };  /* the version of the catalogue: service_state says it */
+enum { NBT_CONTRACT = 1 };  /* the version of the catalogue; service_state carries it */
 enum { NBT_TEXT_MAX = 63 }; /* bytes of a text, its zero not counted */
 
 #define NBT_ENUMERATION(name, labels) enum nbt_##name{ labels };

@@ -391,7 +391,7 @@ static void spread_q8(const uint8_t *cell, size_t k, size_t n, size_t multiplier
 	}
 }
 
-/* What an area of a window gives @n channels; cells of the filter are @out_c apart, and rows of it @row_weights. */
+/* Add the products of an area of a window to the sums of @n channels; cells of the filter are @out_c apart, and rows of it @row_weights. */
 static NNBX_INLINE void depthwise_area_body(const struct nnbx_area *area, size_t n, const float *in,
                                             const float *weights, size_t row_weights, size_t out_c, float *sums)
 {

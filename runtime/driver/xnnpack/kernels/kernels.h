@@ -3,12 +3,12 @@
  *
  * Pure functions of their arguments: no state, no allocation, no failure but where one is named. The rules they
  * follow are the HAL's (O-30 to O-35 and section 7.6). Tensors are dense and row-major, images NHWC. Every pointer
- * is borrowed for the call, aligned to its element and not NULL, except where it is said to be optional. Outputs
+ * is borrowed for the call, aligned to its element and not NULL, except where its comment has "optional". Outputs
  * overlap neither inputs nor each other, unless an operation is marked "in place".
  *
  * TRUST  Dimensions, scales and other parameters are a valid model's: scales > 0, zero points 0 to 255, geometry as
- *        O-30 has it. The tensors are anybody's, and may change at any time: whatever they hold, nothing outside the
- *        tensors is touched and no behaviour is undefined. An index is read once and then checked.
+ *        O-30 has it. The tensors are in memory that apps share, and may change at any time: whatever they hold, nothing outside
+ *        the tensors is touched and no behaviour is undefined. An index is read once and then checked.
  *
  * f32 is for float32 and q8 for quant8 asymmetric. Every f32 activation is a clamp to [min, max], which leaves a NaN
  * what it is; every q8 one a clamp to quantised bounds, which nnbx_quant_range works out.

@@ -105,7 +105,7 @@ static void gate_normalize(const struct nnbx_quantized_gate *g, size_t n, double
 	for (size_t i = 0; i < n && nnbx_worked(30); i++) {
 		double steps = nnbx_fixed_times((int32_t)(x[i] * NORM_STEPS - mean), root);
 
-		/* both are integers: the bias has the same unit as the product */
+		/* the bias and the product are integers of the same unit */
 		x[i] = round((steps * nnbx_load_one(&norm, i) + bias_of(&g->bias, 1, i)) / NORM_STEPS) *
 		       (double)g->norm.scale;
 	}

@@ -57,7 +57,7 @@ void nnbx_move(const struct nnbx_move *m, size_t elem, const void *in, void *out
 /* @n elements, all of them as the one at @value. */
 void nnbx_fill(size_t n, size_t elem, const void *value, void *out);
 
-/* ---- two tensors, broadcast to each other: pairs.c; @op says what is computed ---- */
+/* ---- two tensors, broadcast to each other: pairs.c; @op names the computation ---- */
 
 /* False: an int32 was divided by 0. @min and @max bound what is stored. */
 bool nnbx_pairs(enum nnb_op op, const struct nnbx_tensor *a, const struct nnbx_tensor *b, double min, double max,

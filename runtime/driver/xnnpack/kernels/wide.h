@@ -41,8 +41,8 @@ extern bool nnbx_narrow;
 
 /* Eight floats that lie anywhere, and are added and multiplied one by one. */
 typedef float nnbx_float8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t nnbx_int8
-	__attribute__((vector_size(32), aligned(4), may_alias)); /* and their bits, and what comparing gives */
+typedef int32_t nnbx_int8 __attribute__((vector_size(32), aligned(4),
+                                         may_alias)); /* the bits of floats, and the results of comparisons */
 
 /* Where @mask is set, @a, elsewhere @b. A macro: vectors are no arguments where a cpu may not have registers of their length. */
 #define NNBX_CHOOSE(mask, a, b) ((nnbx_float8)(((nnbx_int8)(a) & (mask)) | ((nnbx_int8)(b) & ~(mask))))

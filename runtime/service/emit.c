@@ -1,9 +1,9 @@
 /*
- * tell.c -- emits the events about the service's objects: when they change, and again when a session begins.
+ * emit.c -- emits the events about the service's objects: when they change, and again when a session begins.
  *
  * CONCURRENCY  Every event is emitted under the lock of the list that its object enters or has just left: so an object is not emitted
- *           again before it exists or after it has ended. A thread that emits the existing objects holds the lock `telling`, and
- *           takes the service's, a connection's and an executor's `told` below it, in this order.
+ *           again before it exists or after it has ended. A thread that emits the existing objects holds the lock `emitting`, and
+ *           takes the service's, a connection's and an executor's emit_lock below it, in this order.
  * ORDERING  (1) heard is stored, release, when all objects have been emitted  --- pairs with (2)
  *           (2) a thread that begins something loads heard, acquire; if it differs from the provider's number, the thread waits for
  *               the emitting thread => its next event comes after those of the existing objects
@@ -30,7 +30,7 @@ static uint32_t window_us(uint64_t window_ns)
 	return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
 }
 
-static void tell_service(const struct nnb_service *s, uint64_t since)
+static void service_emit(const struct nnb_service *s, uint64_t since)
 {
 	NBT(service_state, .pid = (uint32_t)getpid(), .instance = (uint16_t)s->instance,
 	    .policy = (uint8_t)s->config.policy, .preempt_mode = (uint8_t)s->config.preempt,
@@ -38,22 +38,22 @@ static void tell_service(const struct nnb_service *s, uint64_t since)
 	    .since = since, .deadlines = (uint8_t)s->config.deadlines);
 }
 
-void nnb__tell_service(struct nnb_service *s)
+void nnb__emit_service(struct nnb_service *s)
 {
 	uint64_t seen = 0;
 
 	s->since = nnb__now();
 	if (nbt_news(&seen)) /* the new session has the events now */
 		atomic_store_explicit(&s->heard, seen, memory_order_relaxed);
-	tell_service(s, 0);
+	service_emit(s, 0);
 }
 
-void nnb__tell_hold(bool on)
+void nnb__emit_hold(bool on)
 {
 	NBT(performance_hold, .on = on);
 }
 
-enum nbt_resource nnb__resource_told(enum nnb__resource r)
+enum nbt_resource nnb__resource_in_events(enum nnb__resource r)
 {
 	static const uint8_t resources[NNB__N_RESOURCES] = {
 		[NNB__CONNECTIONS] = NBT_resource_connections,
@@ -72,7 +72,7 @@ enum nbt_resource nnb__resource_told(enum nnb__resource r)
 	return resources[r];
 }
 
-void nnb__tell_exhausted(const struct nnb_service *s, const uint32_t *app, enum nbt_resource resource, uint64_t asked,
+void nnb__emit_exhausted(const struct nnb_service *s, const uint32_t *app, enum nbt_resource resource, uint64_t asked,
                          uint64_t limit, bool forever)
 {
 	NBT(resource_exhausted, .owner = app ? NBT_owner_app : NBT_owner_service, .owner_id = app ? *app : s->instance,
@@ -82,7 +82,7 @@ void nnb__tell_exhausted(const struct nnb_service *s, const uint32_t *app, enum 
 
 /* ---- connections ---- */
 
-static void tell_connection(const struct nnb__connection *c, uint64_t since)
+static void connection_emit(const struct nnb__connection *c, uint64_t since)
 {
 	NBT(client_connect, .conn = c->id, .pid = c->pid, .uid = c->uid, .app = c->app->key, .name = c->name,
 	    .since = since);
@@ -90,15 +90,15 @@ static void tell_connection(const struct nnb__connection *c, uint64_t since)
 		NBT(stream_open, .stream = c->streams[path], .conn = c->id, .path = (uint8_t)path, .since = since);
 }
 
-void nnb__tell_connect(struct nnb__connection *c)
+void nnb__emit_connect(struct nnb__connection *c)
 {
 	pthread_mutex_lock(&c->service->lock);
 	c->since = nnb__now();
-	tell_connection(c, 0);
+	connection_emit(c, 0);
 	pthread_mutex_unlock(&c->service->lock);
 }
 
-void nnb__tell_disconnect(const struct nnb__connection *c)
+void nnb__emit_disconnect(const struct nnb__connection *c)
 {
 	if (!c->since)
 		return;
@@ -126,13 +126,13 @@ static uint16_t at_most_u16(uint32_t n)
 	return n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
 }
 
-static void tell_model(const struct nnb__model *m, uint64_t since)
+static void model_emit(const struct nnb__model *m, uint64_t since)
 {
 	const struct nnb_model *model = nnb_prepared_model(m->prepared);
 	struct nnb_times times;
 
 	if (nbt_on(NBT_EVENT_model_prepare)) {
-		nnb__times_tell(&m->times, &times);
+		nnb__times_get(&m->times, &times);
 		NBT(model_prepare, .model = m->id, .conn = m->birth.conn, .name = model->name,
 		    .priority = (uint8_t)nnb_prepared_how(m->prepared)->priority,
 		    .ops = at_most_u16(model->n_operations), .const_bytes = constant_bytes(model),
@@ -141,26 +141,26 @@ static void tell_model(const struct nnb__model *m, uint64_t since)
 		    .look_ns = m->times.look_ns);
 	}
 	for (uint32_t i = 0; i < model->n_pools; i++)
-		nnb__tell_pool_map(NBT_owner_model, m->id, (int32_t)i, &model->pools[i],
+		nnb__emit_pool_map(NBT_owner_model, m->id, (int32_t)i, &model->pools[i],
 		                   nnb__prepared_map_ns(m->prepared, i), NNB_STATUS_NONE, since);
 }
 
-void nnb__tell_prepare(struct nnb__model *m)
+void nnb__emit_prepare(struct nnb__model *m)
 {
 	struct nnb_times times;
 
 	m->birth.since = nnb__now();
 	m->birth.took_ns = m->birth.since - m->birth.began;
-	tell_model(m, 0);
+	model_emit(m, 0);
 	if (m->birth.deadline_ns && m->birth.since >= m->birth.deadline_ns && nbt_on(NBT_EVENT_deadline_miss)) {
-		nnb__times_tell(&m->times, &times);
+		nnb__times_get(&m->times, &times);
 		NBT(deadline_miss, .model = m->id, .kind = NBT_miss_late, .stage = NBT_stage_prepare,
 		    .deadline_ns = m->birth.deadline_ns, .estimate_ns = times.estimate_ns,
 		    .over_ns = (int64_t)(m->birth.since - m->birth.deadline_ns));
 	}
 }
 
-void nnb__tell_unprepared(const struct nnb__model_birth *b, const struct nnb_model *model, uint32_t priority,
+void nnb__emit_unprepared(const struct nnb__model_birth *b, const struct nnb_model *model, uint32_t priority,
                           enum nnb_status status)
 {
 	uint64_t now;
@@ -178,16 +178,16 @@ void nnb__tell_unprepared(const struct nnb__model_birth *b, const struct nnb_mod
 	    .deadline_ns = b->deadline_ns, .status = (uint8_t)status, .took_ns = now - b->began);
 }
 
-void nnb__tell_release(const struct nnb__model *m)
+void nnb__emit_release(const struct nnb__model *m)
 {
 	for (uint32_t i = 0; i < nnb_prepared_model(m->prepared)->n_pools; i++)
-		nnb__tell_pool_unmap(NBT_owner_model, m->id, (int32_t)i, NBT_cause_owner_end);
+		nnb__emit_pool_unmap(NBT_owner_model, m->id, (int32_t)i, NBT_cause_owner_end);
 	NBT(model_release, .model = m->id);
 }
 
 /* ---- bursts ---- */
 
-static void tell_burst(const struct nnb__burst *b, uint64_t since)
+static void burst_emit(const struct nnb__burst *b, uint64_t since)
 {
 	struct nnb__burst_queues queues;
 
@@ -203,13 +203,13 @@ static void tell_burst(const struct nnb__burst *b, uint64_t since)
 	    .value = window_us(queues.window_ns), .took_ns = b->took_ns, .since = since);
 }
 
-void nnb__tell_burst(struct nnb__burst *b)
+void nnb__emit_burst(struct nnb__burst *b)
 {
 	b->since = nnb__now();
-	tell_burst(b, 0);
+	burst_emit(b, 0);
 }
 
-void nnb__tell_burst_end(const struct nnb__burst *b, uint64_t began)
+void nnb__emit_burst_end(const struct nnb__burst *b, uint64_t began)
 {
 	const struct nnb__connection *c = b->connection;
 
@@ -228,36 +228,36 @@ void nnb__service_news(struct nnb_service *s)
 
 	if (!nbt_news(&heard))
 		return;
-	pthread_mutex_lock(&s->telling);
+	pthread_mutex_lock(&s->emitting);
 	heard = atomic_load_explicit(&s->heard, memory_order_relaxed);
 	if (nbt_news(&heard)) {
 		pthread_mutex_lock(&s->lock);
-		tell_service(s, s->since);
+		service_emit(s, s->since);
 		for (struct nnb__connection *c = s->connections; c; c = c->next)
 			if (c->since)
-				tell_connection(c, c->since);
+				connection_emit(c, c->since);
 		for (struct nnb__model *m = s->models; m; m = m->next)
-			tell_model(m, m->birth.since);
+			model_emit(m, m->birth.since);
 		for (struct nnb__connection *c = s->connections; c; c = c->next) {
 			pthread_mutex_lock(&c->lock);
 			for (uint32_t i = 0; i < c->bursts.n; i++)
 				if (c->bursts.items[i])
-					tell_burst(c->bursts.items[i],
+					burst_emit(c->bursts.items[i],
 					           ((struct nnb__burst *)c->bursts.items[i])->since);
 			for (uint32_t i = 0; i < c->buffers.n; i++)
 				if (c->buffers.items[i])
-					nnb__buffer_tell(c->buffers.items[i]);
+					nnb__buffer_emit_state(c->buffers.items[i]);
 			for (uint32_t i = 0; i < c->bursts.n; i++)
 				if (c->bursts.items[i])
-					nnb__burst_server_tell(((struct nnb__burst *)c->bursts.items[i])->server);
+					nnb__burst_server_emit_state(((struct nnb__burst *)c->bursts.items[i])->server);
 			for (struct nnb__job *j = c->jobs; j; j = j->next)
-				nnb__trace_tell(&j->trace);
+				nnb__trace_emit_state(&j->trace);
 			for (struct nnb__trial *t = c->trials; t; t = t->next)
-				nnb__trace_tell(&t->trace);
+				nnb__trace_emit_state(&t->trace);
 			pthread_mutex_unlock(&c->lock);
 		}
 		pthread_mutex_unlock(&s->lock);
 		atomic_store_explicit(&s->heard, heard, memory_order_release); /* (1) */
 	}
-	pthread_mutex_unlock(&s->telling);
+	pthread_mutex_unlock(&s->emitting);
 }
