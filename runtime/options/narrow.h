@@ -1,5 +1,5 @@
 /*
- * narrow.h -- what a program prints, in lines that a terminal has room for.
+ * narrow.h -- prints the lines and tables of a program in the width of the terminal.
  *
  * A table is printed as lines whose cells are separated by NARROW_CELL instead of a blank. Where the terminal is narrower than the table, the table
  * is printed in parts below each other: each has the first cell of every line, and as many of the other columns as there is room for. Other lines

@@ -65,6 +65,12 @@ words)
 	objects 'opening/a.c:3: opens with a pronoun' "$here/words.sh" "$tmp" opening
 	a fragment/a.h 'struct s {' '	int n; /* of the lanes */' '};'
 	objects 'fragment/a.h:2: opens with a pronoun, or goes on' "$here/words.sh" "$tmp" fragment
+	a telling/a.c '/* The service tells the client which limit that was. */'
+	objects 'telling/a.c:1: uses tell, told, say or said' "$here/words.sh" "$tmp" telling
+	a page/a.md '# Lanes' '' '    nobody listens    1.0' '' 'The user `nobody` is an app. The lane is idle:' 'nobody waits.'
+	objects 'page/a.md:6: uses nobody' "$here/words.sh" "$tmp" page
+	a manual/man/a.1 '.Bd -literal' 'nobody listens    1.0' '.Ed' 'Whoever waits is woken.'
+	objects 'manual/man/a.1:4: uses nobody' "$here/words.sh" "$tmp" manual
 	;;
 terms)
 	a viewer-cli/a.c '/* a foreign key, left out by LTTng */' 'const char *a = "1 foreign event";' 'const char *b = "3 packets are left out";'

@@ -1,7 +1,8 @@
 # prose.awk -- read C sources; print what a reader meets in them, one line each:
 #
 #   comment FILE:LINE KINDS TEXT    every comment; KINDS: "nobody" where it uses nobody, somebody, whoever or whom, "opening" where it
-#                                   opens with a pronoun or goes on with a sentence that is not there, "-" else
+#                                   opens with a pronoun or goes on with a sentence that is not there, "telling" where it uses tell, told, say
+#                                   or said in place of emit, report, print or return, "-" else
 #   function FILE:LINE KINDS NAME   every definition of a function; KINDS: "static", "word" (its name is one word), "once" (static, and
 #                                   mentioned once more, as a call: in its file or, if its file is a header, in any file), "-" else.
 #                                   The functions of headers come last.
@@ -20,6 +21,8 @@ function comment_seen(text, place,    kinds, opening)
 	sub(/^[a-z_0-9]+\.[a-z]+ -- /, "", opening)
 	if ((" " tolower(text) " ") ~ /[^a-z](nobody|somebody|whoever|whom|anybody|everybody)[^a-z]/)
 		kinds = "nobody,"
+	if ((" " tolower(text) " ") ~ /[^a-z_](tells?|told|telling|says?|said|saying)[^a-z_]/)
+		kinds = kinds "telling,"
 	if (opening ~ /^(it|it's|they|he|she|who|whoever|whom|whose|what|whatever|which|none|nobody|somebody|such|neither|either)[ :;,.'](.*)/ ||
 	    opening ~ /^(that|this|these|those) (is|are|was|were|has|have|had|can|may|must|does|do|did|will|would|makes?|gives?|takes?|says?|means?|it|they|who|a|the|of|for|to|which|what)[ ,.:;]/ ||
 	    opening ~ /^(one|both)( of| that| which| more)?[:;,. ](is|are|was|has|it|they|them|each|$)/ ||

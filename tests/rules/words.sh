@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# words.sh TREE [FOLDER...] -- comments are in plain English: they name the actor, and are whole. Judges the rooms, or FOLDERs alone.
+# words.sh TREE [PLACE...] -- comments and pages are in plain English: they name the actor, and comments are whole and have the field's
+# verb. Judges the rooms, or PLACEs (folders, files) alone. NNB_TELLING: comments per mille that may use tell, told, say or said; 10.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
@@ -23,4 +24,18 @@ prose=$(prose_of "$tree" "$@")
 report=
 at_most 5 nobody 'uses nobody, somebody, everybody, whoever or whom'
 at_most 30 opening 'opens with a pronoun, or goes on with a sentence that is not there'
-judged "comments:$report"
+at_most "${NNB_TELLING:-10}" telling 'uses tell, told, say or said'
+
+# The prose of pages: neither blocks of output and code (fenced, indented by 4, or a literal display of mdoc) nor `code` between words.
+pages=$(cd "$tree" && find "$@" -name '*.md' -o -path '*/man/*' -type f | LC_ALL=C sort)
+while read -r line; do
+	broken "$line"
+done < <(cd "$tree" && xargs -r awk '
+	FNR == 1 { block = 0 }
+	/^```/ || /^\.(Bd -literal|Ed)/ { block = /^\.Ed/ ? 0 : !block; next }
+	block || /^(    |\t)/ { next }
+	{ text = tolower($0); gsub(/`[^`]*`/, "", text) }
+	(" " text " ") ~ /[^a-z](nobody|somebody|whoever|whom|anybody|everybody)[^a-z]/ {
+		print FILENAME ":" FNR ": uses nobody, somebody, everybody, whoever or whom: " $0
+	}' <<<"$pages")
+judged "comments:$report $(grep -c . <<<"$pages" || true) pages"

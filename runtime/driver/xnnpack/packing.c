@@ -229,7 +229,7 @@ void nnbx_packing_freed(const void *at)
 
 /* ---- a call ---- */
 
-/* This is a function of its own, because variables of the function that sets the jump are undefined after it. */
+/* A function of its own, because variables of the function that sets the jump are undefined after it. */
 static void call_watched(struct packing *p, void (*body)(void *arg), void *arg)
 {
 	packing = p;

@@ -1,5 +1,5 @@
 /*
- * taking.h -- what converters use to turn one .tflite operator into an operation of the HAL.
+ * taking.h -- the functions with which converters turn one .tflite operator into an operation of the HAL.
  *
  * The converters are in take_*.c, one file a family; the table in operators.c maps each operator to its converter.
  */
