@@ -230,7 +230,7 @@ static int check_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	struct options same = *o;
 	const struct bsv_call again = { .command = call->command, .options = &same };
-	const struct bsv_report_wanted wanted = { .output = o->report, .first = &again };
+	const struct bsv_page_wanted wanted = { .output = o->report, .first = &again };
 	__attribute__((cleanup(work_fini))) struct work w = { .failed = 0 };
 	int r;
 
@@ -276,7 +276,7 @@ static int check_run(const struct bsv_call *call, struct bsa_err *err)
 		/* The page begins with the answer of this command without --report. */
 		same.report = NULL;
 		same.format = BSV_JSON;
-		r = bsv_report_make(call, w.input.path, &wanted, err);
+		r = bsv_page_make(call, w.input.path, &wanted, err);
 	}
 	return r < 0 ? r : print_answer(call, o, &w, err);
 }

@@ -238,7 +238,7 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 static void make_page(const struct run *run, const struct bsv_call *call, bool is_imported)
 {
 	char database[PATH_MAX], page[PATH_MAX];
-	const struct bsv_report_wanted wanted = { .output = page };
+	const struct bsv_page_wanted wanted = { .output = page };
 	struct bsv_call about = *call;
 	struct bsa_err why;
 	const char *named;
@@ -259,7 +259,7 @@ static void make_page(const struct run *run, const struct bsv_call *call, bool i
 	/* as the user named it: its directories are nobody's business who reads the page */
 	named = database + (strlen(run->recording.directory) - strlen(run->recording.name));
 	about.known_as = named;
-	if (bsv_report_make(&about, database, &wanted, &why) < 0)
+	if (bsv_page_make(&about, database, &wanted, &why) < 0)
 		fprintf(stderr, "no page was made: %s\n", why.text);
 	else if (!call->common.quiet)
 		fprintf(stderr, "the page is %s\n", page + (named - database));

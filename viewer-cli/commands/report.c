@@ -43,7 +43,7 @@ static const struct bsv_option options[] = {
 static int report_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	const struct bsv_report_wanted wanted = {
+	const struct bsv_page_wanted wanted = {
 		.output = o->output, .title = o->title, .compare = o->compare, .bytes = o->max_size.value
 	};
 	int r;
@@ -54,7 +54,7 @@ static int report_run(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "a page cannot be printed on a terminal: add -o FILE.html");
 	if (o->max_size.given && o->max_size.value < LEAST_BYTES)
 		return bsa_fail(err, BSA_E_USAGE, "--max-size: write at least 1M");
-	r = bsv_report_make(call, call->operands[0], &wanted, err);
+	r = bsv_page_make(call, call->operands[0], &wanted, err);
 	return r >= 0 && o->open ? bsv_browser_open(o->output, err) : r;
 }
 

@@ -23,7 +23,7 @@ static const struct bsv_option options[] = {
 /* ---- queries with names ---- */
 
 /* The text of the comment at the beginning, after "-- NAME: ". Owned by the caller. */
-static char *report_about(const struct bsv_report *report)
+static char *report_about(const struct bsv_named_sql *report)
 {
 	char *ret = calloc(1, strlen(report->text) + 1), *to = ret;
 	size_t n = strlen(report->name);
@@ -43,7 +43,7 @@ static char *report_about(const struct bsv_report *report)
 }
 
 /* May the query be called by name? It must be a whole query, which begins with @with@, and need no hole that only its command can fill. */
-static bool has_name(const struct bsv_report *report)
+static bool has_name(const struct bsv_named_sql *report)
 {
 	static const char *const known[] = { "@with@", "@began@", "@only_preempted@", "@only_victims@" };
 
@@ -63,9 +63,9 @@ static bool has_name(const struct bsv_report *report)
 }
 
 /* NULL: there is no such query. */
-static const struct bsv_report *report_find(const char *name)
+static const struct bsv_named_sql *report_find(const char *name)
 {
-	for (const struct bsv_report *r = bsv_reports; r->name; r++)
+	for (const struct bsv_named_sql *r = bsv_reports; r->name; r++)
 		if (has_name(r) && !strcmp(r->name, name))
 			return r;
 	return NULL;
@@ -96,7 +96,7 @@ static int print_list(const struct bsv_call *call, struct bsa_err *err)
 	bsv_scoped_answer *a = bsv_answer_new(call, NULL);
 	struct bsv_rows *rows = bsv_rows_new(columns, 2);
 
-	for (const struct bsv_report *r = bsv_reports; r->name; r++) {
+	for (const struct bsv_named_sql *r = bsv_reports; r->name; r++) {
 		char *text = has_name(r) ? report_about(r) : NULL;
 
 		if (text) {
@@ -116,7 +116,7 @@ static int sql_run(const struct bsv_call *call, struct bsa_err *err)
 	static const char no_table[] = "no such table: ";
 	const struct options *o = call->options;
 	const char *query = call->n_operands ? call->operands[call->n_operands - 1] : NULL;
-	const struct bsv_report *report = query ? report_find(query) : NULL;
+	const struct bsv_named_sql *report = query ? report_find(query) : NULL;
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
 	const struct bsv_asked *asked = &call->asked;

@@ -43,9 +43,9 @@ enum { N_QUERIES = sizeof(queries) / sizeof(*queries), N_ALWAYS = N_ANSWERS + N_
 
 struct making {
 	const struct bsv_call *call;
-	const struct bsv_report_wanted *wanted;
+	const struct bsv_page_wanted *wanted;
 	struct bsv_input input, other; /* other: what it is compared with */
-	struct bsv_report_asked asked;
+	struct bsv_page_asked asked;
 	int64_t executions; /* that are drawn */
 };
 
@@ -95,7 +95,7 @@ static int write_answer(void *ctx, size_t i, const char **name, FILE *to, struct
 		return ask_command(m, &bsv_sql, m->input.path, queries[i - N_ANSWERS].query, none, to, err);
 	}
 	if (i > N_ALWAYS + 1 || !m->wanted->compare)
-		return BSV_REPORT_NO_MORE;
+		return BSV_PAGE_NO_MORE;
 	*name = i == N_ALWAYS ? bsv_diff.name : "other";
 	return i == N_ALWAYS ? ask_command(m, &bsv_diff, m->input.path, m->other.path, none, to, err)
 	                     : ask_command(m, &bsv_summary, m->other.path, NULL, none, to, err);
@@ -105,7 +105,7 @@ static int write_page(void *ctx, FILE *to, struct bsa_err *err)
 {
 	struct making *m = ctx;
 
-	return bsv_report_write(&m->input, &m->asked, to, err);
+	return bsv_page_write(&m->input, &m->asked, to, err);
 }
 
 /* A file that is there and is no page: a recording, a file of rules, or whatever else was named by mistake. */
@@ -141,8 +141,8 @@ static char *part_asked(const struct bsv_call *call)
 	return bsv_text("%s%s%s%s%s", where, *where && (*from || *to) ? ", " : "", from, *from && *to ? " " : "", to);
 }
 
-int bsv_report_make(const struct bsv_call *call, const char *input, const struct bsv_report_wanted *wanted,
-                    struct bsa_err *err)
+int bsv_page_make(const struct bsv_call *call, const char *input, const struct bsv_page_wanted *wanted,
+                  struct bsa_err *err)
 {
 	struct making m = { .call = call, .wanted = wanted };
 	bsv_scoped_text *part = part_asked(call);
@@ -160,13 +160,13 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 			"--compare %s: the page would be about that recording, too; name INPUT, which it is compared "
 			"with",
 			wanted->compare);
-	m.asked = (struct bsv_report_asked){ .title = wanted->title,
-		                             .part = part,
-		                             .ret_executions = &m.executions,
-		                             .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
-		                             .other = wanted->compare ? &m.other : NULL,
-		                             .answer = write_answer,
-		                             .ctx = &m };
+	m.asked = (struct bsv_page_asked){ .title = wanted->title,
+		                           .part = part,
+		                           .ret_executions = &m.executions,
+		                           .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
+		                           .other = wanted->compare ? &m.other : NULL,
+		                           .answer = write_answer,
+		                           .ctx = &m };
 	if (r >= 0 && wanted->output && is_precious(wanted->output))
 		r = bsa_fail(err, BSA_E_USAGE, "%s is there and is no page; write the name of a page, as in FILE.html",
 		             wanted->output);

@@ -6,7 +6,7 @@
 
 #include "base/command.h"
 
-struct bsv_report_wanted {
+struct bsv_page_wanted {
 	const char *output;           /* NULL: the standard output */
 	const char *title;            /* NULL: the name of the database */
 	const char *compare;          /* how this differs from the input, too; NULL: nothing */
@@ -15,7 +15,7 @@ struct bsv_report_wanted {
 };
 
 /* @call: --where, --from and --to, what is about the whole program, by which path the page names the database, and, if @input is NULL, which input. */
-int bsv_report_make(const struct bsv_call *call, const char *input, const struct bsv_report_wanted *wanted,
-                    struct bsa_err *err);
+int bsv_page_make(const struct bsv_call *call, const char *input, const struct bsv_page_wanted *wanted,
+                  struct bsa_err *err);
 
 #endif

@@ -21,7 +21,7 @@ static void close_file(FILE **f)
 
 struct writing {
 	struct bsv_input *input;
-	const struct bsv_report_asked *asked;
+	const struct bsv_page_asked *asked;
 	FILE *to, *answers, *first, *packs;
 	struct bsa_err *err;
 };
@@ -96,7 +96,7 @@ static int write_answers(struct writing *w)
 		int r = memory ? w->asked->answer(w->asked->ctx, i, &name, memory, &why) : BSA_E_ENV;
 		bool closed = memory && !fclose(memory);
 
-		if (closed && r != BSV_REPORT_NO_MORE) {
+		if (closed && r != BSV_PAGE_NO_MORE) {
 			fprintf(w->to, "<script type=\"application/json\" data-answer=\"%s\">", name);
 			if (r < 0) {
 				fputs("{\"error\":", w->to);
@@ -110,7 +110,7 @@ static int write_answers(struct writing *w)
 		free(json);
 		if (!closed)
 			return bsv_no_memory(w->err);
-		if (r == BSV_REPORT_NO_MORE)
+		if (r == BSV_PAGE_NO_MORE)
 			return 0;
 	}
 }
@@ -162,7 +162,7 @@ static void write_about(struct writing *w)
 	fprintf(w->to, ",\"part\":%s}</script>\n", w->input->picks ? "true" : "false");
 }
 
-int bsv_report_write(struct bsv_input *input, const struct bsv_report_asked *asked, FILE *to, struct bsa_err *err)
+int bsv_page_write(struct bsv_input *input, const struct bsv_page_asked *asked, FILE *to, struct bsa_err *err)
 {
 	scoped_file *first = tmpfile(), *packs = tmpfile();
 	struct writing w = { .input = input, .asked = asked, .to = to, .first = first, .packs = packs, .err = err };

@@ -6,16 +6,16 @@
  * SAFETY   The page's policy allows only the page's own script and style, by their hashes, and nothing from elsewhere. Texts of the recording
  *          are data in it (JSON without a <), and become text nodes.
  */
-#ifndef BSV_REPORT_H
-#define BSV_REPORT_H
+#ifndef BSV_PAGE_REPORT_H
+#define BSV_PAGE_REPORT_H
 
 #include "input/input.h"
 
 #include <stdio.h>
 
-enum { BSV_REPORT_NO_MORE = 1000 }; /* no status of a command */
+enum { BSV_PAGE_NO_MORE = 1000 }; /* no status of a command */
 
-struct bsv_report_asked {
+struct bsv_page_asked {
 	const char *title; /* NULL: the name of the recording, without its directory */
 	const char *part;  /* in words, the part of the recording that is drawn, as "from 2.000 s"; NULL: all of it */
 	int64_t *ret_executions; /* how many executions that part has. Owned by the caller */
@@ -26,6 +26,6 @@ struct bsv_report_asked {
 	void *ctx;
 };
 
-int bsv_report_write(struct bsv_input *input, const struct bsv_report_asked *asked, FILE *to, struct bsa_err *err);
+int bsv_page_write(struct bsv_input *input, const struct bsv_page_asked *asked, FILE *to, struct bsa_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 # embed.cmake -- SQL into a header and a C file: cmake -D OUT=DIR -P embed.cmake FILE...
 # reports/NAME.sql becomes the string bsv_sql_NAME: NAME has letters, digits and _ in it. bsv_reports has them all, in order.
 file(WRITE ${OUT}/reports.h.new "/* Made from reports/ by embed.cmake. */\n#pragma once\n
-struct bsv_report {\n\tconst char *name, *text;\n};\n\n/* A row with a NULL name ends it. */\nextern const struct bsv_report bsv_reports[];\n\n")
+struct bsv_named_sql {\n\tconst char *name, *text;\n};\n\n/* A row with a NULL name ends it. */\nextern const struct bsv_named_sql bsv_reports[];\n\n")
 file(WRITE ${OUT}/reports.c.new "/* Made from reports/ by embed.cmake. */\n#include \"reports.h\"\n\n#include <stddef.h>\n")
 set(started NO)
 set(rows "")
@@ -21,6 +21,6 @@ foreach(i RANGE ${last})
     set(started YES)
   endif()
 endforeach()
-file(APPEND ${OUT}/reports.c.new "\nconst struct bsv_report bsv_reports[] = {\n${rows}\t{ NULL, NULL },\n};\n")
+file(APPEND ${OUT}/reports.c.new "\nconst struct bsv_named_sql bsv_reports[] = {\n${rows}\t{ NULL, NULL },\n};\n")
 file(RENAME ${OUT}/reports.h.new ${OUT}/reports.h)
 file(RENAME ${OUT}/reports.c.new ${OUT}/reports.c)

@@ -40,7 +40,7 @@ static int make_page(const struct bsv_case *c, const char *database, const char 
                      struct bsa_err *err)
 {
 	struct bsv_call call = { .command = &bsv_report_command, .common.quiet = true, .known_as = known_as };
-	const struct bsv_report_wanted wanted = { .output = page, .title = c->summary };
+	const struct bsv_page_wanted wanted = { .output = page, .title = c->summary };
 	bsv_scoped_input input = { .db = NULL };
 	int64_t from;
 	int r = bsv_input_open(&input, database, &call, err);
@@ -50,7 +50,7 @@ static int make_page(const struct bsv_case *c, const char *database, const char 
 	from = bsv_diagnose_when(c, &input, err) - c->before - input.began;
 	if (from > 0)
 		call.asked.from = (struct bsv_quantity){ .given = true, .value = from };
-	return bsv_report_make(&call, database, &wanted, err);
+	return bsv_page_make(&call, database, &wanted, err);
 }
 
 static void not_explained(struct bsv_case *c, const char *why)
