@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-bool asked_event(struct asked *a, uint32_t service, const struct bsa_event *e)
+bool bsa_asked_event(struct asked *a, uint32_t service, const struct bsa_event *e)
 {
-	unsigned instance = service ? instance_of_event(e) : NO_INSTANCE;
+	unsigned instance = service ? bsa_instance_of_event(e) : NO_INSTANCE;
 
 	/* Instance 0 stands for numbers that no service handed out. A miss without an execution is identified by its model. */
 	if (!instance && e->kind == BSA_deadline_miss)
-		instance = instance_of_number(BSA_OF(e, deadline_miss)->model);
+		instance = bsa_instance_of_number(BSA_OF(e, deadline_miss)->model);
 	if (!instance || instance == NO_INSTANCE)
 		return true;
 	if (e->kind == BSA_service_state && BSA_OF(e, service_state)->pid == service)
@@ -24,7 +24,7 @@ bool asked_event(struct asked *a, uint32_t service, const struct bsa_event *e)
 	return false;
 }
 
-bool asked_again(const struct asked *a)
+bool bsa_asked_again(const struct asked *a)
 {
 	for (unsigned i = 0; a->known && i < INSTANCES; i++)
 		if (a->is_asked[i] ? a->left[i] : a->counted[i])
@@ -32,14 +32,14 @@ bool asked_again(const struct asked *a)
 	return false;
 }
 
-void asked_rewind(struct asked *a)
+void bsa_asked_rewind(struct asked *a)
 {
 	memset(a->counted, 0, sizeof(a->counted));
 	memset(a->left, 0, sizeof(a->left));
 	a->submits = a->sums = 0;
 }
 
-uint64_t asked_left_out(const struct asked *a)
+uint64_t bsa_asked_left_out(const struct asked *a)
 {
 	return a->submits > a->sums ? a->submits : a->sums;
 }

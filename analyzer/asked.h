@@ -5,7 +5,7 @@
  *            recording begins. Such executions have one side, and no figure is right that counts them: not those that are stored with the
  *            database, nor those that are asked for later. So they never reach the database.
  * INSTANCE   A service is asked for by its pid. Its service_state has the pid and the instance. Until that event, nothing tells whose an event is, so
- *            the event counts; if it turns out wrong, asked_again says so, and the caller reads the records again, with what is known now.
+ *            the event counts; if it turns out wrong, bsa_asked_again says so, and the caller reads the records again, with what is known now.
  *            Where no service_state has the pid, everything counts.
  */
 #ifndef BSA_ASKED_H
@@ -27,15 +27,15 @@ struct asked {
 };
 
 /* The next record; @service is the pid that its trace was asked for, 0: all services. Does it count? */
-bool asked_event(struct asked *a, uint32_t service, const struct bsa_event *e);
+bool bsa_asked_event(struct asked *a, uint32_t service, const struct bsa_event *e);
 
 /* After the last record: the wrong ones counted, or were left out. */
-bool asked_again(const struct asked *a);
+bool bsa_asked_again(const struct asked *a);
 
 /* Begin another pass over the same records with the instances that @a knows. */
-void asked_rewind(struct asked *a);
+void bsa_asked_rewind(struct asked *a);
 
 /* Executions of other services that were left out, at least: one that has neither of the events of its client is not seen. */
-uint64_t asked_left_out(const struct asked *a);
+uint64_t bsa_asked_left_out(const struct asked *a);
 
 #endif

@@ -43,7 +43,7 @@ static void pass_fini(struct pass *p)
 	atomic_store(&writing, NULL);
 	p->decode = bsa_decode_free(p->decode);
 	p->importer = bsa_importer_free(p->importer);
-	p->machine = machine_free(p->machine);
+	p->machine = bsa_machine_free(p->machine);
 }
 
 void bsa_import_stop(void)
@@ -117,23 +117,23 @@ static int read_machine(struct pass *p, struct bsa_err *err)
 		if (t->clock_group != first->clock_group)
 			clock = NULL;
 	for (size_t i = 0; i < n && clock && !p->n_kernels; i++) {
-		machine_free(p->machine);
-		p->machine = machine_new(take_state, p->importer);
+		bsa_machine_free(p->machine);
+		p->machine = bsa_machine_new(take_state, p->importer);
 		if (!p->machine) {
 			bsa_kernel_free(found, n);
 			return bsa_fail(err, BSA_E_ENV, "there is no memory left for the trace of a kernel");
 		}
-		r = bsa_kernel_read(found[i], clock, machine_take, p->machine, &why);
+		r = bsa_kernel_read(found[i], clock, bsa_machine_take, p->machine, &why);
 		if (r > 0 ||
-		    (r < 0 && machine_has_any(p->machine))) /* the part of a cut trace that was read is valid */
+		    (r < 0 && bsa_machine_has_any(p->machine))) /* the part of a cut trace that was read is valid */
 			p->n_kernels++;
 	}
 	bsa_kernel_free(found, n);
 	p->n_left_out = n - p->n_kernels;
 	if (p->n_kernels)
-		machine_taken(p->machine);
+		bsa_machine_taken(p->machine);
 	else
-		p->machine = machine_free(p->machine);
+		p->machine = bsa_machine_free(p->machine);
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static int all_records(struct pass *p, struct bsa_err *err)
 	int r;
 
 	while ((r = bsa_decode_next(p->decode, &e, err)) > 0) {
-		r = bsa_importer_event(p->importer, p->machine ? machine_amend(p->machine, e) : e, err);
+		r = bsa_importer_event(p->importer, p->machine ? bsa_machine_amend(p->machine, e) : e, err);
 		if (r < 0)
 			return r;
 		if (++p->events % EVENTS_PER_LOOK)
@@ -210,7 +210,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 		ret->wrong_indices += d.wrong_indices;
 	}
 
-	bsa_importer_kernel(p->importer, p->n_kernels, p->n_left_out, p->machine ? machine_amended(p->machine) : 0);
+	bsa_importer_kernel(p->importer, p->n_kernels, p->n_left_out, p->machine ? bsa_machine_amended(p->machine) : 0);
 	tell_progress(p, true);
 	if (atomic_load(&stop_asked))
 		return fail_stopped(err);

@@ -116,7 +116,7 @@ int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_option
 		im->users = *options->users;
 	if (options->asked) {
 		im->asked = *options->asked;
-		asked_rewind(&im->asked);
+		bsa_asked_rewind(&im->asked);
 	}
 	*ret = im;
 	return 0;
@@ -133,8 +133,8 @@ struct bsa_importer *bsa_importer_free(struct bsa_importer *im)
 	if (!im)
 		return NULL;
 	bsa_fold_free(im->fold);
-	services_free(im->services);
-	users_free(im->user_check);
+	bsa_services_free(im->services);
+	bsa_users_free(im->user_check);
 	bsa_store_free(im->store);
 	for (size_t i = 0; i < im->n_traces; i++)
 		known_fini(&im->traces[i]);
@@ -274,7 +274,7 @@ static bool is_half_ended(const struct bsa_importer *im)
 
 	if (im->ends || !im->services)
 		return false;
-	while (services_silence(im->services, &from, &silence))
+	while (bsa_services_silence(im->services, &from, &silence))
 		if (silence.trace && im->traces[silence.trace - 1].until &&
 		    silence.ended > im->traces[silence.trace - 1].until)
 			return true;
@@ -309,7 +309,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	im->half_ended |= is_half_ended(im);
 
 	/* The recording of a service ended before that of its clients: a tail that no packet shows. */
-	while (services_silence(im->services, &from, &silence)) {
+	while (bsa_services_silence(im->services, &from, &silence)) {
 		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = silence.began,
 		                                                  .ended = silence.ended,
 		                                                  .events = BSA_NEVER,
@@ -321,7 +321,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 		im->holes++;
 	}
 
-	decided = users_decided(im->user_check);
+	decided = bsa_users_decided(im->user_check);
 	users_keep(im, &decided);
 	if (im->second && im->group < BSA_IMPORTER_GROUPS) {
 		decided.service = im->users.of[im->group].service;
@@ -348,17 +348,17 @@ static bool begin_users(struct bsa_importer *im, unsigned group)
 
 	if (im->second && group < BSA_IMPORTER_GROUPS)
 		service = im->users.of[group].service;
-	users_free(im->user_check);
-	im->user_check = users_new(service);
+	bsa_users_free(im->user_check);
+	im->user_check = bsa_users_new(service);
 	done = im->user_check;
 	if (done && im->second)
-		users_last_go(im->user_check);
+		bsa_users_last_go(im->user_check);
 	for (size_t i = 0; done && im->second && group < BSA_IMPORTER_GROUPS && i < USERS_FORGERS; i++)
 		if (im->users.of[group].forgers[i] != USERS_UNKNOWN)
-			users_distrust(im->user_check, im->users.of[group].forgers[i]);
+			bsa_users_distrust(im->user_check, im->users.of[group].forgers[i]);
 	for (size_t i = 0; done && i < im->n_traces; i++)
 		if (im->traces[i].group == group)
-			done = !users_trace(im->user_check, (uint32_t)i + 1, im->traces[i].uid);
+			done = !bsa_users_trace(im->user_check, (uint32_t)i + 1, im->traces[i].uid);
 	return done;
 }
 
@@ -379,8 +379,8 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 	bsa_store_clock(im->store, first->row.clock_offset);
 	im->group = first->group;
 	memset(im->once, 0, sizeof(im->once)); /* numbers are a clock's own: those of another host may be the same */
-	services_free(im->services);
-	im->services = services_new();
+	bsa_services_free(im->services);
+	im->services = bsa_services_new();
 	im->fold = bsa_fold_new(&im->facts, &options);
 	return im->fold && im->services && begin_users(im, im->group) ? 0 : no_memory(err);
 }
@@ -436,10 +436,10 @@ static int refuse_event(struct bsa_importer *im, const struct bsa_event *e, stru
 	int r = im->n_traces > 1 ? refuse_twice(im, e, &why) : 0;
 
 	if (r >= 0)
-		r = services_event(im->services, e, &why);
+		r = bsa_services_event(im->services, e, &why);
 	if (r >= 0)
 		return r;
-	if (r != BSA_E_INPUT || !users_undecided(im->user_check))
+	if (r != BSA_E_INPUT || !bsa_users_undecided(im->user_check))
 		return bsa_fail(err, r, "%s", why.text);
 	if (!im->refused)
 		im->refusal = why;
@@ -461,11 +461,11 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 		r = begin_group(im, of, err);
 	if (r < 0)
 		return r;
-	counts = users_event(im->user_check, e);
+	counts = bsa_users_event(im->user_check, e);
 	if (counts < 0)
 		return no_memory(err);
 	of->impostors += !counts;
-	if (!counts || !asked_event(&im->asked, of->service, e))
+	if (!counts || !bsa_asked_event(&im->asked, of->service, e))
 		return 0;
 	r = refuse_event(im, e, err);
 	if (r < 0)
@@ -493,7 +493,7 @@ int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
 	r = end_group(im, err);
 	bsa_store_after_end(im->store, bsa_importer_counts(im).after_end);
 	if (im->asked.known)
-		bsa_store_others(im->store, asked_left_out(&im->asked));
+		bsa_store_others(im->store, bsa_asked_left_out(&im->asked));
 	return r < 0 ? r : bsa_store_finish(im->store, err);
 }
 
@@ -529,7 +529,7 @@ uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im)
 
 bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret)
 {
-	bool again = asked_again(&im->asked);
+	bool again = bsa_asked_again(&im->asked);
 
 	if (again)
 		*ret = im->asked;
@@ -547,7 +547,7 @@ bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users
 
 	if (im->second || !im->user_check)
 		return false;
-	decided = users_decided(im->user_check); /* the last group, which has not ended yet */
+	decided = bsa_users_decided(im->user_check); /* the last group, which has not ended yet */
 	users_keep(im, &decided);
 	*ret = im->users;
 	return im->again;

@@ -8,7 +8,7 @@ enum {
 	OWNER_EXEC = 2
 };
 
-unsigned instance_of_number(uint32_t number)
+unsigned bsa_instance_of_number(uint32_t number)
 {
 	return number >> INSTANCE_SHIFT;
 }
@@ -20,7 +20,7 @@ static unsigned instance_of_owner(uint8_t owner, uint64_t id)
 	return owner == OWNER_EXEC ? (unsigned)(id >> (INSTANCE_SHIFT + EXEC_SHIFT)) : NO_INSTANCE;
 }
 
-unsigned instance_of_event(const struct bsa_event *e)
+unsigned bsa_instance_of_event(const struct bsa_event *e)
 {
 #define BY(kind, field)  \
 	case BSA_##kind: \

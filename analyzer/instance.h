@@ -10,9 +10,9 @@
 enum { INSTANCES = 4096, NO_INSTANCE = INSTANCES };
 
 /* The instance in the number of a stream, a connection, a model or a buffer. */
-unsigned instance_of_number(uint32_t number);
+unsigned bsa_instance_of_number(uint32_t number);
 
 /* Below INSTANCES. 0 is the instance of no service; NO_INSTANCE: the event has no such number. */
-unsigned instance_of_event(const struct bsa_event *e);
+unsigned bsa_instance_of_event(const struct bsa_event *e);
 
 #endif

@@ -73,7 +73,7 @@ struct machine {
 	} copy;
 };
 
-struct machine *machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx)
+struct machine *bsa_machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 
@@ -83,11 +83,11 @@ struct machine *machine_new(void (*told)(void *ctx, const struct machine_state *
 	m->ctx = ctx;
 	m->first = BSA_NEVER;
 	if (bsa_table_init(&m->threads) || bsa_table_init(&m->bursts))
-		return machine_free(m);
+		return bsa_machine_free(m);
 	return m;
 }
 
-struct machine *machine_free(struct machine *m)
+struct machine *bsa_machine_free(struct machine *m)
 {
 	if (!m)
 		return NULL;
@@ -110,7 +110,7 @@ struct machine *machine_free(struct machine *m)
 	return NULL;
 }
 
-uint64_t machine_amended(const struct machine *m)
+uint64_t bsa_machine_amended(const struct machine *m)
 {
 	return m->amended;
 }
@@ -239,7 +239,7 @@ static bool take_lost(struct machine *m, const struct bsa_kernel_event *e)
 	return done;
 }
 
-bool machine_take(void *ctx, const struct bsa_kernel_event *e)
+bool bsa_machine_take(void *ctx, const struct bsa_kernel_event *e)
 {
 	struct machine *m = ctx;
 	struct cpu *c = e->kind == BSA_KERNEL_LOST ? NULL : find_cpu(m, e->cpu);
@@ -283,12 +283,12 @@ bool machine_take(void *ctx, const struct bsa_kernel_event *e)
 	return done;
 }
 
-bool machine_has_any(const struct machine *m)
+bool bsa_machine_has_any(const struct machine *m)
 {
 	return m->last || m->full;
 }
 
-void machine_taken(struct machine *m)
+void bsa_machine_taken(struct machine *m)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)
 		tell_state(m, (uint32_t)i, &m->cpus[i], m->last);
@@ -533,7 +533,7 @@ static const struct bsa_event *follow_execution(struct machine *m, struct burst 
 	return e;
 }
 
-const struct bsa_event *machine_amend(struct machine *m, const struct bsa_event *e)
+const struct bsa_event *bsa_machine_amend(struct machine *m, const struct bsa_event *e)
 {
 	uint64_t exec = exec_of(e);
 	struct burst *b = exec ? bsa_table_find(&m->bursts, exec >> 32) : NULL, *begun;

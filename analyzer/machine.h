@@ -3,7 +3,7 @@
  *
  * WHAT FOR     The service reads how long its threads were ready and on no cpu, and says so in delays[]. Where a kernel's trace covers an
  *              execution of a burst, the same is summed up of it: the times from when the thread was woken, or was taken off a cpu
- *              unfinished, until a cpu ran it. machine_amend puts that in place of what the service said.
+ *              unfinished, until a cpu ran it. bsa_machine_amend puts that in place of what the service said.
  * WHICH THREAD No event says which thread emitted it. But a burst has one thread in the service, and that thread ran on some cpu whenever it
  *              emitted an event: of the threads that ran at all of those times one is left after a few events. Until then, and where
  *              events of the kernel were lost, what the service said remains.
@@ -31,22 +31,22 @@ struct machine_state {
 };
 
 /* @told may be NULL. NULL: no memory. */
-struct machine *machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx);
-struct machine *machine_free(struct machine *m); /* NULL is fine; returns NULL */
+struct machine *bsa_machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx);
+struct machine *bsa_machine_free(struct machine *m); /* NULL is fine; returns NULL */
 
 /* The next event of the kernel, in the order of time, before all of those below; false: there is no more room. @m: a struct machine. */
-bool machine_take(void *m, const struct bsa_kernel_event *event);
+bool bsa_machine_take(void *m, const struct bsa_kernel_event *event);
 
 /* Whether an event was taken. */
-bool machine_has_any(const struct machine *m);
+bool bsa_machine_has_any(const struct machine *m);
 
 /* There are no more of them. */
-void machine_taken(struct machine *m);
+void bsa_machine_taken(struct machine *m);
 
 /* The next record, in the order of time: @e, or a copy that is borrowed until the next call. */
-const struct bsa_event *machine_amend(struct machine *m, const struct bsa_event *e);
+const struct bsa_event *bsa_machine_amend(struct machine *m, const struct bsa_event *e);
 
 /* Executions of which the kernel's trace told the delays. */
-uint64_t machine_amended(const struct machine *m);
+uint64_t bsa_machine_amended(const struct machine *m);
 
 #endif

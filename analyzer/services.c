@@ -58,7 +58,7 @@ struct services {
 	size_t n;
 };
 
-struct services *services_new(void)
+struct services *bsa_services_new(void)
 {
 	struct services *s = calloc(1, sizeof(*s));
 
@@ -71,7 +71,7 @@ struct services *services_new(void)
 	return s;
 }
 
-struct services *services_free(struct services *s)
+struct services *bsa_services_free(struct services *s)
 {
 	struct bsa_entry *e;
 	size_t from = 0;
@@ -191,7 +191,7 @@ static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
 		s->answered = at;
 }
 
-bool services_silence(const struct services *all, uint32_t *from, struct silence *ret)
+bool bsa_services_silence(const struct services *all, uint32_t *from, struct silence *ret)
 {
 	for (; *from < INSTANCES; ++*from) {
 		const struct service *s = &all->of[*from];
@@ -206,7 +206,7 @@ bool services_silence(const struct services *all, uint32_t *from, struct silence
 	return false;
 }
 
-int services_event(struct services *s, const struct bsa_event *e, struct bsa_err *err)
+int bsa_services_event(struct services *s, const struct bsa_event *e, struct bsa_err *err)
 {
 	const struct bsa_exec_service *summary;
 	struct bsa_entry *connection;

@@ -21,10 +21,10 @@
 struct services;
 
 /* NULL: no memory. */
-struct services *services_new(void);
+struct services *bsa_services_new(void);
 
 /* NULL is fine. Returns NULL. */
-struct services *services_free(struct services *services);
+struct services *bsa_services_free(struct services *services);
 
 /* A service that was not recorded from @began on, while an app was answered until @ended. */
 struct silence {
@@ -33,9 +33,9 @@ struct silence {
 };
 
 /* The next record of one clock. 0, or negative: what it says cannot belong to one service alone; or no memory. */
-int services_event(struct services *services, const struct bsa_event *e, struct bsa_err *err);
+int bsa_services_event(struct services *services, const struct bsa_event *e, struct bsa_err *err);
 
 /* Call after the last record: each silence, the one after *from; 0 at first. False: there are no more. */
-bool services_silence(const struct services *services, uint32_t *from, struct silence *ret);
+bool bsa_services_silence(const struct services *services, uint32_t *from, struct silence *ret);
 
 #endif

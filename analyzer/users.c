@@ -71,7 +71,7 @@ struct users {
 	uint32_t n_closed;
 };
 
-struct users *users_new(uint32_t service)
+struct users *bsa_users_new(uint32_t service)
 {
 	struct users *u = calloc(1, sizeof(*u));
 
@@ -102,7 +102,7 @@ static void free_all(struct bsa_table *t)
 	bsa_table_fini(t);
 }
 
-struct users *users_free(struct users *u)
+struct users *bsa_users_free(struct users *u)
 {
 	if (!u)
 		return NULL;
@@ -113,7 +113,7 @@ struct users *users_free(struct users *u)
 	return NULL;
 }
 
-int users_trace(struct users *u, uint32_t number, uint32_t uid)
+int bsa_users_trace(struct users *u, uint32_t number, uint32_t uid)
 {
 	if (number > u->n_traces) {
 		uint32_t *more = realloc(u->of_traces, number * sizeof(*more));
@@ -151,7 +151,7 @@ static void add_forger(uint32_t *forgers, unsigned *n, uint32_t uid)
 		forgers[USERS_FORGERS - 1] = USERS_ALL;
 }
 
-void users_distrust(struct users *u, uint32_t uid)
+void bsa_users_distrust(struct users *u, uint32_t uid)
 {
 	add_forger(u->distrusted, &u->n_distrusted, uid);
 }
@@ -407,7 +407,7 @@ static int client_tells(struct users *u, const struct bsa_event *e, unsigned ins
 	return stream ? may_be_of(u, stream, PEER_STREAM, uid, e->at) : 0;
 }
 
-int users_event(struct users *u, const struct bsa_event *e)
+int bsa_users_event(struct users *u, const struct bsa_event *e)
 {
 	uint32_t uid = e->trace - 1 < u->n_traces ? u->of_traces[e->trace - 1] : USERS_UNKNOWN;
 	unsigned instance;
@@ -420,7 +420,7 @@ int users_event(struct users *u, const struct bsa_event *e)
 	if (!u->several || uid == USERS_UNKNOWN || e->kind == BSA_loss ||
 	    (e->kind == BSA_fmq_write && !BSA_OF(e, fmq_write)->exec))
 		return 1;
-	instance = instance_of_event(e);
+	instance = bsa_instance_of_event(e);
 	if (uid == u->assumed) /* the service's user may be a client, too */
 		return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : 1;
 	if (is_own(u, e, instance, uid) || (instance < INSTANCES && tells_of_itself(u, e, instance, uid)))
@@ -428,17 +428,17 @@ int users_event(struct users *u, const struct bsa_event *e)
 	return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : client_tells(u, e, instance, uid);
 }
 
-bool users_undecided(const struct users *u)
+bool bsa_users_undecided(const struct users *u)
 {
 	return u->several && !u->last_go;
 }
 
-void users_last_go(struct users *u)
+void bsa_users_last_go(struct users *u)
 {
 	u->last_go = true;
 }
 
-struct users_decided users_decided(const struct users *u)
+struct users_decided bsa_users_decided(const struct users *u)
 {
 	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, { 0 }, u->n_forgers > 0 };
 	const struct claim *best = NULL;

@@ -7,7 +7,7 @@
  *                  trace with other buffers, or of another program, has no such uid.
  * SERVICE          One uid is the service's: the one that the caller names; or else root, if root's trace has an event of a service; or
  *                  else the first with a service_state; or else the first with another event of a service. It is proven if it
- *                  is named, or root has a service_state, or no other user has any. The decision may come late: then users_decided
+ *                  is named, or root has a service_state, or no other user has any. The decision may come late: then bsa_users_decided
  *                  returns another uid than was assumed, and the caller has to read the records again.
  * CLIENTS          An event of a client counts if the service announced its connection for the uid of its trace: client_connect has
  *                  the uid, stream_open and model_prepare have the connection, and the number of an execution has the stream. An object
@@ -37,25 +37,25 @@
 struct users;
 
 /* @service: the uid that is named, or USERS_UNKNOWN. NULL: no memory. */
-struct users *users_new(uint32_t service);
+struct users *bsa_users_new(uint32_t service);
 
 /* NULL is fine. Returns NULL. */
-struct users *users_free(struct users *u);
+struct users *bsa_users_free(struct users *u);
 
 /* The trace with that number belongs to this user. Before the first event. 0 or -ENOMEM. */
-int users_trace(struct users *u, uint32_t number, uint32_t uid);
+int bsa_users_trace(struct users *u, uint32_t number, uint32_t uid);
 
 /* An earlier pass found that this user is a forger: only announced objects of it count. Before the first event. */
-void users_distrust(struct users *u, uint32_t uid);
+void bsa_users_distrust(struct users *u, uint32_t uid);
 
-/* There is no further pass, whatever users_decided returns. Before the first event. */
-void users_last_go(struct users *u);
+/* There is no further pass, whatever bsa_users_decided returns. Before the first event. */
+void bsa_users_last_go(struct users *u);
 
 /* The next record, in the order of time. 1: it counts; 0: it does not, because its user is not the one that it names; -ENOMEM. */
-int users_event(struct users *u, const struct bsa_event *e);
+int bsa_users_event(struct users *u, const struct bsa_event *e);
 
-/* Whether users_decided may require another pass. */
-bool users_undecided(const struct users *u);
+/* Whether bsa_users_decided may require another pass. */
+bool bsa_users_undecided(const struct users *u);
 
 enum { USERS_FORGERS = 8 };
 
@@ -68,6 +68,6 @@ struct users_decided {
 		[USERS_FORGERS]; /* USERS_UNKNOWN: no more; USERS_ALL: more than there is room for, so any may be one */
 	bool again;              /* the wrong records counted: read them again, with @service named */
 };
-struct users_decided users_decided(const struct users *u);
+struct users_decided bsa_users_decided(const struct users *u);
 
 #endif

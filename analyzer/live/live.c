@@ -291,15 +291,15 @@ static int begin_fold(struct bsa_live *l, struct bsa_err *err)
 
 	l->compact = l->options.compact;
 	l->fold = bsa_fold_new(&l->facts, &options);
-	l->services = services_new();
+	l->services = bsa_services_new();
 	return l->fold && l->services ? 0 : no_memory(err);
 }
 
 static int begin_users(struct bsa_live *l, struct bsa_err *err)
 {
-	users_free(l->users);
+	bsa_users_free(l->users);
 	l->n_traces = 0;
-	l->users = users_new(USERS_UNKNOWN);
+	l->users = bsa_users_new(USERS_UNKNOWN);
 	return l->users ? 0 : no_memory(err);
 }
 
@@ -314,13 +314,13 @@ static int end_fold(struct bsa_live *l, struct bsa_err *err)
 		return no_memory(err);
 	/* A service that fell silent before its clients did: as in importer.c. */
 	from = 0;
-	while (services_silence(l->services, &from, &silence))
+	while (bsa_services_silence(l->services, &from, &silence))
 		l->state.losses++;
 	l->passed_doubts |= bsa_fold_passed_doubts(l->fold);
 	l->late_summaries |= l->compact && bsa_fold_latest_summary(l->fold) > horizon_ns;
 	l->last = bsa_fold_last(l->fold);
 	l->fold = bsa_fold_free(l->fold);
-	l->services = services_free(l->services);
+	l->services = bsa_services_free(l->services);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 		bsa_rows_begin(l->rows, e->at);
 		l->began = l->began == BSA_NEVER ? e->at : l->began;
 	}
-	counts = users_event(l->users, e);
+	counts = bsa_users_event(l->users, e);
 	if (counts < 0)
 		return no_memory(err);
 	l->state.impostors += !counts;
@@ -351,7 +351,7 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 		return 0;
 	if (l->kept && bsa_kept_add(l->kept, e))
 		return no_memory(err);
-	r = services_event(l->services, e, err);
+	r = bsa_services_event(l->services, e, err);
 	if (r == BSA_E_INPUT) { /* two services that an import would refuse to put together */
 		note_gap(l);
 		r = end_fold(l, err);
@@ -371,7 +371,7 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 
 	/* A record's trace is known before the look that the record comes with. */
 	while ((t = bsa_growing_trace(&l->growing, l->n_traces)) && t->path) {
-		if (users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
+		if (bsa_users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
 			return no_memory(err);
 		l->options.compact |= t->compact;
 	}
@@ -454,7 +454,7 @@ static int leave_trace(struct bsa_live *l, struct bsa_err *err)
 	if (r >= 0)
 		r = end_fold(l, err);
 	if (r >= 0)
-		l->users_again |= users_decided(l->users).again;
+		l->users_again |= bsa_users_decided(l->users).again;
 	return r;
 }
 
@@ -542,8 +542,8 @@ struct bsa_live *bsa_live_free(struct bsa_live *l)
 		return NULL;
 	bsa_growing_close(&l->growing);
 	bsa_fold_free(l->fold);
-	services_free(l->services);
-	users_free(l->users);
+	bsa_services_free(l->services);
+	bsa_users_free(l->users);
 	bsa_misses_free(l->misses);
 	bsa_rows_free(l->rows);
 	bsa_kept_free(l->kept);

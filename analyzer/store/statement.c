@@ -26,7 +26,7 @@ static void bind_text(sqlite3_stmt *q, int at, const char *text)
 #define REL_LABEL(name, labels, null, about) bind_number(q, ++at, row->name);
 #define REL_TEXT(name, null, about) bind_text(q, ++at, row->name);
 #define REL_STATEMENT(name, table, about, columns) \
-	void statement_##name(struct bsa_store *s, const struct row_##name *row) \
+	void bsa_statement_##name(struct bsa_store *s, const struct row_##name *row) \
 	{ \
 		sqlite3_stmt *q = s->statements[STATEMENT_##name]; \
 		int at = 0; \

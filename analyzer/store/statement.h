@@ -16,9 +16,9 @@ enum statement_of {
 int bsa_statements_init(struct bsa_store *s);
 void bsa_statements_fini(struct bsa_store *s);
 
-/* statement_app(s, row) and so on. The row replaces a row with the same key. Text must be UTF-8 and is borrowed for the call. */
+/* bsa_statement_app(s, row) and so on. The row replaces a row with the same key. Text must be UTF-8 and is borrowed for the call. */
 #define REL_STATEMENT(name, table, about, columns) \
-	void statement_##name(struct bsa_store *s, const struct row_##name *row);
+	void bsa_statement_##name(struct bsa_store *s, const struct row_##name *row);
 #include "store/relations.def"
 
 /* STATEMENT_ROW(s, app, .id = 1, ...), every column once. */
@@ -27,7 +27,7 @@ void bsa_statements_fini(struct bsa_store *s);
 		struct row_##name row_;             \
                                                     \
 		FILL_ROW(&row_, name, __VA_ARGS__); \
-		statement_##name((s), &row_);       \
+		bsa_statement_##name((s), &row_);   \
 	} while (0)
 
 #endif

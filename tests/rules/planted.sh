@@ -277,6 +277,8 @@ symbols)
 	objects 'libx.so exports stray' "$here/symbols.sh" nnb_ "$tmp/libx.so"
 	gcc -shared -fPIC -fvisibility=hidden -o "$tmp/libx.so" "$tmp/x.c"
 	objects 'libx.so exports nothing' "$here/symbols.sh" nnb_ "$tmp/libx.so"
+	gcc -c -o "$tmp/x.o" "$tmp/x.c" && ar rc "$tmp/libx.a" "$tmp/x.o"
+	objects 'libx.a exports astray' "$here/symbols.sh" nnb_ "$tmp/libx.a"
 	;;
 links)
 	a x.c 'int x(void) { return 0; }'

@@ -50,7 +50,7 @@ static void pass(const struct row *row, struct asked *a, const char *expected)
 	char counts[16] = "";
 
 	while ((e = script_next(s)))
-		counts[strlen(counts)] = asked_event(a, ASKED, e) ? 'y' : 'n';
+		counts[strlen(counts)] = bsa_asked_event(a, ASKED, e) ? 'y' : 'n';
 	script_free(s);
 	if (strcmp(counts, expected) != 0)
 		fail_msg("%s: %s, not %s", row->name, counts, expected);
@@ -64,15 +64,15 @@ static void only_the_asked_service_counts(void **state)
 
 		assert_non_null(a);
 		pass(&rows[i], a, rows[i].counts);
-		if (asked_again(a) != !!rows[i].again_counts)
-			fail_msg("%s: again %d", rows[i].name, asked_again(a));
+		if (bsa_asked_again(a) != !!rows[i].again_counts)
+			fail_msg("%s: again %d", rows[i].name, bsa_asked_again(a));
 		if (rows[i].again_counts) {
-			asked_rewind(a);
+			bsa_asked_rewind(a);
 			pass(&rows[i], a, rows[i].again_counts);
-			assert_false(asked_again(a));
+			assert_false(bsa_asked_again(a));
 		}
-		if (asked_left_out(a) != rows[i].left_out)
-			fail_msg("%s: %ju are left out", rows[i].name, (uintmax_t)asked_left_out(a));
+		if (bsa_asked_left_out(a) != rows[i].left_out)
+			fail_msg("%s: %ju are left out", rows[i].name, (uintmax_t)bsa_asked_left_out(a));
 		free(a);
 	}
 }
@@ -85,8 +85,8 @@ static void of_all_services_everything_counts(void **state)
 	(void)state;
 	assert_non_null(a);
 	a->known = a->is_asked[1] = true;
-	assert_true(asked_event(a, 0, e));
-	assert_false(asked_event(a, ASKED, e));
+	assert_true(bsa_asked_event(a, 0, e));
+	assert_false(bsa_asked_event(a, ASKED, e));
 	free(a);
 	free(e);
 }

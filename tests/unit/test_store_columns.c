@@ -66,7 +66,7 @@ struct table {
 	COLUMNS_OF(n, c)                                            \
 	static void write_##n(struct bsa_store *s, const void *row) \
 	{                                                           \
-		statement_##n(s, row);                              \
+		bsa_statement_##n(s, row);                          \
 	}
 #include "store/relations.def"
 

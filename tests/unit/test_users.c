@@ -115,19 +115,19 @@ static const struct row rows[] = {
 static void tell(const struct row *row)
 {
 	struct script *s = script_new(row->script);
-	struct users *u = users_new(row->named);
+	struct users *u = bsa_users_new(row->named);
 	struct users_decided d;
 	const struct bsa_event *e;
 	char counts[64] = "";
 
 	for (uint32_t i = 0; i < sizeof(users) / sizeof(*users); i++)
-		assert_int_equal(users_trace(u, i + 1, users[i]), 0);
+		assert_int_equal(bsa_users_trace(u, i + 1, users[i]), 0);
 	while ((e = script_next(s)))
-		counts[strlen(counts)] = users_event(u, e) ? 'y' : 'n';
-	d = users_decided(u);
+		counts[strlen(counts)] = bsa_users_event(u, e) ? 'y' : 'n';
+	d = bsa_users_decided(u);
 	if (strcmp(counts, row->counts) || d.service != row->service || d.rival != row->rival || d.again != row->again)
 		fail_msg("%s: %s, service %u, rival %u, again %d", row->name, counts, d.service, d.rival, d.again);
-	users_free(u);
+	bsa_users_free(u);
 	script_free(s);
 }
 
@@ -141,15 +141,15 @@ static void what_counts_is_whose_it_is(void **state)
 static void of_one_user_everything_counts(void **state)
 {
 	struct bsa_event *e = script_record("5 exec_end exec=0x100002:1 trace=1");
-	struct users *u = users_new(USERS_UNKNOWN);
+	struct users *u = bsa_users_new(USERS_UNKNOWN);
 
 	(void)state;
-	assert_int_equal(users_trace(u, 1, 1000), 0);
-	assert_int_equal(users_trace(u, 2, 1000), 0);
-	assert_int_equal(users_trace(u, 3, USERS_UNKNOWN), 0);
-	assert_int_equal(users_event(u, e), 1);
-	assert_true(users_decided(u).service == USERS_UNKNOWN && !users_decided(u).again);
-	users_free(u);
+	assert_int_equal(bsa_users_trace(u, 1, 1000), 0);
+	assert_int_equal(bsa_users_trace(u, 2, 1000), 0);
+	assert_int_equal(bsa_users_trace(u, 3, USERS_UNKNOWN), 0);
+	assert_int_equal(bsa_users_event(u, e), 1);
+	assert_true(bsa_users_decided(u).service == USERS_UNKNOWN && !bsa_users_decided(u).again);
+	bsa_users_free(u);
 	free(e);
 }
 
@@ -157,12 +157,12 @@ static void of_one_user_everything_counts(void **state)
 static void many_streams_take_bounded_memory(void **state)
 {
 	enum { MANY = 200000 };
-	struct users *u = users_new(0);
+	struct users *u = bsa_users_new(0);
 	char line[128];
 
 	(void)state;
-	assert_int_equal(users_trace(u, 1, 0), 0);
-	assert_int_equal(users_trace(u, 2, 1000), 0);
+	assert_int_equal(bsa_users_trace(u, 1, 0), 0);
+	assert_int_equal(bsa_users_trace(u, 2, 1000), 0);
 	for (unsigned i = 1; i <= MANY; i++)
 		for (int close = 0; close < 2; close++) {
 			struct bsa_event *e;
@@ -172,10 +172,10 @@ static void many_streams_take_bounded_memory(void **state)
 			               : "5 stream_open stream=%u conn=9 path=burst trace=1",
 			         i);
 			e = script_record(line);
-			assert_int_equal(users_event(u, e), 1);
+			assert_int_equal(bsa_users_event(u, e), 1);
 			free(e);
 		}
-	users_free(u);
+	bsa_users_free(u);
 }
 
 int main(void)
