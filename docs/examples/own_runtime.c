@@ -7,7 +7,7 @@
 enum { INSTANCE = 1, APP = 7, CONNECTION = INSTANCE << 20 | 1, MODEL = INSTANCE << 20 | 2, BURST = INSTANCE << 20 | 3 };
 
 /* What there is, for who begins to listen later than it came to be. */
-static void tell(uint64_t since)
+static void emit_objects(uint64_t since)
 {
 	NBT(service_state, .pid = 1, .instance = INSTANCE, .policy = NBT_policy_fifo, .lanes = 1,
 	    .contract = NBT_CONTRACT, .since = since);
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "no events: %s\n", why); /* the program continues without them */
 	for (uint32_t i = 1; i <= 3; i++) {
 		if (nbt_news(&heard))
-			tell(born);
+			emit_objects(born);
 		execute(i);
 	}
 	return 0;
