@@ -104,7 +104,7 @@ unsure_told=$("$burstscope" check --slo "$tmp/just.slo" --format csv "$bad" | gr
 reports 1 "4 $failures_told $unsure_told" --slo "$tmp/just.slo" "$bad"
 
 # A failure is no worse for there being something that nobody can tell; without it, that is what there is.
-echo 'p99.9999 e2e of app=well-behaved <= 1h' >"$tmp/wrong.slo"
+echo 'p99.9999 e2e of app=well-behaved <= 1d' >"$tmp/wrong.slo"
 echo 'p99.9999 e2e of app=well-behaved <= 1000s' >"$tmp/few.slo"
 cat "$tmp/just.slo" "$tmp/few.slo" >"$tmp/both.slo"
 step 3 --slo "$tmp/few.slo" "$good" || wrong "$(cat "$tmp/out")"
@@ -165,7 +165,7 @@ refuses 4 'it is not a regular file' --slo "$tmp" "$good"
 head -c 4096 "$good" >"$tmp/database.slo"
 refuses 4 'database.slo: line 1: ' --slo "$tmp/database.slo" "$good"
 refuses 4 'it is not a regular file' --slo /dev/zero "$good"
-refuses 4 "line 1: expected a time as in '5ms' (ns, us, ms or s), not '1h'" --slo "$tmp/wrong.slo" "$good"
+refuses 4 "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '1d'" --slo "$tmp/wrong.slo" "$good"
 refuses 4 "$tmp/none.db" --slo "$tmp/just.slo" "$tmp/none.db"
 refuses 4 "$tmp/none.db" --slo "$tmp/base.slo" --baseline "$tmp/none.db" "$good"
 : >"$tmp/empty.slo"

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/quantity.h"
 #include "options/options.h"
+#include "unit/spellings.h"
 
 static const char *const colours[] = { "red", "green", NULL };
 
@@ -172,26 +174,90 @@ static void help_needs_no_operands(void **state)
 
 static void the_nearest_word_is_found(void **state)
 {
-	static const char *const words[] = { "summary", "latency", "sql", "preemptions", "slots" };
-	static const struct {
-		const char *word, *nearest;
-	} rows[] = {
-		{ "sumary", "summary" },
-		{ "lantency", "latency" },
-		{ "sqk", "sql" },
-		{ "preempt", "preemptions" },
-		{ "slot", "slots" },
-		{ "x", NULL },
-		{ "", NULL },
-		{ "frobnicate", NULL },
-	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(mistyped) / sizeof(*mistyped); i++) {
+		const char *found = bsv_nearest(mistyped[i].word, known_words,
+		                                sizeof(known_words) / sizeof(*known_words), sizeof(*known_words));
+
+		assert_string_equal(found ? found : "-", mistyped[i].nearest ? mistyped[i].nearest : "-");
+	}
+}
+
+/* ---- quantities ---- */
+
+static void durations_are_read_as_the_runtime_reads_them(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
+		int64_t ns = REFUSED;
+
+		if (bsv_duration_read(durations[i].text, &ns) != (durations[i].ns != REFUSED) || ns != durations[i].ns)
+			fail_msg("'%s' is %lld ns", durations[i].text, (long long)ns);
+	}
+}
+
+static void differences_are_durations_with_a_sign(void **state)
+{
+	static const char *const refused[] = { "", "-", "--3ms", "+-3ms", "- 3ms", "-0x3ms", "-3", "-1e3ms", "-.5ms" };
+	int64_t ns = 77;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const char *found = bsv_nearest(rows[i].word, words, sizeof(words) / sizeof(*words), sizeof(*words));
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		if (bsv_difference_read(refused[i], &ns) || ns != 77)
+			fail_msg("'%s' is %lld ns", refused[i], (long long)ns);
+	assert_true(bsv_difference_read("-3ms", &ns) && ns == -3000000);
+	assert_true(bsv_difference_read("+1.5us", &ns) && ns == 1500);
+	assert_true(bsv_difference_read("2min", &ns) && ns == 120000000000);
+	assert_true(bsv_difference_read("-0s", &ns) && ns == 0);
+}
 
-		assert_string_equal(found ? found : "-", rows[i].nearest ? rows[i].nearest : "-");
-	}
+static void sizes_have_a_unit(void **state)
+{
+	static const char *const refused[] = { "",    "4",     "K",    ".5K",  "1.K", "1KB",
+		                               "-1K", "0x10K", "1e3K", "nanK", "1 K", "9999999999999999999G" };
+	int64_t bytes = 77;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		if (bsv_size_read(refused[i], &bytes) || bytes != 77)
+			fail_msg("'%s' is %lld bytes", refused[i], (long long)bytes);
+	assert_true(bsv_size_read("512K", &bytes) && bytes == 512 << 10);
+	assert_true(bsv_size_read("64k", &bytes) && bytes == 64 << 10);
+	assert_true(bsv_size_read("1.5M", &bytes) && bytes == 3 << 19);
+	assert_true(bsv_size_read("2G", &bytes) && bytes == INT64_C(2) << 30);
+}
+
+static void percentages_are_limited(void **state)
+{
+	static const char *const refused[] = { "",
+		                               "%",
+		                               " 5",
+		                               "5 %%",
+		                               "-0",
+		                               "-1",
+		                               "+1",
+		                               "100.1",
+		                               "1e1",
+		                               "0x5",
+		                               "nan",
+		                               "inf",
+		                               ".5",
+		                               "1.",
+		                               "5x",
+		                               "5\t%",
+		                               "99999999999999999999" };
+	static const struct {
+		const char *text;
+		double percent;
+	} rows[] = { { "99", 99 }, { "99.9", 99.9 }, { "5%", 5 }, { "5 %", 5 }, { "0", 0 }, { "100", 100 } };
+	double percent = 77;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		if (bsv_percent_read(refused[i], 100, &percent) || percent != 77)
+			fail_msg("'%s' is %g %%", refused[i], percent);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_true(bsv_percent_read(rows[i].text, 100, &percent) && percent == rows[i].percent);
 }
 
 int main(void)
@@ -202,6 +268,10 @@ int main(void)
 		cmocka_unit_test(a_remark_before_sql_is_no_option),
 		cmocka_unit_test(help_needs_no_operands),
 		cmocka_unit_test(the_nearest_word_is_found),
+		cmocka_unit_test(durations_are_read_as_the_runtime_reads_them),
+		cmocka_unit_test(differences_are_durations_with_a_sign),
+		cmocka_unit_test(sizes_have_a_unit),
+		cmocka_unit_test(percentages_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

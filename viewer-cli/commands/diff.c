@@ -12,6 +12,7 @@
 #include "answer/answer.h"
 #include "audit/changes.h"
 #include "base/command.h"
+#include "base/quantity.h"
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
@@ -548,15 +549,8 @@ static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_
 
 static int read_percent(double *ret, const char *name, const char *text, double otherwise, struct bsa_err *err)
 {
-	char *end;
-
 	*ret = otherwise;
-	if (!text)
-		return 0;
-	*ret = strtod(text, &end);
-	while (*end == ' ')
-		end++;
-	if (end == text || (strcmp(end, "%") && *end) || !(*ret >= 0 && *ret <= 1000))
+	if (text && !bsv_percent_read(text, 1000, ret))
 		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a percentage from 0 to 1000", name, text);
 	return 0;
 }

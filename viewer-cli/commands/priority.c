@@ -1,11 +1,11 @@
 /* priority.c -- burstscope priority: did urgent work go first? */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
 #include "base/command.h"
+#include "base/quantity.h"
 
 enum { WORST = 10 };
 
@@ -42,17 +42,11 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	};
 	const struct bsv_hole choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
 	struct bsv_hole worst[] = { { "most", NULL }, { NULL, NULL } };
-	char *end;
 	int r;
 
-	if (o->honoured) {
-		bounds.honoured = strtod(o->honoured, &end);
-		if (*end == '%')
-			end++;
-		if (*o->honoured < '0' || *o->honoured > '9' || *end || !(bounds.honoured <= 100))
-			return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is not a percentage; write 99 or 99.9",
-			                o->honoured);
-	}
+	if (o->honoured && !bsv_percent_read(o->honoured, 100, &bounds.honoured))
+		return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is not a percentage; write 99 or 99.9",
+		                o->honoured);
 	r = bsv_auditing_open(&a, call, err);
 	if (r >= 0)
 		r = bsv_judge(&judgement, BSV_PRIORITY, &a.input, &bounds, err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/quantity.h"
 #include "base/scoped.h"
 #include "bsa/regular.h"
 
@@ -141,19 +142,6 @@ static int word_require(struct line *l, const char *word)
 
 /* ---- numbers ---- */
 
-/* Parse digits, and perhaps a fraction, at the beginning of @word. Returns their length; 0: no number. */
-static size_t number_length(const char *word, double *ret)
-{
-	size_t n = strspn(word, "0123456789"), fraction = 0;
-
-	if (word[n] == '.')
-		fraction = strspn(word + n + 1, "0123456789");
-	if (!n || n + fraction > 18 || (word[n] == '.' && !fraction))
-		return 0;
-	*ret = strtod(word, NULL);
-	return n + (fraction ? fraction + 1 : 0);
-}
-
 static int count_read(struct line *l, unsigned least, unsigned most, unsigned *ret)
 {
 	char what[48];
@@ -161,58 +149,53 @@ static int count_read(struct line *l, unsigned least, unsigned most, unsigned *r
 
 	snprintf(what, sizeof(what), "a number from %u to %u", least, most);
 	if (l->at >= l->n || l->quoted[l->at] || l->words[l->at][strspn(l->words[l->at], "0123456789")] ||
-	    !number_length(l->words[l->at], &value) || value < least || value > most)
+	    !bsv_number_read(l->words[l->at], &value) || value < least || value > most)
 		return fail_expected(l, what);
 	*ret = (unsigned)value;
 	l->at++;
 	return 0;
 }
 
-/* Parse "1 %". */
+/* Parse "1 %", of which each half is a word. */
 static int percent_read(struct line *l, double most, double *ret)
 {
 	const char *word = l->at < l->n && !l->quoted[l->at] ? l->words[l->at] : "";
-	size_t n = number_length(word, ret);
 
-	if (!n || word[n] || *ret > most)
+	if (!bsv_percent_read(word, most, ret))
 		return fail_expected(l, most > 100 ? "a percentage as in '10 %'"
 		                                   : "a percentage as in '1 %', of 100 % at most");
 	l->at++;
 	return word_require(l, "%");
 }
 
-/* Parse "5ms" or "5 ms" into ns. */
+/* Parse "5ms", or the words of "5 ms", into ns. */
 static int duration_read(struct line *l, double *ret)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 	const char *word = l->at < l->n && !l->quoted[l->at] ? l->words[l->at] : "", *unit;
-	size_t n = number_length(word, ret), words = 1;
+	double number;
+	int64_t ns;
+	size_t words = 1;
+	char both[64];
 
-	unit = word + n;
-	if (n && !*unit && l->at + 1 < l->n) {
+	unit = bsv_number_read(word, &number);
+	if (unit && !*unit && l->at + 1 < l->n) {
 		unit = l->words[l->at + 1];
 		words = 2;
 	}
-	for (size_t i = 0; n && i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(unit, units[i].name)) {
-			*ret *= units[i].ns;
-			if (*ret > 0x1p62)
-				break;
-			l->at += words;
-			return 0;
-		}
-	return fail_expected(l, "a time as in '5ms' (ns, us, ms or s)");
+	if (!unit || (size_t)snprintf(both, sizeof(both), "%s%s", word, words > 1 ? unit : "") >= sizeof(both) ||
+	    !bsv_duration_read(both, &ns))
+		return fail_expected(l, "a time as in '5ms' (ns, us, ms, s, min or h)");
+	*ret = (double)ns;
+	l->at += words;
+	return 0;
 }
 
 /* Parse "p99.9". */
 static bool percentile_parse(const char *word, double *ret)
 {
-	size_t n = *word == 'p' ? number_length(word + 1, ret) : 0;
+	const char *end = *word == 'p' ? bsv_number_read(word + 1, ret) : NULL;
 
-	return n && !word[1 + n] && *ret > 0 && *ret <= 100;
+	return end && !*end && *ret > 0 && *ret <= 100;
 }
 
 /* ---- selections ---- */

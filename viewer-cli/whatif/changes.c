@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
+#define CHANGE_MOST INT64_C(1000000000000000)
+
 /* One "APP/MODEL=VALUE" of a list. */
 struct one {
 	const char *option;
@@ -13,31 +17,18 @@ struct one {
 
 /* ---- numbers ---- */
 
-/* "1.5x". False: that it is not. */
-static bool read_factor(const char *text, double *ret)
+/* Parse "1.5x". */
+static bool factor_read(const char *text, double *ret)
 {
-	char *end;
+	const char *end = bsv_number_read(text, ret);
 
-	*ret = strtod(text, &end);
-	return end != text && !strcmp(end, "x") && *ret >= 0.001 && *ret <= 1000;
+	return end && !strcmp(end, "x") && *ret >= 0.001 && *ret <= 1000;
 }
 
-/* "-3ms", "20ms", "400us". */
-static bool read_duration(const char *text, double *ret)
+/* Parse "-3ms", "20ms" or "400us": eleven days at most. */
+static bool change_read(const char *text, int64_t *ret_ns)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-
-	*ret = strtod(text, &end);
-	for (size_t i = 0; end != text && i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(end, units[i].name)) {
-			*ret *= units[i].ns;
-			return *ret >= -1e15 && *ret <= 1e15;
-		}
-	return false;
+	return bsv_difference_read(text, ret_ns) && *ret_ns >= -CHANGE_MOST && *ret_ns <= CHANGE_MOST;
 }
 
 /* ---- who is meant ---- */
@@ -119,7 +110,7 @@ static int set_priority(struct bsv_group_change *c, const struct bsv_past_group 
 static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
                         const char **cannot, struct bsa_err *err)
 {
-	double ns;
+	int64_t ns;
 
 	(void)g;
 	(void)cannot;
@@ -127,7 +118,7 @@ static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group 
 		c->budget_ns = BSA_REPLAY_NEVER;
 		return 0;
 	}
-	if (!read_duration(one->value, &ns) || ns < 1)
+	if (!change_read(one->value, &ns) || ns < 1)
 		return value_unreadable(one, "a length of time, as in 20ms, or none", err);
 	c->budget_ns = (uint64_t)ns;
 	return 0;
@@ -136,14 +127,15 @@ static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group 
 static int set_speed(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
                      const char **cannot, struct bsa_err *err)
 {
+	int64_t ns;
 	double x;
 
 	(void)g;
 	(void)cannot;
-	if (read_factor(one->value, &x)) {
+	if (factor_read(one->value, &x)) {
 		c->speed = x;
-	} else if (read_duration(one->value, &x)) {
-		c->run_ns = (int64_t)x;
+	} else if (change_read(one->value, &ns)) {
+		c->run_ns = ns;
 	} else {
 		return value_unreadable(one, "a factor from 0.001x to 1000x or a difference, as in 2x or -1ms", err);
 	}
@@ -155,7 +147,7 @@ static int set_rate(struct bsv_group_change *c, const struct bsv_past_group *g, 
 {
 	(void)g;
 	(void)cannot;
-	return read_factor(one->value, &c->rate)
+	return factor_read(one->value, &c->rate)
 	               ? 0
 	               : value_unreadable(one, "a factor from 0.001x to 1000x, as in 1.5x", err);
 }
@@ -174,9 +166,9 @@ static int set_without(struct bsv_group_change *c, const struct bsv_past_group *
 static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
                       const char **cannot, struct bsa_err *err)
 {
-	double ns;
+	int64_t ns;
 
-	if (!read_duration(one->value, &ns) || ns > 0)
+	if (!change_read(one->value, &ns) || ns > 0)
 		return value_unreadable(one, "how much earlier, as in -3ms", err);
 	if (g->closed)
 		*cannot = "what is submitted when the answer before it is there cannot be submitted earlier (--submit)";
