@@ -175,6 +175,7 @@ done <<'END'
 2|good.db is a file; add a query|sql good.db
 2|good.db is a file; the query comes last, behind it|sql 'SELECT 1' good.db
 2|no query 'slowst'; did you mean 'slowest'?|sql slowst
+2|no query 'memory_pool'; did you mean 'memory_pools_stored'?|sql memory_pool
 2|no such column: nothing_like_it|sql good.db 'SELECT nothing_like_it FROM execution'
 2|no relation 'nothing_like_it'; burstscope schema shows them|sql good.db 'SELECT 1 FROM nothing_like_it'
 2|no relation 'exection'; did you mean 'execution'?|sql good.db 'SELECT 1 FROM exection'

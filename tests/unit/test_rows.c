@@ -214,6 +214,47 @@ static void holes_are_filled(void **state)
 	}
 }
 
+static void statements_take_values_and_relations(void **state)
+{
+	static const char template[] = "SELECT id, :text FROM @relation@ WHERE id BETWEEN :from AND :to ORDER BY id";
+	const struct bsv_hole holes[] = { { "relation", "execution" }, { NULL, NULL } };
+	const struct bsv_value values[] = { { ":from", 3, NULL }, { ":to", 4, NULL }, { ":text", 0, "a'b" }, { 0 } };
+	struct bsa_db *db = some_db(*state);
+	struct bsa_query *q = NULL;
+	struct bsv_rows *r = NULL;
+	struct bsa_err err = { "" };
+	char *sql = bsv_fill(template, holes);
+
+	assert_int_equal(bsv_query_new(&q, db, template, holes, &err), 0);
+	for (int id = 7; id < 9; id++) { /* prepared once */
+		bsa_query_again(q);
+		assert_true(bsa_query_int(q, ":from", id) && bsa_query_int(q, ":to", id));
+		assert_int_equal(bsa_query_step(q, &err), 1);
+		assert_int_equal(bsa_query_get_int(q, 0), id);
+		assert_int_equal(bsa_query_type(q, 1), BSA_NULL);
+		assert_int_equal(bsa_query_step(q, &err), 0);
+	}
+	bsa_query_free(q);
+	q = NULL;
+	assert_int_equal(bsv_query_new(&q, db, template, NULL, &err), BSA_E_USAGE); /* its hole is no SQL */
+	assert_null(q);
+
+	assert_int_equal(bsv_rows_bound(&r, db, sql, values, &err), 0);
+	for (int id = 3; id < 5; id++) {
+		assert_int_equal(bsv_rows_step(r, &err), 1);
+		assert_int_equal(bsv_rows_get(r, 0, -1), id);
+		assert_string_equal(bsv_rows_cell(r, 1).text, "a'b");
+	}
+	assert_int_equal(bsv_rows_step(r, &err), 0);
+	bsv_rows_free(r);
+	r = NULL;
+	assert_int_equal(bsv_rows_query(&r, db, sql, &err), BSA_E_USAGE);
+	assert_null(r);
+	assert_string_equal(err.text, ":text has no value; write texts in '...'");
+	free(sql);
+	bsa_db_close(db);
+}
+
 static void strings_of_sql_cannot_end_early(void **state)
 {
 	static const char *const hostile[] = { "", "'", "''", "a'b", "'; DROP TABLE app; --", "\\'", "\n" };
@@ -281,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
 		cmocka_unit_test(holes_are_filled),
 		cmocka_unit_test(the_ends_of_buffers_are_called_that),
+		cmocka_unit_test_setup_teardown(statements_take_values_and_relations, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(strings_of_sql_cannot_end_early, stored_setup, stored_teardown),
 	};
 

@@ -104,7 +104,8 @@ struct bsv_rows *bsv_rows_free(struct bsv_rows *r)
 	return NULL;
 }
 
-int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
+int bsv_rows_bound(struct bsv_rows **ret, struct bsa_db *db, const char *sql, const struct bsv_value *values,
+                   struct bsa_err *err)
 {
 	struct bsv_rows *r = calloc(1, sizeof(*r));
 	int failed;
@@ -112,7 +113,14 @@ int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, st
 	if (!r)
 		return bsv_no_memory(err);
 	failed = bsa_query_new(&r->q, db, sql, err);
-	if (!failed && bsa_query_parameter(r->q))
+	for (const struct bsv_value *v = values; !failed && v && v->name; v++) {
+		bool has =
+			v->text ? bsa_query_string(r->q, v->name, v->text) : bsa_query_int(r->q, v->name, v->integer);
+
+		assert(has && "a value without a parameter");
+		(void)has;
+	}
+	if (!failed && !values && bsa_query_parameter(r->q))
 		failed = bsa_fail(err, BSA_E_USAGE, "%s has no value; write texts in '...'", bsa_query_parameter(r->q));
 	if (!failed) {
 		r->n = bsa_query_columns(r->q);
@@ -134,6 +142,11 @@ int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, st
 	}
 	*ret = r;
 	return 0;
+}
+
+int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
+{
+	return bsv_rows_bound(ret, db, sql, NULL, err);
 }
 
 struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n)

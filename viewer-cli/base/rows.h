@@ -28,6 +28,17 @@ struct bsv_rows;
 /* Prepare @sql; the first step runs it. *ret is owned by the caller. */
 int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err);
 
+/* A parameter of a statement, ":id", and its value: @text, or @integer if @text is NULL. A row with a NULL name ends a table. */
+struct bsv_value {
+	const char *name;
+	int64_t integer;
+	const char *text;
+};
+
+/* As bsv_rows_query, with @values for the parameters of @sql: the others are NULL. A value for a parameter that @sql does not have is a bug. */
+int bsv_rows_bound(struct bsv_rows **ret, struct bsa_db *db, const char *sql, const struct bsv_value *values,
+                   struct bsa_err *err);
+
 /* Create rows in memory, empty; @columns are borrowed for the life of the rows. NULL: no memory. */
 struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n);
 

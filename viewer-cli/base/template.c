@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scoped.h"
+
 char *bsv_fill(const char *template, const struct bsv_hole *holes)
 {
 	char *ret = NULL;
@@ -41,6 +43,16 @@ char *bsv_fill(const char *template, const struct bsv_hole *holes)
 		return NULL;
 	}
 	return ret;
+}
+
+int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template, const struct bsv_hole *holes,
+                  struct bsa_err *err)
+{
+	bsv_scoped_text *sql = holes ? bsv_fill(template, holes) : NULL;
+
+	if (holes && !sql)
+		return bsv_no_memory(err);
+	return bsa_query_new(ret, db, holes ? sql : template, err);
 }
 
 char *bsv_text(const char *format, ...)

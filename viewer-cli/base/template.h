@@ -1,7 +1,19 @@
-/* template.h -- SQL with holes. Each file reports/NAME.sql is the string bsv_sql_NAME. */
+/*
+ * template.h -- SQL with holes. Each file reports/NAME.sql is the string bsv_sql_NAME.
+ *
+ * C code has no SQL of its own. A statement that is no report, because C code alone reads its rows, is a file like a report:
+ *
+ *   a number or a text   is a parameter, ":id": bsa_query_int gives a prepared query its value, and bsv_rows_bound gives rows their values.
+ *   a relation, a column is a hole, "@relation@".
+ *   apps, models, picked (input/input.h) come from the hole "@relations@" at the beginning of the statement, which the struct bsv_input's
+ *                        @with fills. A report has "@with@" there: burstscope sql lists what has it.
+ *
+ *   r = bsv_query_new(&q, db, bsv_sql_NAME, (const struct bsv_hole[]){ { "relations", input->with }, { NULL, NULL } }, err);
+ */
 #ifndef BSV_BASE_TEMPLATE_H
 #define BSV_BASE_TEMPLATE_H
 
+#include "bsa/db.h"
 #include "reports.h" /* made from reports/: extern const char bsv_sql_NAME[] */
 
 struct bsv_hole {
@@ -10,6 +22,10 @@ struct bsv_hole {
 
 /* Replace each @name@ in @template by its @text. Owned by the caller; NULL: no memory. A hole without a text is a bug. */
 char *bsv_fill(const char *template, const struct bsv_hole *holes);
+
+/* Fill and prepare @template; NULL @holes: it has none. *ret is owned by the caller, who gives each parameter its value before the first step. */
+int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template, const struct bsv_hole *holes,
+                  struct bsa_err *err);
 
 /* As printf, into memory owned by the caller; NULL: no memory. */
 char *bsv_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

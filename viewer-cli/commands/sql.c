@@ -8,6 +8,7 @@
 #include "answer/answer.h"
 #include "base/command.h"
 #include "base/nearest.h"
+#include "base/scoped.h"
 #include "base/template.h"
 #include "input/relations.h"
 
@@ -74,13 +75,21 @@ static const struct bsv_named_sql *report_find(const char *name)
 /* @before: the word before it, or NULL. */
 static int report_missing(const char *name, const char *before, struct bsa_err *err)
 {
-	const char *nearest;
+	const char **names, *nearest;
 	size_t n = 0;
 
-	while (bsv_reports[n].name)
+	for (const struct bsv_report *r = bsv_reports; r->name; r++)
 		n++;
-	nearest = bsv_nearest(name, &bsv_reports[0].name, n, sizeof(bsv_reports[0]));
-	if (nearest && report_find(nearest))
+	names = calloc(n + 1, sizeof(*names));
+	if (!names)
+		return bsv_no_memory(err);
+	n = 0;
+	for (const struct bsv_report *r = bsv_reports; r->name; r++)
+		if (has_name(r)) /* a suggestion must work; a nearer query without a name does not hide it */
+			names[n++] = r->name;
+	nearest = bsv_nearest(name, names, n, sizeof(*names));
+	free(names);
+	if (nearest)
 		return bsa_fail(err, BSA_E_USAGE, "no query '%s'; did you mean '%s'?", name, nearest);
 	if (!access(name, F_OK) && before && access(before, F_OK))
 		return bsa_fail(err, BSA_E_USAGE, "%s is a file; the query comes last, behind it", name);
