@@ -170,6 +170,17 @@ static void a_query_that_fails_says_so_before_its_first_row(void **state)
 	bsa_db_close(db);
 }
 
+/* A part stands within queries that people see, and has no name of its own; a report keeps its first line, which --list shows. */
+static void parts_of_queries_are_no_reports(void **state)
+{
+	(void)state;
+	assert_string_equal(bsv_sql_misses_stored, "stats AS (SELECT * FROM miss_stat)");
+	for (const struct bsv_report *report = bsv_reports; report->name; report++) {
+		assert_true(report->text != bsv_sql_misses_stored);
+		assert_memory_equal(report->text, "-- ", 3);
+	}
+}
+
 static void queries_come_again_too(void **state)
 {
 	struct bsa_db *db = some_db(*state);
@@ -321,6 +332,7 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
 		cmocka_unit_test(holes_are_filled),
+		cmocka_unit_test(parts_of_queries_are_no_reports),
 		cmocka_unit_test(the_ends_of_buffers_are_called_that),
 		cmocka_unit_test_setup_teardown(statements_take_values_and_relations, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(strings_of_sql_cannot_end_early, stored_setup, stored_teardown),

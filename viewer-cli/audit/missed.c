@@ -109,7 +109,7 @@ char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed)
 
 int bsv_missed_undecided_rows(struct bsv_rows **ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	static const struct bsv_hole whole[] = { { "stats", "stats AS (SELECT * FROM miss_stat)" }, { NULL, NULL } };
+	static const struct bsv_hole whole[] = { { "stats", bsv_sql_misses_stored }, { NULL, NULL } };
 
 	return bsv_audit_row(ret, input, bsv_sql_misses_undecided, whole, err);
 }

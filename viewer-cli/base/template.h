@@ -9,6 +9,9 @@
  *                        @with fills. A report has "@with@" there: burstscope sql lists what has it.
  *
  *   r = bsv_query_new(&q, db, bsv_sql_NAME, (const struct bsv_hole[]){ { "relations", input->with }, { NULL, NULL } }, err);
+ *
+ * SQL that is put into other statements is reports/parts/NAME.sql: the string bsv_sql_NAME without the comment at its beginning and the end of its last
+ * line, because people see these statements (--show-sql).
  */
 #ifndef BSV_BASE_TEMPLATE_H
 #define BSV_BASE_TEMPLATE_H

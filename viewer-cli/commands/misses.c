@@ -128,10 +128,10 @@ static struct questions questions_make(struct bsv_auditing *a, enum by by)
 {
 	bool some = a->input.picks, each = some || a->input.unsure_deadlines || a->input.unsure_outcomes;
 	const char *picked = fill_unknown(a, bsv_sql_misses_kinds_picked);
-	const char *causes = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked)
-	                          : "stats AS (SELECT * FROM miss_stat)";
-	const char *culprits = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_culprit_stat_picked)
-	                            : "stats AS (SELECT * FROM culprit_stat)";
+	const char *causes =
+		some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked) : bsv_sql_misses_stored;
+	const char *culprits =
+		some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_culprit_stat_picked) : bsv_sql_culprits_stored;
 	const char *had =
 		each ? bsv_audit_text(a, "%s%s", picked, fill_unknown(a, who_had_deadlines)) : bsv_sql_misses_kinds;
 	struct questions ret = {

@@ -44,7 +44,7 @@ static bool is_made_from(struct bsa_db *db, const char *whole)
 	bsv_scoped_rows *r = NULL;
 	bool all = true;
 	size_t n = strlen(whole);
-	int came = bsv_rows_query(&r, db, "SELECT path FROM trace", NULL);
+	int came = bsv_rows_query(&r, db, bsv_sql_input_traces, NULL);
 
 	while (came >= 0 && (came = bsv_rows_step(r, NULL)) > 0) {
 		const char *path = bsv_rows_cell(r, 0).text;
@@ -192,23 +192,16 @@ static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call
 	return 0;
 }
 
-/* Names of apps and models. */
-static const char with_names[] =
-	"WITH apps(id, name) AS (SELECT id, coalesce(shown, name) FROM app),\n"
-	"models(id, name) AS (\n"
-	"  SELECT id, CASE WHEN ifnull(name, '') = '' THEN 'model ' || ifnull(number & 0xffffffff, id) ELSE name END "
-	"FROM model),\n";
+/* The beginning of every query; owned by the caller. NULL: no memory. @of_apps and @only, which may be empty, follow the executions. */
+static char *with_text(const char *of_apps, const char *only)
+{
+	bsv_scoped_text *with = bsv_fill(bsv_sql_picked, (const struct bsv_hole[]){ { "names", bsv_sql_names },
+	                                                                            { "of_apps", of_apps },
+	                                                                            { "only", only },
+	                                                                            { NULL, NULL } });
 
-/* The first %s is the condition on apps; the others are that on executions. */
-static const char with_picked[] =
-	"picked AS NOT MATERIALIZED (\n"
-	"  SELECT * FROM (SELECT x.*, (SELECT name FROM apps WHERE apps.id = x.app_id) AS app,\n"
-	"    (SELECT name FROM models WHERE models.id = x.model_id) AS model FROM execution x%s)%s%s%s)\n";
-
-/* When an execution began, as early as it was observed. */
-#define BEGAN                                                                                                   \
-	"coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, " \
-	"result_written, result_read, returned, signalled, missed_at)"
+	return with ? bsv_text("%s\n", with) : NULL;
+}
 
 /* ---- --where ---- */
 
@@ -224,17 +217,26 @@ static void names_fini(struct names *names)
 	free(names->names);
 }
 
+/* Fill @template, a query of the executions that @with picks, for which @condition holds. Owned by the caller; NULL: no memory. */
+static char *where_text(const char *template, const char *with, const char *condition)
+{
+	return bsv_fill(template,
+	                (const struct bsv_hole[]){ { "relations", with }, { "condition", condition }, { NULL, NULL } });
+}
+
 /* Report what is wrong with --where; @why is SQLite's message. */
-static int where_failed(struct bsa_db *db, const char *all, const char *why, struct bsa_err *err)
+static int where_failed(struct bsa_db *db, const char *with, const char *why, struct bsa_err *err)
 {
 	static const char no_column[] = "no such column: ";
 	__attribute__((cleanup(names_fini))) struct names names = { 0 };
+	bsv_scoped_text *all = NULL;
 	bsv_scoped_rows *r = NULL;
 	const char *nearest = NULL, *name = why + strlen(no_column);
 
 	if (strncmp(why, no_column, strlen(no_column)))
 		return bsa_fail(err, BSA_E_USAGE, "--where is not a condition on executions: %s", why);
-	if (bsv_rows_query(&r, db, all, NULL) >= 0)
+	all = where_text(bsv_sql_where_columns, with, "");
+	if (all && bsv_rows_query(&r, db, all, NULL) >= 0)
 		names.names = calloc(bsv_rows_columns(r), sizeof(*names.names));
 	for (size_t i = 0; names.names && i < bsv_rows_columns(r); i++) {
 		char *column = strdup(bsv_rows_column(r, i)->name);
@@ -257,7 +259,7 @@ static int where_failed(struct bsa_db *db, const char *all, const char *why, str
  * The condition becomes part of a larger query, in brackets. So it must be an expression both with and without brackets: a condition that closes our
  * bracket ("1) OR (1") is not one without them.
  */
-static int check_where(struct bsa_db *db, const char *all, const char *where, struct bsa_err *err)
+static int check_where(struct bsa_db *db, const char *with, const char *where, struct bsa_err *err)
 {
 	struct bsa_err why = { "" };
 
@@ -265,7 +267,8 @@ static int check_where(struct bsa_db *db, const char *all, const char *where, st
 		return bsa_fail(err, BSA_E_USAGE,
 		                "--where is empty; write a condition, as in --where \"app = 'camera'\"");
 	for (int bare = 1; bare >= 0; bare--) { /* first as it was written, for the message */
-		bsv_scoped_text *sql = bsv_text("%s WHERE %s%s%s", all, bare ? "" : "(", where, bare ? "" : ")");
+		bsv_scoped_text *condition = bsv_text(bare ? "%s" : "(%s)", where);
+		bsv_scoped_text *sql = condition ? where_text(bsv_sql_where_check, with, condition) : NULL;
 		struct bsa_query *q = NULL;
 		int r = sql ? bsa_query_new(&q, db, sql, &why) : bsv_no_memory(err);
 
@@ -273,7 +276,7 @@ static int check_where(struct bsa_db *db, const char *all, const char *where, st
 			r = bsa_fail(&why, BSA_E_USAGE, "%s has no value", bsa_query_parameter(q));
 		bsa_query_free(q);
 		if (r == BSA_E_USAGE)
-			return where_failed(db, all, why.text, err);
+			return where_failed(db, with, why.text, err);
 		if (r < 0)
 			return sql ? bsa_fail(err, r, "%s", why.text) : r;
 	}
@@ -281,28 +284,6 @@ static int check_where(struct bsa_db *db, const char *all, const char *where, st
 }
 
 /* ---- --where that picks whole groups ---- */
-
-/* The columns of a group, and no other columns of executions: a condition on others cannot be prepared against it. */
-static const char with_group[] =
-	"%sgroups AS (SELECT app_id, priority, path%s, (SELECT name FROM apps WHERE apps.id = c.app_id) AS app FROM "
-	"execution_count c)\n"
-	"SELECT 1 FROM groups WHERE (%s)";
-
-/*
- * These relations replace those with a row per group; the condition ends each. The model of an execution has no affinity, so "model = 5" is never true of it;
- * || '' takes the affinity away here, too, because a comparison depends on it.
- */
-static const char with_groups[] =
-	"%s,\nphase_stat AS (SELECT * FROM (SELECT s.app_id, s.model || '' AS model, s.priority, s.path, s.cold, "
-	"s.phase,\n"
-	"    s.n, s.sum_ns, s.min_ns, s.p50_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns,\n"
-	"    (SELECT name FROM apps WHERE apps.id = s.app_id) AS app FROM main.phase_stat s) WHERE (%s)),\n"
-	"overhead_cause AS (SELECT * FROM (SELECT s.app_id, s.model || '' AS model, s.priority, s.path, s.cold, "
-	"s.cause,\n"
-	"    s.n, s.sum_ns, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
-	"    FROM main.overhead_cause s) WHERE (%s)),\n"
-	"execution_count AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
-	"    FROM main.execution_count s) WHERE (%s))\n";
 
 static bool can_be_prepared(struct bsa_db *db, const char *sql)
 {
@@ -320,9 +301,9 @@ static bool can_be_prepared(struct bsa_db *db, const char *sql)
  */
 static int make_with_groups(struct bsv_input *input, const char *where, struct bsa_err *err)
 {
-	bsv_scoped_text *seen = NULL, *all = NULL, *tried = NULL;
+	bsv_scoped_text *seen = NULL, *groups = NULL, *all = NULL, *tried = NULL;
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, "SELECT 1 FROM execution_count WHERE model = '' LIMIT 1", err);
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_groups_nameless, err);
 	bool nameless; /* models without a name are one group in the database, but have different names for people */
 
 	if (r >= 0)
@@ -330,9 +311,15 @@ static int make_with_groups(struct bsv_input *input, const char *where, struct b
 	nameless = r > 0;
 	if (r < 0 || strchr(where, '"') || strcasestr(where, "random"))
 		return r < 0 ? r : 0;
-	seen = bsv_text(with_group, with_names, nameless ? "" : ", model", where);
-	all = bsv_text(with_groups, input->with, where, where, where);
-	tried = all ? bsv_text("%sSELECT 1 FROM phase_stat, overhead_cause, execution_count", all) : NULL;
+	seen = bsv_fill(bsv_sql_where_of_groups, (const struct bsv_hole[]){ { "names", bsv_sql_names },
+	                                                                    { "model", nameless ? "" : ", model" },
+	                                                                    { "where", where },
+	                                                                    { NULL, NULL } });
+	groups =
+		bsv_fill(bsv_sql_groups,
+	                 (const struct bsv_hole[]){ { "relations", input->with }, { "where", where }, { NULL, NULL } });
+	all = groups ? bsv_text("%s\n", groups) : NULL;
+	tried = all ? where_text(bsv_sql_where_groups_check, all, "") : NULL;
 	if (!seen || !tried)
 		return bsv_no_memory(err);
 	if (can_be_prepared(input->db, seen) && can_be_prepared(input->db, tried)) {
@@ -353,21 +340,26 @@ static char *scoped_streams(const char *app, int64_t pid, int64_t service)
 {
 	bsv_scoped_text *name = app ? bsv_quoted(app) : NULL, *by_app = NULL, *by_pid = NULL, *by_service = NULL;
 	bool uid = app && *app && !app[strspn(app, "0123456789")];
+	char number[24];
 
-	by_app = !app  ? strdup("")
-	         : uid ? bsv_text(" AND app_id IN (SELECT id FROM app WHERE uid = %s)", app)
-	               : bsv_text(" AND app_id IN (SELECT id FROM app WHERE name = %s OR shown = %s)",
-	                          name ? name : "''", name ? name : "''");
+	by_app = !app ? strdup("")
+	              : bsv_fill(uid ? bsv_sql_scope_uid : bsv_sql_scope_app,
+	                         (const struct bsv_hole[]){ { "app", uid    ? app
+	                                                             : name ? name
+	                                                                    : "''" },
+	                                                    { NULL, NULL } });
+	snprintf(number, sizeof(number), "%" PRId64, pid);
 	by_pid = pid < 0 ? strdup("")
-	                 : bsv_text(" AND process_id IN (SELECT id FROM process WHERE pid = %" PRId64 ")", pid);
-	by_service =
-		service < 0
-			? strdup("")
-			: bsv_text(" AND (number >> 20) & 4095 IN (SELECT instance FROM service_rules JOIN process ON "
-	                           "process.id = process_id WHERE pid = %" PRId64 ")",
-	                           service);
+	                 : bsv_fill(bsv_sql_scope_pid, (const struct bsv_hole[]){ { "pid", number }, { NULL, NULL } });
+	snprintf(number, sizeof(number), "%" PRId64, service);
+	by_service = service < 0 ? strdup("")
+	                         : bsv_fill(bsv_sql_scope_service,
+	                                    (const struct bsv_hole[]){ { "pid", number }, { NULL, NULL } });
 	return by_app && by_pid && by_service
-	               ? bsv_text("SELECT id FROM stream WHERE 1%s%s%s", by_app, by_pid, by_service)
+	               ? bsv_fill(bsv_sql_scope, (const struct bsv_hole[]){ { "by_app", by_app },
+	                                                                    { "by_pid", by_pid },
+	                                                                    { "by_service", by_service },
+	                                                                    { NULL, NULL } })
 	               : NULL;
 }
 
@@ -419,79 +411,79 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 }
 
 /*
- * A condition that begins with one on the app alone, as most do: SQLite would ask that of each execution, by a query of its name. Asked of each
- * app once, it leaves the executions of some app_id. 0 stands for an execution without an app, whose name is NULL.
+ * Split @where into *ret_apps, for with_text, and *ret_rest. Owned by the caller; "": none. False: no memory. A condition that begins with one on the app
+ * alone, as most do: SQLite would ask that of each execution, by a query of its name. Asked of each app once, it leaves the executions of some app_id.
  */
-static const char of_apps[] =
-	"\n    WHERE ifnull(x.app_id, 0) IN (SELECT id FROM (SELECT id, name AS app FROM apps UNION ALL "
-	"SELECT 0, NULL) WHERE (%s))";
-
-/* Split @where into *ret_apps, for with_picked, and *ret_rest. Owned by the caller; "": none. False: no memory. */
-static bool split_where(const struct bsv_input *input, const char *checked, const char *where, char **ret_apps,
+static bool split_where(const struct bsv_input *input, const char *with, const char *where, char **ret_apps,
                         char **ret_rest)
 {
-	bsv_scoped_text *first = NULL, *alone = NULL, *left = NULL;
+	bsv_scoped_text *first = NULL, *alone = NULL, *later = NULL, *left = NULL;
 	const char *rest = NULL;
 	size_t n;
 	bool splits = where && !strcasestr(where, "random") && bsv_first_conjunct(where, &n, &rest);
 
 	if (splits) {
 		first = strndup(where, n);
-		alone = first ? bsv_text("%sonly(app) AS (SELECT name FROM apps) SELECT 1 FROM only WHERE (%s)",
-		                         with_names, first)
+		alone = first ? bsv_fill(bsv_sql_where_of_apps, (const struct bsv_hole[]){ { "names", bsv_sql_names },
+		                                                                           { "where", first },
+		                                                                           { NULL, NULL } })
 		              : NULL;
-		left = bsv_text("%s WHERE (%s)", checked, rest ? rest : "1");
+		later = bsv_text("(%s)", rest ? rest : "1");
+		left = later ? where_text(bsv_sql_where_check, with, later) : NULL;
 		if (!alone || !left)
 			return false;
 		splits = can_be_prepared(input->db, alone) && can_be_prepared(input->db, left);
 	}
-	*ret_apps = splits ? bsv_text(of_apps, first) : strdup("");
+	*ret_apps = splits ? bsv_fill(bsv_sql_picked_of_apps,
+	                              (const struct bsv_hole[]){ { "where", first }, { NULL, NULL } })
+	                   : strdup("");
 	*ret_rest = strdup(!splits ? where ? where : "" : rest ? rest : "");
 	return *ret_apps && *ret_rest;
+}
+
+/* @all and @more, with AND between them if both are there. Takes both; NULL: no memory. */
+static char *and_also(char *all, char *more)
+{
+	char *ret = all && more ? bsv_text("%s%s%s", all, *all && *more ? " AND " : "", more) : NULL;
+
+	free(all);
+	free(more);
+	return ret;
 }
 
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
 	const char *where = call->asked.where;
-	bsv_scoped_text *time = NULL, *all = bsv_text(with_picked, "", "", "", ""), *some = NULL, *checked = NULL,
-			*apps = NULL, *rest = NULL;
-	char after[64] = "", before[64] = "";
-	bool any;
+	bsv_scoped_text *all = with_text("", ""), *apps = NULL, *rest = NULL, *condition = NULL, *only = NULL;
 	int r;
 
-	if (from->given)
-		snprintf(after, sizeof(after), " >= %" PRId64, input->from);
-	if (to->given)
-		snprintf(before, sizeof(before), " < %" PRId64, input->to);
-	time = bsv_text("%s%s%s%s%s", from->given ? BEGAN : "", after, from->given && to->given ? " AND " : "",
-	                to->given ? BEGAN : "", before);
-	checked = all ? bsv_text("%s%sSELECT * FROM picked", with_names, all) : NULL;
-	if (!time || !checked)
+	if (!all)
 		return bsv_no_memory(err);
 	bsa_db_own_queries(input->db, !where); /* a user's condition may be valid and still fail on a row */
-	r = where ? check_where(input->db, checked, where, err) : 0;
+	r = where ? check_where(input->db, all, where, err) : 0;
 	if (r < 0)
 		return r;
-	input->picks = where || *time || input->scope;
-	if (!split_where(input, checked, where, &apps, &rest))
+	input->picks = where || from->given || to->given || input->scope;
+	if (!split_where(input, all, where, &apps, &rest))
 		return bsv_no_memory(err);
-	any = *rest;
-	some = bsv_text("%s%s%s%s%s%s%s%s", any || *time || input->scope ? "\n  WHERE " : "", any ? "(" : "", rest,
-	                any ? ")" : "", any && input->scope ? " AND " : "", input->scope ? "stream_id IN (" : "",
-	                input->scope ? input->scope : "",
-	                input->scope   ? *time ? ") AND " : ")"
-	                : any && *time ? " AND "
-	                               : "");
-	input->with = some ? bsv_text(with_picked, apps, some, time, "") : NULL;
+	condition = *rest ? bsv_text("(%s)", rest) : strdup("");
+	if (input->scope)
+		condition = and_also(
+			condition, bsv_fill(bsv_sql_picked_streams,
+		                            (const struct bsv_hole[]){ { "streams", input->scope }, { NULL, NULL } }));
+	if (from->given)
+		condition = and_also(condition, bsv_text("%s >= %" PRId64, bsv_sql_began, input->from));
+	if (to->given)
+		condition = and_also(condition, bsv_text("%s < %" PRId64, bsv_sql_began, input->to));
+	if (condition)
+		only = *condition ? bsv_fill(bsv_sql_picked_only,
+		                             (const struct bsv_hole[]){ { "condition", condition }, { NULL, NULL } })
+		                  : strdup("");
+	input->with = only ? with_text(apps, only) : NULL;
 	if (!input->with)
 		return bsv_no_memory(err);
-	free(all);
-	all = input->with;
-	input->with = bsv_text("%s%s", with_names, all);
-	if (!input->with)
-		return bsv_no_memory(err);
-	return where && !*time && !input->scope ? make_with_groups(input, where, err) : 0;
+	return where && !from->given && !to->given && !input->scope ? make_with_groups(input, where, err) : 0;
 }
 
 /* ---- open and close ---- */

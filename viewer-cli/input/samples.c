@@ -515,9 +515,9 @@ int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bs
 	memset(ret, 0, sizeof(*ret));
 	if (!sql)
 		return bsv_no_memory(err);
-	r = names_read(&reading.apps, input->db, "SELECT id, name FROM app", err);
+	r = names_read(&reading.apps, input->db, bsv_sql_sample_apps, err);
 	if (r >= 0)
-		r = names_read(&reading.models, input->db, "SELECT id, name FROM model", err);
+		r = names_read(&reading.models, input->db, bsv_sql_sample_models, err);
 	if (r >= 0)
 		r = read_rows(&reading, input->db, sql, err);
 	if (r >= 0)

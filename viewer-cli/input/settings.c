@@ -82,10 +82,10 @@ static int settings_read(struct bsv_settings *ret, const struct bsv_input *input
 
 int bsv_settings_add(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	int r = settings_read(ret, input, "SELECT * FROM service_rules LIMIT 1000", rule_name, err);
+	int r = settings_read(ret, input, bsv_sql_settings_rules, rule_name, err);
 
 	if (r >= 0)
-		r = settings_read(ret, input, "SELECT * FROM stream WHERE path = 'burst' LIMIT 10000", burst_name, err);
+		r = settings_read(ret, input, bsv_sql_settings_bursts, burst_name, err);
 	if (ret->n)
 		qsort(ret->of, ret->n, sizeof(*ret->of), setting_order);
 	return r;

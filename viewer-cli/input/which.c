@@ -49,15 +49,12 @@ bool bsv_is_which(const char *name)
 }
 
 /* Read the first column of the first two rows. Returns how many there are; negative: an error. */
-static int ids_read(int64_t ret[2], struct bsv_input *input, char *sql, struct bsa_err *err)
+static int ids_read(int64_t ret[2], struct bsv_input *input, const char *sql, const struct bsv_value *values,
+                    struct bsa_err *err)
 {
-	bsv_scoped_text *own = sql;
 	bsv_scoped_rows *rows = NULL;
-	int r, n = 0;
+	int r = bsv_rows_bound(&rows, input->db, sql, values, err), n = 0;
 
-	if (!own)
-		return bsv_no_memory(err);
-	r = bsv_rows_query(&rows, input->db, own, err);
 	while (r >= 0 && n < 2 && (r = bsv_rows_step(rows, err)) > 0)
 		ret[n++] = bsv_rows_get(rows, 0, 0);
 	return r < 0 ? r : n;
@@ -66,25 +63,22 @@ static int ids_read(int64_t ret[2], struct bsv_input *input, char *sql, struct b
 static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, struct bsa_err *err)
 {
 	bool worst = !strcmp(name, "worst");
+	bsv_scoped_text *ranked = NULL;
 	int64_t found[2];
 	int n = 0;
 
 	/* meta may name the execution, for all executions. */
 	if (!input->picks)
-		n = ids_read(found, input,
-		             bsv_text("SELECT value FROM meta WHERE key = '%s' AND value IS NOT NULL",
-		                      worst ? "latest_miss" : "slowest"),
+		n = ids_read(found, input, bsv_sql_which_stored,
+		             (const struct bsv_value[]){ { ":key", 0, worst ? "latest_miss" : "slowest" }, { 0 } },
 		             err);
 	if (n > 0)
 		*ret = found[0];
 	if (n)
 		return n < 0 ? n : 0;
-	n = ids_read(found, input,
-	             bsv_text("%s SELECT id FROM picked WHERE %s DESC, id LIMIT 1", input->with,
-	                      worst ? "miss IS NOT NULL AND lateness_ns IS NOT NULL ORDER BY coalesce(deadline < "
-	                              "submitted, 0), lateness_ns"
-	                            : "e2e_ns IS NOT NULL ORDER BY e2e_ns"),
-	             err);
+	ranked = bsv_fill(worst ? bsv_sql_which_worst : bsv_sql_which_slowest,
+	                  (const struct bsv_hole[]){ { "relations", input->with }, { NULL, NULL } });
+	n = ranked ? ids_read(found, input, ranked, NULL, err) : bsv_no_memory(err);
 	if (n < 0)
 		return n;
 	if (!n)
@@ -106,14 +100,14 @@ int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct
 	if (!strcmp(name, "worst") || !strcmp(name, "slowest"))
 		return rank_find(ret_id, input, name, err);
 	if (is_id(name, &id)) {
-		n = ids_read(found, input, bsv_text("SELECT id FROM execution WHERE id = %" PRIu64, id), err);
+		n = ids_read(found, input, bsv_sql_which_id,
+		             (const struct bsv_value[]){ { ":id", (int64_t)id, NULL }, { 0 } }, err);
 		if (!n)
 			return bsa_fail(err, BSA_E_USAGE, "there is no execution %" PRIu64 " in %s", id, input->path);
 	} else if (is_place(name, &stream, &seq)) {
-		n = ids_read(found, input,
-		             bsv_text("SELECT x.id FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number "
-		                      "= %" PRIu64 " AND x.seq = %" PRIu64 " ORDER BY x.id",
-		                      stream, seq),
+		n = ids_read(found, input, bsv_sql_which_place,
+		             (const struct bsv_value[]){
+				     { ":stream", (int64_t)stream, NULL }, { ":seq", (int64_t)seq, NULL }, { 0 } },
 		             err);
 		if (!n)
 			return bsa_fail(err, BSA_E_USAGE, "there is no execution %s in %s", name, input->path);

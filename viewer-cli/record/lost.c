@@ -152,9 +152,7 @@ static void advise_on(struct advising *a, int64_t trace_id, const char *trace, i
 static int advise_all(struct advising *a, struct bsa_db *db, struct bsa_err *err)
 {
 	struct bsv_rows *traces;
-	int r = bsv_rows_query(
-		&traces, db, "SELECT path, events, id FROM trace WHERE lost_events > 0 OR lost_packets > 0 ORDER BY id",
-		err);
+	int r = bsv_rows_query(&traces, db, bsv_sql_lost_traces, err);
 
 	if (r < 0)
 		return r;

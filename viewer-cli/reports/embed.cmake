@@ -1,5 +1,7 @@
 # embed.cmake -- SQL into a header and a C file: cmake -D OUT=DIR -P embed.cmake FILE...
 # reports/NAME.sql becomes the string bsv_sql_NAME: NAME has letters, digits and _ in it. bsv_reports has them all, in order.
+# reports/parts/NAME.sql becomes bsv_sql_NAME, too, without the comment at its beginning and the end of its last line, because it may stand within a
+# query that people see; bsv_reports does not have it.
 file(WRITE ${OUT}/reports.h.new "/* Made from reports/ by embed.cmake. */\n#pragma once\n
 struct bsv_named_sql {\n\tconst char *name, *text;\n};\n\n/* A row with a NULL name ends it. */\nextern const struct bsv_named_sql bsv_reports[];\n\n")
 file(WRITE ${OUT}/reports.c.new "/* Made from reports/ by embed.cmake. */\n#include \"reports.h\"\n\n#include <stddef.h>\n")
@@ -11,12 +13,18 @@ foreach(i RANGE ${last})
   if(started)
     get_filename_component(name "${file}" NAME_WE)
     file(READ "${file}" sql)
+    if(file MATCHES "/parts/[^/]*$")
+      string(REGEX REPLACE "^(--[^\n]*\n)+" "" sql "${sql}")
+      string(REGEX REPLACE "\n$" "" sql "${sql}")
+    endif()
     string(REPLACE "\\" "\\\\" sql "${sql}")
     string(REPLACE "\"" "\\\"" sql "${sql}")
     string(REPLACE "\n" "\\n\"\n\t\"" sql "${sql}")
     file(APPEND ${OUT}/reports.h.new "extern const char bsv_sql_${name}[];\n")
     file(APPEND ${OUT}/reports.c.new "\nconst char bsv_sql_${name}[] =\n\t\"${sql}\";\n")
-    string(APPEND rows "\t{ \"${name}\", bsv_sql_${name} },\n")
+    if(NOT file MATCHES "/parts/[^/]*$")
+      string(APPEND rows "\t{ \"${name}\", bsv_sql_${name} },\n")
+    endif()
   elseif(file MATCHES "embed\\.cmake$")
     set(started YES)
   endif()

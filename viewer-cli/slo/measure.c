@@ -387,7 +387,9 @@ static int measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 static int explain_missing_name(struct bsv_slo_result *ret, struct bsv_input *input, const char *what,
                                 const char *wanted, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = bsv_text("%sSELECT DISTINCT name FROM %ss ORDER BY 1 LIMIT 1000", input->with, what);
+	bsv_scoped_text *sql =
+		bsv_fill(bsv_sql_slo_names,
+	                 (const struct bsv_hole[]){ { "relations", input->with }, { "what", what }, { NULL, NULL } });
 	bsv_scoped_rows *rows = NULL;
 	char near[64] = "";
 	bool there = false;

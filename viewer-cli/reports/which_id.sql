@@ -1,0 +1,2 @@
+-- which_id: at most one row: the execution :id.
+SELECT id FROM execution WHERE id = :id
