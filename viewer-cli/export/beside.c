@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/scoped.h"
+#include "base/template.h"
 #include "export/world.h"
 
 struct telling {
@@ -121,30 +122,14 @@ static void tell_preparation(struct telling *t, const struct bsa_query *q)
 int bsv_tell_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
 	struct telling t = { .w = w, .err = err };
-	int r = each_row(
-		&t, "SELECT began, ended, cause, trace_id, cpu, pid, events, packets FROM loss ORDER BY began, ended",
-		tell_loss);
+	int r = each_row(&t, bsv_sql_export_losses, tell_loss);
 
 	if (r >= 0)
-		r = each_row(
-			&t,
-			"SELECT began, ended, 'lane ' || lane, instance, lane FROM unknown_lane ORDER BY began, ended",
-			tell_hole);
+		r = each_row(&t, bsv_sql_export_unknown_lanes, tell_hole);
 	if (r >= 0 && !w->input->picks)
-		r = each_row(
-			&t,
-			"SELECT d.at, m.app_id, d.kind, d.over_ns, d.model_id FROM deadline_miss d LEFT JOIN model m "
-			"ON m.id = "
-			"d.model_id WHERE d.execution_id IS NULL AND d.at IS NOT NULL",
-			tell_preparation);
+		r = each_row(&t, bsv_sql_export_preparations, tell_preparation);
 	if (r >= 0 && detail != BSV_EXPORT_LANES && !w->input->picks)
-		r = each_row(
-			&t,
-			"WITH w AS (SELECT app_id, window_began AS began, window_began + 100000000 AS ended, lag_ns, "
-			"lead(window_began) OVER (PARTITION BY app_id ORDER BY window_began) AS next FROM app_lag) "
-			"SELECT app_id, began, lag_ns FROM w WHERE lag_ns IS NOT NULL UNION ALL "
-			"SELECT app_id, ended, 0 FROM w WHERE next IS NOT ended ORDER BY 1, 2",
-			tell_lag);
+		r = each_row(&t, bsv_sql_export_lags, tell_lag);
 	free(t.lost.rows);
 	free(t.holes.rows);
 	return r;

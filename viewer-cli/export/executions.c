@@ -16,15 +16,7 @@
 
 enum { SPAN = 1024 };
 
-/* Columns of the executions. */
-static const char columns[] = "id, stream_id, seq, app_id, model_id, priority, path, status, miss, quality, sides, "
-			      "cold, fallback, deadline, lateness_ns, "
-			      "missed_at, preemptions, redo_ns, cpu_ns, submitted, request_written, request_read, "
-			      "decoded, fenced, enqueued, dispatched, "
-			      "run_ended, result_written, result_read, returned, signalled, prepare_ns, send_ns, "
-			      "decode_ns, fence_ns, slots_ns, queue_ns, "
-			      "reply_ns, return_ns, finish_ns, signal_ns";
-
+/* Columns of reports/export_executions.sql. */
 enum column {
 	ID,
 	STREAM,
@@ -538,31 +530,19 @@ static int open_beside(struct telling *t, struct beside *b, const char *sql)
 int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
 	struct telling t = { .w = w, .detail = detail, .err = err };
-	bsv_scoped_text *sql = bsv_text("%sSELECT %s FROM picked%s ORDER BY id", w->input->with, columns,
-	                                detail == BSV_EXPORT_LANES ? " WHERE miss IS NOT NULL" : "");
-	int r = sql ? bsa_query_new(&t.q, w->input->db, sql, err) : bsv_no_memory(err);
+	int r = bsv_query_new(&t.q, w->input->db, bsv_sql_export_executions,
+	                      (const struct bsv_hole[]){ { "relations", w->input->with }, { NULL, NULL } }, err);
 
+	if (r >= 0) {
+		bsa_query_int(t.q, ":all", detail != BSV_EXPORT_LANES);
+		r = open_beside(&t, &t.waits, bsv_sql_export_waits);
+	}
 	if (r >= 0)
-		r = open_beside(
-			&t, &t.waits,
-			"SELECT execution_id, began, ended, kind, lane, occupancy, blocker_id, blocker_app_id, cause, "
-			"open "
-			"FROM wait WHERE execution_id BETWEEN :from AND :to ORDER BY execution_id, began, ended");
+		r = open_beside(&t, &t.preemptions, bsv_sql_export_preemptions);
 	if (r >= 0)
-		r = open_beside(&t, &t.preemptions,
-		                "SELECT execution_id, stopped, resumed FROM preemption WHERE execution_id BETWEEN "
-		                ":from AND :to "
-		                "ORDER BY execution_id, stopped");
+		r = open_beside(&t, &t.causes, bsv_sql_export_causes);
 	if (r >= 0)
-		r = open_beside(&t, &t.causes,
-		                "SELECT execution_id, cause, sum(late_ns), max(is_primary), max(iif(is_primary, "
-		                "culprit_execution_id, "
-		                "NULL)), max(iif(is_primary, culprit_app_id, NULL)) FROM miss_cause WHERE execution_id "
-		                "BETWEEN :from "
-		                "AND :to GROUP BY execution_id, cause ORDER BY execution_id, 4 DESC, cause");
-	if (r >= 0)
-		r = bsa_query_new(&t.last_wait, w->input->db,
-		                  "SELECT max(ended), min(began) FROM wait WHERE execution_id = :id", err);
+		r = bsa_query_new(&t.last_wait, w->input->db, bsv_sql_export_wait_ends, err);
 	while (r >= 0 && !t.failed && !w->sink->failed && (r = bsa_query_step(t.q, err)) > 0) {
 		tell_row(&t);
 		if (w->no_memory)

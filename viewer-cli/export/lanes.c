@@ -14,10 +14,6 @@
 #include "base/template.h"
 #include "export/world.h"
 
-/* An execution that is given up while it is preempted does not resume: its wait ends then. */
-#define GIVEN_UP \
-	"(SELECT max(w.ended) FROM wait w WHERE w.execution_id = preemption.execution_id AND w.kind = 'preempted')"
-
 /* What happens next. What happens at one time is written in this order, so that a lane is free before another execution gets it. */
 enum kind { LANE_ENDS, QUEUE_ENDS, LANE_BEGINS, QUEUE_BEGINS, NOTHING };
 
@@ -262,11 +258,6 @@ static void write_all(struct lane_writer *t)
 
 int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
-	bsv_scoped_text *sql =
-		bsv_text("%sSELECT s.began, s.ended, s.lane, s.execution_id, x.stream_id, x.app_id, x.model_id "
-	                 "FROM lane_slice s CROSS JOIN picked x ON x.id = s.execution_id ORDER BY s.began, "
-	                 "s.ended, s.lane",
-	                 w->input->with);
 	struct lane_writer t = { .w = w, .err = err };
 	int r;
 
@@ -274,17 +265,12 @@ int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct
 	t.counters = detail != BSV_EXPORT_LANES && !w->input->picks;
 	t.sequence.keys[0] = calloc(w->apps.n / 8 + 1, 1);
 	t.sequence.keys[1] = calloc(w->models.n / 8 + 1, 1);
-	r = sql && t.sequence.keys[0] && t.sequence.keys[1] ? bsa_query_new(&t.lanes, w->input->db, sql, err)
-	                                                    : bsv_no_memory(err);
+	r = t.sequence.keys[0] && t.sequence.keys[1] ? 0 : bsv_no_memory(err);
+	if (r >= 0)
+		r = bsv_query_new(&t.lanes, w->input->db, bsv_sql_export_lanes,
+		                  (const struct bsv_hole[]){ { "relations", w->input->with }, { NULL, NULL } }, err);
 	if (r >= 0 && t.counters)
-		r = bsa_query_new(
-			&t.queue, w->input->db,
-			"SELECT stream_id, enqueued AS began, enqueued + queue_ns AS ended FROM execution "
-			"WHERE queue_ns > 0 AND enqueued IS NOT NULL UNION ALL "
-			"SELECT (SELECT x.stream_id FROM execution x WHERE x.id = p.execution_id), p.stopped, "
-			"p.back FROM (SELECT execution_id, stopped, coalesce(resumed, " GIVEN_UP ") AS back "
-			"FROM preemption) p WHERE p.back > p.stopped ORDER BY 2",
-			err);
+		r = bsa_query_new(&t.queue, w->input->db, bsv_sql_export_queue, err);
 	if (r >= 0)
 		write_all(&t);
 	bsa_query_free(t.lanes);

@@ -15,11 +15,12 @@ enum { INSTANCE_SHIFT = 20, INSTANCE_MASK = 0xfff, ROWS_TRIED = 4096, NAME_ROOM 
 
 /* ---- reading ---- */
 
-/* Calls @each for every row of @sql, which is taken. */
-static int each_row(struct bsv_world *w, char *taken, bool (*each)(struct bsv_world *w, const struct bsv_rows *r),
-                    struct bsa_err *err)
+/* Calls @each for every row of @template, whose holes may be @relations@ and @relation@. */
+static int each_row(struct bsv_world *w, const char *template, const char *relation,
+                    bool (*each)(struct bsv_world *w, const struct bsv_rows *r), struct bsa_err *err)
 {
-	bsv_scoped_text *sql = taken;
+	const struct bsv_hole holes[] = { { "relations", w->input->with }, { "relation", relation }, { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(template, holes);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, w->input->db, sql, err) : bsv_no_memory(err);
 
@@ -136,17 +137,11 @@ int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err 
 
 	w->input = input;
 	w->beside.any_order = true;
-	r = each_row(w,
-	             strdup("SELECT count(DISTINCT clock_offset), min(clock_offset), (SELECT min(b) FROM (SELECT "
-	                    "min(began) AS b "
-	                    "FROM trace UNION ALL SELECT min(began) FROM id_block)), max(ended), min(uuid), "
-	                    "iif(max(boottime_ns) - min(boottime_ns) < 1000000 AND count(boottime_ns) = count(*), "
-	                    "min(boottime_ns), NULL) FROM trace"),
-	             read_clock, err);
+	r = each_row(w, bsv_sql_export_clock, NULL, read_clock, err);
 	if (r >= 0)
-		r = each_row(w, bsv_text("%sSELECT id, name FROM apps ORDER BY id", w->input->with), add_app, err);
+		r = each_row(w, bsv_sql_names, "apps", add_app, err);
 	if (r >= 0)
-		r = each_row(w, bsv_text("%sSELECT id, name FROM models ORDER BY id", w->input->with), add_model, err);
+		r = each_row(w, bsv_sql_names, "models", add_model, err);
 	if (r >= 0) {
 		w->owners = calloc(w->apps.n + 1, sizeof(*w->owners));
 		for (size_t i = 0; w->owners && i <= w->apps.n; i++)
@@ -155,19 +150,9 @@ int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err 
 		r = w->owners ? r : bsv_no_memory(err);
 	}
 	if (r >= 0)
-		r = each_row(w,
-		             strdup("SELECT id, pid, app_id, row_number() OVER (PARTITION BY pid ORDER BY id) = 1 "
-		                    "FROM process WHERE role = 'client' ORDER BY id"),
-		             add_process, err);
+		r = each_row(w, bsv_sql_export_processes, NULL, add_process, err);
 	if (r >= 0)
-		r = each_row(
-			w,
-			strdup("WITH p(id, shown) AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY trace_id, "
-		               "pid, "
-		               "app_id) FROM process WHERE role = 'client') SELECT s.id, s.trace_id, s.number, s.path, "
-		               "p.shown, s.app_id FROM stream s LEFT JOIN p ON p.id = s.process_id "
-		               "ORDER BY s.id"),
-			add_stream, err);
+		r = each_row(w, bsv_sql_export_streams, NULL, add_stream, err);
 	return r;
 }
 
