@@ -40,7 +40,8 @@ static void names_fini(struct names *names)
 /* @relation: apps or models. */
 static int names_read(const struct filling *f, struct names *ret, const char *relation)
 {
-	bsv_scoped_text *sql = bsv_text("%sSELECT id, name FROM %s ORDER BY id", f->input->with, relation);
+	const struct bsv_hole holes[] = { { "relations", f->input->with }, { "relation", relation }, { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(bsv_sql_names, holes);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
 
@@ -106,12 +107,15 @@ static bool known(const struct bsv_rows *rows, size_t column, int64_t *ret)
 
 typedef void takes_row(const struct filling *f, const struct bsv_rows *rows);
 
-/* @sql is taken; NULL: no memory. */
-static int each_row(const struct filling *f, char *sql, takes_row *take)
+/* @unseen fills a hole of metrics_executions; NULL: another template. */
+static int each_row(const struct filling *f, const char *template, const char *unseen, takes_row *take)
 {
-	bsv_scoped_text *own = sql;
+	const struct bsv_hole holes[] = { { "relations", f->input->with },
+		                          { "outcome_unknown", unseen },
+		                          { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(template, holes);
 	bsv_scoped_rows *rows = NULL;
-	int r = own ? bsv_rows_query(&rows, f->input->db, own, f->err) : bsv_no_memory(f->err);
+	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, f->err)) > 0)
 		take(f, rows);
@@ -182,30 +186,13 @@ static void take_execution(const struct filling *f, const struct bsv_rows *rows)
 static int fill_executions(const struct filling *f)
 {
 	bsv_scoped_text *unseen = bsv_audit_outcome_unknown(f->input);
-	int r = each_row(f,
-	                 bsv_text("%sSELECT app_id, model_id, path, status, count(*) AS n FROM picked WHERE path IS "
-	                          "NOT 'prepare' "
-	                          "GROUP BY 1, 2, 3, 4 ORDER BY n DESC, 1, 2, 3, 4",
-	                          f->input->with),
-	                 make_sets);
+	int r = each_row(f, bsv_sql_metrics_sets, NULL, make_sets);
 
 	if (r < 0)
 		return r;
 	if (!unseen)
 		return bsv_no_memory(f->err);
-	return each_row(
-		f,
-		bsv_text("%sSELECT app_id, model_id, path, complete AND status IS 'NONE', complete, deadline IS NOT "
-	                 "NULL, miss IS NOT NULL, (\n%s\n), "
-	                 "preemptions, slot_lookups, slot_misses, iif(sides = 'service', NULL, e2e_ns), prepare_ns, "
-	                 "send_ns, decode_ns, "
-	                 "CASE WHEN path = 'fenced' THEN fence_ns END, slots_ns, queue_ns, run_ns, preempted_ns, "
-	                 "CASE WHEN path <> 'fenced' THEN reply_ns END, CASE WHEN path <> 'fenced' THEN return_ns END, "
-	                 "CASE WHEN path <> 'fenced' THEN finish_ns END, CASE WHEN path = 'fenced' THEN signal_ns END, "
-	                 "iif(sides = 'service', NULL, e2e_ns - (run_ns - redo_ns)) FROM picked WHERE path IS NOT "
-	                 "'prepare'",
-	                 f->input->with, unseen),
-		take_execution);
+	return each_row(f, bsv_sql_metrics_executions, unseen, take_execution);
 }
 
 /* ---- misses: app, model, cause, n, worst, execution, at ---- */
@@ -279,14 +266,10 @@ int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, stru
 		const char *sql;
 		takes_row *take;
 	} of_whole[] = {
-		{ "SELECT s.app_id, s.received_ns, s.entitled_ns, s.max_lag_ns FROM app_share s "
-		  "ORDER BY s.received_ns DESC, s.app_id",
-		  take_share },
-		{ "SELECT s.app_id, count(*), sum(s.gap_ns) FROM starvation s GROUP BY s.app_id "
-		  "ORDER BY 3 DESC, 1",
-		  take_starvation },
-		{ "SELECT owner, kind, n, bytes FROM pool_stat ORDER BY n DESC, 1, 2", take_pools },
-		{ "SELECT sum(events), sum(lost_events), sum(lost_packets) FROM trace", take_events },
+		{ bsv_sql_metrics_shares, take_share },
+		{ bsv_sql_metrics_starvations, take_starvation },
+		{ bsv_sql_metrics_pools, take_pools },
+		{ bsv_sql_metrics_events, take_events },
 	};
 	__attribute__((cleanup(filling_fini))) struct filling f = { .m = m, .input = input, .err = err };
 	const char *version[] = { BURSTSCOPE_VERSION };
@@ -298,16 +281,8 @@ int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, stru
 	if (r >= 0)
 		r = fill_executions(&f);
 	if (r >= 0)
-		r = each_row(
-			&f,
-			bsv_text("%sSELECT p.app_id, p.model_id, c.cause, count(*) AS n, max(p.lateness_ns), p.id, "
-		                 "p.deadline + p.lateness_ns "
-		                 "FROM picked p LEFT JOIN miss_cause c ON c.execution_id = p.id AND c.is_primary "
-		                 "WHERE p.miss IS NOT NULL AND p.path IS NOT 'prepare' GROUP BY 1, 2, 3 ORDER BY n "
-		                 "DESC, 1, 2, 3",
-		                 f.input->with),
-			take_misses);
+		r = each_row(&f, bsv_sql_metrics_misses, NULL, take_misses);
 	for (size_t i = 0; r >= 0 && !input->picks && i < sizeof(of_whole) / sizeof(*of_whole); i++)
-		r = each_row(&f, bsv_text("%s%s", input->with, of_whole[i].sql), of_whole[i].take);
+		r = each_row(&f, of_whole[i].sql, NULL, of_whole[i].take);
 	return r;
 }
