@@ -31,12 +31,8 @@ enum { N_ANSWERS = sizeof(answers) / sizeof(*answers) };
 static const struct {
 	const char *name, *query;
 } queries[] = {
-	{ "settings", "SELECT instance, policy, preempt, lanes, spin_us, deadlines, at - (SELECT min(began) FROM "
-	              "trace) AS since_ns "
-	              "FROM service_rules ORDER BY at" },
-	{ "traces", "SELECT id AS trace, host, session, path, ended - began AS length_ns, events, lost_events, "
-	            "lost_packets, clock, cut "
-	            "FROM trace ORDER BY id" },
+	{ "settings", bsv_sql_report_settings },
+	{ "traces", bsv_sql_report_traces },
 };
 
 enum { N_QUERIES = sizeof(queries) / sizeof(*queries), N_ALWAYS = N_ANSWERS + N_QUERIES };

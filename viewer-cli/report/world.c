@@ -243,11 +243,8 @@ static size_t bin_of(const struct overview *o, int64_t at)
 /* Keep the executions named by others that missed a deadline, were preempted or waited for a less urgent one. */
 static int keep_involved(struct world *w)
 {
-	static const char sql[] =
-		"SELECT execution_id FROM involved UNION SELECT blocker_id FROM wait WHERE blocker_id IS NOT NULL AND "
-		"execution_id IN (SELECT execution_id FROM miss_cause)";
 	bsv_scoped_query *q = NULL;
-	int r = w->shown.stride > 1 ? bsa_query_new(&q, w->input->db, sql, w->err) : 0;
+	int r = w->shown.stride > 1 ? bsa_query_new(&q, w->input->db, bsv_sql_report_involved, w->err) : 0;
 
 	while (q && r >= 0 && (r = bsa_query_step(q, w->err)) > 0)
 		set_bit(w, bsa_query_get_int(q, 0));
@@ -339,8 +336,7 @@ static bool has_cpus(const struct world *w)
 {
 	bsv_scoped_query *q = NULL;
 
-	return bsa_query_new(&q, w->input->db, "SELECT 1 FROM cpu_state LIMIT 1", NULL) >= 0 &&
-	       bsa_query_step(q, NULL) > 0;
+	return bsa_query_new(&q, w->input->db, bsv_sql_report_has_cpus, NULL) >= 0 && bsa_query_step(q, NULL) > 0;
 }
 
 /* Where only some executions are picked, the overview shows the lanes of the others, too. */
@@ -392,9 +388,9 @@ static int write_packs(struct world *w)
 /* [[id,"name"],...] of @relation, apps or models: those in @named; and how many there are. */
 static int write_names(struct world *w, const char *relation, const struct named *named)
 {
-	bsv_scoped_text *sql = bsv_text("%sSELECT id, name FROM %s ORDER BY id", w->input->with, relation);
+	const struct bsv_hole holes[] = { { "relations", w->input->with }, { "relation", relation }, { NULL, NULL } };
 	bsv_scoped_query *q = NULL;
-	int r = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
+	int r = bsv_query_new(&q, w->input->db, bsv_sql_names, holes, w->err);
 	int64_t all = 0;
 	bool any = false;
 
@@ -454,7 +450,7 @@ static int write_first(struct world *w)
 static int count_ids(struct world *w, int64_t bytes)
 {
 	bsv_scoped_query *q = NULL, *busiest = NULL;
-	int r = bsa_query_new(&q, w->input->db, "SELECT coalesce(max(id), 0) + 1, count(*) FROM execution", w->err);
+	int r = bsa_query_new(&q, w->input->db, bsv_sql_report_ids, w->err);
 	int64_t affordable = (bytes > 2 * FIXED_BYTES ? bytes - FIXED_BYTES : FIXED_BYTES) / EXECUTION_BYTES;
 
 	if (r >= 0)
@@ -472,9 +468,7 @@ static int count_ids(struct world *w, int64_t bytes)
 	if (!w->apps || !w->kept)
 		return bsv_no_memory(w->err);
 	memset(w->apps, 0xff, w->n_ids * sizeof(*w->apps));
-	r = bsa_query_new(
-		&busiest, w->input->db,
-		"SELECT app_id FROM app_share WHERE received_ns > 0 ORDER BY received_ns DESC, app_id LIMIT 7", w->err);
+	r = bsa_query_new(&busiest, w->input->db, bsv_sql_report_busiest, w->err);
 	while (r >= 0 && (r = bsa_query_step(busiest, w->err)) > 0 && w->overview.n_apps < BSV_OVERVIEW_APPS - 1) {
 		int64_t id = bsa_query_get_int(busiest, 0);
 
