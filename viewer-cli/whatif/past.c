@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/template.h"
+
 enum {
 	READ_KIB = 8192, /* SQLite's cache and sorters while the recording is read: the rows read need the memory */
 	FEW = 20 /* executions that ran: from fewer nothing is concluded */,
@@ -37,19 +39,6 @@ bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room)
 }
 
 /* ---- queries ---- */
-
-static int prepare_query(struct bsa_query **ret, struct bsa_db *db, const char *with, const char *sql,
-                         struct bsa_err *err)
-{
-	char *text;
-	int r;
-
-	if (asprintf(&text, "%s%s", with ? with : "", sql) < 0)
-		return no_memory(err);
-	r = bsa_query_new(ret, db, text, err);
-	free(text);
-	return r;
-}
 
 static bool is_null(const struct bsa_query *q, size_t column)
 {
@@ -102,9 +91,7 @@ static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot
 	static const char *const preempts[] = { "none", "restart", "save" };
 	static const char *const deadlines[] = { "abort", "refuse", "advise" };
 	struct bsa_query *q = NULL;
-	int r = prepare_query(
-		&q, db, NULL,
-		"SELECT DISTINCT policy, preempt, lanes, deadlines, instance, trace_id FROM service_rules", err);
+	int r = bsa_query_new(&q, db, bsv_sql_whatif_rules, err);
 
 	if (r >= 0)
 		r = bsa_query_step(q, err);
@@ -130,11 +117,7 @@ static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot
 static int read_losses(struct bsa_db *db, const char **cannot, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = prepare_query(
-		&q, db, NULL,
-		"SELECT (SELECT count(*) FROM loss) + coalesce(sum(lost_events), 0) + coalesce(sum(lost_packets), 0), "
-		"max(cut) FROM trace",
-		err);
+	int r = bsa_query_new(&q, db, bsv_sql_whatif_losses, err);
 
 	if (r >= 0)
 		r = bsa_query_step(q, err);
@@ -196,12 +179,8 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
                        struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = prepare_query(
-		&q, db, with,
-		" SELECT m.id, m.app_id, a.name, n.name, m.step_ns, m.estimate_ns, m.operations, m.prepared IS "
-		"NULL, m.look_ns FROM model m "
-		"LEFT JOIN apps a ON a.id = m.app_id LEFT JOIN models n ON n.id = m.id ORDER BY m.id",
-		err);
+	int r = bsv_query_new(&q, db, bsv_sql_whatif_models,
+	                      (const struct bsv_hole[]){ { "relations", with }, { NULL, NULL } }, err);
 	size_t room = 0;
 
 	while (r >= 0 && !*cannot && (r = bsa_query_step(q, err)) > 0) {
@@ -268,12 +247,6 @@ enum column {
 	RUN_DELAY_NS
 };
 
-#define CALLS                                                                                                      \
-	"SELECT model_id, path, priority, coalesce(submitted, request_read, enqueued, dispatched) AS began, "      \
-	"returned, "                                                                                               \
-	"signalled, deadline, decoded, enqueued, dispatched, run_ended, run_ns, redo_ns, status, miss, floor_ns, " \
-	"quality = 'complete', missed_at, run_delay_ns FROM execution ORDER BY began, id"
-
 static const char *const paths[] = { "burst", "sync", "fenced", "async", "prepare" };
 enum { PATH_FENCED = 2, PATH_TRIAL = 4 };
 
@@ -318,7 +291,7 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size_t *ret_incomplete, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = prepare_query(&q, db, NULL, CALLS, err);
+	int r = bsa_query_new(&q, db, bsv_sql_whatif_calls, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		struct bsv_past_model *m = is_null(q, MODEL) ? NULL : model_of(p, bsa_query_get_int(q, MODEL));
@@ -435,17 +408,7 @@ static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 {
 	struct bsa_query *q = NULL;
 	unsigned last[BSA_REPLAY_HANDS + 1] = { 0 };
-	int r = prepare_query(
-		&q, db, NULL,
-		"SELECT began - max(left, enqueued), enqueued < left, began, left < over, began = dispatched, left - "
-		"enqueued, model_id, came FROM (SELECT s.began, e.enqueued, e.dispatched, e.model_id, "
-		"coalesce(e.submitted, e.request_read, e.enqueued, e.dispatched) AS came, coalesce(lag(s.ended) OVER "
-		"same, 0) AS left, "
-		"lag(e.run_ended) OVER same AS over FROM lane_slice s JOIN execution e ON e.id = s.execution_id "
-		"WINDOW same AS (PARTITION BY s.instance, s.lane ORDER BY s.began)) WHERE enqueued IS NOT NULL ORDER "
-		"BY "
-		"began",
-		err);
+	int r = bsa_query_new(&q, db, bsv_sql_whatif_hands, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		bool handed = bsa_query_get_int(q, 1);
@@ -472,11 +435,7 @@ static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
-	int r = prepare_query(
-		&q, db, NULL,
-		"SELECT e.model_id, count(*), percentile(p.stopped - p.asked, 50) FROM preemption p "
-		"JOIN execution e ON e.id = p.execution_id WHERE p.asked IS NOT NULL AND p.mode = 'save' GROUP BY 1",
-		err);
+	int r = bsa_query_new(&q, db, bsv_sql_whatif_looks, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		struct bsv_past_model *m = is_null(q, 0) ? NULL : model_of(p, bsa_query_get_int(q, 0));
@@ -492,10 +451,7 @@ static int read_stops(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 {
 	struct bsa_query *q = NULL;
 	unsigned last = 0;
-	int r = prepare_query(&q, db, NULL,
-	                      "SELECT stopped - asked, stopped FROM preemption WHERE asked IS NOT NULL AND stopped >= "
-	                      "asked AND mode = 'save' ORDER BY stopped",
-	                      err);
+	int r = bsa_query_new(&q, db, bsv_sql_whatif_stops, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
 		if (!put_time(&p->stops, column_length(q, 0), bsv_past_part(p, ns_since_begin(q, 1, began)), &last))
