@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "fold/inside.h"
 
 enum {
@@ -111,20 +112,12 @@ void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, u
 void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t since, uint64_t at)
 {
 	struct bsa_numbered *s = f->numbers.services[instance & (BSA_INSTANCES - 1)];
-	size_t room;
-	uint64_t *more;
 
 	if (!s || !s->numbers || since < s->began || !f->losses.n || s->n_answered == ANSWERED_MAX)
 		return;
-	if (s->n_answered == s->room_answered) {
-		room = s->room_answered ? 2 * s->room_answered : 8;
-		more = realloc(s->answered, room * sizeof(*more));
-		if (!more) {
-			f->failed = -ENOMEM;
-			return;
-		}
-		s->answered = more;
-		s->room_answered = room;
+	if (!BSA_RESERVE(s->answered, s->room_answered, s->n_answered + 1, 8)) {
+		f->failed = -ENOMEM;
+		return;
 	}
 	s->answered[s->n_answered++] = at;
 }
@@ -212,9 +205,6 @@ static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_
 
 static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
 {
-	size_t room = s->room ? 2 * s->room : 64;
-	struct summary *more;
-
 	if (s->n >= s->look_at && !f->numbers.n_holes) {
 		/* If no hole is open, forget the summaries up to the first missing one: they are complete. */
 		uint64_t after;
@@ -227,19 +217,14 @@ static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
 		raise_base(s, by, NULL);
 		s->look_at = s->n + SUMMARIES_FEW;
 	}
-	if (s->n < s->room)
-		return true;
 	if (s->n == SUMMARIES_MAX) {
 		forget_all(s);
 		return false;
 	}
-	more = realloc(s->all, room * sizeof(*more));
-	if (!more) {
+	if (!BSA_RESERVE(s->all, s->room, s->n + 1, 64)) {
 		f->failed = -ENOMEM;
 		return false;
 	}
-	s->all = more;
-	s->room = room;
 	return true;
 }
 
@@ -383,16 +368,9 @@ bool bsa_numbers_lose(struct bsa_fold *f, uint64_t began, uint64_t ended)
 		return false;
 	if (n->n_holes == OPEN_MAX)
 		bsa_numbers_judge(f, true);
-	if (n->n_holes == n->room_holes) {
-		size_t room = n->room_holes ? 2 * n->room_holes : 8;
-		struct bsa_open_hole *more = realloc(n->holes, room * sizeof(*more));
-
-		if (!more) {
-			f->failed = -ENOMEM;
-			return false;
-		}
-		n->holes = more;
-		n->room_holes = room;
+	if (!BSA_RESERVE(n->holes, n->room_holes, n->n_holes + 1, 8)) {
+		f->failed = -ENOMEM;
+		return false;
 	}
 	n->holes[n->n_holes++] = (struct bsa_open_hole){ .began = began, .ended = ended, .from = BSA_NEVER };
 	return true;
@@ -423,16 +401,9 @@ void bsa_numbers_hidden(struct bsa_fold *f, const struct bsa_stream *stream, uin
 		bsa_schedule_report_hidden(f->schedule, stream, after, before, over);
 		return;
 	}
-	if (n->n_put_off == n->room_put_off) {
-		size_t room = n->room_put_off ? 2 * n->room_put_off : 16;
-		struct bsa_put_off *more = realloc(n->put_off, room * sizeof(*more));
-
-		if (!more) {
-			f->failed = -ENOMEM;
-			return;
-		}
-		n->put_off = more;
-		n->room_put_off = room;
+	if (!BSA_RESERVE(n->put_off, n->room_put_off, n->n_put_off + 1, 16)) {
+		f->failed = -ENOMEM;
+		return;
 	}
 	n->put_off[n->n_put_off++] = (struct bsa_put_off){ *stream, after, before, over };
 }

@@ -1,6 +1,7 @@
 /* refusals.c -- see refusals.h. */
 #include "fold/refusals.h"
 
+#include "base/vector.h"
 #include "fold/waits.h"
 
 #include <assert.h>
@@ -12,19 +13,10 @@ enum { REFUSALS_MAX = 1 << 16 };
 /* 0; -ENOMEM; or 1: there are too many. */
 static int refusals_add(struct bsa_refusals *r, const struct bsa_refusal *refusal)
 {
-	struct bsa_refusal *more;
-	size_t room;
-
 	if (r->n == REFUSALS_MAX)
 		return 1;
-	if (r->n == r->room) {
-		room = r->room ? 2 * r->room : 16;
-		more = realloc(r->all, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->all = more;
-		r->room = room;
-	}
+	if (!BSA_RESERVE(r->all, r->room, r->n + 1, 16))
+		return -ENOMEM;
 	assert(r->n < r->room);
 	r->all[r->n++] = *refusal;
 	return 0;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "policy/estimate.h"
 #include "policy/policy.h"
 #include "policy/terms.h"
@@ -72,20 +73,14 @@ static bool event_before(const struct event *a, const struct event *b)
 static void event_expect(struct play *p, struct live *l, uint64_t at)
 {
 	struct event e = { .at = at < p->now ? p->now : at, .order = ++p->order, .whose = l };
-	struct event *more;
 	size_t i;
 
 	l->event = e.order;
 	if (at == BSA_REPLAY_NEVER)
 		return;
-	if (p->n == p->room) {
-		more = realloc(p->heap, (p->room * 2 + BLOCK) * sizeof(*p->heap));
-		if (!more) {
-			p->failed = true;
-			return;
-		}
-		p->heap = more;
-		p->room = p->room * 2 + BLOCK;
+	if (!BSA_RESERVE(p->heap, p->room, p->n + 1, BLOCK)) {
+		p->failed = true;
+		return;
 	}
 	for (i = p->n++; i && event_before(&e, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		p->heap[i] = p->heap[(i - 1) / 2];

@@ -12,6 +12,7 @@
 
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/vector.h"
 #include "export/world.h"
 
 /* What happens next. What happens at one time is written in this order, so that a lane is free before another execution gets it. */
@@ -33,7 +34,7 @@ struct lane_writer {
 	struct bsa_query *lanes, *queue; /* queue NULL: no counters */
 	bool more_lanes, more_queue;     /* the query is at a row */
 	struct pending *heap;            /* owned; the earliest end first */
-	size_t n, room;
+	size_t n;
 	struct bsa_err *err;
 	int failed;
 };
@@ -55,16 +56,9 @@ static void swap_pending(struct pending *a, struct pending *b)
 
 static void heap_push(struct lane_writer *t, struct pending p)
 {
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 64;
-		struct pending *heap = realloc(t->heap, room * sizeof(*heap));
-
-		if (!heap) {
-			t->failed = bsv_no_memory(t->err);
-			return;
-		}
-		t->heap = heap;
-		t->room = room;
+	if (!bsv_array_grow(&t->heap, t->n, sizeof(*t->heap))) {
+		t->failed = bsv_no_memory(t->err);
+		return;
 	}
 	t->heap[t->n] = p;
 	for (size_t i = t->n++; i && is_earlier(&t->heap[i], &t->heap[(i - 1) / 2]); i = (i - 1) / 2)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 const char *const bsv_phase_names[BSV_PHASES] = {
 	[BSV_E2E] = "e2e",       [BSV_OVERHEAD] = "overhead",   [BSV_PREPARE] = "prepare", [BSV_SEND] = "send",
 	[BSV_DECODE] = "decode", [BSV_FENCE] = "fence",         [BSV_SLOTS] = "slots",     [BSV_QUEUE] = "queue",
@@ -30,17 +32,8 @@ int bsv_tally_compare(const struct bsv_tally *a, const struct bsv_tally *b)
 
 bool bsv_times_add(struct bsv_times *t, int64_t ns, int64_t at)
 {
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 64;
-		int64_t *all_ns = realloc(t->ns, room * sizeof(*all_ns)), *all_at;
-
-		t->ns = all_ns ? all_ns : t->ns;
-		all_at = all_ns ? realloc(t->at, room * sizeof(*all_at)) : NULL;
-		if (!all_at)
-			return false;
-		t->at = all_at;
-		t->room = room;
-	}
+	if (!bsv_array_grow(&t->ns, t->n, sizeof(*t->ns)) || !bsv_array_grow(&t->at, t->n, sizeof(*t->at)))
+		return false;
 	t->ns[t->n] = ns;
 	t->at[t->n++] = at;
 	return true;

@@ -33,7 +33,7 @@ extern const char *const bsv_phase_names[BSV_PHASES];
 /* Durations, and the time of each. */
 struct bsv_times {
 	int64_t *ns, *at; /* n each, owned */
-	size_t n, room;
+	size_t n;
 };
 
 /* False: no memory. */

@@ -58,8 +58,8 @@ struct names {
 
 /* State of a tally while rows are read. */
 struct filling {
-	size_t room, gone; /* room: elements in the tally's arrays; gone: number of executions that were lost in part */
-	size_t heads;      /* number of executions that began before the recording; a few are normal */
+	size_t gone;        /* number of executions that were lost in part */
+	size_t heads;       /* number of executions that began before the recording; a few are normal */
 	int64_t longest_ns; /* longest execution that was answered */
 	int64_t *open_at;   /* start of each execution still under way; at most one for each stream */
 	size_t n_open;
@@ -234,21 +234,10 @@ static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 	return wanted->at;
 }
 
-static int tally_ending(struct bsv_tally *t, struct filling *f, int64_t at, unsigned ending)
+static int tally_ending(struct bsv_tally *t, int64_t at, unsigned ending)
 {
-	if (t->n >= f->room) {
-		size_t more = f->room ? 2 * f->room : 64;
-		int64_t *all_at = realloc(t->at, more * sizeof(*all_at));
-		uint8_t *endings;
-
-		t->at = all_at ? all_at : t->at;
-		endings = all_at ? realloc(t->endings, more * sizeof(*endings)) : NULL;
-		if (!endings)
-			return -1;
-		t->endings = endings;
-		f->room = more;
-	}
-	assert(t->n < f->room);
+	if (!bsv_array_grow(&t->at, t->n, sizeof(*t->at)) || !bsv_array_grow(&t->endings, t->n, sizeof(*t->endings)))
+		return -1;
 	t->at[t->n] = at;
 	t->endings[t->n++] = (uint8_t)ending;
 	return 0;
@@ -279,7 +268,7 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 		ending |= BSV_ENDED | (answered ? BSV_DUE | BSV_ANSWERED : missed ? 0 : BSV_DUE | BSV_UNANSWERED);
 	if (answered && e2e > f->longest_ns)
 		f->longest_ns = e2e;
-	return tally_ending(t, f, at, ending);
+	return tally_ending(t, at, ending);
 }
 
 static char first_letter(const struct bsa_query *q, size_t column)
@@ -373,7 +362,6 @@ static int64_t cell_length(const struct bsa_query *q, size_t column)
 
 static int group_take(struct bsv_group *g, size_t *room, const struct bsa_query *q)
 {
-
 	if (g->n == *room && group_grow(g, room) < 0)
 		return -1;
 	for (int p = 0; p < BSV_PHASES; p++) {
@@ -400,21 +388,13 @@ static int group_take(struct bsv_group *g, size_t *room, const struct bsa_query 
 /* Add an execution whose cpu time was read. False: no memory. */
 static bool group_take_run(struct bsv_group *g, const struct bsa_query *q)
 {
-	size_t room = g->cpu.room;
+	size_t n = g->cpu.n;
 
-	if (!bsv_times_add(&g->cpu, cell_length(q, CPU), bsa_query_get_int(q, AT)))
+	if (!bsv_times_add(&g->cpu, cell_length(q, CPU), bsa_query_get_int(q, AT)) ||
+	    !bsv_array_grow(&g->delay, n, sizeof(*g->delay)) || !bsv_array_grow(&g->run, n, sizeof(*g->run)))
 		return false;
-	if (g->cpu.room != room) {
-		int64_t *delay = realloc(g->delay, g->cpu.room * sizeof(*delay)), *run;
-
-		g->delay = delay ? delay : g->delay;
-		run = delay ? realloc(g->run, g->cpu.room * sizeof(*run)) : NULL;
-		if (!run)
-			return false;
-		g->run = run;
-	}
-	g->delay[g->cpu.n - 1] = cell_length(q, DELAY);
-	g->run[g->cpu.n - 1] = cell_length(q, PREPARE + BSV_RUN - BSV_PREPARE);
+	g->delay[n] = cell_length(q, DELAY);
+	g->run[n] = cell_length(q, PREPARE + BSV_RUN - BSV_PREPARE);
 	return true;
 }
 
@@ -488,7 +468,7 @@ static int tallies_set_hidden(struct reading *r, struct bsv_input *input, struct
 			double ns = (double)input->ended - (double)f->open_at[k];
 
 			if (ns > HUNG_NS && ns > HUNG_TIMES * (double)f->longest_ns &&
-			    tally_ending(t, f, f->open_at[k], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
+			    tally_ending(t, f->open_at[k], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
 				return bsv_no_memory(err);
 		}
 	}

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "bsa/metadata.h"
 #include "bsa/regular.h"
 
@@ -93,7 +94,6 @@ static uint64_t read_rows(FILE *f, struct bsv_stream *s)
 
 static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 {
-	struct bsv_stream *more = realloc(p->streams, (p->n + 1) * sizeof(*more));
 	const char *cpu = strrchr(name, '_');
 	char *packets = NULL;
 	uint64_t listed;
@@ -101,9 +101,8 @@ static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 	FILE *f;
 	int fd;
 
-	if (!more)
+	if (!bsv_array_grow(&p->streams, p->n, sizeof(*p->streams)))
 		return -ENOMEM;
-	p->streams = more;
 	fd = bsa_open_regular(path);
 	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f) {
@@ -111,14 +110,14 @@ static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 			close(fd);
 		return fd < 0 ? fd : -ENOMEM;
 	}
-	more[p->n] = (struct bsv_stream){ .cpu = cpu ? (uint32_t)strtoul(cpu + 1, NULL, 10) : 0 };
-	listed = read_rows(f, &more[p->n]);
+	p->streams[p->n] = (struct bsv_stream){ .cpu = cpu ? (uint32_t)strtoul(cpu + 1, NULL, 10) : 0 };
+	listed = read_rows(f, &p->streams[p->n]);
 	fclose(f);
 
 	/* The file of packets, beside the directory of this index, may have fewer bytes than the index lists. */
 	if (asprintf(&packets, "%.*s../%.*s", (int)(strlen(path) - strlen(name)), path, (int)strlen(name) - 4, name) >=
 	    0) {
-		more[p->n].cut = listed > 0 && (stat(packets, &st) || (uint64_t)st.st_size < listed);
+		p->streams[p->n].cut = listed > 0 && (stat(packets, &st) || (uint64_t)st.st_size < listed);
 		free(packets);
 	}
 	p->n++;

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "base/scoped.h"
+#include "base/vector.h"
 #include "bsa/regular.h"
 
 enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 1024, WORDS_MAX = 64, RULES_MAX = 200, SHOWN_MAX = 48 };
@@ -475,7 +476,7 @@ static void rule_fini(struct bsv_slo_rule *r)
 static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned number_of_line, struct bsa_err *err)
 {
 	struct line l = { .err = err };
-	struct bsv_slo_rule rule = { .line = number_of_line, .of = { .cold = -1 } }, *more;
+	struct bsv_slo_rule rule = { .line = number_of_line, .of = { .cold = -1 } };
 	const char *words[N_RULES + 1];
 	double percent;
 	size_t i = 0;
@@ -509,10 +510,8 @@ static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned
 
 	if (r >= 0) {
 		rule.text = rule_text(&l);
-		more = rule.text ? realloc(to->rules, (to->n + 1) * sizeof(*more)) : NULL;
-		if (more) {
-			to->rules = more;
-			more[to->n++] = rule;
+		if (rule.text && bsv_array_grow(&to->rules, to->n, sizeof(*to->rules))) {
+			to->rules[to->n++] = rule;
 			return 0;
 		}
 		r = bsv_no_memory(err);
