@@ -175,7 +175,7 @@ static void parts_of_queries_are_no_reports(void **state)
 {
 	(void)state;
 	assert_string_equal(bsv_sql_misses_stored, "stats AS (SELECT * FROM miss_stat)");
-	for (const struct bsv_report *report = bsv_reports; report->name; report++) {
+	for (const struct bsv_named_sql *report = bsv_reports; report->name; report++) {
 		assert_true(report->text != bsv_sql_misses_stored);
 		assert_memory_equal(report->text, "-- ", 3);
 	}

@@ -78,13 +78,13 @@ static int report_missing(const char *name, const char *before, struct bsa_err *
 	const char **names, *nearest;
 	size_t n = 0;
 
-	for (const struct bsv_report *r = bsv_reports; r->name; r++)
+	for (const struct bsv_named_sql *r = bsv_reports; r->name; r++)
 		n++;
 	names = calloc(n + 1, sizeof(*names));
 	if (!names)
 		return bsv_no_memory(err);
 	n = 0;
-	for (const struct bsv_report *r = bsv_reports; r->name; r++)
+	for (const struct bsv_named_sql *r = bsv_reports; r->name; r++)
 		if (has_name(r)) /* a suggestion must work; a nearer query without a name does not hide it */
 			names[n++] = r->name;
 	nearest = bsv_nearest(name, names, n, sizeof(*names));

@@ -195,7 +195,7 @@ static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call
 /* The beginning of every query; owned by the caller. NULL: no memory. @of_apps and @only, which may be empty, follow the executions. */
 static char *with_text(const char *of_apps, const char *only)
 {
-	bsv_scoped_text *with = bsv_fill(bsv_sql_picked, (const struct bsv_hole[]){ { "names", bsv_sql_names },
+	bsv_scoped_text *with = bsv_fill(bsv_sql_picked, (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
 	                                                                            { "of_apps", of_apps },
 	                                                                            { "only", only },
 	                                                                            { NULL, NULL } });
@@ -311,7 +311,7 @@ static int make_with_groups(struct bsv_input *input, const char *where, struct b
 	nameless = r > 0;
 	if (r < 0 || strchr(where, '"') || strcasestr(where, "random"))
 		return r < 0 ? r : 0;
-	seen = bsv_fill(bsv_sql_where_of_groups, (const struct bsv_hole[]){ { "names", bsv_sql_names },
+	seen = bsv_fill(bsv_sql_where_of_groups, (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
 	                                                                    { "model", nameless ? "" : ", model" },
 	                                                                    { "where", where },
 	                                                                    { NULL, NULL } });
@@ -424,9 +424,9 @@ static bool split_where(const struct bsv_input *input, const char *with, const c
 
 	if (splits) {
 		first = strndup(where, n);
-		alone = first ? bsv_fill(bsv_sql_where_of_apps, (const struct bsv_hole[]){ { "names", bsv_sql_names },
-		                                                                           { "where", first },
-		                                                                           { NULL, NULL } })
+		alone = first ? bsv_fill(bsv_sql_where_of_apps,
+		                         (const struct bsv_hole[]){
+						 { "names", bsv_sql_with_names }, { "where", first }, { NULL, NULL } })
 		              : NULL;
 		later = bsv_text("(%s)", rest ? rest : "1");
 		left = later ? where_text(bsv_sql_where_check, with, later) : NULL;
