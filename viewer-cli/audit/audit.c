@@ -46,9 +46,9 @@ char *bsv_audit_fill(const struct bsv_input *input, const char *template, const 
 		{ "began", began },
 		{ "from", from },
 		{ "to", to },
-		{ "only_preempted", picks ? "CROSS JOIN picked op ON op.id = s.execution_id" : "" },
-		{ "only_victims", picks ? "CROSS JOIN picked ov ON ov.id = i.victim_id" : "" },
-		{ "only_chosen", picks ? "CROSS JOIN picked oc ON oc.id = c.chosen_id" : "" },
+		{ "only_preempted", picks ? bsv_sql_only_preempted : "" },
+		{ "only_victims", picks ? bsv_sql_only_victims : "" },
+		{ "only_chosen", picks ? bsv_sql_only_chosen : "" },
 	};
 	size_t n = COMMON;
 
@@ -141,7 +141,8 @@ char *bsv_audit_unknown_deadlines(const struct bsv_input *input)
 {
 	if (!input->unsure_deadlines)
 		return bsv_text("0");
-	return bsv_text("(SELECT count(*) FROM execution WHERE %s)", bsv_sql_deadline_unknown);
+	return bsv_fill(bsv_sql_count_if,
+	                (const struct bsv_hole[]){ { "condition", bsv_sql_deadline_unknown }, { NULL, NULL } });
 }
 
 char *bsv_audit_outcome_unknown(const struct bsv_input *input)
@@ -160,7 +161,9 @@ char *bsv_audit_unseen_outcomes(const struct bsv_input *input)
 
 	if (!input->unsure_outcomes)
 		return bsv_text("0");
-	return condition ? bsv_text("(SELECT count(*) FROM execution WHERE %s)", condition) : NULL;
+	return condition ? bsv_fill(bsv_sql_count_if,
+	                            (const struct bsv_hole[]){ { "condition", condition }, { NULL, NULL } })
+	                 : NULL;
 }
 
 const char *bsv_recorded(char to[BSV_RECORDED_TEXT], int64_t n, bool lost)

@@ -45,14 +45,7 @@ static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, str
 	for (unsigned i = 0; i < N_WORDS; i++)
 		if (g->by & 1u << i)
 			text_append(same, sizeof(same), ", ", words[i].same);
-	sql = bsv_text("SELECT count(*), ifnull(sum(n), 0), ifnull(max(together), 0), ifnull(max(iif(cold IS NULL, 0, "
-	               "pairs)), 0) "
-	               "FROM (SELECT n, cold, count(*) OVER (PARTITION BY %s, cold) AS together, max(who) OVER "
-	               "(PARTITION BY %s, "
-	               "cold IS NULL) - min(who) OVER (PARTITION BY %s, cold IS NULL) AS pairs FROM (SELECT *, "
-	               "dense_rank() OVER "
-	               "(ORDER BY app_id, model, priority, path) AS who FROM phase_stat WHERE phase = 'e2e'))",
-	               same, same, same);
+	sql = bsv_fill(bsv_sql_groups_stored, (const struct bsv_hole[]){ { "same", same }, { NULL, NULL } });
 	if (!sql)
 		return bsv_no_memory(err);
 	r = bsv_rows_query(&rows, input->db, sql, err);
@@ -130,9 +123,7 @@ int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *in
 char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,
                      const char *phase, const char *value)
 {
-	char *kinds = bsv_text("kinds(id, kind, name) AS MATERIALIZED (\n"
-	                       "  SELECT id, min(id) OVER (PARTITION BY %s), nullif(name, '') FROM model)",
-	                       g->kind);
+	char *kinds = bsv_fill(bsv_sql_kinds, (const struct bsv_hole[]){ { "kind", g->kind }, { NULL, NULL } });
 	char *keys = bsv_text("%s, CASE %s.cold WHEN 1 THEN 'cold' WHEN 0 THEN 'warm' END AS start",
 	                      g->stored ? g->stored_names : g->names, g->stored ? "s" : "x");
 	char *order = bsv_text("%s, start DESC", g->order);
@@ -174,13 +165,10 @@ static void add_count(char *to, size_t room, int64_t n, const char *what)
 
 int bsv_groups_taken(struct bsv_taken *ret, const struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
 {
-	static const char stored[] = "SELECT sum(n), sum(n) FILTER (WHERE quality <> 'complete'), sum(n) FILTER (WHERE "
-				     "quality = 'complete' AND "
-				     "status IS NOT 'NONE'), sum(n) FILTER (WHERE sides = 'service'), sum(n) FILTER "
-				     "(WHERE sides = 'client') FROM "
-				     "execution_count";
 	bsv_scoped_rows *rows = NULL;
-	char *sql = g->stored ? bsv_text("%s%s", bsv_input_with_groups(input), stored)
+	char *sql = g->stored ? bsv_fill(bsv_sql_groups_taken,
+	                                 (const struct bsv_hole[]){ { "relations", bsv_input_with_groups(input) },
+	                                                            { NULL, NULL } })
 	                      : bsv_groups_sql(g, input, NULL, bsv_sql_left_out, "", "");
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 

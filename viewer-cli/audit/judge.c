@@ -49,20 +49,17 @@ char *bsv_judge_hidden(const struct bsv_input *input)
 	snprintf(executions, sizeof(executions), "%d", STRANGE_EXECUTIONS);
 	snprintf(events, sizeof(events), "%d", STRANGE_EVENTS);
 	if (input->to == INT64_MAX)
-		reach = strdup("SELECT 9223372036854775807");
+		reach = strdup(bsv_sql_reach_whole);
 	else
-		reach = bsv_text("SELECT max(%" PRId64 ", ifnull(max(coalesce(signalled, returned, result_read, "
-		                 "iif(complete, coalesce(result_written, run_ended), NULL), %s)), 0)) FROM picked",
-		                 input->to, ended);
-	return bsv_audit_fill(
-		input, bsv_sql_hidden,
-		(const struct bsv_hole[]){
-			{ "ended", ended },
-			{ "reach", reach },
-			{ "strange_executions", executions },
-			{ "strange_events", events },
-			{ "judged", some ? "EXISTS (SELECT 1 FROM picked k WHERE k.id = p.execution_id)" : "1" },
-			{ NULL, NULL } });
+		reach = bsv_audit_fill(input, bsv_sql_reach_asked,
+		                       (const struct bsv_hole[]){ { "ended", ended }, { NULL, NULL } });
+	return bsv_audit_fill(input, bsv_sql_hidden,
+	                      (const struct bsv_hole[]){ { "ended", ended },
+	                                                 { "reach", reach },
+	                                                 { "strange_executions", executions },
+	                                                 { "strange_events", events },
+	                                                 { "judged", some ? bsv_sql_is_picked : "1" },
+	                                                 { NULL, NULL } });
 }
 
 /* ---- fairness: each service by itself ---- */
@@ -89,6 +86,7 @@ static void one_service_fini(struct one_service *s)
 static void one_service_fill(struct one_service *s)
 {
 	const int64_t t = s->trace, i = s->instance;
+	char trace[24], instance[24];
 
 	if (s->all) {
 		*s = (struct one_service){ true,
@@ -100,38 +98,36 @@ static void one_service_fill(struct one_service *s)
 			                   .preempted = strdup("") };
 		return;
 	}
-	s->apps = bsv_text("IN (SELECT app_id FROM stream WHERE trace_id = %" PRId64 " AND number >> 20 = %" PRId64 ")",
-	                   t, i);
+	snprintf(trace, sizeof(trace), "%" PRId64, t);
+	snprintf(instance, sizeof(instance), "%" PRId64, i);
+	s->apps = bsv_fill(bsv_sql_service_apps,
+	                   (const struct bsv_hole[]){ { "trace", trace }, { "instance", instance }, { NULL, NULL } });
 	s->services = bsv_text("trace_id = %" PRId64 " AND instance = %" PRId64, t, i);
 	s->streams = bsv_text("t.trace_id = %" PRId64 " AND t.number >> 20 = %" PRId64, t, i);
 	s->models = bsv_text("m.trace_id = %" PRId64 " AND m.number >> 20 = %" PRId64, t, i);
 	s->executions = bsv_text("x.trace_id = %" PRId64 " AND (x.exec >> 52 & 4095) = %" PRId64, t, i);
-	s->preempted =
-		bsv_text("CROSS JOIN execution x ON x.id = s.execution_id AND %s", s->executions ? s->executions : "0");
+	s->preempted = bsv_fill(
+		bsv_sql_service_preempted,
+		(const struct bsv_hole[]){ { "executions", s->executions ? s->executions : "0" }, { NULL, NULL } });
 }
 
 static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
 	bsv_scoped_text *unseen = bsv_judge_hidden(input);
-	const struct bsv_hole holes[FAIRNESS_HOLES] = {
-		{ "hidden", unseen },
-		{ "lags", bsv_input_is_timed(input)
-		                  ? "SELECT lag_ns AS max_lag_ns, ifnull(most_ns, 4611686018427387904) AS "
-		                    "most_lag_ns, app_id FROM asked_windows"
-		                  : "SELECT max_lag_ns, ifnull(most_lag_ns, 4611686018427387904) AS "
-		                    "most_lag_ns, app_id FROM app_share" },
-		{ "windows", bsv_input_is_timed(input) ? "1" : "0" },
-		{ "sight", bsv_input_is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
-		{ "apps", of->apps },
-		{ "services", of->services },
-		{ "streams", of->streams },
-		{ "models", of->models },
-		{ "executions", of->executions },
-		{ "preempted", of->preempted },
-		{ "unseen_stops", bsv_sql_unseen_stops },
-		{ NULL, NULL }
-	};
+	const struct bsv_hole holes[FAIRNESS_HOLES] = { { "hidden", unseen },
+		                                        { "lags", bsv_input_is_timed(input) ? bsv_sql_lags_asked
+		                                                                            : bsv_sql_lags_whole },
+		                                        { "windows", bsv_input_is_timed(input) ? "1" : "0" },
+		                                        { "sight", bsv_input_is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
+		                                        { "apps", of->apps },
+		                                        { "services", of->services },
+		                                        { "streams", of->streams },
+		                                        { "models", of->models },
+		                                        { "executions", of->executions },
+		                                        { "preempted", of->preempted },
+		                                        { "unseen_stops", bsv_sql_unseen_stops },
+		                                        { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_audit_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
 
@@ -204,7 +200,7 @@ const char bsv_off_core_of_holder[] = "max(coalesce(h.run_ns - h.cpu_ns, 0), 0)"
 
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold)
 {
-	const char *only = input->picks ? "WHERE EXISTS (SELECT 1 FROM picked p WHERE p.id = s.execution_id)" : "";
+	const char *only = input->picks ? bsv_sql_starved_picked : "";
 	char ns[24];
 	const struct bsv_hole longer[] = { { "threshold", ns }, { NULL, NULL } };
 	const struct bsv_hole stored[] = { { "only", only }, { NULL, NULL } };
@@ -325,7 +321,6 @@ static void work_sql_fini(struct work_sql *w)
  */
 static int read_work(struct work_sql *ret, const struct bsv_input *input, const char *hidden, struct bsa_err *err)
 {
-	static const char none[] = "SELECT NULL, NULL WHERE 0";
 	const struct bsv_hole holes[] = {
 		{ "hidden", hidden }, { "work", bsv_sql_priority_work }, { "most", "32" }, { NULL, NULL }
 	};
@@ -341,25 +336,25 @@ static int read_work(struct work_sql *ret, const struct bsv_input *input, const 
 	if (bsv_rows_get(rows, 0, 1))
 		ret->parts = strdup(bsv_sql_priority_work);
 	else
-		ret->parts = bsv_text("referred(app_id, priority) AS MATERIALIZED (%s%s), "
-		                      "apps_with_more(app_id, most) AS MATERIALIZED (%s%s)",
-		                      referred ? "VALUES " : none, referred ? referred : "",
-		                      with_more ? "VALUES " : none, with_more ? with_more : "");
+		ret->parts =
+			bsv_fill(bsv_sql_work_read,
+		                 (const struct bsv_hole[]){ { "referred", referred ? referred : bsv_sql_work_none },
+		                                            { "with_more", with_more ? with_more : bsv_sql_work_none },
+		                                            { NULL, NULL } });
 	return ret->parts ? 0 : bsv_no_memory(err);
 }
 
 /* SQL, for a WITH: what the recording does not tell. Without work of several priorities there was no inversion; choices may still be hidden. */
 static char *unseen_parts(const struct bsv_input *input, const struct bsv_quantity *limit, bool may_be, bool mixed)
 {
-	static const char own_limit[] = "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000";
 	bsv_scoped_text *limit_of_holder = NULL;
 
 	if (!may_be)
-		return strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n, strange) AS (SELECT 0, 0)");
+		return strdup(bsv_sql_unseen_none);
 	if (!mixed)
-		return bsv_text("inverted_unseen(ns) AS (SELECT 9223372036854775807 FROM referred WHERE app_id IS "
-		                "NULL), %s",
-		                bsv_sql_priority_unseen_work);
+		return bsv_fill(
+			bsv_sql_unseen_unmixed,
+			(const struct bsv_hole[]){ { "unseen_work", bsv_sql_priority_unseen_work }, { NULL, NULL } });
 
 	/* Inversions and choices that are not stored but may have happened. */
 	if (limit->given)
@@ -367,11 +362,12 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 	else
 		limit_of_holder = bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)",
 		                           bsv_off_core_of_holder);
-	return bsv_audit_fill(input, bsv_sql_verdict_priority_unseen,
-	                      (const struct bsv_hole[]){ { "limit", limit_of_holder },
-	                                                 { "limit_least", limit->given ? limit_of_holder : own_limit },
-	                                                 { "unseen_work", bsv_sql_priority_unseen_work },
-	                                                 { NULL, NULL } });
+	return bsv_audit_fill(
+		input, bsv_sql_verdict_priority_unseen,
+		(const struct bsv_hole[]){ { "limit", limit_of_holder },
+	                                   { "limit_least", limit->given ? limit_of_holder : bsv_sql_limit_least },
+	                                   { "unseen_work", bsv_sql_priority_unseen_work },
+	                                   { NULL, NULL } });
 }
 
 /* The answer of a query that asks yes or no, yes if it is NULL; negative: an error. */

@@ -118,8 +118,7 @@ char *bsv_missed_undecided_whole(struct bsv_rows *rows, const struct bsv_input *
 {
 	bsv_scoped_rows *total = NULL;
 
-	if (bsv_rows_query(&total, input->db, "SELECT ifnull(sum(misses), 0) AS n_misses FROM miss_stat", NULL) < 0 ||
-	    bsv_rows_step(total, NULL) <= 0)
+	if (bsv_rows_query(&total, input->db, bsv_sql_misses_sum, NULL) < 0 || bsv_rows_step(total, NULL) <= 0)
 		return NULL;
 	return bsv_missed_undecided(rows, bsv_rows_get(total, 0, 0));
 }

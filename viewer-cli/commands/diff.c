@@ -121,10 +121,6 @@ static int query_text(char **ret, struct bsa_db *db, const char *sql, struct bsa
 
 static int read_recording(struct side *side, struct recording *one, struct bsa_err *err)
 {
-	static const char models[] =
-		"SELECT name, group_concat(says, ' or ') FROM (SELECT DISTINCT name, operations || ' operations and ' "
-		"|| const_bytes || ' bytes of constants' AS says FROM model WHERE number IS NOT NULL ORDER BY 1, 2) "
-		"WHERE says IS NOT NULL GROUP BY name ORDER BY name";
 	bsv_scoped_text *hosts = NULL, *before = NULL;
 	bsv_scoped_query *q = NULL;
 	int r = bsv_samples_read(&one->samples, &one->input, err);
@@ -132,9 +128,7 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 	if (r >= 0)
 		r = bsv_settings_add(&side->settings, &one->input, err);
 	if (r >= 0)
-		r = query_text(&hosts, one->input.db,
-		               "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)",
-		               err);
+		r = query_text(&hosts, one->input.db, bsv_sql_diff_hosts, err);
 	if (r < 0)
 		return r;
 
@@ -146,14 +140,12 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 			return bsv_no_memory(err);
 	}
 
-	r = query_text(&one->uuids, one->input.db,
-	               "SELECT group_concat(uuid, ',') FROM (SELECT uuid FROM trace WHERE uuid IS NOT NULL ORDER BY 1)",
-	               err);
+	r = query_text(&one->uuids, one->input.db, bsv_sql_diff_uuids, err);
 	if (r < 0 || one != side->of)
 		return r;
 
 	/* Read the models by name; at most MODELS_MOST. */
-	r = bsa_query_new(&q, one->input.db, models, err);
+	r = bsa_query_new(&q, one->input.db, bsv_sql_diff_models, err);
 	while (r >= 0 && side->n_models < MODELS_MOST && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 0, NULL), *is = bsa_query_get_string(q, 1, NULL);
 		struct model *m = &side->models[side->n_models++];

@@ -249,7 +249,8 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 
 	/* An empty result may be a typing error in --where: say that it is empty. */
 	if (r >= 0 && input.picks && !call->common.quiet) {
-		sql = bsv_text("%sSELECT 1 FROM picked LIMIT 1", input.with);
+		sql = bsv_fill(bsv_sql_export_any,
+		               (const struct bsv_hole[]){ { "relations", input.with }, { NULL, NULL } });
 		r = sql ? bsv_rows_query(&rows, input.db, sql, err) : bsv_no_memory(err);
 		if (r >= 0)
 			r = bsv_rows_step(rows, err);
@@ -260,13 +261,13 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (o->to == TO_ROWS) {
-		if (!o->relation || !strcmp(o->relation, "execution"))
-			rows_sql = bsv_text("%sSELECT * FROM picked ORDER BY id", input.with);
-		else if (input.picks)
-			rows_sql = bsv_text("%sSELECT * FROM %s WHERE execution_id IN (SELECT id FROM picked)",
-			                    input.with, o->relation);
-		else
-			rows_sql = bsv_text("SELECT * FROM %s", o->relation);
+		bool executions = !o->relation || !strcmp(o->relation, "execution");
+
+		rows_sql = bsv_fill(executions    ? bsv_sql_export_picked
+		                    : input.picks ? bsv_sql_export_of_picked
+		                                  : bsv_sql_export_whole,
+		                    (const struct bsv_hole[]){
+					    { "relations", input.with }, { "relation", o->relation }, { NULL, NULL } });
 		as.asked.format = forms[o->format];
 		as.asked.csv_safe = o->csv_safe;
 		a = bsv_answer_new(&as, &input);

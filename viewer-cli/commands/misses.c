@@ -178,8 +178,6 @@ static void hide_unless_missed(struct bsv_auditing *a, const struct bsv_missed *
 /* Whose doing the misses were, as burstscope summary names the doers. Only sums over the whole recording are stored. */
 static void add_doers(struct bsv_auditing *a, const struct bsv_missed *t)
 {
-	static const char may_clear[] =
-		"SELECT EXISTS (SELECT 1 FROM miss_blame WHERE blamed = 'several' AND mostly = 'app')";
 	struct bsv_judgement fairness = { .n = 0 };
 	bsv_scoped_rows *rows = NULL;
 	const char *doers;
@@ -189,7 +187,7 @@ static void add_doers(struct bsv_auditing *a, const struct bsv_missed *t)
 		return;
 
 	/* The verdict on fairness matters where an app may have to be cleared alone. */
-	r = bsv_rows_query(&rows, a->input.db, may_clear, NULL);
+	r = bsv_rows_query(&rows, a->input.db, bsv_sql_misses_may_clear, NULL);
 	if (r >= 0)
 		r = bsv_rows_step(rows, NULL);
 	if (r > 0 && bsv_rows_get(rows, 0, 0))

@@ -117,7 +117,8 @@ static int execution_time(const struct asked *a, int64_t id, int64_t *began, int
 	snprintf(at, sizeof(at), "%" PRId64, a->input.began);
 	snprintf(name, sizeof(name), "%" PRId64, id);
 	sql = bsv_fill(bsv_sql_explain_execution, holes);
-	all = sql ? bsv_text("SELECT began_at, ended_at FROM (%s)", sql) : NULL;
+	all = sql ? bsv_fill(bsv_sql_timeline_time, (const struct bsv_hole[]){ { "execution", sql }, { NULL, NULL } })
+	          : NULL;
 	r = all ? bsv_rows_query(&rows, a->input.db, all, err) : bsv_no_memory(err);
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
@@ -192,21 +193,10 @@ static int64_t absolute_time(const struct asked *a, int64_t relative)
 
 static char *range_sql(const struct asked *a, const char *template)
 {
-	/* Executions under way between a->from and a->to. The whole recording needs no condition. */
-	bsv_scoped_text *within =
-		a->from <= 0 && a->to >= recording_length(a)
-			? strdup("1")
-			: bsv_text(
-				  "id BETWEEN %" PRId64 " AND %" PRId64 "\n"
-				  "\tAND coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, "
-				  "dispatched, run_ended, result_written, result_read, returned, signalled) < %" PRId64
-				  "\n"
-				  "\tAND coalesce(signalled, returned, result_read, result_written, run_ended, "
-				  "dispatched, enqueued, fenced, decoded, request_read, request_written, submitted) >= "
-				  "%" PRId64,
-				  a->first, a->last, absolute_time(a, a->to), absolute_time(a, a->from));
+	bsv_scoped_text *within = NULL;
 	char began[32], ended[32], from[32], to[32], first[32], last[32], limit[32];
-	struct bsv_hole holes[] = { { "with", a->input.with },
+	struct bsv_hole holes[] = { { "under_way", "1" }, /* the whole recording needs no condition */
+		                    { "with", a->input.with },
 		                    { "began", began },
 		                    { "ended", ended },
 		                    { "from", from },
@@ -214,7 +204,6 @@ static char *range_sql(const struct asked *a, const char *template)
 		                    { "first", first },
 		                    { "last", last },
 		                    { "limit", limit },
-		                    { "under_way", within },
 		                    { "by", a->options->by == BY_APP ? "app_id" : "model_id" },
 		                    { NULL, NULL } };
 
@@ -225,17 +214,23 @@ static char *range_sql(const struct asked *a, const char *template)
 	snprintf(first, sizeof(first), "%" PRId64, a->first);
 	snprintf(last, sizeof(last), "%" PRId64, a->last);
 	snprintf(limit, sizeof(limit), "%u", a->call->asked.limit ? a->call->asked.limit : ROWS_MOST);
-	return within ? bsv_fill(template, holes) : NULL;
+	if (a->from > 0 || a->to < recording_length(a)) {
+		within = bsv_fill(bsv_sql_under_way, holes);
+		if (!within)
+			return NULL;
+		holes[0].text = within;
+	}
+	return bsv_fill(template, holes);
 }
 
 /* A function called with each row. */
 typedef void row_function(struct asked *a, const struct bsv_rows *row);
 
-static int rows_each(struct asked *a, char *own, row_function *tell, struct bsa_err *err)
+static int rows_each(struct asked *a, const char *sql, const struct bsv_value *values, row_function *tell,
+                     struct bsa_err *err)
 {
-	bsv_scoped_text *sql = own;
 	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
+	int r = bsv_rows_bound(&rows, a->input.db, sql, values, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
 		tell(a, rows);
@@ -372,14 +367,16 @@ static void add_focus_row(struct asked *a, const struct bsv_rows *r)
 	                   bsv_rows_get(r, 2, 0));
 }
 
-/* The first text that @sql, with @id appended, returns; owned by the caller. NULL: no memory. */
-static char *name_of(void *ctx, const char *sql, const char *otherwise, int64_t id)
+/* The first text that @template returns of @id; owned by the caller. NULL: no memory. */
+static char *name_of(void *ctx, const char *template, const char *otherwise, int64_t id)
 {
 	struct asked *a = ctx;
-	bsv_scoped_text *whole = bsv_text("%s %s%" PRId64, a->input.with, sql, id);
+	bsv_scoped_text *sql =
+		bsv_fill(template, (const struct bsv_hole[]){ { "relations", a->input.with }, { NULL, NULL } });
+	const struct bsv_value values[] = { { ":id", id, NULL }, { 0 } };
 	bsv_scoped_rows *rows = NULL;
 
-	if (!whole || bsv_rows_query(&rows, a->input.db, whole, NULL) < 0)
+	if (!sql || bsv_rows_bound(&rows, a->input.db, sql, values, NULL) < 0)
 		return NULL;
 	if (bsv_rows_step(rows, NULL) > 0 && bsv_rows_cell(rows, 0).text)
 		return strndup(bsv_rows_cell(rows, 0).text, bsv_rows_cell(rows, 0).bytes);
@@ -388,16 +385,12 @@ static char *name_of(void *ctx, const char *sql, const char *otherwise, int64_t 
 
 static char *app_name(void *ctx, int64_t id)
 {
-	return name_of(ctx, "SELECT name FROM apps WHERE id = ", "unknown app", id);
+	return name_of(ctx, bsv_sql_timeline_app, "unknown app", id);
 }
 
-/* Models of several apps may have the same name. */
 static char *model_name(void *ctx, int64_t id)
 {
-	return name_of(ctx,
-	               "SELECT ifnull(a.name || '/', '') || m.name FROM models m JOIN model d ON d.id = m.id "
-	               "LEFT JOIN apps a ON a.id = d.app_id WHERE m.id = ",
-	               "unknown model", id);
+	return name_of(ctx, bsv_sql_timeline_model, "unknown model", id);
 }
 
 static void add_cpu(struct asked *a, const struct bsv_rows *r)
@@ -408,59 +401,40 @@ static void add_cpu(struct asked *a, const struct bsv_rows *r)
 
 static int add_all(struct asked *a, struct bsa_err *err)
 {
-	const int64_t zero = a->input.began;
-	int64_t began, ended;
+	const struct bsv_value zero = { ":began", a->input.began, NULL },
+			       from = { ":from", absolute_time(a, a->from), NULL },
+			       to = { ":to", absolute_time(a, a->to), NULL }, id = { ":id", a->focus, NULL };
+	struct bsv_value first = { ":from", 0, NULL }, last = { ":to", 0, NULL };
+	bsv_scoped_text *unknown = NULL;
 	/* Add every lane of the services' rules. Without rules, drawn executions add the lanes that they held. */
-	int r = rows_each(
-		a,
-		bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
-	                 "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
-	                 "ON lane < lanes WHERE at < %" PRId64 " AND policy <> 'native' ORDER BY 1, 2",
-	                 absolute_time(a, a->to)),
-		add_lane, err);
+	int r = rows_each(a, bsv_sql_timeline_lanes, (const struct bsv_value[]){ to, { 0 } }, add_lane, err);
 
 	if (r >= 0)
-		r = bsa_query_new(&a->stretches, a->input.db,
-		                  "SELECT trace_id * 4096 + instance, lane, began, ended FROM lane_slice WHERE "
-		                  "execution_id = :id",
-		                  err);
+		r = bsa_query_new(&a->stretches, a->input.db, bsv_sql_timeline_stretches, err);
 	if (r >= 0)
-		r = bsa_query_new(&a->services, a->input.db,
-		                  "SELECT trace_id * 4096 + (number >> 20) FROM stream WHERE id = :id", err);
+		r = bsa_query_new(&a->services, a->input.db, bsv_sql_timeline_service, err);
 	if (r >= 0)
 		r = add_all_drawn(a, err);
 
 	/* The holder of a lane is unknown between two known holders, if events were lost in between (docs/figures.md). */
 	if (r >= 0 && a->input.coverage.losses) {
-		r = rows_each(a,
-		              bsv_text("SELECT began - %" PRId64 ", ended - %" PRId64 " FROM loss ORDER BY began", zero,
-		                       zero),
-		              add_loss, err);
+		r = rows_each(a, bsv_sql_timeline_lost, (const struct bsv_value[]){ zero, { 0 } }, add_loss, err);
+		unknown = r >= 0 ? range_sql(a, bsv_sql_timeline_unknown) : NULL;
 		if (r >= 0)
-			r = rows_each(a, range_sql(a, bsv_sql_timeline_unknown), add_unknown, err);
+			r = unknown ? rows_each(a, unknown, NULL, add_unknown, err) : bsv_no_memory(err);
 	}
 	for (size_t i = 0; i < a->n_open; i++)
 		bsv_timeline_open(a->timeline, a->open[i].service, a->open[i].from, a->open[i].until);
 
-	/* Interrupts lie within what else the cpu did. */
 	if (r >= 0)
-		r = rows_each(a,
-		              bsv_text("SELECT cpu, did = 'thread', began - %" PRId64 ", ended - %" PRId64
-		                       " FROM cpu_state WHERE did <> 'irq' AND began < %" PRId64 " AND ended > %" PRId64
-		                       " ORDER BY cpu, began",
-		                       zero, zero, absolute_time(a, a->to), absolute_time(a, a->from)),
-		              add_cpu, err);
+		r = rows_each(a, bsv_sql_timeline_threads, (const struct bsv_value[]){ zero, from, to, { 0 } }, add_cpu,
+		              err);
 	if (r < 0 || !a->focus)
 		return r;
-	r = execution_time(a, a->focus, &began, &ended, err);
+	r = execution_time(a, a->focus, &first.integer, &last.integer, err);
 	if (r < 0)
 		return r;
-	return rows_each(a,
-	                 bsv_text("SELECT 0, %" PRId64 ", %" PRId64 " UNION ALL SELECT 1, began - %" PRId64
-	                          ", ended - %" PRId64 " FROM wait WHERE execution_id = %" PRId64
-	                          " UNION ALL SELECT 2, began - %" PRId64 ", ended - %" PRId64
-	                          " FROM lane_slice WHERE execution_id = %" PRId64,
-	                          began, ended, zero, zero, a->focus, zero, zero, a->focus),
+	return rows_each(a, bsv_sql_timeline_focus, (const struct bsv_value[]){ zero, first, last, id, { 0 } },
 	                 add_focus_row, err);
 }
 
@@ -481,11 +455,9 @@ static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, s
 
 static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 {
-	static const char native[] = "SELECT 1 FROM service_rules WHERE policy = 'native' LIMIT 1";
 	unsigned limit = call->asked.limit ? call->asked.limit : ROWS_MOST;
 	__attribute__((cleanup(asked_fini))) struct asked a = { .call = call, .options = call->options };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
-	bsv_scoped_text *ids = NULL;
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_input_open(&a.input, call->operands[0], call, err);
 
@@ -497,20 +469,20 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 		return r;
 
 	/* Find the executions that may be under way between a.from and a.to: all, in an older database, which has no id_block. */
-	ids = bsv_text("SELECT min(first_id), max(last_id) FROM id_block WHERE began < %" PRId64
-	               " AND ended >= %" PRId64,
-	               absolute_time(&a, a.to), absolute_time(&a, a.from));
-	if (!ids)
-		return bsv_no_memory(err);
 	a.last = INT64_MAX;
-	if (bsv_rows_query(&rows, a.input.db, ids, NULL) >= 0 && bsv_rows_step(rows, err) > 0) {
+	if (bsv_rows_bound(&rows, a.input.db, bsv_sql_timeline_ids,
+	                   (const struct bsv_value[]){ { ":from", absolute_time(&a, a.from), NULL },
+	                                               { ":to", absolute_time(&a, a.to), NULL },
+	                                               { 0 } },
+	                   NULL) >= 0 &&
+	    bsv_rows_step(rows, err) > 0) {
 		a.first = bsv_rows_get(rows, 0, 1);
 		a.last = bsv_rows_get(rows, 1, 0);
 	}
 	rows = bsv_rows_free(rows);
 
 	a.answer = bsv_answer_new(call, &a.input);
-	if (bsv_rows_query(&rows, a.input.db, native, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0)
+	if (bsv_rows_query(&rows, a.input.db, bsv_sql_timeline_native, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0)
 		bsv_answer_note(a.answer, "policy native has no lanes: when its executions ran was not recorded");
 	if (drawn) {
 		bsv_answer_draw(a.answer, timeline_draw, &a);

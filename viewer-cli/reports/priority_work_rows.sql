@@ -6,6 +6,6 @@ ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
 few AS MATERIALIZED (SELECT (SELECT count(*) FROM had) <= @most@ AND (SELECT count(*) FROM (SELECT 1 FROM model LIMIT @most@ + 1)) <= @most@ AS are, EXISTS (SELECT 1 FROM apps_with_more) AS any_more)
 SELECT NOT f.are AND f.any_more AS many,
 	CASE WHEN f.are OR NOT f.any_more THEN (
-		SELECT group_concat('(' || quote(app_id) || ', ' || quote(priority) || ')', ', ') FROM referred WHERE f.are OR app_id IS NULL) END AS referred,
-	CASE WHEN f.are THEN (SELECT group_concat('(' || quote(app_id) || ', ' || most || ')', ', ') FROM apps_with_more) END AS apps_with_more
+		SELECT 'VALUES ' || group_concat('(' || quote(app_id) || ', ' || quote(priority) || ')', ', ') FROM referred WHERE f.are OR app_id IS NULL) END AS referred,
+	CASE WHEN f.are THEN (SELECT 'VALUES ' || group_concat('(' || quote(app_id) || ', ' || most || ')', ', ') FROM apps_with_more) END AS apps_with_more
 FROM few f

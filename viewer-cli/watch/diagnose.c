@@ -87,10 +87,9 @@ static char *in_scope(const struct bsv_diagnosing *d, const char *column)
 {
 	if (!d->input.scope)
 		return strdup("1");
-	return bsv_text(
-		"%s IN (SELECT coalesce(nullif(name, ''), 'app ' || key) FROM app WHERE id IN (SELECT app_id FROM "
-		"stream WHERE id IN (%s)))",
-		column, d->input.scope);
+	return bsv_fill(
+		bsv_sql_case_scope,
+		(const struct bsv_hole[]){ { "column", column }, { "streams", d->input.scope }, { NULL, NULL } });
 }
 
 static char *condition_as_sql(const struct bsv_diagnosing *d)
@@ -266,7 +265,7 @@ int bsv_diagnose_misses(struct bsv_diagnosing *d, char *only, struct bsa_err *er
 int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, "SELECT clock_offset FROM trace ORDER BY id LIMIT 1", err);
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_case_clock, err);
 
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
@@ -276,9 +275,9 @@ int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, str
 /* From the latest beginning of a cpu's buffer on, all is there. */
 static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = bsv_text("SELECT max(ended) FROM loss WHERE ended <= %" PRId64, d->at);
 	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, d->input.db, sql, err) : bsv_no_memory(err);
+	int r = bsv_rows_bound(&rows, d->input.db, bsv_sql_case_held,
+	                       (const struct bsv_value[]){ { ":at", d->at, NULL }, { 0 } }, err);
 	int64_t from = d->input.began;
 
 	if (r >= 0)
