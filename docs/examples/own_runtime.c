@@ -1,4 +1,4 @@
-/* own_runtime.c -- a runtime of one's own that says what it does in burstscope's words: nbt(3), docs/events.md. */
+/* own_runtime.c -- a runtime of one's own that emits burstscope's events: nbt(3), docs/events.md. */
 #include <stdio.h>
 #include <time.h>
 
