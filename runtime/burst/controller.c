@@ -49,7 +49,7 @@ struct nnb_burst {
 	uint32_t n_pools, room;
 	uint32_t generation;            /* generation of the slots at the last lookup */
 	uint32_t stream, model;         /* numbers of the burst and its model in traces */
-	struct nnb__own own;            /* where neither the service nor its server has a number for us */
+	struct nnb__own own;            /* if neither the service nor its server numbers the burst */
 	uint32_t sent;                  /* requests: their numbers */
 	struct nnb_burst *next, **from; /* all bursts */
 };

@@ -4,7 +4,7 @@
  *
  * CALLS     For each request: admit; missing; where slots are missing, add, and missing again; then execute, and answered when the result
  *           was sent. Forgo ends a request whose memories never came. The numbers S-9, P-13 and the like are rules of docs/hal-rules.md.
- * LAYOUT    Entries by slot. What an entry owns depends on the executor and on its memory:
+ * LAYOUT    Entries by slot. The executor and the kind of memory decide what an entry owns:
  *           - the cached executor maps it once; the entry owns the mapping; its fds are closed, and their numbers in the struct are stale;
  *           - the plain executor maps it for each execution; the entry owns the fds;
  *           - a hardware buffer that the driver opens is never mapped; the entry owns the fds, which the driver uses;

@@ -1,7 +1,7 @@
 /*
  * local.c -- a burst whose service is a thread of this process.
  *
- * CONCURRENCY  configure, close, execute and release: the burst's owner, one at a time. What the server asks runs on the server's
+ * CONCURRENCY  configure, close, execute and release: the burst's owner, one at a time. The callbacks of the server run on the server's
  *              thread (server.c).
  */
 #include <stdlib.h>

@@ -290,7 +290,7 @@ static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *
 	       (const char *)(tx->second.n ? tx->second.base : tx->first.base) +
 	               ((tx->second.n ? tx->second.n : tx->first.n) - 1) * sizeof(last),
 	       sizeof(last));
-	__asm__("" : "+m"(last)); /* from here on the copy is what is read */
+	__asm__("" : "+m"(last)); /* from here on, code reads the copy */
 	return !parse_terms(&from, &r->terms, true, NULL);
 }
 
@@ -378,7 +378,7 @@ static inline bool take_result(struct cursor *c, uint8_t kind, struct nnb_result
 	if (__builtin_expect(cursor_at_end(c), 0))
 		return false;
 	memcpy(ret, cursor_next(c, sizeof(*ret)), sizeof(*ret));
-	__asm__("" : "+m"(*ret)); /* from here on the copy is what is read, whatever a compiler makes of it */
+	__asm__("" : "+m"(*ret)); /* a compiler must not read the original again: from here on, code reads the copy */
 	return ret->kind == kind;
 }
 

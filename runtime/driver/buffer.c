@@ -793,7 +793,8 @@ static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index
 	pthread_mutex_lock(&all->lock);
 	status = find_for(w, token, output, index, &b, reason);
 	if (!status && (a->location.offset || a->location.length))
-		status = REFUSED(reason, "a part of a buffer"); /* where the request was looked at without its pools */
+		status = REFUSED(reason,
+		                 "a part of a buffer"); /* an earlier check without the pools did not find this */
 	if (!status && twice)
 		status = REFUSED(reason, "the buffer is used twice, and written");
 	if (!status)

@@ -1,4 +1,4 @@
-/* siphash.h -- SipHash-2-4 with 128 bits: a seal on bytes that only who has the key can make. */
+/* siphash.h -- SipHash-2-4 with 128 bits: a seal on bytes, which takes the key to make. */
 #ifndef NNB_DRIVER_SIPHASH_H
 #define NNB_DRIVER_SIPHASH_H
 

@@ -1,4 +1,4 @@
-/* fence.h -- waiting for fences, for who has to be able to stop. */
+/* fence.h -- waiting for fences, for threads that must be able to stop. */
 #ifndef NNB_FENCE_FENCE_H
 #define NNB_FENCE_FENCE_H
 

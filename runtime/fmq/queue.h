@@ -21,7 +21,7 @@ enum { LINE = 128 }; /* apart: neighbouring 64-byte lines are fetched in pairs *
 struct nnb_fmq_room {
 	_Atomic uint32_t cpu[2];    /* by side: 1 + the cpu it was last seen on, 0 unknown */
 	_Atomic uint32_t sleepers;  /* the event flag's count of them */
-	_Atomic uint32_t window_us; /* how long who made the queue polls; UINT32_MAX: for ever */
+	_Atomic uint32_t window_us; /* how long the side that made the queue polls; UINT32_MAX: for ever */
 	_Atomic uint32_t stream;    /* number in traces of the burst that uses this queue; 0: none, or unknown */
 	_Alignas(LINE) _Atomic uint64_t reach; /* unsynchronized: where the writer's overwriting ends */
 	/* for tools that inspect the queue of another process; the queue itself never reads these */

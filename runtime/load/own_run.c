@@ -1,7 +1,7 @@
 /*
- * own_run.c -- see own_run.h.
+ * own_run.c -- starts a service, burstscope and apps of its own for a model.
  *
- * What is run is looked for beside this program, in ../sbin and ../viewer-cli (as in a build), and then in $PATH.
+ * The programs are looked for beside this one, in ../sbin and ../viewer-cli (as in a build), and then in $PATH.
  */
 #include "own_run.h"
 

@@ -23,7 +23,7 @@ struct load_service {
 	pid_t pid;
 };
 
-/* 0, once it listens; -errno, with a reason. It gets SIGTERM when this process ends, however that ends. */
+/* 0, once the service listens; -errno, with a reason. The service gets SIGTERM when this process ends, for any reason. */
 int load_service_start(struct load_service *service, struct nnb_reason *reason);
 void load_service_stop(struct load_service *service);
 

@@ -28,7 +28,7 @@ struct load_distribution {
 void load_distribution_add(struct load_distribution *d, uint64_t ns);
 void load_distribution_merge(struct load_distribution *into, const struct load_distribution *from);
 
-/* The nearest rank: the least time that @permille of all do not exceed. 0 of none. It sorts. */
+/* The nearest rank: the least time that @permille of all do not exceed; 0 without times. Sorts the times. */
 uint64_t load_percentile(struct load_distribution *d, unsigned permille);
 
 /* Buckets that grow with what they hold, four to a doubling. */

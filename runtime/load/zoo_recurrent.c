@@ -1,7 +1,7 @@
 /*
  * zoo_recurrent.c -- one step of an LSTM on 40 filter banks, to 12 words; the state goes in and comes out.
  *
- * Who gives it the same state each time, for the sake of its load, gets the same answer.
+ * A stream that gives it the same state each time, for the load alone, gets the same answer each time.
  */
 #include "builder.h"
 #include "nnb/driver.h"

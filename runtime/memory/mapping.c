@@ -1,5 +1,5 @@
 /*
- * mapping.c -- mappings: what this process sees of a memory.
+ * mapping.c -- mappings: the view that this process has of a memory.
  *
  * LAYOUT    The file's pages, then one page of zeroes that can be read and not written: NNB_MAPPING_SLACK.
  * CONCURRENCY  Everything on one mapping from any thread, while it is held. Constant after it is made, but for the
@@ -8,7 +8,7 @@
  *           (2) the last unref: count down, acquire => what all holders did is done before the pages go
  *           (3) mend: map the file again, then store the tears it is mended of, release --- pairs with (4)
  *           (4) mark: load them, acquire, then compare with the tears there are => the file, and not the zeroes
- *           A mark is the tears that the mapping is mended of, not those there are: who marks a mapping that is
+ *           A mark is the tears that the mapping is mended of, not those there are: a thread that marks a mapping that is
  *           still torn finds it torn in the end, though another thread may mend it meanwhile.
  * CRASH     A mapping goes with its process; what was written is in the file, synced or not.
  * TRUST     A memfd that is sealed against shrinking holds its size from when the seal was seen: no access to it
@@ -364,7 +364,7 @@ void nnb__mapping_access_end(const struct nnb_mapping *m)
 
 /*
  * If the file has its length back, put its pages where the zeroes are. Mapped elsewhere first and then moved:
- * see TRUST. Whatever fails, the mapping stays as torn as it is.
+ * see TRUST. After every failure, the mapping stays as torn as it is.
  */
 static void mapping_mend(struct nnb_mapping *m)
 {

@@ -71,7 +71,7 @@ static bool shape_agrees(const struct nnb_shape *asked, const struct nnb_shape *
 	return true;
 }
 
-/* Make it @operand of @f. It is @f's then, or given away. */
+/* Make @v the value of @operand of @f, which then owns it or has given it away. */
 static enum nnb_status value_put(struct frame *f, uint32_t operand, struct value *v)
 {
 	enum nnb_status status;

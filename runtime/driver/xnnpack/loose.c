@@ -1,5 +1,5 @@
 /*
- * loose.c -- see loose.h.
+ * loose.c -- runs a model one operation at a time, where its shapes are known only on the way.
  *
  * A frame is one running graph: the main one, or a subgraph that IF or WHILE runs. The main frame's inputs and outputs are the
  * caller's. A subgraph's inputs are borrowed from the frame that runs it; its outputs belong to it until they are taken.

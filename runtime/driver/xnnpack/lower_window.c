@@ -17,7 +17,7 @@ static struct nnbx_planes planes_of(const struct site *s)
 		                     .out_c = out->dims[3] };
 }
 
-/* The same with its window. It is there: the shapes were worked out from it. */
+/* The same with its window, which exists because the shapes were computed from it. */
 static struct nnbx_planes planes_windowed(const struct site *s)
 {
 	struct nnbx_planes p = planes_of(s);

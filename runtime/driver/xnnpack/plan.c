@@ -3,8 +3,8 @@
  *
  * A plan keeps KEPT_RUNS frames and sets at most; the plans that were not used last keep KEPT_MAX bytes together.
  *
- * TRUST        A few bytes of model can ask for any amount of memory. What a plan would need (temporaries, packed
- *              weights, XNNPACK's pointers) is added up before any of it is allocated, and too much is refused as
+ * TRUST        A few bytes of model can ask for any amount of memory. The needs of a plan (temporaries, packed
+ *              weights, XNNPACK's pointers) are added up before any of them is allocated, and too much is refused as
  *              larger than the device's memory (Q-22). Plans, frames and sets are charged to the model's account for as
  *              long as they are there. If the account refuses, what is kept is freed, and the account is asked once more.
  * CONCURRENCY  The lock guards the list of plans and their lists. It is not held while a frame or a set is made or freed,

@@ -113,7 +113,7 @@ static inline void *out_at(const struct site *s, uint32_t k)
 	return s->outs ? s->outs[k] : s->at[s->op->outputs[k]];
 }
 
-/* A scalar input. It is a constant: nnbx_step_claims has seen to that. */
+/* A scalar input, which is a constant: nnbx_step_claims has checked that. */
 static inline int32_t in_i32(const struct site *s, uint32_t k)
 {
 	assert(k < s->op->n_inputs && s->graph->constants[s->op->inputs[k]]);

@@ -4,7 +4,7 @@
  * A driver is a shared object that exports one variable, `const struct nnb_driver nnb_driver_NAME`, and is
  * installed as nnburst/driver-NAME.so beside libnnburst. Only the library calls it, on behalf of device.h.
  *
- * What a driver may rely on: each graph is valid, its constants are mapped, and the integers that decide what to compute
+ * A driver may rely on this: each graph is valid, its constants are mapped, and the integers that decide what to compute
  * (scalars, INT32 and BOOL8 tensors) are private copies that no peer can change. Float and quant8 constants, inputs and
  * outputs may lie in memory that a peer writes at any time: the driver must not crash on any value in it, and must read an
  * index in it once and then check it. After the last byte of each operand, NNB_MAPPING_SLACK more bytes are readable.

@@ -7,8 +7,8 @@
  * enabled the event: otherwise an event costs one predicted branch. Events go to a provider, a shared object that nbt_open
  * loads; the program does not link to it. Compiled with NBT_OFF, NBT is only type-checked. nbt(3).
  *
- * CONCURRENCY  Any thread, at any time, signal handlers aside. nbt_open: one at a time. What it finds stays for good.
- * ORDERING     nbt_open stores emit, then enabled, release; an event loads enabled, acquire: who sees it on finds emit.
+ * CONCURRENCY  Any thread, at any time, signal handlers aside. nbt_open: one at a time. The provider that it finds stays loaded for good.
+ * ORDERING     nbt_open stores emit, then enabled, release; an event loads enabled, acquire: a thread that sees it on finds emit.
  */
 #ifndef NBT_NBT_H
 #define NBT_NBT_H

@@ -1,7 +1,7 @@
 /*
  * boxes.h -- operations of object detection: regions of images, and which of many boxes are kept.
  *
- * The terms of tensor.h. A box is x1, y1, x2, y2. Whatever the tensors hold, only what lies in them is read: a batch index
+ * The terms of tensor.h. A box is x1, y1, x2, y2. With every content of the tensors, the functions read nothing outside them: a batch index
  * outside, or a malformed region, is an error and no more.
  */
 #ifndef NNBX_BOXES_H

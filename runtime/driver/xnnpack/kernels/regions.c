@@ -169,7 +169,7 @@ bool nnbx_roi_pooling(const struct nnbx_roi *how, const struct nnbx_tensor *in, 
 
 /* ---- HEATMAP_MAX_KEYPOINT ---- */
 
-/* A parabola through the 3 by 3 cells around the greatest: where its top is, and how high. */
+/* Fit a parabola through the 3 by 3 cells around the greatest: @delta is the position of its top, @score the height. */
 static void peak_fit(const double g[3][3], double delta[2], double *score)
 {
 	double bx = (g[1][0] - g[1][2]) / 2, by = (g[0][1] - g[2][1]) / 2;
