@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "board.h"
 #include "load.h"
 #include "stream.h"
@@ -116,7 +117,7 @@ static int app_prepare(struct app *a)
 {
 	for (uint32_t i = 0; i < a->app->n_streams; i++) {
 		struct load_line *l = &a->lines[i];
-		uint64_t began = load_now(), by = l->stream->prepare_deadline_ns;
+		uint64_t began = nnb__now(), by = l->stream->prepare_deadline_ns;
 		struct nnb_prepare how = { .preference = 1,
 			                   .priority = l->stream->priority,
 			                   .deadline_ns = by ? began + by : 0 };
@@ -129,7 +130,7 @@ static int app_prepare(struct app *a)
 			nnb_because(&words, "%s: %s", nnb_status_name(status), why.text);
 			return app_broken(a, LOAD_FAILED, l->stream->name, words.text);
 		}
-		l->outcome->prepare_ns = load_now() - began;
+		l->outcome->prepare_ns = nnb__now() - began;
 		if (l->remote)
 			l->outcome->remote = nnb_remote_id(l->remote);
 	}
@@ -238,7 +239,7 @@ static int app_run(struct app *a)
 	eventfd_write(a->run.stop, 1);
 	for (uint32_t i = 0; i < a->n_started; i++)
 		pthread_join(a->threads[i].thread, NULL);
-	a->board->ended = load_now();
+	a->board->ended = nnb__now();
 	/* read the service's counts of this app and the times of its models, before disconnecting discards them */
 	a->board->counted = ask_of_us(a, &a->board->after);
 	for (uint32_t i = 0; i < a->app->n_streams; i++)

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "load.h"
 
 #define HEAD_START (20 * (uint64_t)LOAD_MS)     /* from the message with the time to begin until that time */
@@ -113,7 +114,7 @@ static int app_start(struct load_session *s, uint32_t app, int scenario, const s
 
 static void show_progress(const struct load_session *s)
 {
-	uint64_t now = load_now(), n = 0;
+	uint64_t now = nnb__now(), n = 0;
 
 	if (!s->progress || !s->began)
 		return;
@@ -160,7 +161,7 @@ static void app_hear(struct load_process *p)
 static void listen_once(struct load_session *s, uint64_t until, const sigset_t *signals)
 {
 	struct pollfd fds[LOAD_APPS_MAX];
-	uint64_t now = load_now(), left = until > now ? until - now : 0;
+	uint64_t now = nnb__now(), left = until > now ? until - now : 0;
 	struct timespec t;
 
 	assert(s->scenario->n_apps <= LOAD_APPS_MAX);
@@ -198,13 +199,13 @@ static void wait_for_all(struct load_session *s, bool ready, uint64_t until, con
 	while (!all_apps(s, ready)) {
 		listen_once(s, until, signals);
 		show_progress(s);
-		if (interrupts > 1 || (stopped && load_now() >= until)) {
+		if (interrupts > 1 || (stopped && nnb__now() >= until)) {
 			kill_all(s, interrupts <= 1);
 			until = UINT64_MAX;
-		} else if (!stopped && (interrupts || load_now() >= until)) {
+		} else if (!stopped && (interrupts || nnb__now() >= until)) {
 			stop_all_apps(s);
 			stopped = true;
-			until = load_now() + s->scenario->timeout_ns + PATIENCE;
+			until = nnb__now() + s->scenario->timeout_ns + PATIENCE;
 		}
 	}
 }
@@ -244,7 +245,7 @@ static int session_begin(struct load_session *s, struct nnb_reason *reason)
 		stop_all_apps(s);
 		return status;
 	}
-	s->began = load_now() + HEAD_START;
+	s->began = nnb__now() + HEAD_START;
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
 		send(s->processes[i].orders, &s->began, sizeof(s->began), MSG_NOSIGNAL);
 	return LOAD_DONE;
@@ -287,11 +288,11 @@ int load_session_run(struct load_session *s, struct nnb_reason *reason)
 	sigaction(SIGTERM, &action, NULL);
 	status = start_all(s, &signals, reason);
 	if (!status) {
-		wait_for_all(s, true, load_now() + patience, &signals);
+		wait_for_all(s, true, nnb__now() + patience, &signals);
 		status = session_begin(s, reason);
 	}
-	wait_for_all(s, false, load_now() + (s->began ? s->duration_ns : 0) + patience, &signals);
-	s->ended = load_now();
+	wait_for_all(s, false, nnb__now() + (s->began ? s->duration_ns : 0) + patience, &signals);
+	s->ended = nnb__now();
 	s->interrupted = interrupts > 0;
 	if (s->progress)
 		fputs("\r\033[K", stderr);

@@ -14,6 +14,7 @@
 #include "options/narrow.h"
 #include "options/nearest.h"
 #include "options/options.h"
+#include "options/quantity.h"
 #include "own_run.h"
 #include "report.h"
 #include "work.h"
@@ -38,20 +39,19 @@ static void print_error(const char *about, const char *what)
 
 static bool seed_parse(const char *text, void *to)
 {
-	char *end;
-	long long n;
+	uint64_t n;
 
-	errno = 0;
-	n = strtoll(text, &end, 10);
-	*(int64_t *)to = n;
-	return *text >= '0' && *text <= '9' && !*end && !errno;
+	if (!quantity_count_read(text, &n) || n > INT64_MAX)
+		return false;
+	*(int64_t *)to = (int64_t)n;
+	return true;
 }
 
 static bool duration_parse(const char *text, void *to)
 {
 	uint64_t *ret = to;
 
-	return !load_time(text, ret) && *ret >= LOAD_MS && *ret <= LOAD_DURATION_MAX;
+	return quantity_duration_read(text, ret) && *ret >= LOAD_MS && *ret <= LOAD_DURATION_MAX;
 }
 
 static const char *const formats[] = { "table", "json", NULL };
@@ -403,7 +403,7 @@ static int run_model(const struct options *o)
 /* Record a run of the model with the service at @socket: start this program again under burstscope, without --record. */
 static int record_run(const struct options *o, const char *socket)
 {
-	char seed[32], duration[LOAD_TIME_TEXT];
+	char seed[32], duration[QUANTITY_DURATION_TEXT];
 	char *argv[16] = { "--quiet", "--model", (char *)o->model, "--socket", (char *)socket };
 	int n = 5;
 
@@ -414,7 +414,7 @@ static int record_run(const struct options *o, const char *socket)
 	}
 	if (o->duration_ns) {
 		argv[n++] = "--duration";
-		argv[n++] = load_time_text(duration, o->duration_ns);
+		argv[n++] = quantity_duration_text(duration, o->duration_ns);
 	}
 	assert((size_t)n < sizeof(argv) / sizeof(argv[0])); /* the last one stays NULL */
 	return load_record(o->model, o->into, socket, argv);

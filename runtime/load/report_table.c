@@ -7,6 +7,7 @@
 
 #include "load.h"
 #include "options/narrow.h"
+#include "options/quantity.h"
 #include "report.h"
 
 enum { BAR = 40 };
@@ -68,7 +69,7 @@ static void print_deadlines(const struct load_report *r)
 		const struct load_row *row = &r->rows[i];
 		struct load_figures *f = row->figures;
 		uint64_t missed = f->misses[LOAD_LATE] + f->misses[LOAD_ABORTED] + f->misses[LOAD_PREDICTED];
-		char deadline[LOAD_TIME_TEXT] = "-";
+		char deadline[QUANTITY_DURATION_TEXT] = "-";
 
 		if (!row->stream->deadline_ns && !row->stream->period_ns)
 			continue;
@@ -77,7 +78,7 @@ static void print_deadlines(const struct load_report *r)
 			       "late", "aborted", "predicted", "missed %", "skipped", "begun p99 us", "frame p99 us");
 		any = true;
 		if (row->stream->deadline_ns)
-			load_time_text(deadline, row->stream->deadline_ns);
+			quantity_duration_text(deadline, row->stream->deadline_ns);
 		printf(WHO "\v%9s\v%7" PRIu64 "\v%8" PRIu64 "\v%9" PRIu64 "\v%9.1f\v%8" PRIu64, WHOSE(row), deadline,
 		       f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
 		       f->executions ? 100 * (double)missed / (double)f->executions : 0, f->skipped);

@@ -19,6 +19,7 @@
 #include "load.h"
 #include "nnb/fmq.h"
 #include "options/nearest.h"
+#include "options/quantity.h"
 #include "zoo.h"
 
 enum { TEXT_MAX = 1 << 20, DEPTH_OF_PLACE = 128 };
@@ -235,15 +236,16 @@ static int read_model(struct nnb_reason *reason, const struct place *at, const j
 static int read_time(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
                      uint64_t *ret)
 {
-	char least[LOAD_TIME_TEXT], most[LOAD_TIME_TEXT];
+	char least[QUANTITY_DURATION_TEXT], most[QUANTITY_DURATION_TEXT];
 	const char *text = json_string_value(json);
 	uint64_t ns;
 
-	if (!text || load_time(text, &ns))
-		return fail_at(reason, at, "not a time, such as \"5ms\" (units are ns, us, ms, s and min)");
+	if (!text || !quantity_duration_read(text, &ns))
+		return fail_at(reason, at, "not a time, such as \"5ms\" (units are ns, us, ms, s, min and h)");
 	if (ns < (uint64_t)key->min || ns > (uint64_t)key->max)
 		return fail_at(reason, at, "%.20s is not from %s to %s", text,
-		               load_time_text(least, (uint64_t)key->min), load_time_text(most, (uint64_t)key->max));
+		               quantity_duration_text(least, (uint64_t)key->min),
+		               quantity_duration_text(most, (uint64_t)key->max));
 	*ret = ns;
 	return 0;
 }
@@ -312,7 +314,7 @@ static int read_window(struct nnb_reason *reason, const struct place *at, const 
 			*ret = words[i].window;
 			return 0;
 		}
-	if (!text || load_time(text, &ns))
+	if (!text || !quantity_duration_read(text, &ns))
 		return fail_at(reason, at, "not auto, none, always or a time%s",
 		               text ? fail_with_hint(text, &words[0].name, N_OF(words), sizeof(words[0])).text : "");
 	return read_time(reason, at, json, key, ret);

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "load.h"
 #include "nnb/fence.h"
 #include "state.h"
@@ -58,14 +59,14 @@ static bool run_continues(const struct worker *w)
 static bool wait_until(const struct worker *w, uint64_t when)
 {
 	struct pollfd stop = { .fd = w->run->stop, .events = POLLIN };
-	uint64_t now = load_now();
+	uint64_t now = nnb__now();
 
 	while (run_continues(w) && now < when) {
 		uint64_t left = when - now;
 		struct timespec t = { .tv_sec = (time_t)(left / LOAD_S), .tv_nsec = (long)(left % LOAD_S) };
 
 		ppoll(&stop, 1, &t, NULL);
-		now = load_now();
+		now = nnb__now();
 	}
 	return run_continues(w);
 }
@@ -123,12 +124,12 @@ static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
 
 	*ret_due = 0;
 	if (!w->stream->period_ns) {
-		if (!first && w->stream->think_ns && !wait_until(w, load_now() + w->stream->think_ns))
+		if (!first && w->stream->think_ns && !wait_until(w, nnb__now() + w->stream->think_ns))
 			return false;
-		return run_continues(w) && load_now() < w->end;
+		return run_continues(w) && nnb__now() < w->end;
 	}
 	/* take the last of the due frames, or wait for the next one */
-	now = load_now();
+	now = nnb__now();
 	n = frames_before(w, now + 1);
 	if (now >= w->end)
 		return false;
@@ -270,7 +271,7 @@ static void ticket_abandon(struct worker *w)
 static void on_done(void *arg, const struct nnb_result *result)
 {
 	struct ticket *t = arg;
-	uint64_t now = load_now();
+	uint64_t now = nnb__now();
 
 	pthread_mutex_lock(&t->lock);
 	assert(!t->done);
@@ -299,7 +300,7 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	t->done = false;
 	nnb_remote_execute_async(w->line->remote, call, on_done, t, reason);
-	until = load_now() + call->timeout_ns;
+	until = nnb__now() + call->timeout_ns;
 	at = (struct timespec){ .tv_sec = (time_t)(until / LOAD_S), .tv_nsec = (long)(until % LOAD_S) };
 	pthread_mutex_lock(&t->lock);
 	while (!t->done && !r)
@@ -400,12 +401,12 @@ static bool is_right(struct worker *w)
 {
 	if (w->stream->state) {
 		bool right = load_sequence_add(&w->figures->sequence, load_buffers_digest(&w->buffers));
-		uint64_t began = load_now();
+		uint64_t began = nnb__now();
 
 		/* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same steps. */
 		load_state_advance(&w->state, &w->buffers);
 		if (w->stream->state == LOAD_IN_POOLS)
-			w->figures->state_copy_ns += load_now() - began;
+			w->figures->state_copy_ns += nnb__now() - began;
 		return right;
 	}
 	if (w->reference)
@@ -429,10 +430,10 @@ static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool 
 	assert(w->buffers.work && w->state.work);
 	load_buffers_spoil(&w->buffers);
 	w->called_back = 0;
-	e.submitted = load_now();
+	e.submitted = nnb__now();
 	e.deadline = s->deadline_ns ? (due ? due : e.submitted) + s->deadline_ns : 0;
 	e.status = worker_execute(w, e.deadline, &answer, &why);
-	e.returned = load_now();
+	e.returned = nnb__now();
 	e.fallback = answer.fallback;
 	if (w->thread->log) {
 		/* a callback's time of the end is more precise than that of a waiting thread */
@@ -489,7 +490,7 @@ static bool run_one(struct worker *w, uint64_t due)
 	if (load_expected(e.status, w->stream->retries > 0))
 		return true;
 	return e.status != NNB_STATUS_DEAD_OBJECT && nnb_client_alive(w->run->client) &&
-	       wait_until(w, load_now() + BREATH_NS);
+	       wait_until(w, nnb__now() + BREATH_NS);
 }
 
 static void worker_loop(struct worker *w)
@@ -510,7 +511,7 @@ static void worker_loop(struct worker *w)
 	if (counted || !w->stream->period_ns)
 		return;
 	/* count the frames that were due before the end, and not run */
-	now = load_now();
+	now = nnb__now();
 	n = frames_before(w, now < w->end ? now : w->end);
 	if (n > w->frame)
 		w->figures->skipped += n - w->frame;

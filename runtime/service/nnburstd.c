@@ -20,6 +20,7 @@
 #include "nnb/service.h"
 #include "options/narrow.h"
 #include "options/options.h"
+#include "options/quantity.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
 enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
@@ -40,33 +41,6 @@ static void error_print(const char *what, const char *about)
 
 /* ---- options ---- */
 
-/* Parse a number and one of the suffixes, each with its factor. False: @text is something else. */
-static bool number_parse(const char *text, const char *const suffixes[], const uint64_t factors[], uint64_t *ret)
-{
-	char *end;
-	unsigned long long n;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	for (int i = 0; !errno && suffixes[i]; i++) {
-		if (strcmp(end, suffixes[i]) != 0)
-			continue;
-		*ret = n * factors[i];
-		return n <= UINT64_MAX / factors[i];
-	}
-	return false;
-}
-
-static bool duration_parse(const char *text, uint64_t *ret)
-{
-	static const char *const suffixes[] = { "ns", "us", "ms", "s", NULL };
-	static const uint64_t factors[] = { 1, 1000, 1000000, 1000000000 };
-
-	return number_parse(text, suffixes, factors, ret);
-}
-
 static bool spin_parse(const char *text, void *to)
 {
 	uint64_t *ret = to;
@@ -77,7 +51,7 @@ static bool spin_parse(const char *text, void *to)
 		*ret = NNB_FMQ_WINDOW_NONE;
 	else if (strcmp(text, "always") == 0)
 		*ret = NNB_FMQ_WINDOW_ALWAYS;
-	else if (!duration_parse(text, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
+	else if (!quantity_duration_read(text, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
 		return false;
 	return true;
 }
@@ -89,11 +63,9 @@ static bool name_equals(const char *text, size_t length, const char *name)
 
 static bool lanes_parse(const char *text, void *to)
 {
-	static const char *const counts[] = { "", NULL };
-	static const uint64_t factors[] = { 1 };
 	uint64_t n;
 
-	if (!number_parse(text, counts, factors, &n) || !n || n > LANES_MAX)
+	if (!quantity_count_read(text, &n) || !n || n > LANES_MAX)
 		return false;
 	*(uint32_t *)to = (uint32_t)n;
 	return true;
@@ -102,17 +74,13 @@ static bool lanes_parse(const char *text, void *to)
 static bool bytes_parse(const char *text, void *to)
 {
 	uint64_t *ret = to;
-	static const char *const sizes[] = { "", "K", "M", "G", NULL };
-	static const uint64_t factors[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
 
-	return number_parse(text, sizes, factors, ret) && *ret;
+	return quantity_size_read(text, ret) && *ret;
 }
 
 static bool limit_parse(const char *text, void *to)
 {
 	struct nnb_service_config *c = to;
-	static const char *const counts[] = { "", NULL };
-	static const uint64_t factors[] = { 1 };
 	const struct {
 		const char *name;
 		uint32_t *value;
@@ -137,11 +105,11 @@ static bool limit_parse(const char *text, void *to)
 	if (name_equals(text, length, "bytes"))
 		return bytes_parse(value, &c->limits.bytes);
 	if (name_equals(text, length, "work"))
-		return duration_parse(value, &c->limits.work_ns) && c->limits.work_ns;
+		return quantity_duration_read(value, &c->limits.work_ns) && c->limits.work_ns;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		if (!name_equals(text, length, limits[i].name))
 			continue;
-		if (!number_parse(value, counts, factors, &n) || !n || n > LARGEST_LIMIT)
+		if (!quantity_count_read(value, &n) || !n || n > LARGEST_LIMIT)
 			return false;
 		*limits[i].value = (uint32_t)n;
 		return true;
@@ -204,7 +172,8 @@ static const struct option_row option_rows[] = {
 	{ "limit", OPTION_PARSED, "NAME=NUMBER",
 	  "a limit of each app: connections, channels, models, bursts, buffers, pools, async, preparations, bytes (K, "
 	  "M, "
-	  "G), or work (ns, us, ms, s: estimate of one execution); a limit of all apps together: total-connections",
+	  "G), or work (a time such as 60s: estimate of one execution); a limit of all apps together: "
+	  "total-connections",
 	  .offset = offsetof(struct options, config), .repeats = true, .parse = limit_parse,
 	  .such_as = "a limit such as models=8, bytes=512M or work=100ms",
 	  .offers = "connections= channels= models= bursts= buffers= pools= async= preparations= bytes= work= "

@@ -4,6 +4,7 @@
  */
 #include <sys/eventfd.h>
 
+#include "base/sys.h"
 #include "service_helpers.h"
 
 #include "load.h"
@@ -70,7 +71,7 @@ static void get_ready(struct fixture *f, const struct load_stream *stream, enum 
 	f->board->orders.duration_ns = LOAD_DURATION_MAX;
 	f->board->orders.timeout_ns = 10 * LOAD_S;
 	f->figures = f->board->figures;
-	f->run = (struct load_run){ .board = f->board, .lock = PTHREAD_MUTEX_INITIALIZER, .began = load_now() };
+	f->run = (struct load_run){ .board = f->board, .lock = PTHREAD_MUTEX_INITIALIZER, .began = nnb__now() };
 	f->run.stop = eventfd(0, EFD_CLOEXEC);
 	f->run.idle = eventfd(0, EFD_CLOEXEC);
 	f->line = (struct load_line){
@@ -213,7 +214,7 @@ static void a_missed_deadline_costs_the_step_only(void **state)
 	atomic_store(&f->s.gate->hold_runs, 1);
 	assert_int_equal(pthread_create(&thread, NULL, load_thread_main, &f->thread), 0);
 	await(&f->s.gate->held_runs, 1);
-	for (uint64_t then = load_now() + s.deadline_ns; load_now() < then;) /* it was submitted before it was held */
+	for (uint64_t then = nnb__now() + s.deadline_ns; nnb__now() < then;) /* it was submitted before it was held */
 		breathe();
 	atomic_store(&f->s.gate->hold_runs, 0);
 	pthread_join(thread, NULL);
