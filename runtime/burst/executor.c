@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/vector.h"
 #include "burst/map.h"
 #include "burst/slots.h"
@@ -104,6 +105,7 @@ static int entry_insert(struct executor *x, int32_t slot, const struct entry *e)
 {
 	uint32_t i;
 
+	assert(nnb__is_locked(&x->lock) && nnb__is_locked(&x->emit_lock));
 	if (entries_grow(x))
 		return -ENOMEM;
 	i = x->n_unused ? x->unused[x->n_unused - 1] : x->n;
@@ -176,6 +178,7 @@ static bool binding_release(struct executor *x, uint64_t bytes)
 /* Emit that the entry is mapped. A token counts as mapped. An entry without a mapping emits nothing: it is mapped for each execution. */
 static void emit_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
 {
+	assert(nnb__is_locked(&x->emit_lock));
 	if (e->mapping || is_token(&e->memory))
 		nnb__emit_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_NONE, since);
 }
@@ -245,6 +248,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 	struct nnb_mapping *m;
 	int r = nnb_map(&m, memory);
 
+	assert(nnb__is_locked(&x->lock));
 	x->bound_for = x->runner.seat.trace->exec;
 	nnb__emit_pool_map(NBT_owner_exec, x->bound_for, slot, memory, began ? nnb__now() - began : 0,
 	                   r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE, 0);
@@ -281,6 +285,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 {
 	uint32_t n_missing = 0, found = 0, i;
 
+	assert(nnb__is_locked(&x->lock));
 	binding_clear(x);
 	x->repeats = false;
 	x->n_known = 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "burst/result.h"
 #include "client/client.h"
 #include "nnb/fence.h"
@@ -84,6 +85,7 @@ static void fenced_sweep(struct nnb_client *c)
 {
 	struct nnb_fenced **at = &c->fenced, *f;
 
+	assert(nnb__is_locked(&c->lock));
 	while ((f = *at)) {
 		bool over;
 

@@ -23,6 +23,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "driver/device.h"
 #include "memory/handle.h"
 #include "model/reason.h"
@@ -76,6 +77,7 @@ static struct nnb_buffer *buffer_find(struct nnb__buffers *all, uint64_t token)
 {
 	struct nnb_buffer *b = *list_of(all, token);
 
+	assert(nnb__is_locked(&all->lock));
 	while (b && b->token != token)
 		b = b->next;
 	return b;
@@ -87,6 +89,7 @@ static int buffer_enlist(struct nnb__buffers *all, struct nnb_buffer *b)
 	struct nnb_buffer **list;
 	uint64_t token;
 
+	assert(nnb__is_locked(&all->lock));
 	do {
 		if (getrandom(&token, sizeof(token), 0) != sizeof(token))
 			return -EIO;
@@ -363,6 +366,7 @@ static enum nnb_status in_use(struct nnb_reason *reason)
 
 static enum nnb_status may_read(const struct nnb_buffer *b, struct nnb_reason *reason)
 {
+	assert(nnb__is_locked(&b->device->buffers.lock));
 	if (b->writing)
 		return in_use(reason);
 	return b->initialised ? NNB_STATUS_NONE : FAILED(reason, "the buffer is not initialised");
@@ -370,17 +374,20 @@ static enum nnb_status may_read(const struct nnb_buffer *b, struct nnb_reason *r
 
 static enum nnb_status may_write(const struct nnb_buffer *b, struct nnb_reason *reason)
 {
+	assert(nnb__is_locked(&b->device->buffers.lock));
 	return b->writing || b->readers ? in_use(reason) : NNB_STATUS_NONE;
 }
 
 static void read_lease(struct nnb_buffer *b)
 {
+	assert(nnb__is_locked(&b->device->buffers.lock));
 	assert(!b->writing);
 	b->readers++;
 }
 
 static void write_lease(struct nnb_buffer *b)
 {
+	assert(nnb__is_locked(&b->device->buffers.lock));
 	assert(!b->writing && !b->readers);
 	b->writing = true;
 	b->initialised = false;
@@ -709,6 +716,7 @@ static enum nnb_status find_for(const struct walk *w, uint64_t token, bool outpu
 	const struct nnb_argument *a = argument_of(w, output, index);
 	struct nnb_buffer *b = w->held ? w->held[a->location.pool] : find_own(w->prepared, token);
 
+	assert(nnb__is_locked(&buffers_of(w->prepared)->lock));
 	if (!b)
 		return REFUSED(reason, "there is no such buffer");
 	if (!has_role(b, w->prepared, output, index))
@@ -723,6 +731,7 @@ static enum nnb_status use_check(const struct walk *w, struct nnb_buffer *b, boo
 {
 	enum nnb_status status = NNB_STATUS_NONE;
 
+	assert(nnb__is_locked(&b->device->buffers.lock));
 	if (output) {
 		if (!kind_agrees(&b->kind, 0, NULL, a))
 			return REFUSED(reason, "its dimensions contradict the buffer's");
@@ -745,6 +754,7 @@ static void use_emit_reject(const struct walk *w, uint64_t token, bool output, u
 	const struct nnb_buffer *b;
 	enum nbt_reject cause = NBT_reject_role;
 
+	assert(nnb__is_locked(&buffers_of(p)->lock));
 	if (!p->owner || !nbt_on(NBT_EVENT_buffer_reject))
 		return;
 	b = w->held ? w->held[argument_of(w, output, index)->location.pool] : buffer_find(buffers_of(p), token);

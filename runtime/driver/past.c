@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "driver/siphash.h"
 #include "model/parts.h"
 #include "model/patience.h"
@@ -66,6 +67,7 @@ static unsigned past_find(const struct nnb__past *past, uint64_t kind)
 {
 	unsigned oldest = 0;
 
+	assert(nnb__is_locked(&past->lock));
 	for (unsigned i = 0; i < NNB__PAST; i++) {
 		if (past->kinds[i].used && past->kinds[i].kind == kind)
 			return i;

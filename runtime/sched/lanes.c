@@ -33,6 +33,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/sys.h"
 #include "policy/terms.h"
 
@@ -72,6 +73,7 @@ static uint64_t yield_asked_at(const struct nnb__seat *s)
 /* Copy the policy's plan into the seats. */
 static void publish_yields(struct nnb__lanes *l)
 {
+	assert(nnb__is_locked(&l->lock));
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
 		uint64_t at = l->policy.yield_at[i];
 		struct nnb__seat *s;
@@ -139,6 +141,7 @@ static bool turn_is_near(const struct nnb__lanes *l, uint64_t now)
 {
 	uint32_t cpu = nnb__cpu();
 
+	assert(nnb__is_locked(&l->lock));
 	for (uint32_t i = 0; i < l->policy.lanes; i++)
 		if (l->policy.running[i] && l->policy.yield_at[i] <= now &&
 		    atomic_load_explicit(&seat_of_job(l->policy.running[i])->cpu, memory_order_relaxed) != cpu)
@@ -196,6 +199,7 @@ static void flush_app_count(struct nnb__seat *s)
 {
 	uint64_t n = atomic_load_explicit(&s->executions, memory_order_relaxed);
 
+	assert(nnb__is_locked(&s->lanes->lock));
 	assert(n >= s->counted);
 	app_of(s)->executions += n - s->counted;
 	s->counted = n;
@@ -208,6 +212,7 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 	struct nnb__policy_job *next;
 	struct nnb__seat *other;
 
+	assert(nnb__is_locked(&s->lanes->lock));
 	assert(s->job.lane >= 0 && p->running[s->job.lane] == &s->job);
 	next = nnb__policy_leave(p, s->job.lane, again, now);
 	flush_app_count(s);
@@ -241,6 +246,7 @@ static void lanes_unlock(struct nnb__lanes *l)
 {
 	uint32_t wanted = l->policy.waiting + l->policy.claims_kept;
 
+	assert(nnb__is_locked(&l->lock));
 	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != wanted, 0))
 		atomic_store_explicit(&l->wanted, wanted, memory_order_seq_cst); /* (5) */
 	pthread_mutex_unlock(&l->lock);
@@ -271,6 +277,7 @@ static bool lane_keep(struct nnb__seat *s)
 /* Take away all kept lanes, because one is wanted: they become free, or go to waiting seats. The caller holds the lock. */
 static void lanes_reclaim(struct nnb__lanes *l)
 {
+	assert(nnb__is_locked(&l->lock));
 	atomic_store_explicit(&l->wanted, l->policy.waiting + 1, memory_order_seq_cst); /* (5) */
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
 		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;

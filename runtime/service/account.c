@@ -13,6 +13,7 @@
 
 #include <assert.h>
 
+#include "base/lock.h"
 #include "service/service.h"
 
 enum { SMALL_CHANGE = 64 << 10 };
@@ -39,6 +40,7 @@ static enum nnb_status account_change(struct nnb__account *a, uint64_t beside, u
 	uint64_t before = charged_bytes(a), after = charged_bytes(&is);
 	enum nnb_status status = NNB_STATUS_NONE;
 
+	assert(nnb__is_locked(&a->lock));
 	if (after > before)
 		status = nnb__app_take_if(a->app, NNB__BYTES, after - before, ever, reason);
 	else if (after < before)
@@ -55,7 +57,9 @@ static enum nnb_status account_change(struct nnb__account *a, uint64_t beside, u
 void nnb__account_fini(struct nnb__account *a)
 {
 	assert(!a->used); /* the driver has released the model */
+	pthread_mutex_lock(&a->lock);
 	account_change(a, 0, 0, 0, true, NULL);
+	pthread_mutex_unlock(&a->lock);
 	pthread_mutex_destroy(&a->lock);
 }
 

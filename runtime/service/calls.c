@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/lock.h"
 #include "model/status.h"
 #include "service/service.h"
 
@@ -179,6 +180,7 @@ static struct nnb_budget budget_of(const struct nnb__app *app, enum nnb__machine
 	const struct nnb__quota *q = &app->service->quotas[of];
 	const uint64_t unit = of == NNB__MAPPINGS ? NNB__MAPPING : 1;
 
+	assert(nnb__is_locked(&app->service->lock));
 	return (struct nnb_budget){ .limit = q->limit / unit,
 		                    .most = q->most / unit,
 		                    .guaranteed = app->guaranteed ? q->guaranteed / unit : 0,

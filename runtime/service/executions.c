@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"
@@ -52,6 +53,7 @@ static void job_enlist(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 
+	assert(nnb__is_locked(&c->lock));
 	j->next = c->jobs;
 	j->from = &c->jobs;
 	if (j->next)
@@ -61,6 +63,7 @@ static void job_enlist(struct nnb__job *j)
 
 static void job_delist(struct nnb__job *j)
 {
+	assert(nnb__is_locked(&j->connection->lock));
 	assert(*j->from == j);
 	*j->from = j->next;
 	if (j->next)

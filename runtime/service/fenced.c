@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "fence/fence.h"
@@ -172,6 +173,7 @@ static void put_timing(struct nnb__message *m, const struct nnb__job *j, uint64_
  */
 void nnb__fenced_hurry(struct nnb__connection *c)
 {
+	assert(nnb__is_locked(&c->lock));
 	for (struct nnb__fenced *f = c->signalling; f; f = f->next)
 		pthread_kill(f->thread, SIGURG);
 }

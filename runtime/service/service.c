@@ -12,6 +12,7 @@
  */
 #include "service/service.h"
 #include "base/close.h"
+#include "base/lock.h"
 #include "base/sys.h"
 #include "trace/open.h"
 
@@ -113,6 +114,7 @@ static bool has_in_limits(struct nnb__app *app, enum nnb__resource resource, str
 	const struct nnb_service *s = app->service;
 	uint64_t limit = s->limits[resource], most = resource == NNB__BYTES ? s->config.memory : UINT64_MAX;
 
+	assert(nnb__is_locked(&app->service->lock));
 	ask->own = ask->n > limit || app->held[resource] > limit - ask->n;
 	if (!ask->own && s->held[resource] <= most - ask->n)
 		return true;
@@ -132,6 +134,7 @@ static bool has_in_machine(struct nnb__app *app, enum nnb__resource resource, en
 	uint64_t cost = cost_of(resource, of, ask->n);
 	enum nnb__quota_answer answer = cost ? nnb__quota_asks(q, &app->of_machine[of], cost) : NNB__QUOTA_HAS;
 
+	assert(nnb__is_locked(&app->service->lock));
 	if (answer == NNB__QUOTA_HAS)
 		return true;
 	ask->n = (cost + machine[of].unit - 1) / machine[of].unit;
@@ -159,6 +162,7 @@ static void resource_hold(struct nnb__app *app, enum nnb__resource resource, uin
 {
 	struct nnb_service *s = app->service;
 
+	assert(nnb__is_locked(&s->lock));
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		nnb__quota_take(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
 	app->held[resource] += n;
@@ -170,6 +174,7 @@ static bool resource_lend(struct nnb__app *app, enum nnb__resource resource, str
 {
 	uint64_t n = ask->n;
 
+	assert(nnb__is_locked(&app->service->lock));
 	if (!has_in_limits(app, resource, ask))
 		return false;
 	for (int of = 0; of < NNB__N_MACHINE; of++)
@@ -226,6 +231,7 @@ static void resource_give(struct nnb__app *app, enum nnb__resource resource, uin
 {
 	struct nnb_service *s = app->service;
 
+	assert(nnb__is_locked(&s->lock));
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		nnb__quota_give(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
 	assert(n <= app->held[resource] && n <= s->held[resource]);
@@ -341,6 +347,7 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 {
 	struct nnb__app *app = s->apps;
 
+	assert(nnb__is_locked(&s->lock));
 	while (app && app->key != key)
 		app = app->next;
 	if (app)
@@ -365,6 +372,7 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 {
 	struct nnb__app **at = &s->apps;
 
+	assert(nnb__is_locked(&s->lock));
 	if (app->held[NNB__CONNECTIONS])
 		return;
 	for (int r = 0; r < NNB__N_RESOURCES; r++)
@@ -404,6 +412,7 @@ static enum nnb_status connection_admit(struct nnb_service *s, struct nnb__conne
 	struct asked ask = { .n = 1 };
 	enum nnb_status status;
 
+	assert(nnb__is_locked(&s->lock));
 	if (!app) {
 		nnb_because(reason, "the service has no memory for another app");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/close.h"
+#include "base/lock.h"
 #include "base/sys.h"
 
 void nnb__sweeper_init(struct nnb__sweeper *w)
@@ -33,6 +34,7 @@ static int next_fd(struct nnb__sweeper *w)
 {
 	int fd;
 
+	assert(nnb__is_locked(&w->lock));
 	while (!w->n && !w->ending)
 		pthread_cond_wait(&w->changed, &w->lock);
 	if (!w->n) {
