@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "nnb/fmq.h"
 #include "options/narrow.h"
 #include "options/options.h"
@@ -41,14 +41,6 @@ enum { TRIPS = 2000, WARM_UP = 200, MESSAGE = 64, PATIENCE_NS = 2000000000 };
 struct pair {
 	struct nnb_fmq *request, *result;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void stay_on(int cpu)
 {
@@ -120,13 +112,13 @@ static int round_trips(struct pair *p, uint64_t *ret_ns)
 	int r = 0;
 
 	for (int i = -WARM_UP; i < TRIPS && !r; i++) {
-		uint64_t start = now_ns();
+		uint64_t start = nnb__now();
 
 		r = nnb_fmq_write_blocking(p->request, message, 1, PATIENCE_NS);
 		if (!r)
 			r = nnb_fmq_read_blocking(p->result, message, 1, PATIENCE_NS);
 		if (i >= 0)
-			ns[i] = now_ns() - start;
+			ns[i] = nnb__now() - start;
 	}
 	qsort(ns, TRIPS, sizeof(ns[0]), by_value);
 	*ret_ns = ns[TRIPS / 2];

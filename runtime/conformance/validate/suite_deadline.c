@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/sys.h"
 #include "conformance/validate/abort_unless.h"
@@ -28,14 +27,6 @@ struct scene {
 	struct checks *checks;
 	struct nnb_model *model; /* a small model that the driver supports */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static bool is_missed(enum nnb_status s)
 {
@@ -83,13 +74,14 @@ static void past_preparation(const struct scene *s)
 {
 	prepare_row(s, s->model, prepare_until(PAST_NS), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
 	            "a deadline that has passed");
-	prepare_row(s, s->model, prepare_until(now_ns()), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	prepare_row(s, s->model, prepare_until(nnb__now()), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
 	            "a deadline that is now");
 }
 
 static void far_preparation(const struct scene *s)
 {
-	prepare_row(s, s->model, prepare_until(now_ns() + 3600 * 1000 * MS), NNB_STATUS_NONE, "a deadline in an hour");
+	prepare_row(s, s->model, prepare_until(nnb__now() + 3600 * 1000 * MS), NNB_STATUS_NONE,
+	            "a deadline in an hour");
 	prepare_row(s, s->model, prepare_until(INT64_MAX), NNB_STATUS_NONE, "a deadline of 2^63 - 1");
 	prepare_row(s, s->model, prepare_until(UINT64_MAX), NNB_STATUS_NONE, "a deadline of 2^64 - 1");
 }
@@ -123,7 +115,7 @@ static struct instant instant_now(void)
 
 	do {
 		i.delayed = delay_ns();
-		i.ns = now_ns();
+		i.ns = nnb__now();
 	} while (delay_ns() != i.delayed); /* else there was a delay between the two */
 	return i;
 }
@@ -323,7 +315,7 @@ static void past_execution(const struct scene *s)
 	abort_unless(job_init(&j, s->model));
 	wants_status(s->checks, execute_until(&p, &j, PAST_NS), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
 	             "a call whose deadline has passed", NULL);
-	wants_status(s->checks, execute_until(&p, &j, now_ns() + 3600 * 1000 * MS), NNB_STATUS_NONE,
+	wants_status(s->checks, execute_until(&p, &j, nnb__now() + 3600 * 1000 * MS), NNB_STATUS_NONE,
 	             "a call with a deadline in an hour", NULL);
 	wants_status(s->checks, execute_until(&p, &j, UINT64_MAX), NNB_STATUS_NONE,
 	             "a call with a deadline of 2^64 - 1", NULL);

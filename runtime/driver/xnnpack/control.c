@@ -9,7 +9,6 @@
  */
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "frame.h"
 #include "kernels/look.h"
@@ -19,10 +18,7 @@
 
 static uint64_t own_time(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - nnbx_work.waited_ns;
+	return nnbx_now() - nnbx_work.waited_ns;
 }
 
 bool nnbx_loop_is_over(const struct loose *l)

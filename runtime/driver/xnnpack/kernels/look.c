@@ -23,7 +23,7 @@ bool nnbx_work_end(void)
 	return !stopped;
 }
 
-static uint64_t now_ns(void)
+uint64_t nnbx_now(void)
 {
 	struct timespec t;
 
@@ -33,13 +33,13 @@ static uint64_t now_ns(void)
 
 static bool goes_on(const struct nnb_look *look)
 {
-	uint64_t from = nnbx_work.is_timed ? now_ns() : 0;
+	uint64_t from = nnbx_work.is_timed ? nnbx_now() : 0;
 	struct nnbx_work ours = nnbx_work;
 	bool on = look->goes_on(look->arg);
 
 	nnbx_work = ours; /* this thread may have run others' operations */
 	if (nnbx_work.is_timed)
-		nnbx_work.waited_ns += now_ns() - from;
+		nnbx_work.waited_ns += nnbx_now() - from;
 	return on;
 }
 

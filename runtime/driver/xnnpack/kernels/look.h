@@ -35,6 +35,9 @@ extern _Thread_local struct nnbx_work nnbx_work __attribute__((tls_model("initia
 void nnbx_work_begin(const struct nnb_look *look);
 bool nnbx_work_end(void);
 
+/* CLOCK_MONOTONIC in ns. */
+uint64_t nnbx_now(void);
+
 /* Call the function of struct nnb_look now. False: stop. */
 bool nnbx_work_look(void);
 
