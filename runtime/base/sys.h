@@ -71,12 +71,6 @@ bool nnb__cpu_stat(struct nnb__cpu_stat *ret);
 /* An address that identifies this thread. */
 const void *nnb__this_thread(void);
 
-/* @a + @b, or "for ever" where that is past the end of time. */
-static inline uint64_t nnb__add_ns(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /*
  * Sleep on @word while it is @expected, until woken for a bit of @bits or until @deadline (CLOCK_MONOTONIC ns,
  * UINT64_MAX: for ever). 0 woken; -EAGAIN the word differed; -EINTR; -ETIMEDOUT; another -errno.

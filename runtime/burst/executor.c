@@ -37,6 +37,7 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/saturating.h"
 #include "base/vector.h"
 #include "burst/map.h"
 #include "burst/slots.h"
@@ -393,11 +394,6 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 	return status;
 }
 
-static uint64_t saturating_add(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Add the pools and bytes of the request's known slots to *@pools and *@bytes. */
 static void known_slots_sum(struct executor *x, uint32_t *pools, uint64_t *bytes)
 {
@@ -409,8 +405,8 @@ static void known_slots_sum(struct executor *x, uint32_t *pools, uint64_t *bytes
 			const struct nnb_memory *memory = &x->entries[i].memory;
 
 			*pools += 1;
-			*bytes = saturating_add(*bytes, memory->size);
-			*bytes = saturating_add(*bytes, nnb__buffers_bytes(x->prepared, memory, 1, false));
+			*bytes = nnb__saturating_sum(*bytes, memory->size);
+			*bytes = nnb__saturating_sum(*bytes, nnb__buffers_bytes(x->prepared, memory, 1, false));
 		}
 	pthread_mutex_unlock(&x->lock);
 }
@@ -490,8 +486,8 @@ static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n,
 	uint32_t pools = n;
 
 	for (uint32_t i = 0; i < n; i++)
-		bytes = saturating_add(bytes, memories[i].size);
-	bytes = saturating_add(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
+		bytes = nnb__saturating_sum(bytes, memories[i].size);
+	bytes = nnb__saturating_sum(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
 	known_slots_sum(x, &pools, &bytes);
 	for (uint32_t i = 0; i < n; i++) {
 		/* Tokens also after a failure: forgo comes next, and must find their buffers, to make them uninitialised. */
@@ -654,7 +650,7 @@ static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_stat
 		if (k < i) /* counted before */
 			continue;
 		pools++;
-		bytes = saturating_add(bytes, x->pools[i].size);
+		bytes = nnb__saturating_sum(bytes, x->pools[i].size);
 	}
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "fence/fence.h"
 
@@ -157,5 +158,6 @@ int nnb__fence_wait(const int *fences, uint32_t n, uint64_t until, int line, int
 
 int nnb_fence_wait(const int *fences, uint32_t n, uint64_t timeout_ns)
 {
-	return nnb__fence_wait(fences, n, timeout_ns ? nnb__add_ns(nnb__now(), timeout_ns) : UINT64_MAX, -1, -1);
+	return nnb__fence_wait(fences, n, timeout_ns ? nnb__saturating_sum(nnb__now(), timeout_ns) : UINT64_MAX, -1,
+	                       -1);
 }

@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturating.h"
 #include "base/sys.h"
 
 int nnb_event_flag_new(struct nnb_event_flag **ret, uint32_t *word)
@@ -70,7 +71,7 @@ int nnb_event_flag_wake(struct nnb_event_flag *flag, uint32_t mask)
 
 int nnb_event_flag_wait(struct nnb_event_flag *flag, uint32_t mask, uint32_t *ret_bits, uint64_t timeout_ns, bool retry)
 {
-	uint64_t deadline = timeout_ns ? nnb__add_ns(nnb__now(), timeout_ns) : UINT64_MAX;
+	uint64_t deadline = timeout_ns ? nnb__saturating_sum(nnb__now(), timeout_ns) : UINT64_MAX;
 	uint32_t old;
 	int r = 0;
 

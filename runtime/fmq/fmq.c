@@ -42,6 +42,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "queue.h"
 
@@ -642,8 +643,8 @@ static __attribute__((noinline)) int wait_slowly(struct nnb_fmq *q, enum nnb_fmq
 {
 	struct nnb_fmq_end *e = &q->end[side];
 	uint64_t start = nnb__now();
-	uint64_t deadline = timeout_ns ? nnb__add_ns(start, timeout_ns) : UINT64_MAX;
-	uint64_t window_end = nnb__add_ns(start, q->window_ns == NNB_FMQ_WINDOW_NONE ? 0 : q->window_ns);
+	uint64_t deadline = timeout_ns ? nnb__saturating_sum(start, timeout_ns) : UINT64_MAX;
+	uint64_t window_end = nnb__saturating_sum(start, q->window_ns == NNB_FMQ_WINDOW_NONE ? 0 : q->window_ns);
 	int r;
 
 	assert(q->synchronized && flag && mask && n <= q->capacity);

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "base/saturating.h"
 #include "model/graph.h"
 #include "model/ops.h"
 #include "model/parts.h"
@@ -58,20 +59,6 @@ static const struct nnb__cost {
 #undef NNB_COST
 };
 
-/* ---- saturating arithmetic ---- */
-
-static uint64_t saturating_times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t saturating_plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static uint64_t shape_elements(const struct nnb_shape *s)
 {
 	return s->omitted ? 0 : nnb__shape_elements(s);
@@ -114,7 +101,7 @@ static uint64_t window_cells(const struct place *p)
 {
 	struct nnb_window w;
 
-	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : saturating_times(w.filter_w, w.filter_h);
+	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : nnb__saturating_product(w.filter_w, w.filter_h);
 }
 
 /* The number of products added for one output of a convolution or FULLY_CONNECTED. */
@@ -133,8 +120,8 @@ static uint64_t weight_products(const struct place *p)
 	uint64_t n = 0;
 
 	for (uint32_t k = 1; k < p->op->n_inputs; k++)
-		n = saturating_plus(n, shape_elements(place_input(p, k)));
-	return saturating_times(n, place_input(p, 0)->rank ? place_input(p, 0)->dims[0] : 1);
+		n = nnb__saturating_sum(n, shape_elements(place_input(p, k)));
+	return nnb__saturating_product(n, place_input(p, 0)->rank ? place_input(p, 0)->dims[0] : 1);
 }
 
 /* The number of rows. In an image with channels last, each pixel is a row. */
@@ -183,10 +170,11 @@ static uint64_t ordered_elements(const struct place *p)
 	uint64_t n = last_of(s);
 	int64_t k = constant_integer(p, 1, INT64_MAX);
 
-	return saturating_plus(
+	return nnb__saturating_sum(
 		shape_elements(s),
-		saturating_times(saturating_times(rows_of(s), k >= 0 && (uint64_t)k < n ? (uint64_t)k : n),
-	                         2 * bits_of(n)));
+		nnb__saturating_product(
+			nnb__saturating_product(rows_of(s), k >= 0 && (uint64_t)k < n ? (uint64_t)k : n),
+			2 * bits_of(n)));
 }
 
 /*
@@ -196,7 +184,7 @@ static uint64_t boxes_compared(uint64_t n, int64_t most)
 {
 	uint64_t kept = most > 0 && (uint64_t)most < n ? (uint64_t)most : n;
 
-	return saturating_times(n, saturating_plus(kept, bits_of(n)));
+	return nnb__saturating_product(n, nnb__saturating_sum(kept, bits_of(n)));
 }
 
 static uint64_t dim_of(const struct nnb_shape *s, uint32_t d)
@@ -213,9 +201,10 @@ static uint64_t detection_pairs(const struct place *p)
 	bool by_class = !regular || *regular;
 	uint64_t pairs = boxes_compared(dim_of(scores, 1), constant_integer(p, by_class ? 10 : 8, 0));
 
-	return saturating_plus(
+	return nnb__saturating_sum(
 		shape_elements(scores),
-		saturating_times(dim_of(scores, 0), saturating_times(by_class ? dim_of(scores, 2) : 1, pairs)));
+		nnb__saturating_product(dim_of(scores, 0),
+	                                nnb__saturating_product(by_class ? dim_of(scores, 2) : 1, pairs)));
 }
 
 static uint64_t proposal_pairs(const struct place *p)
@@ -224,28 +213,32 @@ static uint64_t proposal_pairs(const struct place *p)
 	uint64_t images = dim_of(scores, 0), n = images ? shape_elements(scores) / images : 0;
 	int64_t before = constant_integer(p, 6, 0);
 
-	return saturating_plus(
+	return nnb__saturating_sum(
 		shape_elements(scores),
-		saturating_times(images, boxes_compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
-	                                                constant_integer(p, 7, 0))));
+		nnb__saturating_product(images,
+	                                boxes_compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
+	                                               constant_integer(p, 7, 0))));
 }
 
 static uint64_t work_count(const struct place *p, enum nnb__count what)
 {
 	switch (what) {
 	case PIXELS:
-		return saturating_plus(output_elements(p),
-		                       saturating_times(rows_of(&p->shapes[p->op->outputs[0]]), PIXEL_ELEMENTS));
+		return nnb__saturating_sum(
+			output_elements(p),
+			nnb__saturating_product(rows_of(&p->shapes[p->op->outputs[0]]), PIXEL_ELEMENTS));
 	case SAMPLES:
-		return saturating_times(output_elements(p),
-		                        saturating_times(samples_along(p, 7, 3), samples_along(p, 8, 4)));
+		return nnb__saturating_product(output_elements(p),
+		                               nnb__saturating_product(samples_along(p, 7, 3), samples_along(p, 8, 4)));
 	case ORDERED:
 		return ordered_elements(p);
 	case DRAWN:
-		return saturating_plus(shape_elements(place_input(p, 0)),
-		                       saturating_times(output_elements(p), bits_of(last_of(place_input(p, 0)))));
+		return nnb__saturating_sum(
+			shape_elements(place_input(p, 0)),
+			nnb__saturating_product(output_elements(p), bits_of(last_of(place_input(p, 0)))));
 	case REGIONS:
-		return saturating_times(dim_of(place_input(p, 0), 1), boxes_compared(dim_of(place_input(p, 0), 0), 0));
+		return nnb__saturating_product(dim_of(place_input(p, 0), 1),
+		                               boxes_compared(dim_of(place_input(p, 0), 0), 0));
 	case PROPOSALS:
 		return proposal_pairs(p);
 	case DETECTIONS:
@@ -253,36 +246,38 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 	case INPUTS:
 		return shape_elements(place_input(p, 0));
 	case STEPS:
-		return saturating_times(saturating_plus(weight_products(p), PIXEL_ELEMENTS),
-		                        place_input(p, 0)->rank > 1 ? place_input(p, 0)->dims[1] : 1);
+		return nnb__saturating_product(nnb__saturating_sum(weight_products(p), PIXEL_ELEMENTS),
+		                               place_input(p, 0)->rank > 1 ? place_input(p, 0)->dims[1] : 1);
 	case FILTERS: {
 		const struct nnb_shape *filter = place_input(p, 1);
 		uint64_t channels = filter->rank ? filter->dims[0] : 1;
 
-		return saturating_times(output_elements(p), channels ? shape_elements(filter) / channels : 0);
+		return nnb__saturating_product(output_elements(p), channels ? shape_elements(filter) / channels : 0);
 	}
 	case CELLS:
-		return saturating_times(output_elements(p), window_cells(p));
+		return nnb__saturating_product(output_elements(p), window_cells(p));
 	case PRODUCTS:
-		return saturating_times(output_elements(p), sum_depth(p));
+		return nnb__saturating_product(output_elements(p), sum_depth(p));
 	case NEIGHBOURS: {
 		/* without a constant radius, all elements of the row are neighbours */
 		const int32_t *radius = p->graph->constants[p->op->inputs[1]];
 		uint64_t all = last_of(place_input(p, 0));
 		uint64_t n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
 
-		return saturating_times(output_elements(p), saturating_plus(n < all ? n : all, POW_ELEMENTS));
+		return nnb__saturating_product(output_elements(p),
+		                               nnb__saturating_sum(n < all ? n : all, POW_ELEMENTS));
 	}
 	case ROWS:
-		return saturating_plus(output_elements(p),
-		                       saturating_times(shape_elements(place_input(p, 0)), ROW_ELEMENTS));
+		return nnb__saturating_sum(output_elements(p),
+		                           nnb__saturating_product(shape_elements(place_input(p, 0)), ROW_ELEMENTS));
 	case HASHES: {
 		/* each row of the second input is hashed once for each bit of each hash of the first */
 		const struct nnb_shape *rows = place_input(p, 1);
 		uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
 
-		return saturating_times(saturating_times(shape_elements(place_input(p, 0)), n),
-		                        saturating_plus(saturating_times(row, sizeof(float)), ROW_ELEMENTS));
+		return nnb__saturating_product(
+			nnb__saturating_product(shape_elements(place_input(p, 0)), n),
+			nnb__saturating_sum(nnb__saturating_product(row, sizeof(float)), ROW_ELEMENTS));
 	}
 	case WEIGHTS:
 		return weight_products(p);
@@ -323,7 +318,7 @@ static bool is_plain_mean(const struct place *p)
 	if (!set || (set & ~between) || set + (set & -set) != between + 1)
 		return true;
 	for (uint32_t d = (uint32_t)__builtin_ctz(set); d < rank; d++)
-		item = saturating_times(item, place_input(p, 0)->dims[d]);
+		item = nnb__saturating_product(item, place_input(p, 0)->dims[d]);
 	return item > ITEM;
 }
 
@@ -382,8 +377,8 @@ static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t 
 		if (m->operands[i].lifetime == NNB_LIFETIME_SUBGRAPH)
 			referenced_cost(g, m->operands[i].location.offset, ns);
 	/* never 0, because 0 means unknown; each run of a subgraph creates a frame for its operands */
-	ns[index] =
-		saturating_plus(nnb__model_cost(part, part->shapes), EACH_NS + m->n_operands * (uint64_t)OPERAND_NS);
+	ns[index] = nnb__saturating_sum(nnb__model_cost(part, part->shapes),
+	                                EACH_NS + m->n_operands * (uint64_t)OPERAND_NS);
 }
 
 void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)
@@ -409,8 +404,8 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 		uint64_t b = ns[operands[p.op->inputs[first + 1]].location.offset];
 
 		if (p.op->type == NNB_WHILE)
-			return saturating_plus(saturating_plus(a, b), EACH_NS);
-		return saturating_plus(a > b ? a : b, EACH_NS);
+			return nnb__saturating_sum(nnb__saturating_sum(a, b), EACH_NS);
+		return nnb__saturating_sum(a > b ? a : b, EACH_NS);
 	}
 	if (!cost)
 		return EACH_NS; /* the cost of a vendor's operation is not known */
@@ -423,13 +418,14 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	quant = is_bytes(operand_in(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
 	n = work_count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
-	n = n > UINT64_MAX / ps ? saturating_times(n / 1000, ps) : n * ps / 1000;
+	n = n > UINT64_MAX / ps ? nnb__saturating_product(n / 1000, ps) : n * ps / 1000;
 	/* each output is a sum, of any length, including 1 */
 	if (cost->count == PRODUCTS || cost->count == FILTERS || cost->count == CELLS)
-		n = saturating_plus(n, saturating_plus(saturating_times(output_elements(&p), OUTPUT_PS),
-		                                       saturating_times(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
-		                               1000);
-	return saturating_plus(n, EACH_NS);
+		n = nnb__saturating_sum(
+			n, nnb__saturating_sum(nnb__saturating_product(output_elements(&p), OUTPUT_PS),
+		                               nnb__saturating_product(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
+				   1000);
+	return nnb__saturating_sum(n, EACH_NS);
 }
 
 uint64_t nnb__model_cost(const struct nnb_graph *g, const struct nnb_shape *shapes)
@@ -437,6 +433,6 @@ uint64_t nnb__model_cost(const struct nnb_graph *g, const struct nnb_shape *shap
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < g->model->n_operations && nnb__patient(NNB__OPERATION_UNITS); i++)
-		ns = saturating_plus(ns, nnb__operation_cost(g, i, shapes));
+		ns = nnb__saturating_sum(ns, nnb__operation_cost(g, i, shapes));
 	return ns;
 }

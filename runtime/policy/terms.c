@@ -1,11 +1,6 @@
 /* terms.c -- the effect of a deadline. */
 #include "policy/terms.h"
 
-static uint64_t saturating_add(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 enum nnb__admission nnb__admission(enum nnb_deadlines deadlines, uint64_t deadline_ns, uint64_t now, uint64_t least,
                                    uint64_t wait_ns)
 {
@@ -15,7 +10,7 @@ enum nnb__admission nnb__admission(enum nnb_deadlines deadlines, uint64_t deadli
 		return NNB__PASSED;
 	if (deadline_ns - now < least)
 		return NNB__TOO_LONG;
-	return saturating_add(wait_ns, least) > deadline_ns - now ? NNB__TOO_FULL : NNB__ADMITTED;
+	return wait_ns > deadline_ns - now - least ? NNB__TOO_FULL : NNB__ADMITTED;
 }
 
 uint64_t nnb__ordered_by(uint64_t deadline_ns, uint64_t now)

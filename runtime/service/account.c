@@ -14,6 +14,7 @@
 #include <assert.h>
 
 #include "base/lock.h"
+#include "base/saturating.h"
 #include "service/service.h"
 
 enum { SMALL_CHANGE = 64 << 10 };

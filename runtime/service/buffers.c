@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "model/roles.h"

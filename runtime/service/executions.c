@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "fence/fence.h"
@@ -218,7 +219,7 @@ static void *execute_behind_fences(void *arg)
 		nnb__job_fail(j);
 	} else {
 		/* */
-		uint64_t until = f->duration_ns ? nnb__add_ns(f->ready, f->duration_ns) : UINT64_MAX;
+		uint64_t until = f->duration_ns ? nnb__saturating_sum(f->ready, f->duration_ns) : UINT64_MAX;
 
 		if (f->duration_ns && (!j->terms.deadline_ns || until < j->terms.deadline_ns))
 			j->terms.deadline_ns = until;
@@ -291,7 +292,7 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 
 		/* Check the deadline, and the duration: if it is shorter than the model's lower bound, it counts as a deadline from now. */
 		if (duration_ns && duration_ns < nnb__times_least(&j.model->times, 0))
-			j.terms.deadline_ns = nnb__add_ns(nnb__now(), duration_ns);
+			j.terms.deadline_ns = nnb__saturating_sum(nnb__now(), duration_ns);
 		nnb__trace_deadline(&j.trace, j.terms.deadline_ns);
 		status = nnb__job_admit(&j, &why);
 		j.terms.deadline_ns = deadline_ns;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/close.h"
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"

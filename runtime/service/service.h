@@ -141,12 +141,6 @@ static inline uint64_t nnb__charged_of(uint64_t bytes)
 	return bytes > (128 << 10) ? bytes : 0;
 }
 
-/* The sum, or UINT64_MAX if it is larger. */
-static inline uint64_t nnb__saturating_sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* An id, with the instance number in its high 12 bits. Never 0. Ids repeat after 2^20 of them. */
 uint32_t nnb__new_id(struct nnb_service *service);
 

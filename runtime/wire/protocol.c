@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/saturating.h"
 #include "base/sealed.h"
 #include "base/sys.h"
 #include "base/vector.h"
@@ -822,7 +823,7 @@ static int pass_over(int sock, struct nnb__message *m, uint32_t n_fds)
 /* The first packet of a message is there: from now on the rest of it has its own limit of time. */
 static void message_arrives(struct nnb__message *m)
 {
-	uint64_t rest = m->rest_ns ? nnb__add_ns(nnb__now(), m->rest_ns) : 0;
+	uint64_t rest = m->rest_ns ? nnb__saturating_sum(nnb__now(), m->rest_ns) : 0;
 
 	if (rest && (!m->ends || rest < m->ends))
 		m->ends = rest;

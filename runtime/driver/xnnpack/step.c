@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "lowering.h"
+#include "operand.h"
 #include "packing.h"
 #include "seen.h"
 #include "tiles.h"
@@ -207,9 +208,7 @@ static uint64_t own_scratch(const struct site *site)
 
 uint64_t nnbx_step_scratch(const struct site *site)
 {
-	uint64_t seen = nnbx_seen_scratch(site), own = own_scratch(site);
-
-	return own > UINT64_MAX - seen ? UINT64_MAX : seen + own;
+	return saturated_sum(nnbx_seen_scratch(site), own_scratch(site));
 }
 
 uint64_t nnbx_step_bytes(const struct site *site)
