@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "nnb/policy.h"
+#include "whatif/changes.h"
 #include "whatif/prediction.h"
 #include "whatif/search.h"
 
@@ -329,6 +330,49 @@ static void without_noise_the_recording_is_replayed_as_it_was(void **state)
 	}
 	assert_int_equal(recorded[A].missed, 120);
 	assert_int_equal(recorded[A].mean_ns, 6 * MS);
+	bsv_past_fini(&p);
+}
+
+static void changes_are_read_by_the_grammar_of_options(void **state)
+{
+	static const char *const refused[][2] = {
+		{ "deadline", "a/m=20" },    { "deadline", "a/m=0x10ms" },
+		{ "deadline", "a/m=1e3ms" }, { "deadline", "a/m= 5ms" },
+		{ "deadline", "a/m=5 ms" },  { "deadline", "a/m=0ms" },
+		{ "deadline", "a/m=-1ms" },  { "deadline", "a/m=300h" },
+		{ "speed", "m=0x2x" },       { "speed", "m=1e1x" },
+		{ "speed", "m=.5x" },        { "speed", "m=nanx" },
+		{ "speed", "m=1001x" },      { "rate", "a=2" },
+		{ "submit", "a/m=3ms" },     { "submit", "a/m=-0x3ms" },
+	};
+	const char *deadline = "a/m=1.5min", *speed = "m=-1ms", *rate = "a=0.5x", *submit = "b/m=-3ms";
+	struct bsv_said said = {
+		.deadline = { &deadline, 1 }, .speed = { &speed, 1 }, .rate = { &rate, 1 }, .submit = { &submit, 1 }
+	};
+	struct bsv_whatif_change change;
+	struct bsa_err err = { "" };
+	const char *cannot = NULL;
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, 2);
+	assert_int_equal(bsv_whatif_read(&change, &p, &said, &cannot, &err), 0);
+	assert_int_equal(change.groups[A].budget_ns, 90000 * MS);
+	assert_true(change.groups[A].run_ns == -(int64_t)MS && change.groups[B].run_ns == -(int64_t)MS);
+	assert_true(change.groups[A].rate == 0.5 && change.groups[B].earlier_ns == 3 * MS);
+	bsv_whatif_fini(&change);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		const struct bsv_lists one = { &refused[i][1], 1 };
+
+		said = (struct bsv_said){ 0 };
+		*(refused[i][0][0] == 'd'   ? &said.deadline
+		  : refused[i][0][1] == 'p' ? &said.speed
+		  : refused[i][0][0] == 'r' ? &said.rate
+		                            : &said.submit) = one;
+		if (bsv_whatif_read(&change, &p, &said, &cannot, &err) != BSA_E_USAGE)
+			fail_msg("--%s %s is read", refused[i][0], refused[i][1]);
+		bsv_whatif_fini(&change);
+	}
 	bsv_past_fini(&p);
 }
 
@@ -814,6 +858,7 @@ int main(void)
 		cmocka_unit_test(one_call_that_waited_is_made_to_many_in_some_replays_only),
 		cmocka_unit_test(who_saves_makes_room_when_the_driver_asks),
 		cmocka_unit_test(without_noise_the_recording_is_replayed_as_it_was),
+		cmocka_unit_test(changes_are_read_by_the_grammar_of_options),
 		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
 		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
 		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
