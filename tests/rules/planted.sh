@@ -195,6 +195,25 @@ layers)
 	a viewer-cli/CMakeLists.txt 'target_link_libraries(x PRIVATE nnb_policy)'
 	"$here/layers.sh" "$tmp" >/dev/null || broken 'layers objects to what is allowed'
 	;;
+queries)
+	a viewer-cli/audit/a.c '/* one SELECT, FROM a comment' ' * WHERE it stands */' 'const char *examples = "  burstscope sql \047SELECT 1 FROM app\047\n";' \
+		'const char *text = "select a model from the list, where LIMITS are";' 'const int quote = 0x22; /* "SELECT" */'
+	"$here/queries.sh" "$tmp" >/dev/null || broken 'queries objects to comments, examples and plain words'
+	while IFS= read -r text; do
+		a viewer-cli/watch/x.c '/* planted */ int a;' "const char *x = $text;"
+		objects 'viewer-cli/watch/x.c:2: SQL in C: ' "$here/queries.sh" "$tmp"
+		objects 'viewer-cli/watch/x.c:2: SQL in C: ' "$here/queries.sh" "$tmp" watch
+	done <<-'EOF'
+		"SELECT 1"
+		bsv_text("%sFROM %s", with, relation)
+		"\"a\" WHERE id = " "1"
+		"" /* "*/ "ORDER BY id"
+		'"' + "\n\tLEFT JOIN app"
+	EOF
+	"$here/queries.sh" "$tmp" audit >/dev/null || broken 'queries judges a folder that it was not given'
+	rm -r "$tmp/viewer-cli/watch" "$tmp/viewer-cli/audit"
+	objects 'no C in' "$here/queries.sh" "$tmp"
+	;;
 headers)
 	a include/nnb/x.h 'uint32_t x(void);'
 	objects 'x.h does not compile alone as C11' "$here/headers.sh" "$tmp/include"
