@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "audit/audit.h"
 #include "base/scoped.h"
+#include "input/fill.h"
 
 typedef bool condition(const struct bsv_advised *, const struct bsv_settings *);
 
@@ -142,7 +142,7 @@ const char *bsv_advice(const struct bsv_advised *what, const struct bsv_settings
 int bsv_settings_read(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_audit_row(&rows, input, bsv_sql_settings, NULL, err);
+	int r = bsv_input_row(&rows, input, bsv_sql_settings, NULL, err);
 
 	if (r <= 0)
 		return r;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/screen.h"
@@ -34,14 +33,6 @@ void bsv_findings_fini(struct bsv_findings *f)
 	}
 	free(f->doings);
 	free(f->of);
-}
-
-int bsv_found_rows(struct bsv_rows **ret, struct bsv_input *input, const char *template, const struct bsv_hole *holes,
-                   struct bsa_err *err)
-{
-	bsv_scoped_text *sql = bsv_audit_fill(input, template, holes);
-
-	return sql ? bsv_rows_query(ret, input->db, sql, err) : bsv_no_memory(err);
 }
 
 const char *bsv_finding_advice(const struct bsv_findings *f, const char *cause, const char *path)

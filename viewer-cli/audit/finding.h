@@ -10,10 +10,6 @@
 
 enum { BSV_FOUND_OF_A_KIND = 3 }; /* most findings of a kind */
 
-/* The rows of the filled template, before the first step. *ret is owned by the caller. */
-int bsv_found_rows(struct bsv_rows **ret, struct bsv_input *input, const char *template, const struct bsv_hole *holes,
-                   struct bsa_err *err);
-
 /*
  * Add @of; or make it a part of the finding that blames the same app for the same: its sentence becomes
  * evidence there, and its advice, if it has one, replaces the other. An app that starves itself is a part of the finding that blames it for what it

@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "audit/finding.h"
 #include "audit/habits.h"
 #include "audit/judge.h"
 #include "audit/missed.h"
+#include "audit/verdicts.h"
 #include "base/causes.h"
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
+#include "input/fill.h"
 
 static const char *text_of(const struct bsv_rows *rows, size_t column)
 {
@@ -150,7 +151,7 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
 	const struct bsv_hole holes[] = { { "episodes", episodes }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = episodes ? bsv_found_rows(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err),
+	int r = episodes ? bsv_input_rows(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err),
 	    n = 0;
 
 	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
@@ -246,7 +247,7 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 	bsv_scoped_text *each = NULL, *said = NULL;
 	int64_t most = -1;
 	size_t n_apps = 0;
-	int r = bsv_found_rows(&rows, input, bsv_sql_priority_choices, holes, err);
+	int r = bsv_input_rows(&rows, input, bsv_sql_priority_choices, holes, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		int64_t n = get_named(rows, "n_choices", 0), first = get_named(rows, "n_honoured", 0);
@@ -286,7 +287,7 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 
 	if (bsv_judged(j) != BSV_FAIL)
 		return 0;
-	r = bsv_found_rows(&rows, input, bsv_sql_priority_inversions, holes, err);
+	r = bsv_input_rows(&rows, input, bsv_sql_priority_inversions, holes, err);
 	while (r >= 0 && n < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
 		if (get_named(rows, "n_above", 0) > 0) {
 			r = add_inverted(f, rows, err);
@@ -329,7 +330,7 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	/* From when to when the app that is behind got less than half of its share. */
 	name = of.who ? bsv_quoted(of.who) : NULL;
 	if (name)
-		r = bsv_audit_row(&rows, input, bsv_sql_summary_unfair,
+		r = bsv_input_row(&rows, input, bsv_sql_summary_unfair,
 		                  (const struct bsv_hole[]){ { "name", name }, { NULL, NULL } }, err);
 	else
 		r = bsv_no_memory(err);
@@ -352,7 +353,7 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 	const char *cause, *phrase;
 	bsv_scoped_text *who = NULL;
 	char sum[BSV_DURATION_TEXT];
-	int r = bsv_found_rows(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
+	int r = bsv_input_rows(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
 
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
@@ -400,7 +401,7 @@ enum {
 static int add_preparations(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_found_rows(&rows, input, bsv_sql_preparations, NULL, err), n_added = 0;
+	int r = bsv_input_rows(&rows, input, bsv_sql_preparations, NULL, err), n_added = 0;
 
 	while (r >= 0 && n_added++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
 		int64_t late = bsv_rows_get(rows, PREP_LATE, 0), refused = bsv_rows_get(rows, PREP_REFUSED, 0);

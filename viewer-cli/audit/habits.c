@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "audit/findings.h"
 #include "base/say.h"
 #include "base/scoped.h"
+#include "input/fill.h"
 
 /* Columns of overhead_habits.sql. */
 enum {
@@ -45,7 +45,7 @@ int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_er
 	char around[BSV_DURATION_TEXT], e2e[BSV_DURATION_TEXT];
 	const char *app, *model, *least;
 	int64_t cost, end_to_end;
-	int r = bsv_audit_row(&rows, input, bsv_sql_overhead_habits, NULL, err);
+	int r = bsv_input_row(&rows, input, bsv_sql_overhead_habits, NULL, err);
 
 	*ret = (struct bsv_habit){ .sum_ns = 0 };
 	if (r <= 0)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "audit/finding.h"
 #include "audit/judge.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/fill.h"
 
 /* Columns of a query of facts, from column @i on: how much of the time was observed. */
 #define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions, s.strange_ns, s.partly"
@@ -51,9 +51,9 @@ char *bsv_judge_hidden(const struct bsv_input *input)
 	if (input->to == INT64_MAX)
 		reach = strdup(bsv_sql_reach_whole);
 	else
-		reach = bsv_audit_fill(input, bsv_sql_reach_asked,
+		reach = bsv_input_fill(input, bsv_sql_reach_asked,
 		                       (const struct bsv_hole[]){ { "ended", ended }, { NULL, NULL } });
-	return bsv_audit_fill(input, bsv_sql_hidden,
+	return bsv_input_fill(input, bsv_sql_hidden,
 	                      (const struct bsv_hole[]){ { "ended", ended },
 	                                                 { "reach", reach },
 	                                                 { "strange_executions", executions },
@@ -129,7 +129,7 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 		                                        { "unseen_stops", bsv_sql_unseen_stops },
 		                                        { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_audit_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
+	int r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
 
 	if (r <= 0)
 		return r;
@@ -223,7 +223,7 @@ static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int
 	snprintf(id_text, sizeof(id_text), "%" PRId64, id);
 	snprintf(from, sizeof(from), "%" PRId64, began);
 	snprintf(to, sizeof(to), "%" PRId64, ended);
-	return bsv_audit_row(ret, input, bsv_sql_verdict_starvation_unheld,
+	return bsv_input_row(ret, input, bsv_sql_verdict_starvation_unheld,
 	                     (const struct bsv_hole[]){
 				     { "id", id_text }, { "wait_began", from }, { "wait_ended", to }, { NULL, NULL } },
 	                     err);
@@ -243,7 +243,7 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 	*ret = (struct bsv_starved_by){ .idle_ns = 0 };
 	if (!episodes || !name || !of)
 		return bsv_no_memory(err);
-	for (r = bsv_audit_row(&rows, input, bsv_sql_starvation_longest, holes, err); r > 0;
+	for (r = bsv_input_row(&rows, input, bsv_sql_starvation_longest, holes, err); r > 0;
 	     r = bsv_rows_step(rows, err)) {
 		bsv_scoped_rows *unheld = NULL;
 
@@ -277,7 +277,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	holes = (const struct bsv_hole[]){ { "hidden", unseen },     { "episodes", episodes },
 		                           { "recorded", recorded }, { "sure", sure ? "1" : "0" },
 		                           { "sight", SIGHT },       { NULL, NULL } };
-	r = bsv_audit_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
+	r = bsv_input_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
 	if (r <= 0)
 		return r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 4).text, bsv_rows_cell(rows, 5).text);
@@ -326,7 +326,7 @@ static int read_work(struct work_sql *ret, const struct bsv_input *input, const 
 	};
 	bsv_scoped_rows *rows = NULL;
 	const char *referred, *with_more;
-	int r = bsv_audit_row(&rows, input, bsv_sql_priority_work_rows, holes, err);
+	int r = bsv_input_row(&rows, input, bsv_sql_priority_work_rows, holes, err);
 
 	if (r < 0)
 		return r;
@@ -362,7 +362,7 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 	else
 		limit_of_holder = bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)",
 		                           bsv_off_core_of_holder);
-	return bsv_audit_fill(
+	return bsv_input_fill(
 		input, bsv_sql_verdict_priority_unseen,
 		(const struct bsv_hole[]){ { "limit", limit_of_holder },
 	                                   { "limit_least", limit->given ? limit_of_holder : bsv_sql_limit_least },
@@ -400,7 +400,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	if (r < 0)
 		return r;
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
-	r = bsv_audit_row(&rows, input, bsv_sql_verdict_priority,
+	r = bsv_input_row(&rows, input, bsv_sql_verdict_priority,
 	                  (const struct bsv_hole[]){ { "hidden", hides },
 	                                             { "work", work.parts },
 	                                             { "stretches", bsv_sql_stretches },

@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "audit/finding.h"
+#include "audit/outcomes.h"
+#include "audit/verdicts.h"
 #include "base/causes.h"
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
 #include "base/vector.h"
+#include "input/fill.h"
 
 enum {
 	VICTIMS_MAX = 4 /* as in summary_misses.sql */,
@@ -111,7 +113,7 @@ int bsv_missed_undecided_rows(struct bsv_rows **ret, const struct bsv_input *inp
 {
 	static const struct bsv_hole whole[] = { { "stats", bsv_sql_misses_stored }, { NULL, NULL } };
 
-	return bsv_audit_row(ret, input, bsv_sql_misses_undecided, whole, err);
+	return bsv_input_row(ret, input, bsv_sql_misses_undecided, whole, err);
 }
 
 char *bsv_missed_undecided_whole(struct bsv_rows *rows, const struct bsv_input *input)
@@ -641,13 +643,13 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct
 {
 	__attribute__((cleanup(missed_fini))) struct missed m = { .nth = 0 };
 	struct adding adding = { .said = NULL };
-	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input), *unseen = bsv_audit_unseen_outcomes(input);
+	bsv_scoped_text *unknown = bsv_unknown_deadlines(input), *unseen = bsv_unseen_outcomes(input);
 	bsv_scoped_text *doers = bsv_missed_doers(fairness);
 	const struct bsv_hole holes[] = { { "n_unknown", unknown },    { "n_unseen", unseen },
 		                          { "doers", doers },          { "doer", bsv_sql_miss_doer_name },
 		                          { "n_named", OTHERS_NAMED }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = doers ? bsv_found_rows(&rows, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
+	int r = doers ? bsv_input_rows(&rows, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		/* A finding has a row for each victim; what is no finding has one row. */

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "audit/judge.h"
+#include "audit/verdicts.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
 #include "base/vector.h"
+#include "input/fill.h"
 
 enum {
 	NAME_MOST = 80, /* bytes of a name in a sentence */
@@ -466,7 +467,7 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 	const struct bsv_hole holes[] = {
 		{ "takers", input->picks ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder }, { NULL, NULL }
 	};
-	bsv_scoped_text *sql = bsv_audit_fill(input, bsv_sql_sharing_names, holes);
+	bsv_scoped_text *sql = bsv_input_fill(input, bsv_sql_sharing_names, holes);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 
@@ -494,7 +495,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	int r;
 
 	*ret = (struct bsv_sharing_facts){ .n = 0 };
-	given_up_sql = bsv_audit_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
+	given_up_sql = bsv_input_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
 	if (!unseen_sql || !given_up_sql)
 		return bsv_no_memory(err);
 	if (timed)
@@ -535,7 +536,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 
 	/* How much of the time was observed. */
 	if (r >= 0)
-		r = bsv_audit_row(&sight, input, bsv_sql_sharing_sight, holes, err);
+		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight, holes, err);
 	if (r <= 0)
 		return r;
 	ret->sight = (struct bsv_sight){ .service = bsv_rows_get(sight, 0, 0),

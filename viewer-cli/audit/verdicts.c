@@ -118,6 +118,12 @@ void bsv_rules_unchecked(struct bsv_judgement *j)
 	}
 }
 
+void bsv_judgement_show(struct bsv_answer *answer, const struct bsv_judgement *judgement)
+{
+	for (size_t i = 0; i < judgement->n; i++)
+		bsv_answer_verdict(answer, &judgement->rules[i]);
+}
+
 const char *bsv_outcome_name(enum bsv_outcome outcome)
 {
 	static const char *const names[] = { "pass", "fail", "cannot tell" };

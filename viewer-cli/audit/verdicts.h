@@ -48,6 +48,9 @@ bool bsv_judged_nothing(const struct bsv_judgement *j);
 /* Make the first rule of @from the only rule of @ret, and name its service in the sentence. */
 void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *from, int64_t service);
 
+/* Add the rules to the answer. @judgement is borrowed until the answer is printed. */
+void bsv_judgement_show(struct bsv_answer *answer, const struct bsv_judgement *judgement);
+
 /* "pass", "fail", "cannot tell" */
 const char *bsv_outcome_name(enum bsv_outcome outcome);
 

@@ -2,12 +2,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "audit/audit.h"
+#include "answer/report.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
 #include "base/command.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/fill.h"
 
 #define WINDOW_NS INT64_C(100000000) /* length of a window in app_lag */
 
@@ -105,47 +106,48 @@ static struct bsv_rows *deadline_rows(const struct bsv_sharing_facts *f)
 
 /* ---- parts ---- */
 
-static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
+static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts *sharing, int64_t window_ns)
 {
-	bool timed = bsv_input_is_timed(&a->input);
-	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
+	bool timed = bsv_input_is_timed(&report->input);
+	const char *window = bsv_report_text(report, "%" PRId64, window_ns);
 	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
-	char *shares = bsv_audit_keep(
-		a, bsv_audit_fill(&a->input, timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL));
-	char *cut = bsv_audit_keep(a, bsv_audit_fill(&a->input, bsv_sql_fairness_windows_cut, hole));
+	char *shares = bsv_report_keep(
+		report,
+		bsv_input_fill(&report->input, timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL));
+	char *cut = bsv_report_keep(report, bsv_input_fill(&report->input, bsv_sql_fairness_windows_cut, hole));
 	const struct bsv_hole of_apps[] = { { "shares", shares },
-		                            { "slow", a->input.picks ? bsv_sql_fairness_slowdown_picked
-		                                                     : bsv_sql_fairness_slowdown },
+		                            { "slow", report->input.picks ? bsv_sql_fairness_slowdown_picked
+		                                                          : bsv_sql_fairness_slowdown },
 		                            { NULL, NULL } };
-	const struct bsv_hole of_pairs[] = {
-		{ "pairs", a->input.picks ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder }, { NULL, NULL }
-	};
+	const struct bsv_hole of_pairs[] = { { "pairs", report->input.picks ? bsv_sql_waits_by_holder_picked
+		                                                            : bsv_sql_waits_by_holder },
+		                             { NULL, NULL } };
 	const struct bsv_hole of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
 
-	bsv_answer_rows(a->answer, "sharing", "response times and work by app, real and under fair sharing",
+	bsv_answer_rows(report->answer, "sharing", "response times and work by app, real and under fair sharing",
 	                sharing_rows(sharing));
-	bsv_answer_rows(a->answer, "deadlines", "deadlines by app, real and under fair sharing",
+	bsv_answer_rows(report->answer, "deadlines", "deadlines by app, real and under fair sharing",
 	                deadline_rows(sharing));
-	bsv_audit_part(a, "apps", "lane time by app", bsv_sql_fairness_apps, of_apps);
-	bsv_audit_part(a, "jain", "fairness over time, by window", bsv_sql_fairness_jain, of_windows);
-	bsv_audit_part(a, "interference", "waits for a lane, by app and holder", bsv_sql_fairness_interference,
-	               of_pairs);
-	bsv_audit_hidden(a, "windows", "lane time by window and app", bsv_sql_fairness_windows, of_windows);
+	bsv_report_part(report, "apps", "lane time by app", bsv_sql_fairness_apps, of_apps);
+	bsv_report_part(report, "jain", "fairness over time, by window", bsv_sql_fairness_jain, of_windows);
+	bsv_report_part(report, "interference", "waits for a lane, by app and holder", bsv_sql_fairness_interference,
+	                of_pairs);
+	bsv_report_hidden(report, "windows", "lane time by window and app", bsv_sql_fairness_windows, of_windows);
 	bsv_answer_note(
-		a->answer,
+		report->answer,
 		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "
 		"ready or on a lane; got: fair work over "
 		"work. Met: off its last lane in time; the way back to the app comes on top, so misses may count more "
 		"missed deadlines. See docs/figures.md, Verdicts.");
 	if (timed)
-		bsv_answer_note(a->answer,
+		bsv_answer_note(report->answer,
 		                "Shares and lags cover the windows of 100 ms that lie between --from and --to.");
 	bsv_answer_note(
-		a->answer,
+		report->answer,
 		"Ratio, of lane time: received by entitled; max lag: at most so much lane time was the app entitled "
 		"to and did not get since it was last idle. Without --bound the verdict judges got and the response "
 		"times or deadlines, not the ratio.");
-	bsv_answer_note(a->answer,
+	bsv_answer_note(report->answer,
 	                "Min ratio, median ratio: of windows, Jain's index: 1 if all apps got the same part of their "
 	                "fair share, and 1/n if one of n apps got everything; see also --part windows");
 }
@@ -156,7 +158,7 @@ static int fairness_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct bsv_bounds bounds = { .lag = o->bound };
 	struct bsv_judgement judgement = { 0 };
 	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts sharing = { .n = 0 };
-	cleanup_auditing a = { 0 };
+	bsv_scoped_report report = { 0 };
 	int64_t window_ns = o->window.given ? o->window.value : WINDOW_NS;
 	char text[BSV_DURATION_TEXT];
 	int r;
@@ -165,18 +167,18 @@ static int fairness_run(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE,
 		                "--window %s: write a multiple of 100 ms, the length of the recorded windows",
 		                bsv_duration(text, window_ns));
-	r = bsv_auditing_open(&a, call, err);
+	r = bsv_report_open(&report, call, err);
 	if (r >= 0)
-		r = bsv_sharing_read(&sharing, &a.input, err);
+		r = bsv_sharing_read(&sharing, &report.input, err);
 	if (r >= 0 && o->bound.given)
-		r = bsv_judge(&judgement, BSV_FAIRNESS, &a.input, &bounds, err);
+		r = bsv_judge(&judgement, BSV_FAIRNESS, &report.input, &bounds, err);
 	else if (r >= 0)
-		bsv_judge_sharing(&judgement, &sharing, &a.input);
+		bsv_judge_sharing(&judgement, &sharing, &report.input);
 	if (r < 0)
 		return r;
-	add_parts(&a, &sharing, window_ns);
-	bsv_audit_verdicts(&a, &judgement);
-	return bsv_answer_print(a.answer, false, err);
+	add_parts(&report, &sharing, window_ns);
+	bsv_judgement_show(report.answer, &judgement);
+	return bsv_answer_print(report.answer, false, err);
 }
 
 const struct bsv_command bsv_fairness = {

@@ -1,8 +1,10 @@
 /* misses.c -- burstscope misses: missed deadlines, their causes and culprits. */
 #include <string.h>
 
-#include "audit/audit.h"
+#include "answer/report.h"
 #include "audit/missed.h"
+#include "audit/outcomes.h"
+#include "audit/verdicts.h"
 #include "base/causes.h"
 #include "base/command.h"
 #include "base/say.h"
@@ -42,14 +44,14 @@ struct counted {
 };
 
 /* The app that held the lanes in most misses of @cause; "": none, or unknown. */
-static const char *main_culprit(struct bsv_auditing *a, struct bsv_rows *rows, const char *cause)
+static const char *main_culprit(struct bsv_report *report, struct bsv_rows *rows, const char *cause)
 {
 	while (rows && bsv_rows_step(rows, NULL) > 0) {
 		const char *app = bsv_rows_cell(rows, 0).text, *model = bsv_rows_cell(rows, 1).text;
 		const char *of = bsv_rows_cell(rows, 2).text;
 
 		if (app && model && of && !strcmp(of, cause) && bsv_rows_get(rows, 3, 0))
-			return bsv_audit_text(a, " (mostly %s's %s)", app, model);
+			return bsv_report_text(report, " (mostly %s's %s)", app, model);
 	}
 	return "";
 }
@@ -67,15 +69,15 @@ static int64_t rows_total(struct bsv_rows *rows, size_t column)
 }
 
 /* *ret_none: --where, --from and --to leave no execution, so nothing is known of deadlines. */
-static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found,
+static const char *headline_of(struct bsv_report *report, const struct bsv_missed *t, const struct found *found,
                                const struct bsv_hole *kinds, bool *ret_none)
 {
 	char misses[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
 	const char *cause = "", *first;
 	bsv_scoped_rows *total = NULL;
 
-	if (a->input.picks && !t->deadlines && !t->unknown)
-		total = bsv_audit_rows(a, bsv_sql_misses_total, kinds);
+	if (report->input.picks && !t->deadlines && !t->unknown)
+		total = bsv_report_rows(report, bsv_sql_misses_total, kinds);
 	*ret_none = total && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
 	if (*ret_none)
 		return "no execution fits";
@@ -86,21 +88,21 @@ static const char *headline_of(struct bsv_auditing *a, const struct bsv_missed *
 	bsv_count(missed, (uint64_t)t->missed);
 	bsv_recorded(all, t->deadlines, t->lost);
 	if (t->unknown || t->unseen)
-		first = bsv_audit_keep(a, bsv_audit_at_least(t));
+		first = bsv_report_keep(report, bsv_missed_at_least(t));
 	else if (!t->missed)
-		first = bsv_audit_text(a, "none of %s deadlines was missed", all);
+		first = bsv_report_text(report, "none of %s deadlines was missed", all);
 	else
-		first = bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
-		                       bsv_percent(percent, t->missed, t->deadlines));
+		first = bsv_report_text(report, "%s of %s deadlines missed (%s %%)", missed, all,
+		                        bsv_percent(percent, t->missed, t->deadlines));
 	if (!t->missed)
 		return first;
 
 	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
 		cause = bsv_rows_cell(found->causes, 0).text;
 	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
-	return bsv_audit_text(a, "%s; %s of them %s: %s%s", first ? first : "",
-	                      *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(found->causes, 1, 0)) : "none", cause,
-	                      bsv_cause_says(cause), main_culprit(a, found->culprits, cause));
+	return bsv_report_text(report, "%s; %s of them %s: %s%s", first ? first : "",
+	                       *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(found->causes, 1, 0)) : "none", cause,
+	                       bsv_cause_says(cause), main_culprit(report, found->culprits, cause));
 }
 
 /* Keeps executions that had, or may have had, a deadline. */
@@ -114,35 +116,36 @@ struct questions {
 };
 
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
-static const char *fill_unknown(struct bsv_auditing *a, const char *sql)
+static const char *fill_unknown(struct bsv_report *report, const char *sql)
 {
-	bsv_scoped_text *unseen = bsv_audit_outcome_unknown(&a->input);
+	bsv_scoped_text *unseen = bsv_outcome_unknown(&report->input);
 	const struct bsv_hole holes[] = { { "unknown", bsv_sql_deadline_unknown },
 		                          { "unseen", unseen },
 		                          { NULL, NULL } };
 
-	return bsv_audit_keep(a, sql && unseen ? bsv_fill(sql, holes) : NULL);
+	return bsv_report_keep(report, sql && unseen ? bsv_fill(sql, holes) : NULL);
 }
 
-static struct questions questions_make(struct bsv_auditing *a, enum by by)
+static struct questions questions_make(struct bsv_report *report, enum by by)
 {
-	bool some = a->input.picks, each = some || a->input.unsure_deadlines || a->input.unsure_outcomes;
-	const char *picked = fill_unknown(a, bsv_sql_misses_kinds_picked);
+	bool some = report->input.picks, each = some || report->input.unsure_deadlines || report->input.unsure_outcomes;
+	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
 	const char *causes =
-		some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked) : bsv_sql_misses_stored;
-	const char *culprits =
-		some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_culprit_stat_picked) : bsv_sql_culprits_stored;
-	const char *had =
-		each ? bsv_audit_text(a, "%s%s", picked, fill_unknown(a, who_had_deadlines)) : bsv_sql_misses_kinds;
+		some ? bsv_report_text(report, "stats AS (\n%s)", bsv_sql_miss_stat_picked) : bsv_sql_misses_stored;
+	const char *culprits = some ? bsv_report_text(report, "stats AS (\n%s)", bsv_sql_culprit_stat_picked)
+	                            : bsv_sql_culprits_stored;
+	const char *had = each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, who_had_deadlines))
+	                       : bsv_sql_misses_kinds;
 	struct questions ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
 		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
-		.worst = { { "most", bsv_audit_text(a, "%d", WORST) } },
+		.worst = { { "most", bsv_report_text(report, "%d", WORST) } },
 	};
 	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? "app_id" : "app_id, model, priority" },
 		                         { NULL, NULL } };
-	const char *why = bsv_audit_keep(a, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
+	const char *why =
+		bsv_report_keep(report, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
 	const struct bsv_hole by_model[VICTIMS_HOLES] = {
 		{ "kinds", had },
 		{ "why", why },
@@ -163,50 +166,50 @@ static struct questions questions_make(struct bsv_auditing *a, enum by by)
 }
 
 /* Hide the latest part if it is empty: --part must find it all the same. */
-static void hide_if_empty(struct bsv_auditing *a, bool empty)
+static void hide_if_empty(struct bsv_report *report, bool empty)
 {
 	if (empty)
-		bsv_answer_hide(a->answer);
+		bsv_answer_hide(report->answer);
 }
 
 /* Hide the latest part if no deadline was missed. */
-static void hide_unless_missed(struct bsv_auditing *a, const struct bsv_missed *t)
+static void hide_unless_missed(struct bsv_report *report, const struct bsv_missed *t)
 {
-	hide_if_empty(a, !t->missed);
+	hide_if_empty(report, !t->missed);
 }
 
 /* Whose doing the misses were, as burstscope summary names the doers. Only sums over the whole recording are stored. */
-static void add_doers(struct bsv_auditing *a, const struct bsv_missed *t)
+static void add_doers(struct bsv_report *report, const struct bsv_missed *t)
 {
 	struct bsv_judgement fairness = { .n = 0 };
 	bsv_scoped_rows *rows = NULL;
 	const char *doers;
 	int r;
 
-	if (a->input.picks)
+	if (report->input.picks)
 		return;
 
 	/* The verdict on fairness matters where an app may have to be cleared alone. */
-	r = bsv_rows_query(&rows, a->input.db, bsv_sql_misses_may_clear, NULL);
+	r = bsv_rows_query(&rows, report->input.db, bsv_sql_misses_may_clear, NULL);
 	if (r >= 0)
 		r = bsv_rows_step(rows, NULL);
 	if (r > 0 && bsv_rows_get(rows, 0, 0))
-		r = bsv_judge(&fairness, BSV_FAIRNESS, &a->input, NULL, NULL);
-	doers = r < 0 ? NULL : bsv_audit_keep(a, bsv_missed_doers(&fairness));
+		r = bsv_judge(&fairness, BSV_FAIRNESS, &report->input, NULL, NULL);
+	doers = r < 0 ? NULL : bsv_report_keep(report, bsv_missed_doers(&fairness));
 	if (!doers)
 		return;
-	bsv_audit_part(
-		a, "doers", "whose doing the misses were", bsv_sql_misses_doers,
+	bsv_report_part(
+		report, "doers", "whose doing the misses were", bsv_sql_misses_doers,
 		(const struct bsv_hole[]){ { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
-	hide_unless_missed(a, t);
+	hide_unless_missed(report, t);
 }
 
-static void add_parts(struct bsv_auditing *a, enum by by, const struct questions *q, struct counted *ret)
+static void add_parts(struct bsv_report *report, enum by by, const struct questions *q, struct counted *ret)
 {
-	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
-		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
-		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
-	struct bsv_rows *without = bsv_audit_rows(a, bsv_sql_misses_without, NULL), *undecided;
+	const struct found found = { bsv_report_rows(report, bsv_sql_misses_causes, q->causes),
+		                     bsv_report_rows(report, bsv_sql_misses_culprits, q->culprits),
+		                     bsv_report_rows(report, bsv_sql_misses_victims, q->victims) };
+	struct bsv_rows *without = bsv_report_rows(report, bsv_sql_misses_without, NULL), *undecided;
 	const bool no_replays = !without || bsv_rows_step(without, NULL) <= 0;
 	const char *first, *title = "replays without a culprit; model empty: without the whole app";
 	struct bsv_missed *t = &ret->missed;
@@ -214,7 +217,7 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 	int64_t n_undecided;
 
 	/* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
-	*ret = (struct counted){ .missed.lost = a->input.coverage.losses > 0 };
+	*ret = (struct counted){ .missed.lost = report->input.coverage.losses > 0 };
 	while (found.victims && bsv_rows_step(found.victims, NULL) > 0) {
 		const size_t n_deadlines = by == BY_APP ? 1 : 3, n_columns = bsv_rows_columns(found.victims);
 
@@ -223,43 +226,45 @@ static void add_parts(struct bsv_auditing *a, enum by by, const struct questions
 		t->unknown += bsv_rows_get(found.victims, n_columns - 2, 0);
 		t->unseen += bsv_rows_get(found.victims, n_columns - 1, 0);
 	}
-	first = headline_of(a, t, &found, q->kinds, &ret->none);
+	first = headline_of(report, t, &found, q->kinds, &ret->none);
 	ret->blamed = rows_total(found.culprits, 3);
-	undecided = bsv_audit_rows(a, bsv_sql_misses_undecided, q->causes);
-	ret->undecided = bsv_audit_keep(a, bsv_missed_undecided(undecided, t->missed));
+	undecided = bsv_report_rows(report, bsv_sql_misses_undecided, q->causes);
+	ret->undecided = bsv_report_keep(report, bsv_missed_undecided(undecided, t->missed));
 	n_undecided = rows_total(undecided, 1);
 	if (n_undecided)
-		title = bsv_audit_text(a, "%s; %s of %s misses are undecided (--part undecided)", title,
-		                       bsv_count(n, (uint64_t)n_undecided), bsv_count(all, (uint64_t)t->missed));
+		title = bsv_report_text(report, "%s; %s of %s misses are undecided (--part undecided)", title,
+		                        bsv_count(n, (uint64_t)n_undecided), bsv_count(all, (uint64_t)t->missed));
 
 	if (by == BY_CAUSE)
-		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
+		bsv_report_part_of(report, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
 	if (by == BY_CAUSE)
-		add_doers(a, t);
-	bsv_audit_part_of(a, by == BY_APP ? "apps" : "models", by == BY_CAUSE ? "deadlines by app and model" : first,
-	                  bsv_sql_misses_victims, q->victims, found.victims);
+		add_doers(report, t);
+	bsv_report_part_of(report, by == BY_APP ? "apps" : "models",
+	                   by == BY_CAUSE ? "deadlines by app and model" : first, bsv_sql_misses_victims, q->victims,
+	                   found.victims);
 	if (by == BY_CAUSE && !t->deadlines && !t->unknown)
-		bsv_answer_hide(a->answer);
-	bsv_audit_part_of(a, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
-	                  found.culprits);
-	hide_unless_missed(a, t);
-	bsv_audit_part_of(a, "without", title, bsv_sql_misses_without, NULL, without);
-	hide_if_empty(a, no_replays);
-	bsv_audit_part_of(a, "undecided", "misses that no replay decides, and why", bsv_sql_misses_undecided, q->causes,
-	                  undecided);
-	bsv_answer_hide(a->answer); /* a note tells people */
-	bsv_audit_part(a, "worst", "misses, the most late first; executions submitted after their deadline are last",
-	               bsv_sql_misses_worst, q->worst);
-	hide_unless_missed(a, t);
+		bsv_answer_hide(report->answer);
+	bsv_report_part_of(report, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
+	                   found.culprits);
+	hide_unless_missed(report, t);
+	bsv_report_part_of(report, "without", title, bsv_sql_misses_without, NULL, without);
+	hide_if_empty(report, no_replays);
+	bsv_report_part_of(report, "undecided", "misses that no replay decides, and why", bsv_sql_misses_undecided,
+	                   q->causes, undecided);
+	bsv_answer_hide(report->answer); /* a note tells people */
+	bsv_report_part(report, "worst",
+	                "misses, the most late first; executions submitted after their deadline are last",
+	                bsv_sql_misses_worst, q->worst);
+	hide_unless_missed(report, t);
 	if (by != BY_CAUSE) {
-		bsv_audit_part_of(a, "causes", "misses by cause", bsv_sql_misses_causes, q->causes, found.causes);
-		bsv_answer_hide(a->answer);
+		bsv_report_part_of(report, "causes", "misses by cause", bsv_sql_misses_causes, q->causes, found.causes);
+		bsv_answer_hide(report->answer);
 	}
-	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
-	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
+	bsv_report_hidden(report, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
+	bsv_report_hidden(report, "totals", NULL, bsv_sql_misses_total, q->kinds);
 }
 
-static void add_notes(struct bsv_auditing *a, const struct counted *counted)
+static void add_notes(struct bsv_report *report, const struct counted *counted)
 {
 	const struct bsv_missed *t = &counted->missed;
 	char blamed[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
@@ -267,7 +272,7 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 	if (counted->none)
 		return;
 	if (!t->deadlines) {
-		bsv_answer_note(a->answer,
+		bsv_answer_note(report->answer,
 		                "The events contain only deadlines that an app passes to the service; others cannot be "
 		                "judged.");
 		return;
@@ -275,7 +280,7 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 	if (!t->missed)
 		return;
 	bsv_answer_note(
-		a->answer,
+		report->answer,
 		"misses: number with this primary cause; saved: misses avoided without the cause, by "
 		"replay, whatever their primary cause, so they may exceed misses; unsure: of misses, those for which "
 		"the replay cannot tell, and - where the cause is certain by its definition; lost: time beyond the "
@@ -283,46 +288,47 @@ static void add_notes(struct bsv_auditing *a, const struct counted *counted)
 		"added up over the misses, so "
 		"executions that waited at the same time count once each.");
 	if (counted->undecided)
-		bsv_answer_note(a->answer, "%s", counted->undecided);
+		bsv_answer_note(report->answer, "%s", counted->undecided);
 	if (counted->blamed < t->missed)
-		bsv_answer_note(a->answer,
+		bsv_answer_note(report->answer,
 		                "Misses by who held the lane has %s of %s misses. The others have a cause without a "
 		                "culprit, or "
 		                "no single execution is known to have held the lane.",
 		                bsv_count(blamed, (uint64_t)counted->blamed), bsv_count(all, (uint64_t)t->missed));
-	bsv_answer_note(a->answer, "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
-	                           "misses --part ledgers");
+	bsv_answer_note(report->answer,
+	                "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
+	                "misses --part ledgers");
 }
 
 static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	cleanup_auditing a = { 0 };
+	bsv_scoped_report report = { 0 };
 	struct questions questions;
 	struct bsv_rows *prepared = NULL; /* deadlines of preparing models; conditions on executions pick none */
 	struct counted counted;
 	bool none;
-	int r = bsv_auditing_open(&a, call, err);
+	int r = bsv_report_open(&report, call, err);
 
 	if (r < 0)
 		return r;
-	if (!a.input.picks)
-		prepared = bsv_audit_rows(&a, bsv_sql_preparations, NULL);
+	if (!report.input.picks)
+		prepared = bsv_report_rows(&report, bsv_sql_preparations, NULL);
 	none = !prepared || bsv_rows_step(prepared, NULL) <= 0;
-	r = none ? bsv_input_needs_executions(&a.input, err) : 0;
+	r = none ? bsv_input_needs_executions(&report.input, err) : 0;
 	if (r < 0) {
 		bsv_rows_free(prepared);
 		return r;
 	}
-	questions = questions_make(&a, (enum by)o->by);
-	add_parts(&a, (enum by)o->by, &questions, &counted);
-	if (!a.input.picks) {
-		bsv_audit_part_of(&a, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
-		                  prepared);
-		hide_if_empty(&a, none);
+	questions = questions_make(&report, (enum by)o->by);
+	add_parts(&report, (enum by)o->by, &questions, &counted);
+	if (!report.input.picks) {
+		bsv_report_part_of(&report, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
+		                   prepared);
+		hide_if_empty(&report, none);
 	}
-	add_notes(&a, &counted);
-	return bsv_answer_print(a.answer, false, err);
+	add_notes(&report, &counted);
+	return bsv_answer_print(report.answer, false, err);
 }
 
 const struct bsv_command bsv_misses = {

@@ -5,13 +5,13 @@
 
 #include "answer/answer.h"
 #include "audit/advice.h"
-#include "audit/audit.h"
 #include "audit/gain.h"
 #include "audit/groups.h"
 #include "audit/habits.h"
 #include "base/command.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/fill.h"
 #include "render/render.h"
 
 /* The overhead of execution p, which no column stores. */
@@ -85,7 +85,7 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	const char *cause, *advice;
 	int r = o->input.picks || !o->people
 	                ? 0
-	                : bsv_audit_row(&rows, &o->input, bsv_sql_overhead_causes_stored, NULL, err);
+	                : bsv_input_row(&rows, &o->input, bsv_sql_overhead_causes_stored, NULL, err);
 
 	if (r <= 0) /* not asked, or no execution has overhead with a cause */
 		return r;
@@ -141,7 +141,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	if (r >= 0)
 		/* What apps did around their executions; with many connections and bursts that takes as much time again. */
 		r = add_query(o, "around", "time around executions: connections, bursts, pools",
-		              length ? bsv_audit_fill(&o->input, bsv_sql_overhead_around, holes) : NULL, err);
+		              length ? bsv_input_fill(&o->input, bsv_sql_overhead_around, holes) : NULL, err);
 
 	/* Note an app that makes a burst for each call. */
 	if (r >= 0)

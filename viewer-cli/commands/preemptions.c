@@ -1,21 +1,21 @@
 /* preemptions.c -- burstscope preemptions: preemptions by pair, their delay, and the work done again. */
-#include "audit/audit.h"
+#include "answer/report.h"
 #include "base/command.h"
 
 static int preemptions_run(const struct bsv_call *call, struct bsa_err *err)
 {
-	cleanup_auditing a = { 0 };
-	int r = bsv_auditing_open(&a, call, err);
+	bsv_scoped_report report = { 0 };
+	int r = bsv_report_open(&report, call, err);
 
 	if (r < 0)
 		return r;
-	bsv_audit_part(&a, "pairs", "preemptions by preempted and preempting app", bsv_sql_preemptions, NULL);
-	bsv_audit_part(&a, "models", "cost by model", bsv_sql_preemptions_models, NULL);
-	bsv_answer_note(a.answer,
+	bsv_report_part(&report, "pairs", "preemptions by preempted and preempting app", bsv_sql_preemptions, NULL);
+	bsv_report_part(&report, "models", "cost by model", bsv_sql_preemptions_models, NULL);
+	bsv_answer_note(report.answer,
 	                "Delay: from the request to stop until the lane was released; step: the longest "
 	                "time between two checkpoints, "
 	                "measured when the model was prepared. The machine causes a delay far beyond the step.");
-	return bsv_answer_print(a.answer, false, err);
+	return bsv_answer_print(report.answer, false, err);
 }
 
 const struct bsv_command bsv_preemptions = {

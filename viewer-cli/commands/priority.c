@@ -1,7 +1,7 @@
 /* priority.c -- burstscope priority: did urgent work go first? */
 #include <inttypes.h>
 
-#include "audit/audit.h"
+#include "answer/report.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
 #include "base/command.h"
@@ -31,7 +31,7 @@ static const struct bsv_option options[] = {
 static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_judgement judgement = { 0 };
-	cleanup_auditing a = { 0 };
+	bsv_scoped_report report = { 0 };
 	const struct options *o = call->options;
 	struct bsv_bounds bounds = { .inversion = o->bound, .honoured_given = o->honoured };
 	enum { BOUND = 2, ALLOWED = 4 };
@@ -47,28 +47,28 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->honoured && !bsv_percent_read(o->honoured, 100, &bounds.honoured))
 		return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is not a percentage; write 99 or 99.9",
 		                o->honoured);
-	r = bsv_auditing_open(&a, call, err);
+	r = bsv_report_open(&report, call, err);
 	if (r >= 0)
-		r = bsv_judge(&judgement, BSV_PRIORITY, &a.input, &bounds, err);
+		r = bsv_judge(&judgement, BSV_PRIORITY, &report.input, &bounds, err);
 	if (r < 0)
 		return r;
 	if (o->bound.given) {
-		pairs[BOUND].text = bsv_audit_text(&a, "%" PRId64, o->bound.value);
+		pairs[BOUND].text = bsv_report_text(&report, "%" PRId64, o->bound.value);
 		pairs[ALLOWED].text = "0";
 	}
-	worst[0].text = bsv_audit_text(&a, "%d", WORST);
-	bsv_audit_part(&a, "inversions",
-	               "inversions: less urgent work of an app on a lane while its more urgent work waited",
-	               bsv_sql_priority_inversions, pairs);
-	bsv_audit_part(&a, "choices", "choices between ready work of different priority", bsv_sql_priority_choices,
-	               choices);
-	bsv_audit_part(&a, "worst", "longest inversions", bsv_sql_priority_worst, worst);
+	worst[0].text = bsv_report_text(&report, "%d", WORST);
+	bsv_report_part(&report, "inversions",
+	                "inversions: less urgent work of an app on a lane while its more urgent work waited",
+	                bsv_sql_priority_inversions, pairs);
+	bsv_report_part(&report, "choices", "choices between ready work of different priority",
+	                bsv_sql_priority_choices, choices);
+	bsv_report_part(&report, "worst", "longest inversions", bsv_sql_priority_worst, worst);
 	if (!(judgement.rules[0].figure > 0))
-		bsv_answer_hide(a.answer);
+		bsv_answer_hide(report.answer);
 	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
-		bsv_answer_note(a.answer, "One inversion in detail: burstscope explain VICTIM_ID");
-	bsv_audit_verdicts(&a, &judgement);
-	return bsv_answer_print(a.answer, false, err);
+		bsv_answer_note(report.answer, "One inversion in detail: burstscope explain VICTIM_ID");
+	bsv_judgement_show(report.answer, &judgement);
+	return bsv_answer_print(report.answer, false, err);
 }
 
 const struct bsv_command bsv_priority = {

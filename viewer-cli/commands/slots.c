@@ -1,23 +1,23 @@
 /* slots.c -- burstscope slots: the slots of bursts: hits, misses, and the cost of a miss. */
-#include "audit/audit.h"
+#include "answer/report.h"
 #include "base/command.h"
 #include "base/scoped.h"
 #include "base/template.h"
 
 static int slots_run(const struct bsv_call *call, struct bsa_err *err)
 {
-	cleanup_auditing a = { 0 };
+	bsv_scoped_report report = { 0 };
 	struct bsv_hole each[] = { { "each", bsv_sql_slots_each_picked }, { NULL, NULL } };
 	struct bsv_rows *rows = NULL;
 	bool stored = false;
-	int r = bsv_auditing_open(&a, call, err);
+	int r = bsv_report_open(&report, call, err);
 
 	/*
 	 * Are the stored sums sufficient? Not if an execution may know an app or a model that its burst does not, if a model has no name to be counted by,
 	 * or if two groups would need a common median.
 	 */
-	if (r >= 0 && !a.input.picks) {
-		r = bsv_rows_query(&rows, a.input.db, bsv_sql_slots_is_stored, err);
+	if (r >= 0 && !report.input.picks) {
+		r = bsv_rows_query(&rows, report.input.db, bsv_sql_slots_is_stored, err);
 		if (r >= 0)
 			r = bsv_rows_step(rows, err);
 		stored = r > 0 && bsv_rows_get(rows, 0, 0);
@@ -27,12 +27,14 @@ static int slots_run(const struct bsv_call *call, struct bsa_err *err)
 		return r;
 	if (stored)
 		each[0].text = bsv_sql_slots_each;
-	bsv_audit_part(&a, "models", "slots looked up by bursts", stored ? bsv_sql_slots_stored : bsv_sql_slots, NULL);
-	bsv_audit_part(&a, "cost", "cost of unknown slots: fetch by execution, map by slot", bsv_sql_slots_cost, NULL);
-	bsv_audit_part(&a, "bursts", "lifetime of bursts", bsv_sql_slots_bursts, each);
-	bsv_answer_note(a.answer,
+	bsv_report_part(&report, "models", "slots looked up by bursts", stored ? bsv_sql_slots_stored : bsv_sql_slots,
+	                NULL);
+	bsv_report_part(&report, "cost", "cost of unknown slots: fetch by execution, map by slot", bsv_sql_slots_cost,
+	                NULL);
+	bsv_report_part(&report, "bursts", "lifetime of bursts", bsv_sql_slots_bursts, each);
+	bsv_answer_note(report.answer,
 	                "A burst that an app keeps knows its slots; a burst that is used once is always cold.");
-	return bsv_answer_print(a.answer, false, err);
+	return bsv_answer_print(report.answer, false, err);
 }
 
 const struct bsv_command bsv_slots = {

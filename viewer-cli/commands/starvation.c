@@ -1,5 +1,5 @@
 /* starvation.c -- burstscope starvation: work that waited too long, and the apps that held the lanes. */
-#include "audit/audit.h"
+#include "answer/report.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
 #include "base/command.h"
@@ -23,31 +23,32 @@ static int starvation_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	const struct bsv_bounds bounds = { .threshold = o->threshold };
 	struct bsv_judgement judgement = { 0 };
-	cleanup_auditing a = { 0 };
+	bsv_scoped_report report = { 0 };
 	struct bsv_hole holes[] = { { "episodes", NULL }, { NULL, NULL } };
 	bool any;
-	int r = bsv_auditing_open(&a, call, err);
+	int r = bsv_report_open(&report, call, err);
 
 	if (r >= 0)
-		r = bsv_judge(&judgement, BSV_STARVATION, &a.input, &bounds, err);
+		r = bsv_judge(&judgement, BSV_STARVATION, &report.input, &bounds, err);
 	if (r < 0)
 		return r;
 	any = judgement.rules[0].figure > 0;
-	holes[0].text = bsv_audit_keep(&a, bsv_starvation_episodes(&a.input, &o->threshold));
+	holes[0].text = bsv_report_keep(&report, bsv_starvation_episodes(&report.input, &o->threshold));
 
-	bsv_audit_part(&a, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
-	bsv_audit_part(&a, "culprits", "starvation by culprit, the app that held the lane longest",
-	               bsv_sql_starvation_culprits, holes);
+	bsv_report_part(&report, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
+	bsv_report_part(&report, "culprits", "starvation by culprit, the app that held the lane longest",
+	                bsv_sql_starvation_culprits, holes);
 	if (!any)
-		bsv_answer_hide(a.answer);
-	bsv_audit_part(&a, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
+		bsv_answer_hide(report.answer);
+	bsv_report_part(&report, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
 	if (!any)
-		bsv_answer_hide(a.answer);
+		bsv_answer_hide(report.answer);
 	if (judgement.rules[0].outcome == BSV_FAIL)
-		bsv_answer_note(a.answer, "One execution in detail: burstscope explain ID; the lanes at that time: "
-		                          "burstscope timeline --from TIME");
-	bsv_audit_verdicts(&a, &judgement);
-	return bsv_answer_print(a.answer, false, err);
+		bsv_answer_note(report.answer,
+		                "One execution in detail: burstscope explain ID; the lanes at that time: "
+		                "burstscope timeline --from TIME");
+	bsv_judgement_show(report.answer, &judgement);
+	return bsv_answer_print(report.answer, false, err);
 }
 
 const struct bsv_command bsv_starvation = {

@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "audit/audit.h"
 #include "audit/findings.h"
+#include "audit/outcomes.h"
+#include "audit/verdicts.h"
 #include "base/causes.h"
 #include "base/command.h"
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/fill.h"
 #include "render/render.h"
 
 enum { N_AUDITS = BSV_PRIORITY + 1, MOST_NAMED = 4, MOST_NEXT = 4, MUCH_PERCENT = 20 };
@@ -382,7 +384,7 @@ static int headline_latency(struct headlines *h, struct bsa_err *err)
 	bsv_scoped_rows *rows = NULL;
 	struct sentence line;
 	char n[BSV_COUNT_MAX];
-	int r = bsv_audit_row(&rows, &h->s->input, bsv_sql_summary_latency, NULL, err);
+	int r = bsv_input_row(&rows, &h->s->input, bsv_sql_summary_latency, NULL, err);
 
 	if (r < 0)
 		return r;
@@ -413,7 +415,7 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	struct sentence line;
-	int r = bsv_audit_row(&rows, &h->s->input, bsv_sql_summary_overhead, NULL, err);
+	int r = bsv_input_row(&rows, &h->s->input, bsv_sql_summary_overhead, NULL, err);
 
 	if (r < 0)
 		return r;
@@ -508,7 +510,7 @@ static char *missed_text(const struct bsv_rows *who, bool lost)
 	if (!deadlines && !missed && !unknown)
 		return strdup("no execution had a deadline");
 	if (unknown || unseen)
-		return bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen, lost });
+		return bsv_missed_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen, lost });
 	if (!missed)
 		return bsv_text(lost ? "none of %s deadlines was missed" : "none of %s was missed", all);
 	return bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed), all,
@@ -617,12 +619,12 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 		                                    { "doing", "text", NULL },
 		                                    { "how", "text", NULL },
 		                                    { "mostly", "text", NULL } };
-	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(&s->input);
-	bsv_scoped_text *unseen = bsv_audit_unseen_outcomes(&s->input);
+	bsv_scoped_text *unknown = bsv_unknown_deadlines(&s->input);
+	bsv_scoped_text *unseen = bsv_unseen_outcomes(&s->input);
 	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
 	bsv_scoped_rows *who = NULL;
 	char n[BSV_COUNT_MAX];
-	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, holes, err);
+	int r = bsv_input_row(&who, &s->input, bsv_sql_summary_who, holes, err);
 
 	if (r >= 0 && s->people)
 		r = add_trust(s, err);
@@ -631,9 +633,9 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (!s->people) {
-		bsv_answer_sql(s->answer, "trust", "trust", bsv_audit_fill(&s->input, bsv_sql_summary_trust, NULL));
+		bsv_answer_sql(s->answer, "trust", "trust", bsv_input_fill(&s->input, bsv_sql_summary_trust, NULL));
 		bsv_answer_sql(s->answer, "executions", "executions",
-		               bsv_audit_fill(&s->input, bsv_sql_summary_executions, NULL));
+		               bsv_input_fill(&s->input, bsv_sql_summary_executions, NULL));
 	}
 	if (bsv_rows_get(s->trust, EXECUTIONS, 0) || s->findings.n || !s->people)
 		r = add_headlines(s, who, err);
@@ -699,7 +701,7 @@ static int summary_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = bsv_findings_read(&s.findings, &s.input, s.judgements, err);
 	if (r >= 0)
-		r = bsv_audit_row(&s.trust, &s.input, bsv_sql_summary_trust, NULL, err);
+		r = bsv_input_row(&s.trust, &s.input, bsv_sql_summary_trust, NULL, err);
 	if (r >= 0)
 		r = add_parts(&s, err);
 	if (r < 0)

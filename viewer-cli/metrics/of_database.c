@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
+#include "audit/outcomes.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/vector.h"
@@ -185,7 +185,7 @@ static void take_execution(const struct filling *f, const struct bsv_rows *rows)
 
 static int fill_executions(const struct filling *f)
 {
-	bsv_scoped_text *unseen = bsv_audit_outcome_unknown(f->input);
+	bsv_scoped_text *unseen = bsv_outcome_unknown(f->input);
 	int r = each_row(f, bsv_sql_metrics_sets, NULL, make_sets);
 
 	if (r < 0)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
+#include "audit/outcomes.h"
 #include "audit/verdicts.h"
 #include "base/nearest.h"
 #include "base/scoped.h"
@@ -58,7 +58,7 @@ static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
 static char *template_fill(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input,
                            double bound)
 {
-	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_audit_outcome_unknown(input),
+	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
 			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, SEEN_NS);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";

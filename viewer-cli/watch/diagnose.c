@@ -117,7 +117,7 @@ int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const ch
 		                          { "only", owned },
 		                          { "episodes", d->episodes ? d->episodes : "" },
 		                          { NULL, NULL } };
-	bsv_scoped_text *sql = owned && execs && since && until ? bsv_audit_fill(&d->input, template, holes) : NULL;
+	bsv_scoped_text *sql = owned && execs && since && until ? bsv_input_fill(&d->input, template, holes) : NULL;
 
 	return sql ? bsv_rows_query(ret, d->input.db, sql, err) : bsv_no_memory(err);
 }

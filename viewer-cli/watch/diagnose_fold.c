@@ -154,7 +154,7 @@ static int find_slow(struct verdict *ret, struct window *w, struct bsa_err *err)
 	bsv_scoped_rows *rows = NULL;
 	const char *by, *phase;
 	int64_t percent;
-	int r = only ? bsv_audit_row(&rows, &w->input, bsv_sql_case_slow, holes, err) : bsv_no_memory(err);
+	int r = only ? bsv_input_row(&rows, &w->input, bsv_sql_case_slow, holes, err) : bsv_no_memory(err);
 
 	if (r <= 0 || !bsv_diagnosing_text(rows, "phase"))
 		return r;

@@ -2,7 +2,7 @@
 #ifndef BSV_DIAGNOSING_H
 #define BSV_DIAGNOSING_H
 
-#include "audit/audit.h"
+#include "input/fill.h"
 #include "watch/case.h"
 
 struct bsv_diagnosing {

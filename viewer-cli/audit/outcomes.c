@@ -1,0 +1,84 @@
+/* outcomes.c -- counts of missed deadlines in SQL and in words; a loss makes them lower bounds. */
+#include "audit/outcomes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/say.h"
+#include "base/scoped.h"
+#include "base/template.h"
+#include "render/render.h"
+
+enum { NUMBER_TEXT = 24 };
+
+char *bsv_unknown_deadlines(const struct bsv_input *input)
+{
+	if (!input->unsure_deadlines)
+		return bsv_text("0");
+	return bsv_fill(bsv_sql_count_if,
+	                (const struct bsv_hole[]){ { "condition", bsv_sql_deadline_unknown }, { NULL, NULL } });
+}
+
+char *bsv_outcome_unknown(const struct bsv_input *input)
+{
+	char ended[NUMBER_TEXT];
+
+	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	return bsv_fill(
+		bsv_sql_outcome_unknown,
+		(const struct bsv_hole[]){ { "ended", ended }, { "one_side", bsv_sql_one_side }, { NULL, NULL } });
+}
+
+char *bsv_unseen_outcomes(const struct bsv_input *input)
+{
+	bsv_scoped_text *condition = input->unsure_outcomes ? bsv_outcome_unknown(input) : NULL;
+
+	if (!input->unsure_outcomes)
+		return bsv_text("0");
+	return condition ? bsv_fill(bsv_sql_count_if,
+	                            (const struct bsv_hole[]){ { "condition", condition }, { NULL, NULL } })
+	                 : NULL;
+}
+
+const char *bsv_recorded(char to[BSV_RECORDED_TEXT], int64_t n, bool lost)
+{
+	char count[BSV_COUNT_MAX];
+
+	snprintf(to, BSV_RECORDED_TEXT, lost ? "the %s recorded" : "%s", bsv_count(count, (uint64_t)n));
+	return to;
+}
+
+char *bsv_missed_at_least(const struct bsv_missed *m)
+{
+	char missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT], unknown[BSV_COUNT_MAX], unseen[BSV_COUNT_MAX];
+
+	bsv_count(missed, (uint64_t)m->missed);
+	bsv_recorded(all, m->deadlines + m->unknown, m->lost);
+	bsv_count(unknown, (uint64_t)m->unknown);
+	bsv_count(unseen, (uint64_t)m->unseen);
+	if (!m->unknown)
+		return bsv_text("at least %s of %s deadlines %s missed; whether %s of them %s met is not known", missed,
+		                all, m->missed == 1 ? "was" : "were", unseen, m->unseen == 1 ? "was" : "were");
+	if (!m->unseen)
+		return bsv_text(
+			"at least %s of %s executions missed a deadline; whether %s of them had one is not known",
+			missed, all, unknown);
+	return bsv_text(
+		"at least %s of %s executions missed a deadline; whether %s of them had one, and %s met theirs, is "
+		"not known",
+		missed, all, unknown, unseen);
+}
+
+const char *bsv_percent(char to[BSV_PERCENT_TEXT], int64_t part, int64_t whole)
+{
+	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	if (part != whole && percent > 99.9) {
+		int64_t hundredths = (int64_t)(percent * 1000);
+
+		snprintf(to, BSV_PERCENT_TEXT, "%.3f", (double)(hundredths < 99999 ? hundredths : 99999) / 1000);
+	} else {
+		snprintf(to, BSV_PERCENT_TEXT, "%.3g", percent);
+	}
+	return to;
+}
