@@ -93,16 +93,29 @@ void bsv_answer_rows(struct bsv_answer *a, const char *name, const char *title, 
 	add_part(a, (struct part){ .name = name, .title = title, .rows = rows });
 }
 
-void bsv_answer_raw(struct bsv_answer *a)
+/* NULL: there is no such part, perhaps because there was no memory for it. */
+static struct part *part_find(struct bsv_answer *a, const char *name)
 {
-	if (a && a->n_parts)
-		a->parts[a->n_parts - 1].raw = true;
+	for (size_t i = 0; a && i < a->n_parts; i++)
+		if (!strcmp(a->parts[i].name, name))
+			return &a->parts[i];
+	return NULL;
 }
 
-void bsv_answer_hide(struct bsv_answer *a)
+void bsv_answer_raw(struct bsv_answer *a, const char *name)
 {
-	if (a && a->n_parts)
-		a->parts[a->n_parts - 1].hidden = true;
+	struct part *part = part_find(a, name);
+
+	if (part)
+		part->raw = true;
+}
+
+void bsv_answer_hide(struct bsv_answer *a, const char *name)
+{
+	struct part *part = part_find(a, name);
+
+	if (part)
+		part->hidden = true;
 }
 
 void bsv_answer_draw(struct bsv_answer *a,
@@ -176,9 +189,9 @@ static int parts_choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, 
 	if (!name)
 		return 0;
 	*ret_n = 1;
-	for (*ret = a->parts; *ret < a->parts + a->n_parts; ++*ret)
-		if (!strcmp((*ret)->name, name))
-			return 0;
+	*ret = part_find(a, name);
+	if (*ret)
+		return 0;
 	nearest = bsv_nearest(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]));
 	if (nearest)
 		return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; did you mean '%s'?", name, nearest);
@@ -496,6 +509,8 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 	for (size_t i = 0; i < n; i++) {
 		struct part *p = &parts[i];
 
+		if (p->hidden && !a->call->asked.part && a->call->asked.format == BSV_TABLE)
+			continue; /* nothing reads it */
 		r = p->sql ? bsv_rows_query(&p->rows, a->input->db, p->sql, err) : 0;
 		if (r < 0)
 			return r;

@@ -50,11 +50,11 @@ static inline void bsv_answer_fini(struct bsv_answer **a)
 void bsv_answer_sql(struct bsv_answer *a, const char *name, const char *title, char *sql);
 void bsv_answer_rows(struct bsv_answer *a, const char *name, const char *title, struct bsv_rows *rows);
 
-/* The times and durations of the latest part are printed as they are, in ns. */
-void bsv_answer_raw(struct bsv_answer *a);
+/* The times and durations of the part @name are printed as they are, in ns. */
+void bsv_answer_raw(struct bsv_answer *a, const char *name);
 
-/* The latest part is for programs: a table shows it only where --part names it. */
-void bsv_answer_hide(struct bsv_answer *a);
+/* The part @name is for programs: a table neither shows nor computes the part, unless --part names it. */
+void bsv_answer_hide(struct bsv_answer *a, const char *name);
 
 /*
  * Print a drawing for people in place of all parts (but not where --part names one). @draw prints to @to; @screen says how wide the

@@ -1,8 +1,8 @@
-/* report.c -- see report.h. */
+/* report.c -- the parts of a report: queries, rows that were read of them, and when the answer owns which. */
 #include "answer/report.h"
 
+#include "base/scoped.h"
 #include "input/fill.h"
-#include "render/render.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -25,66 +25,79 @@ int bsv_report_open(struct bsv_report *report, const struct bsv_call *call, stru
 void bsv_report_close(struct bsv_report *report)
 {
 	bsv_answer_free(report->answer);
-	for (size_t i = 0; i < report->n_rows; i++)
-		bsv_rows_free(report->rows[i]);
+	for (size_t i = 0; i < report->n_parts; i++) {
+		free(report->parts[i].sql);
+		bsv_rows_free(report->parts[i].rows);
+		bsv_rows_free(report->parts[i].query);
+	}
 	for (size_t i = 0; i < report->n_texts; i++)
 		free(report->texts[i]);
 	bsv_input_close(&report->input);
 }
 
-void bsv_report_part(struct bsv_report *report, const char *name, const char *title, const char *template,
-                     const struct bsv_hole *own)
+struct bsv_report_part *bsv_report_ask(struct bsv_report *report, const char *name, const char *template,
+                                       const struct bsv_hole *own)
 {
-	bsv_answer_sql(report->answer, name, title, bsv_input_fill(&report->input, template, own));
+	struct bsv_report_part *ret = &report->parts[report->n_parts];
+
+	assert(report->n_parts < sizeof(report->parts) / sizeof(*report->parts));
+	report->n_parts++;
+	*ret = (struct bsv_report_part){ .name = name, .sql = bsv_input_fill(&report->input, template, own) };
+	return ret;
 }
 
-void bsv_report_hidden(struct bsv_report *report, const char *name, const char *title, const char *template,
-                       const struct bsv_hole *own)
+int bsv_report_read(struct bsv_rows **ret, const struct bsv_report *report, struct bsv_report_part *part,
+                    struct bsa_err *err)
 {
-	const struct bsv_asked *asked = &report->call->asked;
+	struct bsv_rows *query;
+	int r = part->sql ? bsv_rows_query(&part->query, report->input.db, part->sql, err) : bsv_no_memory(err);
 
-	if (asked->format == BSV_TABLE && !asked->part && !asked->show_sql)
-		return;
-	bsv_report_part(report, name, title, template, own);
-	bsv_answer_hide(report->answer);
-}
-
-struct bsv_rows *bsv_report_rows(struct bsv_report *report, const char *template, const struct bsv_hole *own)
-{
-	struct bsv_rows *query = NULL, *ret = NULL;
-	int r = bsv_input_row(&query, &report->input, template, own, NULL);
-
-	if (query) { /* the rows in memory borrow the columns of the query */
-		assert(report->n_rows < sizeof(report->rows) / sizeof(*report->rows));
-		report->rows[report->n_rows++] = query;
-		ret = bsv_rows_new(bsv_rows_column(query, 0), bsv_rows_columns(query));
-	}
-	for (; ret && r > 0; r = bsv_rows_step(query, NULL))
+	assert(!part->rows);
+	if (r < 0)
+		return r;
+	query = part->query;
+	r = bsv_rows_step(query, err);
+	if (r >= 0)
+		part->rows = bsv_rows_new(bsv_rows_column(query, 0), bsv_rows_columns(query));
+	if (r >= 0 && !part->rows)
+		return bsv_no_memory(err);
+	for (; r > 0; r = bsv_rows_step(query, err))
 		for (size_t i = 0; i < bsv_rows_columns(query); i++) {
 			struct bsv_cell cell = bsv_rows_cell(query, i);
 
 			if (cell.type == BSA_INT)
-				bsv_rows_int(ret, cell.integer);
+				bsv_rows_int(part->rows, cell.integer);
 			else if (cell.type == BSA_REAL)
-				bsv_rows_real(ret, cell.real);
+				bsv_rows_real(part->rows, cell.real);
 			else if (cell.type == BSA_STRING)
-				bsv_rows_text(ret, cell.text);
+				bsv_rows_text(part->rows, cell.text);
 			else
-				bsv_rows_null(ret);
+				bsv_rows_null(part->rows);
 		}
-	return r < 0 ? bsv_rows_free(ret) : ret;
+	if (r >= 0)
+		*ret = part->rows;
+	return r;
 }
 
-void bsv_report_part_of(struct bsv_report *report, const char *name, const char *title, const char *template,
-                        const struct bsv_hole *own, struct bsv_rows *rows)
+void bsv_report_show(struct bsv_report *report, struct bsv_report_part *part, const char *title,
+                     enum bsv_readers readers)
 {
-	if (!rows || report->call->asked.show_sql) {
-		bsv_rows_free(rows);
-		bsv_report_part(report, name, title, template, own);
+	if (part->rows && !report->call->asked.show_sql) {
+		bsv_rows_again(part->rows);
+		bsv_answer_rows(report->answer, part->name, title, part->rows);
+		part->rows = NULL;
 	} else {
-		bsv_rows_again(rows);
-		bsv_answer_rows(report->answer, name, title, rows);
+		bsv_answer_sql(report->answer, part->name, title, part->sql);
+		part->sql = NULL;
 	}
+	if (readers == BSV_FOR_PROGRAMS)
+		bsv_answer_hide(report->answer, part->name);
+}
+
+void bsv_report_part(struct bsv_report *report, const char *name, const char *title, const char *template,
+                     const struct bsv_hole *own)
+{
+	bsv_report_show(report, bsv_report_ask(report, name, template, own), title, BSV_FOR_ALL);
 }
 
 char *bsv_report_keep(struct bsv_report *report, char *text)

@@ -194,7 +194,7 @@ static int print_answer(const struct bsv_call *call, const struct options *o, st
 	answer = bsv_answer_new(&as_asked, &w->input);
 	bsv_answer_rows(answer, "rules", NULL, number_rows(w));
 	if (format == BSV_TABLE) {
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "rules");
 		bsv_answer_rows(answer, "results", title, word_rows(w));
 	}
 	if (w->baseline.path)

@@ -501,21 +501,21 @@ static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_
 	rows = bsv_changes_endings(c, &n);
 	bsv_answer_rows(answer, "endings", "Deadlines and answers", rows);
 	if (c->people && !n)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "endings");
 	rows = bsv_changes_phases(c, &n);
 	bsv_answer_rows(
 		answer, "phases",
 		"Phases of executions near the percentile that changed, whose parts add up to the change of their mean",
 		rows);
 	if (c->people && !n)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "phases");
 	bsv_answer_rows(answer, "mix", bsv_changes_mean(c), bsv_changes_mix(c));
 	if (c->people && (w->found.n == 1 || (!w->found.by_mix && !w->found.by_speed)))
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "mix");
 	rows = settings_rows(w, &n);
 	bsv_answer_rows(answer, "settings", "Settings that differ", rows);
 	if (c->people && !n)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "settings");
 
 	/* A recording on both sides is no mistake to refuse, but changes nothing. */
 	for (size_t i = 0; i < w->a.n; i++)

@@ -132,7 +132,8 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 	bsv_report_part(report, "jain", "fairness over time, by window", bsv_sql_fairness_jain, of_windows);
 	bsv_report_part(report, "interference", "waits for a lane, by app and holder", bsv_sql_fairness_interference,
 	                of_pairs);
-	bsv_report_hidden(report, "windows", "lane time by window and app", bsv_sql_fairness_windows, of_windows);
+	bsv_report_show(report, bsv_report_ask(report, "windows", bsv_sql_fairness_windows, of_windows),
+	                "lane time by window and app", BSV_FOR_PROGRAMS);
 	bsv_answer_note(
 		report->answer,
 		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "

@@ -5,15 +5,15 @@
 #include "input/fill.h"
 
 /* Most recordings have no such rows: then a table does not show the part. */
-static int add_optional_part(struct bsv_report *report, const char *name, const char *title, const char *template,
-                             struct bsa_err *err)
+static int show_optional_part(struct bsv_report *report, const char *name, const char *title, const char *template,
+                              struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_input_row(&rows, &report->input, template, NULL, err);
 
-	bsv_report_part(report, name, title, template, NULL);
-	if (r <= 0)
-		bsv_answer_hide(report->answer);
+	if (r >= 0)
+		bsv_report_show(report, bsv_report_ask(report, name, template, NULL), title,
+		                r ? BSV_FOR_ALL : BSV_FOR_PROGRAMS);
 	return r;
 }
 
@@ -30,12 +30,12 @@ static int memory_run(const struct bsv_call *call, struct bsa_err *err)
 	                NULL);
 	bsv_report_part(&report, "peak", "peak of mapped memory",
 	                all ? bsv_sql_memory_peak_stored : bsv_sql_memory_peak, NULL);
-	r = add_optional_part(&report, "buffers", "buffers kept by the driver", bsv_sql_memory_buffers, err);
+	r = show_optional_part(&report, "buffers", "buffers kept by the driver", bsv_sql_memory_buffers, err);
 	if (r >= 0)
-		r = add_optional_part(&report, "rejects", "forbidden uses of buffers", bsv_sql_memory_rejects, err);
+		r = show_optional_part(&report, "rejects", "forbidden uses of buffers", bsv_sql_memory_rejects, err);
 	if (r >= 0)
-		r = add_optional_part(&report, "exhausted", "requests beyond the limit of memory",
-		                      bsv_sql_memory_exhausted, err);
+		r = show_optional_part(&report, "exhausted", "requests beyond the limit of memory",
+		                       bsv_sql_memory_exhausted, err);
 	return r < 0 ? r : bsv_answer_print(report.answer, false, err);
 }
 

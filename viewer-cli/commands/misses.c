@@ -31,22 +31,25 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-/* Rows of three parts, which the headline needs, too. */
-struct found {
-	struct bsv_rows *causes, *culprits, *victims;
-};
-
-struct counted {
+/* The parts, and the sums of their rows. */
+struct misses {
+	struct bsv_report_part *causes, *victims, *culprits, *without, *undecided, *worst, *ledgers, *totals;
+	struct bsv_report_part *doers;        /* NULL: only sums over the whole recording are stored */
+	struct bsv_report_part *preparations; /* NULL: conditions on executions pick no preparation */
+	bool prepared;                        /* some model was prepared by a deadline */
+	bool replayed;                        /* some miss was replayed without its culprit */
+	bool none;                            /* no execution was picked */
 	struct bsv_missed missed;
-	const char *undecided; /* NULL: replays decide all */
-	int64_t blamed;        /* missed deadlines that have a culprit in the table of culprits */
-	bool none;             /* no execution was picked */
+	int64_t blamed;         /* missed deadlines that have a culprit in the table of culprits */
+	int64_t n_undecided;    /* missed deadlines that no replay decides */
+	const char *headline;   /* the title of the first part */
+	const char *unresolved; /* a sentence about the undecided misses; NULL: replays decide all */
 };
 
 /* The app that held the lanes in most misses of @cause; "": none, or unknown. */
 static const char *main_culprit(struct bsv_report *report, struct bsv_rows *rows, const char *cause)
 {
-	while (rows && bsv_rows_step(rows, NULL) > 0) {
+	while (bsv_rows_step(rows, NULL) > 0) {
 		const char *app = bsv_rows_cell(rows, 0).text, *model = bsv_rows_cell(rows, 1).text;
 		const char *of = bsv_rows_cell(rows, 2).text;
 
@@ -61,25 +64,21 @@ static int64_t rows_total(struct bsv_rows *rows, size_t column)
 {
 	int64_t ret = 0;
 
-	if (rows)
-		bsv_rows_again(rows);
-	while (rows && bsv_rows_step(rows, NULL) > 0)
+	bsv_rows_again(rows);
+	while (bsv_rows_step(rows, NULL) > 0)
 		ret += bsv_rows_get(rows, column, 0);
 	return ret;
 }
 
-/* *ret_none: --where, --from and --to leave no execution, so nothing is known of deadlines. */
-static const char *headline_of(struct bsv_report *report, const struct bsv_missed *t, const struct found *found,
-                               const struct bsv_hole *kinds, bool *ret_none)
+/* The title of the first part. @causes: the rows of that part, before their first. */
+static const char *headline_of(struct bsv_report *report, const struct misses *m, struct bsv_rows *causes,
+                               struct bsv_rows *culprits)
 {
 	char misses[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
+	const struct bsv_missed *t = &m->missed;
 	const char *cause = "", *first;
-	bsv_scoped_rows *total = NULL;
 
-	if (report->input.picks && !t->deadlines && !t->unknown)
-		total = bsv_report_rows(report, bsv_sql_misses_total, kinds);
-	*ret_none = total && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
-	if (*ret_none)
+	if (m->none)
 		return "no execution fits";
 	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
@@ -97,12 +96,12 @@ static const char *headline_of(struct bsv_report *report, const struct bsv_misse
 	if (!t->missed)
 		return first;
 
-	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
-		cause = bsv_rows_cell(found->causes, 0).text;
+	if (bsv_rows_step(causes, NULL) > 0)
+		cause = bsv_rows_cell(causes, 0).text;
 	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
 	return bsv_report_text(report, "%s; %s of them %s: %s%s", first ? first : "",
-	                       *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(found->causes, 1, 0)) : "none", cause,
-	                       bsv_cause_says(cause), main_culprit(report, found->culprits, cause));
+	                       *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(causes, 1, 0)) : "none", cause,
+	                       bsv_cause_says(cause), main_culprit(report, culprits, cause));
 }
 
 /* Keeps executions that had, or may have had, a deadline. */
@@ -111,7 +110,7 @@ static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS N
 /* The holes of the queries. Causes and culprits come from stored sums, or from the causes of each picked miss. */
 enum { VICTIMS_HOLES = 8 };
 
-struct questions {
+struct holes {
 	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
 };
 
@@ -126,7 +125,7 @@ static const char *fill_unknown(struct bsv_report *report, const char *sql)
 	return bsv_report_keep(report, sql && unseen ? bsv_fill(sql, holes) : NULL);
 }
 
-static struct questions questions_make(struct bsv_report *report, enum by by)
+static struct holes holes_make(struct bsv_report *report, enum by by)
 {
 	bool some = report->input.picks, each = some || report->input.unsure_deadlines || report->input.unsure_outcomes;
 	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
@@ -136,7 +135,7 @@ static struct questions questions_make(struct bsv_report *report, enum by by)
 	                            : bsv_sql_culprits_stored;
 	const char *had = each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, who_had_deadlines))
 	                       : bsv_sql_misses_kinds;
-	struct questions ret = {
+	struct holes ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
 		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
@@ -165,21 +164,10 @@ static struct questions questions_make(struct bsv_report *report, enum by by)
 	return ret;
 }
 
-/* Hide the latest part if it is empty: --part must find it all the same. */
-static void hide_if_empty(struct bsv_report *report, bool empty)
-{
-	if (empty)
-		bsv_answer_hide(report->answer);
-}
+/* ---- ask ---- */
 
-/* Hide the latest part if no deadline was missed. */
-static void hide_unless_missed(struct bsv_report *report, const struct bsv_missed *t)
-{
-	hide_if_empty(report, !t->missed);
-}
-
-/* Whose doing the misses were, as burstscope summary names the doers. Only sums over the whole recording are stored. */
-static void add_doers(struct bsv_report *report, const struct bsv_missed *t)
+/* Whose doing the misses were, as burstscope summary names the doers. NULL: only sums over the whole recording are stored. */
+static struct bsv_report_part *doers_ask(struct bsv_report *report)
 {
 	struct bsv_judgement fairness = { .n = 0 };
 	bsv_scoped_rows *rows = NULL;
@@ -187,7 +175,7 @@ static void add_doers(struct bsv_report *report, const struct bsv_missed *t)
 	int r;
 
 	if (report->input.picks)
-		return;
+		return NULL;
 
 	/* The verdict on fairness matters where an app may have to be cleared alone. */
 	r = bsv_rows_query(&rows, report->input.db, bsv_sql_misses_may_clear, NULL);
@@ -197,79 +185,116 @@ static void add_doers(struct bsv_report *report, const struct bsv_missed *t)
 		r = bsv_judge(&fairness, BSV_FAIRNESS, &report->input, NULL, NULL);
 	doers = r < 0 ? NULL : bsv_report_keep(report, bsv_missed_doers(&fairness));
 	if (!doers)
-		return;
-	bsv_report_part(
-		report, "doers", "whose doing the misses were", bsv_sql_misses_doers,
+		return NULL;
+	return bsv_report_ask(
+		report, "doers", bsv_sql_misses_doers,
 		(const struct bsv_hole[]){ { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
-	hide_unless_missed(report, t);
 }
 
-static void add_parts(struct bsv_report *report, enum by by, const struct questions *q, struct counted *ret)
+/* Read the parts from which titles and notes take their figures. */
+static int misses_read(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)
 {
-	const struct found found = { bsv_report_rows(report, bsv_sql_misses_causes, q->causes),
-		                     bsv_report_rows(report, bsv_sql_misses_culprits, q->culprits),
-		                     bsv_report_rows(report, bsv_sql_misses_victims, q->victims) };
-	struct bsv_rows *without = bsv_report_rows(report, bsv_sql_misses_without, NULL), *undecided;
-	const bool no_replays = !without || bsv_rows_step(without, NULL) <= 0;
-	const char *first, *title = "replays without a culprit; model empty: without the whole app";
-	struct bsv_missed *t = &ret->missed;
-	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
-	int64_t n_undecided;
+	struct bsv_rows *causes, *victims, *culprits, *without, *undecided, *total;
+	struct bsv_missed *t = &m->missed;
+	int r = bsv_report_read(&victims, report, m->victims, err);
+
+	if (r >= 0)
+		r = bsv_report_read(&causes, report, m->causes, err);
+	if (r >= 0)
+		r = bsv_report_read(&culprits, report, m->culprits, err);
+	if (r >= 0)
+		r = bsv_report_read(&without, report, m->without, err);
+	if (r >= 0)
+		r = bsv_report_read(&undecided, report, m->undecided, err);
+	if (r < 0)
+		return r;
 
 	/* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
-	*ret = (struct counted){ .missed.lost = report->input.coverage.losses > 0 };
-	while (found.victims && bsv_rows_step(found.victims, NULL) > 0) {
-		const size_t n_deadlines = by == BY_APP ? 1 : 3, n_columns = bsv_rows_columns(found.victims);
+	t->lost = report->input.coverage.losses > 0;
+	while ((r = bsv_rows_step(victims, err)) > 0) {
+		const size_t n_deadlines = by == BY_APP ? 1 : 3, n_columns = bsv_rows_columns(victims);
 
-		t->deadlines += bsv_rows_get(found.victims, n_deadlines, 0);
-		t->missed += bsv_rows_get(found.victims, n_deadlines + 1, 0);
-		t->unknown += bsv_rows_get(found.victims, n_columns - 2, 0);
-		t->unseen += bsv_rows_get(found.victims, n_columns - 1, 0);
+		t->deadlines += bsv_rows_get(victims, n_deadlines, 0);
+		t->missed += bsv_rows_get(victims, n_deadlines + 1, 0);
+		t->unknown += bsv_rows_get(victims, n_columns - 2, 0);
+		t->unseen += bsv_rows_get(victims, n_columns - 1, 0);
 	}
-	first = headline_of(report, t, &found, q->kinds, &ret->none);
-	ret->blamed = rows_total(found.culprits, 3);
-	undecided = bsv_report_rows(report, bsv_sql_misses_undecided, q->causes);
-	ret->undecided = bsv_report_keep(report, bsv_missed_undecided(undecided, t->missed));
-	n_undecided = rows_total(undecided, 1);
-	if (n_undecided)
-		title = bsv_report_text(report, "%s; %s of %s misses are undecided (--part undecided)", title,
-		                        bsv_count(n, (uint64_t)n_undecided), bsv_count(all, (uint64_t)t->missed));
-
-	if (by == BY_CAUSE)
-		bsv_report_part_of(report, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
-	if (by == BY_CAUSE)
-		add_doers(report, t);
-	bsv_report_part_of(report, by == BY_APP ? "apps" : "models",
-	                   by == BY_CAUSE ? "deadlines by app and model" : first, bsv_sql_misses_victims, q->victims,
-	                   found.victims);
-	if (by == BY_CAUSE && !t->deadlines && !t->unknown)
-		bsv_answer_hide(report->answer);
-	bsv_report_part_of(report, "culprits", "misses by who held the lane", bsv_sql_misses_culprits, q->culprits,
-	                   found.culprits);
-	hide_unless_missed(report, t);
-	bsv_report_part_of(report, "without", title, bsv_sql_misses_without, NULL, without);
-	hide_if_empty(report, no_replays);
-	bsv_report_part_of(report, "undecided", "misses that no replay decides, and why", bsv_sql_misses_undecided,
-	                   q->causes, undecided);
-	bsv_answer_hide(report->answer); /* a note tells people */
-	bsv_report_part(report, "worst",
-	                "misses, the most late first; executions submitted after their deadline are last",
-	                bsv_sql_misses_worst, q->worst);
-	hide_unless_missed(report, t);
-	if (by != BY_CAUSE) {
-		bsv_report_part_of(report, "causes", "misses by cause", bsv_sql_misses_causes, q->causes, found.causes);
-		bsv_answer_hide(report->answer);
+	/* Where --where, --from and --to leave no execution, nothing is known of deadlines. */
+	if (r >= 0 && report->input.picks && !t->deadlines && !t->unknown) {
+		r = bsv_report_read(&total, report, m->totals, err);
+		m->none = r >= 0 && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
 	}
-	bsv_report_hidden(report, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
-	bsv_report_hidden(report, "totals", NULL, bsv_sql_misses_total, q->kinds);
+	if (r < 0)
+		return r;
+	m->headline = headline_of(report, m, causes, culprits);
+	m->blamed = rows_total(culprits, 3);
+	m->replayed = bsv_rows_step(without, NULL) > 0;
+	m->n_undecided = rows_total(undecided, 1);
+	m->unresolved = bsv_report_keep(report, bsv_missed_undecided(undecided, t->missed));
+	return 0;
 }
 
-static void add_notes(struct bsv_report *report, const struct counted *counted)
+static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)
 {
-	const struct bsv_missed *t = &counted->missed;
+	const struct holes holes = holes_make(report, by);
+
+	m->causes = bsv_report_ask(report, "causes", bsv_sql_misses_causes, holes.causes);
+	m->doers = by == BY_CAUSE ? doers_ask(report) : NULL;
+	m->victims = bsv_report_ask(report, by == BY_APP ? "apps" : "models", bsv_sql_misses_victims, holes.victims);
+	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, holes.culprits);
+	m->without = bsv_report_ask(report, "without", bsv_sql_misses_without, NULL);
+	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, holes.causes);
+	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, holes.worst);
+	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, holes.causes);
+	m->totals = bsv_report_ask(report, "totals", bsv_sql_misses_total, holes.kinds);
+	return misses_read(m, report, by, err);
+}
+
+/* ---- show ---- */
+
+static void misses_show(const struct misses *m, struct bsv_report *report, enum by by)
+{
+	const struct bsv_missed *t = &m->missed;
+	const enum bsv_readers of_misses = t->missed ? BSV_FOR_ALL : BSV_FOR_PROGRAMS;
+	const bool no_deadlines = !t->deadlines && !t->unknown;
+	const char *replays = "replays without a culprit; model empty: without the whole app";
+	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+
+	if (m->n_undecided)
+		replays = bsv_report_text(report, "%s; %s of %s misses are undecided (--part undecided)", replays,
+		                          bsv_count(n, (uint64_t)m->n_undecided), bsv_count(all, (uint64_t)t->missed));
+
+	/* The first part has the headline: causes, or the victims by which --by groups. */
+	if (by == BY_CAUSE)
+		bsv_report_show(report, m->causes, m->headline, BSV_FOR_ALL);
+	if (m->doers)
+		bsv_report_show(report, m->doers, "whose doing the misses were", of_misses);
+	if (by == BY_CAUSE)
+		bsv_report_show(report, m->victims, "deadlines by app and model",
+		                no_deadlines ? BSV_FOR_PROGRAMS : BSV_FOR_ALL);
+	else
+		bsv_report_show(report, m->victims, m->headline, BSV_FOR_ALL);
+	bsv_report_show(report, m->culprits, "misses by who held the lane", of_misses);
+	bsv_report_show(report, m->without, replays, m->replayed ? BSV_FOR_ALL : BSV_FOR_PROGRAMS);
+	/* A note has the sum of the undecided misses for people. */
+	bsv_report_show(report, m->undecided, "misses that no replay decides, and why", BSV_FOR_PROGRAMS);
+	bsv_report_show(report, m->worst,
+	                "misses, the most late first; executions submitted after their deadline are last", of_misses);
+	if (by != BY_CAUSE)
+		bsv_report_show(report, m->causes, "misses by cause", BSV_FOR_PROGRAMS);
+	bsv_report_show(report, m->ledgers, "late and budget ledgers of all misses", BSV_FOR_PROGRAMS);
+	bsv_report_show(report, m->totals, NULL, BSV_FOR_PROGRAMS);
+	if (m->preparations)
+		bsv_report_show(report, m->preparations, "preparations with a deadline",
+		                m->prepared ? BSV_FOR_ALL : BSV_FOR_PROGRAMS);
+}
+
+static void add_notes(struct bsv_report *report, const struct misses *m)
+{
+	const struct bsv_missed *t = &m->missed;
 	char blamed[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
 
-	if (counted->none)
+	if (m->none)
 		return;
 	if (!t->deadlines) {
 		bsv_answer_note(report->answer,
@@ -287,14 +312,14 @@ static void add_notes(struct bsv_report *report, const struct counted *counted)
 		"typical one, "
 		"added up over the misses, so "
 		"executions that waited at the same time count once each.");
-	if (counted->undecided)
-		bsv_answer_note(report->answer, "%s", counted->undecided);
-	if (counted->blamed < t->missed)
+	if (m->unresolved)
+		bsv_answer_note(report->answer, "%s", m->unresolved);
+	if (m->blamed < t->missed)
 		bsv_answer_note(report->answer,
 		                "Misses by who held the lane has %s of %s misses. The others have a cause without a "
 		                "culprit, or "
 		                "no single execution is known to have held the lane.",
-		                bsv_count(blamed, (uint64_t)counted->blamed), bsv_count(all, (uint64_t)t->missed));
+		                bsv_count(blamed, (uint64_t)m->blamed), bsv_count(all, (uint64_t)t->missed));
 	bsv_answer_note(report->answer,
 	                "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                "misses --part ledgers");
@@ -303,31 +328,27 @@ static void add_notes(struct bsv_report *report, const struct counted *counted)
 static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
+	const enum by by = (enum by)o->by;
 	bsv_scoped_report report = { 0 };
-	struct questions questions;
-	struct bsv_rows *prepared = NULL; /* deadlines of preparing models; conditions on executions pick none */
-	struct counted counted;
-	bool none;
+	struct misses misses = { 0 };
+	struct bsv_rows *prepared = NULL;
 	int r = bsv_report_open(&report, call, err);
 
 	if (r < 0)
 		return r;
-	if (!report.input.picks)
-		prepared = bsv_report_rows(&report, bsv_sql_preparations, NULL);
-	none = !prepared || bsv_rows_step(prepared, NULL) <= 0;
-	r = none ? bsv_input_needs_executions(&report.input, err) : 0;
-	if (r < 0) {
-		bsv_rows_free(prepared);
-		return r;
-	}
-	questions = questions_make(&report, (enum by)o->by);
-	add_parts(&report, (enum by)o->by, &questions, &counted);
 	if (!report.input.picks) {
-		bsv_report_part_of(&report, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
-		                   prepared);
-		hide_if_empty(&report, none);
+		misses.preparations = bsv_report_ask(&report, "preparations", bsv_sql_preparations, NULL);
+		r = bsv_report_read(&prepared, &report, misses.preparations, err);
+		misses.prepared = r >= 0 && bsv_rows_step(prepared, NULL) > 0;
 	}
-	add_notes(&report, &counted);
+	if (r >= 0 && !misses.prepared)
+		r = bsv_input_needs_executions(&report.input, err);
+	if (r >= 0)
+		r = misses_ask(&misses, &report, by, err);
+	if (r < 0)
+		return r;
+	misses_show(&misses, &report, by);
+	add_notes(&report, &misses);
 	return bsv_answer_print(report.answer, false, err);
 }
 

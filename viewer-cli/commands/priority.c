@@ -64,7 +64,7 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	                bsv_sql_priority_choices, choices);
 	bsv_report_part(&report, "worst", "longest inversions", bsv_sql_priority_worst, worst);
 	if (!(judgement.rules[0].figure > 0))
-		bsv_answer_hide(report.answer);
+		bsv_answer_hide(report.answer, "worst");
 	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
 		bsv_answer_note(report.answer, "One inversion in detail: burstscope explain VICTIM_ID");
 	bsv_judgement_show(report.answer, &judgement);

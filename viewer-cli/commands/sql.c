@@ -160,7 +160,7 @@ static int sql_run(const struct bsv_call *call, struct bsa_err *err)
 		bsv_answer_sql(a, "rows", NULL, bsv_fill(report->text, holes));
 	} else {
 		bsv_answer_sql(a, "rows", NULL, strdup(query));
-		bsv_answer_raw(a);
+		bsv_answer_raw(a, "rows");
 	}
 	r = bsv_answer_print(a, false, err);
 	if (r != BSA_E_USAGE || strncmp(err->text, no_table, strlen(no_table)))

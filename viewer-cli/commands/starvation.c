@@ -38,11 +38,11 @@ static int starvation_run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_report_part(&report, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
 	bsv_report_part(&report, "culprits", "starvation by culprit, the app that held the lane longest",
 	                bsv_sql_starvation_culprits, holes);
-	if (!any)
-		bsv_answer_hide(report.answer);
 	bsv_report_part(&report, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
-	if (!any)
-		bsv_answer_hide(report.answer);
+	if (!any) {
+		bsv_answer_hide(report.answer, "culprits");
+		bsv_answer_hide(report.answer, "episodes");
+	}
 	if (judgement.rules[0].outcome == BSV_FAIL)
 		bsv_answer_note(report.answer,
 		                "One execution in detail: burstscope explain ID; the lanes at that time: "

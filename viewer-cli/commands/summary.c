@@ -335,7 +335,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 	                        : "diagnosis",
 	                rows);
 	if (!s->findings.n)
-		bsv_answer_hide(s->answer);
+		bsv_answer_hide(s->answer, "diagnosis");
 	return 0;
 }
 

@@ -319,7 +319,7 @@ static void add_part(struct bsv_answer *a, const struct replays *t, const char *
 {
 	bsv_answer_rows(a, name, title, rows);
 	if (t->cannot)
-		bsv_answer_hide(a);
+		bsv_answer_hide(a, name);
 }
 
 static int print_answer(struct bsv_answer *a, const struct replays *t, const struct options *o,
@@ -356,7 +356,7 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 		if (why)
 			bsv_answer_note(a, "%s", why);
 		bsv_answer_rows(a, "undecided", "misses that no replay decides, and why", undecided);
-		bsv_answer_hide(a);
+		bsv_answer_hide(a, "undecided");
 	}
 	return bsv_answer_print(a, t->cannot != NULL, err);
 }

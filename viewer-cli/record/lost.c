@@ -215,14 +215,14 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	bsv_answer_sql(answer, "losses", "what was lost, by buffer",
 	               bsv_fill(bsv_sql_losses, (const struct bsv_hole[]){ { "began", began }, { NULL, NULL } }));
 	if (input.coverage.losses == input.coverage.unusable_losses)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "losses");
 	bsv_answer_sql(answer, "impostors", "events that claim to be another user's, by trace",
 	               bsv_fill(bsv_sql_impostors, (const struct bsv_hole[]){ { NULL, NULL } }));
 	if (!input.coverage.impostors)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "impostors");
 	bsv_answer_rows(answer, "advice", "which buffers, for each cpu, would have held it", a.rows);
 	if (!a.worst.size)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, "advice");
 	say_advice(answer, &a);
 	if (c->lost_events || c->lost_packets || c->losses)
 		lost.outcome = BSV_FAIL;

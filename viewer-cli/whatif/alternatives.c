@@ -233,7 +233,7 @@ static void add_part(struct bsv_answer *answer, const char *name, const char *ti
 {
 	bsv_answer_rows(answer, name, title, rows);
 	if (hide)
-		bsv_answer_hide(answer);
+		bsv_answer_hide(answer, name);
 }
 
 void bsv_alternatives_tell_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
