@@ -81,7 +81,7 @@ sed 's/ x5 every=1ms/ x1/' "$before" | database few -e full -h here
 
 ends 0 before before --verdict
 prints "Changes: none; 9 comparisons, not distinguishable"
-hides 'Settings that differ'
+hides 'differing settings'
 hides 'recorded on other machines'
 ends 0 before compact --verdict
 prints 'not distinguishable'
@@ -96,7 +96,7 @@ prints 'tracker is not the same model: in A it has 10 operations'
 ends 1 before after --verdict
 row 'camera/tracker burst warm p50 slower 201.0 us 261.0 us 29.9 queue (+60.10 us)'
 prints 'FAIL: slower 2, bound 0'
-prints 'Settings that differ'
+prints 'differing settings'
 row 'policy fair fifo'
 same=$out
 ends 1 before after --verdict

@@ -107,7 +107,7 @@ const char *bsv_changes_mean(struct bsv_changes *c)
 {
 	char by[BSV_DURATION_TEXT + 1], by_mix[BSV_DURATION_TEXT + 1], by_speed[BSV_DURATION_TEXT + 1];
 
-	return text_keep(c, bsv_text("Mean of all executions: %s; %s by mix (other executions were run), %s by speed "
+	return text_keep(c, bsv_text("mean of all executions: %s; %s by mix (other executions were run), %s by speed "
 	                             "(the same ones took longer or shorter)",
 	                             signed_duration(by, (double)c->found->by),
 	                             signed_duration(by_mix, (double)c->found->by_mix),

@@ -497,23 +497,21 @@ static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_
 	size_t n;
 
 	bsv_answer_rows(answer, "changes", bsv_changes_headline(c), bsv_changes_tests(c));
-	bsv_answer_rows(answer, "groups", "Latency by group", bsv_changes_groups(c));
+	bsv_answer_rows(answer, "groups", "latency by group", bsv_changes_groups(c));
 	rows = bsv_changes_endings(c, &n);
-	bsv_answer_rows(answer, "endings", "Deadlines and answers", rows);
+	bsv_answer_rows(answer, "endings", "deadlines and answers", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer, "endings");
 	rows = bsv_changes_phases(c, &n);
-	bsv_answer_rows(
-		answer, "phases",
-		"Phases of executions near the percentile that changed, whose parts add up to the change of their mean",
-		rows);
+	bsv_answer_rows(answer, "phases",
+	                "phases of executions near the changed percentile; sum: the change of their mean", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer, "phases");
 	bsv_answer_rows(answer, "mix", bsv_changes_mean(c), bsv_changes_mix(c));
 	if (c->people && (w->found.n == 1 || (!w->found.by_mix && !w->found.by_speed)))
 		bsv_answer_hide(answer, "mix");
 	rows = settings_rows(w, &n);
-	bsv_answer_rows(answer, "settings", "Settings that differ", rows);
+	bsv_answer_rows(answer, "settings", "differing settings", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer, "settings");
 

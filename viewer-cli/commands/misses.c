@@ -268,16 +268,16 @@ static void misses_show(const struct misses *m, struct bsv_report *report, enum 
 	if (by == BY_CAUSE)
 		bsv_report_show(report, m->causes, m->headline, BSV_FOR_ALL);
 	if (m->doers)
-		bsv_report_show(report, m->doers, "whose doing the misses were", of_misses);
+		bsv_report_show(report, m->doers, "misses by doer", of_misses);
 	if (by == BY_CAUSE)
 		bsv_report_show(report, m->victims, "deadlines by app and model",
 		                no_deadlines ? BSV_FOR_PROGRAMS : BSV_FOR_ALL);
 	else
 		bsv_report_show(report, m->victims, m->headline, BSV_FOR_ALL);
-	bsv_report_show(report, m->culprits, "misses by who held the lane", of_misses);
+	bsv_report_show(report, m->culprits, "misses by culprit", of_misses);
 	bsv_report_show(report, m->without, replays, m->replayed ? BSV_FOR_ALL : BSV_FOR_PROGRAMS);
 	/* A note has the sum of the undecided misses for people. */
-	bsv_report_show(report, m->undecided, "misses that no replay decides, and why", BSV_FOR_PROGRAMS);
+	bsv_report_show(report, m->undecided, "undecided misses by reason", BSV_FOR_PROGRAMS);
 	bsv_report_show(report, m->worst,
 	                "misses, the most late first; executions submitted after their deadline are last", of_misses);
 	if (by != BY_CAUSE)
@@ -316,7 +316,7 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		bsv_answer_note(report->answer, "%s", m->unresolved);
 	if (m->blamed < t->missed)
 		bsv_answer_note(report->answer,
-		                "Misses by who held the lane has %s of %s misses. The others have a cause without a "
+		                "The table of misses by culprit has %s of %s misses. The others have a cause without a "
 		                "culprit, or "
 		                "no single execution is known to have held the lane.",
 		                bsv_count(blamed, (uint64_t)m->blamed), bsv_count(all, (uint64_t)t->missed));

@@ -492,7 +492,7 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_answer_sql(a.answer, "waits", "executions ready and not on a lane", range_sql(&a, bsv_sql_timeline_waits));
 	bsv_answer_sql(a.answer, "marks", "misses, deadlines, preemptions", range_sql(&a, bsv_sql_timeline_marks));
 	bsv_answer_sql(a.answer, "losses", "losses of events", range_sql(&a, bsv_sql_timeline_losses));
-	bsv_answer_sql(a.answer, "cpus", "what cpus did", range_sql(&a, bsv_sql_timeline_cpus));
+	bsv_answer_sql(a.answer, "cpus", "activity of cpus", range_sql(&a, bsv_sql_timeline_cpus));
 	if (a.input.executions > (int64_t)limit)
 		bsv_answer_note(a.answer, "at most %u rows of each part; change that with --limit", limit);
 	return bsv_answer_print(a.answer, false, err);

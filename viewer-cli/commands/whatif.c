@@ -355,7 +355,7 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 
 		if (why)
 			bsv_answer_note(a, "%s", why);
-		bsv_answer_rows(a, "undecided", "misses that no replay decides, and why", undecided);
+		bsv_answer_rows(a, "undecided", "undecided misses by reason", undecided);
 		bsv_answer_hide(a, "undecided");
 	}
 	return bsv_answer_print(a, t->cannot != NULL, err);

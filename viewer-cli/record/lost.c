@@ -212,7 +212,7 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	}
 	answer = bsv_answer_new(call, &input);
 	snprintf(began, sizeof(began), "%" PRId64, input.began);
-	bsv_answer_sql(answer, "losses", "what was lost, by buffer",
+	bsv_answer_sql(answer, "losses", "losses by buffer",
 	               bsv_fill(bsv_sql_losses, (const struct bsv_hole[]){ { "began", began }, { NULL, NULL } }));
 	if (input.coverage.losses == input.coverage.unusable_losses)
 		bsv_answer_hide(answer, "losses");
@@ -220,7 +220,7 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	               bsv_fill(bsv_sql_impostors, (const struct bsv_hole[]){ { NULL, NULL } }));
 	if (!input.coverage.impostors)
 		bsv_answer_hide(answer, "impostors");
-	bsv_answer_rows(answer, "advice", "which buffers, for each cpu, would have held it", a.rows);
+	bsv_answer_rows(answer, "advice", "sufficient buffers for each cpu", a.rows);
 	if (!a.worst.size)
 		bsv_answer_hide(answer, "advice");
 	say_advice(answer, &a);

@@ -241,8 +241,7 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 	draw_without(&d);
 	if (x->advice) {
 		bsv_explained_say(&d, BSV_PLAIN,
-		                  x->advised_by_finding ? "what may help (burstscope summary says why):"
-		                                        : "what may help:");
+		                  x->advised_by_finding ? "advice (with reasons in burstscope summary):" : "advice:");
 		bsv_explained_say(&d, BSV_PLAIN, "  %s", x->advice);
 	}
 	return r;

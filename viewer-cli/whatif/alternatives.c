@@ -238,10 +238,10 @@ static void add_part(struct bsv_answer *answer, const char *name, const char *ti
 
 void bsv_alternatives_tell_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
-	add_part(answer, "front", "nothing is better in one of these and as good in the others", front_rows(a), empty);
-	add_part(answer, "sureness", "how sure that is, beside the rules that were recorded",
-	         alternative_rows(a, false), empty);
-	add_part(answer, "alternatives", "all that were tried", alternative_rows(a, true), true);
+	add_part(answer, "front", "Pareto-optimal alternatives", front_rows(a), empty);
+	add_part(answer, "sureness", "sureness of alternatives, beside the recorded rules", alternative_rows(a, false),
+	         empty);
+	add_part(answer, "alternatives", "all alternatives tried", alternative_rows(a, true), true);
 	if (empty)
 		return;
 	bsv_answer_note(answer, "Urgent: the slowest of the models of the highest priority, or, where all have one "
