@@ -183,6 +183,8 @@ static int duration_read(struct line *l, double *ret)
 		unit = l->words[l->at + 1];
 		words = 2;
 	}
+	if (unit && strcmp(unit, "m") == 0) /* a limit that was meant as 5ms would pass whatever was recorded */
+		return fail_expected(l, "a time in min or in ms: 'm' could mean either");
 	if (!unit || (size_t)snprintf(both, sizeof(both), "%s%s", word, words > 1 ? unit : "") >= sizeof(both) ||
 	    !bsv_duration_read(both, &ns))
 		return fail_expected(l, "a time as in '5ms' (ns, us, ms, s, min or h)");
