@@ -278,6 +278,7 @@ static void count_headless(struct bsa_fold *f, const struct bsa_exec *x)
 /* The client of @s is recorded at this time. So the executions counted as no_more began before its recording resumed: count them as not_yet. */
 static void note_client(struct bsa_fold *f, struct bsa_stream_known *s)
 {
+	assert(f->left_out.no_more >= s->n_no_more);
 	f->left_out.no_more -= s->n_no_more;
 	f->left_out.not_yet += s->n_no_more;
 	s->n_no_more = 0;

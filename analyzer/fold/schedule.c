@@ -475,7 +475,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 	x->on_native = true;
 	x->lane = -1;
 	r = is_waiting(x) ? wait_end_on_lane(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : join_tenant(d, x);
-	assert(!x->prev && !x->next);
+	assert(!x->prev && !x->next && x->state != BSA_SCHEDULED_ON);
 	x->next = d->on_native;
 	if (x->next)
 		x->next->prev = x;
@@ -562,6 +562,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	} else if (ready) {
 		bsa_shares_may_be_handed(d, may_be_given);
 	}
+	assert(x->state != BSA_SCHEDULED_ON && l->holder == x);
 	x->tenant->on[x->level]++;
 	x->resumed = resumed;
 	x->state = BSA_SCHEDULED_ON;

@@ -147,6 +147,7 @@ static void binding_clear(struct executor *x)
 		if (m && !x->cached)
 			nnb__emit_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
 	}
+	assert(x->n_leaving <= x->n - x->n_unused);
 	for (uint32_t i = 0; x->n_leaving; i++) {
 		assert(i < x->n && x->n_unused < x->n);
 		if (!x->entries[i].leaving)
@@ -172,6 +173,7 @@ static bool binding_release(struct executor *x, uint64_t bytes)
 	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY) /* (3) */
 		return false;
 	binding_clear(x);
+	assert(!x->n_bound && !x->n_leaving);
 	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
 	return true;
 }
@@ -336,6 +338,7 @@ static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, in
 		return 0;
 	pthread_mutex_lock(&x->lock);
 	n_missing = bind_all(x, slots, n, ret);
+	assert(n_missing <= n && (!n_missing || !x->n_bound));
 	atomic_store_explicit(&x->state, n_missing ? IDLE : BUSY, memory_order_release); /* (4) */
 	pthread_mutex_unlock(&x->lock);
 	return n_missing ? sort_and_unique(ret, n_missing) : 0;
@@ -738,6 +741,7 @@ static void executor_free(void *arg)
 	nnb_execution_end(x->execution);
 	nnb__burst_context_end(&x->context, x->prepared);
 	binding_clear(x);
+	assert(!x->n_bound && !x->n_leaving);
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* no other thread uses the executor any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
 		while (x->by_slot.entries[i].used)

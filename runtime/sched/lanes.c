@@ -231,7 +231,7 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 	publish_yields(s->lanes);
 	if (other == s)
 		return NULL;
-	assert(next->lane != NNB__NO_LANE);
+	assert(next->lane != NNB__NO_LANE && !(atomic_load_explicit(&other->turn, memory_order_relaxed) & ON_LANE));
 	atomic_store_explicit(&other->turn, ON_LANE, memory_order_release); /* (1) */
 	return other;
 }
@@ -324,6 +324,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 		lanes_unlock(l);
 		return 0;
 	}
+	assert(s->job.lane < 0 || l->policy.running[s->job.lane] != &s->job);
 	flush_app_count(s);
 	if (!l->policy.free)
 		lanes_reclaim(l);
@@ -362,6 +363,7 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 	bool left;
 
 	pthread_mutex_lock(&l->lock);
+	assert(s->job.lane != NNB__NO_LANE);
 	left = nnb__policy_yield(&l->policy, s->job.lane, now); /* false: the seat that wanted the lane has given up */
 	if (left) {
 		atomic_store_explicit(&s->turn, 0, memory_order_relaxed);

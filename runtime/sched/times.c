@@ -6,6 +6,7 @@
  */
 #include "sched/times.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static struct nnb__estimate times_estimate(const struct nnb__times *t)
@@ -36,6 +37,7 @@ void nnb__times_init(struct nnb__times *t, uint32_t n, bool fixed, const uint64_
 	                 sizeof(*t->left)); /* NULL (no memory): a run that has begun is expected to end soon */
 	for (uint32_t i = 0; t->left && all && i < n; i++) {
 		t->left[i] = (float)((double)left / (double)all);
+		assert(left >= op_ns[i]);
 		left -= op_ns[i];
 	}
 }
