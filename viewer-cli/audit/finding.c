@@ -40,15 +40,6 @@ const char *bsv_finding_advice(const struct bsv_findings *f, const char *cause, 
 	return cause ? bsv_advice(&(struct bsv_advised){ .cause = cause, .path = path }, &f->settings) : NULL;
 }
 
-char *bsv_full_name(const char *app, const char *model)
-{
-	if (app && model)
-		return bsv_text("%s's %s", app, model);
-	if (app)
-		return bsv_text("%s", app);
-	return model ? bsv_text("%s", model) : NULL;
-}
-
 char *bsv_finding_when(const struct bsv_finding *of)
 {
 	const char *unit = of->last_at >= 1000000000 ? "s" : "ms";
@@ -126,17 +117,6 @@ char *bsv_finding_certainty(const struct bsv_finding *of)
 		return bsv_text("%s sure, %s likely", bsv_count(n, (uint64_t)of->sure),
 		                bsv_count(others, (uint64_t)(of->misses - of->sure)));
 	return name ? strdup(name) : NULL;
-}
-
-bool bsv_text_join(char **text, char *more)
-{
-	bsv_scoped_text *added = more, *before = *text;
-
-	if (added && before && *added && *before)
-		*text = bsv_text("%s; %s", before, added);
-	else
-		*text = added ? strdup(*added || !before ? added : before) : NULL;
-	return *text;
 }
 
 /* Does an app starve itself that is blamed for what it does to others, or for the order of its own work? */

@@ -7,104 +7,18 @@
 #ifndef BSV_FINDINGS_H
 #define BSV_FINDINGS_H
 
-#include <stdint.h>
-
-#include "audit/advice.h"
+#include "audit/finding.h"
 #include "audit/verdicts.h"
 #include "input/input.h"
-
-#define BSV_WHEN_UNKNOWN INT64_MIN
-
-/* What an app is blamed for. */
-enum bsv_blame {
-	BSV_BLAMES_NO_APP,
-	BSV_BLAMES_HOLDER, /* another app held the lane while the victims waited */
-	BSV_BLAMES_OWN,    /* the victims waited for work of their own app that was not less urgent */
-	BSV_BLAMES_ORDER,  /* the victims waited for less urgent work of their own app */
-	BSV_BLAMES_MACHINE /* a thread or a run that the victims needed was not run in time */
-};
-
-/* How far the recording proves that the named cause made the difference. */
-enum bsv_certainty {
-	BSV_CLAIMS_NOTHING, /* no cause is named */
-	BSV_LIKELY, /* the cause took most of the time, and a replay without it cannot tell of all of it; none only speaks against it */
-	BSV_SURE /* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
-};
-
-/* The verdicts that fail for a finding; bits. */
-enum { BSV_FAILS_DEADLINES = 1, BSV_FAILS_FAIRNESS = 2, BSV_FAILS_PRIORITY = 4, BSV_FAILS_STARVATION = 8 };
-
-struct bsv_finding {
-	char *finding; /* name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation, burst_per_call; or what no finding tells: others, several, untold */
-	char *what;    /* sentence for people: what, who and by whom; names in it come from strangers */
-	char *evidence;      /* what else is known of it, clauses for people; NULL: nothing */
-	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
-	char *doer;  /* whose doing it is: the culprit, or the machine, the service, the app itself; NULL: unknown */
-	char *proof; /* what replays without the cause say, a clause for people; NULL: nothing was replayed */
-	enum bsv_certainty certainty;
-	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may tell */
-	bool one_victim; /* all misses that it is about are of one app */
-	int64_t sure; /* of misses: number that a replay without the doer would have met, or that no replay could meet */
-	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
-	int64_t first_at,
-		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */
-	int64_t lost_ns;    /* time lost; below 0: unknown */
-	const char *see;    /* command that shows details */
-	const char *advice; /* advice; NULL: none is known */
-	enum bsv_blame blame;
-	char *blamed;   /* name of the app; NULL: none is blamed */
-	unsigned fails; /* BSV_FAILS_ */
-};
-
-/* Missed deadlines by doer. */
-struct bsv_doing {
-	char *name; /* "noisy", "camera itself", "the machine", "no single doer" */
-	char *note; /* of those without a doer: what took the largest part of the delay; NULL: of others */
-	int64_t n, sure;
-	bool claims;  /* is it claimed whose doing they were, for certain or likely? */
-	bool is_rest; /* nobody is named for them */
-};
-
-struct bsv_findings {
-	struct bsv_finding *of;
-	size_t n;
-	struct bsv_doing *doings; /* they have all missed deadlines, once each */
-	size_t n_doings;
-	struct bsv_settings settings; /* settings of the services, so that no advice repeats a setting */
-	bool shares_known;            /* what each app had of its share is known throughout */
-};
 
 /* @judgements: by enum bsv_audit. Pass *ret to bsv_findings_fini, also after an error. */
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err);
-
-void bsv_findings_fini(struct bsv_findings *f);
 
 /*
  * The advice of the finding that blames the app @holder for what it does to others, without the findings that do not blame a holder. *ret is static; NULL:
  * no such finding, or no advice is known.
  */
 int bsv_findings_holder_advice(const char **ret, struct bsv_input *input, const char *holder, struct bsa_err *err);
-
-/*
- * Where to look when nothing is known that may help: "burstscope timeline --from 1.5s --to 1.6s", without the name of the recording. Owned by the caller;
- * NULL: no memory.
- */
-char *bsv_finding_next(const struct bsv_finding *of);
-
-/* "deadlines, starvation": the verdicts that fail for it; "": none. Owned by the caller; NULL: no memory. */
-char *bsv_finding_fails(const struct bsv_finding *of);
-
-/* "from 53.84 ms to 4.974 s of the recording"; "": unknown. Owned by the caller; NULL: no memory. */
-char *bsv_finding_when(const struct bsv_finding *of);
-
-/* "sure", "likely"; NULL: no cause is named. */
-const char *bsv_certainty_name(enum bsv_certainty certainty);
-
-/* Are these misses that no finding tells of by themselves: the remaining ones, or those without a doer? */
-bool bsv_finding_is_rest(const struct bsv_finding *of);
-
-/* "sure", "likely", "12 sure, 59 likely": how far it is certain whose doing it was. Owned by the caller; NULL: no cause is named, or no memory. */
-char *bsv_finding_certainty(const struct bsv_finding *of);
 
 #endif

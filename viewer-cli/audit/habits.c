@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/findings.h"
+#include "audit/finding.h"
 #include "base/say.h"
 #include "base/scoped.h"
+#include "base/screen.h"
 #include "input/fill.h"
 
 /* Columns of overhead_habits.sql. */

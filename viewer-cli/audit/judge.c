@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/finding.h"
+#include "audit/hidden.h"
 #include "audit/judge.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
+#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "input/fill.h"
@@ -30,36 +31,6 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 		                   .nothing = !bsv_rows_get(rows, i + 6, 0),
 		                   .strange_ns = bsv_rows_get(rows, i + 7, 0),
 		                   .partly = bsv_rows_get(rows, i + 8, 0) };
-}
-
-/*
- * What a model writes at least that becomes known, and is executed, in a hole: the service prepares it, which runs it TRIAL_RUNS times, and then it is
- * executed. Each of these executions has a number among those that became ready, and one event of the service at least (of compact detail, its
- * summary); model_prepare is one more. A model without trial runs writes less (docs/figures.md).
- */
-enum { TRIAL_RUNS = 3, STRANGE_EXECUTIONS = TRIAL_RUNS + 1, STRANGE_EVENTS = STRANGE_EXECUTIONS + 1 };
-
-char *bsv_judge_hidden(const struct bsv_input *input)
-{
-	bool some = input->picks && !bsv_input_is_timed(input);
-	char ended[24], executions[8], events[8];
-	bsv_scoped_text *reach = NULL;
-
-	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
-	snprintf(executions, sizeof(executions), "%d", STRANGE_EXECUTIONS);
-	snprintf(events, sizeof(events), "%d", STRANGE_EVENTS);
-	if (input->to == INT64_MAX)
-		reach = strdup(bsv_sql_reach_whole);
-	else
-		reach = bsv_input_fill(input, bsv_sql_reach_asked,
-		                       (const struct bsv_hole[]){ { "ended", ended }, { NULL, NULL } });
-	return bsv_input_fill(input, bsv_sql_hidden,
-	                      (const struct bsv_hole[]){ { "ended", ended },
-	                                                 { "reach", reach },
-	                                                 { "strange_executions", executions },
-	                                                 { "strange_events", events },
-	                                                 { "judged", some ? bsv_sql_is_picked : "1" },
-	                                                 { NULL, NULL } });
 }
 
 /* ---- fairness: each service by itself ---- */
@@ -114,7 +85,7 @@ static void one_service_fill(struct one_service *s)
 static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
-	bsv_scoped_text *unseen = bsv_judge_hidden(input);
+	bsv_scoped_text *unseen = bsv_hidden_waits(input);
 	const struct bsv_hole holes[FAIRNESS_HOLES] = { { "hidden", unseen },
 		                                        { "lags", bsv_input_is_timed(input) ? bsv_sql_lags_asked
 		                                                                            : bsv_sql_lags_whole },
@@ -267,7 +238,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	bool sure = threshold.given || !input->coverage.losses;
 	struct bsv_quantity certain_threshold = sure ? threshold : (struct bsv_quantity){ true, BSV_STARVED_NS };
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &certain_threshold),
-			*unseen = bsv_judge_hidden(input);
+			*unseen = bsv_hidden_waits(input);
 	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &threshold);
 	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL, *unheld = NULL;
@@ -386,7 +357,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
 	__attribute__((cleanup(work_sql_fini))) struct work_sql work = { 0 };
-	bsv_scoped_text *hides = bsv_judge_hidden(input), *unseen = NULL, *victim = NULL;
+	bsv_scoped_text *hides = bsv_hidden_waits(input), *unseen = NULL, *victim = NULL;
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_priority_facts facts;
 	int may_be, r;

@@ -25,7 +25,4 @@ struct bsv_starved_by {
 int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const char *app, const char *model,
                    struct bsa_err *err);
 
-/* SQL, for a WITH: the waits that may be hidden from @input, as reports/hidden.sql defines them. Owned by the caller; NULL: no memory. */
-char *bsv_judge_hidden(const struct bsv_input *input);
-
 #endif

@@ -2,7 +2,9 @@
 #ifndef BSV_MISSED_H
 #define BSV_MISSED_H
 
-#include "audit/findings.h"
+#include "audit/finding.h"
+#include "audit/verdicts.h"
+#include "base/rows.h"
 
 /* @fairness: where fair sharing would have met more deadlines, it speaks against the app that had too much. */
 int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *fairness,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/judge.h"
+#include "audit/hidden.h"
 #include "audit/verdicts.h"
 #include "base/scoped.h"
 #include "base/screen.h"
@@ -489,7 +489,7 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
 	bool timed = bsv_input_is_timed(input);
-	bsv_scoped_text *unseen_sql = bsv_judge_hidden(input), *given_up_sql = NULL;
+	bsv_scoped_text *unseen_sql = bsv_hidden_waits(input), *given_up_sql = NULL;
 	const struct bsv_hole holes[] = { { "hidden", unseen_sql }, { NULL, NULL } };
 	bsv_scoped_rows *steps = NULL, *given_up = NULL, *sight = NULL;
 	int r;

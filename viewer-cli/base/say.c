@@ -1,13 +1,16 @@
-/* say.c -- see say.h. */
+/* say.c -- counts with groups of digits, names in words, and a line of progress that is drawn over itself. */
 #include "base/say.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/scoped.h"
 #include "base/screen.h"
+#include "base/template.h"
 
 enum { REDRAW_NS = 100000000, WIDTH = 78 };
 
@@ -85,4 +88,24 @@ void bsv_progress_fini(struct bsv_progress *p)
 	if (p->shown)
 		fprintf(stderr, "\r%*s\r", progress_width(), "");
 	p->shown = false;
+}
+
+char *bsv_full_name(const char *app, const char *model)
+{
+	if (app && model)
+		return bsv_text("%s's %s", app, model);
+	if (app)
+		return bsv_text("%s", app);
+	return model ? bsv_text("%s", model) : NULL;
+}
+
+bool bsv_text_join(char **text, char *more)
+{
+	bsv_scoped_text *added = more, *before = *text;
+
+	if (added && before && *added && *before)
+		*text = bsv_text("%s; %s", before, added);
+	else
+		*text = added ? strdup(*added || !before ? added : before) : NULL;
+	return *text;
 }

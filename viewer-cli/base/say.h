@@ -1,4 +1,4 @@
-/* say.h -- counts and progress for people; progress goes to standard error. */
+/* say.h -- counts, names and progress for people; progress goes to standard error. */
 #ifndef BSV_BASE_SAY_H
 #define BSV_BASE_SAY_H
 
@@ -30,5 +30,11 @@ void bsv_progress_draw(struct bsv_progress *p, const char *format, ...) __attrib
 void bsv_progress_fini(struct bsv_progress *p);
 
 uint64_t bsv_now(void); /* CLOCK_MONOTONIC, ns */
+
+/* "noisy's mobilenet"; owned by the caller. NULL: neither is known, or no memory. */
+char *bsv_full_name(const char *app, const char *model);
+
+/* Append to *text, which may be NULL, behind "; " if it has text already. False: no memory. @more is freed. */
+bool bsv_text_join(char **text, char *more);
 
 #endif
