@@ -204,7 +204,7 @@ static void release_gaps(struct bsa_fold *f, enum verdict verdict)
 bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_pending *p = &f->pending;
-	unsigned instance = bsa_voice_of(e);
+	unsigned instance;
 	uint64_t gap;
 
 	p->served |= is_of_service(e);
@@ -220,6 +220,7 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	if (f->failed)
 		return true;
 	gap = gap_without_stop(p, e);
+	instance = bsa_voice_of(e);
 
 	/* Note the last two times at which the service of @e emitted an event, and the gaps before them. */
 	if (instance != BSA_NO_INSTANCE && p->spoken[instance]->gap != p->n_gaps) {

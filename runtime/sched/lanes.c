@@ -219,7 +219,8 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 	if (!next)
 		return NULL;
 	other = seat_of_job(next);
-	if (again && other != s && s->trace && other->trace) {
+	if (again && other != s && s->trace &&
+	    other->trace) { /* emitted before @other can run: the events are in order */
 		uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
 
 		nnb__trace_waits(s->trace, now);

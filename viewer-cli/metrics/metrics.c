@@ -451,7 +451,11 @@ struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id
 			f->table_size *= 2;
 		f->sets = calloc(f->room, sizeof(*f->sets));
 		f->table = calloc(f->table_size, sizeof(*f->table));
-		if (!f->sets || !f->table) {
+		if (!f->sets || !f->table) { /* another set of the family tries again */
+			free(f->sets);
+			free(f->table);
+			f->sets = NULL;
+			f->table = NULL;
 			m->no_memory = true;
 			return NULL;
 		}

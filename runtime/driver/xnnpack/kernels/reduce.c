@@ -347,6 +347,7 @@ struct nnbx_image nnbx_image(const uint32_t dims[4], bool nchw)
 	return image;
 }
 
+/* What the HAL calls the deviation of a channel is not from the mean, but from 0. */
 void nnbx_instance_normalization(const struct nnbx_tensor *in, bool nchw, double gamma, double beta, double epsilon,
                                  const struct nnbx_tensor *out)
 {
