@@ -5,7 +5,7 @@
 #include "mobilenet.h"
 #include "peers.h"
 
-static void bind(struct net *n)
+static void net_bind(struct net *n)
 {
 	const struct nnb_request request = {
 		.inputs = &n->in, .outputs = &n->out, .n_inputs = 1, .n_outputs = 1, .n_pools = 1, .pools = &n->pool
@@ -32,7 +32,7 @@ void net_open(struct net *n, const char *driver)
 		must(NNB_STATUS_DEVICE_UNAVAILABLE, driver, &reason);
 	must(nnb_prepare(n->device, model, &how, NULL, &n->prepared, &reason), "preparing", &reason);
 	nnb_model_free(model);
-	bind(n);
+	net_bind(n);
 }
 
 void net_close(struct net *n)

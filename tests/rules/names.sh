@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# names.sh TREE [FOLDER...] -- names that stand alone in a backtrace, functions that deserve one, claims that are asserted. Judges the
-# rooms together, or FOLDERs alone.
+# names.sh TREE [FOLDER...] -- names that stand alone in a backtrace, and are not the C library's; functions that deserve one; claims that
+# are asserted. Judges the rooms together, or FOLDERs alone; names of the C library are looked for in the tests, too.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
 shift
+named=("$@")
+(($#)) || named=(tracepoints runtime analyzer viewer-cli tests)
 (($#)) || set -- tracepoints runtime analyzer viewer-cli
 
 # at_most PERCENT OF KIND WHAT: of all functions of kind OF. Each one of KIND is shown if there are more.
@@ -33,8 +35,32 @@ asserted()
 	((tenths >= $2)) || broken "$1 has $((tenths / 10)).$((tenths % 10)) asserts in 1000 lines, and $(($2 / 10)) are wanted"
 }
 
-prose=$(prose_of "$tree" "$@")
 report=
+
+# Sources that replace a function of the C library in a whole program, on purpose.
+replaces='^(tracepoints/outlive|tests/(allocations|fault/test_service_quotas|fuzz/fuzz_decode|unit/(test_dma_buf|test_model_file|test_output)))[.]c:'
+
+# libc_names FOLDER...: no function has the name of one of the C library that the compiler links to new programs (those with @@).
+libc_names()
+{
+	local libc place name n=0
+
+	libc=$("${CC:-cc}" -print-file-name=libc.so.6)
+	[[ -e $libc ]] || { report+=" no C library to compare names with;"; return 0; }
+	while read -r place name; do
+		[[ $name ]] || { n=$place; continue; }
+		[[ $place =~ $replaces ]] || broken "$place: has the name of a function of the C library: $name"
+	done < <(cd "$tree" && nm -D --defined-only "$libc" |
+		awk '$2 ~ /^[TWi]$/ && sub(/@@.*/, "", $3) { print $3 }' |
+		{ cat; echo; find "$@" -name '*.[ch]' | LC_ALL=C sort | xargs -r grep -HnE '^[a-z_][^=;"]*[ *][a-z_0-9]+\([^;]*$'; } |
+		awk '!listed { if ($0 == "") { listed = 1; print n + 0 } else { is_libc[$0]; n++ }; next }
+			{ name = $0; sub(/^[^:]*:[^:]*:/, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+				split($0, at, ":"); if (name in is_libc) print at[1] ":" at[2], name }')
+	((n > 1000)) || broken "nm finds $n functions in $libc"
+}
+
+libc_names "${named[@]}"
+prose=$(prose_of "$tree" "$@")
 at_most 7 all word 'names of one word'
 at_most 32 static once 'static functions that are called once'
 for folder in runtime runtime/service analyzer/fold; do

@@ -53,6 +53,8 @@ names)
 	"$here/names.sh" "$tmp" shared >/dev/null || broken 'names objects to a function of a header that two files call'
 	a shared/b.c 'int lane_some(void)' '{' '	return lane_all();' '}'
 	objects 'shared/a.h:7: static functions that are called once: lane_all' "$here/names.sh" "$tmp" shared
+	a libc/a.c 'static int listen(int (*to)(void),' '                  int n)' '{' '	return to() + n;' '}'
+	objects 'libc/a.c:1: has the name of a function of the C library: listen' "$here/names.sh" "$tmp" libc
 	a runtime/service/a.c 'int lane_count(void)' '{' '	return 0;' '}'
 	objects 'runtime/service has 0.0 asserts in 1000 lines' "$here/names.sh" "$tmp" runtime/service
 	;;

@@ -35,7 +35,7 @@ static uint64_t session_number(void)
 	return session;
 }
 
-static void listen(const int *to)
+static void hear_delays(const int *to)
 {
 	nbt__seam.listeners = session_number;
 	nbt__seam.emit[NBT_EVENT_exec_submit] = hear_submit;
@@ -50,14 +50,14 @@ static int set_up(void **state)
 	(void)state;
 	session += 1;
 	said = (struct nbt_exec_submit){ .turns = 1000 };
-	listen(&on);
+	hear_delays(&on);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	listen(&off);
+	hear_delays(&off);
 	return 0;
 }
 

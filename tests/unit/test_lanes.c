@@ -318,7 +318,7 @@ static void keep_end(const void *event)
 }
 
 /* Somebody listens to sched_enqueue and exec_end, or to nothing. */
-static void listen(bool on)
+static void listen_to_lanes(bool on)
 {
 	static const int yes = 1, no = 0;
 
@@ -343,7 +343,7 @@ static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
 	struct nnb__trace a = { 0 }, b = { 0 }, refused = { 0 }, unheard = { 0 };
 
 	(void)state;
-	listen(true);
+	listen_to_lanes(true);
 	become_ready(&a, 7, &numbers);
 	assert_int_equal(last_enqueue.nth_ready, 1);
 	become_ready(&b, 8, &numbers);
@@ -355,10 +355,10 @@ static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
 	nnb__trace_ended(&refused, NNB_STATUS_GENERAL_FAILURE, 0, 0);
 	assert_int_equal(last_end.nth_over, 0);
 	assert_int_equal(last_end.n_ready, 0);
-	listen(false);
+	listen_to_lanes(false);
 	become_ready(&unheard, 10, &numbers); /* that is not recorded: it takes no number, so none is missing */
 	nnb__trace_ended(&unheard, NNB_STATUS_NONE, 1, 0);
-	listen(true);
+	listen_to_lanes(true);
 	nnb__trace_ended(&a, NNB_STATUS_NONE, 1, 0);
 	assert_int_equal(last_end.nth_over, 2);
 	assert_int_equal(last_end.n_ready, 2);
@@ -367,7 +367,7 @@ static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
 	nnb__trace_ended(&a, NNB_STATUS_NONE, 1, 0);
 	assert_int_equal(last_end.nth_over, 3);
 	assert_int_equal(last_end.n_ready, 3);
-	listen(false);
+	listen_to_lanes(false);
 }
 
 enum { NUMBERERS = 4, NUMBERED = 20000 };
@@ -401,13 +401,13 @@ static void no_number_is_given_twice_or_left_out(void **state)
 	pthread_t threads[NUMBERERS];
 
 	(void)state;
-	listen(true);
+	listen_to_lanes(true);
 	nbt__seam.emit[NBT_EVENT_exec_end] = ignore_event;
 	for (int i = 0; i < NUMBERERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, number_many, &numbers), 0);
 	for (int i = 0; i < NUMBERERS; i++)
 		pthread_join(threads[i], NULL);
-	listen(false);
+	listen_to_lanes(false);
 	assert_int_equal(short_numbers, 0);
 	assert_int_equal(numbers.ready, NUMBERERS * NUMBERED);
 	assert_int_equal(numbers.over, NUMBERERS * NUMBERED);

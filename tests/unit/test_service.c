@@ -1113,7 +1113,7 @@ struct caller {
 	enum nnb_status status;
 };
 
-static void *call_once(void *arg)
+static void *caller_run(void *arg)
 {
 	struct caller *c = arg;
 
@@ -1129,7 +1129,7 @@ static void caller_start(struct caller *c, struct nnb_remote *remote, struct nnb
 	c->burst = burst;
 	io_init(&c->io, N);
 	io_refresh(&c->io, 4);
-	assert_int_equal(pthread_create(&c->thread, NULL, call_once, c), 0);
+	assert_int_equal(pthread_create(&c->thread, NULL, caller_run, c), 0);
 }
 
 static enum nnb_status caller_finish(struct caller *c, bool right)

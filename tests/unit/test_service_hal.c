@@ -307,7 +307,7 @@ struct caller {
 	enum nnb_status status;
 };
 
-static void *call_once(void *arg)
+static void *caller_run(void *arg)
 {
 	struct caller *c = arg;
 
@@ -325,7 +325,7 @@ static void no_channel_in_time_is_a_general_failure(void **state)
 	io_init(&c.io, N);
 	io_init(&io, N);
 	atomic_store(&f->s.gate->hold_runs, 1);
-	assert_int_equal(pthread_create(&c.thread, NULL, call_once, &c), 0);
+	assert_int_equal(pthread_create(&c.thread, NULL, caller_run, &c), 0);
 	await(&f->s.gate->held_runs, 1);
 	io.call.timeout_ns = 20 * MS;
 	expect_seen(f, nnb_remote_execute(c.remote, &io.call, NULL, NULL), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);

@@ -38,7 +38,7 @@ static void hear_state(const void *event)
 	told_deadline = ((const struct nbt_exec_state *)event)->deadline_ns;
 }
 
-static void listen(enum nbt_event event, void (*hear)(const void *))
+static void listen_for(enum nbt_event event, void (*hear)(const void *))
 {
 	nbt__seam.emit[event] = hear;
 	nbt__seam.enabled[event] = &on;
@@ -48,10 +48,10 @@ static int session_begins(void **state)
 {
 	(void)state;
 	memset(heard, 0, sizeof(heard));
-	listen(NBT_EVENT_deadline_miss, hear_miss);
-	listen(NBT_EVENT_exec_return, hear_return);
-	listen(NBT_EVENT_exec_delay, hear_delay);
-	listen(NBT_EVENT_exec_state, hear_state);
+	listen_for(NBT_EVENT_deadline_miss, hear_miss);
+	listen_for(NBT_EVENT_exec_return, hear_return);
+	listen_for(NBT_EVENT_exec_delay, hear_delay);
+	listen_for(NBT_EVENT_exec_state, hear_state);
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static void a_call_that_is_told_from_the_beginning_has_its_own(void **state)
 	struct nnb__call_trace call;
 
 	session_begins(state);
-	listen(NBT_EVENT_exec_submit, hear_state);
+	listen_for(NBT_EVENT_exec_submit, hear_state);
 	NNB__CALL_BEGIN(&call, 1, .deadline_ns = 2);
 	nnb__call_end(&call, NNB_STATUS_NONE);
 	assert_int_equal(heard[NBT_EVENT_deadline_miss], 1);

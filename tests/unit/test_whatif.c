@@ -450,7 +450,7 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 }
 
 /* @n times that were recorded, all of @ns. */
-static void times(struct bsv_past_times *t, unsigned n, uint64_t ns)
+static void past_times(struct bsv_past_times *t, unsigned n, uint64_t ns)
 {
 	for (unsigned i = 0; i < n; i++) {
 		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
@@ -486,7 +486,7 @@ static void a_lane_that_is_handed_over_again_depends_on_the_load_too(void **stat
 
 	(void)state;
 	frames_that_are_made_room_for(&p, 0);
-	times(&p.hands[BSA_REPLAY_HAND_ENDED], 40, 40 * MS);
+	past_times(&p.hands[BSA_REPLAY_HAND_ENDED], 40, 40 * MS);
 	for (unsigned seed = 0; seed < BSV_DRAWS; seed++) {
 		assert_true(bsv_draw(&p, &change, seed, figures));
 		recorded = seed ? recorded : figures[B].p50_ns;
@@ -514,19 +514,19 @@ static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void 
 	(void)state;
 	frames_that_are_made_room_for(&polls, 20 * US);
 	frames_that_are_made_room_for(&sleeps, 500 * US);
-	times(&polls.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
-	times(&polls.begins, 40, US);
-	times(&sleeps.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
-	times(&sleeps.begins, 40, US);
+	past_times(&polls.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
+	past_times(&polls.begins, 40, US);
+	past_times(&sleeps.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
+	past_times(&sleeps.begins, 40, US);
 	/* nothing made room in the recording: a thread that polls is as fast as on a free lane */
 	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), US);
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 24 * US);
-	times(&polls.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
-	times(&sleeps.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
+	past_times(&polls.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
+	past_times(&sleeps.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
 	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), 2 * US);
-	times(&sleeps.hands[BSA_REPLAY_HAND_SLEPT], 40, 20 * US);
+	past_times(&sleeps.hands[BSA_REPLAY_HAND_SLEPT], 40, 20 * US);
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US);
-	times(&sleeps.stops, 40, 700 * US);
+	past_times(&sleeps.stops, 40, 700 * US);
 	/* B stops 700 us after it is asked, rather than at the end of a step, 500 us and the US of B's beginning after that */
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US + 200 * US - US);
 	bsv_past_fini(&polls);
@@ -540,11 +540,11 @@ static void a_few_hand_overs_of_another_kind_are_better_than_none(void **state)
 
 	(void)state;
 	frames_that_are_made_room_for(&p, 500 * US);
-	times(&p.begins, 40, US);
-	times(&p.hands[BSA_REPLAY_HAND_ENDED], 9, 60 * US);
-	times(&p.hands[BSA_REPLAY_HAND_BACK], 2, 7 * US);
+	past_times(&p.begins, 40, US);
+	past_times(&p.hands[BSA_REPLAY_HAND_ENDED], 9, 60 * US);
+	past_times(&p.hands[BSA_REPLAY_HAND_BACK], 2, 7 * US);
 	assert_int_equal(hand_over_to_a_frame(&p, 500 * US), 24 * US);
-	times(&p.hands[BSA_REPLAY_HAND_SLEPT], 1, 20 * US);
+	past_times(&p.hands[BSA_REPLAY_HAND_SLEPT], 1, 20 * US);
 	assert_int_equal(hand_over_to_a_frame(&p, 500 * US), 20 * US);
 	bsv_past_fini(&p);
 }

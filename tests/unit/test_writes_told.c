@@ -54,7 +54,7 @@ static const void *heard(enum nbt_event event, unsigned i)
 
 #define HEARD(event, i) ((const struct nbt_##event *)heard(NBT_EVENT_##event, i))
 
-static unsigned times(enum nbt_event event)
+static unsigned times_heard(enum nbt_event event)
 {
 	unsigned n = 0;
 
@@ -123,7 +123,7 @@ static void a_write_is_told(void **state)
 	assert_int_equal(way->write(other, words, 0), 0); /* nothing */
 	assert_int_equal(nnb_fmq_write(other, words, 3), 0);
 	assert_int_not_equal(nnb_fmq_write(other, words, 1), 0); /* full */
-	assert_int_equal(times(NBT_EVENT_fmq_write), 2);
+	assert_int_equal(times_heard(NBT_EVENT_fmq_write), 2);
 	assert_true(HEARD(fmq_write, 0)->items == 2 && HEARD(fmq_write, 0)->used == 3);
 	assert_true(HEARD(fmq_write, 1)->items == 3 && HEARD(fmq_write, 1)->used == 5);
 	assert_true(HEARD(fmq_write, 0)->queue == NBT_queue_other && !HEARD(fmq_write, 0)->exec);
@@ -144,7 +144,7 @@ static void a_write_to_a_queue_that_does_not_wait_is_told(void **state)
 	listen_to(NBT_EVENT_fmq_write);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(way->write(q, words, 3), 0);
-	assert_int_equal(times(NBT_EVENT_fmq_write), 3);
+	assert_int_equal(times_heard(NBT_EVENT_fmq_write), 3);
 	assert_true(HEARD(fmq_write, 2)->items == 3 && !HEARD(fmq_write, 2)->used);
 	nnb_fmq_free(q);
 }
@@ -216,12 +216,12 @@ static void a_burst_of_this_process_tells_all(void **state)
 	assert_int_equal(nnb_burst_local(&b, p, cached, NULL, NULL), NNB_STATUS_NONE);
 	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_NONE);
 	assert_true(answer.exec && (uint32_t)answer.exec == 1);
-	assert_int_equal(times(NBT_EVENT_fmq_write), 2);
+	assert_int_equal(times_heard(NBT_EVENT_fmq_write), 2);
 	assert_true(HEARD(fmq_write, 0)->exec == answer.exec && HEARD(fmq_write, 1)->exec == answer.exec);
 	assert_int_equal(HEARD(fmq_write, 0)->queue, NBT_queue_request);
 	assert_int_equal(HEARD(fmq_write, 1)->queue, NBT_queue_result);
 	assert_true(HEARD(fmq_write, 0)->fmq != HEARD(fmq_write, 1)->fmq);
-	assert_int_equal(times(NBT_EVENT_slot_lookup), 8);
+	assert_int_equal(times_heard(NBT_EVENT_slot_lookup), 8);
 	for (unsigned i = 0; i < 2; i++) {
 		expect_lookup(i, answer.exec, NBT_look_client, false);
 		expect_lookup(2 + i, answer.exec, NBT_look_first, false);
@@ -234,16 +234,16 @@ static void a_burst_of_this_process_tells_all(void **state)
 		expect_lookup(8 + i, answer.exec, NBT_look_client, true);
 		expect_lookup(10 + i, answer.exec, NBT_look_first, true);
 	}
-	assert_int_equal(times(NBT_EVENT_slot_lookup), 12);
-	assert_int_equal(times(NBT_EVENT_stream_open), 1);
+	assert_int_equal(times_heard(NBT_EVENT_slot_lookup), 12);
+	assert_int_equal(times_heard(NBT_EVENT_stream_open), 1);
 	assert_int_equal(HEARD(stream_open, 0)->stream, answer.exec >> 32);
 	assert_int_equal(HEARD(stream_open, 0)->cache, cached ? NBT_cache_slots : NBT_cache_none);
 	assert_true(HEARD(client_connect, 0)->pid == (uint32_t)getpid());
 	assert_true(HEARD(client_connect, 0)->conn == HEARD(stream_open, 0)->conn);
-	assert_true(times(NBT_EVENT_sched_enqueue) == 2 && times(NBT_EVENT_sched_dispatch) == 2);
+	assert_true(times_heard(NBT_EVENT_sched_enqueue) == 2 && times_heard(NBT_EVENT_sched_dispatch) == 2);
 	assert_int_equal(HEARD(sched_dispatch, 0)->lane, 254);
 	nnb_burst_free(b);
-	assert_int_equal(times(NBT_EVENT_stream_close), 1);
+	assert_int_equal(times_heard(NBT_EVENT_stream_close), 1);
 	nnb_pool_free(s.pools[0]);
 	nnb_pool_free(s.pools[1]);
 	nnb_prepared_unref(p);
@@ -267,9 +267,9 @@ static void who_begins_to_listen_is_told_of_it(void **state)
 	__atomic_store_n(&fake->listeners, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_NONE);
-	assert_int_equal(times(NBT_EVENT_stream_open), 1);
+	assert_int_equal(times_heard(NBT_EVENT_stream_open), 1);
 	assert_true(HEARD(stream_open, 0)->since && HEARD(stream_open, 0)->stream == answer.exec >> 32);
-	assert_true(times(NBT_EVENT_client_connect) == 1 && times(NBT_EVENT_pool_map) == 2);
+	assert_true(times_heard(NBT_EVENT_client_connect) == 1 && times_heard(NBT_EVENT_pool_map) == 2);
 	assert_true(HEARD(pool_map, 0)->since && HEARD(pool_map, 0)->owner_id == answer.exec >> 32);
 	nnb_burst_free(b);
 	nnb_pool_free(s.pools[0]);
@@ -282,7 +282,7 @@ static void expect_missed(uint64_t exec, uint64_t deadline_ns)
 {
 	const struct nbt_deadline_miss *e = HEARD(deadline_miss, 0);
 
-	assert_int_equal(times(NBT_EVENT_deadline_miss), 1);
+	assert_int_equal(times_heard(NBT_EVENT_deadline_miss), 1);
 	assert_true(exec && e->exec == exec);
 	assert_true(e->kind == NBT_miss_persistent && e->stage == NBT_stage_admission);
 	assert_true(e->deadline_ns == deadline_ns && e->over_ns > 0);
@@ -328,18 +328,18 @@ static void what_the_queue_of_a_burst_cannot_carry_is_told(void **state)
 	assert_int_equal(nnb_burst_local(&b, p, cached, &config, NULL), NNB_STATUS_NONE);
 	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_NONE);
 	assert_true(answer.fallback && (uint32_t)answer.exec == 1);
-	assert_true(times(NBT_EVENT_stream_open) == 2 && HEARD(stream_open, 1)->path == NBT_path_sync);
+	assert_true(times_heard(NBT_EVENT_stream_open) == 2 && HEARD(stream_open, 1)->path == NBT_path_sync);
 	assert_int_equal(HEARD(stream_open, 1)->stream, answer.exec >> 32);
-	assert_true(times(NBT_EVENT_exec_submit) == 1 && HEARD(exec_submit, 0)->exec == answer.exec);
+	assert_true(times_heard(NBT_EVENT_exec_submit) == 1 && HEARD(exec_submit, 0)->exec == answer.exec);
 	assert_true(HEARD(exec_submit, 0)->fallback && HEARD(exec_submit, 0)->path == NBT_path_sync);
-	assert_true(times(NBT_EVENT_sched_dispatch) == 1 && HEARD(sched_dispatch, 0)->exec == answer.exec);
+	assert_true(times_heard(NBT_EVENT_sched_dispatch) == 1 && HEARD(sched_dispatch, 0)->exec == answer.exec);
 	assert_int_equal(HEARD(sched_dispatch, 0)->lane, 254);
 	s.call.terms.deadline_ns = 5;
 	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
 	assert_true(answer.fallback && (uint32_t)answer.exec == 2);
 	expect_missed(answer.exec, 5);
 	nnb_burst_free(b);
-	assert_int_equal(times(NBT_EVENT_stream_close), 2);
+	assert_int_equal(times_heard(NBT_EVENT_stream_close), 2);
 	nnb_pool_free(s.pools[0]);
 	nnb_pool_free(s.pools[1]);
 	nnb_prepared_unref(p);
@@ -361,12 +361,12 @@ static void the_lookups_of_a_refused_request_are_told(void **state)
 	listen_to_all();
 	s.call.terms.deadline_ns = 1;
 	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
-	assert_int_equal(times(NBT_EVENT_slot_lookup), 4);
+	assert_int_equal(times_heard(NBT_EVENT_slot_lookup), 4);
 	for (unsigned i = 0; i < 2; i++) {
 		expect_lookup(i, answer.exec, NBT_look_client, true);
 		expect_lookup(2 + i, answer.exec, NBT_look_refused, true);
 	}
-	assert_int_equal(times(NBT_EVENT_fmq_write), 2);
+	assert_int_equal(times_heard(NBT_EVENT_fmq_write), 2);
 	nnb_burst_free(b);
 	nnb_pool_free(s.pools[0]);
 	nnb_pool_free(s.pools[1]);
@@ -390,7 +390,7 @@ static void a_context_of_ones_own_tells_all(void **state)
 	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_NONE);
 	assert_true(answer.exec);
 	assert_true(HEARD(fmq_write, 0)->exec == answer.exec && HEARD(fmq_write, 1)->exec == answer.exec);
-	assert_int_equal(times(NBT_EVENT_slot_lookup), 8);
+	assert_int_equal(times_heard(NBT_EVENT_slot_lookup), 8);
 	nnb_burst_free(b);
 	nnb_prepared_unref(desk.prepared);
 	nnb_pool_free(s.pools[0]);
@@ -416,10 +416,10 @@ static void a_server_without_a_burst_tells_all(void **state)
 	datums = datums_of(&s.call, false, &n);
 	expect_service(&p, datums, n);
 	free(datums);
-	assert_int_equal(times(NBT_EVENT_fmq_write), 2);
+	assert_int_equal(times_heard(NBT_EVENT_fmq_write), 2);
 	assert_true(HEARD(fmq_write, 0)->queue == NBT_queue_other && !HEARD(fmq_write, 0)->exec);
 	assert_true(HEARD(fmq_write, 1)->queue == NBT_queue_result && (uint32_t)HEARD(fmq_write, 1)->exec == 1);
-	assert_int_equal(times(NBT_EVENT_slot_lookup), 6);
+	assert_int_equal(times_heard(NBT_EVENT_slot_lookup), 6);
 	peer_fini(&p);
 	nnb_pool_free(s.pools[0]);
 	nnb_pool_free(s.pools[1]);
