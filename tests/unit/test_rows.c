@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/report.h"
 #include "base/coverage.h"
 #include "base/rows.h"
 #include "base/template.h"
@@ -320,6 +321,57 @@ static void executions_that_do_not_count_are_counted(void **state)
 	                    "execution without any recorded time is left out");
 }
 
+/* A report in two phases: all is asked, one part is read, and then both are shown in another order. Owned by the caller; NULL: an error. */
+static char *report_print(struct bsa_db *db, const char *part)
+{
+	static const struct bsv_command command = { .name = "test" };
+	FILE *to = tmpfile();
+	const struct bsv_call call = {
+		.command = &command, .common.quiet = true, .asked = { .part = part, .no_pager = true }, .to = to
+	};
+	struct bsv_report report = { .call = &call, .input = { .db = db, .with = "" } };
+	struct bsv_report_part *numbers, *fails;
+	struct bsv_rows *rows = NULL;
+	struct bsa_err err = { "" };
+	char *ret = calloc(1, 4096);
+	int r;
+
+	assert_non_null(to);
+	report.answer = bsv_answer_new(&call, &report.input);
+	numbers = bsv_report_ask(&report, "numbers", "SELECT 17 AS number UNION ALL SELECT 25 ORDER BY 1", NULL);
+	fails = bsv_report_ask(&report, "fails", "SELECT abs(-9223372036854775807 - 1) AS overflow", NULL);
+	assert_int_equal(bsv_report_read(&rows, &report, numbers, &err), 0);
+	assert_int_equal(bsv_rows_step(rows, &err), 1);
+	assert_int_equal(bsv_rows_get(rows, 0, 0), 17);
+	bsv_report_show(&report, fails, "title of fails", BSV_FOR_PROGRAMS);
+	bsv_report_show(&report, numbers, "title of numbers", BSV_FOR_ALL);
+	r = bsv_answer_print(report.answer, false, &err);
+	rewind(to);
+	assert_true(fread(ret, 1, 4095, to) > 0 || r < 0);
+	fclose(to);
+	report.input = (struct bsv_input){ 0 }; /* borrowed from the test */
+	bsv_report_close(&report);
+	if (r >= 0)
+		return ret;
+	free(ret);
+	return NULL;
+}
+
+static void a_table_computes_no_hidden_part(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	char *text = report_print(db, NULL);
+
+	assert_non_null(text);
+	assert_non_null(strstr(text, "title of numbers"));
+	assert_non_null(strstr(text, "17")); /* the row that was read is shown all the same */
+	assert_non_null(strstr(text, "25"));
+	assert_null(strstr(text, "title of fails"));
+	free(text);
+	assert_null(report_print(db, "fails")); /* which is computed then, and so fails */
+	bsa_db_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +383,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_query_that_fails_says_so_before_its_first_row, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(a_table_computes_no_hidden_part, stored_setup, stored_teardown),
 		cmocka_unit_test(holes_are_filled),
 		cmocka_unit_test(parts_of_queries_are_no_reports),
 		cmocka_unit_test(the_ends_of_buffers_are_called_that),
