@@ -81,7 +81,7 @@ struct bsa_importer {
 	struct once once[ONCE]; /* by what they are of, the last one each */
 };
 
-static int no_memory(struct bsa_err *err)
+static int importer_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "no memory");
 }
@@ -97,7 +97,7 @@ int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_option
 	int r;
 
 	if (!im)
-		return no_memory(err);
+		return importer_no_memory(err);
 	im->horizon_ns = options->horizon_ns ? options->horizon_ns : usual_horizon_ns;
 	r = bsa_store_new(&im->store, &so, err);
 	if (r < 0) {
@@ -186,10 +186,10 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
 	int r;
 
 	if (!more)
-		return no_memory(err);
+		return importer_no_memory(err);
 	im->traces = more;
 	if (!known_init(&k, trace, im->before + (uint32_t)im->n_traces + 1))
-		return no_memory(err);
+		return importer_no_memory(err);
 	r = bsa_store_trace(im->store, &k.row, err);
 	if (r < 0) {
 		known_fini(&k);
@@ -303,7 +303,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	if (!im->fold)
 		return 0;
 	if (bsa_fold_finish(im->fold))
-		return no_memory(err);
+		return importer_no_memory(err);
 	for (size_t i = 0; i < im->n_traces; i++)
 		im->traces[i].over |= im->traces[i].group == im->group;
 	im->half_ended |= is_half_ended(im);
@@ -382,7 +382,7 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 	bsa_services_free(im->services);
 	im->services = bsa_services_new();
 	im->fold = bsa_fold_new(&im->facts, &options);
-	return im->fold && im->services && begin_users(im, im->group) ? 0 : no_memory(err);
+	return im->fold && im->services && begin_users(im, im->group) ? 0 : importer_no_memory(err);
 }
 
 /* ---- twice the same ---- */
@@ -463,7 +463,7 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 		return r;
 	counts = bsa_users_event(im->user_check, e);
 	if (counts < 0)
-		return no_memory(err);
+		return importer_no_memory(err);
 	of->impostors += !counts;
 	if (!counts || !bsa_asked_event(&im->asked, of->service, e))
 		return 0;
@@ -477,7 +477,7 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 		e = &im->renumbered.event;
 	}
 	if (bsa_fold_event(im->fold, e))
-		return no_memory(err);
+		return importer_no_memory(err);
 	if (++im->unchecked < EVENTS_PER_CHECK)
 		return 0;
 	im->unchecked = 0;

@@ -396,7 +396,7 @@ static void begin_run(struct burst *b, uint64_t at)
 		b->runs[b->n_runs] = (struct span){ at, at };
 }
 
-static void end_run(struct burst *b, uint64_t at)
+static void machine_end_run(struct burst *b, uint64_t at)
 {
 	b->unsure |= !b->running;
 	if (b->running && b->n_runs < STRETCHES)
@@ -457,7 +457,7 @@ static const struct bsa_event *amend_summary(struct machine *m, struct burst *b,
 		begin_run(b, from + x->at[DISPATCHED]);
 	else
 		b->runs[0].from = from + x->at[DISPATCHED];
-	end_run(b, b->ended_at);
+	machine_end_run(b, b->ended_at);
 	copy = sum_delays(m, b, from + x->at[WRITTEN], delays) ? copy_event(m, e) : NULL;
 	if (!copy)
 		return e;
@@ -511,10 +511,10 @@ static const struct bsa_event *follow_execution(struct machine *m, struct burst 
 	case BSA_sched_preempt:
 		if (!b->running && !b->n_runs)
 			begin_run(b, e->at); /* its beginning is in the summary that comes */
-		end_run(b, e->at);
+		machine_end_run(b, e->at);
 		break;
 	case BSA_exec_end:
-		end_run(b, e->at);
+		machine_end_run(b, e->at);
 		b->ended_at = e->at;
 		break;
 	case BSA_exec_delay:

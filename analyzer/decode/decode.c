@@ -413,7 +413,7 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 
 /* ---- all of it ---- */
 
-static int make_room(struct bsa_decode *d, struct bsa_err *err)
+static int decode_make_room(struct bsa_decode *d, struct bsa_err *err)
 {
 	d->ties = bsa_ties_new();
 	if (!d->ties)
@@ -461,7 +461,7 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 	if (r == 0)
 		r = bsa_inputs_open(&d->inputs, &places, d->source, &wanted, err);
 	if (r == 0)
-		r = make_room(d, err);
+		r = decode_make_room(d, err);
 	bsa_places_fini(&places);
 	if (r) {
 		bsa_decode_free(d);

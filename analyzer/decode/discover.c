@@ -35,7 +35,7 @@ static int by_inode(const void *a, const void *b)
 	return (l->ino > r->ino) - (l->ino < r->ino);
 }
 
-static int no_memory(struct search *s)
+static int search_no_memory(struct search *s)
 {
 	return bsa_fail(s->err, BSA_E_ENV, "there is no memory left to look for traces");
 }
@@ -46,12 +46,12 @@ static int enter_directory(struct search *s, const char *path, const struct stat
 	struct visit *visit = malloc(sizeof(*visit)), **found;
 
 	if (!visit)
-		return no_memory(s);
+		return search_no_memory(s);
 	*visit = (struct visit){ .dev = st->st_dev, .ino = st->st_ino, .given = s->given };
 	found = tsearch(visit, &s->visits, by_inode);
 	if (!found) {
 		free(visit);
-		return no_memory(s);
+		return search_no_memory(s);
 	}
 	if (*found == visit)
 		return 1;
@@ -61,7 +61,7 @@ static int enter_directory(struct search *s, const char *path, const struct stat
 	return bsa_fail(s->err, BSA_E_INPUT, "%s is given twice: %s leads there, too", path, s->paths[(*found)->given]);
 }
 
-static int look_at(struct search *s, const char *path, unsigned depth);
+static int search_look_at(struct search *s, const char *path, unsigned depth);
 
 static int look_below(struct search *s, const char *path, unsigned depth)
 {
@@ -76,7 +76,8 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 
 		if (r == 0 && strcmp(name, ".") && strcmp(name, "..") &&
 		    (names[i]->d_type == DT_DIR || names[i]->d_type == DT_LNK || names[i]->d_type == DT_UNKNOWN))
-			r = asprintf(&below, "%s/%s", path, name) < 0 ? no_memory(s) : look_at(s, below, depth);
+			r = asprintf(&below, "%s/%s", path, name) < 0 ? search_no_memory(s)
+			                                              : search_look_at(s, below, depth);
 		free(below);
 		free(names[i]);
 	}
@@ -85,7 +86,7 @@ static int look_below(struct search *s, const char *path, unsigned depth)
 }
 
 /* @depth 0: a path of the user, which must be a directory. */
-static int look_at(struct search *s, const char *path, unsigned depth)
+static int search_look_at(struct search *s, const char *path, unsigned depth)
 {
 	struct bsa_places *places = s->places;
 	char *metadata = NULL;
@@ -104,7 +105,7 @@ static int look_at(struct search *s, const char *path, unsigned depth)
 
 	/* A directory with a regular file named metadata is a trace. */
 	if (asprintf(&metadata, "%s/metadata", path) < 0)
-		return no_memory(s);
+		return search_no_memory(s);
 	failed = stat(metadata, &st) ? errno : 0;
 	free(metadata);
 	if (failed && failed != ENOENT && failed != ENOTDIR && failed != ELOOP)
@@ -113,11 +114,11 @@ static int look_at(struct search *s, const char *path, unsigned depth)
 		char **paths = reallocarray(places->paths, places->n + 1, sizeof(*paths));
 
 		if (!paths)
-			return no_memory(s);
+			return search_no_memory(s);
 		places->paths = paths;
 		paths[places->n] = strdup(path);
 		if (!paths[places->n])
-			return no_memory(s);
+			return search_no_memory(s);
 		places->n++;
 		return 0;
 	}
@@ -135,7 +136,7 @@ int bsa_discover(struct bsa_places *ret, const char *const *paths, size_t n_path
 	for (; r == 0 && s.given < n_paths; s.given++) {
 		size_t before = places.n;
 
-		r = look_at(&s, paths[s.given], 0);
+		r = search_look_at(&s, paths[s.given], 0);
 		if (r == 0 && places.n == before)
 			r = bsa_fail(err, BSA_E_INPUT,
 			             "%s: there is no trace: no directory there has a file named metadata",

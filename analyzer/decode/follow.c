@@ -135,7 +135,7 @@ struct bsa_follow {
 	size_t n_heads;
 };
 
-static int no_memory(struct bsa_err *err)
+static int follow_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
 }
@@ -204,7 +204,7 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 		input.n_directories = input.directories[0] != NULL;
 	}
 	if (!recipes || !input.info.path || !input.n_directories)
-		r = no_memory(err);
+		r = follow_no_memory(err);
 	else if (bsa_look(&input, f->source, NULL) > 0 && input.recipe) {
 		t->recipes[t->n_recipes++] = input.recipe;
 		input.recipe = NULL;
@@ -231,7 +231,7 @@ static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *met
 	if (r)
 		return r;
 	if (asprintf(&copy, "%s/%llu", f->scratch.path, (unsigned long long)f->serial++) < 0)
-		return no_memory(err);
+		return follow_no_memory(err);
 
 	/* The kind of headers that belongs to this metadata. Packets of metadata have zeroes between their texts. */
 	text = malloc(n + 1);
@@ -323,7 +323,7 @@ static int see_file(struct trace *t, int directory, const char *name, struct bsa
 	    (same->fd >= 0 || (uint64_t)st.st_size >= same->end))
 		return 0;
 	if (asprintf(&path, "%s/%s", t->path, name) < 0)
-		return no_memory(err);
+		return follow_no_memory(err);
 	fd = bsa_open_regular(path);
 	free(path);
 	if (fd < 0 || fstat(fd, &st)) {
@@ -337,7 +337,7 @@ static int see_file(struct trace *t, int directory, const char *name, struct bsa
 		t->files = files;
 	if (!files || t->n_files == FILES_MAX || !(files[t->n_files].name = strdup(name))) {
 		close(fd);
-		return no_memory(err);
+		return follow_no_memory(err);
 	}
 	name = files[t->n_files].name;
 	files[t->n_files++] = (struct file){ .name = (char *)name, .dev = st.st_dev, .ino = st.st_ino, .fd = fd };
@@ -398,7 +398,7 @@ static int add_place(struct bsa_follow *f, const char *path, int depth, struct b
 	if (places)
 		f->places = places;
 	if (!places || !(path = strdup(path)))
-		return no_memory(err);
+		return follow_no_memory(err);
 	places[f->n_places] = (struct place){ .path = (char *)path, .depth = depth, .watch = -1 };
 	watch_place(f, &places[f->n_places++]);
 	return 0;
@@ -410,7 +410,7 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	struct trace *t;
 
 	if (!traces)
-		return no_memory(err);
+		return follow_no_memory(err);
 	f->traces = traces;
 	t = &traces[f->n_traces];
 	*t = (struct trace){ .path = strdup(f->places[place].path),
@@ -418,7 +418,7 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		             .metadata_grown = true };
 	f->n_traces++;
 	if (!t->path || !t->counts)
-		return no_memory(err);
+		return follow_no_memory(err);
 	atomic_init(&t->counts->began, BSA_NEVER);
 	atomic_init(&t->counts->ended, BSA_NEVER);
 	f->places[place].is_trace = true;
@@ -452,7 +452,7 @@ static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 			continue;
 		if (asprintf(&path, "%s/%s", f->places[place].path, e->d_name) < 0) {
-			r = no_memory(err);
+			r = follow_no_memory(err);
 			break;
 		}
 		r = add_place(f, path, f->places[place].depth + 1, err);
@@ -507,7 +507,7 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 	if (heap)
 		f->merge.heap = heap;
 	if (!heap) {
-		no_memory(err);
+		follow_no_memory(err);
 		return NULL;
 	}
 	streams[f->n_streams] = (struct stream){
@@ -520,7 +520,7 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 		                     f->traces[trace].counts),
 	};
 	if (!streams[f->n_streams].flow) {
-		no_memory(err);
+		follow_no_memory(err);
 		return NULL;
 	}
 	bsa_flow_recipe(streams[f->n_streams].flow, recipe_of(&f->traces[trace]), head->stream);
@@ -559,7 +559,7 @@ static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_pac
 		f->first_cover = 0;
 	}
 	if (!BSA_RESERVE(f->covers, f->covers_room, f->n_covers + 1, 64))
-		return no_memory(err);
+		return follow_no_memory(err);
 	for (i = f->n_covers++; i > f->first_cover && f->covers[i - 1].began > c.began; i--)
 		f->covers[i] = f->covers[i - 1];
 	f->covers[i] = c;
@@ -724,7 +724,7 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
  * Records of one time come in the order that an import has them in: traces by their directories' names, and in each of them streams
  * by what babeltrace2 calls them, which are their class and number.
  */
-static uint64_t rank_of(const struct bsa_follow *f, const struct stream *s)
+static uint64_t stream_rank_of(const struct bsa_follow *f, const struct stream *s)
 {
 	uint64_t before = 1;
 
@@ -860,7 +860,8 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 			continue;
 		advance_stream(f, s);
 		if (s->queued)
-			bsa_merge_add(&f->merge, (struct bsa_head){ .at = s->at, .rank = rank_of(f, s), .who = i });
+			bsa_merge_add(&f->merge,
+			              (struct bsa_head){ .at = s->at, .rank = stream_rank_of(f, s), .who = i });
 	}
 	set_until(f);
 	return 0;
@@ -874,7 +875,7 @@ static bool is_due(const struct bsa_follow *f)
 }
 
 /* The first of the merge, into f->record; and the next one of its stream. */
-static void take_first(struct bsa_follow *f)
+static void follow_take_first(struct bsa_follow *f)
 {
 	size_t who = f->merge.heap[0].who;
 	struct stream *s = &f->streams[who];
@@ -925,7 +926,7 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 	if (!is_due(f))
 		return 0;
 	rank = f->merge.heap[0].rank;
-	take_first(f);
+	follow_take_first(f);
 	count_late(f, e);
 	if (!is_tied(f, at)) {
 		*ret = e;
@@ -934,7 +935,7 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 	bsa_ties_add(f->ties, rank, e);
 	while (is_tied(f, at) && bsa_ties_count(f->ties) < BSA_TIES_MAX) {
 		rank = f->merge.heap[0].rank;
-		take_first(f);
+		follow_take_first(f);
 		count_late(f, e);
 		bsa_ties_add(f->ties, rank, e);
 	}
@@ -966,10 +967,10 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 	int r;
 
 	if (!f)
-		return no_memory(err);
+		return follow_no_memory(err);
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	f->ties = bsa_ties_new();
-	r = f->ties ? 0 : no_memory(err);
+	r = f->ties ? 0 : follow_no_memory(err);
 	if (r == 0) {
 		f->settle_ns = options->settle_ns;
 		f->first_began = BSA_NEVER;

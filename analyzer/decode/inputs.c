@@ -16,7 +16,7 @@
 #include "trial.h"
 #include "unseen.h"
 
-static int no_memory(struct bsa_err *err)
+static int inputs_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 }
@@ -245,8 +245,9 @@ static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const
 		                   .unreadable = true };
 	bsa_input_fini(input);
 	input->info = info;
-	return info.path && info.uuid && info.host && info.session && info.clock && info.clock_uuid ? 1
-	                                                                                            : no_memory(err);
+	return info.path && info.uuid && info.host && info.session && info.clock && info.clock_uuid
+	               ? 1
+	               : inputs_no_memory(err);
 }
 
 /* A trace without events of our provider is left out. */
@@ -312,13 +313,13 @@ int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, con
                     const struct bsa_decode_options *options, struct bsa_err *err)
 {
 	struct bsa_inputs inputs = { 0 };
-	int r = gather_traces(&inputs, places) ? 0 : no_memory(err);
+	int r = gather_traces(&inputs, places) ? 0 : inputs_no_memory(err);
 
 	if (r == 0)
 		r = open_all(&inputs, source, options, err);
 	if (r == 0) {
 		group_by_clock(&inputs);
-		r = bsa_unseen_find(&inputs) ? 0 : no_memory(err);
+		r = bsa_unseen_find(&inputs) ? 0 : inputs_no_memory(err);
 	}
 	if (r) {
 		bsa_inputs_close(&inputs);

@@ -13,7 +13,7 @@
 #include "metadata.h"
 #include "packets.h"
 
-static int no_memory(struct bsa_err *err)
+static int mend_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 }
@@ -133,7 +133,7 @@ static int check_index(const char *directory, struct bsa_err *err)
 	char *path = path_join(directory, "index");
 	DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *entry;
-	int r = path ? 0 : no_memory(err);
+	int r = path ? 0 : mend_no_memory(err);
 
 	while (r == 0 && dir && (entry = readdir(dir))) {
 		size_t n = strlen(entry->d_name);
@@ -147,7 +147,7 @@ static int check_index(const char *directory, struct bsa_err *err)
 		stream = path_join(directory, name);
 		must_exist = stream && has_packets(stream, name);
 		if (!stream)
-			r = no_memory(err);
+			r = mend_no_memory(err);
 		else if (must_exist && stat(stream, &st))
 			r = bsa_fail(err, BSA_E_INPUT,
 			             "%s is missing: its index is there, so this is not all of the trace", stream);
@@ -175,7 +175,7 @@ static int for_streams(const char *directory, each *one, void *data, struct bsa_
 		char *path = r ? NULL : path_join(directory, names[i]->d_name);
 
 		if (r == 0 && !path)
-			r = no_memory(err);
+			r = mend_no_memory(err);
 		else if (r == 0 && is_stream(path, names[i]->d_name))
 			r = one(path, names[i]->d_name, headers, data, err);
 		free(path);
@@ -232,13 +232,13 @@ static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_heade
 static int not_read(const char *path, int r, struct bsa_err *err)
 {
 	if (r == -ENOMEM)
-		return no_memory(err);
+		return mend_no_memory(err);
 	if (r == -E2BIG)
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: too many files have packets of its stream", path);
 	return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
 }
 
-static int look_at(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
+static int mend_look_at(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
 	struct bsa_files *files = data;
 	struct bsa_packets packets;
@@ -333,7 +333,7 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 		r = index ? bsa_packets_write_index(&packets, index) : -ENOMEM;
 		errno = -r;
 		if (r)
-			r = index ? not_copied(index, err) : no_memory(err);
+			r = index ? not_copied(index, err) : mend_no_memory(err);
 		free(index);
 	}
 	bsa_packets_fini(&packets);
@@ -346,7 +346,7 @@ static int copy_trace(char **directory, struct bsa_files *files, const char *scr
 	int r = 0;
 
 	if (!made || !metadata)
-		r = no_memory(err);
+		r = mend_no_memory(err);
 	else if (!mkdtemp(made) || !(index = path_join(made, "index")) || mkdir(index, 0700))
 		r = not_copied(made, err);
 	if (r == 0)
@@ -373,7 +373,7 @@ int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scra
 
 	files->cut = files->stray = files->uneven = false;
 	files->by_lttng = headers_of(*directory) == BSA_HEADERS_LTTNG;
-	r = for_streams(*directory, look_at, files, err);
+	r = for_streams(*directory, mend_look_at, files, err);
 
 	/* Count the files that LTTng opened and has not written a packet of: it does so when the session is stopped at the latest. */
 	if (r == 0 && !(dir = opendir(*directory)))
@@ -384,7 +384,7 @@ int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scra
 		struct stat st;
 
 		if (!path)
-			r = no_memory(err);
+			r = mend_no_memory(err);
 		else
 			files->unwritten += name[0] != '.' && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size &&
 			                    has_index(path, name, 0) && !has_packets(path, name);

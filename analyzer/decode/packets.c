@@ -92,7 +92,7 @@ static bool parse_header(struct bsa_packets *file, struct bsa_packet *ret, const
 	       (ret->began <= ret->ended || !ret->ended) && file->stream_class < UINT32_MAX;
 }
 
-static uint64_t end_of(const struct bsa_packet *p)
+static uint64_t packet_end_of(const struct bsa_packet *p)
 {
 	return p->ended ? p->ended : p->began;
 }
@@ -101,10 +101,10 @@ static uint64_t end_of(const struct bsa_packet *p)
 
 static bool packet_follows(const struct bsa_packet *before, const struct bsa_packet *p)
 {
-	return p->number > before->number && p->began >= before->began && end_of(p) >= end_of(before);
+	return p->number > before->number && p->began >= before->began && packet_end_of(p) >= packet_end_of(before);
 }
 
-static int by_number(const void *key, const void *member)
+static int packet_by_number(const void *key, const void *member)
 {
 	uint64_t wanted = *(const uint64_t *)key, is = ((const struct bsa_packet *)member)->number;
 
@@ -113,7 +113,7 @@ static int by_number(const void *key, const void *member)
 
 static const struct bsa_packet *find_packet(const struct bsa_packets *file, uint64_t number)
 {
-	return file->n ? bsearch(&number, file->list, file->n, sizeof(*file->list), by_number) : NULL;
+	return file->n ? bsearch(&number, file->list, file->n, sizeof(*file->list), packet_by_number) : NULL;
 }
 
 /* 1; 0; -errno. What may stand behind their content is nothing. */
@@ -143,8 +143,8 @@ static void doubt_packet(struct bsa_packets *file, const struct bsa_packet *p)
 {
 	if (!file->doubtful++ || p->began < file->doubtful_began)
 		file->doubtful_began = p->began;
-	if (end_of(p) > file->doubtful_ended)
-		file->doubtful_ended = end_of(p);
+	if (packet_end_of(p) > file->doubtful_ended)
+		file->doubtful_ended = packet_end_of(p);
 }
 
 /* ---- a file ---- */
@@ -447,7 +447,7 @@ static enum bsa_index compare_index(FILE *f, const struct bsa_packets *packets, 
 		if (!next_row(f, row))
 			return BSA_INDEX_BEHIND;
 		if (row[0] != p->offset || row[1] != p->bytes * 8 || row[2] != p->content_bits || row[3] != p->began ||
-		    (row[4] != p->ended && row[4] != end_of(p)) || row[5] != p->discarded ||
+		    (row[4] != p->ended && row[4] != packet_end_of(p)) || row[5] != p->discarded ||
 		    row[6] != packets->stream_class || row[7] != packets->stream || row[8] != p->number)
 			return BSA_INDEX_WRONG;
 		before = *p;

@@ -16,7 +16,7 @@ struct wanted {
 	const char *path;
 };
 
-static int no_memory(struct bsa_err *err)
+static int relay_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to ask a relay");
 }
@@ -71,7 +71,7 @@ static const bt_value *list_sessions(const bt_component_class_source *source, co
 	if (params && bt_value_map_insert_string_entry(params, "url", relay) == BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK)
 		query = bt_query_executor_create(class, "sessions", params);
 	if (!query)
-		no_memory(err);
+		relay_no_memory(err);
 	else if (bt_query_executor_query(query, &list) != BT_QUERY_EXECUTOR_QUERY_STATUS_OK)
 		list = NULL;
 	if (query && !list)
@@ -132,7 +132,7 @@ int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_sourc
 	int r = BSA_E_ENV;
 
 	if (!url_split(&wanted, url))
-		return no_memory(err);
+		return relay_no_memory(err);
 	list = list_sessions(source, wanted.relay, err);
 
 	/* Sessions of one name, as each kind of consumer daemon has one, are one entry of the list. */
@@ -155,7 +155,7 @@ int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_sourc
 		if (asprintf(&s.url, "%s/host/%s/%s", wanted.relay, text_entry(chosen, "target-hostname"),
 		             text_entry(chosen, "session-name")) < 0)
 			s.url = NULL;
-		r = s.url && s.host && s.name ? 0 : no_memory(err);
+		r = s.url && s.host && s.name ? 0 : relay_no_memory(err);
 		if (r)
 			bsa_relay_session_fini(&s);
 		else

@@ -95,7 +95,7 @@ struct bsa_remote {
 	bool is_here, is_elsewhere; /* the host is this one; or is not; or neither is known yet */
 };
 
-static int no_memory(struct bsa_err *err)
+static int remote_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a session");
 }
@@ -245,7 +245,7 @@ static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
 
 /* ---- times that no packet covers ---- */
 
-static uint64_t ns_of(const bt_clock_snapshot *snapshot)
+static uint64_t snapshot_ns_of(const bt_clock_snapshot *snapshot)
 {
 	const bt_clock_class *clock = bt_clock_snapshot_borrow_clock_class_const(snapshot);
 	unsigned __int128 ns = (unsigned __int128)bt_clock_snapshot_get_value(snapshot) * NS;
@@ -305,7 +305,8 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 	struct reading *g;
 
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
-		r->reading.now = ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
+		r->reading.now =
+			snapshot_ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
 	s = stream ? find_stream(r, stream) : NULL;
 
 	/* LTTng's streams have a clock; a source without one is none of LTTng's. */
@@ -316,11 +317,12 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 	r->reading.no_memory |= is < 0;
 	g = &r->reading;
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING && s->tap.packets_timed) {
-		g->now = s->began = ns_of(bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
+		g->now = s->began =
+			snapshot_ns_of(bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
 		s->open = true;
 	}
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_END && s->open) {
-		g->now = ns_of(bt_message_packet_end_borrow_default_clock_snapshot_const(message));
+		g->now = snapshot_ns_of(bt_message_packet_end_borrow_default_clock_snapshot_const(message));
 		cover_end(g, s, g->now);
 	}
 	if (is > 0) {
@@ -366,7 +368,7 @@ static bt_graph_simple_sink_component_consume_func_status sink_consumes(bt_messa
 		bt_message_put_ref(messages[i]);
 	}
 	return r->reading.no_memory ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_MEMORY_ERROR
-	                            : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+	                                   : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
 /* ---- the graph ---- */
@@ -560,7 +562,7 @@ static void read_sessions(struct bsa_remote *r)
 		ended = graph_make(r) && graph_run(r);
 		hand_over(r);
 		if (r->reading.no_memory)
-			no_memory(&err);
+			remote_no_memory(&err);
 		else if (!ended && !r->reading.now) /* nothing was ever read */
 			bsa_bt_failed(&err, BSA_E_ENV, "session %s of host %s cannot be read", r->session.name,
 			              r->session.host);
@@ -624,7 +626,7 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 	int failed;
 
 	if (!r)
-		return no_memory(err);
+		return remote_no_memory(err);
 	r->references = 1;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&clock);
@@ -633,7 +635,7 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 	pthread_condattr_destroy(&clock);
 	r->url = strdup(url);
 	r->ties = bsa_ties_new();
-	failed = r->url && r->ties ? bsa_ring_init(&r->ring, err) : no_memory(err);
+	failed = r->url && r->ties ? bsa_ring_init(&r->ring, err) : remote_no_memory(err);
 	if (!failed) {
 		struct reading *g = &r->reading;
 
@@ -705,7 +707,7 @@ static const struct bsa_queued *first_queued(struct bsa_remote *r)
 	return q->event.at < r->seen_until ? q : NULL;
 }
 
-static void take_first(struct bsa_remote *r, const struct bsa_queued *q)
+static void remote_take_first(struct bsa_remote *r, const struct bsa_queued *q)
 {
 	memcpy(r->record, &q->event, q->event.size);
 	r->at += offsetof(struct bsa_queued, event) + q->event.size;
@@ -746,11 +748,11 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 	at = q->event.at;
 	*ret = (const struct bsa_event *)r->record;
 	if (q->rank == gap_rank) {
-		take_first(r, q);
+		remote_take_first(r, q);
 		return 1;
 	}
 	rank = q->rank;
-	take_first(r, q);
+	remote_take_first(r, q);
 	count_late(r);
 	q = first_tied(r, at);
 	if (!q)
@@ -758,7 +760,7 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 	bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
 	for (; q && bsa_ties_count(r->ties) < BSA_TIES_MAX; q = first_tied(r, at)) {
 		rank = q->rank;
-		take_first(r, q);
+		remote_take_first(r, q);
 		count_late(r);
 		bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
 	}

@@ -12,7 +12,7 @@ void bsa_tap_init(struct bsa_tap *tap)
 	tap->clocked = false;
 }
 
-static uint64_t ns_of(const struct bsa_tap *tap, uint64_t cycles)
+static uint64_t tap_ns_of(const struct bsa_tap *tap, uint64_t cycles)
 {
 	unsigned __int128 wide;
 
@@ -24,7 +24,7 @@ static uint64_t ns_of(const struct bsa_tap *tap, uint64_t cycles)
 
 static uint64_t snapshot_ns(const struct bsa_tap *tap, const bt_clock_snapshot *snapshot)
 {
-	return ns_of(tap, bt_clock_snapshot_get_value(snapshot));
+	return tap_ns_of(tap, bt_clock_snapshot_get_value(snapshot));
 }
 
 void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
@@ -180,7 +180,7 @@ bool bsa_tap_cut(struct bsa_tap *tap, uint64_t *ret_at)
 {
 	uint64_t at = tap->since > tap->last ? tap->since : tap->last;
 
-	if (!tap->clocked || at >= ns_of(tap, tap->ended) || ns_of(tap, tap->ended) > INT64_MAX)
+	if (!tap->clocked || at >= tap_ns_of(tap, tap->ended) || tap_ns_of(tap, tap->ended) > INT64_MAX)
 		return false;
 	tap->plan = NULL;
 	tap->last = tap->at = *ret_at = at;
@@ -221,7 +221,7 @@ void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct 
 			loss.ended = ended;
 		put_loss(&loss, ret);
 	} else {
-		put_loss(&(struct bsa_loss){ .ended = ns_of(tap, tap->ended),
+		put_loss(&(struct bsa_loss){ .ended = tap_ns_of(tap, tap->ended),
 		                             .events = BSA_NEVER,
 		                             .packets = BSA_NEVER,
 		                             .cpu = tap->cpu,

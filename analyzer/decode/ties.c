@@ -274,7 +274,7 @@ static bool is_cause(const struct tie *cause, const struct tie *effect)
 	       same_before(&cause->model, &effect->model);
 }
 
-static void look_at(struct bsa_ties *t, size_t i)
+static void tie_look_at(struct bsa_ties *t, size_t i)
 {
 	struct tie *tie = &t->ties[i];
 	const struct bsa_event *e = tie->event;
@@ -363,7 +363,7 @@ const struct bsa_event *bsa_ties_next(struct bsa_ties *t)
 	if (!t->done) {
 		t->n_tenures = t->n_lanes = 0;
 		for (size_t i = 0; i < t->n; i++)
-			look_at(t, i);
+			tie_look_at(t, i);
 		for (size_t i = 0; i < t->n_tenures; i++) {
 			t->lanes[t->tenures[i].lane].leaves += t->tenures[i].leaves;
 			t->lanes[t->tenures[i].lane].holders += tenure_holds(&t->tenures[i]);
@@ -382,7 +382,7 @@ const struct bsa_event *bsa_ties_next(struct bsa_ties *t)
 		struct lane *l = &t->lanes[x->lane];
 
 		assert(l->holders >= tenure_holds(x));
-		assert(next->enters || (x->leaves > 0 && l->leaves > 0)); /* look_at() counted this record */
+		assert(next->enters || (x->leaves > 0 && l->leaves > 0)); /* tie_look_at() counted this record */
 		l->holders -= tenure_holds(x);
 		x->leaves -= !next->enters;
 		l->leaves -= !next->enters;

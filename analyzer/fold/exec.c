@@ -746,7 +746,7 @@ static bool has_no_room(const struct bsa_fold *f)
 }
 
 /* Free at least one execution: first those that only wait for the schedule, otherwise the oldest one under way. */
-static void make_room(struct bsa_fold *f)
+static void execs_make_room(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 	struct bsa_exec *x;
@@ -827,7 +827,7 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 		return NULL;
 	}
 	if (has_no_room(f))
-		make_room(f);
+		execs_make_room(f);
 	s = bsa_stream_of(f, (uint32_t)(exec >> SEQ_BITS));
 	if (!s || f->failed)
 		return NULL;

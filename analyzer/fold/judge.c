@@ -400,7 +400,7 @@ static void set_unfinished_miss(struct bsa_execution *fact, uint64_t at, int64_t
 	fact->lateness = lateness;
 }
 
-static uint64_t end_of(const struct bsa_exec *x)
+static uint64_t exec_end_of(const struct bsa_exec *x)
 {
 	static const enum bsa_boundary ends[] = { BSA_RETURNED, BSA_RESULT_WRITTEN, BSA_RUN_ENDED };
 
@@ -445,7 +445,7 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	int64_t told = fact->lateness;
-	uint64_t end = end_of(x), ended = has_boundary(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
+	uint64_t end = exec_end_of(x), ended = has_boundary(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
 	/* An execution without a deadline has this status where a loop took longer than it may. */
 	bool says_missed = (!x->deadline_said || fact->deadline || fact->duration) &&
 	                   (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
@@ -549,7 +549,7 @@ static bool is_missed_and_met(const struct bsa_exec *x)
 	const struct bsa_execution *fact = &x->fact;
 
 	return fact->status == BSA_STATUS_NONE && fact->deadline && fact->miss != BSA_MISS_NONE &&
-	       end_of(x) <= fact->deadline;
+	       exec_end_of(x) <= fact->deadline;
 }
 
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)

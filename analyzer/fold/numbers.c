@@ -124,7 +124,7 @@ void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t since,
 
 /* ---- summaries ---- */
 
-static int by_number(const void *one, const void *other)
+static int summary_by_number(const void *one, const void *other)
 {
 	const struct summary *a = one, *b = other;
 
@@ -134,7 +134,7 @@ static int by_number(const void *one, const void *other)
 static void sort_by_number(struct bsa_numbered *s)
 {
 	if (s->n > 1) /* there may be no array yet */
-		qsort(s->all, s->n, sizeof(*s->all), by_number);
+		qsort(s->all, s->n, sizeof(*s->all), summary_by_number);
 }
 
 /* The first number above the base that is missing, and *after: who has it became ready later than that. */
@@ -203,7 +203,7 @@ static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_
 	raise_base(s, first->n_ready, first);
 }
 
-static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
+static bool numbers_make_room(struct bsa_fold *f, struct bsa_numbered *s)
 {
 	if (s->n >= s->look_at && !f->numbers.n_holes) {
 		/* If no hole is open, forget the summaries up to the first missing one: they are complete. */
@@ -259,7 +259,7 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 		s->base = e->n_ready;
 		s->after = s->since = ended;
 	}
-	if (!s->based || e->nth_ready - s->base > INT32_MAX || !make_room(f, s) || !s->based)
+	if (!s->based || e->nth_ready - s->base > INT32_MAX || !numbers_make_room(f, s) || !s->based)
 		return;
 
 	/* The last recorded time before @x got its number. */

@@ -47,7 +47,7 @@ struct bsa_live {
 	struct bsa_decoded decoded; /* only its sums are used */
 };
 
-static int no_memory(struct bsa_err *err)
+static int live_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
 }
@@ -292,7 +292,7 @@ static int begin_fold(struct bsa_live *l, struct bsa_err *err)
 	l->compact = l->options.compact;
 	l->fold = bsa_fold_new(&l->facts, &options);
 	l->services = bsa_services_new();
-	return l->fold && l->services ? 0 : no_memory(err);
+	return l->fold && l->services ? 0 : live_no_memory(err);
 }
 
 static int begin_users(struct bsa_live *l, struct bsa_err *err)
@@ -300,7 +300,7 @@ static int begin_users(struct bsa_live *l, struct bsa_err *err)
 	bsa_users_free(l->users);
 	l->n_traces = 0;
 	l->users = bsa_users_new(USERS_UNKNOWN);
-	return l->users ? 0 : no_memory(err);
+	return l->users ? 0 : live_no_memory(err);
 }
 
 static int end_fold(struct bsa_live *l, struct bsa_err *err)
@@ -311,7 +311,7 @@ static int end_fold(struct bsa_live *l, struct bsa_err *err)
 	if (!l->fold)
 		return 0;
 	if (bsa_fold_finish(l->fold) || l->failed)
-		return no_memory(err);
+		return live_no_memory(err);
 	/* A service that fell silent before its clients did: as in importer.c. */
 	from = 0;
 	while (bsa_services_silence(l->services, &from, &silence))
@@ -345,12 +345,12 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 	}
 	counts = bsa_users_event(l->users, e);
 	if (counts < 0)
-		return no_memory(err);
+		return live_no_memory(err);
 	l->state.impostors += !counts;
 	if (!counts)
 		return 0;
 	if (l->kept && bsa_kept_add(l->kept, e))
-		return no_memory(err);
+		return live_no_memory(err);
 	r = bsa_services_event(l->services, e, err);
 	if (r == BSA_E_INPUT) { /* two services that an import would refuse to put together */
 		note_gap(l);
@@ -360,7 +360,7 @@ static int take_record(struct bsa_live *l, const struct bsa_event *e, struct bsa
 	}
 	if (r < 0)
 		return r;
-	return bsa_fold_event(l->fold, e) || l->failed ? no_memory(err) : 0;
+	return bsa_fold_event(l->fold, e) || l->failed ? live_no_memory(err) : 0;
 }
 
 static int take_all(struct bsa_live *l, struct bsa_err *err)
@@ -372,7 +372,7 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 	/* A record's trace is known before the look that the record comes with. */
 	while ((t = bsa_growing_trace(&l->growing, l->n_traces)) && t->path) {
 		if (bsa_users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
-			return no_memory(err);
+			return live_no_memory(err);
 		l->options.compact |= t->compact;
 	}
 
@@ -413,7 +413,7 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 	if (r >= 0 && bsa_growing_until(&l->growing) != BSA_NEVER) {
 		l->state.until = bsa_growing_until(&l->growing);
 		if (l->fold && bsa_fold_quiet(l->fold, l->state.until))
-			return no_memory(err);
+			return live_no_memory(err);
 		bsa_rows_advance(l->rows, l->state.until);
 	}
 	return r;
@@ -431,7 +431,7 @@ int bsa_live_save(const struct bsa_live *l, const char *output, struct bsa_err *
 	int r;
 
 	if (!traces)
-		return l->kept ? no_memory(err) : bsa_fail(err, BSA_E_INPUT, "no records are kept");
+		return l->kept ? live_no_memory(err) : bsa_fail(err, BSA_E_INPUT, "no records are kept");
 	for (size_t i = 0; i < l->n_traces; i++)
 		traces[i] = bsa_growing_trace(&l->growing, i);
 	r = bsa_kept_import(l->kept, traces, l->n_traces, output, err);
@@ -514,7 +514,7 @@ int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err
 int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options, struct bsa_err *err)
 {
 	struct bsa_live *l = calloc(1, sizeof(*l));
-	int r = l ? 0 : no_memory(err);
+	int r = l ? 0 : live_no_memory(err);
 
 	if (r == 0) {
 		l->options = *options;
@@ -524,7 +524,8 @@ int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options,
 		l->rows = bsa_rows_new();
 		l->facts = facts_of(l);
 		l->kept = options->keep_bytes ? bsa_kept_new(options->keep_bytes) : NULL;
-		r = l->misses && l->rows && (l->kept || !options->keep_bytes) ? begin_users(l, err) : no_memory(err);
+		r = l->misses && l->rows && (l->kept || !options->keep_bytes) ? begin_users(l, err)
+		                                                              : live_no_memory(err);
 	}
 	if (r == 0)
 		r = bsa_growing_open(&l->growing, options->directory, options->settle_ns, options->url, err);

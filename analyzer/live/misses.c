@@ -97,7 +97,7 @@ static void count_bytes(struct bsa_misses *m, struct kept *k, size_t bytes)
 }
 
 /* Drop the oldest misses until the limit holds; where there are none, the execution that has been open for the longest. Keep @but. */
-static void make_room(struct bsa_misses *m, const struct kept *but)
+static void misses_make_room(struct bsa_misses *m, const struct kept *but)
 {
 	while (m->bytes > MISSES_BYTES) {
 		struct kept *k = first_of(&m->missed);
@@ -124,7 +124,7 @@ static struct kept *kept_of(struct bsa_misses *m, uint64_t id)
 	bsa_table_add(&m->kept, &k->entry, id);
 	bsa_list_add(&m->open, &k->link);
 	count_bytes(m, k, sizeof(*k));
-	make_room(m, k);
+	misses_make_room(m, k);
 	return k;
 }
 
@@ -141,7 +141,7 @@ static int facts_add(struct bsa_misses *m, struct kept *k, struct facts *to, con
 		count_bytes(m, k, (room - to->room) * bytes);
 		to->all = more;
 		to->room = room;
-		make_room(m, k);
+		misses_make_room(m, k);
 	}
 	assert(to->n < to->room);
 	memcpy((char *)to->all + to->n++ * bytes, fact, bytes);
@@ -281,7 +281,7 @@ int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, un
 		return -ENOMEM;
 	*k->execution = *x;
 	count_bytes(m, k, sizeof(*x));
-	make_room(m, k);
+	misses_make_room(m, k);
 	facts_sort(&k->waits, sizeof(struct bsa_wait), by_beginning);
 	facts_sort(&k->preemptions, sizeof(struct bsa_preemption), by_stop);
 	facts_sort(&k->slices, sizeof(struct bsa_slice), by_slice);

@@ -352,7 +352,7 @@ static void spread_over_slots(struct bsa_rows *r, struct pair *p, uint64_t from,
 	}
 }
 
-static uint64_t end_of(const struct bsa_execution *x)
+static uint64_t execution_end_of(const struct bsa_execution *x)
 {
 	uint64_t end = 0;
 
@@ -367,7 +367,7 @@ int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
 	const uint64_t *at = x->at;
 	struct pair *p;
 	struct slot *s;
-	uint64_t end = end_of(x);
+	uint64_t end = execution_end_of(x);
 
 	if (x->path == BSA_PATH_PREPARE)
 		return 0;
@@ -416,7 +416,7 @@ int bsa_rows_execution(struct bsa_rows *r, const struct bsa_execution *x, unsign
 	if (cause >= BSA_CAUSES)
 		return 0;
 	p->sum.by_cause[cause]++;
-	s = end_of(x) ? slot_of(r, p, number_of(end_of(x))) : NULL;
+	s = execution_end_of(x) ? slot_of(r, p, number_of(execution_end_of(x))) : NULL;
 	if (s)
 		s->by_cause[cause]++;
 	return 0;
@@ -567,7 +567,7 @@ const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model)
 	return name ? name->shown : "";
 }
 
-static uint64_t rank_of(const uint64_t *took, uint64_t n, unsigned permille)
+static uint64_t rows_rank_of(const uint64_t *took, uint64_t n, unsigned permille)
 {
 	uint64_t wanted = (n * permille + 999) / 1000, seen = 0;
 
@@ -594,7 +594,7 @@ void bsa_rows_counted(struct bsa_rows *r, uint64_t end, uint64_t now)
 
 uint64_t bsa_rows_counted_rank(const struct bsa_rows *r, unsigned permille)
 {
-	return rank_of(r->counted, r->n_counted, permille);
+	return rows_rank_of(r->counted, r->n_counted, permille);
 }
 
 /* Models that are prepared again, as by the next process of an app, have the same row. */
@@ -643,8 +643,8 @@ static void make_row(const struct bsa_rows *r, const struct pair *first, struct 
 				took[k] += s->took[k];
 		}
 	}
-	row->p50_ns = rank_of(took, row->answered, 500);
-	row->p99_ns = rank_of(took, row->answered, 990);
+	row->p50_ns = rows_rank_of(took, row->answered, 500);
+	row->p99_ns = rows_rank_of(took, row->answered, 990);
 
 	share = bsa_table_find(&r->shares, row->app_id);
 	for (unsigned i = 0; share && i < LAG_SLOTS; i++) {

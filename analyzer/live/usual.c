@@ -88,7 +88,7 @@ struct bsa_usual *bsa_usual_free(struct bsa_usual *u)
 /* ---- numbers ---- */
 
 /* Make room for one more row, or leave it to replace the oldest. @n: room of all groups, USUAL_KEPT at most. 0 or -ENOMEM. */
-static int make_room(struct bsa_usual *u, struct kept *k, size_t *n)
+static int usual_make_room(struct bsa_usual *u, struct kept *k, size_t *n)
 {
 	size_t room = k->room ? 2 * k->room : FIRST_ROOM;
 	uint64_t *more;
@@ -112,7 +112,7 @@ static int make_room(struct bsa_usual *u, struct kept *k, size_t *n)
 
 static int keep_row(struct bsa_usual *u, struct kept *k, size_t *n, const uint64_t *row)
 {
-	int r = make_room(u, k, n);
+	int r = usual_make_room(u, k, n);
 
 	if (r)
 		return r;

@@ -54,7 +54,7 @@ static struct sink *sink_of(bt_self_component_sink *self)
 	return bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 }
 
-static int no_memory(struct sink *sink)
+static int sink_no_memory(struct sink *sink)
 {
 	return bsa_fail(&sink->err, BSA_E_ENV, "there is no memory left");
 }
@@ -71,7 +71,7 @@ static int tell_of(struct sink *sink, struct trace *trace)
 	snprintf(path, sizeof(path), "trace %s", info->uuid);
 	info->path = strdup(path);
 	if (!info->path)
-		return no_memory(sink);
+		return sink_no_memory(sink);
 	for (size_t i = 0; i < sink->n_traces; i++) {
 		const struct bsa_trace *first = &sink->traces[i]->input.info;
 
@@ -109,7 +109,7 @@ static int find_trace(struct sink *sink, const bt_stream *stream, struct trace *
 	if (list)
 		sink->traces = list;
 	if (!trace)
-		return no_memory(sink);
+		return sink_no_memory(sink);
 	list[sink->n_traces++] = trace;
 	atomic_init(&trace->counts.began, BSA_NEVER);
 	atomic_init(&trace->counts.ended, BSA_NEVER);
@@ -131,7 +131,7 @@ static int add_stream(struct sink *sink, const bt_stream *stream)
 	if (list)
 		sink->streams = list;
 	if (!added)
-		return no_memory(sink);
+		return sink_no_memory(sink);
 	list[sink->n_streams++] = added;
 	added->stream = stream;
 	bt_stream_get_ref(stream);
@@ -184,7 +184,7 @@ static int take_message(struct sink *sink, const bt_message *message)
 		return 0;
 	r = bsa_tap_look(&found->tap, message, &at);
 	if (r <= 0)
-		return r ? no_memory(sink) : 0;
+		return r ? sink_no_memory(sink) : 0;
 
 	r = 0;
 	bsa_tap_write(&found->tap, message, event);
@@ -348,7 +348,7 @@ static bt_component_class_initialize_method_status sink_initialize(bt_self_compo
 	p.options.unchecked = true;
 	r = *p.err.text  ? BSA_E_USAGE
 	    : sink->ties ? bsa_importer_new(&sink->importer, &p.options, &sink->err)
-	                 : no_memory(sink);
+	                 : sink_no_memory(sink);
 	if (r < 0) {
 		append_cause(self, &sink->err);
 		sink_free(sink);

@@ -87,7 +87,7 @@ static void event_expect(struct play *p, struct live *l, uint64_t at)
 	p->heap[i] = e;
 }
 
-static struct event take_first(struct play *p)
+static struct event replay_take_first(struct play *p)
 {
 	struct event first = p->heap[0], last = p->heap[p->n - 1];
 	size_t i = 0, child;
@@ -481,7 +481,7 @@ static bool next_thing(struct play *p)
 	uint32_t lane = BSA_REPLAY_LANES_MAX;
 
 	while (p->n && p->heap[0].whose->event != p->heap[0].order) /* another event has taken its place */
-		take_first(p);
+		replay_take_first(p);
 	first = p->n ? p->heap[0].at : NNB__NEVER;
 	for (uint32_t i = 0; i < p->terms->rules.lanes; i++)
 		if (p->lanes[i].on && p->lanes[i].at < first) {
@@ -494,7 +494,7 @@ static bool next_thing(struct play *p)
 	if (lane < BSA_REPLAY_LANES_MAX)
 		goes_on(p, lane);
 	else
-		event_happen(p, take_first(p).whose);
+		event_happen(p, replay_take_first(p).whose);
 	return true;
 }
 

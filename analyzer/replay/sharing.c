@@ -92,7 +92,7 @@ static uint64_t at_most(uint64_t ns, uint64_t most)
 	return ns < most ? ns : most;
 }
 
-static uint64_t end_of(const struct bsa_sharing_call *c)
+static uint64_t call_end_of(const struct bsa_sharing_call *c)
 {
 	return c->ready + c->response;
 }
@@ -160,7 +160,7 @@ static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 
 /* ---- arrivals ---- */
 
-static int by_number(const void *a, const void *b)
+static int sharing_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -170,7 +170,7 @@ static int by_number(const void *a, const void *b)
 /* From the first to the third quartile. */
 static uint64_t spread_of(uint64_t *ns, size_t n)
 {
-	qsort(ns, n, sizeof(*ns), by_number);
+	qsort(ns, n, sizeof(*ns), sharing_by_number);
 	return ns[3 * n / 4] - ns[n / 4];
 }
 
@@ -186,9 +186,9 @@ static bool is_open(struct play *p, const struct chain *chain)
 	for (uint32_t i = chain->first; i != NONE; i = p->calls[i].next) {
 		const struct bsa_sharing_call *c = &p->calls[i].is;
 
-		if (before && !before->refused && c->ready >= end_of(before)) {
+		if (before && !before->refused && c->ready >= call_end_of(before)) {
 			p->gaps[n] = c->ready - before->ready;
-			p->thinks[n++] = c->ready - end_of(before);
+			p->thinks[n++] = c->ready - call_end_of(before);
 		}
 		before = c;
 	}
@@ -203,9 +203,9 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 
 	if (!before)
 		return c->ready;
-	if (c->ready < end_of(before)) /* both are under way at the same time */
+	if (c->ready < call_end_of(before)) /* both are under way at the same time */
 		return at + (c->ready - before->ready);
-	think = c->ready - end_of(before);
+	think = c->ready - call_end_of(before);
 	if (!open && think < before->response)
 		return now + think;
 	return c->ready > now ? c->ready : now;
@@ -249,21 +249,21 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	chain->before = chain->next;
 	chain->next = c->next;
 	/* In a stream with times of its own the next call comes as well where this one waits longer in the replay than until it was given up. */
-	*ret = (struct bsa_replay_call){
-		.at = chain->at,
-		.deadline = c->is.deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - chain->at ? BSA_REPLAY_NEVER
-		                                                                                   : chain->at + budget,
-		.run_ns = c->run,
-		.least_ns = refused ? BSA_REPLAY_NEVER : 0,
-		.advised = c->is.answered,
-		.steps = c->steps,
-		.n_steps = c->n_steps,
-		.app = c->is.app,
-		.priority = c->is.priority,
-		.tag = (uint32_t)(c - p->calls),
-		.apart = after &&
-		         (after->is.ready < end_of(&c->is) || (chain->is_open && !c->is.answered && !c->is.refused))
-	};
+	*ret = (struct bsa_replay_call){ .at = chain->at,
+		                         .deadline =
+		                                 c->is.deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - chain->at
+		                                         ? BSA_REPLAY_NEVER
+		                                         : chain->at + budget,
+		                         .run_ns = c->run,
+		                         .least_ns = refused ? BSA_REPLAY_NEVER : 0,
+		                         .advised = c->is.answered,
+		                         .steps = c->steps,
+		                         .n_steps = c->n_steps,
+		                         .app = c->is.app,
+		                         .priority = c->is.priority,
+		                         .tag = (uint32_t)(c - p->calls),
+		                         .apart = after && (after->is.ready < call_end_of(&c->is) ||
+		                                            (chain->is_open && !c->is.answered && !c->is.refused)) };
 	return true;
 }
 
@@ -311,7 +311,7 @@ static bool is_due(const struct bsa_sharing_call *c)
 
 static bool is_met(const struct bsa_sharing_call *c)
 {
-	return c->answered && end_of(c) <= c->deadline;
+	return c->answered && call_end_of(c) <= c->deadline;
 }
 
 /* Add what became of the deadlines of the part, in all replays of it. */
@@ -541,7 +541,7 @@ static void play_all(struct play *p)
 		/* Add its work to that of its app. */
 		app = &p->apps[c.app];
 		a = &p->accounts[c.app];
-		ends = end_of(&c);
+		ends = call_end_of(&c);
 		app->played++;
 		app->received_ns += c.asked && !c.refused ? c.run : 0;
 		if (c.asked && !c.refused && ends > a->until) {
@@ -560,7 +560,7 @@ static uint64_t percentile_95(uint64_t *ns, size_t n)
 {
 	if (!n)
 		return 0;
-	qsort(ns, n, sizeof(*ns), by_number);
+	qsort(ns, n, sizeof(*ns), sharing_by_number);
 	return ns[(n * 95 + 99) / 100 - 1];
 }
 

@@ -158,12 +158,12 @@ static uint64_t time_of(int64_t v)
 	return v == NOTHING ? BSA_NEVER : (uint64_t)v + SHIFT;
 }
 
-static uint64_t end_of(int64_t began, int64_t dur)
+static uint64_t blame_end_of(int64_t began, int64_t dur)
 {
 	return time_of(began == NOTHING || dur == NOTHING ? NOTHING : began + dur);
 }
 
-static uint64_t ns_of(int64_t v)
+static uint64_t blame_ns_of(int64_t v)
 {
 	return v == NOTHING ? BSA_NEVER : (uint64_t)v;
 }
@@ -229,32 +229,32 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 			[BSA_SIGNALLED] = time_of(m.signalled),
 		},
 		.phase = {
-			[BSA_PREPARE] = ns_of(m.prepare_ns),
-			[BSA_SEND] = ns_of(m.send_ns),
-			[BSA_DECODE] = ns_of(m.decode_ns),
-			[BSA_FENCE] = ns_of(m.fence_ns),
-			[BSA_SLOTS] = ns_of(m.slots_ns),
-			[BSA_QUEUE] = ns_of(m.queue_ns),
-			[BSA_RUN] = ns_of(m.run_ns),
-			[BSA_PREEMPTED] = ns_of(m.preempted_ns),
-			[BSA_REPLY] = ns_of(m.reply_ns),
-			[BSA_RETURN] = ns_of(m.return_ns),
-			[BSA_FINISH] = ns_of(m.finish_ns),
-			[BSA_SIGNAL] = ns_of(m.signal_ns),
+			[BSA_PREPARE] = blame_ns_of(m.prepare_ns),
+			[BSA_SEND] = blame_ns_of(m.send_ns),
+			[BSA_DECODE] = blame_ns_of(m.decode_ns),
+			[BSA_FENCE] = blame_ns_of(m.fence_ns),
+			[BSA_SLOTS] = blame_ns_of(m.slots_ns),
+			[BSA_QUEUE] = blame_ns_of(m.queue_ns),
+			[BSA_RUN] = blame_ns_of(m.run_ns),
+			[BSA_PREEMPTED] = blame_ns_of(m.preempted_ns),
+			[BSA_REPLY] = blame_ns_of(m.reply_ns),
+			[BSA_RETURN] = blame_ns_of(m.return_ns),
+			[BSA_FINISH] = blame_ns_of(m.finish_ns),
+			[BSA_SIGNAL] = blame_ns_of(m.signal_ns),
 		},
-		.run = ns_of(m.run_ns),
-		.queue = ns_of(m.queue_ns),
-		.preempted = ns_of(m.preempted_ns),
-		.slots = ns_of(m.slots_ns),
-		.e2e = ns_of(m.e2e_ns),
-		.redo = ns_of(m.redo_ns),
-		.cpu = ns_of(m.cpu_ns),
-		.submit_delay = ns_of(m.submit_delay_ns),
-		.submit_gap = ns_of(m.submit_gap_ns),
+		.run = blame_ns_of(m.run_ns),
+		.queue = blame_ns_of(m.queue_ns),
+		.preempted = blame_ns_of(m.preempted_ns),
+		.slots = blame_ns_of(m.slots_ns),
+		.e2e = blame_ns_of(m.e2e_ns),
+		.redo = blame_ns_of(m.redo_ns),
+		.cpu = blame_ns_of(m.cpu_ns),
+		.submit_delay = blame_ns_of(m.submit_delay_ns),
+		.submit_gap = blame_ns_of(m.submit_gap_ns),
 		.submit_turns = m.submit_turns > 0 ? (uint32_t)m.submit_turns : 0,
-		.delay = { ns_of(m.decode_delay_ns), ns_of(m.run_delay_ns), ns_of(m.reply_delay_ns) },
-		.request = { ns_of(m.request_blocked_ns), ns_of(m.request_spun_ns), ns_of(m.request_slept_ns) },
-		.result = { ns_of(m.result_blocked_ns), ns_of(m.result_spun_ns), ns_of(m.result_slept_ns) },
+		.delay = { blame_ns_of(m.decode_delay_ns), blame_ns_of(m.run_delay_ns), blame_ns_of(m.reply_delay_ns) },
+		.request = { blame_ns_of(m.request_blocked_ns), blame_ns_of(m.request_spun_ns), blame_ns_of(m.request_slept_ns) },
+		.result = { blame_ns_of(m.result_blocked_ns), blame_ns_of(m.result_spun_ns), blame_ns_of(m.result_slept_ns) },
 		.lookups = count_of(m.slot_lookups),
 		.misses = count_of(m.slot_misses),
 		.preemptions = count_of(m.preemptions),
@@ -264,8 +264,8 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 		.model = (uint32_t)id_of(m.model_id),
 		.missed_at = time_of(m.missed_at),
 		.lateness = m.lateness_ns == NOTHING ? BSA_LATENESS_UNKNOWN : m.lateness_ns,
-		.estimate = ns_of(m.estimate_ns),
-		.duration = m.duration_ns == NOTHING ? 0 : ns_of(m.duration_ns),
+		.estimate = blame_ns_of(m.estimate_ns),
+		.duration = m.duration_ns == NOTHING ? 0 : blame_ns_of(m.duration_ns),
 	};
 }
 
@@ -332,7 +332,7 @@ static size_t read_waits(struct run *r, uint64_t id)
 		r->waits[n++] = (struct bsa_wait){
 			.execution = id,
 			.began = time_of(w.began),
-			.ended = end_of(w.began, w.dur_ns),
+			.ended = blame_end_of(w.began, w.dur_ns),
 			.blocker = id_of(w.blocker_id),
 			.blocker_app = (uint32_t)id_of(w.blocker_app_id),
 			.kind = (uint8_t)bits.kind,
@@ -362,7 +362,7 @@ static size_t read_preemptions(struct run *r, uint64_t id)
 			.at_op = (uint16_t)p.at_op,
 			.mode = (uint8_t)p.mode,
 			.lane = (uint8_t)p.lane,
-			.redo = ns_of(p.redo_ns),
+			.redo = blame_ns_of(p.redo_ns),
 		};
 	}
 	return n;
@@ -379,7 +379,7 @@ static size_t read_slices(struct run *r, uint64_t id)
 		r->slices[n++] = (struct bsa_slice){
 			.execution = id,
 			.began = time_of(x.began),
-			.ended = end_of(x.began, x.dur_ns),
+			.ended = blame_end_of(x.began, x.dur_ns),
 			.instance = (uint16_t)x.instance,
 			.lane = (uint8_t)x.lane,
 		};

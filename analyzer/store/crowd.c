@@ -98,7 +98,7 @@ static int64_t id_of(const struct lane *l, int64_t sequence)
 	return (int64_t)l->number << SEQUENCE_BITS | sequence;
 }
 
-static void end_run(struct bsa_store *s)
+static void crowd_end_run(struct bsa_store *s)
 {
 	struct crowd *c = s->crowd;
 	const struct bsa_wait *w = &c->run;
@@ -248,7 +248,7 @@ static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
 	/* @sequence follows the last stretch of the run where the wait covers both without a hole. */
 	if (!c->running || c->run.ended != w->began || sequence != c->to + 1 ||
 	    stretch_at(c->lane, (size_t)(sequence - c->lane->sequence))->began != w->began)
-		end_run(s);
+		crowd_end_run(s);
 	if (sequence < 0) {
 		write_wait(s, w);
 		return;
@@ -268,7 +268,7 @@ static void end_wait(struct bsa_store *s)
 {
 	struct crowd *c = s->crowd;
 
-	end_run(s);
+	crowd_end_run(s);
 	for (size_t i = 0; i < c->n_few && c->n_few <= CROWD_FEW; i++)
 		write_wait(s, &c->few[i]);
 	c->n_few = 0;

@@ -112,7 +112,7 @@ static void write_link(struct bsa_store *s, struct link *at)
 	at->written = true;
 }
 
-static void end_run(struct bsa_store *s, struct run *r)
+static void lag_end_run(struct bsa_store *s, struct run *r)
 {
 	if (r->app && r->first == r->last)
 		write_as_told(s, &r->row, r->window);
@@ -227,7 +227,7 @@ void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 
 		if (run_goes_on(s, r, lag, window, entitled))
 			return;
-		end_run(s, r);
+		lag_end_run(s, r);
 
 		c = chain_for(s, s->lags, window, entitled);
 		c->used = ++s->lags->n;
@@ -245,7 +245,7 @@ void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 		return;
 	}
 	if (r->app == lag->app)
-		end_run(s, r);
+		lag_end_run(s, r);
 	write_as_told(s, lag, window);
 }
 
@@ -254,7 +254,7 @@ void bsa_lags_finish(struct bsa_store *s)
 	struct lags *l = s->lags;
 
 	for (size_t i = 0; i < SLOTS; i++)
-		end_run(s, &l->slots[i]);
+		lag_end_run(s, &l->slots[i]);
 	for (int i = 0; i < CHAINS; i++) { /* the windows of another clock are others */
 		l->chains[i].generation++;
 		l->chains[i].head.window = l->chains[i].before.window = NOTHING;

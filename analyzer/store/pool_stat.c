@@ -91,7 +91,7 @@ static void rank_value(struct pool_stat *t, struct sort *sort, struct ranked *of
 /* ---- all of them ---- */
 
 /* The nearest rank, as percentile() of queries has it. */
-static uint64_t rank_of(uint64_t n, unsigned percent)
+static uint64_t pool_rank_of(uint64_t n, unsigned percent)
 {
 	return (uint64_t)(((unsigned __int128)n * percent + 99) / 100);
 }
@@ -112,9 +112,9 @@ static int take_ranks(struct pool_stat *t, struct sort *sort, struct ranked *(*o
 		struct ranked *r = of(&t->groups[pair.id]);
 
 		r->seen++;
-		if (r->seen == rank_of(r->n, 50))
+		if (r->seen == pool_rank_of(r->n, 50))
 			r->p50 = value_of(pair.key);
-		if (r->seen == rank_of(r->n, 99))
+		if (r->seen == pool_rank_of(r->n, 99))
 			r->p99 = value_of(pair.key);
 	}
 	return t->s->code;

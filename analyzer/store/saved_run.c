@@ -175,7 +175,7 @@ struct saved *bsa_saved_free(struct saved *v)
 	return NULL;
 }
 
-static void no_memory(struct saved *v)
+static void saved_no_memory(struct saved *v)
 {
 	bsa_store_fail(v->s, BSA_E_ENV, "no memory");
 }
@@ -205,7 +205,7 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 	if (v->n == v->room) {
 		more = reallocarray(v->asked, v->room ? 2 * v->room : 16, sizeof(*more));
 		if (!more) {
-			no_memory(v);
+			saved_no_memory(v);
 			return;
 		}
 		v->asked = more;
@@ -223,7 +223,7 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 		             .met = -1,
 		             .outcome = LABEL_replay_service };
 	if (!a->rows) {
-		no_memory(v);
+		saved_no_memory(v);
 		return;
 	}
 	for (; a->n < n; a->n++) {
@@ -607,7 +607,7 @@ static int answer_question(struct question *q, const struct bsa_without_change *
 	if (q->v->played > q->v->allowed || q->v->s->code)
 		return -1;
 	if (!bsa_without_ask(q->without, change, &ret))
-		no_memory(q->v);
+		saved_no_memory(q->v);
 	q->v->played += bsa_without_played(q->without) - before;
 	return ret;
 }
@@ -794,7 +794,7 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	if (q.asked->outcome != LABEL_replay_replayed || v->s->code)
 		return;
 	if (!bsa_without_new(&without, &v->world)) {
-		no_memory(v);
+		saved_no_memory(v);
 		return;
 	}
 	if (!without) {
@@ -1039,7 +1039,7 @@ static void replay_until(struct saved *v, int64_t until)
 }
 
 /* Forget the older half of the calls, and the waiting misses whose windows begin there. */
-static void make_room(struct saved *v)
+static void saved_make_room(struct saved *v)
 {
 	size_t first = v->base + v->n_kept / 2, kept = 0;
 
@@ -1260,7 +1260,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 		int64_t ready, over;
 
 		if (v->n_kept == KEPT_MOST)
-			make_room(v);
+			saved_make_room(v);
 		k = &v->kept[v->n_kept];
 		take_call(v, q, k);
 
@@ -1329,7 +1329,7 @@ int bsa_saved_run(struct saved *v)
 	v->window = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->window));
 	v->ids = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->ids));
 	if (!v->kept || !v->waiting || !v->holes || !v->window || !v->ids) {
-		no_memory(v);
+		saved_no_memory(v);
 		return v->s->code;
 	}
 	v->handed = bsa_store_prepare(v->s, handed_sql);

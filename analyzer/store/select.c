@@ -66,7 +66,7 @@ static unsigned bucket_of(uint64_t v)
 
 /* ---- few values ---- */
 
-static int by_value(const void *a, const void *b)
+static int select_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -90,7 +90,7 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
 }
 
 /* The nearest rank of @permille among @n, from 0. */
-static uint64_t rank_of(uint64_t n, unsigned permille)
+static uint64_t select_rank_of(uint64_t n, unsigned permille)
 {
 	unsigned __int128 r = ((unsigned __int128)n * permille + 999) / 1000;
 
@@ -105,19 +105,19 @@ static void rank_small(struct selection *s, const unsigned *permille)
 
 		if (!ret->n)
 			continue;
-		qsort(v, ret->n, sizeof(*v), by_value);
+		qsort(v, ret->n, sizeof(*v), select_by_value);
 		ret->min = v[0];
 		ret->max = v[ret->n - 1];
 		for (size_t i = 0; i < ret->n; i++)
 			ret->sum = add_saturating(ret->sum, v[i]);
 		for (unsigned k = 0; k < s->n_ranks; k++)
-			ret->rank[k] = v[rank_of(ret->n, permille[k])];
+			ret->rank[k] = v[select_rank_of(ret->n, permille[k])];
 	}
 }
 
 /* ---- many values ---- */
 
-static void take_first(void *ctx, const uint64_t *values, size_t n)
+static void select_take_first(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
@@ -210,7 +210,7 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 	bool more = true;
 
 	memset(s->first, 0, sizeof(s->first));
-	if (walk_groups(spill, groups, n_groups, take_first, s))
+	if (walk_groups(spill, groups, n_groups, select_take_first, s))
 		return -1;
 
 	/* Narrow the range of each rank by the counts of the first pass. */
@@ -220,7 +220,7 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 			uint64_t n = s->figures[f].ret->n;
 			unsigned bucket;
 
-			*t = (struct target){ .rank = rank_of(n, permille[k]) };
+			*t = (struct target){ .rank = select_rank_of(n, permille[k]) };
 			if (!n)
 				continue;
 			bucket = bucket_of_rank(s->first[f], &t->rank); /* of a range as bucket_of() says */

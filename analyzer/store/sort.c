@@ -116,7 +116,7 @@ static int transfer_pairs(struct sort *s, bool write, struct pair *pairs, size_t
 	return 0;
 }
 
-static int end_run(struct sort *s)
+static int sort_end_run(struct sort *s)
 {
 	if (s->fd < 0)
 		s->fd = bsa_store_file_scratch(s->file);
@@ -137,7 +137,7 @@ int bsa_sort_add(struct sort *s, struct pair pair)
 	assert(s->n < RUN); /* after an error the caller adds no more */
 	s->pairs[s->n++] = pair;
 	s->all++;
-	return s->n == RUN ? end_run(s) : 0;
+	return s->n == RUN ? sort_end_run(s) : 0;
 }
 
 /* ---- merging ---- */
@@ -191,7 +191,7 @@ static int begin_merge(struct sort *s)
 		s->n = 0;
 		return 0;
 	}
-	if (s->n && end_run(s))
+	if (s->n && sort_end_run(s))
 		return -1;
 	for (size_t i = 0; i < s->n_runs; i++) {
 		s->runs[i].read = malloc(READ * sizeof(struct pair));

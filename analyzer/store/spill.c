@@ -53,7 +53,7 @@ struct spill {
 	uint64_t *row_room; /* for bsa_spill_walk: ROWS rows */
 };
 
-static size_t bytes_of(bool wide)
+static size_t spill_bytes_of(bool wide)
 {
 	return sizeof(struct head) + (size_t)ROWS * FIGURES * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
 }
@@ -224,7 +224,7 @@ static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGUR
 	if (!*of) {
 		if (s->chunks + 1 + wide > CHUNKS_MAX && write_all_chunks(s))
 			return -1;
-		*of = malloc(bytes_of(wide));
+		*of = malloc(spill_bytes_of(wide));
 		if (!*of)
 			return spill_fail(s, strerror(ENOMEM));
 		(*of)->head = (struct head){ .wide = wide };
@@ -299,7 +299,7 @@ static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
 	ssize_t n;
 
 	do
-		n = pread(s->fd, room, bytes_of(true), (off_t)at); /* mostly more bytes than the chunk has */
+		n = pread(s->fd, room, spill_bytes_of(true), (off_t)at); /* mostly more bytes than the chunk has */
 	while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(room->head) || room->head.n > ROWS)
 		return spill_fail(s, strerror(n < 0 ? errno : EIO));
@@ -309,7 +309,7 @@ static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
 int bsa_spill_walk(struct spill *s, const struct group *g, void (*take)(void *ctx, const uint64_t *values, size_t n),
                    void *ctx)
 {
-	struct chunk *room = malloc(bytes_of(true));
+	struct chunk *room = malloc(spill_bytes_of(true));
 	int r = room ? 0 : spill_fail(s, strerror(ENOMEM));
 
 	for (unsigned wide = 0; wide < 2 && !r; wide++) {

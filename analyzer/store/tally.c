@@ -248,7 +248,7 @@ uint64_t bsa_tally_joined(const struct tally *t)
 
 /* ---- into the tables ---- */
 
-static int by_number(const void *a, const void *b)
+static int tally_by_number(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
 
@@ -281,7 +281,7 @@ int bsa_tally_write(struct bsa_store *s)
 		    .slot_lookups = k->lookups, .slot_misses = k->misses);
 	}
 	if (t->blocks.n)
-		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);
+		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), tally_by_number);
 	for (size_t i = 0; i < t->blocks.n; i++) {
 		const struct block *b = item_at(&t->blocks, i);
 		bool known = b->began <= b->ended;

@@ -21,7 +21,7 @@ uint32_t nnb__cpu(void)
 	return (uint32_t)sched_getcpu();
 }
 
-static uint64_t ns_of(clockid_t clock)
+static uint64_t clock_ns_of(clockid_t clock)
 {
 	struct timespec t;
 
@@ -31,12 +31,12 @@ static uint64_t ns_of(clockid_t clock)
 
 uint64_t nnb__now(void)
 {
-	return ns_of(CLOCK_MONOTONIC);
+	return clock_ns_of(CLOCK_MONOTONIC);
 }
 
 uint64_t nnb__cpu_now(void)
 {
-	return ns_of(CLOCK_THREAD_CPUTIME_ID);
+	return clock_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- how long a thread was ready and had no cpu ---- */

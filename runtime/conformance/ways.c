@@ -82,7 +82,7 @@ static uint32_t add_pool(struct placing *p, struct nnb_pool *pool)
 }
 
 /* The bytes of a model's input or output: the example's size if it has one, otherwise the model's. */
-static uint64_t bytes_of(const struct nnb_model *m, uint32_t operand, size_t given)
+static uint64_t way_bytes_of(const struct nnb_model *m, uint32_t operand, size_t given)
 {
 	const struct nnb_operand *o = &m->operands[operand];
 	uint64_t bytes = given;
@@ -99,7 +99,7 @@ static uint64_t lay_out(struct nnb_argument *args, const struct nnb_model *m, co
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t bytes = bytes_of(m, operands[i], given[i]);
+		uint64_t bytes = way_bytes_of(m, operands[i], given[i]);
 
 		args[i].location = (struct nnb_location){ pool, (uint32_t)at, (uint32_t)bytes };
 		at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -284,7 +284,7 @@ static bool is_as_large(const struct nnb_model *m, const struct nnb_example *x, 
 	return false;
 }
 
-static const char *name_of(unsigned path, unsigned memory, char ret[32])
+static const char *way_name_of(unsigned path, unsigned memory, char ret[32])
 {
 	snprintf(ret, 32, "%s%s", path_names[__builtin_ctz(path)], memory == DEVICE ? " in device memory" : "");
 	return ret;
@@ -367,7 +367,7 @@ static enum nnb_status fill_device(const struct target *t, const struct arrangem
 			                    at->length, reason);
 	}
 	for (uint32_t i = 0; !status && i < m->n_outputs; i++)
-		if (is_kept(&p->outputs[i]) && bytes_of(m, m->outputs[i], 0) == shared->outputs[i].location.length)
+		if (is_kept(&p->outputs[i]) && way_bytes_of(m, m->outputs[i], 0) == shared->outputs[i].location.length)
 			status = kept_write(&t->memory.outputs[i], output_at(a, i), shared->outputs[i].location.length,
 			                    reason);
 	return status;
@@ -396,7 +396,7 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 	if (t->fails) {
 		if (!status)
 			snprintf(reason->text, sizeof(reason->text), "by %s it succeeds, but must fail",
-			         name_of(path, memory, name));
+			         way_name_of(path, memory, name));
 		return status;
 	}
 	if (status) {
@@ -411,7 +411,7 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		if (x->outputs[i] && compare_output(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
 			return false;
-	return compare_ways(a, name_of(path, memory, name), reason);
+	return compare_ways(a, way_name_of(path, memory, name), reason);
 }
 
 /* A fenced execution requires that all dimensions of its outputs are known before (R5). */

@@ -161,7 +161,8 @@ static void buffer_vacate(struct nnb_buffer *b)
 }
 
 /* Make room for contents of @kind. If the memory must grow, the old contents are lost. */
-static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, struct nnb_reason *reason)
+static enum nnb_status buffer_make_room(struct nnb_buffer *b, const struct nnb__buffer_kind *kind,
+                                        struct nnb_reason *reason)
 {
 	const struct nnb__budget *budget = &b->keeper.budget;
 	uint64_t bytes = kind->bytes ? kind->bytes : 1; /* an output without elements needs an address, too */
@@ -253,7 +254,7 @@ static void buffer_end(struct nnb_buffer *b)
 		keeper.gone(keeper.budget.arg);
 }
 
-static enum nnb_status no_memory(struct nnb_reason *reason)
+static enum nnb_status buffer_no_memory(struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory for a buffer");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -270,7 +271,7 @@ enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, s
 	int r = 0;
 
 	if (!known)
-		return no_memory(reason);
+		return buffer_no_memory(reason);
 	/* Combine all of its roles into one kind. */
 	for (uint32_t i = 0; i < n_models; i++)
 		known[i] = models[i] && models[i]->device == d ? models[i]->model : NULL;
@@ -282,15 +283,16 @@ enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, s
 		return FAILED(reason, "driver %s keeps no buffers", d->driver->name); /* M-2 */
 	b = calloc(1, sizeof(*b));
 	if (!b)
-		return no_memory(reason);
+		return buffer_no_memory(reason);
 	b->device = nnb__device_ref(d);
 	b->keeper = *keeper;
 	b->kind = kind;
 	b->refs = 1;
 	if (note_roles(b, models, desc))
-		status = no_memory(reason);
+		status = buffer_no_memory(reason);
 	if (!status && kind.bytes)
-		status = make_room(b, &kind, reason); /* M-33: if the size is unknown, the memory is allocated later */
+		status = buffer_make_room(b, &kind,
+		                          reason); /* M-33: if the size is unknown, the memory is allocated later */
 	if (!status) {
 		pthread_mutex_lock(&d->buffers.lock);
 		r = buffer_enlist(&d->buffers, b);
@@ -581,7 +583,7 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 		write_lease(b);
 	pthread_mutex_unlock(&b->device->buffers.lock);
 	if (!status) {
-		status = make_room(b, &k, reason);
+		status = buffer_make_room(b, &k, reason);
 		mark = nnb_mapping_mark(m);
 		if (!status)
 			put_bytes(b, nnb_mapping_data(m), k.bytes);
@@ -787,8 +789,8 @@ static void buffer_lease(struct nnb_buffer *b, bool output, uint32_t index, stru
 }
 
 /* Check one argument, and lease its buffer; @ret NULL: check only. */
-static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index, struct nnb__buffer_use *ret,
-                               uint32_t *n, struct nnb_reason *reason)
+static enum nnb_status use_look_at(const struct walk *w, bool output, uint32_t index, struct nnb__buffer_use *ret,
+                                   uint32_t *n, struct nnb_reason *reason)
 {
 	const struct nnb_argument *a = argument_of(w, output, index);
 	struct nnb__buffers *all = buffers_of(w->prepared);
@@ -832,9 +834,9 @@ static enum nnb_status look_at_all(const struct walk *w, struct nnb__buffer_use 
 	if (kept * ((uint64_t)r->n_inputs + r->n_outputs) > LOOKS_MAX)
 		return REFUSED(reason, "too many arguments lie in buffers");
 	for (uint32_t i = 0; !status && i < r->n_inputs; i++)
-		status = look_at(w, false, i, ret, n, reason);
+		status = use_look_at(w, false, i, ret, n, reason);
 	for (uint32_t i = 0; !status && i < r->n_outputs; i++)
-		status = look_at(w, true, i, ret, n, reason);
+		status = use_look_at(w, true, i, ret, n, reason);
 	return status;
 }
 
@@ -926,7 +928,7 @@ enum nnb_status nnb__buffer_fit(struct nnb__buffer_use *use, const struct nnb_sh
 	    nnb_operand_bytes(k.type, shape->rank, shape->dims, &k.bytes))
 		status = FAILED(reason, "the shape contradicts what the buffer was allocated with"); /* M-22 */
 	if (!status)
-		status = make_room(b, &k, reason);
+		status = buffer_make_room(b, &k, reason);
 	if (status)
 		nnb__within(reason, "output %u", use->index);
 	use->place = b->place;
@@ -966,7 +968,7 @@ void nnb__buffers_fail(const struct nnb_prepared *p, const struct nnb_request *r
 	}
 }
 
-static int by_number(const void *a, const void *b)
+static int buffer_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -989,7 +991,7 @@ static uint64_t *tokens_of(const struct nnb_memory *pools, uint32_t n, uint32_t 
 		tokens[(*ret_n)++] = nnb__handle_token(&pools[i]);
 	}
 	if (tokens)
-		qsort(tokens, *ret_n, sizeof(*tokens), by_number);
+		qsort(tokens, *ret_n, sizeof(*tokens), buffer_by_number);
 	return tokens;
 }
 

@@ -177,7 +177,7 @@ static bool room_for_shapes(struct nnb_execution *e)
 	return e->shapes && e->values && e->deciding && e->asked && e->room_bytes;
 }
 
-static enum nnb_status no_memory(struct nnb_reason *reason)
+static enum nnb_status execution_no_memory(struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory for the execution");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -201,7 +201,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 {
 	assert(!e->run && !e->n_mappings);
 	if (!room_for_pools(e, request->n_pools))
-		return no_memory(reason);
+		return execution_no_memory(reason);
 	e->mapped_here = !mappings;
 	e->exec = request->exec;
 	e->files = false;
@@ -301,7 +301,7 @@ static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_re
 	if (!e->uses)
 		e->uses = calloc(n + 1, sizeof(*e->uses));
 	if (!e->uses)
-		return without_buffers(e, request, held, no_memory(reason), reason);
+		return without_buffers(e, request, held, execution_no_memory(reason), reason);
 	status = nnb__buffers_take(e->prepared, request, held, e->uses, &e->n_uses, reason);
 	if (status)
 		return status;
@@ -393,7 +393,7 @@ static enum nnb_status open_images(struct nnb_execution *e, const struct nnb_req
 	if (!e->open_images)
 		e->open_images = calloc((size_t)request->n_inputs + request->n_outputs + 1, sizeof(*e->open_images));
 	if (!e->open_images)
-		return no_memory(reason);
+		return execution_no_memory(reason);
 	for (uint32_t i = 0; !status && i < request->n_inputs; i++)
 		if (is_image(request, &request->inputs[i])) {
 			status = image_open(e, &request->pools[request->inputs[i].location.pool], false, i, reason);
@@ -491,7 +491,7 @@ static void shapes_add_buffers(struct nnb_execution *e)
 	}
 }
 
-static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
+static uint64_t operand_bytes_of(const struct nnb_execution *e, uint32_t operand)
 {
 	const struct nnb_shape *s = &e->now[operand];
 	uint64_t bytes = 0;
@@ -519,7 +519,7 @@ static enum nnb_status copy_deciding(struct nnb_execution *e, const struct nnb_r
 			nnb_because(reason, "input %u decides a shape, and lies in a hardware buffer", i);
 			return NNB_STATUS_GENERAL_FAILURE;
 		}
-		bytes = kept ? bytes_of(e, g->model->inputs[i]) : argument_bytes(e, &request->inputs[i]);
+		bytes = kept ? operand_bytes_of(e, g->model->inputs[i]) : argument_bytes(e, &request->inputs[i]);
 		if (bytes > DECIDING_BYTES) {
 			nnb_because(reason, "input %u: %u bytes are too many to say what shape to make", i,
 			            (unsigned)bytes);
@@ -561,7 +561,7 @@ static enum nnb_status find_shapes(struct nnb_execution *e, const struct nnb_req
 	if (as_prepared(g, request))
 		return NNB_STATUS_NONE;
 	if (!room_for_shapes(e))
-		return no_memory(reason);
+		return execution_no_memory(reason);
 	memcpy(e->shapes, g->shapes, m->n_operands * sizeof(*e->shapes));
 	for (uint32_t i = 0; i < m->n_inputs; i++)
 		shape_add_argument(&e->shapes[m->inputs[i]], &request->inputs[i], m->operands[m->inputs[i]].type);
@@ -664,7 +664,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 	return e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
 }
 
-static void end_run(struct nnb_execution *e)
+static void execution_end_run(struct nnb_execution *e)
 {
 	if (e->run)
 		e->prepared->device->driver->run_end(e->run);
@@ -674,7 +674,7 @@ static void end_run(struct nnb_execution *e)
 /* Unbind the request: end the driver's run, and give back mappings and leases. */
 static void execution_unbind(struct nnb_execution *e)
 {
-	end_run(e);
+	execution_end_run(e);
 	close_images(e, false);
 	leave_buffers(e, false);
 	accesses_end(e);
@@ -702,7 +702,7 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 			e->written[request->outputs[i].location.pool] = true;
 		}
 		if ((e->tokens || e->images) && !kept_none(e))
-			status = without_buffers(e, request, held, no_memory(reason), reason);
+			status = without_buffers(e, request, held, execution_no_memory(reason), reason);
 		if (!status && e->tokens)
 			status = bind_buffers(e, request, held, reason);
 	} else {
@@ -762,7 +762,7 @@ static enum nnb_status execution_begin(struct nnb_prepared *p, const struct nnb_
 	}
 	if (!e) {
 		nnb__buffers_fail(p, request);
-		return no_memory(reason);
+		return execution_no_memory(reason);
 	}
 	status = execution_bind(e, request, mappings, held, shapes, reason);
 	if (status)
@@ -835,7 +835,7 @@ uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)
 
 void nnb__execution_give_up(struct nnb_execution *e)
 {
-	end_run(e);
+	execution_end_run(e);
 	accesses_end(e);
 	close_images(e, false);
 	leave_buffers(e, false);
@@ -868,7 +868,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 	/* All operations have run. Flush and publish the outputs, or fail if a pool was torn meanwhile. */
 	status = NNB_STATUS_NONE;
 	assert(e->next_op == e->prepared->model->n_operations);
-	end_run(e);
+	execution_end_run(e);
 	if (e->files && mappings_torn(e))
 		status = NNB_STATUS_GENERAL_FAILURE;
 	for (uint32_t i = 0; !status && e->files && i < e->n_mappings; i++)
@@ -884,7 +884,7 @@ enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 {
 	if ((e->tokens && !e->n_uses) || (e->images && !e->n_images)) /* its buffers were given back */
 		return NNB_STATUS_GENERAL_FAILURE;
-	end_run(e);
+	execution_end_run(e);
 	return begin_run(e);
 }
 
@@ -918,7 +918,7 @@ static bool output_overlaps(const struct nnb_execution *e, uint32_t output, cons
 
 	if (!in || !out || !nnb__mapping_same_file(in, &at, out, &out_at))
 		return false;
-	return at < out_at + bytes_of(e, e->prepared->model->outputs[output]) && out_at < at + bytes;
+	return at < out_at + operand_bytes_of(e, e->prepared->model->outputs[output]) && out_at < at + bytes;
 }
 
 /* Does the output overlap an input, or a pool of the model's constants? */
@@ -930,7 +930,7 @@ static bool output_spoils(const struct nnb_execution *e, uint32_t output)
 
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		in = e->inputs[i] ? mapping_around(e, e->inputs[i], &at) : NULL;
-		if (output_overlaps(e, output, in, at, bytes_of(e, m->inputs[i])))
+		if (output_overlaps(e, output, in, at, operand_bytes_of(e, m->inputs[i])))
 			return true;
 	}
 	for (uint32_t i = 0; i < m->n_pools; i++) {

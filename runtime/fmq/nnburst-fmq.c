@@ -96,7 +96,7 @@ static pid_t start_echo(struct pair *p, int cpu, uint64_t window)
 	return pid;
 }
 
-static int by_value(const void *a, const void *b)
+static int sample_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -120,7 +120,7 @@ static int round_trips(struct pair *p, uint64_t *ret_ns)
 		if (i >= 0)
 			ns[i] = nnb__now() - start;
 	}
-	qsort(ns, TRIPS, sizeof(ns[0]), by_value);
+	qsort(ns, TRIPS, sizeof(ns[0]), sample_by_value);
 	*ret_ns = ns[TRIPS / 2];
 	return r == NNB_FMQ_TIMED_OUT ? -ETIMEDOUT : r;
 }
@@ -209,7 +209,7 @@ static bool read_at(int fd, void *to, size_t n, uint64_t at)
 }
 
 /* Find the waiting room: it is on a line of its own near the start. */
-static bool look_at(int fd, struct look *ret)
+static bool queue_look_at(int fd, struct look *ret)
 {
 	for (uint64_t at = LINE; at < (uint64_t)LINE * 8; at += LINE) {
 		if (!read_at(fd, &ret->room, sizeof(ret->room), at))
@@ -280,7 +280,7 @@ static void show_fd(const char *dir, const char *name, struct shown *shown)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && look_at(fd, &l) && first_time(shown, st.st_ino)) {
+	if (fstat(fd, &st) == 0 && queue_look_at(fd, &l) && first_time(shown, st.st_ino)) {
 		bool synchronized = l.room.flavour == NNB_FMQ_SYNCHRONIZED;
 		uint64_t quantum = l.room.quantum ? l.room.quantum : 1;
 		uint64_t unread = l.wr - l.rd;

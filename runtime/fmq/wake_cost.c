@@ -117,7 +117,7 @@ static void *find_cpus(void *arg)
 	return (void *)(intptr_t)n;
 }
 
-static int by_value(const void *a, const void *b)
+static int cost_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -162,7 +162,7 @@ static void measure_once(void)
 		return;
 	}
 	assert(p.n <= 2 * TRIES);
-	qsort(p.cost, p.n, sizeof(p.cost[0]), by_value);
+	qsort(p.cost, p.n, sizeof(p.cost[0]), cost_by_value);
 	median = p.cost[p.n / 2];
 	cost = median < COST_MAX_NS ? median : COST_MAX_NS;
 }

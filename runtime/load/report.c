@@ -97,7 +97,7 @@ struct load_share load_report_share(const struct load_report *r, const struct lo
 
 /* ---- the service's counts ---- */
 
-static const char *name_of(const char *const *names, size_t n, uint32_t i)
+static const char *report_name_of(const char *const *names, size_t n, uint32_t i)
 {
 	return i < n ? names[i] : "?";
 }
@@ -110,7 +110,7 @@ const char *load_policy_name(uint32_t policy)
 		                             [NNB_POLICY_EDF] = "edf",
 		                             [NNB_POLICY_NATIVE] = "native" };
 
-	return name_of(names, sizeof(names) / sizeof(names[0]), policy);
+	return report_name_of(names, sizeof(names) / sizeof(names[0]), policy);
 }
 
 const char *load_preempt_name(uint32_t preempt)
@@ -119,7 +119,7 @@ const char *load_preempt_name(uint32_t preempt)
 		[NNB_PREEMPT_NONE] = "none", [NNB_PREEMPT_RESTART] = "restart", [NNB_PREEMPT_SAVE] = "save"
 	};
 
-	return name_of(names, sizeof(names) / sizeof(names[0]), preempt);
+	return report_name_of(names, sizeof(names) / sizeof(names[0]), preempt);
 }
 
 const char *load_deadlines_name(uint32_t deadlines)
@@ -128,7 +128,7 @@ const char *load_deadlines_name(uint32_t deadlines)
 		[NNB_DEADLINES_ABORT] = "abort", [NNB_DEADLINES_REFUSE] = "refuse", [NNB_DEADLINES_ADVISE] = "advise"
 	};
 
-	return name_of(names, sizeof(names) / sizeof(names[0]), deadlines);
+	return report_name_of(names, sizeof(names) / sizeof(names[0]), deadlines);
 }
 
 /* Several apps of the scenario may be one app for the service: count from before the first began until the last disconnected. */

@@ -46,7 +46,7 @@ void load_distribution_merge(struct load_distribution *into, const struct load_d
 	into->sorted = false;
 }
 
-static int by_value(const void *a, const void *b)
+static int stats_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -68,7 +68,7 @@ uint64_t load_percentile(struct load_distribution *d, unsigned permille)
 			return i;
 	}
 	if (!d->sorted)
-		qsort(d->longer, d->n_long, sizeof(d->longer[0]), by_value);
+		qsort(d->longer, d->n_long, sizeof(d->longer[0]), stats_by_value);
 	d->sorted = true;
 	assert(rank > seen);
 	return rank - seen <= d->n_long ? d->longer[rank - seen - 1] : d->max;

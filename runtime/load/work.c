@@ -46,7 +46,7 @@ static int find_model(struct load_work *w, const char *dir, const char *model, u
 /* ---- its operands ---- */
 
 /* The bytes of an operand; 0: the model does not specify its shape. */
-static size_t bytes_of(const struct nnb_model *m, uint32_t operand)
+static size_t work_bytes_of(const struct nnb_model *m, uint32_t operand)
 {
 	const struct nnb_operand *o = &m->operands[operand];
 	uint64_t bytes;
@@ -101,7 +101,7 @@ static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *
 		w->input_bytes[i] = x->input_bytes[i];
 	}
 	for (uint32_t i = 0; !x && i < m->n_inputs; i++) {
-		size_t bytes = bytes_of(m, m->inputs[i]);
+		size_t bytes = work_bytes_of(m, m->inputs[i]);
 
 		if (!bytes) {
 			nnb_because(reason, "input %u has an extent that is not known, and there is no example", i);
@@ -114,7 +114,7 @@ static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *
 		fill_input(w->inputs[i], bytes, m->operands[m->inputs[i]].type, seed, i);
 	}
 	for (uint32_t i = 0; i < m->n_outputs; i++) {
-		w->output_bytes[i] = x && x->output_bytes[i] ? x->output_bytes[i] : bytes_of(m, m->outputs[i]);
+		w->output_bytes[i] = x && x->output_bytes[i] ? x->output_bytes[i] : work_bytes_of(m, m->outputs[i]);
 		if (!w->output_bytes[i])
 			w->output_bytes[i] = ROOM;
 	}
@@ -161,7 +161,7 @@ int load_work_keep(struct load_work *w, const struct load_stream *stream, struct
 			            m->n_outputs, m->n_inputs);
 			return -EINVAL;
 		}
-		bytes = bytes_of(m, m->inputs[p.input]);
+		bytes = work_bytes_of(m, m->inputs[p.input]);
 		from = &m->operands[m->outputs[p.output]];
 		to = &m->operands[m->inputs[p.input]];
 		same = from->type == to->type && from->rank == to->rank &&

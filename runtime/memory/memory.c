@@ -116,7 +116,7 @@ static uint32_t bytes_per_pixel(uint32_t format)
 }
 
 /* The bytes of a buffer of pixels; 0 where there can be no such buffer. */
-static uint64_t bytes_of(const struct nnb_hardware_buffer *d)
+static uint64_t hardware_bytes_of(const struct nnb_hardware_buffer *d)
 {
 	uint64_t bytes;
 
@@ -151,7 +151,7 @@ int nnb_memory_check(const struct nnb_memory *m)
 		canonical = d.width == m->size && d.height == 1 && d.layers == 1 && d.format == NNB_FORMAT_BLOB &&
 		            d.stride == m->size;
 	if (kind == NNB_MEMORY_HARDWARE_BUFFER)
-		canonical = bytes_of(&d) == m->size;
+		canonical = hardware_bytes_of(&d) == m->size;
 	return canonical ? 0 : -EINVAL;
 }
 
@@ -248,7 +248,7 @@ int nnb_memory_hardware_buffer_blob_fd(struct nnb_memory *ret, int fd, uint64_t 
 
 int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware_buffer *description)
 {
-	struct nnb_memory m = memory_begin(NNB_MEMORY_HARDWARE_BUFFER, bytes_of(description));
+	struct nnb_memory m = memory_begin(NNB_MEMORY_HARDWARE_BUFFER, hardware_bytes_of(description));
 
 	memory_describe(&m, description);
 	return memory_finish(ret, &m);

@@ -46,7 +46,7 @@ static bool wants_copy(const struct nnb_operand *o)
 	       o->type == NNB_TENSOR_BOOL8 || (type->bytes && o->location.offset % type->bytes);
 }
 
-static enum nnb_status no_memory(struct nnb_reason *reason)
+static enum nnb_status graph_no_memory(struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory for the graph");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -207,7 +207,7 @@ static enum nnb_status infer_shapes(const struct nnb__graph *g, struct nnb_shape
 		most = m->operations[i].n_outputs > most ? m->operations[i].n_outputs : most;
 	out = calloc(most + (size_t)1, sizeof(struct nnb_shape));
 	if (!out)
-		return no_memory(reason);
+		return graph_no_memory(reason);
 	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
 		const struct nnb_operation *op = &m->operations[i];
 		const struct nnb__op_view view = {
@@ -390,7 +390,7 @@ static enum nnb_status look_at_part(struct nnb__graph *g, struct nnb_reason *rea
 		for (uint32_t k = 0; k < op->n_inputs; k++)
 			g->last_reader[op->inputs[k]] = i;
 	}
-	return look_at_deciders(g) || nnb__may_omit(g->model, g->may_omit) ? no_memory(reason) : NNB_STATUS_NONE;
+	return look_at_deciders(g) || nnb__may_omit(g->model, g->may_omit) ? graph_no_memory(reason) : NNB_STATUS_NONE;
 }
 
 static enum nnb_status look_at_referenced(struct nnb__graph *g, struct nnb_reason *reason)
@@ -403,11 +403,11 @@ static enum nnb_status look_at_referenced(struct nnb__graph *g, struct nnb_reaso
 		struct nnb__graph *part = g->referenced[i] = calloc(1, sizeof(*part));
 
 		if (!part)
-			return no_memory(reason);
+			return graph_no_memory(reason);
 		part->main = g;
 		part->view = nnb_model_view(g->model, i);
 		part->model = &part->view;
-		status = room_for_part(part) ? look_at_part(part, reason) : no_memory(reason);
+		status = room_for_part(part) ? look_at_part(part, reason) : graph_no_memory(reason);
 		if (status)
 			nnb__within(reason, "subgraph %u", i);
 		part->seen.referenced = g->referenced_seen;
@@ -430,10 +430,10 @@ enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *
 		return status;
 	g = calloc(1, sizeof(*g));
 	if (!g)
-		return no_memory(reason);
+		return graph_no_memory(reason);
 	g->model = model;
 	if (!room_for_part(g))
-		return no_memory(reason);
+		return graph_no_memory(reason);
 	/* the arrays that only the main graph has */
 	g->mappings = calloc(model->n_pools + (size_t)1, sizeof(struct nnb_mapping *));
 	g->map_ns = calloc(model->n_pools + (size_t)1, sizeof(*g->map_ns));
@@ -441,7 +441,7 @@ enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *
 	g->referenced_seen = calloc(model->n_referenced + (size_t)1, sizeof(struct nnb_graph *));
 	g->referenced_ns = calloc(model->n_referenced + (size_t)1, sizeof(*g->referenced_ns));
 	if (!g->mappings || !g->map_ns || !g->referenced || !g->referenced_seen || !g->referenced_ns)
-		return no_memory(reason);
+		return graph_no_memory(reason);
 	map_pools(g);
 	status = check_copies(model, reason);
 	if (!status)

@@ -222,7 +222,7 @@ static enum nnb_status device_buffer_new(struct nnb__connection *c, struct wish 
 	return status;
 }
 
-static enum nnb_status no_memory(struct nnb_reason *why)
+static enum nnb_status buffers_no_memory(struct nnb_reason *why)
 {
 	nnb_because(why, "no memory for a buffer");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -237,7 +237,7 @@ static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, ui
 	int r;
 
 	if (!b)
-		return no_memory(why);
+		return buffers_no_memory(why);
 	b->app = c->app;
 	b->id = nnb__new_id_for(c, &c->buffers);
 	b->conn = c->id;
@@ -281,7 +281,7 @@ void nnb__call_buffer(struct nnb__channel *ch)
 		return;
 	}
 	if (!room)
-		status = no_memory(&why);
+		status = buffers_no_memory(&why);
 	else if (nnb__has_qos(ch->connection))
 		status = make_buffer(ch->connection, &w, &id, &token, &why);
 	nnb__call_answer(ch, status, &why);

@@ -123,7 +123,7 @@ static const char *const policies[] = { "fair", "priority", "fifo", "edf", "nati
 static const char *const preemptions[] = { "none", "restart", "save", NULL };
 static const char *const deadlines[] = { "abort", "refuse", "advise", NULL };
 
-static const char *name_of(uint32_t i, const char *const names[])
+static const char *choice_name_of(uint32_t i, const char *const names[])
 {
 	while (i && *names) {
 		names++;
@@ -384,8 +384,9 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 
 	printf("process %u, instance %u, driver %s, %s\n", info->pid, info->instance, info->driver,
 	       n->performance_held ? "kept fast by bursts" : "at rest");
-	printf("policy %s, %u lane%s, preempt %s, deadline %s\n\n", name_of(info->policy, policies), info->lanes,
-	       info->lanes == 1 ? "" : "s", name_of(info->preempt, preemptions), name_of(info->deadlines, deadlines));
+	printf("policy %s, %u lane%s, preempt %s, deadline %s\n\n", choice_name_of(info->policy, policies), info->lanes,
+	       info->lanes == 1 ? "" : "s", choice_name_of(info->preempt, preemptions),
+	       choice_name_of(info->deadlines, deadlines));
 	printf("%-12s\v%14s\v%14s\v%14s\n", "now", "all apps", "this app", "an app's limit");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		printf("%-12s\v%14" PRIu64 "\v%14" PRIu64 "\v%14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,

@@ -23,6 +23,22 @@ at_most()
 	done < <(awk -v kind="$3" '$1 == "function" && $3 ~ kind' <<<"$prose")
 }
 
+# in_files FILES: no name of a static function stands in more files than that. Each of its places is shown otherwise.
+in_files()
+{
+	local most name n places
+
+	read -r most < <(awk '$1 == "function" && $3 ~ /static/ { split($2, at, ":"); if (!seen[at[1], $4]++ && ++n[$4] > most) most = n[$4] }
+		END { print most + 0 }' <<<"$prose")
+	report+=" files that share a static function's name: $most;"
+	((most > $1)) || return 0
+	while read -r name n places; do
+		broken "$places: static functions of $n files have the name $name"
+	done < <(awk -v most="$1" '$1 == "function" && $3 ~ /static/ { split($2, at, ":")
+			if (!seen[at[1], $4]++) { n[$4]++; places[$4] = places[$4] (places[$4] ? " " : "") $2 } }
+		END { for (name in n) if (n[name] > most) print name, n[name], places[name] }' <<<"$prose")
+}
+
 # asserted FOLDER TENTHS: at least so many asserts in ten thousand lines of its sources.
 asserted()
 {
@@ -63,6 +79,7 @@ libc_names "${named[@]}"
 prose=$(prose_of "$tree" "$@")
 at_most 7 all word 'names of one word'
 at_most 32 static once 'static functions that are called once'
+in_files 4
 for folder in runtime runtime/service analyzer/fold; do
 	[[ " $* " != *" ${folder%%/*} "* && " $* " != *" $folder "* ]] || asserted "$folder" 50
 done

@@ -53,6 +53,11 @@ names)
 	"$here/names.sh" "$tmp" shared >/dev/null || broken 'names objects to a function of a header that two files call'
 	a shared/b.c 'int lane_some(void)' '{' '	return lane_all();' '}'
 	objects 'shared/a.h:7: static functions that are called once: lane_all' "$here/names.sh" "$tmp" shared
+	for name in a b c d e; do
+		a same/$name.c 'static int lane_count(void)' '{' '	return 0;' '}' '' "int lane_all_$name(void)" '{' '	return lane_count() + lane_count();' '}'
+		[[ $name == e ]] || "$here/names.sh" "$tmp" same >/dev/null || broken "names objects to a name in the files up to $name"
+	done
+	objects 'same/a.c:2 same/b.c:2 same/c.c:2 same/d.c:2 same/e.c:2: static functions of 5 files have the name lane_count' "$here/names.sh" "$tmp" same
 	a libc/a.c 'static int listen(int (*to)(void),' '                  int n)' '{' '	return to() + n;' '}'
 	objects 'libc/a.c:1: has the name of a function of the C library: listen' "$here/names.sh" "$tmp" libc
 	a runtime/service/a.c 'int lane_count(void)' '{' '	return 0;' '}'

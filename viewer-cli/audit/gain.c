@@ -102,7 +102,7 @@ static int read_samples(struct gain *g, struct bsv_input *input, struct bsa_err 
 
 /* ---- differences ---- */
 
-static int by_value(const void *a, const void *b)
+static int gain_by_value(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -118,7 +118,7 @@ static struct bsv_sample samples_sort(struct samples *s)
 	if (!sorted)
 		return ret;
 	memcpy(sorted, s->v, s->n * sizeof(*sorted));
-	qsort(sorted, s->n, sizeof(*sorted), by_value);
+	qsort(sorted, s->n, sizeof(*sorted), gain_by_value);
 	ret.effect = bsv_sequence_effect(s->v, s->n, bsv_percentile(sorted, s->n, 50));
 	ret.sorted = sorted;
 	return ret;

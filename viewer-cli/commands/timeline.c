@@ -368,7 +368,7 @@ static void add_focus_row(struct asked *a, const struct bsv_rows *r)
 }
 
 /* The first text that @template returns of @id; owned by the caller. NULL: no memory. */
-static char *name_of(void *ctx, const char *template, const char *otherwise, int64_t id)
+static char *timeline_name_of(void *ctx, const char *template, const char *otherwise, int64_t id)
 {
 	struct asked *a = ctx;
 	bsv_scoped_text *sql =
@@ -385,12 +385,12 @@ static char *name_of(void *ctx, const char *template, const char *otherwise, int
 
 static char *app_name(void *ctx, int64_t id)
 {
-	return name_of(ctx, bsv_sql_timeline_app, "unknown app", id);
+	return timeline_name_of(ctx, bsv_sql_timeline_app, "unknown app", id);
 }
 
 static char *model_name(void *ctx, int64_t id)
 {
-	return name_of(ctx, bsv_sql_timeline_model, "unknown model", id);
+	return timeline_name_of(ctx, bsv_sql_timeline_model, "unknown model", id);
 }
 
 static void add_cpu(struct asked *a, const struct bsv_rows *r)

@@ -19,7 +19,7 @@ void bsv_proto_fini(struct bsv_proto *p)
 	*p = (struct bsv_proto){ 0 };
 }
 
-static bool make_room(struct bsv_proto *p, size_t n)
+static bool proto_make_room(struct bsv_proto *p, size_t n)
 {
 	size_t room = p->room ? p->room : FIRST_ROOM;
 	uint8_t *bytes;
@@ -58,7 +58,7 @@ static void put_tag(struct bsv_proto *p, unsigned field, unsigned type)
 
 void bsv_proto_varint(struct bsv_proto *p, unsigned field, uint64_t value)
 {
-	if (!make_room(p, 2 * VARINT_MOST))
+	if (!proto_make_room(p, 2 * VARINT_MOST))
 		return;
 	put_tag(p, field, VARINT);
 	p->n += put_varint(p->bytes + p->n, value);
@@ -66,7 +66,7 @@ void bsv_proto_varint(struct bsv_proto *p, unsigned field, uint64_t value)
 
 void bsv_proto_fixed64(struct bsv_proto *p, unsigned field, uint64_t value)
 {
-	if (!make_room(p, VARINT_MOST + sizeof(value)))
+	if (!proto_make_room(p, VARINT_MOST + sizeof(value)))
 		return;
 	put_tag(p, field, FIXED64);
 	for (size_t i = 0; i < sizeof(value); i++)
@@ -75,7 +75,7 @@ void bsv_proto_fixed64(struct bsv_proto *p, unsigned field, uint64_t value)
 
 void bsv_proto_bytes(struct bsv_proto *p, unsigned field, const void *bytes, size_t n)
 {
-	if (!make_room(p, 2 * VARINT_MOST + n))
+	if (!proto_make_room(p, 2 * VARINT_MOST + n))
 		return;
 	put_tag(p, field, DELIMITED);
 	p->n += put_varint(p->bytes + p->n, n);
@@ -103,7 +103,7 @@ void bsv_proto_string(struct bsv_proto *p, unsigned field, const char *text)
 
 size_t bsv_proto_open(struct bsv_proto *p, unsigned field)
 {
-	if (!make_room(p, VARINT_MOST + LENGTH_ROOM))
+	if (!proto_make_room(p, VARINT_MOST + LENGTH_ROOM))
 		return 0;
 	put_tag(p, field, DELIMITED);
 	p->n += LENGTH_ROOM;
@@ -115,7 +115,7 @@ void bsv_proto_close(struct bsv_proto *p, size_t opened)
 	uint8_t length[VARINT_MOST];
 	size_t n;
 
-	if (p->failed || !make_room(p, VARINT_MOST))
+	if (p->failed || !proto_make_room(p, VARINT_MOST))
 		return;
 	n = put_varint(length, p->n - opened);
 	if (n > LENGTH_ROOM)

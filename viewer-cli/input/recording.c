@@ -14,7 +14,7 @@
 
 enum { DEEPEST = 6, MOST_FILES = 20000 }; /* NAME/ust/uid/0/64-bit is 5 deep; and a user may name the root directory */
 
-static int64_t ns_of(struct timespec t)
+static int64_t recording_ns_of(struct timespec t)
 {
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
@@ -23,7 +23,7 @@ int64_t bsv_file_changed(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) ? 0 : ns_of(st.st_mtim);
+	return stat(path, &st) ? 0 : recording_ns_of(st.st_mtim);
 }
 
 /* ---- traces ---- */
@@ -56,8 +56,8 @@ static void trace_walk(struct walk *w, int at, const char *name, int deep)
 		if (!S_ISREG(st.st_mode))
 			continue;
 		w->metadata |= !strcmp(e->d_name, "metadata");
-		if (ns_of(st.st_mtim) > w->newest)
-			w->newest = ns_of(st.st_mtim);
+		if (recording_ns_of(st.st_mtim) > w->newest)
+			w->newest = recording_ns_of(st.st_mtim);
 	}
 	closedir(dir);
 }
@@ -121,7 +121,7 @@ int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 
 		if (e->d_name[0] == '.' || stat(e->d_name, &st))
 			continue;
-		at = S_ISDIR(st.st_mode) ? bsv_recording_changed(e->d_name) : ns_of(st.st_mtim);
+		at = S_ISDIR(st.st_mode) ? bsv_recording_changed(e->d_name) : recording_ns_of(st.st_mtim);
 		if (at <= newest)
 			continue;
 		if (!S_ISDIR(st.st_mode)) {

@@ -144,7 +144,7 @@ static int by_id(const void *x, const void *y)
 	return int_order(a->id, b->id);
 }
 
-static const char *name_of(const struct names *n, int64_t id)
+static const char *sample_name_of(const struct names *n, int64_t id)
 {
 	struct name wanted = { id, NULL };
 	const struct name *found = n->n ? bsearch(&wanted, n->of, n->n, sizeof(*n->of), by_id) : NULL;
@@ -296,8 +296,8 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 	if (found)
 		return r->latest = *found;
 	path = bsa_query_get_string(q, PATH, NULL);
-	like = (struct bsv_tally){ .app = (char *)name_of(&r->apps, wanted.app),
-		                   .model = (char *)name_of(&r->models, wanted.model),
+	like = (struct bsv_tally){ .app = (char *)sample_name_of(&r->apps, wanted.app),
+		                   .model = (char *)sample_name_of(&r->models, wanted.model),
 		                   .path = (char *)(path ? path : "") };
 	wanted.group = SIZE_MAX; /* set when the first execution joins a group */
 	wanted.tally = tally_of(r, &like);

@@ -40,7 +40,7 @@ static bool has_provider(const char *pid)
 	return has;
 }
 
-static void name_of(const char *pid, char ret[32])
+static void process_name_of(const char *pid, char ret[32])
 {
 	char path[64], file[PATH_MAX], *name;
 	ssize_t n;
@@ -78,7 +78,7 @@ unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST])
 		if (!isdigit((unsigned char)*e->d_name) || !sees_the_same(e->d_name) || !has_provider(e->d_name))
 			continue;
 		ret[n].pid = (pid_t)strtol(e->d_name, NULL, 10);
-		name_of(e->d_name, ret[n++].name);
+		process_name_of(e->d_name, ret[n++].name);
 	}
 	if (proc)
 		closedir(proc);
@@ -115,7 +115,7 @@ bool bsv_programs_consume(const char *directory)
 		if (!isdigit((unsigned char)*e->d_name) || !sees_the_same(e->d_name) ||
 		    fstatat(dirfd(proc), e->d_name, &owner, 0) || owner.st_uid != geteuid())
 			continue;
-		name_of(e->d_name, name);
+		process_name_of(e->d_name, name);
 		consumes = !strcmp(name, "lttng-consumerd") && works_in(e->d_name, directory);
 	}
 	if (proc)

@@ -56,7 +56,7 @@ static double gamma_of(double shape, uint64_t *state)
 	}
 }
 
-static size_t rank_of(size_t n, double percent)
+static size_t bootstrap_rank_of(size_t n, double percent)
 {
 	/* 99 % of 100 is the 99th value, although a double is a little off */
 	double rank = ceil(percent / 100 * (double)n - 1e-9 * (double)n);
@@ -67,7 +67,7 @@ static size_t rank_of(size_t n, double percent)
 
 int64_t bsv_percentile(const int64_t *sorted, size_t n, double percent)
 {
-	return sorted[rank_of(n, percent) - 1];
+	return sorted[bootstrap_rank_of(n, percent) - 1];
 }
 
 /*
@@ -93,7 +93,7 @@ static int64_t percentile_draw(const struct bsv_sample *s, size_t rank, uint64_t
 	return s->sorted[i < s->n ? i : s->n - 1];
 }
 
-static int by_value(const void *a, const void *b)
+static int bootstrap_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
@@ -103,7 +103,7 @@ static int by_value(const void *a, const void *b)
 struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const struct bsv_sample *b, double percent,
                                             double times)
 {
-	size_t rank_a = rank_of(a->n, percent), rank_b = rank_of(b->n, percent);
+	size_t rank_a = bootstrap_rank_of(a->n, percent), rank_b = bootstrap_rank_of(b->n, percent);
 	struct bsv_interval ret;
 	double all[REPLICATES];
 	uint64_t state = 1;
@@ -113,7 +113,7 @@ struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const st
 
 		all[i] = (double)percentile_draw(b, rank_b, &state) - times * from;
 	}
-	qsort(all, REPLICATES, sizeof(*all), by_value);
+	qsort(all, REPLICATES, sizeof(*all), bootstrap_by_value);
 	ret.value = (double)b->sorted[rank_b - 1] - times * (double)a->sorted[rank_a - 1];
 	ret.low = all[REPLICATES / 40];
 	ret.high = all[REPLICATES - 1 - REPLICATES / 40];

@@ -7,7 +7,7 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SHORT = 256 };
 
-static int by_value(const void *a, const void *b)
+static int order_by_value(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -46,7 +46,7 @@ void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
 
 	if (n < SHORT) {
 		if (n)
-			qsort(values, n, sizeof(*values), by_value);
+			qsort(values, n, sizeof(*values), order_by_value);
 		return;
 	}
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS)

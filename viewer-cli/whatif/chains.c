@@ -28,7 +28,7 @@ enum {
 };
 #define CERTAIN 17 /* calls that would fall into the empty parts of a period by chance; fewer do not tell a period */
 
-static int by_number(const void *a, const void *b)
+static int chain_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -38,7 +38,7 @@ static int by_number(const void *a, const void *b)
 static uint64_t *sort_values(uint64_t *values, size_t n)
 {
 	if (n)
-		qsort(values, n, sizeof(*values), by_number);
+		qsort(values, n, sizeof(*values), chain_by_number);
 	return values;
 }
 

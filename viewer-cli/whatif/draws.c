@@ -440,7 +440,7 @@ static void lane_held(void *arg, const struct bsa_replay_call *call, uint32_t la
 	d->blocked[group].lane_ns[block_of(d->block_ns, began)] += ended - began;
 }
 
-static int by_number(const void *a, const void *b)
+static int draw_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -455,7 +455,7 @@ static void conclude_group(struct bsv_blocked *b, struct bsv_group_figures *ret)
 	ret->p50_ns = ret->p99_ns = ret->mean_ns = BSA_REPLAY_NEVER;
 	if (!b->n_latencies)
 		return;
-	qsort(b->latencies, b->n_latencies, sizeof(*b->latencies), by_number);
+	qsort(b->latencies, b->n_latencies, sizeof(*b->latencies), draw_by_number);
 	ret->p50_ns = bsv_blocked_percentile(b, 50);
 	ret->p99_ns = bsv_blocked_percentile(b, 99);
 	for (size_t i = 0; i < b->n_latencies; i++)

@@ -17,7 +17,7 @@ enum {
 #define LENGTH_MOST_NS (UINT64_C(100) * 24 * 3600 * 1000000000)
 #define LONGEST_NS (INT64_MAX / 8) /* small enough that a few of them can be added */
 
-static int no_memory(struct bsa_err *err)
+static int past_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "out of memory");
 }
@@ -149,7 +149,7 @@ static int app_of(struct bsv_past *p, int64_t id, const char *name, uint32_t *re
 	if (apps)
 		p->apps = apps;
 	if (!ids || !apps || !(apps[i] = strdup(name ? name : "?")))
-		return no_memory(err);
+		return past_no_memory(err);
 	ids[i] = id;
 	p->n_apps++;
 	return 0;
@@ -167,12 +167,12 @@ static int group_of(struct bsv_past *p, uint32_t app, const char *model, uint32_
 		return 0;
 	groups = reallocarray(p->groups, i + 1, sizeof(*groups));
 	if (!groups)
-		return no_memory(err);
+		return past_no_memory(err);
 	p->groups = groups;
 	groups[i] =
 		(struct bsv_past_group){ .app_name = strdup(p->apps[app]), .model_name = strdup(model), .app = app };
 	p->n_groups++;
-	return groups[i].app_name && groups[i].model_name ? 0 : no_memory(err);
+	return groups[i].app_name && groups[i].model_name ? 0 : past_no_memory(err);
 }
 
 static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, const char **cannot,
@@ -197,7 +197,7 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 		if (r >= 0)
 			r = group_of(p, m.app, name ? name : "?", &m.group, err);
 		if (r >= 0 && !bsv_past_more((void **)&p->models, sizeof(m), &p->n_models, &room))
-			r = no_memory(err);
+			r = past_no_memory(err);
 		if (r >= 0)
 			p->models[p->n_models - 1] = m;
 		if (p->n_groups > WHO_MOST || p->n_apps > WHO_MOST)
@@ -312,7 +312,7 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 		}
 		p->length = c.answered > p->length ? c.answered : p->length;
 		if (!bsv_past_more((void **)&p->calls, sizeof(c), &p->n_calls, &p->room_calls))
-			r = no_memory(err);
+			r = past_no_memory(err);
 		else
 			p->calls[p->n_calls - 1] = c;
 	}
@@ -418,7 +418,7 @@ static int read_hands(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 		if (handed)
 			kind = bsa_replay_hand(bsa_query_get_int(q, 3), bsa_query_get_int(q, 4), column_length(q, 5));
 		if (!put_time(handed ? &p->hands[kind] : &p->begins, column_length(q, 0), part, &last[kind]))
-			r = no_memory(err);
+			r = past_no_memory(err);
 		if (!is_null(q, 6))
 			set_how(p, model_of(p, bsa_query_get_int(q, 6)), ns_since_begin(q, 7, began), kind);
 	}
@@ -455,7 +455,7 @@ static int read_stops(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
 		if (!put_time(&p->stops, column_length(q, 0), bsv_past_part(p, ns_since_begin(q, 1, began)), &last))
-			r = no_memory(err);
+			r = past_no_memory(err);
 	end_times(&p->stops, last);
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
@@ -500,7 +500,7 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 	else if (ran < FEW)
 		*cannot = "fewer than 20 executions ran: too few to tell how long others take";
 	else if (!bsv_past_chains(ret))
-		return no_memory(err);
+		return past_no_memory(err);
 	return 0;
 }
 

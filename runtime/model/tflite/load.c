@@ -112,7 +112,7 @@ static struct nnb__flat_table table_of(struct nnb__loading *l, int64_t tensor)
 	return nnb__flat_table_of(&l->flat, l->tensors, (uint32_t)tensor);
 }
 
-static char *name_of(struct nnb__loading *l, int64_t tensor, char to[LINE])
+static char *tensor_name_of(struct nnb__loading *l, int64_t tensor, char to[LINE])
 {
 	struct nnb__flat_table t = { 0 };
 
@@ -128,8 +128,8 @@ static void read_shape(struct nnb__loading *l, struct nnb__flat_table t, int64_t
 	char name[LINE];
 
 	if (shape.n > NNB_RANK_MAX) {
-		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' has rank %u, which is beyond %d", name_of(l, tensor, name),
-		                  shape.n, NNB_RANK_MAX);
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' has rank %u, which is beyond %d",
+		                  tensor_name_of(l, tensor, name), shape.n, NNB_RANK_MAX);
 		return;
 	}
 	o->rank = shape.n;
@@ -165,7 +165,7 @@ static void read_quantization(struct nnb__loading *l, struct nnb__flat_table t, 
 	}
 	if (scales.n > 1 && quantized) {
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is quantised by channel, which only INT8 can be",
-		                  name_of(l, tensor, name));
+		                  tensor_name_of(l, tensor, name));
 		return;
 	}
 	if (scales.n == 1)
@@ -188,12 +188,12 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 		known++;
 	*ret = (struct nnb_operand){ .type = known < n ? types[known].type : 0 };
 	if (!l->error && nnb__flat_has(&l->flat, t, TENSOR_SPARSITY))
-		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is sparse", name_of(l, tensor, name));
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is sparse", tensor_name_of(l, tensor, name));
 	if (type == TFLITE_INT64) /* only constants are accepted with this type */
 		ret->type = NNB_TENSOR_INT32;
 	if (!l->error && (!ret->type || !nnb_type_info(ret->type)))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type %s, which is not supported",
-		                  name_of(l, tensor, name), known < n ? types[known].name : "another");
+		                  tensor_name_of(l, tensor, name), known < n ? types[known].name : "another");
 	if (!l->error)
 		read_shape(l, t, tensor, ret);
 	if (!l->error)
@@ -214,7 +214,8 @@ static struct nnb_location constant_stored(struct nnb__loading *l, int64_t tenso
 	char name[LINE];
 
 	if (index && index >= l->buffers.n)
-		nnb__tflite_wrong(l, -EINVAL, "tensor '%s': there is no buffer %u", name_of(l, tensor, name), index);
+		nnb__tflite_wrong(l, -EINVAL, "tensor '%s': there is no buffer %u", tensor_name_of(l, tensor, name),
+		                  index);
 	else if (index)
 		buffer = nnb__flat_table_of(&l->flat, l->buffers, index);
 	data = nnb__flat_vector(&l->flat, buffer, BUFFER_DATA, 1);
@@ -224,7 +225,8 @@ static struct nnb_location constant_stored(struct nnb__loading *l, int64_t tenso
 	if (data.n || offset <= 1 || !size)
 		return (struct nnb_location){ .offset = data.at, .length = data.n };
 	if (size > l->flat.n || offset > l->flat.n - size) {
-		nnb__tflite_wrong(l, -EINVAL, "tensor '%s': its buffer is beyond the file", name_of(l, tensor, name));
+		nnb__tflite_wrong(l, -EINVAL, "tensor '%s': its buffer is beyond the file",
+		                  tensor_name_of(l, tensor, name));
 		return (struct nnb_location){ 0 };
 	}
 	return (struct nnb_location){ .offset = (uint32_t)offset, .length = (uint32_t)size };
@@ -281,7 +283,7 @@ static bool file_holds(struct nnb__loading *l, int64_t tensor, const struct nnb_
 			want = UINT64_MAX;
 	if (!l->error && want != length)
 		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u bytes, but its shape and type say %" PRIu64,
-		                  name_of(l, tensor, name), length, want);
+		                  tensor_name_of(l, tensor, name), length, want);
 	return !l->error;
 }
 
@@ -340,7 +342,7 @@ static int32_t *constant_narrowed(struct nnb__loading *l, int64_t tensor, struct
 		values[i] = (int32_t)value;
 		if (value != values[i])
 			nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' holds %" PRId64 ", which is beyond 32 bits",
-			                  name_of(l, tensor, name), value);
+			                  tensor_name_of(l, tensor, name), value);
 	}
 	*ret_n = n;
 	return values;
@@ -419,10 +421,10 @@ static uint32_t make_operand(struct nnb__loading *l, int64_t tensor)
 	if (nnb__flat_u8(&l->flat, table_of(l, tensor), TENSOR_IS_VARIABLE, 0))
 		nnb__tflite_wrong(l, -ENOTSUP,
 		                  "tensor '%s' keeps its value from run to run, and here runs keep nothing",
-		                  name_of(l, tensor, name));
+		                  tensor_name_of(l, tensor, name));
 	else if (is_wide(l, tensor))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type INT64, and no constant",
-		                  name_of(l, tensor, name));
+		                  tensor_name_of(l, tensor, name));
 	return l->error ? 0 : nnb__tflite_keep_error(l, nnb_model_operand(l->model, &o));
 }
 
@@ -460,7 +462,7 @@ static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const s
 		s.slice *= o->dims[d]; /* cannot wrap: file_holds has compared the product with the file's bytes */
 	if (!s.channels || (s.channels > 1 && (dim >= o->rank || o->dims[dim] != s.channels)))
 		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u scales, which do not go with its shape",
-		                  name_of(l, tensor, name), s.channels);
+		                  tensor_name_of(l, tensor, name), s.channels);
 	nnb__tflite_charge_list(l, s.scales.n + s.zeroes.n);
 	return s;
 }
@@ -539,12 +541,13 @@ uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *t
 	if (l->error || !nnb__tflite_tensor(l, tensor, &o))
 		return 0;
 	if (!at.length || o.type != NNB_TENSOR_INT32)
-		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is no constant of integers", name_of(l, tensor, name));
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is no constant of integers",
+		                  tensor_name_of(l, tensor, name));
 	else if (file_holds(l, tensor, &o, wide ? 8 : 4, at.length) && wide)
 		values = constant_narrowed(l, tensor, at, &n);
 	if (!l->error && n > room)
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' has %u elements, and not at most %u",
-		                  name_of(l, tensor, name), n, room);
+		                  tensor_name_of(l, tensor, name), n, room);
 	if (!l->error)
 		memcpy(to, values ? (const void *)values : l->flat.bytes + at.offset, (size_t)n * sizeof(*to));
 	free(values);
