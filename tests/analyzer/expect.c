@@ -60,8 +60,9 @@ static char *left_text(const struct folded *f)
 
 	if (asprintf(&text,
 	             "left stragglers=%" PRIu64 " unusable=%" PRIu64 " absurd=%" PRIu64 " evicted=%" PRIu64
-	             " late=%" PRIu64 " forgotten=%" PRIu64 " unseen=%" PRIu64 "\n",
-	             l->stragglers, l->unusable, l->absurd, l->evicted, l->late, l->forgotten, l->unseen) < 0)
+	             " late=%" PRIu64 " forgotten=%" PRIu64 " unseen=%" PRIu64 " latest_summary=%" PRIu64 "\n",
+	             l->stragglers, l->unusable, l->absurd, l->evicted, l->late, l->forgotten, l->unseen,
+	             f->latest_summary) < 0)
 		abort();
 	return text;
 }
