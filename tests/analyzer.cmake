@@ -155,6 +155,7 @@ if(TARGET bsa)
   target_link_libraries(test_ties PRIVATE bsa bsa_decode ctf_writer folders PkgConfig::SQLITE3)
   nnb_reads_traces(test_ties)
   nnb_test(test_impostors unit unit/test_impostors.c)
+  target_compile_definitions(test_impostors PRIVATE EVENTS="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/impostors")
   target_link_libraries(test_impostors PRIVATE bsa ctf_writer folders PkgConfig::SQLITE3)
   nnb_reads_traces(test_impostors)
   # Databases of them.

@@ -265,6 +265,20 @@ struct script *script_new(const char *text)
 	return s;
 }
 
+char *script_read_file(const char *path)
+{
+	FILE *in = fopen(path, "r");
+	char *text = NULL;
+	size_t room = 0;
+
+	if (!in || getdelim(&text, &room, 0, in) <= 0) {
+		fprintf(stderr, "%s: cannot be read\n", path);
+		abort();
+	}
+	fclose(in);
+	return text;
+}
+
 struct script *script_free(struct script *s)
 {
 	free(s);

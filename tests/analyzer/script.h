@@ -29,6 +29,9 @@ struct script *script_free(struct script *s);
 /* Borrowed until the next call. NULL: that was all. */
 const struct bsa_event *script_next(struct script *s);
 
+/* The text of the file at @path. Owned by the caller: free. A file that cannot be read, or is empty, ends the program. */
+char *script_read_file(const char *path);
+
 /* One record of its own: @line is a line as above. Owned by the caller: free. */
 struct bsa_event *script_record(const char *line);
 

@@ -19,6 +19,7 @@
 #include "analyzer/case_file.h"
 #include "analyzer/ctf_writer.h"
 #include "analyzer/imported.h"
+#include "analyzer/script.h"
 #include "analyzer/timeline.h"
 #include "bsa/import.h"
 
@@ -150,22 +151,10 @@ static void ask(const char *file, sqlite3 *db, const struct question *q)
 		fail_msg("%s:%u: asked\n%swhich is\n%sbut was answered\n%s", file, q->line, q->sql, q->answer, got);
 }
 
-static char *read_file(const char *path)
-{
-	FILE *in = fopen(path, "r");
-	char *text = NULL;
-	size_t room = 0;
-
-	assert_non_null(in);
-	assert_true(getdelim(&text, &room, 0, in) > 0);
-	fclose(in);
-	return text;
-}
-
 /* What holds of every database holds of this one. */
 static void ask_what_always_holds(sqlite3 *db)
 {
-	struct question always = { .sql = read_file(CHECK_SQL), .answer = "" };
+	struct question always = { .sql = script_read_file(CHECK_SQL), .answer = "" };
 
 	ask(CHECK_SQL, db, &always);
 	free(always.sql);

@@ -16,136 +16,40 @@
 
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
+#include "analyzer/script.h"
 #include "bsa/import.h"
 
-enum { TRACES_MAX = 4, TEXT_MAX = 65536 };
+enum { TEXT_MAX = 65536, PATH_SIZE = 512 };
 
 /* ---- what was recorded ---- */
 
-#define EXEC(n) "exec=0x100003:" #n
-#define ASKED(t, n)                                                                                                  \
-#t "000 exec_submit " EXEC(n) " model=0x100002 path=burst deadline_ns=" #t "300\n" #t "010 fmq_write " EXEC( \
-		n) " queue=request\n" #t "450 fmq_read " EXEC(n) " queue=result\n" #t "460 exec_return " EXEC(n) "\n"
-#define SERVED(t, n)                                                                                               \
-#t "030 fmq_read " EXEC(n) " queue=request\n" #t                                                           \
-				   "040 request_decode " EXEC(n) " model=0x100002\n" #t "060 sched_enqueue " EXEC( \
-					   n) " model=0x100002 app=20 priority=high deadline_ns=" #t "300\n" #t    \
-					      "065 sched_dispatch " EXEC(n) " lane=0\n" #t "400 exec_end " EXEC(   \
-						      n) " lane=0\n" #t "410 fmq_write " EXEC(n) " queue=result\n"
-#define SERVICE(pid)                                                            \
-	"1 service_state pid=" #pid " lanes=1 instance=1\n"                     \
-	"2 client_connect conn=0x100001 pid=20 uid=1000 app=20 name=camera\n"   \
-	"3 model_prepare model=0x100002 conn=0x100001 name=net priority=high\n" \
-	"4 stream_open stream=0x100003 conn=0x100001 path=burst model=0x100002 cache=slots\n"
+enum { FORGED = 24 }; /* events of forged.events */
 
-static const char service[] = SERVICE(9) SERVED(1, 1) SERVED(2, 2) SERVED(3, 3);
-static const char client[] = ASKED(1, 1) ASKED(2, 2) ASKED(3, 3);
-
-/* All that somebody could wish to have said. */
-static const char forged[] =
-	"5 service_state pid=66 lanes=4 instance=1 policy=fifo\n"
-	"6 service_state pid=66 lanes=2 instance=7\n"
-	"7 client_disconnect conn=0x100001 reason=peer_death\n"
-	"8 client_connect conn=0x100001 pid=66 uid=1001 app=66 name=camera\n"
-	"9 client_connect conn=0x700001 pid=20 uid=1000 app=20 name=camera\n"
-	"10 stream_open stream=0x100003 conn=0x700001 path=sync\n"
-	"11 stream_close stream=0x100003 reason=peer_death\n"
-	"12 model_release model=0x100002\n"
-	"900 exec_submit " EXEC(
-		1) " model=0x100002 path=burst deadline_ns=901\n"
-		   "1063 sched_dispatch " EXEC(
-			   1) " lane=3\n"
-			      "1064 exec_end " EXEC(
-				      1) " lane=3 status=general_failure\n"
-					 "1100 sched_preempt " EXEC(
-						 1) " by=0x100003:2 lane=0\n"
-						    "1101 sched_resume " EXEC(
-							    1) " lane=63\n"
-							       "1200 deadline_miss " EXEC(
-								       2) " kind=transient stage=queue deadline_ns=1 "
-									  "over_ns=999999\n"
-									  "1300 exec_service " EXEC(
-										  3) " began=1200 "
-										     "at=1,-,2,3,4,5,0,0,0,- "
-										     "status=general_failure\n"
-										     "1301 exec_client " EXEC(
-											     3) " began=1200 "
-												"at=1,2,3,4\n"
-												"1302 "
-												"exec_return " EXEC(
-													2) " status="
-													   "dead_"
-													   "object\n"
-													   "1303 "
-													   "app_span "
-													   "kind=burst_"
-													   "make "
-													   "owner="
-													   "stream "
-													   "owner_id="
-													   "0x100003 "
-													   "took_ns="
-													   "1ns\n"
-													   "1304 "
-													   "app_span "
-													   "kind="
-													   "connect "
-													   "owner="
-													   "connection "
-													   "owner_id="
-													   "0x100001 "
-													   "took_ns="
-													   "1200ns\n"
-													   "1305 "
-													   "resource_"
-													   "exhausted "
-													   "owner="
-													   "service "
-													   "owner_id=0 "
-													   "kind="
-													   "persistent "
-													   "resource="
-													   "memory\n"
-													   "1306 "
-													   "exec_state "
-													   "exec="
-													   "0x100003:9 "
-													   "phase="
-													   "running "
-													   "lane=0\n"
-													   "1307 "
-													   "pool_map "
-													   "owner="
-													   "stream "
-													   "owner_id="
-													   "0x100003 "
-													   "slot=3 "
-													   "bytes=99 "
-													   "took_ns="
-													   "900ns\n"
-													   "1308 "
-													   "buffer_"
-													   "allocate "
-													   "buffer="
-													   "0x100009 "
-													   "conn="
-													   "0x100001 "
-													   "bytes="
-													   "99999\n"
-													   "1309 "
-													   "exec_end "
-													   "exec=0:1 "
-													   "lane=0\n"; /* and what cannot be: it is no loss of the service's */
-enum { FORGED = 24 };
-
-static const char *trace(const char *name, const char *lines, const char *uid)
+static const char *trace_of(const char *name, const char *lines, const struct ctf_options *options)
 {
-	const struct ctf_options options = { .uid = uid };
-	struct ctf_writer *w = ctf_writer_new(folder_at("%s", name), &options);
+	struct ctf_writer *w = ctf_writer_new(folder_at("%s", name), options);
 
 	ctf_writer_script(w, lines, 1);
 	ctf_writer_free(w);
 	return folder_at("%s", name);
+}
+
+/* The events of the file @events in EVENTS, as the trace @name. */
+static const char *trace_from(const char *events, const char *name, const struct ctf_options *options)
+{
+	char path[PATH_SIZE], *lines;
+	const char *trace;
+
+	snprintf(path, sizeof(path), EVENTS "/%s.events", events);
+	lines = script_read_file(path);
+	trace = trace_of(name, lines, options);
+	free(lines);
+	return trace;
+}
+
+static const char *trace(const char *events, const char *uid)
+{
+	return trace_from(events, events, &(struct ctf_options){ .uid = uid });
 }
 
 /* ---- what comes of it ---- */
@@ -246,8 +150,8 @@ static void changes_nothing(const char *const *with, size_t n, const char *true_
 
 static void forged_events_change_nothing(void **state)
 {
-	const char *both[] = { trace("service", service, "0"), trace("client", client, "1000") };
-	const char *with[] = { both[0], both[1], trace("forged", forged, "1001") };
+	const char *both[] = { trace("service", "0"), trace("client", "1000") };
+	const char *with[] = { both[0], both[1], trace("forged", "1001") };
 	struct bsa_imported imported = import(both, 2, NULL);
 	char *text = answers();
 
@@ -263,15 +167,11 @@ static void forged_events_change_nothing(void **state)
 
 static void nor_do_they_if_they_come_first(void **state)
 {
-	char early[sizeof(forged) + sizeof(SERVICE(66)) + sizeof(service)];
-	const char *both[] = { trace("service", service, "0"), trace("client", client, "1000") };
-	const char *with[] = { both[0], both[1], "" };
+	const char *both[] = { trace("service", "0"), trace("client", "1000") };
+	const char *with[] = { both[0], both[1], trace("early", "1001") };
 	char *text;
 
 	(void)state;
-	/* the very same that the service says, before it does; which would be two services of one number, or one run recorded twice */
-	snprintf(early, sizeof(early), "%s", "0 service_state pid=66 lanes=1 instance=1\n" SERVED(1, 1));
-	with[2] = trace("early", early, "1001");
 	import(both, 2, NULL);
 	text = answers();
 	assert_int_equal(import(with, 3, NULL).impostors, 7);
@@ -285,11 +185,12 @@ static void nor_do_they_if_they_come_first(void **state)
 /* It is the buffers that prove it: without them the answers are other ones. */
 static void without_users_they_do(void **state)
 {
-	const char *both[] = { trace("service", service, NULL), trace("client", client, NULL) };
+	const char *both[] = { trace("service", NULL), trace("client", NULL) };
 	const char *with[] = {
 		both[0], both[1],
-		trace("forged", "1200 deadline_miss " EXEC(2) " kind=transient stage=queue deadline_ns=1 over_ns=9\n",
-		      NULL)
+		trace_of("forged",
+		         "1200 deadline_miss exec=0x100003:2 kind=transient stage=queue deadline_ns=1 over_ns=9\n",
+		         &(struct ctf_options){ 0 })
 	};
 	char *without, *text;
 
@@ -306,8 +207,7 @@ static void without_users_they_do(void **state)
 
 static void of_two_services_that_are_not_roots_one_is_named(void **state)
 {
-	const char *three[] = { trace("service", service, "990"), trace("client", client, "1000"),
-		                trace("forged", forged, "1001") };
+	const char *three[] = { trace("service", "990"), trace("client", "1000"), trace("forged", "1001") };
 	const uint32_t right = 990, wrong = 1001;
 
 	(void)state;
@@ -320,17 +220,14 @@ static void of_two_services_that_are_not_roots_one_is_named(void **state)
 	assert_int_equal(import(three, 2, &wrong).impostors, 22); /* all that the service says */
 }
 
-static const char *elsewhere(const char *name, const char *lines, const char *uid)
+/* The same, of another machine. */
+static const char *elsewhere(const char *events, const char *name, const char *uid)
 {
-	const struct ctf_options options = { .uid = uid,
-		                             .host = "elsewhere",
-		                             .clock_uuid = "99112233-4455-4677-8899-aabbccddeeff",
-		                             .clock_offset = 1000000000 };
-	struct ctf_writer *w = ctf_writer_new(folder_at("%s", name), &options);
-
-	ctf_writer_script(w, lines, 1);
-	ctf_writer_free(w);
-	return folder_at("%s", name);
+	return trace_from(events, name,
+	                  &(struct ctf_options){ .uid = uid,
+	                                         .host = "elsewhere",
+	                                         .clock_uuid = "99112233-4455-4677-8899-aabbccddeeff",
+	                                         .clock_offset = 1000000000 });
 }
 
 static void append(const char *const *traces, size_t n)
@@ -348,9 +245,9 @@ static void append(const char *const *traces, size_t n)
 /* Of one machine it is not proven which is the service's, of the other one it is: in one go, or one after the other. */
 static void what_is_not_proven_of_a_part_is_not_of_the_whole(void **state)
 {
-	const char *all[] = { strdup(trace("service", service, "990")), strdup(trace("client", client, "1000")),
-		              strdup(trace("forged", forged, "1001")), strdup(elsewhere("service2", service, "0")),
-		              strdup(elsewhere("client2", client, "1000")) };
+	const char *all[] = { strdup(trace("service", "990")), strdup(trace("client", "1000")),
+		              strdup(trace("forged", "1001")), strdup(elsewhere("service", "service2", "0")),
+		              strdup(elsewhere("client", "client2", "1000")) };
 	static const char users[] = "SELECT key, value FROM meta WHERE key LIKE 'service%' ORDER BY key";
 	static const char pair[] = "service_rival_uid 1001 \n service_uid 990 \n ";
 
@@ -493,7 +390,7 @@ static char *honest_rows(void)
 static void whatever_is_forged_honest_rows_stay(void **state)
 {
 	const char *seconds = getenv("NNB_SOAK_SECONDS"), *one = getenv("NNB_FORGED");
-	char *both[] = { strdup(trace("service", service, "0")), strdup(trace("client", client, "1000")) };
+	char *both[] = { strdup(trace("service", "0")), strdup(trace("client", "1000")) };
 	const time_t began = time(NULL);
 	uint64_t seed = one ? strtoull(one, NULL, 10) : 1, bad = 0;
 	const uint32_t root = 0;
@@ -508,7 +405,7 @@ static void whatever_is_forged_honest_rows_stay(void **state)
 		const char *with[3] = { both[0], both[1] };
 
 		snprintf(name, sizeof(name), "forged%llu", (unsigned long long)seed);
-		with[2] = trace(name, lines, "1001");
+		with[2] = trace_of(name, lines, &(struct ctf_options){ .uid = "1001" });
 		import(with, 3, seed % 2 ? &root : NULL);
 		rows = honest_rows();
 		if (strcmp(rows, truth)) {
