@@ -231,7 +231,7 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
 }
 
 /*
- * "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns. Where nothing can be told, the figure is only that of
+ * "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns. Where nothing is certain, the figure is only that of
  * what was seen, and the reason has the numbers that count.
  */
 static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)

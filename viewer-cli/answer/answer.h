@@ -1,6 +1,6 @@
 /*
- * answer.h -- the answer of a command: parts, each of which is a table; notes below them; a verdict; and the coverage, which says how far to
- * trust the figures.
+ * answer.h -- the answer of a command: parts, each of which is a table; notes below them; a verdict; and the coverage, which shows how far
+ * to trust the figures.
  *
  * As a table, all parts are printed with their titles, or the drawing of the command replaces them. In JSON the members columns and rows are
  * the first part, and the member parts has the others. CSV has the first part only. --part NAME prints that part alone, in any format.
@@ -57,8 +57,8 @@ void bsv_answer_raw(struct bsv_answer *a, const char *name);
 void bsv_answer_hide(struct bsv_answer *a, const char *name);
 
 /*
- * Print a drawing for people in place of all parts (but not where --part names one). @draw prints to @to; @screen says how wide the
- * drawing may be and whether it may use colours.
+ * Print a drawing for people in place of all parts (but not where --part names one). @draw prints to @to; @screen has the width of the
+ * drawing, and whether colours are allowed.
  */
 void bsv_answer_draw(struct bsv_answer *a,
                      int (*draw)(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err), void *ctx);

@@ -212,7 +212,7 @@ static void buckets_print(struct bsv_rows *to, struct group *group, struct bucke
 	if (b->total < SHAPELESS)
 		*b = (struct buckets){ .used = 0 };
 	if (b->used) {
-		/* So many eighths make one row that at most @most rows are needed. */
+		/* The eighths that one row stands for, so that at most @most rows are needed. */
 		while ((size_t)(b->eighth[b->used - 1] / width - b->eighth[0] / width) + 1 > most)
 			width *= 2;
 		first = b->eighth[0] / width;

@@ -302,7 +302,7 @@ static void add_test(const struct bsv_changes *c, struct bsv_rows *rows, const c
 	if (c->people) {
 		bsv_rows_text(rows, a);
 		bsv_rows_text(rows, b);
-		add_real(rows, of->verdict == BSV_VANISHED ? NAN : 100 * of->by); /* of too few executions: chance */
+		add_real(rows, of->verdict == BSV_VANISHED ? NAN : 100 * of->by); /* NAN: too few executions */
 		bsv_rows_text(rows, phases);
 	}
 	if (!c->people)

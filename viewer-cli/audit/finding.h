@@ -102,7 +102,7 @@ enum { BSV_FOUND_OF_A_KIND = 3 }; /* most findings of a kind */
  */
 int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err);
 
-/* Move what no finding tells behind all findings; otherwise keep the order. */
+/* Move the rows that no finding covers behind all findings; otherwise keep the order. */
 void bsv_findings_rest_last(struct bsv_findings *f);
 
 /* Advice against the finding @cause; NULL: none is known. */

@@ -52,7 +52,7 @@ static char *text_copy(const char *text)
 
 /* ---- starvation ---- */
 
-/* What one app and model starved by, in percent of all its waits that were too long. */
+/* Starvation of one app and model, in percent of all its waits that were too long. */
 struct starved {
 	double held;     /* the app that held the lane for most of it */
 	double idle;     /* at least: the lane was empty */
@@ -67,7 +67,7 @@ static bool is_starved_by_machine(const struct starved *s)
 	return s->idle + s->unrun >= 50;
 }
 
-/* Who held it for less is not to blame. */
+/* A holder for less is not to blame. */
 static bool is_starved_by_holder(const struct starved *s)
 {
 	return !is_starved_by_machine(s) && s->hog && s->held >= 50;
@@ -236,7 +236,7 @@ static struct bsv_finding finding_of_rule(const struct bsv_findings *f, const st
 }
 
 /*
- * Name the app whose most urgent work was passed over in the most choices, and with @choices say in how many those of each of the first apps were right;
+ * Name the app whose most urgent work was passed over in the most choices, and with @choices add in how many those of each of the first apps were right;
  * without such an app @of stays as it is.
  */
 static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_input *input, struct bsa_err *err)
@@ -509,7 +509,7 @@ int bsv_findings_holder_advice(const char **ret, struct bsv_input *input, const 
 	*ret = NULL;
 	if (r >= 0)
 		r = findings_begin(&f, input, &fairness, err);
-	if (r >= 0) /* which verdict fails for it does not change its advice */
+	if (r >= 0) /* its advice is the same, whichever verdict fails for it */
 		r = add_starvation(&f, input, &(struct bsv_judgement){ .n = 0 }, err);
 	if (r >= 0)
 		r = add_unfair(&f, input, &fairness, err);

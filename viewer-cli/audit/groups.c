@@ -24,7 +24,7 @@ static const struct {
 	{ "burst", "printf('0x%08x', b.number) AS burst", "NULL AS burst", "NULL" },
 };
 
-enum { SLOW = 300000 /* so many executions take a second to read */, NAMES = 3 /* models_alike.sql */ };
+enum { SLOW = 300000 /* to read this many executions takes a second */, NAMES = 3 /* models_alike.sql */ };
 
 enum { N_WORDS = sizeof(words) / sizeof(*words), APP_MODEL = BSV_BY_APP | BSV_BY_MODEL };
 

@@ -12,7 +12,7 @@ enum { BSV_BY_SQL = 1024 };
 
 struct bsv_groups {
 	unsigned by;         /* enum bsv_by */
-	size_t keys;         /* number of columns that tell groups apart; our queries have them first */
+	size_t keys;         /* number of columns that distinguish groups; our queries have them first */
 	bool stored;         /* whether each group is one group of phase_stat, so that no execution must be read */
 	bool paired;         /* whether a cold and a warm group of phase_stat pair up, too */
 	int64_t n, answered; /* number of groups in phase_stat, and of executions in them */

@@ -315,7 +315,8 @@ static int read_work(struct work_sql *ret, const struct bsv_input *input, const 
 	return ret->parts ? 0 : bsv_no_memory(err);
 }
 
-/* SQL, for a WITH: what the recording does not tell. Without work of several priorities there was no inversion; choices may still be hidden. */
+/* SQL, for a WITH: the times that the recording does not cover. Without work of several priorities there was no inversion; choices may
+ * still be hidden. */
 static char *unseen_parts(const struct bsv_input *input, const struct bsv_quantity *limit, bool may_be, bool mixed)
 {
 	bsv_scoped_text *limit_of_holder = NULL;
@@ -405,8 +406,8 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 		                             .sight = sight_read(rows, 16) };
 
 	/*
-	 * May there have been a choice, though none was recorded and none is hidden? A choice is told only where it is known when the
-	 * lane was free, so a loss can keep it from being told even if all is known of the executions.
+	 * May there have been a choice, though none was recorded and none is hidden? A choice is reported only where it is known when the
+	 * lane was free, so a loss can hide it even if all is known of the executions.
 	 */
 	facts.together = facts.sight.losses;
 	if (facts.sight.losses && facts.mixed && !facts.choices && !facts.hidden_choices && !facts.strange_choices) {

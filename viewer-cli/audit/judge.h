@@ -17,7 +17,7 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 /* Sums over the longest waits of an app and model that starved. */
 struct bsv_starved_by {
 	int64_t idle_ns;    /* the lane was empty */
-	int64_t unknown_ns; /* it is unknown who held the lane */
+	int64_t unknown_ns; /* the holder of the lane is unknown */
 	int64_t unrun_ns;   /* at least so long the run that held the lane was on no cpu */
 };
 

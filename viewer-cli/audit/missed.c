@@ -22,7 +22,7 @@ enum {
 	NAME_MOST = 60 /* bytes of a name in a budget */
 };
 
-#define OTHERS_NAMED "6" /* of those that are no findings of their own */
+#define OTHERS_NAMED "6" /* causes that are no findings of their own */
 
 /* Columns of summary_misses.sql. */
 enum miss_column {
@@ -129,12 +129,13 @@ char *bsv_missed_undecided_whole(struct bsv_rows *rows, const struct bsv_input *
 struct missed {
 	int64_t nth, n, proved, late_ns, first_at, last_at;
 	int64_t persistent, followed, stood, waited, held, hogged, outranked, by_model;
-	int64_t most;           /* of the sum of all smaller ones: the most that one of these has */
+	int64_t most;           /* for the sum of all smaller ones: the most that one of these has */
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
 	char *kind;             /* as in miss_doers.sql */
-	char *doer;             /* name of the doer, as everywhere; "not known" and the like where nobody is named */
+	char *doer;             /* name of the doer, as everywhere; "not known" and the like where no doer is named */
 	char *causes;           /* "crowded_out 30,hogged 4": the primary causes, the most frequent first */
-	/* Of misses without a doer: "waiting for noisy 5, the machine 1", the largest part of the delay; and the primary causes of the others. */
+	/* For misses without a doer: "waiting for noisy 5, the machine 1", the largest part of the delay; and the primary causes of the
+	 * others. */
 	char *mostly, *nameless;
 	char *most_by, *app, *model;
 	char *victim; /* app of the first victim; NULL: unknown */
@@ -171,7 +172,7 @@ static bool is_kind(const struct missed *m, const char *kind)
 	return m->kind && !strcmp(m->kind, kind);
 }
 
-/* Was it submitted too late, whoever delayed its thread? */
+/* Was it submitted too late, with any cause of the delay of its thread? */
 static bool is_late(const struct missed *m)
 {
 	return is_kind(m, "submitted_late") || is_kind(m, "thread");
@@ -296,7 +297,7 @@ static char *reason_text(const struct missed *m, bool shares_known)
 	if (is_kind(m, "machine"))
 		return strdup(m->waited == m->n ? "submitted too late because its thread waited for a cpu"
 		                                : "because the machine ran a thread late or slowly");
-	if (is_late(m) && *m->budget) /* which says by how much */
+	if (is_late(m) && *m->budget) /* the note of late submissions has by how much */
 		return strdup("submitted too late");
 	phrase = bsv_cause_of_miss(is_late(m) ? "submitted_late" : m->kind, shares_known);
 	if (is_own(m))
@@ -307,7 +308,7 @@ static char *reason_text(const struct missed *m, bool shares_known)
 /* ---- evidence ---- */
 
 /*
- * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": what replays say, those without the whole app
+ * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": the results of replays, those without the whole app
  * and those without the execution or the model of it that was waited for. Owned by the caller.
  */
 static char *replayed_text(const struct missed *m)
@@ -348,14 +349,14 @@ static char *replayed_text(const struct missed *m)
 
 /* ---- the findings ---- */
 
-/* What else is known of the misses, in sentences; "": nothing. Owned by the caller; NULL: no memory, as after a join that fails. */
+/* More facts of the misses, in sentences; "": none. Owned by the caller; NULL: no memory, as after a join that fails. */
 static char *evidence_text(const struct missed *m, bool shares_known)
 {
 	bool machine = is_kind(m, "machine"), app = is_kind(m, "app"), one = m->followed == 1;
 	bsv_scoped_text *causes = machine && m->causes ? causes_text(m->causes) : strdup("");
 	char *text = causes ? strdup("") : NULL, n[BSV_COUNT_MAX];
 
-	/* What the machine did, in parts that add up to the misses. */
+	/* The work of the machine, in parts that add up to the misses. */
 	if (text && machine && m->held)
 		bsv_text_join(&text, bsv_text("%s waited for a run that held the lane, but had no cpu",
 		                              bsv_count(n, (uint64_t)m->held)));
@@ -515,7 +516,7 @@ static bool others_join(struct adding *a, const struct missed *m)
 	bsv_scoped_text *before = a->said;
 	const char *did = NULL;
 
-	/* What it did, where the name of the doer does not say that. */
+	/* The deed, where the name of the doer does not imply it. */
 	if (is_kind(m, "apps"))
 		did = "their work was queued before";
 	else if (!is_late(m) && (is_own(m) || is_short(m) || is_kind(m, "client")))
@@ -609,7 +610,7 @@ static int missed_end(struct bsv_findings *f, struct missed *m, struct adding *a
 	if (!m->nth)
 		return others_join(a, m) ? 0 : bsv_no_memory(err);
 
-	/* Those that nobody alone decided, or of which nothing can be told. */
+	/* Misses that no app alone decided, or that are undecided. */
 	bsv_count(n, (uint64_t)m->n);
 	if (is_unseen(m))
 		return rest_add(f, "untold", m,

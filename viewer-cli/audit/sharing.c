@@ -156,7 +156,7 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 	/* Deadlines that would have been met for certain, whatever was given up needed. */
 	if (is_judged_by_deadlines(a) && due.ideal > due.is) {
 		due.slower = 100 * ((double)due.ideal / (double)(due.is ? due.is : 1) -
-		                    1); /* so that it is a number: of none, as of one */
+		                    1); /* 1 in place of 0, so that the quotient is a number */
 		due.near = fmin(due.slower / SLOWER_PERCENT, (double)(due.ideal - due.is) / DEADLINES_MIN);
 		due.failed = is_much_more(due.ideal, due.is);
 		keep_worse(worst, &due);
@@ -357,7 +357,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	}
 	if (worst.app && isfinite(worst.slower))
 		v->figure = round(10 * worst.slower) / 10;
-	if (worst.failed && !worst.figure) /* what the app got */
+	if (worst.failed && !worst.figure) /* time that the app got */
 		v->bound = 100 / LESS_THAN - 100;
 	if (cannot) {
 		rule_explain(ret, "%s", cannot);

@@ -12,7 +12,7 @@
 
 #define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5
-#define KEPT_NS 1e6 /* what an idle app keeps of what it is owed, at most (runtime/policy/policy.h) */
+#define KEPT_NS 1e6 /* the most that an idle app keeps of what it is owed (runtime/policy/policy.h) */
 #define HONOURED_PERCENT 99.0
 
 enum { CHOICES_MIN = 100, APPS_MAX = 1000 /* more apps do not change the sum below any more */ };
@@ -227,7 +227,7 @@ static const char *limit_text(char to[BSV_DURATION_TEXT], const struct bsv_bound
 
 enum { HELD_TEXT = 192, NAME_MOST = 120 /* bytes of a name in a sentence */ };
 
-/* Who held the lane during the longest wait: "; the lane was held mostly by hog". */
+/* The holders of the lane during the longest wait: "; the lane was held mostly by hog". */
 static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_facts *f)
 {
 	double percent = f->max_gap_ns > 0 ? 100 / (double)f->max_gap_ns : 0;
@@ -417,7 +417,7 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 		             "pass needs %d",
 		             honoured, choices, CHOICES_MIN);
 	} else if ((double)honoured * 100 >= bound * (double)(choices + hidden)) {
-		/* so many even if none of the hidden choices was honoured */
+		/* the number even if none of the hidden choices was honoured */
 		v->outcome = BSV_PASS;
 		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
 		             choices);

@@ -58,7 +58,7 @@ const char *bsv_outcome_name(enum bsv_outcome outcome);
 
 #define BSV_UNBOUNDED (INT64_MAX / 4) /* a hidden time of this length or longer has no known limit */
 
-#define BSV_ANY_NUMBER INT64_C(1000000000000000) /* of choices: so many or more have no known limit */
+#define BSV_ANY_NUMBER INT64_C(1000000000000000) /* for choices: this many or more have no known limit */
 
 #define BSV_STARVED_NS INT64_C(100000000)
 
@@ -78,8 +78,8 @@ struct bsv_sight {
 enum { BSV_UNSEEN_TEXT = 96 };
 
 /*
- * What something may be hidden by, in @to, which is returned. Without a loss it is by executions that began before the recording, had not ended when it
- * did, or were seen from one side.
+ * Write the possible reasons why something is hidden to @to, which is returned. Without a loss it is by executions that began before the recording, had
+ * not ended when it did, or were seen from one side.
  */
 const char *bsv_unseen_text(char to[BSV_UNSEEN_TEXT], const struct bsv_sight *s);
 
@@ -103,16 +103,16 @@ struct bsv_starvation_facts {
 	int64_t unsure_ns;            /* longest wait that is or is not starvation, depending on runs that were lost */
 	int64_t native_ns;            /* longest time for which an execution of a native service was not on a cpu */
 	const char *victim,
-		*holder; /* of the longest wait: who waited, and the app that held the lane longest meanwhile; printable; NULL: unknown */
-	int64_t holder_ns, idle_ns, unknown_ns; /* of max_gap_ns: the holder had the lane; nobody had it; unknown */
-	int64_t unrun_ns; /* of max_gap_ns: at least so long the run that had the lane was on no cpu */
+		*holder; /* for the longest wait: the app that waited, and the one that held the lane longest meanwhile; printable; NULL: unknown */
+	int64_t holder_ns, idle_ns, unknown_ns; /* for max_gap_ns: the holder had the lane; no app had it; unknown */
+	int64_t unrun_ns; /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
 	struct bsv_sight sight;
 };
 
 struct bsv_priority_facts {
 	int64_t inversions; /* number of inversions stored */
 	int64_t dur_ns,
-		stretch_ns; /* of the inversion furthest above its limit: its length, and how long its holder could not be stopped */
+		stretch_ns; /* for the inversion furthest above its limit: its length, and how long its holder could not be stopped */
 	int64_t unsure_ns; /* longest inversion that has an unknown limit and is above the known part of it */
 	int64_t hidden_ns; /* longest inversion that may be hidden */
 	int64_t joined_ns; /* longest inversion that the import added up, so that its limit is unknown */
@@ -124,7 +124,7 @@ struct bsv_priority_facts {
 	bool together; /* whether losses may hide that work of several priorities of an app was ready at the same time, though no choice is hidden */
 	bool may_be_mixed; /* whether an app may have had executions of more than one priority */
 	const char *victim,
-		*holder; /* of the inversion furthest above its limit: who waited, and the model on the lane; printable; NULL: unknown */
+		*holder; /* for the inversion furthest above its limit: the app that waited, and the model on the lane; printable; NULL: unknown */
 	struct bsv_sight sight;
 };
 

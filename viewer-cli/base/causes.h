@@ -18,7 +18,7 @@ const char *bsv_cause_brief(const char *cause);
 
 /*
  * The continuation of "missed 19 deadlines": why a deadline was missed. @ stands for the culprit. @shares_known: what each app had of its share is
- * known throughout; otherwise nothing is said of it where it is not certain. NULL: no such cause.
+ * known throughout; otherwise it is left out where it is not certain. NULL: no such cause.
  */
 const char *bsv_cause_of_miss(const char *cause, bool shares_known);
 

@@ -19,7 +19,7 @@ enum bsv_status {
 	BSV_DONE,   /* done, or passed */
 	BSV_FAILED, /* a check or verdict that the user asked for failed */
 	BSV_USAGE,
-	BSV_UNSURE,      /* losses, or too few samples, to tell */
+	BSV_UNSURE,      /* losses, or too few samples, to decide */
 	BSV_INPUT,       /* input unreadable or invalid */
 	BSV_ENVIRONMENT, /* environment at fault: no LTTng, no permission, no space */
 };

@@ -32,7 +32,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Reason why traces are unchecked. */
 #define BSV_UNCHECKED "the babeltrace2 plugin imported it; burstscope import finds out"
 
-/* Said where several services were recorded at once: their number, as a text. */
+/* Printed where several services were recorded at once: their number, as a text. */
 #define BSV_SERVICES "%s services are judged together (burstscope record --service SOCKET records one)"
 
 enum { BSV_COVERAGE_TEXT = 1280 };

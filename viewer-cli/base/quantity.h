@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The forms that an error message tells the user to write. */
+/* The forms that an error message asks the user to write. */
 #define BSV_DURATIONS_SUCH_AS "1.5s, 200ms, 40us or 5ns"
 #define BSV_SIZES_SUCH_AS "512K, 4M or 1G"
 

@@ -79,7 +79,7 @@ void bsv_progress_draw(struct bsv_progress *p, const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	fprintf(stderr, "\r%-*.*s\r", progress_width(), progress_width(),
-	        line); /* what the terminal shows of a key, such as ^C, then is in this line */
+	        line); /* the echo of a key, such as ^C, then is in this line */
 	p->shown = true;
 }
 

@@ -22,7 +22,7 @@ enum bsv_paint {
 	BSV_BAD,
 	BSV_UNSURE_PAINT,
 	BSV_FAINT,
-	BSV_HUE /* + 0 to 5: hues that tell things apart */
+	BSV_HUE /* + 0 to 5: hues that distinguish things */
 };
 
 /* The screen of the standard output; @color is enum bsv_color. */

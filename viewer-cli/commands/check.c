@@ -141,7 +141,7 @@ static struct bsv_rows *word_rows(const struct work *w)
 		else
 			snprintf(text, sizeof(text), unit ? "%.4g %s" : "%.15g", r->figure, unit);
 
-		/* what the figure is of, where neither its unit nor the rule says it */
+		/* subject of the figure, where neither its unit nor the rule has it */
 		if (w->slo.rules[i].kind == BSV_SLO_STARVATION)
 			noun = r->figure == 1 ? " wait" : " waits";
 		else if (w->slo.rules[i].kind == BSV_SLO_STREAK)

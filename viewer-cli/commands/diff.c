@@ -71,7 +71,7 @@ struct work {
 	struct bsv_comparison found;
 	struct bsv_changes changes;
 	struct bsv_terms terms;
-	int busier;            /* which machine was busier: 1: B's; -1: A's; 0: neither */
+	int busier;            /* the machine that was busier: 1: B's; -1: A's; 0: neither */
 	char why[4][WHY_TEXT]; /* reasons of the verdicts */
 };
 
@@ -308,7 +308,7 @@ static int compare_sides(struct work *w, struct bsa_err *err)
 	double least = BUSIER;
 
 	/*
-	 * Which machine was busier with other work? With several recordings on a side the difference must exceed that between recordings of the same side,
+	 * Was one machine busier with other work? With several recordings on a side the difference must exceed that between recordings of the same side,
 	 * which the error of each test already contains.
 	 */
 	if (w->a.n + w->b.n > 2) {

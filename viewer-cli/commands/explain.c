@@ -313,7 +313,7 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 			&(struct bsv_advised){ cause->cause, x->path, x->who.priority, cause->culprit.priority },
 			&settings);
 
-		/* What summary advises against the culprit is the advice here, too; otherwise the advice is about the cause alone. */
+		/* The advice of summary against the culprit is the advice here, too; otherwise the advice is about the cause alone. */
 		if (settings.known && !settings.fair && is_held_by_another(x, cause))
 			r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
 		x->advised_by_finding = found && (!own || strcmp(found, own) != 0);

@@ -118,7 +118,7 @@ struct measured {
 	const struct options *o;
 	struct bsv_slo slo;
 	struct bsv_metrics *metrics;
-	size_t untold; /* number of rules that metrics cannot tell */
+	size_t untold; /* number of rules that metrics do not show */
 	bool quiet;
 };
 
@@ -247,7 +247,7 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0 && o->output && bsv_output_is(o->output, input.path))
 		r = bsa_fail(err, BSA_E_USAGE, "-o %s would overwrite the input", o->output);
 
-	/* An empty result may be a typing error in --where: say that it is empty. */
+	/* An empty result may be a typing error in --where: report that it is empty. */
 	if (r >= 0 && input.picks && !call->common.quiet) {
 		sql = bsv_fill(bsv_sql_export_any,
 		               (const struct bsv_hole[]){ { "relations", input.with }, { NULL, NULL } });

@@ -166,7 +166,7 @@ static struct holes holes_make(struct bsv_report *report, enum by by)
 
 /* ---- ask ---- */
 
-/* Whose doing the misses were, as burstscope summary names the doers. NULL: only sums over the whole recording are stored. */
+/* The doers of the misses, as burstscope summary names them. NULL: only sums over the whole recording are stored. */
 static struct bsv_report_part *doers_ask(struct bsv_report *report)
 {
 	struct bsv_judgement fairness = { .n = 0 };

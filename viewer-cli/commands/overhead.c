@@ -139,7 +139,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	r = add_nonempty(o, "gain", "time saved by a burst against calls, difference of medians with 95 % intervals",
 	                 gain, err);
 	if (r >= 0)
-		/* What apps did around their executions; with many connections and bursts that takes as much time again. */
+		/* The work of apps around their executions; with many connections and bursts that takes as much time again. */
 		r = add_query(o, "around", "time around executions: connections, bursts, pools",
 		              length ? bsv_input_fill(&o->input, bsv_sql_overhead_around, holes) : NULL, err);
 

@@ -256,7 +256,7 @@ static void make_page(const struct run *run, const struct bsv_call *call, bool i
 	}
 	if (!has_name || !name_beside(run, ".db", database))
 		return;
-	/* as the user named it: its directories are nobody's business who reads the page */
+	/* as the user named it: its directories are private from the readers of the page */
 	named = database + (strlen(run->recording.directory) - strlen(run->recording.name));
 	about.known_as = named;
 	if (bsv_page_make(&about, database, &wanted, &why) < 0)

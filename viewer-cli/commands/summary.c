@@ -247,7 +247,8 @@ static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
 		bsv_rows_int(rows, value);
 }
 
-/* Where nothing is known that may help: where to look next; "": a cost, or what no finding tells. Owned by the caller; NULL: no memory. */
+/* Where nothing is known that may help: where to look next; "": a cost, or a row that no finding covers. Owned by the caller; NULL: no
+ * memory. */
 static char *next_text(const struct bsv_finding *f)
 {
 	bool has_next = !f->advice && !bsv_finding_is_rest(f) && strcmp(f->see, "overhead") != 0;
@@ -447,7 +448,7 @@ static char *doings_text(const struct bsv_findings *findings)
 	char count[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
 	struct sentence line;
 
-	/* By number, the largest first; those that nobody is named for are last, in their order. */
+	/* By number, the largest first; those without a named doer are last, in their order. */
 	for (size_t i = 1; i < findings->n_doings; i++)
 		for (size_t k = i;
 		     k > 0 && !findings->doings[k].is_rest &&
@@ -644,7 +645,7 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 		bsv_scoped_text *what = missed_text(who, s->input.coverage.losses > 0), *how = missed_how(who);
 		bsv_scoped_text *doing = doings_text(&s->findings);
 		struct bsv_rows *rows = what && how && doing ? bsv_rows_new(missed, 5) : NULL;
-		const struct bsv_doing *most = s->findings.doings; /* who is named for the most missed deadlines */
+		const struct bsv_doing *most = s->findings.doings; /* the app with the most misses */
 		bool is_named = s->findings.n_doings && !most->is_rest;
 
 		if (rows && bsv_rows_get(who, WHO_MISSED, 0)) {

@@ -243,7 +243,7 @@ static int rows_each(struct asked *a, const char *sql, const struct bsv_value *v
 enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, ID, UNTIL };
 enum { AN_EXECUTION, A_WAIT, A_PREEMPTION };
 
-/* Read an integer; false: NULL. A million rows are read: their types are asked for only where the value does not tell. */
+/* Read an integer; false: NULL. A million rows are read: their types are asked for only where the value alone is ambiguous. */
 static bool query_int(const struct bsa_query *q, size_t column, int64_t *ret)
 {
 	int64_t value = bsa_query_get_int(q, column);

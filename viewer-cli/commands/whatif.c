@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUSY_PERCENT = 10 /* of the time of runs without a cpu: then the answer says that the machine was busy */ };
+enum {
+	BUSY_PERCENT = 10 /* % of run time without a cpu that the answer calls busy */
+};
 
 struct options {
 	int policy, preempt, deadlines;

@@ -233,7 +233,7 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 	else if (more)
 		r = bsa_fail(err, BSA_E_USAGE, "--on %s: %s is not longer or shorter", c.text, words);
 
-	/* What it is narrowed down by. */
+	/* The filters of the condition. */
 	for (word = colon ? strtok_r(colon + 1, ",", &left) : NULL; r >= 0 && word; word = strtok_r(NULL, ",", &left))
 		r = read_key(&c, word, err);
 	if (r >= 0)

@@ -51,7 +51,7 @@ enum { BSV_CONDITION_RULES = 4 };
 size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail,
                            struct bsv_rule ret[BSV_CONDITION_RULES], char filter[64]);
 
-/* Does the database have to be asked whether it was one, because an event does not say all that was asked for? */
+/* Does the database have to be asked whether it was one, because an event does not have all that was asked for? */
 bool bsv_condition_needs_database(const struct bsv_condition *c);
 
 #endif

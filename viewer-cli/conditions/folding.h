@@ -17,7 +17,7 @@ struct bsv_folded {
 	uint64_t judged;   /* windows: all, */
 	uint64_t unseen;   /* those in which events were lost, */
 	uint64_t unsure;   /* windows with too few executions to judge */
-	uint64_t too_late; /* executions that were told when their windows were no longer kept */
+	uint64_t too_late; /* executions that were reported when their windows were no longer kept */
 };
 
 struct bsv_folding;

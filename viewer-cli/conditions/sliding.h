@@ -5,8 +5,9 @@
  * of `burstscope check --from --to` on the same time, because both count the same and ask the same judge (slo/judge.h); but where
  * events were lost in it, there is none ("cannot tell").
  *
- * LATE     An execution is of the window in which it began, and told when it is over. A window is judged @lag after its end. What is told
- *          later has its windows judged again, for as long as two windows more; what is later still is counted (too_late).
+ * LATE     An execution is of the window in which it began, and reported when it is over. A window is judged @lag after its end. An
+ *          execution that is reported later has its windows judged again, for as long as two windows more; what is later still is counted
+ *          (too_late).
  * BEGIN    A window that began before the recording did is not judged.
  * MEMORY   Bounded: counts for each part. One thread.
  */
@@ -47,7 +48,7 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 /* Not all that was in this time is known. */
 void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended);
 
-/* The recording began at @began, and what was over before @until was told. Judge what can be judged. */
+/* The recording began at @began, and executions that were over before @until were reported. Judge what can be judged. */
 void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until);
 
 /* Executions that came too late for the windows that they are of. */

@@ -52,7 +52,7 @@ static void open_event(struct chrome *c, const char *phase, uint64_t process, ui
 	c->any = true;
 }
 
-/* Times of a database are between -2^62 and 2^62; what says more is no time. */
+/* Times of a database are between -2^62 and 2^62; a number beyond is no time. */
 static int64_t us_between(int64_t from, int64_t to)
 {
 	int64_t ret;

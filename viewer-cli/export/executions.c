@@ -61,7 +61,7 @@ enum column {
 	SIGNAL_NS
 };
 
-/* Phases in the order of their time. @otherwise: where it begins if the first is unknown. Run and what interrupts it are told apart. */
+/* Phases in the order of their time. @otherwise: where it begins if the first is unknown. Run and what interrupts it are drawn apart. */
 static const struct phase {
 	const char *name;
 	enum column began, otherwise, length;

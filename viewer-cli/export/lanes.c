@@ -15,7 +15,7 @@
 #include "base/vector.h"
 #include "export/world.h"
 
-/* What happens next. What happens at one time is written in this order, so that a lane is free before another execution gets it. */
+/* The event that comes next. What happens at one time is written in this order, so that a lane is free before another execution gets it. */
 enum kind { LANE_ENDS, QUEUE_ENDS, LANE_BEGINS, QUEUE_BEGINS, NOTHING };
 
 /* The end of a stretch that has begun. */
@@ -23,7 +23,7 @@ struct pending {
 	int64_t at;
 	enum kind kind;
 	size_t service; /* index in the world's services */
-	uint64_t track; /* of the lane */
+	uint64_t track; /* the track of the lane */
 };
 
 struct lane_writer {

@@ -1,13 +1,13 @@
 /*
- * perfetto.c -- a trace in Perfetto's format: a sequence of TracePacket messages, written as they are told.
+ * perfetto.c -- a trace in Perfetto's format: a sequence of TracePacket messages, written as they come.
  *
  * NUMBERS    of fields are those of Perfetto's .proto files; tests/viewer/trackevent.proto has the ones used here, and protoc decodes with it.
  * SEQUENCES  Each bsv_sequence is a packet sequence with a clock of its own, whose timestamps are differences: an execution has some twenty
  *            packets that are microseconds apart. A time before the last one refers to the builtin clock.
  * INTERNING  A text is written once in each sequence, and is a number from then on. A name with a key is repeated where it is not
  *            the last one of its sequence, for a sequence remembers one only; repeating an entry as it was is allowed.
- * CLOCKS     The first packet says what other clocks showed when the recording began, so that Perfetto can put the trace beside others. If
- *            BOOTTIME is unknown, the trace is in MONOTONIC; if it is from several hosts, in REALTIME, and no other clock is said.
+ * CLOCKS     The first packet has what other clocks showed when the recording began, so that Perfetto can put the trace beside others. If
+ *            BOOTTIME is unknown, the trace is in MONOTONIC; if it is from several hosts, in REALTIME, and no other clock is given.
  * MEMORY     One buffer, that is written out when it is full; nothing grows with the trace.
  */
 #include <errno.h>
@@ -271,7 +271,7 @@ static uint64_t iid_of(struct perfetto *p, struct bsv_sequence *q, unsigned of, 
 		uint32_t *latest = &q->key[of == INTERNED_STRING];
 		bool known;
 
-		/* Was this key told on the sequence? It is from now on. */
+		/* Was this key written on the sequence? It is from now on. */
 		at = text->key - BSV_KEYS;
 		known = keys ? keys[at / 8] >> at % 8 & 1 : *latest == text->key;
 		if (keys)
@@ -439,7 +439,7 @@ static int perfetto_finish(struct bsv_sink *s, struct bsa_err *err)
 {
 	struct perfetto *p = perfetto_of(s);
 
-	if (!p->about.id) /* nothing at all was told: clocks are all there is */
+	if (!p->about.id) /* no packet at all was written: clocks are all there is */
 		sequence_begin(p, &p->about);
 	put_chunk(p);
 	if (p->out.failed || p->event.failed || p->interned.failed || p->packet.failed)

@@ -32,7 +32,7 @@ enum bsv_category {
 
 extern const char *const bsv_category_names[BSV_CATEGORIES];
 
-/* @key is a number of @text, from BSV_KEYS on, that no other text has; 0: one of few texts, that are told again and again. */
+/* @key is a number of @text, from BSV_KEYS on, that no other text has; 0: one of few texts, that are written again and again. */
 struct bsv_sink_text {
 	const char *text;
 	uint32_t key;
@@ -89,7 +89,7 @@ struct bsv_sink_event {
 	size_t n_more;
 };
 
-/* The clocks of what is told: a time less @offset is CLOCK_MONOTONIC, if all of it was recorded on one host. */
+/* The clocks of all that is written: a time less @offset is CLOCK_MONOTONIC, if all of it was recorded on one host. */
 struct bsv_clocks {
 	int64_t began;  /* nothing was before, or little */
 	int64_t offset; /* 0 if there are several hosts */
@@ -106,7 +106,7 @@ struct bsv_sink {
 	void (*counter)(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_sink_event *e);
 	int (*finish)(struct bsv_sink *s, struct bsa_err *err); /* 0, or negative: it could not be written */
 	void (*free)(struct bsv_sink *s);
-	bool failed; /* nothing more can be written: who tells may stop */
+	bool failed; /* nothing more can be written: the caller may stop */
 };
 
 /* @to is borrowed. NULL: no memory. Owned by the caller. */

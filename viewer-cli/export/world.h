@@ -75,7 +75,7 @@ struct bsv_world {
 int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err *err);
 void bsv_world_fini(struct bsv_world *w);
 
-/* A track that is told to the sink; its id. @parent 0: none. @process 0: itself. */
+/* A track that is announced to the sink; its id. @parent 0: none. @process 0: itself. */
 uint64_t bsv_world_track(struct bsv_world *w, enum bsv_track_kind kind, uint64_t parent, uint64_t process, int64_t pid,
                          const char *name);
 

@@ -25,7 +25,7 @@ struct bsv_http_page {
 	size_t bytes;
 };
 
-/* @path: as "/metrics", without a query. @accept: the types of content that the client takes; "" if it does not say. */
+/* @path: as "/metrics", without a query. @accept: the types of content that the client takes; "" if it names none. */
 typedef struct bsv_http_page bsv_http_asked(void *context, const char *path, const char *accept);
 
 /*

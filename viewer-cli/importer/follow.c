@@ -14,9 +14,9 @@
 
 enum {
 	TOGETHER_MS = 1, /* LTTng writes the packets of all cpus one after the other: one look for all of them */
-	LOOK_MS = 5,     /* between two looks, where nothing tells that the recording has grown */
+	LOOK_MS = 5,     /* between two looks, where nothing reports that the recording has grown */
 	QUIET_MS =
-		20, /* likewise, where something does: of a file system that another host writes to inotify tells nothing */
+		20, /* likewise, where something does: inotify reports nothing of a file system that another host writes to */
 	LOOK_CONDITIONS_MS = 250,
 	LINE_MAX_BYTES = PATH_MAX + 8
 };
@@ -157,7 +157,7 @@ static bool following_step(struct following *f)
 	if (!f->folding && !f->figures.code) {
 		uint64_t settles = bsa_live_next(f->live, &p[1].fd), now = clock_ns();
 
-		/* How long until a look is worth it, if nothing tells before that the recording has grown. */
+		/* How long until a look is worth it, if nothing reports before that the recording has grown. */
 		if (p[1].fd < 0 || settles <= now + LOOK_MS * UINT64_C(1000000))
 			ms = LOOK_MS;
 		else if (settles < now + QUIET_MS * UINT64_C(1000000))

@@ -126,7 +126,7 @@ int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 			continue;
 		if (!S_ISDIR(st.st_mode)) {
 			if (!S_ISREG(st.st_mode) || n <= 3 || strcmp(e->d_name + n - 3, ".db") ||
-			    bsa_db_open(&db, e->d_name, NULL) < 0) /* it is no database of ours */
+			    bsa_db_open(&db, e->d_name, NULL) < 0) /* the file is no database of ours */
 				continue;
 			bsa_db_close(db);
 		}

@@ -362,7 +362,7 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 	k = take_metrics(r, ret, ret_bytes, err);
 	if (k < 0 || usable)
 		return k < 0 ? k : 1;
-	free(*ret); /* it is of a scrape in another form, or too long ago */
+	free(*ret); /* the answer is of a scrape in another form, or too long ago */
 	return bsv_reader_metrics(r, form, interrupt, ret, ret_bytes, err);
 }
 

@@ -13,11 +13,12 @@
 struct bsv_reader {
 	pid_t pid;
 	int to, from;
-	/* of bsv_reader_conditions and bsv_reader_save: a question is open since asked_at (CLOCK_MONOTONIC), and n_got bytes of its answer are here */
+	/* for bsv_reader_conditions and bsv_reader_save: a question is open since asked_at (CLOCK_MONOTONIC), and n_got bytes of its answer
+	 * are here */
 	bool asked;
 	uint64_t asked_at, patience;
 	size_t n_got;
-	/* of bsv_reader_metrics: a question is open since counting_since (CLOCK_MONOTONIC) */
+	/* for bsv_reader_metrics: a question is open since counting_since (CLOCK_MONOTONIC) */
 	bool counting;
 	enum bsv_metrics_form counting_form;
 	uint64_t counting_since;
@@ -26,7 +27,7 @@ struct bsv_reader {
 /* @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION], which is not waited for. */
 /*
  * @buckets: of the metrics that it counts, too; NULL: it counts none. @held_back: whether LTTng holds events back until a packet is full, which the
- * metrics say. BSA_E_ENV: it cannot be started.
+ * metrics show. BSA_E_ENV: it cannot be started.
  */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                     const struct bsv_buckets *buckets, bool held_back, struct bsa_err *err);
@@ -35,7 +36,7 @@ struct bsv_watching {
 	const struct bsv_condition *conditions;
 	size_t n_conditions;
 	uint64_t window_ns;  /* over which rules are held */
-	uint64_t keep_bytes; /* of records, for bsv_reader_save; 0: none */
+	uint64_t keep_bytes; /* bytes of records, for bsv_reader_save; 0: none */
 };
 
 /* The same, and it counts nothing but what came of conditions: bsv_reader_conditions. */

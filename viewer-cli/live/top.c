@@ -62,13 +62,13 @@ struct top {
 	char source[SOURCE], message[MESSAGE], app[sizeof(((struct bsa_live_row *)0)->app)];
 	struct bsv_figures figures, figures_of_relay;
 	struct bsa_live_row *rows;
-	struct bsv_view_part part; /* what the rows are of, if apps are left out: 0 apps of 0 */
+	struct bsv_view_part part; /* apps of the rows, if apps are left out: 0 apps of 0 */
 	enum bsv_view_sort sort;
 	bool help;   /* the keys and the columns are explained */
 	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
-	bool reader_gone; /* who read the standard output has closed it */
-	bool held_back;   /* as bsv_session_find says of the session of another user of LTTng */
+	bool reader_gone; /* the reader of the standard output has closed it */
+	bool held_back;   /* as bsv_session_find reports of the session of another user of LTTng */
 	int failed;       /* enum bsa_code: it cannot continue, because of @failure */
 	struct bsa_err failure;
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
@@ -163,7 +163,7 @@ static int begin_reading(struct top *t, struct bsa_err *err)
 
 /* ---- what there is by now ---- */
 
-/* A reader that crashed, as @r says, is begun anew, on what is in the files still: not for ever, though. */
+/* A reader that crashed, as @r shows, is begun anew, on what is in the files still: not for ever, though. */
 static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 {
 	if (++t->crashes > CRASHES_MOST)
@@ -196,7 +196,7 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 		snprintf(t->figures.why, sizeof(t->figures.why),
 		         "without a switch timer LTTng keeps events in memory until a packet is full");
 	if (r >= 0 && (scoped || (finish && *t->app))) {
-		/* Of rows of the whole time: the sum of those that are shown, and how many apps they are of. */
+		/* For rows of the whole time: the sum of those that are shown, and how many apps they are of. */
 		t->part = (struct bsv_view_part){ .apps = 0 };
 		for (uint32_t i = 0; i < t->figures.n_rows; i++) {
 			const struct bsa_live_row *row = &t->rows[i];
@@ -307,7 +307,7 @@ static void look_after_relay(struct top *t)
 		t->failed = begin_reading_again(t, r, &t->failure);
 	if (r)
 		return;
-	/* The relay has gone, or is there again, as @source says. */
+	/* The relay has gone, or is there again, according to @source. */
 	if (source == BSA_LIVE_LOST && !t->lost) {
 		t->lost_at = now_signed();
 		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
@@ -533,7 +533,7 @@ static void wait_for_something(struct top *t)
 	if ((p[1].revents & (POLLHUP | POLLERR)) || (p[3].revents & POLLERR))
 		t->stopping = true; /* the terminal has gone, or who reads the output */
 	while (p[1].revents && (key = bsv_terminal_key())) {
-		if (key != 'c') /* which may be typed to read all of it */
+		if (key != 'c') /* c may be typed to read all of it */
 			*t->message = 0;
 		t->redraw = true;
 		if (key == 'q' || key == 'Q')

@@ -16,12 +16,12 @@
 
 struct bsv_top_options {
 	const char *session; /* name of an existing session; NULL: make one */
-	const char *url;     /* of an existing session at a relay daemon (url.h), instead; NULL: none */
+	const char *url;     /* URL of an existing session at a relay daemon (url.h), instead; NULL: none */
 	enum bsv_detail detail;
 	uint64_t buffer, ring; /* bytes, for each cpu and user; 0: as many as seem right */
 	int64_t duration;      /* ns; negative: until it is interrupted */
 	int64_t interval, settle;
-	struct bsv_scope scope; /* what is recorded, and shown */
+	struct bsv_scope scope; /* scope of the recording, and of the rows */
 	struct bsv_screen screen;
 	bool once, json;
 	const char *listen;         /* where metrics are served, and nothing is shown; NULL: it is shown */

@@ -272,7 +272,7 @@ static void put_cell(struct out *o, int column, const char *text, int paint)
 	fputc(' ', o->to);
 }
 
-/* Is cause @k to be said before @than? What is unknown says least, however often it is. */
+/* Is cause @k to be named before @than? An unknown cause comes last, however often it is. */
 static bool cause_precedes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned k, unsigned than)
 {
 	const bool is_unknown = !strcmp(bsa_live_cause(k), "unknown"),

@@ -11,9 +11,9 @@
 
 enum bsv_view_sort { BSV_BY_RATE, BSV_BY_P99, BSV_BY_MISSES, BSV_BY_SHARE, BSV_BY_NAME, BSV_VIEW_SORTS };
 
-/* What is shown, if apps are left out. */
+/* The apps that are shown, if others are left out. */
 struct bsv_view_part {
-	struct bsa_live_sum sum; /* of all of the time */
+	struct bsa_live_sum sum; /* rows of all of the time */
 	uint32_t apps, of_apps;
 };
 
@@ -30,7 +30,7 @@ struct bsv_view {
 	enum bsv_view_sort sort;
 	uint64_t now; /* on the clock of the trace: CLOCK_MONOTONIC of its host */
 	bool paused, keys;
-	bool help;      /* what the keys and the columns mean, instead of the rows */
+	bool help;      /* help on the keys and the columns, instead of the rows */
 	bool causes;    /* the lines of causes and of doubts are whole, in as many lines as they need */
 	bool held_back; /* LTTng keeps events in memory, so there is no time up to which everything is known */
 };

@@ -87,8 +87,8 @@ void bsv_metrics_for(struct bsv_metrics *m, uint32_t user);
 void bsv_metrics_scraped(struct bsv_metrics *m);
 
 /*
- * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if that metric has
- * all its sets and none of them gives way, it is the set `other`. NULL: no memory, which bsv_metrics_print will say, too; the functions below are fine with it.
+ * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if that metric has all its sets and none
+ * of them gives way, it is the set `other`. NULL: no memory, which bsv_metrics_print will return, too; the functions below are fine with it.
  */
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values);
 

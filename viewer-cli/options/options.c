@@ -24,7 +24,7 @@ static const struct bsv_option common[] = {
 
 static const char *const colors[] = { "auto", "always", "never", NULL };
 
-/* Options that many commands share; the asks of a command say which of them it has. */
+/* Options that many commands share; the asks of a command have its choice of them. */
 static const struct {
 	unsigned asks;
 	struct bsv_option option;

@@ -32,7 +32,7 @@ enum {
 	ENDS_S = 10 /* time for another daemon to end, with its consumer daemons, or to begin */
 };
 
-/* As lttng-sessiond says it, too. */
+/* The words of lttng-sessiond for it. */
 static const char another_runs[] = "A session daemon is already running.";
 
 /* The daemon that was left to others, and is our child still; 0: none. */
@@ -88,7 +88,7 @@ static bool own_runs(struct bsv_daemon *d)
 	return false;
 }
 
-/* The last line of what it has said. */
+/* The last line of its output. */
 static void last_words(int output, char ret[256])
 {
 	char text[4096], *line = text;
@@ -118,7 +118,7 @@ static void end_own(struct bsv_daemon *d)
 		for (int i = 0; own_runs(d) && i < PATIENCE_S * 1000 / LOOK_MS; i++)
 			look_again_soon();
 	}
-	if (d->pid > 0) { /* it hangs */
+	if (d->pid > 0) { /* the daemon hangs */
 		kill(d->pid, SIGKILL);
 		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
 			;
@@ -150,7 +150,7 @@ static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool k
 {
 	pid_t parent = getpid();
 
-	if (d->shared >= 0) /* before there is a daemon, so that there is none that nobody ends */
+	if (d->shared >= 0) /* before there is a daemon, so that no daemon is left without a keeper to end it */
 		bsv_keeper_begin(d->shared, lttng);
 	d->output = memfd_create("lttng-sessiond", MFD_CLOEXEC);
 	d->pid = d->output < 0 ? -1 : fork();

@@ -39,9 +39,9 @@ enum use { UNUSED, USED, UNKNOWN };
 
 enum {
 	LOOK_MS = 20,
-	NOTE_BYTES = 80,     /* of the file: three numbers, of 20 digits each at most, and blanks */
+	NOTE_BYTES = 80,     /* bytes of the file: three numbers, of 20 digits each at most, and blanks */
 	PATIENCE_MS = 40000, /* longer than a daemon that hangs is waited for before it is killed */
-	ENDS_MS = 30000,     /* time for a daemon to end, or to say who uses it */
+	ENDS_MS = 30000,     /* time for a daemon to end, or to report its users */
 	ASK_MS = 1000        /* period in which the daemon is asked whose sessions there are */
 };
 
@@ -252,7 +252,7 @@ void bsv_keeper_begin(int fd, const struct bsv_lttng *lttng)
 	if (null < 0)                         /* a container may lack /dev/null */
 		null = memfd_create("nothing", MFD_CLOEXEC);
 	if (null < 0 || own < 0 || setsid() < 0 || fork())
-		_exit(0); /* so that init is the parent of the keeper */
+		_exit(0); /* makes init the parent of the keeper */
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = note_alarm }, NULL); /* no SA_RESTART */
@@ -283,7 +283,7 @@ int bsv_keeper_share(void)
 		return -1;
 	mkdir(directory, getuid() ? 0700 : 0755); /* only the first daemon of a user makes it */
 	snprintf(path, sizeof(path), "%s/burstscope.lock", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* it may be a pipe */
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* may be a pipe */
 	if (fd < 0)
 		return fd;
 	/* Another user, who may write to the directory, could name any process of this user as the daemon to be ended. */

@@ -2,9 +2,9 @@
  * keeper.h -- the session daemon that one burstscope started serves all of them, and ends after the last one of them.
  *
  * All of one user share a file beside the daemon's sockets. Each of them has a lock on it for as long as it uses the daemon. A process of its own, the
- * keeper, waits until nobody has such a lock, and then ends the daemon, unless somebody else has a session or a trigger there. A daemon that does not say
- * whose sessions there are is asked again, and is ended if it never says so. While the daemon is used, the keeper ends the sessions of a burstscope that
- * was killed: they would write until the disk is full.
+ * keeper, waits until no process has such a lock, and then ends the daemon, unless another program has a session or a trigger there. A daemon that does
+ * not report whose sessions there are is asked again, and is ended if it never does. While the daemon is used, the keeper ends the sessions of a
+ * burstscope that was killed: they would write until the disk is full.
  */
 #ifndef BSV_KEEPER_H
 #define BSV_KEEPER_H

@@ -45,7 +45,7 @@ void bsv_settings_write(const char *directory, const struct bsv_settings_kept *k
 	if (fd < 0)
 		return;
 	if (n < (int)sizeof(text) && write(fd, text, (size_t)n) < 0)
-		unlink(path); /* half of it says nothing */
+		unlink(path); /* half of the advice is of no use */
 	close(fd);
 }
 

@@ -212,7 +212,7 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 			r, "lttng-sessiond: it ends with this command, even while other burstscope commands use it, "
 			   "because burstscope.lock beside its sockets cannot be opened; is that a file of this user?");
 	stale = bsv_keeper_sweep(r->lttng);
-	bsv_scratch_sweep(); /* also those whose sessions died with their daemon */
+	bsv_scratch_sweep(); /* removes those whose sessions died with their daemon, too */
 	if (stale)
 		print_notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
 		             bsv_plural(stale, "session", "sessions"),
@@ -272,7 +272,7 @@ void bsv_recording_note(const struct bsv_recording *r, const char *directory)
 {
 	enum { SAME_NS = 1000000 };
 	int64_t now = r->ended ? boottime_now() : r->boottime;
-	/* A machine that slept meanwhile has another difference afterwards: then none is said. */
+	/* A machine that slept meanwhile has another difference afterwards: then none is given. */
 	int64_t boottime = now - r->boottime > SAME_NS ? -1 : r->boottime;
 
 	bsv_settings_write(directory, &(struct bsv_settings_kept){ .session = r->session.name,
@@ -295,7 +295,7 @@ static int check_disk(struct bsv_recording *r, struct bsa_err *err)
 	uint64_t least = r->options.min_free, is = bsv_room_free(r->directory);
 	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
 
-	if (least == UINT64_MAX) /* what it takes to write the contents of the buffers when the recording stops */
+	if (least == UINT64_MAX) /* room for the contents of the buffers when the recording stops */
 		least = held > BSV_ROOM_USUAL ? held : BSV_ROOM_USUAL;
 	bsv_room_begin(&r->room, least, is, bsv_now());
 	if (least && is <= least)

@@ -22,7 +22,7 @@ struct bsv_recording_options {
 	struct bsv_live_session live;
 	struct bsv_scope scope;
 	bool kernel;      /* the scheduling of the machine, too */
-	uint64_t hold_ns; /* of a snapshot: the time that the buffers should hold */
+	uint64_t hold_ns; /* the time that the buffers of a snapshot should hold */
 };
 
 struct bsv_recording {
@@ -48,7 +48,7 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 /* Record from now on, as planned. Signals are best held, see workload.h. BSA_E_USAGE: the directory; BSA_E_ENV. */
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err);
 
-/* Write into @directory how it is recorded, for whoever imports a part of it from there: a snapshot. */
+/* Write into @directory how it is recorded, for an import of a part of it from there: a snapshot. */
 void bsv_recording_note(const struct bsv_recording *r, const char *directory);
 
 /* Everything is in files, and the session is gone. Our own daemon, too. BSA_E_ENV: what there is is kept. */
@@ -57,7 +57,7 @@ int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err);
 /* Record no more: what comes now is not meant. The rest is bsv_recording_stop's. */
 void bsv_recording_end(struct bsv_recording *r);
 
-/* Whether there is room to go on; if it becomes short, that is said. */
+/* Whether there is room to go on; if it becomes short, a warning is printed. */
 bool bsv_recording_has_room(struct bsv_recording *r);
 
 /* Stop what is not stopped, and forget it. A directory that has nothing in it is removed if we made it. All 0 is fine. */
@@ -74,7 +74,7 @@ struct bsv_recorded {
 	int end;               /* the result of LTTng; LTTNG_OK: no error */
 	uint32_t cpu;          /* where most events were lost in a row */
 	uint64_t lost_most, rate; /* events lost in a row there, and the highest rate in bytes per second */
-	struct bsv_advice advice; /* .size 0: nothing to be said */
+	struct bsv_advice advice; /* .size 0: no advice */
 };
 
 /* The result of a recording that was stopped. */
@@ -87,7 +87,7 @@ void bsv_recording_imported(struct bsv_recorded *done, const struct bsa_imported
 /* Add the advice. @events: number of events in the recording; 0: unknown. */
 void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events);
 
-/* Say on standard error what was lost, and what would have kept it. */
+/* Report on standard error what was lost, and what would have kept it. */
 void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done);
 
 /* Whether all that LTTng had to write is written: 0; BSA_E_ENV. What it dropped is another thing. */

@@ -13,7 +13,8 @@
 
 /*
  * The events that clients emit, too (docs/events.md), and when it is a service that does: test_scope holds both against that page.
- * deadline_miss has no filter: of a fenced execution the service says what otherwise a client says, and no field tells which. It is rare.
+ * deadline_miss has no filter: of a fenced execution the service emits what otherwise a client emits, and no field distinguishes the two.
+ * It is rare.
  */
 static const struct {
 	const char *name, *by_service; /* NULL: never */
@@ -162,7 +163,7 @@ bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, u
 {
 	if (!bsv_scope_is_set(s))
 		return true;
-	if (key == UINT32_MAX) /* what no service tells of is another service's */
+	if (key == UINT32_MAX) /* a number that no service reports is another service's */
 		return false;
 	if (is_uid(s->app) && strtoul(s->app, NULL, 10) != uid)
 		return false;
@@ -175,7 +176,7 @@ bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, u
 
 bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER])
 {
-	char service[64] = "", client[64] = ""; /* what holds of events of the service, of the clients; "": of all */
+	char service[64] = "", client[64] = ""; /* filter of events of the service, of the clients; "": none */
 	char own[BSV_SCOPE_FILTER] = "";
 	const char *by_service;
 	size_t i = 0;

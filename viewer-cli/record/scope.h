@@ -1,9 +1,10 @@
 /*
- * scope.h -- what is recorded of all that LTTng could record: the executions of one app, of one process, of one service.
+ * scope.h -- the part that is recorded of all that LTTng could record: the executions of one app, of one process, of one service.
  *
- * TWO PLACES  LTTng filters by what an event itself tells: who emitted it (a pid, a uid). The service's events about all apps are recorded,
- *             because lanes and waits cannot be explained without them: the executions of other apps are left out when the recording is read
- *             (input/input.c). So is everything that only a name tells, because names are in the service's events alone.
+ * TWO PLACES  LTTng filters by the fields of an event itself: who emitted it (a pid, a uid). The service's events about all apps are
+ *             recorded, because lanes and waits cannot be explained without them: the executions of other apps are left out when the
+ *             recording is read (input/input.c). So are executions that only a name selects, because names are in the service's events
+ *             alone.
  */
 #ifndef BSV_SCOPE_H
 #define BSV_SCOPE_H
@@ -19,7 +20,7 @@ enum { BSV_SCOPE_NAME = 64, BSV_SCOPE_FILTER = 256, BSV_SCOPE_SIDED = 7, BSV_SCO
 /* All 0: everything is recorded. */
 struct bsv_scope {
 	char app[BSV_SCOPE_NAME]; /* "": any; digits: a uid, otherwise a name */
-	uint32_t pid;             /* of an app; 0: any */
+	uint32_t pid;             /* pid of an app; 0: any */
 	uint32_t pid_uid;         /* the user of that process when it was asked for; UINT32_MAX: unknown */
 	uint32_t service;         /* pid of the service; 0: any */
 };
@@ -41,7 +42,8 @@ struct bsv_scope {
 		.offset = offsetof(of, pid), .least = 1, .most = 4194304                                             \
 	}
 
-/* What was asked for; NULL and 0: nothing. Connects to @service to see who listens. BSA_E_USAGE; BSA_E_ENV: nobody listens there. */
+/* The scope that was asked for; NULL and 0: everything. Connects to @service to see which service listens. BSA_E_USAGE; BSA_E_ENV: no
+ * service listens there. */
 int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err);
 
 bool bsv_scope_is_set(const struct bsv_scope *s);
@@ -52,7 +54,7 @@ bool bsv_scope_is_of_nobody(const struct bsv_scope *s);
 /* "app=camera pid=77", as it was asked for; in @to, which is returned. */
 const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
-/* A sentence that says what LTTng does not record, and what is left out later. */
+/* A sentence with what LTTng does not record, and what is left out later. */
 const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
 /*
@@ -62,7 +64,7 @@ const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER]);
 
 /*
- * Is an app meant, as far as its name, the service's number of it, and its user tell? @key and @uid UINT32_MAX: unknown. Where a service takes
+ * Is an app meant, as far as its name, the service's number of it, and its user show? @key and @uid UINT32_MAX: unknown. Where a service takes
  * all processes of a user for one app, that app is meant by the pid of one of them.
  */
 bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, uint32_t uid);

@@ -73,7 +73,7 @@ void bsv_session_name(char ret[BSV_SESSION_NAME])
 
 bool bsv_session_is_stale(const char *name)
 {
-	unsigned long long began, space = initial_namespace; /* which stays if the name has none */
+	unsigned long long began, space = initial_namespace; /* initial_namespace stays if the name has none */
 	unsigned serial;
 	long pid;
 
@@ -94,7 +94,8 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 		if (!bsv_session_is_stale(sessions[i].name) ||
 		    lttng->destroy_session_ext(sessions[i].name, &handle) != LTTNG_OK)
 			continue;
-		/* A session whose end LTTng cannot write, e.g. because the disk is full, ends all the same, and nobody waits for it any longer. */
+		/* A session whose end LTTng cannot write, e.g. because the disk is full, ends all the same, and burstscope waits for it no
+		 * longer. */
 		lttng->destruction_handle_wait_for_completion(handle, BSV_SESSION_LIMIT_MS);
 		lttng->destruction_handle_destroy(handle);
 		gone++;
@@ -264,7 +265,7 @@ static int add_event(struct bsv_session *s, struct lttng_handle *handle, const c
 	return r < 0 ? session_failed(s, "record events", r, err) : 0;
 }
 
-/* The scheduling of all threads: whom a thread waited for may be anybody. */
+/* The scheduling of all threads: a thread may have waited for any other. */
 static int add_kernel(struct bsv_session *s, struct bsa_err *err)
 {
 	struct lttng_handle *handle = kernel_handle(s->lttng, s->name);

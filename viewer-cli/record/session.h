@@ -34,13 +34,13 @@ struct bsv_session {
 	struct bsv_scope scope;
 	bool kernel; /* record the scheduling of the machine, too */
 	bool made, started;
-	bool stuck;        /* LTTng wrote nothing for limit_ms, and said that there was something to write */
+	bool stuck;        /* LTTng wrote nothing for limit_ms, and reported that there was something to write */
 	uint64_t limit_ms; /* 0: BSV_SESSION_LIMIT_MS */
 	uint64_t lost_events, lost_packets; /* as of the last look */
-	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */
+	int end; /* once it is destroyed, the code with which LTTng ended it: LTTNG_OK; anything else: something of it may be missing */
 };
 
-/* A name that no other process has, and that says whose it is. */
+/* A name that no other process has, and that shows whose it is. */
 void bsv_session_name(char ret[BSV_SESSION_NAME]);
 
 /* Can the session daemon record the kernel? 0; BSA_E_ENV: it cannot. */
@@ -80,7 +80,7 @@ int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err);
 int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
                      struct bsa_err *err);
 
-/* Does @name, of a session or a trigger, say that a burstscope of this pid namespace made it, and has ended? */
+/* Does @name, of a session or a trigger, show that a burstscope of this pid namespace made it, and has ended? */
 bool bsv_session_is_stale(const char *name);
 
 /* Destroy those of ours whose processes are gone, without a farewell. Returns how many there were. */

@@ -2,7 +2,7 @@
  * triggers.c -- see triggers.h.
  *
  * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with the name of the session, which
- *        contains the process: whoever ends the sessions of processes that have ended removes their triggers.
+ *        contains the process: the burstscope that ends the sessions of processes that have ended removes their triggers.
  */
 #include "record/triggers.h"
 
@@ -134,7 +134,7 @@ int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct b
 		return 0;
 	if (!status)
 		status = (int)lttng->notification_channel_get_next_notification(t->channel, &n);
-	/* that some were dropped says that there were others: this one stands for them, and brings nothing */
+	/* dropped notifications show that there were others: this one stands for them, and brings nothing */
 	if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_NOTIFICATIONS_DROPPED)
 		return 0;
 	if (status != LTTNG_NOTIFICATION_CHANNEL_STATUS_OK)

@@ -32,7 +32,7 @@ struct bsv_notified {
 };
 
 /*
- * One trigger for each of @rules; @name is that of the session, and tells whose they are. Nothing is left of them on failure.
+ * One trigger for each of @rules; @name is that of the session, and shows whose they are. Nothing is left of them on failure.
  * BSA_E_ENV.
  */
 int bsv_triggers_open(struct bsv_triggers *ret, const struct bsv_lttng *lttng, const char *name,
@@ -47,7 +47,7 @@ void bsv_triggers_close(struct bsv_triggers *t);
 /* Remove those of ours whose processes have ended without doing so: programs would evaluate them for as long as the daemon runs. */
 unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng);
 
-/* Does the daemon have a trigger that does not belong to a burstscope that has ended? 1, 0; negative: LTTng does not say. */
+/* Does the daemon have a trigger that does not belong to a burstscope that has ended? 1, 0; negative: LTTng does not report it. */
 int bsv_triggers_used(const struct bsv_lttng *lttng);
 
 #endif

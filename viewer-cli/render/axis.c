@@ -22,7 +22,7 @@ void bsv_tick_text(char to[BSV_TICK_TEXT], int64_t at, int64_t step, const struc
 		snprintf(to, BSV_TICK_TEXT, "%s%" PRIu64, at < 0 ? "-" : "", size / of);
 }
 
-/* The unit that says multiples of @step up to @most shortly. */
+/* The unit in which multiples of @step up to @most are short. */
 static const struct bsv_unit *tick_unit(int64_t step, int64_t most)
 {
 	static const struct bsv_unit units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };

@@ -290,7 +290,7 @@ static int print_left(const struct bsv_bars *b, const struct layout *l, const st
 		if (l->without[columns[i].dear])
 			continue;
 
-		/* What is too much is cut where it may be: columns on the right are narrowed first. */
+		/* The excess is cut where it may be: columns on the right are narrowed first. */
 		for (size_t k = i + 1; columns[k].name && over > 0; k++)
 			if (columns[k].least && !l->without[columns[k].dear] &&
 			    column_width(b, columns, k) > columns[k].least)

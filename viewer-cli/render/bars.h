@@ -25,7 +25,7 @@ struct bsv_bars *bsv_bars_new(int64_t from, int64_t to);
 /* NULL is fine. Returns NULL. */
 struct bsv_bars *bsv_bars_free(struct bsv_bars *b);
 
-/* A line through all bars: the deadline, say. */
+/* A line through all bars: e.g. the deadline. */
 void bsv_bars_line(struct bsv_bars *b, int64_t at);
 
 /* @columns are borrowed until it is printed. @title: a line above it, which is copied; NULL: none. */

@@ -1,5 +1,5 @@
 /*
- * explained.h -- all that there is to say of one execution, and how it is drawn for people.
+ * explained.h -- all that is known of one execution, and how it is drawn for people.
  *
  * Times are ns since the recording began; BSV_UNKNOWN is what is not known. Texts are borrowed, NULL where there is none; those of
  * strangers may be anything.
@@ -44,7 +44,7 @@ struct bsv_explained_cause {
 	const char *cause;
 	struct bsv_who culprit;
 	int64_t late, budget;
-	int64_t saved; /* 1, 0; BSV_UNKNOWN: cannot be told */
+	int64_t saved; /* 1, 0; BSV_UNKNOWN: undecided */
 	bool primary;
 };
 
@@ -52,7 +52,7 @@ struct bsv_explained_cause {
 struct bsv_explained_without {
 	const char *cause, *app, *model;
 	int64_t earlier;
-	int64_t met; /* 1, 0; BSV_UNKNOWN: cannot be told */
+	int64_t met; /* 1, 0; BSV_UNKNOWN: undecided */
 };
 
 struct bsv_explained {

@@ -112,7 +112,7 @@ static void cause_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_ca
 	snprintf(to, 2 * BSV_TEXT_MOST, "%.40s%s%s", c->cause, *who ? " by " : "", who);
 }
 
-/* Does it say what would have to be different? */
+/* Does the row show what would have to be different? */
 static bool cause_saves(const struct bsv_explained_cause *c)
 {
 	return c->saved == 1;

@@ -1,4 +1,4 @@
-/* timeline.c -- see timeline.h: what is told, added up by cells. */
+/* timeline.c -- adds up by cells all that is to be drawn: see timeline.h. */
 #include <stdlib.h>
 #include <string.h>
 

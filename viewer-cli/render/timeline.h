@@ -1,9 +1,9 @@
 /*
  * timeline.h -- lanes and queues over time, as text: a cell of each row is the same span of time.
  *
- * What is drawn is told first, in any order, and added up as it comes: memory grows with what is drawn, not with what is told. Times
- * are since the recording began; what is outside of the span is left out. Functions are fine with NULL; no memory is said by
- * bsv_timeline_draw.
+ * The caller adds all that is to be drawn first, in any order; it is added up as it comes: memory grows with what is drawn, not with what
+ * is added. Times are since the recording began; what is outside of the span is left out. Functions are fine with NULL; bsv_timeline_draw
+ * returns an error if there was no memory.
  */
 #ifndef BSV_RENDER_TIMELINE_H
 #define BSV_RENDER_TIMELINE_H
@@ -45,7 +45,7 @@ enum bsv_mark { BSV_MARK_MISSED, BSV_MARK_DEADLINE, BSV_MARK_STOPPED, BSV_MARKS 
 
 void bsv_timeline_mark(struct bsv_timeline *t, enum bsv_mark mark, int64_t at);
 
-/* A cpu ran a thread, or (@busy false) none, as a kernel's trace tells. Stretches of one cpu do not overlap. */
+/* A cpu ran a thread, or (@busy false) none, according to a kernel's trace. Stretches of one cpu do not overlap. */
 void bsv_timeline_cpu(struct bsv_timeline *t, int64_t cpu, bool busy, int64_t began, int64_t ended);
 
 /* Events were lost. */
@@ -64,7 +64,7 @@ struct bsv_timeline_names {
 	const char *what; /* "app" or "model": what the waiting ones are */
 };
 
-/* Once all is told. 0, or negative. */
+/* Once all is added. 0, or negative. */
 int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_names *names, FILE *to,
                       const struct bsv_screen *screen, struct bsa_err *err);
 

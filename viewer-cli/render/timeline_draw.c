@@ -1,4 +1,4 @@
-/* timeline_draw.c -- see timeline.h: what was told, drawn. */
+/* timeline_draw.c -- draws the sums that timeline.c has made: see timeline.h. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -452,7 +452,7 @@ static void draw_legend(const struct drawing *d)
 	           bsv_height_glyph(1, d->screen->unicode));
 }
 
-/* How much of each cell each cpu ran threads; ?: the kernel's trace tells nothing of it. */
+/* How much of each cell each cpu ran threads; ?: the kernel's trace has nothing of it. */
 static void draw_cpus(const struct drawing *d)
 {
 	const struct bsv_timeline *t = d->t;

@@ -9,12 +9,12 @@
 enum {
 	BSV_LANES_MOST = 32, /* rows of lanes */
 	BSV_CPUS_MOST = 32,  /* rows of cpus */
-	BSV_WHO_MOST = 4096, /* apps, and those that wait, that are told apart at all */
+	BSV_WHO_MOST = 4096, /* apps, and those that wait, that are distinguished at all */
 };
 
 #define BSV_UNKNOWN_WHO UINT32_MAX
 
-/* Those that are told apart: a number each, as they come; of too many the later ones share the last number, and have no id. */
+/* Those that are distinguished: a number each, as they come; of too many the later ones share the last number, and have no id. */
 struct bsv_folk {
 	struct bsv_tally numbers; /* by id: its number + 1 */
 	int64_t *ids;

@@ -42,7 +42,7 @@ struct making {
 	const struct bsv_page_wanted *wanted;
 	struct bsv_input input, other; /* other: what it is compared with */
 	struct bsv_page_asked asked;
-	int64_t executions; /* that are drawn */
+	int64_t executions; /* executions that are drawn */
 };
 
 /* The question of @call again, by @command, about the database @about, with another operand or NULL, and, where a command can be asked so, its part. */

@@ -20,7 +20,7 @@ struct block {
 	FILE *to;
 	unsigned char *planes, *small;
 	size_t filled, small_room;
-	unsigned *widths; /* of each column, in bytes */
+	unsigned *widths; /* width of each column, in bytes */
 	bool failed;      /* whether the rows could not be compressed */
 };
 
@@ -31,9 +31,9 @@ struct bsv_pack {
 	size_t n_columns, n;    /* n: rows that wait to be written */
 	uint64_t *codes;        /* PACK_ROWS of each column, one column after the other */
 	int64_t *last;          /* last value of each delta column */
-	struct block blocks[2]; /* one that is being filled, and one that is being written */
+	struct block blocks[2]; /* two: one is being filled, the other is being written */
 	size_t turn;            /* the one to be filled next */
-	pthread_t writer;       /* of the other one */
+	pthread_t writer;       /* writes the other one */
 	bool writes;
 	uint64_t rows;
 };

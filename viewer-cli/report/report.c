@@ -41,7 +41,7 @@ static void write_hash(FILE *to, const char *hex)
 	fputs("'", to);
 }
 
-/* The directory of a recording tells a reader of the page nothing, and its maker's name to strangers. */
+/* The directory of a recording is of no use to a reader of the page, and shows its maker's name to strangers. */
 static const char *title_of(const struct writing *w)
 {
 	const char *name = w->input->known_as, *slash = strrchr(name, '/');

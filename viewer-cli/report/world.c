@@ -70,7 +70,7 @@ struct reading {
 	struct bsv_pack *pack;
 	struct bsv_pack_column columns[COLUMNS_MOST];
 	struct named
-		*names[COLUMNS_MOST]; /* of each column: where its ids belong; NULL: these are no ids with a name */
+		*names[COLUMNS_MOST]; /* the relation of the ids of each column; NULL: these are no ids with a name */
 	size_t n;
 	int64_t values[COLUMNS_MOST];
 };

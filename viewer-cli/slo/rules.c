@@ -494,7 +494,7 @@ static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned
 	if (to->n == RULES_MAX)
 		return bsa_fail(err, BSA_E_INPUT, "there are more than %d rules", RULES_MAX);
 
-	/* The first word tells the kind of the rule. */
+	/* The first word is the kind of the rule. */
 	for (; i < N_RULES && !word_is(&l, rules[i].word); i++)
 		words[i] = rules[i].word;
 	if (!l.quoted[0] && percentile_parse(l.words[0], &percent)) {

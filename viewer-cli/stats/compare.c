@@ -15,7 +15,7 @@ const double bsv_tested_percent[BSV_LATENCIES] = { [BSV_P10] = 10, [BSV_P50] = 5
 /* The machine alone moves a p99 this many times as far as a p50 or p10 (in logarithms). */
 enum { TAIL_MARGINS = 5 };
 
-/* And cpu time, taken to one speed of the machine, this many times as far. */
+/* Cpu time, taken to one speed of the machine, may be this many times as far. */
 #define COMPUTE_MARGINS 0.5
 
 /* A group, or a tally, of one recording. */
@@ -329,7 +329,7 @@ static void share_test(struct work *w, struct bsv_change *c, const struct sighti
 	if (c->verdict != BSV_SAME)
 		return;
 	if ((none || all) && !s->hides) {
-		c->p = 1; /* no test could tell the sides apart, so it does not count in the correction (Tarone) */
+		c->p = 1; /* no test could distinguish the sides, so it does not count in the correction (Tarone) */
 		c->low = c->high = 0;
 		return;
 	}
@@ -502,7 +502,8 @@ static bool may_have_changed(const struct test *t, double alike_level)
 
 /*
  * True if even a large change (beyond the margin) would not have been significant. Where the executions of A and B hardly differ, a large change is not in
- * doubt; that only their percentiles or shares are near each other says nothing then. Tests of cpu time are for small changes: large ones show in latencies.
+ * doubt; that only their percentiles or shares are near each other proves nothing then. Tests of cpu time are for small changes: large ones show in
+ * latencies.
  */
 static bool is_blind(const struct test *t, double level)
 {

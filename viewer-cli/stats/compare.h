@@ -28,7 +28,8 @@ enum {
 
 #define BSV_NEGLIGIBLE 0.147 /* effects below this are negligible: Romano et al., 2006 */
 #define BSV_ALPHA 0.05
-/* Changes that a test must be able to tell from none: of latencies, a factor beyond the margin; of shares, 0.5 are 50 percentage points. */
+/* Changes that a test must be able to distinguish from none: of latencies, a factor beyond the margin; of shares, 0.5 are 50 percentage
+ * points. */
 #define BSV_LARGE_FACTOR 2
 #define BSV_LARGE_SHARE 0.5
 
@@ -37,7 +38,7 @@ enum bsv_tested { BSV_P10, BSV_P50, BSV_P99, BSV_LATENCIES };
 extern const double bsv_tested_percent[BSV_LATENCIES];
 
 enum bsv_changed {
-	BSV_TOO_FEW,  /* too few executions in A */
+	BSV_TOO_FEW,  /* A has too few executions */
 	BSV_VANISHED, /* enough executions in A, too few in B */
 	BSV_HIDDEN, /* hidden or unknown executions, the load of the machine, or a large error could decide it either way */
 	BSV_SAME,
@@ -48,7 +49,7 @@ struct bsv_change {
 	double a, b;      /* the percentile, ns, mean over recordings; or the share, 0 to 1 */
 	double by;        /* b / a - 1; for a share b - a */
 	double low, high; /* limits of by, at the level of the test, further apart by what the machine may explain */
-	double p;         /* of a change beyond what the machine may explain */
+	double p;         /* the part of a change beyond what the machine may explain */
 	enum bsv_changed verdict;
 };
 
@@ -65,7 +66,7 @@ struct bsv_pair {
 		[BSV_PHASES]; /* ns: mean of each phase in B less that in A, over executions near that percentile; e2e is their sum */
 	double cliff[BSV_PHASES]; /* effect sizes, -1 to 1 */
 	int64_t p50_a[BSV_PHASES], p50_b[BSV_PHASES];
-	/* of the change of the mean of all executions: the part of this group's share, and the part of its own mean */
+	/* parts of the change of the mean of all executions: the part of this group's share, and the part of its own mean */
 	int64_t by_mix, by_speed;
 	double share_a, share_b, mean_a, mean_b; /* share: of all executions, 0 to 1; mean: from end to end, ns */
 };

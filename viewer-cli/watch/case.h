@@ -27,7 +27,7 @@ struct bsv_case_fired {
 	int64_t from, to; /* CLOCK_MONOTONIC: of a rule, the first window in which it failed; 0: none */
 };
 
-/* Texts are owned; NULL: unknown. Names in them are untrusted; the user is who the kernel says that the app is. */
+/* Texts are owned; NULL: unknown. Names in them are untrusted; the user is the one that the kernel reports for the app. */
 struct bsv_case_cause {
 	char *condition, *finding, *app, *model, *culprit, *what;
 	bool has_user; /* false: the user is unknown */

@@ -2,7 +2,7 @@
  * diagnose_fold.c -- see diagnosing.h: what a fold saw while it was recorded, found again in the database of a case.
  *
  * The database decides: a rule that holds in the same window, once all of it is known, was none. What the database does not hold in full
- * was seen by the fold, and the sentence says that.
+ * was seen by the fold, and the sentence states that.
  */
 #include "watch/diagnosing.h"
 
@@ -135,7 +135,7 @@ static void verdict_fini(struct verdict *v)
 	free(v->why);
 }
 
-/* SQL: the executions that the rule means, as far as names say it. Owned by the caller; NULL: no memory. */
+/* SQL: the executions that the rule means, as far as names decide it. Owned by the caller; NULL: no memory. */
 static char *only_named(const struct window *w)
 {
 	const struct bsv_slo_selection *of = &w->slo.rules[0].of;
@@ -172,7 +172,7 @@ static int find_slow(struct verdict *ret, struct window *w, struct bsa_err *err)
 	return r;
 }
 
-/* Why most of its deadlines were missed, as a condition of misses would say it. */
+/* Why most of its deadlines were missed, in the words of a condition of misses. */
 static int find_missed(struct verdict *ret, const struct bsv_diagnosing *d, const struct window *w, struct bsa_err *err)
 {
 	struct bsv_case none = { .before = 0 };

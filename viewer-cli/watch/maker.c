@@ -80,8 +80,7 @@ static int make_case(struct bsv_case *c, const char *directory)
 		r = path_in(directory, "report.html", page, &err);
 	if (r >= 0)
 		r = final ? path_in(final, "trace.db", known_as, &err) : bsv_no_memory(&err);
-	if (r >= 0 &&
-	    access(database, F_OK)) /* of a session at a relay daemon there is no trace, but a database at once */
+	if (r >= 0 && access(database, F_OK)) /* a session at a relay daemon has no trace, but a database at once */
 		r = bsv_import_apart(&wanted, &imported, &err);
 	if (r >= 0)
 		r = bsv_diagnose(c, database, &met, &err);

@@ -7,7 +7,7 @@
 /* "READY=1", "STATUS=...", to $NOTIFY_SOCKET. Nothing happens without one. */
 void bsv_manager_notify(const char *state);
 
-/* How often "WATCHDOG=1" is expected at the least, in ns: half of what $WATCHDOG_USEC says; 0: never. */
+/* How often "WATCHDOG=1" is expected at the least, in ns: half of $WATCHDOG_USEC; 0: never. */
 uint64_t bsv_manager_watchdog(void);
 
 #endif

@@ -42,7 +42,7 @@ int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err 
 		return BSA_E_ENV;
 
 	snprintf(path, sizeof(path), "%s/" LOCK, ret->directory);
-	/* who can read a file can lock it, and keep every watch away from the directory */
+	/* a user who can read a file can lock it, and keep every watch away from the directory */
 	ret->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (ret->lock >= 0 && fchmod(ret->lock, 0600)) {
 		close(ret->lock);
@@ -170,7 +170,7 @@ int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n,
 
 /* ---- the case to remove ---- */
 
-/* What the cases of one user take, or those of one app of a user. */
+/* The bytes of the cases of one user, or of one app of a user. */
 struct share {
 	uint64_t n, bytes;
 };
@@ -268,8 +268,8 @@ static uint64_t share_size(const struct share *s, bool by_bytes)
 }
 
 struct rank {
-	bool spared;              /* one of its users has no more than an equal share */
-	uint64_t of_user, of_app; /* what its user with the most has, and of that user its app with the fewest */
+	bool spared;              /* a user of the store has no more than an equal share */
+	uint64_t of_user, of_app; /* bytes of its user with the most, and of that user's app with the fewest */
 };
 
 static bool rank_goes_first(const struct rank *a, const struct rank *b)
@@ -288,7 +288,7 @@ static bool rank_goes_first(const struct rank *a, const struct rank *b)
 static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 {
 	struct rank first = { false, 0, 0 };
-	uint64_t users = 0, equal = 0; /* what each user would have if all had as much, of the cases that are left */
+	uint64_t users = 0, equal = 0; /* bytes of each user if all had as much, of the cases that are left */
 	struct kept *ret = NULL;
 
 	for (size_t i = 0; i < n; i++) {

@@ -13,8 +13,8 @@ enum { BSV_STREAMED_TIMER_US = 250000, BSV_STREAMED_ASK_MS = 250 };
 
 /* All 0: there is none. */
 struct bsv_streamed {
-	char directory[PATH_MAX]; /* of the ring, or the URL of the session; "": none */
-	bool remote;              /* it is a URL */
+	char directory[PATH_MAX]; /* directory of the ring, or the URL of the session; "": none */
+	bool remote;              /* the place is a URL */
 	struct bsv_reader reader;
 	struct bsv_figures figures;          /* the last answer */
 	struct bsv_figures answer;           /* the next one, as far as it is here */
@@ -32,7 +32,7 @@ struct bsv_streamed_fired {
 /* Read @directory from now on. BSA_E_ENV. */
 int bsv_streamed_begin(struct bsv_streamed *s, const struct bsv_watching *watching, bool compact, struct bsa_err *err);
 
-/* The same after the reader has gone: what it said already is not said again. BSA_E_ENV. */
+/* The same after the reader has gone: what it has reported already is not reported again. BSA_E_ENV. */
 int bsv_streamed_begin_again(struct bsv_streamed *s, const struct bsv_watching *watching, bool compact,
                              struct bsa_err *err);
 

@@ -1,10 +1,10 @@
 /*
  * watch.c -- see watch.h.
  *
- * STATES   armed: a session whose buffers are written over, and a trigger for each event that may be a condition.
- *          The first notification begins a case. From then on for --after ns more of them belong to it; then the snapshot is taken, and
- *          a process of its own (maker.h) makes the case of it, while this one is armed still: the next notification begins the next case.
- *          Not armed: the session daemon has gone. Until there is one again nothing is caught, which is said then, as a gap.
+ * STATES   armed: a session whose buffers are written over, and a trigger for each event that may be a condition. The first notification begins a
+ *          case. From then on for --after ns more of them belong to it; then the snapshot is taken, and a process of its own (maker.h) makes the case
+ *          of it, while this one is armed still: the next notification begins the next case. Not armed: the session daemon has gone. Until there is
+ *          one again nothing is caught, which is reported then, as a gap.
  * FOLD     Where a condition takes a fold, the session is not a snapshot's: it writes to a ring of tracefiles in memory, which a process of its
  *          own reads (streamed.h), and the last seconds of which are copied when a condition fires. Triggers work beside it. There is
  *          one session in either case, so that programs emit each event once. That process may be killed: another one reads the ring anew.
@@ -14,9 +14,9 @@
  * REST     A condition that fires all the time must not keep a core busy with imports. Between snapshots there is a rest: as long as the
  *          buffers can wait for, which is half of --before; longer, up to a quarter of the cooldown, while all that comes is known already.
  *          An event of a model or a connection that is not known ends a rest that is longer than the buffers can wait for.
- * STATE    What a service told when it was asked last may have been written over: so it is asked again every half of --before, and
- *          when a condition fires (bsv_session_retell). Without that, apps and models in a case would have no names. A ring holds more,
- *          and what is told again is a hole in a recording that is read: there it is asked again only if the ring was written over.
+ * STATE    The state that a service emitted when it was asked last may have been written over: so it is asked again every half of --before, and
+ *          when a condition fires (bsv_session_retell). Without that, apps and models in a case would have no names. A ring holds more, and state that
+ *          is emitted again is a hole in a recording that is read: there it is asked again only if the ring was written over.
  * CRASH    Half cases: store.h. The session and its triggers: the next one of ours to begin removes them (record/session.c, triggers.c).
  *          Makers die with us. What was caught, and was not finished, is finished at the next start.
  * SIGNALS  Held, and taken where nothing is half done. The first one ends after the case that is being made; the second one at once.
@@ -78,11 +78,11 @@ struct watching {
 	bool folds; /* a condition takes a fold */
 	struct bsv_streamed streamed;
 	int64_t asked_at, unseen_at, reader_at;
-	uint32_t source; /* enum bsa_live_source, as it was said last */
+	uint32_t source; /* enum bsa_live_source, as it was reported last */
 	bool saving;     /* the reader makes the database of the case behind the queue */
 	char saved_on[sizeof(((struct bsv_condition *)NULL)->text)]; /* its condition */
 	int64_t fired_at;                                            /* CLOCK_MONOTONIC: when the pending case began */
-	uint64_t unseen;                                             /* windows, as it was said last */
+	uint64_t unseen;                                             /* windows, as they were reported last */
 	struct bsv_store store;
 	struct bsv_signals signals;
 	struct bsv_known known;
@@ -145,7 +145,7 @@ static size_t cases_captured(const struct watching *w)
 	return w->n_queue + w->saving + (w->maker > 0);
 }
 
-/* Say why the watch does not end at once, and what ends it. */
+/* Report why the watch does not end at once, and what ends it. */
 static void say_pending(struct watching *w, const char *now)
 {
 	size_t pending = cases_captured(w) + (w->armed && w->next.n_fired);
@@ -177,7 +177,7 @@ static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
 		                               .window_ns = (uint64_t)w->o->window,
 		                               .keep_bytes = w->o->url ? w->o->ring : 0 };
 	bool compact =
-		w->o->detail == BSV_DETAIL_COMPACT && !w->o->url; /* of another host's session the traces say it */
+		w->o->detail == BSV_DETAIL_COMPACT && !w->o->url; /* 0 for another host's session: its traces have it */
 
 	w->reader_at = now_signed();
 	w->unseen = 0;
@@ -374,7 +374,7 @@ static void lost_reader(struct watching *w, const char *why)
 	if (!w->o->url) {
 		print_notice(w, "%s: another one begins, and reads what the ring still holds", why);
 	} else if (w->source !=
-	           BSA_LIVE_LOST) { /* it fails each second until the relay and the session are there again */
+	           BSA_LIVE_LOST) { /* a look fails each second until the relay and the session are there again */
 		w->source = BSA_LIVE_LOST;
 		w->gone_at = now_signed();
 		print_notice(w,
@@ -450,7 +450,7 @@ static void ask_reader(struct watching *w)
 	if (r < 0)
 		lost_reader(w, err.text);
 	if (r <= 0)
-		return; /* it is asked again at the next step */
+		return; /* the reader is asked again at the next step */
 	while (bsv_streamed_next(&w->streamed, &fired)) {
 		f = fire_condition(w, fired.condition, fired.n, 0);
 		if (!f || f->to)
@@ -692,7 +692,7 @@ static bool has_enough(const struct watching *w)
 	return w->o->most && w->n_cases >= w->o->most;
 }
 
-/* The watcher had been there for long enough, and yet the case holds less than was asked for. The advice is said once. */
+/* The watcher had been there for long enough, and yet the case holds less than was asked for. The advice is printed once. */
 static void advise_buffers(struct watching *w, const struct bsv_case *c)
 {
 	uint64_t size = w->folds ? w->o->ring : bsv_buffers_size(w->recording.session.buffers);
@@ -860,7 +860,7 @@ static void clean_up(struct watching *w)
 		             bsv_plural(finished, "case was", "cases were"), repeated ? repeated : "",
 		             removed ? removed : "");
 	}
-	w->n_again = w->repeats = 0; /* those of the watcher before */
+	w->n_again = w->repeats = 0; /* counts of the watcher before */
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
 }
 
@@ -880,7 +880,8 @@ static const char *conditions_text(const struct watching *w, enum bsv_decided de
 	return to;
 }
 
-/* The time that the buffers last, and the size that would last for as long as was asked for. A ring says its size, and a case what it holds. */
+/* The time that the buffers last, and the size that would last for as long as was asked for. A ring reports its size, and a case what it
+ * holds. */
 static void say_held(const struct watching *w)
 {
 	const struct bsv_recording *r = &w->recording;

@@ -13,7 +13,7 @@ struct bsv_watch_options {
 	size_t n_conditions;
 	const char *directory; /* the directory of cases */
 	const char *
-		url; /* of a session at a relay daemon (live/url.h), whose conditions a fold decides, all of them; NULL: of this host */
+		url; /* URL of a session at a relay daemon (live/url.h), whose conditions a fold decides, all of them; NULL: of this host */
 	enum bsv_detail detail;
 	struct bsv_scope scope;
 	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */

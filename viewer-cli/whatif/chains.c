@@ -19,14 +19,14 @@ enum {
 	PATH_FENCED = 2,
 	BESIDE_MOST = 1000,     /* limit of threads that are searched */
 	IMAGINED_MOST = 100000, /* limit of imagined calls, in addition to the number of recorded ones */
-	PARTS = 64,             /* of a period */
+	PARTS = 64,             /* parts of a period */
 	FRAMES_FEWEST = 48,     /* calls needed to find frames that come at uneven times */
 	FRAMES_FIT = 256,       /* calls with which all periods are tried */
 	LONGER_MOST = 256,      /* times as long as those calls: of longer chains no period is searched, either */
 	FRAMES_MOST = 16384,    /* calls of a chain: of longer ones no period is searched */
 	FITTED_MOST = 32        /* chains of a recording for which one is searched */
 };
-#define CERTAIN 17 /* calls that would fall into the empty parts of a period by chance; fewer do not tell a period */
+#define CERTAIN 17 /* calls that would fall into the empty parts of a period by chance; fewer do not prove a period */
 
 static int chain_by_number(const void *a, const void *b)
 {
@@ -95,7 +95,7 @@ static bool put_in_chain(struct bsv_past *p, uint32_t i)
 
 /* ---- how it goes on ---- */
 
-/* Deadlines tell when calls were due. *ret_budget: from there to the deadline. */
+/* Deadlines show when calls were due. *ret_budget: from there to the deadline. */
 static bool deadlines_tell(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch,
                            uint64_t *ret_budget)
 {
@@ -160,7 +160,7 @@ static unsigned empty_parts(const struct bsv_past *p, const struct bsv_past_chai
 
 		taken[(unsigned)((frames - floor(frames)) * PARTS) % PARTS] = true;
 	}
-	for (unsigned i = 0; i < 2 * PARTS; i++) { /* it is a circle */
+	for (unsigned i = 0; i < 2 * PARTS; i++) { /* the chain is a circle */
 		run = taken[i % PARTS] ? 0 : run + 1;
 		if (run <= most || run >= PARTS)
 			continue;
@@ -322,7 +322,7 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 
 /*
  * With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer;
- * a single call does not tell how soon.
+ * a single call does not show how soon.
  */
 static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 {

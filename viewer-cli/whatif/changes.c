@@ -59,7 +59,7 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 {
 	int r = 0;
 
-	do { /* an empty list names nobody: a script's variable may be unset */
+	do { /* an empty list names no app: a script's variable may be unset */
 		size_t n = strcspn(list, ","), equals = 0;
 		struct one one = { .option = option };
 		bool by_model = !strcmp(option, "speed"), any = false;

@@ -19,7 +19,7 @@ struct bsv_said {
 };
 
 /*
- * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well said, and the recording does not tell what would come
+ * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well formed, and the recording does not show what would come
  * of it; borrowed for good; otherwise left alone. *ret is owned by the caller, for bsv_whatif_fini, on failure too.
  */
 int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *past, const struct bsv_said *said,

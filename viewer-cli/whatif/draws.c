@@ -17,9 +17,9 @@ enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = BSV_SEEDS - 1 };
 enum { SILENT_OF = 3 /* replays: in one of them a thread of a single call submits no other; in the others at once */ };
-enum { RUN_DRAW = 1, OTHER_DRAW, BEGIN_DRAW, HAND_DRAWS = 16, STOP_DRAWS = 1 << 30 /* and those behind */ };
+enum { RUN_DRAW = 1, OTHER_DRAW, BEGIN_DRAW, HAND_DRAWS = 16, STOP_DRAWS = 1 << 30 /* all from here on */ };
 enum { LOAD_ORDER = 7 /* the order of loads over the seeds: not that of the moods of the first models */ };
-enum { FEWEST_HANDS = 10, FEWEST_STOPS = 10, FEWEST_ANSWERS = 20 }; /* fewer do not tell how long others take */
+enum { FEWEST_HANDS = 10, FEWEST_STOPS = 10, FEWEST_ANSWERS = 20 }; /* fewer do not show how long others take */
 #define MOOD 0.15
 #define LOAD_MOST 3.0
 #define IDLE_WAY_NS 50000 /* a way or a wake-up that takes longer met a loaded machine */
@@ -190,7 +190,7 @@ static struct hands hands_of(const struct bsv_past *p, enum bsa_replay_hand how)
 			return (struct hands){ &p->hands[others[i]], part[how] / part[others[i]] };
 		most = p->hands[others[i]].n > p->hands[most].n ? others[i] : most;
 	}
-	if (!p->hands[how].n) /* a few of another kind tell more than none */
+	if (!p->hands[how].n) /* a few of another kind are better than none */
 		return (struct hands){ &p->hands[most], part[how] / part[most] };
 	return (struct hands){ &p->hands[how], 1 };
 }
@@ -334,7 +334,7 @@ static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsa_
 		return false;
 	c = call_at(d, chain, (int64_t)at->at);
 	before = at->at % chain->n ? call_at(d, chain, (int64_t)at->at - 1) : NULL;
-	/* then the thread took this long again */
+	/* The thread took this long again after that */
 	lag = before && before->answered > c->due ? before->answered : c->due;
 	lag = c->imagined || c->submitted < lag ? 0 : c->submitted - lag;
 	fill_call(d, number, (int64_t)at->at, at->drawn, due > now ? due : now, ret);

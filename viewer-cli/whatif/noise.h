@@ -13,7 +13,7 @@
 
 enum { BSV_BLOCK_BITS = 5, BSV_BLOCKS = 1 << BSV_BLOCK_BITS };
 
-/* What became of the calls of a group, by block of the time of their submission. */
+/* The outcomes of the calls of a group, by block of the time of their submission. */
 struct bsv_blocked {
 	uint64_t *latencies; /* owned; of served calls: ns << BSV_BLOCK_BITS | block */
 	size_t n_latencies, room;
@@ -21,7 +21,7 @@ struct bsv_blocked {
 	uint32_t n[BSV_BLOCKS], missed[BSV_BLOCKS];
 };
 
-/* Of 40 replicates all but the least and the greatest; low > high: no replicate had the figure. */
+/* The range of all but the least and the greatest of 40 replicates; low > high: no replicate had the figure. */
 struct bsv_range {
 	double low, high;
 };

@@ -1,5 +1,5 @@
 /*
- * past.h -- what a replay needs of a recording: the calls with their apps and times, their run times, and the rules.
+ * past.h -- reads from a recording all that a replay needs: the calls with their apps and times, their run times, and the rules.
  *
  * Times are in ns since the recording began. Unknown is BSA_REPLAY_NEVER.
  */
@@ -65,10 +65,10 @@ struct bsv_past_chain {
 	uint32_t hows[BSA_REPLAY_HANDS + 1]; /* how many calls that were served came to their lanes in each way */
 	bool skips;         /* calls that are due while the thread waits are left out, except for the latest */
 	uint64_t budget_ns; /* from due to deadline, of an open loop; BSA_REPLAY_NEVER: each call has its own */
-	uint64_t ends;      /* the recording tells of it until then */
+	uint64_t ends;      /* the recording covers it until then */
 };
 
-enum { BSV_PARTS = 1024 /* of a recording, of equal length: where to look for what took place near a time */ };
+enum { BSV_PARTS = 1024 /* parts of a recording, of equal length: an index of what took place near a time */ };
 
 struct bsv_past_times {
 	uint64_t *ns; /* owned; in the order of when they were */
@@ -94,7 +94,7 @@ struct bsv_past {
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
 	size_t n_unknown_runs;
 	double run_ns,
-		delay_ns; /* of whole runs: their length, and the part in which threads were ready to run and had no cpu */
+		delay_ns; /* length of whole runs, and the part in which threads were ready to run and had no cpu */
 	uint64_t length;
 	uint64_t last_submitted; /* the last submission of any app */
 	size_t n_fitted;         /* chains whose period was searched by trial */

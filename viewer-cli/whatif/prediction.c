@@ -7,7 +7,7 @@
 
 enum {
 	FEW = 20,   /* fewer served executions have no median */
-	FEWER = 100 /* and fewer than this no 99th percentile */
+	FEWER = 100 /* fewer than this have no 99th percentile */
 };
 
 #define LATENCY_MOST 1e18 /* ns: more is absurd */
@@ -192,5 +192,5 @@ const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum
 		return "same";
 	if (after.high < before.low)
 		return "less";
-	return after.low > before.high ? "more" : "cannot tell"; /* also if a bound is unknown */
+	return after.low > before.high ? "more" : "cannot tell"; /* wide, too, if a bound is unknown */
 }

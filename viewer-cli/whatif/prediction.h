@@ -1,10 +1,10 @@
 /*
- * prediction.h -- what would have become of a recording under other rules, and how certain that is.
+ * prediction.h -- predicts the outcome of a recording under other rules, and how certain that is.
  *
  * INTERVAL  From the lowest to the highest bound of the block bootstraps over time of all replays (noise.h), and
  *           wider by how far the replay under the recorded rules is from what was recorded (of this group and figure): in points for
  *           shares of calls and of lane time, and by a factor for latencies. An interval of misses is no narrower than the number of calls
- *           with a deadline allows. If no group tells how far the replay is off, the interval is unknown.
+ *           with a deadline allows. If no group shows how far the replay is off, the interval is unknown.
  * EFFECT    Of one figure, the interval against the recorded figure, which has an interval of its own: a block bootstrap over time.
  */
 #ifndef BSV_WHATIF_PREDICTION_H
@@ -27,7 +27,7 @@ struct bsv_prediction {
 	struct bsv_noise recorded_noise;
 	struct bsv_group_figures
 		*draws[2][BSV_DRAWS];      /* owned; [0]: under the recorded rules, [1]: under the changed ones */
-	struct bsv_noise noise[BSV_DRAWS]; /* of the replays under the changed rules */
+	struct bsv_noise noise[BSV_DRAWS]; /* noise of the replays under the changed rules */
 };
 
 /* False: no memory; *ret is for bsv_prediction_fini in any case, and borrows @past. */

@@ -58,7 +58,7 @@ struct bsv_advices {
 bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsa_replay_rules *now,
                      unsigned lanes_up_to);
 
-/* After the trials have run: those that save misses in all replays, best first; @ret->n says how many there are. */
+/* After the trials have run: those that save misses in all replays, best first; @ret->n is their number. */
 void bsv_advise_rank(struct bsv_advices *ret, const struct bsv_trials *t);
 
 /* All 0 is fine. */

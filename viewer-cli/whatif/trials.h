@@ -58,7 +58,7 @@ struct bsv_spread bsv_spread_of(double *values, unsigned n);
 struct bsv_spread bsv_trial_missed_percent(const struct bsv_trials *t, const struct bsv_trial *x);
 struct bsv_spread bsv_trial_urgent(const struct bsv_trials *t, const struct bsv_trial *x);
 
-/* How many times as long as under @ideal the app waits that loses most by it; *ret_app, where that is not NULL, says which one that is. */
+/* How many times as long as under @ideal the app waits that loses most by it; *ret_app, where that is not NULL, is that app. */
 struct bsv_spread bsv_trial_slowest(const struct bsv_trials *t, const struct bsv_trial *x,
                                     const struct bsv_trial *ideal, uint32_t *ret_app);
 
