@@ -4,9 +4,9 @@
  * WHY HERE   LTTng leaves out what other services emit, but not what their apps emit: no filter knows the instance of a service before the
  *            recording begins. Such executions have one side, and no figure is right that counts them: not those that are stored with the
  *            database, nor those that are asked for later. So they never reach the database.
- * INSTANCE   A service is asked for by its pid. Its service_state has the pid and the instance. Until that event, nothing tells whose an event is, so
- *            the event counts; if it turns out wrong, bsa_asked_again says so, and the caller reads the records again, with what is known now.
- *            Where no service_state has the pid, everything counts.
+ * INSTANCE   A service is asked for by its pid. Its service_state has the pid and the instance. Until that event, the service of an event is unknown,
+ *            so the event counts; if it turns out wrong, bsa_asked_again returns true, and the caller reads the records again, with what is known
+ *            now. Where no service_state has the pid, everything counts.
  */
 #ifndef BSA_ASKED_H
 #define BSA_ASKED_H
@@ -21,7 +21,7 @@ struct asked {
 	bool known; /* some instance is asked for */
 	bool is_asked[INSTANCES];
 	bool counted[INSTANCES]; /* an event of this instance counted */
-	bool left[INSTANCES];    /* and was left out */
+	bool left[INSTANCES];    /* an event of this instance was left out */
 	uint64_t submits,
 		sums; /* events that were left out and of which each execution has one: exec_submit, exec_client */
 };

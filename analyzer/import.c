@@ -112,7 +112,7 @@ static int read_machine(struct pass *p, struct bsa_err *err)
 	int r;
 	char **found = bsa_kernel_find(p->options->traces, p->options->n_traces, &n);
 
-	/* All traces must have the clock. NULL: they have several, or nothing says that theirs is one. */
+	/* All traces must have the clock. NULL: they have several, or no trace shows that theirs is one. */
 	for (size_t i = 0; clock && (t = bsa_decode_trace(p->decode, i)); i++)
 		if (t->clock_group != first->clock_group)
 			clock = NULL;
@@ -229,7 +229,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 	return 0;
 }
 
-/* All the way, unless it turns out that another go is better: then *ret_wants says why. */
+/* All the way, unless it turns out that another go is better: then *ret_wants has the reason. */
 static int run_pass(const struct bsa_import_options *options, const struct wants *wants, struct wants *ret_wants,
                     struct bsa_imported *ret, struct bsa_err *err)
 {

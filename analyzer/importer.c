@@ -21,9 +21,10 @@ enum {
 		4096 /* apps whose shares are kept in memory: of more, the shares of idle apps are in parts until the end */
 };
 static const uint64_t usual_horizon_ns = 1000000000;
-static const uint64_t at_once_ns = 1000000000; /* as far apart as two sessions may tell of one side of an execution */
+static const uint64_t at_once_ns =
+	1000000000; /* as far apart as two sessions may have events of one side of an execution */
 
-/* A trace as it was told, with strings of our own. */
+/* A trace as it was given, with strings of our own. */
 struct known {
 	struct bsa_trace_row row;
 	char *strings[5];
@@ -43,9 +44,9 @@ struct once {
 	bool service;   /* client or service */
 };
 
-enum { ONCE = 4096 }; /* as many are remembered: of the same event two sessions tell within microseconds */
+enum { ONCE = 4096 }; /* as many are remembered: two sessions emit the same event within microseconds */
 
-/* A record that says another trace. */
+/* A record that has another trace. */
 struct renumbered {
 	struct bsa_event event;
 	union {
@@ -292,7 +293,7 @@ static void users_keep(struct bsa_importer *im, const struct users_decided *deci
 	im->again |= decided->again;
 }
 
-/* The fold of the group before, if there was one, tells all that it knows. */
+/* The fold of the group before, if there was one, reports all that it knows. */
 static int end_group(struct bsa_importer *im, struct bsa_err *err)
 {
 	struct bsa_left_out left_out;
@@ -387,7 +388,7 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 
 /* ---- twice the same ---- */
 
-/* exec 0: @e is of no execution, or both sides tell such events. */
+/* exec 0: @e is of no execution, or both sides emit such events. */
 static struct once once_of(const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
@@ -407,8 +408,8 @@ static struct once once_of(const struct bsa_event *e)
 }
 
 /*
- * Two sessions of one run count everything twice. Their traces differ in everything but what they tell of. Numbers of two services may
- * be the same by chance, but hardly at the same time.
+ * Two sessions of one run count everything twice. Their traces differ in everything but the executions that they are about. Numbers of two
+ * services may be the same by chance, but hardly at the same time.
  */
 static int refuse_twice(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {

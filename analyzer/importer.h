@@ -21,9 +21,9 @@ struct machine_state;
 struct bsa_importer_options {
 	const char *output;
 	bool keep_operations;
-	bool unchecked;      /* nothing says what was not recorded: each trace gets a loss of that cause */
+	bool unchecked;      /* no record has what was not recorded: each trace gets a loss of that cause */
 	bool append;         /* into the database that is there; without it that one is replaced */
-	uint64_t horizon_ns; /* how late a summary may tell of a lane, in traces that have summaries; 0: 1 s */
+	uint64_t horizon_ns; /* how late a summary may report a lane, in traces that have summaries; 0: 1 s */
 	const uint32_t
 		*service_uid; /* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
 	/* results of the first pass; NULL: this is the first pass. Borrowed for the call */
@@ -46,7 +46,7 @@ struct bsa_importer_users {
 struct bsa_importer_counts {
 	uint64_t executions, incomplete, touched_by_loss;
 	uint64_t holes;     /* times that were not recorded, and not counted as lost */
-	uint64_t impostors; /* events of users who are not those that the events say */
+	uint64_t impostors; /* events of users other than those in the events */
 	uint64_t unusable;  /* events that cannot be, or with a number that cannot be: bsa_left_out */
 	uint64_t after_end; /* events later than the end of their recording, which were left out */
 };
@@ -103,7 +103,7 @@ bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users
 bool bsa_importer_wants_ends(const struct bsa_importer *im);
 
 /*
- * After the last record, before or after finish: how late the latest summary of all told of a lane, when that was more than this importer
+ * After the last record, before or after finish: how late the latest summary of all reported a lane, when that was more than this importer
  * allowed for: the traces are to be imported again, with that as horizon_ns. 0: it was in time.
  */
 uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im);

@@ -57,7 +57,7 @@ struct burst {
 };
 
 struct machine {
-	void (*told)(void *ctx, const struct machine_state *state);
+	void (*report)(void *ctx, const struct machine_state *state);
 	void *ctx;
 	struct cpu *cpus;
 	size_t n_cpus, n_entries, n_bursts;
@@ -73,13 +73,13 @@ struct machine {
 	} copy;
 };
 
-struct machine *bsa_machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx)
+struct machine *bsa_machine_new(void (*report)(void *ctx, const struct machine_state *state), void *ctx)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->told = told;
+	m->report = report;
 	m->ctx = ctx;
 	m->first = BSA_NEVER;
 	if (bsa_table_init(&m->threads) || bsa_table_init(&m->bursts))
@@ -177,8 +177,8 @@ static void tell_state(const struct machine *m, uint32_t number, const struct cp
 		                         .did = c->tid ? MACHINE_THREAD : MACHINE_IDLE,
 		                         .name = c->name };
 
-	if (m->told && c->known && until > c->began)
-		m->told(m->ctx, &s);
+	if (m->report && c->known && until > c->began)
+		m->report(m->ctx, &s);
 }
 
 static bool take_switch(struct machine *m, struct cpu *c, const struct bsa_kernel_event *e)
@@ -213,8 +213,8 @@ static void take_irq(struct machine *m, struct cpu *c, const struct bsa_kernel_e
 		.began = c->irq_began, .ended = e->at, .khz = c->khz, .cpu = e->cpu, .did = MACHINE_IRQ, .name = c->irq
 	};
 
-	if (e->kind == BSA_KERNEL_IRQ_EXIT && c->in_irq && m->told)
-		m->told(m->ctx, &s);
+	if (e->kind == BSA_KERNEL_IRQ_EXIT && c->in_irq && m->report)
+		m->report(m->ctx, &s);
 	c->in_irq = e->kind == BSA_KERNEL_IRQ_ENTRY;
 	c->irq_began = e->at;
 	memcpy(c->irq, e->name, sizeof(c->irq));
@@ -437,7 +437,7 @@ static const struct bsa_event *copy_event(struct machine *m, const struct bsa_ev
 	return &m->copy.event;
 }
 
-/* A summary tells when the first run began and the last one ended; what is between them was told when it happened. */
+/* A summary has when the first run began and the last one ended; events between them were emitted when they happened. */
 static const struct bsa_event *amend_summary(struct machine *m, struct burst *b, const struct bsa_event *e)
 {
 	const struct bsa_exec_service *x = BSA_OF(e, exec_service);

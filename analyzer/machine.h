@@ -1,12 +1,12 @@
 /*
  * machine.h -- the work of the machine's cpus, from a kernel's trace, and the part of it that delayed an execution.
  *
- * WHAT FOR     The service reads how long its threads were ready and on no cpu, and says so in delays[]. Where a kernel's trace covers an
+ * WHAT FOR     The service reads how long its threads were ready and on no cpu, and reports it in delays[]. Where a kernel's trace covers an
  *              execution of a burst, the same is summed up of it: the times from when the thread was woken, or was taken off a cpu
- *              unfinished, until a cpu ran it. bsa_machine_amend puts that in place of what the service said.
- * WHICH THREAD No event says which thread emitted it. But a burst has one thread in the service, and that thread ran on some cpu whenever it
- *              emitted an event: of the threads that ran at all of those times one is left after a few events. Until then, and where
- *              events of the kernel were lost, what the service said remains.
+ *              unfinished, until a cpu ran it. bsa_machine_amend puts that in place of what the service reported.
+ * WHICH THREAD No event has the thread that emitted it. But a burst has one thread in the service, and that thread ran on some cpu whenever
+ *              it emitted an event: of the threads that ran at all of those times one is left after a few events. Until then, and where events
+ *              of the kernel were lost, what the service reported remains.
  * MEMORY       Bounded: behind some millions of switches the trace covers nothing more.
  *
  * One thread.
@@ -30,8 +30,8 @@ struct machine_state {
 	const char *name; /* name of the thread or the interrupt; untrusted. Borrowed for the call */
 };
 
-/* @told may be NULL. NULL: no memory. */
-struct machine *bsa_machine_new(void (*told)(void *ctx, const struct machine_state *state), void *ctx);
+/* @report may be NULL. NULL: no memory. */
+struct machine *bsa_machine_new(void (*report)(void *ctx, const struct machine_state *state), void *ctx);
 struct machine *bsa_machine_free(struct machine *m); /* NULL is fine; returns NULL */
 
 /* The next event of the kernel, in the order of time, before all of those below; false: there is no more room. @m: a struct machine. */
@@ -46,7 +46,7 @@ void bsa_machine_taken(struct machine *m);
 /* The next record, in the order of time: @e, or a copy that is borrowed until the next call. */
 const struct bsa_event *bsa_machine_amend(struct machine *m, const struct bsa_event *e);
 
-/* Executions of which the kernel's trace told the delays. */
+/* Executions whose delays the kernel's trace had. */
 uint64_t bsa_machine_amended(const struct machine *m);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 	EXEC_INSTANCE_SHIFT = 32 + INSTANCE_SHIFT,
 	CONNECTIONS_MAX = 65536, /* limit of remembered services */
 	ASKED_MAX = 16,
-	AT_RUN_ENDED = 4 /* of exec_service's `at` (docs/events.md) */
+	AT_RUN_ENDED = 4 /* a value of exec_service's `at` (docs/events.md) */
 };
 static const uint64_t silence_ns = 1000000; /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
 static const uint64_t summary_ns =
@@ -28,7 +28,7 @@ struct identity {
 /* An execution that was submitted after the service was heard. */
 struct asked {
 	uint64_t exec, began;
-	bool serial; /* of a burst, whose requests the service serves one after the other */
+	bool serial; /* a burst, whose requests the service serves one after the other */
 };
 
 /* A burst with an answer about an execution that was submitted after the service was heard. */
@@ -39,10 +39,10 @@ struct answered {
 
 struct service {
 	struct identity now, before;   /* before: the one that had the instance until @now began */
-	uint64_t told;                 /* when @now told of itself last */
+	uint64_t told;                 /* when @now reported itself last */
 	uint32_t connections;          /* open */
 	uint32_t trace;                /* time of its latest event */
-	uint64_t heard;                /* the latest end of an execution that it told of; 0: none */
+	uint64_t heard;                /* the latest end of an execution that it reported; 0: none */
 	uint64_t ended;                /* the latest exec_end; 0: none */
 	bool summed;                   /* heard was a summary, and the service emits no exec_end */
 	uint64_t answered;             /* the latest answer about an execution that was submitted after that; 0: none */
@@ -220,7 +220,7 @@ int bsa_services_event(struct services *s, const struct bsa_event *e, struct bsa
 	case BSA_exec_submit:
 		submit = BSA_OF(e, exec_submit);
 		of = &s->of[submit->exec >> EXEC_INSTANCE_SHIFT];
-		/* A fenced execution is answered when it is launched, so its answer does not say that it has ended. */
+		/* A fenced execution is answered when it is launched, so its answer does not mean that it has ended. */
 		if (of->n_asked < ASKED_MAX && submit->path != BSA_PATH_FENCED)
 			of->asked[of->n_asked++] =
 				(struct asked){ submit->exec, e->at, submit->path == BSA_PATH_BURST };

@@ -2,7 +2,7 @@
  * services.h -- finds, from the records of a clock group, services with the same numbers, and services that were not recorded any more.
  *
  * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is random: one of 4095. The process and
- *               the time of its start distinguish services with the same instance. Their executions can be told apart only if the
+ *               the time of its start distinguish services with the same instance. Their executions can be distinguished only if the
  *               first service had no client any more when the second one began.
  * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to an execution that it
  *               submitted after the last event of the service, the service still ran, and was not recorded any more. The answer about a
@@ -32,7 +32,7 @@ struct silence {
 	uint32_t pid, trace; /* 0: unknown */
 };
 
-/* The next record of one clock. 0, or negative: what it says cannot belong to one service alone; or no memory. */
+/* The next record of one clock. 0, or negative: its contents cannot belong to one service alone; or no memory. */
 int bsa_services_event(struct services *services, const struct bsa_event *e, struct bsa_err *err);
 
 /* Call after the last record: each silence, the one after *from; 0 at first. False: there are no more. */

@@ -12,13 +12,12 @@
 enum {
 	INSTANCE_SHIFT = 20,
 	EXEC_SHIFT = 32,
-	CLAIMS_MAX = 64, /* users that say they have the service; of more none is remembered */
-	CLOSED_MAX =
-		1 << 16, /* connections and streams that are kept after their end, for what is still told of them */
+	CLAIMS_MAX = 64,      /* users that claim to have the service; more are not remembered */
+	CLOSED_MAX = 1 << 16, /* connections and streams that are kept after their end, for later events about them */
 	GUESSES_MAX =
-		1 << 14,   /* numbers that are not announced, of which clients tell: who tells of more is a forger, */
+		1 << 14,   /* numbers that are not announced, that clients use: a client that uses more is a forger, */
 	CLAIMANTS_MAX = 4, /* a user that claims a number that so many others claim is a forger, too */
-	TELLING_NS = 20000000, /* in which a service that has told its state has told of all that it has */
+	TELLING_NS = 20000000, /* in which a service that has emitted its state has emitted all that it has */
 };
 
 /* Objects that the service announces for a user. Each kind has numbers of its own. */
@@ -38,7 +37,7 @@ struct guess {
 	unsigned n;
 };
 
-/* A user that says that it has the service. */
+/* A user that claims to have the service. */
 struct claim {
 	uint32_t uid;
 	bool strong; /* by service_state */
@@ -164,7 +163,7 @@ static bool is_distrusted(const struct users *u, uint32_t uid)
 	return false;
 }
 
-/* A client of @uid tells of what is not announced yet: that counts. 1 or -ENOMEM. */
+/* A client of @uid uses what is not announced yet: that counts. 1 or -ENOMEM. */
 static int guess_user(struct users *u, uint64_t key, uint32_t uid)
 {
 	struct guess *g = bsa_table_find(&u->guesses, key);
@@ -213,7 +212,7 @@ static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uin
 			return -ENOMEM;
 		bsa_table_add(&u->peers, &p->entry, key_of(number, kind));
 	}
-	if (p->closed.next) { /* it is open again */
+	if (p->closed.next) { /* the peer is open again */
 		bsa_list_remove(&p->closed);
 		p->closed = (struct bsa_link){ 0 };
 		u->n_closed--;
@@ -302,7 +301,7 @@ static bool is_own(const struct users *u, const struct bsa_event *e, unsigned in
 	return instance < INSTANCES && !u->served[instance] && u->own[instance] == uid;
 }
 
-/* A process of @uid tells of itself as its own client. */
+/* A process of @uid reports itself as its own client. */
 static bool tells_of_itself(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	if (e->kind != BSA_client_connect || BSA_OF(e, client_connect)->uid != uid || u->served[instance] ||

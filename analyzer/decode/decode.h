@@ -48,7 +48,7 @@ struct bsa_decoded {
 	uint64_t events;  /* all, ours or not */
 	uint64_t foreign; /* events of other providers, or with names that the catalogue does not know */
 	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before the one of
-	   the event before, as of which it is told, or beyond 2^63 ns, and then it is not. */
+	   the event before, as of which it is emitted, or beyond 2^63 ns, and then it is not emitted. */
 	uint64_t unusable;
 	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
 	uint64_t lost_events, lost_packets; /* at least */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Say @format, ": " and the innermost cause. Returns @code. */
+/* Set the text to @format, ": " and the innermost cause. Returns @code. */
 int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Drop the messages. True: there were some. */

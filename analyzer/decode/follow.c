@@ -4,8 +4,9 @@
  * A directory that has a file `metadata` is a trace. Its other files are of the stream that their first packet's header names; a stream
  * reads one file at a time, and takes the one next whose first packet has the lowest number beyond the last one read.
  *
- * Which directories, and which metadata, have changed inotify tells, because to read all of them at each look takes longer than to decode what
- * is new. Where it tells nothing (too many watches, a file system that other hosts write to), they are read now and then: UNREAD_LOOKS, WATCHED_LOOKS.
+ * Which directories, and which metadata, have changed inotify reports, because to read all of them at each look takes longer than to decode what is
+ * new. Where it reports nothing (too many watches, a file system that other hosts write to), they are read now and then: UNREAD_LOOKS,
+ * WATCHED_LOOKS.
  *
  * The recipe of a trace (recipe.h) is made of its metadata as bsa_look makes it of a whole trace: from a copy of the metadata's whole packets
  * beside one packet without events, in a scratch directory, so that babeltrace2 agrees with it here, too.
@@ -39,7 +40,7 @@ enum {
 	HEADER_MAX = 88, /* bytes of a packet's header that any packet has */
 	UNREAD_LOOKS =
 		16, /* looks after which a directory is read again though its time is the same: that is a coarse one */
-	WATCHED_LOOKS = 64, /* likewise, though inotify, which watches it, tells nothing */
+	WATCHED_LOOKS = 64, /* likewise, though inotify, which watches it, reports nothing */
 	STALL_LOOKS = 400,  /* looks after which a header that makes no sense is believed to stay so */
 };
 static const uint64_t stall_ns = 2000000000; /* how long a stream that cannot be read yet holds back the others */
@@ -52,7 +53,7 @@ struct place {
 	struct timespec changed; /* time of the last change when the directory was read last */
 	unsigned unread;         /* looks since then */
 	int watch;               /* inotify's; negative: none */
-	bool stirred;            /* inotify has told of something new since then */
+	bool stirred;            /* inotify has reported something new since then */
 };
 
 struct file {
@@ -95,7 +96,7 @@ struct trace {
 	bool by_lttng;
 };
 
-/* A packet with events; the gaps between all of them are told as losses, as unseen.h does. */
+/* A packet with events; the gaps between all of them are emitted as losses, as unseen.h does. */
 struct cover {
 	uint64_t began, ended;
 	size_t trace;
@@ -128,8 +129,8 @@ struct bsa_follow {
 	struct cover *covers; /* by when they began; those before @first_cover are past. Owned */
 	size_t n_covers, first_cover, covers_room;
 	struct cover
-		covered;  /* until when all gaps were told, and the trace that is of; ended 0: nothing is there yet */
-	struct cover gap; /* the last gap that was reported */
+		covered; /* until when all gaps were emitted, and the trace that is of; ended 0: nothing is there yet */
+	struct cover gap;     /* the last gap that was reported */
 	uint64_t first_began; /* the earliest begin of any packet */
 	struct head *heads;   /* not reported yet; owned */
 	size_t n_heads;

@@ -1,4 +1,4 @@
-/* inputs.h -- the traces that were found: what each says of itself, and which streams it has. */
+/* inputs.h -- the traces that were found: the properties that each declares, and its streams. */
 #ifndef BSA_DECODE_INPUTS_H
 #define BSA_DECODE_INPUTS_H
 

@@ -16,7 +16,7 @@ struct look {
 	struct bsa_input *input;
 	bt_message_iterator *iterator;
 	bool seen; /* a stream has begun, so the trace's metadata is known */
-	bool ours; /* one of its events is of this project */
+	bool ours; /* true if one of its events is of this project */
 	bool no_memory;
 };
 
@@ -207,7 +207,7 @@ int bsa_look(struct bsa_input *input, const bt_component_class_source *source, s
 		r = look_by(&look, source, i++, err);
 	while (input->streams && !look.seen && i < input->n_streams);
 
-	/* Where the trace has no stream with events, only the text of its metadata says whether it is ours. */
+	/* Where the trace has no stream with events, only the text of its metadata shows whether it is ours. */
 	if (r == 0 && !look.seen) {
 		text = bsa_metadata_text(input->directories[0]);
 		if (!text)

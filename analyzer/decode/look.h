@@ -11,7 +11,7 @@
 int bsa_look(struct bsa_input *input, const bt_component_class_source *source, struct bsa_err *err);
 
 /*
- * The same of the trace that @stream is of, while it is being read. What is told of streams is not told. 1; 0: it has no
+ * The same of the trace that @stream is of, while it is being read. Nothing of streams is filled in. 1; 0: it has no
  * events of ours; BSA_E_ENV.
  */
 int bsa_look_at_stream(struct bsa_input *input, const bt_stream *stream, struct bsa_err *err);

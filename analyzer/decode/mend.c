@@ -310,7 +310,7 @@ struct copy {
 	struct bsa_files *files;
 };
 
-/* A file whose first packet header is cut or invalid tells no stream. */
+/* A file whose first packet header is cut or invalid names no stream. */
 static int copy_stream(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
 	const struct copy *c = data;

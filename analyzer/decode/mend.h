@@ -1,9 +1,9 @@
 /*
  * mend.h -- the stream files of a trace, and a copy of its directory where not all of it can be believed.
  *
- * A copy has links to the files, and indices of our own, which make babeltrace2 read each packet that is to be read, once, and up to
- * where its file ends. It is made where a file is cut or is no stream, where packets are left out (packets.h), and where LTTng's
- * index of a file does not say what the file does.
+ * A copy has links to the files, and indices of our own, which make babeltrace2 read each packet that is to be read, once, and up to where
+ * its file ends. It is made where a file is cut or is no stream, where packets are left out (packets.h), and where LTTng's index of a file
+ * contradicts the file.
  *
  * Only regular files are opened. Links to such are followed: of the directory, of streams and indices, and of the metadata.
  */

@@ -1,4 +1,4 @@
-/* packets.c -- see packets.h. A header is believed as far as the next one is where it says. */
+/* packets.c -- see packets.h. A header is believed if the next one is where it points. */
 #include "packets.h"
 
 #include <endian.h>

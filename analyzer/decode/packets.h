@@ -1,14 +1,14 @@
 /*
  * packets.h -- where the packets of a stream file are, by their headers: of LTTng's traces, and of babeltrace2's.
  *
- * babeltrace2 refuses a trace of which one file ends within a packet, and reads for ever where one says that it is empty. So it
+ * babeltrace2 refuses a trace of which one file ends within a packet, and reads for ever where a packet is empty by its header. So it
  * is found out beforehand, and where that is so, an index is written that has it read what is there: mend.h.
  *
- * TRUST  What a file says is checked against itself: the packets of a stream have ascending numbers, and none begins or ends
+ * TRUST  Headers of a file are checked against each other: the packets of a stream have ascending numbers, and none begins or ends
  *        before the one before it does. What is there twice is taken once. Of packets that contradict each other those are taken
  *        that most others agree with. LTTng's index of the file is a hint: it can prove that the file was longer, and no more.
  * HOLES  A disk that is full leaves a part of a packet, and once there is room again whole ones behind it. So where no packet
- *        begins the next one is looked for, and what is between is left out; the numbers tell that it is missing.
+ *        begins the next one is looked for, and what is between is left out; the numbers show that it is missing.
  */
 #ifndef BSA_DECODE_PACKETS_H
 #define BSA_DECODE_PACKETS_H

@@ -30,7 +30,7 @@ int bsa_quick_fill(struct bsa_quick *quick, struct bsa_batch *batch, struct bsa_
  */
 struct bsa_flow;
 
-/* Records say @trace. @counts is borrowed until it is freed. NULL: no memory. */
+/* Records have @trace as theirs. @counts is borrowed until it is freed. NULL: no memory. */
 struct bsa_flow *bsa_flow_new(uint32_t trace, uint64_t rank, uint32_t pid, struct bsa_counts *counts);
 struct bsa_flow *bsa_flow_free(struct bsa_flow *flow); /* NULL is fine; returns NULL */
 

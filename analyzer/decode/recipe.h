@@ -22,7 +22,7 @@ enum bsa_copy { BSA_COPY_8, BSA_COPY_4, BSA_COPY_2, BSA_COPY_1, BSA_COPY_MANY, B
 
 /* One thing in an event, in their order. */
 enum bsa_part_kind {
-	BSA_PART_NUMBERS, /* n of them; of a sequence: as many as an earlier number says */
+	BSA_PART_NUMBERS, /* n of them; of a sequence: as many as an earlier number gives */
 	BSA_PART_LETTERS, /* as numbers, but text ends at the first that is 0 */
 	BSA_PART_STRING
 };

@@ -1,4 +1,4 @@
-/* recorded.c -- see recorded.h. What the file says is a stranger's: a session's name to compare with, and a number. */
+/* recorded.c -- see recorded.h. The contents of the file are a stranger's: a session's name to compare with, and a number. */
 #include "recorded.h"
 
 #include <inttypes.h>

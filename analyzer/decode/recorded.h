@@ -1,7 +1,6 @@
 /*
  * recorded.h -- until when a trace was recorded, and by which clocks, where its recorder has written that down: burstscope.record, in the trace's
- * directory or above it. A tracer whose disk is full stops writing streams, and nothing in the trace says that it should have
- * gone on.
+ * directory or above it. A tracer whose disk is full stops writing streams, and nothing in the trace shows that it should have gone on.
  *
  *   session NAME    of LTTng, whose traces this is about
  *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends later
@@ -21,7 +20,7 @@ struct bsa_recorded {
 	uint64_t until; /* in ns of that clock; 0: unknown */
 	bool boottime_known;
 	int64_t boottime;
-	uint32_t streams; /* of each channel and buffer; 0: unknown */
+	uint32_t streams; /* number of each channel and buffer; 0: unknown */
 	struct bsa_scoped scope;
 };
 

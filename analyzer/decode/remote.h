@@ -28,7 +28,7 @@ enum bsa_remote_state {
 	BSA_REMOTE_READING,
 	BSA_REMOTE_LOST,  /* the relay has gone */
 	BSA_REMOTE_ENDED, /* the session is over, and all of it was read */
-	BSA_REMOTE_FAILED /* bsa_remote_look says why */
+	BSA_REMOTE_FAILED /* bsa_remote_look returns the reason */
 };
 
 /* @url as relay.h has it. Does not wait for the relay. 0 and *ret owned by the caller; BSA_E_ENV. */

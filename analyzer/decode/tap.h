@@ -1,7 +1,7 @@
 /*
  * tap.h -- one stream of a trace: babeltrace2's messages in, records of fold/event.h out.
  *
- * bsa_tap_look says whether a record comes of a message, and of what time, which is never before the last one's;
+ * bsa_tap_look returns whether a record comes of a message, and of what time, which is never before the last one's;
  * bsa_tap_write makes it. Messages are looked at one by one, in the stream's order.
  */
 #ifndef BSA_DECODE_TAP_H

@@ -1,7 +1,8 @@
 /*
  * ties.h -- records of one time, put into an order in which no effect comes before its cause.
  *
- * Two cpus may give their events one time: a clock has steps. Which of them was first the clock does not say, but the records themselves do:
+ * Two cpus may give their events one time: a clock has steps. The clock does not decide which of them was first, but the records themselves
+ * do:
  *
  *   within a stream    the order of its records holds
  *   one execution      it is submitted, written, read, decoded, enqueued, dispatched, preempted, resumed, ended, answered, in that order

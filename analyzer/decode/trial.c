@@ -2,7 +2,7 @@
  * trial.c -- see trial.h.
  *
  * CRASH    The child goes with its parent. What it left in $TMPDIR goes with the next import.
- * TRUST    The child may be what the trace has made of it: of what it says, a text is believed, which is copied once the child is gone.
+ * TRUST    The child may be what the trace has made of it: of its output, a text is believed, which is copied once the child is gone.
  * STOP     A signal that the caller handles ends the trial: the child is killed.
  */
 #include "trial.h"

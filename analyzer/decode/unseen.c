@@ -150,7 +150,8 @@ static void find_heads(struct recording *r, const struct covered *trace)
 {
 	uint64_t began = trace->began;
 
-	/* The begin of the first trace that was recorded together with @trace: session names are used again, so a name alone does not tell. */
+	/* The begin of the first trace that was recorded together with @trace: session names are used again, so a name alone does not
+	 * decide. */
 	for (size_t i = 0; i < r->inputs->n; i++) {
 		struct covered other;
 

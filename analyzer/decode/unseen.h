@@ -10,7 +10,7 @@
  *                   event, 10 to 200 us later, or whenever that comes.
  *   Flushed ones    Stop, snapshot, rotation and the switch timer end the packets of all cpus, one cpu after the other, within
  *                   0.3 ms. The next packet of a cpu begins with its next event, which may be seconds later if the cpu is
- *                   quiet. So a gap in one stream says nothing; only a time at which no stream has a packet can be one at which
+ *                   quiet. So a gap in one stream proves nothing; only a time at which no stream has a packet can be one at which
  *                   the session was stopped, because a packet that is open is flushed by a stop.
  *   No events       The first packet of a cpu begins when its buffer is made, before there is any event, 0 to 6 ms after that
  *                   of the first cpu; without events it ends with the first flush. A stop, a snapshot or a rotation writes
@@ -21,7 +21,7 @@
  *                   of a quiet cpu has no bytes, and its index no entry.
  *   Ends            After a stop the last packets of all cpus end within 0.3 ms, and no event is later than the first of them.
  *   Full disks      Of the packet that meets one a part may be written; with the next one that fails the consumer gives up the
- *                   stream for good, though there may be room again, and says so to its log alone.
+ *                   stream for good, though there may be room again, and reports that to its log alone.
  *
  * So: HEAD, if the first packet of a stream is not number 0: until it begins. GAP: a time without any packet of the recording,
  * or between two recordings of one clock.

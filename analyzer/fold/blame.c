@@ -238,7 +238,7 @@ static bool given_up(const struct bsa_execution *x)
 	return x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED;
 }
 
-/* From when to when; false: that cannot be told. */
+/* From when to when; false: that is unknown. */
 static bool find_span(struct ledger *l)
 {
 	static const struct {
@@ -261,8 +261,8 @@ static bool find_span(struct ledger *l)
 		return false;
 	l->end = x->deadline + (uint64_t)x->lateness;
 	/*
-	 * It ended at its deadline_miss event, unless its thread lost the cpu after it had given the execution up, and emitted the event
-	 * after the deadline.
+	 * An execution ended at its deadline_miss event, unless its thread lost the cpu after it had given the execution up, and emitted
+	 * the event after the deadline.
 	 */
 	if (given_up(x) && x->missed_at != BSA_NEVER &&
 	    !(x->miss == BSA_MISS_PREDICTED && x->lateness <= 0 && x->missed_at > x->deadline))
@@ -440,7 +440,7 @@ static uint64_t run_of(const struct bsa_execution *x)
 	return x->phase[BSA_RUN];
 }
 
-/* Do its slices say all of its time on lanes? */
+/* Do its slices cover all of its time on lanes? */
 static bool slices_hold(const struct bsa_missed *m)
 {
 	uint64_t sum = 0;
@@ -549,7 +549,7 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_phase(l, phase, took, bsa_taker_cause(x, x->result.slept));
 		break;
 	case BSA_FENCE:
-		if (x->fence_free) /* then the execution waited for a thread of the service */
+		if (x->fence_free) /* the execution waited for a thread of the service */
 			charge_giver(l, phase, took, 0, BSA_SERVICE, &none);
 		else
 			charge_phase(l, phase, took, BSA_DEPENDENCY);
@@ -632,7 +632,7 @@ static int64_t charge_phases(struct ledger *l)
 			l->charged = BSA_PART_BEFORE;
 		else if (phase > BSA_PREEMPTED)
 			l->charged = BSA_PART_AFTER;
-		else /* waits are their holders'; what is idle, and what runs, is told apart */
+		else /* waits are their holders'; idle and running stretches are distinguished */
 			l->charged = BSA_PARTS;
 		charge_seen(l, phase, took);
 		l->is_alone = false;
@@ -652,7 +652,7 @@ struct ahead {
 	uint64_t holder;
 	uint32_t app;
 	uint8_t cause, queue_cause;
-	bool refusable; /* it had no lane yet, so refusing it was the service's choice */
+	bool refusable; /* the execution had no lane yet, so refusing it was the service's choice */
 	bool queued;    /* when it was refused, others were waiting */
 };
 
@@ -687,7 +687,7 @@ static struct ahead look_ahead(const struct ledger *l)
 
 /*
  * Why the service thought that it would not end in time. @foreseen: how much longer than is typical that would have taken from the
- * end on; not above 0 where the event says only when the service said so. @after: what the phases after the last one typically
+ * end on; not above 0 where the event has only when the service reported it. @after: what the phases after the last one typically
  * take. Charges what explains it, and returns how much that is.
  */
 static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after)
@@ -740,7 +740,8 @@ static int64_t charge_all(struct ledger *l)
 	int64_t excess = l->typical_seen + l->typical_unseen - l->budget;
 
 	charge_cause(l, BSA_UNUSED, (struct amount){ 0, l->budget > 0 ? not_below_zero(-over) : 0 });
-	if (x->miss != BSA_MISS_PREDICTED) { /* the event's clock and the trace's differ by what it takes to tell */
+	if (x->miss !=
+	    BSA_MISS_PREDICTED) { /* the event's clock and the trace's differ by the time that emitting takes */
 		charge_cause(l, BSA_SERVICE, (struct amount){ x->lateness - over, 0 });
 		if (x->miss != BSA_MISS_ABORTED)
 			return excess;
@@ -828,7 +829,7 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	}
 	merge_rows(&l);
 	name_redo(&l);
-	/* Leave out what says nothing; but of the causes, one always stays. */
+	/* Leave out causes that explain nothing; but of the causes, one always stays. */
 	for (size_t i = 0; i < l.n; i++) {
 		if (l.ret[i].late_ns || l.ret[i].budget_ns)
 			l.ret[n++] = l.ret[i];

@@ -26,7 +26,7 @@ enum bsa_part {
 	BSA_PART_HAND,   /* while an idle lane was handed to it */
 	BSA_PART_RUN,    /* on lanes */
 	BSA_PART_AFTER,  /* from its end to its answer */
-	BSA_PART_BUDGET, /* none: the budget was shorter by this time */
+	BSA_PART_BUDGET, /* no cause: the budget was shorter by this time */
 	BSA_PARTS
 };
 
@@ -36,9 +36,9 @@ struct bsa_blamed {
 	int64_t budget_ns, late_ns;
 	/* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part. */
 	int64_t part[BSA_PARTS];
-	int64_t lead_ns; /* of BSA_SUBMITTED_LATE: the least time by which it must be submitted earlier to meet its deadline */
+	int64_t lead_ns; /* for BSA_SUBMITTED_LATE: the least time by which it must be submitted earlier to meet its deadline */
 	uint8_t cause;
-	/* 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can tell (docs/figures.md) */
+	/* 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can decide (docs/figures.md) */
 	int8_t saved;
 	bool is_primary;
 };

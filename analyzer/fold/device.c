@@ -132,7 +132,7 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	*to = t;
 	if (app <= d->dropped_app) { /* the app may have had a tenant before */
 		t->shut = d->dropped;
-		t->shut.opened = t->shut.closed; /* it may have been idle several times before that */
+		t->shut.opened = t->shut.closed; /* the lane may have been idle several times before that */
 		t->least_shut = d->dropped.least;
 		t->split = true;
 		t->most_dropped = d->dropped.most;

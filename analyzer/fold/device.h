@@ -78,7 +78,7 @@ struct bsa_held_lags {
 	size_t n, room;
 };
 
-/* The number of tenants of all devices, because a trace can tell of any number of services. */
+/* The number of tenants of all devices, because a trace can have any number of services. */
 struct bsa_tenants {
 	struct bsa_device *const *devices; /* borrowed; may be NULL each */
 	size_t n_devices;
@@ -105,7 +105,7 @@ struct bsa_device {
 	uint64_t now;   /* time of the last step */
 	uint64_t ended; /* end of this service's recording; 0: at the end of the whole recording */
 	bool native;
-	bool summed;      /* summaries may be missing: who was on a lane that seems idle tells perhaps nothing */
+	bool summed;      /* summaries may be missing: the execution on a lane that seems idle perhaps has none */
 	bool finding;     /* executions under way at the begin of the recording are not all reported yet */
 	unsigned n_lanes; /* as reported, or at least as seen */
 	bool lanes_told;  /* the service reported the number; otherwise an execution may be on a lane not seen yet */
@@ -123,11 +123,11 @@ struct bsa_device {
 	bool strangers; /* executions of unknown apps are ready, or on a lane */
 
 	size_t n_waiting;                /* number of executions, the doubtful ones included */
-	struct bsa_scheduled *doubtful;  /* they waited when events were lost, and may no longer wait */
+	struct bsa_scheduled *doubtful;  /* executions that waited when events were lost, and may no longer wait */
 	struct bsa_scheduled *on_native; /* executions under the native policy, without a lane */
 	struct bsa_refusals
-		refusals;   /* those for which it is unknown yet when a lane was free, and no execution waited */
-	size_t n_lane_free; /* so many of them, the first ones, have had their first free lane, and take no later one, even if that lane proves not to have been free */
+		refusals;   /* executions for which it is unknown yet when a lane was free, and no execution waited */
+	size_t n_lane_free; /* this many of them, the first ones, have had their first free lane, and take no later one, even if that lane proves not to have been free */
 	size_t n_unproven;  /* number of the unproven refusals of all lanes */
 	struct bsa_held_lags held_lags;
 

@@ -51,7 +51,7 @@ struct bsa_service_state {
 	uint64_t since;
 	uint32_t pid, spin_us;
 	uint16_t instance, contract;
-	uint8_t policy, preempt_mode, lanes, deadlines; /* deadlines 255: not said */
+	uint8_t policy, preempt_mode, lanes, deadlines; /* deadlines 255: not given */
 };
 struct bsa_client_connect {
 	uint64_t since;
@@ -75,7 +75,7 @@ struct bsa_model_release {
 struct bsa_stream_open {
 	uint64_t since;
 	uint32_t stream, conn, model, request_capacity, result_capacity, spin_us;
-	uint32_t client_spin_us; /* UINT32_MAX: not said, or for ever */
+	uint32_t client_spin_us; /* UINT32_MAX: not given, or for ever */
 	uint8_t path, cache;
 };
 struct bsa_stream_close {
@@ -230,7 +230,7 @@ struct bsa_app_span {
 };
 
 /*
- * Why a part of a trace was not seen. The decoder cannot tell whether a head, a gap or a tail hid anything: such a record is a
+ * Why a part of a trace was not seen. The decoder cannot decide whether a head, a gap or a tail hid anything: such a record is a
  * question, which the fold answers from the events beside it (pending.h).
  */
 enum bsa_loss_cause {
@@ -242,19 +242,19 @@ enum bsa_loss_cause {
 	BSA_LOSS_CUT,     /* this stream's file is cut */
 	BSA_LOSS_STREAM,  /* the stream of a cpu is missing */
 	BSA_LOSS_CAUSES,
-	BSA_LOSS_UNCHECKED = BSA_LOSS_CAUSES, /* of facts only: whether all of a trace was recorded is not known */
-	BSA_LOSS_UNUSABLE = 9 /* of facts only: an event of the service has numbers that cannot be (valid.h) */
+	BSA_LOSS_UNCHECKED = BSA_LOSS_CAUSES, /* for facts only: whether all of a trace was recorded is not known */
+	BSA_LOSS_UNUSABLE = 9 /* for facts only: an event of the service has numbers that cannot be (valid.h) */
 };
 
-/* A part of a trace was not seen, from @at to @ended; told at the beginning, so before any event of that time. */
+/* A part of a trace was not seen, from @at to @ended; emitted at the beginning, so before any event of that time. */
 struct bsa_loss {
 	uint64_t ended;
 	uint64_t events, packets; /* BSA_NEVER: the tracer did not count them */
 	uint32_t cpu;             /* UINT32_MAX: unknown, or all */
 	uint32_t pid;             /* 0: unknown */
 	uint32_t cause;           /* enum bsa_loss_cause */
-	uint16_t rotated;         /* of a gap: the session was rotated in it, which leaves a gap without a stop */
-	uint16_t known;           /* of a tail: the recording is known to have gone on, whatever events say */
+	uint16_t rotated;         /* for a gap: the session was rotated in it, which leaves a gap without a stop */
+	uint16_t known;           /* for a tail: the recording is known to have gone on, whatever events show */
 };
 
 /* The numbers that have names, as in the catalogue. */

@@ -71,7 +71,7 @@ static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t durat
 		x->fact.duration = duration;
 }
 
-/* All three, or none: a client may say anything, also what stands for an unknown time. */
+/* All three, or none: a client may emit anything, also what stands for an unknown time. */
 static void said_submit_delay(struct bsa_exec *x, uint64_t delay, uint64_t gap, uint32_t turns)
 {
 	if (!turns || delay == BSA_NEVER || gap == BSA_NEVER || x->fact.submit_turns)
@@ -95,8 +95,8 @@ static void said_estimate(struct bsa_exec *x, uint64_t estimate)
 }
 
 /*
- * The service answers for @x, which it told of as under way, and the end of @x was not seen: perhaps @x had ended before it was told of,
- * as the service tells of executions until they are answered.
+ * The service answers for @x, which it reported as under way, and the end of @x was not seen: perhaps @x had ended before that report, as
+ * the service reports executions until they are answered.
  */
 static void answered_unended(struct bsa_fold *f, struct bsa_exec *x)
 {
@@ -307,7 +307,7 @@ static struct bsa_exec *on_lane(struct bsa_fold *f, uint64_t exec, uint8_t lane)
 
 	if (!x && lane < LANES_MAX)
 		bsa_fold_unknown(f, f->now, f->now);
-	if (!x) /* it was given up too early: whether it waited is unknown */
+	if (!x) /* the execution was given up too early: whether it waited is unknown */
 		(void)bsa_schedule_report_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, BSA_NEVER,
 		                                   f->now);
 	return x;
@@ -435,7 +435,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	x->sched.on_lane_to_its_end = status == BSA_STATUS_NONE;
 	if (!x->off)
 		return lane;
-	if (status == BSA_STATUS_NONE) { /* so it was on a lane again, without a recorded event */
+	if (status == BSA_STATUS_NONE) { /* success: it was on a lane again, without a recorded event */
 		x->broken = true;
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 		return lane;
@@ -540,7 +540,7 @@ void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e)
 
 /* ---- all boundaries of a side ---- */
 
-/* A time that a summary tells; BSA_NEVER: none, or one that cannot be. @last: the one before it. */
+/* A time that a summary has; BSA_NEVER: none, or one that cannot be. @last: the one before it. */
 static uint64_t told_time(struct bsa_fold *f, uint64_t began, uint64_t after, uint64_t *last)
 {
 	uint64_t at = began + after;
@@ -654,7 +654,7 @@ static bool is_in_time(struct bsa_fold *f, struct bsa_exec *x, struct news *n)
 		f->latest_summary = f->now - first;
 	if (first > f->known)
 		return true;
-	/* Has the schedule heard of what is too late of the summary, because exec_state told of it, and is the rest in time? */
+	/* Has the schedule heard of what is too late of the summary, because exec_state reported it, and is the rest in time? */
 	rest = (struct news){ false, n->dispatched && !x->found_on, n->ended };
 	if ((x->found_queued || x->found_on) && x->scheduled && n->enqueued && first_of(x, &rest) > f->known) {
 		*n = rest;
@@ -724,7 +724,7 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	if (over != BSA_NEVER && over <= f->now && f->now - over > f->latest_written)
 		f->latest_written = f->now - over;
 
-	/* The event that says when @x was ready was not recorded, and not because it was lost. */
+	/* The event that has when @x was ready was not recorded, and not because it was lost. */
 	ready = x->fact.at[BSA_ENQUEUED];
 	f->summed_lanes |= news.enqueued && ready > f->began && !bsa_losses_touch(&f->losses, ready, ready);
 	numbered_at(x);

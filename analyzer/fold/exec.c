@@ -129,7 +129,7 @@ static void report_misses(struct bsa_fold *f, struct bsa_exec *x)
 static bool note_mapping(struct bsa_exec *x, int32_t slot, uint64_t took_ns)
 {
 	if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER || x->fact.at[BSA_RUN_ENDED] != BSA_NEVER)
-		return false; /* it does not look for slots any more */
+		return false; /* the execution does not look for slots any more */
 	for (struct bsa_slot_miss *m = x->slot_misses; m; m = m->next)
 		if (m->slot == slot && m->map_ns == BSA_NEVER) {
 			m->map_ns = took_ns;
@@ -259,7 +259,7 @@ static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 	bsa_stream_lost_one(f, x->stream, false);
 }
 
-/* @x has no recorded beginning. Where the service told all since it took the request, in the recording: when was the app recorded? */
+/* @x has no recorded beginning. Where the service emitted all since it took the request, in the recording: when was the app recorded? */
 static void count_headless(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
@@ -346,7 +346,7 @@ static void end_silence(struct bsa_fold *f, struct bsa_exec *x)
 	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]--;
 }
 
-/* No event of the end of @x will arrive: tell the schedule, unless the service may still emit events. */
+/* No event of the end of @x will arrive: end it in the schedule, unless the service may still emit events. */
 static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 {
 	uint64_t ended = bsa_voice_ended(f, x->sched.instance);
@@ -442,7 +442,7 @@ void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct
 	}
 }
 
-/* An app asked for it, or was answered: it is no trial run, whatever its stream says. */
+/* An app asked for it, or was answered: it is no trial run, whatever its stream is. */
 static bool has_request(const struct bsa_exec *x)
 {
 	for (enum bsa_boundary b = 0; b < BSA_BOUNDARIES; b++)
@@ -502,7 +502,7 @@ static bool client_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 		       !is_heard(x, BSA_HEARD_SERVICE);
 	/*
 	 * A launch is also over if no event of its service will arrive. A session that begins reaches one process after the other: the
-	 * service of a launch may be heard some time after its client, and then tells of the execution that is under way.
+	 * service of a launch may be heard some time after its client, and then reports the execution that is under way.
 	 */
 	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) ||
 	       (!is_heard(x, BSA_HEARD_SERVICE) && !f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&

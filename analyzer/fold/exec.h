@@ -50,17 +50,17 @@ struct bsa_exec {
 	uint8_t model_priority, miss_stage;
 	bool has_client, has_service;
 	bool deadline_said; /* an event reported whether it has a deadline */
-	bool off;           /* it is off its lane: @stop is open */
+	bool off;           /* the execution is off its lane: @stop is open */
 	bool broken;        /* a preemption, or its end, was not recorded */
 	bool late_start;    /* first seen in exec_state */
 	bool found_waiting; /* late_start: the execution was ready, or preempted, at that time */
-	bool found_queued;  /* with summaries: exec_state told since when it was queued, and the schedule has that */
-	bool found_on; /* with summaries: exec_state told that it was on a lane, or preempted, and the schedule has that */
+	bool found_queued; /* with summaries: exec_state reported since when it was queued, and the schedule has that */
+	bool found_on; /* with summaries: exec_state reported that it was on a lane, or preempted, and the schedule has that */
 	bool placed;    /* the schedule has it, without its end */
 	bool scheduled; /* the schedule had it at some time */
 	bool end_noted; /* the schedule has its end */
 	bool passed; /* a later one of its stream began, or the stream was closed: so it is over, even without a recorded end */
-	bool over; /* it is over, and waits for the schedule only */
+	bool over; /* the execution is over, and waits for the schedule only */
 	bool evicted;
 	bool numbered; /* an event reported that it became ready, so its number is not missing */
 	bool late;     /* its summary came too late: the schedule lacks it */

@@ -323,7 +323,7 @@ struct bsa_lag {
 	uint64_t window_began, received, entitled;
 	int64_t lag;  /* largest lag in the window: lower bound */
 	int64_t most; /* upper bound */
-	/* what these are beyond the rounded number, in parts of a ns: up to half of BSA_LAG_PARTS, of either sign */
+	/* their remainder beyond the rounded number, in parts of a ns: up to half of BSA_LAG_PARTS, of either sign */
 	int32_t entitled_part, lag_part, most_part;
 	uint32_t app;
 	bool in_parts; /* other facts of the same window and app may be other parts of it */
@@ -395,9 +395,9 @@ struct bsa_left_out {
 	uint64_t
 		unseen; /* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
 	uint64_t
-		untold; /* choices that are not told, or not for certain, because a loss hides since when the lane was free, or who waited: an upper bound */
+		untold; /* choices that are not reported, or not for certain, because a loss hides since when the lane was free, or who waited: an upper bound */
 	uint64_t not_yet,
-		no_more; /* executions without their beginning, of which the service told all since it took the request: their app was not recorded yet, or not any more */
+		no_more; /* executions without their beginning, of which the service emitted all since it took the request: their app was not recorded yet, or not any more */
 	uint64_t inside; /* others without their beginning, of streams that were opened in the recording */
 };
 
@@ -434,13 +434,13 @@ struct bsa_facts {
 	void (*lost)(void *ctx, const struct bsa_lost *);
 	void (*spanned)(void *ctx, const struct bsa_spanned *);
 	/*
-	 * NULL: not wanted. Told of each execution once, before @execution, as soon as no event of it is to come: what it waited for, and
-	 * on which lane it was, is not known yet, and may never be.
+	 * NULL: not wanted. Reported of each execution once, before @execution, as soon as no event of it is to come: what it waited for,
+	 * and on which lane it was, is not known yet, and may never be.
 	 */
 	void (*over)(void *ctx, const struct bsa_execution *);
 	/*
-	 * NULL: not wanted. What will be told as @lag, as soon as the window is over, though the lag of it may not be known before the end:
-	 * what was received, and what apps were entitled to, is.
+	 * NULL: not wanted. The figures that will be reported as @lag, as soon as the window is over, though the lag of it may not be known
+	 * before the end: what was received, and what apps were entitled to, is.
 	 */
 	void (*window)(void *ctx, const struct bsa_lag *);
 	/*

@@ -97,7 +97,7 @@ void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_
 			.ended = ended, .events = BSA_NEVER, .packets = BSA_NEVER, .cpu = UINT32_MAX, .cause = cause });
 }
 
-/* A tail is told by an event behind its beginning. */
+/* A tail is proved by an event behind its beginning. */
 static bool is_late(const struct bsa_event *e)
 {
 	return e->kind == BSA_loss &&
@@ -157,7 +157,7 @@ static void take_event(struct bsa_fold *f, const struct bsa_event *e)
 		on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
 		return;
 	case BSA_performance_hold: /* concerns the device, and no object here */
-	case BSA_checkpoint:       /* op_end says as much */
+	case BSA_checkpoint:       /* op_end has the same */
 	case BSA_loop_iteration:   /* there is no relation of them */
 	case BSA_N_KINDS:
 		return;
@@ -204,8 +204,8 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 	f->at = f->step_at = f->now;
 	if (e->at < f->now && !is_late(e)) {
 		/*
-		 * An event of an earlier time than the one before it, as of a file that a reader of a growing recording got late. What
-		 * the event tells of its execution was at its own time. But the schedule has gone on without it: if it is of a service,
+		 * An event of an earlier time than the one before it, as of a file that a reader of a growing recording got late. The facts
+		 * in the event about its execution were at its own time. But the schedule has gone on without it: if it is of a service,
 		 * lanes were not as they seemed.
 		 */
 		bsa_fold_absurd(f);
@@ -218,8 +218,8 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 		return;
 	if (!valid) {
 		/*
-		 * Its numbers cannot be, so nothing is made of it. What the service tells is as if it had been lost, at this time; what a
-		 * client tells is of that client's execution alone, and so is what is missing then.
+		 * Its numbers cannot be, so nothing is made of it. An event of the service is as if it had been lost, at this time; an
+		 * event of a client is of that client's execution alone, and so is what is missing then.
 		 */
 		f->left_out.unusable++;
 		if (!bsa_valid_is_of_service(e))

@@ -48,7 +48,7 @@ int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e);
  */
 int bsa_fold_quiet(struct bsa_fold *f, uint64_t until);
 
-/* Lanes were reported that a fold which is not told of quiet times might leave unknown. */
+/* Lanes were reported that a fold which does not know of quiet times might leave unknown. */
 bool bsa_fold_passed_doubts(const struct bsa_fold *f);
 
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */

@@ -243,7 +243,7 @@ static bool is_of_known_kind(const struct bsa_fold *f, const struct bsa_exec *x)
 static void unset_doubtful(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	static const uint8_t doubtful[] = { BSA_FENCE, BSA_SLOTS, BSA_REPLY, BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
-	/* No step of it was seen that only a launch has, and none that says that it was none. */
+	/* No step of it was seen that only a launch has, and none that shows that it was none. */
 	bool may_be_answered = x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(f, x) && !bsa_exec_launched(x);
 	bool is_doubtful = bsa_exec_may_be_launch(x) || may_be_answered;
 
@@ -326,7 +326,7 @@ static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the service told of it after a stop.
+ * Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the service reported it after a stop.
  * If no boundary of it was seen, the loss hides all of them.
  */
 static bool is_start_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
@@ -341,7 +341,7 @@ static bool is_start_lost(const struct bsa_fold *f, const struct bsa_exec *x, ui
 	return from <= first && is_lost(f, from, first);
 }
 
-/* One summary of it is there, and events were lost when the other one may have been told. */
+/* One summary of it is there, and events were lost when the other one may have been emitted. */
 static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t last = bsa_exec_last_seen(x);
@@ -358,12 +358,12 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		return BSA_QUALITY_GAP;
 	if (all && (x->fact.sides == BSA_SIDES_CLIENT || x->fact.phase[BSA_RUN] != BSA_NEVER))
 		return BSA_QUALITY_COMPLETE;
-	/* Summaries may tell all its times, and not when it was off its lane before the recording. */
+	/* Summaries may have all its times, and not when it was off its lane before the recording. */
 	if (is_older(f, first))
 		return BSA_QUALITY_HEAD;
 	if (all)
 		return BSA_QUALITY_GAP;
-	/* Its service told in the recording that it was queued, and since when, and no summary of it came until the end. */
+	/* Its service reported in the recording that it was queued, and since when, and no summary of it came until the end. */
 	if (x->found_queued && first != BSA_NEVER && !x->has_service && !x->has_client && is_open(f, x))
 		return BSA_QUALITY_OPEN;
 	if (!has_boundary(x, first_of(x)))
@@ -537,7 +537,8 @@ static bool is_misplaced(const struct bsa_exec *x)
 
 	if (!x->scheduled || fact->sides == BSA_SIDES_CLIENT)
 		return false;
-	if (x->sched.sliced && x->sched.on_native) /* it had lanes, although its service has the native policy */
+	if (x->sched.sliced &&
+	    x->sched.on_native) /* the execution had lanes, although its service has the native policy */
 		return true;
 	return x->sched.ready_ns != queue + preempted ||
 	       ((x->sched.sliced || x->sched.lane_ns) && x->sched.lane_ns != fact->run);
@@ -576,7 +577,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	whole = drop_absurd(f, x, t);
 	if (!whole)
 		first = bsa_exec_first_seen(x);
-	else /* it was submitted before all of its boundaries, and before others perhaps not */
+	else /* the execution was submitted before all of its boundaries, and before others perhaps not */
 		first = earlier(earlier(earlier(fact->at[BSA_SUBMITTED], fact->at[BSA_FENCED]),
 		                        earlier(fact->at[BSA_SIGNALLED], fact->at[BSA_RETURNED])),
 		                earlier(fact->at[BSA_RESULT_WRITTEN], fact->at[BSA_RESULT_READ]));

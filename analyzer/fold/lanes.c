@@ -1,11 +1,11 @@
 /*
- * lanes.c -- who holds a lane now, and who held it since the oldest present wait began.
+ * lanes.c -- keeps who holds a lane now, and who held it since the oldest present wait began.
  *
  * TERMS     A lane is a place of a service where one execution runs at a time; a step of the lane is an event at which an execution enters
  *           or leaves it. A stretch is the time between two steps: held by an execution, idle, or unknown. The history has the
  *           stretches that were held or unknown; a gap between them was idle. A hole is a time for which events may be missing
  *           (schedule.c). A lane is doubtful, until its next step, if its present holder, or that it has none, may be wrong for
- *           another reason than a hole since its last step. A closing says how a stretch ended (enum closing). A hand-over is the
+ *           another reason than a hole since its last step. A closing is how a stretch ended (enum closing). A hand-over is the
  *           time for which a lane is idle while an execution is ready for it. An end is heard if an END names the lane.
  * INVARIANT Before `known_from` the holder is unknown. Before `dropped_until` the history was known, but was dropped, because no wait needs
  *           it. It is complete from the later of both until `since`; `since` until now is the current stretch, which is not in it.
@@ -208,7 +208,7 @@ static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane
 		last_id = 0;
 		until = hole_end;
 	}
-	if (!last_id) /* so any execution may have held it until then */
+	if (!last_id) /* any execution may have held it until then */
 		hole_end = until;
 	report_one_unknown(d, l, first->began, hole_end, 0);
 	if (holder) /* if it was the last one, too, it may have held the lane all the time */
@@ -294,13 +294,13 @@ void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_schedul
 	l->holder = x;
 	l->hogging = hogging;
 	l->doubtful =
-		x->uncertain && !x->stretches; /* the service told of it as under way, and its lane may be wrong */
+		x->uncertain && !x->stretches; /* the service reported it as under way, and its lane may be wrong */
 }
 
 void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
                         bool certain)
 {
-	/* Two ends were heard since the last hole, and no step of the lane between: an END does not say when its execution left the lane,
+	/* Two ends were heard since the last hole, and no step of the lane between: an END does not have when its execution left the lane,
 	 * so neither was certainly the last. */
 	bool another = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
 
@@ -340,7 +340,7 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 {
 	uint64_t proof = d->proof ? d->proof : BSA_NEVER;
 
-	if (d->proof_hole != hole) /* what is known since the last hole proves nothing for an earlier one */
+	if (d->proof_hole != hole) /* knowledge since the last hole proves nothing for an earlier one */
 		return at;
 	if (d->none_waited && d->none_waited < at)
 		at = d->none_waited;

@@ -58,7 +58,7 @@ struct bsa_lane {
 	bool truncated;         /* stretches that a wait may need were forgotten, for want of room */
 	bool over;              /* the recording is over: report no facts from now on */
 	struct bsa_refusals
-		unproven; /* they would have had the lane, if it proves to have been idle since its last step */
+		unproven; /* executions that would have had the lane, if it proves to have been idle since its last step */
 	bool claimed;     /* by one of the device's refusals, too, as a lane that was free */
 
 	struct bsa_stretch *ring; /* owned; a power of 2 */

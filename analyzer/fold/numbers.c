@@ -12,7 +12,7 @@ enum {
 	SUMMARIES_FEW = 1 << 10,
 	SUMMARIES_MAX = 1 << 17,
 	OPEN_MAX = 1 << 10,
-	ANSWERED_MAX = 1 << 10, /* of one service; with more, more executions count as unseen */
+	ANSWERED_MAX = 1 << 10, /* executions of one service; with more, more executions count as unseen */
 	INSTANCE_SHIFT = 20
 };
 
@@ -39,8 +39,8 @@ struct bsa_numbered {
 	uint64_t
 		judged; /* the end of a hole: numbers are missing since then that may be of executions under way; 0: none */
 	size_t look_at; /* n that is worth a look at which of them are known without a gap */
-	uint64_t *
-		answered; /* owned; when executions had their answers whose numbers no event told; n_answered of them */
+	uint64_t
+		*answered; /* owned; when executions had their answers whose numbers no event had; n_answered of them */
 	size_t n_answered, room_answered;
 };
 
@@ -170,7 +170,7 @@ static void raise_base(struct bsa_numbered *s, uint32_t by, const struct summary
 	s->n = kept;
 }
 
-/* Of those whose summaries cannot have been lost in a hole before @at: the first that ended. NULL: none. */
+/* The first that ended of those whose summaries cannot have been lost in a hole before @at. NULL: none. */
 static const struct summary *first_over_after(const struct bsa_numbered *s, uint64_t at)
 {
 	const struct summary *first = NULL;
@@ -300,7 +300,8 @@ static bool hidden_from(const struct bsa_fold *f, struct bsa_numbered *s, const 
 	first = first_over_after(s, h->ended);
 	last = first ? first : latest_summary(s);
 	*ret = last && missing > last->n_ready ? BSA_NEVER : after;
-	if (!first && (last ? last->ended : s->after) < *ret) /* who became ready since then has any number */
+	if (!first &&
+	    (last ? last->ended : s->after) < *ret) /* an execution that became ready since then has any number */
 		*ret = last ? last->ended : s->after;
 	s->judged = h->ended;
 	return true;
@@ -432,7 +433,7 @@ static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
 	if (!s || !s->numbers || !s->born || s->most_at <= bsa_losses_end(&f->losses, f->now))
 		return BSA_NEVER;
 	/*
-	 * Executions that were answered by @most_at became ready before that: their numbers are not missing, though no event told them.
+	 * Executions that were answered by @most_at became ready before that: their numbers are not missing, though no event had them.
 	 */
 	seen = s->n_seen;
 	for (size_t i = 0; i < s->n_answered; i++)

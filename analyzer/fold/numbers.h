@@ -51,7 +51,7 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since);
 
 /*
- * An execution of service @instance that was answered well, and so had become ready before @at, is over: no event told its number. It,
+ * An execution of service @instance that was answered well, and so had become ready before @at, is over: no event had its number. It,
  * or its stream, was there since @since: a service that began later did not number it.
  */
 void bsa_numbers_answered(struct bsa_fold *f, unsigned instance, uint64_t since, uint64_t at);

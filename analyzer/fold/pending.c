@@ -60,7 +60,7 @@ static void pass_on(struct bsa_fold *f, const struct bsa_event *e)
 
 /* ---- gaps ---- */
 
-/* A service says this of itself, or of an execution that it has. */
+/* A service emits this about itself, or of an execution that it has. */
 static bool is_of_service(const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
@@ -99,8 +99,8 @@ bool bsa_event_is_told_again(const struct bsa_event *e)
 }
 
 /*
- * A service takes a request, or hears of a client: the number of the last gap since which it has had no new listener, or else it
- * would have told again what there is. 0: of none.
+ * A service takes a request, or hears of a client: the number of the last gap since which it has had no new listener, or else it would have
+ * emitted its state again. 0: no gap.
  */
 static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_event *e)
 {

@@ -11,7 +11,7 @@ enum {
 	OWNER_SERVICE,
 	UNKNOWN = 255,
 	BUFFERS_MAX = 1 << 18,
-	MAPPINGS_MAX = 1 << 18 /* open at a time; of others only the beginning is told */
+	MAPPINGS_MAX = 1 << 18 /* open at a time; of others only the beginning is reported */
 };
 
 /* ---- mappings ---- */
@@ -67,7 +67,7 @@ void bsa_on_pool_map(struct bsa_fold *f, const struct bsa_pool_map *e)
 		                     .kind = e->kind,
 		                     .status = e->status,
 		                     .cause = UNKNOWN };
-	if (e->status || f->world.mappings.n >= MAPPINGS_MAX) { /* it cannot be kept until its end */
+	if (e->status || f->world.mappings.n >= MAPPINGS_MAX) { /* the span cannot be kept until its end */
 		f->facts.mapping(f->facts.ctx, &fact);
 		return;
 	}
@@ -230,7 +230,7 @@ void bsa_on_resource_exhausted(struct bsa_fold *f, const struct bsa_resource_exh
 		s = bsa_table_find(&f->world.streams, fact.owner_id);
 	else if (fact.owner == OWNER_EXEC && fact.owner_id)
 		x = bsa_exec_of(f, fact.owner_id);
-	/* Keys of apps are each service's own, and the event does not say whose: the one that knows it. */
+	/* Keys of apps are each service's own, and the event does not name the service: the one that knows it. */
 	if (fact.owner == OWNER_APP && fact.owner_id <= UINT32_MAX)
 		for (const struct bsa_service *of = f->world.all_services; of && !a; of = of->next)
 			a = bsa_table_find(&f->world.apps, of->entry.number << 32 | fact.owner_id);

@@ -55,7 +55,7 @@ static void refusal_settle(const struct bsa_device *d, struct bsa_refusal *r, un
 	bool claims = claims_lane(d, r, number);
 
 	r->idle_lane = BSA_LANE_NONE;
-	if (claims && r->told.lane_free > until) { /* then the execution on lane 0 need not be what was ahead */
+	if (claims && r->told.lane_free > until) { /* the execution on lane 0 need not be what was ahead */
 		r->told.lane_free = BSA_NEVER;
 		r->told.holder = r->told.holder_app = 0;
 		r->told.holder_cause = BSA_CAUSE_UNKNOWN;
@@ -63,7 +63,7 @@ static void refusal_settle(const struct bsa_device *d, struct bsa_refusal *r, un
 	if (r->told.queue_free == BSA_NEVER || r->told.queue_free <= until)
 		return;
 	r->told.queue_free = BSA_NEVER;
-	if (r->told.queue_cause == BSA_QUEUED_BEHIND && !r->told.queue) /* none was seen to wait */
+	if (r->told.queue_cause == BSA_QUEUED_BEHIND && !r->told.queue) /* no execution was seen to wait */
 		r->told.queue_cause = BSA_CAUSE_UNKNOWN;
 }
 
@@ -129,7 +129,7 @@ static void report_refusals(struct bsa_device *d, uint8_t idle)
 {
 	bool queue_free = idle != BSA_LANE_NONE && d->lanes_told;
 
-	/* It must be known of each lane which execution holds it now, or that it is idle. */
+	/* The answer needs of each lane the execution that holds it now, or that it is idle. */
 	for (unsigned i = 0; queue_free && i < d->lanes_room && i < d->n_lanes; i++)
 		queue_free = bsa_lane_is_held(d, &d->lanes[i], d->now) || bsa_lane_is_idle(d, &d->lanes[i], d->now);
 	for (size_t i = 0; i < d->refusals.n; i++) {

@@ -9,11 +9,10 @@
  *           idle and an execution is ready, to the moment when that execution is on the lane; meanwhile the lane is on its way to
  *           it. A refusal: the service rejected an execution at once, and did not let it wait. Where the trace has compact detail,
  *           an execution has one event, its summary, which comes after all that it reports, by less than the horizon.
- * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost; `unsure` has the times of
- *           which a lost event or a lost summary may tell. A wait, or a change of lanes, counts as hidden if a hole may have
- *           taken its events; the wait is then reported as possible. A waiting execution is doubtful from the hole on until its
- *           next step, and in the list of the doubtful ones. BSA_NEVER as the begin of a wait says that it began before the
- *           recording.
+ * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost; `unsure` has the times that a
+ *           lost event or a lost summary may be about. A wait, or a change of lanes, counts as hidden if a hole may have taken its events;
+ *           the wait is then reported as possible. A waiting execution is doubtful from the hole on until its next step, and in the list of
+ *           the doubtful ones. BSA_NEVER as the begin of a wait means that it began before the recording.
  * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that does not fit, because a hole
  *           hid one or because the trace is wrong, leads to the same state as one that fits, and what lies between is reported as
  *           uncertain. The steps FOUND_* begin with the state in which the recording found the execution. READY and STOPPED are
@@ -45,9 +44,9 @@ enum {
 /* Bits of bsa_noted.step where bsa_noted.x is NULL: what is known of the service from then on. */
 enum rules {
 	RULES_NATIVE = 1,  /* its policy has no lanes */
-	RULES_IDLE = 2,    /* it has just begun, so its lanes are idle */
-	RULES_FINDING = 4, /* it reports the executions that were under way when the recording began */
-	RULES_FOUND = 8    /* it has reported all of them */
+	RULES_IDLE = 2,    /* the service has just begun, so its lanes are idle */
+	RULES_FINDING = 4, /* the service reports the executions that were under way when the recording began */
+	RULES_FOUND = 8    /* the service has reported all of them */
 };
 
 struct bsa_schedule {
@@ -301,8 +300,8 @@ static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l,
 }
 
 /*
- * Who held the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that leaves the
- * lane now, and so was the last to hold it; NULL: unknown.
+ * The holder of the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that leaves
+ * the lane now, and so was the last to hold it; NULL: unknown.
  */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
@@ -363,7 +362,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 
 	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
 	hidden = is_hidden(d, x, x->slice_began, d->now);
-	if (hidden) /* by `unsure`: the wait may have begun in a time of which a lost summary would tell */
+	if (hidden) /* by `unsure`: the wait may have begun in a time that a lost summary would be about */
 		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
 		                stops || x->on_lane_to_its_end ? hidden_until(d) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
@@ -512,7 +511,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	int r = 0;
 
 	if (x->state == BSA_SCHEDULED_ON && x->lane == lane && is_hidden(d, x, x->slice_began, d->now)) {
-		vacate_lane(d, lane); /* it was preempted in a hole */
+		vacate_lane(d, lane); /* the execution was preempted in a hole */
 	} else if (x->state == BSA_SCHEDULED_ON) {
 		absurd = !is_hidden(d, x, x->slice_began, d->now);
 		lose_track(d, x);
@@ -675,7 +674,7 @@ static int take_found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enu
 		return 0;
 	}
 	x->lane = -1;
-	x->stretches = state == BSA_SCHEDULED_STOPPED; /* it has been on a lane */
+	x->stretches = state == BSA_SCHEDULED_STOPPED; /* the execution has been on a lane */
 	if (wait_begin(d, x, state, since) < 0)
 		return -ENOMEM;
 	x->open = x->found_since ? 0 : BSA_OPEN_START;
@@ -695,7 +694,7 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 	}
 	x->uncertain = true;
 	if (s->horizon_ns && lane != BSA_LANE_NATIVE) {
-		if (d->lanes[lane].holder) { /* @x has left it, or has not had it: no summary says which */
+		if (d->lanes[lane].holder) { /* @x has left it, or has not had it: no summary shows which */
 			x->stretches++;
 			return 0;
 		}
@@ -746,7 +745,7 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	int r;
 
 	if (is_waiting(x) && !x->doubtful) {
-		/* It certainly still waits then. Which of several lanes it will get is unknown. */
+		/* The execution certainly still waits then. Which of several lanes it will get is unknown. */
 		assert(d->now >= x->ready_since);
 		only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
 		number = only ? 0 : BSA_LANE_NONE;
@@ -832,8 +831,8 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 }
 
 /*
- * Whether a summary has already told what this step tells: FOUND_* of an execution of which there was a step, or READY of one that the
- * service reported as queued.
+ * Whether a summary has already reported what this step reports: FOUND_* of an execution of which there was a step, or READY of one that
+ * the service reported as queued.
  */
 static bool is_summed(const struct bsa_schedule *s, const struct bsa_scheduled *x, enum bsa_step step)
 {
@@ -909,7 +908,7 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 /* ---- steps in the order of their times ---- */
 
 /*
- * What the service says of itself; or it begins (FINDING), or has ended (FOUND), to report the executions under way. The service reports its
+ * A step of the service itself; or it begins (FINDING), or has ended (FOUND), to report the executions under way. The service reports its
  * lanes and policy again at each change, so RULES_IDLE and FOUND concern only lanes of which nothing is known yet.
  */
 static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
@@ -1041,7 +1040,7 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
 
 int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full)
 {
-	/* A summary comes less than a horizon after what it reports, so one lost in the hole may tell of times a horizon before it. */
+	/* A summary comes less than a horizon after what it reports, so one lost in the hole may be about times a horizon before it. */
 	uint64_t most_late = s->horizon_ns && !full ? s->horizon_ns - 1 : 0,
 		 from = most_late < began ? began - most_late : 0;
 

@@ -16,7 +16,7 @@ struct bsa_schedule;
 enum bsa_step {
 	BSA_STEP_READY,    /* sched_enqueue: ready */
 	BSA_STEP_DISPATCH, /* its first lane */
-	BSA_STEP_STOP,     /* it is preempted */
+	BSA_STEP_STOP,     /* the execution is preempted */
 	BSA_STEP_RESUME,
 	BSA_STEP_END,     /* exec_end, on a lane or not */
 	BSA_STEP_REFUSED, /* refused: deadline_miss before it was ready */
@@ -53,7 +53,7 @@ struct bsa_scheduled {
 	uint64_t ready_after; /* a lower bound of the time at which it became ready; 0: unknown */
 	bool queue_empty; /* for READY: at some time since @ready_after no execution of the service waited for a lane */
 	uint64_t found_since;    /* for FOUND_READY, FOUND_STOPPED: begin of its wait; 0: unknown */
-	bool on_lane_to_its_end; /* it succeeded, so it did not end while it waited */
+	bool on_lane_to_its_end; /* the execution succeeded, so it did not end while it waited */
 	bool known_over; /* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
 	bool counted; /* all of its preemptions were recorded, by the count in exec_service: a loss hides none */
 
@@ -88,7 +88,7 @@ struct bsa_scheduled {
 	uint8_t open; /* enum bsa_open of its current wait */
 	struct bsa_scheduled *prev, *next;
 	struct bsa_device *device; /* the service of its steps so far; NULL: none was taken */
-	struct bsa_tenant *tenant; /* of its app while it waits or is on a lane, otherwise NULL */
+	struct bsa_tenant *tenant; /* entry of its app while it waits or is on a lane, otherwise NULL */
 };
 
 /* Whether the assembler may free it. */

@@ -37,7 +37,7 @@ static int64_t round_parts(bsa_parts parts)
 
 static_assert((int)BSA_PARTS == BSA_LAG_PARTS, "facts give lags in these parts");
 
-/* What is lost where @parts are rounded to @ns. */
+/* The remainder that is lost where @parts are rounded to @ns. */
 static int32_t part_beyond(bsa_parts parts, bsa_parts ns)
 {
 	bsa_parts beyond = parts - ns * BSA_PARTS;
@@ -424,7 +424,7 @@ static void set_window(struct bsa_device *d, uint64_t at)
 		d->window_ended = BSA_NEVER;
 }
 
-/* Of a window in parts, each is reported that has a lag, even if no time is counted in it. */
+/* In a window in parts, each is reported that has a lag, even if no time is counted in it. */
 static void report_window_of(struct bsa_tenant *t, bool part)
 {
 	struct bsa_device *d = t->device;
@@ -499,7 +499,7 @@ void bsa_shares_split_window(struct bsa_device *d)
 static void skip_time(struct bsa_device *d, uint64_t to)
 {
 	if (to >= d->window_ended) {
-		if (d->in_loss) /* so that its lags are reported as of the end of the loss */
+		if (d->in_loss) /* its lags are reported as of the end of the loss */
 			d->now = d->window_ended;
 		report_window(d);
 		set_window(d, to);

@@ -34,7 +34,7 @@ struct bsa_steps {
 	struct bsa_noted_array runs[BSA_RANKS], heap;
 	size_t n;
 	uint64_t serial;
-	uint64_t at, order; /* of the earliest step, if there is one */
+	uint64_t at, order; /* those of the earliest step, if there is one */
 	unsigned source;    /* the run of the earliest step; BSA_RANKS: the heap */
 };
 

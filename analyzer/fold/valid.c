@@ -275,7 +275,7 @@ bool bsa_valid_is_of_service(const struct bsa_event *e)
 		       BSA_OF(e, fmq_read)->queue == BSA_QUEUE_CALL_REQUEST;
 	case BSA_slot_lookup:
 		return BSA_OF(e, slot_lookup)->look != BSA_LOOK_CLIENT;
-	case BSA_deadline_miss: /* the service, too, may say that of what it signals */
+	case BSA_deadline_miss: /* the service, too, may emit that of what it signals */
 		return BSA_OF(e, deadline_miss)->stage != BSA_STAGE_RETURNED;
 	case BSA_app_span:
 		return BSA_OF(e, app_span)->kind == BSA_SPAN_BURST_CONFIGURE ||

@@ -31,7 +31,7 @@ const struct bsa_event *bsa_valid(const struct bsa_event *e, struct bsa_mended *
 /* Is there a rule about this field of this event? For the test that wants one of each number. */
 bool bsa_valid_knows(enum bsa_kind kind, uint16_t at);
 
-/* Does the service tell this? Of what the client tells, no other execution can hide behind it. */
+/* Does the service emit this? Of events of the client, no other execution can hide behind it. */
 bool bsa_valid_is_of_service(const struct bsa_event *e);
 
 #endif

@@ -61,7 +61,7 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 		queue = BSA_OF(e, fmq_write)->queue;
 		return of_queue(BSA_OF(e, fmq_write)->exec,
 		                queue == BSA_QUEUE_RESULT || queue == BSA_QUEUE_CALL_RESULT);
-	default: /* too rare to matter, or from either side */
+	default: /* events too rare to matter, or from either side */
 		return BSA_NO_INSTANCE;
 	}
 #undef OF_EXEC

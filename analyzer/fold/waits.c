@@ -502,7 +502,7 @@ int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_s
 
 	/*
 	 * The recording began while @x waited, and at that very time the wait, or the recording, ended: no part of the wait was recorded,
-	 * so no bsa_wait tells of the wait.
+	 * so no bsa_wait reports the wait.
 	 */
 	if (x->open & BSA_OPEN_START && x->ready_since == at)
 		d->facts->possible_wait(d->facts->ctx, &possible);
@@ -516,7 +516,7 @@ int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_s
 			r = report_part(&w, &s);
 	}
 
-	/* What concerns the whole wait. */
+	/* Facts of the whole wait. */
 	if (may_be_inverted(x) && !x->on_native) {
 		uint64_t until = free_since(&w);
 

@@ -11,7 +11,7 @@ enum {
 	UNTOLD_MAX = 1 << 16,    /* limit of unreported streams, and of models; the oldest are freed beyond it */
 	PARTING_MAX = 1 << 16,
 	OPEN_MAX = 1 << 16,      /* streams, models and connections that have not ended, each; of more the oldest go */
-	LINE_FEW = 1 << 12,      /* so many of each are kept even if the fold is crowded */
+	LINE_FEW = 1 << 12,      /* this many of each are kept even if the fold is crowded */
 	OVER_MANY_MAX = 1 << 13, /* streams that remember many executions */
 	OVER_FEW = 64,           /* numbers kept for a stream whose executions do not overlap, */
 	OVER_MANY = 4096,        /* numbers kept for any other stream */
@@ -455,7 +455,7 @@ static void model_told(struct bsa_fold *f, struct bsa_model *m, const struct bsa
 	m->step_ns = e->step_ns;
 	m->look_ns = e->look_ns;
 	m->estimate_ns = e->estimate_ns;
-	if (!e->since) /* told again, the estimate is of the runs since then */
+	if (!e->since) /* the estimate of a repeated event is of the runs since then */
 		m->measured_ns = e->estimate_ns;
 	m->prepare_ns = e->took_ns;
 	if (m->prepared == BSA_NEVER)

@@ -34,7 +34,7 @@ struct bsa_service {
 	struct bsa_entry entry; /* instance */
 	struct bsa_rules rules;
 	uint32_t pid;
-	bool finding;             /* it is emitting what was under way when the recording began */
+	bool finding;             /* the service is emitting what was under way when the recording began */
 	struct bsa_service *next; /* next in the list of all services */
 };
 
@@ -48,7 +48,7 @@ struct bsa_app_known {
 /* Exists while it has connections. */
 struct bsa_process_known {
 	struct bsa_entry
-		entry; /* of the instance, pid, uid and name: who forges events may give one pid any number of names */
+		entry; /* of the instance, pid, uid and name: a forger of events may give one pid any number of names */
 	struct bsa_process fact;
 	uint32_t instance, uid, connections;
 };
@@ -96,9 +96,9 @@ struct bsa_stream_known {
 	uint64_t quiet_since;     /* all executions before the oldest one under way were over at this time */
 	uint8_t heard;
 	bool told, closed;
-	bool left;       /* it is freed with its last execution */
+	bool left;       /* the stream is freed with its last execution */
 	bool replaced;   /* replaced by another stream of that number, and in no table */
-	bool renumbered; /* it replaced another one, whose executions may be under way with its numbers */
+	bool renumbered; /* the stream replaced another one, whose executions may be under way with its numbers */
 };
 
 struct bsa_mapping_open {

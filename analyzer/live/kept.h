@@ -3,8 +3,8 @@
  * daemon there is nothing else that could be read again.
  *
  * WORLD   What falls out of the records is remembered as far as later ones are about it: services, clients, models, streams and buffers that are
- *         there. An import hears of them at the beginning of the records, as a program says again what there is (docs/events.md, `since`). Pools
- *         and executions that were under way are not remembered.
+ *         there. An import hears of them at the beginning of the records, as a program emits again what there is (docs/events.md, `since`).
+ *         Pools and executions that were under way are not remembered.
  * MEMORY  @bytes of records, and up to half a MiB more, and 16384 things; of more, the oldest are forgotten.
  */
 #ifndef BSA_LIVE_KEPT_H

@@ -25,18 +25,18 @@ struct kept {
 	struct bsa_refused refused;
 	bool was_refused;
 	struct bsa_execution *execution; /* owned; NULL: not reported yet */
-	size_t bytes;                    /* that it takes, facts included */
+	size_t bytes;                    /* bytes that it takes, facts included */
 	unsigned cause;                  /* as reported last; BSA_CAUSES: none yet */
 };
 
 struct bsa_misses {
 	struct bsa_usual *usual;
-	struct bsa_table kept;            /* those of both lists, by id */
+	struct bsa_table kept;            /* entries of both lists, by id */
 	struct bsa_link open;             /* executions that are not reported yet */
 	struct bsa_link missed;           /* those that missed their deadline, the oldest first */
 	size_t bytes;                     /* sum over both lists */
 	bool inexact;                     /* some were dropped for want of room */
-	bool any_rules, native, restarts; /* of the services seen so far */
+	bool any_rules, native, restarts; /* properties of the services seen so far */
 	struct bsa_blamed *blamed;        /* owned; scratch memory of blame_miss */
 	size_t blamed_room;
 };
@@ -292,7 +292,7 @@ int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, un
 }
 
 void bsa_misses_again(struct bsa_misses *m,
-                      void (*tell)(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is), void *ctx)
+                      void (*report)(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is), void *ctx)
 {
 	for (struct bsa_link *l = m->missed.next; l != &m->missed; l = l->next) {
 		struct kept *k = BSA_LINKED(l, struct kept, link);
@@ -300,7 +300,7 @@ void bsa_misses_again(struct bsa_misses *m,
 
 		k->cause = blame_miss(m, k, true);
 		if (k->cause != was)
-			tell(ctx, k->execution->app, k->execution->model, was, k->cause);
+			report(ctx, k->execution->app, k->execution->model, was, k->cause);
 	}
 }
 

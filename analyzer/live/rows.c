@@ -81,7 +81,7 @@ struct bsa_rows {
 	size_t n_slotted;
 	uint64_t until, began;
 	uint64_t share_dropped; /* the highest number of an app whose reported share was dropped */
-	uint64_t lagged;        /* the last window of 100 ms that was told, plus 1 */
+	uint64_t lagged;        /* the last window of 100 ms that was reported, plus 1 */
 	struct bsa_live_sum others;
 	uint64_t counted[BUCKETS], n_counted; /* by how long after their last events */
 };
@@ -202,8 +202,8 @@ static uint64_t named_number(const struct bsa_model *m)
 
 /*
  * Different models of one app that share a name get distinct names, as in a database (schema/names.sql). But there all of them are known
- * first; here the first one keeps its name, because it was told already. From TWINS_MAX models of one name on, the others are not compared
- * with each other, so that the time does not grow with the square of their number: their digest is always shown.
+ * first; here the first one keeps its name, because it was reported already. From TWINS_MAX models of one name on, the others are not
+ * compared with each other, so that the time does not grow with the square of their number: their digest is always shown.
  */
 static void tell_model_apart(struct bsa_rows *r, struct name *n)
 {

@@ -25,7 +25,7 @@ static bool has_phase(uint8_t path, enum bsa_phase phase)
 	}
 }
 
-/* It was not recorded whether @x met its deadline. The rule is that of outcome_unknown.sql. */
+/* The recording does not show whether @x met its deadline. The rule is that of outcome_unknown.sql. */
 static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
 {
 	bool unanswered = x->path == BSA_PATH_FENCED
@@ -60,7 +60,7 @@ static uint64_t open_since(const struct bsa_execution *x)
 	return x->at[BSA_REQUEST_READ] != BSA_NEVER ? x->at[BSA_REQUEST_READ] : x->at[BSA_ENQUEUED];
 }
 
-/* What the service saw of the latency of @x, whose submission was not recorded. The rule is that of slo_percentile.sql. */
+/* The part that the service saw of the latency of @x, whose submission was not recorded. The rule is that of slo_percentile.sql. */
 static uint64_t seen_of(const struct bsa_execution *x)
 {
 	uint64_t end = x->at[BSA_RUN_ENDED], began = x->at[BSA_REQUEST_READ];
@@ -80,7 +80,7 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
                         unsigned cause, uint64_t until)
 {
 	char app[BSA_ROWS_APP_TEXT];
-	/* It was not recorded whether @x had a deadline. The rule is that of deadline_unknown.sql. */
+	/* The recording does not show whether @x had a deadline. The rule is that of deadline_unknown.sql. */
 	bool deadline_unknown =
 		!x->deadline && x->at[BSA_SUBMITTED] == BSA_NEVER && x->sides != BSA_SIDES_CLIENT &&
 		x->path != BSA_PATH_PREPARE && (x->at[BSA_ENQUEUED] == BSA_NEVER || x->request.spun == BSA_NEVER) &&

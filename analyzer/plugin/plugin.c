@@ -4,10 +4,10 @@
  *   babeltrace2 TRACE --component=sink.nnburst.sqlite --params='output="FILE.db",keep-operations=true'
  *
  * It has one port, so whatever is upstream has put messages into one order, which is that of the traces' own idea of the time
- * of day. Where that is not quite the order of their clock, a record is told as of the time of the one before it.
+ * of day. Where that is not quite the order of their clock, a record is passed on as of the time of the one before it.
  *
- * Messages do not have the numbers of packets, and filters upstream may leave out anything: so the sink cannot tell whether all was
- * recorded, and each trace gets a loss that says so.
+ * Messages do not have the numbers of packets, and filters upstream may leave out anything: so the sink cannot know whether all was
+ * recorded, and each trace gets a loss for it.
  */
 #include <babeltrace2/babeltrace.h>
 #include <inttypes.h>
@@ -43,7 +43,7 @@ struct sink {
 	struct stream **streams;
 	size_t n_traces, n_streams;
 	struct stream *last;   /* records of the latest time, not passed on yet */
-	struct bsa_ties *ties; /* records of the latest time, which were not told yet */
+	struct bsa_ties *ties; /* records of the latest time, which were not passed on yet */
 	uint64_t now;
 	uint32_t numbers;
 	struct bsa_err err;
@@ -67,7 +67,7 @@ static int tell_of(struct sink *sink, struct trace *trace)
 	char path[64];
 	int r;
 
-	/* where it is on disk, the messages do not say */
+	/* the messages do not have its place on disk */
 	snprintf(path, sizeof(path), "trace %s", info->uuid);
 	info->path = strdup(path);
 	if (!info->path)

@@ -8,7 +8,7 @@ struct range {
 struct search {
 	struct bsa_bounds_call *calls;
 	const uint32_t *order;
-	struct range lane; /* it is free */
+	struct range lane; /* the lane is free */
 	/* The latest time at which a call so far can have asked for the lane; and of those of which that time is not exact. */
 	uint64_t asked, asked_about;
 	uint64_t known; /* decisions are the same up to here */
@@ -46,7 +46,7 @@ static void unknown_from(struct search *s, uint64_t at)
 
 /* ---- submission ---- */
 
-/* Of calls that are submitted beside each other the first decides. The call before it was answered, and has its bounds. */
+/* The first decides of calls that are submitted beside each other. The call before it was answered, and has its bounds. */
 static void bound_submission(struct search *s, struct bsa_bounds_call *c)
 {
 	const struct bsa_bounds_call *first = c, *before, *awaited;
@@ -118,7 +118,7 @@ static bool is_admission_certain(const struct search *s, size_t nth)
 		}
 		exact &= !x->ret_end_early && !x->ret_end_late;
 		if (!is_exact(ready) && ready.least <= looked.most && ready.most >= looked.least)
-			exact = false; /* it may have asked for the lane at that time, or may not */
+			exact = false; /* the call may have asked for the lane at that time, or may not */
 		needs = sum_of(needs, x->least);
 	}
 	return exact || (c->ready != BSA_BOUNDS_NEVER && sum_of(looked.most, needs) <= deadline.least);
@@ -184,7 +184,7 @@ static void bound_call(struct search *s, size_t nth)
 	} else if (c->served) {
 		bound_served(s, c, given, until);
 	} else { /* given up at a checkpoint, or because it was too late when it began */
-		/* What the service expects of the rest of its run depends on how long the whole is. */
+		/* The service's expectation of the rest of its run depends on how long the whole is. */
 		certain = c->as_recorded ||
 		          ((!c->least || (!c->run_less && !c->run_more)) && c->ended - c->began <= c->run_least);
 		if (!certain || !is_exact(given) || !is_exact(until))

@@ -33,11 +33,11 @@ struct bsa_bounds_call {
 	bool taken;                 /* the call is not there: its thread goes on at once */
 	bool moves;                 /* its deadline moves with its submission */
 	bool served, can_abort;     /* can_abort: at its checkpoints */
-	bool as_recorded;           /* it is given up where it was in truth */
+	bool as_recorded;           /* the call is given up where it was in truth */
 	uint64_t at, looked, ready; /* in the replay; ready BSA_BOUNDS_NEVER: it was refused */
 	uint64_t began, ended, answered;   /* began BSA_BOUNDS_NEVER: it was given up before */
 	uint64_t hand, run_less, run_more; /* the run can take so much less, or more */
-	uint64_t run_least; /* of a call that is given up while it runs: it would take so long at least */
+	uint64_t run_least;                /* least run of a call that is given up while it runs */
 	uint64_t answer_less, answer_more;
 	uint64_t until, deadline, least; /* the end of its wait; BSA_BOUNDS_NEVER: none */
 

@@ -30,9 +30,9 @@ struct live {
 	uint64_t since, done;     /* at the time @since, @done ns of run_ns were done */
 	uint64_t until;           /* when it is too late to begin */
 	uint64_t on_since;        /* on its lane */
-	uint64_t stop_ns;         /* where the source says so: how long after it is asked to make room it stops */
+	uint64_t stop_ns;         /* where the source has it: how long after it is asked to make room it stops */
 	uint64_t asked;           /* when it was asked to make room; 0: it is not */
-	enum bsa_replay_hand how; /* it came to its lane */
+	enum bsa_replay_hand how; /* how the call came to its lane */
 	uint32_t step;            /* the one under way, where they are listed */
 	bool broken;
 	struct live *next; /* the next unused struct */

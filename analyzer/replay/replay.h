@@ -3,10 +3,9 @@
  *
  * Who gets a lane, who makes room, who is admitted and who is given up is asked of runtime/policy, which the service asks.
  * Here is only what happens in between: time. It knows no database, draws nothing, and plays the same for the same calls.
- * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after
- *           it had a free lane, or wake_ns, or as long as the source says, after it was handed one. It looks at the clock and at the policy between two steps,
- *           never within one, unless the source says how long it takes to stop. It leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was
- *           refused or given up.
+ * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after it had a free lane, or wake_ns, or the time that the
+ *           source gives, after it was handed one. It looks at the clock and at the policy between two steps, never within one, unless the source has how long it takes to stop. It
+ *           leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was refused or given up.
  * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
  * CONCURRENCY  None: a replay is its caller's.
  */
@@ -53,7 +52,7 @@ struct bsa_replay_call {
 	uint32_t tag, place, nth; /* the source's */
 	bool apart;               /* the next call of its chain does not wait for its answer */
 	bool stays;               /* the call may not be made to start over */
-	bool advised; /* the call is neither refused nor given up for its deadline, whatever the rules say */
+	bool advised; /* the call is neither refused nor given up for its deadline, whatever the rules are */
 };
 
 enum bsa_replay_fate { BSA_REPLAY_ANSWERED, BSA_REPLAY_REFUSED, BSA_REPLAY_GAVE_UP, BSA_REPLAY_ABORTED };

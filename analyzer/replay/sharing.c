@@ -22,8 +22,8 @@ enum {
 #define NONE UINT32_MAX
 
 /*
- * What is replayed: each part with USUAL lane times, and with the others if a deadline was missed in it; and with usual ones, but WITHOUT what was refused, if some of that takes
- * a lane.
+ * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it; and with usual ones, but WITHOUT what was refused, if some of that takes a
+ * lane.
  */
 enum needs { USUAL, LEAST, MOST, NEEDS, WITHOUT = NEEDS };
 
@@ -73,10 +73,10 @@ struct play {
 	uint32_t n, n_chains, under_way;
 	uint64_t *gaps, *thinks; /* scratch, PART_MOST each */
 	uint64_t total;          /* all time on lanes */
-	enum needs needs;        /* what is being replayed */
+	enum needs needs;        /* kind of the replay */
 	bool missed;             /* a deadline was, in the part */
 	bool refused_runs;       /* an execution of the part that was refused takes a lane */
-	bool any_refused_runs;   /* of any part */
+	bool any_refused_runs;   /* in any part */
 	bool unknown;            /* there is no bound of the lane time that an execution of the part needed */
 	int code;
 };
@@ -203,7 +203,7 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 
 	if (!before)
 		return c->ready;
-	if (c->ready < call_end_of(before)) /* both are under way at the same time */
+	if (c->ready < call_end_of(before)) /* true if both are under way at the same time */
 		return at + (c->ready - before->ready);
 	think = c->ready - call_end_of(before);
 	if (!open && think < before->response)
@@ -233,8 +233,8 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		return false;
 	}
 	/*
-	 * What was refused, and would not have met its deadline on a free lane either: a fair service refuses it, too. With the most lane time, it
-	 * must be so with the least, because otherwise it may have taken a lane.
+	 * A call that was refused, and would not have met its deadline on a free lane either: a fair service refuses it, too. With the most lane
+	 * time, it must be so with the least, because otherwise it may have taken a lane.
 	 */
 	budget = budget_of(&c->is);
 	refused =
@@ -340,7 +340,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 {
 	struct play *p = arg;
 	struct call *c = &p->calls[call->tag];
-	uint64_t budget = budget_of(&c->is); /* it has as long as it had after it was ready */
+	uint64_t budget = budget_of(&c->is); /* the call has as long as it had after it was ready */
 	uint64_t ideal = o->ended - call->at;
 
 	assert(p->under_way > 0 && c->steps); /* a call ends once */

@@ -3,20 +3,18 @@
  *
  * Each execution needs a lane for the lane time that it had, with its hand-overs. The service's policy `fair` decides which execution gets
  * which lane, on the same number of lanes. So only the order differs; a machine that was busy slows both.
- * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the stream, within a shorter time
- *           than the predecessor took, the replay assumes that the same thread submitted it after the answer: then it follows the answer
- *           at the recorded distance. So a thread that always has one execution under way has one, not more or fewer. Not so in a stream
- *           whose executions come at distances from each other that vary no more than those from the answers: there a late answer says
- *           nothing, and the execution that follows it came into the same stall.
+ * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the stream, within a shorter time than the predecessor took, the replay assumes that the same thread submitted it after the answer: then it
+ *           follows the answer at the recorded distance. So a thread that always has one execution under way has one, not more or fewer. Not so in a stream whose executions come at distances from each other that vary no more than those from the
+ *           answers: there a late answer proves nothing, and the execution that follows it came into the same stall.
  * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited number of executions. Each
  *           part begins with empty lanes.
- * STEPS     An execution can leave its lane between two steps. A step is as long as the caller says, and longer in proportion if the
- *           run was longer than usual. The time without a CPU comes in stretches that no step ends, and so do hand-overs after the first.
+ * STEPS     An execution can leave its lane between two steps. A step is as long as the caller sets, and longer in proportion if the run was longer than usual. The time without a CPU comes in stretches that no step ends, and so do hand-overs after
+ *           the first.
  * GIVEN UP  An execution that was refused or given up for its deadline needs a usual run, or the lane time that it had, whichever is longer. One that was
  *           refused before it was ready takes part from then on, unless its thread still waits for the answer before in the replay: then that thread
  *           would not have asked. It has no response and no work, as recorded and in the replay.
- * DEADLINES The replay gives up what the service would: an execution that was not answered, and in the replay is still waiting or on a lane at its deadline, leaves as the service's
- *           rules say. One that was refused, and needs longer than it had, is refused again and takes no lane: so executions that no
+ * DEADLINES The replay gives up what the service would: an execution that was not answered, and in the replay is still waiting or on a lane at its deadline, leaves by the service's rules. One that was refused, and needs longer than it had, is
+ *           refused again and takes no lane: so executions that no
  *           service can finish in time do not slow the others. What was answered is answered in the replay, however late.
  *           Which of them would have been off their last lane by their deadlines depends on lane times that are unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
  *           least a time without a CPU of unknown length is spread over all of the run. What is in time in all replays, with a quarter to spare,
@@ -37,7 +35,7 @@ struct bsa_sharing_call {
 	uint64_t hand_most;       /* the longest hand-over */
 	uint32_t n_hands;
 	uint64_t deadline;    /* UINT64_MAX: none */
-	uint64_t step, usual; /* of its model: how often it can leave its lane, and the usual run; 0: unknown */
+	uint64_t step, usual; /* for its model: how often it can leave its lane, and the usual run; 0: unknown */
 	uint64_t need_least,
 		need_most; /* if it was refused or given up: bounds of the lane time that it needed; need_most 0: unknown */
 	uint64_t stream; /* a number that identifies the stream */

@@ -25,7 +25,7 @@ enum {
 
 static_assert(BSA_WITHOUT_PAUSE_NS == NNB__KEPT_NS, "a window begins where the policy owes nothing");
 
-#define ERROR_APART_NS 200000 /* errors of ways that differ by less say nothing of the ways */
+#define ERROR_APART_NS 200000 /* errors of ways that differ by less prove nothing of the ways */
 #define ABSURD (UINT64_C(1) << 62)
 #define NONE UINT32_MAX
 #define LENGTHS 1023 /* lengths between two bounds: 0 is the least, LENGTHS the most */
@@ -48,7 +48,7 @@ struct bsa_without {
 	uint32_t *first;  /* by chain */
 	struct played *played;
 	struct bsa_bounds_call *bounds; /* by call */
-	uint32_t *order;                /* of the calls that have bounds */
+	uint32_t *order;                /* the calls that have bounds */
 	uint32_t n_chains;
 	bool is_way[ALL_WAYS];
 	uint64_t margin[ALL_WAYS];
@@ -60,7 +60,7 @@ struct bsa_without {
 
 /* How a way is played. */
 struct how {
-	int length;    /* of what the victim was given up before: 0 to LENGTHS; OF_THE_WAY */
+	int length;    /* run of what the victim was given up before: 0 to LENGTHS; OF_THE_WAY */
 	bool is_short; /* hand-overs to calls that find a lane idle are as short as they can be */
 };
 
@@ -72,7 +72,7 @@ struct play {
 	uint32_t *at;       /* by chain: the next call; NONE */
 	unsigned way, draw; /* draw: of its steps, and of what is left of runs */
 	struct how how;
-	bool found_idle; /* such a one, which can be shorter or longer, is in the replay */
+	bool found_idle; /* a hand-over to an idle lane, which can be shorter or longer, is in the replay */
 	uint64_t
 		unknown_from; /* a call that is not in the window could be ready from here on; 0: the victim cannot come so early */
 };
@@ -418,7 +418,7 @@ static int by_asking(const void *a, const void *b, void *arg)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* What others that were given up, and are not any more, may take longer or shorter than in this replay. */
+/* The time that others that were given up, and are not any more, may take longer or shorter than in this replay. */
 static void find_bounds(const struct play *p, struct known *ret)
 {
 	struct bsa_without *w = p->w;
@@ -437,7 +437,7 @@ static void find_bounds(const struct play *p, struct known *ret)
 	}
 	qsort_r(w->order, n, sizeof(*w->order), by_asking, w->bounds);
 	ret->until = earlier_of(ret->until, bsa_bounds_find(w->bounds, w->order, n));
-	for (size_t i = 0; i < n; i++) /* what comes behind the horizon can come so much earlier */
+	for (size_t i = 0; i < n; i++) /* the calls that come behind the horizon can come so much earlier */
 		most = later_of(most, w->bounds[w->order[i]].ret_early);
 	ret->until = ret->until == BSA_WITHOUT_UNKNOWN || ret->until < most ? ret->until : ret->until - most;
 	ret->early = w->bounds[w->world.victim].ret_early;
@@ -484,7 +484,7 @@ static uint64_t error_of(const struct bsa_without *w)
 	uint64_t most = 0, error;
 
 	if (played->served && (int64_t)played->late_by <= 0)
-		return ABSURD; /* it did not miss its deadline */
+		return ABSURD; /* the victim did not miss its deadline */
 	for (size_t i = 0; i < w->world.n; i++) {
 		const struct bsa_without_call *c = &w->world.calls[i];
 		const struct played *x = &w->played[i];

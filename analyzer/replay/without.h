@@ -1,16 +1,13 @@
 /*
  * without.h -- would a missed deadline have been met without a cause, an execution, an app? Recorded executions are replayed without it.
  *
- * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. No policy but fair depends on
- *             earlier events. Fair does not either, if all lanes were idle for BSA_WITHOUT_PAUSE_NS before the next call, or no execution has
- *             waited since such a pause. Or, under other policies than fair, with calls that were there before:
- *             they stay as they were, so that an app is then only said to have cost the deadline. The window ends at the horizon.
- * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while after the answer before,
- *             where an execution can leave its lane, how long the rest of an execution would have taken that was given up. Each way to
- *             fill that in is a world of its own, and so are some in which each stream and each call is drawn by itself. The replay without any change must miss the deadline in it, as recorded. The largest
- *             error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger
- *             errors than the best are dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is
- *             that it cannot be told. Under fifo with one lane bounds.h says how far the times of a way can be wrong.
+ * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. No policy but fair depends on earlier events. Fair does not either, if all lanes were idle for
+ *             BSA_WITHOUT_PAUSE_NS before the next call, or no execution has waited since such a pause. Or, under other policies than fair, with calls that were there before: they stay as they were, so
+ *             that an app is then only reported to have cost the deadline. The window ends at the horizon.
+ * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while after the answer before, where an execution can leave its lane, how long the rest of an
+ *             execution would have taken that was given up. Each way to fill that in is a world of its own, and so are some in which each stream and each call is drawn by itself. The replay without any
+ *             change must miss the deadline in it, as recorded. The largest error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger errors than the best are
+ *             dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is undecided. Under fifo with one lane bounds.h has how far the times of a way can be wrong.
  * HAND-OVERS  A call that waited slept, and was woken to run; one that finds a lane idle need not sleep. Where a call of the replay finds a
  *             lane idle that it waited for as recorded, its hand-over is as recorded, or shorter: both must agree.
  * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run shorter. What signals a
@@ -66,12 +63,11 @@ struct bsa_without_world {
 	uint64_t horizon; /* calls that became ready later are not included; BSA_WITHOUT_UNKNOWN: all are included */
 };
 
-/* What is taken away from a replay. All zeroes: nothing. */
+/* The calls that are taken away from a replay. All zeroes: nothing. */
 struct bsa_without_change {
 	const uint64_t *executions; /* borrowed for the call: ids */
 	size_t n_executions;
-	bool without_app,
-		without_model; /* of calls other than the victim: all of that app; or only those of the model */
+	bool without_app, without_model; /* calls other than the victim: all of that app; or only those of the model */
 	uint32_t app, model;
 	/* Reductions of the victim's times: before from submission until ready, later of its deadline. Below 0 is an increase. */
 	int64_t before, hand, run, after, later;
@@ -82,14 +78,14 @@ struct bsa_without;
 
 /*
  * Replays the window as it was, in each way. *ret is owned by the caller; NULL: there is no way in which the replay misses the deadline as
- * recorded, so that nothing can be told. False: no memory, and *ret is untouched.
+ * recorded, so that nothing can be decided. False: no memory, and *ret is untouched.
  */
 bool bsa_without_new(struct bsa_without **ret, const struct bsa_without_world *world);
 
 /* NULL is fine. Returns NULL. */
 struct bsa_without *bsa_without_free(struct bsa_without *w);
 
-/* *ret: 1: the deadline would have been met; 0: it would have been missed; -1: cannot be told. False: no memory. */
+/* *ret: 1: the deadline would have been met; 0: it would have been missed; -1: undecided. False: no memory. */
 bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret);
 
 /* How many calls were replayed so far. */

@@ -427,7 +427,8 @@ static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const
 		bsa_store_run(r->s, bsa_sql_budgets);
 		r->has_budgets = true;
 	}
-	if (x->deadline <= start) /* it is submitted_late by definition; saved_run.c needs the budgets of its model */
+	if (x->deadline <=
+	    start) /* the cause is submitted_late by definition; saved_run.c needs the budgets of its model */
 		return BSA_NEVER;
 	q = ask_about(r, BUDGET, x->model);
 	sqlite3_bind_int(q, 2, x->path);
@@ -579,7 +580,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	bool unread = r->n_waits + m.n_waits > WAITS_FREE && m.n_waits > WAITS_FEW;
 
 	r->n_waits += m.n_waits;
-	if (unread) { /* it has too many waits to read them: all of its lateness has one cause, unknown */
+	if (unread) { /* the miss has too many waits to read them: all of its lateness has one cause, unknown */
 		if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
 			return;
 		bsa_blame_unknown(x, r->blamed);

@@ -318,8 +318,8 @@ static const char *text_of(sqlite3_stmt *q, int column)
 	return text ? text : "";
 }
 
-static int tell_schema(sqlite3 *sql, const char *relation, int (*tell)(void *ctx, const struct bsa_column *column),
-                       void *ctx, struct bsa_err *err)
+static int report_columns(sqlite3 *sql, const char *relation, int (*report)(void *ctx, const struct bsa_column *column),
+                          void *ctx, struct bsa_err *err)
 {
 	/* In the order of the columns: pragma_table_info has it. */
 	static const char text[] =
@@ -337,29 +337,29 @@ static int tell_schema(sqlite3 *sql, const char *relation, int (*tell)(void *ctx
 	sqlite3_bind_text(q, 1, relation, -1, SQLITE_TRANSIENT);
 	for (; (r = sqlite3_step(q)) == SQLITE_ROW; n++) {
 		struct bsa_column c = { text_of(q, 0), text_of(q, 1), text_of(q, 2), text_of(q, 3) };
-		int told = tell(ctx, &c);
+		int result = report(ctx, &c);
 
-		if (told)
-			return told;
+		if (result)
+			return result;
 	}
 	if (r != SQLITE_DONE)
 		return sql_failed(sql, BSA_E_INPUT, err);
 	return n ? 0 : bsa_fail(err, BSA_E_USAGE, "no relation '%s'", relation ? relation : "");
 }
 
-int bsa_db_schema(struct bsa_db *db, const char *relation, int (*tell)(void *ctx, const struct bsa_column *column),
+int bsa_db_schema(struct bsa_db *db, const char *relation, int (*report)(void *ctx, const struct bsa_column *column),
                   void *ctx, struct bsa_err *err)
 {
 	sqlite3 *sql = NULL;
 	int r;
 
 	if (db)
-		return tell_schema(db->sql, relation, tell, ctx, err);
+		return report_columns(db->sql, relation, report, ctx, err);
 	if (sqlite3_open(":memory:", &sql) != SQLITE_OK ||
 	    sqlite3_exec(sql, bsa_sql_schema, NULL, NULL, NULL) != SQLITE_OK)
 		r = sql_failed(sql, BSA_E_ENV, err);
 	else
-		r = tell_schema(sql, relation, tell, ctx, err);
+		r = report_columns(sql, relation, report, ctx, err);
 	sqlite3_close(sql);
 	return r;
 }
@@ -386,9 +386,9 @@ const char *bsa_db_unit(struct bsa_db *db, const char *name)
 
 /* ---- what is no query ---- */
 
-int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx, struct bsa_err *err)
+int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *report, void *ctx, struct bsa_err *err)
 {
-	int code = bsa_sharing_of(db->sql, 0, from, to, tell, ctx);
+	int code = bsa_sharing_of(db->sql, 0, from, to, report, ctx);
 
 	return code > 0 ? sql_failed(db->sql, BSA_E_INPUT, err) : code;
 }

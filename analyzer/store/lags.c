@@ -187,7 +187,7 @@ static struct chain *chain_for(struct bsa_store *s, struct lags *l, int64_t wind
 
 /* ---- runs ---- */
 
-/* Does the next window of the chain, or the one that it has already, give what @lag tells? Then the run goes on. */
+/* Does the next window of the chain, or the one that it has already, give what @lag has? Then the run goes on. */
 static bool run_goes_on(struct bsa_store *s, struct run *r, const struct bsa_lag *lag, int64_t window,
                         struct exact entitled)
 {

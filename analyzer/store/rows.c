@@ -164,7 +164,7 @@ static void on_spanned(void *ctx, const struct bsa_spanned *p)
 
 /* ---- executions ---- */
 
-/* Of its queues, slots or waits alone something was recorded. */
+/* The recording has its queues, slots or waits alone. */
 static bool is_timeless(const struct bsa_execution *x)
 {
 	for (size_t i = 0; i < BSA_BOUNDARIES; i++)

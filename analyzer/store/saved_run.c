@@ -53,7 +53,7 @@ struct asked_row {
 	uint32_t app;
 	uint8_t cause;
 	int8_t saved;
-	bool is_whole; /* its parts say all of it */
+	bool is_whole; /* its parts cover all of it */
 	int64_t late, part[BSA_PARTS];
 };
 
@@ -66,7 +66,7 @@ struct asked {
 	uint32_t queue_app;
 	uint8_t queue_cause;
 	bool submitted_late; /* its primary cause */
-	bool has_start;      /* submitted_late: a row of late_start says what held its thread up */
+	bool has_start;      /* submitted_late: a row of late_start has what held its thread up */
 	int64_t delay,
 		gap; /* how long its thread waited for a cpu since its call before, and how long ago that was; NOTHING: unknown */
 	int64_t lead;    /* submitted earlier by less, it would have been too late, too */
@@ -74,7 +74,7 @@ struct asked {
 	int64_t held;   /* for how long after that its thread had not returned from its call before; NOTHING: unknown */
 	int64_t silent; /* at most so long no other call had an event, since its thread's call before; NOTHING: unknown */
 	int64_t asked_lead; /* by how much earlier a replay was asked; 0: it was not */
-	int met;            /* what the replay says; -1: nothing */
+	int met;            /* result of the replay; -1: none */
 	uint8_t outcome;    /* LABEL_replay_ */
 };
 
@@ -85,7 +85,7 @@ struct kept {
 	int64_t even_from; /* since the last long pause of all apps, which began then, no call has waited; INT64_MAX: unknown */
 	int64_t over, until; /* upper bound of the end of its lane time or wait; the same over all earlier calls */
 	uint32_t asked;      /* the number of its question, from 1; 0: none */
-	int64_t first, last; /* of its events; where some may not be there: INT64_MIN and INT64_MAX */
+	int64_t first, last; /* time of its events; where some may not be there: INT64_MIN and INT64_MAX */
 	bool bad, idle, handed;
 	uint32_t
 		named; /* the first instance of its model: the smallest id of those of its app, in its trace, with its name */
@@ -126,7 +126,7 @@ struct saved {
 	struct waiting *waiting;
 	size_t n_waiting;
 	int64_t until;                        /* lanes are busy */
-	int64_t began;                        /* of the recording */
+	int64_t began;                        /* begin of the recording */
 	int64_t even_from;                    /* as of the last call */
 	int64_t last;                         /* the last answer */
 	struct usual usual[MODELS_MOST], any; /* any: of all models; its runs are of no interest */
@@ -634,7 +634,7 @@ static bool is_asked(const struct asked_row *r)
 
 /*
  * The execution that had waited longest when the missed one was refused is a culprit only if the deadline would have been met without it, or
- * without its app; and not if it is of the same app while other apps waited, too, which is what the cause says.
+ * without its app; and not if it is of the same app while other apps waited, too, which is what the cause means.
  */
 static void name_queue(struct question *q)
 {
@@ -773,7 +773,7 @@ static void answer_wait(struct question *q)
 
 	if (!a->submitted_late || a->has_start || a->delay == NOTHING || is_late_by_itself(a))
 		return;
-	/* It would have been submitted so much earlier; but a thread does not submit before it planned to. */
+	/* The execution would have been submitted that much earlier; but a thread does not submit before it planned to. */
 	lead = a->delay;
 	if (a->planned != NOTHING && submitted > a->planned && submitted - a->planned < lead)
 		lead = submitted - a->planned;
@@ -1309,7 +1309,7 @@ static bool take_rules(struct saved *v, sqlite3_stmt *q)
 	v->world.lanes = (uint32_t)column_integer(q, 4);
 	v->world.deadlines = (uint32_t)column_integer(q, 5);
 	v->world.n_apps = (uint32_t)column_integer(q, 8) + 1;
-	v->world.one_model = true; /* of a stream, as take_call() makes them */
+	v->world.one_model = true; /* take_call() makes models of a stream */
 	return !column_integer(q, 6) && column_integer(q, 2) >= 0 && column_integer(q, 2) < LABEL_policy_native &&
 	       column_integer(q, 3) >= 0 && column_integer(q, 3) <= LABEL_preempt_save && column_integer(q, 4) >= 1 &&
 	       column_integer(q, 4) <= LANES_MOST && column_integer(q, 5) >= 0 &&

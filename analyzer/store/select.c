@@ -223,7 +223,7 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 			*t = (struct target){ .rank = select_rank_of(n, permille[k]) };
 			if (!n)
 				continue;
-			bucket = bucket_of_rank(s->first[f], &t->rank); /* of a range as bucket_of() says */
+			bucket = bucket_of_rank(s->first[f], &t->rank); /* bucket of a range, from bucket_of() */
 			t->bits = bucket < 1 << (SUB_BITS + 1) ? 0 : (bucket >> SUB_BITS) - 1;
 			t->from = (uint64_t)(bucket - (t->bits << SUB_BITS)) << t->bits;
 		}

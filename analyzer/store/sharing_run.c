@@ -581,7 +581,7 @@ static int64_t rounded_ns(double ns)
 	return ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX;
 }
 
-static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps, bsa_shared_tell *tell, void *ctx)
+static int report_apps(const struct reading *r, const struct bsa_sharing_app *apps, bsa_shared_tell *report, void *ctx)
 {
 	for (uint32_t i = 0; i < r->n_apps; i++) {
 		const struct bsa_sharing_app *a = &apps[i + 1];
@@ -606,7 +606,7 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 			.ideal_met_least = (int64_t)a->ideal_met_least,
 			.ideal_met_most = (int64_t)a->ideal_met_most
 		};
-		int code = a->played ? tell(ctx, &shared) : 0;
+		int code = a->played ? report(ctx, &shared) : 0;
 
 		if (code)
 			return code;
@@ -614,7 +614,7 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 	return 0;
 }
 
-static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
+static int play_service(struct reading *r, bsa_shared_tell *report, void *ctx)
 {
 	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
 	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
@@ -636,7 +636,7 @@ static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 		ask_again(r);
 		switch (bsa_sharing_run(&sharing, apps)) {
 		case BSA_SHARING_DONE:
-			code = r->undecided ? SQLITE_OK : tell_apps(r, apps, tell, ctx);
+			code = r->undecided ? SQLITE_OK : report_apps(r, apps, report, ctx);
 			break;
 		case BSA_SHARING_NO_MEMORY:
 			code = SQLITE_NOMEM;
@@ -665,7 +665,7 @@ static const char services_sql[] =
 	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT t.ended FROM trace t WHERE t.id = r.trace_id) "
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 
-static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *tell, void *ctx)
+static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *report, void *ctx)
 {
 	int code = SQLITE_OK;
 
@@ -691,11 +691,11 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 			if (!code)
 				code = read_runs(r, &service);
 			if (!code)
-				code = play_service(r, tell, ctx);
+				code = play_service(r, report, ctx);
 			if (!code && r->disorder) {
 				r->executions = r->sorted;
 				r->disorder = false;
-				code = play_service(r, tell, ctx);
+				code = play_service(r, report, ctx);
 			}
 			free(service.stops);
 			for (size_t i = 0; i < service.n_runs; i++)
@@ -706,7 +706,7 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 	return code == SQLITE_DONE ? 0 : code;
 }
 
-int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
+int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *report, void *ctx)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
 	struct reading r = { .sql = sql, .from = from, .to = to, .order = calloc(1, sizeof(*r.order)) };
@@ -730,7 +730,7 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);
 		sqlite3_bind_int64(services, 3, DEADLINES_UNKNOWN);
-		code = play_all(&r, services, tell, ctx);
+		code = play_all(&r, services, report, ctx);
 	}
 	sqlite3_finalize(r.stored);
 	sqlite3_finalize(r.sorted);

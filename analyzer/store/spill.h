@@ -38,7 +38,7 @@ struct group {
 struct spill *bsa_spill_new(const struct store_file *file);
 struct spill *bsa_spill_free(struct spill *spill);
 
-/* 0, or negative: bsa_spill_error says why. */
+/* 0, or negative: bsa_spill_error has the reason. */
 int bsa_spill_add(struct spill *spill, const struct bsa_execution *x);
 const char *bsa_spill_error(const struct spill *spill);
 
@@ -50,7 +50,7 @@ uint64_t bsa_spill_joined(const struct spill *spill);
 
 /*
  * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one behind the other,
- * FIGURES values each; BSA_NEVER: unknown. 0, or negative: bsa_spill_error says why.
+ * FIGURES values each; BSA_NEVER: unknown. 0, or negative: bsa_spill_error has the reason.
  */
 int bsa_spill_walk(struct spill *spill, const struct group *group,
                    void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx);

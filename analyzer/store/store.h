@@ -2,7 +2,7 @@
  * store.h -- facts into a SQLite file, which appears when it is whole.
  *
  * One thread. Written beside the output path, in one transaction, and renamed. The first failure (no space, mostly) is kept,
- * and everything after it does nothing: bsa_store_check says it.
+ * and everything after it does nothing: bsa_store_check returns it.
  */
 #ifndef BSA_STORE_STORE_H
 #define BSA_STORE_STORE_H
@@ -46,7 +46,7 @@ void bsa_store_clean(const char *output);
 struct bsa_fold_ids bsa_store_last_ids(const struct bsa_store *s);
 uint32_t bsa_store_last_trace(const struct bsa_store *s);
 
-/* BSA_E_INPUT if there is one of this uuid. Told again at the end, with the rest known: the last one holds. */
+/* BSA_E_INPUT if there is one of this uuid. Stored again at the end, with the rest known: the last one holds. */
 int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct bsa_err *err);
 
 /* Store the scope that the recording was limited to: @app a name or a uid, "": any; pids, 0: any. */
@@ -67,7 +67,7 @@ struct bsa_cpu_state {
 };
 void bsa_store_cpu_state(struct bsa_store *s, const struct bsa_cpu_state *state);
 
-/* Traces of kernels: how many were read, how many were not, and of how many executions they told the delays. */
+/* Traces of kernels: how many were read, how many were not, and of how many executions they had the delays. */
 void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uint64_t delays);
 
 /* Raw times of the facts that follow are @offset ns before those of the database: one for each clock group. */

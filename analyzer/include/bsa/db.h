@@ -86,17 +86,17 @@ const char *bsa_query_get_string(const struct bsa_query *q, size_t column, size_
 /* ---- what there is ---- */
 
 struct bsa_column {
-	const char *relation, *name; /* name "": about says what a row of the relation is */
+	const char *relation, *name; /* name "": about is what a row of the relation is */
 	const char *unit; /* "ns", "time", "id", "label", "count", "number", "bytes", "0/1", "ratio", "text", or "" */
 	const char *about;
 };
 
 /*
  * Every column of every relation, or of @relation; the relation itself first, then in its columns' order. All of it is
- * borrowed for the call. NULL @db: what a database of this version would have. 0, or negative, or what @tell returned other than 0.
+ * borrowed for the call. NULL @db: what a database of this version would have. 0, or negative, or what @report returned other than 0.
  * BSA_E_USAGE: no such relation.
  */
-int bsa_db_schema(struct bsa_db *db, const char *relation, int (*tell)(void *ctx, const struct bsa_column *column),
+int bsa_db_schema(struct bsa_db *db, const char *relation, int (*report)(void *ctx, const struct bsa_column *column),
                   void *ctx, struct bsa_err *err);
 
 /* The unit of what a query calls @name: that of the relations' columns of this name, if they agree; otherwise "". Borrowed for good. */

@@ -20,7 +20,7 @@ struct bsa_err {
 	char text[512]; /* a sentence, without a full stop; "" when nothing went wrong */
 };
 
-/* Say @format, and return @code. */
+/* Set the text to @format, and return @code. */
 int bsa_fail(struct bsa_err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Put @format and ": " before what is there, and return @code. */

@@ -34,7 +34,7 @@ struct bsa_import_options {
 struct bsa_imported {
 	size_t traces;
 	uint64_t events, foreign, unusable, lost_events, lost_packets, executions, incomplete, touched_by_loss;
-	uint64_t impostors; /* events of users who are not those that the events say */
+	uint64_t impostors; /* events of users other than those in the events */
 	/* unusable: of all events, those that the decoder cannot read, and those that cannot be */
 	uint64_t cut; /* traces whose end is missing */
 	uint64_t repeated,

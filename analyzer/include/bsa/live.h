@@ -2,7 +2,7 @@
  * live.h -- figures of a recording that still grows: rates, latencies, missed deadlines and their causes, by app and model.
  *
  * The records come from the files (decode/follow.h), or from a relay daemon (decode/remote.h), and the fold is the one of an import. So when the recording has ended and all of it
- * was read, the sums equal those of an import exactly: struct bsa_live_state says whether this holds.
+ * was read, the sums equal those of an import exactly: struct bsa_live_state shows whether this holds.
  *
  * TWO SPEEDS  Rates, latencies and misses are known with the last event of an execution. Waits, and so causes and shares, are known when no
  *             earlier event can arrive: with events of detail compact, a second later.
@@ -86,13 +86,13 @@ struct bsa_live_tells {
 };
 
 struct bsa_live_options {
-	const char *directory; /* directory of the recording, which may not exist yet; NULL: @url says. Copied */
+	const char *directory; /* directory of the recording, which may not exist yet; NULL: see @url. Copied */
 	const char *url;       /* URL of a session at a relay daemon: net://RELAY[:PORT][/host/HOST/SESSION]. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
-	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
-	bool tells_only; /* there are to be no rows, no sums and no causes: what is told costs half as much then */
-	uint64_t starvation_ns;      /* 0: 100 ms */
-	size_t keep_bytes;           /* limit of the records kept for bsa_live_save; 0: keep none */
+	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace shows it */
+	bool tells_only;        /* there are to be no rows, no sums and no causes: the calls cost half as much then */
+	uint64_t starvation_ns; /* 0: 100 ms */
+	size_t keep_bytes;      /* limit of the records kept for bsa_live_save; 0: keep none */
 	struct bsa_live_tells tells; /* copied */
 };
 
@@ -104,8 +104,9 @@ struct bsa_live *bsa_live_free(struct bsa_live *l); /* NULL is fine; returns NUL
 int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err);
 
 /*
- * When to look next. *ret_fd: a descriptor that becomes readable when the recording grows, valid until the next call; -1: none tells that. Returns
- * the time, as @now above, from which on a look hands out records that wait now, though nothing grows; BSA_LIVE_UNKNOWN: no record waits.
+ * When to look next. *ret_fd: a descriptor that becomes readable when the recording grows, valid until the next call; -1: no descriptor shows
+ * that. Returns the time, as @now above, from which on a look hands out records that wait now, though nothing grows; BSA_LIVE_UNKNOWN: no record
+ * waits.
  */
 uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd);
 
