@@ -8,7 +8,7 @@
 
 #define BSV_WHEN_UNKNOWN INT64_MIN
 
-/* What an app is blamed for. */
+/* The faults that an app is blamed for. */
 enum bsv_blame {
 	BSV_BLAMES_NO_APP,
 	BSV_BLAMES_HOLDER, /* another app held the lane while the victims waited */
@@ -20,7 +20,7 @@ enum bsv_blame {
 /* How far the recording proves that the named cause made the difference. */
 enum bsv_certainty {
 	BSV_CLAIMS_NOTHING, /* no cause is named */
-	BSV_LIKELY, /* the cause took most of the time, and a replay without it cannot tell of all of it; none only speaks against it */
+	BSV_LIKELY, /* the cause took most of the time, and a replay without it does not decide all of it; none only speaks against it */
 	BSV_SURE /* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
 };
 
@@ -28,16 +28,16 @@ enum bsv_certainty {
 enum { BSV_FAILS_DEADLINES = 1, BSV_FAILS_FAIRNESS = 2, BSV_FAILS_PRIORITY = 4, BSV_FAILS_STARVATION = 8 };
 
 struct bsv_finding {
-	char *finding; /* name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation, burst_per_call; or what no finding tells: others, several, untold */
-	char *what;    /* sentence for people: what, who and by whom; names in it come from strangers */
-	char *evidence;      /* what else is known of it, clauses for people; NULL: nothing */
+	char *finding; /* name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation, burst_per_call; or the rows that no finding covers: others, several, untold */
+	char *what;    /* sentence for people: the harm, the victim and the culprit; names in it come from strangers */
+	char *evidence;      /* more facts of it, clauses for people; NULL: nothing */
 	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
-	char *doer;  /* whose doing it is: the culprit, or the machine, the service, the app itself; NULL: unknown */
-	char *proof; /* what replays without the cause say, a clause for people; NULL: nothing was replayed */
+	char *doer;          /* the doer: the culprit, or the machine, the service, the app itself; NULL: unknown */
+	char *proof; /* result of the replays without the cause, a clause for people; NULL: nothing was replayed */
 	enum bsv_certainty certainty;
-	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may tell */
+	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may prove */
 	bool one_victim; /* all misses that it is about are of one app */
-	int64_t sure; /* of misses: number that a replay without the doer would have met, or that no replay could meet */
+	int64_t sure; /* number of misses that a replay without the doer would have met, or that no replay could meet */
 	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
 	int64_t first_at,
 		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */
@@ -52,19 +52,19 @@ struct bsv_finding {
 /* Missed deadlines by doer. */
 struct bsv_doing {
 	char *name; /* "noisy", "camera itself", "the machine", "no single doer" */
-	char *note; /* of those without a doer: what took the largest part of the delay; NULL: of others */
+	char *note; /* for misses without a doer: the cause of the largest part of the delay; NULL: for others */
 	int64_t n, sure;
 	bool claims;  /* is it claimed whose doing they were, for certain or likely? */
-	bool is_rest; /* nobody is named for them */
+	bool is_rest; /* no doer is named for them */
 };
 
 struct bsv_findings {
 	struct bsv_finding *of;
 	size_t n;
-	struct bsv_doing *doings; /* they have all missed deadlines, once each */
+	struct bsv_doing *doings; /* the findings have all missed deadlines, once each */
 	size_t n_doings;
 	struct bsv_settings settings; /* settings of the services, so that no advice repeats a setting */
-	bool shares_known;            /* what each app had of its share is known throughout */
+	bool shares_known;            /* the part that each app had of its share is known throughout */
 };
 
 /* Accepts a struct that is all 0. */
@@ -85,7 +85,7 @@ char *bsv_finding_when(const struct bsv_finding *of);
 /* "sure", "likely"; NULL: no cause is named. */
 const char *bsv_certainty_name(enum bsv_certainty certainty);
 
-/* Are these misses that no finding tells of by themselves: the remaining ones, or those without a doer? */
+/* Are these misses that no finding covers by themselves: the remaining ones, or those without a doer? */
 bool bsv_finding_is_rest(const struct bsv_finding *of);
 
 /* "sure", "likely", "12 sure, 59 likely": how far it is certain whose doing it was. Owned by the caller; NULL: no cause is named, or no memory. */

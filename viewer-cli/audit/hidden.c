@@ -10,8 +10,8 @@
 #include "input/fill.h"
 
 /*
- * What a model writes at least that becomes known, and is executed, in a hole: the service prepares it, which runs it TRIAL_RUNS times, and then it is
- * executed. Each of these executions has a number among those that became ready, and one event of the service at least (of compact detail, its
+ * The least that a model writes that becomes known, and is executed, in a hole: the service prepares it, which runs it TRIAL_RUNS times, and then it
+ * is executed. Each of these executions has a number among those that became ready, and one event of the service at least (of compact detail, its
  * summary); model_prepare is one more. A model without trial runs writes less (docs/figures.md).
  */
 enum { TRIAL_RUNS = 3, STRANGE_EXECUTIONS = TRIAL_RUNS + 1, STRANGE_EVENTS = STRANGE_EXECUTIONS + 1 };
